@@ -42,7 +42,7 @@ REASONS = [
     ("nothing holds a body", r"nothing holds|without resistance"),
     ("an audit found something", r"audit: \d+ defect"),
     ("stalled by the line search", r"(blocked|stalled) by the line search"),
-    ("stalled by friction", r"(blocked|stalled) by the balance of friction"),
+    ("stalled by friction", r"(blocked|stalled) by the friction residual"),
     ("stalled by slow convergence", r"(blocked|stalled) by slow convergence"),
     ("stalled by contact", r"(blocked|stalled) by contact"),
     ("stalled by an element", r"(blocked|stalled) by .*(element|tetrahedron|triangle)"),

@@ -15,7 +15,7 @@ void noli_offender_set(const NoliModel* model, NoliOffender* offender, int32_t s
   }
 }
 
-// Of a primitive that stands alone.
+// Of a single primitive.
 static NoliOffender lone_offender(const NoliModel* model, const int32_t* vertex, int32_t n) {
   NoliOffender offender = {
       .entity = {0, NOLI_NULL_INDEX},
@@ -24,7 +24,7 @@ static NoliOffender lone_offender(const NoliModel* model, const int32_t* vertex,
   return offender;
 }
 
-// By the vertices exactly where they decide; by what the type of the block looks at elsewhere.
+// Compares vertices exactly where they decide; elsewhere those that matter to the type of block.
 static bool is_inverted(const NoliModel* model, const double* x, int32_t body, int32_t t) {
   const NoliBlock* block = noli_problem_block(&model->problem, body);
   return block->type->affine
@@ -110,9 +110,8 @@ NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x,
     NOLI_TRY(mark_crossing(model, offenders, &crossing));
   }
   for (int64_t i = 0; i < n; i++) {
-    // an obstacle or a shell is a surface: what it encloses may be meant to stay inside, unless the
-    // contact of shells looks outward; of bodies that cross, one vertex does not tell where the
-    // others are
+    // an obstacle or a shell is a surface and may enclose other bodies on purpose, unless the
+    // contact of shells is one-sided; of bodies that cross, one vertex does not locate the others
     int32_t body = model->problem.surface->body[nested[i].vertex], container = nested[i].container;
     const NoliBlock* block = noli_problem_block(&model->problem, container);
     bool outward = model->problem.contact == &noli_contact_gcp;
@@ -238,7 +237,7 @@ NoliStatus noli_audit_require(void* user, const double* x) {
   NoliOffenders offenders = {0};
   NoliStatus status = noli_audit_model(model, x, &offenders);
   if (status == NOLI_NOT_FINITE) {
-    // a defect of the state, not something that a shorter step could mend
+    // a defect of the state, which a shorter step cannot repair
     char message[sizeof model->context->message];
     snprintf(message, sizeof message, "%s", noli_context_message(model->context));
     status = noli_fail(model->context, NOLI_ERROR_AUDIT, "%s", message);

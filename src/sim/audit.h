@@ -1,5 +1,5 @@
-// The exact audit of a configuration: everything that must not be in a state, whatever the solver
-// that made it. Decides by src/collide/audit.h alone; what only comes close is no defect.
+// The exact audit of a configuration: all defects that no valid state may have, whatever the
+// solver. Decides with src/collide/audit.h alone; a small gap is not a defect.
 #pragma once
 
 #include "base/array.h"
@@ -16,19 +16,19 @@ NOLI_WARN_UNUSED NoliStatus noli_audit_add_inverted(const NoliModel* model, cons
                                                     NoliOffenders* offenders);
 NOLI_WARN_UNUSED NoliStatus noli_audit_add_crossings(const NoliModel* model, const double* x,
                                                      NoliOffenders* offenders);
-// After the crossings: of pairs of bodies that cross, nothing is said.
+// After the crossings: skips pairs of bodies that cross.
 NOLI_WARN_UNUSED NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x,
                                                   NoliOffenders* offenders);
 NOLI_WARN_UNUSED NoliStatus noli_audit_add_below_half_spaces(const NoliModel* model,
                                                              const double* x,
                                                              NoliOffenders* offenders);
 
-// Of bodies with contact offsets: primitives no farther apart than these.
+// For bodies with contact offsets: primitives no farther apart than these.
 NOLI_WARN_UNUSED NoliStatus noli_audit_add_overlaps(const NoliModel* model, const double* x,
                                                     NoliOffenders* offenders);
 
-// All of them. With the contact model "implicit_surface", which lets bodies meet, inversions only.
-// Fails with NOLI_NOT_FINITE where a surface vertex is not finite.
+// All of them. With the contact model "implicit_surface", which lets bodies penetrate, inversions
+// only. Fails with NOLI_NOT_FINITE where a surface vertex is not finite.
 NOLI_WARN_UNUSED NoliStatus noli_audit_model(const NoliModel* model, const double* x,
                                              NoliOffenders* offenders);
 
@@ -37,6 +37,6 @@ enum { NOLI_OFFENDER_TEXT = 512 };
 void noli_offender_describe(const NoliModel* model, const NoliOffender* offender,
                             char text[NOLI_OFFENDER_TEXT]);
 
-// NOLI_ERROR_AUDIT with the number of defects and the first one as message, unless x has none. A
-// NoliStageAudit (solve/stage.h); `model` is a const NoliModel*.
+// Fails with NOLI_ERROR_AUDIT, with the number of defects and the first one as message, unless x
+// has none. A NoliStageAudit (solve/stage.h); `model` is a const NoliModel*.
 NOLI_WARN_UNUSED NoliStatus noli_audit_require(void* model, const double* x);

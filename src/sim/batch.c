@@ -14,7 +14,7 @@ struct NoliBatch {
   NoliStatus* status; // (n) of the last call
 };
 
-// What a call does to one copy.
+// One call for one copy.
 typedef struct BatchCall {
   NoliBatch* batch;
   const bool* chosen; // NULL: all
@@ -37,7 +37,7 @@ static void call_one(void* user, int64_t begin, int64_t end, int32_t worker) {
   }
 }
 
-// Calls for every chosen copy; the status and message of the first that fails.
+// Calls for every chosen copy; returns the status and message of the first that fails.
 static NoliStatus call_all(BatchCall* call) {
   NoliBatch* batch = call->batch;
   noli_parallel_tasks(batch->n_threads, batch->n, call_one, call);

@@ -3,9 +3,9 @@
 
 #include "sim/model.h"
 
-// Fills what the model knows of meshes: nodes, cells, blocks of elements with their materials (not
-// yet finished, fem/block.h), followers, rest and initial positions, the surface. Needs names.
-// Fails with NOLI_ERROR_ARGUMENT, NOLI_INVERTED_ELEMENT, NOLI_ERROR_TOO_LARGE, NOLI_ERROR_MEMORY.
+// Fills the mesh data of the model: nodes, cells, blocks of elements with their materials (not yet
+// finished, fem/block.h), followers, rest and initial positions, the surface. Needs names. Fails
+// with NOLI_ERROR_ARGUMENT, NOLI_INVERTED_ELEMENT, NOLI_ERROR_TOO_LARGE, NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_bodies_build(NoliModel* model, const NoliSimDef* def);
 
 // Puts the name of the body before the message of a failure.

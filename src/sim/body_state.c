@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-// Principal moments of inertia below this share of the largest one are none: a straight line of
-// nodes has no inertia about itself.
+// Principal moments of inertia below this share of the largest one count as zero: a straight line
+// of nodes has no inertia about itself.
 #define SMALLEST_MOMENT 1e-12
 
 NoliStatus noli_sim_energies_sized(NoliSim* sim, NoliEnergies* energies, size_t size) {
@@ -128,7 +128,7 @@ static void add_force(const NoliSim* sim, int64_t node, NoliVec3 origin, const d
   noli_store3(moment, noli_add3(noli_load3(moment), noli_cross3(arm, here)));
 }
 
-// Forces on the vertices of a proxy act on nodes, too.
+// Forces on the vertices of a proxy also act on nodes.
 static void sum_wrench(const NoliSim* sim, int32_t body, NoliVec3 origin, const double* force,
                        double sum[3], double moment[3]) {
   const NoliModel* model = sim->model;

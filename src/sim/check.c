@@ -1,4 +1,4 @@
-// Is a configuration valid? The exact audit decides, and distances find what just touches.
+// Validity of a configuration: the exact audit, and distances for surfaces that just touch.
 #include "sim/simulation.h"
 
 #include "collide/broad_phase.h"
@@ -10,7 +10,7 @@
 #include <float.h>
 #include <string.h>
 
-// Gaps below the rounding of their coordinates are none: no step can be told from touching.
+// Gaps below the rounding of their coordinates count as contact: no step can tell them from it.
 static double rounding(const double* x, int64_t n) {
   double largest = 0.0;
   for (int64_t i = 0; i < n; i++) {

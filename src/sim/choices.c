@@ -66,7 +66,7 @@ static NoliNamed material_at(int32_t index) {
   return found != NULL ? (NoliNamed){found->name, found->description} : (NoliNamed){0};
 }
 
-// Of the linear solvers that serve general matrices, or of the others.
+// The linear solvers for general matrices, or the others.
 static NoliNamed linear_at(int32_t index, bool general) {
   int32_t left = index;
   for (int32_t k = 0; index >= 0 && k < noli_lin_solver_count(); k++) {

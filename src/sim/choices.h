@@ -1,5 +1,5 @@
-// What definitions choose by name: the kinds that the simulator itself implements, and the checks
-// of all kinds.
+// Choices by name in definitions: the kinds that the simulator itself implements, and the checks of
+// all kinds.
 #pragma once
 
 #include "base/named.h"
@@ -35,7 +35,7 @@ typedef enum NoliRegion {
   NOLI_REGION_TRIANGLES,
 } NoliRegion;
 
-// The choice of a definition that was checked; NULL counts as the first name.
+// The choice of a checked definition; NULL counts as the first name.
 static inline int32_t noli_choice_index(NoliChoice kind, const char* name) {
   int32_t index = noli_choice_find(kind, name);
   return index != NOLI_NULL_INDEX ? index : 0;
@@ -44,7 +44,7 @@ static inline NoliProxyKind noli_proxy_kind(const NoliProxyDef* proxy) {
   return (NoliProxyKind)noli_choice_index(NOLI_CHOICE_PROXY, proxy->kind);
 }
 
-// NOLI_ERROR_ARGUMENT, with a message that `where` leads and that lists the known names, unless
-// `name` is one of the kind, or NULL: the default.
+// Fails with NOLI_ERROR_ARGUMENT, with a message that starts with `where` and lists the known
+// names, unless `name` is one of the kind, or NULL: the default.
 NOLI_WARN_UNUSED NoliStatus noli_choice_require(NoliContext* context, const char* where,
                                                 NoliChoice kind, const char* name);

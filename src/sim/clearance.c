@@ -9,21 +9,21 @@
 #include <stdio.h>
 #include <string.h>
 
-// The default over l; what of a smaller gap at rest.
+// The default relative to l, and relative to a smaller gap at rest.
 #define DEFAULT_SHARE 1e-3
 #define SHARE_OF_GAP 0.5
-// Bodies placed at the contact distance are beyond it, whatever rounding made of that.
+// Bodies placed at the contact distance count as beyond it, despite rounding.
 #define ROUNDING 1e-6
 
 // ---- the smallest gap ----
 
-// Where the model acts on whatever is closer than the contact distance.
+// Where the model acts on all primitives closer than the contact distance.
 static bool acts_at_rest(const NoliModel* model) {
   const NoliContactModel* contact = model->problem.contact;
   return contact->keeps_apart && contact != &noli_contact_gcp;
 }
 
-// Gaps below the rounding of coordinates are none.
+// Gaps below the rounding of coordinates count as zero.
 static double rounding_of(const double* x, int64_t n) {
   double largest = 0.0;
   for (int64_t i = 0; i < n; i++) {
@@ -91,7 +91,7 @@ static void find_closest_to_planes(const NoliModel* model, const double* x, Noli
   }
 }
 
-// Of the bodies that meet themselves.
+// For bodies with self-contact.
 static double shortest_edge(const NoliModel* model, const double* x) {
   const NoliSurface* surface = model->problem.surface;
   double shortest = INFINITY;
@@ -125,7 +125,7 @@ static double rest_rounding(const NoliModel* model) {
   return rounding_of(model->problem.X, 3 * (int64_t)model->problem.n_vert);
 }
 
-// Of a body whose elements are smaller than its offset, neighbours overlap: it could not exist.
+// In a body whose elements are smaller than its offset, neighbours overlap: it is invalid.
 static NoliStatus require_rest_offsets(const NoliModel* model) {
   NoliStatus status = NOLI_OK;
   const NoliSurface* surface = model->problem.surface;
@@ -153,7 +153,7 @@ done:
 }
 
 // The smallest gap within rest shapes, where it is below `reach`. No gap is larger than an edge, so
-// that looking as far as the shortest one suffices; fine meshes have too many pairs beyond.
+// the shortest edge suffices as range; fine meshes have too many pairs beyond it.
 static NoliStatus find_rest_gap(NoliModel* model, double reach) {
   NoliStatus status = NOLI_OK;
   NoliBroadPhase* broad_phase = NULL;
@@ -204,7 +204,7 @@ done:
   return status;
 }
 
-// ---- what the user is told ----
+// ---- messages to the user ----
 
 static void report_rest_gap(const NoliModel* model) {
   const NoliGap* gap = &model->rest_gap;
@@ -236,7 +236,7 @@ static NoliStatus report_start_gap(const NoliModel* model) {
   NoliBodyPairs pairs = noli_body_pairs_between(&problem->body_pairs);
   uint8_t* self = NULL;
   NoliGap gap = {.distance = (1.0 - ROUNDING) * problem->dhat, .entity = {NOLI_NULL_INDEX}};
-  // what a rest shape has, was told before; what start positions add, was not
+  // skip gaps of the rest shape, which are reported already, and report those of start positions
   size_t bytes = 3 * (size_t)problem->n_vert * sizeof *problem->X;
   bool at_rest = memcmp(problem->X, model->x0, bytes) == 0;
   if (!at_rest) {
@@ -269,7 +269,7 @@ done:
   return status;
 }
 
-// A body in a closed obstacle is in a room, unless it was put there by mistake.
+// A body in a closed obstacle is in a room, unless it was placed there by mistake.
 static NoliStatus report_rooms(const NoliModel* model) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;

@@ -17,8 +17,7 @@ static bool force_acts(const NoliForce* force, double t_end) {
   return t_end > force->def.t_begin && t_end <= force->def.t_end;
 }
 
-// Adds the consistent forces of accelerations at the nodes of a body, of which the others have
-// none.
+// Adds the consistent forces of accelerations at the nodes of one body, which are zero elsewhere.
 static void add_consistent_load(NoliSim* sim, int32_t body, double* acceleration) {
   const NoliModel* model = sim->model;
   const NoliBlock* block = noli_problem_block(&model->problem, body);
@@ -94,8 +93,8 @@ static bool is_beyond(const NoliSim* sim, const NoliMotion* motion) {
   return true;
 }
 
-// Whether a motion acts in the step that starts at t0. An end that is found becomes part of the
-// state when the step is accepted.
+// Whether a motion acts in the step that starts at t0. If its end is detected, that becomes part of
+// the state when the step is accepted.
 static bool acts(NoliSim* sim, const NoliMotion* motion, double t0) {
   if (t0 < motion->def.t_begin || t0 >= motion->def.t_end) {
     return false;
@@ -128,7 +127,7 @@ bool noli_sim_conditions_change(NoliSim* sim) {
   return false;
 }
 
-// Controlled vertices go straight to their targets, where they arrive at the end of the whole step.
+// Controlled vertices move straight to their targets, which they reach at the end of the full step.
 static void approach(const NoliSim* sim, const NoliMotion* motion, const double* target, double t0,
                      double t1) {
   double end = noli_sim_step_start(sim, *sim->state.step + 1);
@@ -139,8 +138,8 @@ static void approach(const NoliSim* sim, const NoliMotion* motion, const double*
   }
 }
 
-// Targets of one motion at t1 of the step that starts at t0, and the components it is about, over
-// those of earlier ones.
+// Targets of one motion at t1 of the step that starts at t0, and the components it prescribes,
+// overriding those of earlier motions.
 static void apply_motion(NoliSim* sim, int32_t index, double t0, double t1, double* target) {
   const NoliMotion* motion = &sim->model->motion[index];
   int64_t first = sim->model->vert_first[motion->def.body];
@@ -182,7 +181,7 @@ static NoliStatus list_prescribed(NoliSim* sim, double t1) {
     if (!isfinite(target[0]) || !isfinite(target[1]) || !isfinite(target[2])) {
       return fail_not_finite(sim, "the prescribed motion of", i, t1);
     }
-    // without inertia nothing could be said about a free component: it stands still
+    // without inertia a free component would be undetermined: it stands still
     uint8_t axes = inertial ? sim->prescribed[i] : NOLI_ALL_AXES;
     prescribed->node[prescribed->n] = i;
     prescribed->axes[prescribed->n] = axes;
@@ -195,7 +194,7 @@ static NoliStatus list_prescribed(NoliSim* sim, double t1) {
   return NOLI_OK;
 }
 
-// Bodies in plane strain stay in their plane, whatever motions say.
+// Bodies in plane strain stay in their plane, whatever their motions prescribe.
 static void hold_planes(NoliSim* sim) {
   const NoliModel* model = sim->model;
   for (int32_t b = 0; b < model->n_body; b++) {

@@ -1,4 +1,4 @@
-// What a step is told from outside: loads and prescribed motions at its times.
+// Boundary conditions and loads of a step.
 #pragma once
 
 #include "sim/simulation.h"
@@ -7,10 +7,10 @@
 // whose `gradient` and `trial_gradient` are scratch. Fails with NOLI_NOT_FINITE.
 NOLI_WARN_UNUSED NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t);
 
-// Where prescribed nodes shall be at t1 of the step that starts at t0: the list of the stage.
-// Obstacles stand still unless a motion says otherwise; later motions win. Fails with
+// Targets of prescribed nodes at t1 of the step that starts at t0: the list of the stage. Obstacles
+// stand still unless a motion prescribes otherwise; later motions override earlier ones. Fails with
 // NOLI_NOT_FINITE.
 NOLI_WARN_UNUSED NoliStatus noli_sim_collect_prescribed(NoliSim* sim, double t0, double t1);
 
-// Whether loads or motions begin or end with this step: what came before says little about it then.
+// Whether loads or motions begin or end in this step: the previous step then predicts it poorly.
 bool noli_sim_conditions_change(NoliSim* sim);

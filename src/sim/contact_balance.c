@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-// Of the contact forces on a body: what may be missing to the balance of all forces on it.
+// Of the contact forces on a body: by how much all forces on it may fail to balance.
 #define IMBALANCE_ALLOWED 0.05
 
 // Of one body.
@@ -46,7 +46,7 @@ NoliStatus noli_sim_watch_contact(NoliSim* sim) {
   NOLI_NEW_ZERO(sim->context, balance, problem->surface->n_body);
   NOLI_TRY(sum_forces(sim, balance));
   for (int32_t b = 0; b < problem->surface->n_body && !sim->contact_warned; b++) {
-    // what changes the speed of a body by less than the tolerance is what a solve leaves open
+    // a solve does not resolve changes of speed below the tolerance
     const Balance* body = &balance[b];
     double mass = noli_friction_end_mass(stage->friction_end, b);
     double open = stage->time.inertia ? mass * problem->tolerance * stage->h : 0.0;

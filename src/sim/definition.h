@@ -1,13 +1,12 @@
-// Definitions: their defaults, those of programs with other headers, and what a user can get wrong
-// in them.
+// Definitions: defaults, versions from programs built with other headers, and checks of user input.
 #pragma once
 
 #include "base/context.h"
 #include "noli/sim.h"
 
-// A definition as these headers have it, from one of any size: with defaults for members that its
-// program does not know, and for names that are NULL (but `solver` and `termination`). Items point
-// where they did. Fails with NOLI_ERROR_ARGUMENT and a message that names the definition or item.
+// A definition as in these headers, from one of any size: with defaults for members unknown to its
+// program, and for names that are NULL (except `solver` and `termination`). Items keep their
+// pointers. Fails with NOLI_ERROR_ARGUMENT and a message that names the definition or item.
 NOLI_WARN_UNUSED NoliStatus noli_definition_take(NoliContext* context, const NoliSimDef* given,
                                                  NoliSimDef** own);
 
@@ -17,11 +16,11 @@ NOLI_WARN_UNUSED NoliStatus noli_definition_take_body(NoliContext* context,
 NOLI_WARN_UNUSED NoliStatus noli_definition_take_pair(NoliContext* context,
                                                       const NoliPairDef* given, NoliPairDef* own);
 
-// The other way: a definition for a program with the given sizes.
+// The reverse: a definition for a program with the given sizes.
 NOLI_WARN_UNUSED NoliStatus noli_definition_give(NoliContext* context, const NoliSimDef* own,
                                                  const NoliDefSizes* sizes, NoliSimDef** given);
 
-// Whether the sizes are those of these headers.
+// Whether the sizes match these headers.
 bool noli_definition_fits(const NoliDefSizes* sizes);
 
 // Releases one of either. NULL is harmless.

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// One step or part. Where it gains energy it is done by backward Euler, which takes energy from
-// what it does not resolve.
+// One step or part. Where it gains energy, backward Euler solves it instead, which dissipates
+// motion that it does not resolve.
 static NoliStatus solve_or_damp(NoliSim* sim, NoliSolveStepFn* solve, int32_t* laggings) {
   sim->gains = sim->damped = false;
   NoliStatus status = solve(sim, laggings);
@@ -20,21 +20,21 @@ static NoliStatus solve_or_damp(NoliSim* sim, NoliSolveStepFn* solve, int32_t* l
   return solve(sim, laggings);
 }
 
-// Whether a step that failed may succeed in parts or by the barrier. Load steps in which something
-// can move freely will not.
+// Whether a failed step may succeed in parts or with the barrier. Load steps with a free rigid
+// motion will not.
 static bool may_recover(const NoliSim* sim, NoliStatus status) {
   bool free_to_move = sim->model->integrator->quasi_static && status == NOLI_NOT_POSITIVE_DEFINITE;
   return status > NOLI_OK && status != NOLI_CANCELLED && !free_to_move;
 }
 
-// Why the chosen solver failed, and that the barrier did too.
+// Why the chosen solver failed, and that the barrier failed too.
 static NoliStatus fail_both(NoliSim* sim, NoliStatus status, const char* first) {
   char last[512];
   snprintf(last, sizeof last, "%s", noli_context_message(sim->context));
   return noli_fail(sim->context, status, "%s; by projected_newton: %s", first, last);
 }
 
-// One step or part, by the barrier where the chosen solver fails.
+// One step or part, with the barrier where the chosen solver fails.
 static NoliStatus solve_or_fall_back(NoliSim* sim, NoliSolveStepFn* solve, int32_t* laggings) {
   NoliStatus status = solve_or_damp(sim, solve, laggings);
   if (!may_recover(sim, status) || noli_stage_constraints(sim->stage) == NULL) {
@@ -51,7 +51,7 @@ static NoliStatus solve_or_fall_back(NoliSim* sim, NoliSolveStepFn* solve, int32
   return status > NOLI_OK ? fail_both(sim, status, first) : status;
 }
 
-// The step in `n_parts` parts; where one fails, the state is as before.
+// The step in `n_parts` parts; on failure the state is restored.
 static NoliStatus solve_parts(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_parts,
                               int32_t* laggings) {
   NoliStatus status = NOLI_OK;
@@ -67,7 +67,7 @@ static NoliStatus solve_parts(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_pa
     status = solve_or_fall_back(sim, solve, laggings);
   }
   if (status != NOLI_OK) {
-    // there was room for as many constraints before
+    // the state had room for as many constraints before
     NoliStatus back = noli_state_copy(sim->context, &sim->backup, &sim->state);
     NOLI_ASSERT(back == NOLI_OK);
     (void)back;
@@ -75,7 +75,7 @@ static NoliStatus solve_parts(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_pa
   }
   noli_state_scale(&sim->state, scale);
   if (noli_integrator_needs_before(integrator)) {
-    // the next step looks back by a whole one
+    // the next step looks back by a full step
     memcpy(sim->state.x_before, sim->backup.x, noli_sim_vector_bytes(sim));
     memcpy(sim->state.v_before, sim->backup.v, noli_sim_vector_bytes(sim));
   }
@@ -83,7 +83,7 @@ done:
   return status;
 }
 
-// The step as a whole or in parts.
+// The step in one piece or in parts.
 static NoliStatus try_step(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_parts,
                            int32_t* laggings) {
   sim->damping_loss = 0.0;
@@ -94,7 +94,7 @@ static NoliStatus try_step(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_parts
                       : solve_parts(sim, solve, n_parts, laggings);
 }
 
-// Why a step failed at first, and that its parts did too.
+// Why a step failed at first, and that its parts failed too.
 static NoliStatus fail_divided(NoliSim* sim, NoliStatus status, const char* first) {
   char last[512];
   snprintf(last, sizeof last, "%s", noli_context_message(sim->context));
@@ -104,13 +104,13 @@ static NoliStatus fail_divided(NoliSim* sim, NoliStatus status, const char* firs
   return noli_fail(sim->context, status, "%s; in %d parts: %s", first, sim->n_parts, last);
 }
 
-// Whether a step failed because what prescribed nodes squeeze does not come to rest where contact
-// has stopped them. Parts of the step only squeeze as far.
+// Whether a step failed because bodies squeezed by prescribed nodes do not come to rest after
+// contact has stopped the nodes. Parts of the step only squeeze to the same point.
 static bool motion_is_stopped(const NoliSim* sim, NoliStatus status) {
   return status == NOLI_NOT_CONVERGED && sim->stage->prescribed.stopped;
 }
 
-// The whole step with prescribed nodes where they are at its start.
+// The full step with prescribed nodes held where they start.
 static NoliStatus solve_held(NoliSim* sim, NoliSolveStepFn* solve, int32_t* laggings) {
   sim->holds_motion = true;
   noli_log(sim->context, NOLI_LOG_INFO, "step %lld is solved with prescribed nodes held: %s",
@@ -138,7 +138,7 @@ NoliStatus noli_sim_solve_or_divide(NoliSim* sim, NoliSolveStepFn* solve, int32_
     status = try_step(sim, solve, n_parts, laggings);
   }
 
-  // or go on without the motion that contact has stopped
+  // or continue without the motion that contact has stopped
   bool held = motion_is_stopped(sim, status);
   if (held) {
     if (sim->n_retries++ == 0) {

@@ -6,13 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-// Share of all energy that a step had or was given by which it may end with more.
+// A step may end with at most this share more than all energy that it had or received.
 #define MARGIN 0.25
-// Where the rule carries forces or changes of velocity on from step to step, the way in which
-// contact excites it: BDF2 adds half of a jump again in the steps that follow, a part in each.
+// The same where the integrator carries forces or changes of velocity over from step to step, so
+// that contact excites it: BDF2 adds half of a jump again over the following steps.
 #define MARGIN_OF_PAST 0.05
 
-// Energy of motion, J, at the speed below which solvers do not look.
+// Kinetic energy, J, at the speed that solvers do not resolve.
 static double unresolved_energy(const NoliSim* sim) {
   const NoliProblem* problem = &sim->model->problem;
   double mass = 0.0;
@@ -22,8 +22,8 @@ static double unresolved_energy(const NoliSim* sim) {
   return 0.5 * mass * problem->tolerance * problem->tolerance;
 }
 
-// Energy of deformation at the present point of the stage, J, and the sum of its magnitudes: that
-// of a region may be negative.
+// Deformation energy at the present point of the stage, J, and the sum of its magnitudes: that of a
+// region may be negative.
 static NoliStatus deformation_energy(NoliSim* sim, double* energy, double* magnitude) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
@@ -36,7 +36,7 @@ done:
   return status;
 }
 
-// Work of the loads at the end of the step, gravity among them, over its motion, J.
+// Work of the loads, including gravity, at the end of the step, over its motion, J.
 static double work_of_loads(const NoliSim* sim) {
   const NoliProblem* problem = &sim->model->problem;
   const NoliStage* stage = sim->stage;
@@ -50,8 +50,8 @@ static double work_of_loads(const NoliSim* sim) {
   return work;
 }
 
-// Work of what moves prescribed nodes, vertices of obstacles among them: its force is what is
-// missing to balance all others at the end of the step.
+// Work of prescribed motion, including obstacles: its force is the imbalance of all other forces at
+// the end of the step.
 static NoliStatus work_of_motion(NoliSim* sim, double* work) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
@@ -73,8 +73,8 @@ done:
   return status;
 }
 
-// Energy of the barrier at the present point, J. Constraints store nothing, and a barrier that
-// takes over from them has no energy to give.
+// Energy of the barrier at the present point, J. Constraints store no energy, nor does a barrier
+// that takes over from them have energy to release.
 static NoliStatus contact_energy(NoliSim* sim, double* energy) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
@@ -103,8 +103,8 @@ done:
   return status;
 }
 
-// The work of prescribed motion is known to first order only; with velocities that are carried on
-// that takes the large margin.
+// The work of prescribed motion is accurate to first order only; with velocities that are carried
+// over the large margin applies.
 static double margin_of(const NoliSim* sim) {
   const NoliPrescribed* prescribed = &sim->stage->prescribed;
   bool moved = prescribed->n > 0 && memcmp(prescribed->start, prescribed->target,

@@ -18,7 +18,7 @@ done:
   return status;
 }
 
-// What was recorded of the time step so far belongs to its report, whatever stage goes on.
+// Records of the time step so far belong to its report, whichever stage continues.
 static void swap_records(NoliStage* one, NoliStage* other) {
   NoliStageRecord record = one->record;
   one->record = other->record;

@@ -1,4 +1,4 @@
-// A solver that brings its own contact may fail where the barrier does not: constraints that are
+// A solver with its own contact model may fail where the barrier does not: constraints that are
 // linearized at a safe state can lead targets around obstacles, or crush elements between each
 // other. Projected Newton with the barrier then solves the rest of the time step from the state,
 // which is free of intersections. The next time step begins with the chosen solver again.
@@ -6,17 +6,17 @@
 
 #include "sim/simulation.h"
 
-// A stage of the problem with what the simulation watches and audits.
+// A stage of the problem with the watch function and the audit of the simulation.
 NOLI_WARN_UNUSED NoliStatus noli_sim_create_stage(NoliSim* sim, const NoliProblem* problem,
                                                   NoliStage** stage);
 
-// The barrier takes over until the time step ends. Fails only if memory is refused.
+// The barrier takes over until the time step ends. Fails only if an allocation fails.
 NOLI_WARN_UNUSED NoliStatus noli_sim_fall_back(NoliSim* sim);
 
 // The chosen solver begins the next time step.
 void noli_sim_end_fallback(NoliSim* sim);
 
-// Whether the barrier has taken over from a state that is not its own: it has no stiffness yet, and
+// Whether the barrier has taken over from a state of another solver: it has no stiffness yet, and
 // the energy that it would store there is not part of the state.
 static inline bool noli_sim_is_new_to_barrier(const NoliSim* sim) {
   return sim->fallen_back && *sim->state.kappa == 0.0;

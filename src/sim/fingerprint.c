@@ -15,7 +15,7 @@ static uint64_t add_cells(uint64_t digest, const int32_t* cells, int32_t first, 
                               (size_t)width * (size_t)n * sizeof *cells);
 }
 
-// In [-1, 1), as good as random (the finalizer of splitmix64).
+// In [-1, 1), pseudorandom (the finalizer of splitmix64).
 static double weight(uint64_t index) {
   uint64_t bits = (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
   bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -37,8 +37,8 @@ static bool same_material(const NoliBlock* block, int32_t a, int32_t b) {
          block->damping_time[a] == block->damping_time[b];
 }
 
-// Where the material changes from one element to the next, not what it is: that of a body may be
-// changed. Bodies of one material have the digest that they had before.
+// Where the material changes from one element to the next, not its values, which may be changed.
+// Bodies of one material keep their former digest.
 static uint64_t add_parts(uint64_t digest, const NoliProblem* problem, int32_t body) {
   const NoliBlock* block = noli_problem_block(problem, body);
   NoliBlockRange range = problem->range[body];
@@ -51,7 +51,7 @@ static uint64_t add_parts(uint64_t digest, const NoliProblem* problem, int32_t b
   return digest;
 }
 
-// The tied nodes of a body, and what they follow. Nothing where there are none.
+// The tied nodes of a body, and the nodes they follow; empty without ties.
 static uint64_t add_ties(uint64_t digest, const NoliModel* model, int32_t body) {
   const NoliFollowers* followers = &model->problem.followers;
   for (int32_t f = 0; f < followers->n_tied; f++) {
@@ -72,7 +72,7 @@ NoliFingerprint noli_sim_fingerprint(const NoliSim* sim, int32_t body) {
   const int32_t kind[] = {model->obstacle[body], node[0], node[1], follower[0], follower[1]};
   NoliFingerprint print = {.cells = noli_digest(NOLI_DIGEST_BEGIN, kind, sizeof kind)};
 
-  // cells: what is inside, and what collides
+  // cells: elements and the colliding surface
   print.cells =
       add_cells(print.cells, model->tet, model->tet_first[body], model->tet_first[body + 1], 4);
   print.cells = add_cells(print.cells, surface->tri, surface->tri_first[body],
@@ -85,7 +85,7 @@ NoliFingerprint noli_sim_fingerprint(const NoliSim* sim, int32_t body) {
   print.cells = add_parts(print.cells, &model->problem, body);
   print.cells = add_ties(print.cells, model, body);
 
-  // where they are at rest
+  // rest positions
   add_rest(model->problem.X, node[0], node[1], &print);
   add_rest(model->problem.X, follower[0], follower[1], &print);
   return print;

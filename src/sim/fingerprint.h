@@ -1,11 +1,11 @@
-// What the state of a body means something to: its cells and its rest shape.
+// Fingerprint of the bodies that a state belongs to: their cells and rest shapes.
 //
 // Cells are compared exactly. Rest positions may differ by rounding where a scene is built on
 // another machine (rotations call sin and cos of its library), so they are summed with weights that
 // no two vertices share, and compared within that rounding: one vertex of n that moves by more than
 // 1e-14 n times the size of the coordinates is found.
 //
-// Materials, friction, motions, loads and half-spaces are left out: a run may go on with others.
+// Materials, friction, motions, loads and half-spaces are left out: a resumed run may change them.
 #pragma once
 
 #include "noli/sim.h"
@@ -18,5 +18,5 @@ typedef struct NoliFingerprint {
 
 NoliFingerprint noli_sim_fingerprint(const NoliSim* sim, int32_t body);
 
-// What differs, "mesh" (its cells) or "rest shape"; NULL where nothing does.
+// The difference, "mesh" (its cells) or "rest shape"; NULL if there is none.
 const char* noli_fingerprint_difference(const NoliFingerprint* one, const NoliFingerprint* other);

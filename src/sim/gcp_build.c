@@ -5,18 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
-// Of the least distance of two primitives of a body at rest, and of the support: the range of the
-// inner barrier. Where all bodies are solids with linear elements, these resist before their
-// surface meets itself from inside, and the range is below the gaps at which the potential gets
-// stiffer: what meets from outside does not come that close.
+// Relative to the minimum distance of two primitives of a body at rest, and to the support: the
+// range of the inner barrier. If all bodies are solids with linear elements, the elements resist
+// before the surface meets itself from inside, and the range is below the gaps at which the
+// potential becomes stiffer: contact from outside does not come that close.
 #define INNER_FOLDING 0.1
 #define INNER_LINEAR 0.01
 
 // c of the mollifier, as in [Huang2025] appendix A.
 #define RAMP 0.01
 
-// Obstacles may be open or codimensional; what has triangles on both sides of an edge that do not
-// agree, or more than two, has no outside at all.
+// Obstacles may be open or codimensional; an edge with more than two triangles, or with two that
+// are oriented inconsistently, leaves the outside undefined.
 static bool is_refused(const NoliModel* model, int32_t body) {
   NoliFlawKind flaw = model->problem.gcp.rings->flaw[body].kind;
   bool open = flaw == NOLI_FLAW_OPEN || flaw == NOLI_FLAW_SEGMENT || flaw == NOLI_FLAW_POINT;
@@ -36,7 +36,7 @@ static void describe_flaw(const NoliModel* model, int32_t body, char text[2 * NO
   snprintf(text, 2 * NOLI_FLAW_TEXT, "\"%.80s\": %s", model->name[body], why);
 }
 
-// All bodies that cannot be had are told of, the first one by the failure.
+// Logs all bodies without such a surface; the failure names the first.
 static NoliStatus check_closed(const NoliModel* model) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
@@ -66,14 +66,14 @@ static void leave_open_to_barrier(NoliModel* model) {
     if (geometric->rings->flaw[b].kind != NOLI_FLAW_NONE) {
       geometric->has_open = true;
       noli_log(model->context, NOLI_LOG_INFO,
-               "\"%s\" is no closed surface: contact with it goes by the barrier of \"ipc\"",
+               "\"%s\" is not a closed surface: contact with it uses the barrier of \"ipc\"",
                model->name[b]);
     }
   }
 }
 
-// Of the vertices of deformable bodies on the surface, whatever their order: those of proxies have
-// no inertia of their own.
+// Over the vertices of deformable bodies on the surface, whatever their order: those of proxies
+// have no inertia of their own.
 static double mean_weight(const NoliModel* model) {
   const NoliSurface* surface = model->problem.surface;
   double sum = 0.0;
@@ -88,7 +88,7 @@ static double mean_weight(const NoliModel* model) {
   return n > 0 ? sum / (double)n : 1.0;
 }
 
-// The check of the start does not look at rest shapes that differ from it.
+// The check of the start covers rest shapes only where they equal the start positions.
 static NoliStatus check_rest_shape(const NoliModel* model, int32_t touching) {
   NoliStatus status = NOLI_OK;
   if (touching != NOLI_NULL_INDEX) {
@@ -102,8 +102,8 @@ done:
   return status;
 }
 
-// Within a body nothing acts in its rest shape, between bodies nothing acts where they start. Where
-// surfaces touch at the start, noli_sim_require_valid and noli_sim_check tell of all places.
+// Nothing acts within a body in its rest shape, or between bodies where they start. If surfaces
+// touch at the start, noli_sim_require_valid and noli_sim_check report all places.
 static NoliStatus adapt_support(NoliModel* model, const NoliSimDef* def,
                                 NoliBroadPhase* broad_phase) {
   NoliStatus status = NOLI_OK;
@@ -134,8 +134,7 @@ done:
   return status;
 }
 
-// Bodies whose surface may meet itself from inside, and the range of the barrier that keeps it from
-// that.
+// Bodies whose surface may meet itself from inside, and the range of the barrier that prevents it.
 static NoliStatus find_inner(NoliModel* model, const NoliSimDef* def, NoliBroadPhase* broad_phase) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
@@ -198,7 +197,7 @@ NoliStatus noli_gcp_model_build(NoliModel* model, const NoliSimDef* def) {
   NOLI_TRY(find_inner(model, def, broad_phase));
   NoliGcpSetup setup = geometric->setup;
   noli_log(context, NOLI_LOG_INFO,
-           "geometric contact potential: reaches %.3g m, less at %lld vertices (at least %.3g m); "
+           "geometric contact potential: support %.3g m, less at %lld vertices (at least %.3g m); "
            "%lld candidates in %.2g s",
            parameters.eps_target, (long long)setup.n_reduced, setup.min_eps,
            (long long)setup.n_candidates, setup.seconds);

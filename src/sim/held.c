@@ -1,8 +1,8 @@
-// Whether everything is held where there is no inertia: for each connected part of a body, the
-// Hessian of the potential along its six rigid motions, everything else at rest, must be positive.
-// Prescribed components do not take part in the motions, so elasticity resists where enough of them
-// are prescribed; elsewhere only contact and friction do. Elasticity is asked alone first: contact
-// may be so much stiffer that its rounding exceeds what elasticity resists.
+// Detects free rigid motions where there is no inertia: for each connected part of a body, the
+// Hessian of the potential along its six rigid motions, everything else at rest, must be positive
+// definite. Prescribed components do not take part in the motions, so elasticity resists where
+// enough of them are prescribed; elsewhere only contact and friction do. Elasticity is tested alone
+// first: contact may be so much stiffer that its rounding exceeds the elastic resistance.
 #include "sim/simulation.h"
 
 #include "math/eigen.h"
@@ -42,8 +42,8 @@ static int32_t root_of(int32_t* parent, int32_t i) {
   return i;
 }
 
-// The nodes of elements become one part (triangles have no fourth); of two roots the smaller one
-// stays, so that parents stand before children.
+// Merges the nodes of an element into one part (triangles have no fourth); of two roots the smaller
+// one remains, so that parents precede children.
 static void unite(int32_t* parent, int32_t n_tet, int32_t size, const int32_t* node) {
   for (int64_t t = 0; t < n_tet; t++) {
     int32_t first = root_of(parent, node[size * t]);
@@ -56,7 +56,7 @@ static void unite(int32_t* parent, int32_t n_tet, int32_t size, const int32_t* n
   }
 }
 
-// Bodies that are tied together move as one; what is tied to an obstacle is held by it.
+// Bodies that are tied together move as one; a body tied to an obstacle is held by it.
 static void unite_tied(const NoliModel* model, int32_t* parent) {
   const NoliFollowers* followers = &model->problem.followers;
   for (int32_t f = 0; f < followers->n_tied; f++) {
@@ -69,7 +69,7 @@ static void unite_tied(const NoliModel* model, int32_t* parent) {
   }
 }
 
-// Numbers the connected parts in the order of their first vertices; `of` holds parents first.
+// Numbers the connected parts in the order of their first vertices; in `of`, parents come first.
 static void find_parts(const NoliModel* model, Parts* parts) {
   const NoliProblem* problem = &model->problem;
   for (int32_t i = 0; i < problem->n_vert; i++) {
@@ -176,7 +176,7 @@ static void add_matrix(const NoliSim* sim, const NoliBlockMatrix* matrix, const 
   }
 }
 
-// Says which body can do what.
+// Fails with a message that names the body and its free motion.
 static NoliStatus fail_unheld(const NoliSim* sim, const Parts* parts, int32_t index,
                               const double motion[N_MOTIONS]) {
   const NoliModel* model = sim->model;
@@ -195,16 +195,16 @@ static NoliStatus fail_unheld(const NoliSim* sim, const Parts* parts, int32_t in
       sim->context, NOLI_NOT_POSITIVE_DEFINITE,
       "quasi_static: %s \"%s\" is free to %s (%.3g, %.3g, %.3g) and nothing holds it: prescribe "
       "some of its vertices (a motion without a target holds them), start it in contact with "
-      "friction where contact shall hold it, or use an integrator with inertia",
+      "friction where contact must hold it, or use an integrator with inertia",
       whole ? "body" : "a part of body", model->name[body], turns ? "turn about" : "move along",
       fabs(n[0]) < 5e-4 ? 0.0 : n[0], fabs(n[1]) < 5e-4 ? 0.0 : n[1],
       fabs(n[2]) < 5e-4 ? 0.0 : n[2]);
 }
 
-// Whether every motion of a part is resisted; else `motion` receives the one that is least.
+// Whether every motion of a part is resisted; otherwise `motion` receives the least resisted one.
 static bool is_held(Part* part, double motion[N_MOTIONS]) {
   double value[N_MOTIONS], vector[N_ENTRIES];
-  // what no vertex can do needs no resistance: leaving a plane, say
+  // a motion that no vertex can follow needs no resistance, for example out of the plane
   for (int32_t k = 0; k < N_MOTIONS; k++) {
     bool moves = part->extent[k] > 1e-20 * part->n_vert;
     part->resistance[(N_MOTIONS + 1) * k] += moves ? 0.0 : part->stiffness;
@@ -216,7 +216,7 @@ static bool is_held(Part* part, double motion[N_MOTIONS]) {
   return !(part->stiffness > 0.0) || value[0] > UNHELD * part->stiffness;
 }
 
-// Checks the parts that are not known to be held with the matrix of all terms, or of those but
+// Checks the parts that are not known to be held with the matrix of all terms, or of all except
 // friction and contact.
 static NoliStatus check_parts(NoliSim* sim, Parts* parts, bool all) {
   NoliStatus status = NOLI_OK;
@@ -247,7 +247,7 @@ NoliStatus noli_sim_require_held(NoliSim* sim) {
   int32_t n_vert = sim->model->problem.n_vert;
   Parts parts = {0};
 
-  // find the parts, and what is prescribed
+  // find the parts and the prescribed components
   NOLI_NEW(context, parts.of, n_vert);
   NOLI_NEW(context, parts.vertex, stage->system.n_dof);
   NOLI_NEW_ZERO(context, parts.axes, n_vert);

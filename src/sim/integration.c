@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-// Share of its volume that an element keeps where damping looks ahead.
+// Share of its volume that an element keeps at the prediction that damping uses.
 #define KEEP_VOLUME 0.5
 
 // Adds to `force` (n_vert x 3) all forces at the stage's present point, N: elasticity, volumes,
@@ -93,7 +93,7 @@ static void predict_prescribed(NoliSim* sim) {
 }
 
 // The integrator divides forces by masses: where these are consistent, or nodes are tied, the force
-// that gives the same accelerations to the mass, or to the measure that stands for it.
+// that gives the same accelerations to the mass, or to the measure that replaces it.
 static NoliStatus lump_force(const NoliSim* sim, double* force) {
   const NoliProblem* problem = &sim->model->problem;
   if (problem->followers.n_tied > 0) {
@@ -111,7 +111,7 @@ static NoliStatus lump_force(const NoliSim* sim, double* force) {
   return NOLI_OK;
 }
 
-// The inertia of tied nodes counts even where they follow what is prescribed: with the acceleration
+// The inertia of tied nodes counts even where they follow prescribed nodes: with the acceleration
 // of the same parabola.
 static void predict_tied(NoliSim* sim) {
   const NoliStage* stage = sim->stage;
@@ -159,7 +159,7 @@ NoliStatus noli_sim_compute_first_force(NoliSim* sim, double t0, double t1) {
     stage->time.x_hat[i] = sim->state.x[i] - stage->time.h_v * sim->v_start[i];
   }
   noli_stage_follow(stage, stage->time.x_hat);
-  // beside the state, which must not change before the step is accepted
+  // separate from the state, which must not change before the step is accepted
   memset(sim->force_next, 0, noli_sim_vector_bytes(sim));
   NOLI_TRY(whole_force(sim, !sim->rule->decoupled, sim->force_next));
   NOLI_TRY(noli_sim_predict(sim, 0, sim->force_next));
@@ -172,7 +172,7 @@ void noli_sim_take_velocity(NoliSim* sim) {
   const NoliStage* stage = sim->stage;
   double elapsed = sim->rule->stage[stage->index].end * noli_sim_step_length(sim);
   noli_integrator_velocity(&stage->time, model->problem.n_vert, stage->here->x, sim->v_next);
-  // prescribed nodes that were stopped move as they did, not as they were told
+  // stopped prescribed nodes move as they did, not as prescribed
   bool as_told = sim->rule->order == 2 && stage->prescribed.done >= NOLI_MOTION_DONE;
   for (int32_t i = 0; stage->time.inertia && !as_told && i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
@@ -221,7 +221,7 @@ NoliStatus noli_sim_take_force(NoliSim* sim) {
     stage->gradient[i] = -sim->v_next[i];
   }
   noli_stage_add_damping_force(sim->stage, stage->gradient, sim->force_next);
-  // what holds prescribed nodes is no force that they would take along
+  // forces that hold prescribed nodes are not carried over
   for (int32_t i = 0; i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       if (noli_prescribes(&stage->prescribed, i, k)) {
@@ -242,7 +242,7 @@ void noli_sim_keep_past(NoliSim* sim) {
     memcpy(sim->state.v_before, sim->state.v, noli_sim_vector_bytes(sim));
   }
   if (noli_integrator_needs_past(integrator)) {
-    // a step by another rule says little about the next one
+    // a step of another integrator predicts the next one poorly
     *sim->state.past = sim->damped ? 0 : 1;
   }
 }

@@ -110,7 +110,7 @@ NoliStatus noli_sim_set_pose(NoliSim* sim, int32_t motion, const NoliPose* pose)
   }
   NOLI_CHECK(sim->context,
              isfinite(length) && length > 0.0 && noli_is_finite3(noli_load3(pose->position)),
-             NOLI_ERROR_ARGUMENT, "the pose of motion \"%s\" is not one: %s",
+             NOLI_ERROR_ARGUMENT, "the pose of motion \"%s\" is invalid: %s",
              noli_sim_motion_name(sim, motion),
              length == 0.0 ? "its quaternion is zero" : "it is not finite");
   for (int k = 0; k < 4; k++) {
@@ -205,7 +205,7 @@ double noli_sim_time_step(const NoliSim* sim) {
   return sim != NULL ? sim->model->h : 0.0;
 }
 
-// Steps count from the present time.
+// Steps are counted from the present time.
 static void begin_counting(NoliSim* sim) {
   *sim->state.origin = *sim->state.time;
   *sim->state.origin_step = *sim->state.step;
@@ -257,7 +257,7 @@ done:
   return status;
 }
 
-// What stands before the fields in a saved state.
+// Header of a saved state.
 typedef struct StateHeader {
   char magic[8];
   char version[24]; // of the library
@@ -268,7 +268,7 @@ typedef struct StateHeader {
 
 static const char state_magic[8] = {'N', 'O', 'L', 'I', 's', 't', 'a', '\n'};
 
-// Cells alone: rest shapes differ by rounding between machines, and bytes do not travel.
+// Cells only: rest shapes differ by rounding between machines, which need not share saved states.
 static uint64_t model_digest(const NoliSim* sim) {
   uint64_t digest = NOLI_DIGEST_BEGIN;
   for (int32_t b = 0; b < sim->model->n_body; b++) {
@@ -339,11 +339,11 @@ NoliStatus noli_sim_load_state(NoliSim* sim, const void* buffer, size_t size) {
   NoliStatus status = NOLI_OK;
   NoliState state = {0};
   StateHeader header;
-  NOLI_CHECK(sim->context, size >= sizeof header, NOLI_ERROR_FORMAT, "%zu bytes are no saved state",
-             size);
+  NOLI_CHECK(sim->context, size >= sizeof header, NOLI_ERROR_FORMAT,
+             "%zu bytes are not a saved state", size);
   memcpy(&header, buffer, sizeof header);
   NOLI_CHECK(sim->context, memcmp(header.magic, state_magic, sizeof header.magic) == 0,
-             NOLI_ERROR_FORMAT, "these bytes are no saved state");
+             NOLI_ERROR_FORMAT, "these bytes are not a saved state");
   NOLI_CHECK(sim->context, strncmp(header.version, noli_version(), sizeof header.version) == 0,
              NOLI_ERROR_FORMAT, "the state was saved by Noli %.23s, this is %s", header.version,
              noli_version());
@@ -352,7 +352,7 @@ NoliStatus noli_sim_load_state(NoliSim* sim, const void* buffer, size_t size) {
   NOLI_CHECK(sim->context, header.n_constraints >= 0 && header.n_constraints < (int64_t)(size / 8),
              NOLI_ERROR_FORMAT, "the saved state is damaged");
 
-  // a state of its own, so that nothing changes where it is damaged
+  // a separate state, so that damaged data changes nothing
   NoliStateSizes sizes = sim->state.sizes;
   sizes.n_constraints = header.n_constraints;
   NOLI_TRY(noli_state_create(sim->context, &sizes, &state));

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Largest share of rounding in the contact distance and in edges.
+// Largest rounding error allowed, as a share of the contact distance and of edges.
 #define COARSEST 0.01
 
 static NoliStatus copy_names(NoliModel* model, const NoliSimDef* def) {
@@ -57,8 +57,7 @@ done:
   return status;
 }
 
-// Masses of nodes, and the nodes that have inertia of their own; unused ones and obstacles get the
-// mean.
+// Masses of nodes, and the nodes with inertia of their own; unused ones and obstacles get the mean.
 static NoliStatus build_masses(NoliModel* model) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
@@ -103,7 +102,7 @@ done:
   return status;
 }
 
-// What mass damping does to each lumped mass; bodies share none.
+// Mass damping of each lumped mass; bodies share no node.
 static NoliStatus build_drag(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
@@ -124,9 +123,9 @@ done:
 }
 
 // h_e where there is no inertia: its square is the mean over the volume of density times size^2
-// over the stiffness against pressure waves. Masses then are as large as h_e^2 times stiffnesses,
-// as in a dynamic simulation, and what is relative to masses (the barrier's stiffness, springs) is
-// right.
+// over the stiffness against pressure waves. Masses are then of the order of h_e^2 times
+// stiffnesses, as in a dynamic simulation, and quantities relative to masses (the barrier's
+// stiffness, springs) are well scaled.
 static double static_time(const NoliProblem* problem) {
   double sum = 0.0, volume = 0.0;
   for (int32_t i = 0; i < problem->n_block; i++) {
@@ -162,8 +161,8 @@ double noli_resolve(NoliScaled scaled, double diagonal) {
   return scaled.relative ? scaled.value * diagonal : scaled.value;
 }
 
-// The law of a pair. Speeds can be compared only now that the size of the scene is known; `where`
-// leads the message.
+// The friction law of a pair. Speeds can be compared only now that the size of the scene is known;
+// `where` starts the message.
 static NoliStatus make_law(NoliModel* model, const NoliSimDef* def, const char* where,
                            const NoliPairDef* pair, NoliFrictionLaw* law) {
   NoliStatus status = NOLI_OK;
@@ -184,7 +183,7 @@ done:
   return status;
 }
 
-// How entities rub: law 0 where nothing else is said, then the laws of pairs.
+// The friction law of each pair: law 0 by default, then the laws of pairs.
 NoliStatus noli_model_set_friction(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliPairTable number = {0};
@@ -202,7 +201,7 @@ NoliStatus noli_model_set_friction(NoliModel* model, const NoliSimDef* def) {
     char where[32];
     snprintf(where, sizeof where, "pair %d: ", i);
     NOLI_TRY(make_law(model, def, where, pair, &law));
-    // one entry of a scene makes many pairs alike, one after the other
+    // one entry of a scene makes many equal pairs in a row
     if (memcmp(&law, &laws.data[laws.count - 1], sizeof law) != 0) {
       NOLI_PUSH(model->context, &laws, law);
     }
@@ -211,7 +210,7 @@ NoliStatus noli_model_set_friction(NoliModel* model, const NoliSimDef* def) {
   NOLI_TRY(
       noli_pair_table_build(model->context, model->n_entity, 0, def->n_pairs, exception, &number));
 
-  // in place of those before
+  // replace the former laws
   NoliContactPairs* pairs = &model->problem.pairs;
   noli_pair_table_free(model->context, &pairs->number);
   noli_free(model->context, (void*)(uintptr_t)pairs->law);
@@ -227,8 +226,8 @@ done:
   return status;
 }
 
-// Which entities meet: defaults, then exceptions. What cannot move does not collide with what
-// cannot move.
+// Which entities collide: defaults, then exceptions. Immobile entities do not collide with each
+// other.
 static NoliStatus build_body_pairs(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
@@ -254,7 +253,7 @@ static NoliStatus build_body_pairs(NoliModel* model, const NoliSimDef* def) {
     }
   }
 
-  // and with others
+  // and with each other
   NOLI_TRY(noli_pair_table_build(context, model->n_entity, def->contact, n_exceptions, exception,
                                  &pairs->others));
 done:
@@ -381,8 +380,8 @@ static double shortest_edge(const NoliProblem* problem, int32_t body) {
   return shortest;
 }
 
-// Far from the origin coordinates are too coarse for gaps and strains: nothing that follows would
-// name that as its reason.
+// Far from the origin coordinates are too coarse for gaps and strains: later failures would not
+// name this cause.
 static NoliStatus check_rounding(const NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
@@ -406,7 +405,7 @@ done:
   return status;
 }
 
-// The solver, and when it ends.
+// The solver and its termination criterion.
 static void set_method(NoliModel* model, const NoliSimDef* def) {
   NoliProblem* problem = &model->problem;
   problem->implicit_friction = noli_definition_has_implicit_friction(def);

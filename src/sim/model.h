@@ -1,5 +1,5 @@
-// What is constant over a simulation: bodies, physics, prescribed motion, loads. Built once from a
-// definition and owning copies of everything it names.
+// Constant data of a simulation: bodies, physics, prescribed motion, loads. Built once from a
+// definition; owns copies of all its data.
 #pragma once
 
 #include "integrate/integrator.h"
@@ -48,15 +48,15 @@ typedef struct NoliModel {
   bool* obstacle;          // (n_body)
   bool* sheet;             // (n_body) of sim/sheets.h; NULL with other contact models
   int32_t* vert_first;     // (n_body + 1) nodes
-  int32_t* follower_first; // (n_body + 1) vertices of the proxy that are no nodes
+  int32_t* follower_first; // (n_body + 1) vertices of the proxy other than nodes
   int32_t* tet_first;      // (n_body + 1)
-  int32_t* tet;            // (n_tet x 4) vertices, also where elements have more nodes
+  int32_t* tet;            // (n_tet x 4) corners, also for elements with more nodes
   int32_t* segment;        // (n_segment x 2) lone segments of obstacles
   int32_t n_segment;
   int32_t* lone_point; // (n_lone_point)
   int32_t n_lone_point;
   NoliGap rest_gap;      // the smallest within rest shapes where it is below the contact distance
-  bool follows_rest_gap; // ..which then was made to follow it
+  bool follows_rest_gap; // ..which was then reduced to it
   double* x0;            // (n_vert x 3) initial positions
   double* v0;            // (n_vert x 3) initial velocities
 
@@ -85,13 +85,13 @@ static inline int32_t noli_model_cell_size(const int32_t cell[4]) {
 }
 
 // Fails with NOLI_ERROR_ARGUMENT (a located message), NOLI_INVERTED_ELEMENT, NOLI_ERROR_MEMORY.
-// Does not look for intersections.
+// Does not check for intersections.
 NOLI_WARN_UNUSED NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def,
                                               NoliModel** model);
 void noli_model_destroy(NoliModel** model);
 
 // Replaces the friction of all pairs by that of a definition. On failure (NOLI_ERROR_ARGUMENT,
-// NOLI_ERROR_MEMORY) nothing has changed.
+// NOLI_ERROR_MEMORY) nothing changes.
 NOLI_WARN_UNUSED NoliStatus noli_model_set_friction(NoliModel* model, const NoliSimDef* def);
 
 // Validator (base/validate.h).

@@ -25,7 +25,7 @@ done:
   return status;
 }
 
-// The member `list` becomes a copy of its `count` items.
+// Replaces the member `list` by a copy of its `count` items.
 #define OWN(list, count)                                                                           \
   do {                                                                                             \
     void* copy_;                                                                                   \
@@ -78,7 +78,7 @@ done:
   return status;
 }
 
-// A name, or a kind and a number where there is none.
+// A name, or a kind and a number if there is none.
 static NoliStatus own_name(NoliContext* context, NoliOwnedDefinition* owner, const char* kind,
                            int32_t index, const char** name) {
   NoliStatus status = NOLI_OK;
@@ -103,7 +103,7 @@ done:
   return status;
 }
 
-// What the items of the lists other than the bodies name.
+// Copies the data of the items of all lists but the bodies.
 static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
   NoliStatus status = NOLI_OK;
   NoliSimDef* def = owner->def;
@@ -156,7 +156,7 @@ NoliStatus noli_owned_definition_copy(NoliContext* context, const NoliSimDef* fr
   OWN(def->volumes, def->n_volumes);
   OWN(def->ties, def->n_ties);
 
-  // what they name
+  // their data
   NOLI_TRY(own_texts(context, owner));
   NOLI_TRY(own_items(context, owner));
   for (int32_t b = 0; b < def->n_bodies; b++) {

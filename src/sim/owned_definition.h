@@ -1,5 +1,5 @@
-// A definition that owns everything it names, so that a simulation can be made from it again: for
-// clones, and for changes of bodies and materials.
+// A definition that owns all its data, so that a simulation can be rebuilt from it: for clones, and
+// for changes of bodies and materials.
 #pragma once
 
 #include "base/array.h"
@@ -18,11 +18,11 @@ NOLI_WARN_UNUSED NoliStatus noli_owned_definition_copy(NoliContext* context, con
 NOLI_WARN_UNUSED NoliStatus noli_owned_definition_set_body(NoliContext* context,
                                                            NoliOwnedDefinition* owner,
                                                            const NoliBodyDef* body, int32_t index);
-// Sets what a pair of entities does: in place of the last entry about it, or behind all entries.
+// Sets the contact of a pair of entities: replaces the last entry of this pair, or appends one.
 NOLI_WARN_UNUSED NoliStatus noli_owned_definition_set_pair(NoliContext* context,
                                                            NoliOwnedDefinition* owner,
                                                            const NoliPairDef* pair);
-// The text becomes a copy that belongs to the definition.
+// Replaces the text by a copy that belongs to the definition.
 NOLI_WARN_UNUSED NoliStatus noli_owned_definition_keep(NoliContext* context,
                                                        NoliOwnedDefinition* owner,
                                                        const char** text);

@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-// Coordinates may differ by this share of the largest one: what turning and moving a mesh leaves.
+// Coordinates may differ by this share of the largest one: the rounding from rotating and moving a
+// mesh.
 #define ROUNDING 1e-12
 
 // Whether all vertices lie at the height of the first one, up to rounding.
@@ -57,7 +58,7 @@ done:
   return status;
 }
 
-// Obstacles without triangles: segments that the bodies can meet.
+// Obstacles without triangles: segments that the bodies can collide with.
 static NoliStatus check_segments(NoliContext* context, const NoliBodyDef* body, const char* name,
                                  double height) {
   NoliStatus status = NOLI_OK;
@@ -67,8 +68,8 @@ static NoliStatus check_segments(NoliContext* context, const NoliBodyDef* body, 
              "short segments of them",
              name);
   NOLI_CHECK(context, is_level(mesh->n_vert, mesh->x, height), NOLI_ERROR_ARGUMENT,
-             "obstacle \"%s\" has segments beside the plane z = %g of bodies in plane strain", name,
-             height);
+             "obstacle \"%s\" has segments outside the plane z = %g of bodies in plane strain",
+             name, height);
 done:
   return status;
 }
@@ -86,8 +87,8 @@ static NoliStatus check_rest(NoliContext* context, const NoliSimDef* def) {
     NOLI_CHECK(context,
                body->plane_strain != 0.0 || (body->mesh->n_tri == 0 && body->mesh->n_tet == 0),
                NOLI_ERROR_ARGUMENT,
-               "body \"%s\" is not flat as others are: with the contact model \"gcp\" bodies in "
-               "plane strain do not meet bodies in space",
+               "body \"%s\" is not in plane strain, but others are: with the contact model \"gcp\" "
+               "bodies in plane strain do not collide with bodies in space",
                body->name != NULL ? body->name : "(no name)");
   }
 
@@ -112,7 +113,7 @@ static NoliStatus check_rest(NoliContext* context, const NoliSimDef* def) {
     NOLI_CHECK(context,
                body < 0 || body >= def->n_bodies || !(def->bodies[body].plane_strain > 0.0),
                NOLI_ERROR_ARGUMENT,
-               "volume %d: body \"%s\" is in plane strain, which has no volumes that resist", i,
+               "volume %d: body \"%s\" is in plane strain, which does not support volumes", i,
                def->bodies[body].name);
   }
 done:

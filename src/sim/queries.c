@@ -1,7 +1,6 @@
 // Rays and closest points over the surfaces of all bodies at the present state. noli/live.h
 //
-// One tree over all triangles, over segments that belong to no triangle, and over points that
-// belong to neither.
+// One tree over all triangles, isolated segments and isolated points.
 #include "collide/bvh.h"
 #include "collide/closest.h"
 #include "sim/simulation.h"
@@ -13,9 +12,9 @@ enum { STACK = 128 };
 
 struct NoliSurfaceTree {
   int32_t n_item;
-  int32_t* vertex; // (n_item x 3) NOLI_NULL_INDEX fills up segments and points
+  int32_t* vertex; // (n_item x 3) padded with NOLI_NULL_INDEX for segments and points
   NoliForest forest;
-  NoliBox* box; // (n_item) by place
+  NoliBox* box; // (n_item) position in the tree
   bool current; // boxes are those of the present state
 };
 
@@ -133,17 +132,17 @@ done:
   return status;
 }
 
-// ---- what a query asks of boxes and items -------------------------------------------------------
+// ---- tests of boxes and items -------------------------------------------------------------------
 
 typedef struct Query {
   const NoliSim* sim;
   NoliVec3 origin;
   NoliVec3 direction; // unit; of rays
-  double nearest;     // m: what is farther away does not matter
+  double nearest;     // m: ignores objects farther away
   NoliSurfacePoint* best;
-  // Lower bound of the distance to what is in a box; INFINITY: nothing.
+  // Lower bound of the distance to the content of a box; INFINITY: no hit.
   double (*bound)(const struct Query* query, const NoliBox* box);
-  // Replaces `best` where the item (3 vertices) is nearer.
+  // Replaces `best` if the item (3 vertices) is nearer.
   void (*test)(struct Query* query, const int32_t vertex[3]);
 } Query;
 
@@ -210,9 +209,9 @@ static void take(Query* query, const int32_t vertex[3], const double weight[3], 
   query->nearest = distance;
 }
 
-// The three signed volumes that the ray spans with the edges agree in sign where it meets the
-// triangle; a common edge has the same volume, up to its sign, in both of its triangles, so that no
-// ray passes between them.
+// The three signed volumes of the ray and the edges agree in sign where it hits the triangle; a
+// shared edge has the same volume, up to its sign, in both of its triangles, so that no ray passes
+// between them.
 static void test_ray(Query* query, const int32_t vertex[3]) {
   if (vertex[2] == NOLI_NULL_INDEX) {
     return;
@@ -225,7 +224,7 @@ static void test_ray(Query* query, const int32_t vertex[3]) {
   bool positive = false, negative = false;
   for (int i = 0; i < 3; i++) {
     int32_t a = (i + 1) % 3, b = (i + 2) % 3;
-    // in one order of the two vertices for both triangles
+    // the same order of the two vertices for both triangles
     double sign = vertex[a] < vertex[b] ? 1.0 : -1.0;
     NoliVec3 low = sign > 0.0 ? p[a] : p[b], high = sign > 0.0 ? p[b] : p[a];
     volume[i] = sign * noli_dot3(query->direction, noli_cross3(low, high));
@@ -271,7 +270,7 @@ static void test_closest(Query* query, const int32_t vertex[3]) {
   }
 }
 
-// Visits what may be nearer than what has been found, the nearer child first.
+// Visits boxes that may be nearer than the best hit, the nearer child first.
 static void search_tree(Query* query, const NoliSurfaceTree* tree) {
   const NoliForest* forest = &tree->forest;
   int32_t stack[STACK], n = 0;

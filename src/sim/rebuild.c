@@ -9,7 +9,7 @@ static int32_t old_number(const int32_t* map, int32_t index) {
   return map != NULL ? map[index] : index;
 }
 
-// The values of body `b` in a vector of one simulation from those of body `old` in another one.
+// Copies the values of body `old` in a vector of one simulation to body `b` in that of another.
 static void copy_rows(const NoliSim* from, int32_t old, const double* source, NoliSim* to,
                       int32_t b, double* target) {
   const int32_t *range = &to->model->vert_first[b], *old_range = &from->model->vert_first[old];
@@ -17,7 +17,7 @@ static void copy_rows(const NoliSim* from, int32_t old, const double* source, No
          3 * sizeof(double) * (size_t)(range[1] - range[0]));
 }
 
-// Positions and velocities, present and initial ones, of bodies that were there before.
+// Present and initial positions and velocities of bodies that existed before.
 static void copy_bodies(const NoliSim* from, NoliSim* to, const int32_t* old_body) {
   for (int32_t b = 0; b < to->model->n_body; b++) {
     int32_t old = old_number(old_body, b);
@@ -41,8 +41,8 @@ static void copy_bodies(const NoliSim* from, NoliSim* to, const int32_t* old_bod
   noli_sim_follow(to);
 }
 
-// The rest of the state. Constraints name primitives by numbers: they are found again where those
-// have changed.
+// The rest of the state. Constraints name primitives by numbers: they are remapped where those have
+// changed.
 static NoliStatus copy_state(const NoliSim* from, NoliSim* to, const NoliRenumbering* old) {
   NoliStatus status = NOLI_OK;
   if (old->body == NULL) {
@@ -80,7 +80,7 @@ static void copy_controls(const NoliSim* from, NoliSim* to, const NoliRenumberin
   }
 }
 
-// What has been said already, and who listens.
+// Warnings already given, and the progress function.
 static void copy_host(const NoliSim* from, NoliSim* to) {
   to->progress = from->progress;
   to->progress_user = from->progress_user;
@@ -88,8 +88,8 @@ static void copy_host(const NoliSim* from, NoliSim* to) {
   to->contact_warned = from->contact_warned;
 }
 
-// Exchanges what two simulations are, but for the stage of the barrier, whose problem is a part of
-// its simulation.
+// Exchanges the contents of two simulations, except for the stage of the barrier, whose problem is
+// a part of its simulation.
 static void swap(NoliSim* a, NoliSim* b) {
   noli_sim_end_fallback(a);
   noli_stage_destroy(&a->barrier_stage);
@@ -169,8 +169,7 @@ done:
   return status;
 }
 
-// Whether contact of two entities is switched on or off by the definition, in difference to the
-// model.
+// Whether the definition switches contact of two entities on or off and the model does not.
 static bool switches_contact(const NoliSim* sim, const NoliPairDef* pair) {
   return noli_body_pairs_get(&sim->model->problem.body_pairs, pair->a, pair->b) != pair->contact;
 }
@@ -206,12 +205,12 @@ done:
 
 // ---- bodies -------------------------------------------------------------------------------------
 
-// A length or speed relative to the size of the scene gets the value that it has.
+// Converts a length or speed relative to the size of the scene to its present value.
 static void fix_scaled(NoliScaled* scaled, double diagonal) {
   *scaled = (NoliScaled){noli_resolve(*scaled, diagonal), false};
 }
 
-// Another body changes the size of the scene, but not what has been chosen by it.
+// Another body changes the size of the scene, but not the lengths and speeds derived from it.
 static void fix_lengths(const NoliSim* sim, NoliSimDef* def) {
   const NoliProblem* problem = &sim->model->problem;
   def->contact_distance = (NoliScaled){problem->dhat, false};
@@ -229,8 +228,8 @@ static void fix_lengths(const NoliSim* sim, NoliSimDef* def) {
   }
 }
 
-// A model of bodies that move begins where they are: present positions of a body as initial ones of
-// its definition.
+// A model of moving bodies starts at their present positions: they become the initial ones of its
+// definition.
 static void start_here(const NoliSim* sim, NoliSimDef* def, const int32_t* old_body) {
   for (int32_t b = 0; b < def->n_bodies; b++) {
     int32_t old = old_body[b];
@@ -241,7 +240,7 @@ static void start_here(const NoliSim* sim, NoliSimDef* def, const int32_t* old_b
   }
 }
 
-// Rebuilds with other bodies.
+// Rebuilds the simulation with other bodies.
 static NoliStatus rebuild_bodies(NoliSim* sim, NoliOwnedDefinition* definition,
                                  const NoliRenumbering* old) {
   NoliStatus status = NOLI_OK;
@@ -297,8 +296,8 @@ done:
   return status;
 }
 
-// Leaves out the items of a list that name the body, and renumbers the others; `old` (room for all)
-// receives the former number of each that is left.
+// Removes the items of a list that name the body, and renumbers the others; `old` (with room for
+// all) receives the former number of each remaining item.
 #define REMOVE_ITEMS(Type, list, member)                                                           \
   do {                                                                                             \
     Type* items_ = (Type*)(uintptr_t)def->list;                                                    \
@@ -314,7 +313,7 @@ done:
     def->n_##list = n_;                                                                            \
   } while (0)
 
-// The same for lists whose items name two.
+// The same for lists whose items name two bodies.
 #define REMOVE_TWOFOLD(Type, list, one, two)                                                       \
   do {                                                                                             \
     Type* items_ = (Type*)(uintptr_t)def->list;                                                    \
@@ -357,7 +356,7 @@ NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body) {
     bodies[b] = bodies[old_body[b]];
   }
 
-  // what names them
+  // the items that name them
   NOLI_NEW(context, old_motion, def->n_motions);
   NOLI_NEW(context, old_force, def->n_forces);
   old = old_motion;

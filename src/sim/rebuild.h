@@ -1,13 +1,14 @@
-// A simulation made again from a changed definition, which goes on from where it was.
+// Rebuilds a simulation from a changed definition; it continues from its present state.
 #pragma once
 
 #include "sim/simulation.h"
 
 // Replaces the content of `sim` by that of a simulation of `definition`, whose bodies, motions and
-// forces are those of `sim` with other numbers: the new body `b` is the old one `body[b]`,
+// forces are those of `sim` with other numbers: the new body `b` is the old one `body[b]`;
 // NOLI_NULL_INDEX: it is new and starts where its definition says; likewise `motion` and `force`.
-// NULL: all keep their numbers. Takes the definition over; on failure (NOLI_ERROR_INTERSECTION,
-// NOLI_INVERTED_ELEMENT, NOLI_ERROR_ARGUMENT, NOLI_ERROR_MEMORY) `sim` is as it was.
+// NULL: all keep their numbers. Takes ownership of the definition; on failure
+// (NOLI_ERROR_INTERSECTION, NOLI_INVERTED_ELEMENT, NOLI_ERROR_ARGUMENT, NOLI_ERROR_MEMORY) `sim` is
+// unchanged.
 typedef struct NoliRenumbering {
   const int32_t* body;
   const int32_t* motion;

@@ -7,13 +7,13 @@
 
 enum { NAME_SIZE = 700 };
 
-// Triangles of a surface and the connected parts that they form.
+// Triangles of a surface and its connected parts.
 typedef struct Surface {
   int32_t* tri; // (n_tri x 3) vertices of the body
   int32_t n_tri;
   int32_t* part; // (n_tri)
   int32_t n_part;
-  double* volume; // (n_part) negative: the part looks into a cavity
+  double* volume; // (n_part) negative: the part faces a cavity
 } Surface;
 
 static void free_surface(NoliContext* context, Surface* surface) {
@@ -58,7 +58,7 @@ done:
   return status;
 }
 
-// Keeps the triangles of one part, turned round where they look into a cavity.
+// Keeps the triangles of one part, reversed where they face a cavity.
 static void keep_part(Surface* surface, int32_t part) {
   bool inward = surface->volume[part] < 0.0;
   int32_t n = 0;
@@ -92,7 +92,7 @@ done:
   return status;
 }
 
-// One connected part of the boundary: the only outer or inner one, or one by its number.
+// One connected part of the boundary: the only outer or inner one, or one given by number.
 static NoliStatus choose_part(NoliContext* context, const char* name, const NoliVolumeDef* def,
                               const NoliMesh* mesh, Surface* surface) {
   NoliStatus status = NOLI_OK;
@@ -154,19 +154,19 @@ done:
   return status;
 }
 
-// What a closed shell encloses.
+// The region that a closed shell encloses.
 static NoliStatus all_of_shell(NoliContext* context, const char* name, const NoliVolumeDef* def,
                                const NoliMesh* mesh, Surface* surface) {
   NoliStatus status = NOLI_OK;
   int32_t region = noli_choice_index(NOLI_CHOICE_VOLUME_REGION, def->region);
   NOLI_CHECK(
       context, region == NOLI_REGION_CAVITY || region == NOLI_REGION_OUTSIDE, NOLI_ERROR_ARGUMENT,
-      "%s: a shell has no tetrahedra; its only region is what it encloses, \"cavity\"", name);
+      "%s: a shell has no tetrahedra; its only region is the enclosed one, \"cavity\"", name);
   NOLI_NEW(context, surface->tri, 3 * (int64_t)mesh->n_tri);
   memcpy(surface->tri, mesh->tri, 3 * sizeof *mesh->tri * (size_t)mesh->n_tri);
   surface->n_tri = mesh->n_tri;
   if (noli_volume_inside(surface->tri, surface->n_tri, mesh->x, 1) < 0.0) {
-    // it looks inward
+    // it faces inward
     for (int64_t t = 0; t < surface->n_tri; t++) {
       int32_t second = surface->tri[3 * t + 1];
       surface->tri[3 * t + 1] = surface->tri[3 * t + 2];
@@ -177,7 +177,7 @@ done:
   return status;
 }
 
-// The triangles that enclose a region, outward, with vertices of the body.
+// The triangles that enclose a region, facing outward, with vertices of the body.
 static NoliStatus enclose(NoliContext* context, const char* name, const NoliVolumeDef* def,
                           const NoliBodyDef* body, Surface* surface) {
   NoliStatus status = NOLI_OK;
@@ -219,8 +219,8 @@ static NoliStatus add_region(NoliModel* model, const NoliSimDef* sim_def, int32_
            model->name[def->body]);
   const NoliBlock* block = noli_problem_block(&model->problem, def->body);
   NOLI_CHECK(context, block == NULL || block->space == NULL, NOLI_ERROR_ARGUMENT,
-             "%s: its elements are curved or of high order, and what their faces enclose is not "
-             "computed: use linear elements, with a finer mesh",
+             "%s: its elements are curved or of high order, and the volume within their faces is "
+             "not computed: use linear elements, with a finer mesh",
              name);
   NOLI_TRY(enclose(context, name, def, body, &surface));
   for (int64_t i = 0; i < 3 * (int64_t)surface.n_tri; i++) {

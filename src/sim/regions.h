@@ -1,4 +1,4 @@
-// The regions of a definition whose volume counts: which triangles enclose them.
+// The regions of a definition with a volume law: the triangles that enclose them.
 #pragma once
 
 #include "sim/model.h"

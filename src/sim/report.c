@@ -3,7 +3,7 @@
 #include "math/vec3.h"
 #include "solve/prescribed.h"
 
-// Energies of motion and position, momentum and speed of everything that has inertia.
+// Kinetic and potential energies, momentum and speed of all nodes with inertia.
 static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
   const NoliModel* model = sim->model;
   NoliVec3 gravity = noli_load3(model->gravity), momentum = {0};

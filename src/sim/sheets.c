@@ -22,8 +22,8 @@ NoliStatus noli_sheets_require_outward(const NoliModel* model, const NoliSimDef*
     int sign = noli_exact_enclosed_sign(model->x0, surface->tri + 3 * (int64_t)first,
                                         surface->tri_first[b + 1] - first, 3);
     NOLI_CHECK(model->context, sign > 0, NOLI_ERROR_ARGUMENT,
-               "the triangles of the closed shell \"%s\" look inward: the contact model \"%s\" "
-               "pushes others to the side that they look to; reverse them",
+               "the triangles of the closed shell \"%s\" face inward: the contact model \"%s\" "
+               "pushes other bodies to the side that they face; reverse them",
                model->name[b], model->problem.contact->name);
   }
 done:
@@ -41,7 +41,7 @@ static void describe_opening(const NoliModel* model, const NoliFlaw* flaw,
   noli_flaw_describe(flaw, called, model->problem.X, text);
 }
 
-// Two sheets have no side from which to push each other.
+// Two sheets have no side to push each other from.
 static NoliStatus refuse_meetings(const NoliModel* model, const NoliRings* rings) {
   NoliStatus status = NOLI_OK;
   const NoliBodyPairs* pairs = &model->problem.body_pairs;
@@ -86,7 +86,7 @@ static void find_bounds(const NoliModel* model, int32_t body, double low[3], dou
 }
 
 // Whether the box of one body lies in that of another. A body that only penetrates another one may
-// have its first vertex inside, too.
+// also have its first vertex inside.
 static bool lies_in_box(const NoliModel* model, int32_t body, int32_t container) {
   double low[3], high[3], outer_low[3], outer_high[3];
   find_bounds(model, body, low, high);
@@ -98,7 +98,7 @@ static bool lies_in_box(const NoliModel* model, int32_t body, int32_t container)
   return inside;
 }
 
-// What lies behind a surface is pushed out: nothing can stay in a balloon.
+// The contact model pushes out bodies behind a surface: none can stay inside a balloon.
 static NoliStatus refuse_contents(const NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliNested* nested = NULL;
@@ -109,12 +109,11 @@ static NoliStatus refuse_contents(const NoliModel* model, const NoliSimDef* def)
     int32_t body = model->problem.surface->body[nested[i].vertex], container = nested[i].container;
     const double* at = &model->x0[3 * (int64_t)nested[i].vertex];
     bool stays = is_shell(model, def, container) && body != container;
-    NOLI_CHECK(
-        model->context, !stays || !lies_in_box(model, body, container), NOLI_ERROR_ARGUMENT,
-        "\"%s\" starts inside the closed shell \"%s\", at vertex %d, (%g, %g, %g): the "
-        "contact model \"implicit_surface\" pushes out what is behind a surface; use \"ipc\"",
-        model->name[body], model->name[container], noli_model_local(model, nested[i].vertex), at[0],
-        at[1], at[2]);
+    NOLI_CHECK(model->context, !stays || !lies_in_box(model, body, container), NOLI_ERROR_ARGUMENT,
+               "\"%s\" starts inside the closed shell \"%s\", at vertex %d, (%g, %g, %g): the "
+               "contact model \"implicit_surface\" pushes out bodies behind a surface; use \"ipc\"",
+               model->name[body], model->name[container], noli_model_local(model, nested[i].vertex),
+               at[0], at[1], at[2]);
   }
 done:
   noli_free(model->context, nested);

@@ -1,15 +1,15 @@
 // Which shells have an inside: with the contact model "implicit_surface" the surface of a closed
-// shell is tested as that of a solid, an open sheet has vertices alone.
+// shell is tested like that of a solid; of an open sheet only the vertices are.
 #pragma once
 
 #include "sim/model.h"
 
 // Fills model->sheet. Needs surface, pairs, names and x0. Fails with NOLI_ERROR_ARGUMENT and a
 // message that names bodies and a place where two open sheets, or one and itself, would have to
-// touch; where a closed shell looks inward, or something starts inside it; NOLI_ERROR_MEMORY.
+// touch; where a closed shell faces inward, or a body starts inside it; NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_sheets_find(NoliModel* model, const NoliSimDef* def);
 
-// Fails with NOLI_ERROR_ARGUMENT where a shell that is closed, all but those of `sheet` (n_body;
-// NULL: none), looks inward.
+// Fails with NOLI_ERROR_ARGUMENT where a closed shell, other than those of `sheet` (n_body; NULL:
+// none), faces inward.
 NOLI_WARN_UNUSED NoliStatus noli_sheets_require_outward(const NoliModel* model,
                                                         const NoliSimDef* def, const bool* sheet);

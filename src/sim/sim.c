@@ -284,7 +284,7 @@ NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v) {
   memcpy(x_all, x, n * sizeof(double));
   noli_stage_follow(sim->stage, x_all);
   NOLI_TRY(noli_sim_require_valid(sim->model, x_all));
-  // what came before belongs to the old state; one that is only checked in place stays
+  // the history belongs to the old state; a state that is only checked in place keeps it
   noli_sim_outdate(sim);
   bool in_place = x == sim->state.x && v == sim->state.v;
   memcpy(sim->state.x, x_all, n_all * sizeof(double));

@@ -1,4 +1,4 @@
-// A simulation: constant model, state, and the stage that carries one to the next.
+// A simulation: constant model, state, and the stage that advances it.
 #pragma once
 
 #include "contact/pair_forces.h"
@@ -10,24 +10,24 @@
 
 typedef struct NoliSurfaceTree NoliSurfaceTree; // sim/queries.c
 
-// What a step begins with, J: sim/energy_check.h.
+// Energy at the start of a step, J: sim/energy_check.h.
 typedef struct NoliEnergyCheck {
   double energy;    // of motion and deformation
   double magnitude; // sum of the magnitudes of its parts
   double contact;   // of the barrier
-  double kappa;     // that it belongs to
+  double kappa;     // which it belongs to
 } NoliEnergyCheck;
 
-// What the host writes between steps.
+// Values that the host writes between steps.
 typedef struct NoliControls {
-  double** target; // (n_motion) of those that are controlled: (n_node x 3) m; NULL of others
+  double** target; // (n_motion) of controlled ones: (n_node x 3) m; NULL for others
   double** value;  // (n_force) likewise, in the unit of the kind
   int32_t** local; // (n_force) their vertices within the body, (n_node)
 } NoliControls;
 
 struct NoliSim {
   NoliContext* context;
-  NoliOwnedDefinition definition; // what the model was made from
+  NoliOwnedDefinition definition; // source of the model
   NoliModel* model;
   NoliControls controls;
   NoliState state;
@@ -35,21 +35,21 @@ struct NoliSim {
   NoliStage* own_stage;
   NoliStage* barrier_stage; // sim/fallback.h; NULL until a step needs it
   NoliProblem barrier_problem;
-  // a step that cannot be solved as a whole is divided: this part of how many
+  // which part of how many, when a step that cannot be solved in one piece is divided
   int32_t part;
   int32_t n_parts;
   int32_t n_retries;          // how often the step was divided further
   bool fallen_back;           // the barrier has taken over the rest of this step
-  bool holds_motion;          // prescribed nodes stay in this step where it starts
+  bool holds_motion;          // prescribed nodes are held where this step starts
   NoliState backup;           // of the state at the start of a divided step; made when first needed
-  int64_t next_notice;        // the Newton iteration of the step after which it is said how it goes
+  int64_t next_notice;        // Newton iterations of the step before the next progress message
   const NoliIntegrator* rule; // of this step: the model's integrator or its starter
-  bool past_known;            // the state's past is good for this step
-  double* v_start;            // (n_vert x 3) of the state, prescribed nodes as they are told
+  bool past_known;            // the state's history is valid for this step
+  double* v_start;            // (n_vert x 3) of the state, prescribed nodes as given
   double* v_next;             // (n_vert x 3) at the end of the last stage
   double* x_first;            // (n_vert x 3) at the end of the first stage
   double* v_first;            // (n_vert x 3)
-  double* force_start;        // (n_vert x 3) whole force at the start of the step
+  double* force_start;        // (n_vert x 3) total force at the start of the step
   double* force_next;         // (n_vert x 3)
   int64_t* ended_next;        // (n_ends) of the state, at the end of the step
   uint8_t* prescribed;        // (n_vert) bit k: component k is prescribed in this step
@@ -59,18 +59,18 @@ struct NoliSim {
   NoliRegionVolume* volumes;     // (regions of the model) scratch of noli_sim_volumes
   NoliVolumeState* volume_state; // likewise
   NoliEnergyCheck start;         // of the step
-  bool gains;                    // the last attempt ended with energy that nothing gave it
+  bool gains;                    // the last attempt ended with an energy gain
   bool damped;                   // backward Euler takes over in this step or part
   double damping_loss;           // J, of the last step
   double friction_loss;          // J, likewise
-  bool friction_warned;          // that it was wrong by more than it should be
-  bool contact_warned;           // that its forces do not balance the others
-  NoliStepReport report;         // of the last step that was tried
-  bool reported;                 // it was done
+  bool friction_warned;          // a warning about its error was given
+  bool contact_warned;           // a warning about its imbalance was given
+  NoliStepReport report;         // of the last step attempted
+  bool reported;                 // that step succeeded
   char blocked_by[512];
   NoliProgressFn* progress; // NULL: none
   void* progress_user;
-  bool cancelled;        // by the progress function, in the step that is tried
+  bool cancelled;        // by the progress function, in the current step
   NoliSurfaceTree* tree; // of queries; made when first needed
 };
 
@@ -96,53 +96,54 @@ static inline size_t noli_sim_vector_bytes(const NoliSim* sim) {
   return (size_t)sim->model->problem.n_vert * 3 * sizeof(double);
 }
 
-// Makes a simulation of a definition, which it takes over, whatever its start looks like. On
-// failure the definition is released.
+// Makes a simulation of a definition without checking its start; takes ownership of the definition.
+// On failure the definition is released.
 NOLI_WARN_UNUSED NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition,
                                            NoliSim** sim);
 
-// The state in which the simulation starts.
+// The initial state of the simulation.
 NOLI_WARN_UNUSED NoliStatus noli_sim_create_state(const NoliSim* sim, NoliState* state);
 
-// Targets and values of what is controlled, as at the start.
+// Targets and values of controls, as at the start.
 NOLI_WARN_UNUSED NoliStatus noli_sim_create_controls(NoliSim* sim);
 void noli_sim_reset_controls(NoliSim* sim);
 void noli_sim_free_controls(NoliSim* sim);
 
 void noli_sim_free_tree(NoliSim* sim);
 
-// The state is another one: the tree of queries and the report of the last step are not of it.
+// Call after the state is replaced: the tree of queries and the report of the last step are stale.
 void noli_sim_outdate(NoliSim* sim);
 
-// Vertices that follow nodes go where the nodes of the state are, which are all that is saved.
+// Moves followers to match the nodes of the state; only nodes are saved.
 void noli_sim_follow(NoliSim* sim);
 
-// The state's past, if the integrator needs one, does not belong to its x and v any more.
+// Discards the state's history, if the integrator needs one: it does not match its x and v any
+// more.
 void noli_sim_forget_past(NoliSim* sim);
 
-// NOLI_NOT_POSITIVE_DEFINITE, with a message that names the body and says what to do, if something
-// can move freely although the integrator knows no inertia: rigid motions of a connected part of a
-// body that neither prescribed nodes nor the contacts and friction of the stage resist.
+// NOLI_NOT_POSITIVE_DEFINITE, with a message that names the body and a remedy, if a body can move
+// freely in an integrator without inertia: rigid motions of a connected part of a body that neither
+// prescribed nodes nor the contacts and friction of the stage resist.
 NOLI_WARN_UNUSED NoliStatus noli_sim_require_held(NoliSim* sim);
 
 // NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT, with the first defect as message, unless x is
 // free of intersections, touching surfaces and inverted elements.
 NOLI_WARN_UNUSED NoliStatus noli_sim_require_valid(const NoliModel* model, const double* x);
 
-// Names what bounds a Newton step: two bodies and their primitives, or an element; "" if nothing.
+// Names the bound on a Newton step: two bodies and their primitives, or an element; "" if none.
 void noli_sim_name_blocker(const NoliSim* sim, const NoliStepBound* blocker, char by[256]);
 
-// What keeps the iteration `stat`, the last one of the stage, from going on, and what may help.
+// Describes what stalls the iteration `stat`, the last one of the stage, and possible remedies.
 void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, char text[512]);
 
-// The same for a step that failed with this status; "" where the iteration does not matter.
+// The same for a step that failed with this status; "" where the iteration is irrelevant.
 void noli_sim_describe_failure(const NoliSim* sim, NoliStatus status, char text[512]);
 
-// A NoliStageWatchFn of the simulation `user`: asks its host whether to go on, and says now and
-// then how a step that takes long goes. Fails with NOLI_CANCELLED.
+// A NoliStageWatchFn of the simulation `user`: asks its host whether to continue, and reports the
+// progress of long steps. Fails with NOLI_CANCELLED.
 NOLI_WARN_UNUSED NoliStatus noli_sim_watch(void* user, const NoliStage* stage);
 
-// The report of the step that was just done; NULL where there is none.
+// The report of the last step; NULL if there is none.
 static inline const NoliStepReport* noli_sim_last_report(const NoliSim* sim) {
   return sim->reported && sim->report.step == *sim->state.step ? &sim->report : NULL;
 }

@@ -1,4 +1,4 @@
-// What keeps a step from being solved, in words: which pair, which bound, what to try.
+// Describes why a step stalls: the pair, the bound on the step, possible remedies.
 #include "sim/simulation.h"
 #include "solve/friction_end.h"
 
@@ -6,18 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
-// From so many Newton iterations of one step on, at every doubling, it is said how they go.
+// Progress is first reported after this many Newton iterations of a step, then at every doubling.
 enum { FIRST_NOTICE = 100, LOOK_BACK = 20 };
 
-// A step that takes less of its Newton steps than this on average is stalled.
+// A step whose mean alpha is below this is stalled.
 #define STALLED 0.01
-// A bound on the Newton step that leaves so much of it does not block; a line search that takes
-// less than this share of what is allowed does.
+// A bound on the Newton step that leaves this share of it does not block; a line search that takes
+// less than this share of the allowed length does.
 #define LEAVES_ENOUGH 0.5
-// Elements that are stiffer than inert by this leave the inertia of a free body too few digits.
+// A ratio of stiffness to inertia that leaves the inertia of a free body too few digits.
 #define LOST_INERTIA 1e13
 
-// The parts of the step filter, in the order in which they act, and what may help.
+// The parts of the step filter, in order, and possible remedies.
 typedef enum Filter { FILTER_INVERSION, FILTER_CCD, FILTER_LINE_SEARCH, FILTER_NONE } Filter;
 static const char* const advice[] = {
     [FILTER_INVERSION] = "a smaller time.step, a finer mesh there or another material may help",
@@ -85,7 +85,7 @@ void noli_sim_name_blocker(const NoliSim* sim, const NoliStepBound* blocker, cha
   }
 }
 
-// Which part of the step filter cut an iteration most.
+// The part of the step filter that cut an iteration most.
 static Filter find_filter(const NoliNewtonStat* stat) {
   double bound = fmin(stat->alpha_inversion, stat->alpha_ccd);
   if (stat->alpha < LEAVES_ENOUGH * bound && stat->alpha > 0.0) {
@@ -102,7 +102,7 @@ static bool is_crowded(const NoliModel* model) {
   return model->rest_gap.distance < model->problem.dhat;
 }
 
-// What comes before all other advice where a body pushes itself apart.
+// The first remedy where a body pushes itself apart.
 static void add_rest_gap(const NoliModel* model, char text[512]) {
   size_t used = strlen(text);
   if (is_crowded(model)) {
@@ -112,11 +112,11 @@ static void add_rest_gap(const NoliModel* model, char text[512]) {
   }
 }
 
-// Steps are short enough, but friction is not found.
+// Newton steps are short enough, but the friction residual is too large.
 static void describe_friction(const NoliSim* sim, double alpha, char text[512]) {
   snprintf(
       text, 512,
-      "the balance of friction: it is off by %.2g of what its law allows, %g may stay (last alpha "
+      "the friction residual: %.2g of the friction that the law allows, more than %g (last alpha "
       "%.3g); a smaller time.step or a larger friction.speed may help",
       sim->stage->record.unbalanced, NOLI_FRICTION_RESIDUAL_MAX, alpha);
   add_rest_gap(sim->model, text);
@@ -142,7 +142,7 @@ void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, cha
     break;
   case FILTER_CCD:
     snprintf(text, 512, "%s: collision detection leaves alpha %.3g; a smaller time.step or %s %s",
-             by[0] != '\0' ? by : "contact that may come up on the way", stat->alpha_ccd,
+             by[0] != '\0' ? by : "possible contact on the way", stat->alpha_ccd,
              is_crowded(sim->model) ? "a smaller contact.distance"
                                     : sim->model->problem.contact->advice,
              advice[filter]);
@@ -160,14 +160,14 @@ void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, cha
   add_rest_gap(sim->model, text);
 }
 
-// Whether an iteration came to the step filter. With constraints, those that only move the target
+// Whether an iteration reached the step filter. With constraints, those that only move the target
 // do not.
 static bool was_filtered(const NoliNewtonStat* stat) {
   return stat->alpha_ccd > 0.0;
 }
 
-// The largest share of stiffness over a step in the inertia among the elements of a body. With it
-// inertia loses digits in the sum of both, and all of them at 1 / DBL_EPSILON.
+// The largest ratio of stiffness over a step to inertia among the elements of a body. At high
+// ratios inertia loses digits in the sum of both, all of them at 1 / DBL_EPSILON.
 static double stiffness_ratio(const NoliSim* sim, int32_t body) {
   const NoliModel* model = sim->model;
   const NoliProblem* problem = &model->problem;
@@ -179,7 +179,7 @@ static double stiffness_ratio(const NoliSim* sim, int32_t body) {
              : 0.0;
 }
 
-// Where inertia is lost to rounding, nothing holds a body that moves freely.
+// Where inertia is lost to rounding, nothing holds a free body.
 static void describe_lost_inertia(const NoliSim* sim, char text[512]) {
   double most = 0.0;
   int32_t stiffest = 0;
@@ -191,11 +191,12 @@ static void describe_lost_inertia(const NoliSim* sim, char text[512]) {
     }
   }
   if (most > LOST_INERTIA) {
-    snprintf(text, 512,
-             "rounding: the elements of \"%.100s\" are %.1g times as stiff as inert over a step, "
-             "more than numbers have digits for; a smaller time.step, a lower Young's modulus, a "
-             "coarser mesh or nodes that are held may help",
-             sim->model->name[stiffest], most);
+    snprintf(
+        text, 512,
+        "rounding: the stiffness of the elements of \"%.100s\" is %.1g times their inertia over "
+        "a step, beyond double precision; a smaller time.step, a lower Young's modulus, a "
+        "coarser mesh or prescribed nodes may help",
+        sim->model->name[stiffest], most);
   }
 }
 
@@ -206,7 +207,7 @@ void noli_sim_describe_failure(const NoliSim* sim, NoliStatus status, char text[
   if (status == NOLI_NOT_POSITIVE_DEFINITE) {
     describe_lost_inertia(sim, text);
   }
-  // other failures say all in their message
+  // messages of other failures are complete
   if (status != NOLI_NOT_CONVERGED && status != NOLI_LINE_SEARCH_FAILED &&
       status != NOLI_STEP_BLOCKED) {
     return;
@@ -220,7 +221,7 @@ void noli_sim_describe_failure(const NoliSim* sim, NoliStatus status, char text[
   }
 }
 
-// Mean of the steps taken in the last iterations; 1 where none came to the step filter.
+// Mean alpha of the last iterations; 1 if none reached the step filter.
 static double mean_alpha(const NoliStage* stage) {
   double sum = 0.0;
   int32_t n = 0;
@@ -234,7 +235,7 @@ static double mean_alpha(const NoliStage* stage) {
   return n > 0 ? sum / n : 1.0;
 }
 
-// Says how a step goes that takes long.
+// Reports the progress of a long step.
 static void notice(NoliSim* sim, const NoliStage* stage) {
   int64_t n = stage->record.newton.count;
   if (n < sim->next_notice || n < FIRST_NOTICE) {
@@ -257,7 +258,7 @@ static void notice(NoliSim* sim, const NoliStage* stage) {
 NoliStatus noli_sim_watch(void* user, const NoliStage* stage) {
   NoliSim* sim = user;
   notice(sim, stage);
-  // solvers may take a failure for one of an attempt and try something else: the answer is kept
+  // a solver may take this for the failure of one attempt and try another: remember the answer
   const NoliNewtonStat* last = &stage->record.newton.data[stage->record.newton.count - 1];
   if (!sim->cancelled && sim->progress != NULL) {
     sim->cancelled = !sim->progress(sim->progress_user, sim, last);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// Sizes for the list of fields, by the names that it uses.
+// Sizes for the list of fields, by the names used there.
 #define SIZES(state)                                                                               \
   int64_t n = (state)->sizes.n, n_force = (state)->sizes.n_force;                                  \
   int64_t n_before = (state)->sizes.n_before, n_past = (state)->sizes.n_past;                      \

@@ -1,4 +1,4 @@
-// Everything that changes from step to step and has to be saved, declared once: creating, copying,
+// Everything that changes from step to step and must be saved, declared once: creating, copying,
 // comparing, hashing, saving and loading a state all follow from one list.
 #pragma once
 
@@ -6,30 +6,30 @@
 
 #include "base/context.h"
 
-// X(name, type, count) with n = 3 * n_node (followers stand behind the nodes in x and v; they
-// follow from them and are copied but not saved); n_force, n_before (n or 0) and n_past (1 or 0) by
-// what the integrator needs; n_ends, the number of motions that end by position; and n_constraints,
-// the only one that changes (noli_state_resize). Values that are one number are arrays of one, so
-// that copying, saving, comparing and hashing treat all alike.
+// X(name, type, count) with n = 3 * n_node (followers come after the nodes in x and v; they are
+// derived and copied but not saved); n_force, n_before (n or 0) and n_past (1 or 0) as the
+// integrator needs; n_ends, the number of motions that end by position; and n_constraints, the only
+// one that changes (noli_state_resize). Single numbers are arrays of one, so that copying, saving,
+// comparing and hashing treat all alike.
 #define NOLI_STATE_FIELDS(X)                                                                       \
   X(x, double, n)               /* m, positions */                                                 \
   X(v, double, n)               /* m/s, velocities */                                              \
-  X(force, double, n_force)     /* N, the whole force at x, v, without stiffness damping */        \
+  X(force, double, n_force)     /* N, the total force at x, v, without stiffness damping */        \
   X(x_before, double, n_before) /* m, one step ago */                                              \
   X(v_before, double, n_before) /* m/s, one step ago */                                            \
   X(past, int64_t, n_past)      /* 1: the three above belong to x, v */                            \
   X(time, double, 1)            /* s */                                                            \
-  X(origin, double, 1)          /* s, when steps began to have the present length */               \
+  X(origin, double, 1)          /* s, since when steps have the present length */                  \
   X(origin_step, int64_t, 1)    /* which step that was */                                          \
   X(kappa, double, 1)           /* barrier stiffness at the end of the last step, by h_e^2 */      \
   X(step, int64_t, 1)           /* steps done */                                                   \
-  X(parts, int64_t, 1)          /* into which the last step was divided, 1 as a rule */            \
-  X(held, int64_t, 1)       /* last steps in a row that held what is prescribed, at its start */   \
+  X(parts, int64_t, 1)          /* of the last step; 1 if it was not divided */                    \
+  X(held, int64_t, 1)       /* last steps in a row that held prescribed nodes at their start */    \
   X(ended, int64_t, n_ends) /* 1: this motion has ended */                                         \
   X(constraint, int64_t, n_constraints)    /* keys of the active set, see active_set.h */          \
   X(multiplier, double, 2 * n_constraints) /* lambda, J s^2 / m, and gamma of each */
 
-// What the list above counts by.
+// The sizes used in the list above.
 typedef struct NoliStateSizes {
   int64_t n;
   int64_t n_force;
@@ -45,16 +45,16 @@ typedef struct NoliState {
   NOLI_STATE_FIELDS(NOLI_STATE_MEMBER)
 #undef NOLI_STATE_MEMBER
   NoliStateSizes sizes;
-  int64_t constraint_room; // what the arrays of the constraints can hold
+  int64_t constraint_room; // capacity of the arrays of constraints
 } NoliState;
 
-// All zero, but one part. After a failure the state is freed.
+// All zero, but one part. On failure the state is freed.
 NOLI_WARN_UNUSED NoliStatus noli_state_create(NoliContext* context, const NoliStateSizes* sizes,
                                               NoliState* state);
 // Harmless for a state of zeros.
 void noli_state_free(NoliContext* context, NoliState* state);
 
-// Makes room for `n_constraints` constraints; never fails for as many as there once were. New ones
+// Makes room for `n_constraints` constraints; never fails up to the largest former number. New ones
 // are not initialized.
 NOLI_WARN_UNUSED NoliStatus noli_state_resize(NoliContext* context, NoliState* state,
                                               int64_t n_constraints);
@@ -63,10 +63,10 @@ NOLI_WARN_UNUSED NoliStatus noli_state_resize(NoliContext* context, NoliState* s
 NOLI_WARN_UNUSED NoliStatus noli_state_copy(NoliContext* context, const NoliState* from,
                                             NoliState* to);
 
-// Multiplies what is scaled by h_e^2.
+// Multiplies the fields that are scaled by h_e^2.
 void noli_state_scale(NoliState* state, double factor);
 
-// The `index`-th field that has values; false past the last one.
+// The `index`-th field with values; false past the last one.
 bool noli_state_field(const NoliState* state, int32_t index, NoliStateField* field);
 
 // Name of the first field that differs in a single bit or in its size, or NULL.

@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// Without inertia a Newton step, m, over this time, s, is compared with the tolerance, m/s: the
-// length of a load step says nothing about accuracy.
+// Without inertia the Newton step, m, divided by this time, s, is compared with the tolerance, m/s:
+// the length of a load step is no measure of accuracy.
 #define STATIC_TOLERANCE_TIME 0.01
 
 // Whether nothing has been simulated yet.
@@ -25,13 +25,13 @@ static bool is_first(const NoliSim* sim) {
   return *sim->state.step == 0 && sim->part == 0;
 }
 
-// What is scaled by h_e^2 in the state belongs to the integrator's h_e; its starter has another.
+// Values scaled by h_e^2 in the state use the integrator's h_e; its starter has another.
 static double scale_of_rule(const NoliSim* sim) {
   double ratio = sim->rule->share / sim->model->integrator->share;
   return ratio * ratio;
 }
 
-// The active set of the step before.
+// The active set of the previous step.
 static NoliStatus load_constraints(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliActiveSet* set = noli_stage_constraints(sim->stage);
@@ -47,14 +47,14 @@ done:
   return status;
 }
 
-// The stage becomes the state, and forgets what a resumed run would not know.
+// The stage becomes the state, and discards data that a resumed run would not have.
 static NoliStatus begin_step(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   const NoliIntegrator* integrator = sim->model->integrator;
   bool needs_past = noli_integrator_needs_past(integrator);
   sim->past_known = needs_past && *sim->state.past == 1 && !noli_sim_conditions_change(sim);
-  // the first part of a divided step is shorter than the step before
+  // the first part of a divided step is shorter than the previous step
   if (noli_integrator_needs_before(integrator) && sim->n_parts > 1 && sim->part == 0) {
     sim->past_known = false;
   }
@@ -76,12 +76,12 @@ done:
   return status;
 }
 
-// Contacts of the state, before anything moves, and the stiffness of the barrier at them.
+// Contacts of the state at the start of the step, and the stiffness of the barrier there.
 static NoliStatus find_first_contacts(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   NOLI_TRY(noli_stage_find_contacts(stage));
-  // constraints have no use for what a barrier that took over has left
+  // constraints do not use the stiffness of a barrier that took over
   bool constrained = noli_stage_constraints(stage) != NULL;
   noli_stage_set_kappa(stage, constrained ? 0.0 : scale_of_rule(sim) * *sim->state.kappa);
   if (is_first(sim) || noli_sim_is_new_to_barrier(sim)) {
@@ -91,7 +91,7 @@ done:
   return status;
 }
 
-// 1. predict: loads and targets at the time of the stage, x_tilde, friction of where it starts.
+// 1. predict: loads and targets at the time of the stage, x_tilde, friction at its start.
 static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
@@ -105,7 +105,7 @@ static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
   NOLI_TRY(noli_sim_predict(sim, index, sim->state.force));
   stage->prescribed.by_springs = false;
   NOLI_TRY(noli_stage_number_unknowns(stage));
-  // later stages start with the contacts of the one before
+  // later stages start with the contacts of the previous one
   if (index == 0) {
     noli_stage_drop_forces(stage);
     NOLI_TRY(find_first_contacts(sim));
@@ -133,8 +133,8 @@ static NoliStatus begin_stiffness(NoliSim* sim) {
   return noli_stage_initial_kappa(stage);
 }
 
-// 2. move everything to where it is foreseen, or prescribed nodes as far as contact allows.
-// Constraints let prescribed nodes start at their targets; the barrier needs a way for them.
+// 2. move all nodes to their predicted positions, or prescribed nodes as far as contact allows.
+// Constraints let prescribed nodes start at their targets; the barrier needs a free path.
 static NoliStatus begin_motion(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   if (noli_stage_constraints(sim->stage) != NULL) {
@@ -152,7 +152,8 @@ done:
   return status;
 }
 
-// 3. to 9. minimize the incremental potential, with friction lagged as often as the scene asks for.
+// 3. to 9. minimize the incremental potential, with as many friction iterations as the scene asks
+// for.
 static NoliStatus solve_stage(NoliSim* sim, int32_t* laggings) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
@@ -167,7 +168,7 @@ done:
   return status;
 }
 
-// What stopped the prescribed motion.
+// The cause that stopped the prescribed motion.
 static void describe_blocker(NoliSim* sim) {
   const NoliPrescribed* prescribed = &sim->stage->prescribed;
   sim->blocked_by[0] = '\0';
@@ -182,7 +183,7 @@ static void describe_blocker(NoliSim* sim) {
            100.0 * noli_prescribed_share(prescribed));
 }
 
-// How far a failing step came; the state is not touched.
+// Records the progress of a failing step; the state is unchanged.
 static void report_failure(NoliSim* sim, NoliStatus status, double wall, int32_t laggings) {
   noli_sim_describe_failure(sim, status, sim->blocked_by);
   noli_sim_report(sim, wall, laggings, &sim->report);
@@ -201,8 +202,8 @@ static void save_scaled(NoliSim* sim) {
   }
 }
 
-// Whether the end of the step may become the state: surfaces and elements, if they are audited, and
-// energy.
+// Whether the end of the step may become the state: audit of surfaces and elements, if requested,
+// and energy check.
 static NoliStatus judge_step(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   if (sim->model->audit != NOLI_AUDIT_OFF) {
@@ -222,7 +223,7 @@ static NoliStatus accept_step(NoliSim* sim) {
   if (noli_integrator_needs_force(model->integrator)) {
     NOLI_TRY(noli_sim_take_force(sim));
   }
-  // the last thing that may fail
+  // the last operation that may fail
   const NoliActiveSet* set = noli_stage_constraints(stage);
   NOLI_TRY(noli_sim_set_constraint_count(sim, set != NULL ? set->constraint.count : 0));
   sim->damping_loss += noli_sim_damping_loss(sim);
@@ -239,7 +240,7 @@ done:
   return status;
 }
 
-// What a scene has not tried yet. The solver that brings its own contact model has no implicit
+// Remedies that a scene does not use yet. The solver with its own contact model has no implicit
 // friction.
 static const char* friction_advice(const NoliModel* model) {
   bool repeats = model->problem.friction_iterations <= 0,
@@ -249,7 +250,7 @@ static const char* friction_advice(const NoliModel* model) {
                           : "friction.method \"implicit\" or a smaller time.step";
 }
 
-// Says once that lagged friction is far from its law.
+// Warns once if lagged friction differs much from its law.
 static void warn_of_friction(NoliSim* sim) {
   const NoliFrictionError* friction = &sim->stage->record.friction;
   if (sim->friction_warned || friction->error <= NOLI_FRICTION_ERROR_ALLOWED) {
@@ -265,7 +266,7 @@ static void warn_of_friction(NoliSim* sim) {
       friction->excess ? "more than its law allows" : "missing", friction_advice(sim->model));
 }
 
-// What the report of a step counts.
+// Counters of the step report.
 static void begin_report(NoliSim* sim) {
   noli_sim_end_fallback(sim);
   noli_stage_begin_step(sim->stage);

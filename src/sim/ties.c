@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Weights below this are rounding; those beyond the other extrapolate an element too far.
+// Weights below this are rounding; those above the other limit extrapolate an element too far.
 #define NO_WEIGHT 1e-12
 #define LARGEST_WEIGHT 2.0
 
@@ -33,8 +33,8 @@ typedef struct Ties {
   NoliModel* model;
   const NoliSimDef* def;
   const double* x; // (n_vert x 3) initial positions
-  double touching; // m, what counts as no distance
-  int32_t* tie;    // (n_node) that binds a node, or NOLI_NULL_INDEX
+  double touching; // m, counts as zero distance
+  int32_t* tie;    // (n_node) the tie of each node, or NOLI_NULL_INDEX
   Place* place;    // (n_tied)
   int32_t* node;   // (n_tied) ascending
   int32_t n;
@@ -44,7 +44,7 @@ typedef struct Ties {
   Vertices attached; // pairs
 } Ties;
 
-// How messages about a tie begin.
+// Start of messages about a tie.
 static void describe(const Ties* ties, int32_t tie, char text[160]) {
   const char* where = ties->def->ties[tie].where;
   if (where != NULL) {
@@ -60,7 +60,7 @@ static NoliVec3 position(const Ties* ties, int32_t vertex) {
 
 // ---- which nodes --------------------------------------------------------------------------------
 
-// What can be tied, and to what.
+// Which bodies can be tied, and to which.
 static NoliStatus check_bodies(const Ties* ties, int32_t index) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = ties->model;
@@ -83,13 +83,13 @@ static NoliStatus check_bodies(const Ties* ties, int32_t index) {
              "\"%s\" to it instead",
              where, body, to);
 
-  // only the barrier and constraints know what a tie holds together
+  // only the barrier and constraints support surfaces that ties keep in touch
   bool meet = noli_body_pairs_get(&problem->body_pairs, tie->body, tie->to);
   NOLI_CHECK(model->context,
              !meet || !ties->def->contact ||
                  noli_contact_model_find(ties->def->contact_model) == &noli_contact_barrier,
              NOLI_ERROR_ARGUMENT,
-             "%s\"%s\" touches \"%s\" at all times, which the contact model \"%s\" does not know: "
+             "%s\"%s\" touches \"%s\" at all times, which the contact model \"%s\" does not allow: "
              "switch contact off for this pair, or use \"ipc\"",
              where, body, to, ties->def->contact_model);
 done:
@@ -216,7 +216,7 @@ static Place closest_place(const Ties* ties, int32_t facet, NoliVec3 p) {
   return place;
 }
 
-// Whether a facet has a vertex that is tied: a body that is tied to itself is tied to its others.
+// Whether a facet has a tied vertex: a body that is tied to itself is tied to its other facets.
 static bool is_of_seam(const Ties* ties, const Place* place) {
   bool tied = false;
   for (int32_t i = 0; i < place->n; i++) {
@@ -226,7 +226,7 @@ static bool is_of_seam(const Ties* ties, const Place* place) {
   return tied;
 }
 
-// The closest point of the surface of a body; of several as close, that of the first facet.
+// The closest point of the surface of a body; at equal distances, that of the first facet.
 static Place find_on_surface(const Ties* ties, int32_t body, bool within, NoliVec3 p) {
   const NoliForest* forest = &ties->forest;
   Place best = {.distance = (double)INFINITY, .facet = NOLI_NULL_INDEX};
@@ -281,7 +281,7 @@ static bool has_vertices(const int32_t* tet, int32_t n, const int32_t* vertex) {
   return n_found == n;
 }
 
-// Of a solid with linear elements: the element that p is in, else the one behind the closest
+// For a solid with linear elements: the element that contains p, or else the one behind the closest
 // triangle, extrapolated to p. False for other bodies.
 static bool find_in_solid(const Ties* ties, int32_t body, NoliVec3 p, Place* place) {
   const NoliModel* model = ties->model;
@@ -310,7 +310,7 @@ static bool find_in_solid(const Ties* ties, int32_t body, NoliVec3 p, Place* pla
   return true;
 }
 
-// Drops weights that are rounding; the sum of the others becomes one.
+// Drops weights that are rounding; the remaining ones are scaled to a sum of one.
 static void clean(Place* place) {
   int32_t largest = 0;
   double rest = 1.0;
@@ -324,7 +324,7 @@ static void clean(Place* place) {
   place->weight[largest] = rest;
 }
 
-// Where a node is bound to.
+// The point that a node is bound to.
 static NoliStatus find_place(Ties* ties, int32_t node, Place* place) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = ties->model;
@@ -387,8 +387,8 @@ static NoliStatus fail_to_follow(const Ties* ties, int32_t node, NoliStatus stat
   describe(ties, index, where);
   return noli_fail(model->context, status,
                    status == NOLI_ERROR_ARGUMENT
-                       ? "%svertex %d of \"%s\" would be tied to itself: what it is bound to is "
-                         "tied to it, or to what it is bound to"
+                       ? "%svertex %d of \"%s\" would be tied to itself: the vertices that it "
+                         "is bound to are tied to it, directly or through other ties"
                        : "%svertex %d of \"%s\" is tied to vertices that are tied themselves, to "
                          "too many others",
                    where, node - model->vert_first[tie->body], model->name[tie->body]);
@@ -430,7 +430,7 @@ done:
   return status;
 }
 
-// ---- what touches -------------------------------------------------------------------------------
+// ---- touching primitives ------------------------------------------------------------------------
 
 static NoliStatus attach(Ties* ties, int32_t a, int32_t b) {
   NoliStatus status = NOLI_OK;
@@ -461,7 +461,7 @@ done:
   return status;
 }
 
-// Every pair of primitives that is closer than ties reach, and has a tied vertex.
+// All pairs of primitives that are closer than ties reach and have a tied vertex.
 static NoliStatus attach_near(Ties* ties, double reach) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = ties->model;
@@ -494,7 +494,8 @@ done:
   return status;
 }
 
-// Tied nodes touch the elements that they are bound to, and what touches at the start.
+// Attaches tied nodes to the elements that they are bound to, and primitives that touch at the
+// start.
 static NoliStatus attach_all(Ties* ties) {
   NoliStatus status = NOLI_OK;
   double reach = ties->touching;
@@ -513,7 +514,7 @@ done:
   return status;
 }
 
-// ---- all of it ----------------------------------------------------------------------------------
+// ---- ties of a definition -----------------------------------------------------------------------
 
 static void report(const Ties* ties) {
   const NoliModel* model = ties->model;

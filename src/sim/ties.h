@@ -1,5 +1,5 @@
-// Ties of a definition: which point of which elements every tied node is bound to, and what of the
-// surface touches there at all times.
+// Ties of a definition: the point of an element that each tied node is bound to, and the primitives
+// that touch there permanently.
 #pragma once
 
 #include "sim/model.h"
@@ -10,5 +10,5 @@
 // NOLI_ERROR_ARGUMENT, NOLI_ERROR_TOO_LARGE (located messages), NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_ties_build(NoliModel* model, const NoliSimDef* def);
 
-// What is tied moves with its master: no motion may prescribe it. Needs motions.
+// Tied nodes move with their master: no motion may prescribe them. Needs motions.
 NOLI_WARN_UNUSED NoliStatus noli_ties_check_motions(const NoliModel* model);

@@ -1,5 +1,5 @@
-// Slow distances to compare with: the least over all candidate cases, in long double; and what
-// random pairs are made of.
+// Slow distances as reference: the minimum over all candidate cases, in long double; and the
+// building blocks of random pairs.
 #pragma once
 
 #include "support.h"

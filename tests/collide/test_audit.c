@@ -200,7 +200,7 @@ static void touching_and_just_apart_differ_by_one_ulp(void** state) {
   assert_true(exact_edge_triangle(within));
 }
 
-// --- whole surfaces ---
+// --- complete surfaces ---
 
 typedef struct Scene {
   NoliContext* context;
@@ -575,7 +575,7 @@ static bool shares(const int32_t* a, int n_a, const int32_t* b, int n_b) {
   return shared;
 }
 
-// Points on triangles and edges on edges, lone points as edges: how many pairs overlap.
+// Points on triangles and edges on edges, isolated points as edges: how many pairs overlap.
 static int64_t count_overlaps(const Scene* scene, const uint8_t* allowed) {
   const NoliSurface* s = scene->surface;
   int64_t n = 0;

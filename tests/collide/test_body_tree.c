@@ -42,7 +42,7 @@ static int64_t check(int32_t n, const NoliBox* box) {
   NoliContext* context = test_context(1);
   NoliBodyTree tree;
   ASSERT_OK(noli_body_tree_create(context, n, &tree));
-  // a second search begins where the first one left the tree
+  // a second search starts from the tree of the first one
   for (int pass = 0; pass < 2; pass++) {
     ASSERT_OK(noli_body_tree_find(context, &tree, box));
   }
@@ -67,7 +67,7 @@ static int64_t check(int32_t n, const NoliBox* box) {
   return count;
 }
 
-// Boxes about as large as `size`, flat on some axes; some contain nothing.
+// Boxes about as large as `size`, flat on some axes; some are empty.
 static void random_boxes(TestRandom* random, int32_t n, double size, double empty, NoliBox* box) {
   for (int32_t i = 0; i < n; i++) {
     uint64_t flat = test_random_bits(random);
@@ -194,8 +194,8 @@ static bool lists(const NoliPrimitivePair* pair, int64_t n, NoliPrimitivePair wa
   return low < n && pair[low].a == wanted.a && pair[low].b == wanted.b;
 }
 
-// What the tree finds of all bodies is what searches of two bodies at a time find together: they
-// need no tree over bodies.
+// The tree over all bodies finds the same as searches of two bodies at a time, which need no tree
+// over bodies.
 static void check_by_twos(Bodies* bodies, const NoliBodyPairs* pairs, int64_t* n_found) {
   NoliContext* context = bodies->context;
   const NoliSurface* surface = bodies->surface;
@@ -283,7 +283,7 @@ static void many_bodies_are_found_as_two_are(void** state) {
 
 // ---- pairs
 
-// What cannot move meets nothing that cannot move; half-spaces never meet.
+// Immobile bodies do not meet each other; half-spaces never meet.
 static void still_bodies_meet_moving_ones_only(void** state) {
   (void)state;
   const bool still[3] = {false, true, true};

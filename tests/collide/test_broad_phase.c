@@ -139,9 +139,9 @@ static void assert_same(const NoliCandidates* got, const NoliCandidates* want) {
 
 // --- distances that prove that pairs stay separated ---
 
-// The smallest distance of a pair that is met on the way. From distance d, nothing can come closer
-// than `bound` before (d - bound) / speed: the steps are as long as that (and at least 1e-4, so
-// that grazing pairs end).
+// The smallest distance of a pair along its path. From distance d, nothing can come closer than
+// `bound` before (d - bound) / speed: the steps are as long as that (and at least 1e-4, so that
+// grazing pairs end).
 static double smallest_distance(const Scene* scene, bool is_point_triangle, NoliPrimitivePair pair,
                                 double bound) {
   const NoliSurface* surface = scene->surface;

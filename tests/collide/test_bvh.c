@@ -95,7 +95,7 @@ static void equal_centres_are_split_all_the_same(void** state) {
   test_context_done(&context);
 }
 
-// Moves the box in many small steps; `grown` is the distance that a step may miss.
+// Moves the box in many small steps; `grown` is the distance by which a step may miss.
 static bool meet_on_the_way(const NoliBox* a, const NoliBox* b, const double d[3], double grown) {
   enum { STEPS = 2000 };
   for (int i = 0; i <= STEPS; i++) {
@@ -127,7 +127,7 @@ static void moving_boxes_meet_exactly_when_they_do_on_the_way(void** state) {
     // the steps are at most 1e-3 long
     assert_true(got || !meet_on_the_way(&a, &b, d, 0.0));
     assert_true(!got || meet_on_the_way(&a, &b, d, 1.1e-3));
-    // the box around the whole path is less precise
+    // the box around the full path is less precise
     NoliBox swept = a;
     for (int k = 0; k < 3; k++) {
       swept.lo[k] = (float)fmin((double)a.lo[k], (double)a.lo[k] + d[k]);

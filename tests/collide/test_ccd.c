@@ -49,8 +49,8 @@ static void meet(TestRandom* random, const Kind* kind, bool degenerate, NoliVec3
   }
 }
 
-// Random paths; paths through a known contact, rigid or not, fast or slow; all of it possibly far
-// away and in fast common motion.
+// Random paths; paths through a known contact, rigid or not, fast or slow; all possibly far away
+// and in fast common motion.
 static Motion random_motion(TestRandom* random, const Kind* kind) {
   Motion motion = {.contact = -1.0};
   uint64_t shape = test_random_bits(random) % 4;
@@ -111,7 +111,7 @@ static double extent(const Motion* motion) {
   return largest;
 }
 
-// Where the caller's vertices really are after a step, with their rounding.
+// Positions of the caller's vertices after a step, with their rounding.
 static double rounded_distance_at(const Kind* kind, const Motion* motion, double t) {
   Long3 x[4];
   for (int i = 0; i < 4; i++) {
@@ -166,7 +166,7 @@ static void check_motion(const Kind* kind, const Motion* motion, const NoliCcdOp
   double separation = options->min_separation;
   double d = distance_at(kind, motion, 0.0), room = d - separation;
   double low = separation + (1.0 - options->safety) * room;
-  // the promise: above `low` all the way
+  // the guarantee: above `low` on the full path
   for (int k = 0; k <= SAMPLES && toi > 0.0; k++) {
     ASSERT_AT_LEAST(distance_at(kind, motion, toi * k / SAMPLES), low);
   }
@@ -180,8 +180,7 @@ static void check_motion(const Kind* kind, const Motion* motion, const NoliCcdOp
     tally->n_contacts++;
   }
   check_crossings(kind, motion, toi, hit, tally);
-  // steps are not shorter than need be, unless the gap is rounding
-  // a nearly degenerate primitive needs many parameter boxes
+  // steps are not shorter than necessary, unless the gap is rounding
   bool hard = strcmp(options->method, "inclusion") == 0 && motion->degenerate;
   if (hit && !hard && room > 10.0 * rounding) {
     tally->n_blunt += distance_at(kind, motion, toi) > low + 0.1 * room + rounding;
@@ -404,7 +403,7 @@ static Motion exact_contact(TestRandom* random, const Kind* kind, int shape, dou
 }
 
 // General position, flat, points as edges, parallel edges; sizes from a micrometre to a hundred
-// metres. Neither method is ever later than the contact that is there.
+// metres. Neither method reports a time after the true contact.
 static void exact_contacts_are_never_late(void** state) {
   (void)state;
   TestRandom random = {35};
@@ -428,7 +427,7 @@ static void exact_contacts_are_never_late(void** state) {
   assert_true(n_started[0] > 6000 && n_started[1] > 6000);
 }
 
-// Both keep the same distance, so both end where the pair comes near it, as far as the margin goes.
+// Both keep the same distance, so both end where the pair comes near it, within the margin.
 static void both_methods_agree(void** state) {
   (void)state;
   TestRandom random = {36};
@@ -444,7 +443,7 @@ static void both_methods_agree(void** state) {
       options.method = noli_choice_name(NOLI_CHOICE_CCD, m);
       hit[m] = kind->ccd(motion.x_t0, motion.x_t1, &options, 1.0, &toi[m]);
     }
-    // gaps of the size of rounding errors are judged differently
+    // the methods differ at gaps of the size of rounding errors
     if (d0 < 1e-12 * largest_coordinate(&motion) || motion.degenerate) {
       continue;
     }

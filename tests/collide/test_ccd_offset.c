@@ -1,5 +1,5 @@
-// Collision detection that keeps an offset, against a slow twin: the smallest distance along the
-// path by dense samples and a search around the smallest one.
+// Collision detection that keeps an offset, against a slow reference: the smallest distance along
+// the path by dense samples and a search around the smallest one.
 #include "support.h"
 
 #include "collide/candidates.h"
@@ -135,7 +135,7 @@ static void random_paths_keep_the_offset(void** state) {
         bool hit = kind->ccd(path.x_t0, path.x_t1, &options, 1.0, &toi);
         assert_true(toi >= 0.0 && (hit ? toi < 1.0 : toi == 1.0));
 
-        // the slow twin: up to toi a tenth of the gap is left, and what meets is a hit
+        // the slow reference: up to toi a tenth of the gap remains, and every contact is a hit
         double low = offset + 0.1 * gap * (1.0 - 1e-9);
         if (toi > 0.0) {
           ASSERT_AT_LEAST(smallest_until(kind, &path, toi), low);

@@ -113,7 +113,7 @@ static void count_queries(const char* kind, CcdFunction* ccd, const NoliCcdOptio
   ASSERT_AT_MOST(all.n_false_alarms, most_false_alarms * all.n);
 }
 
-// With the distance that a step keeps, and as a bare question whether there is contact.
+// With the distance that a step keeps, and as a plain contact query.
 static void no_query_is_missed(const char* kind, CcdFunction* ccd) {
   for (int m = 0; m < 2; m++) {
     const char* method = noli_choice_name(NOLI_CHOICE_CCD, m);

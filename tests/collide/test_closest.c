@@ -378,7 +378,8 @@ static NoliVec3 rotate(const NoliVec3 axis[3], NoliVec3 a) {
   return noli_vec3(noli_dot3(axis[0], a), noli_dot3(axis[1], a), noli_dot3(axis[2], a));
 }
 
-// Gradient and distance turn with the pair, do not notice a shift, and follow a change of order.
+// Gradient and distance rotate with the pair, are invariant under translation, and follow a change
+// of order.
 static void check_invariance(TestRandom* random, Toolkit* toolkit, const int order[4]) {
   NoliVec3 x[4], axis[3], turned[4], ordered[4];
   set_random(random, x);

@@ -1,4 +1,4 @@
-// All impacts between two states: against one pair after the other.
+// All impacts between two states, against one pair after the other.
 #include "closest_reference.h"
 
 #include "collide/broad_phase.h"
@@ -228,7 +228,7 @@ static void half_spaces_stop_only_the_bodies_they_hold(void** state) {
   free_scene(scene);
 }
 
-// Least distance of a pair along its path, by sampling: an upper bound.
+// Minimum distance of a pair along its path, by sampling: an upper bound.
 static double sampled_distance(const Scene* scene, const NoliImpact* impact) {
   int32_t node[4];
   NoliVec3 x_t0[4], x_t1[4];
@@ -247,7 +247,7 @@ static double sampled_distance(const Scene* scene, const NoliImpact* impact) {
   return least;
 }
 
-// Drops the pairs that the broad phase left out, all of which must be false alarms.
+// Drops the pairs that the broad phase skipped, all of which must be false alarms.
 static int64_t drop_false_alarms(const Scene* scene, const NoliImpacts* got, double enough,
                                  SlowList* want) {
   int64_t at = 0, n = 0, n_dropped = 0;
@@ -267,8 +267,8 @@ static int64_t drop_false_alarms(const Scene* scene, const NoliImpacts* got, dou
   return n_dropped;
 }
 
-// Where a gap is enough, pairs that stay further apart are no impacts: a broad phase with that
-// margin finds all that matter. (CCD alone may report pairs that end just above it.)
+// With a gap cap, pairs that stay farther apart are no impacts: a broad phase with that margin
+// finds all relevant ones. (CCD alone may report pairs that end just above it.)
 static void broad_phase_with_the_margin_of_enough_misses_none(void** state) {
   (void)state;
   int64_t count[3] = {0}, whole = 0, n_dropped = 0;
@@ -311,14 +311,13 @@ static void broad_phase_with_the_margin_of_enough_misses_none(void** state) {
   assert_true(10 * n_dropped < count[0] + count[1]);
 }
 
-// A point that falls on a large triangle, and one on a plane: the gaps that are left in closed
-// form.
+// A point that falls on a large triangle, and one on a plane: the remaining gaps in closed form.
 static void options_say_how_much_of_a_gap_is_left(void** state) {
   (void)state;
   const NoliHalfSpace floor = {{0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
   const NoliVec3 t[3] = {{-9.0, 0.0, -9.0}, {0.0, 0.0, 9.0}, {9.0, 0.0, -9.0}};
   const double gap = 0.4;
-  // safety, enough, scarce and the gap that remains
+  // safety, gap_cap, small_gap and the remaining gap
   const double table[5][4] = {{0.9, (double)INFINITY, 0.0, 0.04},
                               {0.5, (double)INFINITY, 0.0, 0.2},
                               {0.5, 1e-3, 0.0, 1e-3},
@@ -402,7 +401,7 @@ static void pairs_know_their_vertices(void** state) {
 }
 
 // Vertices of body 0 that follow others have numbers above those of body 1, and come before them in
-// the list of points: impacts ascend all the same.
+// the list of points: impacts ascend nevertheless.
 static void impacts_of_followers_ascend(void** state) {
   (void)state;
   static const int32_t vert_first[3] = {0, 2, 5}, follower_first[3] = {5, 6, 6};
@@ -433,8 +432,8 @@ static void impacts_of_followers_ascend(void** state) {
   test_context_done(&context);
 }
 
-// Two parallel segments of one length in a plane touch at both ends: each end with the other
-// segment, and no pair of segments, which has a single closest place.
+// Two parallel segments of equal length in a plane touch at both ends: each end with the other
+// segment, and no pair of segments, which has a single closest point.
 static void segments_in_a_plane_touch_at_their_ends(void** state) {
   (void)state;
 

@@ -11,7 +11,7 @@ enum { MOST_BODIES = 24 };
 
 typedef NOLI_ARRAY(int32_t) List;
 
-// A surface in the making; the last body is open for more.
+// A surface under construction; the last body is open.
 typedef struct Shapes {
   NoliContext* context;
   NOLI_ARRAY(double) x;
@@ -156,8 +156,8 @@ static void body_in_body_is_found(void** state) {
   shapes_end(&shapes);
 }
 
-// Rays pass many bodies that begin behind, around and beside their first vertices. A box is in all
-// those that its lowest corner is in.
+// Rays cross many bodies that begin behind, around and beside their first vertices. A box is in all
+// those that contain its lowest corner.
 static void boxes_in_rows_agree_with_all_pairs(void** state) {
   (void)state;
   TestRandom random = {17};
@@ -235,7 +235,7 @@ static void walls_around_cavities_are_found(void** state) {
 static void parts_of_one_body_are_told_apart(void** state) {
   (void)state;
   Shapes shapes;
-  // shell in the hole of a shell, with a solid in the innermost hole: as it should be
+  // shell in the hole of a shell, with a solid in the innermost hole: valid
   shapes_begin(&shapes);
   begin_body(&shapes);
   const double half[] = {6.0, 5.0, 4.0, 3.0, 2.0};
@@ -248,7 +248,7 @@ static void parts_of_one_body_are_told_apart(void** state) {
   EXPECT_NESTED(shapes, {0, 0});
   add_box(&shapes, (double[]){5.25, 0.25, 0.25}, (double[]){5.75, 0.75, 0.75}, true);
   EXPECT_NESTED(shapes, {0, 0}, {0, 0});
-  // without contact of the body with itself nobody asks
+  // without self-contact of the body there is no check
   expect_nested(&shapes, &(NoliBodyPairs){.n_body = 1}, NULL, 0);
   shapes_end(&shapes);
 
@@ -571,7 +571,7 @@ static void one_ulp_decides(void** state) {
 
 // ---- in a plane ----
 
-// A closed outline through n points around the middle, at whole-numbered places.
+// A closed outline through n points around the middle, at integer coordinates.
 static void add_outline(Shapes* shapes, TestRandom* random, int n, double radius, bool hole) {
   int32_t first = NOLI_NULL_INDEX, body = shapes->n_body - 1;
   for (int i = 0; i < n; i++) {
@@ -584,7 +584,7 @@ static void add_outline(Shapes* shapes, TestRandom* random, int n, double radius
   }
 }
 
-// How often the outlines go around p; NAN on one.
+// Winding number of the outlines around p; NAN on one.
 static double slow_turns(const Shapes* shapes, int32_t body, const double* p) {
   double sum = 0.0;
   for (int64_t e = 0; e < shapes->edge[body].count; e += 2) {

@@ -82,7 +82,7 @@ static void boundaries(void** state) {
       for (int64_t v = 0; v < proxy.n_vert && order == 4; v++) {
         ASSERT_NEAR(noli_norm3(noli_load3(proxy.X + 3 * v)), 1.0, 0.01);
       }
-      // only nodes of the boundary take part: one face, an edge, or a node
+      // only nodes of the boundary contribute: one face, an edge, or a node
       for (int64_t v = 0; v < proxy.n_vert; v++) {
         assert_true(proxy.row[v + 1] - proxy.row[v] <= noli_tri_nodes(order));
       }
@@ -182,7 +182,7 @@ static void curved_places(void** state) {
     for (int v = 0; v < N; v++) {
       NoliVec3 p = noli_vec3(test_random(&random, -1.0, 1.0), test_random(&random, -1.0, 1.0),
                              test_random(&random, -1.0, 1.0));
-      // a tenth on the sphere, some outside of it
+      // a tenth on the sphere, some outside
       p = v % 10 == 0 ? noli_normalize3(p) : noli_scale3(1.05 / sqrt(3.0), p);
       noli_store3(X + 3 * v, p);
     }
@@ -299,7 +299,7 @@ static void limits(void** state) {
   body_end(&body);
 }
 
-// f . u = f_c . u_c for all u and f_c; threads change no bit; force and torque come through.
+// f . u = f_c . u_c for all u and f_c; threads change no bit; force and torque are preserved.
 static void transpose(void** state) {
   (void)state;
   TestRandom random = {8};
@@ -473,7 +473,7 @@ static void bodies_side_by_side(void** state) {
   body_end(&body);
 }
 
-// Memory that runs out at any allocation leaves nothing behind.
+// Memory that runs out at any allocation leaks nothing.
 static void refused_memory(void** state) {
   (void)state;
   TestMemory memory;

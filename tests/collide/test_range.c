@@ -218,7 +218,7 @@ static void extremes_are_safe(void** state) {
   ASSERT_NEAR(toi, 0.45, 0.01);
   assert_true(noli_point_triangle_distance_sqr(q_t0, o, o, o) == 0.0);
 
-  // values that are not finite are refused as before
+  // values that are not finite are rejected as before
   const double bad[3] = {0, (double)INFINITY, 0};
   assert_true(noli_point_point_ccd(bad, o, q_t1, o, NULL, 1.0, &toi));
   assert_true(toi == 0.0);

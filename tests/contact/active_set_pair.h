@@ -62,7 +62,7 @@ static inline NoliConstraint* pair_constrain(Pair* pair, NoliPrimitives kind, in
   return constraint;
 }
 
-// c(y) out of the public parts of a constraint.
+// c(y) from the public parts of a constraint.
 static inline double constraint_at(const NoliActiveSet* set, int64_t i, const double* y) {
   const NoliConstraint* constraint = &set->constraint.data[i];
   NoliVec3 sum = {0.0, 0.0, 0.0};
@@ -158,7 +158,7 @@ enum { N_FEATURE_CASES = sizeof feature_case / sizeof feature_case[0] };
 
 static const int32_t point_triangle_node[4] = {0, 3, 4, 5}, edge_edge_node[4] = {0, 1, 3, 4};
 
-// Places a case in space, turned about a random frame and moved.
+// Places a case in space, rotated by a random frame and moved.
 static inline NoliConstraint* place_case(Pair* pair, const FeatureCase* which, TestRandom* random) {
   bool edges = which->kind == NOLI_PRIMITIVES_EDGE_EDGE;
   const int32_t* node = edges ? edge_edge_node : point_triangle_node;

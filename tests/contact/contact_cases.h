@@ -1,4 +1,4 @@
-// One contact of each kind at chosen distance, for the tests of this room.
+// One contact of each kind at a given distance, for the tests of this module.
 #pragma once
 
 #include "support.h"

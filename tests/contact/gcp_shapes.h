@@ -21,7 +21,7 @@ static inline bool gcp_is_solid(GcpSolid* solid, const GcpAxis axis[3], const in
   return solid(c[0], c[1], c[2]);
 }
 
-// The surface of the solid cells of a grid, two triangles a face, looking outward.
+// The surface of the solid cells of a grid, two triangles a face, facing outward.
 static inline NoliMesh* gcp_cells(NoliContext* context, const GcpAxis axis[3], GcpSolid* solid) {
   int32_t n0 = axis[0].n + 1, n1 = axis[1].n + 1, n2 = axis[2].n + 1, n_tri = 0;
   int32_t* tri = malloc(sizeof *tri * (size_t)(36 * n0 * n1 * n2));
@@ -132,8 +132,8 @@ static inline NoliMesh* gcp_squircle(NoliContext* context) {
   return mesh;
 }
 
-// A thick mat rolled up, whose layers come as close as 0.0005 m in places: nothing like it is at
-// rest. Returns the flat mat, and the rolled positions in x.
+// A thick mat rolled up, whose layers come as close as 0.0005 m in places, unlike at rest. Returns
+// the flat mat, and the rolled positions in x.
 static inline NoliMesh* gcp_rolled_mat(NoliContext* context, double** x) {
   NoliMesh* mesh = NULL;
   const double length = 0.8, thickness = 0.01, pi = 3.14159265358979323846;
@@ -152,7 +152,7 @@ static inline NoliMesh* gcp_rolled_mat(NoliContext* context, double** x) {
   return mesh;
 }
 
-// The surface of a mesh of the public data, NULL where it is not there.
+// The surface of a mesh of the public data, NULL if it is missing.
 static inline NoliMesh* gcp_public(NoliContext* context, const char* name) {
   char path[1024];
   NoliMesh *mesh = NULL, *surface = NULL;

@@ -212,7 +212,7 @@ static void derivatives_agree_with_differences(void** state) {
       double want = constraint->gamma * (0.5 * constraint->mu * r * r - constraint->lambda * r);
       ASSERT_NEAR(evaluate(&pair, y, NULL, NULL), want, 1e-12 * (1.0 + fabs(want)));
 
-      // an inactive constraint does not push: leave its slack behind to have something to check
+      // an inactive constraint does not push: keep its old slack to get a force to check
       constraint->slack += 0.1;
       test_derivatives(evaluate, &pair, 12, y, 1.0, 1e-8, 1e-8);
     }
@@ -274,7 +274,7 @@ static void loose_constraints_open_freely(void** state) {
     ASSERT_NEAR(hessian[12 + 1], unit * table[row].curvature, 1e-13);
   }
 
-  // it is as long as it does not push, from the next step on
+  // as long as it does not push, from the next step on
   pair.x[4] = 0.3;
   for (int push = 0; push < 2; push++) {
     constraint->lambda = push;

@@ -1,4 +1,4 @@
-// The active set as a whole: its pairs, how it is saved, and the sum of its forces.
+// The active set: its pairs, how it is saved, and the sum of its forces.
 #include "support.h"
 
 #include "contact/active_set.h"

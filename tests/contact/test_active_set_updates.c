@@ -91,7 +91,7 @@ static void slacks_hold_what_pushes(void** state) {
 }
 
 // The penalty stiffness is the ratio over the compliance sum_k w_k^2 / (n . H_k n); prescribed
-// nodes do not give.
+// nodes are rigid.
 static void stiffness_is_that_of_what_is_pushed(void** state) {
   (void)state;
   Pair pair;
@@ -122,8 +122,8 @@ static void stiffness_is_that_of_what_is_pushed(void** state) {
   pair_done(&pair);
 }
 
-// Three weighted vertices on the plane, two of which push: the pushing ones get the forces that
-// carry them, whatever they had; an upward pull leaves none.
+// Three weighted vertices on the half-space, two of which push: the pushing ones get the forces
+// that carry them, whatever they had; an upward pull leaves none.
 static void balance_finds_what_carries(void** state) {
   (void)state;
   Pair pair;
@@ -171,7 +171,7 @@ static void updates_follow_the_table(void** state) {
   static const double table[][6] = {
       {0.0, 1.0, -0.02, 0.0, 1.0, 1.0},    // penetrates: starts to push
       {3.0, 1.0, -0.02, 0.0, 4.0, 1.0},    // pushes harder
-      {3.0, 0.5, 0.02, 0.0, 2.0, 1.0},     // pushes less, its decay is forgotten
+      {3.0, 0.5, 0.02, 0.0, 2.0, 1.0},     // pushes less, its decay is reset
       {3.0, 1.0, 0.06, 0.0, 0.0, 1.0},     // just at the limit: active, without force
       {3.0, 1.0, 0.16, 0.1, 0.0, 0.9},     // leaves: no force, decays
       {0.0, 0.9, 0.1, 0.1, 0.0, 0.81},     // stays away
@@ -265,7 +265,7 @@ static void updates_tell_what_is_missed(void** state) {
   ahead[4] += gap;
   ASSERT_NEAR(noli_active_set_work(&pair.set, pair.x, ahead), constraint->lambda * gap, 1e-17);
 
-  // it opens by more than its multiplier pushes, against its slack of before
+  // it opens by more than its multiplier pushes, against its former slack
   constraint->slack = 0.0;
   pair.x[4] = DELTA + 2.0 * gap;
   error = noli_active_set_update_multipliers(&pair.set, pair.x, 0.9, true);

@@ -53,7 +53,7 @@ static void random_exceptions(void** state) {
   test_context_done(&context);
 }
 
-// Where every pair is an exception, the law for most counts for nothing.
+// Where every pair is an exception, the default law counts for nothing.
 static void all_are_exceptions(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -62,7 +62,7 @@ static void all_are_exceptions(void** state) {
     exception[i] = (NoliPairNumber){i / ENTITIES, i % ENTITIES, 2};
   }
   check(context, ENTITIES * ENTITIES, exception, &laws[0]);
-  // one that is missing is enough
+  // one missing pair is enough
   check(context, ENTITIES * ENTITIES - 1, exception, &laws[0]);
   test_context_done(&context);
 }

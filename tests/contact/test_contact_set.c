@@ -269,7 +269,7 @@ static void thin_triangles_lose_nothing(void** state) {
   test_context_done(&context);
 }
 
-// Whatever allocation fails: a status, no leak, and the next build works.
+// Any failed allocation: a status, no leak, and the next build works.
 static void refused_memory_is_a_status(void** state) {
   (void)state;
   NoliContext* plain = test_context(1);

@@ -214,8 +214,8 @@ static NoliVec3 force_on_first(NoliContext* context, const NoliFriction* frictio
   return force;
 }
 
-// The change of friction by a step is the difference of the forces at its ends, wherever between
-// them x is.
+// The change of friction over a step is the difference of the forces at its ends, wherever x is
+// between them.
 static void change_is_that_of_a_whole_step(void** state) {
   (void)state;
   TestRandom random = {74};
@@ -315,7 +315,7 @@ static void force_obeys_coulomb(void** state) {
   test_context_done(&context);
 }
 
-// Rigid motion of the whole, and motion along the normal, are free.
+// Rigid motion of all nodes, and motion along the normal, have no friction.
 static void only_relative_sliding_counts(void** state) {
   (void)state;
   TestRandom random = {73};

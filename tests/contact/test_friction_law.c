@@ -13,7 +13,7 @@ static NoliSlidingLaw law_at(int which) {
       {0.4, 0.4, 1e-2, 0.0},   // Coulomb
       {0.3, 0.7, 1e-2, 0.0},   // Stribeck, v_s = 10 eps_v
       {0.3, 0.7, 1.5e-3, 0.0}, // v_s next to eps_v
-      {0.3, 0.7, 4e-4, 0.0},   // v_s below eps_v: makes no sense, but must not break
+      {0.3, 0.7, 4e-4, 0.0},   // v_s below eps_v: not meaningful, but must not break
       {0.2, 0.5, 1e-1, 3.0},   // with viscosity
   };
   return noli_sliding_law(&laws[which], EPS_V, H_V);

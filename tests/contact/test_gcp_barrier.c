@@ -1,5 +1,5 @@
-// The potential is a barrier: on every way into contact it grows to infinity, whatever the elements
-// and rings that meet ([Huang2025] requirement 2).
+// The potential is a barrier: on every path into contact it grows to infinity, whatever the
+// elements and rings that meet ([Huang2025] requirement 2).
 #include "contact/gcp_cases.h"
 
 enum { MOST_RING = 12 };
@@ -62,8 +62,8 @@ static NoliMesh* make_part(NoliContext* context, TestRandom* random, Part part, 
                          : block(context, random);
 }
 
-// One approach: the upper part stands on its head above the lower one, and comes down to a touch.
-// On the way it is `slide` gaps away from the place where it will touch, so that closest points lie
+// One approach: the upper part stands on its head above the lower one, and comes down until they
+// touch. On the way it is `slide` gaps away from the place of contact, so that closest points lie
 // near the ends of elements, where one pair takes over from another. `least` receives the smallest
 // value times squared gap.
 static void approach(NoliContext* context, TestRandom* random, Part lower, Part upper, double alpha,

@@ -169,7 +169,7 @@ static void compare_jacobians(Rub (*make_scene)(TestRandom*, double), int32_t sp
     NoliEnergyTerm term = noli_gcp_friction_term(&rub.friction);
     for (int64_t i = 0; i < rub.scene->set.pair.count; i++) {
       NoliGcpKind kind = rub.scene->set.pair.data[i].kind;
-      // pairs that are about to end are not smooth, and negligible
+      // pairs close to the end of their support are not smooth, and negligible
       NoliGcpNormal normal = noli_gcp_normal(&rub.gcp, i, 2, x);
       if (seen[kind] >= 25 || !(normal.lambda > 1e-7)) {
         continue;

@@ -104,8 +104,8 @@ static void check_balance(const GcpScene* scene, int64_t i, const double* x) {
   ASSERT_AT_MOST(noli_norm3(torque), 1e-8 * scale);
 }
 
-// H+ equals the whole H with clamped eigenvalues, however it is computed; and v' H+ v >= max(0, v'
-// H v) for random v.
+// H+ equals the full H with clamped eigenvalues, however it is computed; and v' H+ v >= max(0, v' H
+// v) for random v.
 static void check_projection(const GcpScene* scene, int64_t i, const double* x,
                              TestRandom* random) {
   static Derivatives plain, projected;

@@ -127,7 +127,7 @@ static void projected_hessian_is_semi_definite(void** state) {
   tear_down(&c);
 }
 
-// The same bits for one thread and three, and for updates that come and go.
+// The same bits for one thread and three, and for updates back and forth.
 static void results_do_not_depend_on_threads(void** state) {
   (void)state;
   static Case one, three;

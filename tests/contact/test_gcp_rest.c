@@ -1,4 +1,4 @@
-// Nothing acts at rest, however far the potential reaches, where the barrier of [Li2020] does.
+// Nothing acts at rest, however large the support, where the barrier of [Li2020] does.
 #include "contact/gcp_shapes.h"
 
 #include "noli/gcp.h"
@@ -12,7 +12,7 @@ static double largest(const double* a, int64_t n) {
 }
 
 // The pairs and the largest force of the barrier of [Li2020], with the stiffness that makes its
-// second derivative at half its reach that of the potential here: 1 / reach^2.
+// second derivative at half its range that of the potential here: 1 / range^2.
 static void ipc_at_rest(NoliContext* context, const NoliMesh* mesh, double eps, int64_t* pairs,
                         double* force) {
   NoliBarrierPotential* ipc = NULL;
@@ -73,7 +73,7 @@ static void nothing_acts(const char* name, NoliContext* context, NoliMesh* mesh)
     noli_gcp_potential_destroy(&potential);
   }
 
-  // the comparison means something
+  // the comparison is not trivial
   assert_true(ipc_pairs[3] > 0 && ipc_force[3] > 0.0);
   free(x);
   noli_mesh_destroy(context, &mesh);
@@ -113,7 +113,7 @@ static void the_armadillo_is_at_rest(void** state) {
   public_shape_is_at_rest("armadillo", "ipc/input/tetMeshes/Armadillo13K.msh");
 }
 
-// The supports of the slit are half its width, others reach eps_target.
+// The supports of the slit are half its width, others are eps_target.
 static void supports_adapt_where_needed(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

@@ -1,10 +1,10 @@
-// How the stiffness of the geometric contact potential adapts to its pairs.
+// Adaptation of the stiffness of the geometric contact potential to its pairs.
 #include "contact/gcp_shapes.h"
 
 #include "contact/gcp_curves.h"
 #include "contact/gcp_stiffness.h"
 
-// A pair of the set whose contact counts fully, or hardly at all.
+// A pair of the set whose contact factors are large, or almost zero.
 static int64_t find_pair(const GcpScene* scene, const double* x, double low, double high) {
   for (int64_t i = 0; i < scene->set.pair.count; i++) {
     double factor = noli_gcp_pair_factor(&scene->model, scene->set.pair.data[i], x);
@@ -36,14 +36,14 @@ static void factors_are_those_of_the_value(const GcpScene* scene, const double* 
     double factor = noli_gcp_pair_factor(&scene->model, pair, x);
     double barrier = noli_gcp_barrier(d, noli_gcp_pair_support(&scene->model, pair), 3).value;
     assert_true(factor > 0.0 && factor <= 1.0);
-    // the weight is left: positive, and at most the square of the largest element
+    // the weight remains: positive, and at most the square of the largest element
     ASSERT_AT_LEAST(value / (factor * barrier), 1e-12);
     ASSERT_AT_MOST(value / (factor * barrier), 1e-3);
   }
 }
 
-// Where a crushed pair pushes, kappa grows with the cube of the distance that is missing; where its
-// factors vanish, more stiffness would move nothing.
+// Where a crushed pair pushes, kappa grows with the cube of the missing distance; where its factors
+// vanish, more stiffness would move nothing.
 static void pairs_on_the_border_ask_for_nothing(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

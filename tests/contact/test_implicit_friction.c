@@ -184,13 +184,13 @@ static void half_space_jacobian_agrees(void** state) {
     setup.barrier = (NoliBarrier){&set, &plane, DHAT * DHAT, KAPPA};
     use_law(&setup, n % 2 == 0 ? &coulomb : &stribeck);
 
-    // its distance and its way
+    // its distance and its displacement
     const double share[] = {0.0, 0.3, 0.9, 2.0, 40.0};
     double d = DHAT * test_random(&random, 0.01, 0.9), slide = share[n % 5] * EPS, largest;
     double angle = test_random(&random, 0.0, 6.0), x[3];
     NoliVec3 p = noli_add3(plane.origin, case_at(f, 0.3, -0.4, d));
     noli_store3(x, p);
-    // the way along the normal does not count
+    // displacement along the normal does not count
     noli_store3(setup.x_hat,
                 noli_sub3(p, case_at(f, slide * cos(angle), slide * sin(angle), 0.3 * d)));
 
@@ -260,7 +260,7 @@ static void force_is_that_of_lagged_friction_at_the_same_x(void** state) {
   test_context_done(&context);
 }
 
-// Action and reaction: no force on the whole, no work done on rigid translations.
+// Action and reaction: no resultant force, no work done on rigid translations.
 static void momentum_is_conserved(void** state) {
   (void)state;
   TestRandom random = {176};

@@ -41,7 +41,7 @@ static void derivatives_agree_with_differences(void** state) {
   }
 }
 
-// The mollified cases deserve their names: the distance depends on 2, 3 and 4 nodes.
+// The mollified cases are as named: the distance depends on 2, 3 and 4 nodes.
 static void mollified_cases_have_their_feature(void** state) {
   (void)state;
   TestRandom random = {20};
@@ -183,7 +183,7 @@ static void projection_equals_that_of_the_full_matrix(void** state) {
   print_message("projected against all twelve eigenvalues: largest relative error %.2g\n", worst);
 }
 
-// Distances depend on relative positions only: no force and no torque on the whole.
+// Distances depend on relative positions only: no resultant force and no torque.
 static void momentum_is_conserved(void** state) {
   (void)state;
   TestRandom random = {14};
@@ -278,7 +278,7 @@ static void touching_is_infinite_and_never_hidden(void** state) {
   assert_true(isnan(gradient[0]) && isnan(hessian[0]));
 }
 
-// Beyond dhat there is nothing.
+// Beyond dhat energy and forces are zero.
 static void far_contacts_are_exactly_zero(void** state) {
   (void)state;
   TestRandom random = {17};
@@ -346,7 +346,7 @@ static void half_space_derivatives_and_limits(void** state) {
   }
 }
 
-// Not a benchmark: catches a slip of an order of magnitude.
+// Not a benchmark: catches a slowdown by an order of magnitude.
 static void cost_of_a_contact(void** state) {
   (void)state;
   TestRandom random = {19};

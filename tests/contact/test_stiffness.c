@@ -17,7 +17,7 @@ static void range_follows_the_formula(void** state) {
   ASSERT_NEAR(smaller.min, 100.0 * small.min, 1e-9 * smaller.min);
   ASSERT_NEAR(noli_stiffness(m, l, 1.0001e-4 * l).min, noli_stiffness(m, l, 0.9999e-4 * l).min,
               1e-3 * noli_stiffness(m, l, 1e-4 * l).min);
-  // also where dhat is smaller than the distance the formula looks at
+  // also where dhat is smaller than the distance in the formula
   NoliStiffness tiny = noli_stiffness(m, l, 1e-9 * l);
   assert_true(isfinite(tiny.min) && tiny.min > 0.0);
   assert_true(isfinite(tiny.max) && tiny.max > tiny.min);
@@ -94,7 +94,7 @@ static void kappa_grows_until_crushed_pairs_open(void** state) {
   Sets before, after;
   make_sets(&before, 1e-3, 1e-7, 1e-3);
   make_sets(&after, 1e-3, 1e-8, 1e-3);
-  // only where the pair blocks; the same force is then in balance at 1e-5
+  // only where the pair blocks; the same force then balances at 1e-5
   assert_true(noli_stiffness_update(&s, 2.0, &before.set, &after.set, false) == 2.0);
   ASSERT_NEAR(noli_stiffness_update(&s, 2.0, &before.set, &after.set, true), 2e3, 1e-9);
   assert_true(noli_stiffness_update(&s, 2e3, &before.set, &after.set, true) == 1e4);

@@ -9,7 +9,7 @@ enum { OFFSET = 2 }; // vertices of the scene that belong to no body
 
 static const double density = 3.0, damping_time = 0.2;
 
-// What is served: linear tetrahedra, then others.
+// Supported types: linear tetrahedra, then others.
 static const struct { int32_t order, geometry_order; } cases[] = {{1, 1}, {2, 1}, {1, 2}, {3, 2}};
 enum { N_CASES = sizeof cases / sizeof cases[0] };
 
@@ -112,13 +112,13 @@ static void bounds_of_inversion_match_sampling(void** state) {
     int32_t blocking;
     double bound = type->inversion_bound(&s.block, s.x, s.p, 0.0, false, 2, &blocking);
     assert_true(bound > 0.0 && bound < 1.0 && blocking != NOLI_NULL_INDEX);
-    // nothing before the bound, the element that it names just behind it
+    // valid before the bound, and the named element inverts just behind it
     for (int k = 0; k <= 50; k++) {
       assert_int_equal(first_at(&s, bound * k / 50.0, moved), NOLI_NULL_INDEX);
     }
     assert_int_not_equal(first_at(&s, 1.0001 * bound, moved), NOLI_NULL_INDEX);
     assert_true(type->is_inverted(&s.block, moved, blocking));
-    // any number of threads; and less where elements must keep some of their volume
+    // any number of threads; and a smaller bound where elements must keep some of their volume
     int32_t same;
     assert_true(type->inversion_bound(&s.block, s.x, s.p, 0.0, false, 1, &same) == bound);
     assert_int_equal(same, blocking);
@@ -208,7 +208,7 @@ static void masses_and_volumes_add_up(void** state) {
   }
 }
 
-// Inverse, product, norm, row sums and the term of inertia all know the same matrix.
+// Inverse, product, norm, row sums and the term of inertia all use the same matrix.
 static void consistent_masses_agree(void** state) {
   (void)state;
   int n_consistent = 0;
@@ -222,7 +222,7 @@ static void consistent_masses_agree(void** state) {
     NoliBlockEnergy data = {.block = block, .scale = 0.7, .reference = s.X};
     NoliEnergyTerm term = noli_block_inertia_term(&data);
     if (block->n_consistent == 0) {
-      // all of the mass is at the nodes
+      // all mass is at the nodes
       assert_int_equal(term.n_stencil, 0);
       assert_true(type->multiply_mass == NULL && type->inertia == NULL);
     } else {
@@ -235,7 +235,7 @@ static void consistent_masses_agree(void** state) {
         ASSERT_NEAR(z[j], s.p[j], 1e-11);
         z[j] = j % 3 == 1 ? 2.0 : 0.0;
       }
-      // a uniform velocity: the whole mass, as row sums add up
+      // a uniform velocity: the total mass, as row sums add up
       double total = density * exact_volume(&s), rows = 0.0;
       double uniform = type->mass_norm_sqr(block, z, NULL, 2);
       ASSERT_NEAR(0.5 * uniform, 0.5 * total * 4.0, 1e-12 * total);
@@ -292,7 +292,7 @@ static void energies_have_their_gradients(void** state) {
   }
 }
 
-// A uniform stretch has one stress; each body by itself has that of all.
+// A uniform stretch has one stress; each body alone has that of all.
 static void stresses_are_those_of_the_law(void** state) {
   (void)state;
   for (int i = 0; i < N_CASES; i++) {
@@ -322,8 +322,8 @@ static void stresses_are_those_of_the_law(void** state) {
   }
 }
 
-// Force, loss and term of damping belong together, and the way that serves all types gives what a
-// way of a type's own does.
+// Force, loss and term of damping are consistent, and the generic code of all types agrees with the
+// special code of one type.
 static void damping_agrees_with_itself(void** state) {
   (void)state;
   for (int i = 0; i < N_CASES; i++) {
@@ -358,7 +358,7 @@ static void damping_agrees_with_itself(void** state) {
     ASSERT_NEAR(loss[0], loss[1], 1e-12 * loss[1]);
     free(force);
     scene_end(&s);
-    // nothing where nothing is damped
+    // no damping, no values
     scene_begin(&s, cases[i].order, cases[i].geometry_order, 0.0);
     assert_int_equal(s.block.type->damping->size(&s.block, NOLI_PART_ELEMENTS), 0);
     assert_int_equal(noli_block_damping.size(&s.block, NOLI_PART_ELEMENTS), 0);

@@ -43,7 +43,7 @@ static void three_end(Three* three) {
   test_context_done(&three->context);
 }
 
-// The whole term as a function of all coordinates.
+// The full term as a function of all coordinates.
 static double total(void* user, const double* x, double* gradient, double* hessian) {
   const NoliDamping* data = user;
 

@@ -1,4 +1,4 @@
-// Balancing: reaches the mass and the centre of mass with the smallest possible change, and refuses
+// Density fits reach the mass and the centre of mass with the smallest possible change, and reject
 // targets that cannot be reached.
 #include "support.h"
 
@@ -91,7 +91,7 @@ static void meets_mass_and_centre(void** state) {
     ASSERT_NEAR(mass_of(&body, other, got), 900.0, 1e-9);
     assert_true(change_of(&body, other) > least);
   }
-  // nothing to do: nothing is done
+  // the target is met already: no change
   double again[N_MAX];
   memcpy(again, body.density, sizeof again);
   ASSERT_OK(noli_density_fit(body.context, body.n, body.volume, body.moment, 900.0, centre, again,

@@ -307,7 +307,7 @@ static void rigid_motions_cost_nothing(void** state) {
       ASSERT_NEAR(energy, 0.0, 10.0 * strain * strain);
       ASSERT_AT_MOST(largest(12, gradient), 10.0 * stiffness * strain);
 
-      // the directions of the six rigid motions are in the kernel
+      // the directions of the six rigid motions are in the null space
       for (int m = 0; m < 6; m++) {
         double d[12];
         NoliVec3 axis = noli_vec3(m % 3 == 0, m % 3 == 1, m % 3 == 2);

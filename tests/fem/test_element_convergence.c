@@ -2,11 +2,11 @@
 // elements of order p the error falls like h^(p + 1) in L2 and like h^p in H1, on straight meshes
 // and on curved ones of the same order.
 //
-// A displacement u is chosen, the body force that holds it follows from the law,
+// A displacement u is chosen, the body force in equilibrium with it follows from the law,
 //   f = -Div P(F),  f_i = -sum_J (dP/dF : dF/dX_J)_iJ,  F = 1 + grad u,
 // by hand for the neo-Hookean solid, P = mu F + (lambda ln J - mu) F^-T:
 //   dP = mu dF + (mu - lambda ln J) F^-T dF^T F^-T + lambda (F^-T : dF) F^-T,
-// and differences of the P of the library check it. The boundary is held where u moves it.
+// and differences of the P of the library check it. The boundary is prescribed by u.
 #include "support.h"
 
 #include "fem/element_elasticity.h"
@@ -338,8 +338,8 @@ static void bend(double* x) {
   x[1] = radius * sin(angle);
 }
 
-// All nodes follow the map, which is smooth, so that the shape is one that isoparametric elements
-// promise their order for [Ciarlet1978].
+// All nodes follow the map, which is smooth, so that the shape is one on which isoparametric
+// elements reach their order [Ciarlet1978].
 static void make_tube(NoliContext* context, int32_t cells, int32_t order, NoliMesh** mesh) {
   make_box(context, cells, order, mesh);
   ASSERT_OK(noli_mesh_set_order(context, *mesh, order));

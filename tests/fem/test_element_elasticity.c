@@ -309,7 +309,7 @@ static void hessian_against_plain_twin(void** state) {
   for (int32_t order = 1; order <= NOLI_ORDER_MAX; order++) {
     Ball ball;
 
-    // squeezed, so that projection has something to do
+    // compressed, so that projection changes the matrix
     const NoliMat3 F = {{{0.6, 0.1, 0.0}, {0.2, 0.5, -0.1}, {0.0, 0.1, 1.4}}};
     ball_begin(&ball, order, order < 4 ? order : 2, noli_material_at(order));
     ball_deform(&ball, &F, 0.005, &random);
@@ -346,8 +346,8 @@ static void hessian_against_plain_twin(void** state) {
   }
 }
 
-// Affine motions: F is exact at every point, energy is volume times density, rigid ones cost
-// nothing and give no force; the forces of any motion add up to zero.
+// Affine motions: F is exact at every point, energy is volume times density, rigid ones have no
+// energy and no force; the forces of any motion add up to zero.
 static void patch(void** state) {
   (void)state;
   TestRandom random = {35};
@@ -452,7 +452,7 @@ static void bounded_steps(void** state) {
       if (alpha < 1.0) {
         ASSERT_AT_MOST(ratio[1], keep * (1.0 + 1e-9));
         n_stopped++;
-        // the whole step: an element inverts, or its determinant falls below the limit
+        // the full step: an element inverts, or its determinant falls below the limit
         for (int32_t i = 0; i < ball.n; i++) {
           y[i] = ball.x[i] + alpha * p[i];
         }
@@ -491,7 +491,7 @@ static void bounded_steps(void** state) {
   }
 }
 
-// Nothing is kept of elements that cannot be made; memory that runs out leaves nothing behind.
+// A failed construction keeps nothing; memory that runs out leaks nothing.
 static void refused(void** state) {
   (void)state;
   Ball ball;

@@ -104,8 +104,8 @@ static double energy_at(const NoliHinges* hinges, const double* x) {
   return sum;
 }
 
-// Bent to a cylinder about any axis, a plate of stiffness D has the energy 1/2 D kappa^2 for each
-// area. Hinges lack only what the boundary has too few of.
+// Bent to a cylinder about any axis, a plate of stiffness D has the energy 1/2 D kappa^2 per area.
+// Hinges lack only the part of missing edges at the boundary.
 static void equilateral_plates_bend_like_plates(void** state) {
   (void)state;
   enum { N = 80 };
@@ -163,7 +163,7 @@ static void equilateral_plates_bend_like_plates(void** state) {
   test_context_done(&context);
 }
 
-// Three triangles on one edge: three hinges, each at rest where it was made.
+// Three triangles on one edge: three hinges, each at rest in its initial state.
 static void three_sheets_meet_on_a_line(void** state) {
   (void)state;
   static const double X[15] = {0, 0, 0, 1, 0, 0, 0.5, 1, 0, 0.5, -0.5, 0.8, 0.5, -0.5, -0.8};

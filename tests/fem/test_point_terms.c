@@ -26,7 +26,7 @@ static void fill(Data* data) {
   }
 }
 
-// The whole term as a function of all 15 coordinates.
+// The full term as a function of all 15 coordinates.
 static double total(void* user, const double* x, double* gradient, double* hessian) {
   const Data* data = user;
   double energy[N], g[3 * N], H[9 * N];

@@ -181,7 +181,7 @@ static void projections_are_nearest(void** state) {
   assert_true(negative > 300);
 }
 
-// Energy per volume of a uniaxial strain with the lateral strain that makes it least.
+// Energy per volume of a uniaxial strain with the lateral strain that minimizes it.
 static double uniaxial(const NoliMembraneLaw* law, const NoliMembraneParameters* parameters,
                        double strain, double lateral) {
   NoliSheet F = {{{1.0 + strain, 0.0, 0.0},
@@ -238,7 +238,7 @@ static double largest_stretch(const Sheet* sheet, const double* x) {
   return noli_sheet_stretch(&F);
 }
 
-// The bound is safe on the whole way, and the next place beyond it is not.
+// The bound is safe on the full path, and the next point beyond it is not.
 static void the_limit_bounds_steps(void** state) {
   (void)state;
   static const double X[9] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.2, 0.9, 0.0};

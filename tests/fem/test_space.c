@@ -410,7 +410,7 @@ static void inertia_of_elements(void** state) {
   test_context_done(&context);
 }
 
-// Threads change no bit of a product.
+// A product has the same bits with any number of threads.
 static void threads_do_not_show(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -438,7 +438,7 @@ static void threads_do_not_show(void** state) {
   test_context_done(&context);
 }
 
-// Memory that runs out at any allocation leaves nothing behind.
+// Memory that runs out at any allocation leaks nothing.
 static void refused_memory(void** state) {
   (void)state;
   TestMemory memory;

@@ -194,7 +194,7 @@ static void exact_flattening_is_stopped(void** state) {
   assert_true(noli_tets_inversion_bound(&tets, X, still, 0.1, false, 1, &blocking) == 1.0);
   assert_int_equal(blocking, NOLI_NULL_INDEX);
 
-  // shrinks to a point at s = 1 and comes out on the other side
+  // shrinks to a point at s = 1 and inverts behind it
   double shrink[12];
   for (int i = 0; i < 12; i++) {
     shrink[i] = -2.0 * X[i];
@@ -247,7 +247,7 @@ static void bad_places_block(void** state) {
   ASSERT_NEAR(noli_tets_inversion_bound(&tets, X, p, 0.0, false, 2, &blocking), 0.25, 1e-6);
   assert_int_equal(blocking, 0);
 
-  // 1.9 of the first tet's height 2 are lost: too much, unless that is a good place to be
+  // 1.9 of the first tet's height 2 are lost: too much, unless the limit allows it
   p[2] = 0.0;
   p[14] = 1.9;
   ASSERT_NEAR(noli_tets_inversion_bound(&tets, X, p, 0.1, false, 2, &blocking), 1.8 / 1.9, 1e-6);
@@ -258,7 +258,7 @@ static void bad_places_block(void** state) {
   assert_int_equal(blocking, 1);
   p[14] = 0.0;
 
-  // bad numbers and bad starts block
+  // invalid numbers and starts block
   p[2] = NAN;
   assert_true(noli_tets_inversion_bound(&tets, X, p, 0.1, false, 1, &blocking) == 0.0);
   assert_int_equal(blocking, 0);

@@ -57,7 +57,7 @@ static void laws_are_those_of_the_paper(void** state) {
   }
 }
 
-// Next to the rest volume all digits count: water changes its volume by parts of a million.
+// Next to the rest volume all digits count: water changes its volume by parts per million.
 static void small_changes_keep_their_digits(void** state) {
   (void)state;
   for (int m = 0; m < 3; m++) {
@@ -134,7 +134,7 @@ static double energy_at(const Ball* ball, const NoliEnergyTerm* term, const doub
   return sum;
 }
 
-// Gradient and the product of the whole Hessian, parts of rank one included, with p.
+// Gradient and the product of the full Hessian, parts of rank one included, with p.
 static void derivatives_at(const Ball* ball, const NoliEnergyTerm* term, const double* x,
                            unsigned what, const double* p, double* gradient, double* product) {
   int32_t n = ball->mesh->n_vert;
@@ -227,8 +227,7 @@ static void derivatives_agree_with_differences(void** state) {
   }
 }
 
-// The projected blocks leave d2V out: nothing is left but the parts of rank one, which are
-// positive.
+// The projected blocks omit d2V: only the parts of rank one remain, which are positive.
 static void projection_leaves_the_parts_of_rank_one(void** state) {
   (void)state;
   TestRandom random = {96};
@@ -326,7 +325,7 @@ static void open_and_inverted_surfaces_are_refused(void** state) {
   assert_non_null(strstr(noli_context_message(context), "ball: the surface is not closed at"));
   assert_int_equal(volumes.n_edge, 0);
 
-  // one triangle turned round
+  // one triangle reversed
   int32_t kept = mesh->tri[0];
   mesh->tri[0] = mesh->tri[1];
   mesh->tri[1] = kept;

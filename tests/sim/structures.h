@@ -19,8 +19,8 @@ static inline void add_chain(World* world, int n_links) {
 }
 
 // Voussoirs along a catenary y = A - B cosh(x / B), the line of thrust of an arch of even weight.
-// The end faces are horizontal and stand on the ground: friction takes up the thrust, which is
-// 1 / sinh(span / 2B) = 0.35 of the weight.
+// The end faces are horizontal and stand on the ground: friction takes up the thrust, which is 1 /
+// sinh(span / 2B) = 0.35 of the weight.
 static inline void add_arch(World* world, int32_t n_blocks, double gap) {
   const double span = 6.0, thickness = 0.8, width = 1.0, B = 1.7;
   double A = B * cosh(0.5 * span / B), total = 2.0 * B * sinh(0.5 * span / B);

@@ -1,7 +1,7 @@
 // The audit while a simulation runs: a solver that went astray is stopped where it went astray.
 #include "world.h"
 
-// Stands in for a defect of a solver: in a step, moves a vertex of the point the solver works on.
+// Simulates a solver defect: in a step, moves a vertex of the point that the solver works on.
 typedef struct Saboteur {
   World* world;
   int64_t step;

@@ -109,17 +109,17 @@ static void contact_carries_the_weight(void** state) {
 
 // ---- momentum -----------------------------------------------------------------------------------
 
-// Every target keeps momentum, whatever the constraints; the safe state is a blend of the targets
-// with the start of the step, which weighs as much as the early targets at most. So a step takes
-// away at most this share of the momentum: nothing where it ends with alpha = 1, else less than
+// Every target preserves momentum, whatever the constraints; the safe state is a blend of the
+// targets with the start of the step, which weighs as much as the early targets at most. So a step
+// loses at most this share of the momentum: none where it ends with alpha = 1, otherwise less than
 // toi_tolerance.
 typedef struct Loss {
   double worst;     // relative to the sum of all magnitudes, over all steps
   double full;      // of steps that end with alpha = 1
   int64_t contacts; // over all steps
   int64_t partial;  // steps that end with less
-  double share;     // the largest share that a step may lose by its early weight, and what it
-  double excess;    // loses more
+  double share;     // largest share that a step may lose by its early weight
+  double excess;    // the largest loss above that
 } Loss;
 
 static double norm(const double a[3]) {
@@ -197,7 +197,7 @@ static void frictional_impact_keeps_momentum(void** state) {
 // ---- slope --------------------------------------------------------------------------------------
 
 // The slope is horizontal, gravity tilts to its angle within a second: at the limit nothing would
-// ever stop a block that a sudden start has set in motion.
+// stop a block that a sudden start has set in motion.
 #define TANGENT 0.5
 
 static void tilt(void* user, double t, const double X[3], double value[3]) {
@@ -404,8 +404,7 @@ static void fire_at_board(double speed) {
 }
 
 // A stiff box slides along a passage a hundred times narrower than the gaps that contact would
-// like to keep. They are not there: to squeeze the box into them takes hundreds of times its
-// energy.
+// keep. There is no room for them: squeezing the box into them takes hundreds of times its energy.
 static void narrow_passages_add_no_energy(void** state) {
   (void)state;
   World world = constrained_world(1);
@@ -440,8 +439,9 @@ static void balls_do_not_tunnel(void** state) {
 // ---- prescribed motion --------------------------------------------------------------------------
 
 // A plate presses a soft block that stands on the ground. Where a step ends with less than the
-// whole path, prescribed vertices are off by epsilon h v at most: the targets start where the
-// vertices are, so that nothing adds up to the bound of [Zheng2025] eq. 21, epsilon h v / (1 -
+// A plate presses a soft block that stands on the ground. Where a step ends with less than the full
+// path, prescribed vertices are off by epsilon h v at most: the targets start where the vertices
+// are, so that errors do not accumulate to the bound of [Zheng2025] eq. 21, epsilon h v / (1 -
 // epsilon).
 static void feasible_motion_is_done(void** state) {
   (void)state;
@@ -539,8 +539,8 @@ static void infeasible_motion_stops_and_says_so(void** state) {
   world_done(&world);
 }
 
-// A rod whose left end may slide along x and whose right end is pulled: partial prescription, with
-// the ground below. Free components follow, prescribed ones are exact.
+// A rod whose left end is free to slide along x and whose right end is pulled: partial
+// prescription, with the ground below. Free components follow, prescribed ones are exact.
 static void pull_right(void* user, double t0, double t1, int32_t n, const int32_t* node,
                        const double* X, const double* x_t0, double* x_t1) {
   (void)node;
@@ -661,7 +661,7 @@ static void restart_gives_the_same_bits(void** state) {
     assert_true(noli_sim_constraint_count(whole.sim) > 0);
     ASSERT_OK(noli_sim_copy_state(copy.sim, whole.sim));
     ASSERT_OK(noli_checkpoint_save(whole.context, whole.sim, NULL, "checkpoint_active_set.h5"));
-    // a simulation that was elsewhere forgets it
+    // a simulation in another state discards it
     world_step(&file);
     ASSERT_OK(noli_checkpoint_load(file.context, file.sim, "checkpoint_active_set.h5"));
     for (int i = 0; i < 6; i++) {
@@ -734,8 +734,8 @@ static void toi_termination_saves_iterations_of_the_barrier(void** state) {
 // ---- integrators and materials ------------------------------------------------------------------
 
 typedef struct Drop {
-  double end, lost; // energy at the end, what friction took; shares of the energy at the start
-  double gained;    // most that a step ended above what the one before ended with
+  double end, lost; // energy at the end, dissipated by friction; relative to the start
+  double gained;    // largest gain of a step over the end of the previous one
 } Drop;
 
 // A ball falls on a box that rests on the ground.

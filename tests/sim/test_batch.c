@@ -98,7 +98,7 @@ static bool refuse(void* user, const NoliSim* sim, const NoliNewtonStat* iterati
   return false;
 }
 
-// One copy fails, one is not chosen, the others go on; a reset brings back what is chosen.
+// One copy fails, one is not chosen, the others continue; a reset restores the chosen ones.
 static void copies_fail_alone(void** state) {
   (void)state;
   World world = pushed_ball();

@@ -29,7 +29,7 @@ static void every_kind_lists_names_and_descriptions(void** state) {
   assert_int_equal(noli_choice_count((NoliChoice)999), 0);
 }
 
-// Where a definition has the choice of a kind; NULL where something else is needed for it.
+// The member of a definition that holds a choice; NULL where the choice needs more.
 static const char** member_of(NoliChoice kind, NoliSimDef* def, NoliBodyDef* body,
                               NoliForceDef* force, NoliVolumeDef* volume) {
   switch (kind) {
@@ -160,7 +160,7 @@ static void every_listed_solver_simulates(void** state) {
   test_context_done(&context);
 }
 
-// Whether some key of scenes takes a name.
+// Whether a scene key takes a name.
 static bool takes(const NoliSceneType* type, const char* name, int depth) {
   bool found = false;
   if (depth > 12) {

@@ -80,7 +80,7 @@ static void measure_rest(World* world, double* displacement, double* stress) {
   free(mises);
 }
 
-// 1e-3 l is twice the thickness here: with that the card swells by 0.9 % and stands under 1e5 Pa.
+// 1e-3 l is twice the thickness here: with that the card swells by 0.9 % under a stress of 1e5 Pa.
 static void a_card_stands_without_stress(void** state) {
   (void)state;
   const char* solvers[] = {"projected_newton", "augmented_lagrangian", "implicit_newton"};
@@ -252,7 +252,7 @@ static void a_given_distance_is_kept_with_a_warning(void** state) {
   }
 }
 
-// The advice for a step that does not end: a larger distance would make it worse.
+// The advice for a step that does not converge: a larger distance would make it worse.
 static void stalls_give_the_right_direction(void** state) {
   (void)state;
   for (int crowded = 0; crowded < 2; crowded++) {
@@ -315,8 +315,8 @@ static void close_starts_are_told(void** state) {
   world_done(&world);
 }
 
-// Parts of one body that only come close where it starts; a rest shape that touches itself gives no
-// measure.
+// Parts of one body that come close only where it starts; a rest shape that touches itself sets no
+// limit.
 static void start_positions_of_one_body_count(void** state) {
   (void)state;
   Said said;

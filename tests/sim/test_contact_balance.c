@@ -75,8 +75,8 @@ static double press(double stiffness, double tolerance, const char* integrator,
   return force;
 }
 
-// Newton's step is short long before the forces of a barrier of 1e20 Pa/m are right: what is off by
-// half is warned about once, and found with a smaller tolerance.
+// The Newton step is short long before the forces of a barrier of 1e20 Pa/m are accurate: an error
+// of a half gives one warning, and a smaller tolerance resolves it.
 static void forces_are_right_or_warned_about(void** state) {
   (void)state;
   static const char* const integrators[] = {"backward_euler", "quasi_static"};

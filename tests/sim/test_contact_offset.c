@@ -1,4 +1,4 @@
-// Bodies with contact offsets in the simulator: where they rest and slide, and what is refused.
+// Bodies with contact offsets in the simulator: where they rest and slide, and rejected input.
 // Every step of a world is audited: its surfaces at their offsets never touch.
 #include "world.h"
 
@@ -313,7 +313,7 @@ static void any_threads_give_the_same_bits(void** state) {
   }
 }
 
-// A run goes on from a checkpoint with the same bits.
+// A run resumes from a checkpoint with the same bits.
 static void checkpoints_resume_with_the_same_bits(void** state) {
   (void)state;
   for (int k = 0; k < N_SOLVERS; k++) {
@@ -331,7 +331,7 @@ static void checkpoints_resume_with_the_same_bits(void** state) {
 
 // ---- audits -------------------------------------------------------------------------------------
 
-// Two cards 3 mm apart and one 1 mm above the floor, in the eyes of scenes with other offsets.
+// Two cards 3 mm apart and one 1 mm above the floor, audited with scenes of other offsets.
 static void audits_find_what_overlaps(void** state) {
   (void)state;
   const double offset[3] = {0.9e-3, 1.1e-3, 1.6e-3};
@@ -389,7 +389,7 @@ static void bad_offsets_are_refused(void** state) {
   world.plane[0].contact_offset = -1.0;
   world_expect_refusal(&world, "half-space 0: the contact offset");
 
-  // models that know no offsets, and what is no shell
+  // models without offsets, and bodies other than shells
   const char* models[] = {"gcp", "implicit_surface"};
   for (int k = 0; k < 3; k++) {
     world = world_new(1);
@@ -411,7 +411,8 @@ static void bad_offsets_are_refused(void** state) {
   world_done(&world);
 }
 
-// Starts closer than the offsets are found, named and measured, between bodies and above planes.
+// Starts closer than the offsets are detected, named and measured, between bodies and above
+// half-spaces.
 static void starts_within_the_offsets_are_located(void** state) {
   (void)state;
   World world = card_on_floor(1.5e-3); // half of the card is 2 mm

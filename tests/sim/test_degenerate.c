@@ -171,8 +171,8 @@ static bool start_pair(const char* body, const char* obstacle, bool turned, Pair
 }
 
 // The support below a body: the top of the obstacle, or the bottom of a crack or hole that its tip
-// fits into. A cube cannot stay on a tip or an edge for ever: it tips over, still supported. An
-// edge exactly on an edge is an unstable balance: rounding decides whether it slides off.
+// fits into. A cube cannot stay on a tip or an edge: it tips over, still supported. An edge exactly
+// on an edge is an unstable equilibrium: rounding decides whether it slides off.
 typedef enum Outcome { ON_TOP, INSIDE, TIPPING, UNSTABLE } Outcome;
 
 // The middle (x, z) of the support of the body: its vertices within 1 cm of the lowest one.
@@ -213,7 +213,7 @@ static void assert_outcome(const Pair* pair, Outcome outcome, double cube) {
     return;
   }
 
-  // upright, where it fell: nothing has pushed it aside
+  // upright where it fell: no sideways push
   double ground = outcome == INSIDE ? 0.0 : pair->high;
   ASSERT_NEAR(low, ground, 6e-3);
   // but the landing of a coarse mesh that is not symmetric
@@ -222,7 +222,7 @@ static void assert_outcome(const Pair* pair, Outcome outcome, double cube) {
   ASSERT_NEAR(foot[0], pair->side[0], 1e-2);
   ASSERT_NEAR(foot[1], pair->side[1], 1e-2);
 
-  // upright on a tip is an unstable balance: a tilt of 1e-3 grows e^3 times, sqrt(g / L) t = 2
+  // upright on a tip is an unstable equilibrium: a tilt of 1e-3 grows e^3 times, sqrt(g / L) t = 2
   // * 1.5
   double tilt = cube > 0.0 ? 1e-2 : 1e-3 * exp(3.0) * (centre[1] - low);
   ASSERT_NEAR(centre[0], pair->side[0], tilt);

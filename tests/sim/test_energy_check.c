@@ -33,7 +33,7 @@ static Balance measure(World* world, double start, int steps) {
   return balance;
 }
 
-// Two bodies of a quarter of a millimetre, as stiff as bone and steel, spin towards each other by
+// Two bodies of a quarter of a millimetre, as stiff as bone and steel, rotate towards each other by
 // four times their size in a step.
 static Balance collide(const char* solver, const char* integrator) {
   World world = world_new(1);

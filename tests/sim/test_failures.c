@@ -131,7 +131,7 @@ static void on_wires(World* world, const Kind* kind) {
   world->def.ccd = "inclusion";
 }
 
-// Built with a full memory; only the simulation meets the empty one.
+// Built with full memory; only the simulation runs out of it.
 static World make_world(TestMemory* memory, const Kind* kind) {
   World world = {.context = test_context_on(memory, 2), .def = noli_default_sim_def()};
   (kind->build != NULL ? kind->build : pushed_boxes)(&world, kind);
@@ -155,8 +155,8 @@ static World make_world(TestMemory* memory, const Kind* kind) {
 
 enum { N_STEPS = 3 };
 
-// One life of the simulation, in which allocation `k` after the construction of the meshes
-// is refused. Returns whether that allocation was reached.
+// One life of the simulation, in which allocation `k` after the construction of the meshes fails.
+// Returns whether that allocation was reached.
 static bool survive(const Kind* kind, int64_t k, uint64_t want) {
   TestMemory memory;
   World world = make_world(&memory, kind);

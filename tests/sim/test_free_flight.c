@@ -1,4 +1,4 @@
-// Motion that has a closed form: free fall, and the invariance under rotation of the whole scene.
+// Motion that has a closed form: free fall, and the invariance of a scene under rotation.
 #include "world.h"
 
 static void fall(const char* integrator) {

@@ -1,6 +1,6 @@
 // The claim of [Huang2025] section 6.1, on bodies that deform until parts of their own mesh come
 // close: the barrier of [Li2020] pushes them apart, the geometric contact potential does not.
-// Numbers of both are printed.
+// Prints the numbers of both.
 #include "world.h"
 
 // Sum of the magnitudes of contact forces on all vertices, N, of those within `radius` of a point.
@@ -97,7 +97,7 @@ static void blow(void* user, double t, const double X[3], double value[3]) {
   }
 }
 
-// Figure 22: the wall of a hollow ball that is blown up becomes thinner than the reach.
+// Figure 22: the wall of an inflated hollow ball becomes thinner than the support.
 static void a_balloon_does_not_push_itself_apart(void** state) {
   (void)state;
 
@@ -204,7 +204,7 @@ static void blow_ring(void* user, double t, const double X[3], double value[3]) 
   value[2] = strength * X[2];
 }
 
-// Figure 23: a hollow ring is blown up around a stick. Only the stick may push.
+// Figure 23: a hollow ring is inflated around a stick. Only the stick may push.
 static void a_ring_feels_the_stick_alone(void** state) {
   (void)state;
 
@@ -330,8 +330,8 @@ static void a_cusp_stays_free_of_forces(void** state) {
   ASSERT_AT_MOST(force[3], force[2]);
 }
 
-// Figure 38: a cube falls on a slab with a corner first. With a fixed reach and a fixed width of
-// features it comes as close and goes the same way as both are refined.
+// Figure 38: a cube falls on a slab with a corner first. With a fixed support and a fixed width of
+// features its minimum gap and its path do not change as both are refined.
 static void a_corner_bounces_alike_on_every_mesh(void** state) {
   (void)state;
 
@@ -374,7 +374,7 @@ static void a_corner_bounces_alike_on_every_mesh(void** state) {
     world_done(&world);
   }
 
-  // the gap neither closes nor opens under refinement, and the ways stay close to each other
+  // the gap neither closes nor opens under refinement, and the paths stay close to each other
   ASSERT_NEAR(lowest[1], lowest[0], 0.05 * lowest[0]);
   ASSERT_NEAR(lowest[2], lowest[0], 0.05 * lowest[0]);
   ASSERT_AT_MOST(difference[1], 6e-3);

@@ -17,7 +17,7 @@ static double largest_speed(const World* world, int steps) {
   return largest;
 }
 
-// Two cubes 0.01 m apart with a range of 0.05 m and no other force, as in [Huang2025] figure 20:
+// Two cubes 0.01 m apart with a support of 0.05 m and no other force, as in [Huang2025] figure 20:
 // the barrier drives them apart, the potential does not act at all.
 static void cubes_within_reach_stay_at_rest(void** state) {
   (void)state;
@@ -250,7 +250,7 @@ static void load_steps_and_times_of_impact_take_it(void** state) {
     world.def.gcp.eps_target = (NoliScaled){0.02, false};
     world.def.termination = toi ? "toi" : "residual";
     world.def.integrator = toi ? "backward_euler" : "quasi_static";
-    // an equilibrium needs something that holds it
+    // an equilibrium needs a support
     int32_t bottom[16], n_bottom = 0;
     for (int32_t v = 0; v < world.mesh[box]->n_vert; v++) {
       if (world.mesh[box]->x[3 * v + 1] < 0.01) {
@@ -373,8 +373,7 @@ static void refusals_say_what_and_where(void** state) {
   expect_refusal(&world, NOLI_ERROR_ARGUMENT, "it brings constraints");
   world.def.solver = NULL;
 
-  // triangles of obstacles that look to opposite sides: by the vertices of a mesh, and how many
-  // more
+  // triangles of obstacles that face opposite sides: by the vertices of a mesh, and how many more
   for (int i = 0; i < 2; i++) {
     NoliMesh* shell = NULL;
     ASSERT_OK(

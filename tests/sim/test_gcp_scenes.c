@@ -1,5 +1,5 @@
 // Scenes of [Huang2025] section 6.2 at the size of a test, the barrier beside the geometric contact
-// potential. Every step is audited. The benchmark suite `gcp` has the whole scenes.
+// potential. Every step is audited. The benchmark suite `gcp` has the complete scenes.
 #include "world.h"
 
 #include "contact/barrier.h"
@@ -99,7 +99,7 @@ static void a_twisted_mat_has_fewer_pairs_than_with_the_barrier(void** state) {
   world_done(&world);
 }
 
-// The public bunny if NOLI_GCP_LONG asks for it, 0.15 m long; else a ball of that size.
+// The public bunny if NOLI_GCP_LONG requests it, 0.15 m long; otherwise a ball of that size.
 static NoliMesh* slider(World* world) {
   char path[1000];
   const char* found = getenv("NOLI_GCP_LONG") != NULL
@@ -115,9 +115,9 @@ static NoliMesh* slider(World* world) {
   return mesh;
 }
 
-// Figure 30: a bunny slides down a slope of 20 degrees that it was thrown at. With the barrier and
-// with the potential it goes as far. Where it lands normal forces change within a step: friction
-// forces that are not updated are those of another contact, and turn the bunny.
+// Figure 30: a bunny is thrown at a slope of 20 degrees and slides down. With the barrier and with
+// the potential it covers the same distance. Where it lands normal forces change within a step:
+// friction forces that are not updated are those of another contact, and turn the bunny.
 static void a_bunny_slides_as_with_the_barrier(void** state) {
   (void)state;
 
@@ -244,8 +244,8 @@ static Pulled pull_bar(Pull pull) {
   return pulled;
 }
 
-// The kappa with which a pair of the potential pushes as strongly as one of the barrier where half
-// of the range of the barrier is left.
+// The kappa with which a pair of the potential pushes as strongly as one of the barrier at half the
+// range of the barrier.
 static double equal_stiffness(double kappa, double barrier_reach, double reach, double weight) {
   double d = 0.5 * barrier_reach;
   double force = -2.0 * d * noli_barrier_first(d * d, barrier_reach * barrier_reach);
@@ -284,7 +284,7 @@ typedef struct Erleben {
   const char* name;
   bool dragged; // some nodes are moved along x: work is done, and nothing is symmetric
   bool stands;  // stays above where it fell; a tip or an edge on an edge may do so or slide off:
-                // that balance is unstable, and rounding decides
+                // that equilibrium is unstable, and rounding decides
   bool meets;   // within the steps of the test
 } Erleben;
 

@@ -103,8 +103,8 @@ static const Case cases[] = {
      "lagged", "neo_hookean", 0.0, 0.0, 0},
 };
 
-// Every combination runs into contact; the world audits every step: no intersection of the proxy,
-// no determinant at a point that is not positive. Nothing gains energy.
+// Every combination reaches contact; the world audits every step: no intersection of the proxy,
+// every determinant at a point positive. Energy never grows.
 static void combinations(void** state) {
   (void)state;
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -194,7 +194,7 @@ static void threads_and_restart(void** state) {
 
 // ---- derivatives --------------------------------------------------------------------------------
 
-// Energy of the whole stage at x_trial = x + s step.
+// Energy of the stage at x_trial = x + s step.
 static double energy_at(NoliStage* stage, double s) {
   double change, magnitude;
   noli_stage_set_trial(stage, s);
@@ -252,7 +252,7 @@ static void gradient_of_the_stage(void** state) {
   }
 }
 
-// Newton's method with the exact Jacobian of everything, implicit friction included, converges with
+// Newton's method with the exact Jacobian of all terms, implicit friction included, converges with
 // order 2: the followers transform both the symmetric and the skew part correctly.
 static void newton_converges_quadratically(void** state) {
   (void)state;
@@ -458,7 +458,7 @@ static void carried_and_balanced(void** state) {
     world_step(&world);
     below = below || world_lowest(&world, 0) < 0.0;
   }
-  // the coarse box is no obstacle for the ground, the ball is
+  // the ground meets the ball, not the coarse box
   assert_true(below);
   assert_true(world.report.contacts > 0);
   world_done(&world);

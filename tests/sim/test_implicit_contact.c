@@ -1,4 +1,4 @@
-// Contact with smooth implicit surfaces in whole simulations.
+// Contact with smooth implicit surfaces in complete simulations.
 #include "world.h"
 
 static const double origin[3] = {0, 0, 0}, up[3] = {0, 1, 0};
@@ -97,7 +97,8 @@ static void a_block_rests(void** state) {
   }
 }
 
-// Two balls meet in free flight: momentum stays, angular momentum as well without friction.
+// Two balls collide in free flight: momentum is conserved, angular momentum as well without
+// friction.
 static void balls_collide(void** state) {
   (void)state;
 
@@ -321,7 +322,7 @@ static void bodies_touch_themselves(void** state) {
   }
 }
 
-// A ball that is pressed flat touches nothing of itself.
+// A ball that is pressed flat does not touch itself.
 static void neighbours_are_no_contacts(void** state) {
   (void)state;
   World world = smooth_world(1);
@@ -389,7 +390,7 @@ static void cloths_lie_on_solids(void** state) {
   }
 }
 
-// A closed shell is solid to others, and others to it: it rests on the ground and carries a block.
+// A closed shell is solid to others, and they to it: it rests on the ground and carries a block.
 static void balloons_carry(void** state) {
   (void)state;
   const char* models[] = {"implicit_surface", "gcp", "ipc"};
@@ -424,7 +425,7 @@ static void balloons_carry(void** state) {
   }
 }
 
-// Where there is no inside there is nothing to push out of.
+// Without an inside, there is nothing to push out of.
 static void open_sheets_are_refused(void** state) {
   (void)state;
   World world = smooth_world(1);
@@ -442,7 +443,7 @@ static void open_sheets_are_refused(void** state) {
   world_step(&world);
   world_done(&world);
 
-  // what is in a balloon, and one that is turned inside out
+  // bodies in a balloon, and one that is inverted
   world = smooth_world(1);
   int32_t balloon = world_add(&world, make_skin(&world, 0.2, 3), origin);
   world.body[balloon].shell.thickness = 1e-3;
@@ -459,7 +460,7 @@ static void open_sheets_are_refused(void** state) {
       mesh->tri[3 * t] = mesh->tri[3 * t + 1];
       mesh->tri[3 * t + 1] = kept;
     }
-    refuse(&world, "look inward");
+    refuse(&world, "face inward");
   }
   world.def.n_bodies = 2;
   world_done(&world);
@@ -542,7 +543,7 @@ static void turn(void* user, double t0, double t1, int32_t n, const int32_t* nod
 }
 
 // Root of the mean square of the vertical acceleration of a ball, held sideways, on a roller of
-// sixteen facets that turns by two of them; and how far the ball goes up and down.
+// sixteen facets that turns by two of them; and the range of its height.
 static double ride(const char* model, double* way) {
   enum { SETTLE = 30, STEPS = 80 };
 
@@ -596,8 +597,8 @@ static void surfaces_are_smoother_than_their_triangles(void** state) {
   ASSERT_AT_MOST(smooth_way, 0.3 * bumpy_way);
 }
 
-// A plate that is thinner than its surface reaches flies into a block. Which side of it a vertex of
-// the block sees changes on the way, and the penalty with it: without contacts that keep their
+// A plate thinner than the surface radius flies into a block. The side of the plate that a vertex
+// of the block sees changes on the way, and the penalty with it: without contacts that keep their
 // triangles the line search takes 1e-16 of every step.
 static void jumps_of_the_penalty_do_not_stop_the_solve(void** state) {
   (void)state;

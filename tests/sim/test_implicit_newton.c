@@ -26,8 +26,10 @@ static World sliding_boxes(int32_t n_threads, const char* linear) {
   return world;
 }
 
-// Near the solution |r| is squared in every iteration: the order estimated from three residuals in
-// a row, of whole exact steps, above rounding.
+// Near the solution
+// r
+// is squared in every iteration: the order estimated from three consecutive residuals of full exact
+// steps, above rounding.
 static void convergence_is_quadratic(void** state) {
   (void)state;
 
@@ -277,9 +279,8 @@ static void stiff_bodies_turn_in_few_iterations(void** state) {
   world_done(&world);
 }
 
-// The bound of rounding is one, and no looser than it has to be: neighbours of x in floating point,
-// one unit in the last place away in every coordinate, have gradients that differ by less, and
-// somewhere by nearly as much.
+// The bound on rounding is tight: neighbours of x in floating point, one unit in the last place
+// away in every coordinate, have gradients that differ by less, and somewhere by nearly as much.
 static void the_bound_of_rounding_is_close(void** state) {
   (void)state;
 
@@ -315,8 +316,8 @@ static void the_bound_of_rounding_is_close(void** state) {
   }
 }
 
-// An iterative solver that fails is helped by a factorization, which is counted: a thin strip that
-// is held at one end.
+// A factorization replaces an iterative solver that fails, and is counted: a thin strip that is
+// held at one end.
 static void iterative_solvers_are_helped(void** state) {
   (void)state;
 
@@ -366,7 +367,7 @@ static void agrees_with_projected_newton(void** state) {
       World world = sliding_boxes(1, "automatic");
       world.def.friction_method = "lagged";
       world.def.friction = lagged ? 0.4 : 0.0;
-      world.def.barrier_stiffness = 1e10; // adapted along different ways otherwise
+      world.def.barrier_stiffness = 1e10; // adapted along different paths otherwise
       world.def.solver = k == 0 ? "projected_newton" : "implicit_newton";
       world_start(&world);
       for (int step = 0; step < 8; step++) {
@@ -405,16 +406,16 @@ static World landing_boxes(double young, double h, double speed, const char* sol
   world.def.time_step = h;
   world.def.contact_distance = (NoliScaled){1e-3, false};
   world.def.tolerance = (NoliScaled){1e-6, false};
-  world.def.barrier_stiffness = 1e9; // adapted along different ways otherwise
+  world.def.barrier_stiffness = 1e9; // adapted along different paths otherwise
   world.def.max_substeps = 1;
   world.def.solver = solver;
   return world;
 }
 
-// A better start is no other problem: friction that is lagged keeps the normal forces of the start
-// of the step. With those of the place where the start ended, boxes were 0.2 to 0.4 m off. It takes
-// plain Hessians as far as they are positive definite: in the first case 13 iterations, with
-// projected ones 72.
+// A better start does not change the problem: lagged friction keeps the normal forces of the start
+// of the step. With those of the improved start, boxes were 0.2 to 0.4 m off. It uses plain
+// Hessians as long as they are positive definite: 13 iterations in the first case, 72 with
+// projected ones.
 static void better_starts_keep_lagged_friction(void** state) {
   (void)state;
   static const double cases[][3] = {{1e5, 0.1, 3.0}, {1e6, 0.01, 30.0}, {1e6, 0.03, 10.0}};
@@ -536,7 +537,7 @@ static void senseless_combinations_are_refused(void** state) {
   world_expect_refusal(&world, "toi");
 }
 
-// A step that exceeds its iterations fails, reports where it stands, and changes nothing.
+// A step that exceeds its iterations fails, reports its residuals, and changes nothing.
 static void failure_changes_nothing(void** state) {
   (void)state;
   World world = sliding_boxes(1, "umfpack");
@@ -552,7 +553,7 @@ static void failure_changes_nothing(void** state) {
 }
 
 // A step that exceeds the iterations allowed is divided; the time, the loads and the stored values
-// are those of the whole step, and the result is that of the same number of short steps.
+// are those of the full step, and the result is that of the same number of short steps.
 static void divide_step(const char* integrator, int32_t max_iterations) {
 
   // a long step, and several short ones
@@ -599,7 +600,7 @@ static void divide_step(const char* integrator, int32_t max_iterations) {
 static void steps_are_divided(void** state) {
   (void)state;
   static const char* const names[] = {"backward_euler", "bdf2", "trapezoidal", "sdirk2"};
-  // fewer than the whole step takes
+  // fewer than the full step takes
   static const int32_t most[] = {9, 9, 24, 10};
   for (int k = 0; k < 4; k++) {
     divide_step(names[k], most[k]);

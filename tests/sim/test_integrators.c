@@ -68,7 +68,7 @@ static World blocks(const char* integrator, const char* solver, int32_t threads)
   return world;
 }
 
-// The dragged block pulls the other one: both solvers and all integrators see nearly the same.
+// The dragged block pulls the other one: both solvers and all integrators nearly agree.
 static void contact_friction_and_motion_work_with_all(void** state) {
   (void)state;
 
@@ -96,14 +96,14 @@ static void contact_friction_and_motion_work_with_all(void** state) {
       }
       print_message("%s, %s: %lld Newton iterations, normal %.1f N, friction %.1f N\n",
                     noli_integrator_at(k)->name, solvers[s], (long long)newton, normal, tangent);
-      // 0.04 m on 0.4 m of height: about 0.1 x 2e5 Pa x 0.09 m^2, on less than the whole section
+      // 0.04 m on 0.4 m of height: about 0.1 x 2e5 Pa x 0.09 m^2, on less than the full section
       // (the decoupled rule gives contact half the weight of other forces, so it pushes twice as
       // hard)
       double share = noli_integrator_at(k)->decoupled ? 0.5 : 1.0;
       ASSERT_AT_LEAST(share * normal, 1800.0);
       ASSERT_AT_MOST(share * normal, 2800.0);
-      // the trapezoidal rules let stiff contact swing: lagged normal forces are not those of the
-      // step
+      // with the trapezoidal rules stiff contact oscillates: lagged normal forces are not those of
+      // the step
       bool swings = strncmp(noli_integrator_at(k)->name, "trapezoidal", 11) == 0;
       ASSERT_AT_LEAST(tangent, (swings ? 0.2 : 0.34) * normal);
       ASSERT_AT_MOST(tangent, 0.46 * normal);
@@ -133,7 +133,7 @@ static void all_resume_to_the_same_bits(void** state) {
       for (int stop = 0; stop < 2; stop++) {
         ASSERT_OK(noli_sim_copy_state(copy.sim, whole.sim));
         ASSERT_OK(noli_checkpoint_save(whole.context, whole.sim, NULL, "integrators.h5"));
-        // a simulation that was elsewhere forgets it
+        // a simulation in another state discards it
         world_step(&file);
         ASSERT_OK(noli_checkpoint_load(file.context, file.sim, "integrators.h5"));
         for (int i = 0; i < (stop == 0 ? 1 : 3); i++) {

@@ -1,5 +1,4 @@
-// Every material law in a scene: a box falls on the floor, comes to rest and is its old shape
-// again.
+// Every material law in a scene: a box falls on the floor, comes to rest and recovers its shape.
 #include "world.h"
 
 #include "fem/tets.h"

@@ -8,7 +8,7 @@
 
 enum { TEXT = 4096 };
 
-// The scene's text, in which ' stands for ".
+// The scene's text, with ' in place of ".
 static void unquote(const char* quoted, char text[TEXT]) {
   snprintf(text, TEXT, "%s", quoted);
   for (char* at = text; *at != '\0'; at++) {
@@ -125,7 +125,7 @@ static void small_beside_large(void** state) {
   assert_true(report.contacts > 0 && report.min_distance > 0.0 && report.min_distance < 1e-7);
 }
 
-// Soft as jelly between plates of steel.
+// A soft gel between plates of steel.
 static void soft_and_stiff(void** state) {
   (void)state;
   NoliStepReport report =
@@ -140,8 +140,7 @@ static void soft_and_stiff(void** state) {
 }
 
 // A ball hits the floor, stepped from a millionth of a second to two seconds. It starts beyond the
-// contact distance: an adaptive barrier gives to bodies within it the more energy the shorter steps
-// are.
+// contact distance: an adaptive barrier gives bodies within it more energy in shorter steps.
 static void short_and_long_steps(void** state) {
   (void)state;
   static const struct {

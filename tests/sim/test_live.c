@@ -1,6 +1,6 @@
-// Live stepping (noli/live.h): a simulation whose parameters are changed between steps goes on like
-// one that was made with them, bit by bit; control reaches its targets; results agree with closed
-// forms and with the report of the step.
+// Live stepping (noli/live.h): a simulation whose parameters are changed between steps continues
+// like one that was made with them, bit by bit; control reaches its targets; results agree with
+// closed forms and with the report of the step.
 #include "world.h"
 
 enum { BLOCK, PLATE, GROUND, N_BODIES = 2 };
@@ -8,8 +8,8 @@ enum { BLOCK, PLATE, GROUND, N_BODIES = 2 };
 static const char* const integrators[] = {"backward_euler", "bdf2", "trapezoidal", "sdirk2"};
 #define COUNT(table) (int)(sizeof(table) / sizeof *(table))
 
-// A block that slides on the ground, pushed by a plate that the test controls, and pulled by a
-// force that it controls, too.
+// A block that slides on the ground, pushed by a plate and pulled by a force that the test
+// controls.
 typedef struct Pushed {
   World world;
   NoliForceDef force;
@@ -108,7 +108,7 @@ static void a_target_behind_a_block_is_approached(void** state) {
   for (int i = 0; i < 12; i++) {
     world_step(&pushed.world);
   }
-  // the block has been pushed away by the whole way of the hand, but for the gap at the start
+  // the block has been pushed away by the full path of the hand, except for the gap at the start
   ASSERT_NEAR(pushed.world.report.motion_error, 0.0, 1e-12);
   int32_t first, count;
   double face = (double)INFINITY;
@@ -264,7 +264,7 @@ static void changes_act_as_if_made_so(void** state) {
       take_steps(fresh, 4);
       assert_same(live, fresh);
 
-      // and it was no change without effect
+      // and the change had an effect
       assert_true(noli_sim_state_hash(live) != before);
       noli_sim_destroy(&fresh);
       world_done(&pushed.world);
@@ -386,7 +386,7 @@ static void states_go_to_memory_and_back(void** state) {
     bytes[0] ^= 1;
     assert_true(noli_sim_state_hash(clone) == hash);
 
-    // the clone went elsewhere, and comes back
+    // the clone takes another path, and returns
     move_hand(clone, -0.1);
     take_steps(clone, 2);
     ASSERT_OK(noli_sim_load_state(clone, bytes, size));
@@ -507,7 +507,7 @@ static void bodies_come_and_go(void** state) {
   ASSERT_OK(noli_sim_body_state(sim, 2, &body));
   ASSERT_NEAR(body.velocity[1], -0.2 * 9.80665, 1e-9);
 
-  // without the hand: its motion has gone with it
+  // without the hand: its motion was removed with it
   ASSERT_OK(noli_sim_remove_body(sim, PLATE));
   assert_int_equal(noli_sim_body_count(sim), 2);
   assert_int_equal(noli_sim_motion_count(sim), 0);
@@ -627,8 +627,8 @@ static void energies_are_those_of_the_report(void** state) {
   world_done(world);
 }
 
-// The hand pushes the block: what it feels is what the block feels, with the opposite sign, and the
-// ground bears the weight.
+// The hand pushes the block: the force on the hand is opposite to that on the block, and the ground
+// bears the weight.
 static void wrenches_balance(void** state) {
   (void)state;
   Pushed pushed;
@@ -941,7 +941,7 @@ static void queries_find_the_nearest(void** state) {
 
 // ---- lack of memory -----------------------------------------------------------------------------
 
-// Whatever allocation fails, nothing has changed and nothing is lost.
+// Any failed allocation leaves the simulation unchanged and leaks nothing.
 static void lack_of_memory_changes_nothing(void** state) {
   (void)state;
   TestMemory memory;

@@ -44,7 +44,7 @@ static void definitions_that_cannot_start_are_measured(void** state) {
   ASSERT_NEAR(measures.mass[3], 1000.0 * measures.volume[3], 1e-6 * measures.mass[3]);
   assert_true(measures.contact_distance == 2.5e-3);
   noli_sim_measures_free(world.context, &measures);
-  // and definitions that make no sense are not
+  // invalid definitions fail
   world.body[0].material.density = -1.0;
   ASSERT_STATUS(noli_sim_measure(world.context, &world.def, &measures), NOLI_ERROR_ARGUMENT);
   assert_true(measures.volume == NULL && measures.mass == NULL);

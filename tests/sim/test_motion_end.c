@@ -120,7 +120,7 @@ static void scenes_without_ends_have_the_fields_they_had(void** state) {
   world_done(&world);
 }
 
-// A failed step has found no end.
+// A failed step does not end a motion.
 static void move_nowhere(void* user, double t0, double t1, int32_t n, const int32_t* node,
                          const double* X, const double* x_t0, double* x_t1) {
   (void)t0;

@@ -9,7 +9,7 @@ static int32_t add_hollow(World* world, double outer, double inner) {
   return world_add(world, mesh, origin);
 }
 
-// The whole definition, for tests that change nothing else.
+// The complete definition, for tests that change nothing else.
 static NoliOffender* find_defects(World* world, int64_t n) {
   NoliOffender* offenders = NULL;
   int64_t found = 0;
@@ -43,7 +43,7 @@ static void expect_nested(World* world, int32_t inside, int32_t outside) {
   world_done(world);
 }
 
-// Nothing is wrong with it, and it runs, audited.
+// It is valid, and runs with audits.
 static void expect_room(World* world) {
   world_start(world);
   assert_null(find_defects(world, 0));
@@ -72,7 +72,7 @@ static void solid_in_solid_is_refused(void** state) {
   world_add(&world, make_box(&world, 1, 1, 1, 3), origin);
   expect_nested(&world, 0, 1);
 
-  // where bodies start counts, not where they rest
+  // start positions count, not rest positions
   world = world_new(1);
   world_add(&world, make_box(&world, 1, 1, 1, 3), origin);
   world_add(&world, make_sphere(&world, 0.1, 3), (double[]){5, 0, 0});
@@ -84,7 +84,7 @@ static void solid_in_solid_is_refused(void** state) {
   }
   world.body[1].x0 = x0;
   ASSERT_STATUS(world_create(&world), NOLI_ERROR_INTERSECTION);
-  // and where they are put later
+  // and positions set later
   world.body[1].x0 = NULL;
   world_start(&world);
   int32_t n_all = noli_sim_node_count(world.sim), first = n_all - n;
@@ -167,14 +167,14 @@ static void parts_of_one_body_may_not_overlap(void** state) {
   expect_room(&world);
 }
 
-// A closed obstacle is a surface: it may serve as a room as well as a block.
+// A closed obstacle is a surface: it may serve as a room or as a block.
 static void obstacles_may_be_rooms(void** state) {
   (void)state;
   World world = world_new(1);
   world_add_obstacle(&world, make_box(&world, 1, 1, 1, 3), origin);
   world_add(&world, make_sphere(&world, 0.1, 3), aside);
   expect_room(&world);
-  // but a solid body has no room for anything
+  // but a solid body has no room inside
   world = world_new(1);
   world_add_obstacle(&world, make_box(&world, 0.1, 0.1, 0.1, 3), aside);
   world_add(&world, make_sphere(&world, 1.0, 5), origin);

@@ -6,7 +6,7 @@
 enum { MAX_VERT = 64, N_STEPS = 4 };
 
 static const char* const names[] = {"backward_euler", "bdf2", "trapezoidal", "sdirk2", "tr_bdf2"};
-// So many times shorter are the steps of backward Euler: its errors are that much larger.
+// Steps of backward Euler are shorter by this factor: its errors are larger by it.
 enum { FIRST_ORDER = 8 };
 enum { N_NAMES = sizeof names / sizeof *names };
 

@@ -27,7 +27,7 @@ static double largest_displacement(const World* world) {
   return most;
 }
 
-// Figure 20 and the slit block of table 3: a slit of 0.01 m and a reach of 0.05 m. Nothing moves.
+// Figure 20 and the slit block of table 3: a slit of 0.01 m and a support of 0.05 m. Nothing moves.
 static void slit_blocks_stay_at_rest(void** state) {
   (void)state;
   static const double slit[16] = {0,     0,   1,     0,   1,     1, 0.505, 1,
@@ -71,7 +71,7 @@ static void press(void* user, double t0, double t1, int32_t n, const int32_t* no
 }
 
 // Figure 21: a block at nu = 0, compressed by a third while its sides are free. Its edges become
-// shorter than the reach; the geometric potential does not care, the barrier pushes.
+// shorter than the support; the geometric potential does not act, the barrier pushes.
 static void compressed_blocks_have_no_spurious_pressure(void** state) {
   (void)state;
 
@@ -264,9 +264,9 @@ static void refine_impact(const Impact* impact, double least[CORNER_LEVELS],
   print_message("\n");
 }
 
-// Figure 38: a square hits a plane with its corner at 234 m/s; edges near the corner are halved
-// from level to level. With the potential and a fixed L the tip goes the same way; with an L that
-// shrinks with the edges, or with the barrier, it does not.
+// Figure 38: a square hits a half-space with its corner at 234 m/s; edges near the corner are
+// halved from level to level. With the potential and a fixed L the path of the tip stays the same;
+// with an L that shrinks with the edges, or with the barrier, it does not.
 static void corners_hit_a_plane_alike_on_every_mesh(void** state) {
   (void)state;
 

@@ -14,7 +14,7 @@ static int32_t add_rectangle(World* world, double size_x, double size_y, int32_t
   return body;
 }
 
-// A whole simulation stays in its plane, to the bit.
+// A complete simulation stays in its plane, to the bit.
 static void assert_flat(const World* world) {
   const double* x = noli_sim_positions(world->sim);
   const double* v = noli_sim_velocities(world->sim);
@@ -122,7 +122,7 @@ static void stretch_boundary(void* user, double t0, double t1, int32_t n, const 
     double s = fmin(t1, 1.0);
     x_t1[3 * i] = X[3 * i] + s * (A[0] * X[3 * i] + A[1] * X[3 * i + 1]);
     x_t1[3 * i + 1] = X[3 * i + 1] + s * (A[2] * X[3 * i] + A[3] * X[3 * i + 1]);
-    x_t1[3 * i + 2] = 5.0; // bodies stay in their plane whatever motions say
+    x_t1[3 * i + 2] = 5.0; // bodies stay in their plane whatever their motions prescribe
   }
 }
 
@@ -344,7 +344,7 @@ static void corners_meet_and_slide_past(void** state) {
     world.def.solver = solver[k];
     world.def.friction = 0.1;
     if (k == 2) {
-      // reaches 0.1 m, far more than the barrier could between neighbours
+      // the support is 0.1 m, far more than the barrier could have between neighbours
       world.def.contact_model = "gcp";
       world.def.gcp.eps_target = (NoliScaled){0.1, false};
     }
@@ -432,7 +432,7 @@ static void what_leaves_the_plane_is_refused(void** state) {
                                   "volumes",
                                   "mesh of triangles",
                                   "single points",
-                                  "is not flat as others are"};
+                                  "is not in plane strain, but others are"};
     World world = world_new(1);
     int32_t body = add_rectangle(&world, 1.0, 1.0, 2, 2, 0.0, 0.0);
     NoliVolumeDef volume = noli_default_volume_def();

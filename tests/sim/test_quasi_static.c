@@ -20,7 +20,7 @@ static World static_world(const char* solver) {
 }
 
 // A bar of length 1 m that hangs from one end gets longer by rho g / (2 E). The time of a load step
-// means nothing.
+// has no meaning.
 static void hanging_bar_gets_longer(void** state) {
   (void)state;
   static const double steps[] = {1e-3, 0.1, 10.0};
@@ -44,7 +44,7 @@ static void hanging_bar_gets_longer(void** state) {
                   world.def.solver, longer, want, (int)world.report.newton_iterations);
     ASSERT_NEAR(longer, want, 0.01 * want);
     ASSERT_NEAR(world.report.kinetic, 0.0, 0.0);
-    // a second step finds nothing to do
+    // a second step has no work left
     world_step(&world);
     ASSERT_NEAR(-0.5 - world_lowest(&world, bar), longer, 1e-4 * want);
     world_done(&world);

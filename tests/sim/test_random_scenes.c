@@ -5,7 +5,7 @@
 
 enum { PARTS = 512, STEPS_MIN = 10, STEPS_MAX = 20, BODIES_MAX = 8 };
 
-// How a prescribed part moves.
+// Motion of a prescribed part.
 typedef struct Drive {
   double velocity[3];
   double axis[3]; // rad/s

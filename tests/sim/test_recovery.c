@@ -1,9 +1,9 @@
-// Steps that cannot be solved as a whole: they are divided, reported and counted; and the diagnosis
-// of a step that stalls.
+// Steps that cannot be solved in one piece: they are divided, reported and counted; and the
+// diagnosis of a step that stalls.
 #include "world.h"
 
 #define H 0.01
-// The plate comes down between these times, and stands otherwise.
+// The plate moves down between these times, and is at rest otherwise.
 #define T_BEGIN 0.03
 #define T_END 0.05
 #define SPEED 3.0
@@ -126,7 +126,7 @@ static void hard_steps_are_divided_and_grow_back(void** state) {
       ASSERT_NEAR(report->time, step * H, 1e-15);
       expect_plate(&world);
       print_message(" %d", report->substeps);
-      // it begins with half of the parts of the step before, and every retry doubles them
+      // it begins with half of the parts of the previous step, and every retry doubles them
       assert_int_equal(report->substeps, (before > 1 ? before / 2 : 1) << report->retries);
       retries += report->retries;
       grew_back = grew_back || (before > 1 && report->substeps == 1);
@@ -191,7 +191,7 @@ static void recovery_can_be_switched_off(void** state) {
   }
 }
 
-// What constraints cannot solve in a few iterations the barrier can, from the state alone, also
+// Where constraints fail in a few iterations, the barrier succeeds, from the state alone, also
 // where no step may be divided. The next steps begin with constraints again.
 static void barrier_takes_over_from_constraints(void** state) {
   (void)state;
@@ -215,7 +215,7 @@ static void barrier_takes_over_from_constraints(void** state) {
       assert_true(noli_sim_state_hash(fresh.sim) == noli_sim_state_hash(whole.sim));
       expect_plate(&whole);
 
-      // the iterations of both solvers are reported; constraints are not left behind
+      // reports the iterations of both solvers; no constraints remain
       int32_t now = whole.report.solver_fallbacks;
       ASSERT_AT_LEAST(whole.report.newton_iterations, now > 0 ? constrained[m].limit + 1 : 1);
       assert_true(now == 0 || noli_sim_constraint_count(whole.sim) == 0);

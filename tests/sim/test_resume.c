@@ -1,6 +1,6 @@
-// Going on from a checkpoint gives the bits of a run without interruption: every solver with every
-// integrator, contact model and friction that it takes, with friction that slides, contacts that
-// come and go, a motion that ends, a region, damping. Smooth surfaces have their own test.
+// A resumed run has the bits of a run without interruption: every solver with every integrator,
+// contact model and friction that it supports, with friction that slides, contacts that open and
+// close, a motion that ends, a region, damping. Smooth surfaces have their own test.
 #include "world.h"
 
 #include "noli/output.h"
@@ -39,7 +39,8 @@ static void shove(void* user, double t0, double t1, int32_t n, const int32_t* no
   }
 }
 
-// Two boxes on each other on the ground, and a plate that shoves the lower one until it is there.
+// Two boxes on each other on the ground, and a plate that pushes the lower one until its motion
+// ends.
 static World shoved_boxes(const Choice* choice, int32_t n_threads) {
 
   // two boxes and a plate
@@ -53,7 +54,7 @@ static World shoved_boxes(const Choice* choice, int32_t n_threads) {
   motion->end_origin[0] = -0.205 + 0.022;
   motion->end_normal[0] = 1.0;
 
-  // without inertia something has to hold each box
+  // without inertia each box needs a support
   static const int32_t held[] = {0, 1, 2};
   bool still = strcmp(integrators[choice->integrator], "quasi_static") == 0;
   for (int32_t body = 0; still && body < 2; body++) {
@@ -99,7 +100,7 @@ static void expect_same(const World* one, const World* other, const Choice* choi
   }
 }
 
-// Returns whether the combination is one: those that are not are refused in words.
+// Returns whether the combination is supported: others are refused with a message.
 static bool resume(const Choice* choice) {
 
   // combinations that are not supported
@@ -112,7 +113,7 @@ static bool resume(const Choice* choice) {
     return false;
   }
 
-  // one that has just been made, with other threads, and one that was elsewhere
+  // a new one, with other threads, and one in another state
   World fresh = shoved_boxes(choice, 2), used = shoved_boxes(choice, 1);
   int64_t n_contacts = 0;
   world_start(&fresh);

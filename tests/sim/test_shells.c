@@ -1,5 +1,5 @@
 // Thin bodies in the simulator: closed forms of stretching, bending and inflation, the limit of
-// stretch, contact of open surfaces from both sides, seams, and what is refused.
+// stretch, contact of open surfaces from both sides, seams, and rejected input.
 #include "world.h"
 
 static NoliMesh* mesh_of(const World* world, int32_t n_vert, const double* x, int32_t n_tri,
@@ -175,7 +175,7 @@ static void bend(double beta, double tip[2]) {
   World world = world_new(1);
   double a = 0.03, spacing = sqrt(0.75) * a, thickness = 3e-3;
   NoliMesh* mesh = make_strip(&world, COLUMNS, ROWS, a);
-  // clamped at the middle of the first columns: the hinges at the second one stand for half a
+  // clamped at the middle of the first columns: the hinges at the second one represent half a
   // spacing on each side
   double length = (COLUMNS - 0.5) * spacing, weight = 1000.0 * 9.80665 * thickness;
   double plate = weight * length * length * length / beta;
@@ -194,7 +194,7 @@ static void bend(double beta, double tip[2]) {
   world_done(&world);
 }
 
-// A narrow strip bends as a beam of some stiffness. Hinges know no Poisson's ratio: they resist
+// A narrow strip bends as a beam of some stiffness. Hinges have no Poisson's ratio: they resist
 // curvatures k, l across each other by k^2 - 2/3 k l + l^2, so that a strip that is free to curve
 // across its length has 8/9 of the stiffness of a plate, and less at jagged sides. Where it is bent
 // far, its width keeps it from curving across, and the stiffness is that of a plate.
@@ -308,8 +308,8 @@ static void balloons_grow(void** state) {
 
 // ---- contact ------------------------------------------------------------------------------------
 
-// A cloth falls onto a ball, with each solver, and rests on it: audited after every step. What is
-// inside of a closed shell is in a room.
+// A cloth falls onto a ball, with each solver, and rests on it: audited after every step. The
+// inside of a closed shell is a room.
 static void cloths_drape(void** state) {
   (void)state;
   const char* solvers[] = {"projected_newton", "augmented_lagrangian", "implicit_newton"};
@@ -356,7 +356,7 @@ static void shells_enclose_bodies(void** state) {
   world_done(&world);
 }
 
-// Three sheets on one line, and one of them turned inside out: no force at rest, momentum kept.
+// Three sheets on one line, and one of them inverted: no force at rest, momentum conserved.
 static void seams_and_turned_triangles(void** state) {
   (void)state;
   static const double X[18] = {0,   0,    0,   1,   0,    0,    0.5, 1, 0,

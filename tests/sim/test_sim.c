@@ -134,7 +134,7 @@ static void uninitialised_definition_is_refused(void** state) {
   test_context_done(&context);
 }
 
-// Every field that can be wrong, and a word of the message.
+// Every field that can be wrong, and a word of its message.
 static void refuse(void (*spoil)(World*), const char* word) {
   World world = world_new(1);
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0, 0.2, 0});

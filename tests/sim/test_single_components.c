@@ -44,7 +44,7 @@ static void on_plane(const NoliMesh* mesh, int k, double where, NoliMotionDef* m
   assert_true(motion->n_node > 0);
 }
 
-// A whole block is held in x and pulled: it falls in y and keeps flying in z as if nothing held it.
+// A block with all vertices held in x and pulled: it falls in y and flies in z as if it were free.
 static void free_components_fall(void** state) {
   (void)state;
 
@@ -263,7 +263,7 @@ static void rollers_give_uniaxial_stress(void** state) {
     world.def.linear_solver = solvers[k];
     world.def.gravity[1] = 0.0;
     world.def.contact = false;
-    world.def.time_step = 100.0; // inertia is nothing
+    world.def.time_step = 100.0; // inertia is negligible
     world.def.tolerance = (NoliScaled){1e-14, true};
     world_start(&world);
     for (int step = 0; step < 9; step++) {

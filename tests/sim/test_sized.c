@@ -29,7 +29,7 @@ static NoliMesh* make_box(NoliContext* context, double height) {
 
 // A list of `n` items of `size` bytes, with guards behind the last one.
 static char* make_list(size_t n, size_t size) {
-  // and room for a whole item behind them, which compilers look for where it is written member by
+  // and room for a full item behind them, which compilers check where it is written member by
   // member
   char* list = malloc(n * size + NEW_BYTES + sizeof(NoliSimDef));
   memset(list, GUARD, n * size + NEW_BYTES);
@@ -130,7 +130,7 @@ static void unmade_items_are_named(void** state) {
   test_context_done(&context);
 }
 
-// A newer program may not ask for what this library does not have.
+// A newer program may not request features that this library lacks.
 static void unknown_members_are_refused(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -246,7 +246,7 @@ static void other_definitions_have_sizes_too(void** state) {
   const double x[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
   const int32_t tri[12] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
   def.n_threads = 99;
-  def.size = offsetof(NoliContextDef, n_threads); // an older one did not have that
+  def.size = offsetof(NoliContextDef, n_threads); // the older one did not have that member
   def.size -= def.size % (uint32_t)sizeof(void*);
   ASSERT_OK(noli_context_create(&def, &context));
   assert_int_not_equal(noli_context_threads(context), 99);
@@ -274,7 +274,7 @@ static void other_definitions_have_sizes_too(void** state) {
   assert_int_equal(noli_context_destroy(&context), 0);
 }
 
-// Structs that stand in arrays or within others keep their size for good.
+// Structs in arrays or within others keep their size permanently.
 static void closed_structs_keep_their_sizes(void** state) {
   (void)state;
   assert_int_equal(sizeof(void*), 8);

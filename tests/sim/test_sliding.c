@@ -72,8 +72,8 @@ static void check_speed(double young, double h, double ratio, const char* method
   world_done(&world);
 }
 
-// A short Newton step is no sign that the end of the step was found: while contacts stick, their
-// friction is so stiff that steps are tiny.
+// A short Newton step does not show that the end of the step was found: while contacts stick, their
+// friction is so stiff that Newton steps are tiny.
 static void what_should_slide_slides(void** state) {
   (void)state;
   static const double youngs[] = {1e7, 1e9}, steps[] = {2e-3, 5e-3, 0.04};
@@ -96,8 +96,8 @@ static void what_should_stick_sticks(void** state) {
   }
 }
 
-// With friction lagged once, the step in which contact begins has none: its impulse is missing for
-// good, mu g h across. "automatic" finds all but 5 % of it at most, and there is no warning.
+// With one friction iteration, the step in which contact begins has no friction: its impulse, mu g
+// h, is never recovered. "automatic" recovers at least 95 % of it, and there is no warning.
 static void friction_acts_from_the_first_contact_on(void** state) {
   (void)state;
   const double h = 0.01, mu = 0.95 * TANGENT, time = 0.2, want = (G_ALONG - mu * G_ACROSS) * time;
@@ -125,7 +125,7 @@ static void friction_acts_from_the_first_contact_on(void** state) {
   }
 }
 
-// A block that is thrown up: where it leaves the floor, friction of the former normal force acts
+// A block that is thrown up: when it leaves the floor, friction from the former normal force acts
 // without any normal force. The report names this.
 static void friction_without_normal_force_is_reported(void** state) {
   (void)state;
@@ -146,7 +146,7 @@ static void friction_without_normal_force_is_reported(void** state) {
   world_done(&world);
 }
 
-// More lagged iterations than convergence requires change nothing.
+// More friction iterations than convergence requires change nothing.
 static void convergence_is_what_many_laggings_give(void** state) {
   (void)state;
   static const int32_t iterations[] = {NOLI_FRICTION_UNTIL_CONVERGENCE, 30};
@@ -162,9 +162,10 @@ static void convergence_is_what_many_laggings_give(void** state) {
   ASSERT_NEAR(speed[0], speed[1], 1e-4 * TANGENT * G_ACROSS * 0.2);
 }
 
-// A hard body that turns in the air and on the floor, 5 to 30 degrees a step: no straight path does
-// that, so that stresses of every iteration are far larger than friction. Newton's steps are far
-// below the tolerance for a thousand iterations before they are not; friction is found long before.
+// A hard body that turns in the air and on the floor, 5 to 30 degrees a step: a straight path
+// cannot follow that, so that stresses of every iteration are far larger than friction. The Newton
+// steps are far below the tolerance for a thousand iterations before they exceed it; friction
+// converges long before.
 static void stresses_do_not_hide_friction(void** state) {
   (void)state;
   World world = world_new(1);
@@ -211,7 +212,7 @@ static void a_warning_is_about_one_body(void** state) {
   world_step(&world);
   ASSERT_NEAR(world.report.friction_error, 1.0, 1e-12);
   assert_true(world.report.friction_ratio > 1.0);
-  // the first one is that a body starts in contact
+  // the first one reports that a body starts in contact
   assert_int_equal(warnings.count, 2);
   assert_non_null(strstr(warnings.last, "friction of \"body0\" is missing"));
   world_done(&world);

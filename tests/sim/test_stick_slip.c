@@ -55,7 +55,7 @@ static World dragged_rod(double static_friction, const char* solver) {
   return world;
 }
 
-// Friction over normal force in the step that was done.
+// Friction over normal force in the last step.
 static double ratio_now(World* world) {
   const NoliPairForce* pairs = NULL;
   int32_t n = 0;
@@ -120,8 +120,8 @@ static Slips slips_of(double static_friction, const char* solver) {
   return slips;
 }
 
-// The rod sticks and slips regularly, more with a higher static coefficient, and with mu_s = mu_d
-// not at all.
+// The rod sticks and slips regularly, more with a higher static coefficient, and not at all with
+// mu_s = mu_d.
 static void static_friction_makes_it_stick_and_slip(void** state) {
   (void)state;
   Slips none = slips_of(0.2, "projected_newton"), some = slips_of(0.4, "projected_newton"),

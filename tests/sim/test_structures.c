@@ -164,8 +164,8 @@ static void arch_stands_with_friction_and_falls_without(void** state) {
   ASSERT_AT_LEAST(run_arch(0.1, 100), 0.05);
 }
 
-// The arch of stiff stones that all come down in one step, where the contacts that press alternate:
-// repeated solves change friction by 6 to 50 % for ever, and end where they bring nothing.
+// The arch of stiff stones that all land in one step, with alternating contacts: repeated solves
+// change friction by 6 to 50 % indefinitely, and end when they make no progress.
 static void repeated_solves_of_an_arch_end(void** state) {
   (void)state;
   char path[1000];

@@ -1,5 +1,5 @@
-// Solves that stall: contact that stops Newton's method ends them early, is given a force where
-// possible, and does not end the run where a prescribed motion demands more room than there is.
+// Solves that stall: contact that stops Newton's method ends them early, gets a force where
+// possible, and does not end the run where a prescribed motion needs more room than there is.
 #include "world.h"
 
 static void expect_in(const char* text, const char* part) {
@@ -98,7 +98,7 @@ static void surfaces_do_not_fold_inwards(void** state) {
     print_message("%d iterations, %lld contacts, least distance %.2e m, range %.2e m\n", iterations,
                   (long long)most_contacts, least, range);
     ASSERT_AT_MOST(iterations, 30 * SPIN_STEPS);
-    // it did come that close
+    // it came that close
     ASSERT_AT_MOST(least, range);
     assert_true(least > 1e-3 * range);
     world_done(&world);
@@ -146,7 +146,7 @@ static void crushed_elements_are_pushed(void** state) {
   world_done(&world);
 }
 
-// ---- motions for which there is no room ---------------------------------------------------------
+// ---- infeasible motions -------------------------------------------------------------------------
 
 // A plate sinks through a box and the ground below it: the run continues with the plate where
 // contact stops it, and reports it.
@@ -195,7 +195,7 @@ static void move_down_and_up(void* user, double t0, double t1, int32_t n, const 
   }
 }
 
-// A plate that stays stopped costs ever fewer iterations, and is not held for longer than needed.
+// A plate that stays stopped costs ever fewer iterations, and is held no longer than needed.
 static void plate_that_is_held_costs_little(void** state) {
   (void)state;
   World world = world_new(1);

@@ -1,6 +1,6 @@
 // Ties: two bodies that are tied together are one, in statics and in motion, with every integrator
 // and solver; the reduced equations, the bits of resumed runs and threads, contact beside ties, and
-// what is refused.
+// rejected input.
 #include "world.h"
 
 #include "noli/output.h"
@@ -236,8 +236,8 @@ static void fine_on_coarse_passes_the_patch_test(void** state) {
   tied_done(tied);
 }
 
-// A cloth hangs from a block, that hangs from its top: what holds the top carries both weights, and
-// what the cloth pulls at the block is the weight of the cloth.
+// A cloth hangs from a block that is held at its top: the reaction there carries both weights, and
+// the cloth pulls at the block with its own weight.
 static void reactions_are_weights(void** state) {
   (void)state;
   for (int with_cloth = 0; with_cloth < 2; with_cloth++) {
@@ -272,7 +272,7 @@ static void reactions_are_weights(void** state) {
         reaction[k] += stage->gradient[3 * top[i] + k] / scale;
       }
     }
-    // the held nodes also carry their own load, which they do not feel as unknowns
+    // the held nodes also carry their own load, which is not part of the reduced system
     ASSERT_NEAR(reaction[0], 0.0, 1e-5);
     ASSERT_NEAR(reaction[1], weight, 1e-5 * weight);
     ASSERT_NEAR(reaction[2], 0.0, 1e-5);
@@ -304,7 +304,7 @@ static Tied* flying_flag(const char* integrator, const char* solver, int32_t n_t
   return tied;
 }
 
-// Momentum, and the moment of what changed it in the last step about the origin: x x M (v - v0).
+// Momentum, and the moment of its change in the last step about the origin: x x M (v - v0).
 static void sum_momentum(const World* world, const double* v0, double momentum[3],
                          double torque[3]) {
   const double *x = noli_sim_positions(world->sim), *v = noli_sim_velocities(world->sim);
@@ -356,8 +356,8 @@ static void momentum_is_conserved(void** state) {
   }
 }
 
-// Angular momentum about the centre of mass with a fine step: what the integrator loses, and ties
-// nothing.
+// Angular momentum about the centre of mass with a fine step: the integrator dissipates it, ties do
+// not.
 static void angular_momentum_converges(void** state) {
   (void)state;
   double lost[2];
@@ -396,7 +396,7 @@ static void angular_momentum_converges(void** state) {
   ASSERT_AT_MOST(lost[1], lost[0] / 3.0);
 }
 
-// What is tied to an obstacle moves with it exactly: a tyre of cloth on a rim that rolls.
+// Nodes tied to an obstacle move with it exactly: a tyre of cloth on a rim that rolls.
 static void roll(void* user, double t0, double t1, int32_t n, const int32_t* node, const double* X,
                  const double* x_t0, double* x_t1) {
   (void)user, (void)t0, (void)node, (void)x_t0;
@@ -458,7 +458,7 @@ static void set_random_step(NoliStage* stage, uint64_t random) {
   }
 }
 
-// Gradient and Hessian of everything over the unknowns against differences, with inertia, damping,
+// Gradient and Hessian of all terms over the unknowns against differences, with inertia, damping,
 // elasticity of both kinds, hinges, loads, contact and friction of tied and free vertices.
 static void derivatives_of_the_reduced_system(void** state) {
   (void)state;
@@ -771,7 +771,7 @@ static void refusals(void** state) {
   world_start(&tied->world);
   tied_done(tied);
 
-  // what cannot follow
+  // nodes that cannot follow
   tied = bars();
   tied->tie[1] = tied->tie[0];
   tied->world.def.n_ties = 2;
@@ -801,7 +801,7 @@ static void refusals(void** state) {
   expect_refusal(tied, "the distance must be >= 0");
   tied = bars();
   tied->world.def.contact_model = "gcp";
-  expect_refusal(tied, "the contact model \"gcp\" does not know");
+  expect_refusal(tied, "the contact model \"gcp\" does not allow");
   tied = bars();
   tied->tie[0].to = 1;
   tied->tie[0].where = "scene.json:12: ties[0]";

@@ -1,5 +1,5 @@
-// Every validator (base/validate.h) accepts what the library builds and refuses it when one thing
-// in it is wrong. Debug builds call them: there a wrong structure fails where it is built.
+// Every validator (base/validate.h) accepts the structures that the library builds and rejects them
+// after one change. Debug builds call them: there an invalid structure fails where it is built.
 #include "support.h"
 
 #include "base/sort.h"
@@ -21,7 +21,7 @@
 #include "output/frame_list.h"
 #include "sim/simulation.h"
 
-// The validator names this rule, and nothing when the value is back.
+// The validator names this rule, and nothing after the value is restored.
 #define REFUSES(change, back, call, rule)                                                          \
   do {                                                                                             \
     change;                                                                                        \
@@ -161,7 +161,7 @@ static void followers_and_expansions(void** state) {
   test_context_done(&context);
 }
 
-// What Debug builds do with a defect: they fail where the structure is built, and say so.
+// Debug builds fail with a message where a defective structure is built.
 static void defect_is_an_internal_error(void** state) {
   (void)state;
   if (!NOLI_VALIDATES) {

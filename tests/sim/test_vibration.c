@@ -111,8 +111,7 @@ static void trapezoidal_bar_decays_like_the_closed_form(void** state) {
 }
 
 // (1 + a + b) q_{n+1} - (2 + b) q_n + q_{n-1} = 0 with a = h^2 omega^2, b = beta h omega^2 has
-// roots of absolute value (1 + a + b)^-1/2: damping adds to the dissipation of backward Euler
-// itself.
+// roots of absolute value (1 + a + b)^-1/2: damping adds to the dissipation of backward Euler.
 static void backward_euler_bar_decays_like_the_recurrence(void** state) {
   (void)state;
   double omega = PI * 10.0, h = 0.2 / 400, rate[2];

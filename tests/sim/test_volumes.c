@@ -57,7 +57,7 @@ static void thick_sphere_follows_lame(void** state) {
   double error[2];
   for (int i = 0; i < 2; i++) {
     double pressure = 1e3;
-    // very compressible: the pressure hardly changes
+    // very compressible: the pressure is almost constant
     NoliVolumeDef volume = noli_default_volume_def();
     volume.model = "quadratic";
     volume.pressure = pressure;
@@ -98,7 +98,7 @@ static void pinch(void* user, double t0, double t1, int32_t n, const int32_t* no
   }
 }
 
-// A hollow ball that is pressed together at its poles.
+// A hollow ball that is compressed at its poles.
 static World pinched_ball(NoliVolumeDef volume, const char* solver, const char* linear) {
   World world = hollow_world(0.085, 4, 1, volume);
   static int32_t poles[512];
@@ -142,13 +142,14 @@ static double squeeze(NoliVolumeDef volume, const char* solver, const char* line
                 (NOLI_ATMOSPHERE + volume.pressure) * region.rest_volume,
                 1e-9 * NOLI_ATMOSPHERE * region.volume);
   }
-  // the report's energy is the region's; that of the report is of the last Newton iterate
+  // the report has the region's energy, at the last Newton iterate
   ASSERT_NEAR(world.report.volume_energy, region.energy, 1e-9 * fabs(region.energy) + 1e-12);
   world_done(&world);
   return 1.0 - region.volume / region.rest_volume;
 }
 
-// The less compressible, the less volume is lost; both solvers and all linear solvers agree.
+// The less compressible the region, the smaller the loss of volume; both solvers and all linear
+// solvers agree.
 static void volume_is_kept(void** state) {
   (void)state;
   NoliVolumeDef volume = noli_default_volume_def();
@@ -178,8 +179,8 @@ static void volume_is_kept(void** state) {
   ASSERT_AT_MOST(loss[3], 2e-4 * loss[0]);
 }
 
-// P V of a gas is constant whatever happens to it, below atmospheric pressure too (in `squeeze`);
-// the models agree where little happens.
+// P V of a gas is constant in any motion, below atmospheric pressure too (in `squeeze`); the models
+// agree for small changes.
 static void gas_obeys_boyle(void** state) {
   (void)state;
   const double pressure[3] = {-500.0, 0.0, 1000.0};
@@ -230,8 +231,8 @@ static void bits_do_not_depend_on_threads_or_resuming(void** state) {
   world_done(&rest);
 }
 
-// A pressurised ball that flies and spins: pressure pushes it nowhere, and the trapezoidal rule
-// keeps the energy of its breathing.
+// A pressurized ball that flies and spins: pressure exerts no net force, and the trapezoidal rule
+// conserves the energy of its pulsation.
 static void pressure_has_no_resultant(void** state) {
   (void)state;
 

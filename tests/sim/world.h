@@ -22,7 +22,7 @@ typedef struct World {
 
 static inline World world_new(int32_t n_threads) {
   World world = {.context = test_context(n_threads), .def = noli_default_sim_def()};
-  // every accepted step is checked exactly, by code that contact does not share
+  // every accepted step is checked exactly, by code independent of contact
   world.def.audit = "every_step";
   return world;
 }

@@ -1,11 +1,11 @@
-// The unknowns and equations of a system by itself, without a stage: numbering, held components,
-// terms over followers, products against the matrix, vectors between nodes and rows.
+// The unknowns and equations of a system without a stage: numbering, held components, terms over
+// followers, products against the matrix, vectors between nodes and rows.
 #include "support.h"
 
 #include "fem/point_terms.h"
 #include "solve/system.h"
 
-// Three nodes, of which node 1 is not unknown, and a vertex that follows nodes 0 and 2.
+// Three nodes, of which node 1 is not an unknown, and a vertex that follows nodes 0 and 2.
 enum { N_NODE = 3, N_VERT = 4 };
 
 typedef struct World {
@@ -123,7 +123,7 @@ static void products_are_those_of_the_matrix(void** state) {
   world_end(&world);
 }
 
-// The matrix keeps its pattern, and with it the analysis of a solver, while nothing changes.
+// The matrix keeps its pattern, and with it the analysis of a solver, as long as nothing changes.
 static void numbers_are_kept_while_nothing_changes(void** state) {
   (void)state;
   World world;
@@ -157,7 +157,7 @@ static void vectors_go_to_rows_and_back(void** state) {
     ASSERT_NEAR(back[i], unknown ? -2.0 * nodes[i] : 0.0, 0.0);
   }
 
-  // sizes are of the unknowns alone, and NaN is not lost among larger numbers
+  // norms cover the unknowns only, and NaN is not lost among larger numbers
   nodes[4] = 1e300;
   nodes[10] = (double)NAN;
   ASSERT_NEAR(noli_system_largest(&world.system, nodes), 9.0, 0.0);

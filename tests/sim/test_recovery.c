@@ -28,12 +28,15 @@ typedef struct Method {
   const char* friction;
   const char* integrator;
   int32_t limit; // Newton iterations, too few for the hardest step; 0: one less than it needs
+  int32_t steps; // 0: all
 } Method;
 
-// A plate squeezes a box on the ground: slow steps before, hard ones, slow ones after.
+// A plate squeezes a box on the ground: slow steps before, hard ones, slow ones after. It is not
+// symmetric, so that rounding does not decide to which side the box gives way, and with that how
+// many iterations a step needs.
 static World squeezed_box(const Method* method, int32_t max_iterations) {
   World world = world_new(1);
-  world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 2), (double[]){0, 0.101, 0});
+  world_add(&world, make_box(&world, 0.2, 0.2, 0.21, 2), (double[]){0.003, 0.101, 0.007});
   world_add_obstacle(&world, make_box(&world, 0.4, 0.1, 0.4, 1), (double[]){0, 0.253, 0});
   world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
   world_add_motion(&world, 1, sink, NULL);
@@ -51,18 +54,23 @@ static World squeezed_box(const Method* method, int32_t max_iterations) {
 }
 
 static const Method methods[] = {
-    {"projected_newton", "lagged", "backward_euler", 0},
-    {"projected_newton", "lagged", "bdf2", 0},
-    {"projected_newton", "lagged", "trapezoidal", 20},
-    {"projected_newton", "lagged", "sdirk2", 0},
-    {"projected_newton", "lagged", "tr_bdf2", 0},
-    {"projected_newton", "lagged", "quasi_static", 0},
-    {"augmented_lagrangian", "lagged", "backward_euler", 6},
-    {"augmented_lagrangian", "lagged", "bdf2", 7},
-    {"implicit_newton", "implicit", "bdf2", 24},
-    {"implicit_newton", "implicit", "sdirk2", 14},
+    {"projected_newton", "lagged", "backward_euler", 0, 0},
+    {"projected_newton", "lagged", "bdf2", 0, 0},
+    {"projected_newton", "lagged", "trapezoidal", 28, 0},
+    {"projected_newton", "lagged", "sdirk2", 0, 0},
+    {"projected_newton", "lagged", "tr_bdf2", 0, 0},
+    {"projected_newton", "lagged", "quasi_static", 0, 0},
+    {"augmented_lagrangian", "lagged", "backward_euler", 6, 0},
+    {"augmented_lagrangian", "lagged", "bdf2", 7, 0},
+    {"augmented_lagrangian", "lagged", "sdirk2", 6, 6},
+    {"implicit_newton", "implicit", "bdf2", 28, 0},
+    {"implicit_newton", "implicit", "sdirk2", 24, 0},
 };
 enum { N_METHODS = sizeof methods / sizeof *methods };
+
+static int32_t step_count(int method) {
+  return methods[method].steps > 0 ? methods[method].steps : N_STEPS;
+}
 
 // Iterations of the longest solve of a step.
 static int32_t longest_solve(const NoliStepReport* report) {
@@ -119,7 +127,7 @@ static void hard_steps_are_divided_and_grow_back(void** state) {
     world_start(&world);
     print_message("%s, %s, at most %d iterations, parts:", methods[m].solver, methods[m].integrator,
                   limit);
-    for (int step = 1; step <= N_STEPS; step++) {
+    for (int step = 1; step <= step_count(m); step++) {
       world_step(&world);
       const NoliStepReport* report = &world.report;
       assert_int_equal(report->step, step);
@@ -149,7 +157,7 @@ static void a_copied_state_goes_on_alike(void** state) {
     int n_divided = 0;
     World whole = squeezed_box(&methods[m], limit);
     world_start(&whole);
-    for (int step = 0; step < N_STEPS; step++) {
+    for (int step = 0; step < step_count(m); step++) {
       World fresh = squeezed_box(&methods[m], limit);
       world_start(&fresh);
       ASSERT_OK(noli_sim_copy_state(fresh.sim, whole.sim));
@@ -176,7 +184,7 @@ static void recovery_can_be_switched_off(void** state) {
     world_start(&world);
     NoliStatus status = NOLI_OK;
     uint64_t before = 0;
-    while (status == NOLI_OK && noli_sim_step_count(world.sim) < N_STEPS) {
+    while (status == NOLI_OK && noli_sim_step_count(world.sim) < step_count(m)) {
       before = noli_sim_state_hash(world.sim);
       status = noli_sim_step(world.sim, &world.report);
       assert_int_equal(world.report.substeps, 1);
@@ -196,8 +204,8 @@ static void recovery_can_be_switched_off(void** state) {
 static void barrier_takes_over_from_constraints(void** state) {
   (void)state;
   static const Method constrained[] = {
-      {"augmented_lagrangian", "lagged", "backward_euler", 10},
-      {"augmented_lagrangian", "lagged", "sdirk2", 7},
+      {"augmented_lagrangian", "lagged", "backward_euler", 10, 0},
+      {"augmented_lagrangian", "lagged", "sdirk2", 7, 0},
   };
   int32_t returns = 0;
   for (int m = 0; m < 2; m++) {

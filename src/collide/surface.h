@@ -25,7 +25,7 @@ typedef struct NoliSurface {
   const bool* reversed; // (n_edge) of bodies in planes: the body is on the left of the way
                         // from the second vertex to the first; false elsewhere
   const bool* covered;  // (n_edge) whether an edge belongs to a triangle; NULL: there are no edges
-                       // of zero length, see NoliSurfaceParts
+                        // of zero length, see NoliSurfaceParts
   const double* offset; // (n_body) m, >= 0: contact acts on the surfaces this far outside of the
                         // primitives, on either side; NULL: 0 for all
 

@@ -117,8 +117,7 @@ static void pair_forces_stay_sorted_and_signed(void** state) {
             b = (int32_t)(test_random_bits(&random) % 7);
     double f = test_random(&random, -1.0, 1.0);
     const NoliContactPlace place = {.entity = {a, b}};
-    ASSERT_OK(
-        noli_pair_forces_add_contact(&forces, context, &place, 1.0, noli_vec3(f, 0.0, 0.0)));
+    ASSERT_OK(noli_pair_forces_add_contact(&forces, context, &place, 1.0, noli_vec3(f, 0.0, 0.0)));
     if (a != b) {
       want[a < b ? a : b][a < b ? b : a] += a < b ? f : -f;
     }

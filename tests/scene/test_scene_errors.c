@@ -121,9 +121,11 @@ static const BadScene bad_scenes[] = {
      WITH("'output': {'every': 1, 'interval': 1}")},
     // shapes and meshes
     {3, "bodies[0].shell.limit", "must be > 1, got 0.9",
-     "{" TIME ", 'bodies': [{'mesh': {'plane': {}},\n 'shell': {'thickness': 0.001,\n 'limit': 0.9}}]}"},
+     "{" TIME
+     ", 'bodies': [{'mesh': {'plane': {}},\n 'shell': {'thickness': 0.001,\n 'limit': 0.9}}]}"},
     {2, "bodies[0].shell.bending_law", "is not known; known: \"plate\", \"hinges\"",
-     "{" TIME ", 'bodies': [{'mesh': {'plane': {}},\n 'shell': {'thickness': 1, 'bending_law': 'stiff'}}]}"},
+     "{" TIME
+     ", 'bodies': [{'mesh': {'plane': {}},\n 'shell': {'thickness': 1, 'bending_law': 'stiff'}}]}"},
     {1, "bodies[0].mesh", "needs exactly one of \"box\"", "{" TIME ", 'bodies': [{'mesh': {}}]}"},
     {1, "bodies[0].mesh", "has no tetrahedra: list it under",
      "{" TIME ", 'bodies': [{'mesh': {'plane': {}}}]}"},

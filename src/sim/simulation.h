@@ -16,6 +16,7 @@ typedef struct NoliEnergyCheck {
   double magnitude; // sum of the magnitudes of its parts
   double contact;   // of the barrier
   double kappa;     // that it belongs to
+  double gain;      // of this part of the step and those before it, from nothing
 } NoliEnergyCheck;
 
 // What the host writes between steps.
@@ -59,6 +60,7 @@ struct NoliSim {
   NoliRegionVolume* volumes;     // (regions of the model) scratch of noli_sim_volumes
   NoliVolumeState* volume_state; // likewise
   NoliEnergyCheck start;         // of the step
+  double gained;                 // J from nothing, in the parts of the step that are done
   bool gains;                    // the last attempt ended with energy that nothing gave it
   bool damped;                   // backward Euler takes over in this step or part
   double damping_loss;           // J, of the last step

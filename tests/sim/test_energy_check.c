@@ -214,7 +214,8 @@ static void jumps_are_not_carried_on(void** state) {
   world_done(&world);
 }
 
-// Parts of a divided step share one margin: three that gain a tenth of the energy each are too much.
+// Parts of a divided step share one margin: three that gain a tenth of the energy each are too
+// much.
 static void parts_share_the_margin(void** state) {
   (void)state;
   World world = world_new(1);

@@ -88,6 +88,7 @@ static NoliStatus try_step(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_parts
                            int32_t* laggings) {
   sim->damping_loss = 0.0;
   sim->friction_loss = 0.0;
+  sim->gained = 0.0;
   sim->part = 0;
   sim->n_parts = 1;
   return n_parts == 1 ? solve_or_fall_back(sim, solve, laggings)

@@ -16,6 +16,7 @@ typedef struct NoliEnergyCheck {
   double magnitude; // sum of the magnitudes of its parts
   double contact;   // of the barrier
   double kappa;     // which it belongs to
+  double gain;      // J without a source, of this part of the step and those before it
 } NoliEnergyCheck;
 
 // Values that the host writes between steps.
@@ -59,6 +60,7 @@ struct NoliSim {
   NoliRegionVolume* volumes;     // (regions of the model) scratch of noli_sim_volumes
   NoliVolumeState* volume_state; // likewise
   NoliEnergyCheck start;         // of the step
+  double gained;                 // J without a source, in the completed parts of the step
   bool gains;                    // the last attempt ended with an energy gain
   bool damped;                   // backward Euler takes over in this step or part
   double damping_loss;           // J, of the last step

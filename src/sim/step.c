@@ -228,6 +228,7 @@ static NoliStatus accept_step(NoliSim* sim) {
   NOLI_TRY(noli_sim_set_constraint_count(sim, set != NULL ? set->constraint.count : 0));
   sim->damping_loss += noli_sim_damping_loss(sim);
   sim->friction_loss += noli_sim_friction_loss(sim);
+  sim->gained = sim->start.gain;
   noli_sim_keep_past(sim);
   memcpy(sim->state.x, stage->here->x, noli_sim_vector_bytes(sim));
   memcpy(sim->state.v, sim->v_next, noli_sim_vector_bytes(sim));

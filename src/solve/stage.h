@@ -247,9 +247,12 @@ static inline bool noli_stage_has(const NoliStage* stage, int32_t term, unsigned
 // Evaluates the energies of terms with some roles at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_role_energy(NoliStage* stage, unsigned roles);
 
-// The sum of what was found so, or of its magnitudes by term.
-double noli_stage_energy_sum(const NoliStage* stage, unsigned roles);
-double noli_stage_energy_magnitude(const NoliStage* stage, unsigned roles);
+// The sum of what was found so, and of its magnitudes by term.
+typedef struct NoliEnergySum {
+  double energy;
+  double magnitude;
+} NoliEnergySum;
+NoliEnergySum noli_stage_energy_sum(const NoliStage* stage, unsigned roles);
 
 // Energies of all terms at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_energy(NoliStage* stage);

@@ -29,6 +29,9 @@ typedef struct NoliTermType {
   bool on_vertices; // stencils may name vertices that follow nodes
   size_t size;      // of what a term owns
 
+  // How many terms of this type a problem has. NULL: one.
+  int32_t (*count)(const NoliProblem* problem);
+
   // What it owns is zero before; `index` counts the terms of this type. `destroy` cleans up where
   // it failed, too. NULL: nothing to do.
   NoliStatus (*create)(NoliStage* stage, void* self, int32_t index);
@@ -60,11 +63,27 @@ typedef struct NoliTerm {
   void* self;
 } NoliTerm;
 
-// Which terms a problem has: how many of each type, in the order in which they are assembled.
-typedef struct NoliTermCount {
-  const NoliTermType* type;
-  int32_t n;
-} NoliTermCount;
+// All types, in the order in which their terms are assembled, those of contact models last: X(name)
+// stands for noli_term_NAME.
+#define NOLI_TERM_TYPES(X)                                                                         \
+  X(inertia)                                                                                       \
+  X(block_inertia)                                                                                 \
+  X(elasticity)                                                                                    \
+  X(bending)                                                                                       \
+  X(damping)                                                                                       \
+  X(bending_damping)                                                                               \
+  X(volume)                                                                                        \
+  X(drag)                                                                                          \
+  X(block_drag)                                                                                    \
+  X(load)                                                                                          \
+  X(springs)                                                                                       \
+  X(friction)                                                                                      \
+  X(contact)                                                                                       \
+  X(implicit_friction)
 
-enum { NOLI_TERM_TYPES = 14 };
-void noli_term_types(const NoliStage* stage, NoliTermCount types[NOLI_TERM_TYPES]);
+#define NOLI_TERM_DECLARATION(name) extern const NoliTermType noli_term_##name;
+NOLI_TERM_TYPES(NOLI_TERM_DECLARATION)
+#undef NOLI_TERM_DECLARATION
+
+// The list as an array of n.
+const NoliTermType* const* noli_term_types(int32_t* n);

@@ -1,6 +1,7 @@
 #include "contact/gcp_set.h"
 
 #include "base/parallel.h"
+#include "base/validate.h"
 
 #include <string.h>
 
@@ -351,6 +352,7 @@ NoliStatus noli_gcp_set_build(NoliGcpSet* set, NoliContext* context, const NoliG
     }
   }
   NOLI_TRY(reserve_scratch(set, context, n_threads < 1 ? 1 : n_threads));
+  NOLI_VALIDATE(context, noli_gcp_set_defect(set, model->surface->n_vert));
 done:
   return status;
 }
@@ -509,4 +511,69 @@ NoliStatus noli_gcp_inner_candidates(NoliContext* context, const NoliSurface* su
   }
 done:
   return status;
+}
+
+// -- validation
+
+// Candidates are sorted by their first element, so that a pair that is there twice is among the
+// neighbours with the same one.
+static bool is_repeated(const NoliGcpSet* set, int64_t i) {
+  const NoliGcpPair* pair = &set->pair.data[i];
+  for (int64_t j = i - 1; j >= 0 && set->pair.data[j].element[0] == pair->element[0]; j--) {
+    if (set->pair.data[j].kind == pair->kind && set->pair.data[j].element[1] == pair->element[1]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static const char* stencil_defect(const NoliGcpSet* set, int64_t i, int32_t n_vert) {
+  const NoliGcpStencil stencil = noli_gcp_set_stencil(set, i);
+  NOLI_RULE(stencil.n_node > 0 && stencil.n_slot >= 0, "geometric pairs: stencils do not ascend");
+  NOLI_RULE(set->first_block.data[i + 1] ==
+                set->first_block.data[i] + noli_stencil_blocks(stencil.n_node),
+            "geometric pairs: blocks do not follow each other");
+  for (int32_t a = 0; a < stencil.n_node; a++) {
+    NOLI_RULE(stencil.node[a] >= 0 && stencil.node[a] < n_vert,
+              "geometric pairs: a vertex is out of range");
+    for (int32_t b = 0; b < a; b++) {
+      NOLI_RULE(stencil.node[b] != stencil.node[a],
+                "geometric pairs: a vertex is twice in a stencil");
+    }
+  }
+  for (int32_t s = 0; s < stencil.n_slot; s++) {
+    NOLI_RULE(stencil.slot[s] >= 0 && stencil.slot[s] < stencil.n_node,
+              "geometric pairs: a slot ends at no vertex of its stencil");
+  }
+  int64_t size = noli_gcp_scratch_size(stencil.n_node, stencil.n_slot) + 3 * stencil.n_node;
+  NOLI_RULE(size <= set->scratch_size, "geometric pairs: the scratch is too small");
+  return NULL;
+}
+
+static const char* scratch_defect(const NoliGcpSet* set) {
+  for (int32_t i = 0; i < set->n_scratch; i++) {
+    NOLI_RULE(set->scratch[i].capacity >= set->scratch_size,
+              "geometric pairs: the scratch is too small");
+  }
+  return NULL;
+}
+
+const char* noli_gcp_set_defect(const NoliGcpSet* set, int32_t n_vert) {
+  int64_t n = set->pair.count, count[NOLI_GCP_KINDS] = {0};
+  NOLI_RULE(set->d.count == n && set->first.count == n + 1 && set->first_block.count == n + 1 &&
+                set->first_slot.count == n + 1 && set->first.data[n] == set->node.count &&
+                set->first_slot.data[n] == set->slot.count,
+            "geometric pairs: the lists do not hold all of them");
+  for (int64_t i = 0; i < n; i++) {
+    const NoliGcpPair* pair = &set->pair.data[i];
+    NOLI_RULE((unsigned)pair->kind < NOLI_GCP_KINDS, "geometric pairs: one has no kind");
+    NOLI_RULE(!is_repeated(set, i), "geometric pairs: one is there twice");
+    NOLI_RULE(!(set->d.data[i] < set->min_distance), "geometric pairs: one is closer than all");
+    const char* defect = stencil_defect(set, i, n_vert);
+    NOLI_RULE(defect == NULL, defect);
+    count[pair->kind]++;
+  }
+  NOLI_RULE(memcmp(count, set->count, sizeof count) == 0,
+            "geometric pairs: the numbers of kinds do not add up");
+  return scratch_defect(set);
 }

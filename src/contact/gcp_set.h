@@ -53,6 +53,9 @@ NOLI_WARN_UNUSED NoliStatus noli_gcp_set_build(NoliGcpSet* set, NoliContext* con
                                                const NoliCandidates* candidates, const double* x,
                                                int32_t n_threads);
 
+// What is wrong with a set over n_vert vertices (base/validate.h).
+const char* noli_gcp_set_defect(const NoliGcpSet* set, int32_t n_vert);
+
 // The stencil of pair i.
 NoliGcpStencil noli_gcp_set_stencil(const NoliGcpSet* set, int64_t i);
 

@@ -22,10 +22,11 @@ typedef struct OrderN {
   NoliMass mass;
   NoliElementMass element_mass;
   double total_mass; // kg
-  double volume;     // m^3 at rest
-  double* row_sum;   // (n_node) kg
-  double* measure;   // (n_node) kg, > 0
-  double* scratch;   // (5 x n_node x 3) of solves with the mass
+  double* volume;    // (n_tet) m^3 at rest, by an exact rule
+  double total_volume;
+  double* row_sum; // (n_node) kg
+  double* measure; // (n_node) kg, > 0
+  double* scratch; // (5 x n_node x 3) of the solves with the mass
 } OrderN;
 
 static const OrderN* order_of(const NoliBlock* block) {
@@ -71,14 +72,25 @@ done:
   return status;
 }
 
-static double volume_of(const NoliElements* elements, int32_t begin, int32_t end) {
+static double volume_of(const OrderN* self, int32_t begin, int32_t end) {
   double volume = 0.0;
-  for (int64_t t = begin; t < end; t++) {
-    for (int32_t q = 0; q < elements->n_point; q++) {
-      volume += noli_elements_volume(elements, t, q);
-    }
+  for (int32_t t = begin; t < end; t++) {
+    volume += self->volume[t];
   }
   return volume;
+}
+
+// The rule of elasticity is exact only where the shape has the order of the nodes.
+static NoliStatus measure_volumes(NoliContext* context, OrderN* self) {
+  NoliStatus status = NOLI_OK;
+  double* moment = NULL;
+  NOLI_NEW(context, self->volume, self->space.n_tet);
+  NOLI_NEW(context, moment, 3 * (int64_t)self->space.n_tet);
+  NOLI_TRY(noli_space_moments(context, &self->space, self->volume, moment));
+  self->total_volume = volume_of(self, 0, self->space.n_tet);
+done:
+  noli_free(context, moment);
+  return status;
 }
 
 static NoliStatus add(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
@@ -101,7 +113,7 @@ static NoliStatus add(NoliBlock* block, int32_t begin, const NoliBlockBody* body
   block->n_consistent = self->space.n_node;
   block->mass_damping = body->mass_damping;
   NOLI_NEW(context, self->scratch, 15 * (int64_t)self->space.n_node);
-  self->volume = volume_of(&self->elements, 0, self->space.n_tet);
+  NOLI_TRY(measure_volumes(context, self));
 done:
   return status;
 }
@@ -113,6 +125,7 @@ static void destroy(NoliBlock* block) {
   noli_mass_destroy(context, &self->mass);
   noli_elements_destroy(context, &self->elements);
   noli_space_destroy(context, &self->space);
+  noli_free(context, self->volume);
   noli_free(context, self->row_sum);
   noli_free(context, self->measure);
   noli_free(context, self->scratch);
@@ -231,13 +244,13 @@ static void divide_by_mass(const NoliBlock* block, const double* y, int32_t n_th
 // ---- measures -----------------------------------------------------------------------------------
 
 static double rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
-  return volume_of(&order_of(block)->elements, begin, end);
+  return volume_of(order_of(block), begin, end);
 }
 
 // Squared distance of nodes, which are closer to each other than vertices if the order is high.
 static double size_sqr(const NoliBlock* block) {
   const OrderN* self = block->self;
-  double size = cbrt(6.0 * (self->volume / block->n_element)) / self->space.order;
+  double size = cbrt(6.0 * (self->total_volume / block->n_element)) / self->space.order;
   return size * size;
 }
 
@@ -258,7 +271,7 @@ static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
                             const double* mass) {
   (void)begin, (void)end, (void)mass;
   const OrderN* self = block->self;
-  return modulus(block) * self->volume / (self->total_mass * size_sqr(block));
+  return modulus(block) * self->total_volume / (self->total_mass * size_sqr(block));
 }
 
 static NoliElementElasticity elasticity_of(const NoliBlock* block, double scale) {

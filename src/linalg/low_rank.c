@@ -1,5 +1,7 @@
 #include "linalg/low_rank.h"
 
+#include "base/validate.h"
+
 #include <math.h>
 
 NoliStatus noli_low_rank_resize(NoliLowRank* low_rank, NoliContext* context, int32_t n_rank,
@@ -135,8 +137,25 @@ NoliStatus noli_low_rank_factor(NoliLowRank* low_rank, NoliContext* context, Nol
   }
   NOLI_CHECK(context, factor_small(n_rank, low_rank->system, low_rank->pivot),
              NOLI_NOT_POSITIVE_DEFINITE, "the matrix with its parts of rank one is singular");
+  NOLI_VALIDATE(context, noli_low_rank_defect(low_rank));
 done:
   return status;
+}
+
+const char* noli_low_rank_defect(const NoliLowRank* low_rank) {
+  int64_t n_rank = low_rank->n_rank, all = 3 * n_rank * low_rank->n;
+  const int64_t need[] = {n_rank, all, all, n_rank * n_rank, n_rank, n_rank};
+  NOLI_RULE(n_rank >= 0 && low_rank->n >= 0, "parts of rank one: a number is negative");
+  for (int k = 0; k < 6; k++) {
+    NOLI_RULE(need[k] <= low_rank->capacity[k], "parts of rank one: larger than their memory");
+  }
+  for (int64_t k = 0; k < n_rank; k++) {
+    NOLI_RULE(low_rank->pivot[k] >= k && low_rank->pivot[k] < n_rank,
+              "parts of rank one: an exchanged row is not a later one");
+    NOLI_RULE(fabs(low_rank->system[k * n_rank + k]) > 0.0,
+              "parts of rank one: a pivot is zero or not a number");
+  }
+  return NULL;
 }
 
 NoliStatus noli_low_rank_solve(const NoliLowRank* low_rank, NoliSolveFn* solve, void* user,

@@ -1,6 +1,7 @@
 #include "linalg/supernodal.h"
 
 #include "base/parallel.h"
+#include "base/validate.h"
 
 #include <float.h>
 #include <math.h>
@@ -80,6 +81,7 @@ NoliStatus noli_supernodal_begin(NoliContext* context, NoliSupernodal* factor,
       factor->owner.data[c] = s;
     }
   }
+  NOLI_VALIDATE(context, noli_supernodal_defect(factor));
 done:
   return status;
 }
@@ -462,4 +464,68 @@ void noli_supernodal_solve(NoliSupernodal* factor, double* x) {
     solve_backwards(panel_of(factor, s), x + 3 * (int64_t)factor->first.data[s],
                     factor->update.data);
   }
+}
+
+// --- validation ---
+
+// Whether the rows of d below its columns are rows of the supernode of the first one, which they
+// update first. Those of other supernodes follow from that supernode's own rows.
+static bool updates_fit(const NoliSupernodal* factor, int32_t d) {
+  const int32_t* row = factor->row.data + factor->start.data[d];
+  int64_t n = rows_of(factor, d), from = width_of(factor, d);
+  if (from == n) {
+    return true;
+  }
+  int32_t s = factor->owner.data[row[from]];
+  const int32_t* other = factor->row.data + factor->start.data[s];
+  int64_t j = 0, n_other = rows_of(factor, s);
+  for (int64_t k = from; k < n; k++) {
+    while (j < n_other && other[j] < row[k]) {
+      j++;
+    }
+    if (j == n_other || other[j] != row[k]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static const char* supernode_defect(const NoliSupernodal* factor, int32_t s) {
+  int32_t first = factor->first.data[s], end = factor->first.data[s + 1];
+  int64_t width = width_of(factor, s), n = rows_of(factor, s);
+  const int32_t* row = factor->row.data + factor->start.data[s];
+  NOLI_RULE(n >= width, "supernodes: one has fewer rows than columns");
+  NOLI_RULE(factor->at.data[s + 1] == factor->at.data[s] + 9 * width * n,
+            "supernodes: panels do not follow each other");
+  for (int64_t k = 0; k < n; k++) {
+    NOLI_RULE(k >= width || row[k] == first + k,
+              "supernodes: the rows do not begin with those of the columns");
+    NOLI_RULE(k == 0 || row[k] > row[k - 1], "supernodes: rows do not ascend");
+    NOLI_RULE(row[k] < factor->n, "supernodes: a row is out of range");
+  }
+  for (int32_t c = first; c < end; c++) {
+    NOLI_RULE(factor->owner.data[c] == s, "supernodes: a column has another owner");
+  }
+  return NULL;
+}
+
+const char* noli_supernodal_defect(const NoliSupernodal* factor) {
+  int32_t n_super = factor->n_super;
+  NOLI_RULE(factor->first.data[0] == 0 && factor->first.data[n_super] == factor->n &&
+                factor->start.data[0] == 0 && factor->at.data[0] == 0,
+            "supernodes: they do not hold all columns");
+  for (int32_t s = 0; s < n_super; s++) {
+    NOLI_RULE(factor->first.data[s] < factor->first.data[s + 1], "supernodes: one has no columns");
+    const char* defect = supernode_defect(factor, s);
+    NOLI_RULE(defect == NULL, defect);
+  }
+  NOLI_RULE(factor->start.data[n_super] <= factor->row.capacity &&
+                factor->at.data[n_super] <= factor->value.capacity,
+            "supernodes: the panels are larger than their memory");
+
+  // every owner is known
+  for (int32_t d = 0; d < n_super; d++) {
+    NOLI_RULE(updates_fit(factor, d), "supernodes: an updated row does not exist");
+  }
+  return NULL;
 }

@@ -47,6 +47,9 @@ NOLI_WARN_UNUSED NoliStatus noli_supernodal_begin(NoliContext* context, NoliSupe
                                                   const NoliSymbolic* symbolic);
 void noli_supernodal_free(NoliContext* context, NoliSupernodal* factor);
 
+// What is wrong with the structure (base/validate.h).
+const char* noli_supernodal_defect(const NoliSupernodal* factor);
+
 // Computes the factor; false if the matrix is not positive definite. The same bits for any number
 // of threads.
 bool noli_supernodal_factor(NoliSupernodal* factor, int32_t n_threads,

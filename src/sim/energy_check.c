@@ -31,8 +31,9 @@ static NoliStatus deformation_energy(NoliSim* sim, double* energy, double* magni
   double scale = stage->time.h_e * stage->time.h_e;
   unsigned roles = NOLI_ROLE_ELASTIC | NOLI_ROLE_VOLUME;
   NOLI_TRY(noli_stage_role_energy(stage, roles));
-  *energy = noli_stage_energy_sum(stage, roles) / scale;
-  *magnitude = noli_stage_energy_magnitude(stage, roles) / scale;
+  NoliEnergySum sum = noli_stage_energy_sum(stage, roles);
+  *energy = sum.energy / scale;
+  *magnitude = sum.magnitude / scale;
 done:
   return status;
 }
@@ -82,7 +83,7 @@ static NoliStatus contact_energy(NoliSim* sim, double* energy) {
   *energy = 0.0;
   if (noli_stage_constraints(stage) == NULL && !noli_sim_is_new_to_barrier(sim)) {
     NOLI_TRY(noli_stage_role_energy(stage, NOLI_ROLE_CONTACT));
-    *energy = noli_stage_energy_magnitude(stage, NOLI_ROLE_CONTACT);
+    *energy = noli_stage_energy_sum(stage, NOLI_ROLE_CONTACT).magnitude;
   }
   *energy /= stage->time.h_e * stage->time.h_e;
 done:

@@ -1,7 +1,9 @@
 #include "sim/state.h"
 
 #include "base/digest.h"
+#include "base/validate.h"
 
+#include <math.h>
 #include <string.h>
 
 // Sizes for the list of fields, by the names used there.
@@ -56,8 +58,41 @@ NoliStatus noli_state_copy(NoliContext* context, const NoliState* from, NoliStat
   size_t behind = (size_t)from->sizes.n_behind * sizeof(double);
   memcpy(to->x + n, from->x + n, behind);
   memcpy(to->v + n, from->v + n, behind);
+  NOLI_VALIDATE(context, noli_state_defect(to));
 done:
   return status;
+}
+
+static bool all_finite(const double* value, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    if (!isfinite(value[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+const char* noli_state_defect(const NoliState* state) {
+  const NoliStateSizes* sizes = &state->sizes;
+  NOLI_RULE(sizes->n >= 0 && sizes->n % 3 == 0 && sizes->n_behind % 3 == 0,
+            "state: a node does not have three coordinates");
+  NOLI_RULE((sizes->n_force == 0 || sizes->n_force == sizes->n) &&
+                (sizes->n_before == 0 || sizes->n_before == sizes->n),
+            "state: a vector does not have all nodes");
+  NOLI_RULE(sizes->n_constraints >= 0 && sizes->n_constraints <= state->constraint_room,
+            "state: more constraints than room");
+  NOLI_RULE(all_finite(state->x, sizes->n + sizes->n_behind) &&
+                all_finite(state->v, sizes->n + sizes->n_behind),
+            "state: a position or a velocity is not finite");
+  NOLI_RULE(isfinite(*state->time) && isfinite(*state->origin), "state: the time is not finite");
+  NOLI_RULE(*state->step >= 0 && *state->parts >= 1, "state: a number of steps is negative");
+  for (int64_t i = 0; i < sizes->n_past; i++) {
+    NOLI_RULE(state->past[i] == 0 || state->past[i] == 1, "state: the past is not 0 or 1");
+  }
+  for (int64_t i = 0; i < sizes->n_ends; i++) {
+    NOLI_RULE(state->ended[i] == 0 || state->ended[i] == 1, "state: an end is not 0 or 1");
+  }
+  return NULL;
 }
 
 void noli_state_scale(NoliState* state, double factor) {

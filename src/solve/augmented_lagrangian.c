@@ -291,8 +291,9 @@ static double reference_energy(const NoliStage* stage) {
         noli_sub3(noli_load3(stage->here->x + 3 * node), noli_load3(stage->time.x_hat + 3 * node));
     energy += 0.5 * problem->mass[node] * noli_norm_sqr3(u);
   }
-  return energy + noli_stage_energy_magnitude(stage, NOLI_ROLE_ELASTIC | NOLI_ROLE_VOLUME |
-                                                         NOLI_ROLE_FRICTION);
+  return energy +
+         noli_stage_energy_sum(stage, NOLI_ROLE_ELASTIC | NOLI_ROLE_VOLUME | NOLI_ROLE_FRICTION)
+             .magnitude;
 }
 
 // The paper ends the subproblem with a full step. A step that raises the residual does not count:
@@ -481,7 +482,7 @@ static NoliStatus energy_without_contact(NoliStage* stage, double* energy) {
   NoliStatus status = NOLI_OK;
   *energy = 0.0;
   NOLI_TRY(noli_stage_role_energy(stage, WITHOUT_CONTACT));
-  *energy = noli_stage_energy_sum(stage, WITHOUT_CONTACT);
+  *energy = noli_stage_energy_sum(stage, WITHOUT_CONTACT).energy;
 done:
   return status;
 }
@@ -500,10 +501,10 @@ static NoliStatus limit_energy(Solve* solve, double* recovery_work) {
   if (begins && (prescribed->n == 0 || memcmp(prescribed->start, prescribed->target,
                                               3 * (size_t)prescribed->n * sizeof(double)) == 0)) {
     NOLI_TRY(energy_without_contact(stage, &solve->energy_limit));
-    double motion = noli_stage_energy_sum(stage, NOLI_ROLE_INERTIA);
+    double motion = noli_stage_energy_sum(stage, NOLI_ROLE_INERTIA).energy;
     *recovery_work = RECOVERY_WORK * motion;
     solve->energy_limit += ENERGY_SLACK * (motion + unresolved_energy(stage));
-    solve->energy_limit += ROUNDING * noli_stage_energy_magnitude(stage, WITHOUT_CONTACT);
+    solve->energy_limit += ROUNDING * noli_stage_energy_sum(stage, WITHOUT_CONTACT).magnitude;
   }
 done:
   return status;
@@ -524,7 +525,7 @@ static NoliStatus energy_settled(Solve* solve, double alpha, bool* may) {
   status = energy_without_contact(stage, &safe);
   stage->here->x = target;
   NOLI_TRY(status);
-  rounding = ROUNDING * noli_stage_energy_magnitude(stage, WITHOUT_CONTACT);
+  rounding = ROUNDING * noli_stage_energy_sum(stage, WITHOUT_CONTACT).magnitude;
   double error =
       solve->energy_error + (alpha < 1.0 ? fabs(safe - here - solve->multiplier_work) : 0.0);
   double reference = solve->energy_scale + unresolved_energy(stage);

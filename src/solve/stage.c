@@ -97,24 +97,28 @@ static NoliStatus allocate(NoliContext* context, size_t size, void** memory) {
   return size > 0 && *memory == NULL ? NOLI_ERROR_MEMORY : NOLI_OK;
 }
 
+static int32_t count_terms(const NoliStage* stage, const NoliTermType* type) {
+  return type->count != NULL ? type->count(stage->problem) : 1;
+}
+
 // Creates the terms of the problem, of all types.
 static NoliStatus create_terms(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  NoliTermCount types[NOLI_TERM_TYPES];
-  int32_t n = 0;
-  noli_term_types(stage, types);
-  for (int32_t k = 0; k < NOLI_TERM_TYPES; k++) {
-    n += types[k].n;
+  int32_t n_type, n = 0;
+  const NoliTermType* const* types = noli_term_types(&n_type);
+  for (int32_t k = 0; k < n_type; k++) {
+    n += count_terms(stage, types[k]);
   }
   NOLI_NEW_ZERO(stage->context, stage->term, n);
   NOLI_NEW_ZERO(stage->context, stage->on_vertices, n);
   stage->n_term = n;
   stage->first_contact = n - 2 * NOLI_CONTACT_TERMS;
   n = 0;
-  for (int32_t k = 0; k < NOLI_TERM_TYPES; k++) {
-    for (int32_t i = 0; i < types[k].n; i++) {
+  for (int32_t k = 0; k < n_type; k++) {
+    int32_t n_of_type = count_terms(stage, types[k]);
+    for (int32_t i = 0; i < n_of_type; i++) {
       NoliTerm* term = &stage->term[n];
-      term->type = types[k].type;
+      term->type = types[k];
       stage->on_vertices[n++] = term->type->on_vertices;
       NOLI_TRY(allocate(stage->context, term->type->size, &term->self));
       if (term->type->create != NULL) {

@@ -246,9 +246,12 @@ static inline bool noli_stage_has(const NoliStage* stage, int32_t term, unsigned
 // Evaluates the energies at x of terms with one of `roles`.
 NOLI_WARN_UNUSED NoliStatus noli_stage_role_energy(NoliStage* stage, unsigned roles);
 
-// The sum of these energies, or of their magnitudes by term.
-double noli_stage_energy_sum(const NoliStage* stage, unsigned roles);
-double noli_stage_energy_magnitude(const NoliStage* stage, unsigned roles);
+// The sum of these energies, and of their magnitudes by term.
+typedef struct NoliEnergySum {
+  double energy;
+  double magnitude;
+} NoliEnergySum;
+NoliEnergySum noli_stage_energy_sum(const NoliStage* stage, unsigned roles);
 
 // Evaluates the energies of all terms at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_energy(NoliStage* stage);

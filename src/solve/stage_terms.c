@@ -57,18 +57,12 @@ NoliStatus noli_stage_energy(NoliStage* stage) {
   return noli_stage_role_energy(stage, NOLI_ROLE_ALL);
 }
 
-double noli_stage_energy_sum(const NoliStage* stage, unsigned roles) {
-  double sum = 0.0;
+NoliEnergySum noli_stage_energy_sum(const NoliStage* stage, unsigned roles) {
+  NoliEnergySum sum = {0};
   for (int32_t i = 0; i < stage->n_term; i++) {
-    sum += noli_stage_has(stage, i, roles) ? stage->here->energy[i].sum : 0.0;
-  }
-  return sum;
-}
-
-double noli_stage_energy_magnitude(const NoliStage* stage, unsigned roles) {
-  double sum = 0.0;
-  for (int32_t i = 0; i < stage->n_term; i++) {
-    sum += noli_stage_has(stage, i, roles) ? fabs(stage->here->energy[i].sum) : 0.0;
+    double energy = noli_stage_has(stage, i, roles) ? stage->here->energy[i].sum : 0.0;
+    sum.energy += energy;
+    sum.magnitude += fabs(energy);
   }
   return sum;
 }

@@ -29,6 +29,9 @@ typedef struct NoliTermType {
   bool on_vertices; // stencils may contain followers
   size_t size;      // of a term's own data
 
+  // The number of terms of this type in a problem. NULL: one.
+  int32_t (*count)(const NoliProblem* problem);
+
   // Initializes the own data, zero before; `index` counts the terms of this type. `destroy` also
   // cleans up after a failure. May be NULL.
   NoliStatus (*create)(NoliStage* stage, void* self, int32_t index);
@@ -60,11 +63,15 @@ typedef struct NoliTerm {
   void* self;
 } NoliTerm;
 
-// The number of terms of each type, in the order of assembly.
-typedef struct NoliTermCount {
-  const NoliTermType* type;
-  int32_t n;
-} NoliTermCount;
+  // The number of terms of this type in a problem. NULL: one.
+  int32_t (*count)(const NoliProblem* problem);
 
-enum { NOLI_TERM_TYPES = 14 };
-void noli_term_types(const NoliStage* stage, NoliTermCount types[NOLI_TERM_TYPES]);
+  // Initializes the own data, zero before; `index` counts the terms of this type. `destroy` also
+  // cleans up after a failure. May be NULL.
+
+#define NOLI_TERM_DECLARATION(name) extern const NoliTermType noli_term_##name;
+NOLI_TERM_TYPES(NOLI_TERM_DECLARATION)
+#undef NOLI_TERM_DECLARATION
+
+// The list as an array of n.
+const NoliTermType* const* noli_term_types(int32_t* n);

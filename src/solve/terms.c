@@ -67,10 +67,14 @@ static bool has_part(const NoliBlock* block, NoliBlockPart part) {
   return part == NOLI_PART_ELEMENTS || block->type->bending != NULL;
 }
 
-static int32_t count_blocks(const NoliProblem* problem, NoliBlockPart part) {
+static int32_t count_elements(const NoliProblem* problem) {
+  return problem->n_block;
+}
+
+static int32_t count_bending(const NoliProblem* problem) {
   int32_t n = 0;
   for (int32_t i = 0; i < problem->n_block; i++) {
-    n += has_part(&problem->block[i], part) ? 1 : 0;
+    n += has_part(&problem->block[i], NOLI_PART_BENDING) ? 1 : 0;
   }
   return n;
 }
@@ -247,97 +251,97 @@ static NoliEnergyTerm list_friction(const NoliStage* stage, void* self, const No
   return noli_friction_term(&stage->friction);
 }
 
+// Contact models list their own terms.
+static int32_t count_contact(const NoliProblem* problem) {
+  (void)problem;
+  return NOLI_CONTACT_TERMS;
+}
+
 // ---- table --------------------------------------------------------------------------------------
 
-static const NoliTermType inertia = {.name = "inertia",
-                                     .role = NOLI_ROLE_INERTIA,
-                                     .size = sizeof(NoliInertia),
-                                     .list = list_inertia};
-static const NoliTermType block_inertia = {.name = "inertia of elements",
-                                           .role = NOLI_ROLE_INERTIA,
+const NoliTermType noli_term_inertia = {.name = "inertia",
+                                        .role = NOLI_ROLE_INERTIA,
+                                        .size = sizeof(NoliInertia),
+                                        .list = list_inertia};
+const NoliTermType noli_term_block_inertia = {.name = "inertia of elements",
+                                              .role = NOLI_ROLE_INERTIA,
+                                              .size = sizeof(BlockTerm),
+                                              .count = count_elements,
+                                              .create = create_block_term,
+                                              .list = list_block_inertia};
+const NoliTermType noli_term_elasticity = {.name = "elasticity",
+                                           .role = NOLI_ROLE_ELASTIC,
                                            .size = sizeof(BlockTerm),
+                                           .count = count_elements,
                                            .create = create_block_term,
-                                           .list = list_block_inertia};
-static const NoliTermType elasticity = {.name = "elasticity",
+                                           .list = list_elasticity};
+const NoliTermType noli_term_damping = {.name = "damping",
+                                        .role = NOLI_ROLE_DAMPING,
+                                        .size = sizeof(BlockTerm),
+                                        .count = count_elements,
+                                        .create = create_damping,
+                                        .destroy = destroy_damping,
+                                        .list = list_damping,
+                                        .set_stiffness = set_stiffness,
+                                        .add_force = add_damping_force,
+                                        .loss = damping_loss};
+const NoliTermType noli_term_bending = {.name = "bending",
                                         .role = NOLI_ROLE_ELASTIC,
                                         .size = sizeof(BlockTerm),
-                                        .create = create_block_term,
+                                        .count = count_bending,
+                                        .create = create_bending,
                                         .list = list_elasticity};
-static const NoliTermType damping = {.name = "damping",
-                                     .role = NOLI_ROLE_DAMPING,
-                                     .size = sizeof(BlockTerm),
-                                     .create = create_damping,
-                                     .destroy = destroy_damping,
-                                     .list = list_damping,
-                                     .set_stiffness = set_stiffness,
-                                     .add_force = add_damping_force,
-                                     .loss = damping_loss};
-static const NoliTermType bending = {.name = "bending",
-                                     .role = NOLI_ROLE_ELASTIC,
-                                     .size = sizeof(BlockTerm),
-                                     .create = create_bending,
-                                     .list = list_elasticity};
-static const NoliTermType bending_damping = {.name = "damping of bending",
-                                             .role = NOLI_ROLE_DAMPING,
-                                             .size = sizeof(BlockTerm),
-                                             .create = create_bending_damping,
-                                             .destroy = destroy_damping,
-                                             .list = list_damping,
-                                             .set_stiffness = set_stiffness,
-                                             .add_force = add_damping_force,
-                                             .loss = damping_loss};
-static const NoliTermType volume = {.name = "volume",
-                                    .role = NOLI_ROLE_VOLUME,
-                                    .on_vertices = true,
-                                    .size = sizeof(NoliVolume),
-                                    .create = create_volume,
-                                    .destroy = destroy_volume,
-                                    .list = list_volume,
-                                    .magnitude = volume_magnitude,
-                                    .rank = volume_rank,
-                                    .add_rank_one = add_volume_rank_one};
-static const NoliTermType drag = {.name = "mass damping",
-                                  .role = NOLI_ROLE_DRAG,
-                                  .size = sizeof(NoliInertia),
-                                  .list = list_drag,
-                                  .loss = drag_loss};
-static const NoliTermType block_drag = {.name = "mass damping of elements",
-                                        .role = NOLI_ROLE_DRAG,
-                                        .size = sizeof(BlockTerm),
-                                        .create = create_block_term,
-                                        .list = list_block_drag,
-                                        .loss = block_drag_loss};
-static const NoliTermType load = {
+const NoliTermType noli_term_bending_damping = {.name = "damping of bending",
+                                                .role = NOLI_ROLE_DAMPING,
+                                                .size = sizeof(BlockTerm),
+                                                .count = count_bending,
+                                                .create = create_bending_damping,
+                                                .destroy = destroy_damping,
+                                                .list = list_damping,
+                                                .set_stiffness = set_stiffness,
+                                                .add_force = add_damping_force,
+                                                .loss = damping_loss};
+const NoliTermType noli_term_volume = {.name = "volume",
+                                       .role = NOLI_ROLE_VOLUME,
+                                       .on_vertices = true,
+                                       .size = sizeof(NoliVolume),
+                                       .create = create_volume,
+                                       .destroy = destroy_volume,
+                                       .list = list_volume,
+                                       .magnitude = volume_magnitude,
+                                       .rank = volume_rank,
+                                       .add_rank_one = add_volume_rank_one};
+const NoliTermType noli_term_drag = {.name = "mass damping",
+                                     .role = NOLI_ROLE_DRAG,
+                                     .size = sizeof(NoliInertia),
+                                     .list = list_drag,
+                                     .loss = drag_loss};
+const NoliTermType noli_term_block_drag = {.name = "mass damping of elements",
+                                           .role = NOLI_ROLE_DRAG,
+                                           .size = sizeof(BlockTerm),
+                                           .count = count_elements,
+                                           .create = create_block_term,
+                                           .list = list_block_drag,
+                                           .loss = block_drag_loss};
+const NoliTermType noli_term_load = {
     .name = "load", .role = NOLI_ROLE_LOAD, .size = sizeof(NoliLoad), .list = list_load};
-static const NoliTermType springs = {.name = "springs",
-                                     .role = NOLI_ROLE_SPRINGS,
-                                     .size = sizeof(NoliSprings),
-                                     .list = list_springs};
-static const NoliTermType friction = {
+const NoliTermType noli_term_springs = {.name = "springs",
+                                        .role = NOLI_ROLE_SPRINGS,
+                                        .size = sizeof(NoliSprings),
+                                        .list = list_springs};
+const NoliTermType noli_term_friction = {
     .name = "friction", .role = NOLI_ROLE_FRICTION, .on_vertices = true, .list = list_friction};
-static const NoliTermType contact = {
-    .name = "contact", .role = NOLI_ROLE_CONTACT, .on_vertices = true};
-static const NoliTermType implicit_friction = {
-    .name = "implicit friction", .role = NOLI_ROLE_IMPLICIT_FRICTION, .on_vertices = true};
+const NoliTermType noli_term_contact = {
+    .name = "contact", .role = NOLI_ROLE_CONTACT, .on_vertices = true, .count = count_contact};
+const NoliTermType noli_term_implicit_friction = {.name = "implicit friction",
+                                                  .role = NOLI_ROLE_IMPLICIT_FRICTION,
+                                                  .on_vertices = true,
+                                                  .count = count_contact};
 
-void noli_term_types(const NoliStage* stage, NoliTermCount types[NOLI_TERM_TYPES]) {
-  int32_t n = stage->problem->n_block;
-  int32_t n_bending = count_blocks(stage->problem, NOLI_PART_BENDING);
-  const NoliTermCount all[NOLI_TERM_TYPES] = {{&inertia, 1},
-                                              {&block_inertia, n},
-                                              {&elasticity, n},
-                                              {&bending, n_bending},
-                                              {&damping, n},
-                                              {&bending_damping, n_bending},
-                                              {&volume, 1},
-                                              {&drag, 1},
-                                              {&block_drag, n},
-                                              {&load, 1},
-                                              {&springs, 1},
-                                              {&friction, 1},
-                                              {&contact, NOLI_CONTACT_TERMS},
-                                              {&implicit_friction, NOLI_CONTACT_TERMS}};
-  for (int32_t i = 0; i < NOLI_TERM_TYPES; i++) {
-    types[i] = all[i];
-  }
+const NoliTermType* const* noli_term_types(int32_t* n) {
+#define NOLI_TERM_ENTRY(name) &noli_term_##name,
+  static const NoliTermType* const types[] = {NOLI_TERM_TYPES(NOLI_TERM_ENTRY)};
+#undef NOLI_TERM_ENTRY
+  *n = (int32_t)(sizeof types / sizeof types[0]);
+  return types;
 }

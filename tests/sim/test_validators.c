@@ -1,6 +1,6 @@
 // Every validator (base/validate.h) accepts the structures that the library builds and rejects them
 // after one change. Debug builds call them: there an invalid structure fails where it is built.
-#include "support.h"
+#include "../contact/gcp_cases.h"
 
 #include "base/sort.h"
 #include "base/validate.h"
@@ -13,7 +13,9 @@
 #include "linalg/expansion.h"
 #include "linalg/followers.h"
 #include "linalg/general_matrix.h"
+#include "linalg/low_rank.h"
 #include "linalg/pattern.h"
+#include "linalg/supernodal.h"
 #include "mesh/topology.h"
 #include "noli/noli.h"
 #include "output/checkpoint.h"
@@ -177,6 +179,90 @@ static void defect_is_an_internal_error(void** state) {
   test_context_done(&context);
 }
 
+// An arrow: rows 0 and 1 are linked to row 2 only.
+static void supernodes(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliOrderer* orderer = NULL;
+  NoliSymbolic symbolic = {0};
+  NoliSupernodal factor = {0};
+  int64_t row[] = {0, 2, 4, 5};
+  int32_t col[] = {0, 2, 1, 2, 2};
+  const int32_t order[] = {0, 1, 2};
+  const NoliBlockMatrix matrix = {.n = 3, .nnz = 5, .row = row, .col = col};
+  ASSERT_OK(noli_orderer_create(context, NOLI_ORDERER_NARROW, &orderer));
+  ASSERT_OK(noli_orderer_begin(orderer, &matrix));
+  ASSERT_OK(noli_symbolic_make(orderer, order, &symbolic));
+  ASSERT_OK(noli_supernodal_begin(context, &factor, &symbolic));
+  assert_null(noli_supernodal_defect(&factor));
+
+  int32_t last = factor.n_super - 1, n_super = factor.n_super;
+  int32_t *first = factor.first.data, *rows = factor.row.data, *owner = factor.owner.data;
+  int64_t *at = factor.at.data, size = factor.value.capacity;
+  REFUSES(first[n_super]--, first[n_super]++, noli_supernodal_defect(&factor), "all columns");
+  REFUSES(rows[0]++, rows[0]--, noli_supernodal_defect(&factor), "begin with");
+  REFUSES(owner[2] = -1, owner[2] = last, noli_supernodal_defect(&factor), "another owner");
+  REFUSES(at[n_super]++, at[n_super]--, noli_supernodal_defect(&factor), "panels");
+  REFUSES(factor.value.capacity = at[n_super] - 1, factor.value.capacity = size,
+          noli_supernodal_defect(&factor), "memory");
+  noli_supernodal_free(context, &factor);
+  noli_symbolic_free(orderer, &symbolic);
+  noli_orderer_destroy(&orderer);
+  test_context_done(&context);
+}
+
+// Supernodes {0}, {1} and {2, 3}; row 0 is linked to 2 and 3, row 1 to 2.
+static void updates_of_supernodes(void** state) {
+  (void)state;
+  int32_t first[] = {0, 1, 2, 4}, row[] = {0, 2, 3, 1, 2, 2, 3}, owner[] = {0, 1, 2, 2};
+  int64_t start[] = {0, 3, 5, 7}, at[] = {0, 27, 45, 81};
+  const NoliSupernodal factor = {.n = 4,
+                                 .n_super = 3,
+                                 .first = {.data = first},
+                                 .start = {.data = start},
+                                 .row = {.data = row, .capacity = 7},
+                                 .at = {.data = at},
+                                 .value = {.capacity = 81},
+                                 .owner = {.data = owner}};
+  assert_null(noli_supernodal_defect(&factor));
+  REFUSES(row[2] = 2, row[2] = 3, noli_supernodal_defect(&factor), "do not ascend");
+  REFUSES(row[2] = 4, row[2] = 3, noli_supernodal_defect(&factor), "out of range");
+  // row 3 of the first one does not exist in the second one
+  REFUSES(row[1] = 1, row[1] = 2, noli_supernodal_defect(&factor), "updated row");
+}
+
+static NoliStatus copy_right_side(void* user, const double* b, double* x) {
+  (void)user;
+  memcpy(x, b, 3 * sizeof *x);
+  return NOLI_OK;
+}
+
+// I + g g^T and another part, of one block row.
+static void parts_of_rank_one(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliLowRank parts = {0};
+  const double vector[] = {1.0, 2.0, 0.0, 0.0, 1.0, 3.0};
+  ASSERT_OK(noli_low_rank_resize(&parts, context, 2, 1));
+  parts.scale[0] = 1.0;
+  parts.scale[1] = 0.5;
+  memcpy(parts.vector, vector, sizeof vector);
+  ASSERT_OK(noli_low_rank_factor(&parts, context, copy_right_side, NULL));
+  assert_null(noli_low_rank_defect(&parts));
+  int32_t exchanged = parts.pivot[1];
+  double pivot = parts.system[3];
+  int64_t room = parts.capacity[2];
+  REFUSES(parts.pivot[1] = 0, parts.pivot[1] = exchanged, noli_low_rank_defect(&parts),
+          "exchanged row");
+  REFUSES(parts.pivot[1] = 2, parts.pivot[1] = exchanged, noli_low_rank_defect(&parts),
+          "exchanged row");
+  REFUSES(parts.system[3] = NAN, parts.system[3] = pivot, noli_low_rank_defect(&parts), "pivot");
+  REFUSES(parts.capacity[2] = 5, parts.capacity[2] = room, noli_low_rank_defect(&parts), "memory");
+  REFUSES(parts.n = -1, parts.n = 1, noli_low_rank_defect(&parts), "negative");
+  noli_low_rank_free(context, &parts);
+  test_context_done(&context);
+}
+
 // ---- collide ----
 
 static void trees(void** state) {
@@ -279,6 +365,52 @@ static void active_sets(void** state) {
           "decay");
 }
 
+// Two boxes above each other.
+static void geometric_pairs(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliMesh *lower = NULL, *upper = NULL;
+  const double size[] = {1.0, 1.0, 1.0};
+  const int32_t cells[] = {1, 1, 1};
+  ASSERT_OK(noli_mesh_make_box(context, size, cells, true, &lower));
+  ASSERT_OK(noli_mesh_make_box(context, size, cells, true, &upper));
+  int32_t n_first = lower->n_vert;
+  lower =
+      gcp_append(context, gcp_append(context, NULL, lower, 0.0, 0.0, 0.0), upper, 0.03, 0.02, 1.05);
+  const NoliGcpParameters parameters = gcp_parameters(0.2, 0.5);
+  GcpScene* scene = gcp_scene(context, lower, n_first, &parameters, NULL, 0);
+  gcp_build(scene, scene->mesh->x, &gcp_two_bodies);
+  NoliGcpSet* set = &scene->set;
+  int32_t n_vert = scene->mesh->n_vert;
+  int64_t n = set->pair.count;
+  assert_true(n > 1 && set->slot.count > 0);
+  assert_null(noli_gcp_set_defect(set, n_vert));
+
+  NoliGcpPair second = set->pair.data[1];
+  int32_t node = set->node.data[0], slot = set->slot.data[0];
+  double d = set->d.data[0];
+  REFUSES(set->pair.data[1] = set->pair.data[0], set->pair.data[1] = second,
+          noli_gcp_set_defect(set, n_vert), "there twice");
+  REFUSES(set->count[second.kind]++, set->count[second.kind]--, noli_gcp_set_defect(set, n_vert),
+          "add up");
+  REFUSES(set->d.count--, set->d.count++, noli_gcp_set_defect(set, n_vert), "all of them");
+  REFUSES(set->node.data[0] = n_vert, set->node.data[0] = node, noli_gcp_set_defect(set, n_vert),
+          "out of range");
+  REFUSES(set->node.data[0] = set->node.data[1], set->node.data[0] = node,
+          noli_gcp_set_defect(set, n_vert), "twice in a stencil");
+  REFUSES(set->slot.data[0] = 100, set->slot.data[0] = slot, noli_gcp_set_defect(set, n_vert),
+          "no vertex");
+  REFUSES(set->first_block.data[n]++, set->first_block.data[n]--, noli_gcp_set_defect(set, n_vert),
+          "blocks");
+  REFUSES(set->d.data[0] = 0.5 * set->min_distance, set->d.data[0] = d,
+          noli_gcp_set_defect(set, n_vert), "closer");
+  REFUSES(set->scratch[0].capacity -= set->scratch[0].capacity,
+          set->scratch[0].capacity = set->scratch_size, noli_gcp_set_defect(set, n_vert),
+          "scratch");
+  gcp_scene_done(&scene);
+  test_context_done(&context);
+}
+
 // ---- meshes, models, files ----
 
 static void meshes_and_spaces(void** state) {
@@ -355,6 +487,28 @@ static void models_and_files(void** state) {
   test_context_done(&context);
 }
 
+static void states(void** unused) {
+  (void)unused;
+  NoliContext* context = test_context(1);
+  NoliState state;
+  const NoliStateSizes sizes = {
+      .n = 6, .n_force = 6, .n_past = 1, .n_ends = 1, .n_constraints = 2, .n_behind = 3};
+  ASSERT_OK(noli_state_create(context, &sizes, &state));
+  assert_null(noli_state_defect(&state));
+  REFUSES(state.x[8] = NAN, state.x[8] = 0.0, noli_state_defect(&state), "not finite");
+  REFUSES(state.v[0] = INFINITY, state.v[0] = 0.0, noli_state_defect(&state), "not finite");
+  REFUSES(state.time[0] = NAN, state.time[0] = 0.0, noli_state_defect(&state), "time");
+  REFUSES(state.parts[0] = 0, state.parts[0] = 1, noli_state_defect(&state), "number of steps");
+  REFUSES(state.past[0] = 2, state.past[0] = 0, noli_state_defect(&state), "past");
+  REFUSES(state.ended[0] = -1, state.ended[0] = 1, noli_state_defect(&state), "an end");
+  REFUSES(state.sizes.n_constraints = 3, state.sizes.n_constraints = 2, noli_state_defect(&state),
+          "room");
+  REFUSES(state.sizes.n_force = 3, state.sizes.n_force = 6, noli_state_defect(&state), "all nodes");
+  REFUSES(state.sizes.n = 5, state.sizes.n = 6, noli_state_defect(&state), "three coordinates");
+  noli_state_free(context, &state);
+  test_context_done(&context);
+}
+
 static void lists_of_frames(void** state) {
   (void)state;
   NoliRunFrame frame[] = {
@@ -371,12 +525,17 @@ int main(void) {
       cmocka_unit_test(general_matrices),
       cmocka_unit_test(plans),
       cmocka_unit_test(followers_and_expansions),
+      cmocka_unit_test(supernodes),
+      cmocka_unit_test(updates_of_supernodes),
+      cmocka_unit_test(parts_of_rank_one),
       cmocka_unit_test(defect_is_an_internal_error),
       cmocka_unit_test(trees),
       cmocka_unit_test(surfaces_and_contacts),
       cmocka_unit_test(active_sets),
+      cmocka_unit_test(geometric_pairs),
       cmocka_unit_test(meshes_and_spaces),
       cmocka_unit_test(models_and_files),
+      cmocka_unit_test(states),
       cmocka_unit_test(lists_of_frames),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

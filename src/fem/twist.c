@@ -112,7 +112,9 @@ static JetVector tangent_of(int order, NoliVec3 edge, int which) {
 
 // d, across `from`, transported to the unit vector `to`.
 static NoliVec3 transported(NoliVec3 d, NoliVec3 from, NoliVec3 to) {
-  double share = noli_dot3(d, to) / (1.0 + noli_dot3(from, to));
+  double along = 1.0 + noli_dot3(from, to);
+  // back to front there is no way to prefer: d stays where it is
+  double share = along > 1e-12 ? noli_dot3(d, to) / along : 0.0;
   return noli_mul_add3(d, -share, noli_add3(from, to));
 }
 
@@ -373,6 +375,18 @@ double noli_twist_excess(const NoliTwists* twists, const double* frame, const do
   angles_of(twists, x, i, angle);
   values_of(&turn, angle, value);
   return value[4] - twists->rest[TERMS * (int64_t)i + 4];
+}
+
+NoliVec3 noli_segment_axis(const double* frame, int32_t s, double angle) {
+  NoliVec3 t = noli_load3(frame + FRAME * (int64_t)s),
+           d = noli_load3(frame + FRAME * (int64_t)s + 3);
+  return noli_mul_add3(noli_scale3(cos(angle), d), sin(angle), noli_cross3(t, d));
+}
+
+double noli_segment_turn(const double* frame, int32_t s, NoliVec3 axis, NoliVec3 tangent,
+                         NoliVec3 axis_now) {
+  NoliVec3 from = transported(axis, noli_load3(frame + FRAME * (int64_t)s), tangent);
+  return atan2(noli_dot3(noli_cross3(from, axis_now), tangent), noli_dot3(from, axis_now));
 }
 
 void noli_twists_transport(const NoliTwists* twists, const int32_t* segment_node, const double* x,

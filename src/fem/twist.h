@@ -15,6 +15,7 @@
 #pragma once
 
 #include "fem/rod.h"
+#include "math/mat3.h"
 
 // Turns of segments with frames. Owns its arrays, but borrows `turns`.
 typedef struct NoliTwists {
@@ -58,6 +59,14 @@ void noli_twists_transport(const NoliTwists* twists, const int32_t* segment_node
 // Angle of the turn about the tangent at the end from the transported frame of the first segment to
 // that of the second: tau - tau_rest.
 double noli_twist_excess(const NoliTwists* twists, const double* frame, const double* x, int32_t i);
+
+// The first axis of the section of segment s: its director, turned by `angle`.
+NoliVec3 noli_segment_axis(const double* frame, int32_t s, double angle);
+
+// The angle, in [-pi, pi], about the unit vector `tangent` from that axis, transported there with
+// segment s, to `axis_now`.
+double noli_segment_turn(const double* frame, int32_t s, NoliVec3 axis, NoliVec3 tangent,
+                         NoliVec3 axis_now);
 
 typedef struct NoliTwisting {
   const NoliTwists* twists;

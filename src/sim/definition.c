@@ -305,6 +305,19 @@ static NoliStatus check_shell(NoliContext* context, const char* name, const Noli
     return NOLI_OK;
   }
 
+  const NoliRodDef* def = &body->rod;
+  bool elliptic = def->second_radius != 0.0;
+  double normal = noli_norm3(noli_load3(def->normal));
+  NOLI_CHECK(context, def->twist >= 0.0 && isfinite(def->twist), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": the twist of a rod must be >= 0, got %g", name, def->twist);
+  NOLI_CHECK(
+      context,
+      def->second_radius >= 0.0 && isfinite(def->second_radius) && isfinite(normal) &&
+          (!elliptic || (normal > 0.0 && def->twist > 0.0)),
+      NOLI_ERROR_ARGUMENT,
+      "body \"%s\": the second radius of a rod must be > 0, with a normal and with twist > 0",
+      name);
+
   // what else the body is
   NOLI_CHECK(context, !body->obstacle && body->plane_strain == 0.0, NOLI_ERROR_ARGUMENT,
              "body \"%s\" is a shell; it cannot be %s as well", name,

@@ -117,6 +117,9 @@ void noli_sim_outdate(NoliSim* sim);
 // Vertices that follow nodes go where the nodes of the state are, which are all that is saved.
 void noli_sim_follow(NoliSim* sim);
 
+// Takes the frames of the state to its positions.
+void noli_sim_move_frames(NoliSim* sim);
+
 // The state's past, if the integrator needs one, does not belong to its x and v any more.
 void noli_sim_forget_past(NoliSim* sim);
 

@@ -305,19 +305,6 @@ static NoliStatus check_shell(NoliContext* context, const char* name, const Noli
     return NOLI_OK;
   }
 
-  const NoliRodDef* def = &body->rod;
-  bool elliptic = def->second_radius != 0.0;
-  double normal = noli_norm3(noli_load3(def->normal));
-  NOLI_CHECK(context, def->twist >= 0.0 && isfinite(def->twist), NOLI_ERROR_ARGUMENT,
-             "body \"%s\": the twist of a rod must be >= 0, got %g", name, def->twist);
-  NOLI_CHECK(
-      context,
-      def->second_radius >= 0.0 && isfinite(def->second_radius) && isfinite(normal) &&
-          (!elliptic || (normal > 0.0 && def->twist > 0.0)),
-      NOLI_ERROR_ARGUMENT,
-      "body \"%s\": the second radius of a rod must be > 0, with a normal and with twist > 0",
-      name);
-
   // what else the body is
   NOLI_CHECK(context, !body->obstacle && body->plane_strain == 0.0, NOLI_ERROR_ARGUMENT,
              "body \"%s\" is a shell; it cannot be %s as well", name,
@@ -374,6 +361,24 @@ done:
   return status;
 }
 
+// Twist and the section of a rod.
+static NoliStatus check_section(NoliContext* context, const char* name, const NoliRodDef* def) {
+  NoliStatus status = NOLI_OK;
+  bool elliptic = def->second_radius != 0.0;
+  double normal = noli_norm3(noli_load3(def->normal));
+  NOLI_CHECK(context, def->twist >= 0.0 && isfinite(def->twist), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": the twist of a rod must be >= 0, got %g", name, def->twist);
+  NOLI_CHECK(
+      context,
+      def->second_radius >= 0.0 && isfinite(def->second_radius) && isfinite(normal) &&
+          (!elliptic || (normal > 0.0 && def->twist > 0.0)),
+      NOLI_ERROR_ARGUMENT,
+      "body \"%s\": the second radius of a rod must be > 0, with a normal and with twist > 0",
+      name);
+done:
+  return status;
+}
+
 // Rods and points, whose meshes have nothing but their cells.
 static NoliStatus check_thin(NoliContext* context, const char* name, const NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
@@ -388,6 +393,7 @@ static NoliStatus check_thin(NoliContext* context, const char* name, const NoliB
              "body \"%s\": the radius of rods and points must be > 0, got %g", name, radius);
   NOLI_CHECK(context, body->rod.bending >= 0.0 && isfinite(body->rod.bending), NOLI_ERROR_ARGUMENT,
              "body \"%s\": the bending of a rod must be >= 0, got %g", name, body->rod.bending);
+  NOLI_TRY(check_section(context, name, &body->rod));
 
   // what else the body is
   NOLI_CHECK(context,

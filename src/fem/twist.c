@@ -309,54 +309,72 @@ static void write_hessian(const double* H, const double per_length[2], double* o
   }
 }
 
+// Gradient by edges and angles, and Hessian, of the energy of a turn.
+typedef struct Derivatives {
+  double gradient[UNKNOWNS];
+  double H[UNKNOWNS * UNKNOWNS];
+} Derivatives;
+
+// `stiffness` and `force` of each term; `second`: and the Hessian.
+static void derivatives_of(const Turn* turn, const double angle[2], const double value[TERMS],
+                           const double stiffness[TERMS], const double force[TERMS], bool second,
+                           Derivatives* out) {
+  double gradient[TERMS][UNKNOWNS];
+  gradients_of(turn, angle, value, gradient);
+  memset(out, 0, sizeof *out);
+  for (int q = 0; q < TERMS; q++) {
+    for (int u = 0; u < UNKNOWNS; u++) {
+      out->gradient[u] += force[q] * gradient[q][u];
+    }
+    for (int u = 0; second && u < UNKNOWNS * UNKNOWNS; u++) {
+      out->H[u] += stiffness[q] * gradient[q][u / UNKNOWNS] * gradient[q][u % UNKNOWNS];
+    }
+  }
+  if (second) {
+    add_curvature(turn, angle, value, gradient, force, out->H);
+  }
+}
+
 static void evaluate_turn(const NoliTwisting* twisting, const double* x, int64_t i, unsigned what,
                           const NoliLocal* out) {
   const NoliTwists* twists = twisting->twists;
   bool second = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
   bool first = second || (what & NOLI_EVAL_GRADIENT) != 0;
   Turn turn;
-  double angle[2], value[TERMS], force[TERMS], per_length[2], energy = 0.0;
-  double gradient[TERMS][UNKNOWNS];
+  double angle[2], value[TERMS], stiffness[TERMS], force[TERMS], per_length[2], energy = 0.0;
+
+  // energy
   turn_at(twists, twisting->frame, x, i, second ? 2 : first ? 1 : 0, &turn);
   angles_of(twists, x, i, angle);
   values_of(&turn, angle, value);
   for (int q = 0; q < TERMS; q++) {
     double excess = value[q] - twists->rest[TERMS * i + q];
-    force[q] = twisting->scale * twists->stiffness[TERMS * i + q] * excess;
+    stiffness[q] = twisting->scale * twists->stiffness[TERMS * i + q];
+    force[q] = stiffness[q] * excess;
     energy += 0.5 * force[q] * excess;
   }
-  for (int e = 0; e < 2; e++) {
-    per_length[e] = twists->sign[2 * i + e] / twists->radius[2 * i + e];
-  }
-
   if (what & NOLI_EVAL_ENERGY) {
     out->energy[i] = isfinite(energy) ? energy : (double)INFINITY;
   }
-  if (first) {
-    gradients_of(&turn, angle, value, gradient);
+  if (!first) {
+    return;
+  }
+
+  // derivatives, on nodes
+  Derivatives derivatives;
+  derivatives_of(&turn, angle, value, stiffness, force, second, &derivatives);
+  for (int e = 0; e < 2; e++) {
+    per_length[e] = twists->sign[2 * i + e] / twists->radius[2 * i + e];
   }
   if (what & NOLI_EVAL_GRADIENT) {
-    double sum[UNKNOWNS] = {0};
-    for (int q = 0; q < TERMS; q++) {
-      for (int u = 0; u < UNKNOWNS; u++) {
-        sum[u] += force[q] * gradient[q][u];
-      }
-    }
-    write_gradient(sum, per_length, out->gradient + 3 * NODES * i);
+    write_gradient(derivatives.gradient, per_length, out->gradient + 3 * NODES * i);
   }
   if (second) {
-    double H[UNKNOWNS * UNKNOWNS] = {0};
-    for (int q = 0; q < TERMS; q++) {
-      double k = twisting->scale * twists->stiffness[TERMS * i + q];
-      for (int u = 0; u < UNKNOWNS * UNKNOWNS; u++) {
-        H[u] += k * gradient[q][u / UNKNOWNS] * gradient[q][u % UNKNOWNS];
-      }
-    }
-    add_curvature(&turn, angle, value, gradient, force, H);
     if (what & NOLI_EVAL_PROJECTED) {
-      noli_project_psd(UNKNOWNS, H);
+      noli_project_psd(UNKNOWNS, derivatives.H);
     }
-    write_hessian(H, per_length, out->hessian + 9 * noli_stencil_blocks(NODES) * i);
+    write_hessian(derivatives.H, per_length,
+                  out->hessian + 9 * (int64_t)noli_stencil_blocks(NODES) * i);
   }
 }
 

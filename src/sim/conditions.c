@@ -85,8 +85,9 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
 // Whether all vertices of the moved body are on the side where the motion ends.
 static bool is_beyond(const NoliSim* sim, const NoliMotion* motion) {
   const int32_t* first = &sim->model->vert_first[motion->def.body];
+  int32_t end = first[1] - noli_model_angle_count(sim->model, motion->def.body);
   NoliVec3 origin = noli_load3(motion->def.end_origin), normal = noli_load3(motion->def.end_normal);
-  for (int32_t i = first[0]; i < first[1]; i++) {
+  for (int32_t i = first[0]; i < end; i++) {
     NoliVec3 arm = noli_sub3(noli_load3(&sim->state.x[3 * (int64_t)i]), origin);
     if (!(noli_dot3(normal, arm) >= 0.0)) {
       return false;

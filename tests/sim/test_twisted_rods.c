@@ -355,6 +355,29 @@ static void what_is_refused(void** state) {
   world_expect_refusal(&world, "runs along the normal of its section");
 }
 
+// Pins at both ends let a straight rod spin about itself; a clamp does not.
+static void spinning_rods_are_not_held(void** state) {
+  (void)state;
+  static const int32_t held[3] = {0, 10, 1};
+  for (int n_held = 2; n_held <= 3; n_held++) {
+    World world = world_new(1);
+    int32_t rod = add_rod(&world, make_straight(&world, 10, 1.0), 0.01, 1e7, 0.3);
+    NoliMotionDef* motion = world_add_motion(&world, rod, NULL, NULL);
+    motion->node = held;
+    motion->n_node = n_held;
+    world.def.integrator = "quasi_static";
+    world_start(&world);
+    NoliStatus status = noli_sim_step(world.sim, &world.report);
+    assert_int_equal(status, n_held == 2 ? NOLI_NOT_POSITIVE_DEFINITE : NOLI_OK);
+    if (n_held == 2) {
+      const char* message = noli_context_message(world.context);
+      assert_non_null(strstr(message, "free to turn about ("));
+      assert_non_null(strstr(message, "1, 0, 0) and nothing holds it"));
+    }
+    world_done(&world);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(turned_ends_twist_evenly),
@@ -364,6 +387,7 @@ int main(void) {
       cmocka_unit_test(springs_have_their_stiffness),
       cmocka_unit_test(angles_have_no_weight),
       cmocka_unit_test(rods_resume_to_the_same_bits),
+      cmocka_unit_test(spinning_rods_are_not_held),
       cmocka_unit_test(what_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -224,31 +224,40 @@ static int32_t find_node(const NoliMotion* motion, int32_t node) {
 }
 
 // The angle by which a motion turns the section of segment s of a block about itself, to t1: where
-// it takes a point beside the first vertex, on the first axis of the section, from t0.
+// it takes two points on either side of the first vertex, on the first axis of the section, from t0
+// (whose centre is the vertex: motions may turn about the centre of what they are given). That of a
+// motion without this vertex is `other_turn`.
 static double turn_of_section(const NoliSim* sim, const NoliMotion* motion, const NoliBlock* block,
-                              int32_t s, double t0, double t1, const double* target) {
+                              int32_t s, double t0, double t1, const double* target,
+                              double other_turn) {
   const NoliModel* model = sim->model;
   int64_t first = model->vert_first[motion->def.body], vertex = block->node[2 * (int64_t)s];
   int64_t other = block->node[2 * (int64_t)s + 1], angle = block->first_angle + s;
   int32_t i = find_node(motion, (int32_t)(vertex - first));
-  if (i == NOLI_NULL_INDEX || motion->def.target == NULL) {
+  if (i == NOLI_NULL_INDEX) {
+    return other_turn;
+  }
+  if (motion->def.target == NULL) {
     return 0.0;
   }
 
-  // the point now, and at rest
-  double radius = block->angle_radius, X[3], x0[3], x1[3];
+  // the points now, and at rest
+  double radius = block->angle_radius, X[6], x0[6], x1[6];
+  const int32_t nodes[2] = {motion->node[i], motion->node[i]};
   NoliVec3 rest = block->type->axis_at_rest(block, s);
   NoliVec3 axis = noli_segment_axis(block->frame, s, sim->state.x[3 * angle] / radius);
-  noli_store3(X, noli_mul_add3(noli_load3(motion->X + 3 * (int64_t)i), radius, rest));
-  noli_store3(x0, noli_mul_add3(noli_load3(&sim->state.x[3 * vertex]), radius, axis));
+  for (int k = 0; k < 2; k++) {
+    double side = k == 0 ? radius : -radius;
+    noli_store3(X + 3 * k, noli_mul_add3(noli_load3(motion->X + 3 * (int64_t)i), side, rest));
+    noli_store3(x0 + 3 * k, noli_mul_add3(noli_load3(&sim->state.x[3 * vertex]), side, axis));
+  }
   memcpy(x1, x0, sizeof x1);
-  motion->def.target(motion->def.user, t0, t1, 1, &motion->node[i], X, x0, x1);
+  motion->def.target(motion->def.user, t0, t1, 2, nodes, X, x0, x1);
 
   // against the axis transported
-  NoliVec3 to = noli_load3(target + 3 * vertex);
-  NoliVec3 tangent = noli_sub3(noli_load3(target + 3 * other), to);
+  NoliVec3 tangent = noli_sub3(noli_load3(target + 3 * other), noli_load3(target + 3 * vertex));
   return noli_segment_turn(block->frame, s, axis, noli_normalize3(tangent),
-                           noli_sub3(noli_load3(x1), to));
+                           noli_sub3(noli_load3(x1), noli_load3(x1 + 3)));
 }
 
 // Angles are the x of their nodes. A segment whose vertices are both prescribed turns with them: as
@@ -267,8 +276,7 @@ static void hold_angles(NoliSim* sim, double t0, double t1, double* target) {
       for (int32_t m = 0; clamped && m < model->n_motion; m++) {
         const NoliMotion* motion = &model->motion[m];
         if (motion->def.body == b && acts(sim, motion, t0)) {
-          double by = turn_of_section(sim, motion, block, s, t0, t1, target);
-          turn = by != 0.0 ? by : turn;
+          turn = turn_of_section(sim, motion, block, s, t0, t1, target, turn);
         }
       }
       target[3 * angle] += clamped ? block->angle_radius * turn : 0.0;

@@ -53,15 +53,23 @@ typedef struct NoliShellDef {
   double reserved[7];      ///< 0
 } NoliShellDef;
 
-/// A rod: a mesh of segments that resists stretching and bending, with a round cross section. Where
-/// more than two segments meet, they are welded together. It does not resist twist, and a rest
+/// A rod: a mesh of segments that resists stretching and bending, with a round or elliptic cross
+/// section. Where more than two segments meet, they are welded together. Without `twist`, a rest
 /// shape that is bent has a rest turn but no plane. docs/rods.md
+///
+/// With `twist`, the body has a node for each segment behind its vertices: its x is the angle of
+/// the segment about itself times `radius`, in m; y and z are 0. What names all vertices of the
+/// body leaves these nodes alone.
 ///
 /// Young's modulus, density and damping are those of the material of the body; its law is not used.
 typedef struct NoliRodDef {
-  double radius;      ///< m, > 0; 0 (default): the body is none
-  double bending;     ///< >= 0; default 1: times the bending stiffness E pi r^4 / 4
-  double reserved[8]; ///< 0
+  double radius;        ///< m, > 0; 0 (default): the body is none
+  double bending;       ///< >= 0; default 1: times the bending stiffness E pi r^4 / 4
+  double twist;         ///< >= 0, times the torsional stiffness G pi r^4 / 2; 0 (default): none
+  double second_radius; ///< m, of an ellipse that has `radius` along `normal`; 0 (default): a
+                        ///< circle. Needs `twist`
+  double normal[3];     ///< any length, across every segment at rest; of an ellipse
+  double reserved[3];   ///< 0
 } NoliRodDef;
 
 /// Free particles: every point of the mesh has the mass of a ball of the density of the material.

@@ -29,7 +29,7 @@ typedef struct NoliBlockBody {
   NoliPointDef point;    // a radius of 0: none
 } NoliBlockBody;
 
-// Constant once finished.
+// Constant once finished, but for the frame.
 typedef struct NoliBlock {
   const NoliBlockType* type;
   NoliContext* context;
@@ -45,6 +45,11 @@ typedef struct NoliBlock {
   int32_t n_consistent;     // 0: the mass is lumped
   double mass_damping;      // 1/s, of the consistent mass
   const NoliSpace* space;   // where there are nodes beside the vertices of the mesh; else NULL
+  int32_t first_angle;      // of the n_angle nodes that are angles of elements about themselves:
+  int32_t n_angle;          // their x is the angle times angle_radius, y and z are 0
+  double angle_radius;      // m
+  int64_t n_frame;          // doubles of a frame: what elements know of the steps before
+  double* frame;            // (n_frame) the present one, in the state; else that of the rest shape
   void* self;               // of the type
 } NoliBlock;
 
@@ -59,6 +64,7 @@ typedef struct NoliBlockStencils {
   int64_t n;
   int32_t size;
   const int32_t* node;        // (n x size) NOLI_NULL_INDEX pads those that have fewer
+  int32_t n_angle;            // the last of its nodes that are angles: no translation moves them
   const double* damping_time; // (n) s
   NoliTermFn* evaluate;       // data is a NoliBlockEnergy
 } NoliBlockStencils;
@@ -118,6 +124,15 @@ struct NoliBlockType {
   double (*inversion_bound)(const NoliBlock* block, const double* x, const double* p, double keep,
                             bool valid_end, int32_t n_threads, int32_t* blocking);
 
+  // ---- frames; NULL: there are none
+
+  // First axis of the section of an element at rest.
+  NoliVec3 (*axis_at_rest)(const NoliBlock* block, int32_t element);
+  // A frame at rest, taken to x at once.
+  void (*start_frame)(const NoliBlock* block, const double* x, double* frame);
+  // Takes a frame to x, at the end of a step.
+  void (*move_frame)(const NoliBlock* block, const double* x, double* frame);
+
   // ---- mass
 
   // Adds the lumped mass to mass (n_vert), kg; for a consistent mass, a positive measure of nodes:
@@ -155,6 +170,7 @@ extern const NoliBlockType noli_block_tets;    // linear tetrahedra, triangles i
 extern const NoliBlockType noli_block_order_n; // tetrahedra of any order and shape
 extern const NoliBlockType noli_block_shells;  // triangles in space, and the hinges between them
 extern const NoliBlockType noli_block_rods;    // segments, and the turns between them
+extern const NoliBlockType noli_block_twisted; // rods that resist twist, too
 extern const NoliBlockType noli_block_points;  // free particles
 
 // Stiffness damping of types with an elasticity.

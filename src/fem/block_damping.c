@@ -70,6 +70,10 @@ static double apply(const NoliBlockStencils* stencils, int64_t t, const double* 
       continue;
     }
     int64_t at = 3 * (int64_t)node[i / 3] + i % 3, origin = 3 * (int64_t)node[0] + i % 3;
+    if (i / 3 >= n - stencils->n_angle) {
+      w[i] = b != NULL ? a[at] - b[at] : a[at];
+      continue;
+    }
     // relative to the first node: a translation gives 0 to the bit
     w[i] = b != NULL ? (a[at] - b[at]) - (a[origin] - b[origin]) : a[at] - a[origin];
   }

@@ -1,7 +1,9 @@
-// The type of block of rods: segments that resist stretching, and the turns between them that
-// resist bending (fem/rod.h), with lumped mass. Nothing of a rod can invert.
+// The types of block of rods: segments that resist stretching, and the turns between them that
+// resist bending (fem/rod.h), or bending and twist (fem/twist.h), with lumped mass. Nothing of a
+// rod can invert.
 #include "fem/block.h"
 #include "fem/rod.h"
+#include "fem/twist.h"
 #include "math/vec3.h"
 
 #include <math.h>
@@ -18,6 +20,8 @@ typedef struct Rods {
   NoliRodDef* def;       // (n_element)
   NoliTurns turns;
   double* turn_damping; // (turns) s
+  NoliTwists twists;
+  double* rest_frame; // (n_frame) of rods with twist
 } Rods;
 
 static const Rods* rods_of(const NoliBlock* block) {
@@ -28,6 +32,10 @@ static const Rods* rods_of(const NoliBlock* block) {
 
 static bool serves(const NoliBlockBody* body) {
   return body->rod.radius > 0.0;
+}
+
+static bool serves_twisted(const NoliBlockBody* body) {
+  return body->rod.radius > 0.0 && body->rod.twist > 0.0;
 }
 
 static NoliStatus allocate(NoliBlock* block) {
@@ -66,6 +74,19 @@ done:
   return status;
 }
 
+// Angles of the segments stand behind the vertices of the body.
+static NoliStatus add_twisted(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
+  block->first_angle = body->first_node + body->mesh->n_vert;
+  block->n_angle = body->n_element;
+  block->angle_radius = body->rod.radius;
+  return add(block, begin, body);
+}
+
+// Half of the width along the second axis.
+static double second_radius(const NoliRodDef* def) {
+  return def->second_radius > 0.0 ? def->second_radius : def->radius;
+}
+
 static double young_of(const NoliBlock* block, int32_t s) {
   double mu = block->lame_mu[s], lambda = block->lame_lambda[s];
   return mu * (3.0 * lambda + 2.0 * mu) / (lambda + mu);
@@ -84,7 +105,7 @@ static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, const d
                "segment %d at (%g, %g, %g) has no length", s - begin, from.x, from.y, from.z);
     double radius = self->def[s].radius, young = young_of(block, s);
     self->length[s] = length;
-    self->area[s] = PI * radius * radius;
+    self->area[s] = PI * radius * second_radius(&self->def[s]);
     self->stretching[s] = young * self->area[s];
     self->bending[s] = self->def[s].bending * young * 0.25 * self->area[s] * radius * radius;
   }
@@ -93,6 +114,68 @@ static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, const d
                             &self->turns));
   }
 done:
+  return status;
+}
+
+// Of an ellipse: second moments of area about its axes, and that of torsion.
+static NoliRodSection section_of(const NoliBlock* block, int32_t s) {
+  const NoliRodDef* def = &rods_of(block)->def[s];
+  double a = def->radius, b = second_radius(def);
+  double bending = def->bending * young_of(block, s) * 0.25 * PI * a * b;
+  double torsion = PI * (a * b) * (a * b) * (a * b) / (a * a + b * b);
+  return (NoliRodSection){.bending = {bending * b * b, bending * a * a},
+                          .twisting = def->twist * block->lame_mu[s] * torsion,
+                          .radius = a};
+}
+
+// Tangents and directors at rest; directors of round rods lie anywhere across.
+static NoliStatus set_directors(NoliBlock* block, const double* X) {
+  NoliStatus status = NOLI_OK;
+  Rods* self = block->self;
+  for (int32_t s = 0; s < block->n_element; s++) {
+    const int32_t* node = block->node + 2 * (int64_t)s;
+    NoliVec3 from = noli_load3(X + 3 * (int64_t)node[0]);
+    NoliVec3 edge = noli_sub3(noli_load3(X + 3 * (int64_t)node[1]), from);
+    NoliVec3 t = noli_scale3(1.0 / self->length[s], edge);
+    NoliVec3 normal = noli_load3(self->def[s].normal);
+    if (self->def[s].second_radius == 0.0) {
+      normal = fabs(t.x) < 0.6 ? (NoliVec3){1.0, 0.0, 0.0} : (NoliVec3){0.0, 1.0, 0.0};
+    }
+    NoliVec3 d = noli_mul_add3(normal, -noli_dot3(normal, t), t);
+    NOLI_CHECK(block->context, noli_norm3(d) > 1e-6 * noli_norm3(normal), NOLI_ERROR_ARGUMENT,
+               "segment %d at (%g, %g, %g) runs along the normal of its section", s, from.x, from.y,
+               from.z);
+    noli_store3(self->rest_frame + 6 * (int64_t)s, t);
+    noli_store3(self->rest_frame + 6 * (int64_t)s + 3, noli_scale3(1.0 / noli_norm3(d), d));
+  }
+done:
+  return status;
+}
+
+// The block has one body.
+static NoliStatus set_twisted_rest(NoliBlock* block, int32_t begin, int32_t end, const double* X,
+                                   double thickness) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = block->context;
+  Rods* self = block->self;
+  NoliRodSection* section = NULL;
+  int32_t* angle = NULL;
+  NOLI_NEW(context, section, block->n_element);
+  NOLI_NEW(context, angle, block->n_element);
+  NOLI_TRY(set_rest(block, begin, end, X, thickness));
+  for (int32_t s = 0; s < block->n_element; s++) {
+    section[s] = section_of(block, s);
+    angle[s] = block->first_angle + s;
+  }
+  block->n_frame = noli_frame_size(block->n_element, self->turns.n);
+  NOLI_NEW(context, self->rest_frame, block->n_frame);
+  NOLI_TRY(set_directors(block, X));
+  NOLI_TRY(noli_twists_create(context, &self->turns, block->n_element, block->node, angle,
+                              self->length, section, X, self->rest_frame, &self->twists));
+  block->frame = self->rest_frame;
+done:
+  noli_free(context, section);
+  noli_free(context, angle);
   return status;
 }
 
@@ -112,7 +195,9 @@ done:
 static void destroy(NoliBlock* block) {
   NoliContext* context = block->context;
   Rods* self = block->self;
+  noli_twists_destroy(context, &self->twists);
   noli_turns_destroy(context, &self->turns);
+  noli_free(context, self->rest_frame);
   noli_free(context, self->length);
   noli_free(context, self->area);
   noli_free(context, self->stretching);
@@ -153,6 +238,17 @@ static void add_mass(const NoliBlock* block, double* mass) {
     for (int a = 0; a < 2; a++) {
       mass[block->node[2 * (int64_t)s + a]] += 0.5 * block->density[s] * volume_of(block, s);
     }
+  }
+}
+
+// An angle has the inertia of its segment about itself, over the square of the radius.
+static void add_twisted_mass(const NoliBlock* block, double* mass) {
+  add_mass(block, mass);
+  for (int32_t s = 0; s < block->n_element; s++) {
+    const NoliRodDef* def = &rods_of(block)->def[s];
+    double ratio = second_radius(def) / def->radius;
+    mass[block->first_angle + s] +=
+        0.25 * (1.0 + ratio * ratio) * block->density[s] * volume_of(block, s);
   }
 }
 
@@ -228,6 +324,40 @@ static NoliBlockStencils bending(const NoliBlock* block) {
                              .evaluate = evaluate_turning};
 }
 
+// ---- twist --------------------------------------------------------------------------------------
+
+static void evaluate_twisting(const void* data, const double* x, int64_t begin, int64_t end,
+                              unsigned what, const NoliLocal* out) {
+  const NoliBlockEnergy* energy = data;
+  NoliTwisting scaled = {.twists = &rods_of(energy->block)->twists,
+                         .frame = energy->block->frame,
+                         .scale = energy->scale};
+  noli_twisting_evaluate(&scaled, x, begin, end, what, out);
+}
+
+static NoliBlockStencils twisting(const NoliBlock* block) {
+  const Rods* self = rods_of(block);
+  return (NoliBlockStencils){.n = self->turns.n,
+                             .size = 5,
+                             .node = self->twists.node,
+                             .n_angle = 2,
+                             .damping_time = self->turn_damping,
+                             .evaluate = evaluate_twisting};
+}
+
+static void move_frame(const NoliBlock* block, const double* x, double* frame) {
+  noli_twists_transport(&rods_of(block)->twists, block->node, x, frame);
+}
+
+static NoliVec3 axis_at_rest(const NoliBlock* block, int32_t element) {
+  return noli_load3(rods_of(block)->rest_frame + 6 * (int64_t)element + 3);
+}
+
+static void start_frame(const NoliBlock* block, const double* x, double* frame) {
+  memcpy(frame, rods_of(block)->rest_frame, sizeof *frame * (size_t)block->n_frame);
+  move_frame(block, x, frame);
+}
+
 const NoliBlockType noli_block_rods = {.name = "rods",
                                        .shared = true,
                                        .serves = serves,
@@ -246,3 +376,25 @@ const NoliBlockType noli_block_rods = {.name = "rods",
                                        .elasticity = elasticity,
                                        .bending = bending,
                                        .damping = &noli_block_damping};
+
+const NoliBlockType noli_block_twisted = {.name = "twisted rods",
+                                          .shared = false,
+                                          .serves = serves_twisted,
+                                          .add = add_twisted,
+                                          .set_rest = set_twisted_rest,
+                                          .finish = finish,
+                                          .destroy = destroy,
+                                          .first_inverted = first_inverted,
+                                          .is_inverted = is_inverted,
+                                          .inversion_bound = inversion_bound,
+                                          .axis_at_rest = axis_at_rest,
+                                          .start_frame = start_frame,
+                                          .move_frame = move_frame,
+                                          .add_mass = add_twisted_mass,
+                                          .rest_volume = rest_volume,
+                                          .wave_time_sqr = wave_time_sqr,
+                                          .frequency_sqr = frequency_sqr,
+                                          .von_mises = von_mises,
+                                          .elasticity = elasticity,
+                                          .bending = twisting,
+                                          .damping = &noli_block_damping};

@@ -3,8 +3,9 @@
 #include "base/parallel.h"
 
 // Blocks of a problem stand in this order.
-static const NoliBlockType* const types[] = {&noli_block_tets, &noli_block_shells, &noli_block_rods,
-                                             &noli_block_points, &noli_block_order_n};
+static const NoliBlockType* const types[] = {&noli_block_tets,    &noli_block_shells,
+                                             &noli_block_twisted, &noli_block_rods,
+                                             &noli_block_points,  &noli_block_order_n};
 enum { N_TYPES = sizeof types / sizeof types[0] };
 
 int32_t noli_block_type_count(void) {

@@ -20,7 +20,7 @@
 // Stands for the path in messages about bytes in memory.
 #define IN_MEMORY "checkpoint in memory"
 
-enum { FORMAT = 5, USER_BLOCK = 512, NAME_ROOM = 32, NO_ID = -1 };
+enum { FORMAT = 6, USER_BLOCK = 512, NAME_ROOM = 32, NO_ID = -1 };
 
 // HDF5 is not thread-safe unless it was built to be, and its files, identifiers and error handler
 // belong to the process: one context at a time may use it.

@@ -492,12 +492,23 @@ OBJECT(shell, "shell", NOLI_SCENE_ANY,
        FIELD("shear", positive, NULL, "Pa",
              "Stiffness in shear of woven shells; default: E / (2 (1 + nu)).",
              INTO(NoliBodyDef, shell.shear)));
-OBJECT(rod_body, "rod_body", NOLI_SCENE_ANY,
-       REQUIRED("radius", positive, "m", "Radius of the cross section.",
-                INTO(NoliBodyDef, rod.radius)),
-       FIELD("bending", not_negative, "1", NULL,
-             "Bending stiffness over that of a round rod, E pi r^4 / 4.",
-             INTO(NoliBodyDef, rod.bending)));
+OBJECT(
+    rod_body, "rod_body", NOLI_SCENE_ANY,
+    REQUIRED("radius", positive, "m", "Radius of the cross section.",
+             INTO(NoliBodyDef, rod.radius)),
+    FIELD("bending", not_negative, "1", NULL,
+          "Bending stiffness over that of the section, E pi r^4 / 4 of a round one.",
+          INTO(NoliBodyDef, rod.bending)),
+    FIELD("twist", not_negative, "0", NULL,
+          "Torsional stiffness over that of the section, G pi r^4 / 2 of a round one; 0: the rod "
+          "does not resist twist and has no frame.",
+          INTO(NoliBodyDef, rod.twist)),
+    FIELD("second_radius", positive, NULL, "m",
+          "Of an elliptic section with `radius` along `normal`; needs `twist`.",
+          INTO(NoliBodyDef, rod.second_radius)),
+    FIELD("normal", vector, "[0, 0, 0]", NULL,
+          "First axis of an elliptic section at rest, projected across each segment.",
+          INTO(NoliBodyDef, rod.normal)));
 OBJECT(point_body, "point_body", NOLI_SCENE_ANY,
        REQUIRED("radius", positive, "m", "Radius of the balls whose mass the points have.",
                 INTO(NoliBodyDef, point.radius)));

@@ -170,7 +170,7 @@ static NoliStatus number_nodes(NoliModel* model, const NoliSimDef* def) {
       status = block->type->add(block, range.begin, &described);
       NOLI_TRY(noli_bodies_locate(model, b, status));
       set_materials(block, range, body);
-      n_node = block->space != NULL ? block->space->n_node : n_node;
+      n_node = (block->space != NULL ? block->space->n_node : n_node) + block->n_angle;
     }
     NOLI_CHECK(context, n_node <= INT32_MAX / 3 - model->vert_first[b], NOLI_ERROR_TOO_LARGE,
                "the nodes of all bodies are more than an index can count");
@@ -439,7 +439,9 @@ static NoliStatus copy_positions(NoliModel* model, const NoliSimDef* def, const 
   for (int32_t b = 0, v = 0; b < model->n_body; b++) {
     const NoliBodyDef* body = &def->bodies[b];
     int64_t first = 3 * (int64_t)model->vert_first[b];
-    size_t bytes = 3 * sizeof(double) * (size_t)(model->vert_first[b + 1] - model->vert_first[b]);
+    int32_t n_angle = noli_model_angle_count(model, b);
+    int64_t n_own = model->vert_first[b + 1] - model->vert_first[b] - n_angle;
+    size_t bytes = 3 * sizeof(double) * (size_t)n_own;
     const NoliSpace* space = space_of(model, b);
     const double* X = space != NULL ? space->X : body->mesh->x;
     memcpy(problem->X + first, X, bytes);
@@ -449,6 +451,8 @@ static NoliStatus copy_positions(NoliModel* model, const NoliSimDef* def, const 
     } else {
       memcpy(model->x0 + first, body->x0 != NULL ? body->x0 : X, bytes);
     }
+    memset(problem->X + first + 3 * n_own, 0, 3 * sizeof(double) * (size_t)n_angle);
+    memset(model->x0 + first + 3 * n_own, 0, 3 * sizeof(double) * (size_t)n_angle);
     for (int32_t i = 0; proxies->any && i < proxies->body[b].n_vert; i++, v++) {
       int32_t n_node = model->vert_first[b + 1] - model->vert_first[b];
       if (proxies->place[v] >= n_node) {

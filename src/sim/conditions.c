@@ -1,5 +1,6 @@
 #include "sim/conditions.h"
 
+#include "fem/twist.h"
 #include "math/vec3.h"
 
 #include <string.h>
@@ -83,8 +84,9 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
 // Whether all vertices of the moved body are on the side where the motion ends.
 static bool is_beyond(const NoliSim* sim, const NoliMotion* motion) {
   const int32_t* first = &sim->model->vert_first[motion->def.body];
+  int32_t end = first[1] - noli_model_angle_count(sim->model, motion->def.body);
   NoliVec3 origin = noli_load3(motion->def.end_origin), normal = noli_load3(motion->def.end_normal);
-  for (int32_t i = first[0]; i < first[1]; i++) {
+  for (int32_t i = first[0]; i < end; i++) {
     NoliVec3 arm = noli_sub3(noli_load3(&sim->state.x[3 * (int64_t)i]), origin);
     if (!(noli_dot3(normal, arm) >= 0.0)) {
       return false;
@@ -207,6 +209,95 @@ static void hold_planes(NoliSim* sim) {
   }
 }
 
+// Which node of a motion is `node` of the body; NOLI_NULL_INDEX: none.
+static int32_t find_node(const NoliMotion* motion, int32_t node) {
+  if (node < motion->n_node && motion->node[node] == node) {
+    return node;
+  }
+  for (int32_t i = 0; i < motion->n_node; i++) {
+    if (motion->node[i] == node) {
+      return i;
+    }
+  }
+  return NOLI_NULL_INDEX;
+}
+
+// The angle by which a motion turns the section of segment s of a block about itself, to t1: where
+// it takes two points on either side of the first vertex, on the first axis of the section, from t0
+// (whose centre is the vertex: motions may turn about the centre of what they are given). That of a
+// motion without this vertex is `other_turn`.
+static double turn_of_section(const NoliSim* sim, const NoliMotion* motion, const NoliBlock* block,
+                              int32_t s, double t0, double t1, const double* target,
+                              double other_turn) {
+  const NoliModel* model = sim->model;
+  int64_t first = model->vert_first[motion->def.body], vertex = block->node[2 * (int64_t)s];
+  int64_t other = block->node[2 * (int64_t)s + 1], angle = block->first_angle + s;
+  int32_t i = find_node(motion, (int32_t)(vertex - first));
+  if (i == NOLI_NULL_INDEX) {
+    return other_turn;
+  }
+  if (motion->def.target == NULL) {
+    return 0.0;
+  }
+
+  // the points now, and at rest
+  double radius = block->angle_radius, X[6], x0[6], x1[6];
+  const int32_t nodes[2] = {motion->node[i], motion->node[i]};
+  NoliVec3 rest = block->type->axis_at_rest(block, s);
+  NoliVec3 axis = noli_segment_axis(block->frame, s, sim->state.x[3 * angle] / radius);
+  for (int k = 0; k < 2; k++) {
+    double side = k == 0 ? radius : -radius;
+    noli_store3(X + 3 * k, noli_mul_add3(noli_load3(motion->X + 3 * (int64_t)i), side, rest));
+    noli_store3(x0 + 3 * k, noli_mul_add3(noli_load3(&sim->state.x[3 * vertex]), side, axis));
+  }
+  memcpy(x1, x0, sizeof x1);
+  motion->def.target(motion->def.user, t0, t1, 2, nodes, X, x0, x1);
+
+  // against the axis transported
+  NoliVec3 tangent = noli_sub3(noli_load3(target + 3 * other), noli_load3(target + 3 * vertex));
+  return noli_segment_turn(block->frame, s, axis, noli_normalize3(tangent),
+                           noli_sub3(noli_load3(x1), noli_load3(x1 + 3)));
+}
+
+// Angles are the x of their nodes. A segment whose vertices are both prescribed turns with them: as
+// the last motion turns it that acts on them, or not.
+static void hold_angles(NoliSim* sim, double t0, double t1, double* target) {
+  const NoliModel* model = sim->model;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    const NoliBlock* block = noli_problem_block(&model->problem, b);
+    for (int32_t s = 0; block != NULL && s < block->n_angle; s++) {
+      const int32_t* node = block->node + 2 * (int64_t)s;
+      int64_t angle = block->first_angle + s;
+      bool given = (sim->prescribed[angle] & 1) != 0;
+      bool clamped = !given && sim->prescribed[node[0]] == NOLI_ALL_AXES &&
+                     sim->prescribed[node[1]] == NOLI_ALL_AXES;
+      double turn = 0.0;
+      for (int32_t m = 0; clamped && m < model->n_motion; m++) {
+        const NoliMotion* motion = &model->motion[m];
+        if (motion->def.body == b && acts(sim, motion, t0)) {
+          turn = turn_of_section(sim, motion, block, s, t0, t1, target, turn);
+        }
+      }
+      target[3 * angle] += clamped ? block->angle_radius * turn : 0.0;
+      target[3 * angle + 1] = target[3 * angle + 2] = 0.0;
+    }
+  }
+}
+
+// No component of the nodes of angles but the angle can move.
+static void mark_angles(NoliSim* sim) {
+  const NoliProblem* problem = &sim->model->problem;
+  for (int32_t k = 0; k < problem->n_block; k++) {
+    const NoliBlock* block = &problem->block[k];
+    for (int32_t s = 0; s < block->n_angle; s++) {
+      const int32_t* node = block->node + 2 * (int64_t)s;
+      bool clamped =
+          sim->prescribed[node[0]] == NOLI_ALL_AXES && sim->prescribed[node[1]] == NOLI_ALL_AXES;
+      sim->prescribed[block->first_angle + s] |= (uint8_t)(clamped ? NOLI_ALL_AXES : 6);
+    }
+  }
+}
+
 NoliStatus noli_sim_collect_prescribed(NoliSim* sim, double t0, double t1) {
   const NoliModel* model = sim->model;
   memcpy(sim->ended_next, sim->state.ended, (size_t)model->n_ends * sizeof *sim->ended_next);
@@ -229,5 +320,10 @@ NoliStatus noli_sim_collect_prescribed(NoliSim* sim, double t0, double t1) {
     apply_motion(sim, m, t0, t1, sim->prescribed_target);
   }
   hold_planes(sim);
+  if (sim->rule->order == 2) {
+    hold_angles(sim, t0, 0.5 * (t0 + t1), sim->prescribed_middle);
+  }
+  hold_angles(sim, t0, t1, sim->prescribed_target);
+  mark_angles(sim);
   return list_prescribed(sim, t1);
 }

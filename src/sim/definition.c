@@ -366,6 +366,24 @@ done:
   return status;
 }
 
+// Twist and the section of a rod.
+static NoliStatus check_section(NoliContext* context, const char* name, const NoliRodDef* def) {
+  NoliStatus status = NOLI_OK;
+  bool elliptic = def->second_radius != 0.0;
+  double normal = noli_norm3(noli_load3(def->normal));
+  NOLI_CHECK(context, def->twist >= 0.0 && isfinite(def->twist), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": the twist of a rod must be >= 0, got %g", name, def->twist);
+  NOLI_CHECK(
+      context,
+      def->second_radius >= 0.0 && isfinite(def->second_radius) && isfinite(normal) &&
+          (!elliptic || (normal > 0.0 && def->twist > 0.0)),
+      NOLI_ERROR_ARGUMENT,
+      "body \"%s\": the second radius of a rod must be > 0, with a normal and with twist > 0",
+      name);
+done:
+  return status;
+}
+
 // Rods and points, whose meshes have nothing but their cells.
 static NoliStatus check_thin(NoliContext* context, const char* name, const NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
@@ -380,6 +398,7 @@ static NoliStatus check_thin(NoliContext* context, const char* name, const NoliB
              "body \"%s\": the radius of rods and points must be > 0, got %g", name, radius);
   NOLI_CHECK(context, body->rod.bending >= 0.0 && isfinite(body->rod.bending), NOLI_ERROR_ARGUMENT,
              "body \"%s\": the bending of a rod must be >= 0, got %g", name, body->rod.bending);
+  NOLI_TRY(check_section(context, name, &body->rod));
 
   // what else the body is
   NOLI_CHECK(context,

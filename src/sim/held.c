@@ -31,6 +31,7 @@ typedef struct Parts {
   int32_t* of;     // (n_vert) part of each vertex with inertia, else NOLI_NULL_INDEX
   int32_t* vertex; // (n_dof) vertex of each block row
   uint8_t* axes;   // (n_vert) prescribed components
+  double* turn;    // (n_vert x 3) m: by what angles of segments change in a rotation; 0: no angle
   Part* part;      // (n)
 } Parts;
 
@@ -78,6 +79,10 @@ static void find_parts(const NoliModel* model, Parts* parts) {
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
     unite(parts->of, block->n_element, block->n_local, block->node);
+    for (int32_t s = 0; s < block->n_angle; s++) {
+      const int32_t pair[2] = {block->node[2 * (int64_t)s], block->first_angle + s};
+      unite(parts->of, 1, 2, pair);
+    }
   }
   unite_tied(model, parts->of);
   int32_t next = 0; // of the inertial vertices
@@ -89,11 +94,31 @@ static void find_parts(const NoliModel* model, Parts* parts) {
   }
 }
 
+// An angle, in m, changes by the share of a rotation along its segment.
+static void set_turns(const NoliSim* sim, Parts* parts) {
+  const NoliProblem* problem = &sim->model->problem;
+  const double* x = sim->stage->here->x;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    for (int32_t s = 0; s < block->n_angle; s++) {
+      const int32_t* node = block->node + 2 * (int64_t)s;
+      NoliVec3 edge =
+          noli_sub3(noli_load3(x + 3 * (int64_t)node[1]), noli_load3(x + 3 * (int64_t)node[0]));
+      noli_store3(parts->turn + 3 * (int64_t)(block->first_angle + s),
+                  noli_scale3(block->angle_radius, noli_normalize3(edge)));
+    }
+  }
+}
+
+static bool is_angle(const Parts* parts, int32_t vertex) {
+  return noli_norm_sqr3(noli_load3(parts->turn + 3 * (int64_t)vertex)) > 0.0;
+}
+
 static void measure_parts(const NoliSim* sim, Parts* parts) {
   const double* x = sim->stage->here->x;
   int32_t n_vert = sim->model->problem.n_vert;
   for (int32_t i = 0; i < n_vert; i++) {
-    if (parts->of[i] != NOLI_NULL_INDEX) {
+    if (parts->of[i] != NOLI_NULL_INDEX && !is_angle(parts, i)) {
       Part* part = &parts->part[parts->of[i]];
       part->centre = noli_add3(part->centre, noli_load3(&x[3 * (int64_t)i]));
       part->n_vert++;
@@ -104,7 +129,7 @@ static void measure_parts(const NoliSim* sim, Parts* parts) {
     part->centre = noli_scale3(1.0 / part->n_vert, part->centre);
   }
   for (int32_t i = 0; i < n_vert; i++) {
-    if (parts->of[i] != NOLI_NULL_INDEX) {
+    if (parts->of[i] != NOLI_NULL_INDEX && !is_angle(parts, i)) {
       Part* part = &parts->part[parts->of[i]];
       NoliVec3 arm = noli_sub3(noli_load3(&x[3 * (int64_t)i]), part->centre);
       part->size = fmax(part->size, noli_norm3(arm));
@@ -121,6 +146,10 @@ static void motions_of(const NoliSim* sim, const Parts* parts, int32_t vertex,
     double axis[3] = {k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0};
     motion[k] = noli_load3(axis);
     motion[3 + k] = noli_scale3(1.0 / part->size, noli_cross3(noli_load3(axis), arm));
+    if (is_angle(parts, vertex)) {
+      motion[k] = (NoliVec3){0};
+      motion[3 + k] = (NoliVec3){parts->turn[3 * (int64_t)vertex + k] / part->size, 0.0, 0.0};
+    }
   }
   for (int32_t k = 0; k < N_MOTIONS; k++) {
     double d[3];
@@ -190,7 +219,8 @@ static NoliStatus fail_unheld(const NoliSim* sim, const Parts* parts, int32_t in
   NoliVec3 axis = noli_normalize3(turns ? about : along);
   double n[3];
   noli_store3(n, axis);
-  bool whole = parts->part[index].n_vert == model->vert_first[body + 1] - model->vert_first[body];
+  int32_t n_all = model->vert_first[body + 1] - model->vert_first[body];
+  bool whole = parts->part[index].n_vert == n_all - noli_model_angle_count(model, body);
   return noli_fail(
       sim->context, NOLI_NOT_POSITIVE_DEFINITE,
       "quasi_static: %s \"%s\" is free to %s (%.3g, %.3g, %.3g) and nothing holds it: prescribe "
@@ -251,6 +281,8 @@ NoliStatus noli_sim_require_held(NoliSim* sim) {
   NOLI_NEW(context, parts.of, n_vert);
   NOLI_NEW(context, parts.vertex, stage->system.n_dof);
   NOLI_NEW_ZERO(context, parts.axes, n_vert);
+  NOLI_NEW_ZERO(context, parts.turn, 3 * (int64_t)n_vert);
+  set_turns(sim, &parts);
   find_parts(sim->model, &parts);
   NOLI_NEW_ZERO(context, parts.part, parts.n);
   for (int32_t i = 0; i < n_vert; i++) {
@@ -271,6 +303,7 @@ done:
   noli_free(context, parts.of);
   noli_free(context, parts.vertex);
   noli_free(context, parts.axes);
+  noli_free(context, parts.turn);
   noli_free(context, parts.part);
   return status;
 }

@@ -97,6 +97,9 @@ static NoliStatus build_masses(NoliModel* model) {
     if (block->n_consistent > 0) {
       block->type->set_weight(block, problem->weight);
     }
+    for (int32_t k = 0; k < block->n_angle; k++) {
+      problem->weight[block->first_angle + k] = 0.0;
+    }
   }
 done:
   return status;
@@ -145,7 +148,8 @@ static double rest_diagonal(const NoliModel* model) {
     if (any && model->obstacle[b]) {
       continue;
     }
-    for (int32_t i = model->vert_first[b]; i < model->vert_first[b + 1]; i++) {
+    int32_t end = model->vert_first[b + 1] - noli_model_angle_count(model, b);
+    for (int32_t i = model->vert_first[b]; i < end; i++) {
       for (int32_t k = 0; k < 3; k++) {
         double X = model->problem.X[3 * (int64_t)i + k];
         low[k] = fmin(low[k], X);
@@ -294,7 +298,8 @@ static void set_velocities(NoliModel* model, const NoliSimDef* def) {
     }
     centre = noli_scale3(mass > 0.0 ? 1.0 / mass : 0.0, centre);
     // v + omega x (x - c)
-    for (int32_t i = model->vert_first[b]; !body->obstacle && i < model->vert_first[b + 1]; i++) {
+    int32_t end = model->vert_first[b + 1] - noli_model_angle_count(model, b);
+    for (int32_t i = model->vert_first[b]; !body->obstacle && i < end; i++) {
       NoliVec3 arm = noli_sub3(noli_load3(&model->x0[3 * (int64_t)i]), centre);
       NoliVec3 v = noli_add3(noli_load3(body->velocity),
                              noli_cross3(noli_load3(body->angular_velocity), arm));
@@ -314,7 +319,7 @@ static NoliStatus copy_nodes(NoliModel* model, int32_t body, const int32_t* node
     NOLI_CHECK(model->context, node[i] >= 0 && node[i] < n_all, NOLI_ERROR_ARGUMENT,
                "body \"%s\" has no node %d", model->name[body], node[i]);
   }
-  *n_copy = node != NULL ? n_node : n_all;
+  *n_copy = node != NULL ? n_node : n_all - noli_model_angle_count(model, body);
   NOLI_NEW(model->context, *copy, *n_copy);
   for (int32_t i = 0; i < *n_copy; i++) {
     (*copy)[i] = offset + (node != NULL ? node[i] : i);

@@ -75,6 +75,21 @@ static inline int32_t noli_model_local(const NoliModel* model, int32_t vertex) {
              : vertex - model->follower_first[body] + model->vert_first[body + 1] - first;
 }
 
+// Nodes of a body that are angles, behind those that are positions.
+static inline int32_t noli_model_angle_count(const NoliModel* model, int32_t body) {
+  const NoliBlock* block = noli_problem_block(&model->problem, body);
+  return block != NULL ? block->n_angle : 0;
+}
+
+// Doubles of the frames of all blocks.
+static inline int64_t noli_model_frame_size(const NoliModel* model) {
+  int64_t n = 0;
+  for (int32_t i = 0; i < model->problem.n_block; i++) {
+    n += model->problem.block[i].n_frame;
+  }
+  return n;
+}
+
 // Vertices of a cell of model->tet.
 static inline int32_t noli_model_cell_size(const int32_t cell[4]) {
   int32_t n = 4;

@@ -35,6 +35,11 @@ static void copy_bodies(const NoliSim* from, NoliSim* to, const int32_t* old_bod
       copy_rows(from, old, from->state.x_before, to, b, to->state.x_before);
       copy_rows(from, old, from->state.v_before, to, b, to->state.v_before);
     }
+    const NoliBlock* block = noli_problem_block(&to->model->problem, b);
+    if (block != NULL && block->n_frame > 0) {
+      memcpy(block->frame, noli_problem_block(&from->model->problem, old)->frame,
+             sizeof(double) * (size_t)block->n_frame);
+    }
   }
   noli_stage_follow(to->stage, to->model->x0);
   noli_stage_follow_vectors(to->stage, to->model->v0);

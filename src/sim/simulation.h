@@ -119,6 +119,9 @@ void noli_sim_outdate(NoliSim* sim);
 // Moves followers to match the nodes of the state; only nodes are saved.
 void noli_sim_follow(NoliSim* sim);
 
+// Transports the frames of the state to its positions.
+void noli_sim_move_frames(NoliSim* sim);
+
 // Discards the state's history, if the integrator needs one: it does not match its x and v any
 // more.
 void noli_sim_forget_past(NoliSim* sim);

@@ -232,6 +232,7 @@ static NoliStatus accept_step(NoliSim* sim) {
   noli_sim_keep_past(sim);
   memcpy(sim->state.x, stage->here->x, noli_sim_vector_bytes(sim));
   memcpy(sim->state.v, sim->v_next, noli_sim_vector_bytes(sim));
+  noli_sim_move_frames(sim);
   memcpy(sim->state.ended, sim->ended_next, (size_t)model->n_ends * sizeof *sim->state.ended);
   save_scaled(sim);
   noli_sim_outdate(sim);

@@ -104,7 +104,9 @@ static NoliStatus mark_nodes(Ties* ties) {
     const NoliTieDef* tie = &ties->def->ties[k];
     NOLI_TRY(check_bodies(ties, k));
     int32_t first = model->vert_first[tie->body];
-    int32_t n = tie->node != NULL ? tie->n_node : model->vert_first[tie->body + 1] - first;
+    int32_t n_all =
+        model->vert_first[tie->body + 1] - first - noli_model_angle_count(model, tie->body);
+    int32_t n = tie->node != NULL ? tie->n_node : n_all;
     for (int32_t i = 0; i < n; i++) {
       int32_t local = tie->node != NULL ? tie->node[i] : i, node = first + local;
       char where[160];

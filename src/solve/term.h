@@ -63,11 +63,23 @@ typedef struct NoliTerm {
   void* self;
 } NoliTerm;
 
-  // The number of terms of this type in a problem. NULL: one.
-  int32_t (*count)(const NoliProblem* problem);
-
-  // Initializes the own data, zero before; `index` counts the terms of this type. `destroy` also
-  // cleans up after a failure. May be NULL.
+// All types, in the order in which their terms are assembled, those of contact models last; X(name)
+// is noli_term_NAME.
+#define NOLI_TERM_TYPES(X)                                                                         \
+  X(inertia)                                                                                       \
+  X(block_inertia)                                                                                 \
+  X(elasticity)                                                                                    \
+  X(bending)                                                                                       \
+  X(damping)                                                                                       \
+  X(bending_damping)                                                                               \
+  X(volume)                                                                                        \
+  X(drag)                                                                                          \
+  X(block_drag)                                                                                    \
+  X(load)                                                                                          \
+  X(springs)                                                                                       \
+  X(friction)                                                                                      \
+  X(contact)                                                                                       \
+  X(implicit_friction)
 
 #define NOLI_TERM_DECLARATION(name) extern const NoliTermType noli_term_##name;
 NOLI_TERM_TYPES(NOLI_TERM_DECLARATION)

@@ -1,0 +1,80 @@
+// Rods with twist: discrete elastic rods, [Bergou2008] and [Bergou2010]. Each segment has a frame:
+// a reference director d, turned about the segment by an unknown angle. Where two segments meet,
+//   sum over both of sum over a of k_a / 4 (omega_a - omega_a rest)^2 + k_t / 2 (tau - tau_rest)^2,
+// with omega_a the component of the curvature binormal kb = 2 t0 x t1 / (1 + t0 . t1) along axis a
+// of the frame of the segment, k_a = 2 E I_a / (L0 + L1); tau the angle between both frames, once
+// one has been transported along the turn, k_t = 2 G J / (L0 + L1).
+//
+// Reference directors are parallel-transported in time: within a step from the tangent and the
+// director at its start, straight to the tangent now. These and the reference twist, which counts
+// whole turns, are the frame of a rod: part of the state, constant within a step. A segment that
+// turns by 180 degrees in one step has no transport: infinite energy.
+//
+// The angle of a segment is the x component of a node of its own, times a radius: a length. Its
+// other components are not read.
+#pragma once
+
+#include "fem/rod.h"
+#include "math/mat3.h"
+
+// Turns of segments with frames. Owns its arrays, but borrows `turns`.
+typedef struct NoliTwists {
+  const NoliTurns* turns;
+  int32_t n_segment;
+  int32_t* node;     // (n x 5) nodes of the turn, of the angles of its segments
+  double* sign;      // (n x 2) -1: the segment runs against the turn
+  double* rest;      // (n x 5) omega_1, omega_2 of the first segment, of the second, tau
+  double* stiffness; // (n x 5) J: k_1 / 2, k_2 / 2 twice, k_t
+  double* radius;    // (n x 2) m, of the angles
+} NoliTwists;
+
+// What a segment resists with.
+typedef struct NoliRodSection {
+  double bending[2]; // E I about the first axis (of the director) and the second, N m^2
+  double twisting;   // G J, N m^2
+  double radius;     // m, by which its angle is multiplied
+} NoliRodSection;
+
+// Doubles of a frame: tangent and director of each segment, then the reference twist of each turn.
+static inline int64_t noli_frame_size(int64_t n_segment, int64_t n_turn) {
+  return 6 * n_segment + n_turn;
+}
+
+// For all `turns` of n_segment segments: `segment_node` (n_segment x 2), `angle_node`, `length` and
+// `section` (n_segment). At rest the nodes are at X and angles are 0; `frame` has tangents and
+// directors of the rest shape, and gets its reference twists. Fails with NOLI_ERROR_MEMORY; destroy
+// afterwards in any case.
+NOLI_WARN_UNUSED NoliStatus noli_twists_create(NoliContext* context, const NoliTurns* turns,
+                                               int32_t n_segment, const int32_t* segment_node,
+                                               const int32_t* angle_node, const double* length,
+                                               const NoliRodSection* section, const double* X,
+                                               double* frame, NoliTwists* twists);
+void noli_twists_destroy(NoliContext* context, NoliTwists* twists);
+
+// Takes a frame to positions x: tangents and directors of the segments `segment_node`, and the
+// reference twists.
+void noli_twists_transport(const NoliTwists* twists, const int32_t* segment_node, const double* x,
+                           double* frame);
+
+// Angle of the turn about the tangent at the end from the transported frame of the first segment to
+// that of the second: tau - tau_rest.
+double noli_twist_excess(const NoliTwists* twists, const double* frame, const double* x, int32_t i);
+
+// The first axis of the section of segment s: its director, turned by `angle`.
+NoliVec3 noli_segment_axis(const double* frame, int32_t s, double angle);
+
+// The angle, in [-pi, pi], about the unit vector `tangent` from that axis, transported there with
+// segment s, to `axis_now`.
+double noli_segment_turn(const double* frame, int32_t s, NoliVec3 axis, NoliVec3 tangent,
+                         NoliVec3 axis_now);
+
+typedef struct NoliTwisting {
+  const NoliTwists* twists;
+  const double* frame;
+  double scale; // h_e^2
+} NoliTwisting;
+
+// The NoliTermFn: `data` is a NoliTwisting. Derivatives are exact; the projected Hessian has the
+// negative eigenvalues of each turn clamped to zero, as a function of two edges and two angles.
+void noli_twisting_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
+                            unsigned what, const NoliLocal* out);

@@ -1,0 +1,311 @@
+// Rods with twist: derivatives at random and degenerate states, frames transported in time,
+// energies of twisted and bent rods against closed forms.
+#include "support.h"
+
+#include "fem/twist.h"
+#include "math/eigen.h"
+#include "math/vec3.h"
+
+#define PI 3.14159265358979323846
+
+enum { N_MAX = 40 };
+
+// A chain of n segments; nodes of angles stand behind those of the rod.
+typedef struct Chain {
+  int32_t n;
+  int32_t node[2 * N_MAX], angle_node[N_MAX];
+  double length[N_MAX], bending[N_MAX];
+  NoliRodSection section[N_MAX];
+  double frame[7 * N_MAX];
+  NoliTurns turns;
+  NoliTwists twists;
+} Chain;
+
+static void make_chain(NoliContext* context, int32_t n, const double* X, NoliRodSection section,
+                       Chain* chain) {
+  *chain = (Chain){.n = n};
+  for (int32_t s = 0; s < n; s++) {
+    // directions do not matter
+    chain->node[2 * s + s % 2] = s;
+    chain->node[2 * s + 1 - s % 2] = s + 1;
+    chain->angle_node[s] = n + 1 + s;
+    chain->section[s] = section;
+    chain->bending[s] = 1.0;
+    NoliVec3 edge = noli_sub3(noli_load3(X + 3 * chain->node[2 * s + 1]),
+                              noli_load3(X + 3 * chain->node[2 * s]));
+    NoliVec3 any = {0.3, -0.8, 0.5 + 0.01 * s};
+    chain->length[s] = noli_norm3(edge);
+    NoliVec3 t = noli_scale3(1.0 / chain->length[s], edge);
+    NoliVec3 d = noli_mul_add3(any, -noli_dot3(any, t), t);
+    noli_store3(chain->frame + 6 * s, t);
+    noli_store3(chain->frame + 6 * s + 3, noli_scale3(1.0 / noli_norm3(d), d));
+  }
+  ASSERT_OK(
+      noli_turns_add(context, 0, n, chain->node, X, chain->length, chain->bending, &chain->turns));
+  ASSERT_OK(noli_twists_create(context, &chain->turns, n, chain->node, chain->angle_node,
+                               chain->length, chain->section, X, chain->frame, &chain->twists));
+}
+
+static void free_chain(NoliContext* context, Chain* chain) {
+  noli_twists_destroy(context, &chain->twists);
+  noli_turns_destroy(context, &chain->turns);
+}
+
+static double energy_of(const Chain* chain, const double* x) {
+  double energy[N_MAX], sum = 0.0;
+  NoliTwisting twisting = {&chain->twists, chain->frame, 1.0};
+  noli_twisting_evaluate(&twisting, x, 0, chain->turns.n, NOLI_EVAL_ENERGY,
+                         &(NoliLocal){.energy = energy});
+  for (int32_t i = 0; i < chain->turns.n; i++) {
+    sum += energy[i];
+  }
+  return sum;
+}
+
+// ---- derivatives --------------------------------------------------------------------------------
+
+static void full_matrix(const int32_t node[5], const double* blocks, double H[225]) {
+  for (int a = 0; a < 5; a++) {
+    for (int b = a; b < 5; b++) {
+      const double* block = blocks + 9 * noli_stencil_block(5, a, b);
+      for (int k = 0; k < 9; k++) {
+        int row = 3 * node[a] + k / 3, column = 3 * node[b] + k % 3;
+        H[15 * row + column] = H[15 * column + row] = block[k];
+      }
+    }
+  }
+}
+
+static double turn_energy(void* user, const double* x, double* gradient, double* hessian) {
+  const NoliTwisting* twisting = user;
+  const int32_t* node = twisting->twists->node;
+  double energy, local[15], blocks[135];
+  NoliLocal out = {.energy = &energy, .gradient = local, .hessian = blocks};
+  noli_twisting_evaluate(twisting, x, 0, 1,
+                         NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | NOLI_EVAL_HESSIAN, &out);
+  for (int i = 0; gradient != NULL && i < 15; i++) {
+    gradient[3 * node[i / 3] + i % 3] = local[i];
+  }
+  if (hessian != NULL) {
+    full_matrix(node, blocks, hessian);
+  }
+  return energy;
+}
+
+// A turn by `angle`, with angles of the segments.
+static void bend(double angle, double l1, const double theta[2], double x[15]) {
+  const double at[15] = {-1.0,
+                         0.0,
+                         0.0,
+                         0.0,
+                         0.0,
+                         0.0,
+                         l1 * cos(angle),
+                         l1 * sin(angle),
+                         0.0,
+                         0.1 * theta[0],
+                         0.0,
+                         0.0,
+                         0.1 * theta[1],
+                         0.0,
+                         0.0};
+  memcpy(x, at, sizeof at);
+}
+
+// States of a trial: the rest shape, and positions that are straight, bent, or folded to 170
+// degrees, with angles up to many turns.
+static void make_trial(NoliContext* context, TestRandom* random, int trial, Chain* chain,
+                       double x[15]) {
+  const double degrees[] = {0.0, 1e-5, 30.0, 90.0, 150.0, 170.0}, none[2] = {0.0, 0.0};
+  const double turns[] = {0.3, 2.0, 25.0};
+  double X[15], theta[2];
+  bend(trial / 6 % 2 == 0 ? 0.0 : 0.8, 0.7, none, X);
+  make_chain(context, 2, X, (NoliRodSection){.bending = {1.7, 0.6}, .twisting = 1.1, .radius = 0.1},
+             chain);
+  for (int e = 0; e < 2; e++) {
+    theta[e] = turns[trial % 3] * test_random(random, -1.0, 1.0);
+  }
+
+  // a step before, from which directors are transported
+  bend(0.5 * degrees[trial % 6] * PI / 180.0, 0.7, none, x);
+  for (int i = 0; i < 9; i++) {
+    x[i] += 0.2 * test_random(random, -1.0, 1.0);
+  }
+  noli_twists_transport(&chain->twists, chain->node, x, chain->frame);
+  chain->frame[12] += trial % 3 == 2 ? 6.0 * PI : 0.0;
+
+  bend(degrees[trial % 6] * PI / 180.0, trial % 4 == 0 ? 0.2 : 1.4, theta, x);
+  double noise = trial < 12 ? 0.0 : 0.02;
+  for (int i = 0; i < 9; i++) {
+    x[i] += noise * test_random(random, -1.0, 1.0);
+  }
+}
+
+static void derivatives_of_turns(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestRandom random = {3};
+  for (int trial = 0; trial < 72; trial++) {
+    Chain chain;
+    double x[15];
+    make_trial(context, &random, trial, &chain, x);
+    NoliTwisting twisting = {&chain.twists, chain.frame, 1.3};
+    test_derivatives(turn_energy, &twisting, 15, x, 2e-4, 1e-6, 1e-4);
+    free_chain(context, &chain);
+  }
+  test_context_done(&context);
+}
+
+static void projections_are_semi_definite(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestRandom random = {8};
+  int n_changed = 0;
+  for (int trial = 0; trial < 72; trial++) {
+    Chain chain;
+    double x[15], plain[135], projected[135], H[225] = {0}, small[121], values[11], scratch[121];
+    double largest = 0.0;
+    make_trial(context, &random, trial, &chain, x);
+    NoliTwisting twisting = {&chain.twists, chain.frame, 1.0};
+    noli_twisting_evaluate(&twisting, x, 0, 1, NOLI_EVAL_HESSIAN, &(NoliLocal){.hessian = plain});
+    noli_twisting_evaluate(&twisting, x, 0, 1, NOLI_EVAL_PROJECTED,
+                           &(NoliLocal){.hessian = projected});
+    n_changed += memcmp(plain, projected, sizeof plain) != 0;
+    full_matrix(chain.twists.node, projected, H);
+    for (int i = 0; i < 121; i++) {
+      int row = i / 11 < 10 ? i / 11 : 12, column = i % 11 < 10 ? i % 11 : 12;
+      small[i] = H[15 * row + column]; // without what is no angle of the nodes of angles
+    }
+    noli_eigen_symmetric(11, small, values, scratch);
+    for (int i = 0; i < 11; i++) {
+      largest = fmax(largest, values[i]);
+    }
+    for (int i = 0; i < 11; i++) {
+      assert_true(values[i] >= -1e-11 * largest);
+    }
+    free_chain(context, &chain);
+  }
+  assert_true(n_changed > 40);
+  test_context_done(&context);
+}
+
+// ---- closed forms -------------------------------------------------------------------------------
+
+// A straight rod that is twisted evenly has the energy G J / 2 (angle / length)^2 per length.
+static void energy_of_uniform_twist(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  enum { N = 20 };
+  Chain chain;
+  double X[3 * (2 * N + 1)] = {0}, h = 0.05, rate = 40.0, gj = 0.3;
+  for (int i = 0; i <= N; i++) {
+    X[3 * i] = h * i;
+  }
+  make_chain(context, N, X, (NoliRodSection){.bending = {1, 2}, .twisting = gj, .radius = 0.01},
+             &chain);
+  ASSERT_NEAR(energy_of(&chain, X), 0.0, 1e-20);
+  for (int s = 0; s < N; s++) {
+    // an angle counts about the direction of its segment: every other one runs backwards
+    X[3 * chain.angle_node[s]] = 0.01 * rate * h * s * (s % 2 == 0 ? 1.0 : -1.0);
+  }
+  double expected = 0.5 * gj * rate * rate * h * (N - 1);
+  ASSERT_NEAR(energy_of(&chain, X), expected, 1e-12 * expected);
+  ASSERT_NEAR(noli_twist_excess(&chain.twists, chain.frame, X, 3), rate * h, 1e-12);
+  free_chain(context, &chain);
+  test_context_done(&context);
+}
+
+// Bent to an arc in the plane of its second axis, a rod has E I_1 / 2 / radius^2 per length: a rod
+// of unlike axes shows which is which. Turned by 90 degrees about itself it has E I_2.
+static void energy_of_arcs(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  enum { N = 40 };
+  Chain chain;
+  double X[3 * (2 * N + 1)] = {0}, x[3 * (2 * N + 1)] = {0}, h = 0.01, radius = 0.7;
+  double angle = 2.0 * asin(0.5 * h / radius);
+  NoliRodSection section = {.bending = {3.0, 5.0}, .twisting = 1.0, .radius = 0.01};
+  for (int i = 0; i <= N; i++) {
+    X[3 * i] = h * i;
+    noli_store3(x + 3 * i, (NoliVec3){radius * sin(angle * i), radius * cos(angle * i), 0.0});
+  }
+  make_chain(context, N, X, section, &chain);
+  for (int s = 0; s < N; s++) {
+    noli_store3(chain.frame + 6 * s + 3, (NoliVec3){0.0, 0.0, 1.0});
+  }
+  noli_twists_destroy(context, &chain.twists);
+  ASSERT_OK(noli_twists_create(context, &chain.turns, N, chain.node, chain.angle_node, chain.length,
+                               chain.section, X, chain.frame, &chain.twists));
+  double per_bending = 0.5 / (radius * radius) * (N - 1) * h;
+  ASSERT_NEAR(energy_of(&chain, x), 3.0 * per_bending, 1e-3 * per_bending);
+  for (int s = 0; s < N; s++) {
+    x[3 * chain.angle_node[s]] = 0.01 * 0.5 * PI * (s % 2 == 0 ? 1.0 : -1.0);
+  }
+  ASSERT_NEAR(energy_of(&chain, x), 5.0 * per_bending, 1e-3 * per_bending);
+  free_chain(context, &chain);
+  test_context_done(&context);
+}
+
+// A rod that turns as a whole, in steps, about any axis and more than once, keeps its energy once
+// its angles follow; about an axis across itself they do not change.
+static void turning_as_a_whole_costs_nothing(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  enum { N = 12 };
+  Chain chain;
+  double X[3 * (2 * N + 1)] = {0}, x[3 * (2 * N + 1)] = {0};
+  for (int i = 0; i <= N; i++) {
+    X[3 * i] = 0.1 * i;
+  }
+  make_chain(context, N, X, (NoliRodSection){.bending = {3, 5}, .twisting = 1, .radius = 0.01},
+             &chain);
+  for (int step = 1; step <= 50; step++) {
+    double angle = 0.4 * step;
+    for (int i = 0; i <= N; i++) {
+      noli_store3(x + 3 * i, (NoliVec3){cos(angle) * X[3 * i], 0.0, -sin(angle) * X[3 * i]});
+    }
+    ASSERT_NEAR(energy_of(&chain, x), 0.0, 1e-20);
+    noli_twists_transport(&chain.twists, chain.node, x, chain.frame);
+    ASSERT_NEAR(energy_of(&chain, x), 0.0, 1e-20);
+  }
+  free_chain(context, &chain);
+  test_context_done(&context);
+}
+
+// The end tangent of a rod goes round a cone and comes back: its director returns turned by the
+// solid angle, 2 pi (1 - cos of the half angle). The reference twist follows over whole turns.
+static void reference_twist_is_the_solid_angle(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  Chain chain;
+  const double X[15] = {0, 0, 0, 1, 0, 0, 2, 0, 0};
+  double x[15], half = 1.2;
+  enum { STEPS = 400, ROUNDS = 3 };
+  make_chain(context, 2, X, (NoliRodSection){.bending = {1, 1}, .twisting = 1, .radius = 0.01},
+             &chain);
+  memcpy(x, X, sizeof x);
+  double before = 0.0;
+  for (int step = 0; step <= ROUNDS * STEPS; step++) {
+    double angle = 2.0 * PI * step / STEPS;
+    noli_store3(x + 6, (NoliVec3){1.0 + cos(half), sin(half) * cos(angle), sin(half) * sin(angle)});
+    noli_twists_transport(&chain.twists, chain.node, x, chain.frame);
+    before = step == 0 ? noli_twist_excess(&chain.twists, chain.frame, x, 0) : before;
+  }
+  double turned = noli_twist_excess(&chain.twists, chain.frame, x, 0) - before;
+  double expected = 2.0 * PI * (1.0 - cos(half)) * ROUNDS;
+  ASSERT_NEAR(fabs(turned), expected, 1e-3 * expected);
+  free_chain(context, &chain);
+  test_context_done(&context);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(derivatives_of_turns),
+      cmocka_unit_test(projections_are_semi_definite),
+      cmocka_unit_test(energy_of_uniform_twist),
+      cmocka_unit_test(energy_of_arcs),
+      cmocka_unit_test(turning_as_a_whole_costs_nothing),
+      cmocka_unit_test(reference_twist_is_the_solid_angle),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -20,3 +20,5 @@ Case validate_energy;
 Case validate_momentum;
 Case validate_rotation;
 Case validate_stack;
+Case validate_shell_shear;
+Case validate_shell_weight;

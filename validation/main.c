@@ -21,6 +21,8 @@ static const struct {
     {"momentum", validate_momentum},
     {"rotation", validate_rotation},
     {"stack", validate_stack},
+    {"shell_shear", validate_shell_shear},
+    {"shell_weight", validate_shell_weight},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 

@@ -31,7 +31,7 @@ static void same_blocker_ends_the_solve(void** state) {
                   noli_context_message(world.context), world.report.blocked_by);
     // from 1 mm down to rounding, a digit per iteration, and then ten equal ones
     ASSERT_AT_MOST(world.report.newton_iterations, 40);
-    expect_in(noli_context_message(world.context), "in a row");
+    expect_in(noli_context_message(world.context), "consecutive");
     expect_in(world.report.blocked_by, "contact of \"body0\" with \"ground\"");
     world_done(&world);
   }

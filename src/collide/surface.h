@@ -44,6 +44,12 @@ static inline double noli_surface_offset_of(const NoliSurface* surface, int32_t 
   return surface->offset != NULL ? surface->offset[body] : 0.0;
 }
 
+// Vertices of an edge: 1 of lone points, which are edges of zero length where NoliSurfaceParts asks
+// for it, otherwise 2.
+static inline int32_t noli_surface_edge_size(const int32_t edge[2]) {
+  return edge[0] == edge[1] ? 1 : 2;
+}
+
 // Whether a tie holds two vertices together: primitives that contain one each touch at all times,
 // like primitives with a common vertex, and are no pair.
 static inline bool noli_surface_is_attached(const NoliSurface* surface, int32_t a, int32_t b) {

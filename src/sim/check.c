@@ -88,8 +88,9 @@ static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, NoliOff
 
     // report the pair
     NoliOffender offender = {.kind = NOLI_OFFENDER_ZERO_GAP, .distance = gap};
-    noli_offender_set(model, &offender, 0, vertex, is_edge ? 2 : 1);
-    noli_offender_set(model, &offender, 1, &vertex[is_edge ? 2 : 1], is_edge ? 2 : 3);
+    const int32_t* b = &vertex[is_edge ? 2 : 1];
+    noli_offender_set(model, &offender, 0, vertex, is_edge ? noli_surface_edge_size(vertex) : 1);
+    noli_offender_set(model, &offender, 1, b, is_edge ? noli_surface_edge_size(b) : 3);
     noli_store3(offender.position, at[0]);
     NOLI_PUSH(context, offenders, offender);
   }

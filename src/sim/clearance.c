@@ -52,6 +52,8 @@ static void take_if_closer(const NoliSurface* surface, const double* x, NoliPrim
       noli_surface_offset(surface, found.entity[0], found.entity[1]);
   if (found.distance < gap->distance && found.distance > touching) {
     *gap = found;
+    gap->n_vert[0] = is_edge ? noli_surface_edge_size(a) : 1;
+    gap->n_vert[1] = is_edge ? noli_surface_edge_size(b) : 3;
   }
 }
 

@@ -57,6 +57,9 @@ static NoliStatus list_items(NoliContext* context, const NoliSurface* surface,
   }
   for (int64_t e = 0; e < surface->n_edge; e++) {
     const int32_t* edge = &surface->edge[2 * e];
+    if (noli_surface_edge_size(edge) == 1) {
+      continue; // a lone point
+    }
     has_edge[edge[0]] = has_edge[edge[1]] = 1;
     if (has_triangle[e] == 0) {
       add_item(tree, edge[0], edge[1], NOLI_NULL_INDEX);

@@ -56,22 +56,32 @@ static void name_half_space(const NoliModel* model, const NoliStepBound* blocker
            model->name[model->n_body + blocker->half_space], noli_model_local(model, blocker->a));
 }
 
+// Appends "edge 3 4" to `by`, which has `length` characters. Returns its new length.
+static int name_primitive(const NoliModel* model, int32_t n_vert, const int32_t* vertex, int length,
+                          char by[256]) {
+  static const char* const names[] = {"", "vertex", "edge", "triangle"};
+  length += snprintf(by + length, (size_t)(256 - length), "%s", names[n_vert]);
+  for (int32_t i = 0; i < n_vert; i++) {
+    length += snprintf(by + length, (size_t)(256 - length), " %d",
+                       (int)noli_model_local(model, vertex[i]));
+  }
+  return length;
+}
+
 static void name_pair(const NoliModel* model, const NoliStepBound* blocker, char by[256]) {
   const NoliSurface* surface = model->problem.surface;
-  const int32_t* a = blocker->edge_edge ? surface->edge + 2 * (int64_t)blocker->a : &blocker->a;
-  const int32_t* b = blocker->edge_edge ? surface->edge + 2 * (int64_t)blocker->b
-                                        : surface->tri + 3 * (int64_t)blocker->b;
-  const char* first = model->name[surface->body[a[0]]];
-  const char* second = model->name[surface->body[b[0]]];
-  if (blocker->edge_edge) {
-    snprintf(by, 256, "contact of \"%.80s\" with \"%.80s\" (edge %d %d, edge %d %d)", first, second,
-             noli_model_local(model, a[0]), noli_model_local(model, a[1]),
-             noli_model_local(model, b[0]), noli_model_local(model, b[1]));
-  } else {
-    snprintf(by, 256, "contact of \"%.80s\" with \"%.80s\" (vertex %d, triangle %d %d %d)", first,
-             second, noli_model_local(model, a[0]), noli_model_local(model, b[0]),
-             noli_model_local(model, b[1]), noli_model_local(model, b[2]));
-  }
+  bool edges = blocker->edge_edge;
+  const int32_t* a = edges ? surface->edge + 2 * (int64_t)blocker->a : &blocker->a;
+  const int32_t* b =
+      edges ? surface->edge + 2 * (int64_t)blocker->b : surface->tri + 3 * (int64_t)blocker->b;
+
+  // at most 245 characters
+  int length = snprintf(by, 256, "contact of \"%.80s\" with \"%.80s\" (",
+                        model->name[surface->body[a[0]]], model->name[surface->body[b[0]]]);
+  length = name_primitive(model, edges ? noli_surface_edge_size(a) : 1, a, length, by);
+  length += snprintf(by + length, (size_t)(256 - length), ", ");
+  length = name_primitive(model, edges ? noli_surface_edge_size(b) : 3, b, length, by);
+  snprintf(by + length, (size_t)(256 - length), ")");
 }
 
 void noli_sim_name_blocker(const NoliSim* sim, const NoliStepBound* blocker, char by[256]) {

@@ -2,6 +2,8 @@
 // what is refused.
 #include "world.h"
 
+#include "noli/live.h"
+
 #define PI 3.14159265358979323846
 #define GRAVITY 9.80665
 
@@ -355,6 +357,80 @@ static void points_pile_up(void** state) {
   world_done(&world);
 }
 
+static void move_aside(void* user, double t0, double t1, int32_t n, const int32_t* node,
+                       const double* X, const double* x_t0, double* x_t1) {
+  (void)node;
+  (void)X;
+  const double* speed = user;
+  for (int32_t i = 0; i < 3 * n; i++) {
+    x_t1[i] = x_t0[i] + (i % 3 == 0 ? *speed * (t1 - t0) : 0.0);
+  }
+}
+
+// Two points of radius 0.01 m at a distance, with a rod far away.
+static World two_points(double distance) {
+  World world = world_new(1);
+  make_rod(&world, make_line(&world, 4, 0, 5.0, 0.1), origin, 1e6, 0.01);
+  for (int b = 1; b < 3; b++) {
+    world_add(&world, make_point(&world, 1, origin), (double[]){distance * (b - 1), 0.0, 0.0});
+    world.body[b].point.radius = 0.01;
+    world.body[b].contact_offset = NOLI_OFFSET_THICKNESS;
+  }
+  memset(world.def.gravity, 0, sizeof world.def.gravity);
+  return world;
+}
+
+// Contact treats points as edges of zero length; messages and results call them points.
+static void points_are_called_points(void** state) {
+  (void)state;
+  // a rest shape, and a start
+  World world = world_new(1);
+  world_add(&world, make_point(&world, 2, (double[]){0, 0, 0, 0.015, 0, 0}), origin);
+  world.body[0].point.radius = 0.01;
+  world.body[0].contact_offset = NOLI_OFFSET_THICKNESS;
+  world_expect_refusal(&world, "at rest vertex 0 and vertex 1 are 0.015 m apart");
+
+  world = two_points(0.015);
+  ASSERT_STATUS(world_create(&world), NOLI_ERROR_INTERSECTION);
+  NoliOffender* offender = NULL;
+  int64_t n = 0;
+  ASSERT_OK(noli_sim_check(world.context, &world.def, &offender, &n));
+  assert_true(n > 0);
+  for (int64_t i = 0; i < n; i++) {
+    assert_int_equal(offender[i].n_vert[0], 1);
+    assert_int_equal(offender[i].n_vert[1], 1);
+    ASSERT_NEAR(offender[i].distance, -0.005, 1e-12);
+  }
+  noli_sim_check_free(world.context, &offender);
+  world_done(&world);
+
+  // what is in the way
+  static const double speed[2] = {10.0, 0.0};
+  world = two_points(0.05);
+  world_add_motion(&world, 1, move_aside, (void*)(uintptr_t)&speed[0]);
+  world_add_motion(&world, 2, move_aside, (void*)(uintptr_t)&speed[1]);
+  world_start(&world);
+  world_step(&world);
+  assert_non_null(strstr(world.report.blocked_by, "(vertex 0, vertex 0)"));
+
+  // queries
+  const double *x = noli_sim_positions(world.sim), *last = &x[3 * 6];
+  ASSERT_AT_LEAST(last[0] - x[3 * 5], 0.02);
+
+  // queries
+  NoliSurfacePoint closest;
+  const double beside[3] = {last[0] + 0.1, 0.0, 0.0}, above[3] = {5.15, 0.2, 0.0};
+  ASSERT_OK(noli_sim_closest_point(world.sim, beside, 1.0, &closest));
+  assert_int_equal(closest.entity, 2);
+  assert_int_equal(closest.n_vert, 1);
+  assert_int_equal(closest.vertex[1], NOLI_NULL_INDEX);
+  ASSERT_NEAR(closest.distance, 0.1, 1e-12);
+  ASSERT_OK(noli_sim_closest_point(world.sim, above, 1.0, &closest));
+  assert_int_equal(closest.entity, 0);
+  assert_int_equal(closest.n_vert, 2);
+  world_done(&world);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cantilevers_are_elasticas),
@@ -365,6 +441,7 @@ int main(void) {
       cmocka_unit_test(what_makes_no_sense_is_refused),
       cmocka_unit_test(points_meet_rods_and_points),
       cmocka_unit_test(points_pile_up),
+      cmocka_unit_test(points_are_called_points),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

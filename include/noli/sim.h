@@ -483,18 +483,18 @@ typedef struct NoliNewtonStat {
   double step_speed;      ///< max |Newton step| / h, m/s, before any cut
   double alpha_inversion; ///< bound that keeps elements positive, in [0, 1]
   double alpha_ccd;       ///< bound that keeps surfaces apart, in [0, 1]
-  double alpha;           ///< the step taken
-  double beta;            ///< weight of the early iterations ([Zheng2025] eq. 9); 1 while unused
-  double mu;              ///< penalty stiffness of the augmented Lagrangian; 0 without
-  double min_gap;         ///< m, smallest distance of a constraint; 0 without the active set
-  int64_t contacts;       ///< active contacts; constraints of the active set
-  int64_t active;         ///< constraints that push; 0 without the active set, likewise
-  int64_t added;          ///< constraints added after the iteration
-  int64_t removed;        ///< constraints that had decayed and were removed
-  double penetration;     ///< m, deepest linearized penetration of a constraint in the target that
-                          ///< the iteration found; 0 without, likewise
-  double condition;       ///< estimate, from below, of the condition number of the linear system,
-                          ///< preconditioned by its diagonal blocks; 0 where "pcg" did not solve it
+  double alpha;       ///< the step taken, in [0, 4]; longer than 1 where the model was too stiff
+  double beta;        ///< weight of the early iterations ([Zheng2025] eq. 9); 1 while unused
+  double mu;          ///< penalty stiffness of the augmented Lagrangian; 0 without
+  double min_gap;     ///< m, smallest distance of a constraint; 0 without the active set
+  int64_t contacts;   ///< active contacts; constraints of the active set
+  int64_t active;     ///< constraints that push; 0 without the active set, likewise
+  int64_t added;      ///< constraints added after the iteration
+  int64_t removed;    ///< constraints that had decayed and were removed
+  double penetration; ///< m, deepest linearized penetration of a constraint in the target that
+                      ///< the iteration found; 0 without, likewise
+  double condition;   ///< estimate, from below, of the condition number of the linear system,
+                      ///< preconditioned by its diagonal blocks; 0 where "pcg" did not solve it
   int32_t linear_iterations;
   int32_t lagging;  ///< solve of the step, with lagged friction, that the iteration belongs to
   int32_t stage;    ///< stage of the integrator, from 0

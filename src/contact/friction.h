@@ -18,6 +18,7 @@ typedef struct NoliFrictionContact {
   double lambda; // > 0, magnitude of the normal force; of the scaled potential, as kappa is
   int32_t entity[2];
   int32_t n_first; // nodes that belong to entity[0], the first ones
+  bool majorized;  // see noli_friction_majorize
 } NoliFrictionContact;
 
 // A contact with its normal force.
@@ -37,6 +38,7 @@ typedef struct NoliFrictionSet {
   NOLI_ARRAY(double) weight;       // of any size: of each node
   NOLI_ARRAY(int64_t) first;       // of any size: (contact.count + 1), as in NoliEnergyTerm
   NOLI_ARRAY(int64_t) first_block; // likewise
+  int64_t n_majorized;             // contacts
 } NoliFrictionSet;
 
 typedef struct NoliFriction {
@@ -44,10 +46,6 @@ typedef struct NoliFriction {
   const double* x_hat; // (n_node x 3)
   double eps_v;        // m/s: slower sliding counts as sticking
   double h_v;          // s: v = (x - x_hat) / h_v
-  // true: the Hessian is that of a quadratic that touches the energy here and is nowhere below it
-  // (the potential of every law is concave in |u|^2), so that its minimum never overshoots, while
-  // Newton steps with the exact Hessian can oscillate around sticking
-  bool majorize;
 } NoliFriction;
 
 void noli_friction_set_init(NoliFrictionSet* set);
@@ -74,6 +72,18 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliCo
                                                     const NoliHalfSpace* half_spaces,
                                                     const NoliContactPairs* pairs, const double* x,
                                                     double kappa, double dhat);
+
+// Chooses which contacts are majorized, after a Newton step from x to x_end: the Hessian of those is
+// that of a quadratic that touches the potential and is nowhere below it (the potential of every law
+// is concave in |u|^2). Its minimum never overshoots, while Newton steps with the exact Hessian can
+// oscillate around sticking. After a step that was `too_long`, and as long as any contact is
+// majorized, contacts whose potential exceeds its model are; those whose sliding has changed little
+// are exact again. `set` is data->set.
+void noli_friction_majorize(NoliFrictionSet* set, const NoliFriction* data, const double* x,
+                            const double* x_end, bool too_long);
+
+// Makes all Hessians exact again.
+void noli_friction_set_exact(NoliFrictionSet* set);
 
 // Sliding u of contact i from x_hat to x in its plane; if x_hat is NULL, x is a displacement.
 void noli_friction_sliding(const NoliFriction* data, int64_t i, const double* x, double u[2]);

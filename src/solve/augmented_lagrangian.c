@@ -225,8 +225,10 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   double start = noli_seconds();
   stat->alpha_inversion = inversion_bound(stage, stage->here->x, KEEP_VOLUME, false);
   stage->record.timing.line_search += noli_seconds() - start;
-  double taken;
-  NOLI_TRY(noli_line_search(stage, stat->alpha_inversion, &taken, &stat->energy_change));
+  NoliLineSearch search;
+  NOLI_TRY(noli_line_search(stage, stat->alpha_inversion, &search));
+  double taken = search.alpha;
+  stat->energy_change = search.change;
   solve->full_step = taken >= 1.0;
   solve->iterations++;
 done:
@@ -548,7 +550,7 @@ static NoliStatus begin(Solve* solve) {
   NoliStage* stage = solve->stage;
   memcpy(solve->work->safe, stage->here->x, vector_bytes(stage));
   solve->set->delta = stage->problem->dhat;
-  stage->friction.majorize = false;
+  noli_friction_set_exact(&stage->friction_set);
   solve->boundary_done = stage->prescribed.n == 0;
   double recovery_work;
   NOLI_TRY(limit_energy(solve, &recovery_work));

@@ -10,6 +10,9 @@ enum { MAX_HALVINGS = 60 };
 // Relative to the energies: rounding hides a smaller predicted decrease.
 #define UNSEEN 1e-13
 
+// A step that is extended to less is not worth another evaluation.
+#define LEAST_EXTENSION 1.2
+
 // g . p over all nodes.
 static double slope_along(const NoliStage* stage, const double* gradient) {
   double slope = 0.0;
@@ -22,31 +25,70 @@ static double slope_along(const NoliStage* stage, const double* gradient) {
 // Whether the magnitude of the slope has decreased at the trial point.
 static NoliStatus slope_test(NoliStage* stage, double slope, bool* passed) {
   NoliStatus status = NOLI_OK;
+  double start = noli_seconds();
   NOLI_TRY(noli_stage_trial_gradient(stage));
+  stage->record.timing.line_search += noli_seconds() - start;
   *passed = fabs(slope_along(stage, stage->trial_gradient)) <= 0.9 * fabs(slope);
 done:
   return status;
 }
 
-NoliStatus noli_line_search(NoliStage* stage, double alpha_max, double* alpha, double* change) {
+// Moves the trial point to alpha and compares its energy with that of the current point.
+static NoliStatus try_step(NoliStage* stage, double alpha, double* change, double* magnitude) {
   NoliStatus status = NOLI_OK;
-  double slope = slope_along(stage, stage->gradient);
-  *alpha = alpha_max;
-  for (int32_t halvings = 0; halvings < MAX_HALVINGS; halvings++, *alpha *= 0.5) {
-    noli_stage_set_trial(stage, *alpha);
-    NOLI_TRY(noli_stage_trial_contacts(stage));
-    double magnitude;
-    double start = noli_seconds();
-    NOLI_TRY(noli_stage_energy_change(stage, change, &magnitude));
-    bool accepted = *change <= 4.0 * DBL_EPSILON * magnitude;
-    if (!accepted && -*alpha * slope <= UNSEEN * magnitude) {
+  noli_stage_set_trial(stage, alpha);
+  NOLI_TRY(noli_stage_trial_contacts(stage));
+  double start = noli_seconds();
+  NOLI_TRY(noli_stage_energy_change(stage, change, magnitude));
+  stage->record.timing.line_search += noli_seconds() - start;
+done:
+  return status;
+}
+
+// After a full step: a longer one, if the potential is lower there.
+static NoliStatus extend(NoliStage* stage, double alpha_max, double slope, NoliLineSearch* search) {
+  NoliStatus status = NOLI_OK;
+  double magnitude, change, full = search->change;
+  // of the parabola with this slope and change
+  double bend = full - slope, alpha = bend > 0.0 ? -0.5 * slope / bend : alpha_max;
+  alpha = fmin(alpha, alpha_max);
+  bool tried = false;
+  for (; alpha > LEAST_EXTENSION; alpha *= 0.5) {
+    NOLI_TRY(try_step(stage, alpha, &change, &magnitude));
+    if (change < full) {
+      search->alpha = alpha;
+      search->change = change;
+      goto done;
+    }
+    tried = true;
+  }
+  if (tried) {
+    NOLI_TRY(try_step(stage, 1.0, &change, &magnitude));
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_line_search(NoliStage* stage, double alpha_max, NoliLineSearch* search) {
+  NoliStatus status = NOLI_OK;
+  double slope = slope_along(stage, stage->gradient), alpha = fmin(alpha_max, 1.0);
+  for (int32_t halvings = 0; halvings < MAX_HALVINGS; halvings++, alpha *= 0.5) {
+    double change, magnitude;
+    NOLI_TRY(try_step(stage, alpha, &change, &magnitude));
+    bool accepted = change <= 4.0 * DBL_EPSILON * magnitude;
+    bool seen = -alpha * slope > UNSEEN * magnitude;
+    if (!accepted && !seen) {
       NOLI_TRY(slope_test(stage, slope, &accepted));
     }
-    stage->record.timing.line_search += noli_seconds() - start;
+    if (halvings == 0) {
+      noli_friction_majorize(&stage->friction_set, &stage->friction, stage->here->x,
+                             stage->trial->x, !accepted);
+    }
     if (accepted) {
-      // if the exact matrix overshoots, as it does between sticking and sliding, majorize the next
-      // one
-      stage->friction.majorize = halvings > 0;
+      *search = (NoliLineSearch){alpha, change, seen ? change / (alpha * slope) : 0.0};
+      if (halvings == 0 && alpha_max > 1.0 && seen) {
+        NOLI_TRY(extend(stage, alpha_max, slope, search));
+      }
       NOLI_TRY(noli_stage_accept(stage));
       goto done;
     }
@@ -54,7 +96,7 @@ NoliStatus noli_line_search(NoliStage* stage, double alpha_max, double* alpha, d
   status = noli_fail(stage->context, NOLI_LINE_SEARCH_FAILED,
                      "line search: the potential does not decrease along the Newton step, "
                      "down to alpha = %.3g (largest allowed %.3g)",
-                     *alpha, alpha_max);
+                     alpha, alpha_max);
 done:
   return status;
 }

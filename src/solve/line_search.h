@@ -1,12 +1,23 @@
-// Backtracking along stage->step, which must be free of intersections and inversions.
+// Search along stage->step, which must be free of intersections and inversions.
 #pragma once
 
 #include "solve/stage.h"
 
-// Halves alpha, from `alpha_max`, until the potential decreases; then the trial point becomes the
-// current one. Close to the minimum, rounding of the energies hides the decrease; there the slope
-// along the step decides, as in the approximate Wolfe conditions of [Hager2005].
-// NOLI_LINE_SEARCH_FAILED leaves the current point unchanged. Sets stage->friction.majorize if it
-// had to cut the step.
-NOLI_WARN_UNUSED NoliStatus noli_line_search(NoliStage* stage, double alpha_max, double* alpha,
-                                             double* change);
+typedef struct NoliLineSearch {
+  double alpha;     // of the new point
+  double change;    // of the potential, by its energies
+  double linearity; // change over alpha times the slope: 0.5 where the potential is the model that
+                    // Newton's method minimizes, 1 where it is linear, and the step is far too
+                    // short; 0: unknown
+} NoliLineSearch;
+
+// Halves alpha, from `alpha_max` or 1, until the potential decreases; then the trial point becomes
+// the current one. Close to the minimum, rounding of the energies hides the decrease; there the
+// slope along the step decides, as in the approximate Wolfe conditions of [Hager2005]. If
+// `alpha_max` is larger than 1 and a full step decreases the potential more than its model, tries
+// the minimum of the parabola through both points, up to alpha_max.
+//
+// Chooses which friction is majorized in the next iteration (contact/friction.h).
+// NOLI_LINE_SEARCH_FAILED leaves the current point unchanged.
+NOLI_WARN_UNUSED NoliStatus noli_line_search(NoliStage* stage, double alpha_max,
+                                             NoliLineSearch* search);

@@ -6,6 +6,7 @@
 #include "solve/method.h"
 #include "solve/prescribed.h"
 
+#include <math.h>
 #include <stdio.h>
 
 // Fraction of a gap that one step may consume.
@@ -24,6 +25,14 @@
 // this fraction: together they gain a hundred thousandth of one Newton step.
 #define STUCK_ALPHA 1e-6
 enum { STUCK_ITERATIONS = 10 };
+
+// Where the potential decreases along a step as if it had less than half of the curvature of its
+// model, the next step may be this many times longer.
+#define LINEAR 0.75
+#define LONGEST 4.0
+
+// Majorized friction makes steps about this many times shorter.
+#define MAJORIZED_LENGTH 3.0
 
 typedef struct Stuck {
   NoliStepBound blocker;
@@ -48,15 +57,22 @@ static bool stands_still(Stuck* stuck, const NoliStage* stage, double alpha) {
   return stuck->n >= STUCK_ITERATIONS;
 }
 
-// Whether the solve ends. With "residual" it ends when the Newton step is short, as in [Li2020],
-// and friction is resolved. A cut step does not count: otherwise bodies that gain less speed than
-// the tolerance in each time step would never move.
+// Whether the Newton step is short, as in [Li2020]: what the iteration has moved, or what an exact
+// model would have. A cut step does not count: otherwise bodies that gain less speed than the
+// tolerance in each time step would never move.
+static bool is_short(const NoliNewtonStat* stat, const NoliStepFilter* filter, bool exact,
+                     double tolerance) {
+  double length = exact ? 1.0 : MAJORIZED_LENGTH;
+  return !filter->shortened && length * stat->step_speed < tolerance;
+}
+
+// Whether the solve ends. With "residual" it ends when the Newton step is short and friction is
+// resolved.
 static NoliStatus test_end(NoliStage* stage, double tolerance, const NoliNewtonStat* stat,
-                           bool whole, double beta, bool* converged) {
+                           bool is_short, double beta, bool* converged) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  *converged = problem->toi_termination ? beta < problem->toi_tolerance
-                                        : whole && stat->step_speed < tolerance;
+  *converged = problem->toi_termination ? beta < problem->toi_tolerance : is_short;
   if (*converged && !problem->toi_termination) {
     NOLI_TRY(noli_friction_solved(stage, tolerance, stat, converged));
   }
@@ -86,22 +102,24 @@ NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool pla
   double beta = 1.0;
   Stuck stuck = {.n = 0};
   *iterations = 0;
-  stage->friction.majorize = false;
+  double linearity = 0.0;
+  noli_friction_set_exact(&stage->friction_set);
   NOLI_TRY(noli_stage_energy(stage));
   for (;;) {
     // 1. gradient and projected Hessian, 2. search direction
     stat = (NoliNewtonStat){.stage = stage->index,
                             .lagging = stage->lagging,
                             .contacts = noli_stage_contact_count(stage)};
-    bool exact = !stage->friction.majorize;
+    bool exact = stage->friction_set.n_majorized == 0;
     stage->record.unbalanced = 0.0;
     NOLI_TRY(noli_find_direction(stage, plain, &stat));
 
     // 3. bound the step by inversion, CCD and CFL filter, 4. search along it
     NoliStepFilter filter;
-    NOLI_TRY(noli_stage_filter_step(stage, CCD_SAFETY, &filter));
-    stat.alpha_inversion = filter.inversion;
-    stat.alpha_ccd = filter.ccd;
+    double reach = linearity > LINEAR ? LONGEST : 1.0;
+    NOLI_TRY(noli_stage_filter_step_to(stage, reach, CCD_SAFETY, &filter));
+    stat.alpha_inversion = fmin(filter.inversion, 1.0);
+    stat.alpha_ccd = fmin(filter.ccd, 1.0);
     stage->record.blocker = filter.blocker;
     NOLI_CHECK(stage->context, filter.ccd > LEAST_ALPHA, NOLI_STEP_BLOCKED,
                "CCD: no step is possible in Newton iteration %d (alpha %.3g, inversion bound %.3g)",
@@ -110,19 +128,24 @@ NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool pla
                "CCD: the same contact or element has blocked %d consecutive Newton iterations, up "
                "to iteration %d (alpha %.3g, inversion bound %.3g)",
                STUCK_ITERATIONS, *iterations + 1, filter.ccd, filter.inversion);
-    NOLI_TRY(noli_line_search(stage, filter.ccd, &stat.alpha, &stat.energy_change));
+    NoliLineSearch search;
+    NOLI_TRY(noli_line_search(stage, filter.ccd, &search));
+    stat.alpha = search.alpha;
+    stat.energy_change = search.change;
+    linearity = search.linearity;
 
     bool joined;
-    NOLI_TRY(noli_stage_keep_contacts(stage, stat.alpha / filter.ccd, &joined));
+    NOLI_TRY(noli_stage_keep_contacts(stage, stat.alpha / fmin(filter.ccd, 1.0), &joined));
 
     // 5. adapt the barrier, 6. release or pull prescribed nodes
-    noli_stage_adapt_kappa(stage, filter.ccd < BLOCKED * filter.inversion);
+    noli_stage_adapt_kappa(stage, stat.alpha_ccd < BLOCKED * stat.alpha_inversion);
     if (*iterations + 1 >= noli_min_iterations(stage)) {
-      beta *= stat.step_speed < ROUNDING * tolerance ? 0.0 : 1.0 - stat.alpha;
+      beta *= stat.step_speed < ROUNDING * tolerance ? 0.0 : 1.0 - fmin(stat.alpha, 1.0);
     }
     stat.beta = beta;
     bool converged;
-    NOLI_TRY(test_end(stage, tolerance, &stat, exact && !filter.shortened, beta, &converged));
+    NOLI_TRY(test_end(stage, tolerance, &stat, is_short(&stat, &filter, exact, tolerance), beta,
+                      &converged));
     bool changed;
     NOLI_TRY(noli_prescribed_update(stage, converged, &changed));
 

@@ -72,8 +72,7 @@ void noli_stage_list_terms(NoliStage* stage) {
   stage->friction = (NoliFriction){.set = &stage->friction_set,
                                    .x_hat = stage->time.x_hat,
                                    .eps_v = problem->friction_speed,
-                                   .h_v = stage->time.h_v,
-                                   .majorize = stage->friction.majorize};
+                                   .h_v = stage->time.h_v};
   for (int32_t i = 0; i < stage->first_contact; i++) {
     const NoliTerm* term = &stage->term[i];
     stage->here->term[i] = term->type->list(stage, term->self, stage->here);

@@ -84,3 +84,27 @@ done:
   stage->record.timing.ccd += noli_seconds() - start;
   return status;
 }
+
+static void scale_step(NoliStage* stage, double factor) {
+  for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
+    stage->step[i] *= factor;
+  }
+}
+
+NoliStatus noli_stage_filter_step_to(NoliStage* stage, double reach, double safety,
+                                     NoliStepFilter* filter) {
+  NoliStatus status = NOLI_OK;
+  if (reach != 1.0) {
+    scale_step(stage, reach);
+  }
+  NOLI_TRY(noli_stage_filter_step(stage, safety, filter));
+  if (reach != 1.0) {
+    scale_step(stage, 1.0 / reach);
+    filter->inversion *= reach;
+    filter->ccd *= reach;
+    filter->blocker.alpha *= reach;
+    filter->shortened = filter->shortened && filter->ccd < 1.0;
+  }
+done:
+  return status;
+}

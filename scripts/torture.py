@@ -8,7 +8,7 @@ usage: torture.py --noli PROGRAM [--scenes N] [--seed K] [--jobs J] [--cpu S] [-
 Scenes come from scripts/random_scene.py, seeds K to K + N - 1, one thread each. A run is
 
   done      exit status 0, and no defect of the list below
-  refused   exit status 2: a combination that the program rejects
+  refused   exit status 2: a combination that the program rejects; or load steps in which nothing holds a body
   stopped   exit status 3: the solver could not finish; grouped by reason
   slow      not finished after --cpu seconds of CPU time
   wrong     another exit status or a signal, a finding of `noli audit`, missing or non-finite rows of steps.csv, unexplained gain
@@ -289,6 +289,9 @@ def outcome(options, scene, folder, thorough):
             result["kind"] = "wrong"
     else:
         result["reason"], result["message"] = reason_of(text, status)
+        # load steps of such a body have no solution
+        if status == 3 and "nothing holds a body" in result["reason"]:
+            result["kind"] = "refused"
         # audits within a run that fail are wrong states, not stops
         if status == 3 and "an audit found something" in result["reason"]:
             result["kind"], result["found"] = "wrong", ["audit: " + result["message"]]

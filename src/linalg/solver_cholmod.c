@@ -238,10 +238,8 @@ static NoliStatus cholmod_back_factor(void* state, const NoliLinView* view,
     goto done;
   }
   stats->factor_bytes = noli_supernodal_bytes(&cholmod->factor);
-  NOLI_CHECK(
-      cholmod->context,
-      noli_supernodal_factor(&cholmod->factor, noli_context_threads(cholmod->context), &permuted),
-      NOLI_NOT_POSITIVE_DEFINITE, "the matrix is not positive definite");
+  NOLI_CHECK(cholmod->context, noli_supernodal_factor(&cholmod->factor, &permuted),
+             NOLI_NOT_POSITIVE_DEFINITE, "the matrix is not positive definite");
 done:
   return status;
 }

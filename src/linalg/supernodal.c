@@ -28,6 +28,9 @@ enum { LARGE_PRODUCT = 500, PARALLEL_PRODUCT = 1 << 21 };
 // Room for fill beyond the present need, as contacts come one by one.
 #define SPARE_ROOM 1.125
 
+// Operations from which threads factor subtrees.
+#define PARALLEL_OPERATIONS 1e7
+
 // --- structure ---
 
 // Makes room without keeping the content.
@@ -43,17 +46,21 @@ static NoliStatus reserve(NoliContext* context, NoliSupernodal* factor,
                           const NoliSymbolic* symbolic) {
   NoliStatus status = NOLI_OK;
   int64_t n = symbolic->n, n_super = symbolic->n_super;
+  while (factor->scratch.count < noli_context_threads(context)) {
+    NOLI_PUSH(context, &factor->scratch, (NoliFactorScratch){0});
+  }
   RESERVE(context, &factor->first, n_super + 1);
   RESERVE(context, &factor->start, n_super + 1);
   RESERVE(context, &factor->row, symbolic->n_row);
   RESERVE(context, &factor->at, n_super + 1);
   RESERVE(context, &factor->value, 9 * symbolic->n_value);
   RESERVE(context, &factor->owner, n);
-  RESERVE(context, &factor->map, n);
   RESERVE(context, &factor->head, n_super);
   RESERVE(context, &factor->next, n_super);
   RESERVE(context, &factor->from, n_super);
-  RESERVE(context, &factor->update, 9 * symbolic->n_update + 3 * symbolic->n_below);
+  NoliFactorScratch* own = &factor->scratch.data[0];
+  RESERVE(context, &own->map, n);
+  RESERVE(context, &own->update, 9 * symbolic->n_update + 3 * symbolic->n_below);
 done:
   return status;
 }
@@ -64,6 +71,69 @@ static int64_t width_of(const NoliSupernodal* factor, int32_t s) {
 
 static int64_t rows_of(const NoliSupernodal* factor, int32_t s) {
   return factor->start.data[s + 1] - factor->start.data[s];
+}
+
+// The supernode that the columns of s update first; NOLI_NULL_INDEX: none.
+static int32_t parent_of(const NoliSupernodal* factor, int32_t s) {
+  int64_t width = width_of(factor, s);
+  return width == rows_of(factor, s)
+             ? NOLI_NULL_INDEX
+             : factor->owner.data[factor->row.data[factor->start.data[s] + width]];
+}
+
+// Entries of the largest update within a subtree, and of a solution below its supernodes.
+static int64_t scratch_of(const NoliSupernodal* factor, const NoliSubtree* tree) {
+  int64_t most = 0;
+  for (int32_t d = tree->begin; d < tree->end; d++) {
+    const int32_t* row = factor->row.data + factor->start.data[d];
+    int64_t n = rows_of(factor, d), from = width_of(factor, d), until;
+    most = 3 * (n - from) > most ? 3 * (n - from) : most;
+    for (; from < n && factor->owner.data[row[from]] < tree->end; from = until) {
+      int32_t s = factor->owner.data[row[from]];
+      for (until = from; until < n && factor->owner.data[row[until]] == s;) {
+        until++;
+      }
+      int64_t size = 9 * (until - from) * (n - from);
+      most = size > most ? size : most;
+    }
+  }
+  return most;
+}
+
+// Chooses the subtrees of threads, and makes their scratch.
+static NoliStatus find_subtrees(NoliContext* context, NoliSupernodal* factor, double operations) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = factor->n_super, *parent = NULL;
+  double* cost = NULL;
+  factor->subtrees.tree.count = 0;
+  if (factor->scratch.count < 2 || operations < PARALLEL_OPERATIONS) {
+    goto done;
+  }
+  NOLI_NEW(context, parent, n);
+  NOLI_NEW(context, cost, n);
+  for (int32_t s = 0; s < n; s++) {
+    double width = (double)width_of(factor, s), rows = (double)rows_of(factor, s);
+    parent[s] = parent_of(factor, s);
+    cost[s] = width * rows * rows;
+  }
+  NOLI_TRY(noli_subtrees_find(context, n, parent, cost, (int32_t)factor->scratch.count,
+                              &factor->subtrees));
+
+  // scratch of any thread fits any subtree
+  int64_t most = 0;
+  for (int64_t t = 0; t < factor->subtrees.tree.count; t++) {
+    int64_t need = scratch_of(factor, &factor->subtrees.tree.data[t]);
+    most = need > most ? need : most;
+  }
+  for (int64_t k = 1; k < factor->scratch.count && factor->subtrees.tree.count > 0; k++) {
+    RESERVE(context, &factor->scratch.data[k].map, factor->n);
+    RESERVE(context, &factor->scratch.data[k].update, most);
+  }
+  RESERVE(context, &factor->queue, factor->subtrees.tree.count);
+done:
+  noli_free(context, parent);
+  noli_free(context, cost);
+  return status;
 }
 
 NoliStatus noli_supernodal_begin(NoliContext* context, NoliSupernodal* factor,
@@ -81,13 +151,14 @@ NoliStatus noli_supernodal_begin(NoliContext* context, NoliSupernodal* factor,
       factor->owner.data[c] = s;
     }
   }
+  NOLI_TRY(find_subtrees(context, factor, symbolic->operations));
   NOLI_VALIDATE(context, noli_supernodal_defect(factor));
 done:
   return status;
 }
 
 void noli_supernodal_free(NoliContext* context, NoliSupernodal* factor) {
-  NoliIndexArray* indices[] = {&factor->first, &factor->row,  &factor->owner, &factor->map,
+  NoliIndexArray* indices[] = {&factor->first, &factor->row,  &factor->owner,
                                &factor->head,  &factor->next, &factor->from};
   for (size_t k = 0; k < sizeof indices / sizeof indices[0]; k++) {
     noli_array_free(context, indices[k]);
@@ -95,7 +166,13 @@ void noli_supernodal_free(NoliContext* context, NoliSupernodal* factor) {
   noli_array_free(context, &factor->start);
   noli_array_free(context, &factor->at);
   noli_array_free(context, &factor->value);
-  noli_array_free(context, &factor->update);
+  noli_subtrees_free(context, &factor->subtrees);
+  noli_array_free(context, &factor->queue);
+  for (int64_t k = 0; k < factor->scratch.count; k++) {
+    noli_array_free(context, &factor->scratch.data[k].map);
+    noli_array_free(context, &factor->scratch.data[k].update);
+  }
+  noli_array_free(context, &factor->scratch);
 }
 
 int64_t noli_supernodal_bytes(const NoliSupernodal* factor) {
@@ -287,8 +364,31 @@ static bool factor_panel(Panel panel, int32_t n_threads) {
 
 // --- all supernodes ---
 
+// What a thread factors with. Threads that factor subtrees work alone.
+typedef struct Worker {
+  NoliSupernodal* factor;
+  const NoliPermutedBlocks* matrix;
+  int32_t* map;
+  double* update;
+  int32_t n_threads;
+  int32_t end;            // of the supernodes that it factors
+  NoliUpdateQueue* queue; // of those that update later ones; NULL: there are none
+} Worker;
+
+static Worker worker_with(NoliSupernodal* factor, const NoliPermutedBlocks* matrix, int32_t index) {
+  const NoliFactorScratch* scratch = &factor->scratch.data[index];
+  return (Worker){.factor = factor,
+                  .matrix = matrix,
+                  .map = scratch->map.data,
+                  .update = scratch->update.data,
+                  .n_threads = 1,
+                  .end = factor->n_super};
+}
+
 // Clears the panel of a supernode and writes its columns of the matrix into it.
-static void fill_panel(NoliSupernodal* factor, int32_t s, const NoliPermutedBlocks* matrix) {
+static void fill_panel(const Worker* worker, int32_t s) {
+  const NoliSupernodal* factor = worker->factor;
+  const NoliPermutedBlocks* matrix = worker->matrix;
   Panel panel = panel_of(factor, s);
   int32_t first = factor->first.data[s];
   memset(panel.value, 0, sizeof(double) * (size_t)(panel.width * panel.rows));
@@ -297,7 +397,7 @@ static void fill_panel(NoliSupernodal* factor, int32_t s, const NoliPermutedBloc
       const double* block = matrix->value + 9 * (matrix->source[k] / 2);
       // distance of neighbours in a row and in a column of the stored block
       int64_t across = matrix->source[k] % 2 == 0 ? 3 : 1, along = 4 - across;
-      double* to = panel.value + 3 * (int64_t)factor->map.data[matrix->row[k]] +
+      double* to = panel.value + 3 * (int64_t)worker->map[matrix->row[k]] +
                    3 * (int64_t)(c - first) * panel.rows;
       for (int64_t j = 0; j < 3; j++) {
         for (int64_t i = 0; i < 3; i++) {
@@ -310,24 +410,25 @@ static void fill_panel(NoliSupernodal* factor, int32_t s, const NoliPermutedBloc
 
 // An update to add: block columns are rows from..until of supernode d, rows go on to its end.
 typedef struct Scatter {
-  const NoliSupernodal* factor;
+  const Worker* worker;
   const int32_t* row; // block rows of d from `from` on
   int64_t n_rows;     // how many
   int32_t s;          // the supernode that is updated
 } Scatter;
 
-static void add_columns(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
+static void add_columns(void* user, int64_t begin, int64_t end, int32_t thread) {
+  (void)thread;
   const Scatter* scatter = user;
-  const NoliSupernodal* factor = scatter->factor;
-  Panel panel = panel_of(factor, scatter->s);
+  const Worker* worker = scatter->worker;
+  Panel panel = panel_of(worker->factor, scatter->s);
   int64_t height = 3 * scatter->n_rows;
   for (int64_t j = begin; j < end; j++) {
-    int64_t column = 3 * (int64_t)(scatter->row[j / 3] - factor->first.data[scatter->s]) + j % 3;
+    int64_t column =
+        3 * (int64_t)(scatter->row[j / 3] - worker->factor->first.data[scatter->s]) + j % 3;
     double* to = panel.value + column * panel.rows;
-    const double* update = factor->update.data + j * height;
+    const double* update = worker->update + j * height;
     for (int64_t i = j / 3; i < scatter->n_rows; i++) {
-      double* at = to + 3 * (int64_t)factor->map.data[scatter->row[i]];
+      double* at = to + 3 * (int64_t)worker->map[scatter->row[i]];
       at[0] += update[3 * i];
       at[1] += update[3 * i + 1];
       at[2] += update[3 * i + 2];
@@ -336,8 +437,8 @@ static void add_columns(void* user, int64_t begin, int64_t end, int32_t worker) 
 }
 
 // Adds to supernode s what the columns of d contribute to it.
-static void update_from(NoliSupernodal* factor, int32_t s, int32_t d, int64_t from, int64_t until,
-                        int32_t n_threads) {
+static void update_from(const Worker* worker, int32_t s, int32_t d, int64_t from, int64_t until) {
+  const NoliSupernodal* factor = worker->factor;
   Panel source = panel_of(factor, d);
   int64_t m = source.rows - 3 * from, n = 3 * (until - from);
   const double* a = source.value + 3 * from;
@@ -346,27 +447,47 @@ static void update_from(NoliSupernodal* factor, int32_t s, int32_t d, int64_t fr
                      .k = source.width,
                      .a = a,
                      .b = a,
-                     .c = factor->update.data,
+                     .c = worker->update,
                      .lda = source.rows,
                      .ldb = source.rows,
                      .ldc = m},
-           n_threads);
-  Scatter scatter = {factor, factor->row.data + factor->start.data[d] + from, m / 3, s};
-  noli_parallel_for(m * n * source.width < PARALLEL_PRODUCT ? 1 : n_threads, n, COLUMNS,
+           worker->n_threads);
+  Scatter scatter = {worker, factor->row.data + factor->start.data[d] + from, m / 3, s};
+  noli_parallel_for(m * n * source.width < PARALLEL_PRODUCT ? 1 : worker->n_threads, n, COLUMNS,
                     add_columns, &scatter);
 }
 
-// Puts a supernode into the list of the one that its rows from `from` on update next.
-static void enlist(NoliSupernodal* factor, int32_t d, int64_t from) {
-  if (from < rows_of(factor, d)) {
-    int32_t s = factor->owner.data[factor->row.data[factor->start.data[d] + from]];
-    factor->from.data[d] = (int32_t)from;
-    factor->next.data[d] = factor->head.data[s];
-    factor->head.data[s] = d;
-  }
+// Puts supernode d at the head of the list of the one that it updates next.
+static void enlist(NoliSupernodal* factor, int32_t d) {
+  int32_t s = factor->owner.data[factor->row.data[factor->start.data[d] + factor->from.data[d]]];
+  factor->next.data[d] = factor->head.data[s];
+  factor->head.data[s] = d;
 }
 
-static void update_supernode(NoliSupernodal* factor, int32_t s, int32_t n_threads) {
+// Enlists a supernode that has updated those of its rows before `from`, now or, if another worker
+// factors what it updates next, when the queue is enlisted.
+static void pass_on(Worker* worker, int32_t d, int64_t from) {
+  NoliSupernodal* factor = worker->factor;
+  if (from == rows_of(factor, d)) {
+    return;
+  }
+  factor->from.data[d] = (int32_t)from;
+  if (factor->owner.data[factor->row.data[factor->start.data[d] + from]] < worker->end) {
+    enlist(factor, d);
+    return;
+  }
+  NoliUpdateQueue* queue = worker->queue;
+  factor->next.data[d] = NOLI_NULL_INDEX;
+  if (queue->first == NOLI_NULL_INDEX) {
+    queue->first = d;
+  } else {
+    factor->next.data[queue->last] = d;
+  }
+  queue->last = d;
+}
+
+static void update_supernode(Worker* worker, int32_t s) {
+  NoliSupernodal* factor = worker->factor;
   int32_t after;
   for (int32_t d = factor->head.data[s]; d != NOLI_NULL_INDEX; d = after) {
     after = factor->next.data[d];
@@ -375,27 +496,90 @@ static void update_supernode(NoliSupernodal* factor, int32_t s, int32_t n_thread
     while (until < n && row[until] < factor->first.data[s + 1]) {
       until++;
     }
-    update_from(factor, s, d, from, until, n_threads);
-    enlist(factor, d, until);
+    update_from(worker, s, d, from, until);
+    pass_on(worker, d, until);
   }
 }
 
-bool noli_supernodal_factor(NoliSupernodal* factor, int32_t n_threads,
-                            const NoliPermutedBlocks* matrix) {
+// Factors one supernode; false if it has no positive pivot.
+static bool factor_supernode(Worker* worker, int32_t s) {
+  NoliSupernodal* factor = worker->factor;
+  const int32_t* row = factor->row.data + factor->start.data[s];
+  for (int32_t k = 0; k < rows_of(factor, s); k++) {
+    worker->map[row[k]] = k;
+  }
+  fill_panel(worker, s);
+  update_supernode(worker, s);
+  if (!factor_panel(panel_of(factor, s), worker->n_threads)) {
+    return false;
+  }
+  pass_on(worker, s, width_of(factor, s));
+  return true;
+}
+
+typedef struct SubtreeJob {
+  NoliSupernodal* factor;
+  const NoliPermutedBlocks* matrix;
+} SubtreeJob;
+
+// A queue whose subtree has failed starts with this.
+#define FAILED (-2)
+
+static void factor_subtrees(void* user, int64_t begin, int64_t end, int32_t thread) {
+  const SubtreeJob* job = user;
+  NoliSupernodal* factor = job->factor;
+  for (int64_t k = begin; k < end; k++) {
+    int32_t t = factor->subtrees.order.data[k];
+    const NoliSubtree* tree = &factor->subtrees.tree.data[t];
+    Worker worker = worker_with(factor, job->matrix, thread);
+    worker.end = tree->end;
+    worker.queue = &factor->queue.data[t];
+    *worker.queue = (NoliUpdateQueue){NOLI_NULL_INDEX, NOLI_NULL_INDEX};
+    for (int32_t s = tree->begin; s < tree->end; s++) {
+      if (!factor_supernode(&worker, s)) {
+        worker.queue->first = FAILED;
+        break;
+      }
+    }
+  }
+}
+
+// Enlists what a subtree has queued, in that order.
+static void enlist_queue(NoliSupernodal* factor, const NoliUpdateQueue* queue) {
+  int32_t after;
+  for (int32_t d = queue->first; d != NOLI_NULL_INDEX; d = after) {
+    after = factor->next.data[d];
+    enlist(factor, d);
+  }
+}
+
+bool noli_supernodal_factor(NoliSupernodal* factor, const NoliPermutedBlocks* matrix) {
+  int64_t n_tree = factor->subtrees.tree.count, t = 0;
+  int32_t n_threads = (int32_t)factor->scratch.count;
   for (int32_t s = 0; s < factor->n_super; s++) {
     factor->head.data[s] = NOLI_NULL_INDEX;
   }
-  for (int32_t s = 0; s < factor->n_super; s++) {
-    const int32_t* row = factor->row.data + factor->start.data[s];
-    for (int32_t k = 0; k < rows_of(factor, s); k++) {
-      factor->map.data[row[k]] = k;
+
+  // subtrees, each by one thread
+  SubtreeJob job = {factor, matrix};
+  noli_parallel_tasks(n_threads, n_tree, factor_subtrees, &job);
+
+  // the top, by all threads; updates arrive in the order of supernodes
+  Worker worker = worker_with(factor, matrix, 0);
+  worker.n_threads = n_threads;
+  for (int32_t s = 0; s < factor->n_super;) {
+    if (t < n_tree && factor->subtrees.tree.data[t].begin == s) {
+      if (factor->queue.data[t].first == FAILED) {
+        return false;
+      }
+      enlist_queue(factor, &factor->queue.data[t]);
+      s = factor->subtrees.tree.data[t++].end;
+    } else {
+      if (!factor_supernode(&worker, s)) {
+        return false;
+      }
+      s++;
     }
-    fill_panel(factor, s, matrix);
-    update_supernode(factor, s, n_threads);
-    if (!factor_panel(panel_of(factor, s), n_threads)) {
-      return false;
-    }
-    enlist(factor, s, width_of(factor, s));
   }
   return true;
 }
@@ -442,28 +626,57 @@ static void solve_backwards(Panel panel, double* x, const double* below) {
   }
 }
 
-// Copies the rows of x below the columns of a supernode to factor->update, or back.
-static void exchange_below(NoliSupernodal* factor, int32_t s, double* x, bool back) {
+// Copies the rows of x below the columns of a supernode to `below`, or back.
+static void exchange_below(const NoliSupernodal* factor, int32_t s, double* x, double* below,
+                           bool back) {
   const int32_t* row = factor->row.data + factor->start.data[s] + width_of(factor, s);
-  double* below = factor->update.data;
   for (int64_t k = 0; k < rows_of(factor, s) - width_of(factor, s); k++) {
     double* at = x + 3 * (int64_t)row[k];
     memcpy(back ? at : below + 3 * k, back ? below + 3 * k : at, 3 * sizeof(double));
   }
 }
 
+static void solve_back_from(const NoliSupernodal* factor, int32_t s, double* x, double* below) {
+  exchange_below(factor, s, x, below, false);
+  solve_backwards(panel_of(factor, s), x + 3 * (int64_t)factor->first.data[s], below);
+}
+
+typedef struct SolveJob {
+  const NoliSupernodal* factor;
+  double* x;
+} SolveJob;
+
+static void solve_back_subtrees(void* user, int64_t begin, int64_t end, int32_t thread) {
+  const SolveJob* job = user;
+  const NoliSupernodal* factor = job->factor;
+  for (int64_t k = begin; k < end; k++) {
+    const NoliSubtree* tree = &factor->subtrees.tree.data[factor->subtrees.order.data[k]];
+    for (int32_t s = tree->end - 1; s >= tree->begin; s--) {
+      solve_back_from(factor, s, job->x, factor->scratch.data[thread].update.data);
+    }
+  }
+}
+
 void noli_supernodal_solve(NoliSupernodal* factor, double* x) {
+  double* below = factor->scratch.data[0].update.data;
   for (int32_t s = 0; s < factor->n_super; s++) {
-    exchange_below(factor, s, x, false);
-    solve_forwards(panel_of(factor, s), x + 3 * (int64_t)factor->first.data[s],
-                   factor->update.data);
-    exchange_below(factor, s, x, true);
+    exchange_below(factor, s, x, below, false);
+    solve_forwards(panel_of(factor, s), x + 3 * (int64_t)factor->first.data[s], below);
+    exchange_below(factor, s, x, below, true);
   }
-  for (int32_t s = factor->n_super - 1; s >= 0; s--) {
-    exchange_below(factor, s, x, false);
-    solve_backwards(panel_of(factor, s), x + 3 * (int64_t)factor->first.data[s],
-                    factor->update.data);
+
+  // the top, then subtrees, which need only it
+  const NoliSubtree* tree = factor->subtrees.tree.data;
+  int64_t n_tree = factor->subtrees.tree.count, t = n_tree - 1;
+  for (int32_t s = factor->n_super - 1; s >= 0;) {
+    if (t >= 0 && tree[t].end - 1 == s) {
+      s = tree[t--].begin - 1;
+    } else {
+      solve_back_from(factor, s--, x, below);
+    }
   }
+  SolveJob job = {factor, x};
+  noli_parallel_tasks((int32_t)factor->scratch.count, n_tree, solve_back_subtrees, &job);
 }
 
 // --- validation ---

@@ -3,12 +3,15 @@
 // Left-looking, as in [Chen2008], with two differences: the structure stays in
 // block rows, a ninth of the indices, and every product is cut into tiles of a fixed size. OpenBLAS
 // computes products of that size on the calling thread, so the bits depend neither on its thread
-// count nor on the work of other threads, and no setting of the process is touched. Tiles of large
-// supernodes are shared out among the threads of the context.
+// count nor on the work of other threads, and no setting of the process is touched. Threads of the
+// context factor subtrees of the elimination forest; of the supernodes above these, they share the
+// tiles of large products. Every supernode receives its updates in the same order as with one
+// thread.
 #pragma once
 
 #include "base/array.h"
 #include "linalg/cholmod_symbolic.h"
+#include "linalg/subtrees.h"
 
 // The lower triangle of a permuted block matrix by block columns. Block k of a column is
 // value[9 * (source / 2)], transposed if source is even.
@@ -23,6 +26,17 @@ typedef NOLI_ARRAY(int32_t) NoliIndexArray;
 typedef NOLI_ARRAY(int64_t) NoliOffsetArray;
 typedef NOLI_ARRAY(double) NoliRealArray;
 
+// Scratch of a thread.
+typedef struct NoliFactorScratch {
+  NoliIndexArray map;   // (n) place of a block row among the rows of the present supernode
+  NoliRealArray update; // the largest update, or the rows of a solution below a supernode
+} NoliFactorScratch;
+
+// Supernodes of a subtree that update the top, in the order in which they have become ready.
+typedef struct NoliUpdateQueue {
+  int32_t first, last; // NOLI_NULL_INDEX: none
+} NoliUpdateQueue;
+
 // A factor and what computing it needs. Zero is empty.
 typedef struct NoliSupernodal {
   int32_t n;             // block rows
@@ -35,14 +49,16 @@ typedef struct NoliSupernodal {
 
   // for the factorization
   NoliIndexArray owner; // (n) supernode of a block column
-  NoliIndexArray map;   // (n) place of a block row among the rows of the present supernode
   NoliIndexArray head;  // (n_super) first of the supernodes that update this one next
   NoliIndexArray next;  // (n_super) the one after it in its list
   NoliIndexArray from;  // (n_super) its first row whose supernode it has not updated yet
-  NoliRealArray update; // the largest update, or the rows of a solution below a supernode
+  NoliSubtrees subtrees;
+  NOLI_ARRAY(NoliUpdateQueue) queue;     // of each subtree
+  NOLI_ARRAY(NoliFactorScratch) scratch; // of each thread
 } NoliSupernodal;
 
-// Takes the structure from a symbolic factorization of the graph of block rows.
+// Takes the structure from a symbolic factorization of the graph of block rows, for the threads of
+// the context.
 NOLI_WARN_UNUSED NoliStatus noli_supernodal_begin(NoliContext* context, NoliSupernodal* factor,
                                                   const NoliSymbolic* symbolic);
 void noli_supernodal_free(NoliContext* context, NoliSupernodal* factor);
@@ -52,8 +68,7 @@ const char* noli_supernodal_defect(const NoliSupernodal* factor);
 
 // Computes the factor; false if the matrix is not positive definite. The same bits for any number
 // of threads.
-bool noli_supernodal_factor(NoliSupernodal* factor, int32_t n_threads,
-                            const NoliPermutedBlocks* matrix);
+bool noli_supernodal_factor(NoliSupernodal* factor, const NoliPermutedBlocks* matrix);
 
 // Solves L L' x = b in place, in the permuted order of rows.
 void noli_supernodal_solve(NoliSupernodal* factor, double* x);

@@ -176,6 +176,16 @@ class Handle:
         weakref.finalize(self, room.destroy, pointer, kind, destroy).atexit = False
 
 
+class Borrowed:
+    """A pointer to a part of an object that is owned by a handle."""
+
+    __slots__ = ("c", "owner")
+
+    def __init__(self, pointer, owner):
+        self.c = pointer
+        self.owner = owner
+
+
 class Context:
     """Memory, log and threads of objects of the library; every object makes its own. Messages go to the logger
     "noli" of the module logging. One thread at a time uses a context: others wait."""

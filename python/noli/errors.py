@@ -12,6 +12,8 @@ class Error(Exception):
 
     #: the value of the status in C
     status = 0
+    #: of a batch: the number of the copy that failed
+    index: int | None = None
 
 
 class StepError(Error):

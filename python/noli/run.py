@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _library, results
 from ._library import Context, decode, encode, ffi, lib, result
+from .mesh import Mesh
 from .scene import Scene
 from .simulation import Simulation
 
@@ -101,7 +102,8 @@ class Frame:
     path: Path
 
     def meshio(self):
-        """The frame as a meshio.Mesh: points, cells, point_data["contact_force"] and so on. Needs meshio."""
+        """The frame as a meshio.Mesh: points, cells, point_data["contact_force"] and so on (of the format "ply"
+        without fields). Needs meshio."""
         return _meshio(self.path)
 
     def vtk(self):
@@ -211,7 +213,12 @@ def _meshio(path: Path):
         import meshio  # pylint: disable=import-outside-toplevel
     except ImportError as error:
         raise _needs("meshio", "python3-meshio") from error
-    return meshio.read(path)
+    if path.suffix != ".ply":
+        return meshio.read(path)
+    # meshio ends the program at the segments of these files
+    surface = Mesh.read(path)
+    cells = (("triangle", surface.triangles), ("line", surface.segments), ("vertex", surface.points[:, None]))
+    return meshio.Mesh(surface.positions.copy(), [(kind, items.copy()) for kind, items in cells if len(items)])
 
 
 def _vtk(path: Path):

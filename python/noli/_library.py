@@ -327,6 +327,11 @@ def _members(kind):
     return [(name, field) for name, field in kind.fields if name != "reserved"]
 
 
+def _struct_name(kind) -> str:
+    """"StepReport" of NoliStepReport; compiled declarations say "struct" before."""
+    return kind.cname.removeprefix("struct ").removeprefix("Noli")
+
+
 def _base(kind):
     """Shape and item type of an array type."""
     shape = []
@@ -350,7 +355,7 @@ def record(name: str) -> np.dtype:
         if base.kind == "pointer":
             continue
         if base.kind == "struct":
-            dtype = record(base.cname.removeprefix("Noli"))
+            dtype = record(_struct_name(base))
         elif base.cname == "char":
             dtype, shape = np.dtype(f"S{shape[-1]}"), shape[:-1]
         else:
@@ -381,7 +386,7 @@ def result(struct, name: str):
         value = getattr(struct, member)
         shape, base = _base(field.type)
         if base.kind == "struct" and not shape:
-            value = result(value, base.cname.removeprefix("Noli"))
+            value = result(value, _struct_name(base))
         elif base.kind == "pointer":
             value = decode(value) if base.item.cname == "char" else value
         elif shape and base.cname == "char":

@@ -12,17 +12,17 @@ def pusher(t, X):
 
 
 SCENE = {
-    "time": {"step": 0.01, "duration": 1.2},
+    "time": {"step": 0.01, "duration": 1},
     "bodies": [
         {
             "name": "band",
-            "mesh": {"torus": {"ring_radius": 0.05, "tube_radius": 0.006, "cells_around": 32, "cells_across": 2}},
+            "mesh": {"torus": {"ring_radius": 0.05, "tube_radius": 0.006, "cells_around": 20, "cells_across": 2}},
             "translate": [0, 0.0965, 0],
             "material": {"law": "stable_neo_hookean", "young": 2e5, "poisson": 0.45, "damping": 5e-3},
         }
     ],
     "obstacles": [
-        {"name": "cone", "mesh": {"revolution": {"profile": [[0.12, -0.1], [0, 0.2]], "cells_around": 64}}},
+        {"name": "cone", "mesh": {"revolution": {"profile": [[0.12, -0.1], [0, 0.2]], "cells_around": 40}}},
         {
             "name": "pusher",
             "mesh": {"revolution": {"profile": [[0.044, 0], [0.075, 0]], "cells_around": 32}},

@@ -17,6 +17,7 @@ def scene():
         "bodies": [{"name": f"block {i}", "mesh": {"box": {"size": [0.1, 0.05, 0.1], "cells": [2, 1, 2]}},
                     "translate": [0, 0.0252, 0.15 * i], "material": {"young": 1e6}} for i in range(len(FRICTION))],
         "half_spaces": [{"name": "slope"}],
+        "contact": {"distance": 1e-4},
         "pairs": [{"a": f"block {i}", "b": "slope", "friction": friction} for i, friction in enumerate(FRICTION)],
     }
 

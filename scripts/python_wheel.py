@@ -63,9 +63,8 @@ def contents(source, libraries):
     """Everything but the metadata: path in the wheel and bytes."""
     version, abi = version_of(source)
     files = {f"noli/{path.name}": path.read_bytes() for path in sorted((source / "python" / "noli").iterdir())
-             if path.suffix in (".py", ".h")}
+             if path.suffix in (".py", ".h", ".typed")}
     files["noli/_api.py"] = compiled_declarations(source)
-    files["noli/py.typed"] = b""
     licenses = f"noli-{version}.dist-info/licenses"
     files[f"{licenses}/LICENSE"] = (source / "LICENSE").read_bytes()
     for name in ("noli", "noli_import"):

@@ -39,7 +39,7 @@ def main():
     """Simulates; returns height and mean radius of the band, m, and the force of the pusher, N, of each step."""
     sim = noli.Simulation(SCENE)
     rows, history = sim.vertices("band"), []
-    for report in sim.run():
+    for report in sim.steps():
         x = sim.positions[rows]
         radius = np.hypot(x[:, 0], x[:, 2]).mean()
         history.append((sim.body_state("band").centre[1], radius, sim.wrench("pusher").normal[1]))

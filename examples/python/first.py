@@ -22,7 +22,7 @@ def main(directory="out/first"):
     """Simulates and records; returns the simulation."""
     sim = noli.Simulation(SCENE)
     with noli.Recorder(sim, directory, replace=True) as recorder:
-        for report in sim.run():
+        for report in sim.steps():
             recorder.record()
             if report.step % 10 == 0:
                 print(f"t {report.time:.2f} s  height {sim.positions[:, 1].min():.4f} m  "

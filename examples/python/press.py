@@ -45,7 +45,7 @@ def main(steps=None):
     """Simulates; returns times, and normal and friction forces of the plate, N."""
     sim = noli.Simulation(SCENE)
     history = []
-    for report in sim.run(steps):
+    for report in sim.steps(steps):
         wrench = sim.wrench("plate")
         normal, friction = np.linalg.norm(wrench.normal), np.linalg.norm(wrench.friction)
         history.append((report.time, normal, friction))

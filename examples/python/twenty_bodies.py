@@ -25,7 +25,7 @@ def scene():
 def main():
     """Simulates; returns the speeds of the blocks at the end and those of rigid blocks, m/s."""
     sim = noli.Simulation(scene())
-    for report in sim.run():
+    for report in sim.steps():
         pass
     speeds = np.array([sim.body_state(name).velocity[0] for name in sim.bodies])
     rigid = np.maximum(np.sin(ANGLE) - FRICTION * np.cos(ANGLE), 0) * GRAVITY * report.time

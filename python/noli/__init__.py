@@ -6,7 +6,7 @@
         "bodies": [{"name": "cube", "mesh": {"box": {"size": [0.1, 0.1, 0.1]}}, "translate": [0, 0.2, 0]}],
         "half_spaces": [{"name": "floor"}],
     })
-    for report in sim.run():
+    for report in sim.steps():
         print(report.time, report.min_distance)
 
 SI units throughout; y points up.

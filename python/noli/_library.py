@@ -84,7 +84,6 @@ def decode(pointer) -> str | None:
 
 _LEVELS = {0: logging.DEBUG, 1: logging.INFO, 2: logging.WARNING, 3: logging.ERROR}
 
-
 _current = threading.local()
 
 
@@ -134,6 +133,7 @@ class _Room:
     def __init__(self, pointer) -> None:
         self.pointer = pointer
         self.lock = threading.RLock()
+        self.busy = False
         self.objects = 0
         self.left = False
         self.rest: list[tuple] = []
@@ -147,6 +147,9 @@ class _Room:
         """Destroys what has been left, unless a thread that uses the context will do so."""
         while self.rest and self.lock.acquire(blocking=False):
             try:
+                if self.busy:
+                    # this thread, in a callback
+                    return
                 pointer, kind, destroy = self.rest.pop()
                 if pointer is None:
                     self.left = True
@@ -201,7 +204,6 @@ class Context:
             raise error_of(status, None)
         self.c = made[0]
         self.room = _Room(made[0])
-        self._inside = False
         weakref.finalize(self, self.room.destroy, None, None, None).atexit = False
 
     @property
@@ -231,14 +233,14 @@ class Context:
     def try_call(self, function, *arguments) -> int:
         """Calls a function of the library and returns its status; raises what a callback raised."""
         with self.locked():
-            if self._inside:
+            if self.room.busy:
                 raise RuntimeError("an object of noli was used in a callback of its own")
             sink, before = Sink(), getattr(_current, "sink", None)
-            self._inside, _current.sink = True, sink
+            self.room.busy, _current.sink = True, sink
             try:
                 status = function(*arguments)
             finally:
-                self._inside, _current.sink = False, before
+                self.room.busy, _current.sink = False, before
             sink.rethrow()
             return status
 
@@ -259,7 +261,7 @@ class Context:
 
 def error_of(status: int, message: str | None) -> errors.Error:
     """The exception for a status."""
-    return errors.BY_STATUS[status](message or decode(lib.noli_status_text(status)))
+    return errors.BY_STATUS.get(status, errors.Error)(message or decode(lib.noli_status_text(status)))
 
 
 # ---- arrays -------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _library, results
+from . import results
 from ._library import Context, decode, encode, ffi, lib, result
 from .mesh import Mesh
 from .scene import Scene
@@ -21,7 +21,7 @@ class Recorder:
     """Writes the steps of a simulation to a directory: frames for ParaView, histories, summary, checkpoints.
 
         with noli.Recorder(sim, "out/first") as recorder:
-            for report in sim.run():
+            for report in sim.steps():
                 recorder.record()
 
     An exception within the block is noted in the summary, and `noli resume` or Recorder(..., resume=True) continues
@@ -31,8 +31,6 @@ class Recorder:
 
     def __init__(self, sim: Simulation, directory: str | os.PathLike, *, resume: bool = False, replace: bool = False,
                  every: int | None = None, format: str | None = None):  # pylint: disable=redefined-builtin
-        if sim.scene is None:
-            raise TypeError("a recorder needs a simulation that was made from a scene")
         self.sim = sim
         scene, output = sim.scene, ffi.new("NoliSceneOutput*")
         lib.noli_scene_output_sized(scene.c, output, ffi.sizeof("NoliSceneOutput"))

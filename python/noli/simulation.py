@@ -74,7 +74,7 @@ class Simulation:
     """A simulation of a scene: a Scene, a dict or the path of a file.
 
         sim = noli.Simulation("examples/guide/first.json")
-        for report in sim.run():
+        for report in sim.steps():
             print(report.time, sim.positions[:, 1].min())
 
     Names or numbers select bodies, entities (bodies and half-spaces), motions and forces. Arrays are views of the
@@ -91,7 +91,7 @@ class Simulation:
             scene = Scene(scene, overrides=overrides)
         elif overrides:
             raise TypeError("overrides belong to the scene: noli.Scene(..., overrides=...)")
-        self.scene: Scene | None = scene
+        self.scene: Scene = scene
         self._start(Context(threads))
         self._functions = _Functions()
         definition, kept = scene._with_functions(self._functions)
@@ -158,14 +158,15 @@ class Simulation:
                 raise
         return made
 
-    def run(self, steps: int | None = None, progress: Progress | None = None) -> Iterator[results.StepReport]:
-        """Does `steps` steps, or those that the scene has left, and yields the report of each."""
+    def run(self, steps: int | None = None, progress: Progress | None = None) -> list[results.StepReport]:
+        """Does `steps` steps, or those that the scene has left. Returns the report of each."""
+        return list(self.steps(steps, progress))
+
+    def steps(self, steps: int | None = None, progress: Progress | None = None) -> Iterator[results.StepReport]:
+        """The same one by one: for report in sim.steps(): ..."""
         if steps is None:
-            if self.scene is None:
-                raise TypeError("how many steps? This simulation has no scene")
             steps = max(self.scene.steps - self.step_count, 0)
-        for _ in range(steps):
-            yield self.step(progress)
+        return (self.step(progress) for _ in range(steps))
 
     # ---- time and parameters --------------------------------------------------------------------
 
@@ -215,16 +216,15 @@ class Simulation:
         return decode(lib.noli_sim_integrator(self.c))
 
     def material(self, body: str | int, part: int | None = None) -> dict[str, Any]:
-        """The material of a body, of one of its parts, or of all but its parts: law, young, poisson, density,
-        damping, mass_damping."""
+        """The material of a body, of one of its parts, or of all but its parts, with the names of scenes."""
         found = self._material(body, part)
-        return {name: decode(found.law) if name == "law" else getattr(found, name) for name in _MATERIAL}
+        return _values(found)
 
     def set_material(self, body: str | int, part: int | None = None, **values) -> None:
         """Changes a material from now on: set_material("ball", young=2e5). Costs as much as making the simulation;
         views of before show the state before."""
         found = self._material(body, part)
-        kept = _assign(found, values, _MATERIAL, "material")
+        kept = _assign(found, values, "material")
         index, part = self._body(body), _library.NULL_INDEX if part is None else part
         self._rebuild(lambda c: self._call(lib.noli_sim_set_material, c, index, part, found))
         del kept
@@ -237,8 +237,8 @@ class Simulation:
 
     def pair(self, a: str | int, b: str | int) -> dict[str, Any]:
         """Contact and friction of two entities: contact, friction, static_friction, viscosity."""
-        found = self._pair(a, b)
-        return {name: getattr(found, name) for name in _PAIR}
+        found = _values(self._pair(a, b))
+        return {name: found[name] for name in found if name not in ("size", "a", "b")}
 
     def set_pair(self, a: str | int, b: str | int, **values) -> None:
         """Changes contact or friction of two entities from now on: set_pair("ball", "floor", friction=0.3). Where it
@@ -246,7 +246,7 @@ class Simulation:
         before."""
         found = self._pair(a, b)
         before = found.contact
-        _assign(found, values, _PAIR, "pair")
+        _assign(found, values, "pair", ("size", "a", "b"))
         if found.contact != before:
             self._rebuild(lambda c: self._call(lib.noli_sim_set_pair, c, found))
         else:
@@ -314,7 +314,7 @@ class Simulation:
         self._call(lib.noli_checkpoint_load, self._context_c, self.c, encode(path))
 
     def _scene_json(self):
-        return ffi.new("char[]", encode(self.scene.to_json())) if self.scene is not None else ffi.NULL
+        return ffi.new("char[]", encode(self.scene.to_json()))
 
     @property
     def state_hash(self) -> int:
@@ -346,19 +346,19 @@ class Simulation:
         lib.noli_sim_body_range(self.c, self._body(body), first, count)
         return slice(first[0], first[0] + count[0])
 
-    def add_body(self, name: str, mesh: Mesh, *, positions=None, obstacle: bool = False,
-                 material: Mapping[str, Any] | None = None, velocity=(0, 0, 0), angular_velocity=(0, 0, 0),
-                 order: int = 1) -> int:
+    def add_body(self, name: str, mesh: Mesh, *, positions=None, **members) -> int:
         """Adds a body where its mesh is, or at `positions`, behind the other bodies. Returns its number; half-spaces
-        are numbered after bodies. Views of before show the state before. Raises IntersectionError and names the
-        bodies where it would intersect another one; then nothing has changed."""
+        are numbered after bodies.
+
+        `members` are those of NoliBodyDef: obstacle=True, material={"young": 1e5}, velocity=(0, 0, 1),
+        shell={"thickness": 1e-3}, rod={"radius": 1e-3}, order=2 and so on. Views of before show the state before.
+        Raises IntersectionError and names the bodies where it would intersect another one; then nothing has changed.
+        """
         definition = ffi.new("NoliBodyDef*")
         lib.noli_body_def_init(definition, ffi.sizeof("NoliBodyDef"))
         text, index = ffi.new("char[]", encode(name)), ffi.new("int32_t*")
-        definition.name, definition.mesh, definition.obstacle, definition.order = text, mesh.c, obstacle, order
-        definition.velocity = list(vector(velocity, "velocity"))
-        definition.angular_velocity = list(vector(angular_velocity, "angular_velocity"))
-        kept = _assign(definition.material, material or {}, _MATERIAL, "material")
+        definition.name, definition.mesh = text, mesh.c
+        kept = _assign(definition, members, "body", ("size", "name"))
         if positions is not None:
             x0 = given(positions, (mesh.c.n_vert, 3), what="positions")
             definition.x0 = pointer_to(x0, "double*")
@@ -577,7 +577,8 @@ class Simulation:
 
     def write_vtu(self, path: str | os.PathLike) -> None:
         """Writes a frame for ParaView."""
-        definition = self.scene._definition() if self.scene is not None else ffi.NULL
+        # without tags, where bodies have come or gone
+        definition = self.scene._definition() if self.bodies == self.scene.bodies else ffi.NULL
         self._call(lib.noli_output_write_vtu, self._context_c, self.c, definition, encode(path))
 
     # ---- calls ----------------------------------------------------------------------------------
@@ -620,20 +621,40 @@ class Simulation:
         return index
 
 
-_MATERIAL = ("law", "young", "poisson", "density", "damping", "mass_damping")
-_PAIR = ("contact", "friction", "static_friction", "viscosity")
+def _members(struct) -> dict[str, Any]:
+    """Types of the members that are numbers, texts, lists of numbers, or structs of these."""
+    kind = ffi.typeof(struct)
+    fields = (kind.item if kind.kind == "pointer" else kind).fields
+    return {name: field.type for name, field in fields if name != "reserved"
+            and (field.type.kind != "pointer" or field.type.item.cname == "char")}
 
 
-def _assign(struct, values: Mapping[str, Any], known: Sequence[str], what: str) -> list:
-    """Members of a definition; returns the texts that it refers to."""
-    kept = []
+def _values(struct) -> dict[str, Any]:
+    """Numbers and texts of a definition."""
+    return {name: decode(getattr(struct, name)) if kind.kind == "pointer" else getattr(struct, name)
+            for name, kind in _members(struct).items() if kind.kind in ("primitive", "pointer")}
+
+
+def _assign(struct, values: Mapping[str, Any], what: str, excluded: Sequence[str] = ()) -> list:
+    """Sets members of a definition; returns the texts that it refers to."""
+    members, kept = _members(struct), []
+    known = [name for name in members if name not in excluded]
     for name, value in values.items():
         if name not in known:
             raise TypeError(f'{what}: unknown "{name}"; known: {", ".join(known)}')
-        if name == "law":
-            kept.append(ffi.new("char[]", encode(value)))
-            value = kept[-1]
-        setattr(struct, name, value)
+        kind = members[name].kind
+        if kind == "struct":
+            kept += _assign(getattr(struct, name), value, f"{what}.{name}")
+            continue
+        if kind == "pointer":
+            value = ffi.new("char[]", encode(value))
+            kept.append(value)
+        elif kind == "array":
+            value = given(value, (members[name].length,), what=f"{what}.{name}").tolist()
+        try:
+            setattr(struct, name, value)
+        except (TypeError, OverflowError) as error:
+            raise type(error)(f"{what}.{name}: {error}") from None
     return kept
 
 

@@ -14,7 +14,7 @@ SCENE = cube(time={"step": 0.01, "duration": 0.2}, output={"every": 5})
 def record(folder, steps=None, **options):
     sim = noli.Simulation(SCENE)
     with noli.Recorder(sim, folder, **options) as recorder:
-        for _ in sim.run(steps):
+        for _ in sim.steps(steps):
             recorder.record()
     return sim
 
@@ -53,7 +53,7 @@ class Runs(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):
             sim = noli.Simulation(SCENE)
             with noli.Recorder(sim, self.folder) as recorder:
-                for report in sim.run():
+                for report in sim.steps():
                     recorder.record()
                     if report.step == 7:
                         raise KeyboardInterrupt
@@ -63,7 +63,7 @@ class Runs(unittest.TestCase):
         sim = noli.Simulation(SCENE)
         with noli.Recorder(sim, self.folder, resume=True) as recorder:
             self.assertEqual(sim.step_count, 7)
-            for _ in sim.run():
+            for _ in sim.steps():
                 recorder.record()
             self.assertEqual(recorder.summary.steps, 20)
         self.assertEqual(sim.state_hash, whole.state_hash)

@@ -162,8 +162,7 @@ class Functions(unittest.TestCase):
         ours = noli.Simulation(beam(lambda t, X: X + [0, 0.2 * t, 0]))
         theirs = noli.Simulation(beam({"displacement": [0, "0.2*t", 0]}))
         for sim in (ours, theirs):
-            for _ in sim.run(5):
-                pass
+            sim.run(5)
         np.testing.assert_allclose(ours.positions, theirs.positions, rtol=0, atol=1e-12)
         self.assertEqual(ours.motions, ["motion 0"])
 
@@ -173,8 +172,7 @@ class Functions(unittest.TestCase):
                 for value in (lambda t, X: np.column_stack([0 * X[:, 0], -40 * t - X[:, 1], 0 * X[:, 0]]),
                               [0, "-40*t - Y", 0])]
         for sim in sims:
-            for _ in sim.run(5):
-                pass
+            sim.run(5)
         np.testing.assert_allclose(sims[0].positions, sims[1].positions, rtol=0, atol=1e-12)
         self.assertEqual(sims[0].forces, ["pull"])
 

@@ -15,7 +15,7 @@ PRESS = cube(obstacles=[{"name": "plate", "mesh": {"plane": {"size": [0.3, 0.3]}
 
 def run_press(steps, out, index, scene=None):
     sim = noli.Simulation(scene or PRESS, threads=1)
-    for _ in sim.run(steps):
+    for _ in sim.steps(steps):
         sim.contacts()
     out[index] = sim.state_hash
 
@@ -44,8 +44,7 @@ class Threads(unittest.TestCase):
 
         thread = threading.Thread(target=tick)
         thread.start()
-        for _ in sim.run(20):
-            pass
+        sim.run(20)
         done.set()
         thread.join()
         self.assertIn(False, ticks)

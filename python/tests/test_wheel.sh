@@ -25,7 +25,7 @@ assert _api.ffi is noli.ffi
 libraries = [line.split()[-1] for line in open("/proc/self/maps") if "libnoli" in line]
 assert libraries and all(path.startswith(sys.prefix) for path in libraries), libraries
 sim = noli.Simulation(sys.argv[1])
-for report in sim.run(25):
+for report in sim.steps(25):
     pass
 assert 0 < report.min_distance < 1e-3, report
 import importlib.metadata

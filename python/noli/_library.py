@@ -40,8 +40,8 @@ def _candidates(name: str) -> list[str]:
     file = f"lib{name}.so.{_constants.NOLI_ABI_VERSION}"
     given = os.environ.get("NOLI_LIBRARY")
     if given:
-        folder = given if os.path.isdir(given) else os.path.dirname(os.path.abspath(given))
-        return [os.path.join(folder, file)]
+        is_file = ".so" in os.path.basename(given)
+        return [os.path.join(os.path.dirname(os.path.abspath(given)) if is_file else given, file)]
     carried = Path(__file__).parent / "lib" / file
     return [str(carried)] if carried.exists() else [file]
 
@@ -56,7 +56,21 @@ def _open(name: str):
     raise ImportError(f"lib{name} was not found; set NOLI_LIBRARY to its folder\n" + "\n".join(tried))
 
 
-lib = _open("noli")
+@contextmanager
+def _passive_threads():
+    """Threads of OpenMP that wait for work by spinning make steps ten times slower on a busy machine. Their library
+    reads the variable when it is loaded."""
+    given = "OMP_WAIT_POLICY" in os.environ
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    try:
+        yield
+    finally:
+        if not given:
+            del os.environ["OMP_WAIT_POLICY"]
+
+
+with _passive_threads():
+    lib = _open("noli")
 if lib.noli_version_number() < _constants.NOLI_VERSION_NUMBER:
     raise ImportError(f"libnoli {ffi.string(lib.noli_version()).decode()} is older than this package")
 

@@ -110,6 +110,21 @@ class Memory(unittest.TestCase):
         subprocess.run([sys.executable, "-c", code, os.path.dirname(__file__)], check=True)
 
 
+class Environment(unittest.TestCase):
+    def test_variables_stay(self):
+        code = "import os; before = dict(os.environ); import noli; assert dict(os.environ) == before"
+        for policy in (None, "active"):
+            environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+            environment |= {"OMP_WAIT_POLICY": policy} if policy else {}
+            subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+
+    def test_a_missing_library_is_named(self):
+        found = subprocess.run([sys.executable, "-c", "import noli"], capture_output=True, text=True, check=False,
+                               env=os.environ | {"NOLI_LIBRARY": "/nowhere"})
+        self.assertIn("ImportError: libnoli was not found; set NOLI_LIBRARY", found.stderr)
+        self.assertIn("/nowhere/libnoli.so.", found.stderr)
+
+
 class Log(unittest.TestCase):
     def test_warnings_reach_the_logger(self):
         scene = cube(obstacles=[{"name": "plate", "mesh": {"plane": {}}, "translate": [0, 5, 0],

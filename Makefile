@@ -17,7 +17,7 @@ PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
 .PHONY: help setup build demo all-targets test sanitize thread-check fuzz torture validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
         bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-public-al \
-        bench-linear-costs bench-elements bench-tables noli_bench noli_bench_linear noli_bench_elements install clean
+        python python-test python-valgrind bench-linear-costs bench-elements bench-tables noli_bench noli_bench_linear noli_bench_elements install clean
 
 help:
 	@echo 'make demo      install missing packages, build, simulate examples/demo.json (./demo does it without make)'
@@ -29,6 +29,8 @@ help:
 	@echo 'make docs      the documentation as a site, out/site/index.html; readable offline'
 	@echo 'make docs-update    update generated parts of documents: keys, help texts, files, tables'
 	@echo 'make build     build the libraries and the program ($(BUILD)/noli)'
+	@echo 'make python    the Python package as a wheel, $(BUILD)/python; python-test tests it in the tree (TESTS="test_run"),'
+	@echo '               python-valgrind looks for errors of memory (docs/python.md)'
 	@echo 'make install   install to PREFIX (default /usr/local), below DESTDIR if given'
 	@echo 'make bench     measure the scenes of the IPC paper (BENCH="--full": options of noli_bench)'
 	@echo 'make bench-timestep, bench-solvers, bench-stress, bench-public    the time-step study; solvers'
@@ -141,6 +143,26 @@ bench-elements: noli_bench_elements
 # only existing measurements: tables without a file stay unchanged
 bench-tables:
 	@python3 scripts/bench_tables.py $(BUILD)/noli_bench docs/benchmarks.md $(wildcard out/bench-*.json out/bench-*.md)
+
+python:
+	@sh scripts/setup.sh python
+	$(call compile,libraries and program,$(WITHOUT_TESTS),noli_program noli noli_import)
+	@$(PYTHON) scripts/python_wheel.py . $(BUILD) $(BUILD)/python
+
+# in the tree, without a wheel
+IN_TREE = NOLI_LIBRARY='$(CURDIR)/$(BUILD)' PYTHONPATH='$(CURDIR)/python' PYTHONDONTWRITEBYTECODE=1
+PYTHON_TESTS = $(filter-out .,$(TESTS))
+
+python-test: python
+	@$(IN_TREE) $(PYTHON) python/tests/run.py $(PYTHON_TESTS)
+
+# lifetimes; all tests would take hours
+python-valgrind: python
+	@command -v valgrind >/dev/null || { echo 'needs valgrind: apt-get install valgrind' >&2; exit 4; }
+	@$(IN_TREE) PYTHONMALLOC=malloc OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 valgrind --quiet --error-exitcode=3 \
+	  --leak-check=no --suppressions=python/tests/valgrind.supp $(PYTHON) python/tests/run.py \
+	  $(or $(PYTHON_TESTS),test_library.Memory test_scene.Meshes test_simulation.Views test_simulation.Control \
+	  test_simulation.Parameters test_simulation.States test_threads.Batches)
 
 install: build
 	@sh scripts/install.sh $(BUILD) $(DESTDIR)

@@ -2,11 +2,12 @@
 # Installs missing Debian packages, after printing their number and size. Prints nothing and
 # needs no network if all are installed. Needs only sh and apt-get.
 #
-# usage: setup.sh [build|demo|test|docs ...]
+# usage: setup.sh [build|demo|test|docs|python ...]
 #   build   packages of the library and the program (default)
 #   demo    build, and packages for pictures of results
 #   test    demo, and packages of the tests
 #   docs    packages of `make docs`
+#   python  build, and packages of the Python package
 # NOLI_SKIP_SETUP=1 skips it. Exit status: 0 all installed, 2 wrong usage, 4 installation failed.
 set -eu
 cd "$(dirname "$0")/.."
@@ -15,17 +16,19 @@ build="gcc libc6-dev make cmake pkg-config libsuitesparse-dev libopenblas-dev li
 libmuparser-dev libhdf5-dev zlib1g-dev libgmp-dev"
 pictures="python3 python3-numpy"
 docs="python3 python3-markdown-it python3-mdit-py-plugins python3-pygments blahtexml"
-tests="g++ libcmocka-dev python3-meshio"
+python="python3 python3-numpy python3-cffi"
+tests="g++ libcmocka-dev python3-meshio python3-venv"
 
 packages=
 for level in "${@:-build}"; do
   case $level in
   build) packages="$packages $build" ;;
   demo) packages="$packages $build $pictures" ;;
-  test) packages="$packages $build $pictures $docs $tests" ;;
+  test) packages="$packages $build $pictures $docs $python $tests" ;;
   docs) packages="$packages $docs" ;;
+  python) packages="$packages $build $python" ;;
   *)
-    echo "setup: unknown level \"$level\"; use build, demo, test or docs" >&2
+    echo "setup: unknown level \"$level\"; use build, demo, test, docs or python" >&2
     exit 2
     ;;
   esac

@@ -44,7 +44,7 @@ MENU = [
              "docs/plane_strain.md", "docs/shells.md", "docs/rods.md", "docs/ties.md", "docs/volume.md"]),
     ("Theory", ["docs/theory.md", "docs/notation.md", "docs/references.bib"]),
     ("Verification", ["docs/validation.md", "docs/coverage.md", "docs/torture.md", "docs/audit.md", "docs/ccd.md", "docs/benchmarks.md"]),
-    ("Library", ["docs/library.md", "docs/live.md", "docs/api.md"]),
+    ("Library", ["docs/library.md", "docs/live.md", "docs/python.md", "docs/api.md"]),
     ("More", []),
     ("Development", ["docs/design.md", "CONTRIBUTING.md", "CHANGELOG.md"]),
 ]

@@ -80,6 +80,16 @@ endif()
 if(CMAKE_GENERATOR STREQUAL "Unix Makefiles")
   noli_add_scripted_test(setup sh ${CMAKE_CURRENT_SOURCE_DIR}/install/test_setup.sh ${CMAKE_COMMAND} ${PROJECT_SOURCE_DIR})
 endif()
+# the Python package, in the tree and as a wheel; an instrumented library would need its runtime in Python
+if(NOLI_PYTHON AND NOLI_SANITIZE STREQUAL "")
+  foreach(name library scene simulation threads run examples)
+    noli_add_scripted_test(python_${name} ${CMAKE_COMMAND} -E env NOLI_LIBRARY=$<TARGET_FILE_DIR:noli>
+      PYTHONPATH=${PROJECT_SOURCE_DIR}/python PYTHONDONTWRITEBYTECODE=1
+      ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/python/tests/run.py test_${name})
+  endforeach()
+  noli_add_scripted_test(python_wheel sh ${PROJECT_SOURCE_DIR}/python/tests/test_wheel.sh ${NOLI_PYTHON}
+    ${PROJECT_SOURCE_DIR} $<TARGET_FILE_DIR:noli>)
+endif()
 # An instrumented library needs its runtime in the programs that use it.
 if(NOLI_PYTHON AND NOLI_SANITIZE STREQUAL "")
   noli_add_scripted_test(callers ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/install/test_callers.py

@@ -64,6 +64,8 @@ NOLI_API double* noli_sim_force_values(NoliSim* sim, int32_t force, const int32_
 
 // ---- parameters ---------------------------------------------------------------------------------
 
+/// Gravity, m/s^2.
+NOLI_API void noli_sim_gravity(const NoliSim* sim, double gravity[3]);
 /// Gravity of the following steps, m/s^2. Fails with NOLI_ERROR_ARGUMENT.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_gravity(NoliSim* sim, const double gravity[3]);
 
@@ -77,11 +79,19 @@ NOLI_API double noli_sim_time_step(const NoliSim* sim);
 /// NOLI_ERROR_ARGUMENT.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_time(NoliSim* sim, double time);
 
+/// Contact and friction of a pair of entities, with the values of NoliSimDef where no pair
+/// overrides them. `pair` was made by noli_default_pair_def. Fails with NOLI_ERROR_ARGUMENT.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_pair(const NoliSim* sim, int32_t a, int32_t b,
+                                                   NoliPairDef* pair);
 /// Contact and friction of a pair of entities from now on, as in NoliSimDef.pairs. Fails with
 /// NOLI_ERROR_ARGUMENT, with NOLI_ERROR_INTERSECTION where contact is switched on between surfaces
 /// that intersect or touch, NOLI_ERROR_MEMORY; then nothing has changed.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* pair);
 
+/// Material of a body, of part `part` of it, or of all but its parts (NOLI_NULL_INDEX). Its law is
+/// valid until the material changes. Fails with NOLI_ERROR_ARGUMENT.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_material(const NoliSim* sim, int32_t body,
+                                                       int32_t part, NoliMaterialDef* material);
 /// Material of a body from now on; of part `part` of it, or of all but its parts (NOLI_NULL_INDEX).
 /// Momentum is not conserved where the density changes, because velocities stay. Costs as much as
 /// making the simulation. Fails with NOLI_ERROR_ARGUMENT, NOLI_ERROR_MEMORY; then nothing has

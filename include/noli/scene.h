@@ -29,7 +29,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_load(NoliContext* context, const
                                                      const NoliSceneOverride* overrides,
                                                      int32_t n_overrides, NoliScene** scene);
 
-/// As noli_scene_load, from zero-terminated text. `name` stands for the file in messages;
+/// As noli_scene_load, from zero-terminated text. `name` stands for the file in messages; NULL: a
+/// program made the text, and messages have neither name nor line, only the path.
 /// `directory` is where relative paths start (NULL: the current directory).
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_parse(NoliContext* context, const char* text,
                                                       const char* name, const char* directory,
@@ -53,7 +54,7 @@ NOLI_API const NoliSimDef* noli_scene_sim_def_sized(const NoliScene* scene,
                                                     const NoliDefSizes* sizes);
 
 /// The definition, owned by the scene together with everything it points to. A copy of it may be
-/// changed and made a simulation of. Its callbacks must be called from one thread at a time; where
+/// changed and made a simulation of. Several threads may call its callbacks at once; where
 /// an expression has no finite value, neither has the callback. NULL for a NULL scene, or when
 /// memory is exhausted.
 static inline const NoliSimDef* noli_scene_sim_def(const NoliScene* scene) {

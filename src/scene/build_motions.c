@@ -4,6 +4,7 @@
 #include "scene/store.h"
 #include "sim/choices.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef NOLI_ARRAY(NoliSceneTarget) Targets;
@@ -41,7 +42,7 @@ static void warn_if_idle(const NoliSceneSource* source, const NoliScene* scene,
       (!motion->has_displacement || is_zero(motion->displacement)) &&
       (!motion->has_velocity || is_zero(motion->velocity)) &&
       (!motion->has_rotation || (motion->turn.parser == NULL && motion->turn.constant == 0.0)) &&
-      !motion->has_sequence;
+      !motion->has_sequence && !motion->controlled;
   if (check_times(source, scene, node, motion->t_begin, motion->t_end) && still &&
       entity->kind == NOLI_SCENE_OBSTACLE) {
     noli_scene_log(source, node, NOLI_LOG_WARNING,
@@ -52,10 +53,30 @@ static void warn_if_idle(const NoliSceneSource* source, const NoliScene* scene,
 
 // ---- motions ------------------------------------------------------------------------------------
 
-// Applies one motion to the selected vertices of one body.
+// The name that `node`, an entry with "name", gives to what it does to one of n_entity bodies; NULL
+// where it gives none.
+static NoliStatus name_for(NoliScene* scene, const NoliSceneNode* node, int64_t n_entity,
+                           const NoliSceneEntity* entity, const char** name) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode given = noli_scene_member(node, "name");
+  *name = noli_scene_string(&given);
+  if (given.value == NULL || n_entity == 1) {
+    return NOLI_OK;
+  }
+  size_t size = strlen(*name) + strlen(entity->name) + 2;
+  char* text = NULL;
+  NOLI_NEW(scene->context, text, (int64_t)size);
+  snprintf(text, size, "%s_%s", *name, entity->name);
+  *name = text;
+  NOLI_TRY(noli_scene_own(scene, text));
+done:
+  return status;
+}
+
+// Applies one motion to the selected vertices of one of n_entity bodies.
 static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
                             const NoliSceneNode* node, const NoliSceneMotion* motion,
-                            const NoliSceneTarget* target, int32_t entity_index) {
+                            const NoliSceneTarget* target, int64_t n_entity, int32_t entity_index) {
   NoliStatus status = NOLI_OK;
   const NoliSceneEntity* entity = &scene->entities.data[entity_index];
   NoliMotionDef def = noli_default_motion_def();
@@ -75,8 +96,15 @@ static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
   memcpy(def.end_origin, motion->end_origin, sizeof def.end_origin);
   memcpy(def.end_normal, motion->end_normal, sizeof def.end_normal);
 
+  // its name for programs
+  NOLI_TRY(name_for(scene, node, n_entity, entity, &def.name));
+  if (def.name == NULL && motion->controlled && entity->kind == NOLI_SCENE_OBSTACLE) {
+    def.name = entity->name;
+  }
+
   // where vertices go: what the callback needs
-  if (!motion->hold) {
+  def.controlled = motion->controlled;
+  if (!motion->hold && !motion->controlled) {
     NoliSceneMover* mover = NULL;
     NOLI_NEW_ZERO(scene->context, mover, 1);
     NOLI_TRY(noli_scene_own(scene, mover));
@@ -130,7 +158,8 @@ static NoliStatus add_motions(const NoliSceneSource* source, NoliScene* scene,
     }
     for (int64_t k = 0; k < targets->count; k++) {
       if (targets->data[k].n_node > 0) {
-        NOLI_TRY(add_mover(source, scene, &item, motion, &targets->data[k], entities->data[k]));
+        NOLI_TRY(add_mover(source, scene, &item, motion, &targets->data[k], targets->count,
+                           entities->data[k]));
       }
     }
   }
@@ -244,17 +273,23 @@ static NoliStatus read_force(const NoliSceneSource* source, NoliScene* scene,
   for (int32_t j = 0; j < noli_choice_count(NOLI_CHOICE_FORCE); j++) {
     const char* kind = noli_choice_name(NOLI_CHOICE_FORCE, j);
     NoliSceneNode value = noli_scene_member(entry, kind);
-    if (value.value != NULL) {
+    if (json_is_string(value.value)) {
+      def->kind = kind;
+      def->controlled = true;
+    } else if (value.value != NULL) {
       def->kind = kind;
       NOLI_TRY(noli_scene_compile_vector(source, &value, false, &scene->variables, force->value));
     }
   }
   NOLI_TRY(noli_scene_read_times(source, entry, &def->t_begin, &def->t_end));
-  if (check_times(source, scene, entry, def->t_begin, def->t_end) && is_zero(force->value)) {
+  if (check_times(source, scene, entry, def->t_begin, def->t_end) && !def->controlled &&
+      is_zero(force->value)) {
     noli_scene_log(source, entry, NOLI_LOG_WARNING, "never acts: the force is 0");
   }
-  def->value = noli_scene_load_at;
-  def->user = force;
+  if (!def->controlled) {
+    def->value = noli_scene_load_at;
+    def->user = force;
+  }
 done:
   return status;
 }
@@ -278,6 +313,7 @@ NoliStatus noli_scene_build_forces(const NoliSceneSource* source, NoliScene* sce
       def.body = entities.data[k];
       def.node = targets.data[k].node;
       def.n_node = targets.data[k].n_node;
+      NOLI_TRY(name_for(scene, &entry, targets.count, &scene->entities.data[def.body], &def.name));
       if (def.n_node > 0) {
         NOLI_PUSH(scene->context, &scene->forces, def);
       }

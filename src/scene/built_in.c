@@ -462,6 +462,63 @@ done:
   return status;
 }
 
+// Copies the integers of a list of cells of `size` vertices.
+static void copy_cells(const NoliSceneNode* list, int size, int32_t* out) {
+  for (size_t i = 0; i < noli_scene_size(list); i++) {
+    json_t* item = json_array_get(list->value, i);
+    for (int k = 0; k < size; k++) {
+      json_t* number = size > 1 ? json_array_get(item, (size_t)k) : item;
+      out[(size_t)size * i + (size_t)k] = (int32_t)json_number_value(number);
+    }
+  }
+}
+
+// Tags of all cells, or none.
+static NoliStatus copy_tags(const NoliSceneSource* source, const NoliSceneNode* node,
+                            const char* key, int32_t n_cell, int32_t* out) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode list = noli_scene_member(node, key);
+  NOLI_SCENE_CHECK(source, &list, list.value == NULL || noli_scene_size(&list) == (size_t)n_cell,
+                   "has %zu tags for %d cells", noli_scene_size(&list), (int)n_cell);
+  if (list.value != NULL) {
+    copy_cells(&list, 1, out);
+  } else if (out != NULL) {
+    memset(out, 0, (size_t)n_cell * sizeof *out);
+  }
+done:
+  return status;
+}
+
+// Vertices and cells as they are; shape.c checks every mesh.
+static NoliStatus make_arrays(const NoliSceneSource* source, const NoliSceneNode* node,
+                              NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode positions = noli_scene_member(node, "positions");
+  NoliSceneNode tets = noli_scene_member(node, "tets");
+  NoliSceneNode triangles = noli_scene_member(node, "triangles");
+  NoliSceneNode segments = noli_scene_member(node, "segments");
+  NoliSceneNode points = noli_scene_member(node, "points");
+  bool with_tags = noli_scene_member(node, "tet_tags").value != NULL ||
+                   noli_scene_member(node, "triangle_tags").value != NULL;
+  NOLI_TRY(noli_mesh_create(source->context, (int32_t)noli_scene_size(&positions),
+                            (int32_t)noli_scene_size(&tets), (int32_t)noli_scene_size(&triangles),
+                            (int32_t)noli_scene_size(&segments), (int32_t)noli_scene_size(&points),
+                            with_tags, mesh));
+  NoliMesh* made = *mesh;
+  for (size_t i = 0; i < noli_scene_size(&positions); i++) {
+    NoliSceneNode item = noli_scene_item(&positions, i);
+    noli_scene_vector(&item, &made->x[3 * i]);
+  }
+  copy_cells(&tets, 4, made->tet);
+  copy_cells(&triangles, 3, made->tri);
+  copy_cells(&segments, 2, made->edge);
+  copy_cells(&points, 1, made->point);
+  NOLI_TRY(copy_tags(source, node, "tet_tags", made->n_tet, made->tet_tag));
+  NOLI_TRY(copy_tags(source, node, "triangle_tags", made->n_tri, made->tri_tag));
+done:
+  return status;
+}
+
 typedef NoliStatus MakeShapeFn(const NoliSceneSource* source, const NoliSceneNode* node,
                                NoliMesh** mesh);
 
@@ -494,6 +551,7 @@ static const struct {
     {"bolt", make_bolt},
     {"nut", make_nut},
     {"truss", make_truss},
+    {"arrays", make_arrays},
 };
 
 NoliStatus noli_scene_make_shape(const NoliSceneSource* source, const NoliSceneNode* node,

@@ -1,7 +1,9 @@
+#define _POSIX_C_SOURCE 200809L // pthread_mutex_t
 #include "scene/expression.h"
 
 #include <math.h>
 #include <muParserDLL.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -154,6 +156,38 @@ NoliStatus noli_scene_compile_vector(const NoliSceneSource* source, const NoliSc
   }
 done:
   return status;
+}
+
+struct NoliSceneLock {
+  pthread_mutex_t in_use;
+};
+
+NoliStatus noli_scene_create_lock(NoliContext* context, NoliSceneLock** lock) {
+  NoliStatus status = NOLI_OK;
+  NOLI_NEW_ZERO(context, *lock, 1);
+  pthread_mutex_init(&(*lock)->in_use, NULL);
+done:
+  return status;
+}
+
+void noli_scene_release_lock(NoliContext* context, NoliSceneLock** lock) {
+  if (*lock != NULL) {
+    pthread_mutex_destroy(&(*lock)->in_use);
+    noli_free(context, *lock);
+    *lock = NULL;
+  }
+}
+
+void noli_scene_begin_evaluation(NoliSceneVariables* variables) {
+  if (variables->lock != NULL) {
+    pthread_mutex_lock(&variables->lock->in_use);
+  }
+}
+
+void noli_scene_end_evaluation(NoliSceneVariables* variables) {
+  if (variables->lock != NULL) {
+    pthread_mutex_unlock(&variables->lock->in_use);
+  }
 }
 
 double noli_scene_evaluate(const NoliSceneExpression* expression, double t) {

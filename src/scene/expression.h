@@ -1,14 +1,24 @@
 // Numbers and expressions in t, X, Y, Z, compiled once. Parsers are not thread safe, and all
-// expressions of a scene share one set of variables: evaluate from one thread at a time.
+// expressions of a scene share one set of variables: threads take turns.
 #pragma once
 
 #include "text/node.h"
+
+typedef struct NoliSceneLock NoliSceneLock;
 
 // The values that expressions read. Must stay where it is as long as the expressions live.
 typedef struct NoliSceneVariables {
   double t;
   double position[3];
+  NoliSceneLock* lock; // NULL: for one thread
 } NoliSceneVariables;
+
+// The lock, for callbacks of simulations. Released with noli_scene_release_lock.
+NOLI_WARN_UNUSED NoliStatus noli_scene_create_lock(NoliContext* context, NoliSceneLock** lock);
+void noli_scene_release_lock(NoliContext* context, NoliSceneLock** lock);
+// Around everything that sets the variables and evaluates: another thread waits.
+void noli_scene_begin_evaluation(NoliSceneVariables* variables);
+void noli_scene_end_evaluation(NoliSceneVariables* variables);
 
 typedef struct NoliSceneExpression {
   void* parser; // NULL: a constant

@@ -84,6 +84,28 @@ static const NoliSceneType profile = {.kind = NOLI_SCENE_LIST,
                                       .item = &pair_of_numbers,
                                       .min_items = 2,
                                       .max_items = INT32_MAX};
+static const NoliSceneType places = {.kind = NOLI_SCENE_LIST,
+                                     .what = "a list of positions",
+                                     .item = &vector,
+                                     .min_items = 1,
+                                     .max_items = INT32_MAX};
+#define CELL_LIST(variable, size, description)                                                     \
+  static const NoliSceneType variable##_cell = FIXED_LIST(natural_or_zero, size, description);     \
+  static const NoliSceneType variable = {.kind = NOLI_SCENE_LIST,                                  \
+                                         .what = "a list of cells",                                \
+                                         .item = &variable##_cell,                                 \
+                                         .max_items = INT32_MAX}
+CELL_LIST(tet_cells, 4, "a list of 4 integers");
+CELL_LIST(triangle_cells, 3, "a list of 3 integers");
+CELL_LIST(segment_cells, 2, "a list of 2 integers");
+static const NoliSceneType vertex_numbers = {.kind = NOLI_SCENE_LIST,
+                                             .what = "a list of integers",
+                                             .item = &natural_or_zero,
+                                             .max_items = INT32_MAX};
+static const NoliSceneType tags = {.kind = NOLI_SCENE_LIST,
+                                   .what = "a list of integers",
+                                   .item = &integer,
+                                   .max_items = INT32_MAX};
 static const NoliSceneType corners = {.kind = NOLI_SCENE_LIST,
                                       .what = "a list of pairs of numbers",
                                       .item = &pair_of_numbers,
@@ -107,6 +129,7 @@ static const NoliSceneType expressions = FIXED_LIST(expression, 3, "a list of 3 
 static const NoliSceneType keyword_all = KEYWORD("all");
 static const NoliSceneType keyword_end = KEYWORD("end");
 static const NoliSceneType keyword_free = KEYWORD("free");
+static const NoliSceneType keyword_controlled = KEYWORD("controlled");
 static const NoliSceneType keyword_box = KEYWORD("box");
 // in the order of 0 and NOLI_OFFSET_THICKNESS
 static const NoliSceneType offset_rule = {.kind = NOLI_SCENE_CHOICE,
@@ -125,6 +148,7 @@ static const NoliSceneType stiffness = EITHER(&positive, &keyword_adaptive);
 static const NoliSceneType laggings = EITHER(&natural, &lagging_rule);
 static const NoliSceneType scale = EITHER(&number, &vector);
 static const NoliSceneType component = EITHER(&expression, &keyword_free);
+static const NoliSceneType load = EITHER(&expressions, &keyword_controlled);
 static const NoliSceneType components = FIXED_LIST(component, 3, "a list of 3 expressions");
 static const NoliSceneType turning_point = EITHER(&vector, &keyword_box);
 
@@ -336,6 +360,15 @@ OBJECT(moebius, "moebius", NOLI_SCENE_ANY,
        FIELD("width", positive, "0.25", "m", "Width, below the diameter."),
        FIELD("cells_around", moebius_cells, "48", NULL, "Cells around the axis, y."),
        FIELD("cells_across", cells, "4", NULL, "Cells across the strip."));
+OBJECT(arrays, "arrays", NOLI_SCENE_ANY,
+       REQUIRED("positions", places, "m", "Positions of the vertices, which are numbered from 0."),
+       FIELD("tets", tet_cells, NULL, NULL,
+             "Vertices of each tetrahedron, (x1-x0, x2-x0, x3-x0) right-handed."),
+       FIELD("triangles", triangle_cells, NULL, NULL, "Vertices of each triangle."),
+       FIELD("segments", segment_cells, NULL, NULL, "Vertices of each segment."),
+       FIELD("points", vertex_numbers, NULL, NULL, "Vertices that are points."),
+       FIELD("tet_tags", tags, NULL, NULL, "A tag for each tetrahedron; default: 0."),
+       FIELD("triangle_tags", tags, NULL, NULL, "A tag for each triangle; default: 0."));
 OBJECT(chain_mail, "chain_mail", NOLI_SCENE_ANY,
        FIELD("rings", cells_pair, "[4, 4]", NULL, "Rings along x in each row, and rows along z."),
        FIELD("radius", positive, "0.05", "m", "Radius of the rings."),
@@ -381,7 +414,8 @@ OBJECT(
             "Linked rings in the xz plane, each through two rings of either neighbouring row."),
     GROUPED("line", line, NULL, "Segments along x, centred at the origin, for rods."),
     GROUPED("ring", ring, NULL, "A closed ring of segments around the y axis, for rods."),
-    GROUPED("helix", helix, NULL, "Segments that wind around the y axis, for rods."), PLANE_SHAPES);
+    GROUPED("helix", helix, NULL, "Segments that wind around the y axis, for rods."), PLANE_SHAPES,
+    GROUPED("arrays", arrays, NULL, "Any mesh, given by its vertices and cells."));
 
 static const NoliSceneType mesh_file = {.kind = NOLI_SCENE_TEXT, .what = "the name of a mesh file"};
 static const NoliSceneType body_mesh = EITHER(&mesh_file, &shape);
@@ -632,26 +666,32 @@ OBJECT(until, "until", NOLI_SCENE_ANY,
        REQUIRED("beyond", beyond, NULL,
                 "The motion ends when all vertices of the body are on this side of a plane."));
 
-OBJECT(motion, "motion", NOLI_SCENE_ANY,
-       FIELD("displacement", components, NULL, "m",
-             "Displacement from the rest position, expressions in t, X, Y, Z; `\"free\"`: this "
-             "component is not prescribed (not for obstacles)."),
-       FIELD("velocity", components, NULL, "m/s",
-             "Velocity, expressions in t, X, Y, Z (with `rotation`: only in t); `\"free\"` as for "
-             "`displacement`."),
-       FIELD("rotation", rotation, NULL, NULL,
-             "Rotation about an axis; can be combined with `displacement` or `velocity`."),
-       FIELD("hold", boolean, NULL, NULL,
-             "`true`: vertices keep their position. Excludes all other motions."),
-       FIELD("sequence", sequence, NULL, NULL,
-             "Follow a sequence of meshes. Excludes all other motions."),
-       FIELD("from", number, "0", "s",
-             "Start time; compared with the time at the start of a step."),
-       FIELD("to", end_time, "\"end\"", "s",
-             "End time, exclusive; afterwards bodies are free and obstacles are at rest."),
-       FIELD("until", until, NULL, NULL,
-             "End by position, for each body separately: the first step between `from` and `to` "
-             "that starts with the body there ends the motion permanently."));
+OBJECT(
+    motion, "motion", NOLI_SCENE_ANY,
+    FIELD("displacement", components, NULL, "m",
+          "Displacement from the rest position, expressions in t, X, Y, Z; `\"free\"`: this "
+          "component is not prescribed (not for obstacles)."),
+    FIELD("velocity", components, NULL, "m/s",
+          "Velocity, expressions in t, X, Y, Z (with `rotation`: only in t); `\"free\"` as for "
+          "`displacement`."),
+    FIELD("rotation", rotation, NULL, NULL,
+          "Rotation about an axis; can be combined with `displacement` or `velocity`."),
+    FIELD("hold", boolean, NULL, NULL,
+          "`true`: vertices keep their position. Excludes all other motions."),
+    FIELD("sequence", sequence, NULL, NULL,
+          "Follow a sequence of meshes. Excludes all other motions."),
+    FIELD("controlled", boolean, NULL, NULL,
+          "`true`: a program writes where the vertices go between steps (docs/live.md), and they "
+          "start at rest. Excludes all other motions."),
+    FIELD("name", text, NULL, NULL,
+          "Name for programs; with several bodies `NAME_BODY`; default: of obstacles their own, "
+          "else `motion N`."),
+    FIELD("from", number, "0", "s", "Start time; compared with the time at the start of a step."),
+    FIELD("to", end_time, "\"end\"", "s",
+          "End time, exclusive; afterwards bodies are free and obstacles are at rest."),
+    FIELD("until", until, NULL, NULL,
+          "End by position, for each body separately: the first step between `from` and `to` "
+          "that starts with the body there ends the motion permanently."));
 LIST(motion_list, motion, 1, "a list of objects");
 static const NoliSceneType motions = EITHER(&motion, &motion_list);
 
@@ -716,10 +756,13 @@ OBJECT(
     REQUIRED("body", text, NULL, "Name of a body; `*`: all bodies."),
     FIELD("select", selection, "\"all\"", NULL,
           "Selected vertices, by initial position; a list is a union."),
-    GROUPED("acceleration", expressions, "m/s^2",
-            "Acceleration; the force is this times the mass of each vertex."),
-    GROUPED("nodal", expressions, "N", "Force on each vertex."),
-    GROUPED("total", expressions, "N",
+    FIELD("name", text, NULL, NULL,
+          "Name for programs; with several bodies `NAME_BODY`; default: `force N`."),
+    GROUPED("acceleration", load, "m/s^2",
+            "Acceleration; the force is this times the mass of each vertex. `\"controlled\"`: a "
+            "program writes it between steps (docs/live.md); likewise below."),
+    GROUPED("nodal", load, "N", "Force on each vertex."),
+    GROUPED("total", load, "N",
             "Total force, distributed over the vertices of each body in proportion to their mass."),
     FIELD("from", number, "0", "s", "Start time: acts in steps that end after it."),
     FIELD("to", end_time, "\"end\"", "s", "End time: acts in steps that end at or before it."));

@@ -10,6 +10,7 @@ typedef struct NoliSceneInput {
   const NoliSceneOverride* overrides;
   int32_t n_overrides;
   bool converted;        // the text was made of a file of another format: its lines mean nothing
+  bool nameless;         // the text was made by a program: its lines mean nothing to the user
   const json_t* tree;    // of the text, before overrides; names in their paths refer to it
   NoliSceneFiles* files; // paths and places are owned by it
 } NoliSceneInput;

@@ -98,15 +98,17 @@ static NoliStatus check_combination(const NoliSceneSource* source, const NoliSce
                                     const NoliSceneMotion* motion) {
   NoliStatus status = NOLI_OK;
   int moves = motion->has_displacement + motion->has_velocity + motion->has_rotation;
-  int alone = motion->hold + motion->has_sequence;
+  int alone = motion->hold + motion->has_sequence + motion->controlled;
   NOLI_SCENE_CHECK(source, node, moves + alone > 0,
                    "needs one of \"displacement\", \"velocity\", \"rotation\", \"hold\", "
-                   "\"sequence\"");
+                   "\"sequence\", \"controlled\"");
   NOLI_SCENE_CHECK(source, node, !(motion->has_displacement && motion->has_velocity),
                    "takes only one of \"displacement\" and \"velocity\"");
   NOLI_SCENE_CHECK(source, node, alone == 0 || moves + alone == 1,
                    "\"%s\" cannot be combined with other motions",
-                   motion->hold ? "hold" : "sequence");
+                   motion->hold           ? "hold"
+                   : motion->has_sequence ? "sequence"
+                                          : "controlled");
 done:
   return status;
 }
@@ -120,6 +122,7 @@ NoliStatus noli_scene_read_motion(const NoliSceneSource* source, const NoliScene
   NoliSceneNode rotation = noli_scene_member(node, "rotation");
   NoliSceneNode sequence = noli_scene_member(node, "sequence");
   NoliSceneNode hold = noli_scene_member(node, "hold");
+  NoliSceneNode controlled = noli_scene_member(node, "controlled");
 
   // what is given
   *motion = (NoliSceneMotion){
@@ -128,6 +131,7 @@ NoliStatus noli_scene_read_motion(const NoliSceneSource* source, const NoliScene
       .has_rotation = rotation.value != NULL,
       .has_sequence = sequence.value != NULL,
       .hold = noli_scene_true(&hold),
+      .controlled = noli_scene_true(&controlled),
       .time_step = time_step,
       .variables = variables,
   };
@@ -480,19 +484,25 @@ void noli_scene_move(void* user, double t0, double t1, int32_t n_node, const int
   const NoliSceneMotion* motion = mover->motion;
   if (motion->has_sequence) {
     move_along_frames(mover, t1, n_node, node, x_t1);
-  } else if (motion->absolute) {
+    return;
+  }
+  noli_scene_begin_evaluation(motion->variables);
+  if (motion->absolute) {
     move_absolute(mover, t1, n_node, X, x_t1);
   } else if (motion->has_rotation) {
     move_turning(mover, t0, t1, n_node, x_t0, x_t1);
   } else {
     move_linearly(motion, t0, t1, n_node, X, x_t0, x_t1);
   }
+  noli_scene_end_evaluation(motion->variables);
 }
 
 void noli_scene_load_at(void* user, double t, const double X[3], double value[3]) {
   const NoliSceneForce* force = user;
+  noli_scene_begin_evaluation(force->variables);
   set_position(force->variables, X);
   for (int i = 0; i < 3; i++) {
     value[i] = noli_scene_evaluate(&force->value[i], t);
   }
+  noli_scene_end_evaluation(force->variables);
 }

@@ -22,7 +22,7 @@ typedef struct NoliSceneMotion {
   bool about_box; // the origin follows the box around the vertices
   bool turn_is_speed;
   bool absolute;
-  bool hold;
+  bool hold, controlled;
   bool free_axis[3]; // not prescribed; only without rotation
   double axis[3];    // unit
   double origin[3];  // if has_origin
@@ -57,7 +57,7 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_read_frames(const NoliSceneSource* source
                                                    const NoliSceneShape* shape, int32_t copy,
                                                    double** frames, int32_t* n_frames);
 
-// A NoliMotionFn for a NoliSceneMover.
+// A NoliMotionFn for a NoliSceneMover. Several threads may call it at once.
 void noli_scene_move(void* user, double t0, double t1, int32_t n_node, const int32_t* node,
                      const double* X, const double* x_t0, double* x_t1);
 
@@ -71,7 +71,7 @@ typedef struct NoliSceneForce {
   NoliSceneVariables* variables;
 } NoliSceneForce;
 
-// A NoliForceFn for a NoliSceneForce.
+// A NoliForceFn for a NoliSceneForce. Likewise.
 void noli_scene_load_at(void* user, double t, const double X[3], double value[3]);
 
 // Reads "from" and "to".

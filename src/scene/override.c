@@ -234,7 +234,7 @@ void noli_scene_where_native(const NoliSceneSource* source, const NoliSceneStep*
                              int32_t n_steps, const char* path, char* buffer, size_t size) {
   const NoliSceneInput* input = source->user;
   bool in_text = false;
-  int line = input->converted
+  int line = input->converted || input->nameless
                  ? 0
                  : (int)noli_scene_locate(source->text, source->size, steps, n_steps, &in_text);
   const NoliSceneOverride* override = find_override(input, steps, n_steps, !in_text);
@@ -242,6 +242,8 @@ void noli_scene_where_native(const NoliSceneSource* source, const NoliSceneStep*
     snprintf(buffer, size, "override %.200s=%.100s: %s", override->path, override->value, path);
   } else if (input->converted) {
     snprintf(buffer, size, "%.300s: converted %s", source->name, path);
+  } else if (input->nameless) {
+    snprintf(buffer, size, "%s", path);
   } else {
     snprintf(buffer, size, "%.300s:%d: %s", source->name, line, path);
   }

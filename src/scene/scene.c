@@ -222,6 +222,7 @@ static NoliStatus make_scene(NoliSceneSource source, NoliSceneInput input, NoliS
   NOLI_NEW_ZERO(source.context, made, 1);
   made->context = source.context;
   NOLI_NEW_ZERO(source.context, made->views, 1);
+  NOLI_TRY(noli_scene_create_lock(source.context, &made->variables.lock));
   input.files = &made->files;
   source.where = noli_scene_where_native;
   source.user = &input;
@@ -269,9 +270,11 @@ static NoliStatus parse(NoliContext* context, const char* text, const char* name
 NoliStatus noli_scene_parse(NoliContext* context, const char* text, const char* name,
                             const char* directory, const NoliSceneOverride* overrides,
                             int32_t n_overrides, NoliScene** scene) {
-  NOLI_REQUIRE(context, context != NULL && text != NULL && name != NULL && scene != NULL);
-  return parse(context, text, name, directory,
-               (NoliSceneInput){.overrides = overrides, .n_overrides = n_overrides}, scene);
+  NOLI_REQUIRE(context, context != NULL && text != NULL && scene != NULL);
+  return parse(context, text, name != NULL ? name : "scene", directory,
+               (NoliSceneInput){
+                   .overrides = overrides, .n_overrides = n_overrides, .nameless = name == NULL},
+               scene);
 }
 
 NoliStatus noli_scene_parse_converted(NoliContext* context, const char* text, const char* name,
@@ -319,6 +322,7 @@ void noli_scene_destroy(NoliScene** scene) {
     noli_array_free(context, s->views);
   }
   noli_free(context, s->views);
+  noli_scene_release_lock(context, &s->variables.lock);
 
   // lists
   noli_array_free(context, &s->bodies);

@@ -2,7 +2,9 @@
 #include "sim/simulation.h"
 
 #include "base/digest.h"
+#include "base/sized.h"
 #include "math/mat3.h"
+#include "sim/definition.h"
 #include "sim/fingerprint.h"
 
 #include <stdio.h>
@@ -189,6 +191,71 @@ void noli_sim_free_controls(NoliSim* sim) {
 
 // ---- parameters ---------------------------------------------------------------------------------
 
+void noli_sim_gravity(const NoliSim* sim, double gravity[3]) {
+  for (int i = 0; gravity != NULL && i < 3; i++) {
+    gravity[i] = sim != NULL ? sim->model->gravity[i] : 0.0;
+  }
+}
+
+NoliStatus noli_sim_pair(const NoliSim* sim, int32_t a, int32_t b, NoliPairDef* given) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && given != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliPairDef pair;
+  const NoliSimDef* def = sim->definition.def;
+  uint32_t size = given->size;
+  int32_t n_entity = sim->model->n_entity;
+  NOLI_CHECK(sim->context, a >= 0 && a < n_entity && b >= 0 && b < n_entity, NOLI_ERROR_ARGUMENT,
+             "the pair %d, %d: there are %d entities", (int)a, (int)b, (int)n_entity);
+  NOLI_TRY(noli_definition_take_pair(sim->context, given, &pair));
+  pair = (NoliPairDef){.friction = def->friction,
+                       .static_friction = def->static_friction,
+                       .stribeck_speed = def->stribeck_speed,
+                       .viscosity = def->viscosity};
+
+  // later ones win
+  for (int32_t i = 0; i < def->n_pairs; i++) {
+    const NoliPairDef* item = &def->pairs[i];
+    if ((item->a == a && item->b == b) || (item->a == b && item->b == a)) {
+      pair = *item;
+    }
+  }
+  pair.a = a;
+  pair.b = b;
+  pair.contact = noli_body_pairs_get(&sim->model->problem.body_pairs, a, b);
+  noli_sized_give(given, size, &pair, sizeof pair);
+  given->size = size;
+done:
+  return status;
+}
+
+// The material of a body or part of a definition; NULL with a message where there is none.
+static const NoliMaterialDef* find_material(const NoliSim* sim, int32_t body, int32_t part) {
+  const NoliSimDef* def = sim->definition.def;
+  if (body < 0 || body >= def->n_bodies || def->bodies[body].obstacle) {
+    (void)noli_fail(sim->context, NOLI_ERROR_ARGUMENT, "body %d %s", (int)body,
+                    body >= 0 && body < def->n_bodies ? "is an obstacle: it has no material"
+                                                      : "does not exist");
+    return NULL;
+  }
+  const NoliBodyDef* owner = &def->bodies[body];
+  if (part != NOLI_NULL_INDEX && (part < 0 || part >= owner->n_parts)) {
+    (void)noli_fail(sim->context, NOLI_ERROR_ARGUMENT, "body \"%s\" has no part %d", owner->name,
+                    (int)part);
+    return NULL;
+  }
+  return part == NOLI_NULL_INDEX ? &owner->material : &owner->parts[part].material;
+}
+
+NoliStatus noli_sim_material(const NoliSim* sim, int32_t body, int32_t part,
+                             NoliMaterialDef* material) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && material != NULL);
+  const NoliMaterialDef* found = find_material(sim, body, part);
+  if (found != NULL) {
+    *material = *found;
+  }
+  return found != NULL ? NOLI_OK : NOLI_ERROR_ARGUMENT;
+}
+
 NoliStatus noli_sim_set_gravity(NoliSim* sim, const double gravity[3]) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && gravity != NULL);
   NoliStatus status = NOLI_OK;
@@ -248,12 +315,12 @@ NoliStatus noli_sim_reset(NoliSim* sim) {
   NoliState state = {0};
   NOLI_TRY(noli_sim_require_valid(sim->model, sim->model->x0));
   NOLI_TRY(noli_sim_create_state(sim, &state));
-  noli_state_free(sim->context, &sim->state);
-  noli_state_free(sim->context, &sim->backup);
-  sim->state = state;
+  // in place: hosts read the arrays, and blocks have their frames in them
+  NOLI_TRY(noli_state_copy(sim->context, &state, &sim->state));
   noli_sim_outdate(sim);
   noli_sim_reset_controls(sim);
 done:
+  noli_state_free(sim->context, &state);
   return status;
 }
 

@@ -148,15 +148,8 @@ NoliStatus noli_sim_set_material(NoliSim* sim, int32_t body, int32_t part,
   NoliOwnedDefinition definition = {0};
   const NoliRenumbering same = {0};
   const NoliSimDef* def = sim->definition.def;
-
-  // which one
-  NOLI_CHECK(sim->context, body >= 0 && body < def->n_bodies && !def->bodies[body].obstacle,
-             NOLI_ERROR_ARGUMENT, "body %d %s", (int)body,
-             body >= 0 && body < def->n_bodies ? "is an obstacle: it has no material"
-                                               : "does not exist");
-  NOLI_CHECK(sim->context,
-             part == NOLI_NULL_INDEX || (part >= 0 && part < def->bodies[body].n_parts),
-             NOLI_ERROR_ARGUMENT, "body \"%s\" has no part %d", def->bodies[body].name, (int)part);
+  NoliMaterialDef present;
+  NOLI_TRY(noli_sim_material(sim, body, part, &present));
 
   // in a copy of the definition
   NOLI_TRY(noli_owned_definition_copy(sim->context, def, &definition));

@@ -649,6 +649,75 @@ static void every_shape_can_be_made(void** state) {
   test_context_done(&context);
 }
 
+// Meshes in the scene itself, with tags that selections name.
+static void meshes_are_given_as_arrays(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  static const char* const positions =
+      "'positions': [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]]";
+  char text[2000];
+  snprintf(text, sizeof text,
+           "{" TIME ", 'bodies': [{'name': 'a', 'mesh': {'arrays': {%s, 'tet_tags': [4, 7],"
+           "'tets': [[0, 1, 2, 3], [1, 2, 3, 4]]}}}, {'mesh': {'arrays': {%s, 'triangles':"
+           "[[0, 1, 2]]}}, 'translate': [9, 0, 0], 'shell': {'thickness': 0.1}}],"
+           "'obstacles': [{'mesh': {'arrays': {%s, 'segments': [[0, 1]], 'points': [3]}},"
+           "'translate': [0, 9, 0]}],"
+           "'prescribed': [{'body': 'a', 'select': {'tag': 7}, 'motion': {'hold': true}}]}",
+           positions, positions, positions);
+  ASSERT_OK(parse_quoted(context, text, &scene));
+  const NoliSimDef* def = noli_scene_sim_def(scene);
+  const NoliMesh *solid = def->bodies[0].mesh, *obstacle = def->bodies[2].mesh;
+  assert_int_equal(solid->n_vert, 5);
+  assert_int_equal(solid->n_tet, 2);
+  assert_int_equal(solid->tet_tag[1], 7);
+  assert_int_equal(def->bodies[1].mesh->n_tri, 1);
+  assert_int_equal(def->bodies[1].mesh->n_vert, 3);
+  assert_int_equal(obstacle->n_edge, 1);
+  assert_int_equal(obstacle->n_point, 1);
+  ASSERT_NEAR(obstacle->x[1], 9.0, 0.0);
+  assert_int_equal(def->motions[0].n_node, 4);
+  noli_scene_destroy(&scene);
+
+  // what does not fit together is located
+  static const struct {
+    const char* mesh;
+    const char* message;
+  } wrong[] = {
+      {"'positions': [[0, 0]]", "bodies[0].mesh.arrays.positions[0]: "},
+      {"'positions': [[0, 0, 0]], 'tets': [[0, 1, 2, 3]]", "names a vertex that does not exist"},
+      {"'positions': [[0, 0, 0]], 'tets': [[0, 1, 2]]", "bodies[0].mesh.arrays.tets[0]: "},
+      {"'positions': [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], 'tets': [[0, 1, 2, 3]],"
+       "'tet_tags': [1, 2]",
+       "bodies[0].mesh.arrays.tet_tags: has 2 tags for 1 cells"},
+      {"'tets': [[0, 1, 2, 3]]", "positions"},
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    snprintf(text, sizeof text, "{" TIME ", 'bodies': [{'mesh': {'arrays': {%s}}}]}",
+             wrong[i].mesh);
+    ASSERT_STATUS(parse_quoted(context, text, &scene), NOLI_ERROR_FORMAT);
+    assert_non_null(strstr(noli_context_message(context), wrong[i].message));
+  }
+  test_context_done(&context);
+}
+
+// A text without a name is that of a program: messages have only the path.
+static void texts_without_a_name_have_paths_only(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  char text[SCENE_TEXT];
+  quoted("{" TIME ", 'bodies': [{'mesh': {'box': {}}, 'material': {'poisson': 2}}]}", text);
+  ASSERT_STATUS(noli_scene_parse(context, text, NULL, NULL, NULL, 0, &scene), NOLI_ERROR_FORMAT);
+  assert_string_equal(noli_context_message(context),
+                      "bodies[0].material.poisson: must be in (-1, 0.5), got 2");
+  quoted("{" TIME ", 'bodies': [{'mesh': {'box': {}}}]}", text);
+  ASSERT_OK(noli_scene_parse(context, text, NULL, NULL, NULL, 0, &scene));
+  assert_string_equal(noli_scene_name(scene), "scene");
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
 // Curved shapes keep their nodes when they are placed, and can be simulated.
 static void curved_shapes(void** state) {
   (void)state;
@@ -793,6 +862,8 @@ int main(void) {
       cmocka_unit_test(tags_come_from_the_file),
       cmocka_unit_test(placement_mirrors_turns_and_fits),
       cmocka_unit_test(every_shape_can_be_made),
+      cmocka_unit_test(meshes_are_given_as_arrays),
+      cmocka_unit_test(texts_without_a_name_have_paths_only),
       cmocka_unit_test(curved_shapes),
       cmocka_unit_test(shapes_follow_expressions_and_profiles),
       cmocka_unit_test(volumes_reach_the_definition),

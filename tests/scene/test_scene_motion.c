@@ -1,5 +1,10 @@
 // Motions and loads of scenes against closed forms.
+#define _POSIX_C_SOURCE 200809L // pthread_create
 #include "scene_support.h"
+
+#include "noli/live.h"
+
+#include <pthread.h>
 
 #define H 0.1
 
@@ -190,6 +195,98 @@ static void free_components_are_read(void** state) {
   test_context_done(&context);
 }
 
+static void controlled_motions_and_forces_are_read(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  ASSERT_OK(parse_quoted(
+      context,
+      "{'time': {'steps': 1}, 'bodies': [{'name': 'a', 'mesh': {'box': {}}, 'copies': {'count': 2,"
+      "'translate': [3, 0, 0]}}], 'obstacles': [{'name': 'plate', 'mesh': {'plane': {}},"
+      "'translate': [0, 9, 0], 'motion': {'controlled': true}}], 'prescribed': [{'body': 'a',"
+      "'motion': {'controlled': true, 'name': 'hand', 'to': 3}}, {'body': 'a[0]', 'motion':"
+      "{'hold': true}}], 'forces': [{'body': 'a[1]', 'name': 'push', 'total': 'controlled'},"
+      "{'body': 'a', 'nodal': [1, 2, 3]}]}",
+      &scene));
+  const NoliSimDef* def = noli_scene_sim_def(scene);
+  static const char* const names[] = {"plate", "hand_a[0]", "hand_a[1]", NULL};
+  assert_int_equal(def->n_motions, 4);
+  for (int m = 0; m < 4; m++) {
+    assert_true(def->motions[m].controlled == (m < 3));
+    assert_null(def->motions[m].target);
+    assert_true(m == 3 ? def->motions[m].name == NULL
+                       : strcmp(def->motions[m].name, names[m]) == 0);
+  }
+  ASSERT_NEAR(def->motions[1].t_end, 3.0, 0.0);
+  assert_int_equal(def->n_forces, 3);
+  assert_true(def->forces[0].controlled && def->forces[0].value == NULL);
+  assert_string_equal(def->forces[0].name, "push");
+  assert_string_equal(def->forces[0].kind, "total");
+  assert_true(!def->forces[1].controlled && def->forces[1].value != NULL);
+
+  // and a simulation takes them
+  NoliSim* sim = NULL;
+  ASSERT_OK(noli_sim_create(context, def, &sim));
+  int32_t n_node = 0;
+  assert_non_null(noli_sim_motion_targets(sim, noli_sim_find_motion(sim, "hand_a[1]"), &n_node));
+  assert_int_equal(n_node, 125);
+  noli_sim_destroy(&sim);
+  noli_scene_destroy(&scene);
+  ASSERT_STATUS(parse_quoted(context,
+                             "{'time': {'steps': 1}, 'bodies': [{'mesh': {'box': {}}}],"
+                             "'prescribed': [{'body': 'body_0', 'motion': {'controlled': true,"
+                             "'hold': true}}]}",
+                             &scene),
+                NOLI_ERROR_FORMAT);
+  test_context_done(&context);
+}
+
+// What one of several threads evaluates.
+typedef struct Evaluation {
+  const NoliMotionDef* motion;
+  const NoliForceDef* force;
+  double t;
+  int wrong;
+} Evaluation;
+
+static void* evaluate(void* user) {
+  Evaluation* e = user;
+  for (int k = 0; k < 2000; k++) {
+    const double X[6] = {e->t, k, 2, 3, -k, e->t};
+    double x[6], f[3];
+    e->motion->target(e->motion->user, 0.0, e->t, 2, NULL, X, X, x);
+    e->force->value(e->force->user, e->t, X, f);
+    e->wrong += x[0] != 2.0 * e->t || x[4] != 0.0 || f[2] != e->t + e->t + k;
+  }
+  return NULL;
+}
+
+static void threads_take_turns(void** state) {
+  (void)state;
+  enum { N_THREADS = 4 };
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  ASSERT_OK(
+      parse_quoted(context,
+                   "{'time': {'steps': 1}, 'bodies': [{'name': 'a', 'mesh': {'box': {}}}],"
+                   "'prescribed': [{'body': 'a', 'motion': {'displacement': ['t', '-Y', 0]}}],"
+                   "'forces': [{'body': 'a', 'nodal': [0, 0, 't + X + Y']}]}",
+                   &scene));
+  const NoliSimDef* def = noli_scene_sim_def(scene);
+  Evaluation evaluation[N_THREADS];
+  pthread_t thread[N_THREADS];
+  for (int i = 0; i < N_THREADS; i++) {
+    evaluation[i] = (Evaluation){def->motions, def->forces, i + 1.0, 0};
+    assert_int_equal(pthread_create(&thread[i], NULL, evaluate, &evaluation[i]), 0);
+  }
+  for (int i = 0; i < N_THREADS; i++) {
+    assert_int_equal(pthread_join(thread[i], NULL), 0);
+    assert_int_equal(evaluation[i].wrong, 0);
+  }
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
 static void motions_are_pure(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -343,6 +440,8 @@ int main(void) {
       cmocka_unit_test(rotation_about_the_box_follows_the_vertices),
       cmocka_unit_test(ends_by_position_are_read),
       cmocka_unit_test(free_components_are_read),
+      cmocka_unit_test(controlled_motions_and_forces_are_read),
+      cmocka_unit_test(threads_take_turns),
       cmocka_unit_test(motions_are_pure),
       cmocka_unit_test(rotation_keeps_the_shape),
       cmocka_unit_test(sequences_are_linear_between_frames),

@@ -428,9 +428,81 @@ static void reset_begins_again(void** state) {
   move_hand(sim, 0.05); // the next reset undoes it
   take_steps(sim, 5);
   assert_true(noli_sim_state_hash(sim) != end);
+  const double* x = noli_sim_positions(sim);
   ASSERT_OK(noli_sim_reset(sim));
+  assert_ptr_equal(noli_sim_positions(sim), x);
   take_steps(sim, 5);
   assert_true(noli_sim_state_hash(sim) == end);
+  world_done(&pushed.world);
+}
+
+// The frames of twisted rods are in the state.
+static void reset_returns_frames(void** state) {
+  (void)state;
+  World world = world_new(1);
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_helix(world.context, 0.1, 0.05, 1.0, 12, &mesh));
+  int32_t body = world_add(&world, mesh, (double[]){0, 1, 0});
+  world.body[body].rod.radius = 0.005;
+  world.body[body].rod.twist = 1.0;
+  world.body[body].angular_velocity[0] = 20.0;
+  world_start(&world);
+  NoliSim* sim = world.sim;
+  uint64_t start = noli_sim_state_hash(sim);
+  take_steps(sim, 5);
+  uint64_t end = noli_sim_state_hash(sim);
+  ASSERT_OK(noli_sim_reset(sim));
+  assert_true(noli_sim_state_hash(sim) == start);
+  take_steps(sim, 5);
+  assert_true(noli_sim_state_hash(sim) == end);
+  world_done(&world);
+}
+
+// What is set is read back, and what was not set is that of the definition.
+static void parameters_are_read(void** state) {
+  (void)state;
+  Pushed pushed;
+  pushed_start(&pushed, NULL, "backward_euler");
+  NoliSim* sim = pushed.world.sim;
+
+  // gravity
+  const double gravity[3] = {1, 2, 3};
+  double got[3] = {0};
+  noli_sim_gravity(sim, got);
+  ASSERT_NEAR(got[1], pushed.world.def.gravity[1], 0.0);
+  ASSERT_OK(noli_sim_set_gravity(sim, gravity));
+  noli_sim_gravity(sim, got);
+  assert_memory_equal(got, gravity, sizeof got);
+
+  // pairs: entities in any order
+  NoliPairDef pair = noli_default_pair_def();
+  ASSERT_OK(noli_sim_pair(sim, BLOCK, GROUND, &pair));
+  ASSERT_NEAR(pair.friction, 0.3, 0.0);
+  assert_true(pair.contact && pair.a == BLOCK && pair.b == GROUND && pair.size == sizeof pair);
+  pair.friction = 0.7;
+  pair.contact = false;
+  ASSERT_OK(noli_sim_set_pair(sim, &pair));
+  ASSERT_OK(noli_sim_pair(sim, GROUND, BLOCK, &pair));
+  ASSERT_NEAR(pair.friction, 0.7, 0.0);
+  assert_true(!pair.contact && pair.a == GROUND && pair.b == BLOCK);
+
+  // materials
+  NoliMaterialDef material;
+  ASSERT_OK(noli_sim_material(sim, BLOCK, NOLI_NULL_INDEX, &material));
+  ASSERT_NEAR(material.young, pushed.world.body[BLOCK].material.young, 0.0);
+  material.young = 7e5;
+  material.law = "stvk";
+  ASSERT_OK(noli_sim_set_material(sim, BLOCK, NOLI_NULL_INDEX, &material));
+  ASSERT_OK(noli_sim_material(sim, BLOCK, NOLI_NULL_INDEX, &material));
+  ASSERT_NEAR(material.young, 7e5, 0.0);
+  assert_string_equal(material.law, "stvk");
+
+  // what does not exist
+  NoliPairDef bare = {0};
+  ASSERT_STATUS(noli_sim_pair(sim, BLOCK, 9, &pair), NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_sim_pair(sim, BLOCK, GROUND, &bare), NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_sim_material(sim, PLATE, NOLI_NULL_INDEX, &material), NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_sim_material(sim, BLOCK, 0, &material), NOLI_ERROR_ARGUMENT);
   world_done(&pushed.world);
 }
 
@@ -1003,6 +1075,8 @@ int main(void) {
       cmocka_unit_test(states_go_to_memory_and_back),
       cmocka_unit_test(states_of_other_models_are_refused),
       cmocka_unit_test(reset_begins_again),
+      cmocka_unit_test(reset_returns_frames),
+      cmocka_unit_test(parameters_are_read),
       cmocka_unit_test(clones_are_independent),
       cmocka_unit_test(bodies_come_and_go),
       cmocka_unit_test(cancelled_steps_leave_no_trace),

@@ -1,0 +1,102 @@
+"""The examples of the documentation, with their physics."""
+import contextlib
+import io
+import os
+import re
+import tempfile
+import unittest
+
+import noli
+import numpy as np
+from support import SOURCE, example
+
+
+def quietly(function, *arguments):
+    """The result of a function and what it printed."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        made = function(*arguments)
+    return made, printed.getvalue()
+
+
+class Examples(unittest.TestCase):
+    def test_first(self):
+        with tempfile.TemporaryDirectory() as folder:
+            sim, printed = quietly(example("first").main, folder)
+            self.assertEqual(len(noli.Run(folder).frames), 101)
+            self.assertEqual(noli.Run(folder).audit().found, 0)
+        twin = noli.Simulation(SOURCE / "examples" / "guide" / "first.json")
+        twin.run()
+        self.assertEqual(sim.state_hash, twin.state_hash)
+        self.assertRegex(printed, r"t 1\.00 s  height 0\.0000 m  force 9\.8 N")
+
+    def test_press(self):
+        module = example("press")
+        forces, _ = quietly(module.main, 20)
+        twin = noli.Simulation(SOURCE / "examples" / "guide" / "press.json")
+        expected = []
+        for report in twin.steps(20):
+            wrench = twin.wrench("plate")
+            expected.append((report.time, np.linalg.norm(wrench.normal), np.linalg.norm(wrench.friction)))
+        np.testing.assert_allclose(forces, expected, rtol=1e-4, atol=1e-3)
+
+    def test_gripper(self):
+        (height, heights), _ = quietly(example("gripper").main)
+        self.assertGreater(height, 0.07)
+        np.testing.assert_array_less(heights[0], heights[1:] - 0.005)
+
+    def test_gripper_environment(self):
+        module = example("gripper_env")
+        (rewards, shares), _ = quietly(module.main, (0.05, 0.6), 100)
+        # the ball hangs in the fingers: their forces are its weight
+        np.testing.assert_allclose(shares[70:, 1], 1, atol=0.02)
+        self.assertAlmostEqual(rewards[-1, 1], module.HEIGHT, delta=0.005)
+        self.assertLess(rewards[-1, 0], 0.002)
+
+    def test_gripper_environment_repeats_itself(self):
+        env = example("gripper_env").GripperEnv(2, threads=2)
+        action = np.full((2, 2), 0.5)
+        runs = []
+        for _ in range(2):
+            observation, info = env.reset()
+            self.assertEqual(observation.shape, (2, 12))
+            for _ in range(3):
+                observation, reward, terminated, truncated, info = env.step(action)
+            runs.append(observation)
+            self.assertEqual((reward.shape, terminated.any(), truncated.any()), ((2,), False, False))
+        np.testing.assert_array_equal(*runs)
+        np.testing.assert_array_equal(runs[0][0], runs[0][1])
+
+    def test_band_on_cone(self):
+        history, _ = quietly(example("band_on_cone").main)
+        height, radius, push = history.T
+        self.assertGreater(push.max(), 10)
+        # it stays, stretched by more than a fifth
+        self.assertGreater(radius[-1], 0.06)
+        self.assertLess(abs(height[-1] - height[-10]), 1e-4)
+
+    def test_twenty_bodies(self):
+        (speeds, rigid), _ = quietly(example("twenty_bodies").main)
+        np.testing.assert_allclose(speeds, rigid, atol=0.01)
+        self.assertGreater((rigid > 0).sum(), 10)
+
+
+class Page(unittest.TestCase):
+    def test_the_pieces_of_the_page_run(self):
+        """All blocks of docs/python.md that are complete programs: they import noli."""
+        text = (SOURCE / "docs" / "python.md").read_text(encoding="utf-8")
+        text = re.sub(r"<!-- file .*?<!-- end -->", "", text, flags=re.S)
+        blocks = [block for block in re.findall(r"```python\n(.*?)```", text, re.S) if "import noli" in block]
+        self.assertGreater(len(blocks), 2)
+        here = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                os.chdir(folder)
+                for block in blocks:
+                    quietly(exec, compile(block, "docs/python.md", "exec"), {"__name__": "page"})
+            finally:
+                os.chdir(here)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -31,7 +31,7 @@ static const struct {
     {"rod_weight", validate_rod_weight},
     {"rod_bend", validate_rod_bend},
     {"rod_twist", validate_rod_twist},
-    {"rod_lateral", validate_thin_lateral},
+    {"rod_lateral", validate_rod_lateral},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 

@@ -1,6 +1,5 @@
 #include "fem/hinge.h"
 
-#include "math/eigen.h"
 #include "math/vec3.h"
 
 #include <math.h>
@@ -120,62 +119,6 @@ void noli_hinge_derivatives(const double x[12], double gradient[12], double* hes
 
 // ---- energy -------------------------------------------------------------------------------------
 
-// Clamps negative eigenvalues. Translations change nothing, so three combinations of the nodes that
-// are orthonormal and orthogonal to them span the rest.
-static void project(double hessian[144]) {
-  static const double basis[3][4] = {
-      {0.5, 0.5, -0.5, -0.5}, {0.5, -0.5, 0.5, -0.5}, {0.5, -0.5, -0.5, 0.5}};
-  double half[108], small[81];
-  for (int p = 0; p < 3; p++) {
-    for (int i = 0; i < 3; i++) {
-      for (int column = 0; column < 12; column++) {
-        double sum = 0.0;
-        for (int a = 0; a < 4; a++) {
-          sum += basis[p][a] * hessian[12 * (3 * a + i) + column];
-        }
-        half[12 * (3 * p + i) + column] = sum;
-      }
-    }
-  }
-  for (int row = 0; row < 9; row++) {
-    for (int q = 0; q < 3; q++) {
-      for (int j = 0; j < 3; j++) {
-        double sum = 0.0;
-        for (int b = 0; b < 4; b++) {
-          sum += basis[q][b] * half[12 * row + 3 * b + j];
-        }
-        small[9 * row + 3 * q + j] = sum;
-      }
-    }
-  }
-  for (int i = 0; i < 9; i++) {
-    for (int j = 0; j < i; j++) {
-      small[9 * i + j] = small[9 * j + i] = 0.5 * (small[9 * i + j] + small[9 * j + i]);
-    }
-  }
-  noli_project_psd(9, small);
-
-  // back
-  for (int p = 0; p < 9; p++) {
-    for (int column = 0; column < 12; column++) {
-      double sum = 0.0;
-      for (int q = 0; q < 3; q++) {
-        sum += small[9 * p + 3 * q + column % 3] * basis[q][column / 3];
-      }
-      half[12 * p + column] = sum;
-    }
-  }
-  for (int row = 0; row < 12; row++) {
-    for (int column = 0; column < 12; column++) {
-      double sum = 0.0;
-      for (int p = 0; p < 3; p++) {
-        sum += basis[p][row / 3] * half[12 * (3 * p + row % 3) + column];
-      }
-      hessian[12 * row + column] = sum;
-    }
-  }
-}
-
 static void write_blocks(const double hessian[144], double* blocks) {
   for (int a = 0; a < 4; a++) {
     for (int b = a; b < 4; b++) {
@@ -195,7 +138,7 @@ void noli_bending_evaluate(const void* data, const double* x, int64_t begin, int
                            unsigned what, const NoliLocal* out) {
   const NoliBending* bending = data;
   const NoliHinges* hinges = bending->hinges;
-  bool needs_hessian = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
+  bool curved = (what & NOLI_EVAL_HESSIAN) != 0;
   for (int64_t h = begin; h < end; h++) {
     double at[12], gradient[12], hessian[144], k = bending->scale * hinges->stiffness[h];
     for (int a = 0; a < 4; a++) {
@@ -208,16 +151,14 @@ void noli_bending_evaluate(const void* data, const double* x, int64_t begin, int
     if (!(what & ~(unsigned)NOLI_EVAL_ENERGY)) {
       continue;
     }
-    noli_hinge_derivatives(at, gradient, needs_hessian ? hessian : NULL);
+    noli_hinge_derivatives(at, gradient, curved ? hessian : NULL);
     for (int i = 0; i < 12 && (what & NOLI_EVAL_GRADIENT); i++) {
       out->gradient[12 * h + i] = k * turn * gradient[i];
     }
-    if (needs_hessian) {
+    if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
       for (int i = 0; i < 144; i++) {
-        hessian[i] = k * (turn * hessian[i] + gradient[i / 12] * gradient[i % 12]);
-      }
-      if (what & NOLI_EVAL_PROJECTED) {
-        project(hessian);
+        double bent = curved ? turn * hessian[i] : 0.0;
+        hessian[i] = k * (bent + gradient[i / 12] * gradient[i % 12]);
       }
       write_blocks(hessian, out->hessian + 90 * h);
     }

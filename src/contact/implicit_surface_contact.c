@@ -32,6 +32,7 @@ struct NoliImplicitSurfaceSearch {
   double* normal;      // (n_vert x 3) sums of areas at the vertices of bodies that touch themselves
   double* rest_normal; // (n_vert x 3) likewise at rest
   bool has_self;       // some body does
+  bool* unclear;       // (n_vert) the own body is closer than delta at rest, also across a gap
   NoliForest forest;   // a tree for each body; items are triangles
   NoliBox* box;        // (n_tri) of the centroids, by place
   double* centroid;    // (n_tri x 3)
@@ -118,6 +119,8 @@ done:
   return status;
 }
 
+static void find_unclear(NoliImplicitSurfaceSearch* search, double delta);
+
 NoliStatus noli_implicit_surface_search_create(NoliContext* context, const NoliSurface* surface,
                                                const double* X, const bool* still,
                                                const bool* sheet, const NoliHalfSpace* half_spaces,
@@ -147,12 +150,14 @@ NoliStatus noli_implicit_surface_search_create(NoliContext* context, const NoliS
   if (search->has_self) {
     NOLI_NEW(context, search->normal, 3 * (int64_t)surface->n_vert);
     NOLI_NEW(context, search->rest_normal, 3 * (int64_t)surface->n_vert);
+    NOLI_NEW_ZERO(context, search->unclear, surface->n_vert);
     find_normals(search, X, search->rest_normal);
   }
   NOLI_TRY(noli_forest_create(context, surface->n_body, surface->tri_first, &search->forest));
   NOLI_NEW(context, search->body_box, surface->n_body);
   NOLI_TRY(noli_body_tree_create(context, surface->n_body, &search->near));
   NOLI_TRY(arrange(search, X));
+  find_unclear(search, delta);
 done:
   if (status != NOLI_OK) {
     noli_implicit_surface_search_destroy(&search);
@@ -172,6 +177,7 @@ void noli_implicit_surface_search_destroy(NoliImplicitSurfaceSearch** owner) {
   noli_free(search->context, search->radius);
   noli_free(search->context, search->normal);
   noli_free(search->context, search->rest_normal);
+  noli_free(search->context, search->unclear);
   noli_free(search->context, search->box);
   noli_free(search->context, search->centroid);
   noli_free(search->context, search);
@@ -255,7 +261,7 @@ static bool is_neighbour(const View* view, int32_t triangle) {
   NoliVec3 way =
       noli_sub3(centroid_of(surface, search->X, triangle), vertex_at(search->X, view->point));
   NoliVec3 normal = vertex_at(search->rest_normal, view->point);
-  bool across = noli_dot3(normal, way) > 0.0 &&
+  bool across = !search->unclear[view->point] && noli_dot3(normal, way) > 0.0 &&
                 noli_dot3(normal, area_at(surface, search->X, triangle)) < 0.0;
   return noli_norm_sqr3(way) < reach * reach && !across;
 }
@@ -343,6 +349,25 @@ static bool look(View* view, int32_t body, double delta) {
   }
   visit_in_range(view, body, add_to_sheet);
   return view->sum > 0.0 && view->top < delta * view->sum;
+}
+
+// Finds vertices that the rest shape would push: its triangles are too large for the gap that they
+// face. Rest shapes carry no contact force: these vertices touch only what is far from them at
+// rest.
+static void find_unclear(NoliImplicitSurfaceSearch* search, double delta) {
+  const NoliSurface* surface = search->surface;
+  if (!search->has_self) {
+    return;
+  }
+  update(search, search->X, 1);
+  for (int32_t i = 0; i < surface->n_point; i++) {
+    int32_t point = surface->point[i], body = surface->body[point];
+    if (may_touch(search, body, body)) {
+      View view = {
+          .search = search, .x = search->X, .point = point, .p = vertex_at(search->X, point)};
+      search->unclear[point] = look(&view, body, delta);
+    }
+  }
 }
 
 NoliPatch noli_implicit_surface_contact_patch(const NoliImplicitSurfaceContactSet* set,

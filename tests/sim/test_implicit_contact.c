@@ -639,6 +639,52 @@ static void jumps_of_the_penalty_do_not_stop_the_solve(void** state) {
   }
 }
 
+// A ring of few long elements: its triangles are larger than its hole, and pushed its vertices from
+// across.
+static void rest_shapes_carry_no_contact(void** state) {
+  (void)state;
+  World world = smooth_world(1);
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_torus(world.context, 1.836, 0.1355, 7, 1, false, &mesh));
+  int32_t ring = world_add(&world, mesh, origin);
+  world.body[ring].velocity[0] = 260.0;
+  world.body[ring].material.young = 1e8;
+  world.def.time_step = 2e-4;
+  world.def.gravity[1] = 0.0;
+  world_start(&world);
+  for (int i = 0; i < 5; i++) {
+    world_step(&world);
+    assert_int_equal(world.report.contacts, 0);
+    ASSERT_NEAR(world.report.max_speed, 260.0, 1e-3);
+  }
+  world_done(&world);
+}
+
+// Between plates that leave no room, no stiffness moves vertices out: it ends to grow, and what is
+// left is reported. It grew by 28 orders of magnitude in a step.
+static void stiffness_has_a_limit(void** state) {
+  (void)state;
+  World world = smooth_world(1);
+  int32_t block = world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 2), origin);
+  const double low[3] = {0, -0.02, 0}, high[3] = {0, 0.02, 0}, down[3] = {0, -1, 0};
+  world.body[block].material.young = 1e6;
+  world.def.contact_distance = (NoliScaled){1e-6, false};
+  world_add_plane(&world, high, up);
+  world_add_plane(&world, low, down);
+  world_start(&world);
+  double kappa = 0.0;
+  for (int i = 0; i < 4; i++) {
+    world_step(&world);
+    assert_true(i == 0 || world.report.kappa <= 1.01 * kappa);
+    kappa = world.report.kappa;
+    // h^2 times the stiffness of an element, about young times its length
+    ASSERT_AT_MOST(kappa, 1e8 * 10.0 * 1e-4 * 1e6 * 0.1);
+    ASSERT_AT_LEAST(-world.report.min_distance, 0.01);
+  }
+  print_message("stiffness %.3g\n", kappa);
+  world_done(&world);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_block_rests),
@@ -656,6 +702,8 @@ int main(void) {
       cmocka_unit_test(bits_are_the_same),
       cmocka_unit_test(surfaces_are_smoother_than_their_triangles),
       cmocka_unit_test(jumps_of_the_penalty_do_not_stop_the_solve),
+      cmocka_unit_test(rest_shapes_carry_no_contact),
+      cmocka_unit_test(stiffness_has_a_limit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ class Declarations(unittest.TestCase):
         def has(library, name):
             try:
                 return bool(getattr(library, name))
-            except (AttributeError, noli.ffi.error):
+            except (AttributeError, getattr(noli.ffi, "error", AttributeError)):
                 return False
 
         libraries = [noli.lib, _library.importer()]

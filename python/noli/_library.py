@@ -250,8 +250,8 @@ class Context:
             if self.room.busy:
                 raise RuntimeError("an object of noli was used in a callback of its own")
             sink, before = Sink(), getattr(_current, "sink", None)
-            self.room.busy, _current.sink = True, sink
             try:
+                self.room.busy, _current.sink = True, sink
                 status = function(*arguments)
             finally:
                 self.room.busy, _current.sink = False, before

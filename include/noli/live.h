@@ -213,7 +213,8 @@ static inline NOLI_WARN_UNUSED NoliStatus noli_sim_wrench(NoliSim* sim, int32_t 
 /// Forces that hold or move prescribed vertices in the last step, N, (n_vert x 3): what is missing
 /// to the balance of inertia, elasticity, loads and contact there; 0 elsewhere, in components that
 /// are not prescribed, and before the first step. Vertices of obstacles have no inertia: theirs are
-/// opposite to contact. With integrators of order 2 the forces are those of the last stage.
+/// opposite to contact. Nodes that are angles of rods have moments over the radius of the rod in x.
+/// With integrators of order 2 the forces are those of the last stage.
 /// Fails with NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_reaction_forces(NoliSim* sim, double* force);
 
@@ -228,7 +229,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_reaction_sized(NoliSim* sim, int32
                                                              const double origin[3],
                                                              NoliReaction* reaction, size_t size);
 /// The sum of the reaction forces on the vertices of a motion, and their moment about `origin` (m;
-/// NULL: the centre of mass of the body). Fails with NOLI_ERROR_ARGUMENT, NOLI_ERROR_MEMORY.
+/// NULL: the centre of mass of the body), with the moments that hold sections of rods with twist.
+/// Fails with NOLI_ERROR_ARGUMENT, NOLI_ERROR_MEMORY.
 static inline NOLI_WARN_UNUSED NoliStatus noli_sim_reaction(NoliSim* sim, int32_t motion,
                                                             const double origin[3],
                                                             NoliReaction* reaction) {

@@ -17,11 +17,13 @@ extern "C" {
 /// segments and points as cells. Point data: `displacement` (m), `velocity` (m/s), `body`,
 /// `contact_force` and `friction_force` (N, of the last accepted step). Cell data: `von_mises`
 /// (Pa, 0 for obstacles; triangles of collision proxies have that of the elements around them),
-/// `body`, `tag`. Positions are doubles, the other reals floats; blocks are
-/// compressed with zlib. `TimeValue` is the simulated time in seconds.
-/// `def` is the definition the simulation was made from, for the tags of its cells; NULL: tags 0.
-/// Fails with NOLI_ERROR_IO (the message has the path and the reason; an older file at `path` is
-/// untouched), NOLI_ERROR_ARGUMENT when `def` does not fit the simulation, NOLI_ERROR_MEMORY.
+/// `body`, `tag`; in scenes with shells `membrane_force` and `bending_moment` (NoliSheetForces),
+/// with rods `rod_tension`, `rod_bending` and `rod_twist` (NoliRodForces), 0 in cells of other
+/// bodies. Positions are doubles, the other reals floats; blocks are compressed with zlib.
+/// `TimeValue` is the simulated time in seconds. `def` is the definition the simulation was made
+/// from, for the tags of its cells; NULL: tags 0. Fails with NOLI_ERROR_IO (the message has the
+/// path and the reason; an older file at `path` is untouched), NOLI_ERROR_ARGUMENT when `def` does
+/// not fit the simulation, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim,
                                                            const NoliSimDef* def, const char* path);
 

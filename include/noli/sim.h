@@ -698,6 +698,12 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_contact_forces(NoliSim* sim, doubl
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force);
 /// Von Mises equivalent of the Cauchy stress, Pa, (n_tet), written to the caller's array.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress);
+/// Elastic forces and moments inside shells, (n_tet), written to the caller's array; zeros in
+/// elements of other bodies. Damping is not among them. Fails with NOLI_ERROR_MEMORY.
+/// docs/shells.md
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_sheet_forces(NoliSim* sim, NoliSheetForces* forces);
+/// The same for rods. docs/rods.md
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_rod_forces(NoliSim* sim, NoliRodForces* forces);
 
 /// Entity pairs in contact after the last step; the array is owned by the simulation and valid
 /// until the next step.

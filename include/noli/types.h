@@ -82,6 +82,21 @@ typedef struct NoliPointDef {
 /// The defaults named above.
 NOLI_API NoliMaterialDef noli_default_material_def(void);
 
+/// Forces and moments inside a triangle of a shell: symmetric tensors in the axes of the world, xx,
+/// yy, zz, xy, yz, xz, per length as it is now. Never changes its size.
+typedef struct NoliSheetForces {
+  double membrane[6]; ///< N/m; positive eigenvalues are tension
+  double bending[6];  ///< N m/m; a positive eigenvalue shortens the side of the triangle's normal
+} NoliSheetForces;
+
+/// Forces and moments inside a segment of a rod: what the side of its second vertex exerts on that
+/// of the first one. Never changes its size.
+typedef struct NoliRodForces {
+  double tension;    ///< N, negative under pressure
+  double bending[3]; ///< N m, a vector across the segment
+  double twist;      ///< N m, about the segment from its first vertex to the second
+} NoliRodForces;
+
 /// One standard atmosphere, Pa.
 #define NOLI_ATMOSPHERE 101325.0
 

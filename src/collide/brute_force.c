@@ -46,6 +46,29 @@ static bool wanted(const Motion* motion, const NoliSurface* surface, const int32
   return true;
 }
 
+// Whether an edge is one of a triangle.
+static bool is_of_triangle(const NoliSurface* surface, const int32_t edge[2]) {
+  for (int32_t t = 0; t < surface->n_tri; t++) {
+    int n = 0;
+    for (int k = 0; k < 3; k++) {
+      int32_t corner = surface->tri[3 * (int64_t)t + k];
+      n += corner == edge[0] || corner == edge[1] ? 1 : 0;
+    }
+    if (n == (edge[0] == edge[1] ? 1 : 2)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// A lone point is an edge of zero length in scenes of thin bodies. With an edge of a triangle it is
+// no pair: it is one with the triangle.
+static bool is_shown_by_triangle(const NoliSurface* surface, const int32_t a[2],
+                                 const int32_t b[2]) {
+  bool a_point = a[0] == a[1], b_point = b[0] == b[1];
+  return (a_point || b_point) && (is_of_triangle(surface, a) || is_of_triangle(surface, b));
+}
+
 static bool bodies_meet(const NoliSurface* surface, const NoliBodyPairs* pairs, int32_t vert_a,
                         int32_t vert_b) {
   return noli_body_pairs_get(pairs, surface->body[vert_a], surface->body[vert_b]);
@@ -62,7 +85,8 @@ NoliStatus noli_brute_force_find(NoliContext* context, const NoliSurface* surfac
     for (int32_t t = 0; t < surface->n_tri; t++) {
       const int32_t *point = &surface->point[p], *tri = &surface->tri[3 * (int64_t)t];
       if (bodies_meet(surface, pairs, point[0], tri[0]) &&
-          wanted(&motion, surface, point, 1, tri, 3)) {
+          wanted(&motion, surface, point, 1, tri, 3) &&
+          !noli_surface_are_attached(surface, 1, point, 3, tri)) {
         NOLI_PUSH(context, &out->point_triangle, ((NoliPrimitivePair){point[0], t}));
       }
     }
@@ -70,7 +94,8 @@ NoliStatus noli_brute_force_find(NoliContext* context, const NoliSurface* surfac
   for (int32_t i = 0; i < surface->n_edge; i++) {
     for (int32_t j = i + 1; j < surface->n_edge; j++) {
       const int32_t *a = &surface->edge[2 * (int64_t)i], *b = &surface->edge[2 * (int64_t)j];
-      if (bodies_meet(surface, pairs, a[0], b[0]) && wanted(&motion, surface, a, 2, b, 2)) {
+      if (bodies_meet(surface, pairs, a[0], b[0]) && wanted(&motion, surface, a, 2, b, 2) &&
+          !noli_surface_are_attached(surface, 2, a, 2, b) && !is_shown_by_triangle(surface, a, b)) {
         NOLI_PUSH(context, &out->edge_edge, ((NoliPrimitivePair){i, j}));
       }
     }

@@ -157,6 +157,10 @@ struct NoliBlockType {
   // Von Mises equivalent of the Cauchy stress, Pa: stress (end - begin).
   void (*von_mises)(const NoliBlock* block, int32_t begin, int32_t end, const double* x,
                     int32_t n_threads, double* stress);
+  // Forces and moments inside all elements of the block, (n_element), of shells or rods; NULL: they
+  // are neither.
+  void (*sheet_forces)(const NoliBlock* block, const double* x, NoliSheetForces* forces);
+  void (*rod_forces)(const NoliBlock* block, const double* x, NoliRodForces* forces);
 
   // ---- energies; data is a NoliBlockEnergy
 

@@ -20,6 +20,7 @@ typedef struct Rods {
   NoliRodDef* def;       // (n_element)
   NoliTurns turns;
   double* turn_damping; // (turns) s
+  int8_t* joined;       // (n_element) ends at which other segments follow
   NoliTwists twists;
   double* rest_frame; // (n_frame) of rods with twist
 } Rods;
@@ -179,6 +180,25 @@ done:
   return status;
 }
 
+static NoliStatus count_joined(NoliBlock* block) {
+  NoliStatus status = NOLI_OK;
+  Rods* self = block->self;
+  NOLI_NEW_ZERO(block->context, self->joined, block->n_element);
+  for (int32_t pass = 0; pass < 2; pass++) {
+    int8_t bit = (int8_t)(1 << pass); // of an end of each segment
+    for (int64_t i = 0; i < 2 * (int64_t)self->turns.n; i++) {
+      int32_t s = self->turns.segment[i];
+      bool here = block->node[2 * (int64_t)s + pass] == self->turns.node[3 * (i / 2) + 1];
+      self->joined[s] = (int8_t)(self->joined[s] | (here ? bit : 0));
+    }
+  }
+  for (int32_t s = 0; s < block->n_element; s++) {
+    self->joined[s] = (int8_t)((self->joined[s] & 1) + (self->joined[s] >> 1));
+  }
+done:
+  return status;
+}
+
 static NoliStatus finish(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
   Rods* self = block->self;
@@ -188,6 +208,7 @@ static NoliStatus finish(NoliBlock* block) {
     self->turn_damping[i] =
         0.5 * (block->damping_time[segment[0]] + block->damping_time[segment[1]]);
   }
+  NOLI_TRY(count_joined(block));
 done:
   return status;
 }
@@ -204,6 +225,7 @@ static void destroy(NoliBlock* block) {
   noli_free(context, self->bending);
   noli_free(context, self->def);
   noli_free(context, self->turn_damping);
+  noli_free(context, self->joined);
 }
 
 // ---- orientation: there is none -----------------------------------------------------------------
@@ -358,6 +380,63 @@ static void start_frame(const NoliBlock* block, const double* x, double* frame) 
   move_frame(block, x, frame);
 }
 
+// ---- forces and moments -------------------------------------------------------------------------
+
+// The moment of turn i: what the segment behind it exerts on the one before it. It is the
+// derivative of the energy by a rotation of the segment behind, which takes its edge along and
+// turns its angle.
+static NoliVec3 moment_of(const NoliBlock* block, const NoliBlockStencils* stencils, int64_t i,
+                          const double* x) {
+  const Rods* self = rods_of(block);
+  const NoliBlockEnergy energy = {.block = block, .part = NOLI_PART_BENDING, .scale = 1.0};
+  double gradient[15] = {0};
+  const NoliLocal local = {.gradient = noli_local_from(gradient, 3 * stencils->size * i)};
+  stencils->evaluate(&energy, x, i, i + 1, NOLI_EVAL_GRADIENT, &local);
+  const int32_t* node = self->turns.node + 3 * i;
+  NoliVec3 edge =
+      noli_sub3(noli_load3(x + 3 * (int64_t)node[2]), noli_load3(x + 3 * (int64_t)node[1]));
+  NoliVec3 moment = noli_cross3(edge, noli_load3(gradient + 6));
+  if (stencils->n_angle > 0) {
+    double twist = self->twists.sign[2 * i + 1] * self->twists.radius[2 * i + 1] * gradient[12];
+    moment = noli_mul_add3(moment, twist, noli_normalize3(edge));
+  }
+  return moment;
+}
+
+// Adds the moment of a turn to that of one of its segments, divided along the segment and across.
+static void add_moment(const NoliBlock* block, const double* x, int32_t s, NoliVec3 moment,
+                       NoliRodForces* forces) {
+  const int32_t* node = block->node + 2 * (int64_t)s;
+  NoliVec3 t = noli_normalize3(
+      noli_sub3(noli_load3(x + 3 * (int64_t)node[1]), noli_load3(x + 3 * (int64_t)node[0])));
+  double twist = noli_dot3(moment, t);
+  NoliVec3 bending = noli_mul_add3(moment, -twist, t);
+  noli_store3(forces[s].bending, noli_mul_add3(noli_load3(forces[s].bending), 0.5, bending));
+  forces[s].twist += twist;
+}
+
+// Bending is the mean of both ends of a segment, with 0 at free ends; twist that of the ends where
+// a segment follows.
+static void rod_forces(const NoliBlock* block, const double* x, NoliRodForces* forces) {
+  const Rods* self = rods_of(block);
+  const NoliBlockStencils stencils = noli_block_stencils(block, NOLI_PART_BENDING);
+  for (int32_t s = 0; s < block->n_element; s++) {
+    double strain = noli_segment_strain(&self->segments, x, s);
+    forces[s] = (NoliRodForces){.tension = self->stretching[s] * strain};
+  }
+  for (int64_t i = 0; i < stencils.n; i++) {
+    NoliVec3 moment = moment_of(block, &stencils, i, x);
+    const int32_t *node = self->turns.node + 3 * i, *segment = self->turns.segment + 2 * i;
+    for (int e = 0; e < 2; e++) {
+      bool along = block->node[2 * (int64_t)segment[e]] == node[e];
+      add_moment(block, x, segment[e], noli_scale3(along ? 1.0 : -1.0, moment), forces);
+    }
+  }
+  for (int32_t s = 0; s < block->n_element; s++) {
+    forces[s].twist /= self->joined[s] > 0 ? self->joined[s] : 1;
+  }
+}
+
 const NoliBlockType noli_block_rods = {.name = "rods",
                                        .shared = true,
                                        .serves = serves,
@@ -373,6 +452,7 @@ const NoliBlockType noli_block_rods = {.name = "rods",
                                        .wave_time_sqr = wave_time_sqr,
                                        .frequency_sqr = frequency_sqr,
                                        .von_mises = von_mises,
+                                       .rod_forces = rod_forces,
                                        .elasticity = elasticity,
                                        .bending = bending,
                                        .damping = &noli_block_damping};
@@ -395,6 +475,7 @@ const NoliBlockType noli_block_twisted = {.name = "twisted rods",
                                           .wave_time_sqr = wave_time_sqr,
                                           .frequency_sqr = frequency_sqr,
                                           .von_mises = von_mises,
+                                          .rod_forces = rod_forces,
                                           .elasticity = elasticity,
                                           .bending = twisting,
                                           .damping = &noli_block_damping};

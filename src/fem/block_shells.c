@@ -259,22 +259,95 @@ static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
 }
 
 // Cauchy stress P F^T / J, with the thickness as it was.
+static NoliMat3 stress_of(const NoliBlock* block, int32_t t, const double* x) {
+  const Shells* self = shells_of(block);
+  NoliSheet F = noli_triangles_deformation(&self->triangles, t, x);
+  NoliSheetResponse response;
+  noli_membrane_respond(self->law[t], &self->parameters[t], &F, NOLI_EVAL_GRADIENT, &response);
+  NoliMat3 sigma =
+      noli_add33(noli_outer33(response.P[0], F.f[0]), noli_outer33(response.P[1], F.f[1]));
+  return noli_scale33(1.0 / noli_norm3(noli_cross3(F.f[0], F.f[1])), sigma);
+}
+
 static void von_mises(const NoliBlock* block, int32_t begin, int32_t end, const double* x,
                       int32_t n_threads, double* stress) {
   (void)n_threads;
-  const Shells* self = shells_of(block);
   for (int32_t t = begin; t < end; t++) {
-    NoliSheet F = noli_triangles_deformation(&self->triangles, t, x);
-    NoliSheetResponse response;
-    noli_membrane_respond(self->law[t], &self->parameters[t], &F, NOLI_EVAL_GRADIENT, &response);
-    NoliMat3 sigma =
-        noli_add33(noli_outer33(response.P[0], F.f[0]), noli_outer33(response.P[1], F.f[1]));
-    double J = noli_norm3(noli_cross3(F.f[0], F.f[1])), mean = noli_trace33(&sigma) / 3.0;
+    NoliMat3 sigma = stress_of(block, t, x);
+    double mean = noli_trace33(&sigma) / 3.0;
     for (int i = 0; i < 3; i++) {
       sigma.m[i][i] -= mean;
     }
-    stress[t - begin] = sqrt(1.5 * noli_norm_sqr33(&sigma)) / J;
+    stress[t - begin] = sqrt(1.5 * noli_norm_sqr33(&sigma));
   }
+}
+
+// ---- forces and moments -------------------------------------------------------------------------
+
+static void store_symmetric(double tensor[6], const NoliMat3* m) {
+  static const int axes[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {1, 2}, {0, 2}};
+  for (int i = 0; i < 6; i++) {
+    int a = axes[i][0], b = axes[i][1];
+    tensor[i] += 0.5 * (m->m[a][b] + m->m[b][a]);
+  }
+}
+
+// A vector area: the normal of a triangle times twice its area.
+static NoliVec3 twice_area(const NoliBlock* block, const double* x, int32_t t) {
+  const int32_t* node = block->node + 3 * (int64_t)t;
+  NoliVec3 from = noli_load3(x + 3 * (int64_t)node[0]);
+  return noli_cross3(noli_sub3(noli_load3(x + 3 * (int64_t)node[1]), from),
+                     noli_sub3(noli_load3(x + 3 * (int64_t)node[2]), from));
+}
+
+// What a stencil of bending adds to the moment of a triangle: the work of its forces g on the
+// displacement 1/2 r . kappa r along the normal of the triangle is moment . kappa times the area.
+// Forces of a stencil have neither a sum nor a moment, so that r may begin anywhere in the plane.
+static void add_moment(const double* x, int32_t size, const int32_t* node, const double* gradient,
+                       NoliVec3 normal, double area, double moment[6]) {
+  NoliVec3 from = noli_load3(x + 3 * (int64_t)node[0]);
+  for (int32_t a = 0; a < size; a++) {
+    if (node[a] == NOLI_NULL_INDEX) {
+      continue;
+    }
+    NoliVec3 r = noli_sub3(noli_load3(x + 3 * (int64_t)node[a]), from);
+    r = noli_mul_add3(r, -noli_dot3(r, normal), normal);
+    double along = noli_dot3(noli_load3(gradient + 3 * a), normal);
+    NoliMat3 part = noli_scale33(0.5 * along / area, noli_outer33(r, r));
+    store_symmetric(moment, &part);
+  }
+}
+
+// The moments of stencils belong to their triangles by area.
+static void add_moments(const NoliBlock* block, const double* x, NoliSheetForces* forces) {
+  const Shells* self = shells_of(block);
+  const NoliBlockEnergy energy = {.block = block, .part = NOLI_PART_BENDING, .scale = 1.0};
+  const NoliBlockStencils stencils = noli_block_stencils(block, NOLI_PART_BENDING);
+  const int32_t* both = self->folds.n_fold > 0 ? self->folds.tri : self->hinges.tri;
+  for (int64_t i = 0; i < stencils.n; i++) {
+    double gradient[3 * NOLI_FOLD_NODES];
+    const NoliLocal local = {.gradient = noli_local_from(gradient, 3 * stencils.size * i)};
+    stencils.evaluate(&energy, x, i, i + 1, NOLI_EVAL_GRADIENT, &local);
+    const int32_t* tri = both + 2 * i;
+    int n_tri = tri[0] == tri[1] ? 1 : 2;
+    NoliVec3 area[2] = {twice_area(block, x, tri[0]), twice_area(block, x, tri[1])};
+    double sum = 0.5 * (noli_norm3(area[0]) + (n_tri == 2 ? noli_norm3(area[1]) : 0.0));
+    for (int k = 0; k < n_tri; k++) {
+      add_moment(x, stencils.size, stencils.node + stencils.size * i, gradient,
+                 noli_normalize3(area[k]), sum, forces[tri[k]].bending);
+    }
+  }
+}
+
+static void sheet_forces(const NoliBlock* block, const double* x, NoliSheetForces* forces) {
+  const Shells* self = shells_of(block);
+  for (int32_t t = 0; t < block->n_element; t++) {
+    forces[t] = (NoliSheetForces){0};
+    NoliMat3 sigma = stress_of(block, t, x);
+    sigma = noli_scale33(self->thickness[t], sigma);
+    store_symmetric(forces[t].membrane, &sigma);
+  }
+  add_moments(block, x, forces);
 }
 
 // ---- energies -----------------------------------------------------------------------------------
@@ -332,6 +405,7 @@ const NoliBlockType noli_block_shells = {.name = "shells",
                                          .wave_time_sqr = wave_time_sqr,
                                          .frequency_sqr = frequency_sqr,
                                          .von_mises = von_mises,
+                                         .sheet_forces = sheet_forces,
                                          .elasticity = elasticity,
                                          .bending = bending,
                                          .damping = &noli_block_damping};

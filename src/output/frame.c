@@ -202,6 +202,26 @@ done:
   return status;
 }
 
+// Fields of shells and rods, where there are any.
+static NoliStatus allocate_thin_fields(NoliContext* context, const NoliSim* sim, int64_t n_cells,
+                                       NoliFrameLayout* layout) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = &sim->model->problem;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    if (block->type->sheet_forces != NULL && block->n_element > 0 && layout->sheet == NULL) {
+      NOLI_NEW(context, layout->sheet, layout->n_tet);
+      NOLI_NEW_ZERO(context, layout->sheet_fields, 12 * n_cells);
+    }
+    if (block->type->rod_forces != NULL && block->n_element > 0 && layout->rod == NULL) {
+      NOLI_NEW(context, layout->rod, layout->n_tet);
+      NOLI_NEW_ZERO(context, layout->rod_fields, 5 * n_cells);
+    }
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, const NoliSimDef* def,
                                     NoliFrameLayout* layout) {
   NoliStatus status = NOLI_OK;
@@ -236,6 +256,7 @@ NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, co
   NOLI_NEW(context, layout->vector, 3 * (int64_t)layout->n_vert);
   NOLI_NEW(context, layout->stress, layout->n_tet);
   NOLI_NEW(context, layout->fields, 12 * (int64_t)layout->n_vert + n_cells);
+  NOLI_TRY(allocate_thin_fields(context, sim, n_cells, layout));
   number_bodies(sim, layout->vertex_body);
   NOLI_TRY(list_cells(context, sim, def, layout));
   NOLI_TRY(list_triangles(context, sim, layout));
@@ -263,6 +284,10 @@ void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout) {
   noli_free(context, layout->vector);
   noli_free(context, layout->stress);
   noli_free(context, layout->fields);
+  noli_free(context, layout->sheet);
+  noli_free(context, layout->rod);
+  noli_free(context, layout->sheet_fields);
+  noli_free(context, layout->rod_fields);
   noli_vtu_cache_free(context, &layout->cache);
   *layout = (NoliFrameLayout){0};
 }
@@ -271,6 +296,29 @@ static void narrow(const double* values, int64_t count, float* narrowed) {
   for (int64_t i = 0; i < count; i++) {
     narrowed[i] = (float)values[i];
   }
+}
+
+// Forces and moments inside thin elements, which are the first cells; 0 in all others.
+static NoliStatus fill_thin_fields(NoliSim* sim, const NoliFrameLayout* layout) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = layout->n_cells;
+  if (layout->sheet != NULL) {
+    NOLI_TRY(noli_sim_sheet_forces(sim, layout->sheet));
+    for (int64_t t = 0; t < layout->n_tet; t++) {
+      narrow(layout->sheet[t].membrane, 6, layout->sheet_fields + 6 * t);
+      narrow(layout->sheet[t].bending, 6, layout->sheet_fields + 6 * (n + t));
+    }
+  }
+  if (layout->rod != NULL) {
+    NOLI_TRY(noli_sim_rod_forces(sim, layout->rod));
+    for (int64_t t = 0; t < layout->n_tet; t++) {
+      narrow(&layout->rod[t].tension, 1, layout->rod_fields + t);
+      narrow(layout->rod[t].bending, 3, layout->rod_fields + n + 3 * t);
+      narrow(&layout->rod[t].twist, 1, layout->rod_fields + 4 * n + t);
+    }
+  }
+done:
+  return status;
 }
 
 // Displacement, velocity, contact force, friction force (n_vert x 3 each), stress (n_cells).
@@ -301,10 +349,39 @@ done:
   return status;
 }
 
+enum { MAX_CELL_DATA = 9 };
+
+// Proxies, shells and rods have arrays only where there are some.
+static int32_t list_cell_data(const NoliFrameLayout* layout, NoliFrameArray array[MAX_CELL_DATA]) {
+  int32_t n = 0;
+  int64_t n_cells = layout->n_cells;
+  const float* stress = layout->fields + 12 * (int64_t)layout->n_vert;
+  array[n++] = (NoliFrameArray){"von_mises", NOLI_FRAME_FLOAT32, 1, stress, false};
+  array[n++] = (NoliFrameArray){"body", NOLI_FRAME_INT32, 1, layout->cell_body, true};
+  array[n++] = (NoliFrameArray){"tag", NOLI_FRAME_INT32, 1, layout->cell_tag, true};
+  if (layout->n_proxy > 0) {
+    array[n++] = (NoliFrameArray){"proxy", NOLI_FRAME_UINT8, 1, layout->cell_proxy, true};
+  }
+  if (layout->sheet != NULL) {
+    const float* own = layout->sheet_fields;
+    array[n++] = (NoliFrameArray){"membrane_force", NOLI_FRAME_FLOAT32, 6, own, false};
+    own += 6 * n_cells;
+    array[n++] = (NoliFrameArray){"bending_moment", NOLI_FRAME_FLOAT32, 6, own, false};
+  }
+  if (layout->rod != NULL) {
+    const float* own = layout->rod_fields;
+    array[n++] = (NoliFrameArray){"rod_tension", NOLI_FRAME_FLOAT32, 1, own, false};
+    array[n++] = (NoliFrameArray){"rod_bending", NOLI_FRAME_FLOAT32, 3, own + n_cells, false};
+    array[n++] = (NoliFrameArray){"rod_twist", NOLI_FRAME_FLOAT32, 1, own + 4 * n_cells, false};
+  }
+  return n;
+}
+
 NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, NoliFrameLayout* layout,
                             const NoliFrameFormat* format, const char* path) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(fill_fields(sim, layout));
+  NOLI_TRY(fill_thin_fields(sim, layout));
   int64_t n = 3 * (int64_t)layout->n_vert;
 
   // fields of vertices and cells
@@ -315,14 +392,8 @@ NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, NoliFrameLayout*
       {"contact_force", NOLI_FRAME_FLOAT32, 3, layout->fields + 2 * n, false},
       {"friction_force", NOLI_FRAME_FLOAT32, 3, layout->fields + 3 * n, false},
   };
-  const NoliFrameArray cell_data[] = {
-      {"von_mises", NOLI_FRAME_FLOAT32, 1, layout->fields + 4 * n, false},
-      {"body", NOLI_FRAME_INT32, 1, layout->cell_body, true},
-      {"tag", NOLI_FRAME_INT32, 1, layout->cell_tag, true},
-      {"proxy", NOLI_FRAME_UINT8, 1, layout->cell_proxy, true},
-  };
-  // the last array only where it says something
-  int32_t n_cell_data = sizeof cell_data / sizeof *cell_data - (layout->n_proxy > 0 ? 0 : 1);
+  NoliFrameArray cell_data[MAX_CELL_DATA];
+  int32_t n_cell_data = list_cell_data(layout, cell_data);
 
   // the frame, as a format takes it
   const NoliFrame frame = {

@@ -24,11 +24,15 @@ typedef struct NoliFrameLayout {
   int32_t n_segments;
   int32_t* segments; // (n_segments x 2) of obstacles, then of rods
   int32_t n_points;
-  int32_t* points;    // (n_points) of obstacles, then free ones
-  double* vector;     // (n_vert x 3) scratch
-  double* stress;     // (n_tet) scratch
-  float* fields;      // (n_vert x 12 + n_cells) what is written
-  NoliVtuCache cache; // what stays the same, compressed
+  int32_t* points;        // (n_points) of obstacles, then free ones
+  double* vector;         // (n_vert x 3) scratch
+  double* stress;         // (n_tet) scratch
+  float* fields;          // (n_vert x 12 + n_cells) what is written
+  NoliSheetForces* sheet; // (n_tet) scratch; NULL: no body is a shell
+  NoliRodForces* rod;     // (n_tet) scratch; NULL: no body is a rod
+  float* sheet_fields;    // (n_cells x 12) membrane forces, bending moments
+  float* rod_fields;      // (n_cells x 5) tension, bending moments, twist moments
+  NoliVtuCache cache;     // what stays the same, compressed
 } NoliFrameLayout;
 
 // `def` may be NULL: no tags. The layout is zero where this fails.

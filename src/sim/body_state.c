@@ -181,6 +181,37 @@ done:
   return status;
 }
 
+// Moments of held angles, for segments that the motion has with both vertices or by their angle: an
+// angle times its radius is a length, and its force times the radius a moment about the segment.
+static NoliStatus add_angles(const NoliSim* sim, const NoliMotion* motion, const double* force,
+                             double moment[3]) {
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = sim->model;
+  const NoliBlock* block = noli_problem_block(&model->problem, motion->def.body);
+  int32_t first = model->vert_first[motion->def.body];
+  uint8_t* has = NULL;
+  if (block == NULL || block->n_angle == 0) {
+    return NOLI_OK;
+  }
+  NOLI_NEW_ZERO(sim->context, has, model->vert_first[motion->def.body + 1] - first);
+  for (int32_t i = 0; i < motion->n_node; i++) {
+    has[motion->node[i]] = 1;
+  }
+  for (int32_t s = 0; s < block->n_angle; s++) {
+    const int32_t* node = block->node + 2 * (int64_t)s;
+    bool clamped = has[node[0] - first] != 0 && has[node[1] - first] != 0;
+    if (clamped || has[block->first_angle + s - first] != 0) {
+      NoliVec3 edge = noli_sub3(noli_load3(&sim->state.x[3 * (int64_t)node[1]]),
+                                noli_load3(&sim->state.x[3 * (int64_t)node[0]]));
+      double turn = block->angle_radius * force[3 * ((int64_t)block->first_angle + s)];
+      noli_store3(moment, noli_mul_add3(noli_load3(moment), turn, noli_normalize3(edge)));
+    }
+  }
+done:
+  noli_free(sim->context, has);
+  return status;
+}
+
 NoliStatus noli_sim_reaction_sized(NoliSim* sim, int32_t motion, const double origin[3],
                                    NoliReaction* reaction, size_t size) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && reaction != NULL);
@@ -194,10 +225,15 @@ NoliStatus noli_sim_reaction_sized(NoliSim* sim, int32_t motion, const double or
   NoliVec3 about = origin != NULL ? noli_load3(origin) : centre_of(sim, of->def.body, &mass);
   NOLI_NEW(sim->context, force, 3 * (int64_t)model->problem.n_vert);
   NOLI_TRY(noli_sim_reaction_forces(sim, force));
+  int32_t first = model->vert_first[of->def.body];
+  int32_t n_position =
+      model->vert_first[of->def.body + 1] - first - noli_model_angle_count(model, of->def.body);
   for (int32_t i = 0; i < of->n_node; i++) {
-    add_force(sim, model->vert_first[of->def.body] + of->node[i], about, force, own.force,
-              own.moment);
+    if (of->node[i] < n_position) {
+      add_force(sim, first + of->node[i], about, force, own.force, own.moment);
+    }
   }
+  NOLI_TRY(add_angles(sim, of, force, own.moment));
   noli_sized_give(reaction, size, &own, sizeof own);
 done:
   noli_free(sim->context, force);

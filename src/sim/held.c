@@ -8,10 +8,11 @@
 #include "math/eigen.h"
 #include "math/vec3.h"
 
+#include <float.h>
 #include <string.h>
 
-// Resistance below this share of the stiffness of the part is rounding.
-#define UNHELD 1e-11
+// Times the rounding of the entries that a sum has: below it the sum is rounding.
+#define ROUNDING (256.0 * DBL_EPSILON)
 
 enum { N_MOTIONS = 6, N_ENTRIES = N_MOTIONS * N_MOTIONS };
 
@@ -23,6 +24,7 @@ typedef struct Part {
   double extent[N_MOTIONS]; // sum of squared displacements; 0: no motion, everything is prescribed
   double resistance[N_ENTRIES];
   double stiffness; // sum of all diagonal entries
+  double noise;     // J/m^2: rounding of the resistance, over ROUNDING
   bool held;
 } Part;
 
@@ -174,35 +176,118 @@ static void measure_motions(const NoliSim* sim, const Parts* parts) {
   }
 }
 
-// Adds a block of the Hessian, and its transpose where it is not on the diagonal.
-static void add_block(const NoliSim* sim, const Parts* parts, int32_t row, int32_t col,
-                      const double* value) {
-  int32_t a = parts->vertex[row], b = parts->vertex[col];
-  if (parts->of[a] != parts->of[b]) {
-    return;
+static double largest_entry(const NoliMat3* block) {
+  double largest = 0.0;
+  for (int i = 0; i < 9; i++) {
+    largest = fmax(largest, fabs(block->m[i / 3][i % 3]));
   }
+  return largest;
+}
+
+static NoliMat3 symmetric_part(const NoliMat3* block) {
+  return noli_scale33(0.5, noli_add33(*block, noli_transpose33(*block)));
+}
+
+// resistance += factor one^T block other, made symmetric; noise: of all motions, times `scale`.
+static void add_work(Part* part, const NoliMat3* block, double factor,
+                     const NoliVec3 one[N_MOTIONS], const NoliVec3 other[N_MOTIONS], double scale) {
+  double extent[2] = {0.0, 0.0};
+  for (int32_t l = 0; l < N_MOTIONS; l++) {
+    NoliVec3 force = noli_mul33_vec(block, other[l]);
+    for (int32_t k = 0; k < N_MOTIONS; k++) {
+      double work = 0.5 * factor * noli_dot3(one[k], force);
+      part->resistance[N_MOTIONS * k + l] += work;
+      part->resistance[N_MOTIONS * l + k] += work;
+    }
+    extent[0] += noli_norm_sqr3(one[l]);
+    extent[1] += noli_norm_sqr3(other[l]);
+  }
+  part->noise += scale * largest_entry(block) * sqrt(extent[0] * extent[1]);
+}
+
+// Two nodes of a part and their block outside of the diagonal. The symmetric part of the block of
+// two positions resists their difference, and what is left of their rows when all symmetric parts
+// are summed resists alone. So stiff neighbours that move together cost no digits, however fine the
+// elements are.
+static void add_pair(const NoliSim* sim, const Parts* parts, int32_t a, int32_t b,
+                     const NoliMat3* block) {
   Part* part = &parts->part[parts->of[a]];
   NoliVec3 at_a[N_MOTIONS], at_b[N_MOTIONS];
   motions_of(sim, parts, a, at_a);
   motions_of(sim, parts, b, at_b);
-  NoliMat3 block = noli_load33(value);
-  for (int32_t l = 0; l < N_MOTIONS; l++) {
-    NoliVec3 force = noli_mul33_vec(&block, at_b[l]);
-    for (int32_t k = 0; k < N_MOTIONS; k++) {
-      double work = noli_dot3(at_a[k], force);
-      part->resistance[N_MOTIONS * k + l] += work;
-      part->resistance[N_MOTIONS * l + k] += row != col ? work : 0.0;
-    }
+  if (is_angle(parts, a) || is_angle(parts, b)) {
+    add_work(part, block, 2.0, at_a, at_b, 1.0);
+    return;
   }
-  part->stiffness += row == col ? value[0] + value[4] + value[8] : 0.0;
+  for (int32_t k = 0; k < N_MOTIONS; k++) {
+    at_a[k] = noli_sub3(at_a[k], at_b[k]);
+  }
+  // rounding of positions strains what lies between them
+  NoliVec3 x_a = noli_load3(&sim->stage->here->x[3 * (int64_t)a]);
+  NoliVec3 x_b = noli_load3(&sim->stage->here->x[3 * (int64_t)b]);
+  double apart = noli_norm3(noli_sub3(x_a, x_b));
+  double scale = 1.0 + (apart > 0.0 ? (noli_norm3(x_a) + noli_norm3(x_b)) / apart : 0.0);
+  NoliMat3 symmetric = symmetric_part(block), skew = noli_sub33(*block, symmetric);
+  add_work(part, &symmetric, -1.0, at_a, at_a, scale);
+  add_work(part, &skew, 2.0, at_a, at_b, scale);
 }
 
-static void add_matrix(const NoliSim* sim, const NoliBlockMatrix* matrix, const Parts* parts) {
+// What is left of the rows of positions when all blocks of the part are summed, without rounding.
+typedef struct Rows {
+  NoliMat3* sum; // (n)
+  double* size;  // (n) sum of largest entries
+} Rows;
+
+static void add_to_row(const Rows* rows, int32_t row, const NoliMat3* block) {
+  rows->sum[row] = noli_add33(rows->sum[row], *block);
+  rows->size[row] += largest_entry(block);
+}
+
+static void add_row(const NoliSim* sim, const Parts* parts, int32_t row, const Rows* rows) {
+  int32_t a = parts->vertex[row];
+  Part* part = &parts->part[parts->of[a]];
+  NoliVec3 at[N_MOTIONS];
+  NoliMat3 sum = rows->sum[row];
+  for (int i = 0; i < 9; i++) {
+    double* entry = &sum.m[i / 3][i % 3];
+    *entry = fabs(*entry) > ROUNDING * rows->size[row] ? *entry : 0.0;
+  }
+  motions_of(sim, parts, a, at);
+  add_work(part, &sum, 1.0, at, at, 1.0);
+}
+
+static NoliStatus add_matrix(const NoliSim* sim, const NoliBlockMatrix* matrix,
+                             const Parts* parts) {
+  NoliStatus status = NOLI_OK;
+  Rows rows = {0};
+  NOLI_NEW_ZERO(sim->context, rows.sum, matrix->n);
+  NOLI_NEW_ZERO(sim->context, rows.size, matrix->n);
   for (int32_t row = 0; row < matrix->n; row++) {
     for (int64_t k = matrix->row[row]; k < matrix->row[row + 1]; k++) {
-      add_block(sim, parts, row, matrix->col[k], matrix->value + 9 * k);
+      int32_t col = matrix->col[k], a = parts->vertex[row], b = parts->vertex[col];
+      NoliMat3 block = noli_load33(matrix->value + 9 * k), own = symmetric_part(&block);
+      if (parts->of[a] != parts->of[b]) {
+        continue;
+      }
+      if (row == col) {
+        parts->part[parts->of[a]].stiffness += noli_trace33(&block);
+        add_to_row(&rows, row, &block);
+        continue;
+      }
+      add_pair(sim, parts, a, b, &block);
+      if (!is_angle(parts, a) && !is_angle(parts, b)) {
+        add_to_row(&rows, row, &own);
+        add_to_row(&rows, col, &own);
+      }
     }
   }
+  for (int32_t row = 0; row < matrix->n; row++) {
+    add_row(sim, parts, row, &rows);
+  }
+done:
+  noli_free(sim->context, rows.sum);
+  noli_free(sim->context, rows.size);
+  return status;
 }
 
 // Fails with a message that names the body and its free motion.
@@ -243,7 +328,7 @@ static bool is_held(Part* part, double motion[N_MOTIONS]) {
   for (int32_t k = 0; k < N_MOTIONS; k++) {
     motion[k] = vector[N_MOTIONS * k];
   }
-  return !(part->stiffness > 0.0) || value[0] > UNHELD * part->stiffness;
+  return !(part->stiffness > 0.0) || value[0] > ROUNDING * part->noise;
 }
 
 // Checks the parts that are not known to be held with the matrix of all terms, or of all except
@@ -252,11 +337,11 @@ static NoliStatus check_parts(NoliSim* sim, Parts* parts, bool all) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   for (int32_t p = 0; p < parts->n; p++) {
-    parts->part[p].stiffness = 0.0;
+    parts->part[p].stiffness = parts->part[p].noise = 0.0;
     memset(parts->part[p].resistance, 0, sizeof parts->part[p].resistance);
   }
   NOLI_TRY(all ? noli_stage_linearize(stage) : noli_stage_linearize_stiffness(stage));
-  add_matrix(sim, noli_system_matrix(&stage->system), parts);
+  NOLI_TRY(add_matrix(sim, noli_system_matrix(&stage->system), parts));
   for (int32_t p = 0; p < parts->n; p++) {
     Part* part = &parts->part[p];
     double motion[N_MOTIONS];

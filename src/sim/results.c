@@ -39,6 +39,55 @@ NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress) {
   return NOLI_OK;
 }
 
+// Copies what a block says of its elements, `size` bytes each, to those of its bodies in the scene.
+static void give_elements(const NoliModel* model, const NoliBlock* block, const void* own,
+                          size_t size, void* elements) {
+  for (int32_t b = 0; b < model->n_body; b++) {
+    NoliBlockRange range = model->problem.range[b];
+    if (noli_problem_block(&model->problem, b) == block) {
+      memcpy((char*)elements + size * (size_t)model->tet_first[b],
+             (const char*)own + size * (size_t)range.begin,
+             size * (size_t)(range.end - range.begin));
+    }
+  }
+}
+
+NoliStatus noli_sim_sheet_forces(NoliSim* sim, NoliSheetForces* forces) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && forces != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliSheetForces* own = NULL;
+  memset(forces, 0, sizeof *forces * (size_t)noli_sim_tet_count(sim));
+  NOLI_NEW(sim->context, own, noli_sim_tet_count(sim));
+  for (int32_t i = 0; i < sim->model->problem.n_block; i++) {
+    const NoliBlock* block = &sim->model->problem.block[i];
+    if (block->type->sheet_forces != NULL) {
+      block->type->sheet_forces(block, sim->state.x, own);
+      give_elements(sim->model, block, own, sizeof *own, forces);
+    }
+  }
+done:
+  noli_free(sim->context, own);
+  return status;
+}
+
+NoliStatus noli_sim_rod_forces(NoliSim* sim, NoliRodForces* forces) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && forces != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliRodForces* own = NULL;
+  memset(forces, 0, sizeof *forces * (size_t)noli_sim_tet_count(sim));
+  NOLI_NEW(sim->context, own, noli_sim_tet_count(sim));
+  for (int32_t i = 0; i < sim->model->problem.n_block; i++) {
+    const NoliBlock* block = &sim->model->problem.block[i];
+    if (block->type->rod_forces != NULL) {
+      block->type->rod_forces(block, sim->state.x, own);
+      give_elements(sim->model, block, own, sizeof *own, forces);
+    }
+  }
+done:
+  noli_free(sim->context, own);
+  return status;
+}
+
 NoliStatus noli_sim_volumes(NoliSim* sim, const NoliRegionVolume** volumes, int32_t* n_volumes) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL,
                sim != NULL && volumes != NULL && n_volumes != NULL);

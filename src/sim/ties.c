@@ -40,8 +40,9 @@ typedef struct Ties {
   int32_t n;
   double* largest; // (n_ties) m, distance of a node from its place
   NoliFacets facets;
-  NoliForest forest;
-  Vertices attached; // pairs
+  NoliForest forest;   // of facets
+  NoliForest elements; // of elements
+  Vertices attached;   // pairs
 } Ties;
 
 // Start of messages about a tie.
@@ -135,9 +136,8 @@ static int32_t facet_vertices(const Ties* ties, int32_t facet, int32_t vertex[3]
   return n;
 }
 
-static NoliBox facet_box(const Ties* ties, int32_t facet) {
+static NoliBox vertices_box(const Ties* ties, int32_t n, const int32_t* vertex) {
   NoliBox box = noli_box_empty();
-  int32_t vertex[3], n = facet_vertices(ties, facet, vertex);
   for (int32_t i = 0; i < n; i++) {
     const double* x = &ties->x[3 * (int64_t)vertex[i]];
     NoliBox point;
@@ -150,32 +150,51 @@ static NoliBox facet_box(const Ties* ties, int32_t facet) {
   return box;
 }
 
-// A tree over the facets of each body.
-static NoliStatus plant_trees(Ties* ties) {
+static NoliBox facet_box(const Ties* ties, int32_t facet) {
+  int32_t vertex[3], n = facet_vertices(ties, facet, vertex);
+  return vertices_box(ties, n, vertex);
+}
+
+static NoliBox tet_box(const Ties* ties, int32_t t) {
+  const int32_t* tet = &ties->model->tet[4 * (int64_t)t];
+  return vertices_box(ties, noli_model_cell_size(tet), tet);
+}
+
+// A tree over the items of each body.
+static NoliStatus plant(const Ties* ties, const int32_t* item_first,
+                        NoliBox (*box_of)(const Ties* ties, int32_t item), NoliForest* forest) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = ties->model->context;
   NoliBox* box = NULL;
   float* centre = NULL;
-  const NoliSurface* surface = ties->model->problem.surface;
-  NOLI_TRY(noli_facets_create(context, surface, &ties->facets));
-  int32_t n = ties->facets.n_facet;
-  NOLI_TRY(noli_forest_create(context, surface->n_body, ties->facets.facet_first, &ties->forest));
+  int32_t n_body = ties->model->n_body, n = item_first[n_body];
+  NOLI_TRY(noli_forest_create(context, n_body, item_first, forest));
   NOLI_NEW(context, box, n);
   NOLI_NEW(context, centre, 3 * (int64_t)n);
-  for (int32_t f = 0; f < n; f++) {
-    NoliBox b = facet_box(ties, f);
+  for (int32_t i = 0; i < n; i++) {
+    NoliBox b = box_of(ties, i);
     for (int32_t k = 0; k < 3; k++) {
-      centre[3 * (int64_t)f + k] = 0.5f * b.lo[k] + 0.5f * b.hi[k];
+      centre[3 * (int64_t)i + k] = 0.5f * b.lo[k] + 0.5f * b.hi[k];
     }
   }
-  noli_forest_arrange(&ties->forest, centre);
-  for (int32_t f = 0; f < n; f++) {
-    box[f] = facet_box(ties, ties->forest.item[f]);
+  noli_forest_arrange(forest, centre);
+  for (int32_t i = 0; i < n; i++) {
+    box[i] = box_of(ties, forest->item[i]);
   }
-  noli_forest_refit(&ties->forest, box);
+  noli_forest_refit(forest, box);
 done:
   noli_free(context, box);
   noli_free(context, centre);
+  return status;
+}
+
+// Over the facets of each body, and over its elements.
+static NoliStatus plant_trees(Ties* ties) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_facets_create(ties->model->context, ties->model->problem.surface, &ties->facets));
+  NOLI_TRY(plant(ties, ties->facets.facet_first, facet_box, &ties->forest));
+  NOLI_TRY(plant(ties, ties->model->tet_first, tet_box, &ties->elements));
+done:
   return status;
 }
 
@@ -283,6 +302,42 @@ static bool has_vertices(const int32_t* tet, int32_t n, const int32_t* vertex) {
   return n_found == n;
 }
 
+// The first element of a solid that contains p; if `behind` is not NULL, the last one that has its
+// vertices. NOLI_NULL_INDEX: there is none.
+static int32_t find_element(const Ties* ties, int32_t body, NoliVec3 p, const Place* behind) {
+  const NoliForest* forest = &ties->elements;
+  int32_t found = NOLI_NULL_INDEX, stack[STACK_SIZE], n_stack = 0;
+  NoliVec3 at = behind != NULL ? position(ties, behind->vertex[0]) : p;
+  if (forest->root[body] != NOLI_NULL_INDEX) {
+    stack[n_stack++] = forest->root[body];
+  }
+  while (n_stack > 0) {
+    int32_t n = stack[--n_stack];
+    const NoliNode* node = &forest->node[n];
+    // weights of -NO_WEIGHT are inside, too
+    if (box_distance(&forest->box[n], at) > ties->touching) {
+      continue;
+    }
+    if (node->child != NOLI_NULL_INDEX) {
+      stack[n_stack++] = node->child;
+      stack[n_stack++] = node->child + 1;
+      continue;
+    }
+    for (int32_t k = node->begin; k < node->end; k++) {
+      int32_t t = forest->item[k];
+      const int32_t* tet = &ties->model->tet[4 * (int64_t)t];
+      double weight[4];
+      if (behind != NULL) {
+        found = t > found && has_vertices(tet, behind->n, behind->vertex) ? t : found;
+      } else if ((found == NOLI_NULL_INDEX || t < found) &&
+                 find_in_tet(ties, tet, p, weight) >= -NO_WEIGHT) {
+        found = t;
+      }
+    }
+  }
+  return found;
+}
+
 // For a solid with linear elements: the element that contains p, or else the one behind the closest
 // triangle, extrapolated to p. False for other bodies.
 static bool find_in_solid(const Ties* ties, int32_t body, NoliVec3 p, Place* place) {
@@ -294,14 +349,8 @@ static bool find_in_solid(const Ties* ties, int32_t body, NoliVec3 p, Place* pla
       model->tet[4 * (int64_t)begin + 3] == NOLI_NULL_INDEX) {
     return false;
   }
-  int32_t inside = NOLI_NULL_INDEX, behind = NOLI_NULL_INDEX;
-  for (int32_t t = begin; t < end && inside == NOLI_NULL_INDEX; t++) {
-    const int32_t* tet = &model->tet[4 * (int64_t)t];
-    double weight[4];
-    inside = find_in_tet(ties, tet, p, weight) >= -NO_WEIGHT ? t : inside;
-    behind = has_vertices(tet, place->n, place->vertex) ? t : behind;
-  }
-  int32_t found = inside != NOLI_NULL_INDEX ? inside : behind;
+  int32_t inside = find_element(ties, body, p, NULL);
+  int32_t found = inside == NOLI_NULL_INDEX ? find_element(ties, body, p, place) : inside;
   if (found == NOLI_NULL_INDEX) {
     return false;
   }
@@ -540,6 +589,7 @@ static void release(Ties* ties) {
   noli_free(context, ties->largest);
   noli_facets_release(context, &ties->facets);
   noli_forest_release(context, &ties->forest);
+  noli_forest_release(context, &ties->elements);
   noli_array_free(context, &ties->attached);
 }
 

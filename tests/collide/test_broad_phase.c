@@ -285,6 +285,51 @@ static void random_soups_agree_with_brute_force(void** state) {
   }
 }
 
+// Rods and free points: points are edges of zero length, pairs with segments and with one another,
+// and with triangles, but not with edges of triangles. Ties take pairs out.
+static void thin_bodies_agree_with_brute_force(void** state) {
+  (void)state;
+  TestRandom random = {7};
+  int64_t n_point_edges = 0, n_point_points = 0;
+  for (int trial = 0; trial < 30; trial++) {
+    Scene scene = {0};
+    add_soup(&scene, 0, 20, 0);
+    add_soup(&scene, 0, 0, 30);
+    add_soup(&scene, trial % 2 == 0 ? 25 : 0, 0, 5);
+    for (int32_t b = 0; b < scene.n_body; b++) {
+      scene.parts[b].points_are_edges = true;
+    }
+    finish_scene(&scene, 2);
+    place_cells(&scene, &random, 0.1);
+    set_offsets(&scene, &random, trial % 3 == 0);
+    if (trial % 4 == 0) {
+      // the first segments to the first points
+      int32_t tied[10];
+      for (int32_t i = 0; i < 5; i++) {
+        tied[2 * i] = 2 * i;
+        tied[2 * i + 1] = scene.vert_first[1] + i;
+      }
+      ASSERT_OK(noli_surface_attach(scene.context, scene.surface, 5, tied));
+    }
+    NoliBroadPhase* broad_phase = NULL;
+    NoliCandidates found = {0};
+    ASSERT_OK(noli_broad_phase_create(scene.context, scene.surface, &broad_phase));
+    compare_resting(&scene, broad_phase, 0.0, NULL);
+    compare_resting(&scene, broad_phase, 0.1, NULL);
+    ASSERT_OK(noli_broad_phase_find(broad_phase, scene.x_t0, scene.x_t0, 0.1, NULL, &found));
+    for (int64_t i = 0; i < found.edge_edge.count; i++) {
+      int32_t a = noli_surface_edge_size(&scene.surface->edge[2 * found.edge_edge.data[i].a]);
+      int32_t b = noli_surface_edge_size(&scene.surface->edge[2 * found.edge_edge.data[i].b]);
+      n_point_edges += a + b == 3 ? 1 : 0;
+      n_point_points += a + b == 2 ? 1 : 0;
+    }
+    free_candidates(scene.context, &found);
+    noli_broad_phase_destroy(&broad_phase);
+    release_scene(&scene);
+  }
+  assert_true(n_point_edges > 100 && n_point_points > 100);
+}
+
 static void moving_soups_miss_nothing_close(void** state) {
   (void)state;
   TestRandom random = {2};
@@ -700,6 +745,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(surface_lists_each_edge_and_vertex_once),
       cmocka_unit_test(random_soups_agree_with_brute_force),
+      cmocka_unit_test(thin_bodies_agree_with_brute_force),
       cmocka_unit_test(moving_soups_miss_nothing_close),
       cmocka_unit_test(sheets_agree_with_brute_force_after_many_refits),
       cmocka_unit_test(poor_trees_are_made_anew),

@@ -378,6 +378,83 @@ static void spinning_rods_are_not_held(void** state) {
   }
 }
 
+// ---- bits ---------------------------------------------------------------------------------------
+
+// Rods with and without twist and free points, with friction: they fall on a plane and each other.
+static World falling_threads(int32_t n_threads, const char* solver) {
+  enum { N = 14, N_POINTS = 12 };
+  World world = world_new(n_threads);
+  for (int b = 0; b < 4; b++) {
+    int32_t rod = add_rod(&world, make_straight(&world, N, 0.3), 0.004, 1e6, 0.3);
+    world.body[rod].rod.twist = b % 2;
+    world.body[rod].contact_offset = 0.004;
+    world.body[rod].angular_velocity[b % 3] = 3.0;
+    world.body[rod].velocity[1] = -1.0;
+    double shift[3] = {0.0, 0.03 + 0.03 * b, 0.05 * b};
+    noli_mesh_transform(world.mesh[rod], (double[]){1, 1, 1}, (double[]){0, 40.0 * b, 0}, shift);
+  }
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_create(world.context, N_POINTS, 0, 0, 0, N_POINTS, false, &mesh));
+  for (int32_t i = 0; i < N_POINTS; i++) {
+    const double x[3] = {0.025 * i, 0.2, 0.004 * i};
+    memcpy(mesh->x + 3 * i, x, sizeof x);
+    mesh->point[i] = i;
+  }
+  int32_t points = world_add(&world, mesh, origin);
+  world.body[points].point.radius = 0.004;
+  world.body[points].velocity[1] = -2.0;
+  world_add_plane(&world, origin, (double[]){0, 1, 0});
+  world.def.contact = true;
+  world.def.contact_distance = (NoliScaled){1e-3, false};
+  world.def.friction = 0.3;
+  world.def.solver = solver;
+  world.def.time_step = 0.01;
+  world.def.gravity[1] = -9.80665;
+  world_start(&world);
+  return world;
+}
+
+static int64_t run_threads(World* world, int n_steps) {
+  int64_t contacts = 0;
+  for (int step = 0; step < n_steps; step++) {
+    world_step(world);
+    contacts += world->report.contacts;
+  }
+  return contacts;
+}
+
+static void any_threads_give_the_same_bits(void** state) {
+  (void)state;
+  const char* const solvers[] = {"projected_newton", "augmented_lagrangian", "implicit_newton"};
+  for (int k = 0; k < 3; k++) {
+    uint64_t hash[3];
+    for (int i = 0; i < 3; i++) {
+      World world = falling_threads(1 << i, solvers[k]);
+      assert_true(run_threads(&world, 8) > 10);
+      hash[i] = noli_sim_state_hash(world.sim);
+      world_done(&world);
+    }
+    assert_true(hash[1] == hash[0] && hash[2] == hash[0]);
+  }
+}
+
+// Directors, angles and reference twists are in the checkpoint.
+static void checkpoints_resume_with_the_same_bits(void** state) {
+  (void)state;
+  const char* const solvers[] = {"projected_newton", "augmented_lagrangian", "implicit_newton"};
+  for (int k = 0; k < 3; k++) {
+    World whole = falling_threads(1, solvers[k]), resumed = falling_threads(1, solvers[k]);
+    assert_true(run_threads(&whole, 4) > 0);
+    ASSERT_OK(noli_checkpoint_save(whole.context, whole.sim, NULL, "checkpoint_threads.h5"));
+    ASSERT_OK(noli_checkpoint_load(resumed.context, resumed.sim, "checkpoint_threads.h5"));
+    assert_true(run_threads(&whole, 4) > 10);
+    (void)run_threads(&resumed, 4);
+    assert_null(noli_sim_state_difference(whole.sim, resumed.sim));
+    world_done(&whole);
+    world_done(&resumed);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(turned_ends_twist_evenly),
@@ -389,6 +466,8 @@ int main(void) {
       cmocka_unit_test(rods_resume_to_the_same_bits),
       cmocka_unit_test(spinning_rods_are_not_held),
       cmocka_unit_test(what_is_refused),
+      cmocka_unit_test(any_threads_give_the_same_bits),
+      cmocka_unit_test(checkpoints_resume_with_the_same_bits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,7 +165,7 @@ static NoliStatus stiffen(NoliStage* stage, bool* stiffer) {
   *stiffer = true;
   stage->record.n_stiffened++;
   noli_stage_set_kappa(stage,
-                       stage->kappa * noli_surface_stiffening(deepest, stage->problem->dhat));
+                       stage->kappa * noli_surface_stiffness_factor(deepest, stage->problem->dhat));
   return noli_stage_energy(stage);
 }
 

@@ -1,5 +1,5 @@
-// The type of block of free particles: every element is a node with the mass of a ball. Nothing
-// holds them together.
+// The type of block of free particles: every element is a node with the mass of a ball. No
+// forces connect them.
 #include "fem/block.h"
 
 #include <math.h>
@@ -81,7 +81,7 @@ static double rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
   return volume;
 }
 
-// As of balls of the material: what contact takes as a measure of stiffness.
+// Of a ball of the material: the measure of stiffness for contact.
 static double modulus(const NoliBlock* block, int32_t p) {
   return 2.0 * block->lame_mu[p] + block->lame_lambda[p];
 }

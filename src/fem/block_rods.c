@@ -74,7 +74,7 @@ done:
   return status;
 }
 
-// Angles of the segments stand behind the vertices of the body.
+// Angles of the segments are numbered after the vertices of the body.
 static NoliStatus add_twisted(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
   block->first_angle = body->first_node + body->mesh->n_vert;
   block->n_angle = body->n_element;
@@ -264,7 +264,7 @@ static double size_sqr(const NoliBlock* block, int32_t s) {
   return rods_of(block)->length[s] * rods_of(block)->length[s];
 }
 
-// Against waves, Pa: of stretching, or of bending where segments are shorter than thick.
+// Wave modulus, Pa: of stretching, or of bending if segments are shorter than thick.
 static double modulus(const NoliBlock* block, int32_t s) {
   const Rods* self = rods_of(block);
   return (self->stretching[s] + 4.0 * self->bending[s] / size_sqr(block, s)) / self->area[s];

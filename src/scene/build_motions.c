@@ -75,7 +75,7 @@ static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
   memcpy(def.end_origin, motion->end_origin, sizeof def.end_origin);
   memcpy(def.end_normal, motion->end_normal, sizeof def.end_normal);
 
-  // where vertices go: what the callback needs
+  // the data of the callback for vertex positions
   if (!motion->hold) {
     NoliSceneMover* mover = NULL;
     NOLI_NEW_ZERO(scene->context, mover, 1);

@@ -180,7 +180,7 @@ static double forcing_term(const Search* search) {
 // Whether Newton's method continues with full steps regardless of |r|, given the speed of the new
 // step. Where stiff bodies rotate, the path to the solution is so narrow that the first step
 // stretches them and |r| grows a millionfold, then falls below its initial value within a few
-// steps. Such steps get shorter on the whole, though not in every iteration.
+// steps. Such steps get shorter on average, but not in every iteration.
 static void judge_leap(Search* search, double speed) {
   double last = (1.0 - SHORTER * search->alpha) * search->speed;
   bool shorter = speed <= fmax(last, SHORTER * search->speed_before);

@@ -202,9 +202,9 @@ static inline NOLI_WARN_UNUSED NoliStatus noli_sim_wrench(NoliSim* sim, int32_t 
 
 /// Forces that hold or move prescribed vertices in the last step, N, (n_vert x 3): they
 /// complete the balance of inertia, elasticity, loads and contact there; 0 elsewhere, in components
-/// that are not prescribed, and before the first step. Vertices of obstacles have no inertia: theirs are
-/// opposite to contact. With integrators of order 2 the forces are those of the last stage.
-/// Fails with NOLI_ERROR_MEMORY.
+/// that are not prescribed, and before the first step. Vertices of obstacles have no inertia:
+/// theirs are opposite to contact. With integrators of order 2 the forces are those of the last
+/// stage. Fails with NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_reaction_forces(NoliSim* sim, double* force);
 
 /// The total reaction to a motion.

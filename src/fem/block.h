@@ -116,9 +116,9 @@ struct NoliBlockType {
   // Frees the data of the type, even if incomplete.
   void (*destroy)(NoliBlock* block);
 
-  // ---- orientation, tested everywhere or at points of quadrature, depending on the type
+  // ---- orientation, tested everywhere or at points of quadrature, depending on the type; NULL:
+  // elements cannot invert
 
-  int32_t (*first_inverted)(const NoliBlock* block, const double* x, int32_t n_threads);
   bool (*is_inverted)(const NoliBlock* block, const double* x, int32_t element);
   // As noli_tets_inversion_bound.
   double (*inversion_bound)(const NoliBlock* block, const double* x, const double* p, double keep,

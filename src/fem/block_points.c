@@ -43,25 +43,6 @@ static void destroy(NoliBlock* block) {
   noli_free(block->context, self->radius);
 }
 
-static int32_t first_inverted(const NoliBlock* block, const double* x, int32_t n_threads) {
-  (void)block, (void)x, (void)n_threads;
-  return NOLI_NULL_INDEX;
-}
-
-static bool is_inverted(const NoliBlock* block, const double* x, int32_t element) {
-  (void)block, (void)x, (void)element;
-  return false;
-}
-
-static double inversion_bound(const NoliBlock* block, const double* x, const double* p, double keep,
-                              bool valid_end, int32_t n_threads, int32_t* blocking) {
-  (void)block, (void)x, (void)p, (void)keep, (void)valid_end, (void)n_threads;
-  if (blocking != NULL) {
-    *blocking = NOLI_NULL_INDEX;
-  }
-  return 1.0;
-}
-
 static double volume_of(const NoliBlock* block, int32_t p) {
   double radius = ((const Points*)block->self)->radius[p];
   return 4.0 / 3.0 * PI * radius * radius * radius;
@@ -121,9 +102,6 @@ const NoliBlockType noli_block_points = {.name = "points",
                                          .add = add,
                                          .finish = finish,
                                          .destroy = destroy,
-                                         .first_inverted = first_inverted,
-                                         .is_inverted = is_inverted,
-                                         .inversion_bound = inversion_bound,
                                          .add_mass = add_mass,
                                          .rest_volume = rest_volume,
                                          .wave_time_sqr = wave_time_sqr,

@@ -186,16 +186,6 @@ static bool is_beyond(const NoliBlock* block, const double* x, int32_t element) 
   return !(noli_sheet_stretch(&F) < self->parameters[element].limit);
 }
 
-static int32_t first_beyond(const NoliBlock* block, const double* x, int32_t n_threads) {
-  (void)n_threads;
-  for (int32_t t = 0; shells_of(block)->limited && t < block->n_element; t++) {
-    if (is_beyond(block, x, t)) {
-      return t;
-    }
-  }
-  return NOLI_NULL_INDEX;
-}
-
 static double limit_bound(const NoliBlock* block, const double* x, const double* p, double keep,
                           bool valid_end, int32_t n_threads, int32_t* blocking) {
   (void)valid_end;
@@ -324,7 +314,6 @@ const NoliBlockType noli_block_shells = {.name = "shells",
                                          .set_rest = set_rest,
                                          .finish = finish,
                                          .destroy = destroy,
-                                         .first_inverted = first_beyond,
                                          .is_inverted = is_beyond,
                                          .inversion_bound = limit_bound,
                                          .add_mass = add_mass,

@@ -27,10 +27,11 @@ static NoliDefect lone_defect(const NoliModel* model, const int32_t* vertex, int
 // Compares vertices exactly where they decide; elsewhere those that matter to the type of block.
 static bool is_inverted(const NoliModel* model, const double* x, int32_t body, int32_t t) {
   const NoliBlock* block = noli_problem_block(&model->problem, body);
-  return block->type->affine
-             ? noli_audit_inverted(x, &model->tet[4 * (int64_t)t], 1, NULL) > 0
-             : block->type->is_inverted(
-                   block, x, model->problem.range[body].begin + t - model->tet_first[body]);
+  if (block->type->affine) {
+    return noli_audit_inverted(x, &model->tet[4 * (int64_t)t], 1, NULL) > 0;
+  }
+  int32_t element = model->problem.range[body].begin + t - model->tet_first[body];
+  return block->type->is_inverted != NULL && block->type->is_inverted(block, x, element);
 }
 
 NoliStatus noli_audit_add_inverted(const NoliModel* model, const double* x, NoliDefects* defects) {

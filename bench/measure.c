@@ -220,7 +220,7 @@ static void add_step(Result* result, const NoliStepReport* report, double wall) 
   result->min_distance = fmin(result->min_distance, report->min_distance);
   result->steps_blocked += report->motion_done < 0.999 ? 1 : 0;
   result->max_speed = report->max_speed;
-  result->laggings += report->laggings;
+  result->friction_iterations += report->friction_iterations;
   result->friction_error = fmax(result->friction_error, report->friction_error);
   result->friction_off += report->friction_error > FRICTION_TOLERATED ? 1 : 0;
 }

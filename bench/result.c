@@ -46,8 +46,8 @@ double result_newton_per_step(const Result* result) {
   return ratio((double)result->newton, (double)result->steps);
 }
 
-double result_laggings_per_step(const Result* result) {
-  return ratio((double)result->laggings, (double)result->steps);
+double result_friction_iterations_per_step(const Result* result) {
+  return ratio((double)result->friction_iterations, (double)result->steps);
 }
 
 double result_contacts_average(const Result* result) {
@@ -119,7 +119,7 @@ static const Field fields[] = {
     FIELD("condition_sum", NUMBER, condition),
     FIELD("condition_max", NUMBER, condition_max),
     FIELD("conditions", COUNT, conditions),
-    FIELD("laggings", COUNT, laggings),
+    FIELD("friction_iterations", COUNT, friction_iterations),
     FIELD("friction_error_max", NUMBER, friction_error),
     FIELD("steps_friction_off", COUNT, friction_off),
 };

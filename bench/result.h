@@ -46,20 +46,20 @@ typedef struct Result {
   double max_speed;      // m/s, after the last step
   double way;            // m, of the deformable bodies until the last step; NAN if it was not done
   // of the iterations, also those of a step that failed
-  int64_t advances;      // of a state without penetrations, towards a target
-  int64_t stalled;       // those that got nowhere
-  double alpha;          // sum of the shares of the way that they got
-  int64_t listed_max;    // most pairs that were looked after: contacts; constraints, pushing or not
-  double added;          // pairs that came into the set of constraints, of all iterations
-  double penetration;    // m, deepest in the target of the last advance of a step
-  double condition;      // sum of the estimates of preconditioned systems
-  double condition_max;  // 0: no estimates
-  int64_t conditions;    // their number
-  int64_t laggings;      // solves with friction of their own
-  double friction_error; // largest of a step, as in NoliStepReport
-  int64_t friction_off;  // steps whose friction_error exceeds FRICTION_TOLERATED
-  double shape_error;    // largest relative change of a distance between two vertices of a body;
-                         // NAN unless the scene ends at rest and was run to its end
+  int64_t advances;     // of a state without penetrations, towards a target
+  int64_t stalled;      // those that got nowhere
+  double alpha;         // sum of the shares of the way that they got
+  int64_t listed_max;   // most pairs that were looked after: contacts; constraints, pushing or not
+  double added;         // pairs that came into the set of constraints, of all iterations
+  double penetration;   // m, deepest in the target of the last advance of a step
+  double condition;     // sum of the estimates of preconditioned systems
+  double condition_max; // 0: no estimates
+  int64_t conditions;   // their number
+  int64_t friction_iterations; // solves with friction of their own
+  double friction_error;       // largest of a step, as in NoliStepReport
+  int64_t friction_off;        // steps whose friction_error exceeds FRICTION_TOLERATED
+  double shape_error; // largest relative change of a distance between two vertices of a body;
+                      // NAN unless the scene ends at rest and was run to its end
 } Result;
 
 // The friction error above which "automatic" repeats a solve.
@@ -77,7 +77,7 @@ bool result_is_bad(const Result* result);
 double result_seconds_per_step(const Result* result);
 double result_cpu_per_step(const Result* result);
 double result_newton_per_step(const Result* result);
-double result_laggings_per_step(const Result* result);
+double result_friction_iterations_per_step(const Result* result);
 double result_contacts_average(const Result* result);
 double result_linear_per_newton(const Result* result);
 double result_alpha_average(const Result* result);

@@ -331,8 +331,8 @@ static void newton_cost(const Row* row, char cell[CELL]) {
 static void cpu_cost(const Row* row, char cell[CELL]) {
   put_ratio(cell, times_less_before(row, row->now->cpu, row->before->cpu));
 }
-static void laggings_per_step(const Row* row, char cell[CELL]) {
-  put_fixed(cell, 2, result_laggings_per_step(row->now));
+static void friction_iterations_per_step(const Row* row, char cell[CELL]) {
+  put_fixed(cell, 2, result_friction_iterations_per_step(row->now));
 }
 static void friction_off(const Row* row, char cell[CELL]) {
   put_count(cell, row->now->friction_off);
@@ -412,7 +412,7 @@ static const Column of_models[] = {
     {NULL, 0, NULL}};
 static const Column of_friction[] = {
     {"scene", -57, scene}, {"nodes", 6, nodes}, {"h", 6, time_step}, {"steps", 9, steps},
-    {"solves/step", 11, laggings_per_step}, {"Newton", 7, total_newton}, {"cost", 7, newton_cost},
+    {"solves/step", 11, friction_iterations_per_step}, {"Newton", 7, total_newton}, {"cost", 7, newton_cost},
     {"Newton/step / max", 17, newton_both}, {"CPU s", 7, total_cpu}, {"cost", 7, cpu_cost},
     {"steps off", 9, friction_off}, {"largest error", 13, friction_error}, {"outcome", 7, outcome},
     {NULL, 0, NULL}};

@@ -39,8 +39,8 @@ static void print_text(const NoliRunAudit* audit, const char* directory, bool al
 
 static json_t* primitive_to_json(const NoliFinding* finding, int32_t side) {
   json_t* vertices = json_array();
-  for (int32_t i = 0; i < finding->offender.n_vert[side]; i++) {
-    json_array_append_new(vertices, json_integer(finding->offender.vertex[side][i]));
+  for (int32_t i = 0; i < finding->defect.n_vert[side]; i++) {
+    json_array_append_new(vertices, json_integer(finding->defect.vertex[side][i]));
   }
   return json_pack("{s:s, s:o}", "body", finding->entity[side], "vertices", vertices);
 }
@@ -50,8 +50,8 @@ static json_t* finding_to_json(const NoliFinding* finding) {
                              "file", finding->file, "step",
                              finding->step < 0 ? json_null() : json_integer(finding->step),
                              "message", finding->message);
-  if (finding->offender.n_vert[0] > 0) {
-    const double* at = finding->offender.position;
+  if (finding->defect.n_vert[0] > 0) {
+    const double* at = finding->defect.position;
     json_t* primitives = json_array();
     for (int32_t side = 0; side < 2 && finding->entity[side][0] != '\0'; side++) {
       json_array_append_new(primitives, primitive_to_json(finding, side));

@@ -12,7 +12,7 @@ enum { CHECK_OUTPUT, CHECK_THREADS, CHECK_SET, N_CHECK_OPTIONS };
 static const Option check_options[] = {
     [CHECK_OUTPUT] = {"output", 'o', OPTION_TEXT, "FILE",
                       "file that shows the defects (default "
-                      "offenders.vtu)",
+                      "defects.vtu)",
                       0, 0},
     [CHECK_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)", 0,
                        1024},
@@ -37,7 +37,7 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
   // keeps lines of both streams in order
   fflush(stdout);
   describe_doubts(console, def);
-  int64_t n = describe_offenders(console, context, def, INT64_MAX, path, &status);
+  int64_t n = describe_defects(console, context, def, INT64_MAX, path, &status);
   if (n < 0) {
     return console_exit_status(status);
   }
@@ -67,7 +67,7 @@ static int load_and_check(Console* console, const OptionValue* option, const cha
   }
   NoliStatus status = load_scene(context, path, overrides, &scene);
   if (status == NOLI_OK) {
-    const char* picture = option[CHECK_OUTPUT].given ? option[CHECK_OUTPUT].text : "offenders.vtu";
+    const char* picture = option[CHECK_OUTPUT].given ? option[CHECK_OUTPUT].text : "defects.vtu";
     exit_status = check_scene(console, context, scene, picture);
   } else {
     exit_status = console_fail(console, context, status);

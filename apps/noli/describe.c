@@ -379,18 +379,18 @@ static const char* entity_name(const NoliSimDef* def, int32_t entity) {
 }
 
 // "edge (3, 17) of \"rod\""
-static int format_primitive(const NoliSimDef* def, const NoliOffender* offender, int side,
-                            char* text, size_t size) {
+static int format_primitive(const NoliSimDef* def, const NoliDefect* defect, int side, char* text,
+                            size_t size) {
   static const char* const names[] = {"half-space", "vertex", "edge", "triangle", "tetrahedron"};
   char vertices[96] = "";
-  int32_t n = offender->n_vert[side];
+  int32_t n = defect->n_vert[side];
   size_t used = 0;
   for (int32_t k = 0; k < n && n <= 4; k++) {
     used += (size_t)snprintf(vertices + used, sizeof vertices - used, "%s%d", k > 0 ? ", " : "",
-                             (int)offender->vertex[side][k]);
+                             (int)defect->vertex[side][k]);
   }
   const char* name = n >= 0 && n <= 4 ? names[n] : "primitive";
-  const char* entity = entity_name(def, offender->entity[side]);
+  const char* entity = entity_name(def, defect->entity[side]);
   if (n == 0) {
     return snprintf(text, size, "%s \"%s\"", name, entity);
   }
@@ -398,10 +398,10 @@ static int format_primitive(const NoliSimDef* def, const NoliOffender* offender,
 }
 
 // What distances are less than, where a body or a half-space has an offset.
-static const char* offsets_of(const NoliSimDef* def, const NoliOffender* offender) {
+static const char* offsets_of(const NoliSimDef* def, const NoliDefect* defect) {
   bool any = false;
   for (int side = 0; side < 2; side++) {
-    int32_t entity = offender->entity[side];
+    int32_t entity = defect->entity[side];
     any = any ||
           (entity >= def->n_bodies ? def->half_spaces[entity - def->n_bodies].contact_offset != 0.0
                                    : def->bodies[entity].contact_offset != 0.0);
@@ -409,50 +409,50 @@ static const char* offsets_of(const NoliSimDef* def, const NoliOffender* offende
   return any ? " less the contact offsets" : "";
 }
 
-static void say_offender(Console* console, const NoliSimDef* def, const NoliOffender* offender) {
+static void say_defect(Console* console, const NoliSimDef* def, const NoliDefect* defect) {
   char first[400], second[400] = "";
-  const double* x = offender->position;
-  format_primitive(def, offender, 0, first, sizeof first);
-  if (offender->entity[1] != NOLI_NULL_INDEX) {
-    format_primitive(def, offender, 1, second, sizeof second);
+  const double* x = defect->position;
+  format_primitive(def, defect, 0, first, sizeof first);
+  if (defect->entity[1] != NOLI_NULL_INDEX) {
+    format_primitive(def, defect, 1, second, sizeof second);
   }
 
   // one sentence for each kind
-  switch (offender->kind) {
-  case NOLI_OFFENDER_INTERSECTION:
+  switch (defect->kind) {
+  case NOLI_DEFECT_INTERSECTION:
     console_say(console, NOLI_LOG_ERROR, "%s and %s intersect at (%.9g, %.9g, %.9g)", first, second,
                 x[0], x[1], x[2]);
     break;
-  case NOLI_OFFENDER_ZERO_GAP:
+  case NOLI_DEFECT_ZERO_GAP:
     console_say(console, NOLI_LOG_ERROR, "%s and %s touch at (%.9g, %.9g, %.9g), distance %.3g m%s",
-                first, second, x[0], x[1], x[2], offender->distance, offsets_of(def, offender));
+                first, second, x[0], x[1], x[2], defect->distance, offsets_of(def, defect));
     break;
-  case NOLI_OFFENDER_HALF_SPACE:
+  case NOLI_DEFECT_HALF_SPACE:
     console_say(console, NOLI_LOG_ERROR,
                 "%s at (%.9g, %.9g, %.9g) is not above %s, distance %.3g m%s", first, x[0], x[1],
-                x[2], second, offender->distance, offsets_of(def, offender));
+                x[2], second, defect->distance, offsets_of(def, defect));
     break;
-  case NOLI_OFFENDER_NESTED:
+  case NOLI_DEFECT_NESTED:
     console_say(console, NOLI_LOG_ERROR, "%s at (%.9g, %.9g, %.9g) lies inside the solid \"%s\"",
-                first, x[0], x[1], x[2], entity_name(def, offender->entity[1]));
+                first, x[0], x[1], x[2], entity_name(def, defect->entity[1]));
     break;
-  case NOLI_OFFENDER_INVERTED:
+  case NOLI_DEFECT_INVERTED:
     console_say(console, NOLI_LOG_ERROR, "%s at (%.9g, %.9g, %.9g) is inverted or flat", first,
                 x[0], x[1], x[2]);
     break;
-  case NOLI_OFFENDER_PENETRATION:
+  case NOLI_DEFECT_PENETRATION:
     console_say(console, NOLI_LOG_WARNING,
                 "%s at (%.9g, %.9g, %.9g) is %.3g m inside \"%s\": contact will push it out", first,
-                x[0], x[1], x[2], -offender->distance, entity_name(def, offender->entity[1]));
+                x[0], x[1], x[2], -defect->distance, entity_name(def, defect->entity[1]));
     break;
   }
 }
 
-int64_t describe_offenders(Console* console, NoliContext* context, const NoliSimDef* def,
-                           int64_t limit, const char* path, NoliStatus* status) {
-  NoliOffender* offenders = NULL;
+int64_t describe_defects(Console* console, NoliContext* context, const NoliSimDef* def,
+                         int64_t limit, const char* path, NoliStatus* status) {
+  NoliDefect* defects = NULL;
   int64_t n = 0;
-  *status = noli_sim_check(context, def, &offenders, &n);
+  *status = noli_sim_check(context, def, &defects, &n);
   if (*status != NOLI_OK) {
     console_fail(console, context, *status);
     return -1;
@@ -460,20 +460,20 @@ int64_t describe_offenders(Console* console, NoliContext* context, const NoliSim
   int64_t n_defects = 0;
   for (int64_t i = 0; i < n; i++) {
     if (i < limit) {
-      say_offender(console, def, &offenders[i]);
+      say_defect(console, def, &defects[i]);
     }
-    n_defects += offenders[i].kind != NOLI_OFFENDER_PENETRATION ? 1 : 0;
+    n_defects += defects[i].kind != NOLI_DEFECT_PENETRATION ? 1 : 0;
   }
   if (n > limit) {
     console_say(console, NOLI_LOG_ERROR, "and %lld more; `noli check` lists all",
                 (long long)(n - limit));
   }
   if (n > 0 && path != NULL) {
-    *status = noli_output_write_offenders(context, def, offenders, n, path);
+    *status = noli_output_write_defects(context, def, defects, n, path);
     if (*status != NOLI_OK) {
       console_fail(console, context, *status);
     }
   }
-  noli_sim_check_free(context, &offenders);
+  noli_sim_check_free(context, &defects);
   return *status == NOLI_OK ? n_defects : -1;
 }

@@ -47,7 +47,7 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
     NoliStatus search;
     *exit_status = console_exit_status(status);
     // lists the defects, or reports why it cannot search
-    int64_t n = describe_offenders(console, context, def, 10, NULL, &search);
+    int64_t n = describe_defects(console, context, def, 10, NULL, &search);
     if (n >= 0) {
       console_say(console, NOLI_LOG_ERROR, "the scene cannot start: %lld initial defects",
                   (long long)n);

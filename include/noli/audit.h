@@ -29,11 +29,11 @@ NOLI_API const char* noli_finding_kind_name(NoliFindingKind kind);
 /// A defect. Never changes its size.
 typedef struct NoliFinding {
   NoliFindingKind kind;
-  char file[64];         ///< name within the directory
-  int64_t step;          ///< of the state or row; -1: none
-  char entity[2][64];    ///< bodies or half-spaces of the offender, else ""
-  NoliOffender offender; ///< of intersection, half_space, inverted and nested: primitives, position
-  char message[640];     ///< complete description
+  char file[64];      ///< name within the directory
+  int64_t step;       ///< of the state or row; -1: none
+  char entity[2][64]; ///< bodies or half-spaces of the defect, else ""
+  NoliDefect defect;  ///< of intersection, half_space, inverted and nested: primitives, position
+  char message[640];  ///< complete description
   double reserved[4];
 } NoliFinding;
 

@@ -1,5 +1,5 @@
 /// @file base.h
-/// Status values, contexts, memory and logging: what every other part of Noli builds on.
+/// Status values, contexts, memory and logging: the basis of all other headers.
 ///
 /// NULL pointers: functions that return a status return NOLI_ERROR_ARGUMENT and change nothing
 /// where a context, an object (simulation, scene, mesh, potential), an array or the address of a

@@ -1,7 +1,7 @@
 /// @file batch.h
 /// Batches: many copies of one simulation with parameters and controls of their own, stepped by a
-/// team of threads, with results in one array: what training a controller or sampling a parameter
-/// needs. Every copy has the bits that it would have alone.
+/// team of threads, with results in one array, as for training a controller or sampling a
+/// parameter. Every copy has the same bits as when stepped alone.
 #pragma once
 
 #include "noli/live.h"
@@ -28,7 +28,7 @@ NOLI_API void noli_batch_destroy(NoliBatch** batch);
 /// Number of copies.
 NOLI_API int32_t noli_batch_count(const NoliBatch* batch);
 /// A copy, owned by the batch, to be read and changed by noli/sim.h and noli/live.h between steps;
-/// NULL where there is none with this index. Bodies may not be added to it or removed from it.
+/// NULL if there is none with this index. Bodies may not be added to it or removed from it.
 NOLI_API NoliSim* noli_batch_sim(NoliBatch* batch, int32_t index);
 /// The message of the last failure of a copy, "" if there was none.
 NOLI_API const char* noli_batch_message(const NoliBatch* batch, int32_t index);

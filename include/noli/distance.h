@@ -7,7 +7,7 @@
 /// arguments, and belong to the active case: they jump in second order where the case changes.
 /// Hessians are full, symmetric, row-major.
 ///
-/// Coordinates may have any size; what is beyond the range of numbers is rounded: squared distances
+/// Coordinates may have any size; overflow and underflow are rounded: squared distances
 /// below 1e-308 m^2 lose digits and end in 0, above 1e308 m^2 they are INFINITY.
 #pragma once
 

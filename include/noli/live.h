@@ -1,12 +1,12 @@
 /// @file live.h
-/// Live stepping: what a host reads and changes between two steps, in place of a scene that knows
-/// everything beforehand. docs/live.md has a tour.
+/// Live stepping: data that a host reads and changes between two steps, instead of a scene that is
+/// fixed beforehand. docs/live.md is an introduction.
 ///
 /// A simulation owns a copy of its definition. The functions below change both, so that
-/// noli_sim_clone and noli_sim_reset know the changes; checkpoints and saved states do not hold
-/// them: they hold positions, velocities and what else belongs to a time. All functions serve the
-/// thread that the context of the simulation serves, between steps or in the progress function
-/// where its comment says so. SI units throughout.
+/// noli_sim_clone and noli_sim_reset include the changes. Checkpoints and saved states do not: they
+/// contain positions, velocities and other data of one time. Call all functions from the thread
+/// that uses the context of the simulation, between steps, or in the progress function where its
+/// comment allows it. SI units throughout.
 #pragma once
 
 #include "noli/sim.h"
@@ -210,15 +210,15 @@ static inline NOLI_WARN_UNUSED NoliStatus noli_sim_wrench(NoliSim* sim, int32_t 
   return noli_sim_wrench_sized(sim, body, origin, wrench, sizeof *wrench);
 }
 
-/// Forces that hold or move prescribed vertices in the last step, N, (n_vert x 3): what is missing
-/// to the balance of inertia, elasticity, loads and contact there; 0 elsewhere, in components that
-/// are not prescribed, and before the first step. Vertices of obstacles have no inertia: theirs are
-/// opposite to contact. Nodes that are angles of rods have moments over the radius of the rod in x.
-/// With integrators of order 2 the forces are those of the last stage.
-/// Fails with NOLI_ERROR_MEMORY.
+/// Forces that hold or move prescribed vertices in the last step, N, (n_vert x 3): they
+/// complete the balance of inertia, elasticity, loads and contact there; 0 elsewhere, in components
+/// that are not prescribed, and before the first step. Vertices of obstacles have no inertia:
+/// theirs are opposite to contact. Nodes that are angles of rods have moments over the radius of
+/// the rod in x. With integrators of order 2 the forces are those of the last stage. Fails with
+/// NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_reaction_forces(NoliSim* sim, double* force);
 
-/// What a motion needs.
+/// The total reaction to a motion.
 typedef struct NoliReaction {
   double force[3];  ///< N
   double moment[3]; ///< N m

@@ -27,17 +27,16 @@ extern "C" {
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim,
                                                            const NoliSimDef* def, const char* path);
 
-/// Writes a picture of initial defects, as noli_sim_check found them (n_offenders) in `def`: a VTK
-/// XML unstructured grid with the primitives of every offender and a vertex where they meet. Cell
-/// data: `offender` (number in the list), `kind` (of NoliOffender), `body` (-1 for the meeting
+/// Writes a picture of initial defects, as noli_sim_check found them (n_defects) in `def`: a VTK
+/// XML unstructured grid with the primitives of each and a vertex where they meet. Cell
+/// data: `defect` (number in the list), `kind` (of NoliDefect), `body` (-1 for the meeting
 /// point), `distance` (m). Nodes and vertices of proxies that the mesh of a body does not have are
 /// left out. Fails with NOLI_ERROR_IO (an older file at `path` is untouched), NOLI_ERROR_TOO_LARGE,
 /// NOLI_ERROR_MEMORY.
-NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_offenders(NoliContext* context,
-                                                                 const NoliSimDef* def,
-                                                                 const NoliOffender* offenders,
-                                                                 int64_t n_offenders,
-                                                                 const char* path);
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_defects(NoliContext* context,
+                                                               const NoliSimDef* def,
+                                                               const NoliDefect* defects,
+                                                               int64_t n_defects, const char* path);
 
 /// Writes zero-terminated text, such as that of noli_scene_json, to a file. Fails with
 /// NOLI_ERROR_IO (an older file at `path` is untouched), NOLI_ERROR_MEMORY.

@@ -406,11 +406,11 @@ typedef struct NoliSimDef {
                                ///< previous one; > 0, or a NoliFrictionIterations; default
                                ///< NOLI_FRICTION_AUTOMATIC
 
-  const char* solver;      ///< "projected_newton": barrier contact, [Li2020];
+  const char* solver;      ///< "projected_newton": minimizes the incremental potential, [Li2020];
                            ///< "augmented_lagrangian": contact by an active set, [Zheng2025];
-                           ///< "implicit_newton": barrier contact, exact Newton on the equations of
-                           ///< motion, also for forces without energy, [Larionov2024]; NULL
-                           ///< (default): the last with implicit friction, else the first
+                           ///< "implicit_newton": exact Newton on the equations of motion, also
+                           ///< for forces without energy, [Larionov2024]; NULL (default): the last
+                           ///< with implicit friction, else the first
   const char* termination; ///< "residual" or "toi"; NULL (default): the solver's own, toi of
                            ///< "augmented_lagrangian" (where "residual" asks for both), else
                            ///< residual
@@ -496,8 +496,9 @@ typedef struct NoliNewtonStat {
   double condition;   ///< estimate, from below, of the condition number of the linear system,
                       ///< preconditioned by its diagonal blocks; 0 where "pcg" did not solve it
   int32_t linear_iterations;
-  int32_t lagging;  ///< solve of the step, with lagged friction, that the iteration belongs to
-  int32_t stage;    ///< stage of the integrator, from 0
+  int32_t friction_iteration; ///< solve of the step, with lagged friction, that the iteration
+                              ///< belongs to
+  int32_t stage;              ///< stage of the integrator, from 0
   double merit;     ///< implicit_newton: |residual| over all unknowns before the iteration, kg m
   int32_t fallback; ///< implicit_newton: origin of the direction: 0 the exact Jacobian, 1 the one
                     ///< with projected Hessians, 2 a shifted one, 3 an iteration of projected
@@ -522,7 +523,8 @@ typedef struct NoliStepReport {
   double time;  ///< s, at the end of the step
   double wall;  ///< s
   int32_t newton_iterations;
-  int32_t laggings; ///< solves with friction forces of their own; over all stages of the step
+  int32_t friction_iterations; ///< solves with friction forces of their own; over all stages of the
+                               ///< step
   int64_t linear_iterations;
   int64_t contacts;     ///< active pairs at the end of the step
   int64_t contacts_max; ///< largest number over the iterations of the step
@@ -530,7 +532,7 @@ typedef struct NoliStepReport {
                         ///< depth of the deepest vertex, only with contact_model
                         ///< "implicit_surface"
   double kappa;         ///< stiffness of barrier or penalty, of the scaled potential
-  int32_t stiffenings;  ///< penalty stiffness increases of "implicit_surface", each solved again
+  int32_t stiffness_increases; ///< of the penalty of "implicit_surface", each solved again
   double kinetic;
   double elastic;
   double gravity;
@@ -575,24 +577,24 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_create(NoliContext* context, const
 NOLI_API void noli_sim_destroy(NoliSim** sim);
 
 /// Kinds of initial defects.
-typedef enum NoliOffenderKind {
-  NOLI_OFFENDER_INTERSECTION, ///< an edge and a triangle cross
-  NOLI_OFFENDER_ZERO_GAP,     ///< two primitives touch, or are closer than the contact offsets
-  NOLI_OFFENDER_HALF_SPACE,   ///< a vertex is on or below a half-space
-  NOLI_OFFENDER_INVERTED,     ///< a tetrahedron has no positive volume
+typedef enum NoliDefectKind {
+  NOLI_DEFECT_INTERSECTION, ///< an edge and a triangle cross
+  NOLI_DEFECT_ZERO_GAP,     ///< two primitives touch, or are closer than the contact offsets
+  NOLI_DEFECT_HALF_SPACE,   ///< a vertex is on or below a half-space
+  NOLI_DEFECT_INVERTED,     ///< a tetrahedron has no positive volume
   /// contact_model "implicit_surface": a vertex is behind a surface. Not a defect: contact pushes
   /// it out, and apart from it only inverted elements are searched for
-  NOLI_OFFENDER_PENETRATION,
+  NOLI_DEFECT_PENETRATION,
   /// A part of a surface lies inside a solid body, or inside another part of its own body: its
   /// first vertex, and the solid without vertices. Cavities are outside, and so is the inside of
   /// an obstacle, which is a surface
-  NOLI_OFFENDER_NESTED,
-} NoliOffenderKind;
+  NOLI_DEFECT_NESTED,
+} NoliDefectKind;
 
 /// One initial defect: two primitives that intersect or touch, a surface inside a solid, or an
 /// inverted element. Never changes its size.
-typedef struct NoliOffender {
-  NoliOffenderKind kind;
+typedef struct NoliDefect {
+  NoliDefectKind kind;
   int32_t entity[2];    ///< bodies or half-spaces; second NOLI_NULL_INDEX for inversions
   int32_t n_vert[2];    ///< vertices of each primitive (1 point, 2 edge, 3 triangle, 4 tet)
   int32_t vertex[2][4]; ///< vertex indices within each body
@@ -600,14 +602,14 @@ typedef struct NoliOffender {
   double distance;      ///< m; negative depth below a half-space or a surface; less the contact
                         ///< offsets
   double reserved[2];
-} NoliOffender;
+} NoliDefect;
 
-/// Finds every initial defect of a definition. `*offenders` is released with noli_sim_check_free.
+/// Finds every initial defect of a definition. `*defects` is released with noli_sim_check_free.
 /// Returns NOLI_OK when the search was done, whatever it found.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* def,
-                                                    NoliOffender** offenders, int64_t* n_offenders);
+                                                    NoliDefect** defects, int64_t* n_defects);
 /// Releases the list of noli_sim_check and sets the pointer to NULL.
-NOLI_API void noli_sim_check_free(NoliContext* context, NoliOffender** offenders);
+NOLI_API void noli_sim_check_free(NoliContext* context, NoliDefect** defects);
 
 /// Bodies and contact of a simulation before its first step.
 typedef struct NoliSimMeasures {

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 // Rounding errors are below `relative` times the sum of the absolute values of all products (7.01
-// units of 2^-53 suffice for three dimensions, 3.01 for two [Shewchuk1997]); what underflow adds is
-// below `absolute` as long as no factor exceeds `largest`.
+// units of 2^-53 suffice for three dimensions, 3.01 for two [Shewchuk1997]); underflow adds less
+// than `absolute` as long as no factor exceeds `largest`.
 static const double relative = 8.0 * 0x1p-53;
 static const double absolute = 1e-200;
 static const double largest = 1e100;

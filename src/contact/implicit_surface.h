@@ -56,8 +56,8 @@ void noli_patch_gradient(const NoliPatch* patch, const NoliPatchValue* value, do
 void noli_patch_weights(const NoliPatch* patch, const NoliPatchValue* value, int32_t n_node,
                         double* weight);
 
-// The average of x - x_hat over the triangles, each with its weight in d: what p slides against.
-// x_hat is indexed as patch->x.
+// The average of x - x_hat over the triangles, each with its weight in d: the reference
+// of the sliding of p. x_hat is indexed as patch->x.
 NoliVec3 noli_patch_average(const NoliPatch* patch, const NoliPatchValue* value,
                             const double* x_hat);
 

@@ -190,6 +190,6 @@ done:
   return status;
 }
 
-double noli_surface_stiffening(double d, double delta) {
+double noli_surface_stiffness_factor(double d, double delta) {
   return noli_penalty(d, delta, 1.0).first / noli_penalty(0.5 * delta, delta, 1.0).first;
 }

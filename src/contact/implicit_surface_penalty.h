@@ -57,4 +57,4 @@ NOLI_WARN_UNUSED NoliStatus noli_implicit_surface_friction(const NoliImplicitSur
 
 // The factor by which kappa grows if the deepest vertex is at d < 0, [Larionov2024] section IV-D:
 // b'(d) / b'(delta / 2).
-double noli_surface_stiffening(double d, double delta);
+double noli_surface_stiffness_factor(double d, double delta);

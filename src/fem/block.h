@@ -44,12 +44,12 @@ typedef struct NoliBlock {
   int32_t first_node;       // of the n_consistent contiguous nodes with a consistent mass
   int32_t n_consistent;     // 0: the mass is lumped
   double mass_damping;      // 1/s, of the consistent mass
-  const NoliSpace* space;   // where there are nodes beside the vertices of the mesh; else NULL
+  const NoliSpace* space;   // if there are nodes that are not vertices of the mesh; else NULL
   int32_t first_angle;      // of the n_angle nodes that are angles of elements about themselves:
   int32_t n_angle;          // their x is the angle times angle_radius, y and z are 0
   double angle_radius;      // m
-  int64_t n_frame;          // doubles of a frame: what elements know of the steps before
-  double* frame;            // (n_frame) the present one, in the state; else that of the rest shape
+  int64_t n_frame;          // doubles of a frame: the history of the elements
+  double* frame;            // (n_frame) the current one, in the state; else that of the rest shape
   void* self;               // of the type
 } NoliBlock;
 
@@ -116,9 +116,9 @@ struct NoliBlockType {
   // Frees the data of the type, even if incomplete.
   void (*destroy)(NoliBlock* block);
 
-  // ---- orientation, tested everywhere or at points of quadrature, depending on the type
+  // ---- orientation, tested everywhere or at points of quadrature, depending on the type; NULL:
+  // elements cannot invert
 
-  int32_t (*first_inverted)(const NoliBlock* block, const double* x, int32_t n_threads);
   bool (*is_inverted)(const NoliBlock* block, const double* x, int32_t element);
   // As noli_tets_inversion_bound.
   double (*inversion_bound)(const NoliBlock* block, const double* x, const double* p, double keep,
@@ -165,7 +165,7 @@ struct NoliBlockType {
   // ---- energies; data is a NoliBlockEnergy
 
   NoliTermFn* elasticity;                               // NULL: nothing resists
-  NoliBlockStencils (*bending)(const NoliBlock* block); // NULL: elements resist by themselves
+  NoliBlockStencils (*bending)(const NoliBlock* block); // NULL: no separate bending
   NoliTermFn* inertia; // scale / 2 (x - reference)^T M (x - reference); NULL: lumped
   const NoliBlockDamping* damping;
 };

@@ -133,10 +133,6 @@ static void destroy(NoliBlock* block) {
 
 // ---- orientation, at the points of quadrature ---------------------------------------------------
 
-static int32_t first_inverted(const NoliBlock* block, const double* x, int32_t n_threads) {
-  return noli_elements_first_inverted(&order_of(block)->elements, x + first_of(block), n_threads);
-}
-
 static bool is_inverted(const NoliBlock* block, const double* x, int32_t element) {
   const NoliElements* elements = &order_of(block)->elements;
   NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
@@ -318,7 +314,6 @@ const NoliBlockType noli_block_order_n = {.name = "order n",
                                           .add = add,
                                           .finish = finish,
                                           .destroy = destroy,
-                                          .first_inverted = first_inverted,
                                           .is_inverted = is_inverted,
                                           .inversion_bound = inversion_bound,
                                           .add_mass = add_mass,

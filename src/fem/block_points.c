@@ -1,5 +1,5 @@
-// The type of block of free particles: every element is a node with the mass of a ball. Nothing
-// holds them together.
+// The type of block of free particles: every element is a node with the mass of a ball. No
+// forces connect them.
 #include "fem/block.h"
 
 #include <math.h>
@@ -43,25 +43,6 @@ static void destroy(NoliBlock* block) {
   noli_free(block->context, self->radius);
 }
 
-static int32_t first_inverted(const NoliBlock* block, const double* x, int32_t n_threads) {
-  (void)block, (void)x, (void)n_threads;
-  return NOLI_NULL_INDEX;
-}
-
-static bool is_inverted(const NoliBlock* block, const double* x, int32_t element) {
-  (void)block, (void)x, (void)element;
-  return false;
-}
-
-static double inversion_bound(const NoliBlock* block, const double* x, const double* p, double keep,
-                              bool valid_end, int32_t n_threads, int32_t* blocking) {
-  (void)block, (void)x, (void)p, (void)keep, (void)valid_end, (void)n_threads;
-  if (blocking != NULL) {
-    *blocking = NOLI_NULL_INDEX;
-  }
-  return 1.0;
-}
-
 static double volume_of(const NoliBlock* block, int32_t p) {
   double radius = ((const Points*)block->self)->radius[p];
   return 4.0 / 3.0 * PI * radius * radius * radius;
@@ -81,7 +62,7 @@ static double rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
   return volume;
 }
 
-// As of balls of the material: what contact takes as a measure of stiffness.
+// Of a ball of the material: the measure of stiffness for contact.
 static double modulus(const NoliBlock* block, int32_t p) {
   return 2.0 * block->lame_mu[p] + block->lame_lambda[p];
 }
@@ -121,9 +102,6 @@ const NoliBlockType noli_block_points = {.name = "points",
                                          .add = add,
                                          .finish = finish,
                                          .destroy = destroy,
-                                         .first_inverted = first_inverted,
-                                         .is_inverted = is_inverted,
-                                         .inversion_bound = inversion_bound,
                                          .add_mass = add_mass,
                                          .rest_volume = rest_volume,
                                          .wave_time_sqr = wave_time_sqr,

@@ -75,7 +75,7 @@ done:
   return status;
 }
 
-// Angles of the segments stand behind the vertices of the body.
+// Angles of the segments are numbered after the vertices of the body.
 static NoliStatus add_twisted(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
   block->first_angle = body->first_node + body->mesh->n_vert;
   block->n_angle = body->n_element;
@@ -228,27 +228,6 @@ static void destroy(NoliBlock* block) {
   noli_free(context, self->joined);
 }
 
-// ---- orientation: there is none -----------------------------------------------------------------
-
-static int32_t first_inverted(const NoliBlock* block, const double* x, int32_t n_threads) {
-  (void)block, (void)x, (void)n_threads;
-  return NOLI_NULL_INDEX;
-}
-
-static bool is_inverted(const NoliBlock* block, const double* x, int32_t element) {
-  (void)block, (void)x, (void)element;
-  return false;
-}
-
-static double inversion_bound(const NoliBlock* block, const double* x, const double* p, double keep,
-                              bool valid_end, int32_t n_threads, int32_t* blocking) {
-  (void)block, (void)x, (void)p, (void)keep, (void)valid_end, (void)n_threads;
-  if (blocking != NULL) {
-    *blocking = NOLI_NULL_INDEX;
-  }
-  return 1.0;
-}
-
 // ---- mass and measures --------------------------------------------------------------------------
 
 static double volume_of(const NoliBlock* block, int32_t s) {
@@ -286,7 +265,7 @@ static double size_sqr(const NoliBlock* block, int32_t s) {
   return rods_of(block)->length[s] * rods_of(block)->length[s];
 }
 
-// Against waves, Pa: of stretching, or of bending where segments are shorter than thick.
+// Wave modulus, Pa: of stretching, or of bending if segments are shorter than thick.
 static double modulus(const NoliBlock* block, int32_t s) {
   const Rods* self = rods_of(block);
   return (self->stretching[s] + 4.0 * self->bending[s] / size_sqr(block, s)) / self->area[s];
@@ -444,9 +423,6 @@ const NoliBlockType noli_block_rods = {.name = "rods",
                                        .set_rest = set_rest,
                                        .finish = finish,
                                        .destroy = destroy,
-                                       .first_inverted = first_inverted,
-                                       .is_inverted = is_inverted,
-                                       .inversion_bound = inversion_bound,
                                        .add_mass = add_mass,
                                        .rest_volume = rest_volume,
                                        .wave_time_sqr = wave_time_sqr,
@@ -464,9 +440,6 @@ const NoliBlockType noli_block_twisted = {.name = "twisted rods",
                                           .set_rest = set_twisted_rest,
                                           .finish = finish,
                                           .destroy = destroy,
-                                          .first_inverted = first_inverted,
-                                          .is_inverted = is_inverted,
-                                          .inversion_bound = inversion_bound,
                                           .axis_at_rest = axis_at_rest,
                                           .start_frame = start_frame,
                                           .move_frame = move_frame,

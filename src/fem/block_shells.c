@@ -1,8 +1,8 @@
-// The type of block of thin bodies: triangles in space, each a membrane (fem/sheet.h), and what
-// bends them (fem/hinge.h, fem/fold.h), with lumped mass.
+// The type of block of thin bodies: triangles in space, each a membrane (fem/sheet.h), and
+// bending terms (fem/hinge.h, fem/fold.h), with lumped mass.
 //
-// A sheet has no inside that could invert. What elements must not do is stretch to their limit,
-// where they have one; that bounds steps in the place of orientation.
+// A sheet has no volume that could invert. Instead the stretch limits of elements, if any, bound
+// the steps.
 #include "fem/block.h"
 #include "fem/fold.h"
 #include "fem/sheet.h"
@@ -77,7 +77,7 @@ done:
   return status;
 }
 
-// Of an element, from its material and what its body says of shells.
+// Data of an element, from its material and the shell definition of its body.
 static void set_parameters(NoliBlock* block, int32_t t) {
   Shells* self = block->self;
   const NoliShellDef* def = &self->def[t];
@@ -186,16 +186,6 @@ static bool is_beyond(const NoliBlock* block, const double* x, int32_t element) 
   return !(noli_sheet_stretch(&F) < self->parameters[element].limit);
 }
 
-static int32_t first_beyond(const NoliBlock* block, const double* x, int32_t n_threads) {
-  (void)n_threads;
-  for (int32_t t = 0; shells_of(block)->limited && t < block->n_element; t++) {
-    if (is_beyond(block, x, t)) {
-      return t;
-    }
-  }
-  return NOLI_NULL_INDEX;
-}
-
 static double limit_bound(const NoliBlock* block, const double* x, const double* p, double keep,
                           bool valid_end, int32_t n_threads, int32_t* blocking) {
   (void)valid_end;
@@ -229,7 +219,7 @@ static double rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
   return volume;
 }
 
-// Of stretching, Pa. The bending of a sheet is slower than that unless it is thicker than wide.
+// Wave modulus, Pa: of stretching. Bending waves are slower unless a sheet is thicker than wide.
 static double modulus(const NoliBlock* block, int32_t t) {
   const NoliMembraneParameters* parameters = &shells_of(block)->parameters[t];
   double isotropic = 2.0 * parameters->lame.mu + parameters->lame.lambda;
@@ -258,7 +248,7 @@ static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
   return largest;
 }
 
-// Cauchy stress P F^T / J, with the thickness as it was.
+// Cauchy stress P F^T / J, with the rest thickness.
 static NoliMat3 stress_of(const NoliBlock* block, int32_t t, const double* x) {
   const Shells* self = shells_of(block);
   NoliSheet F = noli_triangles_deformation(&self->triangles, t, x);
@@ -397,7 +387,6 @@ const NoliBlockType noli_block_shells = {.name = "shells",
                                          .set_rest = set_rest,
                                          .finish = finish,
                                          .destroy = destroy,
-                                         .first_inverted = first_beyond,
                                          .is_inverted = is_beyond,
                                          .inversion_bound = limit_bound,
                                          .add_mass = add_mass,

@@ -78,10 +78,6 @@ static void destroy(NoliBlock* block) {
 
 // ---- orientation --------------------------------------------------------------------------------
 
-static int32_t first_inverted(const NoliBlock* block, const double* x, int32_t n_threads) {
-  return noli_tets_first_inverted(&tets_of(block)->tets, x, n_threads);
-}
-
 static bool is_inverted(const NoliBlock* block, const double* x, int32_t element) {
   NoliTets one = {.n_tet = 1, .tet = block->node + 4 * (int64_t)element};
   return noli_tets_first_inverted(&one, x, 1) != NOLI_NULL_INDEX;
@@ -214,7 +210,6 @@ const NoliBlockType noli_block_tets = {.name = "tets",
                                        .set_rest = set_rest,
                                        .finish = finish,
                                        .destroy = destroy,
-                                       .first_inverted = first_inverted,
                                        .is_inverted = is_inverted,
                                        .inversion_bound = inversion_bound,
                                        .add_mass = add_mass,

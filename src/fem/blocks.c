@@ -2,7 +2,7 @@
 
 #include "base/parallel.h"
 
-// Blocks of a problem stand in this order.
+// The order of the blocks of a problem.
 static const NoliBlockType* const types[] = {&noli_block_tets,    &noli_block_shells,
                                              &noli_block_twisted, &noli_block_rods,
                                              &noli_block_points,  &noli_block_order_n};

@@ -139,7 +139,7 @@ NoliEnergyTerm noli_folds_term(const NoliFoldBending* data) {
                           .fixed = true};
 }
 
-// ---- what constant curvatures do to a hinge -----------------------------------------------------
+// ---- hinges under constant curvature ------------------------------------------------------------
 
 // In the plane of a triangle, where its neighbours are laid out.
 typedef struct Point {
@@ -162,7 +162,7 @@ static void tensor(Point a, Point b, double out[3]) {
   out[2] = (a.x * b.y + a.y * b.x) * sqrt(0.5);
 }
 
-// Where a third node lies, of a triangle on the right of the edge a to b; `at` are positions of
+// Position of the third node of a triangle on the right of the edge a to b; `at` are positions of
 // the ends and of the third node in space.
 static Point lay_out(Point a, Point b, NoliVec3 at_a, NoliVec3 at_b, NoliVec3 third) {
   NoliVec3 edge = noli_sub3(at_b, at_a), side = noli_sub3(third, at_a);
@@ -172,7 +172,7 @@ static Point lay_out(Point a, Point b, NoliVec3 at_a, NoliVec3 at_b, NoliVec3 th
   return (Point){a.x + along * d.x + height * d.y, a.y + along * d.y - height * d.x};
 }
 
-// Of the hinge at the edge a to b, between a triangle on its left and one on its right.
+// The hinge at the edge a to b, between a triangle on its left and one on its right.
 static Response respond(Point a, Point b, Point left, Point right) {
   double dx = b.x - a.x, dy = b.y - a.y, length = sqrt(dx * dx + dy * dy);
   Point t = {dx / length, dy / length}, n = {t.y, -t.x};
@@ -262,7 +262,7 @@ static void set_root(const NoliPlate* plate, const Response response[HINGES], do
       for (int k = 0; k < 3; k++) {
         part += vectors[3 * k + r] * response[i].normal[k] * response[i].length / area;
       }
-      // what free edges leave out is 0 up to rounding
+      // the part removed by free edges is 0 up to rounding
       part *= values[r] > 1e-9 * plate->first ? sqrt(area * values[r]) : 0.0;
       for (int j = 0; j < HINGES; j++) {
         root[HINGES * r + j] += part * weight[j];

@@ -1,4 +1,4 @@
-// Bending of thin sheets by folds: the curvature of each triangle, out of the hinges around it.
+// Bending of thin sheets by folds: the curvature of each triangle, from the hinges around it.
 //
 // With the angle alpha_i that a triangle makes with the sheet at the middle of edge i, n_i the
 // normals of its edges in its plane and l_i their lengths, its curvature is that of Morley's plate,
@@ -6,9 +6,10 @@
 // Morley has one more unknown per edge, which divides the angle theta_i of a hinge between its two
 // triangles. Here it is theta_i / 2 + sum_j c_j theta_j for the one and theta_i / 2 - sum_j c_j
 // theta_j for the other, with the hinge and the four others of its two triangles: the least c such
-// that all constant curvatures are divided as they should be. So a constant curvature has the
-// energy of the plate on any mesh, and is in equilibrium, because both triangles know the same
-// sheet between them. An edge without a neighbour is free: no moment acts across it.
+// that all constant curvatures are divided correctly. So a constant curvature has the
+// energy of the plate on any mesh, and is in equilibrium, because both triangles have the same
+// sheet direction at their common edge. An edge without a neighbour is free: no moment acts across
+// it.
 //
 // Angles are those of fem/hinge.h. A fold may also be a lone hinge, with any stiffness.
 #pragma once

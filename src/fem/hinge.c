@@ -35,7 +35,7 @@ double noli_hinge_angle(const double x[12]) {
   return atan2(noli_dot3(noli_cross3(n1, n2), e.e0) / noli_norm3(e.e0), noli_dot3(n1, n2));
 }
 
-// A normal over the square of its length, and how that changes with its edges.
+// A normal over the square of its length, and its derivatives by its edges.
 typedef struct Lever {
   NoliVec3 a;    // N / |N|^2
   NoliVec3 unit; // N / |N|
@@ -66,7 +66,7 @@ static Weights weights_of(const Edges* e) {
       {-noli_dot3(e->e0, e->e4) / length, noli_dot3(e->e0, e->e2) / length, 0.0, -length}};
 }
 
-// How the weights change where the edges change by `d`.
+// Derivatives of the weights in the direction `d` of the edges.
 static Weights weights_change(const Edges* e, const Edges* d, const Weights* at) {
   double length = noli_norm3(e->e0), dl = noli_dot3(e->e0, d->e0) / length;
   const NoliVec3* other[4] = {&e->e3, &e->e1, &e->e4, &e->e2};

@@ -142,7 +142,7 @@ static void hessian_by_edges(const Turn* turn, double first, double second, doub
   }
 }
 
-// What an edge has of a node: e0 = x1 - x0, e1 = x2 - x1.
+// Derivatives of the edges by the nodes: e0 = x1 - x0, e1 = x2 - x1.
 static const double share[2][3] = {{-1.0, 1.0, 0.0}, {0.0, -1.0, 1.0}};
 
 static void write_turn(const double H[36], double* hessian) {

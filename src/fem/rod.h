@@ -5,8 +5,8 @@
 // with l and L the lengths now and at rest, theta the angle by which the rod turns. kappa is 0 on a
 // straight line and grows without bound towards a fold.
 //
-// A bent rest shape has a rest turn but no rest plane: the rod resists a change of how much it
-// turns, not of where to.
+// A bent rest shape has a rest turn but no rest plane: the rod resists a change of the angle,
+// not of the plane, of its turn.
 #pragma once
 
 #include "linalg/energy_term.h"

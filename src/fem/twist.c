@@ -113,7 +113,7 @@ static JetVector tangent_of(int order, NoliVec3 edge, int which) {
 // d, across `from`, transported to the unit vector `to`.
 static NoliVec3 transported(NoliVec3 d, NoliVec3 from, NoliVec3 to) {
   double along = 1.0 + noli_dot3(from, to);
-  // back to front there is no way to prefer: d stays where it is
+  // opposite tangents have no unique transport: d is kept
   double share = along > 1e-12 ? noli_dot3(d, to) / along : 0.0;
   return noli_mul_add3(d, -share, noli_add3(from, to));
 }
@@ -142,7 +142,7 @@ static JetVector transport(NoliVec3 d, NoliVec3 from, const JetVector* to) {
 typedef struct Turn {
   Jet beta[2][2];
   Jet c, s;
-  double twist; // the reference twist, with its whole turns
+  double twist; // the reference twist, full turns included
 } Turn;
 
 static NoliVec3 edge_of(const double* x, const int32_t* node) {
@@ -261,7 +261,7 @@ static void add_curvature(const Turn* turn, const double angle[2], const double 
 
 // ---- on nodes -----------------------------------------------------------------------------------
 
-// What edges and angles have of component k of a node.
+// Derivatives of edges and angles by component k of a node.
 static double share_of(int unknown, int node, int k, const double per_length[2]) {
   if (unknown >= EDGES) {
     return k == 0 && node == 3 + unknown - EDGES ? per_length[unknown - EDGES] : 0.0;

@@ -28,7 +28,7 @@ typedef struct NoliTwists {
   double* radius;    // (n x 2) m, of the angles
 } NoliTwists;
 
-// What a segment resists with.
+// Stiffness of a segment.
 typedef struct NoliRodSection {
   double bending[2]; // E I about the first axis (of the director) and the second, N m^2
   double twisting;   // G J, N m^2
@@ -51,7 +51,7 @@ NOLI_WARN_UNUSED NoliStatus noli_twists_create(NoliContext* context, const NoliT
                                                double* frame, NoliTwists* twists);
 void noli_twists_destroy(NoliContext* context, NoliTwists* twists);
 
-// Takes a frame to positions x: tangents and directors of the segments `segment_node`, and the
+// Transports a frame to positions x: tangents and directors of the segments `segment_node`, and the
 // reference twists.
 void noli_twists_transport(const NoliTwists* twists, const int32_t* segment_node, const double* x,
                            double* frame);

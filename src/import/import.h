@@ -1,8 +1,8 @@
 // Scenes of other programs. Their text becomes the tree of a native scene, as a person would have
 // written it, which then goes the way of every scene: so a converted scene runs to the same bits.
 //
-// What cannot be expressed fails with the place in the text that says it. What has no meaning here
-// (views, numerical knobs without counterpart) is accepted and named in the log.
+// Unsupported content fails, with its place in the text. Content without meaning here (views,
+// numerical settings without counterpart) is accepted and named in the log.
 #pragma once
 
 #include "text/node.h"

@@ -5,7 +5,7 @@
 // from n_node on: a proxy follows its nodes as x = X + sum_a w_a (x_a - X_a), a tied node as
 // x = offset + sum_a w_a x_a, with row k of the sparse matrix W for the k-th follower. Vectors hold
 // all vertices, so that code that looks at positions (contact, collision detection, audits) need
-// not know which are which. Only forces and matrices do: what acts on a follower acts on its nodes,
+// not know which are which. Only forces and matrices do: a force on a follower acts on its nodes,
 // f_a += w_a f, and a stencil that names followers is expanded into the nodes behind it. Without
 // followers nothing changes. W is also kept by columns, so that both directions run in parallel
 // with the same bits for any number of threads.

@@ -34,7 +34,7 @@ enum { LOOP_BLOCK = 4096 };
 #define SOME_BUDGET 0.25
 #define FAR_BEYOND 1.5
 
-// Progress of a solution: what one iteration passes on to the next.
+// Progress of a solution: carried from one iteration to the next.
 typedef struct Progress {
   int64_t k;      // iterations done
   double r_dot_z; // INFINITY: the next direction depends on no former one

@@ -603,7 +603,7 @@ static double dot(int64_t n, const double* a, const double* b) {
   return rest;
 }
 
-// L y = b for the columns of a supernode; what they contribute to the rows below goes to `below`.
+// L y = b for the columns of a supernode; their contributions to the rows below go to `below`.
 static void solve_forwards(Panel panel, double* x, double* below) {
   for (int64_t j = 0; j < panel.width; j++) {
     const double* column = panel.value + j * panel.rows;

@@ -12,7 +12,7 @@ typedef struct Orbit {
   double lambda[4]; // equal coordinates are adjacent
 } Orbit;
 
-// Orbits of the tetrahedron and of the triangle, named after the multiplicities of coordinates.
+// Orbits, named after the multiplicities of coordinates.
 #define S4                                                                                         \
   { 0.25, 0.25, 0.25, 0.25 }
 #define S31(a)                                                                                     \
@@ -21,15 +21,9 @@ typedef struct Orbit {
   { (a), (a), 0.5 - (a), 0.5 - (a) }
 #define S211(a, b)                                                                                 \
   { (a), (a), (b), 1.0 - 2.0 * (a) - (b) }
-#define S3                                                                                         \
-  { 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0 }
-#define S21(a)                                                                                     \
-  { (a), (a), 1.0 - 2.0 * (a) }
-#define S111(a, b)                                                                                 \
-  { (a), (b), 1.0 - (a) - (b) }
 
 // clang-format off
-static const Orbit tet_orbits[] = {
+static const Orbit orbits[] = {
   {1, 0.16666666666666666667, S4},
   {2, 0.04166666666666666667, S31(0.13819660112501051518)},
   {3, 0.01523433984652217692, S31(0.33306673147684703385)},
@@ -54,43 +48,26 @@ static const Orbit tet_orbits[] = {
   {8, 0.00132241307530838396, S211(0.02488238805050033784, 0.21886880136020265319)},
   {8, 0.00369664250583196213, S211(0.20892010501237292107, 0.55909749386057289600)},
 };
-
-static const Orbit tri_orbits[] = {
-  {1, 0.5, S3},
-  {2, 0.16666666666666666667, S21(1.0 / 6.0)},
-  {4, 0.05497587182766093384, S21(0.09157621350977074350)},
-  {4, 0.11169079483900573283, S21(0.44594849091596488631)},
-  {5, 0.1125, S3},
-  {5, 0.06619707639425309098, S21(0.47014206410511508928)},
-  {5, 0.06296959027241357619, S21(0.10128650732345633870)},
-  {6, 0.02542245318510340805, S21(0.06308901449150222774)},
-  {6, 0.05839313786318968068, S21(0.24928674517091042390)},
-  {6, 0.04142553780918678897, S111(0.31035245103378440335, 0.05314504984481694935)},
-  {8, 0.07215780383889358319, S3},
-  {8, 0.04754581713364231270, S21(0.45929258829272315471)},
-  {8, 0.05160868526735912534, S21(0.17056930775176020556)},
-  {8, 0.01622924881159904041, S21(0.05054722831703097580)},
-  {8, 0.01361515708721749692, S111(0.00839477740995760336, 0.72849239295540427772)},
-};
 // clang-format on
+enum { N_ORBITS = sizeof orbits / sizeof orbits[0] };
 
 // The next permutation of `rank` in lexicographic order; false after the last one.
-static bool next_arrangement(int32_t n, int32_t rank[4]) {
-  int32_t i = n - 2;
+static bool next_arrangement(int32_t rank[4]) {
+  int32_t i = 2;
   while (i >= 0 && rank[i] >= rank[i + 1]) {
     i--;
   }
   if (i < 0) {
     return false;
   }
-  int32_t j = n - 1;
+  int32_t j = 3;
   while (rank[j] <= rank[i]) {
     j--;
   }
   int32_t kept = rank[i];
   rank[i] = rank[j];
   rank[j] = kept;
-  for (int32_t a = i + 1, b = n - 1; a < b; a++, b--) {
+  for (int32_t a = i + 1, b = 3; a < b; a++, b--) {
     kept = rank[a];
     rank[a] = rank[b];
     rank[b] = kept;
@@ -98,54 +75,51 @@ static bool next_arrangement(int32_t n, int32_t rank[4]) {
   return true;
 }
 
-// Lists the points of an orbit in n barycentric coordinates, or only counts them if `xi` is NULL.
-static int32_t expand_orbit(const Orbit* orbit, int32_t n, double* xi, double* weight) {
+// Lists the points of an orbit, or only counts them if `xi` is NULL.
+static int32_t expand_orbit(const Orbit* orbit, double* xi, double* weight) {
   int32_t rank[4] = {0, 0, 0, 0};
   double distinct[4] = {orbit->lambda[0], 0.0, 0.0, 0.0};
-  for (int32_t k = 1; k < n; k++) {
+  for (int32_t k = 1; k < 4; k++) {
     rank[k] = rank[k - 1] + (orbit->lambda[k] != orbit->lambda[k - 1]);
     distinct[rank[k]] = orbit->lambda[k];
   }
   int32_t count = 0;
   do {
     if (xi != NULL) {
-      for (int32_t k = 1; k < n; k++) {
-        xi[count * (n - 1) + k - 1] = distinct[rank[k]];
+      for (int32_t k = 1; k < 4; k++) {
+        xi[count * 3 + k - 1] = distinct[rank[k]];
       }
       weight[count] = orbit->weight;
     }
     count++;
-  } while (next_arrangement(n, rank));
+  } while (next_arrangement(rank));
   return count;
 }
 
-static NoliStatus allocate(NoliContext* context, int32_t n, int32_t dimension, int32_t degree,
-                           NoliQuadrature* rule) {
+static NoliStatus allocate(NoliContext* context, int32_t n, int32_t degree, NoliQuadrature* rule) {
   NoliStatus status = NOLI_OK;
   rule->n = n;
   rule->degree = degree;
-  NOLI_NEW(context, rule->xi, (int64_t)n * dimension);
+  NOLI_NEW(context, rule->xi, 3 * (int64_t)n);
   NOLI_NEW(context, rule->weight, n);
 done:
   return status;
 }
 
 // The tabulated rule of exactly that degree.
-static NoliStatus tabulated(NoliContext* context, const Orbit* orbits, int32_t n_orbit,
-                            int32_t dimension, int32_t degree, NoliQuadrature* rule) {
+static NoliStatus tabulated(NoliContext* context, int32_t degree, NoliQuadrature* rule) {
   NoliStatus status = NOLI_OK;
   int32_t n = 0;
-  for (int32_t k = 0; k < n_orbit; k++) {
+  for (int32_t k = 0; k < N_ORBITS; k++) {
     if (orbits[k].degree == degree) {
-      n += expand_orbit(&orbits[k], dimension + 1, NULL, NULL);
+      n += expand_orbit(&orbits[k], NULL, NULL);
     }
   }
-  NOLI_TRY(allocate(context, n, dimension, degree, rule));
+  NOLI_TRY(allocate(context, n, degree, rule));
   n = 0;
-  for (int32_t k = 0; k < n_orbit; k++) {
+  for (int32_t k = 0; k < N_ORBITS; k++) {
     if (orbits[k].degree == degree) {
-      n += expand_orbit(&orbits[k], dimension + 1, rule->xi + (int64_t)n * dimension,
-                        rule->weight + n);
+      n += expand_orbit(&orbits[k], rule->xi + 3 * (int64_t)n, rule->weight + n);
     }
   }
 done:
@@ -197,61 +171,46 @@ static void gauss_jacobi(int32_t n, int32_t alpha, double s[GAUSS_MAX], double w
 }
 
 // xi = (r, s (1 - r), t (1 - r)(1 - s)): the volume shrinks by (1 - r)^2 (1 - s).
-static void fill_cone(int32_t n, int32_t dimension, NoliQuadrature* rule) {
-  double r[GAUSS_MAX], s[GAUSS_MAX], t[GAUSS_MAX] = {0.0};
-  double wr[GAUSS_MAX], ws[GAUSS_MAX], wt[GAUSS_MAX] = {1.0};
-  gauss_jacobi(n, dimension - 1, r, wr);
-  gauss_jacobi(n, dimension - 2, s, ws);
-  if (dimension == 3) {
-    gauss_jacobi(n, 0, t, wt);
-  }
-  int32_t n_t = dimension == 3 ? n : 1, q = 0;
+static void fill_cone(int32_t n, NoliQuadrature* rule) {
+  double r[GAUSS_MAX], s[GAUSS_MAX], t[GAUSS_MAX];
+  double wr[GAUSS_MAX], ws[GAUSS_MAX], wt[GAUSS_MAX];
+  gauss_jacobi(n, 2, r, wr);
+  gauss_jacobi(n, 1, s, ws);
+  gauss_jacobi(n, 0, t, wt);
+  int32_t q = 0;
   for (int32_t i = 0; i < n; i++) {
     for (int32_t j = 0; j < n; j++) {
-      for (int32_t k = 0; k < n_t; k++, q++) {
-        double* xi = rule->xi + (int64_t)q * dimension;
+      for (int32_t k = 0; k < n; k++, q++) {
+        double* xi = rule->xi + 3 * (int64_t)q;
         xi[0] = r[i];
         xi[1] = s[j] * (1.0 - r[i]);
-        if (dimension == 3) {
-          xi[2] = t[k] * (1.0 - r[i]) * (1.0 - s[j]);
-        }
+        xi[2] = t[k] * (1.0 - r[i]) * (1.0 - s[j]);
         rule->weight[q] = wr[i] * ws[j] * wt[k];
       }
     }
   }
 }
 
-static NoliStatus make_rule(NoliContext* context, const Orbit* orbits, int32_t n_orbit,
-                            int32_t dimension, int32_t degree, NoliQuadrature* rule) {
+NoliStatus noli_quadrature_tet(NoliContext* context, int32_t degree, NoliQuadrature* rule) {
   NoliStatus status = NOLI_OK;
   *rule = (NoliQuadrature){0};
   NOLI_CHECK(context, degree >= 0 && degree <= NOLI_QUADRATURE_DEGREE_MAX, NOLI_ERROR_ARGUMENT,
              "quadrature: degrees are 0 to %d, got %d", NOLI_QUADRATURE_DEGREE_MAX, degree);
   // orbits are listed by ascending degree
-  for (int32_t k = 0; k < n_orbit; k++) {
+  for (int32_t k = 0; k < N_ORBITS; k++) {
     if (orbits[k].degree >= degree) {
-      NOLI_TRY(tabulated(context, orbits, n_orbit, dimension, orbits[k].degree, rule));
+      NOLI_TRY(tabulated(context, orbits[k].degree, rule));
       goto done;
     }
   }
   int32_t n = degree / 2 + 1;
-  NOLI_TRY(allocate(context, dimension == 3 ? n * n * n : n * n, dimension, 2 * n - 1, rule));
-  fill_cone(n, dimension, rule);
+  NOLI_TRY(allocate(context, n * n * n, 2 * n - 1, rule));
+  fill_cone(n, rule);
 done:
   if (status != NOLI_OK) {
     noli_quadrature_free(context, rule);
   }
   return status;
-}
-
-NoliStatus noli_quadrature_tet(NoliContext* context, int32_t degree, NoliQuadrature* rule) {
-  return make_rule(context, tet_orbits, (int32_t)(sizeof tet_orbits / sizeof tet_orbits[0]), 3,
-                   degree, rule);
-}
-
-NoliStatus noli_quadrature_tri(NoliContext* context, int32_t degree, NoliQuadrature* rule) {
-  return make_rule(context, tri_orbits, (int32_t)(sizeof tri_orbits / sizeof tri_orbits[0]), 2,
-                   degree, rule);
 }
 
 void noli_quadrature_free(NoliContext* context, NoliQuadrature* rule) {

@@ -53,27 +53,27 @@ NoliStatus noli_auditor_excuse(NoliAuditor* auditor, NoliStatus status, const ch
   return noli_auditor_find(auditor, NOLI_FINDING_FILE, file, step, "%.600s", message);
 }
 
-static NoliStatus add_offender(NoliAuditor* auditor, const char* file, int64_t step,
-                               const NoliOffender* offender) {
+static NoliStatus add_defect(NoliAuditor* auditor, const char* file, int64_t step,
+                             const NoliDefect* defect) {
   const NoliModel* model = auditor->sim->model;
   NoliFinding* finding;
-  NoliFindingKind kind = offender->kind == NOLI_OFFENDER_HALF_SPACE ? NOLI_FINDING_HALF_SPACE
-                         : offender->kind == NOLI_OFFENDER_INVERTED ? NOLI_FINDING_INVERTED
-                         : offender->kind == NOLI_OFFENDER_NESTED   ? NOLI_FINDING_NESTED
-                                                                    : NOLI_FINDING_INTERSECTION;
+  NoliFindingKind kind = defect->kind == NOLI_DEFECT_HALF_SPACE ? NOLI_FINDING_HALF_SPACE
+                         : defect->kind == NOLI_DEFECT_INVERTED ? NOLI_FINDING_INVERTED
+                         : defect->kind == NOLI_DEFECT_NESTED   ? NOLI_FINDING_NESTED
+                                                                : NOLI_FINDING_INTERSECTION;
   NoliStatus status = new_finding(auditor, kind, file, step, &finding);
   if (finding == NULL) {
     return status;
   }
-  char text[NOLI_OFFENDER_TEXT];
-  finding->offender = *offender;
+  char text[NOLI_DEFECT_TEXT];
+  finding->defect = *defect;
   for (int side = 0; side < 2; side++) {
-    int32_t entity = offender->entity[side];
+    int32_t entity = defect->entity[side];
     if (entity != NOLI_NULL_INDEX) {
       snprintf(finding->entity[side], sizeof finding->entity[side], "%s", model->name[entity]);
     }
   }
-  noli_offender_describe(model, offender, text);
+  noli_defect_describe(model, defect, text);
   snprintf(finding->message, sizeof finding->message, "%s: step %lld: %s", file, (long long)step,
            text);
   return status;
@@ -85,7 +85,7 @@ NoliStatus noli_auditor_check_positions(NoliAuditor* auditor, const char* file, 
                                         const double* x) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = auditor->sim->model;
-  NoliOffenders offenders = {0};
+  NoliDefects defects = {0};
   auditor->n_of_state = 0;
   for (int32_t i = 0; i < model->problem.n_vert; i++) {
     if (!noli_is_finite3(noli_load3(&x[3 * (int64_t)i]))) {
@@ -97,12 +97,12 @@ NoliStatus noli_auditor_check_positions(NoliAuditor* auditor, const char* file, 
       goto done;
     }
   }
-  NOLI_TRY(noli_audit_model(model, x, &offenders));
-  for (int64_t i = 0; i < offenders.count; i++) {
-    NOLI_TRY(add_offender(auditor, file, step, &offenders.data[i]));
+  NOLI_TRY(noli_audit_model(model, x, &defects));
+  for (int64_t i = 0; i < defects.count; i++) {
+    NOLI_TRY(add_defect(auditor, file, step, &defects.data[i]));
   }
 done:
   auditor->n_of_state = 0;
-  noli_array_free(auditor->context, &offenders);
+  noli_array_free(auditor->context, &defects);
   return status;
 }

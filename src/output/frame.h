@@ -5,7 +5,7 @@
 #include "output/frame_format.h"
 #include "output/vtu.h"
 
-// Cells of a simulation, tags and bodies: what stays the same from frame to frame.
+// Cells of a simulation, tags and bodies: constant over all frames.
 typedef struct NoliFrameLayout {
   int32_t n_vert;
   int32_t n_tet;

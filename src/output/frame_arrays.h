@@ -1,4 +1,4 @@
-// A frame as arrays: what formats of frames write, and what they read back.
+// A frame as arrays: written by the frame formats, and read back.
 #pragma once
 
 #include "base/array.h"

@@ -45,7 +45,7 @@ done:
 // Whether a run writes files of this name, in any format.
 static bool is_name_of_run(const char* name) {
   static const char* const others[] = {"scene.json",        "summary.json",
-                                       "offenders.vtu",     "checkpoint.h5",
+                                       "defects.vtu",       "checkpoint.h5",
                                        "checkpoint_new.h5", "checkpoint_previous.h5"};
   const NoliFrameFormat* format;
   bool ours = false;

@@ -6,10 +6,10 @@
 #include "scene/motion.h"
 #include "scene/files.h"
 
-// A body, an obstacle or a half-space: what names in a scene refer to. Numbered as NoliSimDef does.
+// A body, an obstacle or a half-space: a named thing of a scene. Numbered as in NoliSimDef.
 typedef struct NoliSceneEntity {
   const char* name;  // "link[3]"
-  const char* entry; // "link": what the scene calls it and all its copies
+  const char* entry; // "link": the name in the scene, shared by all copies
   enum { NOLI_SCENE_BODY, NOLI_SCENE_OBSTACLE, NOLI_SCENE_HALF_SPACE } kind;
   int32_t shape; // index; NOLI_NULL_INDEX for half-spaces
   int32_t copy;

@@ -102,7 +102,7 @@ static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
     def.name = entity->name;
   }
 
-  // where vertices go: what the callback needs
+  // the data of the callback for vertex positions
   def.controlled = motion->controlled;
   if (!motion->hold && !motion->controlled) {
     NoliSceneMover* mover = NULL;

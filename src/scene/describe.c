@@ -249,7 +249,7 @@ done:
 
 static size_t words(char* buffer, size_t used, const char* format, ...) NOLI_PRINTF(3, 4);
 
-// Appends to a buffer of WORDS_SIZE; what does not fit is cut.
+// Appends to a buffer of WORDS_SIZE; the rest is cut.
 static size_t words(char* buffer, size_t used, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);

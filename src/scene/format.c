@@ -140,12 +140,12 @@ static const NoliSceneType keyword_adaptive = KEYWORD("adaptive");
 // in the order of NOLI_FRICTION_AUTOMATIC and NOLI_FRICTION_UNTIL_CONVERGENCE
 static const NoliSceneType bending_law = {
     .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("plate", "hinges")};
-static const NoliSceneType lagging_rule = {.kind = NOLI_SCENE_CHOICE,
-                                           .what = "\"automatic\" or \"until_convergence\"",
-                                           .choices = CHOICES("automatic", "until_convergence")};
+static const NoliSceneType friction_rule = {.kind = NOLI_SCENE_CHOICE,
+                                            .what = "\"automatic\" or \"until_convergence\"",
+                                            .choices = CHOICES("automatic", "until_convergence")};
 static const NoliSceneType end_time = EITHER(&number, &keyword_end);
 static const NoliSceneType stiffness = EITHER(&positive, &keyword_adaptive);
-static const NoliSceneType laggings = EITHER(&natural, &lagging_rule);
+static const NoliSceneType friction_iterations = EITHER(&natural, &friction_rule);
 static const NoliSceneType scale = EITHER(&number, &vector);
 static const NoliSceneType component = EITHER(&expression, &keyword_free);
 static const NoliSceneType load = EITHER(&expressions, &keyword_controlled);
@@ -829,7 +829,7 @@ OBJECT(
           INTO(NoliSimDef, viscosity)),
     FIELD("speed", positive_scaled, "\"1e-3 l\"", "m/s", "Slower sliding counts as sticking.",
           INTO(NoliSimDef, friction_speed)),
-    FIELD("iterations", laggings, "\"automatic\"", NULL,
+    FIELD("iterations", friction_iterations, "\"automatic\"", NULL,
           "Friction iterations of each step with `lagged` friction; each uses the normal forces of "
           "the previous solve. `automatic`: repeat the solve, at most ten times and as long as it "
           "improves, while changed normal forces make the friction error of some body exceed 5 %.",
@@ -891,9 +891,9 @@ OBJECT(implicit_newton, "implicit_newton", NOLI_SCENE_ANY,
 OBJECT(
     solver, "solver", NOLI_SCENE_ANY,
     FIELD("method", method, NULL, NULL,
-          "Solver: a barrier, constraints of an active set, or a barrier with exact Newton on the "
-          "equations of motion; default `projected_newton`, with implicit friction "
-          "`implicit_newton`.",
+          "Solver: minimizes the incremental potential, separates contacts by the constraints of an "
+          "active set, or solves the equations of motion by exact Newton; default "
+          "`projected_newton`, with implicit friction `implicit_newton`.",
           INTO(NoliSimDef, solver)),
     FIELD("termination", termination, NULL, NULL,
           "Convergence criterion of a step: the Newton correction, or the times of impact; default "

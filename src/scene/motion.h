@@ -43,7 +43,7 @@ typedef struct NoliSceneMover {
   int32_t n_vert;
 } NoliSceneMover;
 
-// Reads a checked "motion". On failure, what was made must be released too.
+// Reads a checked "motion". The result must be released even after a failure.
 NOLI_WARN_UNUSED NoliStatus noli_scene_read_motion(const NoliSceneSource* source,
                                                    const NoliSceneNode* node, double time_step,
                                                    NoliSceneVariables* variables,

@@ -163,7 +163,7 @@ static NoliStatus apply(const NoliSceneSource* source, const NoliSceneOverride* 
       goto done;
     }
     NOLI_CHECK(context, step.is_index ? json_is_array(holder) : json_is_object(holder),
-               NOLI_ERROR_ARGUMENT, "override %s=%s: there is no %.*s: what holds it is not %s",
+               NOLI_ERROR_ARGUMENT, "override %s=%s: there is no %.*s: its parent is not %s",
                override->path, override->value, length, override->path,
                step.is_index ? "a list" : "an object");
     NOLI_CHECK(context, !step.is_index || step.index < json_array_size(holder), NOLI_ERROR_ARGUMENT,

@@ -6,35 +6,35 @@
 
 #include <stdio.h>
 
-void noli_offender_set(const NoliModel* model, NoliOffender* offender, int32_t side,
-                       const int32_t* vertex, int32_t n) {
-  offender->entity[side] = model->problem.surface->body[vertex[0]];
-  offender->n_vert[side] = n;
+void noli_defect_set(const NoliModel* model, NoliDefect* defect, int32_t side,
+                     const int32_t* vertex, int32_t n) {
+  defect->entity[side] = model->problem.surface->body[vertex[0]];
+  defect->n_vert[side] = n;
   for (int32_t i = 0; i < 4; i++) {
-    offender->vertex[side][i] = i < n ? noli_model_local(model, vertex[i]) : NOLI_NULL_INDEX;
+    defect->vertex[side][i] = i < n ? noli_model_local(model, vertex[i]) : NOLI_NULL_INDEX;
   }
 }
 
 // Of a single primitive.
-static NoliOffender lone_offender(const NoliModel* model, const int32_t* vertex, int32_t n) {
-  NoliOffender offender = {
+static NoliDefect lone_defect(const NoliModel* model, const int32_t* vertex, int32_t n) {
+  NoliDefect defect = {
       .entity = {0, NOLI_NULL_INDEX},
       .vertex = {{0}, {NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX}}};
-  noli_offender_set(model, &offender, 0, vertex, n);
-  return offender;
+  noli_defect_set(model, &defect, 0, vertex, n);
+  return defect;
 }
 
 // Compares vertices exactly where they decide; elsewhere those that matter to the type of block.
 static bool is_inverted(const NoliModel* model, const double* x, int32_t body, int32_t t) {
   const NoliBlock* block = noli_problem_block(&model->problem, body);
-  return block->type->affine
-             ? noli_audit_inverted(x, &model->tet[4 * (int64_t)t], 1, NULL) > 0
-             : block->type->is_inverted(
-                   block, x, model->problem.range[body].begin + t - model->tet_first[body]);
+  if (block->type->affine) {
+    return noli_audit_inverted(x, &model->tet[4 * (int64_t)t], 1, NULL) > 0;
+  }
+  int32_t element = model->problem.range[body].begin + t - model->tet_first[body];
+  return block->type->is_inverted != NULL && block->type->is_inverted(block, x, element);
 }
 
-NoliStatus noli_audit_add_inverted(const NoliModel* model, const double* x,
-                                   NoliOffenders* offenders) {
+NoliStatus noli_audit_add_inverted(const NoliModel* model, const double* x, NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   for (int32_t t = 0, body = 0; t < model->tet_first[model->n_body]; t++) {
     const int32_t* tet = &model->tet[4 * (int64_t)t];
@@ -45,21 +45,20 @@ NoliStatus noli_audit_add_inverted(const NoliModel* model, const double* x,
       continue;
     }
     int32_t n = noli_model_cell_size(tet);
-    NoliOffender offender = lone_offender(model, tet, n);
-    offender.kind = NOLI_OFFENDER_INVERTED;
+    NoliDefect defect = lone_defect(model, tet, n);
+    defect.kind = NOLI_DEFECT_INVERTED;
     NoliVec3 centre = {0};
     for (int32_t i = 0; i < n; i++) {
       centre = noli_mul_add3(centre, 1.0 / n, noli_load3(&x[3 * (int64_t)tet[i]]));
     }
-    noli_store3(offender.position, centre);
-    NOLI_PUSH(model->context, offenders, offender);
+    noli_store3(defect.position, centre);
+    NOLI_PUSH(model->context, defects, defect);
   }
 done:
   return status;
 }
 
-NoliStatus noli_audit_add_crossings(const NoliModel* model, const double* x,
-                                    NoliOffenders* offenders) {
+NoliStatus noli_audit_add_crossings(const NoliModel* model, const double* x, NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   NoliCrossing* crossings = NULL;
   int64_t n = 0;
@@ -67,12 +66,12 @@ NoliStatus noli_audit_add_crossings(const NoliModel* model, const double* x,
                                     &model->problem.body_pairs, &crossings, &n));
   for (int64_t i = 0; i < n; i++) {
     const NoliCrossing* crossing = &crossings[i];
-    NoliOffender offender = {.kind = NOLI_OFFENDER_INTERSECTION};
-    noli_offender_set(model, &offender, 0, crossing->edge,
-                      crossing->edge[0] == crossing->edge[1] ? 1 : 2);
-    noli_offender_set(model, &offender, 1, crossing->tri, noli_crossing_size(crossing));
-    noli_store3(offender.position, crossing->position);
-    NOLI_PUSH(model->context, offenders, offender);
+    NoliDefect defect = {.kind = NOLI_DEFECT_INTERSECTION};
+    noli_defect_set(model, &defect, 0, crossing->edge,
+                    crossing->edge[0] == crossing->edge[1] ? 1 : 2);
+    noli_defect_set(model, &defect, 1, crossing->tri, noli_crossing_size(crossing));
+    noli_store3(defect.position, crossing->position);
+    NOLI_PUSH(model->context, defects, defect);
   }
 done:
   noli_free(model->context, crossings);
@@ -80,16 +79,16 @@ done:
 }
 
 // Which pairs of bodies cross or touch already: 1 in the table, 0 for all others.
-static NoliStatus mark_crossing(const NoliModel* model, const NoliOffenders* offenders,
+static NoliStatus mark_crossing(const NoliModel* model, const NoliDefects* defects,
                                 NoliPairTable* crossing) {
   NoliStatus status = NOLI_OK;
   NoliPairNumber* pair = NULL;
   int64_t n = 0;
-  NOLI_NEW(model->context, pair, offenders->count);
-  for (int64_t i = 0; i < offenders->count; i++) {
-    const NoliOffender* offender = &offenders->data[i];
-    if (offender->kind == NOLI_OFFENDER_INTERSECTION) {
-      pair[n++] = (NoliPairNumber){offender->entity[0], offender->entity[1], 1};
+  NOLI_NEW(model->context, pair, defects->count);
+  for (int64_t i = 0; i < defects->count; i++) {
+    const NoliDefect* defect = &defects->data[i];
+    if (defect->kind == NOLI_DEFECT_INTERSECTION) {
+      pair[n++] = (NoliPairNumber){defect->entity[0], defect->entity[1], 1};
     }
   }
   NOLI_TRY(noli_pair_table_build(model->context, model->n_body, 0, n, pair, crossing));
@@ -98,8 +97,7 @@ done:
   return status;
 }
 
-NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x,
-                                 NoliOffenders* offenders) {
+NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x, NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   NoliNested* nested = NULL;
   NoliPairTable crossing = {0};
@@ -107,7 +105,7 @@ NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x,
   NOLI_TRY(noli_audit_nested(model->context, model->problem.surface, x, &model->problem.body_pairs,
                              &nested, &n));
   if (n > 0) {
-    NOLI_TRY(mark_crossing(model, offenders, &crossing));
+    NOLI_TRY(mark_crossing(model, defects, &crossing));
   }
   for (int64_t i = 0; i < n; i++) {
     // an obstacle or a shell is a surface and may enclose other bodies on purpose, unless the
@@ -119,11 +117,11 @@ NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x,
     if (!solid || noli_pair_table_get(&crossing, body, container) != 0) {
       continue;
     }
-    NoliOffender offender = lone_offender(model, &nested[i].vertex, 1);
-    offender.kind = NOLI_OFFENDER_NESTED;
-    offender.entity[1] = nested[i].container;
-    noli_store3(offender.position, noli_load3(&x[3 * (int64_t)nested[i].vertex]));
-    NOLI_PUSH(model->context, offenders, offender);
+    NoliDefect defect = lone_defect(model, &nested[i].vertex, 1);
+    defect.kind = NOLI_DEFECT_NESTED;
+    defect.entity[1] = nested[i].container;
+    noli_store3(defect.position, noli_load3(&x[3 * (int64_t)nested[i].vertex]));
+    NOLI_PUSH(model->context, defects, defect);
   }
 done:
   noli_pair_table_free(model->context, &crossing);
@@ -132,7 +130,7 @@ done:
 }
 
 NoliStatus noli_audit_add_below_half_spaces(const NoliModel* model, const double* x,
-                                            NoliOffenders* offenders) {
+                                            NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
   const NoliSurface* surface = problem->surface;
@@ -144,21 +142,20 @@ NoliStatus noli_audit_add_below_half_spaces(const NoliModel* model, const double
         break;
       }
       const double* at = &x[3 * (int64_t)surface->point[i]];
-      NoliOffender offender = lone_offender(model, &surface->point[i], 1);
-      offender.kind = NOLI_OFFENDER_HALF_SPACE;
-      offender.entity[1] = model->n_body + p;
-      offender.distance = noli_half_space_distance(&problem->half_spaces[p], at) -
-                          noli_surface_offset_of(surface, surface->body[surface->point[i]]);
-      noli_store3(offender.position, noli_load3(at));
-      NOLI_PUSH(model->context, offenders, offender);
+      NoliDefect defect = lone_defect(model, &surface->point[i], 1);
+      defect.kind = NOLI_DEFECT_HALF_SPACE;
+      defect.entity[1] = model->n_body + p;
+      defect.distance = noli_half_space_distance(&problem->half_spaces[p], at) -
+                        noli_surface_offset_of(surface, surface->body[surface->point[i]]);
+      noli_store3(defect.position, noli_load3(at));
+      NOLI_PUSH(model->context, defects, defect);
     }
   }
 done:
   return status;
 }
 
-NoliStatus noli_audit_add_overlaps(const NoliModel* model, const double* x,
-                                   NoliOffenders* offenders) {
+NoliStatus noli_audit_add_overlaps(const NoliModel* model, const double* x, NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
   NoliOverlap* overlaps = NULL;
@@ -170,84 +167,84 @@ NoliStatus noli_audit_add_overlaps(const NoliModel* model, const double* x,
                                &n));
   for (int64_t i = 0; i < n; i++) {
     const NoliOverlap* overlap = &overlaps[i];
-    NoliOffender offender = {.kind = NOLI_OFFENDER_ZERO_GAP, .distance = overlap->gap};
+    NoliDefect defect = {.kind = NOLI_DEFECT_ZERO_GAP, .distance = overlap->gap};
     int32_t other = overlap->b[0] == overlap->b[1] ? 1 : overlap->b[1] == overlap->b[2] ? 2 : 3;
-    noli_offender_set(model, &offender, 0, overlap->a, overlap->a[0] == overlap->a[1] ? 1 : 2);
-    noli_offender_set(model, &offender, 1, overlap->b, other);
-    noli_store3(offender.position, noli_load3(&x[3 * (int64_t)overlap->a[0]]));
-    NOLI_PUSH(model->context, offenders, offender);
+    noli_defect_set(model, &defect, 0, overlap->a, overlap->a[0] == overlap->a[1] ? 1 : 2);
+    noli_defect_set(model, &defect, 1, overlap->b, other);
+    noli_store3(defect.position, noli_load3(&x[3 * (int64_t)overlap->a[0]]));
+    NOLI_PUSH(model->context, defects, defect);
   }
 done:
   noli_free(model->context, overlaps);
   return status;
 }
 
-NoliStatus noli_audit_model(const NoliModel* model, const double* x, NoliOffenders* offenders) {
+NoliStatus noli_audit_model(const NoliModel* model, const double* x, NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_audit_add_inverted(model, x, offenders));
+  NOLI_TRY(noli_audit_add_inverted(model, x, defects));
   if (model->problem.contact->keeps_apart) {
-    NOLI_TRY(noli_audit_add_below_half_spaces(model, x, offenders));
-    NOLI_TRY(noli_audit_add_crossings(model, x, offenders));
-    NOLI_TRY(noli_audit_add_nested(model, x, offenders));
-    NOLI_TRY(noli_audit_add_overlaps(model, x, offenders));
+    NOLI_TRY(noli_audit_add_below_half_spaces(model, x, defects));
+    NOLI_TRY(noli_audit_add_crossings(model, x, defects));
+    NOLI_TRY(noli_audit_add_nested(model, x, defects));
+    NOLI_TRY(noli_audit_add_overlaps(model, x, defects));
   }
 done:
   return status;
 }
 
 // "edge (1, 2) of "ball"".
-static void describe_primitive(const NoliModel* model, const NoliOffender* offender, int32_t side,
+static void describe_primitive(const NoliModel* model, const NoliDefect* defect, int32_t side,
                                char text[192]) {
   static const char* const names[] = {"", "vertex", "edge", "triangle", "tetrahedron"};
-  int32_t n = offender->n_vert[side];
+  int32_t n = defect->n_vert[side];
   int length = snprintf(text, 192, "%s (", names[n]);
   for (int32_t i = 0; i < n; i++) {
     length += snprintf(text + length, (size_t)(192 - length), "%s%d", i > 0 ? ", " : "",
-                       (int)offender->vertex[side][i]);
+                       (int)defect->vertex[side][i]);
   }
   snprintf(text + length, (size_t)(192 - length), ") of \"%.80s\"",
-           model->name[offender->entity[side]]);
+           model->name[defect->entity[side]]);
 }
 
-void noli_offender_describe(const NoliModel* model, const NoliOffender* offender,
-                            char text[NOLI_OFFENDER_TEXT]) {
+void noli_defect_describe(const NoliModel* model, const NoliDefect* defect,
+                          char text[NOLI_DEFECT_TEXT]) {
   char first[192], second[192] = "";
-  const double* at = offender->position;
-  describe_primitive(model, offender, 0, first);
-  if (offender->n_vert[1] > 0) {
-    describe_primitive(model, offender, 1, second);
-  } else if (offender->entity[1] != NOLI_NULL_INDEX) {
-    snprintf(second, sizeof second, "\"%.80s\"", model->name[offender->entity[1]]);
+  const double* at = defect->position;
+  describe_primitive(model, defect, 0, first);
+  if (defect->n_vert[1] > 0) {
+    describe_primitive(model, defect, 1, second);
+  } else if (defect->entity[1] != NOLI_NULL_INDEX) {
+    snprintf(second, sizeof second, "\"%.80s\"", model->name[defect->entity[1]]);
   }
   static const char* const verbs[] = {
       "meets", "touches", "is on or below", "is inverted or flat", "is behind", "lies inside"};
   int length =
-      snprintf(text, NOLI_OFFENDER_TEXT, "%s %s %s%sat (%.9g, %.9g, %.9g)", first,
-               verbs[offender->kind], second, second[0] != '\0' ? " " : "", at[0], at[1], at[2]);
-  bool overlaps = offender->kind == NOLI_OFFENDER_ZERO_GAP && offender->distance < 0.0;
-  if ((offender->kind == NOLI_OFFENDER_HALF_SPACE || overlaps) && length < NOLI_OFFENDER_TEXT) {
+      snprintf(text, NOLI_DEFECT_TEXT, "%s %s %s%sat (%.9g, %.9g, %.9g)", first,
+               verbs[defect->kind], second, second[0] != '\0' ? " " : "", at[0], at[1], at[2]);
+  bool overlaps = defect->kind == NOLI_DEFECT_ZERO_GAP && defect->distance < 0.0;
+  if ((defect->kind == NOLI_DEFECT_HALF_SPACE || overlaps) && length < NOLI_DEFECT_TEXT) {
     bool offsets = model->problem.surface->offset != NULL;
-    snprintf(text + length, (size_t)(NOLI_OFFENDER_TEXT - length), ", depth %.3g m%s",
-             -offender->distance, offsets ? ", contact offsets included" : "");
+    snprintf(text + length, (size_t)(NOLI_DEFECT_TEXT - length), ", depth %.3g m%s",
+             -defect->distance, offsets ? ", contact offsets included" : "");
   }
 }
 
 NoliStatus noli_audit_require(void* user, const double* x) {
   const NoliModel* model = user;
-  NoliOffenders offenders = {0};
-  NoliStatus status = noli_audit_model(model, x, &offenders);
+  NoliDefects defects = {0};
+  NoliStatus status = noli_audit_model(model, x, &defects);
   if (status == NOLI_NOT_FINITE) {
     // a defect of the state, which a shorter step cannot repair
     char message[sizeof model->context->message];
     snprintf(message, sizeof message, "%s", noli_context_message(model->context));
     status = noli_fail(model->context, NOLI_ERROR_AUDIT, "%s", message);
   }
-  if (status == NOLI_OK && offenders.count > 0) {
-    char text[NOLI_OFFENDER_TEXT];
-    noli_offender_describe(model, &offenders.data[0], text);
+  if (status == NOLI_OK && defects.count > 0) {
+    char text[NOLI_DEFECT_TEXT];
+    noli_defect_describe(model, &defects.data[0], text);
     status = noli_fail(model->context, NOLI_ERROR_AUDIT, "audit: %lld defects; the first: %s",
-                       (long long)offenders.count, text);
+                       (long long)defects.count, text);
   }
-  noli_array_free(model->context, &offenders);
+  noli_array_free(model->context, &defects);
   return status;
 }

@@ -5,37 +5,36 @@
 #include "base/array.h"
 #include "sim/model.h"
 
-typedef NOLI_ARRAY(NoliOffender) NoliOffenders;
+typedef NOLI_ARRAY(NoliDefect) NoliDefects;
 
 // A primitive of a defect by its global vertices.
-void noli_offender_set(const NoliModel* model, NoliOffender* offender, int32_t side,
-                       const int32_t* vertex, int32_t n);
+void noli_defect_set(const NoliModel* model, NoliDefect* defect, int32_t side,
+                     const int32_t* vertex, int32_t n);
 
 // Each adds its defects at x (n_vert x 3); the caller frees the array with noli_array_free.
 NOLI_WARN_UNUSED NoliStatus noli_audit_add_inverted(const NoliModel* model, const double* x,
-                                                    NoliOffenders* offenders);
+                                                    NoliDefects* defects);
 NOLI_WARN_UNUSED NoliStatus noli_audit_add_crossings(const NoliModel* model, const double* x,
-                                                     NoliOffenders* offenders);
+                                                     NoliDefects* defects);
 // After the crossings: skips pairs of bodies that cross.
 NOLI_WARN_UNUSED NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x,
-                                                  NoliOffenders* offenders);
+                                                  NoliDefects* defects);
 NOLI_WARN_UNUSED NoliStatus noli_audit_add_below_half_spaces(const NoliModel* model,
-                                                             const double* x,
-                                                             NoliOffenders* offenders);
+                                                             const double* x, NoliDefects* defects);
 
 // For bodies with contact offsets: primitives no farther apart than these.
 NOLI_WARN_UNUSED NoliStatus noli_audit_add_overlaps(const NoliModel* model, const double* x,
-                                                    NoliOffenders* offenders);
+                                                    NoliDefects* defects);
 
 // All of them. With the contact model "implicit_surface", which lets bodies penetrate, inversions
 // only. Fails with NOLI_NOT_FINITE where a surface vertex is not finite.
 NOLI_WARN_UNUSED NoliStatus noli_audit_model(const NoliModel* model, const double* x,
-                                             NoliOffenders* offenders);
+                                             NoliDefects* defects);
 
 // One defect in words: bodies, vertices as their bodies number them, position.
-enum { NOLI_OFFENDER_TEXT = 512 };
-void noli_offender_describe(const NoliModel* model, const NoliOffender* offender,
-                            char text[NOLI_OFFENDER_TEXT]);
+enum { NOLI_DEFECT_TEXT = 512 };
+void noli_defect_describe(const NoliModel* model, const NoliDefect* defect,
+                          char text[NOLI_DEFECT_TEXT]);
 
 // Fails with NOLI_ERROR_AUDIT, with the number of defects and the first one as message, unless x
 // has none. A NoliStageAudit (solve/stage.h); `model` is a const NoliModel*.

@@ -20,8 +20,7 @@ static double rounding(const double* x, int64_t n) {
 }
 
 // On or below a half-space up to rounding.
-static NoliStatus add_below_planes(const NoliModel* model, const double* x,
-                                   NoliOffenders* offenders) {
+static NoliStatus add_below_planes(const NoliModel* model, const double* x, NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
   for (int32_t i = 0; i < problem->surface->n_point; i++) {
@@ -39,11 +38,11 @@ static NoliStatus add_below_planes(const NoliModel* model, const double* x,
       if (d > touching || !noli_body_pairs_get(&problem->body_pairs, body, model->n_body + p)) {
         continue;
       }
-      NoliOffender offender = {.kind = NOLI_OFFENDER_HALF_SPACE, .distance = d};
-      noli_offender_set(model, &offender, 0, &vertex, 1);
-      offender.entity[1] = model->n_body + p;
-      noli_store3(offender.position, at);
-      NOLI_PUSH(model->context, offenders, offender);
+      NoliDefect defect = {.kind = NOLI_DEFECT_HALF_SPACE, .distance = d};
+      noli_defect_set(model, &defect, 0, &vertex, 1);
+      defect.entity[1] = model->n_body + p;
+      noli_store3(defect.position, at);
+      NOLI_PUSH(model->context, defects, defect);
     }
   }
 done:
@@ -51,7 +50,7 @@ done:
 }
 
 // Pairs that touch up to rounding although the audit may see a gap, offsets included.
-static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, NoliOffenders* offenders) {
+static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   const NoliSurface* surface = model->problem.surface;
@@ -87,12 +86,12 @@ static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, NoliOff
     }
 
     // report the pair
-    NoliOffender offender = {.kind = NOLI_OFFENDER_ZERO_GAP, .distance = gap};
+    NoliDefect defect = {.kind = NOLI_DEFECT_ZERO_GAP, .distance = gap};
     const int32_t* b = &vertex[is_edge ? 2 : 1];
-    noli_offender_set(model, &offender, 0, vertex, is_edge ? noli_surface_edge_size(vertex) : 1);
-    noli_offender_set(model, &offender, 1, b, is_edge ? noli_surface_edge_size(b) : 3);
-    noli_store3(offender.position, at[0]);
-    NOLI_PUSH(context, offenders, offender);
+    noli_defect_set(model, &defect, 0, vertex, is_edge ? noli_surface_edge_size(vertex) : 1);
+    noli_defect_set(model, &defect, 1, b, is_edge ? noli_surface_edge_size(b) : 3);
+    noli_store3(defect.position, at[0]);
+    NOLI_PUSH(context, defects, defect);
   }
 done:
   noli_candidates_free(context, &candidates);
@@ -101,8 +100,7 @@ done:
 }
 
 // Vertices behind smooth surfaces.
-static NoliStatus add_penetrations(const NoliModel* model, const double* x,
-                                   NoliOffenders* offenders) {
+static NoliStatus add_penetrations(const NoliModel* model, const double* x, NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   const NoliProblem* problem = &model->problem;
@@ -118,11 +116,11 @@ static NoliStatus add_penetrations(const NoliModel* model, const double* x,
     if (contact->d >= 0.0) {
       continue;
     }
-    NoliOffender offender = {.kind = NOLI_OFFENDER_PENETRATION, .distance = contact->d};
-    noli_offender_set(model, &offender, 0, &contact->point, 1);
-    offender.entity[1] = contact->entity[1];
-    noli_store3(offender.position, noli_load3(&x[3 * (int64_t)contact->point]));
-    NOLI_PUSH(context, offenders, offender);
+    NoliDefect defect = {.kind = NOLI_DEFECT_PENETRATION, .distance = contact->d};
+    noli_defect_set(model, &defect, 0, &contact->point, 1);
+    defect.entity[1] = contact->entity[1];
+    noli_store3(defect.position, noli_load3(&x[3 * (int64_t)contact->point]));
+    NOLI_PUSH(context, defects, defect);
   }
 done:
   noli_implicit_surface_contacts_free(context, &set);
@@ -130,64 +128,63 @@ done:
   return status;
 }
 
-static NoliStatus find_offenders(const NoliModel* model, const double* x,
-                                 NoliOffenders* offenders) {
+static NoliStatus find_defects(const NoliModel* model, const double* x, NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_audit_add_inverted(model, x, offenders));
+  NOLI_TRY(noli_audit_add_inverted(model, x, defects));
   if (!model->problem.contact->keeps_apart) {
     goto done;
   }
-  NOLI_TRY(add_below_planes(model, x, offenders));
-  NOLI_TRY(noli_audit_add_crossings(model, x, offenders));
-  NOLI_TRY(noli_audit_add_nested(model, x, offenders));
-  NOLI_TRY(add_zero_gaps(model, x, offenders));
+  NOLI_TRY(add_below_planes(model, x, defects));
+  NOLI_TRY(noli_audit_add_crossings(model, x, defects));
+  NOLI_TRY(noli_audit_add_nested(model, x, defects));
+  NOLI_TRY(add_zero_gaps(model, x, defects));
 done:
   return status;
 }
 
 NoliStatus noli_sim_require_valid(const NoliModel* model, const double* x) {
-  NoliOffenders offenders = {0};
-  NoliStatus status = find_offenders(model, x, &offenders);
-  if (status == NOLI_OK && offenders.count > 0) {
-    char text[NOLI_OFFENDER_TEXT];
-    bool inverted = offenders.data[0].kind == NOLI_OFFENDER_INVERTED;
-    noli_offender_describe(model, &offenders.data[0], text);
+  NoliDefects defects = {0};
+  NoliStatus status = find_defects(model, x, &defects);
+  if (status == NOLI_OK && defects.count > 0) {
+    char text[NOLI_DEFECT_TEXT];
+    bool inverted = defects.data[0].kind == NOLI_DEFECT_INVERTED;
+    noli_defect_describe(model, &defects.data[0], text);
     status = noli_fail(model->context, inverted ? NOLI_INVERTED_ELEMENT : NOLI_ERROR_INTERSECTION,
-                       "%lld defects; the first: %s", (long long)offenders.count, text);
+                       "%lld defects; the first: %s", (long long)defects.count, text);
   }
-  noli_array_free(model->context, &offenders);
+  noli_array_free(model->context, &defects);
   return status;
 }
 
-NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* given, NoliOffender** out,
-                          int64_t* n_offenders) {
-  NOLI_REQUIRE(context, context != NULL && given != NULL && out != NULL && n_offenders != NULL);
+NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* given, NoliDefect** out,
+                          int64_t* n_defects) {
+  NOLI_REQUIRE(context, context != NULL && given != NULL && out != NULL && n_defects != NULL);
   NoliStatus status = NOLI_OK;
   NoliModel* model = NULL;
   NoliSimDef* def = NULL;
-  NoliOffenders offenders = {0};
+  NoliDefects defects = {0};
   *out = NULL;
-  *n_offenders = 0;
+  *n_defects = 0;
   NOLI_TRY(noli_definition_take(context, given, &def));
   NOLI_TRY(noli_model_create(context, def, &model));
-  NOLI_TRY(find_offenders(model, model->x0, &offenders));
+  NOLI_TRY(find_defects(model, model->x0, &defects));
   if (!model->problem.contact->keeps_apart) {
-    NOLI_TRY(add_penetrations(model, model->x0, &offenders));
+    NOLI_TRY(add_penetrations(model, model->x0, &defects));
   }
-  *out = offenders.data;
-  *n_offenders = offenders.count;
+  *out = defects.data;
+  *n_defects = defects.count;
 done:
   if (status != NOLI_OK) {
-    noli_array_free(context, &offenders);
+    noli_array_free(context, &defects);
   }
   noli_definition_free(context, &def);
   noli_model_destroy(&model);
   return status;
 }
 
-void noli_sim_check_free(NoliContext* context, NoliOffender** offenders) {
-  if (offenders != NULL) {
-    noli_free(context, *offenders);
-    *offenders = NULL;
+void noli_sim_check_free(NoliContext* context, NoliDefect** defects) {
+  if (defects != NULL) {
+    noli_free(context, *defects);
+    *defects = NULL;
   }
 }

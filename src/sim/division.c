@@ -7,9 +7,10 @@
 
 // One step or part. Where it gains energy, backward Euler solves it instead, which dissipates
 // motion that it does not resolve.
-static NoliStatus solve_or_damp(NoliSim* sim, NoliSolveStepFn* solve, int32_t* laggings) {
+static NoliStatus solve_or_damp(NoliSim* sim, NoliSolveStepFn* solve,
+                                int32_t* friction_iterations) {
   sim->gains = sim->damped = false;
-  NoliStatus status = solve(sim, laggings);
+  NoliStatus status = solve(sim, friction_iterations);
   if (status <= NOLI_OK || !sim->gains || sim->model->integrator->order < 2) {
     return status;
   }
@@ -17,7 +18,7 @@ static NoliStatus solve_or_damp(NoliSim* sim, NoliSolveStepFn* solve, int32_t* l
            (long long)*sim->state.step + 1, *sim->state.time, noli_context_message(sim->context));
   sim->gains = false;
   sim->damped = true;
-  return solve(sim, laggings);
+  return solve(sim, friction_iterations);
 }
 
 // Whether a failed step may succeed in parts or with the barrier. Load steps with a free rigid
@@ -35,8 +36,9 @@ static NoliStatus fail_both(NoliSim* sim, NoliStatus status, const char* first) 
 }
 
 // One step or part, with the barrier where the chosen solver fails.
-static NoliStatus solve_or_fall_back(NoliSim* sim, NoliSolveStepFn* solve, int32_t* laggings) {
-  NoliStatus status = solve_or_damp(sim, solve, laggings);
+static NoliStatus solve_or_fall_back(NoliSim* sim, NoliSolveStepFn* solve,
+                                     int32_t* friction_iterations) {
+  NoliStatus status = solve_or_damp(sim, solve, friction_iterations);
   if (!may_recover(sim, status) || noli_stage_constraints(sim->stage) == NULL) {
     return status;
   }
@@ -46,14 +48,14 @@ static NoliStatus solve_or_fall_back(NoliSim* sim, NoliSolveStepFn* solve, int32
            (long long)*sim->state.step + 1, *sim->state.time, first);
   status = noli_sim_fall_back(sim);
   if (status == NOLI_OK) {
-    status = solve_or_damp(sim, solve, laggings);
+    status = solve_or_damp(sim, solve, friction_iterations);
   }
   return status > NOLI_OK ? fail_both(sim, status, first) : status;
 }
 
 // The step in `n_parts` parts; on failure the state is restored.
 static NoliStatus solve_parts(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_parts,
-                              int32_t* laggings) {
+                              int32_t* friction_iterations) {
   NoliStatus status = NOLI_OK;
   const NoliIntegrator* integrator = sim->model->integrator;
   double scale = integrator->quasi_static ? 1.0 : (double)n_parts * n_parts;
@@ -64,7 +66,7 @@ static NoliStatus solve_parts(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_pa
   sim->n_parts = n_parts;
   noli_state_scale(&sim->state, 1.0 / scale);
   for (sim->part = 0; status == NOLI_OK && sim->part < n_parts; sim->part++) {
-    status = solve_or_fall_back(sim, solve, laggings);
+    status = solve_or_fall_back(sim, solve, friction_iterations);
   }
   if (status != NOLI_OK) {
     // the state had room for as many constraints before
@@ -85,14 +87,14 @@ done:
 
 // The step in one piece or in parts.
 static NoliStatus try_step(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_parts,
-                           int32_t* laggings) {
+                           int32_t* friction_iterations) {
   sim->damping_loss = 0.0;
   sim->friction_loss = 0.0;
   sim->gained = 0.0;
   sim->part = 0;
   sim->n_parts = 1;
-  return n_parts == 1 ? solve_or_fall_back(sim, solve, laggings)
-                      : solve_parts(sim, solve, n_parts, laggings);
+  return n_parts == 1 ? solve_or_fall_back(sim, solve, friction_iterations)
+                      : solve_parts(sim, solve, n_parts, friction_iterations);
 }
 
 // Why a step failed at first, and that its parts failed too.
@@ -112,20 +114,21 @@ static bool motion_is_stopped(const NoliSim* sim, NoliStatus status) {
 }
 
 // The full step with prescribed nodes held where they start.
-static NoliStatus solve_held(NoliSim* sim, NoliSolveStepFn* solve, int32_t* laggings) {
+static NoliStatus solve_held(NoliSim* sim, NoliSolveStepFn* solve, int32_t* friction_iterations) {
   sim->holds_motion = true;
   noli_log(sim->context, NOLI_LOG_INFO, "step %lld is solved with prescribed nodes held: %s",
            (long long)*sim->state.step + 1, noli_context_message(sim->context));
-  NoliStatus status = try_step(sim, solve, 1, laggings);
+  NoliStatus status = try_step(sim, solve, 1, friction_iterations);
   sim->holds_motion = false;
   return status;
 }
 
-NoliStatus noli_sim_solve_or_divide(NoliSim* sim, NoliSolveStepFn* solve, int32_t* laggings) {
+NoliStatus noli_sim_solve_or_divide(NoliSim* sim, NoliSolveStepFn* solve,
+                                    int32_t* friction_iterations) {
   char first[512] = "";
   int64_t most = sim->model->problem.max_substeps, parts = *sim->state.parts / 2;
   int32_t n_parts = (int32_t)(parts < 1 ? 1 : parts > most ? most : parts);
-  NoliStatus status = try_step(sim, solve, n_parts, laggings);
+  NoliStatus status = try_step(sim, solve, n_parts, friction_iterations);
 
   // halve the parts until they can be solved
   while (may_recover(sim, status) && !motion_is_stopped(sim, status) &&
@@ -136,7 +139,7 @@ NoliStatus noli_sim_solve_or_divide(NoliSim* sim, NoliSolveStepFn* solve, int32_
     n_parts *= 2;
     noli_log(sim->context, NOLI_LOG_INFO, "step %lld is divided into %d parts: %s",
              (long long)*sim->state.step + 1, n_parts, noli_context_message(sim->context));
-    status = try_step(sim, solve, n_parts, laggings);
+    status = try_step(sim, solve, n_parts, friction_iterations);
   }
 
   // or continue without the motion that contact has stopped
@@ -146,7 +149,7 @@ NoliStatus noli_sim_solve_or_divide(NoliSim* sim, NoliSolveStepFn* solve, int32_
       snprintf(first, sizeof first, "%s", noli_context_message(sim->context));
     }
     n_parts = 1;
-    status = solve_held(sim, solve, laggings);
+    status = solve_held(sim, solve, friction_iterations);
   }
   if (status == NOLI_OK) {
     *sim->state.parts = n_parts;

@@ -23,7 +23,8 @@ static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
   report->max_speed = sqrt(largest_sqr);
 }
 
-void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport* report) {
+void noli_sim_report(NoliSim* sim, double wall, int32_t friction_iterations,
+                     NoliStepReport* report) {
   const NoliStage* stage = sim->stage;
   const NoliStageRecord* record = &stage->record;
   double scale = stage->time.h_e * stage->time.h_e;
@@ -32,12 +33,12 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .time = *sim->state.time,
       .wall = wall,
       .newton_iterations = (int32_t)record->newton.count,
-      .laggings = laggings,
+      .friction_iterations = friction_iterations,
       .contacts = noli_stage_contact_count(stage),
       .contacts_max = record->contacts_max,
       .min_distance = noli_stage_min_distance(stage),
       .kappa = stage->kappa,
-      .stiffenings = record->n_stiffened,
+      .stiffness_increases = record->n_stiffened,
       .elastic = noli_stage_energy_sum(stage, NOLI_ROLE_ELASTIC).energy / scale,
       .contact_energy = noli_stage_energy_sum(stage, NOLI_ROLE_CONTACT).energy / scale,
       .friction_energy = noli_stage_energy_sum(stage, NOLI_ROLE_FRICTION).energy / scale,

@@ -154,4 +154,5 @@ static inline const NoliStepReport* noli_sim_last_report(const NoliSim* sim) {
 }
 
 // Fills the report of the step that has just been accepted.
-void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport* report);
+void noli_sim_report(NoliSim* sim, double wall, int32_t friction_iterations,
+                     NoliStepReport* report);

@@ -154,14 +154,14 @@ done:
 
 // 3. to 9. minimize the incremental potential, with as many friction iterations as the scene asks
 // for.
-static NoliStatus solve_stage(NoliSim* sim, int32_t* laggings) {
+static NoliStatus solve_stage(NoliSim* sim, int32_t* friction_iterations) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   bool again = true;
-  for (stage->lagging = 0; again;) {
+  for (stage->friction_iteration = 0; again;) {
     int32_t iterations;
     NOLI_TRY(stage->problem->method->solve(stage, &iterations));
-    (*laggings)++;
+    (*friction_iterations)++;
     NOLI_TRY(noli_friction_lag_again(stage, &again));
   }
 done:
@@ -184,9 +184,10 @@ static void describe_blocker(NoliSim* sim) {
 }
 
 // Records the progress of a failing step; the state is unchanged.
-static void report_failure(NoliSim* sim, NoliStatus status, double wall, int32_t laggings) {
+static void report_failure(NoliSim* sim, NoliStatus status, double wall,
+                           int32_t friction_iterations) {
   noli_sim_describe_failure(sim, status, sim->blocked_by);
-  noli_sim_report(sim, wall, laggings, &sim->report);
+  noli_sim_report(sim, wall, friction_iterations, &sim->report);
 }
 
 // The barrier's stiffness and the multipliers, in the scale of the integrator.
@@ -278,13 +279,13 @@ static void begin_report(NoliSim* sim) {
 }
 
 // One step, or one part of a divided step.
-static NoliStatus solve_step(NoliSim* sim, int32_t* laggings) {
+static NoliStatus solve_step(NoliSim* sim, int32_t* friction_iterations) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(begin_step(sim));
   for (int32_t i = 0; i < sim->rule->n_stages; i++) {
     NOLI_TRY(begin_stage(sim, i));
     NOLI_TRY(begin_motion(sim));
-    NOLI_TRY(solve_stage(sim, laggings));
+    NOLI_TRY(solve_stage(sim, friction_iterations));
     noli_sim_take_velocity(sim);
   }
   NOLI_TRY(judge_step(sim));
@@ -297,16 +298,16 @@ NoliStatus noli_sim_step_sized(NoliSim* sim, NoliStepReport* report, size_t size
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL);
   NoliStatus status = NOLI_OK;
   double wall = noli_seconds();
-  int32_t laggings = 0;
+  int32_t friction_iterations = 0;
   begin_report(sim);
-  NOLI_TRY(noli_sim_solve_or_divide(sim, solve_step, &laggings));
+  NOLI_TRY(noli_sim_solve_or_divide(sim, solve_step, &friction_iterations));
   describe_blocker(sim);
   warn_of_friction(sim);
-  noli_sim_report(sim, noli_seconds() - wall, laggings, &sim->report);
+  noli_sim_report(sim, noli_seconds() - wall, friction_iterations, &sim->report);
 done:
   sim->reported = status == NOLI_OK;
   if (status != NOLI_OK) {
-    report_failure(sim, status, noli_seconds() - wall, laggings);
+    report_failure(sim, status, noli_seconds() - wall, friction_iterations);
   }
   if (report != NULL) {
     noli_sized_give(report, size, &sim->report, sizeof sim->report);

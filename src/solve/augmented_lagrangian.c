@@ -259,7 +259,9 @@ static NoliStatus pull_boundary(Solve* solve) {
   NOLI_TRY(noli_stage_energy(stage));
   int32_t most = solve->step_by_step ? 1 : MAX_PULLS;
   for (int32_t i = 0; i < most && !solve->boundary_done; i++) {
-    NoliNewtonStat stat = {.stage = stage->index, .lagging = stage->lagging, .beta = solve->beta};
+    NoliNewtonStat stat = {.stage = stage->index,
+                           .friction_iteration = stage->friction_iteration,
+                           .beta = solve->beta};
     NOLI_TRY(newton_step(solve, &stat));
     NOLI_TRY(noli_stage_record(stage, &stat));
     if (solve->full_step) {
@@ -318,7 +320,9 @@ static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   for (;;) {
-    *stat = (NoliNewtonStat){.stage = stage->index, .lagging = stage->lagging, .beta = solve->beta};
+    *stat = (NoliNewtonStat){.stage = stage->index,
+                             .friction_iteration = stage->friction_iteration,
+                             .beta = solve->beta};
     NOLI_TRY(newton_step(solve, stat));
     NOLI_TRY(check_residual(solve, stat));
     solve->energy_scale = reference_energy(stage);
@@ -460,7 +464,7 @@ static void end(Solve* solve) {
 // far from contact, the active constraints would first have to pull it back.
 static NoliStatus start_from_prediction(Solve* solve) {
   NoliStage* stage = solve->stage;
-  if (stage->lagging > 0) {
+  if (stage->friction_iteration > 0) {
     return noli_stage_energy(stage);
   }
   for (int32_t i = 0; i < stage->problem->n_vert; i++) {
@@ -499,7 +503,7 @@ static NoliStatus limit_energy(Solve* solve, double* recovery_work) {
   solve->energy_limit = (double)INFINITY;
   *recovery_work = (double)INFINITY;
   // after friction has been lagged again, this is not the start of the step
-  bool begins = stage->lagging == 0;
+  bool begins = stage->friction_iteration == 0;
   if (begins && (prescribed->n == 0 || memcmp(prescribed->start, prescribed->target,
                                               3 * (size_t)prescribed->n * sizeof(double)) == 0)) {
     NOLI_TRY(energy_without_contact(stage, &solve->energy_limit));
@@ -554,12 +558,12 @@ static NoliStatus begin(Solve* solve) {
   solve->boundary_done = stage->prescribed.n == 0;
   double recovery_work;
   NOLI_TRY(limit_energy(solve, &recovery_work));
-  if (stage->lagging == 0) {
+  if (stage->friction_iteration == 0) {
     noli_active_set_begin_step(solve->set);
   }
   NOLI_TRY(begin_stiffness(solve));
   NOLI_TRY(balance(solve));
-  if (stage->lagging == 0) {
+  if (stage->friction_iteration == 0) {
     solve->energy_limit += noli_active_set_recover_gaps(solve->set, recovery_work);
   }
   NOLI_TRY(start_from_prediction(solve));

@@ -182,7 +182,7 @@ static NoliStatus stiffen(NoliStage* stage, bool* stiffer) {
   if (!(deepest < 0.0) || stage->record.n_stiffened >= NOLI_MOST_STIFFENINGS) {
     return NOLI_OK;
   }
-  double factor = noli_surface_stiffening(deepest, stage->problem->dhat);
+  double factor = noli_surface_stiffness_factor(deepest, stage->problem->dhat);
   NOLI_TRY(find_limit(stage, &limit));
   *stiffer = stage->kappa < limit;
   if (*stiffer) {

@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-// Allowed imbalance of a solve that another lagging will follow, relative to the error of friction
-// by its lagged normal forces. With a larger imbalance the new normal forces would be no better.
+// Allowed imbalance of a solve that another friction iteration will follow, relative to the error
+// of friction by its lagged normal forces. With a larger imbalance the new normal forces would be
+// no better.
 #define DRAFT 0.1
 
 // Relative to eps_v: a Newton step this short, divided by h, changes friction linearly.
@@ -16,14 +17,15 @@
 // Relative to the tolerance: shorter steps may be due to rounding.
 #define TINY 1e-2
 
-// "until convergence": allowed change by another lagging, relative to the friction of a body.
+// "until convergence": allowed change by another friction iteration, relative to the friction of a
+// body.
 #define CONVERGED 1e-3
 
-// Maximum number of laggings, as convergence is not guaranteed ([Li2020] section 5.4), and of
-// consecutive laggings that do not reduce the remaining error ("automatic") or change ("until
+// Maximum number of friction iterations, as convergence is not guaranteed ([Li2020] section 5.4),
+// and of consecutive ones that do not reduce the remaining error ("automatic") or change ("until
 // convergence") by GOOD_PART of its minimum so far: between stiff bodies the active contacts can
 // alternate indefinitely.
-enum { MAX_AUTOMATIC = 10, MAX_IDLE_AUTOMATIC = 2, MAX_LAGGINGS = 100, MAX_IDLE = 10 };
+enum { MAX_AUTOMATIC = 10, MAX_IDLE_AUTOMATIC = 2, MAX_FRICTION_ITERATIONS = 100, MAX_IDLE = 10 };
 #define GOOD_PART 0.1
 
 // Friction with its lagged normal forces compared with friction with the normal forces at x.
@@ -31,7 +33,7 @@ typedef struct Lag {
   bool known; // measured at this x
   bool again; // another solve follows, with the normal forces at x
   NoliFrictionError off;
-  double left; // to be reduced by laggings: the error or, until convergence, the change
+  double left; // to be reduced by friction iterations: the error or, until convergence, the change
 } Lag;
 
 struct NoliFrictionEnd {
@@ -205,28 +207,29 @@ static NoliFrictionError measure_error(NoliStage* stage, const NoliFriction* end
 // a stage.
 static bool has_moved(const NoliStage* stage) {
   int64_t first = stage->record.newton.count;
-  while (first > 0 && stage->record.newton.data[first - 1].lagging == stage->lagging &&
+  while (first > 0 &&
+         stage->record.newton.data[first - 1].friction_iteration == stage->friction_iteration &&
          stage->record.newton.data[first - 1].stage == stage->index) {
     first--;
   }
-  return stage->lagging == 0 || first == stage->record.newton.count ||
+  return stage->friction_iteration == 0 || first == stage->record.newton.count ||
          stage->record.newton.data[first].step_speed >= stage->problem->tolerance;
 }
 
-// Whether another lagging is needed.
+// Whether another friction iteration is needed.
 static bool is_needed(const NoliStage* stage, const Lag* lag) {
   int32_t limit = stage->problem->friction_iterations;
-  int32_t idle = stage->lagging > 0 ? stage->friction_end->idle : 0;
+  int32_t idle = stage->friction_iteration > 0 ? stage->friction_end->idle : 0;
   if (limit == NOLI_FRICTION_AUTOMATIC) {
-    return lag->off.error > NOLI_FRICTION_ERROR_ALLOWED && stage->lagging + 1 < MAX_AUTOMATIC &&
-           idle < MAX_IDLE_AUTOMATIC;
+    return lag->off.error > NOLI_FRICTION_ERROR_ALLOWED &&
+           stage->friction_iteration + 1 < MAX_AUTOMATIC && idle < MAX_IDLE_AUTOMATIC;
   }
   if (limit == NOLI_FRICTION_UNTIL_CONVERGENCE) {
-    return stage->lagging + 1 < MAX_LAGGINGS && idle < MAX_IDLE &&
+    return stage->friction_iteration + 1 < MAX_FRICTION_ITERATIONS && idle < MAX_IDLE &&
            (has_moved(stage) || lag->left > CONVERGED);
   }
   bool rubs = stage->friction_set.contact.count > 0 || stage->friction_end->set.contact.count > 0;
-  return rubs && stage->lagging + 1 < limit;
+  return rubs && stage->friction_iteration + 1 < limit;
 }
 
 // Measures the error of friction and decides whether another solve follows, with the normal forces
@@ -311,13 +314,13 @@ NoliStatus noli_friction_lag_again(NoliStage* stage, bool* again) {
   NoliFrictionEnd* end = stage->friction_end;
   const NoliFrictionError* off = &end->lag.off;
   *again = end->lag.again;
-  if (stage->lagging == 0 || end->lag.left <= (1.0 - GOOD_PART) * end->least) {
+  if (stage->friction_iteration == 0 || end->lag.left <= (1.0 - GOOD_PART) * end->least) {
     end->least = end->lag.left;
     end->idle = 0;
   } else {
     end->idle++;
   }
-  stage->lagging++;
+  stage->friction_iteration++;
   if (*again) {
     NOLI_TRY(noli_stage_lag_friction(stage));
     goto done;
@@ -329,7 +332,7 @@ NoliStatus noli_friction_lag_again(NoliStage* stage, bool* again) {
     noli_log(stage->context, NOLI_LOG_INFO,
              "friction has not converged in %d solves: another one would change that of a body by "
              "%.3g %%",
-             stage->lagging, 100.0 * end->lag.left);
+             stage->friction_iteration, 100.0 * end->lag.left);
   }
   NoliFrictionError* worst = &stage->record.friction;
   double ratio = fmax(worst->ratio, off->ratio);

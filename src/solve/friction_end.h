@@ -48,10 +48,11 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_solved(NoliStage* stage, double tolera
                                                  const NoliNewtonStat* stat, bool* solved);
 
 // Error of the friction of a body by outdated normal forces, relative to its friction, that needs
-// no further lagging and no warning.
+// no further friction iteration and no warning.
 #define NOLI_FRICTION_ERROR_ALLOWED 0.05
 
-// After a solve, compares friction with that of the normal forces at x and counts the lagging.
-// `*again`: friction now has these normal forces and the stage must be solved again, as often as
-// the problem requests. Otherwise stage->record.friction keeps the largest error of the step.
+// After a solve, compares friction with that of the normal forces at x and counts the friction
+// iteration. `*again`: friction now has these normal forces and the stage must be solved again, as
+// often as the problem requests. Otherwise stage->record.friction keeps the largest error of the
+// step.
 NOLI_WARN_UNUSED NoliStatus noli_friction_lag_again(NoliStage* stage, bool* again);

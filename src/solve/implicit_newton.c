@@ -52,9 +52,10 @@ enum { MAX_CUTS = 12 };
 // Iterations in which |r| has to halve, or the solve is stuck; and when no better start is left.
 enum { PATIENCE = 12, LAST_PATIENCE = 100 };
 
-// Better starts in one solve, laggings of each, and the required decrease of |r| for another one.
-enum { MAX_STARTS = 4, MAX_LAGGINGS = 30 };
-#define LAGGING_DECREASE 0.8
+// Better starts in one solve, friction iterations of each, and the required decrease of |r| for
+// another one.
+enum { MAX_STARTS = 4, MAX_FRICTION_ITERATIONS = 30 };
+#define FRICTION_DECREASE 0.8
 // Tolerance of better starts relative to the step: from a start that is no better than the solution
 // has to be, Newton's method may diverge.
 #define START_TOLERANCE 1e-3
@@ -179,7 +180,7 @@ static double forcing_term(const Search* search) {
 // Whether Newton's method continues with full steps regardless of |r|, given the speed of the new
 // step. Where stiff bodies rotate, the path to the solution is so narrow that the first step
 // stretches them and |r| grows a millionfold, then falls below its initial value within a few
-// steps. Such steps get shorter on the whole, though not in every iteration.
+// steps. Such steps get shorter on average, but not in every iteration.
 static void judge_leap(Search* search, double speed) {
   double last = (1.0 - SHORTER * search->alpha) * search->speed;
   bool shorter = speed <= fmax(last, SHORTER * search->speed_before);
@@ -285,7 +286,7 @@ static NoliStatus start_better(Search* search) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
   bool implicit = stage->problem->implicit_friction;
-  int32_t most = implicit ? MAX_LAGGINGS : 1;
+  int32_t most = implicit ? MAX_FRICTION_ITERATIONS : 1;
   int64_t first = stage->record.newton.count;
   double before = (double)INFINITY, norm = (double)INFINITY;
   noli_directions_begin(stage->directions);
@@ -295,7 +296,7 @@ static NoliStatus start_better(Search* search) {
   }
 
   // solve, each time with the normal forces at the last point
-  for (int32_t k = 0; k < most && (k < 2 || norm <= LAGGING_DECREASE * before); k++) {
+  for (int32_t k = 0; k < most && (k < 2 || norm <= FRICTION_DECREASE * before); k++) {
     int32_t iterations = 0;
     before = norm;
     NoliStatus solved = noli_projected_newton_to(stage, START_TOLERANCE * stage->problem->tolerance,
@@ -408,7 +409,7 @@ static NoliStatus start_again(Search* search, const NoliNewtonStat* stat) {
 static NoliStatus iterate(Search* search, bool* converged) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
-  NoliNewtonStat stat = {.lagging = stage->lagging,
+  NoliNewtonStat stat = {.friction_iteration = stage->friction_iteration,
                          .stage = stage->index,
                          .contacts = noli_stage_contact_count(stage)};
   bool found = false, changed;

@@ -9,6 +9,9 @@ double noli_problem_inversion_bound(const NoliProblem* problem, const double* x,
   double alpha = 1.0;
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
+    if (block->type->inversion_bound == NULL) {
+      continue;
+    }
     int32_t element;
     double bound = block->type->inversion_bound(block, x, p, keep, valid_end, n_threads, &element);
     if (bound < alpha) {

@@ -76,7 +76,7 @@ typedef struct NoliProblem {
   const NoliSolverMethod* method;
   const NoliContactModel* contact;
   NoliGcpProblem gcp;
-  double surface_radius; // m; 0: for each body by itself
+  double surface_radius; // m; 0: separate for each body
   const bool* sheet;    // (n_body) shells that enclose nothing, with "implicit_surface"; else NULL;
                         // borrowed from the model
   const bool* still;    // (n_body) obstacles; borrowed from the model

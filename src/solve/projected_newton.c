@@ -108,7 +108,7 @@ NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool pla
   for (;;) {
     // 1. gradient and projected Hessian, 2. search direction
     stat = (NoliNewtonStat){.stage = stage->index,
-                            .lagging = stage->lagging,
+                            .friction_iteration = stage->friction_iteration,
                             .contacts = noli_stage_contact_count(stage)};
     bool exact = stage->friction_set.n_majorized == 0;
     stage->record.unbalanced = 0.0;

@@ -99,12 +99,12 @@ struct NoliStage {
   int32_t n_threads;
 
   // the stage
-  int32_t index;      // of the stage within its step
-  double h;           // of the step
-  NoliStageTime time; // h_e, h_v, x_tilde, x_hat
-  double* load;       // (n_vert x 3) N: gravity and forces at the end of the stage
-  double kappa;       // barrier stiffness of the scaled potential
-  int32_t lagging;    // friction iterations after the first
+  int32_t index;              // of the stage within its step
+  double h;                   // of the step
+  NoliStageTime time;         // h_e, h_v, x_tilde, x_hat
+  double* load;               // (n_vert x 3) N: gravity and forces at the end of the stage
+  double kappa;               // barrier stiffness of the scaled potential
+  int32_t friction_iteration; // friction iterations after the first
   NoliPrescribed prescribed;
 
   // the unknown

@@ -43,7 +43,7 @@ expect 2 'coefficient' "$noli" run misspelt.json
 expect 2 'floor' "$noli" run below.json -o out/below
 [ ! -e out/below ] || fail 'a scene that cannot start left a directory'
 expect 2 'not above half-space "floor"' "$noli" check below.json
-[ -s offenders.vtu ] || fail 'check wrote no offenders.vtu'
+[ -s defects.vtu ] || fail 'check wrote no defects.vtu'
 expect 0 'ready to run' "$noli" check scene.json
 # a ball in a solid box, and one in a hole
 cat >nested.json <<'END'
@@ -51,9 +51,9 @@ cat >nested.json <<'END'
  "bodies": [{"name": "big", "mesh": {"box": {"size": [0.3, 0.3, 0.3], "cells": [4, 4, 4]}}},
             {"name": "small", "mesh": {"sphere": {"radius": 0.04, "cells": 4}}}]}
 END
-rm -f offenders.vtu
+rm -f defects.vtu
 expect 2 'lies inside the solid "big"' "$noli" check nested.json
-[ -s offenders.vtu ] || fail 'check drew no nested body'
+[ -s defects.vtu ] || fail 'check drew no nested body'
 expect 2 'lies inside the solid "big"' "$noli" run nested.json -o out/nested
 [ ! -e out/nested ] || fail 'a scene with a body inside a body left a directory'
 sed 's/"box": {.*\[4, 4, 4\]}/"sphere": {"radius": 0.3, "inner_radius": 0.2, "cells": 4}/' nested.json >hollow.json
@@ -72,7 +72,7 @@ grep -q 'warning: "card": .* set contact.distance below 0.00' out/card/log.txt |
 expect 2 'override friction.coeficient=1: friction.coeficient: unknown key' "$noli" check scene.json --set friction.coeficient=1
 expect 0 'converted.json: scene "small"' "$noli" convert scene.json converted.json --set friction.coefficient=0.25
 grep -q '"coefficient": 0.25' converted.json || fail 'convert did not replace a value'
-expect 1 'offenders.vtu is a mesh' "$noli" convert offenders.vtu mesh.obj --set friction.coefficient=1
+expect 1 'defects.vtu is a mesh' "$noli" convert defects.vtu mesh.obj --set friction.coefficient=1
 # volume and mass are those that the simulation has: of round tetrahedra, of a section times its thickness
 sed 's/"box": {"size": \[1, 1, 1\], "cells": \[2, 2, 2\]}/"sphere": {"cells": 4, "geometry_order": 3}/' scene.json >round.json
 sed 's/"box": {.*}},$/"rectangle": {"size": [1, 1]}}, "plane_strain": 0.2,/' scene.json >flat.json

@@ -113,7 +113,7 @@ expect 0 '| compactor: gcp | ' "$bench" --markdown models.json
 # friction: one solve a step leaves what repeated ones put right
 expect 0 'Steps off: steps in which the friction' "$bench" --suite friction --scene falling_blocks --steps 40 \
   --json friction.json
-json '[r["laggings"] > 40 for r in d["scenes"]] == [False, True]' friction.json
+json '[r["friction_iterations"] > 40 for r in d["scenes"]] == [False, True]' friction.json
 json '[r["steps_friction_off"] > 0 for r in d["scenes"]] == [True, False]' friction.json
 json '[r["friction_error_max"] > 0.05 for r in d["scenes"]] == [True, False]' friction.json
 expect 0 '| falling_blocks: automatic | ' "$bench" --markdown friction.json

@@ -243,16 +243,16 @@ static void force_is_that_of_lagged_friction_at_the_same_x(void** state) {
       }
 
       // resultants
-      NoliPairForces by_lagging = {0}, implicit = {0};
-      ASSERT_OK(noli_friction_pair_forces(&lagged, context, setup.made.x, 0.3, &by_lagging));
+      NoliPairForces by_lagged = {0}, implicit = {0};
+      ASSERT_OK(noli_friction_pair_forces(&lagged, context, setup.made.x, 0.3, &by_lagged));
       ASSERT_OK(noli_implicit_friction_pair_forces(&setup.friction, context, setup.made.x, 0.3,
                                                    &implicit));
       assert_int_equal(implicit.pair.count, 1);
       for (int i = 0; i < 3; i++) {
-        ASSERT_NEAR(implicit.pair.data[0].friction[i], by_lagging.pair.data[0].friction[i],
+        ASSERT_NEAR(implicit.pair.data[0].friction[i], by_lagged.pair.data[0].friction[i],
                     1e-11 * size);
       }
-      noli_pair_forces_free(context, &by_lagging);
+      noli_pair_forces_free(context, &by_lagged);
       noli_pair_forces_free(context, &implicit);
       noli_friction_set_free(context, &set);
     }

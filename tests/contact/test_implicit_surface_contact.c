@@ -323,8 +323,8 @@ static void degenerate_surfaces_do_no_harm(void** state) {
 
 static void stiffening_follows_the_deepest_vertex_that_can_move(void** state) {
   (void)state;
-  ASSERT_NEAR(noli_surface_stiffening(0.0, DELTA), 4.0, 1e-12);
-  ASSERT_NEAR(noli_surface_stiffening(-DELTA, DELTA), 16.0, 1e-12);
+  ASSERT_NEAR(noli_surface_stiffness_factor(0.0, DELTA), 4.0, 1e-12);
+  ASSERT_NEAR(noli_surface_stiffness_factor(-DELTA, DELTA), 16.0, 1e-12);
   NoliContext* context = test_context(1);
   Scene scene = two_balls(context, -0.03, true);
   start_search(&scene, 0.0, 0);

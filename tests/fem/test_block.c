@@ -98,7 +98,6 @@ static int32_t first_at(const Scene* s, double alpha, double* moved) {
   for (int32_t t = s->block.n_element - 1; t >= 0; t--) {
     first = s->block.type->is_inverted(&s->block, moved, t) ? t : first;
   }
-  assert_int_equal(s->block.type->first_inverted(&s->block, moved, 2), first);
   return first;
 }
 

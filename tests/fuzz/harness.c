@@ -85,14 +85,14 @@ static void meet_scene(NoliContext* context, const char* path) {
   expect_told(context, status);
   EXPECT((status == NOLI_OK) == (scene != NULL));
   if (status == NOLI_OK && count_vertices(noli_scene_sim_def(scene)) <= MOST_SIMULATED) {
-    NoliOffender* offenders = NULL;
+    NoliDefect* defects = NULL;
     int64_t n = 0;
     NoliSim* sim = NULL;
     char* json = NULL;
-    expect_told(context, noli_sim_check(context, noli_scene_sim_def(scene), &offenders, &n));
+    expect_told(context, noli_sim_check(context, noli_scene_sim_def(scene), &defects, &n));
     expect_told(context, noli_sim_create(context, noli_scene_sim_def(scene), &sim));
     expect_told(context, noli_scene_json(scene, &json));
-    noli_sim_check_free(context, &offenders);
+    noli_sim_check_free(context, &defects);
     noli_sim_destroy(&sim);
     noli_scene_free_text(context, &json);
   }

@@ -2,14 +2,20 @@
 #include <noli/noli.h>
 #include <cstdio>
 
-static const char* word(const NoliOffender& offender) {
-  switch (offender.kind) {
-  case NOLI_OFFENDER_INTERSECTION: return "intersection";
-  case NOLI_OFFENDER_ZERO_GAP: return "zero gap";
-  case NOLI_OFFENDER_HALF_SPACE: return "half-space";
-  case NOLI_OFFENDER_INVERTED: return "inverted";
-  case NOLI_OFFENDER_PENETRATION: return "penetration";
-  case NOLI_OFFENDER_NESTED: return "nested";
+static const char* word(const NoliDefect& defect) {
+  switch (defect.kind) {
+  case NOLI_DEFECT_INTERSECTION:
+    return "intersection";
+  case NOLI_DEFECT_ZERO_GAP:
+    return "zero gap";
+  case NOLI_DEFECT_HALF_SPACE:
+    return "half-space";
+  case NOLI_DEFECT_INVERTED:
+    return "inverted";
+  case NOLI_DEFECT_PENETRATION:
+    return "penetration";
+  case NOLI_DEFECT_NESTED:
+    return "nested";
   }
   return "";
 }
@@ -20,8 +26,8 @@ int main() {
   NoliContext* context = nullptr;
   NoliMesh* mesh = nullptr;
   NoliSim* sim = nullptr;
-  NoliOffender* offenders = nullptr;
-  int64_t n_offenders = 0;
+  NoliDefect* defects = nullptr;
+  int64_t n_defects = 0;
   NoliStepReport report;
   NoliStateField field;
   if (noli_context_create(nullptr, &context) != NOLI_OK ||
@@ -39,11 +45,11 @@ int main() {
   def.half_spaces = &floor;
   def.n_half_spaces = 1;
   def.integrator = noli_choice_name(NOLI_CHOICE_INTEGRATOR, 0);
-  NoliStatus status = noli_sim_check(context, &def, &offenders, &n_offenders);
-  if (status == NOLI_OK && n_offenders > 0) {
-    std::printf("first defect: %s\n", word(offenders[0]));
+  NoliStatus status = noli_sim_check(context, &def, &defects, &n_defects);
+  if (status == NOLI_OK && n_defects > 0) {
+    std::printf("first defect: %s\n", word(defects[0]));
   }
-  noli_sim_check_free(context, &offenders);
+  noli_sim_check_free(context, &defects);
   floor.origin[1] = -0.101;
   status = noli_sim_create(context, &def, &sim);
   for (int step = 0; step < 5 && status == NOLI_OK; step++) {

@@ -58,7 +58,7 @@ static void order_of_gmsh(void** state) {
 static void kronecker(void** state) {
   (void)state;
   for (int32_t order = 1; order <= NOLI_ORDER_MAX; order++) {
-    int32_t lattice[NOLI_TET_NODES_MAX][4], tri[NOLI_TRI_NODES_MAX][3];
+    int32_t lattice[NOLI_TET_NODES_MAX][4];
     double value[NOLI_TET_NODES_MAX];
     noli_tet_lattice(order, lattice);
     for (int32_t a = 0; a < noli_tet_nodes(order); a++) {
@@ -68,14 +68,6 @@ static void kronecker(void** state) {
       }
       noli_tet_shape(order, xi, value, NULL);
       for (int32_t b = 0; b < noli_tet_nodes(order); b++) {
-        ASSERT_NEAR(value[b], a == b ? 1.0 : 0.0, 2e-15);
-      }
-    }
-    noli_tri_lattice(order, tri);
-    for (int32_t a = 0; a < noli_tri_nodes(order); a++) {
-      const double xi[2] = {(double)tri[a][1] / order, (double)tri[a][2] / order};
-      noli_tri_shape(order, xi, value, NULL);
-      for (int32_t b = 0; b < noli_tri_nodes(order); b++) {
         ASSERT_NEAR(value[b], a == b ? 1.0 : 0.0, 2e-15);
       }
     }
@@ -113,27 +105,6 @@ static void derivatives(void** state) {
         for (int32_t a = 0; a < noli_tet_nodes(order); a++) {
           ASSERT_NEAR(gradient[3 * a + k], (plus[a] - minus[a]) / (2.0 * h), 1e-7);
         }
-      }
-    }
-  }
-}
-
-static void triangle_derivatives(void** state) {
-  (void)state;
-  TestRandom random = {2};
-  for (int32_t order = 1; order <= NOLI_ORDER_MAX; order++) {
-    double xi[2] = {test_random(&random, 0.0, 0.5), test_random(&random, 0.0, 0.5)};
-    double value[NOLI_TRI_NODES_MAX], gradient[2 * NOLI_TRI_NODES_MAX];
-    noli_tri_shape(order, xi, value, gradient);
-    for (int k = 0; k < 2; k++) {
-      double h = 1e-5, moved[2] = {xi[0], xi[1]};
-      double plus[NOLI_TRI_NODES_MAX], minus[NOLI_TRI_NODES_MAX];
-      moved[k] = xi[k] + h;
-      noli_tri_shape(order, moved, plus, NULL);
-      moved[k] = xi[k] - h;
-      noli_tri_shape(order, moved, minus, NULL);
-      for (int32_t a = 0; a < noli_tri_nodes(order); a++) {
-        ASSERT_NEAR(gradient[2 * a + k], (plus[a] - minus[a]) / (2.0 * h), 1e-7);
       }
     }
   }
@@ -198,7 +169,6 @@ int main(void) {
       cmocka_unit_test(order_of_gmsh),
       cmocka_unit_test(kronecker),
       cmocka_unit_test(derivatives),
-      cmocka_unit_test(triangle_derivatives),
       cmocka_unit_test(reproduces_polynomials),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -242,11 +242,11 @@ static void a_vertex_through_a_face_is_found(void** state) {
   NoliRunAudit result = audit(context, DAMAGED);
   const NoliFinding* finding = find(&result, NOLI_FINDING_INTERSECTION, FRAME);
   assert_int_equal(finding->step, 6);
-  assert_true(finding->offender.n_vert[0] == 2 && finding->offender.n_vert[1] == 3);
+  assert_true(finding->defect.n_vert[0] == 2 && finding->defect.n_vert[1] == 3);
   assert_string_not_equal(finding->entity[0], finding->entity[1]);
   assert_non_null(strstr(finding->message, "\"high\""));
   assert_non_null(strstr(finding->message, "\"low\""));
-  ASSERT_NEAR(finding->offender.position[1], to[1], 4e-3);
+  ASSERT_NEAR(finding->defect.position[1], to[1], 4e-3);
   // otherwise the mesh is intact, and its energy of gravity reveals that something moved
   for (int64_t i = 0; i < result.n_findings; i++) {
     assert_true(result.findings[i].kind == NOLI_FINDING_INTERSECTION ||
@@ -280,7 +280,7 @@ static void a_body_inside_a_body_is_found(void** state) {
   assert_int_equal(finding->step, 6);
   assert_string_equal(finding->entity[0], "free");
   assert_string_equal(finding->entity[1], "low");
-  assert_int_equal(finding->offender.n_vert[0], 1);
+  assert_int_equal(finding->defect.n_vert[0], 1);
   for (int64_t i = 0; i < result.n_findings; i++) {
     assert_int_not_equal(result.findings[i].kind, NOLI_FINDING_INTERSECTION);
   }

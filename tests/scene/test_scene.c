@@ -490,7 +490,7 @@ static void overrides_replace_values(void** state) {
        NOLI_ERROR_FORMAT,
        "override bodies.cube=5: bodies[0]: must be an object, got a number"},
       {{"time.steps.x", "1"}, NOLI_ERROR_ARGUMENT, "there is no time.steps.x"},
-      {{"gravity[0]", "1"}, NOLI_ERROR_ARGUMENT, "what holds it is not a list"},
+      {{"gravity[0]", "1"}, NOLI_ERROR_ARGUMENT, "its parent is not a list"},
       {{"", "1"}, NOLI_ERROR_ARGUMENT, "the path is not valid"},
       {{"a..b", "1"}, NOLI_ERROR_ARGUMENT, "the path is not valid near \".b\""},
       {{"bodies[x]", "1"}, NOLI_ERROR_ARGUMENT, "the path is not valid"},

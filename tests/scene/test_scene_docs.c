@@ -96,11 +96,11 @@ static void examples_load(void** state) {
     }
     const char* slash = strrchr(examples[i], '/');
     assert_string_equal(noli_scene_name(scene), slash != NULL ? slash + 1 : examples[i]);
-    NoliOffender* offenders = NULL;
-    int64_t n_offenders = 0;
-    ASSERT_OK(noli_sim_check(context, noli_scene_sim_def(scene), &offenders, &n_offenders));
-    assert_int_equal(n_offenders, 0);
-    noli_sim_check_free(context, &offenders);
+    NoliDefect* defects = NULL;
+    int64_t n_defects = 0;
+    ASSERT_OK(noli_sim_check(context, noli_scene_sim_def(scene), &defects, &n_defects));
+    assert_int_equal(n_defects, 0);
+    noli_sim_check_free(context, &defects);
     noli_scene_destroy(&scene);
   }
   test_context_done(&context);

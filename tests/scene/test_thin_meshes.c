@@ -180,11 +180,11 @@ static void built_in_shapes(void** state) {
   const NoliSimDef* def = noli_scene_sim_def(scene);
   assert_int_equal(def->bodies[1].mesh->n_edge, 256);
   assert_int_equal(def->bodies[0].mesh->n_tet, 4 * 16 * 4 * 6);
-  NoliOffender* offenders = NULL;
+  NoliDefect* defects = NULL;
   int64_t n = 0;
-  ASSERT_OK(noli_sim_check(context, def, &offenders, &n));
+  ASSERT_OK(noli_sim_check(context, def, &defects, &n));
   assert_int_equal(n, 0);
-  noli_sim_check_free(context, &offenders);
+  noli_sim_check_free(context, &defects);
   noli_scene_destroy(&scene);
   ASSERT_STATUS(parse_cloth(context, "{'moebius': {'radius': 0.1}}", &scene), NOLI_ERROR_FORMAT);
   assert_non_null(strstr(noli_context_message(context), "smaller than the diameter"));
@@ -209,23 +209,23 @@ static void expect_message(const char* obj, const char* part) {
 }
 
 // Defects that the search for intersections finds: how many, and the first.
-static void expect_offender(const char* obj, int64_t n_expected, NoliOffenderKind kind,
-                            const double position[3]) {
+static void expect_defect(const char* obj, int64_t n_expected, NoliDefectKind kind,
+                          const double position[3]) {
   NoliContext* context = test_context(1);
   NoliScene* scene = NULL;
-  NoliOffender* offenders = NULL;
+  NoliDefect* defects = NULL;
   int64_t n = 0;
   write_file("thin.obj", obj);
   ASSERT_OK(parse_cloth(context, "'thin.obj'", &scene));
-  ASSERT_OK(noli_sim_check(context, noli_scene_sim_def(scene), &offenders, &n));
+  ASSERT_OK(noli_sim_check(context, noli_scene_sim_def(scene), &defects, &n));
   assert_int_equal(n, n_expected);
-  assert_int_equal(offenders[0].kind, kind);
-  assert_int_equal(offenders[0].entity[0], 0);
-  assert_int_equal(offenders[0].entity[1], 0);
+  assert_int_equal(defects[0].kind, kind);
+  assert_int_equal(defects[0].entity[0], 0);
+  assert_int_equal(defects[0].entity[1], 0);
   for (int k = 0; k < 3; k++) {
-    ASSERT_NEAR(offenders[0].position[k], position[k], 1e-12);
+    ASSERT_NEAR(defects[0].position[k], position[k], 1e-12);
   }
-  noli_sim_check_free(context, &offenders);
+  noli_sim_check_free(context, &defects);
   noli_scene_destroy(&scene);
   remove("thin.obj");
   test_context_done(&context);
@@ -241,15 +241,14 @@ static void defects_have_places(void** state) {
                  "cell 1 names a vertex that does not exist, or one twice");
 
   // folded onto itself, touching itself, crossing itself
-  expect_offender("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.2 0.7 0\nf 1 2 3\nf 2 1 4\n", 1,
-                  NOLI_OFFENDER_ZERO_GAP, (double[]){0.2, 0.7, 0});
-  expect_offender("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.2 0.2 0\nv 0.3 0.2 0.5\nv 0.2 0.3 0.5\nf 1 2 3\n"
-                  "f 4 5 6\n",
-                  3, NOLI_OFFENDER_INTERSECTION, (double[]){0.2, 0.2, 0});
-  expect_offender(
-      "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.2 0.2 -0.5\nv 0.3 0.2 0.5\nv 0.2 0.3 0.5\nf 1 2 3\n"
-      "f 4 5 6\n",
-      2, NOLI_OFFENDER_INTERSECTION, (double[]){0.25, 0.2, 0});
+  expect_defect("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.2 0.7 0\nf 1 2 3\nf 2 1 4\n", 1,
+                NOLI_DEFECT_ZERO_GAP, (double[]){0.2, 0.7, 0});
+  expect_defect("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.2 0.2 0\nv 0.3 0.2 0.5\nv 0.2 0.3 0.5\nf 1 2 3\n"
+                "f 4 5 6\n",
+                3, NOLI_DEFECT_INTERSECTION, (double[]){0.2, 0.2, 0});
+  expect_defect("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.2 0.2 -0.5\nv 0.3 0.2 0.5\nv 0.2 0.3 0.5\nf 1 2 3\n"
+                "f 4 5 6\n",
+                2, NOLI_DEFECT_INTERSECTION, (double[]){0.25, 0.2, 0});
 }
 
 // A seam of vertices that are there twice is named before the triangles that touch.
@@ -272,11 +271,11 @@ static void seams_are_named(void** state) {
       "'stvk'}, 'shell': {'thickness': 0.001}}], 'ties': [{'body': 'cloth', 'to': 'cloth', "
       "'select': {'vertices': [3, 4]}}]}",
       &scene));
-  NoliOffender* offenders = NULL;
+  NoliDefect* defects = NULL;
   int64_t n = 0;
-  ASSERT_OK(noli_sim_check(context, noli_scene_sim_def(scene), &offenders, &n));
+  ASSERT_OK(noli_sim_check(context, noli_scene_sim_def(scene), &defects, &n));
   assert_int_equal(n, 0);
-  noli_sim_check_free(context, &offenders);
+  noli_sim_check_free(context, &defects);
   noli_scene_destroy(&scene);
   remove("thin.obj");
   test_context_done(&context);

@@ -351,19 +351,19 @@ static void audits_find_what_overlaps(void** state) {
     for (int v = 0; v < 32; v++) {
       x[3 * v + 1] = v < 16 ? 1e-3 : 4e-3;
     }
-    NoliOffenders offenders = {0};
-    ASSERT_OK(noli_audit_model(model, x, &offenders));
+    NoliDefects defects = {0};
+    ASSERT_OK(noli_audit_model(model, x, &defects));
     int n_planes = 0, n_pairs = 0;
-    for (int64_t i = 0; i < offenders.count; i++) {
-      const NoliOffender* o = &offenders.data[i];
-      bool plane = o->kind == NOLI_OFFENDER_HALF_SPACE;
+    for (int64_t i = 0; i < defects.count; i++) {
+      const NoliDefect* o = &defects.data[i];
+      bool plane = o->kind == NOLI_DEFECT_HALF_SPACE;
       ASSERT_NEAR(o->distance, plane ? 1e-3 - offset[k] : 3e-3 - 2.0 * offset[k], 1e-15);
       n_planes += plane;
-      n_pairs += o->kind == NOLI_OFFENDER_ZERO_GAP;
+      n_pairs += o->kind == NOLI_DEFECT_ZERO_GAP;
     }
     assert_int_equal(n_planes, planes[k]);
-    assert_true(n_planes + n_pairs == offenders.count && (n_pairs > 32) == (pairs[k] == 1));
-    noli_array_free(world.context, &offenders);
+    assert_true(n_planes + n_pairs == defects.count && (n_pairs > 32) == (pairs[k] == 1));
+    noli_array_free(world.context, &defects);
     world_done(&world);
   }
 }
@@ -419,17 +419,17 @@ static void starts_within_the_offsets_are_located(void** state) {
   int32_t other = add_card(&world, 0.1, 3, 1.5e-3 + 3e-3, 4e-3);
   ASSERT_STATUS(world_create(&world), NOLI_ERROR_INTERSECTION);
   assert_non_null(strstr(noli_context_message(world.context), "contact offsets included"));
-  NoliOffender* offenders = NULL;
+  NoliDefect* defects = NULL;
   int64_t n = 0, n_planes = 0, n_pairs = 0;
-  ASSERT_OK(noli_sim_check(world.context, &world.def, &offenders, &n));
+  ASSERT_OK(noli_sim_check(world.context, &world.def, &defects, &n));
   for (int64_t i = 0; i < n; i++) {
-    const NoliOffender* o = &offenders[i];
-    if (o->kind == NOLI_OFFENDER_HALF_SPACE) {
+    const NoliDefect* o = &defects[i];
+    if (o->kind == NOLI_DEFECT_HALF_SPACE) {
       ASSERT_NEAR(o->distance, -5e-4, 1e-12);
       assert_int_equal(o->entity[0], 0);
       n_planes++;
     } else {
-      assert_int_equal(o->kind, NOLI_OFFENDER_ZERO_GAP);
+      assert_int_equal(o->kind, NOLI_DEFECT_ZERO_GAP);
       assert_true(o->distance < 0.0 && o->distance > -1e-3 - 1e-12);
       assert_true(o->entity[0] != o->entity[1]);
       n_pairs++;
@@ -438,7 +438,7 @@ static void starts_within_the_offsets_are_located(void** state) {
   assert_int_equal(n_planes, 9);
   assert_true(n_pairs > 9);
   assert_int_equal(other, 1);
-  noli_sim_check_free(world.context, &offenders);
+  noli_sim_check_free(world.context, &defects);
   world_done(&world);
 
   // just beyond it they start

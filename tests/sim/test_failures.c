@@ -274,16 +274,16 @@ static void check_survives_refusal(void** state) {
     world.def.half_spaces = world.plane;
     world.def.motions = world.motion;
     test_refuse(&memory, k);
-    NoliOffender* offenders = NULL;
+    NoliDefect* defects = NULL;
     int64_t n = 0;
-    NoliStatus status = noli_sim_check(world.context, &world.def, &offenders, &n);
+    NoliStatus status = noli_sim_check(world.context, &world.def, &defects, &n);
     if (status != NOLI_OK) {
       assert_int_equal(status, NOLI_ERROR_MEMORY);
-      assert_null(offenders);
+      assert_null(defects);
     } else {
       assert_true(n > 0);
     }
-    noli_sim_check_free(world.context, &offenders);
+    noli_sim_check_free(world.context, &defects);
     bool reached = memory.asked >= k;
     world_done(&world);
     if (!reached) {

@@ -409,15 +409,15 @@ static void zero_gaps_are_listed_as_with_the_barrier(void** state) {
     const char* message = noli_context_message(world.context);
     print_message("%s: %s\n", world.def.contact_model, message);
     assert_non_null(strstr(message, "defects; the first: vertex (0) of \"body0\" is on or below"));
-    NoliOffender* offenders = NULL;
-    ASSERT_OK(noli_sim_check(world.context, &world.def, &offenders, &count[gcp]));
+    NoliDefect* defects = NULL;
+    ASSERT_OK(noli_sim_check(world.context, &world.def, &defects, &count[gcp]));
     bool touches = false;
     for (int64_t i = 0; i < count[gcp]; i++) {
-      touches = touches || (offenders[i].kind == NOLI_OFFENDER_ZERO_GAP &&
-                            offenders[i].entity[0] == 0 && offenders[i].entity[1] == 1);
+      touches = touches || (defects[i].kind == NOLI_DEFECT_ZERO_GAP && defects[i].entity[0] == 0 &&
+                            defects[i].entity[1] == 1);
     }
     assert_true(touches);
-    noli_sim_check_free(world.context, &offenders);
+    noli_sim_check_free(world.context, &defects);
     world_done(&world);
   }
   assert_int_equal(count[0], count[1]);

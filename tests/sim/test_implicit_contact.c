@@ -54,25 +54,25 @@ static void a_block_rests(void** state) {
       world_add_plane(&world, origin, up);
     }
     world_start(&world);
-    int32_t stiffenings = 0;
+    int32_t stiffness_increases = 0;
     double kappa = 0.0;
     for (int i = 0; i < 100; i++) {
       int64_t contacts = world.report.contacts;
       world_step(&world);
-      stiffenings += world.report.stiffenings;
+      stiffness_increases += world.report.stiffness_increases;
       ASSERT_AT_LEAST(world.report.min_distance, 0.0);
       // the stiffness never falls while there is contact
       assert_true(contacts == 0 || world.report.kappa >= kappa);
       kappa = world.report.kappa;
     }
     // the impact required a stiffer penalty
-    assert_true(stiffenings > 0);
+    assert_true(stiffness_increases > 0);
     double weight = weight_of(&world, block), dhat = 1e-3 * 0.2 * sqrt(3.0);
     const NoliPairForce* pair = pair_of(&world, block, 1);
     assert_non_null(pair);
     assert_int_equal(pair->contacts, 9);
-    print_message("%s: %d stiffenings, force %.6f of %.6f N, lowest %.3g of %.3g m\n",
-                  flat == 0 ? "sheet" : "half-space", stiffenings, pair->normal[1], weight,
+    print_message("%s: %d stiffness increases, force %.6f of %.6f N, lowest %.3g of %.3g m\n",
+                  flat == 0 ? "sheet" : "half-space", stiffness_increases, pair->normal[1], weight,
                   world_lowest(&world, block), dhat);
     ASSERT_NEAR(pair->normal[1], weight, 1e-3 * weight);
     ASSERT_NEAR(pair->normal[0], 0.0, 1e-3 * weight);
@@ -166,20 +166,20 @@ static void pressed_balls_end_without_penetration(void** state) {
   world_start(&world);
 
   // press
-  int32_t stiffenings = 0;
+  int32_t stiffness_increases = 0;
   for (int i = 0; i < 40; i++) {
     world_step(&world);
     ASSERT_AT_LEAST(world.report.min_distance, 0.0);
     ASSERT_NEAR(world.report.motion_done, 1.0, 1e-12);
-    stiffenings += world.report.stiffenings;
+    stiffness_increases += world.report.stiffness_increases;
   }
 
   // forces
   const NoliPairForce* middle = pair_of(&world, 0, 1);
   const NoliPairForce* top = pair_of(&world, 1, 2);
-  print_message("%d stiffenings; %.2f N between the balls, %.2f N at the press\n", stiffenings,
-                middle->normal[1], top->normal[1]);
-  assert_true(stiffenings > 0);
+  print_message("%d stiffness increases; %.2f N between the balls, %.2f N at the press\n",
+                stiffness_increases, middle->normal[1], top->normal[1]);
+  assert_true(stiffness_increases > 0);
   // both directions: vertices of each against the other
   assert_true(middle->contacts > 2);
   ASSERT_AT_MOST(middle->normal[1], -1.0);
@@ -191,18 +191,18 @@ static void initial_penetration_is_pushed_out(void** state) {
   World world = smooth_world(1);
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 4), (double[]){0, 0.095, 0});
   world_add_obstacle(&world, make_sheet(&world, 1.0, 20), origin);
-  NoliOffender* offenders = NULL;
+  NoliDefect* defects = NULL;
   int64_t n = 0;
   world.body[0].name = "block";
   world.body[1].name = "floor";
   world.def.bodies = world.body;
-  ASSERT_OK(noli_sim_check(world.context, &world.def, &offenders, &n));
+  ASSERT_OK(noli_sim_check(world.context, &world.def, &defects, &n));
   assert_int_equal(n, 25);
   for (int64_t i = 0; i < n; i++) {
-    assert_int_equal(offenders[i].kind, NOLI_OFFENDER_PENETRATION);
-    ASSERT_NEAR(offenders[i].distance, -0.005, 1e-12);
+    assert_int_equal(defects[i].kind, NOLI_DEFECT_PENETRATION);
+    ASSERT_NEAR(defects[i].distance, -0.005, 1e-12);
   }
-  noli_sim_check_free(world.context, &offenders);
+  noli_sim_check_free(world.context, &defects);
   world_start(&world);
   for (int i = 0; i < 3; i++) {
     world_step(&world);

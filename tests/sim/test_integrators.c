@@ -163,7 +163,7 @@ static void statistics_name_the_stage(void** state) {
     last = world.report.newton[i].stage;
   }
   assert_int_equal(last, 1);
-  assert_int_equal(world.report.laggings, 2);
+  assert_int_equal(world.report.friction_iterations, 2);
   world_done(&world);
 }
 

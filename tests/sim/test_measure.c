@@ -62,21 +62,21 @@ static char* read_text(const char* path, char text[4096]) {
 static void defects_are_drawn(void** state) {
   (void)state;
   World world = intersecting();
-  NoliOffender* offenders = NULL;
+  NoliDefect* defects = NULL;
   int64_t n = 0;
   char text[4096], counts[64];
   ASSERT_STATUS(world_create(&world), NOLI_ERROR_INTERSECTION);
-  ASSERT_OK(noli_sim_check(world.context, &world.def, &offenders, &n));
+  ASSERT_OK(noli_sim_check(world.context, &world.def, &defects, &n));
   assert_true(n > 0);
-  ASSERT_OK(noli_output_write_offenders(world.context, &world.def, offenders, 1, "one.vtu"));
+  ASSERT_OK(noli_output_write_defects(world.context, &world.def, defects, 1, "one.vtu"));
   // two primitives and the point where they meet
-  int32_t n_vert = offenders[0].n_vert[0] + offenders[0].n_vert[1] + 1;
+  int32_t n_vert = defects[0].n_vert[0] + defects[0].n_vert[1] + 1;
   snprintf(counts, sizeof counts, "NumberOfPoints=\"%d\" NumberOfCells=\"3\"", (int)n_vert);
   assert_non_null(strstr(read_text("one.vtu", text), counts));
-  assert_non_null(strstr(text, "Name=\"offender\""));
-  ASSERT_STATUS(noli_output_write_offenders(world.context, &world.def, offenders, n, "no/way.vtu"),
+  assert_non_null(strstr(text, "Name=\"defect\""));
+  ASSERT_STATUS(noli_output_write_defects(world.context, &world.def, defects, n, "no/way.vtu"),
                 NOLI_ERROR_IO);
-  noli_sim_check_free(world.context, &offenders);
+  noli_sim_check_free(world.context, &defects);
   ASSERT_OK(noli_output_write_text(world.context, "one.txt", "a text\n"));
   ASSERT_OK(noli_output_write_text(world.context, "one.txt", "another\n"));
   assert_string_equal(read_text("one.txt", text), "another\n");

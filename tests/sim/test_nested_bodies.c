@@ -10,12 +10,12 @@ static int32_t add_hollow(World* world, double outer, double inner) {
 }
 
 // The complete definition, for tests that change nothing else.
-static NoliOffender* find_defects(World* world, int64_t n) {
-  NoliOffender* offenders = NULL;
+static NoliDefect* find_defects(World* world, int64_t n) {
+  NoliDefect* defects = NULL;
   int64_t found = 0;
-  ASSERT_OK(noli_sim_check(world->context, &world->def, &offenders, &found));
+  ASSERT_OK(noli_sim_check(world->context, &world->def, &defects, &found));
   assert_int_equal(found, n);
-  return offenders;
+  return defects;
 }
 
 // `inside` overlaps the solid `outside`, which is the only error.
@@ -29,17 +29,17 @@ static void expect_nested(World* world, int32_t inside, int32_t outside) {
   snprintf(names[1], sizeof names[1], "lies inside \"%s\"", world->name[outside]);
   assert_non_null(strstr(noli_context_message(world->context), names[0]));
   assert_non_null(strstr(noli_context_message(world->context), names[1]));
-  NoliOffender* offenders = find_defects(world, 1);
-  assert_int_equal(offenders[0].kind, NOLI_OFFENDER_NESTED);
-  assert_int_equal(offenders[0].entity[0], inside);
-  assert_int_equal(offenders[0].entity[1], outside);
-  assert_int_equal(offenders[0].n_vert[0], 1);
-  assert_int_equal(offenders[0].n_vert[1], 0);
+  NoliDefect* defects = find_defects(world, 1);
+  assert_int_equal(defects[0].kind, NOLI_DEFECT_NESTED);
+  assert_int_equal(defects[0].entity[0], inside);
+  assert_int_equal(defects[0].entity[1], outside);
+  assert_int_equal(defects[0].n_vert[0], 1);
+  assert_int_equal(defects[0].n_vert[1], 0);
   const NoliMesh* mesh = world->mesh[inside];
-  for (int k = 0; k < 3 && offenders[0].vertex[0][0] < mesh->n_vert; k++) {
-    ASSERT_NEAR(offenders[0].position[k], mesh->x[3 * offenders[0].vertex[0][0] + k], 0.0);
+  for (int k = 0; k < 3 && defects[0].vertex[0][0] < mesh->n_vert; k++) {
+    ASSERT_NEAR(defects[0].position[k], mesh->x[3 * defects[0].vertex[0][0] + k], 0.0);
   }
-  noli_sim_check_free(world->context, &offenders);
+  noli_sim_check_free(world->context, &defects);
   world_done(world);
 }
 

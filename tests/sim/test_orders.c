@@ -191,7 +191,8 @@ static void prescribed_motion_converges_with_the_order_of_the_method(void** stat
 // ---- contact ------------------------------------------------------------------------------------
 
 // The block bounces off the ground in steps that resolve the barrier.
-static World bounce(const char* integrator, double h, double friction, int32_t laggings) {
+static World bounce(const char* integrator, double h, double friction,
+                    int32_t friction_iterations) {
   World world = block(integrator, h);
   world.body[0].x0 = NULL;
   world.body[0].velocity[1] = -1.0;
@@ -201,7 +202,7 @@ static World bounce(const char* integrator, double h, double friction, int32_t l
   world.def.barrier_stiffness = 2e7;
   world.def.friction = friction;
   world.def.friction_speed = (NoliScaled){0.3, false};
-  world.def.friction_iterations = laggings;
+  world.def.friction_iterations = friction_iterations;
   world_start(&world);
   return world;
 }

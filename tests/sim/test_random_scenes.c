@@ -333,10 +333,11 @@ static void print_failure(const Scene* scene, uint64_t seed, NoliStatus status) 
   print_error("scene %llu, step %lld: status %d: %s\n", (unsigned long long)seed,
               (long long)(world->sim != NULL ? noli_sim_step_count(world->sim) + 1 : 0),
               (int)status, noli_context_message(world->context));
-  print_error("  h %.3g dhat %.3g l friction %.3g laggings %d %s kappa %.3g blocked by \"%s\"\n",
-              world->def.time_step, world->def.contact_distance.value, world->def.friction,
-              (int)world->def.friction_iterations, world->def.integrator, report->kappa,
-              report->blocked_by != NULL ? report->blocked_by : "");
+  print_error(
+      "  h %.3g dhat %.3g l friction %.3g friction iterations %d %s kappa %.3g blocked by \"%s\"\n",
+      world->def.time_step, world->def.contact_distance.value, world->def.friction,
+      (int)world->def.friction_iterations, world->def.integrator, report->kappa,
+      report->blocked_by != NULL ? report->blocked_by : "");
   int32_t n = report->newton_iterations;
   for (int32_t i = n > 6 ? n - 6 : 0; i < n; i++) {
     const NoliNewtonStat* stat = &report->newton[i];

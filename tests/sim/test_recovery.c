@@ -76,8 +76,9 @@ static int32_t step_count(int method) {
 static int32_t longest_solve(const NoliStepReport* report) {
   int32_t longest = 0, length = 0;
   for (int32_t i = 0; i < report->newton_iterations; i++) {
-    bool begins = i > 0 && (report->newton[i].stage != report->newton[i - 1].stage ||
-                            report->newton[i].lagging != report->newton[i - 1].lagging);
+    bool begins =
+        i > 0 && (report->newton[i].stage != report->newton[i - 1].stage ||
+                  report->newton[i].friction_iteration != report->newton[i - 1].friction_iteration);
     length = begins ? 1 : length + 1;
     longest = length > longest ? length : longest;
   }

@@ -392,16 +392,16 @@ static void points_are_called_points(void** state) {
 
   world = two_points(0.015);
   ASSERT_STATUS(world_create(&world), NOLI_ERROR_INTERSECTION);
-  NoliOffender* offender = NULL;
+  NoliDefect* defect = NULL;
   int64_t n = 0;
-  ASSERT_OK(noli_sim_check(world.context, &world.def, &offender, &n));
+  ASSERT_OK(noli_sim_check(world.context, &world.def, &defect, &n));
   assert_true(n > 0);
   for (int64_t i = 0; i < n; i++) {
-    assert_int_equal(offender[i].n_vert[0], 1);
-    assert_int_equal(offender[i].n_vert[1], 1);
-    ASSERT_NEAR(offender[i].distance, -0.005, 1e-12);
+    assert_int_equal(defect[i].n_vert[0], 1);
+    assert_int_equal(defect[i].n_vert[1], 1);
+    ASSERT_NEAR(defect[i].distance, -0.005, 1e-12);
   }
-  noli_sim_check_free(world.context, &offender);
+  noli_sim_check_free(world.context, &defect);
   world_done(&world);
 
   // what is in the way

@@ -224,13 +224,13 @@ static void defects_are_listed_and_located(void** state) {
   assert_true(world_create(&world) == NOLI_ERROR_INTERSECTION);
 
   // the list of defects
-  NoliOffender* offenders = NULL;
+  NoliDefect* defects = NULL;
   int64_t n = 0;
-  ASSERT_OK(noli_sim_check(world.context, &world.def, &offenders, &n));
+  ASSERT_OK(noli_sim_check(world.context, &world.def, &defects, &n));
   int crossing = 0, below = 0, touching = 0;
   for (int64_t i = 0; i < n; i++) {
-    const NoliOffender* o = &offenders[i];
-    if (o->kind == NOLI_OFFENDER_HALF_SPACE) {
+    const NoliDefect* o = &defects[i];
+    if (o->kind == NOLI_DEFECT_HALF_SPACE) {
       assert_int_equal(o->entity[0], 2);
       assert_int_equal(o->entity[1], 4);
       ASSERT_NEAR(o->position[1], 0.0, 1e-15);
@@ -248,7 +248,7 @@ static void defects_are_listed_and_located(void** state) {
   // every kind
   assert_true(crossing > 0 && touching > 0);
   assert_int_equal(below, 4);
-  noli_sim_check_free(world.context, &offenders);
+  noli_sim_check_free(world.context, &defects);
   world_done(&world);
 }
 

@@ -288,7 +288,7 @@ static void closed_structs_keep_their_sizes(void** state) {
   assert_int_equal(sizeof(NoliRegionVolume), 56);
   assert_int_equal(sizeof(NoliNewtonStat), 184);
   assert_int_equal(sizeof(NoliStepTiming), 64);
-  assert_int_equal(sizeof(NoliOffender), 104);
+  assert_int_equal(sizeof(NoliDefect), 104);
   assert_int_equal(sizeof(NoliFinding), 984);
   assert_int_equal(sizeof(NoliGcpContact), 48);
   assert_int_equal(sizeof(NoliSceneFile), 40);

@@ -147,7 +147,7 @@ static void friction_without_normal_force_is_reported(void** state) {
 }
 
 // More friction iterations than convergence requires change nothing.
-static void convergence_is_what_many_laggings_give(void** state) {
+static void convergence_is_what_many_friction_iterations_give(void** state) {
   (void)state;
   static const int32_t iterations[] = {NOLI_FRICTION_UNTIL_CONVERGENCE, 30};
   double speed[2];
@@ -226,7 +226,7 @@ int main(void) {
       cmocka_unit_test(friction_without_normal_force_is_reported),
       cmocka_unit_test(stresses_do_not_hide_friction),
       cmocka_unit_test(a_warning_is_about_one_body),
-      cmocka_unit_test(convergence_is_what_many_laggings_give),
+      cmocka_unit_test(convergence_is_what_many_friction_iterations_give),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

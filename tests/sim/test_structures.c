@@ -184,7 +184,7 @@ static void repeated_solves_of_an_arch_end(void** state) {
   for (int n = 0; n < 10; n++) {
     ASSERT_OK(noli_sim_step(sim, &report));
     most = report.newton_iterations > most ? report.newton_iterations : most;
-    solves = report.laggings > solves ? report.laggings : solves;
+    solves = report.friction_iterations > solves ? report.friction_iterations : solves;
     ASSERT_AT_MOST(report.friction_error, 0.05);
   }
   print_message("arch that comes down: at most %d solves and %lld iterations in a step\n", solves,

@@ -77,7 +77,7 @@ typedef struct NoliIpcScript {
   bool trapezoidal, fixed_corotated, no_gravity, no_self_contact, absolute;
 } NoliIpcScript;
 
-// Reads the text of the source. On failure, what was made must be released too.
+// Reads the text of the source. The result must be released even after a failure.
 NOLI_WARN_UNUSED NoliStatus noli_ipc_read(const NoliSceneSource* source, NoliIpcScript* script);
 void noli_ipc_release(NoliContext* context, NoliIpcScript* script);
 

@@ -48,7 +48,7 @@ typedef struct NoliIpcWorld {
   int64_t n_steps;
 } NoliIpcWorld;
 
-// Reads all meshes and places the parts. On failure, what was made must be released too.
+// Reads all meshes and places the parts. The result must be released even after a failure.
 NOLI_WARN_UNUSED NoliStatus noli_ipc_world_make(const NoliSceneSource* source,
                                                 const NoliIpcScript* script, NoliIpcWorld* world);
 void noli_ipc_world_release(NoliIpcWorld* world);

@@ -1,4 +1,4 @@
-// A picture of initial defects: the primitives that offend, and nothing else.
+// A picture of initial defects: only the primitives that intersect, touch or are inverted.
 #include "noli/output.h"
 
 #include "output/vtu.h"
@@ -22,7 +22,7 @@ typedef struct Picture {
   double* distance;
 } Picture;
 
-static void add_cell(Picture* picture, const NoliOffender* offender, int64_t number, int32_t body,
+static void add_cell(Picture* picture, const NoliDefect* defect, int64_t number, int32_t body,
                      int32_t n_new) {
   static const uint8_t types[] = {0, NOLI_CELL_VERTEX, NOLI_CELL_LINE, NOLI_CELL_TRIANGLE,
                                   NOLI_CELL_TETRAHEDRON};
@@ -30,9 +30,9 @@ static void add_cell(Picture* picture, const NoliOffender* offender, int64_t num
   picture->offsets[cell] = picture->n_vert;
   picture->types[cell] = types[n_new];
   picture->number[cell] = (int32_t)number;
-  picture->kind[cell] = (int32_t)offender->kind;
+  picture->kind[cell] = (int32_t)defect->kind;
   picture->body[cell] = body;
-  picture->distance[cell] = offender->distance;
+  picture->distance[cell] = defect->distance;
 }
 
 static void add_vertex(Picture* picture, const double x[3]) {
@@ -50,30 +50,30 @@ static bool is_of_mesh(const NoliMesh* mesh, const int32_t* vertex, int32_t n) {
   return all;
 }
 
-static void add_offender(Picture* picture, const NoliSimDef* def, const NoliOffender* offender,
-                         int64_t number) {
+static void add_defect(Picture* picture, const NoliSimDef* def, const NoliDefect* defect,
+                       int64_t number) {
   for (int side = 0; side < 2; side++) {
-    int32_t body = offender->entity[side], n = offender->n_vert[side];
+    int32_t body = defect->entity[side], n = defect->n_vert[side];
     if (body < 0 || body >= def->n_bodies || n < 1 || n > 4) {
       continue;
     }
     const NoliBodyDef* owner = &def->bodies[body];
     const double* x = owner->x0 != NULL ? owner->x0 : owner->mesh->x;
-    if (!is_of_mesh(owner->mesh, offender->vertex[side], n)) {
+    if (!is_of_mesh(owner->mesh, defect->vertex[side], n)) {
       continue;
     }
     for (int32_t k = 0; k < n; k++) {
-      add_vertex(picture, x + 3 * (int64_t)offender->vertex[side][k]);
+      add_vertex(picture, x + 3 * (int64_t)defect->vertex[side][k]);
     }
-    add_cell(picture, offender, number, body, n);
+    add_cell(picture, defect, number, body, n);
   }
-  add_vertex(picture, offender->position);
-  add_cell(picture, offender, number, -1, 1);
+  add_vertex(picture, defect->position);
+  add_cell(picture, defect, number, -1, 1);
 }
 
 static NoliStatus write_picture(NoliContext* context, const Picture* picture, const char* path) {
   const NoliFrameArray cell_data[] = {
-      {"offender", NOLI_FRAME_INT32, 1, picture->number, false},
+      {"defect", NOLI_FRAME_INT32, 1, picture->number, false},
       {"kind", NOLI_FRAME_INT32, 1, picture->kind, false},
       {"body", NOLI_FRAME_INT32, 1, picture->body, false},
       {"distance", NOLI_FRAME_FLOAT64, 1, picture->distance, false},
@@ -91,27 +91,27 @@ static NoliStatus write_picture(NoliContext* context, const Picture* picture, co
   return noli_vtu_write(context, path, &grid);
 }
 
-NoliStatus noli_output_write_offenders(NoliContext* context, const NoliSimDef* given,
-                                       const NoliOffender* offenders, int64_t n_offenders,
-                                       const char* path) {
-  NOLI_REQUIRE(context, context != NULL && given != NULL && path != NULL && n_offenders >= 0 &&
-                            (offenders != NULL || n_offenders == 0));
+NoliStatus noli_output_write_defects(NoliContext* context, const NoliSimDef* given,
+                                     const NoliDefect* defects, int64_t n_defects,
+                                     const char* path) {
+  NOLI_REQUIRE(context, context != NULL && given != NULL && path != NULL && n_defects >= 0 &&
+                            (defects != NULL || n_defects == 0));
   NoliStatus status = NOLI_OK;
   Picture picture = {0};
   NoliSimDef* def = NULL;
   NOLI_TRY(noli_definition_take(context, given, &def));
-  NOLI_CHECK(context, n_offenders <= INT32_MAX / VERTICES, NOLI_ERROR_TOO_LARGE,
-             "%s: %lld defects are too many for one file", path, (long long)n_offenders);
-  NOLI_NEW(context, picture.x, 3 * VERTICES * n_offenders);
-  NOLI_NEW(context, picture.connectivity, VERTICES * n_offenders);
-  NOLI_NEW(context, picture.offsets, CELLS * n_offenders);
-  NOLI_NEW(context, picture.types, CELLS * n_offenders);
-  NOLI_NEW(context, picture.number, CELLS * n_offenders);
-  NOLI_NEW(context, picture.kind, CELLS * n_offenders);
-  NOLI_NEW(context, picture.body, CELLS * n_offenders);
-  NOLI_NEW(context, picture.distance, CELLS * n_offenders);
-  for (int64_t i = 0; i < n_offenders; i++) {
-    add_offender(&picture, def, &offenders[i], i);
+  NOLI_CHECK(context, n_defects <= INT32_MAX / VERTICES, NOLI_ERROR_TOO_LARGE,
+             "%s: %lld defects are too many for one file", path, (long long)n_defects);
+  NOLI_NEW(context, picture.x, 3 * VERTICES * n_defects);
+  NOLI_NEW(context, picture.connectivity, VERTICES * n_defects);
+  NOLI_NEW(context, picture.offsets, CELLS * n_defects);
+  NOLI_NEW(context, picture.types, CELLS * n_defects);
+  NOLI_NEW(context, picture.number, CELLS * n_defects);
+  NOLI_NEW(context, picture.kind, CELLS * n_defects);
+  NOLI_NEW(context, picture.body, CELLS * n_defects);
+  NOLI_NEW(context, picture.distance, CELLS * n_defects);
+  for (int64_t i = 0; i < n_defects; i++) {
+    add_defect(&picture, def, &defects[i], i);
   }
   NOLI_TRY(write_picture(context, &picture, path));
 done:

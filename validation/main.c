@@ -23,6 +23,15 @@ static const struct {
     {"stack", validate_stack},
     {"shell_shear", validate_shell_shear},
     {"shell_weight", validate_shell_weight},
+    {"shell_hemisphere", validate_shell_hemisphere},
+    {"shell_annulus", validate_shell_annulus},
+    {"shell_pullout", validate_shell_pullout},
+    {"shell_pinched", validate_shell_pinched},
+    {"thin_vibration", validate_thin_vibration},
+    {"rod_weight", validate_rod_weight},
+    {"rod_bend", validate_rod_bend},
+    {"rod_twist", validate_rod_twist},
+    {"rod_lateral", validate_rod_lateral},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 

@@ -1,0 +1,195 @@
+// Loads at which rods and strips leave their plane: Greenhill's twist, lateral buckling, and a
+// curved rod that hangs, compared with closed forms and with the second variation of the energy.
+#include "cases.h"
+#include "thin.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+#define YOUNG 1e7
+#define DENSITY 1000.0
+#define POISSON 0.3
+#define RADIUS 0.01 // m
+
+// ---- leaving a plane ----------------------------------------------------------------------------
+
+enum { HALVINGS = 6, UNSTABLE_STEPS = 200 };
+#define DISTURBANCE 1e-5 // of the length
+#define BRACKET 0.1      // about the load of theory
+
+// A body in equilibrium, under a load over that of theory, that may leave its plane.
+typedef struct Unstable {
+  bool (*build)(const struct Unstable* unstable, double load, Thin* thin);
+  bool (*turn)(const struct Unstable* unstable, double load, double* x); // or NULL
+  int component;                                                         // across the plane
+  int32_t cells;
+  double length;  // m
+  bool both_ends; // clamped
+  double omega;   // rad/s, of the slowest vibration without the load, about
+  double natural; // curvature, 1/m
+} Unstable;
+
+// Whether a small displacement across the plane grows.
+static bool leaves(const Unstable* unstable, double load, bool* leaving) {
+  Thin thin;
+  double *x = NULL, *v = NULL;
+  bool good = thin_begin(&thin) && unstable->build(unstable, load, &thin);
+  thin.def.integrator = "backward_euler";
+  thin.def.tolerance = (NoliScaled){1e-2 * DISTURBANCE * unstable->length * unstable->omega, false};
+  good = good && thin_start(&thin, 2.0 / unstable->omega);
+  if (good) {
+    size_t n = 3 * (size_t)noli_sim_vertex_count(thin.run.sim);
+    x = malloc(sizeof *x * n);
+    v = calloc(n, sizeof *v);
+    good = x != NULL && v != NULL;
+    if (good) {
+      memcpy(x, noli_sim_positions(thin.run.sim), sizeof *x * n);
+    }
+  }
+
+  // the equilibrium, and a displacement across it that clamped ends lack
+  good = good && (unstable->turn == NULL || unstable->turn(unstable, load, x));
+  for (int32_t i = 0; good && i < thin.mesh->n_vert; i++) {
+    const double* X = thin.mesh->x + 3 * i;
+    double s = hypot(X[0], X[1]) / unstable->length;
+    bool moved = i > 1 && (!unstable->both_ends || i < unstable->cells - 1);
+    x[3 * i + unstable->component] += moved ? DISTURBANCE * unstable->length * s * s : 0.0;
+  }
+  good = good && noli_sim_set_state(thin.run.sim, x, v) == NOLI_OK;
+
+  double far = 0.0;
+  for (int step = 0; step < UNSTABLE_STEPS && good && far < 1e2 * DISTURBANCE * unstable->length;
+       step++) {
+    good = run_step(&thin.run);
+    far = 0.0;
+    for (int32_t i = 0; i < thin.mesh->n_vert && good; i++) {
+      const double* at = noli_sim_positions(thin.run.sim) + 3 * i;
+      far = fmax(far, fabs(at[unstable->component]));
+    }
+  }
+  *leaving = far > DISTURBANCE * unstable->length;
+  thin_end(&thin);
+  free(x);
+  free(v);
+  return good;
+}
+
+// The load at which it begins to leave, over that of theory.
+static bool find_load(const Unstable* unstable, double* load) {
+  double low = 1.0 - BRACKET, high = 1.0 + BRACKET;
+  for (int k = 0; k < HALVINGS; k++) {
+    double middle = 0.5 * (low + high);
+    bool leaving;
+    if (!leaves(unstable, middle, &leaving)) {
+      return false;
+    }
+    *(leaving ? &high : &low) = middle;
+  }
+  *load = 0.5 * (low + high);
+  return true;
+}
+
+// ---- twist --------------------------------------------------------------------------------------
+
+// Clamps are the middles of the first and last segment.
+static void between_clamps(const void* user, double s, double X[3]) {
+  X[0] = (s - 0.5) / (*(const int32_t*)user - 1.0);
+  X[1] = X[2] = 0.0;
+}
+
+static bool build_twisted(const Unstable* unstable, double load, Thin* thin) {
+  (void)load;
+  thin->body.rod.radius = RADIUS;
+  thin->body.rod.twist = 1.0;
+  thin->body.material.young = YOUNG;
+  thin->body.material.poisson = POISSON;
+  thin->body.material.density = DENSITY;
+  return thin_rod(thin, unstable->cells, between_clamps, &unstable->cells) &&
+         thin_hold_range(thin, 0, 2) && thin_hold_range(thin, unstable->cells - 1, 2);
+}
+
+// Turns the sections evenly by the angle whose torque G J angle / L is the load times Greenhill's.
+static bool twist_evenly(const Unstable* unstable, double load, double* x) {
+  const double angle = load * 8.9868 * (1.0 + POISSON);
+  for (int32_t k = 0; k < unstable->cells; k++) {
+    x[3 * (unstable->cells + 1 + k)] = RADIUS * angle * k / (unstable->cells - 1);
+  }
+  return true;
+}
+
+bool validate_rod_twist(Report* report) {
+  report_table(report, "Torque at which a clamped rod buckles, over Greenhill's",
+               "segments | torque | error");
+  for (int32_t cells = 21; cells <= (report->quick ? 21 : 81); cells += cells - 1) {
+    const Unstable twisted = {.build = build_twisted,
+                              .turn = twist_evenly,
+                              .component = 2,
+                              .cells = cells,
+                              .both_ends = true,
+                              .length = 1.0,
+                              .omega = 22.37 * sqrt(YOUNG / DENSITY) * 0.5 * RADIUS};
+    double load;
+    if (!find_load(&twisted, &load)) {
+      return false;
+    }
+    report_row(report, "%d | %.4f | %+.2f %%", (int)cells, load, 100.0 * (load - 1.0));
+    report_check(report, fabs(load - 1.0), cells > 40 ? 0.01 : 0.03,
+                 "critical torque, %d segments, relative", (int)cells);
+  }
+  return true;
+}
+
+// ---- lateral buckling ---------------------------------------------------------------------------
+
+#define HEIGHT 0.05 // m, of a flat section that stands on its narrow side
+// A narrow cantilever of length 1 buckles under the weight 12.85 (E I G J)^(1/2) per length: six
+// times the first zero of the Bessel function of order -1/6.
+#define LATERAL 12.8537
+
+static void set_material(Thin* thin) {
+  thin->body.material.young = YOUNG;
+  thin->body.material.poisson = POISSON;
+  thin->body.material.density = DENSITY;
+}
+
+// A straight rod of 1 m whose clamp is the middle of its first segment.
+static void straight(const void* user, double s, double X[3]) {
+  X[0] = (s - 0.5) / (*(const int32_t*)user - 0.5);
+  X[1] = X[2] = 0.0;
+}
+
+// An ellipse that is 30 times as high as wide.
+static bool build_ribbon(const Unstable* unstable, double load, Thin* thin) {
+  const double a = 0.5 * HEIGHT, b = a / 30.0;
+  const double bending = 0.25 * YOUNG * b * b, share = a * a / (a * a + b * b);
+  const double twist = YOUNG * b * b * share / (2.0 + 2.0 * POISSON);
+  set_material(thin);
+  thin->body.rod.radius = a;
+  thin->body.rod.second_radius = b;
+  thin->body.rod.normal[1] = 1.0;
+  thin->body.rod.twist = 1.0;
+  thin->def.gravity[1] = -load * LATERAL * sqrt(bending * twist) / DENSITY;
+  return thin_rod(thin, unstable->cells, straight, &unstable->cells) && thin_hold_range(thin, 0, 2);
+}
+
+bool validate_rod_lateral(Report* report) {
+  report_table(report, "Weight at which an upright cantilever buckles sideways, over theory",
+               "segments | weight | error");
+  for (int32_t cells = 16; cells <= (report->quick ? 16 : 64); cells *= 2) {
+    const Unstable upright = {.build = build_ribbon,
+                              .component = 2,
+                              .cells = cells,
+                              .length = 1.0,
+                              .omega = 3.516 * sqrt(YOUNG / DENSITY) * HEIGHT / 120.0};
+    double load;
+    if (!find_load(&upright, &load)) {
+      return false;
+    }
+    report_row(report, "%d | %.4f | %+.2f %%", (int)cells, load, 100.0 * (load - 1.0));
+    report_check(report, fabs(load - 1.0), 0.01, "critical weight, %d segments, relative",
+                 (int)cells);
+  }
+  return true;
+}

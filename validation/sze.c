@@ -1,0 +1,336 @@
+// Popular benchmarks of shells, compared with the tables of [Sze2004].
+#include "cases.h"
+#include "thin.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+#define TINY 1e-6
+
+// A displacement, m, that is published for the full load.
+typedef struct Target {
+  const char* name;
+  Wanted* at;
+  int component;
+  double published; // with its sign; NAN: only listed
+} Target;
+
+typedef struct Mesh {
+  const char* pattern;
+  int32_t cells[2]; // of a patch
+  double bound;     // of the displacements, over those published
+  bool quick;
+} Mesh;
+
+typedef struct Benchmark {
+  const char *title, *cells; // of the table and of its column of cells
+  bool (*build)(Thin* thin, const Mesh* mesh);
+  int steps;
+  Target target[3];
+  Mesh mesh[8];
+} Benchmark;
+
+static bool run_mesh(Report* report, const Benchmark* benchmark, const Mesh* mesh) {
+  Thin thin;
+  bool good =
+      thin_begin(&thin) && benchmark->build(&thin, mesh) && thin_solve(&thin, benchmark->steps);
+  char row[256];
+  double worst = 0.0;
+  int n = snprintf(row, sizeof row, "%s | %d x %d", mesh->pattern, (int)mesh->cells[0],
+                   (int)mesh->cells[1]);
+  for (int k = 0; k < 3 && benchmark->target[k].name != NULL && good; k++) {
+    const Target* target = &benchmark->target[k];
+    double u[3];
+    thin_displacement(&thin, target->at, u);
+    n += snprintf(row + n, sizeof row - (size_t)n, " | %.5g", fabs(u[target->component]));
+    if (isnan(target->published)) {
+      continue;
+    }
+    double error = u[target->component] / target->published - 1.0;
+    n += snprintf(row + n, sizeof row - (size_t)n, " | %.5g | %+.2f %%", fabs(u[target->component]),
+                  100.0 * error);
+    worst = fmax(worst, fabs(error));
+  }
+  if (good) {
+    report_row(report, "%s | %lld", row, (long long)thin.run.newton);
+    report_check(report, worst, mesh->bound, "%s, %d x %d cells, relative", mesh->pattern,
+                 (int)mesh->cells[0], (int)mesh->cells[1]);
+  }
+  thin_end(&thin);
+  return good;
+}
+
+static bool run_benchmark(Report* report, const Benchmark* benchmark) {
+  char columns[256];
+  int n = snprintf(columns, sizeof columns, "mesh | %s", benchmark->cells);
+  for (int k = 0; k < 3 && benchmark->target[k].name != NULL; k++) {
+    const Target* target = &benchmark->target[k];
+    n += snprintf(columns + n, sizeof columns - (size_t)n, " | %s", target->name);
+    if (!isnan(target->published)) {
+      n += snprintf(columns + n, sizeof columns - (size_t)n, " (%g) | error",
+                    fabs(target->published));
+    }
+  }
+  snprintf(columns + n, sizeof columns - (size_t)n, " | Newton iterations");
+  report_table(report, benchmark->title, columns);
+  bool good = true;
+  for (int k = 0; k < 8 && benchmark->mesh[k].pattern != NULL && good; k++) {
+    good = (report->quick && !benchmark->mesh[k].quick) ||
+           run_mesh(report, benchmark, &benchmark->mesh[k]);
+  }
+  return good;
+}
+
+// ---- places -------------------------------------------------------------------------------------
+
+static bool at_x_zero(const double X[3]) {
+  return fabs(X[0]) < TINY;
+}
+
+static bool at_y_zero(const double X[3]) {
+  return fabs(X[1]) < TINY;
+}
+
+static bool at_z_zero(const double X[3]) {
+  return fabs(X[2]) < TINY;
+}
+
+// Ends of the axes.
+static bool at_x_high(const double X[3]) {
+  return X[0] > 0.0 && at_y_zero(X) && at_z_zero(X);
+}
+
+static bool at_x_low(const double X[3]) {
+  return X[0] < 0.0 && at_y_zero(X) && at_z_zero(X);
+}
+
+static bool at_y_high(const double X[3]) {
+  return X[1] > 0.0 && at_x_zero(X) && at_z_zero(X);
+}
+
+static bool at_y_low(const double X[3]) {
+  return X[1] < 0.0 && at_x_zero(X) && at_z_zero(X);
+}
+
+static double at_side(int patch, int axis) {
+  return (patch >> axis) % 2 == 0 ? 1.0 : -1.0;
+}
+
+// ---- hemisphere with a hole ---------------------------------------------------------------------
+
+static void hemisphere_map(int patch, double u, double v, double X[3]) {
+  double azimuth = 0.5 * PI * u, height = 0.4 * PI * v;
+  X[0] = at_side(patch, 0) * 10.0 * cos(height) * cos(azimuth);
+  X[1] = at_side(patch, 1) * 10.0 * cos(height) * sin(azimuth);
+  X[2] = 10.0 * sin(height);
+}
+
+static bool build_hemisphere(Thin* thin, const Mesh* mesh) {
+  const Patches patches = {.count = 4,
+                           .map = hemisphere_map,
+                           .size = {5.0 * PI, 4.0 * PI},
+                           .cells = {mesh->cells[0], mesh->cells[1]},
+                           .pattern = mesh->pattern};
+  thin->body.material.young = 6.825e7;
+  thin->body.material.poisson = 0.3;
+  const double force = 400.0;
+  return thin_shell(thin, &patches, 0.04, "plate") && thin_hold(thin, at_x_zero, "x") &&
+         thin_hold(thin, at_y_zero, "y") && thin_hold(thin, at_x_high, "z") &&
+         thin_load(thin, at_x_high, "total", -force, 0.0, 0.0) &&
+         thin_load(thin, at_x_low, "total", force, 0.0, 0.0) &&
+         thin_load(thin, at_y_high, "total", 0.0, force, 0.0) &&
+         thin_load(thin, at_y_low, "total", 0.0, -force, 0.0);
+}
+
+bool validate_shell_hemisphere(Report* report) {
+  static const Benchmark hemisphere = {
+      .title = "Displacements of the points under 400 N, m",
+      .cells = "cells of a quarter",
+      .build = build_hemisphere,
+      .steps = 4,
+      .target = {{"inward", at_x_high, 0, -8.178}, {"outward", at_y_high, 1, NAN}},
+      .mesh = {{"alternating", {8, 8}, 0.06, true},
+               {"alternating", {16, 16}, 0.025, false},
+               {"unstructured", {8, 8}, 0.06, false},
+               {"unstructured", {16, 16}, 0.015, false},
+               {"unstructured", {32, 32}, 0.012, false}}};
+  return run_benchmark(report, &hemisphere);
+}
+
+// ---- slit annular plate -------------------------------------------------------------------------
+
+#define SLIT 1e-6 // of a turn
+
+static void annulus_map(int patch, double u, double v, double X[3]) {
+  double radius = 6.0 + 4.0 * v, angle = 2.0 * PI * u * (1.0 - SLIT);
+  (void)patch;
+  X[0] = radius * cos(angle);
+  X[1] = radius * sin(angle);
+  X[2] = 0.0;
+}
+
+static bool at_clamped_side(const double X[3]) {
+  return X[0] > 0.0 && X[1] == 0.0;
+}
+
+static bool at_loaded_side(const double X[3]) {
+  return X[0] > 0.0 && X[1] < 0.0 && X[1] > -1e-3;
+}
+
+static bool inside_loaded_side(const double X[3]) {
+  return at_loaded_side(X) && X[0] > 6.0 + TINY && X[0] < 10.0 - TINY;
+}
+
+static bool at_inner_corner(const double X[3]) {
+  return at_loaded_side(X) && X[0] < 6.0 + TINY;
+}
+
+static bool at_outer_corner(const double X[3]) {
+  return at_loaded_side(X) && X[0] > 10.0 - TINY;
+}
+
+// The force along the side is 0.8 N/m: half of it acts at each end of a cell.
+static bool build_annulus(Thin* thin, const Mesh* mesh) {
+  const Patches patches = {.count = 1,
+                           .map = annulus_map,
+                           .size = {16.0 * PI, 4.0},
+                           .cells = {mesh->cells[0], mesh->cells[1]},
+                           .pattern = mesh->pattern};
+  thin->body.material.young = 2.1e7;
+  thin->body.material.poisson = 0.0;
+  const double half = 0.5 * 0.8 * 4.0 / mesh->cells[1];
+  return thin_shell(thin, &patches, 0.03, "plate") &&
+         thin_clamp(thin, at_clamped_side, (double[]){0.0, -2e-3, 0.0}) &&
+         thin_load(thin, at_loaded_side, "nodal", 0.0, 0.0, half) &&
+         thin_load(thin, inside_loaded_side, "nodal", 0.0, 0.0, half);
+}
+
+bool validate_shell_annulus(Report* report) {
+  static const Benchmark annulus = {
+      .title = "Displacements of the corners under 0.8 N/m, m",
+      .cells = "cells around and across",
+      .build = build_annulus,
+      .steps = 4,
+      .target = {{"inner", at_inner_corner, 2, 13.891}, {"outer", at_outer_corner, 2, 17.528}},
+      .mesh = {{"alternating", {32, 4}, 0.1, false},
+               {"alternating", {64, 8}, 0.05, false},
+               {"unstructured", {32, 4}, 0.03, true},
+               {"unstructured", {64, 8}, 0.025, false},
+               {"unstructured", {96, 12}, 0.02, false}}};
+  return run_benchmark(report, &annulus);
+}
+
+// ---- cylinders ----------------------------------------------------------------------------------
+
+// An eighth, from the middle of the load at u = v = 0 to the side and to the end.
+static void octant(int patch, double u, double v, double radius, double length, double X[3]) {
+  X[0] = at_side(patch, 0) * radius * sin(0.5 * PI * u);
+  X[1] = at_side(patch, 1) * radius * cos(0.5 * PI * u);
+  X[2] = at_side(patch, 2) * 0.5 * length * v;
+}
+
+static void pullout_map(int patch, double u, double v, double X[3]) {
+  octant(patch, u, v, 4.953, 10.35, X);
+}
+
+static bool at_end_of_pullout(const double X[3]) {
+  return X[0] > 0.0 && at_y_zero(X) && X[2] > 0.5 * 10.35 - TINY;
+}
+
+static bool build_pullout(Thin* thin, const Mesh* mesh) {
+  const Patches patches = {.count = 8,
+                           .map = pullout_map,
+                           .size = {0.5 * PI * 4.953, 0.5 * 10.35},
+                           .cells = {mesh->cells[0], mesh->cells[1]},
+                           .pattern = mesh->pattern};
+  thin->body.material.young = 10.5e6;
+  thin->body.material.poisson = 0.3125;
+  const double force = 40000.0;
+  return thin_shell(thin, &patches, 0.094, "plate") && thin_hold(thin, at_x_zero, "x") &&
+         thin_hold(thin, at_y_zero, "y") && thin_hold(thin, at_z_zero, "z") &&
+         thin_load(thin, at_y_high, "total", 0.0, force, 0.0) &&
+         thin_load(thin, at_y_low, "total", 0.0, -force, 0.0);
+}
+
+bool validate_shell_pullout(Report* report) {
+  static const Benchmark pullout = {
+      .title = "Displacements under 40 kN, m: of the load, of the side, of the side at the end",
+      .cells = "cells of an eighth",
+      .build = build_pullout,
+      .steps = 8,
+      .target = {{"load", at_y_high, 1, 2.768},
+                 {"side", at_x_high, 0, -4.551},
+                 {"end", at_end_of_pullout, 0, -3.269}},
+      .mesh = {{"alternating", {12, 8}, 0.08, true},
+               {"alternating", {24, 16}, 0.015, false},
+               {"unstructured", {12, 8}, 0.08, false},
+               {"unstructured", {24, 16}, 0.015, false}}};
+  return run_benchmark(report, &pullout);
+}
+
+#define PINCHED_RADIUS 100.0
+#define PINCHED_LENGTH 200.0
+#define PINCHED_YOUNG 3e4
+
+// Cells become smaller towards the load, where the shell bends over sqrt(R t), 10 m.
+static double graded(double u) {
+  return (u + 2.0 * u * u) / 3.0;
+}
+
+static void pinched_map(int patch, double u, double v, double X[3]) {
+  octant(patch, graded(u), graded(v), PINCHED_RADIUS, PINCHED_LENGTH, X);
+}
+
+static bool at_diaphragm(const double X[3]) {
+  return fabs(X[2]) > 0.5 * PINCHED_LENGTH - TINY;
+}
+
+// Diaphragms hold the ends in their planes.
+static bool pinch(Thin* thin, const Mesh* mesh, double force) {
+  const Patches patches = {.count = 8,
+                           .map = pinched_map,
+                           .size = {0.5 * PI * PINCHED_RADIUS, 0.5 * PINCHED_LENGTH},
+                           .cells = {mesh->cells[0], mesh->cells[1]},
+                           .pattern = mesh->pattern};
+  thin->body.material.young = PINCHED_YOUNG;
+  thin->body.material.poisson = 0.3;
+  return thin_shell(thin, &patches, 1.0, "plate") && thin_hold(thin, at_x_zero, "x") &&
+         thin_hold(thin, at_y_zero, "y") && thin_hold(thin, at_z_zero, "z") &&
+         thin_hold(thin, at_diaphragm, "xy") &&
+         thin_load(thin, at_y_high, "total", 0.0, -force, 0.0) &&
+         thin_load(thin, at_y_low, "total", 0.0, force, 0.0);
+}
+
+static bool build_pinched(Thin* thin, const Mesh* mesh) {
+  return pinch(thin, mesh, 1200.0);
+}
+
+// By a hundredth of the thickness in theory, 164.24 P / (E t).
+static bool build_touched(Thin* thin, const Mesh* mesh) {
+  thin->def.tolerance = (NoliScaled){1e-7, false};
+  return pinch(thin, mesh, 0.01 * PINCHED_YOUNG / 164.24);
+}
+
+bool validate_shell_pinched(Report* report) {
+  static const Benchmark touched = {.title = "Displacement of the load, m, small",
+                                    .cells = "cells of an eighth",
+                                    .build = build_touched,
+                                    .steps = 1,
+                                    .target = {{"load", at_y_high, 1, -0.01}},
+                                    .mesh = {{"alternating", {8, 8}, 0.2, true},
+                                             {"alternating", {16, 16}, 0.07, false},
+                                             {"alternating", {32, 32}, 0.025, false},
+                                             {"unstructured", {16, 16}, 0.035, false},
+                                             {"unstructured", {32, 32}, 0.02, false}}};
+  static const Benchmark pinched = {
+      .title = "Displacements under 1.2 kN, m: of the load, of the side",
+      .cells = "cells of an eighth",
+      .build = build_pinched,
+      .steps = 4,
+      .target = {{"load", at_y_high, 1, -23.164}, {"side", at_x_high, 0, NAN}},
+      .mesh = {{"alternating", {16, 16}, 0.1, false},
+               {"unstructured", {16, 16}, 0.1, false},
+               {"unstructured", {24, 24}, 0.05, false}}};
+  return run_benchmark(report, &touched) && run_benchmark(report, &pinched);
+}

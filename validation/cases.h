@@ -31,3 +31,4 @@ Case validate_rod_weight;
 Case validate_rod_bend;
 Case validate_rod_twist;
 Case validate_rod_lateral;
+Case validate_rod_curl;

@@ -28,7 +28,8 @@ typedef struct Unstable {
   double length;  // m
   bool both_ends; // clamped
   double omega;   // rad/s, of the slowest vibration without the load, about
-  double natural; // curvature, 1/m
+  double natural; // curvature, 1/m, and the weight of theory
+  double weight;
 } Unstable;
 
 // Whether a small displacement across the plane grows.
@@ -190,6 +191,169 @@ bool validate_rod_lateral(Report* report) {
     report_row(report, "%d | %.4f | %+.2f %%", (int)cells, load, 100.0 * (load - 1.0));
     report_check(report, fabs(load - 1.0), 0.01, "critical weight, %d segments, relative",
                  (int)cells);
+  }
+  return true;
+}
+
+// ---- a curved rod ----------------------------------------------------------------------------
+
+// A rod of length 1 and bending stiffness 1 with a natural curvature in the plane of gravity,
+// clamped horizontally at s = 0 and curved upward, in equilibrium under the weight beta per length:
+// theta'' = beta (1 - s) cos(theta), theta'(1) = natural.
+enum { PARTS = 200 };
+
+typedef struct Curl {
+  double natural, beta, torsion; // G J over E I
+  double theta[2 * PARTS + 1], curvature[2 * PARTS + 1];
+} Curl;
+
+// Integrates from the curvature at the clamp; returns the excess of that at the end.
+static double shoot(Curl* curl, double first) {
+  const double h = 0.5 / PARTS;
+  double theta = 0.0, kappa = first;
+  for (int i = 0; i <= 2 * PARTS; i++) {
+    double s = i * h;
+    curl->theta[i] = theta;
+    curl->curvature[i] = kappa;
+    double middle = theta + 0.5 * h * kappa;
+    double kappa_middle = kappa + 0.5 * h * curl->beta * (1.0 - s) * cos(theta);
+    kappa += h * curl->beta * (1.0 - s - 0.5 * h) * cos(middle);
+    theta += h * kappa_middle;
+  }
+  return curl->curvature[2 * PARTS] - curl->natural;
+}
+
+// Newton's method from the curvature of a slightly smaller weight.
+static double balance(Curl* curl, double first) {
+  for (int k = 0; k < 4; k++) {
+    double excess = shoot(curl, first), step = 1e-6;
+    first -= excess * step / (shoot(curl, first + step) - excess);
+  }
+  (void)shoot(curl, first);
+  return first;
+}
+
+// The second variation of the energy for a rotation f t + g m about tangent and normal, by linear
+// elements: twice its density is
+//   G J (f' - kappa g)^2 + E I (g' + kappa f)^2 - M (f g' - g f' + kappa (f^2 + g^2))
+//   + N g^2 - Q f g
+// with the moment M = E I (kappa - natural) and the internal force N along t, Q along m.
+static void add_part(const Curl* curl, int part, double matrix[4][4]) {
+  const double h = 1.0 / PARTS, s = (part + 0.5) * h;
+  const double kappa = curl->curvature[2 * part + 1], theta = curl->theta[2 * part + 1];
+  const double moment = kappa - curl->natural;
+  const double along = -curl->beta * (1.0 - s) * sin(theta);
+  const double across = -curl->beta * (1.0 - s) * cos(theta);
+  // rows: f, g, f', g' at the middle in terms of f and g at both ends
+  const double row[4][4] = {{0.5, 0.0, 0.5, 0.0},
+                            {0.0, 0.5, 0.0, 0.5},
+                            {-1.0 / h, 0.0, 1.0 / h, 0.0},
+                            {0.0, -1.0 / h, 0.0, 1.0 / h}};
+  const double twist = curl->torsion;
+  const double form[4][4] = {
+      {kappa * kappa - moment * kappa, -0.5 * across, 0.0, kappa - 0.5 * moment},
+      {-0.5 * across, twist * kappa * kappa - moment * kappa + along, 0.5 * moment - twist * kappa,
+       0.0},
+      {0.0, 0.5 * moment - twist * kappa, twist, 0.0},
+      {kappa - 0.5 * moment, 0.0, 0.0, 1.0}};
+  for (int a = 0; a < 16; a++) {
+    for (int b = 0; b < 16; b++) {
+      matrix[a / 4][a % 4] += h * row[b / 4][a / 4] * form[b / 4][b % 4] * row[b % 4][a % 4];
+    }
+  }
+}
+
+// Whether the second variation is positive: Gauss elimination of one end after the other.
+static bool stays_plane(const Curl* curl) {
+  double left[2][2] = {{0}};
+  for (int part = PARTS - 1; part >= 0; part--) {
+    double matrix[4][4] = {{0}};
+    add_part(curl, part, matrix);
+    for (int k = 0; k < 4; k++) {
+      matrix[2 + k / 2][2 + k % 2] += left[k / 2][k % 2];
+    }
+    for (int pivot = 3; pivot >= 2; pivot--) {
+      if (!(matrix[pivot][pivot] > 0.0)) {
+        return false;
+      }
+      for (int k = 0; k < pivot * pivot; k++) {
+        int i = k / pivot, j = k % pivot;
+        matrix[i][j] -= matrix[i][pivot] * matrix[pivot][j] / matrix[pivot][pivot];
+      }
+    }
+    for (int k = 0; k < 4; k++) {
+      left[k / 2][k % 2] = matrix[k / 2][k % 2];
+    }
+  }
+  return true;
+}
+
+// The weight at which the rod leaves the plane.
+static double curl_weight(double natural, double torsion) {
+  const double step = 0.05;
+  Curl curl = {.natural = natural, .torsion = torsion};
+  double first = natural;
+  do {
+    curl.beta += step;
+    first = balance(&curl, first);
+  } while (stays_plane(&curl) && curl.beta < 200.0);
+  return curl.beta - 0.5 * step;
+}
+
+// The arc from the middle of the first segment on, which is horizontal.
+static void arc(const void* user, double s, double X[3]) {
+  const Unstable* unstable = user;
+  double angle = unstable->natural * (s - 0.5) / (unstable->cells - 0.5);
+  X[0] = sin(angle) / unstable->natural;
+  X[1] = (1.0 - cos(angle)) / unstable->natural;
+  X[2] = 0.0;
+}
+
+static bool build_curl(const Unstable* unstable, double load, Thin* thin) {
+  const double weight = load * unstable->weight;
+  set_material(thin);
+  thin->body.rod.radius = RADIUS;
+  thin->body.rod.twist = 1.0;
+  thin->def.gravity[1] = -weight * YOUNG * RADIUS * RADIUS / (4.0 * DENSITY);
+  return thin_rod(thin, unstable->cells, arc, unstable) && thin_hold_range(thin, 0, 2);
+}
+
+// The equilibrium in the plane.
+static bool hang_in_plane(const Unstable* unstable, double load, double* x) {
+  Thin thin;
+  bool good = thin_begin(&thin) && build_curl(unstable, load, &thin) && thin_solve(&thin, 1);
+  if (good) {
+    memcpy(x, noli_sim_positions(thin.run.sim),
+           3 * sizeof *x * (size_t)noli_sim_vertex_count(thin.run.sim));
+  }
+  thin_end(&thin);
+  return good;
+}
+
+bool validate_rod_curl(Report* report) {
+  static const double naturals[] = {4.0, 5.0};
+  report_table(report, "Weight at which a rod that is curved upward leaves its plane",
+               "curvature | segments | theory | over theory | error");
+  for (int k = 0; k < (report->quick ? 1 : 2); k++) {
+    const double weight = curl_weight(naturals[k], 1.0 / (1.0 + POISSON));
+    for (int32_t cells = 20; cells <= (report->quick ? 20 : 40); cells *= 2) {
+      const Unstable curl = {.build = build_curl,
+                             .turn = hang_in_plane,
+                             .component = 2,
+                             .cells = cells,
+                             .length = 1.0,
+                             .natural = naturals[k],
+                             .weight = weight,
+                             .omega = 3.516 * sqrt(YOUNG / DENSITY) * 0.5 * RADIUS};
+      double load;
+      if (!find_load(&curl, &load)) {
+        return false;
+      }
+      report_row(report, "%g | %d | %.2f | %.4f | %+.2f %%", naturals[k], (int)cells, weight, load,
+                 100.0 * (load - 1.0));
+      report_check(report, fabs(load - 1.0), cells > 20 ? 0.015 : 0.045,
+                   "critical weight, curvature %g, %d segments, relative", naturals[k], (int)cells);
+    }
   }
   return true;
 }

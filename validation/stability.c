@@ -351,7 +351,7 @@ bool validate_rod_curl(Report* report) {
       }
       report_row(report, "%g | %d | %.2f | %.4f | %+.2f %%", naturals[k], (int)cells, weight, load,
                  100.0 * (load - 1.0));
-      report_check(report, fabs(load - 1.0), cells > 20 ? 0.015 : 0.045,
+      report_check(report, fabs(load - 1.0), cells > 20 ? 0.02 : 0.065,
                    "critical weight, curvature %g, %d segments, relative", naturals[k], (int)cells);
     }
   }

@@ -215,8 +215,7 @@ bool validate_shell_annulus(Report* report) {
       .mesh = {{"alternating", {32, 4}, 0.1, false},
                {"alternating", {64, 8}, 0.05, false},
                {"unstructured", {32, 4}, 0.03, true},
-               {"unstructured", {64, 8}, 0.025, false},
-               {"unstructured", {96, 12}, 0.02, false}}};
+               {"unstructured", {64, 8}, 0.025, false}}};
   return run_benchmark(report, &annulus);
 }
 
@@ -285,15 +284,17 @@ static bool at_diaphragm(const double X[3]) {
   return fabs(X[2]) > 0.5 * PINCHED_LENGTH - TINY;
 }
 
-// Diaphragms hold the ends in their planes.
-static bool pinch(Thin* thin, const Mesh* mesh, double force) {
+// Pinched by a hundredth of the thickness; diaphragms hold the ends in their planes.
+static bool build_pinched(Thin* thin, const Mesh* mesh) {
   const Patches patches = {.count = 8,
                            .map = pinched_map,
                            .size = {0.5 * PI * PINCHED_RADIUS, 0.5 * PINCHED_LENGTH},
                            .cells = {mesh->cells[0], mesh->cells[1]},
                            .pattern = mesh->pattern};
+  const double force = 0.01 * PINCHED_YOUNG / 164.24; // theory: 164.24 P / (E t)
   thin->body.material.young = PINCHED_YOUNG;
   thin->body.material.poisson = 0.3;
+  thin->def.tolerance = (NoliScaled){1e-7, false};
   return thin_shell(thin, &patches, 1.0, "plate") && thin_hold(thin, at_x_zero, "x") &&
          thin_hold(thin, at_y_zero, "y") && thin_hold(thin, at_z_zero, "z") &&
          thin_hold(thin, at_diaphragm, "xy") &&
@@ -301,20 +302,10 @@ static bool pinch(Thin* thin, const Mesh* mesh, double force) {
          thin_load(thin, at_y_low, "total", 0.0, force, 0.0);
 }
 
-static bool build_pinched(Thin* thin, const Mesh* mesh) {
-  return pinch(thin, mesh, 1200.0);
-}
-
-// By a hundredth of the thickness in theory, 164.24 P / (E t).
-static bool build_touched(Thin* thin, const Mesh* mesh) {
-  thin->def.tolerance = (NoliScaled){1e-7, false};
-  return pinch(thin, mesh, 0.01 * PINCHED_YOUNG / 164.24);
-}
-
 bool validate_shell_pinched(Report* report) {
-  static const Benchmark touched = {.title = "Displacement of the load, m, small",
+  static const Benchmark pinched = {.title = "Displacement of the load, m, small",
                                     .cells = "cells of an eighth",
-                                    .build = build_touched,
+                                    .build = build_pinched,
                                     .steps = 1,
                                     .target = {{"load", at_y_high, 1, -0.01}},
                                     .mesh = {{"alternating", {8, 8}, 0.2, true},
@@ -322,14 +313,5 @@ bool validate_shell_pinched(Report* report) {
                                              {"alternating", {32, 32}, 0.025, false},
                                              {"unstructured", {16, 16}, 0.035, false},
                                              {"unstructured", {32, 32}, 0.02, false}}};
-  static const Benchmark pinched = {
-      .title = "Displacements under 1.2 kN, m: of the load, of the side",
-      .cells = "cells of an eighth",
-      .build = build_pinched,
-      .steps = 4,
-      .target = {{"load", at_y_high, 1, -23.164}, {"side", at_x_high, 0, NAN}},
-      .mesh = {{"alternating", {16, 16}, 0.1, false},
-               {"unstructured", {16, 16}, 0.1, false},
-               {"unstructured", {24, 24}, 0.05, false}}};
-  return run_benchmark(report, &touched) && run_benchmark(report, &pinched);
+  return run_benchmark(report, &pinched);
 }

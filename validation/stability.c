@@ -32,48 +32,48 @@ typedef struct Unstable {
   double weight;
 } Unstable;
 
+// Starts from the equilibrium and a displacement across it that clamped ends lack.
+static bool disturb(const Unstable* unstable, double load, Thin* thin) {
+  size_t n = 3 * (size_t)noli_sim_vertex_count(thin->run.sim);
+  double *x = malloc(sizeof *x * n), *v = calloc(n, sizeof *v);
+  bool good = x != NULL && v != NULL;
+  if (good) {
+    memcpy(x, noli_sim_positions(thin->run.sim), sizeof *x * n);
+    good = unstable->turn == NULL || unstable->turn(unstable, load, x);
+  }
+  for (int32_t i = 2; good && i < thin->mesh->n_vert - (unstable->both_ends ? 2 : 0); i++) {
+    double s = hypot(thin->mesh->x[3 * i], thin->mesh->x[3 * i + 1]) / unstable->length;
+    x[3 * i + unstable->component] += DISTURBANCE * unstable->length * s * s;
+  }
+  good = good && noli_sim_set_state(thin->run.sim, x, v) == NOLI_OK;
+  free(x);
+  free(v);
+  return good;
+}
+
+static double distance_across(const Unstable* unstable, const Thin* thin) {
+  double far = 0.0;
+  for (int32_t i = 0; i < thin->mesh->n_vert; i++) {
+    far = fmax(far, fabs(noli_sim_positions(thin->run.sim)[3 * i + unstable->component]));
+  }
+  return far;
+}
+
 // Whether a small displacement across the plane grows.
 static bool leaves(const Unstable* unstable, double load, bool* leaving) {
   Thin thin;
-  double *x = NULL, *v = NULL;
+  const double least = DISTURBANCE * unstable->length;
+  double far = 0.0;
   bool good = thin_begin(&thin) && unstable->build(unstable, load, &thin);
   thin.def.integrator = "backward_euler";
-  thin.def.tolerance = (NoliScaled){1e-2 * DISTURBANCE * unstable->length * unstable->omega, false};
-  good = good && thin_start(&thin, 2.0 / unstable->omega);
-  if (good) {
-    size_t n = 3 * (size_t)noli_sim_vertex_count(thin.run.sim);
-    x = malloc(sizeof *x * n);
-    v = calloc(n, sizeof *v);
-    good = x != NULL && v != NULL;
-    if (good) {
-      memcpy(x, noli_sim_positions(thin.run.sim), sizeof *x * n);
-    }
-  }
-
-  // the equilibrium, and a displacement across it that clamped ends lack
-  good = good && (unstable->turn == NULL || unstable->turn(unstable, load, x));
-  for (int32_t i = 0; good && i < thin.mesh->n_vert; i++) {
-    const double* X = thin.mesh->x + 3 * i;
-    double s = hypot(X[0], X[1]) / unstable->length;
-    bool moved = i > 1 && (!unstable->both_ends || i < unstable->cells - 1);
-    x[3 * i + unstable->component] += moved ? DISTURBANCE * unstable->length * s * s : 0.0;
-  }
-  good = good && noli_sim_set_state(thin.run.sim, x, v) == NOLI_OK;
-
-  double far = 0.0;
-  for (int step = 0; step < UNSTABLE_STEPS && good && far < 1e2 * DISTURBANCE * unstable->length;
-       step++) {
+  thin.def.tolerance = (NoliScaled){1e-2 * least * unstable->omega, false};
+  good = good && thin_start(&thin, 2.0 / unstable->omega) && disturb(unstable, load, &thin);
+  for (int step = 0; step < UNSTABLE_STEPS && good && far < 1e2 * least; step++) {
     good = run_step(&thin.run);
-    far = 0.0;
-    for (int32_t i = 0; i < thin.mesh->n_vert && good; i++) {
-      const double* at = noli_sim_positions(thin.run.sim) + 3 * i;
-      far = fmax(far, fabs(at[unstable->component]));
-    }
+    far = distance_across(unstable, &thin);
   }
-  *leaving = far > DISTURBANCE * unstable->length;
+  *leaving = far > least;
   thin_end(&thin);
-  free(x);
-  free(v);
   return good;
 }
 

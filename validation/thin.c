@@ -70,41 +70,40 @@ static int32_t join(int32_t n, double* x, int32_t* became) {
   return kept;
 }
 
-bool thin_shell(Thin* thin, const Patches* patches, double thickness, const char* bending_law) {
-  NoliContext* context = thin->run.context;
-  NoliMesh *sheet = NULL, *mesh = NULL;
-  double* x = NULL;
-  int32_t* became = NULL;
-  thin->body.shell.thickness = thickness;
-  thin->body.shell.bending_law = bending_law;
-  bool good = noli_mesh_make_sheet(context, patches->size[0], patches->size[1], patches->cells[0],
-                                   patches->cells[1], patches->pattern, &sheet) == NOLI_OK;
-
-  // all patches
-  int32_t n = good ? patches->count * sheet->n_vert : 0;
-  int32_t n_tri = good ? patches->count * sheet->n_tri : 0;
-  x = malloc(3 * sizeof *x * (size_t)n);
-  became = malloc(sizeof *became * (size_t)n);
+// The sheets of all patches as one mesh.
+static bool join_patches(NoliContext* context, const Patches* patches, const NoliMesh* sheet,
+                         NoliMesh** mesh) {
+  int32_t n = patches->count * sheet->n_vert, n_tri = patches->count * sheet->n_tri;
+  double* x = malloc(3 * sizeof *x * (size_t)n);
+  int32_t* became = malloc(sizeof *became * (size_t)n);
   int32_t* tri = malloc(3 * sizeof *tri * (size_t)n_tri);
-  good = good && x != NULL && became != NULL && tri != NULL;
+  bool good = x != NULL && became != NULL && tri != NULL;
   if (good) {
     place(patches, sheet, x, tri);
     n = join(n, x, became);
-    good = noli_mesh_create(context, n, 0, n_tri, 0, 0, false, &mesh) == NOLI_OK;
+    good = noli_mesh_create(context, n, 0, n_tri, 0, 0, false, mesh) == NOLI_OK;
   }
-
-  // without repeated vertices
   if (good) {
-    memcpy(mesh->x, x, 3 * sizeof *x * (size_t)n);
+    memcpy((*mesh)->x, x, 3 * sizeof *x * (size_t)n);
     for (int32_t k = 0; k < 3 * n_tri; k++) {
-      mesh->tri[k] = became[tri[k]];
+      (*mesh)->tri[k] = became[tri[k]];
     }
   }
-  thin->mesh = mesh;
-  noli_mesh_destroy(context, &sheet);
   free(x);
   free(became);
   free(tri);
+  return good;
+}
+
+bool thin_shell(Thin* thin, const Patches* patches, double thickness, const char* bending_law) {
+  NoliContext* context = thin->run.context;
+  NoliMesh* sheet = NULL;
+  thin->body.shell.thickness = thickness;
+  thin->body.shell.bending_law = bending_law;
+  bool good = noli_mesh_make_sheet(context, patches->size[0], patches->size[1], patches->cells[0],
+                                   patches->cells[1], patches->pattern, &sheet) == NOLI_OK &&
+              join_patches(context, patches, sheet, &thin->mesh);
+  noli_mesh_destroy(context, &sheet);
   return good;
 }
 

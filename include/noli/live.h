@@ -51,8 +51,10 @@ typedef struct NoliPose {
 } NoliPose;
 
 /// Sets the targets of a controlled motion to the rest positions X of its vertices, moved as a
-/// rigid body: R X + position. Fails with NOLI_ERROR_ARGUMENT where the motion is not controlled or
-/// the pose is not finite or has a quaternion of length 0.
+/// rigid body: R X + position. Clamped sections of rods with twist turn with R, by less than half a
+/// turn in a step, until the caller writes other targets, which do not turn them. Fails with
+/// NOLI_ERROR_ARGUMENT where the motion is not controlled or the pose is not finite or has a
+/// quaternion of length 0.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_pose(NoliSim* sim, int32_t motion,
                                                        const NoliPose* pose);
 

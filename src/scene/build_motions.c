@@ -121,6 +121,11 @@ static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
                        "\"%.80s\" has elements of order %d: meshes of a sequence do not say where "
                        "nodes go that are no vertices",
                        entity->entry, (int)target->space->order);
+      bool twists = entity->kind == NOLI_SCENE_BODY && scene->bodies.data[def.body].rod.twist > 0.0;
+      NOLI_SCENE_CHECK(source, node, !twists,
+                       "\"%.80s\" is a rod with \"twist\": meshes of a sequence do not say how its "
+                       "sections turn; use velocities or rotations, or no \"twist\"",
+                       entity->entry);
       double* frames = NULL;
       NOLI_TRY(noli_scene_read_frames(source, node, target->shape, entity->copy, &frames,
                                       &mover->n_frames));

@@ -129,11 +129,16 @@ bool noli_sim_conditions_change(NoliSim* sim) {
   return false;
 }
 
+// Of a step to its end at t1, how much a controlled motion does from t0.
+static double share_of_step(const NoliSim* sim, double t0, double t1) {
+  double end = noli_sim_step_start(sim, *sim->state.step + 1);
+  return t1 < end ? (t1 - t0) / (end - t0) : 1.0;
+}
+
 // Controlled vertices move straight to their targets, which they reach at the end of the full step.
 static void approach(const NoliSim* sim, const NoliMotion* motion, const double* target, double t0,
                      double t1) {
-  double end = noli_sim_step_start(sim, *sim->state.step + 1);
-  double share = t1 < end ? (t1 - t0) / (end - t0) : 1.0;
+  double share = share_of_step(sim, t0, t1);
   for (int64_t i = 0; i < 3 * (int64_t)motion->n_node; i++) {
     double from = motion->x_t0[i];
     motion->x_t1[i] = share < 1.0 ? from + share * (target[i] - from) : target[i];
@@ -222,6 +227,25 @@ static int32_t find_node(const NoliMotion* motion, int32_t node) {
   return NOLI_NULL_INDEX;
 }
 
+// The angle by which a controlled motion turns the section of segment s, of which it has vertex i:
+// to the pose that was set, if the targets are still those of it; targets alone do not turn it.
+static double turn_to_pose(const NoliSim* sim, const NoliMotion* motion, int32_t i,
+                           const NoliBlock* block, int32_t s, double t0, double t1,
+                           const double* target) {
+  int32_t index = (int32_t)(motion - sim->model->motion);
+  const int32_t* node = block->node + 2 * (int64_t)s;
+  NoliVec3 rest = block->type->axis_at_rest(block, s), turned;
+  if (!noli_sim_turns_with_pose(sim, index, i, rest, &turned)) {
+    return 0.0;
+  }
+  double angle = sim->state.x[3 * ((int64_t)block->first_angle + s)] / block->angle_radius;
+  NoliVec3 axis = noli_segment_axis(block->frame, s, angle);
+  NoliVec3 tangent = noli_sub3(noli_load3(target + 3 * (int64_t)node[1]),
+                               noli_load3(target + 3 * (int64_t)node[0]));
+  return share_of_step(sim, t0, t1) *
+         noli_segment_turn(block->frame, s, axis, noli_normalize3(tangent), turned);
+}
+
 // The angle by which a motion turns the section of segment s of a block about itself, to t1: where
 // it takes two points on either side of the first vertex, on the first axis of the section, from t0
 // (whose centre is the vertex: motions may turn about the centre of what they are given). That of a
@@ -235,6 +259,9 @@ static double turn_of_section(const NoliSim* sim, const NoliMotion* motion, cons
   int32_t i = find_node(motion, (int32_t)(vertex - first));
   if (i == NOLI_NULL_INDEX) {
     return other_turn;
+  }
+  if (motion->def.controlled) {
+    return turn_to_pose(sim, motion, i, block, s, t0, t1, target);
   }
   if (motion->def.target == NULL) {
     return 0.0;

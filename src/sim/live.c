@@ -99,6 +99,27 @@ static NoliMat3 rotation_of(const double q[4]) {
   return R;
 }
 
+// Where a pose with a unit quaternion takes a vertex.
+static NoliVec3 place_of(const NoliPose* pose, NoliVec3 X) {
+  NoliMat3 R = rotation_of(pose->quaternion);
+  return noli_add3(noli_load3(pose->position), noli_mul33_vec(&R, X));
+}
+
+bool noli_sim_turns_with_pose(const NoliSim* sim, int32_t motion, int32_t i, NoliVec3 axis,
+                              NoliVec3* turned) {
+  const NoliPose* pose = &sim->controls.pose[motion];
+  const double* q = pose->quaternion;
+  bool set = q[0] != 0.0 || q[1] != 0.0 || q[2] != 0.0 || q[3] != 0.0;
+  if (sim->controls.target[motion] == NULL || !set) {
+    return false;
+  }
+  NoliVec3 place = place_of(pose, noli_load3(&sim->model->motion[motion].X[3 * (int64_t)i]));
+  NoliVec3 target = noli_load3(&sim->controls.target[motion][3 * (int64_t)i]);
+  NoliMat3 R = rotation_of(pose->quaternion);
+  *turned = noli_mul33_vec(&R, axis);
+  return noli_norm3(noli_sub3(place, target)) == 0.0;
+}
+
 NoliStatus noli_sim_set_pose(NoliSim* sim, int32_t motion, const NoliPose* pose) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && pose != NULL);
   NoliStatus status = NOLI_OK;
@@ -106,7 +127,7 @@ NoliStatus noli_sim_set_pose(NoliSim* sim, int32_t motion, const NoliPose* pose)
   double* target = noli_sim_motion_targets(sim, motion, &n_node);
   NOLI_CHECK(sim->context, target != NULL, NOLI_ERROR_ARGUMENT, "motion %d %s", (int)motion,
              has_motion(sim, motion) ? "is not controlled" : "does not exist");
-  double q[4], length = 0.0;
+  double length = 0.0;
   for (int k = 0; k < 4; k++) {
     length = hypot(length, pose->quaternion[k]);
   }
@@ -115,14 +136,14 @@ NoliStatus noli_sim_set_pose(NoliSim* sim, int32_t motion, const NoliPose* pose)
              NOLI_ERROR_ARGUMENT, "the pose of motion \"%s\" is invalid: %s",
              noli_sim_motion_name(sim, motion),
              length == 0.0 ? "its quaternion is zero" : "it is not finite");
+  NoliPose* own = &sim->controls.pose[motion];
+  *own = *pose;
   for (int k = 0; k < 4; k++) {
-    q[k] = pose->quaternion[k] / length;
+    own->quaternion[k] = pose->quaternion[k] / length;
   }
-  NoliMat3 R = rotation_of(q);
-  NoliVec3 position = noli_load3(pose->position);
   for (int64_t i = 0; i < n_node; i++) {
     NoliVec3 X = noli_load3(&sim->model->motion[motion].X[3 * i]);
-    noli_store3(&target[3 * i], noli_add3(position, noli_mul33_vec(&R, X)));
+    noli_store3(&target[3 * i], place_of(own, X));
   }
 done:
   return status;
@@ -133,6 +154,7 @@ NoliStatus noli_sim_create_controls(NoliSim* sim) {
   const NoliModel* model = sim->model;
   NoliControls* controls = &sim->controls;
   NOLI_NEW_ZERO(sim->context, controls->target, model->n_motion);
+  NOLI_NEW_ZERO(sim->context, controls->pose, model->n_motion);
   NOLI_NEW_ZERO(sim->context, controls->value, model->n_force);
   NOLI_NEW_ZERO(sim->context, controls->local, model->n_force);
   for (int32_t m = 0; m < model->n_motion; m++) {
@@ -160,6 +182,7 @@ void noli_sim_reset_controls(NoliSim* sim) {
   for (int32_t m = 0; m < model->n_motion; m++) {
     const NoliMotion* motion = &model->motion[m];
     int64_t first = model->vert_first[motion->def.body];
+    sim->controls.pose[m] = (NoliPose){0};
     for (int64_t i = 0; sim->controls.target[m] != NULL && i < motion->n_node; i++) {
       memcpy(&sim->controls.target[m][3 * i], &model->x0[3 * (first + motion->node[i])],
              3 * sizeof(double));
@@ -184,6 +207,7 @@ void noli_sim_free_controls(NoliSim* sim) {
     noli_free(sim->context, controls->local[f]);
   }
   noli_free(sim->context, controls->target);
+  noli_free(sim->context, controls->pose);
   noli_free(sim->context, controls->value);
   noli_free(sim->context, controls->local);
   *controls = (NoliControls){0};

@@ -75,6 +75,7 @@ static void copy_controls(const NoliSim* from, NoliSim* to, const NoliRenumberin
     if (to->controls.target[m] != NULL) {
       memcpy(to->controls.target[m], from->controls.target[old_number(old->motion, m)],
              3 * sizeof(double) * (size_t)to->model->motion[m].n_node);
+      to->controls.pose[m] = from->controls.pose[old_number(old->motion, m)];
     }
   }
   for (int32_t f = 0; f < to->model->n_force; f++) {

@@ -22,6 +22,7 @@ typedef struct NoliEnergyCheck {
 // Values that the host writes between steps.
 typedef struct NoliControls {
   double** target; // (n_motion) of controlled ones: (n_node x 3) m; NULL for others
+  NoliPose* pose;  // (n_motion) the last one that was set; a quaternion of zeros: none
   double** value;  // (n_force) likewise, in the unit of the kind
   int32_t** local; // (n_force) their vertices within the body, (n_node)
 } NoliControls;
@@ -110,6 +111,11 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_create_state(const NoliSim* sim, NoliState*
 NOLI_WARN_UNUSED NoliStatus noli_sim_create_controls(NoliSim* sim);
 void noli_sim_reset_controls(NoliSim* sim);
 void noli_sim_free_controls(NoliSim* sim);
+
+// Where the pose of a controlled motion turns an axis of its vertex i: false if none was set, or
+// if the target of the vertex is no longer that of the pose.
+bool noli_sim_turns_with_pose(const NoliSim* sim, int32_t motion, int32_t i, NoliVec3 axis,
+                              NoliVec3* turned);
 
 void noli_sim_free_tree(NoliSim* sim);
 

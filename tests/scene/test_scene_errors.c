@@ -251,6 +251,10 @@ static const BadScene bad_scenes[] = {
      MOVED("'velocity': ['X', 0, 0], 'rotation': {'axis': [0, 0, 1], 'speed': 1}")},
     {4, "prescribed[0].motion.rotation.speed", "may depend on t only",
      MOVED("'rotation': {'axis': [0, 0, 1], 'speed': 'Y'}")},
+    {3, "prescribed[0].motion", "do not say how its sections turn",
+     "{" TIME ",\n 'bodies': [{'name': 'rod', 'mesh': {'line': {}}, "
+     "'rod': {'radius': 0.01, 'twist': 1}}],\n 'prescribed': [{'body': 'rod', 'motion': "
+     "{'sequence': {'files': 'a_%d.obj', 'fps': 1}}}]}"},
     {4, "prescribed[0].motion.rotation.axis", "must not be 0",
      MOVED("'rotation': {'axis': [0, 0, 0], 'speed': 1}")},
     {4, "prescribed[0].motion.rotation.origin", "\"box\" cannot be combined with \"angle\"",

@@ -468,6 +468,27 @@ static void what_leaves_the_plane_is_refused(void** state) {
   }
 }
 
+// Rods and free points move in space: the message says what to do instead.
+static void rods_and_points_are_refused(void** state) {
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    World world = world_new(1);
+    NoliMesh *sheet = NULL, *thin = NULL;
+    ASSERT_OK(noli_mesh_make_rectangle(world.context, 1.0, 0.2, 4, 1, &sheet));
+    int32_t body = world_add(&world, sheet, (double[]){0, 0, 0});
+    world.body[body].plane_strain = 1.0;
+    ASSERT_OK(noli_mesh_create(world.context, 2, 0, 0, 1 - k, 2 * k, false, &thin));
+    for (int32_t i = 0; i < 2; i++) {
+      const double x[3] = {0.1 * i, 0.5, 0.0};
+      memcpy(thin->x + 3 * i, x, sizeof x);
+      *(k == 0 ? &thin->edge[i] : &thin->point[i]) = i;
+    }
+    body = world_add(&world, thin, (double[]){0, 0, 0});
+    *(k == 0 ? &world.body[body].rod.radius : &world.body[body].point.radius) = 0.01;
+    world_expect_refusal(&world, "make it a thin strip of triangles in plane strain");
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(derivatives_of_every_law_agree),
@@ -480,6 +501,7 @@ int main(void) {
       cmocka_unit_test(every_integrator_runs),
       cmocka_unit_test(crossing_edges_are_found),
       cmocka_unit_test(what_leaves_the_plane_is_refused),
+      cmocka_unit_test(rods_and_points_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

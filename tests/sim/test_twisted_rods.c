@@ -96,6 +96,52 @@ static void turned_ends_twist_evenly(void** state) {
   world_done(&world);
 }
 
+// Poses turn sections as motions do, through a step that is repeated in a clone, too; targets that
+// the caller writes do not turn them.
+static void poses_turn_sections(void** state) {
+  (void)state;
+  enum { N = 11, STEPS = 12 };
+  static const int32_t held[2] = {0, 1}, turned[2] = {N - 1, N};
+  World world = world_new(1);
+  double radius = 0.01, young = 1e7, poisson = 0.3;
+  int32_t rod = add_rod(&world, make_straight(&world, N, 1.0), radius, young, poisson);
+  NoliMotionDef* motion = world_add_motion(&world, rod, NULL, NULL);
+  motion->node = held;
+  motion->n_node = 2;
+  motion = world_add_motion(&world, rod, NULL, NULL);
+  motion->node = turned;
+  motion->n_node = 2;
+  motion->controlled = true;
+  world.def.integrator = "quasi_static";
+  world_start(&world);
+  double stiffness = young / (2.0 * (1.0 + poisson)) * 0.5 * PI * pow(radius, 4.0);
+  for (int step = 1; step <= STEPS; step++) {
+    double angle = 0.5 * step;
+    NoliPose pose = {.quaternion = {2.0 * cos(0.5 * angle), 2.0 * sin(0.5 * angle), 0, 0}};
+    ASSERT_OK(noli_sim_set_pose(world.sim, 1, &pose));
+    NoliSim* clone = NULL;
+    ASSERT_OK(noli_sim_clone(world.sim, world.context, &clone));
+    world_step(&world);
+    ASSERT_OK(noli_sim_step(clone, NULL));
+    assert_null(noli_sim_state_difference(world.sim, clone));
+    noli_sim_destroy(&clone);
+    ASSERT_NEAR(elastic_energy(&world) / (0.5 * stiffness * angle * angle), 1.0, 1e-6);
+  }
+
+  // the pose stays, and what is written over it does not turn
+  double energy = elastic_energy(&world);
+  int32_t n;
+  double* target = noli_sim_motion_targets(world.sim, 1, &n);
+  world_step(&world);
+  ASSERT_NEAR(elastic_energy(&world) / energy, 1.0, 1e-9);
+  target[0] += 1e-4;
+  target[3] += 1e-4;
+  world_step(&world);
+  double stretch = 0.5 * young * PI * radius * radius * 1e-8;
+  ASSERT_NEAR((elastic_energy(&world) - stretch) / energy, 1.0, 0.01);
+  world_done(&world);
+}
+
 // A bent rod of which every vertex is turned about an axis that lies askew keeps its energy, by
 // every integrator: the angles of its segments follow.
 static void rotations_of_a_whole_rod_cost_nothing(void** state) {
@@ -466,6 +512,7 @@ int main(void) {
       cmocka_unit_test(rods_resume_to_the_same_bits),
       cmocka_unit_test(spinning_rods_are_not_held),
       cmocka_unit_test(what_is_refused),
+      cmocka_unit_test(poses_turn_sections),
       cmocka_unit_test(any_threads_give_the_same_bits),
       cmocka_unit_test(checkpoints_resume_with_the_same_bits),
   };

@@ -159,7 +159,7 @@ static NoliStatus begin_stiffness(NoliStage* stage) {
 static NoliStatus stiffen(NoliStage* stage, bool* stiffer) {
   const Memory* here = stage->here->contact;
   double deepest = noli_surface_deepest(&here->contacts, stage->system.dof);
-  if (!(deepest < 0.0) || stage->record.n_stiffened >= NOLI_MOST_STIFFENINGS) {
+  if (!(deepest < 0.0) || stage->record.n_stiffened >= NOLI_MAX_STIFFNESS_INCREASES) {
     return NOLI_OK;
   }
   *stiffer = true;

@@ -181,6 +181,15 @@ typedef struct NoliPointDef {
   double reserved[7];
 } NoliPointDef;
 NoliMaterialDef noli_default_material_def(void);
+typedef struct NoliSheetForces {
+  double membrane[6];
+  double bending[6];
+} NoliSheetForces;
+typedef struct NoliRodForces {
+  double tension;
+  double bending[3];
+  double twist;
+} NoliRodForces;
 typedef struct NoliPairForce {
   int32_t a;
   int32_t b;
@@ -420,7 +429,7 @@ typedef struct NoliNewtonStat {
   double penetration;
   double condition;
   int32_t linear_iterations;
-  int32_t lagging;
+  int32_t friction_iteration;
   int32_t stage;
   double merit;
   int32_t fallback;
@@ -440,13 +449,13 @@ typedef struct NoliStepReport {
   double time;
   double wall;
   int32_t newton_iterations;
-  int32_t laggings;
+  int32_t friction_iterations;
   int64_t linear_iterations;
   int64_t contacts;
   int64_t contacts_max;
   double min_distance;
   double kappa;
-  int32_t stiffenings;
+  int32_t stiffness_increases;
   double kinetic;
   double elastic;
   double gravity;
@@ -472,25 +481,25 @@ typedef struct NoliStepReport {
 } NoliStepReport;
 NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim** sim);
 void noli_sim_destroy(NoliSim** sim);
-typedef enum NoliOffenderKind {
-  NOLI_OFFENDER_INTERSECTION,
-  NOLI_OFFENDER_ZERO_GAP,
-  NOLI_OFFENDER_HALF_SPACE,
-  NOLI_OFFENDER_INVERTED,
-  NOLI_OFFENDER_PENETRATION,
-  NOLI_OFFENDER_NESTED,
-} NoliOffenderKind;
-typedef struct NoliOffender {
-  NoliOffenderKind kind;
+typedef enum NoliDefectKind {
+  NOLI_DEFECT_INTERSECTION,
+  NOLI_DEFECT_ZERO_GAP,
+  NOLI_DEFECT_HALF_SPACE,
+  NOLI_DEFECT_INVERTED,
+  NOLI_DEFECT_PENETRATION,
+  NOLI_DEFECT_NESTED,
+} NoliDefectKind;
+typedef struct NoliDefect {
+  NoliDefectKind kind;
   int32_t entity[2];
   int32_t n_vert[2];
   int32_t vertex[2][4];
   double position[3];
   double distance;
   double reserved[2];
-} NoliOffender;
-NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* def, NoliOffender** offenders, int64_t* n_offenders);
-void noli_sim_check_free(NoliContext* context, NoliOffender** offenders);
+} NoliDefect;
+NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* def, NoliDefect** defects, int64_t* n_defects);
+void noli_sim_check_free(NoliContext* context, NoliDefect** defects);
 typedef struct NoliSimMeasures {
   double contact_distance;
   double* volume;
@@ -521,6 +530,8 @@ const int32_t* noli_sim_points(const NoliSim* sim, int32_t* n_points);
 NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force);
 NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force);
 NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress);
+NoliStatus noli_sim_sheet_forces(NoliSim* sim, NoliSheetForces* forces);
+NoliStatus noli_sim_rod_forces(NoliSim* sim, NoliRodForces* forces);
 NoliStatus noli_sim_pair_forces(NoliSim* sim, const NoliPairForce** pairs, int32_t* n_pairs);
 typedef struct NoliRegionVolume {
   int32_t body;
@@ -563,7 +574,7 @@ typedef struct NoliFinding {
   char file[64];
   int64_t step;
   char entity[2][64];
-  NoliOffender offender;
+  NoliDefect defect;
   char message[640];
   double reserved[4];
 } NoliFinding;
@@ -827,7 +838,7 @@ NoliStatus noli_scene_json(const NoliScene* scene, char** json);
 NoliStatus noli_scene_schema(NoliContext* context, char** schema);
 void noli_scene_free_text(NoliContext* context, char** text);
 NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim, const NoliSimDef* def, const char* path);
-NoliStatus noli_output_write_offenders(NoliContext* context, const NoliSimDef* def, const NoliOffender* offenders, int64_t n_offenders, const char* path);
+NoliStatus noli_output_write_defects(NoliContext* context, const NoliSimDef* def, const NoliDefect* defects, int64_t n_defects, const char* path);
 NoliStatus noli_output_write_text(NoliContext* context, const char* path, const char* text);
 NoliStatus noli_checkpoint_save(NoliContext* context, NoliSim* sim, const char* scene_json, const char* path);
 NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim, const char* path);

@@ -41,7 +41,7 @@ class NewtonStat:
     alpha_inversion: float
     #: bound that keeps surfaces apart, in [0, 1]
     alpha_ccd: float
-    #: the step taken
+    #: the step taken, in [0, 4]; longer than 1 where the model was too stiff
     alpha: float
     #: weight of the early iterations ([Zheng2025] eq. 9); 1 while unused
     beta: float
@@ -65,7 +65,7 @@ class NewtonStat:
     condition: float
     linear_iterations: int
     #: solve of the step, with lagged friction, that the iteration belongs to
-    lagging: int
+    friction_iteration: int
     #: stage of the integrator, from 0
     stage: int
     #: implicit_newton: |residual| over all unknowns before the iteration, kg m
@@ -87,7 +87,7 @@ class StepReport:
     wall: float
     newton_iterations: int
     #: solves with friction forces of their own; over all stages of the step
-    laggings: int
+    friction_iterations: int
     linear_iterations: int
     #: active pairs at the end of the step
     contacts: int
@@ -98,8 +98,8 @@ class StepReport:
     min_distance: float
     #: stiffness of barrier or penalty, of the scaled potential
     kappa: float
-    #: penalty stiffness increases of "implicit_surface", each solved again
-    stiffenings: int
+    #: of the penalty of "implicit_surface", each solved again
+    stiffness_increases: int
     kinetic: float
     elastic: float
     gravity: float
@@ -197,7 +197,7 @@ class Wrench:
 
 @dataclass(slots=True)
 class Reaction:
-    """What a motion needs."""
+    """The total reaction to a motion."""
 
     #: (3) N
     force: np.ndarray
@@ -278,7 +278,7 @@ class RegionVolume:
 
 
 @dataclass(slots=True)
-class Offender:
+class Defect:
     """One initial defect: two primitives that intersect or touch, a surface inside a solid, or an inverted
     element."""
 
@@ -342,10 +342,10 @@ class Finding:
     file: str
     #: of the state or row; -1: none
     step: int
-    #: bodies or half-spaces of the offender, else ""
+    #: bodies or half-spaces of the defect, else ""
     entity: list[str]
     #: of intersection, half_space, inverted and nested: primitives, position
-    offender: Offender
+    defect: Defect
     #: complete description
     message: str
 

@@ -151,13 +151,13 @@ class Scene:
 
     def check(self) -> np.recarray:
         """All initial defects: where surfaces intersect or touch, and inverted elements; an array with the fields of
-        results.Offender, empty if there are none. docs/api lists the kinds of NoliOffenderKind."""
-        found, count = ffi.new("NoliOffender**"), ffi.new("int64_t*")
+        results.Defect, empty if there are none. docs/api lists the kinds of NoliDefectKind."""
+        found, count = ffi.new("NoliDefect**"), ffi.new("int64_t*")
         with self.context.locked():
             self.context.call(lib.noli_sim_check, self.context.c, self._definition(), found, count)
-            offenders = _library.records(found[0], count[0], "Offender")
+            defects = _library.records(found[0], count[0], "Defect")
             lib.noli_sim_check_free(self.context.c, found)
-        return offenders
+        return defects
 
     def __repr__(self) -> str:
         return f"<noli.Scene {self.name!r}: {len(self.bodies)} bodies, {self.steps} steps>"

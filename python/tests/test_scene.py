@@ -73,9 +73,9 @@ class Scenes(unittest.TestCase):
     def test_check_finds_defects(self):
         scene = cube(bodies=[{"name": name, "mesh": {"box": {"cells": [1, 1, 1]}}, "translate": [x, 1, 0]}
                              for name, x in (("a", 0), ("b", 0.7))])
-        offenders = noli.Scene(scene).check()
-        self.assertGreater(len(offenders), 0)
-        np.testing.assert_array_equal(np.sort(offenders[0].entity), [0, 1])
+        defects = noli.Scene(scene).check()
+        self.assertGreater(len(defects), 0)
+        np.testing.assert_array_equal(np.sort(defects[0].entity), [0, 1])
         with self.assertRaisesRegex(noli.IntersectionError, '"a".*"b"'):
             noli.Simulation(scene)
         self.assertEqual(len(noli.Scene(cube()).check()), 0)

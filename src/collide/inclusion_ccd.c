@@ -102,6 +102,7 @@ static Image evaluate(const Function* function, const Box* box, bool separated) 
   }
   double u = box->lo[1], v = box->lo[2];
   for (int32_t k = 0; k < 3; k++) {
+    // bounds of component k from the corners of the box, at both times
     double lo = (double)INFINITY, hi = -(double)INFINITY, corner[2];
     for (int32_t end = 0; end < 2; end++) {
       double t = box->lo[0] + (end == 0 ? 0.0 : width[0]);
@@ -118,6 +119,8 @@ static Image evaluate(const Function* function, const Box* box, bool separated) 
       change[2][k] = fmax(change[2][k], fabs(v1 - v0));
     }
     change[0][k] = fabs(corner[1] - corner[0]);
+
+    // the distance of its range from 0, and its extent in each parameter
     double gap = lo > 0.0 ? lo : hi < 0.0 ? -hi : 0.0;
     image.gap_sqr += gap * gap;
     image.size = fmax(image.size, hi - lo);

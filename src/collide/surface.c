@@ -381,6 +381,8 @@ const char* noli_surface_defect(const NoliSurface* surface) {
   NOLI_RULE(surface->tri_first[0] == 0 && surface->edge_first[0] == 0 &&
                 surface->point_first[0] == 0,
             "surface: no first body");
+
+  // primitives belong to their body and ascend
   for (int32_t b = 0; b < surface->n_body; b++) {
     for (int64_t t = surface->tri_first[b]; t < surface->tri_first[b + 1]; t++) {
       NOLI_RULE(are_of_body(surface, b, surface->tri + 3 * t, 3),
@@ -401,6 +403,8 @@ const char* noli_surface_defect(const NoliSurface* surface) {
                 "surface: points do not ascend, or are not of their body");
     }
   }
+
+  // attachments ascend and are mutual
   for (int32_t v = 0; surface->attached_first != NULL && v < surface->n_vert; v++) {
     for (int64_t k = surface->attached_first[v]; k < surface->attached_first[v + 1]; k++) {
       int32_t other = surface->attached[k];
@@ -411,6 +415,8 @@ const char* noli_surface_defect(const NoliSurface* surface) {
                 "surface: vertices are attached one way only");
     }
   }
+
+  // totals and offsets
   NOLI_RULE(surface->tri_first[surface->n_body] == surface->n_tri &&
                 surface->edge_first[surface->n_body] == surface->n_edge &&
                 surface->point_first[surface->n_body] == surface->n_point,

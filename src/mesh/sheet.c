@@ -154,6 +154,8 @@ static NoliStatus find_neighbours(NoliContext* context, const Net* net) {
   for (int32_t v = 0; v < mesh->n_vert; v++) {
     head[v] = NOLI_NULL_INDEX;
   }
+
+  // each edge meets an earlier one with the same ends, or joins the list of its lower vertex
   for (int64_t e = 0; e < n; e++) {
     net->beside[e] = NOLI_NULL_INDEX;
     int32_t from = mesh->tri[e], to = mesh->tri[e - e % 3 + (e + 1) % 3];
@@ -170,6 +172,8 @@ static NoliStatus find_neighbours(NoliContext* context, const Net* net) {
     next[e] = head[low];
     head[low] = (int32_t)e;
   }
+
+  // edges without a neighbour are the boundary
   memset(net->at_boundary, 0, (size_t)mesh->n_vert);
   for (int64_t e = 0; e < n; e++) {
     if (net->beside[e] == NOLI_NULL_INDEX) {

@@ -99,6 +99,8 @@ static NoliStatus update_tree(NoliSim* sim, const NoliSurfaceTree** out) {
   NoliContext* context = sim->context;
   NoliSurfaceTree* tree = NULL;
   float* centre = NULL;
+
+  // the first query lists the primitives
   if (sim->tree == NULL) {
     NOLI_NEW_ZERO(context, tree, 1);
     NOLI_TRY(list_items(context, sim->model->problem.surface, tree));
@@ -107,6 +109,8 @@ static NoliStatus update_tree(NoliSim* sim, const NoliSurfaceTree** out) {
     sim->tree = tree;
     tree = NULL;
   }
+
+  // boxes at the current positions
   NoliSurfaceTree* own = sim->tree;
   if (!own->current) {
     NOLI_NEW(context, centre, 3 * (int64_t)own->n_item);

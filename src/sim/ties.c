@@ -455,6 +455,8 @@ static NoliStatus make_followers(Ties* ties) {
   NOLI_NEW(context, row, (int64_t)ties->n + 1);
   NOLI_NEW(context, vertex, 4 * (int64_t)ties->n);
   NOLI_NEW(context, weight, 4 * (int64_t)ties->n);
+
+  // one row of weights for each tied vertex
   row[0] = 0;
   for (int32_t t = 0; t < ties->n; t++) {
     const Place* place = &ties->place[t];
@@ -466,6 +468,8 @@ static NoliStatus make_followers(Ties* ties) {
     }
     row[t + 1] = to;
   }
+
+  // tied vertices follow from the start on
   const NoliTiedNodes tied = {ties->n, ties->node, row, vertex, weight};
   status = noli_followers_tie(context, &tied, model->problem.X, &model->problem.followers, &failed);
   if (failed != NOLI_NULL_INDEX) {

@@ -179,7 +179,7 @@ static NoliStatus stiffen(NoliStage* stage, bool* stiffer) {
   NoliStatus status = NOLI_OK;
   const Memory* here = stage->here->contact;
   double deepest = noli_surface_deepest(&here->contacts, stage->system.dof), limit;
-  if (!(deepest < 0.0) || stage->record.n_stiffened >= NOLI_MOST_STIFFENINGS) {
+  if (!(deepest < 0.0) || stage->record.n_stiffened >= NOLI_MAX_STIFFNESS_INCREASES) {
     return NOLI_OK;
   }
   double factor = noli_surface_stiffness_factor(deepest, stage->problem->dhat);

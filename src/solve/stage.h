@@ -289,8 +289,8 @@ void noli_stage_set_kappa(NoliStage* stage, double kappa);
 
 // At the end of a solve: stiffens contact with smooth surfaces if a movable vertex is behind one,
 // [Larionov2024] section IV-D, and sets `stiffer`: the solve must continue. After
-// NOLI_MOST_STIFFENINGS in a step the penetration remains and is reported.
-enum { NOLI_MOST_STIFFENINGS = 20 };
+// NOLI_MAX_STIFFNESS_INCREASES in a step the penetration remains and is reported.
+enum { NOLI_MAX_STIFFNESS_INCREASES = 20 };
 NOLI_WARN_UNUSED NoliStatus noli_stage_stiffen(NoliStage* stage, bool* stiffer);
 // Raises the barrier stiffness if the contacts require it, after an accepted step; `blocked`:
 // contact cut the step.

@@ -194,7 +194,7 @@ static double energy_of(void* user, const double* x, double* gradient, double* h
   const One* one = user;
   const int32_t* node = one->folds->node + 12 * one->fold;
   double all[3 * VERTICES], energy, *blocks = calloc(702, sizeof *blocks);
-  for (int a = 0; a < 12; a++) {
+  for (int a = 0; a < 12 && node[a] != NOLI_NULL_INDEX; a++) {
     memcpy(all + 3 * node[a], x + 3 * a, 3 * sizeof *x);
   }
   NoliFoldBending data = {one->folds, 0.7};
@@ -246,7 +246,8 @@ static void derivatives_match_differences(void** state) {
     double squeeze = trial % 4 == 3 ? 0.1 : 1.0;
     const double* a = sheet->X + 3 * node[0];
     for (int k = 0; k < 12; k++) {
-      const double* X = sheet->X + 3 * node[k];
+      // padding: coordinates without a force
+      const double* X = node[k] != NOLI_NULL_INDEX ? sheet->X + 3 * node[k] : a;
       double u = X[0] - a[0], w = squeeze * (X[1] - a[1]), side = u > 0.0 ? 1.0 : 0.0;
       x[3 * k] = side > 0.0 ? u * cos(fold) : u;
       x[3 * k + 1] = w;

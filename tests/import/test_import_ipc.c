@@ -194,7 +194,7 @@ static void what_has_no_meaning_is_logged(void** state) {
   assert_non_null(strstr(log.text, "scene.txt:3: \"zoom\" has no meaning here\n"));
   assert_non_null(strstr(log.text, "scene.txt:4: \"warmStart\" has no meaning here\n"));
   assert_non_null(strstr(log.text, "scene.txt:5: ground: '50'"));
-  assert_non_null(strstr(log.text, "scene.txt:6: constraintSolver: 'SQP' is not there"));
+  assert_non_null(strstr(log.text, "scene.txt:6: constraintSolver: 'SQP' is not supported"));
   assert_non_null(strstr(log.text, "scene.txt:7: section: skipped"));
   assert_non_null(strstr(log.text, "scene.txt:11: \"view\""));
   assert_non_null(strstr(log.text, "section: the text ends before"));

@@ -170,7 +170,7 @@ static NoliStatus read_solver(NoliIpcReader* reader) {
                  reader->keyword, noli_show(word).text);
   if (!barrier) {
     noli_ipc_log(reader->source, reader->line, NOLI_LOG_WARNING,
-                 "%s: %s is not there; the interior point solver is used in its place",
+                 "%s: %s is not supported; the interior point solver is used in its place",
                  reader->keyword, noli_show(word).text);
   }
 done:

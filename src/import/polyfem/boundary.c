@@ -311,7 +311,7 @@ static NoliStatus read_prescribed(NoliPolyfem* import) {
     NoliSceneNode item = noli_polyfem_entry(&list, i);
     NoliSceneNode id = noli_scene_member(&item, "id");
     NOLI_POLYFEM_CHECK(import, &item, json_is_object(item.value),
-                       "conditions from files are not there");
+                       "conditions from files are not supported");
     NOLI_TRY(read_dimension(import, &item, dimension[i]));
     NOLI_POLYFEM_CHECK(import, &item, id.value != NULL, "\"id\" is missing");
     NOLI_POLYFEM_CHECK(import, &id, !is_all(&id) || n == 1, "\"all\" must be the only condition");

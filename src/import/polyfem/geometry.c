@@ -290,7 +290,7 @@ static NoliStatus read_body(NoliPolyfem* import, const NoliSceneNode* entry, boo
   NOLI_TRY(read_mesh(import, entry, &path, &body->mesh));
   NOLI_POLYFEM_CHECK(import, &mesh_node, import->flat || body->mesh->n_tet > 0,
                      "\"%.140s\" has no tetrahedra of order 1: other elements and other orders are "
-                     "not there yet; a scene in a plane has vectors of two components",
+                     "not supported; a scene in a plane has vectors of two components",
                      path);
   NOLI_POLYFEM_CHECK(import, &mesh_node, !import->flat || body->mesh->n_tri > 0,
                      "\"%.140s\" has no triangles of order 1, which a scene in a plane needs",

@@ -92,7 +92,7 @@ static NoliStatus read_integrator(NoliPolyfem* import, const NoliSceneNode* time
   const char* integrator = find_integrator(name, n_steps);
   NOLI_POLYFEM_CHECK(
       import, &type, integrator != NULL,
-      "integrator \"%.40s\" of %d steps is not there; Noli has ImplicitEuler, BDF of 1 "
+      "integrator \"%.40s\" of %d steps is not supported; Noli has ImplicitEuler, BDF of 1 "
       "and 2 steps, and ImplicitNewmark with beta 0.25 and gamma 0.5",
       name, n_steps);
   NOLI_POLYFEM_CHECK(import, &node,
@@ -108,7 +108,7 @@ static NoliStatus read_time(NoliPolyfem* import) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode time = section(import, "time");
   NOLI_POLYFEM_CHECK(import, &import->root, json_is_object(time.value),
-                     "there is no \"time\": static problems are not there yet");
+                     "there is no \"time\": static problems are not supported");
   NoliSceneNode t0 = noli_scene_member(&time, "t0"), tend = noli_scene_member(&time, "tend");
   NoliSceneNode dt = noli_scene_member(&time, "dt");
   NoliSceneNode steps = noli_scene_member(&time, "time_steps");
@@ -151,7 +151,8 @@ done:
 
 static NoliStatus read_order(NoliPolyfem* import, const NoliSceneNode* node, int32_t* order) {
   NoliStatus status = NOLI_OK;
-  NOLI_POLYFEM_CHECK(import, node, !json_is_string(node->value), "orders from files are not there");
+  NOLI_POLYFEM_CHECK(import, node, !json_is_string(node->value),
+                     "orders from files are not supported");
   NOLI_TRY(noli_polyfem_integer(import, node, order));
   NOLI_POLYFEM_CHECK(import, node, *order >= 1 && *order <= 4,
                      "elements have order 1 to 4 here, got %d", (int)*order);
@@ -195,8 +196,9 @@ static NoliStatus read_proxy(NoliPolyfem* import, json_t* native) {
   if (!has_proxy) {
     goto done;
   }
-  NOLI_POLYFEM_CHECK(import, &mesh, mesh.value == NULL || json_is_null(mesh.value),
-                     "collision meshes from files are not there: give the native body a \"proxy\"");
+  NOLI_POLYFEM_CHECK(
+      import, &mesh, mesh.value == NULL || json_is_null(mesh.value),
+      "collision meshes from files are not supported: give the native body a \"proxy\"");
   NOLI_POLYFEM_CHECK(import, &proxy, length_node.value != NULL, "\"max_edge_length\" is missing");
   NOLI_TRY(noli_polyfem_number(import, &length_node, NOLI_POLYFEM_LENGTH, &length));
   NOLI_POLYFEM_CHECK(import, &length_node, length > 0.0, "must be positive");

@@ -131,10 +131,11 @@ NoliStatus noli_polyfem_append_interpolation(NoliPolyfem* import, const NoliScen
     NOLI_TRY(noli_scene_append(context, text, ")"));
   } else {
     bool linear = strcmp(type, "piecewise_linear") == 0;
-    NOLI_POLYFEM_CHECK(import, &type_node, linear || strcmp(type, "piecewise_constant") == 0,
-                       "interpolation \"%.40s\" is not there; Noli has none, linear, linear_ramp, "
-                       "piecewise_constant, piecewise_linear",
-                       type);
+    NOLI_POLYFEM_CHECK(
+        import, &type_node, linear || strcmp(type, "piecewise_constant") == 0,
+        "interpolation \"%.40s\" is not supported; Noli has none, linear, linear_ramp, "
+        "piecewise_constant, piecewise_linear",
+        type);
     NOLI_TRY(append_piecewise(import, node, linear, text));
   }
 done:

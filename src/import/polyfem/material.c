@@ -33,7 +33,8 @@ static NoliStatus find_law(NoliPolyfem* import, const NoliSceneNode* material, c
     size_t used = strlen(known);
     snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "", laws[i].name);
   }
-  NOLI_POLYFEM_CHECK(import, &type, false, "law \"%.60s\" is not there; Noli has %s", name, known);
+  NOLI_POLYFEM_CHECK(import, &type, false, "law \"%.60s\" is not supported; Noli has %s", name,
+                     known);
 done:
   return status;
 }
@@ -205,7 +206,7 @@ static NoliStatus check_zero(NoliPolyfem* import, const NoliSceneNode* initial, 
       NoliSceneNode component = noli_polyfem_entry(&value, k);
       NOLI_POLYFEM_CHECK(import, &component,
                          json_is_number(component.value) && noli_scene_number(&component) == 0.0,
-                         "initial conditions other than a velocity are not there");
+                         "initial conditions other than a velocity are not supported");
     }
   }
 done:

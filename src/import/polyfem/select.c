@@ -186,7 +186,7 @@ static NoliStatus read_shape(NoliPolyfem* import, const NoliSceneNode* node, boo
 static NoliStatus read_region(NoliPolyfem* import, const NoliSceneNode* node, Region* region) {
   NoliStatus status = NOLI_OK;
   NOLI_POLYFEM_CHECK(import, node, !json_is_string(node->value),
-                     "selections from files are not there");
+                     "selections from files are not supported");
   if (json_is_number(node->value)) {
     region->kind = EVERYWHERE;
     NOLI_TRY(noli_polyfem_integer(import, node, &region->id));
@@ -200,7 +200,8 @@ static NoliStatus read_region(NoliPolyfem* import, const NoliSceneNode* node, Re
   bool is_relative = false;
   NOLI_TRY(noli_polyfem_bool(import, &relative, &is_relative));
   NOLI_TRY(noli_polyfem_bool(import, &boundary_only, &region->boundary_only));
-  NOLI_POLYFEM_CHECK(import, &id, !json_is_string(id.value), "selections from files are not there");
+  NOLI_POLYFEM_CHECK(import, &id, !json_is_string(id.value),
+                     "selections from files are not supported");
   NOLI_TRY(read_shape(import, node, is_relative, region));
   if (region->kind != SIDES) {
     NOLI_POLYFEM_CHECK(import, node, id.value != NULL, "\"id\" is missing");

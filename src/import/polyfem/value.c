@@ -75,7 +75,7 @@ static NoliStatus take_unit(const NoliPolyfem* import, const NoliSceneNode* node
   NoliSceneNode unit = noli_scene_member(node, "unit");
   *value = noli_scene_member(node, "value");
   NOLI_POLYFEM_CHECK(import, node, json_object_get(node->value, "file_name") == NULL,
-                     "values from Python are not there; write an expression in x, y, z, t");
+                     "values from Python are not supported; write an expression in x, y, z, t");
   NOLI_POLYFEM_CHECK(import, node, value->value != NULL, "\"value\" is missing");
   if (json_is_string(unit.value)) {
     NOLI_TRY(noli_polyfem_unit(import, &unit, noli_scene_string(&unit), kind, factor));

@@ -295,7 +295,8 @@ static void large_examples_do_not_depend_on_units(void** state) {
   (void)state;
   static const Example examples[] = {
       {.file = "examples/geometric/compactor.json", .n_steps = 1},
-      {.file = "examples/high_order/bending_beam.json", .n_steps = 1, .last_bits = 1e-15},
+      // steps of up to four times the Newton step, with its last bits
+      {.file = "examples/high_order/bending_beam.json", .n_steps = 1, .last_bits = 4e-15},
       // bars that buckle to a side that rounding chooses
       {.file = "examples/high_order/truss_compression.json", .n_steps = 1, .chaotic = true},
       {.file = "examples/stress/near_rigid.json", .n_steps = 1},

@@ -62,7 +62,7 @@ static bool stands_still(Stuck* stuck, const NoliStage* stage, double alpha) {
 // tolerance in each time step would never move.
 static bool is_short(const NoliNewtonStat* stat, const NoliStepFilter* filter, bool exact,
                      double tolerance) {
-  double length = exact ? 1.0 : MAJORIZED_LENGTH;
+  double length = fmax(stat->alpha, exact ? 1.0 : MAJORIZED_LENGTH);
   return !filter->shortened && length * stat->step_speed < tolerance;
 }
 

@@ -357,9 +357,10 @@ static void truss_is_compressed(void** state) {
   }
   for (int s = 0; s < 11; s++) {
     step(&run, 1);
-    // nearly at rest: the floor carries the press and the weight
+    // nearly at rest: the floor carries the press, the weight, and at first what sets the truss in
+    // motion (0.056 N with a tolerance of 1e-7 l, too)
     force = -force_on_truss(&run, PRESS);
-    ASSERT_NEAR(force_on_truss(&run, FLOOR), force + 9.80665 * mass, 0.05 * force + 0.02);
+    ASSERT_NEAR(force_on_truss(&run, FLOOR), force + 9.80665 * mass, 0.05 * force + 0.025);
     // until it buckles, all that the press does is stored
     work += 0.5 * (force + last) * 0.02 * h;
     if (s == 5) {

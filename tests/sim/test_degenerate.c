@@ -13,15 +13,18 @@ static double start_world(World* world) {
   return world_total_energy(world);
 }
 
-// Steps to the end. Backward Euler and friction only take energy: elastic, contact, gravity and
-// kinetic together never grow, through impacts without a unique normal either.
+// Steps to the end. Elastic, contact, gravity and kinetic energy together never exceed those of the
+// start, through impacts without a unique normal either. Backward Euler takes energy, but for steps
+// in which a body tips off an edge: there the potential is concave. A step gains up to 3 % with a
+// tolerance of 1e-5 l, depending on when it tips.
 static void run(World* world) {
   double start = start_world(world), last = start;
   int64_t contacts = 0;
   for (int i = 1; i < STEPS; i++) {
     world_step(world);
     double energy = world_total_energy(world);
-    ASSERT_AT_MOST(energy, last + 1e-9 * fabs(start));
+    ASSERT_AT_MOST(energy, start + 1e-9 * fabs(start));
+    ASSERT_AT_MOST(energy, last + 0.03 * fabs(start));
     last = energy;
     contacts = world->report.contacts_max > contacts ? world->report.contacts_max : contacts;
   }

@@ -56,7 +56,7 @@ static World squeezed_box(const Method* method, int32_t max_iterations) {
 static const Method methods[] = {
     {"projected_newton", "lagged", "backward_euler", 0, 0},
     {"projected_newton", "lagged", "bdf2", 0, 0},
-    {"projected_newton", "lagged", "trapezoidal", 28, 0},
+    {"projected_newton", "lagged", "trapezoidal", 16, 0},
     {"projected_newton", "lagged", "sdirk2", 0, 0},
     {"projected_newton", "lagged", "tr_bdf2", 0, 0},
     {"projected_newton", "lagged", "quasi_static", 0, 0},
@@ -206,7 +206,7 @@ static void barrier_takes_over_from_constraints(void** state) {
   (void)state;
   static const Method constrained[] = {
       {"augmented_lagrangian", "lagged", "backward_euler", 10, 0},
-      {"augmented_lagrangian", "lagged", "sdirk2", 7, 0},
+      {"augmented_lagrangian", "lagged", "sdirk2", 8, 0},
   };
   int32_t returns = 0;
   for (int m = 0; m < 2; m++) {

@@ -203,6 +203,7 @@ static void plate_that_is_held_costs_little(void** state) {
   world_add_obstacle(&world, make_box(&world, 0.4, 0.02, 0.4, 1), (double[]){0, 0.112, 0});
   world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
   world_add_motion(&world, 1, move_down_and_up, NULL);
+  world.def.friction = 0.3; // without it the box slips out
   world.def.time_step = 0.01;
   world_start(&world);
   int32_t n_held = 0, most = 0;

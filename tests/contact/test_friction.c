@@ -289,6 +289,7 @@ static void change_is_that_of_a_whole_step(void** state) {
       noli_friction_set_free(context, &set);
     }
   }
+  test_context_done(&context);
 }
 
 // Coulomb: the force opposes sliding, is at most mu lambda, and is mu lambda beyond eps.

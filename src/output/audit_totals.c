@@ -92,7 +92,9 @@ NoliStatus noli_auditor_check_free_steps(NoliAuditor* auditor) {
       double from = noli_auditor_value(auditor, step - 1, column);
       double to = noli_auditor_value(auditor, step, column);
       double impulse = model->h * mass * model->gravity[k];
-      double allowed = mass * problem->tolerance + SUM_ROUNDING * (fabs(from) + fabs(to));
+      double speed = noli_auditor_value(auditor, step - 1, NOLI_AUDIT_max_speed);
+      double allowed =
+          mass * noli_problem_tolerance(problem, speed) + SUM_ROUNDING * (fabs(from) + fabs(to));
       if (!(fabs(to - from - impulse) <= allowed)) {
         NOLI_TRY(noli_auditor_find(
             auditor, NOLI_FINDING_BALANCE, "steps.csv", step,

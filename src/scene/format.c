@@ -890,18 +890,20 @@ OBJECT(implicit_newton, "implicit_newton", NOLI_SCENE_ANY,
              INTO(NoliSimDef, implicit_newton.linear)));
 OBJECT(
     solver, "solver", NOLI_SCENE_ANY,
-    FIELD("method", method, NULL, NULL,
-          "Solver: minimizes the incremental potential, separates contacts by the constraints of an "
-          "active set, or solves the equations of motion by exact Newton; default "
-          "`projected_newton`, with implicit friction `implicit_newton`.",
-          INTO(NoliSimDef, solver)),
+    FIELD(
+        "method", method, NULL, NULL,
+        "Solver: minimizes the incremental potential, separates contacts by the constraints of an "
+        "active set, or solves the equations of motion by exact Newton; default "
+        "`projected_newton`, with implicit friction `implicit_newton`.",
+        INTO(NoliSimDef, solver)),
     FIELD("termination", termination, NULL, NULL,
           "Convergence criterion of a step: the Newton correction, or the times of impact; default "
           "`residual`, with `augmented_lagrangian` `toi` (with which `residual` requires both).",
           INTO(NoliSimDef, termination)),
     FIELD("tolerance", positive_scaled, "\"1e-2 l\"", "m/s",
           "`residual`: a step is solved when the Newton correction divided by h is below this "
-          "everywhere.",
+          "everywhere. `\"NUMBER l\"` is at least 1e-6 of the largest speed at the start of the "
+          "step.",
           INTO(NoliSimDef, tolerance)),
     FIELD("toi_tolerance", open_share, "1e-3", NULL,
           "`toi`: a step is solved when the weight of the first iterations in the result is below "

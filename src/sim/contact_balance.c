@@ -49,7 +49,7 @@ NoliStatus noli_sim_watch_contact(NoliSim* sim) {
     // a solve does not resolve changes of speed below the tolerance
     const Balance* body = &balance[b];
     double mass = noli_friction_end_mass(stage->friction_end, b);
-    double open = stage->time.inertia ? mass * problem->tolerance * stage->h : 0.0;
+    double open = stage->time.inertia ? mass * stage->tolerance * stage->h : 0.0;
     double off = noli_norm3(body->net);
     sim->contact_warned = off > open && off > IMBALANCE_ALLOWED * body->most;
     if (sim->contact_warned) {

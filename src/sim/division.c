@@ -35,18 +35,31 @@ static NoliStatus fail_both(NoliSim* sim, NoliStatus status, const char* first) 
   return noli_fail(sim->context, status, "%s; by projected_newton: %s", first, last);
 }
 
-// One step or part, with the barrier where the chosen solver fails.
+// Projected Newton solves the rest of the step.
+static NoliStatus take_over(NoliSim* sim) {
+  noli_log(sim->context, NOLI_LOG_INFO, "step %lld, t = %g s: projected_newton takes over: %s",
+           (long long)*sim->state.step + 1, *sim->state.time, noli_context_message(sim->context));
+  return noli_sim_fall_back(sim);
+}
+
+// Whether projected Newton solves what the present solver does not: the same contact by a barrier
+// instead of constraints, or the same equations as the minimum of an energy.
+static bool has_substitute(const NoliSim* sim) {
+  const NoliProblem* problem = sim->stage->problem;
+  return noli_stage_constraints(sim->stage) != NULL ||
+         (problem->method->forces && !problem->implicit_friction);
+}
+
+// One step or part, by the substitute where the chosen solver fails.
 static NoliStatus solve_or_fall_back(NoliSim* sim, NoliSolveStepFn* solve,
                                      int32_t* friction_iterations) {
   NoliStatus status = solve_or_damp(sim, solve, friction_iterations);
-  if (!may_recover(sim, status) || noli_stage_constraints(sim->stage) == NULL) {
+  if (!may_recover(sim, status) || !has_substitute(sim)) {
     return status;
   }
   char first[512];
   snprintf(first, sizeof first, "%s", noli_context_message(sim->context));
-  noli_log(sim->context, NOLI_LOG_INFO, "step %lld, t = %g s: projected_newton takes over: %s",
-           (long long)*sim->state.step + 1, *sim->state.time, first);
-  status = noli_sim_fall_back(sim);
+  status = take_over(sim);
   if (status == NOLI_OK) {
     status = solve_or_damp(sim, solve, friction_iterations);
   }
@@ -123,39 +136,71 @@ static NoliStatus solve_held(NoliSim* sim, NoliSolveStepFn* solve, int32_t* fric
   return status;
 }
 
-NoliStatus noli_sim_solve_or_divide(NoliSim* sim, NoliSolveStepFn* solve,
-                                    int32_t* friction_iterations) {
-  char first[512] = "";
-  int64_t most = sim->model->problem.max_substeps, parts = *sim->state.parts / 2;
-  int32_t n_parts = (int32_t)(parts < 1 ? 1 : parts > most ? most : parts);
-  NoliStatus status = try_step(sim, solve, n_parts, friction_iterations);
+// What has been tried of a time step.
+typedef struct Attempt {
+  NoliSolveStepFn* solve;
+  int32_t n_parts; // of the last attempt
+  bool held;       // with prescribed nodes held
+  char first[512]; // why the step failed at first
+  int32_t friction_iterations;
+} Attempt;
+
+static void keep_reason(NoliSim* sim, Attempt* attempt) {
+  if (sim->n_retries++ == 0) {
+    snprintf(attempt->first, sizeof attempt->first, "%s", noli_context_message(sim->context));
+  }
+}
+
+// The step in `attempt->n_parts` parts, in smaller ones while these fail, then without the motion
+// that contact has stopped.
+static NoliStatus divide(NoliSim* sim, Attempt* attempt) {
+  int64_t most = sim->model->problem.max_substeps;
+  int32_t* friction_iterations = &attempt->friction_iterations;
+  NoliStatus status = try_step(sim, attempt->solve, attempt->n_parts, friction_iterations);
 
   // halve the parts until they can be solved
   while (may_recover(sim, status) && !motion_is_stopped(sim, status) &&
-         2 * (int64_t)n_parts <= most) {
-    if (sim->n_retries++ == 0) {
-      snprintf(first, sizeof first, "%s", noli_context_message(sim->context));
-    }
-    n_parts *= 2;
+         2 * (int64_t)attempt->n_parts <= most) {
+    keep_reason(sim, attempt);
+    attempt->n_parts *= 2;
     noli_log(sim->context, NOLI_LOG_INFO, "step %lld is divided into %d parts: %s",
-             (long long)*sim->state.step + 1, n_parts, noli_context_message(sim->context));
-    status = try_step(sim, solve, n_parts, friction_iterations);
+             (long long)*sim->state.step + 1, attempt->n_parts, noli_context_message(sim->context));
+    status = try_step(sim, attempt->solve, attempt->n_parts, friction_iterations);
   }
 
   // or continue without the motion that contact has stopped
-  bool held = motion_is_stopped(sim, status);
-  if (held) {
-    if (sim->n_retries++ == 0) {
-      snprintf(first, sizeof first, "%s", noli_context_message(sim->context));
-    }
-    n_parts = 1;
-    status = solve_held(sim, solve, friction_iterations);
+  attempt->held = motion_is_stopped(sim, status);
+  if (attempt->held) {
+    keep_reason(sim, attempt);
+    attempt->n_parts = 1;
+    status = solve_held(sim, attempt->solve, friction_iterations);
   }
+  return status;
+}
+
+NoliStatus noli_sim_solve_or_divide(NoliSim* sim, NoliSolveStepFn* solve,
+                                    int32_t* friction_iterations) {
+  int64_t most = sim->model->problem.max_substeps, parts = *sim->state.parts / 2;
+  Attempt attempt = {.solve = solve,
+                     .n_parts = (int32_t)(parts < 1      ? 1
+                                          : parts > most ? most
+                                                         : parts),
+                     .friction_iterations = *friction_iterations};
+  NoliStatus status = divide(sim, &attempt);
+
+  // implicit friction has no energy: lagged friction that converges to it is the last resort
+  if (may_recover(sim, status) && sim->stage->problem->implicit_friction) {
+    keep_reason(sim, &attempt);
+    attempt.n_parts = 1;
+    status = take_over(sim);
+    status = status == NOLI_OK ? divide(sim, &attempt) : status;
+  }
+  *friction_iterations = attempt.friction_iterations;
   if (status == NOLI_OK) {
-    *sim->state.parts = n_parts;
-    *sim->state.held = held ? *sim->state.held + 1 : 0;
+    *sim->state.parts = attempt.n_parts;
+    *sim->state.held = attempt.held ? *sim->state.held + 1 : 0;
   } else if (status > NOLI_OK && status != NOLI_CANCELLED && sim->n_retries > 0) {
-    status = fail_divided(sim, status, first);
+    status = fail_divided(sim, status, attempt.first);
   }
   return status;
 }

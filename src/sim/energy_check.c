@@ -20,7 +20,7 @@ static double unresolved_energy(const NoliSim* sim) {
   for (int32_t i = 0; i < problem->n_inertial; i++) {
     mass += problem->weight[problem->inertial[i]];
   }
-  return 0.5 * mass * problem->tolerance * problem->tolerance;
+  return 0.5 * mass * sim->stage->tolerance * sim->stage->tolerance;
 }
 
 // Deformation energy at the present point of the stage, J, and the sum of its magnitudes: that of a

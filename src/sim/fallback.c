@@ -28,9 +28,17 @@ static void swap_records(NoliStage* one, NoliStage* other) {
 NoliStatus noli_sim_fall_back(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   if (sim->barrier_stage == NULL) {
-    sim->barrier_problem = sim->model->problem;
-    sim->barrier_problem.method = &noli_method_projected_newton;
-    sim->barrier_problem.contact = &noli_contact_barrier;
+    NoliProblem* problem = &sim->barrier_problem;
+    *problem = sim->model->problem;
+    if (problem->method->contact != NULL) {
+      problem->contact = &noli_contact_barrier;
+    }
+    if (problem->implicit_friction) {
+      // the same friction, as the limit of lagged ones
+      problem->implicit_friction = false;
+      problem->friction_iterations = NOLI_FRICTION_UNTIL_CONVERGENCE;
+    }
+    problem->method = &noli_method_projected_newton;
     NOLI_TRY(noli_sim_create_stage(sim, &sim->barrier_problem, &sim->barrier_stage));
   }
   noli_stage_begin_step(sim->barrier_stage);

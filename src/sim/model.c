@@ -20,6 +20,10 @@
 // Largest rounding error allowed, as a share of the contact distance and of edges.
 #define COARSEST 0.01
 
+// A relative tolerance, a length per second, is at least this share of the largest speed: small
+// bodies that are fast need no more digits than large ones.
+#define SPEED_SHARE 1e-6
+
 static NoliStatus copy_names(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NOLI_NEW_ZERO(model->context, model->name, model->n_entity);
@@ -468,6 +472,7 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   problem->friction_speed = noli_resolve(def->friction_speed, problem->diagonal);
   NOLI_TRY(noli_model_set_friction(model, def));
   problem->tolerance = noli_resolve(def->tolerance, problem->diagonal);
+  problem->speed_share = def->tolerance.relative ? SPEED_SHARE : 0.0;
   problem->fixed_stiffness = def->barrier_stiffness;
   problem->surface_radius = noli_resolve(def->surface_radius, problem->diagonal);
   problem->ccd = noli_ccd_methods[noli_choice_index(NOLI_CHOICE_CCD, def->ccd)].name;

@@ -216,7 +216,6 @@ static void fix_lengths(const NoliSim* sim, NoliSimDef* def) {
   fix_scaled(&def->surface_radius, problem->diagonal);
   fix_scaled(&def->stribeck_speed, problem->diagonal);
   fix_scaled(&def->friction_speed, problem->diagonal);
-  fix_scaled(&def->tolerance, problem->diagonal);
   fix_scaled(&def->gcp.eps_target, problem->diagonal);
   fix_scaled(&def->gcp.length, problem->diagonal);
   for (int32_t i = 0; i < def->n_pairs; i++) {
@@ -224,6 +223,16 @@ static void fix_lengths(const NoliSim* sim, NoliSimDef* def) {
   }
   for (int32_t i = 0; i < def->n_ties; i++) {
     fix_scaled(&((NoliTieDef*)(uintptr_t)def->ties)[i].distance, problem->diagonal);
+  }
+}
+
+// The same for the tolerance, which stays relative because it then follows speeds too.
+static void keep_tolerance(NoliSim* sim, double before) {
+  NoliScaled* tolerance = &sim->definition.def->tolerance;
+  NoliProblem* problem = &sim->model->problem;
+  if (tolerance->relative) {
+    tolerance->value = before / problem->diagonal;
+    problem->tolerance = noli_resolve(*tolerance, problem->diagonal);
   }
 }
 
@@ -251,7 +260,9 @@ static NoliStatus rebuild_bodies(NoliSim* sim, NoliOwnedDefinition* definition,
   }
   fix_lengths(sim, def);
   start_here(sim, def, old->body);
+  double tolerance = sim->model->problem.tolerance;
   NOLI_TRY(noli_sim_rebuild(sim, definition, old));
+  keep_tolerance(sim, tolerance);
   for (int32_t b = 0; b < sim->definition.def->n_bodies; b++) {
     ((NoliBodyDef*)(uintptr_t)sim->definition.def->bodies)[b].x0 = x0[b];
   }

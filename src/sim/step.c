@@ -3,6 +3,7 @@
 
 #include "base/sized.h"
 #include "base/timer.h"
+#include "math/vec3.h"
 #include "sim/audit.h"
 #include "sim/conditions.h"
 #include "sim/contact_balance.h"
@@ -13,6 +14,7 @@
 #include "solve/friction_end.h"
 #include "solve/prescribed.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,6 +49,17 @@ done:
   return status;
 }
 
+// The tolerance of the step.
+static double tolerance_of(const NoliSim* sim) {
+  const NoliProblem* problem = &sim->model->problem;
+  double largest_sqr = 0.0;
+  for (int32_t i = 0; i < problem->n_inertial; i++) {
+    NoliVec3 v = noli_load3(sim->state.v + 3 * (int64_t)problem->inertial[i]);
+    largest_sqr = fmax(largest_sqr, noli_norm_sqr3(v));
+  }
+  return noli_problem_tolerance(problem, sqrt(largest_sqr));
+}
+
 // The stage becomes the state, and discards data that a resumed run would not have.
 static NoliStatus begin_step(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
@@ -63,6 +76,7 @@ static NoliStatus begin_step(NoliSim* sim) {
   if (sim->damped) {
     sim->rule = noli_integrator_find("backward_euler");
   }
+  stage->tolerance = tolerance_of(sim);
   stage->h = integrator->quasi_static ? STATIC_TOLERANCE_TIME : noli_sim_step_length(sim);
   memcpy(stage->here->x, sim->state.x, noli_sim_vector_bytes(sim));
   memcpy(sim->v_next, sim->state.v, noli_sim_vector_bytes(sim));
@@ -246,6 +260,9 @@ done:
 // Remedies that a scene does not use yet. The solver with its own contact model has no implicit
 // friction.
 static const char* friction_advice(const NoliModel* model) {
+  if (model->problem.implicit_friction) {
+    return "a smaller time.step";
+  }
   bool repeats = model->problem.friction_iterations <= 0,
        brings_contact = model->problem.method->contact != NULL;
   return !repeats         ? "friction.iterations \"automatic\" or a smaller time.step"

@@ -278,7 +278,7 @@ done:
 // Kinetic energy at the tolerance of the solver.
 static double unresolved_energy(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  double mass = 0.0, length = problem->tolerance * stage->h;
+  double mass = 0.0, length = stage->tolerance * stage->h;
   for (int32_t i = 0; stage->time.inertia && i < problem->n_inertial; i++) {
     mass += problem->weight[problem->inertial[i]];
   }
@@ -305,7 +305,7 @@ static double reference_energy(const NoliStage* stage) {
 static NoliStatus check_residual(Solve* solve, const NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
-  if (solve->full_step && stat->step_speed >= NEGLIGIBLE * stage->problem->tolerance) {
+  if (solve->full_step && stat->step_speed >= NEGLIGIBLE * stage->tolerance) {
     double start = noli_seconds();
     noli_stage_set_trial(stage, 0.0);
     NOLI_TRY(noli_stage_trial_gradient(stage));
@@ -329,7 +329,7 @@ static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
     solve->energy_error = -stat->energy_change;
     bool near = solve->energy_error <= solve->energy_scale;
     if ((solve->full_step && near) || solve->step_by_step ||
-        stat->step_speed < NEGLIGIBLE * stage->problem->tolerance) {
+        stat->step_speed < NEGLIGIBLE * stage->tolerance) {
       break;
     }
     NOLI_TRY(noli_stage_record(stage, stat));
@@ -612,7 +612,7 @@ static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
     }
     NOLI_TRY(adjust(&solve, stat.alpha));
     converged = solve.beta < problem->toi_tolerance &&
-                (problem->toi_termination || stat.step_speed < problem->tolerance);
+                (problem->toi_termination || stat.step_speed < stage->tolerance);
     if (converged) {
       NOLI_TRY(energy_settled(&solve, stat.alpha, &converged));
     }

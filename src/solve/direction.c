@@ -294,7 +294,7 @@ static void take_solution(NoliStage* stage, NoliNewtonStat* stat) {
 static NoliStatus confirm_short_step(NoliStage* stage, double asked, bool projected,
                                      NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
-  double most = stage->problem->tolerance;
+  double most = stage->tolerance;
   if (!stage->time.inertia || stat->step_speed >= most) {
     return NOLI_OK;
   }

@@ -213,7 +213,7 @@ static bool has_moved(const NoliStage* stage) {
     first--;
   }
   return stage->friction_iteration == 0 || first == stage->record.newton.count ||
-         stage->record.newton.data[first].step_speed >= stage->problem->tolerance;
+         stage->record.newton.data[first].step_speed >= stage->tolerance;
 }
 
 // Whether another friction iteration is needed.

@@ -118,7 +118,7 @@ static double momentum_error(const NoliStage* stage, const double* residual,
 static NoliStatus find_rounding(Search* search, double speed) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
-  double tolerance = stage->problem->tolerance;
+  double tolerance = stage->tolerance;
   search->rounding = NULL;
   if (speed < tolerance && momentum_error(stage, stage->gradient, NULL) > tolerance) {
     NOLI_TRY(noli_stage_rounding(stage));
@@ -130,7 +130,7 @@ done:
 
 // Whether the exact step is short and momentum balances up to rounding.
 static bool is_solution(const Search* search, const NoliNewtonStat* stat, const double* residual) {
-  double tolerance = search->stage->problem->tolerance;
+  double tolerance = search->stage->tolerance;
   return stat->step_speed < tolerance &&
          momentum_error(search->stage, residual, search->rounding) <= tolerance;
 }
@@ -299,8 +299,8 @@ static NoliStatus start_better(Search* search) {
   for (int32_t k = 0; k < most && (k < 2 || norm <= FRICTION_DECREASE * before); k++) {
     int32_t iterations = 0;
     before = norm;
-    NoliStatus solved = noli_projected_newton_to(stage, START_TOLERANCE * stage->problem->tolerance,
-                                                 true, &iterations);
+    NoliStatus solved =
+        noli_projected_newton_to(stage, START_TOLERANCE * stage->tolerance, true, &iterations);
     if (solved < NOLI_OK) {
       status = solved;
       goto done;
@@ -330,8 +330,8 @@ static NoliStatus fail_stuck(const Search* search, const NoliNewtonStat* stat) {
                    "direction in iteration %d (momentum error %.3g m/s, step speed %.3g m/s, "
                    "tolerance %.3g m/s, %lld contacts)",
                    search->norm, search->n_iterations + 1,
-                   momentum_error(stage, stage->gradient, NULL), stat->step_speed,
-                   stage->problem->tolerance, (long long)stat->contacts);
+                   momentum_error(stage, stage->gradient, NULL), stat->step_speed, stage->tolerance,
+                   (long long)stat->contacts);
 }
 
 // Whether |r| has not halved for many iterations.
@@ -459,7 +459,7 @@ static NoliStatus implicit_newton(NoliStage* stage, int32_t* iterations) {
                NOLI_NOT_CONVERGED,
                "implicit Newton: no convergence in %d iterations (|residual| %.3g kg m, "
                "tolerance %.3g m/s)",
-               search.n_iterations, search.norm, stage->problem->tolerance);
+               search.n_iterations, search.norm, stage->tolerance);
     NOLI_TRY(iterate(&search, &converged));
     bool stiffer = false;
     if (converged) {

@@ -12,6 +12,8 @@
 #include "noli/sim.h"
 #include "solve/contact_model.h"
 
+#include <math.h>
+
 typedef struct NoliSolverMethod NoliSolverMethod; // solve/method.h
 
 // Data of the geometric contact potential; empty with other contact models.
@@ -66,6 +68,7 @@ typedef struct NoliProblem {
   double dhat;           // m
   double friction_speed; // eps_v, m/s
   double tolerance;      // eps_d, m/s
+  double speed_share;    // eps_d is at least this share of the largest speed of a step
   const char* ccd;
   double fixed_stiffness;      // Pa/m, of the barrier; 0: adaptive
   int32_t friction_iterations; // 0: until convergence
@@ -97,6 +100,11 @@ typedef struct NoliBlockingElement {
 } NoliBlockingElement;
 
 // The block of a body; NULL for obstacles.
+// eps_d, m/s, of a step that begins with this largest speed of a node.
+static inline double noli_problem_tolerance(const NoliProblem* problem, double speed) {
+  return fmax(problem->tolerance, problem->speed_share * speed);
+}
+
 static inline const NoliBlock* noli_problem_block(const NoliProblem* problem, int32_t body) {
   int32_t block = problem->range[body].block;
   return block != NOLI_NULL_INDEX ? &problem->block[block] : NULL;

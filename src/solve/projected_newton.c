@@ -174,7 +174,7 @@ done:
 }
 
 NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
-  return noli_projected_newton_to(stage, stage->problem->tolerance, false, iterations);
+  return noli_projected_newton_to(stage, stage->tolerance, false, iterations);
 }
 
 const NoliSolverMethod noli_method_projected_newton = {

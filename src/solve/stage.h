@@ -101,6 +101,7 @@ struct NoliStage {
   // the stage
   int32_t index;              // of the stage within its step
   double h;                   // of the step
+  double tolerance;           // eps_d of the step, m/s
   NoliStageTime time;         // h_e, h_v, x_tilde, x_hat
   double* load;               // (n_vert x 3) N: gravity and forces at the end of the stage
   double kappa;               // barrier stiffness of the scaled potential

@@ -7,6 +7,9 @@
 
 #include "sim/simulation.h"
 
+// Whether the stage has the point, and the state too, at which the last step ended.
+bool noli_sim_stands(const NoliSim* sim);
+
 // Records the energy at the start: the contacts of the stage are those of the state.
 NOLI_WARN_UNUSED NoliStatus noli_sim_begin_energy_check(NoliSim* sim);
 

@@ -19,6 +19,14 @@ typedef struct NoliEnergyCheck {
   double gain;      // J without a source, of this part of the step and those before it
 } NoliEnergyCheck;
 
+// Deformation energy at the end of a step: most steps begin where the last one ended.
+typedef struct NoliEnergyAtEnd {
+  const NoliStage* stage; // that measured it; NULL: unknown
+  double h_e;             // whose square the potential is scaled by
+  double energy;          // J
+  double magnitude;       // J, sum of the magnitudes of its parts
+} NoliEnergyAtEnd;
+
 // Values that the host writes between steps.
 typedef struct NoliControls {
   double** target; // (n_motion) of controlled ones: (n_node x 3) m; NULL for others
@@ -61,6 +69,8 @@ struct NoliSim {
   NoliRegionVolume* volumes;     // (regions of the model) scratch of noli_sim_volumes
   NoliVolumeState* volume_state; // likewise
   NoliEnergyCheck start;         // of the step
+  NoliEnergyAtEnd end;           // of the last step
+  bool stands;                   // the stage still has the point at which that was measured
   double gained;                 // J without a source, in the completed parts of the step
   bool gains;                    // the last attempt ended with an energy gain
   bool damped;                   // backward Euler takes over in this step or part

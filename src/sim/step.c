@@ -78,6 +78,7 @@ static NoliStatus begin_step(NoliSim* sim) {
   }
   stage->tolerance = tolerance_of(sim);
   stage->h = integrator->quasi_static ? STATIC_TOLERANCE_TIME : noli_sim_step_length(sim);
+  sim->stands = noli_sim_stands(sim);
   memcpy(stage->here->x, sim->state.x, noli_sim_vector_bytes(sim));
   memcpy(sim->v_next, sim->state.v, noli_sim_vector_bytes(sim));
   stage->prescribed.n_held = *sim->state.held;

@@ -496,6 +496,7 @@ const NoliSolverMethod noli_method_implicit_newton = {
     .description = "Exact Newton on the equations of motion, also for implicit friction; contact "
                    "by a barrier.",
     .forces = true,
+    .knows_energy = true,
     .solve = implicit_newton,
     .size = sizeof(Work),
     .create = create,

@@ -10,6 +10,7 @@ struct NoliSolverMethod {
   const NoliContactModel* contact; // overrides that of the scene; NULL: any
   bool toi_termination;            // default of the scene's termination
   bool forces;                     // also solves for forces without energy: implicit friction
+  bool knows_energy;               // of every stencil at the solution
   NoliStatus (*solve)(NoliStage* stage, int32_t* iterations);
 
   // Initializes stage->work, zero before; `destroy` also cleans up after a failure of `create`. May

@@ -180,4 +180,5 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
 const NoliSolverMethod noli_method_projected_newton = {
     .name = "projected_newton",
     .description = "Minimizes an energy with projected Hessians; contact by a barrier.",
+    .knows_energy = true,
     .solve = noli_projected_newton};

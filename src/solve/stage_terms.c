@@ -27,6 +27,16 @@ static double sum_energies(void* user, int64_t begin, int64_t end, int32_t worke
   return sum;
 }
 
+static double sum_values(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const double* value = user;
+  double sum = 0.0;
+  for (int64_t i = begin; i < end; i++) {
+    sum += value[i];
+  }
+  return sum;
+}
+
 static NoliStatus term_energy(NoliStage* stage, const NoliEnergyTerm* term, const double* x,
                               const double* base, NoliTermEnergy* energy, double* sum) {
   NoliStatus status = noli_grow(stage->context, (void**)&energy->value, &energy->capacity,
@@ -51,6 +61,16 @@ NoliStatus noli_stage_role_energy(NoliStage* stage, unsigned roles) {
   }
 done:
   return status;
+}
+
+void noli_stage_sum_energy(NoliStage* stage, unsigned roles) {
+  NoliPoint* here = stage->here;
+  for (int32_t i = 0; i < stage->n_term; i++) {
+    if (noli_stage_has(stage, i, roles)) {
+      here->energy[i].sum = noli_parallel_sum(stage->n_threads, here->term[i].n_stencil, TERM_BLOCK,
+                                              sum_values, here->energy[i].value);
+    }
+  }
 }
 
 NoliStatus noli_stage_energy(NoliStage* stage) {

@@ -16,11 +16,11 @@ import tempfile
 # Structs that the library fills for its callers.
 RESULTS = ["StepTiming", "NewtonStat", "StepReport", "Energies", "BodyState", "Wrench", "Reaction", "PairForce",
            "ContactInfo", "SurfacePoint", "RegionVolume", "Defect", "MeshCheck", "Finding", "Summary",
-           "CheckpointInfo"]
+           "CheckpointInfo", "Stress", "SheetForces", "RodForces"]
 # Integers that Python uses, too.
 CONSTANTS = ["NOLI_NULL_INDEX", "NOLI_ABI_VERSION", "NOLI_VERSION_NUMBER"]
 # Arrays that are matrices.
-SHAPES = {("BodyState", "inertia"): (3, 3)}
+SHAPES = {("BodyState", "inertia"): (3, 3), ("Stress", "first_piola"): (3, 3)}
 TYPES = {"double": "float", "bool": "bool", "int32_t": "int", "int64_t": "int", "uint64_t": "int",
          "const char*": "str", "char*": "str", "NoliDefectKind": "int", "NoliFindingKind": "int"}
 

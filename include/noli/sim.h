@@ -701,6 +701,12 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_contact_forces(NoliSim* sim, doubl
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force);
 /// Von Mises equivalent of the Cauchy stress, Pa, (n_tet), written to the caller's array.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress);
+/// Stress and strain of every element, (n_tet), written to the caller's array. They are elastic:
+/// damping is not among them. docs/results.md
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_stresses(NoliSim* sim, NoliStress* stress);
+/// The same at the nodes, (n_vert): means of the elements around them, by volume at rest; zeros
+/// where there is none. Different bodies never share a node. Fails with NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_nodal_stresses(NoliSim* sim, NoliStress* stress);
 /// Elastic forces and moments inside shells, (n_tet), written to the caller's array; zeros in
 /// elements of other bodies. Damping is not among them. Fails with NOLI_ERROR_MEMORY.
 /// docs/shells.md

@@ -97,6 +97,17 @@ typedef struct NoliRodForces {
   double twist;      ///< N m, about the segment from its first vertex to the second
 } NoliRodForces;
 
+/// Stress and strain of an element, means over its volume at rest, or of a vertex, means of the
+/// elements around it. Symmetric tensors are xx, yy, zz, xy, yz, xz. Never changes its size.
+typedef struct NoliStress {
+  double cauchy[6];       ///< Pa, axes of the world; of shells without bending, of rods their
+                          ///< tension over the area at rest
+  double principal[3];    ///< Pa, the eigenvalues of `cauchy`, the largest first
+  double first_piola[9];  ///< Pa, P = dPsi/dF row by row; 0 in shells, rods and points
+  double green_strain[6]; ///< (F^T F - 1) / 2, axes of the rest shape; likewise
+  double von_mises;       ///< Pa, mean of the equivalent of `cauchy`
+} NoliStress;
+
 /// One standard atmosphere, Pa.
 #define NOLI_ATMOSPHERE 101325.0
 

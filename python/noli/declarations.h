@@ -190,6 +190,13 @@ typedef struct NoliRodForces {
   double bending[3];
   double twist;
 } NoliRodForces;
+typedef struct NoliStress {
+  double cauchy[6];
+  double principal[3];
+  double first_piola[9];
+  double green_strain[6];
+  double von_mises;
+} NoliStress;
 typedef struct NoliPairForce {
   int32_t a;
   int32_t b;
@@ -530,6 +537,8 @@ const int32_t* noli_sim_points(const NoliSim* sim, int32_t* n_points);
 NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force);
 NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force);
 NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress);
+NoliStatus noli_sim_stresses(NoliSim* sim, NoliStress* stress);
+NoliStatus noli_sim_nodal_stresses(NoliSim* sim, NoliStress* stress);
 NoliStatus noli_sim_sheet_forces(NoliSim* sim, NoliSheetForces* forces);
 NoliStatus noli_sim_rod_forces(NoliSim* sim, NoliRodForces* forces);
 NoliStatus noli_sim_pair_forces(NoliSim* sim, const NoliPairForce** pairs, int32_t* n_pairs);

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 # Arrays that are matrices.
-SHAPES = {("BodyState", "inertia"): (3, 3)}
+SHAPES = {("BodyState", "inertia"): (3, 3), ("Stress", "first_piola"): (3, 3)}
 
 
 @dataclass(slots=True)
@@ -408,3 +408,44 @@ class CheckpointInfo:
     hash: int
     #: None if none was given
     scene_json: str | None
+
+
+@dataclass(slots=True)
+class Stress:
+    """Stress and strain of an element, means over its volume at rest, or of a vertex, means of the elements
+    around it. Symmetric tensors are xx, yy, zz, xy, yz, xz."""
+
+    #: (6) Pa, axes of the world; of shells without bending, of rods their tension over the area at rest
+    cauchy: np.ndarray
+    #: (3) Pa, the eigenvalues of `cauchy`, the largest first
+    principal: np.ndarray
+    #: (3 x 3) Pa, P = dPsi/dF row by row; 0 in shells, rods and points
+    first_piola: np.ndarray
+    #: (6) (F^T F - 1) / 2, axes of the rest shape; likewise
+    green_strain: np.ndarray
+    #: Pa, mean of the equivalent of `cauchy`
+    von_mises: float
+
+
+@dataclass(slots=True)
+class SheetForces:
+    """Forces and moments inside a triangle of a shell: symmetric tensors in the axes of the world, xx, yy,
+    zz, xy, yz, xz, per length as it is now."""
+
+    #: (6) N/m; positive eigenvalues are tension
+    membrane: np.ndarray
+    #: (6) N m/m; a positive eigenvalue shortens the side of the triangle's normal
+    bending: np.ndarray
+
+
+@dataclass(slots=True)
+class RodForces:
+    """Forces and moments inside a segment of a rod: what the side of its second vertex exerts on that of the
+    first one."""
+
+    #: N, negative under pressure
+    tension: float
+    #: (3) N m, a vector across the segment
+    bending: np.ndarray
+    #: N m, about the segment from its first vertex to the second
+    twist: float

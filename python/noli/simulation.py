@@ -515,6 +515,30 @@ class Simulation:
         """Von Mises equivalent of the Cauchy stress of all elements, Pa, (n)."""
         return self._filled(lib.noli_sim_von_mises, lib.noli_sim_tet_count(self.c))
 
+    def stresses(self) -> np.recarray:
+        """Stress and strain of all elements: an array with the fields of results.Stress."""
+        return self._structs("Stress", lib.noli_sim_stresses, lib.noli_sim_tet_count(self.c))
+
+    def nodal_stresses(self) -> np.recarray:
+        """Stress and strain of all vertices, means of the elements around them: an array with the fields of
+        results.Stress."""
+        return self._structs("Stress", lib.noli_sim_nodal_stresses, self.vertex_count)
+
+    def sheet_forces(self) -> np.recarray:
+        """Forces and moments inside the triangles of shells: an array with the fields of results.SheetForces;
+        zeros in elements of other bodies."""
+        return self._structs("SheetForces", lib.noli_sim_sheet_forces, lib.noli_sim_tet_count(self.c))
+
+    def rod_forces(self) -> np.recarray:
+        """Forces and moments inside the segments of rods: an array with the fields of results.RodForces; zeros
+        in elements of other bodies."""
+        return self._structs("RodForces", lib.noli_sim_rod_forces, lib.noli_sim_tet_count(self.c))
+
+    def _structs(self, name, function, count) -> np.recarray:
+        made = ffi.new(f"Noli{name}[]", count)
+        self._call(function, self.c, made)
+        return records(made, count, name)
+
     def energies(self) -> results.Energies:
         """Energies of the present state, J."""
         return self._result("Energies", lib.noli_sim_energies_sized)

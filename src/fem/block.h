@@ -154,9 +154,8 @@ struct NoliBlockType {
   double (*wave_time_sqr)(const NoliBlock* block);
   // The largest ratio of stiffness to mass in [begin, end), 1/s^2. `mass` as set by add_mass.
   double (*frequency_sqr)(const NoliBlock* block, int32_t begin, int32_t end, const double* mass);
-  // Von Mises equivalent of the Cauchy stress, Pa: stress (end - begin).
-  void (*von_mises)(const NoliBlock* block, int32_t begin, int32_t end, const double* x,
-                    int32_t n_threads, double* stress);
+  // Sums of stress and strain over the rest volume of an element (material/stress.h).
+  void (*add_stress)(const NoliBlock* block, int32_t element, const double* x, NoliStress* sum);
   // Forces and moments inside all elements of the block, (n_element), of shells or rods; NULL: they
   // are neither.
   void (*sheet_forces)(const NoliBlock* block, const double* x, NoliSheetForces* forces);

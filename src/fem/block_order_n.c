@@ -280,12 +280,9 @@ static NoliElementElasticity elasticity_of(const NoliBlock* block, double scale)
                                  .node = block->node};
 }
 
-// Of all elements: the block has one body.
-static void von_mises(const NoliBlock* block, int32_t begin, int32_t end, const double* x,
-                      int32_t n_threads, double* stress) {
-  (void)begin, (void)end;
-  NoliElementElasticity elasticity = elasticity_of(block, 1.0);
-  noli_element_elasticity_von_mises(&elasticity, x, n_threads, stress);
+static void add_stress(const NoliBlock* block, int32_t element, const double* x, NoliStress* sum) {
+  const NoliElementElasticity elasticity = elasticity_of(block, 1.0);
+  noli_element_elasticity_add_stress(&elasticity, element, x, sum);
 }
 
 // ---- energies -----------------------------------------------------------------------------------
@@ -324,7 +321,7 @@ const NoliBlockType noli_block_order_n = {.name = "order n",
                                           .rest_volume = rest_volume,
                                           .wave_time_sqr = wave_time_sqr,
                                           .frequency_sqr = frequency_sqr,
-                                          .von_mises = von_mises,
+                                          .add_stress = add_stress,
                                           .elasticity = elasticity,
                                           .inertia = inertia,
                                           .damping = &noli_block_damping};

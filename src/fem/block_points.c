@@ -90,10 +90,8 @@ static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
   return largest;
 }
 
-static void von_mises(const NoliBlock* block, int32_t begin, int32_t end, const double* x,
-                      int32_t n_threads, double* stress) {
-  (void)block, (void)x, (void)n_threads;
-  memset(stress, 0, (size_t)(end - begin) * sizeof *stress);
+static void add_stress(const NoliBlock* block, int32_t element, const double* x, NoliStress* sum) {
+  (void)block, (void)element, (void)x, (void)sum;
 }
 
 const NoliBlockType noli_block_points = {.name = "points",
@@ -106,5 +104,5 @@ const NoliBlockType noli_block_points = {.name = "points",
                                          .rest_volume = rest_volume,
                                          .wave_time_sqr = wave_time_sqr,
                                          .frequency_sqr = frequency_sqr,
-                                         .von_mises = von_mises,
+                                         .add_stress = add_stress,
                                          .damping = &noli_block_damping};

@@ -4,6 +4,7 @@
 #include "fem/block.h"
 #include "fem/rod.h"
 #include "fem/twist.h"
+#include "material/stress.h"
 #include "math/vec3.h"
 
 #include <math.h>
@@ -290,13 +291,15 @@ static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
 }
 
 // Tension or pressure along the rod, over its area at rest.
-static void von_mises(const NoliBlock* block, int32_t begin, int32_t end, const double* x,
-                      int32_t n_threads, double* stress) {
-  (void)n_threads;
-  for (int32_t s = begin; s < end; s++) {
-    double strain = noli_segment_strain(&rods_of(block)->segments, x, s);
-    stress[s - begin] = fabs(young_of(block, s) * strain);
-  }
+static void add_stress(const NoliBlock* block, int32_t element, const double* x, NoliStress* sum) {
+  const int32_t* node = block->node + block->n_local * (int64_t)element;
+  NoliVec3 along = noli_normalize3(
+      noli_sub3(noli_load3(x + 3 * (int64_t)node[1]), noli_load3(x + 3 * (int64_t)node[0])));
+  double strain = noli_segment_strain(&rods_of(block)->segments, x, element);
+  NoliMat3 sigma = noli_scale33(young_of(block, element) * strain, noli_outer33(along, along));
+  NoliStress here = {.von_mises = fabs(young_of(block, element) * strain)};
+  noli_stress_pack(&sigma, here.cauchy);
+  noli_stress_add_scaled(sum, volume_of(block, element), &here);
 }
 
 // ---- energies -----------------------------------------------------------------------------------
@@ -427,7 +430,7 @@ const NoliBlockType noli_block_rods = {.name = "rods",
                                        .rest_volume = rest_volume,
                                        .wave_time_sqr = wave_time_sqr,
                                        .frequency_sqr = frequency_sqr,
-                                       .von_mises = von_mises,
+                                       .add_stress = add_stress,
                                        .rod_forces = rod_forces,
                                        .elasticity = elasticity,
                                        .bending = bending,
@@ -447,7 +450,7 @@ const NoliBlockType noli_block_twisted = {.name = "twisted rods",
                                           .rest_volume = rest_volume,
                                           .wave_time_sqr = wave_time_sqr,
                                           .frequency_sqr = frequency_sqr,
-                                          .von_mises = von_mises,
+                                          .add_stress = add_stress,
                                           .rod_forces = rod_forces,
                                           .elasticity = elasticity,
                                           .bending = twisting,

@@ -6,6 +6,7 @@
 #include "fem/block.h"
 #include "fem/fold.h"
 #include "fem/sheet.h"
+#include "material/stress.h"
 #include "math/vec3.h"
 
 #include <math.h>
@@ -259,28 +260,15 @@ static NoliMat3 stress_of(const NoliBlock* block, int32_t t, const double* x) {
   return noli_scale33(1.0 / noli_norm3(noli_cross3(F.f[0], F.f[1])), sigma);
 }
 
-static void von_mises(const NoliBlock* block, int32_t begin, int32_t end, const double* x,
-                      int32_t n_threads, double* stress) {
-  (void)n_threads;
-  for (int32_t t = begin; t < end; t++) {
-    NoliMat3 sigma = stress_of(block, t, x);
-    double mean = noli_trace33(&sigma) / 3.0;
-    for (int i = 0; i < 3; i++) {
-      sigma.m[i][i] -= mean;
-    }
-    stress[t - begin] = sqrt(1.5 * noli_norm_sqr33(&sigma));
-  }
+static void add_stress(const NoliBlock* block, int32_t element, const double* x, NoliStress* sum) {
+  NoliMat3 sigma = stress_of(block, element, x);
+  NoliStress here = {0};
+  noli_stress_pack(&sigma, here.cauchy);
+  here.von_mises = noli_stress_equivalent(here.cauchy);
+  noli_stress_add_scaled(sum, volume_of(block, element), &here);
 }
 
 // ---- forces and moments -------------------------------------------------------------------------
-
-static void store_symmetric(double tensor[6], const NoliMat3* m) {
-  static const int axes[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {1, 2}, {0, 2}};
-  for (int i = 0; i < 6; i++) {
-    int a = axes[i][0], b = axes[i][1];
-    tensor[i] += 0.5 * (m->m[a][b] + m->m[b][a]);
-  }
-}
 
 // A vector area: the normal of a triangle times twice its area.
 static NoliVec3 twice_area(const NoliBlock* block, const double* x, int32_t t) {
@@ -304,7 +292,11 @@ static void add_moment(const double* x, int32_t size, const int32_t* node, const
     r = noli_mul_add3(r, -noli_dot3(r, normal), normal);
     double along = noli_dot3(noli_load3(gradient + 3 * a), normal);
     NoliMat3 part = noli_scale33(0.5 * along / area, noli_outer33(r, r));
-    store_symmetric(moment, &part);
+    double packed[6];
+    noli_stress_pack(&part, packed);
+    for (int i = 0; i < 6; i++) {
+      moment[i] += packed[i];
+    }
   }
 }
 
@@ -335,7 +327,7 @@ static void sheet_forces(const NoliBlock* block, const double* x, NoliSheetForce
     forces[t] = (NoliSheetForces){0};
     NoliMat3 sigma = stress_of(block, t, x);
     sigma = noli_scale33(self->thickness[t], sigma);
-    store_symmetric(forces[t].membrane, &sigma);
+    noli_stress_pack(&sigma, forces[t].membrane);
   }
   add_moments(block, x, forces);
 }
@@ -393,7 +385,7 @@ const NoliBlockType noli_block_shells = {.name = "shells",
                                          .rest_volume = rest_volume,
                                          .wave_time_sqr = wave_time_sqr,
                                          .frequency_sqr = frequency_sqr,
-                                         .von_mises = von_mises,
+                                         .add_stress = add_stress,
                                          .sheet_forces = sheet_forces,
                                          .elasticity = elasticity,
                                          .bending = bending,

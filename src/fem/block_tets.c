@@ -128,16 +128,8 @@ static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
   return largest;
 }
 
-static void von_mises(const NoliBlock* block, int32_t begin, int32_t end, const double* x,
-                      int32_t n_threads, double* stress) {
-  NoliTets tets = {.n_tet = end - begin,
-                   .tet = block->node + 4 * (int64_t)begin,
-                   .rest_inverse = tets_of(block)->tets.rest_inverse + 9 * (int64_t)begin};
-  NoliElasticity elasticity = {.tets = &tets,
-                               .law = block->law + begin,
-                               .lame_mu = block->lame_mu + begin,
-                               .lame_lambda = block->lame_lambda + begin};
-  noli_elasticity_von_mises(&elasticity, x, n_threads, stress);
+static void add_stress(const NoliBlock* block, int32_t element, const double* x, NoliStress* sum) {
+  noli_elasticity_add_stress(&tets_of(block)->elasticity, element, x, sum);
 }
 
 // ---- energies -----------------------------------------------------------------------------------
@@ -216,6 +208,6 @@ const NoliBlockType noli_block_tets = {.name = "tets",
                                        .rest_volume = rest_volume,
                                        .wave_time_sqr = wave_time_sqr,
                                        .frequency_sqr = frequency_sqr,
-                                       .von_mises = von_mises,
+                                       .add_stress = add_stress,
                                        .elasticity = elasticity,
                                        .damping = &damping};

@@ -11,6 +11,7 @@
 
 #include "base/parallel.h"
 #include "material/response.h"
+#include "material/stress.h"
 
 enum { TETS_PER_BLOCK = 256, BLOCKS = 10, BLOCK_VALUES = 9 * BLOCKS };
 
@@ -154,25 +155,9 @@ NoliEnergyTerm noli_elasticity_term(const NoliElasticity* data) {
                           .fixed = true};
 }
 
-typedef struct VonMisesLoop {
-  const NoliElasticity* elasticity;
-  const double* x;
-  double* stress;
-} VonMisesLoop;
-
-static void von_mises_range(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const VonMisesLoop* loop = user;
-  const NoliElasticity* elasticity = loop->elasticity;
-  for (int64_t t = begin; t < end; t++) {
-    NoliLame lame = {elasticity->lame_mu[t], elasticity->lame_lambda[t]};
-    NoliMat3 F = noli_tets_deformation(elasticity->tets, t, loop->x);
-    loop->stress[t] = noli_material_von_mises(elasticity->law[t], lame, &F);
-  }
-}
-
-void noli_elasticity_von_mises(const NoliElasticity* data, const double* x, int32_t n_threads,
-                               double* stress) {
-  VonMisesLoop loop = {.elasticity = data, .x = x, .stress = stress};
-  noli_parallel_for(n_threads, data->tets->n_tet, TETS_PER_BLOCK, von_mises_range, &loop);
+void noli_elasticity_add_stress(const NoliElasticity* data, int64_t t, const double* x,
+                                NoliStress* sum) {
+  NoliLame lame = {data->lame_mu[t], data->lame_lambda[t]};
+  NoliMat3 F = noli_tets_deformation(data->tets, t, x);
+  noli_stress_add(sum, data->tets->volume[t], data->law[t], lame, &F);
 }

@@ -22,6 +22,6 @@ void noli_elasticity_evaluate(const void* data, const double* x, int64_t begin, 
 // The term borrows `data`, which must outlive it.
 NoliEnergyTerm noli_elasticity_term(const NoliElasticity* data);
 
-// Von Mises equivalent of the Cauchy stress, Pa, of every tet: stress (n_tet).
-void noli_elasticity_von_mises(const NoliElasticity* data, const double* x, int32_t n_threads,
-                               double* stress);
+// Adds stress and strain of an element, times its volume.
+void noli_elasticity_add_stress(const NoliElasticity* data, int64_t t, const double* x,
+                                NoliStress* sum);

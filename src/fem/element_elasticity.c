@@ -14,6 +14,7 @@
 #include "base/parallel.h"
 #include "base/wide.h"
 #include "material/response.h"
+#include "material/stress.h"
 
 #include <string.h>
 
@@ -272,34 +273,13 @@ NoliEnergyTerm noli_element_elasticity_term(const NoliElementElasticity* data) {
                           .fixed = true};
 }
 
-typedef struct VonMisesLoop {
-  const NoliElementElasticity* elasticity;
-  const double* x;
-  double* stress;
-} VonMisesLoop;
-
-static void von_mises_range(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const VonMisesLoop* loop = user;
-  const NoliElementElasticity* elasticity = loop->elasticity;
-  const NoliElements* elements = elasticity->elements;
+void noli_element_elasticity_add_stress(const NoliElementElasticity* data, int64_t t,
+                                        const double* x, NoliStress* sum) {
+  const NoliElements* elements = data->elements;
+  NoliLame lame = {data->lame_mu[t], data->lame_lambda[t]};
   NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
-  for (int64_t t = begin; t < end; t++) {
-    NoliLame lame = {elasticity->lame_mu[t], elasticity->lame_lambda[t]};
-    double sum = 0.0, volume = 0.0;
-    noli_elements_deformation(elements, t, loop->x + 3 * (int64_t)elasticity->first_node, false, F);
-    for (int32_t q = 0; q < elements->n_point; q++) {
-      double weight = noli_elements_volume(elements, t, q);
-      sum += weight * noli_material_von_mises(elasticity->law[t], lame, &F[q]);
-      volume += weight;
-    }
-    loop->stress[t] = sum / volume;
+  noli_elements_deformation(elements, t, x + 3 * (int64_t)data->first_node, false, F);
+  for (int32_t q = 0; q < elements->n_point; q++) {
+    noli_stress_add(sum, noli_elements_volume(elements, t, q), data->law[t], lame, &F[q]);
   }
-}
-
-void noli_element_elasticity_von_mises(const NoliElementElasticity* data, const double* x,
-                                       int32_t n_threads, double* stress) {
-  VonMisesLoop loop = {.elasticity = data, .x = x, .stress = stress};
-  noli_parallel_for(n_threads, data->elements->space->n_tet, TETS_PER_BLOCK, von_mises_range,
-                    &loop);
 }

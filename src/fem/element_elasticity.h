@@ -25,6 +25,6 @@ void noli_element_elasticity_evaluate(const void* data, const double* x, int64_t
 // The term borrows `data`, which must outlive it. Its stencils have n_local nodes.
 NoliEnergyTerm noli_element_elasticity_term(const NoliElementElasticity* data);
 
-// Mean over the points, by volume, of the von Mises equivalent of the Cauchy stress, Pa: (n_tet).
-void noli_element_elasticity_von_mises(const NoliElementElasticity* data, const double* x,
-                                       int32_t n_threads, double* stress);
+// Adds stress and strain of an element, integrated over its volume.
+void noli_element_elasticity_add_stress(const NoliElementElasticity* data, int64_t t,
+                                        const double* x, NoliStress* sum);

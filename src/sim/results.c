@@ -1,4 +1,6 @@
 // Forces, stresses and other results at the present state.
+#include "base/parallel.h"
+#include "material/stress.h"
 #include "sim/simulation.h"
 
 #include <string.h>
@@ -25,18 +27,103 @@ NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force) {
   return NOLI_OK;
 }
 
-NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && stress != NULL);
+typedef struct StressLoop {
+  const NoliBlock* block;
+  const double* x;
+  int32_t first;    // element of the block
+  double* mises;    // of it and those that follow; or NULL
+  NoliStress* full; // likewise
+} StressLoop;
+
+static void find_stresses(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const StressLoop* loop = user;
+  const NoliBlock* block = loop->block;
+  for (int64_t i = begin; i < end; i++) {
+    NoliStress stress = {0};
+    int32_t element = loop->first + (int32_t)i;
+    double volume = block->type->rest_volume(block, element, element + 1);
+    block->type->add_stress(block, element, loop->x, &stress);
+    if (loop->mises != NULL) {
+      loop->mises[i] = volume > 0.0 ? stress.von_mises / volume : 0.0;
+    } else {
+      noli_stress_finish(&stress, volume);
+      loop->full[i] = stress;
+    }
+  }
+}
+
+// Stresses of all elements, of one kind.
+static void stresses_of_elements(const NoliSim* sim, double* mises, NoliStress* full) {
+  enum { ELEMENTS_PER_BLOCK = 256 };
   const NoliModel* model = sim->model;
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBlock* block = noli_problem_block(&model->problem, b);
     NoliBlockRange range = model->problem.range[b];
+    int32_t first = model->tet_first[b];
+    StressLoop loop = {.block = block,
+                       .x = sim->state.x,
+                       .first = range.begin,
+                       .mises = mises != NULL ? mises + first : NULL,
+                       .full = full != NULL ? full + first : NULL};
     if (block != NULL) {
-      block->type->von_mises(block, range.begin, range.end, sim->state.x, sim->stage->n_threads,
-                             stress + model->tet_first[b]);
+      noli_parallel_for(sim->stage->n_threads, range.end - range.begin, ELEMENTS_PER_BLOCK,
+                        find_stresses, &loop);
     }
   }
+}
+
+NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && stress != NULL);
+  stresses_of_elements(sim, stress, NULL);
   return NOLI_OK;
+}
+
+NoliStatus noli_sim_stresses(NoliSim* sim, NoliStress* stress) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && stress != NULL);
+  stresses_of_elements(sim, NULL, stress);
+  return NOLI_OK;
+}
+
+// Adds the stress of an element to its nodes, but not to angles.
+static void add_to_nodes(const NoliBlock* block, int32_t element, double volume,
+                         const NoliStress* stress, double* around, NoliStress* nodal) {
+  const int32_t* node = block->node + block->n_local * (int64_t)element;
+  for (int32_t k = 0; k < block->n_local; k++) {
+    bool angle = node[k] >= block->first_angle && node[k] < block->first_angle + block->n_angle;
+    if (node[k] != NOLI_NULL_INDEX && !angle) {
+      noli_stress_add_scaled(&nodal[node[k]], volume, stress);
+      around[node[k]] += volume;
+    }
+  }
+}
+
+NoliStatus noli_sim_nodal_stresses(NoliSim* sim, NoliStress* stress) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && stress != NULL);
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = sim->model;
+  NoliStress* element = NULL;
+  double* around = NULL;
+  memset(stress, 0, sizeof *stress * (size_t)model->problem.n_vert);
+  NOLI_NEW_ZERO(sim->context, around, model->problem.n_vert);
+  NOLI_NEW_ZERO(sim->context, element, noli_sim_tet_count(sim));
+  stresses_of_elements(sim, NULL, element);
+  for (int32_t b = 0; b < model->n_body; b++) {
+    const NoliBlock* block = noli_problem_block(&model->problem, b);
+    NoliBlockRange range = model->problem.range[b];
+    for (int32_t t = range.begin; block != NULL && t < range.end; t++) {
+      double volume = block->type->rest_volume(block, t, t + 1);
+      add_to_nodes(block, t, volume, &element[model->tet_first[b] + t - range.begin], around,
+                   stress);
+    }
+  }
+  for (int32_t i = 0; i < model->problem.n_vert; i++) {
+    noli_stress_finish(&stress[i], around[i]);
+  }
+done:
+  noli_free(sim->context, element);
+  noli_free(sim->context, around);
+  return status;
 }
 
 // Copies what a block says of its elements, `size` bytes each, to those of its bodies in the scene.

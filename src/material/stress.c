@@ -1,0 +1,63 @@
+#include "material/stress.h"
+
+#include "math/eigen.h"
+
+#include <math.h>
+
+void noli_stress_pack(const NoliMat3* m, double tensor[6]) {
+  static const int axes[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {1, 2}, {0, 2}};
+  for (int i = 0; i < 6; i++) {
+    int a = axes[i][0], b = axes[i][1];
+    tensor[i] = 0.5 * (m->m[a][b] + m->m[b][a]);
+  }
+}
+
+static void add(double* sum, int32_t n, double factor, const double* value) {
+  for (int32_t i = 0; i < n; i++) {
+    sum[i] += factor * value[i];
+  }
+}
+
+void noli_stress_add_scaled(NoliStress* sum, double factor, const NoliStress* other) {
+  add(sum->cauchy, 6, factor, other->cauchy);
+  add(sum->first_piola, 9, factor, other->first_piola);
+  add(sum->green_strain, 6, factor, other->green_strain);
+  sum->von_mises += factor * other->von_mises;
+}
+
+void noli_stress_add(NoliStress* sum, double volume, const NoliMaterial* law, NoliLame lame,
+                     const NoliMat3* F) {
+  NoliStress here = {.von_mises = noli_material_von_mises(law, lame, F)};
+  NoliMat3 P = noli_material_stress(law, lame, F), Ft = noli_transpose33(*F);
+  NoliMat3 tau = noli_mul33(P, Ft), C = noli_mul33(Ft, *F);
+  double J = noli_det33(F);
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      here.first_piola[3 * i + j] = P.m[i][j];
+      tau.m[i][j] /= J;
+      C.m[i][j] = 0.5 * (C.m[i][j] - (i == j ? 1.0 : 0.0));
+    }
+  }
+  noli_stress_pack(&tau, here.cauchy);
+  noli_stress_pack(&C, here.green_strain);
+  noli_stress_add_scaled(sum, volume, &here);
+}
+
+double noli_stress_equivalent(const double cauchy[6]) {
+  const double* s = cauchy;
+  double a = s[0] - s[1], b = s[1] - s[2], c = s[2] - s[0];
+  double shear = s[3] * s[3] + s[4] * s[4] + s[5] * s[5];
+  return sqrt(0.5 * (a * a + b * b + c * c) + 3.0 * shear);
+}
+
+void noli_stress_finish(NoliStress* stress, double volume) {
+  NoliStress sum = *stress;
+  *stress = (NoliStress){0};
+  noli_stress_add_scaled(stress, volume > 0.0 ? 1.0 / volume : 0.0, &sum);
+  const double* s = stress->cauchy;
+  double matrix[9] = {s[0], s[3], s[5], s[3], s[1], s[4], s[5], s[4], s[2]}, value[3], vector[9];
+  noli_eigen_symmetric(3, matrix, value, vector);
+  for (int i = 0; i < 3; i++) {
+    stress->principal[i] = value[2 - i];
+  }
+}

@@ -110,10 +110,11 @@ const Command command_run = {
     .usage = "SCENE",
     .summary = "Simulate a scene.",
     .details = "Writes frames.pvd (open it in ParaView), one row per step to steps.csv, forces\n"
-               "between bodies to forces.csv, totals to summary.json, and checkpoint.h5, which\n"
-               "`noli resume DIR` continues from. Replaces a finished run in DIR; replaces an\n"
-               "unfinished one only with --force. SCENE `-` is standard input. Ctrl-C stops after\n"
-               "the current step; a second Ctrl-C stops immediately.",
+               "between bodies to forces.csv, those of prescribed motions to reactions.csv, totals\n"
+               "to summary.json, and checkpoint.h5, which `noli resume DIR` continues from.\n"
+               "Replaces a finished run in DIR; replaces an unfinished one only with --force. SCENE\n"
+               "`-` is standard input. Ctrl-C stops after the current step; a second Ctrl-C stops\n"
+               "immediately.",
     .n_arguments = 1,
     .options = run_options,
     .n_options = N_RUN_OPTIONS,

@@ -7,6 +7,7 @@
 ///                     format `ply` both are frame_N.ply and frames.ply.series
 ///     steps.csv       one row per step, in the file before the step counts as recorded
 ///     forces.csv      one row per step and pair of entities in contact
+///     reactions.csv   one row per step and motion; only where there are any
 ///     volumes.csv     one row per step and region whose volume counts; only where there are any
 ///     summary.json    totals; rewritten with every checkpoint, "finished": false until the end
 ///     checkpoint.h5   the state; the one before is kept as checkpoint_previous.h5

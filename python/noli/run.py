@@ -154,6 +154,11 @@ class Run:
         return _table(self.directory / "forces.csv")
 
     @property
+    def reactions(self) -> np.recarray:
+        """reactions.csv: a row for each step and prescribed motion."""
+        return _table(self.directory / "reactions.csv")
+
+    @property
     def volumes(self) -> np.recarray:
         """volumes.csv: a row for each step and region with a volume law."""
         return _table(self.directory / "volumes.csv")

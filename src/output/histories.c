@@ -1,5 +1,7 @@
 #include "output/histories.h"
 
+#include "sim/simulation.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +17,9 @@ static const char forces_header[] =
     "min_distance\n";
 
 static const char volumes_header[] = "step,time,region,body,volume,rest_volume,pressure,energy\n";
+
+static const char reactions_header[] =
+    "step,time,motion,body,force_x,force_y,force_z,moment_x,moment_y,moment_z,at_x,at_y,at_z\n";
 
 static NoliStatus always(NoliSim* sim, bool* wanted) {
   (void)sim;
@@ -141,8 +146,55 @@ done:
   return status;
 }
 
+// ---- reactions ----
+
+static NoliStatus has_motions(NoliSim* sim, bool* wanted) {
+  *wanted = noli_sim_motion_count(sim) > 0;
+  return NOLI_OK;
+}
+
+static NoliStatus append_reaction(NoliCsv* csv, NoliSim* sim, int32_t motion,
+                                  const NoliReaction* reaction, const double at[3]) {
+  NoliStatus status = NOLI_OK;
+  enum { NUMBERS = 512 };
+  char* row = NULL;
+  const char* name = noli_sim_motion_name(sim, motion);
+  const char* body = noli_sim_entity_name(sim, sim->model->motion[motion].def.body);
+  NOLI_NEW(csv->context, row, 2 * (int64_t)(strlen(name) + strlen(body)) + 2 * NUMBERS);
+  char* end = row + snprintf(row, NUMBERS, "%lld,%.17g,", (long long)noli_sim_step_count(sim),
+                             noli_sim_time(sim));
+  end = put_name(end, name);
+  end = put_name(end, body);
+  const double *f = reaction->force, *m = reaction->moment;
+  end += snprintf(end, NUMBERS, "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", f[0],
+                  f[1], f[2], m[0], m[1], m[2], at[0], at[1], at[2]);
+  NOLI_TRY(noli_csv_append(csv, row, (size_t)(end - row)));
+done:
+  noli_free(csv->context, row);
+  return status;
+}
+
+static NoliStatus append_reactions(NoliCsv* csv, NoliSim* sim, const NoliStepReport* report) {
+  (void)report;
+  NoliStatus status = NOLI_OK;
+  NoliReaction* reaction = NULL;
+  double* at = NULL;
+  int32_t n = noli_sim_motion_count(sim);
+  NOLI_NEW(csv->context, reaction, n);
+  NOLI_NEW(csv->context, at, 3 * (int64_t)n);
+  NOLI_TRY(noli_sim_reactions(sim, reaction, at));
+  for (int32_t i = 0; i < n; i++) {
+    NOLI_TRY(append_reaction(csv, sim, i, &reaction[i], at + 3 * (int64_t)i));
+  }
+done:
+  noli_free(csv->context, reaction);
+  noli_free(csv->context, at);
+  return status;
+}
+
 const NoliHistoryType noli_histories[NOLI_N_HISTORIES] = {
     [NOLI_HISTORY_STEPS] = {"steps.csv", steps_header, always, append_step},
     [NOLI_HISTORY_FORCES] = {"forces.csv", forces_header, always, append_forces},
+    [NOLI_HISTORY_REACTIONS] = {"reactions.csv", reactions_header, has_motions, append_reactions},
     [NOLI_HISTORY_VOLUMES] = {"volumes.csv", volumes_header, has_volumes, append_volumes},
 };

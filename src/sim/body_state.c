@@ -1,4 +1,5 @@
 // Energies, inertia and wrenches of bodies at the present state. noli/live.h
+#include "sim/conditions.h"
 #include "sim/simulation.h"
 
 #include "base/sized.h"
@@ -212,6 +213,56 @@ done:
   return status;
 }
 
+// The reaction to a motion about a point, from the reaction forces of all vertices.
+static NoliStatus sum_reaction(const NoliSim* sim, const NoliMotion* motion, const double* force,
+                               NoliVec3 about, NoliReaction* reaction) {
+  const NoliModel* model = sim->model;
+  int32_t body = motion->def.body, first = model->vert_first[body];
+  int32_t n_position = model->vert_first[body + 1] - first - noli_model_angle_count(model, body);
+  *reaction = (NoliReaction){0};
+  for (int32_t i = 0; i < motion->n_node; i++) {
+    if (motion->node[i] < n_position) {
+      add_force(sim, first + motion->node[i], about, force, reaction->force, reaction->moment);
+    }
+  }
+  return add_angles(sim, motion, force, reaction->moment);
+}
+
+// The mean position of the vertices of a motion.
+static NoliVec3 middle_of(const NoliSim* sim, const NoliMotion* motion) {
+  int64_t first = sim->model->vert_first[motion->def.body];
+  int32_t n_position = sim->model->vert_first[motion->def.body + 1] - (int32_t)first -
+                       noli_model_angle_count(sim->model, motion->def.body);
+  NoliVec3 sum = {0};
+  int32_t n = 0;
+  for (int32_t i = 0; i < motion->n_node; i++) {
+    if (motion->node[i] < n_position) {
+      sum = noli_add3(sum, noli_load3(&sim->state.x[3 * (first + motion->node[i])]));
+      n++;
+    }
+  }
+  return n > 0 ? noli_scale3(1.0 / n, sum) : sum;
+}
+
+NoliStatus noli_sim_reactions(NoliSim* sim, NoliReaction* reaction, double* origin) {
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = sim->model;
+  double* force = NULL;
+  NOLI_NEW(sim->context, force, 3 * (int64_t)model->problem.n_vert);
+  NOLI_TRY(noli_sim_reaction_forces(sim, force));
+  for (int32_t m = 0; m < model->n_motion; m++) {
+    NoliVec3 about = middle_of(sim, &model->motion[m]);
+    noli_store3(origin + 3 * (int64_t)m, about);
+    reaction[m] = (NoliReaction){0};
+    if (noli_sim_motion_acted(sim, m)) {
+      NOLI_TRY(sum_reaction(sim, &model->motion[m], force, about, &reaction[m]));
+    }
+  }
+done:
+  noli_free(sim->context, force);
+  return status;
+}
+
 NoliStatus noli_sim_reaction_sized(NoliSim* sim, int32_t motion, const double origin[3],
                                    NoliReaction* reaction, size_t size) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && reaction != NULL);
@@ -225,15 +276,7 @@ NoliStatus noli_sim_reaction_sized(NoliSim* sim, int32_t motion, const double or
   NoliVec3 about = origin != NULL ? noli_load3(origin) : centre_of(sim, of->def.body, &mass);
   NOLI_NEW(sim->context, force, 3 * (int64_t)model->problem.n_vert);
   NOLI_TRY(noli_sim_reaction_forces(sim, force));
-  int32_t first = model->vert_first[of->def.body];
-  int32_t n_position =
-      model->vert_first[of->def.body + 1] - first - noli_model_angle_count(model, of->def.body);
-  for (int32_t i = 0; i < of->n_node; i++) {
-    if (of->node[i] < n_position) {
-      add_force(sim, first + of->node[i], about, force, own.force, own.moment);
-    }
-  }
-  NOLI_TRY(add_angles(sim, of, force, own.moment));
+  NOLI_TRY(sum_reaction(sim, of, force, about, &own));
   noli_sized_give(reaction, size, &own, sizeof own);
 done:
   noli_free(sim->context, force);

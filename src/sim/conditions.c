@@ -108,6 +108,17 @@ static bool acts(NoliSim* sim, const NoliMotion* motion, double t0) {
   return sim->ended_next[motion->end] == 0;
 }
 
+// Whether a motion acted in a step or part that started at t0.
+static bool acted(const NoliSim* sim, const NoliMotion* motion, double t0) {
+  bool ended = motion->end != NOLI_NULL_INDEX && sim->state.ended[motion->end] != 0;
+  return t0 >= motion->def.t_begin && t0 < motion->def.t_end && !ended;
+}
+
+bool noli_sim_motion_acted(const NoliSim* sim, int32_t motion) {
+  double t0 = noli_sim_step_start(sim, *sim->state.step - 1);
+  return *sim->state.step > 0 && acted(sim, &sim->model->motion[motion], t0);
+}
+
 bool noli_sim_conditions_change(NoliSim* sim) {
   const NoliModel* model = sim->model;
   double t0 = *sim->state.time, t1 = noli_sim_step_end(sim);
@@ -120,9 +131,7 @@ bool noli_sim_conditions_change(NoliSim* sim) {
   }
   for (int32_t m = 0; m < model->n_motion; m++) {
     const NoliMotion* motion = &model->motion[m];
-    bool ended = motion->end != NOLI_NULL_INDEX && sim->state.ended[motion->end] != 0;
-    bool acted = t_before >= motion->def.t_begin && t_before < motion->def.t_end && !ended;
-    if (acted != acts(sim, motion, t0)) {
+    if (acted(sim, motion, t_before) != acts(sim, motion, t0)) {
       return true;
     }
   }

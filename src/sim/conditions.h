@@ -12,5 +12,8 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, d
 // NOLI_NOT_FINITE.
 NOLI_WARN_UNUSED NoliStatus noli_sim_collect_prescribed(NoliSim* sim, double t0, double t1);
 
+// Whether a motion acted in the last step.
+bool noli_sim_motion_acted(const NoliSim* sim, int32_t motion);
+
 // Whether loads or motions begin or end in this step: the previous step then predicts it poorly.
 bool noli_sim_conditions_change(NoliSim* sim);

@@ -170,5 +170,10 @@ static inline const NoliStepReport* noli_sim_last_report(const NoliSim* sim) {
 }
 
 // Fills the report of the step that has just been accepted.
+// The reactions to all motions (n_motion), 0 of those that did not act in the last step, about the
+// mean positions (n_motion x 3) of their vertices.
+NOLI_WARN_UNUSED NoliStatus noli_sim_reactions(NoliSim* sim, NoliReaction* reaction,
+                                               double* origin);
+
 void noli_sim_report(NoliSim* sim, double wall, int32_t friction_iterations,
                      NoliStepReport* report);

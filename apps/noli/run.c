@@ -109,12 +109,13 @@ const Command command_run = {
     .name = "run",
     .usage = "SCENE",
     .summary = "Simulate a scene.",
-    .details = "Writes frames.pvd (open it in ParaView), one row per step to steps.csv, forces\n"
-               "between bodies to forces.csv, those of prescribed motions to reactions.csv, totals\n"
-               "to summary.json, and checkpoint.h5, which `noli resume DIR` continues from.\n"
-               "Replaces a finished run in DIR; replaces an unfinished one only with --force. SCENE\n"
-               "`-` is standard input. Ctrl-C stops after the current step; a second Ctrl-C stops\n"
-               "immediately.",
+    .details =
+        "Writes frames.pvd (open it in ParaView), one row per step to steps.csv, forces\n"
+        "between bodies to forces.csv, those of prescribed motions to reactions.csv, totals\n"
+        "to summary.json, and checkpoint.h5, which `noli resume DIR` continues from.\n"
+        "Replaces a finished run in DIR; replaces an unfinished one only with --force. SCENE\n"
+        "`-` is standard input. Ctrl-C stops after the current step; a second Ctrl-C stops\n"
+        "immediately.",
     .n_arguments = 1,
     .options = run_options,
     .n_options = N_RUN_OPTIONS,

@@ -22,6 +22,8 @@ NoliRunDef run_definition(const NoliScene* scene, const char* json, const char* 
   def.sim_def = noli_scene_sim_def(scene);
   def.frame_interval = output.frame_interval;
   def.frame_format = output.frame_format;
+  def.fields = output.fields;
+  def.n_fields = output.n_fields;
   def.checkpoint_seconds = output.checkpoint_seconds;
   def.checkpoint_steps = output.checkpoint_steps;
   def.files = files;

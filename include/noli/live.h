@@ -247,6 +247,13 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_contacts(NoliSim* sim,
                                                        const NoliContactInfo** contacts,
                                                        int64_t* n_contacts);
 
+/// Contact pressure, Pa, and the smallest gap, m, of the contacts of each vertex in the last step,
+/// (n_vert) each: the normal force on a vertex over the area around it that faces the force. The
+/// pressure is 0 and the gap INFINITY where there is no contact; rods and points have no area, and
+/// no pressure. Friction is not part of it. Fails with NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_contact_pressures(NoliSim* sim, double* pressure,
+                                                                double* gap);
+
 // ---- queries ------------------------------------------------------------------------------------
 
 /// A point on a surface. Never changes its size.

@@ -34,6 +34,8 @@ typedef struct NoliRunDef {
                               ///< (default): tags 0
   int32_t frame_interval;     ///< steps between frames, > 0; default 1
   const char* frame_format;   ///< one of noli_run_frame_format; NULL (default): `vtu`
+  const char* const* fields;  ///< (n_fields) further fields of frames, of noli_run_frame_field
+  int32_t n_fields;           ///< default 0
   double checkpoint_seconds;  ///< s, wall time between checkpoints; default 300; < 0: at the end
   int32_t checkpoint_steps;   ///< steps between further checkpoints; 0 (default): only by wall time
   const NoliSceneFile* files; ///< (n_files) that the scene refers to: noli_scene_files
@@ -54,6 +56,10 @@ static inline NoliRunDef noli_default_run_def(void) {
 /// The name of the `index`-th format of frames, NULL past the last: `vtu` (VTK XML unstructured
 /// grids, for ParaView: all cells and fields), `ply` (binary surfaces, for Blender).
 NOLI_API const char* noli_run_frame_format(int32_t index);
+
+/// The name of the `index`-th field that frames may have beyond those which all have, such as
+/// `stress`; NULL past the last. Formats without cells leave them out. docs/results.md
+NOLI_API const char* noli_run_frame_field(int32_t index);
 
 /// The name of the list of frames that the `index`-th format writes, such as frames.pvd; NULL past
 /// the last.

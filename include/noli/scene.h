@@ -77,6 +77,8 @@ typedef struct NoliSceneOutput {
   const char* frame_format;  ///< one of noli_run_frame_format; NULL: the default
   double checkpoint_seconds; ///< wall time between checkpoints, s; < 0: only at the end
   int32_t checkpoint_steps;  ///< steps between checkpoints besides; 0: only by wall time
+  const char* const* fields; ///< (n_fields) as in NoliRunDef
+  int32_t n_fields;
 } NoliSceneOutput;
 
 /// noli_scene_output for a struct of `size` bytes.

@@ -682,6 +682,7 @@ typedef struct NoliReaction {
 } NoliReaction;
 NoliStatus noli_sim_reaction_sized(NoliSim* sim, int32_t motion, const double origin[3], NoliReaction* reaction, size_t size);
 NoliStatus noli_sim_contacts(NoliSim* sim, const NoliContactInfo** contacts, int64_t* n_contacts);
+NoliStatus noli_sim_contact_pressures(NoliSim* sim, double* pressure, double* gap);
 typedef struct NoliSurfacePoint {
   int32_t entity;
   int32_t n_vert;
@@ -834,6 +835,8 @@ typedef struct NoliSceneOutput {
   const char* frame_format;
   double checkpoint_seconds;
   int32_t checkpoint_steps;
+  const char* const* fields;
+  int32_t n_fields;
 } NoliSceneOutput;
 void noli_scene_output_sized(const NoliScene* scene, NoliSceneOutput* output, size_t size);
 typedef struct NoliSceneFile {
@@ -870,6 +873,8 @@ typedef struct NoliRunDef {
   const NoliSimDef* sim_def;
   int32_t frame_interval;
   const char* frame_format;
+  const char* const* fields;
+  int32_t n_fields;
   double checkpoint_seconds;
   int32_t checkpoint_steps;
   const NoliSceneFile* files;
@@ -878,6 +883,7 @@ typedef struct NoliRunDef {
 } NoliRunDef;
 void noli_run_def_init(NoliRunDef* def, size_t size);
 const char* noli_run_frame_format(int32_t index);
+const char* noli_run_frame_field(int32_t index);
 const char* noli_run_frame_list(int32_t index);
 typedef struct NoliRun NoliRun;
 NoliStatus noli_run_open(NoliContext* context, const NoliRunDef* def, NoliSim* sim, NoliRun** run);

@@ -41,6 +41,7 @@ class Recorder:
         definition.sim_def = scene._definition() if sim.bodies == scene.bodies else ffi.NULL
         definition.frame_interval = output.frame_interval if every is None else every
         definition.frame_format = output.frame_format if format is None else texts[3]
+        definition.fields, definition.n_fields = output.fields, output.n_fields
         definition.checkpoint_seconds = output.checkpoint_seconds
         definition.checkpoint_steps = output.checkpoint_steps
         definition.files = lib.noli_scene_files(scene.c, count)

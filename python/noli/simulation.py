@@ -524,6 +524,14 @@ class Simulation:
         results.Stress."""
         return self._structs("Stress", lib.noli_sim_nodal_stresses, self.vertex_count)
 
+    def contact_pressures(self) -> tuple[np.ndarray, np.ndarray]:
+        """Contact pressure, Pa, and smallest gap, m, of all vertices in the last step, (n) each; 0 and infinity where
+        there is no contact."""
+        pressure, gap = np.empty(self.vertex_count), np.empty(self.vertex_count)
+        self._call(lib.noli_sim_contact_pressures, self.c, pointer_to(pressure, "double*"),
+                   pointer_to(gap, "double*"))
+        return pressure, gap
+
     def sheet_forces(self) -> np.recarray:
         """Forces and moments inside the triangles of shells: an array with the fields of results.SheetForces;
         zeros in elements of other bodies."""

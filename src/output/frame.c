@@ -269,7 +269,34 @@ done:
   return status;
 }
 
+NoliStatus noli_frame_layout_add(NoliContext* context, NoliFrameLayout* layout, int32_t n,
+                                 const char* const* name) {
+  NoliStatus status = NOLI_OK;
+  NOLI_NEW_ZERO(context, layout->field, n + 1);
+  NOLI_NEW_ZERO(context, layout->field_values, n + 1);
+  for (int32_t i = 0; i < n; i++) {
+    const NoliFrameField* field = noli_frame_field_find(name[i]);
+    NOLI_CHECK(context, field != NULL, NOLI_ERROR_ARGUMENT, "unknown field of frames \"%s\"",
+               name[i] != NULL ? name[i] : "NULL");
+    for (int32_t k = 0; k < i; k++) {
+      NOLI_CHECK(context, layout->field[k] != field, NOLI_ERROR_ARGUMENT,
+                 "the field \"%s\" is named twice", field->name);
+    }
+    int64_t count = field->of_cells ? layout->n_cells : layout->n_vert;
+    layout->field[i] = field;
+    layout->n_field = i + 1;
+    NOLI_NEW_ZERO(context, layout->field_values[i], count * field->n_components);
+  }
+done:
+  return status;
+}
+
 void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout) {
+  for (int32_t i = 0; i < layout->n_field; i++) {
+    noli_free(context, layout->field_values[i]);
+  }
+  noli_free(context, (void*)layout->field);
+  noli_free(context, layout->field_values);
   noli_free(context, layout->connectivity);
   noli_free(context, layout->offsets);
   noli_free(context, layout->types);
@@ -321,6 +348,37 @@ done:
   return status;
 }
 
+// Triangles of proxies have the mean of the elements in which their corners lie.
+static void fill_proxies(const NoliFrameLayout* layout, int32_t n_components, float* values) {
+  for (int64_t i = 0; i < layout->n_proxy; i++) {
+    const int32_t* tet = layout->proxy_tet + 3 * i;
+    float* value = values + n_components * (layout->n_cells - layout->n_proxy + i);
+    for (int32_t k = 0; k < n_components; k++) {
+      double sum = 0.0;
+      for (int corner = 0; corner < 3; corner++) {
+        sum += (double)values[(int64_t)n_components * tet[corner] + k];
+      }
+      value[k] = (float)(sum / 3.0);
+    }
+  }
+}
+
+// Fields that were asked for.
+static NoliStatus fill_chosen(NoliSim* sim, const NoliFrameLayout* layout) {
+  NoliStatus status = NOLI_OK;
+  NoliFieldResults results = {0};
+  for (int32_t i = 0; i < layout->n_field; i++) {
+    const NoliFrameField* field = layout->field[i];
+    NOLI_TRY(field->fill(sim, &results, layout->field_values[i]));
+    if (field->of_cells) {
+      fill_proxies(layout, field->n_components, layout->field_values[i]);
+    }
+  }
+done:
+  noli_field_results_free(sim->context, &results);
+  return status;
+}
+
 // Displacement, velocity, contact force, friction force (n_vert x 3 each), stress (n_cells).
 static NoliStatus fill_fields(NoliSim* sim, const NoliFrameLayout* layout) {
   NoliStatus status = NOLI_OK;
@@ -339,20 +397,40 @@ static NoliStatus fill_fields(NoliSim* sim, const NoliFrameLayout* layout) {
   float* stress = layout->fields + 4 * n;
   memset(stress, 0, sizeof(float) * (size_t)layout->n_cells);
   narrow(layout->stress, layout->n_tet, stress);
-  // triangles of proxies: the mean of the elements in which their corners lie
-  for (int64_t i = 0; i < layout->n_proxy; i++) {
-    const int32_t* tet = layout->proxy_tet + 3 * i;
-    double sum = layout->stress[tet[0]] + layout->stress[tet[1]] + layout->stress[tet[2]];
-    stress[layout->n_cells - layout->n_proxy + i] = (float)(sum / 3.0);
-  }
+  fill_proxies(layout, 1, stress);
 done:
   return status;
 }
 
-enum { MAX_CELL_DATA = 9 };
+enum { MAX_POINT_DATA = 5, MAX_CELL_DATA = 9 };
+
+// Appends the chosen fields of cells or vertices.
+static int32_t list_chosen(const NoliFrameLayout* layout, bool of_cells, NoliFrameArray* array,
+                           int32_t n) {
+  for (int32_t i = 0; i < layout->n_field; i++) {
+    const NoliFrameField* field = layout->field[i];
+    if (field->of_cells == of_cells) {
+      array[n++] = (NoliFrameArray){field->name, NOLI_FRAME_FLOAT32, field->n_components,
+                                    layout->field_values[i], false};
+    }
+  }
+  return n;
+}
+
+static int32_t list_point_data(const NoliFrameLayout* layout, NoliFrameArray* array) {
+  int32_t n = 0;
+  int64_t size = 3 * (int64_t)layout->n_vert;
+  const float* own = layout->fields;
+  array[n++] = (NoliFrameArray){"displacement", NOLI_FRAME_FLOAT32, 3, own, false};
+  array[n++] = (NoliFrameArray){"velocity", NOLI_FRAME_FLOAT32, 3, own + size, false};
+  array[n++] = (NoliFrameArray){"body", NOLI_FRAME_INT32, 1, layout->vertex_body, true};
+  array[n++] = (NoliFrameArray){"contact_force", NOLI_FRAME_FLOAT32, 3, own + 2 * size, false};
+  array[n++] = (NoliFrameArray){"friction_force", NOLI_FRAME_FLOAT32, 3, own + 3 * size, false};
+  return list_chosen(layout, false, array, n);
+}
 
 // Proxies, shells and rods have arrays only where there are some.
-static int32_t list_cell_data(const NoliFrameLayout* layout, NoliFrameArray array[MAX_CELL_DATA]) {
+static int32_t list_cell_data(const NoliFrameLayout* layout, NoliFrameArray* array) {
   int32_t n = 0;
   int64_t n_cells = layout->n_cells;
   const float* stress = layout->fields + 12 * (int64_t)layout->n_vert;
@@ -374,25 +452,19 @@ static int32_t list_cell_data(const NoliFrameLayout* layout, NoliFrameArray arra
     array[n++] = (NoliFrameArray){"rod_bending", NOLI_FRAME_FLOAT32, 3, own + n_cells, false};
     array[n++] = (NoliFrameArray){"rod_twist", NOLI_FRAME_FLOAT32, 1, own + 4 * n_cells, false};
   }
-  return n;
+  return list_chosen(layout, true, array, n);
 }
 
 NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, NoliFrameLayout* layout,
                             const NoliFrameFormat* format, const char* path) {
   NoliStatus status = NOLI_OK;
+  NoliFrameArray *point_data = NULL, *cell_data = NULL;
   NOLI_TRY(fill_fields(sim, layout));
   NOLI_TRY(fill_thin_fields(sim, layout));
-  int64_t n = 3 * (int64_t)layout->n_vert;
-
-  // fields of vertices and cells
-  const NoliFrameArray point_data[] = {
-      {"displacement", NOLI_FRAME_FLOAT32, 3, layout->fields, false},
-      {"velocity", NOLI_FRAME_FLOAT32, 3, layout->fields + n, false},
-      {"body", NOLI_FRAME_INT32, 1, layout->vertex_body, true},
-      {"contact_force", NOLI_FRAME_FLOAT32, 3, layout->fields + 2 * n, false},
-      {"friction_force", NOLI_FRAME_FLOAT32, 3, layout->fields + 3 * n, false},
-  };
-  NoliFrameArray cell_data[MAX_CELL_DATA];
+  NOLI_TRY(fill_chosen(sim, layout));
+  NOLI_NEW(context, point_data, MAX_POINT_DATA + layout->n_field);
+  NOLI_NEW(context, cell_data, MAX_CELL_DATA + layout->n_field);
+  int32_t n_point_data = list_point_data(layout, point_data);
   int32_t n_cell_data = list_cell_data(layout, cell_data);
 
   // the frame, as a format takes it
@@ -411,13 +483,15 @@ NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, NoliFrameLayout*
       .n_points = layout->n_points,
       .points = layout->points,
       .point_data = point_data,
-      .n_point_data = sizeof point_data / sizeof *point_data,
+      .n_point_data = n_point_data,
       .cell_data = cell_data,
       .n_cell_data = n_cell_data,
       .cache = &layout->cache,
   };
   NOLI_TRY(format->write(context, path, &frame));
 done:
+  noli_free(context, point_data);
+  noli_free(context, cell_data);
   return status;
 }
 

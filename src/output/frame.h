@@ -2,6 +2,7 @@
 #pragma once
 
 #include "noli/output.h"
+#include "output/frame_fields.h"
 #include "output/frame_format.h"
 #include "output/vtu.h"
 
@@ -32,13 +33,20 @@ typedef struct NoliFrameLayout {
   NoliRodForces* rod;     // (n_tet) scratch; NULL: no body is a rod
   float* sheet_fields;    // (n_cells x 12) membrane forces, bending moments
   float* rod_fields;      // (n_cells x 5) tension, bending moments, twist moments
-  NoliVtuCache cache;     // what stays the same, compressed
+  int32_t n_field;        // that were asked for
+  const NoliFrameField** field;
+  float** field_values; // of each: (n_cells or n_vert x n_components)
+  NoliVtuCache cache;   // what stays the same, compressed
 } NoliFrameLayout;
 
 // `def` may be NULL: no tags. The layout is zero where this fails.
 NOLI_WARN_UNUSED NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim,
                                                      const NoliSimDef* def,
                                                      NoliFrameLayout* layout);
+// Adds fields by name to the frames. Fails with NOLI_ERROR_ARGUMENT where there is none of a name,
+// or one is named twice.
+NOLI_WARN_UNUSED NoliStatus noli_frame_layout_add(NoliContext* context, NoliFrameLayout* layout,
+                                                  int32_t n, const char* const* name);
 void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout);
 
 NOLI_WARN_UNUSED NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim,

@@ -131,7 +131,8 @@ NoliStatus noli_frame_list_append(NoliContext* context, NoliFrameList* list, int
   }
 
   int64_t at = list->text.count;
-  int length = print_entry(list->format, list->frames.count == 1, (NoliRunFrame){.step = step, .time = time}, text);
+  int length = print_entry(list->format, list->frames.count == 1,
+                           (NoliRunFrame){.step = step, .time = time}, text);
   NOLI_TRY(add_text(context, list, text, length));
   length += snprintf(text + length, TEXT_SIZE, "%s", end);
   if (at / PAGE == (at + length - 1) / PAGE) {

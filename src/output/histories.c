@@ -180,6 +180,9 @@ static NoliStatus append_reactions(NoliCsv* csv, NoliSim* sim, const NoliStepRep
   NoliReaction* reaction = NULL;
   double* at = NULL;
   int32_t n = noli_sim_motion_count(sim);
+  if (n == 0) {
+    return NOLI_OK;
+  }
   NOLI_NEW(csv->context, reaction, n);
   NOLI_NEW(csv->context, at, 3 * (int64_t)n);
   NOLI_TRY(noli_sim_reactions(sim, reaction, at));

@@ -75,9 +75,11 @@ static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSi
 
   NOLI_CHECK(context,
              def->directory != NULL && def->scene_name != NULL && def->scene_json != NULL &&
-                 def->n_files >= 0 && (def->files != NULL || def->n_files == 0),
+                 def->n_files >= 0 && (def->files != NULL || def->n_files == 0) &&
+                 def->n_fields >= 0 && (def->fields != NULL || def->n_fields == 0),
              NOLI_ERROR_ARGUMENT,
-             "a run needs a directory, and the name, text and files of its scene");
+             "a run needs a directory, the name, text and files of its scene, and the names of "
+             "its fields");
   NOLI_CHECK(context, def->frame_interval > 0, NOLI_ERROR_ARGUMENT,
              "the frame interval must be positive");
   const NoliFrameFormat* format = noli_frame_format_find(def->frame_format);
@@ -109,6 +111,7 @@ static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSi
     NOLI_TRY(noli_definition_take(context, def->sim_def, &sim_def));
   }
   NOLI_TRY(noli_frame_layout_create(context, sim, sim_def, &made->layout));
+  NOLI_TRY(noli_frame_layout_add(context, &made->layout, def->n_fields, def->fields));
 done:
   noli_definition_free(context, &sim_def);
   if (status != NOLI_OK) {

@@ -43,6 +43,31 @@ static const char* read_audit(const NoliSceneNode* root) {
   return name != NULL ? name : noli_choice_name(NOLI_CHOICE_AUDIT, (int32_t)moment);
 }
 
+// The names of fields; each may be named once.
+static NoliStatus read_fields(const NoliSceneSource* source, const NoliSceneNode* output,
+                              NoliScene* scene) {
+  NoliStatus status = NOLI_OK;
+  const char** name = NULL;
+  NoliSceneNode list = noli_scene_member(output, "fields");
+  size_t n = noli_scene_size(&list);
+  if (n == 0) {
+    return NOLI_OK;
+  }
+  NOLI_NEW(source->context, name, (int64_t)n);
+  NOLI_TRY(noli_scene_own(scene, (void*)name));
+  for (size_t i = 0; i < n; i++) {
+    NoliSceneNode item = noli_scene_item(&list, i);
+    name[i] = noli_scene_string(&item);
+    for (size_t k = 0; k < i; k++) {
+      NOLI_SCENE_CHECK(source, &item, strcmp(name[k], name[i]) != 0, "is named twice");
+    }
+  }
+  scene->output.fields = name;
+  scene->output.n_fields = (int32_t)n;
+done:
+  return status;
+}
+
 static NoliStatus read_output(const NoliSceneSource* source, const NoliSceneNode* root,
                               NoliScene* scene) {
   NoliStatus status = NOLI_OK;
@@ -59,6 +84,7 @@ static NoliStatus read_output(const NoliSceneSource* source, const NoliSceneNode
   }
   scene->output.frame_interval = (int32_t)n;
   noli_scene_store(&output, noli_scene_output_format, &scene->output, sizeof scene->output);
+  NOLI_TRY(read_fields(source, &output, scene));
 done:
   return status;
 }

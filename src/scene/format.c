@@ -184,6 +184,10 @@ static const char* region_name_name(int32_t index) {
 }
 static const NoliSceneType frame_format = {
     .kind = NOLI_SCENE_CHOICE, .what = "a string", .choice = noli_run_frame_format};
+static const NoliSceneType frame_field = {
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choice = noli_run_frame_field};
+static const NoliSceneType frame_fields = {
+    .kind = NOLI_SCENE_LIST, .what = "a list of strings", .item = &frame_field, .max_items = 100};
 static const NoliSceneType region_name = {
     .kind = NOLI_SCENE_CHOICE, .what = "a string", .choice = region_name_name};
 
@@ -934,6 +938,8 @@ OBJECT(output, "output", NOLI_SCENE_AT_MOST_ONE,
              "Files of frames: `vtu` for ParaView, with all cells and fields, or `ply`, surfaces "
              "for Blender; default `vtu`.",
              INTO(NoliSceneOutput, frame_format)),
+       FIELD("fields", frame_fields, NULL, NULL,
+             "Further fields of VTU frames: see docs/results.md; default: none."),
        FIELD("checkpoint_seconds", number, "300", "s",
              "Wall time between checkpoints; negative: only at the end.",
              INTO(NoliSceneOutput, checkpoint_seconds)),

@@ -82,6 +82,9 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_sim_contact_forces(NULL, NULL));
   ASSERT_REFUSED(noli_sim_friction_forces(NULL, NULL));
   ASSERT_REFUSED(noli_sim_von_mises(NULL, NULL));
+  ASSERT_REFUSED(noli_sim_stresses(NULL, NULL));
+  ASSERT_REFUSED(noli_sim_nodal_stresses(NULL, NULL));
+  ASSERT_REFUSED(noli_sim_contact_pressures(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_sim_sheet_forces(NULL, NULL));
   ASSERT_REFUSED(noli_sim_rod_forces(NULL, NULL));
   ASSERT_REFUSED(noli_sim_pair_forces(NULL, NULL, NULL));

@@ -189,7 +189,8 @@ typedef struct NoliForceDef {
   const int32_t* node; ///< (n_node); borrowed; NULL: all vertices of the body
   int32_t n_node;
   /// What `value` is. "acceleration" (default): m/s^2, times the mass of each vertex; "nodal": N on
-  /// each vertex; "total": N, shared among the vertices in proportion to mass
+  /// each vertex; "total": N, shared among the vertices in proportion to mass; "traction": Pa, on
+  /// the area at rest of the faces of which all nodes are selected
   const char* kind;
   double t_begin;     ///< s; acts in steps that END in (t_begin, t_end]; default 0
   double t_end;       ///< s; default INFINITY

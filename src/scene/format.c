@@ -768,6 +768,10 @@ OBJECT(
     GROUPED("nodal", load, "N", "Force on each vertex."),
     GROUPED("total", load, "N",
             "Total force, distributed over the vertices of each body in proportion to their mass."),
+    GROUPED("traction", load, "Pa",
+            "Force per area at rest, of constant direction, on the faces of which all nodes are "
+            "selected: of the boundary of solids, of shells; in plane strain on boundary segments "
+            "times thickness."),
     FIELD("from", number, "0", "s", "Start time: acts in steps that end after it."),
     FIELD("to", end_time, "\"end\"", "s", "End time: acts in steps that end at or before it."));
 LIST(forces, force, 0, "a list of objects");

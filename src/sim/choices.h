@@ -24,6 +24,7 @@ typedef enum NoliForceKind {
   NOLI_FORCE_ACCELERATION,
   NOLI_FORCE_NODAL,
   NOLI_FORCE_TOTAL,
+  NOLI_FORCE_TRACTION,
 } NoliForceKind;
 
 typedef enum NoliRegion {

@@ -69,6 +69,7 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
       double factor = consistent                               ? 1.0
                       : force->kind == NOLI_FORCE_ACCELERATION ? mass
                       : force->kind == NOLI_FORCE_TOTAL        ? mass / force->total_mass
+                      : force->kind == NOLI_FORCE_TRACTION     ? force->share[i]
                                                                : 1.0;
       for (int32_t k = 0; k < 3; k++) {
         to[3 * node + k] += factor * value[k];

@@ -12,6 +12,7 @@
 #include "sim/sheets.h"
 #include "sim/regions.h"
 #include "sim/ties.h"
+#include "sim/traction.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -371,6 +372,9 @@ static NoliStatus copy_forces(NoliModel* model, const NoliSimDef* def) {
     for (int32_t i = 0; i < force->n_node; i++) {
       force->total_mass += model->problem.mass[force->node[i]];
     }
+    if (force->kind == NOLI_FORCE_TRACTION) {
+      NOLI_TRY(noli_traction_shares(model, def->bodies[force->def.body].plane_strain, force));
+    }
   }
 done:
   return status;
@@ -531,6 +535,7 @@ void noli_model_destroy(NoliModel** owner) {
   }
   for (int32_t f = 0; f < model->n_force; f++) {
     noli_free(context, model->force[f].node);
+    noli_free(context, model->force[f].share);
   }
   noli_gcp_model_release(model);
   for (int32_t i = 0; i < problem->n_block; i++) {

@@ -22,6 +22,7 @@ typedef struct NoliForce {
   int32_t n_node;
   int32_t* node; // global
   double total_mass;
+  double* share; // (n_node) m^2 of each node, of a traction; else NULL
   NoliForceKind kind;
   NoliForceDef def;
 } NoliForce;

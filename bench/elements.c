@@ -100,9 +100,9 @@ static bool body_begin(Body* body, NoliContext* context, int32_t order, bool cur
       !fill(body)) {
     return false;
   }
-  body->of_elements =
-      (NoliElementElasticity){&body->elements, body->law, body->mu, body->lambda, 1.0, 0, NULL};
-  body->of_tets = (NoliElasticity){&body->tets, body->law, body->mu, body->lambda, 1.0};
+  body->of_elements = (NoliElementElasticity){
+      &body->elements, body->law, body->mu, body->lambda, 1.0, 0, NULL, NULL};
+  body->of_tets = (NoliElasticity){&body->tets, body->law, body->mu, body->lambda, 1.0, NULL};
   body->term = order == 0 ? noli_elasticity_term(&body->of_tets)
                           : noli_element_elasticity_term(&body->of_elements);
   return true;

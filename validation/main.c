@@ -21,6 +21,7 @@ static const struct {
     {"momentum", validate_momentum},
     {"rotation", validate_rotation},
     {"stack", validate_stack},
+    {"rubber", validate_rubber},
     {"shell_shear", validate_shell_shear},
     {"shell_weight", validate_shell_weight},
     {"shell_hemisphere", validate_shell_hemisphere},

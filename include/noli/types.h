@@ -13,12 +13,15 @@ extern "C" {
 /// that no product in a simulation overflows.
 #define NOLI_MATERIAL_MAX 1e40
 
+/// Largest number of parameters of a law beyond the elastic constants.
+#define NOLI_LAW_PARAMETERS 6
+
 /// Material of a body. Never changes its size.
 typedef struct NoliMaterialDef {
   const char* law; ///< hyperelastic law: "neo_hookean" (default), "fixed_corotated",
-                   ///< "stable_neo_hookean", "corotated_linear", "stvk"; elements never invert,
-                   ///< whatever the law
-  double young;    ///< Pa, in (0, NOLI_MATERIAL_MAX]; default 1e5
+                   ///< "stable_neo_hookean", "corotated_linear", "stvk", "ogden",
+                   ///< "mooney_rivlin"; elements never invert, whatever the law
+  double young;    ///< Pa, in (0, NOLI_MATERIAL_MAX]; default 1e5; not used if there are parameters
   double poisson;  ///< in (-1, 0.5); default 0.4
   double density;  ///< kg/m^3, in (0, NOLI_MATERIAL_MAX]; default 1000
   double damping;  ///< s, >= 0; default 0: stiffness-proportional damping, force -damping K v with
@@ -29,8 +32,16 @@ typedef struct NoliMaterialDef {
   /// motion; Rayleigh damping together with `damping`; the damping ratio is
   /// mass_damping / (2 omega)
   double mass_damping;
-  void* reserved[8]; ///< NULL
+  /// "ogden": mu_1 (Pa), a_1, mu_2, a_2, mu_3, a_3, of which only those with mu_k != 0 count;
+  /// "mooney_rivlin": c10, c01, Pa. They determine the shear modulus, `poisson` the bulk modulus.
+  /// All 0 (default): as an isochoric neo-Hookean solid with `young`. docs/materials.md
+  double parameter[NOLI_LAW_PARAMETERS];
+  void* reserved[2]; ///< NULL
 } NoliMaterialDef;
+
+#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+_Static_assert(sizeof(double) >= sizeof(void*), "parameters take the room of reserved pointers");
+#endif
 
 /// A thin body: a mesh of triangles that deforms in space, with a resistance to stretching and
 /// shearing in its surface and one to bending. Its triangles need not be oriented alike, edges may

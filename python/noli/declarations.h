@@ -155,8 +155,10 @@ typedef struct NoliMaterialDef {
   double density;
   double damping;
   double mass_damping;
-  void* reserved[8];
+  double parameter[6];
+  void* reserved[2];
 } NoliMaterialDef;
+_Static_assert(sizeof(double) >= sizeof(void*), "parameters take the room of reserved pointers");
 typedef struct NoliShellDef {
   double thickness;
   double bending;

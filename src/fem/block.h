@@ -39,6 +39,7 @@ typedef struct NoliBlock {
   const NoliMaterial** law; // (n_element), like all that follow
   double* lame_mu;          // Pa
   double* lame_lambda;      // Pa
+  double* parameter;        // (n_element x NOLI_LAW_PARAMETERS); NULL: no law has any
   double* density;          // kg/m^3
   double* damping_time;     // s, of stiffness damping
   int32_t first_node;       // of the n_consistent contiguous nodes with a consistent mass

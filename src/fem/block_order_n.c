@@ -275,6 +275,7 @@ static NoliElementElasticity elasticity_of(const NoliBlock* block, double scale)
                                  .law = block->law,
                                  .lame_mu = block->lame_mu,
                                  .lame_lambda = block->lame_lambda,
+                                 .parameter = block->parameter,
                                  .scale = scale,
                                  .first_node = block->first_node,
                                  .node = block->node};

@@ -36,6 +36,7 @@ static NoliStatus allocate(NoliBlock* block) {
                                       .law = block->law,
                                       .lame_mu = block->lame_mu,
                                       .lame_lambda = block->lame_lambda,
+                                      .parameter = block->parameter,
                                       .scale = 1.0};
 done:
   return status;

@@ -18,13 +18,17 @@ static void copy_tet(const NoliElasticity* from, int64_t t, double damping_time,
   ((const NoliMaterial**)(uintptr_t)to->elasticity.law)[i] = from->law[t];
   ((double*)(uintptr_t)to->elasticity.lame_mu)[i] = from->lame_mu[t];
   ((double*)(uintptr_t)to->elasticity.lame_lambda)[i] = from->lame_lambda[t];
+  if (from->parameter != NULL) {
+    memcpy((double*)(uintptr_t)to->elasticity.parameter + NOLI_LAW_PARAMETERS * i,
+           from->parameter + NOLI_LAW_PARAMETERS * t, NOLI_LAW_PARAMETERS * sizeof(double));
+  }
 }
 
-static NoliStatus allocate(NoliDampedTets* damped, int32_t n) {
+static NoliStatus allocate(NoliDampedTets* damped, int32_t n, bool parameters) {
   NoliStatus status = NOLI_OK;
   int32_t* tet = NULL;
   const NoliMaterial** law = NULL;
-  double *lame_mu = NULL, *lame_lambda = NULL;
+  double *lame_mu = NULL, *lame_lambda = NULL, *parameter = NULL;
   NOLI_NEW(damped->context, tet, 4 * (int64_t)n);
   damped->tets.tet = tet;
   NOLI_NEW(damped->context, damped->tets.rest_inverse, 9 * (int64_t)n);
@@ -35,6 +39,10 @@ static NoliStatus allocate(NoliDampedTets* damped, int32_t n) {
   damped->elasticity.lame_mu = lame_mu;
   NOLI_NEW(damped->context, lame_lambda, n);
   damped->elasticity.lame_lambda = lame_lambda;
+  if (parameters) {
+    NOLI_NEW(damped->context, parameter, NOLI_LAW_PARAMETERS * (int64_t)n);
+    damped->elasticity.parameter = parameter;
+  }
 done:
   return status;
 }
@@ -53,7 +61,7 @@ NoliStatus noli_damped_tets_create(NoliContext* context, const NoliElasticity* e
   }
   NOLI_NEW_ZERO(context, damped, 1);
   damped->context = context;
-  NOLI_TRY(allocate(damped, n));
+  NOLI_TRY(allocate(damped, n, elasticity->parameter != NULL));
   damped->elasticity.tets = &damped->tets;
   damped->elasticity.scale = 1.0;
   for (int32_t t = 0; t < elasticity->tets->n_tet; t++) {
@@ -81,6 +89,7 @@ void noli_damped_tets_destroy(NoliDampedTets** owner) {
   noli_free(context, (void*)(uintptr_t)damped->elasticity.law);
   noli_free(context, (void*)(uintptr_t)damped->elasticity.lame_mu);
   noli_free(context, (void*)(uintptr_t)damped->elasticity.lame_lambda);
+  noli_free(context, (void*)(uintptr_t)damped->elasticity.parameter);
   noli_free(context, damped);
   *owner = NULL;
 }

@@ -121,7 +121,8 @@ void noli_elasticity_evaluate(const void* data, const double* x, int64_t begin, 
   const NoliElasticity* elasticity = data;
   const NoliTets* tets = elasticity->tets;
   for (int64_t t = begin; t < end; t++) {
-    NoliLame lame = {elasticity->lame_mu[t], elasticity->lame_lambda[t]};
+    NoliLame lame =
+        noli_lame_at(elasticity->lame_mu, elasticity->lame_lambda, elasticity->parameter, t);
     double weight = elasticity->scale * tets->volume[t];
     NoliMat3 F = noli_tets_deformation(tets, t, x);
     NoliMat3 rest_inverse = noli_load33(tets->rest_inverse + 9 * t);
@@ -157,7 +158,7 @@ NoliEnergyTerm noli_elasticity_term(const NoliElasticity* data) {
 
 void noli_elasticity_add_stress(const NoliElasticity* data, int64_t t, const double* x,
                                 NoliStress* sum) {
-  NoliLame lame = {data->lame_mu[t], data->lame_lambda[t]};
+  NoliLame lame = noli_lame_at(data->lame_mu, data->lame_lambda, data->parameter, t);
   NoliMat3 F = noli_tets_deformation(data->tets, t, x);
   noli_stress_add(sum, data->tets->volume[t], data->law[t], lame, &F);
 }

@@ -12,6 +12,7 @@ typedef struct NoliElasticity {
   const double* lame_mu;          // (n_tet) Pa
   const double* lame_lambda;      // (n_tet) Pa
   double scale;                   // h_e^2: energy, gradient and Hessian are multiplied by it
+  const double* parameter;        // (n_tet x NOLI_LAW_PARAMETERS) of laws; NULL: none
 } NoliElasticity;
 
 // The NoliTermFn of elasticity: scale * V * Psi(F) of each tet, its gradient, its Hessian plain or

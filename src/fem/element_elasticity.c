@@ -256,7 +256,8 @@ void noli_element_elasticity_evaluate(const void* data, const double* x, int64_t
     Element element = {.data = elasticity,
                        .t = t,
                        .law = elasticity->law[t],
-                       .lame = {elasticity->lame_mu[t], elasticity->lame_lambda[t]},
+                       .lame = noli_lame_at(elasticity->lame_mu, elasticity->lame_lambda,
+                                            elasticity->parameter, t),
                        .what = what};
     evaluate_element(&element, x + 3 * (int64_t)elasticity->first_node, out, &scratch);
   }
@@ -276,7 +277,7 @@ NoliEnergyTerm noli_element_elasticity_term(const NoliElementElasticity* data) {
 void noli_element_elasticity_add_stress(const NoliElementElasticity* data, int64_t t,
                                         const double* x, NoliStress* sum) {
   const NoliElements* elements = data->elements;
-  NoliLame lame = {data->lame_mu[t], data->lame_lambda[t]};
+  NoliLame lame = noli_lame_at(data->lame_mu, data->lame_lambda, data->parameter, t);
   NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
   noli_elements_deformation(elements, t, x + 3 * (int64_t)data->first_node, false, F);
   for (int32_t q = 0; q < elements->n_point; q++) {

@@ -14,7 +14,8 @@ typedef struct NoliElementElasticity {
   const double* lame_lambda;      // (n_tet) Pa
   double scale;                   // h_e^2: energy, gradient and Hessian are multiplied by it
   int32_t first_node;
-  const int32_t* node; // (n_tet x n_local); NULL: those of the space
+  const int32_t* node;     // (n_tet x n_local); NULL: those of the space
+  const double* parameter; // (n_tet x NOLI_LAW_PARAMETERS) of laws; NULL: none
 } NoliElementElasticity;
 
 // The NoliTermFn: scale * sum over the points of volume times Psi(F), its gradient, its Hessian

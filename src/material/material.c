@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-static const NoliMaterial* const laws[] = {&noli_neo_hookean, &noli_fixed_corotated,
-                                           &noli_stable_neo_hookean, &noli_corotated_linear,
-                                           &noli_stvk};
+static const NoliMaterial* const laws[] = {
+    &noli_neo_hookean, &noli_fixed_corotated, &noli_stable_neo_hookean, &noli_corotated_linear,
+    &noli_stvk,        &noli_ogden,           &noli_mooney_rivlin};
 
 int32_t noli_material_count(void) {
   return (int32_t)(sizeof laws / sizeof laws[0]);
@@ -26,12 +26,26 @@ const NoliMaterial* noli_material_find(const char* name) {
   return NULL;
 }
 
+bool noli_material_has_parameters(const NoliMaterialDef* def) {
+  for (int i = 0; i < NOLI_LAW_PARAMETERS; i++) {
+    if (def->parameter[i] != 0.0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 NoliLame noli_material_lame(const NoliMaterialDef* def) {
   double young = def->young, poisson = def->poisson;
-  return (NoliLame){
-      .mu = young / (2.0 * (1.0 + poisson)),
-      .lambda = young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson)),
-  };
+  const NoliMaterial* law = noli_material_find(def->law);
+  NoliLame lame = {0};
+  if (law != NULL && law->shear != NULL && noli_material_has_parameters(def)) {
+    lame.parameter = def->parameter;
+    young = 2.0 * (1.0 + poisson) * law->shear(lame);
+  }
+  lame.mu = young / (2.0 * (1.0 + poisson));
+  lame.lambda = young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson));
+  return lame;
 }
 
 double noli_material_energy(const NoliMaterial* law, NoliLame lame, const NoliMat3* F) {

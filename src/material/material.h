@@ -16,11 +16,19 @@
 #include "math/mat3.h"
 #include "noli/types.h"
 
-// Lame parameters, Pa.
+// Lame parameters, Pa, and further parameters of the law (NOLI_LAW_PARAMETERS); NULL: none.
 typedef struct NoliLame {
   double mu;
   double lambda;
+  const double* parameter;
 } NoliLame;
+
+// Those of element t, from arrays; `parameter` may be NULL.
+static inline NoliLame noli_lame_at(const double* mu, const double* lambda, const double* parameter,
+                                    int64_t t) {
+  return (NoliLame){mu[t], lambda[t],
+                    parameter != NULL ? parameter + NOLI_LAW_PARAMETERS * t : NULL};
+}
 
 // Derivatives of the energy density with respect to the stretches. Entry k of `flip` and `twist`
 // belongs to the plane (i, j) of the two other axes.
@@ -34,6 +42,8 @@ typedef struct NoliStretchDerivatives {
 typedef struct NoliMaterial {
   const char* name;
   const char* description;
+  int32_t n_parameter;            // that it has beyond Lame's
+  double (*shear)(NoliLame lame); // the shear modulus that they determine; NULL: they do not
   double (*stretch_energy)(NoliLame lame, const double sigma[3]);
   // Quotients with removable singularities are finite.
   void (*stretch_derivatives)(NoliLame lame, const double sigma[3],
@@ -48,13 +58,19 @@ extern const NoliMaterial noli_fixed_corotated;
 extern const NoliMaterial noli_stable_neo_hookean;
 extern const NoliMaterial noli_corotated_linear;
 extern const NoliMaterial noli_stvk;
+extern const NoliMaterial noli_ogden;
+extern const NoliMaterial noli_mooney_rivlin;
 
 // The law of that name, or with that index from 0; NULL where there is none.
 const NoliMaterial* noli_material_find(const char* name);
 const NoliMaterial* noli_material_at(int32_t index);
 int32_t noli_material_count(void);
 
+// Borrows the parameters, if there are any.
 NoliLame noli_material_lame(const NoliMaterialDef* def);
+
+// Whether a definition has parameters of its law.
+bool noli_material_has_parameters(const NoliMaterialDef* def);
 
 // J - 1 from e = sigma - 1, without the cancellation near rest.
 static inline double noli_volume_change(const double e[3]) {

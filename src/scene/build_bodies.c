@@ -5,6 +5,37 @@
 
 #include <string.h>
 
+// The parameters of the law of a material, in its entry. Without any those of `material` stay,
+// unless `law_is_new`.
+static NoliStatus read_parameters(const NoliSceneSource* source, const NoliSceneNode* entry,
+                                  bool law_is_new, NoliMaterialDef* material) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode node = noli_scene_member(entry, "material");
+  NoliSceneNode ogden = noli_scene_member(&node, "ogden");
+  NoliSceneNode c10 = noli_scene_member(&node, "c10"), c01 = noli_scene_member(&node, "c01");
+  const NoliSceneNode* c = c10.value != NULL ? &c10 : &c01;
+  NOLI_SCENE_CHECK(source, &ogden, ogden.value == NULL || strcmp(material->law, "ogden") == 0,
+                   "is for the law \"ogden\", not for \"%s\"", material->law);
+  NOLI_SCENE_CHECK(source, c, c->value == NULL || strcmp(material->law, "mooney_rivlin") == 0,
+                   "is for the law \"mooney_rivlin\", not for \"%s\"", material->law);
+  if (ogden.value != NULL || c->value != NULL || law_is_new) {
+    memset(material->parameter, 0, sizeof material->parameter);
+  }
+  for (size_t k = 0; ogden.value != NULL && k < noli_scene_size(&ogden); k++) {
+    NoliSceneNode term = noli_scene_item(&ogden, k);
+    for (size_t i = 0; i < 2; i++) {
+      NoliSceneNode number = noli_scene_item(&term, i);
+      material->parameter[2 * k + i] = noli_scene_number(&number);
+    }
+  }
+  if (c->value != NULL) {
+    material->parameter[0] = noli_scene_number(&c10);
+    material->parameter[1] = noli_scene_number(&c01);
+  }
+done:
+  return status;
+}
+
 // What bodies have and obstacles do not.
 static NoliStatus read_body(const NoliSceneSource* source, const NoliSceneNode* root,
                             const NoliSceneNode* entry, NoliBodyDef* body) {
@@ -18,6 +49,7 @@ static NoliStatus read_body(const NoliSceneSource* source, const NoliSceneNode* 
         NOLI_ERROR_MEMORY, "out of memory");
   }
   noli_scene_store(entry, noli_scene_body_format, body, sizeof *body);
+  NOLI_TRY(read_parameters(source, entry, false, &body->material));
 done:
   return status;
 }
@@ -79,6 +111,8 @@ static NoliStatus read_parts(const NoliSceneSource* source, NoliScene* scene,
     int32_t* element = NULL;
     parts[k].material = body->material;
     noli_scene_store(&item, noli_scene_part_format, &parts[k], sizeof parts[k]);
+    bool law_is_new = strcmp(parts[k].material.law, body->material.law) != 0;
+    NOLI_TRY(read_parameters(source, &item, law_is_new, &parts[k].material));
     status = noli_scene_select_elements(source, &select, entity->name,
                                         &scene->shapes.data[entity->shape], body->mesh, &element,
                                         &parts[k].n_element);

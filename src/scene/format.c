@@ -79,6 +79,11 @@ static const NoliSceneType positive_pair = FIXED_LIST(positive, 2, "a list of 2 
 static const NoliSceneType cells_vector = FIXED_LIST(cells, 3, "a list of 3 integers");
 static const NoliSceneType cells_pair = FIXED_LIST(cells, 2, "a list of 2 integers");
 static const NoliSceneType pair_of_numbers = FIXED_LIST(number, 2, "a list of 2 numbers");
+static const NoliSceneType ogden_terms = {.kind = NOLI_SCENE_LIST,
+                                          .what = "a list of pairs of numbers",
+                                          .item = &pair_of_numbers,
+                                          .min_items = 1,
+                                          .max_items = NOLI_LAW_PARAMETERS / 2};
 static const NoliSceneType profile = {.kind = NOLI_SCENE_LIST,
                                       .what = "a list of pairs of numbers",
                                       .item = &pair_of_numbers,
@@ -455,6 +460,13 @@ OBJECT(material, "material", NOLI_SCENE_ANY,
              INTO(NoliBodyDef, material.young)),
        FIELD("poisson", poisson, "0.4", NULL, "Poisson's ratio.",
              INTO(NoliBodyDef, material.poisson)),
+       FIELD("ogden", ogden_terms, NULL, NULL,
+             "Law `ogden`: up to three pairs of shear modulus, Pa, and exponent; they replace "
+             "`young`. See docs/materials.md."),
+       FIELD("c10", number, NULL, "Pa",
+             "Law `mooney_rivlin`: coefficient of the first invariant; replaces `young`."),
+       FIELD("c01", number, NULL, "Pa",
+             "Law `mooney_rivlin`: coefficient of the second invariant."),
        FIELD("density", material_number, "1000", "kg/m^3", "Density at rest.",
              INTO(NoliBodyDef, material.density)),
        FIELD("damping", not_negative, "0", "s",
@@ -588,7 +600,11 @@ OBJECT(part_material, "part_material", NOLI_SCENE_ANY,
        FIELD("density", material_number, NULL, "kg/m^3", "Density at rest.",
              INTO(NoliPartDef, material.density)),
        FIELD("damping", not_negative, NULL, "s", "Stiffness-proportional damping.",
-             INTO(NoliPartDef, material.damping)));
+             INTO(NoliPartDef, material.damping)),
+       FIELD("ogden", ogden_terms, NULL, NULL,
+             "Law `ogden`: up to three pairs of shear modulus, Pa, and exponent."),
+       FIELD("c10", number, NULL, "Pa", "Law `mooney_rivlin`."),
+       FIELD("c01", number, NULL, "Pa", "Law `mooney_rivlin`."));
 OBJECT(part, "part", NOLI_SCENE_ANY,
        REQUIRED("select", element_selection, NULL,
                 "Which elements, by their place at the start; a list is a union."),

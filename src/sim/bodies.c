@@ -78,6 +78,22 @@ static NoliBlockBody describe(const NoliModel* model, const NoliSimDef* def, int
                          .point = body->point};
 }
 
+// Room for parameters of laws in the block of a body, if one of its materials has any.
+static NoliStatus allocate_parameters(NoliProblem* problem, int32_t b, const NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  bool needed = !body->obstacle && noli_material_has_parameters(&body->material);
+  for (int32_t k = 0; k < body->n_parts; k++) {
+    needed = needed || noli_material_has_parameters(&body->parts[k].material);
+  }
+  NoliBlock* block = needed ? &problem->block[problem->range[b].block] : NULL;
+  if (block != NULL && block->parameter == NULL) {
+    NOLI_NEW_ZERO(block->context, block->parameter,
+                  NOLI_LAW_PARAMETERS * (int64_t)block->n_element);
+  }
+done:
+  return status;
+}
+
 // Which block has the elements of each body: blocks stand in the order of the table of types.
 static NoliStatus assign_blocks(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
@@ -112,6 +128,9 @@ static NoliStatus assign_blocks(NoliModel* model, const NoliSimDef* def) {
     NoliBlock* block = &problem->block[i];
     NOLI_TRY(noli_block_create(model->context, block->type, block->n_element, block));
   }
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    NOLI_TRY(allocate_parameters(problem, b, &def->bodies[b]));
+  }
 done:
   return status;
 }
@@ -141,6 +160,10 @@ static void set_material(NoliBlock* block, int32_t begin, int32_t n, const int32
     block->law[t] = law;
     block->lame_mu[t] = lame.mu;
     block->lame_lambda[t] = lame.lambda;
+    if (lame.parameter != NULL) {
+      memcpy(block->parameter + NOLI_LAW_PARAMETERS * (int64_t)t, lame.parameter,
+             sizeof material->parameter);
+    }
     block->density[t] = material->density;
     block->damping_time[t] = material->damping;
   }

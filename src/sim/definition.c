@@ -4,6 +4,7 @@
 #include "fem/volume_law.h"
 #include "integrate/integrator.h"
 #include "linalg/solver.h"
+#include "material/material.h"
 #include "material/membrane.h"
 #include "math/lagrange.h"
 #include "math/vec3.h"
@@ -17,6 +18,9 @@
 #include <string.h>
 
 // ---- defaults -----------------------------------------------------------------------------------
+
+// Of the Ogden law: larger ones overflow at moderate stretches.
+#define MAX_EXPONENT 100.0
 
 NoliMaterialDef noli_default_material_def(void) {
   return (NoliMaterialDef){.law = "neo_hookean", .young = 1e5, .poisson = 0.4, .density = 1000.0};
@@ -243,6 +247,37 @@ done:
 
 // ---- checks -------------------------------------------------------------------------------------
 
+// Parameters of the law, which determine a positive shear modulus.
+static NoliStatus check_parameters(NoliContext* context, const char* body,
+                                   const NoliMaterialDef* material) {
+  NoliStatus status = NOLI_OK;
+  const NoliMaterial* law = noli_material_find(material->law);
+  const double* parameter = material->parameter;
+  bool powers = law == &noli_ogden;
+  for (int32_t i = 0; i < NOLI_LAW_PARAMETERS; i++) {
+    NOLI_CHECK(context, parameter[i] == 0.0 || i < law->n_parameter, NOLI_ERROR_ARGUMENT,
+               "body \"%s\": the law \"%s\" has %d parameters, but one more is %g", body, law->name,
+               (int)law->n_parameter, parameter[i]);
+    NOLI_CHECK(context, fabs(parameter[i]) <= NOLI_MATERIAL_MAX, NOLI_ERROR_ARGUMENT,
+               "body \"%s\": a parameter of the law \"%s\" is %g", body, law->name, parameter[i]);
+    NOLI_CHECK(context, !powers || i % 2 == 1 || parameter[i] == 0.0 || parameter[i + 1] != 0.0,
+               NOLI_ERROR_ARGUMENT, "body \"%s\": exponent %d of the law \"ogden\" is 0", body,
+               (int)(i / 2 + 1));
+    NOLI_CHECK(context, !powers || i % 2 == 0 || fabs(parameter[i]) <= MAX_EXPONENT,
+               NOLI_ERROR_ARGUMENT,
+               "body \"%s\": exponent %d of the law \"ogden\" is %g, beyond %g", body,
+               (int)(i / 2 + 1), parameter[i], MAX_EXPONENT);
+  }
+  if (noli_material_has_parameters(material)) {
+    double shear = noli_material_lame(material).mu;
+    NOLI_CHECK(context, shear > 0.0, NOLI_ERROR_ARGUMENT,
+               "body \"%s\": the shear modulus by the parameters of \"%s\" is %g Pa, not positive",
+               body, law->name, shear);
+  }
+done:
+  return status;
+}
+
 static NoliStatus check_material(NoliContext* context, const char* body,
                                  const NoliMaterialDef* material) {
   NoliStatus status = NOLI_OK;
@@ -262,6 +297,7 @@ static NoliStatus check_material(NoliContext* context, const char* body,
   NOLI_CHECK(context, material->mass_damping >= 0.0 && isfinite(material->mass_damping),
              NOLI_ERROR_ARGUMENT, "body \"%s\": mass damping must be >= 0, got %g", body,
              material->mass_damping);
+  NOLI_TRY(check_parameters(context, body, material));
 done:
   return status;
 }

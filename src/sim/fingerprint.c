@@ -4,6 +4,7 @@
 #include "sim/simulation.h"
 
 #include <math.h>
+#include <string.h>
 
 // Vertex numbers count from the first of all bodies.
 static uint64_t add_cells(uint64_t digest, const int32_t* cells, int32_t first, int32_t end,
@@ -34,6 +35,9 @@ static void add_rest(const double* X, int64_t first, int64_t end, NoliFingerprin
 static bool same_material(const NoliBlock* block, int32_t a, int32_t b) {
   return block->law[a] == block->law[b] && block->lame_mu[a] == block->lame_mu[b] &&
          block->lame_lambda[a] == block->lame_lambda[b] &&
+         (block->parameter == NULL || memcmp(block->parameter + NOLI_LAW_PARAMETERS * (int64_t)a,
+                                             block->parameter + NOLI_LAW_PARAMETERS * (int64_t)b,
+                                             NOLI_LAW_PARAMETERS * sizeof(double)) == 0) &&
          block->damping_time[a] == block->damping_time[b];
 }
 

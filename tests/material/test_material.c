@@ -5,7 +5,7 @@
 
 #include "noli/choice.h"
 
-static const NoliLame lame = {1.3, 2.1};
+static NoliLame lame = {1.3, 2.1, NULL}; // tests of parameters change it
 
 static NoliMat3 random_matrix(TestRandom* random, double size) {
   NoliMat3 a;
@@ -284,6 +284,11 @@ static double plain_energy(const NoliMaterial* law, const double s[3]) {
   if (law == &noli_stvk) {
     return mu * green_sqr + 0.5 * lambda * green * green;
   }
+  if (law == &noli_ogden || law == &noli_mooney_rivlin) {
+    // without parameters
+    double bulk = lambda + 2.0 / 3.0 * mu;
+    return 0.5 * mu * (I_C / cbrt(J * J) - 3.0) + 0.25 * bulk * (J * J - 1.0 - 2.0 * log(J));
+  }
   assert_ptr_equal(law, &noli_stable_neo_hookean);
   // as published: m/2 (I_C - 3) + l/2 (J - a)^2 - m/2 ln(I_C + 1), less its value at rest
   double m = 4.0 / 3.0 * mu, l = lambda + 5.0 / 6.0 * mu, a = 1.0 + 0.75 * m / l;
@@ -373,7 +378,7 @@ static void strong_compression_is_exact(void** state) {
 
 static void laws_are_found_by_name(void** state) {
   (void)state;
-  assert_int_equal(noli_material_count(), 5);
+  assert_int_equal(noli_material_count(), 7);
   for (int32_t i = 0; i < noli_material_count(); i++) {
     assert_ptr_equal(noli_material_find(noli_choice_name(NOLI_CHOICE_MATERIAL, i)),
                      noli_material_at(i));
@@ -386,6 +391,54 @@ static void laws_are_found_by_name(void** state) {
   NoliLame got = noli_material_lame(&def);
   ASSERT_NEAR(got.mu, 1e5 / 2.8, 1e-9);
   ASSERT_NEAR(got.lambda, 4e4 / 0.28, 1e-9);
+}
+
+// ---- parameters ---------------------------------------------------------------------------------
+
+// The energy by its definition, in any number of terms.
+static double plain_ogden(const double parameter[6], double bulk, const double sigma[3]) {
+  double J = sigma[0] * sigma[1] * sigma[2], energy = 0.25 * bulk * (J * J - 1.0 - 2.0 * log(J));
+  for (int k = 0; k < 3; k++) {
+    double mu = parameter[2 * k], a = parameter[2 * k + 1], sum = -3.0;
+    for (int i = 0; i < 3; i++) {
+      sum += pow(sigma[i] / cbrt(J), a);
+    }
+    energy += mu != 0.0 ? 2.0 * mu / (a * a) * sum : 0.0;
+  }
+  return energy;
+}
+
+static void rubbers_have_their_energy(void** state) {
+  (void)state;
+  static const double treloar[6] = {0.4095, 1.3, 0.003, 5.0, 0.01, -2.0};
+  static const double rivlin[6] = {0.8, 0.2, 0, 0, 0, 0}, powers[6] = {1.6, 2.0, 0.4, -2.0, 0, 0};
+  static const NoliMaterial* const tested[] = {&noli_ogden, &noli_mooney_rivlin};
+  TestRandom random = {41};
+  for (int k = 0; k < 2; k++) {
+    NoliMaterialDef def = {.law = tested[k]->name, .young = 1.0, .poisson = 0.45};
+    memcpy(def.parameter, k == 0 ? treloar : rivlin, sizeof def.parameter);
+    lame = noli_material_lame(&def);
+    ASSERT_NEAR(lame.mu, k == 0 ? 0.4225 : 2.0, 1e-15);
+    double bulk = lame.lambda + 2.0 / 3.0 * lame.mu;
+    for (int i = 0; i < 200; i++) {
+      double sigma[3];
+      for (int j = 0; j < 3; j++) {
+        sigma[j] = exp(test_random(&random, -0.8, 0.8));
+      }
+      double want = plain_ogden(k == 0 ? treloar : powers, bulk, sigma);
+      ASSERT_NEAR(tested[k]->stretch_energy(lame, sigma), want, 1e-13 * (1.0 + want));
+    }
+
+    // derivatives, also where stretches coincide or differ by rounding
+    for (size_t c = 0; c < sizeof upright / sizeof upright[0]; c++) {
+      NoliMat3 F = with_stretches(&random, upright[c]);
+      check_derivatives(tested[k], &F, fmin(1.0, 3.0 * upright[c][2]));
+    }
+    double close[3] = {1.3, 1.3 * (1.0 + 1e-7), 0.9};
+    NoliMat3 F = with_stretches(&random, close);
+    check_derivatives(tested[k], &F, 1.0);
+  }
+  lame = (NoliLame){1.3, 2.1, NULL};
 }
 
 int main(void) {
@@ -403,6 +456,7 @@ int main(void) {
       cmocka_unit_test(crushing_is_smooth),
       cmocka_unit_test(strong_compression_is_exact),
       cmocka_unit_test(laws_are_found_by_name),
+      cmocka_unit_test(rubbers_have_their_energy),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,6 +132,7 @@ expect 0 'resuming from step 7' "$noli" resume cut --threads 2
 cmp -s cut/frame_000020.vtu out/small/frame_000020.vtu || fail 'a resumed run differs'
 cmp -s cut/forces.csv out/small/forces.csv || fail 'forces of a resumed run differ'
 expect 0 '22 steps' "$noli" resume cut --steps 2
+grep -q 'not the scene of the checkpoint' said && fail 'an unchanged scene is called changed'
 air='bodies[0].volume={"region": "body", "model": "quadratic", "compression": 1e-6, "pressure": 50}'
 expect 0 '9 steps' "$noli" run scene.json -o air --steps 9 --set "$air"
 expect 0 '4 steps' "$noli" run scene.json -o leak --steps 4 --set "$air"
@@ -141,8 +142,12 @@ expect 0 'resuming from step 4' "$noli" resume leak --steps 5
 [ "$(wc -l <air/volumes.csv)" -eq 10 ] || fail 'volumes.csv has not 10 lines'
 cmp -s leak/volumes.csv air/volumes.csv || fail 'volumes of a resumed run differ'
 [ ! -e out/small/volumes.csv ] || fail 'volumes.csv without volumes'
-expect 4 'scene.json' "$noli" resume nowhere
-grep -q 'not the scene of the checkpoint' said && fail 'an unchanged scene is called changed'
+expect 4 'nowhere: cannot be opened: No such file or directory; to start a run: noli run SCENE -o nowhere' "$noli" resume nowhere
+mkdir empty
+expect 2 'empty: not a result of Noli: it has no scene.json; to start a run: noli run SCENE -o DIR' "$noli" resume empty
+expect 2 'scene.json: a file, not the directory of a run' "$noli" resume scene.json
+cp scene.json empty
+expect 4 'empty: no run to resume: it has no log.txt of Noli; to start a run: noli run' "$noli" resume empty
 cp -r cut changed && sed -i 's/100000\.0/90000.0/' changed/scene.json
 expect 0 'not the scene of the checkpoint' "$noli" resume changed --steps 1
 cp -r cut raised

@@ -373,7 +373,6 @@ NoliStatus noli_proxy_from_mesh(NoliContext* context, const NoliSpace* space, in
   // is it close enough to the body?
   fill_report(&search, n_vert, proxy, report);
   NOLI_TRY(check_limits(context, X, limits, report));
-  NOLI_TRY(noli_proxy_finish(context, proxy));
 done:
   noli_forest_release(context, &search.forest);
   noli_free(context, search.bulge);

@@ -127,3 +127,11 @@ static inline void case_full(const double blocks[90], double full[144]) {
     }
   }
 }
+
+// Magnitude of the normal force of the first contact.
+static inline double case_normal_force(const NoliBarrier* barrier, const double* x) {
+  const NoliContact* contact = &barrier->set->contact.data[0];
+  double mollifier, d_sqr = noli_contact_closest(contact, x, &mollifier).d_sqr;
+  return noli_contact_normal_force(barrier, contact->weight * mollifier,
+                                   noli_gap_sqr(d_sqr, contact->offset));
+}

@@ -105,6 +105,16 @@ static inline void test_write_file(const char* path, const void* data, size_t si
   assert_int_equal(fclose(file), 0);
 }
 
+static inline void test_same_file(const char* one, const char* other) {
+  size_t n_one = 0, n_other = 0;
+  char* a = test_read_file(one, &n_one);
+  char* b = test_read_file(other, &n_other);
+  assert_int_equal(n_one, n_other);
+  assert_memory_equal(a, b, n_one);
+  free(a);
+  free(b);
+}
+
 // From now on no file grows beyond `bytes`: to a writer this looks like a full disk.
 static inline void test_limit_files(rlim_t bytes) {
   struct rlimit limit;

@@ -432,7 +432,7 @@ static void set_method(NoliModel* model, const NoliSimDef* def) {
   problem->augmented_lagrangian = def->augmented_lagrangian;
 }
 
-// What the model holds before its conditions: sizes, names, bodies with their elements and masses.
+// Sizes, names, bodies with their elements and masses, contact.
 static NoliStatus build_bodies(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   model->n_body = def->n_bodies;
@@ -454,7 +454,7 @@ done:
   return status;
 }
 
-// Ties, start, motions, forces.
+// Ties, start velocities, motions, forces.
 static NoliStatus build_conditions(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_ties_build(model, def));
@@ -614,7 +614,7 @@ const char* noli_model_defect(const NoliModel* model) {
               "model: bodies do not ascend");
     for (int64_t i = 4 * (int64_t)model->tet_first[b]; i < 4 * (int64_t)model->tet_first[b + 1];
          i++) {
-      // cells with fewer than four vertices have none behind them
+      // cells with fewer than four vertices are padded
       bool none = i % 4 > 0 && model->tet[i] == NOLI_NULL_INDEX;
       NOLI_RULE(none || (model->tet[i] >= begin && model->tet[i] < end),
                 "model: an element has a vertex of another body");

@@ -58,7 +58,7 @@ expect 2 'lies inside the solid "big"' "$noli" run nested.json -o out/nested
 [ ! -e out/nested ] || fail 'a scene with a body inside a body left a directory'
 sed 's/"box": {.*\[4, 4, 4\]}/"sphere": {"radius": 0.3, "inner_radius": 0.2, "cells": 4}/' nested.json >hollow.json
 expect 0 'no inverted elements, 0 warnings' "$noli" check hollow.json
-# a card whose thickness is half of 1e-3 l, and what a contact distance above it does
+# a card whose thickness is half of 1e-3 l, and the warning about a contact distance above it
 cat >card.json <<'END'
 {"time": {"step": 0.01, "steps": 1}, "gravity": [0, 0, 0],
  "bodies": [{"name": "card", "mesh": {"mat": {"size": [0.2, 0.2], "thickness": 0.001, "cells": [4, 4]}}},
@@ -156,7 +156,7 @@ expect 2 'is on or below "floor"' "$noli" resume raised --steps 1
 head -c 700 cut/checkpoint.h5 >torn && mv torn cut/checkpoint.h5
 expect 0 'resuming from step 20' "$noli" resume cut --steps 1
 
-# ---- a finished run is left alone, and says how to go on ----
+# ---- a finished run is left unchanged; the message tells how to extend it ----
 expect 0 'again: this run has finished: 20 steps, 0.2 s; to extend it: noli resume again --steps N' "$noli" resume again
 cp -r again longer
 expect 0 'this run has finished' "$noli" resume longer
@@ -267,7 +267,7 @@ grep -q '"finished": false' long/summary.json || fail 'an interrupted run says f
 expect 4 'to resume it: noli resume long; to replace it: noli run --force' "$noli" run long.json -o long --steps 1
 expect 0 'resuming from' "$noli" resume long --steps 1
 
-# a terminal that is closed, unless nohup says that it does not matter
+# a closed terminal, with and without nohup
 "$noli" resume long >said 2>&1 &
 process=$!
 sleep 1
@@ -285,7 +285,7 @@ kill -INT $process
 wait $process
 got=$?
 [ "$got" -eq 130 ] || fail "SIGHUP under nohup: status $got, want 130"
-# nobody reads what it says
+# nobody reads the messages
 mkfifo words
 head -n 1 <words >/dev/null &
 expect 0 '' sh -c "'$noli' run scene.json -o unread >totals 2>words"

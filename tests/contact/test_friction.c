@@ -231,7 +231,7 @@ static void friction_is_majorized_where_steps_overshoot(void** state) {
       assert_int_equal(set.contact.data[0].majorized, majorized[i]);
     }
 
-    // at once
+    // all exact
     set.contact.data[0].majorized = true;
     set.n_majorized = 1;
     noli_friction_set_exact(&set);

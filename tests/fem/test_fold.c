@@ -1,5 +1,5 @@
 // Folds: sheets of constant curvature have the energy of a plate and no forces inside, on any
-// mesh; derivatives, invariance, and what is 0.
+// mesh; derivatives, invariance, zeros.
 #include "fem/fold.h"
 #include "support.h"
 
@@ -265,7 +265,7 @@ static void derivatives_match_differences(void** state) {
     }
     test_derivatives(energy_of_picked, &one, 12, picked, 1e-3 * squeeze, 1e-5, 1e-4);
 
-    // what is projected has no negative direction
+    // the projected Hessian has no negative direction
     double gradient[36];
     one.kind = NOLI_EVAL_PROJECTED;
     energy_of(&one, x, gradient, least);

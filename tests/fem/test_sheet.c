@@ -267,7 +267,7 @@ static void the_limit_bounds_steps(void** state) {
     }
   }
   assert_true(bounded > 100);
-  // beyond it at once
+  // beyond it immediately
   double x[9], zero[9] = {0};
   for (int i = 0; i < 9; i++) {
     x[i] = 1.06 * X[i];

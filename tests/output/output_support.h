@@ -76,7 +76,7 @@ static inline int test_count_files(const char* name) {
   return count;
 }
 
-// The whole file; fails when it cannot be read. The caller frees it.
+// The content of a file; fails when it cannot be read. The caller frees it.
 static inline char* test_read_file(const char* path, size_t* size) {
   FILE* file = fopen(path, "rb");
   if (file == NULL) {

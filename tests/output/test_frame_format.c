@@ -110,7 +110,7 @@ static NoliRunAudit audit(NoliContext* context, const char* directory) {
   return result;
 }
 
-// The table knows its formats by name, and all names by their format.
+// Formats are found by name, and each has its name.
 static void formats_have_names_of_their_own(void** state) {
   (void)state;
   const NoliFrameFormat* format;

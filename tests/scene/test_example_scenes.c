@@ -66,7 +66,7 @@ static void pads_lift_the_bowl_by_friction(void** state) {
 
 // ---- fig. 6 -------------------------------------------------------------------------------------
 
-// The trapezoidal rule with whole contact forces is stable: the ball spins and bounces within the
+// The trapezoidal rule with full contact forces is stable: the ball spins and bounces within the
 // box and never regains the energy that friction and damping have dissipated.
 static void spinning_ball_bounces_in_a_box(void** state) {
   (void)state;

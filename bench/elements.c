@@ -6,6 +6,7 @@
 // complete assembly of gradient and matrix. Memory: the matrix, the tables of the elements. One
 // thread; times are the best of several.
 #define _POSIX_C_SOURCE 200809L
+#include "cpu_time.h"
 #include "fem/element_elasticity.h"
 #include "fem/elasticity.h"
 #include "linalg/assembly.h"
@@ -15,19 +16,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { REPEATS = 5, ORDERS = 4 };
 
 // Cells along each axis of the box: 24 cells of order 1 have as many nodes as 6 of order 4.
 static const int32_t cells[ORDERS + 1] = {24, 24, 12, 8, 6};
-
-// CPU time of this process, which has one thread.
-static double cpu_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 typedef struct Body {
   NoliContext* context;

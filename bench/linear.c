@@ -5,6 +5,7 @@
 // make them positive definite: times of a factorization and of one iteration do not depend on them.
 // All times are of one thread; iterations are shared among threads, factorizations are not.
 #define _POSIX_C_SOURCE 200809L
+#include "cpu_time.h"
 #include "linalg/incomplete_cholesky.h"
 #include "linalg/solver.h"
 #include "linalg/weigh.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { REPEATS = 4 };
 
@@ -30,13 +30,6 @@ static const Shape shapes[] = {
     {"rod", {40, 2, 2}},   {"rod", {160, 2, 2}},  {"rod", {640, 2, 2}},  {"beam", {40, 6, 6}},
     {"beam", {160, 6, 6}},
 };
-
-// CPU time of this process, which has one thread.
-static double cpu_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 // ---- matrices -----------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "measure.h"
 
+#include "cpu_time.h"
 #include "generated.h"
 #include "noli/import.h"
 #include "stand_in.h"
@@ -23,13 +24,6 @@ static const double GRACE = 600.0;
 static double seconds_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-// CPU time of all threads of this process.
-static double cpu_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 

@@ -4,13 +4,14 @@
 //   noli_order_study beam examples/high_order/bending_beam.json
 //   noli_order_study ball examples/high_order/bouncing_ball.json
 #define _POSIX_C_SOURCE 200809L
+#include "cpu_time.h"
+
 #include <noli/noli.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { OVERRIDES = 4, STEPS_MAX = 4000 };
 
@@ -28,12 +29,6 @@ typedef struct Run {
   int32_t n_steps;   // of the path
   double (*path)[3]; // (n_steps) centre of mass of the body after every step
 } Run;
-
-static double cpu_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void centre_of_mass(const Run* run, double centre[3]) {
   int32_t first, count;

@@ -2,7 +2,9 @@
 #include "console.h"
 #include "simulate.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { RESUME_STEPS, RESUME_THREADS, RESUME_QUIET, N_RESUME_OPTIONS };
 
@@ -15,6 +17,29 @@ static const Option resume_options[] = {
                         0, 1024},
     [RESUME_QUIET] = {"quiet", 'q', OPTION_FLAG, "", "show only warnings and errors", 0, 0},
 };
+
+// Whether a run can be there; the message says what is missing, and how to start one.
+static NoliStatus check_directory(NoliContext* context, const char* directory, const char* scene) {
+  NoliStatus status = NOLI_OK;
+  struct stat about;
+  if (stat(directory, &about) != 0) {
+    int reason = errno;
+    status = noli_fail(context, NOLI_ERROR_IO,
+                       "%s: cannot be opened: %s; to start a run: noli run SCENE -o %s", directory,
+                       strerror(reason), directory);
+  } else if (!S_ISDIR(about.st_mode)) {
+    status = noli_fail(context, NOLI_ERROR_FORMAT,
+                       "%s: a file, not the directory of a run; to start the run of a scene: "
+                       "noli run SCENE -o DIR",
+                       directory);
+  } else if (stat(scene, &about) != 0 && errno == ENOENT) {
+    status = noli_fail(context, NOLI_ERROR_FORMAT,
+                       "%s: not a result of Noli: it has no scene.json; to start a run: "
+                       "noli run SCENE -o DIR",
+                       directory);
+  }
+  return status;
+}
 
 static bool is_scene_of_checkpoint(NoliContext* context, const char* directory, const char* json) {
   char path[4096];
@@ -96,7 +121,10 @@ static int resume(const Arguments* arguments) {
     return EXIT_SYSTEM;
   }
   snprintf(path, sizeof path, "%s/scene.json", directory);
-  NoliStatus status = noli_scene_load(context, path, NULL, 0, &scene);
+  NoliStatus status = check_directory(context, directory, path);
+  if (status == NOLI_OK) {
+    status = noli_scene_load(context, path, NULL, 0, &scene);
+  }
   if (status == NOLI_OK && !option[RESUME_STEPS].given &&
       noli_run_finished_steps(context, directory) >= noli_scene_step_count(scene)) {
     say_finished(&console, scene, directory);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/context.h"
+#include "math/vec3.h"
 
 #include <math.h>
 
@@ -83,6 +84,17 @@ static inline NoliBox noli_box_union(const NoliBox* a, const NoliBox* b) {
     box.hi[k] = a->hi[k] > b->hi[k] ? a->hi[k] : b->hi[k];
   }
   return box;
+}
+
+// Distance of p from a box.
+static inline double noli_box_distance(const NoliBox* box, NoliVec3 p) {
+  const double at[3] = {p.x, p.y, p.z};
+  double sum = 0.0;
+  for (int k = 0; k < 3; k++) {
+    double out = fmax(fmax((double)box->lo[k] - at[k], at[k] - (double)box->hi[k]), 0.0);
+    sum += out * out;
+  }
+  return sqrt(sum);
 }
 
 // Whether box `a`, moving by `d`, meets box `b` at some time. Seen from b, a point moves from 0 to

@@ -1,6 +1,5 @@
 #include "collide/proxy_build.h"
 
-#include "base/parallel.h"
 #include "mesh/topology.h"
 
 #include <string.h>
@@ -8,37 +7,7 @@
 // Weights below this are rounding errors of shape functions that vanish at the place.
 #define NO_WEIGHT 1e-13
 
-enum { VERTICES_PER_BLOCK = 512 };
-
 // ---- making
-
-// Columns from rows.
-static NoliStatus make_columns(NoliContext* context, NoliProxy* proxy) {
-  NoliStatus status = NOLI_OK;
-  int64_t* next = NULL;
-  int64_t n_entry = proxy->row[proxy->n_vert];
-  NOLI_NEW_ZERO(context, proxy->column, (int64_t)proxy->n_node + 1);
-  NOLI_NEW(context, proxy->vertex, n_entry);
-  NOLI_NEW(context, proxy->share, n_entry);
-  NOLI_NEW(context, next, proxy->n_node);
-  for (int64_t k = 0; k < n_entry; k++) {
-    proxy->column[proxy->node[k] + 1]++;
-  }
-  for (int64_t v = 0; v < proxy->n_node; v++) {
-    proxy->column[v + 1] += proxy->column[v];
-    next[v] = proxy->column[v];
-  }
-  for (int32_t v = 0; v < proxy->n_vert; v++) {
-    for (int64_t k = proxy->row[v]; k < proxy->row[v + 1]; k++) {
-      int64_t to = next[proxy->node[k]]++;
-      proxy->vertex[to] = v;
-      proxy->share[to] = proxy->weight[k];
-    }
-  }
-done:
-  noli_free(context, next);
-  return status;
-}
 
 // Room for vertices and rows of at most n_local weights.
 static NoliStatus allocate(NoliContext* context, int32_t n_vert, int32_t n_node, int32_t n_tri,
@@ -61,9 +30,6 @@ void noli_proxy_destroy(NoliContext* context, NoliProxy* proxy) {
   noli_free(context, proxy->row);
   noli_free(context, proxy->node);
   noli_free(context, proxy->weight);
-  noli_free(context, proxy->column);
-  noli_free(context, proxy->vertex);
-  noli_free(context, proxy->share);
   *proxy = (NoliProxy){0};
 }
 
@@ -93,10 +59,6 @@ void noli_proxy_set_row(const NoliSpace* space, int64_t tet, const double xi[3],
   proxy->row[v + 1] = first + n;
 }
 
-NoliStatus noli_proxy_finish(NoliContext* context, NoliProxy* proxy) {
-  return make_columns(context, proxy);
-}
-
 NoliStatus noli_proxy_begin(NoliContext* context, const NoliSpace* space, int32_t n_vert,
                             int32_t n_tri, NoliProxy* proxy) {
   return allocate(context, n_vert, space->n_node, n_tri, (int64_t)n_vert * space->n_local, proxy);
@@ -115,7 +77,6 @@ NoliStatus noli_proxy_identity(NoliContext* context, int32_t n_node, const doubl
     proxy->node[v] = v;
     proxy->weight[v] = 1.0;
   }
-  NOLI_TRY(make_columns(context, proxy));
 done:
   if (status != NOLI_OK) {
     noli_proxy_destroy(context, proxy);
@@ -161,75 +122,11 @@ NoliStatus noli_proxy_join(NoliContext* context, int32_t n_part, const NoliProxy
     first_node += part[p]->n_node;
     first_tri += part[p]->n_tri;
   }
-  NOLI_TRY(make_columns(context, proxy));
 done:
   if (status != NOLI_OK) {
     noli_proxy_destroy(context, proxy);
   }
   return status;
-}
-
-// ---- products
-
-typedef struct Product {
-  const NoliProxy* proxy;
-  const double* X; // NULL: of vectors, without rest positions
-  const double* from;
-  double* to;
-} Product;
-
-static void rows_range(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const Product* product = user;
-  const NoliProxy* proxy = product->proxy;
-  for (int64_t v = begin; v < end; v++) {
-    int64_t first = proxy->row[v], last = proxy->row[v + 1];
-    if (last - first == 1 && proxy->weight[first] >= 1.0 && proxy->weight[first] <= 1.0) {
-      memcpy(product->to + 3 * v, product->from + 3 * (int64_t)proxy->node[first],
-             3 * sizeof(double));
-      continue;
-    }
-    NoliVec3 sum = product->X != NULL ? noli_load3(proxy->X + 3 * v) : noli_vec3(0.0, 0.0, 0.0);
-    for (int64_t k = first; k < last; k++) {
-      int64_t node = 3 * (int64_t)proxy->node[k];
-      NoliVec3 u = noli_load3(product->from + node);
-      if (product->X != NULL) {
-        u = noli_sub3(u, noli_load3(product->X + node));
-      }
-      sum = noli_mul_add3(sum, proxy->weight[k], u);
-    }
-    noli_store3(product->to + 3 * v, sum);
-  }
-}
-
-void noli_proxy_positions(const NoliProxy* proxy, const double* X_node, const double* x,
-                          int32_t n_threads, double* x_c) {
-  Product product = {proxy, X_node, x, x_c};
-  noli_parallel_for(n_threads, proxy->n_vert, VERTICES_PER_BLOCK, rows_range, &product);
-}
-
-void noli_proxy_vectors(const NoliProxy* proxy, const double* u, int32_t n_threads, double* u_c) {
-  Product product = {proxy, NULL, u, u_c};
-  noli_parallel_for(n_threads, proxy->n_vert, VERTICES_PER_BLOCK, rows_range, &product);
-}
-
-static void columns_range(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const Product* product = user;
-  const NoliProxy* proxy = product->proxy;
-  for (int64_t v = begin; v < end; v++) {
-    NoliVec3 sum = noli_vec3(0.0, 0.0, 0.0);
-    for (int64_t k = proxy->column[v]; k < proxy->column[v + 1]; k++) {
-      sum = noli_mul_add3(sum, proxy->share[k],
-                          noli_load3(product->from + 3 * (int64_t)proxy->vertex[k]));
-    }
-    noli_store3(product->to + 3 * v, sum);
-  }
-}
-
-void noli_proxy_forces(const NoliProxy* proxy, const double* f_c, int32_t n_threads, double* f) {
-  Product product = {proxy, NULL, f_c, f};
-  noli_parallel_for(n_threads, proxy->n_node, VERTICES_PER_BLOCK, columns_range, &product);
 }
 
 // ---- followers

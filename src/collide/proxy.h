@@ -4,9 +4,8 @@
 //   x_c = X_c + W (x - X),   forces f = W^T f_c,   Hessian W^T H_c W,
 // so that straight steps of the nodes move the proxy on straight lines: collision detection and its
 // guarantees stay valid. A vertex of the proxy belongs to a place xi in a tetrahedron, and its row
-// of W holds the shape functions there; it need not be a node. W is stored as sparse rows, and as
-// sparse columns for W^T, so that both products run in parallel with the same bits for any number
-// of threads. Rows of one weight 1 copy the node: a proxy of the nodes themselves changes no bit.
+// of W holds the shape functions there; it need not be a node. Rows of one weight 1 copy the node.
+// The followers made of W (linalg/followers.h) multiply by it and by its transpose.
 #pragma once
 
 #include "fem/space.h"
@@ -21,10 +20,6 @@ typedef struct NoliProxy {
   int64_t* row;   // (n_vert + 1)
   int32_t* node;  // (row[n_vert]) ascending in each row
   double* weight; // (row[n_vert])
-  // the same by columns
-  int64_t* column; // (n_node + 1)
-  int32_t* vertex; // ascending in each column
-  double* share;
 } NoliProxy;
 
 // What was found where the vertices of a proxy were placed in tetrahedra.
@@ -76,16 +71,6 @@ NOLI_WARN_UNUSED NoliStatus noli_proxy_join(NoliContext* context, int32_t n_part
                                             const NoliProxy* const* part, NoliProxy* proxy);
 
 void noli_proxy_destroy(NoliContext* context, NoliProxy* proxy);
-
-// x_c (n_vert x 3) from x and its rest X_node (n_node x 3).
-void noli_proxy_positions(const NoliProxy* proxy, const double* X_node, const double* x,
-                          int32_t n_threads, double* x_c);
-
-// u_c = W u for displacements, steps, velocities.
-void noli_proxy_vectors(const NoliProxy* proxy, const double* u, int32_t n_threads, double* u_c);
-
-// f = W^T f_c (n_node x 3), N.
-void noli_proxy_forces(const NoliProxy* proxy, const double* f_c, int32_t n_threads, double* f);
 
 // ---- followers
 

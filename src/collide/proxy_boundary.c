@@ -240,7 +240,6 @@ NoliStatus noli_proxy_from_boundary(NoliContext* context, const NoliSpace* space
       memcpy(proxy->X + 3 * (int64_t)v, space->X + 3 * node, 3 * sizeof *space->X);
     }
   }
-  NOLI_TRY(noli_proxy_finish(context, proxy));
 done:
   faces_free(context, &faces);
   noli_free(context, numbers.corner);

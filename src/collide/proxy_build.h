@@ -10,6 +10,3 @@ NOLI_WARN_UNUSED NoliStatus noli_proxy_begin(NoliContext* context, const NoliSpa
 // The row of vertex v, which lies at xi in a tetrahedron.
 void noli_proxy_set_row(const NoliSpace* space, int64_t tet, const double xi[3], int32_t v,
                         NoliProxy* proxy);
-
-// Makes the columns when all rows are there.
-NOLI_WARN_UNUSED NoliStatus noli_proxy_finish(NoliContext* context, NoliProxy* proxy);

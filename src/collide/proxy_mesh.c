@@ -138,17 +138,6 @@ static Place locate_curved(const Search* search, int32_t tet, NoliVec3 p,
 
 // ---- search
 
-// Distance of p from a box.
-static double box_distance(const NoliBox* box, NoliVec3 p) {
-  const double at[3] = {p.x, p.y, p.z};
-  double sum = 0.0;
-  for (int k = 0; k < 3; k++) {
-    double out = fmax(fmax((double)box->lo[k] - at[k], at[k] - (double)box->hi[k]), 0.0);
-    sum += out * out;
-  }
-  return sqrt(sum);
-}
-
 static void offer(const Search* search, const Place* place, Place* best) {
   bool nearer = place->distance < best->distance - search->tolerance;
   bool as_near = place->distance <= best->distance + search->tolerance;
@@ -184,7 +173,7 @@ static void locate(const Search* search, NoliVec3 p, Place* best) {
   while (n_stack > 0) {
     int32_t n = stack[--n_stack];
     const NoliNode* node = &forest->node[n];
-    if (box_distance(&forest->box[n], p) > best->distance + search->tolerance) {
+    if (noli_box_distance(&forest->box[n], p) > best->distance + search->tolerance) {
       continue;
     }
     if (node->child == NOLI_NULL_INDEX) {
@@ -195,7 +184,8 @@ static void locate(const Search* search, NoliVec3 p, Place* best) {
     }
     // the nearer child comes first
     int32_t child = node->child;
-    bool swap = box_distance(&forest->box[child], p) > box_distance(&forest->box[child + 1], p);
+    bool swap =
+        noli_box_distance(&forest->box[child], p) > noli_box_distance(&forest->box[child + 1], p);
     stack[n_stack++] = swap ? child : child + 1;
     stack[n_stack++] = swap ? child + 1 : child;
   }
@@ -373,7 +363,6 @@ NoliStatus noli_proxy_from_mesh(NoliContext* context, const NoliSpace* space, in
   // is it close enough to the body?
   fill_report(&search, n_vert, proxy, report);
   NOLI_TRY(check_limits(context, X, limits, report));
-  NOLI_TRY(noli_proxy_finish(context, proxy));
 done:
   noli_forest_release(context, &search.forest);
   noli_free(context, search.bulge);

@@ -1,11 +1,8 @@
 #include "contact/friction.h"
 
-#include "base/parallel.h"
 #include "contact/ipc.h"
 
 #include <string.h>
-
-enum { ENERGY_BLOCK = 1024 };
 
 // Relative to the sliding: a step that changes it by less does not reverse it. Limits of 0.03 to 1
 // differ by a tenth in the number of iterations; without one, blocks that land and slide need twice
@@ -363,26 +360,6 @@ NoliEnergyTerm noli_friction_term(const NoliFriction* data) {
                           .node = set->node.data,
                           .first = any_size ? set->first.data : NULL,
                           .first_block = any_size ? set->first_block.data : NULL};
-}
-
-typedef struct EnergyJob {
-  const NoliFriction* data;
-  const double* x;
-} EnergyJob;
-
-static double sum_energy(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const EnergyJob* job = user;
-  double sum = 0.0;
-  for (int64_t i = begin; i < end; i++) {
-    sum += contact_energy(job->data, i, job->x);
-  }
-  return sum;
-}
-
-double noli_friction_energy(const NoliFriction* data, const double* x, int32_t n_threads) {
-  EnergyJob job = {data, x};
-  return noli_parallel_sum(n_threads, data->set->contact.count, ENERGY_BLOCK, sum_energy, &job);
 }
 
 void noli_friction_forces(const NoliFriction* data, const double* x, double scale, double* force) {

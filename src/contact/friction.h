@@ -73,10 +73,10 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliCo
                                                     const NoliContactPairs* pairs, const double* x,
                                                     double kappa, double dhat);
 
-// Chooses which contacts are majorized, after a Newton step from x to x_end: the Hessian of those is
-// that of a quadratic that touches the potential and is nowhere below it (the potential of every law
-// is concave in |u|^2). Its minimum never overshoots, while Newton steps with the exact Hessian can
-// oscillate around sticking. After a step that was `too_long`, and as long as any contact is
+// Chooses which contacts are majorized, after a Newton step from x to x_end: the Hessian of those
+// is that of a quadratic that touches the potential and is nowhere below it (the potential of every
+// law is concave in |u|^2). Its minimum never overshoots, while Newton steps with the exact Hessian
+// can oscillate around sticking. After a step that was `too_long`, and as long as any contact is
 // majorized, contacts whose potential exceeds its model are; those whose sliding has changed little
 // are exact again. `set` is data->set.
 void noli_friction_majorize(NoliFrictionSet* set, const NoliFriction* data, const double* x,
@@ -93,9 +93,6 @@ NoliSlidingLaw noli_friction_law_of(const NoliFriction* data, int64_t i);
 
 // Stencils of 4 nodes, or of any size. `data` is borrowed; data->eps_v, data->h_v > 0.
 NoliEnergyTerm noli_friction_term(const NoliFriction* data);
-
-// The energy alone, summed in a fixed order.
-double noli_friction_energy(const NoliFriction* data, const double* x, int32_t n_threads);
 
 // Adds the friction force -gradient / scale to each vertex of `force` (n_vert x 3).
 void noli_friction_forces(const NoliFriction* data, const double* x, double scale, double* force);

@@ -275,23 +275,6 @@ double noli_contact_normal_force(const NoliBarrier* data, double weight, double 
   return -data->kappa * weight * noli_barrier_first(gap_sqr, data->dhat_sqr) * 2.0 * sqrt(gap_sqr);
 }
 
-void noli_contact_normal_forces(const NoliBarrier* data, const double* x, double scale,
-                                double* lambda, double* plane_lambda) {
-  const NoliContactSet* set = data->set;
-  for (int64_t i = 0; lambda != NULL && i < set->contact.count; i++) {
-    const NoliContact* contact = &set->contact.data[i];
-    double mollifier;
-    NoliClosest closest = noli_contact_closest(contact, x, &mollifier);
-    double gap_sqr = noli_gap_sqr(closest.d_sqr, contact->offset);
-    lambda[i] = noli_contact_normal_force(data, contact->weight * mollifier, gap_sqr) / scale;
-  }
-  for (int64_t i = 0; plane_lambda != NULL && i < set->plane.count; i++) {
-    double gap;
-    NoliBarrierValue b = plane_barrier(data, &set->plane.data[i], x, &gap);
-    plane_lambda[i] = -data->kappa * b.first * 2.0 * gap / scale;
-  }
-}
-
 static void subtract(double* force, double scale, const double* gradient) {
   for (int k = 0; k < 3; k++) {
     force[k] -= gradient[k] / scale;

@@ -41,11 +41,6 @@ NoliClosest noli_contact_closest(const NoliContact* contact, const double* x, do
 // where `weight` includes the mollifier. NaN for G <= 0.
 double noli_contact_normal_force(const NoliBarrier* data, double weight, double gap_sqr);
 
-// Magnitude of the normal force of every contact (n contact) and every
-// contact with a half-space (n plane), divided by `scale`. Either array may be NULL.
-void noli_contact_normal_forces(const NoliBarrier* data, const double* x, double scale,
-                                double* lambda, double* plane_lambda);
-
 // Adds the contact force -gradient / scale to each vertex of `force` (n_vert x 3).
 // `scale` is h_e^2 where the potential is the scaled one of a time step: then these are newtons.
 void noli_contact_forces(const NoliBarrier* data, const double* x, double scale, double* force);

@@ -7,7 +7,7 @@
 // contiguous tables.
 //
 // Orientation is checked at points of quadrature only, as in [Ferguson2023]: between them an
-// element may invert undetected. noli_space_min_moved_det bounds the determinant everywhere.
+// element may invert undetected.
 #pragma once
 
 #include "fem/space.h"

@@ -129,16 +129,6 @@ void noli_folds_evaluate(const void* data, const double* x, int64_t begin, int64
   }
 }
 
-NoliEnergyTerm noli_folds_term(const NoliFoldBending* data) {
-  return (NoliEnergyTerm){.name = "bending",
-                          .data = data,
-                          .evaluate = noli_folds_evaluate,
-                          .size = NODES,
-                          .n_stencil = data->folds->n_fold,
-                          .node = data->folds->node,
-                          .fixed = true};
-}
-
 // ---- hinges under constant curvature ------------------------------------------------------------
 
 // In the plane of a triangle, where its neighbours are laid out.

@@ -63,6 +63,3 @@ typedef struct NoliFoldBending {
 // of angles.
 void noli_folds_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                          unsigned what, const NoliLocal* out);
-
-// The term borrows `data`.
-NoliEnergyTerm noli_folds_term(const NoliFoldBending* data);

@@ -165,16 +165,6 @@ void noli_bending_evaluate(const void* data, const double* x, int64_t begin, int
   }
 }
 
-NoliEnergyTerm noli_bending_term(const NoliBending* data) {
-  return (NoliEnergyTerm){.name = "bending",
-                          .data = data,
-                          .evaluate = noli_bending_evaluate,
-                          .size = 4,
-                          .n_stencil = data->hinges->n_hinge,
-                          .node = data->hinges->node,
-                          .fixed = true};
-}
-
 // ---- from triangles -----------------------------------------------------------------------------
 
 // A side of a triangle.

@@ -51,12 +51,9 @@ typedef struct NoliBending {
   double scale; // h_e^2: energy, gradient and Hessian are multiplied by it
 } NoliBending;
 
-// The NoliTermFn.
+// The NoliTermFn. The projected Hessian is that of Gauss and Newton, without the second derivatives
+// of angles. Those nearly cancel between the hinges of a sheet that bends without stretching;
+// clamped for each hinge, their positive half would remain, which makes Newton's method converge
+// linearly and slowly.
 void noli_bending_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                            unsigned what, const NoliLocal* out);
-
-// The projected Hessian is that of Gauss and Newton, without the second derivatives of angles.
-// Those nearly cancel between the hinges of a sheet that bends without stretching; clamped for each
-// hinge, their positive half would remain, which makes Newton's method converge linearly and
-// slowly. The term borrows `data`.
-NoliEnergyTerm noli_bending_term(const NoliBending* data);

@@ -288,17 +288,6 @@ void noli_element_inertia_evaluate(const void* data, const double* x, int64_t be
   }
 }
 
-NoliEnergyTerm noli_element_inertia_term(const NoliElementInertia* data) {
-  const NoliSpace* space = data->mass->space;
-  return (NoliEnergyTerm){.name = "inertia of elements",
-                          .data = data,
-                          .evaluate = noli_element_inertia_evaluate,
-                          .size = space->n_local,
-                          .n_stencil = space->n_tet,
-                          .node = data->node != NULL ? data->node : space->node,
-                          .fixed = true};
-}
-
 NoliStatus noli_space_moments(NoliContext* context, const NoliSpace* space, double* volume,
                               double* first_moment) {
   NoliStatus status = NOLI_OK;

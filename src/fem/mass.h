@@ -50,10 +50,9 @@ typedef struct NoliElementInertia {
   const int32_t* node; // (n_tet x n_local); NULL: those of the space
 } NoliElementInertia;
 
-// The NoliTermFn of a NoliElementInertia, and its term.
+// The NoliTermFn of a NoliElementInertia.
 void noli_element_inertia_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                                    unsigned what, const NoliLocal* out);
-NoliEnergyTerm noli_element_inertia_term(const NoliElementInertia* data);
 
 // Volume (n_tet), m^3, and the integral of the position (n_tet x 3), m^4, of each tetrahedron at
 // rest.

@@ -124,16 +124,6 @@ void noli_membrane_evaluate(const void* data, const double* x, int64_t begin, in
   }
 }
 
-NoliEnergyTerm noli_membrane_term(const NoliMembrane* data) {
-  return (NoliEnergyTerm){.name = "membrane",
-                          .data = data,
-                          .evaluate = noli_membrane_evaluate,
-                          .size = 3,
-                          .n_stencil = data->triangles->n_tri,
-                          .node = data->triangles->tri,
-                          .fixed = true};
-}
-
 // Arguments of the loops below.
 typedef struct Search {
   const NoliMembrane* membrane;

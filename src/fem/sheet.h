@@ -47,9 +47,6 @@ typedef struct NoliMembrane {
 void noli_membrane_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                             unsigned what, const NoliLocal* out);
 
-// The term borrows `data`, which must outlive it.
-NoliEnergyTerm noli_membrane_term(const NoliMembrane* data);
-
 // Bound of a step p (n_vert x 3) by the stretch limits of the triangles: alpha in [0, 1] such that
 // on the path to x + alpha p the distance of each triangle's largest principal stretch from its
 // limit stays at least a fraction `keep` in (0, 1) of that at x; 0 if a stretch is not below its

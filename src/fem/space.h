@@ -7,14 +7,9 @@
 // g < p a field of higher order on simpler shapes; g > p also works, but needs a correction where
 // positions instead of displacements are interpolated.
 //
-// Positive orientation. Elements need det dX/dxi > 0 everywhere. There are two tests:
-// - noli_space_check tests quadrature points only. The determinant can be negative between them:
-//   such elements work, but self-intersect slightly. [Ferguson2023] uses this test, and it bounds
-//   steps.
-// - noli_space_min_det bounds the determinant from below on the whole element. It is a polynomial
-//   of degree 3 (g - 1) and lies in the convex hull of its Bernstein coefficients [Johnen2013].
-//   If the bound is positive, so is the determinant. The converse does not hold, because the bound
-//   is not sharp.
+// Elements need det dX/dxi > 0. noli_space_check tests it at quadrature points only, as in
+// [Ferguson2023], and so do the bounds of steps: between them it can be negative. Such elements
+// work, but self-intersect slightly.
 #pragma once
 
 #include "math/lagrange.h"
@@ -55,15 +50,6 @@ int32_t noli_space_mass_degree(const NoliSpace* space);
 // rule; the message names the first such tetrahedron and point.
 NOLI_WARN_UNUSED NoliStatus noli_space_check(NoliContext* context, const NoliSpace* space,
                                              const NoliQuadrature* rule);
-
-// A lower bound of det dX/dxi on each tetrahedron: least (n_tet). Where it is not positive, the
-// determinant may still be.
-NOLI_WARN_UNUSED NoliStatus noli_space_min_det(NoliContext* context, const NoliSpace* space,
-                                               double* least);
-
-// The same for moved nodes x (n_node x 3) if p >= g: bounds of det dx/dxi.
-NOLI_WARN_UNUSED NoliStatus noli_space_min_moved_det(NoliContext* context, const NoliSpace* space,
-                                                     const double* x, double* least);
 
 // Validator (base/validate.h).
 const char* noli_space_defect(const NoliSpace* space);

@@ -77,23 +77,8 @@ static inline double noli_volume_change(const double e[3]) {
   return e[0] + e[1] + e[2] + e[0] * e[1] + e[1] * e[2] + e[2] * e[0] + e[0] * e[1] * e[2];
 }
 
-// Energy density, J/m^3.
-double noli_material_energy(const NoliMaterial* law, NoliLame lame, const NoliMat3* F);
-
-// First Piola-Kirchhoff stress P = dPsi/dF, Pa.
-NoliMat3 noli_material_stress(const NoliMaterial* law, NoliLame lame, const NoliMat3* F);
-
-// The full dP/dF, row-major: row 3 i + j is the derivative of P_ij. For checks; element loops use
-// its structure instead.
-void noli_material_tangent(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
-                           bool projected, double tangent[81]);
-
 // Makes dP/dF positive semi-definite by clamping its eigenvalues.
 void noli_stretch_project(NoliStretchDerivatives* derivatives);
-
-// Von Mises equivalent of the Cauchy stress P F^T / J, Pa. NaN or infinite if J = 0, NaN if the law
-// is not defined.
-double noli_material_von_mises(const NoliMaterial* law, NoliLame lame, const NoliMat3* F);
 
 // q - log1p(q) without cancellation: with r = q / (2 + q), log1p(q) = 2 artanh(r) and q - 2r = q r.
 static inline double noli_minus_log1p(double q) {

@@ -1,6 +1,7 @@
 #include "material/stress.h"
 
 #include "math/eigen.h"
+#include "math/svd3.h"
 
 #include <math.h>
 
@@ -27,19 +28,31 @@ void noli_stress_add_scaled(NoliStress* sum, double factor, const NoliStress* ot
 
 void noli_stress_add(NoliStress* sum, double volume, const NoliMaterial* law, NoliLame lame,
                      const NoliMat3* F) {
-  NoliStress here = {.von_mises = noli_material_von_mises(law, lame, F)};
-  NoliMat3 P = noli_material_stress(law, lame, F), Ft = noli_transpose33(*F);
-  NoliMat3 tau = noli_mul33(P, Ft), C = noli_mul33(Ft, *F);
-  double J = noli_det33(F);
+  // P F^T / J = U diag(dPsi_i sigma_i / J) U^T
+  NoliMat3 U, V;
+  double sigma[3], principal[3];
+  NoliStretchDerivatives derivatives;
+  noli_svd3(F, &U, sigma, &V);
+  law->stretch_derivatives(lame, sigma, &derivatives);
+  for (int i = 0; i < 3; i++) {
+    principal[i] = derivatives.first[i] / (sigma[(i + 1) % 3] * sigma[(i + 2) % 3]);
+  }
+  NoliMat3 cauchy = noli_mul_transpose33(noli_mul33(U, noli_diagonal33(principal)), U);
+  NoliMat3 P = noli_mul_transpose33(noli_mul33(U, noli_diagonal33(derivatives.first)), V);
+  NoliMat3 C = noli_mul33(noli_transpose33(*F), *F);
+
+  NoliStress here = {0};
   for (int i = 0; i < 3; i++) {
     for (int j = 0; j < 3; j++) {
       here.first_piola[3 * i + j] = P.m[i][j];
-      tau.m[i][j] /= J;
       C.m[i][j] = 0.5 * (C.m[i][j] - (i == j ? 1.0 : 0.0));
     }
   }
-  noli_stress_pack(&tau, here.cauchy);
+  noli_stress_pack(&cauchy, here.cauchy);
   noli_stress_pack(&C, here.green_strain);
+  double a = principal[0] - principal[1], b = principal[1] - principal[2],
+         c = principal[2] - principal[0];
+  here.von_mises = sqrt(0.5 * (a * a + b * b + c * c));
   noli_stress_add_scaled(sum, volume, &here);
 }
 

@@ -302,17 +302,6 @@ static int64_t text_bytes(const char* text) {
   return text != NULL ? (int64_t)strlen(text) : 0;
 }
 
-static uint32_t checksum(const char* data, size_t size) {
-  uLong crc = crc32(0, NULL, 0);
-  while (size > 0) {
-    uInt piece = size < (1u << 30) ? (uInt)size : 1u << 30;
-    crc = crc32(crc, (const Bytef*)data, piece);
-    data += piece;
-    size -= piece;
-  }
-  return (uint32_t)crc;
-}
-
 // All bytes of a checkpoint; `path` is for messages.
 static NoliStatus make_bytes(NoliContext* context, NoliSim* sim, const char* scene_json,
                              const char* summary_json, const char* files, const char* path,
@@ -325,7 +314,7 @@ static NoliStatus make_bytes(NoliContext* context, NoliSim* sim, const char* sce
   NOLI_TRY(make_image(context, sim, scene_json, summary_json, files, path, image, size));
   snprintf(*image, USER_BLOCK, "noli checkpoint %d, %llu bytes, crc32 %08x\n", FORMAT,
            (unsigned long long)(*size - USER_BLOCK),
-           checksum(*image + USER_BLOCK, *size - USER_BLOCK));
+           (uint32_t)crc32_z(0, (const Bytef*)*image + USER_BLOCK, *size - USER_BLOCK));
 done:
   return status;
 }
@@ -392,8 +381,8 @@ static NoliStatus check_user_block(NoliContext* context, const char* path, const
              FORMAT);
   NOLI_CHECK(context, length == size - USER_BLOCK, NOLI_ERROR_FORMAT,
              "%s: damaged: %zu bytes where %llu are announced", path, size - USER_BLOCK, length);
-  NOLI_CHECK(context, crc == checksum(image + USER_BLOCK, size - USER_BLOCK), NOLI_ERROR_FORMAT,
-             "%s: damaged: the checksum is wrong", path);
+  NOLI_CHECK(context, crc == crc32_z(0, (const Bytef*)image + USER_BLOCK, size - USER_BLOCK),
+             NOLI_ERROR_FORMAT, "%s: damaged: the checksum is wrong", path);
 done:
   return status;
 }

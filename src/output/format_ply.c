@@ -45,17 +45,6 @@ static const char* first_lines(void) {
 
 static const char third_line[] = "comment noli frame, time %.17g s, crc32 %08x\n";
 
-static uint32_t checksum(const char* data, size_t size) {
-  uLong crc = crc32(0, NULL, 0);
-  while (size > 0) {
-    uInt piece = size < (1u << 30) ? (uInt)size : 1u << 30;
-    crc = crc32(crc, (const Bytef*)data, piece);
-    data += piece;
-    size -= piece;
-  }
-  return (uint32_t)crc;
-}
-
 // ---- writing ----
 
 // The content of a file while it is made.
@@ -191,7 +180,8 @@ static NoliStatus write_ply(NoliContext* context, const char* path, const NoliFr
 
   // the checksum stands before what it is of
   size_t size = (size_t)writer.text.count;
-  snprintf(comment, sizeof comment, third_line, frame->time, checksum(writer.text.data, size));
+  snprintf(comment, sizeof comment, third_line, frame->time,
+           (uint32_t)crc32_z(0, (const Bytef*)writer.text.data, size));
   NOLI_TRY(noli_file_create(context, path, &file));
   NOLI_TRY(noli_file_write(&file, first_lines(), strlen(first_lines())));
   NOLI_TRY(noli_file_write(&file, comment, strlen(comment)));
@@ -294,7 +284,8 @@ static NoliStatus read_header(Reader* reader) {
   NOLI_CHECK(reader->context, line_end != NULL, NOLI_ERROR_FORMAT,
              "%s: not a frame of Noli, or its first lines are damaged", reader->path);
   reader->next = line_end + 1;
-  NOLI_CHECK(reader->context, checksum(reader->next, (size_t)(reader->end - reader->next)) == crc,
+  NOLI_CHECK(reader->context,
+             crc32_z(0, (const Bytef*)reader->next, (size_t)(reader->end - reader->next)) == crc,
              NOLI_ERROR_FORMAT, "%s: damaged: the checksum is wrong", reader->path);
 
   bool good = take_element(reader, "vertex", &reader->n_surface) && take_properties(reader) &&

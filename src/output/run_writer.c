@@ -279,7 +279,10 @@ NoliStatus noli_run_reopen(NoliContext* context, const NoliRunDef* given, NoliSi
   NOLI_TRY(take_def(context, given, &own));
   NOLI_TRY(create_run(context, def, sim, run));
   NOLI_TRY(noli_run_has_log(*run, &ours));
-  NOLI_CHECK(context, ours, NOLI_ERROR_IO, "%s: there is no run of Noli to resume", def->directory);
+  NOLI_CHECK(
+      context, ours, NOLI_ERROR_IO,
+      "%s: no run to resume: it has no log.txt of Noli; to start a run: noli run SCENE -o DIR",
+      def->directory);
   NOLI_TRY(noli_run_open_log(*run));
   NOLI_TRY(noli_run_restore(*run, def, sim));
   NOLI_TRY(continue_files(*run, sim));

@@ -287,14 +287,9 @@ NoliStatus noli_scene_parse_converted(NoliContext* context, const char* text, co
       scene);
 }
 
-void noli_scene_destroy(NoliScene** scene) {
-  if (scene == NULL || *scene == NULL) {
-    return;
-  }
-  NoliScene* s = *scene;
+// Objects that own something.
+static void release_objects(NoliScene* s) {
   NoliContext* context = s->context;
-
-  // objects that own something
   release_building(s);
   for (int64_t i = 0; i < s->motions_read.count; i++) {
     noli_scene_release_motion(s->motions_read.data[i]);
@@ -323,6 +318,15 @@ void noli_scene_destroy(NoliScene** scene) {
   }
   noli_free(context, s->views);
   noli_scene_release_lock(context, &s->variables.lock);
+}
+
+void noli_scene_destroy(NoliScene** scene) {
+  if (scene == NULL || *scene == NULL) {
+    return;
+  }
+  NoliScene* s = *scene;
+  NoliContext* context = s->context;
+  release_objects(s);
 
   // lists
   noli_array_free(context, &s->bodies);

@@ -15,7 +15,7 @@ void noli_defect_set(const NoliModel* model, NoliDefect* defect, int32_t side,
   }
 }
 
-// Of a single primitive.
+// A defect of one primitive.
 static NoliDefect lone_defect(const NoliModel* model, const int32_t* vertex, int32_t n) {
   NoliDefect defect = {
       .entity = {0, NOLI_NULL_INDEX},
@@ -24,7 +24,8 @@ static NoliDefect lone_defect(const NoliModel* model, const int32_t* vertex, int
   return defect;
 }
 
-// Compares vertices exactly where they decide; elsewhere those that matter to the type of block.
+// Exactly by the vertices if they determine the orientation, otherwise as the type of block
+// defines.
 static bool is_inverted(const NoliModel* model, const double* x, int32_t body, int32_t t) {
   const NoliBlock* block = noli_problem_block(&model->problem, body);
   if (block->type->affine) {

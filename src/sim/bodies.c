@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// What vertices of a given mesh may be away from a body by default: over its diagonal; and how far
-// its elements are extrapolated for them.
+// Default limits of a given proxy: distance of its vertices from the body, relative to the diagonal
+// of the body, and extrapolation of elements.
 #define PROXY_DISTANCE 0.05
 #define PROXY_EXTRAPOLATION 0.5
 
@@ -259,7 +259,7 @@ static double diagonal_of(const NoliMesh* mesh) {
   return noli_norm3(noli_sub3(noli_load3(high), noli_load3(low)));
 }
 
-// The given triangles, and how well they fit into the log.
+// A proxy of given triangles; logs how well they fit.
 static NoliStatus carry_mesh(const NoliModel* model, int32_t b, const NoliBodyDef* body,
                              const NoliSpace* space, NoliProxy* proxy) {
   const NoliProxyDef* def = &body->proxy;

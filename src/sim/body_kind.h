@@ -1,7 +1,6 @@
 // The kind of a body: which cells of its mesh are its elements, and how they deform.
 //
-// One answer for all who ask what a body consists of: blocks of elements, surfaces, selections,
-// frames and checks.
+// Blocks of elements, surfaces, selections, frames and checks all use this definition.
 #pragma once
 
 #include "noli/sim.h"
@@ -23,8 +22,8 @@ typedef struct NoliBodyCells {
   const char* noun;      // of one of them, for messages
 } NoliBodyCells;
 
-// Of a body that deforms. An obstacle in plane strain is NOLI_BODY_PLANE_STRAIN, too: its outline
-// counts. Other obstacles have no kind of their own and are NOLI_BODY_SOLID.
+// The kind of a deformable body. An obstacle in plane strain is NOLI_BODY_PLANE_STRAIN, too: its
+// outline counts. Other obstacles have no kind of their own and are NOLI_BODY_SOLID.
 NoliBodyKind noli_body_kind(const NoliBodyDef* body);
 
 NoliBodyCells noli_body_cells(NoliBodyKind kind, const NoliMesh* mesh);

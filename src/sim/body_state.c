@@ -1,4 +1,4 @@
-// Energies, inertia and wrenches of bodies at the present state. noli/live.h
+// Energies, inertia and wrenches of bodies at the current state. noli/live.h
 #include "sim/conditions.h"
 #include "sim/simulation.h"
 

@@ -139,7 +139,7 @@ bool noli_sim_conditions_change(NoliSim* sim) {
   return false;
 }
 
-// Of a step to its end at t1, how much a controlled motion does from t0.
+// Fraction of the controlled motion remaining at t0 that is done by t1.
 static double share_of_step(const NoliSim* sim, double t0, double t1) {
   double end = noli_sim_step_start(sim, *sim->state.step + 1);
   return t1 < end ? (t1 - t0) / (end - t0) : 1.0;
@@ -256,10 +256,10 @@ static double turn_to_pose(const NoliSim* sim, const NoliMotion* motion, int32_t
          noli_segment_turn(block->frame, s, axis, noli_normalize3(tangent), turned);
 }
 
-// The angle by which a motion turns the section of segment s of a block about itself, to t1: where
-// it takes two points on either side of the first vertex, on the first axis of the section, from t0
-// (whose centre is the vertex: motions may turn about the centre of what they are given). That of a
-// motion without this vertex is `other_turn`.
+// The angle by which a motion turns the section of segment s of a block about its axis from t0 to
+// t1: that of two points on the first axis of the section, on either side of the first vertex. The
+// vertex is their centre, because a motion may turn about the centre of its vertices. A motion
+// without this vertex turns the section by `other_turn`.
 static double turn_of_section(const NoliSim* sim, const NoliMotion* motion, const NoliBlock* block,
                               int32_t s, double t0, double t1, const double* target,
                               double other_turn) {
@@ -296,8 +296,8 @@ static double turn_of_section(const NoliSim* sim, const NoliMotion* motion, cons
                            noli_sub3(noli_load3(x1), noli_load3(x1 + 3)));
 }
 
-// Angles are the x of their nodes. A segment whose vertices are both prescribed turns with them: as
-// the last motion turns it that acts on them, or not.
+// Angles are the x of their nodes. If both vertices of a segment are prescribed, the last motion
+// that acts on them prescribes its angle too.
 static void hold_angles(NoliSim* sim, double t0, double t1, double* target) {
   const NoliModel* model = sim->model;
   for (int32_t b = 0; b < model->n_body; b++) {

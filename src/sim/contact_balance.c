@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-// Of the contact forces on a body: by how much all forces on it may fail to balance.
+// Allowed imbalance of all forces on a body, relative to the contact forces on it.
 #define IMBALANCE_ALLOWED 0.05
 
-// Of one body.
+// Sums over one body.
 typedef struct Balance {
   double most;  // kg m, sum of the contact forces on its nodes
   NoliVec3 net; // kg m, imbalance of the nodes that they act on

@@ -341,7 +341,7 @@ static NoliStatus check_shell(NoliContext* context, const char* name, const Noli
     return NOLI_OK;
   }
 
-  // what else the body is
+  // kind and mesh
   NOLI_CHECK(context, !body->obstacle && body->plane_strain == 0.0, NOLI_ERROR_ARGUMENT,
              "body \"%s\" is a shell; it cannot be %s as well", name,
              body->obstacle ? "an obstacle" : "in plane strain");
@@ -353,7 +353,7 @@ static NoliStatus check_shell(NoliContext* context, const char* name, const Noli
              "triangles; leave out \"order\" and \"proxy\"",
              name);
 
-  // its numbers
+  // parameters
   NOLI_CHECK(context,
              shell->woven ||
                  (body->material.law != NULL && noli_membrane_find(body->material.law) != NULL),
@@ -436,7 +436,7 @@ static NoliStatus check_thin(NoliContext* context, const char* name, const NoliB
              "body \"%s\": the bending of a rod must be >= 0, got %g", name, body->rod.bending);
   NOLI_TRY(check_section(context, name, &body->rod));
 
-  // what else the body is
+  // kind and mesh
   NOLI_CHECK(context,
              !body->obstacle && body->plane_strain == 0.0 && body->shell.thickness == 0.0 &&
                  (body->rod.radius == 0.0 || body->point.radius == 0.0),
@@ -540,7 +540,7 @@ static NoliStatus check_nodes(NoliContext* context, const NoliSimDef* def, const
   NOLI_CHECK(context, node == NULL || n_node > 0, NOLI_ERROR_ARGUMENT,
              "%s %d: no vertices of body \"%s\" are selected", what, index, def->bodies[body].name);
   for (int32_t i = 0; node != NULL && i < n_node; i++) {
-    // how many nodes elements of high order have is known later
+    // the number of nodes of high-order elements is known later
     bool exists = node[i] < def->bodies[body].mesh->n_vert || def->bodies[body].order > 1 ||
                   noli_mesh_order(def->bodies[body].mesh) > 1;
     NOLI_CHECK(context, node[i] >= 0 && exists, NOLI_ERROR_ARGUMENT,
@@ -574,7 +574,7 @@ done:
   return status;
 }
 
-// What of a friction law does not depend on the size of the scene. `where` leads the message.
+// Checks that do not depend on the size of the scene. `where` starts the message.
 static NoliStatus check_friction(NoliContext* context, const char* where, double friction,
                                  double static_friction, NoliScaled stribeck_speed,
                                  double viscosity) {
@@ -747,7 +747,7 @@ done:
   return status;
 }
 
-// What is chosen by name.
+// Choices by name.
 static NoliStatus check_choices(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   const struct {
@@ -817,7 +817,7 @@ done:
   return status;
 }
 
-// What an integrator has no use for is an error, not something to overlook.
+// A setting that the integrator would ignore is an error.
 static NoliStatus check_integrator(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   const NoliIntegrator* integrator = noli_integrator_find(def->integrator);
@@ -840,7 +840,7 @@ done:
   return status;
 }
 
-// What a vertex can be pushed away from: the inner side of triangles.
+// The penalty pushes vertices out of surfaces: an obstacle needs triangles.
 static NoliStatus check_obstacle_surfaces(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   for (int32_t b = 0; b < def->n_bodies; b++) {
@@ -906,7 +906,7 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
     return NOLI_OK;
   }
 
-  // what implicit surfaces do not go with
+  // features that implicit surfaces do not support
   const NoliSolverMethod* method = noli_solver_method_find(def->solver);
   NOLI_CHECK(
       context, method == NULL || method->contact == NULL, NOLI_ERROR_ARGUMENT,
@@ -924,7 +924,7 @@ done:
   return status;
 }
 
-// What a newer program may have set there is not known here.
+// Reserved members must be zero: a newer program may have set what this library does not know.
 static NoliStatus check_reserved(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
 #define REQUIRE_NULL(what, list)                                                                   \

@@ -23,7 +23,7 @@ static double unresolved_energy(const NoliSim* sim) {
   return 0.5 * mass * sim->stage->tolerance * sim->stage->tolerance;
 }
 
-// Deformation energy at the present point of the stage, J, and the sum of its magnitudes: that of a
+// Deformation energy at the current point of the stage, J, and the sum of its magnitudes: that of a
 // region may be negative. `known`: of every stencil.
 static NoliStatus deformation_energy(NoliSim* sim, bool known, double* energy, double* magnitude) {
   NoliStatus status = NOLI_OK;
@@ -79,7 +79,7 @@ done:
   return status;
 }
 
-// Energy of the barrier at the present point, J. Constraints store no energy, nor does a barrier
+// Energy of the barrier at the current point, J. Constraints store no energy, nor does a barrier
 // that takes over from them have energy to release.
 static NoliStatus contact_energy(NoliSim* sim, double* energy) {
   NoliStatus status = NOLI_OK;

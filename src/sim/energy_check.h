@@ -1,7 +1,7 @@
 // The energy check of a step, for all solvers and integrators: it may not end with more kinetic and
 // deformation energy than it began with and received from loads and prescribed motion. Rounding and
-// the errors of solver and integrator are small against the margin; a larger gain means a solution
-// that went astray, or an integrator that a contact force excites (the trapezoidal rule counts an
+// the errors of solver and integrator are small against the margin; a larger gain means a wrong
+// solution, or an integrator that a contact force excites (the trapezoidal rule counts an
 // instantaneous force in two steps).
 #pragma once
 

@@ -205,10 +205,10 @@ static void add_work(Part* part, const NoliMat3* block, double factor,
   part->noise += scale * largest_entry(block) * sqrt(extent[0] * extent[1]);
 }
 
-// Two nodes of a part and their block outside of the diagonal. The symmetric part of the block of
-// two positions resists their difference, and what is left of their rows when all symmetric parts
-// are summed resists alone. So stiff neighbours that move together cost no digits, however fine the
-// elements are.
+// Two nodes of a part and their off-diagonal block. The symmetric part of the block of two
+// positions resists their difference; the sum of all symmetric parts of a row resists the position
+// of its node. So stiff neighbours that move together cost no digits, however fine the elements
+// are.
 static void add_pair(const NoliSim* sim, const Parts* parts, int32_t a, int32_t b,
                      const NoliMat3* block) {
   Part* part = &parts->part[parts->of[a]];
@@ -222,7 +222,7 @@ static void add_pair(const NoliSim* sim, const Parts* parts, int32_t a, int32_t 
   for (int32_t k = 0; k < N_MOTIONS; k++) {
     at_a[k] = noli_sub3(at_a[k], at_b[k]);
   }
-  // rounding of positions strains what lies between them
+  // rounding of positions strains the elements between them
   NoliVec3 x_a = noli_load3(&sim->stage->here->x[3 * (int64_t)a]);
   NoliVec3 x_b = noli_load3(&sim->stage->here->x[3 * (int64_t)b]);
   double apart = noli_norm3(noli_sub3(x_a, x_b));
@@ -232,7 +232,7 @@ static void add_pair(const NoliSim* sim, const Parts* parts, int32_t a, int32_t 
   add_work(part, &skew, 2.0, at_a, at_b, scale);
 }
 
-// What is left of the rows of positions when all blocks of the part are summed, without rounding.
+// Sums of the blocks in the rows of positions, without rounding.
 typedef struct Rows {
   NoliMat3* sum; // (n)
   double* size;  // (n) sum of largest entries

@@ -296,7 +296,7 @@ double noli_sim_time_step(const NoliSim* sim) {
   return sim != NULL ? sim->model->h : 0.0;
 }
 
-// Steps are counted from the present time.
+// Steps are counted from the current time.
 static void begin_counting(NoliSim* sim) {
   *sim->state.origin = *sim->state.time;
   *sim->state.origin_step = *sim->state.step;

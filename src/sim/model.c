@@ -440,15 +440,9 @@ static void set_method(NoliModel* model, const NoliSimDef* def) {
   problem->augmented_lagrangian = def->augmented_lagrangian;
 }
 
-NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliModel** out) {
+// Sizes, names, bodies with their elements and masses, contact.
+static NoliStatus build_bodies(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  NoliModel* model = NULL;
-  *out = NULL;
-  NOLI_TRY(noli_definition_check(context, def));
-
-  // bodies, elements, masses, conditions
-  NOLI_NEW_ZERO(context, model, 1);
-  model->context = context;
   model->n_body = def->n_bodies;
   model->n_entity = def->n_bodies + def->n_half_spaces;
   model->h = def->time_step;
@@ -464,14 +458,27 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   NOLI_TRY(noli_regions_build(model, def));
   NOLI_TRY(build_contact(model, def));
   model->problem.diagonal = rest_diagonal(model);
+done:
+  return status;
+}
+
+// Ties, start velocities, motions, forces.
+static NoliStatus build_conditions(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_ties_build(model, def));
-  NOLI_NEW_ZERO(context, model->v0, 3 * (int64_t)model->problem.n_vert);
+  NOLI_NEW_ZERO(model->context, model->v0, 3 * (int64_t)model->problem.n_vert);
   set_velocities(model, def);
   NOLI_TRY(copy_motions(model, def));
   NOLI_TRY(noli_ties_check_motions(model));
   NOLI_TRY(copy_forces(model, def));
+done:
+  return status;
+}
 
-  // parameters that depend on the size of the scene
+// Parameters that depend on the size of the scene.
+static NoliStatus set_parameters(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
   problem->friction_speed = noli_resolve(def->friction_speed, problem->diagonal);
   NOLI_TRY(noli_model_set_friction(model, def));
@@ -485,6 +492,7 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   problem->max_iterations = def->max_iterations;
   set_method(model, def);
   NOLI_TRY(noli_clearance_set_distance(model, def));
+
   // squares of the distance must be numbers too
   NOLI_CHECK(context, problem->dhat < 1e15 && (problem->dhat > 1e-100 || problem->n_inertial == 0),
              NOLI_ERROR_ARGUMENT, "the contact distance must be in (1e-100, 1e15) m, got %g m",
@@ -494,8 +502,14 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
              NOLI_ERROR_ARGUMENT,
              "the radius of surfaces, %g m, must be larger than the contact distance, %g m",
              problem->surface_radius, problem->dhat);
+done:
+  return status;
+}
 
-  // contact and solvers
+static NoliStatus build_solvers(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  NoliProblem* problem = &model->problem;
   if (problem->contact == &noli_contact_gcp) {
     NOLI_TRY(noli_gcp_model_build(model, def));
   }
@@ -506,6 +520,21 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   NOLI_TRY(noli_lin_solver_find(context, def->linear_solver, false, &problem->linear_solver));
   NOLI_TRY(
       noli_lin_solver_find(context, def->implicit_newton.linear, true, &problem->general_solver));
+done:
+  return status;
+}
+
+NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliModel** out) {
+  NoliStatus status = NOLI_OK;
+  NoliModel* model = NULL;
+  *out = NULL;
+  NOLI_TRY(noli_definition_check(context, def));
+  NOLI_NEW_ZERO(context, model, 1);
+  model->context = context;
+  NOLI_TRY(build_bodies(model, def));
+  NOLI_TRY(build_conditions(model, def));
+  NOLI_TRY(set_parameters(model, def));
+  NOLI_TRY(build_solvers(model, def));
   NOLI_VALIDATE(context, noli_model_defect(model));
 done:
   if (status != NOLI_OK) {
@@ -515,15 +544,10 @@ done:
   return status;
 }
 
-void noli_model_destroy(NoliModel** owner) {
-  NoliModel* model = *owner;
-  if (model == NULL) {
-    return;
-  }
+// Lists whose items own lists, and objects.
+static void release_parts(NoliModel* model) {
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
-
-  // lists of lists
   for (int32_t e = 0; model->name != NULL && e < model->n_entity; e++) {
     noli_free(context, model->name[e]);
   }
@@ -544,8 +568,18 @@ void noli_model_destroy(NoliModel** owner) {
   noli_followers_destroy(context, &problem->followers);
   noli_surface_destroy(context, &problem->surface);
   noli_volumes_free(context, &problem->volumes);
+  noli_pair_table_free(context, &problem->body_pairs.others);
+  noli_pair_table_free(context, &problem->pairs.number);
+}
 
-  // lists
+void noli_model_destroy(NoliModel** owner) {
+  NoliModel* model = *owner;
+  if (model == NULL) {
+    return;
+  }
+  NoliContext* context = model->context;
+  NoliProblem* problem = &model->problem;
+  release_parts(model);
   void* owned[] = {model->name,
                    model->obstacle,
                    model->sheet,
@@ -571,8 +605,6 @@ void noli_model_destroy(NoliModel** owner) {
                    problem->half_spaces,
                    (void*)(uintptr_t)problem->body_pairs.self,
                    (void*)(uintptr_t)problem->pairs.law};
-  noli_pair_table_free(context, &problem->body_pairs.others);
-  noli_pair_table_free(context, &problem->pairs.number);
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
     noli_free(context, owned[i]);
   }
@@ -592,7 +624,7 @@ const char* noli_model_defect(const NoliModel* model) {
               "model: bodies do not ascend");
     for (int64_t i = 4 * (int64_t)model->tet_first[b]; i < 4 * (int64_t)model->tet_first[b + 1];
          i++) {
-      // cells with fewer than four vertices have none behind them
+      // cells with fewer than four vertices are padded
       bool none = i % 4 > 0 && model->tet[i] == NOLI_NULL_INDEX;
       NOLI_RULE(none || (model->tet[i] >= begin && model->tet[i] < end),
                 "model: an element has a vertex of another body");

@@ -1,4 +1,4 @@
-// Rays and closest points over the surfaces of all bodies at the present state. noli/live.h
+// Rays and closest points over the surfaces of all bodies at the current state. noli/live.h
 //
 // One tree over all triangles, isolated segments and isolated points.
 #include "collide/bvh.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-// Depth of a tree that is split in half, with one sibling left at every level.
+// A depth-first search keeps one sibling per level: enough for any tree that is split in halves.
 enum { STACK = 128 };
 
 struct NoliSurfaceTree {
@@ -15,7 +15,7 @@ struct NoliSurfaceTree {
   int32_t* vertex; // (n_item x 3) padded with NOLI_NULL_INDEX for segments and points
   NoliForest forest;
   NoliBox* box; // (n_item) position in the tree
-  bool current; // boxes are those of the present state
+  bool current; // boxes are those of the current state
 };
 
 // A box around the vertices of an item.
@@ -93,7 +93,7 @@ void noli_sim_outdate(NoliSim* sim) {
   }
 }
 
-// The tree of the present state.
+// The tree of the current state.
 static NoliStatus update_tree(NoliSim* sim, const NoliSurfaceTree** out) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = sim->context;

@@ -204,7 +204,7 @@ done:
 
 // ---- bodies -------------------------------------------------------------------------------------
 
-// Converts a length or speed relative to the size of the scene to its present value.
+// Converts a length or speed relative to the size of the scene to its current value.
 static void fix_scaled(NoliScaled* scaled, double diagonal) {
   *scaled = (NoliScaled){noli_resolve(*scaled, diagonal), false};
 }
@@ -236,7 +236,7 @@ static void keep_tolerance(NoliSim* sim, double before) {
   }
 }
 
-// A model of moving bodies starts at their present positions: they become the initial ones of its
+// A model of moving bodies starts at their current positions: they become the initial ones of its
 // definition.
 static void start_here(const NoliSim* sim, NoliSimDef* def, const int32_t* old_body) {
   for (int32_t b = 0; b < def->n_bodies; b++) {

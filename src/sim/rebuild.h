@@ -1,4 +1,4 @@
-// Rebuilds a simulation from a changed definition; it continues from its present state.
+// Rebuilds a simulation from a changed definition; it continues from its current state.
 #pragma once
 
 #include "sim/simulation.h"

@@ -1,4 +1,4 @@
-// Forces, stresses and other results at the present state.
+// Forces, stresses and other results at the current state.
 #include "base/parallel.h"
 #include "material/stress.h"
 #include "sim/simulation.h"
@@ -126,7 +126,7 @@ done:
   return status;
 }
 
-// Copies what a block says of its elements, `size` bytes each, to those of its bodies in the scene.
+// Copies values of the elements of a block, `size` bytes each, to the order of cells in the scene.
 static void give_elements(const NoliModel* model, const NoliBlock* block, const void* own,
                           size_t size, void* elements) {
   for (int32_t b = 0; b < model->n_body; b++) {

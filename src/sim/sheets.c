@@ -41,7 +41,7 @@ static void describe_opening(const NoliModel* model, const NoliFlaw* flaw,
   noli_flaw_describe(flaw, called, model->problem.X, text);
 }
 
-// Two sheets have no side to push each other from.
+// Open sheets have no inside: none can push another one out.
 static NoliStatus refuse_meetings(const NoliModel* model, const NoliRings* rings) {
   NoliStatus status = NOLI_OK;
   const NoliBodyPairs* pairs = &model->problem.body_pairs;

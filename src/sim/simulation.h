@@ -92,7 +92,7 @@ static inline double noli_sim_step_length(const NoliSim* sim) {
   return sim->model->h / sim->n_parts;
 }
 
-// Time at the start of a step that has the present length, counted from 0.
+// Time at the start of a step that has the current length, counted from 0.
 static inline double noli_sim_step_start(const NoliSim* sim, int64_t step) {
   return *sim->state.origin + (double)(step - *sim->state.origin_step) * sim->model->h;
 }

@@ -65,7 +65,7 @@ NOLI_WARN_UNUSED NoliStatus noli_state_resize(NoliContext* context, NoliState* s
 NOLI_WARN_UNUSED NoliStatus noli_state_copy(NoliContext* context, const NoliState* from,
                                             NoliState* to);
 
-// What is wrong with a state (base/validate.h).
+// Validator (base/validate.h).
 const char* noli_state_defect(const NoliState* state);
 
 // Multiplies the fields that are scaled by h_e^2.

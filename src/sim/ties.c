@@ -198,16 +198,6 @@ done:
   return status;
 }
 
-static double box_distance(const NoliBox* box, NoliVec3 p) {
-  const double at[3] = {p.x, p.y, p.z};
-  double sum = 0.0;
-  for (int32_t k = 0; k < 3; k++) {
-    double out = fmax(fmax((double)box->lo[k] - at[k], at[k] - (double)box->hi[k]), 0.0);
-    sum += out * out;
-  }
-  return sqrt(sum);
-}
-
 // The closest point of a facet.
 static Place closest_place(const Ties* ties, int32_t facet, NoliVec3 p) {
   Place place = {.facet = facet};
@@ -258,12 +248,13 @@ static Place find_on_surface(const Ties* ties, int32_t body, bool within, NoliVe
   while (n_stack > 0) {
     int32_t n = stack[--n_stack];
     const NoliNode* node = &forest->node[n];
-    if (box_distance(&forest->box[n], p) > best.distance + ties->touching) {
+    if (noli_box_distance(&forest->box[n], p) > best.distance + ties->touching) {
       continue;
     }
     if (node->child != NOLI_NULL_INDEX) {
       int32_t child = node->child;
-      bool swap = box_distance(&forest->box[child], p) > box_distance(&forest->box[child + 1], p);
+      bool swap =
+          noli_box_distance(&forest->box[child], p) > noli_box_distance(&forest->box[child + 1], p);
       stack[n_stack++] = swap ? child : child + 1;
       stack[n_stack++] = swap ? child + 1 : child;
       continue;
@@ -315,7 +306,7 @@ static int32_t find_element(const Ties* ties, int32_t body, NoliVec3 p, const Pl
     int32_t n = stack[--n_stack];
     const NoliNode* node = &forest->node[n];
     // weights of -NO_WEIGHT are inside, too
-    if (box_distance(&forest->box[n], at) > ties->touching) {
+    if (noli_box_distance(&forest->box[n], at) > ties->touching) {
       continue;
     }
     if (node->child != NOLI_NULL_INDEX) {

@@ -163,8 +163,8 @@ static NoliStatus begin_stiffness(NoliStage* stage) {
   return NOLI_OK;
 }
 
-// The largest stiffness that can push a vertex out: what does not give way to it, nothing moves. It
-// is that of the rest shape, as crushed elements become stiffer with the contact that crushes them.
+// The largest useful stiffness: a body that does not yield to it yields to none. It is that of the
+// rest shape, as crushed elements become stiffer with the contact that crushes them.
 static NoliStatus find_limit(NoliStage* stage, double* limit) {
   double *x = stage->here->x, *rest = stage->trial->x;
   memcpy(rest, stage->problem->X, 3 * sizeof *rest * (size_t)stage->problem->n_vert);

@@ -260,10 +260,10 @@ static NoliStatus solve_regular(NoliStage* stage, bool projected) {
   return status;
 }
 
-// Speed, m/s, by which a solution may be wrong, about: root mean square over all masses. The matrix
-// A of a potential is at least that of the masses M, so that a residual r bounds the error e: e^T M
-// e <= r^T M^-1 r. Relative to stiff elements that of a whole body can be far below what an
-// iterative solver sees.
+// Approximate error of a solution, m/s: root mean square over all masses. The matrix A of a
+// potential is at least that of the masses M, so that a residual r bounds the error e: e^T M e <=
+// r^T M^-1 r. The residual of a rigid motion can be so far below that of stiff elements that an
+// iterative solver does not resolve it.
 static double speed_left(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   const NoliSystem* system = &stage->system;
@@ -325,7 +325,7 @@ static NoliStatus solve_direction(NoliStage* stage, bool accurate, bool projecte
     NOLI_TRY(confirm_short_step(stage, asked, projected, stat));
   }
 
-  // what it took
+  // record the cost
   NoliLinSolverStats after = noli_lin_solver_stats(solver);
   stat->linear_iterations = (int32_t)(after.iterations - before.iterations);
   stage->record.linear_fallbacks += after.fallbacks - before.fallbacks;

@@ -57,8 +57,8 @@ static bool stands_still(Stuck* stuck, const NoliStage* stage, double alpha) {
   return stuck->n >= STUCK_ITERATIONS;
 }
 
-// Whether the Newton step is short, as in [Li2020]: what the iteration has moved, or what an exact
-// model would have. A cut step does not count: otherwise bodies that gain less speed than the
+// Whether the Newton step is short, as in [Li2020]: the length of the motion, or of the motion
+// by an exact model. A cut step does not count: otherwise bodies that gain less speed than the
 // tolerance in each time step would never move.
 static bool is_short(const NoliNewtonStat* stat, const NoliStepFilter* filter, bool exact,
                      double tolerance) {

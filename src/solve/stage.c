@@ -173,42 +173,24 @@ static void destroy_point(NoliStage* stage, NoliPoint* point) {
   noli_free(context, point->x);
 }
 
-static NoliStatus create_contact(NoliStage* stage) {
+// The memory of the contact model or of the method.
+static NoliStatus create_memory(NoliStage* stage, size_t size, NoliStatus (*create)(NoliStage*),
+                                void** memory) {
   NoliStatus status = NOLI_OK;
-  const NoliContactModel* model = stage->problem->contact;
-  NOLI_TRY(allocate(stage->context, model->size, &stage->contact));
-  if (model->create != NULL) {
-    NOLI_TRY(model->create(stage));
+  NOLI_TRY(allocate(stage->context, size, memory));
+  if (create != NULL) {
+    NOLI_TRY(create(stage));
   }
 done:
   return status;
 }
 
-static void destroy_contact(NoliStage* stage) {
-  const NoliContactModel* model = stage->problem->contact;
-  if (model->destroy != NULL && stage->contact != NULL) {
-    model->destroy(stage->context, stage->contact);
+static void destroy_memory(NoliContext* context, void (*destroy)(NoliContext*, void*),
+                           void* memory) {
+  if (destroy != NULL && memory != NULL) {
+    destroy(context, memory);
   }
-  noli_free(stage->context, stage->contact);
-}
-
-static NoliStatus create_work(NoliStage* stage) {
-  NoliStatus status = NOLI_OK;
-  const NoliSolverMethod* method = stage->problem->method;
-  NOLI_TRY(allocate(stage->context, method->size, &stage->work));
-  if (method->create != NULL) {
-    NOLI_TRY(method->create(stage));
-  }
-done:
-  return status;
-}
-
-static void destroy_work(NoliStage* stage) {
-  const NoliSolverMethod* method = stage->problem->method;
-  if (method->destroy != NULL && stage->work != NULL) {
-    method->destroy(stage->context, stage->work);
-  }
-  noli_free(stage->context, stage->work);
+  noli_free(context, memory);
 }
 
 NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, NoliStage** out) {
@@ -228,10 +210,10 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
                               &stage->system));
   NOLI_TRY(create_point(stage, stage->here));
   NOLI_TRY(create_point(stage, stage->trial));
-  NOLI_TRY(create_contact(stage));
+  NOLI_TRY(create_memory(stage, problem->contact->size, problem->contact->create, &stage->contact));
   NOLI_TRY(noli_directions_create(context, problem, &stage->directions));
   NOLI_TRY(noli_friction_end_create(context, problem, &stage->friction_end));
-  NOLI_TRY(create_work(stage));
+  NOLI_TRY(create_memory(stage, problem->method->size, problem->method->create, &stage->work));
 done:
   if (status != NOLI_OK) {
     noli_stage_destroy(&stage);
@@ -271,14 +253,14 @@ void noli_stage_destroy(NoliStage** owner) {
   destroy_point(stage, &stage->point[0]);
   destroy_point(stage, &stage->point[1]);
   destroy_terms(stage);
-  destroy_contact(stage);
+  destroy_memory(context, stage->problem->contact->destroy, stage->contact);
   noli_broad_phase_destroy(&stage->broad_phase);
   noli_friction_set_free(context, &stage->friction_set);
 
   // workspaces
   noli_directions_destroy(&stage->directions);
   noli_friction_end_destroy(&stage->friction_end);
-  destroy_work(stage);
+  destroy_memory(context, stage->problem->method->destroy, stage->work);
   noli_newton_system_destroy(&stage->newton_system);
   noli_array_free(context, &stage->record.newton);
   noli_free(context, stage);

@@ -22,6 +22,56 @@ void noli_stage_set_trial(NoliStage* stage, double alpha) {
   noli_stage_follow(stage, stage->trial->x);
 }
 
+// Shortens the step by half-spaces, in closed form, and by the known close pairs.
+static double filter_known(NoliStage* stage, const NoliCcdOptions* options, double alpha,
+                           NoliStepFilter* filter) {
+  const NoliProblem* problem = stage->problem;
+  const double *x = stage->here->x, *x_end = stage->trial->x;
+  NoliStepBound bound, half_space_bound;
+  noli_stage_set_trial(stage, 1.0);
+  noli_step_bound_half_spaces(problem->surface, problem->half_spaces, problem->n_half_spaces,
+                              &problem->body_pairs, x, x_end, options->safety, stage->n_threads,
+                              alpha, &half_space_bound);
+  noli_step_bound_candidates(problem->surface, &stage->here->candidates, x, x_end, options,
+                             stage->n_threads, half_space_bound.alpha, &bound);
+  filter->blocker = bound.alpha < half_space_bound.alpha ? bound : half_space_bound;
+  return bound.alpha;
+}
+
+// Shortens it by all other pairs.
+static NoliStatus filter_others(NoliStage* stage, const NoliCcdOptions* options, double* alpha,
+                                NoliStepFilter* filter) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = stage->problem;
+  const double *x = stage->here->x, *x_end = stage->trial->x;
+
+  // these pairs are farther apart than the reach: a step up to this bound needs no CCD for them. It
+  // is used if it keeps at least half of the step ([Li2020] section 4.6)
+  double largest = largest_step(stage), reach = problem->contact->reach(stage);
+  double cfl = largest > 0.0 ? 0.5 * reach / largest : (double)INFINITY;
+  bool short_step = cfl >= 0.5 * *alpha;
+  if (short_step && cfl < *alpha) {
+    *alpha = cfl;
+    filter->shortened = true;
+  }
+
+  // one broad phase for CCD and all contact sets of the line search
+  noli_stage_set_trial(stage, *alpha);
+  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, x, x_end, reach, &problem->body_pairs,
+                                 &stage->trial->candidates));
+  if (!short_step) {
+    NoliStepBound bound;
+    noli_step_bound_candidates(problem->surface, &stage->trial->candidates, x, x_end, options,
+                               stage->n_threads, 1.0, &bound);
+    if (bound.alpha < 1.0) {
+      *alpha *= bound.alpha;
+      filter->blocker = bound;
+    }
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilter* filter) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
@@ -36,48 +86,13 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
                                               stage->n_threads, &stage->record.blocking);
   filter->inversion = alpha;
   filter->shortened = false;
-  if (!problem->contact->keeps_apart) {
-    // only the contact potential separates surfaces
-    filter->ccd = alpha;
-    filter->blocker =
-        (NoliStepBound){alpha, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
-    goto done;
-  }
 
-  // half-spaces in closed form, then the known close pairs
-  noli_stage_set_trial(stage, 1.0);
-  const double* x_end = stage->trial->x;
-  NoliStepBound bound, half_space_bound;
-  noli_step_bound_half_spaces(problem->surface, problem->half_spaces, problem->n_half_spaces,
-                              &problem->body_pairs, stage->here->x, x_end, safety, stage->n_threads,
-                              alpha, &half_space_bound);
-  alpha = half_space_bound.alpha;
-  noli_step_bound_candidates(problem->surface, &stage->here->candidates, stage->here->x, x_end,
-                             &options, stage->n_threads, alpha, &bound);
-  filter->blocker = bound.alpha < alpha ? bound : half_space_bound;
-  alpha = bound.alpha;
-
-  // all other pairs are farther apart than the reach: a step up to this bound needs no CCD for
-  // them. It is used if it keeps at least half of the step ([Li2020] section 4.6)
-  double largest = largest_step(stage), reach = problem->contact->reach(stage);
-  double cfl = largest > 0.0 ? 0.5 * reach / largest : (double)INFINITY;
-  bool short_step = cfl >= 0.5 * alpha;
-  if (short_step && cfl < alpha) {
-    alpha = cfl;
-    filter->shortened = true;
-  }
-
-  // one broad phase for CCD and all contact sets of the line search
-  noli_stage_set_trial(stage, alpha);
-  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->here->x, x_end, reach,
-                                 &problem->body_pairs, &stage->trial->candidates));
-  if (!short_step) {
-    noli_step_bound_candidates(problem->surface, &stage->trial->candidates, stage->here->x, x_end,
-                               &options, stage->n_threads, 1.0, &bound);
-    if (bound.alpha < 1.0) {
-      alpha *= bound.alpha;
-      filter->blocker = bound;
-    }
+  // with other models only the contact potential separates surfaces
+  filter->blocker =
+      (NoliStepBound){alpha, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
+  if (problem->contact->keeps_apart) {
+    alpha = filter_known(stage, &options, alpha, filter);
+    NOLI_TRY(filter_others(stage, &options, &alpha, filter));
   }
   filter->ccd = alpha;
 done:

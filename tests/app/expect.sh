@@ -11,7 +11,7 @@ fail() {
   failures=$((failures + 1))
 }
 
-# expect STATUS TEXT COMMAND...: runs it, wants the exit status and the text in what it says.
+# expect STATUS TEXT COMMAND...: runs it, expects the exit status and the text in its output.
 expect() {
   status=$1 text=$2
   shift 2

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a user can get wrong: every mistake ends with the documented status and a message that says
-# where it is; what cannot start writes nothing.
+# Mistakes of users: each ends with the documented status and a message that names
+# its place; a run that cannot start writes nothing.
 # Argument: the program.
 set -u
 noli=$1
@@ -105,7 +105,7 @@ expect 0 'harmless' "$noli" info fan.obj
 expect 0 'this does not harm contact' "$noli" run scene.json --steps 1 -o fan \
   --set 'obstacles=[{"mesh":"fan.obj","translate":[0,-5,0]}]'
 
-# ---- what intersects or touches, up to rounding ----
+# ---- intersecting or touching bodies, up to rounding ----
 refuse '"box" and triangle' --set 'bodies[1].translate=[0,1.5,0]'
 sed 's/1\.65/1.5/' scene.json >crossing.json
 expect 2 'intersect at (' "$noli" check crossing.json -o crossing.vtu
@@ -143,11 +143,11 @@ stop 'blocked by rounding: the stiffness of the elements of "box" is' --set time
 stop 'last iteration (1)' --set solver.max_iterations=1 --set solver.tolerance=1e-12 \
   --set solver.max_substeps=1
 
-# ---- what only the simulation finds has a place in the scene too ----
+# ---- errors that the simulation finds are located in the scene too ----
 sed 's/"translate": \[0, 0.55, 0\]/&, "volume": {"region": "cavity"}/' scene.json >hollow.json
 expect 2 'hollow.json:4: bodies[0].volume: volume 0 of body "box"' "$noli" run hollow.json -o hollow
 
-# ---- a motion that contact does not allow goes as far as it can, and says so ----
+# ---- a motion that contact does not allow goes as far as it can, with a warning ----
 expect 0 'prescribed motion stopped by contact of "upper" with "box"' \
   "$noli" run scene.json -o pressed --set 'prescribed[0].motion.velocity=[0,-20,0]'
 
@@ -166,7 +166,7 @@ expect 4 'crossing.json/x.vtu' "$noli" check crossing.json -o crossing.json/x.vt
 got=$?
 [ "$got" -eq 4 ] || { fail "a file that may not grow: status $got, want 4"; cat limited.txt >&2; }
 
-# ---- closed streams: nothing of what is said goes to the files ----
+# ---- closed streams: no message goes to the files ----
 "$noli" run scene.json -o closed --steps 1 <&- >&- 2>&-
 got=$?
 [ "$got" -eq 0 ] || fail "closed streams: status $got, want 0"

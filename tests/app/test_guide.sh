@@ -1,12 +1,12 @@
 #!/bin/sh
-# The guide's scenes run, its script says what the guide says, and the messages that it explains are those of
+# The guide's scenes run, its script prints the output in the guide, and the messages that it explains are those of
 # the program. Arguments: the program, the source directory, Python.
 set -u
 noli=$1 source=$2 python=$3
 . "${0%/*}/expect.sh"
 guide=$source/docs/guide.md scenes=$source/examples/guide
 
-# explained TEXT: the last command said it, and the guide has it in its table.
+# explained TEXT: the last command printed it, and the guide has it in its table.
 explained() {
   grep -qF -- "$1" said || { fail "it does not say \"$1\""; cat said >&2; }
   grep '^|' "$guide" | grep -qF -- "$1" || fail "the guide does not explain \"$1\""
@@ -23,7 +23,7 @@ expect 0 't 0.70 s' "$python" "$scenes/ratio.py" press
 grep -E '^t 0\.[67]0' "$guide" >wanted
 [ -s wanted ] && grep -qFf wanted printed || { fail 'the guide shows other forces'; cat printed >&2; }
 
-# ---- what a newcomer types after ./demo: the commands of the guide and of the start page, in order, in a new shell ----
+# ---- after ./demo: the commands of the guide and of the start page, in order, in a new shell ----
 "$python" -c 'import numpy' 2>/dev/null && pictures=1 || { pictures=0; echo 'no NumPy: pictures are left out'; }
 # commands PAGE FROM: the code blocks of sh below the first line that begins with FROM
 commands() {

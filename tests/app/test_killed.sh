@@ -50,7 +50,7 @@ while [ $kills -lt $n_kills ] && [ "$furthest" -lt $n_steps ]; do
   kill -KILL $process 2>/dev/null || fail "kill $kills: nothing to kill any more: $(cat said)"
   wait $process 2>/dev/null
   kills=$((kills + 1))
-  # a folder is whole at any time: a checkpoint that never goes back, rows and frames before it
+  # a folder is complete at any time: a checkpoint that never gets older, rows and frames before it
   [ -s cut/checkpoint.h5 ] || { longest=$((longest * 5 / 4)); continue; }
   state=$(state_of cut)
   now=${state% *}
@@ -99,7 +99,7 @@ if grep -q 'interrupted after step' said; then
 else
   grep -q 'stopped immediately: .* noli resume slow' said || fail 'the second Ctrl-C is not answered'
 fi
-# ---- what a kill leaves is not thrown away by another run ----
+# ---- another run does not replace a killed one ----
 cp slow/checkpoint.h5 kept.h5
 grep -q '^1,' slow/steps.csv || printf '1,0.01\n' >>slow/steps.csv
 expect 4 'to resume it: noli resume slow; to replace it: noli run --force' "$noli" run slow.json -o slow

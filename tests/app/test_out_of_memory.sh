@@ -72,7 +72,7 @@ expect 0 '3 steps' "$noli" resume poor --threads 2
 whole=whole_scene && [ "$scene" = 2 ] || whole=whole_fine
 [ "$(state_of poor)" = "$(state_of $whole)" ] || fail 'a resumed run has another state'
 
-# ---- what reads has no more either ----
+# ---- readers with as little memory ----
 for command in 'check scene.json' 'info whole_scene/checkpoint.h5' 'audit whole_scene'; do
   for kilobytes in 50 200 500 2000 8500; do
     with NOLI_MEMORY_LIMIT=${kilobytes}000 "$noli" $command

@@ -58,7 +58,7 @@ expect 2 'lies inside the solid "big"' "$noli" run nested.json -o out/nested
 [ ! -e out/nested ] || fail 'a scene with a body inside a body left a directory'
 sed 's/"box": {.*\[4, 4, 4\]}/"sphere": {"radius": 0.3, "inner_radius": 0.2, "cells": 4}/' nested.json >hollow.json
 expect 0 'no inverted elements, 0 warnings' "$noli" check hollow.json
-# a card whose thickness is half of 1e-3 l, and what a contact distance above it does
+# a card whose thickness is half of 1e-3 l, and the warning about a contact distance above it
 cat >card.json <<'END'
 {"time": {"step": 0.01, "steps": 1}, "gravity": [0, 0, 0],
  "bodies": [{"name": "card", "mesh": {"mat": {"size": [0.2, 0.2], "thickness": 0.001, "cells": [4, 4]}}},
@@ -132,6 +132,7 @@ expect 0 'resuming from step 7' "$noli" resume cut --threads 2
 cmp -s cut/frame_000020.vtu out/small/frame_000020.vtu || fail 'a resumed run differs'
 cmp -s cut/forces.csv out/small/forces.csv || fail 'forces of a resumed run differ'
 expect 0 '22 steps' "$noli" resume cut --steps 2
+grep -q 'not the scene of the checkpoint' said && fail 'an unchanged scene is called changed'
 air='bodies[0].volume={"region": "body", "model": "quadratic", "compression": 1e-6, "pressure": 50}'
 expect 0 '9 steps' "$noli" run scene.json -o air --steps 9 --set "$air"
 expect 0 '4 steps' "$noli" run scene.json -o leak --steps 4 --set "$air"
@@ -141,8 +142,12 @@ expect 0 'resuming from step 4' "$noli" resume leak --steps 5
 [ "$(wc -l <air/volumes.csv)" -eq 10 ] || fail 'volumes.csv has not 10 lines'
 cmp -s leak/volumes.csv air/volumes.csv || fail 'volumes of a resumed run differ'
 [ ! -e out/small/volumes.csv ] || fail 'volumes.csv without volumes'
-expect 4 'scene.json' "$noli" resume nowhere
-grep -q 'not the scene of the checkpoint' said && fail 'an unchanged scene is called changed'
+expect 4 'nowhere: cannot be opened: No such file or directory; to start a run: noli run SCENE -o nowhere' "$noli" resume nowhere
+mkdir empty
+expect 2 'empty: not a result of Noli: it has no scene.json; to start a run: noli run SCENE -o DIR' "$noli" resume empty
+expect 2 'scene.json: a file, not the directory of a run' "$noli" resume scene.json
+cp scene.json empty
+expect 4 'empty: no run to resume: it has no log.txt of Noli; to start a run: noli run' "$noli" resume empty
 cp -r cut changed && sed -i 's/100000\.0/90000.0/' changed/scene.json
 expect 0 'not the scene of the checkpoint' "$noli" resume changed --steps 1
 cp -r cut raised
@@ -151,7 +156,7 @@ expect 2 'is on or below "floor"' "$noli" resume raised --steps 1
 head -c 700 cut/checkpoint.h5 >torn && mv torn cut/checkpoint.h5
 expect 0 'resuming from step 20' "$noli" resume cut --steps 1
 
-# ---- a finished run is left alone, and says how to go on ----
+# ---- a finished run is left unchanged; the message tells how to extend it ----
 expect 0 'again: this run has finished: 20 steps, 0.2 s; to extend it: noli resume again --steps N' "$noli" resume again
 cp -r again longer
 expect 0 'this run has finished' "$noli" resume longer
@@ -262,7 +267,7 @@ grep -q '"finished": false' long/summary.json || fail 'an interrupted run says f
 expect 4 'to resume it: noli resume long; to replace it: noli run --force' "$noli" run long.json -o long --steps 1
 expect 0 'resuming from' "$noli" resume long --steps 1
 
-# a terminal that is closed, unless nohup says that it does not matter
+# a closed terminal, with and without nohup
 "$noli" resume long >said 2>&1 &
 process=$!
 sleep 1
@@ -280,7 +285,7 @@ kill -INT $process
 wait $process
 got=$?
 [ "$got" -eq 130 ] || fail "SIGHUP under nohup: status $got, want 130"
-# nobody reads what it says
+# nobody reads the messages
 mkfifo words
 head -n 1 <words >/dev/null &
 expect 0 '' sh -c "'$noli' run scene.json -o unread >totals 2>words"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Pictures of a run show what they are asked to show; whatever is wrong is one line and a status.
+# Pictures of a run show what they are asked to show; every error is one line and a status.
 # Arguments: the program, the source directory, Python.
 set -u
 noli=$1 source=$2 python=$3
@@ -83,7 +83,7 @@ assert np.allclose(last.point_data["displacement"][:, 1], fall, rtol=1e-5)
 assert sorted(frames.read_frame(frames.list_frames("press")[-1]).cell_data["body"])[::300] == [0, 0, 0]
 EOF
 
-# ---- what is wrong ----
+# ---- errors ----
 refused 4 'nowhere: no such file or directory' nowhere no.png
 refused 4 'is not the directory of a run' . no.png
 refused 2 'first has frames 0 to 2' first no.png --frame 3
@@ -118,7 +118,7 @@ refused 2 'damaged/scene.json' damaged/frame_000000.vtu no.png
 rm damaged/scene.json
 refused 2 'no scene.json with names lies beside the frame' damaged/frame_000000.vtu no.png --hide cube
 
-# it is a command, of the Python that has the packages of the distribution; without NumPy it says what is missing
+# it is a command, of the Python that has the packages of the distribution; without NumPy it names the missing package
 [ -x "$source/scripts/render.py" ] || fail 'scripts/render.py is not executable'
 [ "$(head -n 1 "$source/scripts/render.py")" = '#!/usr/bin/python3' ] || fail 'another Python may come first'
 mkdir numpy

@@ -25,7 +25,7 @@ static void check(NoliContext* context, int32_t most, int64_t n, const NoliPairN
       n_different += full[a][b] != most;
     }
   }
-  // what does not differ takes no memory
+  // pairs that do not differ take no memory
   assert_int_equal(noli_pair_table_listed(&table), n_different);
   noli_pair_table_free(context, &table);
 }

@@ -240,8 +240,8 @@ static void check_at_rest(Bodies* bodies, const NoliBodyPairs* pairs) {
   NoliCandidates found = {0}, want = {0};
   ASSERT_OK(noli_broad_phase_create(context, bodies->surface, &broad_phase));
   ASSERT_OK(noli_broad_phase_find(broad_phase, bodies->x_t0, bodies->x_t0, 0.01, pairs, &found));
-  ASSERT_OK(noli_brute_force_find(context, bodies->surface, bodies->x_t0, bodies->x_t0, 0.01, pairs,
-                                  &want));
+  ASSERT_OK(
+      brute_force_find(context, bodies->surface, bodies->x_t0, bodies->x_t0, 0.01, pairs, &want));
   assert_int_equal(found.point_triangle.count, want.point_triangle.count);
   assert_int_equal(found.edge_edge.count, want.edge_edge.count);
   size_t n = (size_t)found.point_triangle.count, m = (size_t)found.edge_edge.count;

@@ -215,8 +215,8 @@ static double compare_moving(const Scene* scene, NoliBroadPhase* broad_phase, do
                              const NoliBodyPairs* pairs) {
   NoliCandidates got = {0}, all = {0};
   ASSERT_OK(noli_broad_phase_find(broad_phase, scene->x_t0, scene->x_t1, inflation, pairs, &got));
-  ASSERT_OK(noli_brute_force_find(scene->context, scene->surface, scene->x_t0, scene->x_t1,
-                                  inflation, pairs, &all));
+  ASSERT_OK(brute_force_find(scene->context, scene->surface, scene->x_t0, scene->x_t1, inflation,
+                             pairs, &all));
   assert_sorted(got.point_triangle.data, got.point_triangle.count);
   assert_sorted(got.edge_edge.data, got.edge_edge.count);
   check_omitted(scene, true, all.point_triangle.data, all.point_triangle.count,
@@ -234,8 +234,8 @@ static void compare_resting(const Scene* scene, NoliBroadPhase* broad_phase, dou
                             const NoliBodyPairs* pairs) {
   NoliCandidates got = {0}, want = {0};
   ASSERT_OK(noli_broad_phase_find(broad_phase, scene->x_t0, scene->x_t0, inflation, pairs, &got));
-  ASSERT_OK(noli_brute_force_find(scene->context, scene->surface, scene->x_t0, scene->x_t0,
-                                  inflation, pairs, &want));
+  ASSERT_OK(brute_force_find(scene->context, scene->surface, scene->x_t0, scene->x_t0, inflation,
+                             pairs, &want));
   assert_same(&got, &want);
   free_candidates(scene->context, &got);
   free_candidates(scene->context, &want);
@@ -443,8 +443,8 @@ static void common_motion_costs_nothing(void** state) {
   double common[3][3] = {{0.3, -1.7, 0.9}, {0.3, -1.7, 0.9}, {0.3, -1.7, 0.9}};
   move(&scene, &random, common, 0.0);
   ASSERT_OK(noli_broad_phase_find(broad_phase, scene.x_t0, scene.x_t1, 0.002, NULL, &fall));
-  ASSERT_OK(noli_brute_force_find(scene.context, scene.surface, scene.x_t0, scene.x_t1, 0.002, NULL,
-                                  &brute));
+  ASSERT_OK(
+      brute_force_find(scene.context, scene.surface, scene.x_t0, scene.x_t1, 0.002, NULL, &brute));
   assert_true(rest.point_triangle.count > 100);
   assert_same(&fall, &rest);
   assert_true(brute.edge_edge.count > 10 * fall.edge_edge.count);

@@ -498,7 +498,7 @@ static void half_spaces_have_a_closed_form(void** state) {
 }
 
 // Edges in a plane that slide along each other at a gap far below their motion: boxes run out, and
-// the answer is not 0 where additive advancement gets on.
+// the answer is not 0 where additive advancement makes progress.
 static void boxes_that_run_out_do_not_block(void** state) {
   (void)state;
   TestRandom random = {281};

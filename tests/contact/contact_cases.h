@@ -127,3 +127,33 @@ static inline void case_full(const double blocks[90], double full[144]) {
     }
   }
 }
+
+// Magnitude of the normal force of the first contact.
+static inline double case_normal_force(const NoliBarrier* barrier, const double* x) {
+  const NoliContact* contact = &barrier->set->contact.data[0];
+  double mollifier, d_sqr = noli_contact_closest(contact, x, &mollifier).d_sqr;
+  return noli_contact_normal_force(barrier, contact->weight * mollifier,
+                                   noli_gap_sqr(d_sqr, contact->offset));
+}
+
+// One contact with a half-space, for test_derivatives.
+static inline double case_evaluate_plane(void* user, const double* x, double* gradient,
+                                         double* hessian) {
+  const NoliEnergyTerm* term = user;
+  double energy;
+  NoliLocal local = {.energy = &energy, .gradient = gradient, .hessian = hessian};
+  unsigned what = NOLI_EVAL_ENERGY | (gradient != NULL ? NOLI_EVAL_GRADIENT : 0u) |
+                  (hessian != NULL ? NOLI_EVAL_HESSIAN : 0u);
+  term->evaluate(term->data, x, 0, 1, what, &local);
+  return energy;
+}
+
+// One contact of four nodes, with the full Hessian (12 x 12).
+static inline double case_evaluate(void* user, const double* x, double* gradient, double* hessian) {
+  double blocks[90];
+  double energy = case_evaluate_plane(user, x, gradient, hessian != NULL ? blocks : NULL);
+  if (hessian != NULL) {
+    case_full(blocks, hessian);
+  }
+  return energy;
+}

@@ -21,19 +21,6 @@ static void make_at(int which, TestRandom* random, double gap, double offset, do
   case_set(made);
 }
 
-static double evaluate(void* user, const double* x, double* gradient, double* hessian) {
-  const NoliEnergyTerm* term = user;
-  double energy, blocks[90];
-  NoliLocal local = {.energy = &energy, .gradient = gradient, .hessian = blocks};
-  unsigned what = NOLI_EVAL_ENERGY | (gradient != NULL ? NOLI_EVAL_GRADIENT : 0u) |
-                  (hessian != NULL ? NOLI_EVAL_HESSIAN : 0u);
-  term->evaluate(term->data, x, 0, 1, what, &local);
-  if (hessian != NULL) {
-    case_full(blocks, hessian);
-  }
-  return energy;
-}
-
 static void derivatives_agree_with_differences(void** state) {
   (void)state;
   TestRandom random = {411};
@@ -48,7 +35,7 @@ static void derivatives_agree_with_differences(void** state) {
         make_at(which, &random, gap, offsets[i / 5], angle, &made);
         NoliBarrier barrier = {&made.set, NULL, DHAT * DHAT, 1e3};
         NoliEnergyTerm term = noli_barrier_term(&barrier);
-        test_derivatives(evaluate, &term, 12, made.x, fmin(gap, DHAT - gap), 1e-5, 1e-4);
+        test_derivatives(case_evaluate, &term, 12, made.x, fmin(gap, DHAT - gap), 1e-5, 1e-4);
       }
     }
   }
@@ -81,11 +68,11 @@ static void degenerate_places_agree_with_differences(void** state) {
     case_set(&made);
     NoliBarrier barrier = {&made.set, NULL, DHAT * DHAT, 1e3};
     NoliEnergyTerm term = noli_barrier_term(&barrier);
-    double gradient[12], hessian[144], energy = evaluate(&term, made.x, gradient, hessian);
+    double gradient[12], hessian[144], energy = case_evaluate(&term, made.x, gradient, hessian);
     assert_true(isfinite(energy));
     if (!at[i].mollified) {
       assert_true(energy > 0.0);
-      test_derivatives(evaluate, &term, 12, made.x, 0.1 * DHAT, 1e-5, 1e-4);
+      test_derivatives(case_evaluate, &term, 12, made.x, 0.1 * DHAT, 1e-5, 1e-4);
       continue;
     }
     // where edges are parallel, the mollified energy and its gradient are 0
@@ -142,7 +129,7 @@ static void forces_depend_on_the_gap_alone(void** state) {
         make_at(which, &random, gap, with == 0 ? 0.0 : offsets[n],
                 which == CASE_EDGE_EDGE ? 0.7 : 0.012, &made);
         NoliBarrier barrier = {&made.set, NULL, DHAT * DHAT, 1e4};
-        noli_contact_normal_forces(&barrier, made.x, 1.0, &lambda[with], NULL);
+        lambda[with] = case_normal_force(&barrier, made.x);
         (void)noli_contact_closest(&made.contact, made.x, &factor[with]);
         NoliPairForces pairs = {0};
         ASSERT_OK(noli_contact_pair_forces(&barrier, context, made.x, 1.0, &pairs));
@@ -187,9 +174,9 @@ static void small_gaps_keep_six_digits(void** state) {
                     : kind == NOLI_PAIR_POINT_EDGE     ? reference_point_edge(y[0], y[1], y[2])
                     : kind == NOLI_PAIR_POINT_TRIANGLE ? reference_point_triangle(y)
                                                        : reference_edge_edge(y);
-    double g = (double)(d - offset), lambda;
+    double g = (double)(d - offset);
     NoliBarrier barrier = {&made.set, NULL, DHAT * DHAT, 1.0};
-    noli_contact_normal_forces(&barrier, made.x, 1.0, &lambda, NULL);
+    double lambda = case_normal_force(&barrier, made.x);
     double want = -made.contact.weight * noli_barrier_first(g * g, DHAT * DHAT) * 2.0 * g;
     worst = fmax(worst, fabs(lambda / want - 1.0));
     ASSERT_NEAR(lambda / want, 1.0, 1e-14 * offset / g);
@@ -213,7 +200,7 @@ static void surfaces_that_meet_are_infinite(void** state) {
       case_set(&made);
       NoliBarrier barrier = {&made.set, NULL, DHAT * DHAT, 1.0};
       NoliEnergyTerm term = noli_barrier_term(&barrier);
-      double gradient[12], hessian[144], energy = evaluate(&term, made.x, gradient, hessian);
+      double gradient[12], hessian[144], energy = case_evaluate(&term, made.x, gradient, hessian);
       if (n == 0) {
         assert_true(isinf(energy) && isnan(gradient[0]) && isnan(hessian[0]));
       } else {
@@ -221,16 +208,6 @@ static void surfaces_that_meet_are_infinite(void** state) {
       }
     }
   }
-}
-
-static double evaluate_plane(void* user, const double* x, double* gradient, double* hessian) {
-  const NoliEnergyTerm* term = user;
-  double energy;
-  NoliLocal local = {.energy = &energy, .gradient = gradient, .hessian = hessian};
-  unsigned what = NOLI_EVAL_ENERGY | (gradient != NULL ? NOLI_EVAL_GRADIENT : 0u) |
-                  (hessian != NULL ? NOLI_EVAL_HESSIAN : 0u);
-  term->evaluate(term->data, x, 0, 1, what, &local);
-  return energy;
 }
 
 static void half_spaces_keep_the_offset(void** state) {
@@ -251,14 +228,14 @@ static void half_spaces_keep_the_offset(void** state) {
     set.plane_node.data = &node;
     NoliBarrier barrier = {&set, &plane, DHAT * DHAT, 1e3};
     NoliEnergyTerm term = noli_half_space_barrier_term(&barrier);
-    test_derivatives(evaluate_plane, &term, 3, x, fmin(gap, DHAT - gap), 1e-5, 1e-5);
+    test_derivatives(case_evaluate_plane, &term, 3, x, fmin(gap, DHAT - gap), 1e-5, 1e-5);
     double want = 1e3 * noli_barrier(gap * gap, DHAT * DHAT);
     ASSERT_NEAR(noli_barrier_energy(&barrier, x, 1), want, 1e-9 * want);
 
     // the vertex is above the plane, its offset surface is not
     noli_store3(x, noli_add3(plane.origin, case_at(f, 0.0, 0.0, 0.99 * offset)));
     double gradient[3], hessian[9];
-    assert_true(isinf(evaluate_plane(&term, x, gradient, hessian)) && isnan(gradient[0]));
+    assert_true(isinf(case_evaluate_plane(&term, x, gradient, hessian)) && isnan(gradient[0]));
   }
 }
 

@@ -80,7 +80,7 @@ static void energy_is_the_sum_over_vertices_and_edges(void** state) {
     NoliCandidates candidates = {0};
     NoliContactSet set;
     noli_contact_set_init(&set);
-    ASSERT_OK(noli_brute_force_find(context, surface, x, x, dhat, NULL, &candidates));
+    ASSERT_OK(brute_force_find(context, surface, x, x, dhat, NULL, &candidates));
     ASSERT_OK(
         noli_contact_set_build(&set, context, surface, x, &candidates, NULL, 0, NULL, x, dhat, 2));
 

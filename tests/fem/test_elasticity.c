@@ -1,6 +1,7 @@
 #include "fem/elasticity.h"
 
 #include "base/timer.h"
+#include "material/reference.h"
 #include "math/eigen.h"
 #include "math/svd3.h"
 #include "support.h"
@@ -146,7 +147,7 @@ static void blocks_match_the_tangent(void** state) {
         // compare with B^T C B
         for (int projected = 0; projected < 2; projected++) {
           evaluate(&s.data, x, projected ? NOLI_EVAL_PROJECTED : NOLI_EVAL_HESSIAN, gradient, got);
-          noli_material_tangent(s.law, lame, &F, projected, C);
+          material_tangent(s.law, lame, &F, projected, C);
           for (int r = 0; r < 144; r++) {
             // entry (node a, direction i; node b, direction j), nodes 1 .. 3
             int a = r / 36, di = r / 12 % 3, b = r % 12 / 3, dj = r % 3;
@@ -403,10 +404,10 @@ static void patch_test(void** state) {
         }
       }
     }
-    ASSERT_NEAR(total, scale * noli_material_energy(law[0], lame, &F), 1e-14);
+    ASSERT_NEAR(total, scale * material_energy(law[0], lame, &F), 1e-14);
 
     // no force inside; on the face x = 1 the force is the column of P
-    NoliMat3 P = noli_material_stress(law[0], lame, &F);
+    NoliMat3 P = material_stress(law[0], lame, &F);
     for (int d = 0; d < 3; d++) {
       ASSERT_NEAR(nodal[24 + d], 0.0, 1e-14);
       double resultant = 0.0;
@@ -420,7 +421,7 @@ static void patch_test(void** state) {
     for (int t = 0; t < CUBE_TETS; t++) {
       NoliStress sum = {0};
       noli_elasticity_add_stress(&data, t, x, &sum);
-      double want = tets.volume[t] * noli_material_von_mises(law[0], lame, &F);
+      double want = tets.volume[t] * material_von_mises(law[0], lame, &F);
       ASSERT_NEAR(sum.von_mises, want, 1e-13 * want);
       ASSERT_NEAR(sum.first_piola[0], tets.volume[t] * P.m[0][0], 1e-13);
     }

@@ -13,6 +13,7 @@
 #include "fem/point_terms.h"
 #include "linalg/assembly.h"
 #include "linalg/solver.h"
+#include "material/reference.h"
 #include "mesh/topology.h"
 
 enum { NEWTON_STEPS_MAX = 8 };
@@ -100,7 +101,7 @@ static void force_of_solution(void** state) {
         at[J] += place[k] * h;
         Field field = field_at(at);
         NoliMat3 F = deformation_of(&field);
-        NoliMat3 P = noli_material_stress(&noli_neo_hookean, lame, &F);
+        NoliMat3 P = material_stress(&noli_neo_hookean, lame, &F);
         for (int i = 0; i < 3; i++) {
           want[i] -= coefficient[k] * P.m[i][J] / (12.0 * h);
         }

@@ -1,5 +1,5 @@
 // Folds: sheets of constant curvature have the energy of a plate and no forces inside, on any
-// mesh; derivatives, invariance, and what is 0.
+// mesh; derivatives, invariance, zeros.
 #include "fem/fold.h"
 #include "support.h"
 
@@ -82,14 +82,13 @@ static void curve(const Sheet* sheet, const double k[3], double size, double* x)
 
 static void evaluate(const Sheet* sheet, const double* x, double* energy, double* force) {
   NoliFoldBending data = {&sheet->folds, 1.0};
-  NoliEnergyTerm term = noli_folds_term(&data);
   double* gradient = calloc((size_t)TRIANGLES * 36, sizeof *gradient);
   NoliLocal out = {.energy = energy, .gradient = gradient};
-  term.evaluate(term.data, x, 0, TRIANGLES, NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT, &out);
+  noli_folds_evaluate(&data, x, 0, TRIANGLES, NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT, &out);
   memset(force, 0, 3 * VERTICES * sizeof *force);
   for (int64_t i = 0; i < (int64_t)TRIANGLES * 12; i++) {
-    for (int c = 0; c < 3 && term.node[i] != NOLI_NULL_INDEX; c++) {
-      force[3 * term.node[i] + c] += gradient[3 * i + c];
+    for (int c = 0; c < 3 && sheet->folds.node[i] != NOLI_NULL_INDEX; c++) {
+      force[3 * sheet->folds.node[i] + c] += gradient[3 * i + c];
     }
   }
   free(gradient);
@@ -266,7 +265,7 @@ static void derivatives_match_differences(void** state) {
     }
     test_derivatives(energy_of_picked, &one, 12, picked, 1e-3 * squeeze, 1e-5, 1e-4);
 
-    // what is projected has no negative direction
+    // the projected Hessian has no negative direction
     double gradient[36];
     one.kind = NOLI_EVAL_PROJECTED;
     energy_of(&one, x, gradient, least);

@@ -91,10 +91,9 @@ static void mesh_free(Mesh* mesh) {
 
 static double energy_at(const NoliHinges* hinges, const double* x) {
   NoliBending data = {hinges, 1.0};
-  NoliEnergyTerm term = noli_bending_term(&data);
   double* energy = malloc(sizeof(double) * (size_t)hinges->n_hinge);
   NoliLocal out = {.energy = energy};
-  term.evaluate(term.data, x, 0, term.n_stencil, NOLI_EVAL_ENERGY, &out);
+  noli_bending_evaluate(&data, x, 0, hinges->n_hinge, NOLI_EVAL_ENERGY, &out);
   double sum = 0.0;
   for (int32_t h = 0; h < hinges->n_hinge; h++) {
     sum += energy[h];
@@ -182,11 +181,10 @@ static void three_sheets_meet_on_a_line(void** state) {
 
 static double energy_of(void* user, const double* x, double* gradient, double* hessian) {
   const NoliBending* data = user;
-  NoliEnergyTerm term = noli_bending_term(data);
   double energy, blocks[90];
   NoliLocal out = {&energy, gradient, blocks};
   unsigned kind = hessian != NULL ? NOLI_EVAL_HESSIAN : 0;
-  term.evaluate(term.data, x, 0, 1, NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | kind, &out);
+  noli_bending_evaluate(data, x, 0, 1, NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | kind, &out);
   for (int a = 0; a < 4 && hessian != NULL; a++) {
     for (int b = 0; b < 4; b++) {
       const double* block = blocks + 9 * noli_stencil_block(4, a < b ? a : b, a < b ? b : a);
@@ -217,9 +215,8 @@ static void derivatives_and_projection_of_the_energy(void** state) {
     }
     test_derivatives(energy_of, &data, 12, x, 0.01, 1e-6, 1e-6);
     noli_hinge_derivatives(x, gradient, NULL);
-    NoliEnergyTerm term = noli_bending_term(&data);
     NoliLocal out = {.hessian = got};
-    term.evaluate(term.data, x, 0, 1, NOLI_EVAL_PROJECTED, &out);
+    noli_bending_evaluate(&data, x, 0, 1, NOLI_EVAL_PROJECTED, &out);
     for (int a = 0; a < 4; a++) {
       for (int b = a; b < 4; b++) {
         for (int i = 0; i < 9; i++) {

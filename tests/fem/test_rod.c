@@ -1,5 +1,5 @@
 // Rods: derivatives of stretching and turning at random and degenerate states, projections, turns
-// of chains, loops and joints, and what is refused.
+// of chains, loops and joints, and errors.
 #include "support.h"
 
 #include "fem/rod.h"

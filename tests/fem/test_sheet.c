@@ -49,10 +49,9 @@ static void sheet_end(Sheet* sheet) {
 
 static double evaluate(const Sheet* sheet, unsigned kind, const double* x, double* gradient,
                        double* hessian) {
-  NoliEnergyTerm term = noli_membrane_term(&sheet->data);
   double energy, blocks[54];
   NoliLocal out = {&energy, gradient, blocks};
-  term.evaluate(term.data, x, 0, 1, NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | kind, &out);
+  noli_membrane_evaluate(&sheet->data, x, 0, 1, NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | kind, &out);
   for (int a = 0; a < 3 && hessian != NULL; a++) {
     for (int b = 0; b < 3; b++) {
       const double* block = blocks + 9 * noli_stencil_block(3, a < b ? a : b, a < b ? b : a);
@@ -268,7 +267,7 @@ static void the_limit_bounds_steps(void** state) {
     }
   }
   assert_true(bounded > 100);
-  // beyond it at once
+  // beyond it immediately
   double x[9], zero[9] = {0};
   for (int i = 0; i < 9; i++) {
     x[i] = 1.06 * X[i];

@@ -141,12 +141,10 @@ static void map_derivatives(void** state) {
   test_context_done(&context);
 }
 
-// The Bernstein bound is below every determinant, proves good elements and is exact for straight
-// ones; elements bent too far are found by both checks.
+// Good shapes pass the check; elements bent too far fail it with their number.
 static void orientation(void** state) {
   (void)state;
   NoliContext* context = test_context(2);
-  TestRandom random = {17};
   for (int32_t g = 1; g <= NOLI_ORDER_MAX; g++) {
     NoliMesh* mesh = NULL;
     NoliSpace space;
@@ -155,31 +153,8 @@ static void orientation(void** state) {
     ASSERT_OK(noli_space_create(context, mesh, g, &space));
     ASSERT_OK(noli_quadrature_tet(context, noli_space_elastic_degree(&space), &rule));
     ASSERT_OK(noli_space_check(context, &space, &rule));
-    double* least = malloc(sizeof(double) * (size_t)space.n_tet);
-    double* moved = malloc(sizeof(double) * (size_t)space.n_tet);
-    ASSERT_OK(noli_space_min_det(context, &space, least));
-    ASSERT_OK(noli_space_min_moved_det(context, &space, space.X, moved));
-    double worst = (double)INFINITY, worst_sample = (double)INFINITY;
-    for (int64_t t = 0; t < space.n_tet; t++) {
-      ASSERT_NEAR(moved[t], least[t], 1e-10);
-      for (int sample = 0; sample < 20; sample++) {
-        double xi[3];
-        random_point(&random, xi);
-        NoliMat3 dxdxi = noli_space_dxdxi(&space, t, xi);
-        double det = noli_det33(&dxdxi);
-        ASSERT_AT_LEAST(det, least[t]);
-        worst_sample = fmin(worst_sample, det);
-        if (g == 1) {
-          ASSERT_NEAR(least[t], det, 1e-12 * det + 1e-12);
-        }
-      }
-      worst = fmin(worst, least[t]);
-    }
-    print_message("order %d: determinants proven above %.4g, seen above %.4g\n", g, worst,
-                  worst_sample);
-    ASSERT_AT_LEAST(worst, 0.5 * worst_sample);
 
-    // bend: pull a node of a curve (or a vertex) far into the element
+    // bend: pull a node of a curve far into the element
     if (g > 1) {
       double* bent = mesh->curve_x + 3 * (int64_t)mesh->curve[0];
       for (int i = 0; i < 3; i++) {
@@ -189,15 +164,7 @@ static void orientation(void** state) {
       ASSERT_OK(noli_space_create(context, mesh, g, &space));
       ASSERT_STATUS(noli_space_check(context, &space, &rule), NOLI_INVERTED_ELEMENT);
       assert_non_null(strstr(noli_context_message(context), "tetrahedron"));
-      ASSERT_OK(noli_space_min_det(context, &space, least));
-      int32_t n_bad = 0;
-      for (int64_t t = 0; t < space.n_tet; t++) {
-        n_bad += least[t] < 0.0;
-      }
-      assert_true(n_bad > 0);
     }
-    free(least);
-    free(moved);
     noli_quadrature_free(context, &rule);
     noli_space_destroy(context, &space);
     noli_mesh_destroy(context, &mesh);
@@ -351,19 +318,19 @@ static void inertia_of_elements(void** state) {
       // the term
       NoliElementInertia data = {
           .mass = &elements, .x_tilde = x_tilde, .scale = 1.0, .first_node = FIRST};
-      NoliEnergyTerm term = noli_element_inertia_term(&data);
       double* energy = malloc(n_tet * 8);
       double* gradient = malloc(3 * n_tet * n_local * 8);
       int64_t n_block = noli_stencil_blocks(space.n_local);
       double* hessian = malloc(9 * n_tet * (size_t)n_block * 8);
       NoliLocal out = {energy, gradient, hessian};
-      term.evaluate(term.data, x, 0, term.n_stencil,
-                    NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | NOLI_EVAL_PROJECTED, &out);
+      noli_element_inertia_evaluate(&data, x, 0, space.n_tet,
+                                    NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | NOLI_EVAL_PROJECTED,
+                                    &out);
 
       // sum up gradient and Hessian
       double sum = 0.0, want_sum = 0.0, largest = 0.0;
       for (int64_t t = 0; t < space.n_tet; t++) {
-        const int32_t* node = term.node + t * space.n_local;
+        const int32_t* node = space.node + t * space.n_local;
         sum += energy[t];
         for (int32_t a = 0; a < space.n_local; a++) {
           for (int i = 0; i < 3; i++) {

@@ -150,7 +150,7 @@ static void bound_matches_sampling(void** state) {
       }
     }
 
-    // all at once, on any number of threads
+    // all in one range, on any number of threads
     for (int32_t threads = 1; threads <= 3; threads++) {
       int32_t blocking;
       double alpha = noli_tets_inversion_bound(&tets, s->X, s->p, keep, false, threads, &blocking);

@@ -246,7 +246,7 @@ static void energy_of_arcs(void** state) {
   test_context_done(&context);
 }
 
-// A rod that turns as a whole, in steps, about any axis and more than once, keeps its energy once
+// A rod that turns rigidly, in steps, about any axis and more than once, keeps its energy once
 // its angles follow; about an axis across itself they do not change.
 static void turning_as_a_whole_costs_nothing(void** state) {
   (void)state;
@@ -273,7 +273,7 @@ static void turning_as_a_whole_costs_nothing(void** state) {
 }
 
 // The end tangent of a rod goes round a cone and comes back: its director returns turned by the
-// solid angle, 2 pi (1 - cos of the half angle). The reference twist follows over whole turns.
+// solid angle, 2 pi (1 - cos of the half angle). The reference twist follows over full turns.
 static void reference_twist_is_the_solid_angle(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

@@ -365,7 +365,7 @@ static void extras_of_shapes(void** state) {
   expect(root, "forces.0.to", "0.55");
   assert_int_equal(json_array_size(at(root, "forces.0.select.vertices")), 1);
   json_decref(root);
-  // a shape that moves as a whole is an obstacle; each step turns by Rx Ry Rz of its angles
+  // a shape that moves rigidly is an obstacle; each step turns by Rx Ry Rz of its angles
   root = tree("time 1 0.5\nshapes input 2\n" CUBE "\n"
               "ipc_cube.msh 5 0 0 0 0 0 1 1 1 linearVelocity 0 1 0 angularVelocity 180 180 0\n");
   expect(root, "obstacles.0.motion.velocity", "[0, 1, 0]");

@@ -277,7 +277,7 @@ static void refusals_name_file_line_and_path(void** state) {
   test_context_done(&context);
 }
 
-// The converted scene is a native scene of its own with the same definition.
+// The converted scene is a complete native scene with the same definition.
 static void the_native_scene_stands_alone(void** state) {
   (void)state;
 

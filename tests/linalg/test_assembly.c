@@ -300,7 +300,7 @@ static void stencils_vary_in_size(void** state) {
   test_context_done(&context);
 }
 
-// A stencil with more blocks than a whole batch of others, also after smaller ones.
+// A stencil with more blocks than a full batch of others, also after smaller ones.
 static void one_stencil_may_exceed_a_batch(void** state) {
   (void)state;
   NoliContext* context = test_context(2);

@@ -113,7 +113,7 @@ static int64_t iterations_of(const NoliLinSolver* solver) {
 }
 
 // An easy matrix of a box is iterated; one that is too hard is factored after a while, and so are
-// those after it until all is forgotten; a rod is factored at once.
+// those after it until all is forgotten; a rod is factored immediately.
 static void it_takes_what_pays(void** state) {
   (void)state;
   NoliContext* context = test_context(2);
@@ -150,7 +150,7 @@ static void it_takes_what_pays(void** state) {
   assert_true(solve(solver, &easy, x) < 1e-5);
   assert_int_equal(iterations_of(solver), after + before);
 
-  // a rod is factored at once
+  // a rod is factored immediately
   noli_lin_solver_forget(solver);
   after = iterations_of(solver);
   assert_true(solve(solver, &thin, x) < 1e-12);

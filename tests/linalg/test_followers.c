@@ -47,7 +47,7 @@ static void rows_are_resolved(void** state) {
     ASSERT_NEAR(followers.weight[k], row[k], 1e-16);
   }
 
-  // positions: vertex 6 has a shape of its own, 0.25 above its nodes
+  // positions: vertex 6 is at rest 0.25 above its nodes
   double x[21], force[21] = {0};
   for (int32_t i = 0; i < 21; i++) {
     x[i] = X[i] + (i < 12 ? 0.1 * i : 100.0);
@@ -61,7 +61,7 @@ static void rows_are_resolved(void** state) {
     ASSERT_NEAR(x[12 + k], 0.5 * (five + six), 1e-15);
   }
 
-  // the work of forces is that of what they become
+  // the forces moved to nodes do the same work
   double u[21] = {0}, work = 0.0, reduced = 0.0;
   for (int32_t i = 0; i < 21; i++) {
     force[i] = sin(1.0 + i);

@@ -185,7 +185,7 @@ static void factors_have_the_same_bits_for_any_threads(void** state) {
   }
 }
 
-// A matrix that is not positive definite is refused by any thread, and the solver goes on.
+// A matrix that is not positive definite is refused by any thread, and the solver remains usable.
 static void indefinite_matrices_are_refused_by_any_thread(void** state) {
   (void)state;
   static double x[3 * GRID];

@@ -2,7 +2,7 @@
 // correctly; truncating any of them at any byte does no harm.
 #include "mesh_support.h"
 
-// ---- files made by hand: one tetrahedron with tags on it and on a face, nodes out of order
+// ---- files written by hand: one tetrahedron with tags on it and on a face, nodes out of order
 
 static const double points[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1.5}};
 static const uint64_t node_tags[4] = {70, 3, 12, 5};

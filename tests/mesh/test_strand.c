@@ -1,4 +1,4 @@
-// Meshes of segments: lengths, places, closed rings, and what is refused.
+// Meshes of segments: lengths, places, closed rings, errors.
 #include "support.h"
 
 #include "math/vec3.h"

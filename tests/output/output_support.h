@@ -76,7 +76,7 @@ static inline int test_count_files(const char* name) {
   return count;
 }
 
-// The whole file; fails when it cannot be read. The caller frees it.
+// The content of a file; fails when it cannot be read. The caller frees it.
 static inline char* test_read_file(const char* path, size_t* size) {
   FILE* file = fopen(path, "rb");
   if (file == NULL) {
@@ -103,6 +103,16 @@ static inline void test_write_file(const char* path, const void* data, size_t si
   assert_non_null(file);
   assert_int_equal(fwrite(data, 1, size, file), size);
   assert_int_equal(fclose(file), 0);
+}
+
+static inline void test_same_file(const char* one, const char* other) {
+  size_t n_one = 0, n_other = 0;
+  char* a = test_read_file(one, &n_one);
+  char* b = test_read_file(other, &n_other);
+  assert_int_equal(n_one, n_other);
+  assert_memory_equal(a, b, n_one);
+  free(a);
+  free(b);
 }
 
 // From now on no file grows beyond `bytes`: to a writer this looks like a full disk.

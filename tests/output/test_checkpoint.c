@@ -69,7 +69,7 @@ static void memory_holds_the_bytes_of_a_file(void** state) {
   fclose(file);
   free(content);
 
-  // damaged, cut short, whole
+  // damaged, cut short, complete
   uint64_t hash = noli_sim_state_hash(second.sim);
   ((char*)bytes)[size - 100] ^= 1;
   ASSERT_STATUS(noli_checkpoint_from_memory(context, second.sim, bytes, size), NOLI_ERROR_FORMAT);

@@ -101,16 +101,6 @@ static void frame_path(const NoliFrameFormat* format, const char* directory, int
   path_of(directory, name, path);
 }
 
-static void assert_same_file(const char* one, const char* other) {
-  size_t n_one = 0, n_other = 0;
-  char* a = test_read_file(one, &n_one);
-  char* b = test_read_file(other, &n_other);
-  assert_int_equal(n_one, n_other);
-  assert_memory_equal(a, b, n_one);
-  free(a);
-  free(b);
-}
-
 static NoliRunAudit audit(NoliContext* context, const char* directory) {
   NoliRunAudit result;
   ASSERT_OK(noli_run_audit(context, directory, &result));
@@ -120,7 +110,7 @@ static NoliRunAudit audit(NoliContext* context, const char* directory) {
   return result;
 }
 
-// The table knows its formats by name, and all names by their format.
+// Formats are found by name, and each has its name.
 static void formats_have_names_of_their_own(void** state) {
   (void)state;
   const NoliFrameFormat* format;
@@ -211,11 +201,11 @@ static void runs_are_resumed(void** state) {
     for (int64_t step = 0; step <= N_STEPS; step += EVERY) {
       frame_path(format, "format_cut", step, path);
       frame_path(format, "format_whole", step, other);
-      assert_same_file(path, other);
+      test_same_file(path, other);
     }
     path_of("format_cut", format->list.name, path);
     path_of("format_whole", format->list.name, other);
-    assert_same_file(path, other);
+    test_same_file(path, other);
   }
 }
 

@@ -1,4 +1,4 @@
-// The list of frames grows in place: whole after every frame, replaced only now and then.
+// The list of frames grows in place: complete after every frame, rarely replaced.
 #include "output_support.h"
 
 #include "output/frame_list.h"
@@ -73,7 +73,7 @@ static void list_is_whole_after_every_frame(void** state) {
   assert_true(renames.count >= 1);
   assert_true(renames.count <= 2 * (1 + (int64_t)grown_size / 4096));
 
-  // what is written at once is the same
+  // a list written in one call is the same
   ASSERT_OK(noli_frame_list_write(context, &list, LIST));
   char* written = test_read_file(LIST, &written_size);
   assert_int_equal(grown_size, written_size);
@@ -97,7 +97,7 @@ static void list_that_others_touched_is_replaced(void** state) {
   append(context, &list, 7, 9);
   expect_frames(context, format, 9);
 
-  // a list that was read goes on too
+  // a list that was read grows too
   noli_frame_list_free(context, &list);
   ASSERT_OK(noli_frame_list_read(context, format, LIST, &list));
   append(context, &list, 9, 12);

@@ -132,7 +132,7 @@ done:
   return status;
 }
 
-// A checkpoint that is there is whole, whenever the writing ended.
+// An existing checkpoint is complete, whenever the writing ended.
 static void require_whole_checkpoint(void) {
   if (access("refused_run/checkpoint.h5", F_OK) == 0) {
     NoliContext* context = test_context(1);

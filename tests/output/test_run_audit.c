@@ -256,7 +256,7 @@ static void a_vertex_through_a_face_is_found(void** state) {
   test_context_done(&context);
 }
 
-// Nothing crosses anything: a whole body is in another one.
+// No surfaces cross: one body encloses another.
 static void a_body_inside_a_body_is_found(void** state) {
   (void)state;
   copy_run();

@@ -27,16 +27,6 @@ static bool exists(const char* directory, const char* name) {
   return noli_file_exists(path);
 }
 
-static void assert_same_file(const char* one, const char* other) {
-  size_t n_one = 0, n_other = 0;
-  char* a = test_read_file(one, &n_one);
-  char* b = test_read_file(other, &n_other);
-  assert_int_equal(n_one, n_other);
-  assert_memory_equal(a, b, n_one);
-  free(a);
-  free(b);
-}
-
 static int count_lines(const char* path) {
   int count = 0;
   char* text = test_read_file(path, NULL);
@@ -163,9 +153,9 @@ static void a_cut_run_goes_on_alike(void** state) {
 
   // both end in the same state
   assert_true(noli_sim_state_hash(again.sim) == noli_sim_state_hash(whole.sim));
-  assert_same_file("run_cut/frame_000008.vtu", "run_whole/frame_000008.vtu");
-  assert_same_file("run_cut/frames.pvd", "run_whole/frames.pvd");
-  assert_same_file("run_cut/forces.csv", "run_whole/forces.csv");
+  test_same_file("run_cut/frame_000008.vtu", "run_whole/frame_000008.vtu");
+  test_same_file("run_cut/frames.pvd", "run_whole/frames.pvd");
+  test_same_file("run_cut/forces.csv", "run_whole/forces.csv");
   test_sim_destroy(context, &whole);
   test_sim_destroy(context, &cut);
   test_sim_destroy(context, &again);

@@ -1,36 +1,7 @@
 // Example scenes after figures of [Larionov2024], and the effects that each of them shows.
-#include "scene_support.h"
+#include "scene_run.h"
 
 #include "math/vec3.h"
-#include "noli/noli.h"
-
-typedef struct Run {
-  NoliContext* context;
-  NoliScene* scene;
-  NoliSim* sim;
-  NoliStepReport report;
-} Run;
-
-// `change` (n_change) are pairs of path and value.
-static Run start(const char* path, int32_t n_change, const char* const (*change)[2]) {
-  Run run = {.context = test_context(1)};
-  load_example(run.context, path, n_change, change, &run.scene, &run.sim);
-  return run;
-}
-
-static void step(Run* run) {
-  NoliStatus status = noli_sim_step(run->sim, &run->report);
-  if (status != NOLI_OK) {
-    print_error("%s\n", noli_context_message(run->context));
-  }
-  assert_int_equal(status, NOLI_OK);
-}
-
-static void finish(Run* run) {
-  noli_sim_destroy(&run->sim);
-  noli_scene_destroy(&run->scene);
-  test_context_done(&run->context);
-}
 
 static double mass_of(const Run* run, int32_t body) {
   int32_t first, count;
@@ -95,7 +66,7 @@ static void pads_lift_the_bowl_by_friction(void** state) {
 
 // ---- fig. 6 -------------------------------------------------------------------------------------
 
-// The trapezoidal rule with whole contact forces is stable: the ball spins and bounces within the
+// The trapezoidal rule with full contact forces is stable: the ball spins and bounces within the
 // box and never regains the energy that friction and damping have dissipated.
 static void spinning_ball_bounces_in_a_box(void** state) {
   (void)state;

@@ -40,7 +40,7 @@ static void end(Run* run) {
   test_context_done(&run->context);
 }
 
-// Two springs in series share what a bar gets longer by, and have one stress.
+// Two springs in series share the elongation of a bar and have the same stress.
 static void bar_of_two_materials_is_two_springs(void** state) {
   (void)state;
   static const char* const bars[] = {
@@ -99,7 +99,7 @@ static int32_t count(NoliContext* context, const char* select) {
   ASSERT_OK(parse_quoted(context, text, &scene));
   const NoliBodyDef* body = &noli_scene_sim_def(scene)->bodies[0];
   int32_t n = body->parts[0].n_element;
-  // what is not said is as in the body
+  // unset values are those of the body
   assert_int_equal(body->n_parts, 1);
   assert_string_equal(body->parts[0].material.law, body->material.law);
   assert_true(body->parts[0].material.young == 1e6 && body->parts[0].material.density == 1000.0);
@@ -232,7 +232,7 @@ static void definitions_are_checked(void** state) {
   test_context_done(&context);
 }
 
-// Damping of a part takes energy, less than that of the whole body.
+// Damping of a part takes energy, less than that of the entire body.
 static void damping_of_a_part_acts(void** state) {
   (void)state;
   static const char* const damping[] = {"{" HALVES ", 'material': {}}",

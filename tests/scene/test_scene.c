@@ -679,7 +679,7 @@ static void meshes_are_given_as_arrays(void** state) {
   assert_int_equal(def->motions[0].n_node, 4);
   noli_scene_destroy(&scene);
 
-  // what does not fit together is located
+  // contradictions are located
   static const struct {
     const char* mesh;
     const char* message;

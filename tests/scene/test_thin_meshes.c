@@ -194,7 +194,7 @@ static void built_in_shapes(void** state) {
 
 // ---- defects ------------------------------------------------------------------------------------
 
-// What loading a file of triangles says.
+// Messages when a file of triangles is loaded.
 static void expect_message(const char* obj, const char* part) {
   NoliContext* context = test_context(1);
   NoliScene* scene = NULL;

@@ -1,6 +1,6 @@
 // Units of length do not matter: scenes take the same iterations in metres, millimetres and inches,
 // and give the same bits in a unit that is a power of two. The units of keys come from the tables
-// of the scene format, so this test covers a new key at once.
+// of the scene format, so this test covers new keys automatically.
 #include "scene_support.h"
 
 #include "noli/noli.h"

@@ -483,7 +483,7 @@ static void feasible_motion_is_done(void** state) {
 }
 
 // The same plate on a block that is held: the step ends, the plate stays above, the report names
-// the cause. It separates at once when its motion reverses.
+// the cause. It separates as soon as its motion reverses.
 static void infeasible_motion_stops_and_says_so(void** state) {
   (void)state;
 

@@ -156,8 +156,7 @@ static double slow_gap(const World* world) {
   const double* X = model->problem.X;
   NoliCandidates candidates = {0};
   double least = INFINITY;
-  ASSERT_OK(
-      noli_brute_force_find(world->context, surface, X, X, diagonal(world), NULL, &candidates));
+  ASSERT_OK(brute_force_find(world->context, surface, X, X, diagonal(world), NULL, &candidates));
   for (int64_t i = 0; i < candidates.point_triangle.count + candidates.edge_edge.count; i++) {
     bool edges = i >= candidates.point_triangle.count;
     NoliPrimitivePair pair = edges ? candidates.edge_edge.data[i - candidates.point_triangle.count]

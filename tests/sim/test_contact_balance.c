@@ -1,4 +1,4 @@
-// Contact forces of a barrier whose stiffness is given by hand: right, or warned about.
+// Contact forces of a barrier whose stiffness is given: correct, or a warning.
 #include "world.h"
 
 typedef struct Warnings {

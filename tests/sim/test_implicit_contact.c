@@ -660,8 +660,8 @@ static void rest_shapes_carry_no_contact(void** state) {
   world_done(&world);
 }
 
-// Between plates that leave no room, no stiffness moves vertices out: it ends to grow, and what is
-// left is reported. It grew by 28 orders of magnitude in a step.
+// Between plates that leave no room, no stiffness moves vertices out: the stiffness stops growing
+// and the remaining penetration is reported. It grew by 28 orders of magnitude in a step.
 static void stiffness_has_a_limit(void** state) {
   (void)state;
   World world = smooth_world(1);

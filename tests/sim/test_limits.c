@@ -96,7 +96,7 @@ static void many_bodies(void** state) {
 }
 
 // Five thousand blocks that all share one friction law, except for two and the floor: each pair
-// takes one byte (25 MB), not a whole law (800 MB).
+// takes one byte (25 MB), not a complete law (800 MB).
 static void memory_of_many_bodies(void** state) {
   (void)state;
   int64_t peak = 0;

@@ -458,7 +458,7 @@ static void reset_returns_frames(void** state) {
   world_done(&world);
 }
 
-// What is set is read back, and what was not set is that of the definition.
+// Values that were set are read back; the others are those of the definition.
 static void parameters_are_read(void** state) {
   (void)state;
   Pushed pushed;
@@ -497,7 +497,7 @@ static void parameters_are_read(void** state) {
   ASSERT_NEAR(material.young, 7e5, 0.0);
   assert_string_equal(material.law, "stvk");
 
-  // what does not exist
+  // unknown entities, incomplete definitions
   NoliPairDef bare = {0};
   ASSERT_STATUS(noli_sim_pair(sim, BLOCK, 9, &pair), NOLI_ERROR_ARGUMENT);
   ASSERT_STATUS(noli_sim_pair(sim, BLOCK, GROUND, &bare), NOLI_ERROR_ARGUMENT);

@@ -71,7 +71,7 @@ static void only_acting_motions_end(void** state) {
     motion->t_begin = (k == 0 ? 7.5 : 5.5) * H;
     end_above(motion, -1.0);
   }
-  // leaves the region in which the next motion would have ended at once
+  // leaves the region in which the next motion would have ended immediately
   world.motion[2].user = &(double){-40.0};
   world.def.time_step = H;
   world_start(&world);

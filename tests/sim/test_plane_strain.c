@@ -468,7 +468,7 @@ static void what_leaves_the_plane_is_refused(void** state) {
   }
 }
 
-// Rods and free points move in space: the message says what to do instead.
+// Rods and free points move in space: the message names the alternative.
 static void rods_and_points_are_refused(void** state) {
   (void)state;
   for (int k = 0; k < 2; k++) {

@@ -1,5 +1,5 @@
 // Rods and points in the simulator: the elastica, hanging, contact of rods, falling points, and
-// what is refused.
+// errors.
 #include "world.h"
 
 #include "noli/live.h"
@@ -404,7 +404,7 @@ static void points_are_called_points(void** state) {
   noli_sim_check_free(world.context, &defect);
   world_done(&world);
 
-  // what is in the way
+  // obstacles
   static const double speed[2] = {10.0, 0.0};
   world = two_points(0.05);
   world_add_motion(&world, 1, move_aside, (void*)(uintptr_t)&speed[0]);

@@ -43,7 +43,7 @@ static void centre_of_cell(const World* world, int32_t cell, int32_t size, doubl
 
 // ---- shells -------------------------------------------------------------------------------------
 
-// Moves what it holds by (stretch - 1) X along x, in one second.
+// Moves its vertices by (stretch - 1) X along x, in one second.
 static void stretch(void* user, double t0, double t1, int32_t n, const int32_t* node,
                     const double* X, const double* x_t0, double* x_t1) {
   (void)node, (void)t0, (void)x_t0;

@@ -1,5 +1,5 @@
 // Rods with twist in the simulator: closed forms of twist, buckling, bending in space and springs,
-// prescribed rotations, free motion, resuming, and what is refused.
+// prescribed rotations, free motion, resuming, errors.
 #include "world.h"
 
 #include "noli/live.h"
@@ -128,7 +128,7 @@ static void poses_turn_sections(void** state) {
     ASSERT_NEAR(elastic_energy(&world) / (0.5 * stiffness * angle * angle), 1.0, 1e-6);
   }
 
-  // the pose stays, and what is written over it does not turn
+  // the pose stays, and targets written over it do not turn
   double energy = elastic_energy(&world);
   int32_t n;
   double* target = noli_sim_motion_targets(world.sim, 1, &n);

@@ -149,6 +149,7 @@ static const NoliSceneType friction_iterations = EITHER(&natural, &friction_rule
 static const NoliSceneType scale = EITHER(&number, &vector);
 static const NoliSceneType component = EITHER(&expression, &keyword_free);
 static const NoliSceneType load = EITHER(&expressions, &keyword_controlled);
+static const NoliSceneType face_pressure = EITHER(&keyword_controlled, &expression);
 static const NoliSceneType components = FIXED_LIST(component, 3, "a list of 3 expressions");
 static const NoliSceneType turning_point = EITHER(&vector, &keyword_box);
 
@@ -764,6 +765,12 @@ OBJECT(
     GROUPED("nodal", load, "N", "Force on each vertex."),
     GROUPED("total", load, "N",
             "Total force, distributed over the vertices of each body in proportion to their mass."),
+    GROUPED("traction", load, "Pa",
+            "Force per rest area, in a fixed direction, on the faces of the surface all of whose "
+            "vertices are selected; in plane strain on edges, times the thickness."),
+    GROUPED("pressure", face_pressure, "Pa",
+            "Force per current area on these faces, against their outward normals; on shells "
+            "against the normals of the triangles. See docs/loads.md."),
     FIELD("from", number, "0", "s", "Start time: acts in steps that end after it."),
     FIELD("to", end_time, "\"end\"", "s", "End time: acts in steps that end at or before it."));
 LIST(forces, force, 0, "a list of objects");
@@ -890,11 +897,12 @@ OBJECT(implicit_newton, "implicit_newton", NOLI_SCENE_ANY,
              INTO(NoliSimDef, implicit_newton.linear)));
 OBJECT(
     solver, "solver", NOLI_SCENE_ANY,
-    FIELD("method", method, NULL, NULL,
-          "Solver: minimizes the incremental potential, separates contacts by the constraints of an "
-          "active set, or solves the equations of motion by exact Newton; default "
-          "`projected_newton`, with implicit friction `implicit_newton`.",
-          INTO(NoliSimDef, solver)),
+    FIELD(
+        "method", method, NULL, NULL,
+        "Solver: minimizes the incremental potential, separates contacts by the constraints of an "
+        "active set, or solves the equations of motion by exact Newton; default "
+        "`projected_newton`, with implicit friction `implicit_newton`.",
+        INTO(NoliSimDef, solver)),
     FIELD("termination", termination, NULL, NULL,
           "Convergence criterion of a step: the Newton correction, or the times of impact; default "
           "`residual`, with `augmented_lagrangian` `toi` (with which `residual` requires both).",

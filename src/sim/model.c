@@ -8,6 +8,7 @@
 #include "sim/bodies.h"
 #include "sim/clearance.h"
 #include "sim/definition.h"
+#include "sim/face_loads.h"
 #include "sim/gcp_build.h"
 #include "sim/sheets.h"
 #include "sim/regions.h"
@@ -367,6 +368,10 @@ static NoliStatus copy_forces(NoliModel* model, const NoliSimDef* def) {
     for (int32_t i = 0; i < force->n_node; i++) {
       force->total_mass += model->problem.mass[force->node[i]];
     }
+    if (force->kind == NOLI_FORCE_TRACTION || force->kind == NOLI_FORCE_PRESSURE) {
+      NOLI_TRY(noli_face_loads_build(model, def, f));
+    }
+    force->def.where = NULL;
   }
 done:
   return status;
@@ -526,6 +531,7 @@ void noli_model_destroy(NoliModel** owner) {
   }
   for (int32_t f = 0; f < model->n_force; f++) {
     noli_free(context, model->force[f].node);
+    noli_free(context, model->force[f].faces.tri);
   }
   noli_gcp_model_release(model);
   for (int32_t i = 0; i < problem->n_block; i++) {
@@ -534,6 +540,7 @@ void noli_model_destroy(NoliModel** owner) {
   noli_followers_destroy(context, &problem->followers);
   noli_surface_destroy(context, &problem->surface);
   noli_volumes_free(context, &problem->volumes);
+  noli_free(context, problem->pressed.tri);
 
   // lists
   void* owned[] = {model->name,

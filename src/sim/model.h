@@ -22,6 +22,9 @@ typedef struct NoliForce {
   int32_t n_node;
   int32_t* node; // global
   double total_mass;
+  NoliFaces faces;       // of tractions and pressures
+  double thickness;      // m, of a body in plane strain; else 1
+  int32_t pressed_first; // of them among the faces with a pressure
   NoliForceKind kind;
   NoliForceDef def;
 } NoliForce;

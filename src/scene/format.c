@@ -149,7 +149,7 @@ static const NoliSceneType friction_iterations = EITHER(&natural, &friction_rule
 static const NoliSceneType scale = EITHER(&number, &vector);
 static const NoliSceneType component = EITHER(&expression, &keyword_free);
 static const NoliSceneType load = EITHER(&expressions, &keyword_controlled);
-static const NoliSceneType face_pressure = EITHER(&keyword_controlled, &expression);
+static const NoliSceneType face_pressure = EITHER(&expression, &keyword_controlled);
 static const NoliSceneType components = FIXED_LIST(component, 3, "a list of 3 expressions");
 static const NoliSceneType turning_point = EITHER(&vector, &keyword_box);
 

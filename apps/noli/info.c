@@ -230,7 +230,7 @@ const Command command_info = {
     .name = "info",
     .usage = "FILE",
     .summary = "Print a summary of a mesh, scene or result.",
-    .details = "FILE is a mesh (.msh .vtk .obj .ply .stl .seg .pt), a scene (.json .txt .ipc),\n"
+    .details = "FILE is a mesh (.msh .vtk .mesh .obj .ply .stl .seg .pt), a scene (.json .txt .ipc),\n"
                "a result directory, or a file of one (summary.json, frames.pvd, checkpoint.h5).",
     .n_arguments = 1,
     .options = NULL,

@@ -179,18 +179,21 @@ static inline NoliMotionDef noli_default_motion_def(void) {
   return def;
 }
 
-/// A force field at time t and rest position X.
+/// A force field at time t and rest position X. A pressure reads value[0].
 typedef void NoliForceFn(void* user, double t, const double X[3], double value[3]);
 
-/// A load on some vertices of a body.
+/// A load on some vertices of a body, or on the faces that they bound: triangles of its surface
+/// (plane strain: edges, times the thickness) all of whose vertices are given.
 typedef struct NoliForceDef {
   uint32_t size; ///< set by noli_default_force_def
   int32_t body;
   const int32_t* node; ///< (n_node); borrowed; NULL: all vertices of the body
   int32_t n_node;
   /// What `value` is. "acceleration" (default): m/s^2, times the mass of each vertex; "nodal": N on
-  /// each vertex; "total": N, shared among the vertices in proportion to mass; "traction": Pa, on
-  /// the area at rest of the faces of which all nodes are selected
+  /// each vertex; "total": N, shared among the vertices in proportion to mass; "traction": Pa on
+  /// the rest area of faces, in a fixed direction; "pressure": Pa on the current area of faces,
+  /// against their outward normals (shells: against the normals of the triangles), component 0
+  /// only. Values are those at vertices; faces interpolate them
   const char* kind;
   double t_begin;     ///< s; acts in steps that END in (t_begin, t_end]; default 0
   double t_end;       ///< s; default INFINITY
@@ -199,6 +202,7 @@ typedef struct NoliForceDef {
   const char* name;   ///< borrowed; NULL (default): "force" and its number
   bool controlled;    ///< true: the caller writes values between steps, noli_sim_force_values
                       ///< (noli/live.h), and `value` is NULL; default false
+  const char* where;  ///< borrowed; prefixes messages; NULL (default): no prefix
 } NoliForceDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_force_def.

@@ -303,6 +303,7 @@ typedef struct NoliForceDef {
   void* user;
   const char* name;
   bool controlled;
+  const char* where;
 } NoliForceDef;
 void noli_force_def_init(NoliForceDef* def, size_t size);
 typedef struct NoliPairDef {

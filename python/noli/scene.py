@@ -19,7 +19,7 @@ Motion = Callable[[float, np.ndarray], Any]
 #: a load: f(t, X) -> values (n x 3), in the unit of its key
 Force = Callable[[float, np.ndarray], Any]
 
-_FORCE_KEYS = ("acceleration", "nodal", "total", "traction")
+_FORCE_KEYS = ("acceleration", "nodal", "total", "traction", "pressure")
 _MARK = "#function "
 
 

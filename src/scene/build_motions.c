@@ -278,9 +278,14 @@ static NoliStatus read_force(const NoliSceneSource* source, NoliScene* scene,
   for (int32_t j = 0; j < noli_choice_count(NOLI_CHOICE_FORCE); j++) {
     const char* kind = noli_choice_name(NOLI_CHOICE_FORCE, j);
     NoliSceneNode value = noli_scene_member(entry, kind);
-    if (json_is_string(value.value)) {
+    bool scalar = j == (int32_t)NOLI_FORCE_PRESSURE;
+    if (json_is_string(value.value) &&
+        (!scalar || strcmp(noli_scene_string(&value), "controlled") == 0)) {
       def->kind = kind;
       def->controlled = true;
+    } else if (value.value != NULL && scalar) {
+      def->kind = kind;
+      NOLI_TRY(noli_scene_compile(source, &value, false, &scene->variables, force->value));
     } else if (value.value != NULL) {
       def->kind = kind;
       NOLI_TRY(noli_scene_compile_vector(source, &value, false, &scene->variables, force->value));
@@ -314,6 +319,7 @@ NoliStatus noli_scene_build_forces(const NoliSceneSource* source, NoliScene* sce
                      "\"%.80s\" is an obstacle; forces act on bodies only",
                      noli_scene_string(&body));
     NOLI_TRY(read_force(source, scene, &entry, &def));
+    NOLI_TRY(noli_scene_keep_place(source, scene, &entry, &def.where));
     for (int64_t k = 0; k < targets.count; k++) {
       def.body = entities.data[k];
       def.node = targets.data[k].node;

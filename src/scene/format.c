@@ -154,6 +154,7 @@ static const NoliSceneType friction_iterations = EITHER(&natural, &friction_rule
 static const NoliSceneType scale = EITHER(&number, &vector);
 static const NoliSceneType component = EITHER(&expression, &keyword_free);
 static const NoliSceneType load = EITHER(&expressions, &keyword_controlled);
+static const NoliSceneType face_pressure = EITHER(&expression, &keyword_controlled);
 static const NoliSceneType components = FIXED_LIST(component, 3, "a list of 3 expressions");
 static const NoliSceneType turning_point = EITHER(&vector, &keyword_box);
 
@@ -615,12 +616,12 @@ LIST(parts, part, 0, "a list of objects");
 OBJECT(
     body, "body", NOLI_SCENE_ANY,
     FIELD("name", text, NULL, NULL, "Name, unique among all entities; default `body_N`, N from 0."),
-    REQUIRED(
-        "mesh", body_mesh, NULL,
-        "File of tetrahedra (.msh, .vtk), or a built-in shape; triangles in plane strain and for "
-        "shells, segments for rods, points. A shell of tetrahedra is their boundary; rods and "
-        "points "
-        "of a mesh without segments or points are its edges and vertices."),
+    REQUIRED("mesh", body_mesh, NULL,
+             "File of tetrahedra (.msh, .vtk, .mesh), or a built-in shape; triangles in plane "
+             "strain and for "
+             "shells, segments for rods, points. A shell of tetrahedra is their boundary; rods and "
+             "points "
+             "of a mesh without segments or points are its edges and vertices."),
     PLANE_STRAIN, PLACEMENT, FIELD("material", material, "{}", NULL, "Material.", ITS_MEMBERS),
     FIELD("parts", parts, NULL, NULL,
           "Elements of other materials; where several parts have an element, the last one counts."),
@@ -785,9 +786,11 @@ OBJECT(
     GROUPED("total", load, "N",
             "Total force, distributed over the vertices of each body in proportion to their mass."),
     GROUPED("traction", load, "Pa",
-            "Force per area at rest, of constant direction, on the faces of which all nodes are "
-            "selected: of the boundary of solids, of shells; in plane strain on boundary segments "
-            "times thickness."),
+            "Force per rest area, in a fixed direction, on the faces of the surface all of whose "
+            "nodes are selected; in plane strain on edges, times the thickness."),
+    GROUPED("pressure", face_pressure, "Pa",
+            "Force per current area on these faces, against their outward normals; on shells "
+            "against the normals of the triangles. See docs/loads.md."),
     FIELD("from", number, "0", "s", "Start time: acts in steps that end after it."),
     FIELD("to", end_time, "\"end\"", "s", "End time: acts in steps that end at or before it."));
 LIST(forces, force, 0, "a list of objects");

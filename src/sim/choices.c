@@ -33,8 +33,8 @@ static const NoliNamed forces[] = {
     [NOLI_FORCE_ACCELERATION] = {"acceleration", "m/s^2, times the mass of each vertex."},
     [NOLI_FORCE_NODAL] = {"nodal", "N on each vertex."},
     [NOLI_FORCE_TOTAL] = {"total", "N, shared among the vertices in proportion to mass."},
-    [NOLI_FORCE_TRACTION] = {"traction",
-                             "Pa, on the faces at rest of which all nodes are selected."},
+    [NOLI_FORCE_TRACTION] = {"traction", "Pa on the rest area of faces, in a fixed direction."},
+    [NOLI_FORCE_PRESSURE] = {"pressure", "Pa on the current area of faces, against the normals."},
 };
 
 static const NoliNamed regions[] = {

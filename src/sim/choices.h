@@ -25,6 +25,7 @@ typedef enum NoliForceKind {
   NOLI_FORCE_NODAL,
   NOLI_FORCE_TOTAL,
   NOLI_FORCE_TRACTION,
+  NOLI_FORCE_PRESSURE,
 } NoliForceKind;
 
 typedef enum NoliRegion {

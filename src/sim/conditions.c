@@ -2,6 +2,7 @@
 
 #include "fem/twist.h"
 #include "math/vec3.h"
+#include "sim/face_loads.h"
 
 #include <string.h>
 
@@ -42,6 +43,7 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
   }
 
   // forces; an acceleration acts through a consistent mass where there is one
+  noli_stage_drop_pressure(sim->stage);
   for (int32_t f = 0; f < model->n_force; f++) {
     const NoliForce* force = &model->force[f];
     if (!force_acts(force, t_end)) {
@@ -50,8 +52,9 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
     const NoliBlock* block = noli_problem_block(&model->problem, force->def.body);
     bool consistent =
         force->kind == NOLI_FORCE_ACCELERATION && block != NULL && block->n_consistent > 0;
-    double* to = consistent ? acceleration : load;
-    if (consistent) {
+    bool on_faces = force->faces.n > 0;
+    double* to = consistent || on_faces ? acceleration : load;
+    if (consistent || on_faces) {
       memset(acceleration, 0, noli_sim_vector_bytes(sim));
     }
     for (int32_t i = 0; i < force->n_node; i++) {
@@ -66,14 +69,17 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
         return fail_not_finite(sim, "the force on", force->node[i], t);
       }
       double mass = model->problem.mass[node];
-      double factor = consistent                               ? 1.0
+      double factor = consistent || on_faces                   ? 1.0
                       : force->kind == NOLI_FORCE_ACCELERATION ? mass
                       : force->kind == NOLI_FORCE_TOTAL        ? mass / force->total_mass
-                      : force->kind == NOLI_FORCE_TRACTION     ? force->share[i]
+                      : force->share != NULL                   ? force->share[i]
                                                                : 1.0;
       for (int32_t k = 0; k < 3; k++) {
         to[3 * node + k] += factor * value[k];
       }
+    }
+    if (on_faces) {
+      noli_face_loads_collect(sim, force, acceleration, sim->stage->trial_gradient);
     }
     if (consistent) {
       add_consistent_load(sim, force->def.body, acceleration);

@@ -53,7 +53,11 @@ static double work_of_loads(const NoliSim* sim) {
         noli_sub3(noli_load3(stage->here->x + 3 * node), noli_load3(sim->state.x + 3 * node));
     work += noli_dot3(noli_load3(stage->load + 3 * node), dx);
   }
-  return work;
+  // pressures have a potential
+  NoliPressure pressure = {
+      .faces = &problem->pressed, .value = stage->pressure, .origin = stage->pressure_origin};
+  return work - (noli_pressure_energy(&pressure, stage->here->x) -
+                 noli_pressure_energy(&pressure, sim->state.x));
 }
 
 // Work of prescribed motion, including obstacles: its force is the imbalance of all other forces at

@@ -8,6 +8,7 @@
 #include "sim/bodies.h"
 #include "sim/clearance.h"
 #include "sim/definition.h"
+#include "sim/face_loads.h"
 #include "sim/gcp_build.h"
 #include "sim/sheets.h"
 #include "sim/regions.h"
@@ -358,6 +359,18 @@ done:
   return status;
 }
 
+// What a traction or pressure acts on. Elements with nodes beside vertices share a traction among
+// all nodes of their faces.
+static NoliStatus build_face_load(NoliModel* model, const NoliSimDef* def, int32_t index) {
+  NoliForce* force = &model->force[index];
+  const NoliBlock* block = noli_problem_block(&model->problem, force->def.body);
+  if (force->kind == NOLI_FORCE_TRACTION && block != NULL && block->space != NULL) {
+    return noli_traction_shares(model, index);
+  }
+  bool on_faces = force->kind == NOLI_FORCE_TRACTION || force->kind == NOLI_FORCE_PRESSURE;
+  return on_faces ? noli_face_loads_build(model, def, index) : NOLI_OK;
+}
+
 static NoliStatus copy_forces(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NOLI_NEW_ZERO(model->context, model->force, def->n_forces);
@@ -372,9 +385,8 @@ static NoliStatus copy_forces(NoliModel* model, const NoliSimDef* def) {
     for (int32_t i = 0; i < force->n_node; i++) {
       force->total_mass += model->problem.mass[force->node[i]];
     }
-    if (force->kind == NOLI_FORCE_TRACTION) {
-      NOLI_TRY(noli_traction_shares(model, def->bodies[force->def.body].plane_strain, force));
-    }
+    NOLI_TRY(build_face_load(model, def, f));
+    force->def.where = NULL;
   }
 done:
   return status;
@@ -560,6 +572,7 @@ static void release_parts(NoliModel* model) {
   for (int32_t f = 0; f < model->n_force; f++) {
     noli_free(context, model->force[f].node);
     noli_free(context, model->force[f].share);
+    noli_free(context, model->force[f].faces.tri);
   }
   noli_gcp_model_release(model);
   for (int32_t i = 0; i < problem->n_block; i++) {
@@ -568,6 +581,7 @@ static void release_parts(NoliModel* model) {
   noli_followers_destroy(context, &problem->followers);
   noli_surface_destroy(context, &problem->surface);
   noli_volumes_free(context, &problem->volumes);
+  noli_free(context, problem->pressed.tri);
   noli_pair_table_free(context, &problem->body_pairs.others);
   noli_pair_table_free(context, &problem->pairs.number);
 }

@@ -22,7 +22,10 @@ typedef struct NoliForce {
   int32_t n_node;
   int32_t* node; // global
   double total_mass;
-  double* share; // (n_node) m^2 of each node, of a traction; else NULL
+  double* share;         // (n_node) m^2 of each node, of a traction on curved elements; else NULL
+  NoliFaces faces;       // of tractions and pressures
+  double thickness;      // m, of a body in plane strain; else 1
+  int32_t pressed_first; // of them among the faces with a pressure
   NoliForceKind kind;
   NoliForceDef def;
 } NoliForce;

@@ -120,6 +120,7 @@ static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
   for (int32_t i = 0; i < def->n_forces; i++) {
     NOLI_TRY(own_name(context, owner, "force", i, &force[i].name));
     OWN_TEXT(force[i].kind);
+    OWN_TEXT(force[i].where);
     OWN(force[i].node, force[i].n_node);
   }
   NoliVolumeDef* volume = (NoliVolumeDef*)(uintptr_t)def->volumes;

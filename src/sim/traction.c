@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A face of a cell. Its corners in ascending order find its twin.
+// A face of a tetrahedron. Its corners in ascending order find its twin.
 typedef struct Face {
-  int32_t key[3]; // NOLI_NULL_INDEX pads segments
-  int32_t cell;   // of the body
-  int32_t side;   // of a tetrahedron: opposite to this corner; of a triangle: likewise
+  int32_t key[3];
+  int32_t cell; // of the body
+  int32_t side; // opposite to this corner
 } Face;
 
 static int compare_faces(const void* a, const void* b) {
@@ -21,27 +21,24 @@ static int compare_numbers(const void* a, const void* b) {
   return (p > q) - (p < q);
 }
 
-// The face of a cell of `n` corners that is opposite to one of them.
-static Face make_face(const int32_t* corner, int32_t n, int32_t cell, int32_t side) {
-  Face face = {
-      .key = {NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX}, .cell = cell, .side = side};
+static Face make_face(const int32_t* corner, int32_t cell, int32_t side) {
+  Face face = {.cell = cell, .side = side};
   int32_t count = 0;
-  for (int32_t k = 0; k < n; k++) {
+  for (int32_t k = 0; k < 4; k++) {
     if (k != side) {
       face.key[count++] = corner[k];
     }
   }
-  qsort(face.key, (size_t)count, sizeof *face.key, compare_numbers);
+  qsort(face.key, 3, sizeof *face.key, compare_numbers);
   return face;
 }
 
-// Faces that belong to one cell only, first in `face` (room for all).
-static int64_t find_boundary(const NoliModel* model, int32_t body, int32_t n_corner, Face* face) {
+// Faces that belong to one tetrahedron only, first in `face` (room for all).
+static int64_t find_boundary(const NoliModel* model, int32_t body, Face* face) {
   int64_t n = 0, n_kept = 0;
   for (int32_t t = model->tet_first[body]; t < model->tet_first[body + 1]; t++) {
-    for (int32_t side = 0; side < n_corner; side++) {
-      face[n++] =
-          make_face(model->tet + 4 * (int64_t)t, n_corner, t - model->tet_first[body], side);
+    for (int32_t side = 0; side < 4; side++) {
+      face[n++] = make_face(model->tet + 4 * (int64_t)t, t - model->tet_first[body], side);
     }
   }
   qsort(face, (size_t)n, sizeof *face, compare_faces);
@@ -114,24 +111,6 @@ static int32_t curved_nodes(const NoliBlock* block, int32_t element, int32_t sid
   return n;
 }
 
-// Nodes of a flat face: equal parts of its area, or of its length times the thickness.
-static int32_t flat_nodes(const NoliModel* model, const int32_t vertex[3], double thickness,
-                          FaceNode node[NOLI_TRI_NODES_MAX]) {
-  const double* X = model->problem.X;
-  int32_t n = vertex[2] == NOLI_NULL_INDEX ? 2 : 3;
-  NoliVec3 a = noli_load3(X + 3 * (int64_t)vertex[0]);
-  NoliVec3 u = noli_sub3(noli_load3(X + 3 * (int64_t)vertex[1]), a);
-  double area = thickness * noli_norm3(u);
-  if (n == 3) {
-    NoliVec3 v = noli_sub3(noli_load3(X + 3 * (int64_t)vertex[2]), a);
-    area = 0.5 * noli_norm3(noli_cross3(u, v));
-  }
-  for (int32_t k = 0; k < n; k++) {
-    node[k] = (FaceNode){vertex[k], area / n};
-  }
-  return n;
-}
-
 // Adds a face all of whose nodes are selected; returns its area.
 static double add_face(int32_t n, const FaceNode* node, const bool* selected, double* share) {
   double area = 0.0;
@@ -147,37 +126,34 @@ static double add_face(int32_t n, const FaceNode* node, const bool* selected, do
   return area;
 }
 
-NoliStatus noli_traction_shares(NoliModel* model, double thickness, NoliForce* force) {
+NoliStatus noli_traction_shares(NoliModel* model, int32_t index) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
+  NoliForce* force = &model->force[index];
+  const char* where = force->def.where;
   int32_t body = force->def.body, n_cell = model->tet_first[body + 1] - model->tet_first[body];
   const NoliBlock* block = noli_problem_block(&model->problem, body);
-  const int32_t* cells = model->tet + 4 * (int64_t)model->tet_first[body];
-  int32_t n_corner = n_cell > 0 ? noli_model_cell_size(cells) : 0;
-  bool sheet = n_corner == 3 && !(thickness > 0.0);
   Face* face = NULL;
   bool* selected = NULL;
   double *share = NULL, total = 0.0;
-  FaceNode node[NOLI_TRI_NODES_MAX];
 
   // the faces
   NOLI_NEW_ZERO(context, selected, model->problem.n_vert);
   NOLI_NEW_ZERO(context, share, model->problem.n_vert);
-  NOLI_NEW(context, face, (int64_t)n_corner * n_cell + 1);
+  NOLI_NEW(context, face, 4 * (int64_t)n_cell);
   for (int32_t i = 0; i < force->n_node; i++) {
     selected[force->node[i]] = true;
   }
-  int64_t n_face = sheet ? n_cell : n_corner >= 3 ? find_boundary(model, body, n_corner, face) : 0;
+  int64_t n_face = find_boundary(model, body, face);
   for (int64_t i = 0; i < n_face; i++) {
-    int32_t n = sheet                  ? flat_nodes(model, cells + 4 * i, 0.0, node)
-                : block->space != NULL ? curved_nodes(block, face[i].cell, face[i].side, node)
-                                       : flat_nodes(model, face[i].key, thickness, node);
+    FaceNode node[NOLI_TRI_NODES_MAX];
+    int32_t n = curved_nodes(block, face[i].cell, face[i].side, node);
     total += add_face(n, node, selected, share);
   }
   NOLI_CHECK(
       context, total > 0.0, NOLI_ERROR_ARGUMENT,
-      "traction on \"%s\": it acts on faces of which all nodes are selected; there are none%s",
-      model->name[body], n_corner < 3 ? ", because rods and points have no faces" : "");
+      "%s%sforce %d, a traction: body \"%s\" has no face with all its nodes among those given",
+      where != NULL ? where : "", where != NULL ? ": " : "", (int)index, model->name[body]);
 
   // their nodes
   NOLI_NEW(context, force->share, force->n_node);

@@ -1,10 +1,9 @@
-// Loads per area: the share of the faces of a body at rest that belongs to each of its nodes.
+// Tractions on elements with nodes beside vertices: the share of the faces at rest that belongs to
+// each node.
 #pragma once
 
 #include "sim/model.h"
 
-// Finds the faces all of whose nodes the force acts on, and sets force->share. Faces are those of
-// the boundary of solids, the triangles of shells, and boundary segments of bodies in plane strain
-// times their `thickness`. Fails with NOLI_ERROR_ARGUMENT where there is none, NOLI_ERROR_MEMORY.
-NOLI_WARN_UNUSED NoliStatus noli_traction_shares(NoliModel* model, double thickness,
-                                                 NoliForce* force);
+// Finds the faces of the boundary all of whose nodes a force acts on, and sets its shares. Fails
+// with NOLI_ERROR_ARGUMENT where there is none, NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_traction_shares(NoliModel* model, int32_t force);

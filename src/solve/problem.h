@@ -7,6 +7,7 @@
 #include "contact/contact_set.h"
 #include "contact/gcp_support.h"
 #include "fem/block.h"
+#include "fem/pressure.h"
 #include "fem/volume.h"
 #include "linalg/followers.h"
 #include "noli/sim.h"
@@ -50,6 +51,7 @@ typedef struct NoliProblem {
   NoliBlockRange* range; // (n_body)
   NoliFollowers followers;
   NoliVolumes volumes; // closed regions that resist a change of their volume
+  NoliFaces pressed;   // faces with a pressure of the loads
   int32_t* inertial;   // (n_inertial) vertices of deformable bodies
   int32_t n_inertial;
   int32_t* lumped; // (n_lumped) those with lumped mass

@@ -23,6 +23,8 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->time.x_tilde, n);
   NOLI_NEW_ZERO(context, stage->time.x_hat, n);
   NOLI_NEW_ZERO(context, stage->load, n);
+  NOLI_NEW_ZERO(context, stage->pressure, stage->problem->pressed.n);
+  NOLI_NEW_ZERO(context, stage->pressure_origin, 3 * (int64_t)stage->problem->pressed.n);
   NOLI_NEW_ZERO(context, stage->step, n);
   NOLI_NEW_ZERO(context, stage->gradient, n);
   NOLI_NEW_ZERO(context, stage->trial_gradient, n);
@@ -230,16 +232,11 @@ void noli_stage_destroy(NoliStage** owner) {
   NoliContext* context = stage->context;
 
   // vectors
-  double* vectors[] = {stage->time.x_tilde,
-                       stage->time.x_hat,
-                       stage->load,
-                       stage->step,
-                       stage->gradient,
-                       stage->trial_gradient,
-                       stage->rounding,
-                       stage->prescribed.start,
-                       stage->prescribed.target,
-                       stage->prescribed.multiplier};
+  double* vectors[] = {
+      stage->time.x_tilde,     stage->time.x_hat,        stage->load,
+      stage->pressure,         stage->pressure_origin,   stage->step,
+      stage->gradient,         stage->trial_gradient,    stage->rounding,
+      stage->prescribed.start, stage->prescribed.target, stage->prescribed.multiplier};
   for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
     noli_free(context, vectors[i]);
   }
@@ -446,8 +443,15 @@ NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliPairForces* pairs)
   return stage->problem->contact->pair_forces(stage, stage->time.h_e * stage->time.h_e, pairs);
 }
 
+void noli_stage_drop_pressure(NoliStage* stage) {
+  if (stage->problem->pressed.n > 0) {
+    memset(stage->pressure, 0, (size_t)stage->problem->pressed.n * sizeof *stage->pressure);
+  }
+}
+
 void noli_stage_drop_forces(NoliStage* stage) {
   memset(stage->load, 0, (size_t)stage->problem->n_vert * 3 * sizeof *stage->load);
+  noli_stage_drop_pressure(stage);
   noli_friction_set_clear(&stage->friction_set);
   noli_stage_list_terms(stage);
 }

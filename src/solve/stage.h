@@ -104,6 +104,8 @@ struct NoliStage {
   double tolerance;           // eps_d of the step, m/s
   NoliStageTime time;         // h_e, h_v, x_tilde, x_hat
   double* load;               // (n_vert x 3) N: gravity and forces at the end of the stage
+  double* pressure;           // (faces with a pressure) Pa, 0: none acts
+  double* pressure_origin;    // (same x 3) m, fem/pressure.h
   double kappa;               // barrier stiffness of the scaled potential
   int32_t friction_iteration; // friction iterations after the first
   NoliPrescribed prescribed;
@@ -159,6 +161,9 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_forget(NoliStage* stage);
 // Clears loads and friction of previous steps or failed attempts, until they are computed again.
 // Lists the terms for the current `time`.
 void noli_stage_drop_forces(NoliStage* stage);
+
+// Clears the pressures on faces, part of the above.
+void noli_stage_drop_pressure(NoliStage* stage);
 
 // Clears the record and the solver statistics at the start of a step.
 void noli_stage_begin_step(NoliStage* stage);

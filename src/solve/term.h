@@ -76,6 +76,7 @@ typedef struct NoliTerm {
   X(drag)                                                                                          \
   X(block_drag)                                                                                    \
   X(load)                                                                                          \
+  X(pressure)                                                                                      \
   X(springs)                                                                                       \
   X(friction)                                                                                      \
   X(contact)                                                                                       \

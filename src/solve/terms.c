@@ -232,6 +232,26 @@ static NoliEnergyTerm list_load(const NoliStage* stage, void* self, const NoliPo
   return noli_load_term(data);
 }
 
+typedef struct PressureTerm {
+  NoliPressure data;
+  double magnitude;
+} PressureTerm;
+
+static NoliEnergyTerm list_pressure(const NoliStage* stage, void* self, const NoliPoint* at) {
+  (void)at;
+  PressureTerm* term = self;
+  term->data = (NoliPressure){.faces = &stage->problem->pressed,
+                              .value = stage->pressure,
+                              .origin = stage->pressure_origin,
+                              .scale = energy_scale(stage),
+                              .magnitude = &term->magnitude};
+  return noli_pressure_term(&term->data);
+}
+
+static double pressure_magnitude(const void* self) {
+  return ((const PressureTerm*)self)->magnitude;
+}
+
 static NoliEnergyTerm list_springs(const NoliStage* stage, void* self, const NoliPoint* at) {
   (void)at;
   const NoliPrescribed* prescribed = &stage->prescribed;
@@ -325,6 +345,12 @@ const NoliTermType noli_term_block_drag = {.name = "mass damping of elements",
                                            .loss = block_drag_loss};
 const NoliTermType noli_term_load = {
     .name = "load", .role = NOLI_ROLE_LOAD, .size = sizeof(NoliLoad), .list = list_load};
+const NoliTermType noli_term_pressure = {.name = "pressure",
+                                         .role = NOLI_ROLE_LOAD,
+                                         .on_vertices = true,
+                                         .size = sizeof(PressureTerm),
+                                         .list = list_pressure,
+                                         .magnitude = pressure_magnitude};
 const NoliTermType noli_term_springs = {.name = "springs",
                                         .role = NOLI_ROLE_SPRINGS,
                                         .size = sizeof(NoliSprings),

@@ -4,6 +4,7 @@
 #define MSH22 "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"
 #define MSH41 "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n"
 #define NODES22 "$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n"
+#define MEDIT "MeshVersionFormatted 2\nDimension 2\nVertices\n3\n0 0 1 1 0 1\n0 1 1\n"
 #define VTK "# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\n"
 #define VTK_POINTS "POINTS 4 double\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n"
 #define PLY "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\n"
@@ -76,6 +77,21 @@ static const struct {
     {"b.vtk", VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 3\n",
      "b.vtk:12: the file has CELLS but no CELL_TYPES"},
     {"b.vtk", VTK "POINTS 4 quad\n", "b.vtk:5: expected a type such as double, got 'quad'"},
+    {"b.mesh", "Vertices 3\n", "b.mesh:1: expected MeshVersionFormatted, got 'Vertices'"},
+    {"b.mesh", MEDIT "Hexahedra\n1\n",
+     "b.mesh:7: 'Hexahedra' is not supported: only Vertices, "
+     "Edges, Triangles and Tetrahedra are read"},
+    {"b.mesh", MEDIT "Triangles\n1\n1 2 4 7\n",
+     "b.mesh:9: a vertex of the cell must be in 1 to 3, got '4'"},
+    {"b.mesh", MEDIT "Triangles\n2000000000\n1 2 3 7\n",
+     "b.mesh:8: 2000000000 triangles do not fit in the 9 bytes that are left"},
+    {"b.mesh", MEDIT "Triangles\n1\n1 2 3 ",
+     "b.mesh:9: expected the reference of the cell, got the end of the file"},
+    {"b.mesh", "MeshVersionFormatted 2\nDimension 3\nTriangles\n0\n",
+     "b.mesh:3: 'Triangles' before Vertices"},
+    {"b.mesh", "MeshVersionFormatted 2\nVertices\n0\n", "b.mesh:2: Vertices before Dimension"},
+    {"b.mesh", "MeshVersionFormatted 2\nDimension 4\n",
+     "b.mesh:2: the dimension must be in 2 to 3, got '4'"},
     {"b.obj", "v 0 0 0\nv 1 0\nf 1 2 3\n",
      "b.obj:2: expected a coordinate, got the end of the line"},
     {"b.obj", "v 0 0\nv 1 0 2\nl 1 2\n",

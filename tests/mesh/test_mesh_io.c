@@ -275,6 +275,14 @@ static TestBytes seg(void) {
   return text("# lines\nv 0 0 0\nv 1e0 0 -.5\n\ns 1 2\ns 2 3\nv 2. +0 0 # late\n");
 }
 
+// Sections in any order after the vertices, with comments; an edge of the tetrahedron.
+static TestBytes medit(void) {
+  return text("# made by hand\nMeshVersionFormatted 2\nDimension\n3\n\nVertices # four\n4\n"
+              "0 0 0 1\n1 0 0 1\n0 1 0 1 # here\n0 0 1.5 2\nCorners 2\n1 2\nTriangles\n2\n"
+              "1 3 2 11\n1 2 4 12\nNormals 1\n0 0 1\nNormalAtVertices 1\n1 1\n"
+              "Edges 1\n1 2 9\nTetrahedra\n1\n1 2 3 4 21\nEnd\nno more\n");
+}
+
 typedef struct Variant {
   const char* name;
   const char* path;
@@ -327,6 +335,7 @@ static const Variant variants[] = {
     {"ply big", "variant.PLY", ply_big, 4, 0, 1, 1, 0, false},
     {"stl text", "variant.stl", stl_text, 4, 0, 2, 0, 0, false},
     {"stl binary", "variant.stl", stl_binary, 4, 0, 2, 0, 0, false},
+    {"medit", "variant.mesh", medit, 4, 1, 2, 0, 0, true},
     {"obj", "variant.obj", obj, 8, 0, 3, 2, 1, false},
     {"seg", "variant.seg", seg, 3, 0, 0, 2, 0, false},
     {"pt", "variant.pt", pt, 2, 0, 0, 0, 2, false},

@@ -434,6 +434,35 @@ static void expressions_know_their_functions(void** state) {
   test_context_done(&context);
 }
 
+// A pressure is one number or expression, or controlled; a traction is a vector.
+static void loads_on_faces_are_read(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  ASSERT_OK(parse_quoted(context,
+                         "{'time': {'steps': 1}, 'bodies': [{'name': 'a', 'mesh': {'box': {}}}],"
+                         "'forces': [{'body': 'a', 'pressure': '2*t + X'},"
+                         "{'body': 'a', 'pressure': 'controlled'}, {'body': 'a', 'pressure': 7},"
+                         "{'body': 'a', 'traction': [0, 't', 3]}]}",
+                         &scene));
+  const NoliForceDef* force = noli_scene_sim_def(scene)->forces;
+  const char* const kinds[] = {"pressure", "pressure", "pressure", "traction"};
+  const double want[4][3] = {{9.0, 0, 0}, {0}, {7.0, 0, 0}, {0, 3.0, 3.0}}, X[3] = {3, 4, 5};
+  for (int i = 0; i < 4; i++) {
+    double value[3] = {0};
+    assert_string_equal(force[i].kind, kinds[i]);
+    assert_true(force[i].controlled == (i == 1) && force[i].where != NULL);
+    if (!force[i].controlled) {
+      force[i].value(force[i].user, 3.0, X, value);
+    }
+    for (int k = 0; k < 3; k++) {
+      ASSERT_NEAR(value[k], want[i][k], 1e-14);
+    }
+  }
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(motions_match_closed_forms),
@@ -446,6 +475,7 @@ int main(void) {
       cmocka_unit_test(rotation_keeps_the_shape),
       cmocka_unit_test(sequences_are_linear_between_frames),
       cmocka_unit_test(expressions_know_their_functions),
+      cmocka_unit_test(loads_on_faces_are_read),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

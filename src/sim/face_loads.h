@@ -1,0 +1,15 @@
+// Tractions and pressures on faces: forces of the definition whose values are per area.
+#pragma once
+
+#include "sim/simulation.h"
+
+// Finds the faces of force number `index` of the model, whose nodes are known: triangles of the
+// surface of its body (segments in a plane) of which all corners are among its nodes. Pressures are
+// also added to model->problem.pressed. Fails with NOLI_ERROR_ARGUMENT if there are none, or the
+// elements are curved or of high order; NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_face_loads_build(NoliModel* model, const NoliSimDef* def,
+                                                  int32_t index);
+
+// Adds a traction or pressure whose values at nodes are `value` (n_vert x 3) to the load of the
+// stage, and sets the pressure of its faces. `scratch` has n_vert x 3 doubles.
+void noli_face_loads_collect(NoliSim* sim, const NoliForce* force, double* value, double* scratch);

@@ -1,0 +1,246 @@
+// Tractions and pressures on the faces of bodies, against closed forms.
+#include "world.h"
+
+#include <string.h>
+
+static const double origin[3] = {0.0, 0.0, 0.0};
+
+static void constant(void* user, double t, const double X[3], double value[3]) {
+  (void)t, (void)X;
+  memcpy(value, user, 3 * sizeof *value);
+}
+
+// Vertices whose coordinate is `at`; returns their number.
+static int32_t select_plane(const NoliMesh* mesh, int axis, double at, int32_t* node) {
+  int32_t n = 0;
+  for (int32_t i = 0; i < mesh->n_vert; i++) {
+    if (fabs(mesh->x[3 * i + axis] - at) < 1e-9) {
+      node[n++] = i;
+    }
+  }
+  return n;
+}
+
+typedef struct Loaded {
+  World world;
+  NoliForceDef force;
+  double value[3];
+  int32_t pulled[2000], held[3][2000];
+  int32_t n_pulled;
+} Loaded;
+
+static void set_quasi_static(World* world) {
+  world->def.integrator = "quasi_static";
+  world->def.time_step = 1.0;
+  world->def.gravity[1] = 0.0;
+  world->def.contact = false;
+  world->def.tolerance = (NoliScaled){1e-10, false};
+}
+
+// A box of length 2 in x with symmetry planes at its lower sides.
+static void make_supported_box(Loaded* l, const char* kind, int32_t order, const char* solver) {
+  NoliMesh* mesh = NULL;
+  const double size[3] = {2.0, 1.0, 1.0};
+  const int32_t cells[3] = {4, 2, 2};
+  l->world = world_new(1);
+  ASSERT_OK(noli_mesh_make_box(l->world.context, size, cells, false, &mesh));
+  int32_t body = world_add(&l->world, mesh, (double[3]){1.0, 0.5, 0.5});
+  l->world.body[body].order = order;
+  l->world.body[body].material.law = "stvk";
+  l->world.body[body].material.young = 1e6;
+  l->world.body[body].material.poisson = 0.3;
+  for (int axis = 0; axis < 3; axis++) {
+    NoliMotionDef* motion = world_add_motion(&l->world, body, NULL, NULL);
+    motion->node = l->held[axis];
+    motion->n_node = select_plane(mesh, axis, 0.0, l->held[axis]);
+    for (int k = 0; k < 3; k++) {
+      motion->free_axis[k] = k != axis;
+    }
+  }
+  l->force = noli_default_force_def();
+  l->force.kind = kind;
+  l->force.value = constant;
+  l->force.user = l->value;
+  l->world.def.forces = &l->force;
+  l->world.def.n_forces = 1;
+  l->world.def.solver = solver;
+  set_quasi_static(&l->world);
+}
+
+// A bar under a traction, and under the negative pressure that is the same to first order.
+static void bars_extend_by_traction_over_modulus(void** state) {
+  (void)state;
+  const char* const kinds[] = {"traction", "pressure"};
+  for (int k = 0; k < 4; k++) {
+    Loaded l = {0};
+    make_supported_box(&l, kinds[k % 2], 1, k < 2 ? "projected_newton" : "implicit_newton");
+    l.value[0] = k % 2 == 0 ? 10.0 : -10.0;
+    l.value[1] = 77.0 * (k % 2); // a pressure is component 0 alone
+    l.force.node = l.pulled;
+    l.force.n_node = select_plane(l.world.mesh[0], 0, 2.0, l.pulled);
+    world_start(&l.world);
+    world_step(&l.world);
+    const double *x = noli_sim_positions(l.world.sim), *X = l.world.mesh[0]->x;
+    for (int32_t i = 0; i < l.world.mesh[0]->n_vert; i++) {
+      ASSERT_NEAR((x[3 * i] - X[3 * i]) / 1e-5, X[3 * i], 1e-3);
+      ASSERT_NEAR((x[3 * i + 1] - X[3 * i + 1]) / 1e-5, -0.3 * X[3 * i + 1], 1e-3);
+    }
+    double force[3 * 100], sum = 0.0;
+    assert_in_range(l.world.mesh[0]->n_vert, 1, 100);
+    ASSERT_OK(noli_sim_reaction_forces(l.world.sim, force));
+    for (int32_t i = 0; i < l.world.mesh[0]->n_vert; i++) {
+      sum += force[3 * i];
+    }
+    ASSERT_NEAR(sum, -10.0, 1e-3);
+    world_done(&l.world);
+  }
+}
+
+// A closed surface under a uniform pressure p shrinks by p (1 - 2 nu) / E.
+static void pressed_boxes_shrink_evenly(void** state) {
+  (void)state;
+  const char* const solvers[] = {"projected_newton", "implicit_newton", "augmented_lagrangian"};
+  for (int k = 0; k < 3; k++) {
+    Loaded l = {0};
+    make_supported_box(&l, "pressure", 1, solvers[k]);
+    l.value[0] = 100.0;
+    world_start(&l.world);
+    world_step(&l.world);
+    const double *x = noli_sim_positions(l.world.sim), *X = l.world.mesh[0]->x;
+    for (int32_t i = 0; i < 3 * l.world.mesh[0]->n_vert; i++) {
+      ASSERT_NEAR((x[i] - X[i]) / 4e-5, -X[i], 1e-3);
+    }
+    world_done(&l.world);
+  }
+}
+
+// Bodies in plane strain shrink by p (1 + nu) (1 - 2 nu) / E, whatever their thickness, also where
+// they lie at an angle.
+static void pressed_plates_shrink_evenly(void** state) {
+  (void)state;
+  for (int turned = 0; turned < 2; turned++) {
+    Loaded l = {.world = world_new(1), .force = noli_default_force_def(), .value = {100.0}};
+    NoliMesh* mesh = NULL;
+    ASSERT_OK(noli_mesh_make_rectangle(l.world.context, 2.0, 1.0, 4, 2, &mesh));
+    int32_t body = world_add(&l.world, mesh, (double[3]){1.0, 0.5, 0.0}), corner[2] = {-1, -1};
+    for (int32_t i = 0; i < mesh->n_vert; i++) {
+      double x = mesh->x[3 * i], y = mesh->x[3 * i + 1];
+      corner[0] = hypot(x, y) < 1e-9 ? i : corner[0];
+      corner[1] = hypot(x - 2.0, y) < 1e-9 ? i : corner[1];
+      mesh->x[3 * i] = turned ? 0.6 * x - 0.8 * y : x;
+      mesh->x[3 * i + 1] = turned ? 0.8 * x + 0.6 * y : y;
+    }
+    l.world.body[body].plane_strain = 0.4;
+    l.world.body[body].material.young = 1e6;
+    l.world.body[body].material.poisson = 0.3;
+    for (int k = 0; k < 2; k++) {
+      NoliMotionDef* motion = world_add_motion(&l.world, body, NULL, NULL);
+      motion->node = &corner[k];
+      motion->n_node = 1;
+      motion->free_axis[turned ? 1 : 0] = k == 1; // the second one slides
+    }
+    l.force.kind = "pressure";
+    l.force.value = constant;
+    l.force.user = l.value;
+    l.world.def.forces = &l.force;
+    l.world.def.n_forces = 1;
+    set_quasi_static(&l.world);
+    world_start(&l.world);
+    world_step(&l.world);
+    const double *x = noli_sim_positions(l.world.sim), *X = mesh->x;
+    for (int32_t i = 0; i < mesh->n_vert; i++) {
+      const double *a = x + 3 * i, *A = X + 3 * i;
+      ASSERT_NEAR((hypot(a[0], a[1]) - hypot(A[0], A[1])) / 5.2e-5, -hypot(A[0], A[1]), 1e-3);
+    }
+    world_done(&l.world);
+  }
+}
+
+// A cantilever that bends far under a pressure on its upper side: what holds it balances the
+// pressure on the area as it is now, of a traction on that at rest.
+static void held_ends_balance_the_load(void** state) {
+  (void)state;
+  const char* const kinds[] = {"traction", "pressure"};
+  double bent[2];
+  for (int k = 0; k < 2; k++) {
+    Loaded l = {.world = world_new(1), .force = noli_default_force_def()};
+    NoliMesh* mesh = NULL;
+    ASSERT_OK(noli_mesh_make_box(l.world.context, (double[3]){1.0, 0.1, 0.1},
+                                 (int32_t[3]){10, 1, 1}, false, &mesh));
+    int32_t body = world_add(&l.world, mesh, origin);
+    l.world.body[body].material.young = 1e6;
+    l.world.body[body].material.poisson = 0.0;
+    NoliMotionDef* motion = world_add_motion(&l.world, body, NULL, NULL);
+    motion->node = l.held[0];
+    motion->n_node = select_plane(mesh, 0, -0.5, l.held[0]);
+    l.force.kind = kinds[k];
+    l.force.node = l.pulled;
+    l.force.n_node = select_plane(mesh, 1, 0.05, l.pulled);
+    l.force.value = constant;
+    l.force.user = l.value;
+    l.value[k == 0 ? 1 : 0] = k == 0 ? -600.0 : 600.0;
+    l.world.def.forces = &l.force;
+    l.world.def.n_forces = 1;
+    set_quasi_static(&l.world);
+    world_start(&l.world);
+    for (int step = 0; step < 25; step++) {
+      world_step(&l.world);
+    }
+    const double* x = noli_sim_positions(l.world.sim);
+    double force[3 * 100], sum[3] = {0}, want[3] = {0};
+    ASSERT_OK(noli_sim_reaction_forces(l.world.sim, force));
+    for (int32_t i = 0; i < 3 * mesh->n_vert; i++) {
+      sum[i % 3] += force[i];
+    }
+    const NoliSurface* surface = l.world.sim->model->problem.surface;
+    for (int32_t t = 0; t < surface->n_tri; t++) {
+      const int32_t* c = surface->tri + 3 * t;
+      if (mesh->x[3 * c[0] + 1] < 0.049 || mesh->x[3 * c[1] + 1] < 0.049 ||
+          mesh->x[3 * c[2] + 1] < 0.049) {
+        continue;
+      }
+      const double *at = k == 0 ? mesh->x : x, *a = at + 3 * c[0], *b = at + 3 * c[1],
+                   *d = at + 3 * c[2];
+      for (int i = 0; i < 3; i++) {
+        int p = (i + 1) % 3, q = (i + 2) % 3;
+        want[i] += 300.0 * ((b[p] - a[p]) * (d[q] - a[q]) - (b[q] - a[q]) * (d[p] - a[p]));
+      }
+    }
+    for (int i = 0; i < 3; i++) {
+      ASSERT_NEAR(sum[i], want[i], 1e-5 * 60.0);
+    }
+    assert_true(fabs(k == 0 ? sum[1] : sum[0]) > 5.0);
+    bent[k] = noli_sim_positions(l.world.sim)[3 * l.pulled[l.force.n_node - 1] + 1];
+    assert_true(bent[k] < -0.1);
+    world_done(&l.world);
+  }
+  assert_true(fabs(bent[0] - bent[1]) > 1e-3);
+}
+
+static void loads_without_faces_are_refused(void** state) {
+  (void)state;
+  Loaded high = {0};
+  make_supported_box(&high, "pressure", 2, "projected_newton");
+  world_expect_refusal(&high.world,
+                       "force 0, a pressure: the elements of body \"body0\" are curved "
+                       "or of high order");
+  Loaded l = {0};
+  int32_t two[2] = {0, 1};
+  make_supported_box(&l, "pressure", 1, "projected_newton");
+  l.force.node = two;
+  l.force.n_node = 2;
+  l.force.where = "scene.json:7: forces[0]";
+  world_expect_refusal(&l.world, "scene.json:7: forces[0]: force 0, a pressure: body \"body0\" has "
+                                 "no face with all its vertices among those given");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bars_extend_by_traction_over_modulus),
+      cmocka_unit_test(pressed_boxes_shrink_evenly),
+      cmocka_unit_test(pressed_plates_shrink_evenly),
+      cmocka_unit_test(held_ends_balance_the_load),
+      cmocka_unit_test(loads_without_faces_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -156,6 +156,45 @@ static void pressed_plates_shrink_evenly(void** state) {
   }
 }
 
+// A free sphere of thin shell is stretched by p R (1 - nu) / (2 E t) and stays where it is; with
+// the pressure written between steps.
+static void inflated_spheres_grow_in_place(void** state) {
+  (void)state;
+  Loaded l = {.world = world_new(1), .force = noli_default_force_def()};
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_icosphere(l.world.context, 0.1, 12, &mesh));
+  int32_t body = world_add(&l.world, mesh, origin), n;
+  l.world.body[body].shell.thickness = 0.002;
+  l.world.body[body].material.young = 1e6;
+  l.world.body[body].material.poisson = 0.3;
+  l.force.kind = "pressure";
+  l.force.controlled = true;
+  l.world.def.forces = &l.force;
+  l.world.def.n_forces = 1;
+  l.world.def.gravity[1] = 0.0;
+  l.world.def.time_step = 0.005;
+  l.world.def.tolerance = (NoliScaled){1e-9, false};
+  world_start(&l.world);
+  double* value = noli_sim_force_values(l.world.sim, 0, NULL, &n);
+  assert_int_equal(n, mesh->n_vert);
+  for (int32_t i = 0; i < n; i++) {
+    value[3 * i] = -10.0; // against the normals, which point outward
+  }
+  for (int step = 0; step < 30; step++) {
+    world_step(&l.world);
+  }
+  double centre[3], mean = 0.0;
+  world_centre(&l.world, body, centre);
+  for (int32_t i = 0; i < n; i++) {
+    const double* x = noli_sim_positions(l.world.sim) + 3 * i;
+    mean += sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) / n;
+  }
+  print_message("stretch over that of a membrane: %.4f\n", (mean / 0.1 - 1.0) / 1.75e-4);
+  ASSERT_NEAR((mean / 0.1 - 1.0) / 1.75e-4, 1.0, 0.02);
+  ASSERT_NEAR(centre[0] * centre[0] + centre[1] * centre[1] + centre[2] * centre[2], 0.0, 1e-24);
+  world_done(&l.world);
+}
+
 // A cantilever that bends far under a pressure on its upper side: what holds it balances the
 // pressure on the area as it is now, of a traction on that at rest.
 static void held_ends_balance_the_load(void** state) {
@@ -239,6 +278,7 @@ int main(void) {
       cmocka_unit_test(bars_extend_by_traction_over_modulus),
       cmocka_unit_test(pressed_boxes_shrink_evenly),
       cmocka_unit_test(pressed_plates_shrink_evenly),
+      cmocka_unit_test(inflated_spheres_grow_in_place),
       cmocka_unit_test(held_ends_balance_the_load),
       cmocka_unit_test(loads_without_faces_are_refused),
   };

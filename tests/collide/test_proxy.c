@@ -328,6 +328,24 @@ static void limits(void** state) {
   body_end(&body);
 }
 
+// Forces f on nodes, at X, have the resultant and the moment of the forces f_c on the proxy.
+static void assert_same_resultant(const NoliProxy* proxy, const double* X, const double* f_c,
+                                  const double* f) {
+  NoliVec3 excess = {0}, moment = {0};
+  for (int64_t v = 0; v < proxy->n_node; v++) {
+    NoliVec3 force = noli_load3(f + 3 * v);
+    excess = noli_add3(excess, force);
+    moment = noli_add3(moment, noli_cross3(noli_load3(X + 3 * v), force));
+  }
+  for (int64_t v = 0; v < proxy->n_vert; v++) {
+    NoliVec3 force = noli_load3(f_c + 3 * v);
+    excess = noli_sub3(excess, force);
+    moment = noli_sub3(moment, noli_cross3(noli_load3(proxy->X + 3 * v), force));
+  }
+  ASSERT_AT_MOST(noli_norm3(excess), 1e-10);
+  ASSERT_AT_MOST(noli_norm3(moment), 1e-10);
+}
+
 // Followers give the same positions and forces as the proxy they come from; the vertices that copy
 // nodes are those nodes.
 static void followers_of_a_proxy(void** state) {
@@ -381,20 +399,7 @@ static void followers_of_a_proxy(void** state) {
     for (int32_t i = 0; i < 3 * followers.n_node; i++) {
       ASSERT_NEAR(f[i], want[i], 1e-13);
     }
-
-    // resultant and moment are those on the proxy
-    NoliVec3 excess = {0}, moment = {0};
-    for (int64_t v = 0; v < followers.n_node; v++) {
-      excess = noli_add3(excess, noli_load3(f + 3 * v));
-      moment = noli_add3(moment, noli_cross3(noli_load3(X + 3 * v), noli_load3(f + 3 * v)));
-    }
-    for (int64_t v = 0; v < proxy.n_vert; v++) {
-      NoliVec3 force = noli_load3(f_c + 3 * v);
-      excess = noli_sub3(excess, force);
-      moment = noli_sub3(moment, noli_cross3(noli_load3(proxy.X + 3 * v), force));
-    }
-    ASSERT_AT_MOST(noli_norm3(excess), 1e-10);
-    ASSERT_AT_MOST(noli_norm3(moment), 1e-10);
+    assert_same_resultant(&proxy, X, f_c, f);
     free(place);
     free(x);
     free(X);

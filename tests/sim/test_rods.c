@@ -404,7 +404,7 @@ static void points_are_called_points(void** state) {
   noli_sim_check_free(world.context, &defect);
   world_done(&world);
 
-  // obstacles
+  // the pair that blocks a motion
   static const double speed[2] = {10.0, 0.0};
   world = two_points(0.05);
   world_add_motion(&world, 1, move_aside, (void*)(uintptr_t)&speed[0]);

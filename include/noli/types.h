@@ -39,9 +39,6 @@ typedef struct NoliMaterialDef {
   void* reserved[2]; ///< NULL
 } NoliMaterialDef;
 
-#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
-_Static_assert(sizeof(double) >= sizeof(void*), "parameters take the room of reserved pointers");
-#endif
 
 /// A thin body: a mesh of triangles that deforms in space, with a resistance to stretching and
 /// shearing in its surface and one to bending. Its triangles need not be oriented alike, edges may

@@ -158,7 +158,6 @@ typedef struct NoliMaterialDef {
   double parameter[6];
   void* reserved[2];
 } NoliMaterialDef;
-_Static_assert(sizeof(double) >= sizeof(void*), "parameters take the room of reserved pointers");
 typedef struct NoliShellDef {
   double thickness;
   double bending;

@@ -662,9 +662,10 @@ def _members(struct) -> dict[str, Any]:
 
 
 def _values(struct) -> dict[str, Any]:
-    """Numbers and texts of a definition."""
-    return {name: decode(getattr(struct, name)) if kind.kind == "pointer" else getattr(struct, name)
-            for name, kind in _members(struct).items() if kind.kind in ("primitive", "pointer")}
+    """Numbers, lists of numbers and texts of a definition."""
+    read = {"primitive": lambda value: value, "pointer": decode, "array": list}
+    return {name: read[kind.kind](getattr(struct, name)) for name, kind in _members(struct).items()
+            if kind.kind in read}
 
 
 def _assign(struct, values: Mapping[str, Any], what: str, excluded: Sequence[str] = ()) -> list:

@@ -178,7 +178,11 @@ class Parameters(unittest.TestCase):
                                             "material": {"law": "stvk", "poisson": 0.3}, "translate": [0, 1, 0]}]))
         sim.set_material("cube", density=2000)
         self.assertEqual(sim.material("cube") | {"damping": 0}, {"law": "stvk", "young": 1e5, "poisson": 0.3,
-                                                                "density": 2000, "damping": 0, "mass_damping": 0})
+                                                                "density": 2000, "damping": 0, "mass_damping": 0,
+                                                                "parameter": [0] * 6})
+        sim.set_material("cube", law="mooney_rivlin", parameter=[1e5, 2e4, 0, 0, 0, 0])
+        self.assertEqual(sim.material("cube")["parameter"][:2], [1e5, 2e4])
+        sim.set_material("cube", law="stvk", parameter=[0] * 6)
         self.assertAlmostEqual(sim.body_state("cube").mass, 2)
         with self.assertRaisesRegex(TypeError, 'material: unknown "colour"; known: law, young'):
             sim.set_material("cube", colour=1)

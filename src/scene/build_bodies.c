@@ -1,5 +1,7 @@
 #include "scene/build.h"
 
+#include "material/material.h"
+
 #include "scene/select.h"
 #include "scene/store.h"
 
@@ -13,6 +15,7 @@ static NoliStatus read_parameters(const NoliSceneSource* source, const NoliScene
   NoliSceneNode node = noli_scene_member(entry, "material");
   NoliSceneNode ogden = noli_scene_member(&node, "ogden");
   NoliSceneNode c10 = noli_scene_member(&node, "c10"), c01 = noli_scene_member(&node, "c01");
+  NoliSceneNode bulk = noli_scene_member(&node, "bulk");
   const NoliSceneNode* c = c10.value != NULL ? &c10 : &c01;
   NOLI_SCENE_CHECK(source, &ogden, ogden.value == NULL || strcmp(material->law, "ogden") == 0,
                    "is for the law \"ogden\", not for \"%s\"", material->law);
@@ -31,6 +34,12 @@ static NoliStatus read_parameters(const NoliSceneSource* source, const NoliScene
   if (c->value != NULL) {
     material->parameter[0] = noli_scene_number(&c10);
     material->parameter[1] = noli_scene_number(&c01);
+  }
+  if (bulk.value != NULL) {
+    NOLI_SCENE_CHECK(source, &bulk, noli_material_has_parameters(material),
+                     "is for the laws \"ogden\" and \"mooney_rivlin\" with their parameters");
+    double shear = noli_material_lame(material).mu, modulus = noli_scene_number(&bulk);
+    material->poisson = (3.0 * modulus - 2.0 * shear) / (6.0 * modulus + 2.0 * shear);
   }
 done:
   return status;

@@ -175,12 +175,42 @@ static void tennis_balls_bounce_higher_with_less_damping(void** state) {
   ASSERT_AT_LEAST(euler, 0.0);
 }
 
+// ---- rubber -------------------------------------------------------------------------------------
+
+// Both blocks reach three times their length; the forces are those of incompressible solids with
+// the parameters of the scene, times the area at rest.
+static void rubber_is_stretched(void** state) {
+  (void)state;
+  Run run = start("examples/rubber.json", 0, NULL);
+  for (int i = 0; i < 10; i++) {
+    step(&run);
+  }
+  static const double terms[2][3][2] = {{{3.2e5, 2.0}, {8e4, -2.0}, {0.0, 1.0}},
+                                        {{4.095e5, 1.3}, {3e3, 5.0}, {1e4, -2.0}}};
+  const char* const names[] = {"pull_mooney", "pull_ogden"};
+  for (int b = 0; b < 2; b++) {
+    double want = 0.0, stretch = 3.0;
+    for (int k = 0; k < 3; k++) {
+      double a = terms[b][k][1];
+      want += 2.0 * terms[b][k][0] / a * (pow(stretch, a - 1.0) - pow(stretch, -0.5 * a - 1.0));
+    }
+    NoliReaction reaction;
+    int32_t motion = noli_sim_find_motion(run.sim, names[b]);
+    assert_true(motion != NOLI_NULL_INDEX);
+    ASSERT_OK(noli_sim_reaction(run.sim, motion, NULL, &reaction));
+    print_message("%s: %.3f N, closed form %.3f N\n", names[b], reaction.force[0], want * 4e-4);
+    ASSERT_NEAR(reaction.force[0], want * 4e-4, 2e-3 * want * 4e-4);
+  }
+  finish(&run);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pads_lift_the_bowl_by_friction),
       cmocka_unit_test(spinning_ball_bounces_in_a_box),
       cmocka_unit_test(squished_balls_keep_their_volume_by_what_fills_them),
       cmocka_unit_test(tennis_balls_bounce_higher_with_less_damping),
+      cmocka_unit_test(rubber_is_stretched),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,6 +60,7 @@ static void refusals_name_the_place(void** state) {
       {"{\"law\": \"ogden\", \"ogden\": [[-1e5, 2]]}", "{}", "shear modulus"},
       {"{\"law\": \"mooney_rivlin\", \"c01\": -1}", "{}", "shear modulus"},
       {"{\"law\": \"ogden\", \"ogden\": [[1e5, 0]]}", "{}", "exponent 1"},
+      {"{\"bulk\": 1e9}", "{}", "bodies[0].material.bulk: is for the laws"},
   };
   NoliContext* context = test_context(1);
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {

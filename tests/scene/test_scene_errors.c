@@ -275,7 +275,7 @@ static const BadScene bad_scenes[] = {
     {4, "obstacles[0].motion[1]", "needs one of", OBSTACLE("'motion': [{'hold': true}, {}]")},
     {4, "obstacles[0].as", "did you mean \"edges\"?", OBSTACLE("'as': 'edge'")},
     // forces
-    {3, "forces[0]", "needs exactly one of \"acceleration\", \"nodal\", \"total\", got none",
+    {3, "forces[0]", "needs exactly one of \"acceleration\", \"nodal\", \"total\", \"traction\", \"pressure\", got none",
      FORCE("'from': 1")},
     {4, "forces[0].nodal[2]", "misplaced colon", FORCE("'nodal': [0, 0, 't : 1']")},
     {4, "forces[0].to", "must be later than \"from\"",

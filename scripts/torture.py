@@ -158,7 +158,9 @@ def largest_gain(scene, start, rows):
         slack = mass * speed * (before["max_speed"] + speed) + 1e-12 * abs(row["gravity"])
         there = before["kinetic"] + before["elastic"] + abs(before["contact_energy"])
         given = abs(before["gravity"] - row["gravity"])
-        gain = energy_of(row) - energy_of(before) - before["contact_energy"]
+        # a barrier that becomes stiffer stores more
+        stiffer = max(row["kappa"] / before["kappa"], 1.0) if before["kappa"] > 0.0 else 1.0
+        gain = energy_of(row) - energy_of(before) - stiffer * before["contact_energy"]
         gain /= there + given + slack + 1e-300
         if gain > largest:
             largest, at = gain, int(row["step"])

@@ -420,8 +420,9 @@ typedef struct NoliSimDef {
                            ///< "augmented_lagrangian" (where "residual" asks for both), else
                            ///< residual
   NoliScaled tolerance;    ///< eps_d, m/s: residual: stop when max |Newton step| / h is below;
-                           ///< default 1e-2 l; a relative one is at least 1e-6
-                           ///< of the largest speed at the start of the step
+                           ///< default 1e-2 l; a relative one counts in l per s or,
+                           ///< if more, 1e-4 of the largest speed at the start of
+                           ///< the step
   double toi_tolerance;    ///< epsilon in (0, 1): toi: stop when the targets of the first
                            ///< iterations weigh less ([Zheng2025] eq. 9); default 1e-3
   int32_t min_iterations;  ///< K_min: toi: minimum number of iterations of a step; 0 (default): 2,

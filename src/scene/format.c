@@ -933,8 +933,9 @@ OBJECT(
           INTO(NoliSimDef, termination)),
     FIELD("tolerance", positive_scaled, "\"1e-2 l\"", "m/s",
           "`residual`: a step is solved when the Newton correction divided by h is below this "
-          "everywhere. `\"NUMBER l\"` is at least 1e-6 of the largest speed at the start of the "
-          "step.",
+          "everywhere. `\"NUMBER l\"` is NUMBER times l per second or, if that is more, times 1e-4 "
+          "of "
+          "the largest speed at the start of the step.",
           INTO(NoliSimDef, tolerance)),
     FIELD("toi_tolerance", open_share, "1e-3", NULL,
           "`toi`: a step is solved when the weight of the first iterations in the result is below "

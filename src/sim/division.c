@@ -110,30 +110,10 @@ static NoliStatus try_step(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_parts
                       : solve_parts(sim, solve, n_parts, friction_iterations);
 }
 
-// Why a step failed at first, and that its parts failed too.
-static NoliStatus fail_divided(NoliSim* sim, NoliStatus status, const char* first) {
-  char last[512];
-  snprintf(last, sizeof last, "%s", noli_context_message(sim->context));
-  if (sim->n_parts == 1) {
-    return noli_fail(sim->context, status, "%s; with prescribed nodes held: %s", first, last);
-  }
-  return noli_fail(sim->context, status, "%s; in %d parts: %s", first, sim->n_parts, last);
-}
-
 // Whether a step failed because bodies squeezed by prescribed nodes do not come to rest after
 // contact has stopped the nodes. Parts of the step only squeeze to the same point.
 static bool motion_is_stopped(const NoliSim* sim, NoliStatus status) {
   return status == NOLI_NOT_CONVERGED && sim->stage->prescribed.stopped;
-}
-
-// The full step with prescribed nodes held where they start.
-static NoliStatus solve_held(NoliSim* sim, NoliSolveStepFn* solve, int32_t* friction_iterations) {
-  sim->holds_motion = true;
-  noli_log(sim->context, NOLI_LOG_INFO, "step %lld is solved with prescribed nodes held: %s",
-           (long long)*sim->state.step + 1, noli_context_message(sim->context));
-  NoliStatus status = try_step(sim, solve, 1, friction_iterations);
-  sim->holds_motion = false;
-  return status;
 }
 
 // What has been tried of a time step.
@@ -151,29 +131,49 @@ static void keep_reason(NoliSim* sim, Attempt* attempt) {
   }
 }
 
-// The step in `attempt->n_parts` parts, in smaller ones while these fail, then without the motion
-// that contact has stopped.
-static NoliStatus divide(NoliSim* sim, Attempt* attempt) {
-  int64_t most = sim->model->problem.max_substeps;
-  int32_t* friction_iterations = &attempt->friction_iterations;
-  NoliStatus status = try_step(sim, attempt->solve, attempt->n_parts, friction_iterations);
+// Why a step failed at first, and that all other attempts failed too.
+static NoliStatus fail_divided(NoliSim* sim, NoliStatus status, const Attempt* attempt) {
+  char last[512], parts[32] = "";
+  snprintf(last, sizeof last, "%s", noli_context_message(sim->context));
+  if (sim->n_parts > 1) {
+    snprintf(parts, sizeof parts, "%sin %d parts", attempt->held ? ", " : "", sim->n_parts);
+  }
+  return noli_fail(sim->context, status, "%s; %s%s: %s", attempt->first,
+                   attempt->held       ? "with prescribed nodes held"
+                   : sim->n_parts == 1 ? "by projected_newton"
+                                       : "",
+                   parts, last);
+}
 
-  // halve the parts until they can be solved
-  while (may_recover(sim, status) && !motion_is_stopped(sim, status) &&
+// The step in `attempt->n_parts` parts, and in smaller ones while these fail.
+static NoliStatus halve(NoliSim* sim, Attempt* attempt) {
+  int64_t most = sim->model->problem.max_substeps;
+  NoliStatus status =
+      try_step(sim, attempt->solve, attempt->n_parts, &attempt->friction_iterations);
+  while (may_recover(sim, status) && (sim->holds_motion || !motion_is_stopped(sim, status)) &&
          2 * (int64_t)attempt->n_parts <= most) {
     keep_reason(sim, attempt);
     attempt->n_parts *= 2;
     noli_log(sim->context, NOLI_LOG_INFO, "step %lld is divided into %d parts: %s",
              (long long)*sim->state.step + 1, attempt->n_parts, noli_context_message(sim->context));
-    status = try_step(sim, attempt->solve, attempt->n_parts, friction_iterations);
+    status = try_step(sim, attempt->solve, attempt->n_parts, &attempt->friction_iterations);
   }
+  return status;
+}
 
-  // or continue without the motion that contact has stopped
+// The step, or the step without the motion that contact has stopped: prescribed nodes are held
+// where they start.
+static NoliStatus divide(NoliSim* sim, Attempt* attempt) {
+  NoliStatus status = halve(sim, attempt);
   attempt->held = motion_is_stopped(sim, status);
   if (attempt->held) {
     keep_reason(sim, attempt);
+    noli_log(sim->context, NOLI_LOG_INFO, "step %lld is solved with prescribed nodes held: %s",
+             (long long)*sim->state.step + 1, noli_context_message(sim->context));
     attempt->n_parts = 1;
-    status = solve_held(sim, attempt->solve, friction_iterations);
+    sim->holds_motion = true;
+    status = halve(sim, attempt);
+    sim->holds_motion = false;
   }
   return status;
 }
@@ -200,7 +200,7 @@ NoliStatus noli_sim_solve_or_divide(NoliSim* sim, NoliSolveStepFn* solve,
     *sim->state.parts = attempt.n_parts;
     *sim->state.held = attempt.held ? *sim->state.held + 1 : 0;
   } else if (status > NOLI_OK && status != NOLI_CANCELLED && sim->n_retries > 0) {
-    status = fail_divided(sim, status, attempt.first);
+    status = fail_divided(sim, status, &attempt);
   }
   return status;
 }

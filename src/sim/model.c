@@ -22,9 +22,9 @@
 // Largest rounding error allowed, as a share of the contact distance and of edges.
 #define COARSEST 0.01
 
-// A relative tolerance, a length per second, is at least this share of the largest speed: small
-// bodies that are fast need no more digits than large ones.
-#define SPEED_SHARE 1e-6
+// A relative tolerance counts in sizes of the scene per second, or, where it is more, in this share
+// of the largest speed: small bodies that are fast need no more digits than large ones.
+#define SPEED_SHARE 1e-4
 
 static NoliStatus copy_names(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
@@ -191,6 +191,12 @@ static NoliStatus make_law(NoliModel* model, const NoliSimDef* def, const char* 
       where, law->v_s, problem->friction_speed);
 done:
   return status;
+}
+
+void noli_model_set_tolerance(NoliModel* model, NoliScaled tolerance) {
+  NoliProblem* problem = &model->problem;
+  problem->tolerance = noli_resolve(tolerance, problem->diagonal);
+  problem->speed_share = tolerance.relative ? SPEED_SHARE * tolerance.value : 0.0;
 }
 
 // The friction law of each pair: law 0 by default, then the laws of pairs.
@@ -494,8 +500,7 @@ static NoliStatus set_parameters(NoliModel* model, const NoliSimDef* def) {
   NoliProblem* problem = &model->problem;
   problem->friction_speed = noli_resolve(def->friction_speed, problem->diagonal);
   NOLI_TRY(noli_model_set_friction(model, def));
-  problem->tolerance = noli_resolve(def->tolerance, problem->diagonal);
-  problem->speed_share = def->tolerance.relative ? SPEED_SHARE : 0.0;
+  noli_model_set_tolerance(model, def->tolerance);
   problem->fixed_stiffness = def->barrier_stiffness;
   problem->surface_radius = noli_resolve(def->surface_radius, problem->diagonal);
   problem->ccd = noli_ccd_methods[noli_choice_index(NOLI_CHOICE_CCD, def->ccd)].name;

@@ -111,6 +111,7 @@ void noli_model_destroy(NoliModel** model);
 
 // Replaces the friction of all pairs by that of a definition. On failure (NOLI_ERROR_ARGUMENT,
 // NOLI_ERROR_MEMORY) nothing changes.
+void noli_model_set_tolerance(NoliModel* model, NoliScaled tolerance);
 NOLI_WARN_UNUSED NoliStatus noli_model_set_friction(NoliModel* model, const NoliSimDef* def);
 
 // Validator (base/validate.h).

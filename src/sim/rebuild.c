@@ -232,7 +232,7 @@ static void keep_tolerance(NoliSim* sim, double before) {
   NoliProblem* problem = &sim->model->problem;
   if (tolerance->relative) {
     tolerance->value = before / problem->diagonal;
-    problem->tolerance = noli_resolve(*tolerance, problem->diagonal);
+    noli_model_set_tolerance(sim->model, *tolerance);
   }
 }
 

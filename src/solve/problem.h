@@ -70,7 +70,7 @@ typedef struct NoliProblem {
   double dhat;           // m
   double friction_speed; // eps_v, m/s
   double tolerance;      // eps_d, m/s
-  double speed_share;    // eps_d is at least this share of the largest speed of a step
+  double speed_share;    // eps_d is at least this share of the largest speed of a step; or 0
   const char* ccd;
   double fixed_stiffness;      // Pa/m, of the barrier; 0: adaptive
   int32_t friction_iterations; // 0: until convergence

@@ -15,7 +15,7 @@ static NoliStatus read_parameters(const NoliSceneSource* source, const NoliScene
   NoliSceneNode node = noli_scene_member(entry, "material");
   NoliSceneNode ogden = noli_scene_member(&node, "ogden");
   NoliSceneNode c10 = noli_scene_member(&node, "c10"), c01 = noli_scene_member(&node, "c01");
-  NoliSceneNode bulk = noli_scene_member(&node, "bulk");
+  NoliSceneNode bulk = noli_scene_member(&node, "bulk"), young = noli_scene_member(&node, "young");
   const NoliSceneNode* c = c10.value != NULL ? &c10 : &c01;
   NOLI_SCENE_CHECK(source, &ogden, ogden.value == NULL || strcmp(material->law, "ogden") == 0,
                    "is for the law \"ogden\", not for \"%s\"", material->law);
@@ -35,6 +35,12 @@ static NoliStatus read_parameters(const NoliSceneSource* source, const NoliScene
     material->parameter[0] = noli_scene_number(&c10);
     material->parameter[1] = noli_scene_number(&c01);
   }
+  // the default is filled in
+  NOLI_SCENE_CHECK(source, &young,
+                   (ogden.value == NULL && c->value == NULL) || young.value == NULL ||
+                       noli_scene_number(&young) == noli_default_material_def().young,
+                   "is not used with the parameters of the law \"%s\", which replace it",
+                   material->law);
   if (bulk.value != NULL) {
     NOLI_SCENE_CHECK(source, &bulk, noli_material_has_parameters(material),
                      "is for the laws \"ogden\" and \"mooney_rivlin\" with their parameters");

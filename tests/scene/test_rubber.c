@@ -60,6 +60,8 @@ static void refusals_name_the_place(void** state) {
       {"{\"law\": \"ogden\", \"ogden\": [[-1e5, 2]]}", "{}", "shear modulus"},
       {"{\"law\": \"mooney_rivlin\", \"c01\": -1}", "{}", "shear modulus"},
       {"{\"law\": \"ogden\", \"ogden\": [[1e5, 0]]}", "{}", "exponent 1"},
+      {"{\"law\": \"mooney_rivlin\", \"c10\": 1e5, \"young\": 3e5}", "{}",
+       "bodies[0].material.young"},
       {"{\"bulk\": 1e9}", "{}", "bodies[0].material.bulk: is for the laws"},
   };
   NoliContext* context = test_context(1);

@@ -58,7 +58,7 @@ static inline NoliRunDef noli_default_run_def(void) {
 NOLI_API const char* noli_run_frame_format(int32_t index);
 
 /// The name of the `index`-th field that frames may have beyond those which all have, such as
-/// `stress`; NULL past the last. Formats without cells leave them out. docs/results.md
+/// `stress`; NULL past the last. They are an error with formats without cells. docs/results.md
 NOLI_API const char* noli_run_frame_field(int32_t index);
 
 /// The name of the list of frames that the `index`-th format writes, such as frames.pvd; NULL past

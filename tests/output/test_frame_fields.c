@@ -145,6 +145,10 @@ static void unknown_fields_are_refused(void** state) {
   def.fields = (const char* const[]){"gap", "gap"};
   assert_int_equal(noli_run_open(world.context, &def, world.sim, &run), NOLI_ERROR_ARGUMENT);
   assert_non_null(strstr(noli_context_message(world.context), "twice"));
+  def.frame_format = "ply";
+  def.n_fields = 1;
+  assert_int_equal(noli_run_open(world.context, &def, world.sim, &run), NOLI_ERROR_ARGUMENT);
+  assert_non_null(strstr(noli_context_message(world.context), "\"ply\" have no fields"));
   world_done(&world);
 }
 

@@ -253,10 +253,18 @@ grep -q '"failure": "' stuck/summary.json || fail 'a failed run does not say why
 expect 0 'step 0' "$noli" info stuck/checkpoint.h5
 
 # ---- interruption ----
+# waits until a command succeeds, for at most a minute
+await() {
+  tries=0
+  until "$@" >/dev/null 2>&1 || [ $tries -ge 600 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+  done
+}
 sed 's/"steps": 20/"steps": 100000/' scene.json >long.json
 "$noli" run long.json -o long >interrupted 2>&1 &
 process=$!
-sleep 1
+await [ -s long/frame_000005.vtu ]
 expect 4 'another run is writing here' "$noli" run long.json -o long
 kill -INT $process
 wait $process
@@ -270,15 +278,18 @@ expect 0 'resuming from' "$noli" resume long --steps 1
 # a closed terminal, with and without nohup
 "$noli" resume long >said 2>&1 &
 process=$!
-sleep 1
+await grep -q 'resuming from' said
+sleep 0.5
 kill -HUP $process
 wait $process
 got=$?
 [ "$got" -eq 129 ] || fail "SIGHUP: status $got, want 129"
 grep -q 'interrupted after step' said || fail 'SIGHUP did not end the run in order'
+rm said
 (trap '' HUP && exec "$noli" resume long >said 2>&1) &
 process=$!
-sleep 1
+await grep -q 'resuming from' said
+sleep 0.5
 kill -HUP $process
 sleep 0.2
 kill -INT $process
@@ -296,8 +307,7 @@ expect 2 'not a list of frames' "$noli" resume unread --steps 1
 # ---- a folder that is removed ----
 "$noli" run long.json -o gone >said 2>&1 &
 process=$!
-tries=0
-while [ ! -s gone/frame_000005.vtu ] && [ $tries -lt 300 ]; do sleep 0.1; tries=$((tries + 1)); done
+await [ -s gone/frame_000005.vtu ]
 mv gone elsewhere
 wait $process
 got=$?

@@ -16,8 +16,8 @@ TESTS   ?= .
 PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
 .PHONY: help setup build demo all-targets test sanitize thread-check fuzz torture validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
-        bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-public-al \
-        python python-test python-valgrind bench-linear-costs bench-elements bench-tables noli_bench noli_bench_linear noli_bench_elements install clean
+        bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-hard bench-public-al \
+        python python-test python-valgrind bench-linear-costs bench-elements bench-errors bench-tables noli_bench noli_bench_linear noli_bench_elements noli_error_study install clean
 
 help:
 	@echo 'make demo      install missing packages, build, simulate examples/demo.json (./demo does it without make)'
@@ -38,6 +38,7 @@ help:
 	@echo 'make bench-scaling, bench-ablation, bench-conditioning, bench-linear    work per node; ablation of'
 	@echo '               the solver; condition numbers; linear solvers (generated scenes, no data)'
 	@echo 'make bench-gcp, bench-order    the geometric contact potential and the barrier; elements of high order'
+	@echo 'make bench-hard, bench-errors  steps with many iterations: their time; the errors of every solver beside its time'
 	@echo 'make bench-friction    friction solved once per step, and with automatic iterations'
 	@echo 'make bench-bodies    a pile of 100, 1000 and 10,000 bodies'
 	@echo 'make bench-thin      cloth and cards, up to 218,000 vertices'
@@ -118,20 +119,24 @@ docs-update: all-targets
 	@$(PYTHON) scripts/check_docs.py --write --noli $(BUILD)/noli .
 	@$(PYTHON) scripts/validation.py docs
 
-noli_bench noli_bench_linear noli_bench_elements: build
+noli_bench noli_bench_linear noli_bench_elements noli_error_study: build
 	$(call compile,benchmarks,,$@)
 
 bench: noli_bench
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite paper --json out/bench-paper.json $(BENCH)
 
-bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order: bench-%: noli_bench
+bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-hard: bench-%: noli_bench
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite $* --json out/$@.json $(BENCH)
 
 bench-public-al: noli_bench
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite public --set solver.method=augmented_lagrangian --json out/$@.json $(BENCH)
+
+bench-errors: noli_error_study
+	@mkdir -p out
+	@OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 $(BUILD)/noli_error_study --suite hard --csv out/bench-errors.csv $(BENCH)
 
 bench-linear-costs: noli_bench_linear
 	@mkdir -p out

@@ -100,14 +100,22 @@ static void write_cubes(FILE* file, const int number[NUMBERS]) {
 
 // ---- a crash ------------------------------------------------------------------------------------
 
-// The balls hit the floor at 20 m/s, two diameters per step: their paths cross many others.
-static void write_crash(FILE* file, const int number[NUMBERS]) {
+// The balls hit the floor, at 20 m/s two diameters per step: their paths cross many others.
+static void write_crash_at(FILE* file, const int number[NUMBERS], int speed) {
   const double spacing = 0.11;
   fprintf(file, "{\"time\": {\"step\": 0.01, \"steps\": 40}, " SETTINGS ", \"bodies\": [");
-  write_balls(file, number, spacing, 20);
+  write_balls(file, number, spacing, speed);
   fprintf(file, "], ");
   write_walls(file, spacing * number[0], spacing * number[1]);
   fprintf(file, "}");
+}
+
+static void write_crash(FILE* file, const int number[NUMBERS]) {
+  write_crash_at(file, number, 20);
+}
+
+static void write_impact(FILE* file, const int number[NUMBERS]) {
+  write_crash_at(file, (const int[NUMBERS]){3, 3, 2, 4}, number[0]);
 }
 
 // ---- one body -----------------------------------------------------------------------------------
@@ -137,14 +145,23 @@ static void write_squeeze(FILE* file, const int number[NUMBERS]) {
   write_press(file, 0.6, 0.102, 0.001 * number[0]);
 }
 
-// A box of 0.3 m, compressed by a fifth.
-static void write_solid(FILE* file, const int number[NUMBERS]) {
+// A box of 0.3 m, compressed by a fifth; `percent`: a hundred times its Poisson's ratio.
+static void write_box(FILE* file, int cells, int percent) {
   write_head(file);
   fprintf(file,
           "{\"mesh\": {\"box\": {\"size\": [0.3, 0.3, 0.3], \"cells\": [%d, %d, %d]}}, "
-          "\"translate\": [0, 0.151, 0], " SOFT "}",
-          number[0], number[0], number[0]);
+          "\"translate\": [0, 0.151, 0], \"material\": {\"young\": 5e4, \"poisson\": 0.%02d, "
+          "\"density\": 1000}}",
+          cells, cells, cells, percent);
   write_press(file, 0.6, 0.302, 0.18);
+}
+
+static void write_solid(FILE* file, const int number[NUMBERS]) {
+  write_box(file, number[0], 40);
+}
+
+static void write_rubber(FILE* file, const int number[NUMBERS]) {
+  write_box(file, number[0], number[1]);
 }
 
 // A mat of 1 m, and below rods, that fall onto a ball.
@@ -179,10 +196,13 @@ static const Recipe recipes[] = {
     {"pile", "NX NZ NY CELLS", "NX x NZ x NY balls in a box under a descending lid", 4, write_pile},
     {"crash", "NX NZ NY CELLS", "NX x NZ x NY balls that hit a floor between walls at 20 m/s", 4,
      write_crash},
+    {"impact", "SPEED", "the same for 18 balls at SPEED m/s", 1, write_impact},
     {"cubes", "NX NZ NY", "NX x NZ x NY cubes of six tetrahedra that fall onto each other", 3,
      write_cubes},
     {"squeeze", "PERCENT CELLS", "a ball, compressed by PERCENT", 2, write_squeeze},
     {"solid", "CELLS", "a box, compressed by a fifth", 1, write_solid},
+    {"rubber", "CELLS PERCENT", "the same with a Poisson's ratio of PERCENT / 100", 2,
+     write_rubber},
     {"sheet", "CELLS", "a mat that falls onto a ball", 1, write_sheet},
     {"rod", "CELLS", "a rod that falls onto a ball", 1, write_rod},
     {"layers", "LAYERS CELLS", "layers of cloth that fall onto a ball", 2, generated_layers},

@@ -2,8 +2,7 @@
 #include "measure.h"
 
 #include "cpu_time.h"
-#include "generated.h"
-#include "noli/import.h"
+#include "load.h"
 #include "stand_in.h"
 
 #include <errno.h>
@@ -73,38 +72,6 @@ static void shorten(const Run* run, char* message) {
   }
 }
 
-// The text of a file, or NULL.
-static char* file_text(const char* path) {
-  char* text = NULL;
-  size_t size = 0;
-  FILE* from = fopen(path, "rb");
-  FILE* to = from != NULL ? open_memstream(&text, &size) : NULL;
-  for (int c = to != NULL ? getc(from) : EOF; c != EOF; c = getc(from)) {
-    putc(c, to);
-  }
-  if (to != NULL) {
-    fclose(to);
-  }
-  if (from != NULL) {
-    fclose(from);
-  }
-  return text;
-}
-
-static NoliStatus read_scene(Run* run, const NoliSceneOverride* override, int32_t n) {
-  bool made = generated_is(run->path);
-  if (!made && run->entry->directory == NULL) {
-    return noli_import_load(run->context, run->path, override, n, &run->scene);
-  }
-  char* text = made ? generated_text(run->path) : file_text(run->path);
-  NoliStatus status = text != NULL
-                          ? noli_import_parse(run->context, text, strlen(text), run->entry->name,
-                                              run->entry->directory, override, n, &run->scene)
-                          : NOLI_ERROR_ARGUMENT;
-  free(text);
-  return status;
-}
-
 static void load(Run* run) {
   NoliSceneOverride override[SUITE_OVERRIDES + USER_OVERRIDES];
   int32_t n = 0;
@@ -114,7 +81,7 @@ static void load(Run* run) {
   for (int32_t i = 0; i < run->options->n_overrides; i++) {
     override[n++] = run->options->overrides[i];
   }
-  NoliStatus status = read_scene(run, override, n);
+  NoliStatus status = load_scene(run->context, run->entry, run->path, override, n, &run->scene);
   if (status == NOLI_OK) {
     return;
   }
@@ -128,6 +95,7 @@ static void load(Run* run) {
 }
 
 static int64_t wanted_steps(const Run* run, int64_t n_scene) {
+  n_scene -= run->entry->from;
   int64_t n = run->options->full        ? n_scene
               : run->options->steps > 0 ? run->options->steps
               : run->entry->steps > 0   ? run->entry->steps
@@ -295,6 +263,17 @@ static void step(Run* run) {
   }
 }
 
+// The steps before those that are measured.
+static void lead_in(Run* run) {
+  for (int32_t i = 0; i < run->entry->from && run->result.state == RESULT_RUNNING; i++) {
+    NoliStepReport report;
+    if (noli_sim_step(run->sim, &report) != NOLI_OK) {
+      end(run, RESULT_FAILED, "a step before the measured ones",
+          noli_context_message(run->context));
+    }
+  }
+}
+
 static void run_scene(Run* run) {
   NoliContextDef context_def = noli_default_context_def();
   context_def.n_threads = run->options->n_threads;
@@ -305,6 +284,7 @@ static void run_scene(Run* run) {
   }
   run->result.threads = noli_context_threads(run->context);
   create(run);
+  lead_in(run);
   send(run);
   while (run->result.state == RESULT_RUNNING) {
     step(run);

@@ -35,6 +35,7 @@ static const Suite suites[] = {
     {"order", "examples/high_order: coarse high-order elements, and fine linear ones", 600.0},
     {"friction",
      "scenes with friction, solved once per step and with automatic friction iterations", 300.0},
+    {"hard", "the steps of scenes in which contact takes most iterations", 120.0},
     {"public", "all 3D scenes of the IPC program and of PolyFEM, 50 steps", 900.0},
 };
 
@@ -76,7 +77,7 @@ typedef struct StudyScene {
 } StudyScene;
 
 typedef struct Variant {
-  const char* name;
+  const char* name;                            // NULL: the only one
   NoliSceneOverride override[SUITE_OVERRIDES]; // ends before the first without a path
   bool may_fail;
 } Variant;
@@ -469,6 +470,28 @@ static const struct {
     {"funnel", true},       {"squishy_balls", true}, {"well", false},
 };
 
+// The steps of scenes in which contact takes most iterations.
+static const struct {
+  StudyScene scene;
+  int32_t from; // steps before those that are measured
+} hard_scene[] = {
+    {{"crash at 5 m/s", "generated: impact 5", 4}, 0},
+    {{"crash at 20 m/s", "generated: impact 20", 3}, 0},
+    {{"crash at 100 m/s", "generated: impact 100", 2}, 0},
+    {{"well", BENCH_EXAMPLES "/stress/well.json", 4}, 4},
+    {{"pile of 256", "generated: pile 16 8 2 4", 3}, 2},
+    {{"compactor", PAPER "15_trashComp_shapes.txt", 2}, 16},
+    {{"compactor, curved", BENCH_EXAMPLES "/geometric/compactor.json", 20}, 40},
+    {{"dolphin at the rim", PAPER "13_dolphinFunnel.txt", 5}, 40},
+    {{"ball between rollers", PAPER "8_rollerBall.txt", 5}, 20},
+    {{"ball on points", PAPER "2_spherePoints.txt", 4}, 10},
+    {{"masonry arch", PAPER "7_masonryArch.txt", 24}, 0},
+    {{"cards", "generated: shuffle 20", 10}, 20},
+    {{"rods, h = 2 s", PAPER "tb1_diffDt/rodsTwist_E1e4_dt2.txt", 3}, 0},
+    {{"mat on knives", PAPER "2_matKnives.txt", 10}, 10},
+    {{"squeezed, nu 0.49", "generated: rubber 10 49", 10}, 0},
+};
+
 const Suite* suite_at(int32_t index) {
   return index < (int32_t)(sizeof suites / sizeof *suites) ? &suites[index] : NULL;
 }
@@ -648,25 +671,35 @@ static bool add_below(SceneList* list, const char* data, const char* file, bool 
 // Separator between the name of a scene and that of a variant.
 #define VARIANT_MARK ": "
 
+// Adds a scene of a study, with the name of a variant, if there is one.
+static bool add_study_scene(SceneList* list, const char* data, const StudyScene* of,
+                            const char* variant) {
+  // these belong to Noli, their meshes are public
+  bool of_data = strncmp(of->path, BENCH_SCENES, strlen(BENCH_SCENES)) == 0;
+  bool elsewhere = generated_is(of->path) || of->path[0] == '/';
+  bool good = elsewhere ? add(list, of->path, 0) : add_below(list, data, of->path, true);
+  if (!good) {
+    return false;
+  }
+  Scene* scene = &list->data[list->count - 1];
+  char name[sizeof scene->name];
+  snprintf(name, sizeof name, "%.60s%s%.60s", of->name != NULL ? of->name : scene->name,
+           variant != NULL ? VARIANT_MARK : "", variant != NULL ? variant : "");
+  memcpy(scene->name, name, sizeof name);
+  scene->steps = of->steps;
+  scene->directory = of_data ? data : NULL;
+  return true;
+}
+
 // Adds a scene with every variant of a study.
 static bool add_variants(SceneList* list, const char* data, const Study* study,
                          const StudyScene* of) {
-  // these belong to Noli, their meshes are public
-  bool of_data = strncmp(of->path, BENCH_SCENES, strlen(BENCH_SCENES)) == 0;
   for (size_t v = 0; v < study->n_variants; v++) {
     const Variant* variant = &study->variant[v];
-    bool elsewhere = generated_is(of->path) || of->path[0] == '/';
-    bool good = elsewhere ? add(list, of->path, 0) : add_below(list, data, of->path, true);
-    if (!good) {
+    if (!add_study_scene(list, data, of, variant->name)) {
       return false;
     }
     Scene* scene = &list->data[list->count - 1];
-    char name[sizeof scene->name];
-    snprintf(name, sizeof name, "%.60s" VARIANT_MARK "%.60s",
-             of->name != NULL ? of->name : scene->name, variant->name);
-    memcpy(scene->name, name, sizeof name);
-    scene->steps = of->steps;
-    scene->directory = of_data ? data : NULL;
     scene->may_fail = variant->may_fail;
     scene->override = variant->override;
     while (scene->n_override < SUITE_OVERRIDES &&
@@ -675,6 +708,17 @@ static bool add_variants(SceneList* list, const char* data, const Study* study,
     }
   }
   return true;
+}
+
+static bool add_hard(SceneList* list, const char* data) {
+  bool good = true;
+  for (size_t i = 0; good && i < LENGTH(hard_scene); i++) {
+    good = add_study_scene(list, data, &hard_scene[i].scene, NULL);
+    if (good) {
+      list->data[list->count - 1].from = hard_scene[i].from;
+    }
+  }
+  return good;
 }
 
 static bool add_stress(SceneList* list, const char* name, bool ends_at_rest) {
@@ -725,6 +769,8 @@ bool suite_collect(const Suite* suite, const char* data, SceneList* list) {
     for (size_t i = 0; good && i < LENGTH(stress_scene); i++) {
       good = add_stress(list, stress_scene[i].name, stress_scene[i].ends_at_rest);
     }
+  } else if (suite == suite_find("hard")) {
+    good = add_hard(list, data);
   } else if (suite != suite_find("public")) {
     good = collect_studies(suite, data, list);
   } else {

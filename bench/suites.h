@@ -10,6 +10,7 @@ typedef struct Scene {
   char name[128];                    // what stands in the tables
   char path[1024];                   // of the file, or the recipe of a generated scene
   const char* directory;             // where paths in the file start; NULL: where the file is
+  int32_t from;                      // steps simulated before the measured ones
   int32_t steps;                     // 0: the whole scene
   bool ends_at_rest;                 // a whole run prints how far the shapes are from rest
   bool may_fail;                     // to show that it does is what it is for

@@ -19,6 +19,9 @@
 static const NoliLinBackend* const backends[] = {NOLI_LIN_BACKENDS(ROW)};
 enum { N_BACKENDS = sizeof backends / sizeof backends[0] };
 
+// Failures in a row that count: iterations are tried again after at most 31 periods.
+enum { MOST_FAILURES = 5 };
+
 // What the solver holds.
 typedef enum SolverPhase { PHASE_EMPTY, PHASE_ANALYZED, PHASE_FACTORED } SolverPhase;
 
@@ -39,8 +42,10 @@ struct NoliLinSolver {
 
   // the direct solver that takes over from an iterative one; NULL: none
   NoliLinSolver* fallback;
-  bool slow; // iterations failed since noli_lin_solver_forget
-  bool said; // the first failure was logged
+  bool slow;            // factors all systems until noli_lin_solver_forget
+  bool solved, failed;  // since then, iterations have: solved a system, failed at the first one
+  NoliLinLesson lesson; // of the period before
+  bool said;            // the first failure was logged
   NoliLinSolverStats stats;
 };
 
@@ -142,10 +147,6 @@ void noli_lin_solver_destroy(NoliLinSolver** solver) {
   *solver = NULL;
 }
 
-bool noli_lin_solver_is_direct(const NoliLinSolver* solver) {
-  return solver->backend->info.direct;
-}
-
 void noli_lin_solver_set_tolerance(NoliLinSolver* solver, double tolerance) {
   if (solver->backend->set_tolerance != NULL) {
     solver->backend->set_tolerance(solver->state, tolerance);
@@ -157,13 +158,36 @@ void noli_lin_solver_forget(NoliLinSolver* solver) {
     solver->phase = PHASE_EMPTY;
   }
   solver->forgotten = true;
-  solver->slow = false;
+  solver->slow = solver->solved = solver->failed = false;
+  solver->lesson = (NoliLinLesson){0};
   if (solver->backend->begin != NULL) {
     solver->backend->begin(solver->state);
   }
   if (solver->fallback != NULL) {
     noli_lin_solver_forget(solver->fallback);
   }
+}
+
+void noli_lin_solver_factor_all(NoliLinSolver* solver) {
+  solver->slow = solver->slow || solver->backend->info.learns;
+}
+
+void noli_lin_solver_recall(NoliLinSolver* solver, NoliLinLesson lesson) {
+  solver->lesson = lesson;
+  solver->slow = solver->backend->info.learns && lesson.wait > 0;
+}
+
+NoliLinLesson noli_lin_solver_lesson(const NoliLinSolver* solver) {
+  NoliLinLesson lesson = solver->lesson;
+  if (lesson.wait > 0) {
+    lesson.wait--;
+  } else if (solver->failed) {
+    lesson.failures = lesson.failures < MOST_FAILURES ? lesson.failures + 1 : MOST_FAILURES;
+    lesson.wait = ((int64_t)1 << lesson.failures) - 1;
+  } else if (solver->solved) {
+    lesson.failures = 0;
+  }
+  return lesson;
 }
 
 NoliLinSolverStats noli_lin_solver_stats(const NoliLinSolver* solver) {
@@ -320,6 +344,7 @@ static NoliStatus fall_back(NoliLinSolver* solver) {
   char reason[256];
   snprintf(reason, sizeof reason, "%s", noli_context_message(solver->context));
   solver->slow = true;
+  solver->failed = !solver->solved;
   NoliStatus status = factor_instead(solver);
   if (status == NOLI_OK && !solver->backend->automatic && !solver->said) {
     noli_log(solver->context, NOLI_LOG_WARNING,
@@ -332,15 +357,34 @@ static NoliStatus fall_back(NoliLinSolver* solver) {
 
 // ---- factorization and solution -----------------------------------------------------------------
 
+// Whether the system in the view is factored without trying iterations.
+static NoliStatus factors_at_once(NoliLinSolver* solver, const NoliLinView* view, bool* at_once) {
+  NoliStatus status = NOLI_OK;
+  *at_once = solver->slow;
+  if (!*at_once && solver->backend->prefers_factor != NULL) {
+    NOLI_TRY(solver->backend->prefers_factor(solver->state, view, at_once));
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_lin_solver_factors(NoliLinSolver* solver, const NoliBlockMatrix* matrix,
+                                   bool* factors) {
+  NoliStatus status = NOLI_OK;
+  const NoliLinView view = {.n = matrix->n, .symmetric = matrix};
+  NOLI_TRY(factors_at_once(solver, &view, factors));
+  *factors = *factors || solver->backend->info.direct;
+done:
+  return status;
+}
+
 static NoliStatus factor(NoliLinSolver* solver) {
   NoliStatus status = NOLI_OK;
   const NoliLinBackend* backend = solver->backend;
-  bool at_once = solver->slow;
+  bool at_once = false;
   solver->stats.factorizations++;
   solver->stats.factored = backend->info.direct;
-  if (!at_once && backend->prefers_factor != NULL) {
-    NOLI_TRY(backend->prefers_factor(solver->state, &solver->view, &at_once));
-  }
+  NOLI_TRY(factors_at_once(solver, &solver->view, &at_once));
   if (at_once) {
     NOLI_TRY(factor_instead(solver));
     goto done;
@@ -360,6 +404,7 @@ static NoliStatus solve_sparse(void* user, const double* b, double* x) {
   if (solver->fallback == NULL || !solver->stats.factored) {
     status = solver->backend->solve(solver->state, &solver->view, b, x, &solver->stats);
     if (solver->fallback == NULL || !may_be_factored(status)) {
+      solver->solved = solver->solved || status == NOLI_OK;
       goto done;
     }
     NOLI_TRY(fall_back(solver));

@@ -15,6 +15,7 @@ typedef struct NoliLinSolverInfo {
   bool deterministic; // the same bits for any thread count
   bool direct;        // factors every system; others iterate to a tolerance
   bool general;       // the matrix need not be symmetric; an indefinite one goes unnoticed
+  bool learns;        // chooses between iterations and factorizations by what it has learnt
 } NoliLinSolverInfo;
 
 int32_t noli_lin_solver_count(void);
@@ -60,8 +61,10 @@ NOLI_WARN_UNUSED NoliStatus noli_lin_solver_create(NoliContext* context, const c
                                                    NoliLinSolver** solver);
 void noli_lin_solver_destroy(NoliLinSolver** solver);
 
-// Whether it factors: a matrix that is not positive definite then costs no more than another one.
-bool noli_lin_solver_is_direct(const NoliLinSolver* solver);
+// Whether it would factor a symmetric system with this matrix: then one that is not positive
+// definite costs no more than another.
+NOLI_WARN_UNUSED NoliStatus noli_lin_solver_factors(NoliLinSolver* solver,
+                                                    const NoliBlockMatrix* matrix, bool* factors);
 
 // Iterative solvers end when |b - A x| <= tolerance |b|; others ignore it.
 #define NOLI_LIN_SOLVER_TOLERANCE 1e-10 // at first
@@ -87,5 +90,21 @@ void noli_lin_solver_forget(NoliLinSolver* solver);
 // Solves A x = b, both (n x 3); x may not overlap b. Positive statuses as above.
 NOLI_WARN_UNUSED NoliStatus noli_lin_solver_solve(NoliLinSolver* solver, const double* b,
                                                   double* x);
+
+// What a solver that learns takes from one noli_lin_solver_forget to the next. Where iterations
+// failed to solve the first system, the next periods factor at once: twice as many after every
+// further failure. Part of the state of a run, so that a resumed one chooses alike. Zero: nothing.
+typedef struct NoliLinLesson {
+  int64_t failures; // in a row
+  int64_t wait;     // periods left that factor at once
+} NoliLinLesson;
+
+// Factors every system until noli_lin_solver_forget, if the solver has the choice.
+void noli_lin_solver_factor_all(NoliLinSolver* solver);
+
+// To be called after noli_lin_solver_forget, with the lesson of the period before.
+void noli_lin_solver_recall(NoliLinSolver* solver, NoliLinLesson lesson);
+// The lesson at the end of a period.
+NoliLinLesson noli_lin_solver_lesson(const NoliLinSolver* solver);
 
 NoliLinSolverStats noli_lin_solver_stats(const NoliLinSolver* solver);

@@ -142,25 +142,28 @@ done:
   return status;
 }
 
-#define BACKEND(text, what, maker, same, ...)                                                      \
+#define BACKEND(text, what, maker, chooses, prefers)                                               \
   {                                                                                                \
-    .info = {.name = text, .description = what, .built = true, .deterministic = same},             \
-    .fallback = "cholmod", .create = maker, .destroy = iterative_destroy,                          \
+    .info = {.name = text,                                                                         \
+             .description = what,                                                                  \
+             .built = true,                                                                        \
+             .deterministic = true,                                                                \
+             .learns = chooses},                                                                   \
+    .fallback = "cholmod", .automatic = chooses, .create = maker, .destroy = iterative_destroy,    \
     .set_tolerance = iterative_set_tolerance, .begin = iterative_begin,                            \
-    .analyze = iterative_analyze, .factor = iterative_factor, .solve = iterative_solve,            \
-    __VA_ARGS__                                                                                    \
+    .analyze = iterative_analyze, .prefers_factor = prefers, .factor = iterative_factor,           \
+    .solve = iterative_solve,                                                                      \
   }
 
-// The same bits for any number of threads as long as conjugate gradients do.
 const NoliLinBackend noli_lin_backend_pcg =
     BACKEND("pcg", "conjugate gradients, preconditioned by diagonal blocks or incomplete Cholesky",
-            pcg_create, true, .automatic = false);
+            pcg_create, false, NULL);
 const NoliLinBackend noli_lin_backend_pcg_diagonal =
     BACKEND("pcg_diagonal", "conjugate gradients, preconditioned by diagonal blocks",
-            pcg_diagonal_create, true, .automatic = false);
+            pcg_diagonal_create, false, NULL);
 const NoliLinBackend noli_lin_backend_pcg_incomplete =
     BACKEND("pcg_incomplete", "conjugate gradients, preconditioned by incomplete Cholesky",
-            pcg_incomplete_create, true, .automatic = false);
+            pcg_incomplete_create, false, NULL);
 const NoliLinBackend noli_lin_backend_auto =
     BACKEND("auto", "\"pcg\", or \"cholmod\" where that is expected, or found, to be faster",
-            auto_create, false, .automatic = true, .prefers_factor = auto_prefers_factor);
+            auto_create, true, auto_prefers_factor);

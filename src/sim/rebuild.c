@@ -60,6 +60,7 @@ static NoliStatus copy_state(const NoliSim* from, NoliSim* to, const NoliRenumbe
   *to->state.step = *from->state.step;
   *to->state.parts = *from->state.parts;
   *to->state.held = *from->state.held;
+  memcpy(to->state.linear, from->state.linear, 2 * sizeof *to->state.linear);
   for (int32_t m = 0; m < to->model->n_motion; m++) {
     int32_t end = to->model->motion[m].end;
     int32_t before = from->model->motion[old_number(old->motion, m)].end;

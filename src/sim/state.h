@@ -24,6 +24,7 @@
   X(kappa, double, 1)           /* barrier stiffness at the end of the last step, by h_e^2 */      \
   X(step, int64_t, 1)           /* steps done */                                                   \
   X(parts, int64_t, 1)          /* of the last step; 1 if it was not divided */                    \
+  X(linear, int64_t, 2)         /* what the linear solver has learnt, NoliLinLesson */             \
   X(held, int64_t, 1)       /* last steps in a row that held prescribed nodes at their start */    \
   X(frame, double, n_frame) /* of all blocks, at x: directors of rods, fem/twist.h */              \
   X(ended, int64_t, n_ends) /* 1: this motion has ended */                                         \

@@ -11,6 +11,7 @@
 #include "sim/energy_check.h"
 #include "sim/fallback.h"
 #include "sim/integration.h"
+#include "solve/direction.h"
 #include "solve/friction_end.h"
 #include "solve/prescribed.h"
 
@@ -86,7 +87,8 @@ static NoliStatus begin_step(NoliSim* sim) {
   if (noli_stage_constraints(stage) != NULL) {
     NOLI_TRY(load_constraints(sim));
   }
-  NOLI_TRY(noli_stage_forget(stage));
+  const NoliLinLesson lesson = {.failures = sim->state.linear[0], .wait = sim->state.linear[1]};
+  NOLI_TRY(noli_stage_forget(stage, lesson));
 done:
   return status;
 }
@@ -218,6 +220,13 @@ static void save_scaled(NoliSim* sim) {
   }
 }
 
+// What the linear solver has learnt in this step.
+static void save_lesson(NoliSim* sim) {
+  NoliLinLesson lesson = noli_directions_lesson(sim->stage->directions);
+  sim->state.linear[0] = lesson.failures;
+  sim->state.linear[1] = lesson.wait;
+}
+
 // Whether the end of the step may become the state: audit of surfaces and elements, if requested,
 // and energy check.
 static NoliStatus judge_step(NoliSim* sim) {
@@ -251,6 +260,7 @@ static NoliStatus accept_step(NoliSim* sim) {
   noli_sim_move_frames(sim);
   memcpy(sim->state.ended, sim->ended_next, (size_t)model->n_ends * sizeof *sim->state.ended);
   save_scaled(sim);
+  save_lesson(sim);
   noli_sim_outdate(sim);
   *sim->state.time = noli_sim_step_end(sim);
   *sim->state.step += sim->part + 1 == sim->n_parts ? 1 : 0;

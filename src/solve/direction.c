@@ -2,7 +2,6 @@
 
 #include "base/timer.h"
 #include "linalg/shifted_matrix.h"
-#include "linalg/solver.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -81,8 +80,13 @@ void noli_directions_destroy(NoliDirections** owner) {
   *owner = NULL;
 }
 
-void noli_directions_forget(NoliDirections* directions) {
+void noli_directions_forget(NoliDirections* directions, NoliLinLesson lesson) {
   noli_lin_solver_forget(directions->solver);
+  noli_lin_solver_recall(directions->solver, lesson);
+}
+
+NoliLinLesson noli_directions_lesson(const NoliDirections* directions) {
+  return noli_lin_solver_lesson(directions->solver);
 }
 
 void noli_directions_begin(NoliDirections* directions) {
@@ -138,6 +142,14 @@ static double choose_tolerance(const NoliStage* stage, bool accurate, double res
   }
   // with terms of rank one several solutions are combined: each must be accurate
   return accurate || stage->system.low_rank.n_rank > 0 ? least : forcing(stage, residual);
+}
+
+// Without inertia nothing bounds the error of an iterative solution (see speed_left), which could
+// end a solve far from equilibrium.
+static void choose_solver(NoliStage* stage) {
+  if (!stage->time.inertia) {
+    noli_lin_solver_factor_all(stage->directions->solver);
+  }
 }
 
 // Solves the system with a matrix and the terms of rank one.
@@ -313,6 +325,7 @@ static NoliStatus solve_direction(NoliStage* stage, bool accurate, bool projecte
   NoliStatus status = NOLI_OK;
   NoliLinSolver* solver = stage->directions->solver;
   double start = noli_seconds();
+  choose_solver(stage);
   stat->residual = noli_system_largest(&stage->system, stage->gradient);
   double asked = choose_tolerance(stage, accurate, stat->residual);
   noli_lin_solver_set_tolerance(solver, asked);
@@ -381,7 +394,12 @@ NoliStatus noli_find_direction(NoliStage* stage, bool plain, NoliNewtonStat* sta
   NoliStatus status = NOLI_OK;
   bool found = false;
   NOLI_TRY(noli_stage_linearize(stage));
-  if (plain && noli_lin_solver_is_direct(stage->directions->solver)) {
+  choose_solver(stage);
+  if (plain) {
+    NOLI_TRY(noli_lin_solver_factors(stage->directions->solver, noli_system_matrix(&stage->system),
+                                     &plain));
+  }
+  if (plain) {
     NOLI_TRY(try_blend(stage, stat, &found));
   }
   if (!found) {

@@ -1,6 +1,7 @@
 // The Newton direction of a stage.
 #pragma once
 
+#include "linalg/solver.h"
 #include "solve/stage.h"
 
 // The linear solver and its workspaces: matrices with a regularized diagonal where rounding makes
@@ -9,8 +10,10 @@ NOLI_WARN_UNUSED NoliStatus noli_directions_create(NoliContext* context, const N
                                                    NoliDirections** directions);
 void noli_directions_destroy(NoliDirections** directions);
 
-// As noli_lin_solver_forget.
-void noli_directions_forget(NoliDirections* directions);
+// As noli_lin_solver_forget, and what the linear solver has learnt in the step before and in this
+// one.
+void noli_directions_forget(NoliDirections* directions, NoliLinLesson lesson);
+NoliLinLesson noli_directions_lesson(const NoliDirections* directions);
 
 // Discards the statistics of previous solves.
 void noli_directions_begin(NoliDirections* directions);

@@ -264,8 +264,8 @@ void noli_stage_destroy(NoliStage** owner) {
   *owner = NULL;
 }
 
-NoliStatus noli_stage_forget(NoliStage* stage) {
-  noli_directions_forget(stage->directions);
+NoliStatus noli_stage_forget(NoliStage* stage, NoliLinLesson lesson) {
+  noli_directions_forget(stage->directions, lesson);
   noli_newton_system_forget(stage->newton_system);
   return noli_system_forget(&stage->system);
 }

@@ -19,6 +19,7 @@
 #include "contact/stiffness.h"
 #include "fem/volume.h"
 #include "integrate/integrator.h"
+#include "linalg/solver.h"
 #include "solve/contact_model.h"
 #include "solve/point.h"
 #include "solve/problem.h"
@@ -155,8 +156,8 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_create(NoliContext* context, const NoliPr
 void noli_stage_destroy(NoliStage** stage);
 
 // Makes the next step depend only on the state, not on matrices of previous steps: a resumed run
-// gives the same bits as an uninterrupted one.
-NOLI_WARN_UNUSED NoliStatus noli_stage_forget(NoliStage* stage);
+// gives the same bits as an uninterrupted one. `lesson` of the linear solver is part of the state.
+NOLI_WARN_UNUSED NoliStatus noli_stage_forget(NoliStage* stage, NoliLinLesson lesson);
 
 // Clears loads and friction of previous steps or failed attempts, until they are computed again.
 // Lists the terms for the current `time`.

@@ -163,6 +163,98 @@ static void it_takes_what_pays(void** state) {
   test_context_done(&context);
 }
 
+// Solves a system in a period of its own, after a lesson; returns how many iterations that took.
+static int64_t iterations_in_period(NoliLinSolver* solver, const NoliBlockMatrix* matrix,
+                                    NoliLinLesson* lesson, double* x) {
+  int64_t before = iterations_of(solver);
+  noli_lin_solver_forget(solver);
+  noli_lin_solver_recall(solver, *lesson);
+  assert_true(solve(solver, matrix, x) < 1e-4);
+  *lesson = noli_lin_solver_lesson(solver);
+  return iterations_of(solver) - before;
+}
+
+// After every failure at the first system of a period, iterations are tried twice as late again,
+// and at most 31 periods later; a success makes up for all failures.
+static void it_tries_less_often_after_failures(void** state) {
+  (void)state;
+  NoliContext* context = test_context(2);
+  const int32_t box[3] = {11, 11, 11};
+  double* x = malloc(sizeof *x * 3 * 1331);
+  NoliBlockMatrix easy = make_grid(box, 1.0, 1), hard = make_grid(box, 1e9, 1);
+  add_mass(&easy, 1.0);
+  add_mass(&hard, 1e-4);
+  NoliLinSolver* solver = NULL;
+  ASSERT_OK(noli_lin_solver_create(context, "auto", &solver));
+  noli_lin_solver_set_tolerance(solver, 1e-9);
+
+  // failures
+  NoliLinLesson lesson = {0};
+  int64_t tried[7], n_tried = 0;
+  for (int64_t period = 0; n_tried < 7; period++) {
+    assert_true(period < 200);
+    if (iterations_in_period(solver, &hard, &lesson, x) > 0) {
+      tried[n_tried++] = period;
+    }
+  }
+  const int64_t gaps[6] = {2, 4, 8, 16, 32, 32};
+  for (int k = 0; k < 6; k++) {
+    assert_int_equal(tried[k + 1] - tried[k], gaps[k]);
+  }
+
+  // a success; a failure at a later system than the first teaches nothing
+  lesson.wait = 0;
+  assert_true(iterations_in_period(solver, &easy, &lesson, x) > 0);
+  assert_int_equal(lesson.failures, 0);
+  assert_true(solve(solver, &hard, x) < 1e-4);
+  lesson = noli_lin_solver_lesson(solver);
+  assert_true(lesson.failures == 0 && lesson.wait == 0);
+
+  // by request all systems are factored, which teaches nothing either
+  int64_t before = iterations_of(solver);
+  noli_lin_solver_forget(solver);
+  noli_lin_solver_factor_all(solver);
+  assert_true(solve(solver, &easy, x) < 1e-12);
+  assert_int_equal(iterations_of(solver), before);
+  lesson = noli_lin_solver_lesson(solver);
+  assert_true(lesson.failures == 0 && lesson.wait == 0);
+  noli_lin_solver_destroy(&solver);
+  free_grid(&easy);
+  free_grid(&hard);
+  free(x);
+  test_context_done(&context);
+}
+
+// Whether a system would be factored is known before it is.
+static void it_says_whether_it_factors(void** state) {
+  (void)state;
+  static const struct {
+    const char* name;
+    bool box, rod; // factors them
+  } row[] = {{"cholmod", true, true}, {"auto", false, true}, {"pcg", false, false}};
+  const int32_t box[3] = {11, 11, 11}, rod[3] = {300, 2, 2};
+  NoliContext* context = test_context(1);
+  NoliBlockMatrix wide = make_grid(box, 1.0, 1), thin = make_grid(rod, 1.0, 2);
+  for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+    NoliLinSolver* solver = NULL;
+    bool factors = false;
+    ASSERT_OK(noli_lin_solver_create(context, row[k].name, &solver));
+    ASSERT_OK(noli_lin_solver_factors(solver, &wide, &factors));
+    assert_true(factors == row[k].box);
+    noli_lin_solver_forget(solver);
+    ASSERT_OK(noli_lin_solver_factors(solver, &thin, &factors));
+    assert_true(factors == row[k].rod);
+    noli_lin_solver_forget(solver);
+    noli_lin_solver_factor_all(solver);
+    ASSERT_OK(noli_lin_solver_factors(solver, &wide, &factors));
+    assert_true(factors == (k < 2));
+    noli_lin_solver_destroy(&solver);
+  }
+  free_grid(&wide);
+  free_grid(&thin);
+  test_context_done(&context);
+}
+
 // After a reset, bits and iterations do not depend on earlier solves or on the threads.
 static void it_decides_as_if_it_had_just_been_made(void** state) {
   (void)state;
@@ -315,6 +407,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(solid_bodies_are_heavier_than_thin_ones),
       cmocka_unit_test(it_takes_what_pays),
+      cmocka_unit_test(it_tries_less_often_after_failures),
+      cmocka_unit_test(it_says_whether_it_factors),
       cmocka_unit_test(it_decides_as_if_it_had_just_been_made),
       cmocka_unit_test(iterative_solvers_fall_back),
       cmocka_unit_test(slow_systems_are_iterated),

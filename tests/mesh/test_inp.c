@@ -147,6 +147,18 @@ static void a_part_with_one_instance_is_a_mesh(void** state) {
   assert_int_equal(mesh->n_vert, 7);
   noli_mesh_destroy(context, &mesh);
 
+  // an instance that is moved, then turned about a line parallel to z through (1, 1, 0)
+  content =
+      "*Part\n*Node\n1, 1, 0, 0\n2, 2, 0, 0\n3, 1, 1, 5\n*Element, type=S3\n1, 1, 2, 3\n"
+      "*End Part\n*Assembly\n*Instance, name=I\n1, 1, 0\n1, 1, -7, 1, 1, 7, 90\n*End Instance\n"
+      "*End Assembly\n";
+  mesh = must_read(context, "moved.inp", content, strlen(content));
+  const double moved[9] = {1, 2, 0, 1, 3, 0, 0, 2, 5};
+  for (int i = 0; i < 9; i++) {
+    assert_true(fabs(mesh->x[i] - moved[i]) < 1e-15 * 8);
+  }
+  noli_mesh_destroy(context, &mesh);
+
   // a mesh in the instance
   content = "*Part, name=P\n*End Part\n*Assembly\n*Instance, name=I, part=P\n" NODES
             "*Element, type=S3, elset=E\n" FAN "*End Instance\n*Elset, elset=F\nI.E\n"

@@ -92,6 +92,52 @@ static void the_smallest_set_gives_the_tag(void** state) {
   test_context_done(&context);
 }
 
+static void keep_message(void* user, NoliLogLevel level, const char* message) {
+  assert_int_equal(level, NOLI_LOG_INFO);
+  char* kept = user;
+  strcat(kept, message);
+  strcat(kept, "\n");
+}
+
+// The log names the sets of tetrahedra and triangles, apart; of many sets as many as fit.
+static void the_log_tells_which_tag_is_which_set(void** state) {
+  (void)state;
+  char log[5000] = "";
+  NoliContextDef def = noli_default_context_def();
+  def.log = keep_message;
+  def.log_user = log;
+  NoliContext* context = NULL;
+  ASSERT_OK(noli_context_create(&def, &context));
+  char content[8000] = "*NODE\n1,0,0,0\n2,1,0,0\n3,0,1,0\n4,0,0,1\n"
+                       "*ELEMENT, TYPE=T3D2, ELSET=edge\n9, 1, 2\n"
+                       "*ELEMENT, TYPE=S3, ELSET=skin\n7, 1, 3, 2\n8, 1, 2, 4\n"
+                       "*ELEMENT, TYPE=C3D4, ELSET=body\n1, 1, 2, 3, 4\n*NSET, NSET=skin\n1\n"
+                       "*ELSET, ELSET=most\nskin, body\n*ELSET, ELSET=side\n7\n";
+  NoliMesh* mesh = must_read(context, "log.inp", content, strlen(content));
+  assert_string_equal(log, "log.inp: tags of tetrahedra: 3 'body' (1 of 1), 4 'most' (0 of 1)\n"
+                           "log.inp: tags of triangles: 2 'skin' (1 of 2), 4 'most' (0 of 2), "
+                           "5 'side' (1 of 1)\n");
+  noli_mesh_destroy(context, &mesh);
+
+  // 120 sets of one triangle
+  size_t n = strlen(content);
+  for (int k = 0; k < 120; k++) {
+    n += (size_t)snprintf(content + n, sizeof content - n, "*ELSET, ELSET=a long name %d\n8\n", k);
+  }
+  log[0] = '\0';
+  mesh = must_read(context, "log.inp", content, n);
+  assert_in_range(strlen(log), 1500, 1800);
+  assert_non_null(strstr(log, ", 6 'a long name 0' (1 of 1), 7 'a long name 1' (0 of 1), "));
+  int n_shown = 0, n_more = 0;
+  for (const char* at = strstr(log, "triangles"); (at = strstr(at, " of 1)")) != NULL; at++) {
+    n_shown++;
+  }
+  assert_int_equal(sscanf(strstr(log, " and "), " and %d more\n", &n_more), 1);
+  assert_int_equal(n_shown + 2 + n_more, 123);
+  noli_mesh_destroy(context, &mesh);
+  assert_int_equal(noli_context_destroy(&context), 0);
+}
+
 // Ten nodes of a curved tetrahedron; the last three differ most between the formats.
 static const double curved[10][3] = {
     {0, 0, 0},     {1, 0, 0},      {0, 1, 0},      {0, 0, 1},        {0.5, -0.1, 0},
@@ -173,6 +219,7 @@ int main(void) {
       cmocka_unit_test(labels_are_free_and_blocks_in_any_order),
       cmocka_unit_test(every_type_of_element_is_its_cell),
       cmocka_unit_test(the_smallest_set_gives_the_tag),
+      cmocka_unit_test(the_log_tells_which_tag_is_which_set),
       cmocka_unit_test(curved_cells_equal_those_of_msh),
       cmocka_unit_test(a_part_with_one_instance_is_a_mesh),
   };

@@ -89,10 +89,9 @@ const Command command_convert = {
     .usage = "IN OUT",
     .summary = "Convert a mesh to another format, or a scene to a native one.",
     .details =
-        "The suffixes decide. Meshes read: .msh .vtk .mesh .obj .ply .stl .seg .pt; written: .msh\n"
-        ".vtk .obj .ply .stl. Scenes read: .json (Noli, PolyFEM), .txt .ipc (IPC); written: "
-        ".json,\n"
-        "with all defaults filled in and all paths absolute.",
+        "The suffixes decide. Meshes read: .msh .vtk .mesh .inp .obj .ply .stl .seg .pt; written:\n"
+        ".msh .vtk .obj .ply .stl. Scenes read: .json (Noli, PolyFEM), .txt .ipc (IPC); written:\n"
+        ".json, with all defaults filled in and all paths absolute.",
     .n_arguments = 2,
     .options = convert_options,
     .n_options = N_CONVERT_OPTIONS,

@@ -230,8 +230,9 @@ const Command command_info = {
     .name = "info",
     .usage = "FILE",
     .summary = "Print a summary of a mesh, scene or result.",
-    .details = "FILE is a mesh (.msh .vtk .mesh .obj .ply .stl .seg .pt), a scene (.json .txt .ipc),\n"
-               "a result directory, or a file of one (summary.json, frames.pvd, checkpoint.h5).",
+    .details =
+        "FILE is a mesh (.msh .vtk .mesh .inp .obj .ply .stl .seg .pt), a scene (.json .txt\n"
+        ".ipc), a result directory, or a file of one (summary.json, frames.pvd, checkpoint.h5).",
     .n_arguments = 1,
     .options = NULL,
     .n_options = 0,

@@ -45,20 +45,22 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_create(NoliContext* context, int3
 NOLI_API void noli_mesh_destroy(NoliContext* context, NoliMesh** mesh);
 
 /// Reads a mesh; the suffix decides the format: .msh (Gmsh 2.2 and 4.1, ASCII and binary; physical
-/// groups become tags), .vtk (legacy, ASCII and binary), .mesh (Medit, text), .obj, .ply and .stl
-/// (ASCII and binary), .seg (segments: `v x y z`, `s i j`), .pt (points: `v x y z`, every vertex is
-/// a point).
+/// groups become tags), .vtk (legacy, ASCII and binary), .mesh (Medit, text), .inp (Abaqus and
+/// CalculiX, one part; element sets become tags), .obj, .ply and .stl (ASCII and binary), .seg
+/// (segments: `v x y z`, `s i j`), .pt (points: `v x y z`, every vertex is a point).
 ///
 /// Cells keep the order and the orientation of the file; polygons become fans of triangles.
 /// Segments that are edges of a triangle or tetrahedron of the file, and points that are vertices
 /// of another cell, do not stand alone and are left out. Vertices of no cell are kept. The vertices
 /// of an STL file are merged where their positions are equal. Tags come from .msh, .mesh
-/// (references) and .vtk (an integer cell array named tag, material, or similar) and are NULL when
-/// every cell is untagged. Tetrahedra of 10, 20 and 35 nodes (.msh) make a curved mesh; all must
-/// have the same order then. Their nodes that are no vertices of any cell become nodes of curves;
-/// curved triangles and segments must bound such tetrahedra and keep their vertices only. An OBJ
-/// file of two coordinates a vertex lies in the plane z = 0. Coordinates that read `nan` or `inf`
-/// are accepted here and found by noli_mesh_check.
+/// (references), .vtk (an integer cell array named tag, material, or similar) and .inp (the
+/// smallest element set with the cell; sets are numbered from 1 on in the order in which the file
+/// first names them, and logged), and are NULL when every cell is untagged. Tetrahedra of 10, 20
+/// and 35 nodes (.msh; .inp: 10) make a curved mesh; all must have the same order then. Their
+/// nodes that are no vertices of any cell become nodes of curves; curved triangles and segments
+/// must bound such tetrahedra and keep their vertices only. An OBJ file of two coordinates a vertex
+/// lies in the plane z = 0. Coordinates that read `nan` or `inf` are accepted here and found by
+/// noli_mesh_check.
 ///
 /// Fails with NOLI_ERROR_IO, NOLI_ERROR_FORMAT, NOLI_ERROR_TOO_LARGE, NOLI_ERROR_MEMORY, or
 /// NOLI_ERROR_ARGUMENT for an unknown suffix; the message names the file and the line or byte.

@@ -141,7 +141,7 @@ class Mesh:
 
     @classmethod
     def read(cls, path: str | os.PathLike) -> Mesh:
-        """Reads .msh, .vtk, .mesh, .obj, .ply, .stl, .seg and .pt files."""
+        """Reads .msh, .vtk, .mesh, .inp, .obj, .ply, .stl, .seg and .pt files."""
         return cls._made(lib.noli_mesh_read, encode(path))
 
     def write(self, path: str | os.PathLike) -> None:

@@ -14,6 +14,7 @@ static const Format formats[] = {
   {".msh", noli_msh_read, noli_msh_write, {true,  true,  true,  true}},
   {".vtk", noli_vtk_read, noli_vtk_write, {true,  true,  true,  true}},
   {".mesh", noli_medit_read, NULL,        {true,  true,  true,  true}},
+  {".inp", noli_inp_read, NULL,           {true,  true,  true,  false}},
   {".obj", noli_obj_read, noli_obj_write, {false, true,  true,  true}},
   {".ply", noli_ply_read, noli_ply_write, {false, true,  true,  false}},
   {".stl", noli_stl_read, noli_stl_write, {false, true,  false, false}},
@@ -43,8 +44,10 @@ NoliStatus noli_mesh_read(NoliContext* context, const char* path, NoliMesh** mes
   NoliMeshParts parts = {0};
   *mesh = NULL;
   const Format* format = find_format(path);
-  NOLI_CHECK(context, format != NULL, NOLI_ERROR_ARGUMENT,
-             "%s: meshes are read from .msh, .vtk, .mesh, .obj, .ply, .stl, .seg and .pt files", path);
+  NOLI_CHECK(
+      context, format != NULL, NOLI_ERROR_ARGUMENT,
+      "%s: meshes are read from .msh, .vtk, .mesh, .inp, .obj, .ply, .stl, .seg and .pt files",
+      path);
   NOLI_TRY(noli_cursor_open(context, path, &cursor));
   NOLI_TRY(format->read(&cursor, &parts));
   NOLI_TRY(noli_parts_to_mesh(context, path, &parts, mesh));

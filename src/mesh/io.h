@@ -11,6 +11,7 @@ typedef NoliStatus NoliWriteFn(NoliTextFile* file, const NoliMesh* mesh);
 NoliReadFn noli_msh_read;
 NoliReadFn noli_vtk_read;
 NoliReadFn noli_medit_read;
+NoliReadFn noli_inp_read;
 NoliReadFn noli_obj_read;
 NoliReadFn noli_ply_read;
 NoliReadFn noli_stl_read;

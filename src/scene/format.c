@@ -621,8 +621,8 @@ OBJECT(
     body, "body", NOLI_SCENE_ANY,
     FIELD("name", text, NULL, NULL, "Name, unique among all entities; default `body_N`, N from 0."),
     REQUIRED("mesh", body_mesh, NULL,
-             "File of tetrahedra (.msh, .vtk, .mesh), or a built-in shape; triangles in plane "
-             "strain and for "
+             "File of tetrahedra (.msh, .vtk, .mesh, .inp), or a built-in shape; triangles in "
+             "plane strain and for "
              "shells, segments for rods, points. A shell of tetrahedra is their boundary; rods and "
              "points "
              "of a mesh without segments or points are its edges and vertices."),

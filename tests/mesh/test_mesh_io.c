@@ -283,6 +283,25 @@ static TestBytes medit(void) {
               "Edges 1\n1 2 9\nTetrahedra\n1\n1 2 3 4 21\nEnd\nno more\n");
 }
 
+// Element sets are numbered from 1 on: three of 21 have elements.
+static TestBytes inp(void) {
+  TestBytes b =
+      text("** made by hand\n*Heading\n a title\n* node , nset=all\n 70, 0., 0, 0\n3, 1.d0\n\n"
+           "** between\n12, ,1.\n5, 0, 0, 1.5\n*ELEMENT, TYPE=CPS3\n1, 70, 12, 3\n9000000000, 70,"
+           "\n 3,\n 5,\n*element, type = c3d4\n3, 70, 3, 12, 5\n*Element, type=T3D2\n4, 70, 3\n");
+  for (int k = 1; k <= 21; k++) {
+    char line[60];
+    snprintf(line, sizeof line, "*ELSET, ELSET=E%d%s\n%s", k, k == 21 ? ", GENERATE" : "",
+             k == 11   ? "1,\n"
+             : k == 12 ? "9000000000\n"
+             : k == 21 ? "3, 9, 6\n"
+                       : "");
+    put_string(&b, line);
+  }
+  put_string(&b, "*Elset, elset=union\ne11, E12, E21, 4\n*STEP\n*END STEP\n");
+  return b;
+}
+
 typedef struct Variant {
   const char* name;
   const char* path;
@@ -336,6 +355,7 @@ static const Variant variants[] = {
     {"stl text", "variant.stl", stl_text, 4, 0, 2, 0, 0, false},
     {"stl binary", "variant.stl", stl_binary, 4, 0, 2, 0, 0, false},
     {"medit", "variant.mesh", medit, 4, 1, 2, 0, 0, true},
+    {"inp", "variant.inp", inp, 4, 1, 2, 0, 0, true},
     {"obj", "variant.obj", obj, 8, 0, 3, 2, 1, false},
     {"seg", "variant.seg", seg, 3, 0, 0, 2, 0, false},
     {"pt", "variant.pt", pt, 2, 0, 0, 0, 2, false},

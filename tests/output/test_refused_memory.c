@@ -193,7 +193,7 @@ static NoliStatus read_foreign(NoliContext* context, const char* path) {
   NoliStatus status = NOLI_OK;
   NoliScene* scene = NULL;
   NoliMesh* mesh = NULL;
-  if (strstr(path, ".seg") != NULL || strstr(path, ".pt") != NULL) {
+  if (strstr(path, ".seg") != NULL || strstr(path, ".pt") != NULL || strstr(path, ".inp") != NULL) {
     status = noli_mesh_read(context, path, &mesh);
     assert_true((status == NOLI_OK) == (mesh != NULL));
     noli_mesh_destroy(context, &mesh);
@@ -212,6 +212,9 @@ static void files_of_others(void** state) {
   } files[] = {
       {"refused_lines.seg", "v 0 0 0\nv 1 0 0\nv 1 1 0\ns 1 2\ns 2 3\n"},
       {"refused_points.pt", "v 0 0 0\nv 1 0 0\n"},
+      {"refused_sets.inp",
+       "*NODE, NSET=N\n1, 0\n3, 1\n2, 0, 1\n4, 1, 1\n*ELEMENT, TYPE=S3, ELSET=A\n9, 1, 3, 2\n"
+       "5, 3, 4, 2\n*ELEMENT, TYPE=B31\n6, 1, 4\n*ELSET, ELSET=B\nA, 6\n*ELSET, ELSET=C\nB\n"},
       {"refused_ipc.txt",
        "time 1 0.05\nenergy NH\ndensity 1000\nstiffness 1e5 0.4\nshapes input 2\n"
        "refused_foreign.msh 0 0.7 0  0 0 0  1 1 1 material 500 1e4 0.3 initVel 1 0 0 0 0 0\n"

@@ -1,0 +1,592 @@
+// Abaqus and CalculiX .inp: *NODE, *ELEMENT, *NSET and *ELSET of one part; element sets become
+// tags. Other keywords are skipped with their data, except those that would make a mesh.
+//
+// Blocks may come in any order, so that elements and sets keep labels until the file ends.
+#include "math/vec3.h"
+#include "mesh/inp_sets.h"
+#include "mesh/inp_text.h"
+#include "mesh/io.h"
+
+#include <math.h>
+
+enum { N_NODE_MAX = 10 };
+
+typedef struct ElementType {
+  const char* name;
+  int32_t n_node;
+  int32_t n_vertex;
+  int32_t order;
+} ElementType;
+
+// clang-format off
+static const ElementType element_types[] = {
+  {"C3D4", 4, 4, 1}, {"C3D4H", 4, 4, 1}, {"C3D4T", 4, 4, 1},
+  {"C3D10", 10, 4, 2}, {"C3D10H", 10, 4, 2}, {"C3D10HS", 10, 4, 2}, {"C3D10I", 10, 4, 2},
+  {"C3D10M", 10, 4, 2}, {"C3D10MH", 10, 4, 2}, {"C3D10T", 10, 4, 2},
+  {"S3", 3, 3, 1}, {"S3R", 3, 3, 1}, {"S3RS", 3, 3, 1}, {"STRI3", 3, 3, 1}, {"M3D3", 3, 3, 1},
+  {"CPS3", 3, 3, 1}, {"CPE3", 3, 3, 1}, {"CPE3H", 3, 3, 1}, {"R3D3", 3, 3, 1},
+  {"SFM3D3", 3, 3, 1},
+  {"S6", 6, 3, 2}, {"STRI65", 6, 3, 2}, {"M3D6", 6, 3, 2}, {"CPS6", 6, 3, 2}, {"CPE6", 6, 3, 2},
+  {"CPS6M", 6, 3, 2}, {"CPE6M", 6, 3, 2}, {"SFM3D6", 6, 3, 2},
+  {"B31", 2, 2, 1}, {"B31R", 2, 2, 1}, {"B31H", 2, 2, 1}, {"B21", 2, 2, 1},
+  {"T3D2", 2, 2, 1}, {"T3D2H", 2, 2, 1}, {"T2D2", 2, 2, 1},
+  {"B32", 3, 2, 2}, {"B32R", 3, 2, 2}, {"B32H", 3, 2, 2}, {"B22", 3, 2, 2},
+  {"T3D3", 3, 2, 2}, {"T2D3", 3, 2, 2},
+};
+// clang-format on
+
+typedef struct Element {
+  const ElementType* type;
+  const char* place;
+  int64_t first_node; // in Reader.node_of
+} Element;
+
+typedef enum Level { IN_MODEL, IN_PART, IN_ASSEMBLY, IN_INSTANCE } Level;
+
+typedef struct Reader {
+  NoliInpText text;
+  NoliMeshParts* parts;
+  Level level;
+  bool has_part;
+  bool has_instance;
+  NoliSpan instance;     // its name
+  double translation[3]; // of the instance, before
+  double turn[7];        // its rotation: two points of the axis, and degrees
+  const char* bent;      // the first quadratic type of triangles or segments
+  NoliInpLabels node;
+  NoliInpLabels element;
+  NOLI_ARRAY(Element) element_data;
+  NOLI_ARRAY(int64_t) node_of; // labels of the nodes of the elements
+  NoliInpSets sets;
+} Reader;
+
+static void skip_data(Reader* reader) {
+  NoliSpan line;
+  while (noli_inp_next_line(&reader->text, &line)) {
+  }
+}
+
+// ---- sets
+
+// The scope of sets that are defined here: of nodes, or NOLI_INP_ELEMENTS.
+static NoliInpScope scope_here(const Reader* reader, NoliInpScope kind) {
+  return reader->level == IN_ASSEMBLY ? kind + 1 : kind;
+}
+
+static const char* name_of(NoliInpScope kind) {
+  return kind == NOLI_INP_NODES ? "a node" : "an element";
+}
+
+// Begins a piece of the set that a parameter names.
+static NoliStatus begin_set(Reader* reader, NoliInpScope kind, const NoliInpParameter* named,
+                            bool is_internal) {
+  if (named->value.n == 0) {
+    return noli_cursor_fail(reader->text.cursor, named->name.at, "%s needs a name",
+                            noli_show(named->name).text);
+  }
+  return noli_inp_begin_piece(reader->text.cursor, &reader->sets, scope_here(reader, kind),
+                              named->value, is_internal);
+}
+
+// Adds an entry to a set. Nothing needs those of sets of nodes.
+static NoliStatus add_entry(Reader* reader, NoliInpScope kind, NoliInpEntry entry) {
+  return kind == NOLI_INP_NODES
+             ? NOLI_OK
+             : noli_inp_add_entry(reader->text.cursor->context, &reader->sets, entry);
+}
+
+// Removes the name of the instance and a point from the beginning of a name; false if there is
+// none.
+static bool without_instance(const Reader* reader, NoliSpan* name) {
+  NoliSpan head = {name->at, reader->instance.n};
+  if (head.n == 0 || name->n <= head.n + 1 || name->at[head.n] != '.' ||
+      !noli_inp_same_names(head, reader->instance)) {
+    return false;
+  }
+  *name = (NoliSpan){name->at + head.n + 1, name->n - head.n - 1};
+  return true;
+}
+
+// The name of a set that was defined before, with the sets of the assembly first unless `of_part`.
+static NoliStatus read_reference(Reader* reader, NoliInpScope kind, NoliSpan name, bool of_part) {
+  int32_t set = of_part ? -1 : noli_inp_find_set(&reader->sets, kind + 1, name);
+  set = set < 0 ? noli_inp_find_set(&reader->sets, kind, name) : set;
+  if (set < 0) {
+    return noli_cursor_fail(reader->text.cursor, name.at, "there is no %s set %s before",
+                            kind == NOLI_INP_NODES ? "node" : "element", noli_show(name).text);
+  }
+  return add_entry(reader, kind, (NoliInpEntry){.first = set, .place = name.at});
+}
+
+// One field of a list: a label or the name of a set.
+static NoliStatus read_entry(Reader* reader, NoliInpScope kind, NoliSpan field) {
+  NoliStatus status = NOLI_OK;
+  NoliInpEntry entry = {.step = 1, .place = field.at};
+  bool of_part = without_instance(reader, &field) || reader->level != IN_ASSEMBLY ||
+                 noli_inp_find_parameter(&reader->text, "INSTANCE") != NULL;
+  bool is_name = field.n > 0 && !noli_is_digit(*field.at) && *field.at != '-' && *field.at != '+';
+  if (is_name) {
+    NOLI_TRY(read_reference(reader, kind, field, of_part));
+    goto done;
+  }
+  NOLI_TRY(noli_inp_integer(&reader->text, field, name_of(kind), &entry.first));
+  entry.last = entry.first;
+  if (!of_part && kind == NOLI_INP_ELEMENTS) {
+    status = noli_cursor_fail(reader->text.cursor, entry.place, "the assembly has no element %lld",
+                              (long long)entry.first);
+    goto done;
+  }
+  NOLI_TRY(add_entry(reader, kind, entry));
+done:
+  return status;
+}
+
+// A line of GENERATE: the first label, the last one, and the difference of neighbours.
+static NoliStatus read_range(Reader* reader, NoliInpScope kind, NoliSpan line) {
+  NoliStatus status = NOLI_OK;
+  const NoliCursor* cursor = reader->text.cursor;
+  NoliInpEntry entry = {.step = 1, .place = line.at};
+  NoliSpan field;
+  int64_t* value[] = {&entry.first, &entry.last, &entry.step};
+  int n = 0;
+  for (bool goes_on; noli_inp_next_field(&line, &field, &goes_on); n++) {
+    NOLI_TRY(n == 3 ? noli_inp_expected(&reader->text, field.at, "the end of the line")
+                    : noli_inp_integer(&reader->text, field,
+                                       n == 2 ? "the increment" : name_of(kind), value[n]));
+  }
+  if (n < 2 || entry.last < entry.first) {
+    status = n < 2 ? noli_cursor_fail(cursor, entry.place,
+                                      "GENERATE needs the first and the last label, got %d", n)
+                   : noli_cursor_fail(cursor, entry.place,
+                                      "the last label %lld is below the first, %lld",
+                                      (long long)entry.last, (long long)entry.first);
+    goto done;
+  }
+  NOLI_TRY(add_entry(reader, kind, entry));
+done:
+  return status;
+}
+
+static NoliStatus read_set(Reader* reader, NoliInpScope kind, const char* name) {
+  const char* const known[] = {name, "GENERATE", "INTERNAL", "UNSORTED", "INSTANCE", NULL};
+  NoliStatus status = NOLI_OK;
+  NoliInpText* text = &reader->text;
+  NoliSpan line, field;
+  const NoliInpParameter* named = noli_inp_find_parameter(text, name);
+  NOLI_TRY(noli_inp_check_parameters(text, known));
+  if (named == NULL) {
+    status = noli_cursor_fail(text->cursor, text->keyword.at, "%s needs the parameter %s",
+                              noli_show(text->keyword).text, name);
+    goto done;
+  }
+  NOLI_TRY(begin_set(reader, kind, named, noli_inp_find_parameter(text, "INTERNAL") != NULL));
+  bool is_generated = noli_inp_find_parameter(text, "GENERATE") != NULL;
+  while (noli_inp_next_line(text, &line)) {
+    if (is_generated) {
+      NOLI_TRY(read_range(reader, kind, line));
+      continue;
+    }
+    for (bool goes_on; noli_inp_next_field(&line, &field, &goes_on);) {
+      NOLI_TRY(read_entry(reader, kind, field));
+    }
+  }
+done:
+  return status;
+}
+
+static NoliStatus read_node_set(Reader* reader) {
+  return read_set(reader, NOLI_INP_NODES, "NSET");
+}
+
+static NoliStatus read_element_set(Reader* reader) {
+  return read_set(reader, NOLI_INP_ELEMENTS, "ELSET");
+}
+
+// ---- nodes and elements
+
+// A label and up to three coordinates; a normal that follows is ignored.
+static NoliStatus read_node(Reader* reader, NoliSpan line) {
+  NoliStatus status = NOLI_OK;
+  const NoliCursor* cursor = reader->text.cursor;
+  NoliSpan field = line;
+  const char* place = line.at;
+  double *x = NULL, values[6];
+  int64_t label = 0;
+  bool goes_on = false;
+  noli_inp_next_field(&line, &field, &goes_on);
+  NOLI_TRY(noli_inp_integer(&reader->text, field, "the label of a node", &label));
+  NOLI_TRY(noli_inp_add_label(cursor, &reader->node, label, place));
+  NOLI_TRY(noli_inp_numbers(&reader->text, line, "a coordinate", 6, values));
+  NOLI_TRY(noli_parts_add_vertices(cursor->context, reader->parts, 1, &x));
+  memcpy(x, values, 3 * sizeof *x);
+done:
+  return status;
+}
+
+static NoliStatus read_nodes(Reader* reader) {
+  static const char* const known[] = {"NSET", "SYSTEM", NULL};
+  NoliStatus status = NOLI_OK;
+  NoliInpText* text = &reader->text;
+  NoliSpan line;
+
+  // nodes of the assembly are reference points, which belong to no cell
+  if (reader->level == IN_ASSEMBLY) {
+    skip_data(reader);
+    goto done;
+  }
+  NOLI_TRY(noli_inp_check_parameters(text, known));
+  const NoliInpParameter* system = noli_inp_find_parameter(text, "SYSTEM");
+  if (system != NULL && !noli_inp_is_word(system->value, "R")) {
+    status = noli_cursor_fail(text->cursor, system->name.at,
+                              "coordinates other than rectangular ones are not supported");
+    goto done;
+  }
+  const NoliInpParameter* named = noli_inp_find_parameter(text, "NSET");
+  if (named != NULL) {
+    NOLI_TRY(begin_set(reader, NOLI_INP_NODES, named, false));
+  }
+  while (noli_inp_next_line(text, &line)) {
+    NOLI_TRY(read_node(reader, line));
+  }
+done:
+  return status;
+}
+
+// The next node of an element, which is in the next line after a comma.
+static NoliStatus next_node(const Reader* reader, NoliSpan* line, bool* goes_on, int64_t* node) {
+  static const char what[] = "a node of the element";
+  const NoliInpText* text = &reader->text;
+  NoliSpan field;
+  while (!noli_inp_next_field(line, &field, goes_on)) {
+    if (!*goes_on) {
+      return noli_inp_expected(text, line->at + line->n, what);
+    }
+    if (!noli_inp_next_line(text, line)) {
+      return noli_inp_expected(text, text->cursor->at, what);
+    }
+  }
+  return noli_inp_integer(text, field, what, node);
+}
+
+static NoliStatus read_element(Reader* reader, const ElementType* type, NoliSpan line,
+                               int64_t* label) {
+  NoliStatus status = NOLI_OK;
+  NoliInpText* text = &reader->text;
+  NoliContext* context = text->cursor->context;
+  Element element = {.type = type, .place = line.at, .first_node = reader->node_of.count};
+  NoliSpan field = line;
+  bool goes_on = false;
+  noli_inp_next_field(&line, &field, &goes_on);
+  NOLI_TRY(noli_inp_integer(text, field, "the label of an element", label));
+  NOLI_TRY(noli_inp_add_label(text->cursor, &reader->element, *label, element.place));
+  NOLI_PUSH(context, &reader->element_data, element);
+  for (int32_t i = 0; i < type->n_node; i++) {
+    int64_t node = 0;
+    NOLI_TRY(next_node(reader, &line, &goes_on, &node));
+    NOLI_PUSH(context, &reader->node_of, node);
+  }
+  if (noli_inp_next_field(&line, &field, &goes_on)) {
+    status = noli_inp_expected(text, field.at, "the end of the line");
+  }
+done:
+  return status;
+}
+
+// The type that the keyword names.
+static NoliStatus find_type(Reader* reader, const ElementType** type) {
+  NoliInpText* text = &reader->text;
+  NoliMeshParts* parts = reader->parts;
+  const NoliInpParameter* named = noli_inp_find_parameter(text, "TYPE");
+  *type = NULL;
+  if (named == NULL) {
+    return noli_cursor_fail(text->cursor, text->keyword.at, "%s needs the parameter TYPE",
+                            noli_show(text->keyword).text);
+  }
+  for (size_t t = 0; t < sizeof element_types / sizeof *element_types; t++) {
+    *type = noli_inp_is_word(named->value, element_types[t].name) ? &element_types[t] : *type;
+  }
+  if (*type == NULL) {
+    return noli_cursor_fail(text->cursor, named->name.at,
+                            "elements of type %s are not supported: only tetrahedra (C3D4, C3D10), "
+                            "triangles (S3, STRI3, M3D3, CPS3, CPE3) and segments (B31, T3D2) are",
+                            noli_show(named->value).text);
+  }
+  if ((*type)->n_vertex == 4) {
+    if (parts->order > 0 && parts->order != (*type)->order) {
+      return noli_cursor_fail(text->cursor, named->name.at,
+                              "%s: all tetrahedra must have the same order, previous ones have "
+                              "order %d",
+                              (*type)->name, parts->order);
+    }
+    parts->order = (*type)->order;
+  } else if ((*type)->order > 1 && reader->bent == NULL) {
+    reader->bent = named->name.at;
+  }
+  return NOLI_OK;
+}
+
+static NoliStatus read_elements(Reader* reader) {
+  static const char* const known[] = {"TYPE", "ELSET", "PARENT", NULL};
+  NoliStatus status = NOLI_OK;
+  NoliInpText* text = &reader->text;
+  const ElementType* type;
+  const NoliInpParameter* named = noli_inp_find_parameter(text, "ELSET");
+  NoliSpan line;
+  NoliInpEntry run = {.step = 1};
+  NOLI_TRY(noli_inp_check_parameters(text, known));
+  if (reader->level == IN_ASSEMBLY) {
+    status = noli_cursor_fail(text->cursor, text->keyword.at,
+                              "elements of the assembly itself are not supported");
+    goto done;
+  }
+  NOLI_TRY(find_type(reader, &type));
+  if (named != NULL) {
+    NOLI_TRY(begin_set(reader, NOLI_INP_ELEMENTS, named, false));
+  }
+
+  // runs of consecutive labels become one entry of the set
+  while (noli_inp_next_line(text, &line)) {
+    int64_t label = 0;
+    NOLI_TRY(read_element(reader, type, line, &label));
+    if (named != NULL && run.place != NULL && label == run.last + 1) {
+      reader->sets.entry.data[reader->sets.entry.count - 1].last = run.last = label;
+    } else if (named != NULL) {
+      run = (NoliInpEntry){.first = label, .last = label, .step = 1, .place = line.at};
+      NOLI_TRY(add_entry(reader, NOLI_INP_ELEMENTS, run));
+    }
+  }
+done:
+  return status;
+}
+
+// ---- parts and instances
+
+static NoliStatus begin_part(Reader* reader) {
+  if (reader->has_part) {
+    return noli_cursor_fail(reader->text.cursor, reader->text.keyword.at,
+                            "a second part: only files of one part are supported");
+  }
+  reader->has_part = true;
+  reader->level = IN_PART;
+  return NOLI_OK;
+}
+
+static NoliStatus begin_assembly(Reader* reader) {
+  reader->level = IN_ASSEMBLY;
+  return NOLI_OK;
+}
+
+// The data of an instance: a translation, then a rotation.
+static NoliStatus begin_instance(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  NoliInpText* text = &reader->text;
+  const NoliInpParameter* named = noli_inp_find_parameter(text, "NAME");
+  NoliSpan line;
+  if (reader->has_instance) {
+    status = noli_cursor_fail(text->cursor, text->keyword.at,
+                              "a second instance: only files of one instance are supported");
+    goto done;
+  }
+  reader->has_instance = true;
+  reader->instance = named != NULL ? named->value : (NoliSpan){text->keyword.at, 0};
+  reader->level = IN_INSTANCE;
+  if (noli_inp_next_line(text, &line)) {
+    NOLI_TRY(noli_inp_numbers(text, line, "a translation", 3, reader->translation));
+  }
+  if (noli_inp_next_line(text, &line)) {
+    double* turn = reader->turn;
+    NOLI_TRY(noli_inp_numbers(text, line, "a point or an angle", 7, turn));
+    if (turn[6] != 0.0 && turn[0] == turn[3] && turn[1] == turn[4] && turn[2] == turn[5]) {
+      status = noli_cursor_fail(text->cursor, line.at, "the axis of the rotation has no length");
+    }
+  }
+done:
+  return status;
+}
+
+// Moves the nodes to the place of the instance: a translation, then Rodrigues' formula.
+static void place_instance(Reader* reader) {
+  if (!reader->has_instance) {
+    return;
+  }
+  const double degree = 3.14159265358979323846 / 180.0;
+  const double* turn = reader->turn;
+  NoliVec3 start = noli_load3(turn), axis = noli_sub3(noli_load3(turn + 3), start);
+  double c = cos(turn[6] * degree), s = sin(turn[6] * degree);
+  for (int64_t v = 0; v < noli_parts_n_vert(reader->parts); v++) {
+    double* x = reader->parts->x.data + 3 * v;
+    NoliVec3 moved = noli_add3(noli_load3(x), noli_load3(reader->translation));
+    if (turn[6] != 0.0) {
+      NoliVec3 unit = noli_scale3(1.0 / noli_norm3(axis), axis);
+      NoliVec3 arm = noli_sub3(moved, start);
+      NoliVec3 along = noli_scale3((1.0 - c) * noli_dot3(unit, arm), unit);
+      NoliVec3 across = noli_scale3(s, noli_cross3(unit, arm));
+      moved = noli_add3(start, noli_add3(noli_scale3(c, arm), noli_add3(along, across)));
+    }
+    noli_store3(x, moved);
+  }
+}
+
+static NoliStatus end_level(Reader* reader) {
+  reader->level = reader->level == IN_INSTANCE ? IN_ASSEMBLY : IN_MODEL;
+  return NOLI_OK;
+}
+
+// ---- the file
+
+// Keywords that make a mesh in ways that are not supported.
+static NoliStatus refuse(Reader* reader) {
+  return noli_cursor_fail(reader->text.cursor, reader->text.keyword.at,
+                          "%s is not supported: the file must contain all nodes and elements in "
+                          "rectangular coordinates",
+                          noli_show(reader->text.keyword).text);
+}
+
+static NoliStatus read_block(Reader* reader) {
+  static const struct {
+    const char* name;
+    NoliStatus (*read)(Reader* reader);
+  } blocks[] = {
+      {"*NODE", read_nodes},
+      {"*ELEMENT", read_elements},
+      {"*NSET", read_node_set},
+      {"*ELSET", read_element_set},
+      {"*PART", begin_part},
+      {"*ENDPART", end_level},
+      {"*ASSEMBLY", begin_assembly},
+      {"*ENDASSEMBLY", end_level},
+      {"*INSTANCE", begin_instance},
+      {"*ENDINSTANCE", end_level},
+      {"*INCLUDE", refuse},
+      {"*SYSTEM", refuse},
+      {"*NGEN", refuse},
+      {"*NFILL", refuse},
+      {"*NCOPY", refuse},
+      {"*NMAP", refuse},
+      {"*ELGEN", refuse},
+      {"*ELCOPY", refuse},
+      {"*IMPORT", refuse},
+      {"*SYMMETRICMODELGENERATION", refuse},
+  };
+  NoliStatus status = NOLI_OK;
+  NoliSpan line;
+  size_t b = 0, n_block = sizeof blocks / sizeof *blocks;
+  NOLI_TRY(noli_inp_read_keyword(&reader->text));
+  while (b < n_block && !noli_inp_is_word(reader->text.keyword, blocks[b].name)) {
+    b++;
+  }
+  if (b == n_block) {
+    skip_data(reader);
+    goto done;
+  }
+  NOLI_TRY(blocks[b].read(reader));
+  if (noli_inp_next_line(&reader->text, &line)) {
+    status = noli_inp_expected(&reader->text, line.at, "a keyword such as *NODE");
+  }
+done:
+  return status;
+}
+
+// Adds the cell of an element: its vertices come first, the other nodes define its curved shape.
+static NoliStatus add_cell(Reader* reader, const Element* element, int32_t tag) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = reader->text.cursor->context;
+  NoliMeshParts* parts = reader->parts;
+  const ElementType* type = element->type;
+  const int64_t* label = reader->node_of.data + element->first_node;
+  int32_t node[N_NODE_MAX];
+  for (int32_t i = 0; i < type->n_node; i++) {
+    // the last two nodes of C3D10 are on edges 2-4 and 3-4, those of a mesh on 3-4 and 2-4
+    int64_t wanted = label[i < 8 ? i : 17 - i];
+    node[i] = noli_inp_find_label(&reader->node, wanted);
+    if (node[i] < 0) {
+      status =
+          noli_cursor_fail(reader->text.cursor, element->place,
+                           "the element names node %lld, which does not exist", (long long)wanted);
+      goto done;
+    }
+  }
+
+  // programs disagree on which node of a curved segment is in its middle; it bounds other cells
+  bool is_curved_segment = type->n_vertex == 2 && type->order > 1;
+  if (!is_curved_segment) {
+    NOLI_TRY(noli_parts_add_cell(context, parts, type->n_vertex, node, tag));
+  }
+  for (int32_t i = is_curved_segment ? 0 : type->n_vertex; i < type->n_node; i++) {
+    if (type->n_vertex == 4) {
+      NOLI_PUSH(context, &parts->curve, node[i]);
+    } else {
+      NOLI_PUSH(context, &parts->bent, node[i]);
+    }
+  }
+done:
+  return status;
+}
+
+// Makes the cells when all blocks are read, in the order of the file.
+static NoliStatus add_cells(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  const NoliCursor* cursor = reader->text.cursor;
+  const Element* element = reader->element_data.data;
+  int64_t n = reader->element.count;
+  int32_t *n_vertex = NULL, *tag = NULL;
+  NOLI_TRY(noli_inp_sort_labels(cursor, "node", &reader->node));
+  NOLI_TRY(noli_inp_sort_labels(cursor, "element", &reader->element));
+  NOLI_NEW(cursor->context, n_vertex, n);
+  NOLI_NEW(cursor->context, tag, n);
+  for (int64_t e = 0; e < n; e++) {
+    n_vertex[e] = element[e].type->n_vertex;
+  }
+  NOLI_TRY(noli_inp_find_tags(cursor, &reader->sets, &reader->element, n_vertex, tag));
+  for (int64_t e = 0; e < n; e++) {
+    NOLI_TRY(add_cell(reader, &element[e], tag[e]));
+  }
+done:
+  noli_free(cursor->context, n_vertex);
+  noli_free(cursor->context, tag);
+  return status;
+}
+
+// Fails for a file whose elements make no mesh.
+static NoliStatus check_elements(const Reader* reader) {
+  const NoliCursor* cursor = reader->text.cursor;
+  if (reader->element.count == 0) {
+    return noli_cursor_fail(cursor, cursor->at, "the file has no elements");
+  }
+  if (reader->bent != NULL && reader->parts->order < 2) {
+    return noli_cursor_fail(cursor, reader->bent,
+                            "quadratic triangles and segments are only supported as sides and "
+                            "edges of C3D10");
+  }
+  return NOLI_OK;
+}
+
+static void free_reader(Reader* reader) {
+  NoliContext* context = reader->text.cursor->context;
+  noli_array_free(context, &reader->text.parameter);
+  noli_array_free(context, &reader->node);
+  noli_array_free(context, &reader->element);
+  noli_array_free(context, &reader->element_data);
+  noli_array_free(context, &reader->node_of);
+  noli_inp_free_sets(context, &reader->sets);
+}
+
+NoliStatus noli_inp_read(NoliCursor* cursor, NoliMeshParts* parts) {
+  NoliStatus status = NOLI_OK;
+  Reader reader = {.text = {.cursor = cursor}, .parts = parts};
+  NoliSpan line;
+  noli_inp_init_sets(&reader.sets);
+  if (noli_inp_next_line(&reader.text, &line)) {
+    status = noli_inp_expected(&reader.text, line.at, "a keyword such as *NODE");
+    goto done;
+  }
+  while (cursor->at < cursor->end) {
+    NOLI_TRY(read_block(&reader));
+  }
+  NOLI_TRY(check_elements(&reader));
+  NOLI_TRY(add_cells(&reader));
+  place_instance(&reader);
+done:
+  free_reader(&reader);
+  return status;
+}

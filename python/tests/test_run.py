@@ -56,7 +56,7 @@ class Runs(unittest.TestCase):
         self.assertEqual((len(table), table.step[-1]), (20, 20))
         np.testing.assert_array_equal([table[-1][name] for name in ("file_x", "file_y", "file_z")],
                                       sim.positions.min(axis=0))
-        self.assertAlmostEqual(table["down # 1_y"][-1], sim.contact_forces[:, 1].sum(), delta=1e-9)
+        self.assertAlmostEqual(table["down # 1_y"][-1], sim.contact_forces()[:, 1].sum(), delta=1e-9)
         self.assertEqual(table.mises[-1], max(sim.nodal_stresses().von_mises))
 
     def test_an_audit_finds_a_missing_frame(self):

@@ -268,9 +268,9 @@ done:
 }
 
 const NoliHistoryType noli_histories[NOLI_N_HISTORIES] = {
-    [NOLI_HISTORY_STEPS] = {"steps.csv", head_steps, append_step},
-    [NOLI_HISTORY_FORCES] = {"forces.csv", head_forces, append_forces},
-    [NOLI_HISTORY_REACTIONS] = {"reactions.csv", head_reactions, append_reactions},
-    [NOLI_HISTORY_VOLUMES] = {"volumes.csv", head_volumes, append_volumes},
-    [NOLI_HISTORY_PROBES] = {"probes.csv", head_probes, append_probes},
+    [NOLI_HISTORY_STEPS] = {"steps.csv", false, head_steps, append_step},
+    [NOLI_HISTORY_FORCES] = {"forces.csv", false, head_forces, append_forces},
+    [NOLI_HISTORY_REACTIONS] = {"reactions.csv", false, head_reactions, append_reactions},
+    [NOLI_HISTORY_VOLUMES] = {"volumes.csv", false, head_volumes, append_volumes},
+    [NOLI_HISTORY_PROBES] = {"probes.csv", true, head_probes, append_probes},
 };

@@ -24,6 +24,8 @@ typedef struct NoliHistorySource {
 
 typedef struct NoliHistoryType {
   const char* file;
+  // Output that the user asks for, perhaps only when the run is resumed: it may begin late.
+  bool may_begin_late;
   // `*header`, owned by the caller, ends with a line break; NULL: the run has no such history.
   NoliStatus (*make_header)(NoliContext* context, const NoliHistorySource* source, char** header);
   // Appends the rows of the last step, whose report this is; none if the run has no such history.

@@ -129,28 +129,40 @@ done:
   return status;
 }
 
-// Opens all histories: new ones (last_step < 0), or those of the run up to a step.
+// Opens a history: a new one (last_step < 0), or that of the run up to a step.
+static NoliStatus open_history(NoliRun* run, const NoliHistoryType* type, const char* header,
+                               int64_t last_step, NoliCsv* csv) {
+  NoliStatus status = NOLI_OK;
+  char* path = NULL;
+  NOLI_TRY(noli_run_path(run, type->file, &path));
+  if (last_step >= 0 && type->may_begin_late && !noli_file_exists(path)) {
+    noli_log(run->context, NOLI_LOG_WARNING, "%s: begins after step %lld", path,
+             (long long)last_step);
+    last_step = -1;
+  }
+  NOLI_TRY(last_step < 0 ? noli_csv_create(run->context, path, header, csv)
+                         : noli_csv_reopen(run->context, path, header, last_step, csv));
+done:
+  noli_free(run->context, path);
+  return status;
+}
+
+// Opens all histories, likewise.
 static NoliStatus open_histories(NoliRun* run, NoliSim* sim, int64_t last_step) {
   NoliStatus status = NOLI_OK;
-  NoliContext* context = run->context;
-  char *path = NULL, *header = NULL;
+  char* header = NULL;
   const NoliHistorySource source = {sim, &run->probes};
   for (int32_t i = 0; i < NOLI_N_HISTORIES; i++) {
     const NoliHistoryType* type = &noli_histories[i];
-    NOLI_TRY(type->make_header(context, &source, &header));
+    NOLI_TRY(type->make_header(run->context, &source, &header));
     if (header != NULL) {
-      NOLI_TRY(noli_run_path(run, type->file, &path));
-      NOLI_TRY(last_step < 0 ? noli_csv_create(context, path, header, &run->history[i])
-                             : noli_csv_reopen(context, path, header, last_step, &run->history[i]));
-      noli_free(context, path);
-      noli_free(context, header);
-      path = NULL;
+      NOLI_TRY(open_history(run, type, header, last_step, &run->history[i]));
+      noli_free(run->context, header);
       header = NULL;
     }
   }
 done:
-  noli_free(context, path);
-  noli_free(context, header);
+  noli_free(run->context, header);
   return status;
 }
 

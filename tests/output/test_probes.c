@@ -240,6 +240,16 @@ static void a_resumed_run_keeps_one_file(void** state) {
   def.n_probes = 1;
   ASSERT_STATUS(noli_run_reopen(context, &def, resumed.sim, &refused), NOLI_ERROR_FORMAT);
   assert_non_null(strstr(noli_context_message(context), "probes.csv:1: "));
+
+  // without the file they begin late
+  assert_int_equal(rename("probes_twice/probes.csv", "probes_twice/before.csv"), 0);
+  ASSERT_OK(noli_run_reopen(context, &def, resumed.sim, &resumed.run));
+  do_steps(&resumed, 1);
+  NoliHistory late = {0};
+  ASSERT_OK(noli_history_read(context, "probes_twice/probes.csv", &late));
+  assert_int_equal(late.n_rows, 1);
+  assert_true(value_at(&late, 0, "step") == 4.0);
+  noli_history_free(context, &late);
   close_run(&resumed);
 
   // a run without probes leaves none of an earlier one

@@ -127,6 +127,9 @@ static NoliStatus copy_probe(NoliContext* context, const NoliModel* model, const
   const char* defect = noli_probe_name_defect(def->name);
   NOLI_CHECK(context, defect == NULL, NOLI_ERROR_ARGUMENT, "probe \"%.80s\": %s",
              def->name != NULL ? def->name : "", defect);
+  NOLI_CHECK(context, def->reserved[0] == NULL && def->reserved[1] == NULL, NOLI_ERROR_ARGUMENT,
+             "probe \"%s\" sets members that Noli %s does not have; begin with zeros", def->name,
+             NOLI_VERSION);
   NOLI_CHECK(context, def->quantity != NULL, NOLI_ERROR_ARGUMENT, "probe \"%s\" has no quantity",
              def->name);
   snprintf(where, sizeof where, "probe \"%.100s\": ", def->name);

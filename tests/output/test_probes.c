@@ -339,8 +339,9 @@ static void programs_are_refused_likewise(void** state) {
   (void)state;
   static const int32_t vertices[] = {0, 7}, beyond[] = {0, 1000};
   const NoliProbeDef good = {.name = "a", .quantity = "position", .node = vertices, .n_node = 2};
-  NoliProbeDef bad[8];
-  for (int i = 0; i < 8; i++) {
+  NoliProbeDef bad[9];
+  TestSim test;
+  for (int i = 0; i < 9; i++) {
     bad[i] = good;
   }
   bad[0].name = NULL;
@@ -351,11 +352,11 @@ static void programs_are_refused_likewise(void** state) {
   bad[5].body = 1;
   bad[6].n_node = 0;
   bad[7].node = beyond;
-  static const char* const messages[] = {"needs a name",    "quotation",     "no quantity",
-                                         "\"position\"",    "\"mean\"",      "body 1 does not",
-                                         "no vertices of ", "no vertex 1000"};
+  bad[8].reserved[1] = &test;
+  static const char* const messages[] = {"needs a name",    "quotation",      "no quantity",
+                                         "\"position\"",    "\"mean\"",       "body 1 does not",
+                                         "no vertices of ", "no vertex 1000", "does not have"};
   NoliContext* context = test_context(1);
-  TestSim test;
   NoliRun* run = NULL;
   test_sim_create(context, 2, &test);
   test_empty_directory("probes_refused");
@@ -364,7 +365,7 @@ static void programs_are_refused_likewise(void** state) {
   def.scene_name = "box";
   def.scene_json = "{}";
   def.n_probes = 1;
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 9; i++) {
     def.probes = &bad[i];
     ASSERT_STATUS(noli_run_open(context, &def, test.sim, &run), NOLI_ERROR_ARGUMENT);
     assert_non_null(strstr(noli_context_message(context), messages[i]));

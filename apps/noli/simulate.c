@@ -24,6 +24,8 @@ NoliRunDef run_definition(const NoliScene* scene, const char* json, const char* 
   def.frame_format = output.frame_format;
   def.fields = output.fields;
   def.n_fields = output.n_fields;
+  def.probes = output.probes;
+  def.n_probes = output.n_probes;
   def.checkpoint_seconds = output.checkpoint_seconds;
   def.checkpoint_steps = output.checkpoint_steps;
   def.files = files;

@@ -27,6 +27,8 @@ typedef enum NoliChoice {
   NOLI_CHOICE_VOLUME_MODEL,    ///< NoliVolumeDef.model
   NOLI_CHOICE_MESH_PART,       ///< part of noli_mesh_extract
   NOLI_CHOICE_SHEET_PATTERN,   ///< pattern of noli_mesh_make_sheet
+  NOLI_CHOICE_PROBE_QUANTITY,  ///< NoliProbeDef.quantity
+  NOLI_CHOICE_PROBE_REDUCTION, ///< NoliProbeDef.reduction
 } NoliChoice;
 
 /// Number of kinds; they are numbered from 0.

@@ -9,6 +9,7 @@
 ///     forces.csv      one row per step and pair of entities in contact
 ///     reactions.csv   one row per step and motion; only where there are any
 ///     volumes.csv     one row per step and region whose volume counts; only where there are any
+///     probes.csv      one row per step, columns of the probes; only where there are any
 ///     summary.json    totals; rewritten with every checkpoint, "finished": false until the end
 ///     checkpoint.h5   the state; the one before is kept as checkpoint_previous.h5
 ///     log.txt         messages; locked while a run writes into the directory
@@ -40,7 +41,9 @@ typedef struct NoliRunDef {
   int32_t checkpoint_steps;   ///< steps between further checkpoints; 0 (default): only by wall time
   const NoliSceneFile* files; ///< (n_files) that the scene refers to: noli_scene_files
   int32_t n_files;
-  bool replace_unfinished; ///< noli_run_open replaces a run that has not ended; default false
+  bool replace_unfinished;    ///< noli_run_open replaces a run that has not ended; default false
+  const NoliProbeDef* probes; ///< (n_probes) columns of probes.csv; default: none
+  int32_t n_probes;
 } NoliRunDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_run_def.

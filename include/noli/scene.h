@@ -79,6 +79,8 @@ typedef struct NoliSceneOutput {
   int32_t checkpoint_steps;  ///< steps between checkpoints besides; 0: only by wall time
   const char* const* fields; ///< (n_fields) as in NoliRunDef
   int32_t n_fields;
+  const NoliProbeDef* probes; ///< (n_probes) as in NoliRunDef; owned by the scene
+  int32_t n_probes;
 } NoliSceneOutput;
 
 /// noli_scene_output for a struct of `size` bytes.

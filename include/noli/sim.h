@@ -741,6 +741,18 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_volumes(NoliSim* sim,
                                                       const NoliRegionVolume** volumes,
                                                       int32_t* n_volumes);
 
+/// A probe of a run: a quantity at some vertices of a body, reduced to one value for each of its
+/// components, a row for each step. Members that are 0 have their defaults. Never changes its size.
+typedef struct NoliProbeDef {
+  const char* name;      ///< of its columns; without comma, quotation mark and line break
+  const char* quantity;  ///< such as "position": NOLI_CHOICE_PROBE_QUANTITY; must be set
+  const char* reduction; ///< "mean", "sum", "min" or "max"; NULL: "sum" of forces, else "mean"
+  const int32_t* node;   ///< (n_node) vertex indices within the body; borrowed; NULL: all vertices
+  int32_t n_node;
+  int32_t body;
+  void* reserved[2]; ///< NULL
+} NoliProbeDef;
+
 /// Overwrites positions and velocities, (n_node x 3), for example to start from another state.
 /// Vertices of proxies follow, and the integrator discards earlier states. Motions that have ended
 /// by position stay ended. Fails with NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT

@@ -553,6 +553,15 @@ typedef struct NoliRegionVolume {
   double reserved[2];
 } NoliRegionVolume;
 NoliStatus noli_sim_volumes(NoliSim* sim, const NoliRegionVolume** volumes, int32_t* n_volumes);
+typedef struct NoliProbeDef {
+  const char* name;
+  const char* quantity;
+  const char* reduction;
+  const int32_t* node;
+  int32_t n_node;
+  int32_t body;
+  void* reserved[2];
+} NoliProbeDef;
 NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v);
 typedef enum NoliFieldType {
   NOLI_FIELD_DOUBLE,
@@ -747,6 +756,8 @@ typedef enum NoliChoice {
   NOLI_CHOICE_VOLUME_MODEL,
   NOLI_CHOICE_MESH_PART,
   NOLI_CHOICE_SHEET_PATTERN,
+  NOLI_CHOICE_PROBE_QUANTITY,
+  NOLI_CHOICE_PROBE_REDUCTION,
 } NoliChoice;
 int32_t noli_choice_kinds(void);
 const char* noli_choice_kind(NoliChoice kind);
@@ -839,6 +850,8 @@ typedef struct NoliSceneOutput {
   int32_t checkpoint_steps;
   const char* const* fields;
   int32_t n_fields;
+  const NoliProbeDef* probes;
+  int32_t n_probes;
 } NoliSceneOutput;
 void noli_scene_output_sized(const NoliScene* scene, NoliSceneOutput* output, size_t size);
 typedef struct NoliSceneFile {
@@ -882,6 +895,8 @@ typedef struct NoliRunDef {
   const NoliSceneFile* files;
   int32_t n_files;
   bool replace_unfinished;
+  const NoliProbeDef* probes;
+  int32_t n_probes;
 } NoliRunDef;
 void noli_run_def_init(NoliRunDef* def, size_t size);
 const char* noli_run_frame_format(int32_t index);

@@ -42,6 +42,7 @@ class Recorder:
         definition.frame_interval = output.frame_interval if every is None else every
         definition.frame_format = output.frame_format if format is None else texts[3]
         definition.fields, definition.n_fields = output.fields, output.n_fields
+        definition.probes, definition.n_probes = output.probes, output.n_probes
         definition.checkpoint_seconds = output.checkpoint_seconds
         definition.checkpoint_steps = output.checkpoint_steps
         definition.files = lib.noli_scene_files(scene.c, count)
@@ -165,6 +166,11 @@ class Run:
         return _table(self.directory / "volumes.csv")
 
     @property
+    def probes(self) -> np.recarray:
+        """probes.csv: a row for each step, columns of the probes of the scene: run.probes["tip_y"]."""
+        return _table(self.directory / "probes.csv")
+
+    @property
     def frames(self) -> list[Frame]:
         """All frames."""
         for i in range(1000):
@@ -204,7 +210,11 @@ class Run:
 
 
 def _table(path: Path) -> np.recarray:
-    return np.genfromtxt(path, delimiter=",", names=True, dtype=None, encoding="utf-8").reshape(-1).view(np.recarray)
+    table = np.genfromtxt(path, delimiter=",", names=True, dtype=None, encoding="utf-8", comments=None).reshape(-1)
+    # NumPy drops blanks, brackets and others from names
+    with open(path, encoding="utf-8") as file:
+        table.dtype.names = file.readline().rstrip("\n").split(",")
+    return table.view(np.recarray)
 
 
 def _needs(package: str, debian: str):

@@ -41,6 +41,24 @@ class Runs(unittest.TestCase):
         audit = run.audit()
         self.assertEqual((audit.frames, audit.rows, audit.ended, audit.found), (5, 20, True, 0))
 
+    def test_probes_are_columns(self):
+        probes = [{"name": "file", "body": "cube", "quantity": "position", "of": "min"},
+                  {"name": "down # 1", "body": "*", "quantity": "contact_force"},
+                  {"name": "mises", "body": "cube", "quantity": "von_mises", "of": "max"}]
+        scene = cube(time={"step": 0.01, "duration": 0.2}, output={"every": 5, "probes": probes})
+        sim = noli.Simulation(scene)
+        with noli.Recorder(sim, self.folder) as recorder:
+            for _ in sim.steps():
+                recorder.record()
+        table = noli.Run(self.folder).probes
+        self.assertEqual(table.dtype.names, ("step", "time", "file_x", "file_y", "file_z", "down # 1_x", "down # 1_y",
+                                             "down # 1_z", "mises"))
+        self.assertEqual((len(table), table.step[-1]), (20, 20))
+        np.testing.assert_array_equal([table[-1][name] for name in ("file_x", "file_y", "file_z")],
+                                      sim.positions.min(axis=0))
+        self.assertAlmostEqual(table["down # 1_y"][-1], sim.contact_forces()[:, 1].sum(), delta=1e-9)
+        self.assertEqual(table.mises[-1], max(sim.nodal_stresses().von_mises))
+
     def test_an_audit_finds_a_missing_frame(self):
         record(self.folder)
         os.remove(noli.Run(self.folder).frames[2].path)

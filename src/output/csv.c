@@ -62,7 +62,9 @@ NoliStatus noli_csv_reopen(NoliContext* context, const char* path, const char* h
   *csv = (NoliCsv){.context = context, .descriptor = -1};
   NOLI_TRY(noli_file_read(context, path, &text, &size));
   NOLI_CHECK(context, size >= n_header && memcmp(text, header, n_header) == 0, NOLI_ERROR_FORMAT,
-             "%s:1: this is not the header of a history of this version of Noli", path);
+             "%s:1: this is not the header that this run writes: the scene or the version of Noli "
+             "has changed",
+             path);
   size_t kept = rows_to_keep(text, n_header, last_step);
   if (kept < size) {
     NOLI_TRY(noli_file_replace(context, path, text, kept, true));

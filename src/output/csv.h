@@ -1,6 +1,6 @@
-// Files of comma-separated rows under a header, of which histories.c fills three. A row is in the
-// file, whole, before the append returns; a row that does not fit on the disk leaves none of its
-// bytes behind.
+// Files of comma-separated rows under a header, which histories.c fills. A row is in the file,
+// whole, before the append returns; a row that does not fit on the disk leaves none of its bytes
+// behind.
 #pragma once
 
 #include "base/context.h"

@@ -21,16 +21,21 @@ static const char volumes_header[] = "step,time,region,body,volume,rest_volume,p
 static const char reactions_header[] =
     "step,time,motion,body,force_x,force_y,force_z,moment_x,moment_y,moment_z,at_x,at_y,at_z\n";
 
-static NoliStatus always(NoliSim* sim, bool* wanted) {
-  (void)sim;
-  *wanted = true;
-  return NOLI_OK;
+static NoliStatus copy_header(NoliContext* context, const char* text, char** header) {
+  *header = noli_strdup(context, text);
+  return *header != NULL ? NOLI_OK : noli_fail(context, NOLI_ERROR_MEMORY, "out of memory");
 }
 
 // ---- steps ----
 
-static NoliStatus append_step(NoliCsv* csv, NoliSim* sim, const NoliStepReport* report) {
-  (void)sim;
+static NoliStatus head_steps(NoliContext* context, const NoliHistorySource* source, char** header) {
+  (void)source;
+  return copy_header(context, steps_header, header);
+}
+
+static NoliStatus append_step(NoliCsv* csv, const NoliHistorySource* source,
+                              const NoliStepReport* report) {
+  (void)source;
   char row[1024];
   const NoliStepReport* r = report;
   // a distance below zero cannot be for barriers; penalty contact will show its depth here
@@ -49,6 +54,12 @@ static NoliStatus append_step(NoliCsv* csv, NoliSim* sim, const NoliStepReport* 
 }
 
 // ---- forces ----
+
+static NoliStatus head_forces(NoliContext* context, const NoliHistorySource* source,
+                              char** header) {
+  (void)source;
+  return copy_header(context, forces_header, header);
+}
 
 // Copies a name, in quotation marks where it holds what separates fields. Returns its end.
 static char* put_name(char* to, const char* name) {
@@ -90,9 +101,11 @@ done:
   return status;
 }
 
-static NoliStatus append_forces(NoliCsv* csv, NoliSim* sim, const NoliStepReport* report) {
+static NoliStatus append_forces(NoliCsv* csv, const NoliHistorySource* source,
+                                const NoliStepReport* report) {
   (void)report;
   NoliStatus status = NOLI_OK;
+  NoliSim* sim = source->sim;
   const NoliPairForce* pairs = NULL;
   int32_t n_pairs = 0;
   NOLI_TRY(noli_sim_pair_forces(sim, &pairs, &n_pairs));
@@ -105,14 +118,11 @@ done:
 
 // ---- volumes ----
 
-static NoliStatus has_volumes(NoliSim* sim, bool* wanted) {
-  NoliStatus status = NOLI_OK;
-  const NoliRegionVolume* volumes = NULL;
-  int32_t n_volumes = 0;
-  NOLI_TRY(noli_sim_volumes(sim, &volumes, &n_volumes));
-  *wanted = n_volumes > 0;
-done:
-  return status;
+static NoliStatus head_volumes(NoliContext* context, const NoliHistorySource* source,
+                               char** header) {
+  return source->sim->model->problem.volumes.n_region > 0
+             ? copy_header(context, volumes_header, header)
+             : NOLI_OK;
 }
 
 static NoliStatus append_volume(NoliCsv* csv, NoliSim* sim, int32_t index,
@@ -133,9 +143,11 @@ done:
   return status;
 }
 
-static NoliStatus append_volumes(NoliCsv* csv, NoliSim* sim, const NoliStepReport* report) {
+static NoliStatus append_volumes(NoliCsv* csv, const NoliHistorySource* source,
+                                 const NoliStepReport* report) {
   (void)report;
   NoliStatus status = NOLI_OK;
+  NoliSim* sim = source->sim;
   const NoliRegionVolume* volumes = NULL;
   int32_t n_volumes = 0;
   NOLI_TRY(noli_sim_volumes(sim, &volumes, &n_volumes));
@@ -148,9 +160,10 @@ done:
 
 // ---- reactions ----
 
-static NoliStatus has_motions(NoliSim* sim, bool* wanted) {
-  *wanted = noli_sim_motion_count(sim) > 0;
-  return NOLI_OK;
+static NoliStatus head_reactions(NoliContext* context, const NoliHistorySource* source,
+                                 char** header) {
+  return noli_sim_motion_count(source->sim) > 0 ? copy_header(context, reactions_header, header)
+                                                : NOLI_OK;
 }
 
 static NoliStatus append_reaction(NoliCsv* csv, NoliSim* sim, int32_t motion,
@@ -174,9 +187,11 @@ done:
   return status;
 }
 
-static NoliStatus append_reactions(NoliCsv* csv, NoliSim* sim, const NoliStepReport* report) {
+static NoliStatus append_reactions(NoliCsv* csv, const NoliHistorySource* source,
+                                   const NoliStepReport* report) {
   (void)report;
   NoliStatus status = NOLI_OK;
+  NoliSim* sim = source->sim;
   NoliReaction* reaction = NULL;
   double* at = NULL;
   int32_t n = noli_sim_motion_count(sim);
@@ -195,9 +210,67 @@ done:
   return status;
 }
 
+// ---- probes ----
+
+static NoliStatus head_probes(NoliContext* context, const NoliHistorySource* source,
+                              char** header) {
+  NoliStatus status = NOLI_OK;
+  const NoliProbes* probes = source->probes;
+  const size_t n_suffix = 8;
+  size_t size = sizeof "step,time\n";
+  if (probes->n_probe == 0) {
+    return NOLI_OK;
+  }
+  for (int32_t i = 0; i < probes->n_probe; i++) {
+    const NoliProbe* probe = &probes->probe[i];
+    size += (size_t)probe->quantity->n_components * (strlen(probe->name) + n_suffix);
+  }
+  NOLI_NEW(context, *header, (int64_t)size);
+  char* end = *header + snprintf(*header, size, "step,time");
+  for (int32_t i = 0; i < probes->n_probe; i++) {
+    const NoliProbe* probe = &probes->probe[i];
+    for (int32_t k = 0; k < probe->quantity->n_components; k++) {
+      end += snprintf(end, size - (size_t)(end - *header), ",%s%s", probe->name,
+                      probe->quantity->suffix[k]);
+    }
+  }
+  snprintf(end, size - (size_t)(end - *header), "\n");
+done:
+  return status;
+}
+
+static NoliStatus append_probes(NoliCsv* csv, const NoliHistorySource* source,
+                                const NoliStepReport* report) {
+  (void)report;
+  NoliStatus status = NOLI_OK;
+  enum { NUMBER = 32 };
+  const NoliProbes* probes = source->probes;
+  double* value = NULL;
+  char* row = NULL;
+  if (probes->n_probe == 0) {
+    return NOLI_OK;
+  }
+  NOLI_NEW(csv->context, value, probes->n_values);
+  NOLI_TRY(noli_probes_evaluate(probes, source->sim, value));
+  NOLI_NEW(csv->context, row, (probes->n_values + 3) * NUMBER);
+  char* end =
+      row + snprintf(row, 2 * NUMBER, "%lld,%.17g", (long long)noli_sim_step_count(source->sim),
+                     noli_sim_time(source->sim));
+  for (int64_t i = 0; i < probes->n_values; i++) {
+    end += snprintf(end, NUMBER, ",%.17g", value[i]);
+  }
+  *end++ = '\n';
+  NOLI_TRY(noli_csv_append(csv, row, (size_t)(end - row)));
+done:
+  noli_free(csv->context, value);
+  noli_free(csv->context, row);
+  return status;
+}
+
 const NoliHistoryType noli_histories[NOLI_N_HISTORIES] = {
-    [NOLI_HISTORY_STEPS] = {"steps.csv", steps_header, always, append_step},
-    [NOLI_HISTORY_FORCES] = {"forces.csv", forces_header, always, append_forces},
-    [NOLI_HISTORY_REACTIONS] = {"reactions.csv", reactions_header, has_motions, append_reactions},
-    [NOLI_HISTORY_VOLUMES] = {"volumes.csv", volumes_header, has_volumes, append_volumes},
+    [NOLI_HISTORY_STEPS] = {"steps.csv", false, head_steps, append_step},
+    [NOLI_HISTORY_FORCES] = {"forces.csv", false, head_forces, append_forces},
+    [NOLI_HISTORY_REACTIONS] = {"reactions.csv", false, head_reactions, append_reactions},
+    [NOLI_HISTORY_VOLUMES] = {"volumes.csv", false, head_volumes, append_volumes},
+    [NOLI_HISTORY_PROBES] = {"probes.csv", true, head_probes, append_probes},
 };

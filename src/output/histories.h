@@ -5,22 +5,31 @@
 
 #include "noli/sim.h"
 #include "output/csv.h"
+#include "sim/probes.h"
 
 typedef enum NoliHistoryKind {
   NOLI_HISTORY_STEPS,
   NOLI_HISTORY_FORCES,
   NOLI_HISTORY_REACTIONS,
   NOLI_HISTORY_VOLUMES,
+  NOLI_HISTORY_PROBES,
   NOLI_N_HISTORIES
 } NoliHistoryKind;
 
+// What the rows of a run are made of.
+typedef struct NoliHistorySource {
+  NoliSim* sim;
+  const NoliProbes* probes;
+} NoliHistorySource;
+
 typedef struct NoliHistoryType {
   const char* file;
-  const char* header;
-  // Whether the runs of a simulation have it.
-  NoliStatus (*is_wanted)(NoliSim* sim, bool* wanted);
-  // Appends the rows of the last step, whose report this is; none if the history is not wanted.
-  NoliStatus (*append)(NoliCsv* csv, NoliSim* sim, const NoliStepReport* report);
+  // Output that the user asks for, perhaps only when the run is resumed: it may begin late.
+  bool may_begin_late;
+  // `*header`, owned by the caller, ends with a line break; NULL: the run has no such history.
+  NoliStatus (*make_header)(NoliContext* context, const NoliHistorySource* source, char** header);
+  // Appends the rows of the last step, whose report this is; none if the run has no such history.
+  NoliStatus (*append)(NoliCsv* csv, const NoliHistorySource* source, const NoliStepReport* report);
 } NoliHistoryType;
 
 extern const NoliHistoryType noli_histories[NOLI_N_HISTORIES];

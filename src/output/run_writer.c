@@ -26,8 +26,9 @@ NoliStatus noli_run_step(NoliRun* run, NoliSim* sim) {
   const NoliStepReport* report = noli_sim_last_report(sim);
   NOLI_CHECK(run->context, report != NULL, NOLI_ERROR_ARGUMENT,
              "noli_run_step: the simulation has not just done a step");
+  const NoliHistorySource source = {sim, &run->probes};
   for (int32_t i = 0; i < NOLI_N_HISTORIES; i++) {
-    NOLI_TRY(noli_histories[i].append(&run->history[i], sim, report));
+    NOLI_TRY(noli_histories[i].append(&run->history[i], &source, report));
   }
   noli_summary_add_step(&run->summary, report);
   if (report->step % run->frame_interval == 0) {
@@ -85,6 +86,8 @@ static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSi
   const NoliFrameFormat* format = noli_frame_format_find(def->frame_format);
   NOLI_CHECK(context, format != NULL, NOLI_ERROR_ARGUMENT, "unknown frame format \"%s\"",
              def->frame_format);
+  NOLI_CHECK(context, def->n_probes >= 0 && (def->probes != NULL || def->n_probes == 0),
+             NOLI_ERROR_ARGUMENT, "there are %d probes, but no array of them", (int)def->n_probes);
   NOLI_CHECK(context, format->has_cells || def->n_fields == 0, NOLI_ERROR_ARGUMENT,
              "frames of the format \"%s\" have no fields; "
              "\"vtu\" has those of output.fields",
@@ -116,6 +119,7 @@ static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSi
   }
   NOLI_TRY(noli_frame_layout_create(context, sim, sim_def, &made->layout));
   NOLI_TRY(noli_frame_layout_add(context, &made->layout, def->n_fields, def->fields));
+  NOLI_TRY(noli_probes_create(context, sim, def->n_probes, def->probes, &made->probes));
 done:
   noli_definition_free(context, &sim_def);
   if (status != NOLI_OK) {
@@ -125,25 +129,40 @@ done:
   return status;
 }
 
-// Opens all histories: new ones (last_step < 0), or those of the run up to a step.
-static NoliStatus open_histories(NoliRun* run, NoliSim* sim, int64_t last_step) {
+// Opens a history: a new one (last_step < 0), or that of the run up to a step.
+static NoliStatus open_history(NoliRun* run, const NoliHistoryType* type, const char* header,
+                               int64_t last_step, NoliCsv* csv) {
   NoliStatus status = NOLI_OK;
   char* path = NULL;
+  NOLI_TRY(noli_run_path(run, type->file, &path));
+  if (last_step >= 0 && type->may_begin_late && !noli_file_exists(path)) {
+    noli_log(run->context, NOLI_LOG_WARNING, "%s: begins after step %lld", path,
+             (long long)last_step);
+    last_step = -1;
+  }
+  NOLI_TRY(last_step < 0 ? noli_csv_create(run->context, path, header, csv)
+                         : noli_csv_reopen(run->context, path, header, last_step, csv));
+done:
+  noli_free(run->context, path);
+  return status;
+}
+
+// Opens all histories, likewise.
+static NoliStatus open_histories(NoliRun* run, NoliSim* sim, int64_t last_step) {
+  NoliStatus status = NOLI_OK;
+  char* header = NULL;
+  const NoliHistorySource source = {sim, &run->probes};
   for (int32_t i = 0; i < NOLI_N_HISTORIES; i++) {
     const NoliHistoryType* type = &noli_histories[i];
-    bool wanted = false;
-    NOLI_TRY(type->is_wanted(sim, &wanted));
-    if (wanted) {
-      NOLI_TRY(noli_run_path(run, type->file, &path));
-      NOLI_TRY(last_step < 0 ? noli_csv_create(run->context, path, type->header, &run->history[i])
-                             : noli_csv_reopen(run->context, path, type->header, last_step,
-                                               &run->history[i]));
-      noli_free(run->context, path);
-      path = NULL;
+    NOLI_TRY(type->make_header(run->context, &source, &header));
+    if (header != NULL) {
+      NOLI_TRY(open_history(run, type, header, last_step, &run->history[i]));
+      noli_free(run->context, header);
+      header = NULL;
     }
   }
 done:
-  noli_free(run->context, path);
+  noli_free(run->context, header);
   return status;
 }
 
@@ -319,6 +338,7 @@ void noli_run_close(NoliRun** run) {
   }
   noli_frame_list_free(context, &(*run)->frames);
   noli_frame_layout_free(context, &(*run)->layout);
+  noli_probes_free(context, &(*run)->probes);
   if ((*run)->log >= 0) {
     close((*run)->log);
   }

@@ -23,6 +23,7 @@ struct NoliRun {
   int log;
   NoliFrameLayout layout;
   NoliFrameList frames;
+  NoliProbes probes;
   NoliCsv history[NOLI_N_HISTORIES];
   NoliSummary summary;
   double wall_before; // s, of earlier sessions

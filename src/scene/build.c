@@ -143,6 +143,7 @@ NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene) {
   NOLI_TRY(noli_scene_build_forces(source, scene, &root));
   NOLI_TRY(noli_scene_build_pairs(source, scene, &root));
   NOLI_TRY(noli_scene_build_ties(source, scene, &root));
+  NOLI_TRY(noli_scene_build_probes(source, scene, &root));
   warn_of_units(source, scene, &root);
   point_to_arrays(scene);
 done:

@@ -5,6 +5,7 @@
 #include "fem/space.h"
 #include "scene/motion.h"
 #include "scene/files.h"
+#include "scene/select.h"
 
 // A body, an obstacle or a half-space: a named thing of a scene. Numbered as in NoliSimDef.
 typedef struct NoliSceneEntity {
@@ -37,6 +38,7 @@ struct NoliScene {
   NOLI_ARRAY(NoliPairDef) pairs;
   NOLI_ARRAY(NoliVolumeDef) volumes;
   NOLI_ARRAY(NoliTieDef) ties;
+  NOLI_ARRAY(NoliProbeDef) probes;
   NOLI_ARRAY(NoliMesh*) meshes;              // of bodies and obstacles, in their order
   NOLI_ARRAY(NoliMesh*) proxies;             // of bodies that have their own
   NOLI_ARRAY(NoliSceneMotion*) motions_read; // what callbacks refer to
@@ -70,6 +72,20 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_build_ties(const NoliSceneSource* source,
                                                   const NoliSceneNode* root);
 NOLI_WARN_UNUSED NoliStatus noli_scene_build_pairs(const NoliSceneSource* source, NoliScene* scene,
                                                    const NoliSceneNode* root);
+NOLI_WARN_UNUSED NoliStatus noli_scene_build_probes(const NoliSceneSource* source, NoliScene* scene,
+                                                    const NoliSceneNode* root);
+
+// Resolves "body" and "select" of an entry: targets[k], with n_node 0 where nothing of it is
+// selected, belongs to entities[k]. The node lists belong to the scene.
+NOLI_WARN_UNUSED NoliStatus noli_scene_find_targets(const NoliSceneSource* source, NoliScene* scene,
+                                                    const NoliSceneNode* entry,
+                                                    NoliSceneTargets* targets,
+                                                    NoliSceneIndices* entities);
+// The name that `node`, an entry with "name", gives to its part in one of n_entity bodies; NULL
+// where it gives none.
+NOLI_WARN_UNUSED NoliStatus noli_scene_name_for(NoliScene* scene, const NoliSceneNode* node,
+                                                int64_t n_entity, const NoliSceneEntity* entity,
+                                                const char** name);
 
 // The name of an entry, checked against all before it; one that has none is called PREFIX_N.
 NOLI_WARN_UNUSED NoliStatus noli_scene_name_entry(const NoliSceneSource* source, NoliScene* scene,

@@ -1,13 +1,10 @@
 #include "scene/build.h"
 
-#include "scene/select.h"
 #include "scene/store.h"
 #include "sim/choices.h"
 
 #include <stdio.h>
 #include <string.h>
-
-typedef NOLI_ARRAY(NoliSceneTarget) Targets;
 
 // ---- what never acts ----------------------------------------------------------------------------
 
@@ -53,10 +50,8 @@ static void warn_if_idle(const NoliSceneSource* source, const NoliScene* scene,
 
 // ---- motions ------------------------------------------------------------------------------------
 
-// The name that `node`, an entry with "name", gives to what it does to one of n_entity bodies; NULL
-// where it gives none.
-static NoliStatus name_for(NoliScene* scene, const NoliSceneNode* node, int64_t n_entity,
-                           const NoliSceneEntity* entity, const char** name) {
+NoliStatus noli_scene_name_for(NoliScene* scene, const NoliSceneNode* node, int64_t n_entity,
+                               const NoliSceneEntity* entity, const char** name) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode given = noli_scene_member(node, "name");
   *name = noli_scene_string(&given);
@@ -97,7 +92,7 @@ static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
   memcpy(def.end_normal, motion->end_normal, sizeof def.end_normal);
 
   // its name for programs
-  NOLI_TRY(name_for(scene, node, n_entity, entity, &def.name));
+  NOLI_TRY(noli_scene_name_for(scene, node, n_entity, entity, &def.name));
   if (def.name == NULL && motion->controlled && entity->kind == NOLI_SCENE_OBSTACLE) {
     def.name = entity->name;
   }
@@ -142,7 +137,7 @@ done:
 
 // `node` is a "motion" or a list of them; targets[k] belongs to entity[k].
 static NoliStatus add_motions(const NoliSceneSource* source, NoliScene* scene,
-                              const NoliSceneNode* node, const Targets* targets,
+                              const NoliSceneNode* node, const NoliSceneTargets* targets,
                               const NoliSceneIndices* entities) {
   NoliStatus status = NOLI_OK;
   bool is_list = json_is_array(node->value);
@@ -174,7 +169,7 @@ done:
 
 // The bodies or obstacles that a name refers to, with all their vertices.
 static NoliStatus find_whole(const NoliSceneSource* source, NoliScene* scene,
-                             const NoliSceneNode* name, Targets* targets,
+                             const NoliSceneNode* name, NoliSceneTargets* targets,
                              NoliSceneIndices* entities) {
   NoliStatus status = NOLI_OK;
   targets->count = 0;
@@ -197,7 +192,7 @@ done:
 static NoliStatus add_obstacle_motions(const NoliSceneSource* source, NoliScene* scene,
                                        const NoliSceneNode* root) {
   NoliStatus status = NOLI_OK;
-  Targets targets = {0};
+  NoliSceneTargets targets = {0};
   NoliSceneIndices entities = {0};
   NoliSceneNode list = noli_scene_member(root, "obstacles");
   for (size_t i = 0; i < noli_scene_size(&list); i++) {
@@ -216,10 +211,9 @@ done:
   return status;
 }
 
-// Resolves "body" and "select" of an entry. The node lists belong to the scene.
-static NoliStatus find_targets(const NoliSceneSource* source, NoliScene* scene,
-                               const NoliSceneNode* entry, Targets* targets,
-                               NoliSceneIndices* entities) {
+NoliStatus noli_scene_find_targets(const NoliSceneSource* source, NoliScene* scene,
+                                   const NoliSceneNode* entry, NoliSceneTargets* targets,
+                                   NoliSceneIndices* entities) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode body = noli_scene_member(entry, "body");
   NoliSceneNode select = noli_scene_member(entry, "select");
@@ -239,13 +233,13 @@ done:
 static NoliStatus add_prescribed(const NoliSceneSource* source, NoliScene* scene,
                                  const NoliSceneNode* root) {
   NoliStatus status = NOLI_OK;
-  Targets targets = {0};
+  NoliSceneTargets targets = {0};
   NoliSceneIndices entities = {0};
   NoliSceneNode list = noli_scene_member(root, "prescribed");
   for (size_t i = 0; i < noli_scene_size(&list); i++) {
     NoliSceneNode entry = noli_scene_item(&list, i);
     NoliSceneNode motion = noli_scene_member(&entry, "motion");
-    NOLI_TRY(find_targets(source, scene, &entry, &targets, &entities));
+    NOLI_TRY(noli_scene_find_targets(source, scene, &entry, &targets, &entities));
     NOLI_TRY(add_motions(source, scene, &motion, &targets, &entities));
   }
 done:
@@ -307,14 +301,14 @@ done:
 NoliStatus noli_scene_build_forces(const NoliSceneSource* source, NoliScene* scene,
                                    const NoliSceneNode* root) {
   NoliStatus status = NOLI_OK;
-  Targets targets = {0};
+  NoliSceneTargets targets = {0};
   NoliSceneIndices entities = {0};
   NoliSceneNode list = noli_scene_member(root, "forces");
   for (size_t i = 0; i < noli_scene_size(&list); i++) {
     NoliSceneNode entry = noli_scene_item(&list, i);
     NoliSceneNode body = noli_scene_member(&entry, "body");
     NoliForceDef def = noli_default_force_def();
-    NOLI_TRY(find_targets(source, scene, &entry, &targets, &entities));
+    NOLI_TRY(noli_scene_find_targets(source, scene, &entry, &targets, &entities));
     NOLI_SCENE_CHECK(source, &body, scene->entities.data[entities.data[0]].kind == NOLI_SCENE_BODY,
                      "\"%.80s\" is an obstacle; forces act on bodies only",
                      noli_scene_string(&body));
@@ -324,7 +318,8 @@ NoliStatus noli_scene_build_forces(const NoliSceneSource* source, NoliScene* sce
       def.body = entities.data[k];
       def.node = targets.data[k].node;
       def.n_node = targets.data[k].n_node;
-      NOLI_TRY(name_for(scene, &entry, targets.count, &scene->entities.data[def.body], &def.name));
+      NOLI_TRY(noli_scene_name_for(scene, &entry, targets.count, &scene->entities.data[def.body],
+                                   &def.name));
       if (def.n_node > 0) {
         NOLI_PUSH(scene->context, &scene->forces, def);
       }
@@ -340,12 +335,12 @@ done:
 
 // One entry: vertices of each body, and what they are bound to.
 static NoliStatus add_ties(const NoliSceneSource* source, NoliScene* scene,
-                           const NoliSceneNode* entry, Targets* targets, NoliSceneIndices* entities,
-                           NoliSceneIndices* masters) {
+                           const NoliSceneNode* entry, NoliSceneTargets* targets,
+                           NoliSceneIndices* entities, NoliSceneIndices* masters) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode body = noli_scene_member(entry, "body"), to = noli_scene_member(entry, "to");
   NoliTieDef def = noli_default_tie_def();
-  NOLI_TRY(find_targets(source, scene, entry, targets, entities));
+  NOLI_TRY(noli_scene_find_targets(source, scene, entry, targets, entities));
   NOLI_SCENE_CHECK(source, &body, scene->entities.data[entities->data[0]].kind == NOLI_SCENE_BODY,
                    "\"%.80s\" is an obstacle; only vertices of bodies can be bound",
                    noli_scene_string(&body));
@@ -373,7 +368,7 @@ done:
 NoliStatus noli_scene_build_ties(const NoliSceneSource* source, NoliScene* scene,
                                  const NoliSceneNode* root) {
   NoliStatus status = NOLI_OK;
-  Targets targets = {0};
+  NoliSceneTargets targets = {0};
   NoliSceneIndices entities = {0}, masters = {0};
   NoliSceneNode list = noli_scene_member(root, "ties");
   for (size_t i = 0; i < noli_scene_size(&list); i++) {

@@ -183,6 +183,8 @@ FROM_TABLE(volume_model, NOLI_CHOICE_VOLUME_MODEL);
 FROM_TABLE(law, NOLI_CHOICE_MATERIAL);
 FROM_TABLE(ccd_method, NOLI_CHOICE_CCD);
 FROM_TABLE(audit_moment, NOLI_CHOICE_AUDIT);
+FROM_TABLE(probe_quantity, NOLI_CHOICE_PROBE_QUANTITY);
+FROM_TABLE(probe_reduction, NOLI_CHOICE_PROBE_REDUCTION);
 
 // The others have a number, which is their own key.
 static const char* region_name_name(int32_t index) {
@@ -900,7 +902,7 @@ OBJECT(tie, "tie", NOLI_SCENE_ANY,
              "Largest distance at the start; vertices farther away are an error.",
              INTO(NoliTieDef, distance)));
 LIST(ties, tie, 0, "a list of objects");
-// solver, output, debug: build.c
+// solver, debug: build.c; output: build.c, build_probes.c
 
 OBJECT(
     augmented_lagrangian, "augmented_lagrangian", NOLI_SCENE_ANY,
@@ -958,6 +960,20 @@ OBJECT(
     FIELD("augmented_lagrangian", augmented_lagrangian, "{}", NULL,
           "Settings of this method; the defaults suit all known scenes.", ITS_MEMBERS),
     FIELD("implicit_newton", implicit_newton, "{}", NULL, "Settings of this method.", ITS_MEMBERS));
+OBJECT(probe, "probe", NOLI_SCENE_ANY,
+       REQUIRED("name", text, NULL,
+                "Name of its columns, without comma and quotation mark; with several bodies "
+                "`NAME_BODY`.",
+                INTO(NoliProbeDef, name)),
+       REQUIRED("body", text, NULL, "Name of a body or obstacle; `*`: all bodies."),
+       FIELD("select", selection, "\"all\"", NULL,
+             "Selected vertices, by initial position; a list is a union."),
+       REQUIRED("quantity", probe_quantity, NULL, "What is recorded, with all its components.",
+                INTO(NoliProbeDef, quantity)),
+       FIELD("of", probe_reduction, NULL, NULL,
+             "Value of each component over the vertices; default: `sum` of forces, else `mean`.",
+             INTO(NoliProbeDef, reduction)));
+LIST(probes, probe, 0, "a list of objects");
 OBJECT(output, "output", NOLI_SCENE_AT_MOST_ONE,
        GROUPED("every", natural, NULL, "Steps between frames; default 1."),
        GROUPED("interval", positive, "s",
@@ -968,6 +984,9 @@ OBJECT(output, "output", NOLI_SCENE_AT_MOST_ONE,
              INTO(NoliSceneOutput, frame_format)),
        FIELD("fields", frame_fields, NULL, NULL,
              "Further fields of VTU frames: see docs/results.md; default: none."),
+       FIELD("probes", probes, NULL, NULL,
+             "Values of some vertices for each step, in probes.csv: see docs/results.md; default: "
+             "none."),
        FIELD("checkpoint_seconds", number, "300", "s",
              "Wall time between checkpoints; negative: only at the end.",
              INTO(NoliSceneOutput, checkpoint_seconds)),
@@ -1017,6 +1036,7 @@ const NoliSceneType* const noli_scene_half_space_format = &half_space;
 const NoliSceneType* const noli_scene_pair_format = &pair;
 const NoliSceneType* const noli_scene_tie_format = &tie;
 const NoliSceneType* const noli_scene_output_format = &output;
+const NoliSceneType* const noli_scene_probe_format = &probe;
 
 const char* noli_scene_choice(const NoliSceneType* type, int32_t index) {
   return type->choice != NULL ? type->choice(index) : type->choices[index];

@@ -6,7 +6,7 @@
 // line here. What JSON cannot say (names that must exist, selections that must not be empty) is
 // read and checked where the definition is built, by what the key is about: bodies, obstacles and
 // half-spaces in build_bodies.c, motions and forces in build_motions.c, contact,
-// friction and pairs in build_contact.c, the rest in build.c.
+// friction and pairs in build_contact.c, probes in build_probes.c, the rest in build.c.
 #pragma once
 
 #include "base/context.h"
@@ -75,7 +75,7 @@ struct NoliSceneType {
 
 // The scene. It is stored in a NoliSimDef, its parts below in the definition they are named
 // after: NoliBodyDef (bodies and obstacles), NoliPartDef, NoliVolumeDef, NoliHalfSpaceDef,
-// NoliPairDef, NoliSceneOutput.
+// NoliPairDef, NoliSceneOutput, NoliProbeDef.
 extern const NoliSceneType noli_scene_format;
 extern const NoliSceneType* const noli_scene_body_format;
 extern const NoliSceneType* const noli_scene_obstacle_format;
@@ -85,6 +85,7 @@ extern const NoliSceneType* const noli_scene_half_space_format;
 extern const NoliSceneType* const noli_scene_pair_format;
 extern const NoliSceneType* const noli_scene_tie_format;
 extern const NoliSceneType* const noli_scene_output_format;
+extern const NoliSceneType* const noli_scene_probe_format;
 
 // The `index`-th choice, NULL past the last.
 const char* noli_scene_choice(const NoliSceneType* type, int32_t index);

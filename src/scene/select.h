@@ -16,6 +16,8 @@ typedef struct NoliSceneTarget {
   int32_t n_node;
 } NoliSceneTarget;
 
+typedef NOLI_ARRAY(NoliSceneTarget) NoliSceneTargets;
+
 // What can be selected of a target, (n x 3).
 static inline int32_t noli_scene_target_count(const NoliSceneTarget* target) {
   return target->space != NULL ? target->space->n_node : target->mesh->n_vert;

@@ -8,6 +8,7 @@
 #include "mesh/sheet.h"
 #include "mesh/topology.h"
 #include "noli/extend.h"
+#include "sim/probes.h"
 #include "solve/method.h"
 
 #include <stdio.h>
@@ -68,6 +69,11 @@ static NoliNamed material_at(int32_t index) {
   return found != NULL ? (NoliNamed){found->name, found->description} : (NoliNamed){0};
 }
 
+static NoliNamed probe_quantity_at(int32_t index) {
+  const NoliProbeQuantity* found = noli_probe_quantity_at(index);
+  return found != NULL ? (NoliNamed){found->name, found->description} : (NoliNamed){0};
+}
+
 // The linear solvers for general matrices, or the others.
 static NoliNamed linear_at(int32_t index, bool general) {
   int32_t left = index;
@@ -115,6 +121,9 @@ static const Kind kinds[] = {
     [NOLI_CHOICE_MESH_PART] = {"part of a mesh", NULL, noli_mesh_parts, NOLI_MESH_PARTS},
     [NOLI_CHOICE_SHEET_PATTERN] = {"pattern of sheets", NULL, noli_sheet_patterns,
                                    NOLI_SHEET_PATTERNS},
+    [NOLI_CHOICE_PROBE_QUANTITY] = {"quantity of probes", probe_quantity_at, NULL, 0},
+    [NOLI_CHOICE_PROBE_REDUCTION] = {"reduction of probes", NULL, noli_probe_reductions,
+                                     NOLI_PROBE_REDUCTIONS},
 };
 
 static NoliNamed entry(NoliChoice kind, int32_t index) {

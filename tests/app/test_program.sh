@@ -142,6 +142,17 @@ expect 0 'resuming from step 4' "$noli" resume leak --steps 5
 [ "$(wc -l <air/volumes.csv)" -eq 10 ] || fail 'volumes.csv has not 10 lines'
 cmp -s leak/volumes.csv air/volumes.csv || fail 'volumes of a resumed run differ'
 [ ! -e out/small/volumes.csv ] || fail 'volumes.csv without volumes'
+probes='output.probes=[{"name": "top", "body": "*", "select": {"side": "+y"}, "quantity": "position"}]'
+expect 0 '6 steps' "$noli" run scene.json -o probed --steps 6 --set "$probes"
+expect 0 '4 steps' "$noli" run scene.json -o probed_twice --steps 4 --set "$probes"
+expect 0 'resuming from step 4' "$noli" resume probed_twice --steps 2
+[ "$(head -n 1 probed/probes.csv)" = step,time,top_x,top_y,top_z ] ||
+  fail 'the header of probes.csv is not the contract'
+[ "$(wc -l <probed/probes.csv)" -eq 7 ] || fail 'probes.csv has not 7 lines'
+cmp -s probed/probes.csv probed_twice/probes.csv || fail 'probes of a resumed run differ'
+[ ! -e out/small/probes.csv ] || fail 'probes.csv without probes'
+expect 2 'output.probes[0].quantity: "positions" is not known; did you mean "position"?' "$noli" check scene.json \
+  --set 'output.probes=[{"name": "top", "body": "*", "quantity": "positions"}]'
 expect 4 'nowhere: cannot be opened: No such file or directory; to start a run: noli run SCENE -o nowhere' "$noli" resume nowhere
 mkdir empty
 expect 2 'empty: not a result of Noli: it has no scene.json; to start a run: noli run SCENE -o DIR' "$noli" resume empty

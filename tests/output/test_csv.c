@@ -14,13 +14,21 @@ static void assert_content(const char* path, const char* want) {
   free(text);
 }
 
+static void create_history(NoliContext* context, NoliHistoryKind kind,
+                           const NoliHistorySource* source, const char* path, NoliCsv* csv) {
+  char* header = NULL;
+  ASSERT_OK(noli_histories[kind].make_header(context, source, &header));
+  ASSERT_OK(noli_csv_create(context, path, header, csv));
+  noli_free(context, header);
+}
+
 // Other programs rely on the names and their order.
 static void header_and_row_are_the_contract(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   NoliCsv csv;
-  ASSERT_OK(
-      noli_csv_create(context, "csv_steps.csv", noli_histories[NOLI_HISTORY_STEPS].header, &csv));
+  const NoliHistorySource source = {0};
+  create_history(context, NOLI_HISTORY_STEPS, &source, "csv_steps.csv", &csv);
   assert_content("csv_steps.csv", steps_header);
 
   // a report with a different number in every column
@@ -47,7 +55,7 @@ static void header_and_row_are_the_contract(void** state) {
                                  .friction_error = 23,
                                  .linear_fallbacks = 24,
                                  .solver_fallbacks = 25};
-  ASSERT_OK(noli_histories[NOLI_HISTORY_STEPS].append(&csv, NULL, &report));
+  ASSERT_OK(noli_histories[NOLI_HISTORY_STEPS].append(&csv, &source, &report));
 
   // the row
   char want[1024];
@@ -107,15 +115,15 @@ static void forces_name_both_bodies(void** state) {
   const NoliPairForce* pairs = NULL;
   int32_t n_pairs = 0;
   test_sim_create(context, 2, &test);
-  ASSERT_OK(
-      noli_csv_create(context, "csv_forces.csv", noli_histories[NOLI_HISTORY_FORCES].header, &csv));
+  const NoliHistorySource source = {.sim = test.sim};
+  create_history(context, NOLI_HISTORY_FORCES, &source, "csv_forces.csv", &csv);
   // at 1 m/s the box is on the floor after a few steps
   for (int i = 0; i < 10 && n_pairs == 0; i++) {
     ASSERT_OK(noli_sim_step(test.sim, NULL));
     ASSERT_OK(noli_sim_pair_forces(test.sim, &pairs, &n_pairs));
   }
   assert_int_equal(n_pairs, 1);
-  ASSERT_OK(noli_histories[NOLI_HISTORY_FORCES].append(&csv, test.sim, NULL));
+  ASSERT_OK(noli_histories[NOLI_HISTORY_FORCES].append(&csv, &source, NULL));
   noli_csv_close(&csv);
   char* text = test_read_file("csv_forces.csv", NULL);
   const char* row = strchr(text, '\n') + 1;

@@ -55,7 +55,11 @@ static const char plain_scene[] =
     "   \"motion\": {\"rotation\": {\"axis\": [1, 0, 0], \"speed\": \"90*t\"}}}],"
     " \"forces\": [{\"body\": \"box\", \"acceleration\": [\"X+t\", 0, 0]}],"
     " \"pairs\": [{\"a\": \"box\", \"b\": \"floor\", \"friction\": 0.5}],"
-    " \"output\": {\"every\": 2}}";
+    " \"output\": {\"every\": 2, \"probes\": ["
+    "   {\"name\": \"p\", \"body\": \"box\", \"select\": {\"side\": \"+x\"}, \"quantity\": "
+    "\"position\"},"
+    "   {\"name\": \"c\", \"body\": \"plate\", \"quantity\": \"contact_pressure\"},"
+    "   {\"name\": \"s\", \"body\": \"rod\", \"quantity\": \"stress\"}]}}";
 
 // Elements of order 2 that collide by a proxy, with the geometric potential.
 static const char curved_scene[] =
@@ -116,6 +120,8 @@ static NoliStatus live(NoliContext* context, const char* scene_text) {
   def.sim_def = noli_scene_sim_def(scene);
   def.frame_interval = noli_scene_output(scene).frame_interval;
   def.checkpoint_seconds = 0.0;
+  def.probes = noli_scene_output(scene).probes;
+  def.n_probes = noli_scene_output(scene).n_probes;
   for (int part = 0; part < 2; part++) {
     NOLI_TRY(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
     NOLI_TRY(record(context, &def, sim, part == 1));

@@ -292,6 +292,7 @@ static void closed_structs_keep_their_sizes(void** state) {
   assert_int_equal(sizeof(NoliFinding), 984);
   assert_int_equal(sizeof(NoliGcpContact), 48);
   assert_int_equal(sizeof(NoliSceneFile), 40);
+  assert_int_equal(sizeof(NoliProbeDef), 56);
   assert_int_equal(sizeof(NoliSceneOverride), 16);
   assert_int_equal(sizeof(NoliRunFrame), 32);
   assert_int_equal(sizeof(NoliMeshIntersection), 56);

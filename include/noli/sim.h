@@ -64,9 +64,10 @@ typedef enum NoliFrictionIterations {
 /// Borrowed until noli_sim_create returns. Not for obstacles. Never changes its size.
 /// docs/materials.md
 typedef struct NoliMaterialFields {
-  const double* young;   ///< Pa, in (0, NOLI_MATERIAL_MAX]; not with parameters of the law
-  const double* poisson; ///< in (-1, 0.5)
-  const double* density; ///< kg/m^3, in (0, NOLI_MATERIAL_MAX]; not where a proxy is balanced
+  const double* young;       ///< Pa, in (0, NOLI_MATERIAL_MAX]; not with parameters of the law
+  const double* poisson;     ///< in (-1, 0.5)
+  const double* density;     ///< kg/m^3, in (0, NOLI_MATERIAL_MAX]; not where a proxy is balanced
+  const double* reserved[2]; ///< NULL
 } NoliMaterialFields;
 
 /// Elements of a body that are of another material.
@@ -77,7 +78,7 @@ typedef struct NoliPartDef {
   NoliMaterialDef material;  ///< `mass_damping` is that of the body and ignored here
   NoliMaterialFields fields; ///< of its elements, (n_element) in the order of `element`; default:
                              ///< none. Fields of the body do not count in its parts
-  double reserved[5];        ///< 0
+  double reserved[3];        ///< 0
 } NoliPartDef;
 
 /// A contact_offset: half the thickness of a shell, the radius of rods and points.

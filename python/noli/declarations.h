@@ -240,13 +240,14 @@ typedef struct NoliMaterialFields {
   const double* young;
   const double* poisson;
   const double* density;
+  const double* reserved[2];
 } NoliMaterialFields;
 typedef struct NoliPartDef {
   const int32_t* element;
   int32_t n_element;
   NoliMaterialDef material;
   NoliMaterialFields fields;
-  double reserved[5];
+  double reserved[3];
 } NoliPartDef;
 typedef struct NoliBodyDef {
   uint32_t size;

@@ -1,6 +1,7 @@
 #include "sim/properties.h"
 
 #include "material/material.h"
+#include "noli/version.h"
 #include "sim/body_kind.h"
 
 #include <stdio.h>
@@ -64,6 +65,8 @@ NoliStatus noli_fields_check(NoliContext* context, const char* name, const NoliB
   NoliStatus status = NOLI_OK;
   NoliMaterialFields given = *fields;
   bool any = given.young != NULL || given.poisson != NULL || given.density != NULL;
+  NOLI_CHECK(context, given.reserved[0] == NULL && given.reserved[1] == NULL, NOLI_ERROR_ARGUMENT,
+             "body \"%s\" sets fields that Noli %s does not have", name, NOLI_VERSION);
   NOLI_CHECK(context, !any || !body->obstacle, NOLI_ERROR_ARGUMENT,
              "obstacle \"%s\" has fields of a material, but no material", name);
   NOLI_CHECK(context, given.density == NULL || !body->proxy.balance, NOLI_ERROR_ARGUMENT,

@@ -307,6 +307,11 @@ static void definitions_are_checked(void** state) {
   body.parts = NULL;
   body.n_parts = 0;
 
+  // members of a later library
+  body.fields.reserved[1] = value;
+  refuse(context, &body, "sets fields that Noli " NOLI_VERSION " does not have");
+  body.fields.reserved[1] = NULL;
+
   // what has none
   body.fields.young = value;
   body.material.law = "mooney_rivlin";

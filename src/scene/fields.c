@@ -15,14 +15,18 @@ static NoliStatus evaluate(const NoliSceneSource* source, const NoliSceneNode* n
   const double* at = expression->variables->position;
   char range[40], place[120] = "";
   *value = noli_scene_evaluate(expression, 0.0);
+  if (noli_property_allows(property, *value)) {
+    return NOLI_OK;
+  }
+
+  // what is wrong with it, and where
   noli_property_range(property, range, sizeof range);
   if (expression->uses_position) {
     snprintf(place, sizeof place, " at (%g, %g, %g), the centre of element %d", at[0], at[1], at[2],
              (int)element);
   }
   NOLI_SCENE_CHECK(source, node, isfinite(*value), "has no finite value%s", place);
-  NOLI_SCENE_CHECK(source, node, noli_property_allows(property, *value),
-                   "must be in %s, got %.10g%s", range, *value, place);
+  NOLI_SCENE_CHECK(source, node, false, "must be in %s, got %.10g%s", range, *value, place);
 done:
   return status;
 }
@@ -37,6 +41,7 @@ static NoliStatus read_field(const NoliSceneSource* source, NoliScene* scene,
   double* found = NULL;
   NOLI_TRY(noli_scene_compile(source, node, false, &variables, &expression));
   NOLI_TRY(noli_scene_refuse_time(source, node, &expression));
+
   // the same everywhere
   if (!expression.uses_position) {
     NOLI_TRY(evaluate(source, node, property, &expression, NOLI_NULL_INDEX, number));

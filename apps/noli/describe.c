@@ -152,12 +152,51 @@ static void measure_body(const NoliSimDef* def, const NoliSimMeasures* measures,
   *mass = measures->mass[body];
 }
 
+// The least and the largest value of a property.
+typedef struct Span {
+  double least, largest;
+} Span;
+
+// Of its values for n elements, if there are any, otherwise of its number.
+static Span span_of(double number, const double* values, int32_t n) {
+  Span span = {number, number};
+  for (int32_t i = 0; values != NULL && i < n; i++) {
+    span.least = i == 0 ? values[i] : fmin(span.least, values[i]);
+    span.largest = i == 0 ? values[i] : fmax(span.largest, values[i]);
+  }
+  return span;
+}
+
+static void print_span(const char* what, Span span, const char* unit) {
+  printf(", %s %g", what, span.least);
+  if (span.largest > span.least) {
+    printf(" to %g", span.largest);
+  }
+  printf("%s", unit);
+}
+
+static void print_material(const NoliMaterialDef* material, const NoliMaterialFields* fields,
+                           int32_t n_element) {
+  printf("%s", material->law);
+  print_span("E", span_of(material->young, fields->young, n_element), " Pa");
+  print_span("nu", span_of(material->poisson, fields->poisson, n_element), "");
+  print_span("density", span_of(material->density, fields->density, n_element), " kg/m^3");
+}
+
+static int32_t element_count(const NoliBodyDef* body) {
+  const NoliMesh* mesh = body->mesh;
+  return body->rod.radius > 0.0                                    ? mesh->n_edge
+         : body->point.radius > 0.0                                ? mesh->n_point
+         : body->plane_strain > 0.0 || body->shell.thickness > 0.0 ? mesh->n_tri
+                                                                   : mesh->n_tet;
+}
+
 static void describe_parts(const NoliBodyDef* body) {
   for (int32_t k = 0; k < body->n_parts; k++) {
-    const NoliMaterialDef* material = &body->parts[k].material;
-    printf("  part of %d elements: %s, E %g Pa, nu %g, density %g kg/m^3, damping %g s\n",
-           (int)body->parts[k].n_element, material->law, material->young, material->poisson,
-           material->density, material->damping);
+    const NoliPartDef* part = &body->parts[k];
+    printf("  part of %d elements: ", (int)part->n_element);
+    print_material(&part->material, &part->fields, part->n_element);
+    printf(", damping %g s\n", part->material.damping);
   }
 }
 
@@ -183,9 +222,9 @@ static void describe_bodies(const NoliSimDef* def, const NoliSimMeasures* measur
     // material and mass
     if (!body->obstacle) {
       measure_body(def, measures, i, &volume, &mass);
-      printf("  %s, E %g Pa, nu %g, density %g kg/m^3, volume %.6g m^3, mass %.6g kg\n",
-             body->material.law, body->material.young, body->material.poisson,
-             body->material.density, volume, mass);
+      printf("  ");
+      print_material(&body->material, &body->fields, element_count(body));
+      printf(", volume %.6g m^3, mass %.6g kg\n", volume, mass);
       if (body->material.damping > 0.0) {
         printf("  damping %g s\n", body->material.damping);
       }
@@ -255,11 +294,14 @@ static void doubt(Console* console, bool strange, const char* name, const char* 
   }
 }
 
-static void doubt_material(Console* console, const char* name, const NoliMaterialDef* material) {
-  doubt(console, material->density < 1.0 || material->density > 3e4, name, "density of",
-        material->density, "kg/m^3");
-  doubt(console, material->young < 1.0 || material->young > 1e12, name, "Young's modulus of",
-        material->young, "Pa");
+static void doubt_material(Console* console, const char* name, const NoliMaterialDef* material,
+                           const NoliMaterialFields* fields, int32_t n_element) {
+  Span density = span_of(material->density, fields->density, n_element);
+  Span young = span_of(material->young, fields->young, n_element);
+  doubt(console, density.least < 1.0 || density.largest > 3e4, name, "density of",
+        density.least < 1.0 ? density.least : density.largest, "kg/m^3");
+  doubt(console, young.least < 1.0 || young.largest > 1e12, name, "Young's modulus of",
+        young.least < 1.0 ? young.least : young.largest, "Pa");
 }
 
 void describe_doubts(Console* console, const NoliSimDef* def) {
@@ -274,9 +316,10 @@ void describe_doubts(Console* console, const NoliSimDef* def) {
     // a single point has no size
     doubt(console, size < 1e-5 && edges[1] > 0.0, body->name, "size of", size, "m");
     if (!body->obstacle) {
-      doubt_material(console, body->name, &body->material);
+      doubt_material(console, body->name, &body->material, &body->fields, element_count(body));
       for (int32_t k = 0; k < body->n_parts; k++) {
-        doubt_material(console, body->name, &body->parts[k].material);
+        const NoliPartDef* part = &body->parts[k];
+        doubt_material(console, body->name, &part->material, &part->fields, part->n_element);
       }
     }
   }

@@ -91,12 +91,14 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_pair(const NoliSim* sim, int32_t a
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* pair);
 
 /// Material of a body, of part `part` of it, or of all but its parts (NOLI_NULL_INDEX). Its law is
-/// valid until the material changes. Fails with NOLI_ERROR_ARGUMENT.
+/// valid until the material changes. Where a field gives a property of each element
+/// (NoliMaterialFields), this is the number in its place. Fails with NOLI_ERROR_ARGUMENT.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_material(const NoliSim* sim, int32_t body,
                                                        int32_t part, NoliMaterialDef* material);
 /// Material of a body from now on; of part `part` of it, or of all but its parts (NOLI_NULL_INDEX).
-/// Momentum is not conserved where the density changes, because velocities stay. Costs as much as
-/// making the simulation. Fails with NOLI_ERROR_ARGUMENT, NOLI_ERROR_MEMORY; then nothing has
+/// Momentum is not conserved where the density changes, because velocities stay. Fields stay too,
+/// and a number in whose place a field counts cannot be changed. Costs as much as making the
+/// simulation. Fails with NOLI_ERROR_ARGUMENT, NOLI_ERROR_MEMORY; then nothing has
 /// changed.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_material(NoliSim* sim, int32_t body, int32_t part,
                                                            const NoliMaterialDef* material);

@@ -59,13 +59,26 @@ typedef enum NoliFrictionIterations {
   NOLI_FRICTION_UNTIL_CONVERGENCE = -1
 } NoliFrictionIterations;
 
+/// Properties of a material that differ from element to element: each array has a value for every
+/// element of a body or part, instead of the number in its material; NULL (default): the number.
+/// Borrowed until noli_sim_create returns. Not for obstacles. Never changes its size.
+/// docs/materials.md
+typedef struct NoliMaterialFields {
+  const double* young;       ///< Pa, in (0, NOLI_MATERIAL_MAX]; not with parameters of the law
+  const double* poisson;     ///< in (-1, 0.5)
+  const double* density;     ///< kg/m^3, in (0, NOLI_MATERIAL_MAX]; not where a proxy is balanced
+  const double* reserved[2]; ///< NULL
+} NoliMaterialFields;
+
 /// Elements of a body that are of another material.
 typedef struct NoliPartDef {
   const int32_t* element; ///< (n_element) tetrahedra of the mesh, in plane strain triangles;
                           ///< borrowed until noli_sim_create returns
   int32_t n_element;
-  NoliMaterialDef material; ///< `mass_damping` is that of the body and ignored here
-  double reserved[8];       ///< 0
+  NoliMaterialDef material;  ///< `mass_damping` is that of the body and ignored here
+  NoliMaterialFields fields; ///< of its elements, (n_element) in the order of `element`; default:
+                             ///< none. Fields of the body do not count in its parts
+  double reserved[3];        ///< 0
 } NoliPartDef;
 
 /// A contact_offset: half the thickness of a shell, the radius of rods and points.
@@ -104,8 +117,11 @@ typedef struct NoliBodyDef {
   /// thickness of a shell, the radius of rods and points. Only with the contact model "ipc".
   /// docs/contact.md
   double contact_offset;
-  NoliRodDef rod;     ///< default: none. The mesh has segments then, nothing else
-  NoliPointDef point; ///< default: none. The mesh has points then, nothing else
+  NoliRodDef rod;            ///< default: none. The mesh has segments then, nothing else
+  NoliPointDef point;        ///< default: none. The mesh has points then, nothing else
+  NoliMaterialFields fields; ///< of the elements of the body, in the order of its mesh: tetrahedra;
+                             ///< in plane strain and of shells triangles; segments of rods; points.
+                             ///< Default: none
 } NoliBodyDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_body_def.

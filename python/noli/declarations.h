@@ -236,11 +236,18 @@ NoliProxyDef noli_default_proxy_def(void);
 typedef enum NoliFrictionIterations {
   NOLI_FRICTION_AUTOMATIC = 0,
 NOLI_FRICTION_UNTIL_CONVERGENCE = -1 } NoliFrictionIterations;
+typedef struct NoliMaterialFields {
+  const double* young;
+  const double* poisson;
+  const double* density;
+  const double* reserved[2];
+} NoliMaterialFields;
 typedef struct NoliPartDef {
   const int32_t* element;
   int32_t n_element;
   NoliMaterialDef material;
-  double reserved[8];
+  NoliMaterialFields fields;
+  double reserved[3];
 } NoliPartDef;
 typedef struct NoliBodyDef {
   uint32_t size;
@@ -261,6 +268,7 @@ typedef struct NoliBodyDef {
   double contact_offset;
   NoliRodDef rod;
   NoliPointDef point;
+  NoliMaterialFields fields;
 } NoliBodyDef;
 void noli_body_def_init(NoliBodyDef* def, size_t size);
 typedef struct NoliHalfSpaceDef {

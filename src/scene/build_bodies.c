@@ -2,6 +2,7 @@
 
 #include "material/material.h"
 
+#include "scene/fields.h"
 #include "scene/select.h"
 #include "scene/store.h"
 
@@ -16,6 +17,7 @@ static NoliStatus read_parameters(const NoliSceneSource* source, const NoliScene
   NoliSceneNode ogden = noli_scene_member(&node, "ogden");
   NoliSceneNode c10 = noli_scene_member(&node, "c10"), c01 = noli_scene_member(&node, "c01");
   NoliSceneNode bulk = noli_scene_member(&node, "bulk"), young = noli_scene_member(&node, "young");
+  NoliSceneNode poisson = noli_scene_member(&node, "poisson");
   const NoliSceneNode* c = c10.value != NULL ? &c10 : &c01;
   NOLI_SCENE_CHECK(source, &ogden, ogden.value == NULL || strcmp(material->law, "ogden") == 0,
                    "is for the law \"ogden\", not for \"%s\"", material->law);
@@ -41,6 +43,8 @@ static NoliStatus read_parameters(const NoliSceneSource* source, const NoliScene
                        noli_scene_number(&young) == noli_default_material_def().young,
                    "is not used with the parameters of the law \"%s\", which replace it",
                    material->law);
+  NOLI_SCENE_CHECK(source, &poisson, bulk.value == NULL || !json_is_string(poisson.value),
+                   "is not used with \"bulk\", which replaces it");
   if (bulk.value != NULL) {
     NOLI_SCENE_CHECK(source, &bulk, noli_material_has_parameters(material),
                      "is for the laws \"ogden\" and \"mooney_rivlin\" with their parameters");
@@ -52,8 +56,9 @@ done:
 }
 
 // What bodies have and obstacles do not.
-static NoliStatus read_body(const NoliSceneSource* source, const NoliSceneNode* root,
-                            const NoliSceneNode* entry, NoliBodyDef* body) {
+static NoliStatus read_body(const NoliSceneSource* source, NoliScene* scene,
+                            const NoliSceneNode* root, const NoliSceneNode* entry,
+                            NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode self_contact = noli_scene_member(entry, "self_contact");
   if (self_contact.value == NULL) {
@@ -64,6 +69,9 @@ static NoliStatus read_body(const NoliSceneSource* source, const NoliSceneNode* 
         NOLI_ERROR_MEMORY, "out of memory");
   }
   noli_scene_store(entry, noli_scene_body_format, body, sizeof *body);
+  NoliBodyCells cells = noli_body_cells(noli_body_kind(body), body->mesh);
+  NOLI_TRY(noli_scene_read_fields(source, scene, entry, body, NULL, cells.n, &body->material,
+                                  &body->fields));
   NOLI_TRY(read_parameters(source, entry, false, &body->material));
 done:
   return status;
@@ -127,7 +135,6 @@ static NoliStatus read_parts(const NoliSceneSource* source, NoliScene* scene,
     parts[k].material = body->material;
     noli_scene_store(&item, noli_scene_part_format, &parts[k], sizeof parts[k]);
     bool law_is_new = strcmp(parts[k].material.law, body->material.law) != 0;
-    NOLI_TRY(read_parameters(source, &item, law_is_new, &parts[k].material));
     status = noli_scene_select_elements(source, &select, entity->name,
                                         &scene->shapes.data[entity->shape], body->mesh, &element,
                                         &parts[k].n_element);
@@ -136,6 +143,10 @@ static NoliStatus read_parts(const NoliSceneSource* source, NoliScene* scene,
       status = NOLI_ERROR_MEMORY;
     }
     NOLI_TRY(status);
+    NOLI_TRY(noli_scene_read_fields(source, scene, &item, body, parts[k].element,
+                                    parts[k].n_element, &parts[k].material, &parts[k].fields));
+    NOLI_TRY(read_parameters(source, &item, law_is_new, &parts[k].material));
+    NOLI_TRY(noli_scene_inherit_fields(scene, &item, body, &parts[k]));
   }
   body->parts = parts;
   body->n_parts = n;
@@ -220,7 +231,7 @@ static NoliStatus add_copy(const NoliSceneSource* source, NoliScene* scene,
     body.self_contact = false;
     noli_scene_store(entry, noli_scene_obstacle_format, &body, sizeof body);
   } else {
-    NOLI_TRY(read_body(source, root, entry, &body));
+    NOLI_TRY(read_body(source, scene, root, entry, &body));
     NOLI_TRY(read_proxy(source, scene, entry, &entity, &body.proxy));
     NOLI_TRY(read_parts(source, scene, entry, &entity, &body));
     NOLI_TRY(add_volumes(source, scene, entry));

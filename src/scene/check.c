@@ -337,8 +337,11 @@ NoliStatus noli_scene_check(const NoliSceneSource* source, const NoliSceneNode* 
     NOLI_TRY(check_number(source, node, type, checked));
     break;
   case NOLI_SCENE_TEXT:
-  case NOLI_SCENE_EXPRESSION:
     NOLI_TRY(check_text(source, node, checked));
+    break;
+  case NOLI_SCENE_EXPRESSION:
+    NOLI_TRY(json_is_number(node->value) ? check_number(source, node, type, checked)
+                                         : check_text(source, node, checked));
     break;
   case NOLI_SCENE_CHOICE:
     NOLI_TRY(check_choice(source, node, type, checked));

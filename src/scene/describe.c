@@ -137,6 +137,7 @@ static json_t* type_schema(const NoliSceneType* type, bool* failed) {
     append(types, json_string("string"), failed);
     put(schema, "type", types, failed);
     put(schema, "minLength", json_integer(1), failed);
+    put_range(schema, type, failed);
     break;
   }
   case NOLI_SCENE_LIST:
@@ -299,7 +300,8 @@ static size_t type_words(const NoliSceneType* type, char* buffer, size_t used) {
     used = range_words(type, buffer, used);
     return words(buffer, used, ", or `\"NUMBER l\"`");
   case NOLI_SCENE_EXPRESSION:
-    return words(buffer, used, "expression");
+    used = words(buffer, used, "expression");
+    return range_words(type, buffer, used);
   case NOLI_SCENE_LIST:
     used = type->min_items == type->max_items
                ? words(buffer, used, "[%d] of ", (int)type->min_items)

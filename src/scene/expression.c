@@ -146,6 +146,18 @@ done:
   return status;
 }
 
+NoliStatus noli_scene_refuse_time(const NoliSceneSource* source, const NoliSceneNode* node,
+                                  NoliSceneExpression* expression) {
+  NoliStatus status = NOLI_OK;
+  if (expression->parser != NULL) {
+    mupRemoveVar(expression->parser, "t");
+    NOLI_SCENE_CHECK(source, node, try_parse(expression->parser) != 0,
+                     "\"%.200s\" may depend on X, Y, Z only, not on t", noli_scene_string(node));
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_scene_compile_vector(const NoliSceneSource* source, const NoliSceneNode* node,
                                      bool time_only, NoliSceneVariables* variables,
                                      NoliSceneExpression expression[3]) {

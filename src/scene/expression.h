@@ -32,6 +32,10 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_compile(const NoliSceneSource* source,
                                                const NoliSceneNode* node, bool time_only,
                                                NoliSceneVariables* variables,
                                                NoliSceneExpression* expression);
+// Refuses a compiled expression that depends on t; it cannot use t any more.
+NOLI_WARN_UNUSED NoliStatus noli_scene_refuse_time(const NoliSceneSource* source,
+                                                   const NoliSceneNode* node,
+                                                   NoliSceneExpression* expression);
 // Compiles the three items of a list.
 NOLI_WARN_UNUSED NoliStatus noli_scene_compile_vector(const NoliSceneSource* source,
                                                       const NoliSceneNode* node, bool time_only,

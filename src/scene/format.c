@@ -28,8 +28,6 @@ static const NoliSceneType not_negative = {
     .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, false, HUGE_VAL, true)};
 static const NoliSceneType fraction = {
     .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, false, 1.0, false)};
-static const NoliSceneType poisson = {
-    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(-1.0, true, 0.5, true)};
 static const NoliSceneType natural = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 1e9, false)};
 static const NoliSceneType natural_or_zero = {
@@ -64,6 +62,12 @@ static const NoliSceneType positive_share = {
     .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, 1.0, false)};
 static const NoliSceneType open_share = {
     .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, 1.0, true)};
+static const NoliSceneType material_field = {.kind = NOLI_SCENE_EXPRESSION,
+                                             .what = "a number or an expression",
+                                             RANGE(0.0, true, NOLI_MATERIAL_MAX, false)};
+static const NoliSceneType poisson_field = {.kind = NOLI_SCENE_EXPRESSION,
+                                            .what = "a number or an expression",
+                                            RANGE(-1.0, true, 0.5, true)};
 static const NoliSceneType expression = {.kind = NOLI_SCENE_EXPRESSION,
                                          .what = "a number or an expression"};
 
@@ -459,9 +463,11 @@ OBJECT(copies, "copies", NOLI_SCENE_ANY,
 OBJECT(material, "material", NOLI_SCENE_ANY,
        FIELD("law", law, "\"neo_hookean\"", NULL, "Hyperelastic law.",
              INTO(NoliBodyDef, material.law)),
-       FIELD("young", material_number, "1e5", "Pa", "Young's modulus.",
+       FIELD("young", material_field, "1e5", "Pa",
+             "Young's modulus. Expressions in X, Y, Z here and in `poisson` and `density` are "
+             "evaluated at the centre of each element: docs/materials.md.",
              INTO(NoliBodyDef, material.young)),
-       FIELD("poisson", poisson, "0.4", NULL, "Poisson's ratio.",
+       FIELD("poisson", poisson_field, "0.4", NULL, "Poisson's ratio.",
              INTO(NoliBodyDef, material.poisson)),
        FIELD("ogden", ogden_terms, NULL, NULL,
              "Law `ogden`: up to three pairs of shear modulus, Pa, and exponent; they replace "
@@ -473,7 +479,7 @@ OBJECT(material, "material", NOLI_SCENE_ANY,
        FIELD("bulk", material_number, NULL, "Pa",
              "Laws `ogden` and `mooney_rivlin` with their parameters: the bulk modulus at rest; "
              "replaces `poisson`."),
-       FIELD("density", material_number, "1000", "kg/m^3", "Density at rest.",
+       FIELD("density", material_field, "1000", "kg/m^3", "Density at rest.",
              INTO(NoliBodyDef, material.density)),
        FIELD("damping", not_negative, "0", "s",
              "Stiffness-proportional damping: a vibration of frequency f gets the damping ratio "
@@ -599,11 +605,11 @@ static const NoliSceneType element_selection = EITHER(&element_region, &element_
 
 OBJECT(part_material, "part_material", NOLI_SCENE_ANY,
        FIELD("law", law, NULL, NULL, "Hyperelastic law.", INTO(NoliPartDef, material.law)),
-       FIELD("young", material_number, NULL, "Pa", "Young's modulus.",
+       FIELD("young", material_field, NULL, "Pa", "Young's modulus.",
              INTO(NoliPartDef, material.young)),
-       FIELD("poisson", poisson, NULL, NULL, "Poisson's ratio.",
+       FIELD("poisson", poisson_field, NULL, NULL, "Poisson's ratio.",
              INTO(NoliPartDef, material.poisson)),
-       FIELD("density", material_number, NULL, "kg/m^3", "Density at rest.",
+       FIELD("density", material_field, NULL, "kg/m^3", "Density at rest.",
              INTO(NoliPartDef, material.density)),
        FIELD("damping", not_negative, NULL, "s", "Stiffness-proportional damping.",
              INTO(NoliPartDef, material.damping)),

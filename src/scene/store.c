@@ -45,12 +45,18 @@ static void store_value(const NoliSceneNode* node, const NoliSceneField* field, 
   }
 }
 
+// Whether a value is the text of an expression, which build_*.c evaluates.
+static bool is_formula(const NoliSceneNode* node, const NoliSceneType* type) {
+  return type->kind == NOLI_SCENE_EXPRESSION && noli_scene_string(node) != NULL;
+}
+
 void noli_scene_store(const NoliSceneNode* node, const NoliSceneType* type, void* definition,
                       size_t size) {
   for (int32_t i = 0; i < type->n_fields; i++) {
     const NoliSceneField* field = &type->fields[i];
     NoliSceneNode value = noli_scene_member(node, field->key);
-    if (value.value == NULL || field->holds == NOLI_SCENE_HOLDS_NOTHING) {
+    if (value.value == NULL || field->holds == NOLI_SCENE_HOLDS_NOTHING ||
+        is_formula(&value, field->type)) {
       continue;
     }
     if (field->holds == NOLI_SCENE_HOLDS_MEMBERS) {

@@ -5,6 +5,7 @@
 #include "math/vec3.h"
 #include "sim/body_kind.h"
 #include "sim/plane_strain.h"
+#include "sim/properties.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -152,11 +153,12 @@ static void set_corners(NoliModel* model, const NoliBodyDef* body, int32_t b) {
 
 // `element`: those of a part, counted from `begin`; NULL: all n of them.
 static void set_material(NoliBlock* block, int32_t begin, int32_t n, const int32_t* element,
-                         const NoliMaterialDef* material) {
+                         const NoliMaterialDef* material, const NoliMaterialFields* fields) {
   const NoliMaterial* law = noli_material_find(material->law);
-  NoliLame lame = noli_material_lame(material);
   for (int32_t i = 0; i < n; i++) {
     int32_t t = begin + (element != NULL ? element[i] : i);
+    NoliMaterialDef own = noli_material_of_element(material, fields, i);
+    NoliLame lame = noli_material_lame(&own);
     block->law[t] = law;
     block->lame_mu[t] = lame.mu;
     block->lame_lambda[t] = lame.lambda;
@@ -164,16 +166,17 @@ static void set_material(NoliBlock* block, int32_t begin, int32_t n, const int32
       memcpy(block->parameter + NOLI_LAW_PARAMETERS * (int64_t)t, lame.parameter,
              sizeof material->parameter);
     }
-    block->density[t] = material->density;
-    block->damping_time[t] = material->damping;
+    block->density[t] = own.density;
+    block->damping_time[t] = own.damping;
   }
 }
 
 static void set_materials(NoliBlock* block, NoliBlockRange range, const NoliBodyDef* body) {
-  set_material(block, range.begin, range.end - range.begin, NULL, &body->material);
+  set_material(block, range.begin, range.end - range.begin, NULL, &body->material, &body->fields);
   for (int32_t k = 0; k < body->n_parts; k++) {
     const NoliPartDef* part = &body->parts[k];
-    set_material(block, range.begin, part->n_element, part->element, &part->material);
+    set_material(block, range.begin, part->n_element, part->element, &part->material,
+                 &part->fields);
   }
 }
 

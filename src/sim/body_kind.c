@@ -27,3 +27,15 @@ NoliBodyCells noli_body_cells(NoliBodyKind kind, const NoliMesh* mesh) {
   }
   return (NoliBodyCells){mesh->n_tet, 4, mesh->tet, mesh->tet_tag, "tetrahedron"};
 }
+
+void noli_body_cell_centre(const NoliBodyCells* cells, const NoliMesh* mesh, int32_t cell,
+                           double centre[3]) {
+  const int32_t* vertex = cells->vertex + (int64_t)cells->size * cell;
+  for (int k = 0; k < 3; k++) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < cells->size; i++) {
+      sum += mesh->x[3 * (int64_t)vertex[i] + k];
+    }
+    centre[k] = sum / cells->size;
+  }
+}

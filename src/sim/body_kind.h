@@ -27,3 +27,7 @@ typedef struct NoliBodyCells {
 NoliBodyKind noli_body_kind(const NoliBodyDef* body);
 
 NoliBodyCells noli_body_cells(NoliBodyKind kind, const NoliMesh* mesh);
+
+// The mean of the vertices of a cell at rest.
+void noli_body_cell_centre(const NoliBodyCells* cells, const NoliMesh* mesh, int32_t cell,
+                           double centre[3]);

@@ -12,6 +12,7 @@
 #include "sim/body_kind.h"
 #include "sim/choices.h"
 #include "sim/plane_strain.h"
+#include "sim/properties.h"
 #include "solve/method.h"
 
 #include <stdio.h>
@@ -284,14 +285,15 @@ static NoliStatus check_material(NoliContext* context, const char* body,
   char where[160];
   snprintf(where, sizeof where, "body \"%.100s\": ", body);
   NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_MATERIAL, material->law));
-  NOLI_CHECK(context, material->young > 0.0 && material->young <= NOLI_MATERIAL_MAX,
-             NOLI_ERROR_ARGUMENT, "body \"%s\": Young's modulus must be in (0, %g], got %g", body,
-             NOLI_MATERIAL_MAX, material->young);
-  NOLI_CHECK(context, material->poisson > -1.0 && material->poisson < 0.5, NOLI_ERROR_ARGUMENT,
-             "body \"%s\": Poisson's ratio must be in (-1, 0.5), got %g", body, material->poisson);
-  NOLI_CHECK(context, material->density > 0.0 && material->density <= NOLI_MATERIAL_MAX,
-             NOLI_ERROR_ARGUMENT, "body \"%s\": density must be in (0, %g], got %g", body,
-             NOLI_MATERIAL_MAX, material->density);
+  NoliMaterialDef own = *material;
+  for (int32_t k = 0; k < NOLI_PROPERTY_COUNT; k++) {
+    const NoliProperty* property = noli_property_at(k);
+    double number = *noli_property_number(property, &own);
+    char range[40];
+    noli_property_range(property, range, sizeof range);
+    NOLI_CHECK(context, noli_property_allows(property, number), NOLI_ERROR_ARGUMENT,
+               "body \"%s\": %s must be in %s, got %g", body, property->noun, range, number);
+  }
   NOLI_CHECK(context, material->damping >= 0.0 && isfinite(material->damping), NOLI_ERROR_ARGUMENT,
              "body \"%s\": damping must be >= 0, got %g", body, material->damping);
   NOLI_CHECK(context, material->mass_damping >= 0.0 && isfinite(material->mass_damping),
@@ -482,6 +484,8 @@ static NoliStatus check_parts(NoliContext* context, const char* name, const Noli
                  NOLI_ERROR_ARGUMENT, "body \"%s\", part %d: there is no element %d; it has %d",
                  name, (int)k, (int)part->element[i], (int)n_element);
     }
+    NOLI_TRY(noli_fields_check(context, name, body, part->element, part->n_element, &part->material,
+                               &part->fields));
   }
 done:
   return status;
@@ -521,6 +525,9 @@ static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
     if (!body->obstacle) {
       NOLI_TRY(check_material(context, name, &body->material));
     }
+    NOLI_TRY(noli_fields_check(context, name, body, NULL,
+                               noli_body_cells(noli_body_kind(body), body->mesh).n, &body->material,
+                               &body->fields));
     NOLI_TRY(check_parts(context, name, body));
     n_vert += body->mesh->n_vert;
   }

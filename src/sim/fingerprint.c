@@ -55,6 +55,28 @@ static uint64_t add_parts(uint64_t digest, const NoliProblem* problem, int32_t b
   return digest;
 }
 
+static bool any_field(const NoliMaterialFields* fields) {
+  return fields->young != NULL || fields->poisson != NULL || fields->density != NULL;
+}
+
+static bool has_fields(const NoliBodyDef* body) {
+  bool any = any_field(&body->fields);
+  for (int32_t k = 0; k < body->n_parts; k++) {
+    any = any || any_field(&body->parts[k].fields);
+  }
+  return any;
+}
+
+// The elements of each part where materials change within parts too.
+static uint64_t add_part_elements(uint64_t digest, const NoliBodyDef* body) {
+  for (int32_t k = 0; k < body->n_parts; k++) {
+    const NoliPartDef* part = &body->parts[k];
+    digest = noli_digest(digest, &part->n_element, sizeof part->n_element);
+    digest = noli_digest(digest, part->element, (size_t)part->n_element * sizeof *part->element);
+  }
+  return digest;
+}
+
 // The tied nodes of a body, and the nodes they follow; empty without ties.
 static uint64_t add_ties(uint64_t digest, const NoliModel* model, int32_t body) {
   const NoliFollowers* followers = &model->problem.followers;
@@ -86,7 +108,9 @@ NoliFingerprint noli_sim_fingerprint(const NoliSim* sim, int32_t body) {
   print.cells = add_cells(print.cells, surface->point, surface->point_first[body],
                           surface->point_first[body + 1], 1);
 
-  print.cells = add_parts(print.cells, &model->problem, body);
+  const NoliBodyDef* def = &sim->definition.def->bodies[body];
+  print.cells = has_fields(def) ? add_part_elements(print.cells, def)
+                                : add_parts(print.cells, &model->problem, body);
   print.cells = add_ties(print.cells, model, body);
 
   // rest positions

@@ -1,6 +1,7 @@
 #include "sim/owned_definition.h"
 
 #include "base/context.h"
+#include "sim/body_kind.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -59,6 +60,16 @@ done:
   return status;
 }
 
+static NoliStatus own_fields(NoliContext* context, NoliOwnedDefinition* owner, int32_t n_element,
+                             NoliMaterialFields* fields) {
+  NoliStatus status = NOLI_OK;
+  OWN(fields->young, n_element);
+  OWN(fields->poisson, n_element);
+  OWN(fields->density, n_element);
+done:
+  return status;
+}
+
 static NoliStatus own_body(NoliContext* context, NoliOwnedDefinition* owner, NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
   OWN_TEXT(body->name);
@@ -68,11 +79,14 @@ static NoliStatus own_body(NoliContext* context, NoliOwnedDefinition* owner, Nol
   OWN_TEXT(body->proxy.kind);
   OWN_TEXT(body->shell.bending_law);
   OWN_TEXT(body->material.law);
+  NOLI_TRY(own_fields(context, owner, noli_body_cells(noli_body_kind(body), body->mesh).n,
+                      &body->fields));
   OWN(body->parts, body->n_parts);
   for (int32_t k = 0; k < body->n_parts; k++) {
     NoliPartDef* part = (NoliPartDef*)(uintptr_t)&body->parts[k];
     OWN(part->element, part->n_element);
     OWN_TEXT(part->material.law);
+    NOLI_TRY(own_fields(context, owner, part->n_element, &part->fields));
   }
 done:
   return status;

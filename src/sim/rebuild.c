@@ -2,6 +2,7 @@
 
 #include "sim/definition.h"
 #include "sim/fallback.h"
+#include "sim/properties.h"
 
 #include <string.h>
 
@@ -143,6 +144,26 @@ done:
   return status;
 }
 
+// A number in whose place a field counts would have no effect.
+static NoliStatus check_numbers(const NoliSim* sim, const NoliBodyDef* body, int32_t part,
+                                const NoliMaterialDef* before, const NoliMaterialDef* after) {
+  NoliStatus status = NOLI_OK;
+  NoliMaterialFields fields = part == NOLI_NULL_INDEX ? body->fields : body->parts[part].fields;
+  NoliMaterialDef old = *before, new = *after;
+  for (int32_t k = 0; k < NOLI_PROPERTY_COUNT; k++) {
+    const NoliProperty* property = noli_property_at(k);
+    NOLI_CHECK(sim->context,
+               *noli_property_values(property, &fields) == NULL ||
+                   *noli_property_number(property, &old) == *noli_property_number(property, &new),
+               NOLI_ERROR_ARGUMENT,
+               "body \"%s\": a field gives the %s of each element, and stays; the number in its "
+               "place cannot be changed",
+               body->name, property->noun);
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_sim_set_material(NoliSim* sim, int32_t body, int32_t part,
                                  const NoliMaterialDef* material) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && material != NULL);
@@ -152,6 +173,7 @@ NoliStatus noli_sim_set_material(NoliSim* sim, int32_t body, int32_t part,
   const NoliSimDef* def = sim->definition.def;
   NoliMaterialDef present;
   NOLI_TRY(noli_sim_material(sim, body, part, &present));
+  NOLI_TRY(check_numbers(sim, &def->bodies[body], part, &present, material));
 
   // in a copy of the definition
   NOLI_TRY(noli_owned_definition_copy(sim->context, def, &definition));

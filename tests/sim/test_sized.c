@@ -280,6 +280,8 @@ static void closed_structs_keep_their_sizes(void** state) {
   assert_int_equal(sizeof(void*), 8);
   assert_int_equal(sizeof(NoliScaled), 16);
   assert_int_equal(sizeof(NoliMaterialDef), 112);
+  assert_int_equal(sizeof(NoliMaterialFields), 40);
+  assert_int_equal(sizeof(NoliPartDef), 192);
   assert_int_equal(sizeof(NoliProxyDef), 88);
   assert_int_equal(sizeof(NoliGcpContactDef), 88);
   assert_int_equal(sizeof(NoliAugmentedLagrangianDef), 56);

@@ -1,0 +1,95 @@
+#include "sim/properties.h"
+
+#include "material/material.h"
+#include "noli/version.h"
+#include "sim/body_kind.h"
+
+#include <stdio.h>
+
+#define PLACES(member)                                                                             \
+  .key = #member, .number = offsetof(NoliMaterialDef, member),                                     \
+  .values = offsetof(NoliMaterialFields, member)
+
+static const NoliProperty properties[NOLI_PROPERTY_COUNT] = {
+    [NOLI_YOUNG] = {PLACES(young), .noun = "Young's modulus", .high = NOLI_MATERIAL_MAX},
+    [NOLI_POISSON] = {PLACES(poisson), .noun = "Poisson's ratio", .low = -1.0, .high = 0.5,
+                      .open_high = true},
+    [NOLI_DENSITY] = {PLACES(density), .noun = "density", .high = NOLI_MATERIAL_MAX},
+};
+
+const NoliProperty* noli_property_at(int32_t index) {
+  return &properties[index];
+}
+
+bool noli_property_allows(const NoliProperty* property, double value) {
+  return value > property->low &&
+         (property->open_high ? value < property->high : value <= property->high);
+}
+
+void noli_property_range(const NoliProperty* property, char* text, size_t size) {
+  snprintf(text, size, "(%g, %g%c", property->low, property->high, property->open_high ? ')' : ']');
+}
+
+double* noli_property_number(const NoliProperty* property, NoliMaterialDef* material) {
+  return (double*)(void*)((char*)material + property->number);
+}
+
+const double** noli_property_values(const NoliProperty* property, NoliMaterialFields* fields) {
+  return (const double**)(void*)((char*)fields + property->values);
+}
+
+NoliMaterialDef noli_material_of_element(const NoliMaterialDef* material,
+                                         const NoliMaterialFields* fields, int32_t index) {
+  NoliMaterialDef own = *material;
+  own.young = fields->young != NULL ? fields->young[index] : own.young;
+  own.poisson = fields->poisson != NULL ? fields->poisson[index] : own.poisson;
+  own.density = fields->density != NULL ? fields->density[index] : own.density;
+  return own;
+}
+
+static NoliStatus fail_value(NoliContext* context, const char* name, const NoliBodyDef* body,
+                             int32_t element, const NoliProperty* property, double value) {
+  NoliBodyCells cells = noli_body_cells(noli_body_kind(body), body->mesh);
+  double at[3];
+  char range[40];
+  noli_body_cell_centre(&cells, body->mesh, element, at);
+  noli_property_range(property, range, sizeof range);
+  return noli_fail(context, NOLI_ERROR_ARGUMENT,
+                   "body \"%s\", element %d at (%g, %g, %g): %s must be in %s, got %g", name,
+                   (int)element, at[0], at[1], at[2], property->noun, range, value);
+}
+
+NoliStatus noli_fields_check(NoliContext* context, const char* name, const NoliBodyDef* body,
+                             const int32_t* element, int32_t n_element,
+                             const NoliMaterialDef* material, const NoliMaterialFields* fields) {
+  NoliStatus status = NOLI_OK;
+  NoliMaterialFields given = *fields;
+  bool any = given.young != NULL || given.poisson != NULL || given.density != NULL;
+  NOLI_CHECK(context, given.reserved[0] == NULL && given.reserved[1] == NULL, NOLI_ERROR_ARGUMENT,
+             "body \"%s\" sets fields that Noli %s does not have", name, NOLI_VERSION);
+  NOLI_CHECK(context, !any || !body->obstacle, NOLI_ERROR_ARGUMENT,
+             "obstacle \"%s\" has fields of a material, but no material", name);
+  NOLI_CHECK(context, given.density == NULL || !body->proxy.balance, NOLI_ERROR_ARGUMENT,
+             "body \"%s\": a body with a field of densities cannot be balanced: its densities are "
+             "given",
+             name);
+  NOLI_CHECK(context, given.young == NULL || !noli_material_has_parameters(material),
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\": a field of Young's modulus is not used with the parameters of the law "
+             "\"%s\", which replace it",
+             name, material->law);
+
+  // the values
+  for (int32_t k = 0; k < NOLI_PROPERTY_COUNT; k++) {
+    const double* value = *noli_property_values(&properties[k], &given);
+    for (int32_t i = 0; value != NULL && i < n_element; i++) {
+      if (!noli_property_allows(&properties[k], value[i])) {
+        int32_t t = element != NULL ? element[i] : i;
+        status = fail_value(context, name, body, t, &properties[k], value[i]);
+        goto done;
+      }
+    }
+  }
+done:
+  return status;
+}

@@ -1,0 +1,40 @@
+// The properties of a material that may differ from element to element: their ranges, and the
+// values of each element.
+//
+// Checks of definitions, scenes and blocks of elements all use this table.
+#pragma once
+
+#include "base/context.h"
+#include "noli/sim.h"
+
+typedef struct NoliProperty {
+  const char* key;  // in scenes
+  const char* noun; // for messages
+  double low, high; // low < value <= high
+  bool open_high;   // value < high instead
+  size_t number;    // offset of the number in NoliMaterialDef, bytes
+  size_t values;    // offset of the values in NoliMaterialFields, bytes
+} NoliProperty;
+
+enum { NOLI_YOUNG, NOLI_POISSON, NOLI_DENSITY, NOLI_PROPERTY_COUNT };
+
+const NoliProperty* noli_property_at(int32_t index);
+
+bool noli_property_allows(const NoliProperty* property, double value);
+// "(0, 1e+15]".
+void noli_property_range(const NoliProperty* property, char* text, size_t size);
+
+double* noli_property_number(const NoliProperty* property, NoliMaterialDef* material);
+// NULL: the number counts.
+const double** noli_property_values(const NoliProperty* property, NoliMaterialFields* fields);
+
+// The material of the `index`-th element of a body or part.
+NoliMaterialDef noli_material_of_element(const NoliMaterialDef* material,
+                                         const NoliMaterialFields* fields, int32_t index);
+
+// Checks the values for the elements `element` (n_element) of a body; NULL: for all of them. `name`
+// is that of the body. Fails with NOLI_ERROR_ARGUMENT.
+NOLI_WARN_UNUSED NoliStatus noli_fields_check(NoliContext* context, const char* name,
+                                              const NoliBodyDef* body, const int32_t* element,
+                                              int32_t n_element, const NoliMaterialDef* material,
+                                              const NoliMaterialFields* fields);

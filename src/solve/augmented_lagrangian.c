@@ -8,14 +8,14 @@
 // 2. updates multipliers and decay factors,
 // 3. advances x towards y by the fraction alpha that CCD and the orientation of elements allow,
 // 4. adds the pairs that block the path to the active set and drops decayed ones (algorithm 3).
-// It ends when the first min_iterations - 1 targets weigh less than toi_tolerance in x: eq. 9. With
-// "residual" termination the last Newton step of y must also be below the tolerance: two or three
-// iterations do not relax nearly flat elements, and the next time steps then take longer.
+// It ends when the weight of the first min_iterations - 1 targets in x is below toi_tolerance: eq.
+// 9. With "residual" termination the last Newton step of y must also be below the tolerance: two or
+// three iterations do not relax nearly flat elements, and the next time steps then take longer.
 //
 // Prescribed nodes of y are at their targets (section 5.3), so they need no springs.
 //
-// The active set belongs to the contact model (solve/contact_constraints.c) and starts from that of
-// the previous step.
+// The active set belongs to the contact model (solve/contact_constraints.c) and starts as the
+// active set of the previous step.
 #include "base/timer.h"
 #include "contact/active_set.h"
 #include "math/vec3.h"
@@ -55,8 +55,8 @@ enum { MAX_SLOW_ADVANCES = 5 };
 #define BLOCKED_ADVANCE 1e-4
 enum { MAX_BLOCKED = 50, MAX_ADJUSTMENTS = 3, MAX_PULLS = 20 };
 
-// Without prescribed motion a step must not end with more energy than it began with, see
-// energy_settled: tolerance relative to the kinetic energy.
+// Without prescribed motion a step must not increase the energy, see energy_settled: tolerance
+// relative to the kinetic energy.
 #define ENERGY_SLACK 0.01
 #define ROUNDING 1e-12
 // Fraction of the kinetic energy that a step may spend on recovering gaps.
@@ -65,7 +65,8 @@ enum { MAX_BLOCKED = 50, MAX_ADJUSTMENTS = 3, MAX_PULLS = 20 };
 #define ENERGY_ERROR 0.01
 
 // A solve that takes more iterations is stuck with constraints that keep changing or that
-// prescribed motion makes infeasible: the barrier needs fewer from the start of the step.
+// prescribed motion makes infeasible: the barrier needs fewer iterations from the start of the
+// step.
 enum { MAX_ITERATIONS = 200 };
 
 // Kept between solves.
@@ -110,7 +111,7 @@ static double inversion_bound(NoliStage* stage, const double* x, double keep, bo
 
 // ---- penalty stiffness and multipliers ----------------------------------------------------------
 
-// All terms but contact. Implicit friction is not combined with this solver.
+// All terms except contact. Implicit friction is not combined with this solver.
 enum { WITHOUT_CONTACT = NOLI_ROLE_ALL & ~(NOLI_ROLE_CONTACT | NOLI_ROLE_IMPLICIT_FRICTION) };
 
 // The Hessian without contact, for the penalty stiffness. Friction is excluded too: its stiffness
@@ -170,8 +171,9 @@ static bool is_blocked_for_good(const Solve* solve) {
   return true;
 }
 
-// Handles a run of blocked advances: mu and delta do not suit the scene, or a prescribed motion is
-// infeasible. Gives up the motion only where prescribed surfaces meet: the barrier may get further.
+// Handles a run of blocked advances: mu and delta are unsuitable for the scene, or a prescribed
+// motion is infeasible. Gives up the motion only if prescribed surfaces meet: otherwise the barrier
+// may get further.
 static NoliStatus adjust(Solve* solve, double alpha) {
   NoliStage* stage = solve->stage;
   solve->n_blocked = alpha < BLOCKED_ADVANCE ? solve->n_blocked + 1 : 0;
@@ -366,7 +368,7 @@ static int32_t edge_at(const NoliSurface* surface, int32_t vertex) {
   return e;
 }
 
-// What bounds the advance, for messages.
+// The contact or element that limits the advance, for messages.
 static NoliStepBound bound_of(const NoliSurface* surface, const NoliImpact* earliest,
                               double inversion) {
   if (earliest == NULL || inversion < earliest->toi) {

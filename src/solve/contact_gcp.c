@@ -3,11 +3,11 @@
 //
 // Every pair that collision detection stops needs a repulsive force, or Newton's method stalls. The
 // potential does not repel surfaces that meet from inside a body. The boundary of linear elements
-// can only meet there after an element is flat, which its law resists, but in a crushed body
-// opposite sides come as close as collision detection allows. A proxy can meet itself: the law is
-// evaluated at points of the elements, and between these points two triangles on a sharp edge may
-// fold onto each other. So a barrier of [Li2020] acts between all pairs of one body, with a range
-// so short that it is inactive at rest.
+// can only meet there after an element is flat, which its material law resists, but in a crushed
+// body opposite sides come as close as collision detection allows. A proxy can touch itself: its
+// material law is evaluated at points of the elements, and between these points two triangles on a
+// sharp edge may fold onto each other. Therefore a barrier of [Li2020] acts between all pairs of
+// one body, with a range so short that it is inactive at rest.
 #include "contact/gcp_forces.h"
 #include "contact/gcp_implicit_friction.h"
 #include "contact/gcp_stiffness.h"
@@ -26,7 +26,7 @@ typedef struct Self {
 } Self;
 
 // At a point: contacts of the potential, of the barrier with open obstacles, and of the inner
-// barrier, empty where no body has it; and the data of the terms.
+// barrier, empty if no body has one; and the data of the terms.
 typedef struct Memory {
   NoliGcpSet closed;
   NoliContactSet open;

@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-// Relative to the stiffness of bodies. A load that strains a body by a tenth leaves a gap of half
-// the contact distance with 1 to 1e5, depending on the contact distance.
+// Relative to the stiffness of bodies. If a load strains a body by a tenth, values of 1 to 1e5
+// leave a gap of half the contact distance, depending on that distance.
 #define STIFFEST 1e8
 
 typedef struct Self {
@@ -163,8 +163,9 @@ static NoliStatus begin_stiffness(NoliStage* stage) {
   return NOLI_OK;
 }
 
-// The largest useful stiffness: a body that does not yield to it yields to none. It is that of the
-// rest shape, as crushed elements become stiffer with the contact that crushes them.
+// The largest useful stiffness: if a body does not yield to it, more stiffness does not help. It is
+// computed from the rest shape, because crushed elements become stiffer with the contact that
+// crushes them.
 static NoliStatus find_limit(NoliStage* stage, double* limit) {
   double *x = stage->here->x, *rest = stage->trial->x;
   memcpy(rest, stage->problem->X, 3 * sizeof *rest * (size_t)stage->problem->n_vert);

@@ -1,5 +1,5 @@
 // The contact models that a stage can use: one row of functions for each. The stage and the solvers
-// access contact only through this table. A model keeps its own data between steps in
+// access contact only through this table. A model stores its own data between steps in
 // stage->contact and at a point in point->contact; the row gives the sizes.
 #pragma once
 
@@ -19,7 +19,7 @@ typedef struct NoliContactModel {
   const char* name; // in definitions; NULL: a solver selects it
   const char* description;
   const char* advice; // remedy if collision detection blocks a step; NULL unless keeps_apart
-  bool keeps_apart;   // surfaces without intersections stay without: steps are bounded
+  bool keeps_apart;   // keeps surfaces free of intersections: steps are bounded
   bool has_targets;   // x may penetrate: the solver's safe state follows it
   bool same_at_trial; // contacts at the trial point have the same stencils as here
 
@@ -36,8 +36,8 @@ typedef struct NoliContactModel {
 
   // Finds the contacts at a point from its candidates.
   NoliStatus (*update)(NoliStage* stage, NoliPoint* at);
-  // After an iteration: if the potential `jumps` within the line search, replaces it by one that
-  // does not for the rest of the time step. Sets `joined` if that has added contacts. NULL: the
+  // After an iteration: if the potential `jumps` within the line search, replaces it by one without
+  // jumps for the rest of the time step. Sets `joined` if that has added contacts. NULL: the
   // potential never jumps.
   NoliStatus (*smooth)(NoliStage* stage, bool jumps, bool* joined);
 

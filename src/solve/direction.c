@@ -16,17 +16,17 @@
 #define PULLED 1e-4
 
 // Relative to the tolerance of a solve: the largest error of a direction that may end it, and the
-// error asked for where it is larger.
+// error requested if it is larger.
 #define WRONG 0.5
 #define EXACT 0.1
 
 // Longest acceptable Newton step, relative to the size of the scene.
 #define ASTRAY 100.0
 
-// Diagonal entry of a node of a nearly flat element, relative to the median of its body.
+// Minimum diagonal entry of a node of a nearly flat element, relative to the median of its body.
 #define CRUSHED 1e3
 
-// Fraction of the projected Hessian in a blend: the first positive value, the least one, and the
+// Fraction of the projected Hessian in a blend: the first positive value, the minimum, and the
 // factors by which it grows and falls.
 #define FIRST_SHARE 0.0625
 #define LEAST_SHARE 1e-3
@@ -140,7 +140,7 @@ static double choose_tolerance(const NoliStage* stage, bool accurate, double res
   if (stage->prescribed.by_springs) {
     return PULLED * least;
   }
-  // with terms of rank one several solutions are combined: each must be accurate
+  // rank-one terms combine several solutions: each must be accurate
   return accurate || stage->system.low_rank.n_rank > 0 ? least : forcing(stage, residual);
 }
 
@@ -152,7 +152,7 @@ static void choose_solver(NoliStage* stage) {
   }
 }
 
-// Solves the system with a matrix and the terms of rank one.
+// Solves the system of a matrix and the rank-one terms.
 static NoliStatus solve(NoliStage* stage, const NoliBlockMatrix* matrix) {
   NoliStatus status = NOLI_OK;
   NoliLinSolver* solver = stage->directions->solver;
@@ -174,7 +174,7 @@ static bool leads_astray(const NoliStage* stage) {
   return largest_entry(stage->system.solution, 3 * (int64_t)stage->system.n_dof) > ASTRAY * reach;
 }
 
-// Whether rounding may be the reason why a system has no solution, or a useless one.
+// Whether rounding may be the reason why a system has no solution or a useless one.
 static bool may_be_rounding(const NoliStage* stage, NoliStatus status) {
   return status == NOLI_NOT_POSITIVE_DEFINITE || (status == NOLI_OK && leads_astray(stage));
 }
@@ -301,8 +301,8 @@ static void take_solution(NoliStage* stage, NoliNewtonStat* stat) {
   stat->step_speed = largest_entry(stage->step, 3 * (int64_t)stage->problem->n_vert) / stage->h;
 }
 
-// A step that is short enough to end the solve has to be known that well: an iterative solution
-// that may hide a longer one is found more accurately.
+// A step that is short enough to end the solve must be that accurate: an iterative solution whose
+// error may hide a longer step is refined.
 static NoliStatus confirm_short_step(NoliStage* stage, double asked, bool projected,
                                      NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;

@@ -154,7 +154,8 @@ done:
   return status;
 }
 
-// Largest relative change of the friction of a body if its normal forces become those at x.
+// Largest relative change of the friction of a body if its normal forces are replaced by those at
+// x.
 static double change_of(NoliStage* stage, const NoliFriction* end) {
   const NoliProblem* problem = stage->problem;
   double *now = stage->gradient, *then = stage->trial_gradient;
@@ -275,7 +276,7 @@ NoliStatus noli_friction_solved(NoliStage* stage, double tolerance, const NoliNe
   bool again = false;
   NoliFrictionResidual imbalance;
 
-  // whether these normal forces are good enough
+  // whether these normal forces are accurate enough
   if (stage->problem->friction_iterations == NOLI_FRICTION_AUTOMATIC) {
     NOLI_TRY(find_lag(stage));
     const Lag* lag = &stage->friction_end->lag;

@@ -2,9 +2,9 @@
 // normal forces are still accurate.
 //
 // A short Newton step does not imply the former. The force of a sticking contact grows to its limit
-// within a sliding of h eps_v, [Li2020] eq. 13. Its Hessian is so stiff there that a step of a
-// fraction of this length may hide an imbalance as large as friction: a block that should slide
-// sticks.
+// within a sliding distance of h eps_v, [Li2020] eq. 13. Its Hessian is so stiff there that a step
+// of a fraction of this length may hide an imbalance as large as friction: a block that should
+// slide sticks.
 #pragma once
 
 #include "solve/stage.h"
@@ -47,12 +47,12 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_residual(NoliStage* stage, const doubl
 NOLI_WARN_UNUSED NoliStatus noli_friction_solved(NoliStage* stage, double tolerance,
                                                  const NoliNewtonStat* stat, bool* solved);
 
-// Error of the friction of a body by outdated normal forces, relative to its friction, that needs
-// no further friction iteration and no warning.
+// Error of the friction of a body due to outdated normal forces, relative to its friction: up to
+// this limit neither another friction iteration nor a warning is needed.
 #define NOLI_FRICTION_ERROR_ALLOWED 0.05
 
 // After a solve, compares friction with that of the normal forces at x and counts the friction
-// iteration. `*again`: friction now has these normal forces and the stage must be solved again, as
-// often as the problem requests. Otherwise stage->record.friction keeps the largest error of the
-// step.
+// iteration. `*again`: friction now has these normal forces and the stage must be solved again, at
+// most as often as the problem allows. Otherwise stage->record.friction keeps the largest error of
+// the step.
 NOLI_WARN_UNUSED NoliStatus noli_friction_lag_again(NoliStage* stage, bool* again);

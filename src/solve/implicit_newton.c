@@ -49,15 +49,16 @@
 // Cuts of a step before the next direction is tried.
 enum { MAX_CUTS = 12 };
 
-// Iterations in which |r| has to halve, or the solve is stuck; and when no better start is left.
+// Iterations in which |r| has to halve, or the solve is stuck; and the same limit once no better
+// start is left.
 enum { PATIENCE = 12, LAST_PATIENCE = 100 };
 
 // Better starts in one solve, friction iterations of each, and the required decrease of |r| for
 // another one.
 enum { MAX_STARTS = 4, MAX_FRICTION_ITERATIONS = 30 };
 #define FRICTION_DECREASE 0.8
-// Tolerance of better starts relative to the step: from a start that is no better than the solution
-// has to be, Newton's method may diverge.
+// Tolerance of better starts relative to the step: from a start that is only as accurate as the
+// solution must be, Newton's method may diverge.
 #define START_TOLERANCE 1e-3
 
 // Directions, in the order of trial.
@@ -91,7 +92,7 @@ typedef struct Search {
   bool went_astray;       // leaps did not get shorter
   bool keeps_contacts;    // the potential jumped: contacts keep their triangles
   int32_t n_starts;
-  int32_t n_iterations;       // its own
+  int32_t n_iterations;       // of the search itself
   int32_t n_start_iterations; // of better starts
 } Search;
 
@@ -113,8 +114,8 @@ static double momentum_error(const NoliStage* stage, const double* residual,
   return largest;
 }
 
-// Computes the rounding error of r where only the momentum error exceeds the tolerance: the exact
-// step is short enough.
+// Computes the rounding error of r if only the momentum error exceeds the tolerance: the exact step
+// is short enough.
 static NoliStatus find_rounding(Search* search, double speed) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
@@ -343,7 +344,7 @@ static bool is_stuck(Search* search) {
   return ++search->n_since > (search->n_starts < MAX_STARTS ? PATIENCE : LAST_PATIENCE);
 }
 
-// Finds a step to the trial point, or that x is already the solution.
+// Finds a step to the trial point, or detects that x is already the solution.
 static NoliStatus find_step(Search* search, NoliNewtonStat* stat, bool* found, bool* converged) {
   NoliStatus status = NOLI_OK;
   for (int32_t k = 0; !*found && k < N_DIRECTIONS && !search->went_astray; k++) {
@@ -384,8 +385,8 @@ done:
   return status;
 }
 
-// If the contact potential can jump, a jump may stop every direction: the rest of the time
-// step is solved without jumps.
+// If the contact potential can jump, a jump may block every direction: the rest of the time step is
+// solved without jumps.
 static NoliStatus keep_contacts(Search* search) {
   bool joined;
   search->keeps_contacts = true;

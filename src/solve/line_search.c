@@ -10,7 +10,7 @@ enum { MAX_HALVINGS = 60 };
 // Relative to the energies: rounding hides a smaller predicted decrease.
 #define UNSEEN 1e-13
 
-// A step that is extended to less is not worth another evaluation.
+// A shorter extension is not worth another evaluation.
 #define LEAST_EXTENSION 1.2
 
 // g . p over all nodes.

@@ -6,9 +6,9 @@
 typedef struct NoliLineSearch {
   double alpha;     // of the new point
   double change;    // of the potential, by its energies
-  double linearity; // change over alpha times the slope: 0.5 where the potential is the model that
-                    // Newton's method minimizes, 1 where it is linear, and the step is far too
-                    // short; 0: unknown
+  double linearity; // change over alpha times the slope: 0.5 if the potential is the quadratic
+                    // model of Newton's method, 1 if it is linear: then the step is far too short;
+                    // 0: unknown
 } NoliLineSearch;
 
 // Halves alpha, from `alpha_max` or 1, until the potential decreases; then the trial point becomes

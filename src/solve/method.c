@@ -8,7 +8,7 @@ enum { N_METHODS = sizeof methods / sizeof *methods };
 
 const NoliNamed noli_terminations[NOLI_TERMINATIONS] = {
     [NOLI_TERMINATION_RESIDUAL] = {"residual", "Ends when the Newton correction is small."},
-    [NOLI_TERMINATION_TOI] = {"toi", "Ends when the targets of the first iterations weigh little."},
+    [NOLI_TERMINATION_TOI] = {"toi", "Ends when the first targets have little weight."},
 };
 
 const NoliNamed noli_friction_methods[NOLI_FRICTION_METHODS] = {

@@ -2,11 +2,11 @@
 
 #include "solve/prescribed.h"
 
-// Share of a gap that a prediction may consume.
+// Fraction of a gap that a prediction may consume.
 #define SAFETY 0.5
 
-// Displacements under the loads alone, the solution of a stage without any other force:
-// x = x_tilde + h_e^2 load / m.
+// Displacements under the loads alone, the solution of a stage without other forces: x = x_tilde +
+// h_e^2 load / m.
 static void move_under_loads(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   double h_e_sqr = stage->time.h_e * stage->time.h_e;

@@ -2,9 +2,8 @@
 // at constant velocity, with prescribed nodes at their targets.
 //
 // A prediction is accepted only if the straight path to it has no intersections and inversions and
-// lowers the potential, so Newton's method keeps its guarantees. Bodies in free flight are then
-// solved immediately, and bodies that touch moving rollers or presses move with them instead of
-// colliding.
+// lowers the potential, so Newton's method keeps its guarantees. Free flight is then solved
+// immediately, and bodies that touch moving rollers or presses move with them instead of colliding.
 #pragma once
 
 #include "solve/stage.h"

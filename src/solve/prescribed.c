@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-// Below this fraction the springs are stiffened, above it only the multipliers are updated.
+// Below this fraction of the motion the springs are stiffened, above it only the multipliers are
+// updated.
 #define NEARLY_DONE 0.99
 #define FIRST_STIFFNESS 1e6
 #define LAST_STIFFNESS 1e8
@@ -17,10 +18,10 @@ enum { MAX_STALLED = 2, MAX_UPDATES = 40 };
 // nodes in tiny steps for thousands of iterations.
 enum { PATIENCE = 20 };
 
-// Newton iterations of a solve after which springs continue only while each of their updates does
-// GOOD_PART of the rest of the motion; after which they end; and that the other nodes may then take
-// to come to rest between the stopped prescribed nodes. Bodies that are squeezed flat creep; bodies
-// that buckle take hundreds of iterations, but converge.
+// Newton iterations of a solve after which springs continue only while each of their updates
+// completes GOOD_PART of the remaining motion; after which they end; and within which the other
+// nodes must then come to rest between the stopped prescribed nodes. Bodies that are squeezed flat
+// creep; bodies that buckle take hundreds of iterations, but converge.
 enum { GOOD_PULLS = 200, MAX_PULLS = 1000, MAX_SETTLES = 100 };
 #define GOOD_PART 0.2
 
@@ -257,7 +258,7 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
 
   prescribed->n_iterations = 0;
   prescribed->done_before = prescribed->done;
-  // the springs balance contact: pull harder, or give up
+  // the springs balance contact: pull harder or give up
   *changed = true;
   bool good = gained >= GOOD_PART * (1.0 - prescribed->done_at_update);
   exhausted |= prescribed->n_pulls >= budget(prescribed, GOOD_PULLS, LEAST_PULLS) && !good;

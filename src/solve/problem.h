@@ -1,5 +1,5 @@
-// The time-step problem without time: constant data of a simulation that solvers read. Owned and
-// filled by the model (src/sim/model.h).
+// The constant data of time-step problems: solvers read it, the model owns and fills it
+// (src/sim/model.h).
 #pragma once
 
 #include "collide/half_space.h"
@@ -23,7 +23,7 @@ typedef struct NoliGcpProblem {
   NoliGcpModel model;
   NoliGcpSetup setup;
   double weight; // m^2, mean of the vertices of deformable bodies
-  bool has_open; // some obstacle is not closed: it keeps the barrier
+  bool has_open; // some obstacle is open: it uses the barrier
   uint8_t*
       inside;   // (n_body) whether its surface can meet itself from inside: an inner barrier acts
   double inner; // m, range of that barrier
@@ -70,7 +70,7 @@ typedef struct NoliProblem {
   double dhat;           // m
   double friction_speed; // eps_v, m/s
   double tolerance;      // eps_d, m/s
-  double speed_share;    // eps_d is at least this share of the largest speed of a step; or 0
+  double speed_share;    // eps_d is at least this fraction of the largest speed of a step; or 0
   const char* ccd;
   double fixed_stiffness;      // Pa/m, of the barrier; 0: adaptive
   int32_t friction_iterations; // 0: until convergence
@@ -82,9 +82,9 @@ typedef struct NoliProblem {
   const NoliContactModel* contact;
   NoliGcpProblem gcp;
   double surface_radius; // m; 0: separate for each body
-  const bool* sheet;    // (n_body) shells that enclose nothing, with "implicit_surface"; else NULL;
-                        // borrowed from the model
-  const bool* still;    // (n_body) obstacles; borrowed from the model
+  const bool* sheet; // (n_body) shells that enclose no volume, with "implicit_surface"; else NULL;
+                     // borrowed from the model
+  const bool* still; // (n_body) obstacles; borrowed from the model
   bool toi_termination; // end by eq. 9 of [Zheng2025] instead of by the Newton step
   double toi_tolerance;
   int32_t min_iterations; // K_min; 0: depends on whether a step has friction

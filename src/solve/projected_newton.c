@@ -22,11 +22,11 @@
 #define BLOCKED 0.5
 
 // The solve stalls if the same pair or element cuts STUCK_ITERATIONS consecutive steps to less than
-// this fraction: together they gain a hundred thousandth of one Newton step.
+// this fraction: together these cover a hundred-thousandth of one Newton step.
 #define STUCK_ALPHA 1e-6
 enum { STUCK_ITERATIONS = 10 };
 
-// Where the potential decreases along a step as if it had less than half of the curvature of its
+// If the potential decreases along a step as if it had less than half of the curvature of its
 // model, the next step may be this many times longer.
 #define LINEAR 0.75
 #define LONGEST 4.0

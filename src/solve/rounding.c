@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-// |g_k| (|g_k| . |x|) of the terms of rank one that the stencils lack.
+// |g_k| (|g_k| . |x|) of the rank-one terms that the stencils lack.
 static void add_low_rank(NoliStage* stage, const double* x) {
   NoliSystem* system = &stage->system;
   int64_t n_vert = stage->problem->n_vert;

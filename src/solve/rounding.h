@@ -4,7 +4,7 @@
 #include "solve/stage.h"
 
 // Bounds the rounding error of the gradient at x, kg m, in stage->rounding (n_vert x 3), undefined
-// where nothing is unknown. Two errors have the same size: x is rounded to floating point, so the
+// at nodes without unknowns. Two errors have the same size: x is rounded to floating point, so the
 // gradient H x + .. has an error of |H| eps |x| even if it is evaluated exactly; and the quantities
 // that stencils compute from x (deformation gradients, distances, displacements) have errors of
 // this size. Needs the terms of the last noli_stage_linearize_as; costs slightly more than an

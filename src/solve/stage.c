@@ -13,7 +13,7 @@
 enum { LEAST = 2, LEAST_WITH_FRICTION = 6 };
 
 // If the line search takes less than this fraction of the allowed step, a potential that can jump
-// has done so.
+// is assumed to have jumped.
 #define JUMP_ALPHA 1e-3
 
 static NoliStatus allocate_vectors(NoliStage* stage) {

@@ -132,7 +132,7 @@ struct NoliStage {
   int32_t n_term;
   int32_t first_contact;
   NoliTerm* term;    // (n_term)
-  bool* on_vertices; // (n_term) whether their stencils may name followers
+  bool* on_vertices; // (n_term) whether their stencils may contain followers
   NoliFriction friction;
   bool lags_all; // implicit friction is disabled while a solver uses lagged friction
 
@@ -155,8 +155,9 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_create(NoliContext* context, const NoliPr
                                               NoliStage** stage);
 void noli_stage_destroy(NoliStage** stage);
 
-// Makes the next step depend only on the state, not on matrices of previous steps: a resumed run
-// gives the same bits as an uninterrupted one. `lesson` of the linear solver is part of the state.
+// Makes the next step depend only on the state, not on matrices of previous steps, so that a
+// resumed run gives the same bits as an uninterrupted one. `lesson` of the linear solver is part of
+// the state.
 NOLI_WARN_UNUSED NoliStatus noli_stage_forget(NoliStage* stage, NoliLinLesson lesson);
 
 // Clears loads and friction of previous steps or failed attempts, until they are computed again.
@@ -214,9 +215,9 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_trial_contacts(NoliStage* stage);
 // passes the audit.
 NOLI_WARN_UNUSED NoliStatus noli_stage_accept(NoliStage* stage);
 
-// Contact models whose potential jumps replace it by one that does not, after an iteration whose
-// step the line search has cut to the fraction `alpha` of the allowed length. `joined`: contacts at
-// x have been added, so the solve must continue.
+// After an iteration whose step the line search has cut to the fraction `alpha` of the allowed
+// length: contact models whose potential can jump replace it by one without jumps. `joined`:
+// contacts at x have been added, so the solve must continue.
 NOLI_WARN_UNUSED NoliStatus noli_stage_keep_contacts(NoliStage* stage, double alpha, bool* joined);
 
 // Audits x (n_vert x 3), a point without intersections, if iterations are audited.
@@ -253,7 +254,7 @@ static inline bool noli_stage_has(const NoliStage* stage, int32_t term, unsigned
 // Evaluates the energies at x of terms with one of `roles`.
 NOLI_WARN_UNUSED NoliStatus noli_stage_role_energy(NoliStage* stage, unsigned roles);
 
-// The same where the energy of every stencil at x is known: removes the rounding errors of changes.
+// The same if the energy of every stencil at x is known: removes the rounding errors of changes.
 void noli_stage_sum_energy(NoliStage* stage, unsigned roles);
 
 // The sum of these energies, and of their magnitudes by term.
@@ -274,13 +275,13 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_energy_change(NoliStage* stage, double* c
 // Gradient at the trial point, with its contacts, into stage->trial_gradient.
 NOLI_WARN_UNUSED NoliStatus noli_stage_trial_gradient(NoliStage* stage);
 
-// Gradient and projected matrix at x, with its terms of rank one.
+// Gradient and projected matrix at x, with its rank-one terms.
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize(NoliStage* stage);
 
-// The gradient of all terms but contact and implicit friction at x, into stage->gradient.
+// The gradient of all terms except contact and implicit friction at x, into stage->gradient.
 NOLI_WARN_UNUSED NoliStatus noli_stage_gradient_without_contact(NoliStage* stage);
 
-// The projected matrix of all terms but friction and contact at x, without gradient.
+// The projected matrix of all terms except friction and contact at x, without gradient.
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize_stiffness(NoliStage* stage);
 
 // Gradient at x and the matrix selected by `what`: NOLI_EVAL_HESSIAN, NOLI_EVAL_PROJECTED or 0.

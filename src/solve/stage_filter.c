@@ -22,7 +22,7 @@ void noli_stage_set_trial(NoliStage* stage, double alpha) {
   noli_stage_follow(stage, stage->trial->x);
 }
 
-// Shortens the step by half-spaces, in closed form, and by the known close pairs.
+// Limits the step by half-spaces, in closed form, and by the known close pairs.
 static double filter_known(NoliStage* stage, const NoliCcdOptions* options, double alpha,
                            NoliStepFilter* filter) {
   const NoliProblem* problem = stage->problem;
@@ -38,7 +38,7 @@ static double filter_known(NoliStage* stage, const NoliCcdOptions* options, doub
   return bound.alpha;
 }
 
-// Shortens it by all other pairs.
+// Limits it by all other pairs.
 static NoliStatus filter_others(NoliStage* stage, const NoliCcdOptions* options, double* alpha,
                                 NoliStepFilter* filter) {
   NoliStatus status = NOLI_OK;

@@ -122,7 +122,7 @@ done:
   return status;
 }
 
-// Finds the terms of rank one that stencils lack, over the unknowns.
+// Finds the rank-one terms that stencils lack, over the unknowns.
 static NoliStatus linearize_rank_one(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliSystem* system = &stage->system;
@@ -194,7 +194,7 @@ done:
   return status;
 }
 
-// Serial over stencils: used a few times per step only.
+// Serial over stencils: used only a few times per step.
 static NoliStatus term_gradient(NoliStage* stage, const NoliEnergyTerm* term, double* gradient) {
   NoliStatus status = NOLI_OK;
   const double* x = stage->here->x;

@@ -151,7 +151,7 @@ double noli_system_largest(const NoliSystem* system, const double* nodes) {
   for (int64_t i = 0; i < system->n_vert; i++) {
     for (int64_t k = 3 * i; noli_system_is_unknown(system, i) && k < 3 * i + 3; k++) {
       double entry = fabs(nodes[k]);
-      // NaN wins this comparison and stays
+      // a NaN is kept
       largest = isnan(largest) || entry <= largest ? largest : entry;
     }
   }

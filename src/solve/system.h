@@ -1,6 +1,6 @@
-// The unknowns of a time-step problem and its equations: which nodes are solved for, and the
-// gradient, the matrix and products of energy terms over them. A system sees terms only as stencils
-// (linalg/energy_term.h).
+// The unknowns of a time-step problem and its equations: the nodes to solve for, and the gradient,
+// the matrix and products of energy terms over them. A system accesses terms only as lists of
+// stencils (linalg/energy_term.h).
 #pragma once
 
 #include "linalg/assembly.h"
@@ -14,9 +14,9 @@ typedef struct NoliSystem {
 
   // the unknowns
   int32_t n_dof;
-  int32_t* dof;      // (n_vert) block row, or NOLI_NULL_INDEX where nothing is unknown
+  int32_t* dof;      // (n_vert) block row, or NOLI_NULL_INDEX without unknowns
   int32_t* dof_next; // (n_vert) scratch
-  bool numbered;     // the assembler knows these numbers
+  bool numbered;     // the assembler has these numbers
   int64_t stencils;  // argument of the last noli_system_number
 
   // the terms prepared last; followers are replaced by their nodes
@@ -28,7 +28,7 @@ typedef struct NoliSystem {
   int32_t n_most;
   NoliAssembler* assembler;
 
-  // terms of rank one that their matrix lacks
+  // rank-one terms that their matrix lacks
   NoliLowRank low_rank;
 
   // (n_dof x 3) scratch of solvers
@@ -37,7 +37,7 @@ typedef struct NoliSystem {
 } NoliSystem;
 
 // Creates a system of at most `n_most` terms without unknowns. Fails with NOLI_ERROR_MEMORY; the
-// system must then be destroyed, too.
+// system must be destroyed in that case too.
 NOLI_WARN_UNUSED NoliStatus noli_system_create(NoliContext* context, const NoliFollowers* followers,
                                                int32_t n_vert, int32_t n_most, NoliSystem* system);
 void noli_system_destroy(NoliSystem* system);
@@ -46,8 +46,8 @@ void noli_system_destroy(NoliSystem* system);
 NOLI_WARN_UNUSED NoliStatus noli_system_forget(NoliSystem* system);
 
 // Numbers the `unknown` (n_vert) nodes in their order. `stencils` identifies the stencils of terms
-// that are the same at every point: if it or a number has changed, all matrix positions are found
-// again.
+// that are the same at every point: if it or a number has changed, all matrix positions are
+// searched again.
 NOLI_WARN_UNUSED NoliStatus noli_system_number(NoliSystem* system, const bool* unknown,
                                                int64_t stencils);
 
@@ -61,7 +61,7 @@ NOLI_WARN_UNUSED NoliStatus noli_system_prepare(NoliSystem* system, const NoliEn
 NOLI_WARN_UNUSED NoliStatus noli_system_linearize(NoliSystem* system, const double* x,
                                                   unsigned what, double* gradient);
 
-// Matrix-free product, noli_assembler_multiply, without the terms of rank one.
+// Matrix-free product, noli_assembler_multiply, without the rank-one terms.
 NOLI_WARN_UNUSED NoliStatus noli_system_multiply(NoliSystem* system, const double* x,
                                                  const NoliProduct* product, double* y);
 
@@ -71,7 +71,7 @@ void noli_system_mask(const NoliSystem* system, double* nodes);
 // The matrix of the last linearize.
 const NoliBlockMatrix* noli_system_matrix(const NoliSystem* system);
 
-// Convert between vectors over nodes (n_vert x 3), zero where nothing is unknown, and over rows
+// Convert between vectors over nodes (n_vert x 3), zero at nodes without unknowns, and over rows
 // (n_dof x 3); to_rows multiplies by `sign`.
 void noli_system_to_rows(const NoliSystem* system, double sign, const double* nodes, double* rows);
 void noli_system_to_nodes(const NoliSystem* system, const double* rows, double* nodes);

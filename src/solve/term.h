@@ -8,7 +8,7 @@
 
 typedef struct NoliStage NoliStage; // solve/stage.h
 
-// Flags, to select several at once, in the order of terms.
+// Flags, so that several can be selected together, in the order of terms.
 typedef enum NoliTermRole {
   NOLI_ROLE_INERTIA = 1 << 0,
   NOLI_ROLE_ELASTIC = 1 << 1,
@@ -44,9 +44,8 @@ typedef struct NoliTermType {
   // Magnitude to which rounding errors of the energy are relative. NULL: that of the energy.
   double (*magnitude)(const void* self);
 
-  // The terms of rank one, s g g^T, that the stencils of its Hessian lack: their number; s of one
-  // of them, with g added to `vector` (n_vert x 3), at the last evaluation of the energy. NULL:
-  // none.
+  // The rank-one terms, s g g^T, that the stencils of its Hessian lack: their number; s of one of
+  // them, with g added to `vector` (n_vert x 3), at the last evaluation of the energy. NULL: none.
   int32_t (*rank)(const void* self);
   double (*add_rank_one)(const void* self, int32_t index, const double* x, double* vector);
 

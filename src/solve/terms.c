@@ -79,7 +79,7 @@ static int32_t count_bending(const NoliProblem* problem) {
   return n;
 }
 
-// Assigns the term to block number `index` of those with the part.
+// Assigns the term to block `index` of those with the part.
 static void set_block(const NoliStage* stage, NoliBlockPart part, int32_t index, BlockTerm* term) {
   const NoliBlock* block = stage->problem->block;
   for (int32_t left = index; left > 0 || !has_part(block, part); block++) {

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-// Relative residual of conjugate gradients: masses of neighbours differ little, so that they
-// converge in a few tens of iterations.
+// Relative residual of conjugate gradients: the masses of neighbours are similar, so a few tens of
+// iterations suffice.
 #define TOLERANCE 1e-14
 
 enum { MAX_ITERATIONS = 500 };

@@ -447,9 +447,8 @@ typedef struct NoliSimDef {
   int32_t max_substeps;    ///< a step that cannot be solved is split into 2, 4, ... up to
                            ///< max_substeps substeps, the next one into half as many, and so on;
                            ///< 1: never; default 16
-  /// "cholmod" (default), "dense", "pcg"; "auto" takes cholmod or pcg, whichever is predicted or
-  /// measured to be faster; "pcg_diagonal" and "pcg_incomplete" use one preconditioner only, for
-  /// comparison
+  /// "auto" (default) takes cholmod or pcg, whichever is predicted or found to be faster; "cholmod",
+  /// "dense", "pcg"; "pcg_diagonal" and "pcg_incomplete" use one preconditioner only, for comparison
   const char* linear_solver;
   double linear_tolerance; ///< of iterative linear solvers, relative residual in (0, 1); default
                            ///< 1e-4

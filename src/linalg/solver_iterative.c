@@ -18,6 +18,10 @@
 // cost about as many, those of mats 150 and more.
 #define LEAST_BUDGET 120.0
 
+// "auto": so is one that takes less time than this, s. There is little to gain, and a factorization
+// solves to rounding.
+#define LEAST_TIME 5e-3
+
 // A pattern that has grown by this is weighed again.
 #define GROWTH 1.25
 
@@ -36,6 +40,7 @@ typedef struct Iterative {
   uint64_t pattern_id; // of the pattern that was weighed
   int64_t nnz;         // of it; 0: none yet
   double break_even;   // iterations that cost as much as a factorization
+  bool easy;           // to factor: "auto" does so at once
 } Iterative;
 
 static void iterative_destroy(NoliContext* context, void* state) {
@@ -102,6 +107,8 @@ static NoliStatus weigh(Iterative* iterative, const NoliBlockMatrix* matrix) {
     iterative->nnz = 0;
     NOLI_TRY(noli_lin_weigh(&iterative->weight, iterative->context, matrix));
     iterative->break_even = noli_lin_break_even(&iterative->weight, matrix);
+    iterative->easy = iterative->break_even < LEAST_BUDGET ||
+                      noli_lin_factor_time(&iterative->weight, matrix) < LEAST_TIME;
     iterative->pattern_id = matrix->pattern_id;
     iterative->nnz = matrix->nnz;
   }
@@ -114,7 +121,7 @@ static NoliStatus auto_prefers_factor(void* state, const NoliLinView* view, bool
   NoliStatus status = NOLI_OK;
   Iterative* iterative = state;
   NOLI_TRY(weigh(iterative, view->symmetric));
-  *factor = iterative->break_even < LEAST_BUDGET;
+  *factor = iterative->easy;
 done:
   return status;
 }

@@ -34,9 +34,12 @@ done:
   return status;
 }
 
+double noli_lin_factor_time(const NoliLinWeight* weight, const NoliBlockMatrix* matrix) {
+  double work = OPERATIONS_NS * pow(weight->operations, OPERATIONS_EXPONENT);
+  return 1e-9 * (ROW_NS * (double)matrix->n + work);
+}
+
 double noli_lin_break_even(const NoliLinWeight* weight, const NoliBlockMatrix* matrix) {
-  double direct =
-      ROW_NS * (double)matrix->n + OPERATIONS_NS * pow(weight->operations, OPERATIONS_EXPONENT);
-  double iteration = BLOCK_NS * (double)matrix->nnz;
-  return iteration > 0.0 ? direct / iteration : 0.0;
+  double iteration = 1e-9 * BLOCK_NS * (double)matrix->nnz;
+  return iteration > 0.0 ? noli_lin_factor_time(weight, matrix) / iteration : 0.0;
 }

@@ -18,6 +18,9 @@ void noli_lin_weight_free(NoliContext* context, NoliLinWeight* weight);
 NOLI_WARN_UNUSED NoliStatus noli_lin_weigh(NoliLinWeight* weight, NoliContext* context,
                                            const NoliBlockMatrix* matrix);
 
+// Seconds of a factorization and a solution with it, on one thread.
+double noli_lin_factor_time(const NoliLinWeight* weight, const NoliBlockMatrix* matrix);
+
 // Iterations of conjugate gradients with diagonal blocks that take as long as one factorization and
 // a solution with it, where two threads share an iteration.
 double noli_lin_break_even(const NoliLinWeight* weight, const NoliBlockMatrix* matrix);

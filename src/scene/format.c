@@ -959,7 +959,7 @@ OBJECT(
           "Recovery: a step that cannot be solved is split into 2, 4, ... up to max_substeps "
           "substeps, the next step into half as many, and so on; 1: never.",
           INTO(NoliSimDef, max_substeps)),
-    FIELD("linear", linear_solver, "\"cholmod\"", NULL, "Linear solver.",
+    FIELD("linear", linear_solver, "\"auto\"", NULL, "Linear solver.",
           INTO(NoliSimDef, linear_solver)),
     FIELD("linear_tolerance", open_share, "1e-4", NULL,
           "`pcg`: relative residual at which it ends.", INTO(NoliSimDef, linear_tolerance)),

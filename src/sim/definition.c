@@ -60,7 +60,7 @@ void noli_sim_def_init(NoliSimDef* def, size_t size) {
       .tolerance = {1e-2, true},
       .max_iterations = 1000,
       .max_substeps = 16,
-      .linear_solver = "cholmod",
+      .linear_solver = "auto",
       .linear_tolerance = 1e-4,
       .toi_tolerance = 1e-3,
       .augmented_lagrangian = noli_default_augmented_lagrangian_def(),

@@ -109,7 +109,7 @@ static void scenes_without_ends_have_the_fields_they_had(void** state) {
   world_start(&world);
   NoliStateField field;
   static const char* const names[] = {"x",     "v",    "time",  "origin", "origin_step",
-                                      "kappa", "step", "parts", "held"};
+                                      "kappa", "step", "parts", "linear", "held"};
   const int32_t n = sizeof names / sizeof *names;
   for (int32_t i = 0; i < n; i++) {
     assert_true(noli_sim_state_field(world.sim, i, &field));

@@ -3,10 +3,15 @@
 #include "base/validate.h"
 #include "base/parallel.h"
 
+// Blocks from which several threads pay: waking one takes as long as about a thousand blocks, and
+// several times as long on a busy machine.
+enum { PARALLEL_BLOCKS = 10000 };
+
 typedef struct Product {
   const NoliBlockMatrix* matrix;
   const double* x;
   double* y;
+  int64_t rows; // of a range
 } Product;
 
 // sum += A_ij x_j
@@ -25,9 +30,7 @@ static void add_transposed(const double* a, const double* x, double* y) {
 
 // Rows begin..end of y. Every y_j first receives the transposed blocks of the rows above, in
 // ascending order, then its own row, however the rows are divided into ranges.
-static void multiply_range(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const Product* product = user;
+static void multiply_rows(const Product* product, int64_t begin, int64_t end) {
   const NoliBlockMatrix* matrix = product->matrix;
   const double* x = product->x;
   double* y = product->y;
@@ -67,14 +70,21 @@ static void multiply_range(void* user, int64_t begin, int64_t end, int32_t worke
   }
 }
 
+static void multiply_ranges(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const Product* product = user;
+  for (int64_t range = begin; range < end; range++) {
+    int64_t first = range * product->rows, last = first + product->rows;
+    multiply_rows(product, first, last < product->matrix->n ? last : product->matrix->n);
+  }
+}
+
 void noli_block_matrix_multiply(const NoliBlockMatrix* matrix, int32_t n_threads, const double* x,
                                 double* y) {
-  // one range for each thread: a range reads the columns of all rows above it. Small matrices are
-  // not worth waking threads.
-  Product product = {matrix, x, y};
-  int64_t n_ranges = matrix->nnz < 2000 || n_threads < 1 ? 1 : n_threads;
-  int64_t rows = (matrix->n + n_ranges - 1) / n_ranges;
-  noli_parallel_for(n_threads, matrix->n, rows > 0 ? rows : 1, multiply_range, &product);
+  // one range for each thread: a range reads the columns of all rows above it
+  int64_t n_ranges = matrix->nnz < PARALLEL_BLOCKS || n_threads < 1 ? 1 : n_threads;
+  Product product = {matrix, x, y, (matrix->n + n_ranges - 1) / n_ranges};
+  noli_parallel_tasks((int32_t)n_ranges, n_ranges, multiply_ranges, &product);
 }
 
 bool noli_block_invert(const double a[9], double inverse[9]) {

@@ -24,8 +24,8 @@ static NoliDefect lone_defect(const NoliModel* model, const int32_t* vertex, int
   return defect;
 }
 
-// Exactly by the vertices if they determine the orientation, otherwise as the type of block
-// defines.
+// Decided exactly from the vertices if they determine the orientation, otherwise as the type of
+// block defines.
 static bool is_inverted(const NoliModel* model, const double* x, int32_t body, int32_t t) {
   const NoliBlock* block = noli_problem_block(&model->problem, body);
   if (block->type->affine) {
@@ -79,7 +79,7 @@ done:
   return status;
 }
 
-// Which pairs of bodies cross or touch already: 1 in the table, 0 for all others.
+// Marks the pairs of bodies that already cross or touch: 1 in the table, 0 for all others.
 static NoliStatus mark_crossing(const NoliModel* model, const NoliDefects* defects,
                                 NoliPairTable* crossing) {
   NoliStatus status = NOLI_OK;

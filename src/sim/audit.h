@@ -22,20 +22,20 @@ NOLI_WARN_UNUSED NoliStatus noli_audit_add_nested(const NoliModel* model, const 
 NOLI_WARN_UNUSED NoliStatus noli_audit_add_below_half_spaces(const NoliModel* model,
                                                              const double* x, NoliDefects* defects);
 
-// For bodies with contact offsets: primitives no farther apart than these.
+// For bodies with contact offsets: primitives whose distance is at most the sum of the offsets.
 NOLI_WARN_UNUSED NoliStatus noli_audit_add_overlaps(const NoliModel* model, const double* x,
                                                     NoliDefects* defects);
 
 // All of them. With the contact model "implicit_surface", which lets bodies penetrate, inversions
-// only. Fails with NOLI_NOT_FINITE where a surface vertex is not finite.
+// only. Fails with NOLI_NOT_FINITE if a surface vertex is not finite.
 NOLI_WARN_UNUSED NoliStatus noli_audit_model(const NoliModel* model, const double* x,
                                              NoliDefects* defects);
 
-// One defect in words: bodies, vertices as their bodies number them, position.
+// Describes one defect: bodies, vertices by the numbers of their bodies, position.
 enum { NOLI_DEFECT_TEXT = 512 };
 void noli_defect_describe(const NoliModel* model, const NoliDefect* defect,
                           char text[NOLI_DEFECT_TEXT]);
 
-// Fails with NOLI_ERROR_AUDIT, with the number of defects and the first one as message, unless x
-// has none. A NoliStageAudit (solve/stage.h); `model` is a const NoliModel*.
+// Fails with NOLI_ERROR_AUDIT if x has defects; the message gives their number and the first one. A
+// NoliStageAudit (solve/stage.h); `model` is a const NoliModel*.
 NOLI_WARN_UNUSED NoliStatus noli_audit_require(void* model, const double* x);

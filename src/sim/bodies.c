@@ -78,7 +78,7 @@ static NoliBlockBody describe(const NoliModel* model, const NoliSimDef* def, int
                          .point = body->point};
 }
 
-// Room for parameters of laws in the block of a body, if one of its materials has any.
+// Allocates law parameters in the block of a body, if one of its materials has any.
 static NoliStatus allocate_parameters(NoliProblem* problem, int32_t b, const NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
   bool needed = !body->obstacle && noli_material_has_parameters(&body->material);
@@ -94,7 +94,7 @@ done:
   return status;
 }
 
-// Which block has the elements of each body: blocks stand in the order of the table of types.
+// Finds the block of each body; blocks have the order of the table of types.
 static NoliStatus assign_blocks(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
@@ -177,7 +177,7 @@ static void set_materials(NoliBlock* block, NoliBlockRange range, const NoliBody
   }
 }
 
-// Numbers nodes body by body, and gives the elements to their blocks.
+// Numbers nodes body by body, and assigns the elements to their blocks.
 static NoliStatus number_nodes(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
@@ -196,7 +196,7 @@ static NoliStatus number_nodes(NoliModel* model, const NoliSimDef* def) {
       n_node = (block->space != NULL ? block->space->n_node : n_node) + block->n_angle;
     }
     NOLI_CHECK(context, n_node <= INT32_MAX / 3 - model->vert_first[b], NOLI_ERROR_TOO_LARGE,
-               "the nodes of all bodies are more than an index can count");
+               "the nodes of all bodies exceed the range of indices");
     model->vert_first[b + 1] = model->vert_first[b] + n_node;
   }
   problem->n_node = model->vert_first[model->n_body];
@@ -272,12 +272,13 @@ static NoliStatus carry_mesh(const NoliModel* model, int32_t b, const NoliBodyDe
       noli_proxy_from_mesh(model->context, space, def->mesh->n_vert, def->mesh->x, def->mesh->n_tri,
                            def->mesh->tri, limits, proxy, &report);
   if (status == NOLI_OK) {
-    noli_log(model->context, NOLI_LOG_INFO,
-             "body \"%s\": collision proxy of %d vertices, %d of them in no tetrahedron: at most "
-             "%.3g m outside, extrapolated by %.3g, largest weight %.3g, largest gap to its place "
-             "in a curved tetrahedron %.3g m",
-             model->name[b], proxy->n_vert, report.n_outside, report.largest_distance,
-             report.largest_extrapolation, report.largest_weight, report.largest_gap);
+    noli_log(
+        model->context, NOLI_LOG_INFO,
+        "body \"%s\": collision proxy of %d vertices, %d of them outside all tetrahedra: at most "
+        "%.3g m outside, extrapolated by %.3g, largest weight %.3g, largest gap to its place "
+        "in a curved tetrahedron %.3g m",
+        model->name[b], proxy->n_vert, report.n_outside, report.largest_distance,
+        report.largest_extrapolation, report.largest_weight, report.largest_gap);
   }
   return status;
 }
@@ -303,7 +304,7 @@ done:
   return status;
 }
 
-// Densities of a body that give it the mass and the centre of what its proxy encloses.
+// Densities of a body that give it the mass and the centre of the volume enclosed by its proxy.
 static NoliStatus balance(const NoliModel* model, int32_t b, const NoliSpace* space,
                           const NoliProxy* proxy, double* density) {
   NoliStatus status = NOLI_OK;
@@ -329,7 +330,7 @@ done:
   return status;
 }
 
-// The nodes of a body that are not the vertices of its mesh; NULL where they are.
+// The nodes of a body if they are not the vertices of its mesh; otherwise NULL.
 static const NoliSpace* space_of(const NoliModel* model, int32_t b) {
   const NoliBlock* block = noli_problem_block(&model->problem, b);
   return block != NULL ? block->space : NULL;
@@ -419,7 +420,8 @@ static void free_proxies(const NoliModel* model, Proxies* proxies) {
 
 // ---- positions ----------------------------------------------------------------------------------
 
-// Initial positions of nodes that are no vertices: moved from rest as the straight tetrahedra are.
+// Initial positions of nodes that are not vertices: they move from rest with the straight
+// tetrahedra.
 static void move_nodes(const NoliSpace* space, const double* x0, double* x) {
   int32_t lattice[NOLI_TET_NODES_MAX][4];
   noli_tet_lattice(space->order, lattice);
@@ -485,7 +487,7 @@ static NoliStatus copy_positions(NoliModel* model, const NoliSimDef* def, const 
     }
   }
 
-  // into the plane, and followers to where they belong
+  // move nodes into the plane, and followers to their places
   level(model, def);
   noli_followers_move(&problem->followers, problem->X, noli_context_threads(model->context),
                       model->x0);

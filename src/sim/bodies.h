@@ -8,5 +8,5 @@
 // with NOLI_ERROR_ARGUMENT, NOLI_INVERTED_ELEMENT, NOLI_ERROR_TOO_LARGE, NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_bodies_build(NoliModel* model, const NoliSimDef* def);
 
-// Puts the name of the body before the message of a failure.
+// Prepends the name of the body to the message of a failure.
 NoliStatus noli_bodies_locate(const NoliModel* model, int32_t body, NoliStatus status);

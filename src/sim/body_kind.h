@@ -1,4 +1,4 @@
-// The kind of a body: which cells of its mesh are its elements, and how they deform.
+// The kind of a body determines which cells of its mesh are its elements, and how they deform.
 //
 // Blocks of elements, surfaces, selections, frames and checks all use this definition.
 #pragma once
@@ -22,8 +22,8 @@ typedef struct NoliBodyCells {
   const char* noun;      // of one of them, for messages
 } NoliBodyCells;
 
-// The kind of a deformable body. An obstacle in plane strain is NOLI_BODY_PLANE_STRAIN, too: its
-// outline counts. Other obstacles have no kind of their own and are NOLI_BODY_SOLID.
+// The kind of a deformable body. An obstacle in plane strain is also NOLI_BODY_PLANE_STRAIN,
+// because it collides with its outline. All other obstacles are NOLI_BODY_SOLID.
 NoliBodyKind noli_body_kind(const NoliBodyDef* body);
 
 NoliBodyCells noli_body_cells(NoliBodyKind kind, const NoliMesh* mesh);

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-// Principal moments of inertia below this share of the largest one count as zero: a straight line
-// of nodes has no inertia about itself.
+// Principal moments of inertia below this fraction of the largest one count as zero: a straight
+// line of nodes has no inertia about its own axis.
 #define SMALLEST_MOMENT 1e-12
 
 NoliStatus noli_sim_energies_sized(NoliSim* sim, NoliEnergies* energies, size_t size) {
@@ -182,7 +182,7 @@ done:
   return status;
 }
 
-// Moments of held angles, for segments that the motion has with both vertices or by their angle: an
+// Moments of held angles, for segments of which the motion contains both vertices or the angle: an
 // angle times its radius is a length, and its force times the radius a moment about the segment.
 static NoliStatus add_angles(const NoliSim* sim, const NoliMotion* motion, const double* force,
                              double moment[3]) {

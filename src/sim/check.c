@@ -10,7 +10,7 @@
 #include <float.h>
 #include <string.h>
 
-// Gaps below the rounding of their coordinates count as contact: no step can tell them from it.
+// Gaps below the rounding of their coordinates count as contact: no step can distinguish the two.
 static double rounding(const double* x, int64_t n) {
   double largest = 0.0;
   for (int64_t i = 0; i < n; i++) {
@@ -49,7 +49,7 @@ done:
   return status;
 }
 
-// Pairs that touch up to rounding although the audit may see a gap, offsets included.
+// Pairs that touch up to rounding although the audit may find a gap, offsets included.
 static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;

@@ -12,12 +12,12 @@
 // The default relative to l, and relative to a smaller gap at rest.
 #define DEFAULT_SHARE 1e-3
 #define SHARE_OF_GAP 0.5
-// Bodies placed at the contact distance count as beyond it, despite rounding.
+// Bodies placed at exactly the contact distance count as beyond it, despite rounding.
 #define ROUNDING 1e-6
 
 // ---- the smallest gap ----
 
-// Where the model acts on all primitives closer than the contact distance.
+// Whether the model acts on all primitives closer than the contact distance.
 static bool acts_at_rest(const NoliModel* model) {
   const NoliContactModel* contact = model->problem.contact;
   return contact->keeps_apart && contact != &noli_contact_gcp;
@@ -32,7 +32,7 @@ static double rounding_of(const double* x, int64_t n) {
   return 8.0 * DBL_EPSILON * largest;
 }
 
-// Takes a pair of primitives where its gap, offsets deducted, is smaller than the one so far.
+// Keeps a pair of primitives if its gap, offsets deducted, is smaller than the smallest one so far.
 static void take_if_closer(const NoliSurface* surface, const double* x, NoliPrimitivePair pair,
                            bool is_edge, double touching, NoliGap* gap) {
   NoliGap found = {.n_vert = {is_edge ? 2 : 1, is_edge ? 2 : 3}};
@@ -154,7 +154,7 @@ done:
   return status;
 }
 
-// The smallest gap within rest shapes, where it is below `reach`. No gap is larger than an edge, so
+// The smallest gap within rest shapes, if it is below `reach`. No gap is larger than an edge, so
 // the shortest edge suffices as range; fine meshes have too many pairs beyond it.
 static NoliStatus find_rest_gap(NoliModel* model, double reach) {
   NoliStatus status = NOLI_OK;
@@ -188,7 +188,7 @@ NoliStatus noli_clearance_set_distance(NoliModel* model, const NoliSimDef* def) 
                         : DEFAULT_SHARE * problem->diagonal;
   model->rest_gap = (NoliGap){.distance = INFINITY, .entity = {NOLI_NULL_INDEX, NOLI_NULL_INDEX}};
   model->follows_rest_gap = false;
-  // squares of the distance must be numbers too
+  // the square of the distance must be representable
   NOLI_CHECK(model->context,
              problem->dhat < 1e15 && (problem->dhat > 1e-100 || problem->n_inertial == 0),
              NOLI_ERROR_ARGUMENT, "the contact distance must be in (1e-100, 1e15) m, got %g m",
@@ -238,7 +238,7 @@ static NoliStatus report_start_gap(const NoliModel* model) {
   NoliBodyPairs pairs = noli_body_pairs_between(&problem->body_pairs);
   uint8_t* self = NULL;
   NoliGap gap = {.distance = (1.0 - ROUNDING) * problem->dhat, .entity = {NOLI_NULL_INDEX}};
-  // skip gaps of the rest shape, which are reported already, and report those of start positions
+  // skip gaps of the rest shape, which are already reported; report those of other start positions
   size_t bytes = 3 * (size_t)problem->n_vert * sizeof *problem->X;
   bool at_rest = memcmp(problem->X, model->x0, bytes) == 0;
   if (!at_rest) {
@@ -271,7 +271,7 @@ done:
   return status;
 }
 
-// A body in a closed obstacle is in a room, unless it was placed there by mistake.
+// A body inside a closed obstacle may be in a room, or was placed there by mistake.
 static NoliStatus report_rooms(const NoliModel* model) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
@@ -292,7 +292,7 @@ static NoliStatus report_rooms(const NoliModel* model) {
     noli_log(
         model->context, NOLI_LOG_INFO,
         "\"%.80s\" starts inside the obstacle \"%.80s\"%s: obstacles are surfaces, so it stays "
-        "in there",
+        "inside",
         model->name[problem->surface->body[first->vertex]], model->name[first->container], more);
   }
 done:

@@ -1,19 +1,18 @@
 // The contact distance relative to the gaps at the start. Contact acts on all surfaces closer than
 // the contact distance, also on both sides of a thin body and on neighbours in a fine mesh: such a
 // body swells and remains under stress. The default distance stays below the gaps within rest
-// shapes; the user is warned where a given distance does not, and where bodies start closer to each
-// other.
+// shapes; the user is warned if a given distance does not, or if bodies start closer to each other.
 #pragma once
 
 #include "sim/model.h"
 
 // Sets problem->dhat and model->rest_gap: the given distance or the default, which is half the
-// smallest gap between parts of the surface of one body at rest that share no vertex, where that
-// gap is below 1e-3 l, and otherwise 1e-3 l. Needs surface, pairs, sizes and the contact model;
-// with models without forces at rest ("gcp") or without self-contact the default is 1e-3 l. Fails
-// with NOLI_ERROR_ARGUMENT for a distance whose square is out of range.
+// smallest gap between parts of the surface of one body at rest that share no vertex if that gap is
+// below 1e-3 l, and otherwise 1e-3 l. Needs surface, pairs, sizes and the contact model; with
+// models without forces at rest ("gcp") or without self-contact the default is 1e-3 l. Fails with
+// NOLI_ERROR_ARGUMENT for a distance whose square is out of range.
 NOLI_WARN_UNUSED NoliStatus noli_clearance_set_distance(NoliModel* model, const NoliSimDef* def);
 
-// Logs the distance where the rest shapes determine it, and bodies inside a closed obstacle. Warns
-// where contact acts at the start: names bodies, gap and the distance that avoids it.
+// Logs the distance if the rest shapes determine it, and bodies inside a closed obstacle. Warns if
+// contact acts at the start: names the bodies, the gap and a distance that avoids it.
 NOLI_WARN_UNUSED NoliStatus noli_clearance_report(const NoliModel* model);

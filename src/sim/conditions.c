@@ -42,7 +42,7 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
     }
   }
 
-  // forces; an acceleration acts through a consistent mass where there is one
+  // forces; an acceleration acts through a consistent mass if the body has one
   noli_stage_drop_pressure(sim->stage);
   for (int32_t f = 0; f < model->n_force; f++) {
     const NoliForce* force = &model->force[f];
@@ -102,8 +102,8 @@ static bool is_beyond(const NoliSim* sim, const NoliMotion* motion) {
   return true;
 }
 
-// Whether a motion acts in the step that starts at t0. If its end is detected, that becomes part of
-// the state when the step is accepted.
+// Whether a motion acts in the step that starts at t0. If its end is detected, the end becomes part
+// of the state when the step is accepted.
 static bool acts(NoliSim* sim, const NoliMotion* motion, double t0) {
   if (t0 < motion->def.t_begin || t0 >= motion->def.t_end) {
     return false;
@@ -204,7 +204,7 @@ static NoliStatus list_prescribed(NoliSim* sim, double t1) {
     if (!isfinite(target[0]) || !isfinite(target[1]) || !isfinite(target[2])) {
       return fail_not_finite(sim, "the prescribed motion of", i, t1);
     }
-    // without inertia a free component would be undetermined: it stands still
+    // without inertia a free component would be undetermined: it is held
     uint8_t axes = inertial ? sim->prescribed[i] : NOLI_ALL_AXES;
     prescribed->node[prescribed->n] = i;
     prescribed->axes[prescribed->n] = axes;
@@ -217,7 +217,7 @@ static NoliStatus list_prescribed(NoliSim* sim, double t1) {
   return NOLI_OK;
 }
 
-// Bodies in plane strain stay in their plane, whatever their motions prescribe.
+// Bodies in plane strain stay in their plane, regardless of their motions.
 static void hold_planes(NoliSim* sim) {
   const NoliModel* model = sim->model;
   for (int32_t b = 0; b < model->n_body; b++) {
@@ -230,7 +230,7 @@ static void hold_planes(NoliSim* sim) {
   }
 }
 
-// Which node of a motion is `node` of the body; NOLI_NULL_INDEX: none.
+// Index in a motion of the body's `node`; NOLI_NULL_INDEX: not in the motion.
 static int32_t find_node(const NoliMotion* motion, int32_t node) {
   if (node < motion->n_node && motion->node[node] == node) {
     return node;
@@ -244,7 +244,7 @@ static int32_t find_node(const NoliMotion* motion, int32_t node) {
 }
 
 // The angle by which a controlled motion turns the section of segment s, of which it has vertex i:
-// to the pose that was set, if the targets are still those of it; targets alone do not turn it.
+// to the pose that was set, if the targets still belong to it; targets alone do not turn a section.
 static double turn_to_pose(const NoliSim* sim, const NoliMotion* motion, int32_t i,
                            const NoliBlock* block, int32_t s, double t0, double t1,
                            const double* target) {
@@ -327,7 +327,7 @@ static void hold_angles(NoliSim* sim, double t0, double t1, double* target) {
   }
 }
 
-// No component of the nodes of angles but the angle can move.
+// Nodes of angles can move only in the component of the angle.
 static void mark_angles(NoliSim* sim) {
   const NoliProblem* problem = &sim->model->problem;
   for (int32_t k = 0; k < problem->n_block; k++) {

@@ -3,8 +3,8 @@
 
 #include "sim/simulation.h"
 
-// Gravity and forces, N, of the step that ends at t_end, at one time of it: the load of the stage,
-// whose `gradient` and `trial_gradient` are scratch. Fails with NOLI_NOT_FINITE.
+// Gravity and forces, N, of the step that ends at t_end, at the time of the stage: its load, whose
+// `gradient` and `trial_gradient` are scratch. Fails with NOLI_NOT_FINITE.
 NOLI_WARN_UNUSED NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t);
 
 // Targets of prescribed nodes at t1 of the step that starts at t0: the list of the stage. Obstacles

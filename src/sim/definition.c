@@ -19,7 +19,7 @@
 
 // ---- defaults -----------------------------------------------------------------------------------
 
-// Of the Ogden law: larger ones overflow at moderate stretches.
+// Largest exponent of the Ogden law: larger ones overflow at moderate stretches.
 #define MAX_EXPONENT 100.0
 
 NoliMaterialDef noli_default_material_def(void) {
@@ -147,7 +147,7 @@ static void fill_body_choices(NoliBodyDef* body) {
   use(&body->proxy.kind, defaults.proxy.kind);
 }
 
-// The defaults of names that are NULL.
+// Replaces names that are NULL by their defaults.
 static void fill_choices(NoliSimDef* def) {
   const NoliSimDef sim = noli_default_sim_def();
   use(&def->integrator, sim.integrator);
@@ -220,7 +220,7 @@ NoliStatus noli_definition_give(NoliContext* context, const NoliSimDef* own,
   NoliDefSizes used = noli_def_sizes();
   *given = NULL;
   memcpy(&used, sizes, sizes->size < sizeof used ? sizes->size : sizeof used);
-  // room for both, so that it can be freed as one of our own
+  // allocate the larger size, so that it can be freed like a definition of this library
   size_t room = used.sim > sizeof *own ? used.sim : sizeof *own;
   NoliSimDef lists = *own;
 #define CLEAR_LIST(list, type, item) lists.list = NULL;
@@ -392,7 +392,7 @@ static NoliStatus check_offset(NoliContext* context, const char* name, const Nol
       offset != NOLI_OFFSET_THICKNESS || body->shell.thickness > 0.0 || body->rod.radius > 0.0 ||
           body->point.radius > 0.0,
       NOLI_ERROR_ARGUMENT,
-      "body \"%s\": its contact offset is that of a shell, rods or points, but it is none of them: "
+      "body \"%s\": only shells, rods and points have a thickness or radius as contact offset; "
       "give it in m",
       name);
   NOLI_CHECK(context, offset == NOLI_OFFSET_THICKNESS || (offset >= 0.0 && offset < 1e15),
@@ -420,7 +420,7 @@ done:
   return status;
 }
 
-// Rods and points, whose meshes have nothing but their cells.
+// Rods and points, whose meshes have only their own cells.
 static NoliStatus check_thin(NoliContext* context, const char* name, const NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
   const NoliMesh* mesh = body->mesh;
@@ -525,9 +525,9 @@ static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
     n_vert += body->mesh->n_vert;
   }
 
-  // all of them
+  // all bodies together
   NOLI_CHECK(context, n_vert < INT32_MAX / 3, NOLI_ERROR_TOO_LARGE,
-             "%lld vertices are more than an index can count", (long long)n_vert);
+             "%lld vertices exceed the range of indices", (long long)n_vert);
 done:
   return status;
 }
@@ -540,7 +540,7 @@ static NoliStatus check_nodes(NoliContext* context, const NoliSimDef* def, const
   NOLI_CHECK(context, node == NULL || n_node > 0, NOLI_ERROR_ARGUMENT,
              "%s %d: no vertices of body \"%s\" are selected", what, index, def->bodies[body].name);
   for (int32_t i = 0; node != NULL && i < n_node; i++) {
-    // the number of nodes of high-order elements is known later
+    // the number of nodes of high-order elements is not known yet
     bool exists = node[i] < def->bodies[body].mesh->n_vert || def->bodies[body].order > 1 ||
                   noli_mesh_order(def->bodies[body].mesh) > 1;
     NOLI_CHECK(context, node[i] >= 0 && exists, NOLI_ERROR_ARGUMENT,
@@ -691,7 +691,7 @@ static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
     NOLI_TRY(check_nodes(context, def, "force", i, force->body, force->node, force->n_node));
     NOLI_CHECK(context, (force->value == NULL) == force->controlled, NOLI_ERROR_ARGUMENT,
                "force %d %s", i,
-               force->controlled ? "is controlled and has a function, too" : "has no value");
+               force->controlled ? "is controlled and also has a function" : "has no value");
     char where[32];
     snprintf(where, sizeof where, "force %d: ", i);
     NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_FORCE, force->kind));
@@ -780,7 +780,7 @@ static NoliStatus check_implicit(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   bool implicit = noli_definition_has_implicit_friction(def);
   const NoliSolverMethod* method = noli_solver_method_find(def->solver);
-  // friction that is known only at the end of the step has no energy to minimize
+  // friction at the end of the step has no energy to minimize
   NOLI_CHECK(context, !implicit || method == NULL || method->forces, NOLI_ERROR_ARGUMENT,
              "implicit friction needs the solver \"implicit_newton\": it has no energy, and \"%s\" "
              "minimizes one%s; or use \"lagged\" friction",
@@ -826,15 +826,15 @@ static NoliStatus check_integrator(NoliContext* context, const NoliSimDef* def) 
     bool moves = noli_norm3(noli_load3(body->velocity)) > 0.0 ||
                  noli_norm3(noli_load3(body->angular_velocity)) > 0.0;
     NOLI_CHECK(context, !integrator->quasi_static || !moves || body->obstacle, NOLI_ERROR_ARGUMENT,
-               "body \"%s\": an initial velocity makes no sense with the integrator \"%s\"",
+               "body \"%s\": an initial velocity has no effect with the integrator \"%s\"",
                body->name != NULL ? body->name : "(no name)", integrator->name);
   }
   NOLI_CHECK(context,
              !integrator->decoupled || def->solver == NULL ||
                  noli_solver_method_find(def->solver)->contact == NULL,
              NOLI_ERROR_ARGUMENT,
-             "the integrator \"%s\" is there to compare contact by the barrier; it makes no sense "
-             "with the solver \"%s\"",
+             "the integrator \"%s\" exists to compare contact by the barrier; it does not support "
+             "the solver \"%s\"",
              integrator->name, def->solver);
 done:
   return status;
@@ -871,8 +871,8 @@ static NoliStatus check_geometric(NoliContext* context, const NoliSimDef* def) {
              "length of the contact model \"gcp\" must be >= 0, got %g", gcp->length.value);
   NOLI_CHECK(context, def->solver == NULL || noli_solver_method_find(def->solver)->contact == NULL,
              NOLI_ERROR_ARGUMENT,
-             "the contact model \"gcp\" is a potential, and the solver \"%s\" has none for "
-             "contact: it brings constraints; use \"projected_newton\" or \"implicit_newton\"",
+             "the contact model \"gcp\" is a potential, but the solver \"%s\" treats "
+             "contact by constraints; use \"projected_newton\" or \"implicit_newton\"",
              def->solver);
 done:
   return status;
@@ -908,23 +908,22 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
 
   // features that implicit surfaces do not support
   const NoliSolverMethod* method = noli_solver_method_find(def->solver);
-  NOLI_CHECK(
-      context, method == NULL || method->contact == NULL, NOLI_ERROR_ARGUMENT,
-      "the contact model \"implicit_surface\" goes with the solvers \"projected_newton\" and "
-      "\"implicit_newton\"; \"%s\" brings its own contact, constraints that keep surfaces "
-      "apart",
-      def->solver);
+  NOLI_CHECK(context, method == NULL || method->contact == NULL, NOLI_ERROR_ARGUMENT,
+             "the contact model \"implicit_surface\" needs the solver \"projected_newton\" or "
+             "\"implicit_newton\"; \"%s\" has its own contact, constraints that keep surfaces "
+             "apart",
+             def->solver);
   NOLI_CHECK(context, noli_choice_index(NOLI_CHOICE_AUDIT, def->audit) == NOLI_AUDIT_OFF,
              NOLI_ERROR_ARGUMENT,
-             "an audit looks for triangles that intersect, which the contact model "
-             "\"implicit_surface\" allows; the report of each step says how deep vertices are, or "
+             "an audit searches for intersecting triangles, which the contact model "
+             "\"implicit_surface\" allows; the report of each step has the depth of vertices, or "
              "use \"ipc\"");
   NOLI_TRY(check_obstacle_surfaces(context, def));
 done:
   return status;
 }
 
-// Reserved members must be zero: a newer program may have set what this library does not know.
+// Reserved members must be zero: a newer program may set members that this library does not know.
 static NoliStatus check_reserved(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
 #define REQUIRE_NULL(what, list)                                                                   \

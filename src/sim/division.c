@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// One step or part. Where it gains energy, backward Euler solves it instead, which dissipates
-// motion that it does not resolve.
+// One step or part. If it gains energy, backward Euler solves it instead, which dissipates
+// unresolved motion.
 static NoliStatus solve_or_damp(NoliSim* sim, NoliSolveStepFn* solve,
                                 int32_t* friction_iterations) {
   sim->gains = sim->damped = false;
@@ -22,13 +22,13 @@ static NoliStatus solve_or_damp(NoliSim* sim, NoliSolveStepFn* solve,
 }
 
 // Whether a failed step may succeed in parts or with the barrier. Load steps with a free rigid
-// motion will not.
+// motion cannot.
 static bool may_recover(const NoliSim* sim, NoliStatus status) {
   bool free_to_move = sim->model->integrator->quasi_static && status == NOLI_NOT_POSITIVE_DEFINITE;
   return status > NOLI_OK && status != NOLI_CANCELLED && !free_to_move;
 }
 
-// Why the chosen solver failed, and that the barrier failed too.
+// Reports why the chosen solver failed, and that the barrier failed too.
 static NoliStatus fail_both(NoliSim* sim, NoliStatus status, const char* first) {
   char last[512];
   snprintf(last, sizeof last, "%s", noli_context_message(sim->context));
@@ -42,15 +42,15 @@ static NoliStatus take_over(NoliSim* sim) {
   return noli_sim_fall_back(sim);
 }
 
-// Whether projected Newton solves what the present solver does not: the same contact by a barrier
-// instead of constraints, or the same equations as the minimum of an energy.
+// Whether projected Newton may succeed where the current solver fails: it replaces constraints by a
+// barrier, or minimizes the energy whose stationary points the solver searches for.
 static bool has_substitute(const NoliSim* sim) {
   const NoliProblem* problem = sim->stage->problem;
   return noli_stage_constraints(sim->stage) != NULL ||
          (problem->method->forces && !problem->implicit_friction);
 }
 
-// One step or part, by the substitute where the chosen solver fails.
+// One step or part, by the substitute if the chosen solver fails.
 static NoliStatus solve_or_fall_back(NoliSim* sim, NoliSolveStepFn* solve,
                                      int32_t* friction_iterations) {
   NoliStatus status = solve_or_damp(sim, solve, friction_iterations);
@@ -82,7 +82,7 @@ static NoliStatus solve_parts(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_pa
     status = solve_or_fall_back(sim, solve, friction_iterations);
   }
   if (status != NOLI_OK) {
-    // the state had room for as many constraints before
+    // the state had at least this capacity for constraints before
     NoliStatus back = noli_state_copy(sim->context, &sim->backup, &sim->state);
     NOLI_ASSERT(back == NOLI_OK);
     (void)back;
@@ -90,7 +90,7 @@ static NoliStatus solve_parts(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_pa
   }
   noli_state_scale(&sim->state, scale);
   if (noli_integrator_needs_before(integrator)) {
-    // the next step looks back by a full step
+    // the next step refers to the start of the full step
     memcpy(sim->state.x_before, sim->backup.x, noli_sim_vector_bytes(sim));
     memcpy(sim->state.v_before, sim->backup.v, noli_sim_vector_bytes(sim));
   }
@@ -116,12 +116,12 @@ static bool motion_is_stopped(const NoliSim* sim, NoliStatus status) {
   return status == NOLI_NOT_CONVERGED && sim->stage->prescribed.stopped;
 }
 
-// What has been tried of a time step.
+// Attempts to solve a time step.
 typedef struct Attempt {
   NoliSolveStepFn* solve;
   int32_t n_parts; // of the last attempt
   bool held;       // with prescribed nodes held
-  char first[512]; // why the step failed at first
+  char first[512]; // message of the first failure
   int32_t friction_iterations;
 } Attempt;
 
@@ -131,7 +131,7 @@ static void keep_reason(NoliSim* sim, Attempt* attempt) {
   }
 }
 
-// Why a step failed at first, and that all other attempts failed too.
+// Reports why a step failed at first, and that all other attempts failed too.
 static NoliStatus fail_divided(NoliSim* sim, NoliStatus status, const Attempt* attempt) {
   char last[512], parts[32] = "";
   snprintf(last, sizeof last, "%s", noli_context_message(sim->context));
@@ -145,7 +145,7 @@ static NoliStatus fail_divided(NoliSim* sim, NoliStatus status, const Attempt* a
                    parts, last);
 }
 
-// The step in `attempt->n_parts` parts, and in smaller ones while these fail.
+// The step in `attempt->n_parts` parts, and in smaller ones as long as they fail.
 static NoliStatus halve(NoliSim* sim, Attempt* attempt) {
   int64_t most = sim->model->problem.max_substeps;
   NoliStatus status =

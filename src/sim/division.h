@@ -1,6 +1,6 @@
-// Recovery: a step that cannot be solved is split, since nonlinear terms are smaller relative to
-// inertia in shorter parts. The step after a divided one starts with half as many parts, so that
-// its length grows back.
+// Recovery: a step that cannot be solved is split, because shorter parts reduce nonlinear terms
+// relative to inertia. The step after a divided one starts with half as many parts, so that its
+// length grows back.
 #pragma once
 
 #include "sim/simulation.h"

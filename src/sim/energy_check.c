@@ -6,11 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-// A step may end with at most this share more than all energy that it had or received: all parts of
-// a divided step together, or each would add another share.
+// The energy at the end of a step may exceed all energy that it had or received by at most this
+// fraction: all parts of a divided step together, or each would add to the excess.
 #define MARGIN 0.25
-// The same where the integrator carries forces or changes of velocity over from step to step, so
-// that contact excites it: BDF2 adds half of a jump again over the following steps.
+// The same if the integrator carries forces or changes of velocity over from step to step, so that
+// contact excites it: BDF2 adds half of a jump again over the following steps.
 #define MARGIN_OF_PAST 0.05
 
 // Kinetic energy, J, at the speed that solvers do not resolve.
@@ -83,8 +83,8 @@ done:
   return status;
 }
 
-// Energy of the barrier at the current point, J. Constraints store no energy, nor does a barrier
-// that takes over from them have energy to release.
+// Energy of the barrier at the current point, J. Constraints store no energy, and a barrier that
+// takes over from them has no energy to release.
 static NoliStatus contact_energy(NoliSim* sim, double* energy) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
@@ -171,7 +171,7 @@ NoliStatus noli_sim_check_energy(NoliSim* sim) {
   sim->gains = start->gain > allowed;
   NOLI_CHECK(sim->context, !sim->gains, NOLI_NOT_CONVERGED,
              "the step would end with %.3g J of motion and deformation: it began with %.3g J and "
-             "was given %.3g J",
+             "received %.3g J",
              end, began, loads + motion);
 done:
   return status;

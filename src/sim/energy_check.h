@@ -1,8 +1,8 @@
-// The energy check of a step, for all solvers and integrators: it may not end with more kinetic and
-// deformation energy than it began with and received from loads and prescribed motion. Rounding and
-// the errors of solver and integrator are small against the margin; a larger gain means a wrong
-// solution, or an integrator that a contact force excites (the trapezoidal rule counts an
-// instantaneous force in two steps).
+// The energy check of a step, for all solvers and integrators: its kinetic and deformation energy
+// at the end must not exceed that at its start plus the work of loads and prescribed motion.
+// Rounding and the errors of solver and integrator are small compared with the margin; a larger
+// gain means a wrong solution, or an integrator that a contact force excites (the trapezoidal rule
+// counts an instantaneous force in two steps).
 #pragma once
 
 #include "sim/simulation.h"
@@ -13,6 +13,6 @@ bool noli_sim_stands(const NoliSim* sim);
 // Records the energy at the start: the contacts of the stage are those of the state.
 NOLI_WARN_UNUSED NoliStatus noli_sim_begin_energy_check(NoliSim* sim);
 
-// After the last stage: NOLI_NOT_CONVERGED, and sim->gains, where the step has gained energy.
+// After the last stage: NOLI_NOT_CONVERGED, and sim->gains, if the step has gained energy.
 // Overwrites stage->gradient and stage->trial_gradient. Load steps are not checked.
 NOLI_WARN_UNUSED NoliStatus noli_sim_check_energy(NoliSim* sim);

@@ -4,7 +4,7 @@
 #include "sim/simulation.h"
 
 // Finds the faces of force number `index` of the model, whose nodes are known: triangles of the
-// surface of its body (segments in a plane) of which all corners are among its nodes. Pressures are
+// surface of its body (segments in a plane) all of whose corners are among its nodes. Pressures are
 // also added to model->problem.pressed. Fails with NOLI_ERROR_ARGUMENT if there are none, or the
 // elements are curved or of high order; NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_face_loads_build(NoliModel* model, const NoliSimDef* def,

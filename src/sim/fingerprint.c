@@ -41,8 +41,8 @@ static bool same_material(const NoliBlock* block, int32_t a, int32_t b) {
          block->damping_time[a] == block->damping_time[b];
 }
 
-// Where the material changes from one element to the next, not its values, which may be changed.
-// Bodies of one material keep their former digest.
+// Adds the elements at which the material changes, not its parameters, which a resumed run may
+// change. The digest of bodies of one material is unaffected.
 static uint64_t add_parts(uint64_t digest, const NoliProblem* problem, int32_t body) {
   const NoliBlock* block = noli_problem_block(problem, body);
   NoliBlockRange range = problem->range[body];

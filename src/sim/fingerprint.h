@@ -1,9 +1,9 @@
 // Fingerprint of the bodies that a state belongs to: their cells and rest shapes.
 //
-// Cells are compared exactly. Rest positions may differ by rounding where a scene is built on
-// another machine (rotations call sin and cos of its library), so they are summed with weights that
-// no two vertices share, and compared within that rounding: one vertex of n that moves by more than
-// 1e-14 n times the size of the coordinates is found.
+// Cells are compared exactly. Rest positions may differ by rounding if a scene is built on another
+// machine (rotations call sin and cos of its library), so they are summed with a different weight
+// for each vertex, and compared within that rounding: one vertex of n that moves by more than 1e-14
+// n times the size of the coordinates is found.
 //
 // Materials, friction, motions, loads and half-spaces are left out: a resumed run may change them.
 #pragma once

@@ -8,7 +8,7 @@
 // Relative to the minimum distance of two primitives of a body at rest, and to the support: the
 // range of the inner barrier. If all bodies are solids with linear elements, the elements resist
 // before the surface meets itself from inside, and the range is below the gaps at which the
-// potential becomes stiffer: contact from outside does not come that close.
+// potential becomes stiffer: gaps of outer contact stay larger.
 #define INNER_FOLDING 0.1
 #define INNER_LINEAR 0.01
 
@@ -102,8 +102,9 @@ done:
   return status;
 }
 
-// Nothing acts within a body in its rest shape, or between bodies where they start. If surfaces
-// touch at the start, noli_sim_require_valid and noli_sim_check report all places.
+// No contact force acts within a body in its rest shape, or between bodies at their start
+// positions. If surfaces touch at the start, noli_sim_require_valid and noli_sim_check report all
+// places.
 static NoliStatus adapt_support(NoliModel* model, const NoliSimDef* def,
                                 NoliBroadPhase* broad_phase) {
   NoliStatus status = NOLI_OK;

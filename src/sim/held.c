@@ -1,8 +1,8 @@
-// Detects free rigid motions where there is no inertia: for each connected part of a body, the
+// Detects free rigid motions of problems without inertia: for each connected part of a body, the
 // Hessian of the potential along its six rigid motions, everything else at rest, must be positive
-// definite. Prescribed components do not take part in the motions, so elasticity resists where
-// enough of them are prescribed; elsewhere only contact and friction do. Elasticity is tested alone
-// first: contact may be so much stiffer that its rounding exceeds the elastic resistance.
+// definite. Prescribed components do not take part in the motions, so elasticity resists if enough
+// of them are prescribed; otherwise only contact and friction do. Elasticity is tested alone first:
+// contact may be so much stiffer that its rounding exceeds the elastic resistance.
 #include "sim/simulation.h"
 
 #include "math/eigen.h"
@@ -11,7 +11,7 @@
 #include <float.h>
 #include <string.h>
 
-// Times the rounding of the entries that a sum has: below it the sum is rounding.
+// Below this multiple of the rounding of its entries, a sum is rounding.
 #define ROUNDING (256.0 * DBL_EPSILON)
 
 enum { N_MOTIONS = 6, N_ENTRIES = N_MOTIONS * N_MOTIONS };
@@ -33,7 +33,7 @@ typedef struct Parts {
   int32_t* of;     // (n_vert) part of each vertex with inertia, else NOLI_NULL_INDEX
   int32_t* vertex; // (n_dof) vertex of each block row
   uint8_t* axes;   // (n_vert) prescribed components
-  double* turn;    // (n_vert x 3) m: by what angles of segments change in a rotation; 0: no angle
+  double* turn;    // (n_vert x 3) m: change of angles of segments in a rotation; 0: no angle
   Part* part;      // (n)
 } Parts;
 
@@ -96,7 +96,7 @@ static void find_parts(const NoliModel* model, Parts* parts) {
   }
 }
 
-// An angle, in m, changes by the share of a rotation along its segment.
+// An angle, in m, changes by the component of a rotation along its segment.
 static void set_turns(const NoliSim* sim, Parts* parts) {
   const NoliProblem* problem = &sim->model->problem;
   const double* x = sim->stage->here->x;
@@ -207,8 +207,8 @@ static void add_work(Part* part, const NoliMat3* block, double factor,
 
 // Two nodes of a part and their off-diagonal block. The symmetric part of the block of two
 // positions resists their difference; the sum of all symmetric parts of a row resists the position
-// of its node. So stiff neighbours that move together cost no digits, however fine the elements
-// are.
+// of its node. Therefore stiff neighbours that move together cost no digits, regardless of the
+// element size.
 static void add_pair(const NoliSim* sim, const Parts* parts, int32_t a, int32_t b,
                      const NoliMat3* block) {
   Part* part = &parts->part[parts->of[a]];
@@ -316,7 +316,8 @@ static NoliStatus fail_unheld(const NoliSim* sim, const Parts* parts, int32_t in
       fabs(n[2]) < 5e-4 ? 0.0 : n[2]);
 }
 
-// Whether every motion of a part is resisted; otherwise `motion` receives the least resisted one.
+// Whether something resists every motion of a part; otherwise `motion` receives the one with the
+// least resistance.
 static bool is_held(Part* part, double motion[N_MOTIONS]) {
   double value[N_MOTIONS], vector[N_ENTRIES];
   // a motion that no vertex can follow needs no resistance, for example out of the plane

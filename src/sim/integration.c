@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-// Share of its volume that an element keeps at the prediction that damping uses.
+// Fraction of its volume that an element keeps at the prediction that damping uses.
 #define KEEP_VOLUME 0.5
 
-// Adds to `force` (n_vert x 3) all forces at the stage's present point, N: elasticity, volumes,
+// Adds to `force` (n_vert x 3) all forces at the stage's current point, N: elasticity, volumes,
 // loads, mass damping, contact and friction, or without the last two. Stiffness damping is left
 // out, see src/fem/damping.h.
 static NoliStatus whole_force(NoliSim* sim, bool with_contact, double* force) {
@@ -42,7 +42,7 @@ void noli_sim_set_damping(NoliSim* sim) {
   noli_stage_set_damping(stage, stage->trial->x);
 }
 
-// Where the stages of a step start from.
+// The start of the stages of a step.
 static NoliStepStart step_start(const NoliSim* sim) {
   return (NoliStepStart){.n_vert = sim->model->problem.n_vert,
                          .h = noli_sim_step_length(sim),
@@ -92,8 +92,8 @@ static void predict_prescribed(NoliSim* sim) {
   }
 }
 
-// The integrator divides forces by masses: where these are consistent, or nodes are tied, the force
-// that gives the same accelerations to the mass, or to the measure that replaces it.
+// The integrator divides forces by masses: if masses are consistent or nodes are tied, computes the
+// force that gives the same accelerations to the mass, or to the measure that replaces it.
 static NoliStatus lump_force(const NoliSim* sim, double* force) {
   const NoliProblem* problem = &sim->model->problem;
   if (problem->followers.n_tied > 0) {
@@ -111,8 +111,8 @@ static NoliStatus lump_force(const NoliSim* sim, double* force) {
   return NOLI_OK;
 }
 
-// The inertia of tied nodes counts even where they follow prescribed nodes: with the acceleration
-// of the same parabola.
+// The inertia of tied nodes counts even if they follow prescribed nodes: with the acceleration of
+// the same parabola.
 static void predict_tied(NoliSim* sim) {
   const NoliStage* stage = sim->stage;
   double elapsed = sim->rule->stage[stage->index].end * noli_sim_step_length(sim);
@@ -172,7 +172,7 @@ void noli_sim_take_velocity(NoliSim* sim) {
   const NoliStage* stage = sim->stage;
   double elapsed = sim->rule->stage[stage->index].end * noli_sim_step_length(sim);
   noli_integrator_velocity(&stage->time, model->problem.n_vert, stage->here->x, sim->v_next);
-  // stopped prescribed nodes move as they did, not as prescribed
+  // stopped prescribed nodes have their actual velocities, not the prescribed ones
   bool as_told = sim->rule->order == 2 && stage->prescribed.done >= NOLI_MOTION_DONE;
   for (int32_t i = 0; stage->time.inertia && !as_told && i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
@@ -189,7 +189,7 @@ void noli_sim_take_velocity(NoliSim* sim) {
   }
 }
 
-// M (x - x_tilde) / h_e^2 where the mass is consistent.
+// M (x - x_tilde) / h_e^2 for consistent masses.
 static void take_consistent_force(NoliSim* sim) {
   const NoliProblem* problem = &sim->model->problem;
   const NoliStage* stage = sim->stage;
@@ -242,7 +242,7 @@ void noli_sim_keep_past(NoliSim* sim) {
     memcpy(sim->state.v_before, sim->state.v, noli_sim_vector_bytes(sim));
   }
   if (noli_integrator_needs_past(integrator)) {
-    // a step of another integrator predicts the next one poorly
+    // a step of another integrator is a poor prediction of the next one
     *sim->state.past = sim->damped ? 0 : 1;
   }
 }

@@ -5,12 +5,12 @@
 #include "sim/simulation.h"
 
 // The stiffness of damping: at the positions predicted within the step, which preserves order 2, or
-// at the start, where elements would become flat on the way there.
+// at the start if elements would become flat on the way there.
 void noli_sim_set_damping(NoliSim* sim);
 
 // Prescribed nodes have the velocities of the parabola through their positions at the start of the
 // step, halfway and at the target of its first stage. Velocities extrapolated by the integrator
-// oscillate where a motion starts, and are first order with stages.
+// oscillate when a motion starts, and are first order with stages.
 void noli_sim_set_start_velocity(NoliSim* sim);
 
 // The integrator's prediction of a stage. `force` at the start of the step lacks damping, which
@@ -25,8 +25,8 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_compute_first_force(NoliSim* sim, double t0
 void noli_sim_take_velocity(NoliSim* sim);
 
 // The total force at the end of the step for the next one, without stiffness damping: as the
-// solution implies, except where the solver leaves out contact, and where the state is not the
-// solution but the safe one that follows it (the force there reduces the energy error of impacts).
+// solution implies, except if the solver leaves out contact, or if the state is not the solution
+// but the safe one that follows it (the force there reduces the energy error of impacts).
 NOLI_WARN_UNUSED NoliStatus noli_sim_take_force(NoliSim* sim);
 
 // Saves the history that the next step of a multistep integrator needs.

@@ -99,7 +99,7 @@ static NoliMat3 rotation_of(const double q[4]) {
   return R;
 }
 
-// Where a pose with a unit quaternion takes a vertex.
+// The position of a vertex in a pose with a unit quaternion.
 static NoliVec3 place_of(const NoliPose* pose, NoliVec3 X) {
   NoliMat3 R = rotation_of(pose->quaternion);
   return noli_add3(noli_load3(pose->position), noli_mul33_vec(&R, X));
@@ -236,7 +236,7 @@ NoliStatus noli_sim_pair(const NoliSim* sim, int32_t a, int32_t b, NoliPairDef* 
                        .stribeck_speed = def->stribeck_speed,
                        .viscosity = def->viscosity};
 
-  // later ones win
+  // later entries override earlier ones
   for (int32_t i = 0; i < def->n_pairs; i++) {
     const NoliPairDef* item = &def->pairs[i];
     if ((item->a == a && item->b == b) || (item->a == b && item->b == a)) {
@@ -252,7 +252,7 @@ done:
   return status;
 }
 
-// The material of a body or part of a definition; NULL with a message where there is none.
+// The material of a body or part of a definition; NULL with a message if there is none.
 static const NoliMaterialDef* find_material(const NoliSim* sim, int32_t body, int32_t part) {
   const NoliSimDef* def = sim->definition.def;
   if (body < 0 || body >= def->n_bodies || def->bodies[body].obstacle) {
@@ -339,7 +339,7 @@ NoliStatus noli_sim_reset(NoliSim* sim) {
   NoliState state = {0};
   NOLI_TRY(noli_sim_require_valid(sim->model, sim->model->x0));
   NOLI_TRY(noli_sim_create_state(sim, &state));
-  // in place: hosts read the arrays, and blocks have their frames in them
+  // in place: hosts read the arrays, and the frames of blocks are in them
   NOLI_TRY(noli_state_copy(sim->context, &state, &sim->state));
   noli_sim_outdate(sim);
   noli_sim_reset_controls(sim);
@@ -359,7 +359,7 @@ typedef struct StateHeader {
 
 static const char state_magic[8] = {'N', 'O', 'L', 'I', 's', 't', 'a', '\n'};
 
-// Cells only: rest shapes differ by rounding between machines, which need not share saved states.
+// Cells only: rest shapes differ by rounding between machines.
 static uint64_t model_digest(const NoliSim* sim) {
   uint64_t digest = NOLI_DIGEST_BEGIN;
   for (int32_t b = 0; b < sim->model->n_body; b++) {
@@ -443,7 +443,7 @@ NoliStatus noli_sim_load_state(NoliSim* sim, const void* buffer, size_t size) {
   NOLI_CHECK(sim->context, header.n_constraints >= 0 && header.n_constraints < (int64_t)(size / 8),
              NOLI_ERROR_FORMAT, "the saved state is damaged");
 
-  // a separate state, so that damaged data changes nothing
+  // read into a separate state, so that damaged data changes nothing
   NoliStateSizes sizes = sim->state.sizes;
   sizes.n_constraints = header.n_constraints;
   NOLI_TRY(noli_state_create(sim->context, &sizes, &state));

@@ -19,11 +19,11 @@
 #include <stdio.h>
 #include <string.h>
 
-// Largest rounding error allowed, as a share of the contact distance and of edges.
+// Largest rounding error allowed, as a fraction of the contact distance and of edges.
 #define COARSEST 0.01
 
-// A relative tolerance counts in sizes of the scene per second, or, where it is more, in this share
-// of the largest speed: small bodies that are fast need no more digits than large ones.
+// A relative tolerance is relative to the size of the scene per second, or, if larger, to this
+// fraction of the largest speed: small fast bodies need no more digits than large ones.
 #define SPEED_SHARE 1e-4
 
 static NoliStatus copy_names(NoliModel* model, const NoliSimDef* def) {
@@ -63,7 +63,8 @@ done:
   return status;
 }
 
-// Masses of nodes, and the nodes with inertia of their own; unused ones and obstacles get the mean.
+// Masses of nodes, and the nodes with inertia of their own; unused nodes and obstacles get the
+// mean.
 static NoliStatus build_masses(NoliModel* model) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
@@ -92,7 +93,7 @@ static NoliStatus build_masses(NoliModel* model) {
     }
   }
 
-  // shares in the momentum: masses, or row sums of matrices
+  // contributions to the momentum: masses, or row sums of matrices
   problem->mean_mass = problem->n_inertial > 0 ? total / problem->n_inertial : 1.0;
   for (int32_t i = 0; i < problem->n_vert; i++) {
     problem->mass[i] = problem->mass[i] > 0.0 ? problem->mass[i] : problem->mean_mass;
@@ -131,10 +132,10 @@ done:
   return status;
 }
 
-// h_e where there is no inertia: its square is the mean over the volume of density times size^2
-// over the stiffness against pressure waves. Masses are then of the order of h_e^2 times
-// stiffnesses, as in a dynamic simulation, and quantities relative to masses (the barrier's
-// stiffness, springs) are well scaled.
+// h_e without inertia: its square is the mean over the volume of density times size^2 over the
+// stiffness against pressure waves. Masses are then of the order of h_e^2 times stiffnesses, as in
+// a dynamic simulation, and quantities relative to masses (the barrier's stiffness, springs) are
+// well scaled.
 static double static_time(const NoliProblem* problem) {
   double sum = 0.0, volume = 0.0;
   for (int32_t i = 0; i < problem->n_block; i++) {
@@ -145,8 +146,8 @@ static double static_time(const NoliProblem* problem) {
   return sum > 0.0 ? sqrt(sum / volume) : 1.0;
 }
 
-// l: the diagonal of the box around all simulated bodies at rest; around the obstacles where
-// nothing is simulated.
+// l: the diagonal of the box around all simulated bodies at rest; around the obstacles if nothing
+// is simulated.
 static double rest_diagonal(const NoliModel* model) {
   double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
   bool any = model->problem.n_inertial > 0;
@@ -171,7 +172,7 @@ double noli_resolve(NoliScaled scaled, double diagonal) {
   return scaled.relative ? scaled.value * diagonal : scaled.value;
 }
 
-// The friction law of a pair. Speeds can be compared only now that the size of the scene is known;
+// The friction law of a pair. Speeds can be compared only after the size of the scene is known;
 // `where` starts the message.
 static NoliStatus make_law(NoliModel* model, const NoliSimDef* def, const char* where,
                            const NoliPairDef* pair, NoliFrictionLaw* law) {
@@ -217,7 +218,7 @@ NoliStatus noli_model_set_friction(NoliModel* model, const NoliSimDef* def) {
     char where[32];
     snprintf(where, sizeof where, "pair %d: ", i);
     NOLI_TRY(make_law(model, def, where, pair, &law));
-    // one entry of a scene makes many equal pairs in a row
+    // one entry of a scene makes many consecutive equal pairs
     if (memcmp(&law, &laws.data[laws.count - 1], sizeof law) != 0) {
       NOLI_PUSH(model->context, &laws, law);
     }
@@ -365,8 +366,8 @@ done:
   return status;
 }
 
-// What a traction or pressure acts on. Elements with nodes beside vertices share a traction among
-// all nodes of their faces.
+// Finds the faces of a traction or pressure. Elements of high order distribute a traction over all
+// nodes of their faces.
 static NoliStatus build_face_load(NoliModel* model, const NoliSimDef* def, int32_t index) {
   NoliForce* force = &model->force[index];
   const NoliBlock* block = noli_problem_block(&model->problem, force->def.body);
@@ -411,7 +412,7 @@ static double shortest_edge(const NoliProblem* problem, int32_t body) {
   return shortest;
 }
 
-// Far from the origin coordinates are too coarse for gaps and strains: later failures would not
+// Far from the origin, coordinates are too coarse for gaps and strains; later failures would not
 // name this cause.
 static NoliStatus check_rounding(const NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
@@ -510,7 +511,7 @@ static NoliStatus set_parameters(NoliModel* model, const NoliSimDef* def) {
   set_method(model, def);
   NOLI_TRY(noli_clearance_set_distance(model, def));
 
-  // squares of the distance must be numbers too
+  // the square of the distance must be representable
   NOLI_CHECK(context, problem->dhat < 1e15 && (problem->dhat > 1e-100 || problem->n_inertial == 0),
              NOLI_ERROR_ARGUMENT, "the contact distance must be in (1e-100, 1e15) m, got %g m",
              problem->dhat);

@@ -14,7 +14,7 @@ typedef struct NoliMotion {
   double* X;     // (n_node x 3)
   double* x_t0;  // (n_node x 3) scratch
   double* x_t1;  // (n_node x 3) scratch
-  int32_t end;   // which of the motions that end by position, or NOLI_NULL_INDEX
+  int32_t end;   // index among the motions that end by position, or NOLI_NULL_INDEX
   NoliMotionDef def;
 } NoliMotion;
 
@@ -59,8 +59,8 @@ typedef struct NoliModel {
   int32_t n_segment;
   int32_t* lone_point; // (n_lone_point)
   int32_t n_lone_point;
-  NoliGap rest_gap;      // the smallest within rest shapes where it is below the contact distance
-  bool follows_rest_gap; // ..which was then reduced to it
+  NoliGap rest_gap;      // the smallest within rest shapes if it is below the contact distance
+  bool follows_rest_gap; // the contact distance was reduced because of it
   double* x0;            // (n_vert x 3) initial positions
   double* v0;            // (n_vert x 3) initial velocities
 
@@ -79,7 +79,7 @@ static inline int32_t noli_model_local(const NoliModel* model, int32_t vertex) {
              : vertex - model->follower_first[body] + model->vert_first[body + 1] - first;
 }
 
-// Nodes of a body that are angles, behind those that are positions.
+// Nodes of a body that are angles, after those that are positions.
 static inline int32_t noli_model_angle_count(const NoliModel* model, int32_t body) {
   const NoliBlock* block = noli_problem_block(&model->problem, body);
   return block != NULL ? block->n_angle : 0;

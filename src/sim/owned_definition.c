@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// Copies `count` items of `size` bytes, with room for `spare` more; NULL stays NULL without room.
+// Copies `count` items of `size` bytes, with space for `spare` more; without such space NULL stays
+// NULL.
 static NoliStatus copy_items(NoliContext* context, NoliOwnedDefinition* owner, const void* items,
                              int64_t count, int64_t spare, size_t size, void** copy) {
   NoliStatus status = NOLI_OK;
@@ -103,7 +104,7 @@ done:
   return status;
 }
 
-// Copies the data of the items of all lists but the bodies.
+// Copies the data of the items of all lists except the bodies.
 static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
   NoliStatus status = NOLI_OK;
   NoliSimDef* def = owner->def;

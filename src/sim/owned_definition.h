@@ -10,11 +10,11 @@ typedef struct NoliOwnedDefinition {
   NOLI_ARRAY(void*) memory;
 } NoliOwnedDefinition;
 
-// Copies a definition of the library's own size (noli_definition_take), with room for one more
+// Copies a definition of the library's own size (noli_definition_take), with space for one more
 // body. Callbacks and their `user` pointers are shared. On failure `copy` is empty.
 NOLI_WARN_UNUSED NoliStatus noli_owned_definition_copy(NoliContext* context, const NoliSimDef* def,
                                                        NoliOwnedDefinition* copy);
-// Copies a body into the definition, in place of body `index` or behind the last one.
+// Copies a body into the definition, in place of body `index` or after the last one.
 NOLI_WARN_UNUSED NoliStatus noli_owned_definition_set_body(NoliContext* context,
                                                            NoliOwnedDefinition* owner,
                                                            const NoliBodyDef* body, int32_t index);

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-// Coordinates may differ by this share of the largest one: the rounding from rotating and moving a
-// mesh.
+// Coordinates may differ by this fraction of the largest one: the rounding from rotating and moving
+// a mesh.
 #define ROUNDING 1e-12
 
 // Whether all vertices lie at the height of the first one, up to rounding.
@@ -64,8 +64,8 @@ static NoliStatus check_segments(NoliContext* context, const NoliBodyDef* body, 
   NoliStatus status = NOLI_OK;
   const NoliMesh* mesh = body->mesh;
   NOLI_CHECK(context, mesh->n_point == 0, NOLI_ERROR_ARGUMENT,
-             "obstacle \"%s\" has single points, which bodies in plane strain do not meet: make "
-             "short segments of them",
+             "obstacle \"%s\" has single points, with which bodies in plane strain do not collide: "
+             "replace them by short segments",
              name);
   NOLI_CHECK(context, is_level(mesh->n_vert, mesh->x, height), NOLI_ERROR_ARGUMENT,
              "obstacle \"%s\" has segments outside the plane z = %g of bodies in plane strain",
@@ -94,11 +94,12 @@ static NoliStatus check_rest(NoliContext* context, const NoliSimDef* def) {
 
   for (int32_t b = 0; b < def->n_bodies; b++) {
     NoliBodyKind kind = noli_body_kind(&def->bodies[b]);
-    NOLI_CHECK(context, kind != NOLI_BODY_ROD && kind != NOLI_BODY_POINTS, NOLI_ERROR_ARGUMENT,
-               "body \"%s\" is %s, which moves in space and does not meet bodies in plane strain: "
-               "make it a thin strip of triangles in plane strain, or an obstacle of segments",
-               def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)",
-               kind == NOLI_BODY_ROD ? "a rod" : "made of points");
+    NOLI_CHECK(
+        context, kind != NOLI_BODY_ROD && kind != NOLI_BODY_POINTS, NOLI_ERROR_ARGUMENT,
+        "body \"%s\" is %s, which moves in space and does not collide with bodies in plane strain: "
+        "make it a thin strip of triangles in plane strain, or an obstacle of segments",
+        def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)",
+        kind == NOLI_BODY_ROD ? "a rod" : "made of points");
   }
 
   // half-spaces and volumes

@@ -3,8 +3,8 @@
 
 #include "noli/sim.h"
 
-// Fails with NOLI_ERROR_ARGUMENT where a body in plane strain is not a mesh of triangles in a plane
-// z = const, would leave it, or uses a feature that is not supported in plane strain; the message
+// Fails with NOLI_ERROR_ARGUMENT if a body in plane strain is not a mesh of triangles in a plane z
+// = const, would leave it, or uses a feature that is not supported in plane strain; the message
 // names the body.
 NOLI_WARN_UNUSED NoliStatus noli_plane_strain_check(NoliContext* context, const NoliSimDef* def);
 

@@ -56,8 +56,8 @@ static void add_side(const NoliSim* sim, const NoliContactInfo* contact, int32_t
   }
 }
 
-// What a part of the surface that belongs to a vertex shows to its force, which points into solids;
-// other surfaces are touched from both sides.
+// The area vector `part` of a vertex projected on the reverse of its force: forces point into
+// solids; other surfaces are touched from both sides.
 static double facing(const double force[3], NoliVec3 part, bool solid) {
   NoliVec3 f = noli_load3(force);
   double size = noli_norm3(f), shown = size > 0.0 ? -noli_dot3(f, part) / size : 0.0;

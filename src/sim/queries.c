@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-// A depth-first search keeps one sibling per level: enough for any tree that is split in halves.
+// A depth-first search keeps one sibling per level: enough for any tree built by halving.
 enum { STACK = 128 };
 
 struct NoliSurfaceTree {
@@ -216,9 +216,9 @@ static void take(Query* query, const int32_t vertex[3], const double weight[3], 
   query->nearest = distance;
 }
 
-// The three signed volumes of the ray and the edges agree in sign where it hits the triangle; a
-// shared edge has the same volume, up to its sign, in both of its triangles, so that no ray passes
-// between them.
+// The three signed volumes of the ray and the edges agree in sign if it hits the triangle; a shared
+// edge has the same volume, up to its sign, in both of its triangles, so that no ray passes between
+// them.
 static void test_ray(Query* query, const int32_t vertex[3]) {
   if (vertex[2] == NOLI_NULL_INDEX) {
     return;

@@ -17,7 +17,7 @@ static void copy_rows(const NoliSim* from, int32_t old, const double* source, No
          3 * sizeof(double) * (size_t)(range[1] - range[0]));
 }
 
-// Present and initial positions and velocities of bodies that existed before.
+// Current and initial positions and velocities of bodies that existed before.
 static void copy_bodies(const NoliSim* from, NoliSim* to, const int32_t* old_body) {
   for (int32_t b = 0; b < to->model->n_body; b++) {
     int32_t old = old_number(old_body, b);
@@ -46,8 +46,8 @@ static void copy_bodies(const NoliSim* from, NoliSim* to, const int32_t* old_bod
   noli_sim_follow(to);
 }
 
-// The rest of the state. Constraints name primitives by numbers: they are remapped where those have
-// changed.
+// The rest of the state. Constraints refer to primitives by number: they are remapped if these
+// numbers have changed.
 static NoliStatus copy_state(const NoliSim* from, NoliSim* to, const NoliRenumbering* old) {
   NoliStatus status = NOLI_OK;
   if (old->body == NULL) {
@@ -236,8 +236,8 @@ static void keep_tolerance(NoliSim* sim, double before) {
   }
 }
 
-// A model of moving bodies starts at their current positions: they become the initial ones of its
-// definition.
+// A model of moving bodies starts at their current positions, which become the initial positions of
+// its definition.
 static void start_here(const NoliSim* sim, NoliSimDef* def, const int32_t* old_body) {
   for (int32_t b = 0; b < def->n_bodies; b++) {
     int32_t old = old_body[b];
@@ -306,8 +306,8 @@ done:
   return status;
 }
 
-// Removes the items of a list that name the body, and renumbers the others; `old` (with room for
-// all) receives the former number of each remaining item.
+// Removes the items of a list that refer to the body, and renumbers the others; `old` (with space
+// for all) receives the former number of each remaining item.
 #define REMOVE_ITEMS(Type, list, member)                                                           \
   do {                                                                                             \
     Type* items_ = (Type*)(uintptr_t)def->list;                                                    \
@@ -323,7 +323,7 @@ done:
     def->n_##list = n_;                                                                            \
   } while (0)
 
-// The same for lists whose items name two bodies.
+// The same for lists whose items refer to two bodies.
 #define REMOVE_TWOFOLD(Type, list, one, two)                                                       \
   do {                                                                                             \
     Type* items_ = (Type*)(uintptr_t)def->list;                                                    \
@@ -366,7 +366,7 @@ NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body) {
     bodies[b] = bodies[old_body[b]];
   }
 
-  // the items that name them
+  // the items that refer to them
   NOLI_NEW(context, old_motion, def->n_motions);
   NOLI_NEW(context, old_force, def->n_forces);
   old = old_motion;

@@ -58,7 +58,7 @@ done:
   return status;
 }
 
-// Keeps the triangles of one part, reversed where they face a cavity.
+// Keeps the triangles of one part, reversed if they face a cavity.
 static void keep_part(Surface* surface, int32_t part) {
   bool inward = surface->volume[part] < 0.0;
   int32_t n = 0;
@@ -106,10 +106,11 @@ static NoliStatus choose_part(NoliContext* context, const char* name, const Noli
       n_alike++;
     }
   }
-  NOLI_CHECK(context, region == NOLI_REGION_COMPONENT || n_alike == 1, NOLI_ERROR_ARGUMENT,
-             "%s: the boundary has %d %s surfaces of %d in all; with more than one, name it by its "
-             "number",
-             name, n_alike, cavity ? "inner" : "outer", surface->n_part);
+  NOLI_CHECK(
+      context, region == NOLI_REGION_COMPONENT || n_alike == 1, NOLI_ERROR_ARGUMENT,
+      "%s: the boundary has %d %s surfaces of %d in all; unless there is exactly one, select a "
+      "surface by number",
+      name, n_alike, cavity ? "inner" : "outer", surface->n_part);
   NOLI_CHECK(context, chosen >= 0 && chosen < surface->n_part, NOLI_ERROR_ARGUMENT,
              "%s: the boundary has %d connected surfaces; there is no number %d", name,
              surface->n_part, chosen);
@@ -185,7 +186,7 @@ static NoliStatus enclose(NoliContext* context, const char* name, const NoliVolu
   NoliRegion region = (NoliRegion)noli_choice_index(NOLI_CHOICE_VOLUME_REGION, def->region);
   NoliBodyKind kind = noli_body_kind(body);
   NOLI_CHECK(context, kind != NOLI_BODY_ROD && kind != NOLI_BODY_POINTS, NOLI_ERROR_ARGUMENT,
-             "%s: rods and points enclose nothing", name);
+             "%s: rods and points enclose no volume", name);
   if (kind == NOLI_BODY_SHELL && region != NOLI_REGION_TRIANGLES) {
     return all_of_shell(context, name, def, mesh, surface);
   }

@@ -41,7 +41,7 @@ static void describe_opening(const NoliModel* model, const NoliFlaw* flaw,
   noli_flaw_describe(flaw, called, model->problem.X, text);
 }
 
-// Open sheets have no inside: none can push another one out.
+// Open sheets have no inside, so they cannot push each other out.
 static NoliStatus refuse_meetings(const NoliModel* model, const NoliRings* rings) {
   NoliStatus status = NOLI_OK;
   const NoliBodyPairs* pairs = &model->problem.body_pairs;
@@ -98,7 +98,7 @@ static bool lies_in_box(const NoliModel* model, int32_t body, int32_t container)
   return inside;
 }
 
-// The contact model pushes out bodies behind a surface: none can stay inside a balloon.
+// The contact model pushes out bodies behind a surface: no body can stay inside a balloon.
 static NoliStatus refuse_contents(const NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliNested* nested = NULL;

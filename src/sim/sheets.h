@@ -5,11 +5,11 @@
 #include "sim/model.h"
 
 // Fills model->sheet. Needs surface, pairs, names and x0. Fails with NOLI_ERROR_ARGUMENT and a
-// message that names bodies and a place where two open sheets, or one and itself, would have to
-// touch; where a closed shell faces inward, or a body starts inside it; NOLI_ERROR_MEMORY.
+// message that names bodies and a place if contact is on between two open sheets or within one, if
+// a closed shell faces inward, or if a body starts inside it; NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_sheets_find(NoliModel* model, const NoliSimDef* def);
 
-// Fails with NOLI_ERROR_ARGUMENT where a closed shell, other than those of `sheet` (n_body; NULL:
+// Fails with NOLI_ERROR_ARGUMENT if a closed shell, other than those of `sheet` (n_body; NULL:
 // none), faces inward.
 NOLI_WARN_UNUSED NoliStatus noli_sheets_require_outward(const NoliModel* model,
                                                         const NoliSimDef* def, const bool* sheet);

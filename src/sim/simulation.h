@@ -15,14 +15,14 @@ typedef struct NoliEnergyCheck {
   double energy;    // of motion and deformation
   double magnitude; // sum of the magnitudes of its parts
   double contact;   // of the barrier
-  double kappa;     // which it belongs to
+  double kappa;     // to which it belongs
   double gain;      // J without a source, of this part of the step and those before it
 } NoliEnergyCheck;
 
 // Deformation energy at the end of a step: most steps begin where the last one ended.
 typedef struct NoliEnergyAtEnd {
-  const NoliStage* stage; // that measured it; NULL: unknown
-  double h_e;             // whose square the potential is scaled by
+  const NoliStage* stage; // at whose point it was measured; NULL: unknown
+  double h_e;             // h_e^2 is the scale of the potential
   double energy;          // J
   double magnitude;       // J, sum of the magnitudes of its parts
 } NoliEnergyAtEnd;
@@ -45,14 +45,14 @@ struct NoliSim {
   NoliStage* own_stage;
   NoliStage* barrier_stage; // sim/fallback.h; NULL until a step needs it
   NoliProblem barrier_problem;
-  // which part of how many, when a step that cannot be solved in one piece is divided
+  // the part of a divided step and the number of its parts
   int32_t part;
   int32_t n_parts;
-  int32_t n_retries;          // how often the step was divided further
-  bool fallen_back;           // the barrier has taken over the rest of this step
-  bool holds_motion;          // prescribed nodes are held where this step starts
-  NoliState backup;           // of the state at the start of a divided step; made when first needed
-  int64_t next_notice;        // Newton iterations of the step before the next progress message
+  int32_t n_retries;   // how often the step was divided further
+  bool fallen_back;    // the barrier has taken over the rest of this step
+  bool holds_motion;   // prescribed nodes are held at their positions at the start of this step
+  NoliState backup;    // of the state at the start of a divided step; made when first needed
+  int64_t next_notice; // Newton iterations of the step before the next progress message
   const NoliIntegrator* rule; // of this step: the model's integrator or its starter
   bool past_known;            // the state's history is valid for this step
   double* v_start;            // (n_vert x 3) of the state, prescribed nodes as given
@@ -122,8 +122,8 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_create_controls(NoliSim* sim);
 void noli_sim_reset_controls(NoliSim* sim);
 void noli_sim_free_controls(NoliSim* sim);
 
-// Where the pose of a controlled motion turns an axis of its vertex i: false if none was set, or
-// if the target of the vertex is no longer that of the pose.
+// The direction to which the pose of a controlled motion turns an axis of its vertex i: false if no
+// pose was set, or if the target of the vertex is no longer that of the pose.
 bool noli_sim_turns_with_pose(const NoliSim* sim, int32_t motion, int32_t i, NoliVec3 axis,
                               NoliVec3* turned);
 
@@ -138,8 +138,7 @@ void noli_sim_follow(NoliSim* sim);
 // Transports the frames of the state to its positions.
 void noli_sim_move_frames(NoliSim* sim);
 
-// Discards the state's history, if the integrator needs one: it does not match its x and v any
-// more.
+// Discards the state's history, if the integrator needs one: it no longer matches its x and v.
 void noli_sim_forget_past(NoliSim* sim);
 
 // NOLI_NOT_POSITIVE_DEFINITE, with a message that names the body and a remedy, if a body can move
@@ -157,7 +156,7 @@ void noli_sim_name_blocker(const NoliSim* sim, const NoliStepBound* blocker, cha
 // Describes what stalls the iteration `stat`, the last one of the stage, and possible remedies.
 void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, char text[512]);
 
-// The same for a step that failed with this status; "" where the iteration is irrelevant.
+// The same for a step that failed with this status; "" if the iteration is irrelevant.
 void noli_sim_describe_failure(const NoliSim* sim, NoliStatus status, char text[512]);
 
 // A NoliStageWatchFn of the simulation `user`: asks its host whether to continue, and reports the

@@ -11,17 +11,17 @@ enum { FIRST_NOTICE = 100, LOOK_BACK = 20 };
 
 // A step whose mean alpha is below this is stalled.
 #define STALLED 0.01
-// A bound on the Newton step that leaves this share of it does not block; a line search that takes
-// less than this share of the allowed length does.
+// A bound on the Newton step that leaves this fraction of it does not block; a line search that
+// takes less than this fraction of the allowed length does.
 #define LEAVES_ENOUGH 0.5
-// A ratio of stiffness to inertia that leaves the inertia of a free body too few digits.
+// At this ratio of stiffness to inertia the inertia of a free body has too few digits.
 #define LOST_INERTIA 1e13
 
 // The parts of the step filter, in order, and possible remedies.
 typedef enum Filter { FILTER_INVERSION, FILTER_CCD, FILTER_LINE_SEARCH, FILTER_NONE } Filter;
 static const char* const advice[] = {
     [FILTER_INVERSION] = "a smaller time.step, a finer mesh there or another material may help",
-    [FILTER_CCD] = "may help; so does more room, where a prescribed motion squeezes something in",
+    [FILTER_CCD] = "may help; so may more room if a prescribed motion squeezes a body",
     [FILTER_LINE_SEARCH] = "a smaller time.step or a larger solver.tolerance may help",
     [FILTER_NONE] = ("a larger solver.max_iterations or solver.tolerance, or a smaller time.step "
                      "may help"),
@@ -112,7 +112,7 @@ static bool is_crowded(const NoliModel* model) {
   return model->rest_gap.distance < model->problem.dhat;
 }
 
-// The first remedy where a body pushes itself apart.
+// The first remedy if a body pushes itself apart.
 static void add_rest_gap(const NoliModel* model, char text[512]) {
   size_t used = strlen(text);
   if (is_crowded(model)) {
@@ -142,7 +142,7 @@ void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, cha
     return;
   }
 
-  // what bounded the step
+  // the bound on the step
   noli_sim_name_blocker(sim, &sim->stage->record.blocker, by);
   switch (filter) {
   case FILTER_INVERSION:
@@ -189,7 +189,7 @@ static double stiffness_ratio(const NoliSim* sim, int32_t body) {
              : 0.0;
 }
 
-// Where inertia is lost to rounding, nothing holds a free body.
+// If inertia is lost to rounding, nothing holds a free body.
 static void describe_lost_inertia(const NoliSim* sim, char text[512]) {
   double most = 0.0;
   int32_t stiffest = 0;

@@ -19,12 +19,12 @@
   X(v_before, double, n_before) /* m/s, one step ago */                                            \
   X(past, int64_t, n_past)      /* 1: the three above belong to x, v */                            \
   X(time, double, 1)            /* s */                                                            \
-  X(origin, double, 1)          /* s, since when steps have the present length */                  \
-  X(origin_step, int64_t, 1)    /* which step that was */                                          \
+  X(origin, double, 1)          /* s, start of the first step of this length */                    \
+  X(origin_step, int64_t, 1)    /* number of that step */                                          \
   X(kappa, double, 1)           /* barrier stiffness at the end of the last step, by h_e^2 */      \
   X(step, int64_t, 1)           /* steps done */                                                   \
   X(parts, int64_t, 1)          /* of the last step; 1 if it was not divided */                    \
-  X(held, int64_t, 1)       /* last steps in a row that held prescribed nodes at their start */    \
+  X(held, int64_t, 1)       /* last consecutive steps that held prescribed nodes at their start */ \
   X(frame, double, n_frame) /* of all blocks, at x: directors of rods, fem/twist.h */              \
   X(ended, int64_t, n_ends) /* 1: this motion has ended */                                         \
   X(constraint, int64_t, n_constraints)    /* keys of the active set, see active_set.h */          \
@@ -50,14 +50,14 @@ typedef struct NoliState {
   int64_t constraint_room; // capacity of the arrays of constraints
 } NoliState;
 
-// All zero, but one part. On failure the state is freed.
+// All zero, except parts = 1. On failure the state is freed.
 NOLI_WARN_UNUSED NoliStatus noli_state_create(NoliContext* context, const NoliStateSizes* sizes,
                                               NoliState* state);
 // Harmless for a state of zeros.
 void noli_state_free(NoliContext* context, NoliState* state);
 
-// Makes room for `n_constraints` constraints; never fails up to the largest former number. New ones
-// are not initialized.
+// Reserves space for `n_constraints` constraints; never fails up to the largest former number. New
+// ones are not initialized.
 NOLI_WARN_UNUSED NoliStatus noli_state_resize(NoliContext* context, NoliState* state,
                                               int64_t n_constraints);
 

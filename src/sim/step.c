@@ -149,7 +149,7 @@ static NoliStatus begin_stiffness(NoliSim* sim) {
 }
 
 // 2. move all nodes to their predicted positions, or prescribed nodes as far as contact allows.
-// Constraints let prescribed nodes start at their targets; the barrier needs a free path.
+// With constraints, prescribed nodes may start at their targets; the barrier needs a free path.
 static NoliStatus begin_motion(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   if (noli_stage_constraints(sim->stage) != NULL) {
@@ -167,8 +167,8 @@ done:
   return status;
 }
 
-// 3. to 9. minimize the incremental potential, with as many friction iterations as the scene asks
-// for.
+// 3. to 9. minimize the incremental potential, with as many friction iterations as the scene
+// requests.
 static NoliStatus solve_stage(NoliSim* sim, int32_t* friction_iterations) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;

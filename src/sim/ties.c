@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// Weights below this are rounding; those above the other limit extrapolate an element too far.
+// Weights below the first limit are rounding; those above the second extrapolate an element too
+// far.
 #define NO_WEIGHT 1e-12
 #define LARGEST_WEIGHT 2.0
 
@@ -59,9 +60,9 @@ static NoliVec3 position(const Ties* ties, int32_t vertex) {
   return noli_load3(&ties->x[3 * (int64_t)vertex]);
 }
 
-// ---- which nodes --------------------------------------------------------------------------------
+// ---- tied nodes ---------------------------------------------------------------------------------
 
-// Which bodies can be tied, and to which.
+// Verifies that a body can be tied to another one.
 static NoliStatus check_bodies(const Ties* ties, int32_t index) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = ties->model;
@@ -84,7 +85,7 @@ static NoliStatus check_bodies(const Ties* ties, int32_t index) {
              "\"%s\" to it instead",
              where, body, to);
 
-  // only the barrier and constraints support surfaces that ties keep in touch
+  // only the barrier and constraints support surfaces that ties keep in contact
   bool meet = noli_body_pairs_get(&problem->body_pairs, tie->body, tie->to);
   NOLI_CHECK(model->context,
              !meet || !ties->def->contact ||
@@ -305,7 +306,7 @@ static int32_t find_element(const Ties* ties, int32_t body, NoliVec3 p, const Pl
   while (n_stack > 0) {
     int32_t n = stack[--n_stack];
     const NoliNode* node = &forest->node[n];
-    // weights of -NO_WEIGHT are inside, too
+    // weights down to -NO_WEIGHT count as inside
     if (noli_box_distance(&forest->box[n], at) > ties->touching) {
       continue;
     }
@@ -352,7 +353,7 @@ static bool find_in_solid(const Ties* ties, int32_t body, NoliVec3 p, Place* pla
   return true;
 }
 
-// Drops weights that are rounding; the remaining ones are scaled to a sum of one.
+// Drops weights due to rounding and scales the remaining ones to a sum of one.
 static void clean(Place* place) {
   int32_t largest = 0;
   double rest = 1.0;
@@ -381,7 +382,7 @@ static NoliStatus find_place(Ties* ties, int32_t node, Place* place) {
     find_in_solid(ties, tie->to, p, place);
   }
 
-  // it must be there
+  // the place must exist
   int32_t local = node - model->vert_first[tie->body];
   NOLI_CHECK(model->context, place->facet != NOLI_NULL_INDEX || place->n == 4, NOLI_ERROR_ARGUMENT,
              "%s\"%s\" has no surface that vertex %d of \"%s\" could be bound to", where,
@@ -507,7 +508,7 @@ done:
   return status;
 }
 
-// All pairs of primitives that are closer than ties reach and have a tied vertex.
+// All pairs of primitives that are closer than the reach of ties and have a tied vertex.
 static NoliStatus attach_near(Ties* ties, double reach) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = ties->model;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A face of a tetrahedron. Its corners in ascending order find its twin.
+// A face of a tetrahedron. Its corners in ascending order identify its twin.
 typedef struct Face {
   int32_t key[3];
   int32_t cell; // of the body

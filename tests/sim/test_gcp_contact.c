@@ -370,7 +370,7 @@ static void refusals_say_what_and_where(void** state) {
 
   // the solver
   world.def.solver = "augmented_lagrangian";
-  expect_refusal(&world, NOLI_ERROR_ARGUMENT, "it brings constraints");
+  expect_refusal(&world, NOLI_ERROR_ARGUMENT, "treats contact by constraints");
   world.def.solver = NULL;
 
   // triangles of obstacles that face opposite sides: by the vertices of a mesh, and how many more

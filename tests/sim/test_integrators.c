@@ -279,14 +279,14 @@ static void combinations_without_sense_are_refused(void** state) {
   world.def.integrator = "quasi_static";
   world.body[0].angular_velocity[1] = 1.0;
   world_expect_refusal(&world,
-                       "body \"body0\": an initial velocity makes no sense with the integrator "
+                       "body \"body0\": an initial velocity has no effect with the integrator "
                        "\"quasi_static\"");
   world = world_new(1);
   world_add(&world, make_box(&world, 1, 1, 1, 1), (double[]){0, 0, 0});
   world.def.integrator = "trapezoidal_decoupled";
   world.def.solver = "augmented_lagrangian";
   world_expect_refusal(&world,
-                       "\"trapezoidal_decoupled\" is there to compare contact by the barrier");
+                       "\"trapezoidal_decoupled\" exists to compare contact by the barrier");
   world = world_new(1);
   world_add(&world, make_box(&world, 1, 1, 1, 1), (double[]){0, 0, 0});
   world.body[0].material.mass_damping = -1.0;

@@ -9,7 +9,7 @@ enum { BLOCK = 256, BLOCKS_4 = 90 };
 
 // A constraint whose factor has decayed below this is removed.
 #define MIN_GAMMA 0.01
-// Share of a gap deficit that is recovered in a time step.
+// Fraction of a gap deficit that is recovered in a time step.
 #define GAP_RECOVERY 0.1
 enum { BALANCE_SWEEPS = 10 };
 
@@ -151,7 +151,7 @@ static void keep_nodes(NoliConstraint* constraint, const int32_t vertex[4], int3
   }
 }
 
-// n . H n with the diagonal block of a node; 0 if it is prescribed, or the Hessian is not known.
+// n . H n with the diagonal block of a node; 0 if the node is prescribed or the Hessian is unknown.
 static double stiffness_along(const NoliActiveSet* set, int32_t node, NoliVec3 n) {
   if (set->diagonal.count == 0) {
     return 0.0;
@@ -191,7 +191,7 @@ static void find_nodes(const NoliActiveSet* set, const NoliConstraint* constrain
   }
 }
 
-// How far a unit force opens the constraint if each node moves independently.
+// The opening of the constraint under a unit force if each node moves independently.
 static double compliance_of(const NoliActiveSet* set, const NoliConstraint* constraint,
                             const ConstraintNodes* nodes) {
   double compliance = 0.0;
@@ -204,7 +204,7 @@ static double compliance_of(const NoliActiveSet* set, const NoliConstraint* cons
   return compliance;
 }
 
-// How far a new constraint, which does not push yet, can open with its share of the work.
+// The opening of a new constraint, which does not push yet, by its fraction of the work.
 static double affordable(const NoliActiveSet* set, double stiffness) {
   return sqrt(2.0 * set->recovery_work / (stiffness * (double)set->constraint.count));
 }
@@ -240,7 +240,7 @@ static void linearize_block(void* user, int64_t begin, int64_t end, int32_t work
     }
     keep_nodes(constraint, vertex, job->set->node.data + 4 * i);
 
-    // penalty stiffness and gap; between prescribed nodes any stiffness will do
+    // penalty stiffness and gap; between prescribed nodes the stiffness has no effect
     ConstraintNodes nodes;
     find_nodes(job->set, constraint, job->set->node.data + 4 * i, &nodes);
     double compliance = compliance_of(job->set, constraint, &nodes);
@@ -358,7 +358,7 @@ void noli_active_set_begin_step(NoliActiveSet* set) {
 }
 
 double noli_active_set_recover_gaps(NoliActiveSet* set, double most) {
-  // recovering the share s of every step takes the work s (pushing + s yielding)
+  // recovering the fraction s of every deficit takes the work s (pushing + s yielding)
   double pushing = 0.0, yielding = 0.0, share = 1.0;
   for (int64_t i = 0; i < set->constraint.count; i++) {
     const NoliConstraint* constraint = &set->constraint.data[i];
@@ -372,7 +372,7 @@ double noli_active_set_recover_gaps(NoliActiveSet* set, double most) {
     share = 2.0 * most / (pushing + sqrt(pushing * pushing + 4.0 * yielding * most));
   }
 
-  // widen the gaps by the affordable share
+  // widen the gaps by the affordable fraction
   for (int64_t i = 0; i < set->constraint.count; i++) {
     NoliConstraint* constraint = &set->constraint.data[i];
     double step = share * GAP_RECOVERY * fmax(set->delta - constraint->distance, 0.0);
@@ -418,7 +418,7 @@ static double balanced(const NoliActiveSet* set, const NoliConstraint* constrain
 }
 
 void noli_active_set_estimate_multipliers(NoliActiveSet* set, double* gradient) {
-  // begin with the gradient that the current multipliers leave
+  // begin with the gradient unbalanced by the current multipliers
   for (int64_t i = 0; i < set->constraint.count; i++) {
     NoliConstraint* constraint = &set->constraint.data[i];
     constraint->was_active = constraint->lambda > 0.0;
@@ -642,8 +642,7 @@ NoliEnergyTerm noli_active_set_term(const NoliActiveSet* set) {
 
 // ---- forces -------------------------------------------------------------------------------------
 
-// Sum of the weights of the first primitive's nodes: its sign tells whether they are pushed along
-// +n or -n.
+// Sum of the weights of the first primitive's nodes: its sign is that of their push along n.
 static double first_side(const NoliConstraint* constraint) {
   double sum = 0.0;
   for (int32_t k = 0; k < constraint->n_first; k++) {
@@ -725,7 +724,7 @@ const char* noli_active_set_defect(const NoliActiveSet* set) {
     const NoliImpact impact = {
         .kind = constraint->key.kind, .a = constraint->key.a, .b = constraint->key.b};
     NOLI_RULE(i == 0 || compare(&constraint[-1].key, &impact) < 0,
-              "active set: keys do not ascend, or one is there twice");
+              "active set: keys do not ascend, or one occurs twice");
     NOLI_RULE(constraint->lambda >= 0.0, "active set: a multiplier is negative");
     NOLI_RULE(constraint->gamma > 0.0 && constraint->gamma <= 1.0,
               "active set: a decay factor is not in (0, 1]");

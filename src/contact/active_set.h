@@ -14,14 +14,14 @@
 //  - Each constraint has its own mu: a ratio times the stiffness of the nodes that it pushes. A
 //    single mu, the largest entry of the Hessian (eq. 20), follows the stiffest body or the most
 //    crushed element, far from most constraints.
-//  - Only pairs that approach from further away must keep the full gap delta at once. A pair that
-//    enters the set with a smaller gap recovers the deficit slowly: a full recovery in one step
-//    throws surfaces apart at delta / h. The recovery is also limited by a given amount of work,
-//    because a stiff body in a narrow passage would otherwise gain energy without bound.
+//  - Only pairs that approach from further away must immediately keep the full gap delta. A pair
+//    that enters the set with a smaller gap recovers the deficit slowly: a full recovery in one
+//    step throws surfaces apart at delta / h. The recovery is also limited by a given amount of
+//    work, because a stiff body in a narrow passage would otherwise gain energy without bound.
 //  - An inactive constraint resists opening (its part of the Hessian stays) only until the end of
-//    its time step. In the paper it does until it has decayed, for 44 iterations, so that a step
-//    that ends after two iterations holds separating surfaces together: blocks on a slope lose
-//    contact, impacts gain energy. (Without any resistance the set does not settle where many
+//    its time step. In the paper it resists until it has decayed, for 44 iterations, and steps
+//    often end after two: separating surfaces are then held together, blocks on a slope lose
+//    contact, and impacts gain energy. (Without any resistance the set does not settle where many
 //    surfaces meet.)
 //
 // In a plane the pairs are vertices and segments. Two parallel segments touch at two ends: a

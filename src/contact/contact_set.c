@@ -9,8 +9,8 @@
 // The build is a count, a prefix sum and a fill over fixed blocks of items. Items are all
 // point-triangle candidates, then all edge-edge candidates, point-edge pairs in planes, then every
 // surface point against every half-space. The first pass records the close items of each block, the
-// second writes them where the prefix sum says, class by class, so that the result does not depend
-// on which worker did which block.
+// second writes them at the offsets given by the prefix sum, class by class, so that the result
+// does not depend on which worker processed which block.
 
 enum { BLOCK = 2048, PLANE_CLASS = NOLI_CONTACT_CLASSES, N_CLASS = NOLI_CONTACT_CLASSES + 1 };
 
@@ -59,7 +59,7 @@ static double max2(double a, double b) {
   return a > b ? a : b;
 }
 
-// Whether the intervals [a_min, a_max] and [b_min, b_max] lie further apart than reach.
+// Whether the intervals [a_min, a_max] and [b_min, b_max] are further apart than reach.
 static bool apart(double a_min, double a_max, double b_min, double b_max, double reach) {
   return b_min - a_max > reach || a_min - b_max > reach;
 }
@@ -115,8 +115,8 @@ static void load_nodes(const int32_t node[4], int32_t size, const double* x, Nol
 
 // Whether a feature is certainly not closer than reach, without a division: |w x e| = d |e| for a
 // point and a line, |w . n| = d |n| for a plane or two lines with normal n = u x v. The rounding
-// errors of the products are a few ulps of |u| |v| |w|; SLACK and ROUNDING leave more than enough
-// room for them, because (a + b)^2 <= (1 + SLACK) a^2 + (1 + 1 / SLACK) b^2.
+// errors of the products are a few ulps of |u| |v| |w|; SLACK and ROUNDING more than cover them,
+// because (a + b)^2 <= (1 + SLACK) a^2 + (1 + 1 / SLACK) b^2.
 static bool certainly_far(NoliPairKind kind, const NoliVec3 y[4], double reach_sqr) {
   const double SLACK = 1e-6, ROUNDING = 1e-24;
   double bound = (1.0 + SLACK) * reach_sqr;
@@ -146,7 +146,7 @@ static double offset_of(const Build* build, int32_t p, int32_t q) {
 }
 
 // Computes the gap of the active feature of a primitive pair with the vertices `pair_y`, where
-// contact->offset is known. Reports NaN as close, so that it is noticed later.
+// contact->offset is known. Reports NaN as close, so that a later check detects it.
 static bool feature_close(const Build* build, const int32_t node[4], const NoliVec3 pair_y[4],
                           NoliFeature feature, NoliContact* contact) {
   NoliVec3 y[4];
@@ -452,7 +452,7 @@ static void append_merged(NoliContactSet* set, int64_t begin, int64_t end) {
   set->key.count = set->contact.count;
 }
 
-// Allocates before the parallel passes, which cannot.
+// Allocates before the parallel passes, which must not allocate.
 static NoliStatus reserve_items(NoliContext* context, const Build* build) {
   NoliStatus status = NOLI_OK;
   NoliContactSet* set = build->set;
@@ -467,7 +467,7 @@ static NoliStatus reserve_contacts(NoliContext* context, NoliContactSet* set, in
                                    int64_t n_plane) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(context, n_raw <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
-             "%lld contacts are more than an index can count", (long long)n_raw);
+             "%lld contacts exceed the range of indices", (long long)n_raw);
   NOLI_TRY(noli_array_reserve(context, &set->raw, n_raw));
   NOLI_TRY(noli_array_reserve(context, &set->sort, 2 * n_raw));
   NOLI_TRY(noli_array_reserve(context, &set->contact, n_raw));
@@ -621,21 +621,21 @@ const char* noli_contact_set_defect(const NoliContactSet* set, int32_t n_vert) {
     for (int64_t i = first; i < set->class_first[k + 1]; i++) {
       const NoliContact* contact = &set->contact.data[i];
       NOLI_RULE(i == first || key_less(set->key.data[i - 1], set->key.data[i]),
-                "contacts: keys do not ascend, or one is there twice");
-      NOLI_RULE(set->key.data[i].index == (int32_t)i, "contacts: a key belongs to another one");
+                "contacts: keys do not ascend, or one occurs twice");
+      NOLI_RULE(set->key.data[i].index == (int32_t)i, "contacts: a key belongs to another contact");
       NOLI_RULE(contact->weight > 0.0 && !(contact->gap_sqr < 0.0) && contact->offset >= 0.0,
                 "contacts: a weight is not positive, or a squared gap or an offset negative");
       for (int v = 0; v < 4; v++) {
         NOLI_RULE(contact->node[v] == set->node.data[4 * i + v] &&
                       contact->node[v] >= NOLI_NULL_INDEX && contact->node[v] < n_vert,
-                  "contacts: a vertex is out of range, or not that of the list");
+                  "contacts: a vertex is out of range, or differs from the list");
       }
     }
   }
   for (int64_t i = 0; i < set->plane.count; i++) {
     NOLI_RULE(set->plane.data[i].node >= 0 && set->plane.data[i].node < n_vert &&
                   set->plane.data[i].node == set->plane_node.data[i],
-              "contacts: a vertex at a half-space is out of range, or not that of the list");
+              "contacts: a vertex at a half-space is out of range, or differs from the list");
   }
   return NULL;
 }

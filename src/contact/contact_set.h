@@ -1,6 +1,6 @@
 // The contact set: every pair of primitives closer than dhat, reduced to its closest features.
 //
-// How close a pair is, is its gap: the distance less the offsets of both bodies (surface.h).
+// The closeness of a pair is its gap: the distance less the offsets of both bodies (surface.h).
 //
 // A point-triangle pair becomes point-point, point-edge or point-triangle, an edge-edge pair
 // point-point, point-edge or edge-edge: the nodes that the distance depends on. In a plane the
@@ -8,10 +8,10 @@
 // primitive pairs can share a point-point or point-edge stencil; it is stored once, and its weight
 // counts them, so that the energy stays the sum over primitive pairs of [Li2020] eq. 5. Edge-edge
 // pairs inside the mollifier's zone keep their four nodes: their energy e(c) b(D) depends on all of
-// them, whatever feature is closest.
+// them, whichever feature is closest.
 //
-// Contacts are sorted by kind and key. The order depends on x alone, neither on the number of
-// threads nor on surplus candidates of the broad phase.
+// Contacts are sorted by kind and key. The order depends on x alone, not on the number of threads
+// or on surplus candidates of the broad phase.
 #pragma once
 
 #include "base/array.h"
@@ -30,7 +30,7 @@ typedef struct NoliContact {
   double weight;  // number of primitive pairs that share this closest feature
   double eps_x;   // zone of the mollifier; 0 if not mollified
   double offset;  // m, sum of both bodies' offsets
-  double gap_sqr; // at the positions the set was built for; 0 where the offset surfaces meet
+  double gap_sqr; // at the positions the set was built for; 0 if the offset surfaces meet
 } NoliContact;
 
 // Number of nodes of the first of the two primitives; they come first in `node`.
@@ -44,7 +44,7 @@ typedef struct NoliHalfSpaceContact {
   int32_t plane;
   int32_t entity[2]; // body, half-space
   double offset;     // m, of the body
-  double gap;        // m, signed: not positive where the body meets the plane
+  double gap;        // m, signed: not positive if the body meets the plane
 } NoliHalfSpaceContact;
 
 // Identifies a contact of a given surface; keys have the order of contacts.
@@ -70,7 +70,7 @@ typedef struct NoliContactSet {
   NoliPointEdges point_edges;      // in planes
   NOLI_ARRAY(uint16_t) close;      // close items of each block: position in the block
   NOLI_ARRAY(int32_t) block_close; // their number
-  NOLI_ARRAY(int64_t) block_count; // per class and block, then where the block writes
+  NOLI_ARRAY(int64_t) block_count; // per class and block, then the block's position in the output
   NOLI_ARRAY(NoliContact) raw;     // before merging
   NOLI_ARRAY(NoliContactKey) sort; // keys of `raw`, then as many as scratch for sorting
 } NoliContactSet;

@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-// Relative to the sliding: a step that changes it by less does not reverse it. Limits of 0.03 to 1
-// differ by a tenth in the number of iterations; without one, blocks that land and slide need twice
-// as many.
+// Relative to the sliding: a step that changes the sliding by less does not reverse it. With limits
+// of 0.03 to 1 the number of iterations varies by a tenth; without a limit, blocks that land and
+// slide need twice as many.
 #define SETTLED 0.3
 
-// Relative to what majorizing adds: less is rounding.
+// Relative to the increase by majorization: less is rounding.
 #define SEEN 1e-3
 
 void noli_friction_set_init(NoliFrictionSet* set) {
@@ -266,7 +266,7 @@ static void contact_block(const NoliFriction* data, int64_t i, const double* x, 
   }
 }
 
-// What the potential of a contact did along a step.
+// The change of the potential of a contact along a step.
 typedef struct Course {
   bool overshot; // it exceeds its model
   bool settled;  // the sliding has changed little: an exact Hessian will not overshoot either
@@ -373,7 +373,8 @@ void noli_friction_forces(const NoliFriction* data, const double* x, double scal
   }
 }
 
-// Sum of the weights of the first entity's nodes: its sign tells on which side the gradient acts.
+// Sum of the weights of the first entity's nodes: its sign gives the side on which the gradient
+// acts.
 static double first_side(const NoliFrictionSet* set, int64_t i) {
   Stencil stencil = stencil_of(set, i);
   double sum = 0.0;

@@ -53,14 +53,14 @@ void noli_friction_set_free(NoliContext* context, NoliFrictionSet* set);
 
 void noli_friction_set_clear(NoliFrictionSet* set);
 
-// Adds a contact if it has friction: its pair does, and lambda > 0. Fails with NOLI_NOT_FINITE if
-// lambda is not finite.
+// Adds a contact if it has friction: its pair has friction, and lambda > 0. Fails with
+// NOLI_NOT_FINITE if lambda is not finite.
 NOLI_WARN_UNUSED NoliStatus noli_friction_set_add(NoliFrictionSet* set, NoliContext* context,
                                                   const NoliContactPairs* pairs,
                                                   const NoliNormalContact* contact);
 
 // Likewise with a stencil of `size` nodes and weights, instead of those of `contact`. All contacts
-// of a set must be added by the same one of the two functions.
+// of a set must be added by the same function.
 NOLI_WARN_UNUSED NoliStatus noli_friction_set_add_stencil(
     NoliFrictionSet* set, NoliContext* context, const NoliContactPairs* pairs,
     const NoliNormalContact* contact, int32_t size, const int32_t* node, const double* weight);
@@ -73,12 +73,12 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliCo
                                                     const NoliContactPairs* pairs, const double* x,
                                                     double kappa, double dhat);
 
-// Chooses which contacts are majorized, after a Newton step from x to x_end: the Hessian of those
-// is that of a quadratic that touches the potential and is nowhere below it (the potential of every
-// law is concave in |u|^2). Its minimum never overshoots, while Newton steps with the exact Hessian
-// can oscillate around sticking. After a step that was `too_long`, and as long as any contact is
-// majorized, contacts whose potential exceeds its model are; those whose sliding has changed little
-// are exact again. `set` is data->set.
+// Chooses which contacts are majorized, after a Newton step from x to x_end: the Hessian of a
+// majorized contact is that of a quadratic that touches the potential and is nowhere below it (the
+// potential of every law is concave in |u|^2). Its minimum never overshoots, while Newton steps
+// with the exact Hessian can oscillate around sticking. After a step that was `too_long`, and as
+// long as any contact is majorized, contacts whose potential exceeds its model are majorized, and
+// those whose sliding has changed little are exact again. `set` is data->set.
 void noli_friction_majorize(NoliFrictionSet* set, const NoliFriction* data, const double* x,
                             const double* x_end, bool too_long);
 

@@ -3,10 +3,10 @@
 //   c(v) = lambda [ (mu_d + (mu_s - mu_d) g(v / v_s)) s(v; eps_v) + mu_v v ]
 //
 // is [Larionov2024] eq. 8 with one difference: the viscous part is proportional to the normal force
-// lambda, as the dry parts are, so that the unit of mu_v is s/m; in the paper it is N s/m at every
+// lambda, as the dry parts are, so that the unit of mu_v is s/m; in the paper it is N s/m for each
 // contact point. A drag independent of lambda would jump when a contact appears at dhat, and would
-// be proportional to the number of vertices in contact. This one is continuous, and sums to mu_v N
-// v for any number of points that share a normal force N.
+// be proportional to the number of vertices in contact. The law here is continuous, and sums to
+// mu_v N v for any number of points that share a normal force N.
 //
 // All functions are pure and finite at y = 0. c is linear in lambda, c(0) = 0, and c(v) / v never
 // increases with v: the potential is concave in v^2. If mu_s = mu_d and mu_v = 0, the law is

@@ -1,5 +1,5 @@
 // Friction of each body compared with the bounds of its law: sums of magnitudes over the contacts
-// of a body, so that a light body counts as much as a heavy one.
+// of a body, so that light and heavy bodies count equally.
 //
 // Forces are those of the scaled potential, as lambda is. Half-spaces have no sums.
 #pragma once

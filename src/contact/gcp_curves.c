@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdint.h>
 
-// The cubic pieces of H on [-3, 0], each expanded about the end where it is exact: H grows like
-// y^3 / 6 from its foot and approaches 1 like y^3 / 6. Less than 1e-8 above the foot it counts as
-// 0: the error, 2e-25, is below any rounding, and neighbours in one plane, which are exactly at the
-// foot if alpha = 1, stay out of contact.
+// The cubic pieces of H on [-3, 0], each expanded about the end where it is exact: H grows like y^3
+// / 6 from its foot and approaches 1 like y^3 / 6. Closer than 1e-8 to the foot it counts as 0: the
+// error, 2e-25, is below any rounding, and neighbours in one plane, which are exactly at the foot
+// if alpha = 1, stay out of contact.
 NoliCurve noli_gcp_step(double z, double alpha) {
   if (z >= 0.0) {
     return (NoliCurve){1.0, 0.0, 0.0};

@@ -14,9 +14,9 @@
 // For edges the paper has g^e = H^beta(Phi), Phi = ((v - t_1) x (v - t_2)) . edge (eq. 9), which is
 // positive only if v points into the solid. At an edge sharper than a right angle the closest point
 // need not lie in that direction: the pair would vanish on its way into contact. With eq. 17 it
-// does not: if -v is rotated towards the solid, the face that it meets first, from outside, has
-// -n_i . v > 0.
-// In directions along an edge or a face the closest point is a minimum anyway (section 5.3.3).
+// does not: if -v is rotated towards the solid, the first face that it meets, from outside, has
+// -n_i . v > 0. In directions along an edge or a face the closest point is always a minimum
+// (section 5.3.3).
 //
 // Derivatives are those of log g with respect to r and the vectors that leave the element's first
 // vertex: products become sums, and factors equal to 1 contribute nothing.

@@ -5,7 +5,7 @@
 
 enum { EVALUATE_BLOCK = 16 };
 
-// Finds everything but the normal force.
+// Finds everything except the normal force.
 static void set_closest(const NoliGcpModel* model, NoliGcpPair pair, int32_t n_body,
                         const double* x, NoliGcpNormal* normal) {
   const int32_t* body = model->surface->body;

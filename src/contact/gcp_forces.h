@@ -11,7 +11,7 @@
 #include "contact/gcp_set.h"
 #include "contact/pair_forces.h"
 
-// One pair, as friction needs it.
+// The data of a pair for friction.
 typedef struct NoliGcpNormal {
   int32_t n_vertex;
   int32_t vertex[4];   // of the elements; unused: NOLI_NULL_INDEX
@@ -27,10 +27,10 @@ typedef struct NoliGcpNormal {
   double by_d;
 } NoliGcpNormal;
 
-// Pair i of the set at x; it must act there. Half-space k is entity n_body + k.
+// Pair i of the set at x, where it must act. Half-space k is entity n_body + k.
 NoliGcpNormal noli_gcp_normal(const NoliGcp* gcp, int64_t i, int32_t n_body, const double* x);
 
-// Where it acts.
+// The points at which it acts.
 NoliContactPlace noli_gcp_place(const NoliGcpNormal* normal, const double* x);
 
 // Whether there is friction between the two sides of pair i.

@@ -4,8 +4,8 @@
 // The residual acts at the vertices of the two elements of a pair. Its Jacobian also has columns
 // for the rings of both, because the normal force lambda = -P p' / p depends on them:
 //   d lambda / dx_j = by_value dP/dx_j + by_d w_j n.
-// So stencils are those of the set (contact/gcp_set.h), and this is a separate term instead of a
-// NoliForceTerm of four nodes.
+// Therefore the stencils are those of the set (contact/gcp_set.h), and this is a separate term
+// instead of a NoliForceTerm of four nodes.
 #pragma once
 
 #include "contact/gcp_forces.h"

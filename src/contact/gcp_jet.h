@@ -2,7 +2,7 @@
 //
 // Every direction term of [Huang2025] is a scalar function of at most four vectors: the vector
 // between the closest points, and edges that leave a vertex. All of them are built from cosines of
-// two vectors by the chain rule, so that only two functions need derivatives by hand.
+// two vectors by the chain rule, so that only two functions need hand-written derivatives.
 #pragma once
 
 #include "math/mat3.h"
@@ -17,7 +17,7 @@ typedef struct NoliJet {
   bool second; // whether there is a Hessian
   double value;
   double gradient[NOLI_JET_MAX];
-  double hessian[NOLI_JET_MAX][NOLI_JET_MAX]; // the first n rows and columns count
+  double hessian[NOLI_JET_MAX][NOLI_JET_MAX]; // only the first n rows and columns are used
 } NoliJet;
 
 // The cosine of the angle between vectors a and b, a != b, of the `n_vector` in u. Without `second`

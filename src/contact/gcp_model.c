@@ -44,8 +44,8 @@ typedef struct Spokes {
   int32_t n_feature;
 } Spokes;
 
-// Edges on features have the given width L, which does not shrink with the mesh; others are as wide
-// as they are long ([Huang2025] section 5.3.6).
+// Edges on features have the given width L, which does not shrink with the mesh; the width of other
+// edges is their length ([Huang2025] section 5.3.6).
 static void weigh_edges(NoliGcpModel* model, const double* X, Spokes* spokes) {
   const NoliSurface* s = model->surface;
   double width = model->parameters.length;

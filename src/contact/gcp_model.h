@@ -26,11 +26,11 @@ typedef struct NoliGcpParameters {
 
 typedef struct NoliGcpModel {
   NoliGcpParameters parameters;
-  const NoliSurface* surface; // borrowed, as all const members
+  const NoliSurface* surface; // borrowed, like all const members
   const NoliRings* rings;
   const NoliHalfSpace* half_spaces;
   int32_t n_half_spaces;
-  const NoliBodyPairs* pairs; // which bodies meet which half-spaces; NULL: all do
+  const NoliBodyPairs* pairs; // the bodies and half-spaces that may touch; NULL: all may
   double* vert_weight;        // (n_vert) m^2; 0 where the potential does not act
   double* edge_weight;        // (n_edge)
   double* tri_weight;         // (n_tri)

@@ -435,7 +435,7 @@ typedef struct Parts {
   double* rows;     // (3 x 3 n_node)
   double* gradient; // (3 n_node)
   double* matrix;   // (3 n_node x 3 n_node)
-  double* dense;    // as large, for the part that is projected
+  double* dense;    // of the same size, for the part that is projected
   double* eigen;
 } Parts;
 

@@ -39,7 +39,7 @@ typedef struct NoliGcpPair {
 // distance if the value is not 0.
 double noli_gcp_pair_value(const NoliGcpModel* model, NoliGcpPair pair, const double* x, double* d);
 
-// M g_G g_H of a pair, 0 if it does not act: how much it counts as contact.
+// M g_G g_H of a pair, 0 if it does not act: its weight as a contact.
 double noli_gcp_pair_factor(const NoliGcpModel* model, NoliGcpPair pair, const double* x);
 
 // Vertices of the elements themselves, those of the first element first. Returns their number.

@@ -1,5 +1,5 @@
 // The geometric contact potential of a triangle mesh, for users of the library: the mesh is the
-// only body of a scene that contains nothing else but half-spaces.
+// only body of a scene that otherwise contains only half-spaces.
 #include "noli/gcp.h"
 
 #include "base/parallel.h"

@@ -33,13 +33,13 @@ void noli_gcp_set_free(NoliContext* context, NoliGcpSet* set) {
   free_scratch(context, set);
 }
 
-// -- which pairs act
+// -- active pairs
 
 // A candidate of a vertex and a face represents seven pairs: with the face, its edges, its
 // vertices.
 enum { N_OF_FACE = 7 };
 
-// Pair k of candidate (v, t). Returns false if another candidate finds this pair.
+// Pair k of candidate (v, t). Returns false if another candidate provides this pair.
 static bool pair_of_face(const NoliGcpModel* model, int32_t v, int32_t t, int k,
                          NoliGcpPair* pair) {
   const NoliRings* rings = model->rings;
@@ -77,7 +77,7 @@ static bool shares_vertex(const int32_t* a, int na, const int32_t* b, int nb) {
   return false;
 }
 
-// A NaN value acts, too, so that it is noticed.
+// A pair with a NaN value also acts, so that a later check detects it.
 static bool acts(const NoliGcpModel* model, NoliGcpPair pair, const double* x) {
   double d;
   return !(noli_gcp_pair_value(model, pair, x, &d) <= 0.0);
@@ -359,7 +359,7 @@ done:
 
 // -- evaluation
 
-// There is scratch for each thread, so that one is always free.
+// There is one scratch for each thread, so one is always free.
 NoliGcpScratch* noli_gcp_set_claim(const NoliGcpSet* set) {
   for (int32_t i = 0;; i = i + 1 < set->n_scratch ? i + 1 : 0) {
     if (!atomic_flag_test_and_set_explicit(&set->scratch[i].used, memory_order_acquire)) {
@@ -403,7 +403,7 @@ void noli_gcp_evaluate(const void* gcp, const double* x, int64_t begin, int64_t 
       continue;
     }
 
-    // derivatives go straight to the output
+    // derivatives are written directly to the output
     int64_t node = set->first.data[i], block = set->first_block.data[i];
     const NoliGcpStencil stencil = noli_gcp_set_stencil(set, i);
     const NoliGcpResult result = {.gradient = gradient ? out->gradient + 3 * node : NULL,
@@ -515,8 +515,8 @@ done:
 
 // -- validation
 
-// Candidates are sorted by their first element, so that a pair that is there twice is among the
-// neighbours with the same one.
+// Candidates are sorted by their first element, so a duplicate pair is among the neighbours with
+// the same first element.
 static bool is_repeated(const NoliGcpSet* set, int64_t i) {
   const NoliGcpPair* pair = &set->pair.data[i];
   for (int64_t j = i - 1; j >= 0 && set->pair.data[j].element[0] == pair->element[0]; j--) {
@@ -538,7 +538,7 @@ static const char* stencil_defect(const NoliGcpSet* set, int64_t i, int32_t n_ve
               "geometric pairs: a vertex is out of range");
     for (int32_t b = 0; b < a; b++) {
       NOLI_RULE(stencil.node[b] != stencil.node[a],
-                "geometric pairs: a vertex is twice in a stencil");
+                "geometric pairs: a vertex occurs twice in a stencil");
     }
   }
   for (int32_t s = 0; s < stencil.n_slot; s++) {
@@ -566,9 +566,10 @@ const char* noli_gcp_set_defect(const NoliGcpSet* set, int32_t n_vert) {
             "geometric pairs: the lists do not hold all of them");
   for (int64_t i = 0; i < n; i++) {
     const NoliGcpPair* pair = &set->pair.data[i];
-    NOLI_RULE((unsigned)pair->kind < NOLI_GCP_KINDS, "geometric pairs: one has no kind");
-    NOLI_RULE(!is_repeated(set, i), "geometric pairs: one is there twice");
-    NOLI_RULE(!(set->d.data[i] < set->min_distance), "geometric pairs: one is closer than all");
+    NOLI_RULE((unsigned)pair->kind < NOLI_GCP_KINDS, "geometric pairs: a pair has no kind");
+    NOLI_RULE(!is_repeated(set, i), "geometric pairs: a pair occurs twice");
+    NOLI_RULE(!(set->d.data[i] < set->min_distance),
+              "geometric pairs: a pair is closer than the minimum");
     const char* defect = stencil_defect(set, i, n_vert);
     NOLI_RULE(defect == NULL, defect);
     count[pair->kind]++;

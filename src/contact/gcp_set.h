@@ -2,7 +2,7 @@
 //
 // Each pair is found once: a vertex and a face from their candidate; a vertex and an edge from the
 // vertex and the face that runs along the edge; two vertices from the lower one and the first face
-// of the other. Each of these candidates is as close as the pair or closer, so that none is missed.
+// of the other. Each of these candidates is at most as far apart as the pair, so no pair is missed.
 // In a plane a vertex and an edge come from a pair of edges (collide/point_edge.h), two vertices
 // from the lower one and the edge that leaves the other. Pairs within one face are left out because
 // they never act: the vector between them lies in the face, where the distance decreases.
@@ -38,7 +38,7 @@ typedef struct NoliGcpSet {
   int64_t scratch_size;            // of the largest stencil
   NoliGcpScratch* scratch;         // (n_scratch)
   int32_t n_scratch;
-  NOLI_ARRAY(uint8_t) mask;   // which pairs of each candidate act
+  NOLI_ARRAY(uint8_t) mask;   // active pairs of each candidate
   NoliPointEdges point_edges; // of the candidates, in a plane
 } NoliGcpSet;
 
@@ -47,13 +47,13 @@ void noli_gcp_set_free(NoliContext* context, NoliGcpSet* set);
 
 // Replaces the set by all pairs with a positive value at x (n_vert x 3). The candidates must
 // contain every vertex and face and every two edges closer than model->max_eps; those of bodies
-// that are not closed are skipped. Allocates only if the set is larger than ever before.
+// that are not closed are skipped. Allocates only if the set exceeds all previous sizes.
 NOLI_WARN_UNUSED NoliStatus noli_gcp_set_build(NoliGcpSet* set, NoliContext* context,
                                                const NoliGcpModel* model,
                                                const NoliCandidates* candidates, const double* x,
                                                int32_t n_threads);
 
-// What is wrong with a set over n_vert vertices (base/validate.h).
+// Validator of a set over n_vert vertices (base/validate.h).
 const char* noli_gcp_set_defect(const NoliGcpSet* set, int32_t n_vert);
 
 // The stencil of pair i.

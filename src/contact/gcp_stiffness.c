@@ -94,7 +94,7 @@ double noli_gcp_stiffness_update(const NoliStiffness* stiffness, double kappa,
     if (d >= close && (d >= crushed || !blocked)) {
       continue;
     }
-    // more stiffness cannot open pairs whose factors vanish, and slows down everything else
+    // more stiffness cannot open pairs whose factors vanish, and slows down the rest of the solve
     if (noli_gcp_pair_factor(model, pair, x) < BORDER) {
       continue;
     }

@@ -1,5 +1,5 @@
 // The adaptive support of [Huang2025] section 5.3.4: the support of each vertex is so small that no
-// pair acts in the rest configuration, however large eps_target is.
+// pair acts in the rest configuration, for any eps_target.
 #pragma once
 
 #include "collide/broad_phase.h"
@@ -17,9 +17,9 @@ typedef struct NoliGcpSetup {
 
 // Reduces the supports of `model`, which are eps_target at first: that of a vertex to half the
 // distance of the nearest pair that acts at X (n_vert x 3) and whose elements contain it, those of
-// edges and faces to the smallest one of their vertices. If surfaces touch at X the support is 0
-// and nothing would keep them apart: the caller must reject a setup with a touching vertex. Fails
-// as noli_broad_phase_find, and with NOLI_ERROR_MEMORY.
+// edges and faces to the smallest one of their vertices. If surfaces touch at X, the support is 0
+// and no force would keep them apart: the caller must reject a setup with a touching vertex. Fails
+// like noli_broad_phase_find, and with NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_gcp_adapt_support(NoliContext* context, NoliGcpModel* model,
                                                    NoliBroadPhase* broad_phase,
                                                    const NoliBodyPairs* pairs, const double* X,

@@ -300,7 +300,7 @@ NoliVec3 noli_patch_average(const NoliPatch* patch, const NoliPatchValue* value,
   return sum;
 }
 
-// Adds what one triangle contributes to the sums over triangles.
+// Adds the contribution of a triangle to the sums over triangles.
 static void add_to_nodes(const NoliPatch* patch, const NoliPatchValue* value, const double* x_hat,
                          int32_t t, const Piece* piece, NoliPatchNode* node) {
   PieceHessian hessian = piece_hessian(piece, value->d);
@@ -349,8 +349,8 @@ typedef struct NodeParts {
   double weight;
 } NodeParts;
 
-// There is no memory besides the blocks: those of row 0 hold the parts of their column until they
-// are overwritten.
+// The blocks are the only memory: those of row 0 hold the parts of their column until they are
+// overwritten.
 static NodeParts parts_at(double* blocks, int32_t n_node, int32_t b) {
   const double* kept = block_at(blocks, n_node, 0, b);
   return (NodeParts){noli_load3(kept), noli_load3(kept + 3), kept[6]};

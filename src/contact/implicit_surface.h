@@ -6,7 +6,7 @@
 // with the centroids c_t and the vector areas A_t (normal times area) of the triangles whose
 // centroid is closer to p than R. This is Shepard's interpolation of the planes of the triangles,
 // weighted by area: a triangle without area has no influence and needs no normal. The weights have
-// two continuous derivatives, and so has d if at least one triangle is in range.
+// two continuous derivatives, and so does d if at least one triangle is in range.
 //
 // If the triangles lie in one plane, d is the distance from it. For a sphere of radius r, the
 // radius of the level set d = 0 differs by about R^2 / (10 r): second order in the length of edges.
@@ -51,8 +51,8 @@ void noli_patch_gradient(const NoliPatch* patch, const NoliPatchValue* value, do
                          int32_t n_node, double* gradient);
 
 // Weights of the nodes in the velocity of p relative to the surface: 1 for p and, for the others,
-// minus their share of the average velocity of the triangles, each with its weight in d. They sum
-// to 0, so that forces that act with these weights conserve momentum.
+// minus their contribution to the average velocity of the triangles, each with its weight in d.
+// They sum to 0, so that forces that act with these weights conserve momentum.
 void noli_patch_weights(const NoliPatch* patch, const NoliPatchValue* value, int32_t n_node,
                         double* weight);
 
@@ -61,8 +61,8 @@ void noli_patch_weights(const NoliPatch* patch, const NoliPatchValue* value, int
 NoliVec3 noli_patch_average(const NoliPatch* patch, const NoliPatchValue* value,
                             const double* x_hat);
 
-// What the derivatives of friction need of a node: the row of p in the Hessian of d, and how the
-// averaged motion changes with the weights.
+// Data of a node for the derivatives of friction: the row of p in the Hessian of d, and the
+// derivatives of the averaged motion by the weights.
 typedef struct NoliPatchNode {
   double weight;        // of noli_patch_weights
   NoliVec3 by_d;        // gradient of d by the node
@@ -75,9 +75,9 @@ typedef struct NoliPatchNode {
 void noli_patch_nodes(const NoliPatch* patch, const NoliPatchValue* value, const double* x_hat,
                       int32_t n_node, NoliPatchNode* node);
 
-// The gradient of w |A| / 3 of triangle t of the patch by p and by its three vertices, which is
-// what it adds to the weights of each of these vertices, times minus the sum, at a constant sum.
-// Zeros if it is out of range.
+// The gradient of w |A| / 3 of triangle t of the patch by p and by its three vertices: the
+// contribution of the triangle to the gradient of the weight of each vertex, times minus the sum,
+// at a constant sum. Zeros if the triangle is out of range.
 void noli_patch_share_gradient(const NoliPatch* patch, int32_t t, NoliVec3 gradient[4]);
 
 // Blocks (noli_stencil_block of n_node nodes) of the Hessian of b(d) with b' = `first` and

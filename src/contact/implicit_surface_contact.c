@@ -17,7 +17,8 @@ enum { POINT_BLOCK = 64, TRIANGLE_BLOCK = 1024, STACK_SIZE = 64 };
 #define RADIUS_LARGEST 1.5
 #define RADIUS_DELTA 2.0
 
-// Triangles of the own body that are closer at rest than this times the radius are neighbours.
+// Triangles of the vertex's own body are its neighbours if they are closer at rest than this times
+// the radius.
 #define NEIGHBOUR_RADII 2.0
 
 struct NoliImplicitSurfaceSearch {
@@ -31,12 +32,12 @@ struct NoliImplicitSurfaceSearch {
   double* radius;      // (n_body)
   double* normal;      // (n_vert x 3) sums of areas at the vertices of bodies that touch themselves
   double* rest_normal; // (n_vert x 3) likewise at rest
-  bool has_self;       // some body does
+  bool has_self;       // some body touches itself
   bool* unclear;       // (n_vert) the own body is closer than delta at rest, also across a gap
   NoliForest forest;   // a tree for each body; items are triangles
   NoliBox* box;        // (n_tri) of the centroids, by place
   double* centroid;    // (n_tri x 3)
-  NoliBox* body_box;   // (n_body) of what a body's vertices may touch, or of what may touch it
+  NoliBox* body_box;   // (n_body) of a body's vertices and the reach of its surface
   NoliBodyTree near;   // rows of the bodies that may touch
 };
 
@@ -352,8 +353,8 @@ static bool look(View* view, int32_t body, double delta) {
 }
 
 // Finds vertices that the rest shape would push: its triangles are too large for the gap that they
-// face. Rest shapes carry no contact force: these vertices touch only what is far from them at
-// rest.
+// face. Rest shapes carry no contact force: these vertices touch only triangles that are far from
+// them at rest.
 static void find_unclear(NoliImplicitSurfaceSearch* search, double delta) {
   const NoliSurface* surface = search->surface;
   if (!search->has_self) {
@@ -414,7 +415,7 @@ static bool has_ended(const BuildJob* job, const NoliImplicitSurfaceContact* kep
 }
 
 // Whether the i-th point is in contact with a body, through the triangles that it keeps or, if it
-// keeps none, through those that it sees.
+// keeps none, through those in its view.
 static bool touches_body(const BuildJob* job, int64_t i, int32_t body, View* view) {
   const NoliImplicitSurfaceContact* kept = kept_contact(job, i, body);
   view->ended = false;
@@ -521,7 +522,7 @@ static void write_body_contact(const BuildJob* job, int64_t i, int32_t body, int
   set->contact.data[c].d = view->ended ? job->delta : noli_patch_value(&patch).d;
 }
 
-// Writes the contacts of points begin..end to the places that the counts assign.
+// Writes the contacts of points begin..end to the places given by the counts.
 static void write_contacts(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const BuildJob* job = user;
@@ -636,8 +637,8 @@ done:
   return status;
 }
 
-// Boxes of the vertices of bodies and of what is within the radius of their triangles. Floats next
-// to the ends make up for rounding.
+// Boxes of the vertices of bodies, and of the space within the radius of their triangles. The ends
+// are widened to adjacent floats to allow for rounding.
 static void fill_body_boxes(NoliImplicitSurfaceSearch* search, const double* x) {
   const NoliSurface* surface = search->surface;
   for (int32_t b = 0; b < surface->n_body; b++) {

@@ -2,21 +2,21 @@
 // every vertex p of a deformable body and every body or half-space that it may touch, its own body
 // included. contact/implicit_surface_penalty.h has their potential.
 //
-// This contact model guarantees nothing: there is no barrier, and only vertices are tested. A
+// This contact model gives no guarantees: there is no barrier, and only vertices are tested. A
 // vertex that penetrates a surface by less than the radius of the surface is pushed out again; one
-// that goes deeper, or through a thin part to the other side, is lost or pushed out there. Edges
-// may cross between vertices.
+// that penetrates deeper is lost; one that passes through a thin part may be pushed out on the
+// other side. Edges may cross between vertices.
 //
 // The surface seen from p consists of the triangles whose centroid is closer than the radius and
-// whose normal is within 120 degrees of that of the triangle closest to p: the sheet at p. So the
+// whose normal is within 120 degrees of that of the triangle closest to p: the sheet at p. Thus the
 // back of a plate does not cancel its front; at ridges sharper than that, d jumps.
 //
-// Of its own body a vertex sees only what faces it: the outward normals of the vertex and of the
-// closest triangle enclose more than 90 degrees. Triangles that are closer than twice the radius at
-// rest are its neighbourhood, which elasticity keeps apart, unless they already face it across a
-// gap there.
+// A vertex touches only those parts of its own body that face it: the outward normals of the vertex
+// and of the closest triangle enclose more than 90 degrees. Triangles that are closer than twice
+// the radius at rest are its neighbourhood, which elasticity keeps apart, unless they already face
+// it across a gap there.
 //
-// Open sheets have no inside. Their vertices are tested, their surface is not.
+// Open sheets have no inside: their vertices are tested, but their surface is not.
 #pragma once
 
 #include "base/array.h"
@@ -85,10 +85,10 @@ NOLI_WARN_UNUSED NoliStatus noli_implicit_surface_contacts_build(NoliImplicitSur
                                                                  const double* x, double delta,
                                                                  bool whole, int32_t n_threads);
 
-// Replaces the set by the contacts of another set with their triangles, whatever their distance is
-// at x: while triangles stay the same, d does not jump. A contact none of whose triangles is in
-// range has ended, and remains so. `others`: adds contacts of other vertices, or of the same ones
-// with other surfaces, if d < delta.
+// Replaces the set by the contacts of another set with their triangles, regardless of their
+// distance at x: while triangles stay the same, d does not jump. A contact ends for good once none
+// of its triangles is in range. `others`: adds contacts of other vertices, or of the same ones with
+// other surfaces, if d < delta.
 NOLI_WARN_UNUSED NoliStatus noli_implicit_surface_contacts_keep(
     NoliImplicitSurfaceContactSet* set, NoliContext* context, NoliImplicitSurfaceSearch* search,
     const double* x, double delta, const NoliImplicitSurfaceContactSet* kept, bool others,

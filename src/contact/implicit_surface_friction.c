@@ -54,7 +54,7 @@ static NoliMat3 tangent_projection(NoliVec3 n) {
   return noli_sub33(noli_identity3(), noli_outer33(n, n));
 }
 
-// dF/dx_j, from what the patch knows of node j.
+// dF/dx_j, from the data of node j in the patch.
 static NoliMat3 force_by_node(const Rubbing* of, const NoliPatchNode* node, bool basis) {
   const NoliSliding* sliding = &of->sliding;
   const NoliVec3 n = sliding->n;
@@ -116,7 +116,7 @@ static void write_jacobian(const Rubbing* of, NoliPatchNode* node, bool basis, d
     }
   }
 
-  // the share of each triangle in the weights of its vertices
+  // the contribution of each triangle to the weights of its vertices
   const NoliPatch* patch = &of->here.patch;
   for (int32_t t = 0; basis && n_node > 1 && t < patch->n_triangle; t++) {
     NoliVec3 gradient[4];
@@ -146,7 +146,7 @@ static void find_nodes(const NoliImplicitSurfaceFriction* data, int64_t c, const
 static void write_residual(const Rubbing* of, int32_t n_node, double* residual) {
   NoliVec3 F = noli_sliding_force(&of->sliding, &of->law);
 
-  // the weights stand at the start until they are overwritten, the last one first
+  // the weights are stored at the start until they are overwritten, the last one first
   double* weight = residual;
   weight[0] = 1.0;
   if (n_node > 1) {

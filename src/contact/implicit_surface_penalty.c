@@ -18,7 +18,7 @@ NoliImplicitSurfaceHere noli_implicit_surface_here(const NoliImplicitSurfacePena
     here.value.gradient = plane->normal;
     here.value.sum = 1.0;
   }
-  // nothing acts if no triangle is in range
+  // no force acts if no triangle is in range
   double d = here.value.sum == 0.0 || contact->ended ? data->delta : here.value.d;
   here.b = noli_penalty(d, data->delta, data->kappa);
   return here;
@@ -83,7 +83,7 @@ static void evaluate_penalty(const void* user, const double* x, int64_t begin, i
 }
 
 NoliEnergyTerm noli_implicit_surface_penalty_term(const NoliImplicitSurfacePenalty* data) {
-  // without contacts there may be no offsets; then any size will do
+  // without contacts there may be no offsets; the size is then irrelevant
   const NoliImplicitSurfaceContactSet* set = data->set;
   return (NoliEnergyTerm){.name = "surface penalty",
                           .data = data,

@@ -15,8 +15,8 @@ typedef struct NoliImplicitSurfacePenalty {
   double kappa; // of the scaled potential: J s^2 / m^2
 } NoliImplicitSurfacePenalty;
 
-// A contact at x: the distance with its derivative by the vertex. Nothing acts, b is 0, where no
-// triangle is in range. The patch is empty for a half-space.
+// A contact at x: the distance with its derivative by the vertex. b is 0 if no triangle is in
+// range. The patch is empty for a half-space.
 typedef struct NoliImplicitSurfaceHere {
   NoliPatch patch;
   NoliPatchValue value;
@@ -26,7 +26,7 @@ typedef struct NoliImplicitSurfaceHere {
 NoliImplicitSurfaceHere noli_implicit_surface_here(const NoliImplicitSurfacePenalty* data,
                                                    const double* x, int64_t c);
 
-// Where a contact acts: its vertex, and a point on the surface.
+// The points at which a contact acts: its vertex, and a point on the surface.
 NoliContactPlace noli_implicit_surface_place(const NoliImplicitSurfaceContact* contact,
                                              const NoliImplicitSurfaceHere* here, const double* x);
 

@@ -2,11 +2,10 @@
 //
 // The energy of a contact is kappa weight [e(c)] b(g^2), with the gap g = d - xi between surfaces
 // at the sum xi of the offsets of both bodies. Deviation from [Li2021] eq. 13, b(d^2 - xi^2) with a
-// range of dhat^2 + 2 dhat xi: forces then depend on the offset, as 2 xi / g where it is large, and
+// range of dhat^2 + 2 dhat xi: its forces depend on the offset, as 2 xi / g for large offsets, and
 // so would every rule for kappa. Here the force at a gap is that of bodies without offsets. Closest
-// points are recomputed at the x of
-// the evaluation, for the stored kind: a term is exact at the positions of its set and meant for
-// positions close to them.
+// points are recomputed at the x of the evaluation, for the stored kind: a term is exact at the
+// positions of its set and meant for positions close to them.
 #pragma once
 
 #include "contact/contact_set.h"
@@ -41,11 +40,11 @@ NoliClosest noli_contact_closest(const NoliContact* contact, const double* x, do
 // where `weight` includes the mollifier. NaN for G <= 0.
 double noli_contact_normal_force(const NoliBarrier* data, double weight, double gap_sqr);
 
-// Adds the contact force -gradient / scale to each vertex of `force` (n_vert x 3).
-// `scale` is h_e^2 where the potential is the scaled one of a time step: then these are newtons.
+// Adds the contact force -gradient / scale to each vertex of `force` (n_vert x 3). `scale` is h_e^2
+// if the potential is the scaled one of a time step: the forces are then in newtons.
 void noli_contact_forces(const NoliBarrier* data, const double* x, double scale, double* force);
 
-// Where the contact of a vertex with a half-space acts.
+// The points at which the contact of a vertex with a half-space acts.
 NoliContactPlace noli_half_space_place(const NoliBarrier* data, const NoliHalfSpaceContact* contact,
                                        const double* x);
 

@@ -87,7 +87,7 @@ static void add_force(const NoliPairForce* pair, int32_t on, NoliVec3 force, dou
   }
 }
 
-// Appends a contact without forces, if contacts are listed; `*info` is NULL else.
+// Appends a contact without forces, if contacts are listed; otherwise `*info` is NULL.
 static NoliStatus list_contact(NoliPairForces* forces, NoliContext* context,
                                const NoliContactPlace* place, NoliContactInfo** info) {
   NoliStatus status = NOLI_OK;
@@ -154,7 +154,7 @@ static int compare_places(const NoliContactInfo* a, const NoliContactInfo* b) {
   return 0;
 }
 
-// By place, then what has a gap first: the present normal contact.
+// By place; at the same place, contacts with a gap first: the current normal contact.
 static int compare(const void* one, const void* other) {
   const NoliContactInfo *a = one, *b = other;
   int order = compare_places(a, b);

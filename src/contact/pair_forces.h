@@ -1,12 +1,12 @@
-// Forces of contacts: resultants between entities, bodies and half-spaces, and, if they are asked
-// for, a list of all contacts.
+// Forces of contacts: resultants between entities, bodies and half-spaces, and, if requested, a
+// list of all contacts.
 #pragma once
 
 #include "base/array.h"
 #include "math/vec3.h"
 #include "noli/types.h"
 
-// Where a contact acts.
+// The points at which a contact acts.
 typedef struct NoliContactPlace {
   int32_t entity[2];
   int32_t vertex[4]; // of both primitives; unused ones, NOLI_NULL_INDEX, last
@@ -18,7 +18,7 @@ typedef struct NoliContactPlace {
 NoliContactPlace noli_contact_place(const int32_t entity[2], int32_t n_first, int32_t size,
                                     const int32_t* vertex, const double* weight, const double* x);
 
-// A vertex and a point, whose vertices, if it has any, are not named.
+// A vertex and a point, whose vertices, if it has any, are not listed.
 NoliContactPlace noli_contact_place_of_vertex(const int32_t entity[2], int32_t vertex,
                                               const double* x, NoliVec3 point);
 
@@ -47,6 +47,6 @@ NOLI_WARN_UNUSED NoliStatus noli_pair_forces_add_friction(NoliPairForces* forces
                                                           const NoliContactPlace* place,
                                                           NoliVec3 force);
 
-// Sorts the contacts by entities and vertices, and unites normal and friction forces of the same
-// vertices: lagged friction has contacts of its own.
+// Sorts the contacts by entities and vertices, and merges normal and friction forces of the same
+// vertices: lagged friction has separate contacts.
 void noli_pair_forces_unite(NoliPairForces* forces);

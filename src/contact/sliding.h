@@ -29,7 +29,8 @@ typedef struct NoliSliding {
   double lambda;
 } NoliSliding;
 
-// Begins with the nodes `node` (size) at x and their closest points; the caller sets n and lambda.
+// Initializes with the nodes `node` (size) at x and their closest points; the caller sets n and
+// lambda.
 NoliSliding noli_sliding_begin(int32_t size, const int32_t* node, const NoliClosest* closest,
                                const double* x, const double* x_hat);
 

@@ -6,10 +6,9 @@
 typedef struct NoliStiffness {
   double min;
   double max;
-  double close_d_sqr; // pairs closer than this (squared) must not come closer: (1e-9 l)^2
-  double limit;       // of kappa for crushed pairs
-  double
-      crushed_d_sqr; // pairs closer than this (squared) should open where they block: (1e-2 dhat)^2
+  double close_d_sqr;   // pairs closer than this (squared) must not come closer: (1e-9 l)^2
+  double limit;         // of kappa for crushed pairs
+  double crushed_d_sqr; // pairs closer than this (squared) should open if they block: (1e-2 dhat)^2
 } NoliStiffness;
 
 // `mean_mass` of the nodes in kg, `length` l in m. kappa_min = 1e11 m / (4 D0 b''(D0)) with
@@ -18,8 +17,8 @@ typedef struct NoliStiffness {
 // Deviation for dhat below 1e-4 l: the formula would make the barrier so stiff that it acts only
 // very close to dhat, and Newton's method would alternate between contact and no contact (a
 // collapsing arch with dhat = 1e-6 l: 1000 iterations in a step). kappa_min then uses
-// D0 = 1e-8 dhat^2, which keeps the barrier's stiffness relative to mass the same for every dhat;
-// kappa_max stays, with D0 at most dhat^2 / 100, because b'' vanishes at dhat.
+// D0 = 1e-8 dhat^2, which makes the barrier's stiffness relative to mass the same for every dhat;
+// kappa_max is unchanged, with D0 at most dhat^2 / 100, because b'' vanishes at dhat.
 NoliStiffness noli_stiffness(double mean_mass, double length, double dhat);
 
 // clamp(-(g_c . g_E) / |g_c|^2): the kappa that best balances the rest of the potential.
@@ -33,9 +32,9 @@ double noli_stiffness_initial(const NoliStiffness* stiffness, int32_t n_node,
 // the iteration has come closer.
 // Deviation: `blocked` means that CCD cut the iteration's step to less than half. If a pair is then
 // closer than dhat / 100 and does not open, kappa grows beyond the maximum, up to `limit`, so that
-// the forces that press the pair together would be balanced at dhat / 100. At gaps as small as
-// 1e-6 dhat, CCD limits sliding and rotation to the square root of gap times size, and Newton's
-// method would take thousands of iterations with the same small alpha.
+// the barrier would balance the forces on the pair at dhat / 100. At gaps as small as 1e-6 dhat,
+// CCD limits sliding and rotation to the square root of gap times size, and Newton's method would
+// take thousands of iterations with the same small alpha.
 double noli_stiffness_update(const NoliStiffness* stiffness, double kappa,
                              const NoliContactSet* before, const NoliContactSet* after,
                              bool blocked);

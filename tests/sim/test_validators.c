@@ -342,7 +342,7 @@ static void surfaces_and_contacts(void** state) {
     if (set.class_first[k + 1] - i > 1) {
       NoliContactKey second = set.key.data[i + 1];
       REFUSES(set.key.data[i + 1] = set.key.data[i], set.key.data[i + 1] = second,
-              noli_contact_set_defect(&set, 6), "there twice");
+              noli_contact_set_defect(&set, 6), "occurs twice");
     }
   }
   noli_contact_set_free(context, &set);
@@ -390,7 +390,7 @@ static void geometric_pairs(void** state) {
   int32_t node = set->node.data[0], slot = set->slot.data[0];
   double d = set->d.data[0];
   REFUSES(set->pair.data[1] = set->pair.data[0], set->pair.data[1] = second,
-          noli_gcp_set_defect(set, n_vert), "there twice");
+          noli_gcp_set_defect(set, n_vert), "occurs twice");
   REFUSES(set->count[second.kind]++, set->count[second.kind]--, noli_gcp_set_defect(set, n_vert),
           "add up");
   REFUSES(set->d.count--, set->d.count++, noli_gcp_set_defect(set, n_vert), "all of them");

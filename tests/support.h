@@ -120,12 +120,12 @@ static inline NoliContext* test_context_on(TestMemory* memory, int32_t n_threads
   return context;
 }
 
-// From now on, refuses allocation number `k`, from 1; 0: none.
+// From now on, refuses allocation number `k`, counted from 1; 0: none.
 static inline void test_refuse(TestMemory* memory, int64_t k) {
   *memory = (TestMemory){.refused = k};
 }
 
-// A path below the public data, or NULL (and a visible note) when the data is not there.
+// A path below the public data, or NULL (and a visible note) if the data is missing.
 static inline const char* test_data(const char* name, char* buffer, size_t size) {
   const char* root = getenv("NOLI_DATA");
   if (root == NULL) {
@@ -134,7 +134,7 @@ static inline const char* test_data(const char* name, char* buffer, size_t size)
   snprintf(buffer, size, "%s/%s", root, name);
   FILE* file = fopen(buffer, "rb");
   if (file == NULL) {
-    print_message("SKIPPED: %s is not there (set NOLI_DATA)\n", buffer);
+    print_message("SKIPPED: %s is missing (set NOLI_DATA)\n", buffer);
     return NULL;
   }
   fclose(file);

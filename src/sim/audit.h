@@ -1,5 +1,5 @@
-// The exact audit of a configuration: all defects that no valid state may have, whatever the
-// solver. Decides with src/collide/audit.h alone; a small gap is not a defect.
+// The exact audit of a configuration: all defects that no valid state may have, for any solver.
+// Decides with src/collide/audit.h alone; a small gap is not a defect.
 #pragma once
 
 #include "base/array.h"

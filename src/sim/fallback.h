@@ -3,9 +3,9 @@
 //
 // A solver with its own contact model may fail where the barrier does not: constraints that are
 // linearized at a safe state can lead targets around obstacles, or crush elements between each
-// other. |r| may have local minima in which implicit Newton gets stuck. In both cases the minimum
-// of the energy takes over at once. Implicit friction has no energy: lagged friction, iterated to
-// its limit if it converges, takes over after the smallest parts of the step have failed too.
+// other. |r| may have local minima in which implicit Newton gets stuck. In both cases minimization
+// of the energy takes over immediately. Implicit friction has no energy: lagged friction, iterated
+// to its limit if it converges, takes over after the smallest parts of the step have failed too.
 #pragma once
 
 #include "sim/simulation.h"

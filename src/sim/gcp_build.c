@@ -72,8 +72,8 @@ static void leave_open_to_barrier(NoliModel* model) {
   }
 }
 
-// Over the vertices of deformable bodies on the surface, whatever their order: those of proxies
-// have no inertia of their own.
+// Over the vertices of deformable bodies on the surface, regardless of their order: those of
+// proxies have no inertia of their own.
 static double mean_weight(const NoliModel* model) {
   const NoliSurface* surface = model->problem.surface;
   double sum = 0.0;

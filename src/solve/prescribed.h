@@ -35,8 +35,8 @@ void noli_prescribed_measure(NoliStage* stage);
 // nothing to give up: no motion, or given up before.
 bool noli_prescribed_give_up(NoliStage* stage, const double* x);
 
-// Gives up the targets at once and holds the nodes at their positions, because contact blocked them
-// before. Numbers the unknowns.
+// Gives up the targets immediately and holds the nodes at their positions, because contact blocked
+// them before. Numbers the unknowns.
 NOLI_WARN_UNUSED NoliStatus noli_prescribed_hold(NoliStage* stage);
 
 // Takes the nodes and targets in stage->prescribed, initially fixed, and moves stage->here->x: all

@@ -1,6 +1,6 @@
 // The unknowns of a time-step problem and its equations: the nodes to solve for, and the gradient,
-// the matrix and products of energy terms over them. A system knows terms only as lists of stencils
-// (linalg/energy_term.h).
+// the matrix and products of energy terms over them. A system accesses terms only as lists of
+// stencils (linalg/energy_term.h).
 #pragma once
 
 #include "linalg/assembly.h"

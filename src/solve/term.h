@@ -8,7 +8,7 @@
 
 typedef struct NoliStage NoliStage; // solve/stage.h
 
-// Flags, to select several at once, in the order of terms.
+// Flags, so that several can be selected together, in the order of terms.
 typedef enum NoliTermRole {
   NOLI_ROLE_INERTIA = 1 << 0,
   NOLI_ROLE_ELASTIC = 1 << 1,

@@ -2,7 +2,7 @@
 // uses.
 //
 // NOLI_MEMORY_LIMIT=BYTES refuses any request that would raise the memory in use above BYTES.
-// NOLI_REFUSE=K refuses request number K, from 1, and no other. Requests of objects that
+// NOLI_REFUSE=K refuses only request number K, counted from 1. Requests of objects that
 // NOLI_REFUSE_SPARES names (parts of the names, separated by spaces) do not count.
 // NOLI_MEMORY_LOG=FILE gets a line: at the first refusal, the caller and the size of the request;
 // if there was none, at the end, the number of requests and the peak of the memory in use.
@@ -149,7 +149,7 @@ void* aligned_alloc(size_t alignment, size_t size) {
                                                     : counted(__libc_memalign(alignment, size));
 }
 
-// The C library's own would ask in its own name.
+// The function of the C library would be counted as a request of that library.
 char* strdup(const char* text) {
   size_t size = strlen(text) + 1;
   char* copy = refuses(__builtin_return_address(0), size) ? NULL : counted(__libc_malloc(size));

@@ -30,7 +30,7 @@ static void check(NoliContext* context, int32_t most, int64_t n, const NoliPairN
   noli_pair_table_free(context, &table);
 }
 
-// Later numbers win over earlier ones, in either order of the two, also where they restore the
+// Later numbers override earlier ones, in either order of the two, also if they restore the
 // default.
 static void tables_agree_with_full_ones(void** state) {
   (void)state;
@@ -50,7 +50,7 @@ static void tables_agree_with_full_ones(void** state) {
   test_context_done(&context);
 }
 
-// A million things with one exception take bytes for the things, not for their pairs.
+// The memory for a million items with one exception grows with the items, not with their pairs.
 static void memory_grows_with_things_and_exceptions(void** state) {
   (void)state;
   enum { MANY = 1000000 };

@@ -21,7 +21,8 @@ static int32_t grid_point(const double x[3], int32_t n_side) {
   return ((int32_t)round(i) * n_side + (int32_t)round(k)) * 2 + (x[1] > 0.0 ? 1 : 0);
 }
 
-// Every grid point is a vertex once, every cell of the grid holds six tetrahedra of its corners.
+// Every grid point is exactly one vertex, and every cell of the grid has six tetrahedra of its
+// corners.
 static void assert_pattern(const NoliMesh* mesh, int32_t n_side) {
   int32_t n_cells = (n_side - 1) * (n_side - 1);
   assert_int_equal(mesh->n_vert, 2 * n_side * n_side);

@@ -69,7 +69,7 @@ static inline bool brute_is_of_triangle(const NoliSurface* surface, const int32_
 }
 
 // A lone point is an edge of zero length in scenes of thin bodies. With an edge of a triangle it is
-// no pair: it is one with the triangle.
+// not a pair; it is one with the triangle.
 static inline bool brute_is_shown_by_triangle(const NoliSurface* surface, const int32_t a[2],
                                               const int32_t b[2]) {
   bool a_point = a[0] == a[1], b_point = b[0] == b[1];
@@ -83,7 +83,7 @@ static inline bool brute_bodies_meet(const NoliSurface* surface, const NoliBodyP
 }
 
 // As noli_broad_phase_find, in quadratic time. Both find all pairs that come closer than
-// `inflation`; they may differ in pairs of which only the boxes do.
+// `inflation`; they may differ in pairs whose boxes alone come that close.
 static inline NoliStatus brute_force_find(NoliContext* context, const NoliSurface* surface,
                                           const double* x_t0, const double* x_t1, double inflation,
                                           const NoliBodyPairs* pairs, NoliCandidates* out) {

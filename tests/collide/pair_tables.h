@@ -5,8 +5,8 @@
 
 #include "collide/body_pairs.h"
 
-// Bodies (n_body x n_body) and half-spaces (n_body x n_half_spaces) that meet, by their tables;
-// NULL: all do. Released by pairs_done.
+// Bodies (n_body x n_body) and half-spaces (n_body x n_half_spaces) that may touch, by their
+// tables; NULL: all may. Released by pairs_done.
 static inline NoliBodyPairs pairs_of_tables(NoliContext* context, int32_t n_body,
                                             const uint8_t* bodies, int32_t n_half_spaces,
                                             const uint8_t* half_spaces) {

@@ -575,7 +575,7 @@ static bool shares(const int32_t* a, int n_a, const int32_t* b, int n_b) {
   return shared;
 }
 
-// Points on triangles and edges on edges, isolated points as edges: how many pairs overlap.
+// Number of overlapping pairs: points on triangles and edges on edges, isolated points as edges.
 static int64_t count_overlaps(const Scene* scene, const uint8_t* allowed) {
   const NoliSurface* s = scene->surface;
   int64_t n = 0;

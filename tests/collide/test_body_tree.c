@@ -37,7 +37,7 @@ done:
   ASSERT_OK(status);
 }
 
-// Finds pairs by the tree, and compares with all pairs. Returns how many there are.
+// Finds pairs by the tree, and compares with all pairs. Returns their number.
 static int64_t check(int32_t n, const NoliBox* box) {
   NoliContext* context = test_context(1);
   NoliBodyTree tree;
@@ -233,7 +233,7 @@ static void check_by_twos(Bodies* bodies, const NoliBodyPairs* pairs, int64_t* n
   noli_broad_phase_destroy(&broad_phase);
 }
 
-// At rest the boxes decide alone, so that brute force gives the same list.
+// At rest only the boxes decide, so brute force gives the same list.
 static void check_at_rest(Bodies* bodies, const NoliBodyPairs* pairs) {
   NoliContext* context = bodies->context;
   NoliBroadPhase* broad_phase = NULL;
@@ -283,7 +283,7 @@ static void many_bodies_are_found_as_two_are(void** state) {
 
 // ---- pairs
 
-// Immobile bodies do not meet each other; half-spaces never meet.
+// Immobile bodies do not collide with each other, and neither do half-spaces.
 static void still_bodies_meet_moving_ones_only(void** state) {
   (void)state;
   const bool still[3] = {false, true, true};

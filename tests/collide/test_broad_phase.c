@@ -10,8 +10,8 @@
 
 enum { MOST_BODIES = 12 };
 
-// Bodies of random cells. Every body has its own vertices; cells of a soup share none, cells of a
-// sheet do.
+// Bodies of random cells. Every body has its own vertices; cells of a sheet share vertices, cells
+// of a soup do not.
 typedef struct Scene {
   NoliContext* context;
   NoliSurface* surface;
@@ -210,7 +210,7 @@ static void assert_sorted(const NoliPrimitivePair* pair, int64_t n) {
   }
 }
 
-// Searches with the trees and by brute force, and compares the results. Returns the share found.
+// Searches with the trees and by brute force, and compares the results. Returns the fraction found.
 static double compare_moving(const Scene* scene, NoliBroadPhase* broad_phase, double inflation,
                              const NoliBodyPairs* pairs) {
   NoliCandidates got = {0}, all = {0};
@@ -285,8 +285,8 @@ static void random_soups_agree_with_brute_force(void** state) {
   }
 }
 
-// Rods and free points: points are edges of zero length, pairs with segments and with one another,
-// and with triangles, but not with edges of triangles. Ties take pairs out.
+// Rods and free points: points are edges of zero length; they pair with segments, each other and
+// triangles, but not with edges of triangles. Ties remove pairs.
 static void thin_bodies_agree_with_brute_force(void** state) {
   (void)state;
   TestRandom random = {7};

@@ -304,7 +304,7 @@ static void points_and_edges_stop_in_time(void** state) {
   ASSERT_NEAR(toi, 0.45, 1e-14);
 }
 
-// Pairs that only slide, or move together, are free, whatever the gap and the length of the path.
+// Pairs that only slide, or move together, are free, for any gap and length of the path.
 static void slide(const char* method) {
   double toi;
   NoliCcdOptions options = noli_default_ccd_options();
@@ -421,13 +421,14 @@ static void exact_contacts_are_never_late(void** state) {
       n_started[m] += toi[m] > 0.0;
     }
   }
-  print_message("%d exact contacts, %d with a way to go (additive), %d (inclusion)\n", 12000,
+  print_message("%d exact contacts, %d with distance left (additive), %d (inclusion)\n", 12000,
                 n_started[0], n_started[1]);
   assert_int_equal(n_late, 0);
   assert_true(n_started[0] > 6000 && n_started[1] > 6000);
 }
 
-// Both keep the same distance, so both end where the pair comes near it, within the margin.
+// Both keep the same distance, so both end within the margin of the point where the pair reaches
+// it.
 static void both_methods_agree(void** state) {
   (void)state;
   TestRandom random = {36};
@@ -458,7 +459,7 @@ static void both_methods_agree(void** state) {
   ASSERT_AT_MOST(n_apart, 0.01 * n);
 }
 
-// Whatever the budget, the answer is safe and costs no more than that.
+// For any budget the answer is safe and its cost is within the budget.
 static void few_boxes_are_safe(void** state) {
   (void)state;
   TestRandom random = {37};
@@ -497,8 +498,8 @@ static void half_spaces_have_a_closed_form(void** state) {
   ASSERT_NEAR(noli_ccd_half_space(x_t0, bad, origin, up, NULL, 1.0), 0.0, 0.0);
 }
 
-// Edges in a plane that slide along each other at a gap far below their motion: boxes run out, and
-// the answer is not 0 where additive advancement makes progress.
+// Edges in a plane that slide along each other at a gap far below their motion: the budget of boxes
+// is exhausted, but the answer is not 0 if additive advancement makes progress.
 static void boxes_that_run_out_do_not_block(void** state) {
   (void)state;
   TestRandom random = {281};

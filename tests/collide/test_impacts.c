@@ -342,7 +342,7 @@ static void options_say_how_much_of_a_gap_is_left(void** state) {
   }
 }
 
-// However often a path is retried, a small gap remains: each try uses up a tenth.
+// A small gap remains after any number of retries of a path: each one uses up a tenth.
 static void scarce_gaps_last(void** state) {
   (void)state;
   NoliCcdOptions options = noli_default_ccd_options();

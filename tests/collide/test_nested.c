@@ -157,7 +157,7 @@ static void body_in_body_is_found(void** state) {
 }
 
 // Rays cross many bodies that begin behind, around and beside their first vertices. A box is in all
-// those that contain its lowest corner.
+// boxes that contain its lowest corner.
 static void boxes_in_rows_agree_with_all_pairs(void** state) {
   (void)state;
   TestRandom random = {17};
@@ -360,7 +360,7 @@ static void add_voxels(Shapes* shapes, Voxels* voxels) {
   }
 }
 
-// How many of the eight cells around a corner are full.
+// Number of full cells among the eight around a corner.
 static int full_around(const Voxels* voxels, const int at[3]) {
   int n = 0;
   for (int i = 0; i < 8; i++) {
@@ -518,7 +518,7 @@ static void random_points_agree_with_solid_angles(void** state) {
   assert_true(n_doubtful < 20);
 }
 
-// A point is inside a tetrahedron where it is behind all four faces, to the last bit.
+// A point is inside a tetrahedron if it is behind all four faces, to the last bit.
 static void one_ulp_decides(void** state) {
   (void)state;
   TestRandom random = {13};

@@ -51,7 +51,7 @@ static void assert_watertight(NoliContext* context, const NoliProxy* proxy) {
   noli_mesh_free_array(context, &edge);
 }
 
-// x_c = X_c + W (x - X), or W x where X_node is NULL; rows of one weight 1 copy the node.
+// x_c = X_c + W (x - X), or W x if X_node is NULL; rows of one weight 1 copy the node.
 static void move_vertices(const NoliProxy* proxy, const double* X_node, const double* x,
                           double* x_c) {
   for (int64_t v = 0; v < proxy->n_vert; v++) {
@@ -149,7 +149,7 @@ static void nodes_are_copied(void** state) {
   }
 }
 
-// Where the motion is in the space, every vertex follows it: between nodes, inside and outside.
+// If the motion is in the space, every vertex follows it: between nodes, inside and outside.
 static void vertices_follow_the_body(void** state) {
   (void)state;
   TestRandom random = {4};
@@ -194,8 +194,8 @@ static void vertices_follow_the_body(void** state) {
   }
 }
 
-// Affine motions are followed on curved shapes, whatever the order of the elements: straight
-// elements carry them on any shape of their own order or lower.
+// Proxies follow affine motions on curved shapes, for any order of the elements: straight elements
+// carry them on any shape of their own order or lower.
 static void curved_places(void** state) {
   (void)state;
   TestRandom random = {5};

@@ -157,7 +157,7 @@ static void half_spaces_bound_the_bodies_they_hold(void** state) {
   options.safety = 0.8;
   NoliContext* context = test_context(1);
   NoliBodyPairs pairs = pairs_of_tables(context, 2, NULL, 2, allowed);
-  // the second half-space cuts the cloud: every body that it holds is stuck
+  // the second half-space cuts the cloud: every body on it is stuck
   for (int use = 0; use < 2; use++) {
     NoliStepBound want = {1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
     for (int32_t k = 0; k < 2 * N_VERT; k++) {

@@ -243,7 +243,7 @@ static void inactive_constraints_do_not_push(void** state) {
   pair_done(&pair);
 }
 
-// A loose constraint opens without resistance, whatever its slack, and closes against a penalty.
+// A loose constraint opens without resistance, for any slack, and closes against a penalty.
 static void loose_constraints_open_freely(void** state) {
   (void)state;
   Pair pair;

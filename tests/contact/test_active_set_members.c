@@ -1,4 +1,4 @@
-// The active set: its pairs, how it is saved, and the sum of its forces.
+// The active set: its pairs, saving and loading, and the sum of its forces.
 #include "support.h"
 
 #include "contact/active_set.h"
@@ -261,7 +261,7 @@ static void keys_of_another_scene_are_refused(void** state) {
     assert_non_null(strstr(noli_context_message(context), "does not belong"));
   }
 
-  // without half-spaces there are none to name
+  // without half-spaces a key must not refer to one
   int64_t plane = key_of(NOLI_PRIMITIVES_HALF_SPACE, 0, 0);
   ASSERT_STATUS(noli_active_set_load(&set, context, surface, 0, 1, &plane, multiplier),
                 NOLI_ERROR_ARGUMENT);

@@ -1,5 +1,5 @@
-// How the constraints of the active set change from iteration to iteration, and from step to step:
-// gaps, slacks, stiffness, multipliers, decay.
+// Updates of the constraints of the active set in iterations and time steps: gaps, slacks,
+// stiffness, multipliers, decay.
 #include "contact/active_set_pair.h"
 
 // Gaps: the full gap for pairs that start far apart, for others the current gap plus a tenth of the
@@ -123,7 +123,7 @@ static void stiffness_is_that_of_what_is_pushed(void** state) {
 }
 
 // Three weighted vertices on the half-space, two of which push: the pushing ones get the forces
-// that carry them, whatever they had; an upward pull leaves none.
+// that carry them, regardless of their previous ones; an upward pull leaves none.
 static void balance_finds_what_carries(void** state) {
   (void)state;
   Pair pair;
@@ -209,7 +209,7 @@ static void updates_follow_the_table(void** state) {
   }
 }
 
-// How many updates an idle constraint survives: the first gamma below 0.01 removes it.
+// The number of updates that an idle constraint survives: the first gamma below 0.01 removes it.
 static void idle_constraints_decay_and_go(void** state) {
   (void)state;
   static const struct {

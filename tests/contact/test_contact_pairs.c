@@ -1,4 +1,5 @@
-// Friction laws of pairs, a default and exceptions, against a table of all pairs; and which touch.
+// Friction laws of pairs, a default and exceptions, against a table of all pairs; and the pairs
+// that may touch.
 #include "collide/pair_tables.h"
 #include "contact/contact_pairs.h"
 
@@ -35,7 +36,7 @@ static void check(NoliContext* context, int64_t n, const NoliPairNumber* excepti
   noli_pair_table_free(context, &pairs.number);
 }
 
-// Later exceptions win over earlier ones, in either order of the two entities.
+// Later exceptions override earlier ones, in either order of the two entities.
 static void random_exceptions(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -53,7 +54,7 @@ static void random_exceptions(void** state) {
   test_context_done(&context);
 }
 
-// Where every pair is an exception, the default law counts for nothing.
+// If every pair is an exception, the default law has no effect.
 static void all_are_exceptions(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

@@ -232,7 +232,7 @@ static void set_equals_the_sum_over_all_pairs(void** state) {
   test_context_done(&context);
 }
 
-// Gaps in place of distances where bodies have offsets, or one of them.
+// Gaps instead of distances if bodies, or one of them, have offsets.
 static void offsets_count_in_every_pair(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -403,7 +403,7 @@ static void bad_input_is_refused_or_seen(void** state) {
   ASSERT_STATUS(noli_contact_set_build(&set, context, scene.surface, scene.X, &scene.candidates,
                                        NULL, 0, NULL, scene.x, 0.0, 1),
                 NOLI_ERROR_ARGUMENT);
-  // a position that is not a number shows in the energy
+  // a position that is not a number makes the energy not a number
   scene.x[4] = (double)NAN;
   build(&set, context, &scene, NULL, 0.1, 1);
   NoliBarrier barrier = {&set, scene.plane, 0.01, 1.0};

@@ -78,7 +78,7 @@ static void derivatives_agree_with_differences(void** state) {
       NoliFrictionSet set;
       case_friction(context, &friction_pairs, which, &random, &made, &set);
 
-      // slide by a share of eps
+      // slide by a fraction of eps
       double angle = test_random(&random, 0.0, 6.0), x[12], x_hat[12];
       double slide[2] = {share[i] * eps * cos(angle), share[i] * eps * sin(angle)};
       memcpy(x_hat, made.x, sizeof x_hat);
@@ -252,8 +252,8 @@ static NoliVec3 force_on_first(NoliContext* context, const NoliFriction* frictio
   return force;
 }
 
-// The change of friction over a step is the difference of the forces at its ends, wherever x is
-// between them.
+// The change of friction over a step is the difference of the forces at its ends, for any x between
+// them.
 static void change_is_that_of_a_whole_step(void** state) {
   (void)state;
   TestRandom random = {74};

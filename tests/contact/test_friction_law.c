@@ -19,7 +19,7 @@ static NoliSlidingLaw law_at(int which) {
   return noli_sliding_law(&laws[which], EPS_V, H_V);
 }
 
-// Coulomb's pieces fit together.
+// The pieces of Coulomb's law join smoothly.
 static void curves_fit_together(void** state) {
   (void)state;
   double eps = 1e-3;
@@ -85,7 +85,7 @@ static void derivatives_agree_with_differences(void** state) {
   }
 }
 
-// Equal coefficients: Coulomb's friction to the last bit, whatever v_s.
+// Equal coefficients: Coulomb's friction to the last bit, for any v_s.
 static void equal_coefficients_are_coulomb(void** state) {
   (void)state;
   TestRandom random = {82};

@@ -1,5 +1,5 @@
-// The potential is a barrier: on every path into contact it grows to infinity, whatever the
-// elements and rings that meet ([Huang2025] requirement 2).
+// The potential is a barrier: on every path into contact it grows to infinity, for all elements and
+// rings ([Huang2025] requirement 2).
 #include "contact/gcp_cases.h"
 
 enum { MOST_RING = 12 };
@@ -44,7 +44,7 @@ static NoliMesh* ridge(NoliContext* context, TestRandom* random) {
   return mesh;
 }
 
-// A block whose top is in the plane z = 0, with the origin somewhere inside of it.
+// A block whose top is in the plane z = 0, with the origin somewhere inside that face.
 static NoliMesh* block(NoliContext* context, TestRandom* random) {
   NoliMesh* mesh = NULL;
   ASSERT_OK(noli_mesh_make_box(context, (double[]){2, 2, 1}, (int32_t[]){3, 3, 1}, true, &mesh));
@@ -120,7 +120,7 @@ static void every_approach_is_stopped(void** state) {
       approach(context, &random, parts[k][0], parts[k][1], alphas[i % 4], count, &least);
     }
     print_message(
-        "parts %d and %d: %d approaches, least value times squared gap %.1e; pairs at the "
+        "parts %d and %d: %d approaches, minimum value times squared gap %.1e; pairs at the "
         "last gap: vertex-vertex %lld, vertex-edge %lld, vertex-face %lld, edge-edge %lld\n",
         (int)parts[k][0], (int)parts[k][1], n, least, (long long)count[0], (long long)count[1],
         (long long)count[2], (long long)count[3]);

@@ -21,8 +21,8 @@ typedef struct Rub {
 
 static const NoliHalfSpace floor_below = {{0.0, -0.36, 0.0}, {0.0, 1.0, 0.0}};
 
-// Two rough balls and a half-space so close to each other that pairs of every kind act; everything
-// has moved at random by `wander`, the first ball by 3 mm more.
+// Two rough balls and a half-space so close to each other that pairs of every kind act; all
+// vertices have moved at random by `wander`, the first ball by 3 mm more.
 static Rub make(TestRandom* random, double wander) {
   Rub rub = {.context = test_context(1)};
   NoliMesh* a = gcp_rough_ball(rub.context, random, 0.3, 2, 0.02);
@@ -230,7 +230,7 @@ static void normal_forces_are_those_of_the_gradient(void** state) {
       y[k] = noli_load3(x + 3 * normal.vertex[k]);
     }
     ASSERT_AT_LEAST(normal.lambda, 0.0);
-    // all factors but the mollifier are functions of directions and distance alone
+    // all factors except the mollifier are functions of directions and distance alone
     if (noli_gcp_mollifier(normal.kind, y, normal.d * normal.d, 0.01) == 1.0) {
       ASSERT_NEAR(-noli_dot3(side, normal.normal), normal.lambda, 1e-9 * normal.lambda);
       n_compared++;

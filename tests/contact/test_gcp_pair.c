@@ -104,8 +104,7 @@ static void check_balance(const GcpScene* scene, int64_t i, const double* x) {
   ASSERT_AT_MOST(noli_norm3(torque), 1e-8 * scale);
 }
 
-// H+ equals the full H with clamped eigenvalues, however it is computed; and v' H+ v >= max(0, v' H
-// v) for random v.
+// H+ equals the full H with clamped eigenvalues; and v' H+ v >= max(0, v' H v) for random v.
 static void check_projection(const GcpScene* scene, int64_t i, const double* x,
                              TestRandom* random) {
   static Derivatives plain, projected;
@@ -227,8 +226,8 @@ static double largest_jump(GcpScene* scene, const double* from, int32_t n_first,
 }
 
 // [Huang2025] requirement 5: as a ball slides over the faces, edges and vertices of another one and
-// pairs hand over to each other, the gradient has no jumps. Steps that are ten times shorter change
-// it nearly ten times less; a jump would stay.
+// pairs take over from each other, the gradient has no jumps. Steps that are ten times shorter
+// change it nearly ten times less; a jump would stay.
 static void the_gradient_is_continuous(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -252,7 +251,7 @@ static void the_gradient_is_continuous(void** state) {
   test_context_done(&context);
 }
 
-// Pairs whose closest points are just inside of their elements, where M is small and steep: rough
+// Pairs whose closest points are just inside their elements, where M is small and steep: rough
 // balls slid until such pairs appear.
 static void derivatives_agree_where_pairs_hand_over(void** state) {
   (void)state;

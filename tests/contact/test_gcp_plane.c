@@ -24,7 +24,7 @@ static void add_curve(Curves* curves, const double* x, const double* y, int32_t 
   curves->n_vert += n;
 }
 
-// A ring of n vertices, shaken by up to `shake`.
+// A ring of n vertices with random displacements of up to `shake`.
 static void add_ring(Curves* curves, TestRandom* random, double at_x, double at_y, double radius,
                      int32_t n, double shake) {
   double x[MOST], y[MOST];
@@ -238,7 +238,7 @@ static void nothing_acts_at_rest(void** state) {
 
 // ---- barrier ------------------------------------------------------------------------------------
 
-// The smallest gap of two sets of vertices and edges, plainly.
+// The smallest gap of two sets of vertices and edges, by brute force.
 static double gap_of(const Curves* curves, int32_t n_first) {
   double least = (double)INFINITY;
   for (int32_t v = 0; v < curves->n_vert; v++) {

@@ -1,4 +1,4 @@
-// Nothing acts at rest, however large the support, where the barrier of [Li2020] does.
+// The potential exerts no force at rest for any support, unlike the barrier of [Li2020].
 #include "contact/gcp_shapes.h"
 
 #include "noli/gcp.h"

@@ -42,8 +42,8 @@ static void factors_are_those_of_the_value(const GcpScene* scene, const double* 
   }
 }
 
-// Where a crushed pair pushes, kappa grows with the cube of the missing distance; where its factors
-// vanish, more stiffness would move nothing.
+// If a crushed pair pushes, kappa grows with the cube of the missing distance; if its factors
+// vanish, more stiffness would have no effect.
 static void pairs_on_the_border_ask_for_nothing(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

@@ -33,7 +33,7 @@ static void use_law(Setup* setup, const NoliFrictionLaw* law) {
 }
 
 // A contact at distance d whose nodes have come from x_hat: the first side has slid by `slide`
-// along a tangent, and everything has moved at random by `wander`.
+// along a tangent, and all nodes have moved at random by `wander`.
 static void set_up(Setup* setup, int which, TestRandom* random, const NoliFrictionLaw* law,
                    double d, double slide, double wander) {
   Case* made = &setup->made;
@@ -115,7 +115,8 @@ static void jacobian_agrees_with_differences(void** state) {
   print_message("Jacobians against differences: largest relative error %.2g\n", worst);
 }
 
-// Nodes that have moved far and by different ways: then weights and normal count.
+// Nodes that have moved far and along different paths: the derivatives of weights and normal then
+// matter.
 static void basis_derivatives_matter_and_are_right(void** state) {
   (void)state;
   TestRandom random = {172};
@@ -136,7 +137,7 @@ static void basis_derivatives_matter_and_are_right(void** state) {
 }
 
 // The closest point next to a corner or an edge of its triangle or edge, and edges that are nearly
-// parallel outside of the mollifier's zone.
+// parallel outside the mollifier's zone.
 static void degenerate_contacts(void** state) {
   (void)state;
   TestRandom random = {173};
@@ -211,7 +212,7 @@ static void half_space_jacobian_agrees(void** state) {
   }
 }
 
-// Where weights, normal and force are those of the same x, lagged friction gives the same force.
+// If weights, normal and force belong to the same x, lagged friction gives the same force.
 static void force_is_that_of_lagged_friction_at_the_same_x(void** state) {
   (void)state;
   TestRandom random = {175};
@@ -282,7 +283,7 @@ static void momentum_is_conserved(void** state) {
       for (int c = 0; c < 3; c++) {
         ASSERT_NEAR(residual[c] + residual[3 + c] + residual[6 + c] + residual[9 + c], 0.0,
                     1e-12 * largest);
-        // columns: every column of the Jacobian sums to zero over the nodes that feel the force
+        // columns: every column of the Jacobian sums to zero over the nodes on which the force acts
         for (int j = 0; j < 4; j++) {
           for (int k = 0; k < 3; k++) {
             double sum = 0.0;

@@ -144,7 +144,7 @@ static void projection_is_semidefinite_and_keeps_the_point(void** state) {
   }
 }
 
-// A flat sheet of n x n squares, each cut in two, bent by nothing: d is exact wherever p is.
+// A flat sheet of n x n squares, each cut in two: d is exact for any p.
 static void a_plane_is_exact(void** state) {
   (void)state;
   enum { N = 5, VERTICES = (N + 1) * (N + 1), TRIANGLES = 2 * N * N };
@@ -197,7 +197,7 @@ static int32_t make_sphere(int32_t n, double* x, int32_t* tri) {
     bool flip = sign[0] * sign[1] * sign[2] < 0.0;
     int32_t base = n_vert;
 
-    // vertices of this face only: those on its rim are there twice, which d allows
+    // vertices of this face only: those on its rim occur twice, which d allows
     for (int32_t i = 0; i <= n; i++) {
       for (int32_t j = 0; j <= n - i; j++) {
         NoliVec3 at = noli_normalize3(noli_vec3(sign[0] * i, sign[1] * j, sign[2] * (n - i - j)));

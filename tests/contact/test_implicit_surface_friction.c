@@ -157,8 +157,8 @@ static void jacobians_agree_with_differences(void** state) {
   ASSERT_AT_LEAST(without, 1e-2);
 }
 
-// The forces are those of lagged friction with the normal forces at x; they sum to what half-spaces
-// exert.
+// The forces are those of lagged friction with the normal forces at x; they sum to the forces of
+// half-spaces.
 static void forces_are_those_of_lagged_friction(void** state) {
   (void)state;
   Scene scene;

@@ -15,7 +15,7 @@ static void derivatives_agree_with_differences(void** state) {
     for (int i = 0; i < 5; i++) {
       for (int n = 0; n < 5; n++) {
         Case made;
-        // outside the zone (sin^2 >= 1e-3) and inside of it
+        // outside the zone (sin^2 >= 1e-3) and inside it
         double angle = which == CASE_EDGE_EDGE ? (n == 0 ? 0.0317 : 0.2 + 0.3 * n) : 0.012;
         case_make(which, &random, share[i] * DHAT, angle, &made);
         case_set(&made);
@@ -256,7 +256,7 @@ static void touching_is_infinite_and_never_hidden(void** state) {
   double gradient[12], hessian[144];
   assert_true(isinf(case_evaluate(&term, made.x, gradient, hessian)));
   assert_true(isnan(gradient[0]) && isnan(hessian[0]));
-  // parallel edges that cross: the mollifier is 0 there, the energy is infinite all the same
+  // parallel edges that cross: the mollifier is 0 there, but the energy is infinite
   case_make(CASE_PARALLEL_POINT_EDGE, &random, 0.5 * DHAT, 0.0, &made);
   case_set(&made);
   memcpy(made.x + 6, made.x, 6 * sizeof(double));

@@ -29,7 +29,7 @@ static void derivatives_agree_with_differences(void** state) {
     for (int i = 0; i < 5 * N_OFFSETS; i++) {
       for (int n = 0; n < 5; n++) {
         Case made;
-        // outside the zone of the mollifier (sin^2 >= 1e-3), just outside, and inside of it
+        // outside the zone of the mollifier (sin^2 >= 1e-3), just outside, and inside it
         double angle = which == CASE_EDGE_EDGE ? (n == 0 ? 0.0317 : 0.2 + 0.3 * n) : 0.012;
         double gap = share[i % 5] * DHAT;
         make_at(which, &random, gap, offsets[i / 5], angle, &made);
@@ -75,7 +75,7 @@ static void degenerate_places_agree_with_differences(void** state) {
       test_derivatives(case_evaluate, &term, 12, made.x, 0.1 * DHAT, 1e-5, 1e-4);
       continue;
     }
-    // where edges are parallel, the mollified energy and its gradient are 0
+    // if edges are parallel, the mollified energy and its gradient are 0
     ASSERT_NEAR(energy, 0.0, 0.0);
     for (int k = 0; k < 12; k++) {
       ASSERT_NEAR(gradient[k], 0.0, 0.0);
@@ -116,7 +116,7 @@ static void projection_equals_that_of_the_full_matrix(void** state) {
   }
 }
 
-// The force at a gap is that of bodies without offsets: so is the meaning of every stiffness.
+// The force at a gap is that of bodies without offsets, so stiffness has the same meaning.
 static void forces_depend_on_the_gap_alone(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -185,8 +185,7 @@ static void small_gaps_keep_six_digits(void** state) {
   ASSERT_AT_MOST(worst, 1e-6);
 }
 
-// Where offset surfaces meet, although primitives do not, energies are infinite and derivatives
-// NaN.
+// If offset surfaces meet, although primitives do not, energies are infinite and derivatives NaN.
 static void surfaces_that_meet_are_infinite(void** state) {
   (void)state;
   TestRandom random = {414};

@@ -17,7 +17,7 @@ static void range_follows_the_formula(void** state) {
   ASSERT_NEAR(smaller.min, 100.0 * small.min, 1e-9 * smaller.min);
   ASSERT_NEAR(noli_stiffness(m, l, 1.0001e-4 * l).min, noli_stiffness(m, l, 0.9999e-4 * l).min,
               1e-3 * noli_stiffness(m, l, 1e-4 * l).min);
-  // also where dhat is smaller than the distance in the formula
+  // also if dhat is smaller than the distance in the formula
   NoliStiffness tiny = noli_stiffness(m, l, 1e-9 * l);
   assert_true(isfinite(tiny.min) && tiny.min > 0.0);
   assert_true(isfinite(tiny.max) && tiny.max > tiny.min);
@@ -75,7 +75,7 @@ static void kappa_doubles_only_when_close_pairs_approach(void** state) {
   assert_true(noli_stiffness_update(&s, 1.0, &before.set, &after.set, false) == 2.0);
   assert_true(noli_stiffness_update(&s, 2.0, &before.set, &after.set, false) == 3.0);
   assert_true(noli_stiffness_update(&s, 3.0, &before.set, &after.set, false) == 3.0);
-  // a pair that was not close before does not count, nor does one that has gone
+  // pairs that were not close before are ignored, and so are those that have gone
   make_sets(&before, 1e-3, 1e-3, 1e-3);
   assert_true(noli_stiffness_update(&s, 1.0, &before.set, &after.set, false) == 1.0);
   make_sets(&before, 1e-3, 5e-10, 1e-3);
@@ -99,7 +99,7 @@ static void kappa_grows_until_crushed_pairs_open(void** state) {
   ASSERT_NEAR(noli_stiffness_update(&s, 2.0, &before.set, &after.set, true), 2e3, 1e-9);
   assert_true(noli_stiffness_update(&s, 2e3, &before.set, &after.set, true) == 1e4);
   assert_true(noli_stiffness_update(&s, 1e4, &before.set, &after.set, true) == 1e4);
-  // a pair that neither opens nor closes counts, one that opens does not
+  // a pair that neither opens nor closes raises kappa, one that opens does not
   make_sets(&after, 1e-3, 1.01e-7, 1e-3);
   assert_true(noli_stiffness_update(&s, 2.0, &before.set, &after.set, true) > 2.0);
   make_sets(&after, 1e-3, 2e-7, 1e-3);

@@ -14,7 +14,7 @@ static const double density = 3.0, damping_time = 0.2;
 static const struct { int32_t order, geometry_order; } cases[] = {{1, 1}, {2, 1}, {1, 2}, {3, 2}};
 enum { N_CASES = sizeof cases / sizeof cases[0] };
 
-// A block with one ball, or two where bodies share it, and a place x and a direction p.
+// A block with one ball, or two if bodies share it, and positions x and a direction p.
 typedef struct Scene {
   NoliContext* context;
   NoliMesh* mesh;

@@ -206,7 +206,7 @@ static void projection_clamps_eigenvalues(void** state) {
   }
 }
 
-// For any shape: semi-definite, equal to the plain matrix where that is, symmetric to the last bit.
+// For any shape: semi-definite, equal to the plain matrix if that is, symmetric to the last bit.
 static void projection_is_semi_definite(void** state) {
   (void)state;
   TestRandom random = {64};

@@ -150,7 +150,7 @@ static void fill_load(Problem* problem) {
   noli_quadrature_free(problem->context, &rule);
 }
 
-// Numbers the nodes inside: a node is held where it lies on a face of one tetrahedron only.
+// Numbers the nodes inside: a node is held if it lies on a face of only one tetrahedron.
 static void number_unknowns(Problem* problem, const NoliMesh* mesh) {
   const NoliSpace* space = &problem->space;
   int32_t lattice[NOLI_TET_NODES_MAX][4];

@@ -67,7 +67,7 @@ static void ball_deform(Ball* ball, const NoliMat3* F, double noise, TestRandom*
   }
 }
 
-// All elements summed up: energy, gradient (n), product of the Hessian with `p`.
+// Sums over all elements: energy, gradient (n), product of the Hessian with `p`.
 static double evaluate(const Ball* ball, const double* x, unsigned what, double* gradient,
                        const double* p, double* product) {
   int32_t n_local = ball->space.n_local, n_tet = ball->space.n_tet;

@@ -1,5 +1,5 @@
-// Hinges: the angle and its derivatives flat, folded, as slivers; the projected Hessian; which
-// triangles get hinges; and the stiffness of a plate.
+// Hinges: the angle and its derivatives flat, folded, as slivers; the projected Hessian; the
+// triangles with hinges; and the stiffness of a plate.
 #include "support.h"
 
 #include "fem/hinge.h"

@@ -71,9 +71,9 @@ static void derivatives_match_differences(void** state) {
   }
 }
 
-// On a closed surface with a uniform pressure the mantle of the cones vanishes, wherever their
-// origin is, and all forces together are zero; on an open one the forces with those of the mantle
-// are the pressure times area, again wherever the origin is.
+// On a closed surface with a uniform pressure the mantle of the cones vanishes for any origin, and
+// the sum of all forces is zero; on an open one the forces with those of the mantle are the
+// pressure times area, again for any origin.
 static void forces_are_pressure_times_area(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

@@ -128,7 +128,7 @@ static void projections_are_semi_definite(void** state) {
 }
 
 // An arc of many segments has the energy E I / 2 / radius^2 per length, from a straight rest shape;
-// and that of its own turns none.
+// and no energy with its own turns at rest.
 static void arcs_have_the_energy_of_a_beam(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

@@ -141,7 +141,7 @@ static void map_derivatives(void** state) {
   test_context_done(&context);
 }
 
-// Good shapes pass the check; elements bent too far fail it with their number.
+// Good shapes pass the check; for elements bent too far it fails and names their number.
 static void orientation(void** state) {
   (void)state;
   NoliContext* context = test_context(2);

@@ -10,7 +10,7 @@
 
 enum { N_MAX = 40 };
 
-// A chain of n segments; nodes of angles stand behind those of the rod.
+// A chain of n segments; nodes of angles follow those of the rod.
 typedef struct Chain {
   int32_t n;
   int32_t node[2 * N_MAX], angle_node[N_MAX];
@@ -216,7 +216,7 @@ static void energy_of_uniform_twist(void** state) {
 }
 
 // Bent to an arc in the plane of its second axis, a rod has E I_1 / 2 / radius^2 per length: a rod
-// of unlike axes shows which is which. Turned by 90 degrees about itself it has E I_2.
+// of different axes distinguishes the two. Turned by 90 degrees about its own axis it has E I_2.
 static void energy_of_arcs(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -246,8 +246,8 @@ static void energy_of_arcs(void** state) {
   test_context_done(&context);
 }
 
-// A rod that turns rigidly, in steps, about any axis and more than once, keeps its energy once
-// its angles follow; about an axis across itself they do not change.
+// A rod that turns rigidly, in steps, about any axis and more than once, keeps its energy once its
+// angles follow; about an axis perpendicular to the rod they do not change.
 static void turning_as_a_whole_costs_nothing(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -272,8 +272,8 @@ static void turning_as_a_whole_costs_nothing(void** state) {
   test_context_done(&context);
 }
 
-// The end tangent of a rod goes round a cone and comes back: its director returns turned by the
-// solid angle, 2 pi (1 - cos of the half angle). The reference twist follows over full turns.
+// The end tangent of a rod traces a cone: its director returns turned by the solid angle, 2 pi (1 -
+// cos of the half angle). The reference twist follows over full turns.
 static void reference_twist_is_the_solid_angle(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

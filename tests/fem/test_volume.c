@@ -29,7 +29,7 @@ static void laws_have_their_derivatives(void** state) {
       ASSERT_NEAR(-bend, stiffness, 1e-7 * stiffness);
       assert_true(stiffness > 0.0);
     }
-    // at rest: the given pressure, and stiffness 1 / (kappa V0) whatever the model
+    // at rest: the given pressure, and stiffness 1 / (kappa V0) for any model
     NoliVolumeLaw law = {models[m], 0.3, 2e-5, 4e3};
     ASSERT_NEAR(noli_volume_law_energy(&law, 0.3), 0.0, 0.0);
     ASSERT_NEAR(noli_volume_law_pressure(&law, 0.3), 4e3, 0.0);
@@ -57,7 +57,7 @@ static void laws_are_those_of_the_paper(void** state) {
   }
 }
 
-// Next to the rest volume all digits count: water changes its volume by parts per million.
+// Near the rest volume all digits matter: water changes its volume by parts per million.
 static void small_changes_keep_their_digits(void** state) {
   (void)state;
   for (int m = 0; m < 3; m++) {
@@ -91,7 +91,7 @@ typedef struct Ball {
 } Ball;
 
 // A ball of 26 vertices somewhere, out of shape, with the given model; half of it is a second
-// region with its own law where `regions` is 2 (the ball twice).
+// region with its own law if `regions` is 2 (the ball twice).
 static Ball make_ball(TestRandom* random, NoliVolumeModel model, int regions, double away) {
   Ball ball = {.context = test_context(1)};
   ASSERT_OK(noli_mesh_make_sphere(ball.context, 0.5, 2, true, &ball.mesh));
@@ -134,7 +134,7 @@ static double energy_at(const Ball* ball, const NoliEnergyTerm* term, const doub
   return sum;
 }
 
-// Gradient and the product of the full Hessian, parts of rank one included, with p.
+// Gradient and the product of the full Hessian, rank-one parts included, with p.
 static void derivatives_at(const Ball* ball, const NoliEnergyTerm* term, const double* x,
                            unsigned what, const double* p, double* gradient, double* product) {
   int32_t n = ball->mesh->n_vert;
@@ -227,7 +227,7 @@ static void derivatives_agree_with_differences(void** state) {
   }
 }
 
-// The projected blocks omit d2V: only the parts of rank one remain, which are positive.
+// The projected blocks omit d2V: only the rank-one parts remain, which are positive.
 static void projection_leaves_the_parts_of_rank_one(void** state) {
   (void)state;
   TestRandom random = {96};
@@ -247,7 +247,7 @@ static void projection_leaves_the_parts_of_rank_one(void** state) {
   free_ball(&ball);
 }
 
-// Volume and its gradient do not depend on where the ball is; pressure has no resultant.
+// Volume and its gradient do not depend on the position of the ball; pressure has no resultant.
 static void place_does_not_matter(void** state) {
   (void)state;
   TestRandom random = {97};

@@ -1,4 +1,4 @@
-// The entry points that libFuzzer asks for; replay.c calls them where there is no libFuzzer.
+// The entry points required by libFuzzer; replay.c calls them if there is no libFuzzer.
 #pragma once
 
 #include <stddef.h>

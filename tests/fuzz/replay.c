@@ -1,5 +1,5 @@
-// Feeds seeds and damaged copies of them to a harness, always the same ones: for compilers without
-// libFuzzer, and for every test run.
+// Feeds seeds and damaged copies of them to a harness, always the same copies: for compilers
+// without libFuzzer, and for every test run.
 //
 //   fuzz_KIND COPIES SEED...
 //
@@ -25,13 +25,13 @@ static size_t below(uint64_t* state, size_t n) {
   return n > 0 ? (size_t)(next(state) >> 33) % n : 0;
 }
 
-// Numbers that readers trip over.
+// Numbers at the limits of readers.
 static const char* const number[] = {"0",       "-1",         "1",   "2147483647", "2147483648",
                                      "-5",      "4294967296", "nan", "inf",        "1e308",
                                      "1e-320",  "99999999",   "1.5", "0x10",       "1e999",
                                      "4000000", "",           " ",   "\n",         "{}"};
 
-// Puts `n` bytes in place of `gone` bytes; returns the new size.
+// Replaces `gone` bytes by `n` bytes; returns the new size.
 static size_t replace(char* text, size_t size, size_t at, size_t gone, const char* by, size_t n) {
   gone = at + gone > size ? size - at : gone;
   if (size - gone + n > ROOM) {

@@ -241,7 +241,7 @@ static void settings(void** state) {
   expect(root, "bodies.0.material.damping", "0.0016");
   json_decref(root);
 
-  // one solve that the scene asks for is not the default
+  // one solve requested by the scene is not the default
   root = tree(HEAD "useAbsParameters\nselfFric 0.2\nepsv 0.02\nfricIterAmt 1\n");
   expect(root, "friction", "{'coefficient': 0.2, 'speed': 0.02, 'iterations': 1}");
   json_decref(root);
@@ -464,7 +464,7 @@ static void named_motions(void** state) {
 
 static void driven_shapes(void** state) {
   (void)state;
-  // faces 1.05 m apart go towards each other: 0.2 m a step, so less than 0.1 m after five
+  // faces 1.05 m apart move towards each other: 0.2 m a step, so less than 0.1 m after five
   json_t* root = tree("time 2 0.1\nshapes input 3\nipc_cube.obj 0 0 0 0 0 0 1 1 1\n"
                       "ipc_cube.obj 2.05 0 0 0 0 0 1 1 1\nipc_cube.msh 0 9 0 0 0 0 1 1 1\n"
                       "script DCOSquash\n");
@@ -712,7 +712,7 @@ static void missing_memory_is_survived(void** state) {
   test_context_done(&context);
 }
 
-// However a file is truncated or changed, reading ends with a tree or a message.
+// Reading any truncated or changed file ends with a tree or a message.
 static void broken_text_is_survived(void** state) {
   (void)state;
   TestRandom random = {7};

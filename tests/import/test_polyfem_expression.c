@@ -122,7 +122,7 @@ static void functions_mean_the_same(void** state) {
   test_context_done(&context);
 }
 
-// Random expressions of both grammars' common part keep their value; rubbish never crashes.
+// Random expressions of both grammars' common part keep their value; invalid text never crashes.
 static void random_text_is_read_or_refused(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

@@ -5,7 +5,7 @@
 // ---- refinement ---------------------------------------------------------------------------------
 
 // A box of 2 x 2 x 2 cells has 12 x 8 tetrahedra or 5 x 8; cut once, eight times as many, and 24 of
-// its 4 x 24 boundary faces are on each pair of sides. Selections see the refined faces.
+// its 4 x 24 boundary faces are on each pair of sides. Selections apply to the refined faces.
 static void meshes_are_refined(void** state) {
   (void)state;
 

@@ -4,8 +4,8 @@
 
 enum { TEXT = 4096 };
 
-// Where the mesh of entity `body` has its vertex next to `rest`, a point of the mesh file: the
-// vertices keep their order, so all 27 vertices of the box are compared.
+// The position in the mesh of entity `body` of the vertex next to `rest`, a point of the mesh file:
+// the vertices keep their order, so all 27 vertices of the box are compared.
 static void assert_placed(const NoliScene* scene, int32_t body, NoliContext* context,
                           const double A[3][3], const double b[3]) {
   NoliMesh* file = NULL;

@@ -1,4 +1,5 @@
-// The stage form against the methods it stands for: stability functions, orders, y' of a stage.
+// The stage form against the methods that it represents: stability functions, orders, y' of a
+// stage.
 #include "support.h"
 
 #include "integrate/integrator.h"
@@ -99,7 +100,7 @@ static double complex factor_backward_euler(double complex z) {
 static double complex factor_trapezoidal(double complex z) {
   return (1.0 + 0.5 * z) / (1.0 - 0.5 * z);
 }
-// SDIRK2 and TR-BDF2 have the same one: L-stable, of order 2, with one double pole.
+// SDIRK2 and TR-BDF2 have the same function: L-stable, of order 2, with one double pole.
 static double complex factor_two_stages(double complex z) {
   double gamma = 1.0 - sqrt(0.5);
   return (1.0 + (1.0 - 2.0 * gamma) * z) / ((1.0 - gamma * z) * (1.0 - gamma * z));
@@ -205,7 +206,7 @@ static void constant_forces_are_integrated_exactly(void** state) {
   }
 }
 
-// Stiff and fast components die out within a few steps, except with the trapezoidal rule.
+// Stiff and fast components decay within a few steps, except with the trapezoidal rule.
 static void stiff_components_are_damped(void** state) {
   (void)state;
   for (int32_t k = 0; k < noli_integrator_count(); k++) {

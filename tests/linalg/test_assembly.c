@@ -388,8 +388,8 @@ static void nodes_may_share_a_row(void** state) {
   test_context_done(&context);
 }
 
-// Rows, columns and gradient of held components vanish, with ones on the diagonal; everything else
-// is as it was.
+// Rows, columns and gradient of held components vanish, with ones on the diagonal; all other
+// entries are unchanged.
 static void check_held(const NoliAssembler* assembler, const Problem* problem, int32_t n_held,
                        const int32_t* node, const uint8_t* axes, const double* gradient) {
   int32_t n = problem->n_dof;
@@ -562,7 +562,7 @@ static void gradient_and_matrix_come_alone(void** state) {
                                      NOLI_EVAL_HESSIAN, both));
   double before = matrix->value[5];
 
-  // the gradient leaves the matrix alone, the matrix needs no gradient
+  // the gradient leaves the matrix unchanged, the matrix needs no gradient
   problem.x[0] += 1.0;
   ASSERT_OK(noli_assembler_linearize(assembler, problem.term, problem.n_terms, problem.x,
                                      NOLI_EVAL_GRADIENT, alone));
@@ -639,7 +639,7 @@ static void wrong_input_is_refused(void** state) {
   ASSERT_STATUS(noli_assembler_set_unknowns(assembler, 10, problem.dof, 9), NOLI_ERROR_ARGUMENT);
   ASSERT_OK(noli_assembler_set_unknowns(assembler, 10, problem.dof, 10));
 
-  // a fixed term behind a changing one
+  // a fixed term after a changing one
   NoliEnergyTerm swapped[2] = {problem.term[1], problem.term[0]};
   ASSERT_STATUS(noli_assembler_prepare(assembler, swapped, 2), NOLI_ERROR_ARGUMENT);
 

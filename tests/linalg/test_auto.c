@@ -1,5 +1,5 @@
-// The choice between factorization and conjugate gradients: made automatically, and where conjugate
-// gradients were chosen and fail.
+// The choice between factorization and conjugate gradients: automatic, and after the failure of
+// requested conjugate gradients.
 #include "support.h"
 
 #include "linalg/solver.h"
@@ -112,8 +112,8 @@ static int64_t iterations_of(const NoliLinSolver* solver) {
   return noli_lin_solver_stats(solver).iterations;
 }
 
-// An easy matrix of a box is iterated; one that is too hard is factored after a while, and so are
-// those after it until all is forgotten; a rod is factored immediately.
+// An easy matrix of a box is iterated; one that is too hard is factored after some iterations, and
+// so are those after it until statistics are discarded; a rod is factored immediately.
 static void it_takes_what_pays(void** state) {
   (void)state;
   NoliContext* context = test_context(2);
@@ -291,7 +291,7 @@ static void iterative_solvers_fall_back(void** state) {
   what_does_not_converge_is_factored("pcg_incomplete");
 }
 
-// Systems that are merely slow stay with conjugate gradients where those were chosen.
+// Systems that are merely slow stay with conjugate gradients if those were requested.
 static void slow_systems_are_iterated(void** state) {
   (void)state;
   const int32_t side[3] = {600, 2, 2};

@@ -1,6 +1,6 @@
 // Every linear solver of the table, over the same systems: symmetric positive definite ones, those
-// that are not symmetric, parts of rank one, singular ones, refusals, and the fallback from
-// iterations to a factorization.
+// that are not symmetric, rank-one parts, singular ones, refusals, and the fallback from iterations
+// to a factorization.
 #include "support.h"
 
 #include "linalg/cholmod_symbolic.h"
@@ -104,7 +104,7 @@ static void make_dense(Random* system) {
   }
 }
 
-// A system of n block rows with `n_rank` parts of rank one, symmetric or not.
+// A system of n block rows with `n_rank` rank-one parts, symmetric or not.
 static void make_system(NoliContext* context, TestRandom* random, int32_t n, int32_t n_rank,
                         bool is_symmetric, Random* system) {
   *system = (Random){.context = context};
@@ -254,7 +254,7 @@ static void patterns_are_analysed_once(void** state) {
   for_each_row(check_analyses);
 }
 
-// Systems without a solution: refused with a positive status, and the solver lives on.
+// Systems without a solution: refused with a positive status, and the solver remains usable.
 static void check_singular(NoliContext* context, NoliLinSolver* solver, NoliLinSolverInfo info) {
   TestRandom random = {34};
   Random good, zero, wrong;
@@ -346,8 +346,9 @@ static void keep_warning(void* user, NoliLogLevel level, const char* text) {
   }
 }
 
-// One code serves both kinds: a system is factored after iterations failed, and so are those after
-// it; every one is counted and the first one is logged; after a forget iterations are tried again.
+// The same code handles both kinds: a system is factored after iterations failed, and so are those
+// after it; each one is counted and the first is logged; after statistics are discarded, iterations
+// are tried again.
 static void check_fallback(const char* name, const char* direct, bool is_automatic) {
   Warnings warnings = {0};
   NoliContextDef def = noli_default_context_def();
@@ -499,7 +500,7 @@ static void variants_of_cholmod_agree(void** state) {
   test_context_done(&context);
 }
 
-// The variants take what every solver of the table takes.
+// The variants accept all systems that every solver of the table accepts.
 static void variants_take_the_same_systems(void** state) {
   (void)state;
   const NoliLinBackend* const variants[] = {&noli_lin_backend_cholmod_wide,
@@ -515,7 +516,7 @@ static void variants_take_the_same_systems(void** state) {
   }
 }
 
-// Indices have 64 bits where the pattern, or the factor, has more entries than allowed with 32.
+// Indices have 64 bits if the pattern, or the factor, has more entries than 32 bits allow.
 static void wide_indices_are_chosen_by_entries(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

@@ -1,4 +1,4 @@
-// Stencils that name followers, taken to the nodes behind them, against dense products with W.
+// Stencils with followers, expanded to the nodes that these follow, against dense products with W.
 #include "support.h"
 
 #include "linalg/expansion.h"
@@ -187,7 +187,7 @@ static void skew_parts(void** state) {
   world_end(&world);
 }
 
-// The nodes behind single stencils are the union of rows of W, ascending, with their weights.
+// The nodes of expanded stencils are the union of rows of W, ascending, with their weights.
 static void nodes_of_stencils(void** state) {
   (void)state;
 

@@ -1,5 +1,5 @@
 // Tied nodes (linalg/followers.h): rows through other tied nodes and through vertices of proxies,
-// positions, forces, and what cannot be resolved.
+// positions, forces, and ties that cannot be resolved.
 #include "support.h"
 
 #include "linalg/followers.h"

@@ -439,7 +439,7 @@ static void solvers_agree(void** state) {
   test_context_done(&context);
 }
 
-// A matrix with a row of zeros is refused, and the solver lives on.
+// A matrix with a row of zeros is refused, and the solver remains usable.
 static void singular_matrices_are_refused(void** state) {
   (void)state;
   Problem problem;

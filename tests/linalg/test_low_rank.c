@@ -1,4 +1,4 @@
-// Sparse plus a few dense parts of rank one, against the dense matrix.
+// Sparse plus a few dense rank-one parts, against the dense matrix.
 #include "support.h"
 
 #include "linalg/low_rank.h"
@@ -15,7 +15,7 @@ typedef struct System {
   NoliLowRank low_rank;
 } System;
 
-// Sum of the blocks and the parts of rank one, multiplied out.
+// Sum of the blocks and the rank-one parts, multiplied out.
 static void multiply_out(System* system) {
   int64_t nnz = 0;
   for (int32_t i = 0; i < NODES; i++) {
@@ -90,7 +90,7 @@ static void solve_both(NoliContext* context, System* system, const char* backend
   noli_lin_solver_destroy(&dense);
 }
 
-// The dense system in extended precision, by elimination: where s is huge, the rounding of s g g^T
+// The dense system in extended precision, by elimination: for large s, the rounding of s g g^T
 // alone would spoil a reference in double.
 static void solve_extended(const System* system, const double* b, double* x) {
   enum { N = UNKNOWNS };
@@ -161,8 +161,8 @@ static void solutions_are_those_of_the_dense_matrix(void** state) {
 }
 
 // Water in a soft ball: s |g|^2 is a million times the stiffness of the rest and more. The solution
-// keeps its digits, other than that of the dense matrix in double. A loose iterative solver keeps
-// its own tolerance, no worse.
+// keeps its digits, unlike that of the dense matrix in double. A loose iterative solver still meets
+// its own tolerance.
 static void huge_scales_keep_their_digits(void** state) {
   (void)state;
   TestRandom random = {92};
@@ -191,7 +191,7 @@ static void huge_scales_keep_their_digits(void** state) {
   test_context_done(&context);
 }
 
-// b = A x for a general A, by columns of a small dense inverse: symmetric it need not be.
+// b = A x for a general A, by columns of a small dense inverse: it need not be symmetric.
 typedef struct Triangular {
   double diagonal, above;
 } Triangular;

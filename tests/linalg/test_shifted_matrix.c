@@ -1,4 +1,4 @@
-// Matrices that are indefinite by rounding alone, and the larger diagonal that makes up for it.
+// Matrices that are indefinite only because of rounding, and the regularization of their diagonal.
 #include "support.h"
 
 #include "linalg/shifted_matrix.h"
@@ -137,8 +137,8 @@ static void only_marked_rows_change(void** state) {
   noli_context_destroy(&context);
 }
 
-// A stiff direction close to an axis leaves its rounding, 4 epsilon k here, in entries that are
-// 1e8 times smaller than k: shares of themselves do not make up for it.
+// A stiff direction close to an axis leaves its rounding, 4 epsilon k here, in entries that are 1e8
+// times smaller than k: shifts relative to the entries are too small.
 static void blocks_share_their_rounding(void** state) {
   (void)state;
 

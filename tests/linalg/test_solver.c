@@ -201,7 +201,7 @@ static void solvers_agree_with_the_dense_one(void** state) {
   test_context_done(&context);
 }
 
-// Factor, and solve where the back end finds out only then.
+// Factors, and solves if the back end detects the failure only then.
 static NoliStatus factor_and_solve(NoliLinSolver* solver, const NoliBlockMatrix* matrix) {
   size_t n = 3 * (size_t)matrix->n;
   double* b = malloc(sizeof *b * n);
@@ -343,7 +343,7 @@ static void unknown_names_come_with_a_suggestion(void** state) {
   test_context_done(&context);
 }
 
-// A grid of nodes large enough for METIS, then with more and more couplings across it.
+// A grid of nodes large enough for METIS, with an increasing number of couplings across it.
 static NoliBlockMatrix make_grid(int32_t side, int32_t n_extra, TestRandom* random) {
   int32_t n = side * side * side;
   NoliBlockMatrix matrix = {.n = n, .pattern_id = 1000u + (uint64_t)n_extra};

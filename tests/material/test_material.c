@@ -77,7 +77,7 @@ static void derivatives_match_differences(void** state) {
   }
 }
 
-// Both ways to the energy and to the stress agree.
+// Both ways to compute the energy and the stress agree.
 static void direct_forms_match_stretches(void** state) {
   (void)state;
   TestRandom random = {32};
@@ -260,7 +260,7 @@ static void stiffness_at_rest_is_that_of_lame(void** state) {
   }
 }
 
-// Energy densities written down without the care of the implementation.
+// Energy densities by their formulas, without precautions against rounding.
 static double plain_energy(const NoliMaterial* law, const double s[3]) {
   double mu = lame.mu, lambda = lame.lambda;
   double J = s[0] * s[1] * s[2], I_C = 0.0, squares = 0.0, sum = 0.0, green = 0.0, green_sqr = 0.0;
@@ -347,7 +347,7 @@ static void orientation_is_kept(void** state) {
   }
 }
 
-// The barrier of crushed elements joins without a jump of its second derivative.
+// The second derivative of the law is continuous where the barrier of crushed elements begins.
 static void crushing_is_smooth(void** state) {
   (void)state;
   NoliCrushing at = noli_crushing(lame, NOLI_CRUSHED * (1.0 - 1e-9));

@@ -78,7 +78,7 @@ static void all_monomials(void** state) {
   test_context_done(&context);
 }
 
-// The largest rules: something that is no polynomial, exp(x + y + z).
+// The largest rules: a function that is not a polynomial, exp(x + y + z).
 static void largest_rules(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

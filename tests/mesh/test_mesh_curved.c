@@ -83,7 +83,7 @@ static NoliMesh* mixed_box(NoliContext* context) {
   return mesh;
 }
 
-// Nodes coincide exactly where their positions do.
+// Nodes coincide exactly if their positions do.
 static void nodes_are_shared(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -395,8 +395,8 @@ static void public_spheres(void** state) {
       radius = fmax(radius, sqrt(dot(mesh->curve_x + 3 * v, mesh->curve_x + 3 * v)));
     }
     double want = 4.0 / 3.0 * PI * radius * radius * radius;
-    print_message("%s: %d vertices, %d nodes of curves, volume off by %.2e, least det %.3g\n", name,
-                  mesh->n_vert, mesh->n_curve, got / want - 1.0, least);
+    print_message("%s: %d vertices, %d nodes of curves, volume off by %.2e, minimum det %.3g\n",
+                  name, mesh->n_vert, mesh->n_curve, got / want - 1.0, least);
     assert_true(least > 0.0);
     ASSERT_AT_MOST(fabs(got / want - 1.0), 0.03);
     noli_mesh_destroy(context, &mesh);

@@ -641,7 +641,7 @@ static void trusses_are_sound_and_round(void** state) {
       assert_sound(context, mesh, euler[s]);
       assert_int_equal(noli_mesh_order(mesh), order);
 
-      // nothing lies outside of the balls and the struts, and some nodes on the balls
+      // no node lies outside the balls and the struts, and some nodes on the balls
       int32_t n_on = 0;
       for (int32_t v = 0; v < mesh->n_vert + mesh->n_curve; v++) {
         const double* x =

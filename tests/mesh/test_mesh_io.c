@@ -420,7 +420,7 @@ static void details_of_variants_are_right(void** state) {
   test_context_done(&context);
 }
 
-// Numbers in text give the nearest double, however they are written.
+// Numbers in text give the nearest double in any notation.
 static void numbers_are_read_exactly(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -618,11 +618,11 @@ static void truncated_files_do_no_harm(void** state) {
       noli_mesh_destroy(context, &mesh);
     }
   }
-  print_message("%d cuts refused, %d still a mesh\n", n_failed, n_read);
+  print_message("%d cuts refused, %d still valid meshes\n", n_failed, n_read);
   test_context_done(&context);
 }
 
-// Random bytes changed: any outcome but harm.
+// Files with random changes are read or refused without harm.
 static void damaged_files_do_no_harm(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

@@ -1,4 +1,4 @@
-// Public meshes read with the counts that are known of them.
+// Public meshes are read with their known counts.
 #include "mesh_support.h"
 
 #include "base/timer.h"

@@ -4,7 +4,7 @@
 #include "math/vec3.h"
 #include "noli/mesh.h"
 
-// Twice the area of a triangle, positive if it looks at +z.
+// Twice the area of a triangle, positive if it faces +z.
 static double area2(const NoliMesh* mesh, int32_t t) {
   const int32_t* v = mesh->tri + 3 * t;
   const double *a = mesh->x + 3 * v[0], *b = mesh->x + 3 * v[1], *c = mesh->x + 3 * v[2];
@@ -69,7 +69,7 @@ static void shapes_have_their_sizes(void** state) {
   test_context_done(&context);
 }
 
-// The outline goes around all triangles, whichever way they look; a triangle of others is refused.
+// The outline goes around all triangles, whichever way they face; a triangle of others is refused.
 static void outlines_and_boxes(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

@@ -19,7 +19,7 @@ static double tet_quality(const NoliMesh* mesh, int32_t t) {
   return 12.0 * pow(3.0 * tet_volume(mesh, t), 2.0 / 3.0) / sum;
 }
 
-// The worst tetrahedron may become that much worse.
+// The largest factor by which the worst tetrahedron may become worse.
 #define SHARE 0.75
 
 // The properties of a mesh that refinement must preserve.

@@ -15,7 +15,7 @@ static NoliVec3 at(const NoliMesh* mesh, int32_t v) {
 
 typedef struct Measures {
   double area;
-  double volume;         // enclosed, positive if it looks outward
+  double volume;         // enclosed, positive if it faces outward
   double upward[3];      // sum of normals times areas
   double smallest_angle; // degrees
   double largest_angle;
@@ -90,7 +90,7 @@ static void sheets_of_every_pattern(void** state) {
     print_message("%s: angles %.1f to %.1f\n", pattern, m.smallest_angle, m.largest_angle);
     assert_int_equal(mesh->n_tri, rows ? 41 * n_y : 800);
     ASSERT_NEAR(m.area, 4.0, 1e-12);
-    ASSERT_NEAR(m.upward[2], 4.0, 1e-12); // all look at +z: none overlap
+    ASSERT_NEAR(m.upward[2], 4.0, 1e-12); // all face +z: none overlap
     assert_int_equal(euler(mesh, &m), 1);
     assert_int_equal(m.n_boundary, rows ? 20 + 21 + 2 * n_y : 80);
     assert_int_equal(m.n_against + m.n_crowded, 0);
@@ -101,7 +101,7 @@ static void sheets_of_every_pattern(void** state) {
   test_context_done(&context);
 }
 
-// The unstructured one is Delaunay, and many of its vertices have not six neighbours.
+// The unstructured sheet is Delaunay, and many of its vertices do not have six neighbours.
 static void unstructured_sheets_are_delaunay(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -165,7 +165,7 @@ static void round_shapes(void** state) {
   assert_int_equal(euler(mesh, &m), 1);
   noli_mesh_destroy(context, &mesh);
 
-  // a tube, with odd and even numbers of rows: open at both ends, and it looks outward
+  // a tube, with odd and even numbers of rows: open at both ends, and it faces outward
   for (int32_t along = 5; along <= 6; along++) {
     ASSERT_OK(noli_mesh_make_tube(context, 0.5, 1.0, 24, along, &mesh));
     m = measure(mesh);
@@ -221,8 +221,8 @@ static int32_t next_on_boundary(const NoliMesh* mesh, int32_t v, int32_t before)
   return NOLI_NULL_INDEX;
 }
 
-// One boundary, which goes around twice, and no orientation: two triangles run alike along the
-// edges of one line across the strip.
+// One boundary, which goes around twice, and no orientation: the triangles on both sides of one
+// line across the strip run along its edges in the same direction.
 static void moebius_strips(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -305,7 +305,7 @@ static void rings_are_linked_to_four(void** state) {
   assert_int_equal(total, 2 * (ROWS - 1) * (2 * COLUMNS - 1));
   noli_mesh_destroy(context, &mesh);
 
-  // solid: nothing meets, at the largest radius of the tube
+  // solid: no parts meet, at the largest radius of the tube
   ASSERT_OK(noli_mesh_make_solid_chain_mail(context, (int32_t[]){3, 3}, 1.0, 0.15, 16, 2, &mesh));
   NoliMesh* skin = NULL;
   NoliMeshIntersection* meeting = NULL;

@@ -1,4 +1,4 @@
-// A small simulation to write about, a place for files, and a disk that fills up.
+// A small simulation with results to write, a folder for files, and a disk that fills up.
 #pragma once
 
 #define _DEFAULT_SOURCE

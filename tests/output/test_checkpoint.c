@@ -47,7 +47,7 @@ static void state_comes_back_bit_by_bit(void** state) {
   test_context_done(&context);
 }
 
-// The same bytes in memory as in a file, and damage is found there, too.
+// The same bytes in memory as in a file, and damage is found there as well.
 static void memory_holds_the_bytes_of_a_file(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -86,7 +86,8 @@ static void memory_holds_the_bytes_of_a_file(void** state) {
   test_context_done(&context);
 }
 
-// A motion that has ended by position stays ended after a restart, wherever the body is then.
+// A motion that has ended by position stays ended after a restart, regardless of the position of
+// the body.
 static void ended_motions_stay_ended(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -98,7 +99,7 @@ static void ended_motions_stay_ended(void** state) {
       test_sim_create(context, 1, &test[i]);
       noli_sim_destroy(&test[i].sim);
 
-      // held until it is beyond a plane, which is so at the start
+      // held until it is beyond a plane, which it already is at the start
       NoliMotionDef motion = noli_default_motion_def();
       motion.t_begin = 0.015;
       motion.ends_beyond = true;
@@ -160,7 +161,7 @@ static void damage_is_found(void** state) {
   char* bytes = test_read_file("checkpoint_d.h5", &size);
   TestRandom random = {11};
   for (int i = 0; i < 200; i++) {
-    // behind the padding of the first block every byte counts
+    // after the padding of the first block every byte matters
     size_t at = 512 + test_random_bits(&random) % (size - 512);
     bytes[at] ^= 0x10;
     test_write_file("checkpoint_e.h5", bytes, size);
@@ -169,7 +170,7 @@ static void damage_is_found(void** state) {
     assert_non_null(strstr(noli_context_message(context), "checkpoint_e.h5: damaged"));
   }
 
-  // in the first block the numbers of its line count: leading zeros and its end do not
+  // in the first block the numbers of its line matter: leading zeros and its end do not
   size_t n_line = strlen(bytes), n_accepted = 0;
   for (size_t at = 0; at < n_line; at++) {
     bytes[at] ^= 0x10;
@@ -193,7 +194,7 @@ static void damage_is_found(void** state) {
     ASSERT_STATUS(noli_checkpoint_load(context, test.sim, "checkpoint_e.h5"), NOLI_ERROR_FORMAT);
   }
 
-  // of another time: the format before this one
+  // of an earlier version: the previous format
   char older[512];
   snprintf(older, sizeof older, "noli checkpoint 2%s", bytes + strlen("noli checkpoint 3"));
   memcpy(bytes, older, strlen(older));
@@ -244,8 +245,8 @@ static void other_scene_is_refused(void** state) {
   test_context_done(&context);
 }
 
-// The same number of vertices and cells does not make the same model: a mesh that was changed since
-// is found, and so is one whose cells are others. Materials may be others.
+// The same number of vertices and cells does not make the same model: a changed mesh is detected,
+// and so are different cells. Materials may differ.
 static void changed_mesh_is_refused(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -258,7 +259,7 @@ static void changed_mesh_is_refused(void** state) {
     double move;    // m, of one vertex of 27
     bool swap;      // the order of two corners, twice
     double young;   // Pa
-    const char* of; // what the message says; NULL: accepted
+    const char* of; // text of the message; NULL: accepted
   } cases[] = {
       {0.0, false, 1e5, NULL},
       {0.0, false, 2e5, NULL},

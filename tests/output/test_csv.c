@@ -98,7 +98,7 @@ static void full_disk_tears_no_row(void** state) {
   test_context_done(&context);
 }
 
-// Names that hold separators come in quotation marks.
+// Names that contain separators are quoted.
 static void forces_name_both_bodies(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

@@ -53,8 +53,8 @@ static NoliRunDef run_def(const TestSim* test, const char* directory) {
   return def;
 }
 
-// Opens or reopens and does the steps that are left. `*recorded`: the last step that was recorded
-// as it should be; `hash` of every step, if not NULL.
+// Opens or reopens and runs the remaining steps. `*recorded`: the last step that was recorded
+// without error; `hash` of every step, if not NULL.
 static NoliStatus live(NoliContext* context, const char* directory, bool reopen,
                        volatile int64_t* recorded, uint64_t* hash) {
   NoliStatus status = NOLI_OK;
@@ -205,7 +205,7 @@ static void every_request_may_fail(void** state) {
                       strcmp(disk.request, "sync directory") == 0 ||
                       strcmp(disk.request, "link") == 0;
       if (!harmless) {
-        print_error("request %lld, %s %s: not noticed\n", (long long)k, disk.request, disk.path);
+        print_error("request %lld, %s %s: not detected\n", (long long)k, disk.request, disk.path);
         fail();
       }
       n_harmless++;
@@ -276,8 +276,7 @@ static void the_process_may_be_killed_anywhere(void** state) {
   munmap(recorded, sizeof *recorded);
 }
 
-// A mesh, a frame or a checkpoint that cannot be written leaves the file that was there, and no
-// other.
+// A mesh, a frame or a checkpoint that cannot be written leaves the existing file, and no other.
 static void older_files_survive(void** state) {
   (void)state;
   static const char* const names[] = {"mesh.msh", "mesh.vtk",  "mesh.obj",

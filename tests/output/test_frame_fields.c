@@ -1,4 +1,4 @@
-// Fields of frames that a run asks for: stresses, contact pressure and gap of a block at rest.
+// Fields of frames requested by a run: stresses, contact pressure and gap of a block at rest.
 #include "output_support.h"
 
 #include "noli/run.h"
@@ -63,7 +63,7 @@ static void a_block_presses_with_its_weight(void** state) {
   const float* stress = values_of(&frame, "CellData", "stress", 6, n_tet);
   (void)values_of(&frame, "PointData", "nodal_stress", 6, n);
 
-  // vertices at the bottom, 4 x 4, have shares of 1, 2 or 4 of the area
+  // vertices at the bottom, 4 x 4, have 1, 2 or 4 parts of the area
   double total = 0.0;
   for (int32_t i = 0; i < n; i++) {
     const double* X = noli_sim_rest_positions(world.sim) + 3 * i;
@@ -73,7 +73,7 @@ static void a_block_presses_with_its_weight(void** state) {
     assert_true(bottom ? pressure[i] > 0.0F && gap[i] > 0.0F : pressure[i] == 0.0F);
     assert_true(bottom || isnan(gap[i]));
   }
-  // triangles give vertices other shares of the area than rectangles would, and it has bulged
+  // triangles divide the area among vertices differently from rectangles, and it has bulged
   ASSERT_NEAR(total, WEIGHT, 0.02 * WEIGHT);
 
   // the mean of the vertical stress is that of a column under its own weight

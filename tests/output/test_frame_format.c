@@ -1,4 +1,5 @@
-// What every format of frames must do: runs in it are audited, resumed, replaced; damage is found.
+// Requirements on every format of frames: runs in it are audited, resumed, replaced; damage is
+// found.
 #include "output_support.h"
 
 #include "noli/audit.h"
@@ -162,7 +163,7 @@ static void runs_are_audited(void** state) {
     assert_int_equal(result.n_frames, 1 + N_STEPS / EVERY);
     noli_run_audit_free(context, &result);
 
-    // a frame that is gone, and one that the list does not name
+    // a missing frame, and one that is not in the list
     frame_path(format, "format_run", 2, path);
     assert_int_equal(unlink(path), 0);
     frame_path(format, "format_run", 3, path);
@@ -174,7 +175,7 @@ static void runs_are_audited(void** state) {
   test_context_done(&context);
 }
 
-// Frames and the list have the same bytes as those of a run in one go.
+// Frames and the list have the same bytes as those of an uninterrupted run.
 static void runs_are_resumed(void** state) {
   (void)state;
   const NoliFrameFormat* format;
@@ -241,7 +242,7 @@ static void format_may_change(void** state) {
   end(&session);
 }
 
-// Writes a frame again with vertices where they were not.
+// Writes a frame again with moved vertices.
 static void change_frame(NoliContext* context, const NoliFrameFormat* format, const char* path,
                          void (*change)(NoliReadFrame* frame)) {
   NoliReadFrame read;
@@ -310,7 +311,7 @@ static void speed_up(NoliReadFrame* frame) {
   ((float*)(void*)array_of(frame, "PointData", "velocity"))[3] += 10.0f;
 }
 
-// The audit judges the content of frames, whatever their format.
+// The audit verifies the content of frames in any format.
 static void wrong_content_is_found(void** state) {
   (void)state;
   static const struct {

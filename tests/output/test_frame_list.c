@@ -9,7 +9,7 @@ enum { N_FRAMES = 300 };
 
 #define LIST "pvd_frames.pvd"
 
-// Requests of one kind are counted; a failure may be asked for.
+// Requests of one kind are counted; a failure may be requested.
 typedef struct Requests {
   const char* request;
   int64_t count;
@@ -30,7 +30,7 @@ static double time_of(int64_t step) {
   return (double)step / 3.0;
 }
 
-// Reads the list as others do and compares it with the first `count` frames.
+// Reads the list like other programs and compares it with the first `count` frames.
 static void expect_frames(NoliContext* context, const NoliFrameFormat* format, int64_t count) {
   NoliFrameList read;
   size_t size = 0;
@@ -128,7 +128,7 @@ static void failed_write_leaves_the_list(void** state) {
   test_context_done(&context);
 }
 
-// A run looks for its list by the name that the format gives it.
+// A run finds its list by the name of the format.
 static void format_follows_from_the_name(void** state) {
   const NoliFrameFormat* format = *state;
   NoliContext* context = test_context(1);

@@ -1,5 +1,5 @@
-// Pointers that are NULL: see include/noli/base.h. Every public function that takes an owner is
-// called without one.
+// NULL pointers: see include/noli/base.h. Every public function that takes an owner is called
+// without one.
 #include "support.h"
 
 #include "noli/noli.h"

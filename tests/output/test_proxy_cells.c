@@ -1,10 +1,10 @@
-// Frames colour the triangles with which bodies collide by the elements in which they lie.
+// Frames give colliding triangles the values of the elements in which they lie.
 #include "sim/world.h"
 
 #include "math/mat3.h"
 #include "output/frame.h"
 
-// The least barycentric coordinate of a vertex in an element, at rest.
+// The smallest barycentric coordinate of a vertex in an element, at rest.
 static double inside(const World* world, int32_t element, int32_t vertex) {
   const double* X = noli_sim_rest_positions(world->sim);
   const int32_t* tet = world->sim->model->tet + 4 * (int64_t)element;

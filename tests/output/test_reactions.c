@@ -71,7 +71,7 @@ static void a_clamp_holds_the_weight(void** state) {
     assert_string_equal(noli_history_text(&history, row + 1, 2), "pull");
     ASSERT_NEAR(value_at(&history, row, "force_y"), weight, 1e-4 * weight);
     ASSERT_NEAR(value_at(&history, row, "force_z"), 0.0, 1e-4 * weight);
-    // the pulled face cannot turn and takes a part
+    // the pulled face cannot turn and carries a part
     double moment = value_at(&history, row, "moment_z") + value_at(&history, row + 1, "moment_z");
     ASSERT_NEAR(moment, 0.5 * weight, (pulled ? 0.01 : 1e-3) * weight);
     ASSERT_NEAR(value_at(&history, row, "at_x"), -0.5, 1e-12);

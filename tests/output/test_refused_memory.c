@@ -132,7 +132,7 @@ done:
   return status;
 }
 
-// An existing checkpoint is complete, whenever the writing ended.
+// An existing checkpoint is complete, regardless of when writing ended.
 static void require_whole_checkpoint(void) {
   if (access("refused_run/checkpoint.h5", F_OK) == 0) {
     NoliContext* context = test_context(1);
@@ -188,7 +188,7 @@ static void scenes_and_results(void** state) {
 
 // ---- files written by others ----
 
-// Lines, points, and scenes of other programs: read, refused or not, without a trace.
+// Lines, points, and scenes of other programs: read or refused without leaks.
 static NoliStatus read_foreign(NoliContext* context, const char* path) {
   NoliStatus status = NOLI_OK;
   NoliScene* scene = NULL;

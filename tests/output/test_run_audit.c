@@ -1,5 +1,5 @@
-// The audit of a result directory: a run that went well is clean, and whatever is damaged on
-// purpose is found and located.
+// The audit of a result directory: a successful run is clean, and any deliberate damage is found
+// and located.
 #include "output_support.h"
 
 #include "noli/audit.h"
@@ -247,7 +247,7 @@ static void a_vertex_through_a_face_is_found(void** state) {
   assert_non_null(strstr(finding->message, "\"high\""));
   assert_non_null(strstr(finding->message, "\"low\""));
   ASSERT_NEAR(finding->defect.position[1], to[1], 4e-3);
-  // otherwise the mesh is intact, and its energy of gravity reveals that something moved
+  // otherwise the mesh is intact, and only its energy of gravity reveals the motion
   for (int64_t i = 0; i < result.n_findings; i++) {
     assert_true(result.findings[i].kind == NOLI_FINDING_INTERSECTION ||
                 result.findings[i].kind == NOLI_FINDING_BALANCE);
@@ -303,8 +303,8 @@ static void an_inverted_element_is_found(void** state) {
   expect(NOLI_FINDING_INVERTED, FRAME);
 }
 
-// The last bit: a vertex exactly on the floor is found, one an ulp of the smallest number above
-// not.
+// The last bit: a vertex exactly on the floor is found, one that is the smallest positive number
+// above is not.
 static void a_vertex_below_a_half_space_is_found(void** state) {
   (void)state;
   const double height[3] = {-1e-9, 0.0, 5e-324};
@@ -380,7 +380,7 @@ static void numbers_that_do_not_belong_are_found(void** state) {
   expect(NOLI_FINDING_FILE, FRAME);
 }
 
-// Two different bytes change places anywhere in a frame: always found, whatever they mean.
+// A swap of any two different bytes in a frame is always found, whatever they mean.
 static void swapped_bytes_are_found(void** state) {
   (void)state;
   TestRandom random = {7};
@@ -395,7 +395,7 @@ static void swapped_bytes_are_found(void** state) {
   // swap two bytes
   while (n < 400) {
     size_t i = (size_t)(test_random_bits(&random) % (size - 1)), j = i + 1 + (size_t)(n % 2);
-    // white space between the characters of data means nothing
+    // white space between the characters of data is ignored
     bool is_space = strchr(" \n", text[i]) != NULL || strchr(" \n", text[j]) != NULL;
     if (j >= size || text[i] == text[j] || is_space) {
       continue;
@@ -405,7 +405,7 @@ static void swapped_bytes_are_found(void** state) {
     text[i] = text[j];
     text[j] = swap;
     test_write_file(DAMAGED "/" FRAME, text, size);
-    // input that the reader accepts must be judged
+    // input that the reader accepts must be audited
     NoliReadFrame frame;
     NoliStatus status = noli_vtu_read(context, DAMAGED "/" FRAME, &frame);
     noli_read_frame_free(context, &frame);
@@ -476,7 +476,7 @@ static void files_that_are_missing_are_found(void** state) {
     assert_int_equal(unlink(path), 0);
     expect(NOLI_FINDING_FILE, names[i]);
   }
-  // a frame that the list has lost, and one it never had
+  // a frame that is missing in the list, and one that was never in it
   copy_run();
   replace("frames.pvd", "file=\"" FRAME "\"", "file=\"frame.vtu\"");
   expect(NOLI_FINDING_FILE, "frames.pvd");
@@ -530,7 +530,7 @@ static void histories_that_disagree_are_found(void** state) {
   expect(NOLI_FINDING_TIME, "summary.json");
 }
 
-// Runs a scene of 8 steps into the folder of damaged runs, which it finds clean.
+// Runs a scene of 8 steps into the folder of damaged runs and finds it clean.
 static void run_clean(const char* text) {
   NoliContext* context = test_context(1);
   NoliScene* scene = NULL;
@@ -545,7 +545,7 @@ static void run_clean(const char* text) {
   test_context_done(&context);
 }
 
-// In free flight a momentum is wrong even where no frame shows it.
+// In free flight a wrong momentum is found even if no frame shows it.
 static void momentum_in_free_flight_is_checked(void** state) {
   (void)state;
   run_clean("{\"time\": {\"step\": 0.01, \"steps\": 8}, \"bodies\": [{\"name\": \"box\", \"mesh\": "
@@ -596,7 +596,7 @@ static void other_folders_are_refused(void** state) {
   test_context_done(&context);
 }
 
-// A run that was killed between a row and its frame lacks nothing.
+// A run that was killed between a row and its frame is complete.
 static void killed_runs_are_not_blamed(void** state) {
   (void)state;
   copy_run();

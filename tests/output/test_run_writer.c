@@ -190,7 +190,7 @@ static void damaged_checkpoint_falls_back(void** state) {
   test_context_done(&context);
 }
 
-// However much of the newest checkpoint exists, the run resumes from it or from the one before and
+// The run resumes from the newest checkpoint, or from the one before if it is incomplete, and
 // reports it; a checkpoint that was not yet renamed counts.
 static void cut_checkpoints_fall_back(void** state) {
   (void)state;
@@ -220,7 +220,7 @@ static void cut_checkpoints_fall_back(void** state) {
     noli_run_close(&run);
   }
 
-  // killed between the writing and the naming
+  // killed between writing and renaming
   test_write_file("run_short/checkpoint_new.h5", bytes, size);
   ASSERT_OK(noli_run_reopen(context, &def, again.sim, &run));
   assert_int_equal(noli_sim_step_count(again.sim), 4);
@@ -277,7 +277,8 @@ static void only_our_files_are_replaced(void** state) {
   test_context_done(&context);
 }
 
-// Whatever write fails, the run ends with an error, nothing leaks, and the last checkpoint is good.
+// Whichever write fails, the run ends with an error, nothing leaks, and the last checkpoint is
+// good.
 static void full_disk_keeps_the_last_good_state(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

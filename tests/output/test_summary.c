@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-// The keys of the contract in their order, and those that may follow.
+// The documented keys in their order, and those that may follow.
 static const char* const keys[] = {
     "noli",
     "scene",

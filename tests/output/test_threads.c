@@ -51,7 +51,7 @@ static bool works(Worker* worker, NoliStatus status) {
   return status == NOLI_OK;
 }
 
-// A call that must fail; its message counts.
+// A call that must fail with the expected message.
 static void refuses(Worker* worker, NoliStatus status) {
   if (status == NOLI_OK) {
     worker->failures++;
@@ -162,7 +162,7 @@ static void simulate(Worker* worker, const char* law, const char* contact, const
       works(worker, noli_sim_create(worker->context, noli_scene_sim_def(scene), &sim))) {
     NoliStatus status = NOLI_OK;
     for (int64_t k = 0; k < noli_scene_step_count(scene) && status == NOLI_OK; k++) {
-      // a step that does not converge ends like that in every thread
+      // a step that does not converge fails in every thread
       status = noli_sim_step(sim, &report);
       worker->failures += status < 0;
       mix(worker, &status, sizeof status);
@@ -501,7 +501,7 @@ static void on_signal(int number, siginfo_t* info, void* more) {
   (void)number, (void)info, (void)more;
 }
 
-// Settings that belong to the process, as a host may have made them.
+// Settings of the process, as a host may have made them.
 typedef struct Settings {
   int blas_threads;
   unsigned hdf5_version_2;
@@ -627,8 +627,8 @@ static void four_threads_get_what_one_gets(void** state) {
   assert_memory_equal(&after, &before, sizeof before);
 }
 
-// The sequence of rand() is undisturbed, and HDF5 error handlers of the old kind are preserved,
-// too.
+// The sequence of rand() is undisturbed, and HDF5 error handlers of the old kind are also
+// preserved.
 static void random_numbers_and_old_handlers_stay(void** state) {
   (void)state;
   int want[3], got[3];

@@ -184,7 +184,7 @@ static void lagrange_cells(void** state) {
   test_context_done(&context);
 }
 
-// The same bytes whatever the number of threads.
+// The same bytes for any number of threads.
 static void threads_do_not_show(void** state) {
   (void)state;
   for (int32_t threads = 1; threads <= 3; threads += 2) {

@@ -1,4 +1,4 @@
-// How often two lines in space go through or round each other.
+// The number of times that two lines in space wind around each other.
 #pragma once
 
 #include "math/vec3.h"

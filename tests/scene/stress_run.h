@@ -123,8 +123,8 @@ static inline double extreme(const Run* run, int32_t body, int axis, bool highes
   return found;
 }
 
-// The largest distance of a vertex from where the best rigid motion of the rest shape puts it, over
-// the greatest distance of a vertex from the middle.
+// The largest distance of a vertex from its position in the best rigid motion of the rest shape,
+// over the largest distance of a vertex from the middle.
 static inline double shape_error(const Run* run, int32_t body) {
   int32_t first, count;
   noli_sim_body_range(run->sim, body, &first, &count);

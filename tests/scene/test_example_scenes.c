@@ -100,7 +100,7 @@ static void spinning_ball_bounces_in_a_box(void** state) {
 
 // ---- fig. 8 -------------------------------------------------------------------------------------
 
-// Presses a hollow ball, filled or empty, and returns the share of its volume that is lost.
+// Presses a hollow ball, filled or empty, and returns the fraction of its volume that is lost.
 static double squish(const char* compression, double kappa) {
   Run run = start("examples/ball_squish.json", 3,
                   (const char* const[][2]){{"bodies[0].mesh.sphere.cells", "6"},
@@ -144,7 +144,7 @@ static void squished_balls_keep_their_volume_by_what_fills_them(void** state) {
 
 // ---- fig. 10 ------------------------------------------------------------------------------------
 
-// How high a tennis ball would rise, from the speed of its middle after the bounce.
+// The height to which a tennis ball would rise, from the speed of its middle after the bounce.
 static double bounce(const char* integrator) {
   Run run = start("examples/ball_bounce.json", 1,
                   (const char* const[][2]){{"time.integrator", integrator}});
@@ -168,7 +168,7 @@ static void tennis_balls_bounce_higher_with_less_damping(void** state) {
   (void)state;
   double fall = 7.0 * 7.0 / (2.0 * 9.80665), sdirk2 = bounce("\"sdirk2\"");
   double euler = bounce("\"backward_euler\"");
-  // the material takes a part, backward Euler most of it
+  // the material dissipates a part, backward Euler most of it
   ASSERT_AT_MOST(sdirk2, 0.95 * fall);
   ASSERT_AT_LEAST(sdirk2, 0.7 * fall);
   ASSERT_AT_MOST(euler, 0.4 * sdirk2);

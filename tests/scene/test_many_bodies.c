@@ -1,5 +1,5 @@
-// A thousand cubes fall onto each other: what holds for two bodies holds for all, and pairs that
-// are named are exceptions among half a million.
+// A thousand cubes fall onto each other: the guarantees for two bodies hold for all, and listed
+// pairs are exceptions among half a million.
 #include "scene_support.h"
 
 #include "noli/sim.h"
@@ -23,7 +23,7 @@ static void add_cube(char* text, const char* name, int turn, double x, double y,
 }
 
 // Layers of cubes, each turned a little and set off from those below. `contact`: whether the last
-// cube meets the one that it crosses.
+// cube collides with the one that it crosses.
 static char* make_text(bool contact) {
   const double spacing = 0.112, layer = 0.1015;
   char* text = calloc(CUBES + 8, BODY_TEXT);
@@ -126,7 +126,7 @@ static void a_thousand_cubes_fall_onto_each_other(void** state) {
     }
     assert_int_equal(n_contacts, report.contacts);
 
-    // all that moves is moved by gravity, neighbours and the floor
+    // only gravity, neighbours and the floor exert forces
     double imbalance = largest_imbalance(sim, v_t0, pair, n_pairs, 0.005);
     print_message("step %d: %d Newton iterations, %d pairs, %d on the floor, %lld contacts, "
                   "imbalance %.2g m/s\n",
@@ -141,7 +141,7 @@ static void a_thousand_cubes_fall_onto_each_other(void** state) {
   test_context_done(&context);
 }
 
-// The same scene, but that the exception is none.
+// The same scene without the exception.
 static void without_the_exception_bodies_intersect(void** state) {
   (void)state;
   SceneLog log;

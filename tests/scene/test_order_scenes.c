@@ -42,7 +42,7 @@ static Run start(const char* name, int32_t n_change, const char* const (*change)
   start(name, (int32_t)(sizeof((const char* const[][2]){__VA_ARGS__}) / sizeof(const char* [2])),  \
         (const char* const[][2]){__VA_ARGS__})
 
-// Elements are created here, when the run no longer moves in memory.
+// Elements are created here, after the run has its final address.
 static void assert_not_inverted(Run* run) {
   for (int32_t b = 0; b < BODIES_MAX && run->space[b].node != NULL; b++) {
     int32_t first, count;
@@ -182,7 +182,7 @@ static void curved_ball_bounces_as_a_fine_one(void** state) {
 
 // ---- fig. 7 -------------------------------------------------------------------------------------
 
-// Where a ball has rolled to along the slope; `mesh` NULL: the box of the example.
+// The distance that a ball rolls along the slope; `mesh` NULL: the box of the example.
 static double roll(const char* name, const char* mesh, double* mass, double* ideal) {
   const char* box = "{\"box\": {\"size\": [0.1265, 0.1265, 0.1265], \"cells\": [2, 2, 2]}}";
   const char* facets = "{\"sphere\": {\"radius\": 0.1, \"cells\": 6}}";
@@ -203,14 +203,14 @@ static double roll(const char* name, const char* mesh, double* mass, double* ide
   return x;
 }
 
-// Both have the same facets, which make rolling bumpy and both slower than an ideal ball: that has
-// 5/7 of the acceleration along the slope, with which backward Euler goes a t (t + h) / 2.
+// Both have the same facets, which make rolling bumpy and both slower than an ideal ball. That has
+// 5/7 of the acceleration a along the slope, with which backward Euler covers a t (t + h) / 2.
 static void ball_in_a_box_rolls(void** state) {
   (void)state;
   double mass[2], ideal;
   double box = roll("box in a ball", NULL, &mass[0], &ideal);
   double ball = roll("ball", "{\"sphere\": {\"radius\": 0.1, \"cells\": 6}}", &mass[1], &ideal);
-  print_message("rolled %.4f m, a whole ball %.4f m, an ideal one %.4f m; %.4f and %.4f kg\n", box,
+  print_message("rolled %.4f m, a ball mesh %.4f m, an ideal ball %.4f m; %.4f and %.4f kg\n", box,
                 ball, ideal, mass[0], mass[1]);
   ASSERT_NEAR(box, ball, 0.05 * ball);
   ASSERT_AT_MOST(box, ideal);
@@ -293,8 +293,8 @@ static void edge_line(const Run* run, double side, NoliVec3 line[EDGE]) {
   line[EDGE - 1] = noli_add3(line[EDGE - 2], noli_vec3(1e4, 0.0, 0.0));
 }
 
-// The angle by which the edges of the mat go round each other, degrees; as twist or, where the mat
-// has made loops, as writhe. It could change only if the mat went through itself.
+// The angle by which the edges of the mat wind around each other, degrees: as twist or, if the mat
+// has formed loops, as writhe. It could change only if the mat passed through itself.
 static double winding(const Run* run) {
   NoliVec3 line[2][EDGE];
   edge_line(run, -0.5, line[0]);
@@ -328,7 +328,7 @@ static void mats_of_high_order_twist(void** state) {
 
 enum { TRUSS = 0, PRESS = 1, FLOOR = 2 };
 
-// The force of something on the truss along y, N.
+// The force of a body on the truss along y, N.
 static double force_on_truss(const Run* run, int32_t by) {
   const NoliPairForce* pair = NULL;
   int32_t n_pairs = 0;
@@ -361,7 +361,7 @@ static void truss_is_compressed(void** state) {
     // motion (0.056 N with a tolerance of 1e-7 l, too)
     force = -force_on_truss(&run, PRESS);
     ASSERT_NEAR(force_on_truss(&run, FLOOR), force + 9.80665 * mass, 0.05 * force + 0.025);
-    // until it buckles, all that the press does is stored
+    // until it buckles, all work of the press is stored
     work += 0.5 * (force + last) * 0.02 * h;
     if (s == 5) {
       ASSERT_NEAR(run.report.elastic, work, 0.1 * work);

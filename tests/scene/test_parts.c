@@ -73,7 +73,7 @@ static void bar_of_two_materials_is_two_springs(void** state) {
   }
 }
 
-// Where nodes turn about is the centre of mass.
+// Nodes turn about the centre of mass.
 static void mass_and_centre_are_those_of_the_parts(void** state) {
   (void)state;
   for (int i = 0; i < 2; i++) {
@@ -159,7 +159,7 @@ static void mistakes_are_located(void** state) {
   test_context_done(&context);
 }
 
-// Two boxes of one cell in a file with a tag each; the last part that has an element counts.
+// Two boxes of one cell in a file with a tag each; the last part that contains an element applies.
 static void tags_of_the_file_name_parts(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -199,7 +199,7 @@ static void tags_of_the_file_name_parts(void** state) {
   test_context_done(&context);
 }
 
-// A definition is checked as a scene is.
+// A definition is checked like a scene.
 static void definitions_are_checked(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -265,7 +265,7 @@ static void damping_of_a_part_acts(void** state) {
   }
 }
 
-// What the elements are made of may be changed, not which belong together.
+// The materials of elements may be changed, but not their assignment to parts.
 static void checkpoints_know_parts(void** state) {
   (void)state;
   static const char* const bars[] = {

@@ -337,7 +337,7 @@ static void assert_same_def(const NoliSimDef* a, const NoliSimDef* b) {
   ASSERT_NEAR(a->tolerance.value, b->tolerance.value, 0.0);
 }
 
-// Writes the scene as run, reads that, writes it again: same text, same definition.
+// Writes the scene as run, reads that file and writes it again: same text, same definition.
 static void check_round_trip(NoliContext* context, const NoliScene* scene) {
   NoliScene* again = NULL;
   char *json = NULL, *json_again = NULL;
@@ -701,7 +701,7 @@ static void meshes_are_given_as_arrays(void** state) {
   test_context_done(&context);
 }
 
-// A text without a name is that of a program: messages have only the path.
+// Text without a name comes from a program: messages have only the path.
 static void texts_without_a_name_have_paths_only(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

@@ -37,7 +37,7 @@ static void seed(char text[SCENE_TEXT], bool with_missing_file) {
   }
 }
 
-// An allocator that refuses beyond a budget, or from some allocation on.
+// An allocator that refuses requests beyond a budget, or all from a given allocation on.
 typedef struct Limits {
   size_t bytes;
   int64_t until_failure; // < 0: never

@@ -24,7 +24,7 @@ static NoliScene* moving(NoliContext* context, const char* motion) {
   return scene;
 }
 
-// Where vertex `v` is after `n_steps` steps from t0.
+// The position of vertex `v` after `n_steps` steps from t0.
 static void run_motion(const NoliScene* scene, double t0, int32_t n_steps, int32_t v,
                        double out[3]) {
   const NoliSimDef* def = noli_scene_sim_def(scene);
@@ -124,8 +124,8 @@ static void motions_match_closed_forms(void** state) {
   test_context_done(&context);
 }
 
-// A motion about the box depends only on the current vertices: it starts at another place than the
-// mesh, with another shape, and rotates about the centre of the box that it finds there.
+// A motion about the box depends only on the current vertices: it starts at a place and with a
+// shape other than those of the mesh, and rotates about the centre of its box there.
 static void rotation_about_the_box_follows_the_vertices(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -241,7 +241,7 @@ static void controlled_motions_and_forces_are_read(void** state) {
   test_context_done(&context);
 }
 
-// What one of several threads evaluates.
+// The evaluation of one of several threads.
 typedef struct Evaluation {
   const NoliMotionDef* motion;
   const NoliForceDef* force;

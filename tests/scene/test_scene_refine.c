@@ -29,7 +29,7 @@ static double volume_of(const NoliMesh* mesh) {
   return volume;
 }
 
-// A ball of any fineness keeps the volume of the coarse one, with all the order and place it has.
+// A ball of any fineness keeps the volume of the coarse one, its order and its position.
 static void bodies_get_finer(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

@@ -49,7 +49,7 @@ static void near_rigid_bodies_collide_and_stay_rigid(void** state) {
                 slowed, most, spin(&run, 0));
   ASSERT_AT_MOST(slowed, 1.01 * most);
   ASSERT_AT_LEAST(slowed, 0.4 * most);
-  // normal forces on a polyhedron are off its centre, and turn it too
+  // normal forces on a polyhedron are eccentric, and also turn it
   ASSERT_NEAR(spin(&run, 0), -2.5 * slowed / radius, 0.25 * 2.5 * slowed / radius);
 
   // energy, shapes and speed during the impact

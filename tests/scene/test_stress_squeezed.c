@@ -82,8 +82,8 @@ static Run start_balls(const char* press) {
                                {"obstacles[0].motion.displacement[1]", press});
 }
 
-// Their soft arms bend under the weight of the balls: they have recovered when they lie as balls do
-// that nothing ever pressed, with the same elastic energy and as high.
+// Their soft arms bend under the weight of the balls: they have recovered when their elastic energy
+// and height equal those of balls that were never pressed.
 static void pressed_balls_with_arms_recover(void** state) {
   (void)state;
   Run run = start_balls(NULL);

@@ -158,7 +158,7 @@ static void built_in_shapes(void** state) {
     noli_scene_destroy(&scene);
   }
 
-  // a plane looks up; rings of chain mail are segments, or solid
+  // a plane faces up; rings of chain mail are segments, or solid
   NoliScene* scene = NULL;
   ASSERT_OK(parse_cloth(context, "{'plane': {'pattern': 'equilateral', 'size': [2, 3]}}", &scene));
   double low[3], high[3];
@@ -208,7 +208,7 @@ static void expect_message(const char* obj, const char* part) {
   test_context_done(&context);
 }
 
-// Defects that the search for intersections finds: how many, and the first.
+// Defects found by the search for intersections: their number, and the first one.
 static void expect_defect(const char* obj, int64_t n_expected, NoliDefectKind kind,
                           const double position[3]) {
   NoliContext* context = test_context(1);
@@ -251,7 +251,7 @@ static void defects_have_places(void** state) {
                 2, NOLI_DEFECT_INTERSECTION, (double[]){0.25, 0.2, 0});
 }
 
-// A seam of vertices that are there twice is named before the triangles that touch.
+// A seam of duplicate vertices is reported before the triangles that touch.
 static void seams_are_named(void** state) {
   (void)state;
   SceneLog log;
@@ -264,7 +264,7 @@ static void seams_are_named(void** state) {
   assert_non_null(strstr(log.text, "(2 such vertices)"));
   noli_scene_destroy(&scene);
 
-  // ties join it: nothing is left to be reported
+  // ties join it: no defect is left to report
   ASSERT_OK(parse_quoted(
       context,
       "{'time': {'steps': 2}, 'bodies': [{'name': 'cloth', 'mesh': 'thin.obj', 'material': {'law': "

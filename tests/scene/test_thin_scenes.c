@@ -6,7 +6,7 @@
 // ---- [Larionov2024] fig. 7: a sleeve on an arm that bends ---------------------------------------
 
 typedef struct Sleeve {
-  double slip; // m, how far the cloth slides along the skin on average
+  double slip; // m, mean sliding of the cloth along the skin
   double loss; // J, by friction
   int32_t iterations;
   double closest; // m
@@ -67,7 +67,7 @@ static Sleeve bend_arm(const char* friction, const char* h, const char* mu) {
   return result;
 }
 
-// No vertex of the cloth gets below the skin; more friction keeps it in place; both kinds of
+// No vertex of the cloth penetrates the skin; more friction keeps it in place; both kinds of
 // friction and both steps agree.
 static void sleeves_slide_on_a_bending_arm(void** state) {
   (void)state;
@@ -136,8 +136,8 @@ static Tyre press_tyre(const char* model, double until) {
 }
 
 // The patch carries the load at the pressure of the tyre, which is soft otherwise; both models
-// agree. When it spins up the ground drags with at most the static and at least half of the dynamic
-// coefficient.
+// agree. When it spins up, the friction of the ground has at most the static and at least half of
+// the dynamic coefficient.
 static void tyres_carry_their_load_on_the_patch(void** state) {
   (void)state;
   Tyre smooth = press_tyre("implicit_surface", 0.24);

@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 typedef struct Units {
-  double length;   // how many of the new unit a metre has
+  double length;   // number of new units in a metre
   char number[32]; // the same, for expressions
 } Units;
 
@@ -125,7 +125,8 @@ enum { MOST_STEPS = 16 };
 typedef struct Course {
   int32_t n_vert;
   double* x;        // at the end, in metres
-  double last_step; // m, what the last Newton step may move: tolerance of the speed times time step
+  double last_step; // m, largest motion of the last Newton step: tolerance of the speed times time
+                    // step
   int32_t newton[MOST_STEPS];
   int64_t contacts;
 } Course;
@@ -208,7 +209,7 @@ static void print_course(const char* name, const Course* course, int n_steps) {
 typedef struct Example {
   const char* file;
   int n_steps;
-  NoliSceneOverride set; // what has a unit without saying so
+  NoliSceneOverride set; // values with an implicit unit
   bool chaotic;          // rounding is enough to change it: only equal bits are a valid requirement
   double last_bits;      // m, by which positions in a unit that is a power of two may differ
 } Example;
@@ -279,7 +280,7 @@ static void examples_do_not_depend_on_units(void** state) {
       {.file = "examples/grasp.json", .n_steps = 3},
       {.file = "examples/guide/first.json", .n_steps = 5},
       {.file = "examples/guide/press.json", .n_steps = 5},
-      // where two ways of cutting a polygon are equally good, rounding chooses
+      // if two ways of cutting a polygon are equally good, rounding chooses
       {.file = "examples/plane_strain.json", .n_steps = 5, .chaotic = true},
       {.file = "examples/pressed_ball.json", .n_steps = 3},
       {.file = "examples/rods.json", .n_steps = 3},

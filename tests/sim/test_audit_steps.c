@@ -1,4 +1,4 @@
-// The audit while a simulation runs: a solver that went astray is stopped where it went astray.
+// The audit during a simulation: a defective solver is stopped at its first invalid point.
 #include "world.h"
 
 // Simulates a solver defect: in a step, moves a vertex of the point that the solver works on.

@@ -109,16 +109,16 @@ static void contact_carries_the_weight(void** state) {
 
 // ---- momentum -----------------------------------------------------------------------------------
 
-// Every target preserves momentum, whatever the constraints; the safe state is a blend of the
-// targets with the start of the step, which weighs as much as the early targets at most. So a step
-// loses at most this share of the momentum: none where it ends with alpha = 1, otherwise less than
+// Every target preserves momentum for any constraints; the safe state is a blend of the targets
+// with the start of the step, whose weight is at most that of the early targets. A step therefore
+// loses at most this fraction of the momentum: none if it ends with alpha = 1, otherwise less than
 // toi_tolerance.
 typedef struct Loss {
   double worst;     // relative to the sum of all magnitudes, over all steps
   double full;      // of steps that end with alpha = 1
   int64_t contacts; // over all steps
   int64_t partial;  // steps that end with less
-  double share;     // largest share that a step may lose by its early weight
+  double share;     // largest fraction that a step may lose by its early weight
   double excess;    // the largest loss above that
 } Loss;
 
@@ -196,7 +196,7 @@ static void frictional_impact_keeps_momentum(void** state) {
 
 // ---- slope --------------------------------------------------------------------------------------
 
-// The slope is horizontal, gravity tilts to its angle within a second: at the limit nothing would
+// The slope is horizontal, gravity tilts to its angle within a second: at the limit no force would
 // stop a block that a sudden start has set in motion.
 #define TANGENT 0.5
 
@@ -246,8 +246,8 @@ static void slide(double mu) {
   double v1 = noli_sim_velocities(world.sim)[0], way = now[0] - settled[0];
   double got = (v1 - v0) / 2.0;
   double theory = 9.81 * fmax(0.0, TANGENT - mu) / sqrt(1.0 + TANGENT * TANGENT);
-  print_message("slope, mu %.2f: acceleration %.6f m/s^2, theory %.6f; way %.3g m in 2 s\n", mu,
-                got, theory, way);
+  print_message("slope, mu %.2f: acceleration %.6f m/s^2, theory %.6f; distance %.3g m in 2 s\n",
+                mu, got, theory, way);
   if (mu < TANGENT) {
     ASSERT_NEAR(got, theory, 0.02 * theory);
   } else {
@@ -391,8 +391,8 @@ static void fire_at_board(double speed) {
   assert_true(contacts > 0);
   ASSERT_AT_MOST(last, first);
 
-  // the audit has shown that nothing has crossed; the ball is on the correct side of the board,
-  // which may be bent
+  // the audit has shown that no surfaces have crossed; the ball is on the correct side of the
+  // board, which may be bent
   int32_t start, count;
   noli_sim_body_range(world.sim, ball + 1, &start, &count);
   for (int32_t i = start; i < start + count; i++) {
@@ -404,7 +404,8 @@ static void fire_at_board(double speed) {
 }
 
 // A stiff box slides along a passage a hundred times narrower than the gaps that contact would
-// keep. There is no room for them: squeezing the box into them takes hundreds of times its energy.
+// keep. There is no room for these gaps: keeping them would take hundreds of times the energy of
+// the box.
 static void narrow_passages_add_no_energy(void** state) {
   (void)state;
   World world = constrained_world(1);
@@ -438,8 +439,7 @@ static void balls_do_not_tunnel(void** state) {
 
 // ---- prescribed motion --------------------------------------------------------------------------
 
-// A plate presses a soft block that stands on the ground. Where a step ends with less than the
-// A plate presses a soft block that stands on the ground. Where a step ends with less than the full
+// A plate presses a soft block that stands on the ground. If a step ends before the end of the
 // path, prescribed vertices are off by epsilon h v at most: the targets start where the vertices
 // are, so that errors do not accumulate to the bound of [Zheng2025] eq. 21, epsilon h v / (1 -
 // epsilon).
@@ -641,8 +641,8 @@ static void threads_do_not_change_the_bits(void** state) {
   }
 }
 
-// A run that continues from a copy of the state, or from a file, gives the same bits, also where
-// the active set is warm.
+// A run that continues from a copy of the state, or from a file, gives the same bits, also with a
+// warm active set.
 static void restart_gives_the_same_bits(void** state) {
   (void)state;
 
@@ -661,7 +661,7 @@ static void restart_gives_the_same_bits(void** state) {
     assert_true(noli_sim_constraint_count(whole.sim) > 0);
     ASSERT_OK(noli_sim_copy_state(copy.sim, whole.sim));
     ASSERT_OK(noli_checkpoint_save(whole.context, whole.sim, NULL, "checkpoint_active_set.h5"));
-    // a simulation in another state discards it
+    // a simulation in another state discards its data
     world_step(&file);
     ASSERT_OK(noli_checkpoint_load(file.context, file.sim, "checkpoint_active_set.h5"));
     for (int i = 0; i < 6; i++) {
@@ -775,9 +775,10 @@ static Drop drop_on_box(const char* integrator, const char* law) {
   // no penetration
   assert_true(world_lowest(&world, 0) > 0.0 && world_lowest(&world, 1) > 0.05);
   world_done(&world);
-  print_message("%s, %s: energy after 0.2 s %.3f of the start, friction took %.3f, most gained in "
-                "a step %.4f\n",
-                integrator, law, drop.end, drop.lost, drop.gained);
+  print_message(
+      "%s, %s: energy after 0.2 s %.3f of the start, friction dissipated %.3f, largest gain in "
+      "a step %.4f\n",
+      integrator, law, drop.end, drop.lost, drop.gained);
   return drop;
 }
 
@@ -811,7 +812,7 @@ static void trapezoidal_rule_gains_nothing_in_impacts(void** state) {
 }
 
 // Without any energy, the error of a step can only be compared with quantities that the solver
-// ignores: rounding alone let the energy of the gas in a ball at rest rise.
+// ignores: otherwise rounding alone increases the energy of the gas in a ball at rest.
 static void rest_without_energy_ends(void** state) {
   (void)state;
   World world = world_new(1);

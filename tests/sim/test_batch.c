@@ -1,4 +1,4 @@
-// Batches (noli/batch.h): every copy has the bits that it has alone, whatever the number of
+// Batches (noli/batch.h): every copy has the same bits as a single simulation, for any number of
 // threads.
 #include "world.h"
 

@@ -1,5 +1,5 @@
-// Whole scenes with both collision detection methods: nothing passes through, whatever the solver
-// and the speed, and where no step is cut the runs agree.
+// Whole scenes with both collision detection methods: no body passes through another for any solver
+// and speed, and the runs agree if no step is cut.
 #include "world.h"
 
 // A fast box against a thin plate, and a second box behind the first one.

@@ -29,7 +29,7 @@ static void every_kind_lists_names_and_descriptions(void** state) {
   assert_int_equal(noli_choice_count((NoliChoice)999), 0);
 }
 
-// The member of a definition that holds a choice; NULL where the choice needs more.
+// The member of a definition that holds a choice; NULL if the choice needs more.
 static const char** member_of(NoliChoice kind, NoliSimDef* def, NoliBodyDef* body,
                               NoliForceDef* force, NoliVolumeDef* volume) {
   switch (kind) {

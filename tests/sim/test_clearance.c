@@ -1,6 +1,6 @@
 // The contact distance compared with gaps at rest and at the start: the default leaves rest shapes
-// without forces, and where contact acts before anything moves the user gets a warning with the
-// right advice.
+// without forces, and if contact acts before anything moves, the user gets a warning with the right
+// advice.
 #include "world.h"
 
 #include "collide/brute_force.h"
@@ -178,7 +178,8 @@ static double slow_gap(const World* world) {
   return least;
 }
 
-// Small bodies far apart: triangles are smaller than 1e-3 l, whose neighbours must not push.
+// Small bodies far apart: triangles are smaller than 1e-3 l, and neighbours must not push each
+// other.
 static void fine_meshes_are_measured(void** state) {
   (void)state;
   TestRandom random = {3};
@@ -301,7 +302,7 @@ static void close_starts_are_told(void** state) {
     world_done(&world);
   }
 
-  // pairs that pass through each other do not count
+  // pairs that may pass through each other are ignored
   Said said;
   World world = listening_world(&said);
   const NoliPairDef pair = {.size = sizeof(NoliPairDef), .a = 0, .b = 1, .contact = false};
@@ -314,8 +315,8 @@ static void close_starts_are_told(void** state) {
   world_done(&world);
 }
 
-// Parts of one body that come close only where it starts; a rest shape that touches itself sets no
-// limit.
+// Parts of one body that are close only in the start positions; a rest shape that touches itself
+// sets no limit.
 static void start_positions_of_one_body_count(void** state) {
   (void)state;
   Said said;

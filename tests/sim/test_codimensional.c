@@ -44,7 +44,7 @@ static double plate_sag(double factor, double span, double thick, const NoliMate
 
 // A mat that lies still on lines along x, at z = -0.4, -0.2, .. 0.4: they carry all of its weight,
 // and it sags between them, and hangs over beyond the last, by no more than a plate does (its flat
-// linear elements are stiffer), and is no higher than contact reaches.
+// linear elements are stiffer), and is no higher than the range of contact.
 static void assert_lies(World* world, int32_t mat, double thick) {
   const NoliPairForce* pair = NULL;
   int32_t n_pairs = 0, first, count;

@@ -1,4 +1,4 @@
-// Contact forces of a barrier whose stiffness is given: correct, or a warning.
+// Contact forces of a barrier of given stiffness are correct, or the user is warned.
 #include "world.h"
 
 typedef struct Warnings {
@@ -76,7 +76,7 @@ static double press(double stiffness, double tolerance, const char* integrator,
 }
 
 // The Newton step is short long before the forces of a barrier of 1e20 Pa/m are accurate: an error
-// of a half gives one warning, and a smaller tolerance resolves it.
+// of 50 % gives one warning, and a smaller tolerance resolves it.
 static void forces_are_right_or_warned_about(void** state) {
   (void)state;
   static const char* const integrators[] = {"backward_euler", "quasi_static"};

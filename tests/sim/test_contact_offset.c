@@ -1,5 +1,5 @@
-// Bodies with contact offsets in the simulator: where they rest and slide, and rejected input.
-// Every step of a world is audited: its surfaces at their offsets never touch.
+// Bodies with contact offsets in the simulator: their positions at rest, sliding, and rejected
+// input. Every step of a world is audited: its surfaces at their offsets never touch.
 #include "world.h"
 
 #include "noli/barrier.h"
@@ -18,7 +18,7 @@ static void run(World* world, int n) {
   }
 }
 
-// A square shell of n cells in the xz plane at a height, as thick as its offset says.
+// A square shell of n cells in the xz plane at a height; its thickness is its offset.
 static int32_t add_card(World* world, double size, int32_t n, double y, double thickness) {
   NoliMesh* mesh = NULL;
   ASSERT_OK(noli_mesh_make_plane(world->context, size, size, n, n, &mesh));

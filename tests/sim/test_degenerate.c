@@ -14,9 +14,9 @@ static double start_world(World* world) {
 }
 
 // Steps to the end. Elastic, contact, gravity and kinetic energy together never exceed those of the
-// start, through impacts without a unique normal either. Backward Euler takes energy, but for steps
-// in which a body tips off an edge: there the potential is concave. A step gains up to 3 % with a
-// tolerance of 1e-5 l, depending on when it tips.
+// start, through impacts without a unique normal either. Backward Euler dissipates energy, except
+// in steps in which a body tips off an edge: there the potential is concave. A step gains up to 3 %
+// with a tolerance of 1e-5 l, depending on when it tips.
 static void run(World* world) {
   double start = start_world(world), last = start;
   int64_t contacts = 0;
@@ -130,8 +130,8 @@ typedef struct Pair {
   double side[2]; // x, z of its middle
 } Pair;
 
-// A body of the public data above the middle of an obstacle, tip down where it has one. False where
-// the data is not there.
+// A body of the public data above the middle of an obstacle, tip down if it has one. False if the
+// data is missing.
 static bool start_pair(const char* body, const char* obstacle, bool turned, Pair* pair) {
   char path[512], name[128];
 
@@ -231,7 +231,7 @@ static void assert_outcome(const Pair* pair, Outcome outcome, double cube) {
   ASSERT_NEAR(centre[0], pair->side[0], tilt);
   ASSERT_NEAR(centre[2], pair->side[1], tilt);
 
-  // a cube at rest is a column under its own weight, stiffer where friction holds its base
+  // a cube at rest is a column under its own weight, stiffer if friction holds its base
   double sag = 1000.0 * 9.80665 / 1e5 * cube * cube / 3.0;
   if (cube > 0.0) {
     ASSERT_NEAR(centre[1], ground + 0.5 * cube - 0.5 * sag, 0.5 * sag);

@@ -1,5 +1,5 @@
-// No step creates energy, whatever the solver and the integrator: impacts of stiff bodies in steps
-// far too long to resolve them.
+// No step creates energy, with any solver and integrator: impacts of stiff bodies in steps far too
+// long to resolve them.
 #include "noli/scene.h"
 #include "sim/energy_check.h"
 #include "world.h"
@@ -214,8 +214,7 @@ static void jumps_are_not_carried_on(void** state) {
   world_done(&world);
 }
 
-// Parts of a divided step share one margin: three that gain a tenth of the energy each are too
-// much.
+// Parts of a divided step share one margin: three gains of a tenth of the energy each exceed it.
 static void parts_share_the_margin(void** state) {
   (void)state;
   World world = world_new(1);
@@ -236,12 +235,13 @@ static void parts_share_the_margin(void** state) {
   world_done(&world);
 }
 
-// ---- scenes that had gained 1e2 to 1e10 times their energy -------------------------------------
+// ---- scenes prone to large energy gains
+// -----------------------------------------------------------
 
 static void public_scenes_gain_nothing(void** state) {
   (void)state;
 
-  // scenes that used to gain energy
+  // earlier solvers gained 1e2 to 1e10 times the energy of these scenes
   static const char* const files[] = {"strangers/t089.json", "strangers/t177.json"};
   for (int i = 0; i < 2; i++) {
     char path[1024];

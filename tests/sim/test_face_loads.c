@@ -114,8 +114,8 @@ static void pressed_boxes_shrink_evenly(void** state) {
   }
 }
 
-// Bodies in plane strain shrink by p (1 + nu) (1 - 2 nu) / E, whatever their thickness, also where
-// they lie at an angle.
+// Bodies in plane strain shrink by p (1 + nu) (1 - 2 nu) / E, for any thickness, also if they lie
+// at an angle.
 static void pressed_plates_shrink_evenly(void** state) {
   (void)state;
   for (int turned = 0; turned < 2; turned++) {
@@ -195,8 +195,8 @@ static void inflated_spheres_grow_in_place(void** state) {
   world_done(&l.world);
 }
 
-// A cantilever that bends far under a pressure on its upper side: what holds it balances the
-// pressure on the area as it is now, of a traction on that at rest.
+// A cantilever that bends far under a pressure on its upper side: the reaction balances the
+// pressure on the current area, or a traction on the area at rest.
 static void held_ends_balance_the_load(void** state) {
   (void)state;
   const char* const kinds[] = {"traction", "pressure"};

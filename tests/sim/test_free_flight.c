@@ -25,9 +25,8 @@ static void free_fall_follows_the_closed_form(void** state) {
   fall("trapezoidal");
 }
 
-// A contact distance between one and two times the distance covered in a step: Newton's step was
-// cut there and accepted because it was below the tolerance, so bodies lost the velocity they gain
-// in a time step.
+// A contact distance between one and two times the distance covered in a step: a Newton step that
+// is cut there may be below the tolerance, and bodies must still gain the velocity of a time step.
 static void slow_bodies_gain_speed(void** state) {
   (void)state;
   static const char* const integrators[] = {"backward_euler", "bdf2", "sdirk2", "tr_bdf2"};
@@ -49,8 +48,8 @@ static void slow_bodies_gain_speed(void** state) {
   }
 }
 
-// A ball as stiff as steel that spins: next to the forces that keep it together gravity is less
-// than what conjugate gradients leave of the residual, and steps ended without it.
+// A ball as stiff as steel that spins: compared with the forces that keep it together, gravity is
+// below the residual left by conjugate gradients, and steps must not end without it.
 static void iterative_solvers_miss_no_gravity(void** state) {
   (void)state;
   static const char* const integrators[] = {"bdf2", "sdirk2"};
@@ -134,8 +133,8 @@ static void rotating_the_scene_rotates_the_answer(void** state) {
   double R[9] = {c + a * a * (1 - c),     a * b * (1 - c) - b * s, a * b * (1 - c) + b * s,
                  b * a * (1 - c) + b * s, c + b * b * (1 - c),     b * b * (1 - c) - a * s,
                  b * a * (1 - c) - b * s, b * b * (1 - c) + a * s, c + b * b * (1 - c)};
-  // with a given barrier to rounding; where the barrier adapts, rounding may switch its stiffness,
-  // and bodies rest at another distance below dhat = 1e-3 m
+  // with a given barrier to rounding; if the barrier adapts, rounding may switch its stiffness, and
+  // bodies rest at another distance below dhat = 1e-3 m
   double stiffness[2] = {1e9, 0.0}, bound[2] = {1e-7, 1e-3};
   for (int k = 0; k < 2; k++) {
     static double x[3000], y[3000];

@@ -66,8 +66,9 @@ static void friction_takes_force_times_way(void** state) {
       mass += noli_sim_masses(world.sim)[i];
     }
     double want = 0.2 * mass * gravity / sqrt(1.0 + TANGENT * TANGENT) * way;
-    print_message("%s friction: took %.6g J, mu m g cos times way %.6g J, energy %.3g J\n",
-                  methods[m], lost, want, world.report.friction_energy);
+    print_message(
+        "%s friction: dissipated %.6g J, mu m g cos times distance %.6g J, energy %.3g J\n",
+        methods[m], lost, want, world.report.friction_energy);
     ASSERT_NEAR(lost, want, 1e-3 * want);
     world_done(&world);
   }

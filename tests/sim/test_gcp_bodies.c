@@ -285,7 +285,7 @@ static void close_legs(void* user, double t0, double t1, int32_t n, const int32_
 }
 
 // Figure 24: the legs are pressed together until the angle between them is small. Near the cusp
-// there is no room for forces of contact: the smaller alpha, the fewer there are.
+// there is no room for contact forces: the smaller alpha, the fewer there are.
 static void a_cusp_stays_free_of_forces(void** state) {
   (void)state;
 
@@ -330,7 +330,7 @@ static void a_cusp_stays_free_of_forces(void** state) {
   ASSERT_AT_MOST(force[3], force[2]);
 }
 
-// Figure 38: a cube falls on a slab with a corner first. With a fixed support and a fixed width of
+// Figure 38: a cube falls on a slab corner first. With a fixed support and a fixed width of
 // features its minimum gap and its path do not change as both are refined.
 static void a_corner_bounces_alike_on_every_mesh(void** state) {
   (void)state;
@@ -368,7 +368,7 @@ static void a_corner_bounces_alike_on_every_mesh(void** state) {
       difference[level] = fmax(difference[level], fabs(height[level][s] - height[level - 1][s]));
     }
     print_message("corner impact, %d cells: height after %.2f s %.5f m, lowest %.5f m, change of "
-                  "the way %.2g m\n",
+                  "the path %.2g m\n",
                   1 << level, STEPS * world.def.time_step, height[level][STEPS - 1], least,
                   difference[level]);
     world_done(&world);

@@ -40,7 +40,7 @@ static void cubes_within_reach_stay_at_rest(void** state) {
 }
 
 // A gap of a nanometre is as stiff as 1e20 elements: after rounding, the elements' part of the
-// matrix is indefinite. The step is solved all the same, and the gap opens.
+// matrix is indefinite. The step is still solved, and the gap opens.
 static void a_tiny_gap_opens(void** state) {
   (void)state;
   World world = world_with("gcp", 1);
@@ -68,7 +68,7 @@ static void a_tiny_gap_opens(void** state) {
   world_done(&world);
 }
 
-// A half-space bears the weight, whatever the friction.
+// A half-space bears the weight, for any friction.
 static void a_half_space_bears_the_weight(void** state) {
   (void)state;
   World world = world_with("gcp", 1);
@@ -396,7 +396,7 @@ static void refusals_say_what_and_where(void** state) {
   world_done(&world);
 }
 
-// Zero gaps at the start, all of them, as with the barrier.
+// All zero gaps at the start are reported, as with the barrier.
 static void zero_gaps_are_listed_as_with_the_barrier(void** state) {
   (void)state;
   int64_t count[2];

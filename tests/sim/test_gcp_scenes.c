@@ -116,8 +116,8 @@ static NoliMesh* slider(World* world) {
 }
 
 // Figure 30: a bunny is thrown at a slope of 20 degrees and slides down. With the barrier and with
-// the potential it covers the same distance. Where it lands normal forces change within a step:
-// friction forces that are not updated are those of another contact, and turn the bunny.
+// the potential it covers the same distance. When it lands, normal forces change within a step:
+// friction forces that are not updated belong to a previous contact, and turn the bunny.
 static void a_bunny_slides_as_with_the_barrier(void** state) {
   (void)state;
 
@@ -262,7 +262,7 @@ static void a_far_reach_saves_iterations(void** state) {
   for (int k = 0; k < (getenv("NOLI_GCP_LONG") != NULL ? 7 : 2); k++) {
     double least = (double)INFINITY;
     print_message("stiffness of the barrier %g Pa/m: iterations, cuts by collision detection, "
-                  "halvings of the line search, contacts, least gap, s\n",
+                  "halvings of the line search, contacts, minimum gap, s\n",
                   stiffness[k]);
     Pulled barrier = pull_bar((Pull){"ipc", barrier_reach, stiffness[k]});
     for (int e = 0; e < 2; e++) {

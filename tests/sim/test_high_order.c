@@ -133,7 +133,7 @@ static void combinations(void** state) {
 
 // ---- agreement with linear elements ------------------------------------------------------------
 
-// A proxy that is the boundary of a linear body changes no bit, whatever solves.
+// A proxy that is the boundary of a linear body changes no bit, with any solver.
 static void identity_proxy(void** state) {
   (void)state;
   static const char* const solvers[] = {"projected_newton", "augmented_lagrangian"};
@@ -280,7 +280,7 @@ static void newton_converges_quadratically(void** state) {
 
 // ---- mechanics ----------------------------------------------------------------------------------
 
-// Linear momentum of an impact with friction of two balls, all by the consistent mass.
+// Linear momentum in an impact with friction of two balls with consistent masses.
 static void momentum(void** state) {
   (void)state;
 
@@ -322,7 +322,7 @@ static void momentum(void** state) {
   }
 }
 
-// Free flight and rest in the air are exact at every order, with and without a past.
+// Free flight and rest without gravity are exact at every order, with and without a history.
 static void flight(void** state) {
   (void)state;
   static const char* const integrators[] = {"backward_euler", "trapezoidal"};
@@ -372,7 +372,7 @@ static void damping(void** state) {
   }
 }
 
-// Forces of contact at rest carry the weight, whichever vertices they act on.
+// Contact forces at rest carry the weight, whichever vertices they act on.
 static void weight_on_the_ground(void** state) {
   (void)state;
 

@@ -19,7 +19,7 @@ static void fire_at_board(double speed) {
   print_message("%.0f m/s: ball ends at z = %.4f m, up to %lld contacts, energy %.3g J\n", speed,
                 centre[2], (long long)contacts, energy);
   assert_true(contacts > 0);
-  // the audit has shown that nothing has crossed; the ball is on the correct side of the board
+  // the audit has shown that no surfaces have crossed; the ball is on the correct side of the board
   ASSERT_AT_LEAST(centre[2], 0.0);
   world_done(&world);
 }
@@ -32,7 +32,7 @@ static void balls_do_not_tunnel(void** state) {
 }
 
 // A block of 0.3 mm hits the floor at 316 m/s: the floor takes the normal speed, and friction mu
-// times that of the tangential one. A tolerance of 1e-2 l per second alone, 4 um/s, would ask for
+// times that of the tangential one. A tolerance of 1e-2 l per second alone, 4 um/s, would require
 // eight digits of this speed.
 static void a_small_fast_block_grazes_the_floor(void** state) {
   (void)state;

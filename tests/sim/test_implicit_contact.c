@@ -10,7 +10,7 @@ static World smooth_world(int32_t n_threads) {
   return world;
 }
 
-// A flat sheet of n x n squares of obstacle triangles, looking up.
+// A flat sheet of n x n squares of obstacle triangles, facing up.
 static NoliMesh* make_sheet(World* world, double size, int32_t n) {
   NoliMesh* mesh = NULL;
   ASSERT_OK(noli_mesh_make_plane(world->context, size, size, n, n, &mesh));
@@ -390,7 +390,8 @@ static void cloths_lie_on_solids(void** state) {
   }
 }
 
-// A closed shell is solid to others, and they to it: it rests on the ground and carries a block.
+// A closed shell is solid to other bodies, and they are to it: it rests on the ground and carries a
+// block.
 static void balloons_carry(void** state) {
   (void)state;
   const char* models[] = {"implicit_surface", "gcp", "ipc"};
@@ -425,7 +426,7 @@ static void balloons_carry(void** state) {
   }
 }
 
-// Without an inside, there is nothing to push out of.
+// Surfaces without an inside cannot push vertices out.
 static void open_sheets_are_refused(void** state) {
   (void)state;
   World world = smooth_world(1);
@@ -597,9 +598,9 @@ static void surfaces_are_smoother_than_their_triangles(void** state) {
   ASSERT_AT_MOST(smooth_way, 0.3 * bumpy_way);
 }
 
-// A plate thinner than the surface radius flies into a block. The side of the plate that a vertex
-// of the block sees changes on the way, and the penalty with it: without contacts that keep their
-// triangles the line search takes 1e-16 of every step.
+// A plate thinner than the surface radius flies into a block. The side of the plate that is closest
+// to a vertex of the block changes on the way, and the penalty with it: unless contacts keep their
+// triangles, the line search takes 1e-16 of every step.
 static void jumps_of_the_penalty_do_not_stop_the_solve(void** state) {
   (void)state;
 
@@ -639,8 +640,8 @@ static void jumps_of_the_penalty_do_not_stop_the_solve(void** state) {
   }
 }
 
-// A ring of few long elements: its triangles are larger than its hole, and pushed its vertices from
-// across.
+// A ring of few long elements: its triangles are larger than its hole, and must not push vertices
+// across it.
 static void rest_shapes_carry_no_contact(void** state) {
   (void)state;
   World world = smooth_world(1);
@@ -661,7 +662,8 @@ static void rest_shapes_carry_no_contact(void** state) {
 }
 
 // Between plates that leave no room, no stiffness moves vertices out: the stiffness stops growing
-// and the remaining penetration is reported. It grew by 28 orders of magnitude in a step.
+// and the remaining penetration is reported. Without the limit it grew by 28 orders of magnitude in
+// a step.
 static void stiffness_has_a_limit(void** state) {
   (void)state;
   World world = smooth_world(1);

@@ -69,7 +69,7 @@ static void convergence_is_quadratic(void** state) {
   world_done(&world);
 }
 
-// [Larionov2024] fig. 4: where and when the block has stopped, by its mean velocity.
+// [Larionov2024] fig. 4: position and time at which the block has stopped, by its mean velocity.
 static void slide_block(const char* method, const char* integrator, double h, double* way,
                         double* time) {
   World world = world_new(1);
@@ -413,9 +413,9 @@ static World landing_boxes(double young, double h, double speed, const char* sol
 }
 
 // A better start does not change the problem: lagged friction keeps the normal forces of the start
-// of the step. With those of the improved start, boxes were 0.2 to 0.4 m off. It uses plain
-// Hessians as long as they are positive definite: 13 iterations in the first case, 72 with
-// projected ones.
+// of the step. With those of the improved start, the error of the boxes would be 0.2 to 0.4 m. The
+// start uses plain Hessians as long as they are positive definite: 13 iterations in the first case,
+// 72 with projected ones.
 static void better_starts_keep_lagged_friction(void** state) {
   (void)state;
   static const double cases[][3] = {{1e5, 0.1, 3.0}, {1e6, 0.01, 30.0}, {1e6, 0.03, 10.0}};
@@ -607,7 +607,7 @@ static void steps_are_divided(void** state) {
   }
 }
 
-// Where no division helps, the step fails and the state before it is kept, bit for bit; with other
+// If no division helps, the step fails and the state before it is kept, bit for bit; with other
 // limits the same simulation continues.
 static void divided_steps_that_fail_change_nothing(void** state) {
   (void)state;
@@ -625,8 +625,8 @@ static void divided_steps_that_fail_change_nothing(void** state) {
   world_done(&world);
 }
 
-// However the normal force of a sliding box changes, friction is mu times it at every instant: over
-// any time, m (v0 - v_x) = mu m (v_y + g t), with every integrator.
+// Friction of a sliding box is mu times its varying normal force at every instant: over any time, m
+// (v0 - v_x) = mu m (v_y + g t), with every integrator.
 static void every_integrator_has_implicit_friction(void** state) {
   (void)state;
 

@@ -293,7 +293,7 @@ static void combinations_without_sense_are_refused(void** state) {
   world_expect_refusal(&world, "mass damping must be >= 0");
 }
 
-// A checkpoint belongs to its integrator, also where another one has the same fields.
+// A checkpoint belongs to its integrator, also if another one has the same fields.
 static void checkpoints_of_other_integrators_are_refused(void** state) {
   (void)state;
   World first = blocks("trapezoidal", "projected_newton", 1);

@@ -31,8 +31,8 @@ static void box_falls_and_rests(void** state) {
                   (double)newton / 100.0);
     assert_true(touched > 50);
     ASSERT_AT_MOST(world.report.max_speed, 0.01);
-    // its own weight compresses it: u = rho g h^2 / (3 E) at the centre of mass, at most, and it
-    // hovers below dhat
+    // its own weight compresses it: u = rho g h^2 / (3 E) at the centre of mass, at most, and its
+    // gap is below dhat
     double sag = 1000.0 * 9.80665 * 0.2 * 0.2 / (3.0 * 1e5), dhat = 1e-3 * 0.2 * sqrt(3.0);
     ASSERT_NEAR(centre[1], 0.1 - 0.5 * sag + 0.5 * dhat, 0.5 * sag + 0.5 * dhat);
     world_done(&world);
@@ -89,7 +89,7 @@ static void crushed_bodies_keep_orientation(void** state) {
       newton += world.report.newton_iterations;
       least = fmin(least, least_volume(&world));
     }
-    print_message("%s: least volume of an element %.4f of rest, at the end %.4f, %.1f Newton "
+    print_message("%s: minimum volume of an element %.4f of rest, at the end %.4f, %.1f Newton "
                   "iterations/step\n",
                   noli_choice_name(NOLI_CHOICE_MATERIAL, i), least, least_volume(&world),
                   (double)newton / 80.0);

@@ -544,7 +544,7 @@ static void bodies_come_and_go(void** state) {
   take_steps(sim, 3);
   double distance = noli_sim_contact_distance(sim);
 
-  // a body that would be in the way is refused by name
+  // a body that would intersect is refused by name
   NoliMesh* mesh = make_sphere(world, 0.03, 2);
   const double unit[3] = {1, 1, 1}, zero[3] = {0, 0, 0};
   NoliBodyDef ball = noli_default_body_def();
@@ -992,7 +992,7 @@ static void queries_find_the_nearest(void** state) {
       }
       n_hits += hit.entity < N_BODIES;
       n_planes += hit.entity == GROUND;
-      // a shorter ray does not get there
+      // a shorter ray does not reach it
       ASSERT_OK(noli_sim_cast_ray(sim, o, d, 0.99 * want, &hit));
       assert_int_equal(hit.entity, NOLI_NULL_INDEX);
     }

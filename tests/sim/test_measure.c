@@ -1,5 +1,5 @@
 // Volumes, masses and the contact distance of definitions, also of those that cannot start; the
-// picture of the obstacles to starting them.
+// picture of the defects that prevent the start.
 #include "world.h"
 
 #include "noli/output.h"

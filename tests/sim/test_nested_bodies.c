@@ -1,4 +1,4 @@
-// Bodies inside bodies: refused where they overlap, allowed where there is room.
+// Bodies inside bodies: refused if they overlap, allowed if there is room.
 #include "world.h"
 
 static const double origin[3] = {0, 0, 0}, aside[3] = {0.01, 0.02, -0.015};
@@ -60,7 +60,7 @@ static void solid_in_solid_is_refused(void** state) {
   world_add(&world, make_sphere(&world, 0.1, 3), aside);
   expect_nested(&world, 1, 0);
 
-  // whatever the solver, and whatever the contact model that separates surfaces
+  // for any solver and any contact model that separates surfaces
   world = world_new(1);
   world.def.contact_model = "gcp";
   world_add(&world, make_sphere(&world, 0.1, 3), aside);
@@ -72,7 +72,7 @@ static void solid_in_solid_is_refused(void** state) {
   world_add(&world, make_box(&world, 1, 1, 1, 3), origin);
   expect_nested(&world, 0, 1);
 
-  // start positions count, not rest positions
+  // start positions are tested, not rest positions
   world = world_new(1);
   world_add(&world, make_box(&world, 1, 1, 1, 3), origin);
   world_add(&world, make_sphere(&world, 0.1, 3), (double[]){5, 0, 0});

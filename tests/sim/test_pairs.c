@@ -181,7 +181,7 @@ static void trapezoidal_rule_keeps_the_energy(void** state) {
   world = world_new(1);
   world_add(&world, make_sphere(&world, 0.1, 3), (double[]){0, 0.3, 0});
   world_add_plane(&world, origin, up);
-  // the integrator conserves the energy of an impact where steps resolve it: at 2 m/s a step covers
+  // the integrator conserves the energy of an impact if steps resolve it: at 2 m/s a step covers
   // 0.3 dhat
   world.def.integrator = "trapezoidal";
   world.def.time_step = 5e-4;

@@ -1,5 +1,5 @@
-// Plane figures of [Huang2025]: shapes that the geometric potential leaves alone and the barrier
-// deforms.
+// Plane figures of [Huang2025]: shapes on which the geometric potential exerts no force and that
+// the barrier deforms.
 #include "sim/world.h"
 
 static void add_block(World* world, const double* corner, int32_t n, int32_t cells) {
@@ -58,7 +58,7 @@ static void slit_blocks_stay_at_rest(void** state) {
   ASSERT_AT_LEAST(moved[1], 1e-3);
 }
 
-// The upper side goes down to a share of the height.
+// The upper side goes down to a fraction of the height.
 static void press(void* user, double t0, double t1, int32_t n, const int32_t* node, const double* X,
                   const double* x_t0, double* x_t1) {
   (void)t0;
@@ -244,7 +244,7 @@ static void run_impact(const Impact* impact, int32_t level, Path* path) {
   world_done(&world);
 }
 
-// Runs the levels, prints a row and measures how far paths are apart from one level to the next.
+// Runs the levels, prints a row and measures the distance between the paths of consecutive levels.
 static void refine_impact(const Impact* impact, double least[CORNER_LEVELS],
                           double apart[CORNER_LEVELS]) {
   static Path path[CORNER_LEVELS];
@@ -284,7 +284,7 @@ static void corners_hit_a_plane_alike_on_every_mesh(void** state) {
   // paths on each level
   enum { N = sizeof impact / sizeof *impact };
   double least[N][CORNER_LEVELS], apart[N][CORNER_LEVELS];
-  print_message("least height of the tip on each level, then how far paths are apart, mm:\n");
+  print_message("minimum height of the tip on each level, then distances between paths, mm:\n");
   for (int i = 0; i < N; i++) {
     refine_impact(&impact[i], least[i], apart[i]);
   }

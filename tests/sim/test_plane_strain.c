@@ -111,7 +111,7 @@ static void steps_end_before_triangles_invert(void** state) {
   test_context_done(&context);
 }
 
-// x -> A x of a prescribed boundary. The inside of a mesh of any shape follows: the patch test.
+// x -> A x of a prescribed boundary. The interior of a mesh of any shape follows: the patch test.
 static void stretch_boundary(void* user, double t0, double t1, int32_t n, const int32_t* node,
                              const double* X, const double* x_t0, double* x_t1) {
   (void)t0;
@@ -122,7 +122,7 @@ static void stretch_boundary(void* user, double t0, double t1, int32_t n, const 
     double s = fmin(t1, 1.0);
     x_t1[3 * i] = X[3 * i] + s * (A[0] * X[3 * i] + A[1] * X[3 * i + 1]);
     x_t1[3 * i + 1] = X[3 * i + 1] + s * (A[2] * X[3 * i] + A[3] * X[3 * i + 1]);
-    x_t1[3 * i + 2] = 5.0; // bodies stay in their plane whatever their motions prescribe
+    x_t1[3 * i + 2] = 5.0; // bodies stay in their plane regardless of their motions
   }
 }
 

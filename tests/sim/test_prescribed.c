@@ -1,4 +1,4 @@
-// Prescribed motion: done exactly when it is possible, stopped without tunnelling when it is not.
+// Prescribed motion: exact if it is possible, stopped without tunnelling otherwise.
 #include "world.h"
 
 static const double origin[3] = {0, 0, 0};
@@ -46,7 +46,7 @@ static void feasible_motion_is_done(void** state) {
 
 static void infeasible_motion_stops_and_says_so(void** state) {
   (void)state;
-  // the plate would go through the ground; the block cannot vanish
+  // the plate would pass through the ground, and the block cannot vanish
   World world = press(1.0, "backward_euler");
   bool blocked = false;
   for (int i = 0; i < 40; i++) {

@@ -1,5 +1,5 @@
-// Load steps without inertia: closed forms, varying loads, bodies held by contact, and the error
-// where nothing holds them.
+// Load steps without inertia: closed forms, varying loads, bodies held by contact, and the error if
+// nothing holds them.
 #include "world.h"
 
 static int32_t vertices_at(const NoliMesh* mesh, int axis, double value, int32_t* node) {
@@ -40,7 +40,7 @@ static void hanging_bar_gets_longer(void** state) {
     world_start(&world);
     world_step(&world);
     double longer = -0.5 - world_lowest(&world, bar), want = 1000.0 * 9.80665 / (2.0 * 1e7);
-    print_message("h = %g s, %s: longer by %.5g m of %.5g m, %d iterations\n", steps[k % 3],
+    print_message("h = %g s, %s: elongation %.5g m of %.5g m, %d iterations\n", steps[k % 3],
                   world.def.solver, longer, want, (int)world.report.newton_iterations);
     ASSERT_NEAR(longer, want, 0.01 * want);
     ASSERT_NEAR(world.report.kinetic, 0.0, 0.0);
@@ -115,8 +115,8 @@ static void contact_holds(void** state) {
 }
 
 // Two blocks that almost touch, not along an axis: contact is at least 1e16 times as stiff as they
-// are, and the common motion of the vertices on both sides is lost in the matrix. The blocks
-// separate all the same. (Closer ones would take their first steps below the tolerance.)
+// are, and the common motion of the vertices on both sides is lost in the matrix. The blocks still
+// separate. (Closer ones would take their first steps below the tolerance.)
 static void contact_stiffer_than_numbers_have_digits_for(void** state) {
   (void)state;
 
@@ -160,7 +160,8 @@ static void contact_stiffer_than_numbers_have_digits_for(void** state) {
   assert_true(fallbacks > 0);
 }
 
-// A load that changes in time: each step is the equilibrium of its own load, whatever its history.
+// A load that changes in time: each step is the equilibrium of its own load, regardless of the
+// history.
 static void pull(void* user, double t, const double X[3], double value[3]) {
   (void)user;
   (void)X;
@@ -250,7 +251,7 @@ static void free_bodies_are_named(void** state) {
     expect_free(&world, "is free to turn about");
   }
 
-  // components that are left free count
+  // free components also need support
   world = static_world("projected_newton");
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 2), (double[]){0, 0, 0});
   world_add_motion(&world, 0, NULL, NULL)->free_axis[2] = true;

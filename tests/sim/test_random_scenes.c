@@ -108,7 +108,7 @@ static NoliMesh* random_obstacle(Scene* scene) {
   return mesh;
 }
 
-// Turns the mesh and puts it behind all others with a small gap.
+// Turns the mesh and places it after all others with a small gap.
 static int32_t place(Scene* scene, NoliMesh* mesh) {
   double turn[3] = {0.0, 0.0, 0.0}, at[3];
   for (int k = 0; k < 3; k++) {
@@ -378,9 +378,9 @@ static void random_scenes(void** state) {
   assert_int_equal(failures, 0);
 }
 
-// Prescribed motion far beyond the limits of contact, and bodies crushed by it: pairs were pressed
-// to a millionth of dhat and less, and Newton's method crept along them for hundreds of iterations
-// with the same small alpha.
+// Prescribed motion far beyond the limits of contact, and bodies crushed by it: pairs are pressed
+// to a millionth of dhat and less, and Newton's method must not take hundreds of iterations with
+// the same small alpha.
 static void crushed_pairs_do_not_stall(void** state) {
   (void)state;
   static const uint64_t crushing[] = {4, 22, 74, 79, 86, 121, 125, 149};

@@ -32,8 +32,8 @@ typedef struct Method {
 } Method;
 
 // A plate squeezes a box on the ground: slow steps before, hard ones, slow ones after. It is not
-// symmetric, so that rounding does not decide to which side the box gives way, and with that how
-// many iterations a step needs.
+// symmetric: otherwise rounding would decide to which side the box gives way, and thus the number
+// of iterations of a step.
 static World squeezed_box(const Method* method, int32_t max_iterations) {
   World world = world_new(1);
   world_add(&world, make_box(&world, 0.2, 0.2, 0.21, 2), (double[]){0.003, 0.101, 0.007});
@@ -41,7 +41,7 @@ static World squeezed_box(const Method* method, int32_t max_iterations) {
   world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
   world_add_motion(&world, 1, sink, NULL);
   world.def.time_step = H;
-  // load steps that slide need as many iterations however small they are
+  // load steps that slide need as many iterations at any length
   world.def.friction = strcmp(method->integrator, "quasi_static") == 0 ? 5.0 : 0.3;
   world.def.contact_distance = (NoliScaled){2e-3, false};
   world.def.solver = method->solver;
@@ -108,7 +108,7 @@ static int32_t too_few_iterations(int method) {
   return limit[method];
 }
 
-// The plate is at its prescribed position, however the step was divided.
+// The plate is at its prescribed position, for any division of the step.
 static void expect_plate(const World* world) {
   int32_t first, count;
   noli_sim_body_range(world->sim, 1, &first, &count);
@@ -148,8 +148,8 @@ static void hard_steps_are_divided_and_grow_back(void** state) {
   }
 }
 
-// If a run is interrupted at any step, also between divided ones, the rest has the same bits: a
-// simulation that starts from the state alone repeats the step of the one that ran without
+// If a run is interrupted at any step, also between divided ones, the remaining steps have the same
+// bits: a simulation that starts from the state alone repeats the step of the one that ran without
 // interruption.
 static void a_copied_state_goes_on_alike(void** state) {
   (void)state;
@@ -176,8 +176,8 @@ static void a_copied_state_goes_on_alike(void** state) {
   }
 }
 
-// Without recovery the step fails, is tried once and leaves the state as it was. Implicit friction
-// would still be found as the limit of lagged ones.
+// Without recovery the step is tried once, fails and leaves the state unchanged. Implicit friction
+// could still be found as the limit of lagged friction.
 static void recovery_can_be_switched_off(void** state) {
   (void)state;
   for (int m = 0; m < N_METHODS && strcmp(methods[m].friction, "implicit") != 0; m++) {
@@ -201,8 +201,9 @@ static void recovery_can_be_switched_off(void** state) {
   }
 }
 
-// Where constraints or equations fail in a few iterations, the energy succeeds, from the state
-// alone, also where no step may be divided. The next steps begin with the chosen solver again.
+// If constraints or equations fail within a few iterations, minimizing the energy succeeds, from
+// the state alone, also if no step may be divided. The next steps begin with the chosen solver
+// again.
 static void projected_newton_takes_over(void** state) {
   (void)state;
   static const Method constrained[] = {
@@ -249,13 +250,13 @@ static void projected_newton_takes_over(void** state) {
 
 static void expect_in(const char* text, const char* part) {
   if (strstr(text, part) == NULL) {
-    print_error("\"%s\" does not say \"%s\"\n", text, part);
+    print_error("\"%s\" does not contain \"%s\"\n", text, part);
     fail();
   }
 }
 
-// Every part of the step filter names the pair at which it stopped, how far it let the step go, and
-// a possible remedy; bodies count their own vertices.
+// Every part of the step filter names the pair at which it stopped, the allowed fraction of the
+// step, and a possible remedy; bodies count their own vertices.
 static void stalls_name_pair_and_filter(void** state) {
   (void)state;
 

@@ -172,7 +172,7 @@ static void elements_of_higher_order_resume(void** state) {
 }
 
 // Constraints of vertices that follow nodes, of body 0, and of nodes of body 1, whose numbers are
-// lower: they are saved in the order in which loading wants them.
+// lower: they are saved in the order that loading requires.
 static World landed_ball_and_box(int32_t n_threads) {
   World world = world_new(n_threads);
   NoliMesh* ball = NULL;

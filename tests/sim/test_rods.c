@@ -90,7 +90,7 @@ static void cantilevers_are_elasticas(void** state) {
   }
 }
 
-// A rod that hangs gets longer by rho g L^2 / (2 E), with every solver.
+// A hanging rod elongates by rho g L^2 / (2 E), with every solver.
 static void hanging_rods_get_longer(void** state) {
   (void)state;
   const char* const solvers[] = {"projected_newton", "implicit_newton", "augmented_lagrangian"};
@@ -264,8 +264,8 @@ static double distance_of(const double* a, const double* b) {
   return sqrt(pow(a[0] - b[0], 2.0) + pow(a[1] - b[1], 2.0) + pow(a[2] - b[2], 2.0));
 }
 
-// A fast point runs into a slow one, and both into a rod: none passes through another, and the
-// momentum stays.
+// A fast point runs into a slow one, and both into a rod: none passes through another, and momentum
+// is conserved.
 static void points_meet_rods_and_points(void** state) {
   (void)state;
   static const char* const solvers[] = {"projected_newton", "augmented_lagrangian",
@@ -330,7 +330,7 @@ static void points_pile_up(void** state) {
   world_add_plane(&world, (double[]){-0.012, 0, 0}, (double[]){1, 0, 0});
   world_add_plane(&world, (double[]){0.06, 0, 0}, (double[]){-1, 0, 0});
   world_add_plane(&world, (double[]){0, 0, -0.012}, (double[]){0, 0, 1});
-  // the fourth wall is a sheet of triangles, which points meet by pairs of their own
+  // the fourth wall is a sheet of triangles, with which points have separate pairs
   NoliMesh* wall = NULL;
   ASSERT_OK(noli_mesh_make_plane(world.context, 1.0, 1.0, 1, 1, &wall));
   const double unit[3] = {1, 1, 1};
@@ -431,8 +431,8 @@ static void points_are_called_points(void** state) {
   world_done(&world);
 }
 
-// What holds a fine thin rod is a small part of its stiffness to stretching, yet it is held; where
-// it hangs from one vertex, it may swing.
+// The stiffness that holds a fine thin rod is a small part of its stiffness to stretching, yet it
+// counts as held; a rod that hangs from one vertex may swing.
 static void fine_rods_are_held_or_not(void** state) {
   (void)state;
   enum { N = 2000 };

@@ -60,8 +60,8 @@ static int32_t vertices_below(const NoliMesh* mesh, int axis, double most, int32
 
 // ---- stretching ---------------------------------------------------------------------------------
 
-// A strip that hangs gets longer by rho g L^2 / (2 E), whatever its law; along weft by that over
-// the ratio of the stiffnesses. `ratio` 0: isotropic.
+// A hanging strip elongates by rho g L^2 / (2 E) with any law; along weft by that over the ratio of
+// the stiffnesses. `ratio` 0: isotropic.
 static double hang(const char* law, double weft, bool along_weft, const char* solver) {
   World world = world_new(1);
   NoliMesh* mesh = NULL;
@@ -77,7 +77,7 @@ static double hang(const char* law, double weft, bool along_weft, const char* so
   }
   NoliMotionDef* held = world_add_motion(&world, strip, NULL, NULL);
   held->node = top;
-  // the second row, too: an edge alone is a door that swings
+  // the second row is held too: a single edge would be a hinge
   held->n_node = vertices_below(mesh, 1, -0.45 + 1e-9, top);
   world.def.integrator = "quasi_static";
   world.def.solver = solver;
@@ -196,7 +196,7 @@ static void bend(double beta, double tip[2]) {
 
 // A narrow strip bends as a beam of some stiffness. Hinges have no Poisson's ratio: they resist
 // curvatures k, l across each other by k^2 - 2/3 k l + l^2, so that a strip that is free to curve
-// across its length has 8/9 of the stiffness of a plate, and less at jagged sides. Where it is bent
+// across its length has 8/9 of the stiffness of a plate, and less at jagged sides. If it is bent
 // far, its width keeps it from curving across, and the stiffness is that of a plate.
 static void cantilevers_are_elasticas(void** state) {
   (void)state;
@@ -339,8 +339,8 @@ static void balloons_grow(void** state) {
 
 // ---- contact ------------------------------------------------------------------------------------
 
-// A cloth falls onto a ball, with each solver, and rests on it: audited after every step. The
-// inside of a closed shell is a room.
+// A cloth falls onto a ball, with each solver, and rests on it: audited after every step. Bodies
+// may be inside a closed shell.
 static void cloths_drape(void** state) {
   (void)state;
   const char* solvers[] = {"projected_newton", "augmented_lagrangian", "implicit_newton"};

@@ -8,7 +8,7 @@
 
 enum { X_AXIS = 1, Y_AXIS = 2, Z_AXIS = 4 };
 
-// Adds the same velocity to all components; motions ignore the free components, even NaN.
+// Adds the same velocity to all components; motions ignore free components, even NaN.
 static void move_all(void* user, double t0, double t1, int32_t n, const int32_t* node,
                      const double* X, const double* x_t0, double* x_t1) {
   (void)node;
@@ -106,7 +106,8 @@ static void pulled_face_leaves_the_centre_alone(void** state) {
   world_done(&world);
 }
 
-// The last motion that prescribes a component wins, earlier ones determine the others.
+// The last motion that prescribes a component overrides earlier ones, which still determine the
+// others.
 static void motions_win_by_component(void** state) {
   (void)state;
   World world = world_new(1);

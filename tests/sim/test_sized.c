@@ -4,8 +4,8 @@
 
 #include "noli/noli.h"
 
-// The structs of an imagined older version: the beginnings of ours. The memory behind them belongs
-// to something else.
+// The structs of an imagined older version: the beginnings of ours. The memory after them belongs
+// to other data.
 #define GUARD 0x5a
 enum {
   OLD_PAIR = offsetof(NoliPairDef, static_friction),
@@ -27,7 +27,7 @@ static NoliMesh* make_box(NoliContext* context, double height) {
   return mesh;
 }
 
-// A list of `n` items of `size` bytes, with guards behind the last one.
+// A list of `n` items of `size` bytes, with guards after the last one.
 static char* make_list(size_t n, size_t size) {
   // and room for a full item behind them, which compilers check where it is written member by
   // member
@@ -157,7 +157,7 @@ static void unknown_members_are_refused(void** state) {
   test_context_done(&context);
 }
 
-// The definition of a scene, seen and copied by an older program.
+// The definition of a scene, read and copied by an older program.
 static void scenes_give_definitions_of_any_size(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -262,7 +262,7 @@ static void other_definitions_have_sizes_too(void** state) {
   assert_true(noli_point_point_ccd(high, low, below, low, &options, 1.0, &whole));
   ASSERT_NEAR(whole, 0.45, 0.01);
   options.size = offsetof(NoliCcdOptions, method);
-  options.method = "none"; // an older program has something else there
+  options.method = "none"; // an older program has other data there
   assert_true(noli_point_point_ccd(high, low, below, low, &options, 1.0, &toi));
   ASSERT_NEAR(toi, whole, 0.0);
   options.size = sizeof options;

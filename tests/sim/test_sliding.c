@@ -1,5 +1,5 @@
 // A block on a slope, with default tolerances: its speed follows from the impulses of gravity and
-// of friction, whatever its stiffness and the time step.
+// of friction, for any stiffness and time step.
 #include "world.h"
 
 #define G_ALONG 3.354072 // m/s^2: g = 9.80665 on a slope of 20 degrees
@@ -72,8 +72,8 @@ static void check_speed(double young, double h, double ratio, const char* method
   world_done(&world);
 }
 
-// A short Newton step does not show that the end of the step was found: while contacts stick, their
-// friction is so stiff that Newton steps are tiny.
+// A short Newton step does not imply that the end of the time step was found: while contacts stick,
+// their friction is so stiff that Newton steps are tiny.
 static void what_should_slide_slides(void** state) {
   (void)state;
   static const double youngs[] = {1e7, 1e9}, steps[] = {2e-3, 5e-3, 0.04};
@@ -164,8 +164,8 @@ static void convergence_is_what_many_friction_iterations_give(void** state) {
 
 // A hard body that turns in the air and on the floor, 5 to 30 degrees a step: a straight path
 // cannot follow that, so that stresses of every iteration are far larger than friction. The Newton
-// steps are far below the tolerance for a thousand iterations before they exceed it; friction
-// converges long before.
+// steps stay far below the tolerance for a thousand iterations before they exceed it; friction
+// converges much earlier.
 static void stresses_do_not_hide_friction(void** state) {
   (void)state;
   World world = world_new(1);
@@ -193,9 +193,8 @@ static void stresses_do_not_hide_friction(void** state) {
   world_done(&world);
 }
 
-// The report names the kind of error of the body with the largest one: here friction that is
-// missing where a body lands, while another one that is thrown up has friction without a normal
-// force.
+// The report names the kind of error of the body with the largest one: here friction is missing
+// when a body lands, while another one that is thrown up has friction without a normal force.
 static void a_warning_is_about_one_body(void** state) {
   (void)state;
   Warnings warnings = {0};

@@ -165,7 +165,7 @@ static void arch_stands_with_friction_and_falls_without(void** state) {
 }
 
 // The arch of stiff stones that all land in one step, with alternating contacts: repeated solves
-// change friction by 6 to 50 % indefinitely, and end when they make no progress.
+// would change friction by 6 to 50 % indefinitely, and end when they make no progress.
 static void repeated_solves_of_an_arch_end(void** state) {
   (void)state;
   char path[1000];
@@ -187,7 +187,7 @@ static void repeated_solves_of_an_arch_end(void** state) {
     solves = report.friction_iterations > solves ? report.friction_iterations : solves;
     ASSERT_AT_MOST(report.friction_error, 0.05);
   }
-  print_message("arch that comes down: at most %d solves and %lld iterations in a step\n", solves,
+  print_message("falling arch: at most %d solves and %lld iterations in a step\n", solves,
                 (long long)most);
   assert_in_range(solves, 2, 50);
   noli_sim_destroy(&sim);

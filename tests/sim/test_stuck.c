@@ -1,16 +1,16 @@
 // Solves that stall: contact that stops Newton's method ends them early, gets a force where
-// possible, and does not end the run where a prescribed motion needs more room than there is.
+// possible, and does not end the run if a prescribed motion needs more room than there is.
 #include "world.h"
 
 static void expect_in(const char* text, const char* part) {
   if (strstr(text, part) == NULL) {
-    print_error("\"%s\" does not say \"%s\"\n", text, part);
+    print_error("\"%s\" does not contain \"%s\"\n", text, part);
     fail();
   }
 }
 
 // A barrier so soft that nothing holds a box on the ground at a height where rounding leaves gaps
-// of 1e-16 m: collision detection alone stops it there, in the same way in every iteration.
+// of 1e-16 m: only collision detection stops it there, in the same way in every iteration.
 static void same_blocker_ends_the_solve(void** state) {
   (void)state;
   for (int integrator = 0; integrator < 2; integrator++) {
@@ -95,8 +95,8 @@ static void surfaces_do_not_fold_inwards(void** state) {
       most_contacts = world.report.contacts > most_contacts ? world.report.contacts : most_contacts;
       least = fmin(least, world.report.min_distance);
     }
-    print_message("%d iterations, %lld contacts, least distance %.2e m, range %.2e m\n", iterations,
-                  (long long)most_contacts, least, range);
+    print_message("%d iterations, %lld contacts, minimum distance %.2e m, range %.2e m\n",
+                  iterations, (long long)most_contacts, least, range);
     ASSERT_AT_MOST(iterations, 30 * SPIN_STEPS);
     // it came that close
     ASSERT_AT_MOST(least, range);
@@ -106,7 +106,7 @@ static void surfaces_do_not_fold_inwards(void** state) {
 }
 
 // The opposite sides of linear elements that are crushed flat come together from inside, where the
-// potential does not act: they are pushed apart, and only that close.
+// potential does not act: they are pushed apart, but only at such small distances.
 static void crushed_elements_are_pushed(void** state) {
   (void)state;
 
@@ -148,8 +148,8 @@ static void crushed_elements_are_pushed(void** state) {
 
 // ---- infeasible motions -------------------------------------------------------------------------
 
-// A plate sinks through a box and the ground below it: the run continues with the plate where
-// contact stops it, and reports it.
+// A plate sinks through a box and the ground below it: the run continues with the plate at the
+// position where contact stops it, and reports it.
 static void plate_stops_at_what_it_squeezes(void** state) {
   (void)state;
   double speed = 1.0;
@@ -195,7 +195,7 @@ static void move_down_and_up(void* user, double t0, double t1, int32_t n, const 
   }
 }
 
-// A plate that stays stopped costs ever fewer iterations, and is held no longer than needed.
+// A plate that stays stopped takes fewer and fewer iterations, and is held no longer than needed.
 static void plate_that_is_held_costs_little(void** state) {
   (void)state;
   World world = world_new(1);

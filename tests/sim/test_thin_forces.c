@@ -56,7 +56,7 @@ static void stretch(void* user, double t0, double t1, int32_t n, const int32_t* 
 }
 
 // A sheet that is stretched along x and held across has N_xx = E t eps / (1 - nu^2), N_yy = nu
-// N_xx, whatever its triangles and wherever its plane lies.
+// N_xx, for any triangles and any plane.
 static void stretched_sheets_have_their_tension(void** state) {
   (void)state;
   static double strain[2] = {1e-4, 0.0};
@@ -141,7 +141,7 @@ static void bent_sheets_have_their_moment(void** state) {
     }
     for (int c = 2; c < COLUMNS; c++) {
       double want = force[2] * (1.0 - (c + 0.5) / COLUMNS) / 0.1;
-      // triangles know the moment at hinges, and those at the end of a plate one of them only
+      // triangles have the moments at their hinges, and those at the end of a plate only one
       ASSERT_NEAR(mean[c] / want, 1.0, 0.025);
     }
     world_done(&world);
@@ -254,8 +254,8 @@ static void turn(void* user, double t0, double t1, int32_t n, const int32_t* nod
   }
 }
 
-// A rod turned at one end and held at the other one: G J angle / L in every segment, and that is
-// what both motions have to give.
+// A rod turned at one end and held at the other one: G J angle / L in every segment, which is also
+// the reaction of both motions.
 static void twisted_rods_have_their_torque(void** state) {
   (void)state;
   enum { N = 21 };

@@ -758,7 +758,7 @@ static void expect_refusal(Tied* tied, const char* part) {
 static void refusals(void** state) {
   (void)state;
 
-  // too far away, with the place; and near enough where the distance allows it
+  // too far away, with the place; and near enough if the distance allows it
   Tied* tied = bars();
   noli_mesh_transform(tied->world.mesh[1], (double[]){1, 1, 1}, (double[]){0, 0, 0},
                       (double[]){0.01, 0, 0});

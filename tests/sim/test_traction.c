@@ -30,8 +30,8 @@ static NoliVec3 sum_loads(const NoliSim* sim) {
   return sum;
 }
 
-// A block on rollers that a traction pulls and shears: the stress is uniform where the faces agree
-// with it, whatever the order, also if everything is turned by 30 degrees.
+// A block on rollers that a traction pulls and shears: the stress is uniform if the tractions on
+// the faces agree with it, for any order, also if everything is turned by 30 degrees.
 static void traction_is_stress(void** state) {
   (void)state;
   const double pull = 1e3;
@@ -81,7 +81,7 @@ static void traction_is_stress(void** state) {
 }
 
 // The total on a curved surface: a traction along x on all of a ball of order p is the area of the
-// sphere, to the order of its shape; each node of the surface has a share.
+// sphere, to the order of its shape; each node of the surface carries a part.
 static void curved_faces_have_their_area(void** state) {
   (void)state;
   double error[3];

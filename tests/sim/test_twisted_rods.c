@@ -96,8 +96,8 @@ static void turned_ends_twist_evenly(void** state) {
   world_done(&world);
 }
 
-// Poses turn sections as motions do, through a step that is repeated in a clone, too; targets that
-// the caller writes do not turn them.
+// Poses turn sections as motions do, also through a step that is repeated in a clone; targets
+// written by the caller do not turn them.
 static void poses_turn_sections(void** state) {
   (void)state;
   enum { N = 11, STEPS = 12 };
@@ -142,8 +142,8 @@ static void poses_turn_sections(void** state) {
   world_done(&world);
 }
 
-// A bent rod of which every vertex is turned about an axis that lies askew keeps its energy, by
-// every integrator: the angles of its segments follow.
+// A bent rod all of whose vertices are turned about an oblique axis keeps its energy, by every
+// integrator: the angles of its segments follow.
 static void rotations_of_a_whole_rod_cost_nothing(void** state) {
   (void)state;
   static double axis[3] = {0.48, 0.6, 0.64};
@@ -337,7 +337,7 @@ static World flying_rod(int32_t n_threads) {
   return world;
 }
 
-// Angles have no weight: mass, centre and momentum are those of the rod alone.
+// Angles have no mass: mass, centre and momentum are those of the rod alone.
 static void angles_have_no_weight(void** state) {
   (void)state;
   World world = flying_rod(1);
@@ -401,7 +401,7 @@ static void what_is_refused(void** state) {
   world_expect_refusal(&world, "runs along the normal of its section");
 }
 
-// Pins at both ends let a straight rod spin about itself; a clamp does not.
+// Pins at both ends let a straight rod spin about its axis; a clamp does not.
 static void spinning_rods_are_not_held(void** state) {
   (void)state;
   static const int32_t held[3] = {0, 10, 1};

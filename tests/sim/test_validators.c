@@ -1,5 +1,5 @@
 // Every validator (base/validate.h) accepts the structures that the library builds and rejects them
-// after one change. Debug builds call them: there an invalid structure fails where it is built.
+// after one change. Debug builds call them: in these, building an invalid structure fails.
 #include "../contact/gcp_cases.h"
 
 #include "base/sort.h"

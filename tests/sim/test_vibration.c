@@ -190,7 +190,7 @@ static void energy_that_is_lost_is_reported(void** state) {
       first = i == 0 ? energy : first;
       worst = fmax(worst, fabs(energy - first));
     }
-    print_message("h = %g s: damping took %.1f J, balance within %.3g J\n", h, lost, worst);
+    print_message("h = %g s: damping dissipated %.1f J, balance within %.3g J\n", h, lost, worst);
     ASSERT_AT_LEAST(lost, 1000.0);
     drift[k] = worst / lost;
     world_done(&world);

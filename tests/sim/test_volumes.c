@@ -65,7 +65,7 @@ static void thick_sphere_follows_lame(void** state) {
     World world = hollow_world(0.07, cells[i], cells[i] / 3, volume);
     world.body[0].material.young = 1e6;
     world.body[0].material.poisson = 0.3;
-    world.def.time_step = 1.0; // backward Euler damps it out at once
+    world.def.time_step = 1.0; // backward Euler damps it out immediately
     world.def.tolerance = (NoliScaled){1e-7, false};
     world_start(&world);
     for (int k = 0; k < 6; k++) {
@@ -266,7 +266,7 @@ static void pressure_has_no_resultant(void** state) {
   ASSERT_NEAR(centre[0], 0.03, 1e-7);
   ASSERT_NEAR(world.report.momentum[0], mass, 1e-5 * mass);
   ASSERT_NEAR(world.report.momentum[1], 0.0, 1e-5 * mass);
-  print_message("breathing: energy off by %.2e of the %.2e J that the air takes part with\n", most,
+  print_message("pulsation: energy off by %.2e of the %.2e J exchanged with the gas\n", most,
                 breath);
   ASSERT_AT_MOST(most, 0.02 * breath);
   world_done(&world);

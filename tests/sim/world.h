@@ -91,7 +91,7 @@ static inline void world_done(World* world) {
   test_context_done(&world->context);
 }
 
-// The simulation is refused with a message that has `part` in it; ends the world.
+// The simulation is refused with a message that contains `part`; ends the world.
 static inline void world_expect_refusal(World* world, const char* part) {
   ASSERT_STATUS(world_create(world), NOLI_ERROR_ARGUMENT);
   const char* message = noli_context_message(world->context);

@@ -157,7 +157,7 @@ static void vectors_go_to_rows_and_back(void** state) {
     ASSERT_NEAR(back[i], unknown ? -2.0 * nodes[i] : 0.0, 0.0);
   }
 
-  // norms cover the unknowns only, and NaN is not lost among larger numbers
+  // norms cover the unknowns only, and a NaN is kept among larger numbers
   nodes[4] = 1e300;
   nodes[10] = (double)NAN;
   ASSERT_NEAR(noli_system_largest(&world.system, nodes), 9.0, 0.0);

@@ -467,7 +467,7 @@ static NoliStatus reserve_contacts(NoliContext* context, NoliContactSet* set, in
                                    int64_t n_plane) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(context, n_raw <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
-             "%lld contacts exceed the range of indices", (long long)n_raw);
+             "%lld contacts exceed the index range", (long long)n_raw);
   NOLI_TRY(noli_array_reserve(context, &set->raw, n_raw));
   NOLI_TRY(noli_array_reserve(context, &set->sort, 2 * n_raw));
   NOLI_TRY(noli_array_reserve(context, &set->contact, n_raw));

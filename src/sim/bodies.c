@@ -196,7 +196,7 @@ static NoliStatus number_nodes(NoliModel* model, const NoliSimDef* def) {
       n_node = (block->space != NULL ? block->space->n_node : n_node) + block->n_angle;
     }
     NOLI_CHECK(context, n_node <= INT32_MAX / 3 - model->vert_first[b], NOLI_ERROR_TOO_LARGE,
-               "the nodes of all bodies exceed the range of indices");
+               "the nodes of all bodies exceed the index range");
     model->vert_first[b + 1] = model->vert_first[b] + n_node;
   }
   problem->n_node = model->vert_first[model->n_body];

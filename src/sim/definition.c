@@ -527,7 +527,7 @@ static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
 
   // all bodies together
   NOLI_CHECK(context, n_vert < INT32_MAX / 3, NOLI_ERROR_TOO_LARGE,
-             "%lld vertices exceed the range of indices", (long long)n_vert);
+             "%lld vertices exceed the index range", (long long)n_vert);
 done:
   return status;
 }

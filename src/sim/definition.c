@@ -114,7 +114,7 @@ void noli_tie_def_init(NoliTieDef* def, size_t size) {
 
 // ---- definitions of other sizes -----------------------------------------------------------------
 
-// The lists of a definition: member, how many, type of the items, default function, size.
+// The lists of a definition: member, count, type of the items, default function, size.
 #define LISTS(X)                                                                                   \
   X(bodies, NoliBodyDef, body)                                                                     \
   X(half_spaces, NoliHalfSpaceDef, half_space)                                                     \

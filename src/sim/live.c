@@ -406,7 +406,7 @@ done:
   return status;
 }
 
-// Reads the fields behind a header into a state of the right sizes.
+// Reads the fields after a header into a state of the right sizes.
 static NoliStatus read_fields(NoliSim* sim, const char* at, size_t size, const StateHeader* header,
                               NoliState* state) {
   NoliStatus status = NOLI_OK;

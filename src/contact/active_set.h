@@ -19,8 +19,8 @@
 //    step throws surfaces apart at delta / h. The recovery is also limited by a given amount of
 //    work, because a stiff body in a narrow passage would otherwise gain energy without bound.
 //  - An inactive constraint resists opening (its part of the Hessian stays) only until the end of
-//    its time step. In the paper it resists until it has decayed, for 44 iterations, and steps
-//    often end after two: separating surfaces are then held together, blocks on a slope lose
+//    its time step. In the paper it resists until it has decayed, for 44 iterations: a step that
+//    ends after two iterations then holds separating surfaces together, blocks on a slope lose
 //    contact, and impacts gain energy. (Without any resistance the set does not settle where many
 //    surfaces meet.)
 //

@@ -190,7 +190,7 @@ static void curve_vectors(const NoliGcpModel* model, const double* x, int32_t ve
   u[3] = noli_sub3(position(x, side[1]), at);
 }
 
-// g^e of an edge in a plane, where v is parallel to the normal, too.
+// g^e of an edge in a plane, where v is also parallel to the normal.
 static double side_direction(const NoliGcpModel* model, int32_t edge, const NoliVec3 e[2],
                              NoliVec3 v) {
   NoliVec3 along = noli_sub3(e[1], e[0]);

@@ -33,7 +33,7 @@ struct NoliImplicitSurfaceSearch {
   double* normal;      // (n_vert x 3) sums of areas at the vertices of bodies that touch themselves
   double* rest_normal; // (n_vert x 3) likewise at rest
   bool has_self;       // some body touches itself
-  bool* unclear;       // (n_vert) the own body is closer than delta at rest, also across a gap
+  bool* unclear;       // (n_vert) the vertex's body is closer than delta at rest, also across a gap
   NoliForest forest;   // a tree for each body; items are triangles
   NoliBox* box;        // (n_tri) of the centroids, by place
   double* centroid;    // (n_tri x 3)
@@ -249,8 +249,8 @@ typedef struct View {
   bool ended;    // of a contact that is kept
 } View;
 
-// Whether a triangle of the own body belongs to the neighbourhood of the vertex: close at rest, and
-// not across a gap.
+// Whether a triangle of the vertex's own body belongs to its neighbourhood: close at rest, and not
+// across a gap.
 static bool is_neighbour(const View* view, int32_t triangle) {
   const NoliImplicitSurfaceSearch* search = view->search;
   const NoliSurface* surface = search->surface;

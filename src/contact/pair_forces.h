@@ -25,7 +25,7 @@ NoliContactPlace noli_contact_place_of_vertex(const int32_t entity[2], int32_t v
 // Resultants, sorted by (a, b), a <= b, each pair once.
 typedef struct NoliPairForces {
   NOLI_ARRAY(NoliPairForce) pair;
-  bool lists; // contacts, too
+  bool lists; // also lists contacts
   NOLI_ARRAY(NoliContactInfo) contact;
 } NoliPairForces;
 

@@ -115,7 +115,7 @@ void noli_tie_def_init(NoliTieDef* def, size_t size) {
 
 // ---- definitions of other sizes -----------------------------------------------------------------
 
-// The lists of a definition: member, how many, type of the items, default function, size.
+// The lists of a definition: member, count, type of the items, default function, size.
 #define LISTS(X)                                                                                   \
   X(bodies, NoliBodyDef, body)                                                                     \
   X(half_spaces, NoliHalfSpaceDef, half_space)                                                     \
@@ -257,8 +257,8 @@ static NoliStatus check_parameters(NoliContext* context, const char* body,
   bool powers = law == &noli_ogden;
   for (int32_t i = 0; i < NOLI_LAW_PARAMETERS; i++) {
     NOLI_CHECK(context, parameter[i] == 0.0 || i < law->n_parameter, NOLI_ERROR_ARGUMENT,
-               "body \"%s\": the law \"%s\" has %d parameters, but one more is %g", body, law->name,
-               (int)law->n_parameter, parameter[i]);
+               "body \"%s\": the law \"%s\" has %d parameters, but a further one is %g", body,
+               law->name, (int)law->n_parameter, parameter[i]);
     NOLI_CHECK(context, fabs(parameter[i]) <= NOLI_MATERIAL_MAX, NOLI_ERROR_ARGUMENT,
                "body \"%s\": a parameter of the law \"%s\" is %g", body, law->name, parameter[i]);
     NOLI_CHECK(context, !powers || i % 2 == 1 || parameter[i] == 0.0 || parameter[i + 1] != 0.0,
@@ -266,8 +266,8 @@ static NoliStatus check_parameters(NoliContext* context, const char* body,
                (int)(i / 2 + 1));
     NOLI_CHECK(context, !powers || i % 2 == 0 || fabs(parameter[i]) <= MAX_EXPONENT,
                NOLI_ERROR_ARGUMENT,
-               "body \"%s\": exponent %d of the law \"ogden\" is %g, beyond %g", body,
-               (int)(i / 2 + 1), parameter[i], MAX_EXPONENT);
+               "body \"%s\": exponent %d of the law \"ogden\" is %g, its magnitude exceeds %g",
+               body, (int)(i / 2 + 1), parameter[i], MAX_EXPONENT);
   }
   if (noli_material_has_parameters(material)) {
     double shear = noli_material_lame(material).mu;
@@ -744,7 +744,7 @@ static NoliStatus check_numbers(NoliContext* context, const NoliSimDef* def) {
              def->barrier_stiffness);
   NOLI_CHECK(context, def->friction_iterations >= NOLI_FRICTION_UNTIL_CONVERGENCE,
              NOLI_ERROR_ARGUMENT,
-             "friction_iterations is %d, neither positive nor a NoliFrictionIterations",
+             "friction_iterations must be positive or a NoliFrictionIterations, got %d",
              (int)def->friction_iterations);
 
   // the solver
@@ -936,7 +936,7 @@ static NoliStatus check_reserved(NoliContext* context, const NoliSimDef* def) {
 #define REQUIRE_NULL(what, list)                                                                   \
   for (size_t i = 0; i < sizeof(list) / sizeof *(list); i++) {                                     \
     NOLI_CHECK(context, (list)[i] == NULL, NOLI_ERROR_ARGUMENT,                                    \
-               "%s sets members that Noli %s does not have; begin with noli_default_" what "_def", \
+               "%s sets members that Noli %s does not have; start from noli_default_" what "_def", \
                what, NOLI_VERSION);                                                                \
   }
   REQUIRE_NULL("geometric", def->gcp.reserved)

@@ -161,8 +161,8 @@ static NoliStatus halve(NoliSim* sim, Attempt* attempt) {
   return status;
 }
 
-// The step, or the step without the motion that contact has stopped: prescribed nodes are held
-// where they start.
+// The step, or the step without the motion that contact has stopped: prescribed nodes are held at
+// their start positions.
 static NoliStatus divide(NoliSim* sim, Attempt* attempt) {
   NoliStatus status = halve(sim, attempt);
   attempt->held = motion_is_stopped(sim, status);

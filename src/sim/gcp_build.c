@@ -88,7 +88,7 @@ static double mean_weight(const NoliModel* model) {
   return n > 0 ? sum / (double)n : 1.0;
 }
 
-// The check of the start covers rest shapes only where they equal the start positions.
+// The check of the start covers rest shapes only if they equal the start positions.
 static NoliStatus check_rest_shape(const NoliModel* model, int32_t touching) {
   NoliStatus status = NOLI_OK;
   if (touching != NOLI_NULL_INDEX) {

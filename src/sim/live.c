@@ -229,7 +229,8 @@ NoliStatus noli_sim_pair(const NoliSim* sim, int32_t a, int32_t b, NoliPairDef* 
   uint32_t size = given->size;
   int32_t n_entity = sim->model->n_entity;
   NOLI_CHECK(sim->context, a >= 0 && a < n_entity && b >= 0 && b < n_entity, NOLI_ERROR_ARGUMENT,
-             "the pair %d, %d: there are %d entities", (int)a, (int)b, (int)n_entity);
+             "pair (%d, %d): an entity does not exist, there are %d", (int)a, (int)b,
+             (int)n_entity);
   NOLI_TRY(noli_definition_take_pair(sim->context, given, &pair));
   pair = (NoliPairDef){.friction = def->friction,
                        .static_friction = def->static_friction,
@@ -406,7 +407,7 @@ done:
   return status;
 }
 
-// Reads the fields behind a header into a state of the right sizes.
+// Reads the fields after a header into a state of the right sizes.
 static NoliStatus read_fields(NoliSim* sim, const char* at, size_t size, const StateHeader* header,
                               NoliState* state) {
   NoliStatus status = NOLI_OK;

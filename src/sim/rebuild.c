@@ -205,8 +205,8 @@ NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* given) {
   int32_t n_entity = sim->model->n_entity;
   NOLI_TRY(noli_definition_take_pair(sim->context, given, &pair));
   NOLI_CHECK(sim->context, pair.a >= 0 && pair.a < n_entity && pair.b >= 0 && pair.b < n_entity,
-             NOLI_ERROR_ARGUMENT, "the pair %d, %d: there are %d entities", (int)pair.a,
-             (int)pair.b, (int)n_entity);
+             NOLI_ERROR_ARGUMENT, "pair (%d, %d): an entity does not exist, there are %d",
+             (int)pair.a, (int)pair.b, (int)n_entity);
   NOLI_TRY(noli_owned_definition_copy(sim->context, sim->definition.def, &definition));
   NOLI_TRY(noli_owned_definition_set_pair(sim->context, &definition, &pair));
   NOLI_TRY(noli_definition_check(sim->context, definition.def));

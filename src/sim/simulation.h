@@ -48,7 +48,7 @@ struct NoliSim {
   // the part of a divided step and the number of its parts
   int32_t part;
   int32_t n_parts;
-  int32_t n_retries;   // how often the step was divided further
+  int32_t n_retries;   // number of further divisions of the step
   bool fallen_back;    // the barrier has taken over the rest of this step
   bool holds_motion;   // prescribed nodes are held at their positions at the start of this step
   NoliState backup;    // of the state at the start of a divided step; made when first needed

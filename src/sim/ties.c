@@ -432,8 +432,7 @@ static NoliStatus fail_to_follow(const Ties* ties, int32_t node, NoliStatus stat
                    status == NOLI_ERROR_ARGUMENT
                        ? "%svertex %d of \"%s\" would be tied to itself: the vertices that it "
                          "is bound to are tied to it, directly or through other ties"
-                       : "%svertex %d of \"%s\" is tied to vertices that are tied themselves, to "
-                         "too many others",
+                       : "%svertex %d of \"%s\" follows too many vertices through chains of ties",
                    where, node - model->vert_first[tie->body], model->name[tie->body]);
 }
 

@@ -33,7 +33,8 @@ static Face make_face(const int32_t* corner, int32_t cell, int32_t side) {
   return face;
 }
 
-// Faces that belong to one tetrahedron only, first in `face` (room for all).
+// Writes the faces that belong to only one tetrahedron to `face`, which has space for all faces;
+// returns their number.
 static int64_t find_boundary(const NoliModel* model, int32_t body, Face* face) {
   int64_t n = 0, n_kept = 0;
   for (int32_t t = model->tet_first[body]; t < model->tet_first[body + 1]; t++) {

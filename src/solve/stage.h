@@ -267,7 +267,7 @@ NoliEnergySum noli_stage_energy_sum(const NoliStage* stage, unsigned roles);
 // Evaluates the energies of all terms at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_energy(NoliStage* stage);
 
-// Energy at the trial point minus energy here, summed stencil by stencil where stencils agree.
+// Energy at the trial point minus energy here, summed stencil by stencil if stencils agree.
 // `magnitude` receives the sum of absolute energies, to which rounding errors are relative.
 NOLI_WARN_UNUSED NoliStatus noli_stage_energy_change(NoliStage* stage, double* change,
                                                      double* magnitude);

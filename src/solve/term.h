@@ -32,8 +32,8 @@ typedef struct NoliTermType {
   // The number of terms of this type in a problem. NULL: one.
   int32_t (*count)(const NoliProblem* problem);
 
-  // Initializes the own data, zero before; `index` counts the terms of this type. `destroy` also
-  // cleans up after a failure. May be NULL.
+  // Initializes the term's own data, zero before; `index` counts the terms of this type. `destroy`
+  // also cleans up after a failure. May be NULL.
   NoliStatus (*create)(NoliStage* stage, void* self, int32_t index);
   void (*destroy)(NoliContext* context, void* self);
 

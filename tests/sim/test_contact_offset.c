@@ -397,7 +397,8 @@ static void bad_offsets_are_refused(void** state) {
     world.body[0].contact_offset = k < 2 ? 1e-3 : NOLI_OFFSET_THICKNESS;
     world.def.contact_model = k < 2 ? models[k] : "ipc";
     world.def.audit = "off";
-    world_expect_refusal(&world, k < 2 ? "\"body0\" has a contact offset" : "it is none");
+    world_expect_refusal(&world,
+                         k < 2 ? "\"body0\" has a contact offset" : "only shells, rods and points");
   }
 
   // elements smaller than the offset: neighbours overlap at rest

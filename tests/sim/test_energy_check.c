@@ -241,7 +241,7 @@ static void parts_share_the_margin(void** state) {
 static void public_scenes_gain_nothing(void** state) {
   (void)state;
 
-  // earlier solvers gained 1e2 to 1e10 times the energy of these scenes
+  // scenes of the public data
   static const char* const files[] = {"strangers/t089.json", "strangers/t177.json"};
   for (int i = 0; i < 2; i++) {
     char path[1024];

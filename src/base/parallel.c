@@ -1,5 +1,8 @@
 #include "base/parallel.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -57,6 +60,69 @@ void noli_parallel_tasks(int32_t n_threads, int64_t n_items, NoliRangeFn* fn, vo
   }
 #endif
 }
+
+// ---- teams --------------------------------------------------------------------------------------
+
+// How often a waiting thread looks before it sleeps: some 20 microseconds.
+enum { SPINS = 1000 };
+
+struct NoliTeam {
+  int32_t size;
+  atomic_int arrived;
+  atomic_uint round; // of the waits
+  pthread_mutex_t mutex;
+  pthread_cond_t all_arrived;
+};
+
+static void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+void noli_team_wait(NoliTeam* team) {
+  unsigned round = atomic_load(&team->round);
+  if (atomic_fetch_add(&team->arrived, 1) + 1 == team->size) {
+    atomic_store(&team->arrived, 0);
+    pthread_mutex_lock(&team->mutex);
+    atomic_store(&team->round, round + 1);
+    pthread_cond_broadcast(&team->all_arrived);
+    pthread_mutex_unlock(&team->mutex);
+    return;
+  }
+  for (int32_t k = 0; k < SPINS; k++) {
+    if (atomic_load_explicit(&team->round, memory_order_acquire) != round) {
+      return;
+    }
+    relax();
+  }
+  pthread_mutex_lock(&team->mutex);
+  while (atomic_load(&team->round) == round) {
+    pthread_cond_wait(&team->all_arrived, &team->mutex);
+  }
+  pthread_mutex_unlock(&team->mutex);
+}
+
+void noli_parallel_team(int32_t n_threads, NoliTeamFn* fn, void* user) {
+  NoliTeam team = {
+      .size = 1, .mutex = PTHREAD_MUTEX_INITIALIZER, .all_arrived = PTHREAD_COND_INITIALIZER};
+#ifdef _OPENMP
+#pragma omp parallel num_threads(n_threads) if (n_threads > 1)
+  {
+    // the region may have fewer threads than it asks for
+#pragma omp single
+    team.size = omp_get_num_threads();
+    fn(user, &team, omp_get_thread_num(), team.size);
+  }
+#else
+  (void)n_threads;
+  fn(user, &team, 0, 1);
+#endif
+  pthread_cond_destroy(&team.all_arrived);
+  pthread_mutex_destroy(&team.mutex);
+}
+
+// ---- sums ---------------------------------------------------------------------------------------
 
 // The block sums of one batch are on the stack, so that summing needs no allocation.
 enum { SUM_BATCH = 256 };

@@ -22,5 +22,18 @@ void noli_parallel_tasks(int32_t n_threads, int64_t n_items, NoliRangeFn* fn, vo
 double noli_parallel_sum(int32_t n_threads, int64_t n_items, int64_t block, NoliRangeSumFn* fn,
                          void* user);
 
+// Threads that work on one thing together and wait for each other in between. Waiting is a short
+// spin, then sleep: a loop of its own for every part would wake the threads each time.
+typedef struct NoliTeam NoliTeam;
+
+// Runs on every member of a team at the same time; `rank` is less than `size`.
+typedef void NoliTeamFn(void* user, NoliTeam* team, int32_t rank, int32_t size);
+
+// Calls `fn` on a team of up to `n_threads` threads, this one included.
+void noli_parallel_team(int32_t n_threads, NoliTeamFn* fn, void* user);
+
+// Returns when all members of the team have called it.
+void noli_team_wait(NoliTeam* team);
+
 // The number of cores that this process may use.
 int32_t noli_hardware_threads(void);

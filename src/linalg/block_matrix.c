@@ -3,10 +3,6 @@
 #include "base/validate.h"
 #include "base/parallel.h"
 
-// Blocks from which several threads pay: waking one takes as long as about a thousand blocks, and
-// several times as long on a busy machine.
-enum { PARALLEL_BLOCKS = 10000 };
-
 typedef struct Product {
   const NoliBlockMatrix* matrix;
   const double* x;
@@ -30,10 +26,8 @@ static void add_transposed(const double* a, const double* x, double* y) {
 
 // Rows begin..end of y. Every y_j first receives the transposed blocks of the rows above, in
 // ascending order, then its own row, however the rows are divided into ranges.
-static void multiply_rows(const Product* product, int64_t begin, int64_t end) {
-  const NoliBlockMatrix* matrix = product->matrix;
-  const double* x = product->x;
-  double* y = product->y;
+void noli_block_matrix_multiply_rows(const NoliBlockMatrix* matrix, int64_t begin, int64_t end,
+                                     const double* x, double* y) {
   for (int64_t i = 3 * begin; i < 3 * end; i++) {
     y[i] = 0.0;
   }
@@ -75,14 +69,16 @@ static void multiply_ranges(void* user, int64_t begin, int64_t end, int32_t work
   const Product* product = user;
   for (int64_t range = begin; range < end; range++) {
     int64_t first = range * product->rows, last = first + product->rows;
-    multiply_rows(product, first, last < product->matrix->n ? last : product->matrix->n);
+    noli_block_matrix_multiply_rows(product->matrix, first,
+                                    last < product->matrix->n ? last : product->matrix->n,
+                                    product->x, product->y);
   }
 }
 
 void noli_block_matrix_multiply(const NoliBlockMatrix* matrix, int32_t n_threads, const double* x,
                                 double* y) {
   // one range for each thread: a range reads the columns of all rows above it
-  int64_t n_ranges = matrix->nnz < PARALLEL_BLOCKS || n_threads < 1 ? 1 : n_threads;
+  int64_t n_ranges = matrix->nnz < NOLI_PARALLEL_BLOCKS || n_threads < 1 ? 1 : n_threads;
   Product product = {matrix, x, y, (matrix->n + n_ranges - 1) / n_ranges};
   noli_parallel_tasks((int32_t)n_ranges, n_ranges, multiply_ranges, &product);
 }

@@ -22,5 +22,13 @@ bool noli_block_invert(const double a[9], double inverse[9]);
 void noli_block_matrix_multiply(const NoliBlockMatrix* matrix, int32_t n_threads, const double* x,
                                 double* y);
 
+// Rows begin..end of the product, with the same bits.
+void noli_block_matrix_multiply_rows(const NoliBlockMatrix* matrix, int64_t begin, int64_t end,
+                                     const double* x, double* y);
+
+// Blocks from which several threads pay: waking one takes as long as about a thousand blocks, and
+// several times as long on a busy machine.
+enum { NOLI_PARALLEL_BLOCKS = 10000 };
+
 // Validator (base/validate.h).
 const char* noli_block_matrix_defect(const NoliBlockMatrix* matrix);

@@ -21,8 +21,11 @@ enum { PATIENCE = 50 };
 // Most iterations: in exact arithmetic as many as unknowns suffice, with rounding it takes more.
 enum { ITERATIONS_PER_UNKNOWN = 4, ITERATIONS_ALWAYS = 200 };
 
-// Blocks of the parallel loops: nodes.
-enum { LOOP_BLOCK = 4096 };
+// Nodes of a block: sums are added up in the order of blocks.
+enum { SUM_BLOCK = 512 };
+
+// The most iterations of a team at a time; then the Lanczos matrix gets more memory.
+enum { AT_A_TIME = 64 };
 
 // Costs of the incomplete factorization, and of an iteration with it, which do not use several
 // threads, in iterations without, on two threads (noli_bench_linear).
@@ -44,6 +47,9 @@ typedef struct Progress {
   double cost; // in iterations with diagonal blocks
 } Progress;
 
+// Scalar products of an iteration.
+enum { RESIDUAL_SCALED, DIRECTION_PRODUCT, RESIDUAL_RESIDUAL, N_SUMS };
+
 struct NoliPcg {
   NoliContext* context;
   NoliPcgPreconditioner preconditioner;
@@ -51,12 +57,13 @@ struct NoliPcg {
   double tolerance; // ends when |b - A x| <= tolerance |b|
   double budget;    // of a solution, in iterations
   Progress at;      // of the present solution
-  int64_t capacity[5];
+  int64_t capacity[6];
   double* inverse;   // (n x 9) of the diagonal blocks
   double* residual;  // (n x 3)
   double* direction; // (n x 3)
   double* product;   // (n x 3) matrix times direction
   double* scaled;    // (n x 3) preconditioned residual
+  double* partial;   // (N_SUMS x blocks) of the sums below
   NoliIncompleteCholesky incomplete;
   bool factored; // the incomplete factorization is that of the present matrix
   bool strong;   // it is in use
@@ -90,6 +97,7 @@ void noli_pcg_destroy(NoliPcg** owner) {
   noli_free(context, pcg->direction);
   noli_free(context, pcg->product);
   noli_free(context, pcg->scaled);
+  noli_free(context, pcg->partial);
   noli_incomplete_cholesky_free(context, &pcg->incomplete);
   noli_array_free(context, &pcg->lanczos_diagonal);
   noli_array_free(context, &pcg->lanczos_above);
@@ -105,6 +113,10 @@ void noli_pcg_set_tolerance(NoliPcg* pcg, double tolerance) {
   pcg->tolerance = tolerance;
 }
 
+static int64_t block_count(const NoliPcg* pcg) {
+  return (pcg->n + SUM_BLOCK - 1) / SUM_BLOCK;
+}
+
 NoliStatus noli_pcg_analyze(NoliPcg* pcg, const NoliBlockMatrix* matrix) {
   NoliStatus status = NOLI_OK;
   double** vectors[5] = {&pcg->inverse, &pcg->residual, &pcg->direction, &pcg->product,
@@ -114,6 +126,8 @@ NoliStatus noli_pcg_analyze(NoliPcg* pcg, const NoliBlockMatrix* matrix) {
     NOLI_TRY(noli_grow(pcg->context, (void**)vectors[k], &pcg->capacity[k],
                        (k == 0 ? 9 : 3) * pcg->n, sizeof(double)));
   }
+  NOLI_TRY(noli_grow(pcg->context, (void**)&pcg->partial, &pcg->capacity[5],
+                     N_SUMS * block_count(pcg), sizeof(double)));
   NOLI_TRY(noli_array_reserve(pcg->context, &pcg->lanczos_diagonal, 4 * PATIENCE));
   NOLI_TRY(noli_array_reserve(pcg->context, &pcg->lanczos_above, 4 * PATIENCE));
 done:
@@ -133,11 +147,32 @@ done:
   return status;
 }
 
+// ---- the part of a member of a team -------------------------------------------------------------
+
+// Iterations of a team.
 typedef struct PcgJob {
   NoliPcg* pcg;
+  const NoliBlockMatrix* matrix;
   double* x;
-  double factor; // step length, or weight of the old direction
+  int64_t until;    // iteration before which the team stops
+  Progress at;      // at the start, then at the end
+  double curvature; // along the last direction
 } PcgJob;
+
+// Blocks of a member.
+typedef struct Share {
+  int64_t first, end;
+} Share;
+
+static Share share_of(const NoliPcg* pcg, int32_t rank, int32_t size) {
+  int64_t n = block_count(pcg);
+  return (Share){rank * n / size, (rank + 1) * n / size};
+}
+
+static int64_t block_end(const NoliPcg* pcg, int64_t block) {
+  int64_t end = (block + 1) * SUM_BLOCK;
+  return end < pcg->n ? end : pcg->n;
+}
 
 static double dot_range(const double* a, const double* b, int64_t begin, int64_t end) {
   double sum = 0.0;
@@ -147,64 +182,62 @@ static double dot_range(const double* a, const double* b, int64_t begin, int64_t
   return sum;
 }
 
-static double direction_times_product(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const PcgJob* job = user;
-  return dot_range(job->pcg->direction, job->pcg->product, begin, end);
+// The sum over all blocks, the same for every member.
+static double sum_of(const NoliPcg* pcg, int32_t which) {
+  const double* partial = pcg->partial + which * block_count(pcg);
+  double sum = 0.0;
+  for (int64_t k = 0; k < block_count(pcg); k++) {
+    sum += partial[k];
+  }
+  return sum;
 }
 
-static double residual_squared(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const PcgJob* job = user;
-  return dot_range(job->pcg->residual, job->pcg->residual, begin, end);
+static void add_up(NoliPcg* pcg, Share share, int32_t which, const double* a, const double* b) {
+  double* partial = pcg->partial + which * block_count(pcg);
+  for (int64_t k = share.first; k < share.end; k++) {
+    partial[k] = dot_range(a, b, k * SUM_BLOCK, block_end(pcg, k));
+  }
 }
 
-// scaled = inverse residual; returns residual . scaled
-static double precondition(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const PcgJob* job = user;
-  for (int64_t i = begin; i < end; i++) {
-    const double* m = job->pcg->inverse + 9 * i;
-    const double* r = job->pcg->residual + 3 * i;
-    double* z = job->pcg->scaled + 3 * i;
+// scaled = inverse residual, and their product
+static void precondition(NoliPcg* pcg, Share share) {
+  int64_t end = share.first < share.end ? block_end(pcg, share.end - 1) : 0;
+  for (int64_t i = share.first * SUM_BLOCK; i < end; i++) {
+    const double* m = pcg->inverse + 9 * i;
+    const double* r = pcg->residual + 3 * i;
+    double* z = pcg->scaled + 3 * i;
     for (int32_t c = 0; c < 3; c++) {
       z[c] = m[3 * c] * r[0] + m[3 * c + 1] * r[1] + m[3 * c + 2] * r[2];
     }
   }
-  return dot_range(job->pcg->residual, job->pcg->scaled, begin, end);
+  add_up(pcg, share, RESIDUAL_SCALED, pcg->residual, pcg->scaled);
 }
 
-static double residual_times_scaled(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const PcgJob* job = user;
-  return dot_range(job->pcg->residual, job->pcg->scaled, begin, end);
-}
-
-// x += factor direction; residual -= factor product
-static void advance(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const PcgJob* job = user;
-  for (int64_t k = 3 * begin; k < 3 * end; k++) {
-    job->x[k] += job->factor * job->pcg->direction[k];
-    job->pcg->residual[k] -= job->factor * job->pcg->product[k];
+// direction = scaled + weight direction
+static void turn(NoliPcg* pcg, Share share, double weight) {
+  int64_t end = share.first < share.end ? 3 * block_end(pcg, share.end - 1) : 0;
+  for (int64_t k = 3 * share.first * SUM_BLOCK; k < end; k++) {
+    pcg->direction[k] = pcg->scaled[k] + weight * pcg->direction[k];
   }
 }
 
-// direction = scaled + factor direction
-static void turn(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const PcgJob* job = user;
-  for (int64_t k = 3 * begin; k < 3 * end; k++) {
-    job->pcg->direction[k] = job->pcg->scaled[k] + job->factor * job->pcg->direction[k];
+// product = matrix direction, and the curvature along the direction
+static void multiply(NoliPcg* pcg, Share share, const NoliBlockMatrix* matrix) {
+  if (share.first < share.end) {
+    noli_block_matrix_multiply_rows(matrix, share.first * SUM_BLOCK, block_end(pcg, share.end - 1),
+                                    pcg->direction, pcg->product);
   }
+  add_up(pcg, share, DIRECTION_PRODUCT, pcg->direction, pcg->product);
 }
 
-// x = 0, residual = b, direction = 0
-static void start(PcgJob* job, const double* b) {
-  size_t bytes = sizeof(double) * 3 * (size_t)job->pcg->n;
-  memset(job->x, 0, bytes);
-  memset(job->pcg->direction, 0, bytes);
-  memcpy(job->pcg->residual, b, bytes);
+// x += length direction; residual -= length product
+static void advance(NoliPcg* pcg, Share share, double length, double* x) {
+  int64_t end = share.first < share.end ? 3 * block_end(pcg, share.end - 1) : 0;
+  for (int64_t k = 3 * share.first * SUM_BLOCK; k < end; k++) {
+    x[k] += length * pcg->direction[k];
+    pcg->residual[k] -= length * pcg->product[k];
+  }
+  add_up(pcg, share, RESIDUAL_RESIDUAL, pcg->residual, pcg->residual);
 }
 
 // Switches to the incomplete factorization, unless there is none.
@@ -225,28 +258,23 @@ static NoliStatus strengthen(NoliPcg* pcg, const NoliBlockMatrix* matrix,
   return NOLI_OK;
 }
 
-// residual . scaled, with the preconditioned residual
-static double scale(PcgJob* job, const NoliBlockMatrix* matrix, int32_t n_threads) {
-  NoliPcg* pcg = job->pcg;
-  if (!pcg->strong) {
-    return noli_parallel_sum(n_threads, pcg->n, LOOP_BLOCK, precondition, job);
-  }
-  noli_incomplete_cholesky_solve(&pcg->incomplete, matrix, pcg->residual, pcg->scaled);
-  return noli_parallel_sum(n_threads, pcg->n, LOOP_BLOCK, residual_times_scaled, job);
-}
-
 // ---- the condition number -----------------------------------------------------------------------
 
 // The row of an iteration: `length` is its step length, `weight` that of the direction before.
-static NoliStatus add_lanczos_row(NoliPcg* pcg, double weight, double length,
-                                  double length_before) {
-  NoliStatus status = NOLI_OK;
-  if (pcg->lanczos_diagonal.count == 0) {
-    NOLI_PUSH(pcg->context, &pcg->lanczos_diagonal, 1.0 / length);
-  } else {
-    NOLI_PUSH(pcg->context, &pcg->lanczos_above, sqrt(weight) / length_before);
-    NOLI_PUSH(pcg->context, &pcg->lanczos_diagonal, 1.0 / length + weight / length_before);
+static void add_lanczos_row(NoliPcg* pcg, double weight, double length, double length_before) {
+  int64_t n = pcg->lanczos_diagonal.count++;
+  pcg->lanczos_diagonal.data[n] = 1.0 / length + (n > 0 ? weight / length_before : 0.0);
+  if (n > 0) {
+    pcg->lanczos_above.data[pcg->lanczos_above.count++] = sqrt(weight) / length_before;
   }
+}
+
+// Makes place for the rows of a team.
+static NoliStatus reserve_lanczos(NoliPcg* pcg) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = pcg->lanczos_diagonal.count + AT_A_TIME;
+  NOLI_TRY(noli_array_reserve(pcg->context, &pcg->lanczos_diagonal, n));
+  NOLI_TRY(noli_array_reserve(pcg->context, &pcg->lanczos_above, n));
 done:
   return status;
 }
@@ -270,11 +298,19 @@ static bool is_hopeless(const NoliPcg* pcg, const Progress* at) {
   return at->cost > SOME_BUDGET * pcg->budget && at->cost > FAR_BEYOND * share * pcg->budget;
 }
 
+static bool has_converged(const NoliPcg* pcg, const Progress* at) {
+  return at->r_sqr <= pcg->tolerance * pcg->tolerance * at->b_sqr;
+}
+
+// Whether no further iteration makes sense.
+static bool is_too_slow(const NoliPcg* pcg, const Progress* at) {
+  int64_t most = ITERATIONS_PER_UNKNOWN * 3 * pcg->n + ITERATIONS_ALWAYS;
+  return at->k >= most || at->cost >= pcg->budget || is_hopeless(pcg, at);
+}
+
 static NoliStatus check_progress(const NoliPcg* pcg, const Progress* at) {
   NoliStatus status = NOLI_OK;
-  int64_t most = ITERATIONS_PER_UNKNOWN * 3 * pcg->n + ITERATIONS_ALWAYS;
-  NOLI_CHECK(pcg->context, at->k < most && at->cost < pcg->budget && !is_hopeless(pcg, at),
-             NOLI_NOT_CONVERGED,
+  NOLI_CHECK(pcg->context, !is_too_slow(pcg, at), NOLI_NOT_CONVERGED,
              "conjugate gradients stand at %.3g of the residual after %lld iterations, %.3g was "
              "asked for",
              sqrt(at->r_sqr / at->b_sqr), (long long)at->k, pcg->tolerance);
@@ -282,41 +318,75 @@ done:
   return status;
 }
 
-static NoliStatus iterate(PcgJob* job, const NoliBlockMatrix* matrix, int32_t n_threads,
-                          Progress* at) {
-  NoliStatus status = NOLI_OK;
+// The iterations of a member. All members know the same numbers and stop at the same one; three
+// waits separate what each writes from what others read.
+static void iterate(void* user, NoliTeam* team, int32_t rank, int32_t size) {
+  PcgJob* job = user;
   NoliPcg* pcg = job->pcg;
-  // the next direction
-  double r_dot_z = scale(job, matrix, n_threads);
-  double weight = r_dot_z / at->r_dot_z;
-  at->r_dot_z = r_dot_z;
-  job->factor = weight;
-  noli_parallel_for(n_threads, pcg->n, LOOP_BLOCK, turn, job);
-
-  // the minimum along it
-  noli_block_matrix_multiply(matrix, n_threads, pcg->direction, pcg->product);
-  double curvature = noli_parallel_sum(n_threads, pcg->n, LOOP_BLOCK, direction_times_product, job);
-  NOLI_CHECK(pcg->context, curvature > 0.0, NOLI_NOT_POSITIVE_DEFINITE,
-             "the matrix is not positive definite: curvature %.3g in iteration %lld", curvature,
-             (long long)at->k);
-  job->factor = r_dot_z / curvature;
-  noli_parallel_for(n_threads, pcg->n, LOOP_BLOCK, advance, job);
-  at->r_sqr = noli_parallel_sum(n_threads, pcg->n, LOOP_BLOCK, residual_squared, job);
+  const Share share = share_of(pcg, rank, size);
+  Progress at = job->at;
+  double curvature = 1.0;
   if (!pcg->strong) {
-    NOLI_TRY(add_lanczos_row(pcg, weight, job->factor, at->length));
+    precondition(pcg, share);
+    noli_team_wait(team);
   }
-  at->length = job->factor;
-  at->cost += pcg->strong ? COST_STRONG : 1.0;
-  at->k++;
-done:
-  return status;
+  while (at.k < job->until && !has_converged(pcg, &at) && !is_too_slow(pcg, &at)) {
+    if (pcg->strong) {
+      if (rank == 0) {
+        noli_incomplete_cholesky_solve(&pcg->incomplete, job->matrix, pcg->residual, pcg->scaled);
+      }
+      noli_team_wait(team);
+      add_up(pcg, share, RESIDUAL_SCALED, pcg->residual, pcg->scaled);
+      noli_team_wait(team);
+    }
+
+    // the next direction
+    double r_dot_z = sum_of(pcg, RESIDUAL_SCALED), weight = r_dot_z / at.r_dot_z;
+    turn(pcg, share, weight);
+    noli_team_wait(team);
+
+    // the minimum along it
+    multiply(pcg, share, job->matrix);
+    noli_team_wait(team);
+    curvature = sum_of(pcg, DIRECTION_PRODUCT);
+    if (!(curvature > 0.0)) {
+      break;
+    }
+    double length = r_dot_z / curvature;
+    advance(pcg, share, length, job->x);
+    if (!pcg->strong) {
+      precondition(pcg, share);
+    }
+    noli_team_wait(team);
+
+    // progress
+    if (rank == 0 && !pcg->strong) {
+      add_lanczos_row(pcg, weight, length, at.length);
+    }
+    at = (Progress){.k = at.k + 1,
+                    .r_dot_z = r_dot_z,
+                    .length = length,
+                    .r_sqr = sum_of(pcg, RESIDUAL_RESIDUAL),
+                    .b_sqr = at.b_sqr,
+                    .cost = at.cost + (pcg->strong ? COST_STRONG : 1.0)};
+  }
+  // all members have read where they start
+  noli_team_wait(team);
+  if (rank == 0) {
+    job->at = at;
+    job->curvature = curvature;
+  }
+}
+
+static double square_of_block(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  return dot_range(user, user, begin, end);
 }
 
 NoliStatus noli_pcg_solve(NoliPcg* pcg, const NoliBlockMatrix* matrix, const double* b, double* x,
                           NoliLinSolverStats* stats) {
   NoliStatus status = NOLI_OK;
-  int32_t n_threads = noli_context_threads(pcg->context);
-  PcgJob job = {.pcg = pcg, .x = x};
+  size_t bytes = sizeof(double) * 3 * (size_t)pcg->n;
   pcg->at = (Progress){.r_dot_z = (double)INFINITY};
   pcg->strong = false;
   pcg->lanczos_diagonal.count = 0;
@@ -325,8 +395,12 @@ NoliStatus noli_pcg_solve(NoliPcg* pcg, const NoliBlockMatrix* matrix, const dou
   if (pcg->n == 0) {
     goto done;
   }
-  start(&job, b);
-  pcg->at.b_sqr = noli_parallel_sum(n_threads, pcg->n, LOOP_BLOCK, residual_squared, &job);
+
+  // x = 0, residual = b, direction = 0
+  memset(x, 0, bytes);
+  memset(pcg->direction, 0, bytes);
+  memcpy(pcg->residual, b, bytes);
+  pcg->at.b_sqr = noli_parallel_sum(1, pcg->n, SUM_BLOCK, square_of_block, pcg->residual);
   pcg->at.r_sqr = pcg->at.b_sqr;
   NOLI_CHECK(pcg->context, isfinite(pcg->at.b_sqr), NOLI_NOT_FINITE,
              "the right side is not finite");
@@ -335,23 +409,39 @@ done:
   return status;
 }
 
+// Up to AT_A_TIME iterations with the present preconditioner.
+static NoliStatus run_team(NoliPcg* pcg, const NoliBlockMatrix* matrix, int64_t patience, double* x,
+                           NoliLinSolverStats* stats) {
+  NoliStatus status = NOLI_OK;
+  Progress* at = &pcg->at;
+  bool alone = matrix->nnz < NOLI_PARALLEL_BLOCKS;
+  int64_t until = at->k + AT_A_TIME;
+  PcgJob job = {pcg, matrix, x, at->k < patience && patience < until ? patience : until, *at, 0.0};
+  NOLI_TRY(reserve_lanczos(pcg));
+  noli_parallel_team(alone ? 1 : noli_context_threads(pcg->context), iterate, &job);
+  stats->iterations += job.at.k - at->k;
+  *at = job.at;
+  NOLI_CHECK(pcg->context, job.curvature > 0.0, NOLI_NOT_POSITIVE_DEFINITE,
+             "the matrix is not positive definite: curvature %.3g in iteration %lld", job.curvature,
+             (long long)at->k);
+done:
+  return status;
+}
+
 NoliStatus noli_pcg_resume(NoliPcg* pcg, const NoliBlockMatrix* matrix, double* x,
                            NoliLinSolverStats* stats) {
   NoliStatus status = NOLI_OK;
-  int32_t n_threads = noli_context_threads(pcg->context);
-  PcgJob job = {.pcg = pcg, .x = x};
   Progress* at = &pcg->at;
   int64_t patience = pcg->preconditioner == NOLI_PCG_INCOMPLETE ? 0 : PATIENCE;
   stats->condition = 0.0;
-  while (!(at->r_sqr <= pcg->tolerance * pcg->tolerance * at->b_sqr)) {
+  while (!has_converged(pcg, at)) {
     NOLI_TRY(check_progress(pcg, at));
     if (at->k == patience && pcg->preconditioner != NOLI_PCG_DIAGONAL) {
       at->cost += pcg->factored ? 0.0 : COST_FACTOR;
       NOLI_TRY(strengthen(pcg, matrix, stats));
       at->r_dot_z = pcg->strong ? (double)INFINITY : at->r_dot_z;
     }
-    NOLI_TRY(iterate(&job, matrix, n_threads, at));
-    stats->iterations++;
+    NOLI_TRY(run_team(pcg, matrix, patience, x, stats));
   }
   stats->condition = estimate_condition(pcg);
 done:

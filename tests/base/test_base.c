@@ -75,6 +75,38 @@ static void sums_have_the_same_bits_for_any_thread_count(void** state) {
   free(values);
 }
 
+// Members of a team hand numbers round a circle.
+typedef struct Circle {
+  int64_t value[8];
+  int32_t size;
+} Circle;
+
+static void hand_round(void* user, NoliTeam* team, int32_t rank, int32_t size) {
+  Circle* circle = user;
+  circle->value[rank] = rank;
+  if (rank == 0) {
+    circle->size = size;
+  }
+  for (int round = 0; round < 3000; round++) {
+    noli_team_wait(team);
+    int64_t taken = circle->value[(rank + 1) % size];
+    noli_team_wait(team);
+    circle->value[rank] = taken + 1;
+  }
+}
+
+static void teams_wait_for_all_members(void** state) {
+  (void)state;
+  for (int32_t threads = 1; threads <= 8; threads++) {
+    Circle circle = {{0}, 0};
+    noli_parallel_team(threads, hand_round, &circle);
+    assert_true(circle.size >= 1 && circle.size <= threads);
+    for (int32_t k = 0; k < circle.size; k++) {
+      assert_int_equal(circle.value[k], (k + 3000) % circle.size + 3000);
+    }
+  }
+}
+
 // Published values of FNV-1a, in one piece or several.
 static void digests_are_fnv(void** state) {
   (void)state;
@@ -90,6 +122,7 @@ int main(void) {
       cmocka_unit_test(uninitialised_definition_is_refused),
       cmocka_unit_test(array_grows),
       cmocka_unit_test(digests_are_fnv),
+      cmocka_unit_test(teams_wait_for_all_members),
       cmocka_unit_test(sums_have_the_same_bits_for_any_thread_count),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,13 +97,15 @@ static void check_solve(NoliLinSolver* solver, TestRandom* random, const NoliBlo
 static void multiplication_matches_and_has_the_same_bits(void** state) {
   (void)state;
   TestRandom random = {21};
-  const int32_t sizes[] = {0, 1, 2, 7, 60, 700};
-  for (int32_t s = 0; s < 6; s++) {
+  // the last one is large enough for threads
+  const int32_t sizes[] = {0, 1, 2, 7, 60, 700, 1500};
+  for (int32_t s = 0; s < 7; s++) {
     int32_t n = sizes[s];
 
     // a random matrix and vector
     NoliBlockMatrix matrix = make_matrix(&random, n, 20.0);
     fill_matrix(&random, &matrix);
+    assert_true(s < 6 || matrix.nnz > NOLI_PARALLEL_BLOCKS);
     size_t bytes = sizeof(double) * 3 * (size_t)n;
     double* x = calloc(1, bytes + 8);
     double* want = malloc(bytes + 8);
@@ -264,35 +266,35 @@ static void indefinite_matrices_are_found_and_forgiven(void** state) {
   }
 }
 
-static void deterministic_solvers_have_the_same_bits(void** state) {
-  (void)state;
-
-  // a random system
+// Solves a random system with every deterministic solver, or with those that iterate.
+static void solve_with_threads(int32_t n, double degree, bool iterative_only) {
   TestRandom random = {25};
-  enum { N = 300 };
-  NoliBlockMatrix matrix = make_matrix(&random, N, 8.0);
+  NoliBlockMatrix matrix = make_matrix(&random, n, degree);
   fill_matrix(&random, &matrix);
-  double* b = malloc(sizeof(double) * 3 * N);
-  for (int32_t i = 0; i < 3 * N; i++) {
+  assert_true((matrix.nnz > NOLI_PARALLEL_BLOCKS) == iterative_only);
+  size_t bytes = sizeof(double) * 3 * (size_t)n;
+  double* b = malloc(bytes);
+  for (int32_t i = 0; i < 3 * n; i++) {
     b[i] = test_random(&random, -1.0, 1.0);
   }
 
   // each number of threads
   const int32_t threads[] = {1, 2, 3, 8};
   for (int32_t k = 0; k < noli_lin_solver_count(); k++) {
-    if (!noli_lin_solver_info(k).built || !noli_lin_solver_info(k).deterministic) {
+    const NoliLinSolverInfo info = noli_lin_solver_info(k);
+    if (!info.built || !info.deterministic || (iterative_only && info.direct)) {
       continue;
     }
-    double* first = malloc(sizeof(double) * 3 * N);
-    double* other = malloc(sizeof(double) * 3 * N);
+    double* first = malloc(bytes);
+    double* other = malloc(bytes);
     for (int32_t t = 0; t < 4; t++) {
       NoliContext* context = test_context(threads[t]);
       NoliLinSolver* solver = NULL;
-      ASSERT_OK(noli_lin_solver_create(context, noli_lin_solver_info(k).name, &solver));
+      ASSERT_OK(noli_lin_solver_create(context, info.name, &solver));
       ASSERT_OK(noli_lin_solver_factor(solver, &matrix));
       ASSERT_OK(noli_lin_solver_solve(solver, b, t == 0 ? first : other));
       if (t > 0) {
-        assert_memory_equal(first, other, sizeof(double) * 3 * N);
+        assert_memory_equal(first, other, bytes);
       }
       noli_lin_solver_destroy(&solver);
       test_context_done(&context);
@@ -302,6 +304,13 @@ static void deterministic_solvers_have_the_same_bits(void** state) {
   }
   free(b);
   free_matrix(&matrix);
+}
+
+static void deterministic_solvers_have_the_same_bits(void** state) {
+  (void)state;
+  solve_with_threads(300, 8.0, false);
+  // large enough for threads
+  solve_with_threads(2000, 14.0, true);
 }
 
 static void nothing_is_allocated_after_warm_up(void** state) {

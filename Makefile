@@ -4,6 +4,7 @@ DESTDIR ?=
 WERROR  ?=
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 BUILD   := build/release
+PACKAGE := build/package
 DEMO    := out/demo
 BENCH   ?=
 
@@ -17,7 +18,7 @@ PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
 .PHONY: help setup build demo all-targets test sanitize thread-check fuzz torture validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
         bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-hard bench-public-al \
-        python python-test python-valgrind bench-linear-costs bench-elements bench-errors bench-tables noli_bench noli_bench_linear noli_bench_elements noli_error_study install clean
+        python python-test python-valgrind bench-linear-costs bench-elements bench-errors bench-tables noli_bench noli_bench_linear noli_bench_elements noli_error_study install install-python package clean
 
 help:
 	@echo 'make demo      install missing packages, build, simulate examples/demo.json (./demo does it without make)'
@@ -31,6 +32,7 @@ help:
 	@echo 'make build     build the libraries and the program ($(BUILD)/noli)'
 	@echo 'make python    the Python package as a wheel, $(BUILD)/python; python-test tests it in the tree (TESTS="test_run"),'
 	@echo '               python-valgrind looks for errors of memory (docs/python.md)'
+	@echo 'make package   a Debian package of everything in build/package; make install-python installs the Python package'
 	@echo 'make install   install to PREFIX (default /usr/local), below DESTDIR if given'
 	@echo 'make bench     measure the scenes of the IPC paper (BENCH="--full": options of noli_bench)'
 	@echo 'make bench-timestep, bench-solvers, bench-stress, bench-public    the time-step study; solvers'
@@ -171,6 +173,19 @@ python-valgrind: python
 
 install: build
 	@sh scripts/install.sh $(BUILD) $(DESTDIR)
+
+# what `make install` leaves out
+install-python: build
+	@sh scripts/setup.sh python
+	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) --component python
+
+# a build for the prefix /usr, apart from others
+package:
+	@sh scripts/setup.sh package
+	@cmake -S . -B $(PACKAGE) -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DNOLI_TESTS=OFF -DNOLI_BENCH=OFF >/dev/null
+	@cmake --build $(PACKAGE) --parallel $(JOBS)
+	@cd $(PACKAGE) && cpack >package.log || { cat package.log >&2; exit 4; }
+	@echo 'install it with: apt-get install ./'$$(ls $(PACKAGE)/noli_*.deb)
 
 clean:
 	rm -rf build out

@@ -1,5 +1,6 @@
 # Headers, libraries, program, and what other projects find them by (pkg-config, find_package).
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME noli)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/noli DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")

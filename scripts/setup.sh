@@ -2,12 +2,13 @@
 # Installs missing Debian packages, after printing their number and size. Prints nothing and
 # needs no network if all are installed. Needs only sh and apt-get.
 #
-# usage: setup.sh [build|demo|test|docs|python ...]
+# usage: setup.sh [build|demo|test|docs|python|package ...]
 #   build   packages of the library and the program (default)
 #   demo    build, and packages for pictures of results
 #   test    demo, and packages of the tests
 #   docs    packages of `make docs`
 #   python  build, and packages of the Python package
+#   package build, and packages of `make package`
 # NOLI_SKIP_SETUP=1 skips it. Exit status: 0 all installed, 2 wrong usage, 4 installation failed.
 set -eu
 cd "$(dirname "$0")/.."
@@ -17,7 +18,7 @@ libmuparser-dev libhdf5-dev zlib1g-dev libgmp-dev"
 pictures="python3 python3-numpy"
 docs="python3 python3-markdown-it python3-mdit-py-plugins python3-pygments blahtexml"
 python="python3 python3-numpy python3-cffi"
-tests="g++ libcmocka-dev python3-meshio python3-venv"
+tests="g++ libcmocka-dev python3-meshio python3-venv dpkg-dev file"
 
 packages=
 for level in "${@:-build}"; do
@@ -27,8 +28,9 @@ for level in "${@:-build}"; do
   test) packages="$packages $build $pictures $docs $python $tests" ;;
   docs) packages="$packages $docs" ;;
   python) packages="$packages $build $python" ;;
+  package) packages="$packages $build dpkg-dev file python3" ;;
   *)
-    echo "setup: unknown level \"$level\"; use build, demo, test, docs or python" >&2
+    echo "setup: unknown level \"$level\"; use build, demo, test, docs, python or package" >&2
     exit 2
     ;;
   esac

@@ -99,4 +99,7 @@ endif()
 if(NOLI_SANITIZE STREQUAL "")
   noli_add_scripted_test(install sh ${CMAKE_CURRENT_SOURCE_DIR}/install/test_install.sh
     ${CMAKE_COMMAND} ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER})
+  noli_add_scripted_test(package sh ${CMAKE_CURRENT_SOURCE_DIR}/install/test_package.sh
+    ${CMAKE_CPACK_COMMAND} ${PROJECT_BINARY_DIR} "${NOLI_PYTHON}")
+  set_tests_properties(package PROPERTIES SKIP_RETURN_CODE 77)
 endif()

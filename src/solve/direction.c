@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Loosest forcing term of early iterations, relative to linear_tolerance.
+// Loosest forcing term of early iterations, relative to linear_tolerance. Constraints that push
+// depend on the direction, so that a poor one changes their set.
 #define LOOSEST 100.0
+#define LOOSEST_WITH_CONSTRAINTS 10.0
 
 // Tolerance relative to linear_tolerance while springs pull prescribed nodes: their forces are much
 // larger than all others, which the residual would otherwise not resolve.
@@ -131,7 +133,8 @@ static double forcing(const NoliStage* stage, double residual) {
   double least = stage->problem->linear_tolerance;
   double gained = residual / stage->directions->residual_before;
   double asked = stage->directions->residual_before > 0.0 ? gained * gained : 1.0;
-  return fmax(least, fmin(asked, fmin(LOOSEST * least, 0.1)));
+  double loosest = noli_stage_constraints(stage) != NULL ? LOOSEST_WITH_CONSTRAINTS : LOOSEST;
+  return fmax(least, fmin(asked, fmin(loosest * least, 0.1)));
 }
 
 // Relative residual required of an iterative linear solver.

@@ -25,7 +25,8 @@
 #define SHIFT_FACTOR 100.0
 #define LAST_SHIFT 1e4
 
-// Below this multiple of the rounding of its sum, phi^T K phi is rounding.
+// Below this multiple of the sum of the magnitudes of its parts, lambda + s = phi^T (K + s M) phi
+// is rounding.
 #define ROUNDING (64.0 * DBL_EPSILON)
 
 typedef struct Modes {
@@ -264,7 +265,7 @@ done:
   return status;
 }
 
-// |phi|^T |K| |phi|, 1/s^2: what the rounding of phi^T K phi is relative to.
+// |phi|^T |K| |phi|, 1/s^2.
 static double magnitude_of(Modes* modes, const double* phi) {
   const NoliBlockMatrix* K = noli_system_matrix(&modes->stiffness);
   double sum = 0.0;
@@ -318,7 +319,7 @@ static NoliStatus solve(Modes* modes, int32_t n, double* frequency, double* shap
   for (int32_t i = 0; i < n; i++) {
     const double* phi = vector + (int64_t)i * modes->n_free;
     double lambda = value[i] - modes->shift;
-    bool stiff = fabs(lambda) > ROUNDING * magnitude_of(modes, phi);
+    bool stiff = fabs(lambda) > ROUNDING * (magnitude_of(modes, phi) + modes->shift);
     frequency[i] = stiff ? copysign(sqrt(fabs(lambda)), lambda) / (2.0 * PI) : 0.0;
     if (shape != NULL) {
       NOLI_TRY(write_shape(modes, phi, shape + i * n_shape));

@@ -365,6 +365,57 @@ static void errors_are_located(void** state) {
   world_done(&world);
 }
 
+// Every refused allocation is reported, nothing leaks, and the simulation stays as it was.
+static void memory_may_be_refused(void** state) {
+  (void)state;
+  bool done = false;
+  for (int64_t k = 1; !done; k += 1 + k / 20) {
+    TestMemory memory;
+    World world = {.context = test_context_on(&memory, 1), .def = noli_default_sim_def()};
+    add_bar(&world, (double[]){1, 0.2, 0.2}, (int32_t[]){3, 1, 1}, 1);
+    world_start(&world);
+    uint64_t before = noli_sim_state_hash(world.sim);
+    test_refuse(&memory, k);
+    NoliStatus status = noli_sim_modes(world.sim, 4, frequency, NULL);
+    done = memory.asked < k;
+    assert_int_equal(status, done ? NOLI_OK : NOLI_ERROR_MEMORY);
+    test_refuse(&memory, 0);
+    assert_true(noli_sim_state_hash(world.sim) == before);
+    world_step(&world);
+    world_done(&world);
+  }
+}
+
+// A soft and a stiff body: the modes of the soft one are as precise as alone.
+static void stiff_neighbours_cost_no_digits(void** state) {
+  (void)state;
+  double alone[2];
+  for (int k = 0; k < 2; k++) {
+    World world = world_new(1);
+    int32_t soft = add_bar(&world, (double[]){1, 0.2, 0.3}, (int32_t[]){6, 2, 2}, 1);
+    world.body[soft].material.young = 1e4;
+    if (k == 1) {
+      int32_t stiff = add_bar(&world, (double[]){1, 0.2, 0.3}, (int32_t[]){6, 2, 2}, 1);
+      world.body[stiff].material.young = 2e11;
+      noli_mesh_transform(world.mesh[stiff], (double[]){1, 1, 1}, (double[]){0, 0, 0},
+                          (double[]){0, 2, 0});
+    }
+    world_start(&world);
+    int n_rigid = 6 * (k + 1);
+    find_modes(&world, n_rigid + 2, NULL);
+    for (int i = 0; i < n_rigid + 2; i++) {
+      assert_true((frequency[i] == 0.0) == (i < n_rigid));
+    }
+    for (int i = 0; i < 2; i++) {
+      if (k == 1) {
+        ASSERT_NEAR(frequency[n_rigid + i], alone[i], 1e-9 * alone[i]);
+      }
+      alone[i] = frequency[n_rigid + i];
+    }
+    world_done(&world);
+  }
+}
+
 int main(void) {
   if (!noli_lanczos_built()) {
     print_message("this build has no ARPACK\n");
@@ -380,6 +431,8 @@ int main(void) {
       cmocka_unit_test(ties_hold),
       cmocka_unit_test(threads_and_steps_keep_their_bits),
       cmocka_unit_test(errors_are_located),
+      cmocka_unit_test(memory_may_be_refused),
+      cmocka_unit_test(stiff_neighbours_cost_no_digits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,21 +56,19 @@ static const struct {
 };
 enum { N_BEAMS = sizeof beams / sizeof *beams };
 
-static NoliStatus find(int order, int cells, double frequency[N_MODES]) {
+static bool find(int order, int cells, double frequency[N_MODES]) {
   Run run;
   Settings settings = {0};
-  NoliStatus status = NOLI_ERROR_ARGUMENT;
   set(&settings, "bodies[0].order", "%d", order);
   set(&settings, "bodies[0].material.density", "%g", DENSITY);
   set(&settings, "bodies[0].mesh.box.cells", "[%d, %d, %d]", 10 * cells, cells, cells);
-  if (run_start(&run, "beam", &settings)) {
-    status = noli_sim_modes(run.sim, N_MODES, frequency, NULL);
-    if (status != NOLI_OK) {
-      fprintf(stderr, "modes: %s\n", noli_context_message(run.context));
-    }
+  bool good = run_start(&run, "beam", &settings);
+  if (good && noli_sim_modes(run.sim, N_MODES, frequency, NULL) != NOLI_OK) {
+    fprintf(stderr, "modes: %s\n", noli_context_message(run.context));
+    good = false;
   }
   run_end(&run);
-  return status;
+  return good;
 }
 
 bool validate_modes(Report* report) {
@@ -86,10 +84,8 @@ bool validate_modes(Report* report) {
     if (report->quick && !beams[b].quick) {
       continue;
     }
-    NoliStatus status = find(beams[b].order, beams[b].cells, frequency);
-    if (status != NOLI_OK) {
-      // a build without ARPACK
-      return report->quick && status == NOLI_ERROR_BACKEND;
+    if (!find(beams[b].order, beams[b].cells, frequency)) {
+      return false;
     }
     for (int k = 0; k < 5; k++) {
       double error = frequency[first[k]] / want[k] - 1.0;

@@ -291,11 +291,10 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_closest_point(NoliSim* sim, const 
 /// is lost in rounding, such as in the six rigid motions of a free body at rest; -|omega| / (2 pi)
 /// where omega^2 < 0: the state is unstable, or not in equilibrium. `shape` (n x nodes x 3; may be
 /// NULL), 1/sqrt(kg): phi^T M phi = 1, the largest component is positive, nodes as in
-/// noli_sim_positions. The simulation does not change: its next step has the same bits. Uses
-/// ARPACK, in one thread at a time; other threads wait. Fails with NOLI_ERROR_ARGUMENT where
-/// nothing can move or n is not less than the number of free components, NOLI_NOT_CONVERGED,
-/// NOLI_NOT_POSITIVE_DEFINITE, NOLI_NOT_FINITE, NOLI_ERROR_BACKEND in a build without ARPACK,
-/// NOLI_ERROR_MEMORY.
+/// noli_sim_positions. The simulation does not change: its next step has the same bits. So have the
+/// modes with any number of threads. Fails with NOLI_ERROR_ARGUMENT where nothing can move or n
+/// exceeds the number of free components, NOLI_NOT_CONVERGED, NOLI_NOT_POSITIVE_DEFINITE,
+/// NOLI_NOT_FINITE, NOLI_ERROR_TOO_LARGE, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_modes(NoliSim* sim, int32_t n, double* frequency,
                                                     double* shape);
 

@@ -320,10 +320,7 @@ class Results(unittest.TestCase):
         sim = noli.Simulation(beam({"hold": True}, bodies=[
             {"name": "beam", "order": 2, "mesh": {"box": {"size": [1, 0.1, 0.05], "cells": [10, 1, 1]}},
              "material": {"young": 1e7, "poisson": 0, "density": 1000}}]))
-        try:
-            frequencies, shapes = sim.modes(3)
-        except noli.BackendError:
-            self.skipTest("a build without ARPACK")
+        frequencies, shapes = sim.modes(3)
         # Euler and Bernoulli, across the thin side first
         want = 1.8751040687**2 / (2 * np.pi) * np.sqrt(1e4 / 12) * np.array([0.05, 0.1])
         np.testing.assert_allclose(frequencies[:2], want, rtol=0.02)
@@ -331,7 +328,7 @@ class Results(unittest.TestCase):
         tips = shapes[np.arange(3), :, [2, 1, 2]].max(axis=1)
         # 2 / sqrt(mass) at the free end
         np.testing.assert_allclose(tips[:2], 2 / np.sqrt(5), rtol=0.02)
-        with self.assertRaisesRegex(noli.ArgumentError, "at most"):
+        with self.assertRaisesRegex(noli.ArgumentError, "free components"):
             sim.modes(3 * sim.node_count)
         with self.assertRaises(noli.ArgumentError):
             sim.modes(0)

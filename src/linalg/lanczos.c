@@ -1,144 +1,268 @@
-#define _POSIX_C_SOURCE 200809L // pthread_mutex_t
 #include "linalg/lanczos.h"
 
-#ifdef NOLI_ARPACK
+#include "math/eigen.h"
 
-#include "base/array.h"
-
-#include <arpack.h>
-#include <pthread.h>
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
-// Restarts; a few suffice with a shift close to the wanted eigenvalues.
-enum { MAX_RESTARTS = 1000 };
+// A pair has converged when its residual is at most the first fraction of its own value of A^-1 M,
+// or the second one of the largest.
+#define TOLERANCE 1e-12
+#define LEAST_TOLERANCE (4.0 * DBL_EPSILON)
 
-// What ARPACK asks for.
-enum { FIRST_PRODUCT = -1, PRODUCT = 1, MASS_PRODUCT = 2, DONE = 99 };
+// What remains of a vector after orthogonalization is rounding below this fraction of it.
+#define EXHAUSTED (64.0 * DBL_EPSILON)
 
-// In mode 3, ARPACK iterates with A^-1 M and returns eigenvalues of A z = mu M z.
-enum { MODE = 3 };
+// Values that agree to this fraction are those found before.
+#define SAME 1e-9
 
-static pthread_mutex_t arpack_in_use = PTHREAD_MUTEX_INITIALIZER;
+enum { MAX_RESTARTS = 1000, MAX_PASSES = 5, MAX_SIZE = 40000 };
 
 typedef struct Lanczos {
   const NoliLanczosProblem* problem;
-  int n_wanted;
-  int n_basis;
-  int parameter[11];
-  int pointer[14];
-  int info;
-  int work_size;
-  double* residual; // (n) start, then ARPACK's
-  double* basis;    // (n_basis x n)
-  double* vectors;  // (3 x n)
-  double* work;     // (work_size)
-  double* scratch;  // (n)
-  int* select;      // (n_basis)
+  int32_t n;        // components
+  int32_t n_wanted; // pairs
+  int32_t room;     // vectors of the basis before a restart
+  int32_t size;     // vectors of the basis now, without the next one
+  uint64_t seed;
+  double* basis;     // (room + 1 x n), the last one is next
+  double* projected; // (room x room) of A^-1 M, symmetric
+  double* dense;     // (room x room) scratch
+  double* ritz;      // (room) values of A^-1 M, descending
+  double* unsorted;  // (room)
+  double* rows;      // (room x room) their vectors, unsorted
+  int32_t* order;    // (room)
+  double* scratch;   // (3 room)
+  double* found;     // (n_wanted) values when the last search began; 0: not yet
+  double* product;   // (n) M times a vector
+  double* part;      // (room + 1) components along the basis
+  double rest;       // norm of the part of the last product outside of the basis
 } Lanczos;
-
-bool noli_lanczos_built(void) {
-  return true;
-}
 
 static NoliStatus allocate(NoliContext* context, Lanczos* lanczos) {
   NoliStatus status = NOLI_OK;
-  int64_t n = lanczos->problem->n, n_basis = lanczos->n_basis;
-  int64_t size = n_basis * (n_basis + 8);
-  NOLI_CHECK(context, size <= INT32_MAX, NOLI_ERROR_TOO_LARGE, "too many eigenvalues: %d",
-             lanczos->n_wanted);
-  lanczos->work_size = (int)size;
-  NOLI_NEW_ZERO(context, lanczos->residual, n);
-  NOLI_NEW_ZERO(context, lanczos->basis, n_basis * n);
-  NOLI_NEW_ZERO(context, lanczos->vectors, 3 * n);
-  NOLI_NEW_ZERO(context, lanczos->work, size);
-  NOLI_NEW_ZERO(context, lanczos->scratch, n);
-  NOLI_NEW_ZERO(context, lanczos->select, n_basis);
+  int64_t n = lanczos->n, room = lanczos->room;
+  NOLI_NEW(context, lanczos->basis, (room + 1) * n);
+  NOLI_NEW_ZERO(context, lanczos->projected, room * room);
+  NOLI_NEW(context, lanczos->dense, room * room);
+  NOLI_NEW(context, lanczos->ritz, room);
+  NOLI_NEW(context, lanczos->unsorted, room);
+  NOLI_NEW(context, lanczos->rows, room * room);
+  NOLI_NEW(context, lanczos->order, room);
+  NOLI_NEW(context, lanczos->scratch, 3 * room);
+  NOLI_NEW_ZERO(context, lanczos->found, lanczos->n_wanted);
+  NOLI_NEW(context, lanczos->product, n);
+  NOLI_NEW(context, lanczos->part, room + 1);
 done:
   return status;
 }
 
 static void release(NoliContext* context, Lanczos* lanczos) {
-  noli_free(context, lanczos->residual);
   noli_free(context, lanczos->basis);
-  noli_free(context, lanczos->vectors);
-  noli_free(context, lanczos->work);
+  noli_free(context, lanczos->projected);
+  noli_free(context, lanczos->dense);
+  noli_free(context, lanczos->ritz);
+  noli_free(context, lanczos->unsorted);
+  noli_free(context, lanczos->rows);
+  noli_free(context, lanczos->order);
   noli_free(context, lanczos->scratch);
-  noli_free(context, lanczos->select);
+  noli_free(context, lanczos->found);
+  noli_free(context, lanczos->product);
+  noli_free(context, lanczos->part);
 }
 
-// Numbers in (-1, 1) without a pattern, the same in every call: no symmetry of a body may make the
-// start orthogonal to an eigenvector.
-static void fill_start(int32_t n, double* start) {
-  uint64_t seed = 1;
+static double* vector_of(const Lanczos* lanczos, int32_t i) {
+  return lanczos->basis + (int64_t)i * lanczos->n;
+}
+
+static double dot(int32_t n, const double* a, const double* b) {
+  double sum = 0.0;
   for (int32_t i = 0; i < n; i++) {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    start[i] = (double)(seed >> 11) * 0x1p-52 - 1.0;
+    sum += a[i] * b[i];
+  }
+  return sum;
+}
+
+static void add_scaled(int32_t n, double* to, double factor, const double* x) {
+  for (int32_t i = 0; i < n; i++) {
+    to[i] += factor * x[i];
   }
 }
 
-// Does what ARPACK asks for, from one of its vectors to another.
-static NoliStatus serve(Lanczos* lanczos, int request) {
+// ---- basis --------------------------------------------------------------------------------------
+
+// M-orthogonalizes w against the first `count` vectors, until that changes little, and normalizes
+// it. Adds its components along them to `part` (NULL: does not). `*norm` of what remains: 0, and w
+// is meaningless, where that is rounding.
+static NoliStatus orthonormalize(Lanczos* lanczos, int32_t count, double* w, double* part,
+                                 double* norm) {
   NoliStatus status = NOLI_OK;
   const NoliLanczosProblem* problem = lanczos->problem;
-  const double* x = lanczos->vectors + lanczos->pointer[0] - 1;
-  double* y = lanczos->vectors + lanczos->pointer[1] - 1;
-  switch (request) {
-  case FIRST_PRODUCT:
-    NOLI_TRY(problem->multiply(problem->user, x, lanczos->scratch));
-    NOLI_TRY(problem->solve(problem->user, lanczos->scratch, y));
-    break;
-  case PRODUCT:
-    // M x is there already
-    NOLI_TRY(problem->solve(problem->user, lanczos->vectors + lanczos->pointer[2] - 1, y));
-    break;
-  default:
-    NOLI_TRY(problem->multiply(problem->user, x, y));
+  int32_t n = lanczos->n;
+  NOLI_TRY(problem->multiply(problem->user, w, lanczos->product));
+  double first = sqrt(dot(n, w, lanczos->product)), before;
+  *norm = first;
+  int32_t pass = 0;
+  do {
+    before = *norm;
+    for (int32_t i = 0; i < count; i++) {
+      double along = dot(n, vector_of(lanczos, i), lanczos->product);
+      add_scaled(n, w, -along, vector_of(lanczos, i));
+      if (part != NULL) {
+        part[i] += along;
+      }
+    }
+    NOLI_TRY(problem->multiply(problem->user, w, lanczos->product));
+    *norm = sqrt(fmax(dot(n, w, lanczos->product), 0.0));
+    pass++;
+  } while (*norm > EXHAUSTED * first && *norm < 0.7 * before && pass < MAX_PASSES);
+  *norm = *norm > EXHAUSTED * first ? *norm : 0.0;
+  for (int32_t i = 0; *norm > 0.0 && i < n; i++) {
+    w[i] /= *norm;
   }
 done:
   return status;
 }
+
+// A random vector, orthonormal to the first `count`, becomes the next one: no symmetry of a body
+// makes it orthogonal to an eigenvector.
+static NoliStatus begin_search(Lanczos* lanczos, int32_t count) {
+  NoliStatus status = NOLI_OK;
+  double norm = 0.0, *w = vector_of(lanczos, count);
+  for (int32_t attempt = 0; norm == 0.0 && attempt < MAX_PASSES; attempt++) {
+    for (int32_t i = 0; i < lanczos->n; i++) {
+      lanczos->seed = lanczos->seed * 6364136223846793005u + 1442695040888963407u;
+      w[i] = (double)(lanczos->seed >> 11) * 0x1p-52 - 1.0;
+    }
+    NOLI_TRY(orthonormalize(lanczos, count, w, NULL, &norm));
+  }
+  lanczos->size = count;
+done:
+  return status;
+}
+
+// The next vector joins the basis; A^-1 M times it, without its components along the basis, is
+// next.
+static NoliStatus extend(Lanczos* lanczos) {
+  NoliStatus status = NOLI_OK;
+  const NoliLanczosProblem* problem = lanczos->problem;
+  int32_t at = lanczos->size, room = lanczos->room;
+  double* w = vector_of(lanczos, at + 1);
+  memset(lanczos->part, 0, sizeof *lanczos->part * (size_t)(room + 1));
+  NOLI_TRY(problem->multiply(problem->user, vector_of(lanczos, at), lanczos->product));
+  NOLI_TRY(problem->solve(problem->user, lanczos->product, w));
+  NOLI_TRY(orthonormalize(lanczos, at + 1, w, lanczos->part, &lanczos->rest));
+  for (int32_t i = 0; i <= at; i++) {
+    lanczos->projected[(int64_t)i * room + at] = lanczos->part[i];
+    lanczos->projected[(int64_t)at * room + i] = lanczos->part[i];
+  }
+  lanczos->size = at + 1;
+  // nothing remains of a complete space
+  if (lanczos->rest == 0.0 && lanczos->size < lanczos->n) {
+    NOLI_TRY(begin_search(lanczos, lanczos->size));
+  }
+done:
+  return status;
+}
+
+// ---- Ritz pairs ---------------------------------------------------------------------------------
+
+// Ritz values, the largest first.
+static void find_ritz(Lanczos* lanczos) {
+  int32_t room = lanczos->room;
+  memcpy(lanczos->dense, lanczos->projected, sizeof(double) * (size_t)room * (size_t)room);
+  noli_eigen_symmetric_large(room, lanczos->dense, lanczos->unsorted, lanczos->rows,
+                             lanczos->scratch);
+  for (int32_t k = 0; k < room; k++) {
+    int32_t place = k;
+    while (place > 0 && lanczos->ritz[place - 1] < lanczos->unsorted[k]) {
+      lanczos->ritz[place] = lanczos->ritz[place - 1];
+      lanczos->order[place] = lanczos->order[place - 1];
+      place--;
+    }
+    lanczos->ritz[place] = lanczos->unsorted[k];
+    lanczos->order[place] = k;
+  }
+}
+
+static const double* ritz_row(const Lanczos* lanczos, int32_t i) {
+  return lanczos->rows + (int64_t)lanczos->order[i] * lanczos->room;
+}
+
+static bool has_converged(const Lanczos* lanczos) {
+  for (int32_t i = 0; i < lanczos->n_wanted; i++) {
+    double residual = fabs(lanczos->rest * ritz_row(lanczos, i)[lanczos->room - 1]);
+    double bound =
+        fmax(TOLERANCE * fabs(lanczos->ritz[i]), LEAST_TOLERANCE * fabs(lanczos->ritz[0]));
+    if (!(residual <= bound)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether the wanted values are those found before; keeps them.
+static bool finds_the_same(Lanczos* lanczos) {
+  bool same = true;
+  for (int32_t i = 0; i < lanczos->n_wanted; i++) {
+    same = same && fabs(lanczos->ritz[i] - lanczos->found[i]) <=
+                       SAME * fabs(lanczos->ritz[i]) + EXHAUSTED * fabs(lanczos->ritz[0]);
+    lanczos->found[i] = lanczos->ritz[i];
+  }
+  return same;
+}
+
+// The first `count` Ritz vectors replace the basis; the next vector stays.
+static void compress(Lanczos* lanczos, int32_t count) {
+  int32_t n = lanczos->n, room = lanczos->room;
+  for (int32_t at = 0; at < n; at++) {
+    for (int32_t i = 0; i < count; i++) {
+      const double* y = ritz_row(lanczos, i);
+      double sum = 0.0;
+      for (int32_t k = 0; k < room; k++) {
+        sum += y[k] * lanczos->basis[(int64_t)k * n + at];
+      }
+      lanczos->part[i] = sum;
+    }
+    for (int32_t i = 0; i < count; i++) {
+      lanczos->basis[(int64_t)i * n + at] = lanczos->part[i];
+    }
+  }
+  memmove(vector_of(lanczos, count), vector_of(lanczos, room), sizeof(double) * (size_t)n);
+  memset(lanczos->projected, 0, sizeof(double) * (size_t)room * (size_t)room);
+  for (int32_t i = 0; i < count; i++) {
+    lanczos->projected[(int64_t)i * room + i] = lanczos->ritz[i];
+  }
+  lanczos->size = count;
+}
+
+// ---- iteration ----------------------------------------------------------------------------------
 
 static NoliStatus iterate(NoliContext* context, Lanczos* lanczos) {
   NoliStatus status = NOLI_OK;
-  int request = 0;
-  lanczos->info = 1; // the residual is the start
-  while (request != DONE) {
-    dsaupd_c(&request, "G", lanczos->problem->n, "LM", lanczos->n_wanted, 0.0, lanczos->residual,
-             lanczos->n_basis, lanczos->basis, lanczos->problem->n, lanczos->parameter,
-             lanczos->pointer, lanczos->vectors, lanczos->work, lanczos->work_size, &lanczos->info);
-    if (request != DONE) {
-      NOLI_TRY(serve(lanczos, request));
+  bool complete = lanczos->room == lanczos->n;
+  NOLI_TRY(begin_search(lanczos, 0));
+  for (int32_t restart = 0; restart < MAX_RESTARTS; restart++) {
+    while (lanczos->size < lanczos->room) {
+      NOLI_TRY(extend(lanczos));
+    }
+    find_ritz(lanczos);
+    NOLI_CHECK(context, isfinite(lanczos->ritz[0]) && isfinite(lanczos->rest), NOLI_NOT_FINITE,
+               "an eigenvalue is not finite");
+    bool converged = complete || has_converged(lanczos);
+    bool done = complete || (converged && finds_the_same(lanczos));
+    // what has converged, or with it half of the others
+    compress(lanczos, converged ? lanczos->n_wanted : (lanczos->n_wanted + lanczos->room) / 2);
+    if (done) {
+      return NOLI_OK;
+    }
+    if (converged) {
+      NOLI_TRY(begin_search(lanczos, lanczos->n_wanted));
     }
   }
-  NOLI_CHECK(context, lanczos->info >= 0, NOLI_ERROR_BACKEND, "ARPACK: dsaupd returned %d",
-             lanczos->info);
-  NOLI_CHECK(context, lanczos->parameter[4] >= lanczos->n_wanted, NOLI_NOT_CONVERGED,
-             "%d of %d eigenvalues converged in %d restarts", lanczos->parameter[4],
-             lanczos->n_wanted, lanczos->parameter[2]);
-done:
-  return status;
-}
-
-// Eigenvalues and vectors, sorted by insertion: there are few.
-static NoliStatus extract(NoliContext* context, Lanczos* lanczos, double* value, double* vector) {
-  NoliStatus status = NOLI_OK;
-  int n = lanczos->problem->n;
-  size_t bytes = (size_t)n * sizeof *vector;
-  dseupd_c(1, "A", lanczos->select, value, vector, n, 0.0, "G", n, "LM", lanczos->n_wanted, 0.0,
-           lanczos->residual, lanczos->n_basis, lanczos->basis, n, lanczos->parameter,
-           lanczos->pointer, lanczos->vectors, lanczos->work, lanczos->work_size, &lanczos->info);
-  NOLI_CHECK(context, lanczos->info == 0, NOLI_ERROR_BACKEND, "ARPACK: dseupd returned %d",
-             lanczos->info);
-  for (int32_t i = 1; i < lanczos->n_wanted; i++) {
-    for (int32_t k = i; k > 0 && value[k] < value[k - 1]; k--) {
-      double *here = vector + (int64_t)k * n, *before = here - n, swapped = value[k];
-      value[k] = value[k - 1];
-      value[k - 1] = swapped;
-      memcpy(lanczos->scratch, here, bytes);
-      memcpy(here, before, bytes);
-      memcpy(before, lanczos->scratch, bytes);
-    }
-  }
+  status = noli_fail(context, NOLI_NOT_CONVERGED, "%d eigenvalues did not converge in %d restarts",
+                     (int)lanczos->n_wanted, MAX_RESTARTS);
 done:
   return status;
 }
@@ -146,33 +270,21 @@ done:
 NoliStatus noli_lanczos_smallest(NoliContext* context, const NoliLanczosProblem* problem,
                                  int32_t n_wanted, double* value, double* vector) {
   NoliStatus status = NOLI_OK;
-  int64_t n_basis = 2 * (int64_t)n_wanted + 20;
+  int64_t room = 2 * (int64_t)n_wanted + 20;
   Lanczos lanczos = {.problem = problem,
+                     .n = problem->n,
                      .n_wanted = n_wanted,
-                     .n_basis = (int)(n_basis < problem->n ? n_basis : problem->n),
-                     .parameter = {[0] = 1, [2] = MAX_RESTARTS, [6] = MODE}};
-  pthread_mutex_lock(&arpack_in_use);
+                     .room = (int32_t)(room < problem->n ? room : problem->n),
+                     .seed = 1};
+  NOLI_CHECK(context, lanczos.room <= MAX_SIZE, NOLI_ERROR_TOO_LARGE,
+             "%d eigenvalues are too many: at most %d", (int)n_wanted, (MAX_SIZE - 20) / 2);
   NOLI_TRY(allocate(context, &lanczos));
-  fill_start(problem->n, lanczos.residual);
   NOLI_TRY(iterate(context, &lanczos));
-  NOLI_TRY(extract(context, &lanczos, value, vector));
+  for (int32_t i = 0; i < n_wanted; i++) {
+    value[i] = 1.0 / lanczos.ritz[i];
+  }
+  memcpy(vector, lanczos.basis, sizeof *vector * (size_t)n_wanted * (size_t)problem->n);
 done:
-  pthread_mutex_unlock(&arpack_in_use);
   release(context, &lanczos);
   return status;
 }
-
-#else
-
-bool noli_lanczos_built(void) {
-  return false;
-}
-
-NoliStatus noli_lanczos_smallest(NoliContext* context, const NoliLanczosProblem* problem,
-                                 int32_t n_wanted, double* value, double* vector) {
-  (void)problem, (void)n_wanted, (void)value, (void)vector;
-  return noli_fail(context, NOLI_ERROR_BACKEND,
-                   "modes need ARPACK (libarpack2-dev), which this build does not have");
-}
-
-#endif

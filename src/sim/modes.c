@@ -265,27 +265,63 @@ done:
   return status;
 }
 
-// |phi|^T |K| |phi|, 1/s^2.
-static double magnitude_of(Modes* modes, const double* phi) {
+// phi^T K phi = omega^2, 1/s^2, and the sum of the magnitudes of its parts: more precise than the
+// eigenvalue of the iteration, whose rounding is that of the smallest one.
+static double quotient(Modes* modes, const double* phi, double* magnitude) {
   const NoliBlockMatrix* K = noli_system_matrix(&modes->stiffness);
+  const NoliLowRank* low_rank = &modes->stiffness.low_rank;
+  size_t bytes = 3 * sizeof *modes->left * (size_t)K->n;
   double sum = 0.0;
   scatter(modes, phi, modes->right);
+
+  // blocks of the upper triangle
+  *magnitude = 0.0;
   for (int32_t row = 0; row < K->n; row++) {
     for (int64_t k = K->row[row]; k < K->row[row + 1]; k++) {
       const double *a = modes->right + 3 * (int64_t)row, *b = modes->right + 3 * (int64_t)K->col[k];
-      double block = 0.0;
+      double factor = K->col[k] == row ? 1.0 : 2.0;
       for (int i = 0; i < 9; i++) {
-        block += fabs(a[i / 3] * K->value[9 * k + i] * b[i % 3]);
+        double part = factor * a[i / 3] * K->value[9 * k + i] * b[i % 3];
+        sum += part;
+        *magnitude += fabs(part);
       }
-      sum += K->col[k] == row ? block : 2.0 * block;
     }
   }
-  memset(modes->left, 0, 3 * sizeof *modes->left * (size_t)K->n);
-  noli_low_rank_multiply_magnitudes_add(&modes->stiffness.low_rank, modes->right, modes->left);
+
+  // parts of rank one
+  memset(modes->left, 0, bytes);
+  noli_low_rank_multiply_add(low_rank, modes->right, modes->left);
   for (int64_t j = 0; j < 3 * (int64_t)K->n; j++) {
-    sum += fabs(modes->right[j]) * modes->left[j];
+    sum += modes->right[j] * modes->left[j];
+  }
+  memset(modes->left, 0, bytes);
+  noli_low_rank_multiply_magnitudes_add(low_rank, modes->right, modes->left);
+  for (int64_t j = 0; j < 3 * (int64_t)K->n; j++) {
+    *magnitude += fabs(modes->right[j]) * modes->left[j];
   }
   return sum;
+}
+
+// The frequency of a mode, 0 where its stiffness is rounding.
+static double frequency_of(Modes* modes, const double* phi) {
+  double magnitude, lambda = quotient(modes, phi, &magnitude);
+  bool stiff = fabs(lambda) > ROUNDING * (magnitude + modes->shift);
+  return stiff ? copysign(sqrt(fabs(lambda)), lambda) / (2.0 * PI) : 0.0;
+}
+
+// Frequencies in ascending order, and that order: those of equal modes differ by rounding.
+static void sort(int32_t n, double* frequency, int32_t* order) {
+  for (int32_t i = 0; i < n; i++) {
+    double own = frequency[i];
+    int32_t place = i;
+    while (place > 0 && frequency[place - 1] > own) {
+      frequency[place] = frequency[place - 1];
+      order[place] = order[place - 1];
+      place--;
+    }
+    frequency[place] = own;
+    order[place] = i;
+  }
 }
 
 // The shape over all nodes, its largest component positive.
@@ -310,24 +346,25 @@ static NoliStatus write_shape(Modes* modes, const double* phi, double* shape) {
 static NoliStatus solve(Modes* modes, int32_t n, double* frequency, double* shape) {
   NoliStatus status = NOLI_OK;
   double *value = NULL, *vector = NULL;
+  int32_t* order = NULL;
   int64_t n_shape = 3 * (int64_t)modes->sim->model->problem.n_node;
   NoliLanczosProblem problem = {modes->n_free, multiply_mass, solve_shifted, modes};
-  NOLI_NEW_ZERO(modes->context, value, n);
-  NOLI_NEW_ZERO(modes->context, vector, (int64_t)n * modes->n_free);
+  NOLI_NEW(modes->context, value, n);
+  NOLI_NEW(modes->context, vector, (int64_t)n * modes->n_free);
+  NOLI_NEW(modes->context, order, n);
   NOLI_TRY(find_shift(modes));
   NOLI_TRY(noli_lanczos_smallest(modes->context, &problem, n, value, vector));
   for (int32_t i = 0; i < n; i++) {
-    const double* phi = vector + (int64_t)i * modes->n_free;
-    double lambda = value[i] - modes->shift;
-    bool stiff = fabs(lambda) > ROUNDING * (magnitude_of(modes, phi) + modes->shift);
-    frequency[i] = stiff ? copysign(sqrt(fabs(lambda)), lambda) / (2.0 * PI) : 0.0;
-    if (shape != NULL) {
-      NOLI_TRY(write_shape(modes, phi, shape + i * n_shape));
-    }
+    frequency[i] = frequency_of(modes, vector + (int64_t)i * modes->n_free);
+  }
+  sort(n, frequency, order);
+  for (int32_t i = 0; shape != NULL && i < n; i++) {
+    NOLI_TRY(write_shape(modes, vector + (int64_t)order[i] * modes->n_free, shape + i * n_shape));
   }
 done:
   noli_free(modes->context, value);
   noli_free(modes->context, vector);
+  noli_free(modes->context, order);
   return status;
 }
 
@@ -364,9 +401,9 @@ NoliStatus noli_sim_modes(NoliSim* sim, int32_t n, double* frequency, double* sh
   NOLI_TRY(make_matrices(&modes));
   NOLI_CHECK(sim->context, modes.n_free > 0, NOLI_ERROR_ARGUMENT,
              "nothing can vibrate: every vertex is prescribed or belongs to an obstacle");
-  NOLI_CHECK(sim->context, n < modes.n_free, NOLI_ERROR_ARGUMENT,
-             "%d modes: with %d free components of vertices there are at most %d", (int)n,
-             (int)modes.n_free, (int)modes.n_free - 1);
+  NOLI_CHECK(sim->context, n <= modes.n_free, NOLI_ERROR_ARGUMENT,
+             "%d modes: vertices have %d free components, and the state as many modes", (int)n,
+             (int)modes.n_free);
 
   NOLI_NEW(sim->context, modes.right, 3 * (int64_t)modes.stiffness.n_dof);
   NOLI_NEW(sim->context, modes.left, 3 * (int64_t)modes.stiffness.n_dof);

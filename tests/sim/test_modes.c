@@ -103,7 +103,7 @@ static void free_bars_have_the_exact_series(void** state) {
 }
 
 // A straight chain of segments from x = 0 to x = length, whose rest length is 1.
-static void start_string(World* world, double length, double radius, double young, double* x0) {
+static void define_string(World* world, double length, double radius, double young, double* x0) {
   enum { N = 50 };
   static int32_t node[4] = {0, 1, N - 1, N};
   NoliMesh* mesh = NULL;
@@ -128,7 +128,6 @@ static void start_string(World* world, double length, double radius, double youn
   motion->n_node = 4;
   world->def.contact = false;
   world->def.gravity[1] = 0.0;
-  world_start(world);
 }
 
 // Tension sets the frequencies of a string, n / (2 L) sqrt(T / mu); beyond the load of Euler, 4
@@ -137,7 +136,8 @@ static void tension_and_compression_count(void** state) {
   (void)state;
   double x0[3 * 51], radius = 1e-3, young = 1e6, area = PI * radius * radius;
   World world = world_new(1);
-  start_string(&world, 1.1, radius, young, x0);
+  define_string(&world, 1.1, radius, young, x0);
+  world_start(&world);
   find_modes(&world, 6, NULL);
   for (int k = 0; k < 3; k++) {
     double tension = 0.1 * young * area, mu = 1000.0 * area / 1.1;
@@ -157,7 +157,8 @@ static void tension_and_compression_count(void** state) {
   } rods[] = {{0.9e-5, 0}, {1.2e-5, 2}};
   for (int k = 0; k < 2; k++) {
     world = world_new(1);
-    start_string(&world, 1.0 - rods[k].strain, radius, young, x0);
+    define_string(&world, 1.0 - rods[k].strain, radius, young, x0);
+    world_start(&world);
     find_modes(&world, 4, NULL);
     for (int i = 0; i < 4; i++) {
       assert_true(frequency[i] != 0.0 && (frequency[i] < 0.0) == (i < rods[k].n_negative));
@@ -302,6 +303,93 @@ static void ties_hold(void** state) {
   }
 }
 
+// ---- motion -------------------------------------------------------------------------------------
+
+// A body that starts with the velocity of a mode follows it: a quarter of the period with the
+// trapezoidal rule, for which tan(omega' h / 2) = omega h / 2. The simulator has its own K and M.
+static void follow_mode(const World* world, double omega, const double* shape) {
+  enum { STEPS = 16 };
+  NoliSim* sim = world->sim;
+  int64_t n = 3 * (int64_t)noli_sim_node_count(sim);
+  double h = 2.0 * PI / omega / (4 * STEPS), largest = 0.0, worst = 0.0;
+  double *x = malloc((size_t)n * sizeof *x), *v = malloc((size_t)n * sizeof *v);
+  ASSERT_OK(noli_sim_reset(sim));
+  memcpy(x, noli_sim_positions(sim), (size_t)n * sizeof *x);
+  for (int64_t j = 0; j < n; j++) {
+    largest = fmax(largest, fabs(shape[j]));
+  }
+  for (int64_t j = 0; j < n; j++) {
+    v[j] = 1e-4 * shape[j] / largest;
+  }
+  ASSERT_OK(noli_sim_set_time_step(sim, h));
+  ASSERT_OK(noli_sim_set_state(sim, x, v));
+  for (int i = 0; i < STEPS; i++) {
+    ASSERT_OK(noli_sim_step(sim, NULL));
+  }
+  double factor = sin(2.0 * atan(0.5 * omega * h) * STEPS) / omega;
+  for (int64_t j = 0; j < n; j++) {
+    worst = fmax(worst, fabs(noli_sim_positions(sim)[j] - x[j] - factor * v[j]));
+  }
+  ASSERT_AT_MOST(worst, 2e-3 * 1e-4 / omega);
+  free(x);
+  free(v);
+}
+
+// All of n modes except those without stiffness.
+static void follow_modes(World* world, int32_t n) {
+  double* shape = NULL;
+  world->def.integrator = "trapezoidal";
+  world->def.tolerance = (NoliScaled){1e-9, false};
+  world->def.audit = "off";
+  world->def.contact = false;
+  world_start(world);
+  int64_t size = 3 * (int64_t)noli_sim_node_count(world->sim);
+  shape = malloc((size_t)(n * size) * sizeof *shape);
+  find_modes(world, n, shape);
+  int n_followed = 0;
+  for (int32_t i = 0; i < n; i++) {
+    if (frequency[i] > 0.0) {
+      follow_mode(world, 2.0 * PI * frequency[i], shape + i * size);
+      n_followed++;
+    }
+  }
+  assert_true(n_followed >= 4);
+  free(shape);
+  world_done(world);
+}
+
+static void simulations_follow_modes(void** state) {
+  (void)state;
+  // elements of order 2, clamped
+  int32_t node[16];
+  World world = world_new(1);
+  int32_t bar = add_bar(&world, (double[]){1, 0.1, 0.2}, (int32_t[]){6, 1, 1}, 2);
+  world.body[bar].material.poisson = 0.3;
+  hold_end(&world, node);
+  follow_modes(&world, 5);
+
+  // a cavity that resists a change of its volume: a dense part of the stiffness
+  for (int k = 0; k < 2; k++) {
+    world = world_new(1);
+    NoliMesh* mesh = NULL;
+    NoliVolumeDef volume = noli_default_volume_def();
+    ASSERT_OK(noli_mesh_make_hollow_sphere(world.context, 0.1, 0.07, 3, 1, false, &mesh));
+    world_add(&world, mesh, origin);
+    world.def.gravity[1] = 0.0;
+    volume.model = "quadratic";
+    volume.compression = k == 0 ? 1e-5 : 1e-7;
+    world.def.volumes = &volume;
+    world.def.n_volumes = 1;
+    follow_modes(&world, 30);
+  }
+
+  // a rod under tension
+  double x0[3 * 51];
+  world = world_new(1);
+  define_string(&world, 1.1, 1e-3, 1e6, x0);
+  follow_modes(&world, 4);
+}
+
 // ---- bits ---------------------------------------------------------------------------------------
 
 // A bar in flight, bent; its modes with some threads, and the hash of its next step.
@@ -424,6 +512,7 @@ int main(void) {
       cmocka_unit_test(turned_bodies_vibrate_alike),
       cmocka_unit_test(copies_are_all_found),
       cmocka_unit_test(ties_hold),
+      cmocka_unit_test(simulations_follow_modes),
       cmocka_unit_test(threads_and_steps_keep_their_bits),
       cmocka_unit_test(errors_are_located),
       cmocka_unit_test(memory_may_be_refused),

@@ -330,7 +330,7 @@ static void follow_mode(const World* world, double omega, const double* shape) {
   for (int64_t j = 0; j < n; j++) {
     worst = fmax(worst, fabs(noli_sim_positions(sim)[j] - x[j] - factor * v[j]));
   }
-  ASSERT_AT_MOST(worst, 2e-3 * 1e-4 / omega);
+  ASSERT_AT_MOST(worst, 1e-4 * 1e-4 / omega);
   free(x);
   free(v);
 }

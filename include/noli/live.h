@@ -290,7 +290,7 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_closest_point(NoliSim* sim, const 
 /// out. `frequency` (n): omega / (2 pi), Hz, ascending; exactly 0 where the stiffness of the mode
 /// is lost in rounding, such as in the six rigid motions of a free body at rest; -|omega| / (2 pi)
 /// where omega^2 < 0: the state is unstable, or not in equilibrium. `shape` (n x nodes x 3; may be
-/// NULL), 1/sqrt(kg): phi^T M phi = 1, the largest component is positive, nodes as in
+/// NULL), 1/sqrt(kg): phi . M phi = 1, the largest component is positive, nodes as in
 /// noli_sim_positions. The simulation does not change: its next step has the same bits. So have the
 /// modes with any number of threads. Fails with NOLI_ERROR_ARGUMENT where nothing can move or n
 /// exceeds the number of free components, NOLI_NOT_CONVERGED, NOLI_NOT_POSITIVE_DEFINITE,

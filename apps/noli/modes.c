@@ -67,7 +67,8 @@ static void print_modes(const Modes* modes, const char* scene) {
     printf("%d without stiffness: rigid motions of free bodies, or mechanisms\n", (int)n_rigid);
   }
   if (n_unstable > 0) {
-    printf("%d unstable: this state is not a stable equilibrium\n", (int)n_unstable);
+    printf("%d unstable: without contact, this state is not a stable equilibrium\n",
+           (int)n_unstable);
   }
 }
 

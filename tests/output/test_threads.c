@@ -340,7 +340,7 @@ static void import_scenes(Worker* worker) {
   noli_mesh_destroy(worker->context, &mesh);
 }
 
-// ARPACK has static variables: modes of two states.
+// Modes of several states: random starts and restarts.
 static void find_modes(Worker* worker) {
   enum { N = 9 };
   NoliScene* scene = NULL;

@@ -28,6 +28,7 @@ Case validate_shell_annulus;
 Case validate_shell_pullout;
 Case validate_shell_pinched;
 Case validate_thin_vibration;
+Case validate_modes;
 Case validate_rod_weight;
 Case validate_rod_bend;
 Case validate_rod_twist;

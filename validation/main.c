@@ -29,6 +29,7 @@ static const struct {
     {"shell_pullout", validate_shell_pullout},
     {"shell_pinched", validate_shell_pinched},
     {"thin_vibration", validate_thin_vibration},
+    {"modes", validate_modes},
     {"rod_weight", validate_rod_weight},
     {"rod_bend", validate_rod_bend},
     {"rod_twist", validate_rod_twist},

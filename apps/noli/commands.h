@@ -9,3 +9,4 @@ extern const Command command_resume;
 extern const Command command_info;
 extern const Command command_convert;
 extern const Command command_audit;
+extern const Command command_modes;

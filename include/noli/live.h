@@ -282,6 +282,22 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_closest_point(NoliSim* sim, const 
                                                             double max_distance,
                                                             NoliSurfacePoint* closest);
 
+// ---- modes --------------------------------------------------------------------------------------
+
+/// The `n` modes of vibration with the lowest frequencies about the present state: K phi = omega^2
+/// M phi, with the stiffness K of elasticity, closed volumes and pressures and the masses M of the
+/// simulator. Prescribed components are held, ties hold; contact, friction and damping are left
+/// out. `frequency` (n): omega / (2 pi), Hz, ascending; exactly 0 where the stiffness of the mode
+/// is lost in rounding, such as in the six rigid motions of a free body at rest; -|omega| / (2 pi)
+/// where omega^2 < 0: without contact the state is unstable, or not in equilibrium. `shape` (n x
+/// nodes x 3; may be NULL), 1/sqrt(kg): phi . M phi = 1, the largest component is positive, nodes
+/// as in noli_sim_positions. The simulation does not change: its next step has the same bits. So
+/// have the modes with any number of threads. Fails with NOLI_ERROR_ARGUMENT where nothing can move
+/// or n exceeds the number of free components, NOLI_NOT_CONVERGED, NOLI_NOT_POSITIVE_DEFINITE,
+/// NOLI_NOT_FINITE, NOLI_ERROR_TOO_LARGE, NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_modes(NoliSim* sim, int32_t n, double* frequency,
+                                                    double* shape);
+
 #ifdef __cplusplus
 }
 #endif

@@ -714,6 +714,7 @@ typedef struct NoliSurfacePoint {
 } NoliSurfacePoint;
 NoliStatus noli_sim_cast_ray(NoliSim* sim, const double origin[3], const double direction[3], double length, NoliSurfacePoint* hit);
 NoliStatus noli_sim_closest_point(NoliSim* sim, const double position[3], double max_distance, NoliSurfacePoint* closest);
+NoliStatus noli_sim_modes(NoliSim* sim, int32_t n, double* frequency, double* shape);
 typedef struct NoliBatch NoliBatch;
 NoliStatus noli_batch_create(NoliContext* context, const NoliSim* sim, int32_t n, int32_t n_threads, NoliBatch** batch);
 void noli_batch_destroy(NoliBatch** batch);

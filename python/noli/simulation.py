@@ -587,6 +587,17 @@ class Simulation:
             self._call(function, self.c, found, count)
             return records(found[0], count[0], name)
 
+    # ---- modes ----------------------------------------------------------------------------------
+
+    def modes(self, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """The `n` modes of vibration with the lowest frequencies about the present state: frequencies, Hz, (n), and
+        shapes, 1/sqrt(kg), (n x nodes x 3), with phi^T M phi = 1. Rigid motions of free bodies have 0, directions in
+        which the state is unstable negative ones. Prescribed components are held, ties hold; contact, friction and
+        damping are left out. Raises ArgumentError where nothing can move or `n` is too large. docs/modes.md."""
+        frequencies, shapes = np.empty(max(n, 0)), np.empty((max(n, 0), self.node_count, 3))
+        self._call(lib.noli_sim_modes, self.c, n, pointer_to(frequencies, "double*"), pointer_to(shapes, "double*"))
+        return frequencies, shapes
+
     # ---- queries --------------------------------------------------------------------------------
 
     def cast_ray(self, origin, direction, length: float = float("inf")) -> results.SurfacePoint | None:

@@ -316,6 +316,23 @@ class Results(unittest.TestCase):
         energies = sim.energies()
         self.assertAlmostEqual(energies.kinetic, 0.5 * 0.0980665**2, places=6)
 
+    def test_modes(self):
+        sim = noli.Simulation(beam({"hold": True}, bodies=[
+            {"name": "beam", "order": 2, "mesh": {"box": {"size": [1, 0.1, 0.05], "cells": [10, 1, 1]}},
+             "material": {"young": 1e7, "poisson": 0, "density": 1000}}]))
+        frequencies, shapes = sim.modes(3)
+        # Euler and Bernoulli, across the thin side first
+        want = 1.8751040687**2 / (2 * np.pi) * np.sqrt(1e4 / 12) * np.array([0.05, 0.1])
+        np.testing.assert_allclose(frequencies[:2], want, rtol=0.02)
+        self.assertEqual(shapes.shape, (3, sim.node_count, 3))
+        tips = shapes[np.arange(3), :, [2, 1, 2]].max(axis=1)
+        # 2 / sqrt(mass) at the free end
+        np.testing.assert_allclose(tips[:2], 2 / np.sqrt(5), rtol=0.02)
+        with self.assertRaisesRegex(noli.ArgumentError, "free components"):
+            sim.modes(3 * sim.node_count)
+        with self.assertRaises(noli.ArgumentError):
+            sim.modes(0)
+
     def test_queries(self):
         sim = noli.Simulation(cube())
         hit = sim.cast_ray((0, 1, 0.01), (0, -1, 0))

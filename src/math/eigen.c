@@ -234,6 +234,11 @@ void noli_eigen_symmetric(int32_t n, double* a, double* values, double* vectors)
   }
 }
 
+void noli_eigen_symmetric_large(int32_t n, double* a, double* values, double* rows,
+                                double* scratch) {
+  eigen_rows(n, a, values, rows, scratch);
+}
+
 // Diagonal dominance: every Gershgorin disk is right of zero.
 static inline bool is_dominant(int32_t n, const double* a) {
   for (int32_t i = 0; i < n; i++) {

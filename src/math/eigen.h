@@ -11,6 +11,11 @@ enum { NOLI_EIGEN_MAX = 12 };
 // the rounding of the largest entry. Entries that are not finite yield NaN values.
 void noli_eigen_symmetric(int32_t n, double* a, double* values, double* vectors);
 
+// The same for any n <= 40000, values in no order, vector k in row k of `rows` (n x n); `scratch`
+// has 3 n doubles.
+void noli_eigen_symmetric_large(int32_t n, double* a, double* values, double* rows,
+                                double* scratch);
+
 // Replaces the symmetric matrix `a` (n x n) by the nearest positive semi-definite one: negative
 // eigenvalues become 0. A matrix that is already semi-definite keeps its bits in most cases. The
 // result is exactly symmetric if `a` is.

@@ -397,6 +397,19 @@ expect 1 'usage: noli audit DIR' "$noli" audit
 expect 0 '3 steps' "$noli" run native.json --steps 3 -o audited --set 'debug.audit="every_iteration"'
 expect 2 'known: "off", "every_step", "every_iteration"' "$noli" run native.json --steps 3 -o audited --set 'debug.audit="always"'
 
+# ---- modes ----
+expect 0 '6 without stiffness' "$noli" modes scene.json -o shaken/modes --count 8
+[ "$(head -1 shaken/modes/modes.csv)" = mode,frequency,effective_mass_x,effective_mass_y,effective_mass_z ] ||
+  fail 'modes.csv has another header'
+[ "$(wc -l <shaken/modes/modes.csv)" -eq 9 ] && [ -s shaken/modes/mode_000008.vtu ] || fail 'modes are missing'
+[ "$(sed 1d shaken/modes/modes.csv | head -6 | cut -d, -f2 | sort -u)" = 0 ] || fail 'a free body has six rigid motions'
+expect 0 'about the state at t = 0.15 s' "$noli" modes native.json --checkpoint native/checkpoint.h5
+expect 2 'vertices have 81 free components' "$noli" modes scene.json --count 82
+expect 4 'no_checkpoint.h5: cannot read' "$noli" modes scene.json --checkpoint no_checkpoint.h5
+expect 1 'needs an integer of at least 1' "$noli" modes scene.json --count 0
+echo file >shaken/file
+expect 4 'shaken/file: cannot create the directory' "$noli" modes scene.json -o shaken/file/modes
+
 # ---- the examples of the repository ----
 for scene in "$source"/examples/*.json; do
   expect 0 'ready to run' "$noli" check "$scene"

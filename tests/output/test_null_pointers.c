@@ -9,6 +9,7 @@
 #include "noli/gcp.h"
 #include "noli/import.h"
 #include "noli/intersection.h"
+#include "noli/live.h"
 #include "noli/output.h"
 #include "noli/scene.h"
 
@@ -295,6 +296,7 @@ static void nothing_can_be_released(void** state) {
   noli_gcp_potential_destroy(NULL);
   noli_scene_destroy(NULL);
   noli_scene_free_text(NULL, NULL);
+  ASSERT_REFUSED(noli_sim_modes(NULL, 1, NULL, NULL));
   noli_sim_destroy(NULL);
   noli_sim_check_free(NULL, NULL);
   noli_sim_measures_free(NULL, NULL);

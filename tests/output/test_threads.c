@@ -6,6 +6,7 @@
 
 #include "noli/import.h"
 #include "noli/audit.h"
+#include "noli/live.h"
 #include "noli/noli.h"
 #include "noli/run.h"
 
@@ -339,6 +340,26 @@ static void import_scenes(Worker* worker) {
   noli_mesh_destroy(worker->context, &mesh);
 }
 
+// Modes of several states: random starts and restarts.
+static void find_modes(Worker* worker) {
+  enum { N = 9 };
+  NoliScene* scene = NULL;
+  NoliSim* sim = NULL;
+  NoliStepReport report;
+  double frequency[N], shape[3 * N * 54];
+  if (load_scene(worker, "neo_hookean", "", "", &scene) &&
+      works(worker, noli_sim_create(worker->context, noli_scene_sim_def(scene), &sim))) {
+    for (int32_t k = 0; k < 2 + worker->id; k++) {
+      works(worker, noli_sim_step(sim, &report));
+      works(worker, noli_sim_modes(sim, N, frequency, shape));
+      mix(worker, frequency, sizeof frequency);
+      mix(worker, shape, sizeof shape);
+    }
+  }
+  noli_sim_destroy(&sim);
+  noli_scene_destroy(&scene);
+}
+
 // Two boxes, one above the other, as one surface.
 typedef struct TwoBoxes {
   int32_t n_vert, n_tri;
@@ -468,6 +489,7 @@ static const Task tasks[] = {
     {"potentials", evaluate_potentials},
     {"primitives", evaluate_primitives},
     {"errors", make_errors},
+    {"modes", find_modes},
 };
 enum { N_TASKS = sizeof tasks / sizeof tasks[0] };
 

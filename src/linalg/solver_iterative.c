@@ -22,6 +22,9 @@
 // solves to rounding.
 #define LEAST_TIME 5e-3
 
+// "auto": so are systems of this many nodes, which need not be ordered for an estimate.
+enum { FEW_NODES = 256 };
+
 // A pattern that has grown by this is weighed again.
 #define GROWTH 1.25
 
@@ -120,8 +123,11 @@ done:
 static NoliStatus auto_prefers_factor(void* state, const NoliLinView* view, bool* factor) {
   NoliStatus status = NOLI_OK;
   Iterative* iterative = state;
-  NOLI_TRY(weigh(iterative, view->symmetric));
-  *factor = iterative->easy;
+  *factor = view->symmetric->n <= FEW_NODES;
+  if (!*factor) {
+    NOLI_TRY(weigh(iterative, view->symmetric));
+    *factor = iterative->easy;
+  }
 done:
   return status;
 }

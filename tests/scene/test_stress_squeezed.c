@@ -83,7 +83,8 @@ static Run start_balls(const char* press) {
 }
 
 // Their soft arms bend under the weight of the balls: they have recovered when their elastic energy
-// and height equal those of balls that were never pressed.
+// and height equal those of balls that were never pressed. The release throws them up; they land
+// 0.4 s later and swing for half a second (elastic energies from 0.040 to 0.061 J).
 static void pressed_balls_with_arms_recover(void** state) {
   (void)state;
   Run run = start_balls(NULL);
@@ -92,7 +93,7 @@ static void pressed_balls_with_arms_recover(void** state) {
   ASSERT_AT_LEAST(run.report.motion_done, 0.999);
   step_until(&run, 1.36);
   double last = energy(&run), released = last;
-  while (noli_sim_time(run.sim) < 1.999) {
+  while (noli_sim_time(run.sim) < 2.799) {
     step_until(&run, noli_sim_time(run.sim) + run.def->time_step);
     // the press has gone
     ASSERT_AT_MOST(energy(&run), last + 0.02 * released);

@@ -448,7 +448,7 @@ typedef struct NoliSimDef {
                            ///< max_substeps substeps, the next one into half as many, and so on;
                            ///< 1: never; default 16
   /// "auto" (default) takes cholmod or pcg, whichever is predicted or found to be faster; "cholmod",
-  /// "dense", "pcg"; "pcg_diagonal" and "pcg_incomplete" use one preconditioner only, for comparison
+  /// "dense", "pcg"; "pcg_diagonal", "pcg_incomplete" and "multigrid" use one preconditioner only
   const char* linear_solver;
   double linear_tolerance; ///< of iterative linear solvers, relative residual in (0, 1); default
                            ///< 1e-4

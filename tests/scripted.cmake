@@ -30,6 +30,11 @@ if(TARGET noli_program AND NOLI_PYTHON)
   noli_add_scripted_test(torture ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/torture.py --noli $<TARGET_FILE:noli_program>
     --scenes 12 --jobs 1 --cpu 5 --out torture)
 endif()
+# the page of a run, in Chromium where it is installed
+if(TARGET noli_program AND NOLI_PYTHON)
+  noli_add_scripted_test(view ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/app/test_view.py $<TARGET_FILE:noli_program>
+    ${PROJECT_SOURCE_DIR})
+endif()
 if(TARGET noli_program)
   noli_add_scripted_test(killed sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_killed.sh
     $<TARGET_FILE:noli_program>)

@@ -18,7 +18,7 @@ PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
 .PHONY: help setup build demo all-targets test sanitize thread-check fuzz torture validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
         bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-hard bench-public-al \
-        python python-test python-valgrind bench-linear-costs bench-linear-large bench-elements bench-errors bench-tables noli_bench noli_bench_linear noli_bench_elements noli_error_study install install-python package clean
+        python python-test python-valgrind view-test bench-linear-costs bench-linear-large bench-elements bench-errors bench-tables noli_bench noli_bench_linear noli_bench_elements noli_error_study install install-python package clean
 
 help:
 	@echo 'make demo      install missing packages, build, simulate examples/demo.json (./demo does it without make)'
@@ -76,7 +76,8 @@ demo:
 	@echo
 	@echo 'View the result:'
 	@echo '  scripts/render.py $(DEMO) demo.png          the last frame as a picture'
-	@echo '  paraview $(DEMO)/frames.pvd                 the animation; colour it by von_mises'
+	@echo '  $(BUILD)/noli view $(DEMO)             the animation as a page for a browser, $(DEMO)/view.html'
+	@echo '  paraview $(DEMO)/frames.pvd                 the animation in ParaView; colour it by von_mises'
 	@echo '  $(BUILD)/noli info $(DEMO)             totals'
 	@echo 'To call the program "noli" from here, as the guide (docs/guide.md) does:'
 	@echo '  export PATH="$$PWD/$(BUILD):$$PATH"'
@@ -87,6 +88,12 @@ all-targets:
 
 test: all-targets
 	@ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure --no-tests=error
+
+# the pages of runs in a real browser: `make test` opens them only where Chromium is installed
+view-test:
+	@sh scripts/setup.sh view
+	$(call compile,program,$(WITHOUT_TESTS),noli_program)
+	@$(PYTHON) tests/app/test_view.py $(BUILD)/noli .
 
 # a sanitizer finding fails the test; TESTS=REGEX selects tests
 sanitize thread-check:

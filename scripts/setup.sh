@@ -9,6 +9,7 @@
 #   docs    packages of `make docs`
 #   python  build, and packages of the Python package
 #   package build, and packages of `make package`
+#   view    build, tests, and a browser
 # NOLI_SKIP_SETUP=1 skips it. Exit status: 0 all installed, 2 wrong usage, 4 installation failed.
 set -eu
 cd "$(dirname "$0")/.."
@@ -26,6 +27,7 @@ for level in "${@:-build}"; do
   build) packages="$packages $build" ;;
   demo) packages="$packages $build $pictures" ;;
   test) packages="$packages $build $pictures $docs $python $tests" ;;
+  view) packages="$packages $build $tests chromium" ;;
   docs) packages="$packages $docs" ;;
   python) packages="$packages $build $python" ;;
   package) packages="$packages $build dpkg-dev file python3" ;;

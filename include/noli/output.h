@@ -49,6 +49,13 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_page(NoliContext* context
                                                             const char* directory,
                                                             const char* path);
 
+/// Writes the report of a run: one HTML page to read and to print, with six pictures, what was
+/// simulated, histories, forces by pair, where the time went, warnings, and the result of an audit
+/// of the directory (noli_run_audit), which this call performs. Fails as noli_output_write_page.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_report(NoliContext* context,
+                                                              const char* directory,
+                                                              const char* path);
+
 /// Writes zero-terminated text, such as that of noli_scene_json, to a file. Fails with
 /// NOLI_ERROR_IO (an older file at `path` is untouched), NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_text(NoliContext* context, const char* path,

@@ -1,8 +1,9 @@
-// The page of a run: one file that a browser opens without server or network. Page sources are in
-// page/; what they find in the file is written here: a description in JSON, the surface, frames in
-// groups, histories and other files as text, each compressed.
+// The page and the report of a run: files that a browser opens without server or network. Their
+// sources are in page/; what they find in the file is written here: a description in JSON, the
+// surface, frames in groups, histories and other files as text, each compressed.
 #include "output/page.h"
 
+#include "noli/audit.h"
 #include "noli/output.h"
 #include "noli/live.h"
 #include "noli/version.h"
@@ -16,6 +17,9 @@
 // Files of a run that a page shows besides its histories.
 static const char* const texts[] = {"scene.json", "summary.json", "log.txt"};
 enum { N_TEXTS = sizeof texts / sizeof *texts };
+
+// Pictures of a report.
+enum { PICTURES = 6 };
 
 typedef struct PageWriter {
   NoliContext* context;
@@ -105,14 +109,18 @@ done:
   return status;
 }
 
-static NoliStatus write_frames(PageWriter* writer) {
+// The frames that are nearest to equal intervals of the run, at most `most` (0: all), ascending.
+static NoliStatus write_frames(PageWriter* writer, int64_t most) {
   NoliStatus status = NOLI_OK;
   char* path = NULL;
   NOLI_TRY(noli_run_reader_list_path(&writer->run, &path));
   NOLI_TRY(noli_run_reader_list(&writer->run, path));
   NOLI_CHECK(writer->context, writer->run.frames.frames.count > 0, NOLI_ERROR_FORMAT,
              "%s: names no frame", path);
-  for (int64_t i = 0; i < writer->run.frames.frames.count; i++) {
+  int64_t n = writer->run.frames.frames.count;
+  int64_t n_shown = most == 0 || most > n ? n : most;
+  for (int64_t k = 0; k < n_shown; k++) {
+    int64_t i = n_shown > 1 ? (k * (n - 1) + (n_shown - 1) / 2) / (n_shown - 1) : 0;
     NOLI_TRY(add_frame(writer, writer->run.frames.frames.data[i]));
   }
   NOLI_TRY(write_group(writer));
@@ -241,19 +249,20 @@ done:
   return status;
 }
 
-static NoliStatus write_about(PageWriter* writer) {
+// `audit`: what is said of it, taken over; NULL: nothing.
+static NoliStatus write_about(PageWriter* writer, json_t* audit) {
   NoliStatus status = NOLI_OK;
   const NoliRunReader* run = &writer->run;
   const NoliSimDef* def = noli_scene_sim_def(run->scene);
   const double* g = def->gravity;
-  json_t* root =
-      json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:[f,f,f], s:o, s:o, s:o, s:O, s:O, s:O}",
-                "name", noli_scene_name(run->scene), "version", noli_version(), "n_nodes",
-                (int)run->layout.n_vert, "n_vert", (int)writer->surface.n_vert, "n_triangles",
-                (int)run->layout.n_triangles, "n_segments", (int)run->layout.n_segments, "n_points",
-                (int)run->layout.n_points, "gravity", g[0], g[1], g[2], "bodies",
-                bodies_of(run->sim->model), "floors", floors_of(def), "fields", fields_of(),
-                "frames", writer->frames, "groups", writer->groups, "histories", writer->histories);
+  json_t* root = json_pack(
+      "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:[f,f,f], s:o, s:o, s:o, s:O, s:O, s:O, s:o*}", "name",
+      noli_scene_name(run->scene), "version", noli_version(), "n_nodes", (int)run->layout.n_vert,
+      "n_vert", (int)writer->surface.n_vert, "n_triangles", (int)run->layout.n_triangles,
+      "n_segments", (int)run->layout.n_segments, "n_points", (int)run->layout.n_points, "gravity",
+      g[0], g[1], g[2], "bodies", bodies_of(run->sim->model), "floors", floors_of(def), "fields",
+      fields_of(), "frames", writer->frames, "groups", writer->groups, "histories",
+      writer->histories, "audit", audit);
   NOLI_CHECK(writer->context, root != NULL, NOLI_ERROR_MEMORY, "out of memory");
   NOLI_TRY(write_json(writer, root));
 done:
@@ -261,10 +270,29 @@ done:
   return status;
 }
 
+// What the audit of the run found, or why there is none.
+static json_t* audit_of(NoliContext* context, const char* directory) {
+  NoliRunAudit audit = {0};
+  if (noli_run_audit(context, directory, &audit) != NOLI_OK) {
+    return json_pack("{s:s}", "error", noli_context_message(context));
+  }
+  json_t* messages = json_array();
+  for (int64_t i = 0; i < audit.n_findings; i++) {
+    json_array_append_new(messages, json_string(audit.findings[i].message));
+  }
+  json_t* made =
+      json_pack("{s:I, s:I, s:I, s:I, s:o}", "frames", (json_int_t)audit.n_frames, "checkpoints",
+                (json_int_t)audit.n_checkpoints, "steps", (json_int_t)audit.n_rows, "found",
+                (json_int_t)audit.n_found, "messages", messages);
+  noli_run_audit_free(context, &audit);
+  return made;
+}
+
 // -------------------------------------------------------------------------------------------------
 
-NoliStatus noli_output_write_page(NoliContext* context, const char* directory, const char* path) {
-  NOLI_REQUIRE(context, context != NULL && directory != NULL && path != NULL);
+// Writes a page by a template with at most `most_frames` frames (0: all).
+static NoliStatus write_page(NoliContext* context, const char* directory, const char* path,
+                             const NoliPageTemplate* page, int64_t most_frames, bool audited) {
   NoliStatus status = NOLI_OK;
   PageWriter writer = {.context = context,
                        .run = {.context = context, .directory = directory},
@@ -274,12 +302,12 @@ NoliStatus noli_output_write_page(NoliContext* context, const char* directory, c
   NOLI_TRY(noli_run_reader_open(&writer.run));
   NOLI_TRY(noli_page_surface_make(context, &writer.run.layout, &writer.surface));
   NOLI_TRY(noli_file_create(context, path, &writer.file));
-  NOLI_TRY(noli_file_write(&writer.file, noli_page_head, noli_page_head_size));
+  NOLI_TRY(noli_file_write(&writer.file, page->head, page->head_size));
   NOLI_TRY(write_surface(&writer));
-  NOLI_TRY(write_frames(&writer));
+  NOLI_TRY(write_frames(&writer, most_frames));
   NOLI_TRY(write_texts(&writer));
-  NOLI_TRY(write_about(&writer));
-  NOLI_TRY(noli_file_write(&writer.file, noli_page_tail, noli_page_tail_size));
+  NOLI_TRY(write_about(&writer, audited ? audit_of(context, directory) : NULL));
+  NOLI_TRY(noli_file_write(&writer.file, page->tail, page->tail_size));
   NOLI_TRY(noli_file_commit(&writer.file, false));
 done:
   noli_file_abandon(&writer.file);
@@ -290,4 +318,14 @@ done:
   json_decref(writer.frames);
   json_decref(writer.histories);
   return status;
+}
+
+NoliStatus noli_output_write_page(NoliContext* context, const char* directory, const char* path) {
+  NOLI_REQUIRE(context, context != NULL && directory != NULL && path != NULL);
+  return write_page(context, directory, path, &noli_page_template, 0, false);
+}
+
+NoliStatus noli_output_write_report(NoliContext* context, const char* directory, const char* path) {
+  NOLI_REQUIRE(context, context != NULL && directory != NULL && path != NULL);
+  return write_page(context, directory, path, &noli_report_template, PICTURES, true);
 }

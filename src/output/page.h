@@ -1,10 +1,15 @@
-// The template of the page of a run, compiled in from src/output/page: what comes before the data
-// and what comes after.
+// Templates of pages, compiled in from src/output/page.
 #pragma once
 
 #include <stddef.h>
 
-extern const unsigned char noli_page_head[];
-extern const size_t noli_page_head_size;
-extern const unsigned char noli_page_tail[];
-extern const size_t noli_page_tail_size;
+// What comes before the data and what comes after.
+typedef struct NoliPageTemplate {
+  const unsigned char* head;
+  size_t head_size;
+  const unsigned char* tail;
+  size_t tail_size;
+} NoliPageTemplate;
+
+extern const NoliPageTemplate noli_page_template;
+extern const NoliPageTemplate noli_report_template;

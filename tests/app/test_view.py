@@ -1,4 +1,5 @@
-"""The page of a run: what it stores against the frames of the run, clean errors, and the page at work in a browser.
+"""The page, the report and pictures of a run: what they store against its files, clean errors, and both at work in a
+browser.
 
 usage: test_view.py NOLI SOURCE. The browser is Chromium; without it that part is skipped.
 """
@@ -56,6 +57,40 @@ def check_content(directory, page):
         with open(f"{directory}/{name}", "rb") as file:
             assert page.inflate(f"file-{name}") == file.read()
     assert json.loads(page.inflate("file-summary.json"))["steps"] == STEPS
+
+
+def check_report(directory, page):
+    """Six frames, the audit, and the same histories."""
+    assert len(page.about["frames"]) == 6 and page.about["frames"][-1]["step"] == STEPS
+    assert page.about["frames"][0]["step"] == 0
+    assert page.about["audit"]["found"] == 0 and page.about["audit"]["frames"] == STEPS + 1
+    assert page.inflate("file-steps.csv") == Page(f"{directory}/view.html").inflate("file-steps.csv")
+
+
+def check_pictures(directory, work):
+    """A picture shows what it is asked for, and nothing is left behind where it cannot."""
+    def size(path):
+        with open(path, "rb") as file:
+            head = file.read(24)
+        assert head[:8] == b"\x89PNG\r\n\x1a\n"
+        return int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big"), os.path.getsize(path)
+
+    environment = dict(os.environ, TMPDIR=work)
+    def picture(*words, status=0, path=None):
+        done = subprocess.run([NOLI, "picture", directory, *words], capture_output=True, text=True, check=False,
+                              env=environment if path is None else dict(environment, PATH=path))
+        assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
+        return done.stderr
+
+    picture("--size", "400x300", "-o", f"{work}/one.png")
+    picture("--size", "400x300", "--step", "20", "--colour", "von_mises", "--arrows", "-o", f"{work}/two.png")
+    one, two = size(f"{work}/one.png"), size(f"{work}/two.png")
+    assert one[:2] == two[:2] == (400, 300) and one[2] > 5000 and one[2] != two[2]
+    assert "no frame of step 999" in picture("--step", "999", "-o", f"{work}/three.png", status=2)
+    assert "contact_pressure" in picture("--colour", "stress", "-o", f"{work}/three.png", status=2)
+    assert "1280x800" in picture("--size", "0x0", "-o", f"{work}/three.png", status=2)
+    assert "Chromium" in picture("-o", f"{work}/three.png", status=4, path="/nowhere")
+    assert not [name for name in os.listdir(work) if name.startswith(("three", "noli-")) or "part" in name]
 
 
 def check_errors(directory, work):
@@ -234,6 +269,30 @@ def check_browser(program, path, work):
         page.end()
 
 
+def check_opened_report(program, path, work):
+    page = Browser(program, work)
+    try:
+        page.ask("Page.navigate", url=f"file://{path}")
+        page.wait("document.documentElement?.dataset.ready === 'yes'")
+        assert page.value("document.querySelectorAll('figure img').length") == 6
+        assert page.value("[...document.querySelectorAll('figure img')].every((i) => i.src.length > 8000)")
+        assert page.value("element('verdict').textContent.includes('The audit found nothing wrong')")
+        assert page.value("document.querySelectorAll('#plots canvas').length") >= 8
+        assert page.value("[...document.querySelectorAll('#timing tr')].length") >= 4
+        assert not page.messages, page.messages
+    finally:
+        page.end()
+
+
+def check_kept_fresh(work):
+    """A run with --view has a page of its last frame, resumed too."""
+    directory = f"{work}/fresh"
+    said = run("run", f"{SOURCE}/examples/demo.json", "-o", directory, "--steps", "4", "--view")
+    assert "view.html" in said and len(Page(f"{directory}/view.html").about["frames"]) == 5
+    run("resume", directory, "--steps", "2", "--view")
+    assert len(Page(f"{directory}/view.html").about["frames"]) == 7
+
+
 def main():
     work = tempfile.mkdtemp()
     try:
@@ -242,13 +301,18 @@ def main():
         assert "view.html" in run("view", directory)
         path = f"{directory}/view.html"
         check_content(directory, Page(path))
+        assert "report.html" in run("report", directory)
+        check_report(directory, Page(f"{directory}/report.html"))
         check_errors(directory, work)
         assert "not in" not in run("audit", directory)
+        check_kept_fresh(work)
         program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
         if program is None:
             print("the page was not opened: there is no Chromium")
             return
         check_browser(program, path, work)
+        check_opened_report(program, f"{directory}/report.html", work)
+        check_pictures(directory, work)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 

@@ -112,3 +112,22 @@ class Frames {
     return frames[k];
   }
 }
+
+async function loadHistories(about) {
+  const histories = {};
+  for (const name of about.histories) {
+    histories[name] = parseCsv(await readText(`file-${name}`));
+  }
+  return histories;
+}
+
+async function loadMesh(about) {
+  const bytes = await inflate("mesh"), numbers = new Int32Array(bytes.buffer, 0, bytes.length / 4);
+  const arrays = {};
+  let at = 0;
+  for (const [name, count] of [["triangles", 3 * about.n_triangles], ["segments", 2 * about.n_segments], ["points", about.n_points], ["body", about.n_vert], ["vertices", about.n_vert]]) {
+    arrays[name] = numbers.subarray(at, at + count);
+    at += count;
+  }
+  return arrays;
+}

@@ -1,7 +1,5 @@
 // The page: state, controls and what follows from them.
 
-const BODY_COLOURS = [[0.36, 0.61, 0.84], [0.93, 0.58, 0.34], [0.44, 0.72, 0.48], [0.78, 0.55, 0.82], [0.86, 0.76, 0.38], [0.84, 0.47, 0.5], [0.4, 0.74, 0.74], [0.63, 0.6, 0.87]];
-const OBSTACLE = [0.62, 0.64, 0.68];
 const ARROW_COLOURS = {contact_force: [0.86, 0.15, 0.15], friction_force: [0.1, 0.45, 0.9]};
 const KEYS = [
   [" ", "space", "play or pause", () => play(!state.playing)],
@@ -54,20 +52,20 @@ function setTheme(theme) {
 
 // What bodies can be coloured by: their own colour, the stored fields, and what follows from them.
 function coloursOf() {
-  const list = [{label: "Body"}];
+  const list = [{name: "body", label: "Body"}];
   about.fields.forEach((field, k) => list.push({
-    label: field.label, unit: field.unit,
-    values: (data) => magnitudes(data, k), top: usualTop(k),
+    name: field.name, label: field.label, unit: field.unit,
+    values: (data) => magnitudes(about, data, k), top: usualTop(about, k),
     pressure: field.name === "contact_force",
   }));
   const force = list.find((entry) => entry.pressure);
   if (force) {
-    list.push({label: "Contact pressure", unit: "Pa", values: (data, x) => {
+    list.push({name: "contact_pressure", label: "Contact pressure", unit: "Pa", values: (data, x) => {
       const area = mesh.areas(x);
       return force.values(data).map((f, i) => (area[i] > 0 ? f / area[i] : 0));
     }, top: null});
   }
-  list.push({label: "Displacement from first frame", unit: "m", values: (data, x) => {
+  list.push({name: "displacement", label: "Displacement from first frame", unit: "m", values: (data, x) => {
     const u = new Float32Array(about.n_vert);
     for (let i = 0; i < u.length; i++) {
       u[i] = Math.hypot(x[3 * i] - state.first[3 * i], x[3 * i + 1] - state.first[3 * i + 1], x[3 * i + 2] - state.first[3 * i + 2]);
@@ -75,26 +73,6 @@ function coloursOf() {
     return u;
   }, top: null});
   return list;
-}
-
-// The upper end of the scale of field k: the median of the largest values of the groups of frames, so that one impact
-// does not darken the rest of the run.
-function usualTop(k) {
-  const tops = about.groups.map((g) => g.scale[k]).filter((top) => top > 0).sort((a, b) => a - b);
-  return tops.length > 0 ? tops[tops.length >> 1] : 0;
-}
-
-// The size of field k at each vertex, in its unit.
-function magnitudes(data, k) {
-  const field = about.fields[k], stored = data.values[k], n = about.n_vert, result = new Float32Array(n);
-  for (let i = 0; i < n; i++) {
-    result[i] = field.components === 1 ? (data.scale[k] * stored[i]) / 255 : Math.hypot(...component(data, k, i));
-  }
-  return result;
-}
-
-function component(data, k, i) {
-  return [0, 1, 2].map((c) => (data.scale[k] * (data.values[k][3 * i + c] - 127)) / 127);
 }
 
 function paint() {
@@ -236,7 +214,7 @@ function showPicked() {
   }
   const i = found.vertex, x = state.x, rows = [["body", about.bodies[found.body].name], ["vertex", String(about.vertices[i])],
     ["position, m", [0, 1, 2].map((c) => shortNumber(x[3 * i + c])).join(", ")]];
-  about.fields.forEach((field, k) => rows.push([`${field.label}, ${field.unit}`, field.components === 1 ? shortNumber(magnitudes(state.data, k)[i]) : component(state.data, k, i).map(shortNumber).join(", ")]));
+  about.fields.forEach((field, k) => rows.push([`${field.label}, ${field.unit}`, field.components === 1 ? shortNumber(magnitudes(about, state.data, k)[i]) : component(state.data, k, i).map(shortNumber).join(", ")]));
   const table = document.createElement("table");
   table.append(...rows.map(([name, value]) => {
     const row = document.createElement("tr"), head = document.createElement("th"), cell = document.createElement("td");
@@ -276,40 +254,18 @@ function listBodies() {
 
 // ---- camera ----
 
-function upOf() {
-  const g = about.gravity, size = Math.hypot(...g);
-  return size > 0 ? normalized(g.map((c) => Math.round((-c / size) * 1e6) / 1e6)) : [0, 1, 0];
-}
-
 function fit() {
-  const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
-  const source = about.frames.length > 0 ? state.x : [];
-  for (let i = 0; i < source.length; i += 3) {
-    if (state.bodies[mesh.body[i / 3]].alpha === 0) {
-      continue;
-    }
-    for (let k = 0; k < 3; k++) {
-      low[k] = Math.min(low[k], source[i + k]);
-      high[k] = Math.max(high[k], source[i + k]);
-    }
+  const box = boxOf(state.x, (i) => state.bodies[mesh.body[i]].alpha > 0), canvas = element("view");
+  if (box) {
+    const flat = about.box.high[2] - about.box.low[2] < 1e-3 * Math.hypot(...box.high.map((h, k) => h - box.low[k]));
+    state.view = viewOf(box.low, box.high, upOf(about), canvas.clientWidth / Math.max(1, canvas.clientHeight), state.view?.around ?? (flat ? 0 : 0.7),
+                        state.view?.above ?? (flat ? 0 : 0.35));
+    state.fresh = true;
   }
-  if (!(high[0] >= low[0])) {
-    return;
-  }
-  const size = Math.hypot(...high.map((h, k) => h - low[k])) || 1, centre = low.map((l, k) => 0.5 * (l + high[k]));
-  const old = state.view, flat = about.high[2] - about.low[2] < 1e-3 * size, aspect = Math.min(1, element("view").clientWidth / Math.max(1, element("view").clientHeight));
-  state.view = {size: Math.max(size, state.extent), centre, target: centre.slice(), distance: (1.75 * size) / aspect, around: old?.around ?? (flat ? 0 : 0.7), above: old?.above ?? (flat ? 0 : 0.35), up: upOf()};
-  placeEye();
-}
-
-function frameOf(up) {
-  const side = normalized(cross(up, Math.abs(up[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0]));
-  return {side, front: cross(side, up)};
 }
 
 function placeEye() {
-  const v = state.view, {side, front} = frameOf(v.up), c = Math.cos(v.above), s = Math.sin(v.above);
-  v.eye = v.target.map((t, k) => t + v.distance * (c * (Math.sin(v.around) * side[k] + Math.cos(v.around) * front[k]) + s * v.up[k]));
+  placed(state.view);
   state.fresh = true;
 }
 
@@ -432,10 +388,20 @@ function clipPlane() {
   if (axis === "") {
     return [0, 0, 0, 1e30];
   }
-  const k = Number(axis), at = about.low[k] + (Number(element("clip-at").value) / 1000) * (about.high[k] - about.low[k]);
+  const k = Number(axis), at = about.box.low[k] + (Number(element("clip-at").value) / 1000) * (about.box.high[k] - about.box.low[k]);
   const sign = element("clip-flip").checked ? -1 : 1, plane = [0, 0, 0, sign * at];
   plane[k] = sign;
   return plane;
+}
+
+function drawAll() {
+  const arrows = [["arrows", "contact_force"], ["friction", "friction_force"]].filter(([id]) => element(id).checked).map(([, name]) => ({name, colour: ARROW_COLOURS[name]}));
+  renderer.draw(state.view, {
+    background: state.dark ? [0.08, 0.09, 0.11] : [0.96, 0.965, 0.97], floor: state.dark ? [0.2, 0.22, 0.25] : [0.86, 0.87, 0.89],
+    bodies: state.bodies, mapped: Boolean(state.colours[state.colour].values), edges: element("edges").checked,
+    floors: about.floors, clip: clipPlane(), arrows,
+  });
+  plot.draw(about.frames[state.frame].time);
 }
 
 function loop(before) {
@@ -443,44 +409,40 @@ function loop(before) {
     advance(Math.min(0.25, (now - before) / 1000));
     if (state.fresh && state.data) {
       state.fresh = false;
-      const arrows = [["arrows", "contact_force"], ["friction", "friction_force"]].filter(([id]) => element(id).checked).map(([, name]) => ({name, colour: ARROW_COLOURS[name]}));
-      renderer.draw(state.view, {
-        background: state.dark ? [0.08, 0.09, 0.11] : [0.96, 0.965, 0.97], floor: state.dark ? [0.2, 0.22, 0.25] : [0.86, 0.87, 0.89],
-        bodies: state.bodies, mapped: Boolean(state.colours[state.colour].values), edges: element("edges").checked,
-        floors: about.floors, clip: clipPlane(), arrows,
-      });
-      plot.draw(about.frames[state.frame].time);
+      drawAll();
     }
     loop(now);
   });
 }
 
-async function loadHistories() {
-  const histories = {};
-  for (const name of about.histories) {
-    histories[name] = parseCsv(await readText(`file-${name}`));
+// What the address asks for: #step=20&colour=speed&arrows&dark&picture; a picture is the view alone, drawn once.
+async function obey(wanted, last) {
+  const colour = wanted.get("colour"), step = wanted.get("step");
+  if (wanted.has("dark") || wanted.has("light")) {
+    setTheme(wanted.has("dark") ? "dark" : "light");
   }
-  stepRows = new Map((histories["steps.csv"]?.rows ?? []).map((row) => [Number(row.step), row]));
-  return histories;
-}
-
-async function loadMesh() {
-  const bytes = await inflate("mesh"), numbers = new Int32Array(bytes.buffer, 0, bytes.length / 4);
-  const arrays = {};
-  let at = 0;
-  for (const [name, count] of [["triangles", 3 * about.n_triangles], ["segments", 2 * about.n_segments], ["points", about.n_points], ["body", about.n_vert], ["vertices", about.n_vert]]) {
-    arrays[name] = numbers.subarray(at, at + count);
-    at += count;
+  if (colour) {
+    const k = state.colours.findIndex((entry) => entry.name === colour);
+    if (k < 0) {
+      throw new Error(`there is no colour "${colour}"; known: ${state.colours.map((entry) => entry.name).join(", ")}`);
+    }
+    state.colour = element("colour").selectedIndex = k;
   }
-  about.vertices = arrays.vertices;
-  return arrays;
-}
-
-// The box that holds all frames.
-function measure() {
-  about.low = [0, 1, 2].map((k) => Math.min(...about.groups.map((g) => g.low[k])));
-  about.high = [0, 1, 2].map((k) => Math.max(...about.groups.map((g) => g.high[k])));
-  state.extent = 0;
+  for (const id of ["arrows", "friction", "edges"]) {
+    element(id).checked = wanted.has(id);
+  }
+  const frame = step !== null ? about.frames.findIndex((f) => f.step === Number(step)) : Number(wanted.get("frame") ?? (wanted.has("last") ? about.frames.length - 1 : last));
+  if (frame < 0) {
+    throw new Error(`there is no frame of step ${step}`);
+  }
+  await show(frame);
+  if (wanted.has("picture")) {
+    document.querySelector("main").classList.add("picture");
+    const redraw = () => { fit(); drawAll(); };
+    new ResizeObserver(redraw).observe(element("stage"));
+    redraw();
+    console.log("noli: drawn");
+  }
 }
 
 async function start() {
@@ -491,18 +453,22 @@ async function start() {
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   renderer = new Renderer(element("view"));
   frames = new Frames(about);
-  measure();
-  const arrays = await loadMesh(), first = positionsOf(await frames.get(0), about);
+  about.box = boxOfRun(about);
+  const arrays = await loadMesh(about), first = positionsOf(await frames.get(0), about);
+  about.vertices = arrays.vertices;
   mesh = new Mesh(about, arrays, first);
   renderer.setMesh(mesh);
   listBodies();
   state.colours = coloursOf();
   options(element("colour"), state.colours.map((colour) => colour.label));
-  charts = chartsOf(await loadHistories());
+  const histories = await loadHistories(about);
+  stepRows = new Map((histories["steps.csv"]?.rows ?? []).map((row) => [Number(row.step), row]));
+  charts = chartsOf(histories);
   options(element("chart"), charts.map((chart) => chart.title));
   plot = new Plot(element("plot"), element("plot-legend"), (time) => show(frameAt(time)));
   plot.show(charts[0]);
-  fillTable(element("summary"), flatten(JSON.parse((await readText("file-summary.json")) || "{}")));
+  const summary = JSON.parse((await readText("file-summary.json")) || "{}");
+  fillTable(element("summary"), flatten(summary));
   element("log").textContent = await readText("file-log.txt");
   element("scene").textContent = await readText("file-scene.json");
   fillTable(element("keys"), KEYS.map((key) => [key[1], key[2]]));
@@ -511,12 +477,16 @@ async function start() {
   state.first = first;
   fit();
   listen();
-  await show(Number(new URLSearchParams(location.hash.slice(1)).get("frame") ?? (about.running ? about.frames.length - 1 : 0)));
+  const wanted = new URLSearchParams(location.hash.slice(1));
+  await obey(wanted, summary.finished ? 0 : about.frames.length - 1);
   document.documentElement.dataset.ready = "yes";
-  loop(performance.now());
+  if (!wanted.has("picture")) {
+    loop(performance.now());
+  }
 }
 
 start().catch((error) => {
   element("notice").textContent = error.message;
+  console.log(`noli: error: ${error.message}`);
   throw error;
 });

@@ -6,6 +6,7 @@
 #include "output/audit_histories.h"
 #include "output/checkpoint.h"
 #include "output/file.h"
+#include "output/result.h"
 #include "text/json.h"
 
 #include <jansson.h>
@@ -108,30 +109,14 @@ done:
 
 // ---- the run ----
 
-static NoliStatus load_scene(NoliAuditor* auditor) {
-  NoliStatus status = NOLI_OK;
-  char* path = NULL;
-  NoliContext* context = auditor->context;
-  NOLI_TRY(noli_file_join(context, auditor->directory, "scene.json", &path));
-  NOLI_CHECK(context, noli_file_exists(path), NOLI_ERROR_FORMAT,
-             "%s: not a result of Noli: it has no scene.json", auditor->directory);
-  NOLI_TRY(noli_scene_load(context, path, NULL, 0, &auditor->scene));
-  const NoliSimDef* def = noli_scene_sim_def(auditor->scene);
-  NOLI_TRY(noli_sim_create(context, def, &auditor->sim));
-  NOLI_TRY(noli_frame_layout_create(context, auditor->sim, def, &auditor->layout));
-  auditor->frames.format = noli_frame_format_find(noli_scene_output(auditor->scene).frame_format);
-done:
-  noli_free(context, path);
-  return status;
-}
-
 NoliStatus noli_run_audit_sized(NoliContext* context, const char* directory, NoliRunAudit* audit,
                                 size_t size) {
   NOLI_REQUIRE(context, context != NULL && directory != NULL && audit != NULL);
   NoliStatus status = NOLI_OK;
   NoliRunAudit own = {0};
   NoliAuditor auditor = {.context = context, .directory = directory, .audit = &own};
-  NOLI_TRY(load_scene(&auditor));
+  NOLI_TRY(noli_result_load(context, directory, &auditor.scene, &auditor.sim, &auditor.layout,
+                            &auditor.frames));
   NOLI_TRY(noli_auditor_check_masses(&auditor));
   NOLI_TRY(noli_auditor_read_histories(&auditor));
   NOLI_TRY(noli_auditor_check_free_steps(&auditor));

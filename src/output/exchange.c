@@ -6,14 +6,14 @@
 #include "output/result.h"
 #include "sim/simulation.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const NoliExchangeFormat* const formats[] = {
-    &noli_exchange_obj,
-    &noli_exchange_ply,
-    &noli_exchange_pc2,
+    &noli_exchange_obj, &noli_exchange_ply,  &noli_exchange_pc2,
+    &noli_exchange_glb, &noli_exchange_usda,
 };
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 
@@ -171,6 +171,8 @@ static NoliStatus make_shapes(NoliExchange* exchange) {
   NOLI_TRY(fill_primitives(exchange, n_body, exchange->shape, place));
   NOLI_TRY(fill_vertices(exchange, n_body, exchange->shape, place));
   describe_shapes(exchange, n_body);
+  NOLI_CHECK(exchange->context, exchange->n_shapes > 0, NOLI_ERROR_FORMAT,
+             "%s: no body has a surface", exchange->directory);
 done:
   noli_free(exchange->context, place);
   return status;
@@ -240,6 +242,10 @@ NoliStatus noli_exchange_read_shapes(NoliExchange* exchange, int64_t frame, floa
   for (int64_t v = 0; v < exchange->n_vert; v++) {
     for (int k = 0; k < 3; k++) {
       x[3 * v + k] = (float)from[3 * (int64_t)exchange->vertex[v] + k];
+      NOLI_CHECK(exchange->context, isfinite(x[3 * v + k]), NOLI_ERROR_FORMAT,
+                 "%s: step %lld: the position of vertex %d is not a number of single precision",
+                 exchange->directory, (long long)exchange->frames.frames.data[frame].step,
+                 (int)exchange->vertex[v]);
     }
   }
 done:
@@ -388,6 +394,12 @@ static void find_up(NoliExchange* exchange) {
     exchange->up = fabs(gravity[k]) > fabs(gravity[exchange->up]) ? k : exchange->up;
   }
   exchange->up_is_down = gravity[exchange->up] > 0.0;
+}
+
+double noli_exchange_upright(const NoliExchange* exchange, int32_t* axis) {
+  static const double degrees[3][2] = {{90.0, -90.0}, {0.0, 180.0}, {-90.0, 90.0}};
+  *axis = exchange->up == 0 ? 2 : 0;
+  return degrees[exchange->up][exchange->up_is_down];
 }
 
 static NoliStatus read_list(NoliExchange* exchange) {

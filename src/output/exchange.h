@@ -91,6 +91,9 @@ NOLI_WARN_UNUSED NoliStatus noli_exchange_read_shapes(NoliExchange* exchange, in
 // their angles; (0, 0, 1) where there are none.
 void noli_shape_normals(const NoliShape* shape, const float* x, float* normal);
 
+// The rotation that takes the way up to y: degrees about an axis (0, 1, 2); 0 where it is y.
+double noli_exchange_upright(const NoliExchange* exchange, int32_t* axis);
+
 // A colour component with linear instead of sRGB encoding.
 float noli_exchange_linear(float component);
 

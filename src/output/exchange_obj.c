@@ -6,7 +6,7 @@
 
 NoliStatus noli_obj_write_materials(const NoliExchange* exchange) {
   NoliStatus status = NOLI_OK;
-  NoliFile file = {0};
+  NoliFile file = {.descriptor = -1};
   char *path = NULL, *name = NULL;
   NOLI_TRY(noli_exchange_beside(exchange, ".mtl", &path));
   NOLI_TRY(noli_file_create(exchange->context, path, &file));
@@ -96,7 +96,7 @@ done:
 
 static NoliStatus write_frame(NoliExchange* exchange, int64_t frame, float* x) {
   NoliStatus status = NOLI_OK;
-  NoliFile file = {0};
+  NoliFile file = {.descriptor = -1};
   char* path = NULL;
   NOLI_TRY(noli_exchange_number(exchange->context, exchange->path, frame, &path));
   NOLI_TRY(noli_exchange_read_shapes(exchange, frame, x));

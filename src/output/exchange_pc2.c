@@ -23,7 +23,7 @@ done:
 
 static NoliStatus write_mesh(const NoliExchange* exchange, int32_t shape) {
   NoliStatus status = NOLI_OK;
-  NoliFile file = {0};
+  NoliFile file = {.descriptor = -1};
   char* path = NULL;
   NOLI_TRY(name_file(exchange, shape, ".obj", &path));
   NOLI_TRY(noli_file_create(exchange->context, path, &file));
@@ -45,7 +45,7 @@ static NoliStatus write_cache(const NoliExchange* exchange, int32_t shape) {
   const NoliShape* of = &exchange->shape[shape];
   const int32_t version_and_points[] = {1, of->n_vert};
   const int32_t n_samples = (int32_t)exchange->n_frames;
-  NoliFile file = {0};
+  NoliFile file = {.descriptor = -1};
   char* path = NULL;
   NOLI_TRY(name_file(exchange, shape, ".pc2", &path));
   NOLI_TRY(noli_file_create(exchange->context, path, &file));

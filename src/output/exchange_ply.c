@@ -90,7 +90,7 @@ done:
 
 static NoliStatus write_frame(NoliExchange* exchange, int64_t frame, float* x, float* normal) {
   NoliStatus status = NOLI_OK;
-  NoliFile file = {0};
+  NoliFile file = {.descriptor = -1};
   char* path = NULL;
   NOLI_TRY(noli_exchange_number(exchange->context, exchange->path, frame, &path));
   NOLI_TRY(noli_exchange_read_shapes(exchange, frame, x));

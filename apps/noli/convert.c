@@ -113,7 +113,9 @@ const Command command_convert = {
         ".json, with all defaults filled in and all paths absolute.\n"
         "A result directory becomes an animation of its surfaces: .obj or .ply, a file for each\n"
         "frame (OUT has a place for its number, such as out_%04d.obj); .pc2, point caches for\n"
-        "Blender, OUT_BODY.pc2 and OUT_BODY.obj for each body; .glb (glTF 2.0); .usda (USD).",
+        "Blender, OUT_BODY.pc2 and OUT_BODY.obj for each body; .glb (glTF 2.0); .usda (USD);\n"
+        ".vtkhdf, all cells and fields of all frames, for ParaView. Axes and units:\n"
+        "docs/exchange.md.",
     .n_arguments = 2,
     .options = convert_options,
     .n_options = N_CONVERT_OPTIONS,

@@ -7,6 +7,7 @@
 #include "output/exchange.h"
 
 #include <errno.h>
+#include <hdf5.h>
 
 #define FOLDER "exchange_run"
 #define OUT "exchange_out"
@@ -206,6 +207,184 @@ static void caches_have_the_positions_of_the_frames(void** state) {
   }
 }
 
+// ---- VTKHDF ----
+
+// Reads rows [first, first + n) of a dataset, all if n < 0, into `data` as type `held`; returns the
+// number of rows of the dataset.
+static int64_t read_rows(hid_t file, const char* name, hid_t held, int64_t first, int64_t n,
+                         void* data) {
+  hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
+  if (dataset < 0) {
+    fail_msg("no dataset %s", name);
+  }
+  hid_t space = H5Dget_space(dataset);
+  hsize_t size[2] = {0, 1}, start[2] = {(hsize_t)first, 0};
+  int rank = H5Sget_simple_extent_dims(space, size, NULL);
+  assert_in_range(rank, 1, 2);
+  hsize_t count[2] = {n < 0 ? size[0] : (hsize_t)n, size[1]};
+  hid_t here = H5Screate_simple(rank, count, NULL);
+  assert_true(first + (int64_t)count[0] <= (int64_t)size[0]);
+  assert_true(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0);
+  assert_true(H5Dread(dataset, held, here, space, H5P_DEFAULT, data) >= 0);
+  H5Sclose(here);
+  H5Sclose(space);
+  H5Dclose(dataset);
+  return (int64_t)size[0];
+}
+
+static hid_t held_type(NoliFrameType type) {
+  return type == NOLI_FRAME_FLOAT64   ? H5T_NATIVE_DOUBLE
+         : type == NOLI_FRAME_FLOAT32 ? H5T_NATIVE_FLOAT
+         : type == NOLI_FRAME_INT64   ? H5T_NATIVE_INT64
+         : type == NOLI_FRAME_INT32   ? H5T_NATIVE_INT32
+                                      : H5T_NATIVE_UINT8;
+}
+
+static int64_t read_integer(hid_t file, const char* name, int64_t at) {
+  int64_t value = -1;
+  read_rows(file, name, H5T_NATIVE_INT64, at, 1, &value);
+  return value;
+}
+
+// An array of a frame is where the steps say that it is, bit by bit.
+static void compare_array(hid_t file, int64_t step, const NoliReadArray* array) {
+  char name[160], offsets[160];
+  bool is_points = strcmp(array->section, "Points") == 0;
+  snprintf(name, sizeof name, "/VTKHDF/%s%s%s", is_points ? "" : array->section,
+           is_points ? "" : "/", array->name);
+  snprintf(offsets, sizeof offsets, "/VTKHDF/Steps/%sOffsets%s%s",
+           is_points ? "Point" : array->section, is_points ? "" : "/",
+           is_points ? "" : array->name);
+  int64_t size = array->n_tuples * array->n_components * noli_frame_type_size(array->type);
+  char* data = malloc((size_t)size);
+  read_rows(file, name, held_type(array->type), read_integer(file, offsets, step), array->n_tuples,
+            data);
+  assert_memory_equal(data, array->data, (size_t)size);
+  free(data);
+}
+
+// The cells of the file, by the same names as those of a frame; those of a surface are its
+// triangles, segments and points.
+static void compare_cells(hid_t file, const NoliReadFrame* frame) {
+  const NoliReadArray* types =
+      noli_read_frame_find(frame, "Cells", "types", NOLI_FRAME_UINT8, 1, -1);
+  int64_t n_cells = read_integer(file, "/VTKHDF/NumberOfCells", 0);
+  int64_t n_connectivity = read_integer(file, "/VTKHDF/NumberOfConnectivityIds", 0);
+  int32_t* connectivity = calloc((size_t)n_connectivity, sizeof *connectivity);
+  int64_t* offsets = calloc((size_t)n_cells + 1, sizeof *offsets);
+  uint8_t* type = calloc((size_t)n_cells, sizeof *type);
+  assert_int_equal(read_rows(file, "/VTKHDF/Connectivity", H5T_NATIVE_INT32, 0, -1, connectivity),
+                   n_connectivity);
+  assert_int_equal(read_rows(file, "/VTKHDF/Offsets", H5T_NATIVE_INT64, 0, -1, offsets),
+                   n_cells + 1);
+  assert_int_equal(read_rows(file, "/VTKHDF/Types", H5T_NATIVE_UINT8, 0, -1, type), n_cells);
+  assert_int_equal(offsets[0], 0);
+  assert_int_equal(offsets[n_cells], n_connectivity);
+  if (types != NULL) {
+    const NoliReadArray* want =
+        noli_read_frame_find(frame, "Cells", "connectivity", NOLI_FRAME_INT32, 1, n_connectivity);
+    const NoliReadArray* ends =
+        noli_read_frame_find(frame, "Cells", "offsets", NOLI_FRAME_INT64, 1, n_cells);
+    assert_memory_equal(connectivity, want->data, sizeof(int32_t) * (size_t)n_connectivity);
+    assert_memory_equal(offsets + 1, ends->data, sizeof(int64_t) * (size_t)n_cells);
+    assert_memory_equal(type, types->data, (size_t)n_cells);
+  } else {
+    const NoliReadArray* triangles =
+        noli_read_frame_find(frame, "Surface", "triangles", NOLI_FRAME_INT32, 3, -1);
+    const NoliReadArray* segments =
+        noli_read_frame_find(frame, "Surface", "segments", NOLI_FRAME_INT32, 2, -1);
+    int64_t n = 3 * triangles->n_tuples;
+    assert_memory_equal(connectivity, triangles->data, sizeof(int32_t) * (size_t)n);
+    assert_memory_equal(connectivity + n, segments->data,
+                        2 * sizeof(int32_t) * (size_t)segments->n_tuples);
+    // four points, which PLY frames do not have
+    assert_int_equal(n_cells, triangles->n_tuples + segments->n_tuples + 4);
+    assert_int_equal(type[0], NOLI_CELL_TRIANGLE);
+    assert_int_equal(type[triangles->n_tuples], NOLI_CELL_LINE);
+    assert_int_equal(type[n_cells - 1], NOLI_CELL_VERTEX);
+  }
+  free(connectivity);
+  free(offsets);
+  free(type);
+}
+
+static void compare_head(hid_t file) {
+  char name[17] = "";
+  int64_t version[2] = {-1, -1}, n_steps = -1;
+  hid_t attribute = H5Aopen_by_name(file, "/VTKHDF", "Type", H5P_DEFAULT, H5P_DEFAULT);
+  hid_t type = H5Aget_type(attribute);
+  assert_int_equal(H5Tget_size(type), 16);
+  assert_true(H5Aread(attribute, type, name) >= 0);
+  assert_string_equal(name, "UnstructuredGrid");
+  H5Tclose(type);
+  H5Aclose(attribute);
+  attribute = H5Aopen_by_name(file, "/VTKHDF", "Version", H5P_DEFAULT, H5P_DEFAULT);
+  assert_true(H5Aread(attribute, H5T_NATIVE_INT64, version) >= 0);
+  assert_true(version[0] == 2 && version[1] == 0);
+  H5Aclose(attribute);
+  attribute = H5Aopen_by_name(file, "/VTKHDF/Steps", "NSteps", H5P_DEFAULT, H5P_DEFAULT);
+  assert_true(H5Aread(attribute, H5T_NATIVE_INT64, &n_steps) >= 0);
+  assert_int_equal(n_steps, N_FRAMES);
+  H5Aclose(attribute);
+}
+
+static void compare_names(hid_t file) {
+  static const char* const want[N_BODIES] = {"2 box.", "2 box!", "cloth", "plate", "wire", "dots"};
+  char name[N_BODIES][7];
+  hid_t type = H5Tcopy(H5T_C_S1);
+  assert_true(H5Tset_size(type, sizeof name[0]) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0);
+  assert_int_equal(read_rows(file, "/noli/bodies", type, 0, -1, name), N_BODIES);
+  for (int b = 0; b < N_BODIES; b++) {
+    assert_string_equal(name[b], want[b]);
+  }
+  H5Tclose(type);
+}
+
+static void vtkhdf_has_every_array_of_every_frame(void** state) {
+  (void)state;
+  static const int64_t step[N_FRAMES] = {0, 2, 3};
+  const NoliFrameFormat* format;
+  for (int32_t i = 0; (format = noli_frame_format_at(i)) != NULL; i++) {
+    NoliContext* context = test_context(1);
+    double time[N_FRAMES];
+    record(format->name);
+    test_empty_directory(OUT);
+    export(OUT "/x.vtkhdf");
+    hid_t file = H5Fopen(OUT "/x.vtkhdf", H5F_ACC_RDONLY, H5P_DEFAULT);
+    assert_true(file >= 0);
+    compare_head(file);
+    compare_names(file);
+    assert_int_equal(read_rows(file, "/VTKHDF/Steps/Values", H5T_NATIVE_DOUBLE, 0, -1, time),
+                     N_FRAMES);
+    for (int f = 0; f < N_FRAMES; f++) {
+      NoliReadFrame frame = {0};
+      char name[NOLI_FRAME_NAME_SIZE], path[128];
+      int64_t n_compared = 0;
+      noli_frame_name(format, step[f], name);
+      snprintf(path, sizeof path, FOLDER "/%s", name);
+      ASSERT_OK(format->read(context, path, &frame));
+      assert_true(time[f] == frame.time);
+      assert_int_equal(read_integer(file, "/VTKHDF/NumberOfPoints", 0), frame.n_vert);
+      assert_int_equal(read_integer(file, "/VTKHDF/Steps/PartOffsets", f), 0);
+      assert_int_equal(read_integer(file, "/VTKHDF/Steps/NumberOfParts", f), 1);
+      assert_int_equal(read_integer(file, "/VTKHDF/Steps/CellOffsets", f), 0);
+      assert_int_equal(read_integer(file, "/VTKHDF/Steps/ConnectivityIdOffsets", f), 0);
+      compare_cells(file, &frame);
+      for (int64_t k = 0; k < frame.arrays.count; k++) {
+        const NoliReadArray* array = &frame.arrays.data[k];
+        if (strcmp(array->section, "Cells") != 0 && strcmp(array->section, "Surface") != 0) {
+          compare_array(file, f, array);
+          n_compared++;
+        }
+      }
+      assert_in_range(n_compared, 6, 20);
+      noli_read_frame_free(context, &frame);
+    }
+    assert_true(H5Fclose(file) >= 0);
+    test_context_done(&context);
+  }
+}
+
 // ---- normals ----
 
 static void normals_are_those_of_the_surface(void** state) {
@@ -297,6 +476,46 @@ static void a_failing_disk_leaves_no_half_file(void** state) {
   }
 }
 
+static int count_descriptors(void) {
+  return test_count_files("/proc/self/fd");
+}
+
+// A disk that fills up at any byte, as HDF5 meets it too: the older file stays, nothing else does.
+static void a_full_disk_leaves_the_older_file(void** state) {
+  (void)state;
+  char path[64], name[80], first[96];
+  for (int32_t i = 0; path_of(i, path); i++) {
+    test_empty_directory(OUT);
+    export(path);
+    const char* place = strstr(path, "_%04d");
+    snprintf(name, sizeof name, "%s", path);
+    if (place != NULL) {
+      snprintf(name, sizeof name, OUT "/x_0000%s", place + 5);
+    } else if (strstr(path, ".pc2") != NULL) {
+      snprintf(name, sizeof name, OUT "/x_plate.pc2");
+    }
+    snprintf(first, sizeof first, "%s.first", name);
+    size_t size = 0;
+    char* bytes = test_read_file(name, &size);
+    test_write_file(first, bytes, size);
+    free(bytes);
+    int n_files = test_count_files(OUT), n_open = count_descriptors();
+    for (size_t limit = 0; limit < size; limit += 1 + size / 20) {
+      NoliContext* context = test_context(1);
+      test_limit_files((rlim_t)limit);
+      NoliStatus status = noli_run_export(context, FOLDER, path, NULL);
+      test_unlimit_files();
+      assert_int_equal(status, NOLI_ERROR_IO);
+      assert_non_null(strstr(noli_context_message(context), "cannot write: "));
+      test_same_file(name, first);
+      require_no_temporaries();
+      assert_int_equal(test_count_files(OUT), n_files);
+      assert_int_equal(count_descriptors(), n_open);
+      test_context_done(&context);
+    }
+  }
+}
+
 static void every_refused_allocation_is_reported(void** state) {
   (void)state;
   char path[64];
@@ -331,9 +550,11 @@ static void damaged_frames_are_named(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(caches_have_the_positions_of_the_frames),
+      cmocka_unit_test(vtkhdf_has_every_array_of_every_frame),
       cmocka_unit_test(normals_are_those_of_the_surface),
       cmocka_unit_test(names_need_a_known_suffix_and_a_place),
       cmocka_unit_test(a_failing_disk_leaves_no_half_file),
+      cmocka_unit_test(a_full_disk_leaves_the_older_file),
       cmocka_unit_test(every_refused_allocation_is_reported),
       cmocka_unit_test(damaged_frames_are_named),
   };

@@ -74,6 +74,12 @@ if(TARGET noli_program AND NOLI_PYTHON)
   noli_add_scripted_test(render sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_render.sh
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR} ${NOLI_PYTHON})
 endif()
+if(TARGET noli_program AND NOLI_PYTHON)
+  noli_add_scripted_test(exchange ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/output/test_exchange.py
+    $<TARGET_FILE:noli_program>)
+  noli_add_scripted_test(exchange_blender ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/output/test_exchange_blender.py
+    $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
+endif()
 # physics: the quick part of every case within its published bounds, and the page that publishes them
 if(TARGET noli_validate AND NOLI_PYTHON)
   noli_add_scripted_test(validation $<TARGET_FILE:noli_validate> --quick --json validation_quick.json)

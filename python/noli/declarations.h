@@ -958,5 +958,8 @@ typedef struct NoliRunFrame {
 } NoliRunFrame;
 NoliStatus noli_run_read_frames(NoliContext* context, const char* path, NoliRunFrame** frames, int64_t* n_frames);
 void noli_run_free_frames(NoliContext* context, NoliRunFrame** frames);
+const char* noli_run_export_suffix(int32_t index);
+const char* noli_run_export_description(int32_t index);
+NoliStatus noli_run_export(NoliContext* context, const char* directory, const char* path, int64_t* n_frames);
 NoliStatus noli_import_load(NoliContext* context, const char* path, const NoliSceneOverride* overrides, int32_t n_overrides, NoliScene** scene);
 NoliStatus noli_import_parse(NoliContext* context, const char* text, size_t size, const char* name, const char* directory, const NoliSceneOverride* overrides, int32_t n_overrides, NoliScene** scene);

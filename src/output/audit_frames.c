@@ -183,7 +183,7 @@ static NoliStatus read_frame(NoliAuditor* auditor, NoliRunFrame listed) {
                                "%s: missing, although %s names it", name, list_name(auditor)));
     goto done;
   }
-  status = noli_run_reader_frame(&auditor->run, path, &frame);
+  status = auditor->run.frames.format->read(auditor->context, path, &frame);
   if (status != NOLI_OK) {
     status = noli_auditor_excuse(auditor, status, name, listed.step);
     goto done;
@@ -282,7 +282,7 @@ NoliStatus noli_auditor_check_frames(NoliAuditor* auditor) {
     NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, -1, "%s: missing", name));
     goto done;
   }
-  NOLI_TRY(noli_run_reader_list(&auditor->run, path));
+  NOLI_TRY(noli_run_reader_list(&auditor->run, true));
   NOLI_TRY(check_list(auditor));
   NOLI_TRY(check_strays(auditor));
   for (int64_t i = 0; i < auditor->run.frames.frames.count; i++) {

@@ -92,10 +92,8 @@ done:
 
 static NoliStatus add_frame(PageWriter* writer, NoliRunFrame listed) {
   NoliStatus status = NOLI_OK;
-  char* path = NULL;
   NoliReadFrame frame = {0};
-  NOLI_TRY(noli_run_reader_frame_path(&writer->run, listed.step, &path));
-  NOLI_TRY(noli_run_reader_frame(&writer->run, path, &frame));
+  NOLI_TRY(noli_run_reader_frame(&writer->run, listed.step, &frame));
   NOLI_TRY(noli_page_group_add(writer->context, &writer->run.layout, &writer->surface, &frame,
                                &writer->group));
   NOLI_TRY(add_json(writer, writer->frames,
@@ -105,18 +103,13 @@ static NoliStatus add_frame(PageWriter* writer, NoliRunFrame listed) {
   }
 done:
   noli_read_frame_free(writer->context, &frame);
-  noli_free(writer->context, path);
   return status;
 }
 
 // The frames that are nearest to equal intervals of the run, at most `most` (0: all), ascending.
 static NoliStatus write_frames(PageWriter* writer, int64_t most) {
   NoliStatus status = NOLI_OK;
-  char* path = NULL;
-  NOLI_TRY(noli_run_reader_list_path(&writer->run, &path));
-  NOLI_TRY(noli_run_reader_list(&writer->run, path));
-  NOLI_CHECK(writer->context, writer->run.frames.frames.count > 0, NOLI_ERROR_FORMAT,
-             "%s: names no frame", path);
+  NOLI_TRY(noli_run_reader_list(&writer->run, false));
   int64_t n = writer->run.frames.frames.count;
   int64_t n_shown = most == 0 || most > n ? n : most;
   for (int64_t k = 0; k < n_shown; k++) {
@@ -125,7 +118,6 @@ static NoliStatus write_frames(PageWriter* writer, int64_t most) {
   }
   NOLI_TRY(write_group(writer));
 done:
-  noli_free(writer->context, path);
   return status;
 }
 

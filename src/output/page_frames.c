@@ -116,8 +116,6 @@ NoliStatus noli_page_group_add(NoliContext* context, const NoliFrameLayout* layo
   int64_t n_vert = surface->n_vert;
   const NoliReadArray* points =
       noli_read_frame_find(frame, "Points", "Points", NOLI_FRAME_FLOAT64, 3, layout->n_vert);
-  NOLI_CHECK(context, points != NULL, NOLI_ERROR_FORMAT,
-             "a frame does not have the vertices of the scene");
   NOLI_TRY(noli_array_reserve(context, &group->weight, n_vert));
   NOLI_TRY(noli_array_reserve(context, &group->x, NOLI_PAGE_GROUP * 3 * n_vert));
   for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {

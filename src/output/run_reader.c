@@ -30,8 +30,16 @@ NoliStatus noli_run_reader_list_path(const NoliRunReader* reader, char** path) {
   return noli_file_join(reader->context, reader->directory, reader->frames.format->list.name, path);
 }
 
-NoliStatus noli_run_reader_list(NoliRunReader* reader, const char* path) {
-  return noli_frame_list_read(reader->context, reader->frames.format, path, &reader->frames);
+NoliStatus noli_run_reader_list(NoliRunReader* reader, bool may_be_empty) {
+  NoliStatus status = NOLI_OK;
+  char* path = NULL;
+  NOLI_TRY(noli_run_reader_list_path(reader, &path));
+  NOLI_TRY(noli_frame_list_read(reader->context, reader->frames.format, path, &reader->frames));
+  NOLI_CHECK(reader->context, may_be_empty || reader->frames.frames.count > 0, NOLI_ERROR_FORMAT,
+             "%s: there are no frames", path);
+done:
+  noli_free(reader->context, path);
+  return status;
 }
 
 NoliStatus noli_run_reader_frame_path(const NoliRunReader* reader, int64_t step, char** path) {
@@ -40,7 +48,18 @@ NoliStatus noli_run_reader_frame_path(const NoliRunReader* reader, int64_t step,
   return noli_file_join(reader->context, reader->directory, name, path);
 }
 
-NoliStatus noli_run_reader_frame(const NoliRunReader* reader, const char* path,
-                                 NoliReadFrame* frame) {
-  return reader->frames.format->read(reader->context, path, frame);
+NoliStatus noli_run_reader_frame(const NoliRunReader* reader, int64_t step, NoliReadFrame* frame) {
+  NoliStatus status = NOLI_OK;
+  const NoliFrameFormat* format = reader->frames.format;
+  char* path = NULL;
+  NOLI_TRY(noli_run_reader_frame_path(reader, step, &path));
+  NOLI_TRY(format->read(reader->context, path, frame));
+  bool fits = frame->n_vert == reader->layout.n_vert &&
+              (!format->has_cells || frame->n_cells == reader->layout.n_cells) &&
+              noli_read_frame_find(frame, "Points", "Points", NOLI_FRAME_FLOAT64, 3, frame->n_vert);
+  NOLI_CHECK(reader->context, fits, NOLI_ERROR_FORMAT,
+             "%s: its vertices or cells are not those of the scene", path);
+done:
+  noli_free(reader->context, path);
+  return status;
 }

@@ -23,13 +23,15 @@ void noli_run_reader_close(NoliRunReader* reader);
 // The path of the list of frames, owned by the caller.
 NOLI_WARN_UNUSED NoliStatus noli_run_reader_list_path(const NoliRunReader* reader, char** path);
 
-// Reads the list of frames, which must be there.
-NOLI_WARN_UNUSED NoliStatus noli_run_reader_list(NoliRunReader* reader, const char* path);
+// Reads the list of frames. Fails with NOLI_ERROR_IO where it is not there, and unless
+// `may_be_empty` with NOLI_ERROR_FORMAT where it names none.
+NOLI_WARN_UNUSED NoliStatus noli_run_reader_list(NoliRunReader* reader, bool may_be_empty);
 
 // The path of the frame of a step, owned by the caller.
 NOLI_WARN_UNUSED NoliStatus noli_run_reader_frame_path(const NoliRunReader* reader, int64_t step,
                                                        char** path);
 
-// Reads a frame. Fails as the format of frames does.
-NOLI_WARN_UNUSED NoliStatus noli_run_reader_frame(const NoliRunReader* reader, const char* path,
+// Reads the frame of a step. Fails as the format of frames does, and with NOLI_ERROR_FORMAT where
+// vertices or cells are not those of the scene.
+NOLI_WARN_UNUSED NoliStatus noli_run_reader_frame(const NoliRunReader* reader, int64_t step,
                                                   NoliReadFrame* frame);

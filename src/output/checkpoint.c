@@ -137,35 +137,6 @@ static bool write_description(hid_t root, NoliSim* sim) {
   return written;
 }
 
-// A property list for files that live in memory; with `image`, one that holds these bytes.
-static hid_t memory_access(void* image, size_t size) {
-  hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-  bool ready = access >= 0 && H5Pset_fapl_core(access, (size_t)1 << 20, false) >= 0;
-  if (ready && image != NULL) {
-    ready = H5Pset_file_image(access, image, size) >= 0;
-  }
-  if (!ready) {
-    noli_hdf5_close(access, H5Pclose);
-    return NO_ID;
-  }
-  return access;
-}
-
-// The finished HDF5 file behind an empty user block.
-static NoliStatus copy_image(NoliContext* context, hid_t file, const char* path, char** image,
-                             size_t* size) {
-  NoliStatus status = NOLI_OK;
-  bool flushed = H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
-  ssize_t length = flushed ? H5Fget_file_image(file, NULL, 0) : -1;
-  NOLI_CHECK(context, length > 0, NOLI_ERROR_BACKEND, "%s: HDF5 cannot make the file", path);
-  *size = (size_t)length + USER_BLOCK;
-  NOLI_NEW_ZERO(context, *image, (int64_t)*size);
-  NOLI_CHECK(context, H5Fget_file_image(file, *image + USER_BLOCK, (size_t)length) == length,
-             NOLI_ERROR_BACKEND, "%s: HDF5 cannot make the file", path);
-done:
-  return status;
-}
-
 static NoliStatus make_image(NoliContext* context, NoliSim* sim, const char* scene_json,
                              const char* summary_json, const char* files, const char* path,
                              char** image, size_t* size) {
@@ -175,13 +146,13 @@ static NoliStatus make_image(NoliContext* context, NoliSim* sim, const char* sce
   hid_t file = NO_ID, access = NO_ID;
   noli_hdf5_begin(&hdf5);
   NOLI_TRY(take_prints(context, sim, &prints));
-  access = memory_access(NULL, 0);
+  access = noli_hdf5_memory_access(NULL, 0);
   file = access >= 0 ? H5Fcreate(hdf5.name, H5F_ACC_TRUNC, H5P_DEFAULT, access) : NO_ID;
   bool written = file >= 0 && write_description(file, sim) && write_state(file, sim) &&
                  write_prints(file, &prints) && write_text(file, "scene", scene_json) &&
                  write_text(file, "summary", summary_json) && write_text(file, "files", files);
   NOLI_CHECK(context, written, NOLI_ERROR_BACKEND, "%s: HDF5 cannot make the file", path);
-  NOLI_TRY(copy_image(context, file, path, image, size));
+  NOLI_TRY(noli_hdf5_copy_image(context, file, path, USER_BLOCK, image, size));
 done:
   free_prints(context, &prints);
   noli_hdf5_close(file, H5Fclose);
@@ -308,7 +279,7 @@ static NoliStatus open_bytes(NoliContext* context, const char* path, size_t size
   NOLI_TRY(check_user_block(context, path, reader->image, size));
   NOLI_TRY(noli_hdf5_require_room(context, (int64_t)size));
   noli_hdf5_begin(&reader->hdf5);
-  access = memory_access(reader->image + USER_BLOCK, size - USER_BLOCK);
+  access = noli_hdf5_memory_access(reader->image + USER_BLOCK, size - USER_BLOCK);
   reader->file = access >= 0 ? H5Fopen(reader->hdf5.name, H5F_ACC_RDONLY, access) : NO_ID;
   NOLI_CHECK(context, reader->file >= 0, NOLI_ERROR_FORMAT, "%s: not an HDF5 file", path);
 done:

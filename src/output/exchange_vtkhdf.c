@@ -13,7 +13,6 @@
 #include "noli/version.h"
 #include "output/hdf5_session.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,12 +69,18 @@ static hid_t held_type(NoliFrameType type) {
   return NO_ID;
 }
 
-// What HDF5 says is printed or lost; the system may have said more.
 static NoliStatus fail_hdf5(const Vtkhdf* vtkhdf) {
-  NoliContext* context = vtkhdf->exchange->context;
-  const char* path = vtkhdf->exchange->path;
-  return errno != 0 ? noli_file_fail(context, path, "cannot write", errno)
-                    : noli_fail(context, NOLI_ERROR_BACKEND, "%s: HDF5 cannot make the file", path);
+  return noli_fail(vtkhdf->exchange->context, NOLI_ERROR_BACKEND, "%s: HDF5 cannot make the file",
+                   vtkhdf->exchange->path);
+}
+
+// HDF5 gets memory for `bytes` more, and for moving the file that there is.
+static NoliStatus require_room(const Vtkhdf* vtkhdf, int64_t bytes) {
+  hsize_t size = 0;
+  if (H5Fget_filesize(vtkhdf->file, &size) < 0) {
+    return fail_hdf5(vtkhdf);
+  }
+  return noli_hdf5_require_room(vtkhdf->exchange->context, bytes + (int64_t)size);
 }
 
 // ---- datasets ----
@@ -134,13 +139,11 @@ static bool append_rows(hid_t dataset, NoliFrameType type, int32_t width, int64_
   return written;
 }
 
-// A dataset that is complete.
+// A dataset that is complete; it is closed with the file.
 static bool write_rows(hid_t group, const char* name, NoliFrameType type, int64_t n_rows,
                        const void* data) {
   hid_t dataset = create_growing(group, name, type, 1, n_rows);
-  bool written = dataset >= 0 && append_rows(dataset, type, 1, 0, n_rows, data);
-  noli_hdf5_close(dataset, H5Dclose);
-  return written;
+  return dataset >= 0 && append_rows(dataset, type, 1, 0, n_rows, data);
 }
 
 static bool write_integers(hid_t group, const char* name, int rank, int64_t n,
@@ -206,7 +209,7 @@ static NoliStatus write_cells(const Vtkhdf* vtkhdf) {
   const int64_t n_vert = vtkhdf->exchange->run.layout.n_vert;
   Cells cells = {0};
   NOLI_TRY(list_cells(vtkhdf->exchange, &cells));
-  NOLI_TRY(noli_hdf5_require_room(context, 8 * (cells.n_connectivity + cells.n)));
+  NOLI_TRY(require_room(vtkhdf, 8 * (cells.n_connectivity + cells.n)));
   hid_t root = vtkhdf->root;
   bool written = write_integers(root, "NumberOfPoints", 1, 1, &n_vert) &&
                  write_integers(root, "NumberOfCells", 1, 1, &cells.n) &&
@@ -287,7 +290,7 @@ static NoliStatus append_column(Vtkhdf* vtkhdf, Column* column, int64_t frame,
     goto done;
   }
   column->offset[frame] = column->n_rows;
-  NOLI_TRY(noli_hdf5_require_room(context, (int64_t)size));
+  NOLI_TRY(require_room(vtkhdf, (int64_t)size));
   if (!append_rows(column->dataset, column->type, column->n_components, column->n_rows,
                    column->n_tuples, array->data)) {
     status = fail_hdf5(vtkhdf);
@@ -308,7 +311,6 @@ static NoliStatus write_frame(Vtkhdf* vtkhdf, int64_t frame) {
       NOLI_TRY(add_column(vtkhdf, &read.arrays.data[i]));
     }
   }
-  errno = 0;
   for (int64_t i = 0; i < vtkhdf->columns.count; i++) {
     NOLI_TRY(append_column(vtkhdf, &vtkhdf->columns.data[i], frame, &read));
   }
@@ -430,14 +432,13 @@ done:
   return status;
 }
 
-// Creates the file under its temporary name. Closing it closes everything in it.
-static NoliStatus begin_file(Vtkhdf* vtkhdf, const char* temporary) {
+// Creates the file in memory. Closing it closes everything in it.
+static NoliStatus begin_file(Vtkhdf* vtkhdf, const NoliHdf5* hdf5) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_hdf5_require_room(vtkhdf->exchange->context, 0));
-  hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-  errno = 0;
+  hid_t access = noli_hdf5_memory_access(NULL, 0);
   if (access >= 0 && H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0) {
-    vtkhdf->file = H5Fcreate(temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    vtkhdf->file = H5Fcreate(hdf5->name, H5F_ACC_TRUNC, H5P_DEFAULT, access);
   }
   noli_hdf5_close(access, H5Pclose);
   vtkhdf->root = vtkhdf->file >= 0 ? open_group(vtkhdf->file, "VTKHDF") : NO_ID;
@@ -448,57 +449,39 @@ done:
   return status;
 }
 
-static void close_columns(Vtkhdf* vtkhdf) {
-  for (int64_t i = 0; i < vtkhdf->columns.count; i++) {
-    noli_hdf5_close(vtkhdf->columns.data[i].dataset, H5Dclose);
-    vtkhdf->columns.data[i].dataset = NO_ID;
-  }
-}
-
-// Writes everything; what could not be written shows at the latest when the file is closed.
-static NoliStatus end_file(Vtkhdf* vtkhdf) {
+// The file, `size` bytes owned by the caller.
+static NoliStatus make_image(NoliExchange* exchange, char** image, size_t* size) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(write_steps(vtkhdf));
-  NOLI_TRY(write_names(vtkhdf));
-  close_columns(vtkhdf);
-  noli_hdf5_close(vtkhdf->root, H5Gclose);
-  vtkhdf->root = NO_ID;
-  bool flushed = H5Fflush(vtkhdf->file, H5F_SCOPE_GLOBAL) >= 0;
-  bool closed = H5Fclose(vtkhdf->file) >= 0;
-  vtkhdf->file = NO_ID;
-  if (!flushed || !closed) {
-    status = fail_hdf5(vtkhdf);
+  Vtkhdf vtkhdf = {.exchange = exchange, .file = NO_ID, .root = NO_ID};
+  NoliHdf5 hdf5 = {0};
+  noli_hdf5_begin(&hdf5);
+  NOLI_TRY(begin_file(&vtkhdf, &hdf5));
+  NOLI_TRY(write_cells(&vtkhdf));
+  for (int64_t f = 0; f < exchange->n_frames; f++) {
+    NOLI_TRY(write_frame(&vtkhdf, f));
   }
+  NOLI_TRY(write_steps(&vtkhdf));
+  NOLI_TRY(write_names(&vtkhdf));
+  NOLI_TRY(noli_hdf5_copy_image(exchange->context, vtkhdf.file, exchange->path, 0, image, size));
 done:
+  noli_hdf5_close(vtkhdf.file, H5Fclose);
+  noli_hdf5_end(&hdf5);
+  for (int64_t i = 0; i < vtkhdf.columns.count; i++) {
+    noli_free(exchange->context, vtkhdf.columns.data[i].offset);
+    noli_free(exchange->context, vtkhdf.columns.data[i].last);
+  }
+  noli_array_free(exchange->context, &vtkhdf.columns);
   return status;
 }
 
 static NoliStatus write_vtkhdf(NoliExchange* exchange) {
   NoliStatus status = NOLI_OK;
-  NoliContext* context = exchange->context;
-  Vtkhdf vtkhdf = {.exchange = exchange, .file = NO_ID, .root = NO_ID};
-  NoliFile file = {.descriptor = -1};
-  NoliHdf5 hdf5 = {0};
-  NOLI_TRY(noli_file_create(context, exchange->path, &file));
-  noli_hdf5_begin(&hdf5);
-  NOLI_TRY(begin_file(&vtkhdf, file.temporary));
-  NOLI_TRY(write_cells(&vtkhdf));
-  for (int64_t f = 0; f < exchange->n_frames; f++) {
-    NOLI_TRY(write_frame(&vtkhdf, f));
-  }
-  NOLI_TRY(end_file(&vtkhdf));
-  NOLI_TRY(noli_file_commit(&file, false));
+  char* image = NULL;
+  size_t size = 0;
+  NOLI_TRY(make_image(exchange, &image, &size));
+  NOLI_TRY(noli_file_replace(exchange->context, exchange->path, image, size, false));
 done:
-  close_columns(&vtkhdf);
-  noli_hdf5_close(vtkhdf.root, H5Gclose);
-  noli_hdf5_close(vtkhdf.file, H5Fclose);
-  noli_hdf5_end(&hdf5);
-  for (int64_t i = 0; i < vtkhdf.columns.count; i++) {
-    noli_free(context, vtkhdf.columns.data[i].offset);
-    noli_free(context, vtkhdf.columns.data[i].last);
-  }
-  noli_array_free(context, &vtkhdf.columns);
-  noli_file_abandon(&file);
+  noli_free(exchange->context, image);
   return status;
 }
 

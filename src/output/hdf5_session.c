@@ -79,3 +79,30 @@ hid_t noli_hdf5_text_type(const char* text) {
   }
   return type;
 }
+
+hid_t noli_hdf5_memory_access(void* image, size_t size) {
+  hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  bool ready = access >= 0 && H5Pset_fapl_core(access, (size_t)1 << 20, false) >= 0;
+  if (ready && image != NULL) {
+    ready = H5Pset_file_image(access, image, size) >= 0;
+  }
+  if (!ready) {
+    noli_hdf5_close(access, H5Pclose);
+    return -1;
+  }
+  return access;
+}
+
+NoliStatus noli_hdf5_copy_image(NoliContext* context, hid_t file, const char* path, size_t before,
+                                char** image, size_t* size) {
+  NoliStatus status = NOLI_OK;
+  bool flushed = H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
+  ssize_t length = flushed ? H5Fget_file_image(file, NULL, 0) : -1;
+  NOLI_CHECK(context, length > 0, NOLI_ERROR_BACKEND, "%s: HDF5 cannot make the file", path);
+  *size = (size_t)length + before;
+  NOLI_NEW_ZERO(context, *image, (int64_t)*size);
+  NOLI_CHECK(context, H5Fget_file_image(file, *image + before, (size_t)length) == length,
+             NOLI_ERROR_BACKEND, "%s: HDF5 cannot make the file", path);
+done:
+  return status;
+}

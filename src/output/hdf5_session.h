@@ -40,3 +40,13 @@ bool noli_hdf5_write_dataset(hid_t group, const char* name, hid_t stored, hid_t 
 
 // A string type of fixed size, which needs no pointers in the file; negative when HDF5 fails.
 hid_t noli_hdf5_text_type(const char* text);
+
+// A property list for files that live in memory; with `image`, one that holds these bytes. Negative
+// when HDF5 fails. Only such files are safe: one on a disk that fills up stays open in HDF5, which
+// then crashes when the process ends (1.10.8).
+hid_t noli_hdf5_memory_access(void* image, size_t size);
+
+// The finished file behind `before` zero bytes, owned by the caller. `path` is for messages. Fails
+// with NOLI_ERROR_BACKEND or NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_hdf5_copy_image(NoliContext* context, hid_t file, const char* path,
+                                                 size_t before, char** image, size_t* size);

@@ -500,7 +500,7 @@ static void a_full_disk_leaves_the_older_file(void** state) {
     test_write_file(first, bytes, size);
     free(bytes);
     int n_files = test_count_files(OUT), n_open = count_descriptors();
-    for (size_t limit = 0; limit < size; limit += 1 + size / 20) {
+    for (size_t limit = 0; limit < size; limit += 1 + size / 60) {
       NoliContext* context = test_context(1);
       test_limit_files((rlim_t)limit);
       NoliStatus status = noli_run_export(context, FOLDER, path, NULL);

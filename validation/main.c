@@ -15,6 +15,7 @@ static const struct {
     {"cone", validate_cone},
     {"sliding", validate_sliding},
     {"stopping", validate_stopping},
+    {"wedge", validate_wedge},
     {"bar", validate_bar},
     {"restitution", validate_restitution},
     {"energy", validate_energy},

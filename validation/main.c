@@ -16,6 +16,7 @@ static const struct {
     {"sliding", validate_sliding},
     {"stopping", validate_stopping},
     {"wedge", validate_wedge},
+    {"punch", validate_punch},
     {"bar", validate_bar},
     {"restitution", validate_restitution},
     {"energy", validate_energy},

@@ -14,6 +14,8 @@ Case validate_slope;
 Case validate_cone;
 Case validate_sliding;
 Case validate_stopping;
+Case validate_wedge;
+Case validate_punch;
 Case validate_bar;
 Case validate_restitution;
 Case validate_energy;

@@ -52,21 +52,6 @@ static bool make_cap(NoliContext* context, int order, int n, NoliMesh** mesh) {
                                              1e-9, NULL) == NOLI_OK);
 }
 
-// Lists the nodes with X[axis] = value.
-static int32_t* nodes_at(const NoliSim* sim, int axis, double value, double tolerance,
-                         int32_t* count) {
-  int32_t n = noli_sim_node_count(sim);
-  const double* X = noli_sim_rest_positions(sim);
-  int32_t* node = malloc(sizeof *node * (size_t)n);
-  *count = 0;
-  for (int32_t i = 0; node != NULL && i < n; i++) {
-    if (fabs(X[3 * i + axis] - value) < tolerance) {
-      node[(*count)++] = i;
-    }
-  }
-  return node;
-}
-
 // Far from the contact: down by the approach at time t = d / DEPTH, up by the
 // displacement of a half-space under the force, which lies above the contact here.
 static void far_away(void* user, double t0, double t1, int32_t n, const int32_t* node,
@@ -96,7 +81,7 @@ static bool set_motions(const NoliSim* sim, NoliMotionDef motion[5]) {
     motion[m] = noli_default_motion_def();
     // the edge of a curved bottom is not exactly in the plane of the side
     motion[m].node =
-        nodes_at(sim, side[m].axis, side[m].value, m < 2 ? 1e-9 : 1e-3, &motion[m].n_node);
+        run_nodes(sim, 0, side[m].axis, side[m].value, m < 2 ? 1e-9 : 1e-3, &motion[m].n_node);
     good = good && motion[m].node != NULL;
     if (m < 2) {
       motion[m].free_axis[1] = true;

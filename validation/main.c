@@ -15,6 +15,8 @@ static const struct {
     {"cone", validate_cone},
     {"sliding", validate_sliding},
     {"stopping", validate_stopping},
+    {"wedge", validate_wedge},
+    {"punch", validate_punch},
     {"bar", validate_bar},
     {"restitution", validate_restitution},
     {"energy", validate_energy},

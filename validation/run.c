@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 void set(Settings* settings, const char* path, const char* format, ...) {
@@ -117,4 +118,19 @@ NoliPairForce run_pair(Run* run, int32_t a, int32_t b) {
 
 double order_of(double h, double error, double finer_h, double finer_error) {
   return log(error / finer_error) / log(h / finer_h);
+}
+
+int32_t* run_nodes(const NoliSim* sim, int32_t body, int axis, double value, double tolerance,
+                   int32_t* count) {
+  int32_t first, n;
+  noli_sim_body_range(sim, body, &first, &n);
+  const double* X = noli_sim_rest_positions(sim) + 3 * (int64_t)first;
+  int32_t* node = malloc(sizeof *node * (size_t)n);
+  *count = 0;
+  for (int32_t i = 0; node != NULL && i < n; i++) {
+    if (fabs(X[3 * i + axis] - value) < tolerance) {
+      node[(*count)++] = i;
+    }
+  }
+  return node;
 }

@@ -40,6 +40,9 @@ void run_centre(const Run* run, int32_t body, double centre[3]);
 void run_velocity(const Run* run, int32_t body, double velocity[3]);
 // Kinetic, elastic, gravitational and contact energy after the last step, J.
 double run_energy(const Run* run);
+// Lists the nodes of a body with X[axis] = value, numbered from 0; the caller frees it.
+int32_t* run_nodes(const NoliSim* sim, int32_t body, int axis, double value, double tolerance,
+                   int32_t* count);
 // The forces between two entities, on `a`; zero without contact.
 NoliPairForce run_pair(Run* run, int32_t a, int32_t b);
 // Order of the error between two mesh sizes or time steps.

@@ -839,6 +839,32 @@ void noli_gcp_potential_support_sized(const NoliGcpPotential* potential, NoliGcp
 double noli_gcp_potential_value(const NoliGcpPotential* potential);
 NoliStatus noli_gcp_potential_gradient(NoliGcpPotential* potential, double* gradient);
 NoliStatus noli_gcp_potential_hessian(NoliGcpPotential* potential, bool projected, const NoliTriplet** triplets, int64_t* n_triplets);
+typedef struct NoliRepairDef {
+  bool settle;
+  bool rigid;
+  int32_t rounds;
+  void* reserved[4];
+} NoliRepairDef;
+NoliRepairDef noli_default_repair_def(void);
+typedef struct NoliRepairMove {
+  double distance;
+  double translation[3];
+  double deformation;
+  const double* x0;
+  void* reserved[2];
+} NoliRepairMove;
+typedef struct NoliRepair {
+  NoliRepairMove* move;
+  int32_t n_bodies;
+  int32_t n_moved;
+  int64_t n_defects;
+  double length;
+  double gap;
+  double* x;
+  void* reserved[4];
+} NoliRepair;
+NoliStatus noli_sim_repair(NoliContext* context, const NoliSimDef* def, const NoliRepairDef* repair_def, NoliRepair* repair);
+void noli_repair_free(NoliContext* context, NoliRepair* repair);
 typedef struct NoliScene NoliScene;
 typedef struct NoliSceneOverride {
   const char* path;
@@ -876,6 +902,7 @@ void noli_scene_free_text(NoliContext* context, char** text);
 NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim, const NoliSimDef* def, const char* path);
 NoliStatus noli_output_write_defects(NoliContext* context, const NoliSimDef* def, const NoliDefect* defects, int64_t n_defects, const char* path);
 NoliStatus noli_output_write_text(NoliContext* context, const char* path, const char* text);
+NoliStatus noli_output_write_repaired(NoliContext* context, const NoliScene* scene, const NoliRepair* repair, const char* path);
 NoliStatus noli_checkpoint_save(NoliContext* context, NoliSim* sim, const char* scene_json, const char* path);
 NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim, const char* path);
 NoliStatus noli_checkpoint_to_memory(NoliContext* context, NoliSim* sim, const char* scene_json, void** bytes, size_t* size);

@@ -639,7 +639,8 @@ OBJECT(
     FIELD("start", start_positions, NULL, "m",
           "Positions at the start, if they are not those of the placed mesh, which stays the rest "
           "shape and decides what selections contain: a mesh file or a list, with one vertex for "
-          "each vertex in the simulation, of all copies one after another, in world coordinates."),
+          "each vertex in the simulation, of all copies one after another, in world coordinates. "
+          "`noli check --repair` writes such files: docs/repair.md."),
     FIELD("material", material, "{}", NULL, "Material.", ITS_MEMBERS),
     FIELD("parts", parts, NULL, NULL,
           "Elements of other materials; where several parts have an element, the last one counts."),

@@ -10,3 +10,4 @@ extern const Command command_info;
 extern const Command command_convert;
 extern const Command command_audit;
 extern const Command command_modes;
+extern const Command command_mesh;

@@ -11,7 +11,7 @@
 
 static const Command* const commands[] = {
     &command_run,     &command_check, &command_resume, &command_info,
-    &command_convert, &command_audit, &command_modes,
+    &command_convert, &command_audit, &command_modes,  &command_mesh,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 

@@ -118,6 +118,15 @@ typedef struct NoliMeshCheck {
   int32_t first_non_manifold_edge[2];
 } NoliMeshCheck;
 NoliStatus noli_mesh_check_sized(NoliContext* context, const NoliMesh* mesh, NoliMeshCheck* check, size_t size);
+typedef struct NoliMeshQuality {
+  double least;
+  double mean;
+  int32_t worst;
+  double worst_centre[3];
+  int32_t n_below_tenth;
+  double reserved[4];
+} NoliMeshQuality;
+NoliMeshQuality noli_mesh_quality(const NoliMesh* mesh);
 void noli_mesh_transform(NoliMesh* mesh, const double scale[3], const double rotation_deg[3], const double translation[3]);
 NoliStatus noli_mesh_make_box(NoliContext* context, const double size[3], const int32_t cells[3], bool surface, NoliMesh** mesh);
 NoliStatus noli_mesh_make_sphere(NoliContext* context, double radius, int32_t cells, bool surface, NoliMesh** mesh);

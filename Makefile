@@ -2,6 +2,7 @@
 PREFIX  ?= /usr/local
 DESTDIR ?=
 WERROR  ?=
+GMSH    ?=
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 BUILD   := build/release
 PACKAGE := build/package
@@ -29,7 +30,7 @@ help:
 	@echo 'make validate  physics compared with closed forms, updates docs/validation.md (CASES="hertz stack": only these)'
 	@echo 'make docs      the documentation as a site, out/site/index.html; readable offline'
 	@echo 'make docs-update    update generated parts of documents: keys, help texts, files, tables'
-	@echo 'make build     build the libraries and the program ($(BUILD)/noli)'
+	@echo 'make build     build the libraries and the program ($(BUILD)/noli); GMSH=ON: with Gmsh, for `noli mesh` (docs/solids.md)'
 	@echo 'make python    the Python package as a wheel, $(BUILD)/python; python-test tests it in the tree (TESTS="test_run"),'
 	@echo '               python-valgrind looks for errors of memory (docs/python.md)'
 	@echo 'make package   a Debian package of everything in build/package; make install-python installs the Python package'
@@ -58,7 +59,7 @@ setup:
 define compile
 	@mkdir -p $(BUILD)
 	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX='$(PREFIX)' $(2) \
-	  $(if $(WERROR),-DNOLI_WERROR=$(WERROR)) >$(BUILD)/configure.log 2>&1 || { cat $(BUILD)/configure.log; exit 1; }
+	  $(if $(WERROR),-DNOLI_WERROR=$(WERROR)) $(if $(GMSH),-DNOLI_GMSH=$(GMSH)) >$(BUILD)/configure.log 2>&1 || { cat $(BUILD)/configure.log; exit 1; }
 	@sh scripts/quietly.sh build 'build: $(1)' 0 $(BUILD)/build.log \
 	  env MAKEFLAGS=--no-print-directory cmake --build $(BUILD) --parallel $(JOBS) $(addprefix --target ,$(3))
 endef
@@ -66,7 +67,7 @@ endef
 WITHOUT_TESTS = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DNOLI_TESTS=OFF)
 
 build:
-	@sh scripts/setup.sh build
+	@sh scripts/setup.sh build $(if $(filter ON,$(GMSH)),mesh)
 	$(call compile,libraries and program,$(WITHOUT_TESTS),noli_program noli noli_import)
 
 demo:

@@ -25,6 +25,12 @@ if(TARGET noli_program)
   noli_add_scripted_test(bad_input sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_bad_input.sh
     $<TARGET_FILE:noli_program>)
 endif()
+if(TARGET noli_program AND NOLI_PYTHON)
+  noli_add_scripted_test(repair_starts sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_repair.sh
+    $<TARGET_FILE:noli_program> ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR})
+  noli_add_scripted_test(mesh_solids sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_mesh.sh
+    $<TARGET_FILE:noli_program> ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR})
+endif()
 # the first random scenes of `make torture`: none may be wrong
 if(TARGET noli_program AND NOLI_PYTHON)
   noli_add_scripted_test(torture ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/torture.py --noli $<TARGET_FILE:noli_program>

@@ -13,3 +13,4 @@ extern const Command command_modes;
 extern const Command command_view;
 extern const Command command_report;
 extern const Command command_picture;
+extern const Command command_mesh;

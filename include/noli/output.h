@@ -7,6 +7,8 @@
 /// one lock. A host that calls HDF5 in another thread at the same time needs a thread-safe HDF5.
 #pragma once
 
+#include "noli/repair.h"
+#include "noli/scene.h"
 #include "noli/sim.h"
 
 #ifdef __cplusplus
@@ -60,6 +62,17 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_report(NoliContext* conte
 /// NOLI_ERROR_IO (an older file at `path` is untouched), NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_text(NoliContext* context, const char* path,
                                                             const char* text);
+
+/// Writes a scene as noli_scene_json does, with the start that a repair of its definition found:
+/// bodies that were only translated, and whose place nothing else in the scene refers to, get
+/// another `translate`; for others the key `start` names a file `NAME_BODY_start.vtk` beside
+/// `path`, which ends in `.json`. The new scene is read and passes noli_sim_check before anything
+/// stays: otherwise no file does. Fails with NOLI_ERROR_IO, NOLI_ERROR_ARGUMENT,
+/// NOLI_ERROR_INTERSECTION when rounding brings defects back, NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_repaired(NoliContext* context,
+                                                                const NoliScene* scene,
+                                                                const NoliRepair* repair,
+                                                                const char* path);
 
 /// Saves every bit of the state of `sim` (all of noli_sim_state_field, the time, the number of
 /// steps and a hash), a description of its model, and a copy of `scene_json` (may be NULL) to an

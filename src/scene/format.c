@@ -434,6 +434,7 @@ OBJECT(
     GROUPED("arrays", arrays, NULL, "Any mesh, given by its vertices and cells."));
 
 static const NoliSceneType mesh_file = {.kind = NOLI_SCENE_TEXT, .what = "the name of a mesh file"};
+static const NoliSceneType start_positions = EITHER(&mesh_file, &places);
 static const NoliSceneType body_mesh = EITHER(&mesh_file, &shape);
 static const NoliSceneType obstacle_mesh = EITHER(&mesh_file, &shape);
 
@@ -634,7 +635,13 @@ OBJECT(
              "shells, segments for rods, points. A shell of tetrahedra is their boundary; rods and "
              "points "
              "of a mesh without segments or points are its edges and vertices."),
-    PLANE_STRAIN, PLACEMENT, FIELD("material", material, "{}", NULL, "Material.", ITS_MEMBERS),
+    PLANE_STRAIN, PLACEMENT,
+    FIELD("start", start_positions, NULL, "m",
+          "Positions at the start, if they are not those of the placed mesh, which stays the rest "
+          "shape and decides what selections contain: a mesh file or a list, with one vertex for "
+          "each vertex in the simulation, of all copies one after another, in world coordinates. "
+          "`noli check --repair` writes such files: docs/repair.md."),
+    FIELD("material", material, "{}", NULL, "Material.", ITS_MEMBERS),
     FIELD("parts", parts, NULL, NULL,
           "Elements of other materials; where several parts have an element, the last one counts."),
     FIELD("shell", shell, NULL, NULL,

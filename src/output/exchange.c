@@ -374,6 +374,36 @@ done:
   return status;
 }
 
+// ---- sequences ----
+
+static NoliStatus write_numbered(NoliExchange* exchange, NoliExchangePutFn* put, int64_t frame,
+                                 float* x) {
+  NoliStatus status = NOLI_OK;
+  NoliFile file = {.descriptor = -1};
+  char* path = NULL;
+  NOLI_TRY(noli_exchange_number(exchange->context, exchange->path, frame, &path));
+  NOLI_TRY(noli_exchange_read_shapes(exchange, frame, x));
+  NOLI_TRY(noli_file_create(exchange->context, path, &file));
+  NOLI_TRY(put(exchange, &file, frame, x));
+  NOLI_TRY(noli_file_commit(&file, false));
+done:
+  noli_file_abandon(&file);
+  noli_free(exchange->context, path);
+  return status;
+}
+
+NoliStatus noli_exchange_write_sequence(NoliExchange* exchange, NoliExchangePutFn* put) {
+  NoliStatus status = NOLI_OK;
+  float* x = NULL;
+  NOLI_NEW(exchange->context, x, 3 * (int64_t)exchange->n_vert);
+  for (int64_t f = 0; f < exchange->n_frames; f++) {
+    NOLI_TRY(write_numbered(exchange, put, f, x));
+  }
+done:
+  noli_free(exchange->context, x);
+  return status;
+}
+
 // ---- the export ----
 
 static void find_up(NoliExchange* exchange) {

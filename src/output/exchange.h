@@ -97,6 +97,15 @@ float noli_exchange_linear(float component);
 NOLI_WARN_UNUSED NoliStatus noli_exchange_number(NoliContext* context, const char* pattern,
                                                  int64_t frame, char** path);
 
+// Writes the content of the file of a frame, of which x (exchange->n_vert x 3) are the positions of
+// all shapes.
+typedef NoliStatus NoliExchangePutFn(const NoliExchange* exchange, NoliFile* file, int64_t frame,
+                                     const float* x);
+
+// Writes a file for each frame, one after the other.
+NOLI_WARN_UNUSED NoliStatus noli_exchange_write_sequence(NoliExchange* exchange,
+                                                         NoliExchangePutFn* put);
+
 // exchange->path with another ending instead of its suffix, and of a place for a number: owned by
 // the caller.
 NOLI_WARN_UNUSED NoliStatus noli_exchange_beside(const NoliExchange* exchange, const char* ending,

@@ -94,36 +94,24 @@ done:
   return status;
 }
 
-static NoliStatus write_frame(NoliExchange* exchange, int64_t frame, float* x) {
+static NoliStatus put_frame(const NoliExchange* exchange, NoliFile* file, int64_t frame,
+                            const float* x) {
   NoliStatus status = NOLI_OK;
-  NoliFile file = {.descriptor = -1};
-  char* path = NULL;
-  NOLI_TRY(noli_exchange_number(exchange->context, exchange->path, frame, &path));
-  NOLI_TRY(noli_exchange_read_shapes(exchange, frame, x));
-  NOLI_TRY(noli_file_create(exchange->context, path, &file));
-  NOLI_TRY(noli_obj_put_head(exchange, &file));
-  NOLI_TRY(noli_file_print(&file, "# time %.17g s\n", noli_exchange_time(exchange, frame)));
+  NOLI_TRY(noli_obj_put_head(exchange, file));
+  NOLI_TRY(noli_file_print(file, "# time %.17g s\n", noli_exchange_time(exchange, frame)));
   for (int32_t s = 0; s < exchange->n_shapes; s++) {
     int64_t first = exchange->shape[s].first;
-    NOLI_TRY(noli_obj_put_shape(exchange, &file, s, x + 3 * first, first));
+    NOLI_TRY(noli_obj_put_shape(exchange, file, s, x + 3 * first, first));
   }
-  NOLI_TRY(noli_file_commit(&file, false));
 done:
-  noli_file_abandon(&file);
-  noli_free(exchange->context, path);
   return status;
 }
 
 static NoliStatus write_obj(NoliExchange* exchange) {
   NoliStatus status = NOLI_OK;
-  float* x = NULL;
-  NOLI_NEW(exchange->context, x, 3 * (int64_t)exchange->n_vert);
   NOLI_TRY(noli_obj_write_materials(exchange));
-  for (int64_t f = 0; f < exchange->n_frames; f++) {
-    NOLI_TRY(write_frame(exchange, f, x));
-  }
+  NOLI_TRY(noli_exchange_write_sequence(exchange, put_frame));
 done:
-  noli_free(exchange->context, x);
   return status;
 }
 

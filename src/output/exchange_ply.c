@@ -7,9 +7,10 @@
 
 #include <math.h>
 
-static NoliStatus put_vertices(const NoliExchange* exchange, NoliFile* file, const float* x,
-                               float* normal) {
+static NoliStatus put_vertices(const NoliExchange* exchange, NoliFile* file, const float* x) {
   NoliStatus status = NOLI_OK;
+  float* normal = NULL;
+  NOLI_NEW(exchange->context, normal, 3 * (int64_t)exchange->n_vert);
   for (int32_t s = 0; s < exchange->n_shapes; s++) {
     const NoliShape* shape = &exchange->shape[s];
     const float* own = x + 3 * (int64_t)shape->first;
@@ -27,6 +28,7 @@ static NoliStatus put_vertices(const NoliExchange* exchange, NoliFile* file, con
     }
   }
 done:
+  noli_free(exchange->context, normal);
   return status;
 }
 
@@ -88,36 +90,19 @@ done:
   return status;
 }
 
-static NoliStatus write_frame(NoliExchange* exchange, int64_t frame, float* x, float* normal) {
+static NoliStatus put_frame(const NoliExchange* exchange, NoliFile* file, int64_t frame,
+                            const float* x) {
   NoliStatus status = NOLI_OK;
-  NoliFile file = {.descriptor = -1};
-  char* path = NULL;
-  NOLI_TRY(noli_exchange_number(exchange->context, exchange->path, frame, &path));
-  NOLI_TRY(noli_exchange_read_shapes(exchange, frame, x));
-  NOLI_TRY(noli_file_create(exchange->context, path, &file));
-  NOLI_TRY(put_header(exchange, &file, frame));
-  NOLI_TRY(put_vertices(exchange, &file, x, normal));
-  NOLI_TRY(put_primitives(exchange, &file, NOLI_SHAPE_TRIANGLES));
-  NOLI_TRY(put_primitives(exchange, &file, NOLI_SHAPE_SEGMENTS));
-  NOLI_TRY(noli_file_commit(&file, false));
+  NOLI_TRY(put_header(exchange, file, frame));
+  NOLI_TRY(put_vertices(exchange, file, x));
+  NOLI_TRY(put_primitives(exchange, file, NOLI_SHAPE_TRIANGLES));
+  NOLI_TRY(put_primitives(exchange, file, NOLI_SHAPE_SEGMENTS));
 done:
-  noli_file_abandon(&file);
-  noli_free(exchange->context, path);
   return status;
 }
 
 static NoliStatus write_ply(NoliExchange* exchange) {
-  NoliStatus status = NOLI_OK;
-  float *x = NULL, *normal = NULL;
-  NOLI_NEW(exchange->context, x, 3 * (int64_t)exchange->n_vert);
-  NOLI_NEW(exchange->context, normal, 3 * (int64_t)exchange->n_vert);
-  for (int64_t f = 0; f < exchange->n_frames; f++) {
-    NOLI_TRY(write_frame(exchange, f, x, normal));
-  }
-done:
-  noli_free(exchange->context, x);
-  noli_free(exchange->context, normal);
-  return status;
+  return noli_exchange_write_sequence(exchange, put_frame);
 }
 
 const NoliExchangeFormat noli_exchange_ply = {

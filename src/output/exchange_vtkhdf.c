@@ -37,36 +37,18 @@ typedef struct Vtkhdf {
   NOLI_ARRAY(Column) columns;
 } Vtkhdf;
 
-static hid_t stored_type(NoliFrameType type) {
-  switch (type) {
-  case NOLI_FRAME_FLOAT64:
-    return H5T_IEEE_F64LE;
-  case NOLI_FRAME_FLOAT32:
-    return H5T_IEEE_F32LE;
-  case NOLI_FRAME_INT64:
-    return H5T_STD_I64LE;
-  case NOLI_FRAME_INT32:
-    return H5T_STD_I32LE;
-  case NOLI_FRAME_UINT8:
-    return H5T_STD_U8LE;
-  }
-  return NO_ID;
-}
+enum { STORED, HELD };
 
-static hid_t held_type(NoliFrameType type) {
-  switch (type) {
-  case NOLI_FRAME_FLOAT64:
-    return H5T_NATIVE_DOUBLE;
-  case NOLI_FRAME_FLOAT32:
-    return H5T_NATIVE_FLOAT;
-  case NOLI_FRAME_INT64:
-    return H5T_NATIVE_INT64;
-  case NOLI_FRAME_INT32:
-    return H5T_NATIVE_INT32;
-  case NOLI_FRAME_UINT8:
-    return H5T_NATIVE_UINT8;
-  }
-  return NO_ID;
+// The type of numbers in the file or in memory. Those of HDF5 are no constants.
+static hid_t number_type(NoliFrameType type, int where) {
+  const hid_t types[][2] = {
+      [NOLI_FRAME_FLOAT64] = {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE},
+      [NOLI_FRAME_FLOAT32] = {H5T_IEEE_F32LE, H5T_NATIVE_FLOAT},
+      [NOLI_FRAME_INT64] = {H5T_STD_I64LE, H5T_NATIVE_INT64},
+      [NOLI_FRAME_INT32] = {H5T_STD_I32LE, H5T_NATIVE_INT32},
+      [NOLI_FRAME_UINT8] = {H5T_STD_U8LE, H5T_NATIVE_UINT8},
+  };
+  return types[type][where];
 }
 
 static NoliStatus fail_hdf5(const Vtkhdf* vtkhdf) {
@@ -112,9 +94,10 @@ static hid_t create_growing(hid_t group, const char* name, NoliFrameType type, i
   hid_t space = H5Screate_simple(rank, none, most);
   hid_t properties =
       chunk_properties(rank, (hsize_t)width, n_rows, width * noli_frame_type_size(type));
-  hid_t dataset = space >= 0 && properties >= 0 ? H5Dcreate2(group, name, stored_type(type), space,
-                                                             H5P_DEFAULT, properties, H5P_DEFAULT)
-                                                : NO_ID;
+  hid_t dataset = space >= 0 && properties >= 0
+                      ? H5Dcreate2(group, name, number_type(type, STORED), space, H5P_DEFAULT,
+                                   properties, H5P_DEFAULT)
+                      : NO_ID;
   noli_hdf5_close(properties, H5Pclose);
   noli_hdf5_close(space, H5Sclose);
   return dataset;
@@ -133,7 +116,7 @@ static bool append_rows(hid_t dataset, NoliFrameType type, int32_t width, int64_
   hid_t here = H5Screate_simple(rank, count, NULL);
   written = there >= 0 && here >= 0 &&
             H5Sselect_hyperslab(there, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
-            H5Dwrite(dataset, held_type(type), here, there, H5P_DEFAULT, data) >= 0;
+            H5Dwrite(dataset, number_type(type, HELD), here, there, H5P_DEFAULT, data) >= 0;
   noli_hdf5_close(here, H5Sclose);
   noli_hdf5_close(there, H5Sclose);
   return written;

@@ -17,6 +17,7 @@ static const struct {
     {"stopping", validate_stopping},
     {"wedge", validate_wedge},
     {"punch", validate_punch},
+    {"patch", validate_patch},
     {"bar", validate_bar},
     {"restitution", validate_restitution},
     {"energy", validate_energy},

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 void set(Settings* settings, const char* path, const char* format, ...) {
@@ -117,4 +118,16 @@ NoliPairForce run_pair(Run* run, int32_t a, int32_t b) {
 
 double order_of(double h, double error, double finer_h, double finer_error) {
   return log(error / finer_error) / log(h / finer_h);
+}
+
+bool run_mean_stress(Run* run, double* stress) {
+  int32_t n = noli_sim_tet_count(run->sim);
+  NoliStress* all = malloc(sizeof *all * (size_t)n);
+  bool good = all != NULL && noli_sim_stresses(run->sim, all) == NOLI_OK;
+  *stress = 0.0;
+  for (int32_t t = 0; good && t < n; t++) {
+    *stress += all[t].first_piola[0] / n;
+  }
+  free(all);
+  return good;
 }

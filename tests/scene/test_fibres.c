@@ -109,6 +109,65 @@ static void stress_is_that_of_the_formula(void** state) {
   }
 }
 
+// A simulation keeps its fibres when the caller's change, in clones and when materials change: the
+// same material again changes no bit of what follows.
+static void simulations_own_their_fibres(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = read_scene(
+      context,
+      "{'time': {'step': 0.01, 'steps': 3}, 'contact': {'enabled': false}, 'bodies': [{"
+      "'name': 'bar', 'mesh': " BOX ", 'material': {'damping': 0.01, 'young': 1e4, 'fibre':"
+      "{'direction': [1, 'Y', 0], 'k1': 1e5}}, 'parts': [{'select': {'side': '+y', 'depth': 0.4},"
+      "'material': {'young': 2e4}}]}], 'prescribed': [{'body': 'bar', 'select':"
+      "{'side': '-x'}, 'motion': {'displacement': ['-t', 0, 0]}}]}");
+  NoliSim *sim[4] = {NULL}, *clone = NULL;
+  NoliSimDef def = *noli_scene_sim_def(scene);
+  NoliBodyDef body = def.bodies[0];
+  NoliPartDef part_def = body.parts[0];
+  size_t size = NOLI_FIBRE_VALUES * sizeof(double);
+  size_t sizes[] = {size * (size_t)body.mesh->n_tet, size * (size_t)part_def.n_element};
+  double *of_body = malloc(sizes[0]), *of_part = malloc(sizes[1]);
+  memcpy(of_body, body.fields.fibre, sizes[0]);
+  memcpy(of_part, part_def.fields.fibre, sizes[1]);
+  body.fields.fibre = of_body;
+  part_def.fields.fibre = of_part;
+  body.parts = &part_def;
+  def.bodies = &body;
+  for (int k = 0; k < 3; k++) {
+    ASSERT_OK(noli_sim_create(context, &def, &sim[k]));
+  }
+  memset(of_body, 0, sizes[0]);
+  memset(of_part, 0, sizes[1]);
+  // one without fibres, whose result must differ
+  body.fields.fibre = part_def.fields.fibre = NULL;
+  ASSERT_OK(noli_sim_create(context, &def, &sim[3]));
+
+  ASSERT_OK(noli_sim_clone(sim[1], context, &clone));
+  noli_sim_destroy(&sim[1]);
+  sim[1] = clone;
+  for (int32_t part = NOLI_NULL_INDEX; part <= 0; part++) {
+    NoliMaterialDef material;
+    ASSERT_OK(noli_sim_material(sim[2], 0, part, &material));
+    ASSERT_OK(noli_sim_set_material(sim[2], 0, part, &material));
+  }
+  uint64_t hash[4];
+  for (int k = 0; k < 4; k++) {
+    for (int i = 0; i < 3; i++) {
+      ASSERT_OK(noli_sim_step(sim[k], NULL));
+    }
+    hash[k] = noli_sim_state_hash(sim[k]);
+    noli_sim_destroy(&sim[k]);
+  }
+  assert_true(hash[1] == hash[0]);
+  assert_true(hash[2] == hash[0]);
+  assert_true(hash[3] != hash[0]);
+  free(of_body);
+  free(of_part);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
 static void refuse(const char* text, const char* message) {
   NoliContext* context = test_context(1);
   NoliScene* scene = NULL;
@@ -174,6 +233,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_depend_on_the_place),
       cmocka_unit_test(stress_is_that_of_the_formula),
+      cmocka_unit_test(simulations_own_their_fibres),
       cmocka_unit_test(bad_input_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,3 +134,15 @@ int32_t* run_nodes(const NoliSim* sim, int32_t body, int axis, double value, dou
   }
   return node;
 }
+
+bool run_mean_stress(Run* run, double* stress) {
+  int32_t n = noli_sim_tet_count(run->sim);
+  NoliStress* all = malloc(sizeof *all * (size_t)n);
+  bool good = all != NULL && noli_sim_stresses(run->sim, all) == NOLI_OK;
+  *stress = 0.0;
+  for (int32_t t = 0; good && t < n; t++) {
+    *stress += all[t].first_piola[0] / n;
+  }
+  free(all);
+  return good;
+}

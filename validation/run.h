@@ -47,3 +47,6 @@ int32_t* run_nodes(const NoliSim* sim, int32_t body, int axis, double value, dou
 NoliPairForce run_pair(Run* run, int32_t a, int32_t b);
 // Order of the error between two mesh sizes or time steps.
 double order_of(double h, double error, double finer_h, double finer_error);
+
+// The mean over all tetrahedra of P_xx, Pa.
+bool run_mean_stress(Run* run, double* stress);

@@ -249,7 +249,8 @@ typedef struct NoliMaterialFields {
   const double* young;
   const double* poisson;
   const double* density;
-  const double* reserved[2];
+  const double* fibre;
+  const double* reserved[1];
 } NoliMaterialFields;
 typedef struct NoliPartDef {
   const int32_t* element;

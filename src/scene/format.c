@@ -461,6 +461,19 @@ OBJECT(copies, "copies", NOLI_SCENE_ANY,
         "thickness, triangles in a plane z = const. See docs/plane_strain.md.",                    \
         INTO(NoliBodyDef, plane_strain))
 
+OBJECT(fibre, "fibre", NOLI_SCENE_ANY,
+       REQUIRED("direction", expressions, NULL,
+                "At rest, in the axes of the scene, of any length; expressions in X, Y, Z are "
+                "evaluated at the centre of each element."),
+       REQUIRED("k1", expression, "Pa",
+                "A quarter of the modulus of the fibres at small tension; 0: none."),
+       FIELD("k2", expression, "0", NULL,
+             "Growth of their stiffness with the stretch: the energy is "
+             "`k1 / (2 k2) (exp(k2 (I4 - 1)^2) - 1)`."));
+#define FIBRE                                                                                      \
+  FIELD("fibre", fibre, NULL, NULL,                                                                \
+        "Fibres of one direction in a solid, which bear tension only. See docs/materials.md.")
+
 OBJECT(material, "material", NOLI_SCENE_ANY,
        FIELD("law", law, "\"neo_hookean\"", NULL, "Hyperelastic law.",
              INTO(NoliBodyDef, material.law)),
@@ -480,6 +493,7 @@ OBJECT(material, "material", NOLI_SCENE_ANY,
        FIELD("bulk", material_number, NULL, "Pa",
              "Laws `ogden` and `mooney_rivlin` with their parameters: the bulk modulus at rest; "
              "replaces `poisson`."),
+       FIBRE,
        FIELD("density", material_field, "1000", "kg/m^3", "Density at rest.",
              INTO(NoliBodyDef, material.density)),
        FIELD("damping", not_negative, "0", "s",
@@ -618,7 +632,7 @@ OBJECT(part_material, "part_material", NOLI_SCENE_ANY,
              "Law `ogden`: up to three pairs of shear modulus, Pa, and exponent."),
        FIELD("c10", number, NULL, "Pa", "Law `mooney_rivlin`."),
        FIELD("c01", number, NULL, "Pa", "Law `mooney_rivlin`."),
-       FIELD("bulk", material_number, NULL, "Pa", "Bulk modulus at rest of these laws."));
+       FIELD("bulk", material_number, NULL, "Pa", "Bulk modulus at rest of these laws."), FIBRE);
 OBJECT(part, "part", NOLI_SCENE_ANY,
        REQUIRED("select", element_selection, NULL,
                 "Which elements, by their place at the start; a list is a union."),

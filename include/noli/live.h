@@ -172,6 +172,16 @@ static inline NOLI_WARN_UNUSED NoliStatus noli_sim_energies(NoliSim* sim, NoliEn
   return noli_sim_energies_sized(sim, energies, sizeof *energies);
 }
 
+/// Energies of each body at the present state, J, (n_bodies) each; NULL: not wanted. Those of
+/// obstacles are 0. Sums over the bodies are those of NoliEnergies. Fails with NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_body_energies(NoliSim* sim, double* kinetic,
+                                                            double* elastic, double* gravity);
+/// The same by vertex, (n_vert) each: all nodes of an element have the same share of its energy,
+/// and both ends of a segment half of what its angle has. With elements of higher order, shares of
+/// kinetic energy may be negative. Fails with NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_nodal_energies(NoliSim* sim, double* kinetic,
+                                                             double* elastic, double* gravity);
+
 /// Inertia and motion of a body at the present state.
 typedef struct NoliBodyState {
   double mass;                ///< kg; 0 of obstacles, as all that follows but the centre

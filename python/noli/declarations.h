@@ -687,6 +687,8 @@ typedef struct NoliEnergies {
   double contact;
 } NoliEnergies;
 NoliStatus noli_sim_energies_sized(NoliSim* sim, NoliEnergies* energies, size_t size);
+NoliStatus noli_sim_body_energies(NoliSim* sim, double* kinetic, double* elastic, double* gravity);
+NoliStatus noli_sim_nodal_energies(NoliSim* sim, double* kinetic, double* elastic, double* gravity);
 typedef struct NoliBodyState {
   double mass;
   double rest_volume;

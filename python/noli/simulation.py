@@ -551,6 +551,19 @@ class Simulation:
         """Energies of the present state, J."""
         return self._result("Energies", lib.noli_sim_energies_sized)
 
+    def body_energies(self) -> dict[str, np.ndarray]:
+        """Kinetic, elastic and gravity energy of each body at the present state, J, (n_bodies) each."""
+        return self._shares(lib.noli_sim_body_energies, lib.noli_sim_body_count(self.c))
+
+    def nodal_energies(self) -> dict[str, np.ndarray]:
+        """Shares of the vertices in the same energies, J, (vertex_count) each."""
+        return self._shares(lib.noli_sim_nodal_energies, self.vertex_count)
+
+    def _shares(self, function, count) -> dict[str, np.ndarray]:
+        shares = {name: np.empty(count) for name in ("kinetic", "elastic", "gravity")}
+        self._call(function, self.c, *(pointer_to(share, "double*") for share in shares.values()))
+        return shares
+
     def body_state(self, body: str | int) -> results.BodyState:
         """Mass, centre, inertia, momentum and spin of a body."""
         return self._result("BodyState", lib.noli_sim_body_state_sized, self._body(body))

@@ -315,6 +315,12 @@ class Results(unittest.TestCase):
         sim.step()
         energies = sim.energies()
         self.assertAlmostEqual(energies.kinetic, 0.5 * 0.0980665**2, places=6)
+        # the cube has all of it, the floor nothing
+        by_body, shares = sim.body_energies(), sim.nodal_energies()
+        for name in ("kinetic", "elastic", "gravity"):
+            np.testing.assert_allclose(by_body[name][0], getattr(energies, name), rtol=1e-12, atol=1e-15)
+            np.testing.assert_allclose(shares[name].sum(), by_body[name].sum(), rtol=1e-12, atol=1e-15)
+            self.assertEqual(shares[name].shape, (sim.vertex_count,))
 
     def test_modes(self):
         sim = noli.Simulation(beam({"hold": True}, bodies=[

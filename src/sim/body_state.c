@@ -1,4 +1,4 @@
-// Energies, inertia and wrenches of bodies at the current state. noli/live.h
+// Inertia and wrenches of bodies at the current state. noli/live.h
 #include "sim/conditions.h"
 #include "sim/simulation.h"
 
@@ -12,33 +12,6 @@
 // Principal moments of inertia below this fraction of the largest one count as zero: a straight
 // line of nodes has no inertia about its own axis.
 #define SMALLEST_MOMENT 1e-12
-
-NoliStatus noli_sim_energies_sized(NoliSim* sim, NoliEnergies* energies, size_t size) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && energies != NULL);
-  const NoliProblem* problem = &sim->model->problem;
-  int32_t n_threads = sim->stage->n_threads;
-  NoliEnergies own = {.kinetic = noli_problem_kinetic_energy(problem, sim->state.v, n_threads)};
-
-  // of elements and regions
-  for (int32_t i = 0; i < problem->n_block; i++) {
-    own.elastic += noli_block_elastic_energy(&problem->block[i], sim->state.x, n_threads);
-  }
-  noli_volume_states(&problem->volumes, sim->state.x, n_threads, sim->volume_state);
-  for (int32_t r = 0; r < problem->volumes.n_region; r++) {
-    own.volume += sim->volume_state[r].energy;
-  }
-
-  // in the field of gravity
-  NoliVec3 gravity = noli_load3(sim->model->gravity);
-  for (int32_t i = 0; i < problem->n_inertial; i++) {
-    int64_t node = problem->inertial[i];
-    own.gravity -= problem->weight[node] * noli_dot3(gravity, noli_load3(&sim->state.x[3 * node]));
-  }
-  const NoliStepReport* report = noli_sim_last_report(sim);
-  own.contact = report != NULL ? report->contact_energy : 0.0;
-  noli_sized_give(energies, size, &own, sizeof own);
-  return NOLI_OK;
-}
 
 // Mass and centre of a body; of an obstacle the mean of its vertices.
 static NoliVec3 centre_of(const NoliSim* sim, int32_t body, double* mass) {

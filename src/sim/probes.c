@@ -35,6 +35,11 @@ static const NoliProbeQuantity quantities[] = {
      true},
     {"contact_pressure", "Pa, normal force over area.", NOLI_PROBE_CONTACT_PRESSURE, 0, 1, scalar,
      false},
+    {"kinetic_energy", "J, by default of all vertices.", NOLI_PROBE_KINETIC_ENERGY, 0, 1, scalar,
+     true},
+    {"elastic_energy", "J, likewise.", NOLI_PROBE_ELASTIC_ENERGY, 0, 1, scalar, true},
+    {"gravity_energy", "J, likewise, 0 at the origin.", NOLI_PROBE_GRAVITY_ENERGY, 0, 1, scalar,
+     true},
     {"stress", "Pa, Cauchy stress.", STRESS_MEMBER(cauchy), 6, tensor, false},
     {"principal_stress", "Pa, the largest first.", STRESS_MEMBER(principal), 3, principal, false},
     {"von_mises", "Pa, equivalent stress.", STRESS_MEMBER(von_mises), 1, scalar, false},
@@ -102,7 +107,7 @@ static NoliStatus copy_vertices(NoliContext* context, const NoliModel* model,
                                 const NoliProbeDef* def, NoliProbe* probe) {
   NoliStatus status = NOLI_OK;
   int32_t first = model->vert_first[def->body], n_all = model->vert_first[def->body + 1] - first;
-  // angles of rods, the last nodes of a body, have no place
+  // angles of rods, the last nodes of a body, have no place; ends of segments have their energies
   n_all -= noli_model_angle_count(model, def->body);
   NOLI_CHECK(context, def->node == NULL || def->n_node > 0, NOLI_ERROR_ARGUMENT,
              "probe \"%s\": no vertices of body \"%s\" are selected", def->name,
@@ -145,9 +150,9 @@ static NoliStatus copy_probe(NoliContext* context, const NoliModel* model, const
   probe->name = noli_strdup(context, def->name);
   NOLI_CHECK(context, probe->name != NULL, NOLI_ERROR_MEMORY, "out of memory");
   int32_t reduction = noli_choice_find(NOLI_CHOICE_PROBE_REDUCTION, def->reduction);
-  probe->reduction = def->reduction != NULL      ? (NoliProbeReduction)reduction
-                     : probe->quantity->is_force ? NOLI_PROBE_SUM
-                                                 : NOLI_PROBE_MEAN;
+  probe->reduction = def->reduction != NULL    ? (NoliProbeReduction)reduction
+                     : probe->quantity->is_sum ? NOLI_PROBE_SUM
+                                               : NOLI_PROBE_MEAN;
   NOLI_TRY(copy_vertices(context, model, def, probe));
 done:
   return status;
@@ -211,6 +216,18 @@ done:
   return status;
 }
 
+static NoliStatus take_kinetic_energies(NoliSim* sim, double* values) {
+  return noli_sim_nodal_energies(sim, values, NULL, NULL);
+}
+
+static NoliStatus take_elastic_energies(NoliSim* sim, double* values) {
+  return noli_sim_nodal_energies(sim, NULL, values, NULL);
+}
+
+static NoliStatus take_gravity_energies(NoliSim* sim, double* values) {
+  return noli_sim_nodal_energies(sim, NULL, NULL, values);
+}
+
 static NoliStatus take_stresses(NoliSim* sim, double* values) {
   return noli_sim_nodal_stresses(sim, (NoliStress*)(void*)values);
 }
@@ -229,6 +246,9 @@ static const struct {
     [NOLI_PROBE_FRICTION_FORCE] = {3, noli_sim_friction_forces},
     [NOLI_PROBE_REACTION] = {3, noli_sim_reaction_forces},
     [NOLI_PROBE_CONTACT_PRESSURE] = {1, take_pressures},
+    [NOLI_PROBE_KINETIC_ENERGY] = {1, take_kinetic_energies},
+    [NOLI_PROBE_ELASTIC_ENERGY] = {1, take_elastic_energies},
+    [NOLI_PROBE_GRAVITY_ENERGY] = {1, take_gravity_energies},
     [NOLI_PROBE_STRESS] = {STRESS_SIZE, take_stresses},
 };
 

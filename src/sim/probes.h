@@ -14,6 +14,9 @@ typedef enum NoliProbeSource {
   NOLI_PROBE_FRICTION_FORCE,
   NOLI_PROBE_REACTION,
   NOLI_PROBE_CONTACT_PRESSURE,
+  NOLI_PROBE_KINETIC_ENERGY,
+  NOLI_PROBE_ELASTIC_ENERGY,
+  NOLI_PROBE_GRAVITY_ENERGY,
   NOLI_PROBE_STRESS, // a NoliStress
   NOLI_PROBE_N_SOURCES
 } NoliProbeSource;
@@ -25,7 +28,7 @@ typedef struct NoliProbeQuantity {
   int32_t offset; // of its first component, in doubles
   int32_t n_components;
   const char* const* suffix; // (n_components) what the names of columns end with
-  bool is_force;             // sums by default
+  bool is_sum;               // reduced to the sum by default
 } NoliProbeQuantity;
 
 // In the order of their names, noli_probe_reductions.

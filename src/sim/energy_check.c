@@ -10,8 +10,10 @@
 // fraction: all parts of a divided step together, or each would add to the excess.
 #define MARGIN 0.25
 // The same if the integrator carries forces or changes of velocity over from step to step, so that
-// contact excites it: BDF2 adds half of a jump again over the following steps.
-#define MARGIN_OF_PAST 0.05
+// contact excites it: BDF2 adds half of a jump again over the following steps. And with
+// constraints, which settle to 1 % of the motion in a step, not of its energy: 1 in 10 impacts of
+// stiff bodies in long steps gained 6 to 20 %.
+#define SMALL_MARGIN 0.05
 
 // Kinetic energy, J, at the speed that solvers do not resolve.
 static double unresolved_energy(const NoliSim* sim) {
@@ -137,7 +139,8 @@ static double margin_of(const NoliSim* sim) {
                                            3 * (size_t)prescribed->n * sizeof(double)) != 0;
   bool carries =
       noli_integrator_needs_force(sim->rule) || (noli_integrator_needs_before(sim->rule) && !moved);
-  return carries ? MARGIN_OF_PAST : MARGIN;
+  bool constrained = noli_stage_constraints(sim->stage) != NULL;
+  return carries || constrained ? SMALL_MARGIN : MARGIN;
 }
 
 NoliStatus noli_sim_check_energy(NoliSim* sim) {

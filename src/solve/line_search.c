@@ -72,6 +72,7 @@ done:
 NoliStatus noli_line_search(NoliStage* stage, double alpha_max, NoliLineSearch* search) {
   NoliStatus status = NOLI_OK;
   double slope = slope_along(stage, stage->gradient), alpha = fmin(alpha_max, 1.0);
+  double contact = noli_stage_energy_sum(stage, NOLI_ROLE_CONTACT).energy;
   for (int32_t halvings = 0; halvings < MAX_HALVINGS; halvings++, alpha *= 0.5) {
     double change, magnitude;
     NOLI_TRY(try_step(stage, alpha, &change, &magnitude));
@@ -85,11 +86,13 @@ NoliStatus noli_line_search(NoliStage* stage, double alpha_max, NoliLineSearch* 
                              stage->trial->x, !accepted);
     }
     if (accepted) {
-      *search = (NoliLineSearch){alpha, change, seen ? change / (alpha * slope) : 0.0};
+      *search = (NoliLineSearch){
+          .alpha = alpha, .change = change, .linearity = seen ? change / (alpha * slope) : 0.0};
       if (halvings == 0 && alpha_max > 1.0 && seen) {
         NOLI_TRY(extend(stage, alpha_max, slope, search));
       }
       NOLI_TRY(noli_stage_accept(stage));
+      search->released = contact - noli_stage_energy_sum(stage, NOLI_ROLE_CONTACT).energy;
       goto done;
     }
   }

@@ -9,6 +9,7 @@ typedef struct NoliLineSearch {
   double linearity; // change over alpha times the slope: 0.5 if the potential is the quadratic
                     // model of Newton's method, 1 if it is linear: then the step is far too short;
                     // 0: unknown
+  double released;  // decrease of the energy of contact, part of the change
 } NoliLineSearch;
 
 // Halves alpha, from `alpha_max` or 1, until the potential decreases; then the trial point becomes

@@ -14,8 +14,8 @@
 // A shorter step is no progress: surfaces touch, or rounding dominates.
 #define LEAST_ALPHA 1e-14
 
-// Share of the energy of motion and deformation by which the last step of a solve may decrease the
-// potential.
+// Share of the energy of motion and deformation that the last step of a solve may release from
+// contact.
 #define UNSETTLED 0.01
 
 // Relative to the tolerance: a shorter Newton step consists of rounding errors, and so does the
@@ -70,21 +70,20 @@ static bool is_short(const NoliNewtonStat* stat, const NoliStepFilter* filter, b
   return !filter->shortened && length * stat->step_speed < tolerance;
 }
 
-// Whether the last step decreased the potential by little. Where surfaces are much closer than the
-// tolerance, the step that parts them is short even if contact holds an energy of any size.
-static bool is_settled(const NoliStage* stage, double change) {
-  return !stage->time.inertia || -change <= UNSETTLED * (noli_stage_reference_energy(stage) +
-                                                         noli_stage_unresolved_energy(stage));
+// Whether the last step released little energy from contact. Where surfaces are much closer than
+// the tolerance, the step that parts them is short whatever energy contact holds.
+static bool is_settled(const NoliStage* stage, double released) {
+  return !stage->time.inertia || released <= UNSETTLED * (noli_stage_reference_energy(stage) +
+                                                          noli_stage_unresolved_energy(stage));
 }
 
-// Whether the solve ends. With "residual" it ends when the Newton step is short and settled, and
-// friction is resolved.
+// Whether the solve ends. With "residual" it ends when the Newton step is `small`, which is short
+// and settled, and friction is resolved.
 static NoliStatus test_end(NoliStage* stage, double tolerance, const NoliNewtonStat* stat,
-                           bool is_short, double beta, bool* converged) {
+                           bool small, double beta, bool* converged) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  *converged = problem->toi_termination ? beta < problem->toi_tolerance
-                                        : is_short && is_settled(stage, stat->energy_change);
+  *converged = problem->toi_termination ? beta < problem->toi_tolerance : small;
   if (*converged && !problem->toi_termination) {
     NOLI_TRY(noli_friction_solved(stage, tolerance, stat, converged));
   }
@@ -155,9 +154,9 @@ NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool pla
       beta *= stat.step_speed < ROUNDING * tolerance ? 0.0 : 1.0 - fmin(stat.alpha, 1.0);
     }
     stat.beta = beta;
+    bool small = is_short(&stat, &filter, exact, tolerance) && is_settled(stage, search.released);
     bool converged;
-    NOLI_TRY(test_end(stage, tolerance, &stat, is_short(&stat, &filter, exact, tolerance), beta,
-                      &converged));
+    NOLI_TRY(test_end(stage, tolerance, &stat, small, beta, &converged));
     bool changed;
     NOLI_TRY(noli_prescribed_update(stage, converged, &changed));
 

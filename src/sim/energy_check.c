@@ -137,10 +137,9 @@ static double margin_of(const NoliSim* sim) {
   const NoliPrescribed* prescribed = &sim->stage->prescribed;
   bool moved = prescribed->n > 0 && memcmp(prescribed->start, prescribed->target,
                                            3 * (size_t)prescribed->n * sizeof(double)) != 0;
-  bool carries =
-      noli_integrator_needs_force(sim->rule) || (noli_integrator_needs_before(sim->rule) && !moved);
-  bool constrained = noli_stage_constraints(sim->stage) != NULL;
-  return carries || constrained ? SMALL_MARGIN : MARGIN;
+  bool loose =
+      noli_integrator_needs_before(sim->rule) || noli_stage_constraints(sim->stage) != NULL;
+  return noli_integrator_needs_force(sim->rule) || (loose && !moved) ? SMALL_MARGIN : MARGIN;
 }
 
 NoliStatus noli_sim_check_energy(NoliSim* sim) {

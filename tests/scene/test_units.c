@@ -214,8 +214,9 @@ typedef struct Example {
   const char* file;
   int n_steps;
   NoliSceneOverride set; // values with an implicit unit
-  bool chaotic;          // rounding is enough to change it: only equal bits are a valid requirement
-  double last_bits;      // m, by which positions in a unit that is a power of two may differ
+  bool aligned;     // contacts at equal gaps: rounding decides which of them count, without force
+  bool chaotic;     // rounding is enough to change it: only equal bits are a valid requirement
+  double last_bits; // m, by which positions in a unit that is a power of two may differ
 } Example;
 
 static void expect_same(const Example* example) {
@@ -250,7 +251,7 @@ static void expect_same(const Example* example) {
       print_course(units[u].name, &other, n_steps);
     }
     print_message("  %s: off by %.2g m\n", units[u].name, off);
-    assert_true(same && metres.contacts == other.contacts);
+    assert_true(same && (example->aligned || metres.contacts == other.contacts));
     // rounding amplified by contact, far below the tolerance of the last Newton step
     ASSERT_AT_MOST(off, units[u].exact ? example->last_bits : 0.02 * metres.last_step);
     free(other.x);
@@ -300,7 +301,7 @@ static void examples_do_not_depend_on_units(void** state) {
 static void large_examples_do_not_depend_on_units(void** state) {
   (void)state;
   static const Example examples[] = {
-      {.file = "examples/geometric/compactor.json", .n_steps = 1},
+      {.file = "examples/geometric/compactor.json", .n_steps = 1, .aligned = true},
       // steps of up to four times the Newton step, with its last bits
       {.file = "examples/high_order/bending_beam.json", .n_steps = 1, .last_bits = 4e-15},
       // bars that buckle to a side that rounding chooses

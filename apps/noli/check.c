@@ -7,13 +7,24 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { CHECK_OUTPUT, CHECK_REPAIR, CHECK_SETTLE, CHECK_THREADS, CHECK_SET, N_CHECK_OPTIONS };
+enum {
+  CHECK_OUTPUT,
+  CHECK_VIEW,
+  CHECK_REPAIR,
+  CHECK_SETTLE,
+  CHECK_THREADS,
+  CHECK_SET,
+  N_CHECK_OPTIONS
+};
 
 static const Option check_options[] = {
     [CHECK_OUTPUT] = {"output", 'o', OPTION_TEXT, "FILE",
                       "file that shows the defects (default "
-                      "defects.vtu); with --repair or --settle the scene that is written",
+                      "defects.vtu); with --view the page (default check.html); with --repair or "
+                      "--settle the scene that is written",
                       0, 0},
+    [CHECK_VIEW] = {"view", 0, OPTION_FLAG, NULL, "write a page that shows the scene in a browser",
+                    0, 0},
     [CHECK_REPAIR] = {"repair", 0, OPTION_FLAG, NULL,
                       "move bodies apart and write a scene that runs", 0, 0},
     [CHECK_SETTLE] = {"settle", 0, OPTION_FLAG, NULL,
@@ -31,6 +42,7 @@ static int try_to_create(Console* console, NoliContext* context, const NoliSimDe
   return status == NOLI_OK ? EXIT_DONE : console_fail(console, context, status);
 }
 
+// `path`: of the picture of the defects; NULL: there is none.
 static int check_scene(Console* console, NoliContext* context, const NoliScene* scene,
                        const char* path) {
   const NoliSimDef* def = noli_scene_sim_def(scene);
@@ -46,7 +58,8 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
     return console_exit_status(status);
   }
   if (n > 0) {
-    printf("%" PRId64 " initial defects; %s shows them\n", n, path);
+    printf("%" PRId64 " initial defects%s%s%s\n", n, path != NULL ? "; " : "",
+           path != NULL ? path : "", path != NULL ? " shows them" : "");
     return EXIT_BAD_INPUT;
   }
   int exit_status = try_to_create(console, context, def);
@@ -59,6 +72,25 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
            (int)console->n_warnings);
   }
   return exit_status;
+}
+
+// Writes the page; messages about the scene have been printed, so a context of its own is quiet.
+// Returns the status of the check, or that of the page if it cannot be written.
+static int show_scene(Console* console, const NoliScene* scene, const OptionValue* option,
+                      int checked) {
+  NoliContext* quiet = NULL;
+  const char* path = option[CHECK_OUTPUT].given ? option[CHECK_OUTPUT].text : "check.html";
+  NoliStatus status = noli_context_create(NULL, &quiet);
+  if (status == NOLI_OK) {
+    status = noli_output_write_scene_page(quiet, scene, path);
+  }
+  if (status == NOLI_OK) {
+    printf("page: %s (open it in a browser)\n", path);
+  } else {
+    checked = console_fail(console, quiet, status);
+  }
+  noli_context_destroy(&quiet);
+  return checked;
 }
 
 // ---- repair ----
@@ -118,6 +150,9 @@ static int load_and_check(Console* console, const OptionValue* option, const cha
   if (status == NOLI_OK && repairs) {
     exit_status = repair_scene(console, context, scene, option[CHECK_SETTLE].given,
                                option[CHECK_OUTPUT].text);
+  } else if (status == NOLI_OK && option[CHECK_VIEW].given) {
+    exit_status = check_scene(console, context, scene, NULL);
+    exit_status = show_scene(console, scene, option, exit_status);
   } else if (status == NOLI_OK) {
     const char* picture = option[CHECK_OUTPUT].given ? option[CHECK_OUTPUT].text : "defects.vtu";
     exit_status = check_scene(console, context, scene, picture);
@@ -137,6 +172,12 @@ static int check(const Arguments* arguments) {
     console_say(&console, NOLI_LOG_ERROR, "--repair and --settle need -o FILE, the scene to write");
     return EXIT_USAGE;
   }
+  if ((option[CHECK_REPAIR].given || option[CHECK_SETTLE].given) && option[CHECK_VIEW].given) {
+    console_say(
+        &console, NOLI_LOG_ERROR,
+        "--view is of a scene as it is: leave out --repair and --settle, and view what they write");
+    return EXIT_USAGE;
+  }
   int exit_status = overrides_read(&console, &option[CHECK_SET], &overrides);
   if (exit_status == EXIT_DONE) {
     exit_status = load_and_check(&console, option, arguments->argument[0], &overrides);
@@ -154,6 +195,9 @@ const Command command_check = {
         "where surfaces intersect or touch, a body lies inside another one, or an element is\n"
         "inverted, with bodies, vertices, coordinates and distance. Exits with status 2 if it\n"
         "finds an error or defect.\n"
+        "\n"
+        "With --view, writes a page: bodies and obstacles where they start, what is prescribed,\n"
+        "loaded and probed, where motions lead, defects and gaps below the contact distance.\n"
         "\n"
         "With --repair -o NEW.json, bodies that intersect, touch or lie inside each other are\n"
         "moved apart by the smallest motion that is found, first as a whole, then by deforming;\n"

@@ -22,11 +22,11 @@ extern "C" {
 /// `body`, `tag`; in scenes with shells `membrane_force` and `bending_moment` (NoliSheetForces),
 /// with rods `rod_tension`, `rod_bending` and `rod_twist` (NoliRodForces), with twist `rod_angle`
 /// (rad) and `rod_angle_rate` (rad/s), 0 in cells of other bodies. The angles of rods, which the
-/// simulation numbers as nodes, are no points of the grid. Positions are doubles, the other reals floats; blocks are compressed with zlib.
-/// `TimeValue` is the simulated time in seconds. `def` is the definition the simulation was made
-/// from, for the tags of its cells; NULL: tags 0. Fails with NOLI_ERROR_IO (the message has the
-/// path and the reason; an older file at `path` is untouched), NOLI_ERROR_ARGUMENT when `def` does
-/// not fit the simulation, NOLI_ERROR_MEMORY.
+/// simulation numbers as nodes, are no points of the grid. Positions are doubles, the other reals
+/// floats; blocks are compressed with zlib. `TimeValue` is the simulated time in seconds. `def` is
+/// the definition the simulation was made from, for the tags of its cells; NULL: tags 0. Fails with
+/// NOLI_ERROR_IO (the message has the path and the reason; an older file at `path` is untouched),
+/// NOLI_ERROR_ARGUMENT when `def` does not fit the simulation, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim,
                                                            const NoliSimDef* def, const char* path);
 
@@ -40,6 +40,15 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_defects(NoliContext* cont
                                                                const NoliSimDef* def,
                                                                const NoliDefect* defects,
                                                                int64_t n_defects, const char* path);
+
+/// Writes the page of a scene before it runs, also of one that does not start: bodies and obstacles
+/// where they begin, prescribed vertices, loads and probes marked, where obstacles and prescribed
+/// vertices will be after each quarter of the duration, initial defects as noli_sim_check finds
+/// them, and gaps below the contact distance (docs/view.md). Fails with NOLI_ERROR_IO (an older
+/// file at `path` is untouched), NOLI_ERROR_MEMORY, or as noli_sim_check.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_scene_page(NoliContext* context,
+                                                                  const NoliScene* scene,
+                                                                  const char* path);
 
 /// Writes the page of a run: one HTML file that a browser opens from the disk, without server or
 /// network, with the frames, histories, log and scene of the result directory (docs/view.md). Runs

@@ -1,17 +1,14 @@
 // The page and the report of a run: files that a browser opens without server or network. Their
 // sources are in page/; what they find in the file is written here: a description in JSON, the
 // surface, frames in groups, histories and other files as text, each compressed.
-#include "output/page.h"
-
 #include "noli/audit.h"
 #include "noli/output.h"
 #include "noli/live.h"
 #include "noli/version.h"
-#include "output/file.h"
 #include "output/histories.h"
+#include "output/page_file.h"
 #include "output/page_frames.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -27,66 +24,21 @@ typedef struct PageWriter {
   NoliRunReader run;
   NoliPageSurface surface;
   NoliPageGroup group;
-  NoliFile file;
+  NoliPageFile file;
   json_t* groups; // descriptions of those written
   json_t* frames;
   json_t* histories;
-  int32_t n_groups;
 } PageWriter;
-
-// Bytes as an element that the page finds by its name.
-static NoliStatus write_packed(PageWriter* writer, const char* id, const uint8_t* bytes,
-                               int64_t size) {
-  NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_file_print(&writer->file, "<script type=\"text/plain\" id=\"%s\">", id));
-  NOLI_TRY(noli_file_write_base64(&writer->file, bytes, (size_t)size));
-  NOLI_TRY(noli_file_print(&writer->file, "</script>\n"));
-done:
-  return status;
-}
-
-static NoliStatus write_compressed(PageWriter* writer, const char* id, const void* data,
-                                   int64_t size) {
-  NoliStatus status = NOLI_OK;
-  uint8_t* packed = NULL;
-  int64_t n_packed = 0;
-  NOLI_TRY(noli_page_compress(writer->context, data, size, &packed, &n_packed));
-  NOLI_TRY(write_packed(writer, id, packed, n_packed));
-done:
-  noli_free(writer->context, packed);
-  return status;
-}
 
 // ---- frames -------------------------------------------------------------------------------------
 
-static NoliStatus add_json(PageWriter* writer, json_t* array, json_t* made) {
-  NoliStatus status = NOLI_OK;
-  // json_array_append_new fails for NULL
-  NOLI_CHECK(writer->context, json_array_append_new(array, made) == 0, NOLI_ERROR_MEMORY,
-             "out of memory");
-done:
-  return status;
-}
-
 static NoliStatus write_group(PageWriter* writer) {
   NoliStatus status = NOLI_OK;
-  NoliPageGroup* group = &writer->group;
-  char id[24];
-  if (group->n == 0) {
-    goto done;
+  if (writer->group.n > 0) {
+    NOLI_TRY(noli_page_file_group(&writer->file, writer->surface.n_vert, &writer->group,
+                                  writer->groups));
   }
-  snprintf(id, sizeof id, "g%d", (int)writer->n_groups++);
-  NOLI_TRY(noli_page_group_pack(writer->context, writer->surface.n_vert, group));
-  NOLI_TRY(write_packed(writer, id, group->packed.data, group->packed.count));
-  json_t* scale = json_array();
-  for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {
-    NOLI_TRY(add_json(writer, scale, json_real(group->scale[f])));
-  }
-  const double *low = group->low, *high = group->high;
-  NOLI_TRY(add_json(writer, writer->groups,
-                    json_pack("{s:i, s:[f,f,f], s:[f,f,f], s:o}", "n", (int)group->n, "low", low[0],
-                              low[1], low[2], "high", high[0], high[1], high[2], "scale", scale)));
-  group->n = 0;
+  writer->group.n = 0;
 done:
   return status;
 }
@@ -97,8 +49,9 @@ static NoliStatus add_frame(PageWriter* writer, NoliRunFrame listed) {
   NOLI_TRY(noli_run_reader_frame(&writer->run, listed.step, &frame));
   NOLI_TRY(noli_page_group_add(writer->context, &writer->run.layout, &writer->surface, &frame,
                                &writer->group));
-  NOLI_TRY(add_json(writer, writer->frames,
-                    json_pack("{s:I, s:f}", "step", (json_int_t)listed.step, "time", listed.time)));
+  NOLI_TRY(noli_json_append(
+      writer->context, writer->frames,
+      json_pack("{s:I, s:f}", "step", (json_int_t)listed.step, "time", listed.time)));
   if (writer->group.n == NOLI_PAGE_GROUP) {
     NOLI_TRY(write_group(writer));
   }
@@ -149,7 +102,8 @@ static NoliStatus write_surface(PageWriter* writer) {
   for (int32_t i = 0; i < surface->n_vert; i++) {
     *to++ = surface->vertex.data[i];
   }
-  NOLI_TRY(write_compressed(writer, "mesh", numbers, size * (int64_t)sizeof *numbers));
+  NOLI_TRY(
+      noli_page_file_compressed(&writer->file, "mesh", numbers, size * (int64_t)sizeof *numbers));
 done:
   noli_free(writer->context, numbers);
   return status;
@@ -165,7 +119,7 @@ static NoliStatus write_text(PageWriter* writer, const char* name, bool* there) 
   if (*there) {
     NOLI_TRY(noli_file_read(writer->context, path, &text, &size));
     snprintf(id, sizeof id, "file-%s", name);
-    NOLI_TRY(write_compressed(writer, id, text, (int64_t)size));
+    NOLI_TRY(noli_page_file_compressed(&writer->file, id, text, (int64_t)size));
   }
 done:
   noli_free(writer->context, path);
@@ -182,7 +136,8 @@ static NoliStatus write_texts(PageWriter* writer) {
   for (int32_t k = 0; k < NOLI_N_HISTORIES; k++) {
     NOLI_TRY(write_text(writer, noli_histories[k].file, &there));
     if (there) {
-      NOLI_TRY(add_json(writer, writer->histories, json_string(noli_histories[k].file)));
+      NOLI_TRY(noli_json_append(writer->context, writer->histories,
+                                json_string(noli_histories[k].file)));
     }
   }
 done:
@@ -202,16 +157,6 @@ static json_t* bodies_of(const NoliModel* model, const NoliSimDef* def) {
   return bodies;
 }
 
-static json_t* floors_of(const NoliSimDef* def) {
-  json_t* floors = json_array();
-  for (int32_t k = 0; k < def->n_half_spaces; k++) {
-    const double *o = def->half_spaces[k].origin, *n = def->half_spaces[k].normal;
-    json_array_append_new(floors, json_pack("{s:[f,f,f], s:[f,f,f]}", "origin", o[0], o[1], o[2],
-                                            "normal", n[0], n[1], n[2]));
-  }
-  return floors;
-}
-
 static json_t* fields_of(void) {
   json_t* fields = json_array();
   for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {
@@ -223,46 +168,19 @@ static json_t* fields_of(void) {
   return fields;
 }
 
-// No text of the scene may end the element that holds it.
-static NoliStatus write_json(PageWriter* writer, const json_t* root) {
-  NoliStatus status = NOLI_OK;
-  char* text = json_dumps(root, JSON_COMPACT);
-  NOLI_CHECK(writer->context, text != NULL, NOLI_ERROR_MEMORY, "out of memory");
-  NOLI_TRY(noli_file_print(&writer->file, "<script type=\"application/json\" id=\"about\">"));
-  for (const char* from = text; *from != '\0';) {
-    size_t n = strcspn(from, "<");
-    NOLI_TRY(noli_file_write(&writer->file, from, n));
-    from += n;
-    if (*from == '<') {
-      NOLI_TRY(noli_file_print(&writer->file, "\\u003c"));
-      from++;
-    }
-  }
-  NOLI_TRY(noli_file_print(&writer->file, "</script>\n"));
-done:
-  free(text);
-  return status;
-}
-
 // `audit`: what is said of it, taken over; NULL: nothing.
-static NoliStatus write_about(PageWriter* writer, json_t* audit) {
-  NoliStatus status = NOLI_OK;
+static json_t* about_of(const PageWriter* writer, json_t* audit) {
   const NoliRunReader* run = &writer->run;
   const NoliSimDef* def = noli_scene_sim_def(run->scene);
   const double* g = def->gravity;
-  json_t* root = json_pack(
+  return json_pack(
       "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:[f,f,f], s:o, s:o, s:o, s:O, s:O, s:O, s:o*}", "name",
       noli_scene_name(run->scene), "version", noli_version(), "n_nodes", (int)run->layout.n_vert,
       "n_vert", (int)writer->surface.n_vert, "n_triangles", (int)run->layout.n_triangles,
       "n_segments", (int)run->layout.n_segments, "n_points", (int)run->layout.n_points, "gravity",
-      g[0], g[1], g[2], "bodies", bodies_of(run->sim->model, def), "floors", floors_of(def),
+      g[0], g[1], g[2], "bodies", bodies_of(run->sim->model, def), "floors", noli_page_floors(def),
       "fields", fields_of(), "frames", writer->frames, "groups", writer->groups, "histories",
       writer->histories, "audit", audit);
-  NOLI_CHECK(writer->context, root != NULL, NOLI_ERROR_MEMORY, "out of memory");
-  NOLI_TRY(write_json(writer, root));
-done:
-  json_decref(root);
-  return status;
 }
 
 // What the audit of the run found, or why there is none.
@@ -296,16 +214,14 @@ static NoliStatus write_page(NoliContext* context, const char* directory, const 
                        .histories = json_array()};
   NOLI_TRY(noli_run_reader_open(&writer.run));
   NOLI_TRY(noli_page_surface_make(context, &writer.run.layout, &writer.surface));
-  NOLI_TRY(noli_file_create(context, path, &writer.file));
-  NOLI_TRY(noli_file_write(&writer.file, page->head, page->head_size));
+  NOLI_TRY(noli_page_file_begin(context, path, page, &writer.file));
   NOLI_TRY(write_surface(&writer));
   NOLI_TRY(write_frames(&writer, most_frames));
   NOLI_TRY(write_texts(&writer));
-  NOLI_TRY(write_about(&writer, audited ? audit_of(context, directory) : NULL));
-  NOLI_TRY(noli_file_write(&writer.file, page->tail, page->tail_size));
-  NOLI_TRY(noli_file_commit(&writer.file, false));
+  NOLI_TRY(noli_page_file_end(&writer.file,
+                              about_of(&writer, audited ? audit_of(context, directory) : NULL)));
 done:
-  noli_file_abandon(&writer.file);
+  noli_page_file_abandon(&writer.file);
   noli_page_surface_free(context, &writer.surface);
   noli_page_group_free(context, &writer.group);
   noli_run_reader_close(&writer.run);

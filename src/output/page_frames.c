@@ -100,7 +100,21 @@ static void take_field(const NoliFrameLayout* layout, const NoliPageSurface* sur
   }
 }
 
-static void widen(NoliPageGroup* group, const double* x, int32_t n_vert) {
+// The positions of a frame that is to be added; begins the group where it is the first one.
+static NoliStatus new_positions(NoliContext* context, int64_t n_vert, NoliPageGroup* group,
+                                double** x) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_array_reserve(context, &group->x, NOLI_PAGE_GROUP * 3 * n_vert));
+  for (int32_t c = 0; c < 3 && group->n == 0; c++) {
+    group->low[c] = (double)INFINITY;
+    group->high[c] = -(double)INFINITY;
+  }
+  *x = group->x.data + group->n * 3 * n_vert;
+done:
+  return status;
+}
+
+static void widen(NoliPageGroup* group, const double* x, int64_t n_vert) {
   for (int64_t i = 0; i < n_vert; i++) {
     for (int32_t c = 0; c < 3; c++) {
       group->low[c] = fmin(group->low[c], x[3 * i + c]);
@@ -109,40 +123,47 @@ static void widen(NoliPageGroup* group, const double* x, int32_t n_vert) {
   }
 }
 
+NoliStatus noli_page_group_add_positions(NoliContext* context, int32_t n_vert, const double* x,
+                                         NoliPageGroup* group) {
+  NoliStatus status = NOLI_OK;
+  double* to = NULL;
+  NOLI_TRY(new_positions(context, n_vert, group, &to));
+  memcpy(to, x, 3 * (size_t)n_vert * sizeof *x);
+  widen(group, to, n_vert);
+  group->n++;
+done:
+  return status;
+}
+
 NoliStatus noli_page_group_add(NoliContext* context, const NoliFrameLayout* layout,
                                const NoliPageSurface* surface, const NoliReadFrame* frame,
                                NoliPageGroup* group) {
   NoliStatus status = NOLI_OK;
   int64_t n_vert = surface->n_vert;
+  double* x = NULL;
   const NoliReadArray* points =
       noli_read_frame_find(frame, "Points", "Points", NOLI_FRAME_FLOAT64, 3, layout->n_vert);
   NOLI_TRY(noli_array_reserve(context, &group->weight, n_vert));
-  NOLI_TRY(noli_array_reserve(context, &group->x, NOLI_PAGE_GROUP * 3 * n_vert));
   for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {
     NOLI_TRY(noli_array_reserve(context, &group->value[f],
                                 NOLI_PAGE_GROUP * noli_page_fields[f].n_components * n_vert));
   }
-  if (group->n == 0) {
-    for (int32_t c = 0; c < 3; c++) {
-      group->low[c] = (double)INFINITY;
-      group->high[c] = -(double)INFINITY;
-    }
-    memset(group->scale, 0, sizeof group->scale);
-  }
+  NOLI_TRY(new_positions(context, n_vert, group, &x));
 
   // positions
   const double* from = points->data;
-  double* x = group->x.data + group->n * 3 * n_vert;
   for (int64_t i = 0; i < n_vert; i++) {
     memcpy(x + 3 * i, from + 3 * (int64_t)surface->vertex.data[i], 3 * sizeof *x);
   }
-  widen(group, x, surface->n_vert);
+  widen(group, x, n_vert);
 
   // fields
+  group->n_fields = NOLI_PAGE_FIELDS;
   for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {
     int64_t size = noli_page_fields[f].n_components * n_vert;
     float* value = group->value[f].data + group->n * size;
     take_field(layout, surface, frame, &noli_page_fields[f], group->weight.data, value);
+    group->scale[f] = group->n == 0 ? 0.0 : group->scale[f];
     for (int64_t i = 0; i < size; i++) {
       group->scale[f] = fmax(group->scale[f], (double)fabsf(value[i]));
     }
@@ -202,7 +223,7 @@ static uint8_t* encode_field(const NoliPageGroup* group, int64_t n_vert, int32_t
 NoliStatus noli_page_group_pack(NoliContext* context, int32_t n_vert, NoliPageGroup* group) {
   NoliStatus status = NOLI_OK;
   int64_t n_components = 0, n = n_vert;
-  for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {
+  for (int32_t f = 0; f < group->n_fields; f++) {
     n_components += noli_page_fields[f].n_components;
   }
   int64_t size = group->n * n * (6 + n_components);
@@ -213,7 +234,7 @@ NoliStatus noli_page_group_pack(NoliContext* context, int32_t n_vert, NoliPageGr
     for (int32_t axis = 0; axis < 3; axis++) {
       to = encode_axis(group, n, frame, axis, to);
     }
-    for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {
+    for (int32_t f = 0; f < group->n_fields; f++) {
       to = encode_field(group, n, frame, f, to);
     }
   }

@@ -26,10 +26,10 @@ typedef struct NoliPageSurface {
   NOLI_ARRAY(int32_t) number; // (vertices of the simulation) NOLI_NULL_INDEX: not shown
 } NoliPageSurface;
 
-// A group in the making. `field_there` is that of the first frame: formats differ in what they
-// hold.
+// A group in the making.
 typedef struct NoliPageGroup {
-  int32_t n; // frames
+  int32_t n;        // frames
+  int32_t n_fields; // that they have: all, or none
   double low[3], high[3];
   double scale[NOLI_PAGE_FIELDS];            // largest size of a component
   NOLI_ARRAY(double) x;                      // (n x n_vert x 3)
@@ -49,6 +49,10 @@ void noli_page_surface_free(NoliContext* context, NoliPageSurface* surface);
 NOLI_WARN_UNUSED NoliStatus noli_page_group_add(NoliContext* context, const NoliFrameLayout* layout,
                                                 const NoliPageSurface* surface,
                                                 const NoliReadFrame* frame, NoliPageGroup* group);
+
+// Adds a frame of positions only, (n_vert x 3), to a group of such frames.
+NOLI_WARN_UNUSED NoliStatus noli_page_group_add_positions(NoliContext* context, int32_t n_vert,
+                                                          const double* x, NoliPageGroup* group);
 
 // Encodes and compresses the frames, in `packed`. Fails with NOLI_ERROR_BACKEND where zlib does.
 NOLI_WARN_UNUSED NoliStatus noli_page_group_pack(NoliContext* context, int32_t n_vert,

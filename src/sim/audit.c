@@ -228,7 +228,7 @@ void noli_defect_describe(const NoliModel* model, const NoliDefect* defect,
   if ((defect->kind == NOLI_DEFECT_HALF_SPACE || overlaps) && length < NOLI_DEFECT_TEXT) {
     bool offsets = model->problem.surface->offset != NULL;
     snprintf(text + length, (size_t)(NOLI_DEFECT_TEXT - length), ", depth %.3g m%s",
-             -defect->distance, offsets ? ", contact offsets included" : "");
+             fmax(-defect->distance, 0.0) + 0.0, offsets ? ", contact offsets included" : "");
   }
 }
 

@@ -35,6 +35,10 @@ NOLI_WARN_UNUSED NoliStatus noli_audit_model(const NoliModel* model, const doubl
 NOLI_WARN_UNUSED NoliStatus noli_sim_find_defects(const NoliModel* model, const double* x,
                                                   NoliDefects* defects);
 
+// Primitives, and vertices above half-spaces, that are apart by at most `reach`, offsets deducted.
+NOLI_WARN_UNUSED NoliStatus noli_sim_find_gaps(const NoliModel* model, const double* x,
+                                               double reach, NoliDefects* gaps);
+
 // Whether a body fills a region that excludes others: not obstacles and shells, which are surfaces
 // and may enclose other bodies on purpose, unless contact is one-sided.
 bool noli_audit_excludes(const NoliModel* model, int32_t body);

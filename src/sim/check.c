@@ -8,6 +8,7 @@
 #include "sim/definition.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 // Gaps below the rounding of their coordinates count as contact: no step can distinguish the two.
@@ -19,8 +20,14 @@ static double rounding(const double* x, int64_t n) {
   return 8.0 * DBL_EPSILON * largest;
 }
 
-// On or below a half-space up to rounding.
-static NoliStatus add_below_planes(const NoliModel* model, const double* x, NoliDefects* defects) {
+// Whether a gap is sought: without a reach those that rounding may close, with one those above.
+static bool is_sought(double gap, double touching, double reach) {
+  return reach > 0.0 ? gap > touching && gap <= reach : gap <= touching;
+}
+
+// On or below a half-space up to rounding, or with a reach above it.
+static NoliStatus add_near_planes(const NoliModel* model, const double* x, double reach,
+                                  NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
   for (int32_t i = 0; i < problem->surface->n_point; i++) {
@@ -35,7 +42,8 @@ static NoliStatus add_below_planes(const NoliModel* model, const double* x, Noli
           rounding((double[]){problem->half_spaces[p].origin.x, problem->half_spaces[p].origin.y,
                               problem->half_spaces[p].origin.z},
                    3);
-      if (d > touching || !noli_body_pairs_get(&problem->body_pairs, body, model->n_body + p)) {
+      if (!is_sought(d, touching, reach) ||
+          !noli_body_pairs_get(&problem->body_pairs, body, model->n_body + p)) {
         continue;
       }
       NoliDefect defect = {.kind = NOLI_DEFECT_HALF_SPACE, .distance = d};
@@ -49,8 +57,10 @@ done:
   return status;
 }
 
-// Pairs that touch up to rounding although the audit may find a gap, offsets included.
-static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, NoliDefects* defects) {
+// Pairs that touch up to rounding although the audit may find a gap, offsets included; or with a
+// reach those that are apart.
+static NoliStatus add_gaps(const NoliModel* model, const double* x, double reach,
+                           NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   const NoliSurface* surface = model->problem.surface;
@@ -58,8 +68,8 @@ static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, NoliDef
   NoliCandidates candidates = {0};
   NOLI_TRY(noli_broad_phase_create(context, surface, &broad_phase));
   double touching = rounding(x, 3 * (int64_t)model->problem.n_vert);
-  NOLI_TRY(
-      noli_broad_phase_find(broad_phase, x, x, touching, &model->problem.body_pairs, &candidates));
+  NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, fmax(touching, reach),
+                                 &model->problem.body_pairs, &candidates));
 
   // measure the pairs that may touch
   for (int64_t i = 0; i < candidates.point_triangle.count + candidates.edge_edge.count; i++) {
@@ -81,7 +91,7 @@ static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, NoliDef
     double d_sqr = is_edge ? noli_distance_sqr_edge_edge(at) : noli_distance_sqr_point_triangle(at);
     const int32_t* body = surface->body;
     double gap = sqrt(d_sqr) - noli_surface_offset(surface, body[vertex[0]], body[vertex[3]]);
-    if (gap > touching) {
+    if (!is_sought(gap, touching, reach)) {
       continue;
     }
 
@@ -134,10 +144,19 @@ NoliStatus noli_sim_find_defects(const NoliModel* model, const double* x, NoliDe
   if (!model->problem.contact->keeps_apart) {
     goto done;
   }
-  NOLI_TRY(add_below_planes(model, x, defects));
+  NOLI_TRY(add_near_planes(model, x, 0.0, defects));
   NOLI_TRY(noli_audit_add_crossings(model, x, defects));
   NOLI_TRY(noli_audit_add_nested(model, x, defects));
-  NOLI_TRY(add_zero_gaps(model, x, defects));
+  NOLI_TRY(add_gaps(model, x, 0.0, defects));
+done:
+  return status;
+}
+
+NoliStatus noli_sim_find_gaps(const NoliModel* model, const double* x, double reach,
+                              NoliDefects* gaps) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(add_near_planes(model, x, reach, gaps));
+  NOLI_TRY(add_gaps(model, x, reach, gaps));
 done:
   return status;
 }

@@ -197,6 +197,101 @@ def shown(page):
     return page.value("state.data && state.frame")
 
 
+BROKEN = {
+    "time": {"step": 0.01, "steps": 100},
+    "bodies": [
+        {"name": "slab", "mesh": {"box": {"size": [2, 0.2, 2], "cells": [6, 1, 6]}}, "translate": [0, 0.2, 0]},
+        {"name": "ball", "mesh": {"sphere": {"radius": 0.4, "cells": 6}}, "translate": [0.1, 0.63, 0.07]},
+        {"name": "near", "mesh": {"box": {"size": [0.4, 0.4, 0.4], "cells": [2, 2, 2]}}, "translate": [-0.7, 0.5008, 0.5]},
+        {"name": "rod", "mesh": {"line": {"length": 1, "segments": 8}}, "rod": {"radius": 0.02, "twist": 1},
+         "translate": [0, 1, 2]}],
+    "obstacles": [{"name": "press", "mesh": {"plane": {"size": [2, 2]}}, "translate": [0, 1.5, 0]}],
+    "half_spaces": [{"name": "floor", "origin": [0, 0, 0]}],
+    "prescribed": [
+        {"body": "press", "motion": {"velocity": [0, -0.4, 0]}},
+        {"body": "slab", "select": {"side": "-x"}, "motion": {"hold": True, "name": "grip"}},
+        {"body": "slab", "select": {"side": "+x"}, "motion": {"displacement": ["0.3*t", "free", 0]}},
+        {"body": "rod", "select": {"side": "-x", "depth": 0.2}, "motion": {"hold": True}}],
+    "forces": [{"name": "pull", "body": "near", "select": {"side": "+y"}, "total": [10, 0, 0]}],
+    "output": {"probes": [{"name": "tip", "body": "slab", "select": {"side": "+z"}, "quantity": "position"}]}}
+
+
+def check_scene_page(work):
+    """A scene that does not start: parts, motions, defects and gaps; what is told in the terminal is the same."""
+    scene, path = f"{work}/broken.json", f"{work}/broken.html"
+    with open(scene, "w", encoding="utf-8") as file:
+        json.dump(BROKEN, file)
+    said = run("check", scene, "--view", "-o", path, status=2)
+    assert "broken.html" in said and not os.path.exists(f"{work}/defects.vtu")
+    about = Page(path).about
+    kinds = [body["kind"] for body in about["bodies"]]
+    assert kinds[:5] == ["body"] * 5 and about["bodies"][4]["obstacle"]
+    assert [body["name"] for body in about["bodies"] if body["kind"] in ("prescribed", "load", "probe")] == [
+        'prescribed "grip" of "slab"', 'prescribed 2 of "slab"', 'prescribed 3 of "rod"', 'load "pull" of "near"',
+        'probe "tip" of "slab"']
+    assert kinds.count("defect") == kinds.count("gap") == 1
+
+    # defects are those of the list, and lie where it says; the gap is the smallest one
+    n = said.count("noli: error: ")
+    assert about["n_defects"] == n > 4 and f"{n} initial defects" in said
+    defects = [f for f in about["findings"] if f["kind"] == "defect"]
+    gaps = [f for f in about["findings"] if f["kind"] == "gap"]
+    assert len(defects) == n and all("slab" in f["text"] and "ball" in f["text"] for f in defects)
+    assert all(abs(f["at"][0] - 0.1) < 0.6 and 0.1 < f["at"][1] < 0.5 and f["size"] < 1 for f in defects)
+    assert len(gaps) == 2 and '"slab" and "near"' in gaps[1]["text"] and gaps[1]["text"].endswith("0.0008 m")
+
+    # marks are the vertices that are selected, ghosts where the motions lead
+    _, part, _ = Page(path).surface()
+    x = next(iter(Page(path).frames()))[0]
+    at = {body["name"]: x[part == k] for k, body in enumerate(about["bodies"])}
+    assert len(at['prescribed "grip" of "slab"']) == 14 and abs(at['prescribed "grip" of "slab"'][:, 0] + 1).max() < 1e-3
+    assert len(at['prescribed 3 of "rod"']) == 2  # without the angle
+    assert len(at['load "pull" of "near"']) == 9
+    for time_ in (0.25, 0.5, 0.75, 1):
+        assert abs(at[f'"press" at {time_:g} s'][:, 1] - (1.5 - 0.4 * time_)).max() < 1e-3
+        assert abs(at[f'"slab" at {time_:g} s'][:, 0] - (1 + 0.3 * time_)).max() < 1e-3
+    assert kinds.count("ghost") == 8
+
+    # a scene that runs has none, and keeps the status; what contradicts is refused
+    said = run("check", f"{SOURCE}/examples/demo.json", "--view", "-o", f"{work}/good.html")
+    assert "ready to run" in said and Page(f"{work}/good.html").about["findings"] == []
+    assert "--view" in run("check", scene, "--view", "--repair", "-o", f"{work}/x.json", status=1)
+    assert "cannot" in run("check", scene, "--view", "-o", f"{work}/none/x.html", status=4)
+    return path
+
+
+def check_opened_scene(program, path, work):
+    page = Browser(program, work)
+    try:
+        for theme in ("light", "dark"):
+            page.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+            page.ask("Page.navigate", url=f"file://{path}")
+            page.wait("document.documentElement?.dataset.ready === 'yes'")
+            before = page.pixels()
+            reds = (before[:, :, 0] > 190) & (before[:, :, 1] < 60) & (before[:, :, 2] < 60)
+            assert reds.sum() > 50, "no defect is seen"
+            assert page.value("element('play').offsetParent === null && element('verdict').textContent.includes('does not run')")
+
+            # a click on a defect goes there
+            count = page.value("element('findings').querySelectorAll('button').length")
+            assert count == len(Page(path).about["findings"])
+            page.value("element('findings').querySelectorAll('button')[1].click()")
+            target = page.value("state.view.target")
+            assert numpy.allclose(target, Page(path).about["findings"][1]["at"])
+            assert page.value("state.view.distance < state.view.size")
+            assert differs(before, page.pixels()) > 0.05
+
+            # switches of marks and ghosts
+            before = page.pixels()
+            page.value("fit()")
+            for k in range(page.value("element('bodies').children.length")):
+                page.value(f"element('bodies').children[{k}].querySelector('input').click()")
+            assert differs(before, page.pixels()) > 0.05
+        assert not page.messages, page.messages
+    finally:
+        page.end()
+
+
 def check_browser(program, path, work):
     page = Browser(program, work)
     try:
@@ -306,11 +401,13 @@ def main():
         check_errors(directory, work)
         assert "not in" not in run("audit", directory)
         check_kept_fresh(work)
+        broken = check_scene_page(work)
         program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
         if program is None:
             print("the page was not opened: there is no Chromium")
             return
         check_browser(program, path, work)
+        check_opened_scene(program, broken, work)
         check_opened_report(program, f"{directory}/report.html", work)
         check_pictures(directory, work)
     finally:

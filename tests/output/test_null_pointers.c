@@ -98,6 +98,7 @@ static void functions_with_a_status_refuse_null(void** state) {
   // results
   ASSERT_REFUSED(noli_output_write_vtu(NULL, NULL, NULL, NULL));
   ASSERT_REFUSED(noli_output_write_defects(NULL, NULL, NULL, 2, NULL));
+  ASSERT_REFUSED(noli_output_write_scene_page(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_output_write_text(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_run_open(NULL, NULL, NULL, NULL));
   ASSERT_REFUSED(noli_run_reopen(NULL, NULL, NULL, NULL));

@@ -1,6 +1,13 @@
 // The page: state, controls and what follows from them.
 
 const ARROW_COLOURS = {contact_force: [0.86, 0.15, 0.15], friction_force: [0.1, 0.45, 0.9]};
+// Parts of a scene that is shown before it runs, besides bodies: their colour, opacity, and whether they shine through bodies.
+const PARTS = {
+  body: {alpha: 1}, ghost: {alpha: 0.18},
+  prescribed: {colour: [0.95, 0.5, 0.05], alpha: 1, over: true}, load: {colour: [0.1, 0.45, 0.9], alpha: 1, over: true},
+  probe: {colour: [0.1, 0.65, 0.3], alpha: 1, over: true}, gap: {colour: [0.88, 0.66, 0], alpha: 1, over: true},
+  defect: {colour: [0.82, 0.12, 0.12], alpha: 1, over: true},
+};
 const KEYS = [
   [" ", "space", "play or pause", () => play(!state.playing)],
   ["ArrowRight", "right", "next frame", () => show(state.frame + 1)],
@@ -64,6 +71,9 @@ function coloursOf() {
       const area = mesh.areas(x);
       return force.values(data).map((f, i) => (area[i] > 0 ? f / area[i] : 0));
     }, top: null});
+  }
+  if (about.findings) {
+    return list;
   }
   list.push({name: "displacement", label: "Displacement from first frame", unit: "m", values: (data, x) => {
     const u = new Float32Array(about.n_vert);
@@ -230,13 +240,14 @@ function listBodies() {
   element("bodies").replaceChildren(...about.bodies.map((body, b) => {
     const label = document.createElement("label"), box = document.createElement("input"), mark = document.createElement("b");
     const name = document.createElement("span"), alpha = document.createElement("input");
-    const shown = {colour: body.obstacle ? OBSTACLE : BODY_COLOURS[b % BODY_COLOURS.length], alpha: 1, deforms: !body.obstacle, radius: body.radius};
+    const part = PARTS[body.kind ?? "body"], own = body.obstacle ? OBSTACLE : BODY_COLOURS[Math.max(0, body.of ?? b) % BODY_COLOURS.length];
+    const shown = {colour: part.colour ?? own, alpha: part.alpha, over: part.over, deforms: !body.obstacle, radius: body.radius};
     state.bodies.push(shown);
     box.type = "checkbox";
     box.checked = true;
     alpha.type = "range";
     alpha.max = 100;
-    alpha.value = 100;
+    alpha.value = 100 * part.alpha;
     alpha.title = "Opacity";
     mark.style.background = `rgb(${shown.colour.map((c) => Math.round(255 * c))})`;
     name.textContent = body.name;
@@ -250,6 +261,34 @@ function listBodies() {
     label.append(box, mark, name, alpha);
     return label;
   }));
+}
+
+// What is wrong with a scene; a click goes there.
+function listFindings() {
+  const list = about.findings, hidden = about.n_defects - list.filter((finding) => finding.kind === "defect").length;
+  const count = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+  document.querySelector("main").classList.add("scene");
+  element("findings").hidden = false;
+  element("verdict").textContent = (about.n_defects > 0 ? `${count(about.n_defects, "defect")}: the scene does not run` : "No intersections, no inverted elements")
+    + (hidden > 0 ? `; ${hidden} of them are drawn but not listed` : "");
+  element("findings").querySelector("ol").replaceChildren(...list.map((finding) => {
+    const item = document.createElement("li"), button = document.createElement("button");
+    button.textContent = finding.text;
+    button.className = finding.kind;
+    button.addEventListener("click", () => goTo(finding, button));
+    item.append(button);
+    return item;
+  }));
+}
+
+function goTo(finding, button) {
+  for (const other of element("findings").querySelectorAll("button")) {
+    other.removeAttribute("aria-current");
+  }
+  button.setAttribute("aria-current", "true");
+  state.view.target = finding.at.slice();
+  state.view.distance = finding.size > 0 ? 10 * finding.size : 0.15 * state.view.size;
+  placeEye();
 }
 
 // ---- camera ----
@@ -401,7 +440,9 @@ function drawAll() {
     bodies: state.bodies, mapped: Boolean(state.colours[state.colour].values), edges: element("edges").checked,
     floors: about.floors, clip: clipPlane(), arrows,
   });
-  plot.draw(about.frames[state.frame].time);
+  if (charts.length > 0) {
+    plot.draw(about.frames[state.frame].time);
+  }
 }
 
 function loop(before) {
@@ -466,7 +507,13 @@ async function start() {
   charts = chartsOf(histories);
   options(element("chart"), charts.map((chart) => chart.title));
   plot = new Plot(element("plot"), element("plot-legend"), (time) => show(frameAt(time)));
-  plot.show(charts[0]);
+  if (charts.length > 0) {
+    plot.show(charts[0]);
+  }
+  if (about.findings) {
+    listFindings();
+    element("facts").textContent = `${about.n_nodes} vertices, ${about.bodies.filter((body) => body.kind === "body").length} bodies and obstacles, ${about.duration} s, before it runs; Noli ${about.version}`;
+  }
   const summary = JSON.parse((await readText("file-summary.json")) || "{}");
   fillTable(element("summary"), flatten(summary));
   element("log").textContent = await readText("file-log.txt");

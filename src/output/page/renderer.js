@@ -345,7 +345,7 @@ class Renderer {
     gl.enable(gl.DEPTH_TEST);
     gl.bindVertexArray(null);
     this.begin(this.body, camera, view, look);
-    this.drawBodies(look, (body) => body.alpha >= 1);
+    this.drawBodies(look, (body) => body.alpha >= 1 && !body.over);
     this.drawTubes(camera, view, look, (body) => body.alpha >= 1);
     this.drawArrows(camera, view, look, 1);
     this.begin(this.body, camera, view, look);
@@ -353,11 +353,13 @@ class Renderer {
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
     this.drawFloors(view, look);
     gl.depthMask(false);
-    this.drawBodies(look, (body) => body.alpha < 1 && body.alpha > 0);
+    this.drawBodies(look, (body) => body.alpha < 1 && body.alpha > 0 && !body.over);
     this.drawTubes(camera, view, look, (body) => body.alpha < 1 && body.alpha > 0);
 
-    // forces inside bodies shine through
+    // marks, and forces inside bodies, shine through
     gl.disable(gl.DEPTH_TEST);
+    this.begin(this.body, camera, view, look);
+    this.drawBodies(look, (body) => body.over && body.alpha > 0);
     this.drawArrows(camera, view, look, 0.35);
     gl.enable(gl.DEPTH_TEST);
     gl.depthMask(true);

@@ -358,6 +358,24 @@ typedef struct NoliTieDef {
   const char* where;
 } NoliTieDef;
 void noli_tie_def_init(NoliTieDef* def, size_t size);
+typedef struct NoliSpringDef {
+  uint32_t size;
+  const char* name;
+  int32_t body;
+  const int32_t* node;
+  int32_t n_node;
+  int32_t to;
+  const int32_t* to_node;
+  int32_t n_to_node;
+  bool pairwise;
+  bool at_point;
+  double point[3];
+  double stiffness;
+  double length;
+  double damping;
+  const char* where;
+} NoliSpringDef;
+void noli_spring_def_init(NoliSpringDef* def, size_t size);
 typedef struct NoliAugmentedLagrangianDef {
   double stiffness_ratio;
   double decay;
@@ -426,6 +444,8 @@ typedef struct NoliSimDef {
   const char* audit;
   const NoliTieDef* ties;
   int32_t n_ties;
+  const NoliSpringDef* springs;
+  int32_t n_springs;
 } NoliSimDef;
 void noli_sim_def_init(NoliSimDef* def, size_t size);
 typedef struct NoliDefSizes {
@@ -438,6 +458,7 @@ typedef struct NoliDefSizes {
   uint32_t pair;
   uint32_t volume;
   uint32_t tie;
+  uint32_t spring;
 } NoliDefSizes;
 typedef struct NoliSim NoliSim;
 typedef struct NoliNewtonStat {
@@ -572,6 +593,17 @@ typedef struct NoliRegionVolume {
   double reserved[2];
 } NoliRegionVolume;
 NoliStatus noli_sim_volumes(NoliSim* sim, const NoliRegionVolume** volumes, int32_t* n_volumes);
+typedef struct NoliSpringForce {
+  int32_t body;
+  int32_t to;
+  int32_t n;
+  double force[3];
+  double length;
+  double energy;
+  double reserved[2];
+} NoliSpringForce;
+NoliStatus noli_sim_springs(NoliSim* sim, const NoliSpringForce** springs, int32_t* n_springs);
+NoliStatus noli_sim_spring_forces(NoliSim* sim, double* force);
 typedef struct NoliProbeDef {
   const char* name;
   const char* quantity;
@@ -653,6 +685,9 @@ int32_t noli_sim_find_force(const NoliSim* sim, const char* name);
 int32_t noli_sim_find_entity(const NoliSim* sim, const char* name);
 const char* noli_sim_motion_name(const NoliSim* sim, int32_t motion);
 const char* noli_sim_force_name(const NoliSim* sim, int32_t force);
+int32_t noli_sim_spring_count(const NoliSim* sim);
+int32_t noli_sim_find_spring(const NoliSim* sim, const char* name);
+const char* noli_sim_spring_name(const NoliSim* sim, int32_t spring);
 const int32_t* noli_sim_motion_nodes(const NoliSim* sim, int32_t motion, int32_t* n_node);
 double* noli_sim_motion_targets(NoliSim* sim, int32_t motion, int32_t* n_node);
 typedef struct NoliPose {

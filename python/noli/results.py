@@ -278,6 +278,23 @@ class RegionVolume:
 
 
 @dataclass(slots=True)
+class SpringForce:
+    """Springs of a definition at the present state."""
+
+    body: int
+    #: -1: the ground
+    to: int
+    #: springs
+    n: int
+    #: (3) N, of springs and dampers on `body`
+    force: np.ndarray
+    #: m, mean distance of the ends
+    length: float
+    #: J
+    energy: float
+
+
+@dataclass(slots=True)
 class Defect:
     """One initial defect: two primitives that intersect or touch, a surface inside a solid, or an inverted
     element."""

@@ -367,7 +367,7 @@ class Simulation:
         return index[0]
 
     def remove_body(self, body: str | int) -> None:
-        """Removes a body with its motions, forces, pairs, ties and volumes; later bodies are renumbered. Views of
+        """Removes a body with its motions, forces, pairs, ties, springs and volumes; later bodies are renumbered. Views of
         before show the state before."""
         index = self._body(body)
         self._rebuild(lambda c: self._call(lib.noli_sim_remove_body, c, index))
@@ -396,6 +396,11 @@ class Simulation:
     def forces(self) -> list[str]:
         """Names of forces."""
         return [decode(lib.noli_sim_force_name(self.c, i)) for i in range(lib.noli_sim_force_count(self.c))]
+
+    @property
+    def spring_names(self) -> list[str]:
+        """Names of springs, in the order of springs()."""
+        return [decode(lib.noli_sim_spring_name(self.c, i)) for i in range(lib.noli_sim_spring_count(self.c))]
 
     def motion_nodes(self, motion: str | int) -> np.ndarray:
         """Vertices of a motion within its body, (n)."""
@@ -580,6 +585,10 @@ class Simulation:
     def volumes(self) -> np.recarray:
         """Closed regions with a volume law: an array with the fields of results.RegionVolume."""
         return self._records("RegionVolume", lib.noli_sim_volumes, "int32_t*")
+
+    def springs(self) -> np.recarray:
+        """Springs of the definition: an array with the fields of results.SpringForce."""
+        return self._records("SpringForce", lib.noli_sim_springs, "int32_t*")
 
     def _records(self, name, function, counter) -> np.recarray:
         found, count = ffi.new(f"Noli{name}**"), ffi.new(counter)

@@ -127,6 +127,8 @@ static void point_to_arrays(NoliScene* scene) {
   def->n_volumes = (int32_t)scene->volumes.count;
   def->ties = scene->ties.data;
   def->n_ties = (int32_t)scene->ties.count;
+  def->springs = scene->springs.data;
+  def->n_springs = (int32_t)scene->springs.count;
 }
 
 NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene) {
@@ -143,6 +145,7 @@ NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene) {
   NOLI_TRY(noli_scene_build_forces(source, scene, &root));
   NOLI_TRY(noli_scene_build_pairs(source, scene, &root));
   NOLI_TRY(noli_scene_build_ties(source, scene, &root));
+  NOLI_TRY(noli_scene_build_springs(source, scene, &root));
   NOLI_TRY(noli_scene_build_probes(source, scene, &root));
   warn_of_units(source, scene, &root);
   point_to_arrays(scene);

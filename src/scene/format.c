@@ -935,6 +935,29 @@ OBJECT(tie, "tie", NOLI_SCENE_ANY,
              "Largest distance at the start; vertices farther away are an error.",
              INTO(NoliTieDef, distance)));
 LIST(ties, tie, 0, "a list of objects");
+static const NoliSceneType spring_end = EITHER(&text, &vector);
+OBJECT(spring, "spring", NOLI_SCENE_ANY,
+       REQUIRED("body", text, NULL, "Name of a body; `*`: all bodies."),
+       FIELD("select", selection, "\"all\"", NULL,
+             "Vertices of the body, a spring for each, by initial position; a list is a union."),
+       FIELD("to", spring_end, NULL, "m",
+             "Other ends: the name of a body or obstacle, or a fixed point; default: the place of "
+             "each vertex at rest."),
+       FIELD("to_select", selection, NULL, NULL,
+             "Vertices of `to`, of which each spring goes to the closest one; default: all."),
+       FIELD("name", text, NULL, NULL,
+             "Name for results; with several bodies `NAME_BODY`; default: `spring N`."),
+       FIELD("stiffness", not_negative, "0", "N/m",
+             "Stiffness of all these springs together; each has an equal share.",
+             INTO(NoliSpringDef, stiffness)),
+       FIELD("length", not_negative, NULL, "m",
+             "Length without force; 0: a force towards the other end in proportion to the "
+             "distance; default: the distance of the ends in the rest shape.",
+             INTO(NoliSpringDef, length)),
+       FIELD("damping", not_negative, "0", "N s/m",
+             "Damping of all together: times the speed at which the ends part.",
+             INTO(NoliSpringDef, damping)));
+LIST(springs, spring, 0, "a list of objects");
 // solver, debug: build.c; output: build.c, build_probes.c
 
 OBJECT(
@@ -1051,6 +1074,8 @@ static const NoliSceneField scene_fields[] = {
           "Settings of pairs of entities; later entries override earlier ones."),
     FIELD("ties", ties, "[]", NULL,
           "Vertices of one body bound to points of another one: see docs/ties.md."),
+    FIELD("springs", springs, "[]", NULL,
+          "Springs between bodies, or to fixed points: see docs/loads.md."),
     FIELD("solver", solver, "{}", NULL, "Solver.", ITS_MEMBERS),
     FIELD("output", output, "{}", NULL, "Output."),
     FIELD("debug", debug, "{}", NULL, "Expensive checks."),
@@ -1068,6 +1093,7 @@ const NoliSceneType* const noli_scene_volume_format = &volume;
 const NoliSceneType* const noli_scene_half_space_format = &half_space;
 const NoliSceneType* const noli_scene_pair_format = &pair;
 const NoliSceneType* const noli_scene_tie_format = &tie;
+const NoliSceneType* const noli_scene_spring_format = &spring;
 const NoliSceneType* const noli_scene_output_format = &output;
 const NoliSceneType* const noli_scene_probe_format = &probe;
 

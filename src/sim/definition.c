@@ -113,6 +113,11 @@ void noli_tie_def_init(NoliTieDef* def, size_t size) {
   noli_sized_default(def, size, &own, sizeof own);
 }
 
+void noli_spring_def_init(NoliSpringDef* def, size_t size) {
+  NoliSpringDef own = {.to = NOLI_NULL_INDEX, .length = NOLI_REST_DISTANCE};
+  noli_sized_default(def, size, &own, sizeof own);
+}
+
 // ---- definitions of other sizes -----------------------------------------------------------------
 
 // The lists of a definition: member, count, type of the items, default function, size.
@@ -123,7 +128,8 @@ void noli_tie_def_init(NoliTieDef* def, size_t size) {
   X(forces, NoliForceDef, force)                                                                   \
   X(pairs, NoliPairDef, pair)                                                                      \
   X(volumes, NoliVolumeDef, volume)                                                                \
-  X(ties, NoliTieDef, tie)
+  X(ties, NoliTieDef, tie)                                                                         \
+  X(springs, NoliSpringDef, spring)
 
 void noli_definition_free(NoliContext* context, NoliSimDef** owner) {
   NoliSimDef* def = *owner;
@@ -662,6 +668,55 @@ done:
   return status;
 }
 
+// Which vertices springs join.
+static NoliStatus check_spring_ends(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliSpringDef* spring = &def->springs[index];
+  NOLI_TRY(check_nodes(context, def, "spring", index, spring->body, spring->node, spring->n_node));
+  NOLI_CHECK(context, !def->bodies[spring->body].obstacle, NOLI_ERROR_ARGUMENT,
+             "spring %d: \"%s\" is an obstacle; springs begin at a body that deforms", index,
+             def->bodies[spring->body].name);
+  bool grounded = spring->to == NOLI_NULL_INDEX;
+  if (!grounded) {
+    NOLI_TRY(
+        check_nodes(context, def, "spring", index, spring->to, spring->to_node, spring->n_to_node));
+  }
+  NOLI_CHECK(context, grounded || !spring->at_point, NOLI_ERROR_ARGUMENT,
+             "spring %d goes to body \"%s\" and to a point: only one is possible", index,
+             def->bodies[grounded ? 0 : spring->to].name);
+  NOLI_CHECK(context, !grounded || (spring->to_node == NULL && !spring->pairwise),
+             NOLI_ERROR_ARGUMENT, "spring %d: the ground has no vertices", index);
+  NOLI_CHECK(context,
+             !spring->pairwise || (spring->node != NULL && spring->to_node != NULL &&
+                                   spring->n_node == spring->n_to_node),
+             NOLI_ERROR_ARGUMENT, "spring %d: pairs need as many vertices at both ends", index);
+  NOLI_CHECK(context, noli_is_finite3(noli_load3(spring->point)), NOLI_ERROR_ARGUMENT,
+             "spring %d: its point is not finite", index);
+done:
+  return status;
+}
+
+static NoliStatus check_spring(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliSpringDef* spring = &def->springs[index];
+  NOLI_TRY(check_spring_ends(context, def, index));
+  const struct {
+    const char* what;
+    double value;
+  } numbers[] = {{"stiffness", spring->stiffness},
+                 {"damping", spring->damping},
+                 {"length", spring->length == NOLI_REST_DISTANCE ? 0.0 : spring->length}};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    NOLI_CHECK(context, numbers[i].value >= 0.0 && numbers[i].value <= NOLI_MATERIAL_MAX,
+               NOLI_ERROR_ARGUMENT, "spring %d: the %s must be in [0, %g], got %g", index,
+               numbers[i].what, NOLI_MATERIAL_MAX, numbers[i].value);
+  }
+  NOLI_CHECK(context, spring->stiffness > 0.0 || spring->damping > 0.0, NOLI_ERROR_ARGUMENT,
+             "spring %d has neither stiffness nor damping", index);
+done:
+  return status;
+}
+
 static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
 
@@ -704,7 +759,7 @@ static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
     NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_FORCE, force->kind));
   }
 
-  // volumes, pairs and ties
+  // volumes, pairs, ties and springs
   for (int32_t i = 0; i < def->n_volumes; i++) {
     NOLI_TRY(check_volume(context, def, i));
   }
@@ -713,6 +768,9 @@ static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
   }
   for (int32_t i = 0; i < def->n_ties; i++) {
     NOLI_TRY(check_tie(context, def, i));
+  }
+  for (int32_t i = 0; i < def->n_springs; i++) {
+    NOLI_TRY(check_spring(context, def, i));
   }
 done:
   return status;

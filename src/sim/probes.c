@@ -33,6 +33,8 @@ static const NoliProbeQuantity quantities[] = {
      true},
     {"reaction", "N, force that prescribed vertices need.", NOLI_PROBE_REACTION, 0, 3, vector,
      true},
+    {"spring_force", "N, force of springs and dampers.", NOLI_PROBE_SPRING_FORCE, 0, 3, vector,
+     true},
     {"contact_pressure", "Pa, normal force over area.", NOLI_PROBE_CONTACT_PRESSURE, 0, 1, scalar,
      false},
     {"stress", "Pa, Cauchy stress.", STRESS_MEMBER(cauchy), 6, tensor, false},
@@ -228,6 +230,7 @@ static const struct {
     [NOLI_PROBE_CONTACT_FORCE] = {3, noli_sim_contact_forces},
     [NOLI_PROBE_FRICTION_FORCE] = {3, noli_sim_friction_forces},
     [NOLI_PROBE_REACTION] = {3, noli_sim_reaction_forces},
+    [NOLI_PROBE_SPRING_FORCE] = {3, noli_sim_spring_forces},
     [NOLI_PROBE_CONTACT_PRESSURE] = {1, take_pressures},
     [NOLI_PROBE_STRESS] = {STRESS_SIZE, take_stresses},
 };

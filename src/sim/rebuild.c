@@ -400,6 +400,7 @@ NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body) {
   REMOVE_ITEMS(NoliVolumeDef, volumes, body);
   REMOVE_TWOFOLD(NoliPairDef, pairs, a, b);
   REMOVE_TWOFOLD(NoliTieDef, ties, body, to);
+  REMOVE_TWOFOLD(NoliSpringDef, springs, body, to);
   const NoliRenumbering renumbering = {old_body, old_motion, old_force};
   status = rebuild_bodies(sim, &definition, &renumbering);
 done:

@@ -70,6 +70,7 @@ static NoliStatus create_scratch(NoliSim* sim) {
   NOLI_NEW_ZERO(context, sim->prescribed_target, n);
   NOLI_NEW_ZERO(context, sim->volumes, sim->model->problem.volumes.n_region);
   NOLI_NEW_ZERO(context, sim->volume_state, sim->model->problem.volumes.n_region);
+  NOLI_NEW_ZERO(context, sim->springs, sim->model->n_spring);
   NOLI_NEW_ZERO(context, sim->prescribed_middle, n);
 done:
   return status;
@@ -149,6 +150,7 @@ void noli_sim_destroy(NoliSim** owner) {
   noli_free(sim->context, sim->prescribed);
   noli_free(sim->context, sim->prescribed_target);
   noli_free(sim->context, sim->volumes);
+  noli_free(sim->context, sim->springs);
   noli_free(sim->context, sim->volume_state);
   noli_free(sim->context, sim->prescribed_middle);
   noli_pair_forces_free(sim->context, &sim->pair_forces);

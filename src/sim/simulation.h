@@ -68,6 +68,7 @@ struct NoliSim {
   NoliPairForces pair_forces;
   NoliRegionVolume* volumes;     // (regions of the model) scratch of noli_sim_volumes
   NoliVolumeState* volume_state; // likewise
+  NoliSpringForce* springs;      // (n_spring of the model) of noli_sim_springs
   NoliEnergyCheck start;         // of the step
   NoliEnergyAtEnd end;           // of the last step
   bool stands;                   // the stage still has the point at which that was measured

@@ -142,6 +142,14 @@ expect 0 'resuming from step 4' "$noli" resume leak --steps 5
 [ "$(wc -l <air/volumes.csv)" -eq 10 ] || fail 'volumes.csv has not 10 lines'
 cmp -s leak/volumes.csv air/volumes.csv || fail 'volumes of a resumed run differ'
 [ ! -e out/small/volumes.csv ] || fail 'volumes.csv without volumes'
+legs='springs=[{"name": "legs", "body": "*", "select": {"side": "-y"}, "stiffness": 100, "damping": 1}]'
+expect 0 '9 steps' "$noli" run scene.json -o sprung --steps 9 --set "$legs"
+expect 0 '4 steps' "$noli" run scene.json -o half --steps 4 --set "$legs"
+expect 0 'resuming from step 4' "$noli" resume half --steps 5
+[ "$(head -n 1 sprung/springs.csv)" = step,time,spring,body,to,force_x,force_y,force_z,length,energy ] ||
+  fail 'the header of springs.csv is not the contract'
+cmp -s half/springs.csv sprung/springs.csv || fail 'springs of a resumed run differ'
+[ ! -e out/small/springs.csv ] || fail 'springs.csv without springs'
 probes='output.probes=[{"name": "top", "body": "*", "select": {"side": "+y"}, "quantity": "position"}]'
 expect 0 '6 steps' "$noli" run scene.json -o probed --steps 6 --set "$probes"
 expect 0 '4 steps' "$noli" run scene.json -o probed_twice --steps 4 --set "$probes"

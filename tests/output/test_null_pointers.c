@@ -90,6 +90,8 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_sim_rod_forces(NULL, NULL));
   ASSERT_REFUSED(noli_sim_pair_forces(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_sim_volumes(NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_sim_springs(NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_sim_spring_forces(NULL, NULL));
   ASSERT_REFUSED(noli_sim_set_state(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_sim_set_constraint_count(NULL, 2));
   ASSERT_REFUSED(noli_sim_copy_state(NULL, NULL));

@@ -413,6 +413,24 @@ typedef struct NoliGcpContactDef {
 /// The defaults named above.
 NOLI_API NoliGcpContactDef noli_default_geometric_def(void);
 
+/// Load steps of the integrator "quasi_static" in increments of adaptive length: at most the time
+/// step, at whose end all results are given, whatever its increments. docs/integrators.md. Never
+/// changes its size.
+typedef struct NoliIncrementDef {
+  double initial;  ///< s, of the first one, <= time_step; 0 (default): each step in one
+  double smallest; ///< s, in (0, initial]: a step whose increments of this length fail, fails;
+                   ///< 0 (default): a thousandth of `initial`
+  int32_t
+      easy_iterations; ///< Newton iterations, >= 1: an increment that takes no more is followed
+                       ///< by one 1.5 times as long, unless a longer one just failed; default 10
+  int32_t hard_iterations; ///< > easy_iterations: one that takes more is followed by one of half
+                           ///< its length; one that fails is repeated with half of it; default 30
+  void* reserved[4];       ///< NULL
+} NoliIncrementDef;
+
+/// The defaults named above.
+NOLI_API NoliIncrementDef noli_default_increment_def(void);
+
 /// Everything that makes a simulation. All pointers are borrowed until noli_sim_create returns,
 /// except `user` pointers of callbacks, which must outlive the simulation.
 typedef struct NoliSimDef {
@@ -511,6 +529,7 @@ typedef struct NoliSimDef {
   int32_t n_ties;
   const NoliSpringDef* springs;
   int32_t n_springs;
+  NoliIncrementDef increments; ///< of load steps; default: none
 } NoliSimDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_sim_def.
@@ -628,7 +647,7 @@ typedef struct NoliStepReport {
                           ///< until the next step
   NoliStepTiming timing;
   int32_t fallbacks;            ///< iterations whose direction was not that of the exact Jacobian
-  int32_t substeps;             ///< parts of the step, 1 where it was not divided
+  int32_t substeps;             ///< parts of the step, 1 where it was not divided; increments
   int32_t retries;              ///< repetitions: in more parts, or with prescribed nodes held
   const NoliNewtonStat* newton; ///< (newton_iterations), valid until the next step
   /// systems that the selected iterative linear solver failed to solve, which were factored
@@ -637,6 +656,7 @@ typedef struct NoliStepReport {
   /// 1: solver "augmented_lagrangian" failed and "projected_newton" solved the step, or the rest of
   /// it where it was divided; 0 otherwise
   int32_t solver_fallbacks;
+  double increment; ///< s, length of the shortest part of the step
 } NoliStepReport;
 
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names

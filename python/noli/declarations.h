@@ -398,6 +398,14 @@ typedef struct NoliGcpContactDef {
   void* reserved[4];
 } NoliGcpContactDef;
 NoliGcpContactDef noli_default_geometric_def(void);
+typedef struct NoliIncrementDef {
+  double initial;
+  double smallest;
+  int32_t easy_iterations;
+  int32_t hard_iterations;
+  void* reserved[4];
+} NoliIncrementDef;
+NoliIncrementDef noli_default_increment_def(void);
 typedef struct NoliSimDef {
   uint32_t size;
   const NoliBodyDef* bodies;
@@ -446,6 +454,7 @@ typedef struct NoliSimDef {
   int32_t n_ties;
   const NoliSpringDef* springs;
   int32_t n_springs;
+  NoliIncrementDef increments;
 } NoliSimDef;
 void noli_sim_def_init(NoliSimDef* def, size_t size);
 typedef struct NoliDefSizes {
@@ -527,6 +536,7 @@ typedef struct NoliStepReport {
   const NoliNewtonStat* newton;
   int32_t linear_fallbacks;
   int32_t solver_fallbacks;
+  double increment;
 } NoliStepReport;
 NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim** sim);
 void noli_sim_destroy(NoliSim** sim);

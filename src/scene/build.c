@@ -30,6 +30,22 @@ static NoliStatus read_time(const NoliSceneSource* source, const NoliSceneNode* 
     NOLI_SCENE_CHECK(source, &duration, n <= 1e9, "is %g steps, more than 1e9", n);
   }
   scene->n_steps = (int64_t)fmax(n, 1.0);
+
+  // increments
+  NoliSceneNode increments = noli_scene_member(&node, "increments");
+  const NoliIncrementDef* rule = &scene->def.increments;
+  NOLI_SCENE_CHECK(source, &increments,
+                   increments.value == NULL || strcmp(scene->def.integrator, "quasi_static") == 0,
+                   "needs the integrator \"quasi_static\"; others divide steps where they fail");
+  NOLI_SCENE_CHECK(source, &increments, rule->initial <= scene->def.time_step,
+                   "\"initial\", %g s, is longer than \"step\", %g s", rule->initial,
+                   scene->def.time_step);
+  NOLI_SCENE_CHECK(source, &increments, rule->smallest <= rule->initial,
+                   "\"smallest\", %g s, is longer than \"initial\", %g s", rule->smallest,
+                   rule->initial);
+  NOLI_SCENE_CHECK(source, &increments, rule->easy_iterations < rule->hard_iterations,
+                   "\"easy_iterations\", %d, must be fewer than \"hard_iterations\", %d",
+                   (int)rule->easy_iterations, (int)rule->hard_iterations);
 done:
   return status;
 }

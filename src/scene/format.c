@@ -245,12 +245,29 @@ static const NoliSceneType audit = EITHER(&boolean, &audit_moment);
                                          .min_items = (minimum),                                   \
                                          .max_items = INT32_MAX}
 
-OBJECT(time_object, "time", NOLI_SCENE_EXACTLY_ONE,
-       FIELD("step", positive, "0.01", "s", "Time step h.", INTO(NoliSimDef, time_step)),
-       GROUPED("duration", positive, "s", "Simulated time; rounded up to a multiple of `step`."),
-       GROUPED("steps", natural, NULL, "Number of steps."),
-       FIELD("integrator", integrator, "\"backward_euler\"", NULL,
-             "Time integration method: see docs/integrators.md.", INTO(NoliSimDef, integrator)));
+OBJECT(increments, "increments", NOLI_SCENE_ANY,
+       REQUIRED("initial", positive, "s", "Length of the first increment, at most `step`.",
+                INTO(NoliSimDef, increments.initial)),
+       FIELD("smallest", positive, NULL, "s",
+             "Shortest increment that is tried; default: a thousandth of `initial`.",
+             INTO(NoliSimDef, increments.smallest)),
+       FIELD("easy_iterations", natural, "10", NULL,
+             "An increment that takes no more iterations is followed by one 1.5 times as long.",
+             INTO(NoliSimDef, increments.easy_iterations)),
+       FIELD("hard_iterations", natural, "30", NULL,
+             "One that takes more is followed by one of half its length.",
+             INTO(NoliSimDef, increments.hard_iterations)));
+OBJECT(
+    time_object, "time", NOLI_SCENE_EXACTLY_ONE,
+    FIELD("step", positive, "0.01", "s", "Time step h.", INTO(NoliSimDef, time_step)),
+    GROUPED("duration", positive, "s", "Simulated time; rounded up to a multiple of `step`."),
+    GROUPED("steps", natural, NULL, "Number of steps."),
+    FIELD("integrator", integrator, "\"backward_euler\"", NULL,
+          "Time integration method: see docs/integrators.md.", INTO(NoliSimDef, integrator)),
+    FIELD("increments", increments, NULL, NULL,
+          "`quasi_static`: load steps in increments of adaptive length, at most `step`; default: "
+          "each step in one.",
+          ITS_MEMBERS));
 
 // bodies: their shapes (built_in.c, shape.c), then build_bodies.c
 

@@ -40,6 +40,10 @@ NoliImplicitNewtonDef noli_default_implicit_newton_def(void) {
   return (NoliImplicitNewtonDef){.linear = "automatic"};
 }
 
+NoliIncrementDef noli_default_increment_def(void) {
+  return (NoliIncrementDef){.easy_iterations = 10, .hard_iterations = 30};
+}
+
 NoliGcpContactDef noli_default_geometric_def(void) {
   return (NoliGcpContactDef){.alpha = 0.5, .beta = 0.1};
 }
@@ -66,6 +70,7 @@ void noli_sim_def_init(NoliSimDef* def, size_t size) {
       .augmented_lagrangian = noli_default_augmented_lagrangian_def(),
       .implicit_newton = noli_default_implicit_newton_def(),
       .audit = "off",
+      .increments = noli_default_increment_def(),
   };
   noli_sized_default(def, size, &own, sizeof own);
 }
@@ -813,6 +818,31 @@ done:
 }
 
 // Choices by name.
+static NoliStatus check_increments(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const NoliIncrementDef* rule = &def->increments;
+  NOLI_CHECK(context, rule->initial >= 0.0 && rule->initial <= def->time_step, NOLI_ERROR_ARGUMENT,
+             "the first increment must be at most a time step, %g s, got %g s", def->time_step,
+             rule->initial);
+  if (rule->initial == 0.0) {
+    return NOLI_OK;
+  }
+  NOLI_CHECK(context, noli_integrator_find(def->integrator)->quasi_static, NOLI_ERROR_ARGUMENT,
+             "increments of load steps need the integrator \"quasi_static\"; \"%s\" divides time "
+             "steps where they fail",
+             def->integrator);
+  NOLI_CHECK(context, rule->smallest >= 0.0 && rule->smallest <= rule->initial, NOLI_ERROR_ARGUMENT,
+             "the smallest increment must be at most the first one, %g s, got %g s", rule->initial,
+             rule->smallest);
+  NOLI_CHECK(context, rule->easy_iterations >= 1 && rule->hard_iterations > rule->easy_iterations,
+             NOLI_ERROR_ARGUMENT,
+             "an easy increment takes at least one iteration and fewer than a hard one, got %d and "
+             "%d",
+             (int)rule->easy_iterations, (int)rule->hard_iterations);
+done:
+  return status;
+}
+
 static NoliStatus check_choices(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   const struct {
@@ -1000,6 +1030,7 @@ static NoliStatus check_reserved(NoliContext* context, const NoliSimDef* def) {
   REQUIRE_NULL("geometric", def->gcp.reserved)
   REQUIRE_NULL("augmented_lagrangian", def->augmented_lagrangian.reserved)
   REQUIRE_NULL("implicit_newton", def->implicit_newton.reserved)
+  REQUIRE_NULL("increment", def->increments.reserved)
   for (int32_t b = 0; b < def->n_bodies; b++) {
     REQUIRE_NULL("material", def->bodies[b].material.reserved)
     REQUIRE_NULL("proxy", def->bodies[b].proxy.reserved)
@@ -1020,6 +1051,7 @@ NoliStatus noli_definition_check(NoliContext* context, const NoliSimDef* def) {
   NOLI_TRY(noli_plane_strain_check(context, def));
   NOLI_TRY(check_lists(context, def));
   NOLI_TRY(check_integrator(context, def));
+  NOLI_TRY(check_increments(context, def));
 done:
   return status;
 }

@@ -466,6 +466,10 @@ static NoliStatus build_bodies(NoliModel* model, const NoliSimDef* def) {
   model->n_body = def->n_bodies;
   model->n_entity = def->n_bodies + def->n_half_spaces;
   model->h = def->time_step;
+  model->increments = def->increments;
+  if (def->increments.smallest == 0.0) {
+    model->increments.smallest = 1e-3 * def->increments.initial;
+  }
   model->audit = (NoliAudit)noli_choice_index(NOLI_CHOICE_AUDIT, def->audit);
   memcpy(model->gravity, def->gravity, sizeof model->gravity);
   model->integrator = noli_integrator_find(def->integrator);

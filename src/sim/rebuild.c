@@ -60,6 +60,9 @@ static NoliStatus copy_state(const NoliSim* from, NoliSim* to, const NoliRenumbe
   *to->state.kappa = *from->state.kappa;
   *to->state.step = *from->state.step;
   *to->state.parts = *from->state.parts;
+  if (to->state.sizes.n_increment > 0) {
+    *to->state.increment = *from->state.increment;
+  }
   *to->state.held = *from->state.held;
   memcpy(to->state.linear, from->state.linear, 2 * sizeof *to->state.linear);
   for (int32_t m = 0; m < to->model->n_motion; m++) {

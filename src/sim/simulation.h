@@ -48,6 +48,9 @@ struct NoliSim {
   // the part of a divided step and the number of its parts
   int32_t part;
   int32_t n_parts;
+  double increment;    // s, length of this part where parts are adaptive; else 0
+  double done;         // s, of the step before it
+  double shortest;     // s, of all parts of the step
   int32_t n_retries;   // number of further divisions of the step
   bool fallen_back;    // the barrier has taken over the rest of this step
   bool holds_motion;   // prescribed nodes are held at their positions at the start of this step
@@ -90,7 +93,7 @@ struct NoliSim {
 
 // Length of the step, or of the part of a divided step.
 static inline double noli_sim_step_length(const NoliSim* sim) {
-  return sim->model->h / sim->n_parts;
+  return sim->increment > 0.0 ? sim->increment : sim->model->h / sim->n_parts;
 }
 
 // Time at the start of a step that has the current length, counted from 0.
@@ -100,9 +103,11 @@ static inline double noli_sim_step_start(const NoliSim* sim, int64_t step) {
 
 // Time at the end of the step or part.
 static inline double noli_sim_step_end(const NoliSim* sim) {
-  return sim->part + 1 == sim->n_parts ? noli_sim_step_start(sim, *sim->state.step + 1)
-                                       : noli_sim_step_start(sim, *sim->state.step) +
-                                             (sim->part + 1) * noli_sim_step_length(sim);
+  return sim->part + 1 == sim->n_parts
+             ? noli_sim_step_start(sim, *sim->state.step + 1)
+             : noli_sim_step_start(sim, *sim->state.step) +
+                   (sim->increment > 0.0 ? sim->done + sim->increment
+                                         : (sim->part + 1) * noli_sim_step_length(sim));
 }
 
 // Of a vector (n_vert x 3).

@@ -280,6 +280,15 @@ static const BadScene bad_scenes[] = {
      "needs exactly one of \"acceleration\", \"nodal\", \"total\", \"traction\", \"pressure\", got "
      "none",
      FORCE("'from': 1")},
+    // increments
+    {1, "time.increments", "needs the integrator \"quasi_static\"",
+     "{'time': {'steps': 1, 'increments': {'initial': 1e-3}},\n 'bodies': [" CUBE "]}"},
+    {2, "time.increments", "is longer than \"step\"",
+     "{'time': {'steps': 1, 'integrator': 'quasi_static',\n 'increments': {'initial': 2}},"
+     " 'bodies': [" CUBE "]}"},
+    {2, "time.increments.intial", "did you mean \"initial\"?",
+     "{'time': {'steps': 1, 'integrator': 'quasi_static',\n 'increments': {'intial': 2}},"
+     " 'bodies': [" CUBE "]}"},
     // springs
     {3, "springs[0]", "neither \"stiffness\" nor \"damping\"", SPRING("'length': 1")},
     {4, "springs[0].stifness", "did you mean \"stiffness\"?", SPRING("'stifness': 1")},

@@ -87,6 +87,14 @@ typedef struct NoliMesh {
 NoliStatus noli_mesh_create(NoliContext* context, int32_t n_vert, int32_t n_tet, int32_t n_tri, int32_t n_edge, int32_t n_point, bool with_tags, NoliMesh** mesh);
 void noli_mesh_destroy(NoliContext* context, NoliMesh** mesh);
 NoliStatus noli_mesh_read(NoliContext* context, const char* path, NoliMesh** mesh);
+typedef struct NoliMeshSets {
+  int32_t n;
+  char** name;
+  int64_t* first;
+  int32_t* vertex;
+} NoliMeshSets;
+NoliStatus noli_mesh_read_sets(NoliContext* context, const char* path, NoliMesh** mesh, NoliMeshSets* sets);
+void noli_mesh_sets_free(NoliContext* context, NoliMeshSets* sets);
 NoliStatus noli_mesh_write(NoliContext* context, const char* path, const NoliMesh* mesh);
 NoliStatus noli_mesh_boundary(NoliContext* context, const NoliMesh* mesh, int32_t** tri, int32_t* n_tri);
 NoliStatus noli_mesh_outline(NoliContext* context, const NoliMesh* mesh, int32_t** edge, int32_t* n_edge);

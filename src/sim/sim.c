@@ -386,7 +386,8 @@ NoliStatus noli_sim_copy_state(NoliSim* sim, const NoliSim* from) {
   const NoliStateSizes *a = &from->state.sizes, *b = &sim->state.sizes;
   NOLI_CHECK(sim->context,
              a->n == b->n && a->n_force == b->n_force && a->n_before == b->n_before &&
-                 a->n_past == b->n_past && a->n_increment == b->n_increment && a->n_ends == b->n_ends && a->n_frame == b->n_frame,
+                 a->n_past == b->n_past && a->n_increment == b->n_increment &&
+                 a->n_ends == b->n_ends && a->n_frame == b->n_frame,
              NOLI_ERROR_ARGUMENT, "the two simulations were not made from the same definition");
   NOLI_TRY(noli_state_copy(sim->context, &from->state, &sim->state));
   noli_sim_outdate(sim);

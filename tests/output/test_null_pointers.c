@@ -22,6 +22,7 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_context_create(NULL, NULL));
   ASSERT_REFUSED(noli_mesh_create(NULL, 2, 2, 2, 2, 2, false, NULL));
   ASSERT_REFUSED(noli_mesh_read(NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_mesh_read_sets(NULL, NULL, NULL, NULL));
   ASSERT_REFUSED(noli_mesh_write(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_mesh_boundary(NULL, NULL, NULL, NULL));
   ASSERT_REFUSED(noli_mesh_outline(NULL, NULL, NULL, NULL));

@@ -92,7 +92,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_time(NoliSim* sim, double time
 /// overrides them. `pair` was made by noli_default_pair_def. Fails with NOLI_ERROR_ARGUMENT.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_pair(const NoliSim* sim, int32_t a, int32_t b,
                                                    NoliPairDef* pair);
-/// Contact and friction of a pair of entities from now on, as in NoliSimDef.pairs. Fails with
+/// Contact and friction of a pair of entities, by number or name, from now on, as in
+/// NoliSimDef.pairs. Fails with
 /// NOLI_ERROR_ARGUMENT, with NOLI_ERROR_INTERSECTION where contact is switched on between surfaces
 /// that intersect or touch, NOLI_ERROR_MEMORY; then nothing has changed.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* pair);

@@ -249,7 +249,10 @@ typedef struct NoliPairDef {
   /// ([Larionov2024] eq. 8, see docs/friction_laws.md).
   double static_friction;
   NoliScaled stribeck_speed; ///< v_s, m/s, above eps_v; {0} (default): that of NoliSimDef
-  double viscosity; ///< s/m, >= 0: adds viscosity times speed to the coefficient; default 0
+  double viscosity;   ///< s/m, >= 0: adds viscosity times speed to the coefficient; default 0
+  const char* name_a; ///< name of the entity, in place of `a`; borrowed; NULL (default): `a`
+                      ///< counts. Of several with this name the first
+  const char* name_b; ///< likewise for `b`
 } NoliPairDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_pair_def.

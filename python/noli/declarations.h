@@ -341,6 +341,8 @@ typedef struct NoliPairDef {
   double static_friction;
   NoliScaled stribeck_speed;
   double viscosity;
+  const char* name_a;
+  const char* name_b;
 } NoliPairDef;
 void noli_pair_def_init(NoliPairDef* def, size_t size);
 typedef struct NoliVolumeDef {

@@ -17,6 +17,8 @@ from .scene import Scene
 Progress = Callable[[results.NewtonStat], Any]
 
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
+# members of NoliPairDef that say which pair it is
+_NAMES_OF_PAIR = ("size", "a", "b", "name_a", "name_b")
 
 
 class _Host:
@@ -238,7 +240,7 @@ class Simulation:
     def pair(self, a: str | int, b: str | int) -> dict[str, Any]:
         """Contact and friction of two entities: contact, friction, static_friction, viscosity."""
         found = _values(self._pair(a, b))
-        return {name: found[name] for name in found if name not in ("size", "a", "b")}
+        return {name: found[name] for name in found if name not in _NAMES_OF_PAIR}
 
     def set_pair(self, a: str | int, b: str | int, **values) -> None:
         """Changes contact or friction of two entities from now on: set_pair("ball", "floor", friction=0.3). Where it
@@ -246,7 +248,7 @@ class Simulation:
         before."""
         found = self._pair(a, b)
         before = found.contact
-        _assign(found, values, "pair", ("size", "a", "b"))
+        _assign(found, values, "pair", _NAMES_OF_PAIR)
         if found.contact != before:
             self._rebuild(lambda c: self._call(lib.noli_sim_set_pair, c, found))
         else:

@@ -190,6 +190,58 @@ NoliStatus noli_definition_take_pair(NoliContext* context, const NoliPairDef* gi
   return noli_sized_take(context, "the pair", "noli_default_pair_def", given, own, sizeof *own);
 }
 
+// Names of half-spaces that have none, as in own_name of owned_definition.c.
+static const char* entity_name(const NoliSimDef* def, int32_t entity, char buffer[40]) {
+  const char* name = entity < def->n_bodies ? def->bodies[entity].name
+                                            : def->half_spaces[entity - def->n_bodies].name;
+  if (name == NULL) {
+    snprintf(buffer, 40, "half_space %d", (int)entity);
+  }
+  return name != NULL ? name : buffer;
+}
+
+// Replaces the name of an entity of a pair by its number.
+static NoliStatus resolve_name(NoliContext* context, const NoliSimDef* def, const char** name,
+                               int32_t* entity) {
+  NoliStatus status = NOLI_OK;
+  char buffer[40];
+  int32_t n = def->n_bodies + def->n_half_spaces, found = 0;
+  const char** names = NULL;
+  if (*name == NULL) {
+    return NOLI_OK;
+  }
+  while (found < n && strcmp(entity_name(def, found, buffer), *name) != 0) {
+    found++;
+  }
+  if (found == n) {
+    NOLI_NEW(context, names, n);
+    for (int32_t i = 0; i < n; i++) {
+      const char* own = entity_name(def, i, buffer);
+      names[i] = own != buffer ? own : "";
+    }
+    const char* nearest = noli_nearest(*name, names, n);
+    NOLI_CHECK(context, nearest == NULL, NOLI_ERROR_ARGUMENT,
+               "a pair: there is no body or half-space \"%.80s\"; did you mean \"%.80s\"?", *name,
+               nearest);
+    NOLI_CHECK(context, false, NOLI_ERROR_ARGUMENT,
+               "a pair: there is no body or half-space \"%.80s\"", *name);
+  }
+  *entity = found;
+  *name = NULL;
+done:
+  noli_free(context, names);
+  return status;
+}
+
+NoliStatus noli_definition_name_pair(NoliContext* context, const NoliSimDef* def,
+                                     NoliPairDef* pair) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(resolve_name(context, def, &pair->name_a, &pair->a));
+  NOLI_TRY(resolve_name(context, def, &pair->name_b, &pair->b));
+done:
+  return status;
+}
+
 NoliStatus noli_definition_take(NoliContext* context, const NoliSimDef* given, NoliSimDef** own) {
   NoliStatus status = NOLI_OK;
   NoliSimDef* made = NULL;
@@ -213,6 +265,10 @@ NoliStatus noli_definition_take(NoliContext* context, const NoliSimDef* given, N
   LISTS(TAKE_LIST)
 #undef TAKE_LIST
   fill_choices(made);
+  for (int32_t i = 0; i < made->n_pairs; i++) {
+    NoliPairDef* pair = (NoliPairDef*)(uintptr_t)&made->pairs[i];
+    NOLI_TRY(noli_definition_name_pair(context, made, pair));
+  }
   *own = made;
   made = NULL;
 done:

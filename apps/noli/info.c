@@ -170,12 +170,18 @@ static NoliStatus info_mesh(NoliContext* context, const char* path) {
   NoliStatus status = NOLI_OK;
   NoliMesh* mesh = NULL;
   NoliMeshCheck found;
-  NOLI_TRY(noli_mesh_read(context, path, &mesh));
+  NoliMeshSets sets = {0};
+  NOLI_TRY(noli_mesh_read_sets(context, path, &mesh, &sets));
   NOLI_TRY(noli_mesh_check(context, mesh, &found));
+  for (int32_t s = 0; s < sets.n; s++) {
+    printf("set \"%s\": %lld vertices\n", sets.name[s],
+           (long long)(sets.first[s + 1] - sets.first[s]));
+  }
   printf("%s\n",
          describe_mesh(mesh, &found) == 0 ? "fit for simulation" : "NOT fit for simulation");
 done:
   noli_mesh_destroy(context, &mesh);
+  noli_mesh_sets_free(context, &sets);
   return status;
 }
 

@@ -34,6 +34,13 @@ NOLI_API const char* noli_sim_motion_name(const NoliSim* sim, int32_t motion);
 /// The same for forces.
 NOLI_API const char* noli_sim_force_name(const NoliSim* sim, int32_t force);
 
+/// Number of springs of the definition.
+NOLI_API int32_t noli_sim_spring_count(const NoliSim* sim);
+/// Name of a spring -> index, or NOLI_NULL_INDEX if none has that name.
+NOLI_API int32_t noli_sim_find_spring(const NoliSim* sim, const char* name);
+/// Name of a spring ("spring 0" and so on where the definition has none), owned by the simulation.
+NOLI_API const char* noli_sim_spring_name(const NoliSim* sim, int32_t spring);
+
 /// Vertices of a motion within its body, (n_node), owned by the simulation.
 NOLI_API const int32_t* noli_sim_motion_nodes(const NoliSim* sim, int32_t motion, int32_t* n_node);
 
@@ -85,7 +92,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_time(NoliSim* sim, double time
 /// overrides them. `pair` was made by noli_default_pair_def. Fails with NOLI_ERROR_ARGUMENT.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_pair(const NoliSim* sim, int32_t a, int32_t b,
                                                    NoliPairDef* pair);
-/// Contact and friction of a pair of entities from now on, as in NoliSimDef.pairs. Fails with
+/// Contact and friction of a pair of entities, by number or name, from now on, as in
+/// NoliSimDef.pairs. Fails with
 /// NOLI_ERROR_ARGUMENT, with NOLI_ERROR_INTERSECTION where contact is switched on between surfaces
 /// that intersect or touch, NOLI_ERROR_MEMORY; then nothing has changed.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* pair);
@@ -139,8 +147,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_load_state(NoliSim* sim, const voi
 /// NOLI_ERROR_MEMORY; then nothing has changed.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_add_body(NoliSim* sim, const NoliBodyDef* body,
                                                        int32_t* index);
-/// Removes a body with its motions, forces, pairs, ties and volumes; later ones of each are
-/// renumbered. Otherwise as noli_sim_add_body. The last body that deforms cannot be removed.
+/// Removes a body with its motions, forces, pairs, ties, springs and volumes; later ones of each
+/// are renumbered. Otherwise as noli_sim_add_body. The last body that deforms cannot be removed.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body);
 
 // ---- progress -----------------------------------------------------------------------------------
@@ -295,12 +303,12 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_closest_point(NoliSim* sim, const 
 // ---- modes --------------------------------------------------------------------------------------
 
 /// The `n` modes of vibration with the lowest frequencies about the present state: K phi = omega^2
-/// M phi, with the stiffness K of elasticity, closed volumes and pressures and the masses M of the
-/// simulator. Prescribed components are held, ties hold; contact, friction and damping are left
-/// out. `frequency` (n): omega / (2 pi), Hz, ascending; exactly 0 where the stiffness of the mode
-/// is lost in rounding, such as in the six rigid motions of a free body at rest; -|omega| / (2 pi)
-/// where omega^2 < 0: without contact the state is unstable, or not in equilibrium. `shape` (n x
-/// nodes x 3; may be NULL), 1/sqrt(kg): phi . M phi = 1, the largest component is positive, nodes
+/// M phi, with the stiffness K of elasticity, springs, closed volumes and pressures and the masses
+/// M of the simulator. Prescribed components are held, ties hold; contact, friction and damping are
+/// left out. `frequency` (n): omega / (2 pi), Hz, ascending; exactly 0 where the stiffness of the
+/// mode is lost in rounding, such as in the six rigid motions of a free body at rest; -|omega| / (2
+/// pi) where omega^2 < 0: without contact the state is unstable, or not in equilibrium. `shape` (n
+/// x nodes x 3; may be NULL), 1/sqrt(kg): phi . M phi = 1, the largest component is positive, nodes
 /// as in noli_sim_positions. The simulation does not change: its next step has the same bits. So
 /// have the modes with any number of threads. Fails with NOLI_ERROR_ARGUMENT where nothing can move
 /// or n exceeds the number of free components, NOLI_NOT_CONVERGED, NOLI_NOT_POSITIVE_DEFINITE,

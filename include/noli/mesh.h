@@ -67,6 +67,24 @@ NOLI_API void noli_mesh_destroy(NoliContext* context, NoliMesh** mesh);
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_read(NoliContext* context, const char* path,
                                                     NoliMesh** mesh);
 
+/// Named sets of the vertices of a mesh. Never changes its size.
+typedef struct NoliMeshSets {
+  int32_t n;
+  char** name;     ///< (n) as in the file
+  int64_t* first;  ///< (n + 1)
+  int32_t* vertex; ///< of set s, ascending: vertex[first[s]] .. vertex[first[s + 1] - 1]
+} NoliMeshSets;
+
+/// noli_mesh_read, also of the sets that the file names: node sets of .inp files, in the order of
+/// the file, then element sets of other names, with the vertices of their elements; physical groups
+/// with names of .msh files, with the vertices of their cells. Nodes that are no vertices (of
+/// curves) are left out, and so are sets for internal use and labels of node sets that do not
+/// exist. Files of other formats have no sets. Release `sets` with noli_mesh_sets_free.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_read_sets(NoliContext* context, const char* path,
+                                                         NoliMesh** mesh, NoliMeshSets* sets);
+/// Releases what the sets own; sets of zeros are allowed.
+NOLI_API void noli_mesh_sets_free(NoliContext* context, NoliMeshSets* sets);
+
 /// Writes a mesh; the suffix decides the format: .msh (4.1 ASCII), .vtk, .obj, .ply, .stl.
 /// All are text with enough digits to read the same bits back. Tags are kept by .msh and .vtk.
 /// Curved tetrahedra are written to .msh files, their triangles with vertices only.

@@ -249,7 +249,10 @@ typedef struct NoliPairDef {
   /// ([Larionov2024] eq. 8, see docs/friction_laws.md).
   double static_friction;
   NoliScaled stribeck_speed; ///< v_s, m/s, above eps_v; {0} (default): that of NoliSimDef
-  double viscosity; ///< s/m, >= 0: adds viscosity times speed to the coefficient; default 0
+  double viscosity;   ///< s/m, >= 0: adds viscosity times speed to the coefficient; default 0
+  const char* name_a; ///< name of the entity, in place of `a`; borrowed; NULL (default): `a`
+                      ///< counts. Of several with this name the first
+  const char* name_b; ///< likewise for `b`
 } NoliPairDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_pair_def.
@@ -326,6 +329,47 @@ static inline NoliTieDef noli_default_tie_def(void) {
   return def;
 }
 
+/// A `length` of springs: the distance of their ends in the rest shape.
+#define NOLI_REST_DISTANCE (-1.0)
+
+/// Springs, with dampers, from vertices of a body to vertices of another one, or to the ground: one
+/// for each vertex of `node`. docs/loads.md
+typedef struct NoliSpringDef {
+  uint32_t size;       ///< set by noli_default_spring_def
+  const char* name;    ///< borrowed; NULL (default): "spring" and its number
+  int32_t body;        ///< no obstacle
+  const int32_t* node; ///< (n_node) vertex indices within the body; borrowed; NULL: all vertices
+  int32_t n_node;
+  /// The body or obstacle at the other ends, which may be the same body; NOLI_NULL_INDEX (default):
+  /// the ground, where each vertex is at rest, or at `point`
+  int32_t to;
+  const int32_t* to_node; ///< (n_to_node) vertices of `to`, of which each spring goes to the
+                          ///< closest one in the rest shape; borrowed; NULL: all vertices
+  int32_t n_to_node;
+  bool pairwise;    ///< true: node[i] goes to to_node[i], as many; default false
+  bool at_point;    ///< true: all go to `point`, and `to` is the ground; default false
+  double point[3];  ///< m
+  double stiffness; ///< N/m, >= 0, of all these springs together: each has an equal share
+  /// m, >= 0, at which a spring has no force: > 0: a force along the line between its ends; 0: one
+  /// towards the other end, stiffness times distance; NOLI_REST_DISTANCE (default): the distance of
+  /// the ends in the rest shape, of each spring
+  double length;
+  double damping;    ///< N s/m, >= 0, of all together: times the speed at which the ends part, if
+                     ///< the length is 0 in any direction; default 0
+  const char* where; ///< prefix of messages about it, such as a place in a file; NULL (default):
+                     ///< none
+} NoliSpringDef;
+
+/// Writes the defaults of a definition of `size` bytes; called by noli_default_spring_def.
+NOLI_API void noli_spring_def_init(NoliSpringDef* def, size_t size);
+
+/// The defaults named above, on all vertices of body 0; stiffness or damping must be set.
+static inline NoliSpringDef noli_default_spring_def(void) {
+  NoliSpringDef def;
+  noli_spring_def_init(&def, sizeof def);
+  return def;
+}
+
 /// Parameters of the solver "augmented_lagrangian"; the defaults suit all known scenes. Never
 /// changes its size.
 typedef struct NoliAugmentedLagrangianDef {
@@ -371,6 +415,24 @@ typedef struct NoliGcpContactDef {
 
 /// The defaults named above.
 NOLI_API NoliGcpContactDef noli_default_geometric_def(void);
+
+/// Load steps of the integrator "quasi_static" in increments of adaptive length: at most the time
+/// step, at whose end all results are given, whatever its increments. docs/integrators.md. Never
+/// changes its size.
+typedef struct NoliIncrementDef {
+  double initial;  ///< s, of the first one, <= time_step; 0 (default): each step in one
+  double smallest; ///< s, in (0, initial]: a step whose increments of this length fail, fails;
+                   ///< 0 (default): a thousandth of `initial`
+  int32_t
+      easy_iterations; ///< Newton iterations, >= 1: an increment that takes no more is followed
+                       ///< by one 1.5 times as long, unless a longer one just failed; default 10
+  int32_t hard_iterations; ///< > easy_iterations: one that takes more is followed by one of half
+                           ///< its length; one that fails is repeated with half of it; default 30
+  void* reserved[4];       ///< NULL
+} NoliIncrementDef;
+
+/// The defaults named above.
+NOLI_API NoliIncrementDef noli_default_increment_def(void);
 
 /// Everything that makes a simulation. All pointers are borrowed until noli_sim_create returns,
 /// except `user` pointers of callbacks, which must outlive the simulation.
@@ -452,8 +514,9 @@ typedef struct NoliSimDef {
   int32_t max_substeps;    ///< a step that cannot be solved is split into 2, 4, ... up to
                            ///< max_substeps substeps, the next one into half as many, and so on;
                            ///< 1: never; default 16
-  /// "auto" (default) takes cholmod or pcg, whichever is predicted or found to be faster; "cholmod",
-  /// "dense", "pcg"; "pcg_diagonal", "pcg_incomplete" and "multigrid" use one preconditioner only
+  /// "auto" (default) takes cholmod or pcg, whichever is predicted or found to be faster;
+  /// "cholmod", "dense", "pcg"; "pcg_diagonal", "pcg_incomplete" and "multigrid" use one
+  /// preconditioner only
   const char* linear_solver;
   double linear_tolerance; ///< of iterative linear solvers, relative residual in (0, 1); default
                            ///< 1e-4
@@ -467,6 +530,9 @@ typedef struct NoliSimDef {
   const char* audit;
   const NoliTieDef* ties; ///< a vertex may be bound once, and no motion may prescribe it
   int32_t n_ties;
+  const NoliSpringDef* springs;
+  int32_t n_springs;
+  NoliIncrementDef increments; ///< of load steps; default: none
 } NoliSimDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_sim_def.
@@ -490,13 +556,15 @@ typedef struct NoliDefSizes {
   uint32_t pair;
   uint32_t volume;
   uint32_t tie;
+  uint32_t spring;
 } NoliDefSizes;
 
 /// The sizes in these headers.
 static inline NoliDefSizes noli_def_sizes(void) {
   NoliDefSizes sizes = {sizeof(NoliDefSizes),     sizeof(NoliSimDef),    sizeof(NoliBodyDef),
                         sizeof(NoliHalfSpaceDef), sizeof(NoliMotionDef), sizeof(NoliForceDef),
-                        sizeof(NoliPairDef),      sizeof(NoliVolumeDef), sizeof(NoliTieDef)};
+                        sizeof(NoliPairDef),      sizeof(NoliVolumeDef), sizeof(NoliTieDef),
+                        sizeof(NoliSpringDef)};
   return sizes;
 }
 
@@ -582,7 +650,7 @@ typedef struct NoliStepReport {
                           ///< until the next step
   NoliStepTiming timing;
   int32_t fallbacks;            ///< iterations whose direction was not that of the exact Jacobian
-  int32_t substeps;             ///< parts of the step, 1 where it was not divided
+  int32_t substeps;             ///< parts of the step, 1 where it was not divided; increments
   int32_t retries;              ///< repetitions: in more parts, or with prescribed nodes held
   const NoliNewtonStat* newton; ///< (newton_iterations), valid until the next step
   /// systems that the selected iterative linear solver failed to solve, which were factored
@@ -591,6 +659,7 @@ typedef struct NoliStepReport {
   /// 1: solver "augmented_lagrangian" failed and "projected_newton" solved the step, or the rest of
   /// it where it was divided; 0 otherwise
   int32_t solver_fallbacks;
+  double increment; ///< s, length of the shortest part of the step
 } NoliStepReport;
 
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names
@@ -760,6 +829,24 @@ typedef struct NoliRegionVolume {
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_volumes(NoliSim* sim,
                                                       const NoliRegionVolume** volumes,
                                                       int32_t* n_volumes);
+
+/// Springs of a definition at the present state. Never changes its size.
+typedef struct NoliSpringForce {
+  int32_t body;
+  int32_t to;      ///< NOLI_NULL_INDEX: the ground
+  int32_t n;       ///< springs
+  double force[3]; ///< N, of springs and dampers on `body`
+  double length;   ///< m, mean distance of the ends
+  double energy;   ///< J
+  double reserved[2];
+} NoliSpringForce;
+
+/// All springs, in the order of the definition; the array is owned by the simulation and valid
+/// until the next call. Names: noli_sim_spring_name (noli/live.h).
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_springs(NoliSim* sim, const NoliSpringForce** springs,
+                                                      int32_t* n_springs);
+/// Forces of springs and dampers on vertices, N, (n_vert x 3), written to the caller's array.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_spring_forces(NoliSim* sim, double* force);
 
 /// A probe of a run: a quantity at some vertices of a body, reduced to one value for each of its
 /// components, a row for each step. Members that are 0 have their defaults. Never changes its size.

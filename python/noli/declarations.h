@@ -87,6 +87,14 @@ typedef struct NoliMesh {
 NoliStatus noli_mesh_create(NoliContext* context, int32_t n_vert, int32_t n_tet, int32_t n_tri, int32_t n_edge, int32_t n_point, bool with_tags, NoliMesh** mesh);
 void noli_mesh_destroy(NoliContext* context, NoliMesh** mesh);
 NoliStatus noli_mesh_read(NoliContext* context, const char* path, NoliMesh** mesh);
+typedef struct NoliMeshSets {
+  int32_t n;
+  char** name;
+  int64_t* first;
+  int32_t* vertex;
+} NoliMeshSets;
+NoliStatus noli_mesh_read_sets(NoliContext* context, const char* path, NoliMesh** mesh, NoliMeshSets* sets);
+void noli_mesh_sets_free(NoliContext* context, NoliMeshSets* sets);
 NoliStatus noli_mesh_write(NoliContext* context, const char* path, const NoliMesh* mesh);
 NoliStatus noli_mesh_boundary(NoliContext* context, const NoliMesh* mesh, int32_t** tri, int32_t* n_tri);
 NoliStatus noli_mesh_outline(NoliContext* context, const NoliMesh* mesh, int32_t** edge, int32_t* n_edge);
@@ -333,6 +341,8 @@ typedef struct NoliPairDef {
   double static_friction;
   NoliScaled stribeck_speed;
   double viscosity;
+  const char* name_a;
+  const char* name_b;
 } NoliPairDef;
 void noli_pair_def_init(NoliPairDef* def, size_t size);
 typedef struct NoliVolumeDef {
@@ -358,6 +368,24 @@ typedef struct NoliTieDef {
   const char* where;
 } NoliTieDef;
 void noli_tie_def_init(NoliTieDef* def, size_t size);
+typedef struct NoliSpringDef {
+  uint32_t size;
+  const char* name;
+  int32_t body;
+  const int32_t* node;
+  int32_t n_node;
+  int32_t to;
+  const int32_t* to_node;
+  int32_t n_to_node;
+  bool pairwise;
+  bool at_point;
+  double point[3];
+  double stiffness;
+  double length;
+  double damping;
+  const char* where;
+} NoliSpringDef;
+void noli_spring_def_init(NoliSpringDef* def, size_t size);
 typedef struct NoliAugmentedLagrangianDef {
   double stiffness_ratio;
   double decay;
@@ -380,6 +408,14 @@ typedef struct NoliGcpContactDef {
   void* reserved[4];
 } NoliGcpContactDef;
 NoliGcpContactDef noli_default_geometric_def(void);
+typedef struct NoliIncrementDef {
+  double initial;
+  double smallest;
+  int32_t easy_iterations;
+  int32_t hard_iterations;
+  void* reserved[4];
+} NoliIncrementDef;
+NoliIncrementDef noli_default_increment_def(void);
 typedef struct NoliSimDef {
   uint32_t size;
   const NoliBodyDef* bodies;
@@ -426,6 +462,9 @@ typedef struct NoliSimDef {
   const char* audit;
   const NoliTieDef* ties;
   int32_t n_ties;
+  const NoliSpringDef* springs;
+  int32_t n_springs;
+  NoliIncrementDef increments;
 } NoliSimDef;
 void noli_sim_def_init(NoliSimDef* def, size_t size);
 typedef struct NoliDefSizes {
@@ -438,6 +477,7 @@ typedef struct NoliDefSizes {
   uint32_t pair;
   uint32_t volume;
   uint32_t tie;
+  uint32_t spring;
 } NoliDefSizes;
 typedef struct NoliSim NoliSim;
 typedef struct NoliNewtonStat {
@@ -506,6 +546,7 @@ typedef struct NoliStepReport {
   const NoliNewtonStat* newton;
   int32_t linear_fallbacks;
   int32_t solver_fallbacks;
+  double increment;
 } NoliStepReport;
 NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim** sim);
 void noli_sim_destroy(NoliSim** sim);
@@ -572,6 +613,17 @@ typedef struct NoliRegionVolume {
   double reserved[2];
 } NoliRegionVolume;
 NoliStatus noli_sim_volumes(NoliSim* sim, const NoliRegionVolume** volumes, int32_t* n_volumes);
+typedef struct NoliSpringForce {
+  int32_t body;
+  int32_t to;
+  int32_t n;
+  double force[3];
+  double length;
+  double energy;
+  double reserved[2];
+} NoliSpringForce;
+NoliStatus noli_sim_springs(NoliSim* sim, const NoliSpringForce** springs, int32_t* n_springs);
+NoliStatus noli_sim_spring_forces(NoliSim* sim, double* force);
 typedef struct NoliProbeDef {
   const char* name;
   const char* quantity;
@@ -653,6 +705,9 @@ int32_t noli_sim_find_force(const NoliSim* sim, const char* name);
 int32_t noli_sim_find_entity(const NoliSim* sim, const char* name);
 const char* noli_sim_motion_name(const NoliSim* sim, int32_t motion);
 const char* noli_sim_force_name(const NoliSim* sim, int32_t force);
+int32_t noli_sim_spring_count(const NoliSim* sim);
+int32_t noli_sim_find_spring(const NoliSim* sim, const char* name);
+const char* noli_sim_spring_name(const NoliSim* sim, int32_t spring);
 const int32_t* noli_sim_motion_nodes(const NoliSim* sim, int32_t motion, int32_t* n_node);
 double* noli_sim_motion_targets(NoliSim* sim, int32_t motion, int32_t* n_node);
 typedef struct NoliPose {

@@ -131,7 +131,7 @@ class StepReport:
     timing: StepTiming
     #: iterations whose direction was not that of the exact Jacobian
     fallbacks: int
-    #: parts of the step, 1 where it was not divided
+    #: parts of the step, 1 where it was not divided; increments
     substeps: int
     #: repetitions: in more parts, or with prescribed nodes held
     retries: int
@@ -143,6 +143,8 @@ class StepReport:
     #: 1: solver "augmented_lagrangian" failed and "projected_newton" solved the step, or the rest of it where
     #: it was divided; 0 otherwise
     solver_fallbacks: int
+    #: s, length of the shortest part of the step
+    increment: float
 
 
 @dataclass(slots=True)
@@ -274,6 +276,23 @@ class RegionVolume:
     #: Pa, above the pressure outside
     pressure: float
     #: J, 0 at rest
+    energy: float
+
+
+@dataclass(slots=True)
+class SpringForce:
+    """Springs of a definition at the present state."""
+
+    body: int
+    #: -1: the ground
+    to: int
+    #: springs
+    n: int
+    #: (3) N, of springs and dampers on `body`
+    force: np.ndarray
+    #: m, mean distance of the ends
+    length: float
+    #: J
     energy: float
 
 

@@ -161,6 +161,11 @@ class Run:
         return _table(self.directory / "reactions.csv")
 
     @property
+    def springs(self) -> np.recarray:
+        """springs.csv: a row for each step and spring."""
+        return _table(self.directory / "springs.csv")
+
+    @property
     def volumes(self) -> np.recarray:
         """volumes.csv: a row for each step and region with a volume law."""
         return _table(self.directory / "volumes.csv")

@@ -17,6 +17,8 @@ from .scene import Scene
 Progress = Callable[[results.NewtonStat], Any]
 
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
+# members of NoliPairDef that say which pair it is
+_NAMES_OF_PAIR = ("size", "a", "b", "name_a", "name_b")
 
 
 class _Host:
@@ -238,7 +240,7 @@ class Simulation:
     def pair(self, a: str | int, b: str | int) -> dict[str, Any]:
         """Contact and friction of two entities: contact, friction, static_friction, viscosity."""
         found = _values(self._pair(a, b))
-        return {name: found[name] for name in found if name not in ("size", "a", "b")}
+        return {name: found[name] for name in found if name not in _NAMES_OF_PAIR}
 
     def set_pair(self, a: str | int, b: str | int, **values) -> None:
         """Changes contact or friction of two entities from now on: set_pair("ball", "floor", friction=0.3). Where it
@@ -246,7 +248,7 @@ class Simulation:
         before."""
         found = self._pair(a, b)
         before = found.contact
-        _assign(found, values, "pair", ("size", "a", "b"))
+        _assign(found, values, "pair", _NAMES_OF_PAIR)
         if found.contact != before:
             self._rebuild(lambda c: self._call(lib.noli_sim_set_pair, c, found))
         else:
@@ -367,7 +369,7 @@ class Simulation:
         return index[0]
 
     def remove_body(self, body: str | int) -> None:
-        """Removes a body with its motions, forces, pairs, ties and volumes; later bodies are renumbered. Views of
+        """Removes a body with its motions, forces, pairs, ties, springs and volumes; later bodies are renumbered. Views of
         before show the state before."""
         index = self._body(body)
         self._rebuild(lambda c: self._call(lib.noli_sim_remove_body, c, index))
@@ -396,6 +398,11 @@ class Simulation:
     def forces(self) -> list[str]:
         """Names of forces."""
         return [decode(lib.noli_sim_force_name(self.c, i)) for i in range(lib.noli_sim_force_count(self.c))]
+
+    @property
+    def spring_names(self) -> list[str]:
+        """Names of springs, in the order of springs()."""
+        return [decode(lib.noli_sim_spring_name(self.c, i)) for i in range(lib.noli_sim_spring_count(self.c))]
 
     def motion_nodes(self, motion: str | int) -> np.ndarray:
         """Vertices of a motion within its body, (n)."""
@@ -593,6 +600,10 @@ class Simulation:
     def volumes(self) -> np.recarray:
         """Closed regions with a volume law: an array with the fields of results.RegionVolume."""
         return self._records("RegionVolume", lib.noli_sim_volumes, "int32_t*")
+
+    def springs(self) -> np.recarray:
+        """Springs of the definition: an array with the fields of results.SpringForce."""
+        return self._records("SpringForce", lib.noli_sim_springs, "int32_t*")
 
     def _records(self, name, function, counter) -> np.recarray:
         found, count = ffi.new(f"Noli{name}**"), ffi.new(counter)

@@ -63,9 +63,9 @@ static void release_component(const NoliLocal* out, unsigned what, int64_t stenc
   }
 }
 
-static void evaluate_springs(const void* data, const double* x, int64_t begin, int64_t end,
-                             unsigned what, const NoliLocal* out) {
-  const NoliSprings* springs = data;
+static void evaluate_target_springs(const void* data, const double* x, int64_t begin, int64_t end,
+                                    unsigned what, const NoliLocal* out) {
+  const NoliTargetSprings* springs = data;
   for (int64_t s = begin; s < end; s++) {
     int64_t node = springs->node[s];
     double stiffness = springs->stiffness * springs->mass[node];
@@ -111,10 +111,10 @@ NoliEnergyTerm noli_load_term(const NoliLoad* data) {
                           .fixed = true};
 }
 
-NoliEnergyTerm noli_springs_term(const NoliSprings* data) {
-  return (NoliEnergyTerm){.name = "springs",
+NoliEnergyTerm noli_target_springs_term(const NoliTargetSprings* data) {
+  return (NoliEnergyTerm){.name = "target springs",
                           .data = data,
-                          .evaluate = evaluate_springs,
+                          .evaluate = evaluate_target_springs,
                           .size = 1,
                           .n_stencil = data->n,
                           .node = data->node,

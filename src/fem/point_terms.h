@@ -27,7 +27,7 @@ typedef struct NoliLoad {
 
 // Sum of m k/2 |x - target|^2 - lambda . (x - target) over the listed components of nodes: the
 // augmented Lagrangian that pulls prescribed nodes to their targets.
-typedef struct NoliSprings {
+typedef struct NoliTargetSprings {
   int32_t n;
   const int32_t* node;  // (n)
   const double* mass;   // (n_vert) kg
@@ -35,8 +35,8 @@ typedef struct NoliSprings {
   const uint8_t* axes;  // (n) bit k: component k has a spring; NULL: all have
   const double* lambda; // (n x 3) multipliers; NULL: zero
   const double* target; // (n x 3) m
-} NoliSprings;
+} NoliTargetSprings;
 
 NoliEnergyTerm noli_inertia_term(const NoliInertia* data);
 NoliEnergyTerm noli_load_term(const NoliLoad* data);
-NoliEnergyTerm noli_springs_term(const NoliSprings* data);
+NoliEnergyTerm noli_target_springs_term(const NoliTargetSprings* data);

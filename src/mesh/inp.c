@@ -88,11 +88,22 @@ static NoliStatus begin_set(Reader* reader, NoliInpScope kind, const NoliInpPara
                               named->value, is_internal);
 }
 
-// Adds an entry to a set. Nothing needs those of sets of nodes.
+// Adds an entry to a set; to one of nodes only where sets are wanted.
 static NoliStatus add_entry(Reader* reader, NoliInpScope kind, NoliInpEntry entry) {
-  return kind == NOLI_INP_NODES
+  return kind == NOLI_INP_NODES && !reader->parts->sets.wanted
              ? NOLI_OK
              : noli_inp_add_entry(reader->text.cursor->context, &reader->sets, entry);
+}
+
+// Adds a label to the last piece; runs of consecutive labels become one entry.
+static NoliStatus add_to_run(Reader* reader, NoliInpScope kind, int64_t label, const char* place,
+                             NoliInpEntry* run) {
+  if (run->place != NULL && label == run->last + 1) {
+    reader->sets.entry.data[reader->sets.entry.count - 1].last = run->last = label;
+    return NOLI_OK;
+  }
+  *run = (NoliInpEntry){.first = label, .last = label, .step = 1, .place = place};
+  return add_entry(reader, kind, *run);
 }
 
 // Removes the name of the instance and a point from the beginning of a name; false if there is
@@ -136,7 +147,10 @@ static NoliStatus read_entry(Reader* reader, NoliInpScope kind, NoliSpan field) 
                               (long long)entry.first);
     goto done;
   }
-  NOLI_TRY(add_entry(reader, kind, entry));
+  // nodes of the assembly are reference points, which belong to no cell
+  if (of_part) {
+    NOLI_TRY(add_entry(reader, kind, entry));
+  }
 done:
   return status;
 }
@@ -205,7 +219,7 @@ static NoliStatus read_element_set(Reader* reader) {
 // ---- nodes and elements
 
 // A label and up to three coordinates; a normal that follows is ignored.
-static NoliStatus read_node(Reader* reader, NoliSpan line) {
+static NoliStatus read_node(Reader* reader, NoliSpan line, int64_t* of_node) {
   NoliStatus status = NOLI_OK;
   const NoliCursor* cursor = reader->text.cursor;
   NoliSpan field = line;
@@ -216,6 +230,7 @@ static NoliStatus read_node(Reader* reader, NoliSpan line) {
   noli_inp_next_field(&line, &field, &goes_on);
   NOLI_TRY(noli_inp_integer(&reader->text, field, "the label of a node", &label));
   NOLI_TRY(noli_inp_add_label(cursor, &reader->node, label, place));
+  *of_node = label;
   NOLI_TRY(noli_inp_numbers(&reader->text, line, "a coordinate", 6, values));
   NOLI_TRY(noli_parts_add_vertices(cursor->context, reader->parts, 1, &x));
   memcpy(x, values, 3 * sizeof *x);
@@ -245,8 +260,13 @@ static NoliStatus read_nodes(Reader* reader) {
   if (named != NULL) {
     NOLI_TRY(begin_set(reader, NOLI_INP_NODES, named, false));
   }
+  NoliInpEntry run = {.step = 1};
   while (noli_inp_next_line(text, &line)) {
-    NOLI_TRY(read_node(reader, line));
+    int64_t label = 0;
+    NOLI_TRY(read_node(reader, line, &label));
+    if (named != NULL && reader->parts->sets.wanted) {
+      NOLI_TRY(add_to_run(reader, NOLI_INP_NODES, label, line.at, &run));
+    }
   }
 done:
   return status;
@@ -343,16 +363,11 @@ static NoliStatus read_elements(Reader* reader) {
   if (named != NULL) {
     NOLI_TRY(begin_set(reader, NOLI_INP_ELEMENTS, named, false));
   }
-
-  // runs of consecutive labels become one entry of the set
   while (noli_inp_next_line(text, &line)) {
     int64_t label = 0;
     NOLI_TRY(read_element(reader, type, line, &label));
-    if (named != NULL && run.place != NULL && label == run.last + 1) {
-      reader->sets.entry.data[reader->sets.entry.count - 1].last = run.last = label;
-    } else if (named != NULL) {
-      run = (NoliInpEntry){.first = label, .last = label, .step = 1, .place = line.at};
-      NOLI_TRY(add_entry(reader, NOLI_INP_ELEMENTS, run));
+    if (named != NULL) {
+      NOLI_TRY(add_to_run(reader, NOLI_INP_ELEMENTS, label, line.at, &run));
     }
   }
 done:
@@ -561,6 +576,59 @@ static NoliStatus check_elements(const Reader* reader) {
   return NOLI_OK;
 }
 
+// Adds the nodes of a set, or those of its elements, as a set with this index.
+static NoliStatus add_members(Reader* reader, int32_t set, bool of_nodes, const int32_t* member,
+                              int64_t n_member) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = reader->text.cursor->context;
+  for (int64_t i = 0; i < n_member; i++) {
+    if (of_nodes) {
+      NOLI_TRY(noli_parts_add_member(context, reader->parts, set, member[i]));
+      continue;
+    }
+    const Element* element = &reader->element_data.data[member[i]];
+    for (int32_t k = 0; k < element->type->n_node; k++) {
+      int32_t node =
+          noli_inp_find_label(&reader->node, reader->node_of.data[element->first_node + k]);
+      NOLI_TRY(noli_parts_add_member(context, reader->parts, set, node));
+    }
+  }
+done:
+  return status;
+}
+
+// Sets of nodes, then those of elements; of the assembly first. A name counts once.
+static NoliStatus add_sets(Reader* reader) {
+  static const NoliInpScope scopes[] = {NOLI_INP_NODES_OF_ASSEMBLY, NOLI_INP_NODES,
+                                        NOLI_INP_ELEMENTS_OF_ASSEMBLY, NOLI_INP_ELEMENTS};
+  NoliStatus status = NOLI_OK;
+  const NoliCursor* cursor = reader->text.cursor;
+  int32_t *member = NULL, n_member = 0;
+  for (size_t k = 0; k < sizeof scopes / sizeof *scopes; k++) {
+    bool of_nodes = scopes[k] < NOLI_INP_ELEMENTS;
+    for (int32_t s = 0; s < reader->sets.set.count; s++) {
+      const NoliInpSet* set = &reader->sets.set.data[s];
+      bool known = false;
+      for (size_t j = 0; j < k; j++) {
+        known = known || noli_inp_find_set(&reader->sets, scopes[j], set->name) >= 0;
+      }
+      if (set->scope != scopes[k] || set->is_internal || known) {
+        continue;
+      }
+      NOLI_TRY(noli_inp_list_set(cursor, &reader->sets, of_nodes ? &reader->node : &reader->element,
+                                 s, &member, &n_member));
+      NOLI_TRY(noli_parts_add_set(cursor->context, reader->parts, set->name));
+      NOLI_TRY(add_members(reader, (int32_t)reader->parts->sets.name.count - 1, of_nodes, member,
+                           n_member));
+      noli_free(cursor->context, member);
+      member = NULL;
+    }
+  }
+done:
+  noli_free(cursor->context, member);
+  return status;
+}
+
 static void free_reader(Reader* reader) {
   NoliContext* context = reader->text.cursor->context;
   noli_array_free(context, &reader->text.parameter);
@@ -585,6 +653,9 @@ NoliStatus noli_inp_read(NoliCursor* cursor, NoliMeshParts* parts) {
   }
   NOLI_TRY(check_elements(&reader));
   NOLI_TRY(add_cells(&reader));
+  if (parts->sets.wanted) {
+    NOLI_TRY(add_sets(&reader));
+  }
   place_instance(&reader);
 done:
   free_reader(&reader);

@@ -122,7 +122,7 @@ done:
   return status;
 }
 
-// ---- elements of a set
+// ---- members of a set
 
 // A visit to a set, whose pieces with numbers below `limit` are wanted.
 typedef struct Visit {
@@ -133,28 +133,28 @@ typedef struct Visit {
 typedef struct Walk {
   const NoliCursor* cursor;
   NoliInpSets* sets;
-  const NoliInpLabels* elements;
-  int32_t root;               // the set where it began
-  NOLI_ARRAY(Visit) visit;    // still to make
-  NOLI_ARRAY(int32_t) member; // elements found
-  int32_t* seen;              // the root that last found each element; or -1
+  const NoliInpLabels* labels; // of elements, or of nodes
+  int32_t root;                // the set where it began
+  NOLI_ARRAY(Visit) visit;     // still to make
+  NOLI_ARRAY(int32_t) member;  // found
+  int32_t* seen;               // the root that last found each; or -1
 } Walk;
 
-// Adds the elements of a range in `set`.
+// Adds the labels of a range in `set`.
 static NoliStatus take_range(Walk* walk, const NoliInpSet* set, const NoliInpEntry* entry) {
   NoliStatus status = NOLI_OK;
-  const NoliInpLabels* elements = walk->elements;
-  int64_t i = lower_bound(elements, entry->first);
-  if (entry->first == entry->last &&
-      (i == elements->count || elements->data[i].label != entry->first)) {
+  const NoliInpLabels* labels = walk->labels;
+  int64_t i = lower_bound(labels, entry->first);
+  if (set->scope >= NOLI_INP_ELEMENTS && entry->first == entry->last &&
+      (i == labels->count || labels->data[i].label != entry->first)) {
     status = noli_cursor_fail(walk->cursor, entry->place,
                               "the set %s names element %lld, which does not exist",
                               noli_show(set->name).text, (long long)entry->first);
     goto done;
   }
-  for (; i < elements->count && elements->data[i].label <= entry->last; i++) {
-    int32_t index = elements->data[i].index;
-    if ((elements->data[i].label - entry->first) % entry->step == 0 &&
+  for (; i < labels->count && labels->data[i].label <= entry->last; i++) {
+    int32_t index = labels->data[i].index;
+    if ((labels->data[i].label - entry->first) % entry->step == 0 &&
         walk->seen[index] != walk->root) {
       walk->seen[index] = walk->root;
       NOLI_PUSH(walk->cursor->context, &walk->member, index);
@@ -164,7 +164,7 @@ done:
   return status;
 }
 
-// Lists the elements of the root, with those of sets that it names, as they were at that place.
+// Lists the labels of the root, with those of sets that it names, as they were at that place.
 static NoliStatus list_members(Walk* walk) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = walk->cursor->context;
@@ -275,7 +275,7 @@ NoliStatus noli_inp_find_tags(const NoliCursor* cursor, NoliInpSets* sets,
                               int32_t* tag) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = cursor->context;
-  Walk walk = {.cursor = cursor, .sets = sets, .elements = elements};
+  Walk walk = {.cursor = cursor, .sets = sets, .labels = elements};
   Count* count = NULL;
   int32_t* owner = NULL;
   NOLI_NEW(context, walk.seen, elements->count);
@@ -302,5 +302,29 @@ done:
   noli_free(context, walk.seen);
   noli_free(context, owner);
   noli_free(context, count);
+  return status;
+}
+
+NoliStatus noli_inp_list_set(const NoliCursor* cursor, NoliInpSets* sets,
+                             const NoliInpLabels* labels, int32_t set, int32_t** member,
+                             int32_t* n_member) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = cursor->context;
+  Walk walk = {.cursor = cursor, .sets = sets, .labels = labels, .root = set};
+  *member = NULL;
+  *n_member = 0;
+  NOLI_NEW(context, walk.seen, labels->count);
+  memset(walk.seen, 0xff, (size_t)labels->count * sizeof *walk.seen);
+  for (int64_t s = 0; s < sets->set.count; s++) {
+    sets->set.data[s].walk = -1;
+  }
+  NOLI_TRY(list_members(&walk));
+  *member = walk.member.data;
+  *n_member = (int32_t)walk.member.count;
+  walk.member.data = NULL;
+done:
+  noli_free(context, walk.member.data);
+  noli_array_free(context, &walk.visit);
+  noli_free(context, walk.seen);
   return status;
 }

@@ -90,3 +90,9 @@ NOLI_WARN_UNUSED NoliStatus noli_inp_add_entry(NoliContext* context, NoliInpSets
 NOLI_WARN_UNUSED NoliStatus noli_inp_find_tags(const NoliCursor* cursor, NoliInpSets* sets,
                                                const NoliInpLabels* elements,
                                                const int32_t* n_vertex, int32_t* tag);
+
+// Lists the labels of a set, nodes or elements, as indices, in no order; the caller frees `member`.
+// Labels of nodes that do not exist are left out.
+NOLI_WARN_UNUSED NoliStatus noli_inp_list_set(const NoliCursor* cursor, NoliInpSets* sets,
+                                              const NoliInpLabels* labels, int32_t set,
+                                              int32_t** member, int32_t* n_member);

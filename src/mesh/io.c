@@ -37,11 +37,12 @@ static const Format* find_format(const char* path) {
   return NULL;
 }
 
-NoliStatus noli_mesh_read(NoliContext* context, const char* path, NoliMesh** mesh) {
-  NOLI_REQUIRE(context, context != NULL && path != NULL && mesh != NULL);
+// Reads a mesh; its sets where `sets` is not NULL.
+static NoliStatus read_mesh(NoliContext* context, const char* path, NoliMesh** mesh,
+                            NoliMeshSets* sets) {
   NoliStatus status = NOLI_OK;
   NoliCursor cursor = {0};
-  NoliMeshParts parts = {0};
+  NoliMeshParts parts = {.sets.wanted = sets != NULL};
   *mesh = NULL;
   const Format* format = find_format(path);
   NOLI_CHECK(
@@ -51,10 +52,28 @@ NoliStatus noli_mesh_read(NoliContext* context, const char* path, NoliMesh** mes
   NOLI_TRY(noli_cursor_open(context, path, &cursor));
   NOLI_TRY(format->read(&cursor, &parts));
   NOLI_TRY(noli_parts_to_mesh(context, path, &parts, mesh));
+  if (sets != NULL) {
+    NOLI_TRY(noli_parts_to_sets(context, &parts, sets));
+  }
 done:
+  if (status != NOLI_OK) {
+    noli_mesh_destroy(context, mesh);
+  }
   noli_parts_free(context, &parts);
   noli_free(context, (void*)cursor.begin);
   return status;
+}
+
+NoliStatus noli_mesh_read(NoliContext* context, const char* path, NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && path != NULL && mesh != NULL);
+  return read_mesh(context, path, mesh, NULL);
+}
+
+NoliStatus noli_mesh_read_sets(NoliContext* context, const char* path, NoliMesh** mesh,
+                               NoliMeshSets* sets) {
+  NOLI_REQUIRE(context, context != NULL && path != NULL && mesh != NULL && sets != NULL);
+  *sets = (NoliMeshSets){0};
+  return read_mesh(context, path, mesh, sets);
 }
 
 NoliStatus noli_mesh_write(NoliContext* context, const char* path, const NoliMesh* mesh) {

@@ -33,6 +33,10 @@ typedef struct Reader {
   NOLI_ARRAY(NodeTag) node;   // in file order, then sorted if there is no table
   NOLI_ARRAY(int32_t) vertex; // of each tag from first_tag on, where tags are dense
   int64_t first_tag;
+  NOLI_ARRAY(Entity)
+  group;                   // named physical groups: their dimensions and tags, in `physical` the
+                           // number of the set
+  NOLI_ARRAY(Entity) more; // entities of 4.1 with physical groups after the first
 } Reader;
 
 // The element types of Gmsh.
@@ -194,6 +198,10 @@ static NoliStatus read_entity(Reader* reader, int dimension) {
   NOLI_TRY(integer(reader, SIZE, "a number of physical groups", 0, INT32_MAX, &n));
   for (int64_t i = 0; i < n; i++) {
     NOLI_TRY(integer(reader, I32, "the tag of a physical group", INT32_MIN, INT32_MAX, &tag));
+    Entity member = {.dimension = dimension, .tag = entity.tag, .physical = (int32_t)tag};
+    if (i > 0 && reader->parts->sets.wanted) {
+      NOLI_PUSH(reader->cursor->context, &reader->more, member);
+    }
     entity.physical = i == 0 ? (int32_t)tag : entity.physical;
   }
   if (dimension > 0) {
@@ -406,6 +414,21 @@ done:
   return status;
 }
 
+// Adds the nodes of an element to the set of its physical group, if that has a name.
+static NoliStatus add_to_set(Reader* reader, int32_t dimension, int32_t physical, int32_t width,
+                             const int32_t* node) {
+  NoliStatus status = NOLI_OK;
+  for (int64_t g = 0; g < reader->group.count; g++) {
+    const Entity* group = &reader->group.data[g];
+    for (int32_t i = 0; group->dimension == dimension && group->tag == physical && i < width; i++) {
+      NOLI_TRY(
+          noli_parts_add_member(reader->cursor->context, reader->parts, group->physical, node[i]));
+    }
+  }
+done:
+  return status;
+}
+
 // Adds the cell of an element: its corners come first, the other nodes define its curved shape.
 static NoliStatus add_element(Reader* reader, int64_t type, int32_t width, const int32_t* node,
                               int32_t physical) {
@@ -413,6 +436,7 @@ static NoliStatus add_element(Reader* reader, int64_t type, int32_t width, const
   NoliContext* context = reader->cursor->context;
   int32_t dimension = dimension_of(type);
   NOLI_TRY(noli_parts_add_cell(context, reader->parts, dimension + 1, node, physical));
+  NOLI_TRY(add_to_set(reader, dimension, physical, width, node));
   for (int32_t i = dimension + 1; i < width; i++) {
     if (dimension == 3) {
       NOLI_PUSH(context, &reader->parts->curve, node[i]);
@@ -442,9 +466,16 @@ static NoliStatus read_element_block(Reader* reader, int64_t* n_read) {
                              (reader->binary ? 8 : 2) * (1 + (int64_t)width), reader->binary));
   int32_t physical = physical_tag(reader, dimension, tag);
   for (int64_t i = 0; i < n; i++) {
-    NOLI_TRY(integer(reader, SIZE, "the tag of an element", 0, INT64_MAX, &tag));
+    int64_t number_of_element = 0;
+    NOLI_TRY(integer(reader, SIZE, "the tag of an element", 0, INT64_MAX, &number_of_element));
     NOLI_TRY(read_corners(reader, SIZE, width, corner));
     NOLI_TRY(add_element(reader, type, width, corner, physical));
+    for (int64_t m = 0; m < reader->more.count; m++) {
+      const Entity* more = &reader->more.data[m];
+      if (more->dimension == dimension && more->tag == tag) {
+        NOLI_TRY(add_to_set(reader, (int32_t)dimension, more->physical, width, corner));
+      }
+    }
   }
   *n_read += n;
 done:
@@ -561,16 +592,42 @@ static NoliStatus skip_section(Reader* reader, NoliSpan name) {
   }
 }
 
+// The names of physical groups, text in every file: dimension, tag, "name".
+static NoliStatus read_names(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  NoliCursor* cursor = reader->cursor;
+  int64_t n = 0, dimension = 0, tag = 0;
+  NOLI_TRY(noli_read_integer(cursor, "the number of names", 0, INT32_MAX, &n));
+  for (int64_t i = 0; i < n; i++) {
+    NOLI_TRY(noli_read_integer(cursor, "the dimension of a physical group", 0, 3, &dimension));
+    NOLI_TRY(noli_read_integer(cursor, "the tag of a physical group", INT32_MIN, INT32_MAX, &tag));
+    noli_skip_space(cursor);
+    const char* end = memchr(cursor->at, '\n', (size_t)noli_cursor_left(cursor));
+    const char* open = end != NULL ? memchr(cursor->at, '"', (size_t)(end - cursor->at)) : NULL;
+    const char* close = open != NULL ? memchr(open + 1, '"', (size_t)(end - open - 1)) : NULL;
+    if (close == NULL) {
+      status = noli_cursor_fail(cursor, cursor->at, "expected a name in quotation marks, got %s",
+                                noli_show_next(cursor).text);
+      goto done;
+    }
+    NoliSpan name = {open + 1, close - open - 1};
+    Entity group = {dimension, tag, (int32_t)reader->parts->sets.name.count};
+    NOLI_TRY(noli_parts_add_set(cursor->context, reader->parts, name));
+    NOLI_PUSH(cursor->context, &reader->group, group);
+    cursor->at = close + 1;
+  }
+done:
+  return status;
+}
+
 // Reads or skips the section whose name was just read.
 static NoliStatus read_section(Reader* reader, NoliSpan name, bool* has_format) {
   static const struct {
     const char* name;
     NoliStatus (*read)(Reader* reader);
   } sections[] = {
-      {"$MeshFormat", read_format},
-      {"$Entities", read_entities},
-      {"$Nodes", read_nodes},
-      {"$Elements", read_elements},
+      {"$MeshFormat", read_format}, {"$Entities", read_entities},   {"$Nodes", read_nodes},
+      {"$Elements", read_elements}, {"$PhysicalNames", read_names},
   };
   NoliStatus status = NOLI_OK;
   size_t s = 0, n_section = sizeof sections / sizeof sections[0];
@@ -586,8 +643,9 @@ static NoliStatus read_section(Reader* reader, NoliSpan name, bool* has_format) 
   }
   *has_format = true;
 
-  // 2.2 has no entities
-  if (s == n_section || (s == 1 && !reader->new_version)) {
+  // 2.2 has no entities; names matter for sets only
+  bool names = s + 1 == n_section && !reader->parts->sets.wanted;
+  if (s == n_section || names || (s == 1 && !reader->new_version)) {
     NOLI_TRY(skip_section(reader, name));
   } else {
     noli_skip_line(reader->cursor);
@@ -621,6 +679,8 @@ NoliStatus noli_msh_read(NoliCursor* cursor, NoliMeshParts* parts) {
   }
 done:
   noli_array_free(cursor->context, &reader.entity);
+  noli_array_free(cursor->context, &reader.group);
+  noli_array_free(cursor->context, &reader.more);
   noli_array_free(cursor->context, &reader.node);
   noli_array_free(cursor->context, &reader.vertex);
   return status;

@@ -2,6 +2,9 @@
 
 #include "mesh/topology.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 void noli_parts_free(NoliContext* context, NoliMeshParts* parts) {
   noli_array_free(context, &parts->x);
   noli_array_free(context, &parts->tet);
@@ -12,6 +15,88 @@ void noli_parts_free(NoliContext* context, NoliMeshParts* parts) {
   noli_array_free(context, &parts->tri_tag);
   noli_array_free(context, &parts->curve);
   noli_array_free(context, &parts->bent);
+  for (int64_t i = 0; i < parts->sets.name.count; i++) {
+    noli_free(context, parts->sets.name.data[i]);
+  }
+  noli_array_free(context, &parts->sets.name);
+  noli_array_free(context, &parts->sets.member);
+}
+
+// ---- sets
+
+NoliStatus noli_parts_add_set(NoliContext* context, NoliMeshParts* parts, NoliSpan name) {
+  NoliStatus status = NOLI_OK;
+  char* copy = NULL;
+  NOLI_CHECK(context, parts->sets.name.count < INT32_MAX, NOLI_ERROR_TOO_LARGE, "too many sets");
+  NOLI_NEW(context, copy, name.n + 1);
+  memcpy(copy, name.at, (size_t)name.n);
+  copy[name.n] = '\0';
+  NOLI_PUSH(context, &parts->sets.name, copy);
+  copy = NULL;
+done:
+  noli_free(context, copy);
+  return status;
+}
+
+NoliStatus noli_parts_add_member(NoliContext* context, NoliMeshParts* parts, int32_t set,
+                                 int32_t vertex) {
+  NoliStatus status = NOLI_OK;
+  NOLI_PUSH(context, &parts->sets.member, ((NoliSetMember){set, vertex}));
+done:
+  return status;
+}
+
+static int compare_members(const void* one, const void* other) {
+  const NoliSetMember *a = one, *b = other;
+  if (a->set != b->set) {
+    return a->set < b->set ? -1 : 1;
+  }
+  return a->vertex < b->vertex ? -1 : a->vertex > b->vertex;
+}
+
+NoliStatus noli_parts_to_sets(NoliContext* context, NoliMeshParts* parts, NoliMeshSets* sets) {
+  NoliStatus status = NOLI_OK;
+  NoliPartsSets* from = &parts->sets;
+  int64_t n = from->name.count, n_member = from->member.count, used = 0;
+  const NoliSetMember* member = from->member.data;
+  *sets = (NoliMeshSets){0};
+  NOLI_NEW_ZERO(context, sets->first, n + 1);
+  NOLI_NEW_ZERO(context, sets->name, n);
+  NOLI_NEW(context, sets->vertex, n_member);
+  if (n_member > 0) {
+    qsort(from->member.data, (size_t)n_member, sizeof *member, compare_members);
+  }
+  for (int64_t i = 0; i < n_member; i++) {
+    bool again = i > 0 && compare_members(&member[i - 1], &member[i]) == 0;
+    if (!again && member[i].vertex != NOLI_NULL_INDEX) {
+      sets->vertex[used++] = member[i].vertex;
+      sets->first[member[i].set + 1]++;
+    }
+  }
+  for (int64_t s = 0; s < n; s++) {
+    sets->first[s + 1] += sets->first[s];
+    sets->name[s] = from->name.data[s];
+  }
+  sets->n = (int32_t)n;
+  from->name.count = from->member.count = 0;
+done:
+  if (status != NOLI_OK) {
+    noli_mesh_sets_free(context, sets);
+  }
+  return status;
+}
+
+void noli_mesh_sets_free(NoliContext* context, NoliMeshSets* sets) {
+  if (context == NULL || sets == NULL) {
+    return;
+  }
+  for (int32_t s = 0; s < sets->n; s++) {
+    noli_free(context, sets->name[s]);
+  }
+  noli_free(context, sets->name);
+  noli_free(context, sets->first);
+  noli_free(context, sets->vertex);
+  *sets = (NoliMeshSets){0};
 }
 
 NoliStatus noli_parts_add_vertices(NoliContext* context, NoliMeshParts* parts, int64_t n,
@@ -211,6 +296,10 @@ static NoliStatus split_nodes(NoliContext* context, const char* path, NoliMesh* 
     parts->curve.data[i] = curve[parts->curve.data[i]];
   }
 
+  for (int64_t i = 0; i < parts->sets.member.count; i++) {
+    parts->sets.member.data[i].vertex = vertex[parts->sets.member.data[i].vertex];
+  }
+
   // the mesh takes over the curve
   mesh->n_vert = n_vert;
   mesh->n_curve = n_curve;
@@ -277,7 +366,7 @@ NoliStatus noli_parts_to_mesh(NoliContext* context, const char* path, NoliMeshPa
       .tet_tag = parts->tet_tag.data,
       .tri_tag = parts->tri_tag.data,
   };
-  NoliMeshParts rest = {.order = parts->order};
+  NoliMeshParts rest = {.order = parts->order, .sets = parts->sets};
   rest.curve.data = parts->curve.data;
   rest.curve.count = parts->curve.count;
   rest.bent.data = parts->bent.data;

@@ -5,6 +5,19 @@
 #include "text/cursor.h"
 #include "noli/mesh.h"
 
+// A vertex in a named set.
+typedef struct NoliSetMember {
+  int32_t set; // index of its name
+  int32_t vertex;
+} NoliSetMember;
+
+// The sets that a file names; readers fill them only where they are wanted.
+typedef struct NoliPartsSets {
+  bool wanted;
+  NOLI_ARRAY(char*) name;
+  NOLI_ARRAY(NoliSetMember) member; // in any order, also several times
+} NoliPartsSets;
+
 typedef struct NoliMeshParts {
   NOLI_ARRAY(double) x;        // 3 per vertex
   NOLI_ARRAY(int32_t) tet;     // 4 per tetrahedron
@@ -16,6 +29,7 @@ typedef struct NoliMeshParts {
   int32_t order;               // of the tetrahedra; 0 before the first
   NOLI_ARRAY(int32_t) curve;   // additional nodes of each curved tetrahedron
   NOLI_ARRAY(int32_t) bent;    // additional nodes of curved triangles and segments
+  NoliPartsSets sets;
 } NoliMeshParts;
 
 void noli_parts_free(NoliContext* context, NoliMeshParts* parts);
@@ -38,8 +52,18 @@ NOLI_WARN_UNUSED NoliStatus noli_parts_add_cell(NoliContext* context, NoliMeshPa
 NOLI_WARN_UNUSED NoliStatus noli_parts_add_polygon(NoliContext* context, NoliMeshParts* parts,
                                                    int64_t n, const int32_t* vertex, int32_t tag);
 
-// Makes the mesh and leaves the parts empty. Separates nodes that only curves use from the
-// vertices. Drops tags that are all zero, segments that are edges of other cells and points that
-// are vertices of other cells. Fails without vertices, and if indices exceed 32 bits.
+// Adds a set; its members are added by its index, name.count - 1. Adds a member.
+NOLI_WARN_UNUSED NoliStatus noli_parts_add_set(NoliContext* context, NoliMeshParts* parts,
+                                               NoliSpan name);
+NOLI_WARN_UNUSED NoliStatus noli_parts_add_member(NoliContext* context, NoliMeshParts* parts,
+                                                  int32_t set, int32_t vertex);
+
+// The sets of parts whose mesh has been made, which are empty then.
+NOLI_WARN_UNUSED NoliStatus noli_parts_to_sets(NoliContext* context, NoliMeshParts* parts,
+                                               NoliMeshSets* sets);
+
+// Makes the mesh and leaves the parts empty, except for the sets. Separates nodes that only curves
+// use from the vertices. Drops tags that are all zero, segments that are edges of other cells and
+// points that are vertices of other cells. Fails without vertices, and if indices exceed 32 bits.
 NOLI_WARN_UNUSED NoliStatus noli_parts_to_mesh(NoliContext* context, const char* path,
                                                NoliMeshParts* parts, NoliMesh** mesh);

@@ -10,7 +10,7 @@ static const char steps_header[] =
     "step,time,wall_s,newton,linear_iterations,contacts,min_distance,kappa,kinetic,elastic,gravity,"
     "contact_energy,friction_energy,momentum_x,momentum_y,momentum_z,max_speed,max_penetration,"
     "damping_loss,substeps,retries,friction_loss,friction_ratio,friction_error,linear_fallbacks,"
-    "solver_fallbacks\n";
+    "solver_fallbacks,increment\n";
 
 static const char forces_header[] =
     "step,time,a,b,contacts,normal_x,normal_y,normal_z,friction_x,friction_y,friction_z,"
@@ -20,6 +20,9 @@ static const char volumes_header[] = "step,time,region,body,volume,rest_volume,p
 
 static const char reactions_header[] =
     "step,time,motion,body,force_x,force_y,force_z,moment_x,moment_y,moment_z,at_x,at_y,at_z\n";
+
+static const char springs_header[] =
+    "step,time,spring,body,to,force_x,force_y,force_z,length,energy\n";
 
 static NoliStatus copy_header(NoliContext* context, const char* text, char** header) {
   *header = noli_strdup(context, text);
@@ -43,13 +46,13 @@ static NoliStatus append_step(NoliCsv* csv, const NoliHistorySource* source,
   int length = snprintf(
       row, sizeof row,
       "%lld,%.17g,%.6g,%d,%lld,%lld,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
-      "%.17g,%.17g,%.17g,%d,%d,%.17g,%.6g,%.6g,%d,%d\n",
+      "%.17g,%.17g,%.17g,%d,%d,%.17g,%.6g,%.6g,%d,%d,%.17g\n",
       (long long)r->step, r->time, r->wall, (int)r->newton_iterations,
       (long long)r->linear_iterations, (long long)r->contacts, r->min_distance, r->kappa,
       r->kinetic, r->elastic, r->gravity, r->contact_energy, r->friction_energy, r->momentum[0],
       r->momentum[1], r->momentum[2], r->max_speed, penetration, r->damping_loss, (int)r->substeps,
       (int)r->retries, r->friction_loss, r->friction_ratio, r->friction_error,
-      (int)r->linear_fallbacks, (int)r->solver_fallbacks);
+      (int)r->linear_fallbacks, (int)r->solver_fallbacks, r->increment);
   return noli_csv_append(csv, row, (size_t)length);
 }
 
@@ -210,6 +213,52 @@ done:
   return status;
 }
 
+// ---- springs ----
+
+static NoliStatus head_springs(NoliContext* context, const NoliHistorySource* source,
+                               char** header) {
+  return noli_sim_spring_count(source->sim) > 0 ? copy_header(context, springs_header, header)
+                                                : NOLI_OK;
+}
+
+static NoliStatus append_spring(NoliCsv* csv, NoliSim* sim, int32_t index,
+                                const NoliSpringForce* spring) {
+  NoliStatus status = NOLI_OK;
+  enum { NUMBERS = 256 };
+  char* row = NULL;
+  const char* name = noli_sim_spring_name(sim, index);
+  const char* body = noli_sim_entity_name(sim, spring->body);
+  const char* to = noli_sim_entity_name(sim, spring->to); // "" of the ground
+  NOLI_NEW(csv->context, row,
+           2 * (int64_t)(strlen(name) + strlen(body) + strlen(to)) + 3 * NUMBERS);
+  char* end = row + snprintf(row, NUMBERS, "%lld,%.17g,", (long long)noli_sim_step_count(sim),
+                             noli_sim_time(sim));
+  end = put_name(end, name);
+  end = put_name(end, body);
+  end = put_name(end, to);
+  end += snprintf(end, NUMBERS, "%.17g,%.17g,%.17g,%.17g,%.17g\n", spring->force[0],
+                  spring->force[1], spring->force[2], spring->length, spring->energy);
+  NOLI_TRY(noli_csv_append(csv, row, (size_t)(end - row)));
+done:
+  noli_free(csv->context, row);
+  return status;
+}
+
+static NoliStatus append_springs(NoliCsv* csv, const NoliHistorySource* source,
+                                 const NoliStepReport* report) {
+  (void)report;
+  NoliStatus status = NOLI_OK;
+  NoliSim* sim = source->sim;
+  const NoliSpringForce* springs = NULL;
+  int32_t n_springs = 0;
+  NOLI_TRY(noli_sim_springs(sim, &springs, &n_springs));
+  for (int32_t i = 0; i < n_springs; i++) {
+    NOLI_TRY(append_spring(csv, sim, i, &springs[i]));
+  }
+done:
+  return status;
+}
+
 // ---- probes ----
 
 static NoliStatus head_probes(NoliContext* context, const NoliHistorySource* source,
@@ -271,6 +320,7 @@ const NoliHistoryType noli_histories[NOLI_N_HISTORIES] = {
     [NOLI_HISTORY_STEPS] = {"steps.csv", false, head_steps, append_step},
     [NOLI_HISTORY_FORCES] = {"forces.csv", false, head_forces, append_forces},
     [NOLI_HISTORY_REACTIONS] = {"reactions.csv", false, head_reactions, append_reactions},
+    [NOLI_HISTORY_SPRINGS] = {"springs.csv", false, head_springs, append_springs},
     [NOLI_HISTORY_VOLUMES] = {"volumes.csv", false, head_volumes, append_volumes},
     [NOLI_HISTORY_PROBES] = {"probes.csv", true, head_probes, append_probes},
 };

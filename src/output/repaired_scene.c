@@ -38,7 +38,7 @@ static bool names_body(const json_t* list, const char* name) {
 // Whether another `translate` would change more than where the body is: selections and expressions
 // refer to places at rest.
 static bool refers_to_place(const Writer* writer, const json_t* entry, const char* name) {
-  static const char* const lists[] = {"forces", "prescribed", "ties"};
+  static const char* const lists[] = {"forces", "prescribed", "ties", "springs"};
   static const char* const fields[] = {"young", "poisson", "density"};
   const json_t* material = json_object_get(entry, "material");
   bool refers = json_array_size(json_object_get(entry, "parts")) > 0 ||

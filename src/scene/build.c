@@ -30,6 +30,22 @@ static NoliStatus read_time(const NoliSceneSource* source, const NoliSceneNode* 
     NOLI_SCENE_CHECK(source, &duration, n <= 1e9, "is %g steps, more than 1e9", n);
   }
   scene->n_steps = (int64_t)fmax(n, 1.0);
+
+  // increments
+  NoliSceneNode increments = noli_scene_member(&node, "increments");
+  const NoliIncrementDef* rule = &scene->def.increments;
+  NOLI_SCENE_CHECK(source, &increments,
+                   increments.value == NULL || strcmp(scene->def.integrator, "quasi_static") == 0,
+                   "needs the integrator \"quasi_static\"; others divide steps where they fail");
+  NOLI_SCENE_CHECK(source, &increments, rule->initial <= scene->def.time_step,
+                   "\"initial\", %g s, is longer than \"step\", %g s", rule->initial,
+                   scene->def.time_step);
+  NOLI_SCENE_CHECK(source, &increments, rule->smallest <= rule->initial,
+                   "\"smallest\", %g s, is longer than \"initial\", %g s", rule->smallest,
+                   rule->initial);
+  NOLI_SCENE_CHECK(source, &increments, rule->easy_iterations < rule->hard_iterations,
+                   "\"easy_iterations\", %d, must be fewer than \"hard_iterations\", %d",
+                   (int)rule->easy_iterations, (int)rule->hard_iterations);
 done:
   return status;
 }
@@ -127,6 +143,8 @@ static void point_to_arrays(NoliScene* scene) {
   def->n_volumes = (int32_t)scene->volumes.count;
   def->ties = scene->ties.data;
   def->n_ties = (int32_t)scene->ties.count;
+  def->springs = scene->springs.data;
+  def->n_springs = (int32_t)scene->springs.count;
 }
 
 NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene) {
@@ -143,6 +161,7 @@ NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene) {
   NOLI_TRY(noli_scene_build_forces(source, scene, &root));
   NOLI_TRY(noli_scene_build_pairs(source, scene, &root));
   NOLI_TRY(noli_scene_build_ties(source, scene, &root));
+  NOLI_TRY(noli_scene_build_springs(source, scene, &root));
   NOLI_TRY(noli_scene_build_probes(source, scene, &root));
   warn_of_units(source, scene, &root);
   point_to_arrays(scene);

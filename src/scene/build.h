@@ -38,6 +38,7 @@ struct NoliScene {
   NOLI_ARRAY(NoliPairDef) pairs;
   NOLI_ARRAY(NoliVolumeDef) volumes;
   NOLI_ARRAY(NoliTieDef) ties;
+  NOLI_ARRAY(NoliSpringDef) springs;
   NOLI_ARRAY(NoliProbeDef) probes;
   NOLI_ARRAY(NoliMesh*) meshes;              // of bodies and obstacles, in their order
   NOLI_ARRAY(NoliMesh*) proxies;             // of bodies that have their own
@@ -70,6 +71,8 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_build_forces(const NoliSceneSource* sourc
                                                     const NoliSceneNode* root);
 NOLI_WARN_UNUSED NoliStatus noli_scene_build_ties(const NoliSceneSource* source, NoliScene* scene,
                                                   const NoliSceneNode* root);
+NOLI_WARN_UNUSED NoliStatus noli_scene_build_springs(const NoliSceneSource* source,
+                                                     NoliScene* scene, const NoliSceneNode* root);
 NOLI_WARN_UNUSED NoliStatus noli_scene_build_pairs(const NoliSceneSource* source, NoliScene* scene,
                                                    const NoliSceneNode* root);
 NOLI_WARN_UNUSED NoliStatus noli_scene_build_probes(const NoliSceneSource* source, NoliScene* scene,

@@ -211,14 +211,14 @@ done:
   return status;
 }
 
-NoliStatus noli_scene_find_targets(const NoliSceneSource* source, NoliScene* scene,
-                                   const NoliSceneNode* entry, NoliSceneTargets* targets,
-                                   NoliSceneIndices* entities) {
+// noli_scene_find_targets for other keys; without a selection everything is selected.
+static NoliStatus find_selected(const NoliSceneSource* source, NoliScene* scene,
+                                const NoliSceneNode* body, const NoliSceneNode* select,
+                                NoliSceneTargets* targets, NoliSceneIndices* entities) {
   NoliStatus status = NOLI_OK;
-  NoliSceneNode body = noli_scene_member(entry, "body");
-  NoliSceneNode select = noli_scene_member(entry, "select");
-  NOLI_TRY(find_whole(source, scene, &body, targets, entities));
-  status = noli_scene_select(source, &select, targets->data, targets->count);
+  NOLI_TRY(find_whole(source, scene, body, targets, entities));
+  status = select->value != NULL ? noli_scene_select(source, select, targets->data, targets->count)
+                                 : NOLI_OK;
   // all lists are handed over, also after a failure
   for (int64_t k = 0; k < targets->count; k++) {
     if (targets->data[k].node != NULL) {
@@ -228,6 +228,14 @@ NoliStatus noli_scene_find_targets(const NoliSceneSource* source, NoliScene* sce
   }
 done:
   return status;
+}
+
+NoliStatus noli_scene_find_targets(const NoliSceneSource* source, NoliScene* scene,
+                                   const NoliSceneNode* entry, NoliSceneTargets* targets,
+                                   NoliSceneIndices* entities) {
+  NoliSceneNode body = noli_scene_member(entry, "body");
+  NoliSceneNode select = noli_scene_member(entry, "select");
+  return find_selected(source, scene, &body, &select, targets, entities);
 }
 
 static NoliStatus add_prescribed(const NoliSceneSource* source, NoliScene* scene,
@@ -333,6 +341,18 @@ done:
 
 // ---- ties ---------------------------------------------------------------------------------------
 
+static NoliStatus match_copies(const NoliSceneSource* source, const NoliSceneNode* body,
+                               int64_t n_body, const NoliSceneNode* to, int64_t n_to) {
+  NoliStatus status = NOLI_OK;
+  NOLI_SCENE_CHECK(source, to, n_to == 1 || n_to == n_body,
+                   "\"%.80s\" are %lld bodies, but \"%.80s\" are %lld: copies are bound to one "
+                   "body or to as many copies",
+                   noli_scene_string(to), (long long)n_to, noli_scene_string(body),
+                   (long long)n_body);
+done:
+  return status;
+}
+
 // One entry: vertices of each body, and what they are bound to.
 static NoliStatus add_ties(const NoliSceneSource* source, NoliScene* scene,
                            const NoliSceneNode* entry, NoliSceneTargets* targets,
@@ -345,11 +365,7 @@ static NoliStatus add_ties(const NoliSceneSource* source, NoliScene* scene,
                    "\"%.80s\" is an obstacle; only vertices of bodies can be bound",
                    noli_scene_string(&body));
   NOLI_TRY(noli_scene_find_entities(source, scene, &to, false, masters));
-  NOLI_SCENE_CHECK(source, &to, masters->count == 1 || masters->count == targets->count,
-                   "\"%.80s\" are %lld bodies, but \"%.80s\" are %lld: copies are bound to one "
-                   "body or to as many copies",
-                   noli_scene_string(&to), (long long)masters->count, noli_scene_string(&body),
-                   (long long)targets->count);
+  NOLI_TRY(match_copies(source, &body, targets->count, &to, masters->count));
   noli_scene_store(entry, noli_scene_tie_format, &def, sizeof def);
   NOLI_TRY(noli_scene_keep_place(source, scene, entry, &def.where));
   for (int64_t k = 0; k < targets->count; k++) {
@@ -379,5 +395,86 @@ done:
   noli_array_free(scene->context, &targets);
   noli_array_free(scene->context, &entities);
   noli_array_free(scene->context, &masters);
+  return status;
+}
+
+// ---- springs ------------------------------------------------------------------------------------
+
+// The other ends of the springs of n_body bodies: `to` is empty where they are fixed points.
+static NoliStatus read_spring_ends(const NoliSceneSource* source, NoliScene* scene,
+                                   const NoliSceneNode* entry, int64_t n_body, NoliSpringDef* def,
+                                   NoliSceneTargets* targets, NoliSceneIndices* entities) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode body = noli_scene_member(entry, "body"), to = noli_scene_member(entry, "to");
+  NoliSceneNode select = noli_scene_member(entry, "to_select");
+  targets->count = 0;
+  NOLI_SCENE_CHECK(source, &select, select.value == NULL || json_is_string(to.value),
+                   "only the vertices of a body or obstacle can be selected: \"to\" names it");
+  def->at_point = json_is_array(to.value);
+  for (size_t k = 0; k < 3 && def->at_point; k++) {
+    def->point[k] = json_number_value(json_array_get(to.value, k));
+  }
+  if (json_is_string(to.value)) {
+    NOLI_TRY(find_selected(source, scene, &to, &select, targets, entities));
+    NOLI_TRY(match_copies(source, &body, n_body, &to, targets->count));
+    for (int64_t k = 0; k < targets->count; k++) {
+      NOLI_SCENE_CHECK(source, &select, targets->data[k].n_node > 0,
+                       "selects no vertices of \"%.80s\"", targets->data[k].name);
+    }
+  }
+done:
+  return status;
+}
+
+static NoliStatus add_springs(const NoliSceneSource* source, NoliScene* scene,
+                              const NoliSceneNode* entry, NoliSceneTargets targets[2],
+                              NoliSceneIndices entities[2]) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode body = noli_scene_member(entry, "body");
+  NoliSpringDef def = noli_default_spring_def();
+  NOLI_TRY(noli_scene_find_targets(source, scene, entry, &targets[0], &entities[0]));
+  NOLI_SCENE_CHECK(source, &body, scene->entities.data[entities[0].data[0]].kind == NOLI_SCENE_BODY,
+                   "\"%.80s\" is an obstacle; springs begin at a body, and go \"to\" obstacles",
+                   noli_scene_string(&body));
+  noli_scene_store(entry, noli_scene_spring_format, &def, sizeof def);
+  NOLI_SCENE_CHECK(source, entry, def.stiffness > 0.0 || def.damping > 0.0,
+                   "the spring has neither \"stiffness\" nor \"damping\"");
+  int64_t n = targets[0].count;
+  NOLI_TRY(read_spring_ends(source, scene, entry, n, &def, &targets[1], &entities[1]));
+  NOLI_TRY(noli_scene_keep_place(source, scene, entry, &def.where));
+  for (int64_t k = 0; k < n; k++) {
+    def.body = entities[0].data[k];
+    def.node = targets[0].data[k].node;
+    def.n_node = targets[0].data[k].n_node;
+    if (targets[1].count > 0) {
+      int64_t other = targets[1].count > 1 ? k : 0;
+      def.to = entities[1].data[other];
+      def.to_node = targets[1].data[other].node;
+      def.n_to_node = targets[1].data[other].n_node;
+    }
+    NOLI_TRY(noli_scene_name_for(scene, entry, n, &scene->entities.data[def.body], &def.name));
+    if (def.n_node > 0) {
+      NOLI_PUSH(scene->context, &scene->springs, def);
+    }
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_scene_build_springs(const NoliSceneSource* source, NoliScene* scene,
+                                    const NoliSceneNode* root) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneTargets targets[2] = {0};
+  NoliSceneIndices entities[2] = {0};
+  NoliSceneNode list = noli_scene_member(root, "springs");
+  for (size_t i = 0; i < noli_scene_size(&list); i++) {
+    NoliSceneNode entry = noli_scene_item(&list, i);
+    NOLI_TRY(add_springs(source, scene, &entry, targets, entities));
+  }
+done:
+  for (int k = 0; k < 2; k++) {
+    noli_array_free(scene->context, &targets[k]);
+    noli_array_free(scene->context, &entities[k]);
+  }
   return status;
 }

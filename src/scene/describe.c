@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_NAMED = 64, WORDS_SIZE = 400 };
+enum { MAX_NAMED = 128, WORDS_SIZE = 400 };
 
 // The objects that have names, in the order in which the scene comes to them.
 typedef struct Named {

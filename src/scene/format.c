@@ -245,12 +245,29 @@ static const NoliSceneType audit = EITHER(&boolean, &audit_moment);
                                          .min_items = (minimum),                                   \
                                          .max_items = INT32_MAX}
 
-OBJECT(time_object, "time", NOLI_SCENE_EXACTLY_ONE,
-       FIELD("step", positive, "0.01", "s", "Time step h.", INTO(NoliSimDef, time_step)),
-       GROUPED("duration", positive, "s", "Simulated time; rounded up to a multiple of `step`."),
-       GROUPED("steps", natural, NULL, "Number of steps."),
-       FIELD("integrator", integrator, "\"backward_euler\"", NULL,
-             "Time integration method: see docs/integrators.md.", INTO(NoliSimDef, integrator)));
+OBJECT(increments, "increments", NOLI_SCENE_ANY,
+       REQUIRED("initial", positive, "s", "Length of the first increment, at most `step`.",
+                INTO(NoliSimDef, increments.initial)),
+       FIELD("smallest", positive, NULL, "s",
+             "Shortest increment that is tried; default: a thousandth of `initial`.",
+             INTO(NoliSimDef, increments.smallest)),
+       FIELD("easy_iterations", natural, "10", NULL,
+             "An increment that takes no more iterations is followed by one 1.5 times as long.",
+             INTO(NoliSimDef, increments.easy_iterations)),
+       FIELD("hard_iterations", natural, "30", NULL,
+             "One that takes more is followed by one of half its length.",
+             INTO(NoliSimDef, increments.hard_iterations)));
+OBJECT(
+    time_object, "time", NOLI_SCENE_EXACTLY_ONE,
+    FIELD("step", positive, "0.01", "s", "Time step h.", INTO(NoliSimDef, time_step)),
+    GROUPED("duration", positive, "s", "Simulated time; rounded up to a multiple of `step`."),
+    GROUPED("steps", natural, NULL, "Number of steps."),
+    FIELD("integrator", integrator, "\"backward_euler\"", NULL,
+          "Time integration method: see docs/integrators.md.", INTO(NoliSimDef, integrator)),
+    FIELD("increments", increments, NULL, NULL,
+          "`quasi_static`: load steps in increments of adaptive length, at most `step`; default: "
+          "each step in one.",
+          ITS_MEMBERS));
 
 // bodies: their shapes (built_in.c, shape.c), then build_bodies.c
 
@@ -796,6 +813,9 @@ OBJECT(region, "selection", NOLI_SCENE_EXACTLY_ONE,
        GROUPED("half_space", half_space_region, NULL, "Vertices on one side of a plane."),
        GROUPED("side", side_name, NULL, "Vertices close to one side of the bounding box."),
        GROUPED("tag", integer, NULL, "Vertices of tetrahedra or triangles with this tag."),
+       GROUPED("set", text, NULL,
+               "Vertices of a named set of the mesh file: a node or element set of .inp files, a "
+               "physical group of Gmsh's. See docs/scene.md."),
        GROUPED("vertices", vertex_list, NULL, "Indices of vertices in the mesh file, from 0."),
        FIELD("depth", fraction, "0.01", NULL,
              "With `side`: depth as a fraction of the extent of the bounding box."),
@@ -935,6 +955,29 @@ OBJECT(tie, "tie", NOLI_SCENE_ANY,
              "Largest distance at the start; vertices farther away are an error.",
              INTO(NoliTieDef, distance)));
 LIST(ties, tie, 0, "a list of objects");
+static const NoliSceneType spring_end = EITHER(&text, &vector);
+OBJECT(spring, "spring", NOLI_SCENE_ANY,
+       REQUIRED("body", text, NULL, "Name of a body; `*`: all bodies."),
+       FIELD("select", selection, "\"all\"", NULL,
+             "Vertices of the body, a spring for each, by initial position; a list is a union."),
+       FIELD("to", spring_end, NULL, "m",
+             "Other ends: the name of a body or obstacle, or a fixed point; default: the place of "
+             "each vertex at rest."),
+       FIELD("to_select", selection, NULL, NULL,
+             "Vertices of `to`, of which each spring goes to the closest one; default: all."),
+       FIELD("name", text, NULL, NULL,
+             "Name for results; with several bodies `NAME_BODY`; default: `spring N`."),
+       FIELD("stiffness", not_negative, "0", "N/m",
+             "Stiffness of all these springs together; each has an equal share.",
+             INTO(NoliSpringDef, stiffness)),
+       FIELD("length", not_negative, NULL, "m",
+             "Length without force; 0: a force towards the other end in proportion to the "
+             "distance; default: the distance of the ends in the rest shape.",
+             INTO(NoliSpringDef, length)),
+       FIELD("damping", not_negative, "0", "N s/m",
+             "Damping of all together: times the speed at which the ends part.",
+             INTO(NoliSpringDef, damping)));
+LIST(springs, spring, 0, "a list of objects");
 // solver, debug: build.c; output: build.c, build_probes.c
 
 OBJECT(
@@ -1051,6 +1094,8 @@ static const NoliSceneField scene_fields[] = {
           "Settings of pairs of entities; later entries override earlier ones."),
     FIELD("ties", ties, "[]", NULL,
           "Vertices of one body bound to points of another one: see docs/ties.md."),
+    FIELD("springs", springs, "[]", NULL,
+          "Springs between bodies, or to fixed points: see docs/loads.md."),
     FIELD("solver", solver, "{}", NULL, "Solver.", ITS_MEMBERS),
     FIELD("output", output, "{}", NULL, "Output."),
     FIELD("debug", debug, "{}", NULL, "Expensive checks."),
@@ -1068,6 +1113,7 @@ const NoliSceneType* const noli_scene_volume_format = &volume;
 const NoliSceneType* const noli_scene_half_space_format = &half_space;
 const NoliSceneType* const noli_scene_pair_format = &pair;
 const NoliSceneType* const noli_scene_tie_format = &tie;
+const NoliSceneType* const noli_scene_spring_format = &spring;
 const NoliSceneType* const noli_scene_output_format = &output;
 const NoliSceneType* const noli_scene_probe_format = &probe;
 

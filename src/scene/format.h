@@ -84,6 +84,7 @@ extern const NoliSceneType* const noli_scene_volume_format;
 extern const NoliSceneType* const noli_scene_half_space_format;
 extern const NoliSceneType* const noli_scene_pair_format;
 extern const NoliSceneType* const noli_scene_tie_format;
+extern const NoliSceneType* const noli_scene_spring_format;
 extern const NoliSceneType* const noli_scene_output_format;
 extern const NoliSceneType* const noli_scene_probe_format;
 

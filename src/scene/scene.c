@@ -337,6 +337,7 @@ void noli_scene_destroy(NoliScene** scene) {
   noli_array_free(context, &s->pairs);
   noli_array_free(context, &s->volumes);
   noli_array_free(context, &s->ties);
+  noli_array_free(context, &s->springs);
   noli_array_free(context, &s->probes);
   noli_array_free(context, &s->meshes);
   noli_array_free(context, &s->proxies);

@@ -1,11 +1,13 @@
 #include "scene/select.h"
 
 #include "mesh/topology.h"
+#include "noli/extend.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 // Faces of boxes hit the vertices that are meant in spite of rounding: relative to the diagonal.
 #define SLACK 1e-9
@@ -282,6 +284,40 @@ done:
   return status;
 }
 
+// Names are compared as written, then without case, which .inp files ignore.
+static int32_t find_set(const NoliMeshSets* sets, const char* name) {
+  for (int exact = 1; exact >= 0; exact--) {
+    for (int32_t s = 0; s < sets->n; s++) {
+      if ((exact ? strcmp(sets->name[s], name) : strcasecmp(sets->name[s], name)) == 0) {
+        return s;
+      }
+    }
+  }
+  return NOLI_NULL_INDEX;
+}
+
+// Vertices of a named set of the mesh file; nothing where the file has no such set.
+static NoliStatus select_set(const NoliSceneSource* source, const NoliSceneNode* node,
+                             NoliSceneShape* shape, Marker* marker) {
+  NoliStatus status = NOLI_OK;
+  memset(marker->in_region, 0, (size_t)marker->n_node * sizeof *marker->in_region);
+  NOLI_TRY(noli_scene_read_sets(source, node, shape));
+  int32_t set = find_set(&shape->sets, noli_scene_string(node));
+  int64_t begin = set >= 0 ? shape->sets.first[set] : 0;
+  int64_t end = set >= 0 ? shape->sets.first[set + 1] : 0;
+  for (int64_t i = begin; i < end; i++) {
+    int32_t v = shape->new_index[shape->sets.vertex[i]];
+    if (v != NOLI_NULL_INDEX) {
+      marker->in_region[v] = true;
+    }
+  }
+  if (marker->space != NULL) {
+    NOLI_TRY(mark_nodes_between(source->context, marker));
+  }
+done:
+  return status;
+}
+
 typedef NoliStatus SelectRegionFn(const NoliSceneSource* source, const NoliSceneNode* node,
                                   Marker* marker);
 
@@ -311,7 +347,7 @@ done:
 }
 
 static NoliStatus mark_region(const NoliSceneSource* source, const NoliSceneNode* node,
-                              const NoliSceneShape* shape, Marker* marker) {
+                              NoliSceneShape* shape, Marker* marker) {
   NoliStatus status = NOLI_OK;
   if (json_is_string(node->value)) { // "all"
     memset(marker->in_region, 1, (size_t)marker->n_node * sizeof *marker->in_region);
@@ -325,6 +361,10 @@ static NoliStatus mark_region(const NoliSceneSource* source, const NoliSceneNode
   NoliSceneNode vertices = noli_scene_member(node, "vertices");
   if (vertices.value != NULL) {
     NOLI_TRY(select_vertices(source, &vertices, shape, marker));
+  }
+  NoliSceneNode set = noli_scene_member(node, "set");
+  if (set.value != NULL) {
+    NOLI_TRY(select_set(source, &set, shape, marker));
   }
 done:
   return status;
@@ -380,7 +420,7 @@ done:
 
 // Adds one region to the selection; `*n_found` grows by the vertices it has in this body.
 static NoliStatus add_region(const NoliSceneSource* source, const NoliSceneNode* node,
-                             const NoliSceneShape* shape, Marker* marker, int64_t* n_found) {
+                             NoliSceneShape* shape, Marker* marker, int64_t* n_found) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(mark_region(source, node, shape, marker));
   NoliSceneNode surface_only = noli_scene_member(node, "surface_only");
@@ -416,9 +456,39 @@ done:
   return status;
 }
 
+// A set that no target has, or that has no vertices in them.
+static NoliStatus fail_set(const NoliSceneSource* source, const NoliSceneNode* set,
+                           const NoliSceneTarget* target) {
+  NoliStatus status = NOLI_OK;
+  const NoliMeshSets* sets = &target->shape->sets;
+  const char* wanted = noli_scene_string(set);
+  char known[400] = "";
+  size_t used = 0;
+  NOLI_SCENE_CHECK(source, set, sets->n > 0, "the mesh of \"%.80s\" has no named sets",
+                   target->name);
+  NOLI_SCENE_CHECK(source, set, find_set(sets, wanted) < 0,
+                   "the set \"%.80s\" has no vertices in \"%.80s\"", wanted, target->name);
+  for (int32_t s = 0; s < sets->n && used < sizeof known; s++) {
+    used += (size_t)snprintf(known + used, sizeof known - used, "%s\"%.60s\"", s > 0 ? ", " : "",
+                             sets->name[s]);
+  }
+  const char* nearest = noli_nearest(wanted, (const char* const*)sets->name, sets->n);
+  NOLI_SCENE_CHECK(source, set, nearest == NULL,
+                   "the mesh of \"%.80s\" has no set \"%.80s\"; did you mean \"%.80s\"? known: %s",
+                   target->name, wanted, nearest, known);
+  NOLI_SCENE_CHECK(source, set, false, "the mesh of \"%.80s\" has no set \"%.80s\"; known: %s",
+                   target->name, wanted, known);
+done:
+  return status;
+}
+
 static NoliStatus fail_empty(const NoliSceneSource* source, const NoliSceneNode* region,
                              const NoliSceneTarget* target) {
   double low[3], high[3];
+  NoliSceneNode set = noli_scene_member(region, "set");
+  if (set.value != NULL) {
+    return fail_set(source, &set, target);
+  }
   noli_mesh_bounds(noli_scene_target_count(target), noli_scene_target_positions(target), low, high);
   return noli_scene_fail(source, region, NOLI_ERROR_FORMAT,
                          "selects no vertex of \"%s\", whose bounding box is [%g, %g, %g] to "

@@ -9,7 +9,7 @@
 // One body that is selected from.
 typedef struct NoliSceneTarget {
   const char* name;
-  const NoliSceneShape* shape;
+  NoliSceneShape* shape;
   const NoliMesh* mesh;   // placed
   const NoliSpace* space; // of its elements; NULL: they are linear
   int32_t* node;          // result (n_node), owned by the caller; NULL: all of them

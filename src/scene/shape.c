@@ -22,13 +22,19 @@ static void member_vector(const NoliSceneNode* parent, const char* key, double o
   noli_scene_vector(&node, out);
 }
 
-static NoliStatus load(const NoliSceneSource* source, const NoliSceneNode* node, NoliMesh** mesh) {
+// `keep` (may be NULL) receives the path of a file, which the caller owns.
+static NoliStatus load(const NoliSceneSource* source, const NoliSceneNode* node, NoliMesh** mesh,
+                       char** keep) {
   NoliStatus status = NOLI_OK;
   char* path = NULL;
   if (json_is_string(node->value)) {
     NOLI_TRY(noli_scene_file_path(source, noli_scene_string(node), &path));
     NOLI_TRY(noli_scene_locate_failure(source, node, noli_mesh_read(source->context, path, mesh)));
     NOLI_TRY(noli_scene_note_file(source, node, noli_scene_string(node)));
+    if (keep != NULL) {
+      *keep = path;
+      path = NULL;
+    }
     goto done;
   }
   NOLI_TRY(noli_scene_make_shape(source, node, mesh));
@@ -421,7 +427,7 @@ static NoliStatus read_proxy(const NoliSceneSource* source, const NoliSceneNode*
   if (mesh.value == NULL) {
     return NOLI_OK;
   }
-  NOLI_TRY(load(source, &mesh, &whole));
+  NOLI_TRY(load(source, &mesh, &whole, NULL));
   NOLI_TRY(check_source(source, &mesh, whole, true, NOLI_BODY_SOLID));
   NOLI_TRY(noli_mesh_extract(source->context, whole, "surface", proxy));
   NOLI_TRY(noli_mesh_remove_unused(source->context, *proxy));
@@ -457,7 +463,7 @@ static NoliStatus read_start(const NoliSceneSource* source, const NoliSceneNode*
     return NOLI_OK;
   }
   NOLI_TRY(json_is_array(node.value) ? list_points(source, &node, &mesh)
-                                     : load(source, &node, &mesh));
+                                     : load(source, &node, &mesh, NULL));
   NOLI_SCENE_CHECK(source, &node, mesh->n_vert == n,
                    "has %d positions; the %s %lld vertices in the simulation", (int)mesh->n_vert,
                    shape->placement.n_copies > 1 ? "copies have" : "body has", (long long)n);
@@ -508,7 +514,7 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
   NoliSceneNode node = noli_scene_member(entry, "mesh");
   NoliSceneNode as = noli_scene_member(entry, "as");
   NoliSceneNode refine = noli_scene_member(entry, "refine");
-  NOLI_TRY(load(source, &node, &shape->source));
+  NOLI_TRY(load(source, &node, &shape->source, &shape->path));
   shape->kind = kind_of(entry);
   NOLI_TRY(check_source(source, &node, shape->source, obstacle, shape->kind));
   if (refine.value != NULL) {
@@ -535,10 +541,31 @@ done:
   return status;
 }
 
+NoliStatus noli_scene_read_sets(const NoliSceneSource* source, const NoliSceneNode* node,
+                                NoliSceneShape* shape) {
+  NoliStatus status = NOLI_OK;
+  NoliMesh* mesh = NULL;
+  if (shape->has_sets || shape->path == NULL) {
+    return NOLI_OK;
+  }
+  NOLI_SCENE_CHECK(source, node, shape->refine == 0,
+                   "the sets of \"%.140s\" are those of its own vertices: refine the file, or "
+                   "select by tag or place",
+                   shape->path);
+  NOLI_TRY(noli_scene_locate_failure(
+      source, node, noli_mesh_read_sets(source->context, shape->path, &mesh, &shape->sets)));
+  shape->has_sets = true;
+done:
+  noli_mesh_destroy(source->context, &mesh);
+  return status;
+}
+
 void noli_scene_release_shape(NoliContext* context, NoliSceneShape* shape) {
   noli_mesh_destroy(context, &shape->source);
   noli_mesh_destroy(context, &shape->mesh);
   noli_mesh_destroy(context, &shape->proxy);
   noli_free(context, shape->new_index);
+  noli_free(context, shape->path);
+  noli_mesh_sets_free(context, &shape->sets);
   shape->new_index = NULL;
 }

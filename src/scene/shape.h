@@ -20,6 +20,9 @@ typedef struct NoliScenePlacement {
 typedef struct NoliSceneShape {
   NoliMesh* source;   // as in the file, refined, with all cells and tags
   int32_t refine;     // how often
+  char* path;         // of the file; NULL: none
+  NoliMeshSets sets;  // of the file, when first needed
+  bool has_sets;      // they were read
   NoliMesh* mesh;     // what takes part, without unused vertices
   int32_t* new_index; // (source n_vert) vertex of `mesh`; NOLI_NULL_INDEX: not used
   NoliMesh* proxy;    // triangles that bodies collide with, placed as they are; NULL: none
@@ -33,6 +36,10 @@ typedef struct NoliSceneShape {
 NOLI_WARN_UNUSED NoliStatus noli_scene_read_shape(const NoliSceneSource* source,
                                                   const NoliSceneNode* entry, bool obstacle,
                                                   NoliSceneShape* shape);
+// Reads the named sets of the file of a shape, once; none of built-in shapes. Failures are located
+// at the node.
+NOLI_WARN_UNUSED NoliStatus noli_scene_read_sets(const NoliSceneSource* source,
+                                                 const NoliSceneNode* node, NoliSceneShape* shape);
 void noli_scene_release_shape(NoliContext* context, NoliSceneShape* shape);
 
 // A new mesh, placed as copy `index`, owned by the caller.

@@ -40,6 +40,10 @@ NoliImplicitNewtonDef noli_default_implicit_newton_def(void) {
   return (NoliImplicitNewtonDef){.linear = "automatic"};
 }
 
+NoliIncrementDef noli_default_increment_def(void) {
+  return (NoliIncrementDef){.easy_iterations = 10, .hard_iterations = 30};
+}
+
 NoliGcpContactDef noli_default_geometric_def(void) {
   return (NoliGcpContactDef){.alpha = 0.5, .beta = 0.1};
 }
@@ -66,6 +70,7 @@ void noli_sim_def_init(NoliSimDef* def, size_t size) {
       .augmented_lagrangian = noli_default_augmented_lagrangian_def(),
       .implicit_newton = noli_default_implicit_newton_def(),
       .audit = "off",
+      .increments = noli_default_increment_def(),
   };
   noli_sized_default(def, size, &own, sizeof own);
 }
@@ -113,6 +118,11 @@ void noli_tie_def_init(NoliTieDef* def, size_t size) {
   noli_sized_default(def, size, &own, sizeof own);
 }
 
+void noli_spring_def_init(NoliSpringDef* def, size_t size) {
+  NoliSpringDef own = {.to = NOLI_NULL_INDEX, .length = NOLI_REST_DISTANCE};
+  noli_sized_default(def, size, &own, sizeof own);
+}
+
 // ---- definitions of other sizes -----------------------------------------------------------------
 
 // The lists of a definition: member, count, type of the items, default function, size.
@@ -123,7 +133,8 @@ void noli_tie_def_init(NoliTieDef* def, size_t size) {
   X(forces, NoliForceDef, force)                                                                   \
   X(pairs, NoliPairDef, pair)                                                                      \
   X(volumes, NoliVolumeDef, volume)                                                                \
-  X(ties, NoliTieDef, tie)
+  X(ties, NoliTieDef, tie)                                                                         \
+  X(springs, NoliSpringDef, spring)
 
 void noli_definition_free(NoliContext* context, NoliSimDef** owner) {
   NoliSimDef* def = *owner;
@@ -179,6 +190,58 @@ NoliStatus noli_definition_take_pair(NoliContext* context, const NoliPairDef* gi
   return noli_sized_take(context, "the pair", "noli_default_pair_def", given, own, sizeof *own);
 }
 
+// Names of half-spaces that have none, as in own_name of owned_definition.c.
+static const char* entity_name(const NoliSimDef* def, int32_t entity, char buffer[40]) {
+  const char* name = entity < def->n_bodies ? def->bodies[entity].name
+                                            : def->half_spaces[entity - def->n_bodies].name;
+  if (name == NULL) {
+    snprintf(buffer, 40, "half_space %d", (int)entity);
+  }
+  return name != NULL ? name : buffer;
+}
+
+// Replaces the name of an entity of a pair by its number.
+static NoliStatus resolve_name(NoliContext* context, const NoliSimDef* def, const char** name,
+                               int32_t* entity) {
+  NoliStatus status = NOLI_OK;
+  char buffer[40];
+  int32_t n = def->n_bodies + def->n_half_spaces, found = 0;
+  const char** names = NULL;
+  if (*name == NULL) {
+    return NOLI_OK;
+  }
+  while (found < n && strcmp(entity_name(def, found, buffer), *name) != 0) {
+    found++;
+  }
+  if (found == n) {
+    NOLI_NEW(context, names, n);
+    for (int32_t i = 0; i < n; i++) {
+      const char* own = entity_name(def, i, buffer);
+      names[i] = own != buffer ? own : "";
+    }
+    const char* nearest = noli_nearest(*name, names, n);
+    NOLI_CHECK(context, nearest == NULL, NOLI_ERROR_ARGUMENT,
+               "a pair: there is no body or half-space \"%.80s\"; did you mean \"%.80s\"?", *name,
+               nearest);
+    NOLI_CHECK(context, false, NOLI_ERROR_ARGUMENT,
+               "a pair: there is no body or half-space \"%.80s\"", *name);
+  }
+  *entity = found;
+  *name = NULL;
+done:
+  noli_free(context, names);
+  return status;
+}
+
+NoliStatus noli_definition_name_pair(NoliContext* context, const NoliSimDef* def,
+                                     NoliPairDef* pair) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(resolve_name(context, def, &pair->name_a, &pair->a));
+  NOLI_TRY(resolve_name(context, def, &pair->name_b, &pair->b));
+done:
+  return status;
+}
+
 NoliStatus noli_definition_take(NoliContext* context, const NoliSimDef* given, NoliSimDef** own) {
   NoliStatus status = NOLI_OK;
   NoliSimDef* made = NULL;
@@ -202,6 +265,10 @@ NoliStatus noli_definition_take(NoliContext* context, const NoliSimDef* given, N
   LISTS(TAKE_LIST)
 #undef TAKE_LIST
   fill_choices(made);
+  for (int32_t i = 0; i < made->n_pairs; i++) {
+    NoliPairDef* pair = (NoliPairDef*)(uintptr_t)&made->pairs[i];
+    NOLI_TRY(noli_definition_name_pair(context, made, pair));
+  }
   *own = made;
   made = NULL;
 done:
@@ -662,6 +729,55 @@ done:
   return status;
 }
 
+// Which vertices springs join.
+static NoliStatus check_spring_ends(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliSpringDef* spring = &def->springs[index];
+  NOLI_TRY(check_nodes(context, def, "spring", index, spring->body, spring->node, spring->n_node));
+  NOLI_CHECK(context, !def->bodies[spring->body].obstacle, NOLI_ERROR_ARGUMENT,
+             "spring %d: \"%s\" is an obstacle; springs begin at a body that deforms", index,
+             def->bodies[spring->body].name);
+  bool grounded = spring->to == NOLI_NULL_INDEX;
+  if (!grounded) {
+    NOLI_TRY(
+        check_nodes(context, def, "spring", index, spring->to, spring->to_node, spring->n_to_node));
+  }
+  NOLI_CHECK(context, grounded || !spring->at_point, NOLI_ERROR_ARGUMENT,
+             "spring %d goes to body \"%s\" and to a point: only one is possible", index,
+             def->bodies[grounded ? 0 : spring->to].name);
+  NOLI_CHECK(context, !grounded || (spring->to_node == NULL && !spring->pairwise),
+             NOLI_ERROR_ARGUMENT, "spring %d: the ground has no vertices", index);
+  NOLI_CHECK(context,
+             !spring->pairwise || (spring->node != NULL && spring->to_node != NULL &&
+                                   spring->n_node == spring->n_to_node),
+             NOLI_ERROR_ARGUMENT, "spring %d: pairs need as many vertices at both ends", index);
+  NOLI_CHECK(context, noli_is_finite3(noli_load3(spring->point)), NOLI_ERROR_ARGUMENT,
+             "spring %d: its point is not finite", index);
+done:
+  return status;
+}
+
+static NoliStatus check_spring(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliSpringDef* spring = &def->springs[index];
+  NOLI_TRY(check_spring_ends(context, def, index));
+  const struct {
+    const char* what;
+    double value;
+  } numbers[] = {{"stiffness", spring->stiffness},
+                 {"damping", spring->damping},
+                 {"length", spring->length == NOLI_REST_DISTANCE ? 0.0 : spring->length}};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    NOLI_CHECK(context, numbers[i].value >= 0.0 && numbers[i].value <= NOLI_MATERIAL_MAX,
+               NOLI_ERROR_ARGUMENT, "spring %d: the %s must be in [0, %g], got %g", index,
+               numbers[i].what, NOLI_MATERIAL_MAX, numbers[i].value);
+  }
+  NOLI_CHECK(context, spring->stiffness > 0.0 || spring->damping > 0.0, NOLI_ERROR_ARGUMENT,
+             "spring %d has neither stiffness nor damping", index);
+done:
+  return status;
+}
+
 static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
 
@@ -704,7 +820,7 @@ static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
     NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_FORCE, force->kind));
   }
 
-  // volumes, pairs and ties
+  // volumes, pairs, ties and springs
   for (int32_t i = 0; i < def->n_volumes; i++) {
     NOLI_TRY(check_volume(context, def, i));
   }
@@ -713,6 +829,9 @@ static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
   }
   for (int32_t i = 0; i < def->n_ties; i++) {
     NOLI_TRY(check_tie(context, def, i));
+  }
+  for (int32_t i = 0; i < def->n_springs; i++) {
+    NOLI_TRY(check_spring(context, def, i));
   }
 done:
   return status;
@@ -755,6 +874,31 @@ done:
 }
 
 // Choices by name.
+static NoliStatus check_increments(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const NoliIncrementDef* rule = &def->increments;
+  NOLI_CHECK(context, rule->initial >= 0.0 && rule->initial <= def->time_step, NOLI_ERROR_ARGUMENT,
+             "the first increment must be at most a time step, %g s, got %g s", def->time_step,
+             rule->initial);
+  if (rule->initial == 0.0) {
+    return NOLI_OK;
+  }
+  NOLI_CHECK(context, noli_integrator_find(def->integrator)->quasi_static, NOLI_ERROR_ARGUMENT,
+             "increments of load steps need the integrator \"quasi_static\"; \"%s\" divides time "
+             "steps where they fail",
+             def->integrator);
+  NOLI_CHECK(context, rule->smallest >= 0.0 && rule->smallest <= rule->initial, NOLI_ERROR_ARGUMENT,
+             "the smallest increment must be at most the first one, %g s, got %g s", rule->initial,
+             rule->smallest);
+  NOLI_CHECK(context, rule->easy_iterations >= 1 && rule->hard_iterations > rule->easy_iterations,
+             NOLI_ERROR_ARGUMENT,
+             "an easy increment takes at least one iteration and fewer than a hard one, got %d and "
+             "%d",
+             (int)rule->easy_iterations, (int)rule->hard_iterations);
+done:
+  return status;
+}
+
 static NoliStatus check_choices(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   const struct {
@@ -942,6 +1086,7 @@ static NoliStatus check_reserved(NoliContext* context, const NoliSimDef* def) {
   REQUIRE_NULL("geometric", def->gcp.reserved)
   REQUIRE_NULL("augmented_lagrangian", def->augmented_lagrangian.reserved)
   REQUIRE_NULL("implicit_newton", def->implicit_newton.reserved)
+  REQUIRE_NULL("increment", def->increments.reserved)
   for (int32_t b = 0; b < def->n_bodies; b++) {
     REQUIRE_NULL("material", def->bodies[b].material.reserved)
     REQUIRE_NULL("proxy", def->bodies[b].proxy.reserved)
@@ -962,6 +1107,7 @@ NoliStatus noli_definition_check(NoliContext* context, const NoliSimDef* def) {
   NOLI_TRY(noli_plane_strain_check(context, def));
   NOLI_TRY(check_lists(context, def));
   NOLI_TRY(check_integrator(context, def));
+  NOLI_TRY(check_increments(context, def));
 done:
   return status;
 }

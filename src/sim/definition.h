@@ -16,6 +16,11 @@ NOLI_WARN_UNUSED NoliStatus noli_definition_take_body(NoliContext* context,
 NOLI_WARN_UNUSED NoliStatus noli_definition_take_pair(NoliContext* context,
                                                       const NoliPairDef* given, NoliPairDef* own);
 
+// Replaces the names of a pair by the numbers of the entities of a definition. Fails with
+// NOLI_ERROR_ARGUMENT and a message that has a name that is near.
+NOLI_WARN_UNUSED NoliStatus noli_definition_name_pair(NoliContext* context, const NoliSimDef* def,
+                                                      NoliPairDef* pair);
+
 // The reverse: a definition for a program with the given sizes.
 NOLI_WARN_UNUSED NoliStatus noli_definition_give(NoliContext* context, const NoliSimDef* own,
                                                  const NoliDefSizes* sizes, NoliSimDef** given);

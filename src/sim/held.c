@@ -137,6 +137,10 @@ static void measure_parts(const NoliSim* sim, Parts* parts) {
       part->size = fmax(part->size, noli_norm3(arm));
     }
   }
+  // a point does not turn
+  for (int32_t p = 0; p < parts->n; p++) {
+    parts->part[p].size = parts->part[p].size > 0.0 ? parts->part[p].size : 1.0;
+  }
 }
 
 // Displacements of a vertex in the six motions; prescribed components stay.

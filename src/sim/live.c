@@ -59,6 +59,10 @@ int32_t noli_sim_find_force(const NoliSim* sim, const char* name) {
   return find_name(sim, name, noli_sim_force_count(sim), noli_sim_force_name);
 }
 
+int32_t noli_sim_find_spring(const NoliSim* sim, const char* name) {
+  return find_name(sim, name, noli_sim_spring_count(sim), noli_sim_spring_name);
+}
+
 int32_t noli_sim_find_entity(const NoliSim* sim, const char* name) {
   return find_name(sim, name, noli_sim_entity_count(sim), noli_sim_entity_name);
 }

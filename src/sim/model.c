@@ -12,6 +12,7 @@
 #include "sim/gcp_build.h"
 #include "sim/sheets.h"
 #include "sim/regions.h"
+#include "sim/springs.h"
 #include "sim/ties.h"
 #include "sim/traction.h"
 
@@ -465,6 +466,10 @@ static NoliStatus build_bodies(NoliModel* model, const NoliSimDef* def) {
   model->n_body = def->n_bodies;
   model->n_entity = def->n_bodies + def->n_half_spaces;
   model->h = def->time_step;
+  model->increments = def->increments;
+  if (def->increments.smallest == 0.0) {
+    model->increments.smallest = 1e-3 * def->increments.initial;
+  }
   model->audit = (NoliAudit)noli_choice_index(NOLI_CHOICE_AUDIT, def->audit);
   memcpy(model->gravity, def->gravity, sizeof model->gravity);
   model->integrator = noli_integrator_find(def->integrator);
@@ -481,7 +486,7 @@ done:
   return status;
 }
 
-// Ties, start velocities, motions, forces.
+// Ties, start velocities, motions, forces, springs.
 static NoliStatus build_conditions(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_ties_build(model, def));
@@ -490,6 +495,7 @@ static NoliStatus build_conditions(NoliModel* model, const NoliSimDef* def) {
   NOLI_TRY(copy_motions(model, def));
   NOLI_TRY(noli_ties_check_motions(model));
   NOLI_TRY(copy_forces(model, def));
+  NOLI_TRY(noli_model_build_springs(model, def));
 done:
   return status;
 }
@@ -588,6 +594,7 @@ static void release_parts(NoliModel* model) {
   noli_surface_destroy(context, &problem->surface);
   noli_volumes_free(context, &problem->volumes);
   noli_free(context, problem->pressed.tri);
+  noli_springs_free(context, &problem->springs);
   noli_pair_table_free(context, &problem->body_pairs.others);
   noli_pair_table_free(context, &problem->pairs.number);
 }
@@ -613,6 +620,7 @@ void noli_model_destroy(NoliModel** owner) {
                    model->v0,
                    model->motion,
                    model->force,
+                   model->spring_first,
                    problem->X,
                    problem->mass,
                    problem->weight,

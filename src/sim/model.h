@@ -43,6 +43,7 @@ typedef struct NoliModel {
   NoliProblem problem;
   const NoliIntegrator* integrator;
   double h;
+  NoliIncrementDef increments; // `smallest` > 0 where `initial` is
   double gravity[3];
   NoliAudit audit;
 
@@ -69,6 +70,8 @@ typedef struct NoliModel {
   int32_t n_ends; // motions that end by position
   NoliForce* force;
   int32_t n_force;
+  int32_t* spring_first; // (n_spring + 1) of problem.springs, by definition
+  int32_t n_spring;
 } NoliModel;
 
 // The number of a vertex within its body: nodes, then the vertices of the proxy that follow them.

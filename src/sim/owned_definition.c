@@ -151,6 +151,13 @@ static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
     OWN(tie[i].node, tie[i].n_node);
     OWN_TEXT(tie[i].where);
   }
+  NoliSpringDef* spring = (NoliSpringDef*)(uintptr_t)def->springs;
+  for (int32_t i = 0; i < def->n_springs; i++) {
+    NOLI_TRY(own_name(context, owner, "spring", i, &spring[i].name));
+    OWN(spring[i].node, spring[i].n_node);
+    OWN(spring[i].to_node, spring[i].n_to_node);
+    OWN_TEXT(spring[i].where);
+  }
 done:
   return status;
 }
@@ -172,6 +179,7 @@ NoliStatus noli_owned_definition_copy(NoliContext* context, const NoliSimDef* fr
   OWN(def->pairs, def->n_pairs);
   OWN(def->volumes, def->n_volumes);
   OWN(def->ties, def->n_ties);
+  OWN(def->springs, def->n_springs);
 
   // their data
   NOLI_TRY(own_texts(context, owner));

@@ -60,6 +60,9 @@ static NoliStatus copy_state(const NoliSim* from, NoliSim* to, const NoliRenumbe
   *to->state.kappa = *from->state.kappa;
   *to->state.step = *from->state.step;
   *to->state.parts = *from->state.parts;
+  if (to->state.sizes.n_increment > 0) {
+    *to->state.increment = *from->state.increment;
+  }
   *to->state.held = *from->state.held;
   memcpy(to->state.linear, from->state.linear, 2 * sizeof *to->state.linear);
   for (int32_t m = 0; m < to->model->n_motion; m++) {
@@ -204,6 +207,7 @@ NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* given) {
   const NoliRenumbering same = {0};
   int32_t n_entity = sim->model->n_entity;
   NOLI_TRY(noli_definition_take_pair(sim->context, given, &pair));
+  NOLI_TRY(noli_definition_name_pair(sim->context, sim->definition.def, &pair));
   NOLI_CHECK(sim->context, pair.a >= 0 && pair.a < n_entity && pair.b >= 0 && pair.b < n_entity,
              NOLI_ERROR_ARGUMENT, "pair (%d, %d): an entity does not exist, there are %d",
              (int)pair.a, (int)pair.b, (int)n_entity);
@@ -400,6 +404,7 @@ NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body) {
   REMOVE_ITEMS(NoliVolumeDef, volumes, body);
   REMOVE_TWOFOLD(NoliPairDef, pairs, a, b);
   REMOVE_TWOFOLD(NoliTieDef, ties, body, to);
+  REMOVE_TWOFOLD(NoliSpringDef, springs, body, to);
   const NoliRenumbering renumbering = {old_body, old_motion, old_force};
   status = rebuild_bodies(sim, &definition, &renumbering);
 done:

@@ -17,12 +17,16 @@ NoliStatus noli_sim_create_state(const NoliSim* sim, NoliState* state) {
       .n_force = noli_integrator_needs_force(model->integrator) ? n : 0,
       .n_before = noli_integrator_needs_before(model->integrator) ? n : 0,
       .n_past = noli_integrator_needs_past(model->integrator) ? 1 : 0,
+      .n_increment = model->increments.initial > 0.0 ? 1 : 0,
       .n_ends = model->n_ends,
       .n_frame = noli_model_frame_size(model),
       .n_behind = 3 * (int64_t)(model->problem.n_vert - model->problem.n_node),
   };
   NOLI_TRY(noli_state_create(sim->context, &sizes, state));
   memcpy(state->x, model->x0, (size_t)(n + sizes.n_behind) * sizeof(double));
+  if (sizes.n_increment > 0) {
+    *state->increment = model->increments.initial;
+  }
   memcpy(state->v, model->v0, (size_t)(n + sizes.n_behind) * sizeof(double));
   double* frame = state->frame;
   for (int32_t i = 0; i < model->problem.n_block; i++) {
@@ -70,6 +74,7 @@ static NoliStatus create_scratch(NoliSim* sim) {
   NOLI_NEW_ZERO(context, sim->prescribed_target, n);
   NOLI_NEW_ZERO(context, sim->volumes, sim->model->problem.volumes.n_region);
   NOLI_NEW_ZERO(context, sim->volume_state, sim->model->problem.volumes.n_region);
+  NOLI_NEW_ZERO(context, sim->springs, sim->model->n_spring);
   NOLI_NEW_ZERO(context, sim->prescribed_middle, n);
 done:
   return status;
@@ -149,6 +154,7 @@ void noli_sim_destroy(NoliSim** owner) {
   noli_free(sim->context, sim->prescribed);
   noli_free(sim->context, sim->prescribed_target);
   noli_free(sim->context, sim->volumes);
+  noli_free(sim->context, sim->springs);
   noli_free(sim->context, sim->volume_state);
   noli_free(sim->context, sim->prescribed_middle);
   noli_pair_forces_free(sim->context, &sim->pair_forces);
@@ -380,7 +386,8 @@ NoliStatus noli_sim_copy_state(NoliSim* sim, const NoliSim* from) {
   const NoliStateSizes *a = &from->state.sizes, *b = &sim->state.sizes;
   NOLI_CHECK(sim->context,
              a->n == b->n && a->n_force == b->n_force && a->n_before == b->n_before &&
-                 a->n_past == b->n_past && a->n_ends == b->n_ends && a->n_frame == b->n_frame,
+                 a->n_past == b->n_past && a->n_increment == b->n_increment &&
+                 a->n_ends == b->n_ends && a->n_frame == b->n_frame,
              NOLI_ERROR_ARGUMENT, "the two simulations were not made from the same definition");
   NOLI_TRY(noli_state_copy(sim->context, &from->state, &sim->state));
   noli_sim_outdate(sim);

@@ -48,6 +48,9 @@ struct NoliSim {
   // the part of a divided step and the number of its parts
   int32_t part;
   int32_t n_parts;
+  double increment;    // s, length of this part where parts are adaptive; else 0
+  double done;         // s, of the step before it
+  double shortest;     // s, of all parts of the step
   int32_t n_retries;   // number of further divisions of the step
   bool fallen_back;    // the barrier has taken over the rest of this step
   bool holds_motion;   // prescribed nodes are held at their positions at the start of this step
@@ -68,6 +71,7 @@ struct NoliSim {
   NoliPairForces pair_forces;
   NoliRegionVolume* volumes;     // (regions of the model) scratch of noli_sim_volumes
   NoliVolumeState* volume_state; // likewise
+  NoliSpringForce* springs;      // (n_spring of the model) of noli_sim_springs
   NoliEnergyCheck start;         // of the step
   NoliEnergyAtEnd end;           // of the last step
   bool stands;                   // the stage still has the point at which that was measured
@@ -89,7 +93,7 @@ struct NoliSim {
 
 // Length of the step, or of the part of a divided step.
 static inline double noli_sim_step_length(const NoliSim* sim) {
-  return sim->model->h / sim->n_parts;
+  return sim->increment > 0.0 ? sim->increment : sim->model->h / sim->n_parts;
 }
 
 // Time at the start of a step that has the current length, counted from 0.
@@ -99,9 +103,11 @@ static inline double noli_sim_step_start(const NoliSim* sim, int64_t step) {
 
 // Time at the end of the step or part.
 static inline double noli_sim_step_end(const NoliSim* sim) {
-  return sim->part + 1 == sim->n_parts ? noli_sim_step_start(sim, *sim->state.step + 1)
-                                       : noli_sim_step_start(sim, *sim->state.step) +
-                                             (sim->part + 1) * noli_sim_step_length(sim);
+  return sim->part + 1 == sim->n_parts
+             ? noli_sim_step_start(sim, *sim->state.step + 1)
+             : noli_sim_step_start(sim, *sim->state.step) +
+                   (sim->increment > 0.0 ? sim->done + sim->increment
+                                         : (sim->part + 1) * noli_sim_step_length(sim));
 }
 
 // Of a vector (n_vert x 3).

@@ -10,7 +10,7 @@
 #define SIZES(state)                                                                               \
   int64_t n = (state)->sizes.n, n_force = (state)->sizes.n_force;                                  \
   int64_t n_before = (state)->sizes.n_before, n_past = (state)->sizes.n_past;                      \
-  int64_t n_frame = (state)->sizes.n_frame;                                                        \
+  int64_t n_frame = (state)->sizes.n_frame, n_increment = (state)->sizes.n_increment;              \
   int64_t n_ends = (state)->sizes.n_ends, n_constraints = (state)->sizes.n_constraints
 
 NoliStatus noli_state_create(NoliContext* context, const NoliStateSizes* sizes, NoliState* state) {
@@ -89,6 +89,9 @@ const char* noli_state_defect(const NoliState* state) {
   NOLI_RULE(state->linear[0] >= 0 && state->linear[1] >= 0,
             "state: a lesson of the linear solver is negative");
   NOLI_RULE(*state->step >= 0 && *state->parts >= 1, "state: a number of steps is negative");
+  for (int64_t i = 0; i < sizes->n_increment; i++) {
+    NOLI_RULE(state->increment[i] > 0.0, "state: an increment is not positive");
+  }
   for (int64_t i = 0; i < sizes->n_past; i++) {
     NOLI_RULE(state->past[i] == 0 || state->past[i] == 1, "state: the past is not 0 or 1");
   }

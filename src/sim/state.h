@@ -7,24 +7,25 @@
 #include "base/context.h"
 
 // X(name, type, count) with n = 3 * n_node (followers come after the nodes in x and v; they are
-// derived and copied but not saved); n_force, n_before (n or 0) and n_past (1 or 0) as the
-// integrator needs; n_frame as the blocks need; n_ends, the number of motions that end by position;
-// and n_constraints, the only one that changes (noli_state_resize). Single numbers are arrays of
-// one, so that copying, saving, comparing and hashing treat all alike.
+// derived and copied but not saved); n_force, n_before (n or 0), n_past and n_increment (1 or 0) as
+// the integrator needs; n_frame as the blocks need; n_ends, the number of motions that end by
+// position; and n_constraints, the only one that changes (noli_state_resize). Single numbers are
+// arrays of one, so that copying, saving, comparing and hashing treat all alike.
 #define NOLI_STATE_FIELDS(X)                                                                       \
-  X(x, double, n)               /* m, positions */                                                 \
-  X(v, double, n)               /* m/s, velocities */                                              \
-  X(force, double, n_force)     /* N, the total force at x, v, without stiffness damping */        \
-  X(x_before, double, n_before) /* m, one step ago */                                              \
-  X(v_before, double, n_before) /* m/s, one step ago */                                            \
-  X(past, int64_t, n_past)      /* 1: the three above belong to x, v */                            \
-  X(time, double, 1)            /* s */                                                            \
-  X(origin, double, 1)          /* s, start of the first step of this length */                    \
-  X(origin_step, int64_t, 1)    /* number of that step */                                          \
-  X(kappa, double, 1)           /* barrier stiffness at the end of the last step, by h_e^2 */      \
-  X(step, int64_t, 1)           /* steps done */                                                   \
-  X(parts, int64_t, 1)          /* of the last step; 1 if it was not divided */                    \
-  X(linear, int64_t, 2)         /* what the linear solver has learnt, NoliLinLesson */             \
+  X(x, double, n)                   /* m, positions */                                             \
+  X(v, double, n)                   /* m/s, velocities */                                          \
+  X(force, double, n_force)         /* N, the total force at x, v, without stiffness damping */    \
+  X(x_before, double, n_before)     /* m, one step ago */                                          \
+  X(v_before, double, n_before)     /* m/s, one step ago */                                        \
+  X(past, int64_t, n_past)          /* 1: the three above belong to x, v */                        \
+  X(time, double, 1)                /* s */                                                        \
+  X(origin, double, 1)              /* s, start of the first step of this length */                \
+  X(origin_step, int64_t, 1)        /* number of that step */                                      \
+  X(kappa, double, 1)               /* barrier stiffness at the end of the last step, by h_e^2 */  \
+  X(step, int64_t, 1)               /* steps done */                                               \
+  X(parts, int64_t, 1)              /* of the last step; 1 if it was not divided */                \
+  X(increment, double, n_increment) /* s, length of the next one */                                \
+  X(linear, int64_t, 2)             /* what the linear solver has learnt, NoliLinLesson */         \
   X(held, int64_t, 1)       /* last consecutive steps that held prescribed nodes at their start */ \
   X(frame, double, n_frame) /* of all blocks, at x: directors of rods, fem/twist.h */              \
   X(ended, int64_t, n_ends) /* 1: this motion has ended */                                         \
@@ -37,6 +38,7 @@ typedef struct NoliStateSizes {
   int64_t n_force;
   int64_t n_before;
   int64_t n_past;
+  int64_t n_increment; // 1 with adaptive increments, else 0
   int64_t n_ends;
   int64_t n_frame;
   int64_t n_constraints;

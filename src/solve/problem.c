@@ -34,7 +34,7 @@ bool noli_problem_has_consistent_mass(const NoliProblem* problem) {
 }
 
 bool noli_problem_is_damped(const NoliProblem* problem) {
-  bool any = false;
+  bool any = noli_springs_are_damped(&problem->springs);
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
     for (int32_t part = 0; part < NOLI_BLOCK_PARTS; part++) {

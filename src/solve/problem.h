@@ -8,6 +8,7 @@
 #include "contact/gcp_support.h"
 #include "fem/block.h"
 #include "fem/pressure.h"
+#include "fem/spring.h"
 #include "fem/volume.h"
 #include "linalg/followers.h"
 #include "noli/sim.h"
@@ -52,6 +53,7 @@ typedef struct NoliProblem {
   NoliFollowers followers;
   NoliVolumes volumes; // closed regions that resist a change of their volume
   NoliFaces pressed;   // faces with a pressure of the loads
+  NoliSprings springs; // between vertices
   int32_t* inertial;   // (n_inertial) vertices of deformable bodies
   int32_t n_inertial;
   int32_t* lumped; // (n_lumped) those with lumped mass
@@ -112,7 +114,7 @@ static inline const NoliBlock* noli_problem_block(const NoliProblem* problem, in
   return block != NOLI_NULL_INDEX ? &problem->block[block] : NULL;
 }
 
-// Whether the mass of some block is consistent; whether some element is damped.
+// Whether the mass of some block is consistent; whether some element or spring is damped.
 bool noli_problem_has_consistent_mass(const NoliProblem* problem);
 bool noli_problem_is_damped(const NoliProblem* problem);
 

@@ -16,7 +16,7 @@ typedef enum NoliTermRole {
   NOLI_ROLE_VOLUME = 1 << 3,
   NOLI_ROLE_DRAG = 1 << 4, // damping proportional to mass
   NOLI_ROLE_LOAD = 1 << 5,
-  NOLI_ROLE_SPRINGS = 1 << 6, // of prescribed nodes that contact has stopped
+  NOLI_ROLE_TARGET_SPRINGS = 1 << 6, // of prescribed nodes that contact has stopped
   NOLI_ROLE_FRICTION = 1 << 7,
   NOLI_ROLE_CONTACT = 1 << 8,
   NOLI_ROLE_IMPLICIT_FRICTION = 1 << 9, // a force without energy
@@ -69,14 +69,16 @@ typedef struct NoliTerm {
   X(block_inertia)                                                                                 \
   X(elasticity)                                                                                    \
   X(bending)                                                                                       \
+  X(springs)                                                                                       \
   X(damping)                                                                                       \
   X(bending_damping)                                                                               \
+  X(springs_damping)                                                                               \
   X(volume)                                                                                        \
   X(drag)                                                                                          \
   X(block_drag)                                                                                    \
   X(load)                                                                                          \
   X(pressure)                                                                                      \
-  X(springs)                                                                                       \
+  X(target_springs)                                                                                \
   X(friction)                                                                                      \
   X(contact)                                                                                       \
   X(implicit_friction)

@@ -183,6 +183,62 @@ static double damping_loss(const void* self, const double* x0, const double* x1,
   return block->type->damping->loss(block, term->energy.part, term->stiffness, x0, x1, n_threads);
 }
 
+// ---- springs ------------------------------------------------------------------------------------
+
+static NoliEnergyTerm list_springs(const NoliStage* stage, void* self, const NoliPoint* at) {
+  (void)at;
+  NoliSpringEnergy* data = self;
+  *data = (NoliSpringEnergy){.springs = &stage->problem->springs, .scale = energy_scale(stage)};
+  return noli_springs_term(data);
+}
+
+typedef struct SpringDamping {
+  NoliSpringDamping data;
+  double* axis; // (n x 3) of the step
+} SpringDamping;
+
+static NoliStatus create_springs_damping(NoliStage* stage, void* self, int32_t index) {
+  (void)index;
+  NoliStatus status = NOLI_OK;
+  SpringDamping* term = self;
+  term->data.springs = &stage->problem->springs;
+  NOLI_NEW_ZERO(stage->context, term->axis, 3 * (int64_t)stage->problem->springs.n);
+done:
+  return status;
+}
+
+static void destroy_springs_damping(NoliContext* context, void* self) {
+  noli_free(context, ((SpringDamping*)self)->axis);
+}
+
+static NoliEnergyTerm list_springs_damping(const NoliStage* stage, void* self,
+                                           const NoliPoint* at) {
+  (void)at;
+  SpringDamping* term = self;
+  term->data.axis = term->axis;
+  term->data.reference = stage->time.x_hat;
+  term->data.scale = velocity_scale(stage);
+  return if_inertia(stage, noli_springs_damping_term(&term->data));
+}
+
+static void set_spring_axes(void* self, const double* x, int32_t n_threads) {
+  (void)n_threads;
+  const SpringDamping* term = self;
+  noli_springs_axes(term->data.springs, x, term->axis);
+}
+
+static void add_spring_damping_force(const void* self, const double* v, double* force) {
+  const SpringDamping* term = self;
+  noli_springs_add_damping_force(term->data.springs, term->axis, v, force);
+}
+
+static double spring_damping_loss(const void* self, const double* x0, const double* x1,
+                                  int32_t n_threads) {
+  (void)n_threads;
+  const SpringDamping* term = self;
+  return noli_springs_loss(term->data.springs, term->axis, x0, x1);
+}
+
 // ---- regions, loads, prescribed nodes, friction -------------------------------------------------
 
 static NoliStatus create_volume(NoliStage* stage, void* self, int32_t index) {
@@ -252,18 +308,18 @@ static double pressure_magnitude(const void* self) {
   return ((const PressureTerm*)self)->magnitude;
 }
 
-static NoliEnergyTerm list_springs(const NoliStage* stage, void* self, const NoliPoint* at) {
+static NoliEnergyTerm list_target_springs(const NoliStage* stage, void* self, const NoliPoint* at) {
   (void)at;
   const NoliPrescribed* prescribed = &stage->prescribed;
-  NoliSprings* data = self;
-  *data = (NoliSprings){.n = prescribed->by_springs ? prescribed->n : 0,
-                        .node = prescribed->node,
-                        .mass = stage->problem->mass,
-                        .stiffness = prescribed->stiffness,
-                        .axes = prescribed->axes,
-                        .lambda = prescribed->multiplier,
-                        .target = prescribed->target};
-  return noli_springs_term(data);
+  NoliTargetSprings* data = self;
+  *data = (NoliTargetSprings){.n = prescribed->by_springs ? prescribed->n : 0,
+                              .node = prescribed->node,
+                              .mass = stage->problem->mass,
+                              .stiffness = prescribed->stiffness,
+                              .axes = prescribed->axes,
+                              .lambda = prescribed->multiplier,
+                              .target = prescribed->target};
+  return noli_target_springs_term(data);
 }
 
 static NoliEnergyTerm list_friction(const NoliStage* stage, void* self, const NoliPoint* at) {
@@ -321,6 +377,21 @@ const NoliTermType noli_term_bending_damping = {.name = "damping of bending",
                                                 .set_stiffness = set_stiffness,
                                                 .add_force = add_damping_force,
                                                 .loss = damping_loss};
+const NoliTermType noli_term_springs = {.name = "springs",
+                                        .role = NOLI_ROLE_ELASTIC,
+                                        .on_vertices = true,
+                                        .size = sizeof(NoliSpringEnergy),
+                                        .list = list_springs};
+const NoliTermType noli_term_springs_damping = {.name = "dampers",
+                                                .role = NOLI_ROLE_DAMPING,
+                                                .on_vertices = true,
+                                                .size = sizeof(SpringDamping),
+                                                .create = create_springs_damping,
+                                                .destroy = destroy_springs_damping,
+                                                .list = list_springs_damping,
+                                                .set_stiffness = set_spring_axes,
+                                                .add_force = add_spring_damping_force,
+                                                .loss = spring_damping_loss};
 const NoliTermType noli_term_volume = {.name = "volume",
                                        .role = NOLI_ROLE_VOLUME,
                                        .on_vertices = true,
@@ -351,10 +422,10 @@ const NoliTermType noli_term_pressure = {.name = "pressure",
                                          .size = sizeof(PressureTerm),
                                          .list = list_pressure,
                                          .magnitude = pressure_magnitude};
-const NoliTermType noli_term_springs = {.name = "springs",
-                                        .role = NOLI_ROLE_SPRINGS,
-                                        .size = sizeof(NoliSprings),
-                                        .list = list_springs};
+const NoliTermType noli_term_target_springs = {.name = "target springs",
+                                               .role = NOLI_ROLE_TARGET_SPRINGS,
+                                               .size = sizeof(NoliTargetSprings),
+                                               .list = list_target_springs};
 const NoliTermType noli_term_friction = {
     .name = "friction", .role = NOLI_ROLE_FRICTION, .on_vertices = true, .list = list_friction};
 const NoliTermType noli_term_contact = {

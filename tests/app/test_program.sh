@@ -106,7 +106,7 @@ done
 [ "$(head -n 1 out/small/steps.csv)" = "step,time,wall_s,newton,linear_iterations,contacts,\
 min_distance,kappa,kinetic,elastic,gravity,contact_energy,friction_energy,momentum_x,momentum_y,\
 momentum_z,max_speed,max_penetration,damping_loss,substeps,retries,friction_loss,friction_ratio,\
-friction_error,linear_fallbacks,solver_fallbacks" ] || fail 'the header of steps.csv is not the contract'
+friction_error,linear_fallbacks,solver_fallbacks,increment" ] || fail 'the header of steps.csv is not the contract'
 grep -q '"finished": true' out/small/summary.json || fail 'summary.json does not say finished'
 expect 0 '5 frames' "$noli" info out/small
 expect 0 'step 20' "$noli" info out/small/checkpoint.h5
@@ -142,6 +142,22 @@ expect 0 'resuming from step 4' "$noli" resume leak --steps 5
 [ "$(wc -l <air/volumes.csv)" -eq 10 ] || fail 'volumes.csv has not 10 lines'
 cmp -s leak/volumes.csv air/volumes.csv || fail 'volumes of a resumed run differ'
 [ ! -e out/small/volumes.csv ] || fail 'volumes.csv without volumes'
+legs='springs=[{"name": "legs", "body": "*", "select": {"side": "-y"}, "stiffness": 100, "damping": 1}]'
+expect 0 '9 steps' "$noli" run scene.json -o sprung --steps 9 --set "$legs"
+expect 0 '4 steps' "$noli" run scene.json -o half --steps 4 --set "$legs"
+expect 0 'resuming from step 4' "$noli" resume half --steps 5
+[ "$(head -n 1 sprung/springs.csv)" = step,time,spring,body,to,force_x,force_y,force_z,length,energy ] ||
+  fail 'the header of springs.csv is not the contract'
+cmp -s half/springs.csv sprung/springs.csv || fail 'springs of a resumed run differ'
+[ ! -e out/small/springs.csv ] || fail 'springs.csv without springs'
+load='time={"step": 0.1, "steps": 6, "integrator": "quasi_static", "increments": {"initial": 0.01}}'
+clamp='prescribed=[{"body": "*", "select": {"side": "-y"}, "motion": {"hold": true}}]'
+expect 0 '6 steps' "$noli" run scene.json -o load --set "$load" --set "$clamp"
+expect 0 '3 steps' "$noli" run scene.json -o loaded --set "$load" --set "$clamp" --steps 3
+expect 0 'resuming from step 3' "$noli" resume loaded --threads 2 --steps 3
+cmp -s load/frame_000006.vtu loaded/frame_000006.vtu || fail 'a resumed run with increments differs'
+[ "$(sed -n 2p load/steps.csv | cut -d , -f 1,2)" = 1,0.10000000000000001 ] ||
+  fail 'increments change the times of steps'
 probes='output.probes=[{"name": "top", "body": "*", "select": {"side": "+y"}, "quantity": "position"}]'
 expect 0 '6 steps' "$noli" run scene.json -o probed --steps 6 --set "$probes"
 expect 0 '4 steps' "$noli" run scene.json -o probed_twice --steps 4 --set "$probes"

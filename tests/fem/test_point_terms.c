@@ -113,8 +113,8 @@ static void springs_are_consistent(void** state) {
   (void)state;
   Data data;
   fill(&data);
-  NoliSprings springs = {N, nodes, data.mass, 3.0, NULL, data.lambda, data.target};
-  data.term = noli_springs_term(&springs);
+  NoliTargetSprings springs = {N, nodes, data.mass, 3.0, NULL, data.lambda, data.target};
+  data.term = noli_target_springs_term(&springs);
   check(&data);
   // at the target the pull is the multiplier alone
   double x[3 * N_VERT] = {0}, gradient[3 * N_VERT];
@@ -138,8 +138,8 @@ static void springs_act_on_their_axes_only(void** state) {
   for (int s = 0; s < N; s++) {
     axes[s] = (uint8_t)(1 + s % 7);
   }
-  NoliSprings springs = {N, nodes, data.mass, 3.0, axes, data.lambda, data.target};
-  data.term = noli_springs_term(&springs);
+  NoliTargetSprings springs = {N, nodes, data.mass, 3.0, axes, data.lambda, data.target};
+  data.term = noli_target_springs_term(&springs);
   check(&data);
   double x[3 * N_VERT], gradient[3 * N_VERT], hessian[9 * N_VERT * N_VERT], want = 0.0;
   for (int i = 0; i < 3 * N_VERT; i++) {

@@ -60,13 +60,18 @@ static void expect_told(NoliContext* context, NoliStatus status) {
 
 static void meet_mesh(NoliContext* context, const char* path) {
   NoliMesh* mesh = NULL;
-  NoliStatus status = noli_mesh_read(context, path, &mesh);
+  NoliMeshSets sets;
+  NoliStatus status = noli_mesh_read_sets(context, path, &mesh, &sets);
   expect_told(context, status);
   EXPECT((status == NOLI_OK) == (mesh != NULL));
   if (status == NOLI_OK) {
     NoliMeshCheck found;
     expect_told(context, noli_mesh_check(context, mesh, &found));
+    for (int64_t i = 0; i < sets.first[sets.n]; i++) {
+      EXPECT(sets.vertex[i] >= 0 && sets.vertex[i] < mesh->n_vert);
+    }
   }
+  noli_mesh_sets_free(context, &sets);
   noli_mesh_destroy(context, &mesh);
 }
 

@@ -22,6 +22,7 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_context_create(NULL, NULL));
   ASSERT_REFUSED(noli_mesh_create(NULL, 2, 2, 2, 2, 2, false, NULL));
   ASSERT_REFUSED(noli_mesh_read(NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_mesh_read_sets(NULL, NULL, NULL, NULL));
   ASSERT_REFUSED(noli_mesh_write(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_mesh_boundary(NULL, NULL, NULL, NULL));
   ASSERT_REFUSED(noli_mesh_outline(NULL, NULL, NULL, NULL));
@@ -90,6 +91,8 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_sim_rod_forces(NULL, NULL));
   ASSERT_REFUSED(noli_sim_pair_forces(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_sim_volumes(NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_sim_springs(NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_sim_spring_forces(NULL, NULL));
   ASSERT_REFUSED(noli_sim_set_state(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_sim_set_constraint_count(NULL, 2));
   ASSERT_REFUSED(noli_sim_copy_state(NULL, NULL));

@@ -169,6 +169,42 @@ static void a_cantilever_sags(void** state) {
   test_context_done(&context);
 }
 
+static const char hung[] =
+    "{'time': {'step': 1, 'steps': 1, 'integrator': 'quasi_static'},"
+    " 'solver': {'tolerance': '1e-9 l'},"
+    " 'bodies': [{'name': 'block', 'copies': {'count': 2, 'translate': [3, 0, 0]},"
+    "             'mesh': {'box': {'size': [1, 0.5, 0.8], 'cells': [3, 3, 3]}},"
+    "             'material': {'young': 1e6, 'density': 1000}}],"
+    " 'springs': [{'name': 'legs', 'body': 'block', 'select': {'side': '-y'}, 'stiffness': 4e5}],"
+    " 'output': {'probes': ["
+    "   {'name': 'legs', 'body': 'block', 'quantity': 'spring_force'},"
+    "   {'name': 'foot', 'body': 'block[1]', 'select': {'side': '-y'}, 'quantity': 'displacement'"
+    "}]}}";
+
+// The springs of each copy carry its weight, in probes.csv as in springs.csv.
+static void blocks_hang_on_springs(void** state) {
+  (void)state;
+  const double weight = 1000.0 * 0.4 * 9.80665;
+  NoliContext* context = test_context(1);
+  NoliHistory probes = {0}, springs = {0};
+  test_empty_directory("probes_hung");
+  SceneRun run = open_run(context, hung, "probes_hung", false);
+  do_steps(&run, 1);
+  ASSERT_OK(noli_history_read(context, "probes_hung/probes.csv", &probes));
+  ASSERT_OK(noli_history_read(context, "probes_hung/springs.csv", &springs));
+  ASSERT_NEAR(value_at(&probes, 0, "legs_block[0]_y"), weight, 1e-6 * weight);
+  ASSERT_NEAR(value_at(&probes, 0, "foot_y"), -weight / 4e5, 1e-9);
+  assert_int_equal(springs.n_rows, 2);
+  assert_string_equal(noli_history_text(&springs, 1, 2), "legs_block[1]");
+  assert_string_equal(noli_history_text(&springs, 1, 3), "block[1]");
+  assert_string_equal(noli_history_text(&springs, 1, 4), "");
+  ASSERT_NEAR(value_at(&springs, 1, "force_y"), weight, 1e-6 * weight);
+  close_run(&run);
+  noli_history_free(context, &probes);
+  noli_history_free(context, &springs);
+  test_context_done(&context);
+}
+
 static const char blocks[] =
     "{'time': {'step': 0.02, 'steps': 40}, 'solver': {'tolerance': 1e-6},"
     " 'friction': {'coefficient': 0.5},"
@@ -474,6 +510,7 @@ int main(void) {
       cmocka_unit_test(a_cantilever_sags),
       cmocka_unit_test(blocks_rest_on_a_table),
       cmocka_unit_test(bodies_have_their_own_energies),
+      cmocka_unit_test(blocks_hang_on_springs),
       cmocka_unit_test(a_resumed_run_keeps_one_file),
       cmocka_unit_test(scenes_refuse_what_is_wrong),
       cmocka_unit_test(programs_are_refused_likewise),

@@ -21,6 +21,7 @@ typedef struct BadScene {
   WITH("'obstacles': [{'name': 'wall', 'mesh': {'plane': {}},\n  " member "}]")
 #define PRESCRIBED(member) WITH("'prescribed': [{'body': 'cube',\n " member "}]")
 #define MOVED(member) WITH("'prescribed': [{'body': 'cube', 'motion': {\n " member "}}]")
+#define SPRING(member) WITH("'springs': [{'body': 'cube',\n " member "}]")
 #define FORCE(member) WITH("'forces': [{'body': 'cube',\n " member "}]")
 
 static const BadScene bad_scenes[] = {
@@ -275,8 +276,28 @@ static const BadScene bad_scenes[] = {
     {4, "obstacles[0].motion[1]", "needs one of", OBSTACLE("'motion': [{'hold': true}, {}]")},
     {4, "obstacles[0].as", "did you mean \"edges\"?", OBSTACLE("'as': 'edge'")},
     // forces
-    {3, "forces[0]", "needs exactly one of \"acceleration\", \"nodal\", \"total\", \"traction\", \"pressure\", got none",
+    {3, "forces[0]",
+     "needs exactly one of \"acceleration\", \"nodal\", \"total\", \"traction\", \"pressure\", got "
+     "none",
      FORCE("'from': 1")},
+    // increments
+    {1, "time.increments", "needs the integrator \"quasi_static\"",
+     "{'time': {'steps': 1, 'increments': {'initial': 1e-3}},\n 'bodies': [" CUBE "]}"},
+    {2, "time.increments", "is longer than \"step\"",
+     "{'time': {'steps': 1, 'integrator': 'quasi_static',\n 'increments': {'initial': 2}},"
+     " 'bodies': [" CUBE "]}"},
+    {2, "time.increments.intial", "did you mean \"initial\"?",
+     "{'time': {'steps': 1, 'integrator': 'quasi_static',\n 'increments': {'intial': 2}},"
+     " 'bodies': [" CUBE "]}"},
+    // springs
+    {3, "springs[0]", "neither \"stiffness\" nor \"damping\"", SPRING("'length': 1")},
+    {4, "springs[0].stifness", "did you mean \"stiffness\"?", SPRING("'stifness': 1")},
+    {4, "springs[0].stiffness", "must be", SPRING("'stiffness': -1")},
+    {4, "springs[0].to", "did you mean \"cube\"?", SPRING("'stiffness': 1, 'to': 'cbue'")},
+    {4, "springs[0].to_select", "\"to\" names it",
+     SPRING("'stiffness': 1, 'to_select': {'side': '+x'}")},
+    {4, "springs[0].to_select.side", "is not known",
+     SPRING("'stiffness': 1, 'to_select': {'side': 'top'}")},
     {4, "forces[0].nodal[2]", "misplaced colon", FORCE("'nodal': [0, 0, 't : 1']")},
     {4, "forces[0].to", "must be later than \"from\"",
      FORCE("'nodal': [0, 0, 0], 'from': 1, 'to': 1")},

@@ -20,9 +20,11 @@ static double factor_of(const char* unit, const Units* new) {
   static const struct {
     const char* unit;
     int length, mass; // powers
-  } units[] = {{"m", 1, 0},     {"m/s", 1, 0},   {"m/s^2", 1, 0},   {"N", 1, 1},    {"Pa", -1, 1},
-               {"1/Pa", 1, -1}, {"Pa/m", -2, 1}, {"kg/m^3", -3, 1}, {"s/m", -1, 0}, {"s", 0, 0},
-               {"deg", 0, 0},   {"rad/s", 0, 0}, {"deg/s", 0, 0},   {"1/s", 0, 0},  {"MB", 0, 0}};
+  } units[] = {{"m", 1, 0},     {"m/s", 1, 0},     {"m/s^2", 1, 0}, {"N", 1, 1},
+               {"Pa", -1, 1},   {"1/Pa", 1, -1},   {"Pa/m", -2, 1}, {"N/m", 0, 1},
+               {"N s/m", 0, 1}, {"kg/m^3", -3, 1}, {"s/m", -1, 0},  {"s", 0, 0},
+               {"deg", 0, 0},   {"rad/s", 0, 0},   {"deg/s", 0, 0}, {"1/s", 0, 0},
+               {"MB", 0, 0}};
   for (size_t k = 0; unit != NULL && k < sizeof units / sizeof *units; k++) {
     if (strcmp(unit, units[k].unit) == 0) {
       return pow(new->length, units[k].length) * pow(new->mass, units[k].mass);
@@ -293,6 +295,7 @@ static void examples_do_not_depend_on_units(void** state) {
       {.file = "examples/slit_block.json", .n_steps = 3},
       {.file = "examples/smooth_contact.json", .n_steps = 3},
       {.file = "examples/stick_slip.json", .n_steps = 3},
+      {.file = "examples/suspension.json", .n_steps = 5},
       {.file = "examples/twisting_rod.json", .n_steps = 3},
   };
   expect_all(examples, sizeof examples / sizeof *examples);

@@ -486,6 +486,20 @@ static void parameters_are_read(void** state) {
   ASSERT_NEAR(pair.friction, 0.7, 0.0);
   assert_true(!pair.contact && pair.a == GROUND && pair.b == BLOCK);
 
+  // pairs by name, in definitions of any size
+  NoliPairDef named = noli_default_pair_def();
+  named.name_a = "ground";
+  named.name_b = noli_sim_entity_name(sim, BLOCK);
+  named.friction = 0.45;
+  ASSERT_OK(noli_sim_set_pair(sim, &named));
+  ASSERT_OK(noli_sim_pair(sim, BLOCK, GROUND, &pair));
+  ASSERT_NEAR(pair.friction, 0.45, 0.0);
+  assert_true(pair.contact && pair.name_a == NULL && pair.name_b == NULL);
+  named.name_a = "gruond";
+  ASSERT_STATUS(noli_sim_set_pair(sim, &named), NOLI_ERROR_ARGUMENT);
+  assert_non_null(strstr(noli_context_message(pushed.world.context),
+                         "no body or half-space \"gruond\"; did you mean \"ground\"?"));
+
   // materials
   NoliMaterialDef material;
   ASSERT_OK(noli_sim_material(sim, BLOCK, NOLI_NULL_INDEX, &material));

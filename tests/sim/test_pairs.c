@@ -26,6 +26,43 @@ static void forbidden_pairs_pass_through_each_other(void** state) {
   world_done(&world);
 }
 
+// Entities of pairs have numbers or names, which give the same bits.
+static void pairs_have_names(void** state) {
+  (void)state;
+  uint64_t hash[3];
+  for (int kind = 0; kind < 3; kind++) {
+    World world = world_new(1);
+    world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0, 0.1002, 0});
+    world.body[0].velocity[0] = 1.0;
+    world_add_plane(&world, origin, up);
+    world.plane[0].name = kind == 1 ? "ground" : NULL; // or by its default name
+    NoliPairDef pair = noli_default_pair_def();
+    pair.a = kind == 0 ? 0 : -7;
+    pair.b = kind == 0 ? 1 : -7;
+    pair.name_a = kind == 0 ? NULL : "body0";
+    pair.name_b = kind == 0 ? NULL : kind == 1 ? "ground" : "half_space 1";
+    pair.friction = 0.4;
+    world.def.pairs = &pair;
+    world.def.n_pairs = 1;
+    world_start(&world);
+    for (int i = 0; i < 10; i++) {
+      world_step(&world);
+    }
+    hash[kind] = noli_sim_state_hash(world.sim);
+    assert_true(noli_sim_velocities(world.sim)[0] < 0.9);
+    world_done(&world);
+  }
+  assert_true(hash[1] == hash[0] && hash[2] == hash[0]);
+  World world = world_new(1);
+  world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0, 0.1002, 0});
+  NoliPairDef pair = noli_default_pair_def();
+  pair.name_b = "boddy0";
+  world.def.pairs = &pair;
+  world.def.n_pairs = 1;
+  world_expect_refusal(&world,
+                       "there is no body or half-space \"boddy0\"; did you mean \"body0\"?");
+}
+
 static void friction_is_that_of_the_pair(void** state) {
   (void)state;
 
@@ -215,6 +252,7 @@ static void trapezoidal_rule_keeps_the_energy(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(forbidden_pairs_pass_through_each_other),
+      cmocka_unit_test(pairs_have_names),
       cmocka_unit_test(friction_is_that_of_the_pair),
       cmocka_unit_test(self_contact_can_be_switched_off),
       cmocka_unit_test(loads_act_as_their_kind_says),

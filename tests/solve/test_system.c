@@ -18,7 +18,7 @@ typedef struct World {
   int32_t spring_node[1];
   double spring_target[3];
   NoliInertia inertia;
-  NoliSprings springs;
+  NoliTargetSprings springs;
   NoliEnergyTerm term[2];
   double x[3 * N_VERT];
 } World;
@@ -46,13 +46,13 @@ static void world_begin(World* world) {
                                  .mass = world->mass,
                                  .x_tilde = world->x_tilde,
                                  .scale = 1.0};
-  world->springs = (NoliSprings){.n = 1,
-                                 .node = world->spring_node,
-                                 .mass = world->mass,
-                                 .stiffness = 2.0,
-                                 .target = world->spring_target};
+  world->springs = (NoliTargetSprings){.n = 1,
+                                       .node = world->spring_node,
+                                       .mass = world->mass,
+                                       .stiffness = 2.0,
+                                       .target = world->spring_target};
   world->term[0] = noli_inertia_term(&world->inertia);
-  world->term[1] = noli_springs_term(&world->springs);
+  world->term[1] = noli_target_springs_term(&world->springs);
   TestRandom random = {7};
   for (int i = 0; i < 3 * N_NODE; i++) {
     world->x[i] = test_random(&random, -1.0, 1.0);

@@ -40,6 +40,7 @@ function chartsOf(histories) {
   const nameColumn = (file) => histories[file]?.columns.find((c) => !["step", "time"].includes(c));
   grouped("reactions.csv", "Reactions", "N", (r) => r[nameColumn("reactions.csv")], (r) => size(r, "force_x", "force_y", "force_z"));
   grouped("volumes.csv", "Pressures", "Pa", (r) => r[nameColumn("volumes.csv")], (r) => Number(r.pressure));
+  grouped("springs.csv", "Springs", "N", (r) => r[nameColumn("springs.csv")], (r) => size(r, "force_x", "force_y", "force_z"));
   const probes = histories["probes.csv"];
   for (const column of probes?.columns ?? []) {
     if (!["step", "time"].includes(column)) {

@@ -1,0 +1,67 @@
+// Springs and dampers between two vertices, or a vertex and a fixed point.
+//
+// A spring of stiffness k and length L > 0 has the energy k/2 (|d| - L)^2 of the vector d between
+// its ends, and one of length 0 that of all components, k/2 |d|^2. The Hessian is
+//   k n n^T + k (1 - L / |d|) (1 - n n^T),   n = d / |d|,
+// whose second part is negative in springs that are shorter than L; the projected Hessian omits it
+// there. Where both ends of a spring with L > 0 meet it has no direction: its force is zero there.
+//
+// A damper has the force -c n n^T d' with the direction n at the start of the step, or -c d' where
+// L = 0, and hence a quadratic potential within a step.
+#pragma once
+
+#include "linalg/energy_term.h"
+#include "math/vec3.h"
+
+// Constant.
+typedef struct NoliSprings {
+  int32_t n;
+  int32_t* node;     // (n x 2) ends; the second is NOLI_NULL_INDEX for a fixed point
+  double* anchor;    // (n x 3) m, that point
+  double* length;    // (n) m, >= 0
+  double* stiffness; // (n) N/m, >= 0
+  double* damping;   // (n) N s/m, >= 0
+} NoliSprings;
+
+typedef struct NoliSpringEnergy {
+  const NoliSprings* springs;
+  double scale; // h_e^2
+} NoliSpringEnergy;
+
+typedef struct NoliSpringDamping {
+  const NoliSprings* springs;
+  const double* axis;      // (n x 3) of noli_springs_axes
+  const double* reference; // (n_vert x 3) x_hat
+  double scale;            // h_e^2 / h_v
+} NoliSpringDamping;
+
+// Terms of the ends of each spring. `data` is borrowed.
+NoliEnergyTerm noli_springs_term(const NoliSpringEnergy* data);
+NoliEnergyTerm noli_springs_damping_term(const NoliSpringDamping* data);
+
+// Whether some spring has a damper.
+bool noli_springs_are_damped(const NoliSprings* springs);
+
+// Directions of the springs at x (n x 3); zero where the length at rest is 0.
+void noli_springs_axes(const NoliSprings* springs, const double* x, double* axis);
+
+// Energy that the dampers dissipate between x0 and x1 in a step of length h, times h.
+double noli_springs_loss(const NoliSprings* springs, const double* axis, const double* x0,
+                         const double* x1);
+
+// Adds the forces of the dampers at velocities v, N, to `force` (n_vert x 3).
+void noli_springs_add_damping_force(const NoliSprings* springs, const double* axis, const double* v,
+                                    double* force);
+
+// One spring: the vector d from its first end to its second at x, its energy, J, and the forces of
+// spring and damper on the first end, N.
+NoliVec3 noli_spring_vector(const NoliSprings* springs, int64_t s, const double* x);
+double noli_spring_energy(const NoliSprings* springs, int64_t s, const double* x);
+NoliVec3 noli_spring_force(const NoliSprings* springs, int64_t s, const double* x);
+NoliVec3 noli_spring_damping_force(const NoliSprings* springs, int64_t s, const double* axis,
+                                   const double* v);
+
+// Adds a force on the first end, and the opposite one of the second, to `force` (n_vert x 3).
+void noli_spring_add(const NoliSprings* springs, int64_t s, NoliVec3 on_first, double* force);
+
+void noli_springs_free(NoliContext* context, NoliSprings* springs);

@@ -20,5 +20,6 @@
 #include "noli/scene.h"
 #include "noli/output.h"
 #include "noli/run.h"
+#include "noli/threads.h"
 #include "noli/types.h"
 #include "noli/version.h"

@@ -1057,5 +1057,14 @@ void noli_run_free_frames(NoliContext* context, NoliRunFrame** frames);
 const char* noli_run_export_suffix(int32_t index);
 const char* noli_run_export_description(int32_t index);
 NoliStatus noli_run_export(NoliContext* context, const char* directory, const char* path, int64_t* n_frames);
+typedef void NoliPartFn(void* part_user, int32_t index);
+typedef void NoliRunPartsFn(void* user, int32_t n, NoliPartFn* part, void* part_user);
+typedef struct NoliHostThreads {
+  NoliRunPartsFn* run;
+  void* user;
+  int32_t n_threads;
+  int32_t reserved;
+} NoliHostThreads;
+NoliStatus noli_lend_threads(const NoliHostThreads* host);
 NoliStatus noli_import_load(NoliContext* context, const char* path, const NoliSceneOverride* overrides, int32_t n_overrides, NoliScene** scene);
 NoliStatus noli_import_parse(NoliContext* context, const char* text, size_t size, const char* name, const char* directory, const NoliSceneOverride* overrides, int32_t n_overrides, NoliScene** scene);

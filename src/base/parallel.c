@@ -1,5 +1,7 @@
 #include "base/parallel.h"
 
+#include "noli/threads.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -29,9 +31,96 @@ static int64_t range_end(int64_t begin, int64_t block, int64_t n_items) {
   return begin + block < n_items ? begin + block : n_items;
 }
 
+// ---- threads of the host ------------------------------------------------------------------------
+
+// What a thread has lent is a matter of this thread, like the settings of OpenMP: loops have no
+// context, and every call of the library ends with the state in which it began.
+static _Thread_local const NoliHostThreads* lent; // by the calling thread; NULL: none
+static _Thread_local bool in_part;                // the calling thread runs a part
+
+NoliStatus noli_lend_threads(const NoliHostThreads* host) {
+  if (in_part || (host != NULL && (host->run == NULL || host->n_threads < 1))) {
+    return NOLI_ERROR_ARGUMENT;
+  }
+  lent = host;
+  return NOLI_OK;
+}
+
+typedef struct Parts {
+  NoliPartFn* part;
+  void* user;
+} Parts;
+
+// Loops within a part are not divided again.
+static void run_part(void* user, int32_t index) {
+  const Parts* parts = user;
+  bool before = in_part;
+  in_part = true;
+  parts->part(parts->user, index);
+  in_part = before;
+}
+
+static int32_t host_size(int32_t n_threads) {
+  return n_threads < lent->n_threads ? n_threads : lent->n_threads;
+}
+
+static void run_on_host(int32_t n, NoliPartFn* part, void* user) {
+  Parts parts = {part, user};
+  lent->run(lent->user, n, run_part, &parts);
+}
+
+// A loop over blocks, which parts take one after the other.
+typedef struct Blocks {
+  NoliRangeFn* fn;
+  NoliRangeSumFn* sum; // instead of fn
+  double* sums;        // (n_blocks) then
+  void* user;
+  int64_t first; // item of block 0
+  int64_t block;
+  int64_t n_items;
+  int64_t n_blocks;
+  atomic_llong next;
+} Blocks;
+
+static void take_blocks(void* user, int32_t index) {
+  Blocks* blocks = user;
+  int64_t k;
+  while ((k = atomic_fetch_add(&blocks->next, 1)) < blocks->n_blocks) {
+    int64_t begin = blocks->first + k * blocks->block;
+    int64_t end = range_end(begin, blocks->block, blocks->n_items);
+    if (blocks->sum != NULL) {
+      blocks->sums[k] = blocks->sum(blocks->user, begin, end, index);
+    } else {
+      blocks->fn(blocks->user, begin, end, index);
+    }
+  }
+}
+
+// Runs a loop on the calling thread, which runs a part, or on threads of the host; false: neither,
+// because the calling thread has lent none.
+static bool run_blocks(Blocks* blocks, int32_t n_threads, bool always) {
+  if (!in_part && lent == NULL) {
+    return false;
+  }
+  int32_t n = in_part ? 1 : host_size(n_threads);
+  if (n > 1 && (always ? blocks->n_blocks > 1 : pays(n, blocks->n_blocks))) {
+    run_on_host(n, take_blocks, blocks);
+  } else {
+    take_blocks(blocks, 0);
+  }
+  return true;
+}
+
+// ---- loops --------------------------------------------------------------------------------------
+
 void noli_parallel_for(int32_t n_threads, int64_t n_items, int64_t block, NoliRangeFn* fn,
                        void* user) {
   int64_t n_blocks = block_count(n_items, block);
+  Blocks blocks = {
+      .fn = fn, .user = user, .block = block, .n_items = n_items, .n_blocks = n_blocks};
+  if (run_blocks(&blocks, n_threads, false)) {
+    return;
+  }
 #ifdef _OPENMP
   if (pays(n_threads, n_blocks)) {
 #pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1)
@@ -41,23 +130,21 @@ void noli_parallel_for(int32_t n_threads, int64_t n_items, int64_t block, NoliRa
     return;
   }
 #endif
-  (void)n_threads;
-  for (int64_t k = 0; k < n_blocks; k++) {
-    fn(user, k * block, range_end(k * block, block, n_items), 0);
-  }
+  take_blocks(&blocks, 0);
 }
 
 void noli_parallel_tasks(int32_t n_threads, int64_t n_items, NoliRangeFn* fn, void* user) {
+  Blocks blocks = {.fn = fn, .user = user, .block = 1, .n_items = n_items, .n_blocks = n_items};
+  if (run_blocks(&blocks, n_threads, true)) {
+    return;
+  }
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1) if (n_threads > 1)
   for (int64_t k = 0; k < n_items; k++) {
     fn(user, k, k + 1, omp_get_thread_num());
   }
 #else
-  (void)n_threads;
-  for (int64_t k = 0; k < n_items; k++) {
-    fn(user, k, k + 1, 0);
-  }
+  take_blocks(&blocks, 0);
 #endif
 }
 
@@ -103,9 +190,40 @@ void noli_team_wait(NoliTeam* team) {
   pthread_mutex_unlock(&team->mutex);
 }
 
+// The members of a team on threads of the host.
+typedef struct Members {
+  NoliTeamFn* fn;
+  void* user;
+  NoliTeam* team;
+} Members;
+
+static void be_member(void* user, int32_t rank) {
+  const Members* members = user;
+  members->fn(members->user, members->team, rank, members->team->size);
+}
+
+// As run_blocks.
+static bool run_members(Members* members, int32_t n_threads) {
+  if (!in_part && lent == NULL) {
+    return false;
+  }
+  int32_t n = in_part ? 1 : host_size(n_threads);
+  members->team->size = n > 1 ? n : 1;
+  if (n > 1) {
+    run_on_host(n, be_member, members);
+  } else {
+    be_member(members, 0);
+  }
+  return true;
+}
+
 void noli_parallel_team(int32_t n_threads, NoliTeamFn* fn, void* user) {
   NoliTeam team = {
       .size = 1, .mutex = PTHREAD_MUTEX_INITIALIZER, .all_arrived = PTHREAD_COND_INITIALIZER};
+  Members members = {fn, user, &team};
+  if (run_members(&members, n_threads)) {
+    goto done;
+  }
 #ifdef _OPENMP
 #pragma omp parallel num_threads(n_threads) if (n_threads > 1)
   {
@@ -115,9 +233,9 @@ void noli_parallel_team(int32_t n_threads, NoliTeamFn* fn, void* user) {
     fn(user, &team, omp_get_thread_num(), team.size);
   }
 #else
-  (void)n_threads;
   fn(user, &team, 0, 1);
 #endif
+done:
   pthread_cond_destroy(&team.all_arrived);
   pthread_mutex_destroy(&team.mutex);
 }
@@ -134,19 +252,24 @@ double noli_parallel_sum(int32_t n_threads, int64_t n_items, int64_t block, Noli
   for (int64_t first = 0; first < n_blocks; first += SUM_BATCH) {
     double sums[SUM_BATCH];
     int64_t n = n_blocks - first < SUM_BATCH ? n_blocks - first : SUM_BATCH;
+    Blocks blocks = {.sum = fn,
+                     .sums = sums,
+                     .user = user,
+                     .first = first * block,
+                     .block = block,
+                     .n_items = n_items,
+                     .n_blocks = n};
+    if (!run_blocks(&blocks, n_threads, false)) {
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1) if (pays(n_threads, n))
-    for (int64_t k = 0; k < n; k++) {
-      int64_t begin = (first + k) * block;
-      sums[k] = fn(user, begin, range_end(begin, block, n_items), omp_get_thread_num());
-    }
+      for (int64_t k = 0; k < n; k++) {
+        int64_t begin = (first + k) * block;
+        sums[k] = fn(user, begin, range_end(begin, block, n_items), omp_get_thread_num());
+      }
 #else
-    (void)n_threads;
-    for (int64_t k = 0; k < n; k++) {
-      int64_t begin = (first + k) * block;
-      sums[k] = fn(user, begin, range_end(begin, block, n_items), 0);
-    }
+      take_blocks(&blocks, 0);
 #endif
+    }
     for (int64_t k = 0; k < n; k++) {
       total += sums[k];
     }

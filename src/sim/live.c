@@ -308,6 +308,12 @@ static void begin_counting(NoliSim* sim) {
   noli_sim_forget_past(sim);
 }
 
+// Increments are no longer than a step: the definition stays valid.
+static void shorten_increments(NoliIncrementDef* rule, double time_step) {
+  rule->initial = fmin(rule->initial, time_step);
+  rule->smallest = fmin(rule->smallest, rule->initial);
+}
+
 NoliStatus noli_sim_set_time_step(NoliSim* sim, double time_step) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL);
   NoliStatus status = NOLI_OK;
@@ -321,6 +327,8 @@ NoliStatus noli_sim_set_time_step(NoliSim* sim, double time_step) {
     noli_state_scale(&sim->state, ratio * ratio);
   }
   sim->model->h = sim->definition.def->time_step = time_step;
+  shorten_increments(&sim->model->increments, time_step);
+  shorten_increments(&sim->definition.def->increments, time_step);
   begin_counting(sim);
 done:
   return status;

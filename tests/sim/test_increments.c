@@ -216,6 +216,29 @@ static void states_continue_with_the_same_bits(void** state) {
   world_done(&p.world);
 }
 
+// Steps that become shorter than the first increment are solved in one, also by a simulation that
+// is made again.
+static void steps_may_become_shorter(void** state) {
+  (void)state;
+  Pressed p;
+  NoliMaterialDef material;
+  pressed_make(&p, 1e-3);
+  p.world.def.increments = (NoliIncrementDef){
+      .initial = 0.5, .smallest = 0.25, .easy_iterations = 10, .hard_iterations = 30};
+  world_start(&p.world);
+  world_step(&p.world);
+  ASSERT_OK(noli_sim_set_time_step(p.world.sim, 0.125));
+  for (int n = 1; n <= 2; n++) {
+    world_step(&p.world);
+    assert_int_equal(p.world.report.substeps, 1);
+    assert_true(noli_sim_time(p.world.sim) == 1.0 + 0.125 * n);
+    ASSERT_OK(noli_sim_material(p.world.sim, 0, NOLI_NULL_INDEX, &material));
+    material.young *= 2.0;
+    ASSERT_OK(noli_sim_set_material(p.world.sim, 0, NOLI_NULL_INDEX, &material));
+  }
+  world_done(&p.world);
+}
+
 static void refusals(void** state) {
   (void)state;
   static const struct {
@@ -246,6 +269,7 @@ int main(void) {
       cmocka_unit_test(failed_increments_are_repeated),
       cmocka_unit_test(stopped_motions_are_held),
       cmocka_unit_test(states_continue_with_the_same_bits),
+      cmocka_unit_test(steps_may_become_shorter),
       cmocka_unit_test(refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

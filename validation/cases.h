@@ -16,6 +16,7 @@ Case validate_sliding;
 Case validate_stopping;
 Case validate_wedge;
 Case validate_punch;
+Case validate_pin;
 Case validate_patch;
 Case validate_bar;
 Case validate_restitution;

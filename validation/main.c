@@ -17,6 +17,7 @@ static const struct {
     {"stopping", validate_stopping},
     {"wedge", validate_wedge},
     {"punch", validate_punch},
+    {"pin", validate_pin},
     {"patch", validate_patch},
     {"bar", validate_bar},
     {"restitution", validate_restitution},

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define PI 3.14159265358979323846
 #define MM 1e-3
@@ -53,21 +52,7 @@ static bool make_quarter(NoliContext* context, int order, int rings, NoliMesh** 
                          false, mesh) != NOLI_OK) {
     return false;
   }
-  int32_t kept = 0;
-  for (int32_t t = 0; t < (*mesh)->n_tet; t++) {
-    int32_t* tet = (*mesh)->tet + 4 * (int64_t)t;
-    bool inside = true;
-    for (int i = 0; i < 4; i++) {
-      const double* p = (*mesh)->x + 3 * (int64_t)tet[i];
-      inside = inside && p[0] > -1e-9 && p[2] > -1e-9;
-    }
-    if (inside) {
-      memmove((*mesh)->tet + 4 * (int64_t)kept, tet, 4 * sizeof *tet);
-      kept++;
-    }
-  }
-  (*mesh)->n_tet = kept;
-  return noli_mesh_remove_unused(context, *mesh) == NOLI_OK &&
+  return run_cut(context, *mesh, 0) && run_cut(context, *mesh, 2) &&
          noli_mesh_set_order(context, *mesh, order) == NOLI_OK;
 }
 

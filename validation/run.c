@@ -134,3 +134,20 @@ int32_t* run_nodes(const NoliSim* sim, int32_t body, int axis, double value, dou
   }
   return node;
 }
+
+bool run_cut(NoliContext* context, NoliMesh* mesh, int axis) {
+  int32_t kept = 0;
+  for (int32_t t = 0; t < mesh->n_tet; t++) {
+    const int32_t* tet = mesh->tet + 4 * (int64_t)t;
+    bool inside = true;
+    for (int i = 0; i < 4; i++) {
+      inside = inside && mesh->x[3 * (int64_t)tet[i] + axis] > -1e-9;
+    }
+    if (inside) {
+      memmove(mesh->tet + 4 * (int64_t)kept, tet, 4 * sizeof *tet);
+      kept++;
+    }
+  }
+  mesh->n_tet = kept;
+  return noli_mesh_remove_unused(context, mesh) == NOLI_OK;
+}

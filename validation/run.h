@@ -43,6 +43,8 @@ double run_energy(const Run* run);
 // Lists the nodes of a body with X[axis] = value, numbered from 0; the caller frees it.
 int32_t* run_nodes(const NoliSim* sim, int32_t body, int axis, double value, double tolerance,
                    int32_t* count);
+// Keeps the tetrahedra of a straight mesh where x[axis] >= 0.
+bool run_cut(NoliContext* context, NoliMesh* mesh, int axis);
 // The forces between two entities, on `a`; zero without contact.
 NoliPairForce run_pair(Run* run, int32_t a, int32_t b);
 // Order of the error between two mesh sizes or time steps.

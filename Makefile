@@ -2,6 +2,7 @@
 PREFIX  ?= /usr/local
 DESTDIR ?=
 WERROR  ?=
+GMSH    ?=
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 BUILD   := build/release
 PACKAGE := build/package
@@ -18,7 +19,7 @@ PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
 .PHONY: help setup build demo all-targets test sanitize thread-check fuzz torture validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
         bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-hard bench-public-al \
-        python python-test python-valgrind bench-linear-costs bench-elements bench-errors bench-tables noli_bench noli_bench_linear noli_bench_elements noli_error_study install install-python package clean
+        python python-test python-valgrind view-test bench-linear-costs bench-linear-large bench-elements bench-errors bench-tables noli_bench noli_bench_linear noli_bench_elements noli_error_study install install-python package clean
 
 help:
 	@echo 'make demo      install missing packages, build, simulate examples/demo.json (./demo does it without make)'
@@ -29,7 +30,7 @@ help:
 	@echo 'make validate  physics compared with closed forms, updates docs/validation.md (CASES="hertz stack": only these)'
 	@echo 'make docs      the documentation as a site, out/site/index.html; readable offline'
 	@echo 'make docs-update    update generated parts of documents: keys, help texts, files, tables'
-	@echo 'make build     build the libraries and the program ($(BUILD)/noli)'
+	@echo 'make build     build the libraries and the program ($(BUILD)/noli); GMSH=ON: with Gmsh, for `noli mesh` (docs/solids.md)'
 	@echo 'make python    the Python package as a wheel, $(BUILD)/python; python-test tests it in the tree (TESTS="test_run"),'
 	@echo '               python-valgrind looks for errors of memory (docs/python.md)'
 	@echo 'make package   a Debian package of everything in build/package; make install-python installs the Python package'
@@ -45,6 +46,7 @@ help:
 	@echo 'make bench-bodies    a pile of 100, 1000 and 10,000 bodies'
 	@echo 'make bench-thin      cloth and cards, up to 218,000 vertices'
 	@echo 'make bench-public-al, bench-linear-costs    all scenes with the augmented Lagrangian; cost of a factorization'
+	@echo 'make bench-linear-large    systems of 9,000 to a million nodes with every linear solver (7 minutes, 4 GB)'
 	@echo '               in iterations'
 	@echo 'make bench-tables    update docs/benchmarks.md with the measurements'
 	@echo 'make setup     install the packages that make demo needs'
@@ -57,7 +59,7 @@ setup:
 define compile
 	@mkdir -p $(BUILD)
 	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX='$(PREFIX)' $(2) \
-	  $(if $(WERROR),-DNOLI_WERROR=$(WERROR)) >$(BUILD)/configure.log 2>&1 || { cat $(BUILD)/configure.log; exit 1; }
+	  $(if $(WERROR),-DNOLI_WERROR=$(WERROR)) $(if $(GMSH),-DNOLI_GMSH=$(GMSH)) >$(BUILD)/configure.log 2>&1 || { cat $(BUILD)/configure.log; exit 1; }
 	@sh scripts/quietly.sh build 'build: $(1)' 0 $(BUILD)/build.log \
 	  env MAKEFLAGS=--no-print-directory cmake --build $(BUILD) --parallel $(JOBS) $(addprefix --target ,$(3))
 endef
@@ -65,7 +67,7 @@ endef
 WITHOUT_TESTS = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DNOLI_TESTS=OFF)
 
 build:
-	@sh scripts/setup.sh build
+	@sh scripts/setup.sh build $(if $(filter ON,$(GMSH)),mesh)
 	$(call compile,libraries and program,$(WITHOUT_TESTS),noli_program noli noli_import)
 
 demo:
@@ -75,7 +77,8 @@ demo:
 	@echo
 	@echo 'View the result:'
 	@echo '  scripts/render.py $(DEMO) demo.png          the last frame as a picture'
-	@echo '  paraview $(DEMO)/frames.pvd                 the animation; colour it by von_mises'
+	@echo '  $(BUILD)/noli view $(DEMO)             the animation as a page for a browser, $(DEMO)/view.html'
+	@echo '  paraview $(DEMO)/frames.pvd                 the animation in ParaView; colour it by von_mises'
 	@echo '  $(BUILD)/noli info $(DEMO)             totals'
 	@echo 'To call the program "noli" from here, as the guide (docs/guide.md) does:'
 	@echo '  export PATH="$$PWD/$(BUILD):$$PATH"'
@@ -86,6 +89,12 @@ all-targets:
 
 test: all-targets
 	@ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure --no-tests=error
+
+# the pages of runs in a real browser: `make test` opens them only where Chromium is installed
+view-test:
+	@sh scripts/setup.sh view
+	$(call compile,program,$(WITHOUT_TESTS),noli_program)
+	@$(PYTHON) tests/app/test_view.py $(BUILD)/noli .
 
 # a sanitizer finding fails the test; TESTS=REGEX selects tests
 sanitize thread-check:
@@ -143,6 +152,10 @@ bench-errors: noli_error_study
 bench-linear-costs: noli_bench_linear
 	@mkdir -p out
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/noli_bench_linear | tee out/bench-linear-costs.md
+
+bench-linear-large: noli_bench_linear
+	@mkdir -p out
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/noli_bench_linear --large | tee out/bench-linear-large.md
 
 bench-elements: noli_bench_elements
 	@$(BUILD)/noli_bench_elements

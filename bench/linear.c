@@ -4,6 +4,9 @@
 // Matrices have the pattern of the Hessian of a box, a mat or a rod of tetrahedra, with values that
 // make them positive definite: times of a factorization and of one iteration do not depend on them.
 // All times are of one thread; iterations are shared among threads, factorizations are not.
+//
+// noli_bench_linear --large: systems of 9,000 to a million nodes with every symmetric solver, on
+// all threads: the constants of src/linalg/solver_pcg.c are derived from it.
 #define _POSIX_C_SOURCE 200809L
 #include "cpu_time.h"
 #include "linalg/incomplete_cholesky.h"
@@ -69,8 +72,25 @@ static void free_matrix(NoliBlockMatrix* matrix) {
   free(matrix->value);
 }
 
+// Adds a spring between the nodes of block k, in row i: of all directions, or of its own only.
+static void add_spring(const NoliMesh* mesh, bool directed, int32_t i, int64_t k,
+                       NoliBlockMatrix* matrix) {
+  int32_t j = matrix->col[k];
+  double edge[3], square = 0.0;
+  for (int c = 0; c < 3; c++) {
+    edge[c] = mesh->x[3 * j + c] - mesh->x[3 * i + c];
+    square += edge[c] * edge[c];
+  }
+  for (int e = 0; e < 9; e++) {
+    double stiffness = directed ? edge[e / 3] * edge[e % 3] / square : e % 4 == 0 ? 1.0 : 0.0;
+    matrix->value[9 * k + e] -= stiffness;
+    matrix->value[9 * matrix->row[i] + e] += stiffness;
+    matrix->value[9 * matrix->row[j] + e] += stiffness;
+  }
+}
+
 // Springs between neighbours, and a little mass.
-static bool make_matrix(const NoliMesh* mesh, NoliBlockMatrix* matrix) {
+static bool make_matrix(const NoliMesh* mesh, bool directed, NoliBlockMatrix* matrix) {
   int64_t nnz = 0;
   int64_t* coupling = find_couplings(mesh, &nnz);
   size_t n = (size_t)mesh->n_vert;
@@ -86,11 +106,7 @@ static bool make_matrix(const NoliMesh* mesh, NoliBlockMatrix* matrix) {
   }
   for (int32_t i = 0; good && i < matrix->n; i++) {
     for (int64_t k = matrix->row[i] + 1; k < matrix->row[i + 1]; k++) {
-      for (int c = 0; c < 3; c++) {
-        matrix->value[9 * k + 4 * c] = -1.0;
-        matrix->value[9 * matrix->row[i] + 4 * c] += 1.0;
-        matrix->value[9 * matrix->row[matrix->col[k]] + 4 * c] += 1.0;
-      }
+      add_spring(mesh, directed, i, k, matrix);
     }
     for (int c = 0; c < 3; c++) {
       matrix->value[9 * matrix->row[i] + 4 * c] += 1e-6;
@@ -158,8 +174,8 @@ static bool measure(NoliContext* context, const Shape* shape) {
   NoliBlockMatrix matrix = {0};
   const int32_t* c = shape->cells;
   const double size[3] = {c[0], c[1], c[2]};
-  bool good =
-      noli_mesh_make_box(context, size, c, false, &mesh) == NOLI_OK && make_matrix(mesh, &matrix);
+  bool good = noli_mesh_make_box(context, size, c, false, &mesh) == NOLI_OK &&
+              make_matrix(mesh, false, &matrix);
   double* b = malloc(sizeof *b * (3 * (size_t)matrix.n + 1));
   double* x = malloc(sizeof *x * (3 * (size_t)matrix.n + 1));
   NoliLinWeight weight = {0};
@@ -191,21 +207,116 @@ static bool measure(NoliContext* context, const Shape* shape) {
   return good;
 }
 
-int main(void) {
-  NoliContext* context = NULL;
-  NoliContextDef def = noli_default_context_def();
-  def.n_threads = 1;
-  if (noli_context_create(&def, &context) != NOLI_OK) {
-    return 1;
+// ---- large systems ------------------------------------------------------------------------------
+
+// Cells along the edges of a cube.
+static const int32_t large_cells[] = {20, 32, 46, 68, 100};
+
+// Solvers and the most nodes that they are given: a factorization of more does not fit into 24 GiB.
+static const struct {
+  const char* name;
+  int32_t most;
+} large_solvers[] = {
+    {"cholmod", 110000}, {"pcg_diagonal", INT32_MAX}, {"pcg_incomplete", INT32_MAX},
+    {"pcg", INT32_MAX},  {"multigrid", INT32_MAX},
+};
+
+#define LARGE_TOLERANCE 1e-8
+
+static double wall_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// Factors once and solves once.
+static bool measure_solver(NoliContext* context, const char* name, const NoliBlockMatrix* matrix,
+                           const double* b, double* x) {
+  NoliLinSolver* solver = NULL;
+  double cpu[3] = {0.0}, wall[3] = {0.0};
+  bool good = noli_lin_solver_create(context, name, &solver) == NOLI_OK;
+  noli_lin_solver_set_tolerance(solver, LARGE_TOLERANCE);
+  cpu[0] = cpu_seconds();
+  wall[0] = wall_seconds();
+  good = good && noli_lin_solver_factor(solver, matrix) == NOLI_OK;
+  cpu[1] = cpu_seconds();
+  wall[1] = wall_seconds();
+  good = good && noli_lin_solver_solve(solver, b, x) == NOLI_OK;
+  cpu[2] = cpu_seconds();
+  wall[2] = wall_seconds();
+  if (good) {
+    NoliLinSolverStats stats = noli_lin_solver_stats(solver);
+    printf("| %d | %s | %lld | %.3g | %.3g | %.0f |\n", (int)matrix->n, name,
+           (long long)stats.iterations, cpu[2] - cpu[0], wall[2] - wall[0],
+           1e-6 * (double)stats.factor_bytes);
   }
+  noli_lin_solver_destroy(&solver);
+  return good;
+}
+
+static bool measure_large(NoliContext* context, int32_t cells) {
+  NoliMesh* mesh = NULL;
+  NoliBlockMatrix matrix = {0};
+  const double size[3] = {cells, cells, cells};
+  bool good = noli_mesh_make_box(context, size, (int32_t[]){cells, cells, cells}, false, &mesh) ==
+                  NOLI_OK &&
+              make_matrix(mesh, true, &matrix);
+  noli_mesh_destroy(context, &mesh);
+  double* b = malloc(sizeof *b * (3 * (size_t)matrix.n + 1));
+  double* x = malloc(sizeof *x * (3 * (size_t)matrix.n + 1));
+  good = good && b != NULL && x != NULL;
+  for (int64_t i = 0; good && i < 3 * (int64_t)matrix.n; i++) {
+    b[i] = sin(0.7 * (double)i);
+  }
+  for (size_t k = 0; good && k < sizeof large_solvers / sizeof *large_solvers; k++) {
+    if (matrix.n <= large_solvers[k].most) {
+      good = measure_solver(context, large_solvers[k].name, &matrix, b, x);
+    }
+  }
+  if (!good) {
+    fprintf(stderr, "noli_bench_linear: %s\n", noli_context_message(context));
+  }
+  free(b);
+  free(x);
+  free_matrix(&matrix);
+  return good;
+}
+
+static bool run_large(NoliContext* context) {
   bool good = true;
-  setvbuf(stdout, NULL, _IOLBF, 4096);
+  printf("| nodes | solver | iterations | processor s | wall s | MB |\n"
+         "|---:|---|---:|---:|---:|---:|\n");
+  for (size_t i = 0; good && i < sizeof large_cells / sizeof *large_cells; i++) {
+    good = measure_large(context, large_cells[i]);
+  }
+  return good;
+}
+
+static bool run_shapes(NoliContext* context) {
+  bool good = true;
   printf("| body, cells | nodes | blocks | operations | weighing ms | cholmod ms | pcg ms/it | "
          "incomplete: its | its/it | break-even its, 1 thread | foreseen, 2 threads |\n"
          "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
   for (size_t i = 0; good && i < sizeof shapes / sizeof *shapes; i++) {
     good = measure(context, &shapes[i]);
   }
+  return good;
+}
+
+int main(int argc, char** argv) {
+  NoliContext* context = NULL;
+  NoliContextDef def = noli_default_context_def();
+  bool large = argc == 2 && strcmp(argv[1], "--large") == 0;
+  if (argc > 1 && !large) {
+    fprintf(stderr, "usage: noli_bench_linear [--large]\n");
+    return 2;
+  }
+  def.n_threads = large ? 0 : 1;
+  if (noli_context_create(&def, &context) != NOLI_OK) {
+    return 1;
+  }
+  setvbuf(stdout, NULL, _IOLBF, 4096);
+  bool good = large ? run_large(context) : run_shapes(context);
   noli_context_destroy(&context);
   return good ? 0 : 1;
 }

@@ -230,11 +230,13 @@ static const Variant linear_variant[] = {
     LINEAR("augmented_lagrangian", "pcg"),
     LINEAR("augmented_lagrangian", "pcg_diagonal"),
     LINEAR("augmented_lagrangian", "pcg_incomplete"),
+    LINEAR("augmented_lagrangian", "multigrid"),
     LINEAR("augmented_lagrangian", "auto"),
     LINEAR("projected_newton", "cholmod"),
     LINEAR("projected_newton", "pcg"),
     LINEAR("projected_newton", "pcg_diagonal"),
     LINEAR("projected_newton", "pcg_incomplete"),
+    LINEAR("projected_newton", "multigrid"),
     LINEAR("projected_newton", "auto"),
 };
 

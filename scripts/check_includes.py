@@ -23,7 +23,7 @@ OUTSIDE = {"text": ("noli/", "base/array.h", "text/", "base/byte_order.h"),
 FREE = {"noli/base.h", "noli/extend.h", "noli/types.h", "noli/version.h"}
 HEADERS = {"noli/mesh.h": "mesh", "noli/ccd.h": "collide", "noli/choice.h": "sim", "noli/distance.h": "collide",
            "noli/broad_phase.h": "collide", "noli/intersection.h": "collide", "noli/barrier.h": "contact",
-           "noli/gcp.h": "contact", "noli/sim.h": "solve", "noli/live.h": "sim", "noli/batch.h": "sim",
+           "noli/gcp.h": "contact", "noli/sim.h": "solve", "noli/live.h": "sim", "noli/repair.h": "sim", "noli/batch.h": "sim",
            "noli/scene.h": "scene", "noli/output.h": "output",
            "noli/run.h": "scene", "noli/audit.h": "output", "noli/import.h": "import"}
 # Programs that include only public headers and files of their own directory.

@@ -2,13 +2,15 @@
 # Installs missing Debian packages, after printing their number and size. Prints nothing and
 # needs no network if all are installed. Needs only sh and apt-get.
 #
-# usage: setup.sh [build|demo|test|docs|python|package ...]
+# usage: setup.sh [build|demo|test|docs|python|package|mesh ...]
 #   build   packages of the library and the program (default)
 #   demo    build, and packages for pictures of results
 #   test    demo, and packages of the tests
 #   docs    packages of `make docs`
 #   python  build, and packages of the Python package
 #   package build, and packages of `make package`
+#   view    build, tests, and a browser
+#   mesh    build, and Gmsh for `noli mesh` (optional; Gmsh is under the GPL)
 # NOLI_SKIP_SETUP=1 skips it. Exit status: 0 all installed, 2 wrong usage, 4 installation failed.
 set -eu
 cd "$(dirname "$0")/.."
@@ -26,11 +28,13 @@ for level in "${@:-build}"; do
   build) packages="$packages $build" ;;
   demo) packages="$packages $build $pictures" ;;
   test) packages="$packages $build $pictures $docs $python $tests" ;;
+  view) packages="$packages $build $tests chromium" ;;
   docs) packages="$packages $docs" ;;
   python) packages="$packages $build $python" ;;
   package) packages="$packages $build dpkg-dev file python3" ;;
+  mesh) packages="$packages $build libgmsh-dev" ;;
   *)
-    echo "setup: unknown level \"$level\"; use build, demo, test, docs, python or package" >&2
+    echo "setup: unknown level \"$level\"; use build, demo, test, docs, python, package or mesh" >&2
     exit 2
     ;;
   esac

@@ -39,11 +39,12 @@ from check_docs import slug
 # The order of the menu. What is not named here comes under "More", by name.
 MENU = [
     ("Start", ["docs/index.md", "docs/guide.md", "docs/examples.md"]),
-    ("Use", ["docs/scene.md", "docs/running.md", "docs/import.md", "docs/from_abaqus.md",
-             "docs/from_mujoco.md", "docs/from_polyfem.md", "docs/solvers.md", "docs/integrators.md", "docs/friction.md",
+    ("Use", ["docs/scene.md", "docs/solids.md", "docs/repair.md", "docs/running.md", "docs/import.md", "docs/exchange.md",
+             "docs/from_abaqus.md", "docs/from_mujoco.md", "docs/from_polyfem.md", "docs/solvers.md", "docs/integrators.md",
+             "docs/friction.md",
              "docs/friction_laws.md", "docs/contact.md", "docs/contact_potential.md", "docs/high-order.md",
              "docs/plane_strain.md", "docs/shells.md", "docs/rods.md", "docs/ties.md", "docs/volume.md", "docs/materials.md",
-             "docs/loads.md", "docs/results.md", "docs/modes.md"]),
+             "docs/loads.md", "docs/results.md", "docs/view.md", "docs/modes.md"]),
     ("Theory", ["docs/theory.md", "docs/notation.md", "docs/references.bib"]),
     ("Verification", ["docs/validation.md", "docs/coverage.md", "docs/torture.md", "docs/audit.md", "docs/ccd.md", "docs/benchmarks.md"]),
     ("Library", ["docs/library.md", "docs/live.md", "docs/python.md", "docs/api.md"]),

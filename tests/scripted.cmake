@@ -25,10 +25,21 @@ if(TARGET noli_program)
   noli_add_scripted_test(bad_input sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_bad_input.sh
     $<TARGET_FILE:noli_program>)
 endif()
+if(TARGET noli_program AND NOLI_PYTHON)
+  noli_add_scripted_test(repair_starts sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_repair.sh
+    $<TARGET_FILE:noli_program> ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR})
+  noli_add_scripted_test(mesh_solids sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_mesh.sh
+    $<TARGET_FILE:noli_program> ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR})
+endif()
 # the first random scenes of `make torture`: none may be wrong
 if(TARGET noli_program AND NOLI_PYTHON)
   noli_add_scripted_test(torture ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/torture.py --noli $<TARGET_FILE:noli_program>
     --scenes 12 --jobs 1 --cpu 5 --out torture)
+endif()
+# the page of a run, in Chromium where it is installed
+if(TARGET noli_program AND NOLI_PYTHON)
+  noli_add_scripted_test(view ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/app/test_view.py $<TARGET_FILE:noli_program>
+    ${PROJECT_SOURCE_DIR})
 endif()
 if(TARGET noli_program)
   noli_add_scripted_test(killed sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_killed.sh
@@ -68,6 +79,12 @@ endif()
 if(TARGET noli_program AND NOLI_PYTHON)
   noli_add_scripted_test(render sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_render.sh
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR} ${NOLI_PYTHON})
+endif()
+if(TARGET noli_program AND NOLI_PYTHON)
+  noli_add_scripted_test(exchange ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/output/test_exchange.py
+    $<TARGET_FILE:noli_program>)
+  noli_add_scripted_test(exchange_blender ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/output/test_exchange_blender.py
+    $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
 endif()
 # physics: the quick part of every case within its published bounds, and the page that publishes them
 if(TARGET noli_validate AND NOLI_PYTHON)

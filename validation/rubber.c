@@ -7,7 +7,6 @@
 #include "run.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { N_MODES = 3, N_LAWS = 2, N_TERMS = 3, N_STEPS = 8 };
 
@@ -40,19 +39,6 @@ static double closed_form(int law, int mode, double stretch) {
   return P;
 }
 
-// The mean stress along x, Pa.
-static bool measure(Run* run, double* stress) {
-  int32_t n = noli_sim_tet_count(run->sim);
-  NoliStress* all = malloc(sizeof *all * (size_t)n);
-  bool good = all != NULL && noli_sim_stresses(run->sim, all) == NOLI_OK;
-  *stress = 0.0;
-  for (int32_t t = 0; good && t < n; t++) {
-    *stress += all[t].first_piola[0] / n;
-  }
-  free(all);
-  return good;
-}
-
 // One test: the largest relative error over the stretches.
 static bool stretch(Report* report, int law, int mode, double* worst) {
   Run run;
@@ -66,7 +52,7 @@ static bool stretch(Report* report, int law, int mode, double* worst) {
   int n = report->quick ? 2 : N_STEPS;
   for (int i = 1; i <= n && good; i++) {
     double got, at = 1.0 + 0.25 * i, want = closed_form(law, mode, at);
-    good = run_step(&run) && measure(&run, &got);
+    good = run_step(&run) && run_mean_stress(&run, &got);
     if (good) {
       *worst = fmax(*worst, fabs(got / want - 1.0));
       if (!report->quick && i % 2 == 0) {

@@ -151,3 +151,15 @@ bool run_cut(NoliContext* context, NoliMesh* mesh, int axis) {
   mesh->n_tet = kept;
   return noli_mesh_remove_unused(context, mesh) == NOLI_OK;
 }
+
+bool run_mean_stress(Run* run, double* stress) {
+  int32_t n = noli_sim_tet_count(run->sim);
+  NoliStress* all = malloc(sizeof *all * (size_t)n);
+  bool good = all != NULL && noli_sim_stresses(run->sim, all) == NOLI_OK;
+  *stress = 0.0;
+  for (int32_t t = 0; good && t < n; t++) {
+    *stress += all[t].first_piola[0] / n;
+  }
+  free(all);
+  return good;
+}

@@ -49,3 +49,6 @@ bool run_cut(NoliContext* context, NoliMesh* mesh, int axis);
 NoliPairForce run_pair(Run* run, int32_t a, int32_t b);
 // Order of the error between two mesh sizes or time steps.
 double order_of(double h, double error, double finer_h, double finer_error);
+
+// The mean over all tetrahedra of P_xx, Pa.
+bool run_mean_stress(Run* run, double* stress);

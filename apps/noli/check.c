@@ -7,13 +7,17 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { CHECK_OUTPUT, CHECK_THREADS, CHECK_SET, N_CHECK_OPTIONS };
+enum { CHECK_OUTPUT, CHECK_REPAIR, CHECK_SETTLE, CHECK_THREADS, CHECK_SET, N_CHECK_OPTIONS };
 
 static const Option check_options[] = {
     [CHECK_OUTPUT] = {"output", 'o', OPTION_TEXT, "FILE",
                       "file that shows the defects (default "
-                      "defects.vtu)",
+                      "defects.vtu); with --repair or --settle the scene that is written",
                       0, 0},
+    [CHECK_REPAIR] = {"repair", 0, OPTION_FLAG, NULL,
+                      "move bodies apart and write a scene that runs", 0, 0},
+    [CHECK_SETTLE] = {"settle", 0, OPTION_FLAG, NULL,
+                      "likewise, until all gaps reach the contact distance", 0, 0},
     [CHECK_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)", 0,
                        1024},
     [CHECK_SET] = OVERRIDES_OPTION,
@@ -57,6 +61,50 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
   return exit_status;
 }
 
+// ---- repair ----
+
+static void say_moves(const NoliSimDef* def, const NoliRepair* repair) {
+  for (int32_t b = 0; b < repair->n_bodies; b++) {
+    const NoliRepairMove* move = &repair->move[b];
+    if (move->distance <= 0.0) {
+      continue;
+    }
+    printf("body \"%s\": moved %.4g m (%.3g l)", def->bodies[b].name, move->distance,
+           move->distance / repair->length);
+    if (move->deformation > 0.0) {
+      printf(", deformed by %.4g m (%.3g l)\n", move->deformation,
+             move->deformation / repair->length);
+    } else {
+      printf(" by (%.4g, %.4g, %.4g)\n", move->translation[0], move->translation[1],
+             move->translation[2]);
+    }
+  }
+}
+
+static int repair_scene(Console* console, NoliContext* context, const NoliScene* scene, bool settle,
+                        const char* path) {
+  const NoliSimDef* def = noli_scene_sim_def(scene);
+  NoliRepairDef repair_def = noli_default_repair_def();
+  repair_def.settle = settle;
+  NoliRepair repair = {0};
+  int exit_status = EXIT_DONE;
+  NoliStatus status = noli_sim_repair(context, def, &repair_def, &repair);
+  if (status == NOLI_OK) {
+    status = noli_output_write_repaired(context, scene, &repair, path);
+  }
+  if (status == NOLI_OK) {
+    say_moves(def, &repair);
+    printf("%s: %" PRId64 " initial defects repaired, %d of %d bodies and obstacles moved%s; ready "
+           "to run\n",
+           path, repair.n_defects, (int)repair.n_moved, (int)repair.n_bodies,
+           settle ? ", all gaps reach the contact distance" : "");
+  } else {
+    exit_status = console_fail(console, context, status);
+  }
+  noli_repair_free(context, &repair);
+  return exit_status;
+}
+
 static int load_and_check(Console* console, const OptionValue* option, const char* path,
                           const Overrides* overrides) {
   NoliScene* scene = NULL;
@@ -66,7 +114,11 @@ static int load_and_check(Console* console, const OptionValue* option, const cha
     return EXIT_SYSTEM;
   }
   NoliStatus status = load_scene(context, path, overrides, &scene);
-  if (status == NOLI_OK) {
+  bool repairs = option[CHECK_REPAIR].given || option[CHECK_SETTLE].given;
+  if (status == NOLI_OK && repairs) {
+    exit_status = repair_scene(console, context, scene, option[CHECK_SETTLE].given,
+                               option[CHECK_OUTPUT].text);
+  } else if (status == NOLI_OK) {
     const char* picture = option[CHECK_OUTPUT].given ? option[CHECK_OUTPUT].text : "defects.vtu";
     exit_status = check_scene(console, context, scene, picture);
   } else {
@@ -80,9 +132,14 @@ static int load_and_check(Console* console, const OptionValue* option, const cha
 static int check(const Arguments* arguments) {
   Console console = {0};
   Overrides overrides = {0};
-  int exit_status = overrides_read(&console, &arguments->option[CHECK_SET], &overrides);
+  const OptionValue* option = arguments->option;
+  if ((option[CHECK_REPAIR].given || option[CHECK_SETTLE].given) && !option[CHECK_OUTPUT].given) {
+    console_say(&console, NOLI_LOG_ERROR, "--repair and --settle need -o FILE, the scene to write");
+    return EXIT_USAGE;
+  }
+  int exit_status = overrides_read(&console, &option[CHECK_SET], &overrides);
   if (exit_status == EXIT_DONE) {
-    exit_status = load_and_check(&console, arguments->option, arguments->argument[0], &overrides);
+    exit_status = load_and_check(&console, option, arguments->argument[0], &overrides);
   }
   overrides_free(&overrides);
   return exit_status;
@@ -96,7 +153,12 @@ const Command command_check = {
         "Reads the scene and its meshes, warns about implausible units, and lists every place\n"
         "where surfaces intersect or touch, a body lies inside another one, or an element is\n"
         "inverted, with bodies, vertices, coordinates and distance. Exits with status 2 if it\n"
-        "finds an error or defect.",
+        "finds an error or defect.\n"
+        "\n"
+        "With --repair -o NEW.json, bodies that intersect, touch or lie inside each other are\n"
+        "moved apart by the smallest motion that is found, first as a whole, then by deforming;\n"
+        "with --settle also those closer than the contact distance. Lists what moved, and exits\n"
+        "with status 2 and the reason if it finds no way.",
     .n_arguments = 1,
     .options = check_options,
     .n_options = N_CHECK_OPTIONS,

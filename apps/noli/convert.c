@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { CONVERT_SET, N_CONVERT_OPTIONS };
 
@@ -51,20 +52,38 @@ done:
   return status;
 }
 
+static NoliStatus convert_result(NoliContext* context, const char* in, const char* out) {
+  int64_t n_frames = 0;
+  NoliStatus status = noli_run_export(context, in, out, &n_frames);
+  if (status == NOLI_OK) {
+    printf("%s: %" PRId64 " frames\n", out, n_frames);
+  }
+  return status;
+}
+
+static bool is_directory(const char* path) {
+  struct stat about;
+  return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
 static int convert_file(Console* console, const char* in, const char* out,
                         const Overrides* overrides) {
   int exit_status = EXIT_DONE;
-  bool is_scene = has_suffix(in, ".json") || has_suffix(in, ".txt") || has_suffix(in, ".ipc");
+  bool is_result = is_directory(in);
+  bool is_scene =
+      !is_result && (has_suffix(in, ".json") || has_suffix(in, ".txt") || has_suffix(in, ".ipc"));
   if (!is_scene && overrides->n > 0) {
-    console_say(console, NOLI_LOG_ERROR, "--set replaces values of scenes; %s is a mesh", in);
+    console_say(console, NOLI_LOG_ERROR, "--set replaces values of scenes; %s is a %s", in,
+                is_result ? "result" : "mesh");
     return EXIT_USAGE;
   }
   NoliContext* context = console_context(console, 0);
   if (context == NULL) {
     return EXIT_SYSTEM;
   }
-  NoliStatus status =
-      is_scene ? convert_scene(context, in, out, overrides) : convert_mesh(context, in, out);
+  NoliStatus status = is_result  ? convert_result(context, in, out)
+                      : is_scene ? convert_scene(context, in, out, overrides)
+                                 : convert_mesh(context, in, out);
   if (status != NOLI_OK) {
     exit_status = console_fail(console, context, status);
   }
@@ -87,11 +106,16 @@ static int convert(const Arguments* arguments) {
 const Command command_convert = {
     .name = "convert",
     .usage = "IN OUT",
-    .summary = "Convert a mesh to another format, or a scene to a native one.",
+    .summary = "Convert a result, mesh or scene to another format.",
     .details =
         "The suffixes decide. Meshes read: .msh .vtk .mesh .inp .obj .ply .stl .seg .pt; written:\n"
         ".msh .vtk .obj .ply .stl. Scenes read: .json (Noli, PolyFEM), .txt .ipc (IPC); written:\n"
-        ".json, with all defaults filled in and all paths absolute.",
+        ".json, with all defaults filled in and all paths absolute.\n"
+        "A result directory becomes an animation of its surfaces: .obj or .ply, a file for each\n"
+        "frame (OUT has a place for its number, such as out_%04d.obj); .pc2, point caches for\n"
+        "Blender, OUT_BODY.pc2 and OUT_BODY.obj for each body; .glb (glTF 2.0); .usda (USD);\n"
+        ".vtkhdf, all cells and fields of all frames, for ParaView. Axes and units:\n"
+        "docs/exchange.md.",
     .n_arguments = 2,
     .options = convert_options,
     .n_options = N_CONVERT_OPTIONS,

@@ -177,10 +177,19 @@ static void print_span(const char* what, Span span, const char* unit) {
 
 static void print_material(const NoliMaterialDef* material, const NoliMaterialFields* fields,
                            int32_t n_element) {
+  Span fibre = {0};
   printf("%s", material->law);
   print_span("E", span_of(material->young, fields->young, n_element), " Pa");
   print_span("nu", span_of(material->poisson, fields->poisson, n_element), "");
   print_span("density", span_of(material->density, fields->density, n_element), " kg/m^3");
+  for (int32_t i = 0; fields->fibre != NULL && i < n_element; i++) {
+    double k1 = fields->fibre[NOLI_FIBRE_VALUES * i + 3];
+    fibre.least = i == 0 ? k1 : fmin(fibre.least, k1);
+    fibre.largest = i == 0 ? k1 : fmax(fibre.largest, k1);
+  }
+  if (fields->fibre != NULL) {
+    print_span("fibres k1", fibre, " Pa");
+  }
 }
 
 static int32_t element_count(const NoliBodyDef* body) {

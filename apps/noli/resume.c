@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { RESUME_STEPS, RESUME_THREADS, RESUME_QUIET, N_RESUME_OPTIONS };
+enum { RESUME_STEPS, RESUME_THREADS, RESUME_QUIET, RESUME_VIEW, N_RESUME_OPTIONS };
 
 static const Option resume_options[] = {
     [RESUME_STEPS] = {"steps", 0, OPTION_INTEGER, "N",
@@ -16,6 +16,8 @@ static const Option resume_options[] = {
     [RESUME_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)",
                         0, 1024},
     [RESUME_QUIET] = {"quiet", 'q', OPTION_FLAG, "", "show only warnings and errors", 0, 0},
+    [RESUME_VIEW] = {"view", 0, OPTION_FLAG, "",
+                     "write view.html in DIR, a page for the browser, while the run goes on", 0, 0},
 };
 
 // Whether a run can be there; the message says what is missing, and how to start one.
@@ -91,7 +93,8 @@ static NoliStatus resume_scene(Console* console, NoliContext* context, const Arg
     console_log_to(console, run);
     console_say(console, NOLI_LOG_INFO, "resuming from step %lld, t = %g s", (long long)done,
                 noli_sim_time(sim));
-    *exit_status = simulate(console, context, sim, run, n_steps, def->time_step);
+    *exit_status =
+        simulate(console, context, sim, run, n_steps, def->time_step, option[RESUME_VIEW].given);
     console_log_to(console, NULL);
   }
   noli_run_close(&run);

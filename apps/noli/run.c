@@ -5,7 +5,7 @@
 #include "overrides.h"
 #include "simulate.h"
 
-enum { RUN_OUTPUT, RUN_STEPS, RUN_THREADS, RUN_SET, RUN_FORCE, RUN_QUIET, N_RUN_OPTIONS };
+enum { RUN_OUTPUT, RUN_STEPS, RUN_THREADS, RUN_SET, RUN_FORCE, RUN_QUIET, RUN_VIEW, N_RUN_OPTIONS };
 
 static const Option run_options[] = {
     [RUN_OUTPUT] = {"output", 'o', OPTION_TEXT, "DIR",
@@ -19,6 +19,8 @@ static const Option run_options[] = {
     [RUN_SET] = OVERRIDES_OPTION,
     [RUN_FORCE] = {"force", 'f', OPTION_FLAG, "", "replace an unfinished run in DIR", 0, 0},
     [RUN_QUIET] = {"quiet", 'q', OPTION_FLAG, "", "show only warnings and errors", 0, 0},
+    [RUN_VIEW] = {"view", 0, OPTION_FLAG, "",
+                  "write view.html in DIR, a page for the browser, while the run goes on", 0, 0},
 };
 
 // "out/NAME", where NAME cannot leave the directory: no slashes, control characters or leading dot.
@@ -71,7 +73,8 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
     int64_t n_steps =
         option[RUN_STEPS].given ? option[RUN_STEPS].integer : noli_scene_step_count(scene);
     console_log_to(console, run);
-    *exit_status = simulate(console, context, sim, run, n_steps, def->time_step);
+    *exit_status =
+        simulate(console, context, sim, run, n_steps, def->time_step, option[RUN_VIEW].given);
     console_log_to(console, NULL);
   }
   noli_run_close(&run);

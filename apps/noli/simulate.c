@@ -2,6 +2,7 @@
 
 #include "simulate.h"
 
+#include "page.h"
 #include "progress.h"
 
 #include <errno.h>
@@ -192,11 +193,10 @@ static int end_in_order(Console* console, NoliContext* context, NoliSim* sim, No
   return EXIT_DONE;
 }
 
-int simulate(Console* console, NoliContext* context, NoliSim* sim, NoliRun* run, int64_t n_steps,
-             double time_step) {
+static int do_steps(Console* console, NoliContext* context, NoliSim* sim, NoliRun* run,
+                    int64_t n_steps, double time_step, LivePage* page) {
   char blocked_by[256] = "";
   NoliStatus status;
-  catch_signals(noli_run_directory(run));
   Progress progress =
       progress_begin(console, noli_sim_step_count(sim), n_steps, (double)n_steps * time_step);
   while (noli_sim_step_count(sim) < n_steps && caught_signal == 0) {
@@ -211,6 +211,20 @@ int simulate(Console* console, NoliContext* context, NoliSim* sim, NoliRun* run,
     if (status != NOLI_OK) {
       return end_after_lost_file(console, context, run, status);
     }
+    live_page_refresh(page, console, false);
   }
   return end_in_order(console, context, sim, run, n_steps);
+}
+
+int simulate(Console* console, NoliContext* context, NoliSim* sim, NoliRun* run, int64_t n_steps,
+             double time_step, bool view) {
+  LivePage page = {0};
+  catch_signals(noli_run_directory(run));
+  if (view) {
+    live_page_begin(&page, console, noli_run_directory(run));
+  }
+  int exit_status = do_steps(console, context, sim, run, n_steps, time_step, &page);
+  live_page_refresh(&page, console, true);
+  live_page_end(&page);
+  return exit_status;
 }

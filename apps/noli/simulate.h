@@ -7,6 +7,7 @@
 NoliRunDef run_definition(const NoliScene* scene, const char* json, const char* directory);
 
 // Steps until `n_steps` are done, a step fails or the user interrupts; records every step.
+// With `view`, a page of the run is kept up to date.
 // Returns the exit status: 128 plus the number of the signal after an interruption.
 int simulate(Console* console, NoliContext* context, NoliSim* sim, NoliRun* run, int64_t n_steps,
-             double time_step);
+             double time_step, bool view);

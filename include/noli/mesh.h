@@ -188,6 +188,23 @@ static inline NOLI_WARN_UNUSED NoliStatus noli_mesh_check(NoliContext* context,
   return noli_mesh_check_sized(context, mesh, check, sizeof *check);
 }
 
+/// How well tetrahedra are shaped. The scaled Jacobian of a tetrahedron is the smallest value, over
+/// its corners and the nodes of its shape, of det J sqrt(2) / (product of the lengths of the three
+/// edge vectors there): 1 for a regular one, 0 for a flat one, negative where it is inverted; of
+/// curved tetrahedra with the tangents in place of edges. Never changes its size.
+typedef struct NoliMeshQuality {
+  double least;
+  double mean;
+  int32_t worst;          ///< tetrahedron with the least; NOLI_NULL_INDEX without any
+  double worst_centre[3]; ///< m, mean of its corners
+  int32_t n_below_tenth;  ///< tetrahedra below 0.1
+  double reserved[4];
+} NoliMeshQuality;
+
+/// Measures the tetrahedra of a mesh with valid indices and finite coordinates. Without any all
+/// values are 0.
+NOLI_API NoliMeshQuality noli_mesh_quality(const NoliMesh* mesh);
+
 /// x <- R (scale * x) + translation, R = Rx Ry Rz with angles in degrees. Multiples of 90 degrees
 /// are exact. A scale that mirrors (negative product) also exchanges two vertices of every triangle
 /// and tetrahedron, so that volumes stay positive and surfaces look outward.

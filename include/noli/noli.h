@@ -15,6 +15,7 @@
 #include "noli/gcp.h"
 #include "noli/live.h"
 #include "noli/mesh.h"
+#include "noli/repair.h"
 #include "noli/sim.h"
 #include "noli/scene.h"
 #include "noli/output.h"

@@ -7,6 +7,8 @@
 /// one lock. A host that calls HDF5 in another thread at the same time needs a thread-safe HDF5.
 #pragma once
 
+#include "noli/repair.h"
+#include "noli/scene.h"
 #include "noli/sim.h"
 
 #ifdef __cplusplus
@@ -38,10 +40,39 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_defects(NoliContext* cont
                                                                const NoliDefect* defects,
                                                                int64_t n_defects, const char* path);
 
+/// Writes the page of a run: one HTML file that a browser opens from the disk, without server or
+/// network, with the frames, histories, log and scene of the result directory (docs/view.md). Runs
+/// that have not ended have a page too. Positions on it are rounded to 1/65535 of the box of 16
+/// frames, stresses and speeds to 1/255, components of forces to 1/127 of the largest. Fails with
+/// NOLI_ERROR_FORMAT when the directory is not a result of Noli, NOLI_ERROR_ARGUMENT when its scene
+/// cannot be rebuilt, NOLI_ERROR_IO (an older file at `path` is untouched), NOLI_ERROR_BACKEND when
+/// zlib fails, NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_page(NoliContext* context,
+                                                            const char* directory,
+                                                            const char* path);
+
+/// Writes the report of a run: one HTML page to read and to print, with six pictures, what was
+/// simulated, histories, forces by pair, where the time went, warnings, and the result of an audit
+/// of the directory (noli_run_audit), which this call performs. Fails as noli_output_write_page.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_report(NoliContext* context,
+                                                              const char* directory,
+                                                              const char* path);
+
 /// Writes zero-terminated text, such as that of noli_scene_json, to a file. Fails with
 /// NOLI_ERROR_IO (an older file at `path` is untouched), NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_text(NoliContext* context, const char* path,
                                                             const char* text);
+
+/// Writes a scene as noli_scene_json does, with the start that a repair of its definition found:
+/// bodies that were only translated, and whose place nothing else in the scene refers to, get
+/// another `translate`; for others the key `start` names a file `NAME_BODY_start.vtk` beside
+/// `path`, which ends in `.json`. The new scene is read and passes noli_sim_check before anything
+/// stays: otherwise no file does. Fails with NOLI_ERROR_IO, NOLI_ERROR_ARGUMENT,
+/// NOLI_ERROR_INTERSECTION when rounding brings defects back, NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_repaired(NoliContext* context,
+                                                                const NoliScene* scene,
+                                                                const NoliRepair* repair,
+                                                                const char* path);
 
 /// Saves every bit of the state of `sim` (all of noli_sim_state_field, the time, the number of
 /// steps and a hash), a description of its model, and a copy of `scene_json` (may be NULL) to an

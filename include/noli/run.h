@@ -164,6 +164,24 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_read_frames(NoliContext* context, 
 /// Releases the list of noli_run_read_frames and sets the pointer to NULL.
 NOLI_API void noli_run_free_frames(NoliContext* context, NoliRunFrame** frames);
 
+/// The suffix of the `index`-th format to which results are converted, such as `.glb`; NULL past
+/// the last.
+NOLI_API const char* noli_run_export_suffix(int32_t index);
+
+/// What the `index`-th of these formats is; NULL past the last.
+NOLI_API const char* noli_run_export_description(int32_t index);
+
+/// Converts the frames of a result directory to the format that the suffix of `path` names:
+/// docs/exchange.md. Formats with a file for each frame need one place for its number in `path`,
+/// such as `%04d`; `.pc2` writes two files for each body beside `path`. Lengths are in metres, and
+/// coordinates those of the scene unless the format has a fixed axis upwards. `*n_frames` (may be
+/// NULL) receives the number of frames. Every file appears completely or not at all. Fails with
+/// NOLI_ERROR_ARGUMENT (no such format, no place for a number), NOLI_ERROR_FORMAT (not a result, a
+/// frame is damaged), NOLI_ERROR_IO, NOLI_ERROR_TOO_LARGE (more than the format can hold),
+/// NOLI_ERROR_BACKEND when HDF5 fails, NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_export(NoliContext* context, const char* directory,
+                                                     const char* path, int64_t* n_frames);
+
 #ifdef __cplusplus
 }
 #endif

@@ -64,10 +64,15 @@ typedef enum NoliFrictionIterations {
 /// Borrowed until noli_sim_create returns. Not for obstacles. Never changes its size.
 /// docs/materials.md
 typedef struct NoliMaterialFields {
-  const double* young;       ///< Pa, in (0, NOLI_MATERIAL_MAX]; not with parameters of the law
-  const double* poisson;     ///< in (-1, 0.5)
-  const double* density;     ///< kg/m^3, in (0, NOLI_MATERIAL_MAX]; not where a proxy is balanced
-  const double* reserved[2]; ///< NULL
+  const double* young;   ///< Pa, in (0, NOLI_MATERIAL_MAX]; not with parameters of the law
+  const double* poisson; ///< in (-1, 0.5)
+  const double* density; ///< kg/m^3, in (0, NOLI_MATERIAL_MAX]; not where a proxy is balanced
+  /// (n_element x NOLI_FIBRE_VALUES) one family of fibres in solids and bodies in plane strain, in
+  /// addition to the law [Holzapfel2000]: the direction at rest in world coordinates, of any length
+  /// > 0, then k1, Pa, in [0, NOLI_MATERIAL_MAX], and k2 in [0, NOLI_FIBRE_GROWTH_MAX]; k1 = 0:
+  /// none in that element. Their modulus is 4 k1 at small tension and 0 under compression.
+  const double* fibre;
+  const double* reserved[1]; ///< NULL
 } NoliMaterialFields;
 
 /// Elements of a body that are of another material.
@@ -448,7 +453,7 @@ typedef struct NoliSimDef {
                            ///< max_substeps substeps, the next one into half as many, and so on;
                            ///< 1: never; default 16
   /// "auto" (default) takes cholmod or pcg, whichever is predicted or found to be faster; "cholmod",
-  /// "dense", "pcg"; "pcg_diagonal" and "pcg_incomplete" use one preconditioner only, for comparison
+  /// "dense", "pcg"; "pcg_diagonal", "pcg_incomplete" and "multigrid" use one preconditioner only
   const char* linear_solver;
   double linear_tolerance; ///< of iterative linear solvers, relative residual in (0, 1); default
                            ///< 1e-4

@@ -16,6 +16,11 @@ extern "C" {
 /// Largest number of parameters of a law beyond the elastic constants.
 #define NOLI_LAW_PARAMETERS 6
 
+/// Numbers that describe the fibres in an element (NoliMaterialFields).
+#define NOLI_FIBRE_VALUES 5
+/// Largest growth k2 of the stiffness of fibres.
+#define NOLI_FIBRE_GROWTH_MAX 1e4
+
 /// Material of a body. Never changes its size.
 typedef struct NoliMaterialDef {
   const char* law; ///< hyperelastic law: "neo_hookean" (default), "fixed_corotated",
@@ -38,7 +43,6 @@ typedef struct NoliMaterialDef {
   double parameter[NOLI_LAW_PARAMETERS];
   void* reserved[2]; ///< NULL
 } NoliMaterialDef;
-
 
 /// A thin body: a mesh of triangles that deforms in space, with a resistance to stretching and
 /// shearing in its surface and one to bending. Its triangles need not be oriented alike, edges may

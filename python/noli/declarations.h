@@ -118,6 +118,15 @@ typedef struct NoliMeshCheck {
   int32_t first_non_manifold_edge[2];
 } NoliMeshCheck;
 NoliStatus noli_mesh_check_sized(NoliContext* context, const NoliMesh* mesh, NoliMeshCheck* check, size_t size);
+typedef struct NoliMeshQuality {
+  double least;
+  double mean;
+  int32_t worst;
+  double worst_centre[3];
+  int32_t n_below_tenth;
+  double reserved[4];
+} NoliMeshQuality;
+NoliMeshQuality noli_mesh_quality(const NoliMesh* mesh);
 void noli_mesh_transform(NoliMesh* mesh, const double scale[3], const double rotation_deg[3], const double translation[3]);
 NoliStatus noli_mesh_make_box(NoliContext* context, const double size[3], const int32_t cells[3], bool surface, NoliMesh** mesh);
 NoliStatus noli_mesh_make_sphere(NoliContext* context, double radius, int32_t cells, bool surface, NoliMesh** mesh);
@@ -240,7 +249,8 @@ typedef struct NoliMaterialFields {
   const double* young;
   const double* poisson;
   const double* density;
-  const double* reserved[2];
+  const double* fibre;
+  const double* reserved[1];
 } NoliMaterialFields;
 typedef struct NoliPartDef {
   const int32_t* element;
@@ -839,6 +849,32 @@ void noli_gcp_potential_support_sized(const NoliGcpPotential* potential, NoliGcp
 double noli_gcp_potential_value(const NoliGcpPotential* potential);
 NoliStatus noli_gcp_potential_gradient(NoliGcpPotential* potential, double* gradient);
 NoliStatus noli_gcp_potential_hessian(NoliGcpPotential* potential, bool projected, const NoliTriplet** triplets, int64_t* n_triplets);
+typedef struct NoliRepairDef {
+  bool settle;
+  bool rigid;
+  int32_t rounds;
+  void* reserved[4];
+} NoliRepairDef;
+NoliRepairDef noli_default_repair_def(void);
+typedef struct NoliRepairMove {
+  double distance;
+  double translation[3];
+  double deformation;
+  const double* x0;
+  void* reserved[2];
+} NoliRepairMove;
+typedef struct NoliRepair {
+  NoliRepairMove* move;
+  int32_t n_bodies;
+  int32_t n_moved;
+  int64_t n_defects;
+  double length;
+  double gap;
+  double* x;
+  void* reserved[4];
+} NoliRepair;
+NoliStatus noli_sim_repair(NoliContext* context, const NoliSimDef* def, const NoliRepairDef* repair_def, NoliRepair* repair);
+void noli_repair_free(NoliContext* context, NoliRepair* repair);
 typedef struct NoliScene NoliScene;
 typedef struct NoliSceneOverride {
   const char* path;
@@ -875,7 +911,10 @@ NoliStatus noli_scene_schema(NoliContext* context, char** schema);
 void noli_scene_free_text(NoliContext* context, char** text);
 NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim, const NoliSimDef* def, const char* path);
 NoliStatus noli_output_write_defects(NoliContext* context, const NoliSimDef* def, const NoliDefect* defects, int64_t n_defects, const char* path);
+NoliStatus noli_output_write_page(NoliContext* context, const char* directory, const char* path);
+NoliStatus noli_output_write_report(NoliContext* context, const char* directory, const char* path);
 NoliStatus noli_output_write_text(NoliContext* context, const char* path, const char* text);
+NoliStatus noli_output_write_repaired(NoliContext* context, const NoliScene* scene, const NoliRepair* repair, const char* path);
 NoliStatus noli_checkpoint_save(NoliContext* context, NoliSim* sim, const char* scene_json, const char* path);
 NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim, const char* path);
 NoliStatus noli_checkpoint_to_memory(NoliContext* context, NoliSim* sim, const char* scene_json, void** bytes, size_t* size);
@@ -956,5 +995,8 @@ typedef struct NoliRunFrame {
 } NoliRunFrame;
 NoliStatus noli_run_read_frames(NoliContext* context, const char* path, NoliRunFrame** frames, int64_t* n_frames);
 void noli_run_free_frames(NoliContext* context, NoliRunFrame** frames);
+const char* noli_run_export_suffix(int32_t index);
+const char* noli_run_export_description(int32_t index);
+NoliStatus noli_run_export(NoliContext* context, const char* directory, const char* path, int64_t* n_frames);
 NoliStatus noli_import_load(NoliContext* context, const char* path, const NoliSceneOverride* overrides, int32_t n_overrides, NoliScene** scene);
 NoliStatus noli_import_parse(NoliContext* context, const char* text, size_t size, const char* name, const char* directory, const NoliSceneOverride* overrides, int32_t n_overrides, NoliScene** scene);

@@ -40,6 +40,7 @@ typedef struct NoliBlock {
   double* lame_mu;          // Pa
   double* lame_lambda;      // Pa
   double* parameter;        // (n_element x NOLI_LAW_PARAMETERS); NULL: no law has any
+  double* fibre;            // (n_element x NOLI_FIBRE_VALUES) unit directions; NULL: there are none
   double* density;          // kg/m^3
   double* damping_time;     // s, of stiffness damping
   int32_t first_node;       // of the n_consistent contiguous nodes with a consistent mass
@@ -190,6 +191,14 @@ const NoliBlockType* noli_block_type_for(const NoliBlockBody* body);
 NOLI_WARN_UNUSED NoliStatus noli_block_create(NoliContext* context, const NoliBlockType* type,
                                               int32_t n_element, NoliBlock* block);
 void noli_block_destroy(NoliBlock* block);
+
+// P-wave modulus of an element, Pa, along its fibres if there are any.
+static inline double noli_block_modulus(const NoliBlock* block, int32_t element) {
+  double modulus = 2.0 * block->lame_mu[element] + block->lame_lambda[element];
+  return block->fibre != NULL
+             ? modulus + 4.0 * block->fibre[NOLI_FIBRE_VALUES * (int64_t)element + 3]
+             : modulus;
+}
 
 // The stencils of a part; none if the type has no such part.
 NoliBlockStencils noli_block_stencils(const NoliBlock* block, NoliBlockPart part);

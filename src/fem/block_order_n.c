@@ -254,7 +254,7 @@ static double size_sqr(const NoliBlock* block) {
 static double modulus(const NoliBlock* block) {
   double largest = 0.0;
   for (int32_t t = 0; t < block->n_element; t++) {
-    largest = fmax(largest, 2.0 * block->lame_mu[t] + block->lame_lambda[t]);
+    largest = fmax(largest, noli_block_modulus(block, t));
   }
   return largest;
 }
@@ -276,6 +276,7 @@ static NoliElementElasticity elasticity_of(const NoliBlock* block, double scale)
                                  .lame_mu = block->lame_mu,
                                  .lame_lambda = block->lame_lambda,
                                  .parameter = block->parameter,
+                                 .fibre = block->fibre,
                                  .scale = scale,
                                  .first_node = block->first_node,
                                  .node = block->node};

@@ -37,6 +37,7 @@ static NoliStatus allocate(NoliBlock* block) {
                                       .lame_mu = block->lame_mu,
                                       .lame_lambda = block->lame_lambda,
                                       .parameter = block->parameter,
+                                      .fibre = block->fibre,
                                       .scale = 1.0};
 done:
   return status;
@@ -104,16 +105,12 @@ static double rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
   return volume;
 }
 
-// P-wave modulus, Pa.
-static double modulus(const NoliBlock* block, int32_t t) {
-  return 2.0 * block->lame_mu[t] + block->lame_lambda[t];
-}
-
 static double wave_time_sqr(const NoliBlock* block) {
   const NoliTets* tets = &tets_of(block)->tets;
   double sum = 0.0;
   for (int32_t t = 0; t < block->n_element; t++) {
-    sum += tets->volume[t] * block->density[t] * noli_tets_size_sqr(tets, t) / modulus(block, t);
+    sum += tets->volume[t] * block->density[t] * noli_tets_size_sqr(tets, t) /
+           noli_block_modulus(block, t);
   }
   return sum;
 }
@@ -123,7 +120,7 @@ static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
   const NoliTets* tets = &tets_of(block)->tets;
   double largest = 0.0;
   for (int32_t t = begin; t < end; t++) {
-    double stiffness = modulus(block, t) * tets->volume[t] / noli_tets_size_sqr(tets, t);
+    double stiffness = noli_block_modulus(block, t) * tets->volume[t] / noli_tets_size_sqr(tets, t);
     largest = fmax(largest, stiffness / mass[tets->tet[4 * (int64_t)t]]);
   }
   return largest;

@@ -51,6 +51,7 @@ void noli_block_destroy(NoliBlock* block) {
   noli_free(context, block->lame_mu);
   noli_free(context, block->lame_lambda);
   noli_free(context, block->parameter);
+  noli_free(context, block->fibre);
   noli_free(context, block->density);
   noli_free(context, block->damping_time);
   *block = (NoliBlock){0};

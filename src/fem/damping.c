@@ -22,13 +22,17 @@ static void copy_tet(const NoliElasticity* from, int64_t t, double damping_time,
     memcpy((double*)(uintptr_t)to->elasticity.parameter + NOLI_LAW_PARAMETERS * i,
            from->parameter + NOLI_LAW_PARAMETERS * t, NOLI_LAW_PARAMETERS * sizeof(double));
   }
+  if (from->fibre != NULL) {
+    memcpy((double*)(uintptr_t)to->elasticity.fibre + NOLI_FIBRE_VALUES * i,
+           from->fibre + NOLI_FIBRE_VALUES * t, NOLI_FIBRE_VALUES * sizeof(double));
+  }
 }
 
-static NoliStatus allocate(NoliDampedTets* damped, int32_t n, bool parameters) {
+static NoliStatus allocate(NoliDampedTets* damped, int32_t n, const NoliElasticity* from) {
   NoliStatus status = NOLI_OK;
   int32_t* tet = NULL;
   const NoliMaterial** law = NULL;
-  double *lame_mu = NULL, *lame_lambda = NULL, *parameter = NULL;
+  double *lame_mu = NULL, *lame_lambda = NULL, *parameter = NULL, *fibre = NULL;
   NOLI_NEW(damped->context, tet, 4 * (int64_t)n);
   damped->tets.tet = tet;
   NOLI_NEW(damped->context, damped->tets.rest_inverse, 9 * (int64_t)n);
@@ -39,9 +43,13 @@ static NoliStatus allocate(NoliDampedTets* damped, int32_t n, bool parameters) {
   damped->elasticity.lame_mu = lame_mu;
   NOLI_NEW(damped->context, lame_lambda, n);
   damped->elasticity.lame_lambda = lame_lambda;
-  if (parameters) {
+  if (from->parameter != NULL) {
     NOLI_NEW(damped->context, parameter, NOLI_LAW_PARAMETERS * (int64_t)n);
     damped->elasticity.parameter = parameter;
+  }
+  if (from->fibre != NULL) {
+    NOLI_NEW(damped->context, fibre, NOLI_FIBRE_VALUES * (int64_t)n);
+    damped->elasticity.fibre = fibre;
   }
 done:
   return status;
@@ -61,7 +69,7 @@ NoliStatus noli_damped_tets_create(NoliContext* context, const NoliElasticity* e
   }
   NOLI_NEW_ZERO(context, damped, 1);
   damped->context = context;
-  NOLI_TRY(allocate(damped, n, elasticity->parameter != NULL));
+  NOLI_TRY(allocate(damped, n, elasticity));
   damped->elasticity.tets = &damped->tets;
   damped->elasticity.scale = 1.0;
   for (int32_t t = 0; t < elasticity->tets->n_tet; t++) {
@@ -90,6 +98,7 @@ void noli_damped_tets_destroy(NoliDampedTets** owner) {
   noli_free(context, (void*)(uintptr_t)damped->elasticity.lame_mu);
   noli_free(context, (void*)(uintptr_t)damped->elasticity.lame_lambda);
   noli_free(context, (void*)(uintptr_t)damped->elasticity.parameter);
+  noli_free(context, (void*)(uintptr_t)damped->elasticity.fibre);
   noli_free(context, damped);
   *owner = NULL;
 }

@@ -7,6 +7,9 @@
 // [Zheng2025] eq. 19). Blocks of node 0 follow from the others, because the energy is
 // invariant to translation. With one point and constant gradients this takes half the time of the
 // general loop (fem/element_elasticity.c), against which the tests compare it.
+//
+// Fibres (material/fibre.h) add S n_a n_b to block (a, b) with n_a = a . grad N_a and the symmetric
+// matrix S of their response.
 #include "fem/elasticity.h"
 
 #include "base/parallel.h"
@@ -23,6 +26,9 @@ typedef struct Principal {
   NoliMat3 diagonal; // M
   NoliMat3 stretch;  // A, off the diagonal
   NoliMat3 cross;    // B, off the diagonal
+  bool fibred;
+  NoliMat3 fibre;  // S
+  double along[3]; // n_a of node a = 1, 2, 3
 } Principal;
 
 // Multiplies everything by `weight`.
@@ -36,6 +42,16 @@ static inline void principal_set(Principal* principal, const NoliStretchDerivati
     principal->diagonal.m[j][k] = principal->diagonal.m[k][j] = flip + twist;
     principal->cross.m[j][k] = principal->cross.m[k][j] = flip - twist;
     principal->stretch.m[j][k] = principal->stretch.m[k][j] = weight * derivatives->second[j][k];
+  }
+}
+
+// The part of fibres, times `weight`.
+static inline void principal_set_fibre(Principal* principal, const NoliFibreResponse* fibre,
+                                       const NoliMat3* rest_inverse, double weight) {
+  principal->fibred = fibre->first != 0.0;
+  if (principal->fibred) {
+    principal->fibre = noli_scale33(weight, noli_fibre_tangent(fibre));
+    noli_store3(principal->along, noli_mul33_vec(rest_inverse, fibre->rest));
   }
 }
 
@@ -67,6 +83,10 @@ static inline void write_hessian(const Principal* principal, double* hessian) {
     for (int b = a; b < 3; b++) {
       NoliMat3 K = principal_block(principal, a, b);
       block[a][b] = noli_mul_transpose33(noli_mul33(*principal->U, K), *principal->U);
+      if (principal->fibred) {
+        double both = principal->along[a] * principal->along[b];
+        block[a][b] = noli_add33(block[a][b], noli_scale33(both, principal->fibre));
+      }
       if (a == b) {
         mirror(&block[a][a]);
       } else {
@@ -113,6 +133,12 @@ static inline void evaluate_gradient(const NoliResponse* response, const NoliMat
                                                     weight * first[2] * g->m[a][2]));
     }
   }
+  if (response->fibre.first != 0.0) {
+    NoliMat3 P = noli_scale33(weight, noli_fibre_stress(&response->fibre));
+    for (int a = 0; a < 3; a++) {
+      f[a] = noli_add3(f[a], noli_mul33_vec(&P, noli_row33(rest_inverse, a)));
+    }
+  }
   write_gradient(f, gradient);
 }
 
@@ -121,8 +147,8 @@ void noli_elasticity_evaluate(const void* data, const double* x, int64_t begin, 
   const NoliElasticity* elasticity = data;
   const NoliTets* tets = elasticity->tets;
   for (int64_t t = begin; t < end; t++) {
-    NoliLame lame =
-        noli_lame_at(elasticity->lame_mu, elasticity->lame_lambda, elasticity->parameter, t);
+    NoliLame lame = noli_lame_at(elasticity->lame_mu, elasticity->lame_lambda,
+                                 elasticity->parameter, elasticity->fibre, t);
     double weight = elasticity->scale * tets->volume[t];
     NoliMat3 F = noli_tets_deformation(tets, t, x);
     NoliMat3 rest_inverse = noli_load33(tets->rest_inverse + 9 * t);
@@ -141,6 +167,7 @@ void noli_elasticity_evaluate(const void* data, const double* x, int64_t begin, 
     }
     if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
       principal_set(&principal, &response.derivatives, weight);
+      principal_set_fibre(&principal, &response.fibre, &rest_inverse, weight);
       write_hessian(&principal, out->hessian + BLOCK_VALUES * t);
     }
   }
@@ -158,7 +185,7 @@ NoliEnergyTerm noli_elasticity_term(const NoliElasticity* data) {
 
 void noli_elasticity_add_stress(const NoliElasticity* data, int64_t t, const double* x,
                                 NoliStress* sum) {
-  NoliLame lame = noli_lame_at(data->lame_mu, data->lame_lambda, data->parameter, t);
+  NoliLame lame = noli_lame_at(data->lame_mu, data->lame_lambda, data->parameter, data->fibre, t);
   NoliMat3 F = noli_tets_deformation(data->tets, t, x);
   noli_stress_add(sum, data->tets->volume[t], data->law[t], lame, &F);
 }

@@ -13,6 +13,7 @@ typedef struct NoliElasticity {
   const double* lame_lambda;      // (n_tet) Pa
   double scale;                   // h_e^2: energy, gradient and Hessian are multiplied by it
   const double* parameter;        // (n_tet x NOLI_LAW_PARAMETERS) of laws; NULL: none
+  const double* fibre;            // (n_tet x NOLI_FIBRE_VALUES); NULL: none
 } NoliElasticity;
 
 // The NoliTermFn of elasticity: scale * V * Psi(F) of each tet, its gradient, its Hessian plain or

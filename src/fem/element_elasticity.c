@@ -74,6 +74,19 @@ NOLI_WIDE static void reference_tangent(const NoliStretchDerivatives* d, double 
   }
 }
 
+// Adds that of fibres: A_ik,jl = S_ij m_k m_l with m = G a.
+static void add_fibre_tangent(const NoliFibreResponse* fibre, double weight, const double* inverse,
+                              double A[81]) {
+  NoliMat3 G = noli_load33(inverse), S = noli_fibre_tangent(fibre);
+  double m[3];
+  noli_store3(m, noli_mul33_vec(&G, fibre->rest));
+  for (int r = 0; r < 9; r++) {
+    for (int c = 0; c < 9; c++) {
+      A[9 * r + c] += weight * S.m[r / 3][c / 3] * m[r % 3] * m[c % 3];
+    }
+  }
+}
+
 // Scratch memory of the evaluation of one element.
 typedef struct Scratch {
   NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
@@ -200,11 +213,17 @@ static double evaluate_point(const Element* element, int32_t q, double weight,
             ? response.P
             : noli_mul_transpose33(
                   noli_mul33(response.U, noli_diagonal33(response.derivatives.first)), response.V);
+    if (response.fibre.first != 0.0) {
+      P = noli_add33(P, noli_fibre_stress(&response.fibre));
+    }
     set_force(scratch, q, &P, weight, inverse);
   }
   if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
     NoliMat3 GV = noli_mul33(noli_load33(inverse), response.V);
     reference_tangent(&response.derivatives, weight, &response.U, &GV, scratch->A[q % POINTS]);
+    if (response.fibre.first != 0.0) {
+      add_fibre_tangent(&response.fibre, weight, inverse, scratch->A[q % POINTS]);
+    }
   }
   return (what & NOLI_EVAL_ENERGY) ? weight * response.energy : 0.0;
 }
@@ -257,7 +276,7 @@ void noli_element_elasticity_evaluate(const void* data, const double* x, int64_t
                        .t = t,
                        .law = elasticity->law[t],
                        .lame = noli_lame_at(elasticity->lame_mu, elasticity->lame_lambda,
-                                            elasticity->parameter, t),
+                                            elasticity->parameter, elasticity->fibre, t),
                        .what = what};
     evaluate_element(&element, x + 3 * (int64_t)elasticity->first_node, out, &scratch);
   }
@@ -277,7 +296,7 @@ NoliEnergyTerm noli_element_elasticity_term(const NoliElementElasticity* data) {
 void noli_element_elasticity_add_stress(const NoliElementElasticity* data, int64_t t,
                                         const double* x, NoliStress* sum) {
   const NoliElements* elements = data->elements;
-  NoliLame lame = noli_lame_at(data->lame_mu, data->lame_lambda, data->parameter, t);
+  NoliLame lame = noli_lame_at(data->lame_mu, data->lame_lambda, data->parameter, data->fibre, t);
   NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
   noli_elements_deformation(elements, t, x + 3 * (int64_t)data->first_node, false, F);
   for (int32_t q = 0; q < elements->n_point; q++) {

@@ -16,6 +16,7 @@ typedef struct NoliElementElasticity {
   int32_t first_node;
   const int32_t* node;     // (n_tet x n_local); NULL: those of the space
   const double* parameter; // (n_tet x NOLI_LAW_PARAMETERS) of laws; NULL: none
+  const double* fibre;     // (n_tet x NOLI_FIBRE_VALUES); NULL: none
 } NoliElementElasticity;
 
 // The NoliTermFn: scale * sum over the points of volume times Psi(F), its gradient, its Hessian

@@ -52,6 +52,7 @@ typedef struct NoliLinBackend {
   X(pcg)                                                                                           \
   X(pcg_diagonal)                                                                                  \
   X(pcg_incomplete)                                                                                \
+  X(multigrid)                                                                                     \
   X(auto)                                                                                          \
   X(automatic)                                                                                     \
   X(umfpack)                                                                                       \

@@ -28,9 +28,8 @@ enum { FEW_NODES = 256 };
 // A pattern that has grown by this is weighed again.
 #define GROWTH 1.25
 
-// The others: iterations before the cost of a factorization is estimated, and how many of them
+// The others: iterations before the cost of a factorization is estimated, and how many of those
 // conjugate gradients may cost; whoever chose them has a reason, but does not want a run to end.
-#define UNWEIGHED 300.0
 #define LEAST_PATIENCE 1000.0
 #define FACTORIZATIONS 20.0
 
@@ -84,6 +83,10 @@ static NoliStatus pcg_diagonal_create(NoliContext* context, void** state) {
 
 static NoliStatus pcg_incomplete_create(NoliContext* context, void** state) {
   return create(context, false, NOLI_PCG_INCOMPLETE, state);
+}
+
+static NoliStatus multigrid_create(NoliContext* context, void** state) {
+  return create(context, false, NOLI_PCG_MULTIGRID, state);
 }
 
 static void iterative_set_tolerance(void* state, double tolerance) {
@@ -143,7 +146,8 @@ static NoliStatus iterative_solve(void* state, const NoliLinView* view, const do
                                   NoliLinSolverStats* stats) {
   Iterative* iterative = state;
   const NoliBlockMatrix* matrix = view->symmetric;
-  noli_pcg_set_budget(iterative->pcg, iterative->automatic ? iterative->break_even : UNWEIGHED);
+  noli_pcg_set_budget(iterative->pcg,
+                      iterative->automatic ? iterative->break_even : LEAST_PATIENCE);
   NoliStatus status = noli_pcg_solve(iterative->pcg, matrix, b, x, stats);
   if (status == NOLI_NOT_CONVERGED && !iterative->automatic) {
     NOLI_TRY(weigh(iterative, matrix));
@@ -169,7 +173,9 @@ done:
   }
 
 const NoliLinBackend noli_lin_backend_pcg =
-    BACKEND("pcg", "conjugate gradients, preconditioned by diagonal blocks or incomplete Cholesky",
+    BACKEND("pcg",
+            "conjugate gradients, preconditioned by diagonal blocks, then incomplete Cholesky or "
+            "multigrid",
             pcg_create, false, NULL);
 const NoliLinBackend noli_lin_backend_pcg_diagonal =
     BACKEND("pcg_diagonal", "conjugate gradients, preconditioned by diagonal blocks",
@@ -177,6 +183,9 @@ const NoliLinBackend noli_lin_backend_pcg_diagonal =
 const NoliLinBackend noli_lin_backend_pcg_incomplete =
     BACKEND("pcg_incomplete", "conjugate gradients, preconditioned by incomplete Cholesky",
             pcg_incomplete_create, false, NULL);
+const NoliLinBackend noli_lin_backend_multigrid =
+    BACKEND("multigrid", "conjugate gradients, preconditioned by smoothed-aggregation multigrid",
+            multigrid_create, false, NULL);
 const NoliLinBackend noli_lin_backend_auto =
     BACKEND("auto", "\"pcg\", or \"cholmod\" where that is expected, or found, to be faster",
             auto_create, true, auto_prefers_factor);

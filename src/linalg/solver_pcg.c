@@ -1,6 +1,7 @@
 // Conjugate gradients. The preconditioner is the inverse of the diagonal blocks; if the system is
-// not solved soon, an incomplete Cholesky factorization, which costs about as much as ten
-// iterations. Every solution starts like that and is independent of previous ones.
+// not solved soon, a stronger one: an incomplete Cholesky factorization, which costs about as much
+// as ten iterations, or for large systems, multigrid, with which iterations do not grow with the
+// size. Every solution starts like that and is independent of previous ones.
 //
 // The coefficients of conjugate gradients are those of the Lanczos tridiagonal matrix of the
 // preconditioned matrix, whose extreme eigenvalues lie within those of the latter and converge to
@@ -10,13 +11,17 @@
 #include "base/array.h"
 #include "base/parallel.h"
 #include "linalg/incomplete_cholesky.h"
+#include "linalg/multigrid.h"
 #include "linalg/tridiagonal.h"
 
 #include <math.h>
 #include <string.h>
 
-// Iterations with diagonal blocks alone.
-enum { PATIENCE = 50 };
+// Nodes from which multigrid is the stronger preconditioner.
+enum { LARGE = 10000 };
+
+// Iterations with diagonal blocks alone, and before multigrid.
+enum { PATIENCE = 50, PATIENCE_LARGE = 150 };
 
 // Most iterations: in exact arithmetic as many as unknowns suffice, with rounding it takes more.
 enum { ITERATIONS_PER_UNKNOWN = 4, ITERATIONS_ALWAYS = 200 };
@@ -27,10 +32,15 @@ enum { SUM_BLOCK = 512 };
 // The most iterations of a team at a time; then the Lanczos matrix gets more memory.
 enum { AT_A_TIME = 64 };
 
-// Costs of the incomplete factorization, and of an iteration with it, which do not use several
-// threads, in iterations without, on two threads (noli_bench_linear).
-#define COST_FACTOR 8.0
-#define COST_STRONG 3.5
+// Stronger preconditioners.
+typedef enum Strong { INCOMPLETE, MULTIGRID } Strong;
+
+// What it costs to make one, and an iteration with it, in iterations with diagonal blocks on two
+// threads (noli_bench_linear, --large).
+typedef struct StrongCost {
+  double make, iteration;
+} StrongCost;
+static const StrongCost costs[] = {[INCOMPLETE] = {8.0, 3.5}, [MULTIGRID] = {25.0, 5.0}};
 
 // A solution that has used the first share of its budget, and would need the second factor times
 // the complete one, ends.
@@ -65,8 +75,10 @@ struct NoliPcg {
   double* scaled;    // (n x 3) preconditioned residual
   double* partial;   // (N_SUMS x blocks) of the sums below
   NoliIncompleteCholesky incomplete;
-  bool factored; // the incomplete factorization is that of the present matrix
-  bool strong;   // it is in use
+  NoliMultigrid* multigrid; // NULL until it is needed
+  Strong stronger;          // which of the two the present matrix takes
+  bool factored;            // it is made
+  bool strong;              // it is in use
   // Lanczos matrix of the iterations with diagonal blocks
   NOLI_ARRAY(double) lanczos_diagonal;
   NOLI_ARRAY(double) lanczos_above;
@@ -99,6 +111,7 @@ void noli_pcg_destroy(NoliPcg** owner) {
   noli_free(context, pcg->scaled);
   noli_free(context, pcg->partial);
   noli_incomplete_cholesky_free(context, &pcg->incomplete);
+  noli_multigrid_destroy(&pcg->multigrid);
   noli_array_free(context, &pcg->lanczos_diagonal);
   noli_array_free(context, &pcg->lanczos_above);
   noli_free(context, pcg);
@@ -122,6 +135,10 @@ NoliStatus noli_pcg_analyze(NoliPcg* pcg, const NoliBlockMatrix* matrix) {
   double** vectors[5] = {&pcg->inverse, &pcg->residual, &pcg->direction, &pcg->product,
                          &pcg->scaled};
   pcg->n = matrix->n;
+  pcg->stronger = pcg->preconditioner == NOLI_PCG_MULTIGRID ||
+                          (pcg->preconditioner == NOLI_PCG_CHANGING && pcg->n >= LARGE)
+                      ? MULTIGRID
+                      : INCOMPLETE;
   for (int32_t k = 0; k < 5; k++) {
     NOLI_TRY(noli_grow(pcg->context, (void**)vectors[k], &pcg->capacity[k],
                        (k == 0 ? 9 : 3) * pcg->n, sizeof(double)));
@@ -240,22 +257,55 @@ static void advance(NoliPcg* pcg, Share share, double length, double* x) {
   add_up(pcg, share, RESIDUAL_RESIDUAL, pcg->residual, pcg->residual);
 }
 
-// Switches to the incomplete factorization, unless there is none.
+static NoliStatus make_incomplete(NoliPcg* pcg, const NoliBlockMatrix* matrix,
+                                  NoliLinSolverStats* stats) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_incomplete_cholesky_factor(&pcg->incomplete, pcg->context, matrix));
+  stats->factor_bytes = 9 * (pcg->n + matrix->nnz) * (int64_t)sizeof(double);
+done:
+  return status;
+}
+
+static NoliStatus make_multigrid(NoliPcg* pcg, const NoliBlockMatrix* matrix,
+                                 NoliLinSolverStats* stats) {
+  NoliStatus status = NOLI_OK;
+  if (pcg->multigrid == NULL) {
+    NOLI_TRY(noli_multigrid_create(pcg->context, &pcg->multigrid));
+  }
+  NOLI_TRY(noli_multigrid_factor(pcg->multigrid, matrix));
+  stats->factor_bytes = 9 * pcg->n * (int64_t)sizeof(double) + noli_multigrid_bytes(pcg->multigrid);
+done:
+  return status;
+}
+
+// Switches to the stronger preconditioner, unless there is none.
 static NoliStatus strengthen(NoliPcg* pcg, const NoliBlockMatrix* matrix,
                              NoliLinSolverStats* stats) {
   if (!pcg->factored) {
-    NoliStatus status = noli_incomplete_cholesky_factor(&pcg->incomplete, pcg->context, matrix);
+    NoliStatus status = pcg->stronger == MULTIGRID ? make_multigrid(pcg, matrix, stats)
+                                                   : make_incomplete(pcg, matrix, stats);
     if (status == NOLI_NOT_POSITIVE_DEFINITE) {
       return NOLI_OK;
     }
     if (status != NOLI_OK) {
       return status;
     }
-    stats->factor_bytes = 9 * (pcg->n + matrix->nnz) * (int64_t)sizeof(double);
     pcg->factored = true;
   }
   pcg->strong = true;
   return NOLI_OK;
+}
+
+// scaled = the stronger preconditioner times the residual
+static void precondition_strongly(PcgJob* job, NoliTeam* team, int32_t rank, int32_t size,
+                                  double length) {
+  NoliPcg* pcg = job->pcg;
+  if (pcg->stronger == MULTIGRID) {
+    noli_multigrid_cycle(pcg->multigrid, team, rank, size, length, pcg->residual, pcg->scaled);
+  } else if (rank == 0) {
+    noli_incomplete_cholesky_solve(&pcg->incomplete, job->matrix, pcg->residual, pcg->scaled);
+  }
+  noli_team_wait(team);
 }
 
 // ---- the condition number -----------------------------------------------------------------------
@@ -332,10 +382,7 @@ static void iterate(void* user, NoliTeam* team, int32_t rank, int32_t size) {
   }
   while (at.k < job->until && !has_converged(pcg, &at) && !is_too_slow(pcg, &at)) {
     if (pcg->strong) {
-      if (rank == 0) {
-        noli_incomplete_cholesky_solve(&pcg->incomplete, job->matrix, pcg->residual, pcg->scaled);
-      }
-      noli_team_wait(team);
+      precondition_strongly(job, team, rank, size, sqrt(at.r_sqr));
       add_up(pcg, share, RESIDUAL_SCALED, pcg->residual, pcg->scaled);
       noli_team_wait(team);
     }
@@ -368,7 +415,7 @@ static void iterate(void* user, NoliTeam* team, int32_t rank, int32_t size) {
                     .length = length,
                     .r_sqr = sum_of(pcg, RESIDUAL_RESIDUAL),
                     .b_sqr = at.b_sqr,
-                    .cost = at.cost + (pcg->strong ? COST_STRONG : 1.0)};
+                    .cost = at.cost + (pcg->strong ? costs[pcg->stronger].iteration : 1.0)};
   }
   // all members have read where they start
   noli_team_wait(team);
@@ -432,12 +479,14 @@ NoliStatus noli_pcg_resume(NoliPcg* pcg, const NoliBlockMatrix* matrix, double* 
                            NoliLinSolverStats* stats) {
   NoliStatus status = NOLI_OK;
   Progress* at = &pcg->at;
-  int64_t patience = pcg->preconditioner == NOLI_PCG_INCOMPLETE ? 0 : PATIENCE;
+  int64_t patience = pcg->preconditioner != NOLI_PCG_CHANGING ? 0
+                     : pcg->stronger == MULTIGRID             ? PATIENCE_LARGE
+                                                              : PATIENCE;
   stats->condition = 0.0;
   while (!has_converged(pcg, at)) {
     NOLI_TRY(check_progress(pcg, at));
     if (at->k == patience && pcg->preconditioner != NOLI_PCG_DIAGONAL) {
-      at->cost += pcg->factored ? 0.0 : COST_FACTOR;
+      at->cost += pcg->factored ? 0.0 : costs[pcg->stronger].make;
       NOLI_TRY(strengthen(pcg, matrix, stats));
       at->r_dot_z = pcg->strong ? (double)INFINITY : at->r_dot_z;
     }

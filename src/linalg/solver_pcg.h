@@ -6,11 +6,12 @@
 
 typedef struct NoliPcg NoliPcg;
 
-// The incomplete factorization after a while, or one of the two alone.
+// A stronger one than the diagonal after a while, or one of the three alone.
 typedef enum NoliPcgPreconditioner {
   NOLI_PCG_CHANGING,
   NOLI_PCG_DIAGONAL,
-  NOLI_PCG_INCOMPLETE
+  NOLI_PCG_INCOMPLETE,
+  NOLI_PCG_MULTIGRID
 } NoliPcgPreconditioner;
 
 NOLI_WARN_UNUSED NoliStatus noli_pcg_create(NoliContext* context,

@@ -16,18 +16,21 @@
 #include "math/mat3.h"
 #include "noli/types.h"
 
-// Lame parameters, Pa, and further parameters of the law (NOLI_LAW_PARAMETERS); NULL: none.
+// Lame parameters, Pa, further parameters of the law (NOLI_LAW_PARAMETERS), and fibres
+// (NOLI_FIBRE_VALUES, material/fibre.h), which are not part of the law; NULL: none.
 typedef struct NoliLame {
   double mu;
   double lambda;
   const double* parameter;
+  const double* fibre;
 } NoliLame;
 
-// Those of element t, from arrays; `parameter` may be NULL.
+// Those of element t, from arrays; `parameter` and `fibre` may be NULL.
 static inline NoliLame noli_lame_at(const double* mu, const double* lambda, const double* parameter,
-                                    int64_t t) {
+                                    const double* fibre, int64_t t) {
   return (NoliLame){mu[t], lambda[t],
-                    parameter != NULL ? parameter + NOLI_LAW_PARAMETERS * t : NULL};
+                    parameter != NULL ? parameter + NOLI_LAW_PARAMETERS * t : NULL,
+                    fibre != NULL ? fibre + NOLI_FIBRE_VALUES * t : NULL};
 }
 
 // Derivatives of the energy density with respect to the stretches. Entry k of `flip` and `twist`

@@ -1,5 +1,6 @@
 #include "material/stress.h"
 
+#include "material/fibre.h"
 #include "math/eigen.h"
 #include "math/svd3.h"
 
@@ -40,6 +41,13 @@ void noli_stress_add(NoliStress* sum, double volume, const NoliMaterial* law, No
   NoliMat3 cauchy = noli_mul_transpose33(noli_mul33(U, noli_diagonal33(principal)), U);
   NoliMat3 P = noli_mul_transpose33(noli_mul33(U, noli_diagonal33(derivatives.first)), V);
   NoliMat3 C = noli_mul33(noli_transpose33(*F), *F);
+  NoliFibreResponse fibre = noli_fibre_respond(lame.fibre, F);
+  if (fibre.first != 0.0) {
+    NoliMat3 more = noli_fibre_stress(&fibre);
+    P = noli_add33(P, more);
+    more = noli_mul_transpose33(more, *F);
+    cauchy = noli_add33(cauchy, noli_scale33(1.0 / noli_det33(F), more));
+  }
 
   NoliStress here = {0};
   for (int i = 0; i < 3; i++) {
@@ -52,7 +60,8 @@ void noli_stress_add(NoliStress* sum, double volume, const NoliMaterial* law, No
   noli_stress_pack(&C, here.green_strain);
   double a = principal[0] - principal[1], b = principal[1] - principal[2],
          c = principal[2] - principal[0];
-  here.von_mises = sqrt(0.5 * (a * a + b * b + c * c));
+  here.von_mises = fibre.first != 0.0 ? noli_stress_equivalent(here.cauchy)
+                                      : sqrt(0.5 * (a * a + b * b + c * c));
   noli_stress_add_scaled(sum, volume, &here);
 }
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 static const char* list_name(const NoliAuditor* auditor) {
-  return auditor->frames.format->list.name;
+  return auditor->run.frames.format->list.name;
 }
 
 // ---- one frame ----
@@ -54,7 +54,7 @@ static bool has_cells(const NoliFrameLayout* layout, const NoliReadFrame* frame)
 
 // Whether the triangles and segments of the surface are those of the scene.
 static bool has_surface(const NoliAuditor* auditor, const NoliReadFrame* frame) {
-  const NoliFrameLayout* layout = &auditor->layout;
+  const NoliFrameLayout* layout = &auditor->run.layout;
   return is_equal(frame, "Surface", "triangles", NOLI_FRAME_INT32, 3, layout->n_triangles,
                   layout->triangles) &&
          is_equal(frame, "Surface", "segments", NOLI_FRAME_INT32, 2, layout->n_segments,
@@ -65,10 +65,10 @@ static bool has_surface(const NoliAuditor* auditor, const NoliReadFrame* frame) 
 // not.
 static NoliStatus check_topology(NoliAuditor* auditor, const char* file, int64_t step,
                                  const NoliReadFrame* frame, bool* good) {
-  const NoliFrameLayout* layout = &auditor->layout;
+  const NoliFrameLayout* layout = &auditor->run.layout;
   *good = frame->n_vert == layout->n_vert &&
-          (auditor->frames.format->has_cells ? has_cells(layout, frame)
-                                             : has_surface(auditor, frame)) &&
+          (auditor->run.frames.format->has_cells ? has_cells(layout, frame)
+                                                 : has_surface(auditor, frame)) &&
           is_equal(frame, "PointData", "body", NOLI_FRAME_INT32, 1, layout->n_vert,
                    layout->vertex_body) &&
           has_fields(frame);
@@ -83,7 +83,7 @@ static NoliStatus check_topology(NoliAuditor* auditor, const char* file, int64_t
 // Positions less displacements are the rest positions: mass is where it was.
 static NoliStatus check_rest(NoliAuditor* auditor, const char* file, int64_t step,
                              const NoliReadFrame* frame, const double* x) {
-  const NoliModel* model = auditor->sim->model;
+  const NoliModel* model = auditor->run.sim->model;
   const NoliReadArray* array = noli_read_frame_find(frame, "PointData", "displacement",
                                                     NOLI_FRAME_FLOAT32, 3, frame->n_vert);
   const float* u = array != NULL ? array->data : NULL;
@@ -176,14 +176,14 @@ static NoliStatus read_frame(NoliAuditor* auditor, NoliRunFrame listed) {
   char name[NOLI_FRAME_NAME_SIZE];
   char* path = NULL;
   NoliReadFrame frame = {0};
-  noli_frame_name(auditor->frames.format, listed.step, name);
-  NOLI_TRY(noli_file_join(auditor->context, auditor->directory, name, &path));
+  noli_frame_name(auditor->run.frames.format, listed.step, name);
+  NOLI_TRY(noli_run_reader_frame_path(&auditor->run, listed.step, &path));
   if (!noli_file_exists(path)) {
     NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, listed.step,
                                "%s: missing, although %s names it", name, list_name(auditor)));
     goto done;
   }
-  status = auditor->frames.format->read(auditor->context, path, &frame);
+  status = auditor->run.frames.format->read(auditor->context, path, &frame);
   if (status != NOLI_OK) {
     status = noli_auditor_excuse(auditor, status, name, listed.step);
     goto done;
@@ -209,9 +209,9 @@ static bool is_listed(const NoliFrameList* list, int64_t step) {
 // A frame at the beginning, one every `output.every` steps, one at the end.
 static NoliStatus check_list(NoliAuditor* auditor) {
   NoliStatus status = NOLI_OK;
-  const NoliFrameList* list = &auditor->frames;
+  const NoliFrameList* list = &auditor->run.frames;
   const char* name = list_name(auditor);
-  int64_t every = noli_scene_output(auditor->scene).frame_interval;
+  int64_t every = noli_scene_output(auditor->run.scene).frame_interval;
   int64_t last = auditor->audit->n_rows, next = 0;
 
   // steps ascend
@@ -250,19 +250,20 @@ done:
 // Frames on the disk that the list does not name: a list that lost lines, or files of another run.
 static NoliStatus check_strays(NoliAuditor* auditor) {
   NoliStatus status = NOLI_OK;
-  DIR* directory = opendir(auditor->directory);
+  DIR* directory = opendir(auditor->run.directory);
   if (directory == NULL) {
-    return noli_file_fail(auditor->context, auditor->directory, "cannot open the directory", errno);
+    return noli_file_fail(auditor->context, auditor->run.directory, "cannot open the directory",
+                          errno);
   }
   for (const struct dirent* entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
     const char* name = entry->d_name;
-    int64_t step = noli_frame_step(auditor->frames.format, name);
+    int64_t step = noli_frame_step(auditor->run.frames.format, name);
     if (step < 0) {
       continue;
     }
     // a frame is on the disk before the list names it
     bool newest = !auditor->audit->ended && step >= auditor->audit->n_rows;
-    if (!is_listed(&auditor->frames, step) && !newest) {
+    if (!is_listed(&auditor->run.frames, step) && !newest) {
       NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, step, "%s: not named in %s",
                                  name, list_name(auditor)));
     }
@@ -276,16 +277,16 @@ NoliStatus noli_auditor_check_frames(NoliAuditor* auditor) {
   NoliStatus status = NOLI_OK;
   const char* name = list_name(auditor);
   char* path = NULL;
-  NOLI_TRY(noli_file_join(auditor->context, auditor->directory, name, &path));
+  NOLI_TRY(noli_run_reader_list_path(&auditor->run, &path));
   if (!noli_file_exists(path)) {
     NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, -1, "%s: missing", name));
     goto done;
   }
-  NOLI_TRY(noli_frame_list_read(auditor->context, auditor->frames.format, path, &auditor->frames));
+  NOLI_TRY(noli_run_reader_list(&auditor->run, true));
   NOLI_TRY(check_list(auditor));
   NOLI_TRY(check_strays(auditor));
-  for (int64_t i = 0; i < auditor->frames.frames.count; i++) {
-    NOLI_TRY(read_frame(auditor, auditor->frames.frames.data[i]));
+  for (int64_t i = 0; i < auditor->run.frames.frames.count; i++) {
+    NOLI_TRY(read_frame(auditor, auditor->run.frames.frames.data[i]));
   }
 done:
   noli_free(auditor->context, path);

@@ -27,7 +27,7 @@ double noli_auditor_value(const NoliAuditor* auditor, int64_t step, NoliAuditCol
 static NoliStatus read_history(NoliAuditor* auditor, const char* name, NoliHistory* history) {
   NoliStatus status = NOLI_OK;
   char* path = NULL;
-  NOLI_TRY(noli_file_join(auditor->context, auditor->directory, name, &path));
+  NOLI_TRY(noli_file_join(auditor->context, auditor->run.directory, name, &path));
   if (!noli_file_exists(path)) {
     NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, -1, "%s: missing", name));
     goto done;
@@ -44,7 +44,7 @@ static NoliStatus take_row(NoliAuditor* auditor, const NoliHistory* steps, int64
                            const int32_t column[NOLI_AUDIT_N_COLUMNS], bool* good) {
   NoliStatus status = NOLI_OK;
   double* row = &auditor->row[i * NOLI_AUDIT_N_COLUMNS];
-  double h = auditor->sim->model->h, want = (double)(i + 1) * h;
+  double h = auditor->run.sim->model->h, want = (double)(i + 1) * h;
   *good = true;
   for (int32_t k = 0; *good && k < NOLI_AUDIT_N_COLUMNS; k++) {
     *good = noli_history_number(steps, i, column[k], &row[k]) && isfinite(row[k]);
@@ -166,7 +166,7 @@ static NoliStatus take_forces(NoliAuditor* auditor, const NoliHistory* forces) {
     return noli_auditor_find(auditor, NOLI_FINDING_FILE, "forces.csv", -1,
                              "forces.csv:1: the header is not that of a run of Noli");
   }
-  const NoliModel* model = auditor->sim->model;
+  const NoliModel* model = auditor->run.sim->model;
   int64_t before = 0;
   NOLI_TRY(sort_names(model, &names));
   for (int64_t i = 0; i < forces->n_rows; i++) {

@@ -24,8 +24,8 @@ static double rest_volume(const double* X, const int32_t* tet) {
 
 NoliStatus noli_auditor_check_masses(NoliAuditor* auditor) {
   NoliStatus status = NOLI_OK;
-  const NoliModel* model = auditor->sim->model;
-  const NoliSimDef* def = noli_scene_sim_def(auditor->scene);
+  const NoliModel* model = auditor->run.sim->model;
+  const NoliSimDef* def = noli_scene_sim_def(auditor->run.scene);
   for (int32_t b = 0; b < model->n_body; b++) {
     double of_nodes = 0.0, of_volume = 0.0;
     for (int32_t i = model->vert_first[b]; i < model->vert_first[b + 1]; i++) {
@@ -54,7 +54,7 @@ done:
 
 // Whether something was touched in a step that does not deform.
 static bool touches_outside(const NoliAuditor* auditor, int64_t step) {
-  const NoliModel* model = auditor->sim->model;
+  const NoliModel* model = auditor->run.sim->model;
   int64_t end = noli_auditor_first_force(auditor, step + 1);
   for (int64_t i = noli_auditor_first_force(auditor, step); i < end; i++) {
     const NoliForceRow* row = &auditor->forces.data[i];
@@ -77,7 +77,7 @@ static bool is_simple(const NoliModel* model) {
 
 NoliStatus noli_auditor_check_free_steps(NoliAuditor* auditor) {
   NoliStatus status = NOLI_OK;
-  const NoliModel* model = auditor->sim->model;
+  const NoliModel* model = auditor->run.sim->model;
   const NoliProblem* problem = &model->problem;
   double mass = 0.0;
   for (int32_t i = 0; i < problem->n_inertial; i++) {
@@ -123,7 +123,7 @@ static NoliStatus compare(NoliAuditor* auditor, const char* file, int64_t step,
 NoliStatus noli_auditor_check_motion(NoliAuditor* auditor, const char* file, int64_t step,
                                      const double* x, const double* v, double precision) {
   NoliStatus status = NOLI_OK;
-  const NoliModel* model = auditor->sim->model;
+  const NoliModel* model = auditor->run.sim->model;
   double gravity = 0.0, absolute_gravity = 0.0, speed = 0.0;
   double momentum[3] = {0.0, 0.0, 0.0}, absolute[3] = {0.0, 0.0, 0.0};
   if (step < 1 || step > auditor->n_rows) {
@@ -174,7 +174,7 @@ typedef struct BodyForce {
 // Sums of one kind of force for each body.
 static void sum_forces(const NoliAuditor* auditor, int kind, int64_t step, int64_t n_vert,
                        const float* force, BodyForce* sum) {
-  const NoliModel* model = auditor->sim->model;
+  const NoliModel* model = auditor->run.sim->model;
   const int32_t* body = model->problem.surface->body;
   for (int64_t i = 0; i < 3 * n_vert; i++) {
     sum[body[i / 3]].of_vertices[i % 3] += (double)force[i];
@@ -197,7 +197,7 @@ static void sum_forces(const NoliAuditor* auditor, int kind, int64_t step, int64
 static NoliStatus compare_forces(NoliAuditor* auditor, const char* file, int64_t step,
                                  const char* name, const BodyForce* sum) {
   NoliStatus status = NOLI_OK;
-  const NoliModel* model = auditor->sim->model;
+  const NoliModel* model = auditor->run.sim->model;
   for (int32_t b = 0; b < model->n_body; b++) {
     double allowed =
         (double)FLT_EPSILON * sum[b].magnitude + SMALLEST * (double)model->problem.n_vert;
@@ -219,7 +219,7 @@ NoliStatus noli_auditor_check_forces(NoliAuditor* auditor, const char* file, int
                                      const NoliReadFrame* frame) {
   static const char* const names[2] = {"contact_force", "friction_force"};
   NoliStatus status = NOLI_OK;
-  const NoliModel* model = auditor->sim->model;
+  const NoliModel* model = auditor->run.sim->model;
   BodyForce* sum = NULL;
   if (step < 1 || step > auditor->n_rows) {
     return NOLI_OK;

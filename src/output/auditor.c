@@ -55,7 +55,7 @@ NoliStatus noli_auditor_excuse(NoliAuditor* auditor, NoliStatus status, const ch
 
 static NoliStatus add_defect(NoliAuditor* auditor, const char* file, int64_t step,
                              const NoliDefect* defect) {
-  const NoliModel* model = auditor->sim->model;
+  const NoliModel* model = auditor->run.sim->model;
   NoliFinding* finding;
   NoliFindingKind kind = defect->kind == NOLI_DEFECT_HALF_SPACE ? NOLI_FINDING_HALF_SPACE
                          : defect->kind == NOLI_DEFECT_INVERTED ? NOLI_FINDING_INVERTED
@@ -84,7 +84,7 @@ static NoliStatus add_defect(NoliAuditor* auditor, const char* file, int64_t ste
 NoliStatus noli_auditor_check_positions(NoliAuditor* auditor, const char* file, int64_t step,
                                         const double* x) {
   NoliStatus status = NOLI_OK;
-  const NoliModel* model = auditor->sim->model;
+  const NoliModel* model = auditor->run.sim->model;
   NoliDefects defects = {0};
   auditor->n_of_state = 0;
   for (int32_t i = 0; i < model->problem.n_vert; i++) {

@@ -2,11 +2,7 @@
 #pragma once
 
 #include "noli/audit.h"
-#include "noli/scene.h"
-
-#include "output/frame.h"
-#include "output/frame_list.h"
-#include "sim/simulation.h"
+#include "output/run_reader.h"
 
 // The columns of steps.csv that the audit reads.
 #define NOLI_AUDIT_COLUMNS(X)                                                                      \
@@ -35,12 +31,8 @@ typedef struct NoliForceRow {
 
 typedef struct NoliAuditor {
   NoliContext* context;
-  const char* directory;
   NoliRunAudit* audit;
-  NoliScene* scene;
-  NoliSim* sim; // of the scene; its state is that of the last checkpoint read
-  NoliFrameLayout layout;
-  NoliFrameList frames;
+  NoliRunReader run;               // the state of its simulation: the last checkpoint read
   int64_t n_rows;                  // of steps.csv that are good
   double* row;                     // (n_rows x NOLI_AUDIT_N_COLUMNS)
   int32_t* substeps;               // (n_rows) parts of each step

@@ -1,18 +1,16 @@
-#define _POSIX_C_SOURCE 200809L // pthread_mutex_t
 #include "output/checkpoint.h"
 
 #include "base/validate.h"
 #include "base/context.h"
 #include "base/sized.h"
 #include "output/file.h"
+#include "output/hdf5_session.h"
 #include "sim/fingerprint.h"
 #include "sim/simulation.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <hdf5.h>
 #include <zlib.h>
 
 // Format 1 did not know into how many parts the last step was divided, format 2 not of what model
@@ -22,65 +20,6 @@
 
 enum { FORMAT = 6, USER_BLOCK = 512, NAME_ROOM = 32, NO_ID = -1 };
 
-// HDF5 is not thread-safe unless it was built to be, and its files, identifiers and error handler
-// belong to the process: one context at a time may use it.
-static pthread_mutex_t hdf5_in_use = PTHREAD_MUTEX_INITIALIZER;
-
-// The right to call HDF5, from begin_hdf5 to end_hdf5. HDF5 prints errors unless it is silenced;
-// what the host program has asked for, with either version of the handler, comes back before
-// another context may call HDF5.
-typedef struct Hdf5 {
-  bool begun;
-  unsigned is_version_2;
-  H5E_auto1_t print_1;
-  H5E_auto2_t print_2;
-  void* user;
-  // Files in memory need a name that no other open file has, of HDF5 or on the disk: the address of
-  // this structure is in it, and no file lies below /dev/null.
-  char name[NAME_ROOM];
-} Hdf5;
-
-static void begin_hdf5(Hdf5* hdf5) {
-  pthread_mutex_lock(&hdf5_in_use);
-  H5Eauto_is_v2(H5E_DEFAULT, &hdf5->is_version_2);
-  if (hdf5->is_version_2) {
-    H5Eget_auto2(H5E_DEFAULT, &hdf5->print_2, &hdf5->user);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-  } else {
-    H5Eget_auto1(&hdf5->print_1, &hdf5->user);
-    H5Eset_auto1(NULL, NULL);
-  }
-  snprintf(hdf5->name, sizeof hdf5->name, "/dev/null/noli-%p", (void*)hdf5);
-  hdf5->begun = true;
-}
-
-static void end_hdf5(Hdf5* hdf5) {
-  if (!hdf5->begun) {
-    return;
-  }
-  if (hdf5->is_version_2) {
-    H5Eset_auto2(H5E_DEFAULT, hdf5->print_2, hdf5->user);
-  } else {
-    H5Eset_auto1(hdf5->print_1, hdf5->user);
-  }
-  hdf5->begun = false;
-  pthread_mutex_unlock(&hdf5_in_use);
-}
-
-// If an allocation fails, HDF5 ends the process, crashes or continues with less (measured with
-// 1.10.8): it is used only where enough can be had for what lies in `bytes`, several times over.
-enum { HDF5_BYTES = 1 << 23, HDF5_COPIES = 4 };
-
-static NoliStatus require_room(NoliContext* context, int64_t bytes) {
-  return noli_require_memory(context, HDF5_BYTES + HDF5_COPIES * bytes);
-}
-
-static void close_if(hid_t id, herr_t (*close)(hid_t)) {
-  if (id >= 0) {
-    close(id);
-  }
-}
-
 static hid_t field_type(const NoliStateField* field) {
   return field->type == NOLI_FIELD_DOUBLE ? H5T_IEEE_F64LE : H5T_STD_I64LE;
 }
@@ -89,49 +28,16 @@ static hid_t memory_type(const NoliStateField* field) {
   return field->type == NOLI_FIELD_DOUBLE ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64;
 }
 
-static bool write_attribute(hid_t object, const char* name, hid_t stored, hid_t held,
-                            const void* value) {
-  hid_t space = H5Screate(H5S_SCALAR);
-  hid_t attribute = H5Acreate2(object, name, stored, space, H5P_DEFAULT, H5P_DEFAULT);
-  bool written = attribute >= 0 && H5Awrite(attribute, held, value) >= 0;
-  close_if(attribute, H5Aclose);
-  close_if(space, H5Sclose);
-  return written;
-}
-
-// A string type of fixed size, which needs no pointers in the file.
-static hid_t string_type(const char* text) {
-  hid_t type = H5Tcopy(H5T_C_S1);
-  if (type >= 0 && H5Tset_size(type, strlen(text) + 1) < 0) {
-    H5Tclose(type);
-    return NO_ID;
-  }
-  return type;
-}
-
-static bool write_dataset(hid_t group, const char* name, hid_t stored, hid_t held, hid_t space,
-                          const void* data) {
-  // times of creation would make equal states unequal files
-  hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
-  bool written = properties >= 0 && H5Pset_obj_track_times(properties, false) >= 0;
-  hid_t dataset = written
-                      ? H5Dcreate2(group, name, stored, space, H5P_DEFAULT, properties, H5P_DEFAULT)
-                      : NO_ID;
-  written = dataset >= 0 && H5Dwrite(dataset, held, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
-  close_if(dataset, H5Dclose);
-  close_if(properties, H5Pclose);
-  return written;
-}
-
 static bool write_text(hid_t group, const char* name, const char* text) {
   if (text == NULL) {
     return true;
   }
-  hid_t type = string_type(text);
+  hid_t type = noli_hdf5_text_type(text);
   hid_t space = H5Screate(H5S_SCALAR);
-  bool written = type >= 0 && space >= 0 && write_dataset(group, name, type, type, space, text);
-  close_if(space, H5Sclose);
-  close_if(type, H5Tclose);
+  bool written =
+      type >= 0 && space >= 0 && noli_hdf5_write_dataset(group, name, type, type, space, text);
+  noli_hdf5_close(space, H5Sclose);
+  noli_hdf5_close(type, H5Tclose);
   return written;
 }
 
@@ -142,11 +48,11 @@ static bool write_state(hid_t root, NoliSim* sim) {
   for (int32_t i = 0; written && noli_sim_state_field(sim, i, &field); i++) {
     hsize_t count = (hsize_t)field.count;
     hid_t space = H5Screate_simple(1, &count, NULL);
-    written = space >= 0 && write_dataset(group, field.name, field_type(&field),
-                                          memory_type(&field), space, field.data);
-    close_if(space, H5Sclose);
+    written = space >= 0 && noli_hdf5_write_dataset(group, field.name, field_type(&field),
+                                                    memory_type(&field), space, field.data);
+    noli_hdf5_close(space, H5Sclose);
   }
-  close_if(group, H5Gclose);
+  noli_hdf5_close(group, H5Gclose);
   return written;
 }
 
@@ -195,13 +101,15 @@ static bool write_prints(hid_t root, const Prints* prints) {
   hsize_t count = (hsize_t)prints->n;
   hid_t group = H5Gcreate2(root, "model", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   hid_t space = H5Screate_simple(1, &count, NULL);
-  bool written =
-      group >= 0 && space >= 0 &&
-      write_dataset(group, "cells", H5T_STD_U64LE, H5T_NATIVE_UINT64, space, prints->cells) &&
-      write_dataset(group, "rest", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, space, prints->rest) &&
-      write_dataset(group, "size", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, space, prints->size);
-  close_if(space, H5Sclose);
-  close_if(group, H5Gclose);
+  bool written = group >= 0 && space >= 0 &&
+                 noli_hdf5_write_dataset(group, "cells", H5T_STD_U64LE, H5T_NATIVE_UINT64, space,
+                                         prints->cells) &&
+                 noli_hdf5_write_dataset(group, "rest", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, space,
+                                         prints->rest) &&
+                 noli_hdf5_write_dataset(group, "size", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, space,
+                                         prints->size);
+  noli_hdf5_close(space, H5Sclose);
+  noli_hdf5_close(group, H5Gclose);
   return written;
 }
 
@@ -209,47 +117,24 @@ static bool write_description(hid_t root, NoliSim* sim) {
   int64_t format = FORMAT, step = noli_sim_step_count(sim);
   double time = noli_sim_time(sim);
   uint64_t hash = noli_sim_state_hash(sim);
-  hid_t version = string_type(noli_version());
-  bool written = version >= 0 && write_attribute(root, "noli", version, version, noli_version());
-  written = written && write_attribute(root, "format", H5T_STD_I64LE, H5T_NATIVE_INT64, &format);
-  written = written && write_attribute(root, "step", H5T_STD_I64LE, H5T_NATIVE_INT64, &step);
-  written = written && write_attribute(root, "time", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &time);
-  written = written && write_attribute(root, "hash", H5T_STD_U64LE, H5T_NATIVE_UINT64, &hash);
+  hid_t version = noli_hdf5_text_type(noli_version());
+  bool written =
+      version >= 0 && noli_hdf5_write_attribute(root, "noli", version, version, noli_version());
+  written = written &&
+            noli_hdf5_write_attribute(root, "format", H5T_STD_I64LE, H5T_NATIVE_INT64, &format);
+  written =
+      written && noli_hdf5_write_attribute(root, "step", H5T_STD_I64LE, H5T_NATIVE_INT64, &step);
+  written =
+      written && noli_hdf5_write_attribute(root, "time", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &time);
+  written =
+      written && noli_hdf5_write_attribute(root, "hash", H5T_STD_U64LE, H5T_NATIVE_UINT64, &hash);
   const char* integrator = noli_sim_integrator(sim);
-  hid_t name = string_type(integrator);
-  written = written && name >= 0 && write_attribute(root, "integrator", name, name, integrator);
-  close_if(name, H5Tclose);
-  close_if(version, H5Tclose);
+  hid_t name = noli_hdf5_text_type(integrator);
+  written =
+      written && name >= 0 && noli_hdf5_write_attribute(root, "integrator", name, name, integrator);
+  noli_hdf5_close(name, H5Tclose);
+  noli_hdf5_close(version, H5Tclose);
   return written;
-}
-
-// A property list for files that live in memory; with `image`, one that holds these bytes.
-static hid_t memory_access(void* image, size_t size) {
-  hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-  bool ready = access >= 0 && H5Pset_fapl_core(access, (size_t)1 << 20, false) >= 0;
-  if (ready && image != NULL) {
-    ready = H5Pset_file_image(access, image, size) >= 0;
-  }
-  if (!ready) {
-    close_if(access, H5Pclose);
-    return NO_ID;
-  }
-  return access;
-}
-
-// The finished HDF5 file behind an empty user block.
-static NoliStatus copy_image(NoliContext* context, hid_t file, const char* path, char** image,
-                             size_t* size) {
-  NoliStatus status = NOLI_OK;
-  bool flushed = H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
-  ssize_t length = flushed ? H5Fget_file_image(file, NULL, 0) : -1;
-  NOLI_CHECK(context, length > 0, NOLI_ERROR_BACKEND, "%s: HDF5 cannot make the file", path);
-  *size = (size_t)length + USER_BLOCK;
-  NOLI_NEW_ZERO(context, *image, (int64_t)*size);
-  NOLI_CHECK(context, H5Fget_file_image(file, *image + USER_BLOCK, (size_t)length) == length,
-             NOLI_ERROR_BACKEND, "%s: HDF5 cannot make the file", path);
-done:
-  return status;
 }
 
 static NoliStatus make_image(NoliContext* context, NoliSim* sim, const char* scene_json,
@@ -257,22 +142,22 @@ static NoliStatus make_image(NoliContext* context, NoliSim* sim, const char* sce
                              char** image, size_t* size) {
   NoliStatus status = NOLI_OK;
   Prints prints = {0};
-  Hdf5 hdf5;
+  NoliHdf5 hdf5;
   hid_t file = NO_ID, access = NO_ID;
-  begin_hdf5(&hdf5);
+  noli_hdf5_begin(&hdf5);
   NOLI_TRY(take_prints(context, sim, &prints));
-  access = memory_access(NULL, 0);
+  access = noli_hdf5_memory_access(NULL, 0);
   file = access >= 0 ? H5Fcreate(hdf5.name, H5F_ACC_TRUNC, H5P_DEFAULT, access) : NO_ID;
   bool written = file >= 0 && write_description(file, sim) && write_state(file, sim) &&
                  write_prints(file, &prints) && write_text(file, "scene", scene_json) &&
                  write_text(file, "summary", summary_json) && write_text(file, "files", files);
   NOLI_CHECK(context, written, NOLI_ERROR_BACKEND, "%s: HDF5 cannot make the file", path);
-  NOLI_TRY(copy_image(context, file, path, image, size));
+  NOLI_TRY(noli_hdf5_copy_image(context, file, path, USER_BLOCK, image, size));
 done:
   free_prints(context, &prints);
-  close_if(file, H5Fclose);
-  close_if(access, H5Pclose);
-  end_hdf5(&hdf5);
+  noli_hdf5_close(file, H5Fclose);
+  noli_hdf5_close(access, H5Pclose);
+  noli_hdf5_end(&hdf5);
   return status;
 }
 
@@ -309,8 +194,8 @@ static NoliStatus make_bytes(NoliContext* context, NoliSim* sim, const char* sce
   NoliStatus status = NOLI_OK;
   int32_t n_fields;
   NOLI_VALIDATE(context, layout_defect(sim));
-  NOLI_TRY(require_room(context, state_bytes(sim, &n_fields) + text_bytes(scene_json) +
-                                     text_bytes(summary_json) + text_bytes(files)));
+  NOLI_TRY(noli_hdf5_require_room(context, state_bytes(sim, &n_fields) + text_bytes(scene_json) +
+                                               text_bytes(summary_json) + text_bytes(files)));
   NOLI_TRY(make_image(context, sim, scene_json, summary_json, files, path, image, size));
   snprintf(*image, USER_BLOCK, "noli checkpoint %d, %llu bytes, crc32 %08x\n", FORMAT,
            (unsigned long long)(*size - USER_BLOCK),
@@ -356,12 +241,12 @@ NoliStatus noli_checkpoint_to_memory(NoliContext* context, NoliSim* sim, const c
 typedef struct Reader {
   char* image;
   hid_t file;
-  Hdf5 hdf5;
+  NoliHdf5 hdf5;
 } Reader;
 
 static void close_reader(NoliContext* context, Reader* reader) {
-  close_if(reader->file, H5Fclose);
-  end_hdf5(&reader->hdf5);
+  noli_hdf5_close(reader->file, H5Fclose);
+  noli_hdf5_end(&reader->hdf5);
   noli_free(context, reader->image);
   *reader = (Reader){.file = NO_ID};
 }
@@ -392,13 +277,13 @@ static NoliStatus open_bytes(NoliContext* context, const char* path, size_t size
   NoliStatus status = NOLI_OK;
   hid_t access = NO_ID;
   NOLI_TRY(check_user_block(context, path, reader->image, size));
-  NOLI_TRY(require_room(context, (int64_t)size));
-  begin_hdf5(&reader->hdf5);
-  access = memory_access(reader->image + USER_BLOCK, size - USER_BLOCK);
+  NOLI_TRY(noli_hdf5_require_room(context, (int64_t)size));
+  noli_hdf5_begin(&reader->hdf5);
+  access = noli_hdf5_memory_access(reader->image + USER_BLOCK, size - USER_BLOCK);
   reader->file = access >= 0 ? H5Fopen(reader->hdf5.name, H5F_ACC_RDONLY, access) : NO_ID;
   NOLI_CHECK(context, reader->file >= 0, NOLI_ERROR_FORMAT, "%s: not an HDF5 file", path);
 done:
-  close_if(access, H5Pclose);
+  noli_hdf5_close(access, H5Pclose);
   if (status != NOLI_OK) {
     close_reader(context, reader);
   }
@@ -418,7 +303,7 @@ done:
 static bool read_attribute(hid_t object, const char* name, hid_t held, void* value) {
   hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
   bool read = attribute >= 0 && H5Aread(attribute, held, value) >= 0;
-  close_if(attribute, H5Aclose);
+  noli_hdf5_close(attribute, H5Aclose);
   return read;
 }
 
@@ -438,8 +323,8 @@ static NoliStatus read_text(NoliContext* context, hid_t file, const char* path, 
   NOLI_CHECK(context, H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *text) >= 0,
              NOLI_ERROR_FORMAT, "%s: /%s cannot be read", path, name);
 done:
-  close_if(type, H5Tclose);
-  close_if(dataset, H5Dclose);
+  noli_hdf5_close(type, H5Tclose);
+  noli_hdf5_close(dataset, H5Dclose);
   if (status != NOLI_OK) {
     noli_free(context, *text);
     *text = NULL;
@@ -468,9 +353,9 @@ static NoliStatus read_field(NoliContext* context, hid_t group, const char* path
              H5Dread(dataset, memory_type(field), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0,
              NOLI_ERROR_FORMAT, "%s: the field \"%s\" cannot be read", path, field->name);
 done:
-  close_if(type, H5Tclose);
-  close_if(space, H5Sclose);
-  close_if(dataset, H5Dclose);
+  noli_hdf5_close(type, H5Tclose);
+  noli_hdf5_close(space, H5Sclose);
+  noli_hdf5_close(dataset, H5Dclose);
   return status;
 }
 
@@ -482,8 +367,8 @@ static int64_t count_values(hid_t group, const char* name) {
   hid_t dataset = H5Dopen2(group, name, H5P_DEFAULT);
   hid_t space = dataset >= 0 ? H5Dget_space(dataset) : NO_ID;
   hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : 0;
-  close_if(space, H5Sclose);
-  close_if(dataset, H5Dclose);
+  noli_hdf5_close(space, H5Sclose);
+  noli_hdf5_close(dataset, H5Dclose);
   return count > 0 ? count : 0;
 }
 
@@ -523,7 +408,7 @@ done:
     NoliStatus ignored = noli_sim_set_constraint_count(sim, n_before);
     (void)ignored;
   }
-  close_if(group, H5Gclose);
+  noli_hdf5_close(group, H5Gclose);
   noli_free(context, copy);
   return status;
 }
@@ -535,8 +420,8 @@ static bool read_string(hid_t file, const char* name, char text[NAME_ROOM]) {
   size_t size = type >= 0 ? H5Tget_size(type) : 0;
   bool read = size > 0 && size <= NAME_ROOM && H5Aread(attribute, type, text) >= 0;
   text[NAME_ROOM - 1] = '\0';
-  close_if(type, H5Tclose);
-  close_if(attribute, H5Aclose);
+  noli_hdf5_close(type, H5Tclose);
+  noli_hdf5_close(attribute, H5Aclose);
   return read;
 }
 
@@ -559,7 +444,7 @@ done:
 static bool read_numbers(hid_t group, const char* name, hid_t held, int64_t n, void* numbers) {
   hid_t dataset = count_values(group, name) == n ? H5Dopen2(group, name, H5P_DEFAULT) : NO_ID;
   bool read = dataset >= 0 && H5Dread(dataset, held, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers) >= 0;
-  close_if(dataset, H5Dclose);
+  noli_hdf5_close(dataset, H5Dclose);
   return read;
 }
 
@@ -590,7 +475,7 @@ static NoliStatus check_model(NoliContext* context, hid_t file, const char* path
   }
 done:
   free_prints(context, &saved);
-  close_if(group, H5Gclose);
+  noli_hdf5_close(group, H5Gclose);
   return status;
 }
 

@@ -183,6 +183,38 @@ NoliStatus noli_file_sync_system_of(NoliContext* context, const char* path, bool
   return status;
 }
 
+// Encodes `size` bytes; returns the number of characters written.
+static size_t encode_base64(const unsigned char* data, size_t size, char* text) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  size_t n = 0;
+  for (size_t i = 0; i < size; i += 3) {
+    unsigned b1 = i + 1 < size ? data[i + 1] : 0;
+    unsigned b2 = i + 2 < size ? data[i + 2] : 0;
+    unsigned bits = (unsigned)data[i] << 16 | b1 << 8 | b2;
+    text[n++] = digits[bits >> 18];
+    text[n++] = digits[bits >> 12 & 63];
+    text[n++] = i + 1 < size ? digits[bits >> 6 & 63] : '=';
+    text[n++] = i + 2 < size ? digits[bits & 63] : '=';
+  }
+  return n;
+}
+
+NoliStatus noli_file_write_base64(NoliFile* file, const void* data, size_t size) {
+  enum { PIECE = 3 * 4096 };
+  char text[PIECE / 3 * 4];
+  const unsigned char* next = data;
+  while (size > 0) {
+    size_t piece = size < PIECE ? size : PIECE;
+    NoliStatus status = noli_file_write(file, text, encode_base64(next, piece, text));
+    if (status != NOLI_OK) {
+      return status;
+    }
+    next += piece;
+    size -= piece;
+  }
+  return NOLI_OK;
+}
+
 NoliStatus noli_file_commit(NoliFile* file, bool durable) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(flush_buffer(file));

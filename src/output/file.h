@@ -21,6 +21,9 @@ NOLI_WARN_UNUSED NoliStatus noli_file_write(NoliFile* file, const void* data, si
 NOLI_WARN_UNUSED NoliStatus noli_file_print(NoliFile* file, const char* format, ...)
     NOLI_PRINTF(2, 3);
 
+// Writes `size` bytes as text in base 64.
+NOLI_WARN_UNUSED NoliStatus noli_file_write_base64(NoliFile* file, const void* data, size_t size);
+
 // Gives the file its name. `durable`: only when the bytes have reached the disk.
 NOLI_WARN_UNUSED NoliStatus noli_file_commit(NoliFile* file, bool durable);
 

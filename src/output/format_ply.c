@@ -170,7 +170,7 @@ done:
 static NoliStatus write_ply(NoliContext* context, const char* path, const NoliFrame* frame) {
   NoliStatus status = NOLI_OK;
   Writer writer = {.context = context, .frame = frame};
-  NoliFile file = {0};
+  NoliFile file = {.descriptor = -1};
   char comment[128];
   NOLI_TRY(order_vertices(&writer));
   NOLI_TRY(put_header(&writer));

@@ -21,9 +21,9 @@ const char* noli_finding_kind_name(NoliFindingKind kind) {
 
 static NoliStatus verify_checkpoint(NoliAuditor* auditor, const char* name, bool required) {
   NoliStatus status = NOLI_OK;
-  const NoliSim* sim = auditor->sim;
+  const NoliSim* sim = auditor->run.sim;
   char* path = NULL;
-  NOLI_TRY(noli_file_join(auditor->context, auditor->directory, name, &path));
+  NOLI_TRY(noli_file_join(auditor->context, auditor->run.directory, name, &path));
   if (!noli_file_exists(path)) {
     if (required) {
       NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, -1, "%s: missing", name));
@@ -32,7 +32,7 @@ static NoliStatus verify_checkpoint(NoliAuditor* auditor, const char* name, bool
   }
 
   // a checkpoint that can be loaded has passed its checksum and hash
-  status = noli_checkpoint_load(auditor->context, auditor->sim, path);
+  status = noli_checkpoint_load(auditor->context, auditor->run.sim, path);
   if (status != NOLI_OK) {
     status = noli_auditor_excuse(auditor, status, name, -1);
     goto done;
@@ -75,7 +75,7 @@ static NoliStatus verify_summary(NoliAuditor* auditor) {
   json_t* root = NULL;
 
   // read it
-  NOLI_TRY(noli_file_join(auditor->context, auditor->directory, name, &path));
+  NOLI_TRY(noli_file_join(auditor->context, auditor->run.directory, name, &path));
   if (!noli_file_exists(path)) {
     NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, -1, "%s: missing", name));
     goto done;
@@ -108,30 +108,14 @@ done:
 
 // ---- the run ----
 
-static NoliStatus load_scene(NoliAuditor* auditor) {
-  NoliStatus status = NOLI_OK;
-  char* path = NULL;
-  NoliContext* context = auditor->context;
-  NOLI_TRY(noli_file_join(context, auditor->directory, "scene.json", &path));
-  NOLI_CHECK(context, noli_file_exists(path), NOLI_ERROR_FORMAT,
-             "%s: not a result of Noli: it has no scene.json", auditor->directory);
-  NOLI_TRY(noli_scene_load(context, path, NULL, 0, &auditor->scene));
-  const NoliSimDef* def = noli_scene_sim_def(auditor->scene);
-  NOLI_TRY(noli_sim_create(context, def, &auditor->sim));
-  NOLI_TRY(noli_frame_layout_create(context, auditor->sim, def, &auditor->layout));
-  auditor->frames.format = noli_frame_format_find(noli_scene_output(auditor->scene).frame_format);
-done:
-  noli_free(context, path);
-  return status;
-}
-
 NoliStatus noli_run_audit_sized(NoliContext* context, const char* directory, NoliRunAudit* audit,
                                 size_t size) {
   NOLI_REQUIRE(context, context != NULL && directory != NULL && audit != NULL);
   NoliStatus status = NOLI_OK;
   NoliRunAudit own = {0};
-  NoliAuditor auditor = {.context = context, .directory = directory, .audit = &own};
-  NOLI_TRY(load_scene(&auditor));
+  NoliAuditor auditor = {
+      .context = context, .audit = &own, .run = {.context = context, .directory = directory}};
+  NOLI_TRY(noli_run_reader_open(&auditor.run));
   NOLI_TRY(noli_auditor_check_masses(&auditor));
   NOLI_TRY(noli_auditor_read_histories(&auditor));
   NOLI_TRY(noli_auditor_check_free_steps(&auditor));
@@ -143,10 +127,7 @@ done:
   noli_free(context, auditor.row);
   noli_free(context, auditor.substeps);
   noli_array_free(context, &auditor.forces);
-  noli_frame_list_free(context, &auditor.frames);
-  noli_frame_layout_free(context, &auditor.layout);
-  noli_sim_destroy(&auditor.sim);
-  noli_scene_destroy(&auditor.scene);
+  noli_run_reader_close(&auditor.run);
   if (status != NOLI_OK) {
     noli_run_audit_free(context, &own);
   }

@@ -44,9 +44,9 @@ done:
 
 // Whether a run writes files of this name, in any format.
 static bool is_name_of_run(const char* name) {
-  static const char* const others[] = {"scene.json",        "summary.json",
-                                       "defects.vtu",       "checkpoint.h5",
-                                       "checkpoint_new.h5", "checkpoint_previous.h5"};
+  static const char* const others[] = {
+      "scene.json",  "summary.json",  "defects.vtu",       "view.html",
+      "report.html", "checkpoint.h5", "checkpoint_new.h5", "checkpoint_previous.h5"};
   const NoliFrameFormat* format;
   bool ours = false;
   for (int32_t i = 0; (format = noli_frame_format_at(i)) != NULL; i++) {

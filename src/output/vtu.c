@@ -21,38 +21,6 @@ static const struct {
     [NOLI_FRAME_UINT8] = {"UInt8", 1},
 };
 
-// Encodes `size` bytes; returns the number of characters written.
-static size_t encode_base64(const unsigned char* data, size_t size, char* text) {
-  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  size_t n = 0;
-  for (size_t i = 0; i < size; i += 3) {
-    unsigned b1 = i + 1 < size ? data[i + 1] : 0;
-    unsigned b2 = i + 2 < size ? data[i + 2] : 0;
-    unsigned bits = (unsigned)data[i] << 16 | b1 << 8 | b2;
-    text[n++] = digits[bits >> 18];
-    text[n++] = digits[bits >> 12 & 63];
-    text[n++] = i + 1 < size ? digits[bits >> 6 & 63] : '=';
-    text[n++] = i + 2 < size ? digits[bits & 63] : '=';
-  }
-  return n;
-}
-
-static NoliStatus write_base64(NoliFile* file, const void* data, size_t size) {
-  enum { PIECE = 3 * 4096 };
-  char text[PIECE / 3 * 4];
-  const unsigned char* next = data;
-  while (size > 0) {
-    size_t piece = size < PIECE ? size : PIECE;
-    NoliStatus status = noli_file_write(file, text, encode_base64(next, piece, text));
-    if (status != NOLI_OK) {
-      return status;
-    }
-    next += piece;
-    size -= piece;
-  }
-  return NOLI_OK;
-}
-
 // An array after compression.
 typedef struct NoliVtuPacked {
   const void* data; // it was made of; a cache finds it by that
@@ -151,9 +119,9 @@ done:
 // Header and bytes are encoded each for itself.
 static NoliStatus write_packed(NoliFile* file, const NoliVtuPacked* packed) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(
-      write_base64(file, packed->header, (size_t)(packed->n_blocks + 3) * sizeof *packed->header));
-  NOLI_TRY(write_base64(file, packed->bytes, packed->n_bytes));
+  NOLI_TRY(noli_file_write_base64(file, packed->header,
+                                  (size_t)(packed->n_blocks + 3) * sizeof *packed->header));
+  NOLI_TRY(noli_file_write_base64(file, packed->bytes, packed->n_bytes));
 done:
   return status;
 }

@@ -226,6 +226,9 @@ static NoliStatus add_copy(const NoliSceneSource* source, NoliScene* scene,
   body.name = entity.name;
   body.mesh = mesh;
   mesh = NULL;
+  if (scene->shapes.data[entity.shape].start != NULL) {
+    body.x0 = scene->shapes.data[entity.shape].start + 3 * (int64_t)entity.copy * body.mesh->n_vert;
+  }
   body.obstacle = entity.kind == NOLI_SCENE_OBSTACLE;
   if (body.obstacle) {
     body.self_contact = false;
@@ -259,6 +262,7 @@ static NoliStatus add_bodies(const NoliSceneSource* source, NoliScene* scene,
     NOLI_PUSH(scene->context, &scene->shapes, ((NoliSceneShape){0}));
     NoliSceneShape* shape = &scene->shapes.data[entity.shape];
     NOLI_TRY(noli_scene_read_shape(source, &entry, obstacles, shape));
+    NOLI_TRY(shape->start != NULL ? noli_scene_own(scene, shape->start) : NOLI_OK);
     int32_t n_copies = shape->placement.n_copies;
     NOLI_SCENE_CHECK(source, &entry, (int64_t)n_copies * shape->mesh->n_vert <= INT32_MAX,
                      "the copies have too many vertices");

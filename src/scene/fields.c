@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 // The value of a property at the centre of an element, which the variables hold.
 static NoliStatus evaluate(const NoliSceneSource* source, const NoliSceneNode* node,
@@ -63,6 +64,84 @@ done:
   return status;
 }
 
+// ---- fibres -------------------------------------------------------------------------------------
+
+// The numbers of a fibre in the order of NoliMaterialFields.fibre.
+typedef struct Fibre {
+  NoliSceneNode direction, k1, k2;
+  NoliSceneVariables variables;
+  NoliSceneExpression value[NOLI_FIBRE_VALUES];
+} Fibre;
+
+static NoliStatus compile_fibre(const NoliSceneSource* source, const NoliSceneNode* node,
+                                Fibre* fibre) {
+  NoliStatus status = NOLI_OK;
+  fibre->direction = noli_scene_member(node, "direction");
+  fibre->k1 = noli_scene_member(node, "k1");
+  fibre->k2 = noli_scene_member(node, "k2");
+  NoliSceneVariables* variables = &fibre->variables;
+  NOLI_TRY(noli_scene_compile_vector(source, &fibre->direction, false, variables, fibre->value));
+  NOLI_TRY(noli_scene_compile(source, &fibre->k1, false, variables, &fibre->value[3]));
+  NOLI_TRY(noli_scene_compile(source, &fibre->k2, false, variables, &fibre->value[4]));
+  for (size_t i = 0; i < NOLI_FIBRE_VALUES; i++) {
+    NoliSceneNode item =
+        i < 3 ? noli_scene_item(&fibre->direction, i) : (i == 3 ? fibre->k1 : fibre->k2);
+    NOLI_TRY(noli_scene_refuse_time(source, &item, &fibre->value[i]));
+  }
+done:
+  return status;
+}
+
+// At the centre of element t, which the variables hold.
+static NoliStatus evaluate_fibre(const NoliSceneSource* source, const Fibre* fibre, int32_t t,
+                                 double* values) {
+  NoliStatus status = NOLI_OK;
+  const double* at = fibre->variables.position;
+  for (int i = 0; i < NOLI_FIBRE_VALUES; i++) {
+    values[i] = noli_scene_evaluate(&fibre->value[i], 0.0);
+  }
+  NOLI_SCENE_CHECK(source, &fibre->k1, values[3] >= 0.0 && values[3] <= NOLI_MATERIAL_MAX,
+                   "must be in [0, %g], got %.10g at (%g, %g, %g), the centre of element %d",
+                   NOLI_MATERIAL_MAX, values[3], at[0], at[1], at[2], (int)t);
+  NOLI_SCENE_CHECK(source, &fibre->k2, values[4] >= 0.0 && values[4] <= NOLI_FIBRE_GROWTH_MAX,
+                   "must be in [0, %g], got %.10g at (%g, %g, %g), the centre of element %d",
+                   NOLI_FIBRE_GROWTH_MAX, values[4], at[0], at[1], at[2], (int)t);
+  NOLI_SCENE_CHECK(source, &fibre->direction, values[3] == 0.0 || noli_fibre_has_direction(values),
+                   "must be finite and not 0, got (%g, %g, %g) at (%g, %g, %g), the centre of "
+                   "element %d",
+                   values[0], values[1], values[2], at[0], at[1], at[2], (int)t);
+done:
+  return status;
+}
+
+static NoliStatus read_fibre(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* node, const NoliBodyDef* body,
+                             const int32_t* element, int32_t n_element, const double** values) {
+  NoliStatus status = NOLI_OK;
+  Fibre fibre = {0};
+  double* found = NULL;
+  NoliBodyKind kind = noli_body_kind(body);
+  NOLI_SCENE_CHECK(source, node, kind == NOLI_BODY_SOLID || kind == NOLI_BODY_PLANE_STRAIN,
+                   "is for solids and bodies in plane strain, not for shells, rods and points");
+  NOLI_TRY(compile_fibre(source, node, &fibre));
+  NoliBodyCells cells = noli_body_cells(kind, body->mesh);
+  NOLI_NEW(scene->context, found, NOLI_FIBRE_VALUES * (int64_t)n_element);
+  NOLI_TRY(noli_scene_own(scene, found));
+  for (int32_t i = 0; i < n_element; i++) {
+    int32_t t = element != NULL ? element[i] : i;
+    noli_body_cell_centre(&cells, body->mesh, t, fibre.variables.position);
+    NOLI_TRY(evaluate_fibre(source, &fibre, t, found + NOLI_FIBRE_VALUES * (int64_t)i));
+  }
+  *values = found;
+done:
+  for (int i = 0; i < NOLI_FIBRE_VALUES; i++) {
+    noli_scene_release_expression(&fibre.value[i]);
+  }
+  return status;
+}
+
+// ---- all fields ---------------------------------------------------------------------------------
+
 NoliStatus noli_scene_read_fields(const NoliSceneSource* source, NoliScene* scene,
                                   const NoliSceneNode* entry, const NoliBodyDef* body,
                                   const int32_t* element, int32_t n_element,
@@ -78,6 +157,26 @@ NoliStatus noli_scene_read_fields(const NoliSceneSource* source, NoliScene* scen
                           noli_property_values(property, fields)));
     }
   }
+  NoliSceneNode fibre = noli_scene_member(&node, "fibre");
+  if (fibre.value != NULL) {
+    NOLI_TRY(read_fibre(source, scene, &fibre, body, element, n_element, &fields->fibre));
+  }
+done:
+  return status;
+}
+
+// The values of a body, `width` for each element, at the elements of a part.
+static NoliStatus inherit(NoliScene* scene, const double* from, int32_t width,
+                          const NoliPartDef* part, const double** to) {
+  NoliStatus status = NOLI_OK;
+  double* values = NULL;
+  NOLI_NEW(scene->context, values, width * (int64_t)part->n_element);
+  NOLI_TRY(noli_scene_own(scene, values));
+  for (int64_t i = 0; i < part->n_element; i++) {
+    memcpy(values + width * i, from + width * (int64_t)part->element[i],
+           (size_t)width * sizeof *values);
+  }
+  *to = values;
 done:
   return status;
 }
@@ -93,16 +192,12 @@ NoliStatus noli_scene_inherit_fields(NoliScene* scene, const NoliSceneNode* entr
   for (int32_t k = 0; k < NOLI_PROPERTY_COUNT; k++) {
     const NoliProperty* property = noli_property_at(k);
     const double* from = *noli_property_values(property, &of_body);
-    double* values = NULL;
-    if (from == NULL || noli_scene_member(&node, property->key).value != NULL) {
-      continue;
+    if (from != NULL && noli_scene_member(&node, property->key).value == NULL) {
+      NOLI_TRY(inherit(scene, from, 1, part, noli_property_values(property, &part->fields)));
     }
-    NOLI_NEW(scene->context, values, part->n_element);
-    NOLI_TRY(noli_scene_own(scene, values));
-    for (int32_t i = 0; i < part->n_element; i++) {
-      values[i] = from[part->element[i]];
-    }
-    *noli_property_values(property, &part->fields) = values;
+  }
+  if (of_body.fibre != NULL && part->fields.fibre == NULL) {
+    NOLI_TRY(inherit(scene, of_body.fibre, NOLI_FIBRE_VALUES, part, &part->fields.fibre));
   }
 done:
   return status;

@@ -434,6 +434,7 @@ OBJECT(
     GROUPED("arrays", arrays, NULL, "Any mesh, given by its vertices and cells."));
 
 static const NoliSceneType mesh_file = {.kind = NOLI_SCENE_TEXT, .what = "the name of a mesh file"};
+static const NoliSceneType start_positions = EITHER(&mesh_file, &places);
 static const NoliSceneType body_mesh = EITHER(&mesh_file, &shape);
 static const NoliSceneType obstacle_mesh = EITHER(&mesh_file, &shape);
 
@@ -460,6 +461,19 @@ OBJECT(copies, "copies", NOLI_SCENE_ANY,
         "thickness, triangles in a plane z = const. See docs/plane_strain.md.",                    \
         INTO(NoliBodyDef, plane_strain))
 
+OBJECT(fibre, "fibre", NOLI_SCENE_ANY,
+       REQUIRED("direction", expressions, NULL,
+                "At rest, in the axes of the scene, of any length; expressions in X, Y, Z are "
+                "evaluated at the centre of each element."),
+       REQUIRED("k1", expression, "Pa",
+                "A quarter of the modulus of the fibres at small tension; 0: none."),
+       FIELD("k2", expression, "0", NULL,
+             "Growth of their stiffness with the stretch: the energy is "
+             "`k1 / (2 k2) (exp(k2 (I4 - 1)^2) - 1)`."));
+#define FIBRE                                                                                      \
+  FIELD("fibre", fibre, NULL, NULL,                                                                \
+        "Fibres of one direction in a solid, which bear tension only. See docs/materials.md.")
+
 OBJECT(material, "material", NOLI_SCENE_ANY,
        FIELD("law", law, "\"neo_hookean\"", NULL, "Hyperelastic law.",
              INTO(NoliBodyDef, material.law)),
@@ -479,6 +493,7 @@ OBJECT(material, "material", NOLI_SCENE_ANY,
        FIELD("bulk", material_number, NULL, "Pa",
              "Laws `ogden` and `mooney_rivlin` with their parameters: the bulk modulus at rest; "
              "replaces `poisson`."),
+       FIBRE,
        FIELD("density", material_field, "1000", "kg/m^3", "Density at rest.",
              INTO(NoliBodyDef, material.density)),
        FIELD("damping", not_negative, "0", "s",
@@ -617,7 +632,7 @@ OBJECT(part_material, "part_material", NOLI_SCENE_ANY,
              "Law `ogden`: up to three pairs of shear modulus, Pa, and exponent."),
        FIELD("c10", number, NULL, "Pa", "Law `mooney_rivlin`."),
        FIELD("c01", number, NULL, "Pa", "Law `mooney_rivlin`."),
-       FIELD("bulk", material_number, NULL, "Pa", "Bulk modulus at rest of these laws."));
+       FIELD("bulk", material_number, NULL, "Pa", "Bulk modulus at rest of these laws."), FIBRE);
 OBJECT(part, "part", NOLI_SCENE_ANY,
        REQUIRED("select", element_selection, NULL,
                 "Which elements, by their place at the start; a list is a union."),
@@ -634,7 +649,13 @@ OBJECT(
              "shells, segments for rods, points. A shell of tetrahedra is their boundary; rods and "
              "points "
              "of a mesh without segments or points are its edges and vertices."),
-    PLANE_STRAIN, PLACEMENT, FIELD("material", material, "{}", NULL, "Material.", ITS_MEMBERS),
+    PLANE_STRAIN, PLACEMENT,
+    FIELD("start", start_positions, NULL, "m",
+          "Positions at the start, if they are not those of the placed mesh, which stays the rest "
+          "shape and decides what selections contain: a mesh file or a list, with one vertex for "
+          "each vertex in the simulation, of all copies one after another, in world coordinates. "
+          "`noli check --repair` writes such files: docs/repair.md."),
+    FIELD("material", material, "{}", NULL, "Material.", ITS_MEMBERS),
     FIELD("parts", parts, NULL, NULL,
           "Elements of other materials; where several parts have an element, the last one counts."),
     FIELD("shell", shell, NULL, NULL,

@@ -121,6 +121,7 @@ static bool make_motion_absolute(const char* directory, json_t* motion) {
 static bool make_entry_absolute(const char* directory, json_t* entry) {
   json_t* motion = json_object_get(entry, "motion");
   bool made = make_member_absolute(directory, entry, "mesh") &&
+              make_member_absolute(directory, entry, "start") &&
               make_member_absolute(directory, json_object_get(entry, "proxy"), "mesh") &&
               make_motion_absolute(directory, motion);
   for (size_t i = 0; i < json_array_size(motion); i++) {

@@ -431,6 +431,47 @@ done:
   return status;
 }
 
+// A list of positions as points of a mesh.
+static NoliStatus list_points(const NoliSceneSource* source, const NoliSceneNode* node,
+                              NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  size_t n = noli_scene_size(node);
+  NOLI_SCENE_CHECK(source, node, n <= INT32_MAX / 3, "has %zu positions, too many", n);
+  NOLI_TRY(noli_mesh_create(source->context, (int32_t)n, 0, 0, 0, 0, false, mesh));
+  for (size_t i = 0; i < n; i++) {
+    NoliSceneNode item = noli_scene_item(node, i);
+    noli_scene_vector(&item, (*mesh)->x + 3 * i);
+  }
+done:
+  return status;
+}
+
+// Where the vertices of all copies are at the start; needs the placement.
+static NoliStatus read_start(const NoliSceneSource* source, const NoliSceneNode* entry,
+                             NoliSceneShape* shape) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode node = noli_scene_member(entry, "start");
+  NoliMesh* mesh = NULL;
+  int64_t n = (int64_t)shape->placement.n_copies * shape->mesh->n_vert;
+  if (node.value == NULL) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(json_is_array(node.value) ? list_points(source, &node, &mesh)
+                                     : load(source, &node, &mesh));
+  NOLI_SCENE_CHECK(source, &node, mesh->n_vert == n,
+                   "has %d positions; the %s %lld vertices in the simulation", (int)mesh->n_vert,
+                   shape->placement.n_copies > 1 ? "copies have" : "body has", (long long)n);
+  for (int64_t i = 0; i < 3 * n; i++) {
+    NOLI_SCENE_CHECK(source, &node, isfinite(mesh->x[i]), "position %lld is not finite",
+                     (long long)(i / 3));
+  }
+  shape->start = mesh->x;
+  mesh->x = NULL;
+done:
+  noli_mesh_destroy(source->context, &mesh);
+  return status;
+}
+
 // Raises or lowers the order of the shape of the tetrahedra where the scene asks for it.
 static NoliStatus set_geometry_order(const NoliSceneSource* source, const NoliSceneNode* entry,
                                      NoliMesh* mesh) {
@@ -489,6 +530,7 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
   NOLI_TRY(set_geometry_order(source, entry, shape->mesh));
   NOLI_TRY(read_proxy(source, entry, &shape->proxy));
   NOLI_TRY(read_placement(source, entry, shape->mesh, &shape->placement));
+  NOLI_TRY(read_start(source, entry, shape));
 done:
   return status;
 }

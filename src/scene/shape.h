@@ -23,6 +23,8 @@ typedef struct NoliSceneShape {
   NoliMesh* mesh;     // what takes part, without unused vertices
   int32_t* new_index; // (source n_vert) vertex of `mesh`; NOLI_NULL_INDEX: not used
   NoliMesh* proxy;    // triangles that bodies collide with, placed as they are; NULL: none
+  double* start;      // (n_copies x n_vert of `mesh` x 3) positions at the start, which the
+                      // caller takes; NULL: at rest
   NoliBodyKind kind;  // which cells are elements
   NoliScenePlacement placement;
 } NoliSceneShape;

@@ -98,6 +98,11 @@ done:
   return status;
 }
 
+bool noli_audit_excludes(const NoliModel* model, int32_t body) {
+  const NoliBlock* block = noli_problem_block(&model->problem, body);
+  return block != NULL && (block->type->solid || model->problem.contact == &noli_contact_gcp);
+}
+
 NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x, NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   NoliNested* nested = NULL;
@@ -109,13 +114,10 @@ NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x, NoliDe
     NOLI_TRY(mark_crossing(model, defects, &crossing));
   }
   for (int64_t i = 0; i < n; i++) {
-    // an obstacle or a shell is a surface and may enclose other bodies on purpose, unless the
-    // contact of shells is one-sided; of bodies that cross, one vertex does not locate the others
+    // of bodies that cross, one vertex does not locate the others
     int32_t body = model->problem.surface->body[nested[i].vertex], container = nested[i].container;
-    const NoliBlock* block = noli_problem_block(&model->problem, container);
-    bool outward = model->problem.contact == &noli_contact_gcp;
-    bool solid = block != NULL && (block->type->solid || outward);
-    if (!solid || noli_pair_table_get(&crossing, body, container) != 0) {
+    if (!noli_audit_excludes(model, container) ||
+        noli_pair_table_get(&crossing, body, container) != 0) {
       continue;
     }
     NoliDefect defect = lone_defect(model, &nested[i].vertex, 1);

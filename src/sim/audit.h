@@ -31,6 +31,14 @@ NOLI_WARN_UNUSED NoliStatus noli_audit_add_overlaps(const NoliModel* model, cons
 NOLI_WARN_UNUSED NoliStatus noli_audit_model(const NoliModel* model, const double* x,
                                              NoliDefects* defects);
 
+// All defects of a start: those above, and surfaces that touch up to rounding.
+NOLI_WARN_UNUSED NoliStatus noli_sim_find_defects(const NoliModel* model, const double* x,
+                                                  NoliDefects* defects);
+
+// Whether a body fills a region that excludes others: not obstacles and shells, which are surfaces
+// and may enclose other bodies on purpose, unless contact is one-sided.
+bool noli_audit_excludes(const NoliModel* model, int32_t body);
+
 // Describes one defect: bodies, vertices by the numbers of their bodies, position.
 enum { NOLI_DEFECT_TEXT = 512 };
 void noli_defect_describe(const NoliModel* model, const NoliDefect* defect,

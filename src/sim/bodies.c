@@ -79,17 +79,25 @@ static NoliBlockBody describe(const NoliModel* model, const NoliSimDef* def, int
                          .point = body->point};
 }
 
-// Allocates law parameters in the block of a body, if one of its materials has any.
+// Allocates law parameters and fibres in the block of a body, if one of its materials has any.
 static NoliStatus allocate_parameters(NoliProblem* problem, int32_t b, const NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
-  bool needed = !body->obstacle && noli_material_has_parameters(&body->material);
-  for (int32_t k = 0; k < body->n_parts; k++) {
-    needed = needed || noli_material_has_parameters(&body->parts[k].material);
+  if (body->obstacle) {
+    return NOLI_OK;
   }
-  NoliBlock* block = needed ? &problem->block[problem->range[b].block] : NULL;
-  if (block != NULL && block->parameter == NULL) {
+  bool parameters = noli_material_has_parameters(&body->material);
+  bool fibres = body->fields.fibre != NULL;
+  for (int32_t k = 0; k < body->n_parts; k++) {
+    parameters = parameters || noli_material_has_parameters(&body->parts[k].material);
+    fibres = fibres || body->parts[k].fields.fibre != NULL;
+  }
+  NoliBlock* block = &problem->block[problem->range[b].block];
+  if (parameters && block->parameter == NULL) {
     NOLI_NEW_ZERO(block->context, block->parameter,
                   NOLI_LAW_PARAMETERS * (int64_t)block->n_element);
+  }
+  if (fibres && block->fibre == NULL) {
+    NOLI_NEW_ZERO(block->context, block->fibre, NOLI_FIBRE_VALUES * (int64_t)block->n_element);
   }
 done:
   return status;
@@ -151,6 +159,17 @@ static void set_corners(NoliModel* model, const NoliBodyDef* body, int32_t b) {
   }
 }
 
+// Of element t of a block; `given` NULL: none.
+static void set_fibre(NoliBlock* block, int32_t t, const double* given) {
+  double* fibre = block->fibre + NOLI_FIBRE_VALUES * (int64_t)t;
+  memset(fibre, 0, NOLI_FIBRE_VALUES * sizeof *fibre);
+  if (given != NULL && given[3] > 0.0) {
+    noli_store3(fibre, noli_normalize3(noli_load3(given)));
+    fibre[3] = given[3];
+    fibre[4] = given[4];
+  }
+}
+
 // `element`: those of a part, counted from `begin`; NULL: all n of them.
 static void set_material(NoliBlock* block, int32_t begin, int32_t n, const int32_t* element,
                          const NoliMaterialDef* material, const NoliMaterialFields* fields) {
@@ -165,6 +184,10 @@ static void set_material(NoliBlock* block, int32_t begin, int32_t n, const int32
     if (lame.parameter != NULL) {
       memcpy(block->parameter + NOLI_LAW_PARAMETERS * (int64_t)t, lame.parameter,
              sizeof material->parameter);
+    }
+    if (block->fibre != NULL) {
+      set_fibre(block, t,
+                fields->fibre != NULL ? fields->fibre + NOLI_FIBRE_VALUES * (int64_t)i : NULL);
     }
     block->density[t] = own.density;
     block->damping_time[t] = own.damping;

@@ -128,7 +128,7 @@ done:
   return status;
 }
 
-static NoliStatus find_defects(const NoliModel* model, const double* x, NoliDefects* defects) {
+NoliStatus noli_sim_find_defects(const NoliModel* model, const double* x, NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_audit_add_inverted(model, x, defects));
   if (!model->problem.contact->keeps_apart) {
@@ -144,7 +144,7 @@ done:
 
 NoliStatus noli_sim_require_valid(const NoliModel* model, const double* x) {
   NoliDefects defects = {0};
-  NoliStatus status = find_defects(model, x, &defects);
+  NoliStatus status = noli_sim_find_defects(model, x, &defects);
   if (status == NOLI_OK && defects.count > 0) {
     char text[NOLI_DEFECT_TEXT];
     bool inverted = defects.data[0].kind == NOLI_DEFECT_INVERTED;
@@ -167,7 +167,7 @@ NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* given, NoliDef
   *n_defects = 0;
   NOLI_TRY(noli_definition_take(context, given, &def));
   NOLI_TRY(noli_model_create(context, def, &model));
-  NOLI_TRY(find_defects(model, model->x0, &defects));
+  NOLI_TRY(noli_sim_find_defects(model, model->x0, &defects));
   if (!model->problem.contact->keeps_apart) {
     NOLI_TRY(add_penetrations(model, model->x0, &defects));
   }

@@ -33,11 +33,15 @@ static void add_rest(const double* X, int64_t first, int64_t end, NoliFingerprin
 }
 
 static bool same_material(const NoliBlock* block, int32_t a, int32_t b) {
+  const double* fibre = block->fibre;
   return block->law[a] == block->law[b] && block->lame_mu[a] == block->lame_mu[b] &&
          block->lame_lambda[a] == block->lame_lambda[b] &&
          (block->parameter == NULL || memcmp(block->parameter + NOLI_LAW_PARAMETERS * (int64_t)a,
                                              block->parameter + NOLI_LAW_PARAMETERS * (int64_t)b,
                                              NOLI_LAW_PARAMETERS * sizeof(double)) == 0) &&
+         (fibre == NULL ||
+          memcmp(fibre + NOLI_FIBRE_VALUES * (int64_t)a, fibre + NOLI_FIBRE_VALUES * (int64_t)b,
+                 NOLI_FIBRE_VALUES * sizeof(double)) == 0) &&
          block->damping_time[a] == block->damping_time[b];
 }
 
@@ -56,7 +60,8 @@ static uint64_t add_parts(uint64_t digest, const NoliProblem* problem, int32_t b
 }
 
 static bool any_field(const NoliMaterialFields* fields) {
-  return fields->young != NULL || fields->poisson != NULL || fields->density != NULL;
+  return fields->young != NULL || fields->poisson != NULL || fields->density != NULL ||
+         fields->fibre != NULL;
 }
 
 static bool has_fields(const NoliBodyDef* body) {

@@ -67,6 +67,7 @@ static NoliStatus own_fields(NoliContext* context, NoliOwnedDefinition* owner, i
   OWN(fields->young, n_element);
   OWN(fields->poisson, n_element);
   OWN(fields->density, n_element);
+  OWN(fields->fibre, NOLI_FIBRE_VALUES * (int64_t)n_element);
 done:
   return status;
 }

@@ -1,6 +1,7 @@
 #include "sim/properties.h"
 
 #include "material/material.h"
+#include "math/vec3.h"
 #include "noli/version.h"
 #include "sim/body_kind.h"
 
@@ -59,13 +60,60 @@ static NoliStatus fail_value(NoliContext* context, const char* name, const NoliB
                    (int)element, at[0], at[1], at[2], property->noun, range, value);
 }
 
+bool noli_fibre_has_direction(const double* fibre) {
+  double length = noli_norm3(noli_load3(fibre));
+  return isfinite(length) && length >= NOLI_FIBRE_LEAST;
+}
+
+// The fibres of element t of a body.
+static NoliStatus check_fibre(NoliContext* context, const char* name, const NoliBodyDef* body,
+                              int32_t t, const double* fibre) {
+  NoliStatus status = NOLI_OK;
+  double at[3];
+  if (fibre[3] != 0.0) {
+    NoliBodyCells cells = noli_body_cells(noli_body_kind(body), body->mesh);
+    noli_body_cell_centre(&cells, body->mesh, t, at);
+    NOLI_CHECK(context, fibre[3] >= 0.0 && fibre[3] <= NOLI_MATERIAL_MAX, NOLI_ERROR_ARGUMENT,
+               "body \"%s\", element %d at (%g, %g, %g): k1 of fibres must be in [0, %g], got %g",
+               name, (int)t, at[0], at[1], at[2], NOLI_MATERIAL_MAX, fibre[3]);
+    NOLI_CHECK(
+        context, noli_fibre_has_direction(fibre), NOLI_ERROR_ARGUMENT,
+        "body \"%s\", element %d at (%g, %g, %g): the direction of fibres must be finite and "
+        "not 0, got (%g, %g, %g)",
+        name, (int)t, at[0], at[1], at[2], fibre[0], fibre[1], fibre[2]);
+    NOLI_CHECK(context, fibre[4] >= 0.0 && fibre[4] <= NOLI_FIBRE_GROWTH_MAX, NOLI_ERROR_ARGUMENT,
+               "body \"%s\", element %d at (%g, %g, %g): k2 of fibres must be in [0, %g], got %g",
+               name, (int)t, at[0], at[1], at[2], NOLI_FIBRE_GROWTH_MAX, fibre[4]);
+  }
+done:
+  return status;
+}
+
+static NoliStatus check_fibres(NoliContext* context, const char* name, const NoliBodyDef* body,
+                               const int32_t* element, int32_t n_element, const double* fibre) {
+  NoliStatus status = NOLI_OK;
+  NoliBodyKind kind = noli_body_kind(body);
+  NOLI_CHECK(context, fibre == NULL || kind == NOLI_BODY_SOLID || kind == NOLI_BODY_PLANE_STRAIN,
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\": solids and bodies in plane strain have fibres; shells, rods and points "
+             "have none",
+             name);
+  for (int32_t i = 0; fibre != NULL && i < n_element; i++) {
+    NOLI_TRY(check_fibre(context, name, body, element != NULL ? element[i] : i,
+                         fibre + NOLI_FIBRE_VALUES * (int64_t)i));
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_fields_check(NoliContext* context, const char* name, const NoliBodyDef* body,
                              const int32_t* element, int32_t n_element,
                              const NoliMaterialDef* material, const NoliMaterialFields* fields) {
   NoliStatus status = NOLI_OK;
   NoliMaterialFields given = *fields;
-  bool any = given.young != NULL || given.poisson != NULL || given.density != NULL;
-  NOLI_CHECK(context, given.reserved[0] == NULL && given.reserved[1] == NULL, NOLI_ERROR_ARGUMENT,
+  bool any =
+      given.young != NULL || given.poisson != NULL || given.density != NULL || given.fibre != NULL;
+  NOLI_CHECK(context, given.reserved[0] == NULL, NOLI_ERROR_ARGUMENT,
              "body \"%s\" sets fields that Noli %s does not have", name, NOLI_VERSION);
   NOLI_CHECK(context, !any || !body->obstacle, NOLI_ERROR_ARGUMENT,
              "obstacle \"%s\" has fields of a material, but no material", name);
@@ -78,6 +126,8 @@ NoliStatus noli_fields_check(NoliContext* context, const char* name, const NoliB
              "body \"%s\": a field of Young's modulus is not used with the parameters of the law "
              "\"%s\", which replace it",
              name, material->law);
+
+  NOLI_TRY(check_fibres(context, name, body, element, n_element, given.fibre));
 
   // the values
   for (int32_t k = 0; k < NOLI_PROPERTY_COUNT; k++) {

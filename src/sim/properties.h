@@ -32,6 +32,12 @@ const double** noli_property_values(const NoliProperty* property, NoliMaterialFi
 NoliMaterialDef noli_material_of_element(const NoliMaterialDef* material,
                                          const NoliMaterialFields* fields, int32_t index);
 
+// Shortest direction of fibres, which may have any length beyond.
+#define NOLI_FIBRE_LEAST 1e-100
+
+// Whether the first three values of fibres are a direction.
+bool noli_fibre_has_direction(const double* fibre);
+
 // Checks the values for the elements `element` (n_element) of a body; NULL: for all of them. `name`
 // is that of the body. Fails with NOLI_ERROR_ARGUMENT.
 NOLI_WARN_UNUSED NoliStatus noli_fields_check(NoliContext* context, const char* name,

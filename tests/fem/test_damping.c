@@ -9,6 +9,10 @@ static const int32_t tet[4 * N_TET] = {0, 1, 2, 3, 1, 2, 3, 4, 0, 1, 2, 4};
 static const double damping_time[N_TET] = {0.3, 0.0, 0.7};
 static const double mu[N_TET] = {1.3, 0.4, 2.0}, lambda[N_TET] = {2.1, 0.7, 1.1};
 
+// In the last two elements.
+static const double fibre[NOLI_FIBRE_VALUES * N_TET] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.6, 0.8, 0.0,
+                                                        1.5, 0.7, 0.0, 0.6, 0.8, 2.0, 0.0};
+
 typedef struct Three {
   NoliContext* context;
   NoliTets tets;
@@ -24,7 +28,7 @@ static void three_begin(Three* three) {
   *three = (Three){.context = test_context(2),
                    .law = {&noli_neo_hookean, &noli_neo_hookean, &noli_fixed_corotated}};
   ASSERT_OK(noli_tets_create(three->context, N_TET, tet, rest, &three->tets));
-  three->elasticity = (NoliElasticity){&three->tets, three->law, mu, lambda, 1.0, NULL};
+  three->elasticity = (NoliElasticity){&three->tets, three->law, mu, lambda, 1.0, NULL, fibre};
   ASSERT_OK(
       noli_damped_tets_create(three->context, &three->elasticity, damping_time, &three->damped));
   assert_int_equal(noli_damping_count(three->damped), 2);

@@ -15,7 +15,7 @@ typedef struct Ball {
   NoliSpace space;
   NoliElements elements;
   const NoliMaterial** law;
-  double *mu, *lambda;
+  double *mu, *lambda, *fibre;
   NoliElementElasticity data;
   int32_t n; // unknowns
   double* x;
@@ -40,14 +40,30 @@ static void ball_begin(Ball* ball, int32_t order, int32_t geometry_order, const 
                                        .lame_mu = ball->mu,
                                        .lame_lambda = ball->lambda,
                                        .scale = scale};
+  ball->fibre = NULL;
   ball->n = 3 * ball->space.n_node;
   ball->x = malloc((size_t)ball->n * sizeof *ball->x);
+}
+
+// Fibres at random in two of three elements.
+static void ball_add_fibres(Ball* ball, TestRandom* random) {
+  int32_t n_tet = ball->space.n_tet;
+  ball->fibre = calloc((size_t)n_tet, NOLI_FIBRE_VALUES * sizeof *ball->fibre);
+  for (int64_t t = 0; t < n_tet; t++) {
+    double* fibre = ball->fibre + NOLI_FIBRE_VALUES * t;
+    noli_store3(fibre, noli_normalize3(noli_vec3(test_random(random, -1.0, 1.0),
+                                                 test_random(random, -1.0, 1.0), 0.3)));
+    fibre[3] = t % 3 == 0 ? 0.0 : 4.0;
+    fibre[4] = 1.5;
+  }
+  ball->data.fibre = ball->fibre;
 }
 
 static void ball_end(Ball* ball) {
   free(ball->law);
   free(ball->mu);
   free(ball->lambda);
+  free(ball->fibre);
   free(ball->x);
   noli_elements_destroy(ball->context, &ball->elements);
   noli_space_destroy(ball->context, &ball->space);
@@ -189,6 +205,9 @@ static void derivatives_of_all_laws(void** state) {
       Ball ball;
       const NoliMat3 F = {{{0.8, 0.1, 0.0}, {0.2, 1.3, -0.1}, {0.0, 0.1, 0.9}}};
       ball_begin(&ball, order, 2, noli_material_at(m));
+      if (m % 2 == 0) {
+        ball_add_fibres(&ball, &random);
+      }
       ball_deform(&ball, &F, 0.02, &random);
       check_derivatives(&ball, &random);
       ball_end(&ball);
@@ -215,11 +234,14 @@ static void order_one_is_the_linear_tetrahedron(void** state) {
 
     // the same deformation for both
     ball_begin(&ball, 1, 1, noli_material_at(m));
+    if (m % 2 == 0) {
+      ball_add_fibres(&ball, &random);
+    }
     ball_deform(&ball, &F, 0.1, &random);
     int32_t n_tet = ball.space.n_tet;
     assert_int_equal(ball.elements.n_point, 1);
     ASSERT_OK(noli_tets_create(ball.context, n_tet, ball.mesh->tet, ball.mesh->x, &tets));
-    NoliElasticity linear = {&tets, ball.law, ball.mu, ball.lambda, scale, NULL};
+    NoliElasticity linear = {&tets, ball.law, ball.mu, ball.lambda, scale, NULL, ball.fibre};
     NoliEnergyTerm terms[2] = {noli_elasticity_term(&linear),
                                noli_element_elasticity_term(&ball.data)};
     assert_memory_equal(terms[0].node, terms[1].node, 4 * sizeof(int32_t) * (size_t)n_tet);
@@ -290,7 +312,7 @@ static void plain_hessian(const Ball* ball, int64_t t, bool projected, double* f
     }
 
     // sum over the tangent
-    NoliLame lame = {ball->mu[t], ball->lambda[t], NULL};
+    NoliLame lame = {ball->mu[t], ball->lambda[t], NULL, NULL};
     material_tangent(ball->law[t], lame, &F[q], projected, A);
     for (int r = 0; r < 9; r++) {
       for (int c = 0; c < 9; c++) {
@@ -378,8 +400,8 @@ static void patch(void** state) {
         ASSERT_AT_MOST(fabs(energy), 1e-13);
         ASSERT_AT_MOST(largest(ball.n, gradient), 1e-12);
         ball_deform(&ball, &stretch, 0.0, &random);
-        double density =
-            material_energy(ball.law[0], (NoliLame){ball.mu[0], ball.lambda[0], NULL}, &stretch);
+        double density = material_energy(
+            ball.law[0], (NoliLame){ball.mu[0], ball.lambda[0], NULL, NULL}, &stretch);
         energy =
             evaluate(&ball, ball.x, NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT, gradient, NULL, NULL);
         ASSERT_NEAR(energy, scale * volume * density, 1e-13);

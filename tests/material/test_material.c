@@ -5,7 +5,7 @@
 
 #include "noli/choice.h"
 
-static NoliLame lame = {1.3, 2.1, NULL}; // tests of parameters change it
+static NoliLame lame = {1.3, 2.1, NULL, NULL}; // tests of parameters change it
 
 static NoliMat3 random_matrix(TestRandom* random, double size) {
   NoliMat3 a;
@@ -438,7 +438,7 @@ static void rubbers_have_their_energy(void** state) {
     NoliMat3 F = with_stretches(&random, close);
     check_derivatives(tested[k], &F, 1.0);
   }
-  lame = (NoliLame){1.3, 2.1, NULL};
+  lame = (NoliLame){1.3, 2.1, NULL, NULL};
 }
 
 int main(void) {

@@ -104,6 +104,7 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_run_step(NULL, NULL));
   ASSERT_REFUSED(noli_run_save(NULL, NULL, true, NULL));
   ASSERT_REFUSED(noli_run_read_frames(NULL, NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_run_export(NULL, NULL, NULL, NULL));
   ASSERT_REFUSED(noli_checkpoint_save(NULL, NULL, NULL, NULL));
   ASSERT_REFUSED(noli_checkpoint_load(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_checkpoint_info(NULL, NULL, NULL));

@@ -181,6 +181,7 @@ static void simulate_methods(Worker* worker) {
   simulate(worker, "neo_hookean", "", ", 'method': 'augmented_lagrangian'");
   simulate(worker, "stvk", "", ", 'method': 'implicit_newton'");
   simulate(worker, "fixed_corotated", "", ", 'linear': 'pcg_incomplete'");
+  simulate(worker, "fixed_corotated", "", ", 'linear': 'multigrid'");
 }
 
 static void simulate_contacts(Worker* worker) {

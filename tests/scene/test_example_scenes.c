@@ -204,6 +204,38 @@ static void rubber_is_stretched(void** state) {
   finish(&run);
 }
 
+// ---- fibres -------------------------------------------------------------------------------------
+
+// The mean angle about its axis, in degrees, of the end of a bar; the axis is at z = z0.
+static double twist_of_end(const Run* run, int32_t body, double z0) {
+  int32_t first, count;
+  noli_sim_body_range(run->sim, body, &first, &count);
+  const double *X = noli_sim_rest_positions(run->sim), *x = noli_sim_positions(run->sim);
+  double sine = 0.0, cosine = 0.0;
+  for (int64_t v = first; v < first + count; v++) {
+    const double *a = X + 3 * v, *b = x + 3 * v;
+    if (a[0] > 0.04 - 1e-6) {
+      sine += a[1] * (b[2] - z0) - (a[2] - z0) * b[1];
+      cosine += a[1] * b[1] + (a[2] - z0) * (b[2] - z0);
+    }
+  }
+  return atan2(sine, cosine) * 180.0 / 3.14159265358979323846;
+}
+
+// Fibres that wind around a bar untwist it when it is stretched; straight ones do not.
+static void helical_fibres_twist_the_bar(void** state) {
+  (void)state;
+  Run run = start("examples/fibres.json", 0, NULL);
+  for (int i = 0; i < 10; i++) {
+    step(&run);
+  }
+  double straight = twist_of_end(&run, 0, 0.0), helical = twist_of_end(&run, 1, 0.04);
+  print_message("straight %.3f, helical %.3f degrees\n", straight, helical);
+  ASSERT_NEAR(straight, 0.0, 0.1);
+  ASSERT_AT_LEAST(fabs(helical), 5.0);
+  finish(&run);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pads_lift_the_bowl_by_friction),
@@ -211,6 +243,7 @@ int main(void) {
       cmocka_unit_test(squished_balls_keep_their_volume_by_what_fills_them),
       cmocka_unit_test(tennis_balls_bounce_higher_with_less_damping),
       cmocka_unit_test(rubber_is_stretched),
+      cmocka_unit_test(helical_fibres_twist_the_bar),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

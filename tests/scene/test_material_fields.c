@@ -308,9 +308,9 @@ static void definitions_are_checked(void** state) {
   body.n_parts = 0;
 
   // members of a later library
-  body.fields.reserved[1] = value;
+  body.fields.reserved[0] = value;
   refuse(context, &body, "sets fields that Noli " NOLI_VERSION " does not have");
-  body.fields.reserved[1] = NULL;
+  body.fields.reserved[0] = NULL;
 
   // what has none
   body.fields.young = value;

@@ -1,0 +1,32 @@
+# Makes OUTPUT, the C source of the templates of pages, from the files in SOURCE: page.html and report.html with the
+# files that they name in double braces, divided at {{data}}. Everything is handled as hexadecimal text, which has no
+# special characters.
+set(source "#include \"output/page.h\"\n\n")
+foreach(name page report)
+  file(READ ${SOURCE}/${name}.html page HEX)
+  file(GLOB parts RELATIVE ${SOURCE} ${SOURCE}/*.css ${SOURCE}/*.js)
+  foreach(part ${parts})
+    string(HEX "{{${part}}}" mark)
+    file(READ ${SOURCE}/${part} text HEX)
+    string(REPLACE ${mark} "${text}" page "${page}")
+  endforeach()
+  string(HEX "{{data}}\n" mark)
+  string(FIND "${page}" ${mark} at)
+  string(LENGTH ${mark} length)
+  math(EXPR after "${at} + ${length}")
+  string(SUBSTRING "${page}" 0 ${at} head)
+  string(SUBSTRING "${page}" ${after} -1 tail)
+  foreach(part head tail)
+    # braces that are left name a file that is not there
+    string(FIND "${${part}}" "7b7b" left)
+    if(NOT left LESS 0)
+      message(FATAL_ERROR "${name}.html: a part in double braces is no file")
+    endif()
+    string(REGEX REPLACE "(................................)" "\\1\n" lines "${${part}}")
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${lines}")
+    string(APPEND source "static const unsigned char ${name}_${part}[] = {\n${bytes}};\n\n")
+  endforeach()
+  string(APPEND source "const NoliPageTemplate noli_${name}_template = {${name}_head, sizeof ${name}_head, ${name}_tail,\n"
+    "                                             sizeof ${name}_tail};\n\n")
+endforeach()
+file(WRITE ${OUTPUT} "${source}")

@@ -1,0 +1,53 @@
+#include "material/fibre.h"
+
+#include <math.h>
+
+// h and its derivatives.
+static void take_up(double e, double h[3]) {
+  const double w = NOLI_FIBRE_TOE;
+  if (e >= w) {
+    h[0] = e * e - w * w / 6.0;
+    h[1] = 2.0 * e;
+    h[2] = 2.0;
+  } else {
+    double t = e / w;
+    h[0] = w * w * t * t * t * (4.0 / 3.0 - 0.5 * t);
+    h[1] = w * t * t * (4.0 - 2.0 * t);
+    h[2] = t * (8.0 - 6.0 * t);
+  }
+}
+
+NoliFibreResponse noli_fibre_respond(const double* fibre, const NoliMat3* F) {
+  NoliFibreResponse response = {0};
+  if (fibre == NULL || fibre[3] == 0.0) {
+    return response;
+  }
+  response.rest = noli_load3(fibre);
+  response.now = noli_mul33_vec(F, response.rest);
+  // |u|^2 - 1 = (u - a) . (u + a) keeps the digits near rest
+  double e =
+      noli_dot3(noli_sub3(response.now, response.rest), noli_add3(response.now, response.rest));
+  if (e <= 0.0) {
+    return response;
+  }
+  double k1 = fibre[3], k2 = fibre[4], h[3];
+  take_up(e, h);
+  double growth = exp(k2 * h[0]);
+  response.energy = 0.5 * k1 * (k2 > 0.0 ? expm1(k2 * h[0]) / k2 : h[0]);
+  response.first = k1 * growth * h[1];
+  response.second = 2.0 * k1 * growth * (h[2] + k2 * h[1] * h[1]);
+  return response;
+}
+
+NoliMat3 noli_fibre_stress(const NoliFibreResponse* response) {
+  return noli_scale33(response->first, noli_outer33(response->now, response->rest));
+}
+
+NoliMat3 noli_fibre_tangent(const NoliFibreResponse* response) {
+  NoliMat3 tangent = noli_outer33(response->now, response->now);
+  tangent = noli_scale33(response->second, tangent);
+  for (int i = 0; i < 3; i++) {
+    tangent.m[i][i] += response->first;
+  }
+  return tangent;
+}

@@ -1,0 +1,36 @@
+// One family of fibres in a solid [Holzapfel2000], added to the energy of an isotropic law. With
+// the unit direction a at rest, I4 = |F a|^2 and e = I4 - 1,
+//   Psi = k1 / (2 k2) (exp(k2 h(e)) - 1),  for k2 = 0: k1 / 2 h(e),
+// where h is e^2 for stretched fibres but for a constant, and 0 for compressed ones, which bear
+// nothing. Between both, 0 < e < w = NOLI_FIBRE_TOE, h = 4 e^3 / (3 w) - e^4 / (2 w^2): the energy
+// is twice continuously differentiable, and the stress for e >= w that of e^2 except for the factor
+// exp(-k2 w^2 / 6).
+//
+// The energy is convex in F: with u = F a, P = 2 Psi' u a^T and
+//   dP/dF : dF = (4 Psi'' (u . v) u + 2 Psi' v) a^T,  v = dF a,
+// both coefficients are >= 0, so there is nothing to project.
+#pragma once
+
+#include "math/mat3.h"
+#include "noli/types.h"
+
+// Of e: where fibres are taken up.
+#define NOLI_FIBRE_TOE 0.01
+
+// The response of a fibre to F. All 0: there is none.
+typedef struct NoliFibreResponse {
+  double energy; // Psi
+  double first;  // 2 Psi', Pa
+  double second; // 4 Psi'', Pa
+  NoliVec3 rest; // a
+  NoliVec3 now;  // F a
+} NoliFibreResponse;
+
+// Of a unit direction, k1 and k2 (NOLI_FIBRE_VALUES); NULL or k1 = 0: none.
+NoliFibreResponse noli_fibre_respond(const double* fibre, const NoliMat3* F);
+
+// P.
+NoliMat3 noli_fibre_stress(const NoliFibreResponse* response);
+
+// The symmetric matrix 4 Psi'' u u^T + 2 Psi' I that takes v = dF a to dP a.
+NoliMat3 noli_fibre_tangent(const NoliFibreResponse* response);

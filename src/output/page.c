@@ -1,0 +1,323 @@
+// The page and the report of a run: files that a browser opens without server or network. Their
+// sources are in page/; what they find in the file is written here: a description in JSON, the
+// surface, frames in groups, histories and other files as text, each compressed.
+#include "output/page.h"
+
+#include "noli/audit.h"
+#include "noli/output.h"
+#include "noli/live.h"
+#include "noli/version.h"
+#include "output/file.h"
+#include "output/histories.h"
+#include "output/page_frames.h"
+
+#include <jansson.h>
+#include <string.h>
+
+// Files of a run that a page shows besides its histories.
+static const char* const texts[] = {"scene.json", "summary.json", "log.txt"};
+enum { N_TEXTS = sizeof texts / sizeof *texts };
+
+// Pictures of a report.
+enum { PICTURES = 6 };
+
+typedef struct PageWriter {
+  NoliContext* context;
+  NoliRunReader run;
+  NoliPageSurface surface;
+  NoliPageGroup group;
+  NoliFile file;
+  json_t* groups; // descriptions of those written
+  json_t* frames;
+  json_t* histories;
+  int32_t n_groups;
+} PageWriter;
+
+// Bytes as an element that the page finds by its name.
+static NoliStatus write_packed(PageWriter* writer, const char* id, const uint8_t* bytes,
+                               int64_t size) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_file_print(&writer->file, "<script type=\"text/plain\" id=\"%s\">", id));
+  NOLI_TRY(noli_file_write_base64(&writer->file, bytes, (size_t)size));
+  NOLI_TRY(noli_file_print(&writer->file, "</script>\n"));
+done:
+  return status;
+}
+
+static NoliStatus write_compressed(PageWriter* writer, const char* id, const void* data,
+                                   int64_t size) {
+  NoliStatus status = NOLI_OK;
+  uint8_t* packed = NULL;
+  int64_t n_packed = 0;
+  NOLI_TRY(noli_page_compress(writer->context, data, size, &packed, &n_packed));
+  NOLI_TRY(write_packed(writer, id, packed, n_packed));
+done:
+  noli_free(writer->context, packed);
+  return status;
+}
+
+// ---- frames -------------------------------------------------------------------------------------
+
+static NoliStatus add_json(PageWriter* writer, json_t* array, json_t* made) {
+  NoliStatus status = NOLI_OK;
+  // json_array_append_new fails for NULL
+  NOLI_CHECK(writer->context, json_array_append_new(array, made) == 0, NOLI_ERROR_MEMORY,
+             "out of memory");
+done:
+  return status;
+}
+
+static NoliStatus write_group(PageWriter* writer) {
+  NoliStatus status = NOLI_OK;
+  NoliPageGroup* group = &writer->group;
+  char id[24];
+  if (group->n == 0) {
+    goto done;
+  }
+  snprintf(id, sizeof id, "g%d", (int)writer->n_groups++);
+  NOLI_TRY(noli_page_group_pack(writer->context, writer->surface.n_vert, group));
+  NOLI_TRY(write_packed(writer, id, group->packed.data, group->packed.count));
+  json_t* scale = json_array();
+  for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {
+    NOLI_TRY(add_json(writer, scale, json_real(group->scale[f])));
+  }
+  const double *low = group->low, *high = group->high;
+  NOLI_TRY(add_json(writer, writer->groups,
+                    json_pack("{s:i, s:[f,f,f], s:[f,f,f], s:o}", "n", (int)group->n, "low", low[0],
+                              low[1], low[2], "high", high[0], high[1], high[2], "scale", scale)));
+  group->n = 0;
+done:
+  return status;
+}
+
+static NoliStatus add_frame(PageWriter* writer, NoliRunFrame listed) {
+  NoliStatus status = NOLI_OK;
+  NoliReadFrame frame = {0};
+  NOLI_TRY(noli_run_reader_frame(&writer->run, listed.step, &frame));
+  NOLI_TRY(noli_page_group_add(writer->context, &writer->run.layout, &writer->surface, &frame,
+                               &writer->group));
+  NOLI_TRY(add_json(writer, writer->frames,
+                    json_pack("{s:I, s:f}", "step", (json_int_t)listed.step, "time", listed.time)));
+  if (writer->group.n == NOLI_PAGE_GROUP) {
+    NOLI_TRY(write_group(writer));
+  }
+done:
+  noli_read_frame_free(writer->context, &frame);
+  return status;
+}
+
+// The frames that are nearest to equal intervals of the run, at most `most` (0: all), ascending.
+static NoliStatus write_frames(PageWriter* writer, int64_t most) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_run_reader_list(&writer->run, false));
+  int64_t n = writer->run.frames.frames.count;
+  int64_t n_shown = most == 0 || most > n ? n : most;
+  for (int64_t k = 0; k < n_shown; k++) {
+    int64_t i = n_shown > 1 ? (k * (n - 1) + (n_shown - 1) / 2) / (n_shown - 1) : 0;
+    NOLI_TRY(add_frame(writer, writer->run.frames.frames.data[i]));
+  }
+  NOLI_TRY(write_group(writer));
+done:
+  return status;
+}
+
+// ---- what stays the same ------------------------------------------------------------------------
+
+static void renumber(const NoliPageSurface* surface, const int32_t* from, int64_t n, int32_t** to) {
+  for (int64_t i = 0; i < n; i++) {
+    *(*to)++ = surface->number.data[from[i]];
+  }
+}
+
+// Triangles, segments and points with the numbers of the page; bodies and numbers of the vertices.
+static NoliStatus write_surface(PageWriter* writer) {
+  NoliStatus status = NOLI_OK;
+  const NoliFrameLayout* layout = &writer->run.layout;
+  const NoliPageSurface* surface = &writer->surface;
+  int64_t size = 3 * (int64_t)layout->n_triangles + 2 * (int64_t)layout->n_segments +
+                 layout->n_points + 2 * (int64_t)surface->n_vert;
+  int32_t* numbers = NULL;
+  NOLI_NEW(writer->context, numbers, size + 1);
+  int32_t* to = numbers;
+  renumber(surface, layout->triangles, 3 * (int64_t)layout->n_triangles, &to);
+  renumber(surface, layout->segments, 2 * (int64_t)layout->n_segments, &to);
+  renumber(surface, layout->points, layout->n_points, &to);
+  for (int32_t i = 0; i < surface->n_vert; i++) {
+    *to++ = layout->vertex_body[surface->vertex.data[i]];
+  }
+  for (int32_t i = 0; i < surface->n_vert; i++) {
+    *to++ = surface->vertex.data[i];
+  }
+  NOLI_TRY(write_compressed(writer, "mesh", numbers, size * (int64_t)sizeof *numbers));
+done:
+  noli_free(writer->context, numbers);
+  return status;
+}
+
+// A file of the run, if it has it.
+static NoliStatus write_text(PageWriter* writer, const char* name, bool* there) {
+  NoliStatus status = NOLI_OK;
+  char *path = NULL, *text = NULL, id[64];
+  size_t size = 0;
+  NOLI_TRY(noli_file_join(writer->context, writer->run.directory, name, &path));
+  *there = noli_file_exists(path);
+  if (*there) {
+    NOLI_TRY(noli_file_read(writer->context, path, &text, &size));
+    snprintf(id, sizeof id, "file-%s", name);
+    NOLI_TRY(write_compressed(writer, id, text, (int64_t)size));
+  }
+done:
+  noli_free(writer->context, path);
+  noli_free(writer->context, text);
+  return status;
+}
+
+static NoliStatus write_texts(PageWriter* writer) {
+  NoliStatus status = NOLI_OK;
+  bool there;
+  for (int32_t k = 0; k < N_TEXTS; k++) {
+    NOLI_TRY(write_text(writer, texts[k], &there));
+  }
+  for (int32_t k = 0; k < NOLI_N_HISTORIES; k++) {
+    NOLI_TRY(write_text(writer, noli_histories[k].file, &there));
+    if (there) {
+      NOLI_TRY(add_json(writer, writer->histories, json_string(noli_histories[k].file)));
+    }
+  }
+done:
+  return status;
+}
+
+// ---- the description ----------------------------------------------------------------------------
+
+static json_t* bodies_of(const NoliModel* model) {
+  json_t* bodies = json_array();
+  for (int32_t b = 0; b < model->n_body; b++) {
+    json_array_append_new(bodies, json_pack("{s:s, s:b}", "name", model->name[b], "obstacle",
+                                            (int)model->obstacle[b]));
+  }
+  return bodies;
+}
+
+static json_t* floors_of(const NoliSimDef* def) {
+  json_t* floors = json_array();
+  for (int32_t k = 0; k < def->n_half_spaces; k++) {
+    const double *o = def->half_spaces[k].origin, *n = def->half_spaces[k].normal;
+    json_array_append_new(floors, json_pack("{s:[f,f,f], s:[f,f,f]}", "origin", o[0], o[1], o[2],
+                                            "normal", n[0], n[1], n[2]));
+  }
+  return floors;
+}
+
+static json_t* fields_of(void) {
+  json_t* fields = json_array();
+  for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {
+    const NoliPageField* field = &noli_page_fields[f];
+    json_array_append_new(fields, json_pack("{s:s, s:s, s:s, s:i}", "name", field->name, "label",
+                                            field->label, "unit", field->unit, "components",
+                                            (int)field->n_components));
+  }
+  return fields;
+}
+
+// No text of the scene may end the element that holds it.
+static NoliStatus write_json(PageWriter* writer, const json_t* root) {
+  NoliStatus status = NOLI_OK;
+  char* text = json_dumps(root, JSON_COMPACT);
+  NOLI_CHECK(writer->context, text != NULL, NOLI_ERROR_MEMORY, "out of memory");
+  NOLI_TRY(noli_file_print(&writer->file, "<script type=\"application/json\" id=\"about\">"));
+  for (const char* from = text; *from != '\0';) {
+    size_t n = strcspn(from, "<");
+    NOLI_TRY(noli_file_write(&writer->file, from, n));
+    from += n;
+    if (*from == '<') {
+      NOLI_TRY(noli_file_print(&writer->file, "\\u003c"));
+      from++;
+    }
+  }
+  NOLI_TRY(noli_file_print(&writer->file, "</script>\n"));
+done:
+  free(text);
+  return status;
+}
+
+// `audit`: what is said of it, taken over; NULL: nothing.
+static NoliStatus write_about(PageWriter* writer, json_t* audit) {
+  NoliStatus status = NOLI_OK;
+  const NoliRunReader* run = &writer->run;
+  const NoliSimDef* def = noli_scene_sim_def(run->scene);
+  const double* g = def->gravity;
+  json_t* root = json_pack(
+      "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:[f,f,f], s:o, s:o, s:o, s:O, s:O, s:O, s:o*}", "name",
+      noli_scene_name(run->scene), "version", noli_version(), "n_nodes", (int)run->layout.n_vert,
+      "n_vert", (int)writer->surface.n_vert, "n_triangles", (int)run->layout.n_triangles,
+      "n_segments", (int)run->layout.n_segments, "n_points", (int)run->layout.n_points, "gravity",
+      g[0], g[1], g[2], "bodies", bodies_of(run->sim->model), "floors", floors_of(def), "fields",
+      fields_of(), "frames", writer->frames, "groups", writer->groups, "histories",
+      writer->histories, "audit", audit);
+  NOLI_CHECK(writer->context, root != NULL, NOLI_ERROR_MEMORY, "out of memory");
+  NOLI_TRY(write_json(writer, root));
+done:
+  json_decref(root);
+  return status;
+}
+
+// What the audit of the run found, or why there is none.
+static json_t* audit_of(NoliContext* context, const char* directory) {
+  NoliRunAudit audit = {0};
+  if (noli_run_audit(context, directory, &audit) != NOLI_OK) {
+    return json_pack("{s:s}", "error", noli_context_message(context));
+  }
+  json_t* messages = json_array();
+  for (int64_t i = 0; i < audit.n_findings; i++) {
+    json_array_append_new(messages, json_string(audit.findings[i].message));
+  }
+  json_t* made =
+      json_pack("{s:I, s:I, s:I, s:I, s:o}", "frames", (json_int_t)audit.n_frames, "checkpoints",
+                (json_int_t)audit.n_checkpoints, "steps", (json_int_t)audit.n_rows, "found",
+                (json_int_t)audit.n_found, "messages", messages);
+  noli_run_audit_free(context, &audit);
+  return made;
+}
+
+// -------------------------------------------------------------------------------------------------
+
+// Writes a page by a template with at most `most_frames` frames (0: all).
+static NoliStatus write_page(NoliContext* context, const char* directory, const char* path,
+                             const NoliPageTemplate* page, int64_t most_frames, bool audited) {
+  NoliStatus status = NOLI_OK;
+  PageWriter writer = {.context = context,
+                       .run = {.context = context, .directory = directory},
+                       .groups = json_array(),
+                       .frames = json_array(),
+                       .histories = json_array()};
+  NOLI_TRY(noli_run_reader_open(&writer.run));
+  NOLI_TRY(noli_page_surface_make(context, &writer.run.layout, &writer.surface));
+  NOLI_TRY(noli_file_create(context, path, &writer.file));
+  NOLI_TRY(noli_file_write(&writer.file, page->head, page->head_size));
+  NOLI_TRY(write_surface(&writer));
+  NOLI_TRY(write_frames(&writer, most_frames));
+  NOLI_TRY(write_texts(&writer));
+  NOLI_TRY(write_about(&writer, audited ? audit_of(context, directory) : NULL));
+  NOLI_TRY(noli_file_write(&writer.file, page->tail, page->tail_size));
+  NOLI_TRY(noli_file_commit(&writer.file, false));
+done:
+  noli_file_abandon(&writer.file);
+  noli_page_surface_free(context, &writer.surface);
+  noli_page_group_free(context, &writer.group);
+  noli_run_reader_close(&writer.run);
+  json_decref(writer.groups);
+  json_decref(writer.frames);
+  json_decref(writer.histories);
+  return status;
+}
+
+NoliStatus noli_output_write_page(NoliContext* context, const char* directory, const char* path) {
+  NOLI_REQUIRE(context, context != NULL && directory != NULL && path != NULL);
+  return write_page(context, directory, path, &noli_page_template, 0, false);
+}
+
+NoliStatus noli_output_write_report(NoliContext* context, const char* directory, const char* path) {
+  NOLI_REQUIRE(context, context != NULL && directory != NULL && path != NULL);
+  return write_page(context, directory, path, &noli_report_template, PICTURES, true);
+}

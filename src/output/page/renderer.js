@@ -1,0 +1,453 @@
+// WebGL 2: bodies, floors, edges and arrows into a multisampled target, then one pass that darkens
+// what little light reaches (ambient occlusion), so that contact can be seen.
+
+const VERTEX = `#version 300 es
+in vec3 position; in vec3 normal; in float value;
+uniform mat4 camera; uniform float pointSize;
+out vec3 world; out vec3 n; out float v;
+void main() {
+  world = position; n = normal; v = value;
+  gl_Position = camera * vec4(position, 1.0);
+  gl_PointSize = pointSize;
+}`;
+
+const FRAGMENT = `#version 300 es
+precision highp float;
+in vec3 world; in vec3 n; in float v;
+uniform vec4 colour; uniform vec3 eye; uniform vec3 up; uniform vec4 clip;
+uniform int mode; // 0: lit, 1: plain, 2: floor
+uniform bool mapped; uniform sampler2D map; uniform float spacing; uniform vec4 extent;
+out vec4 result;
+void main() {
+  if (dot(clip.xyz, world) > clip.w) discard;
+  vec4 c = colour;
+  if (mode == 2) {
+    vec3 axis = abs(up.y) > 0.5 ? vec3(0.0, 1.0, 0.0) : abs(up.x) > 0.5 ? vec3(1.0, 0.0, 0.0) : vec3(0.0, 0.0, 1.0);
+    vec2 p = (axis.y > 0.5 ? world.xz : axis.x > 0.5 ? world.yz : world.xy) / spacing;
+    vec2 g = abs(fract(p - 0.5) - 0.5) / fwidth(p);
+    float line = 1.0 - clamp(min(g.x, g.y), 0.0, 1.0);
+    float fade = 1.0 - smoothstep(0.5, 1.0, distance(world, extent.xyz) / extent.w);
+    result = vec4(mix(c.rgb, c.rgb * 0.8, line), c.a * fade);
+    return;
+  }
+  if (mapped) c.rgb = texture(map, vec2(v, 0.5)).rgb;
+  if (mode == 1) { result = c; return; }
+  vec3 normal = length(n) > 0.0 ? normalize(n) : normalize(cross(dFdx(world), dFdy(world)));
+  vec3 view = normalize(eye - world);
+  bool back = dot(normal, view) < 0.0;
+  if (back) normal = -normal;
+  if (!gl_FrontFacing && clip.w < 1e29) { result = vec4(c.rgb * 0.55, c.a); return; }
+  vec3 side = normalize(cross(up, view) + 1e-4);
+  vec3 light = normalize(view + 0.9 * up + 0.6 * side);
+  float lit = 0.55 + 0.13 * dot(normal, up) + 0.4 * max(dot(normal, light), 0.0);
+  float shine = 0.12 * pow(max(dot(normal, normalize(light + view)), 0.0), 30.0);
+  result = vec4(c.rgb * lit + shine, c.a);
+}`;
+
+const ARROW_VERTEX = `#version 300 es
+in vec3 shape; in vec3 start; in vec3 arrow;
+uniform mat4 camera; uniform float width;
+out vec3 world; out vec3 n; out float v;
+void main() {
+  float length_ = length(arrow);
+  vec3 d = arrow / max(length_, 1e-30), s = normalize(abs(d.x) < 0.8 ? cross(d, vec3(1, 0, 0)) : cross(d, vec3(0, 1, 0)));
+  vec3 r = (s * shape.x + cross(d, s) * shape.y);
+  float head = min(4.0 * width, 0.5 * length_);
+  float along = shape.z < 0.5 ? 0.0 : shape.z < 1.5 ? length_ - head : length_;
+  world = start + r * width + d * along;
+  n = r; v = 0.0;
+  gl_Position = camera * vec4(world, 1.0);
+}`;
+
+const SCREEN = `#version 300 es
+out vec2 at;
+void main() { at = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0; gl_Position = vec4(at * 2.0 - 1.0, 0, 1); }`;
+
+const OCCLUSION = `#version 300 es
+precision highp float;
+in vec2 at; uniform sampler2D depth; uniform mat4 inverse; uniform mat4 camera; uniform float radius;
+out vec4 result;
+vec3 place(vec2 p) { vec4 q = inverse * vec4(vec3(p, texture(depth, p).r) * 2.0 - 1.0, 1.0); return q.xyz / q.w; }
+// the difference to the neighbour on the same surface
+vec3 across(vec3 p, vec2 step) {
+  vec3 a = place(at + step) - p, b = p - place(at - step);
+  return dot(a, a) < dot(b, b) ? a : b;
+}
+void main() {
+  if (texture(depth, at).r == 1.0) { result = vec4(1.0); return; }
+  vec2 pixel = 1.0 / vec2(textureSize(depth, 0));
+  vec3 p = place(at), n = normalize(cross(across(p, vec2(pixel.x, 0)), across(p, vec2(0, pixel.y))));
+  float turn = 6.2832 * fract(52.9829 * fract(dot(gl_FragCoord.xy, vec2(0.0671, 0.00584)))), hidden = 0.0;
+  for (int k = 0; k < 20; k++) {
+    float z = (float(k) + 0.5) / 20.0, a = float(k) * 2.39996 + turn, r = sqrt(1.0 - z * z);
+    vec3 d = vec3(r * cos(a), r * sin(a), z), t = normalize(abs(n.x) < 0.8 ? cross(n, vec3(1, 0, 0)) : cross(n, vec3(0, 1, 0)));
+    vec3 s = p + n * radius * 0.03 + (t * d.x + cross(n, t) * d.y + n * d.z) * radius * mix(0.15, 1.0, fract(float(k) * 0.618));
+    vec4 q = camera * vec4(s, 1.0); vec3 c = q.xyz / q.w * 0.5 + 0.5;
+    vec3 found = place(c.xy);
+    vec4 f = camera * vec4(found, 1.0);
+    if (f.w < q.w && q.w - f.w < 2.0 * radius) hidden += 1.0;
+  }
+  result = vec4(1.0 - 0.75 * hidden / 20.0);
+}`;
+
+const COMPOSE = `#version 300 es
+precision highp float;
+in vec2 at; uniform sampler2D image; uniform sampler2D shade; out vec4 result;
+void main() {
+  float s = 0.0; vec2 pixel = 1.0 / vec2(textureSize(shade, 0));
+  for (int i = -2; i < 2; i++) for (int j = -2; j < 2; j++) s += texture(shade, at + (vec2(i, j) + 0.5) * pixel).r;
+  result = vec4(texture(image, at).rgb * s / 16.0, 1.0);
+}`;
+
+// Colours of a scale that reads the same in grey and to the colour-blind: viridis without its darkest end, which would hide
+// shapes.
+const SCALE = [[66, 78, 165], [52, 104, 172], [40, 130, 165], [31, 158, 140], [80, 190, 110], [150, 215, 60], [253, 231, 37]];
+
+function scaleCss() {
+  return `linear-gradient(90deg, ${SCALE.map((c) => `rgb(${c})`).join(", ")})`;
+}
+
+// ---- 4 x 4 matrices by columns ----
+
+function multiply4(a, b) {
+  const c = new Float32Array(16);
+  for (let i = 0; i < 4; i++) {
+    for (let j = 0; j < 4; j++) {
+      for (let k = 0; k < 4; k++) {
+        c[4 * j + i] += a[4 * k + i] * b[4 * j + k];
+      }
+    }
+  }
+  return c;
+}
+
+function perspective(angle, aspect, near, far) {
+  const f = 1 / Math.tan(angle / 2), d = near - far;
+  return [f / aspect, 0, 0, 0, 0, f, 0, 0, 0, 0, (far + near) / d, -1, 0, 0, (2 * far * near) / d, 0];
+}
+
+function lookAt(eye, target, up) {
+  const z = normalized(eye.map((c, k) => c - target[k])), x = normalized(cross(up, z)), y = cross(z, x);
+  return [x[0], y[0], z[0], 0, x[1], y[1], z[1], 0, x[2], y[2], z[2], 0, -dot(x, eye), -dot(y, eye), -dot(z, eye), 1];
+}
+
+function invert4(m) {
+  const a = Array.from({length: 4}, (_, i) => [m[i], m[4 + i], m[8 + i], m[12 + i], ...[0, 1, 2, 3].map((k) => (k === i ? 1 : 0))]);
+  for (let c = 0; c < 4; c++) {
+    const pivot = a.slice(c).reduce((best, row, k) => (Math.abs(row[c]) > Math.abs(a[best][c]) ? c + k : best), c);
+    [a[c], a[pivot]] = [a[pivot], a[c]];
+    a[c] = a[c].map((v) => v / a[c][c] || 0).map((v, k) => (k < c ? 0 : v));
+    const scaled = a[c];
+    for (let r = 0; r < 4; r++) {
+      if (r !== c) {
+        const factor = a[r][c];
+        a[r] = a[r].map((v, k) => v - factor * scaled[k]);
+      }
+    }
+  }
+  return Float32Array.from({length: 16}, (_, k) => a[k % 4][4 + (k >> 2)]);
+}
+
+// ---- the renderer ----
+
+class Renderer {
+  constructor(canvas) {
+    this.canvas = canvas;
+    const gl = (this.gl = canvas.getContext("webgl2", {antialias: false, preserveDrawingBuffer: true}));
+    if (!gl) {
+      throw new Error("This browser has no WebGL 2.");
+    }
+    this.body = this.program(VERTEX, FRAGMENT, ["position", "normal", "value"]);
+    this.arrow = this.program(ARROW_VERTEX, FRAGMENT, ["shape", "start", "arrow"]);
+    this.occlusion = this.program(SCREEN, OCCLUSION, []);
+    this.compose = this.program(SCREEN, COMPOSE, []);
+    this.buffers = {};
+    this.map = this.texture(SCALE.length, 1, gl.RGBA8, gl.RGBA, gl.UNSIGNED_BYTE, gl.LINEAR,
+                            new Uint8Array(SCALE.flatMap((c) => [...c, 255])));
+    this.empty = gl.createVertexArray();
+    this.makeArrowShape();
+  }
+
+  program(vertex, fragment, attributes) {
+    const gl = this.gl, program = gl.createProgram();
+    for (const [type, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+      const shader = gl.createShader(type);
+      gl.shaderSource(shader, text);
+      gl.compileShader(shader);
+      if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) {
+        throw new Error(gl.getShaderInfoLog(shader));
+      }
+      gl.attachShader(program, shader);
+    }
+    attributes.forEach((name, k) => gl.bindAttribLocation(program, k, name));
+    gl.linkProgram(program);
+    const at = new Proxy({}, {get: (known, name) => (known[name] ??= gl.getUniformLocation(program, name))});
+    return {program, at};
+  }
+
+  texture(width, height, internal, format, type, filter, data = null) {
+    const gl = this.gl, texture = gl.createTexture();
+    gl.bindTexture(gl.TEXTURE_2D, texture);
+    gl.texImage2D(gl.TEXTURE_2D, 0, internal, width, height, 0, format, type, data);
+    for (const [name, value] of [["MIN_FILTER", filter], ["MAG_FILTER", filter], ["WRAP_S", gl.CLAMP_TO_EDGE], ["WRAP_T", gl.CLAMP_TO_EDGE]]) {
+      gl.texParameteri(gl.TEXTURE_2D, gl[`TEXTURE_${name}`], value);
+    }
+    return texture;
+  }
+
+  upload(name, data, target = this.gl.ARRAY_BUFFER) {
+    const gl = this.gl;
+    this.buffers[name] ??= gl.createBuffer();
+    gl.bindBuffer(target, this.buffers[name]);
+    gl.bufferData(target, data, gl.DYNAMIC_DRAW);
+  }
+
+  makeArrowShape() {
+    const shape = [], sides = 8;
+    const ring = (radius, z) => Array.from({length: sides + 1}, (_, k) => [radius * Math.cos((2 * Math.PI * k) / sides), radius * Math.sin((2 * Math.PI * k) / sides), z]);
+    const strip = (a, b) => {
+      for (let k = 0; k < sides; k++) {
+        shape.push(...a[k], ...a[k + 1], ...b[k], ...b[k], ...a[k + 1], ...b[k + 1]);
+      }
+    };
+    strip(ring(0.45, 0), ring(0.45, 1));
+    strip(ring(1.3, 1), ring(0, 2));
+    this.arrowCount = shape.length / 3;
+    this.upload("arrowShape", new Float32Array(shape));
+  }
+
+  // Targets of the size of the canvas.
+  resize() {
+    const gl = this.gl, ratio = Math.min(window.devicePixelRatio || 1, 2);
+    const width = Math.max(1, Math.round(this.canvas.clientWidth * ratio)), height = Math.max(1, Math.round(this.canvas.clientHeight * ratio));
+    if (this.targets && this.canvas.width === width && this.canvas.height === height) {
+      return;
+    }
+    this.canvas.width = width;
+    this.canvas.height = height;
+    const old = this.targets;
+    if (old) {
+      [old.image, old.depth, old.shade].forEach((t) => gl.deleteTexture(t));
+      [old.colours, old.depths].forEach((b) => gl.deleteRenderbuffer(b));
+      [old.many, old.one, old.dark].forEach((f) => gl.deleteFramebuffer(f));
+    }
+    const samples = Math.min(4, gl.getParameter(gl.MAX_SAMPLES));
+    const buffer = (format) => {
+      const made = gl.createRenderbuffer();
+      gl.bindRenderbuffer(gl.RENDERBUFFER, made);
+      gl.renderbufferStorageMultisample(gl.RENDERBUFFER, samples, format, width, height);
+      return made;
+    };
+    const t = (this.targets = {
+      width, height, colours: buffer(gl.RGBA8), depths: buffer(gl.DEPTH_COMPONENT24),
+      image: this.texture(width, height, gl.RGBA8, gl.RGBA, gl.UNSIGNED_BYTE, gl.NEAREST),
+      depth: this.texture(width, height, gl.DEPTH_COMPONENT24, gl.DEPTH_COMPONENT, gl.UNSIGNED_INT, gl.NEAREST),
+      shade: this.texture(width, height, gl.RGBA8, gl.RGBA, gl.UNSIGNED_BYTE, gl.NEAREST),
+      many: gl.createFramebuffer(), one: gl.createFramebuffer(), dark: gl.createFramebuffer(),
+    });
+    gl.bindFramebuffer(gl.FRAMEBUFFER, t.many);
+    gl.framebufferRenderbuffer(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.RENDERBUFFER, t.colours);
+    gl.framebufferRenderbuffer(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.RENDERBUFFER, t.depths);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, t.one);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, t.image, 0);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, t.depth, 0);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, t.dark);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, t.shade, 0);
+  }
+
+  // Arrays of the surface that stay the same.
+  setMesh(mesh) {
+    this.mesh = mesh;
+    this.upload("corner", mesh.corner, this.gl.ELEMENT_ARRAY_BUFFER);
+    this.upload("edges", mesh.edges, this.gl.ELEMENT_ARRAY_BUFFER);
+    this.upload("segments", Uint32Array.from(mesh.segments), this.gl.ELEMENT_ARRAY_BUFFER);
+    this.upload("points", Uint32Array.from(mesh.points), this.gl.ELEMENT_ARRAY_BUFFER);
+  }
+
+  // x: (n x 3) of all vertices, value: (n) in 0..1, or null.
+  setShape(x, value) {
+    const {position, normal} = this.mesh.shape(x), source = this.mesh.source;
+    this.upload("position", position);
+    this.upload("normal", normal);
+    this.upload("value", value ? Float32Array.from(source, (i) => value[i]) : new Float32Array(source.length));
+    this.upload("vertices", x);
+    this.upload("values", value ?? new Float32Array(x.length / 3));
+  }
+
+  setArrows(name, start, vector) {
+    this.upload(`${name}Start`, start);
+    this.upload(`${name}Vector`, vector);
+    this.arrows ??= {};
+    this.arrows[name] = start.length / 3;
+  }
+
+  attribute(index, name, size, divisor = 0) {
+    const gl = this.gl;
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
+    gl.enableVertexAttribArray(index);
+    gl.vertexAttribPointer(index, size, gl.FLOAT, false, 0, 0);
+    gl.vertexAttribDivisor(index, divisor);
+  }
+
+  cameraOf(view) {
+    const aspect = this.canvas.width / this.canvas.height;
+    return multiply4(perspective(0.6, aspect, view.size * 2e-3, view.size * 100 + view.distance * 4), lookAt(view.eye, view.target, view.up));
+  }
+
+  draw(view, look) {
+    this.resize();
+    const gl = this.gl, t = this.targets, camera = this.cameraOf(view);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, t.many);
+    gl.viewport(0, 0, t.width, t.height);
+    gl.clearColor(...look.background, 1);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    gl.enable(gl.DEPTH_TEST);
+    gl.bindVertexArray(null);
+    this.begin(this.body, camera, view, look);
+    this.drawBodies(look, (body) => body.alpha >= 1);
+    this.drawArrows(camera, view, look, 1);
+    this.begin(this.body, camera, view, look);
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
+    this.drawFloors(view, look);
+    gl.depthMask(false);
+    this.drawBodies(look, (body) => body.alpha < 1 && body.alpha > 0);
+
+    // forces inside bodies shine through
+    gl.disable(gl.DEPTH_TEST);
+    this.drawArrows(camera, view, look, 0.35);
+    gl.enable(gl.DEPTH_TEST);
+    gl.depthMask(true);
+    gl.disable(gl.BLEND);
+    this.finish(camera, view);
+  }
+
+  begin(program, camera, view, look) {
+    const gl = this.gl, at = program.at;
+    gl.useProgram(program.program);
+    gl.uniformMatrix4fv(at.camera, false, camera);
+    gl.uniform3fv(at.eye, view.eye);
+    gl.uniform3fv(at.up, view.up);
+    gl.uniform4fv(at.clip, look.clip);
+    gl.uniform1i(at.mode, 0);
+    gl.uniform1i(at.mapped, 0);
+    gl.uniform1i(at.map, 0);
+    gl.uniform1f(at.pointSize, 5 * (window.devicePixelRatio || 1));
+    gl.activeTexture(gl.TEXTURE0);
+    gl.bindTexture(gl.TEXTURE_2D, this.map);
+  }
+
+  drawBodies(look, wanted) {
+    const gl = this.gl, at = this.body.at, mesh = this.mesh;
+    const elements = (list, range, mode) => {
+      if (range.count > 0) {
+        gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.buffers[list]);
+        gl.drawElements(mode, range.count, gl.UNSIGNED_INT, 4 * range.first);
+      }
+    };
+    look.bodies.forEach((body, b) => {
+      if (!wanted(body)) {
+        return;
+      }
+      // faces
+      this.attribute(0, "position", 3);
+      this.attribute(1, "normal", 3);
+      this.attribute(2, "value", 1);
+      gl.uniform1i(at.mapped, look.mapped && body.deforms ? 1 : 0);
+      gl.uniform4fv(at.colour, [...body.colour, body.alpha]);
+      gl.uniform1i(at.mode, 0);
+      gl.enable(gl.POLYGON_OFFSET_FILL);
+      gl.polygonOffset(1, 1);
+      elements("corner", mesh.triangleRange[b], gl.TRIANGLES);
+      gl.disable(gl.POLYGON_OFFSET_FILL);
+
+      // edges
+      if (look.edges) {
+        gl.uniform1i(at.mode, 1);
+        gl.uniform1i(at.mapped, 0);
+        gl.uniform4fv(at.colour, [0.1, 0.1, 0.12, 0.8 * body.alpha]);
+        elements("edges", mesh.edgeRange[b], gl.LINES);
+      }
+
+      // rods and particles
+      this.attribute(0, "vertices", 3);
+      this.attribute(2, "values", 1);
+      gl.disableVertexAttribArray(1);
+      gl.vertexAttrib3f(1, 0, 0, 0);
+      gl.uniform1i(at.mode, 1);
+      gl.uniform1i(at.mapped, look.mapped && body.deforms ? 1 : 0);
+      gl.uniform4fv(at.colour, [...body.colour, body.alpha]);
+      elements("segments", mesh.segmentRange[b], gl.LINES);
+      elements("points", mesh.pointRange[b], gl.POINTS);
+    });
+  }
+
+  drawFloors(view, look) {
+    const gl = this.gl, at = this.body.at;
+    gl.uniform1i(at.mode, 2);
+    gl.uniform1i(at.mapped, 0);
+    gl.uniform4fv(at.clip, [0, 0, 0, 1e30]);
+    for (const floor of look.floors) {
+      const n = normalized(floor.normal), size = 6 * view.size;
+      const height = dot(n, view.centre.map((c, k) => c - floor.origin[k]));
+      const centre = view.centre.map((c, k) => c - height * n[k]);
+      const s = normalized(cross(n, Math.abs(n[0]) < 0.8 ? [1, 0, 0] : [0, 1, 0])), r = cross(n, s);
+      const corners = [[-1, -1], [1, -1], [-1, 1], [1, 1]].flatMap(([a, b]) => centre.map((c, k) => c + size * (a * s[k] + b * r[k])));
+      this.upload("floor", new Float32Array(corners));
+      this.attribute(0, "floor", 3);
+      gl.disableVertexAttribArray(1);
+      gl.disableVertexAttribArray(2);
+      gl.uniform3fv(at.up, n);
+      gl.uniform1f(at.spacing, 10 ** Math.round(Math.log10(view.size / 4)));
+      gl.uniform4fv(at.extent, [...centre, size]);
+      gl.uniform4fv(at.colour, [...look.floor, dot(n, view.eye) < dot(n, floor.origin) ? 0.15 : 1]);
+      gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+    }
+    gl.uniform3fv(at.up, view.up);
+    gl.uniform4fv(at.clip, look.clip);
+  }
+
+  drawArrows(camera, view, look, alpha) {
+    const gl = this.gl;
+    for (const {name, colour} of look.arrows) {
+      if (!this.arrows?.[name]) {
+        continue;
+      }
+      this.begin(this.arrow, camera, view, look);
+      gl.uniform4fv(this.arrow.at.colour, [...colour, alpha]);
+      gl.uniform1f(this.arrow.at.width, view.size * 3e-3);
+      this.attribute(0, "arrowShape", 3);
+      this.attribute(1, `${name}Start`, 3, 1);
+      this.attribute(2, `${name}Vector`, 3, 1);
+      gl.drawArraysInstanced(gl.TRIANGLES, 0, this.arrowCount, this.arrows[name]);
+      [0, 1, 2].forEach((k) => gl.vertexAttribDivisor(k, 0));
+    }
+  }
+
+  finish(camera, view) {
+    const gl = this.gl, t = this.targets;
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, t.many);
+    gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, t.one);
+    gl.blitFramebuffer(0, 0, t.width, t.height, 0, 0, t.width, t.height, gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT, gl.NEAREST);
+    gl.disable(gl.DEPTH_TEST);
+    gl.bindVertexArray(this.empty);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, t.dark);
+    gl.useProgram(this.occlusion.program);
+    gl.activeTexture(gl.TEXTURE0);
+    gl.bindTexture(gl.TEXTURE_2D, t.depth);
+    gl.uniform1i(this.occlusion.at.depth, 0);
+    gl.uniformMatrix4fv(this.occlusion.at.camera, false, camera);
+    gl.uniformMatrix4fv(this.occlusion.at.inverse, false, invert4(camera));
+    gl.uniform1f(this.occlusion.at.radius, 0.06 * view.size);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    gl.useProgram(this.compose.program);
+    gl.bindTexture(gl.TEXTURE_2D, t.image);
+    gl.activeTexture(gl.TEXTURE1);
+    gl.bindTexture(gl.TEXTURE_2D, t.shade);
+    gl.uniform1i(this.compose.at.image, 0);
+    gl.uniform1i(this.compose.at.shade, 1);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
+    gl.bindVertexArray(null);
+  }
+}

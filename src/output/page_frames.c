@@ -1,0 +1,252 @@
+#include "output/page_frames.h"
+
+#include <math.h>
+#include <string.h>
+#include <zlib.h>
+
+const NoliPageField noli_page_fields[NOLI_PAGE_FIELDS] = {
+    {"von_mises", "Von Mises stress", "Pa", 1, true},
+    {"speed", "Speed", "m/s", 1, false},
+    {"contact_force", "Contact force", "N", 3, false},
+    {"friction_force", "Friction force", "N", 3, false},
+};
+
+// Whole numbers of a position along an axis, and on each side of zero of a component.
+enum { POSITIONS = 65535, SCALARS = 255, COMPONENTS = 127 };
+
+// ---- vertices -----------------------------------------------------------------------------------
+
+NoliStatus noli_page_surface_make(NoliContext* context, const NoliFrameLayout* layout,
+                                  NoliPageSurface* surface) {
+  NoliStatus status = NOLI_OK;
+  const struct {
+    const int32_t* vertex;
+    int64_t n;
+  } lists[] = {{layout->triangles, 3 * (int64_t)layout->n_triangles},
+               {layout->segments, 2 * (int64_t)layout->n_segments},
+               {layout->points, layout->n_points}};
+  NOLI_TRY(noli_array_reserve(context, &surface->number, layout->n_vert));
+  NOLI_TRY(noli_array_reserve(context, &surface->vertex, layout->n_vert));
+  int32_t* number = surface->number.data;
+  memset(number, 0, sizeof *number * (size_t)layout->n_vert);
+  for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+    for (int64_t i = 0; i < lists[k].n; i++) {
+      number[lists[k].vertex[i]] = 1;
+    }
+  }
+  for (int32_t i = 0; i < layout->n_vert; i++) {
+    bool shown = number[i] != 0;
+    number[i] = shown ? surface->n_vert : NOLI_NULL_INDEX;
+    if (shown) {
+      surface->vertex.data[surface->n_vert++] = i;
+    }
+  }
+done:
+  return status;
+}
+
+void noli_page_surface_free(NoliContext* context, NoliPageSurface* surface) {
+  noli_array_free(context, &surface->vertex);
+  noli_array_free(context, &surface->number);
+}
+
+// ---- a frame ------------------------------------------------------------------------------------
+
+// The mean over the cells around each vertex.
+static void average_cells(const NoliFrameLayout* layout, const NoliPageSurface* surface,
+                          const float* of_cell, float* weight, float* value) {
+  int64_t begin = 0;
+  memset(weight, 0, sizeof *weight * (size_t)surface->n_vert);
+  memset(value, 0, sizeof *value * (size_t)surface->n_vert);
+  for (int64_t cell = 0; cell < layout->n_cells; cell++) {
+    for (int64_t k = begin; k < layout->offsets[cell]; k++) {
+      int32_t i = surface->number.data[layout->connectivity[k]];
+      if (i != NOLI_NULL_INDEX) {
+        value[i] += of_cell[cell];
+        weight[i] += 1.0F;
+      }
+    }
+    begin = layout->offsets[cell];
+  }
+  for (int32_t i = 0; i < surface->n_vert; i++) {
+    value[i] = weight[i] > 0.0F ? value[i] / weight[i] : 0.0F;
+  }
+}
+
+static void take_field(const NoliFrameLayout* layout, const NoliPageSurface* surface,
+                       const NoliReadFrame* frame, const NoliPageField* field, float* weight,
+                       float* value) {
+  bool is_speed = strcmp(field->name, "speed") == 0;
+  int32_t n_components = is_speed ? 3 : field->n_components;
+  const NoliReadArray* array = noli_read_frame_find(
+      frame, field->of_cells ? "CellData" : "PointData", is_speed ? "velocity" : field->name,
+      NOLI_FRAME_FLOAT32, n_components, field->of_cells ? layout->n_cells : layout->n_vert);
+  memset(value, 0, sizeof *value * (size_t)(surface->n_vert * field->n_components));
+  if (array == NULL) {
+    return;
+  }
+  const float* from = array->data;
+  if (field->of_cells) {
+    average_cells(layout, surface, from, weight, value);
+    return;
+  }
+  for (int32_t i = 0; i < surface->n_vert; i++) {
+    const float* v = from + 3 * (int64_t)surface->vertex.data[i];
+    if (is_speed) {
+      value[i] = sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    } else {
+      memcpy(value + 3 * (int64_t)i, v, 3 * sizeof *v);
+    }
+  }
+}
+
+static void widen(NoliPageGroup* group, const double* x, int32_t n_vert) {
+  for (int64_t i = 0; i < n_vert; i++) {
+    for (int32_t c = 0; c < 3; c++) {
+      group->low[c] = fmin(group->low[c], x[3 * i + c]);
+      group->high[c] = fmax(group->high[c], x[3 * i + c]);
+    }
+  }
+}
+
+NoliStatus noli_page_group_add(NoliContext* context, const NoliFrameLayout* layout,
+                               const NoliPageSurface* surface, const NoliReadFrame* frame,
+                               NoliPageGroup* group) {
+  NoliStatus status = NOLI_OK;
+  int64_t n_vert = surface->n_vert;
+  const NoliReadArray* points =
+      noli_read_frame_find(frame, "Points", "Points", NOLI_FRAME_FLOAT64, 3, layout->n_vert);
+  NOLI_TRY(noli_array_reserve(context, &group->weight, n_vert));
+  NOLI_TRY(noli_array_reserve(context, &group->x, NOLI_PAGE_GROUP * 3 * n_vert));
+  for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {
+    NOLI_TRY(noli_array_reserve(context, &group->value[f],
+                                NOLI_PAGE_GROUP * noli_page_fields[f].n_components * n_vert));
+  }
+  if (group->n == 0) {
+    for (int32_t c = 0; c < 3; c++) {
+      group->low[c] = (double)INFINITY;
+      group->high[c] = -(double)INFINITY;
+    }
+    memset(group->scale, 0, sizeof group->scale);
+  }
+
+  // positions
+  const double* from = points->data;
+  double* x = group->x.data + group->n * 3 * n_vert;
+  for (int64_t i = 0; i < n_vert; i++) {
+    memcpy(x + 3 * i, from + 3 * (int64_t)surface->vertex.data[i], 3 * sizeof *x);
+  }
+  widen(group, x, surface->n_vert);
+
+  // fields
+  for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {
+    int64_t size = noli_page_fields[f].n_components * n_vert;
+    float* value = group->value[f].data + group->n * size;
+    take_field(layout, surface, frame, &noli_page_fields[f], group->weight.data, value);
+    for (int64_t i = 0; i < size; i++) {
+      group->scale[f] = fmax(group->scale[f], (double)fabsf(value[i]));
+    }
+  }
+  group->n++;
+done:
+  return status;
+}
+
+// ---- in few bytes -------------------------------------------------------------------------------
+
+static uint16_t round_position(double x, double low, double high) {
+  double share = high > low ? (x - low) / (high - low) : 0.0;
+  return (uint16_t)(share * POSITIONS + 0.5);
+}
+
+// One axis of a frame: the low bytes of all vertices, then the high ones. Differences are modulo
+// 2^16, small ones of either sign become small numbers.
+static uint8_t* encode_axis(const NoliPageGroup* group, int64_t n_vert, int32_t frame, int32_t axis,
+                            uint8_t* to) {
+  uint16_t* const now = group->rounded.data + (frame % 3 * 3 + axis) * n_vert;
+  const uint16_t* before = group->rounded.data + ((frame + 2) % 3 * 3 + axis) * n_vert;
+  const uint16_t* earlier = group->rounded.data + ((frame + 1) % 3 * 3 + axis) * n_vert;
+  const double* x = group->x.data + frame * 3 * n_vert;
+  unsigned last = 0;
+  earlier = frame > 1 ? earlier : before;
+  for (int64_t i = 0; i < n_vert; i++) {
+    now[i] = round_position(x[3 * i + axis], group->low[axis], group->high[axis]);
+    unsigned guess = frame > 0 ? 2U * before[i] - earlier[i] : last;
+    unsigned difference = ((unsigned)now[i] - guess) & 0xFFFFU;
+    unsigned zigzag =
+        (difference & 0x8000U) != 0 ? 2U * (0xFFFFU - difference) + 1U : 2U * difference;
+    to[i] = (uint8_t)(zigzag & 0xFFU);
+    to[n_vert + i] = (uint8_t)(zigzag >> 8 & 0xFFU);
+    last = now[i];
+  }
+  return to + 2 * n_vert;
+}
+
+static uint8_t round_value(float value, double scale, int32_t n_components) {
+  double share = scale > 0.0 ? (double)value / scale : 0.0;
+  return (uint8_t)(n_components == 1 ? share * SCALARS + 0.5 : share * COMPONENTS + 127.5);
+}
+
+static uint8_t* encode_field(const NoliPageGroup* group, int64_t n_vert, int32_t frame, int32_t f,
+                             uint8_t* to) {
+  int32_t n_components = noli_page_fields[f].n_components;
+  int64_t size = n_components * n_vert;
+  const float* value = group->value[f].data + frame * size;
+  for (int64_t i = 0; i < size; i++) {
+    uint8_t before = frame > 0 ? round_value(value[i - size], group->scale[f], n_components) : 0;
+    to[i] = (uint8_t)(round_value(value[i], group->scale[f], n_components) - before);
+  }
+  return to + size;
+}
+
+NoliStatus noli_page_group_pack(NoliContext* context, int32_t n_vert, NoliPageGroup* group) {
+  NoliStatus status = NOLI_OK;
+  int64_t n_components = 0, n = n_vert;
+  for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {
+    n_components += noli_page_fields[f].n_components;
+  }
+  int64_t size = group->n * n * (6 + n_components);
+  NOLI_TRY(noli_array_reserve(context, &group->bytes, size + 1));
+  NOLI_TRY(noli_array_reserve(context, &group->rounded, 9 * n));
+  uint8_t* to = group->bytes.data;
+  for (int32_t frame = 0; frame < group->n; frame++) {
+    for (int32_t axis = 0; axis < 3; axis++) {
+      to = encode_axis(group, n, frame, axis, to);
+    }
+    for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {
+      to = encode_field(group, n, frame, f, to);
+    }
+  }
+  noli_array_free(context, &group->packed);
+  NOLI_TRY(noli_page_compress(context, group->bytes.data, size, &group->packed.data,
+                              &group->packed.count));
+done:
+  return status;
+}
+
+NoliStatus noli_page_compress(NoliContext* context, const void* data, int64_t size,
+                              uint8_t** packed, int64_t* n_packed) {
+  NoliStatus status = NOLI_OK;
+  uLongf length = compressBound((uLong)size);
+  uint8_t* bytes = NULL;
+  NOLI_NEW(context, bytes, (int64_t)length);
+  NOLI_CHECK(context, compress2(bytes, &length, data, (uLong)size, Z_BEST_COMPRESSION) == Z_OK,
+             NOLI_ERROR_BACKEND, "zlib cannot compress %lld bytes", (long long)size);
+  *packed = bytes;
+  *n_packed = (int64_t)length;
+  bytes = NULL;
+done:
+  noli_free(context, bytes);
+  return status;
+}
+
+void noli_page_group_free(NoliContext* context, NoliPageGroup* group) {
+  noli_array_free(context, &group->x);
+  for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {
+    noli_array_free(context, &group->value[f]);
+  }
+  noli_array_free(context, &group->bytes);
+  noli_array_free(context, &group->packed);
+  noli_array_free(context, &group->rounded);
+  noli_array_free(context, &group->weight);
+}

@@ -1,0 +1,60 @@
+// Frames of a run in few bytes: the vertices of the surface only, as whole numbers in the box of a
+// group of frames, positions as differences to what the two frames before let expect and fields as
+// differences to the frame before, compressed.
+#pragma once
+
+#include "output/run_reader.h"
+
+// Frames that are compressed together: a page decodes a group to show one of them.
+enum { NOLI_PAGE_GROUP = 16 };
+
+typedef struct NoliPageField {
+  const char* name;
+  const char* label;
+  const char* unit;
+  int32_t n_components;
+  bool of_cells; // averaged to vertices
+} NoliPageField;
+
+enum { NOLI_PAGE_FIELDS = 4 };
+extern const NoliPageField noli_page_fields[NOLI_PAGE_FIELDS];
+
+// The vertices that are shown.
+typedef struct NoliPageSurface {
+  int32_t n_vert;
+  NOLI_ARRAY(int32_t) vertex; // (n_vert) in the simulation
+  NOLI_ARRAY(int32_t) number; // (vertices of the simulation) NOLI_NULL_INDEX: not shown
+} NoliPageSurface;
+
+// A group in the making. `field_there` is that of the first frame: formats differ in what they
+// hold.
+typedef struct NoliPageGroup {
+  int32_t n; // frames
+  double low[3], high[3];
+  double scale[NOLI_PAGE_FIELDS];            // largest size of a component
+  NOLI_ARRAY(double) x;                      // (n x n_vert x 3)
+  NOLI_ARRAY(float) value[NOLI_PAGE_FIELDS]; // (n x n_vert x components)
+  NOLI_ARRAY(uint8_t) bytes;                 // encoded
+  NOLI_ARRAY(uint8_t) packed;                // and compressed
+  NOLI_ARRAY(uint16_t) rounded;              // (3 frames x n_vert x 3) positions
+  NOLI_ARRAY(float) weight;                  // (n_vert) scratch
+} NoliPageGroup;
+
+NOLI_WARN_UNUSED NoliStatus noli_page_surface_make(NoliContext* context,
+                                                   const NoliFrameLayout* layout,
+                                                   NoliPageSurface* surface);
+void noli_page_surface_free(NoliContext* context, NoliPageSurface* surface);
+
+// Adds a frame to the group, which must not be full. Fields that the frame does not have are zero.
+NOLI_WARN_UNUSED NoliStatus noli_page_group_add(NoliContext* context, const NoliFrameLayout* layout,
+                                                const NoliPageSurface* surface,
+                                                const NoliReadFrame* frame, NoliPageGroup* group);
+
+// Encodes and compresses the frames, in `packed`. Fails with NOLI_ERROR_BACKEND where zlib does.
+NOLI_WARN_UNUSED NoliStatus noli_page_group_pack(NoliContext* context, int32_t n_vert,
+                                                 NoliPageGroup* group);
+
+// Compresses bytes by zlib. Fails as above.
+NOLI_WARN_UNUSED NoliStatus noli_page_compress(NoliContext* context, const void* data, int64_t size,
+                                               uint8_t** packed, int64_t* n_packed);
+void noli_page_group_free(NoliContext* context, NoliPageGroup* group);

@@ -1,0 +1,320 @@
+"""The page, the report and pictures of a run: what they store against its files, clean errors, and both at work in a
+browser.
+
+usage: test_view.py NOLI SOURCE. The browser is Chromium; without it that part is skipped.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from page_reader import Page
+
+NOLI, SOURCE = sys.argv[1], sys.argv[2]
+STEPS = 40
+
+
+def run(*words, status=0):
+    done = subprocess.run([NOLI, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
+    return done.stdout + done.stderr
+
+
+def check_content(directory, page):
+    """Positions and fields are those of the frames, to the rounding that the documents state."""
+    import meshio
+
+    triangles, body, vertex = page.surface()
+    assert [b["name"] for b in page.about["bodies"]] == ["ring", "ball", "box"]
+    assert len(triangles) == page.about["n_triangles"] and triangles.max() == page.about["n_vert"] - 1
+    assert (numpy.diff(vertex) > 0).all()
+    n_frames = 0
+    for listed, (x, fields, low, high, scale) in zip(page.about["frames"], page.frames(), strict=True):
+        mesh = meshio.read(f"{directory}/frame_{listed['step']:06d}.vtu")
+        assert abs(x - mesh.points[vertex]).max() <= 0.5001 * (high - low).max() / 65535
+        assert (mesh.point_data["body"][vertex] == body).all()
+        speed = numpy.linalg.norm(mesh.point_data["velocity"][vertex], axis=1)
+        assert abs(fields["speed"] - speed).max() <= 0.51 * scale[1] / 255 + 1e-30
+        for k, name in ((2, "contact_force"), (3, "friction_force")):
+            assert abs(fields[name] - mesh.point_data[name][vertex]).max() <= 0.51 * scale[k] / 127 + 1e-30
+        total, count = numpy.zeros(len(mesh.points)), numpy.zeros(len(mesh.points))
+        for cells, stress in zip(mesh.cells, mesh.cell_data["von_mises"], strict=True):
+            for k in range(cells.data.shape[1]):
+                numpy.add.at(total, cells.data[:, k], stress)
+                numpy.add.at(count, cells.data[:, k], 1)
+        assert abs(fields["von_mises"] - (total / count)[vertex]).max() <= 0.51 * scale[0] / 255 + 1e-4 * scale[0]
+        n_frames += 1
+    assert n_frames == STEPS + 1
+    for name in ("steps.csv", "forces.csv"):
+        with open(f"{directory}/{name}", "rb") as file:
+            assert page.inflate(f"file-{name}") == file.read()
+    assert json.loads(page.inflate("file-summary.json"))["steps"] == STEPS
+
+
+def check_report(directory, page):
+    """Six frames, the audit, and the same histories."""
+    assert len(page.about["frames"]) == 6 and page.about["frames"][-1]["step"] == STEPS
+    assert page.about["frames"][0]["step"] == 0
+    assert page.about["audit"]["found"] == 0 and page.about["audit"]["frames"] == STEPS + 1
+    assert page.inflate("file-steps.csv") == Page(f"{directory}/view.html").inflate("file-steps.csv")
+
+
+def check_pictures(directory, work):
+    """A picture shows what it is asked for, and nothing is left behind where it cannot."""
+    def size(path):
+        with open(path, "rb") as file:
+            head = file.read(24)
+        assert head[:8] == b"\x89PNG\r\n\x1a\n"
+        return int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big"), os.path.getsize(path)
+
+    environment = dict(os.environ, TMPDIR=work)
+    def picture(*words, status=0, path=None):
+        done = subprocess.run([NOLI, "picture", directory, *words], capture_output=True, text=True, check=False,
+                              env=environment if path is None else dict(environment, PATH=path))
+        assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
+        return done.stderr
+
+    picture("--size", "400x300", "-o", f"{work}/one.png")
+    picture("--size", "400x300", "--step", "20", "--colour", "von_mises", "--arrows", "-o", f"{work}/two.png")
+    one, two = size(f"{work}/one.png"), size(f"{work}/two.png")
+    assert one[:2] == two[:2] == (400, 300) and one[2] > 5000 and one[2] != two[2]
+    assert "no frame of step 999" in picture("--step", "999", "-o", f"{work}/three.png", status=2)
+    assert "contact_pressure" in picture("--colour", "stress", "-o", f"{work}/three.png", status=2)
+    assert "1280x800" in picture("--size", "0x0", "-o", f"{work}/three.png", status=2)
+    assert "Chromium" in picture("-o", f"{work}/three.png", status=4, path="/nowhere")
+    assert not [name for name in os.listdir(work) if name.startswith(("three", "noli-")) or "part" in name]
+
+
+def check_errors(directory, work):
+    assert "not a result of Noli" in run("view", work, status=2)
+    assert "no-such" in run("view", f"{work}/no-such", status=2)
+    assert "cannot" in run("view", directory, "-o", f"{work}/no/page.html", status=4)
+    os.rename(f"{directory}/frame_000007.vtu", f"{work}/kept")
+    assert "frame_000007.vtu" in run("view", directory, "-o", f"{work}/page.html", status=4)
+    assert not os.path.exists(f"{work}/page.html")
+    with open(f"{work}/kept", "rb") as kept, open(f"{directory}/frame_000007.vtu", "wb") as damaged:
+        damaged.write(kept.read()[:9000])
+    assert "frame_000007.vtu" in run("view", directory, "-o", f"{work}/page.html", status=2)
+    assert not os.path.exists(f"{work}/page.html")
+    os.rename(f"{work}/kept", f"{directory}/frame_000007.vtu")
+
+
+class Browser:
+    """A page in headless Chromium, driven through its pipe of the DevTools protocol."""
+
+    def __init__(self, program, work, width=1100, height=700):
+        # the browser reads from descriptor 3 and writes to 4: ours are elsewhere
+        (to_read, self.write), (self.read, to_write) = [
+            [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in os.pipe()] for _ in range(2)]
+
+        def connect():
+            os.dup2(to_read, 3)
+            os.dup2(to_write, 4)
+
+        self.process = subprocess.Popen(
+            [program, "--headless=new", "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader",
+             "--enable-unsafe-swiftshader", "--hide-scrollbars", f"--window-size={width},{height}",
+             f"--user-data-dir={work}/profile", "--remote-debugging-pipe", "about:blank"],
+            preexec_fn=connect, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(to_read)
+        os.close(to_write)
+        self.buffer, self.number, self.messages, self.session = b"", 0, [], None
+        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Runtime", "Log", "Page"):
+            self.ask(f"{domain}.enable")
+
+    def receive(self):
+        while b"\0" not in self.buffer:
+            more = os.read(self.read, 1 << 20)
+            assert more, "the browser has ended"
+            self.buffer += more
+        text, self.buffer = self.buffer.split(b"\0", 1)
+        return json.loads(text)
+
+    def ask(self, method, **parameters):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": parameters}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.write, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self.receive()
+            if answer.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"):
+                self.messages.append(json.dumps(answer["params"]))
+            if answer.get("id") == self.number:
+                assert "error" not in answer, (method, answer["error"])
+                return answer["result"]
+
+    def value(self, expression):
+        result = self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in result, result
+        return result["result"].get("value")
+
+    def wait(self, expression, seconds=60):
+        end = time.monotonic() + seconds
+        while not self.value(expression):
+            assert time.monotonic() < end, (expression, self.messages)
+            time.sleep(0.05)
+
+    def key(self, key, text=None):
+        for kind in ("keyDown", "keyUp"):
+            self.ask("Input.dispatchKeyEvent", type=kind, key=key, **({"text": text} if text and kind == "keyDown" else {}))
+
+    def mouse(self, kind, x, y, buttons=1):
+        self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=buttons, clickCount=1)
+
+    def pixels(self):
+        """The picture on the canvas, (height x width x 4)."""
+        self.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+        data = self.value("""(() => { const gl = renderer.gl, w = gl.drawingBufferWidth, h = gl.drawingBufferHeight;
+            const p = new Uint8Array(4 * w * h); gl.readPixels(0, 0, w, h, gl.RGBA, gl.UNSIGNED_BYTE, p);
+            let s = ''; for (let i = 0; i < p.length; i += 8192) s += String.fromCharCode(...p.subarray(i, i + 8192));
+            return [w, h, btoa(s)]; })()""")
+        import base64
+
+        return numpy.frombuffer(base64.b64decode(data[2]), dtype=numpy.uint8).reshape(data[1], data[0], 4).astype(int)
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def differs(a, b):
+    """Share of the pixels that differ visibly."""
+    return (abs(a - b).max(axis=2) > 24).mean()
+
+
+def shown(page):
+    return page.value("state.data && state.frame")
+
+
+def check_browser(program, path, work):
+    page = Browser(program, work)
+    try:
+        page.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}])
+        page.ask("Page.navigate", url=f"file://{path}")
+        page.wait("document.documentElement?.dataset.ready === 'yes'")
+        start = page.pixels()
+        assert start.shape[0] > 300 and start.std() > 10, "the picture is empty"
+        assert page.value("element('bodies').children.length") == 3
+        assert page.value("charts.map((c) => c.title).includes('Normal forces by pair')")
+
+        # keys and the slider lead to frames; the same frame gives the same picture
+        page.key("End")
+        page.wait(f"state.frame === {STEPS} && element('time').value === '{STEPS}'")
+        end = page.pixels()
+        assert differs(start, end) > 0.02
+        page.key("ArrowLeft")
+        page.wait(f"state.frame === {STEPS - 1}")
+        page.value("(element('time').value = 0, element('time').dispatchEvent(new Event('input')), 1)")
+        page.wait("element('clock').textContent.includes('step 0')")
+        assert differs(start, page.pixels()) < 1e-3
+        x = page.value("Array.from(state.x.slice(0, 6))")
+        assert numpy.allclose(x, next(iter(Page(path).frames()))[0][:2].reshape(-1), atol=1e-5)
+
+        # colours, edges, arrows and clipping show
+        page.key("End")
+        page.wait(f"element('clock').textContent.includes('step {STEPS}')")
+        for key, least in (("1", 0.01), ("e", 0.002), ("c", 1e-4), ("x", 0.005)):
+            before = page.pixels()
+            page.key(key, key)
+            assert differs(before, page.pixels()) > least, key
+        assert page.value("!element('legend').hidden && element('legend').textContent.startsWith('Von Mises')")
+        page.key("x", "x")
+        page.key("x", "x")
+        page.key("x", "x")
+
+        # a click picks the body under it, a drag turns
+        centre = page.value("(() => { const b = element('view').getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()")
+        for kind in ("mousePressed", "mouseReleased"):
+            page.mouse(kind, *centre, buttons=1 if kind == "mousePressed" else 0)
+        assert page.value("!element('picked').hidden && /ring|ball|box/.test(element('picked').textContent)")
+        before = page.value("state.view.around")
+        page.mouse("mousePressed", *centre)
+        page.mouse("mouseMoved", centre[0] + 60, centre[1])
+        page.mouse("mouseReleased", centre[0] + 60, centre[1], buttons=0)
+        assert page.value("state.view.around") != before
+
+        # a hidden body is gone; the plot leads to its time; playing moves on
+        before = page.pixels()
+        page.value("element('bodies').querySelector('input').click()")
+        assert differs(before, page.pixels()) > 0.01
+        page.value("plot.canvas.scrollIntoView()")
+        box = page.value("(() => { const b = plot.canvas.getBoundingClientRect(); return [b.x, b.y, b.width, b.height]; })()")
+        page.mouse("mousePressed", box[0] + box[2] / 2, box[1] + box[3] / 2)
+        page.wait(f"Math.abs(state.frame - {STEPS // 2}) < 3")
+        before = shown(page)
+        page.key(" ", " ")
+        page.wait(f"state.frame > {before}")
+        page.key(" ", " ")
+
+        # dark, and small
+        page.key("l", "l")
+        assert page.value("document.documentElement.dataset.theme") == "dark"
+        assert page.pixels()[-1, 0, :3].max() < 60
+        page.ask("Emulation.setDeviceMetricsOverride", width=390, height=780, deviceScaleFactor=1, mobile=True)
+        page.wait("element('view').clientWidth <= 390 && element('view').clientHeight > 200")
+        assert page.pixels().std() > 5
+        assert not page.messages, page.messages
+    finally:
+        page.end()
+
+
+def check_opened_report(program, path, work):
+    page = Browser(program, work)
+    try:
+        page.ask("Page.navigate", url=f"file://{path}")
+        page.wait("document.documentElement?.dataset.ready === 'yes'")
+        assert page.value("document.querySelectorAll('figure img').length") == 6
+        assert page.value("[...document.querySelectorAll('figure img')].every((i) => i.src.length > 8000)")
+        assert page.value("element('verdict').textContent.includes('The audit found nothing wrong')")
+        assert page.value("document.querySelectorAll('#plots canvas').length") >= 8
+        assert page.value("[...document.querySelectorAll('#timing tr')].length") >= 4
+        assert not page.messages, page.messages
+    finally:
+        page.end()
+
+
+def check_kept_fresh(work):
+    """A run with --view has a page of its last frame, resumed too."""
+    directory = f"{work}/fresh"
+    said = run("run", f"{SOURCE}/examples/demo.json", "-o", directory, "--steps", "4", "--view")
+    assert "view.html" in said and len(Page(f"{directory}/view.html").about["frames"]) == 5
+    run("resume", directory, "--steps", "2", "--view")
+    assert len(Page(f"{directory}/view.html").about["frames"]) == 7
+
+
+def main():
+    work = tempfile.mkdtemp()
+    try:
+        directory = f"{work}/run"
+        run("run", f"{SOURCE}/examples/demo.json", "-o", directory, "--steps", str(STEPS))
+        assert "view.html" in run("view", directory)
+        path = f"{directory}/view.html"
+        check_content(directory, Page(path))
+        assert "report.html" in run("report", directory)
+        check_report(directory, Page(f"{directory}/report.html"))
+        check_errors(directory, work)
+        assert "not in" not in run("audit", directory)
+        check_kept_fresh(work)
+        program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+        if program is None:
+            print("the page was not opened: there is no Chromium")
+            return
+        check_browser(program, path, work)
+        check_opened_report(program, f"{directory}/report.html", work)
+        check_pictures(directory, work)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+main()

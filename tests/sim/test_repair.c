@@ -1,0 +1,240 @@
+// Starts that are repaired: what moves, how far, and what stays.
+#include "support.h"
+
+#include "noli/noli.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Box {
+  double size[3];
+  double at[3];
+  bool obstacle;
+} Box;
+
+enum { MOST = 4 };
+
+// A definition of boxes; the meshes are those of the caller.
+static NoliSimDef make_boxes(NoliContext* context, const Box* box, int32_t n, NoliMesh** mesh,
+                             NoliBodyDef* body) {
+  static const char* const names[MOST] = {"a", "b", "c", "d"};
+  static const double one[3] = {1, 1, 1}, zero[3] = {0, 0, 0};
+  for (int32_t i = 0; i < n; i++) {
+    ASSERT_OK(noli_mesh_make_box(context, box[i].size, (int32_t[]){2, 2, 2}, false, &mesh[i]));
+    noli_mesh_transform(mesh[i], one, zero, box[i].at);
+    body[i] = noli_default_body_def();
+    body[i].name = names[i];
+    body[i].mesh = mesh[i];
+    body[i].obstacle = box[i].obstacle;
+  }
+  NoliSimDef def = noli_default_sim_def();
+  def.bodies = body;
+  def.n_bodies = n;
+  def.contact_distance = (NoliScaled){1e-2, false};
+  return def;
+}
+
+static void free_boxes(NoliContext* context, int32_t n, NoliMesh** mesh) {
+  for (int32_t i = 0; i < n; i++) {
+    noli_mesh_destroy(context, &mesh[i]);
+  }
+}
+
+// The definition with the repaired start has no defects.
+static void check_clean(NoliContext* context, const NoliSimDef* def, const NoliRepair* repair) {
+  NoliBodyDef body[MOST];
+  NoliSimDef fixed = *def;
+  NoliDefect* defects = NULL;
+  int64_t n = -1;
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    body[b] = def->bodies[b];
+    body[b].x0 = repair->move[b].x0;
+  }
+  fixed.bodies = body;
+  ASSERT_OK(noli_sim_check(context, &fixed, &defects, &n));
+  assert_int_equal(n, 0);
+  noli_sim_check_free(context, &defects);
+}
+
+// Boxes overlap by 0.1 along x and by more along the others: each moves by half of that and half of
+// the contact distance.
+static void overlapping_boxes_part_by_the_least(void** state) {
+  (void)state;
+  const Box boxes[] = {{{1, 1, 1}, {0, 0, 0}, false}, {{1, 1, 1}, {0.9, 0.3, 0.2}, false}};
+  NoliContext* context = test_context(1);
+  NoliMesh* mesh[MOST];
+  NoliBodyDef body[MOST];
+  NoliSimDef def = make_boxes(context, boxes, 2, mesh, body);
+  NoliRepair repair;
+  ASSERT_OK(noli_sim_repair(context, &def, NULL, &repair));
+  assert_int_equal(repair.n_moved, 2);
+  assert_true(repair.n_defects > 0);
+  for (int b = 0; b < 2; b++) {
+    double sign = b == 0 ? -1.0 : 1.0;
+    ASSERT_NEAR(repair.move[b].translation[0], sign * 0.5 * (0.1 + 1.001e-2), 1e-5);
+    ASSERT_NEAR(repair.move[b].translation[1], 0.0, 1e-5);
+    ASSERT_NEAR(repair.move[b].deformation, 0.0, 0.0);
+    ASSERT_NEAR(repair.move[b].distance, 0.5 * (0.1 + 1.001e-2), 1e-5);
+  }
+  check_clean(context, &def, &repair);
+  noli_repair_free(context, &repair);
+  assert_null(repair.move);
+  free_boxes(context, 2, mesh);
+  test_context_done(&context);
+}
+
+// With an obstacle on one side only the other body moves, and a plane adds its own condition.
+static void fixed_bodies_stay(void** state) {
+  (void)state;
+  const Box boxes[] = {{{1, 1, 1}, {0, 0.45, 0}, false}, {{1, 1, 1}, {0.9, 0.3, 0.2}, true}};
+  NoliContext* context = test_context(1);
+  NoliMesh* mesh[MOST];
+  NoliBodyDef body[MOST];
+  NoliSimDef def = make_boxes(context, boxes, 2, mesh, body);
+  NoliHalfSpaceDef floor = noli_default_half_space_def();
+  NoliRepair repair;
+  def.half_spaces = &floor;
+  def.n_half_spaces = 1;
+  ASSERT_OK(noli_sim_repair(context, &def, NULL, &repair));
+  assert_int_equal(repair.n_moved, 1);
+  ASSERT_NEAR(repair.move[0].translation[0], -(0.1 + 1.001e-2), 2e-5);
+  ASSERT_NEAR(repair.move[0].translation[1], 0.05 + 1.001e-2, 2e-5);
+  ASSERT_NEAR(repair.move[1].distance, 0.0, 0.0);
+  check_clean(context, &def, &repair);
+  noli_repair_free(context, &repair);
+  free_boxes(context, 2, mesh);
+  test_context_done(&context);
+}
+
+// A valid start stays bit by bit, unless it shall settle.
+static void only_settling_widens_gaps(void** state) {
+  (void)state;
+  const Box boxes[] = {{{1, 1, 1}, {0, 0, 0}, false}, {{1, 1, 1}, {1.002, 0, 0}, false}};
+  NoliContext* context = test_context(1);
+  NoliMesh* mesh[MOST];
+  NoliBodyDef body[MOST];
+  NoliSimDef def = make_boxes(context, boxes, 2, mesh, body);
+  NoliRepairDef repair_def = noli_default_repair_def();
+  NoliRepair repair;
+  ASSERT_OK(noli_sim_repair(context, &def, &repair_def, &repair));
+  assert_int_equal(repair.n_moved, 0);
+  assert_memory_equal(repair.move[1].x0, mesh[1]->x, 3 * sizeof(double) * (size_t)mesh[1]->n_vert);
+  noli_repair_free(context, &repair);
+  repair_def.settle = true;
+  ASSERT_OK(noli_sim_repair(context, &def, &repair_def, &repair));
+  ASSERT_NEAR(repair.move[1].translation[0] - repair.move[0].translation[0], 1.001e-2 - 0.002,
+              2e-5);
+  check_clean(context, &def, &repair);
+  noli_repair_free(context, &repair);
+
+  // a distance beyond the gaps of rest shapes cannot be reached: the message says which one can
+  def.contact_distance.value = 0.6;
+  assert_int_equal(noli_sim_repair(context, &def, &repair_def, &repair), NOLI_ERROR_INTERSECTION);
+  assert_non_null(strstr(noli_context_message(context), "set contact.distance below 0.354 m"));
+  assert_null(repair.x);
+  free_boxes(context, 2, mesh);
+  test_context_done(&context);
+}
+
+// The result does not depend on the number of threads.
+static void threads_do_not_matter(void** state) {
+  (void)state;
+  const Box boxes[] = {{{1, 1, 1}, {0, 0, 0}, false},
+                       {{1, 1, 1}, {0.7, 0.3, 0.2}, false},
+                       {{0.3, 0.3, 0.3}, {0.4, 0.1, 0.1}, false}};
+  NoliRepair repair[2];
+  NoliMesh* mesh[2][MOST];
+  NoliBodyDef body[MOST];
+  NoliContext* context[2] = {test_context(1), test_context(3)};
+  for (int k = 0; k < 2; k++) {
+    NoliSimDef def = make_boxes(context[k], boxes, 3, mesh[k], body);
+    ASSERT_OK(noli_sim_repair(context[k], &def, NULL, &repair[k]));
+    check_clean(context[k], &def, &repair[k]);
+  }
+  for (int b = 0; b < 3; b++) {
+    assert_memory_equal(repair[0].move[b].x0, repair[1].move[b].x0,
+                        3 * sizeof(double) * (size_t)mesh[0][b]->n_vert);
+  }
+  for (int k = 0; k < 2; k++) {
+    noli_repair_free(context[k], &repair[k]);
+    free_boxes(context[k], 3, mesh[k]);
+    test_context_done(&context[k]);
+  }
+}
+
+// A clamped bar ends inside an obstacle: it bends, its clamped vertices stay, and nothing inverts.
+static void clamped_bar_deforms(void** state) {
+  (void)state;
+  const Box boxes[] = {{{2, 0.2, 0.2}, {0, 0, 0}, false}, {{0.5, 0.5, 0.5}, {1, -0.3, 0}, true}};
+  NoliContext* context = test_context(1);
+  NoliMesh* mesh[MOST];
+  NoliBodyDef body[MOST];
+  NoliSimDef def = make_boxes(context, boxes, 2, mesh, body);
+  noli_mesh_destroy(context, &mesh[0]);
+  ASSERT_OK(noli_mesh_make_box(context, boxes[0].size, (int32_t[]){16, 2, 2}, false, &mesh[0]));
+  body[0].mesh = mesh[0];
+  int32_t clamped[64], n = 0;
+  for (int32_t v = 0; v < mesh[0]->n_vert; v++) {
+    if (mesh[0]->x[3 * v] < -0.999) {
+      clamped[n++] = v;
+    }
+  }
+  NoliMotionDef hold = noli_default_motion_def();
+  hold.node = clamped;
+  hold.n_node = n;
+  def.motions = &hold;
+  def.n_motions = 1;
+  NoliRepairDef repair_def = noli_default_repair_def();
+  NoliRepair repair;
+  ASSERT_OK(noli_sim_repair(context, &def, &repair_def, &repair));
+  assert_true(repair.move[0].deformation > 0.01 && repair.move[0].distance < 0.3);
+  for (int32_t i = 0; i < n; i++) {
+    assert_memory_equal(&repair.move[0].x0[3 * clamped[i]], &mesh[0]->x[3 * clamped[i]],
+                        3 * sizeof(double));
+  }
+  check_clean(context, &def, &repair);
+  noli_repair_free(context, &repair);
+
+  // without deforming there is no way
+  repair_def.rigid = true;
+  assert_int_equal(noli_sim_repair(context, &def, &repair_def, &repair), NOLI_ERROR_INTERSECTION);
+  assert_non_null(strstr(noli_context_message(context), "\"a\""));
+  repair_def.rounds = 0;
+  assert_int_equal(noli_sim_repair(context, &def, &repair_def, &repair), NOLI_ERROR_ARGUMENT);
+  free_boxes(context, 2, mesh);
+  test_context_done(&context);
+}
+
+// Failed allocations leave nothing behind.
+static void memory_failures_are_reported(void** state) {
+  (void)state;
+  const Box boxes[] = {{{1, 1, 1}, {0, 0, 0}, false}, {{1, 1, 1}, {0.9, 0.3, 0.2}, false}};
+  TestMemory memory = {0};
+  NoliContext* context = test_context_on(&memory, 1);
+  NoliMesh* mesh[MOST];
+  NoliBodyDef body[MOST];
+  NoliSimDef def = make_boxes(context, boxes, 2, mesh, body);
+  NoliStatus status = NOLI_ERROR_MEMORY;
+  for (int64_t k = 1; status == NOLI_ERROR_MEMORY && k < 1000000; k += 1 + k / 8) {
+    NoliRepair repair;
+    test_refuse(&memory, k);
+    status = noli_sim_repair(context, &def, NULL, &repair);
+    test_refuse(&memory, 0);
+    noli_repair_free(context, &repair);
+  }
+  ASSERT_OK(status);
+  free_boxes(context, 2, mesh);
+  test_context_done(&context);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(overlapping_boxes_part_by_the_least),
+      cmocka_unit_test(fixed_bodies_stay),
+      cmocka_unit_test(only_settling_widens_gaps),
+      cmocka_unit_test(threads_do_not_matter),
+      cmocka_unit_test(clamped_bar_deforms),
+      cmocka_unit_test(memory_failures_are_reported),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -160,6 +160,23 @@ static void write_solid(FILE* file, const int number[NUMBERS]) {
   write_box(file, number[0], 40);
 }
 
+// A bar four times as long as wide, whose ends turn against each other at 90 degrees per second.
+static void write_torsion(FILE* file, const int number[NUMBERS]) {
+  fprintf(file,
+          "{\"time\": {\"step\": 0.01, \"steps\": 40}, " SETTINGS
+          ", \"gravity\": [0, 0, 0], \"bodies\": [{\"name\": \"bar\", \"mesh\": {\"box\": "
+          "{\"size\": [0.4, 0.1, "
+          "0.1], \"cells\": [%d, %d, %d]}}, " SOFT "}], \"prescribed\": [",
+          4 * number[0], number[0], number[0]);
+  for (int k = 0; k < 2; k++) {
+    fprintf(file,
+            "%s{\"body\": \"bar\", \"select\": {\"side\": \"%sx\"}, \"motion\": {\"rotation\": "
+            "{\"axis\": [1, 0, 0], \"origin\": [0, 0, 0], \"speed\": %s90}}}",
+            k == 0 ? "" : ", ", k == 0 ? "-" : "+", k == 0 ? "" : "-");
+  }
+  fprintf(file, "]}");
+}
+
 static void write_rubber(FILE* file, const int number[NUMBERS]) {
   write_box(file, number[0], number[1]);
 }
@@ -203,6 +220,7 @@ static const Recipe recipes[] = {
     {"solid", "CELLS", "a box, compressed by a fifth", 1, write_solid},
     {"rubber", "CELLS PERCENT", "the same with a Poisson's ratio of PERCENT / 100", 2,
      write_rubber},
+    {"torsion", "CELLS", "a bar whose ends turn against each other", 1, write_torsion},
     {"sheet", "CELLS", "a mat that falls onto a ball", 1, write_sheet},
     {"rod", "CELLS", "a rod that falls onto a ball", 1, write_rod},
     {"layers", "LAYERS CELLS", "layers of cloth that fall onto a ball", 2, generated_layers},

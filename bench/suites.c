@@ -24,6 +24,8 @@ static const Suite suites[] = {
     {"solvers", "selected scenes with every solver", 300.0},
     {"stress", "the stress scenes of examples/stress based on [Zheng2025], complete", 600.0},
     {"scaling", "a pile of 4 to 256 balls with four solvers (generated)", 300.0},
+    {"large", "squeezed, twisted and piled bodies of 30,000 to a million nodes (generated)",
+     (double)INFINITY},
     {"bodies", "a pile of 100 to 10,000 cubes of six tetrahedra (generated)", 300.0},
     {"ablation", "ablation of the augmented Lagrangian (generated)", 60.0},
     {"conditioning", "condition numbers with both methods (generated)", 60.0},
@@ -107,6 +109,20 @@ static const StudyScene scaling_scene[] = {
     {"pile 64", "generated: pile 8 4 2 4", 15},
     {"pile 256", "generated: pile 16 8 2 4", 15},
 };
+
+// Each size of a scene has about six times the nodes of the previous one.
+static const StudyScene large_scene[] = {
+    {"squeezed box 30", "generated: solid 30", 10},
+    {"squeezed box 55", "generated: solid 55", 10},
+    {"squeezed box 100", "generated: solid 100", 10},
+    {"twisted bar 19", "generated: torsion 19", 10},
+    {"twisted bar 35", "generated: torsion 35", 10},
+    {"twisted bar 63", "generated: torsion 63", 10},
+    {"pile 256", "generated: pile 16 8 2 4", 10},
+    {"pile 1458", "generated: pile 27 27 2 4", 10},
+    {"pile 8192", "generated: pile 64 64 2 4", 10},
+};
+static const Variant large_variant[] = {{.name = "default"}};
 
 // Ten times the cubes from each to the next, in the same four layers.
 static const StudyScene bodies_scene[] = {
@@ -439,6 +455,7 @@ static const Variant cloth_variant[] = {
 static const Study studies[] = {
     STUDY("solvers", solver_scene, solver_variant),
     STUDY("scaling", scaling_scene, scaling_variant),
+    STUDY("large", large_scene, large_variant),
     STUDY("bodies", bodies_scene, bodies_variant),
     STUDY("ablation", filter_scene, filter_variant),
     STUDY("ablation", decay_scene, decay_variant),

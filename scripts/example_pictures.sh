@@ -42,6 +42,12 @@ picture fibres --frame 10 --field von_mises --view=30,30
 picture card_stack --frame 60 --view=15,4
 picture thin/sleeve --frame 38
 picture thin/tyre --frame 100
+picture thin/reef_knot --view=0,0
+picture thin/rope_and_ring --frame 63 --view=20,15
+picture thin/net --frame 45 --view=50,15
+picture thin/noodles --view=0,50
+picture thin/dress --frame 60 --view=20,5
+picture thin/layers --view=20,10
 picture rods --frame 14 --view=30,25
 picture plane_strain --frame 100 --field von_mises --view=0,0
 picture curved_ball --frame 60

@@ -311,6 +311,13 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_line(NoliContext* context, d
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_helix(NoliContext* context, double radius,
                                                           double pitch, double turns,
                                                           int32_t n_segment, NoliMesh** mesh);
+/// The same for a curve, given as the polyline through `point` (n_point x 3), n_point >= 2.
+/// Vertices lie on it at equal distances along it. The curve is closed if its last point is the
+/// first one, up to 1e-9 of its length, and then has at least three segments. Fails with
+/// NOLI_ERROR_ARGUMENT if it has no length or not a finite one.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_curve(NoliContext* context, const double* point,
+                                                          int32_t n_point, int32_t n_segment,
+                                                          NoliMesh** mesh);
 
 /// Triangles in the plane z = 0, looking at +z, for bodies in plane strain: a rectangle.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_rectangle(NoliContext* context, double size_x,

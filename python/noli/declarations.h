@@ -144,6 +144,7 @@ NoliStatus noli_mesh_make_truss(NoliContext* context, const int32_t joints[3], d
 NoliStatus noli_mesh_make_plane(NoliContext* context, double size_x, double size_z, int32_t cells_x, int32_t cells_z, NoliMesh** mesh);
 NoliStatus noli_mesh_make_line(NoliContext* context, double length, int32_t n_segment, NoliMesh** mesh);
 NoliStatus noli_mesh_make_helix(NoliContext* context, double radius, double pitch, double turns, int32_t n_segment, NoliMesh** mesh);
+NoliStatus noli_mesh_make_curve(NoliContext* context, const double* point, int32_t n_point, int32_t n_segment, NoliMesh** mesh);
 NoliStatus noli_mesh_make_rectangle(NoliContext* context, double size_x, double size_y, int32_t cells_x, int32_t cells_y, NoliMesh** mesh);
 NoliStatus noli_mesh_make_disk(NoliContext* context, double radius, int32_t cells, NoliMesh** mesh);
 NoliStatus noli_mesh_make_polygon(NoliContext* context, const double* point, int32_t n_point, int32_t cells, NoliMesh** mesh);

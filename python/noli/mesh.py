@@ -296,6 +296,14 @@ class Mesh:
         """Segments that wind around y; with pitch 0 and one turn a closed ring."""
         return cls._made(lib.noli_mesh_make_helix, radius, pitch, turns, segments)
 
+    @classmethod
+    def curve(cls, points, segments: int = 64) -> Mesh:
+        """Segments of equal lengths along the polyline through `points` (n x 3), m; closed if the last point is the first one."""
+        points = np.ascontiguousarray(points, dtype=np.float64)
+        if points.ndim != 2 or points.shape[1] != 3:
+            raise ValueError(f"points of a curve are n x 3, got {points.shape}")
+        return cls._made(lib.noli_mesh_make_curve, ffi.cast("double *", points.ctypes.data), len(points), segments)
+
 
 def _three(values, kind="double"):
     return ffi.new(f"{kind}[3]", [float(v) if kind == "double" else int(v) for v in values])

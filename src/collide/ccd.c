@@ -55,6 +55,10 @@ static bool excludes_boxes(const NoliCcdOptions* options) {
 // short.
 #define HIT_SHARE 0.05
 
+// Steps along a direction that turns cost a closest point: they are tried where they would be this
+// much longer than others.
+#define LEAST_TURN 2.0
+
 // Near-parallel segments and needles may seem farther apart by this share of their size, see
 // closest.c.
 #define THIN_ERROR 1e-13
@@ -151,6 +155,28 @@ static inline double directional_step(const Motion* motion, const NoliVec3 w[4],
   return step;
 }
 
+// Whether the bound along a direction that turns from n to a multiple of n_t1 stays above `low`
+// while the differences go from w to w_t1: the Bernstein coefficients of the quadratics do. The
+// middle ones, less those of the bound, are (a_k + s b_k) / 2 for the multiple s.
+static inline bool turned_is_safe(const Motion* motion, const NoliVec3 w[4], NoliVec3 n,
+                                  const NoliVec3 w_t1[4], NoliVec3 n_t1, double low) {
+  double a[4], b[4], least = 0.0, most = (double)INFINITY;
+  bool safe = true;
+  for (int32_t k = 0; k < motion->n; k++) {
+    a[k] = noli_dot3(n, w_t1[k]) - low;
+    b[k] = noli_dot3(n_t1, w[k]) - low;
+    safe = safe && noli_dot3(n, w[k]) >= low && noli_dot3(n_t1, w_t1[k]) >= low;
+    least = b[k] > 0.0 && -a[k] > least * b[k] ? -a[k] / b[k] : least;
+    most = b[k] < 0.0 && a[k] < most * -b[k] ? a[k] / -b[k] : most;
+  }
+  double s = least > 0.0 ? (isfinite(most) ? 0.5 * (least + most) : 2.0 * least)
+                         : (isfinite(most) ? 0.5 * most : 1.0);
+  for (int32_t k = 0; k < motion->n; k++) {
+    safe = safe && a[k] + s * b[k] >= 0.0;
+  }
+  return safe && s > 0.0;
+}
+
 // The distance to keep of a pair that starts at distance d.
 static inline double least_distance(const NoliCcdOptions* options, double d) {
   double gap = d - options->min_separation, keep = (1.0 - options->safety) * gap;
@@ -184,51 +210,80 @@ static inline bool exclude(const Motion* motion, NoliVec3 axis, double low, doub
   return noli_inclusion_ccd(&query, toi, ran_out);
 }
 
-// Moves the pair to time t, and returns its closest vector there.
-static inline NoliVec3 move_to(const Motion* motion, double t, NoliVec3 w[4]) {
+// A pair at time t.
+typedef struct Instant {
+  double t;
+  NoliVec3 w[4];
+  NoliVec3 r; // closest vector
+  double d;   // its length
+} Instant;
+
+static inline void move_to(const Motion* motion, double t, Instant* at) {
+  at->t = t;
   for (int32_t i = 0; i < motion->n; i++) {
-    w[i] = noli_mul_add3(motion->w0[i], t, motion->p[i]);
+    at->w[i] = noli_mul_add3(motion->w0[i], t, motion->p[i]);
   }
-  return closest_vector(motion->kind, w);
+  at->r = closest_vector(motion->kind, at->w);
+  at->d = noli_norm3(at->r);
+}
+
+// Moves the pair on to time t if the bound along a direction that turns shows it to be safe.
+static inline bool turn_to(const Motion* motion, double t, double low, Instant* at) {
+  Instant next;
+  move_to(motion, t, &next);
+  if (!(next.d > low)) {
+    return false;
+  }
+  NoliVec3 n = noli_scale3(1.0 / at->d, at->r), n_t1 = noli_scale3(1.0 / next.d, next.r);
+  if (!turned_is_safe(motion, at->w, n, next.w, n_t1, low)) {
+    return false;
+  }
+  *at = next;
+  return true;
 }
 
 // Conservative advancement, see ccd.h for the method and why it is safe.
 static inline bool advance_motion(const Motion* motion, const NoliCcdOptions* use, double t_max,
                                   double* toi) {
-  NoliVec3 w[4], r = closest_vector(motion->kind, motion->w0);
-  memcpy(w, motion->w0, sizeof w);
-  double d = noli_norm3(r), t = 0.0;
-  double low = least_distance(use, d) + 2.0 * motion->rounding;
-  double end = low + hit_margin(use, d - low);
-  if (d > end && excludes_boxes(use)) {
+  Instant at = {.r = closest_vector(motion->kind, motion->w0)};
+  memcpy(at.w, motion->w0, sizeof at.w);
+  at.d = noli_norm3(at.r);
+  double low = least_distance(use, at.d) + 2.0 * motion->rounding;
+  double end = low + hit_margin(use, at.d - low);
+  if (at.d > end && excludes_boxes(use)) {
     // boxes may run out, where a gap is far smaller than the motion, or where they have to pave a
     // cylinder as wide as the separation at an edge of a triangle: what they have excluded is safe,
     // and advancement goes on from there
-    bool ran_out, hit = exclude(motion, r, low, end - low, use, t_max, toi, &ran_out);
+    bool ran_out, hit = exclude(motion, at.r, low, end - low, use, t_max, toi, &ran_out);
     if (!ran_out) {
       return hit;
     }
-    t = *toi;
-    r = move_to(motion, t, w);
-    d = noli_norm3(r);
+    move_to(motion, *toi, &at);
   }
   // false at once for pairs that start too close and for NaN
-  for (int32_t k = 0; k < use->max_iterations && d > end; k++) {
-    double step = directional_step(motion, w, r, d, low);
-    step = larger((d - motion->thin - low) / motion->speed, step);
-    if (t + step >= t_max) {
+  double reach = 1.0; // of the next step along a direction that turns; does not depend on t_max
+  for (int32_t k = 0; k < use->max_iterations && at.d > end && !(at.t >= t_max); k++) {
+    double step = directional_step(motion, at.w, at.r, at.d, low);
+    step = larger((at.d - motion->thin - low) / motion->speed, step);
+    if (at.t + step >= t_max) {
       *toi = t_max;
       return false;
     }
-    if (!(t + step > t)) {
+    if (!(at.t + step > at.t)) {
       break;
     }
-    t += step;
-    r = move_to(motion, t, w);
-    d = noli_norm3(r);
+    if (reach > LEAST_TURN * step && at.t < 1.0) {
+      if (turn_to(motion, at.t + reach < 1.0 ? at.t + reach : 1.0, low, &at)) {
+        reach *= 2.0;
+        continue;
+      }
+      reach *= 0.25;
+    }
+    move_to(motion, at.t + step, &at);
   }
-  *toi = t;
-  return true;
+  bool passed = at.t >= t_max;
+  *toi = passed ? t_max : at.t;
+  return !passed;
 }
 
 // The options for a pair whose coordinates were multiplied by 2^-exponent.

@@ -84,19 +84,22 @@ static NoliStatus check_topology(NoliAuditor* auditor, const char* file, int64_t
 static NoliStatus check_rest(NoliAuditor* auditor, const char* file, int64_t step,
                              const NoliReadFrame* frame, const double* x) {
   const NoliModel* model = auditor->run.sim->model;
+  const int32_t* node = auditor->run.layout.node;
   const NoliReadArray* array = noli_read_frame_find(frame, "PointData", "displacement",
                                                     NOLI_FRAME_FLOAT32, 3, frame->n_vert);
   const float* u = array != NULL ? array->data : NULL;
   for (int64_t i = 0; u != NULL && i < 3 * frame->n_vert; i++) {
-    double X = model->problem.X[i];
-    double allowed = (double)FLT_EPSILON * fabs(x[i] - X) + (double)FLT_MIN;
-    if (!(fabs(x[i] - X - (double)u[i]) <= allowed)) {
-      int32_t vertex = (int32_t)(i / 3), body = model->problem.surface->body[vertex];
+    int32_t vertex = node[i / 3];
+    double X = model->problem.X[3 * (int64_t)vertex + i % 3];
+    double moved = x[3 * (int64_t)vertex + i % 3] - X;
+    double allowed = (double)FLT_EPSILON * fabs(moved) + (double)FLT_MIN;
+    if (!(fabs(moved - (double)u[i]) <= allowed)) {
+      int32_t body = model->problem.surface->body[vertex];
       return noli_auditor_find(
           auditor, NOLI_FINDING_BALANCE, file, step,
           "%s: vertex %d of \"%s\" is %.9g m from where it rests along axis %d, "
           "its displacement is %.9g m",
-          file, (int)noli_model_local(model, vertex), model->name[body], x[i] - X, (int)(i % 3),
+          file, (int)noli_model_local(model, vertex), model->name[body], moved, (int)(i % 3),
           (double)u[i]);
     }
   }
@@ -130,43 +133,28 @@ done:
   return status;
 }
 
-static NoliStatus widen_velocities(NoliAuditor* auditor, const NoliReadFrame* frame, double** v) {
-  NoliStatus status = NOLI_OK;
-  const NoliReadArray* array =
-      noli_read_frame_find(frame, "PointData", "velocity", NOLI_FRAME_FLOAT32, 3, frame->n_vert);
-  *v = NULL;
-  if (array != NULL) {
-    const float* narrow = array->data;
-    NOLI_NEW(auditor->context, *v, 3 * frame->n_vert);
-    for (int64_t i = 0; i < 3 * frame->n_vert; i++) {
-      (*v)[i] = (double)narrow[i];
-    }
-  }
-done:
-  return status;
-}
-
 static NoliStatus verify_frame(NoliAuditor* auditor, const char* file, NoliRunFrame listed,
                                const NoliReadFrame* frame) {
   NoliStatus status = NOLI_OK;
-  double* v = NULL;
-  bool good;
+  const NoliFrameLayout* layout = &auditor->run.layout;
+  double *x = NULL, *v = NULL;
+  bool good, has_rates;
   NOLI_TRY(check_frame_time(auditor, file, listed, frame->time));
   NOLI_TRY(check_topology(auditor, file, listed.step, frame, &good));
   if (!good) {
     goto done;
   }
-  const double* x =
-      noli_read_frame_find(frame, "Points", "Points", NOLI_FRAME_FLOAT64, 3, frame->n_vert)->data;
+  NOLI_NEW(auditor->context, x, 3 * (int64_t)layout->n_node);
+  NOLI_NEW(auditor->context, v, 3 * (int64_t)layout->n_node);
+  noli_frame_layout_expand(layout, auditor->run.sim->model, frame, x, v, &has_rates);
   NOLI_TRY(noli_auditor_check_positions(auditor, file, listed.step, x));
   NOLI_TRY(check_rest(auditor, file, listed.step, frame, x));
-  NOLI_TRY(widen_velocities(auditor, frame, &v));
-  if (v != NULL) {
-    NOLI_TRY(noli_auditor_check_motion(auditor, file, listed.step, x, v, (double)FLT_EPSILON));
-  }
+  NOLI_TRY(
+      noli_auditor_check_motion(auditor, file, listed.step, x, v, has_rates, (double)FLT_EPSILON));
   NOLI_TRY(noli_auditor_check_forces(auditor, file, listed.step, frame));
   auditor->audit->n_frames++;
 done:
+  noli_free(auditor->context, x);
   noli_free(auditor->context, v);
   return status;
 }

@@ -202,6 +202,48 @@ done:
   return status;
 }
 
+// Leaves the angles of rods out, which are no points in space, and numbers the lists of primitives
+// anew.
+static NoliStatus leave_out_angles(NoliContext* context, const NoliSim* sim,
+                                   NoliFrameLayout* layout) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = &sim->model->problem;
+  int32_t *place = NULL, n = 0;
+  NOLI_NEW_ZERO(context, place, layout->n_node);
+  for (int32_t b = 0; b < problem->n_block; b++) {
+    const NoliBlock* block = &problem->block[b];
+    for (int32_t i = 0; i < block->n_angle; i++) {
+      place[block->first_angle + i] = NOLI_NULL_INDEX;
+    }
+  }
+  for (int32_t i = 0; i < layout->n_node; i++) {
+    if (place[i] != NOLI_NULL_INDEX) {
+      layout->vertex_body[n] = layout->vertex_body[i];
+      layout->node[n] = i;
+      place[i] = n++;
+    }
+  }
+  layout->n_vert = n;
+
+  // all lists
+  const struct {
+    int32_t* vertex;
+    int64_t count;
+  } lists[] = {
+      {layout->connectivity, layout->n_cells > 0 ? layout->offsets[layout->n_cells - 1] : 0},
+      {layout->triangles, 3 * (int64_t)layout->n_triangles},
+      {layout->segments, 2 * (int64_t)layout->n_segments},
+      {layout->points, layout->n_points}};
+  for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+    for (int64_t i = 0; i < lists[l].count; i++) {
+      lists[l].vertex[i] = place[lists[l].vertex[i]];
+    }
+  }
+done:
+  noli_free(context, place);
+  return status;
+}
+
 // Fields of shells and rods, where there are any.
 static NoliStatus allocate_thin_fields(NoliContext* context, const NoliSim* sim, int64_t n_cells,
                                        NoliFrameLayout* layout) {
@@ -216,6 +258,9 @@ static NoliStatus allocate_thin_fields(NoliContext* context, const NoliSim* sim,
     if (block->type->rod_forces != NULL && block->n_element > 0 && layout->rod == NULL) {
       NOLI_NEW(context, layout->rod, layout->n_tet);
       NOLI_NEW_ZERO(context, layout->rod_fields, 5 * n_cells);
+    }
+    if (block->n_angle > 0 && layout->angle_fields == NULL) {
+      NOLI_NEW_ZERO(context, layout->angle_fields, 2 * n_cells);
     }
   }
 done:
@@ -232,7 +277,7 @@ NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, co
   NOLI_CHECK(context, def == NULL || def->n_bodies == noli_sim_body_count(sim), NOLI_ERROR_ARGUMENT,
              "the definition has %d bodies, the simulation %d", (int)def->n_bodies,
              (int)noli_sim_body_count(sim));
-  layout->n_vert = noli_sim_vertex_count(sim);
+  layout->n_node = noli_sim_vertex_count(sim);
   layout->n_tet = noli_sim_tet_count(sim);
 
   // not all surface triangles become cells
@@ -248,19 +293,22 @@ NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, co
   NOLI_NEW(context, layout->connectivity, n_connectivity + n_points);
   NOLI_NEW(context, layout->offsets, n_cells);
   NOLI_NEW(context, layout->types, n_cells);
-  NOLI_NEW_ZERO(context, layout->vertex_body, layout->n_vert);
+  NOLI_NEW(context, layout->node, layout->n_node);
+  NOLI_NEW_ZERO(context, layout->vertex_body, layout->n_node);
   NOLI_NEW(context, layout->cell_body, n_cells);
   NOLI_NEW(context, layout->cell_tag, n_cells);
   NOLI_NEW(context, layout->cell_proxy, n_cells);
   NOLI_NEW(context, layout->proxy_tet, 3 * n_tri);
-  NOLI_NEW(context, layout->vector, 3 * (int64_t)layout->n_vert);
+  NOLI_NEW(context, layout->x, 3 * (int64_t)layout->n_node);
+  NOLI_NEW(context, layout->vector, 3 * (int64_t)layout->n_node);
   NOLI_NEW(context, layout->stress, layout->n_tet);
-  NOLI_NEW(context, layout->fields, 12 * (int64_t)layout->n_vert + n_cells);
+  NOLI_NEW(context, layout->fields, 12 * (int64_t)layout->n_node + n_cells);
   NOLI_TRY(allocate_thin_fields(context, sim, n_cells, layout));
   number_bodies(sim, layout->vertex_body);
   NOLI_TRY(list_cells(context, sim, def, layout));
   NOLI_TRY(list_triangles(context, sim, layout));
   NOLI_TRY(list_thin(context, sim, layout));
+  NOLI_TRY(leave_out_angles(context, sim, layout));
   NOLI_VALIDATE(context, noli_frame_layout_defect(layout));
 done:
   if (status != NOLI_OK) {
@@ -282,7 +330,7 @@ NoliStatus noli_frame_layout_add(NoliContext* context, NoliFrameLayout* layout, 
       NOLI_CHECK(context, layout->field[k] != field, NOLI_ERROR_ARGUMENT,
                  "the field \"%s\" is named twice", field->name);
     }
-    int64_t count = field->of_cells ? layout->n_cells : layout->n_vert;
+    int64_t count = field->of_cells ? layout->n_cells : layout->n_node;
     layout->field[i] = field;
     layout->n_field = i + 1;
     NOLI_NEW_ZERO(context, layout->field_values[i], count * field->n_components);
@@ -308,6 +356,8 @@ void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout) {
   noli_free(context, layout->triangles);
   noli_free(context, layout->segments);
   noli_free(context, layout->points);
+  noli_free(context, layout->node);
+  noli_free(context, layout->x);
   noli_free(context, layout->vector);
   noli_free(context, layout->stress);
   noli_free(context, layout->fields);
@@ -315,6 +365,7 @@ void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout) {
   noli_free(context, layout->rod);
   noli_free(context, layout->sheet_fields);
   noli_free(context, layout->rod_fields);
+  noli_free(context, layout->angle_fields);
   noli_vtu_cache_free(context, &layout->cache);
   *layout = (NoliFrameLayout){0};
 }
@@ -322,6 +373,52 @@ void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout) {
 static void narrow(const double* values, int64_t count, float* narrowed) {
   for (int64_t i = 0; i < count; i++) {
     narrowed[i] = (float)values[i];
+  }
+}
+
+// Takes the vectors of the vertices out of those of all nodes.
+static void narrow_vectors(const NoliFrameLayout* layout, const double* of_nodes, float* narrowed) {
+  for (int32_t i = 0; i < layout->n_vert; i++) {
+    narrow(of_nodes + 3 * (int64_t)layout->node[i], 3, narrowed + 3 * (int64_t)i);
+  }
+}
+
+// Angles of rods and their rates, rad and rad/s; 0 in all other cells.
+static void fill_angles(const NoliSim* sim, const NoliFrameLayout* layout) {
+  const NoliModel* model = sim->model;
+  const double *x = noli_sim_positions(sim), *v = noli_sim_velocities(sim);
+  for (int32_t b = 0; layout->angle_fields != NULL && b < model->n_body; b++) {
+    const NoliBlock* block = noli_problem_block(&model->problem, b);
+    for (int32_t s = 0; block != NULL && s < block->n_angle; s++) {
+      int64_t node = block->first_angle + s, cell = model->tet_first[b] + s;
+      layout->angle_fields[cell] = (float)(x[3 * node] / block->angle_radius);
+      layout->angle_fields[layout->n_cells + cell] = (float)(v[3 * node] / block->angle_radius);
+    }
+  }
+}
+
+void noli_frame_layout_expand(const NoliFrameLayout* layout, const NoliModel* model,
+                              const NoliReadFrame* frame, double* x, double* v, bool* has_rates) {
+  const NoliReadArray* points =
+      noli_read_frame_find(frame, "Points", "Points", NOLI_FRAME_FLOAT64, 3, layout->n_vert);
+  const NoliReadArray* velocity =
+      noli_read_frame_find(frame, "PointData", "velocity", NOLI_FRAME_FLOAT32, 3, layout->n_vert);
+  const NoliReadArray* rate = noli_read_frame_find(frame, "CellData", "rod_angle_rate",
+                                                   NOLI_FRAME_FLOAT32, 1, layout->n_cells);
+  *has_rates = rate != NULL || layout->n_vert == layout->n_node;
+  memset(x, 0, 3 * sizeof *x * (size_t)layout->n_node);
+  memset(v, 0, 3 * sizeof *v * (size_t)layout->n_node);
+  for (int64_t i = 0; i < 3 * (int64_t)layout->n_vert; i++) {
+    int64_t to = 3 * (int64_t)layout->node[i / 3] + i % 3;
+    x[to] = ((const double*)points->data)[i];
+    v[to] = (double)((const float*)velocity->data)[i];
+  }
+  for (int32_t b = 0; rate != NULL && b < model->n_body; b++) {
+    const NoliBlock* block = noli_problem_block(&model->problem, b);
+    for (int32_t s = 0; block != NULL && s < block->n_angle; s++) {
+      float of_cell = ((const float*)rate->data)[model->tet_first[b] + s];
+      v[3 * ((int64_t)block->first_angle + s)] = block->angle_radius * (double)of_cell;
+    }
   }
 }
 
@@ -369,9 +466,15 @@ static NoliStatus fill_chosen(NoliSim* sim, const NoliFrameLayout* layout) {
   NoliFieldResults results = {0};
   for (int32_t i = 0; i < layout->n_field; i++) {
     const NoliFrameField* field = layout->field[i];
-    NOLI_TRY(field->fill(sim, &results, layout->field_values[i]));
+    float* values = layout->field_values[i];
+    NOLI_TRY(field->fill(sim, &results, values));
     if (field->of_cells) {
-      fill_proxies(layout, field->n_components, layout->field_values[i]);
+      fill_proxies(layout, field->n_components, values);
+      continue;
+    }
+    for (int64_t v = 0; v < layout->n_vert; v++) {
+      memmove(values + field->n_components * v, values + field->n_components * layout->node[v],
+              sizeof *values * (size_t)field->n_components);
     }
   }
 done:
@@ -379,20 +482,23 @@ done:
   return status;
 }
 
-// Displacement, velocity, contact force, friction force (n_vert x 3 each), stress (n_cells).
+// Positions; displacement, velocity, contact force, friction force (n_vert x 3 each), stress
+// (n_cells).
 static NoliStatus fill_fields(NoliSim* sim, const NoliFrameLayout* layout) {
   NoliStatus status = NOLI_OK;
   int64_t n = 3 * (int64_t)layout->n_vert;
   const double* x = noli_sim_positions(sim);
   const double* X = noli_sim_rest_positions(sim);
   for (int64_t i = 0; i < n; i++) {
-    layout->fields[i] = (float)(x[i] - X[i]);
+    int64_t from = 3 * (int64_t)layout->node[i / 3] + i % 3;
+    layout->x[i] = x[from];
+    layout->fields[i] = (float)(x[from] - X[from]);
   }
-  narrow(noli_sim_velocities(sim), n, layout->fields + n);
+  narrow_vectors(layout, noli_sim_velocities(sim), layout->fields + n);
   NOLI_TRY(noli_sim_contact_forces(sim, layout->vector));
-  narrow(layout->vector, n, layout->fields + 2 * n);
+  narrow_vectors(layout, layout->vector, layout->fields + 2 * n);
   NOLI_TRY(noli_sim_friction_forces(sim, layout->vector));
-  narrow(layout->vector, n, layout->fields + 3 * n);
+  narrow_vectors(layout, layout->vector, layout->fields + 3 * n);
   NOLI_TRY(noli_sim_von_mises(sim, layout->stress));
   float* stress = layout->fields + 4 * n;
   memset(stress, 0, sizeof(float) * (size_t)layout->n_cells);
@@ -402,7 +508,7 @@ done:
   return status;
 }
 
-enum { MAX_POINT_DATA = 5, MAX_CELL_DATA = 9 };
+enum { MAX_POINT_DATA = 5, MAX_CELL_DATA = 11 };
 
 // Appends the chosen fields of cells or vertices.
 static int32_t list_chosen(const NoliFrameLayout* layout, bool of_cells, NoliFrameArray* array,
@@ -452,6 +558,11 @@ static int32_t list_cell_data(const NoliFrameLayout* layout, NoliFrameArray* arr
     array[n++] = (NoliFrameArray){"rod_bending", NOLI_FRAME_FLOAT32, 3, own + n_cells, false};
     array[n++] = (NoliFrameArray){"rod_twist", NOLI_FRAME_FLOAT32, 1, own + 4 * n_cells, false};
   }
+  if (layout->angle_fields != NULL) {
+    const float* own = layout->angle_fields;
+    array[n++] = (NoliFrameArray){"rod_angle", NOLI_FRAME_FLOAT32, 1, own, false};
+    array[n++] = (NoliFrameArray){"rod_angle_rate", NOLI_FRAME_FLOAT32, 1, own + n_cells, false};
+  }
   return list_chosen(layout, true, array, n);
 }
 
@@ -461,6 +572,7 @@ NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, NoliFrameLayout*
   NoliFrameArray *point_data = NULL, *cell_data = NULL;
   NOLI_TRY(fill_fields(sim, layout));
   NOLI_TRY(fill_thin_fields(sim, layout));
+  fill_angles(sim, layout);
   NOLI_TRY(fill_chosen(sim, layout));
   NOLI_NEW(context, point_data, MAX_POINT_DATA + layout->n_field);
   NOLI_NEW(context, cell_data, MAX_CELL_DATA + layout->n_field);
@@ -471,7 +583,7 @@ NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, NoliFrameLayout*
   const NoliFrame frame = {
       .time = noli_sim_time(sim),
       .n_vert = layout->n_vert,
-      .x = noli_sim_positions(sim),
+      .x = layout->x,
       .n_cells = layout->n_cells,
       .connectivity = layout->connectivity,
       .offsets = layout->offsets,

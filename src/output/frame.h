@@ -3,12 +3,16 @@
 
 #include "noli/output.h"
 #include "output/frame_fields.h"
+#include "output/frame_arrays.h"
 #include "output/frame_format.h"
 #include "output/vtu.h"
+#include "sim/model.h"
 
 // Cells of a simulation, tags and bodies: constant over all frames.
 typedef struct NoliFrameLayout {
-  int32_t n_vert;
+  int32_t n_node; // of the simulation
+  int32_t n_vert; // of frames: all nodes but the angles of rods
+  int32_t* node;  // (n_vert) ascending
   int32_t n_tet;
   int64_t n_cells;
   int32_t* connectivity;
@@ -26,13 +30,15 @@ typedef struct NoliFrameLayout {
   int32_t* segments; // (n_segments x 2) of obstacles, then of rods
   int32_t n_points;
   int32_t* points;        // (n_points) of obstacles, then free ones
-  double* vector;         // (n_vert x 3) scratch
+  double* x;              // (n_vert x 3) scratch
+  double* vector;         // (n_node x 3) scratch
   double* stress;         // (n_tet) scratch
   float* fields;          // (n_vert x 12 + n_cells) what is written
   NoliSheetForces* sheet; // (n_tet) scratch; NULL: no body is a shell
   NoliRodForces* rod;     // (n_tet) scratch; NULL: no body is a rod
   float* sheet_fields;    // (n_cells x 12) membrane forces, bending moments
   float* rod_fields;      // (n_cells x 5) tension, bending moments, twist moments
+  float* angle_fields;    // (n_cells x 2) angle and its rate; NULL: no rod has angles
   int32_t n_field;        // that were asked for
   const NoliFrameField** field;
   float** field_values; // of each: (n_cells or n_vert x n_components)
@@ -52,6 +58,12 @@ void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout);
 NOLI_WARN_UNUSED NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim,
                                              NoliFrameLayout* layout, const NoliFrameFormat* format,
                                              const char* path);
+
+// Positions and velocities of all nodes (n_node x 3) from a frame that fits the layout. Angles are
+// 0;
+// `*has_rates` is false where the frame lacks their rates, which are then 0 too.
+void noli_frame_layout_expand(const NoliFrameLayout* layout, const NoliModel* model,
+                              const NoliReadFrame* frame, double* x, double* v, bool* has_rates);
 
 // Validator (base/validate.h).
 const char* noli_frame_layout_defect(const NoliFrameLayout* layout);

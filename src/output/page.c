@@ -12,6 +12,7 @@
 #include "output/page_frames.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 
 // Files of a run that a page shows besides its histories.
@@ -190,11 +191,13 @@ done:
 
 // ---- the description ----------------------------------------------------------------------------
 
-static json_t* bodies_of(const NoliModel* model) {
+// `radius`, m: of rods and points; 0 for others.
+static json_t* bodies_of(const NoliModel* model, const NoliSimDef* def) {
   json_t* bodies = json_array();
   for (int32_t b = 0; b < model->n_body; b++) {
-    json_array_append_new(bodies, json_pack("{s:s, s:b}", "name", model->name[b], "obstacle",
-                                            (int)model->obstacle[b]));
+    double radius = fmax(def->bodies[b].rod.radius, def->bodies[b].point.radius);
+    json_array_append_new(bodies, json_pack("{s:s, s:b, s:f}", "name", model->name[b], "obstacle",
+                                            (int)model->obstacle[b], "radius", radius));
   }
   return bodies;
 }
@@ -252,8 +255,8 @@ static NoliStatus write_about(PageWriter* writer, json_t* audit) {
       noli_scene_name(run->scene), "version", noli_version(), "n_nodes", (int)run->layout.n_vert,
       "n_vert", (int)writer->surface.n_vert, "n_triangles", (int)run->layout.n_triangles,
       "n_segments", (int)run->layout.n_segments, "n_points", (int)run->layout.n_points, "gravity",
-      g[0], g[1], g[2], "bodies", bodies_of(run->sim->model), "floors", floors_of(def), "fields",
-      fields_of(), "frames", writer->frames, "groups", writer->groups, "histories",
+      g[0], g[1], g[2], "bodies", bodies_of(run->sim->model, def), "floors", floors_of(def),
+      "fields", fields_of(), "frames", writer->frames, "groups", writer->groups, "histories",
       writer->histories, "audit", audit);
   NOLI_CHECK(writer->context, root != NULL, NOLI_ERROR_MEMORY, "out of memory");
   NOLI_TRY(write_json(writer, root));

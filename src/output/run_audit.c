@@ -57,7 +57,7 @@ static NoliStatus verify_checkpoint(NoliAuditor* auditor, const char* name, bool
   // the state itself
   NOLI_TRY(noli_auditor_check_positions(auditor, name, step, noli_sim_positions(sim)));
   NOLI_TRY(noli_auditor_check_motion(auditor, name, step, noli_sim_positions(sim),
-                                     noli_sim_velocities(sim), 0.0));
+                                     noli_sim_velocities(sim), true, 0.0));
   auditor->audit->n_checkpoints++;
 done:
   noli_free(auditor->context, path);

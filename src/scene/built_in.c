@@ -395,6 +395,47 @@ done:
   return status;
 }
 
+// Points of a curve for each of its segments.
+enum { CURVE_POINTS = 32 };
+
+// `point` (n x 3) on the curve, at equal steps of the parameter t from 0 to 1.
+static NoliStatus trace_curve(const NoliSceneSource* source, const NoliSceneNode* node, int64_t n,
+                              double* point) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneVariables variables = {0};
+  NoliSceneExpression position[3] = {{0}};
+  NOLI_TRY(noli_scene_compile_vector(source, node, true, &variables, position));
+  for (int64_t i = 0; i < n; i++) {
+    double t = (double)i / (double)(n - 1);
+    for (int k = 0; k < 3; k++) {
+      point[3 * i + k] = noli_scene_evaluate(&position[k], t);
+      NOLI_SCENE_CHECK(source, node, isfinite(point[3 * i + k]), "is not finite at t = %g", t);
+    }
+  }
+done:
+  for (int k = 0; k < 3; k++) {
+    noli_scene_release_expression(&position[k]);
+  }
+  return status;
+}
+
+static NoliStatus make_curve(const NoliSceneSource* source, const NoliSceneNode* node,
+                             NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode position = noli_scene_member(node, "position");
+  int32_t n_segment = member_integer(node, "segments");
+  double* point = NULL;
+  NOLI_TRY(check_cells(source, node, n_segment, CURVE_POINTS, 1.0));
+  int32_t n_point = CURVE_POINTS * n_segment + 1;
+  NOLI_NEW(source->context, point, 3 * (int64_t)n_point);
+  NOLI_TRY(trace_curve(source, &position, n_point, point));
+  NOLI_TRY(located(source, node,
+                   noli_mesh_make_curve(source->context, point, n_point, n_segment, mesh)));
+done:
+  noli_free(source->context, point);
+  return status;
+}
+
 static NoliStatus make_tube(const NoliSceneSource* source, const NoliSceneNode* node,
                             NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
@@ -547,6 +588,7 @@ static const struct {
     {"line", make_line},
     {"ring", make_ring},
     {"helix", make_helix},
+    {"curve", make_curve},
     {"polygon", make_polygon},
     {"bolt", make_bolt},
     {"nut", make_nut},

@@ -350,6 +350,11 @@ OBJECT(helix, "helix", NOLI_SCENE_ANY, FIELD("radius", positive, "0.1", "m", "Ra
        FIELD("pitch", positive, "0.1", "m", "Rise in a turn."),
        FIELD("turns", positive, "5", NULL, "Number of turns."),
        FIELD("segments", cells, "160", NULL, "Number of segments, at least 3 a turn."));
+OBJECT(curve, "curve", NOLI_SCENE_ANY,
+       REQUIRED("position", expressions, "m",
+                "Expressions in t, which runs from 0 to 1 along the curve; closed if both ends are "
+                "at one place."),
+       FIELD("segments", cells, "64", NULL, "Number of segments, of equal lengths along it."));
 OBJECT(polygon, "polygon", NOLI_SCENE_ANY,
        REQUIRED("corners", corners, "m",
                 "Points [x, y] of the outline, counterclockwise, joined by straight lines."),
@@ -430,7 +435,8 @@ OBJECT(
             "Linked rings in the xz plane, each through two rings of either neighbouring row."),
     GROUPED("line", line, NULL, "Segments along x, centred at the origin, for rods."),
     GROUPED("ring", ring, NULL, "A closed ring of segments around the y axis, for rods."),
-    GROUPED("helix", helix, NULL, "Segments that wind around the y axis, for rods."), PLANE_SHAPES,
+    GROUPED("helix", helix, NULL, "Segments that wind around the y axis, for rods."),
+    GROUPED("curve", curve, NULL, "Segments along any curve, for rods."), PLANE_SHAPES,
     GROUPED("arrays", arrays, NULL, "Any mesh, given by its vertices and cells."));
 
 static const NoliSceneType mesh_file = {.kind = NOLI_SCENE_TEXT, .what = "the name of a mesh file"};

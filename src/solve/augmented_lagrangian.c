@@ -277,31 +277,6 @@ done:
   return status;
 }
 
-// Kinetic energy at the tolerance of the solver.
-static double unresolved_energy(const NoliStage* stage) {
-  const NoliProblem* problem = stage->problem;
-  double mass = 0.0, length = stage->tolerance * stage->h;
-  for (int32_t i = 0; stage->time.inertia && i < problem->n_inertial; i++) {
-    mass += problem->weight[problem->inertial[i]];
-  }
-  return 0.5 * mass * length * length;
-}
-
-// Kinetic, elastic and friction energy of y: the reference for its energy error.
-static double reference_energy(const NoliStage* stage) {
-  const NoliProblem* problem = stage->problem;
-  double energy = 0.0;
-  for (int32_t i = 0; stage->time.inertia && i < problem->n_inertial; i++) {
-    int64_t node = problem->inertial[i];
-    NoliVec3 u =
-        noli_sub3(noli_load3(stage->here->x + 3 * node), noli_load3(stage->time.x_hat + 3 * node));
-    energy += 0.5 * problem->mass[node] * noli_norm_sqr3(u);
-  }
-  return energy +
-         noli_stage_energy_sum(stage, NOLI_ROLE_ELASTIC | NOLI_ROLE_VOLUME | NOLI_ROLE_FRICTION)
-             .magnitude;
-}
-
 // The paper ends the subproblem with a full step. A step that raises the residual does not count:
 // elements that every full step crushes further would never recover.
 static NoliStatus check_residual(Solve* solve, const NoliNewtonStat* stat) {
@@ -327,7 +302,7 @@ static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
                              .beta = solve->beta};
     NOLI_TRY(newton_step(solve, stat));
     NOLI_TRY(check_residual(solve, stat));
-    solve->energy_scale = reference_energy(stage);
+    solve->energy_scale = noli_stage_reference_energy(stage);
     solve->energy_error = -stat->energy_change;
     bool near = solve->energy_error <= solve->energy_scale;
     if ((solve->full_step && near) || solve->step_by_step ||
@@ -511,7 +486,7 @@ static NoliStatus limit_energy(Solve* solve, double* recovery_work) {
     NOLI_TRY(energy_without_contact(stage, &solve->energy_limit));
     double motion = noli_stage_energy_sum(stage, NOLI_ROLE_INERTIA).energy;
     *recovery_work = RECOVERY_WORK * motion;
-    solve->energy_limit += ENERGY_SLACK * (motion + unresolved_energy(stage));
+    solve->energy_limit += ENERGY_SLACK * (motion + noli_stage_unresolved_energy(stage));
     solve->energy_limit += ROUNDING * noli_stage_energy_sum(stage, WITHOUT_CONTACT).magnitude;
   }
 done:
@@ -536,7 +511,7 @@ static NoliStatus energy_settled(Solve* solve, double alpha, bool* may) {
   rounding = ROUNDING * noli_stage_energy_sum(stage, WITHOUT_CONTACT).magnitude;
   double error =
       solve->energy_error + (alpha < 1.0 ? fabs(safe - here - solve->multiplier_work) : 0.0);
-  double reference = solve->energy_scale + unresolved_energy(stage);
+  double reference = solve->energy_scale + noli_stage_unresolved_energy(stage);
   *may = safe <= solve->energy_limit && error <= ENERGY_ERROR * reference + rounding;
   if (*may) {
     goto done;

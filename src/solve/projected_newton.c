@@ -14,6 +14,10 @@
 // A shorter step is no progress: surfaces touch, or rounding dominates.
 #define LEAST_ALPHA 1e-14
 
+// Share of the energy of motion and deformation by which the last step of a solve may decrease the
+// potential.
+#define UNSETTLED 0.01
+
 // Relative to the tolerance: a shorter Newton step consists of rounding errors, and so does the
 // alpha that the line search finds.
 #define ROUNDING 1e-4
@@ -66,13 +70,21 @@ static bool is_short(const NoliNewtonStat* stat, const NoliStepFilter* filter, b
   return !filter->shortened && length * stat->step_speed < tolerance;
 }
 
-// Whether the solve ends. With "residual" it ends when the Newton step is short and friction is
-// resolved.
+// Whether the last step decreased the potential by little. Where surfaces are much closer than the
+// tolerance, the step that parts them is short even if contact holds an energy of any size.
+static bool is_settled(const NoliStage* stage, double change) {
+  return !stage->time.inertia || -change <= UNSETTLED * (noli_stage_reference_energy(stage) +
+                                                         noli_stage_unresolved_energy(stage));
+}
+
+// Whether the solve ends. With "residual" it ends when the Newton step is short and settled, and
+// friction is resolved.
 static NoliStatus test_end(NoliStage* stage, double tolerance, const NoliNewtonStat* stat,
                            bool is_short, double beta, bool* converged) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  *converged = problem->toi_termination ? beta < problem->toi_tolerance : is_short;
+  *converged = problem->toi_termination ? beta < problem->toi_tolerance
+                                        : is_short && is_settled(stage, stat->energy_change);
   if (*converged && !problem->toi_termination) {
     NOLI_TRY(noli_friction_solved(stage, tolerance, stat, converged));
   }

@@ -267,6 +267,11 @@ NoliEnergySum noli_stage_energy_sum(const NoliStage* stage, unsigned roles);
 // Evaluates the energies of all terms at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_energy(NoliStage* stage);
 
+// References for errors of the potential: kinetic, elastic and friction energy here, and the
+// kinetic energy at the tolerance of the solver; in the unit of the potential.
+double noli_stage_reference_energy(const NoliStage* stage);
+double noli_stage_unresolved_energy(const NoliStage* stage);
+
 // Energy at the trial point minus energy here, summed stencil by stencil if stencils agree.
 // `magnitude` receives the sum of absolute energies, to which rounding errors are relative.
 NOLI_WARN_UNUSED NoliStatus noli_stage_energy_change(NoliStage* stage, double* change,

@@ -87,6 +87,29 @@ NoliEnergySum noli_stage_energy_sum(const NoliStage* stage, unsigned roles) {
   return sum;
 }
 
+double noli_stage_reference_energy(const NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  double energy = 0.0;
+  for (int32_t i = 0; stage->time.inertia && i < problem->n_inertial; i++) {
+    int64_t node = problem->inertial[i];
+    NoliVec3 u =
+        noli_sub3(noli_load3(stage->here->x + 3 * node), noli_load3(stage->time.x_hat + 3 * node));
+    energy += 0.5 * problem->mass[node] * noli_norm_sqr3(u);
+  }
+  return energy +
+         noli_stage_energy_sum(stage, NOLI_ROLE_ELASTIC | NOLI_ROLE_VOLUME | NOLI_ROLE_FRICTION)
+             .magnitude;
+}
+
+double noli_stage_unresolved_energy(const NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  double mass = 0.0, length = stage->tolerance * stage->h;
+  for (int32_t i = 0; stage->time.inertia && i < problem->n_inertial; i++) {
+    mass += problem->weight[problem->inertial[i]];
+  }
+  return 0.5 * mass * length * length;
+}
+
 NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* magnitude) {
   NoliStatus status = NOLI_OK;
   noli_stage_list_trial_terms(stage);

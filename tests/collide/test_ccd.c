@@ -331,6 +331,35 @@ static void sliding_pairs_are_free(void** state) {
   slide("inclusion");
 }
 
+// Faces in contact that tilt together, by far more than their gap: free after a few steps if the
+// gap stays, a hit when nine tenths of it are used up if it closes.
+static void tilting_pairs_take_few_steps(void** state) {
+  (void)state;
+  NoliCcdOptions options = noli_default_ccd_options();
+  double toi;
+  for (double gap = 1e-8; gap < 1e-3; gap *= 10.0) {
+    for (double tilt = 1e-3; tilt < 1.0; tilt *= 4.0) {
+      NoliVec3 x_t0[2][4] = {{{0.2, 0.3, gap}, {0, 0, 0}, {1, 0, 0}, {0, 1, 0}},
+                             {{-0.4, 0.1, gap}, {0.5, 0.1, gap}, {0.1, -0.6, 0}, {0.1, 0.4, 0}}};
+      for (int k = 0; k < 4; k++) {
+        bool edges = k / 2 == 1, closes = k % 2 == 1;
+        NoliVec3 x_t1[4];
+        for (int i = 0; i < 4; i++) {
+          x_t1[i] = x_t0[edges][i];
+          x_t1[i].z +=
+              tilt * (x_t1[i].x - 0.5 * x_t1[i].y) - (closes && x_t1[i].z > 0.0 ? 2.0 * gap : 0.0);
+        }
+        options.max_iterations = closes ? 100 : 4;
+        bool hit = edges ? noli_ccd_edge_edge(x_t0[1], x_t1, &options, 1.0, &toi)
+                         : noli_ccd_point_triangle(x_t0[0], x_t1, &options, 1.0, &toi);
+        assert_true(hit == closes);
+        ASSERT_AT_MOST(toi, closes ? 0.451 * sqrt(1.0 + 2.0 * tilt * tilt) : 1.0);
+        ASSERT_AT_LEAST(toi, closes ? 0.9 * 0.45 : 1.0);
+      }
+    }
+  }
+}
+
 static void bad_starts_and_numbers_give_a_hit_at_zero(void** state) {
   (void)state;
   NoliVec3 touching[4] = {{0.2, 0.2, 0.0}, {0.0, 0.0, 0.0}, {1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
@@ -538,6 +567,7 @@ int main(void) {
       cmocka_unit_test(translations_have_the_analytic_time),
       cmocka_unit_test(points_and_edges_stop_in_time),
       cmocka_unit_test(sliding_pairs_are_free),
+      cmocka_unit_test(tilting_pairs_take_few_steps),
       cmocka_unit_test(bad_starts_and_numbers_give_a_hit_at_zero),
       cmocka_unit_test(few_iterations_are_safe),
       cmocka_unit_test(exact_contacts_are_never_late),

@@ -10,11 +10,17 @@
 
 enum { N_STEPS = 6, EVERY = 2 };
 
-// A box that falls onto a floor beside obstacles of all kinds: triangles, segments, points.
+// A box that falls onto a floor beside obstacles of all kinds, triangles, segments, points, and a
+// rod whose sections turn at one end.
 static const char scene_text[] =
     "{'name': 'box', 'time': {'step': 0.01, 'steps': 6},"
     " 'bodies': [{'name': 'box', 'mesh': {'box': {'size': [1, 1, 1], 'cells': [2, 2, 2]}},"
-    "             'translate': [0, 0.5003, 0], 'velocity': [0.2, -0.1, 0]}],"
+    "             'translate': [0, 0.5003, 0], 'velocity': [0.2, -0.1, 0]},"
+    "            {'name': 'wire with twist', 'mesh': {'line': {'segments': 5}},"
+    "             'translate': [-9, 1, 0], 'rod': {'radius': 0.01, 'twist': 1}}],"
+    " 'prescribed': [{'body': 'wire with twist', 'select': {'side': '-x', 'depth': 0.25},"
+    "                 'motion': {'rotation': {'axis': [1, 0, 0], 'origin': [-9, 1, 0],"
+    "                                         'speed': 90}}}],"
     " 'half_spaces': [{'name': 'floor'}],"
     " 'obstacles': [{'name': 'plate', 'mesh': {'plane': {'size': [1, 1], 'cells': [1, 1]}},"
     "                'translate': [5, 1, 0]},"
@@ -381,6 +387,41 @@ static void damaged_ply_is_refused(void** state) {
   test_context_done(&context);
 }
 
+// Frames have the vertices of the box, the six of the rod, then those of obstacles, and no node for
+// its five angles, which are fields of its segments.
+static void angles_are_no_points(void** state) {
+  (void)state;
+  char path[256];
+  record(&noli_frame_format_vtu, "frames_angles", N_STEPS);
+  frame_path(&noli_frame_format_vtu, "frames_angles", N_STEPS, path);
+  NoliContext* context = test_context(1);
+  NoliReadFrame frame = {0};
+  ASSERT_OK(noli_frame_format_vtu.read(context, path, &frame));
+  assert_int_equal(frame.n_vert, 6 + 27 + 3 * 4);
+  const NoliReadArray* body =
+      noli_read_frame_find(&frame, "PointData", "body", NOLI_FRAME_INT32, 1, frame.n_vert);
+  const NoliReadArray* x =
+      noli_read_frame_find(&frame, "Points", "Points", NOLI_FRAME_FLOAT64, 3, frame.n_vert);
+  const NoliReadArray* angle =
+      noli_read_frame_find(&frame, "CellData", "rod_angle", NOLI_FRAME_FLOAT32, 1, frame.n_cells);
+  const NoliReadArray* rate = noli_read_frame_find(&frame, "CellData", "rod_angle_rate",
+                                                   NOLI_FRAME_FLOAT32, 1, frame.n_cells);
+  assert_true(body != NULL && x != NULL && angle != NULL && rate != NULL);
+  for (int i = 0; i < frame.n_vert; i++) {
+    int32_t number = ((const int32_t*)body->data)[i];
+    double place = ((const double*)x->data)[3 * i], centre = number > 1 ? 3.0 * number - 1.0 : 0.0;
+    assert_int_equal(number, i < 27 ? 0 : (i < 33 ? 1 : 2 + (i - 33) / 4));
+    ASSERT_NEAR(place, number == 1 ? -9.0 : centre, 0.6);
+  }
+  const int n_tet = 48; // of the box, before the segments
+  const double turn = acos(-1.0) / 2.0;
+  ASSERT_NEAR((double)((const float*)angle->data)[n_tet], 0.06 * turn, 1e-6);
+  ASSERT_NEAR((double)((const float*)rate->data)[n_tet], turn, 1e-4);
+  ASSERT_NEAR((double)((const float*)angle->data)[0], 0.0, 0.0);
+  noli_read_frame_free(context, &frame);
+  test_context_done(&context);
+}
+
 // Readers of meshes find the surface: no node within the body, all triangles and segments.
 static void ply_is_a_mesh(void** state) {
   (void)state;
@@ -390,10 +431,10 @@ static void ply_is_a_mesh(void** state) {
   record(&noli_frame_format_ply, "format_mesh", 2);
   frame_path(&noli_frame_format_ply, "format_mesh", 2, path);
   ASSERT_OK(noli_mesh_read(context, path, &mesh));
-  // the box has 27 nodes, one of them within; plate, wire and dots have 4 each
-  assert_int_equal(mesh->n_vert, 26 + 3 * 4);
+  // the box has 27 nodes, one of them within; the rod has 6, plate, wire and dots have 4 each
+  assert_int_equal(mesh->n_vert, 26 + 6 + 3 * 4);
   assert_int_equal(mesh->n_tri, 48 + 2);
-  assert_int_equal(mesh->n_edge, 5);
+  assert_int_equal(mesh->n_edge, 5 + 5);
   noli_mesh_destroy(context, &mesh);
   test_context_done(&context);
 }
@@ -407,6 +448,7 @@ int main(void) {
       cmocka_unit_test(format_may_change),
       cmocka_unit_test(wrong_content_is_found),
       cmocka_unit_test(damaged_ply_is_refused),
+      cmocka_unit_test(angles_are_no_points),
       cmocka_unit_test(ply_is_a_mesh),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -230,7 +230,7 @@ function listBodies() {
   element("bodies").replaceChildren(...about.bodies.map((body, b) => {
     const label = document.createElement("label"), box = document.createElement("input"), mark = document.createElement("b");
     const name = document.createElement("span"), alpha = document.createElement("input");
-    const shown = {colour: body.obstacle ? OBSTACLE : BODY_COLOURS[b % BODY_COLOURS.length], alpha: 1, deforms: !body.obstacle};
+    const shown = {colour: body.obstacle ? OBSTACLE : BODY_COLOURS[b % BODY_COLOURS.length], alpha: 1, deforms: !body.obstacle, radius: body.radius};
     state.bodies.push(shown);
     box.type = "checkbox";
     box.checked = true;

@@ -3,19 +3,32 @@
 
 const VERTEX = `#version 300 es
 in vec3 position; in vec3 normal; in float value;
-uniform mat4 camera; uniform float pointSize;
+uniform mat4 camera; uniform float pointSize; uniform float ballSize;
 out vec3 world; out vec3 n; out float v;
 void main() {
   world = position; n = normal; v = value;
   gl_Position = camera * vec4(position, 1.0);
-  gl_PointSize = pointSize;
+  gl_PointSize = max(pointSize, ballSize / gl_Position.w);
+}`;
+
+// One of many tubes around segments; spheres around points are points on the screen.
+const TUBE_VERTEX = `#version 300 es
+in vec3 shape; in vec3 start; in vec3 end; in vec2 values;
+uniform mat4 camera; uniform float width;
+out vec3 world; out vec3 n; out float v;
+void main() {
+  vec3 d = normalize(end - start), s = normalize(abs(d.x) < 0.8 ? cross(d, vec3(1, 0, 0)) : cross(d, vec3(0, 1, 0)));
+  n = s * shape.x + cross(d, s) * shape.y + d * (abs(shape.z - 0.5) > 0.6 ? sign(shape.z - 0.5) : 0.0);
+  v = mix(values.x, values.y, clamp(shape.z, 0.0, 1.0));
+  world = mix(start, end, clamp(shape.z, 0.0, 1.0)) + n * width;
+  gl_Position = camera * vec4(world, 1.0);
 }`;
 
 const FRAGMENT = `#version 300 es
 precision highp float;
 in vec3 world; in vec3 n; in float v;
 uniform vec4 colour; uniform vec3 eye; uniform vec3 up; uniform vec4 clip;
-uniform int mode; // 0: lit, 1: plain, 2: floor
+uniform int mode; // 0: lit, 1: plain, 2: floor, 3: a ball in the square of a point
 uniform bool mapped; uniform sampler2D map; uniform float spacing; uniform vec4 extent;
 out vec4 result;
 void main() {
@@ -32,7 +45,14 @@ void main() {
   }
   if (mapped) c.rgb = texture(map, vec2(v, 0.5)).rgb;
   if (mode == 1) { result = c; return; }
-  vec3 normal = length(n) > 0.0 ? normalize(n) : normalize(cross(dFdx(world), dFdy(world)));
+  vec3 ball = vec3(0.0);
+  if (mode == 3) {
+    vec2 p = 2.0 * gl_PointCoord - 1.0;
+    if (dot(p, p) > 1.0) discard;
+    vec3 ahead = normalize(eye - world), right = normalize(cross(up, ahead) + 1e-6);
+    ball = right * p.x - cross(ahead, right) * p.y + ahead * sqrt(1.0 - dot(p, p));
+  }
+  vec3 normal = mode == 3 ? ball : length(n) > 0.0 ? normalize(n) : normalize(cross(dFdx(world), dFdy(world)));
   vec3 view = normalize(eye - world);
   bool back = dot(normal, view) < 0.0;
   if (back) normal = -normal;
@@ -159,6 +179,7 @@ class Renderer {
     }
     this.body = this.program(VERTEX, FRAGMENT, ["position", "normal", "value"]);
     this.arrow = this.program(ARROW_VERTEX, FRAGMENT, ["shape", "start", "arrow"]);
+    this.tube = this.program(TUBE_VERTEX, FRAGMENT, ["shape", "start", "end", "values"]);
     this.occlusion = this.program(SCREEN, OCCLUSION, []);
     this.compose = this.program(SCREEN, COMPOSE, []);
     this.buffers = {};
@@ -166,6 +187,7 @@ class Renderer {
                             new Uint8Array(SCALE.flatMap((c) => [...c, 255])));
     this.empty = gl.createVertexArray();
     this.makeArrowShape();
+    this.makeTubeShape();
   }
 
   program(vertex, fragment, attributes) {
@@ -214,6 +236,21 @@ class Renderer {
     strip(ring(1.3, 1), ring(0, 2));
     this.arrowCount = shape.length / 3;
     this.upload("arrowShape", new Float32Array(shape));
+  }
+
+  // Around a segment from z = 0 to 1, with round ends: x, y across it, z beyond it for the tips.
+  makeTubeShape() {
+    const shape = [], sides = 10;
+    const ring = (radius, z) => Array.from({length: sides + 1}, (_, k) => [radius * Math.cos((2 * Math.PI * k) / sides), radius * Math.sin((2 * Math.PI * k) / sides), z]);
+    const rings = [ring(0, -1), ring(1, 0), ring(1, 1), ring(0, 2)];
+    for (let r = 0; r < 3; r++) {
+      for (let k = 0; k < sides; k++) {
+        const [a, b] = [rings[r], rings[r + 1]];
+        shape.push(...a[k], ...a[k + 1], ...b[k], ...b[k], ...a[k + 1], ...b[k + 1]);
+      }
+    }
+    this.tubeCount = shape.length / 3;
+    this.upload("tubeShape", new Float32Array(shape));
   }
 
   // Targets of the size of the canvas.
@@ -272,6 +309,10 @@ class Renderer {
     this.upload("value", value ? Float32Array.from(source, (i) => value[i]) : new Float32Array(source.length));
     this.upload("vertices", x);
     this.upload("values", value ?? new Float32Array(x.length / 3));
+    const segments = this.mesh.segments, end = (k) => Float32Array.from({length: 1.5 * segments.length}, (_, i) => x[3 * segments[2 * ((i / 3) | 0) + k] + (i % 3)]);
+    this.upload("segmentStart", end(0));
+    this.upload("segmentEnd", end(1));
+    this.upload("segmentValues", value ? Float32Array.from(segments, (i) => value[i]) : new Float32Array(segments.length));
   }
 
   setArrows(name, start, vector) {
@@ -281,11 +322,11 @@ class Renderer {
     this.arrows[name] = start.length / 3;
   }
 
-  attribute(index, name, size, divisor = 0) {
+  attribute(index, name, size, divisor = 0, first = 0) {
     const gl = this.gl;
     gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
     gl.enableVertexAttribArray(index);
-    gl.vertexAttribPointer(index, size, gl.FLOAT, false, 0, 0);
+    gl.vertexAttribPointer(index, size, gl.FLOAT, false, 0, 4 * size * first);
     gl.vertexAttribDivisor(index, divisor);
   }
 
@@ -305,6 +346,7 @@ class Renderer {
     gl.bindVertexArray(null);
     this.begin(this.body, camera, view, look);
     this.drawBodies(look, (body) => body.alpha >= 1);
+    this.drawTubes(camera, view, look, (body) => body.alpha >= 1);
     this.drawArrows(camera, view, look, 1);
     this.begin(this.body, camera, view, look);
     gl.enable(gl.BLEND);
@@ -312,6 +354,7 @@ class Renderer {
     this.drawFloors(view, look);
     gl.depthMask(false);
     this.drawBodies(look, (body) => body.alpha < 1 && body.alpha > 0);
+    this.drawTubes(camera, view, look, (body) => body.alpha < 1 && body.alpha > 0);
 
     // forces inside bodies shine through
     gl.disable(gl.DEPTH_TEST);
@@ -332,6 +375,7 @@ class Renderer {
     gl.uniform1i(at.mode, 0);
     gl.uniform1i(at.mapped, 0);
     gl.uniform1i(at.map, 0);
+    gl.uniform1f(at.ballSize, 0);
     gl.uniform1f(at.pointSize, 5 * (window.devicePixelRatio || 1));
     gl.activeTexture(gl.TEXTURE0);
     gl.bindTexture(gl.TEXTURE_2D, this.map);
@@ -370,6 +414,7 @@ class Renderer {
       }
 
       // rods and particles
+      gl.uniform1f(at.ballSize, 0);
       this.attribute(0, "vertices", 3);
       this.attribute(2, "values", 1);
       gl.disableVertexAttribArray(1);
@@ -378,7 +423,32 @@ class Renderer {
       gl.uniform1i(at.mapped, look.mapped && body.deforms ? 1 : 0);
       gl.uniform4fv(at.colour, [...body.colour, body.alpha]);
       elements("segments", mesh.segmentRange[b], gl.LINES);
+      if (body.radius > 0) {
+        gl.uniform1i(at.mode, 3);
+        gl.uniform1f(at.ballSize, (body.radius * this.canvas.height) / Math.tan(0.3));
+      }
       elements("points", mesh.pointRange[b], gl.POINTS);
+    });
+  }
+
+  // Rods with their radius, over the lines that show them from afar.
+  drawTubes(camera, view, look, wanted) {
+    const gl = this.gl, at = this.tube.at;
+    look.bodies.forEach((body, b) => {
+      const range = this.mesh.segmentRange[b];
+      if (!(body.radius > 0) || range.count === 0 || !wanted(body)) {
+        return;
+      }
+      this.begin(this.tube, camera, view, look);
+      gl.uniform1i(at.mapped, look.mapped && body.deforms ? 1 : 0);
+      gl.uniform4fv(at.colour, [...body.colour, body.alpha]);
+      gl.uniform1f(at.width, body.radius);
+      this.attribute(0, "tubeShape", 3);
+      ["segmentStart", "segmentEnd"].forEach((name, k) => this.attribute(1 + k, name, 3, 1, range.first / 2));
+      this.attribute(3, "segmentValues", 2, 1, range.first / 2);
+      gl.drawArraysInstanced(gl.TRIANGLES, 0, this.tubeCount, range.count / 2);
+      [0, 1, 2, 3].forEach((k) => gl.vertexAttribDivisor(k, 0));
+      gl.disableVertexAttribArray(3);
     });
   }
 

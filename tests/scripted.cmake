@@ -104,6 +104,10 @@ if(NOLI_PYTHON AND NOLI_SANITIZE STREQUAL "")
       PYTHONPATH=${PROJECT_SOURCE_DIR}/python PYTHONDONTWRITEBYTECODE=1
       ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/python/tests/run.py test_${name})
   endforeach()
+  if(TARGET noli_program)
+    noli_add_scripted_test(first_hour ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/app/test_first_hour.py
+      $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR} $<TARGET_FILE_DIR:noli> ${CMAKE_C_COMPILER})
+  endif()
   noli_add_scripted_test(python_wheel sh ${PROJECT_SOURCE_DIR}/python/tests/test_wheel.sh ${NOLI_PYTHON}
     ${PROJECT_SOURCE_DIR} $<TARGET_FILE_DIR:noli>)
 endif()

@@ -18,6 +18,7 @@ Case validate_wedge;
 Case validate_punch;
 Case validate_pin;
 Case validate_patch;
+Case validate_lame;
 Case validate_bar;
 Case validate_restitution;
 Case validate_energy;

@@ -19,6 +19,7 @@ static const struct {
     {"punch", validate_punch},
     {"pin", validate_pin},
     {"patch", validate_patch},
+    {"lame", validate_lame},
     {"bar", validate_bar},
     {"restitution", validate_restitution},
     {"energy", validate_energy},

@@ -1,6 +1,6 @@
 // NAFEMS R0094, loaded pin: a steel pin with friction pulls a sheet of aluminium by its hole, in
 // plane strain. A half of both, y >= 0, and of the thickness. Lengths in mm below, SI in the
-// simulation.
+// simulation. pin_reference.py solves the same in the plane, without Noli.
 #include "cases.h"
 #include "run.h"
 

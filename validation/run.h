@@ -43,8 +43,8 @@ double run_energy(const Run* run);
 // Lists the nodes of a body with X[axis] = value, numbered from 0; the caller frees it.
 int32_t* run_nodes(const NoliSim* sim, int32_t body, int axis, double value, double tolerance,
                    int32_t* count);
-// A motion that holds the nodes of a body with X[axis] = value: in that direction, or, `clamped`, in
-// all of them. The caller frees motion->node.
+// A motion that holds the nodes of a body with X[axis] = value: in that direction, or, `clamped`,
+// in all of them. The caller frees motion->node.
 bool run_hold(const NoliSim* sim, int32_t body, int axis, double value, bool clamped,
               NoliMotionDef* motion);
 

@@ -34,6 +34,7 @@ picture slit_block --frame 20 --field von_mises --view=0,8
 picture smooth_contact --frame 100
 picture stick_slip --frame 60 --field von_mises --view=0,8
 picture cloth --frame 60
+picture gripper --frame 100 --view=30,12
 picture band_on_cone --frame 95 --view=30,25 --hide pusher
 picture twenty_bodies --frame 40 --view=30,35
 picture sewn --frame 45 --view=30,20

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define PI 3.14159265358979323846
 #define MM 1e-3
@@ -34,17 +33,19 @@ static double bottom_of(double r) {
 }
 
 // From a cube around the origin with edges of 2, whose squares around the axis become circles.
-static void map_point(int part, double p[3]) {
+static void map_point(int32_t part, double p[3]) {
   double s = fmax(fabs(p[0]), fabs(p[2])), r = MM * radius_of(part, s);
-  double quarter = 0.25 * PI / fmax(s, 1e-300);
-  double side[2] = {tan(quarter * p[0]), tan(quarter * p[2])};
-  double scale = s > 0.0 ? r / hypot(side[0], side[1]) : 0.0;
   double away = part == PUNCH ? 0.5 * (1.0 + p[1]) : 0.5 * (1.0 - p[1]); // from the contact
   double depth = expm1(2.0 * away) / expm1(2.0), bottom = bottom_of(r / MM);
-  p[0] = scale * side[0];
-  p[2] = scale * side[1];
+  run_disk(&p[0], &p[2]);
+  p[0] *= r / fmax(s, 1e-300);
+  p[2] *= r / fmax(s, 1e-300);
   p[1] =
       part == PUNCH ? 0.5 * GAP + MM * (bottom + depth * (HEIGHT - bottom)) : -MM * DEPTH * depth;
+}
+
+static bool in_quarter(const double p[3]) {
+  return p[0] > -1e-9 && p[2] > -1e-9;
 }
 
 // A quarter of that cube.
@@ -53,31 +54,14 @@ static bool make_quarter(NoliContext* context, int order, int rings, NoliMesh** 
                          false, mesh) != NOLI_OK) {
     return false;
   }
-  int32_t kept = 0;
-  for (int32_t t = 0; t < (*mesh)->n_tet; t++) {
-    int32_t* tet = (*mesh)->tet + 4 * (int64_t)t;
-    bool inside = true;
-    for (int i = 0; i < 4; i++) {
-      const double* p = (*mesh)->x + 3 * (int64_t)tet[i];
-      inside = inside && p[0] > -1e-9 && p[2] > -1e-9;
-    }
-    if (inside) {
-      memmove((*mesh)->tet + 4 * (int64_t)kept, tet, 4 * sizeof *tet);
-      kept++;
-    }
-  }
-  (*mesh)->n_tet = kept;
-  return noli_mesh_remove_unused(context, *mesh) == NOLI_OK &&
+  return run_keep(context, *mesh, in_quarter) &&
          noli_mesh_set_order(context, *mesh, order) == NOLI_OK;
 }
 
 static bool make_part(NoliContext* context, int part, int order, int rings, NoliMesh** mesh) {
   bool good = make_quarter(context, order, rings, mesh);
-  for (int32_t i = 0; good && i < (*mesh)->n_vert; i++) {
-    map_point(part, (*mesh)->x + 3 * i);
-  }
-  for (int32_t i = 0; good && i < (*mesh)->n_curve; i++) {
-    map_point(part, (*mesh)->curve_x + 3 * i);
+  if (good) {
+    run_map(*mesh, map_point, part);
   }
   return good;
 }
@@ -131,14 +115,8 @@ static bool find_nodes(Run* run, Model* model) {
                 {FOUNDATION, 1, -MM * DEPTH}};
   bool good = run_start_def(run, &model->def);
   for (int m = 0; m < N_MOTIONS && good; m++) {
-    NoliMotionDef* motion = &model->motion[m];
-    *motion = noli_default_motion_def();
-    motion->body = planes[m].part;
-    motion->node =
-        run_nodes(run->sim, planes[m].part, planes[m].axis, planes[m].value, 1e-9, &motion->n_node);
-    motion->free_axis[1] = m < BOTTOM;
-    motion->free_axis[2 - planes[m].axis] = m < BOTTOM;
-    good = motion->node != NULL;
+    good = run_hold(run->sim, planes[m].part, planes[m].axis, planes[m].value, m == BOTTOM,
+                    &model->motion[m]);
   }
   if (good) {
     NoliForceDef* force = &model->force;
@@ -159,16 +137,17 @@ static bool find_nodes(Run* run, Model* model) {
 // The pressure of contact around the axis: forces on the punch with the weight
 // (1 - r^2 / R^2)^2, which has the integral pi R^2 / 12 over a quarter.
 static bool measure_pressure(Run* run, double* pressure) {
-  int32_t n = noli_sim_vertex_count(run->sim);
-  double* f = malloc(sizeof *f * 3 * (size_t)n);
+  int32_t first, n;
+  noli_sim_body_range(run->sim, PUNCH, &first, &n);
+  double* f = malloc(sizeof *f * 3 * (size_t)noli_sim_vertex_count(run->sim));
   bool good = f != NULL && noli_sim_contact_forces(run->sim, f) == NOLI_OK;
   const double *X = noli_sim_rest_positions(run->sim), R = MM * WEIGHTED;
   *pressure = 0.0;
-  for (int32_t i = 0; i < n && good; i++) {
+  for (int32_t i = first; i < first + n && good; i++) {
     const double* p = X + 3 * (int64_t)i;
     double u = (p[0] * p[0] + p[2] * p[2]) / (R * R);
-    // the punch is pushed upward
-    *pressure += u < 1.0 ? fmax(f[3 * (int64_t)i + 1], 0.0) * (1.0 - u) * (1.0 - u) : 0.0;
+    // those at the corners of elements of order 2 may be downward
+    *pressure += u < 1.0 ? f[3 * (int64_t)i + 1] * (1.0 - u) * (1.0 - u) : 0.0;
   }
   *pressure /= PI * R * R / 12.0;
   free(f);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PI 3.14159265358979323846
+
 void set(Settings* settings, const char* path, const char* format, ...) {
   int32_t k = settings->count++;
   va_list arguments;
@@ -133,6 +135,51 @@ int32_t* run_nodes(const NoliSim* sim, int32_t body, int axis, double value, dou
     }
   }
   return node;
+}
+
+bool run_hold(const NoliSim* sim, int32_t body, int axis, double value, bool clamped,
+              NoliMotionDef* motion) {
+  *motion = noli_default_motion_def();
+  motion->body = body;
+  motion->node = run_nodes(sim, body, axis, value, 1e-9, &motion->n_node);
+  for (int k = 0; k < 3; k++) {
+    motion->free_axis[k] = !clamped && k != axis;
+  }
+  return motion->node != NULL;
+}
+
+bool run_keep(NoliContext* context, NoliMesh* mesh, bool (*inside)(const double p[3])) {
+  int32_t kept = 0;
+  for (int32_t t = 0; t < mesh->n_tet; t++) {
+    const int32_t* tet = mesh->tet + 4 * (int64_t)t;
+    bool keep = true;
+    for (int i = 0; i < 4; i++) {
+      keep = keep && inside(mesh->x + 3 * (int64_t)tet[i]);
+    }
+    if (keep) {
+      memmove(mesh->tet + 4 * (int64_t)kept, tet, 4 * sizeof *tet);
+      kept++;
+    }
+  }
+  mesh->n_tet = kept;
+  return noli_mesh_remove_unused(context, mesh) == NOLI_OK;
+}
+
+void run_map(NoliMesh* mesh, void (*map)(int32_t which, double p[3]), int32_t which) {
+  for (int32_t i = 0; i < mesh->n_vert; i++) {
+    map(which, mesh->x + 3 * (int64_t)i);
+  }
+  for (int32_t i = 0; i < mesh->n_curve; i++) {
+    map(which, mesh->curve_x + 3 * (int64_t)i);
+  }
+}
+
+void run_disk(double* x, double* y) {
+  double s = fmax(fabs(*x), fabs(*y)), quarter = 0.25 * PI / fmax(s, 1e-300);
+  double side[2] = {tan(quarter * *x), tan(quarter * *y)};
+  double scale = s > 0.0 ? s / hypot(side[0], side[1]) : 0.0;
+  *x = scale * side[0];
+  *y = scale * side[1];
 }
 
 bool run_mean_stress(Run* run, double* stress) {

@@ -43,6 +43,18 @@ double run_energy(const Run* run);
 // Lists the nodes of a body with X[axis] = value, numbered from 0; the caller frees it.
 int32_t* run_nodes(const NoliSim* sim, int32_t body, int axis, double value, double tolerance,
                    int32_t* count);
+// A motion that holds the nodes of a body with X[axis] = value: in that direction, or, `clamped`,
+// in all of them. The caller frees motion->node.
+bool run_hold(const NoliSim* sim, int32_t body, int axis, double value, bool clamped,
+              NoliMotionDef* motion);
+
+// Keeps the tetrahedra of a straight mesh all of whose vertices are inside.
+bool run_keep(NoliContext* context, NoliMesh* mesh, bool (*inside)(const double p[3]));
+// Moves all points of a mesh, those of curved elements too.
+void run_map(NoliMesh* mesh, void (*map)(int32_t which, double p[3]), int32_t which);
+// A square [-1, 1]^2 becomes a disk: squares around the origin become circles, of radius 1 for the
+// outermost.
+void run_disk(double* x, double* y);
 // The forces between two entities, on `a`; zero without contact.
 NoliPairForce run_pair(Run* run, int32_t a, int32_t b);
 // Order of the error between two mesh sizes or time steps.

@@ -175,11 +175,27 @@ static void print_span(const char* what, Span span, const char* unit) {
   printf("%s", unit);
 }
 
+// The number of parameters of the law up to the last that is not 0; with some, Young's modulus is
+// not used.
+static int32_t parameter_count(const NoliMaterialDef* material) {
+  int32_t n = NOLI_LAW_PARAMETERS;
+  while (n > 0 && material->parameter[n - 1] == 0.0) {
+    n--;
+  }
+  return n;
+}
+
 static void print_material(const NoliMaterialDef* material, const NoliMaterialFields* fields,
                            int32_t n_element) {
   Span fibre = {0};
   printf("%s", material->law);
-  print_span("E", span_of(material->young, fields->young, n_element), " Pa");
+  int32_t n = parameter_count(material);
+  for (int32_t k = 0; k < n; k++) {
+    printf("%s %g", k == 0 ? ", parameters" : ",", material->parameter[k]);
+  }
+  if (n == 0) {
+    print_span("E", span_of(material->young, fields->young, n_element), " Pa");
+  }
   print_span("nu", span_of(material->poisson, fields->poisson, n_element), "");
   print_span("density", span_of(material->density, fields->density, n_element), " kg/m^3");
   for (int32_t i = 0; fields->fibre != NULL && i < n_element; i++) {
@@ -309,7 +325,8 @@ static void doubt_material(Console* console, const char* name, const NoliMateria
   Span young = span_of(material->young, fields->young, n_element);
   doubt(console, density.least < 1.0 || density.largest > 3e4, name, "density of",
         density.least < 1.0 ? density.least : density.largest, "kg/m^3");
-  doubt(console, young.least < 1.0 || young.largest > 1e12, name, "Young's modulus of",
+  bool strange = parameter_count(material) == 0 && (young.least < 1.0 || young.largest > 1e12);
+  doubt(console, strange, name, "Young's modulus of",
         young.least < 1.0 ? young.least : young.largest, "Pa");
 }
 

@@ -1,12 +1,14 @@
 // Two fingers pick up a soft ball: live stepping with feedback. Fingers close until each feels the
 // force that it shall grip with, lift the ball and hold it; a batch of four tries other frictions.
+#include <inttypes.h>
 #include <noli/noli.h>
 #include <stdio.h>
 
 enum { BALL, LEFT, RIGHT, FLOOR, N_BODIES = 3, STEPS = 100, N_COPIES = 4 };
 
 static const double grip_force = 3.0; // N, of each finger
-static const double speed = 0.1;      // m/s, of fingers and of lifting
+static const double friction = 0.6;
+static const double speed = 0.1; // m/s, of fingers and of lifting
 
 // What the controller remembers: how far the fingers have closed and lifted, m.
 typedef struct Hand {
@@ -18,7 +20,7 @@ static NoliStatus make_meshes(NoliContext* context, NoliMesh* mesh[N_BODIES]) {
   const double unit[3] = {1, 1, 1}, none[3] = {0};
   NoliStatus status = noli_mesh_make_sphere(context, 0.03, 2, false, &mesh[BALL]);
   if (status == NOLI_OK) {
-    noli_mesh_transform(mesh[BALL], unit, none, (double[]){0, 0.0301, 0});
+    noli_mesh_transform(mesh[BALL], unit, none, (double[]){0, 0.0302, 0});
   }
   for (int side = LEFT; side <= RIGHT && status == NOLI_OK; side++) {
     status = noli_mesh_make_box(context, (double[]){0.01, 0.03, 0.03}, (int32_t[]){1, 1, 1}, false,
@@ -57,7 +59,7 @@ static NoliStatus make_sim(NoliContext* context, NoliMesh* mesh[N_BODIES], NoliS
   def.n_half_spaces = 1;
   def.motions = motion;
   def.n_motions = 2;
-  def.friction = 0.6;
+  def.friction = friction;
   return noli_sim_create(context, &def, sim);
 }
 
@@ -75,6 +77,28 @@ static NoliStatus control(NoliSim* sim, Hand* hand) {
     double x = side == 0 ? hand->closed : -hand->closed;
     NoliPose pose = {.position = {x, hand->lifted, 0.0}, .quaternion = {1, 0, 0, 0}};
     status = noli_sim_set_pose(sim, side, &pose);
+  }
+  return status;
+}
+
+// Two fingers hold a weight if each presses with weight / (2 friction) or more.
+static NoliStatus print_hold(NoliSim* sim) {
+  NoliBodyState ball;
+  NoliWrench left, right;
+  double gravity[3];
+  NoliStatus status = noli_sim_body_state(sim, BALL, &ball);
+  if (status == NOLI_OK) {
+    status = noli_sim_wrench(sim, LEFT, NULL, &left);
+  }
+  if (status == NOLI_OK) {
+    status = noli_sim_wrench(sim, RIGHT, NULL, &right);
+  }
+  if (status == NOLI_OK) {
+    noli_sim_gravity(sim, gravity);
+    double weight = -gravity[1] * ball.mass;
+    printf("weight %.3f N  held by friction %.3f N  grip %.3f N, at least %.3f N\n", weight,
+           -left.friction[1] - right.friction[1], -left.normal[0], weight / (2 * friction));
+    printf("state %016" PRIx64 "\n", noli_sim_state_hash(sim));
   }
   return status;
 }
@@ -98,7 +122,11 @@ static NoliStatus pick(NoliSim* sim) {
              1e3 * ball.centre[1]);
     }
   }
-  return status;
+  return status == NOLI_OK ? print_hold(sim) : status;
+}
+
+static double friction_of_copy(int c) {
+  return (5 + 15 * c) / 100.0;
 }
 
 // The same from the start with four frictions, at the same time.
@@ -114,7 +142,7 @@ static NoliStatus try_frictions(NoliContext* context, NoliSim* sim) {
       NoliPairDef pair = noli_default_pair_def();
       pair.a = BALL;
       pair.b = side;
-      pair.friction = 0.05 + 0.15 * c;
+      pair.friction = friction_of_copy(c);
       status = noli_sim_set_pair(noli_batch_sim(batch, c), &pair);
     }
   }
@@ -131,7 +159,7 @@ static NoliStatus try_frictions(NoliContext* context, NoliSim* sim) {
     status = noli_batch_body_states(batch, BALL, ball);
   }
   for (int c = 0; c < N_COPIES && status == NOLI_OK; c++) {
-    printf("friction %.2f: the ball is at %.1f mm\n", 0.05 + 0.15 * c, 1e3 * ball[c].centre[1]);
+    printf("friction %.2f: the ball is at %.1f mm\n", friction_of_copy(c), 1e3 * ball[c].centre[1]);
   }
   noli_batch_destroy(&batch);
   return status;

@@ -1,14 +1,15 @@
-"""A rubber band is pushed down a cone and stays there, stretched, by friction. The motion of the pusher is a function of
-Python; its force is printed."""
+"""A rubber band is pushed down a cone and stays there, stretched, by friction. Prints height, radius and push, then the
+tension of the band: from the forces of the cone, and in theory. The same as examples/c/band_on_cone.c."""
 import numpy as np
 
 import noli
 
+YOUNG, POISSON, DENSITY = 2e5, 0.45, 1000
+
 
 def pusher(t, X):
     """Down by 5 cm within half a second, then up again."""
-    down = np.interp(t, [0, 0.5, 0.6, 0.9], [0, 0.05, 0.05, -0.02])
-    return X - [0, down, 0]
+    return X + [0, -0.05 * np.clip(t / 0.5, 0, 1) + 0.07 * np.clip((t - 0.6) / 0.3, 0, 1), 0]
 
 
 SCENE = {
@@ -18,7 +19,8 @@ SCENE = {
             "name": "band",
             "mesh": {"torus": {"ring_radius": 0.05, "tube_radius": 0.006, "cells_around": 20, "cells_across": 2}},
             "translate": [0, 0.0965, 0],
-            "material": {"law": "stable_neo_hookean", "young": 2e5, "poisson": 0.45, "damping": 5e-3},
+            "material": {"law": "stable_neo_hookean", "young": YOUNG, "poisson": POISSON, "density": DENSITY,
+                         "damping": 5e-3},
         }
     ],
     "obstacles": [
@@ -30,23 +32,43 @@ SCENE = {
             "motion": pusher,
         },
     ],
-    "friction": {"coefficient": 0.6},
+    "friction": {"coefficient": 0.6, "iterations": "until_convergence"},
     "pairs": [{"a": "band", "b": "pusher", "friction": 0}],
 }
 
 
+def mean_radius(sim, x):
+    """The mean distance of the band from the axis, m, weighted by mass: at rest, or now."""
+    rows = sim.vertices("band")
+    return np.average(np.hypot(x[rows, 0], x[rows, 2]), weights=sim.masses[rows])
+
+
+def tension(sim):
+    """Stretch and tension (N) of the band, and the tension in theory: the forces on a ring in equilibrium, summed along
+    its radii, are 2 pi times its tension; rubber that is stretched by s has the stress (s - 1/s^2) E / (2 (1 + nu))."""
+    rows = sim.vertices("band")
+    x, force = sim.positions[rows], (sim.contact_forces() + sim.friction_forces())[rows]
+    outward = ((force[:, 0] * x[:, 0] + force[:, 2] * x[:, 2]) / np.hypot(x[:, 0], x[:, 2])).sum()
+    rest = mean_radius(sim, sim.rest_positions)
+    stretch = mean_radius(sim, sim.positions) / rest
+    stress = YOUNG / (2 * (1 + POISSON)) * (stretch - 1 / stretch**2)
+    return stretch, outward / (2 * np.pi), stress * sim.masses[rows].sum() / DENSITY / (2 * np.pi * rest)
+
+
 def main():
-    """Simulates; returns height and mean radius of the band, m, and the force of the pusher, N, of each step."""
-    sim = noli.Simulation(SCENE)
-    rows, history = sim.vertices("band"), []
+    """Simulates; returns height and radius of the band, m, and the push, N, of each step, and the tensions."""
+    sim, history = noli.Simulation(SCENE), []
     for report in sim.steps():
-        x = sim.positions[rows]
-        radius = np.hypot(x[:, 0], x[:, 2]).mean()
-        history.append((sim.body_state("band").centre[1], radius, sim.wrench("pusher").normal[1]))
+        history.append((sim.body_state("band").centre[1], mean_radius(sim, sim.positions),
+                        sim.wrench("pusher").normal[1]))
         if report.step % 20 == 0:
-            print(f"t {report.time:.2f} s  height {1e3 * history[-1][0]:.1f} mm  radius {1e3 * radius:.1f} mm  "
-                  f"push {history[-1][2]:.2f} N")
-    return np.array(history)
+            height, radius, push = history[-1]
+            print(f"t {report.time:.2f} s  height {1e3 * height:.1f} mm  radius {1e3 * radius:.1f} mm  "
+                  f"push {push:.2f} N")
+    stretch, pull, theory = tension(sim)
+    print(f"stretched by {stretch:.3f}, the band pulls with {pull:.3f} N, in theory {theory:.3f} N")
+    print(f"state {sim.state_hash:016x}")
+    return np.array(history), (pull, theory)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ feel the force that they shall grip with, lift the ball and hold it; a batch of 
 import noli
 
 GRIP_FORCE = 3.0  # N, of each finger
+FRICTION = 0.6
 SPEED = 0.1  # m/s, of fingers and of lifting
 FRICTIONS = (0.05, 0.2, 0.35, 0.5)
 
@@ -12,12 +13,12 @@ def scene():
     finger = {"box": {"size": [0.01, 0.03, 0.03], "cells": [1, 1, 1]}}
     return {
         "time": {"step": 0.01, "steps": 100},
-        "bodies": [{"name": "ball", "mesh": {"sphere": {"radius": 0.03, "cells": 2}}, "translate": [0, 0.0301, 0],
+        "bodies": [{"name": "ball", "mesh": {"sphere": {"radius": 0.03, "cells": 2}}, "translate": [0, 0.0302, 0],
                     "material": {"young": 5e4}}],
         "obstacles": [{"name": name, "mesh": finger, "translate": [x, 0.03, 0], "motion": {"controlled": True}}
                       for name, x in (("left", -0.036), ("right", 0.036))],
         "half_spaces": [{"name": "floor"}],
-        "friction": {"coefficient": 0.6},
+        "friction": {"coefficient": FRICTION},
     }
 
 
@@ -39,7 +40,8 @@ class Hand:
 
 
 def pick(sim):
-    """Picks up the ball."""
+    """Picks up the ball; returns its weight, what friction carries of it, the force of a finger, and the force that is
+    enough, weight / (2 friction), N."""
     hand = Hand()
     for _ in range(100):
         hand.control(sim)
@@ -47,6 +49,12 @@ def pick(sim):
         if report.step % 20 == 0:
             print(f"t {sim.time:.2f} s  grip {-sim.wrench('left').normal[0]:.2f} N  "
                   f"height {1e3 * sim.body_state('ball').centre[1]:.1f} mm")
+    left, right = sim.wrench("left"), sim.wrench("right")
+    weight = -sim.gravity[1] * sim.body_state("ball").mass
+    held, grip, enough = -left.friction[1] - right.friction[1], -left.normal[0], weight / (2 * FRICTION)
+    print(f"weight {weight:.3f} N  held by friction {held:.3f} N  grip {grip:.3f} N, at least {enough:.3f} N")
+    print(f"state {sim.state_hash:016x}")
+    return weight, held, grip, enough
 
 
 def try_frictions(sim):
@@ -68,11 +76,11 @@ def try_frictions(sim):
 
 
 def main():
-    """Both."""
+    """Both; returns the height of the ball, m, the forces that hold it, and the heights with other frictions."""
     sim = noli.Simulation(scene())
-    pick(sim)
+    forces = pick(sim)
     height = sim.body_state("ball").centre[1]
-    return height, try_frictions(sim)
+    return height, forces, try_frictions(sim)
 
 
 if __name__ == "__main__":

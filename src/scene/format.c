@@ -761,7 +761,7 @@ OBJECT(
           "`true`: a program writes where the vertices go between steps (docs/live.md), and they "
           "start at rest. Excludes all other motions."),
     FIELD("name", text, NULL, NULL,
-          "Name for programs; with several bodies `NAME_BODY`; default: of obstacles their own, "
+          "Name for programs; with several bodies `NAME_BODY`; default: of controlled obstacles their own, "
           "else `motion N`."),
     FIELD("from", number, "0", "s", "Start time; compared with the time at the start of a step."),
     FIELD("to", end_time, "\"end\"", "s",

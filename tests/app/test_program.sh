@@ -45,6 +45,10 @@ expect 2 'floor' "$noli" run below.json -o out/below
 expect 2 'not above half-space "floor"' "$noli" check below.json
 [ -s defects.vtu ] || fail 'check wrote no defects.vtu'
 expect 0 'ready to run' "$noli" check scene.json
+# a law with parameters has no Young's modulus of its own, to print or to doubt
+sed 's/"bodies": \[{/&"material": {"law": "mooney_rivlin", "c10": 0.2, "c01": 0.1}, /' scene.json >rubber.json
+expect 0 'mooney_rivlin, parameters 0.2, 0.1, nu 0.4, density' "$noli" check rubber.json
+expect 0 '0 warnings' "$noli" check rubber.json
 # a ball in a solid box, and one in a hole
 cat >nested.json <<'END'
 {"time": {"step": 0.01, "steps": 2},

@@ -39,6 +39,7 @@ picture twenty_bodies --frame 40 --view=30,35
 picture sewn --frame 45 --view=30,20
 picture rubber --frame 10 --field von_mises --view=30,30
 picture fibres --frame 10 --field von_mises --view=30,30
+picture viscous_balls --frame 120
 picture card_stack --frame 60 --view=15,4
 picture thin/sleeve --frame 38
 picture thin/tyre --frame 100

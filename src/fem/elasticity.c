@@ -142,6 +142,54 @@ static inline void evaluate_gradient(const NoliResponse* response, const NoliMat
   write_gradient(f, gradient);
 }
 
+// Energy, gradient and Hessian of one branch of a material, into element `t` of `out`.
+static inline void evaluate_branch(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
+                                   const NoliMat3* rest_inverse, double weight, unsigned what,
+                                   int64_t t, const NoliLocal* out) {
+  NoliResponse response;
+  Principal principal;
+  principal.U = &response.U;
+  noli_respond(law, lame, F, what, &response);
+  if (!response.direct) {
+    principal.g = noli_mul33(*rest_inverse, response.V);
+  }
+  if (what & NOLI_EVAL_ENERGY) {
+    out->energy[t] = weight * response.energy;
+  }
+  if (what & NOLI_EVAL_GRADIENT) {
+    evaluate_gradient(&response, rest_inverse, &principal.g, weight, out->gradient + 12 * t);
+  }
+  if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
+    principal_set(&principal, &response.derivatives, weight);
+    principal_set_fibre(&principal, &response.fibre, rest_inverse, weight);
+    write_hessian(&principal, out->hessian + BLOCK_VALUES * t);
+  }
+}
+
+// Adds those of the further branches: F G and rest_inverse G take the place of F and rest_inverse.
+static void add_branches(const NoliMaterialPoint* point, const NoliMat3* F,
+                         const NoliMat3* rest_inverse, double weight, unsigned what, int64_t t,
+                         const NoliLocal* out) {
+  double energy, gradient[12], hessian[BLOCK_VALUES];
+  const NoliLocal one = {.energy = &energy, .gradient = gradient, .hessian = hessian};
+  for (int32_t k = 1; k < noli_branch_count(point); k++) {
+    NoliBranch branch = noli_branch_at(point, k);
+    NoliMat3 F_branch = noli_branch_times(&branch, F);
+    NoliMat3 inverse = noli_branch_times(&branch, rest_inverse);
+    evaluate_branch(branch.law, branch.lame, &F_branch, &inverse, weight, what, 0, &one);
+    if (what & NOLI_EVAL_ENERGY) {
+      out->energy[t] += energy;
+    }
+    for (int i = 0; (what & NOLI_EVAL_GRADIENT) && i < 12; i++) {
+      out->gradient[12 * t + i] += gradient[i];
+    }
+    bool needs_hessian = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
+    for (int i = 0; needs_hessian && i < BLOCK_VALUES; i++) {
+      out->hessian[BLOCK_VALUES * t + i] += hessian[i];
+    }
+  }
+}
+
 void noli_elasticity_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                               unsigned what, const NoliLocal* out) {
   const NoliElasticity* elasticity = data;
@@ -152,23 +200,11 @@ void noli_elasticity_evaluate(const void* data, const double* x, int64_t begin, 
     double weight = elasticity->scale * tets->volume[t];
     NoliMat3 F = noli_tets_deformation(tets, t, x);
     NoliMat3 rest_inverse = noli_load33(tets->rest_inverse + 9 * t);
-    NoliResponse response;
-    Principal principal;
-    principal.U = &response.U;
-    noli_respond(elasticity->law[t], lame, &F, what, &response);
-    if (!response.direct) {
-      principal.g = noli_mul33(rest_inverse, response.V);
-    }
-    if (what & NOLI_EVAL_ENERGY) {
-      out->energy[t] = weight * response.energy;
-    }
-    if (what & NOLI_EVAL_GRADIENT) {
-      evaluate_gradient(&response, &rest_inverse, &principal.g, weight, out->gradient + 12 * t);
-    }
-    if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
-      principal_set(&principal, &response.derivatives, weight);
-      principal_set_fibre(&principal, &response.fibre, &rest_inverse, weight);
-      write_hessian(&principal, out->hessian + BLOCK_VALUES * t);
+    evaluate_branch(elasticity->law[t], lame, &F, &rest_inverse, weight, what, t, out);
+    if (elasticity->histories != NULL) {
+      NoliMaterialPoint point =
+          noli_material_point(elasticity->law[t], lame, elasticity->histories, t, 0);
+      add_branches(&point, &F, &rest_inverse, weight, what, t, out);
     }
   }
 }
@@ -187,5 +223,6 @@ void noli_elasticity_add_stress(const NoliElasticity* data, int64_t t, const dou
                                 NoliStress* sum) {
   NoliLame lame = noli_lame_at(data->lame_mu, data->lame_lambda, data->parameter, data->fibre, t);
   NoliMat3 F = noli_tets_deformation(data->tets, t, x);
-  noli_stress_add(sum, data->tets->volume[t], data->law[t], lame, &F);
+  NoliMaterialPoint point = noli_material_point(data->law[t], lame, data->histories, t, 0);
+  noli_stress_add(sum, data->tets->volume[t], &point, &F);
 }

@@ -76,3 +76,12 @@ void noli_stretch_project(NoliStretchDerivatives* derivatives) {
     derivatives->twist[k] = derivatives->twist[k] < 0.0 ? 0.0 : derivatives->twist[k];
   }
 }
+
+void noli_stretch_infeasible(NoliStretchDerivatives* derivatives) {
+  for (int i = 0; i < 3; i++) {
+    derivatives->first[i] = derivatives->flip[i] = derivatives->twist[i] = NAN;
+    for (int j = 0; j < 3; j++) {
+      derivatives->second[i][j] = NAN;
+    }
+  }
+}

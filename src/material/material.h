@@ -80,6 +80,9 @@ static inline double noli_volume_change(const double e[3]) {
   return e[0] + e[1] + e[2] + e[0] * e[1] + e[1] * e[2] + e[2] * e[0] + e[0] * e[1] * e[2];
 }
 
+// Sets all derivatives to NaN: those of an inverted element.
+void noli_stretch_infeasible(NoliStretchDerivatives* derivatives);
+
 // Makes dP/dF positive semi-definite by clamping its eigenvalues.
 void noli_stretch_project(NoliStretchDerivatives* derivatives);
 

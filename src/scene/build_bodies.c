@@ -55,6 +55,43 @@ done:
   return status;
 }
 
+// The Prony series of a material; without one that of `material` stays.
+static NoliStatus read_prony(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* entry, const NoliBodyDef* body,
+                             NoliMaterialDef* material) {
+  NoliStatus status = NOLI_OK;
+  NoliProny* prony = NULL;
+  NoliSceneNode node = noli_scene_member(entry, "material");
+  NoliSceneNode list = noli_scene_member(&node, "prony");
+  NoliBodyKind kind = noli_body_kind(body);
+  double sum = 0.0;
+  if (list.value == NULL) {
+    return NOLI_OK;
+  }
+  NOLI_NEW_ZERO(scene->context, prony, 1);
+  NOLI_TRY(noli_scene_own(scene, prony));
+  prony->n = (int32_t)noli_scene_size(&list);
+  for (int32_t k = 0; k < prony->n; k++) {
+    NoliSceneNode term = noli_scene_item(&list, (size_t)k);
+    NoliSceneNode share = noli_scene_item(&term, 0), time = noli_scene_item(&term, 1);
+    prony->share[k] = noli_scene_number(&share);
+    prony->time[k] = noli_scene_number(&time);
+    sum += prony->share[k];
+    NOLI_SCENE_CHECK(source, &share, sum <= NOLI_PRONY_SUM_MAX,
+                     "makes the shares add up to %g; a solid keeps some of its stiffness, at most "
+                     "%g may relax",
+                     sum, NOLI_PRONY_SUM_MAX);
+  }
+  NOLI_SCENE_CHECK(source, &list,
+                   prony->n == 0 || kind == NOLI_BODY_SOLID || kind == NOLI_BODY_PLANE_STRAIN,
+                   "is for solids and bodies in plane strain, not for shells, rods and points");
+  NOLI_SCENE_CHECK(source, &list, prony->n == 0 || material->damping == 0.0,
+                   "is not used with \"damping\": the series damps");
+  material->prony = prony;
+done:
+  return status;
+}
+
 // What bodies have and obstacles do not.
 static NoliStatus read_body(const NoliSceneSource* source, NoliScene* scene,
                             const NoliSceneNode* root, const NoliSceneNode* entry,
@@ -73,6 +110,7 @@ static NoliStatus read_body(const NoliSceneSource* source, NoliScene* scene,
   NOLI_TRY(noli_scene_read_fields(source, scene, entry, body, NULL, cells.n, &body->material,
                                   &body->fields));
   NOLI_TRY(read_parameters(source, entry, false, &body->material));
+  NOLI_TRY(read_prony(source, scene, entry, body, &body->material));
 done:
   return status;
 }
@@ -146,6 +184,7 @@ static NoliStatus read_parts(const NoliSceneSource* source, NoliScene* scene,
     NOLI_TRY(noli_scene_read_fields(source, scene, &item, body, parts[k].element,
                                     parts[k].n_element, &parts[k].material, &parts[k].fields));
     NOLI_TRY(read_parameters(source, &item, law_is_new, &parts[k].material));
+    NOLI_TRY(read_prony(source, scene, &item, body, &parts[k].material));
     NOLI_TRY(noli_scene_inherit_fields(scene, &item, body, &parts[k]));
   }
   body->parts = parts;

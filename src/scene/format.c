@@ -88,6 +88,10 @@ static const NoliSceneType ogden_terms = {.kind = NOLI_SCENE_LIST,
                                           .item = &pair_of_numbers,
                                           .min_items = 1,
                                           .max_items = NOLI_LAW_PARAMETERS / 2};
+static const NoliSceneType prony_terms = {.kind = NOLI_SCENE_LIST,
+                                          .what = "a list of pairs of numbers",
+                                          .item = &positive_pair,
+                                          .max_items = NOLI_PRONY_TERMS};
 static const NoliSceneType profile = {.kind = NOLI_SCENE_LIST,
                                       .what = "a list of pairs of numbers",
                                       .item = &pair_of_numbers,
@@ -476,6 +480,10 @@ OBJECT(fibre, "fibre", NOLI_SCENE_ANY,
        FIELD("k2", expression, "0", NULL,
              "Growth of their stiffness with the stretch: the energy is "
              "`k1 / (2 k2) (exp(k2 (I4 - 1)^2) - 1)`."));
+#define PRONY                                                                                      \
+  FIELD("prony", prony_terms, NULL, NULL,                                                          \
+        "Viscoelasticity: pairs of a share of the instantaneous shear modulus and the time in "    \
+        "which it relaxes, s. `young` is the long-term modulus. See docs/materials.md.")
 #define FIBRE                                                                                      \
   FIELD("fibre", fibre, NULL, NULL,                                                                \
         "Fibres of one direction in a solid, which bear tension only. See docs/materials.md.")
@@ -499,7 +507,7 @@ OBJECT(material, "material", NOLI_SCENE_ANY,
        FIELD("bulk", material_number, NULL, "Pa",
              "Laws `ogden` and `mooney_rivlin` with their parameters: the bulk modulus at rest; "
              "replaces `poisson`."),
-       FIBRE,
+       FIBRE, PRONY,
        FIELD("density", material_field, "1000", "kg/m^3", "Density at rest.",
              INTO(NoliBodyDef, material.density)),
        FIELD("damping", not_negative, "0", "s",
@@ -638,7 +646,8 @@ OBJECT(part_material, "part_material", NOLI_SCENE_ANY,
              "Law `ogden`: up to three pairs of shear modulus, Pa, and exponent."),
        FIELD("c10", number, NULL, "Pa", "Law `mooney_rivlin`."),
        FIELD("c01", number, NULL, "Pa", "Law `mooney_rivlin`."),
-       FIELD("bulk", material_number, NULL, "Pa", "Bulk modulus at rest of these laws."), FIBRE);
+       FIELD("bulk", material_number, NULL, "Pa", "Bulk modulus at rest of these laws."), FIBRE,
+       PRONY);
 OBJECT(part, "part", NOLI_SCENE_ANY,
        REQUIRED("select", element_selection, NULL,
                 "Which elements, by their place at the start; a list is a union."),

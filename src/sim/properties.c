@@ -89,12 +89,15 @@ done:
   return status;
 }
 
+static bool is_solid(const NoliBodyDef* body) {
+  NoliBodyKind kind = noli_body_kind(body);
+  return kind == NOLI_BODY_SOLID || kind == NOLI_BODY_PLANE_STRAIN;
+}
+
 static NoliStatus check_fibres(NoliContext* context, const char* name, const NoliBodyDef* body,
                                const int32_t* element, int32_t n_element, const double* fibre) {
   NoliStatus status = NOLI_OK;
-  NoliBodyKind kind = noli_body_kind(body);
-  NOLI_CHECK(context, fibre == NULL || kind == NOLI_BODY_SOLID || kind == NOLI_BODY_PLANE_STRAIN,
-             NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context, fibre == NULL || is_solid(body), NOLI_ERROR_ARGUMENT,
              "body \"%s\": solids and bodies in plane strain have fibres; shells, rods and points "
              "have none",
              name);
@@ -128,6 +131,12 @@ NoliStatus noli_fields_check(NoliContext* context, const char* name, const NoliB
              name, material->law);
 
   NOLI_TRY(check_fibres(context, name, body, element, n_element, given.fibre));
+  NOLI_CHECK(context,
+             material->prony == NULL || material->prony->n == 0 || body->obstacle || is_solid(body),
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\": solids and bodies in plane strain have a Prony series; shells, rods and "
+             "points have none",
+             name);
 
   // the values
   for (int32_t k = 0; k < NOLI_PROPERTY_COUNT; k++) {

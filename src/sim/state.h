@@ -8,9 +8,9 @@
 
 // X(name, type, count) with n = 3 * n_node (followers come after the nodes in x and v; they are
 // derived and copied but not saved); n_force, n_before (n or 0) and n_past (1 or 0) as the
-// integrator needs; n_frame as the blocks need; n_ends, the number of motions that end by position;
-// and n_constraints, the only one that changes (noli_state_resize). Single numbers are arrays of
-// one, so that copying, saving, comparing and hashing treat all alike.
+// integrator needs; n_history as the blocks need; n_ends, the number of motions that end by
+// position; and n_constraints, the only one that changes (noli_state_resize). Single numbers are
+// arrays of one, so that copying, saving, comparing and hashing treat all alike.
 #define NOLI_STATE_FIELDS(X)                                                                       \
   X(x, double, n)               /* m, positions */                                                 \
   X(v, double, n)               /* m/s, velocities */                                              \
@@ -25,9 +25,9 @@
   X(step, int64_t, 1)           /* steps done */                                                   \
   X(parts, int64_t, 1)          /* of the last step; 1 if it was not divided */                    \
   X(linear, int64_t, 2)         /* what the linear solver has learnt, NoliLinLesson */             \
-  X(held, int64_t, 1)       /* last consecutive steps that held prescribed nodes at their start */ \
-  X(frame, double, n_frame) /* of all blocks, at x: directors of rods, fem/twist.h */              \
-  X(ended, int64_t, n_ends) /* 1: this motion has ended */                                         \
+  X(held, int64_t, 1) /* last consecutive steps that held prescribed nodes at their start */       \
+  X(history, double, n_history)            /* of all blocks, at x: NoliBlock.history */            \
+  X(ended, int64_t, n_ends)                /* 1: this motion has ended */                          \
   X(constraint, int64_t, n_constraints)    /* keys of the active set, see active_set.h */          \
   X(multiplier, double, 2 * n_constraints) /* lambda, J s^2 / m, and gamma of each */
 
@@ -38,7 +38,7 @@ typedef struct NoliStateSizes {
   int64_t n_before;
   int64_t n_past;
   int64_t n_ends;
-  int64_t n_frame;
+  int64_t n_history;
   int64_t n_constraints;
   int64_t n_behind; // values of followers
 } NoliStateSizes;

@@ -241,7 +241,7 @@ static void order_one_is_the_linear_tetrahedron(void** state) {
     int32_t n_tet = ball.space.n_tet;
     assert_int_equal(ball.elements.n_point, 1);
     ASSERT_OK(noli_tets_create(ball.context, n_tet, ball.mesh->tet, ball.mesh->x, &tets));
-    NoliElasticity linear = {&tets, ball.law, ball.mu, ball.lambda, scale, NULL, ball.fibre};
+    NoliElasticity linear = {&tets, ball.law, ball.mu, ball.lambda, scale, NULL, ball.fibre, NULL};
     NoliEnergyTerm terms[2] = {noli_elasticity_term(&linear),
                                noli_element_elasticity_term(&ball.data)};
     assert_memory_equal(terms[0].node, terms[1].node, 4 * sizeof(int32_t) * (size_t)n_tet);

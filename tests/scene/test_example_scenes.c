@@ -236,6 +236,25 @@ static void helical_fibres_twist_the_bar(void** state) {
   finish(&run);
 }
 
+// ---- viscoelasticity ----------------------------------------------------------------------------
+
+// Balls of the same slow stiffness rebound the less the more of their fast stiffness relaxes.
+static void viscous_balls_rebound_less(void** state) {
+  (void)state;
+  Run run = start("examples/viscous_balls.json", 0, NULL);
+  double highest[3] = {0.0, 0.0, 0.0};
+  for (int i = 0; i < 150; i++) {
+    step(&run);
+    for (int32_t b = 0; b < 3 && i > 80; b++) {
+      highest[b] = fmax(highest[b], height_of(&run, b));
+    }
+  }
+  print_message("rebound to %.3f, %.3f and %.3f m\n", highest[0], highest[1], highest[2]);
+  ASSERT_AT_LEAST(highest[0], highest[1] + 0.04);
+  ASSERT_AT_LEAST(highest[1], highest[2] + 0.04);
+  finish(&run);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pads_lift_the_bowl_by_friction),
@@ -244,6 +263,7 @@ int main(void) {
       cmocka_unit_test(tennis_balls_bounce_higher_with_less_damping),
       cmocka_unit_test(rubber_is_stretched),
       cmocka_unit_test(helical_fibres_twist_the_bar),
+      cmocka_unit_test(viscous_balls_rebound_less),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

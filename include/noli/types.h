@@ -42,7 +42,7 @@ typedef struct NoliProny {
 typedef struct NoliMaterialDef {
   const char* law; ///< hyperelastic law: "neo_hookean" (default), "fixed_corotated",
                    ///< "stable_neo_hookean", "corotated_linear", "stvk", "ogden",
-                   ///< "mooney_rivlin"; elements never invert, whatever the law
+                   ///< "mooney_rivlin", "hencky"; elements never invert, whatever the law
   double young;    ///< Pa, in (0, NOLI_MATERIAL_MAX]; default 1e5; not used if there are parameters
   double poisson;  ///< in (-1, 0.5); default 0.4
   double density;  ///< kg/m^3, in (0, NOLI_MATERIAL_MAX]; default 1000
@@ -56,7 +56,8 @@ typedef struct NoliMaterialDef {
   double mass_damping;
   /// "ogden": mu_1 (Pa), a_1, mu_2, a_2, mu_3, a_3, of which only those with mu_k != 0 count;
   /// "mooney_rivlin": c10, c01, Pa. They determine the shear modulus, `poisson` the bulk modulus.
-  /// All 0 (default): as an isochoric neo-Hookean solid with `young`. docs/materials.md
+  /// All 0 (default): as an isochoric neo-Hookean solid with `young`. "hencky": yield stress (Pa,
+  /// 0: none), hardening (Pa), saturation (Pa) and its rate; excludes `damping`. docs/materials.md
   double parameter[NOLI_LAW_PARAMETERS];
   /// Viscoelasticity of a solid or a body in plane strain; NULL (default): none. `young`, `poisson`
   /// and `parameter` are then the long-term ones. Excludes `damping`.

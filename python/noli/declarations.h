@@ -565,6 +565,7 @@ const int32_t* noli_sim_points(const NoliSim* sim, int32_t* n_points);
 NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force);
 NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force);
 NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress);
+NoliStatus noli_sim_plastic_strains(NoliSim* sim, double* strain);
 NoliStatus noli_sim_stresses(NoliSim* sim, NoliStress* stress);
 NoliStatus noli_sim_nodal_stresses(NoliSim* sim, NoliStress* stress);
 NoliStatus noli_sim_sheet_forces(NoliSim* sim, NoliSheetForces* forces);

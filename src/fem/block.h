@@ -143,6 +143,8 @@ struct NoliBlockType {
   // ---- points of quadrature, for materials with history; NULL: elements cannot have any
 
   int32_t (*point_count)(const NoliBlock* block); // of an element
+  // Volume of point q at rest, m^3.
+  double (*point_volume)(const NoliBlock* block, int32_t element, int32_t q);
   // Deformation gradients at the points of an element.
   void (*deformation)(const NoliBlock* block, int32_t element, const double* x, NoliMat3* F);
 
@@ -230,6 +232,9 @@ void noli_block_end_stage(NoliBlock* block);
 // Takes the history to x, in the last stage of a step; histories of materials stay outside of
 // stages. Ends the stage.
 void noli_block_move_history(NoliBlock* block, const double* x, int32_t n_threads);
+
+// Equivalent plastic strain, the mean over the volume of an element; 0 without a yield stress.
+double noli_block_plastic_strain(const NoliBlock* block, int32_t element);
 
 // P-wave modulus of an element, Pa, along its fibres if there are any, instantaneous.
 static inline double noli_block_modulus(const NoliBlock* block, int32_t element) {

@@ -37,21 +37,30 @@ void noli_block_set_prony(NoliBlock* block, int32_t element, const NoliProny* pr
   of_element[element] = &block->prony[last];
 }
 
-// The material of point q of an element; its history is in `value`.
-static NoliMaterialPoint point_of(const NoliBlock* block, int32_t element, int32_t q,
-                                  const double* value) {
-  NoliHistories histories = block->laws;
-  histories.value = value;
-  NoliLame lame =
-      noli_lame_at(block->lame_mu, block->lame_lambda, block->parameter, block->fibre, element);
-  return noli_material_point(block->law[element], lame, &histories, element, q);
+// The material of an element, without a history.
+static NoliMaterialPoint material_of(const NoliBlock* block, int32_t element) {
+  return (NoliMaterialPoint){
+      .law = block->law[element],
+      .lame =
+          noli_lame_at(block->lame_mu, block->lame_lambda, block->parameter, block->fibre, element),
+      .prony = block->laws.prony != NULL ? block->laws.prony[element] : NULL};
+}
+
+static bool has_histories(const NoliBlock* block) {
+  for (int32_t t = 0; t < block->n_element; t++) {
+    NoliMaterialPoint point = material_of(block, t);
+    if (noli_history_size(&point) > 0) {
+      return true;
+    }
+  }
+  return false;
 }
 
 NoliStatus noli_block_create_histories(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = block->context;
   int64_t* first = NULL;
-  if (block->laws.prony == NULL) {
+  if (!has_histories(block)) {
     return NOLI_OK;
   }
   int32_t n_point = block->type->point_count(block);
@@ -59,7 +68,8 @@ NoliStatus noli_block_create_histories(NoliBlock* block) {
   block->laws.first = first;
   first[0] = 0;
   for (int32_t t = 0; t < block->n_element; t++) {
-    first[t + 1] = first[t] + n_point * (int64_t)noli_history_size(block->laws.prony[t]);
+    NoliMaterialPoint point = material_of(block, t);
+    first[t + 1] = first[t] + n_point * (int64_t)noli_history_size(&point);
   }
   block->n_history = first[block->n_element];
   NOLI_NEW(context, block->begun, block->n_history);
@@ -78,9 +88,10 @@ void noli_block_start_history(const NoliBlock* block, const double* x, double* h
     return;
   }
   for (int32_t t = 0; t < block->n_element; t++) {
-    int64_t size = noli_history_size(block->laws.prony[t]);
+    NoliMaterialPoint point = material_of(block, t);
+    int64_t size = noli_history_size(&point);
     for (int64_t i = block->laws.first[t]; i < block->laws.first[t + 1]; i += size) {
-      noli_history_start(block->laws.prony[t], history + i);
+      noli_history_start(&point, history + i);
     }
   }
 }
@@ -104,10 +115,12 @@ static void take_range(void* user, int64_t begin, int64_t end, int32_t worker) {
     if (size == 0) {
       continue;
     }
+    NoliMaterialPoint point = material_of(block, (int32_t)t);
+    point.elapsed = block->laws.elapsed;
     block->type->deformation(block, (int32_t)t, loop->x, F);
     for (int32_t q = 0; q < n_point; q++) {
       double *now = block->history + first + q * size, *begun = block->begun + first + q * size;
-      NoliMaterialPoint point = point_of(block, (int32_t)t, q, block->begun);
+      point.history = begun;
       if (loop->ends) {
         noli_history_end(&point, &F[q], now);
       } else {
@@ -142,4 +155,21 @@ void noli_block_move_history(NoliBlock* block, const double* x, int32_t n_thread
   } else if (block->laws.first == NULL && block->n_history > 0) {
     block->type->move_history(block, x, block->history);
   }
+}
+
+// ---- results ------------------------------------------------------------------------------------
+
+double noli_block_plastic_strain(const NoliBlock* block, int32_t element) {
+  NoliMaterialPoint point = material_of(block, element);
+  double sum = 0.0, volume = 0.0;
+  if (noli_flow_size(&point) == 0) {
+    return 0.0;
+  }
+  const double* strain = block->history + block->laws.first[element] + NOLI_BRANCH_VALUES;
+  for (int32_t q = 0; q < block->type->point_count(block); q++) {
+    double part = block->type->point_volume(block, element, q);
+    sum += part * strain[(int64_t)q * noli_history_size(&point)];
+    volume += part;
+  }
+  return sum / volume;
 }

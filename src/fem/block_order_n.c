@@ -159,6 +159,10 @@ static int32_t point_count(const NoliBlock* block) {
   return order_of(block)->elements.n_point;
 }
 
+static double point_volume(const NoliBlock* block, int32_t element, int32_t q) {
+  return noli_elements_volume(&order_of(block)->elements, element, q);
+}
+
 static void deformation(const NoliBlock* block, int32_t element, const double* x, NoliMat3* F) {
   noli_elements_deformation(&order_of(block)->elements, element, x + first_of(block), false, F);
 }
@@ -328,6 +332,7 @@ const NoliBlockType noli_block_order_n = {.name = "order n",
                                           .is_inverted = is_inverted,
                                           .inversion_bound = inversion_bound,
                                           .point_count = point_count,
+                                          .point_volume = point_volume,
                                           .deformation = deformation,
                                           .add_mass = add_mass,
                                           .set_weight = set_weight,

@@ -102,6 +102,11 @@ static int32_t point_count(const NoliBlock* block) {
   return 1;
 }
 
+static double point_volume(const NoliBlock* block, int32_t element, int32_t q) {
+  (void)q;
+  return tets_of(block)->tets.volume[element];
+}
+
 static void deformation(const NoliBlock* block, int32_t element, const double* x, NoliMat3* F) {
   *F = noli_tets_deformation(&tets_of(block)->tets, element, x);
 }
@@ -221,6 +226,7 @@ const NoliBlockType noli_block_tets = {.name = "tets",
                                        .is_inverted = is_inverted,
                                        .inversion_bound = inversion_bound,
                                        .point_count = point_count,
+                                       .point_volume = point_volume,
                                        .deformation = deformation,
                                        .add_mass = add_mass,
                                        .rest_volume = rest_volume,

@@ -166,16 +166,21 @@ static inline void evaluate_branch(const NoliMaterial* law, NoliLame lame, const
   }
 }
 
-// Adds those of the further branches: F G and rest_inverse G take the place of F and rest_inverse.
-static void add_branches(const NoliMaterialPoint* point, const NoliMat3* F,
-                         const NoliMat3* rest_inverse, double weight, unsigned what, int64_t t,
-                         const NoliLocal* out) {
+// The sum over all branches: F G and rest_inverse G take the place of F and rest_inverse.
+static void evaluate_branches(const NoliMaterialPoint* point, const NoliMat3* F,
+                              const NoliMat3* rest_inverse, double weight, unsigned what, int64_t t,
+                              const NoliLocal* out) {
   double energy, gradient[12], hessian[BLOCK_VALUES];
   const NoliLocal one = {.energy = &energy, .gradient = gradient, .hessian = hessian};
-  for (int32_t k = 1; k < noli_branch_count(point); k++) {
+  bool needs_hessian = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
+  for (int32_t k = 0; k < noli_branch_count(point); k++) {
     NoliBranch branch = noli_branch_at(point, k);
     NoliMat3 F_branch = noli_branch_times(&branch, F);
     NoliMat3 inverse = noli_branch_times(&branch, rest_inverse);
+    if (k == 0) {
+      evaluate_branch(branch.law, branch.lame, &F_branch, &inverse, weight, what, t, out);
+      continue;
+    }
     evaluate_branch(branch.law, branch.lame, &F_branch, &inverse, weight, what, 0, &one);
     if (what & NOLI_EVAL_ENERGY) {
       out->energy[t] += energy;
@@ -183,7 +188,6 @@ static void add_branches(const NoliMaterialPoint* point, const NoliMat3* F,
     for (int i = 0; (what & NOLI_EVAL_GRADIENT) && i < 12; i++) {
       out->gradient[12 * t + i] += gradient[i];
     }
-    bool needs_hessian = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
     for (int i = 0; needs_hessian && i < BLOCK_VALUES; i++) {
       out->hessian[BLOCK_VALUES * t + i] += hessian[i];
     }
@@ -195,16 +199,17 @@ void noli_elasticity_evaluate(const void* data, const double* x, int64_t begin, 
   const NoliElasticity* elasticity = data;
   const NoliTets* tets = elasticity->tets;
   for (int64_t t = begin; t < end; t++) {
+    const NoliMaterial* law = elasticity->law[t];
     NoliLame lame = noli_lame_at(elasticity->lame_mu, elasticity->lame_lambda,
                                  elasticity->parameter, elasticity->fibre, t);
     double weight = elasticity->scale * tets->volume[t];
     NoliMat3 F = noli_tets_deformation(tets, t, x);
     NoliMat3 rest_inverse = noli_load33(tets->rest_inverse + 9 * t);
-    evaluate_branch(elasticity->law[t], lame, &F, &rest_inverse, weight, what, t, out);
-    if (elasticity->histories != NULL) {
-      NoliMaterialPoint point =
-          noli_material_point(elasticity->law[t], lame, elasticity->histories, t, 0);
-      add_branches(&point, &F, &rest_inverse, weight, what, t, out);
+    if (elasticity->histories == NULL) {
+      evaluate_branch(law, lame, &F, &rest_inverse, weight, what, t, out);
+    } else {
+      NoliMaterialPoint point = noli_material_point(law, lame, elasticity->histories, t, 0);
+      evaluate_branches(&point, &F, &rest_inverse, weight, what, t, out);
     }
   }
 }

@@ -53,17 +53,28 @@ static double share_of_start(double x) {
   return x > 0.0 ? x / expm1(x) : 1.0;
 }
 
+// G, and the elastic part of F that it leaves.
+typedef struct Elastic {
+  NoliMat3 G, V;
+  double sigma[3];
+} Elastic;
+
+static Elastic elastic_of(const NoliMat3* F, const double* G) {
+  Elastic elastic = {.G = noli_load33(G)};
+  NoliMat3 FG = noli_mul33(*F, elastic.G), U;
+  noli_svd3(&FG, &U, elastic.sigma, &elastic.V);
+  return elastic;
+}
+
 // G after the deviator of the logarithmic strain of F G has become `factor` times as large.
-static void relax(const NoliMat3* F, double factor, const double* before, double* after) {
-  NoliMat3 G = noli_load33(before), elastic = noli_mul33(*F, G), U, V;
-  double sigma[3], e[3];
-  noli_svd3(&elastic, &U, sigma, &V);
-  (void)noli_log_stretches(sigma, e);
+static void relax(const Elastic* elastic, double factor, double* after) {
+  double e[3];
+  (void)noli_log_stretches(elastic->sigma, e);
   for (int i = 0; i < 3; i++) {
     e[i] = exp((factor - 1.0) * e[i]);
   }
-  NoliMat3 change = noli_mul_transpose33(noli_mul33(V, noli_diagonal33(e)), V);
-  G = noli_mul33(G, change);
+  NoliMat3 change = noli_mul_transpose33(noli_mul33(elastic->V, noli_diagonal33(e)), elastic->V);
+  NoliMat3 G = noli_mul33(elastic->G, change);
   noli_store33(after, &G);
 }
 
@@ -73,29 +84,47 @@ static int32_t term_count(const NoliProny* prony) {
   return prony != NULL ? prony->n : 0;
 }
 
-int32_t noli_history_size(const NoliProny* prony) {
-  return NOLI_BRANCH_VALUES * term_count(prony);
+// Place of the G of term k.
+static int32_t place_of(const NoliMaterialPoint* point, int32_t k) {
+  return noli_flow_size(point) + NOLI_BRANCH_VALUES * k;
 }
 
-void noli_history_start(const NoliProny* prony, double* history) {
+int32_t noli_history_size(const NoliMaterialPoint* point) {
+  return place_of(point, term_count(point->prony));
+}
+
+void noli_history_start(const NoliMaterialPoint* point, double* history) {
   const NoliMat3 identity = noli_identity3();
-  for (int32_t k = 0; k < term_count(prony); k++) {
-    noli_store33(history + NOLI_BRANCH_VALUES * k, &identity);
+  int32_t size = noli_flow_size(point);
+  if (size > 0) {
+    memset(history, 0, (size_t)size * sizeof *history);
+    noli_store33(history, &identity);
+  }
+  for (int32_t k = 0; k < term_count(point->prony); k++) {
+    noli_store33(history + place_of(point, k), &identity);
   }
 }
 
 void noli_history_begin(const NoliMaterialPoint* point, const NoliMat3* F, const double* before,
                         double* history) {
+  memcpy(history, before, (size_t)noli_flow_size(point) * sizeof *history);
   for (int32_t k = 0; k < term_count(point->prony); k++) {
-    double factor = share_of_start(point->elapsed / point->prony->time[k]);
-    relax(F, factor, before + NOLI_BRANCH_VALUES * k, history + NOLI_BRANCH_VALUES * k);
+    Elastic elastic = elastic_of(F, before + place_of(point, k));
+    relax(&elastic, share_of_start(point->elapsed / point->prony->time[k]),
+          history + place_of(point, k));
   }
 }
 
 void noli_history_end(const NoliMaterialPoint* point, const NoliMat3* F, double* after) {
+  if (noli_flow_size(point) > 0) {
+    Elastic elastic = elastic_of(F, point->history);
+    NoliLame lame = noli_branch_at(point, 0).lame;
+    relax(&elastic, point->law->flow(lame, elastic.sigma, after + NOLI_BRANCH_VALUES), after);
+  }
   for (int32_t k = 0; k < term_count(point->prony); k++) {
-    double factor = share_of_growth(point->elapsed / point->prony->time[k]);
-    relax(F, factor, point->history + NOLI_BRANCH_VALUES * k, after + NOLI_BRANCH_VALUES * k);
+    Elastic elastic = elastic_of(F, point->history + place_of(point, k));
+    relax(&elastic, share_of_growth(point->elapsed / point->prony->time[k]),
+          after + place_of(point, k));
   }
 }
 
@@ -115,12 +144,17 @@ double noli_prony_ratio(const NoliProny* prony) {
 
 NoliBranch noli_branch_at(const NoliMaterialPoint* point, int32_t k) {
   if (k == 0) {
-    return (NoliBranch){.law = point->law, .lame = point->lame};
+    NoliBranch branch = {.law = point->law, .lame = point->lame};
+    if (noli_flow_size(point) > 0) {
+      branch.inverse = point->history;
+      branch.lame.internal = point->history + NOLI_BRANCH_VALUES;
+    }
+    return branch;
   }
   const NoliProny* prony = point->prony;
   double share = prony->share[k - 1] * noli_prony_ratio(prony);
   double growth = share_of_growth(point->elapsed / prony->time[k - 1]);
   return (NoliBranch){.law = &viscous_branch,
                       .lame = {.mu = share * growth * point->lame.mu},
-                      .inverse = point->history + NOLI_BRANCH_VALUES * (k - 1)};
+                      .inverse = point->history + place_of(point, k - 1)};
 }

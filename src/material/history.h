@@ -2,9 +2,10 @@
 // (material/material.h), where G_k is the inverse of its inelastic deformation. The history of a
 // point is the list of these G_k.
 //
-// Branch 0 is the law of the material, with G = I. Each term of a Prony series, share g and time
-// T, is a further branch, a spring and a dashpot in series, as finite-strain viscoelasticity has it
-// [Reese1998], with the energy
+// Branch 0 is the law of the material, with G = I unless it flows: plasticity
+// (material/plasticity.c) has a G, and internal variables behind it. Each term of a Prony series,
+// share g and time T, is a further branch, a spring and a dashpot in series, as finite-strain
+// viscoelasticity has it [Reese1998], with the energy
 //   Psi = mu_g |dev eps|^2,  eps = ln of the stretches of F G,  mu_g = mu g / (1 - sum of all g).
 // At constant F the deviator of eps decays as exp(-t / T). In a time step of length h, with x = h /
 // T, eps grows by D; at a constant rate of it
@@ -45,16 +46,16 @@ typedef struct NoliBranch {
 // The materials with history of the elements of a block. Everything is borrowed.
 typedef struct NoliHistories {
   const int64_t* first; // (n_element + 1) place of the history of an element; NULL: there are none
-  const NoliProny* const* prony; // (n_element) NULL: none
+  const NoliProny* const* prony; // (n_element) NULL: none, also of an element
   const double* value;           // as the stage sees it
   double elapsed;                // s
 } NoliHistories;
 
 // Doubles that a point needs.
-int32_t noli_history_size(const NoliProny* prony);
+int32_t noli_history_size(const NoliMaterialPoint* point);
 
 // That of the rest shape.
-void noli_history_start(const NoliProny* prony, double* history);
+void noli_history_start(const NoliMaterialPoint* point, double* history);
 
 // What a stage sees that ends `elapsed` after the start of the step, at which the point has the
 // deformation F and the history `before`.
@@ -70,6 +71,11 @@ static inline int32_t noli_branch_count(const NoliMaterialPoint* point) {
   return 1 + (point->prony != NULL ? point->prony->n : 0);
 }
 NoliBranch noli_branch_at(const NoliMaterialPoint* point, int32_t k);
+
+// Doubles of the history of a law itself.
+static inline int32_t noli_flow_size(const NoliMaterialPoint* point) {
+  return point->law->history_size != NULL ? point->law->history_size(point->lame.parameter) : 0;
+}
 
 // F G of a branch, and a matrix times G.
 static inline NoliMat3 noli_branch_times(const NoliBranch* branch, const NoliMat3* a) {
@@ -87,8 +93,8 @@ static inline NoliMaterialPoint noli_material_point(const NoliMaterial* law, Nol
                                                     int32_t q) {
   NoliMaterialPoint point = {.law = law, .lame = lame};
   if (histories != NULL && histories->first[t + 1] > histories->first[t]) {
-    point.prony = histories->prony[t];
-    point.history = histories->value + histories->first[t] + q * noli_history_size(point.prony);
+    point.prony = histories->prony != NULL ? histories->prony[t] : NULL;
+    point.history = histories->value + histories->first[t] + q * noli_history_size(&point);
     point.elapsed = histories->elapsed;
   }
   return point;

@@ -53,13 +53,16 @@ void noli_stress_add(NoliStress* sum, double volume, const NoliMaterialPoint* po
   NoliMat3 U, V, more;
   double sigma[3], principal[3];
   NoliStretchDerivatives derivatives;
-  noli_svd3(F, &U, sigma, &V);
-  point->law->stretch_derivatives(point->lame, sigma, &derivatives);
+  NoliBranch law = noli_branch_at(point, 0);
+  NoliMat3 of_law = noli_branch_times(&law, F);
+  noli_svd3(&of_law, &U, sigma, &V);
+  law.law->stretch_derivatives(law.lame, sigma, &derivatives);
   for (int i = 0; i < 3; i++) {
     principal[i] = derivatives.first[i] / (sigma[(i + 1) % 3] * sigma[(i + 2) % 3]);
   }
   NoliMat3 cauchy = noli_mul_transpose33(noli_mul33(U, noli_diagonal33(principal)), U);
   NoliMat3 P = noli_mul_transpose33(noli_mul33(U, noli_diagonal33(derivatives.first)), V);
+  P = noli_branch_pull(&law, &P);
   NoliMat3 C = noli_mul33(noli_transpose33(*F), *F);
   bool is_sum = further_stress(point, F, &more);
   if (is_sum) {

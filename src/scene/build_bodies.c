@@ -46,7 +46,7 @@ static NoliStatus read_parameters(const NoliSceneSource* source, const NoliScene
   NOLI_SCENE_CHECK(source, &poisson, bulk.value == NULL || !json_is_string(poisson.value),
                    "is not used with \"bulk\", which replaces it");
   if (bulk.value != NULL) {
-    NOLI_SCENE_CHECK(source, &bulk, noli_material_has_parameters(material),
+    NOLI_SCENE_CHECK(source, &bulk, noli_material_has_shear(material),
                      "is for the laws \"ogden\" and \"mooney_rivlin\" with their parameters");
     double shear = noli_material_lame(material).mu, modulus = noli_scene_number(&bulk);
     material->poisson = (3.0 * modulus - 2.0 * shear) / (6.0 * modulus + 2.0 * shear);
@@ -92,6 +92,41 @@ done:
   return status;
 }
 
+// Yield stress and hardening of the law `hencky`. Those that are missing stay.
+static NoliStatus read_yield(const NoliSceneSource* source, const NoliSceneNode* entry,
+                             const NoliBodyDef* body, NoliMaterialDef* material) {
+  NoliStatus status = NOLI_OK;
+  static const char* const key[] = {"yield", "hardening", "saturation", "saturation_rate"};
+  NoliSceneNode node = noli_scene_member(entry, "material"), number[4];
+  NoliSceneNode fibre = noli_scene_member(&node, "fibre");
+  NoliSceneNode damping = noli_scene_member(&node, "damping");
+  NoliBodyKind kind = noli_body_kind(body);
+  for (int k = 0; k < 4; k++) {
+    number[k] = noli_scene_member(&node, key[k]);
+    if (number[k].value == NULL) {
+      continue;
+    }
+    NOLI_SCENE_CHECK(source, &number[k], strcmp(material->law, "hencky") == 0,
+                     "is for the law \"hencky\", not for \"%s\"", material->law);
+    NOLI_SCENE_CHECK(source, &number[k], kind == NOLI_BODY_SOLID || kind == NOLI_BODY_PLANE_STRAIN,
+                     "is for solids and bodies in plane strain, not for shells, rods and points");
+    material->parameter[k] = noli_scene_number(&number[k]);
+    NOLI_SCENE_CHECK(source, &number[k], material->parameter[0] > 0.0, "needs \"yield\"");
+  }
+  for (int k = 2; k < 4; k++) {
+    NOLI_SCENE_CHECK(source, &number[k],
+                     number[k].value == NULL || material->parameter[5 - k] > 0.0, "needs \"%s\"",
+                     key[5 - k]);
+  }
+  NOLI_SCENE_CHECK(source, &fibre, fibre.value == NULL || !noli_material_flows(material),
+                   "is not used with \"yield\": metals have no fibres");
+  NOLI_SCENE_CHECK(source, damping.value != NULL ? &damping : &node,
+                   material->damping == 0.0 || !noli_material_flows(material),
+                   "\"yield\" is not used with \"damping\"");
+done:
+  return status;
+}
+
 // What bodies have and obstacles do not.
 static NoliStatus read_body(const NoliSceneSource* source, NoliScene* scene,
                             const NoliSceneNode* root, const NoliSceneNode* entry,
@@ -110,6 +145,7 @@ static NoliStatus read_body(const NoliSceneSource* source, NoliScene* scene,
   NOLI_TRY(noli_scene_read_fields(source, scene, entry, body, NULL, cells.n, &body->material,
                                   &body->fields));
   NOLI_TRY(read_parameters(source, entry, false, &body->material));
+  NOLI_TRY(read_yield(source, entry, body, &body->material));
   NOLI_TRY(read_prony(source, scene, entry, body, &body->material));
 done:
   return status;
@@ -184,6 +220,7 @@ static NoliStatus read_parts(const NoliSceneSource* source, NoliScene* scene,
     NOLI_TRY(noli_scene_read_fields(source, scene, &item, body, parts[k].element,
                                     parts[k].n_element, &parts[k].material, &parts[k].fields));
     NOLI_TRY(read_parameters(source, &item, law_is_new, &parts[k].material));
+    NOLI_TRY(read_yield(source, &item, body, &parts[k].material));
     NOLI_TRY(read_prony(source, scene, &item, body, &parts[k].material));
     NOLI_TRY(noli_scene_inherit_fields(scene, &item, body, &parts[k]));
   }

@@ -480,6 +480,14 @@ OBJECT(fibre, "fibre", NOLI_SCENE_ANY,
        FIELD("k2", expression, "0", NULL,
              "Growth of their stiffness with the stretch: the energy is "
              "`k1 / (2 k2) (exp(k2 (I4 - 1)^2) - 1)`."));
+#define YIELD                                                                                      \
+  FIELD("yield", material_number, NULL, "Pa",                                                      \
+        "Law `hencky`: yield stress, of Mises' equivalent. See docs/materials.md."),               \
+      FIELD("hardening", not_negative, NULL, "Pa",                                                 \
+            "Its growth with the equivalent plastic strain; default 0."),                          \
+      FIELD("saturation", material_number, NULL, "Pa",                                             \
+            "Growth of the yield stress that ends, by Voce: `saturation (1 - exp(-rate p))`."),    \
+      FIELD("saturation_rate", positive, NULL, NULL, "Rate of that growth.")
 #define PRONY                                                                                      \
   FIELD("prony", prony_terms, NULL, NULL,                                                          \
         "Viscoelasticity: pairs of a share of the instantaneous shear modulus and the time in "    \
@@ -507,7 +515,7 @@ OBJECT(material, "material", NOLI_SCENE_ANY,
        FIELD("bulk", material_number, NULL, "Pa",
              "Laws `ogden` and `mooney_rivlin` with their parameters: the bulk modulus at rest; "
              "replaces `poisson`."),
-       FIBRE, PRONY,
+       YIELD, FIBRE, PRONY,
        FIELD("density", material_field, "1000", "kg/m^3", "Density at rest.",
              INTO(NoliBodyDef, material.density)),
        FIELD("damping", not_negative, "0", "s",
@@ -646,8 +654,8 @@ OBJECT(part_material, "part_material", NOLI_SCENE_ANY,
              "Law `ogden`: up to three pairs of shear modulus, Pa, and exponent."),
        FIELD("c10", number, NULL, "Pa", "Law `mooney_rivlin`."),
        FIELD("c01", number, NULL, "Pa", "Law `mooney_rivlin`."),
-       FIELD("bulk", material_number, NULL, "Pa", "Bulk modulus at rest of these laws."), FIBRE,
-       PRONY);
+       FIELD("bulk", material_number, NULL, "Pa", "Bulk modulus at rest of these laws."), YIELD,
+       FIBRE, PRONY);
 OBJECT(part, "part", NOLI_SCENE_ANY,
        REQUIRED("select", element_selection, NULL,
                 "Which elements, by their place at the start; a list is a union."),

@@ -269,12 +269,37 @@ static NoliStatus check_parameters(NoliContext* context, const char* body,
                "body \"%s\": exponent %d of the law \"ogden\" is %g, its magnitude exceeds %g",
                body, (int)(i / 2 + 1), parameter[i], MAX_EXPONENT);
   }
-  if (noli_material_has_parameters(material)) {
+  if (noli_material_has_shear(material)) {
     double shear = noli_material_lame(material).mu;
     NOLI_CHECK(context, shear > 0.0, NOLI_ERROR_ARGUMENT,
                "body \"%s\": the shear modulus by the parameters of \"%s\" is %g Pa, not positive",
                body, law->name, shear);
   }
+done:
+  return status;
+}
+
+// A yield stress and its hardening.
+static NoliStatus check_yield(NoliContext* context, const char* body,
+                              const NoliMaterialDef* material) {
+  NoliStatus status = NOLI_OK;
+  const double* parameter = material->parameter;
+  if (noli_material_find(material->law) != &noli_hencky) {
+    return NOLI_OK;
+  }
+  for (int32_t i = 0; i < noli_hencky.n_parameter; i++) {
+    NOLI_CHECK(context, parameter[i] >= 0.0, NOLI_ERROR_ARGUMENT,
+               "body \"%s\": yield stress, hardening, saturation and its rate must be >= 0, got %g",
+               body, parameter[i]);
+    NOLI_CHECK(context, parameter[i] == 0.0 || parameter[0] > 0.0, NOLI_ERROR_ARGUMENT,
+               "body \"%s\" hardens without a yield stress", body);
+  }
+  NOLI_CHECK(context, (parameter[2] > 0.0) == (parameter[3] > 0.0), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": saturation of the yield stress needs a rate, and a rate a saturation",
+             body);
+  NOLI_CHECK(context, parameter[0] == 0.0 || material->damping == 0.0, NOLI_ERROR_ARGUMENT,
+             "body \"%s\" has both a yield stress and stiffness damping; leave out \"damping\"",
+             body);
 done:
   return status;
 }
@@ -334,6 +359,7 @@ static NoliStatus check_material(NoliContext* context, const char* body,
              NOLI_ERROR_ARGUMENT, "body \"%s\": mass damping must be >= 0, got %g", body,
              material->mass_damping);
   NOLI_TRY(check_parameters(context, body, material));
+  NOLI_TRY(check_yield(context, body, material));
   NOLI_TRY(check_prony(context, body, material));
 done:
   return status;

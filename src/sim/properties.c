@@ -124,13 +124,20 @@ NoliStatus noli_fields_check(NoliContext* context, const char* name, const NoliB
              "body \"%s\": a body with a field of densities cannot be balanced: its densities are "
              "given",
              name);
-  NOLI_CHECK(context, given.young == NULL || !noli_material_has_parameters(material),
+  NOLI_CHECK(context, given.young == NULL || !noli_material_has_shear(material),
              NOLI_ERROR_ARGUMENT,
              "body \"%s\": a field of Young's modulus is not used with the parameters of the law "
              "\"%s\", which replace it",
              name, material->law);
 
   NOLI_TRY(check_fibres(context, name, body, element, n_element, given.fibre));
+  NOLI_CHECK(context, !noli_material_flows(material) || body->obstacle || is_solid(body),
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\": solids and bodies in plane strain have a yield stress; shells, rods and "
+             "points have none",
+             name);
+  NOLI_CHECK(context, given.fibre == NULL || !noli_material_flows(material), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": a material with a yield stress has no fibres", name);
   NOLI_CHECK(context,
              material->prony == NULL || material->prony->n == 0 || body->obstacle || is_solid(body),
              NOLI_ERROR_ARGUMENT,

@@ -182,6 +182,10 @@ static NoliStatus check_history(const NoliSim* sim, const NoliBodyDef* body,
              "body \"%s\": its Prony series has %d terms, each with a history; their number cannot "
              "be changed, got %d",
              body->name, (int)n, (int)n_after);
+  NOLI_CHECK(sim->context, noli_material_flows(before) == noli_material_flows(after),
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\": a yield stress, which has a history, cannot be given or taken away",
+             body->name);
 done:
   return status;
 }

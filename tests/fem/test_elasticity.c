@@ -8,7 +8,7 @@
 
 enum { N_BLOCKS = 10 };
 
-static const NoliLame lame = {1.3, 2.1, NULL, NULL};
+static const NoliLame lame = {1.3, 2.1, NULL, NULL, NULL};
 static const double scale = 0.7;
 
 static double rest_shapes[][12] = {

@@ -35,6 +35,11 @@ static NoliMaterialPoint point_at(const double* history, double elapsed) {
                              .elapsed = elapsed};
 }
 
+static void start_history(double* history) {
+  NoliMaterialPoint point = point_at(NULL, 0.0);
+  noli_history_start(&point, history);
+}
+
 // One step from F0 to F1; the history changes.
 static void step(double h, const NoliMat3* F0, const NoliMat3* F1, double* history) {
   double begun[SIZE];
@@ -81,7 +86,7 @@ static void relaxation_is_exact(void** state) {
   for (int n = 0; n < 50; n++) {
     NoliMat3 F = random_near(&random, 0.5), U, V, P;
     double history[SIZE], sigma[3], e[3], t = 0.0;
-    noli_history_start(&prony, history);
+    start_history(history);
     noli_svd3(&F, &U, sigma, &V);
     (void)noli_log_stretches(sigma, e);
     for (int i = 0; i < 5; i++) {
@@ -109,7 +114,7 @@ static void ramps_are_exact(void** state) {
   const double rate[3] = {0.9, -0.2, -0.1}, mean = 0.2, h = 0.4;
   NoliMat3 Q = rotation(0.3, -0.5, 1.1), F0 = noli_identity3(), P;
   double history[SIZE];
-  noli_history_start(&prony, history);
+  start_history(history);
   for (int n = 1; n <= 5; n++) {
     double stretch[3], first[3], t = n * h;
     for (int i = 0; i < 3; i++) {
@@ -144,7 +149,7 @@ static NoliMat3 motion(double t) {
 static NoliMat3 stress_after(int n) {
   double history[SIZE], h = 1.0 / n;
   NoliMat3 P;
-  noli_history_start(&prony, history);
+  start_history(history);
   for (int i = 0; i < n; i++) {
     NoliMat3 F0 = motion(i * h), F1 = motion((i + 1) * h);
     step(h, &F0, &F1, history);
@@ -199,8 +204,8 @@ static void small_steps_are_the_rate_equation(void** state) {
 static void rotations_change_no_history(void** state) {
   (void)state;
   double plain[SIZE], turned[SIZE];
-  noli_history_start(&prony, plain);
-  noli_history_start(&prony, turned);
+  start_history(plain);
+  start_history(turned);
   for (int i = 0; i < 100; i++) {
     NoliMat3 F0 = motion(0.01 * i), F1 = motion(0.01 * (i + 1));
     NoliMat3 Q0 = rotation(0.1 * i, 1.0, 0.3 * i * i),
@@ -249,7 +254,7 @@ static void derivatives_match_differences(void** state) {
   for (int n = 0; n < 60; n++) {
     double history[SIZE], x[9];
     NoliMat3 F = random_near(&random, 0.4);
-    noli_history_start(&prony, history);
+    start_history(history);
     for (int i = 0; n % 2 == 1 && i < 3; i++) {
       NoliMat3 next = random_near(&random, 0.4);
       step(0.1, &F, &next, history);
@@ -271,7 +276,7 @@ static void no_step_creates_energy(void** state) {
   for (int n = 0; n < 300; n++) {
     double history[SIZE], begun[SIZE], h = pow(10.0, test_random(&random, -4.0, 3.0));
     NoliMat3 F0 = noli_identity3(), P;
-    noli_history_start(&prony, history);
+    start_history(history);
     for (int i = 0; i < 4; i++) {
       NoliMat3 F1 = random_near(&random, 0.5);
       NoliMaterialPoint here = point_at(history, 0.0), stage = point_at(begun, h);
@@ -297,7 +302,7 @@ static void limits_are_a_spring_and_a_dashpot(void** state) {
   F1.m[0][1] = F1.m[1][0] = e;
   for (int k = 0; k < 2; k++) {
     double history[SIZE], h = k == 0 ? 1e-9 : 1e5, want = 0.0;
-    noli_history_start(&prony, history);
+    start_history(history);
     step(h, &F0, &F1, history);
     NoliMaterialPoint point = point_at(history, 0.0);
     (void)viscous(&point, &F1, &P);
@@ -312,7 +317,7 @@ static void limits_are_a_spring_and_a_dashpot(void** state) {
 static void inversion_is_infeasible(void** state) {
   (void)state;
   double history[SIZE];
-  noli_history_start(&prony, history);
+  start_history(history);
   NoliMaterialPoint point = point_at(history, 0.1);
   NoliBranch branch = noli_branch_at(&point, 1);
   const double flat[3] = {1.0, 1.0, 0.0}, inverted[3] = {1.0, 0.9, -0.2};

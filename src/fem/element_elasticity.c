@@ -233,6 +233,7 @@ static double evaluate_point(const Element* element, int32_t q, double weight,
   NoliMaterialPoint point =
       noli_material_point(element->law, element->lame, element->data->histories, element->t, q);
   double energy = 0.0, *A = scratch->A[q % POINTS];
+  unsigned of_branch = noli_branch_what(&point, element->what);
   NoliMat3 sum;
   if (element->what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
     memset(A, 0, sizeof scratch->A[0]);
@@ -240,11 +241,15 @@ static double evaluate_point(const Element* element, int32_t q, double weight,
   for (int32_t k = 0; k < noli_branch_count(&point); k++) {
     NoliBranch branch = noli_branch_at(&point, k);
     NoliMat3 P;
-    energy += evaluate_branch(&branch, &scratch->F[q], element->what, weight, inverse, &P, A);
+    energy += evaluate_branch(&branch, &scratch->F[q], of_branch, weight, inverse, &P, A);
     if (element->what & NOLI_EVAL_GRADIENT) {
       P = noli_branch_pull(&branch, &P);
       sum = k == 0 ? P : noli_add33(sum, P);
     }
+  }
+  if (of_branch != element->what) {
+    NoliMat3 G = noli_load33(inverse);
+    noli_branches_project(&G, A);
   }
   if (element->what & NOLI_EVAL_GRADIENT) {
     set_force(scratch, q, &sum, weight, inverse);

@@ -1,6 +1,7 @@
 #include "material/history.h"
 
 #include "material/hencky.h"
+#include "math/eigen.h"
 #include "math/svd3.h"
 
 #include <math.h>
@@ -140,6 +141,34 @@ static double sum_shares(const NoliProny* prony) {
 
 double noli_prony_ratio(const NoliProny* prony) {
   return 1.0 / (1.0 - sum_shares(prony));
+}
+
+// (I x M) A (I x M)^T.
+static void transform(const NoliMat3* M, const double A[81], double K[81]) {
+  double half[81];
+  for (int r = 0; r < 9; r++) {
+    for (int c = 0; c < 9; c++) {
+      const double *column = A + 27 * (r / 3) + c, *m = M->m[r % 3];
+      half[9 * r + c] = m[0] * column[0] + m[1] * column[9] + m[2] * column[18];
+    }
+  }
+  for (int r = 0; r < 9; r++) {
+    for (int c = r; c < 9; c++) {
+      const double *row = half + 9 * r + c / 3 * 3, *m = M->m[c % 3];
+      K[9 * r + c] = K[9 * c + r] = row[0] * m[0] + row[1] * m[1] + row[2] * m[2];
+    }
+  }
+}
+
+void noli_branches_project(const NoliMat3* M, double K[81]) {
+  NoliMat3 inverse = noli_inverse33(M);
+  double A[81], before[81];
+  transform(&inverse, K, A);
+  memcpy(before, A, sizeof A);
+  noli_project_psd(9, A);
+  if (memcmp(before, A, sizeof A) != 0) {
+    transform(M, A, K);
+  }
 }
 
 NoliBranch noli_branch_at(const NoliMaterialPoint* point, int32_t k) {

@@ -18,10 +18,15 @@
 // and the end of the step relaxes by b. So each stage minimizes a potential, and since a^2 <= b and
 // b <= 1 neither relaxation adds energy, whatever the length of the step.
 //
+// dP/dF of a sum of branches is projected as a whole, by its eigenvalues: with the lateral pressure
+// of a stretched branch and the tension of the law that balances it projected one by one, Newton's
+// method would converge linearly.
+//
 // G is multiplied from the right by symmetric matrices only: rotations of the body do not change
 // it.
 #pragma once
 
+#include "linalg/energy_term.h"
 #include "material/material.h"
 
 // Doubles of an inelastic deformation in a history.
@@ -72,10 +77,21 @@ static inline int32_t noli_branch_count(const NoliMaterialPoint* point) {
 }
 NoliBranch noli_branch_at(const NoliMaterialPoint* point, int32_t k);
 
+// What to evaluate of each branch for `what` of their sum: its plain Hessian where the projection
+// is that of the sum.
+static inline unsigned noli_branch_what(const NoliMaterialPoint* point, unsigned what) {
+  bool of_sum = (what & NOLI_EVAL_PROJECTED) != 0 && noli_branch_count(point) > 1;
+  return of_sum ? (what & ~(unsigned)NOLI_EVAL_PROJECTED) | NOLI_EVAL_HESSIAN : what;
+}
+
 // Doubles of the history of a law itself.
 static inline int32_t noli_flow_size(const NoliMaterialPoint* point) {
   return point->law->history_size != NULL ? point->law->history_size(point->lame.parameter) : 0;
 }
+
+// Projects K = (I x M) A (I x M)^T, where A is dP/dF of a sum, row 3 i + k that of P_ik, by the
+// eigenvalues of A: those of K would mix turns with stretches.
+void noli_branches_project(const NoliMat3* M, double K[81]);
 
 // F G of a branch, and a matrix times G.
 static inline NoliMat3 noli_branch_times(const NoliBranch* branch, const NoliMat3* a) {

@@ -16,6 +16,10 @@
 #include <float.h>
 #include <math.h>
 
+// q may exceed y by this fraction: rounding errors of a state that has just flowed do not make it
+// flow again, so that its tangent is elastic.
+#define ROUNDING 1e-10
+
 enum { YIELD, HARDENING, SATURATION, SATURATION_RATE, N_PARAMETERS };
 
 // y, its derivative, and its integral from 0.
@@ -58,7 +62,7 @@ static Flow flow_of(NoliLame lame, const double sigma[3]) {
   }
   double a = lame.internal != NULL ? lame.internal[0] : 0.0, w = 0.0;
   Yield begin = yield_at(lame.parameter, a), end = begin;
-  if (flow.q <= begin.stress) {
+  if (flow.q <= begin.stress * (1.0 + ROUNDING)) {
     return flow;
   }
   for (int i = 0; i < MAX_ITERATIONS; i++) {

@@ -371,6 +371,48 @@ static double hessian_error(const Scene* s, const NoliEnergyTerm* term) {
   return worst;
 }
 
+// The projected Hessian of sums of branches along random directions: not negative, and not below
+// the plain one, to which it is equal in the number of elements returned.
+static int32_t check_projection(const Scene* s, const NoliEnergyTerm* term) {
+  enum { NODES = NOLI_TET_NODES_MAX };
+  int32_t n = term->size, n_equal = 0;
+  int64_t size = 9 * noli_stencil_blocks(n);
+  double hessian[2][9 * NODES * (NODES + 1) / 2];
+  TestRandom random = {29};
+  for (int64_t t = 0; t < term->n_stencil; t++) {
+    for (int k = 0; k < 2; k++) {
+      NoliLocal local = {.hessian = hessian[k] - size * t};
+      term->evaluate(term->data, s->x, t, t + 1, k == 0 ? NOLI_EVAL_HESSIAN : NOLI_EVAL_PROJECTED,
+                     &local);
+    }
+    double largest = 0.0, difference = 0.0;
+    for (int64_t i = 0; i < size; i++) {
+      largest = fmax(largest, fabs(hessian[0][i]));
+      difference = fmax(difference, fabs(hessian[0][i] - hessian[1][i]));
+    }
+    n_equal += difference < 1e-10 * largest ? 1 : 0;
+    for (int trial = 0; trial < 20; trial++) {
+      double p[3 * NODES], form[2] = {0.0, 0.0};
+      for (int32_t i = 0; i < 3 * n; i++) {
+        p[i] = test_random(&random, -1.0, 1.0);
+      }
+      for (int k = 0; k < 2; k++) {
+        for (int32_t a = 0; a < n; a++) {
+          for (int32_t b = a; b < n; b++) {
+            const double* block = hessian[k] + 9 * noli_stencil_block(n, a, b);
+            for (int i = 0; i < 9; i++) {
+              form[k] += (a == b ? 1.0 : 2.0) * p[3 * a + i / 3] * block[i] * p[3 * b + i % 3];
+            }
+          }
+        }
+      }
+      ASSERT_AT_LEAST(form[1], -1e-11 * largest);
+      ASSERT_AT_LEAST(form[1], form[0] - 1e-11 * largest);
+    }
+  }
+  return n_equal;
+}
+
 // With Prony series in some elements, after a step and in the next one: energy, gradient and
 // Hessian agree; the virtual work of the stress is that of the gradient; and the histories do not
 // depend on the number of threads.
@@ -425,6 +467,15 @@ static void histories_enter_all_derivatives(void** state) {
     }
     ASSERT_NEAR(difference, along, 1e-6 * fabs(along));
     ASSERT_AT_MOST(hessian_error(&s, &term), 1e-6);
+    assert_in_range(check_projection(&s, &term), 0, block->n_element - 1);
+
+    // inflated: all is under tension, and nothing is projected
+    memcpy(moved, s.x, 3 * (size_t)s.n_vert * sizeof *moved);
+    for (int32_t j = 3 * OFFSET; j < 3 * s.n_vert; j++) {
+      s.x[j] = 1.3 * s.X[j] + 0.1 * (s.x[j] - s.X[j]);
+    }
+    assert_int_equal(check_projection(&s, &term), block->n_element);
+    memcpy(s.x, moved, 3 * (size_t)s.n_vert * sizeof *moved);
 
     // A : sum of P V, with dx = A X
     if (cases[i].geometry_order <= cases[i].order) {

@@ -268,6 +268,37 @@ static void any_path_is_objective_and_dissipates(void** state) {
   }
 }
 
+// After a step the tangent is that of unloading: the same law at the same elastic strain without a
+// yield stress.
+static void states_unload_elastically(void** state) {
+  (void)state;
+  TestRandom random = {23};
+  for (int n = 0; n < 200; n++) {
+    int law = n % N_LAWS;
+    double history[SIZE], tangent[81], elastic[81];
+    start(law, history);
+    // also a metal: strains of 1e-4
+    NoliMat3 F = random_near(&random, n % 2 == 0 ? 0.4 : 1e-3);
+    NoliMaterialPoint point = point_of(law, history);
+    point.lame.mu = n % 2 == 0 ? 1.3 : 1e3;
+    point.lame.lambda = 2.1 * point.lame.mu;
+    for (int i = 0; i < 3; i++) {
+      double begun[SIZE];
+      NoliMaterialPoint stage = point;
+      stage.history = begun;
+      noli_history_begin(&stage, &F, history, begun);
+      noli_history_end(&stage, &F, history);
+    }
+    assert_true(history[NOLI_BRANCH_VALUES] > 0.0);
+    NoliBranch branch = noli_branch_at(&point, 0);
+    NoliMat3 FG = noli_branch_times(&branch, &F);
+    material_tangent(branch.law, branch.lame, &FG, false, tangent);
+    branch.lame.parameter = NULL;
+    material_tangent(branch.law, branch.lame, &FG, false, elastic);
+    assert_memory_equal(tangent, elastic, sizeof tangent);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(potential_is_a_minimum),
@@ -275,6 +306,7 @@ int main(void) {
       cmocka_unit_test(onset_is_smooth),
       cmocka_unit_test(reversals_follow_the_scalar_model),
       cmocka_unit_test(any_path_is_objective_and_dissipates),
+      cmocka_unit_test(states_unload_elastically),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

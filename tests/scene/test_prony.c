@@ -266,6 +266,56 @@ static void bodies_keep_their_histories(void** state) {
   assert_true(hash[0] == hash[1]);
 }
 
+// A step that fails, in one piece and in parts of which the first ones succeed, changes nothing,
+// and one that succeeds in parts ends as steps of their length do.
+static void divided_steps_are_rolled_back(void** state) {
+  (void)state;
+  double elastic[2] = {0.0, 0.0};
+  int32_t n_parts = 1;
+  for (int k = 0; k < 3; k++) {
+    // one divided step, as many steps as it had parts, and a crush that fails in the second step
+    const char* const settings[] = {"'max_iterations': 8}, 'time': {'step': %g, 'steps': 1,",
+                                    "'max_iterations': 60}, 'time': {'step': %g, 'steps': 16,",
+                                    "'max_iterations': 12, 'max_substeps': 2}, 'time':"
+                                    "{'step': %g, 'steps': 2,"};
+    NoliContext* context = test_context(1);
+    NoliScene* scene;
+    NoliSim* sim;
+    NoliStepReport report;
+    NoliEnergies energies;
+    char text[2000], setting[200];
+    snprintf(setting, sizeof setting, settings[k], k == 1 ? 1.0 / n_parts : 1.0);
+    snprintf(text, sizeof text,
+             "{'gravity': [0, 0, 0], 'contact': {'enabled': false}, 'solver': {'tolerance': 1e-7,"
+             "%s 'integrator': 'quasi_static'}, 'bodies': [{'name': 'bar', 'mesh': {'box': {"
+             "'size': [1, 1, 1], 'cells': [2, 2, 2]}}, " MATERIAL "}], 'prescribed': ["
+             "{'body': 'bar', 'select': {'side': '-x'}, 'motion': {'displacement': [0, 0, 0]}},"
+             "{'body': 'bar', 'select': {'side': '+x'}, 'motion': {'displacement':"
+             "['t <= 1 ? -0.3*t : t <= 1.5 ? -0.2 - 0.1*t : -0.99', 0, 0]}}]}",
+             setting);
+    start(context, text, &scene, &sim);
+    for (int i = 0; i < (k == 1 ? n_parts : 1); i++) {
+      ASSERT_OK(noli_sim_step(sim, &report));
+    }
+    if (k < 2) {
+      n_parts = k == 0 ? report.substeps : n_parts;
+      ASSERT_OK(noli_sim_energies(sim, &energies));
+      elastic[k] = energies.elastic;
+    } else {
+      uint64_t before = noli_sim_state_hash(sim);
+      assert_true(noli_sim_step(sim, &report) > NOLI_OK);
+      assert_int_equal(report.substeps, 2);
+      assert_true(noli_sim_state_hash(sim) == before);
+    }
+    noli_sim_destroy(&sim);
+    noli_scene_destroy(&scene);
+    test_context_done(&context);
+  }
+  print_message("%d parts: %.9g J, steps: %.9g J\n", (int)n_parts, elastic[0], elastic[1]);
+  assert_true(n_parts > 1);
+  ASSERT_NEAR(elastic[0], elastic[1], 1e-6 * elastic[1]);
+}
+
 // ---- refusals -----------------------------------------------------------------------------------
 
 static void refuse(const char* body, const char* message) {
@@ -344,8 +394,11 @@ static void bad_input_is_refused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(stress_is_that_of_the_series), cmocka_unit_test(vibrations_dissipate),
-      cmocka_unit_test(states_are_complete),          cmocka_unit_test(bodies_keep_their_histories),
+      cmocka_unit_test(stress_is_that_of_the_series),
+      cmocka_unit_test(vibrations_dissipate),
+      cmocka_unit_test(states_are_complete),
+      cmocka_unit_test(bodies_keep_their_histories),
+      cmocka_unit_test(divided_steps_are_rolled_back),
       cmocka_unit_test(bad_input_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

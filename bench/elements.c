@@ -93,9 +93,16 @@ static bool body_begin(Body* body, NoliContext* context, int32_t order, bool cur
       !fill(body)) {
     return false;
   }
-  body->of_elements = (NoliElementElasticity){
-      &body->elements, body->law, body->mu, body->lambda, 1.0, 0, NULL, NULL, NULL};
-  body->of_tets = (NoliElasticity){&body->tets, body->law, body->mu, body->lambda, 1.0, NULL, NULL};
+  body->of_elements = (NoliElementElasticity){.elements = &body->elements,
+                                              .law = body->law,
+                                              .lame_mu = body->mu,
+                                              .lame_lambda = body->lambda,
+                                              .scale = 1.0};
+  body->of_tets = (NoliElasticity){.tets = &body->tets,
+                                   .law = body->law,
+                                   .lame_mu = body->mu,
+                                   .lame_lambda = body->lambda,
+                                   .scale = 1.0};
   body->term = order == 0 ? noli_elasticity_term(&body->of_tets)
                           : noli_element_elasticity_term(&body->of_elements);
   return true;

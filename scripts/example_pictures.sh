@@ -41,6 +41,8 @@ picture sewn --frame 45 --view=30,20
 picture suspension --frame 30 --view=25,12
 picture rubber --frame 10 --field von_mises --view=30,30
 picture fibres --frame 10 --field von_mises --view=30,30
+picture viscous_balls --frame 120
+picture bent_bars --field plastic_strain --view=25,20 --hide roller
 picture card_stack --frame 60 --view=15,4
 picture thin/sleeve --frame 38
 picture thin/tyre --frame 100

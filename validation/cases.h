@@ -27,6 +27,8 @@ Case validate_rotation;
 Case validate_stack;
 Case validate_rubber;
 Case validate_fibres;
+Case validate_viscous;
+Case validate_plasticity;
 Case validate_shell_shear;
 Case validate_shell_weight;
 Case validate_shell_hemisphere;

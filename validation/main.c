@@ -28,6 +28,8 @@ static const struct {
     {"stack", validate_stack},
     {"rubber", validate_rubber},
     {"fibres", validate_fibres},
+    {"viscous", validate_viscous},
+    {"plasticity", validate_plasticity},
     {"shell_shear", validate_shell_shear},
     {"shell_weight", validate_shell_weight},
     {"shell_hemisphere", validate_shell_hemisphere},

@@ -206,6 +206,9 @@ static void print_material(const NoliMaterialDef* material, const NoliMaterialFi
   if (fields->fibre != NULL) {
     print_span("fibres k1", fibre, " Pa");
   }
+  for (int32_t k = 0; material->prony != NULL && k < material->prony->n; k++) {
+    printf(", relaxes %g in %g s", material->prony->share[k], material->prony->time[k]);
+  }
 }
 
 static int32_t element_count(const NoliBodyDef* body) {

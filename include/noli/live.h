@@ -98,16 +98,17 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_pair(const NoliSim* sim, int32_t a
 /// that intersect or touch, NOLI_ERROR_MEMORY; then nothing has changed.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* pair);
 
-/// Material of a body, of part `part` of it, or of all but its parts (NOLI_NULL_INDEX). Its law is
-/// valid until the material changes. Where a field gives a property of each element
-/// (NoliMaterialFields), this is the number in its place. Fails with NOLI_ERROR_ARGUMENT.
+/// Material of a body, of part `part` of it, or of all but its parts (NOLI_NULL_INDEX). Its law
+/// and Prony series are valid until the material changes. Where a field gives a property of each
+/// element (NoliMaterialFields), this is the number in its place. Fails with NOLI_ERROR_ARGUMENT.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_material(const NoliSim* sim, int32_t body,
                                                        int32_t part, NoliMaterialDef* material);
 /// Material of a body from now on; of part `part` of it, or of all but its parts (NOLI_NULL_INDEX).
 /// Momentum is not conserved where the density changes, because velocities stay. Fields stay too,
-/// and a number in whose place a field counts cannot be changed. Costs as much as making the
-/// simulation. Fails with NOLI_ERROR_ARGUMENT, NOLI_ERROR_MEMORY; then nothing has
-/// changed.
+/// and a number in whose place a field counts cannot be changed. Histories stay, so the number of
+/// terms of a Prony series and whether there is a yield stress cannot be changed either. Costs as
+/// much as making the simulation. Fails with NOLI_ERROR_ARGUMENT, NOLI_ERROR_MEMORY; then nothing
+/// has changed.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_material(NoliSim* sim, int32_t body, int32_t part,
                                                            const NoliMaterialDef* material);
 

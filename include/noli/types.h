@@ -21,11 +21,28 @@ extern "C" {
 /// Largest growth k2 of the stiffness of fibres.
 #define NOLI_FIBRE_GROWTH_MAX 1e4
 
+/// Largest number of terms of a Prony series.
+#define NOLI_PRONY_TERMS 16
+/// Largest sum of its shares: the stiffness grows 10000 times under fast strain.
+#define NOLI_PRONY_SUM_MAX 0.9999
+
+/// Viscoelasticity of a solid: parts of its shear stiffness relax, each with a time of its own.
+/// With the long-term shear modulus G of the law, the relaxation modulus at small strain is G(t) =
+/// G (1 + sum_i g_i exp(-t / tau_i) / (1 - sum_j g_j)); volume changes do not relax.
+/// docs/materials.md. Never changes its size.
+typedef struct NoliProny {
+  int32_t n;                      ///< number of terms, 0 to NOLI_PRONY_TERMS
+  int32_t reserved;               ///< 0
+  double share[NOLI_PRONY_TERMS]; ///< g_i > 0, of the instantaneous shear modulus; their sum is
+                                  ///< at most NOLI_PRONY_SUM_MAX
+  double time[NOLI_PRONY_TERMS];  ///< s, tau_i > 0
+} NoliProny;
+
 /// Material of a body. Never changes its size.
 typedef struct NoliMaterialDef {
   const char* law; ///< hyperelastic law: "neo_hookean" (default), "fixed_corotated",
                    ///< "stable_neo_hookean", "corotated_linear", "stvk", "ogden",
-                   ///< "mooney_rivlin"; elements never invert, whatever the law
+                   ///< "mooney_rivlin", "hencky"; elements never invert, whatever the law
   double young;    ///< Pa, in (0, NOLI_MATERIAL_MAX]; default 1e5; not used if there are parameters
   double poisson;  ///< in (-1, 0.5); default 0.4
   double density;  ///< kg/m^3, in (0, NOLI_MATERIAL_MAX]; default 1000
@@ -39,9 +56,13 @@ typedef struct NoliMaterialDef {
   double mass_damping;
   /// "ogden": mu_1 (Pa), a_1, mu_2, a_2, mu_3, a_3, of which only those with mu_k != 0 count;
   /// "mooney_rivlin": c10, c01, Pa. They determine the shear modulus, `poisson` the bulk modulus.
-  /// All 0 (default): as an isochoric neo-Hookean solid with `young`. docs/materials.md
+  /// All 0 (default): as an isochoric neo-Hookean solid with `young`. "hencky": yield stress (Pa,
+  /// 0: none), hardening (Pa), saturation (Pa) and its rate; excludes `damping`. docs/materials.md
   double parameter[NOLI_LAW_PARAMETERS];
-  void* reserved[2]; ///< NULL
+  /// Viscoelasticity of a solid or a body in plane strain; NULL (default): none. `young`, `poisson`
+  /// and `parameter` are then the long-term ones. Excludes `damping`.
+  const NoliProny* prony;
+  void* reserved[1]; ///< NULL
 } NoliMaterialDef;
 
 /// A thin body: a mesh of triangles that deforms in space, with a resistance to stretching and

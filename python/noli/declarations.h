@@ -166,6 +166,12 @@ NoliStatus noli_mesh_make_torus_shell(NoliContext* context, double ring_radius, 
 NoliStatus noli_mesh_make_moebius(NoliContext* context, double radius, double width, int32_t cells_around, int32_t cells_across, NoliMesh** mesh);
 NoliStatus noli_mesh_make_chain_mail(NoliContext* context, const int32_t rings[2], double radius, int32_t cells_around, NoliMesh** mesh);
 NoliStatus noli_mesh_make_solid_chain_mail( NoliContext* context, const int32_t rings[2], double radius, double tube_radius, int32_t cells_around, int32_t cells_across, NoliMesh** mesh);
+typedef struct NoliProny {
+  int32_t n;
+  int32_t reserved;
+  double share[16];
+  double time[16];
+} NoliProny;
 typedef struct NoliMaterialDef {
   const char* law;
   double young;
@@ -174,7 +180,8 @@ typedef struct NoliMaterialDef {
   double damping;
   double mass_damping;
   double parameter[6];
-  void* reserved[2];
+  const NoliProny* prony;
+  void* reserved[1];
 } NoliMaterialDef;
 typedef struct NoliShellDef {
   double thickness;
@@ -599,6 +606,7 @@ const int32_t* noli_sim_points(const NoliSim* sim, int32_t* n_points);
 NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force);
 NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force);
 NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress);
+NoliStatus noli_sim_plastic_strains(NoliSim* sim, double* strain);
 NoliStatus noli_sim_stresses(NoliSim* sim, NoliStress* stress);
 NoliStatus noli_sim_nodal_stresses(NoliSim* sim, NoliStress* stress);
 NoliStatus noli_sim_sheet_forces(NoliSim* sim, NoliSheetForces* forces);

@@ -522,6 +522,10 @@ class Simulation:
         """Von Mises equivalent of the Cauchy stress of all elements, Pa, (n)."""
         return self._filled(lib.noli_sim_von_mises, lib.noli_sim_tet_count(self.c))
 
+    def plastic_strains(self) -> np.ndarray:
+        """Equivalent plastic strain of all elements, (n); 0 without a yield stress."""
+        return self._filled(lib.noli_sim_plastic_strains, lib.noli_sim_tet_count(self.c))
+
     def stresses(self) -> np.recarray:
         """Stress and strain of all elements: an array with the fields of results.Stress."""
         return self._structs("Stress", lib.noli_sim_stresses, lib.noli_sim_tet_count(self.c))

@@ -11,7 +11,7 @@
 
 #include "fem/space.h"
 #include "linalg/energy_term.h"
-#include "material/material.h"
+#include "material/history.h"
 
 typedef struct NoliBlockType NoliBlockType;
 
@@ -29,7 +29,7 @@ typedef struct NoliBlockBody {
   NoliPointDef point;    // a radius of 0: none
 } NoliBlockBody;
 
-// Constant once finished, but for the frame.
+// Constant once finished, but for the history.
 typedef struct NoliBlock {
   const NoliBlockType* type;
   NoliContext* context;
@@ -50,9 +50,14 @@ typedef struct NoliBlock {
   int32_t first_angle;      // of the n_angle nodes that are angles of elements about themselves:
   int32_t n_angle;          // their x is the angle times angle_radius, y and z are 0
   double angle_radius;      // m
-  int64_t n_frame;          // doubles of a frame: the history of the elements
-  double* frame;            // (n_frame) the current one, in the state; else that of the rest shape
-  void* self;               // of the type
+  int64_t n_history;        // doubles of the history of the elements: frames, or histories of laws
+  double* history;    // (n_history) the current one, in the state; else that of the rest shape
+  NoliHistories laws; // of materials with history, in `history` or `begun`
+  double* begun;      // (n_history) as the current stage sees them
+  NoliProny* prony;   // (n_prony) those in `laws`
+  int32_t n_prony;
+  int64_t prony_room;
+  void* self; // of the type
 } NoliBlock;
 
 // Elastic energies of a block: of its elements, and of bending, which may have different stencils.
@@ -130,10 +135,18 @@ struct NoliBlockType {
 
   // First axis of the section of an element at rest.
   NoliVec3 (*axis_at_rest)(const NoliBlock* block, int32_t element);
-  // A frame at rest, taken to x at once.
-  void (*start_frame)(const NoliBlock* block, const double* x, double* frame);
+  // A frame at rest, taken to x at once: the history of the block.
+  void (*start_history)(const NoliBlock* block, const double* x, double* frame);
   // Takes a frame to x, at the end of a step.
-  void (*move_frame)(const NoliBlock* block, const double* x, double* frame);
+  void (*move_history)(const NoliBlock* block, const double* x, double* frame);
+
+  // ---- points of quadrature, for materials with history; NULL: elements cannot have any
+
+  int32_t (*point_count)(const NoliBlock* block); // of an element
+  // Volume of point q at rest, m^3.
+  double (*point_volume)(const NoliBlock* block, int32_t element, int32_t q);
+  // Deformation gradients at the points of an element.
+  void (*deformation)(const NoliBlock* block, int32_t element, const double* x, NoliMat3* F);
 
   // ---- mass
 
@@ -192,9 +205,44 @@ NOLI_WARN_UNUSED NoliStatus noli_block_create(NoliContext* context, const NoliBl
                                               int32_t n_element, NoliBlock* block);
 void noli_block_destroy(NoliBlock* block);
 
-// P-wave modulus of an element, Pa, along its fibres if there are any.
+// Histories: of the directors of rods, or of materials with history. A block has one of them or
+// none.
+
+// Makes space for `n` more Prony series, before any of them is set. Sets that of an element to a
+// copy; NULL: none. Elements of one series follow one another.
+NOLI_WARN_UNUSED NoliStatus noli_block_reserve_prony(NoliBlock* block, int32_t n);
+void noli_block_set_prony(NoliBlock* block, int32_t element, const NoliProny* prony);
+// Lays out the histories of the materials; called by types that have points of quadrature.
+NOLI_WARN_UNUSED NoliStatus noli_block_create_histories(NoliBlock* block);
+// The materials with history; NULL: there are none.
+static inline const NoliHistories* noli_block_histories(const NoliBlock* block) {
+  return block->laws.first != NULL ? &block->laws : NULL;
+}
+// The history of elements [begin, end): all of it if it is not that of a material.
+static inline int64_t noli_block_history_at(const NoliBlock* block, int32_t element) {
+  bool all = block->laws.first == NULL;
+  return all ? (element < block->n_element ? 0 : block->n_history) : block->laws.first[element];
+}
+// Sets `history` (n_history) to that of bodies at rest that are at x at once.
+void noli_block_start_history(const NoliBlock* block, const double* x, double* history);
+// A stage begins, which ends `elapsed` after the start of the step with positions x, s; materials
+// see their histories accordingly. The end of the stage, also of one that failed.
+void noli_block_begin_stage(NoliBlock* block, const double* x, double elapsed, int32_t n_threads);
+void noli_block_end_stage(NoliBlock* block);
+// Takes the history to x, in the last stage of a step; histories of materials stay outside of
+// stages. Ends the stage.
+void noli_block_move_history(NoliBlock* block, const double* x, int32_t n_threads);
+
+// Equivalent plastic strain, the mean over the volume of an element; 0 without a yield stress.
+double noli_block_plastic_strain(const NoliBlock* block, int32_t element);
+
+// P-wave modulus of an element, Pa, along its fibres if there are any, instantaneous.
 static inline double noli_block_modulus(const NoliBlock* block, int32_t element) {
   double modulus = 2.0 * block->lame_mu[element] + block->lame_lambda[element];
+  if (block->laws.prony != NULL && block->laws.prony[element] != NULL) {
+    double more = noli_prony_ratio(block->laws.prony[element]) - 1.0;
+    modulus += 4.0 / 3.0 * more * block->lame_mu[element];
+  }
   return block->fibre != NULL
              ? modulus + 4.0 * block->fibre[NOLI_FIBRE_VALUES * (int64_t)element + 3]
              : modulus;

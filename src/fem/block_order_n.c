@@ -68,6 +68,7 @@ static NoliStatus finish(NoliBlock* block) {
   for (int32_t v = 0; v < space->n_node; v++) {
     self->measure[v] *= self->total_mass / diagonal;
   }
+  NOLI_TRY(noli_block_create_histories(block));
 done:
   return status;
 }
@@ -150,6 +151,20 @@ static double inversion_bound(const NoliBlock* block, const double* x, const dou
   int64_t first = first_of(block);
   return noli_elements_inversion_bound(&order_of(block)->elements, x + first, p + first, keep,
                                        valid_end, n_threads, blocking);
+}
+
+// ---- points -------------------------------------------------------------------------------------
+
+static int32_t point_count(const NoliBlock* block) {
+  return order_of(block)->elements.n_point;
+}
+
+static double point_volume(const NoliBlock* block, int32_t element, int32_t q) {
+  return noli_elements_volume(&order_of(block)->elements, element, q);
+}
+
+static void deformation(const NoliBlock* block, int32_t element, const double* x, NoliMat3* F) {
+  noli_elements_deformation(&order_of(block)->elements, element, x + first_of(block), false, F);
 }
 
 // ---- mass ---------------------------------------------------------------------------------------
@@ -277,6 +292,7 @@ static NoliElementElasticity elasticity_of(const NoliBlock* block, double scale)
                                  .lame_lambda = block->lame_lambda,
                                  .parameter = block->parameter,
                                  .fibre = block->fibre,
+                                 .histories = noli_block_histories(block),
                                  .scale = scale,
                                  .first_node = block->first_node,
                                  .node = block->node};
@@ -315,6 +331,9 @@ const NoliBlockType noli_block_order_n = {.name = "order n",
                                           .destroy = destroy,
                                           .is_inverted = is_inverted,
                                           .inversion_bound = inversion_bound,
+                                          .point_count = point_count,
+                                          .point_volume = point_volume,
+                                          .deformation = deformation,
                                           .add_mass = add_mass,
                                           .set_weight = set_weight,
                                           .multiply_mass = multiply_mass,

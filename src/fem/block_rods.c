@@ -169,12 +169,12 @@ static NoliStatus set_twisted_rest(NoliBlock* block, int32_t begin, int32_t end,
     section[s] = section_of(block, s);
     angle[s] = block->first_angle + s;
   }
-  block->n_frame = noli_frame_size(block->n_element, self->turns.n);
-  NOLI_NEW(context, self->rest_frame, block->n_frame);
+  block->n_history = noli_frame_size(block->n_element, self->turns.n);
+  NOLI_NEW(context, self->rest_frame, block->n_history);
   NOLI_TRY(set_directors(block, X));
   NOLI_TRY(noli_twists_create(context, &self->turns, block->n_element, block->node, angle,
                               self->length, section, X, self->rest_frame, &self->twists));
-  block->frame = self->rest_frame;
+  block->history = self->rest_frame;
 done:
   noli_free(context, section);
   noli_free(context, angle);
@@ -334,7 +334,7 @@ static void evaluate_twisting(const void* data, const double* x, int64_t begin, 
                               unsigned what, const NoliLocal* out) {
   const NoliBlockEnergy* energy = data;
   NoliTwisting scaled = {.twists = &rods_of(energy->block)->twists,
-                         .frame = energy->block->frame,
+                         .frame = energy->block->history,
                          .scale = energy->scale};
   noli_twisting_evaluate(&scaled, x, begin, end, what, out);
 }
@@ -349,7 +349,7 @@ static NoliBlockStencils twisting(const NoliBlock* block) {
                              .evaluate = evaluate_twisting};
 }
 
-static void move_frame(const NoliBlock* block, const double* x, double* frame) {
+static void move_history(const NoliBlock* block, const double* x, double* frame) {
   noli_twists_transport(&rods_of(block)->twists, block->node, x, frame);
 }
 
@@ -357,9 +357,9 @@ static NoliVec3 axis_at_rest(const NoliBlock* block, int32_t element) {
   return noli_load3(rods_of(block)->rest_frame + 6 * (int64_t)element + 3);
 }
 
-static void start_frame(const NoliBlock* block, const double* x, double* frame) {
-  memcpy(frame, rods_of(block)->rest_frame, sizeof *frame * (size_t)block->n_frame);
-  move_frame(block, x, frame);
+static void start_history(const NoliBlock* block, const double* x, double* frame) {
+  memcpy(frame, rods_of(block)->rest_frame, sizeof *frame * (size_t)block->n_history);
+  move_history(block, x, frame);
 }
 
 // ---- forces and moments -------------------------------------------------------------------------
@@ -444,8 +444,8 @@ const NoliBlockType noli_block_twisted = {.name = "twisted rods",
                                           .finish = finish,
                                           .destroy = destroy,
                                           .axis_at_rest = axis_at_rest,
-                                          .start_frame = start_frame,
-                                          .move_frame = move_frame,
+                                          .start_history = start_history,
+                                          .move_history = move_history,
                                           .add_mass = add_twisted_mass,
                                           .rest_volume = rest_volume,
                                           .wave_time_sqr = wave_time_sqr,

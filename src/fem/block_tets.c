@@ -67,9 +67,13 @@ static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, const d
 }
 
 static NoliStatus finish(NoliBlock* block) {
+  NoliStatus status = NOLI_OK;
   Tets* self = block->self;
-  return noli_damped_tets_create(block->context, &self->elasticity, block->damping_time,
-                                 &self->damped);
+  NOLI_TRY(noli_damped_tets_create(block->context, &self->elasticity, block->damping_time,
+                                   &self->damped));
+  NOLI_TRY(noli_block_create_histories(block));
+done:
+  return status;
 }
 
 static void destroy(NoliBlock* block) {
@@ -89,6 +93,22 @@ static double inversion_bound(const NoliBlock* block, const double* x, const dou
                               bool valid_end, int32_t n_threads, int32_t* blocking) {
   return noli_tets_inversion_bound(&tets_of(block)->tets, x, p, keep, valid_end, n_threads,
                                    blocking);
+}
+
+// ---- points -------------------------------------------------------------------------------------
+
+static int32_t point_count(const NoliBlock* block) {
+  (void)block;
+  return 1;
+}
+
+static double point_volume(const NoliBlock* block, int32_t element, int32_t q) {
+  (void)q;
+  return tets_of(block)->tets.volume[element];
+}
+
+static void deformation(const NoliBlock* block, int32_t element, const double* x, NoliMat3* F) {
+  *F = noli_tets_deformation(&tets_of(block)->tets, element, x);
 }
 
 // ---- mass and measures --------------------------------------------------------------------------
@@ -127,7 +147,9 @@ static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
 }
 
 static void add_stress(const NoliBlock* block, int32_t element, const double* x, NoliStress* sum) {
-  noli_elasticity_add_stress(&tets_of(block)->elasticity, element, x, sum);
+  NoliElasticity elasticity = tets_of(block)->elasticity;
+  elasticity.histories = noli_block_histories(block);
+  noli_elasticity_add_stress(&elasticity, element, x, sum);
 }
 
 // ---- energies -----------------------------------------------------------------------------------
@@ -137,6 +159,7 @@ static void elasticity(const void* data, const double* x, int64_t begin, int64_t
   const NoliBlockEnergy* energy = data;
   NoliElasticity scaled = tets_of(energy->block)->elasticity;
   scaled.scale = energy->scale;
+  scaled.histories = noli_block_histories(energy->block);
   noli_elasticity_evaluate(&scaled, x, begin, end, what, out);
 }
 
@@ -202,6 +225,9 @@ const NoliBlockType noli_block_tets = {.name = "tets",
                                        .destroy = destroy,
                                        .is_inverted = is_inverted,
                                        .inversion_bound = inversion_bound,
+                                       .point_count = point_count,
+                                       .point_volume = point_volume,
+                                       .deformation = deformation,
                                        .add_mass = add_mass,
                                        .rest_volume = rest_volume,
                                        .wave_time_sqr = wave_time_sqr,

@@ -76,6 +76,19 @@ static inline void mirror(NoliMat3* a) {
   a->m[2][1] = a->m[1][2];
 }
 
+// The blocks of node 0: columns add up to zero.
+static inline void write_node_0(NoliMat3 block[3][3], double* hessian) {
+  NoliMat3 corner = {0};
+  for (int b = 0; b < 3; b++) {
+    NoliMat3 sum = noli_add33(noli_add33(block[0][b], block[1][b]), block[2][b]);
+    corner = noli_add33(corner, sum);
+    sum = noli_scale33(-1.0, sum);
+    noli_store33(hessian + 9 * noli_stencil_block(4, 0, b + 1), &sum);
+  }
+  mirror(&corner);
+  noli_store33(hessian, &corner);
+}
+
 static inline void write_hessian(const Principal* principal, double* hessian) {
   // blocks of nodes 1, 2, 3
   NoliMat3 block[3][3];
@@ -95,16 +108,33 @@ static inline void write_hessian(const Principal* principal, double* hessian) {
       noli_store33(hessian + 9 * noli_stencil_block(4, a + 1, b + 1), &block[a][b]);
     }
   }
-  // node 0: columns add up to zero
-  NoliMat3 corner = {0};
-  for (int b = 0; b < 3; b++) {
-    NoliMat3 sum = noli_add33(noli_add33(block[0][b], block[1][b]), block[2][b]);
-    corner = noli_add33(corner, sum);
-    sum = noli_scale33(-1.0, sum);
-    noli_store33(hessian + 9 * noli_stencil_block(4, 0, b + 1), &sum);
+  write_node_0(block, hessian);
+}
+
+// Projects the Hessian of a sum of branches, by the blocks of nodes 1, 2, 3.
+static void project_sum(const NoliMat3* rest_inverse, double* hessian) {
+  double K[81];
+  NoliMat3 block[3][3];
+  for (int r = 0; r < 9; r++) {
+    for (int c = 0; c < 9; c++) {
+      int a = r % 3, b = c % 3, i = r / 3, j = c / 3;
+      const double* upper =
+          hessian + 9 * noli_stencil_block(4, 1 + (a < b ? a : b), 1 + (a < b ? b : a));
+      K[9 * r + c] = upper[a <= b ? 3 * i + j : 3 * j + i];
+    }
   }
-  mirror(&corner);
-  noli_store33(hessian, &corner);
+  noli_branches_project(rest_inverse, K);
+  for (int r = 0; r < 9; r++) {
+    for (int c = 0; c < 9; c++) {
+      block[r % 3][c % 3].m[r / 3][c / 3] = K[9 * r + c];
+    }
+  }
+  for (int a = 0; a < 3; a++) {
+    for (int b = a; b < 3; b++) {
+      noli_store33(hessian + 9 * noli_stencil_block(4, a + 1, b + 1), &block[a][b]);
+    }
+  }
+  write_node_0(block, hessian);
 }
 
 // The force of node 0 balances the others: f_a holds columns of the gradient for a = 1, 2, 3.
@@ -142,33 +172,78 @@ static inline void evaluate_gradient(const NoliResponse* response, const NoliMat
   write_gradient(f, gradient);
 }
 
+// Energy, gradient and Hessian of one branch of a material, into element `t` of `out`.
+static inline void evaluate_branch(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
+                                   const NoliMat3* rest_inverse, double weight, unsigned what,
+                                   int64_t t, const NoliLocal* out) {
+  NoliResponse response;
+  Principal principal;
+  principal.U = &response.U;
+  noli_respond(law, lame, F, what, &response);
+  if (!response.direct) {
+    principal.g = noli_mul33(*rest_inverse, response.V);
+  }
+  if (what & NOLI_EVAL_ENERGY) {
+    out->energy[t] = weight * response.energy;
+  }
+  if (what & NOLI_EVAL_GRADIENT) {
+    evaluate_gradient(&response, rest_inverse, &principal.g, weight, out->gradient + 12 * t);
+  }
+  if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
+    principal_set(&principal, &response.derivatives, weight);
+    principal_set_fibre(&principal, &response.fibre, rest_inverse, weight);
+    write_hessian(&principal, out->hessian + BLOCK_VALUES * t);
+  }
+}
+
+// The sum over all branches: F G and rest_inverse G take the place of F and rest_inverse.
+static void evaluate_branches(const NoliMaterialPoint* point, const NoliMat3* F,
+                              const NoliMat3* rest_inverse, double weight, unsigned what, int64_t t,
+                              const NoliLocal* out) {
+  double energy, gradient[12], hessian[BLOCK_VALUES];
+  const NoliLocal one = {.energy = &energy, .gradient = gradient, .hessian = hessian};
+  bool needs_hessian = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
+  unsigned of_branch = noli_branch_what(point, what);
+  for (int32_t k = 0; k < noli_branch_count(point); k++) {
+    NoliBranch branch = noli_branch_at(point, k);
+    NoliMat3 F_branch = noli_branch_times(&branch, F);
+    NoliMat3 inverse = noli_branch_times(&branch, rest_inverse);
+    if (k == 0) {
+      evaluate_branch(branch.law, branch.lame, &F_branch, &inverse, weight, of_branch, t, out);
+      continue;
+    }
+    evaluate_branch(branch.law, branch.lame, &F_branch, &inverse, weight, of_branch, 0, &one);
+    if (what & NOLI_EVAL_ENERGY) {
+      out->energy[t] += energy;
+    }
+    for (int i = 0; (what & NOLI_EVAL_GRADIENT) && i < 12; i++) {
+      out->gradient[12 * t + i] += gradient[i];
+    }
+    for (int i = 0; needs_hessian && i < BLOCK_VALUES; i++) {
+      out->hessian[BLOCK_VALUES * t + i] += hessian[i];
+    }
+  }
+  if (of_branch != what) {
+    project_sum(rest_inverse, out->hessian + BLOCK_VALUES * t);
+  }
+}
+
 void noli_elasticity_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                               unsigned what, const NoliLocal* out) {
   const NoliElasticity* elasticity = data;
   const NoliTets* tets = elasticity->tets;
   for (int64_t t = begin; t < end; t++) {
+    const NoliMaterial* law = elasticity->law[t];
     NoliLame lame = noli_lame_at(elasticity->lame_mu, elasticity->lame_lambda,
                                  elasticity->parameter, elasticity->fibre, t);
     double weight = elasticity->scale * tets->volume[t];
     NoliMat3 F = noli_tets_deformation(tets, t, x);
     NoliMat3 rest_inverse = noli_load33(tets->rest_inverse + 9 * t);
-    NoliResponse response;
-    Principal principal;
-    principal.U = &response.U;
-    noli_respond(elasticity->law[t], lame, &F, what, &response);
-    if (!response.direct) {
-      principal.g = noli_mul33(rest_inverse, response.V);
-    }
-    if (what & NOLI_EVAL_ENERGY) {
-      out->energy[t] = weight * response.energy;
-    }
-    if (what & NOLI_EVAL_GRADIENT) {
-      evaluate_gradient(&response, &rest_inverse, &principal.g, weight, out->gradient + 12 * t);
-    }
-    if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
-      principal_set(&principal, &response.derivatives, weight);
-      principal_set_fibre(&principal, &response.fibre, &rest_inverse, weight);
-      write_hessian(&principal, out->hessian + BLOCK_VALUES * t);
+    if (elasticity->histories == NULL) {
+      evaluate_branch(law, lame, &F, &rest_inverse, weight, what, t, out);
+    } else {
+      NoliMaterialPoint point = noli_material_point(law, lame, elasticity->histories, t, 0);
+      evaluate_branches(&point, &F, &rest_inverse, weight, what, t, out);
     }
   }
 }
@@ -187,5 +262,6 @@ void noli_elasticity_add_stress(const NoliElasticity* data, int64_t t, const dou
                                 NoliStress* sum) {
   NoliLame lame = noli_lame_at(data->lame_mu, data->lame_lambda, data->parameter, data->fibre, t);
   NoliMat3 F = noli_tets_deformation(data->tets, t, x);
-  noli_stress_add(sum, data->tets->volume[t], data->law[t], lame, &F);
+  NoliMaterialPoint point = noli_material_point(data->law[t], lame, data->histories, t, 0);
+  noli_stress_add(sum, data->tets->volume[t], &point, &F);
 }

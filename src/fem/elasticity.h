@@ -3,7 +3,7 @@
 
 #include "fem/tets.h"
 #include "linalg/energy_term.h"
-#include "material/material.h"
+#include "material/history.h"
 
 // Everything is borrowed.
 typedef struct NoliElasticity {
@@ -14,6 +14,7 @@ typedef struct NoliElasticity {
   double scale;                   // h_e^2: energy, gradient and Hessian are multiplied by it
   const double* parameter;        // (n_tet x NOLI_LAW_PARAMETERS) of laws; NULL: none
   const double* fibre;            // (n_tet x NOLI_FIBRE_VALUES); NULL: none
+  const NoliHistories* histories; // NULL: no material has a history
 } NoliElasticity;
 
 // The NoliTermFn of elasticity: scale * V * Psi(F) of each tet, its gradient, its Hessian plain or

@@ -38,9 +38,9 @@ static inline void add_outer(double* A, const double b[9], const double y[9]) {
   }
 }
 
-// dP/dF times `weight` in the reference element: row 3 i + k, column 3 j + l.
-NOLI_WIDE static void reference_tangent(const NoliStretchDerivatives* d, double weight,
-                                        const NoliMat3* U, const NoliMat3* GV, double A[81]) {
+// Adds dP/dF times `weight` in the reference element to A: row 3 i + k, column 3 j + l.
+NOLI_WIDE static void add_reference_tangent(const NoliStretchDerivatives* d, double weight,
+                                            const NoliMat3* U, const NoliMat3* GV, double A[81]) {
   double E[3][3][9], Y[9];
   for (int m = 0; m < 3; m++) {
     for (int n = 0; n < 3; n++) {
@@ -51,7 +51,6 @@ NOLI_WIDE static void reference_tangent(const NoliStretchDerivatives* d, double 
       }
     }
   }
-  memset(A, 0, 81 * sizeof *A);
   for (int m = 0; m < 3; m++) {
     // coupled stretches
     for (int r = 0; r < 9; r++) {
@@ -201,31 +200,61 @@ typedef struct Element {
   unsigned what;
 } Element;
 
-// Energy of one point; its force and its tangent into the scratch.
-static double evaluate_point(const Element* element, int32_t q, double weight,
-                             const double* inverse, Scratch* scratch) {
-  unsigned what = element->what;
+// Energy of one branch of the material of a point; its stress, and its tangent into A. A branch has
+// F G in place of F, and a reference element mapped by `inverse` G.
+static double evaluate_branch(const NoliBranch* branch, const NoliMat3* F, unsigned what,
+                              double weight, const double* inverse, NoliMat3* P, double A[81]) {
   NoliResponse response;
-  noli_respond(element->law, element->lame, &scratch->F[q], what, &response);
+  NoliMat3 of_branch = noli_branch_times(branch, F);
+  noli_respond(branch->law, branch->lame, &of_branch, what, &response);
   if (what & NOLI_EVAL_GRADIENT) {
-    NoliMat3 P =
-        response.direct
-            ? response.P
-            : noli_mul_transpose33(
-                  noli_mul33(response.U, noli_diagonal33(response.derivatives.first)), response.V);
+    *P = response.direct
+             ? response.P
+             : noli_mul_transpose33(
+                   noli_mul33(response.U, noli_diagonal33(response.derivatives.first)), response.V);
     if (response.fibre.first != 0.0) {
-      P = noli_add33(P, noli_fibre_stress(&response.fibre));
+      *P = noli_add33(*P, noli_fibre_stress(&response.fibre));
     }
-    set_force(scratch, q, &P, weight, inverse);
   }
   if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
-    NoliMat3 GV = noli_mul33(noli_load33(inverse), response.V);
-    reference_tangent(&response.derivatives, weight, &response.U, &GV, scratch->A[q % POINTS]);
+    NoliMat3 G = noli_load33(inverse);
+    NoliMat3 GV = noli_mul33(noli_branch_times(branch, &G), response.V);
+    add_reference_tangent(&response.derivatives, weight, &response.U, &GV, A);
     if (response.fibre.first != 0.0) {
-      add_fibre_tangent(&response.fibre, weight, inverse, scratch->A[q % POINTS]);
+      add_fibre_tangent(&response.fibre, weight, inverse, A);
     }
   }
   return (what & NOLI_EVAL_ENERGY) ? weight * response.energy : 0.0;
+}
+
+// Energy of one point; its force and its tangent into the scratch.
+static double evaluate_point(const Element* element, int32_t q, double weight,
+                             const double* inverse, Scratch* scratch) {
+  NoliMaterialPoint point =
+      noli_material_point(element->law, element->lame, element->data->histories, element->t, q);
+  double energy = 0.0, *A = scratch->A[q % POINTS];
+  unsigned of_branch = noli_branch_what(&point, element->what);
+  NoliMat3 sum;
+  if (element->what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
+    memset(A, 0, sizeof scratch->A[0]);
+  }
+  for (int32_t k = 0; k < noli_branch_count(&point); k++) {
+    NoliBranch branch = noli_branch_at(&point, k);
+    NoliMat3 P;
+    energy += evaluate_branch(&branch, &scratch->F[q], of_branch, weight, inverse, &P, A);
+    if (element->what & NOLI_EVAL_GRADIENT) {
+      P = noli_branch_pull(&branch, &P);
+      sum = k == 0 ? P : noli_add33(sum, P);
+    }
+  }
+  if (of_branch != element->what) {
+    NoliMat3 G = noli_load33(inverse);
+    noli_branches_project(&G, A);
+  }
+  if (element->what & NOLI_EVAL_GRADIENT) {
+    set_force(scratch, q, &sum, weight, inverse);
+  }
+  return energy;
 }
 
 static void evaluate_element(const Element* element, const double* x, const NoliLocal* out,
@@ -300,6 +329,7 @@ void noli_element_elasticity_add_stress(const NoliElementElasticity* data, int64
   NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
   noli_elements_deformation(elements, t, x + 3 * (int64_t)data->first_node, false, F);
   for (int32_t q = 0; q < elements->n_point; q++) {
-    noli_stress_add(sum, noli_elements_volume(elements, t, q), data->law[t], lame, &F[q]);
+    NoliMaterialPoint point = noli_material_point(data->law[t], lame, data->histories, t, q);
+    noli_stress_add(sum, noli_elements_volume(elements, t, q), &point, &F[q]);
   }
 }

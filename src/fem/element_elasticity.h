@@ -3,7 +3,7 @@
 
 #include "fem/elements.h"
 #include "linalg/energy_term.h"
-#include "material/material.h"
+#include "material/history.h"
 
 // Everything is borrowed. If x holds several bodies, node 0 of the space is node `first_node` of x,
 // and `node` lists the nodes in the numbering of x.
@@ -14,9 +14,10 @@ typedef struct NoliElementElasticity {
   const double* lame_lambda;      // (n_tet) Pa
   double scale;                   // h_e^2: energy, gradient and Hessian are multiplied by it
   int32_t first_node;
-  const int32_t* node;     // (n_tet x n_local); NULL: those of the space
-  const double* parameter; // (n_tet x NOLI_LAW_PARAMETERS) of laws; NULL: none
-  const double* fibre;     // (n_tet x NOLI_FIBRE_VALUES); NULL: none
+  const int32_t* node;            // (n_tet x n_local); NULL: those of the space
+  const double* parameter;        // (n_tet x NOLI_LAW_PARAMETERS) of laws; NULL: none
+  const double* fibre;            // (n_tet x NOLI_FIBRE_VALUES); NULL: none
+  const NoliHistories* histories; // NULL: no material has a history
 } NoliElementElasticity;
 
 // The NoliTermFn: scale * sum over the points of volume times Psi(F), its gradient, its Hessian

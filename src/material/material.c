@@ -7,7 +7,7 @@
 
 static const NoliMaterial* const laws[] = {
     &noli_neo_hookean, &noli_fixed_corotated, &noli_stable_neo_hookean, &noli_corotated_linear,
-    &noli_stvk,        &noli_ogden,           &noli_mooney_rivlin};
+    &noli_stvk,        &noli_ogden,           &noli_mooney_rivlin,      &noli_hencky};
 
 int32_t noli_material_count(void) {
   return (int32_t)(sizeof laws / sizeof laws[0]);
@@ -35,12 +35,22 @@ bool noli_material_has_parameters(const NoliMaterialDef* def) {
   return false;
 }
 
+bool noli_material_has_shear(const NoliMaterialDef* def) {
+  const NoliMaterial* law = noli_material_find(def->law);
+  return law != NULL && law->shear != NULL && noli_material_has_parameters(def);
+}
+
+bool noli_material_flows(const NoliMaterialDef* def) {
+  const NoliMaterial* law = noli_material_find(def->law);
+  return law != NULL && law->flow != NULL && law->history_size(def->parameter) > 0;
+}
+
 NoliLame noli_material_lame(const NoliMaterialDef* def) {
   double young = def->young, poisson = def->poisson;
   const NoliMaterial* law = noli_material_find(def->law);
   NoliLame lame = {0};
-  if (law != NULL && law->shear != NULL && noli_material_has_parameters(def)) {
-    lame.parameter = def->parameter;
+  lame.parameter = noli_material_has_parameters(def) ? def->parameter : NULL;
+  if (noli_material_has_shear(def)) {
     young = 2.0 * (1.0 + poisson) * law->shear(lame);
   }
   lame.mu = young / (2.0 * (1.0 + poisson));
@@ -74,5 +84,14 @@ void noli_stretch_project(NoliStretchDerivatives* derivatives) {
     // NaN stays NaN
     derivatives->flip[k] = derivatives->flip[k] < 0.0 ? 0.0 : derivatives->flip[k];
     derivatives->twist[k] = derivatives->twist[k] < 0.0 ? 0.0 : derivatives->twist[k];
+  }
+}
+
+void noli_stretch_infeasible(NoliStretchDerivatives* derivatives) {
+  for (int i = 0; i < 3; i++) {
+    derivatives->first[i] = derivatives->flip[i] = derivatives->twist[i] = NAN;
+    for (int j = 0; j < 3; j++) {
+      derivatives->second[i][j] = NAN;
+    }
   }
 }

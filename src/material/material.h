@@ -17,12 +17,14 @@
 #include "noli/types.h"
 
 // Lame parameters, Pa, further parameters of the law (NOLI_LAW_PARAMETERS), and fibres
-// (NOLI_FIBRE_VALUES, material/fibre.h), which are not part of the law; NULL: none.
+// (NOLI_FIBRE_VALUES, material/fibre.h), which are not part of the law; NULL: none. Internal
+// variables of a law with history; NULL: those at rest.
 typedef struct NoliLame {
   double mu;
   double lambda;
   const double* parameter;
   const double* fibre;
+  const double* internal;
 } NoliLame;
 
 // Those of element t, from arrays; `parameter` and `fibre` may be NULL.
@@ -30,7 +32,7 @@ static inline NoliLame noli_lame_at(const double* mu, const double* lambda, cons
                                     const double* fibre, int64_t t) {
   return (NoliLame){mu[t], lambda[t],
                     parameter != NULL ? parameter + NOLI_LAW_PARAMETERS * t : NULL,
-                    fibre != NULL ? fibre + NOLI_FIBRE_VALUES * t : NULL};
+                    fibre != NULL ? fibre + NOLI_FIBRE_VALUES * t : NULL, NULL};
 }
 
 // Derivatives of the energy density with respect to the stretches. Entry k of `flip` and `twist`
@@ -54,6 +56,12 @@ typedef struct NoliMaterial {
   // Without a decomposition of F; NULL if the law has no such form.
   double (*energy)(NoliLame lame, const NoliMat3* F);
   NoliMat3 (*stress)(NoliLame lame, const NoliMat3* F);
+  // Laws that flow (material/history.h), whose F is F G; NULL: they do not. Doubles of the history
+  // of a point: G, then internal variables; 0: with these parameters the law is elastic.
+  int32_t (*history_size)(const double* parameter);
+  // The flow of a step: sets the internal variables, from lame.internal, and returns the factor by
+  // which the deviator of the logarithmic strain changes.
+  double (*flow)(NoliLame lame, const double sigma[3], double* internal);
 } NoliMaterial;
 
 extern const NoliMaterial noli_neo_hookean;
@@ -63,6 +71,7 @@ extern const NoliMaterial noli_corotated_linear;
 extern const NoliMaterial noli_stvk;
 extern const NoliMaterial noli_ogden;
 extern const NoliMaterial noli_mooney_rivlin;
+extern const NoliMaterial noli_hencky;
 
 // The law of that name, or with that index from 0; NULL where there is none.
 const NoliMaterial* noli_material_find(const char* name);
@@ -74,11 +83,18 @@ NoliLame noli_material_lame(const NoliMaterialDef* def);
 
 // Whether a definition has parameters of its law.
 bool noli_material_has_parameters(const NoliMaterialDef* def);
+// Whether they determine the shear modulus, in place of Young's modulus.
+bool noli_material_has_shear(const NoliMaterialDef* def);
+// Whether it is one of those that flow.
+bool noli_material_flows(const NoliMaterialDef* def);
 
 // J - 1 from e = sigma - 1, without the cancellation near rest.
 static inline double noli_volume_change(const double e[3]) {
   return e[0] + e[1] + e[2] + e[0] * e[1] + e[1] * e[2] + e[2] * e[0] + e[0] * e[1] * e[2];
 }
+
+// Sets all derivatives to NaN: those of an inverted element.
+void noli_stretch_infeasible(NoliStretchDerivatives* derivatives);
 
 // Makes dP/dF positive semi-definite by clamping its eigenvalues.
 void noli_stretch_project(NoliStretchDerivatives* derivatives);

@@ -7,7 +7,7 @@
 //
 // With m_i = a ln mbar_i, whose sum is 0, sum_i mbar_i^a - 3 is the sum of exp(m_i) - 1 - m_i: no
 // digits are lost near rest.
-#include "material/material.h"
+#include "material/hencky.h"
 
 #include <math.h>
 
@@ -31,20 +31,6 @@ static double exp_minus_1m(double m) {
   return 0.5 * m * m * sum;
 }
 
-// The modified logarithmic stretches, without the cancellation near rest, and ln J.
-static double log_stretches(const double sigma[3], double log_bar[3]) {
-  double log_J = 0.0;
-  for (int i = 0; i < 3; i++) {
-    double e = sigma[i] - 1.0;
-    log_bar[i] = fabs(e) < 0.5 ? log1p(e) : log(sigma[i]);
-    log_J += log_bar[i];
-  }
-  for (int i = 0; i < 3; i++) {
-    log_bar[i] -= log_J / 3.0;
-  }
-  return log_J;
-}
-
 // (b^x - a^x) / (b - a) for a, b > 0.
 static double power_quotient(double a, double b, double x) {
   double d = (b - a) / a;
@@ -58,7 +44,7 @@ static double energy_of(const Terms* terms, NoliLame lame, const double sigma[3]
   if (!(sigma[2] > 0.0)) {
     return isnan(sigma[2]) ? NAN : INFINITY;
   }
-  double log_bar[3], log_J = log_stretches(sigma, log_bar), sum = 0.0;
+  double log_bar[3], log_J = noli_log_stretches(sigma, log_bar), sum = 0.0;
   for (int32_t k = 0; k < terms->n; k++) {
     double a = terms->a[k];
     for (int i = 0; i < 3; i++) {
@@ -104,15 +90,10 @@ static void derivatives_of(const Terms* terms, NoliLame lame, const double sigma
                            NoliStretchDerivatives* derivatives) {
   *derivatives = (NoliStretchDerivatives){0};
   if (!(sigma[2] > 0.0)) {
-    for (int i = 0; i < 3; i++) {
-      derivatives->first[i] = derivatives->flip[i] = derivatives->twist[i] = NAN;
-      for (int j = 0; j < 3; j++) {
-        derivatives->second[i][j] = NAN;
-      }
-    }
+    noli_stretch_infeasible(derivatives);
     return;
   }
-  double log_bar[3], log_J = log_stretches(sigma, log_bar);
+  double log_bar[3], log_J = noli_log_stretches(sigma, log_bar);
   for (int32_t k = 0; k < terms->n; k++) {
     add_term(terms->mu[k], terms->a[k], sigma, log_bar, log_J, derivatives);
   }

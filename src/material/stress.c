@@ -27,23 +27,45 @@ void noli_stress_add_scaled(NoliStress* sum, double factor, const NoliStress* ot
   sum->von_mises += factor * other->von_mises;
 }
 
-void noli_stress_add(NoliStress* sum, double volume, const NoliMaterial* law, NoliLame lame,
+// P of fibres and of all branches but the first; false: there are none.
+static bool further_stress(const NoliMaterialPoint* point, const NoliMat3* F, NoliMat3* P) {
+  NoliFibreResponse fibre = noli_fibre_respond(point->lame.fibre, F);
+  *P = (NoliMat3){0};
+  if (fibre.first != 0.0) {
+    *P = noli_fibre_stress(&fibre);
+  }
+  for (int32_t k = 1; k < noli_branch_count(point); k++) {
+    NoliBranch branch = noli_branch_at(point, k);
+    NoliMat3 U, V, of_branch = noli_branch_times(&branch, F);
+    double sigma[3];
+    NoliStretchDerivatives derivatives;
+    noli_svd3(&of_branch, &U, sigma, &V);
+    branch.law->stretch_derivatives(branch.lame, sigma, &derivatives);
+    NoliMat3 own = noli_mul_transpose33(noli_mul33(U, noli_diagonal33(derivatives.first)), V);
+    *P = noli_add33(*P, noli_branch_pull(&branch, &own));
+  }
+  return fibre.first != 0.0 || noli_branch_count(point) > 1;
+}
+
+void noli_stress_add(NoliStress* sum, double volume, const NoliMaterialPoint* point,
                      const NoliMat3* F) {
   // P F^T / J = U diag(dPsi_i sigma_i / J) U^T
-  NoliMat3 U, V;
+  NoliMat3 U, V, more;
   double sigma[3], principal[3];
   NoliStretchDerivatives derivatives;
-  noli_svd3(F, &U, sigma, &V);
-  law->stretch_derivatives(lame, sigma, &derivatives);
+  NoliBranch law = noli_branch_at(point, 0);
+  NoliMat3 of_law = noli_branch_times(&law, F);
+  noli_svd3(&of_law, &U, sigma, &V);
+  law.law->stretch_derivatives(law.lame, sigma, &derivatives);
   for (int i = 0; i < 3; i++) {
     principal[i] = derivatives.first[i] / (sigma[(i + 1) % 3] * sigma[(i + 2) % 3]);
   }
   NoliMat3 cauchy = noli_mul_transpose33(noli_mul33(U, noli_diagonal33(principal)), U);
   NoliMat3 P = noli_mul_transpose33(noli_mul33(U, noli_diagonal33(derivatives.first)), V);
+  P = noli_branch_pull(&law, &P);
   NoliMat3 C = noli_mul33(noli_transpose33(*F), *F);
-  NoliFibreResponse fibre = noli_fibre_respond(lame.fibre, F);
-  if (fibre.first != 0.0) {
-    NoliMat3 more = noli_fibre_stress(&fibre);
+  bool is_sum = further_stress(point, F, &more);
+  if (is_sum) {
     P = noli_add33(P, more);
     more = noli_mul_transpose33(more, *F);
     cauchy = noli_add33(cauchy, noli_scale33(1.0 / noli_det33(F), more));
@@ -60,8 +82,8 @@ void noli_stress_add(NoliStress* sum, double volume, const NoliMaterial* law, No
   noli_stress_pack(&C, here.green_strain);
   double a = principal[0] - principal[1], b = principal[1] - principal[2],
          c = principal[2] - principal[0];
-  here.von_mises = fibre.first != 0.0 ? noli_stress_equivalent(here.cauchy)
-                                      : sqrt(0.5 * (a * a + b * b + c * c));
+  here.von_mises =
+      is_sum ? noli_stress_equivalent(here.cauchy) : sqrt(0.5 * (a * a + b * b + c * c));
   noli_stress_add_scaled(sum, volume, &here);
 }
 

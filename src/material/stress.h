@@ -1,10 +1,10 @@
 // Stress and strain as results: means over the points of an element.
 #pragma once
 
-#include "material/material.h"
+#include "material/history.h"
 
 // Adds those of a point with deformation gradient F, times its volume.
-void noli_stress_add(NoliStress* sum, double volume, const NoliMaterial* law, NoliLame lame,
+void noli_stress_add(NoliStress* sum, double volume, const NoliMaterialPoint* point,
                      const NoliMat3* F);
 
 // Adds another sum, times a factor.

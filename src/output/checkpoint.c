@@ -18,7 +18,7 @@
 // Stands for the path in messages about bytes in memory.
 #define IN_MEMORY "checkpoint in memory"
 
-enum { FORMAT = 6, USER_BLOCK = 512, NAME_ROOM = 32, NO_ID = -1 };
+enum { FORMAT = 7, USER_BLOCK = 512, NAME_ROOM = 32, NO_ID = -1 };
 
 static hid_t field_type(const NoliStateField* field) {
   return field->type == NOLI_FIELD_DOUBLE ? H5T_IEEE_F64LE : H5T_STD_I64LE;

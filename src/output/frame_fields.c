@@ -123,11 +123,27 @@ done:
   return status;
 }
 
+static NoliStatus plastic_strain(NoliSim* sim, NoliFieldResults* results, float* values) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = noli_sim_tet_count(sim);
+  double* strain = NULL;
+  (void)results;
+  NOLI_NEW_ZERO(sim->context, strain, n);
+  NOLI_TRY(noli_sim_plastic_strains(sim, strain));
+  for (int32_t t = 0; t < n; t++) {
+    values[t] = (float)strain[t];
+  }
+done:
+  noli_free(sim->context, strain);
+  return status;
+}
+
 static const NoliFrameField fields[] = {
     {"stress", "Pa, Cauchy stress of elements, xx yy zz xy yz xz", true, 6, element_cauchy},
     {"principal_stress", "Pa, its eigenvalues, the largest first", true, 3, element_principal},
     {"first_piola_stress", "Pa, row by row", true, 9, element_piola},
     {"strain", "Green strain of elements, xx yy zz xy yz xz", true, 6, element_strain},
+    {"plastic_strain", "equivalent plastic strain of elements", true, 1, plastic_strain},
     {"nodal_stress", "Pa, Cauchy stress at vertices", false, 6, vertex_cauchy},
     {"nodal_principal_stress", "Pa, its eigenvalues", false, 3, vertex_principal},
     {"nodal_first_piola_stress", "Pa, row by row", false, 9, vertex_piola},

@@ -46,11 +46,83 @@ static NoliStatus read_parameters(const NoliSceneSource* source, const NoliScene
   NOLI_SCENE_CHECK(source, &poisson, bulk.value == NULL || !json_is_string(poisson.value),
                    "is not used with \"bulk\", which replaces it");
   if (bulk.value != NULL) {
-    NOLI_SCENE_CHECK(source, &bulk, noli_material_has_parameters(material),
+    NOLI_SCENE_CHECK(source, &bulk, noli_material_has_shear(material),
                      "is for the laws \"ogden\" and \"mooney_rivlin\" with their parameters");
     double shear = noli_material_lame(material).mu, modulus = noli_scene_number(&bulk);
     material->poisson = (3.0 * modulus - 2.0 * shear) / (6.0 * modulus + 2.0 * shear);
   }
+done:
+  return status;
+}
+
+// The Prony series of a material; without one that of `material` stays.
+static NoliStatus read_prony(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* entry, const NoliBodyDef* body,
+                             NoliMaterialDef* material) {
+  NoliStatus status = NOLI_OK;
+  NoliProny* prony = NULL;
+  NoliSceneNode node = noli_scene_member(entry, "material");
+  NoliSceneNode list = noli_scene_member(&node, "prony");
+  NoliBodyKind kind = noli_body_kind(body);
+  double sum = 0.0;
+  if (list.value == NULL) {
+    return NOLI_OK;
+  }
+  NOLI_NEW_ZERO(scene->context, prony, 1);
+  NOLI_TRY(noli_scene_own(scene, prony));
+  prony->n = (int32_t)noli_scene_size(&list);
+  for (int32_t k = 0; k < prony->n; k++) {
+    NoliSceneNode term = noli_scene_item(&list, (size_t)k);
+    NoliSceneNode share = noli_scene_item(&term, 0), time = noli_scene_item(&term, 1);
+    prony->share[k] = noli_scene_number(&share);
+    prony->time[k] = noli_scene_number(&time);
+    sum += prony->share[k];
+    NOLI_SCENE_CHECK(source, &share, sum <= NOLI_PRONY_SUM_MAX,
+                     "makes the shares add up to %g; a solid keeps some of its stiffness, at most "
+                     "%g may relax",
+                     sum, NOLI_PRONY_SUM_MAX);
+  }
+  NOLI_SCENE_CHECK(source, &list,
+                   prony->n == 0 || kind == NOLI_BODY_SOLID || kind == NOLI_BODY_PLANE_STRAIN,
+                   "is for solids and bodies in plane strain, not for shells, rods and points");
+  NOLI_SCENE_CHECK(source, &list, prony->n == 0 || material->damping == 0.0,
+                   "is not used with \"damping\": the series damps");
+  material->prony = prony;
+done:
+  return status;
+}
+
+// Yield stress and hardening of the law `hencky`. Those that are missing stay.
+static NoliStatus read_yield(const NoliSceneSource* source, const NoliSceneNode* entry,
+                             const NoliBodyDef* body, NoliMaterialDef* material) {
+  NoliStatus status = NOLI_OK;
+  static const char* const key[] = {"yield", "hardening", "saturation", "saturation_rate"};
+  NoliSceneNode node = noli_scene_member(entry, "material"), number[4];
+  NoliSceneNode fibre = noli_scene_member(&node, "fibre");
+  NoliSceneNode damping = noli_scene_member(&node, "damping");
+  NoliBodyKind kind = noli_body_kind(body);
+  for (int k = 0; k < 4; k++) {
+    number[k] = noli_scene_member(&node, key[k]);
+    if (number[k].value == NULL) {
+      continue;
+    }
+    NOLI_SCENE_CHECK(source, &number[k], strcmp(material->law, "hencky") == 0,
+                     "is for the law \"hencky\", not for \"%s\"", material->law);
+    NOLI_SCENE_CHECK(source, &number[k], kind == NOLI_BODY_SOLID || kind == NOLI_BODY_PLANE_STRAIN,
+                     "is for solids and bodies in plane strain, not for shells, rods and points");
+    material->parameter[k] = noli_scene_number(&number[k]);
+    NOLI_SCENE_CHECK(source, &number[k], material->parameter[0] > 0.0, "needs \"yield\"");
+  }
+  for (int k = 2; k < 4; k++) {
+    NOLI_SCENE_CHECK(source, &number[k],
+                     number[k].value == NULL || material->parameter[5 - k] > 0.0, "needs \"%s\"",
+                     key[5 - k]);
+  }
+  NOLI_SCENE_CHECK(source, &fibre, fibre.value == NULL || !noli_material_flows(material),
+                   "is not used with \"yield\": metals have no fibres");
+  NOLI_SCENE_CHECK(source, damping.value != NULL ? &damping : &node,
+                   material->damping == 0.0 || !noli_material_flows(material),
+                   "\"yield\" is not used with \"damping\"");
 done:
   return status;
 }
@@ -73,6 +145,8 @@ static NoliStatus read_body(const NoliSceneSource* source, NoliScene* scene,
   NOLI_TRY(noli_scene_read_fields(source, scene, entry, body, NULL, cells.n, &body->material,
                                   &body->fields));
   NOLI_TRY(read_parameters(source, entry, false, &body->material));
+  NOLI_TRY(read_yield(source, entry, body, &body->material));
+  NOLI_TRY(read_prony(source, scene, entry, body, &body->material));
 done:
   return status;
 }
@@ -146,6 +220,8 @@ static NoliStatus read_parts(const NoliSceneSource* source, NoliScene* scene,
     NOLI_TRY(noli_scene_read_fields(source, scene, &item, body, parts[k].element,
                                     parts[k].n_element, &parts[k].material, &parts[k].fields));
     NOLI_TRY(read_parameters(source, &item, law_is_new, &parts[k].material));
+    NOLI_TRY(read_yield(source, &item, body, &parts[k].material));
+    NOLI_TRY(read_prony(source, scene, &item, body, &parts[k].material));
     NOLI_TRY(noli_scene_inherit_fields(scene, &item, body, &parts[k]));
   }
   body->parts = parts;

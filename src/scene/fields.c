@@ -187,7 +187,7 @@ NoliStatus noli_scene_inherit_fields(NoliScene* scene, const NoliSceneNode* entr
   NoliSceneNode node = noli_scene_member(entry, "material");
   NoliMaterialFields of_body = body->fields;
   // parameters of a law replace Young's modulus, the bulk modulus Poisson's ratio
-  of_body.young = noli_material_has_parameters(&part->material) ? NULL : of_body.young;
+  of_body.young = noli_material_has_shear(&part->material) ? NULL : of_body.young;
   of_body.poisson = noli_scene_member(&node, "bulk").value != NULL ? NULL : of_body.poisson;
   for (int32_t k = 0; k < NOLI_PROPERTY_COUNT; k++) {
     const NoliProperty* property = noli_property_at(k);

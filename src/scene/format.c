@@ -88,6 +88,10 @@ static const NoliSceneType ogden_terms = {.kind = NOLI_SCENE_LIST,
                                           .item = &pair_of_numbers,
                                           .min_items = 1,
                                           .max_items = NOLI_LAW_PARAMETERS / 2};
+static const NoliSceneType prony_terms = {.kind = NOLI_SCENE_LIST,
+                                          .what = "a list of pairs of numbers",
+                                          .item = &positive_pair,
+                                          .max_items = NOLI_PRONY_TERMS};
 static const NoliSceneType profile = {.kind = NOLI_SCENE_LIST,
                                       .what = "a list of pairs of numbers",
                                       .item = &pair_of_numbers,
@@ -493,6 +497,18 @@ OBJECT(fibre, "fibre", NOLI_SCENE_ANY,
        FIELD("k2", expression, "0", NULL,
              "Growth of their stiffness with the stretch: the energy is "
              "`k1 / (2 k2) (exp(k2 (I4 - 1)^2) - 1)`."));
+#define YIELD                                                                                      \
+  FIELD("yield", material_number, NULL, "Pa",                                                      \
+        "Law `hencky`: yield stress, of Mises' equivalent. See docs/materials.md."),               \
+      FIELD("hardening", not_negative, NULL, "Pa",                                                 \
+            "Its growth with the equivalent plastic strain; default 0."),                          \
+      FIELD("saturation", material_number, NULL, "Pa",                                             \
+            "Growth of the yield stress that ends, by Voce: `saturation (1 - exp(-rate p))`."),    \
+      FIELD("saturation_rate", positive, NULL, NULL, "Rate of that growth.")
+#define PRONY                                                                                      \
+  FIELD("prony", prony_terms, NULL, NULL,                                                          \
+        "Viscoelasticity: pairs of a share of the instantaneous shear modulus and the time in "    \
+        "which it relaxes, s. `young` is the long-term modulus. See docs/materials.md.")
 #define FIBRE                                                                                      \
   FIELD("fibre", fibre, NULL, NULL,                                                                \
         "Fibres of one direction in a solid, which bear tension only. See docs/materials.md.")
@@ -516,7 +532,7 @@ OBJECT(material, "material", NOLI_SCENE_ANY,
        FIELD("bulk", material_number, NULL, "Pa",
              "Laws `ogden` and `mooney_rivlin` with their parameters: the bulk modulus at rest; "
              "replaces `poisson`."),
-       FIBRE,
+       YIELD, FIBRE, PRONY,
        FIELD("density", material_field, "1000", "kg/m^3", "Density at rest.",
              INTO(NoliBodyDef, material.density)),
        FIELD("damping", not_negative, "0", "s",
@@ -655,7 +671,8 @@ OBJECT(part_material, "part_material", NOLI_SCENE_ANY,
              "Law `ogden`: up to three pairs of shear modulus, Pa, and exponent."),
        FIELD("c10", number, NULL, "Pa", "Law `mooney_rivlin`."),
        FIELD("c01", number, NULL, "Pa", "Law `mooney_rivlin`."),
-       FIELD("bulk", material_number, NULL, "Pa", "Bulk modulus at rest of these laws."), FIBRE);
+       FIELD("bulk", material_number, NULL, "Pa", "Bulk modulus at rest of these laws."), YIELD,
+       FIBRE, PRONY);
 OBJECT(part, "part", NOLI_SCENE_ANY,
        REQUIRED("select", element_selection, NULL,
                 "Which elements, by their place at the start; a list is a union."),

@@ -79,7 +79,8 @@ static NoliBlockBody describe(const NoliModel* model, const NoliSimDef* def, int
                          .point = body->point};
 }
 
-// Allocates law parameters and fibres in the block of a body, if one of its materials has any.
+// Allocates law parameters, fibres and Prony series in the block of a body, if one of its materials
+// has any.
 static NoliStatus allocate_parameters(NoliProblem* problem, int32_t b, const NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
   if (body->obstacle) {
@@ -87,7 +88,9 @@ static NoliStatus allocate_parameters(NoliProblem* problem, int32_t b, const Nol
   }
   bool parameters = noli_material_has_parameters(&body->material);
   bool fibres = body->fields.fibre != NULL;
+  bool prony = body->material.prony != NULL;
   for (int32_t k = 0; k < body->n_parts; k++) {
+    prony = prony || body->parts[k].material.prony != NULL;
     parameters = parameters || noli_material_has_parameters(&body->parts[k].material);
     fibres = fibres || body->parts[k].fields.fibre != NULL;
   }
@@ -98,6 +101,9 @@ static NoliStatus allocate_parameters(NoliProblem* problem, int32_t b, const Nol
   }
   if (fibres && block->fibre == NULL) {
     NOLI_NEW_ZERO(block->context, block->fibre, NOLI_FIBRE_VALUES * (int64_t)block->n_element);
+  }
+  if (prony) {
+    NOLI_TRY(noli_block_reserve_prony(block, 1 + body->n_parts));
   }
 done:
   return status;
@@ -188,6 +194,9 @@ static void set_material(NoliBlock* block, int32_t begin, int32_t n, const int32
     if (block->fibre != NULL) {
       set_fibre(block, t,
                 fields->fibre != NULL ? fields->fibre + NOLI_FIBRE_VALUES * (int64_t)i : NULL);
+    }
+    if (block->laws.prony != NULL) {
+      noli_block_set_prony(block, t, material->prony);
     }
     block->density[t] = own.density;
     block->damping_time[t] = own.damping;

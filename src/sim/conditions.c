@@ -255,11 +255,11 @@ static double turn_to_pose(const NoliSim* sim, const NoliMotion* motion, int32_t
     return 0.0;
   }
   double angle = sim->state.x[3 * ((int64_t)block->first_angle + s)] / block->angle_radius;
-  NoliVec3 axis = noli_segment_axis(block->frame, s, angle);
+  NoliVec3 axis = noli_segment_axis(block->history, s, angle);
   NoliVec3 tangent = noli_sub3(noli_load3(target + 3 * (int64_t)node[1]),
                                noli_load3(target + 3 * (int64_t)node[0]));
   return share_of_step(sim, t0, t1) *
-         noli_segment_turn(block->frame, s, axis, noli_normalize3(tangent), turned);
+         noli_segment_turn(block->history, s, axis, noli_normalize3(tangent), turned);
 }
 
 // The angle by which a motion turns the section of segment s of a block about its axis from t0 to
@@ -287,7 +287,7 @@ static double turn_of_section(const NoliSim* sim, const NoliMotion* motion, cons
   double radius = block->angle_radius, X[6], x0[6], x1[6];
   const int32_t nodes[2] = {motion->node[i], motion->node[i]};
   NoliVec3 rest = block->type->axis_at_rest(block, s);
-  NoliVec3 axis = noli_segment_axis(block->frame, s, sim->state.x[3 * angle] / radius);
+  NoliVec3 axis = noli_segment_axis(block->history, s, sim->state.x[3 * angle] / radius);
   for (int k = 0; k < 2; k++) {
     double side = k == 0 ? radius : -radius;
     noli_store3(X + 3 * k, noli_mul_add3(noli_load3(motion->X + 3 * (int64_t)i), side, rest));
@@ -298,7 +298,7 @@ static double turn_of_section(const NoliSim* sim, const NoliMotion* motion, cons
 
   // against the axis transported
   NoliVec3 tangent = noli_sub3(noli_load3(target + 3 * other), noli_load3(target + 3 * vertex));
-  return noli_segment_turn(block->frame, s, axis, noli_normalize3(tangent),
+  return noli_segment_turn(block->history, s, axis, noli_normalize3(tangent),
                            noli_sub3(noli_load3(x1), noli_load3(x1 + 3)));
 }
 

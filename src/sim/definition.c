@@ -336,12 +336,71 @@ static NoliStatus check_parameters(NoliContext* context, const char* body,
                "body \"%s\": exponent %d of the law \"ogden\" is %g, its magnitude exceeds %g",
                body, (int)(i / 2 + 1), parameter[i], MAX_EXPONENT);
   }
-  if (noli_material_has_parameters(material)) {
+  if (noli_material_has_shear(material)) {
     double shear = noli_material_lame(material).mu;
     NOLI_CHECK(context, shear > 0.0, NOLI_ERROR_ARGUMENT,
                "body \"%s\": the shear modulus by the parameters of \"%s\" is %g Pa, not positive",
                body, law->name, shear);
   }
+done:
+  return status;
+}
+
+// A yield stress and its hardening.
+static NoliStatus check_yield(NoliContext* context, const char* body,
+                              const NoliMaterialDef* material) {
+  NoliStatus status = NOLI_OK;
+  const double* parameter = material->parameter;
+  if (noli_material_find(material->law) != &noli_hencky) {
+    return NOLI_OK;
+  }
+  for (int32_t i = 0; i < noli_hencky.n_parameter; i++) {
+    NOLI_CHECK(context, parameter[i] >= 0.0, NOLI_ERROR_ARGUMENT,
+               "body \"%s\": yield stress, hardening, saturation and its rate must be >= 0, got %g",
+               body, parameter[i]);
+    NOLI_CHECK(context, parameter[i] == 0.0 || parameter[0] > 0.0, NOLI_ERROR_ARGUMENT,
+               "body \"%s\" hardens without a yield stress", body);
+  }
+  NOLI_CHECK(context, (parameter[2] > 0.0) == (parameter[3] > 0.0), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": saturation of the yield stress needs a rate, and a rate a saturation",
+             body);
+  NOLI_CHECK(context, parameter[0] == 0.0 || material->damping == 0.0, NOLI_ERROR_ARGUMENT,
+             "body \"%s\" has both a yield stress and stiffness damping; leave out \"damping\"",
+             body);
+done:
+  return status;
+}
+
+// A Prony series, whose branches are the damping of the material.
+static NoliStatus check_prony(NoliContext* context, const char* body,
+                              const NoliMaterialDef* material) {
+  NoliStatus status = NOLI_OK;
+  const NoliProny* prony = material->prony;
+  double sum = 0.0;
+  if (prony == NULL) {
+    return NOLI_OK;
+  }
+  NOLI_CHECK(context, prony->n >= 0 && prony->n <= NOLI_PRONY_TERMS, NOLI_ERROR_ARGUMENT,
+             "body \"%s\": a Prony series has up to %d terms, got %d", body, NOLI_PRONY_TERMS,
+             (int)prony->n);
+  for (int32_t k = 0; k < prony->n; k++) {
+    double share = prony->share[k], time = prony->time[k];
+    sum += share;
+    NOLI_CHECK(context, share > 0.0 && share < 1.0, NOLI_ERROR_ARGUMENT,
+               "body \"%s\": share %d of its Prony series must be in (0, 1), got %g", body, (int)k,
+               share);
+    NOLI_CHECK(context, time > 0.0 && isfinite(time), NOLI_ERROR_ARGUMENT,
+               "body \"%s\": time %d of its Prony series must be > 0, got %g", body, (int)k, time);
+  }
+  NOLI_CHECK(context, sum <= NOLI_PRONY_SUM_MAX, NOLI_ERROR_ARGUMENT,
+             "body \"%s\": the shares of its Prony series add up to %g; a solid keeps some of its "
+             "stiffness, at most %g may relax",
+             body, sum, NOLI_PRONY_SUM_MAX);
+  NOLI_CHECK(
+      context, prony->n == 0 || material->damping == 0.0, NOLI_ERROR_ARGUMENT,
+      "body \"%s\" has both a Prony series and stiffness damping; leave out \"damping\", the "
+      "series damps",
+      body);
 done:
   return status;
 }
@@ -367,6 +426,8 @@ static NoliStatus check_material(NoliContext* context, const char* body,
              NOLI_ERROR_ARGUMENT, "body \"%s\": mass damping must be >= 0, got %g", body,
              material->mass_damping);
   NOLI_TRY(check_parameters(context, body, material));
+  NOLI_TRY(check_yield(context, body, material));
+  NOLI_TRY(check_prony(context, body, material));
 done:
   return status;
 }

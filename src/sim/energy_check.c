@@ -102,8 +102,9 @@ done:
 
 bool noli_sim_stands(const NoliSim* sim) {
   const NoliStage* stage = sim->stage;
-  // volume laws may change with time
+  // volume laws may change with time, histories have moved
   return sim->end.stage == stage && stage->problem->volumes.n_region == 0 &&
+         !noli_problem_has_histories(stage->problem) &&
          memcmp(stage->here->x, sim->state.x, noli_sim_vector_bytes(sim)) == 0;
 }
 

@@ -42,6 +42,7 @@ static bool same_material(const NoliBlock* block, int32_t a, int32_t b) {
          (fibre == NULL ||
           memcmp(fibre + NOLI_FIBRE_VALUES * (int64_t)a, fibre + NOLI_FIBRE_VALUES * (int64_t)b,
                  NOLI_FIBRE_VALUES * sizeof(double)) == 0) &&
+         (block->laws.prony == NULL || block->laws.prony[a] == block->laws.prony[b]) &&
          block->damping_time[a] == block->damping_time[b];
 }
 

@@ -88,11 +88,11 @@ static inline int32_t noli_model_angle_count(const NoliModel* model, int32_t bod
   return block != NULL ? block->n_angle : 0;
 }
 
-// Doubles of the frames of all blocks.
-static inline int64_t noli_model_frame_size(const NoliModel* model) {
+// Doubles of the histories of all blocks.
+static inline int64_t noli_model_history_size(const NoliModel* model) {
   int64_t n = 0;
   for (int32_t i = 0; i < model->problem.n_block; i++) {
-    n += model->problem.block[i].n_frame;
+    n += model->problem.block[i].n_history;
   }
   return n;
 }

@@ -72,6 +72,15 @@ done:
   return status;
 }
 
+static NoliStatus own_material(NoliContext* context, NoliOwnedDefinition* owner,
+                               NoliMaterialDef* material) {
+  NoliStatus status = NOLI_OK;
+  OWN_TEXT(material->law);
+  OWN(material->prony, 1);
+done:
+  return status;
+}
+
 static NoliStatus own_body(NoliContext* context, NoliOwnedDefinition* owner, NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
   OWN_TEXT(body->name);
@@ -80,14 +89,14 @@ static NoliStatus own_body(NoliContext* context, NoliOwnedDefinition* owner, Nol
   NOLI_TRY(own_mesh(context, owner, &body->proxy.mesh));
   OWN_TEXT(body->proxy.kind);
   OWN_TEXT(body->shell.bending_law);
-  OWN_TEXT(body->material.law);
+  NOLI_TRY(own_material(context, owner, &body->material));
   NOLI_TRY(own_fields(context, owner, noli_body_cells(noli_body_kind(body), body->mesh).n,
                       &body->fields));
   OWN(body->parts, body->n_parts);
   for (int32_t k = 0; k < body->n_parts; k++) {
     NoliPartDef* part = (NoliPartDef*)(uintptr_t)&body->parts[k];
     OWN(part->element, part->n_element);
-    OWN_TEXT(part->material.law);
+    NOLI_TRY(own_material(context, owner, &part->material));
     NOLI_TRY(own_fields(context, owner, part->n_element, &part->fields));
   }
 done:
@@ -229,11 +238,8 @@ done:
 }
 
 NoliStatus noli_owned_definition_keep(NoliContext* context, NoliOwnedDefinition* owner,
-                                      const char** text) {
-  NoliStatus status = NOLI_OK;
-  OWN_TEXT(*text);
-done:
-  return status;
+                                      NoliMaterialDef* material) {
+  return own_material(context, owner, material);
 }
 
 void noli_owned_definition_free(NoliContext* context, NoliOwnedDefinition* owner) {

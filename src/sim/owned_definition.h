@@ -22,8 +22,8 @@ NOLI_WARN_UNUSED NoliStatus noli_owned_definition_set_body(NoliContext* context,
 NOLI_WARN_UNUSED NoliStatus noli_owned_definition_set_pair(NoliContext* context,
                                                            NoliOwnedDefinition* owner,
                                                            const NoliPairDef* pair);
-// Replaces the text by a copy that belongs to the definition.
+// Replaces what the material points to by copies that belong to the definition.
 NOLI_WARN_UNUSED NoliStatus noli_owned_definition_keep(NoliContext* context,
                                                        NoliOwnedDefinition* owner,
-                                                       const char** text);
+                                                       NoliMaterialDef* material);
 void noli_owned_definition_free(NoliContext* context, NoliOwnedDefinition* owner);

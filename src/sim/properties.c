@@ -89,12 +89,15 @@ done:
   return status;
 }
 
+static bool is_solid(const NoliBodyDef* body) {
+  NoliBodyKind kind = noli_body_kind(body);
+  return kind == NOLI_BODY_SOLID || kind == NOLI_BODY_PLANE_STRAIN;
+}
+
 static NoliStatus check_fibres(NoliContext* context, const char* name, const NoliBodyDef* body,
                                const int32_t* element, int32_t n_element, const double* fibre) {
   NoliStatus status = NOLI_OK;
-  NoliBodyKind kind = noli_body_kind(body);
-  NOLI_CHECK(context, fibre == NULL || kind == NOLI_BODY_SOLID || kind == NOLI_BODY_PLANE_STRAIN,
-             NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context, fibre == NULL || is_solid(body), NOLI_ERROR_ARGUMENT,
              "body \"%s\": solids and bodies in plane strain have fibres; shells, rods and points "
              "have none",
              name);
@@ -121,13 +124,26 @@ NoliStatus noli_fields_check(NoliContext* context, const char* name, const NoliB
              "body \"%s\": a body with a field of densities cannot be balanced: its densities are "
              "given",
              name);
-  NOLI_CHECK(context, given.young == NULL || !noli_material_has_parameters(material),
+  NOLI_CHECK(context, given.young == NULL || !noli_material_has_shear(material),
              NOLI_ERROR_ARGUMENT,
              "body \"%s\": a field of Young's modulus is not used with the parameters of the law "
              "\"%s\", which replace it",
              name, material->law);
 
   NOLI_TRY(check_fibres(context, name, body, element, n_element, given.fibre));
+  NOLI_CHECK(context, !noli_material_flows(material) || body->obstacle || is_solid(body),
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\": solids and bodies in plane strain have a yield stress; shells, rods and "
+             "points have none",
+             name);
+  NOLI_CHECK(context, given.fibre == NULL || !noli_material_flows(material), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": a material with a yield stress has no fibres", name);
+  NOLI_CHECK(context,
+             material->prony == NULL || material->prony->n == 0 || body->obstacle || is_solid(body),
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\": solids and bodies in plane strain have a Prony series; shells, rods and "
+             "points have none",
+             name);
 
   // the values
   for (int32_t k = 0; k < NOLI_PROPERTY_COUNT; k++) {

@@ -18,6 +18,18 @@ static void copy_rows(const NoliSim* from, int32_t old, const double* source, No
          3 * sizeof(double) * (size_t)(range[1] - range[0]));
 }
 
+// The history of the elements of body `old` of one problem to body `b` of another.
+static void copy_history(const NoliProblem* from, int32_t old, NoliProblem* to, int32_t b) {
+  const NoliBlock *source = noli_problem_block(from, old), *target = noli_problem_block(to, b);
+  if (target != NULL && target->n_history > 0) {
+    int64_t first = noli_block_history_at(target, to->range[b].begin);
+    int64_t end = noli_block_history_at(target, to->range[b].end);
+    int64_t first_old = noli_block_history_at(source, from->range[old].begin);
+    memcpy(target->history + first, source->history + first_old,
+           sizeof(double) * (size_t)(end - first));
+  }
+}
+
 // Current and initial positions and velocities of bodies that existed before.
 static void copy_bodies(const NoliSim* from, NoliSim* to, const int32_t* old_body) {
   for (int32_t b = 0; b < to->model->n_body; b++) {
@@ -36,11 +48,7 @@ static void copy_bodies(const NoliSim* from, NoliSim* to, const int32_t* old_bod
       copy_rows(from, old, from->state.x_before, to, b, to->state.x_before);
       copy_rows(from, old, from->state.v_before, to, b, to->state.v_before);
     }
-    const NoliBlock* block = noli_problem_block(&to->model->problem, b);
-    if (block != NULL && block->n_frame > 0) {
-      memcpy(block->frame, noli_problem_block(&from->model->problem, old)->frame,
-             sizeof(double) * (size_t)block->n_frame);
-    }
+    copy_history(&from->model->problem, old, &to->model->problem, b);
   }
   noli_stage_follow(to->stage, to->model->x0);
   noli_stage_follow_vectors(to->stage, to->model->v0);
@@ -167,6 +175,24 @@ done:
   return status;
 }
 
+// A history stays only if it has the same branches.
+static NoliStatus check_history(const NoliSim* sim, const NoliBodyDef* body,
+                                const NoliMaterialDef* before, const NoliMaterialDef* after) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = before->prony != NULL ? before->prony->n : 0;
+  int32_t n_after = after->prony != NULL ? after->prony->n : 0;
+  NOLI_CHECK(sim->context, n == n_after, NOLI_ERROR_ARGUMENT,
+             "body \"%s\": its Prony series has %d terms, each with a history; their number cannot "
+             "be changed, got %d",
+             body->name, (int)n, (int)n_after);
+  NOLI_CHECK(sim->context, noli_material_flows(before) == noli_material_flows(after),
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\": a yield stress, which has a history, cannot be given or taken away",
+             body->name);
+done:
+  return status;
+}
+
 NoliStatus noli_sim_set_material(NoliSim* sim, int32_t body, int32_t part,
                                  const NoliMaterialDef* material) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && material != NULL);
@@ -177,6 +203,7 @@ NoliStatus noli_sim_set_material(NoliSim* sim, int32_t body, int32_t part,
   NoliMaterialDef present;
   NOLI_TRY(noli_sim_material(sim, body, part, &present));
   NOLI_TRY(check_numbers(sim, &def->bodies[body], part, &present, material));
+  NOLI_TRY(check_history(sim, &def->bodies[body], &present, material));
 
   // in a copy of the definition
   NOLI_TRY(noli_owned_definition_copy(sim->context, def, &definition));
@@ -187,7 +214,7 @@ NoliStatus noli_sim_set_material(NoliSim* sim, int32_t body, int32_t part,
   const char* law = to->law;
   *to = *material;
   to->law = to->law != NULL ? to->law : law;
-  NOLI_TRY(noli_owned_definition_keep(sim->context, &definition, &to->law));
+  NOLI_TRY(noli_owned_definition_keep(sim->context, &definition, to));
   NOLI_TRY(noli_sim_rebuild(sim, &definition, &same));
 done:
   noli_owned_definition_free(sim->context, &definition);

@@ -79,6 +79,19 @@ NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress) {
   return NOLI_OK;
 }
 
+NoliStatus noli_sim_plastic_strains(NoliSim* sim, double* strain) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && strain != NULL);
+  const NoliModel* model = sim->model;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    const NoliBlock* block = noli_problem_block(&model->problem, b);
+    NoliBlockRange range = model->problem.range[b];
+    for (int32_t t = range.begin; block != NULL && t < range.end; t++) {
+      strain[model->tet_first[b] + t - range.begin] = noli_block_plastic_strain(block, t);
+    }
+  }
+  return NOLI_OK;
+}
+
 NoliStatus noli_sim_stresses(NoliSim* sim, NoliStress* stress) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && stress != NULL);
   stresses_of_elements(sim, NULL, stress);

@@ -19,7 +19,7 @@ NoliStatus noli_sim_create_state(const NoliSim* sim, NoliState* state) {
       .n_past = noli_integrator_needs_past(model->integrator) ? 1 : 0,
       .n_increment = model->increments.initial > 0.0 ? 1 : 0,
       .n_ends = model->n_ends,
-      .n_frame = noli_model_frame_size(model),
+      .n_history = noli_model_history_size(model),
       .n_behind = 3 * (int64_t)(model->problem.n_vert - model->problem.n_node),
   };
   NOLI_TRY(noli_state_create(sim->context, &sizes, state));
@@ -28,34 +28,43 @@ NoliStatus noli_sim_create_state(const NoliSim* sim, NoliState* state) {
     *state->increment = model->increments.initial;
   }
   memcpy(state->v, model->v0, (size_t)(n + sizes.n_behind) * sizeof(double));
-  double* frame = state->frame;
+  double* history = state->history;
   for (int32_t i = 0; i < model->problem.n_block; i++) {
     const NoliBlock* block = &model->problem.block[i];
-    if (block->n_frame > 0) {
-      block->type->start_frame(block, model->x0, frame);
-      frame += block->n_frame;
-    }
+    noli_block_start_history(block, model->x0, history);
+    history += block->n_history;
   }
 done:
   return status;
 }
 
-// Blocks find their frames in the state.
-static void bind_frames(NoliSim* sim) {
-  double* frame = sim->state.frame;
+// Blocks find their histories in the state.
+static void bind_histories(NoliSim* sim) {
+  double* history = sim->state.history;
   for (int32_t i = 0; i < sim->model->problem.n_block; i++) {
     NoliBlock* block = &sim->model->problem.block[i];
-    block->frame = block->n_frame > 0 ? frame : NULL;
-    frame += block->n_frame;
+    block->history = block->n_history > 0 ? history : NULL;
+    noli_block_end_stage(block);
+    history += block->n_history;
   }
 }
 
-void noli_sim_move_frames(NoliSim* sim) {
+void noli_sim_begin_histories(NoliSim* sim, double elapsed) {
   for (int32_t i = 0; i < sim->model->problem.n_block; i++) {
-    const NoliBlock* block = &sim->model->problem.block[i];
-    if (block->n_frame > 0) {
-      block->type->move_frame(block, sim->state.x, block->frame);
-    }
+    noli_block_begin_stage(&sim->model->problem.block[i], sim->state.x, elapsed,
+                           sim->stage->n_threads);
+  }
+}
+
+void noli_sim_end_histories(NoliSim* sim) {
+  for (int32_t i = 0; i < sim->model->problem.n_block; i++) {
+    noli_block_end_stage(&sim->model->problem.block[i]);
+  }
+}
+
+void noli_sim_move_histories(NoliSim* sim) {
+  for (int32_t i = 0; i < sim->model->problem.n_block; i++) {
+    noli_block_move_history(&sim->model->problem.block[i], sim->state.x, sim->stage->n_threads);
   }
 }
 
@@ -97,7 +106,7 @@ NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition,
 
   // state, controls and scratch
   NOLI_TRY(noli_sim_create_state(sim, &sim->state));
-  bind_frames(sim);
+  bind_histories(sim);
   NOLI_TRY(noli_sim_create_controls(sim));
   NOLI_TRY(create_scratch(sim));
 done:
@@ -327,7 +336,7 @@ NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v) {
   noli_stage_follow_vectors(sim->stage, sim->state.v);
   if (!in_place) {
     noli_sim_forget_past(sim);
-    noli_sim_move_frames(sim);
+    noli_sim_move_histories(sim);
   }
 done:
   noli_free(sim->context, x_all);
@@ -387,7 +396,7 @@ NoliStatus noli_sim_copy_state(NoliSim* sim, const NoliSim* from) {
   NOLI_CHECK(sim->context,
              a->n == b->n && a->n_force == b->n_force && a->n_before == b->n_before &&
                  a->n_past == b->n_past && a->n_increment == b->n_increment &&
-                 a->n_ends == b->n_ends && a->n_frame == b->n_frame,
+                 a->n_ends == b->n_ends && a->n_history == b->n_history,
              NOLI_ERROR_ARGUMENT, "the two simulations were not made from the same definition");
   NOLI_TRY(noli_state_copy(sim->context, &from->state, &sim->state));
   noli_sim_outdate(sim);

@@ -141,8 +141,11 @@ void noli_sim_outdate(NoliSim* sim);
 // Moves followers to match the nodes of the state; only nodes are saved.
 void noli_sim_follow(NoliSim* sim);
 
-// Transports the frames of the state to its positions.
-void noli_sim_move_frames(NoliSim* sim);
+// Histories of blocks: during a stage that ends `elapsed` after the start of the step, s; the end
+// of stages; and moved to the positions of the state.
+void noli_sim_begin_histories(NoliSim* sim, double elapsed);
+void noli_sim_end_histories(NoliSim* sim);
+void noli_sim_move_histories(NoliSim* sim);
 
 // Discards the state's history, if the integrator needs one: it no longer matches its x and v.
 void noli_sim_forget_past(NoliSim* sim);

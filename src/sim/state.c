@@ -10,7 +10,7 @@
 #define SIZES(state)                                                                               \
   int64_t n = (state)->sizes.n, n_force = (state)->sizes.n_force;                                  \
   int64_t n_before = (state)->sizes.n_before, n_past = (state)->sizes.n_past;                      \
-  int64_t n_frame = (state)->sizes.n_frame, n_increment = (state)->sizes.n_increment;              \
+  int64_t n_history = (state)->sizes.n_history, n_increment = (state)->sizes.n_increment;          \
   int64_t n_ends = (state)->sizes.n_ends, n_constraints = (state)->sizes.n_constraints
 
 NoliStatus noli_state_create(NoliContext* context, const NoliStateSizes* sizes, NoliState* state) {

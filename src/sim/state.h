@@ -8,7 +8,7 @@
 
 // X(name, type, count) with n = 3 * n_node (followers come after the nodes in x and v; they are
 // derived and copied but not saved); n_force, n_before (n or 0), n_past and n_increment (1 or 0) as
-// the integrator needs; n_frame as the blocks need; n_ends, the number of motions that end by
+// the integrator needs; n_history as the blocks need; n_ends, the number of motions that end by
 // position; and n_constraints, the only one that changes (noli_state_resize). Single numbers are
 // arrays of one, so that copying, saving, comparing and hashing treat all alike.
 #define NOLI_STATE_FIELDS(X)                                                                       \
@@ -26,9 +26,9 @@
   X(parts, int64_t, 1)              /* of the last step; 1 if it was not divided */                \
   X(increment, double, n_increment) /* s, length of the next one */                                \
   X(linear, int64_t, 2)             /* what the linear solver has learnt, NoliLinLesson */         \
-  X(held, int64_t, 1)       /* last consecutive steps that held prescribed nodes at their start */ \
-  X(frame, double, n_frame) /* of all blocks, at x: directors of rods, fem/twist.h */              \
-  X(ended, int64_t, n_ends) /* 1: this motion has ended */                                         \
+  X(held, int64_t, 1) /* last consecutive steps that held prescribed nodes at their start */       \
+  X(history, double, n_history)            /* of all blocks, at x: NoliBlock.history */            \
+  X(ended, int64_t, n_ends)                /* 1: this motion has ended */                          \
   X(constraint, int64_t, n_constraints)    /* keys of the active set, see active_set.h */          \
   X(multiplier, double, 2 * n_constraints) /* lambda, J s^2 / m, and gamma of each */
 
@@ -40,7 +40,7 @@ typedef struct NoliStateSizes {
   int64_t n_past;
   int64_t n_increment; // 1 with adaptive increments, else 0
   int64_t n_ends;
-  int64_t n_frame;
+  int64_t n_history;
   int64_t n_constraints;
   int64_t n_behind; // values of followers
 } NoliStateSizes;

@@ -67,6 +67,7 @@ static NoliStatus begin_step(NoliSim* sim) {
   NoliStage* stage = sim->stage;
   const NoliIntegrator* integrator = sim->model->integrator;
   bool needs_past = noli_integrator_needs_past(integrator);
+  noli_sim_end_histories(sim);
   sim->past_known = needs_past && *sim->state.past == 1 && !noli_sim_conditions_change(sim);
   // the first part of a divided step is shorter than the previous step
   if (noli_integrator_needs_before(integrator) && sim->n_parts > 1 && sim->part == 0) {
@@ -133,6 +134,7 @@ static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
     NOLI_TRY(noli_sim_compute_first_force(sim, t0, t1));
   }
   NOLI_TRY(noli_sim_collect_loads(sim, t1, t));
+  noli_sim_begin_histories(sim, end * h);
   if (!stage->time.inertia) {
     NOLI_TRY(noli_sim_require_held(sim));
   }
@@ -257,7 +259,7 @@ static NoliStatus accept_step(NoliSim* sim) {
   noli_sim_keep_past(sim);
   memcpy(sim->state.x, stage->here->x, noli_sim_vector_bytes(sim));
   memcpy(sim->state.v, sim->v_next, noli_sim_vector_bytes(sim));
-  noli_sim_move_frames(sim);
+  noli_sim_move_histories(sim);
   memcpy(sim->state.ended, sim->ended_next, (size_t)model->n_ends * sizeof *sim->state.ended);
   save_scaled(sim);
   save_lesson(sim);
@@ -306,6 +308,14 @@ static void begin_report(NoliSim* sim) {
   sim->cancelled = false;
 }
 
+// The energy that the state stores, in place of the potential of the step: materials with history
+// dissipate the difference.
+static NoliStatus take_stored_energy(NoliSim* sim) {
+  return noli_problem_has_histories(&sim->model->problem)
+             ? noli_stage_role_energy(sim->stage, NOLI_ROLE_ELASTIC)
+             : NOLI_OK;
+}
+
 // One step, or one part of a divided step.
 static NoliStatus solve_step(NoliSim* sim, int32_t* friction_iterations) {
   NoliStatus status = NOLI_OK;
@@ -331,9 +341,11 @@ NoliStatus noli_sim_step_sized(NoliSim* sim, NoliStepReport* report, size_t size
   NOLI_TRY(noli_sim_solve_or_divide(sim, solve_step, &friction_iterations));
   describe_blocker(sim);
   warn_of_friction(sim);
+  NOLI_TRY(take_stored_energy(sim));
   noli_sim_report(sim, noli_seconds() - wall, friction_iterations, &sim->report);
 done:
   sim->reported = status == NOLI_OK;
+  noli_sim_end_histories(sim);
   if (status != NOLI_OK) {
     report_failure(sim, status, noli_seconds() - wall, friction_iterations);
   }

@@ -45,6 +45,14 @@ bool noli_problem_is_damped(const NoliProblem* problem) {
   return any;
 }
 
+bool noli_problem_has_histories(const NoliProblem* problem) {
+  bool any = false;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    any = any || noli_block_histories(&problem->block[i]) != NULL;
+  }
+  return any;
+}
+
 void noli_problem_divide_by_mass(const NoliProblem* problem, const double* y, int32_t n_threads,
                                  double* x) {
   for (int32_t i = 0; i < problem->n_block; i++) {

@@ -114,9 +114,11 @@ static inline const NoliBlock* noli_problem_block(const NoliProblem* problem, in
   return block != NOLI_NULL_INDEX ? &problem->block[block] : NULL;
 }
 
-// Whether the mass of some block is consistent; whether some element or spring is damped.
+// Whether the mass of some block is consistent; whether some element or spring is damped; whether
+// some element is of a material with history.
 bool noli_problem_has_consistent_mass(const NoliProblem* problem);
 bool noli_problem_is_damped(const NoliProblem* problem);
+bool noli_problem_has_histories(const NoliProblem* problem);
 
 // As noli_tets_inversion_bound, for all elements of the problem. `blocking` may be NULL.
 double noli_problem_inversion_bound(const NoliProblem* problem, const double* x, const double* p,

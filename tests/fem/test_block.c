@@ -46,7 +46,9 @@ static void add_ball(Scene* s, int32_t b, int32_t order) {
   s->n_vert += n_node;
 }
 
-static void scene_begin(Scene* s, int32_t order, int32_t geometry_order, double beta) {
+// `prony`: of two thirds of the elements; NULL: none.
+static void scene_begin_with(Scene* s, int32_t order, int32_t geometry_order, double beta,
+                             const NoliProny* prony) {
   *s = (Scene){.context = test_context(2), .n_vert = OFFSET};
   ASSERT_OK(noli_mesh_make_curved_sphere(s->context, 0.8, 2, geometry_order, &s->mesh));
   NoliBlockBody body = {.mesh = s->mesh, .order = order};
@@ -62,7 +64,13 @@ static void scene_begin(Scene* s, int32_t order, int32_t geometry_order, double 
     add_ball(s, b, order);
   }
   NoliLame lame = lame_of();
+  if (prony != NULL) {
+    ASSERT_OK(noli_block_reserve_prony(&s->block, 1));
+  }
   for (int32_t t = 0; t < s->block.n_element; t++) {
+    if (prony != NULL) {
+      noli_block_set_prony(&s->block, t, t % 3 > 0 ? prony : NULL);
+    }
     s->block.law[t] = noli_material_find("neo_hookean");
     s->block.lame_mu[t] = lame.mu;
     s->block.lame_lambda[t] = lame.lambda;
@@ -80,6 +88,10 @@ static void scene_begin(Scene* s, int32_t order, int32_t geometry_order, double 
     s->x[j] = s->X[j] + test_random(&random, -0.01, 0.01);
     s->p[j] = test_random(&random, -1.0, 1.0);
   }
+}
+
+static void scene_begin(Scene* s, int32_t order, int32_t geometry_order, double beta) {
+  scene_begin_with(s, order, geometry_order, beta, NULL);
 }
 
 static void scene_end(Scene* s) {
@@ -318,6 +330,178 @@ static void stresses_are_those_of_the_law(void** state) {
   }
 }
 
+// Largest error of the Hessian of a few elements along p against differences of the gradient, over
+// the largest entry of the product.
+static double hessian_error(const Scene* s, const NoliEnergyTerm* term) {
+  enum { NODES = NOLI_TET_NODES_MAX };
+  int32_t n = term->size;
+  double hessian[9 * NODES * (NODES + 1) / 2], worst = 0.0, h = 1e-6;
+  for (int64_t t = 0; t < term->n_stencil; t += 7) {
+    const int32_t* node = term->node + n * t;
+    double gradient[2][3 * NODES], product[3 * NODES] = {0.0}, largest = 0.0;
+    double* moved = malloc(3 * (size_t)s->n_vert * sizeof *moved);
+    for (int side = 0; side < 2; side++) {
+      for (int32_t j = 0; j < 3 * s->n_vert; j++) {
+        moved[j] = s->x[j] + (side == 0 ? -h : h) * s->p[j];
+      }
+      NoliLocal local = {.gradient = gradient[side] - 3 * n * t};
+      term->evaluate(term->data, moved, t, t + 1, NOLI_EVAL_GRADIENT, &local);
+    }
+    NoliLocal local = {.hessian = hessian - 9 * noli_stencil_blocks(n) * t};
+    term->evaluate(term->data, s->x, t, t + 1, NOLI_EVAL_HESSIAN, &local);
+    for (int32_t a = 0; a < n; a++) {
+      for (int32_t b = 0; b < n; b++) {
+        const double* block = hessian + 9 * noli_stencil_block(n, a < b ? a : b, a < b ? b : a);
+        for (int i = 0; i < 9; i++) {
+          int row = i / 3, column = i % 3;
+          product[3 * a + row] += block[a <= b ? i : 3 * column + row] * s->p[3 * node[b] + column];
+        }
+      }
+    }
+    for (int32_t i = 0; i < 3 * n; i++) {
+      largest = fmax(largest, fabs(product[i]));
+    }
+    assert_true(largest > 0.0);
+    for (int32_t i = 0; i < 3 * n; i++) {
+      double difference = (gradient[1][i] - gradient[0][i]) / (2.0 * h);
+      worst = fmax(worst, fabs(difference - product[i]) / largest);
+    }
+    free(moved);
+  }
+  return worst;
+}
+
+// The projected Hessian of sums of branches along random directions: not negative, and not below
+// the plain one, to which it is equal in the number of elements returned.
+static int32_t check_projection(const Scene* s, const NoliEnergyTerm* term) {
+  enum { NODES = NOLI_TET_NODES_MAX };
+  int32_t n = term->size, n_equal = 0;
+  int64_t size = 9 * noli_stencil_blocks(n);
+  double hessian[2][9 * NODES * (NODES + 1) / 2];
+  TestRandom random = {29};
+  for (int64_t t = 0; t < term->n_stencil; t++) {
+    for (int k = 0; k < 2; k++) {
+      NoliLocal local = {.hessian = hessian[k] - size * t};
+      term->evaluate(term->data, s->x, t, t + 1, k == 0 ? NOLI_EVAL_HESSIAN : NOLI_EVAL_PROJECTED,
+                     &local);
+    }
+    double largest = 0.0, difference = 0.0;
+    for (int64_t i = 0; i < size; i++) {
+      largest = fmax(largest, fabs(hessian[0][i]));
+      difference = fmax(difference, fabs(hessian[0][i] - hessian[1][i]));
+    }
+    n_equal += difference < 1e-10 * largest ? 1 : 0;
+    for (int trial = 0; trial < 20; trial++) {
+      double p[3 * NODES], form[2] = {0.0, 0.0};
+      for (int32_t i = 0; i < 3 * n; i++) {
+        p[i] = test_random(&random, -1.0, 1.0);
+      }
+      for (int k = 0; k < 2; k++) {
+        for (int32_t a = 0; a < n; a++) {
+          for (int32_t b = a; b < n; b++) {
+            const double* block = hessian[k] + 9 * noli_stencil_block(n, a, b);
+            for (int i = 0; i < 9; i++) {
+              form[k] += (a == b ? 1.0 : 2.0) * p[3 * a + i / 3] * block[i] * p[3 * b + i % 3];
+            }
+          }
+        }
+      }
+      ASSERT_AT_LEAST(form[1], -1e-11 * largest);
+      ASSERT_AT_LEAST(form[1], form[0] - 1e-11 * largest);
+    }
+  }
+  return n_equal;
+}
+
+// With Prony series in some elements, after a step and in the next one: energy, gradient and
+// Hessian agree; the virtual work of the stress is that of the gradient; and the histories do not
+// depend on the number of threads.
+static void histories_enter_all_derivatives(void** state) {
+  (void)state;
+  const NoliProny prony = {.n = 2, .share = {0.4, 0.3}, .time = {0.1, 0.02}};
+  for (int i = 0; i < N_CASES; i++) {
+    Scene s;
+    scene_begin_with(&s, cases[i].order, cases[i].geometry_order, 0.0, &prony);
+    NoliBlock* block = &s.block;
+    assert_true(block->n_history > 0 && block->n_history % 18 == 0);
+    size_t size = (size_t)block->n_history * sizeof(double);
+    double *history = malloc(size), *rest = malloc(size);
+    double* gradient = calloc(3 * (size_t)s.n_vert, 2 * sizeof *gradient);
+    double* moved = gradient + 3 * s.n_vert;
+    NoliBlockEnergy data = {.block = block, .scale = 1.0};
+    NoliEnergyTerm term = noli_block_elasticity_term(&data);
+    noli_block_start_history(block, s.X, history);
+    memcpy(rest, history, size);
+    block->history = history;
+    noli_block_end_stage(block);
+    double instantaneous = evaluate(&s, &term, s.x, gradient);
+
+    // nothing changes outside of stages, and not with the number of threads
+    noli_block_move_history(block, s.x, 2);
+    assert_memory_equal(history, rest, size);
+    noli_block_begin_stage(block, s.X, 0.1, 2);
+    noli_block_move_history(block, s.x, 2);
+    memcpy(block->begun, history, size);
+    memcpy(history, rest, size);
+    memcpy(rest, block->begun, size);
+    noli_block_begin_stage(block, s.X, 0.1, 1);
+    noli_block_move_history(block, s.x, 1);
+    assert_memory_equal(history, rest, size);
+    double relaxed = evaluate(&s, &term, s.x, gradient);
+    assert_true(relaxed < 0.9 * instantaneous);
+
+    // in the next step
+    noli_block_begin_stage(block, s.x, 0.05, 2);
+    for (int32_t j = 3 * OFFSET; j < 3 * s.n_vert; j++) {
+      s.x[j] += 0.005 * s.p[j];
+    }
+    evaluate(&s, &term, s.x, gradient);
+    double along = dot(&s, gradient, s.p), difference = 0.0, h = 1e-6;
+    for (int side = -1; side <= 1; side += 2) {
+      double* unused = malloc(3 * (size_t)s.n_vert * sizeof *unused);
+      for (int32_t j = 0; j < 3 * s.n_vert; j++) {
+        moved[j] = s.x[j] + side * h * s.p[j];
+      }
+      difference += side * evaluate(&s, &term, moved, unused) / (2.0 * h);
+      free(unused);
+    }
+    ASSERT_NEAR(difference, along, 1e-6 * fabs(along));
+    ASSERT_AT_MOST(hessian_error(&s, &term), 1e-6);
+    assert_in_range(check_projection(&s, &term), 0, block->n_element - 1);
+
+    // inflated: all is under tension, and nothing is projected
+    memcpy(moved, s.x, 3 * (size_t)s.n_vert * sizeof *moved);
+    for (int32_t j = 3 * OFFSET; j < 3 * s.n_vert; j++) {
+      s.x[j] = 1.3 * s.X[j] + 0.1 * (s.x[j] - s.X[j]);
+    }
+    assert_int_equal(check_projection(&s, &term), block->n_element);
+    memcpy(s.x, moved, 3 * (size_t)s.n_vert * sizeof *moved);
+
+    // A : sum of P V, with dx = A X
+    if (cases[i].geometry_order <= cases[i].order) {
+      const NoliMat3 A = {{{0.3, -0.2, 0.5}, {0.1, 0.7, -0.4}, {-0.6, 0.2, 0.9}}};
+      NoliStress sum = {0};
+      double work = 0.0, want = 0.0;
+      for (int32_t t = 0; t < block->n_element; t++) {
+        block->type->add_stress(block, t, s.x, &sum);
+      }
+      for (int k = 0; k < 9; k++) {
+        work += sum.first_piola[k] * A.m[k / 3][k % 3];
+      }
+      for (int32_t v = 0; v < s.n_vert; v++) {
+        want +=
+            noli_dot3(noli_load3(gradient + 3 * v), noli_mul33_vec(&A, noli_load3(s.X + 3 * v)));
+      }
+      assert_true(fabs(want) > 1e-4);
+      ASSERT_NEAR(work, want, 1e-11);
+    }
+    free(history);
+    free(rest);
+    free(gradient);
+    scene_end(&s);
+  }
+}
+
 // Force, loss and term of damping are consistent, and the generic code of all types agrees with the
 // special code of one type.
 static void damping_agrees_with_itself(void** state) {
@@ -388,6 +572,7 @@ int main(void) {
       cmocka_unit_test(consistent_masses_agree),
       cmocka_unit_test(energies_have_their_gradients),
       cmocka_unit_test(stresses_are_those_of_the_law),
+      cmocka_unit_test(histories_enter_all_derivatives),
       cmocka_unit_test(damping_agrees_with_itself),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,8 @@ static void three_begin(Three* three) {
   *three = (Three){.context = test_context(2),
                    .law = {&noli_neo_hookean, &noli_neo_hookean, &noli_fixed_corotated}};
   ASSERT_OK(noli_tets_create(three->context, N_TET, tet, rest, &three->tets));
-  three->elasticity = (NoliElasticity){&three->tets, three->law, mu, lambda, 1.0, NULL, fibre};
+  three->elasticity =
+      (NoliElasticity){&three->tets, three->law, mu, lambda, 1.0, NULL, fibre, NULL};
   ASSERT_OK(
       noli_damped_tets_create(three->context, &three->elasticity, damping_time, &three->damped));
   assert_int_equal(noli_damping_count(three->damped), 2);

@@ -8,7 +8,7 @@
 
 enum { N_BLOCKS = 10 };
 
-static const NoliLame lame = {1.3, 2.1, NULL, NULL};
+static const NoliLame lame = {1.3, 2.1, NULL, NULL, NULL};
 static const double scale = 0.7;
 
 static double rest_shapes[][12] = {
@@ -34,7 +34,7 @@ static void single_begin(Single* s, const double* X, const NoliMaterial* law) {
   s->mu = lame.mu;
   s->lambda = lame.lambda;
   ASSERT_OK(noli_tets_create(s->context, 1, s->tet, X, &s->tets));
-  s->data = (NoliElasticity){&s->tets, &s->law, &s->mu, &s->lambda, scale, NULL, NULL};
+  s->data = (NoliElasticity){&s->tets, &s->law, &s->mu, &s->lambda, scale, NULL, NULL, NULL};
 }
 
 static void single_end(Single* s) {
@@ -380,7 +380,7 @@ static void patch_test(void** state) {
     }
 
     // an affine deformation
-    NoliElasticity data = {&tets, law, mu, lambda, scale, NULL, NULL};
+    NoliElasticity data = {&tets, law, mu, lambda, scale, NULL, NULL, NULL};
     NoliMat3 F = {{{1.2, 0.1, 0.0}, {-0.2, 0.9, 0.3}, {0.1, 0.0, 1.1}}};
     double x[3 * CUBE_VERTS], gradient[12 * CUBE_TETS], energy[CUBE_TETS];
     for (int v = 0; v < CUBE_VERTS; v++) {

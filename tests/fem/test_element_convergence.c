@@ -23,7 +23,7 @@ static int32_t fine_degree(const NoliSpace* space) {
   return 2 * space->order + 4;
 }
 
-static const NoliLame lame = {1.0, 1.5, NULL, NULL};
+static const NoliLame lame = {1.0, 1.5, NULL, NULL, NULL};
 static const double amplitude = 0.2;
 
 // ---- the solution

@@ -241,7 +241,7 @@ static void order_one_is_the_linear_tetrahedron(void** state) {
     int32_t n_tet = ball.space.n_tet;
     assert_int_equal(ball.elements.n_point, 1);
     ASSERT_OK(noli_tets_create(ball.context, n_tet, ball.mesh->tet, ball.mesh->x, &tets));
-    NoliElasticity linear = {&tets, ball.law, ball.mu, ball.lambda, scale, NULL, ball.fibre};
+    NoliElasticity linear = {&tets, ball.law, ball.mu, ball.lambda, scale, NULL, ball.fibre, NULL};
     NoliEnergyTerm terms[2] = {noli_elasticity_term(&linear),
                                noli_element_elasticity_term(&ball.data)};
     assert_memory_equal(terms[0].node, terms[1].node, 4 * sizeof(int32_t) * (size_t)n_tet);
@@ -312,7 +312,7 @@ static void plain_hessian(const Ball* ball, int64_t t, bool projected, double* f
     }
 
     // sum over the tangent
-    NoliLame lame = {ball->mu[t], ball->lambda[t], NULL, NULL};
+    NoliLame lame = {ball->mu[t], ball->lambda[t], NULL, NULL, NULL};
     material_tangent(ball->law[t], lame, &F[q], projected, A);
     for (int r = 0; r < 9; r++) {
       for (int c = 0; c < 9; c++) {
@@ -401,7 +401,7 @@ static void patch(void** state) {
         ASSERT_AT_MOST(largest(ball.n, gradient), 1e-12);
         ball_deform(&ball, &stretch, 0.0, &random);
         double density = material_energy(
-            ball.law[0], (NoliLame){ball.mu[0], ball.lambda[0], NULL, NULL}, &stretch);
+            ball.law[0], (NoliLame){ball.mu[0], ball.lambda[0], NULL, NULL, NULL}, &stretch);
         energy =
             evaluate(&ball, ball.x, NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT, gradient, NULL, NULL);
         ASSERT_NEAR(energy, scale * volume * density, 1e-13);

@@ -236,6 +236,59 @@ static void helical_fibres_twist_the_bar(void** state) {
   finish(&run);
 }
 
+// ---- viscoelasticity ----------------------------------------------------------------------------
+
+// Balls of the same slow stiffness rebound the less the more of their fast stiffness relaxes.
+static void viscous_balls_rebound_less(void** state) {
+  (void)state;
+  Run run = start("examples/viscous_balls.json", 0, NULL);
+  double highest[3] = {0.0, 0.0, 0.0};
+  for (int i = 0; i < 150; i++) {
+    step(&run);
+    for (int32_t b = 0; b < 3 && i > 80; b++) {
+      highest[b] = fmax(highest[b], height_of(&run, b));
+    }
+  }
+  print_message("rebound to %.3f, %.3f and %.3f m\n", highest[0], highest[1], highest[2]);
+  ASSERT_AT_LEAST(highest[0], highest[1] + 0.04);
+  ASSERT_AT_LEAST(highest[1], highest[2] + 0.04);
+  finish(&run);
+}
+
+// ---- plasticity ---------------------------------------------------------------------------------
+
+// The lowest point of the end of a bar, less the half of its height: 0 at rest.
+static double sag_of(const Run* run, int32_t body) {
+  int32_t first, count;
+  noli_sim_body_range(run->sim, body, &first, &count);
+  const double *X = noli_sim_rest_positions(run->sim), *x = noli_sim_positions(run->sim);
+  double sag = 0.0;
+  for (int64_t v = first; v < first + count; v++) {
+    sag = fmin(sag, x[3 * v + 1] - X[3 * v + 1]);
+  }
+  return sag;
+}
+
+// A roller bends both bars; when it is gone, the elastic one is straight and the metal stays bent.
+static void only_the_metal_stays_bent(void** state) {
+  (void)state;
+  Run run = start("examples/bent_bars.json", 0, NULL);
+  while (noli_sim_step_count(run.sim) < 20) {
+    step(&run);
+  }
+  double bent[2] = {sag_of(&run, 0), sag_of(&run, 1)};
+  while (noli_sim_step_count(run.sim) < 40) {
+    step(&run);
+  }
+  double left[2] = {sag_of(&run, 0), sag_of(&run, 1)};
+  print_message("bent by %.3f and %.3f m, left %.2g and %.3f m\n", bent[0], bent[1], left[0],
+                left[1]);
+  ASSERT_AT_MOST(fmax(bent[0], bent[1]), -0.1);
+  ASSERT_AT_LEAST(left[0], -1e-4);
+  ASSERT_AT_MOST(left[1], -0.02);
+  finish(&run);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pads_lift_the_bowl_by_friction),
@@ -244,6 +297,8 @@ int main(void) {
       cmocka_unit_test(tennis_balls_bounce_higher_with_less_damping),
       cmocka_unit_test(rubber_is_stretched),
       cmocka_unit_test(helical_fibres_twist_the_bar),
+      cmocka_unit_test(viscous_balls_rebound_less),
+      cmocka_unit_test(only_the_metal_stays_bent),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

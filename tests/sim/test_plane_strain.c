@@ -76,7 +76,7 @@ static void derivatives_of_every_law_agree(void** state) {
     noli_tets_thicken(&element.tets, 0, 1, 0.7);
     ASSERT_NEAR(element.tets.volume[0], 0.7 * 0.5 * (1.1 * 0.9 - 0.1 * 0.1), 1e-15);
     ASSERT_NEAR(noli_tets_size_sqr(&element.tets, 0), 1.1 * 0.9 - 0.1 * 0.1, 1e-14);
-    element.elasticity = (NoliElasticity){&element.tets, &law, &mu, &lambda, 1.0, NULL, NULL};
+    element.elasticity = (NoliElasticity){&element.tets, &law, &mu, &lambda, 1.0, NULL, NULL, NULL};
     for (int k = 0; k < 20; k++) {
       double x[6];
       for (int i = 0; i < 6; i++) {

@@ -149,7 +149,7 @@ static void unknown_members_are_refused(void** state) {
   newer[sizeof *body + 8] = 0;
   ASSERT_OK(noli_sim_create(context, &def, &sim));
   noli_sim_destroy(&sim);
-  body->material.reserved[1] = mesh;
+  body->material.reserved[0] = mesh;
   ASSERT_STATUS(noli_sim_create(context, &def, &sim), NOLI_ERROR_ARGUMENT);
   assert_non_null(strstr(noli_context_message(context), "noli_default_material_def"));
   free(newer);

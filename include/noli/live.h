@@ -167,7 +167,7 @@ NOLI_API void noli_sim_set_progress(NoliSim* sim, NoliProgressFn* progress, void
 /// Energies of the present state, J.
 typedef struct NoliEnergies {
   double kinetic;
-  double elastic;
+  double elastic; ///< of elements and springs
   double gravity; ///< 0 at the origin
   double volume;  ///< of regions that resist a change of volume
   double contact; ///< of the barrier or penalty in the last step; 0 before the first
@@ -182,7 +182,8 @@ static inline NOLI_WARN_UNUSED NoliStatus noli_sim_energies(NoliSim* sim, NoliEn
 }
 
 /// Energies of each body at the present state, J, (n_bodies) each; NULL: not wanted. Those of
-/// obstacles are 0. Sums over the bodies are those of NoliEnergies. Fails with NOLI_ERROR_MEMORY.
+/// obstacles are 0. Sums over the bodies are those of NoliEnergies without springs, which belong to
+/// no body and have theirs from noli_sim_springs. Fails with NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_body_energies(NoliSim* sim, double* kinetic,
                                                             double* elastic, double* gravity);
 /// The same by vertex, (n_vert) each: all nodes of an element have the same share of its energy,

@@ -152,6 +152,7 @@ class Energies:
     """Energies of the present state, J."""
 
     kinetic: float
+    #: of elements and springs
     elastic: float
     #: 0 at the origin
     gravity: float

@@ -166,7 +166,8 @@ class Scene:
         sizes = ffi.new("NoliDefSizes*")
         for name, kind in (("size", "DefSizes"), ("sim", "SimDef"), ("body", "BodyDef"),
                            ("half_space", "HalfSpaceDef"), ("motion", "MotionDef"), ("force", "ForceDef"),
-                           ("pair", "PairDef"), ("volume", "VolumeDef"), ("tie", "TieDef")):
+                           ("pair", "PairDef"), ("volume", "VolumeDef"), ("tie", "TieDef"),
+                           ("spring", "SpringDef")):
             setattr(sizes, name, ffi.sizeof("Noli" + kind))
         found = lib.noli_scene_sim_def_sized(self.c, sizes)
         if found == ffi.NULL:

@@ -22,6 +22,22 @@ class Scenes(unittest.TestCase):
                 hashes.add(sim.state_hash)
         self.assertEqual(len(hashes), 1)
 
+    def test_every_kind_of_definition_arrives(self):
+        # the sizes of all structs of a definition are handed over
+        names = noli._library.ffi.typeof("NoliDefSizes").fields
+        with open(os.path.join(SOURCE, "python/noli/scene.py"), encoding="utf-8") as file:
+            text = file.read()
+        for name, _ in names:
+            self.assertIn(f'("{name}", ', text)
+        sim = noli.Simulation(os.path.join(SOURCE, "examples/suspension.json"))
+        self.assertGreater(len(sim.spring_names), 0)
+        report = sim.step()
+        springs = sim.springs()
+        self.assertEqual(len(springs), len(sim.spring_names))
+        self.assertGreater(springs.energy.sum(), 0)
+        self.assertAlmostEqual(sim.energies().elastic, report.elastic, places=9)
+        self.assertAlmostEqual(sim.body_energies()["elastic"].sum() + springs.energy.sum(), report.elastic, places=9)
+
     def test_defaults_are_filled_in(self):
         scene = noli.Scene(cube())
         self.assertEqual(scene.to_dict()["bodies"][0]["material"]["young"], 1e5)

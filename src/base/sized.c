@@ -85,6 +85,8 @@ NoliStatus noli_sized_give_list(NoliContext* context, const void* own, int32_t n
   if (n == 0) {
     return NOLI_OK;
   }
+  // of items that the program does not know, it passes on what it gets
+  size = size == 0 ? own_size : size;
   char* made = noli_alloc(context, n, size);
   NOLI_CHECK(context, made != NULL, NOLI_ERROR_MEMORY, "out of memory");
   for (int32_t i = 0; i < n; i++) {

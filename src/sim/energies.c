@@ -11,9 +11,12 @@ NoliStatus noli_sim_energies_sized(NoliSim* sim, NoliEnergies* energies, size_t 
   int32_t n_threads = sim->stage->n_threads;
   NoliEnergies own = {.kinetic = noli_problem_kinetic_energy(problem, sim->state.v, n_threads)};
 
-  // of elements and regions
+  // of elements, springs and regions
   for (int32_t i = 0; i < problem->n_block; i++) {
     own.elastic += noli_block_elastic_energy(&problem->block[i], sim->state.x, n_threads);
+  }
+  for (int64_t i = 0; i < problem->springs.n; i++) {
+    own.elastic += noli_spring_energy(&problem->springs, i, sim->state.x);
   }
   noli_volume_states(&problem->volumes, sim->state.x, n_threads, sim->volume_state);
   for (int32_t r = 0; r < problem->volumes.n_region; r++) {

@@ -325,15 +325,16 @@ static NoliStatus fail_unheld(const NoliSim* sim, const Parts* parts, int32_t in
 static bool is_held(Part* part, double motion[N_MOTIONS]) {
   double value[N_MOTIONS], vector[N_ENTRIES];
   // a motion that no vertex can follow needs no resistance, for example out of the plane
+  double enough = part->stiffness > 0.0 ? part->stiffness : 1.0;
   for (int32_t k = 0; k < N_MOTIONS; k++) {
     bool moves = part->extent[k] > 1e-20 * part->n_vert;
-    part->resistance[(N_MOTIONS + 1) * k] += moves ? 0.0 : part->stiffness;
+    part->resistance[(N_MOTIONS + 1) * k] += moves ? 0.0 : enough;
   }
   noli_eigen_symmetric(N_MOTIONS, part->resistance, value, vector);
   for (int32_t k = 0; k < N_MOTIONS; k++) {
     motion[k] = vector[N_MOTIONS * k];
   }
-  return !(part->stiffness > 0.0) || value[0] > ROUNDING * part->noise;
+  return value[0] > ROUNDING * part->noise;
 }
 
 // Checks the parts that are not known to be held with the matrix of all terms, or of all except

@@ -1,5 +1,7 @@
 // Describes why a step stalls: the pair, the bound on the step, possible remedies.
+#include "math/vec3.h"
 #include "sim/simulation.h"
+#include "solve/direction.h"
 #include "solve/friction_end.h"
 
 #include <math.h>
@@ -210,12 +212,42 @@ static void describe_lost_inertia(const NoliSim* sim, char text[512]) {
   }
 }
 
+// Without inertia, a motion may deform a body and meet no resistance: rods without twist around the
+// bends of their rest shapes, shells without bending.
+static void describe_mechanism(const NoliSim* sim, char text[512]) {
+  const NoliStage* stage = sim->stage;
+  const NoliModel* model = sim->model;
+  char message[2048];
+  snprintf(message, sizeof message, "%s", noli_context_message(sim->context));
+  if (noli_find_weakest_motion(sim->stage) != NOLI_OK) {
+    noli_fail(sim->context, NOLI_NOT_POSITIVE_DEFINITE, "%s", message);
+    return;
+  }
+  double most = 0.0;
+  int32_t vertex = 0;
+  for (int32_t i = 0; i < model->problem.n_node; i++) {
+    double norm = noli_norm3(noli_load3(stage->step + 3 * (int64_t)i));
+    vertex = norm > most ? i : vertex;
+    most = fmax(norm, most);
+  }
+  NoliVec3 along = noli_normalize3(noli_load3(stage->step + 3 * (int64_t)vertex));
+  int32_t body = model->problem.surface->body[vertex];
+  snprintf(
+      text, 512,
+      "a motion of \"%.100s\" that meets no resistance, most of all of its vertex %d along "
+      "(%.2f, %.2f, %.2f); hold more of it, give a rod \"twist\" or a shell bending stiffness, "
+      "or use an integrator with inertia",
+      model->name[body], (int)noli_model_local(model, vertex), along.x, along.y, along.z);
+}
+
 void noli_sim_describe_failure(const NoliSim* sim, NoliStatus status, char text[512]) {
   const NoliStage* stage = sim->stage;
   const NoliNewtonStat* stat = &stage->record.attempt;
   text[0] = '\0';
-  if (status == NOLI_NOT_POSITIVE_DEFINITE) {
+  if (status == NOLI_NOT_POSITIVE_DEFINITE && stage->time.inertia) {
     describe_lost_inertia(sim, text);
+  } else if (status == NOLI_NOT_POSITIVE_DEFINITE && stage->record.attempt.residual > 0.0) {
+    describe_mechanism(sim, text);
   }
   // messages of other failures are complete
   if (status != NOLI_NOT_CONVERGED && status != NOLI_LINE_SEARCH_FAILED &&

@@ -35,6 +35,10 @@
 #define MORE 4.0
 #define LESS 0.5
 
+// The motion of least resistance: the share that the diagonal grows by, and inverse iterations.
+#define WEAK_SHARE 1e-9
+enum { WEAK_ITERATIONS = 3 };
+
 struct NoliDirections {
   NoliContext* context;
   NoliLinSolver* solver;
@@ -408,6 +412,31 @@ NoliStatus noli_find_direction(NoliStage* stage, bool plain, NoliNewtonStat* sta
   if (!found) {
     NOLI_TRY(noli_solve_direction(stage, true, stat));
   }
+done:
+  return status;
+}
+
+NoliStatus noli_find_weakest_motion(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  NoliSystem* system = &stage->system;
+  const NoliBlockMatrix* matrix = noli_system_matrix(system);
+  int64_t n = 3 * (int64_t)system->n_dof;
+  memset(stage->directions->regular, 1, (size_t)system->n_dof);
+  NOLI_TRY(noli_shifted_matrix_make(&stage->directions->shifted, stage->context, matrix,
+                                    stage->directions->regular, NOLI_SHIFT_BLOCK, WEAK_SHARE));
+
+  // a start with parts of all motions
+  for (int64_t i = 0; i < n; i++) {
+    system->rhs[i] = 1.0 + 0.5 * (double)(i * 2654435761 % 1024) / 1024.0;
+  }
+  for (int32_t k = 0; k < WEAK_ITERATIONS; k++) {
+    NOLI_TRY(solve(stage, &stage->directions->shifted.matrix));
+    double largest = largest_entry(system->solution, n);
+    for (int64_t i = 0; i < n; i++) {
+      system->rhs[i] = system->solution[i] / largest;
+    }
+  }
+  noli_system_to_nodes(system, system->rhs, stage->step);
 done:
   return status;
 }

@@ -32,3 +32,8 @@ NOLI_WARN_UNUSED NoliStatus noli_solve_direction(NoliStage* stage, bool accurate
 // fraction of the latter that previous iterations needed. Where a body buckles, the projected
 // Hessian is far too stiff, and short steps do not mean that the minimum is near.
 NOLI_WARN_UNUSED NoliStatus noli_find_direction(NoliStage* stage, bool plain, NoliNewtonStat* stat);
+
+// The motion that the matrix of the last solve resists least, by inverse iterations with a slightly
+// larger diagonal, into stage->step. Fails as the linear solver does; the message of the failure
+// before is lost then.
+NOLI_WARN_UNUSED NoliStatus noli_find_weakest_motion(NoliStage* stage);

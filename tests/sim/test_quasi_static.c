@@ -256,6 +256,53 @@ static void free_bodies_are_named(void** state) {
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 2), (double[]){0, 0, 0});
   world_add_motion(&world, 0, NULL, NULL)->free_axis[2] = true;
   expect_free(&world, "body \"body0\" is free to move along (0, 0, 1)");
+
+  // points: nothing joins them
+  world = static_world("projected_newton");
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_create(world.context, 3, 0, 0, 0, 3, false, &mesh));
+  for (int32_t i = 0; i < 3; i++) {
+    mesh->x[3 * i] = 0.1 * i;
+    mesh->point[i] = i;
+  }
+  world.body[world_add(&world, mesh, (double[]){0, 0, 0})].point.radius = 0.01;
+  NoliMotionDef* held = world_add_motion(&world, 0, NULL, NULL);
+  held->node = corners;
+  held->n_node = 2;
+  expect_free(&world, "a part of body \"body0\" is free to move along");
+}
+
+// Segments of a bent rod without twist turn freely around their neighbours, also between held
+// vertices. That is no rigid motion.
+static void mechanisms_are_named(void** state) {
+  (void)state;
+  static const int32_t held_ones[5] = {0, 1, 6, 11, 12};
+  World world = static_world("projected_newton");
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_helix(world.context, 0.1, 0.3, 1.3, 12, &mesh));
+  world.body[world_add(&world, mesh, (double[]){0, 0, 0})].rod.radius = 0.005;
+  NoliMotionDef* held = world_add_motion(&world, 0, NULL, NULL);
+  held->node = held_ones;
+  held->n_node = 5;
+  world_start(&world);
+  ASSERT_STATUS(noli_sim_step(world.sim, &world.report), NOLI_NOT_POSITIVE_DEFINITE);
+  assert_non_null(strstr(noli_context_message(world.context), "Newton iteration 1: the matrix"));
+  assert_non_null(
+      strstr(world.report.blocked_by, "a motion of \"body0\" that meets no resistance"));
+  world_done(&world);
+
+  // with twist it is stiff
+  world = static_world("projected_newton");
+  ASSERT_OK(noli_mesh_make_helix(world.context, 0.1, 0.3, 1.3, 12, &mesh));
+  NoliRodDef* rod = &world.body[world_add(&world, mesh, (double[]){0, 0, 0})].rod;
+  rod->radius = 0.005;
+  rod->twist = 1.0;
+  held = world_add_motion(&world, 0, NULL, NULL);
+  held->node = held_ones;
+  held->n_node = 5;
+  world_start(&world);
+  ASSERT_OK(noli_sim_step(world.sim, &world.report));
+  world_done(&world);
 }
 
 int main(void) {
@@ -266,6 +313,7 @@ int main(void) {
       cmocka_unit_test(each_load_has_its_equilibrium),
       cmocka_unit_test(contact_stiffer_than_numbers_have_digits_for),
       cmocka_unit_test(free_bodies_are_named),
+      cmocka_unit_test(mechanisms_are_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

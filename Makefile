@@ -13,6 +13,7 @@ CASES   ?=
 FUZZ    ?= 60
 TORTURE ?= 200
 SEED    ?= 0
+SERIES  ?= solids
 TESTS   ?= .
 # the distribution's Python sees the distribution's packages; another one may not
 PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
@@ -26,7 +27,8 @@ help:
 	@echo 'make test      install missing packages, build everything, run all tests'
 	@echo 'make sanitize  all tests with AddressSanitizer and UBSan, make thread-check with ThreadSanitizer (clang, hours)'
 	@echo 'make fuzz      damaged files for every reader, FUZZ=60 seconds each (needs clang)'
-	@echo 'make torture   random scenes, every result verified; TORTURE=2000 SEED=0: number and first seed (docs/torture.md)'
+	@echo 'make torture   random scenes, every result verified; TORTURE=2000 SEED=0: number and first seed (docs/torture.md);'
+	@echo '               SERIES=thin: with shells, rods and points'
 	@echo 'make validate  physics compared with closed forms, updates docs/validation.md (CASES="hertz stack": only these)'
 	@echo 'make docs      the documentation as a site, out/site/index.html; readable offline'
 	@echo 'make docs-update    update generated parts of documents: keys, help texts, files, tables'
@@ -112,7 +114,7 @@ fuzz:
 
 # exit status 3 if a result is wrong; scenes that did not end well are kept in out/torture
 torture: build
-	@$(PYTHON) scripts/torture.py --noli $(BUILD)/noli --scenes $(TORTURE) --seed $(SEED) --jobs $(JOBS) --out out/torture
+	@$(PYTHON) scripts/torture.py --noli $(BUILD)/noli --series $(SERIES) --scenes $(TORTURE) --seed $(SEED) --jobs $(JOBS) --out out/torture
 
 validate: build
 	$(call compile,validation,,noli_validate)

@@ -84,14 +84,36 @@ def half_extents(mesh):
     if kind == "torus":
         r, t = m["ring_radius"], m["tube_radius"]
         return [r + t, t, r + t], 19.8 * r * t * t
-    if kind == "plane":
-        a, c = m["size"]
-        return [a / 2, 0.0, c / 2], 0.0
     if kind == "rectangle":
         a, b = m["size"]
         return [a / 2, b / 2, 0.0], a * b
-    r = m["radius"]  # a disk
-    return [r, r, 0.0], 3.15 * r * r
+    return THIN_SHAPES[kind](m)
+
+
+THIN_SHAPES = {  # size of the bounding box, and a lower bound of the area or length
+    "plane": lambda m: ([m["size"][0] / 2, 0.0, m["size"][1] / 2], m["size"][0] * m["size"][1]),
+    "disk": lambda m: ([m["radius"], m["radius"], 0.0], 3.15 * m["radius"] ** 2),
+    "tube": lambda m: ([m["radius"], m["height"] / 2, m["radius"]], 6.0 * m["radius"] * m["height"]),
+    "icosphere": lambda m: ([m["radius"]] * 3, 9.5 * m["radius"] ** 2),
+    "torus_shell": lambda m: ([m["ring_radius"] + m["tube_radius"], m["tube_radius"], m["ring_radius"] + m["tube_radius"]],
+                              25.0 * m["ring_radius"] * m["tube_radius"]),
+    "moebius": lambda m: ([m["radius"] + m["width"] / 2] * 3, 6.0 * m["radius"] * m["width"]),
+    "line": lambda m: ([m["length"] / 2, 0.0, 0.0], m["length"]),
+    "ring": lambda m: ([m["radius"], 0.0, m["radius"]], 5.0 * m["radius"]),
+    "helix": lambda m: ([m["radius"] + m["pitch"] * m["turns"]] * 3, 6.0 * m["radius"] * m["turns"]),
+}
+
+
+def volume(body):
+    """A lower bound of the volume of a body."""
+    _, measure = half_extents(body["mesh"])
+    if "shell" in body:
+        return measure * body["shell"]["thickness"]
+    if "rod" in body:
+        return measure * math.pi * body["rod"]["radius"] ** 2
+    if "point" in body:
+        return 8.0 * body["point"]["radius"] ** 3  # of two or more
+    return measure * body.get("plane_strain", 1)
 
 
 def reach(entity, d):
@@ -139,6 +161,7 @@ def flat_shape(dice, s):
 
 class Maker:
     """Creates the scene of a seed part by part; early choices determine later ones."""
+    offset_share = 0.0  # largest contact offset over the size
 
     def __init__(self, seed):
         self.dice = dice = Dice(seed)
@@ -146,6 +169,7 @@ class Maker:
         self.size = dice.decades(0.01, 10.0)
         self.across = dice.direction(self.plane) if dice.chance(0.4) else list(AXES[dice.whole(0, 1 if self.plane else 2)])
         self.end = 0.0  # of the last entity along `across`
+        self.margin = self.offset_share * self.size
         self.scene = {"name": f"torture_{seed}"}
         self.solver()
         self.entities()
@@ -275,7 +299,7 @@ class Maker:
         for k in range(dice.whole(0, 2)):
             normal = [0.0, 1.0, 0.0] if dice.chance(0.6) else dice.direction(self.plane)
             low = min(sum(n * c for n, c in zip(normal, b["translate"])) - reach(b, normal) for b in scene["bodies"])
-            low -= 1.05 * self.distance + self.size * dice.decades(1e-5, 0.3)
+            low -= 1.05 * self.distance + self.margin + self.size * dice.decades(1e-5, 0.3)
             planes.append({"name": f"wall{k}", "origin": [low * n for n in normal], "normal": normal})
         if planes:
             scene["half_spaces"] = planes

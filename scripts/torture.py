@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs random scenes and verifies every result: no wrong state, and a true reason if a run stops.
 
-usage: torture.py --noli PROGRAM [--scenes N] [--seed K] [--jobs J] [--cpu S] [--out DIR] [--docs FILE]
+usage: torture.py --noli PROGRAM [--series NAME] [--scenes N] [--seed K] [--jobs J] [--cpu S] [--out DIR] [--docs FILE]
        torture.py --noli PROGRAM --replay SCENE|SEED        runs and verifies one scene, keeps its files in --out
        torture.py --noli PROGRAM --minimize SCENE|SEED      removes parts of a scene while it fails in the same way
 
-Scenes come from scripts/random_scene.py, seeds K to K + N - 1, one thread each. A run is
+Scenes come from scripts/random_scene.py, or with `--series thin` from scripts/random_thin_scene.py, seeds K to K + N - 1, one thread
+each. A run is
 
   done      exit status 0, and no defect of the list below
   refused   exit status 2: a combination that the program rejects; or load steps in which nothing holds a body
@@ -29,7 +30,8 @@ import shutil
 import subprocess
 import sys
 
-from random_scene import half_extents, random_scene, reach
+from random_scene import random_scene, reach, volume
+from random_thin_scene import random_thin_scene
 
 GAIN = 0.25     # maximum gain, relative to the energy at the start of a step or the run
 FACTOR = 10     # maximum ratio of the energies of two solvers in driven scenes
@@ -39,6 +41,7 @@ SLOW = -24      # SIGXCPU
 MAY_GAIN = ("trapezoidal", "trapezoidal_decoupled", "implicit_surface")
 # no contact; friction without a normal force
 MAY_BE_INFINITE = ("min_distance", "friction_ratio")
+SERIES = {"solids": random_scene, "thin": random_thin_scene}
 REASONS = [
     ("nothing holds a body", r"nothing holds|without resistance"),
     ("an audit found something", r"audit: \d+ defect"),
@@ -121,8 +124,7 @@ def is_driven(scene):
 
 def mass_of(scene):
     """A lower bound of the mass of all bodies."""
-    return sum(half_extents(body["mesh"])[1] * body.get("plane_strain", 1) * body["material"]["density"]
-               for body in scene["bodies"])
+    return sum(volume(body) * body["material"]["density"] for body in scene["bodies"])
 
 
 def tolerance_of(scene):
@@ -348,7 +350,7 @@ def many(options):
 
     def one(seed):
         folder = os.path.join(options.out, f"t{seed}")
-        result = outcome(options, random_scene(seed), folder, seed % 10 == 0)
+        result = outcome(options, SERIES[options.series](seed), folder, seed % 10 == 0)
         remove(folder)
         if result["kind"] in ("done", "refused"):
             os.remove(folder + ".json")
@@ -370,10 +372,10 @@ def many(options):
     return 3 if any(r["kind"] == "wrong" for r in results) else 0
 
 
-def scene_of(name):
+def scene_of(options, name):
     """The scene of a seed or of a file, with the keys that the checks need."""
     if name.isdigit():
-        return random_scene(int(name))
+        return SERIES[options.series](int(name))
     with open(name, encoding="utf-8") as file:
         scene = json.load(file)
     for key in ("contact", "solver"):
@@ -392,7 +394,7 @@ def signature(result):
 
 def smaller(value):
     """Copies of a scene, each without one entry of a list or one key that has a default, or with fewer steps."""
-    for path in (["bodies"], ["obstacles"], ["half_spaces"], ["prescribed"], ["forces"]):
+    for path in (["bodies"], ["obstacles"], ["half_spaces"], ["prescribed"], ["forces"], ["springs"]):
         for i in range(len(value.get(path[0], []))):
             less = json.loads(json.dumps(value))
             gone = less[path[0]].pop(i)
@@ -426,7 +428,7 @@ def smaller(value):
 
 def minimize(options):
     """Prints the smallest scene found that fails as the given one does."""
-    scene = scene_of(options.minimize)
+    scene = scene_of(options, options.minimize)
     folder = os.path.join(options.out, "small")
     wanted = signature(outcome(options, scene, folder, False))
     again = wanted[0] not in ("done", "refused")
@@ -444,7 +446,7 @@ def minimize(options):
 
 def replay(options):
     folder = os.path.join(options.out, "replay")
-    result = outcome(options, scene_of(options.replay), folder, True)
+    result = outcome(options, scene_of(options, options.replay), folder, True)
     print(json.dumps(result, indent=1))
     return 3 if result["kind"] == "wrong" else 0
 
@@ -452,6 +454,7 @@ def replay(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--noli", required=True)
+    parser.add_argument("--series", choices=SERIES, default="solids")
     parser.add_argument("--scenes", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)

@@ -35,6 +35,8 @@ endif()
 if(TARGET noli_program AND NOLI_PYTHON)
   noli_add_scripted_test(torture ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/torture.py --noli $<TARGET_FILE:noli_program>
     --scenes 12 --jobs 1 --cpu 5 --out torture)
+  noli_add_scripted_test(torture_thin ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/torture.py --noli $<TARGET_FILE:noli_program>
+    --series thin --scenes 12 --jobs 1 --cpu 5 --out torture_thin)
 endif()
 # the page of a run, in Chromium where it is installed
 if(TARGET noli_program AND NOLI_PYTHON)

@@ -83,7 +83,8 @@ static void renumber(const NoliPageSurface* surface, const int32_t* from, int64_
   }
 }
 
-// Triangles, segments and points with the numbers of the page; bodies and numbers of the vertices.
+// Triangles, segments and points with the numbers of the page; bodies of the vertices, and their
+// numbers within these.
 static NoliStatus write_surface(PageWriter* writer) {
   NoliStatus status = NOLI_OK;
   const NoliFrameLayout* layout = &writer->run.layout;
@@ -100,7 +101,7 @@ static NoliStatus write_surface(PageWriter* writer) {
     *to++ = layout->vertex_body[surface->vertex.data[i]];
   }
   for (int32_t i = 0; i < surface->n_vert; i++) {
-    *to++ = surface->vertex.data[i];
+    *to++ = noli_model_local(writer->run.sim->model, surface->vertex.data[i]);
   }
   NOLI_TRY(
       noli_page_file_compressed(&writer->file, "mesh", numbers, size * (int64_t)sizeof *numbers));

@@ -41,6 +41,19 @@ done:
   return status;
 }
 
+// What held a step back that failed, once.
+static NoliStatus append_failed_step(NoliRun* run, NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  const NoliHistorySource source = {sim, &run->probes};
+  if (sim->failed && run->failed_step != noli_sim_step_count(sim) + 1) {
+    run->failed_step = noli_sim_step_count(sim) + 1;
+    NOLI_TRY(noli_histories[NOLI_HISTORY_DIAGNOSIS].append(&run->history[NOLI_HISTORY_DIAGNOSIS],
+                                                           &source, NULL));
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finished, const char* failure) {
   NOLI_REQUIRE(run != NULL ? run->context : NULL, run != NULL && sim != NULL);
   NoliStatus status = NOLI_OK;
@@ -48,6 +61,7 @@ NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finished, const char* 
   run->failure = failure != NULL ? noli_strdup(run->context, failure) : NULL;
   run->summary.failure = run->failure;
   run->summary.finished = finished;
+  NOLI_TRY(append_failed_step(run, sim));
   if (!noli_run_has_frame(run, noli_sim_step_count(sim))) {
     NOLI_TRY(noli_run_write_frame(run, sim));
   }

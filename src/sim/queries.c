@@ -88,6 +88,7 @@ void noli_sim_free_tree(NoliSim* sim) {
 
 void noli_sim_outdate(NoliSim* sim) {
   sim->reported = false;
+  sim->failed = false;
   if (sim->tree != NULL) {
     sim->tree->current = false;
   }

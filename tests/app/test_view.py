@@ -4,6 +4,7 @@ browser.
 usage: test_view.py NOLI SOURCE. The browser is Chromium; without it that part is skipped.
 """
 
+import csv
 import fcntl
 import json
 import os
@@ -32,9 +33,11 @@ def check_content(directory, page):
     """Positions and fields are those of the frames, to the rounding that the documents state."""
     import meshio
 
-    triangles, body, vertex = page.surface()
+    triangles, body, number = page.surface()
     assert [b["name"] for b in page.about["bodies"]] == ["ring", "ball", "box"]
     assert len(triangles) == page.about["n_triangles"] and triangles.max() == page.about["n_vert"] - 1
+    first = numpy.searchsorted(meshio.read(f"{directory}/frame_000000.vtu").point_data["body"], numpy.arange(3))
+    vertex = first[body] + number
     assert (numpy.diff(vertex) > 0).all()
     n_frames = 0
     for listed, (x, fields, low, high, scale) in zip(page.about["frames"], page.frames(), strict=True):
@@ -327,6 +330,26 @@ def check_browser(program, path, work):
         page.key("x", "x")
         page.key("x", "x")
         page.key("x", "x")
+
+        # what held a step back: the rows of its step as sentences, pins, and a click that goes there
+        with open(f"{os.path.dirname(path)}/diagnosis.csv", encoding="utf-8") as file:
+            rows = [row for row in csv.DictReader(file) if row["kind"] == "contact"]
+        row = min(rows, key=lambda row: float(row["alpha"]))
+        page.value(f"show({row['step']})")
+        before = page.pixels()
+        page.key("d", "d")
+        assert differs(before, page.pixels()) > 5e-4
+        told = page.value("element('held').textContent")
+        assert f'"{row["a"]}" (' in told and f"{row['iterations']} Newton step" in told and "Smallest gap" in told
+        page.value("element('held').querySelector('button').click()")
+        assert numpy.allclose(page.value("state.view.target"), [float(row[c]) for c in "xyz"])
+        assert page.value("element('hardest').querySelectorAll('button').length") > 3
+        page.value("element('hardest').querySelector('button').click()")
+        page.wait("state.held.length > 0 && element('hardest').querySelector('button').getAttribute('aria-current') === 'true'")
+        page.key("d", "d")
+        page.key("f", "f")
+        page.key("End")
+        page.wait(f"element('clock').textContent.includes('step {STEPS}')")
 
         # a click picks the body under it, a drag turns
         centre = page.value("(() => { const b = element('view').getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()")

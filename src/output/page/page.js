@@ -20,13 +20,14 @@ const KEYS = [
   ["e", "E", "edges", () => toggle("edges")],
   ["c", "C", "contact forces", () => toggle("arrows")],
   ["r", "R", "friction forces", () => toggle("friction")],
+  ["d", "D", "where steps were held back", () => toggle("pins")],
   ["x", "X", "clipping plane: off, x, y, z", () => choose("clip", (element("clip").selectedIndex + 1) % 4)],
   ["l", "L", "light or dark", () => setTheme(state.dark ? "light" : "dark")],
   ["p", "P", "panel", () => togglePanel()],
   ["0", "0 to 9", "colour", null],
 ];
 
-let about, mesh, frames, renderer, plot, charts, stepRows;
+let about, mesh, frames, renderer, plot, charts, stepRows, diagnosis, vertexNumbers;
 const state = {frame: 0, playing: false, clock: 0, dark: false, bodies: [], view: null, x: null, data: null, colour: 0, fresh: true, asked: 0};
 
 function element(id) {
@@ -152,6 +153,7 @@ async function show(index) {
   element("time").value = frame;
   element("clock").textContent = `${about.frames[frame].time.toPrecision(5)} s, step ${about.frames[frame].step}`;
   showStep();
+  showDiagnosis();
   showPicked();
   state.fresh = true;
 }
@@ -168,7 +170,7 @@ function play(on) {
 
 function frameAt(time) {
   const list = about.frames;
-  return list.reduce((best, f, k) => (Math.abs(f.time - time) < Math.abs(list[best].time - time) ? k : best), 0);
+  return time === Infinity ? list.length - 1 : list.reduce((best, f, k) => (Math.abs(f.time - time) < Math.abs(list[best].time - time) ? k : best), 0);
 }
 
 function advance(seconds) {
@@ -271,24 +273,78 @@ function listFindings() {
   element("findings").hidden = false;
   element("verdict").textContent = (about.n_defects > 0 ? `${count(about.n_defects, "defect")}: the scene does not run` : "No intersections, no inverted elements")
     + (hidden > 0 ? `; ${hidden} of them are drawn but not listed` : "");
-  element("findings").querySelector("ol").replaceChildren(...list.map((finding) => {
+  listedFindings(element("findings").querySelector("ol"), list.map((finding) => ({text: finding.text, kind: finding.kind, act: (button) => goTo(finding, button)})));
+}
+
+function goTo(finding, button) {
+  for (const other of document.querySelectorAll(".findings button")) {
+    other.removeAttribute("aria-current");
+  }
+  button.setAttribute("aria-current", "true");
+  if (!finding.at) {
+    return;
+  }
+  state.view.target = finding.at.slice();
+  state.view.distance = finding.size > 0 ? 10 * finding.size : 0.15 * state.view.size;
+  placeEye();
+}
+
+// ---- what held steps back ----
+
+function listedFindings(list, entries) {
+  list.replaceChildren(...entries.map(({text, kind, act}) => {
     const item = document.createElement("li"), button = document.createElement("button");
-    button.textContent = finding.text;
-    button.className = finding.kind;
-    button.addEventListener("click", () => goTo(finding, button));
+    button.textContent = text;
+    button.className = kind;
+    button.addEventListener("click", () => act(button));
     item.append(button);
     return item;
   }));
 }
 
-function goTo(finding, button) {
-  for (const other of element("findings").querySelectorAll("button")) {
-    other.removeAttribute("aria-current");
+// The step whose diagnosis is shown: that of the frame; after the last frame of a run that failed, the one that failed.
+function diagnosedStep() {
+  const step = about.frames[state.frame].step, failed = state.frame === about.frames.length - 1 && diagnosis.has(step + 1);
+  return failed ? step + 1 : step;
+}
+
+function showDiagnosis() {
+  const step = diagnosedStep(), failed = step > about.frames[state.frame].step;
+  state.held = diagnosis.get(step) ?? [];
+  listedFindings(element("held"), state.held.map((found) => ({
+    text: `${failed ? `Step ${step}, which failed: ` : ""}${diagnosisText(found)}`, kind: found.kind,
+    act: (button) => {
+      element("pins").checked = true;
+      goTo({at: found.at, size: outline(found, vertexNumbers, state.x).size}, button);
+    },
+  })));
+}
+
+function listHardest() {
+  const hardest = hardestSteps(diagnosis, stepRows);
+  element("diagnosis").hidden = diagnosis.size === 0;
+  element("diagnosis").querySelector("details").hidden = hardest.length === 0;
+  listedFindings(element("hardest"), hardest.map((step) => {
+    const row = stepRows.get(step), worst = diagnosis.get(step).filter((found) => found.kind !== "closest").sort((a, b) => a.alpha - b.alpha)[0];
+    return {
+      text: `Step ${step}: ${row ? `${row.newton} iterations` : "failed"}. ${diagnosisText(worst)}`, kind: worst.kind,
+      act: async (button) => {
+        element("pins").checked = true;
+        await show(frameAt(row ? Number(row.time) : Infinity));
+        goTo({at: worst.at, size: outline(worst, vertexNumbers, state.x).size}, button);
+      },
+    };
+  }));
+}
+
+function setPins() {
+  const lines = [], colours = [];
+  for (const found of element("pins").checked ? state.held.filter((entry) => entry.at) : []) {
+    const pin = pinAt(found.at, state.view), colour = DIAGNOSIS_COLOURS[found.kind];
+    renderer.setArrows(`pin-${found.kind}`, new Float32Array(pin.start), new Float32Array(pin.vector));
+    outline(found, vertexNumbers, state.x).lines.forEach((line) => { lines.push(...line); colours.push(colour); });
   }
-  button.setAttribute("aria-current", "true");
-  state.view.target = finding.at.slice();
-  state.view.distance = finding.size > 0 ? 10 * finding.size : 0.15 * state.view.size;
-  placeEye();
+  renderer.setMarks(lines, colours);
 }
 
 // ---- camera ----
@@ -397,7 +453,7 @@ function listen() {
   });
   element("range").addEventListener("input", () => { paint(); redraw(); });
   element("chart").addEventListener("change", (event) => { plot.show(charts[event.target.selectedIndex]); redraw(); });
-  for (const id of ["edges", "arrows", "friction", "clip", "clip-flip"]) {
+  for (const id of ["edges", "arrows", "friction", "pins", "clip", "clip-flip"]) {
     element(id).addEventListener("change", redraw);
   }
   element("clip-at").addEventListener("input", redraw);
@@ -434,11 +490,13 @@ function clipPlane() {
 }
 
 function drawAll() {
+  setPins();
+  const pins = element("pins").checked ? state.held.filter((found) => found.at).map((found) => ({name: `pin-${found.kind}`, colour: DIAGNOSIS_COLOURS[found.kind], pin: true})) : [];
   const arrows = [["arrows", "contact_force"], ["friction", "friction_force"]].filter(([id]) => element(id).checked).map(([, name]) => ({name, colour: ARROW_COLOURS[name]}));
   renderer.draw(state.view, {
     background: state.dark ? [0.08, 0.09, 0.11] : [0.96, 0.965, 0.97], floor: state.dark ? [0.2, 0.22, 0.25] : [0.86, 0.87, 0.89],
     bodies: state.bodies, mapped: Boolean(state.colours[state.colour].values), edges: element("edges").checked,
-    floors: about.floors, clip: clipPlane(), arrows,
+    floors: about.floors, clip: clipPlane(), arrows: [...arrows, ...pins],
   });
   if (charts.length > 0) {
     plot.draw(about.frames[state.frame].time);
@@ -469,7 +527,7 @@ async function obey(wanted, last) {
     }
     state.colour = element("colour").selectedIndex = k;
   }
-  for (const id of ["arrows", "friction", "edges"]) {
+  for (const id of ["arrows", "friction", "edges", "pins"]) {
     element(id).checked = wanted.has(id);
   }
   const frame = step !== null ? about.frames.findIndex((f) => f.step === Number(step)) : Number(wanted.get("frame") ?? (wanted.has("last") ? about.frames.length - 1 : last));
@@ -504,6 +562,9 @@ async function start() {
   options(element("colour"), state.colours.map((colour) => colour.label));
   const histories = await loadHistories(about);
   stepRows = new Map((histories["steps.csv"]?.rows ?? []).map((row) => [Number(row.step), row]));
+  diagnosis = diagnosisOf(histories);
+  vertexNumbers = new VertexNumbers(about, arrays);
+  listHardest();
   charts = chartsOf(histories);
   options(element("chart"), charts.map((chart) => chart.title));
   plot = new Plot(element("plot"), element("plot-legend"), (time) => show(frameAt(time)));

@@ -322,6 +322,14 @@ class Renderer {
     this.arrows[name] = start.length / 3;
   }
 
+  // Lines that shine through: pairs of places, and a colour for each.
+  setMarks(places, colours) {
+    this.upload("markStart", new Float32Array(places.filter((_, k) => k % 2 === 0).flat()));
+    this.upload("markEnd", new Float32Array(places.filter((_, k) => k % 2 === 1).flat()));
+    this.upload("markValues", new Float32Array(2 * colours.length));
+    this.marks = colours;
+  }
+
   attribute(index, name, size, divisor = 0, first = 0) {
     const gl = this.gl;
     gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
@@ -361,6 +369,7 @@ class Renderer {
     this.begin(this.body, camera, view, look);
     this.drawBodies(look, (body) => body.over && body.alpha > 0);
     this.drawArrows(camera, view, look, 0.35);
+    this.drawMarks(camera, view, look);
     gl.enable(gl.DEPTH_TEST);
     gl.depthMask(true);
     gl.disable(gl.BLEND);
@@ -454,6 +463,22 @@ class Renderer {
     });
   }
 
+  drawMarks(camera, view, look) {
+    const gl = this.gl;
+    (this.marks ?? []).forEach((colour, k) => {
+      this.begin(this.tube, camera, view, {clip: [0, 0, 0, 1e30]});
+      gl.uniform1i(this.tube.at.mode, 1);
+      gl.uniform4fv(this.tube.at.colour, [...colour, 1]);
+      gl.uniform1f(this.tube.at.width, 1.2e-3 * view.distance);
+      this.attribute(0, "tubeShape", 3);
+      ["markStart", "markEnd"].forEach((name, i) => this.attribute(1 + i, name, 3, 1, k));
+      this.attribute(3, "markValues", 2, 1, k);
+      gl.drawArraysInstanced(gl.TRIANGLES, 0, this.tubeCount, 1);
+      [0, 1, 2, 3].forEach((i) => gl.vertexAttribDivisor(i, 0));
+      gl.disableVertexAttribArray(3);
+    });
+  }
+
   drawFloors(view, look) {
     const gl = this.gl, at = this.body.at;
     gl.uniform1i(at.mode, 2);
@@ -481,13 +506,15 @@ class Renderer {
 
   drawArrows(camera, view, look, alpha) {
     const gl = this.gl;
-    for (const {name, colour} of look.arrows) {
-      if (!this.arrows?.[name]) {
+    for (const {name, colour, pin} of look.arrows) {
+      // pins are drawn once, over everything
+      if (!this.arrows?.[name] || (pin && alpha === 1)) {
         continue;
       }
       this.begin(this.arrow, camera, view, look);
-      gl.uniform4fv(this.arrow.at.colour, [...colour, alpha]);
-      gl.uniform1f(this.arrow.at.width, view.size * 3e-3);
+      gl.uniform4fv(this.arrow.at.colour, [...colour, pin ? 1 : alpha]);
+      gl.uniform1i(this.arrow.at.mode, pin ? 1 : 0);
+      gl.uniform1f(this.arrow.at.width, pin ? view.distance * 4e-3 : view.size * 3e-3);
       this.attribute(0, "arrowShape", 3);
       this.attribute(1, `${name}Start`, 3, 1);
       this.attribute(2, `${name}Vector`, 3, 1);

@@ -82,6 +82,30 @@ static NoliStatus take_def(NoliContext* context, const NoliRunDef* given, NoliRu
                          sizeof *own);
 }
 
+// Fields that the scene asks for, and the plastic strain where something yields.
+static NoliStatus add_fields(NoliContext* context, const NoliRunDef* def, const NoliSim* sim,
+                             NoliFrameLayout* layout, bool has_cells) {
+  NoliStatus status = NOLI_OK;
+  static const char plastic[] = "plastic_strain";
+  const NoliProblem* problem = &sim->model->problem;
+  const char** name = NULL;
+  bool add = false;
+  int32_t n = def->n_fields;
+  for (int32_t i = 0; has_cells && i < problem->n_block; i++) {
+    add = add || noli_block_yields(&problem->block[i]);
+  }
+  NOLI_NEW(context, name, n + 1);
+  for (int32_t i = 0; i < n; i++) {
+    name[i] = def->fields[i];
+    add = add && (name[i] == NULL || strcmp(name[i], plastic) != 0);
+  }
+  name[n] = plastic;
+  NOLI_TRY(noli_frame_layout_add(context, layout, add ? n + 1 : n, name));
+done:
+  noli_free(context, (void*)name);
+  return status;
+}
+
 static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSim* sim,
                              NoliRun** run) {
   NoliStatus status = NOLI_OK;
@@ -132,7 +156,7 @@ static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSi
     NOLI_TRY(noli_definition_take(context, def->sim_def, &sim_def));
   }
   NOLI_TRY(noli_frame_layout_create(context, sim, sim_def, &made->layout));
-  NOLI_TRY(noli_frame_layout_add(context, &made->layout, def->n_fields, def->fields));
+  NOLI_TRY(add_fields(context, def, sim, &made->layout, format->has_cells));
   NOLI_TRY(noli_probes_create(context, sim, def->n_probes, def->probes, &made->probes));
 done:
   noli_definition_free(context, &sim_def);

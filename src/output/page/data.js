@@ -45,8 +45,8 @@ function parseCsv(text) {
   return {columns, rows};
 }
 
-// A group of frames: positions are predicted from the two frames before, values from the one
-// before; what is stored are the differences.
+// A group of frames: positions are predicted from nothing, the frame before, or the two frames before, and from the error of
+// the vertex before or not; values from the frame before. What is stored are the errors.
 function decodeGroup(bytes, about, group) {
   const n = about.n_vert;
   const frames = [];
@@ -56,15 +56,15 @@ function decodeGroup(bytes, about, group) {
     const before = f > 0 ? frames[f - 1].q : null;
     const earlier = f > 1 ? frames[f - 2].q : before;
     for (let axis = 0; axis < 3; axis++) {
-      const low = at, high = at + n, to = q[axis];
-      let last = 0;
+      const order = bytes[at] >> 1, chained = bytes[at] & 1;
+      const low = at + 1, high = low + n, to = q[axis], b = before?.[axis], e = earlier?.[axis];
+      let error = 0;
       for (let i = 0; i < n; i++) {
         const zigzag = bytes[low + i] | (bytes[high + i] << 8);
-        const difference = (zigzag >> 1) ^ -(zigzag & 1);
-        const guess = before ? 2 * before[axis][i] - earlier[axis][i] : last;
-        last = to[i] = guess + difference;
+        error = ((zigzag >> 1) ^ -(zigzag & 1)) + (chained ? error : 0);
+        to[i] = error + (order === 0 ? 0 : order === 1 ? b[i] : 2 * b[i] - e[i]);
       }
-      at += 2 * n;
+      at += 1 + 2 * n;
     }
     const values = about.fields.map((field, k) => {
       const size = n * field.components, from = f > 0 ? frames[f - 1].values[k] : null;

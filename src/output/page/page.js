@@ -8,6 +8,8 @@ const PARTS = {
   probe: {colour: [0.1, 0.65, 0.3], alpha: 1, over: true}, gap: {colour: [0.88, 0.66, 0], alpha: 1, over: true},
   defect: {colour: [0.82, 0.12, 0.12], alpha: 1, over: true},
 };
+// Colours in the order of their keys.
+const COLOUR_ORDER = ["body", "von_mises", "speed", "contact_force", "friction_force", "contact_pressure", "displacement", "distance", "plastic_strain"];
 const KEYS = [
   [" ", "space", "play or pause", () => play(!state.playing)],
   ["ArrowRight", "right", "next frame", () => show(state.frame + 1)],
@@ -63,8 +65,8 @@ function coloursOf() {
   const list = [{name: "body", label: "Body"}];
   about.fields.forEach((field, k) => list.push({
     name: field.name, label: field.label, unit: field.unit,
-    values: (data) => magnitudes(about, data, k), top: usualTop(about, k),
-    pressure: field.name === "contact_force",
+    values: (data) => magnitudes(about, data, k), top: field.root ? about.reach : usualTop(about, k),
+    pressure: field.name === "contact_force", near: field.root,
   }));
   const force = list.find((entry) => entry.pressure);
   if (force) {
@@ -83,7 +85,7 @@ function coloursOf() {
     }
     return u;
   }, top: null});
-  return list;
+  return list.sort((a, b) => COLOUR_ORDER.indexOf(a.name) - COLOUR_ORDER.indexOf(b.name));
 }
 
 function paint() {
@@ -98,7 +100,8 @@ function paint() {
     state.shown = value;
     const top = (colour.top || 1) * (Number(element("range").value) / 100);
     showLegend(colour, top);
-    value = value.map((v) => Math.min(1, v / top));
+    // of distances the small ones are bright, and get most of the scale
+    value = value.map((v) => (colour.near ? 1 - Math.sqrt(Math.min(1, v / top)) : Math.min(1, v / top)));
   }
   element("legend").hidden = !colour.values;
   renderer.setShape(state.x, value);
@@ -106,10 +109,10 @@ function paint() {
 
 function showLegend(colour, top) {
   const bar = document.createElement("i"), numbers = document.createElement("div");
-  bar.style.background = scaleCss();
+  bar.style.background = scaleCss(colour.near);
   for (const share of [0, 0.5, 1]) {
     const text = document.createElement("span");
-    text.textContent = (share === 1 ? "\u2265 " : "") + shortNumber(share * top);
+    text.textContent = (share === 1 ? "\u2265 " : "") + shortNumber((colour.near ? share * share : share) * top);
     numbers.append(text);
   }
   element("legend").replaceChildren(`${colour.label}${colour.unit ? `, ${colour.unit}` : ""}`, bar, numbers);
@@ -226,7 +229,7 @@ function showPicked() {
   }
   const i = found.vertex, x = state.x, rows = [["body", about.bodies[found.body].name], ["vertex", String(about.vertices[i])],
     ["position, m", [0, 1, 2].map((c) => shortNumber(x[3 * i + c])).join(", ")]];
-  about.fields.forEach((field, k) => rows.push([`${field.label}, ${field.unit}`, field.components === 1 ? shortNumber(magnitudes(about, state.data, k)[i]) : component(state.data, k, i).map(shortNumber).join(", ")]));
+  about.fields.forEach((field, k) => rows.push([field.unit ? `${field.label}, ${field.unit}` : field.label, field.components === 1 ? shortNumber(magnitudes(about, state.data, k)[i]) : component(state.data, k, i).map(shortNumber).join(", ")]));
   const table = document.createElement("table");
   table.append(...rows.map(([name, value]) => {
     const row = document.createElement("tr"), head = document.createElement("th"), cell = document.createElement("td");

@@ -123,8 +123,8 @@ void main() {
 // shapes.
 const SCALE = [[66, 78, 165], [52, 104, 172], [40, 130, 165], [31, 158, 140], [80, 190, 110], [150, 215, 60], [253, 231, 37]];
 
-function scaleCss() {
-  return `linear-gradient(90deg, ${SCALE.map((c) => `rgb(${c})`).join(", ")})`;
+function scaleCss(reversed = false) {
+  return `linear-gradient(${reversed ? 270 : 90}deg, ${SCALE.map((c) => `rgb(${c})`).join(", ")})`;
 }
 
 // ---- 4 x 4 matrices by columns ----

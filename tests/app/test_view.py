@@ -229,7 +229,7 @@ def check_scene_page(work):
     scene, path = f"{work}/broken.json", f"{work}/broken.html"
     with open(scene, "w", encoding="utf-8") as file:
         json.dump(BROKEN, file)
-    said = run("check", scene, "--view", "-o", path, status=2)
+    said = run("check", scene, "--view", "--all", "-o", path, status=2)
     assert "broken.html" in said and not os.path.exists(f"{work}/defects.vtu")
     about = Page(path).about
     kinds = [body["kind"] for body in about["bodies"]]

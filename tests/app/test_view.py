@@ -380,6 +380,12 @@ def check_browser(program, path, work):
         page.wait(f"state.frame > {before}")
         page.key(" ", " ")
 
+        # the panel goes and comes, and the buttons stay
+        page.key("p", "p")
+        assert page.value("element('side').offsetParent === null && element('time').clientWidth > 600")
+        page.key("p", "p")
+        assert page.value("element('side').offsetParent !== null && element('time').clientWidth > 200")
+
         # dark, and small
         page.key("l", "l")
         assert page.value("document.documentElement.dataset.theme") == "dark"

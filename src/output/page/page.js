@@ -517,12 +517,14 @@ function loop(before) {
   });
 }
 
-// What the address asks for: #step=20&colour=speed&arrows&dark&picture; a picture is the view alone, drawn once.
+// What the address asks for: #step=20&colour=speed&arrows&dark&wide&picture; wide is without the panel, a picture is the view
+// alone, drawn once.
 async function obey(wanted, last) {
   const colour = wanted.get("colour"), step = wanted.get("step");
   if (wanted.has("dark") || wanted.has("light")) {
     setTheme(wanted.has("dark") ? "dark" : "light");
   }
+  document.querySelector("main").classList.toggle("wide", wanted.has("wide"));
   if (colour) {
     const k = state.colours.findIndex((entry) => entry.name === colour);
     if (k < 0) {
@@ -538,6 +540,9 @@ async function obey(wanted, last) {
     throw new Error(`there is no frame of step ${step}`);
   }
   await show(frame);
+  if (step !== null || wanted.has("frame")) {
+    fit();
+  }
   if (wanted.has("picture")) {
     document.querySelector("main").classList.add("picture");
     const redraw = () => { fit(); drawAll(); };

@@ -85,6 +85,7 @@ class Frames {
   constructor(about) {
     this.about = about;
     this.kept = new Map();
+    this.ahead = false; // while the run plays, the next group is loaded before it is needed
     this.group = [];
     about.groups.forEach((group, g) => {
       for (let k = 0; k < group.n; k++) {
@@ -106,7 +107,7 @@ class Frames {
   async get(index) {
     const {g, k} = this.group[index];
     const frames = await this.load(g);
-    if (k > frames.length / 2 && g + 1 < this.about.groups.length) {
+    if (this.ahead && k > frames.length / 2 && g + 1 < this.about.groups.length) {
       this.load(g + 1);
     }
     return frames[k];

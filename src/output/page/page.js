@@ -30,7 +30,7 @@ const KEYS = [
 ];
 
 let about, mesh, frames, renderer, plot, charts, stepRows, diagnosis, vertexNumbers;
-const state = {frame: 0, playing: false, clock: 0, dark: false, bodies: [], view: null, x: null, data: null, colour: 0, fresh: true, asked: 0};
+const state = {frame: 0, playing: false, clock: 0, dark: false, bodies: [], view: null, x: null, data: null, colour: 0, fresh: true, asked: 0, arrowsOf: {}};
 
 function element(id) {
   return document.getElementById(id);
@@ -118,13 +118,14 @@ function showLegend(colour, top) {
   element("legend").replaceChildren(`${colour.label}${colour.unit ? `, ${colour.unit}` : ""}`, bar, numbers);
 }
 
-// Arrows as long as a twelfth of the scene for the largest force of the run.
-function setArrows() {
-  for (const name of Object.keys(ARROW_COLOURS)) {
+// Arrows that are shown, as long as a twelfth of the scene for the largest force of the run.
+function setArrows(names) {
+  for (const name of names) {
     const k = about.fields.findIndex((field) => field.name === name);
-    if (k < 0) {
+    if (k < 0 || state.arrowsOf[name] === state.data) {
       continue;
     }
+    state.arrowsOf[name] = state.data;
     const most = Math.max(...about.groups.map((g) => g.scale[k]), 1e-300), start = [], vector = [];
     const length = state.view.size / 12;
     for (let i = 0; i < about.n_vert; i++) {
@@ -152,7 +153,6 @@ async function show(index) {
   state.x = positionsOf(data, about);
   state.first ??= state.x;
   paint();
-  setArrows();
   element("time").value = frame;
   element("clock").textContent = `${about.frames[frame].time.toPrecision(5)} s, step ${about.frames[frame].step}`;
   showStep();
@@ -161,8 +161,23 @@ async function show(index) {
   state.fresh = true;
 }
 
+// Follows the slider: of the places that it passes while a frame is loaded, only the last one is shown.
+async function scrub(index) {
+  state.next = index;
+  if (state.scrubbing) {
+    return;
+  }
+  state.scrubbing = true;
+  while (state.next !== null) {
+    const next = state.next;
+    state.next = null;
+    await show(next);
+  }
+  state.scrubbing = false;
+}
+
 function play(on) {
-  state.playing = on;
+  state.playing = frames.ahead = on;
   state.clock = about.frames[state.frame].time;
   if (on && state.frame === about.frames.length - 1) {
     show(0);
@@ -445,7 +460,7 @@ function listen() {
   const redraw = () => { state.fresh = true; };
   listenToCanvas();
   element("play").addEventListener("click", () => play(!state.playing));
-  element("time").addEventListener("input", (event) => show(Number(event.target.value)));
+  element("time").addEventListener("input", (event) => scrub(Number(event.target.value)));
   element("fit").addEventListener("click", fit);
   element("theme").addEventListener("click", () => setTheme(state.dark ? "light" : "dark"));
   element("menu").addEventListener("click", togglePanel);
@@ -496,6 +511,7 @@ function drawAll() {
   setPins();
   const pins = element("pins").checked ? state.held.filter((found) => found.at).map((found) => ({name: `pin-${found.kind}`, colour: DIAGNOSIS_COLOURS[found.kind], pin: true})) : [];
   const arrows = [["arrows", "contact_force"], ["friction", "friction_force"]].filter(([id]) => element(id).checked).map(([, name]) => ({name, colour: ARROW_COLOURS[name]}));
+  setArrows(arrows.map((arrow) => arrow.name));
   renderer.draw(state.view, {
     background: state.dark ? [0.08, 0.09, 0.11] : [0.96, 0.965, 0.97], floor: state.dark ? [0.2, 0.22, 0.25] : [0.86, 0.87, 0.89],
     bodies: state.bodies, mapped: Boolean(state.colours[state.colour].values), edges: element("edges").checked,

@@ -577,6 +577,7 @@ async function start() {
   renderer = new Renderer(element("view"));
   frames = new Frames(about);
   about.box = boxOfRun(about);
+  renderer.setBox(about.box);
   const arrays = await loadMesh(about), first = positionsOf(await frames.get(0), about);
   about.vertices = arrays.vertices;
   mesh = new Mesh(about, arrays, first);

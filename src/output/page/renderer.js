@@ -292,6 +292,11 @@ class Renderer {
     gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, t.shade, 0);
   }
 
+  // The box of all that will be drawn but floors.
+  setBox({low, high}) {
+    this.extent = {centre: low.map((l, k) => 0.5 * (l + high[k])), radius: 0.5 * Math.hypot(...high.map((h, k) => h - low[k]))};
+  }
+
   // Arrays of the surface that stay the same.
   setMesh(mesh) {
     this.mesh = mesh;
@@ -340,7 +345,9 @@ class Renderer {
 
   cameraOf(view) {
     const aspect = this.canvas.width / this.canvas.height;
-    return multiply4(perspective(0.6, aspect, view.size * 2e-3, view.size * 100 + view.distance * 4), lookAt(view.eye, view.target, view.up));
+    // as near as the bodies of the run can be: depths tell thin gaps apart only where the near plane is far from the eye
+    const {centre, radius} = this.extent, away = Math.hypot(...view.eye.map((e, k) => e - centre[k])) - radius;
+    return multiply4(perspective(0.6, aspect, Math.max(view.size * 2e-3, 0.5 * away), view.size * 100 + view.distance * 4), lookAt(view.eye, view.target, view.up));
   }
 
   draw(view, look) {

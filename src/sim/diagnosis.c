@@ -144,13 +144,12 @@ static NoliStatus add_closest(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
   double distance = sim->report.min_distance;
-  NoliBroadPhase* broad_phase = NULL;
   if (!model->problem.contact->keeps_apart || !(distance > 0.0) || !isfinite(distance)) {
     return NOLI_OK;
   }
   NoliGap gap = {.distance = (1.0 + ROUNDING) * distance};
-  NOLI_TRY(noli_broad_phase_create(sim->context, model->problem.surface, &broad_phase));
-  NOLI_TRY(noli_clearance_closest(model, broad_phase, sim->state.x, &gap));
+  // its trees are there, and what it finds does not depend on them
+  NOLI_TRY(noli_clearance_closest(model, sim->stage->broad_phase, sim->state.x, &gap));
   if (gap.entity[0] != NOLI_NULL_INDEX) {
     NoliDiagnosis* found = &sim->diagnosis[sim->n_diagnosis++];
     *found = without_place(NOLI_DIAGNOSIS_CLOSEST);
@@ -161,7 +160,6 @@ static NoliStatus add_closest(NoliSim* sim) {
     }
   }
 done:
-  noli_broad_phase_destroy(&broad_phase);
   return status;
 }
 

@@ -18,7 +18,7 @@ TESTS   ?= .
 # the distribution's Python sees the distribution's packages; another one may not
 PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
-.PHONY: help setup build demo all-targets test sanitize thread-check fuzz torture validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
+.PHONY: help setup build demo gallery all-targets test sanitize thread-check fuzz torture validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
         bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-hard bench-public-al \
         python python-test python-valgrind view-test bench-linear-costs bench-linear-large bench-elements bench-errors bench-tables noli_bench noli_bench_linear noli_bench_elements noli_error_study install install-python package clean
 
@@ -31,6 +31,7 @@ help:
 	@echo '               SERIES=thin: with shells, rods and points'
 	@echo 'make validate  physics compared with closed forms, updates docs/validation.md (CASES="hertz stack": only these)'
 	@echo 'make docs      the documentation as a site, out/site/index.html; readable offline'
+	@echo 'make gallery   run all examples: times, pages for the site (hours of processor time with the long ones)'
 	@echo 'make docs-update    update generated parts of documents: keys, help texts, files, tables'
 	@echo 'make build     build the libraries and the program ($(BUILD)/noli); GMSH=ON: with Gmsh, for `noli mesh` (docs/solids.md)'
 	@echo 'make python    the Python package as a wheel, $(BUILD)/python; python-test tests it in the tree (TESTS="test_run"),'
@@ -122,12 +123,21 @@ validate: build
 	@OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 $(BUILD)/noli_validate --json out/validation.json $(CASES)
 	@$(PYTHON) scripts/validation.py docs out/validation.json
 
-docs:
+# the front page shows the demo; pages of other examples, which `make gallery` writes, are linked from their pictures
+docs: build
 	@sh scripts/setup.sh docs
-	@$(PYTHON) scripts/site.py . out/site
+	@[ out/pages/demo.html -nt $(BUILD)/noli ] || { mkdir -p out/pages && \
+	  $(BUILD)/noli run examples/demo.json -o $(DEMO) --force --quiet && \
+	  $(BUILD)/noli view $(DEMO) -o out/pages/demo.html; }
+	@$(PYTHON) scripts/site.py . out/site out/pages
 	@echo 'open out/site/index.html'
 
+# runs all examples, half an hour of processor time and more: times and tables of docs/examples.md, pages of runs
+gallery: build
+	@nice -n 10 $(PYTHON) scripts/gallery.py --run $(BUILD)/noli
+
 docs-update: all-targets
+	@$(PYTHON) scripts/gallery.py
 	@$(PYTHON) scripts/scene_docs.py . $(BUILD)/tests/test_scene_docs
 	@$(PYTHON) scripts/check_docs.py --write --noli $(BUILD)/noli .
 	@$(PYTHON) scripts/validation.py docs

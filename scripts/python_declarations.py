@@ -15,14 +15,14 @@ import tempfile
 
 # Structs that the library fills for its callers.
 RESULTS = ["StepTiming", "NewtonStat", "StepReport", "Energies", "BodyState", "Wrench", "Reaction", "PairForce",
-           "ContactInfo", "SurfacePoint", "RegionVolume", "SpringForce", "Defect", "MeshCheck", "Finding", "Summary",
+           "ContactInfo", "SurfacePoint", "RegionVolume", "SpringForce", "Diagnosis", "Defect", "MeshCheck", "Finding", "Summary",
            "CheckpointInfo", "Stress", "SheetForces", "RodForces"]
 # Integers that Python uses, too.
 CONSTANTS = ["NOLI_NULL_INDEX", "NOLI_ABI_VERSION", "NOLI_VERSION_NUMBER"]
 # Arrays that are matrices.
 SHAPES = {("BodyState", "inertia"): (3, 3), ("Stress", "first_piola"): (3, 3)}
 TYPES = {"double": "float", "bool": "bool", "int32_t": "int", "int64_t": "int", "uint64_t": "int",
-         "const char*": "str", "char*": "str", "NoliDefectKind": "int", "NoliFindingKind": "int"}
+         "const char*": "str", "char*": "str", "NoliDefectKind": "int", "NoliFindingKind": "int", "NoliDiagnosisKind": "int"}
 
 
 def preprocess(source, compiler):

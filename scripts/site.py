@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Builds the documentation as a site that needs no network and no server: open index.html.
 
-usage: site.py SOURCE_DIRECTORY OUT      OUT: a new directory, or one created by this program before
+usage: site.py SOURCE_DIRECTORY OUT [RUNS]     OUT: a new directory, or one created by this program before
+                                               RUNS: a directory with pages of runs, NAME.html (`noli view`)
 
 Pages are the Markdown files of docs, CONTRIBUTING.md and CHANGELOG.md; one page per public header; the
-references of docs/references.bib. It resolves links between them and to files of the repository, links names in the text
+references of docs/references.bib. Pages of runs are embedded where a document says <!-- page NAME --> after a picture, and
+linked from the pictures of examples. It resolves links between them and to files of the repository, links names in the text
 to their declarations, and converts formulas ($...$, $$...$$) to MathML; then it checks every link of the result
 and every formula. Needs python3-markdown-it, python3-mdit-py-plugins, python3-pygments and
 blahtexml.
@@ -148,8 +150,12 @@ class Formulas:
 # ---- Markdown to HTML -----------------------------------------------------------------------------
 
 class Renderer:
-    def __init__(self, source, out, pages, declared):
-        self.source, self.out, self.pages, self.declared = source, out, pages, declared
+    # pictures of examples, and pictures that a page of a run replaces
+    EXAMPLE = re.compile(r'<img src="files/docs/images/(?:examples/)?((?:stress/)?\w+)\.png"[^>]*>')
+    EMBEDDED = re.compile(r'<p>(<img [^>]*>)</p>\s*<!-- page (\w+) -->')
+
+    def __init__(self, source, out, pages, declared, runs):
+        self.source, self.out, self.pages, self.declared, self.runs = source, out, pages, declared, runs
         self.cited = set(re.findall(r"^## (\w+)$", pages["docs/references.bib"].text, re.M))
         self.parser = MarkdownIt("commonmark", {"highlight": self.highlight}).enable("table")
         self.formulas = Formulas()
@@ -183,6 +189,9 @@ class Renderer:
             for child, after in zip(token.children or [], (token.children or [])[1:] + [None]):
                 self.follow(page, child, after)
         body = self.parser.renderer.render(tokens, self.parser.options, {})
+        body = self.EMBEDDED.sub(self.embed, body)
+        if page.source == "docs/examples.md":
+            body = self.EXAMPLE.sub(self.link_run, body)
         body = body.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
         body = self.connect(page, self.raise_powers(body))
         return re.sub(r'(<h[23] id="([^"]*)">.*?)(</h)', r'\1 <a class="anchor" href="#\2" title="link to this section">#</a>\3',
@@ -209,6 +218,27 @@ class Renderer:
             token.attrSet(name, self.list_folder(goal))
         else:
             token.attrSet(name, self.copy(goal))
+
+    def run_page(self, name):
+        """The page of a run as a part of the site; None where there is none."""
+        path = os.path.join(self.runs, name + ".html") if self.runs else ""
+        if not os.path.isfile(path):
+            return None
+        os.makedirs(os.path.join(self.out, "runs"), exist_ok=True)
+        shutil.copyfile(path, os.path.join(self.out, "runs", name + ".html"))
+        return f"runs/{name}.html"
+
+    def embed(self, found):
+        target = self.run_page(found[2])
+        if target is None:
+            return found[0]
+        title = re.search('alt="([^"]*)"', found[1])[1]
+        return (f'<iframe class="run" src="{target}#frame=24&amp;wide" title="{title}" loading="lazy"></iframe>\n'
+                f'<p class="under">{title}. Drag to turn, press space to play; <a href="{target}">in a window of its own</a>.</p>')
+
+    def link_run(self, found):
+        target = self.run_page(found[1].replace("/", "_"))
+        return found[0] if target is None else f'<a href="{target}" title="the page of this run">{found[0]}<br>page of this run</a>'
 
     def copy(self, goal):
         target = os.path.join(self.out, "files", goal)
@@ -289,6 +319,7 @@ math { font-family: "STIX Two Math", "STIX Math", "STIXMath", "Cambria Math", "L
 sup { line-height: 0; font-size: .75em; }
 .wide { overflow-x: auto; margin: 14px 0; }
 table { border-collapse: collapse; font-size: 14.5px; line-height: 1.45; overflow-wrap: normal; } th, td { padding: 4px 10px; border: 1px solid var(--line); text-align: left; vertical-align: top; } th { background: var(--side); }
+iframe.run { width: 100%; height: min(62vh, 560px); border: 1px solid var(--line); border-radius: 6px; } .under { margin-top: 2px; font-size: 14.5px; color: var(--soft); }
 img { max-width: 100%; height: auto; border-radius: 4px; }
 @media (max-width: 820px) {
   nav { position: static; width: auto; border: 0; border-bottom: 1px solid var(--line); padding: 12px 16px; }
@@ -376,7 +407,7 @@ def check_result(out, n_formulas):
     found = {}
     for place, _, names in os.walk(out):
         for name in names:
-            if name.endswith(".html"):
+            if name.endswith(".html") and os.path.basename(place) != "runs":
                 path = os.path.join(place, name)
                 found[path] = Result(read(path))
     errors, n_links = [], 0
@@ -408,14 +439,14 @@ def clear(out):
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         print(__doc__, file=sys.stderr)
         return 2
-    source, out = sys.argv[1:]
+    source, out = sys.argv[1:3]
     errors = headers.undocumented(os.path.join(source, "include", "noli"))
     clear(out)
     pages, menu, declared = collect(source)
-    renderer = Renderer(source, out, pages, declared)
+    renderer = Renderer(source, out, pages, declared, sys.argv[3] if len(sys.argv) == 4 else None)
     rendered = [(page, *renderer.render(page)) for page in pages.values()]
     formulas = renderer.formulas.typeset()
     for page, body, contents in rendered:

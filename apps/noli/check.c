@@ -12,6 +12,7 @@ enum {
   CHECK_VIEW,
   CHECK_REPAIR,
   CHECK_SETTLE,
+  CHECK_ALL,
   CHECK_THREADS,
   CHECK_SET,
   N_CHECK_OPTIONS
@@ -29,6 +30,7 @@ static const Option check_options[] = {
                       "move bodies apart and write a scene that runs", 0, 0},
     [CHECK_SETTLE] = {"settle", 0, OPTION_FLAG, NULL,
                       "likewise, until all gaps reach the contact distance", 0, 0},
+    [CHECK_ALL] = {"all", 0, OPTION_FLAG, NULL, "list all defects, not the first 20", 0, 0},
     [CHECK_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)", 0,
                        1024},
     [CHECK_SET] = OVERRIDES_OPTION,
@@ -42,8 +44,11 @@ static int try_to_create(Console* console, NoliContext* context, const NoliSimDe
   return status == NOLI_OK ? EXIT_DONE : console_fail(console, context, status);
 }
 
+// Defects that are listed without --all.
+enum { LISTED = 20 };
+
 // `path`: of the picture of the defects; NULL: there is none.
-static int check_scene(Console* console, NoliContext* context, const NoliScene* scene,
+static int check_scene(Console* console, NoliContext* context, const NoliScene* scene, bool all,
                        const char* path) {
   const NoliSimDef* def = noli_scene_sim_def(scene);
   NoliStatus status = NOLI_OK;
@@ -53,13 +58,14 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
   // keeps lines of both streams in order
   fflush(stdout);
   describe_doubts(console, def);
-  int64_t n = describe_defects(console, context, def, INT64_MAX, path, &status);
+  int64_t n = describe_defects(console, context, def, all ? INT64_MAX : LISTED, path, &status);
   if (n < 0) {
     return console_exit_status(status);
   }
   if (n > 0) {
-    printf("%" PRId64 " initial defects%s%s%s\n", n, path != NULL ? "; " : "",
-           path != NULL ? path : "", path != NULL ? " shows them" : "");
+    printf("%" PRId64 " initial defects%s%s%s%s\n", n,
+           n > LISTED && !all ? ", of which the first 20 are listed (--all lists all)" : "",
+           path != NULL ? "; " : "", path != NULL ? path : "", path != NULL ? " shows them" : "");
     return EXIT_BAD_INPUT;
   }
   int exit_status = try_to_create(console, context, def);
@@ -151,11 +157,11 @@ static int load_and_check(Console* console, const OptionValue* option, const cha
     exit_status = repair_scene(console, context, scene, option[CHECK_SETTLE].given,
                                option[CHECK_OUTPUT].text);
   } else if (status == NOLI_OK && option[CHECK_VIEW].given) {
-    exit_status = check_scene(console, context, scene, NULL);
+    exit_status = check_scene(console, context, scene, option[CHECK_ALL].given, NULL);
     exit_status = show_scene(console, scene, option, exit_status);
   } else if (status == NOLI_OK) {
     const char* picture = option[CHECK_OUTPUT].given ? option[CHECK_OUTPUT].text : "defects.vtu";
-    exit_status = check_scene(console, context, scene, picture);
+    exit_status = check_scene(console, context, scene, option[CHECK_ALL].given, picture);
   } else {
     exit_status = console_fail(console, context, status);
   }
@@ -191,9 +197,11 @@ const Command command_check = {
     .usage = "SCENE",
     .summary = "Find all errors and defects in a scene.",
     .details =
-        "Reads the scene and its meshes, warns about implausible units, and lists every place\n"
+        "Reads the scene and its meshes, warns about implausible units, and lists the places\n"
         "where surfaces intersect or touch, a body lies inside another one, or an element is\n"
-        "inverted, with bodies, vertices, coordinates and distance. Exits with status 2 if it\n"
+        "inverted, with bodies, vertices, coordinates and distance: the first 20, and how many\n"
+        "more there are of which bodies; all with --all, and in the file that shows them. Exits "
+        "with status 2 if it\n"
         "finds an error or defect.\n"
         "\n"
         "With --view, writes a page: bodies and obstacles where they start, what is prescribed,\n"

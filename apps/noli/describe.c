@@ -1,5 +1,6 @@
 #include "describe.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -520,6 +521,49 @@ static void say_defect(Console* console, const NoliSimDef* def, const NoliDefect
   }
 }
 
+// Two entities and their number of defects that are not listed one by one.
+typedef struct PairCount {
+  int32_t entity[2];
+  int64_t n;
+} PairCount;
+
+// Counts the rest of the defects by pairs of bodies: those of the first pairs that come, the others
+// together.
+static void say_counts(Console* console, const NoliSimDef* def, const NoliDefect* defects,
+                       int64_t n) {
+  enum { PAIRS = 10 };
+  PairCount pair[PAIRS];
+  int32_t n_pairs = 0;
+  int64_t others = 0;
+  for (int64_t i = 0; i < n; i++) {
+    int32_t a = defects[i].entity[0], b = defects[i].entity[1], k = 0;
+    if (b != NOLI_NULL_INDEX && b < a) {
+      a = b;
+      b = defects[i].entity[0];
+    }
+    while (k < n_pairs && (pair[k].entity[0] != a || pair[k].entity[1] != b)) {
+      k++;
+    }
+    if (k == n_pairs && n_pairs < PAIRS) {
+      pair[n_pairs++] = (PairCount){{a, b}, 0};
+    }
+    if (k < n_pairs) {
+      pair[k].n++;
+    } else {
+      others++;
+    }
+  }
+  for (int32_t k = 0; k < n_pairs; k++) {
+    bool two = pair[k].entity[1] != NOLI_NULL_INDEX;
+    console_say(console, NOLI_LOG_ERROR, "and %" PRId64 " more of \"%s\"%s%s%s", pair[k].n,
+                entity_name(def, pair[k].entity[0]), two ? " and \"" : "",
+                two ? entity_name(def, pair[k].entity[1]) : "", two ? "\"" : "");
+  }
+  if (others > 0) {
+    console_say(console, NOLI_LOG_ERROR, "and %" PRId64 " more of other pairs", others);
+  }
+}
+
 int64_t describe_defects(Console* console, NoliContext* context, const NoliSimDef* def,
                          int64_t limit, const char* path, NoliStatus* status) {
   NoliDefect* defects = NULL;
@@ -537,8 +581,7 @@ int64_t describe_defects(Console* console, NoliContext* context, const NoliSimDe
     n_defects += defects[i].kind != NOLI_DEFECT_PENETRATION ? 1 : 0;
   }
   if (n > limit) {
-    console_say(console, NOLI_LOG_ERROR, "and %lld more; `noli check` lists all",
-                (long long)(n - limit));
+    say_counts(console, def, defects + limit, n - limit);
   }
   if (n > 0 && path != NULL) {
     *status = noli_output_write_defects(context, def, defects, n, path);

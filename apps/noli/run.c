@@ -51,7 +51,10 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
     // lists the defects, or reports why it cannot search
     int64_t n = describe_defects(console, context, def, 10, NULL, &search);
     if (n >= 0) {
-      console_say(console, NOLI_LOG_ERROR, "the scene cannot start: %lld initial defects",
+      console_say(console, NOLI_LOG_ERROR,
+                  "the scene cannot start: %lld initial defects; `noli check` has their list and "
+                  "shows them "
+                  "(--view), and moves bodies apart (--repair)",
                   (long long)n);
     }
     return NOLI_OK;

@@ -796,9 +796,41 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_contact_forces(NoliSim* sim, doubl
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force);
 /// Von Mises equivalent of the Cauchy stress, Pa, (n_tet), written to the caller's array.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress);
-/// Equivalent plastic strain of every element, (n_tet), its mean over the volume at rest, written to
-/// the caller's array; 0 without a yield stress. docs/materials.md
+/// Equivalent plastic strain of every element, (n_tet), its mean over the volume at rest, written
+/// to the caller's array; 0 without a yield stress. docs/materials.md
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_plastic_strains(NoliSim* sim, double* strain);
+/// What held a step back, and where.
+typedef enum NoliDiagnosisKind {
+  NOLI_DIAGNOSIS_CONTACT,     ///< collision detection cut Newton steps to less than half
+  NOLI_DIAGNOSIS_INVERSION,   ///< an element that would have inverted did
+  NOLI_DIAGNOSIS_LINE_SEARCH, ///< the line search did, because the potential rose; it has no place
+  NOLI_DIAGNOSIS_MOTION,      ///< contact, or an element, stopped a prescribed motion
+  NOLI_DIAGNOSIS_CLOSEST,     ///< held nothing back: the smallest gap at the end of the step
+} NoliDiagnosisKind;
+
+/// Of the last step, at most one of each kind. Never changes its size.
+typedef struct NoliDiagnosis {
+  NoliDiagnosisKind kind;
+  int32_t iterations;   ///< Newton iterations that it cut; 0 where it cuts none
+  double alpha;         ///< of these, the shortest: fraction that was left of the Newton step; of
+                        ///< NOLI_DIAGNOSIS_MOTION the share of the motion that was done
+  int32_t entity[2];    ///< bodies or half-spaces of the shortest one; NOLI_NULL_INDEX: none
+  int32_t n_vert[2];    ///< vertices of each primitive (1 point, 2 edge, 3 triangle, 4 tet)
+  int32_t vertex[2][4]; ///< vertex indices within each body
+  double distance;      ///< m, of the primitives in the present state, less the contact offsets;
+                        ///< INFINITY without a second one
+  double position[3];   ///< m, between their closest points; centre of an element; NaN: no place
+  double reserved[2];
+} NoliDiagnosis;
+
+/// Diagnosis of the last step, also of one that failed: then in the state before it. The array is
+/// owned by the simulation and valid until the next call. Fails with NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_diagnosis(NoliSim* sim,
+                                                        const NoliDiagnosis** diagnosis,
+                                                        int32_t* n);
+/// Name of a kind, a constant, as in diagnosis.csv; NULL past the last.
+NOLI_API const char* noli_diagnosis_name(NoliDiagnosisKind kind);
+
 /// Stress and strain of every element, (n_tet), written to the caller's array. They are elastic:
 /// damping is not among them. docs/results.md
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_stresses(NoliSim* sim, NoliStress* stress);
@@ -865,9 +897,9 @@ typedef struct NoliProbeDef {
 
 /// Overwrites positions and velocities, (n_node x 3), for example to start from another state.
 /// Vertices of proxies follow, and the integrator discards earlier states. Motions that have ended
-/// by position stay ended, and materials keep what they have relaxed and yielded (docs/materials.md).
-/// Fails with NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT
-/// and changes nothing.
+/// by position stay ended, and materials keep what they have relaxed and yielded
+/// (docs/materials.md). Fails with NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT and changes
+/// nothing.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_state(NoliSim* sim, const double* x,
                                                         const double* v);
 

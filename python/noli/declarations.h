@@ -607,6 +607,26 @@ NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force);
 NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force);
 NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress);
 NoliStatus noli_sim_plastic_strains(NoliSim* sim, double* strain);
+typedef enum NoliDiagnosisKind {
+  NOLI_DIAGNOSIS_CONTACT,
+  NOLI_DIAGNOSIS_INVERSION,
+  NOLI_DIAGNOSIS_LINE_SEARCH,
+  NOLI_DIAGNOSIS_MOTION,
+  NOLI_DIAGNOSIS_CLOSEST,
+} NoliDiagnosisKind;
+typedef struct NoliDiagnosis {
+  NoliDiagnosisKind kind;
+  int32_t iterations;
+  double alpha;
+  int32_t entity[2];
+  int32_t n_vert[2];
+  int32_t vertex[2][4];
+  double distance;
+  double position[3];
+  double reserved[2];
+} NoliDiagnosis;
+NoliStatus noli_sim_diagnosis(NoliSim* sim, const NoliDiagnosis** diagnosis, int32_t* n);
+const char* noli_diagnosis_name(NoliDiagnosisKind kind);
 NoliStatus noli_sim_stresses(NoliSim* sim, NoliStress* stress);
 NoliStatus noli_sim_nodal_stresses(NoliSim* sim, NoliStress* stress);
 NoliStatus noli_sim_sheet_forces(NoliSim* sim, NoliSheetForces* forces);

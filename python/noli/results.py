@@ -298,6 +298,28 @@ class SpringForce:
 
 
 @dataclass(slots=True)
+class Diagnosis:
+    """Of the last step, at most one of each kind."""
+
+    kind: int
+    #: Newton iterations that it cut; 0 where it cuts none
+    iterations: int
+    #: of these, the shortest: fraction that was left of the Newton step; of NOLI_DIAGNOSIS_MOTION the share
+    #: of the motion that was done
+    alpha: float
+    #: (2) bodies or half-spaces of the shortest one; -1: none
+    entity: np.ndarray
+    #: (2) vertices of each primitive (1 point, 2 edge, 3 triangle, 4 tet)
+    n_vert: np.ndarray
+    #: (2 x 4) vertex indices within each body
+    vertex: np.ndarray
+    #: m, of the primitives in the present state, less the contact offsets; inf without a second one
+    distance: float
+    #: (3) m, between their closest points; centre of an element; NaN: no place
+    position: np.ndarray
+
+
+@dataclass(slots=True)
 class Defect:
     """One initial defect: two primitives that intersect or touch, a surface inside a solid, or an inverted
     element."""

@@ -166,6 +166,11 @@ class Run:
         return _table(self.directory / "springs.csv")
 
     @property
+    def diagnosis(self) -> np.recarray:
+        """diagnosis.csv: rows for each step that something held back, and its smallest gap."""
+        return _table(self.directory / "diagnosis.csv")
+
+    @property
     def volumes(self) -> np.recarray:
         """volumes.csv: a row for each step and region with a volume law."""
         return _table(self.directory / "volumes.csv")

@@ -609,6 +609,11 @@ class Simulation:
         """Springs of the definition: an array with the fields of results.SpringForce."""
         return self._records("SpringForce", lib.noli_sim_springs, "int32_t*")
 
+    def diagnosis(self) -> np.recarray:
+        """What held the last step back, and its smallest gap: an array with the fields of results.Diagnosis; kinds are
+        the numbers of NoliDiagnosisKind. docs/running.md"""
+        return self._records("Diagnosis", lib.noli_sim_diagnosis, "int32_t*")
+
     def _records(self, name, function, counter) -> np.recarray:
         found, count = ffi.new(f"Noli{name}**"), ffi.new(counter)
         with self._locked():

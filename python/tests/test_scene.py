@@ -38,6 +38,12 @@ class Scenes(unittest.TestCase):
         self.assertAlmostEqual(sim.energies().elastic, report.elastic, places=9)
         self.assertAlmostEqual(sim.body_energies()["elastic"].sum() + springs.energy.sum(), report.elastic, places=9)
 
+    def test_diagnosis(self):
+        sim = noli.Simulation(cube(), overrides={"bodies.cube.velocity": [0, -5, 0]})
+        for report in sim.steps():
+            gaps = [found for found in sim.diagnosis() if found.distance == report.min_distance]
+            self.assertEqual(len(gaps) > 0, report.contacts > 0)
+
     def test_defaults_are_filled_in(self):
         scene = noli.Scene(cube())
         self.assertEqual(scene.to_dict()["bodies"][0]["material"]["young"], 1e5)

@@ -233,6 +233,9 @@ void noli_block_end_stage(NoliBlock* block);
 // stages. Ends the stage.
 void noli_block_move_history(NoliBlock* block, const double* x, int32_t n_threads);
 
+// Whether a material of the block has a yield stress.
+bool noli_block_yields(const NoliBlock* block);
+
 // Equivalent plastic strain, the mean over the volume of an element; 0 without a yield stress.
 double noli_block_plastic_strain(const NoliBlock* block, int32_t element);
 

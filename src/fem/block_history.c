@@ -159,6 +159,16 @@ void noli_block_move_history(NoliBlock* block, const double* x, int32_t n_thread
 
 // ---- results ------------------------------------------------------------------------------------
 
+bool noli_block_yields(const NoliBlock* block) {
+  for (int32_t t = 0; block->laws.first != NULL && t < block->n_element; t++) {
+    NoliMaterialPoint point = material_of(block, t);
+    if (noli_flow_size(&point) > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 double noli_block_plastic_strain(const NoliBlock* block, int32_t element) {
   NoliMaterialPoint point = material_of(block, element);
   double sum = 0.0, volume = 0.0;

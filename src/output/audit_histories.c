@@ -190,6 +190,117 @@ done:
   return status;
 }
 
+// ---- diagnosis.csv ----
+
+// Columns behind the kind, in the order of the file.
+enum {
+  D_STEP,
+  D_KIND = 2,
+  D_ITERATIONS,
+  D_ALPHA,
+  D_DISTANCE,
+  D_A,
+  D_VERTICES_A = 8,
+  D_X = 10,
+  D_N = 13
+};
+
+static bool is_diagnosis(const char* kind) {
+  const char* known = NULL;
+  for (int32_t k = 0; (known = noli_diagnosis_name((NoliDiagnosisKind)k)) != NULL; k++) {
+    if (strcmp(kind, known) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether a text is numbers of vertices of this body, with spaces between them.
+static bool are_vertices(const NoliModel* model, int32_t body, const char* text) {
+  bool is_body = body != NOLI_NULL_INDEX && body < model->n_body;
+  int64_t n = is_body ? model->vert_first[body + 1] - model->vert_first[body] +
+                            model->follower_first[body + 1] - model->follower_first[body]
+                      : 0;
+  while (*text != '\0') {
+    char* end = NULL;
+    long vertex = strtol(text, &end, 10);
+    if (end == text || vertex < 0 || vertex >= n) {
+      return false;
+    }
+    text = end;
+  }
+  return true;
+}
+
+// Whether a row says what a run can say, of an entity by its name or of none.
+static bool is_good_diagnosis(const NoliModel* model, const NamedEntity* names,
+                              const NoliHistory* rows, int64_t i, int64_t* step) {
+  double number = 0.0;
+  bool good = noli_history_number(rows, i, D_STEP, &number) && number >= 1.0 && number < 1e15 &&
+              is_diagnosis(noli_history_text(rows, i, D_KIND));
+  *step = good ? (int64_t)number : 0;
+  for (int32_t k = D_ITERATIONS; good && k <= D_DISTANCE; k++) {
+    good = noli_history_number(rows, i, k, &number) && number >= 0.0;
+  }
+  bool placed = good && noli_history_text(rows, i, D_A)[0] != '\0';
+  for (int32_t side = 0; good && side < 2; side++) {
+    const char* name = noli_history_text(rows, i, D_A + side);
+    int32_t entity = find_entity(names, model->n_entity, name);
+    good = (name[0] == '\0' || entity != NOLI_NULL_INDEX) &&
+           are_vertices(model, entity, noli_history_text(rows, i, D_VERTICES_A + side));
+  }
+  for (int32_t k = D_X; good && placed && k < D_N; k++) {
+    good = noli_history_number(rows, i, k, &number) && isfinite(number);
+  }
+  return good;
+}
+
+// A step that failed has rows, too: it follows the last one of steps.csv.
+static NoliStatus take_diagnosis(NoliAuditor* auditor, const NoliHistory* rows) {
+  NoliStatus status = NOLI_OK;
+  NamedEntity* names = NULL;
+  const char* file = noli_histories[NOLI_HISTORY_DIAGNOSIS].file;
+  int64_t before = 0, step = 0;
+  if (rows->n_columns < D_N || strcmp(rows->name[D_X], "x") != 0) {
+    return noli_auditor_find(auditor, NOLI_FINDING_FILE, file, -1,
+                             "%s:1: the header is not that of a run of Noli", file);
+  }
+  NOLI_TRY(sort_names(auditor->run.sim->model, &names));
+  for (int64_t i = 0; i < rows->n_rows; i++) {
+    bool good = is_good_diagnosis(auditor->run.sim->model, names, rows, i, &step);
+    if (!good || step < before || step > auditor->audit->n_rows + 1) {
+      NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, file, good ? step : -1,
+                                 "%s:%lld: the row is damaged, names what the scene does not "
+                                 "have, or is of a step that does not follow",
+                                 file, (long long)i + 2));
+      continue;
+    }
+    before = step;
+  }
+done:
+  noli_free(auditor->context, names);
+  return status;
+}
+
+// Runs of earlier versions have none.
+static NoliStatus read_diagnosis(NoliAuditor* auditor) {
+  NoliStatus status = NOLI_OK;
+  const char* file = noli_histories[NOLI_HISTORY_DIAGNOSIS].file;
+  NoliHistory rows = {0};
+  char* path = NULL;
+  NOLI_TRY(noli_file_join(auditor->context, auditor->run.directory, file, &path));
+  if (noli_file_exists(path)) {
+    NOLI_TRY(read_history(auditor, file, &rows));
+  }
+  if (rows.n_columns > 0) {
+    NOLI_TRY(take_diagnosis(auditor, &rows));
+  }
+done:
+  noli_free(auditor->context, path);
+  noli_history_free(auditor->context, &rows);
+  return status;
+}
+
 int64_t noli_auditor_first_force(const NoliAuditor* auditor, int64_t step) {
   int64_t begin = 0, end = auditor->forces.count;
   while (begin < end) {
@@ -214,6 +325,7 @@ NoliStatus noli_auditor_read_histories(NoliAuditor* auditor) {
   if (forces.n_columns > 0) {
     NOLI_TRY(take_forces(auditor, &forces));
   }
+  NOLI_TRY(read_diagnosis(auditor));
 done:
   noli_history_free(auditor->context, &steps);
   noli_history_free(auditor->context, &forces);

@@ -1,9 +1,9 @@
-// What the histories of a run say, steps.csv and forces.csv.
+// What the histories of a run say: steps.csv, forces.csv and diagnosis.csv.
 #pragma once
 
 #include "output/auditor.h"
 
-// Reads both, and checks that steps and times follow each other.
+// Reads them, and checks that steps and times follow each other.
 NOLI_WARN_UNUSED NoliStatus noli_auditor_read_histories(NoliAuditor* auditor);
 
 // How steps.csv calls a column.

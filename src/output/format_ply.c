@@ -6,6 +6,7 @@
 //   face     its triangles
 //   edge     segments that bound no triangle
 //   inner    the other vertices, with the properties of `vertex`: nodes within bodies
+//   rod      where rods have twist: the angle of each cell of the scene and its rate, 0 of others
 //
 // Importers ignore elements that they do not know, and so show the surface alone. The third line
 // holds the time and a checksum of everything behind it.
@@ -19,6 +20,11 @@
 #include <zlib.h>
 
 enum { HEADER_SIZE = 4096, FACE_SIZE = 1 + 3 * 4, EDGE_SIZE = 2 * 4, MOST_PROPERTIES = 64 };
+
+// The data of cells that are written.
+static const char* const rod_data[] = {"rod_angle", "rod_angle_rate"};
+enum { N_ROD_DATA = sizeof rod_data / sizeof *rod_data };
+static const char rod_properties[] = "property float rod_angle\nproperty float rod_angle_rate\n";
 
 // One number of a vertex.
 typedef struct Property {
@@ -43,6 +49,8 @@ static const char* first_lines(void) {
                                  : "ply\nformat binary_big_endian 1.0\n";
 }
 
+static const char end_header[] = "end_header\n";
+
 static const char third_line[] = "comment noli frame, time %.17g s, crc32 %08x\n";
 
 // ---- writing ----
@@ -54,6 +62,7 @@ typedef struct Writer {
   int32_t* place; // (n_vert) of each vertex in the file
   int32_t* order; // (n_vert) vertices as they come in the file
   int64_t n_surface;
+  const float* rod[N_ROD_DATA]; // (n_cells); NULL: there are no rods with twist
   NOLI_ARRAY(char) text;
 } Writer;
 
@@ -115,6 +124,17 @@ static int print_properties(const NoliFrame* frame, char* text, size_t size) {
   return n + snprintf(text + n, n < (int)size ? size - (size_t)n : 0, "property int index\n");
 }
 
+static void find_rod_data(Writer* writer) {
+  const NoliFrame* frame = writer->frame;
+  for (int32_t i = 0; i < frame->n_cell_data; i++) {
+    for (int32_t k = 0; k < N_ROD_DATA; k++) {
+      if (strcmp(frame->cell_data[i].name, rod_data[k]) == 0) {
+        writer->rod[k] = frame->cell_data[i].data;
+      }
+    }
+  }
+}
+
 static NoliStatus put_header(Writer* writer) {
   NoliStatus status = NOLI_OK;
   const NoliFrame* frame = writer->frame;
@@ -125,10 +145,16 @@ static NoliStatus put_header(Writer* writer) {
       snprintf(header, sizeof header,
                "element vertex %lld\n%selement face %d\n"
                "property list uchar int vertex_indices\nelement edge %d\n"
-               "property int vertex1\nproperty int vertex2\nelement inner %lld\n%send_header\n",
+               "property int vertex1\nproperty int vertex2\nelement inner %lld\n%s",
                (long long)writer->n_surface, properties, (int)frame->n_triangles,
                (int)frame->n_segments, (long long)(frame->n_vert - writer->n_surface), properties);
   NOLI_TRY(put(writer, header, n));
+  if (writer->rod[0] != NULL) {
+    n = snprintf(header, sizeof header, "element rod %lld\n%s", (long long)frame->n_cells,
+                 rod_properties);
+    NOLI_TRY(put(writer, header, n));
+  }
+  NOLI_TRY(put(writer, end_header, (int64_t)strlen(end_header)));
 done:
   return status;
 }
@@ -167,16 +193,29 @@ done:
   return status;
 }
 
+static NoliStatus put_rods(Writer* writer) {
+  NoliStatus status = NOLI_OK;
+  for (int64_t cell = 0; writer->rod[0] != NULL && cell < writer->frame->n_cells; cell++) {
+    for (int32_t k = 0; k < N_ROD_DATA; k++) {
+      NOLI_TRY(put(writer, &writer->rod[k][cell], sizeof *writer->rod[k]));
+    }
+  }
+done:
+  return status;
+}
+
 static NoliStatus write_ply(NoliContext* context, const char* path, const NoliFrame* frame) {
   NoliStatus status = NOLI_OK;
   Writer writer = {.context = context, .frame = frame};
   NoliFile file = {.descriptor = -1};
   char comment[128];
+  find_rod_data(&writer);
   NOLI_TRY(order_vertices(&writer));
   NOLI_TRY(put_header(&writer));
   NOLI_TRY(put_vertices(&writer, 0, writer.n_surface));
   NOLI_TRY(put_surface(&writer));
   NOLI_TRY(put_vertices(&writer, writer.n_surface, frame->n_vert));
+  NOLI_TRY(put_rods(&writer));
 
   // the checksum stands before what it is of
   size_t size = (size_t)writer.text.count;
@@ -206,7 +245,7 @@ typedef struct Reader {
   Property property[MOST_PROPERTIES]; // of vertices
   int32_t n_properties;
   int64_t record; // bytes of a vertex
-  int64_t n_surface, n_faces, n_edges, n_inner;
+  int64_t n_surface, n_faces, n_edges, n_inner, n_rods;
   int32_t* index; // (n_vert) number in the simulation of each vertex of the file
 } Reader;
 
@@ -273,6 +312,14 @@ static bool take_properties(Reader* reader) {
   return good && last->type == NOLI_FRAME_INT32 && strcmp(last->name, "index") == 0;
 }
 
+// The element that only frames with rods have.
+static bool take_rods(Reader* reader) {
+  static const char begin[] = "element rod ";
+  reader->n_rods = 0;
+  return strncmp(reader->next, begin, sizeof begin - 1) != 0 ||
+         (take_element(reader, "rod", &reader->n_rods) && take(reader, rod_properties));
+}
+
 // Everything up to the data, whose size must be what the header announces.
 static NoliStatus read_header(Reader* reader) {
   NoliStatus status = NOLI_OK;
@@ -294,10 +341,10 @@ static NoliStatus read_header(Reader* reader) {
               take_element(reader, "edge", &reader->n_edges) &&
               take(reader, "property int vertex1\nproperty int vertex2\n") &&
               take_element(reader, "inner", &reader->n_inner) && take_properties(reader) &&
-              take(reader, "end_header\n");
+              take_rods(reader) && take(reader, end_header);
   int64_t n_vert = reader->n_surface + reader->n_inner;
-  int64_t size =
-      n_vert * reader->record + reader->n_faces * FACE_SIZE + reader->n_edges * EDGE_SIZE;
+  int64_t size = n_vert * reader->record + reader->n_faces * FACE_SIZE +
+                 reader->n_edges * EDGE_SIZE + reader->n_rods * N_ROD_DATA * (int64_t)sizeof(float);
   if (!good || reader->end - reader->next != size) {
     return damaged(reader, "the header does not announce what follows");
   }
@@ -412,6 +459,22 @@ done:
   return status;
 }
 
+static NoliStatus read_rods(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  const char* data = record_of(reader, reader->frame->n_vert);
+  for (int32_t k = 0; reader->n_rods > 0 && k < N_ROD_DATA; k++) {
+    NoliReadArray* array = NULL;
+    NOLI_TRY(noli_read_frame_add(reader->context, reader->frame, "CellData", rod_data[k],
+                                 NOLI_FRAME_FLOAT32, 1, reader->n_rods, &array));
+    for (int64_t i = 0; i < reader->n_rods; i++) {
+      memcpy((float*)array->data + i, data + (i * N_ROD_DATA + k) * (int64_t)sizeof(float),
+             sizeof(float));
+    }
+  }
+done:
+  return status;
+}
+
 static NoliStatus read_ply(NoliContext* context, const char* path, NoliReadFrame* frame) {
   NoliStatus status = NOLI_OK;
   char* data = NULL;
@@ -425,6 +488,7 @@ static NoliStatus read_ply(NoliContext* context, const char* path, NoliReadFrame
   NOLI_TRY(read_index(&reader));
   NOLI_TRY(read_arrays(&reader));
   NOLI_TRY(read_surface(&reader));
+  NOLI_TRY(read_rods(&reader));
 done:
   noli_free(context, data);
   noli_free(context, reader.index);

@@ -24,6 +24,9 @@ static const char reactions_header[] =
 static const char springs_header[] =
     "step,time,spring,body,to,force_x,force_y,force_z,length,energy\n";
 
+static const char diagnosis_header[] =
+    "step,time,kind,iterations,alpha,distance,a,b,vertices_a,vertices_b,x,y,z\n";
+
 static NoliStatus copy_header(NoliContext* context, const char* text, char** header) {
   *header = noli_strdup(context, text);
   return *header != NULL ? NOLI_OK : noli_fail(context, NOLI_ERROR_MEMORY, "out of memory");
@@ -316,6 +319,65 @@ done:
   return status;
 }
 
+// ---- diagnosis ----
+
+static NoliStatus head_diagnosis(NoliContext* context, const NoliHistorySource* source,
+                                 char** header) {
+  (void)source;
+  return copy_header(context, diagnosis_header, header);
+}
+
+// Numbers with spaces between them, then a comma. Returns the end.
+static char* put_vertices(char* to, const int32_t* vertex, int32_t n) {
+  for (int32_t k = 0; k < n; k++) {
+    to += sprintf(to, "%s%d", k > 0 ? " " : "", (int)vertex[k]);
+  }
+  *to++ = ',';
+  return to;
+}
+
+// Of the step that was done, or of the one that failed after it.
+static NoliStatus append_finding(NoliCsv* csv, NoliSim* sim, const NoliDiagnosis* found) {
+  NoliStatus status = NOLI_OK;
+  enum { NUMBERS = 512 };
+  char* row = NULL;
+  const char* name[2];
+  for (int32_t k = 0; k < 2; k++) {
+    bool there = found->entity[k] != NOLI_NULL_INDEX;
+    name[k] = there ? noli_sim_entity_name(sim, found->entity[k]) : "";
+  }
+  NOLI_NEW(csv->context, row, 2 * (int64_t)(strlen(name[0]) + strlen(name[1])) + 2 * NUMBERS);
+  char* end = row + snprintf(row, NUMBERS, "%lld,%.17g,%s,%d,%.6g,%.17g,",
+                             (long long)noli_sim_step_count(sim) + (sim->failed ? 1 : 0),
+                             noli_sim_time(sim) + (sim->failed ? noli_sim_time_step(sim) : 0.0),
+                             noli_diagnosis_name(found->kind), (int)found->iterations, found->alpha,
+                             found->distance);
+  end = put_name(end, name[0]);
+  end = put_name(end, name[1]);
+  end = put_vertices(end, found->vertex[0], found->n_vert[0]);
+  end = put_vertices(end, found->vertex[1], found->n_vert[1]);
+  end += snprintf(end, NUMBERS, "%.9g,%.9g,%.9g\n", found->position[0], found->position[1],
+                  found->position[2]);
+  NOLI_TRY(noli_csv_append(csv, row, (size_t)(end - row)));
+done:
+  noli_free(csv->context, row);
+  return status;
+}
+
+static NoliStatus append_diagnosis(NoliCsv* csv, const NoliHistorySource* source,
+                                   const NoliStepReport* report) {
+  (void)report;
+  NoliStatus status = NOLI_OK;
+  const NoliDiagnosis* diagnosis = NULL;
+  int32_t n = 0;
+  NOLI_TRY(noli_sim_diagnosis(source->sim, &diagnosis, &n));
+  for (int32_t i = 0; i < n; i++) {
+    NOLI_TRY(append_finding(csv, source->sim, &diagnosis[i]));
+  }
+done:
+  return status;
+}
+
 const NoliHistoryType noli_histories[NOLI_N_HISTORIES] = {
     [NOLI_HISTORY_STEPS] = {"steps.csv", false, head_steps, append_step},
     [NOLI_HISTORY_FORCES] = {"forces.csv", false, head_forces, append_forces},
@@ -323,4 +385,5 @@ const NoliHistoryType noli_histories[NOLI_N_HISTORIES] = {
     [NOLI_HISTORY_SPRINGS] = {"springs.csv", false, head_springs, append_springs},
     [NOLI_HISTORY_VOLUMES] = {"volumes.csv", false, head_volumes, append_volumes},
     [NOLI_HISTORY_PROBES] = {"probes.csv", true, head_probes, append_probes},
+    [NOLI_HISTORY_DIAGNOSIS] = {"diagnosis.csv", true, head_diagnosis, append_diagnosis},
 };

@@ -14,6 +14,7 @@ typedef enum NoliHistoryKind {
   NOLI_HISTORY_SPRINGS,
   NOLI_HISTORY_VOLUMES,
   NOLI_HISTORY_PROBES,
+  NOLI_HISTORY_DIAGNOSIS,
   NOLI_N_HISTORIES
 } NoliHistoryKind;
 
@@ -25,7 +26,8 @@ typedef struct NoliHistorySource {
 
 typedef struct NoliHistoryType {
   const char* file;
-  // Output that the user asks for, perhaps only when the run is resumed: it may begin late.
+  // Output that the user asks for, perhaps only when the run is resumed, or that earlier versions
+  // did not write: it may begin late.
   bool may_begin_late;
   // `*header`, owned by the caller, ends with a line break; NULL: the run has no such history.
   NoliStatus (*make_header)(NoliContext* context, const NoliHistorySource* source, char** header);

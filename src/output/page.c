@@ -23,6 +23,8 @@ typedef struct PageWriter {
   NoliContext* context;
   NoliRunReader run;
   NoliPageSurface surface;
+  NoliProximity* proximity;
+  int32_t n_fields; // of frames; 0: none was read
   NoliPageGroup group;
   NoliPageFile file;
   json_t* groups; // descriptions of those written
@@ -47,8 +49,11 @@ static NoliStatus add_frame(PageWriter* writer, NoliRunFrame listed) {
   NoliStatus status = NOLI_OK;
   NoliReadFrame frame = {0};
   NOLI_TRY(noli_run_reader_frame(&writer->run, listed.step, &frame));
-  NOLI_TRY(noli_page_group_add(writer->context, &writer->run.layout, &writer->surface, &frame,
-                               &writer->group));
+  if (writer->n_fields == 0) {
+    writer->n_fields = noli_page_field_count(&writer->run.layout, &frame);
+  }
+  NOLI_TRY(noli_page_group_add(writer->context, &writer->run.layout, &writer->surface,
+                               writer->proximity, &frame, writer->n_fields, &writer->group));
   NOLI_TRY(noli_json_append(
       writer->context, writer->frames,
       json_pack("{s:I, s:f}", "step", (json_int_t)listed.step, "time", listed.time)));
@@ -83,7 +88,8 @@ static void renumber(const NoliPageSurface* surface, const int32_t* from, int64_
   }
 }
 
-// Triangles, segments and points with the numbers of the page; bodies and numbers of the vertices.
+// Triangles, segments and points with the numbers of the page; bodies of the vertices, and their
+// numbers within these.
 static NoliStatus write_surface(PageWriter* writer) {
   NoliStatus status = NOLI_OK;
   const NoliFrameLayout* layout = &writer->run.layout;
@@ -100,7 +106,7 @@ static NoliStatus write_surface(PageWriter* writer) {
     *to++ = layout->vertex_body[surface->vertex.data[i]];
   }
   for (int32_t i = 0; i < surface->n_vert; i++) {
-    *to++ = surface->vertex.data[i];
+    *to++ = noli_model_local(writer->run.sim->model, surface->vertex.data[i]);
   }
   NOLI_TRY(
       noli_page_file_compressed(&writer->file, "mesh", numbers, size * (int64_t)sizeof *numbers));
@@ -109,8 +115,31 @@ done:
   return status;
 }
 
+// Rounds numbers with many digits to seven, in place: more than a plot or a panel shows. Names in
+// quotation marks, and texts that are no numbers, stay.
+static size_t round_numbers(char* text) {
+  enum { MANY = 12, ROOM = 32 };
+  char *to = text, rounded[ROOM];
+  for (const char* from = text; *from != '\0';) {
+    size_t n = strcspn(from, ",\n");
+    char* end = NULL;
+    double value = n >= MANY ? strtod(from, &end) : 0.0;
+    size_t n_rounded = end == from + n && n >= MANY
+                           ? (size_t)snprintf(rounded, sizeof rounded, "%.7g", value)
+                           : n;
+    memmove(to, n_rounded < n ? rounded : from, n_rounded);
+    to += n_rounded;
+    from += n;
+    if (*from != '\0') {
+      *to++ = *from++;
+    }
+  }
+  *to = '\0';
+  return (size_t)(to - text);
+}
+
 // A file of the run, if it has it.
-static NoliStatus write_text(PageWriter* writer, const char* name, bool* there) {
+static NoliStatus write_text(PageWriter* writer, const char* name, bool history, bool* there) {
   NoliStatus status = NOLI_OK;
   char *path = NULL, *text = NULL, id[64];
   size_t size = 0;
@@ -118,6 +147,7 @@ static NoliStatus write_text(PageWriter* writer, const char* name, bool* there) 
   *there = noli_file_exists(path);
   if (*there) {
     NOLI_TRY(noli_file_read(writer->context, path, &text, &size));
+    size = history ? round_numbers(text) : size;
     snprintf(id, sizeof id, "file-%s", name);
     NOLI_TRY(noli_page_file_compressed(&writer->file, id, text, (int64_t)size));
   }
@@ -131,10 +161,10 @@ static NoliStatus write_texts(PageWriter* writer) {
   NoliStatus status = NOLI_OK;
   bool there;
   for (int32_t k = 0; k < N_TEXTS; k++) {
-    NOLI_TRY(write_text(writer, texts[k], &there));
+    NOLI_TRY(write_text(writer, texts[k], false, &there));
   }
   for (int32_t k = 0; k < NOLI_N_HISTORIES; k++) {
-    NOLI_TRY(write_text(writer, noli_histories[k].file, &there));
+    NOLI_TRY(write_text(writer, noli_histories[k].file, true, &there));
     if (there) {
       NOLI_TRY(noli_json_append(writer->context, writer->histories,
                                 json_string(noli_histories[k].file)));
@@ -157,13 +187,14 @@ static json_t* bodies_of(const NoliModel* model, const NoliSimDef* def) {
   return bodies;
 }
 
-static json_t* fields_of(void) {
+static json_t* fields_of(int32_t n_fields) {
   json_t* fields = json_array();
-  for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {
+  for (int32_t f = 0; f < n_fields; f++) {
     const NoliPageField* field = &noli_page_fields[f];
-    json_array_append_new(fields, json_pack("{s:s, s:s, s:s, s:i}", "name", field->name, "label",
-                                            field->label, "unit", field->unit, "components",
-                                            (int)field->n_components));
+    json_array_append_new(fields,
+                          json_pack("{s:s, s:s, s:s, s:i, s:b}", "name", field->name, "label",
+                                    field->label, "unit", field->unit, "components",
+                                    (int)field->n_components, "root", (int)field->root));
   }
   return fields;
 }
@@ -174,13 +205,14 @@ static json_t* about_of(const PageWriter* writer, json_t* audit) {
   const NoliSimDef* def = noli_scene_sim_def(run->scene);
   const double* g = def->gravity;
   return json_pack(
-      "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:[f,f,f], s:o, s:o, s:o, s:O, s:O, s:O, s:o*}", "name",
-      noli_scene_name(run->scene), "version", noli_version(), "n_nodes", (int)run->layout.n_vert,
-      "n_vert", (int)writer->surface.n_vert, "n_triangles", (int)run->layout.n_triangles,
-      "n_segments", (int)run->layout.n_segments, "n_points", (int)run->layout.n_points, "gravity",
-      g[0], g[1], g[2], "bodies", bodies_of(run->sim->model, def), "floors", noli_page_floors(def),
-      "fields", fields_of(), "frames", writer->frames, "groups", writer->groups, "histories",
-      writer->histories, "audit", audit);
+      "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:[f,f,f], s:f, s:o, s:o, s:o, s:O, s:O, s:O, s:o*}",
+      "name", noli_scene_name(run->scene), "version", noli_version(), "n_nodes",
+      (int)run->layout.n_vert, "n_vert", (int)writer->surface.n_vert, "n_triangles",
+      (int)run->layout.n_triangles, "n_segments", (int)run->layout.n_segments, "n_points",
+      (int)run->layout.n_points, "gravity", g[0], g[1], g[2], "reach",
+      noli_proximity_reach(writer->proximity), "bodies", bodies_of(run->sim->model, def), "floors",
+      noli_page_floors(def), "fields", fields_of(writer->n_fields), "frames", writer->frames,
+      "groups", writer->groups, "histories", writer->histories, "audit", audit);
 }
 
 // What the audit of the run found, or why there is none.
@@ -214,6 +246,7 @@ static NoliStatus write_page(NoliContext* context, const char* directory, const 
                        .histories = json_array()};
   NOLI_TRY(noli_run_reader_open(&writer.run));
   NOLI_TRY(noli_page_surface_make(context, &writer.run.layout, &writer.surface));
+  NOLI_TRY(noli_proximity_create(writer.run.sim->model, &writer.proximity));
   NOLI_TRY(noli_page_file_begin(context, path, page, &writer.file));
   NOLI_TRY(write_surface(&writer));
   NOLI_TRY(write_frames(&writer, most_frames));
@@ -224,6 +257,7 @@ done:
   noli_page_file_abandon(&writer.file);
   noli_page_surface_free(context, &writer.surface);
   noli_page_group_free(context, &writer.group);
+  noli_proximity_destroy(&writer.proximity);
   noli_run_reader_close(&writer.run);
   json_decref(writer.groups);
   json_decref(writer.frames);

@@ -5,10 +5,12 @@
 #include <zlib.h>
 
 const NoliPageField noli_page_fields[NOLI_PAGE_FIELDS] = {
-    {"von_mises", "Von Mises stress", "Pa", 1, true},
-    {"speed", "Speed", "m/s", 1, false},
-    {"contact_force", "Contact force", "N", 3, false},
-    {"friction_force", "Friction force", "N", 3, false},
+    {"von_mises", "Von Mises stress", "Pa", 1, true, false},
+    {"speed", "Speed", "m/s", 1, false, false},
+    {"contact_force", "Contact force", "N", 3, false, false},
+    {"friction_force", "Friction force", "N", 3, false, false},
+    {"distance", "Distance to the nearest surface", "m", 1, false, true},
+    {"plastic_strain", "Equivalent plastic strain", "", 1, true, false},
 };
 
 // Whole numbers of a position along an axis, and on each side of zero of a component.
@@ -73,14 +75,26 @@ static void average_cells(const NoliFrameLayout* layout, const NoliPageSurface* 
   }
 }
 
+// The array of a frame from which a field is made; NULL: it has none.
+static const NoliReadArray* array_of(const NoliFrameLayout* layout, const NoliReadFrame* frame,
+                                     const NoliPageField* field) {
+  bool is_speed = strcmp(field->name, "speed") == 0;
+  return noli_read_frame_find(frame, field->of_cells ? "CellData" : "PointData",
+                              is_speed ? "velocity" : field->name, NOLI_FRAME_FLOAT32,
+                              is_speed ? 3 : field->n_components,
+                              field->of_cells ? layout->n_cells : layout->n_vert);
+}
+
+int32_t noli_page_field_count(const NoliFrameLayout* layout, const NoliReadFrame* frame) {
+  bool all = array_of(layout, frame, &noli_page_fields[NOLI_PAGE_FIELDS - 1]) != NULL;
+  return all ? NOLI_PAGE_FIELDS : NOLI_PAGE_FIELDS - 1;
+}
+
 static void take_field(const NoliFrameLayout* layout, const NoliPageSurface* surface,
                        const NoliReadFrame* frame, const NoliPageField* field, float* weight,
                        float* value) {
   bool is_speed = strcmp(field->name, "speed") == 0;
-  int32_t n_components = is_speed ? 3 : field->n_components;
-  const NoliReadArray* array = noli_read_frame_find(
-      frame, field->of_cells ? "CellData" : "PointData", is_speed ? "velocity" : field->name,
-      NOLI_FRAME_FLOAT32, n_components, field->of_cells ? layout->n_cells : layout->n_vert);
+  const NoliReadArray* array = array_of(layout, frame, field);
   memset(value, 0, sizeof *value * (size_t)(surface->n_vert * field->n_components));
   if (array == NULL) {
     return;
@@ -98,6 +112,17 @@ static void take_field(const NoliFrameLayout* layout, const NoliPageSurface* sur
       memcpy(value + 3 * (int64_t)i, v, 3 * sizeof *v);
     }
   }
+}
+
+static NoliStatus take_distance(const NoliPageSurface* surface, NoliProximity* proximity,
+                                const double* x, float* value) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_proximity_measure(proximity, x, surface->vertex.data, surface->n_vert, value));
+  for (int32_t i = 0; i < surface->n_vert; i++) {
+    value[i] = sqrtf(value[i]);
+  }
+done:
+  return status;
 }
 
 // The positions of a frame that is to be added; begins the group where it is the first one.
@@ -136,15 +161,15 @@ done:
 }
 
 NoliStatus noli_page_group_add(NoliContext* context, const NoliFrameLayout* layout,
-                               const NoliPageSurface* surface, const NoliReadFrame* frame,
-                               NoliPageGroup* group) {
+                               const NoliPageSurface* surface, NoliProximity* proximity,
+                               const NoliReadFrame* frame, int32_t n_fields, NoliPageGroup* group) {
   NoliStatus status = NOLI_OK;
   int64_t n_vert = surface->n_vert;
   double* x = NULL;
   const NoliReadArray* points =
       noli_read_frame_find(frame, "Points", "Points", NOLI_FRAME_FLOAT64, 3, layout->n_vert);
   NOLI_TRY(noli_array_reserve(context, &group->weight, n_vert));
-  for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {
+  for (int32_t f = 0; f < n_fields; f++) {
     NOLI_TRY(noli_array_reserve(context, &group->value[f],
                                 NOLI_PAGE_GROUP * noli_page_fields[f].n_components * n_vert));
   }
@@ -158,11 +183,15 @@ NoliStatus noli_page_group_add(NoliContext* context, const NoliFrameLayout* layo
   widen(group, x, n_vert);
 
   // fields
-  group->n_fields = NOLI_PAGE_FIELDS;
-  for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {
+  group->n_fields = n_fields;
+  for (int32_t f = 0; f < n_fields; f++) {
     int64_t size = noli_page_fields[f].n_components * n_vert;
     float* value = group->value[f].data + group->n * size;
-    take_field(layout, surface, frame, &noli_page_fields[f], group->weight.data, value);
+    if (noli_page_fields[f].root) {
+      NOLI_TRY(take_distance(surface, proximity, from, value));
+    } else {
+      take_field(layout, surface, frame, &noli_page_fields[f], group->weight.data, value);
+    }
     group->scale[f] = group->n == 0 ? 0.0 : group->scale[f];
     for (int64_t i = 0; i < size; i++) {
       group->scale[f] = fmax(group->scale[f], (double)fabsf(value[i]));
@@ -180,27 +209,74 @@ static uint16_t round_position(double x, double low, double high) {
   return (uint16_t)(share * POSITIONS + 0.5);
 }
 
-// One axis of a frame: the low bytes of all vertices, then the high ones. Differences are modulo
-// 2^16, small ones of either sign become small numbers.
-static uint8_t* encode_axis(const NoliPageGroup* group, int64_t n_vert, int32_t frame, int32_t axis,
-                            uint8_t* to) {
-  uint16_t* const now = group->rounded.data + (frame % 3 * 3 + axis) * n_vert;
-  const uint16_t* before = group->rounded.data + ((frame + 2) % 3 * 3 + axis) * n_vert;
-  const uint16_t* earlier = group->rounded.data + ((frame + 1) % 3 * 3 + axis) * n_vert;
-  const double* x = group->x.data + frame * 3 * n_vert;
+// What a position is predicted from: nothing, the frame before, or the motion from the one before
+// that; and then the error of the vertex before it, or not. Where much moves, the second order is
+// best, where little does, it doubles the rounding.
+enum { ORDERS = 3, PREDICTIONS = 2 * ORDERS };
+
+// Rounded positions of one axis in a frame, the one before and the one before that.
+typedef struct Axis {
+  const uint16_t* now;
+  const uint16_t* before;
+  const uint16_t* earlier;
+  int64_t n;
+} Axis;
+
+// The error of a prediction at vertex i, modulo 2^16.
+static unsigned error_of(const Axis* axis, int32_t order, int64_t i) {
+  unsigned guess = order == 0   ? 0U
+                   : order == 1 ? axis->before[i]
+                                : 2U * axis->before[i] - axis->earlier[i];
+  return (axis->now[i] - guess) & 0xFFFFU;
+}
+
+// Small numbers of either sign as small numbers.
+static unsigned zigzag_of(unsigned difference) {
+  difference &= 0xFFFFU;
+  return (difference & 0x8000U) != 0 ? 2U * (0xFFFFU - difference) + 1U : 2U * difference;
+}
+
+// The numbers to store for a prediction: low bytes of all vertices, then the high ones. Returns
+// the sum of their bits.
+static int64_t predict(const Axis* axis, int32_t prediction, uint8_t* to) {
+  int32_t order = prediction / 2;
+  bool chained = prediction % 2 != 0;
   unsigned last = 0;
-  earlier = frame > 1 ? earlier : before;
-  for (int64_t i = 0; i < n_vert; i++) {
-    now[i] = round_position(x[3 * i + axis], group->low[axis], group->high[axis]);
-    unsigned guess = frame > 0 ? 2U * before[i] - earlier[i] : last;
-    unsigned difference = ((unsigned)now[i] - guess) & 0xFFFFU;
-    unsigned zigzag =
-        (difference & 0x8000U) != 0 ? 2U * (0xFFFFU - difference) + 1U : 2U * difference;
+  int64_t bits = 0;
+  for (int64_t i = 0; i < axis->n; i++) {
+    unsigned error = error_of(axis, order, i);
+    unsigned zigzag = zigzag_of(error - (chained ? last : 0));
     to[i] = (uint8_t)(zigzag & 0xFFU);
-    to[n_vert + i] = (uint8_t)(zigzag >> 8 & 0xFFU);
-    last = now[i];
+    to[axis->n + i] = (uint8_t)(zigzag >> 8 & 0xFFU);
+    last = error;
+    for (; zigzag != 0; zigzag >>= 1) {
+      bits++;
+    }
   }
-  return to + 2 * n_vert;
+  return bits;
+}
+
+// One axis of a frame: the prediction, then the errors.
+static uint8_t* encode_axis(const NoliPageGroup* group, int64_t n_vert, int32_t frame, int32_t k,
+                            uint8_t* to) {
+  uint16_t* const now = group->rounded.data + (frame % 3 * 3 + k) * n_vert;
+  const uint16_t* before = group->rounded.data + ((frame + 2) % 3 * 3 + k) * n_vert;
+  const uint16_t* earlier = group->rounded.data + ((frame + 1) % 3 * 3 + k) * n_vert;
+  const double* x = group->x.data + frame * 3 * n_vert;
+  for (int64_t i = 0; i < n_vert; i++) {
+    now[i] = round_position(x[3 * i + k], group->low[k], group->high[k]);
+  }
+  const Axis axis = {now, before, frame > 1 ? earlier : before, n_vert};
+  int32_t n = frame == 0 ? 2 : PREDICTIONS, best = 0;
+  int64_t least = INT64_MAX;
+  for (int32_t p = 0; p < n; p++) {
+    int64_t bits = predict(&axis, p, to + 1);
+    best = bits < least ? p : best;
+    least = bits < least ? bits : least;
+  }
+  (void)predict(&axis, best, to + 1);
+  *to = (uint8_t)best;
+  return to + 1 + 2 * n_vert;
 }
 
 static uint8_t round_value(float value, double scale, int32_t n_components) {
@@ -226,7 +302,7 @@ NoliStatus noli_page_group_pack(NoliContext* context, int32_t n_vert, NoliPageGr
   for (int32_t f = 0; f < group->n_fields; f++) {
     n_components += noli_page_fields[f].n_components;
   }
-  int64_t size = group->n * n * (6 + n_components);
+  int64_t size = group->n * (n * (6 + n_components) + 3);
   NOLI_TRY(noli_array_reserve(context, &group->bytes, size + 1));
   NOLI_TRY(noli_array_reserve(context, &group->rounded, 9 * n));
   uint8_t* to = group->bytes.data;

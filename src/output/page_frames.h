@@ -1,9 +1,10 @@
 // Frames of a run in few bytes: the vertices of the surface only, as whole numbers in the box of a
-// group of frames, positions as differences to what the two frames before let expect and fields as
+// group of frames, positions as errors of a prediction from the two frames before and fields as
 // differences to the frame before, compressed.
 #pragma once
 
 #include "output/run_reader.h"
+#include "sim/proximity.h"
 
 // Frames that are compressed together: a page decodes a group to show one of them.
 enum { NOLI_PAGE_GROUP = 16 };
@@ -14,9 +15,11 @@ typedef struct NoliPageField {
   const char* unit;
   int32_t n_components;
   bool of_cells; // averaged to vertices
+  bool root;     // stored as square roots: small values have many steps
 } NoliPageField;
 
-enum { NOLI_PAGE_FIELDS = 4 };
+// The last one is stored only for runs whose frames have it.
+enum { NOLI_PAGE_FIELDS = 6 };
 extern const NoliPageField noli_page_fields[NOLI_PAGE_FIELDS];
 
 // The vertices that are shown.
@@ -29,7 +32,7 @@ typedef struct NoliPageSurface {
 // A group in the making.
 typedef struct NoliPageGroup {
   int32_t n;        // frames
-  int32_t n_fields; // that they have: all, or none
+  int32_t n_fields; // that they have, the first ones of the table
   double low[3], high[3];
   double scale[NOLI_PAGE_FIELDS];            // largest size of a component
   NOLI_ARRAY(double) x;                      // (n x n_vert x 3)
@@ -45,10 +48,16 @@ NOLI_WARN_UNUSED NoliStatus noli_page_surface_make(NoliContext* context,
                                                    NoliPageSurface* surface);
 void noli_page_surface_free(NoliContext* context, NoliPageSurface* surface);
 
-// Adds a frame to the group, which must not be full. Fields that the frame does not have are zero.
+// The number of fields that frames like this one have.
+int32_t noli_page_field_count(const NoliFrameLayout* layout, const NoliReadFrame* frame);
+
+// Adds a frame to the group, which must not be full, with `n_fields` fields. Those that the frame
+// does not have are zero.
 NOLI_WARN_UNUSED NoliStatus noli_page_group_add(NoliContext* context, const NoliFrameLayout* layout,
                                                 const NoliPageSurface* surface,
-                                                const NoliReadFrame* frame, NoliPageGroup* group);
+                                                NoliProximity* proximity,
+                                                const NoliReadFrame* frame, int32_t n_fields,
+                                                NoliPageGroup* group);
 
 // Adds a frame of positions only, (n_vert x 3), to a group of such frames.
 NOLI_WARN_UNUSED NoliStatus noli_page_group_add_positions(NoliContext* context, int32_t n_vert,

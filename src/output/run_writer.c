@@ -41,6 +41,19 @@ done:
   return status;
 }
 
+// What held a step back that failed, once.
+static NoliStatus append_failed_step(NoliRun* run, NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  const NoliHistorySource source = {sim, &run->probes};
+  if (sim->failed && run->failed_step != noli_sim_step_count(sim) + 1) {
+    run->failed_step = noli_sim_step_count(sim) + 1;
+    NOLI_TRY(noli_histories[NOLI_HISTORY_DIAGNOSIS].append(&run->history[NOLI_HISTORY_DIAGNOSIS],
+                                                           &source, NULL));
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finished, const char* failure) {
   NOLI_REQUIRE(run != NULL ? run->context : NULL, run != NULL && sim != NULL);
   NoliStatus status = NOLI_OK;
@@ -48,6 +61,7 @@ NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finished, const char* 
   run->failure = failure != NULL ? noli_strdup(run->context, failure) : NULL;
   run->summary.failure = run->failure;
   run->summary.finished = finished;
+  NOLI_TRY(append_failed_step(run, sim));
   if (!noli_run_has_frame(run, noli_sim_step_count(sim))) {
     NOLI_TRY(noli_run_write_frame(run, sim));
   }
@@ -66,6 +80,30 @@ void noli_run_def_init(NoliRunDef* def, size_t size) {
 static NoliStatus take_def(NoliContext* context, const NoliRunDef* given, NoliRunDef* own) {
   return noli_sized_take(context, "the definition of the run", "noli_default_run_def", given, own,
                          sizeof *own);
+}
+
+// Fields that the scene asks for, and the plastic strain where something yields.
+static NoliStatus add_fields(NoliContext* context, const NoliRunDef* def, const NoliSim* sim,
+                             NoliFrameLayout* layout, bool has_cells) {
+  NoliStatus status = NOLI_OK;
+  static const char plastic[] = "plastic_strain";
+  const NoliProblem* problem = &sim->model->problem;
+  const char** name = NULL;
+  bool add = false;
+  int32_t n = def->n_fields;
+  for (int32_t i = 0; has_cells && i < problem->n_block; i++) {
+    add = add || noli_block_yields(&problem->block[i]);
+  }
+  NOLI_NEW(context, name, n + 1);
+  for (int32_t i = 0; i < n; i++) {
+    name[i] = def->fields[i];
+    add = add && (name[i] == NULL || strcmp(name[i], plastic) != 0);
+  }
+  name[n] = plastic;
+  NOLI_TRY(noli_frame_layout_add(context, layout, add ? n + 1 : n, name));
+done:
+  noli_free(context, (void*)name);
+  return status;
 }
 
 static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSim* sim,
@@ -118,7 +156,7 @@ static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSi
     NOLI_TRY(noli_definition_take(context, def->sim_def, &sim_def));
   }
   NOLI_TRY(noli_frame_layout_create(context, sim, sim_def, &made->layout));
-  NOLI_TRY(noli_frame_layout_add(context, &made->layout, def->n_fields, def->fields));
+  NOLI_TRY(add_fields(context, def, sim, &made->layout, format->has_cells));
   NOLI_TRY(noli_probes_create(context, sim, def->n_probes, def->probes, &made->probes));
 done:
   noli_definition_free(context, &sim_def);

@@ -30,6 +30,7 @@ struct NoliRun {
   double opened_at;   // s, on the clock of noli_seconds
   double checkpoint_at;
   int64_t checkpoint_step; // of the last checkpoint; -1: none yet
+  int64_t failed_step;     // the last one whose diagnosis was written
 };
 
 // ---- run_directory.c ----

@@ -1,7 +1,6 @@
 #include "sim/clearance.h"
 
 #include "base/array.h"
-#include "collide/broad_phase.h"
 #include "collide/nested.h"
 #include "math/vec3.h"
 
@@ -35,7 +34,7 @@ static double rounding_of(const double* x, int64_t n) {
 // Keeps a pair of primitives if its gap, offsets deducted, is smaller than the smallest one so far.
 static void take_if_closer(const NoliSurface* surface, const double* x, NoliPrimitivePair pair,
                            bool is_edge, double touching, NoliGap* gap) {
-  NoliGap found = {.n_vert = {is_edge ? 2 : 1, is_edge ? 2 : 3}};
+  NoliGap found = {.n_vert = {is_edge ? 2 : 1, is_edge ? 2 : 3}, .edges = is_edge};
   const int32_t* b =
       is_edge ? &surface->edge[2 * (int64_t)pair.b] : &surface->tri[3 * (int64_t)pair.b];
   const int32_t* a = is_edge ? &surface->edge[2 * (int64_t)pair.a] : &pair.a;
@@ -91,6 +90,15 @@ static void find_closest_to_planes(const NoliModel* model, const double* x, Noli
       }
     }
   }
+}
+
+NoliStatus noli_clearance_closest(const NoliModel* model, NoliBroadPhase* broad_phase,
+                                  const double* x, NoliGap* gap) {
+  gap->entity[0] = gap->entity[1] = NOLI_NULL_INDEX;
+  NoliStatus status =
+      find_closest(model, broad_phase, x, &model->problem.body_pairs, -(double)INFINITY, gap);
+  find_closest_to_planes(model, x, gap);
+  return status;
 }
 
 // For bodies with self-contact.

@@ -4,6 +4,7 @@
 // shapes; the user is warned if a given distance does not, or if bodies start closer to each other.
 #pragma once
 
+#include "collide/broad_phase.h"
 #include "sim/model.h"
 
 // Sets problem->dhat and model->rest_gap: the given distance or the default, which is half the
@@ -16,3 +17,9 @@ NOLI_WARN_UNUSED NoliStatus noli_clearance_set_distance(NoliModel* model, const 
 // Logs the distance if the rest shapes determine it, and bodies inside a closed obstacle. Warns if
 // contact acts at the start: names the bodies, the gap and a distance that avoids it.
 NOLI_WARN_UNUSED NoliStatus noli_clearance_report(const NoliModel* model);
+
+// The closest pair of primitives at x (n_vert x 3), half-spaces included, that is nearer than
+// gap->distance; else gap->entity[0] is NOLI_NULL_INDEX.
+NOLI_WARN_UNUSED NoliStatus noli_clearance_closest(const NoliModel* model,
+                                                   NoliBroadPhase* broad_phase, const double* x,
+                                                   NoliGap* gap);

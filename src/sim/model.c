@@ -599,6 +599,18 @@ static void release_parts(NoliModel* model) {
   noli_pair_table_free(context, &problem->pairs.number);
 }
 
+int64_t noli_model_element(const NoliModel* model, NoliBlockingElement element, int32_t* body) {
+  const NoliBlockRange* range = model->problem.range;
+  if (element.block == NOLI_NULL_INDEX) {
+    return NOLI_NULL_INDEX;
+  }
+  *body = 0;
+  while (range[*body].block != element.block || element.element >= range[*body].end) {
+    (*body)++;
+  }
+  return (int64_t)model->tet_first[*body] + element.element - range[*body].begin;
+}
+
 void noli_model_destroy(NoliModel** owner) {
   NoliModel* model = *owner;
   if (model == NULL) {

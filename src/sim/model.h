@@ -35,7 +35,8 @@ typedef struct NoliGap {
   double distance;      // m
   int32_t entity[2];    // bodies or half-spaces; NOLI_NULL_INDEX: there is no such pair
   int32_t n_vert[2];    // of each primitive; 0 of half-spaces
-  int32_t vertex[2][3]; // global
+  int32_t vertex[2][3]; // global; of an edge that is a point, twice the same
+  bool edges;           // both are edges
 } NoliGap;
 
 typedef struct NoliModel {
@@ -81,6 +82,9 @@ static inline int32_t noli_model_local(const NoliModel* model, int32_t vertex) {
              ? vertex - first
              : vertex - model->follower_first[body] + model->vert_first[body + 1] - first;
 }
+
+// The element of a block among all elements (n_tet), and its body; NOLI_NULL_INDEX: none.
+int64_t noli_model_element(const NoliModel* model, NoliBlockingElement element, int32_t* body);
 
 // Nodes of a body that are angles, after those that are positions.
 static inline int32_t noli_model_angle_count(const NoliModel* model, int32_t body) {

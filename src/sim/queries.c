@@ -1,8 +1,7 @@
 // Rays and closest points over the surfaces of all bodies at the current state. noli/live.h
 //
 // One tree over all triangles, isolated segments and isolated points.
-#include "collide/bvh.h"
-#include "collide/closest.h"
+#include "collide/surface_items.h"
 #include "sim/simulation.h"
 
 #include <string.h>
@@ -18,64 +17,6 @@ struct NoliSurfaceTree {
   bool current; // boxes are those of the current state
 };
 
-// A box around the vertices of an item.
-static NoliBox box_of(const double* x, const int32_t vertex[3]) {
-  NoliBox box = noli_box_empty();
-  for (int i = 0; i < 3 && vertex[i] != NOLI_NULL_INDEX; i++) {
-    for (int k = 0; k < 3; k++) {
-      double value = x[3 * (int64_t)vertex[i] + k];
-      float low = noli_box_below(value), high = noli_box_above(value);
-      box.lo[k] = low < box.lo[k] ? low : box.lo[k];
-      box.hi[k] = high > box.hi[k] ? high : box.hi[k];
-    }
-  }
-  return box;
-}
-
-static void add_item(NoliSurfaceTree* tree, int32_t a, int32_t b, int32_t c) {
-  int32_t* vertex = &tree->vertex[3 * (int64_t)tree->n_item++];
-  vertex[0] = a;
-  vertex[1] = b;
-  vertex[2] = c;
-}
-
-static NoliStatus list_items(NoliContext* context, const NoliSurface* surface,
-                             NoliSurfaceTree* tree) {
-  NoliStatus status = NOLI_OK;
-  uint8_t *has_triangle = NULL, *has_edge = NULL;
-  NOLI_NEW_ZERO(context, has_triangle, surface->n_edge);
-  NOLI_NEW_ZERO(context, has_edge, surface->n_vert);
-  NOLI_NEW(context, tree->vertex,
-           3 * ((int64_t)surface->n_tri + surface->n_edge + surface->n_point));
-  for (int64_t t = 0; t < surface->n_tri; t++) {
-    const int32_t* tri = &surface->tri[3 * t];
-    add_item(tree, tri[0], tri[1], tri[2]);
-    for (int k = 0; k < 3; k++) {
-      int32_t p = tri[k], q = tri[(k + 1) % 3];
-      has_triangle[noli_surface_edge(surface, surface->body[p], p, q)] = 1;
-    }
-  }
-  for (int64_t e = 0; e < surface->n_edge; e++) {
-    const int32_t* edge = &surface->edge[2 * e];
-    if (noli_surface_edge_size(edge) == 1) {
-      continue; // a lone point
-    }
-    has_edge[edge[0]] = has_edge[edge[1]] = 1;
-    if (has_triangle[e] == 0) {
-      add_item(tree, edge[0], edge[1], NOLI_NULL_INDEX);
-    }
-  }
-  for (int32_t i = 0; i < surface->n_point; i++) {
-    if (has_edge[surface->point[i]] == 0) {
-      add_item(tree, surface->point[i], NOLI_NULL_INDEX, NOLI_NULL_INDEX);
-    }
-  }
-done:
-  noli_free(context, has_triangle);
-  noli_free(context, has_edge);
-  return status;
-}
-
 void noli_sim_free_tree(NoliSim* sim) {
   if (sim->tree != NULL) {
     noli_forest_release(sim->context, &sim->tree->forest);
@@ -88,6 +29,7 @@ void noli_sim_free_tree(NoliSim* sim) {
 
 void noli_sim_outdate(NoliSim* sim) {
   sim->reported = false;
+  sim->failed = false;
   if (sim->tree != NULL) {
     sim->tree->current = false;
   }
@@ -103,7 +45,8 @@ static NoliStatus update_tree(NoliSim* sim, const NoliSurfaceTree** out) {
   // the first query lists the primitives
   if (sim->tree == NULL) {
     NOLI_NEW_ZERO(context, tree, 1);
-    NOLI_TRY(list_items(context, sim->model->problem.surface, tree));
+    NOLI_TRY(
+        noli_surface_items(context, sim->model->problem.surface, &tree->vertex, &tree->n_item));
     NOLI_TRY(noli_forest_create(context, 1, (int32_t[]){0, tree->n_item}, &tree->forest));
     NOLI_NEW(context, tree->box, tree->n_item);
     sim->tree = tree;
@@ -115,14 +58,15 @@ static NoliStatus update_tree(NoliSim* sim, const NoliSurfaceTree** out) {
   if (!own->current) {
     NOLI_NEW(context, centre, 3 * (int64_t)own->n_item);
     for (int64_t i = 0; i < own->n_item; i++) {
-      NoliBox box = box_of(sim->state.x, &own->vertex[3 * i]);
+      NoliBox box = noli_surface_item_box(sim->state.x, &own->vertex[3 * i]);
       for (int k = 0; k < 3; k++) {
         centre[3 * i + k] = 0.5f * box.lo[k] + 0.5f * box.hi[k];
       }
     }
     noli_forest_arrange(&own->forest, centre);
     for (int32_t p = 0; p < own->n_item; p++) {
-      own->box[p] = box_of(sim->state.x, &own->vertex[3 * (int64_t)own->forest.item[p]]);
+      own->box[p] =
+          noli_surface_item_box(sim->state.x, &own->vertex[3 * (int64_t)own->forest.item[p]]);
     }
     noli_forest_refit(&own->forest, own->box);
     own->current = true;
@@ -253,25 +197,8 @@ static void test_ray(Query* query, const int32_t vertex[3]) {
 }
 
 static void test_closest(Query* query, const int32_t vertex[3]) {
-  NoliVec3 x[4] = {query->origin};
-  int32_t n = 0;
-  while (n < 3 && vertex[n] != NOLI_NULL_INDEX) {
-    x[n + 1] = vertex_at(query, vertex[n]);
-    n++;
-  }
-  NoliFeature feature = {.kind = NOLI_PAIR_POINT_POINT, .vertex = {0, 1, -1, -1}};
-  if (n > 1) {
-    feature = n == 3 ? noli_feature_point_triangle(x) : noli_feature_point_edge(x);
-  }
-  NoliVec3 stencil[4] = {{0}};
-  for (int32_t i = 0; i < noli_pair_size[feature.kind]; i++) {
-    stencil[i] = x[feature.vertex[i]];
-  }
-  NoliClosest closest = noli_closest(feature.kind, stencil);
-  double distance = sqrt(closest.d_sqr), weight[3] = {0};
-  for (int32_t i = 1; i < noli_pair_size[feature.kind]; i++) {
-    weight[feature.vertex[i] - 1] = -closest.weight[i];
-  }
+  double weight[3];
+  double distance = noli_surface_item_distance(query->origin, query->sim->state.x, vertex, weight);
   if (distance < query->nearest) {
     take(query, vertex, weight, distance);
   }

@@ -84,6 +84,9 @@ struct NoliSim {
   bool contact_warned;           // a warning about its imbalance was given
   NoliStepReport report;         // of the last step attempted
   bool reported;                 // that step succeeded
+  bool failed;                   // that step failed, and the state is still that before it
+  NoliDiagnosis diagnosis[NOLI_DIAGNOSIS_CLOSEST + 1]; // of noli_sim_diagnosis
+  int32_t n_diagnosis;
   char blocked_by[512];
   NoliProgressFn* progress; // NULL: none
   void* progress_user;

@@ -13,34 +13,27 @@ enum { FIRST_NOTICE = 100, LOOK_BACK = 20 };
 
 // A step whose mean alpha is below this is stalled.
 #define STALLED 0.01
-// A bound on the Newton step that leaves this fraction of it does not block; a line search that
-// takes less than this fraction of the allowed length does.
-#define LEAVES_ENOUGH 0.5
 // At this ratio of stiffness to inertia the inertia of a free body has too few digits.
 #define LOST_INERTIA 1e13
 
-// The parts of the step filter, in order, and possible remedies.
-typedef enum Filter { FILTER_INVERSION, FILTER_CCD, FILTER_LINE_SEARCH, FILTER_NONE } Filter;
+// Possible remedies, by the part of the step filter.
 static const char* const advice[] = {
-    [FILTER_INVERSION] = "a smaller time.step, a finer mesh there or another material may help",
-    [FILTER_CCD] = "may help; so may more room if a prescribed motion squeezes a body",
-    [FILTER_LINE_SEARCH] = "a smaller time.step or a larger solver.tolerance may help",
-    [FILTER_NONE] = ("a larger solver.max_iterations or solver.tolerance, or a smaller time.step "
-                     "may help"),
+    [NOLI_FILTER_INVERSION] =
+        "a smaller time.step, a finer mesh there or another material may help",
+    [NOLI_FILTER_CCD] = "may help; so may more room if a prescribed motion squeezes a body",
+    [NOLI_FILTER_LINE_SEARCH] = "a smaller time.step or a larger solver.tolerance may help",
+    [NOLI_FILTER_NONE] = ("a larger solver.max_iterations or solver.tolerance, or a smaller "
+                          "time.step may help"),
 };
 
 static void name_element(const NoliModel* model, NoliBlockingElement element, char by[256]) {
-  if (element.block == NOLI_NULL_INDEX) {
+  int32_t body = 0;
+  int64_t tet = noli_model_element(model, element, &body);
+  if (tet == NOLI_NULL_INDEX) {
     snprintf(by, 256, "an element that would invert");
     return;
   }
-  int32_t body = 0;
-  const NoliBlockRange* range = model->problem.range;
-  while (range[body].block != element.block || element.element >= range[body].end) {
-    body++;
-  }
-  int32_t tet = element.element - range[body].begin;
-  const int32_t* corner = model->tet + 4 * (int64_t)(model->tet_first[body] + tet);
+  const int32_t* corner = model->tet + 4 * tet;
   bool triangle = corner[3] == NOLI_NULL_INDEX;
   int32_t first = model->vert_first[body];
   char last[16] = "";
@@ -48,8 +41,9 @@ static void name_element(const NoliModel* model, NoliBlockingElement element, ch
     snprintf(last, sizeof last, " %d", corner[3] - first);
   }
   snprintf(by, 256, "an element of \"%.100s\" that would invert (%s %d, vertices %d %d %d%s)",
-           model->name[body], triangle ? "triangle" : "tetrahedron", tet, corner[0] - first,
-           corner[1] - first, corner[2] - first, last);
+           model->name[body], triangle ? "triangle" : "tetrahedron",
+           (int)(tet - model->tet_first[body]), corner[0] - first, corner[1] - first,
+           corner[2] - first, last);
 }
 
 static void name_half_space(const NoliModel* model, const NoliStepBound* blocker, char by[256]) {
@@ -97,18 +91,6 @@ void noli_sim_name_blocker(const NoliSim* sim, const NoliStepBound* blocker, cha
   }
 }
 
-// The part of the step filter that cut an iteration most.
-static Filter find_filter(const NoliNewtonStat* stat) {
-  double bound = fmin(stat->alpha_inversion, stat->alpha_ccd);
-  if (stat->alpha < LEAVES_ENOUGH * bound && stat->alpha > 0.0) {
-    return FILTER_LINE_SEARCH;
-  }
-  if (bound >= LEAVES_ENOUGH) {
-    return FILTER_NONE;
-  }
-  return stat->alpha_inversion <= stat->alpha_ccd ? FILTER_INVERSION : FILTER_CCD;
-}
-
 // Whether contact acts within a rest shape: then a larger contact distance makes it worse.
 static bool is_crowded(const NoliModel* model) {
   return model->rest_gap.distance < model->problem.dhat;
@@ -136,7 +118,7 @@ static void describe_friction(const NoliSim* sim, double alpha, char text[512]) 
 
 void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, char text[512]) {
   char by[256];
-  Filter filter = find_filter(stat);
+  NoliFilter filter = noli_step_filter_of(stat);
 
   // friction alone
   if (sim->stage->record.unbalanced > 0.0) {
@@ -147,35 +129,29 @@ void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, cha
   // the bound on the step
   noli_sim_name_blocker(sim, &sim->stage->record.blocker, by);
   switch (filter) {
-  case FILTER_INVERSION:
+  case NOLI_FILTER_INVERSION:
     name_element(sim->model, sim->stage->record.blocking, by);
     snprintf(text, 512, "%s: the bound on inversion leaves alpha %.3g; %s", by,
              stat->alpha_inversion, advice[filter]);
     break;
-  case FILTER_CCD:
+  case NOLI_FILTER_CCD:
     snprintf(text, 512, "%s: collision detection leaves alpha %.3g; a smaller time.step or %s %s",
              by[0] != '\0' ? by : "possible contact on the way", stat->alpha_ccd,
              is_crowded(sim->model) ? "a smaller contact.distance"
                                     : sim->model->problem.contact->advice,
              advice[filter]);
     break;
-  case FILTER_LINE_SEARCH:
+  case NOLI_FILTER_LINE_SEARCH:
     snprintf(text, 512, "the line search: it took alpha %.3g of %.3g%s%s; %s", stat->alpha,
              fmin(stat->alpha_inversion, stat->alpha_ccd), by[0] != '\0' ? ", next is " : "", by,
              advice[filter]);
     break;
-  case FILTER_NONE:
+  case NOLI_FILTER_NONE:
     snprintf(text, 512, "slow convergence: the last step was taken with alpha %.3g; %s",
              stat->alpha, advice[filter]);
     break;
   }
   add_rest_gap(sim->model, text);
-}
-
-// Whether an iteration reached the step filter. With constraints, those that only move the target
-// do not.
-static bool was_filtered(const NoliNewtonStat* stat) {
-  return stat->alpha_ccd > 0.0;
 }
 
 // The largest ratio of stiffness over a step to inertia among the elements of a body. At high
@@ -255,10 +231,10 @@ void noli_sim_describe_failure(const NoliSim* sim, NoliStatus status, char text[
     return;
   }
   bool blocked = status == NOLI_STEP_BLOCKED;
-  for (int64_t i = stage->record.newton.count; i > 0 && !blocked && !was_filtered(stat); i--) {
+  for (int64_t i = stage->record.newton.count; i > 0 && !blocked && !noli_was_filtered(stat); i--) {
     stat = &stage->record.newton.data[i - 1];
   }
-  if (blocked || was_filtered(stat)) {
+  if (blocked || noli_was_filtered(stat)) {
     noli_sim_describe_stall(sim, stat, text);
   }
 }
@@ -269,7 +245,7 @@ static double mean_alpha(const NoliStage* stage) {
   int32_t n = 0;
   for (int64_t i = stage->record.newton.count - LOOK_BACK; i < stage->record.newton.count; i++) {
     const NoliNewtonStat* stat = &stage->record.newton.data[i];
-    if (was_filtered(stat)) {
+    if (noli_was_filtered(stat)) {
       sum += stat->alpha;
       n++;
     }
@@ -287,7 +263,7 @@ static void notice(NoliSim* sim, const NoliStage* stage) {
   const NoliNewtonStat* last = &stage->record.newton.data[n - 1];
   double mean = mean_alpha(stage);
   char text[512] = "";
-  if (mean < STALLED && was_filtered(last)) {
+  if (mean < STALLED && noli_was_filtered(last)) {
     noli_sim_describe_stall(sim, last, text);
   }
   noli_log(sim->context, mean < STALLED ? NOLI_LOG_WARNING : NOLI_LOG_INFO,

@@ -15,6 +15,7 @@
 #include "solve/friction_end.h"
 #include "solve/prescribed.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -205,6 +206,13 @@ static void describe_blocker(NoliSim* sim) {
 // Records the progress of a failing step; the state is unchanged.
 static void report_failure(NoliSim* sim, NoliStatus status, double wall,
                            int32_t friction_iterations) {
+  NoliStageRecord* record = &sim->stage->record;
+  // an iteration that could hardly move, or not at all, was not recorded
+  if (status == NOLI_STEP_BLOCKED) {
+    NoliNewtonStat last = record->attempt;
+    last.alpha_ccd = fmax(last.alpha_ccd, DBL_MIN);
+    noli_step_limit_add(record->limit, &last, record->blocker, record->blocking);
+  }
   noli_sim_describe_failure(sim, status, sim->blocked_by);
   noli_sim_report(sim, wall, friction_iterations, &sim->report);
 }
@@ -345,6 +353,7 @@ NoliStatus noli_sim_step_sized(NoliSim* sim, NoliStepReport* report, size_t size
   noli_sim_report(sim, noli_seconds() - wall, friction_iterations, &sim->report);
 done:
   sim->reported = status == NOLI_OK;
+  sim->failed = status != NOLI_OK && status != NOLI_CANCELLED;
   noli_sim_end_histories(sim);
   if (status != NOLI_OK) {
     report_failure(sim, status, noli_seconds() - wall, friction_iterations);

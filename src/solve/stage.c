@@ -566,6 +566,7 @@ void noli_stage_begin_step(NoliStage* stage) {
 NoliStatus noli_stage_record(NoliStage* stage, const NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NOLI_PUSH(stage->context, &stage->record.newton, *stat);
+  noli_step_limit_add(stage->record.limit, stat, stage->record.blocker, stage->record.blocking);
   if (stage->watch != NULL) {
     NOLI_TRY(stage->watch(stage->watch_user, stage));
   }

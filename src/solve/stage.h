@@ -23,6 +23,7 @@
 #include "solve/contact_model.h"
 #include "solve/point.h"
 #include "solve/problem.h"
+#include "solve/step_limit.h"
 #include "solve/system.h"
 #include "solve/term.h"
 
@@ -75,6 +76,7 @@ typedef struct NoliStageRecord {
   NoliNewtonStat attempt;       // the last iteration of the last solve, even if it failed
   NoliStepBound blocker;        // the pair that bounded the last Newton step
   NoliBlockingElement blocking; // the element that bounded it, if one did
+  NoliStepLimit limit[NOLI_N_FILTERS];
   NoliStepTiming timing;
   int64_t contacts_max;
   int64_t linear_fallbacks;   // systems factored instead of iterated, or regularized

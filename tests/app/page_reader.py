@@ -7,8 +7,6 @@ import zlib
 
 import numpy
 
-GROUP_FIELDS = ("von_mises", "speed", "contact_force", "friction_force")
-
 
 class Page:
     def __init__(self, path):
@@ -41,14 +39,17 @@ class Page:
             for _ in range(group["n"]):
                 q = numpy.zeros((n, 3), dtype=numpy.int64)
                 for axis in range(3):
-                    zigzag = data[at:at + n] + 256 * data[at + n:at + 2 * n]
-                    difference = (zigzag >> 1) ^ -(zigzag & 1)
-                    if past:
-                        guess = 2 * past[-1][:, axis] - past[-2 if len(past) > 1 else -1][:, axis]
-                        q[:, axis] = (guess + difference) % 65536
-                    else:
-                        q[:, axis] = numpy.cumsum(difference) % 65536
-                    at += 2 * n
+                    order, chained = data[at] >> 1, data[at] & 1
+                    zigzag = data[at + 1:at + 1 + n] + 256 * data[at + 1 + n:at + 1 + 2 * n]
+                    error = (zigzag >> 1) ^ -(zigzag & 1)
+                    if chained:
+                        error = numpy.cumsum(error)
+                    if order == 1:
+                        error += past[-1][:, axis]
+                    elif order == 2:
+                        error += 2 * past[-1][:, axis] - past[-2 if len(past) > 1 else -1][:, axis]
+                    q[:, axis] = error % 65536
+                    at += 1 + 2 * n
                 past.append(q)
                 values = []
                 for k, field in enumerate(self.about["fields"]):
@@ -61,7 +62,7 @@ class Page:
                 result = {}
                 for k, field in enumerate(self.about["fields"]):
                     scale = group["scale"][k]
-                    result[field["name"]] = (scale * values[k] / 255 if field["components"] == 1
-                                             else scale * (values[k].reshape(-1, 3) - 127) / 127)
+                    result[field["name"]] = ((scale * values[k] / 255) ** (2 if field.get("root") else 1)
+                                             if field["components"] == 1 else scale * (values[k].reshape(-1, 3) - 127) / 127)
                 yield low + (high - low) * q / 65535, result, low, high, group["scale"]
             assert at == len(data)

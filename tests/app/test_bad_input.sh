@@ -111,7 +111,7 @@ sed 's/1\.65/1.5/' scene.json >crossing.json
 expect 2 'intersect at (' "$noli" check crossing.json -o crossing.vtu
 [ -s crossing.vtu ] || fail 'check wrote no picture of the crossings'
 sed 's/1\.65/1.55/' scene.json >touching.json
-expect 2 'touch at (' "$noli" check touching.json
+expect 2 'touch at (' "$noli" check --all touching.json
 for body in box upper; do
   grep 'touch at' said | grep -q "\"$body\"" || fail "the touching bodies are not named: $body"
 done

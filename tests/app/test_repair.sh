@@ -31,6 +31,15 @@ while read -r name wanted what; do
   [ -z "${TABLE:-}" ] || echo "| \`$name\` | $what | $defects | $result |"
 done <expected.txt
 
+# ---- long lists: the first 20 defects, then counts, whose sum is the number of all ----
+expect 2 'of which the first 20 are listed' "$noli" check random_pile.json
+all=$(sed -n 's/^\([0-9]*\) initial defects.*/\1/p' said)
+counted=$(sed -n 's/^noli: error: and \([0-9]*\) more.*/\1/p' said | awk '{ n += $1 } END { print n + 0 }')
+[ "$(grep -c '^noli: error: .* at ' said)" -eq 20 ] || fail "not 20 defects are listed"
+[ $((counted + 20)) -eq "$all" ] || fail "20 and $counted are not $all defects"
+expect 2 "$all initial defects; " "$noli" check --all random_pile.json
+[ "$(grep -c '^noli: error: .* at ' said)" -eq "$all" ] || fail "--all does not list all"
+
 # ---- what is written where ----
 grep -q '"start": "fixed_copies_row_0_start.vtk"' fixed_copies.json || fail "copies: no start"
 grep -q '"start"' fixed_boxes.json && fail "boxes: a translation needs no start"

@@ -4,6 +4,7 @@ browser.
 usage: test_view.py NOLI SOURCE. The browser is Chromium; without it that part is skipped.
 """
 
+import csv
 import fcntl
 import json
 import os
@@ -32,9 +33,11 @@ def check_content(directory, page):
     """Positions and fields are those of the frames, to the rounding that the documents state."""
     import meshio
 
-    triangles, body, vertex = page.surface()
+    triangles, body, number = page.surface()
     assert [b["name"] for b in page.about["bodies"]] == ["ring", "ball", "box"]
     assert len(triangles) == page.about["n_triangles"] and triangles.max() == page.about["n_vert"] - 1
+    first = numpy.searchsorted(meshio.read(f"{directory}/frame_000000.vtu").point_data["body"], numpy.arange(3))
+    vertex = first[body] + number
     assert (numpy.diff(vertex) > 0).all()
     n_frames = 0
     for listed, (x, fields, low, high, scale) in zip(page.about["frames"], page.frames(), strict=True):
@@ -51,11 +54,16 @@ def check_content(directory, page):
                 numpy.add.at(total, cells.data[:, k], stress)
                 numpy.add.at(count, cells.data[:, k], 1)
         assert abs(fields["von_mises"] - (total / count)[vertex]).max() <= 0.51 * scale[0] / 255 + 1e-4 * scale[0]
+        step = 2 * (page.about["reach"] ** 0.5) * scale[4] / 255  # of a distance near the reach
+        assert (fields["distance"] <= numpy.minimum(x[:, 1], page.about["reach"]) + step).all()
         n_frames += 1
     assert n_frames == STEPS + 1
-    for name in ("steps.csv", "forces.csv"):
-        with open(f"{directory}/{name}", "rb") as file:
-            assert page.inflate(f"file-{name}") == file.read()
+    for name in ("steps.csv", "forces.csv", "diagnosis.csv"):
+        with open(f"{directory}/{name}", encoding="utf-8") as file:
+            own, stored = csv.reader(file), csv.reader(page.inflate(f"file-{name}").decode().splitlines())
+            for a, b in zip(own, stored, strict=True):
+                for one, other in zip(a, b, strict=True):
+                    assert one == other or abs(float(one) - float(other)) <= 1e-6 * abs(float(one)), (name, a, b)
     assert json.loads(page.inflate("file-summary.json"))["steps"] == STEPS
 
 
@@ -221,7 +229,7 @@ def check_scene_page(work):
     scene, path = f"{work}/broken.json", f"{work}/broken.html"
     with open(scene, "w", encoding="utf-8") as file:
         json.dump(BROKEN, file)
-    said = run("check", scene, "--view", "-o", path, status=2)
+    said = run("check", scene, "--view", "--all", "-o", path, status=2)
     assert "broken.html" in said and not os.path.exists(f"{work}/defects.vtu")
     about = Page(path).about
     kinds = [body["kind"] for body in about["bodies"]]
@@ -328,6 +336,26 @@ def check_browser(program, path, work):
         page.key("x", "x")
         page.key("x", "x")
 
+        # what held a step back: the rows of its step as sentences, pins, and a click that goes there
+        with open(f"{os.path.dirname(path)}/diagnosis.csv", encoding="utf-8") as file:
+            rows = [row for row in csv.DictReader(file) if row["kind"] == "contact"]
+        row = min(rows, key=lambda row: float(row["alpha"]))
+        page.value(f"show({row['step']})")
+        before = page.pixels()
+        page.key("d", "d")
+        assert differs(before, page.pixels()) > 5e-4
+        told = page.value("element('held').textContent")
+        assert f'"{row["a"]}" (' in told and f"{row['iterations']} Newton step" in told and "Smallest gap" in told
+        page.value("element('held').querySelector('button').click()")
+        assert numpy.allclose(page.value("state.view.target"), [float(row[c]) for c in "xyz"])
+        assert page.value("element('hardest').querySelectorAll('button').length") > 3
+        page.value("element('hardest').querySelector('button').click()")
+        page.wait("state.held.length > 0 && element('hardest').querySelector('button').getAttribute('aria-current') === 'true'")
+        page.key("d", "d")
+        page.key("f", "f")
+        page.key("End")
+        page.wait(f"element('clock').textContent.includes('step {STEPS}')")
+
         # a click picks the body under it, a drag turns
         centre = page.value("(() => { const b = element('view').getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()")
         for kind in ("mousePressed", "mouseReleased"):
@@ -351,6 +379,12 @@ def check_browser(program, path, work):
         page.key(" ", " ")
         page.wait(f"state.frame > {before}")
         page.key(" ", " ")
+
+        # the panel goes and comes, and the buttons stay
+        page.key("p", "p")
+        assert page.value("element('side').offsetParent === null && element('time').clientWidth > 600")
+        page.key("p", "p")
+        assert page.value("element('side').offsetParent !== null && element('time').clientWidth > 200")
 
         # dark, and small
         page.key("l", "l")
@@ -388,6 +422,23 @@ def check_kept_fresh(work):
     assert len(Page(f"{directory}/view.html").about["frames"]) == 7
 
 
+def check_plastic_strain(work):
+    """Frames of what yields have it unasked, and so has the page: averaged to vertices, none in the elastic bar."""
+    import meshio
+
+    directory = f"{work}/bars"
+    run("run", f"{SOURCE}/examples/bent_bars.json", "-o", directory, "--steps", "20")
+    run("view", directory)
+    page = Page(f"{directory}/view.html")
+    assert page.about["fields"][-1]["name"] == "plastic_strain"
+    cells = numpy.concatenate(meshio.read(f"{directory}/frame_000020.vtu").cell_data["plastic_strain"])
+    _, body, _ = page.surface()
+    *_, (_, fields, _, _, _) = page.frames()
+    assert 0.5 * cells.max() < fields["plastic_strain"][body == 1].max() <= cells.max()
+    assert fields["plastic_strain"][body != 1].max() == 0
+    assert "plastic_strain" not in Page(f"{work}/run/view.html").text.split('id="file-')[0]
+
+
 def main():
     work = tempfile.mkdtemp()
     try:
@@ -401,6 +452,7 @@ def main():
         check_errors(directory, work)
         assert "not in" not in run("audit", directory)
         check_kept_fresh(work)
+        check_plastic_strain(work)
         broken = check_scene_page(work)
         program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
         if program is None:

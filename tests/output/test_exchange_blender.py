@@ -51,7 +51,9 @@ def main():
         file.write(script + CHECK)
     subprocess.run([noli, "run", f"{source}/examples/demo.json", "-o", f"{FOLDER}/demo", "--steps", "12", "--quiet"], check=True)
     subprocess.run([noli, "convert", f"{FOLDER}/demo", f"{FOLDER}/demo.pc2"], check=True)
-    result = subprocess.run(["blender", "-b", "--factory-startup", "--python-exit-code", "1", "--python", "script.py"], cwd=FOLDER,
+    # Blender takes the directory from PWD
+    environment = dict(os.environ, PWD=os.path.abspath(FOLDER))
+    result = subprocess.run(["blender", "-b", "--factory-startup", "--python-exit-code", "1", "--python", "script.py"], cwd=FOLDER, env=environment,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
     print(result.stdout)
     bodies = len([name for name in os.listdir(FOLDER) if name.endswith(".pc2")])

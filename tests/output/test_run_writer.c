@@ -56,7 +56,8 @@ static void a_run_leaves_all_files(void** state) {
   static const char* const names[] = {
       "scene.json",       "steps.csv",        "forces.csv",       "summary.json",
       "checkpoint.h5",    "log.txt",          "frames.pvd",       "frame_000000.vtu",
-      "frame_000002.vtu", "frame_000004.vtu", "frame_000005.vtu", "checkpoint_previous.h5"};
+      "frame_000002.vtu", "frame_000004.vtu", "frame_000005.vtu", "checkpoint_previous.h5",
+      "diagnosis.csv"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     assert_true(exists("run_a", names[i]));
   }

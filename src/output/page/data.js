@@ -45,8 +45,8 @@ function parseCsv(text) {
   return {columns, rows};
 }
 
-// A group of frames: positions are predicted from the two frames before, values from the one
-// before; what is stored are the differences.
+// A group of frames: positions are predicted from nothing, the frame before, or the two frames before, and from the error of
+// the vertex before or not; values from the frame before. What is stored are the errors.
 function decodeGroup(bytes, about, group) {
   const n = about.n_vert;
   const frames = [];
@@ -56,15 +56,15 @@ function decodeGroup(bytes, about, group) {
     const before = f > 0 ? frames[f - 1].q : null;
     const earlier = f > 1 ? frames[f - 2].q : before;
     for (let axis = 0; axis < 3; axis++) {
-      const low = at, high = at + n, to = q[axis];
-      let last = 0;
+      const order = bytes[at] >> 1, chained = bytes[at] & 1;
+      const low = at + 1, high = low + n, to = q[axis], b = before?.[axis], e = earlier?.[axis];
+      let error = 0;
       for (let i = 0; i < n; i++) {
         const zigzag = bytes[low + i] | (bytes[high + i] << 8);
-        const difference = (zigzag >> 1) ^ -(zigzag & 1);
-        const guess = before ? 2 * before[axis][i] - earlier[axis][i] : last;
-        last = to[i] = guess + difference;
+        error = ((zigzag >> 1) ^ -(zigzag & 1)) + (chained ? error : 0);
+        to[i] = error + (order === 0 ? 0 : order === 1 ? b[i] : 2 * b[i] - e[i]);
       }
-      at += 2 * n;
+      at += 1 + 2 * n;
     }
     const values = about.fields.map((field, k) => {
       const size = n * field.components, from = f > 0 ? frames[f - 1].values[k] : null;
@@ -85,6 +85,7 @@ class Frames {
   constructor(about) {
     this.about = about;
     this.kept = new Map();
+    this.ahead = false; // while the run plays, the next group is loaded before it is needed
     this.group = [];
     about.groups.forEach((group, g) => {
       for (let k = 0; k < group.n; k++) {
@@ -106,7 +107,7 @@ class Frames {
   async get(index) {
     const {g, k} = this.group[index];
     const frames = await this.load(g);
-    if (k > frames.length / 2 && g + 1 < this.about.groups.length) {
+    if (this.ahead && k > frames.length / 2 && g + 1 < this.about.groups.length) {
       this.load(g + 1);
     }
     return frames[k];

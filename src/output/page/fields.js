@@ -14,7 +14,8 @@ function usualTop(about, k) {
 function magnitudes(about, data, k) {
   const field = about.fields[k], stored = data.values[k], n = about.n_vert, result = new Float32Array(n);
   for (let i = 0; i < n; i++) {
-    result[i] = field.components === 1 ? (data.scale[k] * stored[i]) / 255 : Math.hypot(...component(data, k, i));
+    const one = (data.scale[k] * stored[i]) / 255;
+    result[i] = field.components !== 1 ? Math.hypot(...component(data, k, i)) : field.root ? one * one : one;
   }
   return result;
 }

@@ -8,6 +8,8 @@ const PARTS = {
   probe: {colour: [0.1, 0.65, 0.3], alpha: 1, over: true}, gap: {colour: [0.88, 0.66, 0], alpha: 1, over: true},
   defect: {colour: [0.82, 0.12, 0.12], alpha: 1, over: true},
 };
+// Colours in the order of their keys.
+const COLOUR_ORDER = ["body", "von_mises", "speed", "contact_force", "friction_force", "contact_pressure", "displacement", "distance", "plastic_strain"];
 const KEYS = [
   [" ", "space", "play or pause", () => play(!state.playing)],
   ["ArrowRight", "right", "next frame", () => show(state.frame + 1)],
@@ -20,14 +22,15 @@ const KEYS = [
   ["e", "E", "edges", () => toggle("edges")],
   ["c", "C", "contact forces", () => toggle("arrows")],
   ["r", "R", "friction forces", () => toggle("friction")],
+  ["d", "D", "where steps were held back", () => toggle("pins")],
   ["x", "X", "clipping plane: off, x, y, z", () => choose("clip", (element("clip").selectedIndex + 1) % 4)],
   ["l", "L", "light or dark", () => setTheme(state.dark ? "light" : "dark")],
   ["p", "P", "panel", () => togglePanel()],
   ["0", "0 to 9", "colour", null],
 ];
 
-let about, mesh, frames, renderer, plot, charts, stepRows;
-const state = {frame: 0, playing: false, clock: 0, dark: false, bodies: [], view: null, x: null, data: null, colour: 0, fresh: true, asked: 0};
+let about, mesh, frames, renderer, plot, charts, stepRows, diagnosis, vertexNumbers;
+const state = {frame: 0, playing: false, clock: 0, dark: false, bodies: [], view: null, x: null, data: null, colour: 0, fresh: true, asked: 0, arrowsOf: {}};
 
 function element(id) {
   return document.getElementById(id);
@@ -62,8 +65,8 @@ function coloursOf() {
   const list = [{name: "body", label: "Body"}];
   about.fields.forEach((field, k) => list.push({
     name: field.name, label: field.label, unit: field.unit,
-    values: (data) => magnitudes(about, data, k), top: usualTop(about, k),
-    pressure: field.name === "contact_force",
+    values: (data) => magnitudes(about, data, k), top: field.root ? about.reach : usualTop(about, k),
+    pressure: field.name === "contact_force", near: field.root,
   }));
   const force = list.find((entry) => entry.pressure);
   if (force) {
@@ -82,7 +85,7 @@ function coloursOf() {
     }
     return u;
   }, top: null});
-  return list;
+  return list.sort((a, b) => COLOUR_ORDER.indexOf(a.name) - COLOUR_ORDER.indexOf(b.name));
 }
 
 function paint() {
@@ -97,7 +100,8 @@ function paint() {
     state.shown = value;
     const top = (colour.top || 1) * (Number(element("range").value) / 100);
     showLegend(colour, top);
-    value = value.map((v) => Math.min(1, v / top));
+    // of distances the small ones are bright, and get most of the scale
+    value = value.map((v) => (colour.near ? 1 - Math.sqrt(Math.min(1, v / top)) : Math.min(1, v / top)));
   }
   element("legend").hidden = !colour.values;
   renderer.setShape(state.x, value);
@@ -105,22 +109,23 @@ function paint() {
 
 function showLegend(colour, top) {
   const bar = document.createElement("i"), numbers = document.createElement("div");
-  bar.style.background = scaleCss();
+  bar.style.background = scaleCss(colour.near);
   for (const share of [0, 0.5, 1]) {
     const text = document.createElement("span");
-    text.textContent = (share === 1 ? "\u2265 " : "") + shortNumber(share * top);
+    text.textContent = (share === 1 ? "\u2265 " : "") + shortNumber((colour.near ? share * share : share) * top);
     numbers.append(text);
   }
   element("legend").replaceChildren(`${colour.label}${colour.unit ? `, ${colour.unit}` : ""}`, bar, numbers);
 }
 
-// Arrows as long as a twelfth of the scene for the largest force of the run.
-function setArrows() {
-  for (const name of Object.keys(ARROW_COLOURS)) {
+// Arrows that are shown, as long as a twelfth of the scene for the largest force of the run.
+function setArrows(names) {
+  for (const name of names) {
     const k = about.fields.findIndex((field) => field.name === name);
-    if (k < 0) {
+    if (k < 0 || state.arrowsOf[name] === state.data) {
       continue;
     }
+    state.arrowsOf[name] = state.data;
     const most = Math.max(...about.groups.map((g) => g.scale[k]), 1e-300), start = [], vector = [];
     const length = state.view.size / 12;
     for (let i = 0; i < about.n_vert; i++) {
@@ -148,16 +153,31 @@ async function show(index) {
   state.x = positionsOf(data, about);
   state.first ??= state.x;
   paint();
-  setArrows();
   element("time").value = frame;
   element("clock").textContent = `${about.frames[frame].time.toPrecision(5)} s, step ${about.frames[frame].step}`;
   showStep();
+  showDiagnosis();
   showPicked();
   state.fresh = true;
 }
 
+// Follows the slider: of the places that it passes while a frame is loaded, only the last one is shown.
+async function scrub(index) {
+  state.next = index;
+  if (state.scrubbing) {
+    return;
+  }
+  state.scrubbing = true;
+  while (state.next !== null) {
+    const next = state.next;
+    state.next = null;
+    await show(next);
+  }
+  state.scrubbing = false;
+}
+
 function play(on) {
-  state.playing = on;
+  state.playing = frames.ahead = on;
   state.clock = about.frames[state.frame].time;
   if (on && state.frame === about.frames.length - 1) {
     show(0);
@@ -168,7 +188,7 @@ function play(on) {
 
 function frameAt(time) {
   const list = about.frames;
-  return list.reduce((best, f, k) => (Math.abs(f.time - time) < Math.abs(list[best].time - time) ? k : best), 0);
+  return time === Infinity ? list.length - 1 : list.reduce((best, f, k) => (Math.abs(f.time - time) < Math.abs(list[best].time - time) ? k : best), 0);
 }
 
 function advance(seconds) {
@@ -224,7 +244,7 @@ function showPicked() {
   }
   const i = found.vertex, x = state.x, rows = [["body", about.bodies[found.body].name], ["vertex", String(about.vertices[i])],
     ["position, m", [0, 1, 2].map((c) => shortNumber(x[3 * i + c])).join(", ")]];
-  about.fields.forEach((field, k) => rows.push([`${field.label}, ${field.unit}`, field.components === 1 ? shortNumber(magnitudes(about, state.data, k)[i]) : component(state.data, k, i).map(shortNumber).join(", ")]));
+  about.fields.forEach((field, k) => rows.push([field.unit ? `${field.label}, ${field.unit}` : field.label, field.components === 1 ? shortNumber(magnitudes(about, state.data, k)[i]) : component(state.data, k, i).map(shortNumber).join(", ")]));
   const table = document.createElement("table");
   table.append(...rows.map(([name, value]) => {
     const row = document.createElement("tr"), head = document.createElement("th"), cell = document.createElement("td");
@@ -271,24 +291,78 @@ function listFindings() {
   element("findings").hidden = false;
   element("verdict").textContent = (about.n_defects > 0 ? `${count(about.n_defects, "defect")}: the scene does not run` : "No intersections, no inverted elements")
     + (hidden > 0 ? `; ${hidden} of them are drawn but not listed` : "");
-  element("findings").querySelector("ol").replaceChildren(...list.map((finding) => {
+  listedFindings(element("findings").querySelector("ol"), list.map((finding) => ({text: finding.text, kind: finding.kind, act: (button) => goTo(finding, button)})));
+}
+
+function goTo(finding, button) {
+  for (const other of document.querySelectorAll(".findings button")) {
+    other.removeAttribute("aria-current");
+  }
+  button.setAttribute("aria-current", "true");
+  if (!finding.at) {
+    return;
+  }
+  state.view.target = finding.at.slice();
+  state.view.distance = finding.size > 0 ? 10 * finding.size : 0.15 * state.view.size;
+  placeEye();
+}
+
+// ---- what held steps back ----
+
+function listedFindings(list, entries) {
+  list.replaceChildren(...entries.map(({text, kind, act}) => {
     const item = document.createElement("li"), button = document.createElement("button");
-    button.textContent = finding.text;
-    button.className = finding.kind;
-    button.addEventListener("click", () => goTo(finding, button));
+    button.textContent = text;
+    button.className = kind;
+    button.addEventListener("click", () => act(button));
     item.append(button);
     return item;
   }));
 }
 
-function goTo(finding, button) {
-  for (const other of element("findings").querySelectorAll("button")) {
-    other.removeAttribute("aria-current");
+// The step whose diagnosis is shown: that of the frame; after the last frame of a run that failed, the one that failed.
+function diagnosedStep() {
+  const step = about.frames[state.frame].step, failed = state.frame === about.frames.length - 1 && diagnosis.has(step + 1);
+  return failed ? step + 1 : step;
+}
+
+function showDiagnosis() {
+  const step = diagnosedStep(), failed = step > about.frames[state.frame].step;
+  state.held = diagnosis.get(step) ?? [];
+  listedFindings(element("held"), state.held.map((found) => ({
+    text: `${failed ? `Step ${step}, which failed: ` : ""}${diagnosisText(found)}`, kind: found.kind,
+    act: (button) => {
+      element("pins").checked = true;
+      goTo({at: found.at, size: outline(found, vertexNumbers, state.x).size}, button);
+    },
+  })));
+}
+
+function listHardest() {
+  const hardest = hardestSteps(diagnosis, stepRows);
+  element("diagnosis").hidden = diagnosis.size === 0;
+  element("diagnosis").querySelector("details").hidden = hardest.length === 0;
+  listedFindings(element("hardest"), hardest.map((step) => {
+    const row = stepRows.get(step), worst = diagnosis.get(step).filter((found) => found.kind !== "closest").sort((a, b) => a.alpha - b.alpha)[0];
+    return {
+      text: `Step ${step}: ${row ? `${row.newton} iterations` : "failed"}. ${diagnosisText(worst)}`, kind: worst.kind,
+      act: async (button) => {
+        element("pins").checked = true;
+        await show(frameAt(row ? Number(row.time) : Infinity));
+        goTo({at: worst.at, size: outline(worst, vertexNumbers, state.x).size}, button);
+      },
+    };
+  }));
+}
+
+function setPins() {
+  const lines = [], colours = [];
+  for (const found of element("pins").checked ? state.held.filter((entry) => entry.at) : []) {
+    const pin = pinAt(found.at, state.view), colour = DIAGNOSIS_COLOURS[found.kind];
+    renderer.setArrows(`pin-${found.kind}`, new Float32Array(pin.start), new Float32Array(pin.vector));
+    outline(found, vertexNumbers, state.x).lines.forEach((line) => { lines.push(...line); colours.push(colour); });
   }
-  button.setAttribute("aria-current", "true");
-  state.view.target = finding.at.slice();
-  state.view.distance = finding.size > 0 ? 10 * finding.size : 0.15 * state.view.size;
-  placeEye();
+  renderer.setMarks(lines, colours);
 }
 
 // ---- camera ----
@@ -386,7 +460,7 @@ function listen() {
   const redraw = () => { state.fresh = true; };
   listenToCanvas();
   element("play").addEventListener("click", () => play(!state.playing));
-  element("time").addEventListener("input", (event) => show(Number(event.target.value)));
+  element("time").addEventListener("input", (event) => scrub(Number(event.target.value)));
   element("fit").addEventListener("click", fit);
   element("theme").addEventListener("click", () => setTheme(state.dark ? "light" : "dark"));
   element("menu").addEventListener("click", togglePanel);
@@ -397,7 +471,7 @@ function listen() {
   });
   element("range").addEventListener("input", () => { paint(); redraw(); });
   element("chart").addEventListener("change", (event) => { plot.show(charts[event.target.selectedIndex]); redraw(); });
-  for (const id of ["edges", "arrows", "friction", "clip", "clip-flip"]) {
+  for (const id of ["edges", "arrows", "friction", "pins", "clip", "clip-flip"]) {
     element(id).addEventListener("change", redraw);
   }
   element("clip-at").addEventListener("input", redraw);
@@ -434,11 +508,14 @@ function clipPlane() {
 }
 
 function drawAll() {
+  setPins();
+  const pins = element("pins").checked ? state.held.filter((found) => found.at).map((found) => ({name: `pin-${found.kind}`, colour: DIAGNOSIS_COLOURS[found.kind], pin: true})) : [];
   const arrows = [["arrows", "contact_force"], ["friction", "friction_force"]].filter(([id]) => element(id).checked).map(([, name]) => ({name, colour: ARROW_COLOURS[name]}));
+  setArrows(arrows.map((arrow) => arrow.name));
   renderer.draw(state.view, {
     background: state.dark ? [0.08, 0.09, 0.11] : [0.96, 0.965, 0.97], floor: state.dark ? [0.2, 0.22, 0.25] : [0.86, 0.87, 0.89],
     bodies: state.bodies, mapped: Boolean(state.colours[state.colour].values), edges: element("edges").checked,
-    floors: about.floors, clip: clipPlane(), arrows,
+    floors: about.floors, clip: clipPlane(), arrows: [...arrows, ...pins],
   });
   if (charts.length > 0) {
     plot.draw(about.frames[state.frame].time);
@@ -456,12 +533,14 @@ function loop(before) {
   });
 }
 
-// What the address asks for: #step=20&colour=speed&arrows&dark&picture; a picture is the view alone, drawn once.
+// What the address asks for: #step=20&colour=speed&arrows&dark&wide&picture; wide is without the panel, a picture is the view
+// alone, drawn once.
 async function obey(wanted, last) {
   const colour = wanted.get("colour"), step = wanted.get("step");
   if (wanted.has("dark") || wanted.has("light")) {
     setTheme(wanted.has("dark") ? "dark" : "light");
   }
+  document.querySelector("main").classList.toggle("wide", wanted.has("wide"));
   if (colour) {
     const k = state.colours.findIndex((entry) => entry.name === colour);
     if (k < 0) {
@@ -469,7 +548,7 @@ async function obey(wanted, last) {
     }
     state.colour = element("colour").selectedIndex = k;
   }
-  for (const id of ["arrows", "friction", "edges"]) {
+  for (const id of ["arrows", "friction", "edges", "pins"]) {
     element(id).checked = wanted.has(id);
   }
   const frame = step !== null ? about.frames.findIndex((f) => f.step === Number(step)) : Number(wanted.get("frame") ?? (wanted.has("last") ? about.frames.length - 1 : last));
@@ -477,6 +556,9 @@ async function obey(wanted, last) {
     throw new Error(`there is no frame of step ${step}`);
   }
   await show(frame);
+  if (step !== null || wanted.has("frame")) {
+    fit();
+  }
   if (wanted.has("picture")) {
     document.querySelector("main").classList.add("picture");
     const redraw = () => { fit(); drawAll(); };
@@ -495,6 +577,7 @@ async function start() {
   renderer = new Renderer(element("view"));
   frames = new Frames(about);
   about.box = boxOfRun(about);
+  renderer.setBox(about.box);
   const arrays = await loadMesh(about), first = positionsOf(await frames.get(0), about);
   about.vertices = arrays.vertices;
   mesh = new Mesh(about, arrays, first);
@@ -504,6 +587,9 @@ async function start() {
   options(element("colour"), state.colours.map((colour) => colour.label));
   const histories = await loadHistories(about);
   stepRows = new Map((histories["steps.csv"]?.rows ?? []).map((row) => [Number(row.step), row]));
+  diagnosis = diagnosisOf(histories);
+  vertexNumbers = new VertexNumbers(about, arrays);
+  listHardest();
   charts = chartsOf(histories);
   options(element("chart"), charts.map((chart) => chart.title));
   plot = new Plot(element("plot"), element("plot-legend"), (time) => show(frameAt(time)));

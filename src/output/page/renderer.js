@@ -123,8 +123,8 @@ void main() {
 // shapes.
 const SCALE = [[66, 78, 165], [52, 104, 172], [40, 130, 165], [31, 158, 140], [80, 190, 110], [150, 215, 60], [253, 231, 37]];
 
-function scaleCss() {
-  return `linear-gradient(90deg, ${SCALE.map((c) => `rgb(${c})`).join(", ")})`;
+function scaleCss(reversed = false) {
+  return `linear-gradient(${reversed ? 270 : 90}deg, ${SCALE.map((c) => `rgb(${c})`).join(", ")})`;
 }
 
 // ---- 4 x 4 matrices by columns ----
@@ -292,6 +292,11 @@ class Renderer {
     gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, t.shade, 0);
   }
 
+  // The box of all that will be drawn but floors.
+  setBox({low, high}) {
+    this.extent = {centre: low.map((l, k) => 0.5 * (l + high[k])), radius: 0.5 * Math.hypot(...high.map((h, k) => h - low[k]))};
+  }
+
   // Arrays of the surface that stay the same.
   setMesh(mesh) {
     this.mesh = mesh;
@@ -322,6 +327,14 @@ class Renderer {
     this.arrows[name] = start.length / 3;
   }
 
+  // Lines that shine through: pairs of places, and a colour for each.
+  setMarks(places, colours) {
+    this.upload("markStart", new Float32Array(places.filter((_, k) => k % 2 === 0).flat()));
+    this.upload("markEnd", new Float32Array(places.filter((_, k) => k % 2 === 1).flat()));
+    this.upload("markValues", new Float32Array(2 * colours.length));
+    this.marks = colours;
+  }
+
   attribute(index, name, size, divisor = 0, first = 0) {
     const gl = this.gl;
     gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
@@ -332,7 +345,9 @@ class Renderer {
 
   cameraOf(view) {
     const aspect = this.canvas.width / this.canvas.height;
-    return multiply4(perspective(0.6, aspect, view.size * 2e-3, view.size * 100 + view.distance * 4), lookAt(view.eye, view.target, view.up));
+    // as near as the bodies of the run can be: depths tell thin gaps apart only where the near plane is far from the eye
+    const {centre, radius} = this.extent, away = Math.hypot(...view.eye.map((e, k) => e - centre[k])) - radius;
+    return multiply4(perspective(0.6, aspect, Math.max(view.size * 2e-3, 0.5 * away), view.size * 100 + view.distance * 4), lookAt(view.eye, view.target, view.up));
   }
 
   draw(view, look) {
@@ -361,6 +376,7 @@ class Renderer {
     this.begin(this.body, camera, view, look);
     this.drawBodies(look, (body) => body.over && body.alpha > 0);
     this.drawArrows(camera, view, look, 0.35);
+    this.drawMarks(camera, view, look);
     gl.enable(gl.DEPTH_TEST);
     gl.depthMask(true);
     gl.disable(gl.BLEND);
@@ -454,6 +470,22 @@ class Renderer {
     });
   }
 
+  drawMarks(camera, view, look) {
+    const gl = this.gl;
+    (this.marks ?? []).forEach((colour, k) => {
+      this.begin(this.tube, camera, view, {clip: [0, 0, 0, 1e30]});
+      gl.uniform1i(this.tube.at.mode, 1);
+      gl.uniform4fv(this.tube.at.colour, [...colour, 1]);
+      gl.uniform1f(this.tube.at.width, 1.2e-3 * view.distance);
+      this.attribute(0, "tubeShape", 3);
+      ["markStart", "markEnd"].forEach((name, i) => this.attribute(1 + i, name, 3, 1, k));
+      this.attribute(3, "markValues", 2, 1, k);
+      gl.drawArraysInstanced(gl.TRIANGLES, 0, this.tubeCount, 1);
+      [0, 1, 2, 3].forEach((i) => gl.vertexAttribDivisor(i, 0));
+      gl.disableVertexAttribArray(3);
+    });
+  }
+
   drawFloors(view, look) {
     const gl = this.gl, at = this.body.at;
     gl.uniform1i(at.mode, 2);
@@ -481,13 +513,15 @@ class Renderer {
 
   drawArrows(camera, view, look, alpha) {
     const gl = this.gl;
-    for (const {name, colour} of look.arrows) {
-      if (!this.arrows?.[name]) {
+    for (const {name, colour, pin} of look.arrows) {
+      // pins are drawn once, over everything
+      if (!this.arrows?.[name] || (pin && alpha === 1)) {
         continue;
       }
       this.begin(this.arrow, camera, view, look);
-      gl.uniform4fv(this.arrow.at.colour, [...colour, alpha]);
-      gl.uniform1f(this.arrow.at.width, view.size * 3e-3);
+      gl.uniform4fv(this.arrow.at.colour, [...colour, pin ? 1 : alpha]);
+      gl.uniform1i(this.arrow.at.mode, pin ? 1 : 0);
+      gl.uniform1f(this.arrow.at.width, pin ? view.distance * 4e-3 : view.size * 3e-3);
       this.attribute(0, "arrowShape", 3);
       this.attribute(1, `${name}Start`, 3, 1);
       this.attribute(2, `${name}Vector`, 3, 1);

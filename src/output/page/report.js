@@ -31,9 +31,10 @@ async function addPictures(about, arrays) {
   const frames = new Frames(about), renderer = new Renderer(element("view"));
   const first = positionsOf(await frames.get(0), about), mesh = new Mesh(about, arrays, first);
   renderer.setMesh(mesh);
-  const box = boxOf(first, () => true), size = Math.hypot(...box.high.map((h, k) => h - box.low[k])), flat = box.high[2] - box.low[2] < 1e-3 * size;
+  renderer.setBox(boxOfRun(about));
+  const box = boxOfRun(about), size = Math.hypot(...box.high.map((h, k) => h - box.low[k])), flat = box.high[2] - box.low[2] < 1e-3 * size;
   const stress = about.fields.findIndex((field) => field.name === "von_mises"), top = usualTop(about, stress) || 1;
-  const bodies = about.bodies.map((body, b) => ({colour: body.obstacle ? OBSTACLE : BODY_COLOURS[b % BODY_COLOURS.length], alpha: 1, deforms: !body.obstacle}));
+  const bodies = about.bodies.map((body, b) => ({colour: body.obstacle ? OBSTACLE : BODY_COLOURS[b % BODY_COLOURS.length], alpha: body.obstacle ? 0.35 : 1, deforms: !body.obstacle, radius: body.radius}));
   for (let f = 0; f < about.frames.length; f++) {
     const data = await frames.get(f), x = positionsOf(data, about), mapped = f > 0;
     renderer.setShape(x, mapped ? magnitudes(about, data, stress).map((v) => Math.min(1, v / top)) : null);

@@ -32,3 +32,6 @@ NOLI_WARN_UNUSED NoliStatus noli_solve_direction(NoliStage* stage, bool accurate
 // fraction of the latter that previous iterations needed. Where a body buckles, the projected
 // Hessian is far too stiff, and short steps do not mean that the minimum is near.
 NOLI_WARN_UNUSED NoliStatus noli_find_direction(NoliStage* stage, bool plain, NoliNewtonStat* stat);
+
+// Whether the next blend has a share of the projected Hessian: the last one needed it.
+bool noli_directions_are_projected(const NoliDirections* directions);

@@ -41,4 +41,5 @@ Case validate_rod_weight;
 Case validate_rod_bend;
 Case validate_rod_twist;
 Case validate_rod_lateral;
+Case validate_shell_lateral;
 Case validate_rod_curl;

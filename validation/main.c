@@ -42,6 +42,7 @@ static const struct {
     {"rod_bend", validate_rod_bend},
     {"rod_twist", validate_rod_twist},
     {"rod_lateral", validate_rod_lateral},
+    {"shell_lateral", validate_shell_lateral},
     {"rod_curl", validate_rod_curl},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };

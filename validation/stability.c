@@ -195,6 +195,150 @@ bool validate_rod_lateral(Report* report) {
   return true;
 }
 
+// The same of a shell. Its clamp also restrains the warping of the section, which Vlasov's theory
+// of thin-walled beams adds to the energy of the twist phi', with a warping constant h^3 t^3 / 144:
+//   phi'^2 + (reach phi'')^2,   reach^2 = (1 + nu) h^2 / 24.
+// The load over (E I G J)^(1/2) is found by inverse iteration:
+//   tau - reach^2 tau'' = integral from s to 1 of (1 - s)^4 / 4 phi,   phi' = tau
+// with tau(0) = tau'(1) = 0.
+enum { WARPED = 2000 }; // parts of the length
+
+// tau of a torque; without warping the clamp does not hold it.
+static void solve_twist(double reach, const double* torque, double* tau) {
+  const double off = -reach * reach * WARPED * WARPED;
+  double upper[WARPED + 1];
+  tau[0] = reach > 0.0 ? 0.0 : torque[0];
+  upper[0] = 0.0;
+  for (int i = 1; i <= WARPED; i++) {
+    double before = i < WARPED ? off : 2.0 * off, pivot = 1.0 - 2.0 * off - before * upper[i - 1];
+    upper[i] = off / pivot;
+    tau[i] = (torque[i] - before * tau[i - 1]) / pivot;
+  }
+  for (int i = WARPED - 1; i >= 0; i--) {
+    tau[i] -= upper[i] * tau[i + 1];
+  }
+}
+
+static double warped_load(double reach) {
+  enum { ITERATIONS = 40 };
+  const double h = 1.0 / WARPED;
+  double phi[WARPED + 1], tau[WARPED + 1], torque[WARPED + 1], load = 0.0;
+  for (int i = 0; i <= WARPED; i++) {
+    phi[i] = i * h;
+  }
+  for (int k = 0; k < ITERATIONS; k++) {
+    torque[WARPED] = 0.0;
+    for (int i = WARPED - 1; i >= 0; i--) {
+      double s = (i + 0.5) * h;
+      torque[i] = torque[i + 1] + h * 0.25 * pow(1.0 - s, 4) * 0.5 * (phi[i] + phi[i + 1]);
+    }
+    solve_twist(reach, torque, tau);
+    for (int i = 0; i < WARPED; i++) {
+      phi[i + 1] = phi[i] + 0.5 * h * (tau[i] + tau[i + 1]);
+    }
+    load = sqrt(1.0 / phi[WARPED]);
+    for (int i = 0; i <= WARPED; i++) {
+      phi[i] *= load * load;
+    }
+  }
+  return load;
+}
+
+typedef struct Strip {
+  double height; // m, of 1 m
+  int32_t cells; // along
+  const char *pattern, *law;
+  double bound; // of the load over Vlasov's
+  bool quick;
+} Strip;
+
+static double strip_height;
+
+static void strip_map(int patch, double u, double v, double X[3]) {
+  (void)patch;
+  X[0] = u;
+  X[1] = strip_height * (v - 0.5);
+  X[2] = 0.0;
+}
+
+static bool at_clamp(const double X[3]) {
+  return fabs(X[0]) < 1e-9;
+}
+
+// The square of the lowest frequency of a strip under a weight, negative if it leaves its plane.
+static bool lowest(const Strip* strip, double load, double* square) {
+  const double height = strip_height = strip->height, thickness = height / 30.0;
+  const double bending = YOUNG * thickness * thickness / 12.0; // over the area
+  const double twist = 4.0 * bending / (2.0 + 2.0 * POISSON);
+  int32_t across = (int32_t)fmax(4.0, strip->cells * height);
+  const Patches patches = {.count = 1,
+                           .map = strip_map,
+                           .size = {1.0, height},
+                           .cells = {strip->cells, across},
+                           .pattern = strip->pattern};
+  Thin thin;
+  double frequency;
+  bool good = thin_begin(&thin);
+  set_material(&thin);
+  thin.def.gravity[1] = -load * sqrt(bending * twist) / DENSITY;
+  good = good && thin_shell(&thin, &patches, thickness, strip->law) &&
+         thin_clamp(&thin, at_clamp, (double[]){-0.02 * height, 0.0, 0.0}) &&
+         thin_solve(&thin, 1) && noli_sim_modes(thin.run.sim, 1, &frequency, NULL) == NOLI_OK;
+  *square = good ? frequency * fabs(frequency) : 0.0;
+  thin_end(&thin);
+  return good;
+}
+
+// The load at which the frequency vanishes, by secants.
+static bool strip_load(const Strip* strip, double expected, double* load) {
+  double at[2] = {0.98 * expected, 1.02 * expected}, square[2];
+  bool good = lowest(strip, at[0], &square[0]);
+  for (int k = 0; k < 3 && good; k++) {
+    good = lowest(strip, at[1], &square[1]);
+    double next = at[1] - square[1] * (at[1] - at[0]) / (square[1] - square[0]);
+    at[0] = at[1];
+    square[0] = square[1];
+    at[1] = next;
+  }
+  *load = at[1];
+  return good;
+}
+
+bool validate_shell_lateral(Report* report) {
+  static const Strip strips[] = {
+      {0.1, 64, "diagonal", "plate", 0.01, true},
+      {0.1, 64, "unstructured", "plate", 0.01, false},
+      {0.1, 128, "diagonal", "plate", 0.01, false},
+      {0.1, 128, "unstructured", "plate", 0.01, false},
+      {0.05, 128, "diagonal", "plate", 0.01, false},
+      {0.05, 128, "unstructured", "plate", 0.01, false},
+      {0.05, 256, "unstructured", "plate", 0.01, false},
+      {0.05, 128, "unstructured", "hinges", INFINITY, false},
+  };
+  report_table(report,
+               "Weight at which an upright strip buckles sideways, over that of a narrow beam",
+               "height / length | mesh | cells along | bending law | weight | Vlasov | error");
+  report_check(report, fabs(warped_load(0.0) / LATERAL - 1.0), 1e-5,
+               "theory without warping, relative");
+  for (size_t k = 0; k < sizeof strips / sizeof *strips; k++) {
+    const Strip* strip = &strips[k];
+    double load, vlasov = warped_load(strip->height * sqrt((1.0 + POISSON) / 24.0));
+    if (report->quick && !strip->quick) {
+      continue;
+    }
+    if (!strip_load(strip, vlasov, &load)) {
+      return false;
+    }
+    report_row(report, "%g | %s | %d | %s | %.4f | %.4f | %+.2f %%", strip->height, strip->pattern,
+               (int)strip->cells, strip->law, load / LATERAL, vlasov / LATERAL,
+               100.0 * (load / vlasov - 1.0));
+    report_check(report, fabs(load / vlasov - 1.0), strip->bound,
+                 "critical weight, %g, %s, %s, %d cells along, relative", strip->height,
+                 strip->pattern, strip->law, (int)strip->cells);
+  }
+  return true;
+}
+
 // ---- a curved rod ----------------------------------------------------------------------------
 
 // A rod of length 1 and bending stiffness 1 with a natural curvature in the plane of gravity,

@@ -83,6 +83,11 @@ typedef struct NoliBlockEnergy {
   double scale;            // energy, gradient and Hessian are multiplied by it
   const double* reference; // inertia: x_tilde; damping: x_hat
   const double* stiffness; // damping: of the step
+  const double* last;      // elasticity of thin elements: x before the last Newton step, or NULL.
+                           // Their projected Hessian is that of the stretch which a linearization
+                           // there predicts, in the frame of x: without the stretch of second
+                           // order that a straight step causes as it turns elements, and the next
+                           // one removes [Magisano2017]
 } NoliBlockEnergy;
 
 // Stiffness damping (fem/damping.h): storage of and products with beta K of a step.
@@ -130,6 +135,10 @@ struct NoliBlockType {
   // As noli_tets_inversion_bound.
   double (*inversion_bound)(const NoliBlock* block, const double* x, const double* p, double keep,
                             bool valid_end, int32_t n_threads, int32_t* blocking);
+
+  // The largest turn of an element by a step p, as the norm of its gradient; NULL: elements are not
+  // thin.
+  double (*turn)(const NoliBlock* block, const double* p);
 
   // ---- frames; NULL: there are none
 

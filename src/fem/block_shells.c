@@ -204,6 +204,16 @@ static double volume_of(const NoliBlock* block, int32_t t) {
   return shells_of(block)->triangles.area[t] * shells_of(block)->thickness[t];
 }
 
+static double turn(const NoliBlock* block, const double* p) {
+  const Shells* self = shells_of(block);
+  double most_sqr = 0.0;
+  for (int32_t t = 0; t < block->n_element; t++) {
+    NoliSheet G = noli_triangles_deformation(&self->triangles, t, p);
+    most_sqr = fmax(most_sqr, noli_norm_sqr3(G.f[0]) + noli_norm_sqr3(G.f[1]));
+  }
+  return sqrt(most_sqr);
+}
+
 static void add_mass(const NoliBlock* block, double* mass) {
   for (int32_t t = 0; t < block->n_element; t++) {
     for (int a = 0; a < 3; a++) {
@@ -339,6 +349,7 @@ static void elasticity(const void* data, const double* x, int64_t begin, int64_t
   const NoliBlockEnergy* energy = data;
   NoliMembrane scaled = shells_of(energy->block)->membrane;
   scaled.scale = energy->scale;
+  scaled.last = energy->last;
   noli_membrane_evaluate(&scaled, x, begin, end, what, out);
 }
 
@@ -381,6 +392,7 @@ const NoliBlockType noli_block_shells = {.name = "shells",
                                          .destroy = destroy,
                                          .is_inverted = is_beyond,
                                          .inversion_bound = limit_bound,
+                                         .turn = turn,
                                          .add_mass = add_mass,
                                          .rest_volume = rest_volume,
                                          .wave_time_sqr = wave_time_sqr,

@@ -8,6 +8,9 @@
 // A projected warp direction below this relative length is rounding error.
 #define VANISHES 1e-6
 
+// Of the smaller principal stretch squared, that a prediction of the stretch may remove.
+#define LARGEST_SHARE 0.5
+
 enum { TRIANGLES_PER_BLOCK = 512 };
 
 static NoliVec3 vertex(const double* x, int32_t node) {
@@ -98,15 +101,74 @@ static NoliMat3 block(const NoliSheetResponse* response, const double* ga, const
   return noli_add33(sum, noli_scale33(weight * ga[1] * gb[1], response->H[2]));
 }
 
+// The root of a symmetric 2 x 2 matrix (11, 12, 22).
+static void root(const double C[3], double U[3]) {
+  double det = sqrt(fmax(C[0] * C[2] - C[1] * C[1], 0.0));
+  double scale = 1.0 / sqrt(C[0] + C[2] + 2.0 * det);
+  U[0] = scale * (C[0] + det);
+  U[1] = scale * C[1];
+  U[2] = scale * (C[2] + det);
+}
+
+static void metric(const NoliSheet* F, double C[3]) {
+  C[0] = noli_norm_sqr3(F->f[0]);
+  C[1] = noli_dot3(F->f[0], F->f[1]);
+  C[2] = noli_norm_sqr3(F->f[1]);
+}
+
+// F with the metric that a linearization at `last` predicts, C - G^T G with G = F - last, and its
+// own rotation. At most LARGEST_SHARE of the metric is removed.
+static NoliSheet predict_from(const NoliSheet* F, const NoliSheet* last) {
+  NoliSheet G = {{noli_sub3(F->f[0], last->f[0]), noli_sub3(F->f[1], last->f[1])}};
+  double C[3], Q[3], L[3], U[3], W[3];
+  metric(F, C);
+  metric(&G, Q);
+  double least = 0.5 * (C[0] + C[2]) - hypot(0.5 * (C[0] - C[2]), C[1]), size = Q[0] + Q[2];
+  double share = size > LARGEST_SHARE * least ? LARGEST_SHARE * least / size : 1.0;
+  for (int k = 0; k < 3; k++) {
+    L[k] = C[k] - share * Q[k];
+  }
+
+  // F U^-1 W
+  root(C, U);
+  root(L, W);
+  double det = U[0] * U[2] - U[1] * U[1];
+  double M[2][2] = {{(U[2] * W[0] - U[1] * W[1]) / det, (U[2] * W[1] - U[1] * W[2]) / det},
+                    {(U[0] * W[1] - U[1] * W[0]) / det, (U[0] * W[2] - U[1] * W[1]) / det}};
+  return det > 0.0 ? (NoliSheet){{noli_mul_add3(noli_scale3(M[0][0], F->f[0]), M[1][0], F->f[1]),
+                                  noli_mul_add3(noli_scale3(M[0][1], F->f[0]), M[1][1], F->f[1])}}
+                   : *F;
+}
+
+// The response of a triangle, with the Hessian of the predicted stretch.
+static void respond(const NoliMembrane* membrane, int64_t t, const double* x, unsigned what,
+                    NoliSheetResponse* response) {
+  const NoliMembraneLaw* law = membrane->law[t];
+  const NoliMembraneParameters* parameters = &membrane->parameters[t];
+  NoliSheet F = noli_triangles_deformation(membrane->triangles, t, x);
+  bool predicted = membrane->last != NULL && (what & NOLI_EVAL_PROJECTED);
+  if (!predicted) {
+    noli_membrane_respond(law, parameters, &F, what, response);
+    return;
+  }
+  NoliSheetResponse at_x;
+  NoliSheet last = noli_triangles_deformation(membrane->triangles, t, membrane->last);
+  NoliSheet stretched = predict_from(&F, &last);
+  noli_membrane_respond(law, parameters, &F, what & ~(unsigned)NOLI_EVAL_PROJECTED, &at_x);
+  noli_membrane_respond(law, parameters, &stretched, NOLI_EVAL_PROJECTED, response);
+  response->energy = at_x.energy;
+  response->P[0] = at_x.P[0];
+  response->P[1] = at_x.P[1];
+}
+
 void noli_membrane_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                             unsigned what, const NoliLocal* out) {
   const NoliMembrane* membrane = data;
   const NoliTriangles* triangles = membrane->triangles;
   for (int64_t t = begin; t < end; t++) {
     double weight = membrane->scale * triangles->area[t] * membrane->thickness[t], g[3][2];
-    NoliSheet F = noli_triangles_deformation(triangles, t, x);
     NoliSheetResponse response;
-    noli_membrane_respond(membrane->law[t], &membrane->parameters[t], &F, what, &response);
+    respond(membrane, t, x, what, &response);
     shape_gradients(triangles, t, g);
     if (what & NOLI_EVAL_ENERGY) {
       out->energy[t] = weight * response.energy;

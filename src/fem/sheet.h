@@ -40,7 +40,8 @@ typedef struct NoliMembrane {
   const NoliMembraneLaw* const* law;        // (n_tri)
   const NoliMembraneParameters* parameters; // (n_tri)
   const double* thickness;                  // (n_tri) m
-  double scale; // h_e^2: energy, gradient and Hessian are multiplied by it
+  double scale;       // h_e^2: energy, gradient and Hessian are multiplied by it
+  const double* last; // x before the last step, or NULL, as in NoliBlockEnergy
 } NoliMembrane;
 
 // The NoliTermFn: scale * area * thickness * psi(F) of each triangle.

@@ -228,7 +228,7 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   stat->alpha_inversion = inversion_bound(stage, stage->here->x, KEEP_VOLUME, false);
   stage->record.timing.line_search += noli_seconds() - start;
   NoliLineSearch search;
-  NOLI_TRY(noli_line_search(stage, stat->alpha_inversion, &search));
+  NOLI_TRY(noli_line_search(stage, stat->alpha_inversion, false, &search));
   double taken = search.alpha;
   stat->energy_change = search.change;
   solve->full_step = taken >= 1.0;

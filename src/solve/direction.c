@@ -397,6 +397,10 @@ done:
   return status;
 }
 
+bool noli_directions_are_projected(const NoliDirections* directions) {
+  return directions->projected_share > 0.0;
+}
+
 NoliStatus noli_find_direction(NoliStage* stage, bool plain, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   bool found = false;

@@ -1,6 +1,7 @@
 #include "solve/line_search.h"
 
 #include "base/timer.h"
+#include "solve/detour.h"
 
 #include <float.h>
 #include <math.h>
@@ -69,7 +70,38 @@ done:
   return status;
 }
 
-NoliStatus noli_line_search(NoliStage* stage, double alpha_max, NoliLineSearch* search) {
+// Increase of the elastic energy to the trial point.
+static double elastic_change(const NoliStage* stage) {
+  double change = 0.0;
+  for (int32_t i = 0; i < stage->n_term; i++) {
+    bool elastic = noli_stage_has(stage, i, NOLI_ROLE_ELASTIC);
+    change += elastic ? stage->trial->energy[i].sum - stage->here->energy[i].sum : 0.0;
+  }
+  return change;
+}
+
+// Moves to the trial point of a detour if the elastic energy is what prevents the step.
+static NoliStatus try_detour(NoliStage* stage, double alpha_max, NoliLineSearch* search,
+                             bool* taken) {
+  NoliStatus status = NOLI_OK;
+  double change, magnitude, alpha = noli_detour_length(stage, fmin(alpha_max, 1.0));
+  *taken = false;
+  if (alpha > 0.0) {
+    NOLI_TRY(try_step(stage, alpha, &change, &magnitude));
+    *taken = isfinite(change) && change <= elastic_change(stage);
+  }
+  if (*taken) {
+    *search = (NoliLineSearch){.alpha = alpha, .change = change, .detour = change > 0.0};
+    if (search->detour) {
+      noli_detour_begin(stage, change);
+    }
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_line_search(NoliStage* stage, double alpha_max, bool may_begin,
+                            NoliLineSearch* search) {
   NoliStatus status = NOLI_OK;
   double slope = slope_along(stage, stage->gradient), alpha = fmin(alpha_max, 1.0);
   double contact = noli_stage_energy_sum(stage, NOLI_ROLE_CONTACT).energy;
@@ -91,6 +123,10 @@ NoliStatus noli_line_search(NoliStage* stage, double alpha_max, NoliLineSearch* 
       if (halvings == 0 && alpha_max > 1.0 && seen) {
         NOLI_TRY(extend(stage, alpha_max, slope, search));
       }
+    } else if (halvings == 1 && may_begin) {
+      NOLI_TRY(try_detour(stage, alpha_max, search, &accepted));
+    }
+    if (accepted) {
       NOLI_TRY(noli_stage_accept(stage));
       search->released = contact - noli_stage_energy_sum(stage, NOLI_ROLE_CONTACT).energy;
       goto done;

@@ -9,6 +9,7 @@ typedef struct NoliLineSearch {
   double linearity; // change over alpha times the slope: 0.5 if the potential is the quadratic
                     // model of Newton's method, 1 if it is linear: then the step is far too short;
                     // 0: unknown
+  bool detour;      // a detour has begun: the potential has increased
   double released;  // decrease of the energy of contact, part of the change
 } NoliLineSearch;
 
@@ -18,7 +19,10 @@ typedef struct NoliLineSearch {
 // `alpha_max` is larger than 1 and a full step decreases the potential more than its model, tries
 // the minimum of the parabola through both points, up to alpha_max.
 //
+// If half the step does not decrease it either, because elements stretch, begins a detour if one
+// `may_begin` (solve/detour.h).
+//
 // Chooses which friction is majorized in the next iteration (contact/friction.h).
 // NOLI_LINE_SEARCH_FAILED leaves the current point unchanged.
-NOLI_WARN_UNUSED NoliStatus noli_line_search(NoliStage* stage, double alpha_max,
+NOLI_WARN_UNUSED NoliStatus noli_line_search(NoliStage* stage, double alpha_max, bool may_begin,
                                              NoliLineSearch* search);

@@ -33,6 +33,23 @@ bool noli_problem_has_consistent_mass(const NoliProblem* problem) {
   return any;
 }
 
+double noli_problem_turn(const NoliProblem* problem, const double* p) {
+  double most = 0.0;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    most = fmax(most, block->type->turn != NULL ? block->type->turn(block, p) : 0.0);
+  }
+  return most;
+}
+
+bool noli_problem_has_thin(const NoliProblem* problem) {
+  bool any = false;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    any = any || problem->block[i].type->turn != NULL;
+  }
+  return any;
+}
+
 bool noli_problem_is_damped(const NoliProblem* problem) {
   bool any = noli_springs_are_damped(&problem->springs);
   for (int32_t i = 0; i < problem->n_block; i++) {

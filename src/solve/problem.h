@@ -120,6 +120,10 @@ bool noli_problem_has_consistent_mass(const NoliProblem* problem);
 bool noli_problem_is_damped(const NoliProblem* problem);
 bool noli_problem_has_histories(const NoliProblem* problem);
 
+// The largest turn of a thin element by a step p (n_vert x 3), rad; 0: there are none.
+double noli_problem_turn(const NoliProblem* problem, const double* p);
+bool noli_problem_has_thin(const NoliProblem* problem);
+
 // As noli_tets_inversion_bound, for all elements of the problem. `blocking` may be NULL.
 double noli_problem_inversion_bound(const NoliProblem* problem, const double* x, const double* p,
                                     double keep, bool valid_end, int32_t n_threads,

@@ -1,5 +1,6 @@
 #include "solve/projected_newton.h"
 
+#include "solve/detour.h"
 #include "solve/direction.h"
 #include "solve/friction_end.h"
 #include "solve/line_search.h"
@@ -37,6 +38,11 @@ enum { STUCK_ITERATIONS = 10 };
 
 // Majorized friction makes steps about this many times shorter.
 #define MAJORIZED_LENGTH 3.0
+
+// A full step that is longer than this share of the one before: Newton's method converges slowly.
+#define SLOW 0.5
+// Iterations before plain Hessians are tried again; doubled with each time that they fail.
+enum { PLAIN_WAIT = 4, MOST_DOUBLINGS = 20 };
 
 typedef struct Stuck {
   NoliStepBound blocker;
@@ -106,81 +112,194 @@ static NoliStatus fail_slow(const NoliStage* stage, double tolerance, int32_t it
                    (long long)stat->contacts);
 }
 
+// ---- the solve ----------------------------------------------------------------------------------
+
+// Whether plain Hessians are tried: while full steps hardly become shorter, because the matrix is
+// too stiff. That happens where thin bodies buckle, or bend so far that the forces in their plane
+// cancel those of bending.
+typedef struct Pace {
+  bool slow;
+  double speed;     // of the last full step
+  int32_t wait;     // iterations until plain Hessians are tried again
+  int32_t n_failed; // times that they were indefinite
+} Pace;
+
+typedef struct Newton {
+  NoliStage* stage;
+  double tolerance; // m/s
+  bool plain;
+  bool thin; // some bodies are
+  NoliNewtonStat stat;
+  double beta;
+  double linearity;
+  Stuck stuck;
+  Pace pace;
+} Newton;
+
+static NoliStatus find_direction(Newton* newton) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = newton->stage;
+  Pace* pace = &newton->pace;
+  pace->wait -= pace->wait > 0 ? 1 : 0;
+  bool plain = newton->thin && pace->slow && pace->wait == 0 && !stage->detour.away;
+  NOLI_TRY(noli_find_direction(stage, newton->plain || plain, &newton->stat));
+  if (plain && noli_directions_are_projected(stage->directions)) {
+    pace->slow = false;
+    pace->wait = PLAIN_WAIT << pace->n_failed;
+    pace->n_failed += pace->n_failed < MOST_DOUBLINGS ? 1 : 0;
+  }
+done:
+  return status;
+}
+
+static void update_pace(Newton* newton) {
+  const NoliNewtonStat* stat = &newton->stat;
+  Pace* pace = &newton->pace;
+  bool full = stat->alpha >= 1.0 && !newton->stage->detour.away;
+  pace->slow = pace->slow || (full && stat->step_speed > SLOW * pace->speed);
+  pace->speed = newton->stage->detour.away ? (double)INFINITY : stat->step_speed;
+}
+
+// Bounds the step by inversion, CCD and CFL filter.
+static NoliStatus bound_step(Newton* newton, int32_t iteration, NoliStepFilter* filter) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = newton->stage;
+  double reach = newton->linearity > LINEAR ? LONGEST : 1.0;
+  NOLI_TRY(noli_stage_filter_step_to(stage, reach, CCD_SAFETY, filter));
+  newton->stat.alpha_inversion = fmin(filter->inversion, 1.0);
+  newton->stat.alpha_ccd = fmin(filter->ccd, 1.0);
+  stage->record.blocker = filter->blocker;
+  NOLI_CHECK(stage->context, filter->ccd > LEAST_ALPHA, NOLI_STEP_BLOCKED,
+             "CCD: no step is possible in Newton iteration %d (alpha %.3g, inversion bound %.3g)",
+             iteration, filter->ccd, filter->inversion);
+  NOLI_CHECK(stage->context, !stands_still(&newton->stuck, stage, filter->ccd), NOLI_STEP_BLOCKED,
+             "CCD: the same contact or element has blocked %d consecutive Newton iterations, up "
+             "to iteration %d (alpha %.3g, inversion bound %.3g)",
+             STUCK_ITERATIONS, iteration, filter->ccd, filter->inversion);
+done:
+  return status;
+}
+
+// Searches along the step. `*lost`: a detour has taken too many iterations.
+static NoliStatus search_step(Newton* newton, const NoliStepFilter* filter, NoliLineSearch* search,
+                              bool* lost) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = newton->stage;
+  bool may_begin = newton->thin && noli_detour_may_begin(stage), away = stage->detour.away;
+  *lost = false;
+  NOLI_TRY(noli_line_search(stage, filter->ccd, may_begin, search));
+  newton->stat.alpha = search->alpha;
+  newton->stat.energy_change = search->change;
+  newton->linearity = search->linearity;
+  if (newton->thin) {
+    // a step that contact has cut was not the one that the linearization predicted
+    bool whole = filter->ccd >= 1.0;
+    (whole ? noli_stage_remember_last : noli_stage_forget_last)(stage);
+    update_pace(newton);
+  }
+  if (away) {
+    noli_detour_advance(stage, search->change, lost);
+  }
+done:
+  return status;
+}
+
+// Updates what depends on the new point, and tests for the end.
+static NoliStatus end_iteration(Newton* newton, const NoliStepFilter* filter,
+                                const NoliLineSearch* search, bool exact, int32_t iterations,
+                                bool* ended) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = newton->stage;
+  NoliNewtonStat* stat = &newton->stat;
+  bool joined, changed, converged, away = stage->detour.away, stiffer = false;
+  NOLI_TRY(noli_stage_keep_contacts(stage, stat->alpha / fmin(filter->ccd, 1.0), &joined));
+
+  // adapt the barrier, release or pull prescribed nodes
+  if (!away) {
+    noli_stage_adapt_kappa(stage, stat->alpha_ccd < BLOCKED * stat->alpha_inversion);
+  }
+  if (iterations + 1 >= noli_min_iterations(stage)) {
+    newton->beta *=
+        stat->step_speed < ROUNDING * newton->tolerance ? 0.0 : 1.0 - fmin(stat->alpha, 1.0);
+  }
+  stat->beta = newton->beta;
+  bool small = is_short(stat, filter, exact, newton->tolerance) &&
+               is_settled(stage, search->released) && !away;
+  NOLI_TRY(test_end(stage, newton->tolerance, stat, small, newton->beta, &converged));
+  converged = converged && !away;
+  NOLI_TRY(noli_prescribed_update(stage, converged, &changed));
+
+  // record and test for the end
+  NOLI_TRY(noli_stage_record(stage, stat));
+  if (stat->contacts > stage->record.contacts_max) {
+    stage->record.contacts_max = stat->contacts;
+  }
+  *ended = converged && !changed && !joined;
+  if (*ended) {
+    NOLI_TRY(noli_stage_stiffen(stage, &stiffer));
+  }
+  if (stiffer) {
+    newton->beta = 1.0;
+    *ended = false;
+  }
+done:
+  return status;
+}
+
+static NoliStatus iterate(Newton* newton, int32_t iterations, bool* ended) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = newton->stage;
+  NoliStepFilter filter;
+  NoliLineSearch search;
+  bool lost, exact = stage->friction_set.n_majorized == 0;
+  newton->stat = (NoliNewtonStat){.stage = stage->index,
+                                  .friction_iteration = stage->friction_iteration,
+                                  .contacts = noli_stage_contact_count(stage)};
+  stage->record.unbalanced = 0.0;
+  NOLI_TRY(find_direction(newton));
+  NOLI_TRY(bound_step(newton, iterations + 1, &filter));
+  NOLI_TRY(search_step(newton, &filter, &search, &lost));
+  NOLI_TRY(end_iteration(newton, &filter, &search, exact, iterations, ended));
+  if (lost) {
+    newton->beta = 1.0;
+    NOLI_TRY(noli_detour_return(stage));
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool plain,
                                     int32_t* iterations) {
   NoliStatus status = NOLI_OK;
-  NoliNewtonStat stat = {0};
-  double beta = 1.0;
-  Stuck stuck = {.n = 0};
+  Newton newton = {.stage = stage,
+                   .tolerance = tolerance,
+                   .plain = plain,
+                   .thin = noli_problem_has_thin(stage->problem),
+                   .beta = 1.0,
+                   .pace = {.speed = (double)INFINITY}};
+  bool ended = false;
   *iterations = 0;
-  double linearity = 0.0;
   noli_friction_set_exact(&stage->friction_set);
+  noli_detour_reset(stage);
   NOLI_TRY(noli_stage_energy(stage));
-  for (;;) {
-    // 1. gradient and projected Hessian, 2. search direction
-    stat = (NoliNewtonStat){.stage = stage->index,
-                            .friction_iteration = stage->friction_iteration,
-                            .contacts = noli_stage_contact_count(stage)};
-    bool exact = stage->friction_set.n_majorized == 0;
-    stage->record.unbalanced = 0.0;
-    NOLI_TRY(noli_find_direction(stage, plain, &stat));
-
-    // 3. bound the step by inversion, CCD and CFL filter, 4. search along it
-    NoliStepFilter filter;
-    double reach = linearity > LINEAR ? LONGEST : 1.0;
-    NOLI_TRY(noli_stage_filter_step_to(stage, reach, CCD_SAFETY, &filter));
-    stat.alpha_inversion = fmin(filter.inversion, 1.0);
-    stat.alpha_ccd = fmin(filter.ccd, 1.0);
-    stage->record.blocker = filter.blocker;
-    NOLI_CHECK(stage->context, filter.ccd > LEAST_ALPHA, NOLI_STEP_BLOCKED,
-               "CCD: no step is possible in Newton iteration %d (alpha %.3g, inversion bound %.3g)",
-               *iterations + 1, filter.ccd, filter.inversion);
-    NOLI_CHECK(stage->context, !stands_still(&stuck, stage, filter.ccd), NOLI_STEP_BLOCKED,
-               "CCD: the same contact or element has blocked %d consecutive Newton iterations, up "
-               "to iteration %d (alpha %.3g, inversion bound %.3g)",
-               STUCK_ITERATIONS, *iterations + 1, filter.ccd, filter.inversion);
-    NoliLineSearch search;
-    NOLI_TRY(noli_line_search(stage, filter.ccd, &search));
-    stat.alpha = search.alpha;
-    stat.energy_change = search.change;
-    linearity = search.linearity;
-
-    bool joined;
-    NOLI_TRY(noli_stage_keep_contacts(stage, stat.alpha / fmin(filter.ccd, 1.0), &joined));
-
-    // 5. adapt the barrier, 6. release or pull prescribed nodes
-    noli_stage_adapt_kappa(stage, stat.alpha_ccd < BLOCKED * stat.alpha_inversion);
-    if (*iterations + 1 >= noli_min_iterations(stage)) {
-      beta *= stat.step_speed < ROUNDING * tolerance ? 0.0 : 1.0 - fmin(stat.alpha, 1.0);
+  while (!ended) {
+    status = iterate(&newton, *iterations, &ended);
+    if (status > NOLI_OK && stage->detour.away) {
+      newton.beta = 1.0;
+      status = noli_detour_return(stage);
     }
-    stat.beta = beta;
-    bool small = is_short(&stat, &filter, exact, tolerance) && is_settled(stage, search.released);
-    bool converged;
-    NOLI_TRY(test_end(stage, tolerance, &stat, small, beta, &converged));
-    bool changed;
-    NOLI_TRY(noli_prescribed_update(stage, converged, &changed));
-
-    // 7. record and test for the end
-    NOLI_TRY(noli_stage_record(stage, &stat));
+    NOLI_TRY(status);
     (*iterations)++;
-    if (stat.contacts > stage->record.contacts_max) {
-      stage->record.contacts_max = stat.contacts;
-    }
-    if (converged && !changed && !joined) {
-      bool stiffer;
-      NOLI_TRY(noli_stage_stiffen(stage, &stiffer));
-      if (!stiffer) {
-        break;
-      }
-      beta = 1.0;
-    }
-    if (*iterations >= stage->problem->max_iterations) {
-      status = fail_slow(stage, tolerance, *iterations, &stat);
+    if (!ended && *iterations >= stage->problem->max_iterations) {
+      status = fail_slow(stage, tolerance, *iterations, &newton.stat);
       goto done;
     }
   }
 done:
-  stage->record.attempt = stat;
+  stage->record.attempt = newton.stat;
+  if (stage->knows_last) {
+    noli_stage_forget_last(stage);
+  }
   return status;
 }
 

@@ -25,6 +25,8 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->load, n);
   NOLI_NEW_ZERO(context, stage->pressure, stage->problem->pressed.n);
   NOLI_NEW_ZERO(context, stage->pressure_origin, 3 * (int64_t)stage->problem->pressed.n);
+  NOLI_NEW_ZERO(context, stage->last, n);
+  NOLI_NEW_ZERO(context, stage->detour.start, n);
   NOLI_NEW_ZERO(context, stage->step, n);
   NOLI_NEW_ZERO(context, stage->gradient, n);
   NOLI_NEW_ZERO(context, stage->trial_gradient, n);
@@ -232,11 +234,20 @@ void noli_stage_destroy(NoliStage** owner) {
   NoliContext* context = stage->context;
 
   // vectors
-  double* vectors[] = {
-      stage->time.x_tilde,     stage->time.x_hat,        stage->load,
-      stage->pressure,         stage->pressure_origin,   stage->step,
-      stage->gradient,         stage->trial_gradient,    stage->rounding,
-      stage->prescribed.start, stage->prescribed.target, stage->prescribed.multiplier};
+  double* vectors[] = {stage->time.x_tilde,
+                       stage->time.x_hat,
+                       stage->load,
+                       stage->pressure,
+                       stage->pressure_origin,
+                       stage->step,
+                       stage->gradient,
+                       stage->trial_gradient,
+                       stage->rounding,
+                       stage->prescribed.start,
+                       stage->prescribed.target,
+                       stage->prescribed.multiplier,
+                       stage->last,
+                       stage->detour.start};
   for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
     noli_free(context, vectors[i]);
   }
@@ -398,6 +409,17 @@ NoliStatus noli_stage_accept(NoliStage* stage) {
   noli_stage_list_terms(stage);
   noli_stage_list_contact_terms(stage);
   return stage->problem->contact->has_targets ? NOLI_OK : noli_stage_audit(stage, stage->here->x);
+}
+
+void noli_stage_remember_last(NoliStage* stage) {
+  memcpy(stage->last, stage->trial->x, 3 * sizeof(double) * (size_t)stage->problem->n_vert);
+  stage->knows_last = true;
+  noli_stage_list_terms(stage);
+}
+
+void noli_stage_forget_last(NoliStage* stage) {
+  stage->knows_last = false;
+  noli_stage_list_terms(stage);
 }
 
 NoliStatus noli_stage_keep_contacts(NoliStage* stage, double alpha, bool* joined) {

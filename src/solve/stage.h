@@ -62,6 +62,16 @@ static inline bool noli_prescribes(const NoliPrescribed* prescribed, int32_t i, 
   return (prescribed->axes[i] >> k & 1) != 0;
 }
 
+// A detour of Newton's method (solve/detour.h).
+typedef struct NoliDetour {
+  bool away;      // it has begun
+  double* start;  // (n_vert x 3) x at its start
+  double change;  // of the potential since then
+  int32_t n;      // iterations
+  int32_t wait;   // iterations until another may begin
+  int32_t n_lost; // detours in a row that have returned
+} NoliDetour;
+
 // Error of friction with lagged normal forces, relative to its law.
 typedef struct NoliFrictionError {
   double ratio; // as in NoliStepReport
@@ -115,9 +125,12 @@ struct NoliStage {
 
   // the unknown
   NoliPoint point[2];
-  NoliPoint* here;        // the current one; free of intersections between solves, and always with
-                          // a barrier
-  NoliPoint* trial;       // the other
+  NoliPoint* here;  // the current one; free of intersections between solves, and always with
+                    // a barrier
+  NoliPoint* trial; // the other
+  double* last;     // (n_vert x 3) x before the last Newton step, if `knows_last`
+  bool knows_last;
+  NoliDetour detour;
   double* step;           // (n_vert x 3) search direction, 0 at fixed nodes
   double* gradient;       // (n_vert x 3)
   double* trial_gradient; // (n_vert x 3) at the trial point; scratch between searches
@@ -216,6 +229,11 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_trial_contacts(NoliStage* stage);
 // Makes the trial point, with its candidates, contacts and energies, the current point, if it
 // passes the audit.
 NOLI_WARN_UNUSED NoliStatus noli_stage_accept(NoliStage* stage);
+
+// After noli_stage_accept: the projected Hessians of thin elements are to be those of the stretch
+// that the linearization predicted from the point before (fem/block.h); or those of their own.
+void noli_stage_remember_last(NoliStage* stage);
+void noli_stage_forget_last(NoliStage* stage);
 
 // After an iteration whose step the line search has cut to the fraction `alpha` of the allowed
 // length: contact models whose potential can jump replace it by one without jumps. `joined`:

@@ -111,6 +111,7 @@ static NoliEnergyTerm list_elasticity(const NoliStage* stage, void* self, const 
   (void)at;
   NoliBlockEnergy* energy = &((BlockTerm*)self)->energy;
   energy->scale = energy_scale(stage);
+  energy->last = stage->knows_last ? stage->last : NULL;
   return noli_block_elasticity_term(energy);
 }
 

@@ -276,6 +276,66 @@ static void the_limit_bounds_steps(void** state) {
   sheet_end(&sheet);
 }
 
+// A triangle that a straight step has turned is stretched, by 1/cos of the angle across its axis,
+// but its predicted Hessian is that of the rest shape, turned. Without a turn, prediction changes
+// nothing.
+static void predictions_leave_out_the_stretch_of_turning(void** state) {
+  (void)state;
+  static const double X[9] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.2, 0.9, 0.0};
+  for (int32_t k = 0; noli_membrane_at(k) != NULL; k++) {
+    double x[9], turned[9], predicted[81], at_rest[81], own[81], gradient[9], same[9], turn = 0.4;
+    Sheet sheet;
+    sheet_begin(&sheet, noli_membrane_at(k), X, NULL);
+    for (int a = 0; a < 3; a++) {
+      double y = X[3 * a + 1];
+      x[3 * a] = turned[3 * a] = X[3 * a];
+      x[3 * a + 1] = y;
+      x[3 * a + 2] = turn * y;
+      turned[3 * a + 1] = y / hypot(1.0, turn);
+      turned[3 * a + 2] = turn * y / hypot(1.0, turn);
+    }
+    double stretched = evaluate(&sheet, NOLI_EVAL_PROJECTED, x, same, own);
+    evaluate(&sheet, NOLI_EVAL_PROJECTED, turned, gradient, at_rest);
+    sheet.data.last = X;
+    ASSERT_NEAR(evaluate(&sheet, NOLI_EVAL_PROJECTED, x, gradient, predicted), stretched, 0.0);
+    for (int i = 0; i < 81; i++) {
+      ASSERT_NEAR(predicted[i], at_rest[i], 1e-14);
+    }
+    for (int i = 0; i < 9; i++) {
+      ASSERT_NEAR(gradient[i], same[i], 0.0);
+    }
+    sheet.data.last = x;
+    evaluate(&sheet, NOLI_EVAL_PROJECTED, x, gradient, predicted);
+    for (int i = 0; i < 81; i++) {
+      ASSERT_NEAR(predicted[i], own[i], 1e-14);
+    }
+    sheet_end(&sheet);
+  }
+}
+
+// However far a step turns a triangle, the matrix stays finite and has no negative eigenvalue.
+static void predictions_stay_positive(void** state) {
+  (void)state;
+  static const double X[9] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.2, 0.9, 0.0};
+  TestRandom random = {7};
+  for (int32_t k = 0; noli_membrane_at(k) != NULL; k++) {
+    Sheet sheet;
+    sheet_begin(&sheet, noli_membrane_at(k), X, NULL);
+    for (int trial = 0; trial < 200; trial++) {
+      double x[9], last[9], gradient[9], hessian[81], values[9], vectors[81], noise = 3.0;
+      for (int i = 0; i < 9; i++) {
+        x[i] = X[i] + test_random(&random, -0.5, 0.5);
+        last[i] = x[i] + test_random(&random, -noise, noise);
+      }
+      sheet.data.last = last;
+      evaluate(&sheet, NOLI_EVAL_PROJECTED, x, gradient, hessian);
+      noli_eigen_symmetric(9, hessian, values, vectors);
+      assert_true(isfinite(values[8]) && values[0] >= -1e-12 * values[8]);
+    }
+    sheet_end(&sheet);
+  }
+}
+
 static void triangles_without_area_are_named(void** state) {
   (void)state;
   static const double X[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 2, 0, 0};
@@ -298,6 +358,8 @@ int main(void) {
       cmocka_unit_test(small_strains_are_plane_stress),
       cmocka_unit_test(rest_shapes_are_at_rest),
       cmocka_unit_test(the_limit_bounds_steps),
+      cmocka_unit_test(predictions_leave_out_the_stretch_of_turning),
+      cmocka_unit_test(predictions_stay_positive),
       cmocka_unit_test(triangles_without_area_are_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,3 +22,22 @@
 #else
 #define NOLI_WIDE
 #endif
+
+// In place of `static inline` for functions that loops of such functions call: a call that remains
+// keeps a loop from becoming one over registers.
+#define NOLI_INLINE static inline __attribute__((always_inline))
+
+// Hints before loops; other compilers find out by themselves, or do not. NOLI_INDEPENDENT:
+// iterations do not depend on each other. NOLI_UNROLL: few iterations, so that without a loop the
+// function can become part of one over registers.
+#if defined(__GNUC__) && !defined(__clang__)
+#define NOLI_UNROLL _Pragma("GCC unroll 9")
+#ifdef _OPENMP
+#define NOLI_INDEPENDENT _Pragma("omp simd")
+#else
+#define NOLI_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+#else
+#define NOLI_UNROLL
+#define NOLI_INDEPENDENT
+#endif

@@ -100,6 +100,42 @@ static int64_t scratch_of(const NoliSupernodal* factor, const NoliSubtree* tree)
   return most;
 }
 
+// Cuts the block rows into one range for each thread, with about as many products of subtrees with
+// rows above them.
+static NoliStatus find_shares(NoliContext* context, NoliSupernodal* factor) {
+  NoliStatus status = NOLI_OK;
+  int64_t n_threads = factor->scratch.count;
+  double *weight = NULL, total = 0.0, sum = 0.0;
+  NOLI_NEW_ZERO(context, weight, factor->n);
+  for (int64_t t = 0; t < factor->subtrees.tree.count; t++) {
+    NoliSubtree tree = factor->subtrees.tree.data[t];
+    int32_t end = factor->first.data[tree.end];
+    for (int32_t s = tree.begin; s < tree.end; s++) {
+      const int32_t* row = factor->row.data + factor->start.data[s];
+      for (int64_t k = rows_of(factor, s) - 1; k >= 0 && row[k] >= end; k--) {
+        weight[row[k]] += (double)width_of(factor, s);
+        total += (double)width_of(factor, s);
+      }
+    }
+  }
+  RESERVE(context, &factor->share, n_threads + 1);
+  int32_t* share = factor->share.data;
+  int64_t k = 0;
+  share[0] = 0;
+  for (int32_t i = 0; i < factor->n; i++) {
+    sum += weight[i];
+    while (k + 1 < n_threads && sum * (double)n_threads > total * (double)(k + 1)) {
+      share[++k] = i;
+    }
+  }
+  while (k < n_threads) {
+    share[++k] = factor->n;
+  }
+done:
+  noli_free(context, weight);
+  return status;
+}
+
 // Chooses the subtrees of threads, and makes their scratch.
 static NoliStatus find_subtrees(NoliContext* context, NoliSupernodal* factor, double operations) {
   NoliStatus status = NOLI_OK;
@@ -130,6 +166,7 @@ static NoliStatus find_subtrees(NoliContext* context, NoliSupernodal* factor, do
     RESERVE(context, &factor->scratch.data[k].update, most);
   }
   RESERVE(context, &factor->queue, factor->subtrees.tree.count);
+  NOLI_TRY(find_shares(context, factor));
 done:
   noli_free(context, parent);
   noli_free(context, cost);
@@ -158,8 +195,8 @@ done:
 }
 
 void noli_supernodal_free(NoliContext* context, NoliSupernodal* factor) {
-  NoliIndexArray* indices[] = {&factor->first, &factor->row,  &factor->owner,
-                               &factor->head,  &factor->next, &factor->from};
+  NoliIndexArray* indices[] = {&factor->first, &factor->row,  &factor->owner, &factor->head,
+                               &factor->next,  &factor->from, &factor->share};
   for (size_t k = 0; k < sizeof indices / sizeof indices[0]; k++) {
     noli_array_free(context, indices[k]);
   }
@@ -603,8 +640,8 @@ static double dot(int64_t n, const double* a, const double* b) {
   return rest;
 }
 
-// L y = b for the columns of a supernode; their contributions to the rows below go to `below`.
-static void solve_forwards(Panel panel, double* x, double* below) {
+// L y = b for the columns of a supernode.
+static void solve_forwards(Panel panel, double* x) {
   for (int64_t j = 0; j < panel.width; j++) {
     const double* column = panel.value + j * panel.rows;
     x[j] /= column[j];
@@ -612,8 +649,6 @@ static void solve_forwards(Panel panel, double* x, double* below) {
       x[i] -= column[i] * x[j];
     }
   }
-  subtract_product(panel.rows - panel.width, panel.width, panel.value + panel.width, panel.rows, x,
-                   1, below);
 }
 
 // L' x = y for the columns of a supernode, with the solution `below` for its other rows.
@@ -626,25 +661,115 @@ static void solve_backwards(Panel panel, double* x, const double* below) {
   }
 }
 
-// Copies the rows of x below the columns of a supernode to `below`, or back.
-static void exchange_below(const NoliSupernodal* factor, int32_t s, double* x, double* below,
-                           bool back) {
-  const int32_t* row = factor->row.data + factor->start.data[s] + width_of(factor, s);
-  for (int64_t k = 0; k < rows_of(factor, s) - width_of(factor, s); k++) {
+// The first of rows begin .. end - 1, which ascend, that is not less than `least_row`.
+static int64_t place_of(const int32_t* row, int64_t begin, int64_t end, int32_t least_row) {
+  if (begin < end && row[begin] >= least_row) {
+    return begin;
+  }
+  if (begin < end && row[end - 1] < least_row) {
+    return end;
+  }
+  while (begin < end) {
+    int64_t middle = begin + (end - begin) / 2;
+    if (row[middle] < least_row) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return begin;
+}
+
+// Copies some block rows of x to `packed`, or back.
+static void exchange_rows(const int32_t* row, int64_t n, double* x, double* packed, bool back) {
+  for (int64_t k = 0; k < n; k++) {
     double* at = x + 3 * (int64_t)row[k];
-    memcpy(back ? at : below + 3 * k, back ? below + 3 * k : at, 3 * sizeof(double));
+    memcpy(back ? at : packed + 3 * k, back ? packed + 3 * k : at, 3 * sizeof(double));
+  }
+}
+
+// Subtracts from block rows low .. high - 1 below the columns of a supernode what its solution
+// contributes to them.
+static void update_rows(const NoliSupernodal* factor, int32_t s, int32_t low, int32_t high,
+                        double* x, double* below) {
+  Panel panel = panel_of(factor, s);
+  const int32_t* row = factor->row.data + factor->start.data[s];
+  int64_t n = rows_of(factor, s), begin = place_of(row, width_of(factor, s), n, low);
+  int64_t end = place_of(row, begin, n, high);
+  if (begin < end) {
+    exchange_rows(row + begin, end - begin, x, below, false);
+    subtract_product(3 * (end - begin), panel.width, panel.value + 3 * begin, panel.rows,
+                     x + 3 * (int64_t)factor->first.data[s], 1, below);
+    exchange_rows(row + begin, end - begin, x, below, true);
   }
 }
 
 static void solve_back_from(const NoliSupernodal* factor, int32_t s, double* x, double* below) {
-  exchange_below(factor, s, x, below, false);
+  int64_t width = width_of(factor, s);
+  exchange_rows(factor->row.data + factor->start.data[s] + width, rows_of(factor, s) - width, x,
+                below, false);
   solve_backwards(panel_of(factor, s), x + 3 * (int64_t)factor->first.data[s], below);
 }
 
 typedef struct SolveJob {
   const NoliSupernodal* factor;
   double* x;
+  int64_t first, last; // subtrees
 } SolveJob;
+
+// The columns of subtrees, and what they contribute to each other.
+static void solve_subtrees(void* user, int64_t begin, int64_t end, int32_t thread) {
+  const SolveJob* job = user;
+  const NoliSupernodal* factor = job->factor;
+  for (int64_t k = begin; k < end; k++) {
+    const NoliSubtree* tree = &factor->subtrees.tree.data[factor->subtrees.order.data[k]];
+    int32_t high = factor->first.data[tree->end];
+    for (int32_t s = tree->begin; s < tree->end; s++) {
+      solve_forwards(panel_of(factor, s), job->x + 3 * (int64_t)factor->first.data[s]);
+      update_rows(factor, s, 0, high, job->x, factor->scratch.data[thread].update.data);
+    }
+  }
+}
+
+// What subtrees first .. last - 1 contribute to the rows of the top, each row by one thread.
+static void update_top(void* user, int64_t begin, int64_t end, int32_t thread) {
+  const SolveJob* job = user;
+  const NoliSupernodal* factor = job->factor;
+  const int32_t* share = factor->share.data;
+  for (int64_t k = begin; k < end; k++) {
+    for (int64_t t = job->first; t < job->last; t++) {
+      const NoliSubtree* tree = &factor->subtrees.tree.data[t];
+      int32_t low =
+          factor->first.data[tree->end] > share[k] ? factor->first.data[tree->end] : share[k];
+      for (int32_t s = tree->begin; s < tree->end; s++) {
+        update_rows(factor, s, low, share[k + 1], job->x, factor->scratch.data[thread].update.data);
+      }
+    }
+  }
+}
+
+// Subtrees need nothing from others. What they contribute to the top has to come in the order of
+// supernodes: those that follow each other at once, then the supernodes of the top behind them.
+static void solve_all_forwards(NoliSupernodal* factor, double* x) {
+  int32_t n_threads = (int32_t)factor->scratch.count;
+  const NoliSubtree* tree = factor->subtrees.tree.data;
+  int64_t n_tree = factor->subtrees.tree.count, t = 0;
+  SolveJob job = {factor, x, 0, 0};
+  noli_parallel_tasks(n_threads, n_tree, solve_subtrees, &job);
+  for (int32_t s = 0; s < factor->n_super;) {
+    if (t < n_tree && tree[t].begin == s) {
+      for (job.first = t; t < n_tree && tree[t].begin == s; t++) {
+        s = tree[t].end;
+      }
+      job.last = t;
+      noli_parallel_tasks(n_threads, n_threads, update_top, &job);
+    } else {
+      solve_forwards(panel_of(factor, s), x + 3 * (int64_t)factor->first.data[s]);
+      update_rows(factor, s, 0, factor->n, x, factor->scratch.data[0].update.data);
+      s++;
+    }
+  }
+}
 
 static void solve_back_subtrees(void* user, int64_t begin, int64_t end, int32_t thread) {
   const SolveJob* job = user;
@@ -659,13 +784,9 @@ static void solve_back_subtrees(void* user, int64_t begin, int64_t end, int32_t 
 
 void noli_supernodal_solve(NoliSupernodal* factor, double* x) {
   double* below = factor->scratch.data[0].update.data;
-  for (int32_t s = 0; s < factor->n_super; s++) {
-    exchange_below(factor, s, x, below, false);
-    solve_forwards(panel_of(factor, s), x + 3 * (int64_t)factor->first.data[s], below);
-    exchange_below(factor, s, x, below, true);
-  }
+  solve_all_forwards(factor, x);
 
-  // the top, then subtrees, which need only it
+  // backwards the top, then subtrees, which need only it
   const NoliSubtree* tree = factor->subtrees.tree.data;
   int64_t n_tree = factor->subtrees.tree.count, t = n_tree - 1;
   for (int32_t s = factor->n_super - 1; s >= 0;) {
@@ -675,7 +796,7 @@ void noli_supernodal_solve(NoliSupernodal* factor, double* x) {
       solve_back_from(factor, s--, x, below);
     }
   }
-  SolveJob job = {factor, x};
+  SolveJob job = {factor, x, 0, 0};
   noli_parallel_tasks((int32_t)factor->scratch.count, n_tree, solve_back_subtrees, &job);
 }
 

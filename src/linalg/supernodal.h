@@ -6,7 +6,7 @@
 // count nor on the work of other threads, and no setting of the process is touched. Threads of the
 // context factor subtrees of the elimination forest; of the supernodes above these, they share the
 // tiles of large products. Every supernode receives its updates in the same order as with one
-// thread.
+// thread, and so does every row of a solution.
 #pragma once
 
 #include "base/array.h"
@@ -53,7 +53,8 @@ typedef struct NoliSupernodal {
   NoliIndexArray next;  // (n_super) the one after it in its list
   NoliIndexArray from;  // (n_super) its first row whose supernode it has not updated yet
   NoliSubtrees subtrees;
-  NOLI_ARRAY(NoliUpdateQueue) queue;     // of each subtree
+  NOLI_ARRAY(NoliUpdateQueue) queue; // of each subtree
+  NoliIndexArray share; // (n_threads + 1) block rows of the top that a thread updates in a solution
   NOLI_ARRAY(NoliFactorScratch) scratch; // of each thread
 } NoliSupernodal;
 

@@ -19,7 +19,7 @@ static void take_up(double e, double h[3]) {
 
 NoliFibreResponse noli_fibre_respond(const double* fibre, const NoliMat3* F) {
   NoliFibreResponse response = {0};
-  if (fibre == NULL || fibre[3] == 0.0) {
+  if (!noli_fibre_is_there(fibre)) {
     return response;
   }
   response.rest = noli_load3(fibre);

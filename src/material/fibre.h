@@ -26,7 +26,12 @@ typedef struct NoliFibreResponse {
   NoliVec3 now;  // F a
 } NoliFibreResponse;
 
-// Of a unit direction, k1 and k2 (NOLI_FIBRE_VALUES); NULL or k1 = 0: none.
+// Whether there are fibres, by a unit direction, k1 and k2 (NOLI_FIBRE_VALUES).
+static inline bool noli_fibre_is_there(const double* fibre) {
+  return fibre != NULL && fibre[3] != 0.0;
+}
+
+// The response of these fibres, or of none.
 NoliFibreResponse noli_fibre_respond(const double* fibre, const NoliMat3* F);
 
 // P.

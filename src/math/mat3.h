@@ -1,6 +1,7 @@
 // 3x3 matrices by value, row-major.
 #pragma once
 
+#include "base/wide.h"
 #include "math/vec3.h"
 
 typedef struct NoliMat3 {
@@ -16,7 +17,9 @@ static inline NoliMat3 noli_load33(const double* p) {
   return (NoliMat3){{{p[0], p[1], p[2]}, {p[3], p[4], p[5]}, {p[6], p[7], p[8]}}};
 }
 static inline void noli_store33(double* p, const NoliMat3* a) {
+  NOLI_UNROLL
   for (int i = 0; i < 3; i++) {
+    NOLI_UNROLL
     for (int j = 0; j < 3; j++) {
       p[3 * i + j] = a->m[i][j];
     }
@@ -50,7 +53,9 @@ static inline NoliMat3 noli_diagonal33(const double d[3]) {
 
 static inline NoliMat3 noli_add33(NoliMat3 a, NoliMat3 b) {
   NoliMat3 c;
+  NOLI_UNROLL
   for (int i = 0; i < 3; i++) {
+    NOLI_UNROLL
     for (int j = 0; j < 3; j++) {
       c.m[i][j] = a.m[i][j] + b.m[i][j];
     }
@@ -59,7 +64,9 @@ static inline NoliMat3 noli_add33(NoliMat3 a, NoliMat3 b) {
 }
 static inline NoliMat3 noli_sub33(NoliMat3 a, NoliMat3 b) {
   NoliMat3 c;
+  NOLI_UNROLL
   for (int i = 0; i < 3; i++) {
+    NOLI_UNROLL
     for (int j = 0; j < 3; j++) {
       c.m[i][j] = a.m[i][j] - b.m[i][j];
     }
@@ -68,7 +75,9 @@ static inline NoliMat3 noli_sub33(NoliMat3 a, NoliMat3 b) {
 }
 static inline NoliMat3 noli_scale33(double s, NoliMat3 a) {
   NoliMat3 c;
+  NOLI_UNROLL
   for (int i = 0; i < 3; i++) {
+    NOLI_UNROLL
     for (int j = 0; j < 3; j++) {
       c.m[i][j] = s * a.m[i][j];
     }
@@ -77,7 +86,9 @@ static inline NoliMat3 noli_scale33(double s, NoliMat3 a) {
 }
 static inline NoliMat3 noli_transpose33(NoliMat3 a) {
   NoliMat3 c;
+  NOLI_UNROLL
   for (int i = 0; i < 3; i++) {
+    NOLI_UNROLL
     for (int j = 0; j < 3; j++) {
       c.m[i][j] = a.m[j][i];
     }
@@ -86,7 +97,9 @@ static inline NoliMat3 noli_transpose33(NoliMat3 a) {
 }
 static inline NoliMat3 noli_mul33(NoliMat3 a, NoliMat3 b) {
   NoliMat3 c;
+  NOLI_UNROLL
   for (int i = 0; i < 3; i++) {
+    NOLI_UNROLL
     for (int j = 0; j < 3; j++) {
       c.m[i][j] = a.m[i][0] * b.m[0][j] + a.m[i][1] * b.m[1][j] + a.m[i][2] * b.m[2][j];
     }
@@ -96,7 +109,9 @@ static inline NoliMat3 noli_mul33(NoliMat3 a, NoliMat3 b) {
 // a b^T
 static inline NoliMat3 noli_mul_transpose33(NoliMat3 a, NoliMat3 b) {
   NoliMat3 c;
+  NOLI_UNROLL
   for (int i = 0; i < 3; i++) {
+    NOLI_UNROLL
     for (int j = 0; j < 3; j++) {
       c.m[i][j] = a.m[i][0] * b.m[j][0] + a.m[i][1] * b.m[j][1] + a.m[i][2] * b.m[j][2];
     }
@@ -106,7 +121,9 @@ static inline NoliMat3 noli_mul_transpose33(NoliMat3 a, NoliMat3 b) {
 // a^T b
 static inline NoliMat3 noli_transpose_mul33(NoliMat3 a, NoliMat3 b) {
   NoliMat3 c;
+  NOLI_UNROLL
   for (int i = 0; i < 3; i++) {
+    NOLI_UNROLL
     for (int j = 0; j < 3; j++) {
       c.m[i][j] = a.m[0][i] * b.m[0][j] + a.m[1][i] * b.m[1][j] + a.m[2][i] * b.m[2][j];
     }
@@ -131,7 +148,9 @@ static inline double noli_trace33(const NoliMat3* a) {
 // Square of the Frobenius norm.
 static inline double noli_norm_sqr33(const NoliMat3* a) {
   double sum = 0.0;
+  NOLI_UNROLL
   for (int i = 0; i < 3; i++) {
+    NOLI_UNROLL
     for (int j = 0; j < 3; j++) {
       sum += a->m[i][j] * a->m[i][j];
     }

@@ -456,6 +456,90 @@ static void requests_are_consistent(void** state) {
   }
 }
 
+// Many tets of one law, or of all laws in turn; some with fibres, and some triangles.
+enum { MANY = 61 };
+typedef struct Many {
+  double X[12 * MANY], x[12 * MANY];
+  int32_t tet[4 * MANY];
+  const NoliMaterial* law[MANY];
+  double mu[MANY], lambda[MANY], fibre[NOLI_FIBRE_VALUES * MANY];
+} Many;
+
+static void many_fill(Many* many, TestRandom* random, int32_t law, bool planar, bool fibred) {
+  memset(many, 0, sizeof *many);
+  for (int t = 0; t < MANY; t++) {
+    NoliMat3 F = noli_identity3();
+    do {
+      F = noli_add33(noli_identity3(), random_matrix(random, t % 7 ? 0.6 : 0.0));
+    } while (noli_det33(&F) < 0.02);
+    memcpy(many->X + 12 * t, rest_shapes[t % N_SHAPES], 12 * sizeof(double));
+    deform(&F, many->X + 12 * t, many->x + 12 * t);
+    for (int a = 0; a < 4; a++) {
+      many->tet[4 * t + a] = 4 * t + a;
+    }
+    if (planar && t % 5 == 2) {
+      many->tet[4 * t + 3] = NOLI_NULL_INDEX;
+      memcpy(many->X + 12 * t, rest_shapes[0], 12 * sizeof(double));
+      memcpy(many->x + 12 * t, (double[]){0, 0, 0, 1.1, 0.1, 0, -0.2, 0.9, 0}, 9 * sizeof(double));
+    }
+    many->law[t] = noli_material_at(law >= 0 ? law : t % noli_material_count());
+    many->mu[t] = test_random(random, 0.5, 2.0);
+    many->lambda[t] = test_random(random, 0.5, 4.0);
+    if (fibred && t % 13 == 5) {
+      memcpy(many->fibre + NOLI_FIBRE_VALUES * t, (double[]){0.6, 0.8, 0.0, 2.0, 0.5},
+             5 * sizeof(double));
+    }
+  }
+}
+
+// Elements have the same bits in one call, in which most of them are evaluated several at once, and
+// one by one.
+static void batches_have_the_bits_of_one(void** state) {
+  (void)state;
+  TestRandom random = {68};
+  static Many many;
+  static double all[2][91 * MANY + 12 * MANY];
+  const unsigned requests[] = {NOLI_EVAL_ENERGY, NOLI_EVAL_GRADIENT, NOLI_EVAL_HESSIAN,
+                               NOLI_EVAL_PROJECTED,
+                               NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | NOLI_EVAL_PROJECTED};
+  for (int32_t law = -1; law < noli_material_count(); law++) {
+    for (int k = 0; k < 20; k++) {
+      NoliContext* context = test_context(1);
+      NoliTets tets;
+      many_fill(&many, &random, law, k % 2 == 1, k % 3 == 1);
+      bool inverted = k % 4 == 3;
+      if (inverted) {
+        // node 3 of tet 20 on the other side of node 0
+        NoliVec3 x0 = noli_load3(many.x + 240), up = noli_sub3(noli_load3(many.x + 249), x0);
+        noli_store3(many.x + 249, noli_mul_add3(x0, -1.0, up));
+      }
+      ASSERT_OK(noli_tets_create(context, MANY, many.tet, many.X, &tets));
+      NoliElasticity data = {&tets, many.law, many.mu, many.lambda, scale, NULL, many.fibre, NULL};
+      memset(all, 0, sizeof all);
+      NoliLocal out[2];
+      for (int i = 0; i < 2; i++) {
+        out[i] = (NoliLocal){all[i], all[i] + MANY, all[i] + 13 * MANY};
+      }
+      unsigned what = requests[k % 5];
+      noli_elasticity_evaluate(&data, many.x, 0, MANY, what, &out[0]);
+      for (int t = 0; t < MANY; t++) {
+        noli_elasticity_evaluate(&data, many.x, t, t + 1, what, &out[1]);
+      }
+      // NaN, of an inverted element, may differ in its bits
+      int n_not_finite = 0;
+      for (size_t i = 0; i < sizeof all[0] / sizeof(double); i++) {
+        n_not_finite += !isfinite(all[0][i]);
+        all[0][i] = isnan(all[0][i]) ? 0.0 : all[0][i];
+        all[1][i] = isnan(all[1][i]) ? 0.0 : all[1][i];
+      }
+      assert_int_equal(n_not_finite > 0, inverted);
+      assert_memory_equal(all[0], all[1], sizeof all[0]);
+      noli_tets_destroy(context, &tets);
+      test_context_done(&context);
+    }
+  }
+}
+
 static void inverted_elements_are_visible(void** state) {
   (void)state;
   double stretch[] = {0.0, -0.5};
@@ -487,6 +571,7 @@ int main(void) {
       cmocka_unit_test(rigid_motions_cost_nothing),
       cmocka_unit_test(patch_test),
       cmocka_unit_test(requests_are_consistent),
+      cmocka_unit_test(batches_have_the_bits_of_one),
       cmocka_unit_test(inverted_elements_are_visible),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

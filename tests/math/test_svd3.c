@@ -144,6 +144,46 @@ static void values_that_are_not_finite_give_nan(void** state) {
   }
 }
 
+// Every lane has the bits of the matrix alone, whatever the others are: matrices at random, at
+// rest, with stretches that are equal, tiny or out of range, and not finite ones (NaN, of any
+// bits).
+static void lanes_have_the_bits_of_one(void** state) {
+  (void)state;
+  TestRandom random = {17};
+  const double scales[] = {1.0, 1e-30, 1e30, 1.0};
+  for (int k = 0; k < 4000; k++) {
+    NoliLanes33 F, U, V;
+    NoliLanes3 sigma;
+    NoliMat3 alone[NOLI_LANES];
+    for (int l = 0; l < NOLI_LANES; l++) {
+      NoliMat3 a = random_matrix(&random);
+      int kind = k < 1000 ? 0 : (int)(test_random(&random, 0.0, 8.0));
+      a = kind == 1 ? noli_identity3() : a;
+      a = kind == 2 ? with_stretches(&random, 1.0, 1.0, 0.5) : a;
+      a = kind == 3 ? with_stretches(&random, 2.0, 1e-9, -1e-12) : a;
+      a = kind == 4 && k % 16 == 0 ? noli_scale33(scales[l % 4], a) : a;
+      a = kind == 5 && k % 16 == 0 ? noli_outer33(noli_vec3(1.0, 2.0, 0.5), noli_row33(&a, 0)) : a;
+      a = kind == 6 && k % 16 == 0 ? noli_scale33(l % 2 ? 0.0 : (double)NAN, a) : a;
+      alone[l] = a;
+      noli_set_lane33(&F, l, a);
+    }
+    noli_svd3_lanes(&F, &U, &sigma, &V);
+    for (int l = 0; l < NOLI_LANES; l++) {
+      NoliMat3 u, v, u_lane = noli_lane33(&U, l), v_lane = noli_lane33(&V, l);
+      double s[3], s_lane[3];
+      noli_svd3(&alone[l], &u, s, &v);
+      noli_store3(s_lane, noli_lane3(&sigma, l));
+      if (isnan(s[0])) {
+        assert_true(isnan(s_lane[0]) && isnan(u_lane.m[0][0]) && isnan(v_lane.m[2][2]));
+        continue;
+      }
+      assert_memory_equal(&u_lane, &u, sizeof u);
+      assert_memory_equal(&v_lane, &v, sizeof v);
+      assert_memory_equal(s_lane, s, sizeof s);
+    }
+  }
+}
+
 static void matrix_algebra_holds(void** state) {
   (void)state;
   TestRandom random = {16};
@@ -180,6 +220,7 @@ int main(void) {
       cmocka_unit_test(scale_does_not_matter),
       cmocka_unit_test(small_stretches_keep_relative_accuracy),
       cmocka_unit_test(values_that_are_not_finite_give_nan),
+      cmocka_unit_test(lanes_have_the_bits_of_one),
       cmocka_unit_test(matrix_algebra_holds),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,9 @@ typedef enum NoliChoice {
   NOLI_CHOICE_GOAL_TIME,       ///< NoliGoalDef.when
   NOLI_CHOICE_DESIGN_CONTROL,  ///< NoliVariableDef.control
   NOLI_CHOICE_DESIGN_METHOD,   ///< NoliDesignDef.method
+  NOLI_CHOICE_PARAMETER,       ///< NoliParameterDef.kind
+  NOLI_CHOICE_PARAMETER_SCOPE, ///< NoliParameterDef.scope
+  NOLI_CHOICE_GRADIENT_MODE,   ///< NoliGradientDef.mode
 } NoliChoice;
 
 /// Number of kinds; they are numbered from 0.

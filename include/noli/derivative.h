@@ -14,14 +14,13 @@ extern "C" {
 
 /// Numbers of a definition that may vary. Begin with noli_default_parameter_def.
 ///
-/// Kinds, as noli/choice.h lists them, with the values that they count:
-/// - "young", "poisson", "density", "thickness": of a body, in their units
-/// - "friction": coefficient of a pair of entities
-/// - "gravity": 3, m/s^2; "distance": contact distance, m; "offset": contact offset of a body, m
+/// Kinds, NOLI_CHOICE_PARAMETER, with the values that they count:
+/// - "young", "poisson", "density": of a body, in their units; with the scope "elements" of each
+/// - "friction": coefficient of a pair of entities, or of all pairs without one of their own
+/// - "gravity": 3, m/s^2
 /// - "initial_position", "initial_velocity", "rest_position": of a body, added to those of the
 ///   definition, 0 at first; 3 with the scope "body", 3 for each vertex with "vertices"
-/// - "force", "motion": factor of a force, and of the displacement of a motion from the initial
-///   positions; 1 at first
+/// - "force": NoliForceDef.factor, which may not be 0
 typedef struct NoliParameterDef {
   const char* kind;
   const char* of;    ///< name of a body, force or motion, or of one entity of a pair; else NULL

@@ -11,6 +11,7 @@
 #include "search/search.h"
 #include "sim/controls.h"
 #include "sim/goals.h"
+#include "sim/parameters.h"
 #include "sim/probes.h"
 #include "solve/method.h"
 
@@ -139,6 +140,11 @@ static const Kind kinds[] = {
     [NOLI_CHOICE_GOAL_TIME] = {"time of goals", NULL, noli_goal_times, NOLI_GOAL_TIMES},
     [NOLI_CHOICE_DESIGN_CONTROL] = {"control of variables", NULL, noli_control_kinds,
                                     NOLI_CONTROL_KINDS},
+    [NOLI_CHOICE_PARAMETER] = {"parameter", NULL, noli_parameter_kinds, NOLI_PARAMETER_KINDS},
+    [NOLI_CHOICE_GRADIENT_MODE] = {"mode of gradients", NULL, noli_gradient_modes,
+                                   NOLI_GRADIENT_MODES},
+    [NOLI_CHOICE_PARAMETER_SCOPE] = {"scope of parameters", NULL, noli_parameter_scopes,
+                                     NOLI_SCOPES},
     [NOLI_CHOICE_DESIGN_METHOD] = {"method of designs", NULL, noli_search_methods,
                                    NOLI_SEARCH_METHODS},
 };

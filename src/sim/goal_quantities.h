@@ -3,7 +3,7 @@
 // A quantity has a value of some components for each of its items: the vertices of a set, the
 // elements of a body, or the body itself. Its table entry computes values and, from weights of
 // them, the weighted sum of their derivatives by positions, by velocities, and by the inputs of the
-// model at fixed positions (solve/input.h): masses, moduli, rest positions.
+// model at fixed positions (linalg/input.h): masses, moduli, rest positions.
 #pragma once
 
 #include "base/named.h"

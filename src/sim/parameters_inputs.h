@@ -2,7 +2,7 @@
 #pragma once
 
 #include "noli/derivative.h"
-#include "solve/input.h"
+#include "linalg/input.h"
 
 // Adds to d_p (parameters) what follows from derivatives by inputs at fixed positions and
 // velocities, (NOLI_INPUTS) arrays; NULL: none by this input. Fails with NOLI_ERROR_MEMORY.

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "linalg/energy_term.h"
-#include "solve/input.h"
 #include "solve/point.h"
 
 typedef struct NoliStage NoliStage; // solve/stage.h
@@ -41,11 +40,6 @@ typedef struct NoliTermType {
   // Lists the stencils at a point with their data; to be called after any of its inputs have
   // changed. NULL: the contact model lists them (solve/contact_model.h).
   NoliEnergyTerm (*list)(const NoliStage* stage, void* self, const NoliPoint* at);
-
-  // Adds its mixed derivatives by `input` at a point, where the gradient depends on it; fails with
-  // NOLI_ERROR_ARGUMENT and a message if they are not known. NULL: it depends on no input.
-  NoliStatus (*list_mixed)(const NoliStage* stage, void* self, const NoliPoint* at, NoliInput input,
-                           NoliMixedList* list);
 
   // Magnitude to which rounding errors of the energy are relative. NULL: that of the energy.
   double (*magnitude)(const void* self);

@@ -1176,7 +1176,8 @@ LIST(constraints, constraint, 0, "a list of objects");
 OBJECT(
     design, "design", NOLI_SCENE_ANY,
     REQUIRED("variables", variables, NULL, "What the search changes."),
-    REQUIRED("objective", goals, NULL, "The search makes the sum of these small."),
+    FIELD("objective", goals, NULL, NULL,
+          "The search makes the sum of these small; programs may add functions of their own."),
     FIELD("constraints", constraints, "[]", NULL, "Bounds of other sums of goals."),
     FIELD("smoothness", not_negative, "0", NULL,
           "Times the distortion of the elements of rest shapes, added to the objective: keeps the "

@@ -62,8 +62,8 @@ static void check_gradient(Problem* p, double tolerance) {
   for (int32_t i = 0; i < p->n; i++) {
     for (int32_t k = 0; k < p->m; k++) {
       double keep = p->z[i], want = gradient[k * p->n + i], best = INFINITY;
-      for (double step = 1e-4; step > 1e-7; step *= 0.1) {
-        double plus[MOST], minus[MOST], h = step * (high[i] - low[i]);
+      for (double step = 1e-3; step > 1e-6; step *= 0.1) {
+        double plus[MOST], minus[MOST], h = step * (keep != 0.0 ? fabs(keep) : high[i] - low[i]);
         p->z[i] = keep + h;
         ASSERT_OK(noli_design_evaluate(p->design, p->z, plus, NULL));
         p->z[i] = keep - h;
@@ -72,7 +72,7 @@ static void check_gradient(Problem* p, double tolerance) {
         double got = (plus[k] - minus[k]) / (2.0 * h);
         best = fabs(got - want) < fabs(best - want) ? got : best;
       }
-      double error = fabs(best - want) / fmax(fabs(want), 1e-3 * fabs(value[k]));
+      double error = fabs(best - want) / fabs(want);
       print_message("variable %d function %d: %.9g, difference %.9g, error %.1e\n", (int)i, (int)k,
                     want, best, error);
       ASSERT_AT_MOST(error, tolerance);
@@ -100,7 +100,7 @@ static void test_young(void** state) {
   NoliDesignResult result = search(&p);
   assert_string_equal(result.reason, "converged");
   ASSERT_NEAR(p.z[0], 5e4, 5.0);
-  ASSERT_AT_MOST(result.evaluations, 15);
+  ASSERT_AT_MOST(result.evaluations, 12);
   drop(&p);
 }
 

@@ -105,7 +105,9 @@ typedef struct NoliDesignDef {
   /// volume changes of the rest shape add to that of the definition, 0 there and infinite where an
   /// element inverts. Keeps the quality of meshes; default 0
   double smoothness;
-  NoliGradientDef gradient; ///< its number of steps must be set
+  NoliGradientDef gradient; ///< its number of steps must be set. Its mode may also be
+                            ///< "differences": two runs for each variable, for scenes that
+                            ///< have no derivatives
   const char* method;       ///< NOLI_CHOICE_DESIGN_METHOD; NULL: "l_bfgs", with constraints "mma"
   int32_t max_evaluations;  ///< runs, default 100
   double tolerance; ///< of variables relative to their bounds, and of the objective relative to its

@@ -1104,8 +1104,9 @@ static const NoliSceneType goal_time = EITHER(&number, &goal_time_word);
 static const NoliSceneType component_name = {
     .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("x", "y", "z", "magnitude")};
 static const NoliSceneType gradient_mode = {.kind = NOLI_SCENE_CHOICE,
-                                            .what = "\"adjoint\" or \"tangent\"",
-                                            .choices = CHOICES("adjoint", "tangent")};
+                                            .what = "a string",
+                                            .choices =
+                                                CHOICES("adjoint", "tangent", "differences")};
 static const NoliSceneType parameter_scope = {.kind = NOLI_SCENE_CHOICE,
                                               .what = "a string",
                                               .choices = CHOICES("body", "elements", "vertices")};
@@ -1200,9 +1201,11 @@ OBJECT(
           "Most that a variable changes before the search starts again from the best point, "
           "relative to the distance of its bounds.",
           INTO(NoliDesignDef, move)),
-    FIELD("gradient", gradient_mode, "\"adjoint\"", NULL,
-          "One backward run, or a forward one for each variable.",
-          INTO(NoliDesignDef, gradient.mode)),
+    FIELD(
+        "gradient", gradient_mode, "\"adjoint\"", NULL,
+        "One backward run, a forward one for each parameter, or central differences, two runs for "
+        "each variable, for scenes that have no derivatives.",
+        INTO(NoliDesignDef, gradient.mode)),
     FIELD("gradient_tolerance", positive_share, NULL, NULL,
           "Relative to the forces, to which each step is solved for derivatives; default 1e-10.",
           INTO(NoliDesignDef, gradient.tolerance)));

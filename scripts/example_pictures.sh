@@ -80,3 +80,16 @@ picture geometric/mat_twist --frame 150
 designed design/friction --frame 20 --view=30,20
 designed design/young --frame 20 --view=30,10
 designed design/throw --frame 60 --view=20,15
+# begun EXAMPLE OPTIONS...: the start of a design, for docs/design_problems.md
+begun() {
+  example=$1
+  shift
+  case $chosen in '  ' | *" $example "*) ;; *) return 0 ;; esac
+  run=out/examples/${example}_start
+  [ -e "$run/summary.json" ] || build/release/noli run "examples/$example.json" -o "$run" --quiet
+  scripts/render.py "$run" "docs/images/examples/$(echo "$example" | tr / _)_start.png" --size 400x300 "$@"
+}
+designed design/absorber --view=0,0
+designed design/plier --view=0,0
+begun design/absorber --view=0,0
+begun design/plier --view=0,0

@@ -181,7 +181,7 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_design_remember(NoliDesign* design,
 
 /// How a search ended.
 typedef struct NoliDesignResult {
-  const char* reason; ///< "converged", "enough", "evaluations", "stuck", "cancelled"
+  const char* reason; ///< "converged", "enough", "evaluations", "stuck", "cancelled", "infeasible"
   double objective;
   double violation;
   int32_t evaluations; ///< those that failed included

@@ -45,7 +45,7 @@ class DesignRun:
 class DesignResult:
     """How a search ended."""
     x: np.ndarray     #: the best variables
-    reason: str       #: "converged", "enough", "evaluations", "stuck", "cancelled"
+    reason: str       #: "converged", "enough", "evaluations", "stuck", "cancelled", "infeasible"
     objective: float
     violation: float
     evaluations: int  #: runs, those that failed included

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 8 };
+enum { MOST = 32 };
 
 typedef struct Problem {
   Run run;
@@ -18,14 +18,19 @@ typedef struct Problem {
   int32_t n_seen;
 } Problem;
 
-static Problem problem_of(const char* path) {
-  Problem p = {.run = start(path, 0, NULL)};
+// `change` (n_change) are pairs of path and value.
+static Problem changed_problem(const char* path, int32_t n_change, const char* const (*change)[2]) {
+  Problem p = {.run = start(path, n_change, change)};
   ASSERT_OK(noli_design_create(p.run.sim, noli_scene_design(p.run.scene), &p.design));
   p.n = noli_design_count(p.design);
   p.m = noli_design_function_count(p.design);
   assert_in_range(p.n, 1, MOST);
   noli_design_range(p.design, p.z, NULL, NULL);
   return p;
+}
+
+static Problem problem_of(const char* path) {
+  return changed_problem(path, 0, NULL);
 }
 
 static void drop(Problem* p) {
@@ -146,6 +151,71 @@ static void test_throw(void** state) {
   drop(&p);
 }
 
+// ---- shapes -------------------------------------------------------------------------------------
+
+// The smallest and largest force on the plate, N, in steps that end after t = 0.35 s.
+static void plateau(Problem* p, const char* path, double* low, double* high) {
+  NoliScene* scene = NULL;
+  NoliSim* sim = NULL;
+  NoliWrench leg;
+  *low = INFINITY;
+  *high = 0.0;
+  ASSERT_OK(noli_scene_load(p->run.context, path, NULL, 0, &scene));
+  ASSERT_OK(noli_sim_create(p->run.context, noli_scene_sim_def(scene), &sim));
+  for (int64_t i = 0; i < noli_scene_step_count(scene); i++) {
+    ASSERT_OK(noli_sim_step(sim, NULL));
+    ASSERT_OK(noli_sim_wrench(sim, 0, NULL, &leg));
+    if (noli_sim_time(sim) > 0.35) {
+      *low = fmin(*low, -leg.normal[1]);
+      *high = fmax(*high, -leg.normal[1]);
+    }
+  }
+  noli_sim_destroy(&sim);
+  noli_scene_destroy(&scene);
+}
+
+// The force of the first shape grows from 7 N to 13 N; that of the last one, read back, stays.
+static void test_absorber(void** state) {
+  (void)state;
+  Problem p = problem_of("examples/design/absorber.json");
+  double low, high;
+  ASSERT_OK(noli_output_write_design(p.run.context, p.run.scene, p.design, p.z, "absorber_0.json"));
+  plateau(&p, "absorber_0.json", &low, &high);
+  print_message("first shape: %.3g N to %.3g N\n", low, high);
+  assert_true(high > 12.0 && high / low > 1.7);
+  NoliDesignResult result = search(&p);
+  assert_string_equal(result.reason, "enough");
+  ASSERT_OK(noli_output_write_design(p.run.context, p.run.scene, p.design, p.z, "absorber_1.json"));
+  plateau(&p, "absorber_1.json", &low, &high);
+  print_message("last shape: %.3g N to %.3g N\n", low, high);
+  ASSERT_NEAR(low, 7.0, 0.7);
+  ASSERT_NEAR(high, 7.0, 0.7);
+  drop(&p);
+}
+
+// [Huang2025] fig. 32: a potential that ends before the gap has no slope to begin with; one that
+// reaches beyond it has, and the force grows.
+static void test_plier(void** state) {
+  (void)state;
+  static const char* const barrier[][2] = {{"contact", "{\"distance\": 1e-3, \"stiffness\": 1e9}"},
+                                           {"design.evaluations", "1"}};
+  static const char* const few[][2] = {{"design.evaluations", "3"}};
+  double value[MOST], gradient[MOST * MOST];
+  Problem near = changed_problem("examples/design/plier.json", 2, barrier);
+  ASSERT_OK(noli_design_evaluate(near.design, near.z, value, gradient));
+  ASSERT_NEAR(value[0], 0.0, 1e-15);
+  for (int32_t i = 0; i < near.n; i++) {
+    // of the smoothness alone, at its minimum
+    ASSERT_NEAR(gradient[i], 0.0, 1e-6);
+  }
+  drop(&near);
+  Problem p = changed_problem("examples/design/plier.json", 1, few);
+  assert_int_equal(p.n, 30);
+  NoliDesignResult result = search(&p);
+  ASSERT_AT_MOST(result.objective, -3.5);
+  drop(&p);
+}
+
 // ---- memory of runs -----------------------------------------------------------------------------
 
 typedef struct Recording {
@@ -256,8 +326,10 @@ static void test_errors(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_friction), cmocka_unit_test(test_young),  cmocka_unit_test(test_throw),
-      cmocka_unit_test(test_remember), cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_friction), cmocka_unit_test(test_young),
+      cmocka_unit_test(test_throw),    cmocka_unit_test(test_absorber),
+      cmocka_unit_test(test_plier),    cmocka_unit_test(test_remember),
+      cmocka_unit_test(test_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,20 @@ picture() {
   scripts/render.py "$run" "docs/images/examples/$name.png" --size 400x300 "$@"
 }
 
+# The same for the best scene that a design finds.
+designed() {
+  example=$1
+  shift
+  case $chosen in '  ' | *" $example "*) ;; *) return 0 ;; esac
+  run=out/examples/$example
+  if [ ! -e "$run/summary.json" ]; then
+    build/release/noli design "examples/$example.json" -o "${run}_design"
+    build/release/noli run "${run}_design/best.json" -o "$run" --quiet
+  fi
+  name=$(echo "$example" | tr / _)
+  scripts/render.py "$run" "docs/images/examples/$name.png" --size 400x300 "$@"
+}
+
 picture demo --frame 40
 picture guide/first --frame 22
 picture guide/press --frame 45 --transparent plate --view=25,15
@@ -63,3 +77,19 @@ picture high_order/nut_and_bolt --frame 40
 picture high_order/rollers --frame 35 --view=40,15
 picture high_order/truss_compression --frame 50 --hide press
 picture geometric/mat_twist --frame 150
+designed design/friction --frame 20 --view=30,20
+designed design/young --frame 20 --view=30,10
+designed design/throw --frame 60 --view=20,15
+# begun EXAMPLE OPTIONS...: the start of a design, for docs/design_problems.md
+begun() {
+  example=$1
+  shift
+  case $chosen in '  ' | *" $example "*) ;; *) return 0 ;; esac
+  run=out/examples/${example}_start
+  [ -e "$run/summary.json" ] || build/release/noli run "examples/$example.json" -o "$run" --quiet
+  scripts/render.py "$run" "docs/images/examples/$(echo "$example" | tr / _)_start.png" --size 400x300 "$@"
+}
+designed design/absorber --view=0,0
+designed design/plier --view=0,0
+begun design/absorber --view=0,0
+begun design/plier --view=0,0

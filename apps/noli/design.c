@@ -32,8 +32,7 @@ static const Option design_options[] = {
 enum { PATH_SIZE = 4096, NAME_SIZE = 160 };
 
 typedef struct Search {
-  Console* console;
-  NoliContext* context;
+  NoliContext* context; // without a log
   const NoliScene* scene;
   NoliDesign* design;
   const char* directory;
@@ -288,7 +287,8 @@ static bool watch(void* user, const NoliDesignRun* run) {
   fflush(search->history);
   fflush(search->gradients);
   if (run->status != NOLI_OK) {
-    printf("%5d  failed: %s\n", (int)run->evaluation, noli_status_text(run->status));
+    printf("%5d  failed: %s\n", (int)run->evaluation,
+           run->remembered ? noli_status_text(run->status) : noli_context_message(search->context));
   } else {
     printf("%5d  %-14.8g  %-10.3g  %-10.3g%s%s\n", (int)run->evaluation, run->value[0],
            run->violation, run->slope, run->best ? "  best" : "", run->remembered ? "  known" : "");
@@ -395,16 +395,26 @@ done:
 
 // ---- the command --------------------------------------------------------------------------------
 
+// A context without a log: every run would repeat the messages of the first one.
+static NoliContext* quiet_context(const OptionValue* option) {
+  NoliContext* context = NULL;
+  NoliContextDef def = noli_default_context_def();
+  def.n_threads = (int32_t)option[DESIGN_THREADS].integer;
+  return noli_context_create(&def, &context) == NOLI_OK ? context : NULL;
+}
+
+// Says what there is to say about the start of the scene.
+static NoliStatus try_start(NoliContext* context, const NoliScene* scene) {
+  NoliSim* sim = NULL;
+  NoliStatus status = noli_sim_create(context, noli_scene_sim_def(scene), &sim);
+  noli_sim_destroy(&sim);
+  return status;
+}
+
 static NoliStatus find_design(Search* search, const OptionValue* option) {
   NoliStatus status = NOLI_OK;
   NoliSim* sim = NULL;
-  char own[PATH_SIZE];
   const NoliDesignDef* def = noli_scene_design(search->scene);
-  NOLI_CHECK(search->context, def != NULL, NOLI_ERROR_ARGUMENT,
-             "the scene \"%s\" has no design: a key \"design\" says what varies and what is wanted",
-             noli_scene_name(search->scene));
-  snprintf(own, sizeof own, "%.4000s_design", noli_scene_name(search->scene));
-  search->directory = option[DESIGN_OUTPUT].given ? option[DESIGN_OUTPUT].text : own;
   NOLI_TRY(noli_sim_create(search->context, noli_scene_sim_def(search->scene), &sim));
   NOLI_TRY(noli_design_create(sim, def, &search->design));
   search->n = noli_design_count(search->design);
@@ -419,6 +429,35 @@ done:
   return status;
 }
 
+static int search_scene(Console* console, NoliContext* context, const NoliScene* scene,
+                        const OptionValue* option) {
+  char own[PATH_SIZE];
+  if (noli_scene_design(scene) == NULL) {
+    return console_fail(
+        console, context,
+        noli_fail(context, NOLI_ERROR_ARGUMENT,
+                  "the scene \"%s\" has no design: a key \"design\" says what varies and what is "
+                  "wanted",
+                  noli_scene_name(scene)));
+  }
+  NoliStatus status = try_start(context, scene);
+  if (status != NOLI_OK) {
+    return console_fail(console, context, status);
+  }
+  NoliContext* quiet = quiet_context(option);
+  if (quiet == NULL) {
+    return EXIT_SYSTEM;
+  }
+  snprintf(own, sizeof own, "%.4000s_design", noli_scene_name(scene));
+  Search search = {.context = quiet,
+                   .scene = scene,
+                   .directory = option[DESIGN_OUTPUT].given ? option[DESIGN_OUTPUT].text : own};
+  status = find_design(&search, option);
+  int exit_status = status == NOLI_OK ? EXIT_DONE : console_fail(console, quiet, status);
+  noli_context_destroy(&quiet);
+  return exit_status;
+}
+
 static int load_and_search(Console* console, const OptionValue* option, const char* path,
                            const Overrides* overrides) {
   NoliScene* scene = NULL;
@@ -427,11 +466,8 @@ static int load_and_search(Console* console, const OptionValue* option, const ch
     return EXIT_SYSTEM;
   }
   NoliStatus status = load_scene(context, path, overrides, &scene);
-  if (status == NOLI_OK) {
-    Search search = {.console = console, .context = context, .scene = scene};
-    status = find_design(&search, option);
-  }
-  int exit_status = status == NOLI_OK ? EXIT_DONE : console_fail(console, context, status);
+  int exit_status = status == NOLI_OK ? search_scene(console, context, scene, option)
+                                      : console_fail(console, context, status);
   noli_scene_destroy(&scene);
   noli_context_destroy(&context);
   return exit_status;

@@ -17,6 +17,7 @@ extern "C" {
 typedef struct NoliGoalDef {
   const char* quantity; ///< NOLI_CHOICE_GOAL_QUANTITY; must be set
   const char* of;       ///< name of a body; must be set
+  const char* with;     ///< "contact_force": name of the other body; NULL: all contacts
   const int32_t* node;  ///< (n_node) vertices within the body; NULL: all. Not for quantities of the
                         ///< body as a whole
   int32_t n_node;
@@ -104,7 +105,9 @@ typedef struct NoliDesignDef {
   /// volume changes of the rest shape add to that of the definition, 0 there and infinite where an
   /// element inverts. Keeps the quality of meshes; default 0
   double smoothness;
-  NoliGradientDef gradient; ///< its number of steps must be set
+  NoliGradientDef gradient; ///< its number of steps must be set. Its mode may also be
+                            ///< "differences": two runs for each variable, for scenes that
+                            ///< have no derivatives
   const char* method;       ///< NOLI_CHOICE_DESIGN_METHOD; NULL: "l_bfgs", with constraints "mma"
   int32_t max_evaluations;  ///< runs, default 100
   double tolerance; ///< of variables relative to their bounds, and of the objective relative to its
@@ -178,7 +181,7 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_design_remember(NoliDesign* design,
 
 /// How a search ended.
 typedef struct NoliDesignResult {
-  const char* reason; ///< "converged", "enough", "evaluations", "stuck", "cancelled"
+  const char* reason; ///< "converged", "enough", "evaluations", "stuck", "cancelled", "infeasible"
   double objective;
   double violation;
   int32_t evaluations; ///< those that failed included

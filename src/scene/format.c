@@ -1104,8 +1104,9 @@ static const NoliSceneType goal_time = EITHER(&number, &goal_time_word);
 static const NoliSceneType component_name = {
     .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("x", "y", "z", "magnitude")};
 static const NoliSceneType gradient_mode = {.kind = NOLI_SCENE_CHOICE,
-                                            .what = "\"adjoint\" or \"tangent\"",
-                                            .choices = CHOICES("adjoint", "tangent")};
+                                            .what = "a string",
+                                            .choices =
+                                                CHOICES("adjoint", "tangent", "differences")};
 static const NoliSceneType parameter_scope = {.kind = NOLI_SCENE_CHOICE,
                                               .what = "a string",
                                               .choices = CHOICES("body", "elements", "vertices")};
@@ -1120,6 +1121,9 @@ OBJECT(goal, "goal", NOLI_SCENE_AT_MOST_ONE,
        REQUIRED("body", text, NULL, "Name of a body or obstacle."),
        FIELD("select", selection, "\"all\"", NULL,
              "Selected vertices, by initial position; a list is a union."),
+       FIELD("with", text, NULL, NULL,
+             "`contact_force`: the other body or obstacle; default: all contacts.",
+             INTO(NoliGoalDef, with)),
        FIELD("component", component_name, NULL, NULL, "One of a vector; default: the vector.",
              INTO(NoliGoalDef, component)),
        FIELD("of", goal_reduction, "\"mean\"", NULL, "How vertices or elements are reduced.",
@@ -1176,7 +1180,8 @@ LIST(constraints, constraint, 0, "a list of objects");
 OBJECT(
     design, "design", NOLI_SCENE_ANY,
     REQUIRED("variables", variables, NULL, "What the search changes."),
-    REQUIRED("objective", goals, NULL, "The search makes the sum of these small."),
+    FIELD("objective", goals, NULL, NULL,
+          "The search makes the sum of these small; programs may add functions of their own."),
     FIELD("constraints", constraints, "[]", NULL, "Bounds of other sums of goals."),
     FIELD("smoothness", not_negative, "0", NULL,
           "Times the distortion of the elements of rest shapes, added to the objective: keeps the "
@@ -1196,9 +1201,11 @@ OBJECT(
           "Most that a variable changes before the search starts again from the best point, "
           "relative to the distance of its bounds.",
           INTO(NoliDesignDef, move)),
-    FIELD("gradient", gradient_mode, "\"adjoint\"", NULL,
-          "One backward run, or a forward one for each variable.",
-          INTO(NoliDesignDef, gradient.mode)),
+    FIELD(
+        "gradient", gradient_mode, "\"adjoint\"", NULL,
+        "One backward run, a forward one for each parameter, or central differences, two runs for "
+        "each variable, for scenes that have no derivatives.",
+        INTO(NoliDesignDef, gradient.mode)),
     FIELD("gradient_tolerance", positive_share, NULL, NULL,
           "Relative to the forces, to which each step is solved for derivatives; default 1e-10.",
           INTO(NoliDesignDef, gradient.tolerance)));

@@ -14,7 +14,7 @@ enum { MOST_SLOW = 20 };
 const char* const noli_search_ends[NOLI_SEARCH_ENDS] = {
     [NOLI_SEARCH_CONVERGED] = "converged",     [NOLI_SEARCH_ENOUGH] = "enough",
     [NOLI_SEARCH_EVALUATIONS] = "evaluations", [NOLI_SEARCH_STUCK] = "stuck",
-    [NOLI_SEARCH_CANCELLED] = "cancelled",
+    [NOLI_SEARCH_CANCELLED] = "cancelled",     [NOLI_SEARCH_INFEASIBLE] = "infeasible",
 };
 
 const NoliNamed noli_search_methods[NOLI_SEARCH_METHODS] = {
@@ -216,8 +216,11 @@ static void go_on(Search* search, bool finished, double gain) {
     search->radius = fmin(2.0 * search->radius, search->def->move);
   } else if (finished || !search->improved) {
     // in a small box every method finds what it takes for a minimum
-    end(search,
-        search->radius < CONFINED * search->def->move ? NOLI_SEARCH_STUCK : NOLI_SEARCH_CONVERGED);
+    bool confined = search->radius < CONFINED * search->def->move;
+    bool feasible = search->best.violation <= search->def->feasible;
+    end(search, confined    ? NOLI_SEARCH_STUCK
+                : !feasible ? NOLI_SEARCH_INFEASIBLE
+                            : NOLI_SEARCH_CONVERGED);
   }
 }
 

@@ -43,6 +43,7 @@ typedef enum NoliSearchEnd {
   NOLI_SEARCH_EVALUATIONS,
   NOLI_SEARCH_STUCK, // between failures
   NOLI_SEARCH_CANCELLED,
+  NOLI_SEARCH_INFEASIBLE, // the method has converged where constraints are not satisfied
   NOLI_SEARCH_ENDS
 } NoliSearchEnd;
 extern const char* const noli_search_ends[NOLI_SEARCH_ENDS];

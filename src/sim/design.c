@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+// Step of differences, of scaled variables.
+#define DIFFERENCE 1e-4
+
 // A constraint counts as satisfied within this of its bound, relative to the bound.
 #define FEASIBLE 1e-6
 
@@ -55,6 +58,7 @@ struct NoliDesign {
   NOLI_ARRAY(Shape) shape;
   double smoothness;
   NoliGradientDef gradient;
+  bool differences; // derivatives are those of values by the variables
   NoliSearchMethod method;
   int32_t max_evaluations;
   double tolerance, enough, move;
@@ -220,6 +224,7 @@ NoliStatus noli_design_create(NoliSim* sim, const NoliDesignDef* def, NoliDesign
   made->context = context;
   made->sim = sim;
   made->gradient = def->gradient;
+  made->differences = def->gradient.mode != NULL && strcmp(def->gradient.mode, "differences") == 0;
   NOLI_TRY(create_parameters(made, def));
   NOLI_NEW_ZERO(context, made->function, 1 + def->n_constraints);
   for (int32_t i = 0; i <= def->n_constraints; i++) {
@@ -353,7 +358,7 @@ done:
   return status;
 }
 
-static NoliStatus run(NoliDesign* design, NoliSim* sim, double* value, double* gradient) {
+static NoliStatus run_adjoint(NoliDesign* design, NoliSim* sim, double* value, double* by_value) {
   NoliStatus status = NOLI_OK;
   NoliObjective* objective = NULL;
   NOLI_NEW(design->context, objective, design->n_function);
@@ -361,9 +366,77 @@ static NoliStatus run(NoliDesign* design, NoliSim* sim, double* value, double* g
     objective[i] = (NoliObjective){evaluate_function, &design->function[i]};
   }
   NOLI_TRY(noli_sim_gradient(sim, design->parameters, objective, design->n_function,
-                             &design->gradient, value, gradient, NULL));
+                             &design->gradient, value, by_value, NULL));
 done:
   noli_free(design->context, objective);
+  return status;
+}
+
+// Values alone, of scenes that need not have derivatives.
+static NoliStatus run_forward(NoliDesign* design, NoliSim* sim, double* value) {
+  NoliStatus status = NOLI_OK;
+  memset(value, 0, sizeof *value * (size_t)design->n_function);
+  for (int64_t step = 0; step <= design->gradient.n_steps; step++) {
+    if (step > 0) {
+      NOLI_TRY(noli_sim_step(sim, NULL));
+    }
+    for (int32_t i = 0; i < design->n_function; i++) {
+      NoliObjectivePoint at = {.step = step,
+                               .n_steps = design->gradient.n_steps,
+                               .time = noli_sim_time(sim),
+                               .x = noli_sim_positions(sim),
+                               .v = noli_sim_velocities(sim)};
+      NOLI_TRY(evaluate_function(&design->function[i], sim, &at));
+      value[i] += at.value;
+    }
+  }
+done:
+  return status;
+}
+
+// Values for variables, and derivatives by the parameters where they are wanted.
+static NoliStatus evaluate_once(NoliDesign* design, const double* variables, double* value,
+                                double* by_value) {
+  NoliStatus status = NOLI_OK;
+  NoliSim* sim = NULL;
+  noli_variables_values(&design->variables, variables, design->value);
+  NOLI_TRY(noli_parameters_apply(design->parameters, design->value, design->context, &sim));
+  NOLI_TRY(design->differences ? run_forward(design, sim, value)
+                               : run_adjoint(design, sim, value, by_value));
+  NOLI_TRY(add_smoothness(design, &value[0], by_value));
+done:
+  noli_sim_destroy(&sim);
+  return status;
+}
+
+// Central differences of the functions by the scaled variables, one-sided at bounds.
+static NoliStatus differentiate(NoliDesign* design, const double* variables, double* gradient) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = design->variables.n, m = design->n_function;
+  double *y = NULL, *z = NULL, *side[2] = {NULL, NULL};
+  NOLI_NEW(design->context, y, n);
+  NOLI_NEW(design->context, z, n);
+  NOLI_NEW(design->context, side[0], m);
+  NOLI_NEW(design->context, side[1], m);
+  noli_variables_unscale(&design->variables, variables, y);
+  for (int32_t i = 0; i < n; i++) {
+    double keep = y[i], at[2];
+    for (int s = 0; s < 2; s++) {
+      y[i] = s == 0 ? fmin(keep + DIFFERENCE, 1.0) : fmax(keep - DIFFERENCE, 0.0);
+      noli_variables_scale(&design->variables, y, z);
+      at[s] = z[i];
+      NOLI_TRY(evaluate_once(design, z, side[s], NULL));
+    }
+    y[i] = keep;
+    for (int32_t k = 0; k < m; k++) {
+      gradient[(int64_t)k * n + i] = (side[0][k] - side[1][k]) / (at[0] - at[1]);
+    }
+  }
+done:
+  noli_free(design->context, y);
+  noli_free(design->context, z);
+  noli_free(design->context, side[0]);
+  noli_free(design->context, side[1]);
   return status;
 }
 
@@ -372,20 +445,18 @@ NoliStatus noli_design_evaluate(NoliDesign* design, const double* variables, dou
   NOLI_REQUIRE(design != NULL ? design->context : NULL,
                design != NULL && variables != NULL && value != NULL);
   NoliStatus status = NOLI_OK;
-  NoliSim* sim = NULL;
-  double* by_value = gradient != NULL ? design->by_value : NULL;
+  bool exact = gradient != NULL && !design->differences;
   int32_t n = design->variables.n;
-  noli_variables_values(&design->variables, variables, design->value);
-  NOLI_TRY(noli_parameters_apply(design->parameters, design->value, design->context, &sim));
-  NOLI_TRY(run(design, sim, value, by_value));
-  NOLI_TRY(add_smoothness(design, &value[0], by_value));
-  for (int32_t i = 0; i < design->n_function && gradient != NULL; i++) {
+  NOLI_TRY(evaluate_once(design, variables, value, exact ? design->by_value : NULL));
+  for (int32_t i = 0; i < design->n_function && exact; i++) {
     double* row = gradient + (int64_t)i * n;
     memset(row, 0, sizeof *row * (size_t)n);
-    noli_variables_pull(&design->variables, by_value + i * design->n_values, row);
+    noli_variables_pull(&design->variables, design->by_value + i * design->n_values, row);
+  }
+  if (gradient != NULL && design->differences) {
+    NOLI_TRY(differentiate(design, variables, gradient));
   }
 done:
-  noli_sim_destroy(&sim);
   return status;
 }
 

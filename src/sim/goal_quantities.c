@@ -2,6 +2,7 @@
 
 #include "material/material.h"
 #include "math/svd3.h"
+#include "sim/goal_contact.h"
 
 #include <math.h>
 #include <string.h>
@@ -492,6 +493,9 @@ static const NoliGoalQuantity quantities[] = {
     {"von_mises", "Pa, equivalent stress of the elements of the body.", NOLI_GOAL_ELEMENTS, 1,
      READS(NOLI_INPUT_MU) | READS(NOLI_INPUT_LAMBDA) | READS(NOLI_INPUT_REST), needs_lame,
      von_mises, derive_von_mises},
+    {"contact_force", "N, sum of the normal forces of contacts on the vertices.", NOLI_GOAL_BODY, 3,
+     READS(NOLI_INPUT_REST) | READS(NOLI_INPUT_DISTANCE) | READS(NOLI_INPUT_OFFSET),
+     noli_goal_contact_defect, noli_goal_contact_force, noli_goal_derive_contact_force},
 };
 
 const NoliGoalQuantity* noli_goal_quantity_at(int32_t index) {
@@ -550,6 +554,10 @@ int64_t noli_goal_input_count(const NoliSim* sim, NoliInput input) {
     return n_element;
   case NOLI_INPUT_MASS:
     return problem->n_vert;
+  case NOLI_INPUT_DISTANCE:
+    return 1;
+  case NOLI_INPUT_OFFSET:
+    return sim->model->n_body;
   default:
     return 3 * (int64_t)problem->n_vert;
   }

@@ -33,6 +33,7 @@ const NoliNamed noli_goal_times[NOLI_GOAL_TIMES] = {
 typedef struct Goal {
   const NoliGoalQuantity* quantity;
   int32_t body;
+  int32_t other;   // of contact forces; NOLI_NULL_INDEX: all
   int32_t* vertex; // (n_vertex)
   int32_t n_vertex;
   int component; // NOLI_NULL_INDEX: all; MAGNITUDE
@@ -289,6 +290,7 @@ static NoliStatus add_goal(const NoliGoals* goals, const Goal* goal, NoliSim* si
   NoliStatus status = NOLI_OK;
   NoliGoalPlace place = {.sim = sim,
                          .body = goal->body,
+                         .other = goal->other,
                          .vertex = goal->vertex,
                          .n_vertex = goal->n_vertex,
                          .x = at->x,
@@ -441,6 +443,13 @@ static NoliStatus copy_goal(NoliGoals* goals, NoliSim* sim, int32_t index, const
   goal->body = noli_sim_find_entity(sim, def->of);
   NOLI_CHECK(context, goal->body != NOLI_NULL_INDEX && goal->body < sim->model->n_body,
              NOLI_ERROR_ARGUMENT, "%sthere is no body \"%.80s\"", where, def->of);
+  goal->other = def->with != NULL ? noli_sim_find_entity(sim, def->with) : NOLI_NULL_INDEX;
+  NOLI_CHECK(context,
+             def->with == NULL ||
+                 (goal->other != NOLI_NULL_INDEX && goal->other < sim->model->n_body),
+             NOLI_ERROR_ARGUMENT, "%sthere is no body \"%.80s\"", where, def->with);
+  NOLI_CHECK(context, def->with == NULL || strcmp(def->quantity, "contact_force") == 0,
+             NOLI_ERROR_ARGUMENT, "%s\"with\" is the other body of a \"contact_force\"", where);
   NOLI_TRY(copy_vertices(context, sim->model, where, def, goal));
   NOLI_TRY(read_component(context, where, def, goal));
   NOLI_TRY(copy_target(context, where, def, goal));

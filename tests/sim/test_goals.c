@@ -184,7 +184,12 @@ static double get_input(const Fixture* f, NoliInput input, int64_t i) {
 static double weighted(const Fixture* f, const NoliGoalQuantity* quantity, const double* by_value,
                        const double* by_weight) {
   int32_t vertex[64];
-  NoliGoalPlace place = {.sim = f->sim, .vertex = vertex, .n_vertex = f->n, .x = f->x, .v = f->v};
+  NoliGoalPlace place = {.sim = f->sim,
+                         .other = NOLI_NULL_INDEX,
+                         .vertex = vertex,
+                         .n_vertex = f->n,
+                         .x = f->x,
+                         .v = f->v};
   for (int32_t i = 0; i < f->n; i++) {
     vertex[i] = i;
   }
@@ -203,7 +208,12 @@ static double weighted(const Fixture* f, const NoliGoalQuantity* quantity, const
 
 static void check_input(Fixture* f, const NoliGoalQuantity* quantity, NoliInput input, bool plane) {
   int32_t vertex[64];
-  NoliGoalPlace place = {.sim = f->sim, .vertex = vertex, .n_vertex = f->n, .x = f->x, .v = f->v};
+  NoliGoalPlace place = {.sim = f->sim,
+                         .other = NOLI_NULL_INDEX,
+                         .vertex = vertex,
+                         .n_vertex = f->n,
+                         .x = f->x,
+                         .v = f->v};
   double by_value[256], by_weight[256], error = 0.0, largest = 0.0;
   TestRandom random = {11};
   for (int32_t i = 0; i < f->n; i++) {
@@ -247,7 +257,9 @@ static void test_inputs(void** state) {
     const NoliGoalQuantity* quantity = NULL;
     for (int32_t q = 0; (quantity = noli_goal_quantity_at(q)) != NULL; q++) {
       for (int k = 0; k < 4; k++) {
-        if ((quantity->reads >> inputs[k] & 1u) != 0) {
+        // forces of contact come from terms whose mixed derivatives have tests of their own
+        bool contact = strcmp(quantity->name, "contact_force") == 0;
+        if (!contact && (quantity->reads >> inputs[k] & 1u) != 0) {
           check_input(&f, quantity, inputs[k], plane != 0);
           n_checked++;
         }
@@ -255,6 +267,127 @@ static void test_inputs(void** state) {
     }
     assert_true(n_checked >= 10);
     drop(&f);
+  }
+}
+
+// ---- contact ------------------------------------------------------------------------------------
+
+static NoliGoals* force_goal(const Fixture* f, const char* of, const char* with,
+                             const char* component) {
+  NoliGoals* goals = NULL;
+  NoliGoalDef def = noli_default_goal_def();
+  def.quantity = "contact_force";
+  def.of = of;
+  def.with = with;
+  def.component = component;
+  def.form = "value";
+  ASSERT_OK(noli_goals_create(f->sim, NULL, &def, 1, &goals));
+  return goals;
+}
+
+// The value where the contacts are those of the positions.
+static double force_at(const Fixture* f, NoliGoals* goals) {
+  NoliStage* stage = f->sim->stage;
+  memcpy(stage->here->x, f->x, sizeof *f->x * 3 * (size_t)f->n);
+  ASSERT_OK(noli_stage_find_contacts(stage));
+  return value_at(f, goals, NULL, NULL);
+}
+
+// Contact potentials are stiff: the best of several steps counts.
+static void check_force_slope(Fixture* f, NoliGoals* goals, const double* slope) {
+  double best = INFINITY, largest = 0.0;
+  for (double h = 1e-6; h > 1e-9; h *= 0.1) {
+    double error = 0.0;
+    for (int32_t i = 0; i < 3 * f->n; i++) {
+      double keep = f->x[i];
+      f->x[i] = keep + h;
+      double plus = force_at(f, goals);
+      f->x[i] = keep - h;
+      double minus = force_at(f, goals);
+      f->x[i] = keep;
+      error = fmax(error, fabs((plus - minus) / (2.0 * h) - slope[i]));
+      largest = fmax(largest, fabs(slope[i]));
+    }
+    best = fmin(best, error);
+  }
+  (void)force_at(f, goals);
+  assert_true(largest > 1.0);
+  ASSERT_AT_MOST(best, 1e-6 * largest);
+}
+
+// Forces against those of the results, and their derivatives.
+static void check_contact(Fixture* f) {
+  NoliWrench low, high;
+  ASSERT_OK(noli_sim_wrench(f->sim, 0, NULL, &low));
+  ASSERT_OK(noli_sim_wrench(f->sim, 1, NULL, &high));
+  double* slope = calloc(3 * (size_t)f->n, sizeof *slope);
+  double* none = calloc(3 * (size_t)f->n, sizeof *none);
+  static const char* const components[] = {"x", "y", "z"};
+  for (int k = 0; k < 3; k++) {
+    NoliGoals* all = force_goal(f, "low", NULL, components[k]);
+    NoliGoals* pair = force_goal(f, "low", "high", components[k]);
+    ASSERT_NEAR(value_at(f, all, NULL, NULL), low.normal[k], 1e-9 * fabs(low.normal[1]) + 1e-9);
+    ASSERT_NEAR(value_at(f, pair, NULL, NULL), -high.normal[k], 1e-9 * fabs(high.normal[1]));
+    noli_goals_destroy(&all);
+    noli_goals_destroy(&pair);
+  }
+  assert_true(high.normal[1] > 100.0);
+  NoliGoals* goals[2] = {force_goal(f, "low", NULL, "y"),
+                         force_goal(f, "high", "low", "magnitude")};
+  for (int g = 0; g < 2; g++) {
+    memset(slope, 0, sizeof *slope * 3 * (size_t)f->n);
+    (void)value_at(f, goals[g], slope, none);
+    check_force_slope(f, goals[g], slope);
+    noli_goals_destroy(&goals[g]);
+  }
+  free(slope);
+  free(none);
+}
+
+// A box on a box on a floor, a few steps after they have met.
+static void test_contact_force(void** state) {
+  (void)state;
+  static const char* const models[] = {"ipc", "gcp"};
+  for (int m = 0; m < 2; m++) {
+    Fixture f = {.context = test_context(1)};
+    double gap = m == 0 ? 1e-4 : 4e-3;
+    NoliMesh* mesh[2] = {NULL};
+    NoliBodyDef body[2] = {noli_default_body_def(), noli_default_body_def()};
+    NoliHalfSpaceDef floor = noli_default_half_space_def();
+    NoliSimDef def = noli_default_sim_def();
+    for (int b = 0; b < 2; b++) {
+      double size = b == 0 ? 1.0 : 0.7;
+      ASSERT_OK(noli_mesh_make_box(f.context, (double[]){size, 0.5, size}, (int32_t[]){2, 1, 2},
+                                   false, &mesh[b]));
+      double one[3] = {1.0, 1.0, 1.0}, turn[3] = {0.0, 5.0 * b, 0.0};
+      noli_mesh_transform(mesh[b], one, turn,
+                          (double[]){0.02 * b, 0.25 + gap + (0.5 + gap) * b, 0.0});
+      body[b].mesh = mesh[b];
+      body[b].name = b == 0 ? "low" : "high";
+    }
+    def.bodies = body;
+    def.n_bodies = 2;
+    def.half_spaces = &floor;
+    def.n_half_spaces = 1;
+    def.contact_model = models[m];
+    def.contact_distance = (NoliScaled){0.004, false};
+    def.barrier_stiffness = m == 0 ? 1e12 : 1e2;
+    ASSERT_OK(noli_sim_create(f.context, &def, &f.sim));
+    for (int i = 0; i < 12; i++) {
+      ASSERT_OK(noli_sim_step(f.sim, NULL));
+    }
+    f.n = noli_sim_node_count(f.sim);
+    size_t bytes = sizeof(double) * 3 * (size_t)f.n;
+    f.x = malloc(bytes);
+    f.v = calloc(1, bytes);
+    memcpy(f.x, noli_sim_positions(f.sim), bytes);
+    check_contact(&f);
+    free(f.x);
+    free(f.v);
+    noli_sim_destroy(&f.sim);
+    noli_mesh_destroy(f.context, &mesh[0]);
+    noli_mesh_destroy(f.context, &mesh[1]);
+    test_context_done(&f.context);
   }
 }
 
@@ -323,9 +456,8 @@ static void test_errors(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_slopes),
-      cmocka_unit_test(test_inputs),
-      cmocka_unit_test(test_times),
+      cmocka_unit_test(test_slopes),        cmocka_unit_test(test_inputs),
+      cmocka_unit_test(test_contact_force), cmocka_unit_test(test_times),
       cmocka_unit_test(test_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,76 +177,6 @@ static void add_slope(void* user, const Stencils* stencils, const int32_t* node,
   }
 }
 
-// Empties a list and releases what its terms refer to.
-static void clear_list(NoliContext* context, NoliMixedList* list) {
-  for (int64_t i = 0; i < list->memory.count; i++) {
-    noli_free(context, list->memory.data[i]);
-  }
-  list->term.count = list->memory.count = 0;
-}
-
-// Adds W times the blocks of a mixed term to the inputs.
-static NoliStatus add_mixed(const Stencils* stencils, const NoliMixedTerm* term,
-                            const double weight[3], double* input) {
-  NoliStatus status = NOLI_OK;
-  NoliContext* context = stencils->place->sim->context;
-  double* block = NULL;
-  NOLI_NEW(context, block, 3 * (int64_t)term->size * term->n_input);
-  for (int64_t s = 0; s < term->n_stencil; s++) {
-    int64_t first = term->first != NULL ? term->first[s] : s * term->size;
-    int64_t end = term->first != NULL ? term->first[s + 1] : first + term->size;
-    int64_t first_input = term->first_input != NULL ? term->first_input[s] : s * term->n_input;
-    int64_t n_input =
-        term->first_input != NULL ? term->first_input[s + 1] - first_input : term->n_input;
-    const int32_t* node = term->node + first;
-    if (!counts(stencils, node, (int32_t)(end - first))) {
-      continue;
-    }
-    term->evaluate(term->data, stencils->place->x, s, s + 1, block);
-    for (int64_t row = 0; row < 3 * (end - first); row++) {
-      bool chosen =
-          node[row / 3] != NOLI_NULL_INDEX && (stencils->chosen[node[row / 3]] & CHOSEN) != 0;
-      for (int64_t k = 0; chosen && k < n_input; k++) {
-        int64_t to = term->input[first_input + k];
-        if (to != NOLI_NULL_INDEX) {
-          input[to] -= weight[row % 3] * block[row * n_input + k];
-        }
-      }
-    }
-  }
-done:
-  noli_free(context, block);
-  return status;
-}
-
-// By the inputs that the potential reads besides positions.
-static NoliStatus derive_by_inputs(const Stencils* stencils, const double weight[3],
-                                   NoliGoalSlopes* slopes) {
-  NoliStatus status = NOLI_OK;
-  const NoliStage* stage = stencils->place->sim->stage;
-  NoliContext* context = stencils->place->sim->context;
-  NoliMixedList list = {0};
-  for (int32_t t = stage->first_contact; t < stage->n_term; t++) {
-    const NoliTerm* term = &stage->term[t];
-    for (int k = 0; k < NOLI_INPUTS; k++) {
-      bool wanted = slopes->input[k] != NULL && term->type->list_mixed != NULL &&
-                    noli_stage_has(stage, t, NOLI_ROLE_CONTACT);
-      if (wanted) {
-        NOLI_TRY(term->type->list_mixed(stage, term->self, stage->here, (NoliInput)k, &list));
-      }
-      for (int64_t i = 0; i < list.term.count; i++) {
-        NOLI_TRY(add_mixed(stencils, &list.term.data[i], weight, slopes->input[k]));
-      }
-      clear_list(context, &list);
-    }
-  }
-done:
-  clear_list(context, &list);
-  noli_array_free(context, &list.term);
-  noli_array_free(context, &list.memory);
-  return status;
-}
-
 NoliStatus noli_goal_derive_contact_force(const NoliGoalPlace* place, const double* weight,
                                           NoliGoalSlopes* slopes) {
   NoliStatus status = NOLI_OK;
@@ -257,7 +187,6 @@ NoliStatus noli_goal_derive_contact_force(const NoliGoalPlace* place, const doub
   if (factor > 0.0 && slopes->x != NULL) {
     NOLI_TRY(create(place, &stencils));
     NOLI_TRY(for_stencils(&stencils, NOLI_EVAL_HESSIAN, add_slope, &slope));
-    NOLI_TRY(derive_by_inputs(&stencils, slope.weight, slopes));
   }
 done:
   release(&stencils);

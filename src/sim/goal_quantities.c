@@ -494,7 +494,7 @@ static const NoliGoalQuantity quantities[] = {
      READS(NOLI_INPUT_MU) | READS(NOLI_INPUT_LAMBDA) | READS(NOLI_INPUT_REST), needs_lame,
      von_mises, derive_von_mises},
     {"contact_force", "N, sum of the normal forces of contacts on the vertices.", NOLI_GOAL_BODY, 3,
-     READS(NOLI_INPUT_REST) | READS(NOLI_INPUT_DISTANCE) | READS(NOLI_INPUT_OFFSET),
+     0,
      noli_goal_contact_defect, noli_goal_contact_force, noli_goal_derive_contact_force},
 };
 
@@ -542,23 +542,3 @@ void noli_goal_derive_weights(const NoliGoalQuantity* quantity, const NoliGoalPl
   }
 }
 
-int64_t noli_goal_input_count(const NoliSim* sim, NoliInput input) {
-  const NoliProblem* problem = &sim->model->problem;
-  int64_t n_element = 0;
-  for (int32_t i = 0; i < problem->n_block; i++) {
-    n_element += problem->block[i].n_element;
-  }
-  switch (input) {
-  case NOLI_INPUT_MU:
-  case NOLI_INPUT_LAMBDA:
-    return n_element;
-  case NOLI_INPUT_MASS:
-    return problem->n_vert;
-  case NOLI_INPUT_DISTANCE:
-    return 1;
-  case NOLI_INPUT_OFFSET:
-    return sim->model->n_body;
-  default:
-    return 3 * (int64_t)problem->n_vert;
-  }
-}

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/named.h"
-#include "sim/simulation.h"
+#include "sim/inputs.h"
 
 typedef enum NoliGoalItems {
   NOLI_GOAL_VERTICES,
@@ -57,5 +57,3 @@ void noli_goal_item_weights(const NoliGoalQuantity* quantity, const NoliGoalPlac
 void noli_goal_derive_weights(const NoliGoalQuantity* quantity, const NoliGoalPlace* place,
                               const double* by_weight, NoliGoalSlopes* slopes);
 
-// Number of values of an input.
-int64_t noli_goal_input_count(const NoliSim* sim, NoliInput input);

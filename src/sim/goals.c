@@ -278,7 +278,7 @@ static NoliStatus create_slopes(const NoliGoals* goals, const NoliGoalQuantity* 
   *slopes = (NoliGoalSlopes){.x = at->d_x, .v = at->d_v};
   for (int k = 0; k < NOLI_INPUTS && at->d_p != NULL; k++) {
     if ((quantity->reads >> k & 1u) != 0) {
-      NOLI_NEW_ZERO(goals->context, slopes->input[k], noli_goal_input_count(sim, (NoliInput)k));
+      NOLI_NEW_ZERO(goals->context, slopes->input[k], noli_input_count(sim, (NoliInput)k, 0));
     }
   }
 done:

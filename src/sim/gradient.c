@@ -290,6 +290,7 @@ done:
 // Steps, with values of objectives or a tape.
 static NoliStatus run(Gradient* g, int64_t begin, int64_t end, bool with_values) {
   NoliStatus status = NOLI_OK;
+  noli_sensitivity_forget(g->sensitivity);
   for (int64_t step = begin; step < end; step++) {
     NOLI_TRY(noli_sim_step(g->sim, NULL));
     if (with_values) {
@@ -341,6 +342,12 @@ done:
   return status;
 }
 
+// Sets the last solve of a part up: contact forces at its end can be computed.
+static NoliStatus set_end(Gradient* g, const NoliTapePart* part) {
+  int32_t last = part->n_stages - 1;
+  return noli_sensitivity_set(g->sensitivity, part, last, part->stage[last].solve.count - 1);
+}
+
 // The steps of a tape in reverse, which ends with the state of step `end`.
 static NoliStatus reverse_tape(Gradient* g, int64_t end, const NoliState* state_at_end) {
   NoliStatus status = NOLI_OK;
@@ -351,6 +358,7 @@ static NoliStatus reverse_tape(Gradient* g, int64_t end, const NoliState* state_
         p + 1 < g->tape.part.count ? &g->tape.part.data[p + 1].start : state_at_end;
     if (*after->step != *part->start.step) {
       use_state(g, after);
+      NOLI_TRY(set_end(g, part));
       NOLI_TRY(pull_objectives(g, step--));
     }
     for (int32_t i = 0; i < g->n_objectives; i++) {

@@ -18,6 +18,10 @@ int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes)
   case NOLI_INPUT_MU:
   case NOLI_INPUT_LAMBDA:
     return count_elements(problem);
+  case NOLI_INPUT_DISTANCE:
+    return 1;
+  case NOLI_INPUT_OFFSET:
+    return sim->model->n_body;
   case NOLI_INPUT_FRICTION:
     return n_classes;
   case NOLI_INPUT_FORCE:

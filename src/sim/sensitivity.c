@@ -20,6 +20,9 @@ struct NoliSensitivity {
   NoliPairClasses classes;
   int32_t n_classes;
   NoliMixedList mixed;   // of the current solve
+  const NoliTapePart* part; // it is one of this part; NULL: nothing is set up
+  int32_t stage;
+  int64_t solve;
   double** force;        // (n_force) (n_vert x 3) N, its loads in the current solve; NULL: none
   NoliLinSolver* solver; // of the current matrix
   NoliLinSolver* definite;
@@ -375,6 +378,10 @@ NoliStatus noli_sensitivity_set(NoliSensitivity* self, const NoliTapePart* part,
   NoliStatus status = NOLI_OK;
   NoliSim* sim = self->sim;
   NoliStage* stage = sim->stage = sim->own_stage;
+  if (self->part == part && self->stage == index && self->solve == solve_index) {
+    return NOLI_OK;
+  }
+  self->part = NULL;
   const NoliTapeStage* from = &part->stage[index];
   size_t bytes = noli_sim_vector_bytes(sim);
 
@@ -411,8 +418,15 @@ NoliStatus noli_sensitivity_set(NoliSensitivity* self, const NoliTapePart* part,
   noli_stage_list_terms(stage);
   NOLI_TRY(list_element_slopes(self));
   NOLI_TRY(factor(self));
+  self->part = part;
+  self->stage = index;
+  self->solve = solve_index;
 done:
   return status;
+}
+
+void noli_sensitivity_forget(NoliSensitivity* self) {
+  self->part = NULL;
 }
 
 // ---- products -----------------------------------------------------------------------------------

@@ -25,10 +25,13 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted);
 // with NOLI_ERROR_ARGUMENT where the stiffness of the barrier is adaptive and something touches.
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance, double* left);
 
-// Sets a solve of a part up. Overwrites the stage of the simulation.
+// Sets a solve of a part up, unless it is set up already. Overwrites the stage of the simulation.
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_set(NoliSensitivity* sensitivity,
                                                  const NoliTapePart* part, int32_t stage,
                                                  int64_t solve);
+
+// To be called when the parts of a tape are gone, or the stage was used for something else.
+void noli_sensitivity_forget(NoliSensitivity* sensitivity);
 
 // In reverse: from derivatives b (n_vert x 3) by the solution adds those by all inputs to `to`, and
 // those by prescribed positions, the targets of nodes, to `target` (n_vert x 3; may be NULL).

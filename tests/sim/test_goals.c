@@ -223,7 +223,7 @@ static void check_input(Fixture* f, const NoliGoalQuantity* quantity, NoliInput 
     by_value[i] = test_random(&random, -1.0, 1.0);
     by_weight[i] = quantity->items == NOLI_GOAL_ELEMENTS ? test_random(&random, -1e4, 1e4) : 0.0;
   }
-  int64_t n = noli_goal_input_count(f->sim, input);
+  int64_t n = noli_input_count(f->sim, input, 0);
   double* slope = calloc((size_t)n, sizeof *slope);
   NoliGoalSlopes slopes = {0};
   slopes.input[input] = slope;

@@ -19,7 +19,8 @@ extern "C" {
 /// - "friction": coefficient of a pair of entities, or of all pairs without one of their own
 /// - "gravity": 3, m/s^2
 /// - "initial_position", "initial_velocity", "rest_position": of a body, added to those of the
-///   definition, 0 at first; 3 with the scope "body", 3 for each vertex with "vertices"
+///   definition, 0 at first; 3 with the scope "body", 3 for each vertex with "vertices". Velocities
+///   stay where positions change
 /// - "force": NoliForceDef.factor, which may not be 0
 typedef struct NoliParameterDef {
   const char* kind;

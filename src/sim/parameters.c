@@ -59,6 +59,7 @@ struct NoliParameters {
   int32_t n_class;
   int64_t n;
   double* value;        // (n)
+  double* velocity;     // (n_vert x 3) m/s, at the start
   int64_t* first_entry; // (n + 1)
   NOLI_ARRAY(Entry) entry;
   unsigned wanted;
@@ -566,6 +567,8 @@ NoliStatus noli_parameters_create(NoliSim* sim, const NoliParameterDef* defs, in
   noli_sim_fix_lengths(sim, self->source.def);
   NOLI_NEW_ZERO(sim->context, self->value, self->n);
   NOLI_NEW_ZERO(sim->context, self->first_entry, self->n + 1);
+  NOLI_NEW(sim->context, self->velocity, 3 * (int64_t)sim->model->problem.n_vert);
+  memcpy(self->velocity, sim->model->v0, noli_sim_vector_bytes(sim));
   for (int32_t i = 0; i < n_defs; i++) {
     set_values(self, sim, &self->def[i]);
   }
@@ -590,6 +593,7 @@ void noli_parameters_destroy(NoliParameters** owner) {
   noli_array_free(self->context, &self->entry);
   noli_free(self->context, self->def);
   noli_free(self->context, self->value);
+  noli_free(self->context, self->velocity);
   noli_free(self->context, self->first_entry);
   noli_free(self->context, self);
   *owner = NULL;
@@ -742,15 +746,18 @@ NoliStatus noli_parameters_apply(const NoliParameters* self, const double* value
     NOLI_TRY(apply(context, &self->def[d], values + self->def[d].first, &definition));
   }
   NOLI_TRY(noli_sim_create(context, definition.def, &sim));
+
+  // velocities stay, whatever the shape
+  memcpy(sim->model->v0, self->velocity, noli_sim_vector_bytes(sim));
   for (int32_t d = 0; d < self->n_def; d++) {
     const Definition* def = &self->def[d];
     if (def->kind == NOLI_PARAMETER_INITIAL_VELOCITY) {
       int32_t first = sim->model->vert_first[def->of];
       int32_t n = sim->model->vert_first[def->of + 1] - first;
       displace(def, values + def->first, n, sim->model->v0 + 3 * (int64_t)first);
-      displace(def, values + def->first, n, sim->state.v + 3 * (int64_t)first);
     }
   }
+  memcpy(sim->state.v, sim->model->v0, noli_sim_vector_bytes(sim));
   noli_sim_follow(sim);
 done:
   noli_owned_definition_free(context, &definition);

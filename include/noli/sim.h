@@ -797,8 +797,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_contact_forces(NoliSim* sim, doubl
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force);
 /// Von Mises equivalent of the Cauchy stress, Pa, (n_tet), written to the caller's array.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress);
-/// Equivalent plastic strain of every element, (n_tet), its mean over the volume at rest, written to
-/// the caller's array; 0 without a yield stress. docs/materials.md
+/// Equivalent plastic strain of every element, (n_tet), its mean over the volume at rest, written
+/// to the caller's array; 0 without a yield stress. docs/materials.md
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_plastic_strains(NoliSim* sim, double* strain);
 /// Stress and strain of every element, (n_tet), written to the caller's array. They are elastic:
 /// damping is not among them. docs/results.md
@@ -866,9 +866,9 @@ typedef struct NoliProbeDef {
 
 /// Overwrites positions and velocities, (n_node x 3), for example to start from another state.
 /// Vertices of proxies follow, and the integrator discards earlier states. Motions that have ended
-/// by position stay ended, and materials keep what they have relaxed and yielded (docs/materials.md).
-/// Fails with NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT
-/// and changes nothing.
+/// by position stay ended, and materials keep what they have relaxed and yielded
+/// (docs/materials.md). Fails with NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT and changes
+/// nothing.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_state(NoliSim* sim, const double* x,
                                                         const double* v);
 

@@ -10,12 +10,6 @@ const char* noli_element_slopes_defect(const NoliBlock* block, NoliInput input) 
   if (noli_block_histories(block) != NULL) {
     return "materials with history are not differentiated: what they do depends on all of the past";
   }
-  for (int32_t e = 0; e < block->n_element; e++) {
-    if (block->law[e]->n_parameter > 0) {
-      return "laws with parameters of their own are not differentiated by Young's modulus or "
-             "Poisson's ratio; \"neo_hookean\" is";
-    }
-  }
   if (input == NOLI_INPUT_REST && block->type != &noli_block_tets) {
     return "only linear tetrahedra, and triangles in plane strain, are differentiated by their "
            "rest positions";
@@ -111,8 +105,7 @@ void noli_element_rest_gradients(const NoliBlock* block, int32_t element, const 
 // the gradients B of the shape functions. The gradient g_a = V P B_a then changes by
 //   (g_a B_b^T - K_ab F - g_b B_a^T) dX_b.
 static void set_rest_block(const NoliBlock* block, int32_t element, const double* X,
-                           const double* x, const double* g, const double* hessian,
-                           double* out) {
+                           const double* x, const double* g, const double* hessian, double* out) {
   NoliVec3 B[4];
   double volume;
   NoliMat3 F;

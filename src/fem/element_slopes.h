@@ -17,8 +17,7 @@ NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_moduli(NoliMixedList* list, N
                                                           int64_t first_element, const double* x);
 
 // By rest positions X (n_vert x 3), of linear tetrahedra and triangles in plane strain.
-NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_rest(NoliMixedList* list,
-                                                        const NoliBlock* block,
+NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_rest(NoliMixedList* list, const NoliBlock* block,
                                                         const NoliBlockEnergy* energy,
                                                         const double* X, const double* x);
 

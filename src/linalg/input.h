@@ -45,8 +45,7 @@ static inline NOLI_WARN_UNUSED NoliStatus noli_mixed_list_add(NoliMixedList* lis
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_array_reserve(list->context, &list->blocks, list->blocks.count + 1));
   *added = &list->blocks.data[list->blocks.count];
-  NOLI_TRY(
-      noli_mixed_create(list->context, (int32_t)input, n_stencil, size, n_input, *added));
+  NOLI_TRY(noli_mixed_create(list->context, (int32_t)input, n_stencil, size, n_input, *added));
   list->blocks.count++;
 done:
   return status;

@@ -3,8 +3,8 @@
 NoliStatus noli_mixed_create(NoliContext* context, int32_t kind, int64_t n_stencil, int32_t size,
                              int32_t n_input, NoliMixedBlocks* blocks) {
   NoliStatus status = NOLI_OK;
-  *blocks = (NoliMixedBlocks){
-      .kind = kind, .n_stencil = n_stencil, .size = size, .n_input = n_input};
+  *blocks =
+      (NoliMixedBlocks){.kind = kind, .n_stencil = n_stencil, .size = size, .n_input = n_input};
   NOLI_NEW(context, blocks->node, n_stencil * size);
   NOLI_NEW(context, blocks->input, n_stencil * n_input);
   NOLI_NEW_ZERO(context, blocks->value, n_stencil * 3 * size * n_input);

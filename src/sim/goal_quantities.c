@@ -494,8 +494,7 @@ static const NoliGoalQuantity quantities[] = {
      READS(NOLI_INPUT_MU) | READS(NOLI_INPUT_LAMBDA) | READS(NOLI_INPUT_REST), needs_lame,
      von_mises, derive_von_mises},
     {"contact_force", "N, sum of the normal forces of contacts on the vertices.", NOLI_GOAL_BODY, 3,
-     0,
-     noli_goal_contact_defect, noli_goal_contact_force, noli_goal_derive_contact_force},
+     0, noli_goal_contact_defect, noli_goal_contact_force, noli_goal_derive_contact_force},
 };
 
 const NoliGoalQuantity* noli_goal_quantity_at(int32_t index) {
@@ -541,4 +540,3 @@ void noli_goal_derive_weights(const NoliGoalQuantity* quantity, const NoliGoalPl
     add_by_volume(place, range.begin + i, by_weight[i], slopes);
   }
 }
-

@@ -44,10 +44,10 @@ typedef struct Gradient {
   int32_t n_kept;
   NoliTape tape;
   NoliSensitivity* sensitivity;
-  int32_t n_chains; // objectives in reverse, parameters forward
-  Chain* chain;     // (n_chains)
-  NoliInputs* inputs; // (n_chains) all derivatives by them in reverse; changes forward
-  NoliInputs own;     // of one solve: predicted, reference, lagged positions
+  int32_t n_chains;               // objectives in reverse, parameters forward
+  Chain* chain;                   // (n_chains)
+  NoliInputs* inputs;             // (n_chains) all derivatives by them in reverse; changes forward
+  NoliInputs own;                 // of one solve: predicted, reference, lagged positions
   double* end_x[NOLI_MAX_STAGES]; // (n_vert x 3) at the ends of the stages of a part
   double* end_v[NOLI_MAX_STAGES];
   double* start_v; // (n_vert x 3)
@@ -55,8 +55,8 @@ typedef struct Gradient {
   double* hat_v;   // (n_vert x 3)
   double* d_x;     // (n_vert x 3) of an objective
   double* d_v;
-  double* d_p;     // (n_parameters)
-  double* error;   // (n_objectives)
+  double* d_p;   // (n_parameters)
+  double* error; // (n_objectives)
   NoliGradientReport report;
   double* value;    // (n_objectives)
   double* gradient; // (n_objectives x n_parameters)
@@ -486,10 +486,9 @@ static NoliStatus allocate(Gradient* g) {
   NOLI_NEW_ZERO(g->context, g->kept, g->def->n_steps + 1);
   NOLI_NEW_ZERO(g->context, g->chain, g->n_chains);
   NOLI_NEW_ZERO(g->context, g->inputs, g->n_chains);
-  NOLI_TRY(noli_inputs_create(g->sim,
-                              1u << NOLI_INPUT_PREDICTED | 1u << NOLI_INPUT_REFERENCE |
-                                  1u << NOLI_INPUT_LAGGED,
-                              0, &g->own));
+  NOLI_TRY(noli_inputs_create(
+      g->sim, 1u << NOLI_INPUT_PREDICTED | 1u << NOLI_INPUT_REFERENCE | 1u << NOLI_INPUT_LAGGED, 0,
+      &g->own));
   for (int32_t i = 0; i < g->n_chains; i++) {
     NOLI_TRY(allocate_chain(g, &g->chain[i]));
     NOLI_TRY(noli_inputs_create(g->sim, wanted, n_class, &g->inputs[i]));
@@ -566,13 +565,12 @@ done:
 
 static NoliStatus check(Gradient* g) {
   NoliStatus status = NOLI_OK;
-  const char* defect =
-      noli_sensitivity_defect(g->sim, noli_parameters_wanted(g->parameters));
+  const char* defect = noli_sensitivity_defect(g->sim, noli_parameters_wanted(g->parameters));
   NOLI_CHECK(g->context, defect == NULL, NOLI_ERROR_ARGUMENT, "derivatives: %s", defect);
   NOLI_CHECK(g->context, g->def->n_steps >= 0, NOLI_ERROR_ARGUMENT,
              "derivatives: %lld steps are asked for", (long long)g->def->n_steps);
-  NOLI_TRY(noli_choice_require(g->context, "derivatives: ", NOLI_CHOICE_GRADIENT_MODE,
-                               g->def->mode));
+  NOLI_TRY(
+      noli_choice_require(g->context, "derivatives: ", NOLI_CHOICE_GRADIENT_MODE, g->def->mode));
   g->tangent = g->def->mode != NULL && strcmp(g->def->mode, "tangent") == 0;
   g->n_chains = g->tangent ? (int32_t)g->n_parameters : g->n_objectives;
 done:
@@ -583,9 +581,9 @@ NoliStatus noli_sim_gradient(NoliSim* sim, const NoliParameters* parameters,
                              const NoliObjective* objectives, int32_t n_objectives,
                              const NoliGradientDef* def, double* value, double* gradient,
                              NoliGradientReport* report) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL,
-               sim != NULL && parameters != NULL && objectives != NULL && n_objectives > 0 &&
-                   def != NULL && value != NULL);
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && parameters != NULL &&
+                                                      objectives != NULL && n_objectives > 0 &&
+                                                      def != NULL && value != NULL);
   NoliStatus status = NOLI_OK;
   Gradient g = {.context = sim->context,
                 .sim = sim,

@@ -37,8 +37,7 @@ NoliStatus noli_inputs_create(const NoliSim* sim, unsigned wanted, int32_t n_cla
   *inputs = (NoliInputs){{0}};
   for (int k = 0; k < NOLI_INPUTS; k++) {
     if ((wanted >> k & 1u) != 0) {
-      NOLI_NEW_ZERO(sim->context, inputs->value[k],
-                    noli_input_count(sim, (NoliInput)k, n_classes));
+      NOLI_NEW_ZERO(sim->context, inputs->value[k], noli_input_count(sim, (NoliInput)k, n_classes));
     }
   }
 done:

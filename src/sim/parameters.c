@@ -95,9 +95,9 @@ static NoliStatus take_words(NoliContext* context, const NoliParameterDef* def, 
   NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_PARAMETER, def->kind));
   NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_PARAMETER_SCOPE, def->scope));
   made->kind = (NoliParameterKind)noli_choice_find(NOLI_CHOICE_PARAMETER, def->kind);
-  made->scope = def->scope == NULL ? NOLI_SCOPE_BODY
-                                   : (NoliParameterScope)noli_choice_find(
-                                         NOLI_CHOICE_PARAMETER_SCOPE, def->scope);
+  made->scope = def->scope == NULL
+                    ? NOLI_SCOPE_BODY
+                    : (NoliParameterScope)noli_choice_find(NOLI_CHOICE_PARAMETER_SCOPE, def->scope);
   bool vector = is_of_body(made->kind) && !is_material(made->kind);
   made->n_component = vector || made->kind == NOLI_PARAMETER_GRAVITY ? 3 : 1;
   NOLI_CHECK(context,
@@ -109,8 +109,8 @@ done:
   return status;
 }
 
-static NoliStatus find_entity(const NoliSim* sim, const char* what, const char* name,
-                              int32_t index, int32_t limit, int32_t* found) {
+static NoliStatus find_entity(const NoliSim* sim, const char* what, const char* name, int32_t index,
+                              int32_t limit, int32_t* found) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(sim->context, name != NULL, NOLI_ERROR_ARGUMENT, "parameter %d: no %s is given",
              (int)index, what);
@@ -170,8 +170,8 @@ done:
 static bool has_load_by_mass(const NoliModel* model, int32_t body) {
   bool has = false;
   for (int32_t f = 0; f < model->n_force; f++) {
-    bool by_mass = model->force[f].kind == NOLI_FORCE_ACCELERATION ||
-                   model->force[f].kind == NOLI_FORCE_TOTAL;
+    bool by_mass =
+        model->force[f].kind == NOLI_FORCE_ACCELERATION || model->force[f].kind == NOLI_FORCE_TOTAL;
     has = has || (model->force[f].def.body == body && by_mass);
   }
   return has;
@@ -186,6 +186,41 @@ static bool has_face_load(const NoliModel* model, int32_t body) {
   return has;
 }
 
+// Whether a motion moves its vertices by a distance that does not depend on where they are.
+static bool translates(const NoliModel* model, const NoliMotion* motion) {
+  bool same = !motion->def.controlled;
+  const double shift[3] = {0.37, -0.51, 0.83};
+  if (motion->def.target == NULL || motion->n_node == 0) {
+    return same;
+  }
+  const int32_t* node = motion->node;
+  double t = motion->def.t_begin, x[2][3], end[2][3];
+  for (int32_t i = 0; same && i < motion->n_node; i++) {
+    for (int k = 0; k < 3; k++) {
+      x[0][k] = motion->X[3 * (int64_t)i + k];
+      x[1][k] = x[0][k] + model->problem.diagonal * shift[k] * (1 + i % 3);
+    }
+    for (int side = 0; side < 2; side++) {
+      motion->def.target(motion->def.user, t, t + model->h, 1, &node[i], motion->X + 3 * (int64_t)i,
+                         x[side], end[side]);
+    }
+    for (int k = 0; k < 3; k++) {
+      double off = end[1][k] - end[0][k] - (x[1][k] - x[0][k]);
+      same = same && fabs(off) <= 1e-9 * model->problem.diagonal;
+    }
+  }
+  return same;
+}
+
+static bool has_other_motion(const NoliModel* model, int32_t body) {
+  bool has = false;
+  for (int32_t m = 0; m < model->n_motion; m++) {
+    const NoliMotion* motion = &model->motion[m];
+    has = has || (motion->def.body == body && !translates(model, motion));
+  }
+  return has;
+}
+
 static const char* body_defect(const NoliSim* sim, const Definition* def) {
   const NoliModel* model = sim->model;
   const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
@@ -194,11 +229,19 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
   if (is_material(def->kind) && block == NULL) {
     return "is an obstacle, which has no material";
   }
+  bool moduli = def->kind == NOLI_PARAMETER_YOUNG || def->kind == NOLI_PARAMETER_POISSON;
+  for (int32_t e = model->problem.range[def->of].begin;
+       moduli && e < model->problem.range[def->of].end; e++) {
+    if (block->law[e]->n_parameter > 0) {
+      return "has a law with parameters of its own: \"neo_hookean\" and the laws without are "
+             "differentiated by moduli";
+    }
+  }
   if (is_material(def->kind) && (body->n_parts > 0 || body->fields.young != NULL ||
                                  body->fields.poisson != NULL || body->fields.density != NULL)) {
     return def->scope == NOLI_SCOPE_BODY ? "has several materials: choose the scope \"elements\""
-           : body->n_parts > 0          ? "has parts, whose elements cannot be changed one by one"
-                                        : NULL;
+           : body->n_parts > 0           ? "has parts, whose elements cannot be changed one by one"
+                                         : NULL;
   }
   if (masses && block != NULL && block->n_consistent > 0) {
     return "has a consistent mass, which is not differentiated: choose order 1";
@@ -207,15 +250,19 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
     return "has a force in proportion to its masses, which is not differentiated by them: use "
            "gravity, or a force with \"nodal\" values";
   }
+  bool places =
+      def->kind == NOLI_PARAMETER_REST_POSITION || def->kind == NOLI_PARAMETER_INITIAL_POSITION;
+  if (places && has_other_motion(model, def->of)) {
+    return "has a motion whose targets depend on positions: those that hold vertices or move them "
+           "by given distances do not";
+  }
   if (def->kind == NOLI_PARAMETER_REST_POSITION) {
     return block != NULL && has_face_load(model, def->of)
                ? "has a load on faces, whose areas would change with the shape"
            : model->problem.followers.n > 0 ? "is in a scene with ties or proxies, which depend on "
                                               "rest shapes"
-           : model->problem.contact != &noli_contact_barrier
-               ? "is in a scene whose contact model depends on rest shapes: choose \"ipc\""
-           : body->proxy.balance ? "has densities that are fitted to its shape"
-                                 : NULL;
+           : body->proxy.balance            ? "has densities that are fitted to its shape"
+                                            : NULL;
   }
   return def->kind == NOLI_PARAMETER_DENSITY && def->scope == NOLI_SCOPE_ELEMENTS &&
                  block->type != &noli_block_tets
@@ -235,8 +282,7 @@ static NoliStatus take(NoliParameters* self, const NoliSim* sim, const NoliParam
     NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT,
                "parameter %d, \"%s\": body \"%s\" %s", (int)index, def->kind, def->of, defect);
   }
-  made->class_of_pairs =
-      made->kind == NOLI_PARAMETER_FRICTION ? self->n_class++ : NOLI_NULL_INDEX;
+  made->class_of_pairs = made->kind == NOLI_PARAMETER_FRICTION ? self->n_class++ : NOLI_NULL_INDEX;
   made->first = self->n;
   self->n += (int64_t)made->n_component * count_points(made);
 done:
@@ -260,8 +306,8 @@ static void set_values(NoliParameters* self, const NoliSim* sim, const Definitio
     const NoliBlock* block = noli_problem_block(&model->problem, def->of);
     for (int32_t i = 0; i < count_points(def); i++) {
       int32_t e = model->problem.range[def->of].begin + (def->point != NULL ? def->point[i] : 0);
-      value[i] = material_value(def->kind, block->lame_mu[e], block->lame_lambda[e],
-                                block->density[e]);
+      value[i] =
+          material_value(def->kind, block->lame_mu[e], block->lame_lambda[e], block->density[e]);
     }
     if (def->scope == NOLI_SCOPE_BODY) {
       const NoliMaterialDef* material = &source->bodies[def->of].material;
@@ -274,8 +320,8 @@ static void set_values(NoliParameters* self, const NoliSim* sim, const Definitio
   } else if (def->kind == NOLI_PARAMETER_FORCE) {
     *value = source->forces[def->of].factor;
   } else if (def->kind == NOLI_PARAMETER_FRICTION) {
-    bool found = def->with != NOLI_NULL_INDEX &&
-                 noli_sim_pair(sim, def->of, def->with, &pair) == NOLI_OK;
+    bool found =
+        def->with != NOLI_NULL_INDEX && noli_sim_pair(sim, def->of, def->with, &pair) == NOLI_OK;
     *value = found ? pair.friction : source->friction;
   }
 }
@@ -396,8 +442,7 @@ static NoliStatus map_shape_masses(NoliParameters* self, const NoliModel* model,
       noli_element_rest_gradients(block, e, model->problem.X, gradient, &volume);
       noli_store3(slope, gradient[k]);
       for (int32_t a = 0; a < n; a++) {
-        NOLI_TRY(add_mass(self, model, node[a],
-                          block->density[e] * volume / n * slope[component]));
+        NOLI_TRY(add_mass(self, model, node[a], block->density[e] * volume / n * slope[component]));
       }
     }
   }
@@ -423,8 +468,8 @@ static NoliStatus map_vertex(NoliParameters* self, const NoliSim* sim, const Def
   if (def->kind == NOLI_PARAMETER_REST_POSITION) {
     NOLI_TRY(add_entry(self, NOLI_INPUT_REST, at, 1.0));
     if (block != NULL && def->scope == NOLI_SCOPE_VERTICES) {
-      NOLI_TRY(map_shape_masses(self, model, block, model->problem.range[def->of], vertex,
-                                component));
+      NOLI_TRY(
+          map_shape_masses(self, model, block, model->problem.range[def->of], vertex, component));
     }
   }
 done:
@@ -663,8 +708,7 @@ static NoliStatus apply_positions(NoliContext* context, const Definition* def, c
   double* x0 = noli_alloc(context, 3 * (int64_t)mesh->n_vert, sizeof *x0);
   NOLI_CHECK(context, x0 != NULL, NOLI_ERROR_MEMORY, "out of memory");
   definition->memory.data[definition->memory.count++] = x0;
-  memcpy(x0, body->x0 != NULL ? body->x0 : mesh->x,
-         3 * sizeof *x0 * (size_t)mesh->n_vert);
+  memcpy(x0, body->x0 != NULL ? body->x0 : mesh->x, 3 * sizeof *x0 * (size_t)mesh->n_vert);
   displace(def, value, mesh->n_vert, x0);
   body->x0 = x0;
 done:

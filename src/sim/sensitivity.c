@@ -4,6 +4,7 @@
 #include "linalg/solver.h"
 #include "math/vec3.h"
 #include "sim/conditions.h"
+#include "solve/projected_newton.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,13 +14,19 @@ enum { MAX_POLISH = 12 };
 #define GAIN 0.5
 #define SAFETY 0.9
 
+// Shares of the solver's tolerance to which a solve is repeated, and the residual, relative to the
+// forces, with which derivatives would mean nothing.
+#define FIRST_SHARE 1e-3
+#define LAST_SHARE 1e-10
+#define WORST 1e-4
+
 struct NoliSensitivity {
   NoliContext* context;
   NoliSim* sim;
   unsigned wanted;
   NoliPairClasses classes;
   int32_t n_classes;
-  NoliMixedList mixed;   // of the current solve
+  NoliMixedList mixed;      // of the current solve
   const NoliTapePart* part; // it is one of this part; NULL: nothing is set up
   int32_t stage;
   int64_t solve;
@@ -70,6 +77,12 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   }
   if (problem->contact->lag_slopes == NULL && problem->rubs) {
     return "friction is differentiated with the contact model \"ipc\" only";
+  }
+  if (problem->contact->rest_slopes == NULL && (wanted >> NOLI_INPUT_REST & 1u) != 0) {
+    return "rest shapes are differentiated with the contact model \"ipc\" only";
+  }
+  if (problem->volumes.n_region > 0 || problem->pressed.n > 0) {
+    return "volumes and pressures are not differentiated";
   }
   if (noli_integrator_needs_force(model->integrator)) {
     return "integrators that start from forces are not differentiated: choose \"bdf2\" or "
@@ -250,13 +263,11 @@ static NoliStatus require_fixed_stiffness(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = sim->stage;
   const NoliProblem* problem = stage->problem;
-  NOLI_CHECK(sim->context,
-             problem->fixed_stiffness > 0.0 || noli_stage_contact_count(stage) == 0,
+  NOLI_CHECK(sim->context, problem->fixed_stiffness > 0.0 || noli_stage_contact_count(stage) == 0,
              NOLI_ERROR_ARGUMENT,
              "derivatives: step %lld has contacts, whose adaptive stiffness is no differentiable "
              "function: set contact.stiffness, for example to %.3g, that of this step",
-             (long long)*sim->state.step + 1,
-             stage->kappa / (stage->time.h_e * stage->time.h_e));
+             (long long)*sim->state.step + 1, stage->kappa / (stage->time.h_e * stage->time.h_e));
 done:
   return status;
 }
@@ -282,25 +293,48 @@ done:
   return status;
 }
 
+// Newton steps while they at least halve the residual.
+static NoliStatus approach(NoliSensitivity* self, double wanted, double* residual) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  double before = INFINITY;
+  bool moved = true;
+  for (int32_t k = 0; moved; k++) {
+    NOLI_TRY(factor(self));
+    *residual = noli_system_largest(&stage->system, stage->gradient);
+    if (*residual <= wanted || k == MAX_POLISH || *residual > GAIN * before) {
+      break;
+    }
+    before = *residual;
+    NOLI_TRY(take_step(self, &moved));
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance, double* left) {
   NoliStatus status = NOLI_OK;
   NoliSensitivity* self = sim->tape->sensitivity;
   NoliStage* stage = sim->stage;
-  double scale, before = INFINITY;
-  bool moved = true;
+  double scale, residual;
   NOLI_TRY(require_fixed_stiffness(sim));
   noli_friction_set_exact(&stage->friction_set);
   NOLI_TRY(force_scale(self, &scale));
-  for (int32_t k = 0; moved; k++) {
-    NOLI_TRY(factor(self));
-    double residual = noli_system_largest(&stage->system, stage->gradient);
-    *left = scale > 0.0 ? residual / scale : 0.0;
-    if (residual <= tolerance * scale || k == MAX_POLISH || residual > GAIN * before) {
-      break;
-    }
-    before = residual;
-    NOLI_TRY(take_step(self, &moved));
+  NOLI_TRY(approach(self, tolerance * scale, &residual));
+
+  // solves that end early, because friction is lagged again, are far away
+  for (double shorter = FIRST_SHARE; residual > tolerance * scale && shorter > LAST_SHARE;
+       shorter *= FIRST_SHARE) {
+    int32_t iterations;
+    NOLI_TRY(noli_projected_newton_to(stage, shorter * stage->tolerance, true, &iterations));
+    noli_friction_set_exact(&stage->friction_set);
+    NOLI_TRY(approach(self, tolerance * scale, &residual));
   }
+  *left = scale > 0.0 ? residual / scale : 0.0;
+  NOLI_CHECK(sim->context, *left <= WORST, NOLI_NOT_CONVERGED,
+             "derivatives: step %lld is not solved accurately enough: %.2g of the forces are not "
+             "balanced; choose a smaller time step",
+             (long long)*sim->state.step + 1, *left);
   NOLI_TRY(noli_stage_energy(stage));
 done:
   return status;
@@ -368,6 +402,9 @@ static NoliStatus list_element_slopes(NoliSensitivity* self) {
                                            stage->here->x));
     }
     first += problem->block[i].n_element;
+  }
+  if (wants(self, NOLI_INPUT_REST)) {
+    NOLI_TRY(problem->contact->rest_slopes(stage, &self->mixed));
   }
 done:
   return status;
@@ -453,9 +490,8 @@ static void add_nodal(const NoliSensitivity* self, bool pull, const NoliInputs* 
         to->value[NOLI_INPUT_MASS][i] -= by_mass * lambda[j];
       }
       if (!pull) {
-        lambda[j] -= from->value[NOLI_INPUT_LOAD] != NULL
-                         ? h_e_sqr * from->value[NOLI_INPUT_LOAD][j]
-                         : 0.0;
+        lambda[j] -=
+            from->value[NOLI_INPUT_LOAD] != NULL ? h_e_sqr * from->value[NOLI_INPUT_LOAD][j] : 0.0;
         lambda[j] +=
             from->value[NOLI_INPUT_MASS] != NULL ? by_mass * from->value[NOLI_INPUT_MASS][i] : 0.0;
       }
@@ -493,8 +529,8 @@ NoliStatus noli_sensitivity_pull(NoliSensitivity* self, const double* b, NoliInp
 
   // x - x_tilde and x - x_hat: -dG/dx_tilde is the Hessian of inertia
   NOLI_TRY(multiply(self, NOLI_ROLE_INERTIA, lambda, to->value[NOLI_INPUT_PREDICTED]));
-  NOLI_TRY(multiply(self, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, lambda,
-                    to->value[NOLI_INPUT_REFERENCE]));
+  NOLI_TRY(
+      multiply(self, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, lambda, to->value[NOLI_INPUT_REFERENCE]));
   add_nodal(self, true, NULL, to, lambda);
   negate(lambda, n);
   for (int64_t i = 0; i < self->mixed.blocks.count; i++) {
@@ -530,8 +566,8 @@ NoliStatus noli_sensitivity_push(NoliSensitivity* self, const NoliInputs* change
   memset(g, 0, (size_t)n * sizeof *g);
   memset(self->product, 0, (size_t)n * sizeof *g);
   NOLI_TRY(multiply(self, NOLI_ROLE_INERTIA, change->value[NOLI_INPUT_PREDICTED], g));
-  NOLI_TRY(multiply(self, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG,
-                    change->value[NOLI_INPUT_REFERENCE], g));
+  NOLI_TRY(
+      multiply(self, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, change->value[NOLI_INPUT_REFERENCE], g));
   negate(g, n);
   for (int32_t i = 0; i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {

@@ -10,9 +10,9 @@
 #include "sim/simulation.h"
 
 typedef struct NoliTapeStage {
-  NoliStageTime time; // its arrays are owned by the tape
-  double t;           // s, of its end
-  uint8_t* axes;      // (n_vert) prescribed components
+  NoliStageTime time;        // its arrays are owned by the tape
+  double t;                  // s, of its end
+  uint8_t* axes;             // (n_vert) prescribed components
   NOLI_ARRAY(double*) solve; // (n_vert x 3) m, ends of the solves
 } NoliTapeStage;
 
@@ -29,9 +29,9 @@ typedef struct NoliTapePart {
 struct NoliTape {
   NoliContext* context;
   NOLI_ARRAY(NoliTapePart) part;
-  bool open;        // the last part is not complete yet
-  double tolerance; // of residuals, relative to the forces
-  double residual;  // the largest that has remained, likewise
+  bool open;                           // the last part is not complete yet
+  double tolerance;                    // of residuals, relative to the forces
+  double residual;                     // the largest that has remained, likewise
   struct NoliSensitivity* sensitivity; // what ends solves
 };
 

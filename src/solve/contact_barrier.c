@@ -85,6 +85,11 @@ static NoliStatus lag_slopes(const NoliStage* stage, const double* x, NoliPairCl
   return noli_lagged_friction_slopes(list, &friction, stage->here->x, x, classes);
 }
 
+static NoliStatus rest_slopes(const NoliStage* stage, NoliMixedList* list) {
+  const Memory* here = stage->here->contact;
+  return noli_barrier_rest_slopes(list, &here->barrier, stage->problem->X, stage->here->x);
+}
+
 static void list_friction(const NoliStage* stage, const NoliPoint* at,
                           NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
   Memory* memory = at->contact;
@@ -144,6 +149,7 @@ const NoliContactModel noli_contact_barrier = {.name = "ipc",
                                                .pair_forces = pair_forces,
                                                .lag_friction = lag_friction,
                                                .lag_slopes = lag_slopes,
+                                               .rest_slopes = rest_slopes,
                                                .list_friction = list_friction,
                                                .friction_forces = friction_forces,
                                                .friction_pair_forces = friction_pair_forces,

@@ -65,6 +65,9 @@ typedef struct NoliContactModel {
   NoliStatus (*lag_slopes)(const NoliStage* stage, const double* x, NoliPairClasses classes,
                            NoliMixedList* list);
 
+  // How the gradient here changes with rest positions. NULL: not known.
+  NoliStatus (*rest_slopes)(const NoliStage* stage, NoliMixedList* list);
+
   // Implicit friction: its terms at a point, where terms that are not set stay empty; its forces at
   // x divided by `scale`; its resultants. All NULL: the model supports lagged friction only.
   void (*list_friction)(const NoliStage* stage, const NoliPoint* at,

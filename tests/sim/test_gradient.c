@@ -27,11 +27,12 @@ typedef struct Case {
   double h;
   int64_t n_steps;
   double friction;
-  double height;   // of the box above the floor
+  double height; // of the box above the floor
   double speed[3];
-  bool second; // a second body, which the first one hits
-  bool plane;  // plane strain
-  bool held;   // the left side
+  bool second;  // a second body, above the first one, which it hits
+  double aside; // m, of the second one
+  bool plane;   // plane strain
+  bool held;    // the left side
   bool forced;
   NoliParameterDef parameter;
   double step;  // of the differences
@@ -44,8 +45,8 @@ static NoliMesh* make_shape(World* world, bool plane) {
     ASSERT_OK(noli_mesh_make_rectangle(world->context, 0.2, 0.1, 3, 2, &mesh));
 
   } else {
-    ASSERT_OK(noli_mesh_make_box(world->context, (double[]){0.2, 0.1, 0.12},
-                                 (int32_t[]){2, 1, 1}, false, &mesh));
+    ASSERT_OK(noli_mesh_make_box(world->context, (double[]){0.2, 0.1, 0.12}, (int32_t[]){2, 1, 1},
+                                 false, &mesh));
   }
   return mesh;
 }
@@ -71,7 +72,7 @@ static World world_of(const Case* c) {
   world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
   int32_t n = c->second ? 2 : 1;
   for (int32_t b = 0; b < n; b++) {
-    double at[3] = {0.03 * b, 0.05 + c->height + 0.1025 * b, 0.01 * b * !c->plane};
+    double at[3] = {(0.03 + c->aside) * b, 0.05 + c->height + 0.1025 * b, 0.01 * b * !c->plane};
     int32_t body = world_add(&world, make_shape(&world, c->plane), at);
     world.body[body].material.young = b == 0 ? 2e4 : 5e4;
     world.body[body].material.poisson = 0.3;
@@ -80,6 +81,7 @@ static World world_of(const Case* c) {
     memcpy(world.body[body].velocity, c->speed, sizeof c->speed);
     world.body[body].velocity[1] *= b == 0 ? 1.0 : 2.0;
     world.body[body].angular_velocity[2] = c->held ? 0.0 : 0.3;
+    world.body[body].angular_velocity[1] = c->aside > 0.0 ? 0.5 * b : 0.0;
   }
   if (c->held) {
     NoliMotionDef* motion = world_add_motion(&world, 0, NULL, NULL);
@@ -162,7 +164,7 @@ static void compare(const Case* c) {
 
   // differences, of at most six values
   double off = 0.0;
-  for (int64_t j = 0; j < n; j += n > 6 ? n / 6 : 1) {
+  for (int64_t j = 0; j<n; j += n> 6 ? n / 6 : 1) {
     double at = values[j], end[2];
     for (int side = 0; side < 2; side++) {
       values[j] = at + (side == 0 ? -c->step : c->step);
@@ -185,48 +187,291 @@ static void compare(const Case* c) {
   world_done(&world);
 }
 
-#define OF(kind_, of_) {.kind = (kind_), .of = (of_)}
-#define VERTICES(kind_, of_) {.kind = (kind_), .of = (of_), .scope = "vertices"}
+#define OF(kind_, of_)                                                                             \
+  { .kind = (kind_), .of = (of_) }
+#define VERTICES(kind_, of_)                                                                       \
+  { .kind = (kind_), .of = (of_), .scope = "vertices" }
 
 static void gradients_are_those_of_runs(void** state) {
   (void)state;
   static const Case cases[] = {
-      {"free fall, gravity", "backward_euler", 0.01, 6, 0, 1, {1, 0, 0}, .parameter = {.kind = "gravity"}, .step = 1e-3, .error = 1e-7},
-      {"free fall, velocity", "backward_euler", 0.01, 6, 0, 1, {1, 0, 0}, .parameter = OF("initial_velocity", "body0"), .step = 1e-3, .error = 1e-7},
-      {"held beam, young", "backward_euler", 0.01, 10, 0, 1, .held = true, .parameter = OF("young", "body0"), .step = 5, .error = 1e-6},
-      {"held beam, poisson", "backward_euler", 0.01, 10, 0, 1, .held = true, .parameter = OF("poisson", "body0"), .step = 1e-4, .error = 1e-6},
-      {"held beam, density", "backward_euler", 0.01, 10, 0, 1, .held = true, .parameter = OF("density", "body0"), .step = 0.1, .error = 1e-6},
-      {"held beam, shape", "backward_euler", 0.01, 6, 0, 1, .held = true, .parameter = VERTICES("rest_position", "body0"), .step = 1e-6, .error = 1e-6},
-      {"held beam, positions", "backward_euler", 0.01, 6, 0, 1, .held = true, .parameter = VERTICES("initial_position", "body0"), .step = 1e-6, .error = 1e-6},
-      {"held beam, force", "backward_euler", 0.01, 6, 0, 1, .held = true, .forced = true, .parameter = OF("force", "force 0"), .step = 1e-3, .error = 1e-7},
-      {"static beam, young", "quasi_static", 0.01, 2, 0, 1, .held = true, .parameter = OF("young", "body0"), .step = 5, .error = 1e-6},
-      {"beam bdf2, density", "bdf2", 0.01, 8, 0, 1, .held = true, .parameter = OF("density", "body0"), .step = 0.1, .error = 1e-6},
-      {"beam sdirk2, velocity", "sdirk2", 0.01, 8, 0, 1, .held = true, .parameter = VERTICES("initial_velocity", "body0"), .step = 1e-4, .error = 1e-6},
-      {"landing, young", "backward_euler", 0.005, 12, 0, 3e-3, {0, -1, 0}, .parameter = OF("young", "body0"), .step = 2, .error = 1e-5},
-      {"landing, velocity", "backward_euler", 0.005, 12, 0, 3e-3, {0, -1, 0}, .parameter = OF("initial_velocity", "body0"), .step = 1e-5, .error = 1e-5},
-      {"sliding, friction", "backward_euler", 0.005, 12, 0.3, 1.5e-3, {1, -0.1, 0}, .parameter = {.kind = "friction"}, .step = 1e-5, .error = 1e-5},
-      {"sliding, young", "backward_euler", 0.005, 12, 0.3, 1.5e-3, {1, -0.1, 0}, .parameter = OF("young", "body0"), .step = 2, .error = 1e-5},
-      {"sticking, gravity", "backward_euler", 0.005, 12, 0.8, 1.5e-3, {0.05, -0.1, 0}, .parameter = {.kind = "gravity"}, .step = 1e-4, .error = 1e-5},
-      {"stack, density", "backward_euler", 0.005, 10, 0.3, 1.5e-3, {0.5, -0.2, 0}, .second = true, .parameter = OF("density", "body1"), .step = 1e-2, .error = 1e-5},
-      {"stack, positions", "backward_euler", 0.005, 8, 0.3, 1.5e-3, {0.5, -0.2, 0}, .second = true, .parameter = OF("initial_position", "body1"), .step = 1e-7, .error = 1e-5},
-      {"A", "backward_euler", 0.005, 8, 0, 1, {0.5, -0.2, 0}, .plane = true, .parameter = VERTICES("rest_position", "body0"), .step = 1e-6, .error = 1},
-      {"B", "backward_euler", 0.005, 8, 0, 1.5e-3, {0.5, -0.2, 0}, .plane = true, .parameter = VERTICES("rest_position", "body0"), .step = 1e-7, .error = 1},
-      {"B2", "backward_euler", 0.005, 8, 0, 1.5e-3, {0.5, -0.2, 0},  .parameter = VERTICES("rest_position", "body0"), .step = 1e-7, .error = 1},
-      {"B3", "backward_euler", 0.005, 8, 0.3, 1.5e-3, {0.5, -0.2, 0},  .parameter = VERTICES("rest_position", "body0"), .step = 1e-7, .error = 1},
-      {"B4", "backward_euler", 0.005, 8, 0.3, 1.5e-3, {0.5, -0.2, 0}, .second=true, .parameter = VERTICES("rest_position", "body0"), .step = 1e-7, .error = 1},
-      {"C", "backward_euler", 0.005, 8, 0.3, 1.5e-3, {0.5, -0.2, 0}, .plane = true, .parameter = VERTICES("rest_position", "body0"), .step = 1e-7, .error = 1},
-      {"D", "backward_euler", 0.005, 8, 0.0, 1.5e-3, {0.5, -0.2, 0}, .second = true, .plane = true, .parameter = VERTICES("rest_position", "body0"), .step = 1e-7, .error = 1},
-      {"D2", "backward_euler", 0.005, 1, 0.0, 1.5e-3, {0.5, -0.2, 0}, .second = true, .plane = true, .parameter = VERTICES("rest_position", "body0"), .step = 1e-7, .error = 1},
-      {"plane, shape", "backward_euler", 0.005, 8, 0.3, 1.5e-3, {0.5, -0.2, 0}, .second = true, .plane = true, .parameter = VERTICES("rest_position", "body0"), .step = 1e-7, .error = 1e-5},
-      {"plane bdf2, friction", "bdf2", 0.005, 10, 0.3, 1.5e-3, {0.5, -0.2, 0}, .second = true, .plane = true, .parameter = {.kind = "friction", .of = "body0", .with = "body1"}, .step = 1e-5, .error = 1e-5},
-      {"elements, young", "backward_euler", 0.01, 6, 0, 1, .held = true, .parameter = {.kind = "young", .of = "body0", .scope = "elements"}, .step = 5, .error = 1e-6},
+      {"free fall, gravity",
+       "backward_euler",
+       0.01,
+       6,
+       0,
+       1,
+       {1, 0, 0},
+       .parameter = {.kind = "gravity"},
+       .step = 1e-3,
+       .error = 1e-7},
+      {"free fall, velocity",
+       "backward_euler",
+       0.01,
+       6,
+       0,
+       1,
+       {1, 0, 0},
+       .parameter = OF("initial_velocity", "body0"),
+       .step = 1e-3,
+       .error = 1e-7},
+      {"held beam, young", "backward_euler", 0.01, 10, 0, 1, .held = true,
+       .parameter = OF("young", "body0"), .step = 5, .error = 1e-6},
+      {"held beam, poisson", "backward_euler", 0.01, 10, 0, 1, .held = true,
+       .parameter = OF("poisson", "body0"), .step = 1e-4, .error = 1e-6},
+      {"held beam, density", "backward_euler", 0.01, 10, 0, 1, .held = true,
+       .parameter = OF("density", "body0"), .step = 0.1, .error = 1e-6},
+      {"held beam, shape", "backward_euler", 0.01, 6, 0, 1, .held = true,
+       .parameter = VERTICES("rest_position", "body0"), .step = 1e-6, .error = 1e-6},
+      {"held beam, positions", "backward_euler", 0.01, 6, 0, 1, .held = true,
+       .parameter = VERTICES("initial_position", "body0"), .step = 1e-6, .error = 1e-6},
+      {"held beam, force", "backward_euler", 0.01, 6, 0, 1, .held = true, .forced = true,
+       .parameter = OF("force", "force 0"), .step = 1e-3, .error = 1e-7},
+      {"static beam, young", "quasi_static", 0.01, 2, 0, 1, .held = true,
+       .parameter = OF("young", "body0"), .step = 5, .error = 1e-6},
+      {"beam bdf2, density", "bdf2", 0.01, 8, 0, 1, .held = true,
+       .parameter = OF("density", "body0"), .step = 0.1, .error = 1e-6},
+      {"beam sdirk2, velocity", "sdirk2", 0.01, 8, 0, 1, .held = true,
+       .parameter = VERTICES("initial_velocity", "body0"), .step = 1e-4, .error = 1e-6},
+      {"landing, young",
+       "backward_euler",
+       0.005,
+       12,
+       0,
+       3e-3,
+       {0, -1, 0},
+       .parameter = OF("young", "body0"),
+       .step = 2,
+       .error = 1e-5},
+      {"landing, velocity",
+       "backward_euler",
+       0.005,
+       12,
+       0,
+       3e-3,
+       {0, -1, 0},
+       .parameter = OF("initial_velocity", "body0"),
+       .step = 1e-5,
+       .error = 1e-5},
+      {"sliding, friction",
+       "backward_euler",
+       0.005,
+       12,
+       0.3,
+       1.5e-3,
+       {1, -0.1, 0},
+       .parameter = {.kind = "friction"},
+       .step = 1e-5,
+       .error = 1e-5},
+      {"sliding, young",
+       "backward_euler",
+       0.005,
+       12,
+       0.3,
+       1.5e-3,
+       {1, -0.1, 0},
+       .parameter = OF("young", "body0"),
+       .step = 2,
+       .error = 1e-5},
+      {"sticking, gravity",
+       "backward_euler",
+       0.005,
+       12,
+       0.8,
+       1.5e-3,
+       {0.05, -0.1, 0},
+       .parameter = {.kind = "gravity"},
+       .step = 1e-4,
+       .error = 1e-5},
+      {"stack, density",
+       "backward_euler",
+       0.005,
+       10,
+       0.3,
+       1.5e-3,
+       {0.5, -0.2, 0},
+       .second = true,
+       .parameter = OF("density", "body1"),
+       .step = 1e-2,
+       .error = 1e-5},
+      {"stack, positions",
+       "backward_euler",
+       0.005,
+       8,
+       0.3,
+       1.5e-3,
+       {0.5, -0.2, 0},
+       .second = true,
+       .parameter = OF("initial_position", "body1"),
+       .step = 1e-7,
+       .error = 1e-5},
+      {"landing, shape",
+       "backward_euler",
+       0.005,
+       8,
+       0.3,
+       1.5e-3,
+       {0.5, -0.2, 0},
+       .parameter = VERTICES("rest_position", "body0"),
+       .step = 1e-7,
+       .error = 1e-6},
+      {"stack, shape",
+       "sdirk2",
+       0.005,
+       8,
+       0.3,
+       1.5e-3,
+       {0.5, -0.2, 0},
+       .second = true,
+       .parameter = VERTICES("rest_position", "body1"),
+       .step = 1e-7,
+       .error = 1e-6},
+      {"parallel edges, shape",
+       "backward_euler",
+       0.005,
+       9,
+       0,
+       1.5e-3,
+       {0, -0.05, 0},
+       .second = true,
+       .aside = 0.1703,
+       .parameter = VERTICES("rest_position", "body0"),
+       .step = 1e-7,
+       .error = 1e-6},
+      {"rubbing parallel edges, shape",
+       "backward_euler",
+       0.005,
+       9,
+       0.4,
+       1.5e-3,
+       {0, -0.05, 0.1},
+       .second = true,
+       .aside = 0.1703,
+       .parameter = VERTICES("rest_position", "body0"),
+       .step = 1e-7,
+       .error = 1e-6},
+      {"plane, shape",
+       "backward_euler",
+       0.005,
+       8,
+       0.3,
+       1.5e-3,
+       {0.5, -0.2, 0},
+       .second = true,
+       .plane = true,
+       .parameter = VERTICES("rest_position", "body0"),
+       .step = 1e-7,
+       .error = 1e-5},
+      {"plane bdf2, friction",
+       "bdf2",
+       0.005,
+       10,
+       0.3,
+       1.5e-3,
+       {0.5, -0.2, 0},
+       .second = true,
+       .plane = true,
+       .parameter = {.kind = "friction", .of = "body0", .with = "body1"},
+       .step = 1e-5,
+       .error = 1e-5},
+      {"elements, young", "backward_euler", 0.01, 6, 0, 1, .held = true,
+       .parameter = {.kind = "young", .of = "body0", .scope = "elements"}, .step = 5,
+       .error = 1e-6},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     compare(&cases[i]);
   }
 }
 
+// ---- refusals -----------------------------------------------------------------------------------
+
+static void expect_refusal(World* world, const NoliParameterDef* def, const char* words) {
+  NoliParameters* parameters = NULL;
+  NoliObjective objective = {spread, NULL};
+  NoliGradientDef gradient = noli_default_gradient_def();
+  double value, slope[64];
+  gradient.n_steps = 12;
+  world_start(world);
+  NoliStatus status = noli_parameters_create(world->sim, def, 1, &parameters);
+  if (status == NOLI_OK) {
+    status =
+        noli_sim_gradient(world->sim, parameters, &objective, 1, &gradient, &value, slope, NULL);
+  }
+  const char* message = noli_context_message(world->context);
+  if (strstr(message, words) == NULL) {
+    print_message("%d: %s\n", (int)status, message);
+  }
+  ASSERT_STATUS(status, NOLI_ERROR_ARGUMENT);
+  assert_non_null(strstr(message, words));
+  noli_parameters_destroy(&parameters);
+  world_done(world);
+}
+
+static void what_has_no_derivative_is_refused(void** state) {
+  (void)state;
+  const Case landing = {"landing", "backward_euler", 0.005,          12, 0,
+                        3e-3,      {0, -1, 0},       .second = false};
+  const NoliParameterDef young = OF("young", "body0"), gravity = {.kind = "gravity"};
+
+  // unknown words and names
+  World world = world_of(&landing);
+  expect_refusal(&world, &(NoliParameterDef){.kind = "yuong", .of = "body0"},
+                 "did you mean \"young\"");
+  world = world_of(&landing);
+  expect_refusal(&world, &(NoliParameterDef)OF("young", "body7"), "there is no body \"body7\"");
+  world = world_of(&landing);
+  expect_refusal(&world, &(NoliParameterDef)VERTICES("young", "body0"), "has no scope");
+
+  // what is no differentiable function
+  world = world_of(&landing);
+  world.def.barrier_stiffness = 0.0;
+  expect_refusal(&world, &young, "set contact.stiffness, for example to");
+  world = world_of(&landing);
+  world.def.solver = "augmented_lagrangian";
+  expect_refusal(&world, &young, "choose solver.method \"projected_newton\"");
+  world = world_of(&landing);
+  world.body[0].material.damping = 1e-3;
+  expect_refusal(&world, &young, "material.damping");
+  world = world_of(&landing);
+  world.def.integrator = "trapezoidal";
+  expect_refusal(&world, &gravity, "choose \"bdf2\"");
+  world = world_of(&landing);
+  world.body[0].material.law = "mooney_rivlin";
+  expect_refusal(&world, &young, "has a law with parameters of its own");
+}
+
+// Kept states: the same bits of the gradient, with steps computed again.
+static void states_are_kept_as_asked(void** state) {
+  (void)state;
+  const Case c = {"kept", "bdf2", 0.005,        20,
+                  0.3,    1.5e-3, {1, -0.1, 0}, .parameter = OF("initial_velocity", "body0")};
+  static const int64_t recomputed[3] = {0, 15, 19};
+  double gradient[3][3];
+  for (int k = 0; k < 3; k++) {
+    World world = world_of(&c);
+    world_start(&world);
+    NoliParameters* parameters = NULL;
+    ASSERT_OK(noli_parameters_create(world.sim, &c.parameter, 1, &parameters));
+    NoliObjective objective = {spread, NULL};
+    NoliGradientDef def = noli_default_gradient_def();
+    NoliGradientReport report;
+    double value;
+    def.n_steps = 20;
+    def.checkpoints = (int32_t[]){0, 4, 20}[k];
+    ASSERT_OK(noli_sim_gradient(world.sim, parameters, &objective, 1, &def, &value, gradient[k],
+                                &report));
+    assert_int_equal(report.recomputed, recomputed[k]);
+    assert_true(report.residual_error < 1e-8);
+    assert_int_equal(noli_sim_step_count(world.sim), 20);
+    assert_memory_equal(gradient[k], gradient[0], sizeof gradient[0]);
+    noli_parameters_destroy(&parameters);
+    world_done(&world);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(gradients_are_those_of_runs)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(gradients_are_those_of_runs),
+                                     cmocka_unit_test(what_has_no_derivative_is_refused),
+                                     cmocka_unit_test(states_are_kept_as_asked)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -477,7 +477,7 @@ static const NoliGoalQuantity quantities[] = {
      derive_positions},
     {"displacement", "m, from the rest position.", NOLI_GOAL_VERTICES, 3, READS(NOLI_INPUT_REST),
      NULL, displacements, derive_displacements},
-    {"velocity", "m/s.", NOLI_GOAL_VERTICES, 3, 0, NULL, velocities, derive_velocities},
+    {"velocity", "m/s, axes of the world.", NOLI_GOAL_VERTICES, 3, 0, NULL, velocities, derive_velocities},
     {"centre", "m, centre of mass of the vertices.", NOLI_GOAL_BODY, 3, READS(NOLI_INPUT_MASS),
      needs_lumped_mass, centre, derive_centre},
     {"volume", "m^3, of the body.", NOLI_GOAL_BODY, 1, 0, needs_straight_solids, volume,

@@ -185,12 +185,65 @@ static void test_scale(void** state) {
   drop(&f);
 }
 
+// Every allocation of a design and of a run of it fails once: a status, and nothing leaks.
+static void test_memory(void** state) {
+  (void)state;
+  TestMemory memory;
+  NoliContext* context = test_context_on(&memory, 1);
+  NoliMesh* mesh = NULL;
+  NoliSim* sim = NULL;
+  NoliBodyDef body = noli_default_body_def();
+  NoliSimDef def = noli_default_sim_def();
+  ASSERT_OK(
+      noli_mesh_make_box(context, (double[]){1.0, 2.0, 1.5}, (int32_t[]){1, 1, 1}, false, &mesh));
+  body.name = "box";
+  body.mesh = mesh;
+  def.bodies = &body;
+  def.n_bodies = 1;
+  ASSERT_OK(noli_sim_create(context, &def, &sim));
+
+  NoliVariableDef variable = rest_variable("cage");
+  variable.cage[1] = variable.cage[2] = 1;
+  variable.lower[1] = variable.upper[1] = variable.lower[2] = variable.upper[2] = 0.0;
+  NoliGoalDef goal = noli_default_goal_def();
+  goal.quantity = "centre";
+  goal.of = "box";
+  goal.target = (double[]){0.1, 0.2, 0.3};
+  goal.n_target = 3;
+  NoliDesignDef design_def = noli_default_design_def();
+  design_def.variables = &variable;
+  design_def.n_variables = 1;
+  design_def.objective.goals = &goal;
+  design_def.objective.n_goals = 1;
+  design_def.smoothness = 1.0;
+  design_def.gradient.n_steps = 1;
+  design_def.gradient.mode = "differences";
+  design_def.max_evaluations = 1;
+  NoliStatus status = NOLI_ERROR_MEMORY;
+  int64_t k = 0, bytes = noli_context_bytes(context);
+  for (k = 1; status == NOLI_ERROR_MEMORY; k++) {
+    NoliDesign* design = NULL;
+    double z[MOST];
+    test_refuse(&memory, k < 5000 ? k : 0);
+    status = noli_design_create(sim, &design_def, &design);
+    if (status == NOLI_OK) {
+      status = noli_design_search(design, NULL, NULL, z, NULL);
+    }
+    noli_design_destroy(&design);
+    assert_int_equal(noli_context_bytes(context), bytes);
+  }
+  assert_int_equal(status, NOLI_OK);
+  print_message("%d allocations\n", (int)k - 2);
+  assert_true(k > 50);
+  noli_sim_destroy(&sim);
+  noli_mesh_destroy(context, &mesh);
+  test_context_done(&context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_cage),
-      cmocka_unit_test(test_hold),
-      cmocka_unit_test(test_points),
-      cmocka_unit_test(test_scale),
+      cmocka_unit_test(test_cage),  cmocka_unit_test(test_hold),   cmocka_unit_test(test_points),
+      cmocka_unit_test(test_scale), cmocka_unit_test(test_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

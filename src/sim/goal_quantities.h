@@ -19,7 +19,7 @@ typedef enum NoliGoalItems {
 typedef struct NoliGoalPlace {
   const NoliSim* sim;
   int32_t body;
-  int32_t other; // body of contact forces; NOLI_NULL_INDEX: all
+  int32_t other;         // body of contact forces; NOLI_NULL_INDEX: all
   const int32_t* vertex; // (n_vertex) of the simulation
   int32_t n_vertex;
   const double* x; // (n_vert x 3)

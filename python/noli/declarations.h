@@ -910,6 +910,7 @@ NoliStatus noli_sim_gradient(NoliSim* sim, const NoliParameters* parameters, con
 typedef struct NoliGoalDef {
   const char* quantity;
   const char* of;
+  const char* with;
   const int32_t* node;
   int32_t n_node;
   const char* component;

@@ -326,9 +326,8 @@ done:
 void noli_scene_move_to_rest(NoliScene* scene) {
   for (int64_t i = 0; i < scene->entities.count; i++) {
     const NoliSceneEntity* entity = &scene->entities.data[i];
-    const double* rest = entity->kind != NOLI_SCENE_HALF_SPACE
-                             ? scene->shapes.data[entity->shape].rest
-                             : NULL;
+    const double* rest =
+        entity->kind != NOLI_SCENE_HALF_SPACE ? scene->shapes.data[entity->shape].rest : NULL;
     NoliMesh* mesh = rest != NULL ? scene->meshes.data[i] : NULL;
     if (mesh != NULL) {
       memcpy(mesh->x, rest + 3 * (int64_t)entity->copy * mesh->n_vert,

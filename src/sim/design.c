@@ -146,14 +146,15 @@ done:
 static NoliStatus find_shapes(NoliDesign* design, const NoliDesignDef* def) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = design->sim->model;
+  Shape shape = {0};
   for (int32_t i = 0; i < def->n_variables && def->smoothness > 0.0; i++) {
     const NoliParameterDef* parameter = &def->variables[i].parameter;
     bool vertices = parameter->scope != NULL && strcmp(parameter->scope, "vertices") == 0;
     if (strcmp(parameter->kind, "rest_position") != 0 || !vertices) {
       continue;
     }
-    Shape shape = {.body = noli_sim_find_entity(design->sim, parameter->of),
-                   .first_value = noli_parameters_first(design->parameters, i)};
+    shape = (Shape){.body = noli_sim_find_entity(design->sim, parameter->of),
+                    .first_value = noli_parameters_first(design->parameters, i)};
     int32_t first = model->vert_first[shape.body];
     bool all = parameter->index == NULL;
     shape.n_vertex = all ? model->vert_first[shape.body + 1] - first : parameter->n_index;
@@ -162,8 +163,10 @@ static NoliStatus find_shapes(NoliDesign* design, const NoliDesignDef* def) {
       shape.vertex[k] = first + (all ? k : parameter->index[k]);
     }
     NOLI_PUSH(design->context, &design->shape, shape);
+    shape.vertex = NULL;
   }
 done:
+  noli_free(design->context, shape.vertex);
   return status;
 }
 

@@ -314,7 +314,9 @@ static NoliStatus add_goal(const NoliGoals* goals, const Goal* goal, NoliSim* si
     NOLI_TRY(create_slopes(goals, goal->quantity, sim, at, &slopes));
     NOLI_TRY(goal->quantity->derive(&place, work.slope, &slopes));
     noli_goal_derive_weights(goal->quantity, &place, work.by_weight, &slopes);
-    NOLI_TRY(noli_parameters_add_inputs(goals->parameters, sim, slopes.input, at->d_p));
+    if (at->d_p != NULL) {
+      NOLI_TRY(noli_parameters_add_inputs(goals->parameters, sim, slopes.input, at->d_p));
+    }
   }
 done:
   for (int k = 0; k < NOLI_INPUTS; k++) {

@@ -194,14 +194,17 @@ static void test_absorber(void** state) {
 }
 
 // [Huang2025] fig. 32: a potential that ends before the gap has no slope to begin with; one that
-// reaches beyond it has, and the force grows.
+// reaches beyond it has, and the force grows. In one step, of which the end is the same.
 static void test_plier(void** state) {
   (void)state;
   static const char* const barrier[][2] = {{"contact", "{\"distance\": 1e-3, \"stiffness\": 1e9}"},
-                                           {"design.evaluations", "1"}};
-  static const char* const few[][2] = {{"design.evaluations", "3"}};
+                                           {"design.evaluations", "1"},
+                                           {"time.steps", "1"},
+                                           {"time.step", "1"}};
+  static const char* const few[][2] = {
+      {"design.evaluations", "3"}, {"time.steps", "1"}, {"time.step", "1"}};
   double value[MOST], gradient[MOST * MOST];
-  Problem near = changed_problem("examples/design/plier.json", 2, barrier);
+  Problem near = changed_problem("examples/design/plier.json", 4, barrier);
   ASSERT_OK(noli_design_evaluate(near.design, near.z, value, gradient));
   ASSERT_NEAR(value[0], 0.0, 1e-15);
   for (int32_t i = 0; i < near.n; i++) {
@@ -209,7 +212,7 @@ static void test_plier(void** state) {
     ASSERT_NEAR(gradient[i], 0.0, 1e-6);
   }
   drop(&near);
-  Problem p = changed_problem("examples/design/plier.json", 1, few);
+  Problem p = changed_problem("examples/design/plier.json", 3, few);
   assert_int_equal(p.n, 30);
   NoliDesignResult result = search(&p);
   ASSERT_AT_MOST(result.objective, -3.5);

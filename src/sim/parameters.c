@@ -186,39 +186,58 @@ static bool has_face_load(const NoliModel* model, int32_t body) {
   return has;
 }
 
-// Whether a motion moves its vertices by a distance that does not depend on where they are.
-static bool translates(const NoliModel* model, const NoliMotion* motion) {
-  bool same = !motion->def.controlled;
-  const double shift[3] = {0.37, -0.51, 0.83};
+// Whether a motion moves its vertices by distances that do not depend on where they are, or, with
+// `shape`, on where they and their rest positions are: tried with another place of each.
+static NoliStatus test_translation(const NoliModel* model, const NoliMotion* motion, bool shape,
+                                   bool* translates) {
+  NoliStatus status = NOLI_OK;
+  const double shift[3] = {0.037, -0.051, 0.083};
+  int64_t n = 3 * (int64_t)motion->n_node;
+  double *other = NULL, *end = NULL, *other_end = NULL;
+  *translates = !motion->def.controlled;
   if (motion->def.target == NULL || motion->n_node == 0) {
-    return same;
+    return NOLI_OK;
   }
-  const int32_t* node = motion->node;
-  double t = motion->def.t_begin, x[2][3], end[2][3];
-  for (int32_t i = 0; same && i < motion->n_node; i++) {
-    for (int k = 0; k < 3; k++) {
-      x[0][k] = motion->X[3 * (int64_t)i + k];
-      x[1][k] = x[0][k] + model->problem.diagonal * shift[k] * (1 + i % 3);
-    }
-    for (int side = 0; side < 2; side++) {
-      motion->def.target(motion->def.user, t, t + model->h, 1, &node[i], motion->X + 3 * (int64_t)i,
-                         x[side], end[side]);
-    }
-    for (int k = 0; k < 3; k++) {
-      double off = end[1][k] - end[0][k] - (x[1][k] - x[0][k]);
-      same = same && fabs(off) <= 1e-9 * model->problem.diagonal;
-    }
+  NOLI_NEW(model->context, other, n);
+  NOLI_NEW(model->context, end, n);
+  NOLI_NEW(model->context, other_end, n);
+  for (int64_t i = 0; i < n; i++) {
+    other[i] = motion->X[i] + model->problem.diagonal * shift[i % 3] * (double)(1 + i % 4);
+    end[i] = motion->X[i];
+    other_end[i] = other[i];
   }
-  return same;
+  double t0 = fmax(motion->def.t_begin, 0.0), t1 = t0 + model->h;
+  const double* X = shape ? other : motion->X;
+  motion->def.target(motion->def.user, t0, t1, motion->n_node, motion->node, motion->X, motion->X,
+                     end);
+  motion->def.target(motion->def.user, t0, t1, motion->n_node, motion->node, X, other, other_end);
+  for (int64_t i = 0; i < n; i++) {
+    double off = other_end[i] - end[i] - (other[i] - motion->X[i]);
+    *translates = *translates && fabs(off) <= 1e-9 * model->problem.diagonal;
+  }
+done:
+  noli_free(model->context, other);
+  noli_free(model->context, end);
+  noli_free(model->context, other_end);
+  return status;
 }
 
-static bool has_other_motion(const NoliModel* model, int32_t body) {
-  bool has = false;
+static NoliStatus require_translations(const NoliModel* model, const Definition* def,
+                                       int32_t index) {
+  NoliStatus status = NOLI_OK;
   for (int32_t m = 0; m < model->n_motion; m++) {
-    const NoliMotion* motion = &model->motion[m];
-    has = has || (motion->def.body == body && !translates(model, motion));
+    bool shape = def->kind == NOLI_PARAMETER_REST_POSITION, translates = true;
+    if (model->motion[m].def.body == def->of) {
+      NOLI_TRY(test_translation(model, &model->motion[m], shape, &translates));
+    }
+    NOLI_CHECK(model->context, translates, NOLI_ERROR_ARGUMENT,
+               "parameter %d: body \"%s\" has a motion whose targets turn or do not follow its "
+               "positions: those that hold vertices or move them by given distances are "
+               "differentiated",
+               (int)index, model->name[def->of]);
   }
-  return has;
+done:
+  return status;
 }
 
 static const char* body_defect(const NoliSim* sim, const Definition* def) {
@@ -250,12 +269,6 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
     return "has a force in proportion to its masses, which is not differentiated by them: use "
            "gravity, or a force with \"nodal\" values";
   }
-  bool places =
-      def->kind == NOLI_PARAMETER_REST_POSITION || def->kind == NOLI_PARAMETER_INITIAL_POSITION;
-  if (places && has_other_motion(model, def->of)) {
-    return "has a motion whose targets depend on positions: those that hold vertices or move them "
-           "by given distances do not";
-  }
   if (def->kind == NOLI_PARAMETER_REST_POSITION) {
     return block != NULL && has_face_load(model, def->of)
                ? "has a load on faces, whose areas would change with the shape"
@@ -281,6 +294,10 @@ static NoliStatus take(NoliParameters* self, const NoliSim* sim, const NoliParam
     const char* defect = body_defect(sim, made);
     NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT,
                "parameter %d, \"%s\": body \"%s\" %s", (int)index, def->kind, def->of, defect);
+    if (made->kind == NOLI_PARAMETER_REST_POSITION ||
+        made->kind == NOLI_PARAMETER_INITIAL_POSITION) {
+      NOLI_TRY(require_translations(sim->model, made, index));
+    }
   }
   made->class_of_pairs = made->kind == NOLI_PARAMETER_FRICTION ? self->n_class++ : NOLI_NULL_INDEX;
   made->first = self->n;
@@ -719,10 +736,13 @@ static NoliStatus apply_friction(NoliContext* context, const Definition* def, do
                                  NoliOwnedDefinition* definition) {
   NoliSimDef* source = definition->def;
   if (def->with == NOLI_NULL_INDEX) {
+    bool rises = source->static_friction > source->friction;
+    source->static_friction = rises ? source->static_friction : 0.0;
     source->friction = value;
     return NOLI_OK;
   }
   NoliPairDef pair = noli_default_pair_def();
+  pair.friction = source->friction;
   pair.static_friction = source->static_friction;
   pair.stribeck_speed = source->stribeck_speed;
   pair.viscosity = source->viscosity;
@@ -735,6 +755,7 @@ static NoliStatus apply_friction(NoliContext* context, const Definition* def, do
   }
   pair.a = def->of;
   pair.b = def->with;
+  pair.static_friction = pair.static_friction > pair.friction ? pair.static_friction : 0.0;
   pair.friction = value;
   return noli_owned_definition_set_pair(context, definition, &pair);
 }

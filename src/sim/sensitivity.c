@@ -14,10 +14,11 @@ enum { MAX_POLISH = 12 };
 #define GAIN 0.5
 #define SAFETY 0.9
 
-// Shares of the solver's tolerance to which a solve is repeated, and the residual, relative to the
-// forces, with which derivatives would mean nothing.
-#define FIRST_SHARE 1e-3
-#define LAST_SHARE 1e-10
+// A solve is repeated to this share of its tolerance, and so on down to Newton steps of rounding,
+// relative to the scene; the residual, relative to the forces, with which derivatives would mean
+// nothing.
+#define SHARE 1e-3
+#define LEAST_STEP 1e-13
 #define WORST 1e-4
 
 struct NoliSensitivity {
@@ -322,13 +323,23 @@ NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance, double* left)
   NOLI_TRY(force_scale(self, &scale));
   NOLI_TRY(approach(self, tolerance * scale, &residual));
 
-  // solves that end early, because friction is lagged again, are far away
-  for (double shorter = FIRST_SHARE; residual > tolerance * scale && shorter > LAST_SHARE;
-       shorter *= FIRST_SHARE) {
+  // solves that end early, because friction is lagged again, are far away; a repeated solve that
+  // cannot end so close is judged by its residual
+  double least = LEAST_STEP * stage->problem->diagonal / stage->h;
+  for (double to = SHARE * stage->tolerance; residual > tolerance * scale && to > least;
+       to *= SHARE) {
     int32_t iterations;
-    NOLI_TRY(noli_projected_newton_to(stage, shorter * stage->tolerance, true, &iterations));
+    NoliStatus solved = noli_projected_newton_to(stage, to, true, &iterations);
+    if (solved < NOLI_OK) {
+      status = solved;
+      goto done;
+    }
     noli_friction_set_exact(&stage->friction_set);
+    double before = residual;
     NOLI_TRY(approach(self, tolerance * scale, &residual));
+    if (residual > GAIN * before) {
+      break;
+    }
   }
   *left = scale > 0.0 ? residual / scale : 0.0;
   NOLI_CHECK(sim->context, *left <= WORST, NOLI_NOT_CONVERGED,

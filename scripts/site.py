@@ -45,7 +45,7 @@ MENU = [
              "docs/friction_laws.md", "docs/contact.md", "docs/contact_potential.md", "docs/high-order.md",
              "docs/plane_strain.md", "docs/shells.md", "docs/rods.md", "docs/ties.md", "docs/volume.md", "docs/materials.md",
              "docs/loads.md", "docs/results.md", "docs/view.md", "docs/modes.md",
-             "docs/design_problems.md"]),
+             "docs/design_problems.md", "docs/derivatives.md"]),
     ("Theory", ["docs/theory.md", "docs/notation.md", "docs/references.bib"]),
     ("Verification", ["docs/validation.md", "docs/coverage.md", "docs/torture.md", "docs/audit.md", "docs/ccd.md", "docs/benchmarks.md"]),
     ("Library", ["docs/library.md", "docs/live.md", "docs/python.md", "docs/api.md"]),

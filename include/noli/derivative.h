@@ -105,8 +105,8 @@ NOLI_API NoliGradientDef noli_default_gradient_def(void);
 typedef struct NoliGradientReport {
   double residual_error; ///< largest error of an objective that the residuals of the solves imply,
                          ///< relative to its value: |lambda . r| summed over all of them
-  double forward;        ///< CPU s of the run
-  double backward;       ///< CPU s of the derivatives, recomputed steps included
+  double forward;        ///< s, of the run
+  double backward;       ///< s, of the derivatives, recomputed steps included
   int64_t recomputed;    ///< steps
   int64_t bytes;         ///< of kept states, at most
   double reserved[8];

@@ -337,6 +337,7 @@ typedef struct NoliForceDef {
   const char* name;
   bool controlled;
   const char* where;
+  double factor;
 } NoliForceDef;
 void noli_force_def_init(NoliForceDef* def, size_t size);
 typedef struct NoliPairDef {
@@ -849,6 +850,9 @@ typedef enum NoliChoice {
   NOLI_CHOICE_GOAL_TIME,
   NOLI_CHOICE_DESIGN_CONTROL,
   NOLI_CHOICE_DESIGN_METHOD,
+  NOLI_CHOICE_PARAMETER,
+  NOLI_CHOICE_PARAMETER_SCOPE,
+  NOLI_CHOICE_GRADIENT_MODE,
 } NoliChoice;
 int32_t noli_choice_kinds(void);
 const char* noli_choice_kind(NoliChoice kind);

@@ -133,13 +133,13 @@ class Checker:
         """Every example has a row, and every row an existing example."""
         page = os.path.join("docs", "examples.md")
         text = read(os.path.join(self.source, page))
-        pictures = dict(re.findall(r"^\| !\[[^\]]*\]\((\S+\.png)\) \| `noli run (\S+)` \|", text, re.M))
+        pictures = dict(re.findall(r"^\| !\[[^\]]*\]\((\S+\.png)\) \| `noli (?:run|design) (\S+)` \|", text, re.M))
         scenes = sorted(pictures.values())
         for place, _, names in os.walk(os.path.join(self.source, "examples")):
             for name in sorted(names):
                 path = os.path.relpath(os.path.join(place, name), self.source)
                 if name.endswith(".json") and scenes.count(path) != 1:
-                    self.errors.append(f"{page}: needs one row with a picture and `noli run {path}`")
+                    self.errors.append(f"{page}: needs one row with a picture and `noli run {path}` or `noli design`")
                 elif name.endswith((".c", ".py")) and path not in text:
                     self.errors.append(f"{page}: does not mention {path}")
         for picture, scene in pictures.items():

@@ -70,7 +70,7 @@ class Commands:
         """What is wrong with a command, or None."""
         bench = re.search(r'\s+BENCH="([^"]*)"$', command)
         words = command[:bench.start()].split() if bench else command.split()
-        if words[:2] in (["noli", "run"], ["noli", "check"]) and len(words) >= 3:
+        if words[:2] in (["noli", "run"], ["noli", "check"], ["noli", "design"]) and len(words) >= 3:
             return self.file(words[2])
         if words[0] == "make" and len(words) > 1:
             return self.make(words[1:], bench and bench[1])

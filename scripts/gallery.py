@@ -44,7 +44,7 @@ def table(entries):
     lines = ["| picture | command | time | what it shows |", "|---|---|---|---|"]
     for entry in entries:
         scene = entry["scene"]
-        lines.append(f"| ![{name_of(scene)}]({picture_of(entry)}) | `noli run examples/{scene}.json` | "
+        lines.append(f"| ![{name_of(scene)}]({picture_of(entry)}) | `noli {entry.get('command', 'run')} examples/{scene}.json` | "
                      f"{time_text(entry['seconds']) if 'seconds' in entry else ''} | {entry['text']} |")
     return "\n".join(lines)
 
@@ -95,17 +95,26 @@ def is_finished(directory):
         return False
 
 
-def simulate(noli, scene, directory):
+def commands(entry, scene, directory):
+    """What makes the result of an entry: a run, or a design and the run of the best scene that it finds."""
+    source = f"{SOURCE}/examples/{scene}.json"
+    design = []
+    if entry.get("command") == "design":
+        design, source = [["design", source, "-o", f"{directory}_design", "--threads", "1"]], f"{directory}_design/best.json"
+    return [*design, ["run", source, "-o", directory, "--force", "--threads", "1", "--quiet"]]
+
+
+def simulate(noli, entry, directory):
     """Runs a scene on one thread; returns its processor time, s, or None if it takes too long."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = dict(os.environ, OPENBLAS_NUM_THREADS="1")
-    try:
-        done = subprocess.run([noli, "run", f"{SOURCE}/examples/{scene}.json", "-o", directory, "--force", "--threads", "1", "--quiet"],
-                              env=environment, timeout=LIMIT, check=False)
-    except subprocess.TimeoutExpired:
-        return None
-    if done.returncode != 0:
-        sys.exit(f"gallery.py: examples/{scene}.json: exit status {done.returncode}")
+    for command in commands(entry, entry["scene"], directory):
+        try:
+            done = subprocess.run([noli, *command], env=environment, timeout=LIMIT, check=False, stdout=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired:
+            return None
+        if done.returncode != 0:
+            sys.exit(f"gallery.py: examples/{entry['scene']}.json: exit status {done.returncode}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -119,7 +128,7 @@ def run(noli, sections, names):
                 continue
             directory = f"{SOURCE}/out/examples/{scene}"
             if not is_finished(directory):
-                seconds = simulate(noli, scene, directory)
+                seconds = simulate(noli, entry, directory)
                 entry["seconds"] = None if seconds is None else float(f"{seconds:.2g}")
                 print(f"{scene}: {time_text(entry['seconds'])}", flush=True)
                 save(sections)

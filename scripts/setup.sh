@@ -16,7 +16,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 build="gcc libc6-dev make cmake pkg-config libsuitesparse-dev libopenblas-dev liblapack-dev libjansson-dev
-libmuparser-dev libhdf5-dev zlib1g-dev libgmp-dev"
+libmuparser-dev libhdf5-dev zlib1g-dev libgmp-dev libnlopt-dev"
 pictures="python3 python3-numpy"
 docs="python3 python3-markdown-it python3-mdit-py-plugins python3-pygments blahtexml"
 python="python3 python3-numpy python3-cffi"

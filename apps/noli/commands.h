@@ -10,6 +10,7 @@ extern const Command command_info;
 extern const Command command_convert;
 extern const Command command_audit;
 extern const Command command_modes;
+extern const Command command_design;
 extern const Command command_view;
 extern const Command command_report;
 extern const Command command_picture;

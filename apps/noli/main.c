@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 static const Command* const commands[] = {
-    &command_run,     &command_check,   &command_resume, &command_info,
-    &command_convert, &command_audit,   &command_modes,  &command_view,
-    &command_report,  &command_picture, &command_mesh,
+    &command_run,     &command_check,  &command_resume,  &command_info,
+    &command_convert, &command_audit,  &command_modes,   &command_design,
+    &command_view,    &command_report, &command_picture, &command_mesh,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 

@@ -1,16 +1,14 @@
-#define _POSIX_C_SOURCE 200809L
 #include "commands.h"
 #include "console.h"
+#include "directory.h"
 #include "load.h"
 #include "overrides.h"
 
 #include "noli/extend.h"
 #include "noli/live.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { MODES_COUNT, MODES_OUTPUT, MODES_CHECKPOINT, MODES_THREADS, MODES_SET, N_MODES_OPTIONS };
 
@@ -70,28 +68,6 @@ static void print_modes(const Modes* modes, const char* scene) {
     printf("%d unstable: without contact, this state is not a stable equilibrium\n",
            (int)n_unstable);
   }
-}
-
-// Creates a directory and those above it.
-static NoliStatus make_directory(NoliContext* context, const char* directory) {
-  char part[4096];
-  size_t n = strlen(directory);
-  if (n >= sizeof part) {
-    return noli_fail(context, NOLI_ERROR_IO, "%.64s...: the name is too long", directory);
-  }
-  for (size_t i = 1; i <= n; i++) {
-    if (directory[i] != '/' && directory[i] != '\0') {
-      continue;
-    }
-    memcpy(part, directory, i);
-    part[i] = '\0';
-    struct stat about;
-    if (mkdir(part, 0777) != 0 && !(stat(part, &about) == 0 && S_ISDIR(about.st_mode))) {
-      return noli_fail(context, NOLI_ERROR_IO, "%s: cannot create the directory: %s", part,
-                       strerror(errno));
-    }
-  }
-  return NOLI_OK;
 }
 
 static NoliStatus write_table(NoliContext* context, const Modes* modes, const char* directory) {

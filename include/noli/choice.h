@@ -29,6 +29,15 @@ typedef enum NoliChoice {
   NOLI_CHOICE_SHEET_PATTERN,   ///< pattern of noli_mesh_make_sheet
   NOLI_CHOICE_PROBE_QUANTITY,  ///< NoliProbeDef.quantity
   NOLI_CHOICE_PROBE_REDUCTION, ///< NoliProbeDef.reduction
+  NOLI_CHOICE_GOAL_QUANTITY,   ///< NoliGoalDef.quantity
+  NOLI_CHOICE_GOAL_REDUCTION,  ///< NoliGoalDef.reduction
+  NOLI_CHOICE_GOAL_FORM,       ///< NoliGoalDef.form
+  NOLI_CHOICE_GOAL_TIME,       ///< NoliGoalDef.when
+  NOLI_CHOICE_DESIGN_CONTROL,  ///< NoliVariableDef.control
+  NOLI_CHOICE_DESIGN_METHOD,   ///< NoliDesignDef.method
+  NOLI_CHOICE_PARAMETER,       ///< NoliParameterDef.kind
+  NOLI_CHOICE_PARAMETER_SCOPE, ///< NoliParameterDef.scope
+  NOLI_CHOICE_GRADIENT_MODE,   ///< NoliGradientDef.mode
 } NoliChoice;
 
 /// Number of kinds; they are numbered from 0.

@@ -84,6 +84,17 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_repaired(NoliContext* con
                                                                 const NoliRepair* repair,
                                                                 const char* path);
 
+/// Writes a scene as noli_scene_json does, with the parameters that follow from `variables` of its
+/// design (noli_scene_design, noli_design_create) in place of its own, and without the design:
+/// numbers at their keys, rest and initial positions as lists. Fails with NOLI_ERROR_ARGUMENT where
+/// a scene has no place for a parameter, such as a modulus of each element, NOLI_ERROR_IO,
+/// NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_design(NoliContext* context,
+                                                              const NoliScene* scene,
+                                                              const NoliDesign* design,
+                                                              const double* variables,
+                                                              const char* path);
+
 /// Saves every bit of the state of `sim` (all of noli_sim_state_field, the time, the number of
 /// steps and a hash), a description of its model, and a copy of `scene_json` (may be NULL) to an
 /// HDF5 file. Fails with NOLI_ERROR_IO (an older file at `path` is untouched), NOLI_ERROR_BACKEND

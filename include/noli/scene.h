@@ -5,7 +5,7 @@
 /// (-1, 0.5), got 0.7`. Implausible but valid values are logged as warnings in the same form.
 #pragma once
 
-#include "noli/sim.h"
+#include "noli/design.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -92,6 +92,10 @@ static inline NoliSceneOutput noli_scene_output(const NoliScene* scene) {
   noli_scene_output_sized(scene, &output, sizeof output);
   return output;
 }
+
+/// The design problem of the scene, owned by it, for simulations made from its definition; NULL:
+/// there is none.
+NOLI_API const NoliDesignDef* noli_scene_design(const NoliScene* scene);
 
 /// A file that a scene refers to, as it was when the scene was read: a mesh, a proxy, a frame of a
 /// sequence. Never changes its size.

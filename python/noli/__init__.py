@@ -15,6 +15,7 @@ from . import errors, results
 from ._library import Context, ffi, lib
 from .batch import Batch
 from .choices import choices
+from .design import At, Design, DesignResult, DesignRun
 from .errors import *  # noqa: F403
 from .mesh import Mesh
 from .run import Audit, Frame, Recorder, Run, as_meshio, as_vtk
@@ -22,5 +23,6 @@ from .scene import Scene, schema
 from .simulation import Simulation
 
 __version__ = ffi.string(lib.noli_version()).decode()
-__all__ = ["Audit", "Batch", "Context", "Frame", "Mesh", "Recorder", "Run", "Scene", "Simulation", "as_meshio",
-           "as_vtk", "choices", "errors", "ffi", "lib", "results", "schema", *errors.__all__]
+__all__ = ["At", "Audit", "Batch", "Context", "Design", "DesignResult", "DesignRun", "Frame", "Mesh", "Recorder", "Run",
+           "Scene", "Simulation", "as_meshio", "as_vtk", "choices", "errors", "ffi", "lib", "results", "schema",
+           *errors.__all__]

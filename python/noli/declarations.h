@@ -337,6 +337,7 @@ typedef struct NoliForceDef {
   const char* name;
   bool controlled;
   const char* where;
+  double factor;
 } NoliForceDef;
 void noli_force_def_init(NoliForceDef* def, size_t size);
 typedef struct NoliPairDef {
@@ -863,6 +864,15 @@ typedef enum NoliChoice {
   NOLI_CHOICE_SHEET_PATTERN,
   NOLI_CHOICE_PROBE_QUANTITY,
   NOLI_CHOICE_PROBE_REDUCTION,
+  NOLI_CHOICE_GOAL_QUANTITY,
+  NOLI_CHOICE_GOAL_REDUCTION,
+  NOLI_CHOICE_GOAL_FORM,
+  NOLI_CHOICE_GOAL_TIME,
+  NOLI_CHOICE_DESIGN_CONTROL,
+  NOLI_CHOICE_DESIGN_METHOD,
+  NOLI_CHOICE_PARAMETER,
+  NOLI_CHOICE_PARAMETER_SCOPE,
+  NOLI_CHOICE_GRADIENT_MODE,
 } NoliChoice;
 int32_t noli_choice_kinds(void);
 const char* noli_choice_kind(NoliChoice kind);
@@ -870,6 +880,156 @@ int32_t noli_choice_count(NoliChoice kind);
 const char* noli_choice_name(NoliChoice kind, int32_t index);
 const char* noli_choice_description(NoliChoice kind, int32_t index);
 int32_t noli_choice_find(NoliChoice kind, const char* name);
+typedef struct NoliParameterDef {
+  const char* kind;
+  const char* of;
+  const char* with;
+  const char* scope;
+  const int32_t* index;
+  int32_t n_index;
+  const void* reserved[4];
+} NoliParameterDef;
+NoliParameterDef noli_default_parameter_def(void);
+typedef struct NoliParameters NoliParameters;
+NoliStatus noli_parameters_create(NoliSim* sim, const NoliParameterDef* defs, int32_t n_defs, NoliParameters** parameters);
+void noli_parameters_destroy(NoliParameters** parameters);
+int64_t noli_parameters_count(const NoliParameters* parameters);
+int64_t noli_parameters_first(const NoliParameters* parameters, int32_t index);
+void noli_parameters_values(const NoliParameters* parameters, double* values);
+NoliStatus noli_parameters_apply(const NoliParameters* parameters, const double* values, NoliContext* context, NoliSim** sim);
+typedef struct NoliObjectivePoint {
+  int64_t step;
+  int64_t n_steps;
+  double time;
+  const double* x;
+  const double* v;
+  double value;
+  double* d_x;
+  double* d_v;
+  double* d_p;
+  void* reserved[4];
+} NoliObjectivePoint;
+typedef NoliStatus NoliObjectiveFn(void* user, NoliSim* sim, NoliObjectivePoint* at);
+typedef struct NoliObjective {
+  NoliObjectiveFn* evaluate;
+  void* user;
+} NoliObjective;
+typedef struct NoliGradientDef {
+  int64_t n_steps;
+  const char* mode;
+  int32_t checkpoints;
+  double tolerance;
+  const void* reserved[4];
+} NoliGradientDef;
+NoliGradientDef noli_default_gradient_def(void);
+typedef struct NoliGradientReport {
+  double residual_error;
+  double forward;
+  double backward;
+  int64_t recomputed;
+  int64_t bytes;
+  double reserved[8];
+} NoliGradientReport;
+NoliStatus noli_sim_gradient(NoliSim* sim, const NoliParameters* parameters, const NoliObjective* objectives, int32_t n_objectives, const NoliGradientDef* def, double* value, double* gradient, NoliGradientReport* report);
+typedef struct NoliGoalDef {
+  const char* quantity;
+  const char* of;
+  const char* with;
+  const int32_t* node;
+  int32_t n_node;
+  const char* component;
+  const char* reduction;
+  double exponent;
+  const char* form;
+  const double* target;
+  int32_t n_target;
+  double weight;
+  const char* when;
+  double t_begin;
+  double t_end;
+  const void* reserved[4];
+} NoliGoalDef;
+NoliGoalDef noli_default_goal_def(void);
+typedef struct NoliGoals NoliGoals;
+NoliStatus noli_goals_create(NoliSim* sim, const NoliParameters* parameters, const NoliGoalDef* defs, int32_t n_defs, NoliGoals** goals);
+void noli_goals_destroy(NoliGoals** goals);
+NoliObjective noli_goals_objective(NoliGoals* goals);
+typedef struct NoliVariableDef {
+  NoliParameterDef parameter;
+  const char* control;
+  int32_t cage[3];
+  const double* hold_min;
+  const double* hold_max;
+  const double* point;
+  int32_t n_point;
+  double lower[3];
+  double upper[3];
+  double start[3];
+  bool logarithmic;
+  const void* reserved[4];
+} NoliVariableDef;
+NoliVariableDef noli_default_variable_def(void);
+typedef struct NoliDesignFunctionDef {
+  const char* name;
+  const NoliGoalDef* goals;
+  int32_t n_goals;
+  NoliObjective custom;
+  double at_most;
+  double at_least;
+  const void* reserved[4];
+} NoliDesignFunctionDef;
+NoliDesignFunctionDef noli_default_design_function_def(void);
+typedef struct NoliDesignDef {
+  const NoliVariableDef* variables;
+  int32_t n_variables;
+  NoliDesignFunctionDef objective;
+  const NoliDesignFunctionDef* constraints;
+  int32_t n_constraints;
+  double smoothness;
+  NoliGradientDef gradient;
+  const char* method;
+  int32_t max_evaluations;
+  double tolerance;
+  double enough;
+  double move;
+  const void* reserved[4];
+} NoliDesignDef;
+NoliDesignDef noli_default_design_def(void);
+typedef struct NoliDesign NoliDesign;
+NoliStatus noli_design_create(NoliSim* sim, const NoliDesignDef* def, NoliDesign** design);
+void noli_design_destroy(NoliDesign** design);
+int32_t noli_design_count(const NoliDesign* design);
+int32_t noli_design_function_count(const NoliDesign* design);
+const char* noli_design_function_name(const NoliDesign* design, int32_t function);
+void noli_design_variable_name(const NoliDesign* design, int32_t variable, char* buffer, size_t size);
+void noli_design_range(const NoliDesign* design, double* start, double* lower, double* upper);
+const NoliParameters* noli_design_parameters(const NoliDesign* design);
+void noli_design_values(const NoliDesign* design, const double* variables, double* values);
+NoliStatus noli_design_evaluate(NoliDesign* design, const double* variables, double* value, double* gradient);
+typedef struct NoliDesignRun {
+  int32_t evaluation;
+  NoliStatus status;
+  const double* variable;
+  const double* value;
+  const double* gradient;
+  double violation;
+  double slope;
+  bool best;
+  bool remembered;
+  const void* reserved[4];
+} NoliDesignRun;
+typedef bool NoliDesignWatchFn(void* user, const NoliDesignRun* run);
+NoliStatus noli_design_remember(NoliDesign* design, const NoliDesignRun* run);
+typedef struct NoliDesignResult {
+  const char* reason;
+  double objective;
+  double violation;
+  int32_t evaluations;
+  int32_t failures;
+  int32_t best;
+  double reserved[8];
+} NoliDesignResult;
+NoliStatus noli_design_search(NoliDesign* design, NoliDesignWatchFn* watch, void* user, double* variables, NoliDesignResult* result);
 double noli_point_point_distance_sqr(const double p[3], const double q[3]);
 void noli_point_point_distance_sqr_gradient(const double p[3], const double q[3], double gradient[6]);
 void noli_point_point_distance_sqr_hessian(const double p[3], const double q[3], double hessian[36]);
@@ -985,6 +1145,7 @@ typedef struct NoliSceneOutput {
   int32_t n_probes;
 } NoliSceneOutput;
 void noli_scene_output_sized(const NoliScene* scene, NoliSceneOutput* output, size_t size);
+const NoliDesignDef* noli_scene_design(const NoliScene* scene);
 typedef struct NoliSceneFile {
   const char* path;
   const char* where;
@@ -1002,6 +1163,7 @@ NoliStatus noli_output_write_page(NoliContext* context, const char* directory, c
 NoliStatus noli_output_write_report(NoliContext* context, const char* directory, const char* path);
 NoliStatus noli_output_write_text(NoliContext* context, const char* path, const char* text);
 NoliStatus noli_output_write_repaired(NoliContext* context, const NoliScene* scene, const NoliRepair* repair, const char* path);
+NoliStatus noli_output_write_design(NoliContext* context, const NoliScene* scene, const NoliDesign* design, const double* variables, const char* path);
 NoliStatus noli_checkpoint_save(NoliContext* context, NoliSim* sim, const char* scene_json, const char* path);
 NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim, const char* path);
 NoliStatus noli_checkpoint_to_memory(NoliContext* context, NoliSim* sim, const char* scene_json, void** bytes, size_t* size);

@@ -222,3 +222,121 @@ NoliStatus noli_implicit_friction_pair_forces(const NoliImplicitFriction* data,
 done:
   return status;
 }
+
+// ---- derivatives of lagged friction -------------------------------------------------------------
+
+// A contact whose geometry is that at x_lag and whose nodes have moved to x.
+static NoliSliding lagged_sliding(const NoliImplicitFriction* data, int64_t contact, bool on_plane,
+                                  const double* x_lag, const double* x, NormalForce* force) {
+  NoliSliding sliding;
+  const int32_t* node;
+  if (on_plane) {
+    const NoliHalfSpaceContact* at = &data->barrier->set->plane.data[contact];
+    const NoliClosest closest = {.weight = {1.0}};
+    double gap = fmax(noli_plane_gap(data->barrier, at, x_lag), 0.0);
+    *force = normal_force(data->barrier, 1.0, gap);
+    node = &at->node;
+    sliding = noli_sliding_begin(1, node, &closest, x_lag, data->x_hat);
+    noli_sliding_set_normal(&sliding, data->barrier->half_spaces[at->plane].normal, gap);
+    sliding.lambda = force->lambda;
+  } else {
+    const NoliContact* at = &data->barrier->set->contact.data[contact];
+    node = at->node;
+    sliding = find_sliding(data, at, x_lag, force);
+  }
+  sliding.q = (NoliVec3){0.0, 0.0, 0.0};
+  for (int32_t i = 0; i < sliding.size; i++) {
+    int64_t k = 3 * (int64_t)node[i];
+    sliding.moved[i] = noli_sub3(noli_load3(x + k), noli_load3(data->x_hat + k));
+    sliding.q = noli_mul_add3(sliding.q, sliding.closest.weight[i], sliding.moved[i]);
+  }
+  noli_sliding_set_normal(&sliding, sliding.n, sliding.d);
+  return sliding;
+}
+
+// Derivatives by x_lag: those by weights, normal and normal force.
+static void set_lagged_block(const NoliImplicitFriction* data, int64_t contact, bool on_plane,
+                             const NoliSliding* sliding, const NoliSlidingLaw* law,
+                             NormalForce force, double* out) {
+  double all[9 * NODES * NODES] = {0.0}, moved[9 * NODES * NODES] = {0.0};
+  NoliVec3 by_node[NODES] = {{0.0, 0.0, 0.0}};
+  if (on_plane) {
+    by_node[0] = noli_scale3(force.by_d, sliding->n);
+  } else {
+    noli_sliding_jacobian(sliding, law, true, all);
+    noli_sliding_jacobian(sliding, law, false, moved);
+    normal_force_by_nodes(data, &data->barrier->set->contact.data[contact], sliding, force,
+                          by_node);
+  }
+  add_normal_force(sliding, noli_sliding_force_by_lambda(sliding, law), by_node, all);
+  for (int32_t i = 0; i < sliding->size; i++) {
+    for (int32_t j = 0; j < sliding->size; j++) {
+      for (int e = 0; e < 9; e++) {
+        int64_t at = 9 * (i * NODES + j) + e;
+        out[3 * NODES * (3 * i + e / 3) + 3 * j + e % 3] = all[at] - moved[at];
+      }
+    }
+  }
+}
+
+// The force is linear in the coefficients: with mu_d, and mu_s where it is the same, larger by 1.
+static void set_coefficient_block(const NoliSliding* sliding, const NoliFrictionLaw* pair,
+                                  const NoliImplicitFriction* data, double* out) {
+  NoliFrictionLaw more = *pair;
+  more.mu_s += pair->mu_s == pair->mu_d ? 1.0 : 0.0;
+  more.mu_d += 1.0;
+  NoliSlidingLaw before = noli_sliding_law(pair, data->eps_v, data->h_v);
+  NoliSlidingLaw after = noli_sliding_law(&more, data->eps_v, data->h_v);
+  NoliVec3 change =
+      noli_sub3(noli_sliding_force(sliding, &after), noli_sliding_force(sliding, &before));
+  for (int32_t i = 0; i < sliding->size; i++) {
+    noli_store3(out + 3 * i, noli_scale3(sliding->closest.weight[i], change));
+  }
+}
+
+// The slopes of one contact, as stencil `to`.
+static void add_lagged_contact(const NoliImplicitFriction* data, int64_t contact, bool on_plane,
+                               const double* x_lag, const double* x, NoliPairClasses classes,
+                               int64_t to, NoliMixedBlocks* lagged, NoliMixedBlocks* coefficient) {
+  const NoliContactSet* set = data->barrier->set;
+  const int32_t* entity =
+      on_plane ? set->plane.data[contact].entity : set->contact.data[contact].entity;
+  const int32_t* node = on_plane ? &set->plane.data[contact].node : set->contact.data[contact].node;
+  const NoliFrictionLaw* pair = noli_contact_pairs_law(data->pairs, entity[0], entity[1]);
+  NormalForce force;
+  if (pair == NULL) {
+    return;
+  }
+  NoliSliding sliding = lagged_sliding(data, contact, on_plane, x_lag, x, &force);
+  NoliSlidingLaw law = noli_sliding_law(pair, data->eps_v, data->h_v);
+  if (!(sliding.lambda > 0.0)) {
+    return;
+  }
+  for (int32_t i = 0; i < sliding.size; i++) {
+    lagged->node[NODES * to + i] = coefficient->node[NODES * to + i] = node[i];
+    for (int k = 0; k < 3; k++) {
+      lagged->input[3 * NODES * to + 3 * i + k] = 3 * (int64_t)node[i] + k;
+    }
+  }
+  set_lagged_block(data, contact, on_plane, &sliding, &law, force, noli_mixed_block(lagged, to));
+  coefficient->input[to] = classes.find(classes.user, entity[0], entity[1]);
+  set_coefficient_block(&sliding, pair, data, noli_mixed_block(coefficient, to));
+}
+
+NoliStatus noli_lagged_friction_slopes(NoliMixedList* list, const NoliImplicitFriction* data,
+                                       const double* x_lag, const double* x,
+                                       NoliPairClasses classes) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = data->barrier->set->contact.count, n_plane = data->barrier->set->plane.count;
+  NoliMixedBlocks *added, lagged;
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_LAGGED, n + n_plane, NODES, 3 * NODES, &added));
+  int64_t at = list->blocks.count - 1;
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_FRICTION, n + n_plane, NODES, 1, &added));
+  lagged = list->blocks.data[at];
+  for (int64_t i = 0; i < n + n_plane; i++) {
+    bool on_plane = i >= n;
+    add_lagged_contact(data, on_plane ? i - n : i, on_plane, x_lag, x, classes, i, &lagged, added);
+  }
+done:
+  return status;
+}

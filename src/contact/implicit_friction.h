@@ -9,6 +9,7 @@
 
 #include "contact/ipc.h"
 #include "linalg/force_term.h"
+#include "linalg/input.h"
 
 typedef struct NoliImplicitFriction {
   const NoliBarrier* barrier; // contacts, half-spaces, kappa and dhat
@@ -36,3 +37,12 @@ NOLI_WARN_UNUSED NoliStatus noli_implicit_friction_pair_forces(const NoliImplici
                                                                NoliContext* context,
                                                                const double* x, double scale,
                                                                NoliPairForces* pairs);
+
+// Lagged friction: how its gradient at x changes with the positions x_lag at which its normal
+// forces, weights and sliding bases were computed, those of the contacts in `data`, and with the
+// coefficients of pairs. The normal forces then are those of the barrier at x_lag. Fails with
+// NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_lagged_friction_slopes(NoliMixedList* list,
+                                                        const NoliImplicitFriction* data,
+                                                        const double* x_lag, const double* x,
+                                                        NoliPairClasses classes);

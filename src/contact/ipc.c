@@ -344,3 +344,64 @@ NoliStatus noli_contact_pair_forces(const NoliBarrier* data, NoliContext* contex
 done:
   return status;
 }
+
+// ---- rest positions -----------------------------------------------------------------------------
+
+// The derivative of the gradient of a mollified contact by eps_x: of s (b grad e + e grad b), where
+//   de/deps = (2 c / eps^2) (c / eps - 1),   d(grad e)/deps = (2 c / eps - 1) / (eps - c) grad e.
+static void gradient_by_eps(const NoliBarrier* data, const NoliContact* contact,
+                            const NoliVec3 y[4], double by_eps[12]) {
+  NoliClosest closest = edge_edge_closest(y);
+  NoliBarrierValue b = contact_barrier(data, contact, closest.d_sqr);
+  double s = data->kappa * contact->weight, eps = contact->eps_x, c = noli_mollifier_cross_sqr(y);
+  double e_gradient[12], b_gradient[12];
+  (void)noli_mollifier_derivatives(y, eps, e_gradient, NULL);
+  barrier_gradient(&closest, 4, b.first, b_gradient);
+  double of_value = 2.0 * c / (eps * eps) * (c / eps - 1.0);
+  double of_gradient = c < eps ? (2.0 * c / eps - 1.0) / (eps - c) : 0.0;
+  for (int i = 0; i < 12; i++) {
+    by_eps[i] = s * (b.value * of_gradient * e_gradient[i] + of_value * b_gradient[i]);
+  }
+}
+
+// eps_x = 1e-3 |u|^2 |v|^2 of the rest positions, by these.
+static void eps_by_rest(const NoliContact* contact, const double* X, double by_rest[12]) {
+  NoliVec3 y[4];
+  load_nodes(contact, X, y);
+  NoliVec3 u = noli_sub3(y[1], y[0]), v = noli_sub3(y[3], y[2]);
+  double eps = noli_mollifier_eps_x(y);
+  NoliVec3 by_u = noli_scale3(2.0 * eps / noli_norm_sqr3(u), u);
+  NoliVec3 by_v = noli_scale3(2.0 * eps / noli_norm_sqr3(v), v);
+  noli_store3(by_rest, noli_scale3(-1.0, by_u));
+  noli_store3(by_rest + 3, by_u);
+  noli_store3(by_rest + 6, noli_scale3(-1.0, by_v));
+  noli_store3(by_rest + 9, by_v);
+}
+
+NoliStatus noli_barrier_rest_slopes(NoliMixedList* list, const NoliBarrier* data, const double* X,
+                                    const double* x) {
+  NoliStatus status = NOLI_OK;
+  NoliMixedBlocks* blocks;
+  const NoliContactSet* set = data->set;
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, set->contact.count, 4, 12, &blocks));
+  for (int64_t i = 0; i < set->contact.count; i++) {
+    const NoliContact* contact = &set->contact.data[i];
+    NoliVec3 y[4];
+    double by_eps[12], by_rest[12], *block = noli_mixed_block(blocks, i);
+    if (!contact->mollified) {
+      continue;
+    }
+    load_nodes(contact, x, y);
+    gradient_by_eps(data, contact, y, by_eps);
+    eps_by_rest(contact, X, by_rest);
+    for (int k = 0; k < 12; k++) {
+      blocks->node[4 * i + k / 3] = contact->node[k / 3];
+      blocks->input[12 * i + k] = 3 * (int64_t)contact->node[k / 3] + k % 3;
+      for (int j = 0; j < 12; j++) {
+        block[12 * k + j] = by_eps[k] * by_rest[j];
+      }
+    }
+  }
+done:
+  return status;
+}

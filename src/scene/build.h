@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "fem/space.h"
+#include "noli/scene.h"
 #include "scene/motion.h"
 #include "scene/files.h"
 #include "scene/select.h"
@@ -30,6 +31,7 @@ struct NoliScene {
   NoliSimDef def;
   int64_t n_steps;
   NoliSceneOutput output;
+  NoliDesignDef design; // no variables: there is none
   NoliSceneVariables variables;
   NOLI_ARRAY(NoliBodyDef) bodies;
   NOLI_ARRAY(NoliHalfSpaceDef) half_spaces;
@@ -77,6 +79,12 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_build_pairs(const NoliSceneSource* source
                                                    const NoliSceneNode* root);
 NOLI_WARN_UNUSED NoliStatus noli_scene_build_probes(const NoliSceneSource* source, NoliScene* scene,
                                                     const NoliSceneNode* root);
+NOLI_WARN_UNUSED NoliStatus noli_scene_build_design(const NoliSceneSource* source, NoliScene* scene,
+                                                    const NoliSceneNode* root);
+
+// Moves meshes to the rest positions that the scene gives; last, because selections and expressions
+// see the meshes as they were.
+void noli_scene_move_to_rest(NoliScene* scene);
 
 // Resolves "body" and "select" of an entry: targets[k], with n_node 0 where nothing of it is
 // selected, belongs to entities[k]. The node lists belong to the scene.
@@ -84,6 +92,12 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_find_targets(const NoliSceneSource* sourc
                                                     const NoliSceneNode* entry,
                                                     NoliSceneTargets* targets,
                                                     NoliSceneIndices* entities);
+// The same for other keys; without a selection everything is selected.
+NOLI_WARN_UNUSED NoliStatus noli_scene_find_selected(const NoliSceneSource* source,
+                                                     NoliScene* scene, const NoliSceneNode* body,
+                                                     const NoliSceneNode* select,
+                                                     NoliSceneTargets* targets,
+                                                     NoliSceneIndices* entities);
 // The name that `node`, an entry with "name", gives to its part in one of n_entity bodies; NULL
 // where it gives none.
 NOLI_WARN_UNUSED NoliStatus noli_scene_name_for(NoliScene* scene, const NoliSceneNode* node,

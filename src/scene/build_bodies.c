@@ -323,6 +323,19 @@ done:
   return status;
 }
 
+void noli_scene_move_to_rest(NoliScene* scene) {
+  for (int64_t i = 0; i < scene->entities.count; i++) {
+    const NoliSceneEntity* entity = &scene->entities.data[i];
+    const double* rest =
+        entity->kind != NOLI_SCENE_HALF_SPACE ? scene->shapes.data[entity->shape].rest : NULL;
+    NoliMesh* mesh = rest != NULL ? scene->meshes.data[i] : NULL;
+    if (mesh != NULL) {
+      memcpy(mesh->x, rest + 3 * (int64_t)entity->copy * mesh->n_vert,
+             3 * sizeof *rest * (size_t)mesh->n_vert);
+    }
+  }
+}
+
 static NoliStatus add_bodies(const NoliSceneSource* source, NoliScene* scene,
                              const NoliSceneNode* root, bool obstacles) {
   NoliStatus status = NOLI_OK;
@@ -338,7 +351,9 @@ static NoliStatus add_bodies(const NoliSceneSource* source, NoliScene* scene,
     NOLI_PUSH(scene->context, &scene->shapes, ((NoliSceneShape){0}));
     NoliSceneShape* shape = &scene->shapes.data[entity.shape];
     NOLI_TRY(noli_scene_read_shape(source, &entry, obstacles, shape));
-    NOLI_TRY(shape->start != NULL ? noli_scene_own(scene, shape->start) : NOLI_OK);
+    double *start = shape->start, *rest = shape->rest;
+    NOLI_TRY(start != NULL ? noli_scene_own(scene, start) : NOLI_OK);
+    NOLI_TRY(rest != NULL ? noli_scene_own(scene, rest) : NOLI_OK);
     int32_t n_copies = shape->placement.n_copies;
     NOLI_SCENE_CHECK(source, &entry, (int64_t)n_copies * shape->mesh->n_vert <= INT32_MAX,
                      "the copies have too many vertices");

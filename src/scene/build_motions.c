@@ -211,10 +211,9 @@ done:
   return status;
 }
 
-// noli_scene_find_targets for other keys; without a selection everything is selected.
-static NoliStatus find_selected(const NoliSceneSource* source, NoliScene* scene,
-                                const NoliSceneNode* body, const NoliSceneNode* select,
-                                NoliSceneTargets* targets, NoliSceneIndices* entities) {
+NoliStatus noli_scene_find_selected(const NoliSceneSource* source, NoliScene* scene,
+                                    const NoliSceneNode* body, const NoliSceneNode* select,
+                                    NoliSceneTargets* targets, NoliSceneIndices* entities) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(find_whole(source, scene, body, targets, entities));
   status = select->value != NULL ? noli_scene_select(source, select, targets->data, targets->count)
@@ -235,7 +234,7 @@ NoliStatus noli_scene_find_targets(const NoliSceneSource* source, NoliScene* sce
                                    NoliSceneIndices* entities) {
   NoliSceneNode body = noli_scene_member(entry, "body");
   NoliSceneNode select = noli_scene_member(entry, "select");
-  return find_selected(source, scene, &body, &select, targets, entities);
+  return noli_scene_find_selected(source, scene, &body, &select, targets, entities);
 }
 
 static NoliStatus add_prescribed(const NoliSceneSource* source, NoliScene* scene,
@@ -415,7 +414,7 @@ static NoliStatus read_spring_ends(const NoliSceneSource* source, NoliScene* sce
     def->point[k] = json_number_value(json_array_get(to.value, k));
   }
   if (json_is_string(to.value)) {
-    NOLI_TRY(find_selected(source, scene, &to, &select, targets, entities));
+    NOLI_TRY(noli_scene_find_selected(source, scene, &to, &select, targets, entities));
     NOLI_TRY(match_copies(source, &body, n_body, &to, targets->count));
     for (int64_t k = 0; k < targets->count; k++) {
       NOLI_SCENE_CHECK(source, &select, targets->data[k].n_node > 0,

@@ -193,6 +193,11 @@ FROM_TABLE(ccd_method, NOLI_CHOICE_CCD);
 FROM_TABLE(audit_moment, NOLI_CHOICE_AUDIT);
 FROM_TABLE(probe_quantity, NOLI_CHOICE_PROBE_QUANTITY);
 FROM_TABLE(probe_reduction, NOLI_CHOICE_PROBE_REDUCTION);
+FROM_TABLE(goal_quantity, NOLI_CHOICE_GOAL_QUANTITY);
+FROM_TABLE(goal_reduction, NOLI_CHOICE_GOAL_REDUCTION);
+FROM_TABLE(goal_form, NOLI_CHOICE_GOAL_FORM);
+FROM_TABLE(design_control, NOLI_CHOICE_DESIGN_CONTROL);
+FROM_TABLE(design_method, NOLI_CHOICE_DESIGN_METHOD);
 
 // The others have a number, which is their own key.
 static const char* region_name_name(int32_t index) {
@@ -695,6 +700,10 @@ OBJECT(
           "shape and decides what selections contain: a mesh file or a list, with one vertex for "
           "each vertex in the simulation, of all copies one after another, in world coordinates. "
           "`noli check --repair` writes such files: docs/repair.md."),
+    FIELD("rest", start_positions, NULL, "m",
+          "Positions at rest, if they are not those of the placed mesh, which still decides what "
+          "selections contain and what expressions of materials give: likewise. `noli design` "
+          "writes such files: docs/design_problems.md."),
     FIELD("material", material, "{}", NULL, "Material.", ITS_MEMBERS),
     FIELD("parts", parts, NULL, NULL,
           "Elements of other materials; where several parts have an element, the last one counts."),
@@ -778,7 +787,8 @@ OBJECT(
           "`true`: a program writes where the vertices go between steps (docs/live.md), and they "
           "start at rest. Excludes all other motions."),
     FIELD("name", text, NULL, NULL,
-          "Name for programs; with several bodies `NAME_BODY`; default: of controlled obstacles their own, "
+          "Name for programs; with several bodies `NAME_BODY`; default: of controlled obstacles "
+          "their own, "
           "else `motion N`."),
     FIELD("from", number, "0", "s", "Start time; compared with the time at the start of a step."),
     FIELD("to", end_time, "\"end\"", "s",
@@ -1086,6 +1096,119 @@ OBJECT(output, "output", NOLI_SCENE_AT_MOST_ONE,
        FIELD("checkpoint_steps", natural, NULL, NULL,
              "Steps between checkpoints, in addition to those by wall time; default: none.",
              INTO(NoliSceneOutput, checkpoint_steps)));
+// design: build_design.c
+
+static const NoliSceneType goal_time_word = {
+    .kind = NOLI_SCENE_CHOICE, .what = "\"start\" or \"end\"", .choices = CHOICES("start", "end")};
+static const NoliSceneType goal_time = EITHER(&number, &goal_time_word);
+static const NoliSceneType component_name = {
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("x", "y", "z", "magnitude")};
+static const NoliSceneType gradient_mode = {.kind = NOLI_SCENE_CHOICE,
+                                            .what = "a string",
+                                            .choices =
+                                                CHOICES("adjoint", "tangent", "differences")};
+static const NoliSceneType parameter_scope = {.kind = NOLI_SCENE_CHOICE,
+                                              .what = "a string",
+                                              .choices = CHOICES("body", "elements", "vertices")};
+static const NoliSceneType cage_cells = {
+    .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 64.0, false)};
+static const NoliSceneType cage_vector = FIXED_LIST(cage_cells, 3, "a list of 3 integers");
+OBJECT(hold, "hold", NOLI_SCENE_ANY, REQUIRED("min", vector, NULL, "Minimum corner."),
+       REQUIRED("max", vector, NULL, "Maximum corner."));
+OBJECT(goal, "goal", NOLI_SCENE_AT_MOST_ONE,
+       REQUIRED("quantity", goal_quantity, NULL, "What is measured: see docs/design_problems.md.",
+                INTO(NoliGoalDef, quantity)),
+       REQUIRED("body", text, NULL, "Name of a body or obstacle."),
+       FIELD("select", selection, "\"all\"", NULL,
+             "Selected vertices, by initial position; a list is a union."),
+       FIELD("with", text, NULL, NULL,
+             "`contact_force`: the other body or obstacle; default: all contacts.",
+             INTO(NoliGoalDef, with)),
+       FIELD("component", component_name, NULL, NULL, "One of a vector; default: the vector.",
+             INTO(NoliGoalDef, component)),
+       FIELD("of", goal_reduction, "\"mean\"", NULL, "How vertices or elements are reduced.",
+             INTO(NoliGoalDef, reduction)),
+       FIELD("exponent", positive, "8", NULL, "p of the reduction `norm`, at least 1.",
+             INTO(NoliGoalDef, exponent)),
+       FIELD("form", goal_form, "\"square\"", NULL,
+             "Of the difference to the target: its square or value, or the square of what exceeds "
+             "it or falls below it.",
+             INTO(NoliGoalDef, form)),
+       FIELD("target", scale, NULL, NULL, "A number, or one for each component; default: 0."),
+       FIELD("targets", places, NULL, NULL,
+             "With `each`, a target for every selected vertex, in their order; replaces `target`."),
+       FIELD("weight", number, "1", NULL, "Factor; negative: the search increases the quantity.",
+             INTO(NoliGoalDef, weight)),
+       GROUPED("at", goal_time, "s", "When: a time, `\"start\"` or `\"end\"`; default: `\"end\"`."),
+       GROUPED("over", pair_of_numbers, "s",
+               "Interval of time: the sum of h times the values of the steps that end in it."));
+LIST(goals, goal, 1, "a list of objects");
+OBJECT(variable, "variable", NOLI_SCENE_ANY,
+       REQUIRED("parameter", text, NULL, "What varies: see docs/derivatives.md."),
+       FIELD("of", text, NULL, NULL,
+             "Name of a body, force or motion, or of one entity of a pair."),
+       FIELD("with", text, NULL, NULL, "Friction: the other entity of the pair."),
+       FIELD("scope", parameter_scope, NULL, NULL,
+             "One value for the body, or one for each element or vertex; default: `body`, of "
+             "`rest_position` with a cage or points `vertices`."),
+       FIELD("select", selection, NULL, NULL,
+             "With the scope `vertices`: which, by initial position; default: all."),
+       FIELD("control", design_control, "\"each\"", NULL,
+             "How values follow from the variables: see docs/design_problems.md.",
+             INTO(NoliVariableDef, control)),
+       FIELD("cage", cage_vector, NULL, NULL, "`cage`: control points along x, y and z."),
+       FIELD("hold", hold, NULL, NULL,
+             "`cage`: control points in this box do not move; in fractions of the bounding box of "
+             "the vertices."),
+       FIELD("points", places, NULL, "m", "`points`: positions of control points at rest."),
+       REQUIRED("lower", scale, NULL,
+                "Lower bound, or one for each component; equal bounds: no variable."),
+       REQUIRED("upper", scale, NULL, "Upper bound."),
+       FIELD("start", scale, NULL, NULL, "Start of the search; default: the value of the scene."),
+       FIELD("logarithmic", boolean, "false", NULL,
+             "The search sees the logarithm: for moduli, whose magnitude is unknown.",
+             INTO(NoliVariableDef, logarithmic)));
+LIST(variables, variable, 1, "a list of objects");
+OBJECT(constraint, "constraint", NOLI_SCENE_ANY,
+       FIELD("name", text, NULL, NULL, "Name in tables; default: `constraint N`.",
+             INTO(NoliDesignFunctionDef, name)),
+       REQUIRED("goals", goals, NULL, "The sum of these is bounded."),
+       FIELD("at_most", number, NULL, NULL, "Upper bound.", INTO(NoliDesignFunctionDef, at_most)),
+       FIELD("at_least", number, NULL, NULL, "Lower bound.",
+             INTO(NoliDesignFunctionDef, at_least)));
+LIST(constraints, constraint, 0, "a list of objects");
+OBJECT(
+    design, "design", NOLI_SCENE_ANY,
+    REQUIRED("variables", variables, NULL, "What the search changes."),
+    FIELD("objective", goals, NULL, NULL,
+          "The search makes the sum of these small; programs may add functions of their own."),
+    FIELD("constraints", constraints, "[]", NULL, "Bounds of other sums of goals."),
+    FIELD("smoothness", not_negative, "0", NULL,
+          "Times the distortion of the elements of rest shapes, added to the objective: keeps the "
+          "quality of meshes.",
+          INTO(NoliDesignDef, smoothness)),
+    FIELD("method", design_method, NULL, NULL,
+          "Method of the search; default: `l_bfgs`, with constraints `mma`.",
+          INTO(NoliDesignDef, method)),
+    FIELD("evaluations", natural, "100", NULL, "Most runs.", INTO(NoliDesignDef, max_evaluations)),
+    FIELD("tolerance", open_share, "1e-6", NULL,
+          "The search ends where variables change by less than this, relative to the distance of "
+          "their bounds, or the objective, relative to its value.",
+          INTO(NoliDesignDef, tolerance)),
+    FIELD("enough", number, NULL, NULL, "The search ends where the objective is not above this.",
+          INTO(NoliDesignDef, enough)),
+    FIELD("move", positive_share, "0.25", NULL,
+          "Most that a variable changes before the search starts again from the best point, "
+          "relative to the distance of its bounds.",
+          INTO(NoliDesignDef, move)),
+    FIELD(
+        "gradient", gradient_mode, "\"adjoint\"", NULL,
+        "One backward run, a forward one for each parameter, or central differences, two runs for "
+        "each variable, for scenes that have no derivatives.",
+        INTO(NoliDesignDef, gradient.mode)),
+    FIELD("gradient_tolerance", positive_share, NULL, NULL,
+          "Relative to the forces, to which each step is solved for derivatives; default 1e-10.",
+          INTO(NoliDesignDef, gradient.tolerance)));
 OBJECT(
     debug, "debug", NOLI_SCENE_ANY,
     FIELD("audit", audit, "false", NULL,
@@ -1115,6 +1238,9 @@ static const NoliSceneField scene_fields[] = {
           "Springs between bodies, or to fixed points: see docs/loads.md."),
     FIELD("solver", solver, "{}", NULL, "Solver.", ITS_MEMBERS),
     FIELD("output", output, "{}", NULL, "Output."),
+    FIELD("design", design, NULL, NULL,
+          "A search for parameters, by `noli design`: see docs/design_problems.md; default: none. "
+          "Runs ignore it."),
     FIELD("debug", debug, "{}", NULL, "Expensive checks."),
 };
 const NoliSceneType noli_scene_format = {.kind = NOLI_SCENE_OBJECT,
@@ -1133,6 +1259,10 @@ const NoliSceneType* const noli_scene_tie_format = &tie;
 const NoliSceneType* const noli_scene_spring_format = &spring;
 const NoliSceneType* const noli_scene_output_format = &output;
 const NoliSceneType* const noli_scene_probe_format = &probe;
+const NoliSceneType* const noli_scene_design_format = &design;
+const NoliSceneType* const noli_scene_goal_format = &goal;
+const NoliSceneType* const noli_scene_variable_format = &variable;
+const NoliSceneType* const noli_scene_constraint_format = &constraint;
 
 const char* noli_scene_choice(const NoliSceneType* type, int32_t index) {
   return type->choice != NULL ? type->choice(index) : type->choices[index];

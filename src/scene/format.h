@@ -6,7 +6,8 @@
 // line here. What JSON cannot say (names that must exist, selections that must not be empty) is
 // read and checked where the definition is built, by what the key is about: bodies, obstacles and
 // half-spaces in build_bodies.c, motions and forces in build_motions.c, contact,
-// friction and pairs in build_contact.c, probes in build_probes.c, the rest in build.c.
+// friction and pairs in build_contact.c, probes in build_probes.c, designs in
+// build_design.c, the rest in build.c.
 #pragma once
 
 #include "base/context.h"
@@ -75,7 +76,7 @@ struct NoliSceneType {
 
 // The scene. It is stored in a NoliSimDef, its parts below in the definition they are named
 // after: NoliBodyDef (bodies and obstacles), NoliPartDef, NoliVolumeDef, NoliHalfSpaceDef,
-// NoliPairDef, NoliSceneOutput, NoliProbeDef.
+// NoliPairDef, NoliSceneOutput, NoliProbeDef, NoliDesignDef and its parts.
 extern const NoliSceneType noli_scene_format;
 extern const NoliSceneType* const noli_scene_body_format;
 extern const NoliSceneType* const noli_scene_obstacle_format;
@@ -87,6 +88,10 @@ extern const NoliSceneType* const noli_scene_tie_format;
 extern const NoliSceneType* const noli_scene_spring_format;
 extern const NoliSceneType* const noli_scene_output_format;
 extern const NoliSceneType* const noli_scene_probe_format;
+extern const NoliSceneType* const noli_scene_design_format;
+extern const NoliSceneType* const noli_scene_goal_format;
+extern const NoliSceneType* const noli_scene_variable_format;
+extern const NoliSceneType* const noli_scene_constraint_format;
 
 // The `index`-th choice, NULL past the last.
 const char* noli_scene_choice(const NoliSceneType* type, int32_t index);

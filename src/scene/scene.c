@@ -122,6 +122,7 @@ static bool make_entry_absolute(const char* directory, json_t* entry) {
   json_t* motion = json_object_get(entry, "motion");
   bool made = make_member_absolute(directory, entry, "mesh") &&
               make_member_absolute(directory, entry, "start") &&
+              make_member_absolute(directory, entry, "rest") &&
               make_member_absolute(directory, json_object_get(entry, "proxy"), "mesh") &&
               make_motion_absolute(directory, motion);
   for (size_t i = 0; i < json_array_size(motion); i++) {
@@ -404,6 +405,10 @@ double noli_scene_duration(const NoliScene* scene) {
 void noli_scene_output_sized(const NoliScene* scene, NoliSceneOutput* output, size_t size) {
   const NoliSceneOutput none = {0};
   noli_sized_give(output, size, scene != NULL ? &scene->output : &none, sizeof none);
+}
+
+const NoliDesignDef* noli_scene_design(const NoliScene* scene) {
+  return scene != NULL && scene->design.n_variables > 0 ? &scene->design : NULL;
 }
 
 const NoliSceneFile* noli_scene_files(const NoliScene* scene, int32_t* n_files) {

@@ -1,5 +1,6 @@
 #include "scene/shape.h"
 
+#include "mesh/curve.h"
 #include "scene/built_in.h"
 #include "scene/files.h"
 
@@ -452,11 +453,11 @@ done:
   return status;
 }
 
-// Where the vertices of all copies are at the start; needs the placement.
-static NoliStatus read_start(const NoliSceneSource* source, const NoliSceneNode* entry,
-                             NoliSceneShape* shape) {
+// Where the vertices of all copies are, given by "start" or "rest"; needs the placement.
+static NoliStatus read_places(const NoliSceneSource* source, const NoliSceneNode* entry,
+                              const char* key, const NoliSceneShape* shape, double** place) {
   NoliStatus status = NOLI_OK;
-  NoliSceneNode node = noli_scene_member(entry, "start");
+  NoliSceneNode node = noli_scene_member(entry, key);
   NoliMesh* mesh = NULL;
   int64_t n = (int64_t)shape->placement.n_copies * shape->mesh->n_vert;
   if (node.value == NULL) {
@@ -471,7 +472,7 @@ static NoliStatus read_start(const NoliSceneSource* source, const NoliSceneNode*
     NOLI_SCENE_CHECK(source, &node, isfinite(mesh->x[i]), "position %lld is not finite",
                      (long long)(i / 3));
   }
-  shape->start = mesh->x;
+  *place = mesh->x;
   mesh->x = NULL;
 done:
   noli_mesh_destroy(source->context, &mesh);
@@ -536,7 +537,11 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
   NOLI_TRY(set_geometry_order(source, entry, shape->mesh));
   NOLI_TRY(read_proxy(source, entry, &shape->proxy));
   NOLI_TRY(read_placement(source, entry, shape->mesh, &shape->placement));
-  NOLI_TRY(read_start(source, entry, shape));
+  NOLI_TRY(read_places(source, entry, "start", shape, &shape->start));
+  NOLI_TRY(read_places(source, entry, "rest", shape, &shape->rest));
+  NoliSceneNode rest = noli_scene_member(entry, "rest");
+  NOLI_SCENE_CHECK(source, &rest, rest.value == NULL || noli_mesh_order(shape->mesh) <= 1,
+                   "cannot move the further nodes of a curved mesh");
 done:
   return status;
 }

@@ -8,6 +8,10 @@
 #include "mesh/sheet.h"
 #include "mesh/topology.h"
 #include "noli/extend.h"
+#include "search/search.h"
+#include "sim/controls.h"
+#include "sim/goals.h"
+#include "sim/parameters.h"
 #include "sim/probes.h"
 #include "solve/method.h"
 
@@ -74,6 +78,11 @@ static NoliNamed probe_quantity_at(int32_t index) {
   return found != NULL ? (NoliNamed){found->name, found->description} : (NoliNamed){0};
 }
 
+static NoliNamed goal_quantity_at(int32_t index) {
+  const NoliGoalQuantity* found = noli_goal_quantity_at(index);
+  return found != NULL ? (NoliNamed){found->name, found->description} : (NoliNamed){0};
+}
+
 // The linear solvers for general matrices, or the others.
 static NoliNamed linear_at(int32_t index, bool general) {
   int32_t left = index;
@@ -124,6 +133,20 @@ static const Kind kinds[] = {
     [NOLI_CHOICE_PROBE_QUANTITY] = {"quantity of probes", probe_quantity_at, NULL, 0},
     [NOLI_CHOICE_PROBE_REDUCTION] = {"reduction of probes", NULL, noli_probe_reductions,
                                      NOLI_PROBE_REDUCTIONS},
+    [NOLI_CHOICE_GOAL_QUANTITY] = {"quantity of goals", goal_quantity_at, NULL, 0},
+    [NOLI_CHOICE_GOAL_REDUCTION] = {"reduction of goals", NULL, noli_goal_reductions,
+                                    NOLI_GOAL_REDUCTIONS},
+    [NOLI_CHOICE_GOAL_FORM] = {"form of goals", NULL, noli_goal_forms, NOLI_GOAL_FORMS},
+    [NOLI_CHOICE_GOAL_TIME] = {"time of goals", NULL, noli_goal_times, NOLI_GOAL_TIMES},
+    [NOLI_CHOICE_DESIGN_CONTROL] = {"control of variables", NULL, noli_control_kinds,
+                                    NOLI_CONTROL_KINDS},
+    [NOLI_CHOICE_PARAMETER] = {"parameter", NULL, noli_parameter_kinds, NOLI_PARAMETER_KINDS},
+    [NOLI_CHOICE_GRADIENT_MODE] = {"mode of gradients", NULL, noli_gradient_modes,
+                                   NOLI_GRADIENT_MODES},
+    [NOLI_CHOICE_PARAMETER_SCOPE] = {"scope of parameters", NULL, noli_parameter_scopes,
+                                     NOLI_SCOPES},
+    [NOLI_CHOICE_DESIGN_METHOD] = {"method of designs", NULL, noli_search_methods,
+                                   NOLI_SEARCH_METHODS},
 };
 
 static NoliNamed entry(NoliChoice kind, int32_t index) {

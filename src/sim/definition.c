@@ -99,7 +99,8 @@ void noli_motion_def_init(NoliMotionDef* def, size_t size) {
 }
 
 void noli_force_def_init(NoliForceDef* def, size_t size) {
-  NoliForceDef own = {.kind = "acceleration", .t_begin = 0.0, .t_end = (double)INFINITY};
+  NoliForceDef own = {
+      .kind = "acceleration", .t_begin = 0.0, .t_end = (double)INFINITY, .factor = 1.0};
   noli_sized_default(def, size, &own, sizeof own);
 }
 

@@ -263,8 +263,7 @@ static void fix_scaled(NoliScaled* scaled, double diagonal) {
   *scaled = (NoliScaled){noli_resolve(*scaled, diagonal), false};
 }
 
-// Another body changes the size of the scene, but not the lengths and speeds derived from it.
-static void fix_lengths(const NoliSim* sim, NoliSimDef* def) {
+void noli_sim_fix_lengths(const NoliSim* sim, NoliSimDef* def) {
   const NoliProblem* problem = &sim->model->problem;
   def->contact_distance = (NoliScaled){problem->dhat, false};
   fix_scaled(&def->surface_radius, problem->diagonal);
@@ -312,7 +311,7 @@ static NoliStatus rebuild_bodies(NoliSim* sim, NoliOwnedDefinition* definition,
   for (int32_t b = 0; b < def->n_bodies; b++) {
     x0[b] = def->bodies[b].x0;
   }
-  fix_lengths(sim, def);
+  noli_sim_fix_lengths(sim, def);
   start_here(sim, def, old->body);
   double tolerance = sim->model->problem.tolerance;
   NOLI_TRY(noli_sim_rebuild(sim, definition, old));

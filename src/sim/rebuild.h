@@ -17,3 +17,7 @@ typedef struct NoliRenumbering {
 
 NOLI_WARN_UNUSED NoliStatus noli_sim_rebuild(NoliSim* sim, NoliOwnedDefinition* definition,
                                              const NoliRenumbering* old);
+
+// Sets the lengths and speeds of a definition that are relative to the size of the scene to those
+// of a simulation: another body or shape changes the size, but not them.
+void noli_sim_fix_lengths(const NoliSim* sim, NoliSimDef* def);

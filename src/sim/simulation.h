@@ -9,6 +9,7 @@
 #include "solve/stage.h"
 
 typedef struct NoliSurfaceTree NoliSurfaceTree; // sim/queries.c
+typedef struct NoliTape NoliTape;               // sim/tape.h
 
 // Energy at the start of a step, J: sim/energy_check.h.
 typedef struct NoliEnergyCheck {
@@ -92,6 +93,7 @@ struct NoliSim {
   void* progress_user;
   bool cancelled;        // by the progress function, in the current step
   NoliSurfaceTree* tree; // of queries; made when first needed
+  NoliTape* tape;        // records what steps solve; NULL: nothing does
 };
 
 // Length of the step, or of the part of a divided step.

@@ -11,6 +11,7 @@
 #include "sim/energy_check.h"
 #include "sim/fallback.h"
 #include "sim/integration.h"
+#include "sim/tape.h"
 #include "solve/direction.h"
 #include "solve/friction_end.h"
 #include "solve/prescribed.h"
@@ -181,6 +182,9 @@ static NoliStatus solve_stage(NoliSim* sim, int32_t* friction_iterations) {
   for (stage->friction_iteration = 0; again;) {
     int32_t iterations;
     NOLI_TRY(stage->problem->method->solve(stage, &iterations));
+    if (sim->tape != NULL) {
+      NOLI_TRY(noli_tape_end_solve(sim->tape, sim));
+    }
     (*friction_iterations)++;
     NOLI_TRY(noli_friction_lag_again(stage, &again));
   }
@@ -328,13 +332,22 @@ static NoliStatus take_stored_energy(NoliSim* sim) {
 static NoliStatus solve_step(NoliSim* sim, int32_t* friction_iterations) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(begin_step(sim));
+  if (sim->tape != NULL) {
+    NOLI_TRY(noli_tape_begin_part(sim->tape, sim));
+  }
   for (int32_t i = 0; i < sim->rule->n_stages; i++) {
     NOLI_TRY(begin_stage(sim, i));
     NOLI_TRY(begin_motion(sim));
+    if (sim->tape != NULL) {
+      NOLI_TRY(noli_tape_begin_stage(sim->tape, sim));
+    }
     NOLI_TRY(solve_stage(sim, friction_iterations));
     noli_sim_take_velocity(sim);
   }
   NOLI_TRY(judge_step(sim));
+  if (sim->tape != NULL) {
+    NOLI_TRY(noli_tape_end_part(sim->tape, sim));
+  }
   NOLI_TRY(accept_step(sim));
 done:
   return status;

@@ -78,6 +78,18 @@ static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
                                  &problem->pairs, stage->here->x, stage->kappa, problem->dhat);
 }
 
+static NoliStatus lag_slopes(const NoliStage* stage, const double* x, NoliPairClasses classes,
+                             NoliMixedList* list) {
+  const Memory* here = stage->here->contact;
+  NoliImplicitFriction friction = noli_stage_implicit_friction(stage, &here->barrier);
+  return noli_lagged_friction_slopes(list, &friction, stage->here->x, x, classes);
+}
+
+static NoliStatus rest_slopes(const NoliStage* stage, NoliMixedList* list) {
+  const Memory* here = stage->here->contact;
+  return noli_barrier_rest_slopes(list, &here->barrier, stage->problem->X, stage->here->x);
+}
+
 static void list_friction(const NoliStage* stage, const NoliPoint* at,
                           NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
   Memory* memory = at->contact;
@@ -136,6 +148,8 @@ const NoliContactModel noli_contact_barrier = {.name = "ipc",
                                                .forces = forces,
                                                .pair_forces = pair_forces,
                                                .lag_friction = lag_friction,
+                                               .lag_slopes = lag_slopes,
+                                               .rest_slopes = rest_slopes,
                                                .list_friction = list_friction,
                                                .friction_forces = friction_forces,
                                                .friction_pair_forces = friction_pair_forces,

@@ -7,6 +7,7 @@
 #include "contact/friction.h"
 #include "contact/pair_forces.h"
 #include "linalg/energy_term.h"
+#include "linalg/input.h"
 
 typedef struct NoliStage NoliStage; // solve/stage.h
 typedef struct NoliPoint NoliPoint; // solve/point.h
@@ -58,6 +59,14 @@ typedef struct NoliContactModel {
   NoliStatus (*pair_forces)(const NoliStage* stage, double scale, NoliPairForces* pairs);
   // Replaces `set` by friction with the normal forces at x.
   NoliStatus (*lag_friction)(const NoliStage* stage, NoliFrictionSet* set);
+
+  // How lagged friction at x (n_vert x 3) changes with the positions at which it was lagged, those
+  // here, and with coefficients. NULL: not known.
+  NoliStatus (*lag_slopes)(const NoliStage* stage, const double* x, NoliPairClasses classes,
+                           NoliMixedList* list);
+
+  // How the gradient here changes with rest positions. NULL: not known.
+  NoliStatus (*rest_slopes)(const NoliStage* stage, NoliMixedList* list);
 
   // Implicit friction: its terms at a point, where terms that are not set stay empty; its forces at
   // x divided by `scale`; its resultants. All NULL: the model supports lagged friction only.

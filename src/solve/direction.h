@@ -37,5 +37,6 @@ NOLI_WARN_UNUSED NoliStatus noli_find_direction(NoliStage* stage, bool plain, No
 // larger diagonal, into stage->step. Fails as the linear solver does; the message of the failure
 // before is lost then.
 NOLI_WARN_UNUSED NoliStatus noli_find_weakest_motion(NoliStage* stage);
+
 // Whether the next blend has a share of the projected Hessian: the last one needed it.
 bool noli_directions_are_projected(const NoliDirections* directions);

@@ -6,7 +6,7 @@
 
 static void every_kind_lists_names_and_descriptions(void** state) {
   (void)state;
-  assert_int_equal(noli_choice_kinds(), NOLI_CHOICE_PROBE_REDUCTION + 1);
+  assert_int_equal(noli_choice_kinds(), NOLI_CHOICE_DESIGN_METHOD + 1);
   for (int32_t k = 0; k < noli_choice_kinds(); k++) {
     NoliChoice kind = (NoliChoice)k;
     int32_t n = noli_choice_count(kind);
@@ -65,6 +65,15 @@ static const char** member_of(NoliChoice kind, NoliSimDef* def, NoliBodyDef* bod
   case NOLI_CHOICE_SHEET_PATTERN:
   case NOLI_CHOICE_PROBE_QUANTITY:
   case NOLI_CHOICE_PROBE_REDUCTION:
+  case NOLI_CHOICE_GOAL_QUANTITY:
+  case NOLI_CHOICE_GOAL_REDUCTION:
+  case NOLI_CHOICE_GOAL_FORM:
+  case NOLI_CHOICE_GOAL_TIME:
+  case NOLI_CHOICE_DESIGN_CONTROL:
+  case NOLI_CHOICE_DESIGN_METHOD:
+  case NOLI_CHOICE_PARAMETER:
+  case NOLI_CHOICE_PARAMETER_SCOPE:
+  case NOLI_CHOICE_GRADIENT_MODE:
     break;
   }
   return NULL;

@@ -1,0 +1,29 @@
+#define _POSIX_C_SOURCE 200809L
+#include "directory.h"
+
+#include "noli/extend.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+NoliStatus make_directory(NoliContext* context, const char* directory) {
+  char part[4096];
+  size_t n = strlen(directory);
+  if (n >= sizeof part) {
+    return noli_fail(context, NOLI_ERROR_IO, "%.64s...: the name is too long", directory);
+  }
+  for (size_t i = 1; i <= n; i++) {
+    if (directory[i] != '/' && directory[i] != '\0') {
+      continue;
+    }
+    memcpy(part, directory, i);
+    part[i] = '\0';
+    struct stat about;
+    if (mkdir(part, 0777) != 0 && !(stat(part, &about) == 0 && S_ISDIR(about.st_mode))) {
+      return noli_fail(context, NOLI_ERROR_IO, "%s: cannot create the directory: %s", part,
+                       strerror(errno));
+    }
+  }
+  return NOLI_OK;
+}

@@ -1,0 +1,60 @@
+// Inputs of the equations of a stage: what the gradient of its potential depends on besides the
+// positions that are solved for. Derivatives of steps (sim/sensitivity.h) follow from those of the
+// terms by their inputs, which mixed terms hold (linalg/mixed_term.h).
+#pragma once
+
+#include "base/array.h"
+#include "linalg/mixed_term.h"
+
+typedef enum NoliInput {
+  NOLI_INPUT_PREDICTED, // (n_vert x 3) m, x_tilde
+  NOLI_INPUT_REFERENCE, // (n_vert x 3) m, x_hat
+  NOLI_INPUT_LAGGED,    // (n_vert x 3) m, positions at which friction was lagged
+  NOLI_INPUT_REST,      // (n_vert x 3) m, rest positions
+  NOLI_INPUT_MASS,      // (n_vert) kg, lumped masses
+  NOLI_INPUT_LOAD,      // (n_vert x 3) N
+  NOLI_INPUT_MU,        // (elements of all blocks, block by block) Pa, Lame's second parameter
+  NOLI_INPUT_LAMBDA,    // (likewise) Pa, Lame's first parameter
+  NOLI_INPUT_DISTANCE,  // (1) m, contact distance
+  NOLI_INPUT_OFFSET,    // (bodies) m, contact offset
+  NOLI_INPUT_FRICTION,  // (classes of pairs) coefficient of friction
+  NOLI_INPUT_FORCE,     // (forces) factor
+  NOLI_INPUT_START,     // (n_vert x 3) m, positions at the start of the run
+  NOLI_INPUT_VELOCITY,  // (n_vert x 3) m/s, velocities at the start of the run
+  NOLI_INPUTS
+} NoliInput;
+
+// Inputs of pairs: the class of the pair of two entities, whose coefficients vary together;
+// NOLI_NULL_INDEX: none.
+typedef struct NoliPairClasses {
+  int32_t (*find)(const void* user, int32_t a, int32_t b);
+  const void* user;
+} NoliPairClasses;
+
+// The blocks of several terms by their inputs.
+typedef struct NoliMixedList {
+  NoliContext* context;
+  NOLI_ARRAY(NoliMixedBlocks) blocks;
+} NoliMixedList;
+
+// Appends empty blocks, which the list owns, to be filled in.
+static inline NOLI_WARN_UNUSED NoliStatus noli_mixed_list_add(NoliMixedList* list, NoliInput input,
+                                                              int64_t n_stencil, int32_t size,
+                                                              int32_t n_input,
+                                                              NoliMixedBlocks** added) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_array_reserve(list->context, &list->blocks, list->blocks.count + 1));
+  *added = &list->blocks.data[list->blocks.count];
+  NOLI_TRY(noli_mixed_create(list->context, (int32_t)input, n_stencil, size, n_input, *added));
+  list->blocks.count++;
+done:
+  return status;
+}
+
+// Releases the blocks; the list can be filled again.
+static inline void noli_mixed_list_clear(NoliMixedList* list) {
+  for (int64_t i = 0; i < list->blocks.count; i++) {
+    noli_mixed_free(list->context, &list->blocks.data[i]);
+  }
+  list->blocks.count = 0;
+}

@@ -1,0 +1,346 @@
+// Scenes with the parameters of a design.
+#include "noli/output.h"
+
+#include "base/array.h"
+#include "output/file.h"
+#include "text/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Writer {
+  NoliContext* context;
+  const NoliScene* scene;
+  const NoliSimDef* def;
+  const char* path;
+  json_t* root;
+} Writer;
+
+// A definition of parameters and its values.
+typedef struct Change {
+  const NoliParameterDef* parameter;
+  const double* value; // (n)
+  int64_t n;
+} Change;
+
+static NoliStatus out_of_memory(const Writer* writer) {
+  return noli_fail(writer->context, NOLI_ERROR_MEMORY, "out of memory");
+}
+
+static NoliStatus set(const Writer* writer, json_t* entry, const char* key, json_t* value) {
+  return json_object_set_new(entry, key, value) == 0 ? NOLI_OK : out_of_memory(writer);
+}
+
+static NoliStatus refuse(const Writer* writer, const Change* change, const char* why) {
+  return noli_fail(writer->context, NOLI_ERROR_ARGUMENT, "%s: \"%s\" of \"%.80s\": %s",
+                   writer->path, change->parameter->kind,
+                   change->parameter->of != NULL ? change->parameter->of : "", why);
+}
+
+// ---- entries ------------------------------------------------------------------------------------
+
+// The entry of `list` with this name.
+static json_t* entry_named(const Writer* writer, const char* list, const char* name) {
+  json_t* entries = json_object_get(writer->root, list);
+  for (size_t i = 0; i < json_array_size(entries) && name != NULL; i++) {
+    json_t* entry = json_array_get(entries, i);
+    const char* own = json_string_value(json_object_get(entry, "name"));
+    if (own != NULL && strcmp(own, name) == 0) {
+      return entry;
+    }
+  }
+  return NULL;
+}
+
+// The entry of the body of a change, which stands for it alone.
+static NoliStatus find_body(const Writer* writer, const Change* change, json_t** entry) {
+  *entry = entry_named(writer, "bodies", change->parameter->of);
+  return *entry == NULL || json_object_get(*entry, "copies") != NULL
+             ? refuse(writer, change, "a scene cannot say this of one of several copies")
+             : NOLI_OK;
+}
+
+static int32_t body_index(const Writer* writer, const char* name) {
+  int32_t b = 0;
+  while (b + 1 < writer->def->n_bodies && strcmp(writer->def->bodies[b].name, name) != 0) {
+    b++;
+  }
+  return b;
+}
+
+// ---- numbers ------------------------------------------------------------------------------------
+
+static NoliStatus set_material(const Writer* writer, const Change* change) {
+  NoliStatus status = NOLI_OK;
+  json_t* entry = NULL;
+  NOLI_TRY(find_body(writer, change, &entry));
+  for (int64_t i = 1; i < change->n; i++) {
+    if (change->value[i] != change->value[0]) {
+      return refuse(writer, change, "a scene has no list of values for elements");
+    }
+  }
+  NOLI_TRY(set(writer, json_object_get(entry, "material"), change->parameter->kind,
+               json_real(change->value[0])));
+done:
+  return status;
+}
+
+static NoliStatus set_friction(const Writer* writer, const Change* change) {
+  NoliStatus status = NOLI_OK;
+  const NoliParameterDef* parameter = change->parameter;
+  json_t* pairs = json_object_get(writer->root, "pairs");
+  if (parameter->of == NULL || parameter->with == NULL) {
+    return set(writer, json_object_get(writer->root, "friction"), "coefficient",
+               json_real(change->value[0]));
+  }
+  if (json_array_append_new(pairs, json_pack("{sssssf}", "a", parameter->of, "b", parameter->with,
+                                             "friction", change->value[0])) != 0) {
+    status = out_of_memory(writer);
+  }
+  return status;
+}
+
+static NoliStatus set_gravity(const Writer* writer, const Change* change) {
+  const double* g = change->value;
+  return set(writer, writer->root, "gravity", json_pack("[fff]", g[0], g[1], g[2]));
+}
+
+static NoliStatus set_distance(const Writer* writer, const Change* change) {
+  return set(writer, json_object_get(writer->root, "contact"), "distance",
+             json_real(change->value[0]));
+}
+
+static NoliStatus set_offset(const Writer* writer, const Change* change) {
+  NoliStatus status = NOLI_OK;
+  json_t* entry = NULL;
+  NOLI_TRY(find_body(writer, change, &entry));
+  NOLI_TRY(set(writer, entry, "contact_offset", json_real(change->value[0])));
+done:
+  return status;
+}
+
+static NoliStatus set_thickness(const Writer* writer, const Change* change) {
+  NoliStatus status = NOLI_OK;
+  json_t* entry = NULL;
+  NOLI_TRY(find_body(writer, change, &entry));
+  for (int64_t i = 1; i < change->n; i++) {
+    if (change->value[i] != change->value[0]) {
+      return refuse(writer, change, "a scene has no list of values for elements");
+    }
+  }
+  json_t *shell = json_object_get(entry, "shell"), *rod = json_object_get(entry, "rod");
+  NOLI_TRY(shell != NULL ? set(writer, shell, "thickness", json_real(change->value[0]))
+           : rod != NULL ? set(writer, rod, "radius", json_real(change->value[0]))
+                         : set(writer, entry, "plane_strain", json_real(change->value[0])));
+done:
+  return status;
+}
+
+static NoliStatus set_velocity(const Writer* writer, const Change* change) {
+  NoliStatus status = NOLI_OK;
+  json_t* entry = NULL;
+  double v[3];
+  NOLI_TRY(find_body(writer, change, &entry));
+  if (change->n != 3) {
+    return refuse(writer, change, "a scene has one velocity for all vertices");
+  }
+  for (size_t k = 0; k < 3; k++) {
+    v[k] =
+        json_number_value(json_array_get(json_object_get(entry, "velocity"), k)) + change->value[k];
+  }
+  NOLI_TRY(set(writer, entry, "velocity", json_pack("[fff]", v[0], v[1], v[2])));
+done:
+  return status;
+}
+
+// ---- expressions --------------------------------------------------------------------------------
+
+// A number or an expression times a factor.
+static json_t* times(const json_t* value, double factor) {
+  if (json_is_number(value)) {
+    return json_real(factor * json_number_value(value));
+  }
+  const char* text = json_string_value(value);
+  return text == NULL || strcmp(text, "free") == 0 ? json_deep_copy(value)
+                                                   : json_sprintf("%.17g * (%s)", factor, text);
+}
+
+static NoliStatus scale_key(const Writer* writer, json_t* entry, const char* key, double factor) {
+  NoliStatus status = NOLI_OK;
+  json_t *value = json_object_get(entry, key), *scaled = NULL;
+  if (value == NULL || !json_is_array(value)) {
+    return value == NULL ? NOLI_OK : set(writer, entry, key, times(value, factor));
+  }
+  scaled = json_array();
+  for (size_t i = 0; i < json_array_size(value); i++) {
+    if (json_array_append_new(scaled, times(json_array_get(value, i), factor)) != 0) {
+      status = out_of_memory(writer);
+    }
+  }
+  if (status == NOLI_OK) {
+    return set(writer, entry, key, scaled);
+  }
+  json_decref(scaled);
+  return status;
+}
+
+static NoliStatus scale_force(const Writer* writer, const Change* change) {
+  NoliStatus status = NOLI_OK;
+  static const char* const kinds[] = {"acceleration", "nodal", "total", "traction", "pressure"};
+  json_t* entry = entry_named(writer, "forces", change->parameter->of);
+  if (entry == NULL) {
+    return refuse(writer, change, "no entry of \"forces\" has this name");
+  }
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    NOLI_TRY(scale_key(writer, entry, kinds[k], change->value[0]));
+  }
+done:
+  return status;
+}
+
+// The motion with a name, of an entry of obstacles or prescribed vertices.
+static json_t* find_motion(const Writer* writer, const char* name) {
+  static const char* const lists[] = {"prescribed", "obstacles"};
+  for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+    json_t* entries = json_object_get(writer->root, lists[k]);
+    for (size_t i = 0; i < json_array_size(entries); i++) {
+      json_t* motion = json_object_get(json_array_get(entries, i), "motion");
+      size_t n = json_is_array(motion) ? json_array_size(motion) : motion != NULL ? 1 : 0;
+      for (size_t j = 0; j < n; j++) {
+        json_t* one = json_is_array(motion) ? json_array_get(motion, j) : motion;
+        const char* own = json_string_value(json_object_get(one, "name"));
+        if (own != NULL && strcmp(own, name) == 0) {
+          return one;
+        }
+      }
+    }
+  }
+  return NULL;
+}
+
+static NoliStatus scale_motion(const Writer* writer, const Change* change) {
+  NoliStatus status = NOLI_OK;
+  json_t* motion = find_motion(writer, change->parameter->of);
+  if (motion == NULL || json_object_get(motion, "rotation") != NULL ||
+      json_object_get(motion, "sequence") != NULL) {
+    return refuse(writer, change, "only motions by \"displacement\" or \"velocity\" can be scaled");
+  }
+  NOLI_TRY(scale_key(writer, motion, "displacement", change->value[0]));
+  NOLI_TRY(scale_key(writer, motion, "velocity", change->value[0]));
+done:
+  return status;
+}
+
+// ---- positions ----------------------------------------------------------------------------------
+
+// Adds changes of positions to "rest" or "start" of a body, in a list.
+static NoliStatus move_vertices(const Writer* writer, const Change* change, const char* key) {
+  NoliStatus status = NOLI_OK;
+  const NoliParameterDef* parameter = change->parameter;
+  json_t *entry = NULL, *list = NULL;
+  double* x = NULL;
+  NOLI_TRY(find_body(writer, change, &entry));
+  const NoliBodyDef* body = &writer->def->bodies[body_index(writer, parameter->of)];
+  int32_t n = body->mesh->n_vert;
+  const double* from = strcmp(key, "start") == 0 && body->x0 != NULL ? body->x0 : body->mesh->x;
+  NOLI_NEW(writer->context, x, 3 * (int64_t)n);
+  memcpy(x, from, 3 * sizeof *x * (size_t)n);
+  bool each = parameter->scope != NULL && strcmp(parameter->scope, "vertices") == 0;
+  int64_t n_moved = each && parameter->index != NULL ? parameter->n_index : n;
+  for (int64_t i = 0; i < 3 * n_moved; i++) {
+    int64_t vertex = each && parameter->index != NULL ? parameter->index[i / 3] : i / 3;
+    x[3 * vertex + i % 3] += change->value[each ? i : i % 3];
+  }
+  list = json_array();
+  for (int64_t i = 0; i < n; i++) {
+    if (json_array_append_new(list, json_pack("[fff]", x[3 * i], x[3 * i + 1], x[3 * i + 2])) !=
+        0) {
+      status = out_of_memory(writer);
+      goto done;
+    }
+  }
+  NOLI_TRY(set(writer, entry, key, json_incref(list)));
+done:
+  json_decref(list);
+  noli_free(writer->context, x);
+  return status;
+}
+
+static NoliStatus move_rest(const Writer* writer, const Change* change) {
+  return move_vertices(writer, change, "rest");
+}
+
+static NoliStatus move_start(const Writer* writer, const Change* change) {
+  return move_vertices(writer, change, "start");
+}
+
+// ---- the scene ----------------------------------------------------------------------------------
+
+static const struct {
+  const char* kind;
+  NoliStatus (*change)(const Writer* writer, const Change* change);
+} changes[] = {
+    {"young", set_material},          {"poisson", set_material},
+    {"density", set_material},        {"thickness", set_thickness},
+    {"friction", set_friction},       {"gravity", set_gravity},
+    {"distance", set_distance},       {"offset", set_offset},
+    {"initial_position", move_start}, {"initial_velocity", set_velocity},
+    {"rest_position", move_rest},     {"force", scale_force},
+    {"motion", scale_motion},
+};
+
+static NoliStatus apply(const Writer* writer, const Change* change) {
+  for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {
+    if (strcmp(changes[k].kind, change->parameter->kind) == 0) {
+      return changes[k].change(writer, change);
+    }
+  }
+  return refuse(writer, change, "a scene cannot say this");
+}
+
+static NoliStatus apply_all(const Writer* writer, const NoliDesign* design,
+                            const double* variables) {
+  NoliStatus status = NOLI_OK;
+  const NoliDesignDef* def = noli_scene_design(writer->scene);
+  const NoliParameters* parameters = noli_design_parameters(design);
+  double* value = NULL;
+  NOLI_NEW(writer->context, value, noli_parameters_count(parameters));
+  noli_design_values(design, variables, value);
+  for (int32_t i = 0; i < def->n_variables; i++) {
+    int64_t first = noli_parameters_first(parameters, i);
+    Change change = {.parameter = &def->variables[i].parameter,
+                     .value = value + first,
+                     .n = noli_parameters_first(parameters, i + 1) - first};
+    NOLI_TRY(apply(writer, &change));
+  }
+done:
+  noli_free(writer->context, value);
+  return status;
+}
+
+NoliStatus noli_output_write_design(NoliContext* context, const NoliScene* scene,
+                                    const NoliDesign* design, const double* variables,
+                                    const char* path) {
+  NOLI_REQUIRE(context, context != NULL && scene != NULL && design != NULL && variables != NULL &&
+                            path != NULL && noli_scene_design(scene) != NULL);
+  NoliStatus status = NOLI_OK;
+  Writer writer = {
+      .context = context, .scene = scene, .def = noli_scene_sim_def(scene), .path = path};
+  NoliSceneText text = {0};
+  char* json = NULL;
+  json_error_t error;
+  NOLI_TRY(noli_scene_json(scene, &json));
+  NOLI_TRY(noli_scene_read_json(context, json, strlen(json), 0, &writer.root, &error));
+  NOLI_CHECK(context, writer.root != NULL, NOLI_ERROR_INTERNAL, "scene: %s", error.text);
+  NOLI_TRY(apply_all(&writer, design, variables));
+  // the values are in the scene now; a search would start from them
+  (void)json_object_del(writer.root, "design");
+  NOLI_TRY(noli_scene_append_json(context, &text, writer.root, 0));
+  NOLI_TRY(noli_scene_append(context, &text, "\n"));
+  NOLI_TRY(noli_output_write_text(context, path, text.data));
+done:
+  noli_scene_free_text(context, &json);
+  noli_array_free(context, &text);
+  json_decref(writer.root);
+  return status;
+}

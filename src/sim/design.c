@@ -1,0 +1,649 @@
+// Problems of design: variables, functions of them by simulation, and the search. noli/design.h
+#include "noli/design.h"
+
+#include "search/search.h"
+#include "sim/choices.h"
+#include "sim/controls.h"
+#include "sim/distortion.h"
+#include "sim/goals.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// Step of differences, of scaled variables.
+#define DIFFERENCE 1e-4
+
+// A constraint counts as satisfied within this of its bound, relative to the bound.
+#define FEASIBLE 1e-6
+
+typedef struct Function {
+  char* name;
+  NoliGoals* goals;
+  NoliObjective part[2]; // of goals, of the caller
+  double at_most;
+  double at_least;
+} Function;
+
+// A row g <= 0 of the search.
+typedef struct Row {
+  int32_t function;
+  double sign; // 1: at most, -1: at least
+  double bound;
+  double scale;
+} Row;
+
+// A rest shape with a smoothness.
+typedef struct Shape {
+  int32_t body;
+  int64_t first_value;
+  int32_t* vertex; // (n_vertex)
+  int32_t n_vertex;
+} Shape;
+
+// A run that was made, or is remembered.
+typedef struct Record {
+  NoliStatus status;
+  double* variable; // (n), then value (functions) and gradient (functions x n) in one block
+} Record;
+
+struct NoliDesign {
+  NoliContext* context;
+  NoliSim* sim;
+  NoliParameters* parameters;
+  NoliVariables variables;
+  Function* function; // (n_function) the first is the objective
+  int32_t n_function;
+  NOLI_ARRAY(Row) row;
+  NOLI_ARRAY(Shape) shape;
+  double smoothness;
+  NoliGradientDef gradient;
+  bool differences; // derivatives are those of values by the variables
+  NoliSearchMethod method;
+  int32_t max_evaluations;
+  double tolerance, enough, move;
+  NOLI_ARRAY(Record) record;
+  int64_t n_values; // parameters
+  double* value;    // (n_values)
+  double* by_value; // (n_function x n_values)
+};
+
+// ---- definitions --------------------------------------------------------------------------------
+
+NoliDesignFunctionDef noli_default_design_function_def(void) {
+  return (NoliDesignFunctionDef){.at_most = INFINITY, .at_least = -INFINITY};
+}
+
+NoliDesignDef noli_default_design_def(void) {
+  return (NoliDesignDef){.objective = noli_default_design_function_def(),
+                         .gradient = noli_default_gradient_def(),
+                         .max_evaluations = 100,
+                         .tolerance = 1e-6,
+                         .enough = -INFINITY,
+                         .move = 0.25};
+}
+
+static NoliStatus check_times(const NoliDesign* design, const NoliDesignFunctionDef* def,
+                              const char* name) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t i = 0; i < def->n_goals; i++) {
+    NOLI_CHECK(design->context,
+               noli_goal_has_time(&def->goals[i], noli_sim_time(design->sim),
+                                  noli_sim_time_step(design->sim), design->gradient.n_steps),
+               NOLI_ERROR_ARGUMENT, "%s: goal %d: no step of the run is at its time", name, (int)i);
+  }
+done:
+  return status;
+}
+
+static NoliStatus add_row(NoliDesign* design, int32_t function, double sign, double bound) {
+  NoliStatus status = NOLI_OK;
+  if (isfinite(bound)) {
+    Row row = {.function = function,
+               .sign = sign,
+               .bound = bound,
+               .scale = bound != 0.0 ? 1.0 / fabs(bound) : 1.0};
+    NOLI_PUSH(design->context, &design->row, row);
+  }
+done:
+  return status;
+}
+
+static NoliStatus create_function(NoliDesign* design, int32_t index,
+                                  const NoliDesignFunctionDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = design->context;
+  Function* function = &design->function[index];
+  char own[48];
+  snprintf(own, sizeof own, "constraint %d", (int)index - 1);
+  function->name = noli_strdup(context, def->name != NULL ? def->name
+                                        : index == 0      ? "objective"
+                                                          : own);
+  NOLI_CHECK(context, function->name != NULL, NOLI_ERROR_MEMORY, "out of memory");
+  NOLI_CHECK(context, def->n_goals > 0 || def->custom.evaluate != NULL, NOLI_ERROR_ARGUMENT,
+             "%s: has neither goals nor a function", function->name);
+  NOLI_TRY(check_times(design, def, function->name));
+  NOLI_TRY(noli_goals_create(design->sim, design->parameters, def->goals, def->n_goals,
+                             &function->goals));
+  function->part[0] = noli_goals_objective(function->goals);
+  function->part[1] = def->custom;
+  function->at_most = def->at_most;
+  function->at_least = def->at_least;
+  if (index > 0) {
+    NOLI_CHECK(context, isfinite(def->at_most) || isfinite(def->at_least), NOLI_ERROR_ARGUMENT,
+               "%s: needs a finite bound, \"at_most\" or \"at_least\"", function->name);
+    NOLI_CHECK(context, !(def->at_least > def->at_most), NOLI_ERROR_ARGUMENT,
+               "%s: \"at_least\" %g is above \"at_most\" %g", function->name, def->at_least,
+               def->at_most);
+    NOLI_TRY(add_row(design, index, 1.0, def->at_most));
+    NOLI_TRY(add_row(design, index, -1.0, def->at_least));
+  }
+done:
+  return status;
+}
+
+// The rest shapes among the variables, for their smoothness.
+static NoliStatus find_shapes(NoliDesign* design, const NoliDesignDef* def) {
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = design->sim->model;
+  Shape shape = {0};
+  for (int32_t i = 0; i < def->n_variables && def->smoothness > 0.0; i++) {
+    const NoliParameterDef* parameter = &def->variables[i].parameter;
+    bool vertices = parameter->scope != NULL && strcmp(parameter->scope, "vertices") == 0;
+    if (strcmp(parameter->kind, "rest_position") != 0 || !vertices) {
+      continue;
+    }
+    shape = (Shape){.body = noli_sim_find_entity(design->sim, parameter->of),
+                    .first_value = noli_parameters_first(design->parameters, i)};
+    int32_t first = model->vert_first[shape.body];
+    bool all = parameter->index == NULL;
+    shape.n_vertex = all ? model->vert_first[shape.body + 1] - first : parameter->n_index;
+    NOLI_NEW(design->context, shape.vertex, shape.n_vertex);
+    for (int32_t k = 0; k < shape.n_vertex; k++) {
+      shape.vertex[k] = first + (all ? k : parameter->index[k]);
+    }
+    NOLI_PUSH(design->context, &design->shape, shape);
+    shape.vertex = NULL;
+  }
+done:
+  noli_free(design->context, shape.vertex);
+  return status;
+}
+
+static NoliStatus read_search(NoliDesign* design, const NoliDesignDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = design->context;
+  NOLI_TRY(noli_choice_require(context, "design: ", NOLI_CHOICE_DESIGN_METHOD, def->method));
+  bool constrained = design->row.count > 0;
+  design->method = def->method != NULL
+                       ? (NoliSearchMethod)noli_choice_index(NOLI_CHOICE_DESIGN_METHOD, def->method)
+                   : constrained ? NOLI_SEARCH_MMA
+                                 : NOLI_SEARCH_L_BFGS;
+  NOLI_CHECK(
+      context, !constrained || design->method != NOLI_SEARCH_L_BFGS, NOLI_ERROR_ARGUMENT,
+      "design: the method \"l_bfgs\" has no constraints; use \"mma\", \"ccsa\" or \"slsqp\"");
+  NOLI_CHECK(context,
+             def->max_evaluations > 0 && def->tolerance > 0.0 && def->move > 0.0 &&
+                 def->move <= 1.0 && def->smoothness >= 0.0,
+             NOLI_ERROR_ARGUMENT,
+             "design: needs at least one evaluation, a tolerance > 0, a move in (0, 1] and a "
+             "smoothness >= 0");
+  design->max_evaluations = def->max_evaluations;
+  design->tolerance = def->tolerance;
+  design->enough = def->enough;
+  design->move = def->move;
+  design->smoothness = def->smoothness;
+done:
+  return status;
+}
+
+static NoliStatus create_parameters(NoliDesign* design, const NoliDesignDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliParameterDef* parameter = NULL;
+  NOLI_NEW(design->context, parameter, def->n_variables);
+  for (int32_t i = 0; i < def->n_variables; i++) {
+    parameter[i] = def->variables[i].parameter;
+  }
+  NOLI_TRY(noli_parameters_create(design->sim, parameter, def->n_variables, &design->parameters));
+  NOLI_TRY(noli_variables_create(design->sim, design->parameters, def->variables, def->n_variables,
+                                 &design->variables));
+  design->n_values = noli_parameters_count(design->parameters);
+done:
+  noli_free(design->context, parameter);
+  return status;
+}
+
+NoliStatus noli_design_create(NoliSim* sim, const NoliDesignDef* def, NoliDesign** design) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && def != NULL && design != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = sim->context;
+  NoliDesign* made = NULL;
+  *design = NULL;
+  NOLI_CHECK(context, def->n_variables > 0 && def->variables != NULL, NOLI_ERROR_ARGUMENT,
+             "design: has no variables");
+  NOLI_CHECK(context, def->gradient.n_steps > 0, NOLI_ERROR_ARGUMENT,
+             "design: needs at least one step");
+  NOLI_NEW_ZERO(context, made, 1);
+  made->context = context;
+  made->sim = sim;
+  made->gradient = def->gradient;
+  made->differences = def->gradient.mode != NULL && strcmp(def->gradient.mode, "differences") == 0;
+  NOLI_TRY(create_parameters(made, def));
+  NOLI_NEW_ZERO(context, made->function, 1 + def->n_constraints);
+  for (int32_t i = 0; i <= def->n_constraints; i++) {
+    made->n_function = i + 1;
+    NOLI_TRY(create_function(made, i, i == 0 ? &def->objective : &def->constraints[i - 1]));
+  }
+  NOLI_TRY(read_search(made, def));
+  NOLI_TRY(find_shapes(made, def));
+  NOLI_NEW(context, made->value, made->n_values);
+  NOLI_NEW(context, made->by_value, made->n_function * made->n_values);
+  *design = made;
+  made = NULL;
+done:
+  noli_design_destroy(&made);
+  return status;
+}
+
+void noli_design_destroy(NoliDesign** design) {
+  if (design == NULL || *design == NULL) {
+    return;
+  }
+  NoliDesign* d = *design;
+  NoliContext* context = d->context;
+  for (int32_t i = 0; i < d->n_function; i++) {
+    noli_free(context, d->function[i].name);
+    noli_goals_destroy(&d->function[i].goals);
+  }
+  for (int64_t i = 0; i < d->shape.count; i++) {
+    noli_free(context, d->shape.data[i].vertex);
+  }
+  for (int64_t i = 0; i < d->record.count; i++) {
+    noli_free(context, d->record.data[i].variable);
+  }
+  noli_array_free(context, &d->row);
+  noli_array_free(context, &d->shape);
+  noli_array_free(context, &d->record);
+  noli_free(context, d->function);
+  noli_free(context, d->value);
+  noli_free(context, d->by_value);
+  noli_variables_free(&d->variables);
+  noli_parameters_destroy(&d->parameters);
+  noli_free(context, d);
+  *design = NULL;
+}
+
+int32_t noli_design_count(const NoliDesign* design) {
+  return design != NULL ? design->variables.n : 0;
+}
+
+int32_t noli_design_function_count(const NoliDesign* design) {
+  return design != NULL ? design->n_function : 0;
+}
+
+const char* noli_design_function_name(const NoliDesign* design, int32_t function) {
+  return design != NULL && function >= 0 && function < design->n_function
+             ? design->function[function].name
+             : NULL;
+}
+
+void noli_design_variable_name(const NoliDesign* design, int32_t variable, char* buffer,
+                               size_t size) {
+  if (design != NULL && buffer != NULL && variable >= 0 && variable < design->variables.n) {
+    noli_variables_name(&design->variables, variable, buffer, size);
+  }
+}
+
+void noli_design_range(const NoliDesign* design, double* start, double* lower, double* upper) {
+  const NoliVariables* variables = &design->variables;
+  const double* from[3] = {variables->start, variables->lower, variables->upper};
+  double* to[3] = {start, lower, upper};
+  for (int k = 0; k < 3; k++) {
+    if (to[k] != NULL) {
+      memcpy(to[k], from[k], sizeof(double) * (size_t)variables->n);
+    }
+  }
+}
+
+const NoliParameters* noli_design_parameters(const NoliDesign* design) {
+  return design != NULL ? design->parameters : NULL;
+}
+
+void noli_design_values(const NoliDesign* design, const double* variables, double* values) {
+  noli_variables_values(&design->variables, variables, values);
+}
+
+// ---- evaluation ---------------------------------------------------------------------------------
+
+static NoliStatus evaluate_function(void* user, NoliSim* sim, NoliObjectivePoint* at) {
+  NoliStatus status = NOLI_OK;
+  const Function* function = user;
+  double value = 0.0;
+  for (int k = 0; k < 2; k++) {
+    const NoliObjective* part = &function->part[k];
+    if (part->evaluate != NULL) {
+      at->value = 0.0;
+      NOLI_TRY(part->evaluate(part->user, sim, at));
+      value += at->value;
+    }
+  }
+  at->value = value;
+done:
+  return status;
+}
+
+// Adds the distortion of the shapes to the objective and its derivative by the parameters.
+static NoliStatus add_smoothness(NoliDesign* design, double* value, double* by_value) {
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = design->sim->model;
+  const double* X0 = model->problem.X;
+  int64_t n = 3 * (int64_t)model->problem.n_vert;
+  double *X = NULL, *slope = NULL;
+  NOLI_NEW(design->context, X, n);
+  NOLI_NEW_ZERO(design->context, slope, n);
+  memcpy(X, X0, sizeof *X * (size_t)n);
+  for (int64_t s = 0; s < design->shape.count; s++) {
+    const Shape* shape = &design->shape.data[s];
+    const double* moved = design->value + shape->first_value;
+    const int32_t* cell = model->tet + 4 * (int64_t)model->tet_first[shape->body];
+    int32_t n_cell = model->tet_first[shape->body + 1] - model->tet_first[shape->body];
+    for (int64_t k = 0; k < 3 * (int64_t)shape->n_vertex; k++) {
+      X[3 * (int64_t)shape->vertex[k / 3] + k % 3] += moved[k];
+    }
+    *value += design->smoothness * noli_distortion(n_cell, cell, X0, X, design->smoothness, slope);
+    for (int64_t k = 0; k < 3 * (int64_t)shape->n_vertex && by_value != NULL; k++) {
+      by_value[shape->first_value + k] += slope[3 * (int64_t)shape->vertex[k / 3] + k % 3];
+    }
+  }
+done:
+  noli_free(design->context, X);
+  noli_free(design->context, slope);
+  return status;
+}
+
+static NoliStatus run_adjoint(NoliDesign* design, NoliSim* sim, double* value, double* by_value) {
+  NoliStatus status = NOLI_OK;
+  NoliObjective* objective = NULL;
+  NOLI_NEW(design->context, objective, design->n_function);
+  for (int32_t i = 0; i < design->n_function; i++) {
+    objective[i] = (NoliObjective){evaluate_function, &design->function[i]};
+  }
+  NOLI_TRY(noli_sim_gradient(sim, design->parameters, objective, design->n_function,
+                             &design->gradient, value, by_value, NULL));
+done:
+  noli_free(design->context, objective);
+  return status;
+}
+
+// Values alone, of scenes that need not have derivatives.
+static NoliStatus run_forward(NoliDesign* design, NoliSim* sim, double* value) {
+  NoliStatus status = NOLI_OK;
+  memset(value, 0, sizeof *value * (size_t)design->n_function);
+  for (int64_t step = 0; step <= design->gradient.n_steps; step++) {
+    if (step > 0) {
+      NOLI_TRY(noli_sim_step(sim, NULL));
+    }
+    for (int32_t i = 0; i < design->n_function; i++) {
+      NoliObjectivePoint at = {.step = step,
+                               .n_steps = design->gradient.n_steps,
+                               .time = noli_sim_time(sim),
+                               .x = noli_sim_positions(sim),
+                               .v = noli_sim_velocities(sim)};
+      NOLI_TRY(evaluate_function(&design->function[i], sim, &at));
+      value[i] += at.value;
+    }
+  }
+done:
+  return status;
+}
+
+// Values for variables, and derivatives by the parameters where they are wanted.
+static NoliStatus evaluate_once(NoliDesign* design, const double* variables, double* value,
+                                double* by_value) {
+  NoliStatus status = NOLI_OK;
+  NoliSim* sim = NULL;
+  noli_variables_values(&design->variables, variables, design->value);
+  NOLI_TRY(noli_parameters_apply(design->parameters, design->value, design->context, &sim));
+  NOLI_TRY(design->differences ? run_forward(design, sim, value)
+                               : run_adjoint(design, sim, value, by_value));
+  NOLI_TRY(add_smoothness(design, &value[0], by_value));
+done:
+  noli_sim_destroy(&sim);
+  return status;
+}
+
+// Central differences of the functions by the scaled variables, one-sided at bounds.
+static NoliStatus differentiate(NoliDesign* design, const double* variables, double* gradient) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = design->variables.n, m = design->n_function;
+  double *y = NULL, *z = NULL, *side[2] = {NULL, NULL};
+  NOLI_NEW(design->context, y, n);
+  NOLI_NEW(design->context, z, n);
+  NOLI_NEW(design->context, side[0], m);
+  NOLI_NEW(design->context, side[1], m);
+  noli_variables_unscale(&design->variables, variables, y);
+  for (int32_t i = 0; i < n; i++) {
+    double keep = y[i], at[2];
+    for (int s = 0; s < 2; s++) {
+      y[i] = s == 0 ? fmin(keep + DIFFERENCE, 1.0) : fmax(keep - DIFFERENCE, 0.0);
+      noli_variables_scale(&design->variables, y, z);
+      at[s] = z[i];
+      NOLI_TRY(evaluate_once(design, z, side[s], NULL));
+    }
+    y[i] = keep;
+    for (int32_t k = 0; k < m; k++) {
+      gradient[(int64_t)k * n + i] = (side[0][k] - side[1][k]) / (at[0] - at[1]);
+    }
+  }
+done:
+  noli_free(design->context, y);
+  noli_free(design->context, z);
+  noli_free(design->context, side[0]);
+  noli_free(design->context, side[1]);
+  return status;
+}
+
+NoliStatus noli_design_evaluate(NoliDesign* design, const double* variables, double* value,
+                                double* gradient) {
+  NOLI_REQUIRE(design != NULL ? design->context : NULL,
+               design != NULL && variables != NULL && value != NULL);
+  NoliStatus status = NOLI_OK;
+  bool exact = gradient != NULL && !design->differences;
+  int32_t n = design->variables.n;
+  NOLI_TRY(evaluate_once(design, variables, value, exact ? design->by_value : NULL));
+  for (int32_t i = 0; i < design->n_function && exact; i++) {
+    double* row = gradient + (int64_t)i * n;
+    memset(row, 0, sizeof *row * (size_t)n);
+    noli_variables_pull(&design->variables, design->by_value + i * design->n_values, row);
+  }
+  if (gradient != NULL && design->differences) {
+    NOLI_TRY(differentiate(design, variables, gradient));
+  }
+done:
+  return status;
+}
+
+// ---- search -------------------------------------------------------------------------------------
+
+typedef struct Searching {
+  NoliDesign* design;
+  NoliDesignWatchFn* watch;
+  void* user;
+  double* z;        // (n)
+  double* value;    // (functions)
+  double* gradient; // (functions x n)
+  double* scaled;   // (n) of the objective, by the scaled variables
+  NoliDesignRun run;
+} Searching;
+
+NoliStatus noli_design_remember(NoliDesign* design, const NoliDesignRun* run) {
+  NOLI_REQUIRE(design != NULL ? design->context : NULL, design != NULL && run != NULL);
+  NoliStatus status = NOLI_OK;
+  int64_t n = design->variables.n, m = design->n_function;
+  bool known = run->status == NOLI_OK && run->value != NULL && run->gradient != NULL;
+  Record record = {.status = run->status};
+  NOLI_CHECK(design->context, known || run->status != NOLI_OK, NOLI_ERROR_ARGUMENT,
+             "a run to remember needs values and derivatives");
+  NOLI_NEW_ZERO(design->context, record.variable, n + m + m * n);
+  memcpy(record.variable, run->variable, sizeof(double) * (size_t)n);
+  if (known) {
+    memcpy(record.variable + n, run->value, sizeof(double) * (size_t)m);
+    memcpy(record.variable + n + m, run->gradient, sizeof(double) * (size_t)(m * n));
+  }
+  NOLI_PUSH(design->context, &design->record, record);
+  record.variable = NULL;
+done:
+  noli_free(design->context, record.variable);
+  return status;
+}
+
+// Takes what is remembered of these variables; false: nothing.
+static bool recall(Searching* searching) {
+  const NoliDesign* design = searching->design;
+  size_t n = (size_t)design->variables.n, m = (size_t)design->n_function;
+  for (int64_t i = 0; i < design->record.count; i++) {
+    const Record* record = &design->record.data[i];
+    if (memcmp(record->variable, searching->z, sizeof(double) * n) == 0) {
+      memcpy(searching->value, record->variable + n, sizeof(double) * m);
+      memcpy(searching->gradient, record->variable + n + m, sizeof(double) * m * n);
+      searching->run.status = record->status;
+      return true;
+    }
+  }
+  return false;
+}
+
+// A run that another step of the search may avoid.
+static bool is_failure_of_run(NoliStatus status) {
+  return status > 0 || status == NOLI_ERROR_INTERSECTION;
+}
+
+// Rows of the search from values and gradients of the functions.
+static void fill_rows(Searching* searching, double* value, double* gradient) {
+  const NoliDesign* design = searching->design;
+  int32_t n = design->variables.n;
+  for (int64_t r = 0; r <= design->row.count; r++) {
+    const Row* row = r > 0 ? &design->row.data[r - 1] : NULL;
+    int64_t function = row != NULL ? row->function : 0;
+    double factor = row != NULL ? row->sign * row->scale : 1.0;
+    double* slope = gradient + r * n;
+    value[r] = factor * (searching->value[function] - (row != NULL ? row->bound : 0.0));
+    memcpy(slope, searching->gradient + function * n, sizeof *slope * (size_t)n);
+    noli_variables_scale_slopes(&design->variables, searching->z, slope);
+    for (int32_t i = 0; i < n; i++) {
+      slope[i] *= factor;
+    }
+  }
+  memcpy(searching->scaled, gradient, sizeof *gradient * (size_t)n);
+}
+
+static double violation_of(const NoliDesign* design, const double* value) {
+  double most = 0.0;
+  for (int64_t r = 0; r < design->row.count; r++) {
+    const Row* row = &design->row.data[r];
+    most = fmax(most, row->sign * row->scale * (value[row->function] - row->bound));
+  }
+  return most;
+}
+
+// The largest derivative by a variable that may move against it.
+static double slope_of(const Searching* searching) {
+  const NoliVariables* variables = &searching->design->variables;
+  double most = 0.0;
+  for (int32_t i = 0; i < variables->n; i++) {
+    double slope = searching->scaled[i], z = searching->z[i];
+    bool stopped =
+        (z <= variables->lower[i] && slope > 0.0) || (z >= variables->upper[i] && slope < 0.0);
+    most = stopped ? most : fmax(most, fabs(slope));
+  }
+  return most;
+}
+
+static NoliStatus try_variables(void* user, const double* y, double* value, double* gradient,
+                                bool* valid) {
+  Searching* searching = user;
+  NoliDesign* design = searching->design;
+  NoliDesignRun* run = &searching->run;
+  noli_variables_scale(&design->variables, y, searching->z);
+  run->remembered = recall(searching);
+  if (!run->remembered) {
+    run->status = noli_design_evaluate(design, searching->z, searching->value, searching->gradient);
+  }
+  if (run->status != NOLI_OK && (run->evaluation == 0 || !is_failure_of_run(run->status))) {
+    return run->status;
+  }
+  *valid = run->status == NOLI_OK;
+  run->value = *valid ? searching->value : NULL;
+  run->gradient = *valid ? searching->gradient : NULL;
+  run->variable = searching->z;
+  if (*valid) {
+    fill_rows(searching, value, gradient);
+    run->violation = violation_of(design, searching->value);
+    run->slope = slope_of(searching);
+  } else {
+    noli_log(design->context, NOLI_LOG_INFO, "evaluation %d failed, the next step is shorter: %s",
+             (int)run->evaluation, noli_context_message(design->context));
+  }
+  return NOLI_OK;
+}
+
+static bool watch_run(void* user, bool best) {
+  Searching* searching = user;
+  searching->run.best = best;
+  bool more = searching->watch == NULL || searching->watch(searching->user, &searching->run);
+  searching->run.evaluation++;
+  return more;
+}
+
+static NoliStatus create_searching(NoliDesign* design, Searching* searching) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = design->variables.n;
+  NOLI_NEW_ZERO(design->context, searching->z, n);
+  NOLI_NEW_ZERO(design->context, searching->value, design->n_function);
+  NOLI_NEW_ZERO(design->context, searching->gradient, design->n_function * n);
+  NOLI_NEW_ZERO(design->context, searching->scaled, n);
+done:
+  return status;
+}
+
+NoliStatus noli_design_search(NoliDesign* design, NoliDesignWatchFn* watch, void* user,
+                              double* variables, NoliDesignResult* result) {
+  NOLI_REQUIRE(design != NULL ? design->context : NULL, design != NULL && variables != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = design->context;
+  Searching searching = {.design = design, .watch = watch, .user = user};
+  NoliSearchReport report = {0};
+  NoliSearchDef search = {.context = context,
+                          .n = design->variables.n,
+                          .m = (int32_t)design->row.count,
+                          .method = design->method,
+                          .max_evaluations = design->max_evaluations,
+                          .tolerance = design->tolerance,
+                          .feasible = FEASIBLE,
+                          .enough = design->enough,
+                          .move = design->move,
+                          .evaluate = try_variables,
+                          .watch = watch_run,
+                          .user = &searching};
+  double* y = NULL;
+  NOLI_TRY(create_searching(design, &searching));
+  NOLI_NEW(context, y, design->variables.n);
+  noli_variables_unscale(&design->variables, design->variables.start, y);
+  NOLI_TRY(noli_search(&search, y, &report));
+  noli_variables_scale(&design->variables, y, variables);
+  if (result != NULL) {
+    *result = (NoliDesignResult){.reason = noli_search_ends[report.end],
+                                 .objective = report.objective,
+                                 .violation = report.violation,
+                                 .evaluations = report.evaluations,
+                                 .failures = report.failures,
+                                 .best = report.best};
+  }
+done:
+  noli_free(context, y);
+  noli_free(context, searching.z);
+  noli_free(context, searching.value);
+  noli_free(context, searching.gradient);
+  noli_free(context, searching.scaled);
+  return status;
+}

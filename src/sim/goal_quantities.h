@@ -1,0 +1,58 @@
+// Quantities of goals: functions of positions and velocities, with their exact derivatives.
+//
+// A quantity has a value of some components for each of its items: the vertices of a set, the
+// elements of a body, or the body itself. Its table entry computes values and, from weights of
+// them, the weighted sum of their derivatives by positions, by velocities, and by the inputs of the
+// model at fixed positions (linalg/input.h): masses, moduli, rest positions.
+#pragma once
+
+#include "base/named.h"
+#include "sim/inputs.h"
+
+typedef enum NoliGoalItems {
+  NOLI_GOAL_VERTICES,
+  NOLI_GOAL_ELEMENTS, // with their rest volumes as weights
+  NOLI_GOAL_BODY,
+} NoliGoalItems;
+
+// Where a quantity is taken.
+typedef struct NoliGoalPlace {
+  const NoliSim* sim;
+  int32_t body;
+  int32_t other;         // body of contact forces; NOLI_NULL_INDEX: all
+  const int32_t* vertex; // (n_vertex) of the simulation
+  int32_t n_vertex;
+  const double* x; // (n_vert x 3)
+  const double* v; // (n_vert x 3)
+} NoliGoalPlace;
+
+// Where derivatives are added; NULL: not wanted.
+typedef struct NoliGoalSlopes {
+  double* x;                  // (n_vert x 3)
+  double* v;                  // (n_vert x 3)
+  double* input[NOLI_INPUTS]; // of those that `reads` names
+} NoliGoalSlopes;
+
+typedef struct NoliGoalQuantity {
+  const char* name;
+  const char* description;
+  NoliGoalItems items;
+  int32_t n_components;
+  unsigned reads; // bit k: the value depends on input k at fixed x and v
+  // NULL: always; else the reason for which there is no derivative, or NULL
+  const char* (*defect)(const NoliGoalPlace* place);
+  NoliStatus (*values)(const NoliGoalPlace* place, double* value);
+  NoliStatus (*derive)(const NoliGoalPlace* place, const double* weight, NoliGoalSlopes* slopes);
+} NoliGoalQuantity;
+
+// The `index`-th quantity, NULL past the last. The quantity of this name, or NULL.
+const NoliGoalQuantity* noli_goal_quantity_at(int32_t index);
+const NoliGoalQuantity* noli_goal_quantity_find(const char* name);
+
+// Number of items of a quantity at a place; their weights in means, (n).
+int32_t noli_goal_item_count(const NoliGoalQuantity* quantity, const NoliGoalPlace* place);
+void noli_goal_item_weights(const NoliGoalQuantity* quantity, const NoliGoalPlace* place,
+                            double* weight);
+// Adds what follows from derivatives by these weights (n).
+void noli_goal_derive_weights(const NoliGoalQuantity* quantity, const NoliGoalPlace* place,
+                              const double* by_weight, NoliGoalSlopes* slopes);

@@ -1,0 +1,36 @@
+// Goals: forms of quantities and their targets, at some times of a run (include/noli/design.h).
+#pragma once
+
+#include "noli/design.h"
+#include "sim/goal_quantities.h"
+
+// In the order of their names.
+typedef enum NoliGoalReduction {
+  NOLI_GOAL_MEAN,
+  NOLI_GOAL_SUM,
+  NOLI_GOAL_EACH,
+  NOLI_GOAL_NORM,
+  NOLI_GOAL_REDUCTIONS
+} NoliGoalReduction;
+extern const NoliNamed noli_goal_reductions[NOLI_GOAL_REDUCTIONS];
+
+typedef enum NoliGoalForm {
+  NOLI_GOAL_SQUARE,
+  NOLI_GOAL_VALUE,
+  NOLI_GOAL_ABOVE,
+  NOLI_GOAL_BELOW,
+  NOLI_GOAL_FORMS
+} NoliGoalForm;
+extern const NoliNamed noli_goal_forms[NOLI_GOAL_FORMS];
+
+typedef enum NoliGoalTime {
+  NOLI_GOAL_END,
+  NOLI_GOAL_START,
+  NOLI_GOAL_AT,
+  NOLI_GOAL_OVER,
+  NOLI_GOAL_TIMES
+} NoliGoalTime;
+extern const NoliNamed noli_goal_times[NOLI_GOAL_TIMES];
+
+// Whether a goal counts at a time after the start of a run of `steps` steps of length h from t0.
+bool noli_goal_has_time(const NoliGoalDef* def, double t0, double h, int64_t steps);

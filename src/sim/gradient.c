@@ -1,0 +1,621 @@
+// Derivatives of runs: the chain of all solves, forward or in reverse. noli/derivative.h
+#include "base/timer.h"
+#include "sim/choices.h"
+#include "sim/parameters.h"
+#include "sim/sensitivity.h"
+
+#include <math.h>
+#include <string.h>
+
+// Tapes of the whole run are kept where they take no more than this.
+#define TAPE_BYTES (512.0 * 1024 * 1024)
+
+// Solves of a part that memory is estimated for.
+enum { USUAL_SOLVES = 2 };
+
+NoliGradientDef noli_default_gradient_def(void) {
+  return (NoliGradientDef){.n_steps = 100, .mode = "adjoint"};
+}
+
+const NoliNamed noli_gradient_modes[NOLI_GRADIENT_MODES] = {
+    [NOLI_GRADIENT_ADJOINT] = {"adjoint", "One run in reverse for all parameters."},
+    [NOLI_GRADIENT_TANGENT] = {"tangent", "A run forward for each parameter."},
+};
+
+// Vectors of the state that a step starts from or ends with: changes of them, or derivatives.
+typedef struct Chain {
+  double* x; // (n_vert x 3) each
+  double* v;
+  double* x_before;
+  double* v_before;
+} Chain;
+
+typedef struct Gradient {
+  NoliContext* context;
+  NoliSim* sim;
+  const NoliParameters* parameters;
+  const NoliObjective* objective;
+  int32_t n_objectives;
+  const NoliGradientDef* def;
+  int64_t n_parameters;
+  bool tangent;
+  int64_t segment; // steps between kept states
+  NoliState* kept; // (n_kept) at the starts of segments
+  int32_t n_kept;
+  NoliTape tape;
+  NoliSensitivity* sensitivity;
+  int32_t n_chains;               // objectives in reverse, parameters forward
+  Chain* chain;                   // (n_chains)
+  NoliInputs* inputs;             // (n_chains) all derivatives by them in reverse; changes forward
+  NoliInputs own;                 // of one solve: predicted, reference, lagged positions
+  double* end_x[NOLI_MAX_STAGES]; // (n_vert x 3) at the ends of the stages of a part
+  double* end_v[NOLI_MAX_STAGES];
+  double* start_v; // (n_vert x 3)
+  double* target;  // (n_vert x 3)
+  double* hat_v;   // (n_vert x 3)
+  double* d_x;     // (n_vert x 3) of an objective
+  double* d_v;
+  double* d_p;   // (n_parameters)
+  double* error; // (n_objectives)
+  NoliGradientReport report;
+  double* value;    // (n_objectives)
+  double* gradient; // (n_objectives x n_parameters)
+} Gradient;
+
+static int64_t size_of(const Gradient* g) {
+  return 3 * (int64_t)g->sim->model->problem.n_vert;
+}
+
+static void clear(const Gradient* g, double* x) {
+  memset(x, 0, (size_t)size_of(g) * sizeof *x);
+}
+
+static void copy(const Gradient* g, const double* from, double* to) {
+  memcpy(to, from, (size_t)size_of(g) * sizeof *to);
+}
+
+// y += a x
+static void add(const Gradient* g, double a, const double* x, double* y) {
+  for (int64_t i = 0; a != 0.0 && i < size_of(g); i++) {
+    y[i] += a * x[i];
+  }
+}
+
+// ---- objectives ---------------------------------------------------------------------------------
+
+static NoliObjectivePoint point_at(const Gradient* g, int64_t step) {
+  const NoliSim* sim = g->sim;
+  return (NoliObjectivePoint){.step = step,
+                              .n_steps = g->def->n_steps,
+                              .time = *sim->state.time,
+                              .x = sim->state.x,
+                              .v = sim->state.v};
+}
+
+static NoliStatus add_values(Gradient* g, int64_t step) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t i = 0; i < g->n_objectives; i++) {
+    NoliObjectivePoint at = point_at(g, step);
+    NOLI_TRY(g->objective[i].evaluate(g->objective[i].user, g->sim, &at));
+    g->value[i] += at.value;
+  }
+done:
+  return status;
+}
+
+// Derivatives of objective i at one time, at nodes.
+static NoliStatus find_slopes(Gradient* g, int32_t i, int64_t step) {
+  NoliStatus status = NOLI_OK;
+  NoliObjectivePoint at = point_at(g, step);
+  clear(g, at.d_x = g->d_x);
+  clear(g, at.d_v = g->d_v);
+  at.d_p = g->d_p;
+  memset(g->d_p, 0, (size_t)g->n_parameters * sizeof *g->d_p);
+  NOLI_TRY(g->objective[i].evaluate(g->objective[i].user, g->sim, &at));
+  noli_stage_act_on_nodes(g->sim->own_stage, g->d_x);
+  noli_stage_act_on_nodes(g->sim->own_stage, g->d_v);
+  for (int64_t j = 0; j < g->n_parameters; j++) {
+    g->gradient[i * g->n_parameters + j] += g->d_p[j];
+  }
+done:
+  return status;
+}
+
+// ---- one part -----------------------------------------------------------------------------------
+
+// The rule of a stage: y_hat = c_n y_n + before y_{n-1} + first y_1, without slopes.
+static double weight_of_start(const NoliStageRule* rule) {
+  return 1.0 - rule->before - rule->first;
+}
+
+// Whether a component is prescribed: its target is where it was, or a constant distance away
+// (sim/parameters.c refuses other motions).
+static bool is_held(const NoliTapeStage* stage, int64_t j) {
+  return (stage->axes[j / 3] >> (j % 3) & 1) != 0;
+}
+
+// Prescribed components have an x_hat of their own in integrators of order 2, that of a parabola
+// through targets, which move with the start of the part.
+static void pull_held(const Gradient* g, const NoliTapePart* part, const NoliTapeStage* stage,
+                      double* hat, double* x) {
+  for (int64_t j = 0; part->rule->order == 2 && j < size_of(g); j++) {
+    if (is_held(stage, j)) {
+      x[j] += hat[j];
+      hat[j] = 0.0;
+    }
+  }
+}
+
+// The solves of a stage in reverse: from derivatives by its end to those by x_tilde and x_hat.
+static NoliStatus pull_solves(Gradient* g, int32_t chain, const NoliTapePart* part, int32_t s,
+                              double* b) {
+  NoliStatus status = NOLI_OK;
+  const NoliTapeStage* stage = &part->stage[s];
+  NoliInputs to = g->inputs[chain];
+  to.value[NOLI_INPUT_PREDICTED] = g->own.value[NOLI_INPUT_PREDICTED];
+  to.value[NOLI_INPUT_REFERENCE] = g->own.value[NOLI_INPUT_REFERENCE];
+  to.value[NOLI_INPUT_LAGGED] = g->own.value[NOLI_INPUT_LAGGED];
+  clear(g, g->own.value[NOLI_INPUT_PREDICTED]);
+  clear(g, g->own.value[NOLI_INPUT_REFERENCE]);
+  for (int64_t k = stage->solve.count - 1; k >= 0; k--) {
+    clear(g, g->own.value[NOLI_INPUT_LAGGED]);
+    clear(g, g->target);
+    NOLI_TRY(noli_sensitivity_set(g->sensitivity, part, s, k));
+    NOLI_TRY(noli_sensitivity_pull(g->sensitivity, b, &to, g->target, &g->error[chain]));
+    noli_stage_act_on_nodes(g->sim->stage, g->own.value[NOLI_INPUT_LAGGED]);
+    copy(g, g->own.value[NOLI_INPUT_LAGGED], b);
+    add(g, 1.0, g->target, g->chain[chain].x); // held components are where the part starts
+  }
+  noli_stage_act_on_nodes(g->sim->stage, g->own.value[NOLI_INPUT_PREDICTED]);
+  noli_stage_act_on_nodes(g->sim->stage, g->own.value[NOLI_INPUT_REFERENCE]);
+done:
+  return status;
+}
+
+// From derivatives by the state after a part to those by the state before it.
+static NoliStatus pull_part(Gradient* g, int32_t index, const NoliTapePart* part) {
+  NoliStatus status = NOLI_OK;
+  Chain* chain = &g->chain[index];
+  int32_t last = part->n_stages - 1;
+  for (int32_t s = 0; s <= last; s++) {
+    clear(g, g->end_x[s]);
+    clear(g, g->end_v[s]);
+  }
+  copy(g, chain->x, g->end_x[last]);
+  copy(g, chain->v, g->end_v[last]);
+  copy(g, chain->x_before, chain->x);
+  copy(g, chain->v_before, chain->v);
+  clear(g, chain->x_before);
+  clear(g, chain->v_before);
+
+  for (int32_t s = last; s >= 0; s--) {
+    const NoliTapeStage* stage = &part->stage[s];
+    const NoliStageRule* rule = &part->rule->stage[s];
+    double by_v = stage->time.inertia ? 1.0 / stage->time.h_v : 0.0;
+
+    // v = (x - x_hat) / h_v, then the solves
+    add(g, by_v, g->end_v[s], g->end_x[s]);
+    NOLI_TRY(pull_solves(g, index, part, s, g->end_x[s]));
+    double* lagged = g->end_x[s];
+    double* hat = g->own.value[NOLI_INPUT_REFERENCE];
+    add(g, -by_v, g->end_v[s], hat);
+    pull_held(g, part, stage, hat, chain->x);
+
+    // x_tilde = x_hat + e v_hat
+    add(g, 1.0, g->own.value[NOLI_INPUT_PREDICTED], hat);
+    clear(g, g->hat_v);
+    add(g, stage->time.inertia ? stage->time.h_v : 0.0, g->own.value[NOLI_INPUT_PREDICTED],
+        g->hat_v);
+
+    // y_hat
+    add(g, weight_of_start(rule), hat, chain->x);
+    add(g, weight_of_start(rule), g->hat_v, chain->v);
+    add(g, rule->before, hat, chain->x_before);
+    add(g, rule->before, g->hat_v, chain->v_before);
+    if (rule->first != 0.0) {
+      add(g, rule->first, hat, g->end_x[0]);
+      add(g, rule->first, g->hat_v, g->end_v[0]);
+    }
+    add(g, 1.0, lagged, s > 0 ? g->end_x[s - 1] : chain->x);
+  }
+done:
+  return status;
+}
+
+// The solves of a stage forward; `x` holds the change of its start, then that of its end.
+static NoliStatus push_solves(Gradient* g, int32_t chain, const NoliTapePart* part, int32_t s,
+                              double* x) {
+  NoliStatus status = NOLI_OK;
+  const NoliTapeStage* stage = &part->stage[s];
+  NoliInputs change = g->inputs[chain];
+  change.value[NOLI_INPUT_PREDICTED] = g->own.value[NOLI_INPUT_PREDICTED];
+  change.value[NOLI_INPUT_REFERENCE] = g->own.value[NOLI_INPUT_REFERENCE];
+  change.value[NOLI_INPUT_LAGGED] = g->own.value[NOLI_INPUT_LAGGED];
+  for (int64_t k = 0; k < stage->solve.count; k++) {
+    copy(g, x, g->own.value[NOLI_INPUT_LAGGED]);
+    NOLI_TRY(noli_sensitivity_set(g->sensitivity, part, s, k));
+    copy(g, g->chain[chain].x, x); // targets of held components
+    NOLI_TRY(noli_sensitivity_push(g->sensitivity, &change, x));
+    noli_stage_follow_vectors(g->sim->stage, x);
+  }
+done:
+  return status;
+}
+
+static NoliStatus push_part(Gradient* g, int32_t index, const NoliTapePart* part) {
+  NoliStatus status = NOLI_OK;
+  Chain* chain = &g->chain[index];
+  double *hat = g->own.value[NOLI_INPUT_REFERENCE], *tilde = g->own.value[NOLI_INPUT_PREDICTED];
+  for (int32_t s = 0; s < part->n_stages; s++) {
+    const NoliTapeStage* stage = &part->stage[s];
+    const NoliStageRule* rule = &part->rule->stage[s];
+    double by_v = stage->time.inertia ? 1.0 / stage->time.h_v : 0.0;
+
+    // y_hat, x_tilde
+    clear(g, hat);
+    clear(g, g->hat_v);
+    add(g, weight_of_start(rule), chain->x, hat);
+    add(g, weight_of_start(rule), chain->v, g->hat_v);
+    add(g, rule->before, chain->x_before, hat);
+    add(g, rule->before, chain->v_before, g->hat_v);
+    if (rule->first != 0.0) {
+      add(g, rule->first, g->end_x[0], hat);
+      add(g, rule->first, g->end_v[0], g->hat_v);
+    }
+    copy(g, hat, tilde);
+    add(g, stage->time.inertia ? stage->time.h_v : 0.0, g->hat_v, tilde);
+    for (int64_t j = 0; part->rule->order == 2 && j < size_of(g); j++) {
+      hat[j] = is_held(stage, j) ? chain->x[j] : hat[j];
+    }
+    noli_stage_follow_vectors(g->sim->own_stage, hat);
+    noli_stage_follow_vectors(g->sim->own_stage, tilde);
+
+    // x, v
+    copy(g, s > 0 ? g->end_x[s - 1] : chain->x, g->end_x[s]);
+    NOLI_TRY(push_solves(g, index, part, s, g->end_x[s]));
+    clear(g, g->end_v[s]);
+    add(g, by_v, g->end_x[s], g->end_v[s]);
+    add(g, -by_v, hat, g->end_v[s]);
+  }
+  copy(g, chain->x, chain->x_before);
+  copy(g, chain->v, chain->v_before);
+  copy(g, g->end_x[part->n_stages - 1], chain->x);
+  copy(g, g->end_v[part->n_stages - 1], chain->v);
+done:
+  return status;
+}
+
+// ---- the run ------------------------------------------------------------------------------------
+
+// Steps, with values of objectives or a tape.
+static NoliStatus run(Gradient* g, int64_t begin, int64_t end, bool with_values) {
+  NoliStatus status = NOLI_OK;
+  noli_sensitivity_forget(g->sensitivity);
+  for (int64_t step = begin; step < end; step++) {
+    NOLI_TRY(noli_sim_step(g->sim, NULL));
+    if (with_values) {
+      NOLI_TRY(add_values(g, step + 1));
+    }
+  }
+done:
+  return status;
+}
+
+static void use_state(Gradient* g, const NoliState* state) {
+  // copies between states of one simulation do not fail
+  NoliStatus status = noli_state_copy(g->context, state, &g->sim->state);
+  (void)status;
+  g->sim->end.stage = NULL;
+  noli_sim_outdate(g->sim);
+}
+
+static NoliStatus keep(Gradient* g) {
+  NoliStatus status = NOLI_OK;
+  NoliState* state = &g->kept[g->n_kept];
+  NOLI_TRY(noli_state_create(g->context, &g->sim->state.sizes, state));
+  g->n_kept++;
+  NOLI_TRY(noli_state_copy(g->context, &g->sim->state, state));
+done:
+  return status;
+}
+
+// Segments so long that their tapes fit, or as many as there are states to be kept.
+static void choose_segment(Gradient* g) {
+  int64_t n = g->def->n_steps;
+  double bytes = (double)noli_tape_part_bytes(g->sim, USUAL_SOLVES) * (double)n;
+  int64_t n_segments = g->def->checkpoints > 0 ? g->def->checkpoints
+                       : bytes <= TAPE_BYTES   ? 1
+                                               : (int64_t)ceil(sqrt((double)n));
+  g->segment = n > 0 ? (n + n_segments - 1) / n_segments : 1;
+}
+
+// ---- reverse ------------------------------------------------------------------------------------
+
+static NoliStatus pull_objectives(Gradient* g, int64_t step) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t i = 0; i < g->n_objectives; i++) {
+    NOLI_TRY(find_slopes(g, i, step));
+    add(g, 1.0, g->d_x, g->chain[i].x);
+    add(g, 1.0, g->d_v, g->chain[i].v);
+  }
+done:
+  return status;
+}
+
+// Sets the last solve of a part up: contact forces at its end can be computed.
+static NoliStatus set_end(Gradient* g, const NoliTapePart* part) {
+  int32_t last = part->n_stages - 1;
+  return noli_sensitivity_set(g->sensitivity, part, last, part->stage[last].solve.count - 1);
+}
+
+// The steps of a tape in reverse, which ends with the state of step `end`.
+static NoliStatus reverse_tape(Gradient* g, int64_t end, const NoliState* state_at_end) {
+  NoliStatus status = NOLI_OK;
+  int64_t step = end;
+  for (int64_t p = g->tape.part.count - 1; p >= 0; p--) {
+    const NoliTapePart* part = &g->tape.part.data[p];
+    const NoliState* after =
+        p + 1 < g->tape.part.count ? &g->tape.part.data[p + 1].start : state_at_end;
+    if (*after->step != *part->start.step) {
+      use_state(g, after);
+      NOLI_TRY(set_end(g, part));
+      NOLI_TRY(pull_objectives(g, step--));
+    }
+    for (int32_t i = 0; i < g->n_objectives; i++) {
+      NOLI_TRY(pull_part(g, i, part));
+    }
+  }
+done:
+  return status;
+}
+
+static NoliStatus reverse(Gradient* g, const NoliState* final) {
+  NoliStatus status = NOLI_OK;
+  int64_t end = g->def->n_steps;
+  for (int32_t k = g->n_kept - 1; k >= 0; k--) {
+    int64_t begin = k * g->segment;
+    const NoliState* state_at_end = k + 1 < g->n_kept ? &g->kept[k + 1] : final;
+    if (k + 1 < g->n_kept) {
+      noli_tape_clear(&g->tape);
+      use_state(g, &g->kept[k]);
+      g->sim->tape = &g->tape;
+      NOLI_TRY(run(g, begin, end, false));
+      g->sim->tape = NULL;
+      g->report.recomputed += end - begin;
+    }
+    NOLI_TRY(reverse_tape(g, end, state_at_end));
+    end = begin;
+  }
+
+  // the start
+  use_state(g, &g->kept[0]);
+  NOLI_TRY(pull_objectives(g, 0));
+  for (int32_t i = 0; i < g->n_objectives; i++) {
+    NoliInputs* inputs = &g->inputs[i];
+    if (inputs->value[NOLI_INPUT_START] != NULL) {
+      add(g, 1.0, g->chain[i].x, inputs->value[NOLI_INPUT_START]);
+    }
+    if (inputs->value[NOLI_INPUT_VELOCITY] != NULL) {
+      add(g, 1.0, g->chain[i].v, inputs->value[NOLI_INPUT_VELOCITY]);
+    }
+    noli_parameters_pull(g->parameters, inputs, g->gradient + i * g->n_parameters);
+  }
+done:
+  return status;
+}
+
+// ---- forward ------------------------------------------------------------------------------------
+
+// gradient[i][j] += what changes of the state at this time contribute.
+static NoliStatus push_objectives(Gradient* g, int64_t step) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t i = 0; i < g->n_objectives; i++) {
+    NOLI_TRY(find_slopes(g, i, step));
+    for (int64_t j = 0; j < g->n_parameters; j++) {
+      double sum = 0.0;
+      for (int64_t k = 0; k < size_of(g); k++) {
+        sum += g->d_x[k] * g->chain[j].x[k] + g->d_v[k] * g->chain[j].v[k];
+      }
+      g->gradient[i * g->n_parameters + j] += sum;
+    }
+  }
+done:
+  return status;
+}
+
+// Every step is taped, differentiated and forgotten.
+static NoliStatus forward(Gradient* g) {
+  NoliStatus status = NOLI_OK;
+  for (int64_t j = 0; j < g->n_parameters; j++) {
+    noli_parameters_push(g->parameters, j, &g->inputs[j]);
+    if (g->inputs[j].value[NOLI_INPUT_START] != NULL) {
+      add(g, 1.0, g->inputs[j].value[NOLI_INPUT_START], g->chain[j].x);
+    }
+    if (g->inputs[j].value[NOLI_INPUT_VELOCITY] != NULL) {
+      add(g, 1.0, g->inputs[j].value[NOLI_INPUT_VELOCITY], g->chain[j].v);
+    }
+    noli_stage_follow_vectors(g->sim->own_stage, g->chain[j].x);
+    noli_stage_follow_vectors(g->sim->own_stage, g->chain[j].v);
+  }
+  NOLI_TRY(add_values(g, 0));
+  NOLI_TRY(push_objectives(g, 0));
+  for (int64_t step = 0; step < g->def->n_steps; step++) {
+    noli_tape_clear(&g->tape);
+    g->sim->tape = &g->tape;
+    NOLI_TRY(run(g, step, step + 1, true));
+    g->sim->tape = NULL;
+    for (int64_t p = 0; p < g->tape.part.count; p++) {
+      for (int64_t j = 0; j < g->n_parameters; j++) {
+        NOLI_TRY(push_part(g, (int32_t)j, &g->tape.part.data[p]));
+      }
+    }
+    g->sim->end.stage = NULL; // the stage was used
+    NOLI_TRY(push_objectives(g, step + 1));
+  }
+done:
+  g->sim->tape = NULL;
+  return status;
+}
+
+// ---- making -------------------------------------------------------------------------------------
+
+static NoliStatus allocate_chain(Gradient* g, Chain* chain) {
+  NoliStatus status = NOLI_OK;
+  NOLI_NEW_ZERO(g->context, chain->x, size_of(g));
+  NOLI_NEW_ZERO(g->context, chain->v, size_of(g));
+  NOLI_NEW_ZERO(g->context, chain->x_before, size_of(g));
+  NOLI_NEW_ZERO(g->context, chain->v_before, size_of(g));
+done:
+  return status;
+}
+
+static NoliStatus allocate(Gradient* g) {
+  NoliStatus status = NOLI_OK;
+  double** vectors[] = {&g->start_v, &g->target, &g->hat_v, &g->d_x, &g->d_v};
+  unsigned wanted = noli_parameters_wanted(g->parameters);
+  int32_t n_class = noli_parameters_class_count(g->parameters);
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+    NOLI_NEW_ZERO(g->context, *vectors[i], size_of(g));
+  }
+  for (int32_t s = 0; s < NOLI_MAX_STAGES; s++) {
+    NOLI_NEW_ZERO(g->context, g->end_x[s], size_of(g));
+    NOLI_NEW_ZERO(g->context, g->end_v[s], size_of(g));
+  }
+  NOLI_NEW_ZERO(g->context, g->d_p, g->n_parameters);
+  NOLI_NEW_ZERO(g->context, g->error, g->n_chains);
+  NOLI_NEW_ZERO(g->context, g->kept, g->def->n_steps + 1);
+  NOLI_NEW_ZERO(g->context, g->chain, g->n_chains);
+  NOLI_NEW_ZERO(g->context, g->inputs, g->n_chains);
+  NOLI_TRY(noli_inputs_create(
+      g->sim, 1u << NOLI_INPUT_PREDICTED | 1u << NOLI_INPUT_REFERENCE | 1u << NOLI_INPUT_LAGGED, 0,
+      &g->own));
+  for (int32_t i = 0; i < g->n_chains; i++) {
+    NOLI_TRY(allocate_chain(g, &g->chain[i]));
+    NOLI_TRY(noli_inputs_create(g->sim, wanted, n_class, &g->inputs[i]));
+  }
+done:
+  return status;
+}
+
+static void release(Gradient* g) {
+  NoliContext* context = g->context;
+  double* vectors[] = {g->start_v, g->target, g->hat_v, g->d_x, g->d_v, g->d_p, g->error};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+    noli_free(context, vectors[i]);
+  }
+  for (int32_t s = 0; s < NOLI_MAX_STAGES; s++) {
+    noli_free(context, g->end_x[s]);
+    noli_free(context, g->end_v[s]);
+  }
+  for (int32_t i = 0; g->chain != NULL && g->inputs != NULL && i < g->n_chains; i++) {
+    noli_free(context, g->chain[i].x);
+    noli_free(context, g->chain[i].v);
+    noli_free(context, g->chain[i].x_before);
+    noli_free(context, g->chain[i].v_before);
+    noli_inputs_free(context, &g->inputs[i]);
+  }
+  for (int32_t k = 0; k < g->n_kept; k++) {
+    noli_state_free(context, &g->kept[k]);
+  }
+  noli_inputs_free(context, &g->own);
+  noli_free(context, g->chain);
+  noli_free(context, g->inputs);
+  noli_free(context, g->kept);
+  noli_tape_clear(&g->tape);
+  noli_sensitivity_destroy(&g->sensitivity);
+}
+
+// Runs the steps; tapes the last segment, or all of them one after the other for values alone.
+static NoliStatus run_all(Gradient* g) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(add_values(g, 0));
+  for (int64_t begin = 0; begin < g->def->n_steps; begin += g->segment) {
+    int64_t end = begin + g->segment < g->def->n_steps ? begin + g->segment : g->def->n_steps;
+    noli_tape_clear(&g->tape);
+    NOLI_TRY(keep(g));
+    g->sim->tape = &g->tape;
+    NOLI_TRY(run(g, begin, end, true));
+    g->sim->tape = NULL;
+  }
+done:
+  g->sim->tape = NULL;
+  return status;
+}
+
+static NoliStatus differentiate(Gradient* g) {
+  NoliStatus status = NOLI_OK;
+  NoliState final = {0};
+  double start = noli_seconds();
+  NOLI_TRY(run_all(g));
+  g->report.forward = noli_seconds() - start;
+  g->report.bytes = noli_tape_part_bytes(g->sim, USUAL_SOLVES) * (g->segment + g->n_kept);
+  start = noli_seconds();
+  if (g->gradient != NULL && g->n_kept > 0) {
+    NOLI_TRY(noli_state_create(g->context, &g->sim->state.sizes, &final));
+    NOLI_TRY(noli_state_copy(g->context, &g->sim->state, &final));
+    status = reverse(g, &final);
+    g->sim->tape = NULL;
+    use_state(g, &final);
+  }
+  g->report.backward = noli_seconds() - start;
+done:
+  noli_state_free(g->context, &final);
+  return status;
+}
+
+static NoliStatus check(Gradient* g) {
+  NoliStatus status = NOLI_OK;
+  const char* defect = noli_sensitivity_defect(g->sim, noli_parameters_wanted(g->parameters));
+  NOLI_CHECK(g->context, defect == NULL, NOLI_ERROR_ARGUMENT, "derivatives: %s", defect);
+  NOLI_CHECK(g->context, g->def->n_steps >= 0, NOLI_ERROR_ARGUMENT,
+             "derivatives: %lld steps are asked for", (long long)g->def->n_steps);
+  NOLI_TRY(
+      noli_choice_require(g->context, "derivatives: ", NOLI_CHOICE_GRADIENT_MODE, g->def->mode));
+  g->tangent = g->def->mode != NULL && strcmp(g->def->mode, "tangent") == 0;
+  g->n_chains = g->tangent ? (int32_t)g->n_parameters : g->n_objectives;
+done:
+  return status;
+}
+
+NoliStatus noli_sim_gradient(NoliSim* sim, const NoliParameters* parameters,
+                             const NoliObjective* objectives, int32_t n_objectives,
+                             const NoliGradientDef* def, double* value, double* gradient,
+                             NoliGradientReport* report) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && parameters != NULL &&
+                                                      objectives != NULL && n_objectives > 0 &&
+                                                      def != NULL && value != NULL);
+  NoliStatus status = NOLI_OK;
+  Gradient g = {.context = sim->context,
+                .sim = sim,
+                .parameters = parameters,
+                .objective = objectives,
+                .n_objectives = n_objectives,
+                .def = def,
+                .n_parameters = noli_parameters_count(parameters),
+                .value = value,
+                .gradient = gradient};
+  noli_tape_init(&g.tape, sim->context, def->tolerance > 0.0 ? def->tolerance : 1e-10);
+  memset(value, 0, (size_t)n_objectives * sizeof *value);
+  if (gradient != NULL) {
+    memset(gradient, 0, (size_t)(n_objectives * g.n_parameters) * sizeof *gradient);
+  }
+  NOLI_TRY(check(&g));
+  choose_segment(&g);
+  NOLI_TRY(allocate(&g));
+  NOLI_TRY(noli_sensitivity_create(sim, noli_parameters_wanted(parameters),
+                                   noli_parameters_classes(parameters),
+                                   noli_parameters_class_count(parameters), &g.sensitivity));
+  g.tape.sensitivity = g.sensitivity;
+  NOLI_TRY(g.tangent && gradient != NULL ? forward(&g) : differentiate(&g));
+  for (int32_t i = 0; i < n_objectives && !g.tangent; i++) {
+    double relative = fabs(value[i]) > 0.0 ? g.error[i] / fabs(value[i]) : 0.0;
+    g.report.residual_error = fmax(g.report.residual_error, relative);
+  }
+  if (report != NULL) {
+    *report = g.report;
+  }
+done:
+  sim->tape = NULL;
+  release(&g);
+  return status;
+}

@@ -1,0 +1,61 @@
+#include "sim/inputs.h"
+
+#include <string.h>
+
+static int64_t count_elements(const NoliProblem* problem) {
+  int64_t n = 0;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    n += problem->block[i].n_element;
+  }
+  return n;
+}
+
+int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes) {
+  const NoliProblem* problem = &sim->model->problem;
+  switch (input) {
+  case NOLI_INPUT_MASS:
+    return problem->n_vert;
+  case NOLI_INPUT_MU:
+  case NOLI_INPUT_LAMBDA:
+    return count_elements(problem);
+  case NOLI_INPUT_DISTANCE:
+    return 1;
+  case NOLI_INPUT_OFFSET:
+    return sim->model->n_body;
+  case NOLI_INPUT_FRICTION:
+    return n_classes;
+  case NOLI_INPUT_FORCE:
+    return sim->model->n_force;
+  default:
+    return 3 * (int64_t)problem->n_vert;
+  }
+}
+
+NoliStatus noli_inputs_create(const NoliSim* sim, unsigned wanted, int32_t n_classes,
+                              NoliInputs* inputs) {
+  NoliStatus status = NOLI_OK;
+  *inputs = (NoliInputs){{0}};
+  for (int k = 0; k < NOLI_INPUTS; k++) {
+    if ((wanted >> k & 1u) != 0) {
+      NOLI_NEW_ZERO(sim->context, inputs->value[k], noli_input_count(sim, (NoliInput)k, n_classes));
+    }
+  }
+done:
+  return status;
+}
+
+void noli_inputs_free(NoliContext* context, NoliInputs* inputs) {
+  for (int k = 0; k < NOLI_INPUTS; k++) {
+    noli_free(context, inputs->value[k]);
+    inputs->value[k] = NULL;
+  }
+}
+
+void noli_inputs_clear(const NoliSim* sim, int32_t n_classes, NoliInputs* inputs) {
+  for (int k = 0; k < NOLI_INPUTS; k++) {
+    if (inputs->value[k] != NULL) {
+      memset(inputs->value[k], 0,
+             (size_t)noli_input_count(sim, (NoliInput)k, n_classes) * sizeof(double));
+    }
+  }
+}

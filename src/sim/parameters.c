@@ -1,0 +1,831 @@
+#include "sim/parameters.h"
+
+#include "fem/element_slopes.h"
+#include "math/vec3.h"
+#include "sim/body_kind.h"
+#include "sim/choices.h"
+#include "sim/definition.h"
+#include "sim/parameters_inputs.h"
+#include "sim/rebuild.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS] = {
+    [NOLI_PARAMETER_YOUNG] = {"young", "Pa, Young's modulus of a body or of its elements."},
+    [NOLI_PARAMETER_POISSON] = {"poisson", "Poisson's ratio, likewise."},
+    [NOLI_PARAMETER_DENSITY] = {"density", "kg/m^3, likewise."},
+    [NOLI_PARAMETER_FRICTION] = {"friction", "Coefficient of a pair of entities."},
+    [NOLI_PARAMETER_GRAVITY] = {"gravity", "m/s^2, three components."},
+    [NOLI_PARAMETER_INITIAL_POSITION] = {"initial_position",
+                                         "m, added to the positions at the start."},
+    [NOLI_PARAMETER_INITIAL_VELOCITY] = {"initial_velocity",
+                                         "m/s, added to the velocities at the start."},
+    [NOLI_PARAMETER_REST_POSITION] = {"rest_position", "m, added to the rest shape."},
+    [NOLI_PARAMETER_FORCE] = {"force", "Factor of a force."},
+};
+
+const NoliNamed noli_parameter_scopes[NOLI_SCOPES] = {
+    [NOLI_SCOPE_BODY] = {"body", "One value for all of the body."},
+    [NOLI_SCOPE_ELEMENTS] = {"elements", "A value for each element."},
+    [NOLI_SCOPE_VERTICES] = {"vertices", "Values for each vertex."},
+};
+
+// An input that follows from a value.
+typedef struct Entry {
+  NoliInput input;
+  int64_t index;
+  double factor;
+} Entry;
+
+typedef struct Definition {
+  NoliParameterKind kind;
+  NoliParameterScope scope;
+  int32_t of;     // body, force or entity
+  int32_t with;   // the other entity of a pair; NOLI_NULL_INDEX: pairs without one of their own
+  int32_t* point; // (n_point) elements or vertices within the body; NULL: all of it at once
+  int32_t n_point;
+  int32_t n_component;
+  int32_t class_of_pairs;
+  int64_t first; // of its values
+} Definition;
+
+struct NoliParameters {
+  NoliContext* context;
+  NoliOwnedDefinition source;
+  Definition* def;
+  int32_t n_def;
+  int32_t n_class;
+  int64_t n;
+  double* value;        // (n)
+  double* velocity;     // (n_vert x 3) m/s, at the start
+  int64_t* first_entry; // (n + 1)
+  NOLI_ARRAY(Entry) entry;
+  unsigned wanted;
+};
+
+NoliParameterDef noli_default_parameter_def(void) {
+  return (NoliParameterDef){0};
+}
+
+static int32_t count_points(const Definition* def) {
+  return def->scope == NOLI_SCOPE_BODY ? 1 : def->n_point;
+}
+
+static bool is_material(NoliParameterKind kind) {
+  return kind == NOLI_PARAMETER_YOUNG || kind == NOLI_PARAMETER_POISSON ||
+         kind == NOLI_PARAMETER_DENSITY;
+}
+
+static bool is_of_body(NoliParameterKind kind) {
+  return kind != NOLI_PARAMETER_FRICTION && kind != NOLI_PARAMETER_GRAVITY &&
+         kind != NOLI_PARAMETER_FORCE;
+}
+
+// ---- checks -------------------------------------------------------------------------------------
+
+// Which words a definition has for its kind.
+static NoliStatus take_words(NoliContext* context, const NoliParameterDef* def, int32_t index,
+                             Definition* made) {
+  NoliStatus status = NOLI_OK;
+  char where[64];
+  snprintf(where, sizeof where, "parameter %d: ", (int)index);
+  NOLI_CHECK(context, def->kind != NULL, NOLI_ERROR_ARGUMENT, "%sno kind is given", where);
+  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_PARAMETER, def->kind));
+  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_PARAMETER_SCOPE, def->scope));
+  made->kind = (NoliParameterKind)noli_choice_find(NOLI_CHOICE_PARAMETER, def->kind);
+  made->scope = def->scope == NULL
+                    ? NOLI_SCOPE_BODY
+                    : (NoliParameterScope)noli_choice_find(NOLI_CHOICE_PARAMETER_SCOPE, def->scope);
+  bool vector = is_of_body(made->kind) && !is_material(made->kind);
+  made->n_component = vector || made->kind == NOLI_PARAMETER_GRAVITY ? 3 : 1;
+  NOLI_CHECK(context,
+             made->scope == NOLI_SCOPE_BODY ||
+                 (made->scope == NOLI_SCOPE_ELEMENTS && is_material(made->kind)) ||
+                 (made->scope == NOLI_SCOPE_VERTICES && vector),
+             NOLI_ERROR_ARGUMENT, "%s\"%s\" has no scope \"%s\"", where, def->kind, def->scope);
+done:
+  return status;
+}
+
+static NoliStatus find_entity(const NoliSim* sim, const char* what, const char* name, int32_t index,
+                              int32_t limit, int32_t* found) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(sim->context, name != NULL, NOLI_ERROR_ARGUMENT, "parameter %d: no %s is given",
+             (int)index, what);
+  *found = noli_sim_find_entity(sim, name);
+  NOLI_CHECK(sim->context, *found != NOLI_NULL_INDEX && *found < limit, NOLI_ERROR_ARGUMENT,
+             "parameter %d: there is no %s \"%s\"", (int)index, what, name);
+done:
+  return status;
+}
+
+static NoliStatus take_place(const NoliSim* sim, const NoliParameterDef* def, int32_t index,
+                             Definition* made) {
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = sim->model;
+  made->with = NOLI_NULL_INDEX;
+  if (is_of_body(made->kind)) {
+    NOLI_TRY(find_entity(sim, "body", def->of, index, model->n_body, &made->of));
+  } else if (made->kind == NOLI_PARAMETER_FRICTION && (def->of != NULL || def->with != NULL)) {
+    NOLI_TRY(find_entity(sim, "entity", def->of, index, model->n_entity, &made->of));
+    NOLI_TRY(find_entity(sim, "other entity", def->with, index, model->n_entity, &made->with));
+  } else if (made->kind == NOLI_PARAMETER_FORCE) {
+    made->of = def->of != NULL ? noli_sim_find_force(sim, def->of) : NOLI_NULL_INDEX;
+    NOLI_CHECK(sim->context, made->of != NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
+               "parameter %d: there is no force \"%s\"", (int)index,
+               def->of != NULL ? def->of : "");
+    NOLI_CHECK(sim->context, model->force[made->of].kind != NOLI_FORCE_PRESSURE,
+               NOLI_ERROR_ARGUMENT, "parameter %d: pressures are not differentiated", (int)index);
+  }
+done:
+  return status;
+}
+
+static NoliStatus take_points(const NoliSim* sim, const NoliParameterDef* def, int32_t index,
+                              Definition* made) {
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = sim->model;
+  if (made->scope == NOLI_SCOPE_BODY) {
+    return NOLI_OK;
+  }
+  NoliBlockRange range = model->problem.range[made->of];
+  int32_t n_all = made->scope == NOLI_SCOPE_ELEMENTS
+                      ? range.end - range.begin
+                      : model->vert_first[made->of + 1] - model->vert_first[made->of];
+  made->n_point = def->index != NULL ? def->n_index : n_all;
+  NOLI_NEW(sim->context, made->point, made->n_point);
+  for (int32_t i = 0; i < made->n_point; i++) {
+    made->point[i] = def->index != NULL ? def->index[i] : i;
+    NOLI_CHECK(sim->context, made->point[i] >= 0 && made->point[i] < n_all, NOLI_ERROR_ARGUMENT,
+               "parameter %d: body \"%s\" has no %s %d", (int)index, model->name[made->of],
+               made->scope == NOLI_SCOPE_ELEMENTS ? "element" : "vertex", (int)made->point[i]);
+  }
+done:
+  return status;
+}
+
+// Whether some force is shared in proportion to the masses of a body.
+static bool has_load_by_mass(const NoliModel* model, int32_t body) {
+  bool has = false;
+  for (int32_t f = 0; f < model->n_force; f++) {
+    bool by_mass =
+        model->force[f].kind == NOLI_FORCE_ACCELERATION || model->force[f].kind == NOLI_FORCE_TOTAL;
+    has = has || (model->force[f].def.body == body && by_mass);
+  }
+  return has;
+}
+
+// Whether a traction acts on faces of a body, whose areas would change.
+static bool has_face_load(const NoliModel* model, int32_t body) {
+  bool has = false;
+  for (int32_t f = 0; f < model->n_force; f++) {
+    has = has || (model->force[f].def.body == body && model->force[f].faces.n > 0);
+  }
+  return has;
+}
+
+// Whether a motion moves its vertices by distances that do not depend on where they are, or, with
+// `shape`, on where they and their rest positions are: tried with another place of each.
+static NoliStatus test_translation(const NoliModel* model, const NoliMotion* motion, bool shape,
+                                   bool* translates) {
+  NoliStatus status = NOLI_OK;
+  const double shift[3] = {0.037, -0.051, 0.083};
+  int64_t n = 3 * (int64_t)motion->n_node;
+  double *other = NULL, *end = NULL, *other_end = NULL;
+  *translates = !motion->def.controlled;
+  if (motion->def.target == NULL || motion->n_node == 0) {
+    return NOLI_OK;
+  }
+  NOLI_NEW(model->context, other, n);
+  NOLI_NEW(model->context, end, n);
+  NOLI_NEW(model->context, other_end, n);
+  for (int64_t i = 0; i < n; i++) {
+    other[i] = motion->X[i] + model->problem.diagonal * shift[i % 3] * (double)(1 + i % 4);
+    end[i] = motion->X[i];
+    other_end[i] = other[i];
+  }
+  double t0 = fmax(motion->def.t_begin, 0.0), t1 = t0 + model->h;
+  const double* X = shape ? other : motion->X;
+  motion->def.target(motion->def.user, t0, t1, motion->n_node, motion->node, motion->X, motion->X,
+                     end);
+  motion->def.target(motion->def.user, t0, t1, motion->n_node, motion->node, X, other, other_end);
+  for (int64_t i = 0; i < n; i++) {
+    double off = other_end[i] - end[i] - (other[i] - motion->X[i]);
+    *translates = *translates && fabs(off) <= 1e-9 * model->problem.diagonal;
+  }
+done:
+  noli_free(model->context, other);
+  noli_free(model->context, end);
+  noli_free(model->context, other_end);
+  return status;
+}
+
+static NoliStatus require_translations(const NoliModel* model, const Definition* def,
+                                       int32_t index) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t m = 0; m < model->n_motion; m++) {
+    bool shape = def->kind == NOLI_PARAMETER_REST_POSITION, translates = true;
+    if (model->motion[m].def.body == def->of) {
+      NOLI_TRY(test_translation(model, &model->motion[m], shape, &translates));
+    }
+    NOLI_CHECK(model->context, translates, NOLI_ERROR_ARGUMENT,
+               "parameter %d: body \"%s\" has a motion whose targets turn or do not follow its "
+               "positions: those that hold vertices or move them by given distances are "
+               "differentiated",
+               (int)index, model->name[def->of]);
+  }
+done:
+  return status;
+}
+
+static const char* body_defect(const NoliSim* sim, const Definition* def) {
+  const NoliModel* model = sim->model;
+  const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
+  const NoliBlock* block = noli_problem_block(&model->problem, def->of);
+  bool masses = def->kind == NOLI_PARAMETER_DENSITY || def->kind == NOLI_PARAMETER_REST_POSITION;
+  if (is_material(def->kind) && block == NULL) {
+    return "is an obstacle, which has no material";
+  }
+  bool moduli = def->kind == NOLI_PARAMETER_YOUNG || def->kind == NOLI_PARAMETER_POISSON;
+  for (int32_t e = model->problem.range[def->of].begin;
+       moduli && e < model->problem.range[def->of].end; e++) {
+    if (block->law[e]->n_parameter > 0) {
+      return "has a law with parameters of its own: \"neo_hookean\" and the laws without are "
+             "differentiated by moduli";
+    }
+  }
+  if (is_material(def->kind) && (body->n_parts > 0 || body->fields.young != NULL ||
+                                 body->fields.poisson != NULL || body->fields.density != NULL)) {
+    return def->scope == NOLI_SCOPE_BODY ? "has several materials: choose the scope \"elements\""
+           : body->n_parts > 0           ? "has parts, whose elements cannot be changed one by one"
+                                         : NULL;
+  }
+  if (masses && block != NULL && block->n_consistent > 0) {
+    return "has a consistent mass, which is not differentiated: choose order 1";
+  }
+  if (masses && block != NULL && has_load_by_mass(model, def->of)) {
+    return "has a force in proportion to its masses, which is not differentiated by them: use "
+           "gravity, or a force with \"nodal\" values";
+  }
+  if (def->kind == NOLI_PARAMETER_REST_POSITION) {
+    return block != NULL && has_face_load(model, def->of)
+               ? "has a load on faces, whose areas would change with the shape"
+           : model->problem.followers.n > 0 ? "is in a scene with ties or proxies, which depend on "
+                                              "rest shapes"
+           : body->proxy.balance            ? "has densities that are fitted to its shape"
+                                            : NULL;
+  }
+  return def->kind == NOLI_PARAMETER_DENSITY && def->scope == NOLI_SCOPE_ELEMENTS &&
+                 block->type != &noli_block_tets
+             ? "has densities of elements that are differentiated for linear tetrahedra only"
+             : NULL;
+}
+
+static NoliStatus take(NoliParameters* self, const NoliSim* sim, const NoliParameterDef* def,
+                       int32_t index) {
+  NoliStatus status = NOLI_OK;
+  Definition* made = &self->def[index];
+  NOLI_TRY(take_words(sim->context, def, index, made));
+  NOLI_TRY(take_place(sim, def, index, made));
+  NOLI_TRY(take_points(sim, def, index, made));
+  if (is_of_body(made->kind)) {
+    const char* defect = body_defect(sim, made);
+    NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT,
+               "parameter %d, \"%s\": body \"%s\" %s", (int)index, def->kind, def->of, defect);
+    if (made->kind == NOLI_PARAMETER_REST_POSITION ||
+        made->kind == NOLI_PARAMETER_INITIAL_POSITION) {
+      NOLI_TRY(require_translations(sim->model, made, index));
+    }
+  }
+  made->class_of_pairs = made->kind == NOLI_PARAMETER_FRICTION ? self->n_class++ : NOLI_NULL_INDEX;
+  made->first = self->n;
+  self->n += (int64_t)made->n_component * count_points(made);
+done:
+  return status;
+}
+
+// ---- values -------------------------------------------------------------------------------------
+
+static double material_value(NoliParameterKind kind, double mu, double lambda, double density) {
+  return kind == NOLI_PARAMETER_YOUNG     ? mu * (3.0 * lambda + 2.0 * mu) / (lambda + mu)
+         : kind == NOLI_PARAMETER_POISSON ? 0.5 * lambda / (lambda + mu)
+                                          : density;
+}
+
+static void set_values(NoliParameters* self, const NoliSim* sim, const Definition* def) {
+  const NoliModel* model = sim->model;
+  const NoliSimDef* source = sim->definition.def;
+  double* value = self->value + def->first;
+  NoliPairDef pair = noli_default_pair_def();
+  if (is_material(def->kind)) {
+    const NoliBlock* block = noli_problem_block(&model->problem, def->of);
+    for (int32_t i = 0; i < count_points(def); i++) {
+      int32_t e = model->problem.range[def->of].begin + (def->point != NULL ? def->point[i] : 0);
+      value[i] =
+          material_value(def->kind, block->lame_mu[e], block->lame_lambda[e], block->density[e]);
+    }
+    if (def->scope == NOLI_SCOPE_BODY) {
+      const NoliMaterialDef* material = &source->bodies[def->of].material;
+      value[0] = def->kind == NOLI_PARAMETER_YOUNG     ? material->young
+                 : def->kind == NOLI_PARAMETER_POISSON ? material->poisson
+                                                       : material->density;
+    }
+  } else if (def->kind == NOLI_PARAMETER_GRAVITY) {
+    memcpy(value, model->gravity, sizeof model->gravity);
+  } else if (def->kind == NOLI_PARAMETER_FORCE) {
+    *value = source->forces[def->of].factor;
+  } else if (def->kind == NOLI_PARAMETER_FRICTION) {
+    bool found =
+        def->with != NOLI_NULL_INDEX && noli_sim_pair(sim, def->of, def->with, &pair) == NOLI_OK;
+    *value = found ? pair.friction : source->friction;
+  }
+}
+
+// ---- how inputs follow --------------------------------------------------------------------------
+
+static NoliStatus add_entry(NoliParameters* self, NoliInput input, int64_t index, double factor) {
+  NoliStatus status = NOLI_OK;
+  Entry entry = {input, index, factor};
+  NOLI_PUSH(self->context, &self->entry, entry);
+  self->wanted |= 1u << input;
+done:
+  return status;
+}
+
+// A mass and its weight.
+static NoliStatus add_mass(NoliParameters* self, const NoliModel* model, int64_t vertex,
+                           double factor) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(add_entry(self, NOLI_INPUT_MASS, vertex, factor));
+  for (int32_t k = 0; k < 3; k++) {
+    NOLI_TRY(add_entry(self, NOLI_INPUT_LOAD, 3 * vertex + k, factor * model->gravity[k]));
+  }
+done:
+  return status;
+}
+
+static int64_t elements_before(const NoliProblem* problem, int32_t block) {
+  int64_t n = 0;
+  for (int32_t i = 0; i < block; i++) {
+    n += problem->block[i].n_element;
+  }
+  return n;
+}
+
+// mu = E / (2 (1 + nu)), lambda = E nu / ((1 + nu) (1 - 2 nu))
+static NoliStatus map_moduli(NoliParameters* self, const NoliModel* model, const Definition* def,
+                             int32_t element) {
+  NoliStatus status = NOLI_OK;
+  NoliBlockRange range = model->problem.range[def->of];
+  const NoliBlock* block = &model->problem.block[range.block];
+  int64_t at = elements_before(&model->problem, range.block) + element;
+  double mu = block->lame_mu[element], lambda = block->lame_lambda[element];
+  double young = material_value(NOLI_PARAMETER_YOUNG, mu, lambda, 0.0);
+  double nu = material_value(NOLI_PARAMETER_POISSON, mu, lambda, 0.0);
+  double by_mu = mu / young, by_lambda = lambda / young;
+  if (def->kind == NOLI_PARAMETER_POISSON) {
+    double a = 1.0 + nu, b = 1.0 - 2.0 * nu;
+    by_mu = -0.5 * young / (a * a);
+    by_lambda = young * (1.0 + 2.0 * nu * nu) / (a * a * b * b);
+  }
+  NOLI_TRY(add_entry(self, NOLI_INPUT_MU, at, by_mu));
+  NOLI_TRY(add_entry(self, NOLI_INPUT_LAMBDA, at, by_lambda));
+done:
+  return status;
+}
+
+static int32_t count_nodes(const NoliBlock* block, int32_t element) {
+  int32_t n = 0;
+  while (n < block->n_local && block->node[(int64_t)block->n_local * element + n] >= 0) {
+    n++;
+  }
+  return n;
+}
+
+// The lumped mass of an element.
+static NoliStatus map_element_density(NoliParameters* self, const NoliModel* model,
+                                      const NoliBlock* block, int32_t element) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = count_nodes(block, element);
+  double share = block->type->point_volume(block, element, 0) / n;
+  for (int32_t k = 0; k < n; k++) {
+    NOLI_TRY(add_mass(self, model, block->node[(int64_t)block->n_local * element + k], share));
+  }
+done:
+  return status;
+}
+
+static NoliStatus map_material(NoliParameters* self, const NoliModel* model, const Definition* def,
+                               int32_t point) {
+  NoliStatus status = NOLI_OK;
+  NoliBlockRange range = model->problem.range[def->of];
+  const NoliBlock* block = &model->problem.block[range.block];
+  bool all = def->scope == NOLI_SCOPE_BODY;
+  int32_t begin = all ? range.begin : range.begin + def->point[point];
+  int32_t end = all ? range.end : begin + 1;
+  if (all && def->kind == NOLI_PARAMETER_DENSITY) {
+    for (int64_t i = model->vert_first[def->of]; i < model->vert_first[def->of + 1]; i++) {
+      NOLI_TRY(add_mass(self, model, i, model->problem.mass[i] / self->value[def->first]));
+    }
+    goto done;
+  }
+  for (int32_t e = begin; e < end; e++) {
+    if (def->kind == NOLI_PARAMETER_DENSITY) {
+      NOLI_TRY(map_element_density(self, model, block, e));
+    } else {
+      NOLI_TRY(map_moduli(self, model, def, e));
+    }
+  }
+done:
+  return status;
+}
+
+// Masses of the elements that have a vertex, by one component of its rest position.
+static NoliStatus map_shape_masses(NoliParameters* self, const NoliModel* model,
+                                   const NoliBlock* block, NoliBlockRange range, int32_t vertex,
+                                   int32_t component) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t e = range.begin; e < range.end; e++) {
+    const int32_t* node = block->node + 4 * (int64_t)e;
+    int32_t n = count_nodes(block, e);
+    for (int32_t k = 0; k < n; k++) {
+      if (node[k] != vertex) {
+        continue;
+      }
+      NoliVec3 gradient[4];
+      double volume, slope[3];
+      noli_element_rest_gradients(block, e, model->problem.X, gradient, &volume);
+      noli_store3(slope, gradient[k]);
+      for (int32_t a = 0; a < n; a++) {
+        NOLI_TRY(add_mass(self, model, node[a], block->density[e] * volume / n * slope[component]));
+      }
+    }
+  }
+done:
+  return status;
+}
+
+// One component of positions or velocities of a vertex.
+static NoliStatus map_vertex(NoliParameters* self, const NoliSim* sim, const Definition* def,
+                             int32_t vertex, int32_t component) {
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = sim->model;
+  const NoliBlock* block = noli_problem_block(&model->problem, def->of);
+  int64_t at = 3 * (int64_t)vertex + component;
+  if (def->kind == NOLI_PARAMETER_INITIAL_VELOCITY) {
+    NOLI_TRY(add_entry(self, NOLI_INPUT_VELOCITY, at, 1.0));
+    goto done;
+  }
+  if (def->kind == NOLI_PARAMETER_INITIAL_POSITION ||
+      sim->definition.def->bodies[def->of].x0 == NULL) {
+    NOLI_TRY(add_entry(self, NOLI_INPUT_START, at, 1.0));
+  }
+  if (def->kind == NOLI_PARAMETER_REST_POSITION) {
+    NOLI_TRY(add_entry(self, NOLI_INPUT_REST, at, 1.0));
+    if (block != NULL && def->scope == NOLI_SCOPE_VERTICES) {
+      NOLI_TRY(
+          map_shape_masses(self, model, block, model->problem.range[def->of], vertex, component));
+    }
+  }
+done:
+  return status;
+}
+
+static NoliStatus map_vertices(NoliParameters* self, const NoliSim* sim, const Definition* def,
+                               int32_t point, int32_t component) {
+  NoliStatus status = NOLI_OK;
+  int32_t first = sim->model->vert_first[def->of];
+  if (def->scope == NOLI_SCOPE_VERTICES) {
+    return map_vertex(self, sim, def, first + def->point[point], component);
+  }
+  for (int32_t i = first; i < sim->model->vert_first[def->of + 1]; i++) {
+    NOLI_TRY(map_vertex(self, sim, def, i, component));
+  }
+done:
+  return status;
+}
+
+static NoliStatus map_value(NoliParameters* self, const NoliSim* sim, const Definition* def,
+                            int32_t point, int32_t component) {
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = sim->model;
+  switch (def->kind) {
+  case NOLI_PARAMETER_GRAVITY:
+    for (int64_t i = 0; i < model->problem.n_vert; i++) {
+      NOLI_TRY(add_entry(self, NOLI_INPUT_LOAD, 3 * i + component, model->problem.weight[i]));
+    }
+    break;
+  case NOLI_PARAMETER_FORCE:
+    NOLI_TRY(add_entry(self, NOLI_INPUT_FORCE, def->of, 1.0 / self->value[def->first]));
+    break;
+  case NOLI_PARAMETER_FRICTION:
+    NOLI_TRY(add_entry(self, NOLI_INPUT_FRICTION, def->class_of_pairs, 1.0));
+    break;
+  default:
+    NOLI_TRY(is_material(def->kind) ? map_material(self, model, def, point)
+                                    : map_vertices(self, sim, def, point, component));
+  }
+done:
+  return status;
+}
+
+static NoliStatus map_all(NoliParameters* self, const NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t d = 0; d < self->n_def; d++) {
+    const Definition* def = &self->def[d];
+    for (int32_t i = 0; i < count_points(def); i++) {
+      for (int32_t k = 0; k < def->n_component; k++) {
+        self->first_entry[def->first + (int64_t)def->n_component * i + k] = self->entry.count;
+        NOLI_TRY(map_value(self, sim, def, i, k));
+      }
+    }
+  }
+  self->first_entry[self->n] = self->entry.count;
+done:
+  return status;
+}
+
+void noli_parameters_push(const NoliParameters* self, int64_t index, NoliInputs* change) {
+  for (int64_t e = self->first_entry[index]; e < self->first_entry[index + 1]; e++) {
+    const Entry* entry = &self->entry.data[e];
+    change->value[entry->input][entry->index] += entry->factor;
+  }
+}
+
+void noli_parameters_pull(const NoliParameters* self, const NoliInputs* from, double* d_p) {
+  for (int64_t j = 0; j < self->n; j++) {
+    for (int64_t e = self->first_entry[j]; e < self->first_entry[j + 1]; e++) {
+      const Entry* entry = &self->entry.data[e];
+      const double* value = from->value[entry->input];
+      d_p[j] += value != NULL ? entry->factor * value[entry->index] : 0.0;
+    }
+  }
+}
+
+NoliStatus noli_parameters_add_inputs(const NoliParameters* self, const NoliSim* sim,
+                                      double* const* input, double* d_p) {
+  (void)sim;
+  NoliInputs inputs;
+  memcpy(inputs.value, input, sizeof inputs.value);
+  noli_parameters_pull(self, &inputs, d_p);
+  return NOLI_OK;
+}
+
+unsigned noli_parameters_wanted(const NoliParameters* self) {
+  return self->wanted;
+}
+
+// ---- pairs --------------------------------------------------------------------------------------
+
+static int32_t find_class(const void* user, int32_t a, int32_t b) {
+  const NoliParameters* self = user;
+  int32_t general = NOLI_NULL_INDEX;
+  for (int32_t d = 0; d < self->n_def; d++) {
+    const Definition* def = &self->def[d];
+    if (def->kind != NOLI_PARAMETER_FRICTION) {
+      continue;
+    }
+    if (def->with == NOLI_NULL_INDEX) {
+      general = def->class_of_pairs;
+    } else if ((def->of == a && def->with == b) || (def->of == b && def->with == a)) {
+      return def->class_of_pairs;
+    }
+  }
+  for (int32_t i = 0; general != NOLI_NULL_INDEX && i < self->source.def->n_pairs; i++) {
+    const NoliPairDef* pair = &self->source.def->pairs[i];
+    general = (pair->a == a && pair->b == b) || (pair->a == b && pair->b == a) ? NOLI_NULL_INDEX
+                                                                               : general;
+  }
+  return general;
+}
+
+NoliPairClasses noli_parameters_classes(const NoliParameters* self) {
+  return (NoliPairClasses){find_class, self};
+}
+
+int32_t noli_parameters_class_count(const NoliParameters* self) {
+  return self->n_class;
+}
+
+// ---- making -------------------------------------------------------------------------------------
+
+NoliStatus noli_parameters_create(NoliSim* sim, const NoliParameterDef* defs, int32_t n_defs,
+                                  NoliParameters** out) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL,
+               sim != NULL && out != NULL && n_defs > 0 && defs != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliParameters* self = NULL;
+  *out = NULL;
+  NOLI_NEW_ZERO(sim->context, self, 1);
+  self->context = sim->context;
+  self->n_def = n_defs;
+  NOLI_NEW_ZERO(sim->context, self->def, n_defs);
+  for (int32_t i = 0; i < n_defs; i++) {
+    NOLI_TRY(take(self, sim, &defs[i], i));
+  }
+  NOLI_TRY(noli_owned_definition_copy(sim->context, sim->definition.def, &self->source));
+  noli_sim_fix_lengths(sim, self->source.def);
+  NOLI_NEW_ZERO(sim->context, self->value, self->n);
+  NOLI_NEW_ZERO(sim->context, self->first_entry, self->n + 1);
+  NOLI_NEW(sim->context, self->velocity, 3 * (int64_t)sim->model->problem.n_vert);
+  memcpy(self->velocity, sim->model->v0, noli_sim_vector_bytes(sim));
+  for (int32_t i = 0; i < n_defs; i++) {
+    set_values(self, sim, &self->def[i]);
+  }
+  NOLI_TRY(map_all(self, sim));
+done:
+  if (status != NOLI_OK) {
+    noli_parameters_destroy(&self);
+  }
+  *out = self;
+  return status;
+}
+
+void noli_parameters_destroy(NoliParameters** owner) {
+  NoliParameters* self = owner != NULL ? *owner : NULL;
+  if (self == NULL) {
+    return;
+  }
+  for (int32_t i = 0; self->def != NULL && i < self->n_def; i++) {
+    noli_free(self->context, self->def[i].point);
+  }
+  noli_owned_definition_free(self->context, &self->source);
+  noli_array_free(self->context, &self->entry);
+  noli_free(self->context, self->def);
+  noli_free(self->context, self->value);
+  noli_free(self->context, self->velocity);
+  noli_free(self->context, self->first_entry);
+  noli_free(self->context, self);
+  *owner = NULL;
+}
+
+int64_t noli_parameters_count(const NoliParameters* self) {
+  return self != NULL ? self->n : 0;
+}
+
+int64_t noli_parameters_first(const NoliParameters* self, int32_t index) {
+  bool within = self != NULL && index >= 0 && index < self->n_def;
+  return within ? self->def[index].first : noli_parameters_count(self);
+}
+
+void noli_parameters_values(const NoliParameters* self, double* values) {
+  memcpy(values, self->value, (size_t)self->n * sizeof *values);
+}
+
+// ---- other values -------------------------------------------------------------------------------
+
+static NoliStatus apply_elements(NoliContext* context, const Definition* def, const double* value,
+                                 NoliOwnedDefinition* definition, int32_t n_element) {
+  NoliStatus status = NOLI_OK;
+  NoliBodyDef* body = (NoliBodyDef*)(uintptr_t)&definition->def->bodies[def->of];
+  const NoliMaterialDef* material = &body->material;
+  const double** field = def->kind == NOLI_PARAMETER_YOUNG     ? &body->fields.young
+                         : def->kind == NOLI_PARAMETER_POISSON ? &body->fields.poisson
+                                                               : &body->fields.density;
+  double uniform = def->kind == NOLI_PARAMETER_YOUNG     ? material->young
+                   : def->kind == NOLI_PARAMETER_POISSON ? material->poisson
+                                                         : material->density;
+  NOLI_TRY(noli_array_reserve(context, &definition->memory, definition->memory.count + 1));
+  double* made = noli_alloc(context, n_element, sizeof *made);
+  NOLI_CHECK(context, made != NULL, NOLI_ERROR_MEMORY, "out of memory");
+  definition->memory.data[definition->memory.count++] = made;
+  for (int32_t e = 0; e < n_element; e++) {
+    made[e] = *field != NULL ? (*field)[e] : uniform;
+  }
+  for (int32_t i = 0; i < def->n_point; i++) {
+    made[def->point[i]] = value[i];
+  }
+  *field = made;
+done:
+  return status;
+}
+
+// Adds displacements to an array (n_vert x 3) of a body.
+static void displace(const Definition* def, const double* value, int32_t n_vert, double* x) {
+  bool all = def->scope == NOLI_SCOPE_BODY;
+  for (int64_t i = 0; i < (all ? n_vert : def->n_point); i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      x[3 * (all ? i : def->point[i]) + k] += value[all ? k : 3 * i + k];
+    }
+  }
+}
+
+static NoliStatus apply_positions(NoliContext* context, const Definition* def, const double* value,
+                                  NoliOwnedDefinition* definition) {
+  NoliStatus status = NOLI_OK;
+  NoliBodyDef* body = (NoliBodyDef*)(uintptr_t)&definition->def->bodies[def->of];
+  NoliMesh* mesh = (NoliMesh*)(uintptr_t)body->mesh;
+  if (def->kind == NOLI_PARAMETER_REST_POSITION) {
+    displace(def, value, mesh->n_vert, mesh->x);
+    goto done;
+  }
+  NOLI_TRY(noli_array_reserve(context, &definition->memory, definition->memory.count + 1));
+  double* x0 = noli_alloc(context, 3 * (int64_t)mesh->n_vert, sizeof *x0);
+  NOLI_CHECK(context, x0 != NULL, NOLI_ERROR_MEMORY, "out of memory");
+  definition->memory.data[definition->memory.count++] = x0;
+  memcpy(x0, body->x0 != NULL ? body->x0 : mesh->x, 3 * sizeof *x0 * (size_t)mesh->n_vert);
+  displace(def, value, mesh->n_vert, x0);
+  body->x0 = x0;
+done:
+  return status;
+}
+
+static NoliStatus apply_friction(NoliContext* context, const Definition* def, double value,
+                                 NoliOwnedDefinition* definition) {
+  NoliSimDef* source = definition->def;
+  if (def->with == NOLI_NULL_INDEX) {
+    bool rises = source->static_friction > source->friction;
+    source->static_friction = rises ? source->static_friction : 0.0;
+    source->friction = value;
+    return NOLI_OK;
+  }
+  NoliPairDef pair = noli_default_pair_def();
+  pair.friction = source->friction;
+  pair.static_friction = source->static_friction;
+  pair.stribeck_speed = source->stribeck_speed;
+  pair.viscosity = source->viscosity;
+  for (int32_t i = 0; i < source->n_pairs; i++) {
+    const NoliPairDef* item = &source->pairs[i];
+    if ((item->a == def->of && item->b == def->with) ||
+        (item->a == def->with && item->b == def->of)) {
+      pair = *item;
+    }
+  }
+  pair.a = def->of;
+  pair.b = def->with;
+  pair.static_friction = pair.static_friction > pair.friction ? pair.static_friction : 0.0;
+  pair.friction = value;
+  return noli_owned_definition_set_pair(context, definition, &pair);
+}
+
+static NoliStatus apply(NoliContext* context, const Definition* def, const double* value,
+                        NoliOwnedDefinition* definition) {
+  NoliSimDef* source = definition->def;
+  NoliBodyDef* body = (NoliBodyDef*)(uintptr_t)&source->bodies[is_of_body(def->kind) ? def->of : 0];
+  int32_t n_element = 0;
+  if (def->scope == NOLI_SCOPE_ELEMENTS) {
+    n_element = noli_body_cells(noli_body_kind(body), body->mesh).n;
+    return apply_elements(context, def, value, definition, n_element);
+  }
+  switch (def->kind) {
+  case NOLI_PARAMETER_YOUNG:
+    body->material.young = *value;
+    return NOLI_OK;
+  case NOLI_PARAMETER_POISSON:
+    body->material.poisson = *value;
+    return NOLI_OK;
+  case NOLI_PARAMETER_DENSITY:
+    body->material.density = *value;
+    return NOLI_OK;
+  case NOLI_PARAMETER_FRICTION:
+    return apply_friction(context, def, *value, definition);
+  case NOLI_PARAMETER_GRAVITY:
+    memcpy(source->gravity, value, sizeof source->gravity);
+    return NOLI_OK;
+  case NOLI_PARAMETER_FORCE:
+    ((NoliForceDef*)(uintptr_t)source->forces)[def->of].factor = *value;
+    return NOLI_OK;
+  case NOLI_PARAMETER_INITIAL_POSITION:
+  case NOLI_PARAMETER_REST_POSITION:
+    return apply_positions(context, def, value, definition);
+  default:
+    return NOLI_OK; // velocities are set in the simulation
+  }
+}
+
+NoliStatus noli_parameters_apply(const NoliParameters* self, const double* values,
+                                 NoliContext* context, NoliSim** out) {
+  NOLI_REQUIRE(context, self != NULL && values != NULL && context != NULL && out != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliOwnedDefinition definition = {0};
+  NoliSim* sim = NULL;
+  *out = NULL;
+  for (int64_t i = 0; i < self->n; i++) {
+    NOLI_CHECK(context, isfinite(values[i]), NOLI_ERROR_ARGUMENT, "parameter value %lld is %g",
+               (long long)i, values[i]);
+  }
+  NOLI_TRY(noli_owned_definition_copy(context, self->source.def, &definition));
+  for (int32_t d = 0; d < self->n_def; d++) {
+    NOLI_TRY(apply(context, &self->def[d], values + self->def[d].first, &definition));
+  }
+  NOLI_TRY(noli_sim_create(context, definition.def, &sim));
+
+  // velocities stay, whatever the shape
+  memcpy(sim->model->v0, self->velocity, noli_sim_vector_bytes(sim));
+  for (int32_t d = 0; d < self->n_def; d++) {
+    const Definition* def = &self->def[d];
+    if (def->kind == NOLI_PARAMETER_INITIAL_VELOCITY) {
+      int32_t first = sim->model->vert_first[def->of];
+      int32_t n = sim->model->vert_first[def->of + 1] - first;
+      displace(def, values + def->first, n, sim->model->v0 + 3 * (int64_t)first);
+    }
+  }
+  memcpy(sim->state.v, sim->model->v0, noli_sim_vector_bytes(sim));
+  noli_sim_follow(sim);
+done:
+  noli_owned_definition_free(context, &definition);
+  *out = sim;
+  return status;
+}

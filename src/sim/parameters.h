@@ -1,0 +1,50 @@
+// Parameters: values of a definition that may vary, and how the inputs of the model follow from
+// them. One table has all kinds.
+#pragma once
+
+#include "base/named.h"
+#include "noli/derivative.h"
+#include "sim/inputs.h"
+
+typedef enum NoliParameterKind {
+  NOLI_PARAMETER_YOUNG,
+  NOLI_PARAMETER_POISSON,
+  NOLI_PARAMETER_DENSITY,
+  NOLI_PARAMETER_FRICTION,
+  NOLI_PARAMETER_GRAVITY,
+  NOLI_PARAMETER_INITIAL_POSITION,
+  NOLI_PARAMETER_INITIAL_VELOCITY,
+  NOLI_PARAMETER_REST_POSITION,
+  NOLI_PARAMETER_FORCE,
+  NOLI_PARAMETER_KINDS
+} NoliParameterKind;
+extern const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS];
+
+// The scopes of definitions.
+typedef enum NoliParameterScope {
+  NOLI_SCOPE_BODY,
+  NOLI_SCOPE_ELEMENTS,
+  NOLI_SCOPE_VERTICES,
+  NOLI_SCOPES
+} NoliParameterScope;
+extern const NoliNamed noli_parameter_scopes[NOLI_SCOPES];
+
+// How derivatives of runs are computed.
+typedef enum NoliGradientMode {
+  NOLI_GRADIENT_ADJOINT,
+  NOLI_GRADIENT_TANGENT,
+  NOLI_GRADIENT_MODES
+} NoliGradientMode;
+extern const NoliNamed noli_gradient_modes[NOLI_GRADIENT_MODES];
+
+// Bits of the inputs that the parameters change.
+unsigned noli_parameters_wanted(const NoliParameters* parameters);
+
+// Classes of pairs of entities, as friction parameters have them.
+NoliPairClasses noli_parameters_classes(const NoliParameters* parameters);
+int32_t noli_parameters_class_count(const NoliParameters* parameters);
+
+// Adds the changes of inputs by that of value `index`; adds to d_p (n) derivatives by the
+// parameters that follow from those by the inputs.
+void noli_parameters_push(const NoliParameters* parameters, int64_t index, NoliInputs* change);
+void noli_parameters_pull(const NoliParameters* parameters, const NoliInputs* from, double* d_p);

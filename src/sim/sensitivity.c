@@ -1,0 +1,608 @@
+#include "sim/sensitivity.h"
+
+#include "fem/element_slopes.h"
+#include "linalg/solver.h"
+#include "math/vec3.h"
+#include "sim/conditions.h"
+#include "solve/projected_newton.h"
+
+#include <math.h>
+#include <string.h>
+
+// Newton steps after the end of a solve, and the least factor by which each reduces the residual.
+enum { MAX_POLISH = 12 };
+#define GAIN 0.5
+#define SAFETY 0.9
+
+// A solve is repeated to this share of its tolerance, and so on down to Newton steps of rounding,
+// relative to the scene; the residual, relative to the forces, with which derivatives would mean
+// nothing.
+#define SHARE 1e-3
+#define LEAST_STEP 1e-13
+#define WORST 1e-4
+
+struct NoliSensitivity {
+  NoliContext* context;
+  NoliSim* sim;
+  unsigned wanted;
+  NoliPairClasses classes;
+  int32_t n_classes;
+  NoliMixedList mixed;      // of the current solve
+  const NoliTapePart* part; // it is one of this part; NULL: nothing is set up
+  int32_t stage;
+  int64_t solve;
+  double** force;        // (n_force) (n_vert x 3) N, its loads in the current solve; NULL: none
+  NoliLinSolver* solver; // of the current matrix
+  NoliLinSolver* definite;
+  NoliLinSolver* general;
+  double* lambda;  // (n_vert x 3)
+  double* product; // (n_vert x 3)
+  double* scaled;  // (n_vert x 3)
+};
+
+static bool wants(const NoliSensitivity* self, NoliInput input) {
+  return (self->wanted >> input & 1u) != 0;
+}
+
+// ---- what has derivatives -----------------------------------------------------------------------
+
+static const char* material_defect(const NoliProblem* problem, unsigned wanted) {
+  const char* defect = NULL;
+  static const NoliInput inputs[] = {NOLI_INPUT_MU, NOLI_INPUT_LAMBDA, NOLI_INPUT_REST};
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    for (int k = 0; k < 3 && defect == NULL; k++) {
+      if ((wanted >> inputs[k] & 1u) != 0) {
+        defect = noli_element_slopes_defect(&problem->block[i], inputs[k]);
+      }
+    }
+  }
+  return defect;
+}
+
+const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
+  const NoliModel* model = sim->model;
+  const NoliProblem* problem = &model->problem;
+  if (noli_stage_constraints(sim->own_stage) != NULL) {
+    return "the solver \"augmented_lagrangian\" is no differentiable function of its start: choose "
+           "solver.method \"projected_newton\"";
+  }
+  if (noli_problem_is_damped(problem)) {
+    return "damping in proportion to stiffness changes with the third derivatives of energies: "
+           "leave material.damping out, or use mass_damping";
+  }
+  if (noli_problem_has_histories(problem)) {
+    return "materials with history depend on all of their past";
+  }
+  if (problem->implicit_friction) {
+    return "implicit friction is not differentiated yet: choose friction.method \"lagged\"";
+  }
+  if (problem->contact->lag_slopes == NULL && problem->rubs) {
+    return "friction is differentiated with the contact model \"ipc\" only";
+  }
+  if (problem->contact->rest_slopes == NULL && (wanted >> NOLI_INPUT_REST & 1u) != 0) {
+    return "rest shapes are differentiated with the contact model \"ipc\" only";
+  }
+  if (problem->volumes.n_region > 0 || problem->pressed.n > 0) {
+    return "volumes and pressures are not differentiated";
+  }
+  if (noli_integrator_needs_force(model->integrator)) {
+    return "integrators that start from forces are not differentiated: choose \"bdf2\" or "
+           "\"sdirk2\"";
+  }
+  if (model->increments.initial > 0.0) {
+    return "the lengths of adaptive increments jump: leave time.increments out";
+  }
+  if (model->n_ends > 0) {
+    return "motions that end by position end at whole steps, which jumps: give them an end in time";
+  }
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    if (problem->block[i].n_angle > 0) {
+      return "the frames of rods with twist are not differentiated: leave rod.twist out";
+    }
+  }
+  return material_defect(problem, wanted);
+}
+
+// ---- making -------------------------------------------------------------------------------------
+
+NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasses classes,
+                                   int32_t n_classes, NoliSensitivity** out) {
+  NoliStatus status = NOLI_OK;
+  NoliSensitivity* self = NULL;
+  int64_t n = 3 * (int64_t)sim->model->problem.n_vert;
+  NOLI_NEW_ZERO(sim->context, self, 1);
+  self->context = self->mixed.context = sim->context;
+  self->sim = sim;
+  self->wanted = wanted;
+  self->classes = classes;
+  self->n_classes = n_classes;
+  NOLI_NEW_ZERO(sim->context, self->lambda, n);
+  NOLI_NEW_ZERO(sim->context, self->product, n);
+  NOLI_NEW_ZERO(sim->context, self->scaled, n);
+  NOLI_NEW_ZERO(sim->context, self->force, sim->model->n_force);
+  for (int32_t f = 0; wants(self, NOLI_INPUT_FORCE) && f < sim->model->n_force; f++) {
+    NOLI_NEW_ZERO(sim->context, self->force[f], n);
+  }
+  NOLI_TRY(noli_lin_solver_create(sim->context, "cholmod", &self->definite));
+  NOLI_TRY(noli_lin_solver_create(sim->context, "umfpack", &self->general));
+done:
+  if (status != NOLI_OK) {
+    noli_sensitivity_destroy(&self);
+  }
+  *out = self;
+  return status;
+}
+
+void noli_sensitivity_destroy(NoliSensitivity** owner) {
+  NoliSensitivity* self = *owner;
+  if (self == NULL) {
+    return;
+  }
+  noli_mixed_list_clear(&self->mixed);
+  noli_array_free(self->context, &self->mixed.blocks);
+  for (int32_t f = 0; self->force != NULL && f < self->sim->model->n_force; f++) {
+    noli_free(self->context, self->force[f]);
+  }
+  noli_lin_solver_destroy(&self->definite);
+  noli_lin_solver_destroy(&self->general);
+  noli_free(self->context, self->force);
+  noli_free(self->context, self->lambda);
+  noli_free(self->context, self->product);
+  noli_free(self->context, self->scaled);
+  noli_free(self->context, self);
+  *owner = NULL;
+}
+
+// ---- linear systems -----------------------------------------------------------------------------
+
+// Factors the plain Hessian at x, by Cholesky's method where it is positive definite.
+static NoliStatus factor(NoliSensitivity* self) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  NOLI_TRY(noli_stage_linearize_as(stage, NOLI_EVAL_HESSIAN));
+  const NoliBlockMatrix* matrix = noli_system_matrix(&stage->system);
+  NoliLinSystem system = {.n = matrix->n, .symmetric = matrix, .low_rank = &stage->system.low_rank};
+  self->solver = self->definite;
+  status = noli_lin_solver_factor_system(self->definite, system);
+  if (status > NOLI_OK) {
+    self->solver = self->general;
+    status = noli_lin_solver_factor_system(self->general, system);
+  }
+done:
+  return status;
+}
+
+// K x = b over the free components; x is 0 at the others.
+static NoliStatus solve(NoliSensitivity* self, const double* b, double* x) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  NoliSystem* system = &stage->system;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
+  memcpy(self->scaled, b, (size_t)n * sizeof *b);
+  noli_system_mask(system, self->scaled);
+  noli_system_to_rows(system, 1.0, self->scaled, system->rhs);
+  if (system->n_dof > 0) {
+    NOLI_TRY(noli_lin_solver_solve(self->solver, system->rhs, system->solution));
+  }
+  noli_system_to_nodes(system, system->solution, x);
+  noli_system_mask(system, x);
+  noli_stage_follow_vectors(stage, x);
+done:
+  return status;
+}
+
+// Adds H w to y (both n_vert x 3, with followers) for the Hessians of terms with one of `roles`.
+static NoliStatus multiply(NoliSensitivity* self, unsigned roles, const double* w, double* y) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  const double* x = stage->here->x;
+  double* hessian = NULL;
+  for (int32_t t = 0; t < stage->n_term; t++) {
+    const NoliEnergyTerm* term = &stage->here->term[t];
+    if (!noli_stage_has(stage, t, roles)) {
+      continue;
+    }
+    noli_term_prepare(term, x, stage->n_threads);
+    for (int64_t s = 0; s < term->n_stencil; s++) {
+      int32_t size = noli_term_size(term, s);
+      int64_t first = noli_term_first_block(term, s), from = noli_term_first(term, s);
+      noli_free(self->context, hessian);
+      hessian = NULL;
+      NOLI_NEW_ZERO(self->context, hessian, 9 * (int64_t)noli_stencil_blocks(size));
+      NoliLocal out = {.hessian = noli_local_from(hessian, 9 * first)};
+      term->evaluate(term->data, x, s, s + 1, NOLI_EVAL_HESSIAN, &out);
+      for (int32_t a = 0; a < size; a++) {
+        for (int32_t b = a; b < size; b++) {
+          int32_t i = term->node[from + a], j = term->node[from + b];
+          if (i == NOLI_NULL_INDEX || j == NOLI_NULL_INDEX) {
+            continue;
+          }
+          NoliMat3 block = noli_load33(hessian + 9 * noli_stencil_block(size, a, b));
+          double *y_i = y + 3 * (int64_t)i, *y_j = y + 3 * (int64_t)j;
+          NoliVec3 w_i = noli_load3(w + 3 * (int64_t)i), w_j = noli_load3(w + 3 * (int64_t)j);
+          noli_store3(y_i, noli_add3(noli_load3(y_i), noli_mul33_vec(&block, w_j)));
+          if (a != b) {
+            noli_store3(y_j, noli_add3(noli_load3(y_j), noli_transpose_mul33_vec(&block, w_i)));
+          }
+        }
+      }
+    }
+  }
+done:
+  noli_free(self->context, hessian);
+  return status;
+}
+
+// ---- the end of a solve -------------------------------------------------------------------------
+
+static double largest(const double* x, int64_t n) {
+  double most = 0.0;
+  for (int64_t i = 0; i < n; i++) {
+    most = fmax(most, fabs(x[i]));
+  }
+  return most;
+}
+
+// The largest force in the equations, times h_e^2: inertia, loads and contact.
+static NoliStatus force_scale(NoliSensitivity* self, double* scale) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
+  double h_e_sqr = stage->time.h_e * stage->time.h_e;
+  unsigned roles[] = {NOLI_ROLE_INERTIA, NOLI_ROLE_LOAD, NOLI_ROLE_ELASTIC};
+  *scale = 0.0;
+  for (int k = 0; k < 3; k++) {
+    memset(self->product, 0, (size_t)n * sizeof(double));
+    NOLI_TRY(noli_stage_add_forces(stage, roles[k], self->product));
+    *scale = fmax(*scale, h_e_sqr * largest(self->product, n));
+  }
+done:
+  return status;
+}
+
+static NoliStatus require_fixed_stiffness(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  const NoliStage* stage = sim->stage;
+  const NoliProblem* problem = stage->problem;
+  NOLI_CHECK(sim->context, problem->fixed_stiffness > 0.0 || noli_stage_contact_count(stage) == 0,
+             NOLI_ERROR_ARGUMENT,
+             "derivatives: step %lld has contacts, whose adaptive stiffness is no differentiable "
+             "function: set contact.stiffness, for example to %.3g, that of this step",
+             (long long)*sim->state.step + 1, stage->kappa / (stage->time.h_e * stage->time.h_e));
+done:
+  return status;
+}
+
+// One Newton step; `*moved`: it could be taken in full.
+static NoliStatus take_step(NoliSensitivity* self, bool* moved) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  NoliStepFilter filter;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
+  for (int64_t i = 0; i < n; i++) {
+    self->lambda[i] = -stage->gradient[i];
+  }
+  NOLI_TRY(solve(self, self->lambda, stage->step));
+  NOLI_TRY(noli_stage_filter_step(stage, SAFETY, &filter));
+  *moved = filter.ccd >= 1.0 && filter.inversion >= 1.0;
+  if (*moved) {
+    noli_stage_set_trial(stage, 1.0);
+    NOLI_TRY(noli_stage_trial_contacts(stage));
+    NOLI_TRY(noli_stage_accept(stage));
+  }
+done:
+  return status;
+}
+
+// Newton steps while they at least halve the residual.
+static NoliStatus approach(NoliSensitivity* self, double wanted, double* residual) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  double before = INFINITY;
+  bool moved = true;
+  for (int32_t k = 0; moved; k++) {
+    NOLI_TRY(factor(self));
+    *residual = noli_system_largest(&stage->system, stage->gradient);
+    if (*residual <= wanted || k == MAX_POLISH || *residual > GAIN * before) {
+      break;
+    }
+    before = *residual;
+    NOLI_TRY(take_step(self, &moved));
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance, double* left) {
+  NoliStatus status = NOLI_OK;
+  NoliSensitivity* self = sim->tape->sensitivity;
+  NoliStage* stage = sim->stage;
+  double scale, residual;
+  NOLI_TRY(require_fixed_stiffness(sim));
+  noli_friction_set_exact(&stage->friction_set);
+  NOLI_TRY(force_scale(self, &scale));
+  NOLI_TRY(approach(self, tolerance * scale, &residual));
+
+  // solves that end early, because friction is lagged again, are far away; a repeated solve that
+  // cannot end so close is judged by its residual
+  double least = LEAST_STEP * stage->problem->diagonal / stage->h;
+  for (double to = SHARE * stage->tolerance; residual > tolerance * scale && to > least;
+       to *= SHARE) {
+    int32_t iterations;
+    NoliStatus solved = noli_projected_newton_to(stage, to, true, &iterations);
+    if (solved < NOLI_OK) {
+      status = solved;
+      goto done;
+    }
+    noli_friction_set_exact(&stage->friction_set);
+    double before = residual;
+    NOLI_TRY(approach(self, tolerance * scale, &residual));
+    if (residual > GAIN * before) {
+      break;
+    }
+  }
+  *left = scale > 0.0 ? residual / scale : 0.0;
+  NOLI_CHECK(sim->context, *left <= WORST, NOLI_NOT_CONVERGED,
+             "derivatives: step %lld is not solved accurately enough: %.2g of the forces are not "
+             "balanced; choose a smaller time step",
+             (long long)*sim->state.step + 1, *left);
+  NOLI_TRY(noli_stage_energy(stage));
+done:
+  return status;
+}
+
+// ---- setting a solve up -------------------------------------------------------------------------
+
+static void set_prescribed(const NoliTapeStage* from, NoliStage* stage) {
+  NoliPrescribed* prescribed = &stage->prescribed;
+  prescribed->n = 0;
+  prescribed->partial = prescribed->by_springs = false;
+  for (int32_t i = 0; i < stage->problem->n_vert; i++) {
+    if (from->axes[i] != 0) {
+      prescribed->node[prescribed->n] = i;
+      prescribed->axes[prescribed->n++] = from->axes[i];
+      prescribed->partial = prescribed->partial || from->axes[i] != NOLI_ALL_AXES;
+    }
+  }
+}
+
+static NoliStatus place(NoliStage* stage, const double* x) {
+  memcpy(stage->here->x, x, (size_t)stage->problem->n_vert * 3 * sizeof *x);
+  return noli_stage_find_contacts(stage);
+}
+
+// The loads of single forces, by leaving each out.
+static NoliStatus collect_forces(NoliSensitivity* self, double t1, double t) {
+  NoliStatus status = NOLI_OK;
+  NoliSim* sim = self->sim;
+  NoliModel* model = sim->model;
+  int64_t n = 3 * (int64_t)model->problem.n_vert;
+  for (int32_t f = 0; wants(self, NOLI_INPUT_FORCE) && f < model->n_force; f++) {
+    double begin = model->force[f].def.t_begin;
+    NOLI_TRY(noli_sim_collect_loads(sim, t1, t));
+    memcpy(self->force[f], sim->stage->load, (size_t)n * sizeof(double));
+    model->force[f].def.t_begin = INFINITY;
+    status = noli_sim_collect_loads(sim, t1, t);
+    model->force[f].def.t_begin = begin;
+    NOLI_TRY(status);
+    for (int64_t i = 0; i < n; i++) {
+      self->force[f][i] -= sim->stage->load[i];
+    }
+  }
+  NOLI_TRY(noli_sim_collect_loads(sim, t1, t));
+done:
+  return status;
+}
+
+static NoliStatus list_element_slopes(NoliSensitivity* self) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  NoliProblem* problem = &self->sim->model->problem;
+  bool moduli = wants(self, NOLI_INPUT_MU) || wants(self, NOLI_INPUT_LAMBDA);
+  int64_t first = 0;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    NoliBlockEnergy energy = {.block = &problem->block[i],
+                              .part = NOLI_PART_ELEMENTS,
+                              .scale = stage->time.h_e * stage->time.h_e};
+    if (moduli && problem->block[i].n_element > 0) {
+      NOLI_TRY(noli_element_slopes_by_moduli(&self->mixed, &problem->block[i], &energy, first,
+                                             stage->here->x));
+    }
+    if (wants(self, NOLI_INPUT_REST) && problem->block[i].n_element > 0) {
+      NOLI_TRY(noli_element_slopes_by_rest(&self->mixed, &problem->block[i], &energy, problem->X,
+                                           stage->here->x));
+    }
+    first += problem->block[i].n_element;
+  }
+  if (wants(self, NOLI_INPUT_REST)) {
+    NOLI_TRY(problem->contact->rest_slopes(stage, &self->mixed));
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_sensitivity_set(NoliSensitivity* self, const NoliTapePart* part, int32_t index,
+                                int64_t solve_index) {
+  NoliStatus status = NOLI_OK;
+  NoliSim* sim = self->sim;
+  NoliStage* stage = sim->stage = sim->own_stage;
+  if (self->part == part && self->stage == index && self->solve == solve_index) {
+    return NOLI_OK;
+  }
+  self->part = NULL;
+  const NoliTapeStage* from = &part->stage[index];
+  size_t bytes = noli_sim_vector_bytes(sim);
+
+  // the stage
+  double *x_tilde = stage->time.x_tilde, *x_hat = stage->time.x_hat;
+  stage->time = from->time;
+  stage->time.x_tilde = memcpy(x_tilde, from->time.x_tilde, bytes);
+  stage->time.x_hat = memcpy(x_hat, from->time.x_hat, bytes);
+  stage->index = index;
+  stage->h = part->h;
+  set_prescribed(from, stage);
+  NOLI_TRY(noli_stage_number_unknowns(stage));
+  NOLI_TRY(collect_forces(self, part->t1, from->t));
+  if (stage->problem->fixed_stiffness > 0.0) {
+    NOLI_TRY(noli_stage_initial_kappa(stage));
+  }
+
+  // friction, lagged at the end of the solve before
+  const double* x = from->solve.data[solve_index];
+  const double* lagged = solve_index > 0 ? from->solve.data[solve_index - 1] : part->start.x;
+  if (solve_index == 0 && index > 0) {
+    const NoliTapeStage* before = &part->stage[index - 1];
+    lagged = before->solve.data[before->solve.count - 1];
+  }
+  noli_mixed_list_clear(&self->mixed);
+  NOLI_TRY(place(stage, lagged));
+  NOLI_TRY(noli_stage_lag_friction(stage));
+  if (stage->problem->rubs) {
+    NOLI_TRY(stage->problem->contact->lag_slopes(stage, x, self->classes, &self->mixed));
+  }
+
+  // the solution
+  NOLI_TRY(place(stage, x));
+  noli_stage_list_terms(stage);
+  NOLI_TRY(list_element_slopes(self));
+  NOLI_TRY(factor(self));
+  self->part = part;
+  self->stage = index;
+  self->solve = solve_index;
+done:
+  return status;
+}
+
+void noli_sensitivity_forget(NoliSensitivity* self) {
+  self->part = NULL;
+}
+
+// ---- products -----------------------------------------------------------------------------------
+
+// Products with the derivatives by single nodes: loads, forces and lumped masses. With `pull`,
+// derivatives by inputs from lambda; else the change of G (kg m) by that of inputs.
+static void add_nodal(const NoliSensitivity* self, bool pull, const NoliInputs* from,
+                      NoliInputs* to, double* lambda) {
+  const NoliStage* stage = self->sim->stage;
+  const NoliProblem* problem = stage->problem;
+  double h_e_sqr = stage->time.h_e * stage->time.h_e, drag_scale = h_e_sqr / stage->time.h_v;
+  for (int32_t k = 0; k < problem->n_inertial; k++) {
+    int32_t i = problem->inertial[k];
+    for (int64_t j = 3 * (int64_t)i; j < 3 * (int64_t)i + 3; j++) {
+      double x = stage->here->x[j];
+      double by_mass = stage->time.inertia ? x - stage->time.x_tilde[j] +
+                                                 drag_scale * problem->drag[i] / problem->mass[i] *
+                                                     (x - stage->time.x_hat[j])
+                                           : 0.0;
+      if (pull && to->value[NOLI_INPUT_LOAD] != NULL) {
+        to->value[NOLI_INPUT_LOAD][j] += h_e_sqr * lambda[j];
+      }
+      if (pull && to->value[NOLI_INPUT_MASS] != NULL) {
+        to->value[NOLI_INPUT_MASS][i] -= by_mass * lambda[j];
+      }
+      if (!pull) {
+        lambda[j] -=
+            from->value[NOLI_INPUT_LOAD] != NULL ? h_e_sqr * from->value[NOLI_INPUT_LOAD][j] : 0.0;
+        lambda[j] +=
+            from->value[NOLI_INPUT_MASS] != NULL ? by_mass * from->value[NOLI_INPUT_MASS][i] : 0.0;
+      }
+    }
+  }
+  const NoliInputs* inputs = pull ? to : from;
+  for (int32_t f = 0; inputs->value[NOLI_INPUT_FORCE] != NULL && f < self->sim->model->n_force;
+       f++) {
+    for (int64_t j = 0; j < 3 * (int64_t)problem->n_vert; j++) {
+      if (pull) {
+        to->value[NOLI_INPUT_FORCE][f] += h_e_sqr * lambda[j] * self->force[f][j];
+      } else {
+        lambda[j] -= h_e_sqr * from->value[NOLI_INPUT_FORCE][f] * self->force[f][j];
+      }
+    }
+  }
+}
+
+static void negate(double* x, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    x[i] = -x[i];
+  }
+}
+
+NoliStatus noli_sensitivity_pull(NoliSensitivity* self, const double* b, NoliInputs* to,
+                                 double* target, double* error) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
+  double* lambda = self->lambda;
+  NOLI_TRY(solve(self, b, lambda));
+  for (int64_t i = 0; i < n; i++) {
+    *error += fabs(lambda[i] * stage->gradient[i]);
+  }
+
+  // x - x_tilde and x - x_hat: -dG/dx_tilde is the Hessian of inertia
+  NOLI_TRY(multiply(self, NOLI_ROLE_INERTIA, lambda, to->value[NOLI_INPUT_PREDICTED]));
+  NOLI_TRY(
+      multiply(self, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, lambda, to->value[NOLI_INPUT_REFERENCE]));
+  add_nodal(self, true, NULL, to, lambda);
+  negate(lambda, n);
+  for (int64_t i = 0; i < self->mixed.blocks.count; i++) {
+    const NoliMixedBlocks* blocks = &self->mixed.blocks.data[i];
+    if (to->value[blocks->kind] != NULL) {
+      noli_mixed_multiply_transposed(blocks, lambda, to->value[blocks->kind]);
+    }
+  }
+
+  // prescribed components: b - K lambda
+  if (target != NULL) {
+    memcpy(self->product, b, (size_t)n * sizeof *b);
+    NOLI_TRY(multiply(self, NOLI_ROLE_ALL, lambda, self->product));
+    noli_stage_act_on_nodes(stage, self->product);
+    for (int32_t i = 0; i < stage->prescribed.n; i++) {
+      for (int32_t k = 0; k < 3; k++) {
+        int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
+        target[j] += (stage->prescribed.axes[i] >> k & 1) != 0 ? self->product[j] : 0.0;
+      }
+    }
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_sensitivity_push(NoliSensitivity* self, const NoliInputs* change, double* dx) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
+  double* g = self->lambda;
+
+  // dG, with that by prescribed components
+  memset(g, 0, (size_t)n * sizeof *g);
+  memset(self->product, 0, (size_t)n * sizeof *g);
+  NOLI_TRY(multiply(self, NOLI_ROLE_INERTIA, change->value[NOLI_INPUT_PREDICTED], g));
+  NOLI_TRY(
+      multiply(self, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, change->value[NOLI_INPUT_REFERENCE], g));
+  negate(g, n);
+  for (int32_t i = 0; i < stage->prescribed.n; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
+      self->product[j] = (stage->prescribed.axes[i] >> k & 1) != 0 ? dx[j] : 0.0;
+    }
+  }
+  noli_stage_follow_vectors(stage, self->product);
+  NOLI_TRY(multiply(self, NOLI_ROLE_ALL, self->product, g));
+  for (int64_t i = 0; i < self->mixed.blocks.count; i++) {
+    const NoliMixedBlocks* blocks = &self->mixed.blocks.data[i];
+    if (change->value[blocks->kind] != NULL) {
+      noli_mixed_multiply(blocks, change->value[blocks->kind], g);
+    }
+  }
+  add_nodal(self, false, change, NULL, g);
+
+  // K dx = -dG
+  noli_stage_act_on_nodes(stage, g);
+  negate(g, n);
+  NOLI_TRY(solve(self, g, dx));
+  for (int64_t j = 0; j < n; j++) {
+    dx[j] += self->product[j];
+  }
+done:
+  return status;
+}

@@ -1,0 +1,45 @@
+// The derivatives of one solve of a step: its stage is set up again at the solution, where the
+// equations G(x; inputs) = 0 hold on the free components and x is given on the others. A change of
+// inputs moves the solution by dx with K dx = -dG/dinput dinput, and a derivative b of an objective
+// by x becomes one by the inputs, -(dG/dinput)^T lambda with K^T lambda = b, where K is the plain
+// Hessian.
+#pragma once
+
+#include "sim/inputs.h"
+#include "sim/tape.h"
+
+typedef struct NoliSensitivity NoliSensitivity;
+
+// `wanted`: bits of the inputs of which derivatives are needed; NOLI_INPUT_PREDICTED, REFERENCE and
+// LAGGED always are. Fails with NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted,
+                                                    NoliPairClasses classes, int32_t n_classes,
+                                                    NoliSensitivity** sensitivity);
+void noli_sensitivity_destroy(NoliSensitivity** sensitivity);
+
+// Why steps of a simulation have no derivatives by these inputs, or NULL.
+const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted);
+
+// Newton steps with the plain Hessian from the end of a solve, until the largest residual is below
+// `tolerance` times the largest force, or rounding. `*left`: what remains, likewise relative. Fails
+// with NOLI_ERROR_ARGUMENT where the stiffness of the barrier is adaptive and something touches.
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance, double* left);
+
+// Sets a solve of a part up, unless it is set up already. Overwrites the stage of the simulation.
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_set(NoliSensitivity* sensitivity,
+                                                 const NoliTapePart* part, int32_t stage,
+                                                 int64_t solve);
+
+// To be called when the parts of a tape are gone, or the stage was used for something else.
+void noli_sensitivity_forget(NoliSensitivity* sensitivity);
+
+// In reverse: from derivatives b (n_vert x 3) by the solution adds those by all inputs to `to`, and
+// those by prescribed positions, the targets of nodes, to `target` (n_vert x 3; may be NULL).
+// `*error` grows by |lambda . G|, what the residual of the solve may change the objective by.
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_pull(NoliSensitivity* sensitivity, const double* b,
+                                                  NoliInputs* to, double* target, double* error);
+
+// Forward: the change dx (n_vert x 3) of the solution by changes of the inputs, where prescribed
+// components of dx hold the changes of their targets.
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_push(NoliSensitivity* sensitivity,
+                                                  const NoliInputs* change, double* dx);

@@ -1,0 +1,51 @@
+// A tape: what the steps of a run have solved, so that every solve can be set up again in reverse.
+//
+// A step is a chain of parts, a part of stages, a stage of solves, which differ in the point at
+// which friction was lagged: the end of the solve before, or the start of the part for the first
+// one. While a tape is attached, every solve ends with Newton steps that leave a residual of
+// rounding: otherwise its solution would not be a differentiable function of its inputs.
+#pragma once
+
+#include "base/array.h"
+#include "sim/simulation.h"
+
+typedef struct NoliTapeStage {
+  NoliStageTime time;        // its arrays are owned by the tape
+  double t;                  // s, of its end
+  uint8_t* axes;             // (n_vert) prescribed components
+  NOLI_ARRAY(double*) solve; // (n_vert x 3) m, ends of the solves
+} NoliTapeStage;
+
+typedef struct NoliTapePart {
+  const NoliIntegrator* rule;
+  double h;        // s
+  double t1;       // s, at its end
+  bool past_known; // the part has used the part before
+  NoliState start;
+  int32_t n_stages;
+  NoliTapeStage stage[NOLI_MAX_STAGES];
+} NoliTapePart;
+
+struct NoliTape {
+  NoliContext* context;
+  NOLI_ARRAY(NoliTapePart) part;
+  bool open;                           // the last part is not complete yet
+  double tolerance;                    // of residuals, relative to the forces
+  double residual;                     // the largest that has remained, likewise
+  struct NoliSensitivity* sensitivity; // what ends solves
+};
+
+void noli_tape_init(NoliTape* tape, NoliContext* context, double tolerance);
+// Removes all parts.
+void noli_tape_clear(NoliTape* tape);
+
+// Bytes of a part with `n_solves` solves.
+int64_t noli_tape_part_bytes(const NoliSim* sim, int32_t n_solves);
+
+// To be called by a step: before its first stage, after the motion of a stage has begun, after
+// every solve, and when its end becomes the state. Fail with NOLI_ERROR_ARGUMENT where a step is
+// not a differentiable function of what it starts from.
+NOLI_WARN_UNUSED NoliStatus noli_tape_begin_part(NoliTape* tape, NoliSim* sim);
+NOLI_WARN_UNUSED NoliStatus noli_tape_begin_stage(NoliTape* tape, NoliSim* sim);
+NOLI_WARN_UNUSED NoliStatus noli_tape_end_solve(NoliTape* tape, NoliSim* sim);
+NOLI_WARN_UNUSED NoliStatus noli_tape_end_part(NoliTape* tape, NoliSim* sim);

@@ -1,0 +1,49 @@
+#!/bin/sh
+# `noli design`: files, the best scene, interruption and resume, gradients, errors.
+# Arguments: the program, the source directory.
+set -u
+noli=$1 source=$2
+. "${0%/*}/expect.sh"
+scene=$source/examples/design/friction.json
+
+# a build without NLopt refuses searches, and does the rest
+"$noli" design "$scene" -o probe >said 2>&1
+if grep -q 'has no NLopt' said; then
+  echo "skipped: this build has no NLopt"
+  exit 77
+fi
+
+# ---- a search ----
+expect 0 'converged after' "$noli" design "$scene" -o whole
+[ "$(wc -l <whole/history.csv)" -ge 4 ] || fail "the history is short"
+head -1 whole/history.csv | grep -qx 'evaluation,status,best,violation,slope,objective,friction block floor' ||
+  fail "columns of history.csv"
+[ "$(wc -l <whole/gradients.csv)" -eq "$(wc -l <whole/history.csv)" ] || fail "rows of gradients.csv"
+expect 0 '' "$noli" run whole/best.json -o run
+grep -q '"design"' whole/best.json && fail "the best scene still searches"
+
+# ---- a search in two parts takes the same way ----
+expect 0 'evaluations after 2' "$noli" design "$scene" -o parts --set design.evaluations=2
+[ "$(wc -l <parts/history.csv)" -eq 3 ] || fail "two evaluations are not two rows"
+expect 0 'resumed: 2 evaluations are known' "$noli" design "$scene" -o parts --resume
+cmp parts/history.csv whole/history.csv || fail "another way after --resume"
+cmp parts/best.json whole/best.json || fail "another result after --resume"
+# a line that was cut off is computed again
+head -c "$(($(wc -c <whole/history.csv) - 7))" whole/history.csv >parts/history.csv
+expect 0 'known' "$noli" design "$scene" -o parts --resume
+cmp parts/history.csv whole/history.csv || fail "another way after a damaged history"
+expect 2 'another scene than this one' "$noli" design "$scene" -o parts --resume --set time.step=0.02
+
+# ---- gradients ----
+expect 0 'relative error' "$noli" design "$scene" --check
+
+# ---- errors ----
+expect 4 'there is no search to resume' "$noli" design "$scene" -o nowhere --resume
+expect 2 'has no design: a key "design" says' "$noli" design "$source/examples/guide/first.json" -o none
+expect 2 'did you mean "quantity"?' "$noli" design "$scene" -o none --set 'design.objective[0].quantty="x"'
+expect 2 'design.variables[0].lower' "$noli" design "$scene" -o none --set 'design.variables[0].lower="a"'
+expect 1 '' "$noli" design "$scene" --resumed
+touch file
+expect 4 'cannot create the directory' "$noli" design "$scene" -o file/design
+
+[ $failures -eq 0 ] || exit 1

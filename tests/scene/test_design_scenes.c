@@ -1,0 +1,338 @@
+// The design block: examples converge from a wrong start to what is known, gradients agree with
+// differences of whole runs, a search repeats what it remembers, errors are located.
+#include "scene_run.h"
+#include "scene_support.h"
+
+#include "noli/noli.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST = 32 };
+
+typedef struct Problem {
+  Run run;
+  NoliDesign* design;
+  int32_t n, m;
+  double z[MOST]; // variables
+  int32_t n_seen;
+} Problem;
+
+// `change` (n_change) are pairs of path and value.
+static Problem changed_problem(const char* path, int32_t n_change, const char* const (*change)[2]) {
+  Problem p = {.run = start(path, n_change, change)};
+  ASSERT_OK(noli_design_create(p.run.sim, noli_scene_design(p.run.scene), &p.design));
+  p.n = noli_design_count(p.design);
+  p.m = noli_design_function_count(p.design);
+  assert_in_range(p.n, 1, MOST);
+  noli_design_range(p.design, p.z, NULL, NULL);
+  return p;
+}
+
+static Problem problem_of(const char* path) {
+  return changed_problem(path, 0, NULL);
+}
+
+static void drop(Problem* p) {
+  noli_design_destroy(&p->design);
+  finish(&p->run);
+}
+
+static bool count_runs(void* user, const NoliDesignRun* run) {
+  Problem* p = user;
+  assert_int_equal(run->evaluation, p->n_seen);
+  p->n_seen++;
+  return true;
+}
+
+static NoliDesignResult search(Problem* p) {
+  NoliDesignResult result = {0};
+  p->n_seen = 0;
+  NoliStatus status = noli_design_search(p->design, count_runs, p, p->z, &result);
+  if (status != NOLI_OK) {
+    print_error("%s\n", noli_context_message(p->run.context));
+  }
+  assert_int_equal(status, NOLI_OK);
+  assert_int_equal(result.evaluations, p->n_seen);
+  print_message("%s after %d runs, objective %.3g\n", result.reason, (int)result.evaluations,
+                result.objective);
+  return result;
+}
+
+// The slow check: central differences of whole runs, the best of several steps.
+static void check_gradient(Problem* p, double tolerance) {
+  double value[MOST], gradient[MOST * MOST], low[MOST], high[MOST];
+  noli_design_range(p->design, p->z, low, high);
+  ASSERT_OK(noli_design_evaluate(p->design, p->z, value, gradient));
+  for (int32_t i = 0; i < p->n; i++) {
+    for (int32_t k = 0; k < p->m; k++) {
+      double keep = p->z[i], want = gradient[k * p->n + i], best = INFINITY;
+      for (double step = 1e-3; step > 1e-6; step *= 0.1) {
+        double plus[MOST], minus[MOST], h = step * (keep != 0.0 ? fabs(keep) : high[i] - low[i]);
+        p->z[i] = keep + h;
+        ASSERT_OK(noli_design_evaluate(p->design, p->z, plus, NULL));
+        p->z[i] = keep - h;
+        ASSERT_OK(noli_design_evaluate(p->design, p->z, minus, NULL));
+        p->z[i] = keep;
+        double got = (plus[k] - minus[k]) / (2.0 * h);
+        best = fabs(got - want) < fabs(best - want) ? got : best;
+      }
+      double error = fabs(best - want) / fabs(want);
+      print_message("variable %d function %d: %.9g, difference %.9g, error %.1e\n", (int)i, (int)k,
+                    want, best, error);
+      ASSERT_AT_MOST(error, tolerance);
+    }
+  }
+}
+
+static void test_friction(void** state) {
+  (void)state;
+  Problem p = problem_of("examples/design/friction.json");
+  ASSERT_NEAR(p.z[0], 0.1, 0.0);
+  check_gradient(&p, 1e-5);
+  NoliDesignResult result = search(&p);
+  assert_string_equal(result.reason, "converged");
+  ASSERT_NEAR(p.z[0], 0.3, 1e-5);
+  ASSERT_AT_MOST(result.evaluations, 12);
+  drop(&p);
+}
+
+static void test_young(void** state) {
+  (void)state;
+  Problem p = problem_of("examples/design/young.json");
+  ASSERT_NEAR(p.z[0], 5e5, 0.0);
+  check_gradient(&p, 1e-5);
+  NoliDesignResult result = search(&p);
+  assert_string_equal(result.reason, "converged");
+  ASSERT_NEAR(p.z[0], 5e4, 5.0);
+  ASSERT_AT_MOST(result.evaluations, 12);
+  drop(&p);
+}
+
+// Where the ball is at the end of a run, and the highest place of its centre above the wall.
+static void fly(Problem* p, const char* path, double end[3], double* over_wall) {
+  NoliScene* scene = NULL;
+  NoliSim* sim = NULL;
+  NoliBodyState ball = {0};
+  *over_wall = 0.0;
+  ASSERT_OK(noli_scene_load(p->run.context, path, NULL, 0, &scene));
+  assert_null(noli_scene_design(scene));
+  ASSERT_OK(noli_sim_create(p->run.context, noli_scene_sim_def(scene), &sim));
+  for (int64_t i = 0; i < noli_scene_step_count(scene); i++) {
+    ASSERT_OK(noli_sim_step(sim, NULL));
+    ASSERT_OK(noli_sim_body_state(sim, 0, &ball));
+    if (fabs(ball.centre[0] - 0.7) < 0.07) {
+      *over_wall = fmax(*over_wall, ball.centre[1]);
+    }
+  }
+  memcpy(end, ball.centre, sizeof ball.centre);
+  noli_sim_destroy(&sim);
+  noli_scene_destroy(&scene);
+}
+
+// The first throw hits the wall; the best scene, read back, ends in the cup.
+static void test_throw(void** state) {
+  (void)state;
+  Problem p = problem_of("examples/design/throw.json");
+  double end[3], over_wall;
+  ASSERT_OK(noli_output_write_design(p.run.context, p.run.scene, p.design, p.z, "throw_0.json"));
+  fly(&p, "throw_0.json", end, &over_wall);
+  assert_true(end[0] < 0.7);
+  NoliDesignResult result = search(&p);
+  assert_string_equal(result.reason, "converged");
+  ASSERT_AT_MOST(result.violation, 1e-6);
+  ASSERT_AT_MOST(result.objective, 1e-3);
+  ASSERT_OK(noli_output_write_design(p.run.context, p.run.scene, p.design, p.z, "throw_1.json"));
+  fly(&p, "throw_1.json", end, &over_wall);
+  // the wall ends at 0.94, the cup has a radius of 0.12 to 0.15 about x = 1.6 and a rim at 0.25
+  assert_true(over_wall > 0.99);
+  ASSERT_NEAR(end[0], 1.6, 0.12);
+  assert_true(end[1] > 0.0 && end[1] < 0.2);
+  drop(&p);
+}
+
+// ---- shapes -------------------------------------------------------------------------------------
+
+// The smallest and largest force on the plate, N, in steps that end after t = 0.35 s.
+static void plateau(Problem* p, const char* path, double* low, double* high) {
+  NoliScene* scene = NULL;
+  NoliSim* sim = NULL;
+  NoliWrench leg;
+  *low = INFINITY;
+  *high = 0.0;
+  ASSERT_OK(noli_scene_load(p->run.context, path, NULL, 0, &scene));
+  ASSERT_OK(noli_sim_create(p->run.context, noli_scene_sim_def(scene), &sim));
+  for (int64_t i = 0; i < noli_scene_step_count(scene); i++) {
+    ASSERT_OK(noli_sim_step(sim, NULL));
+    ASSERT_OK(noli_sim_wrench(sim, 0, NULL, &leg));
+    if (noli_sim_time(sim) > 0.35) {
+      *low = fmin(*low, -leg.normal[1]);
+      *high = fmax(*high, -leg.normal[1]);
+    }
+  }
+  noli_sim_destroy(&sim);
+  noli_scene_destroy(&scene);
+}
+
+// The force of the first shape grows from 7 N to 13 N; that of the last one, read back, stays.
+static void test_absorber(void** state) {
+  (void)state;
+  Problem p = problem_of("examples/design/absorber.json");
+  double low, high;
+  ASSERT_OK(noli_output_write_design(p.run.context, p.run.scene, p.design, p.z, "absorber_0.json"));
+  plateau(&p, "absorber_0.json", &low, &high);
+  print_message("first shape: %.3g N to %.3g N\n", low, high);
+  assert_true(high > 12.0 && high / low > 1.7);
+  NoliDesignResult result = search(&p);
+  assert_string_equal(result.reason, "enough");
+  ASSERT_OK(noli_output_write_design(p.run.context, p.run.scene, p.design, p.z, "absorber_1.json"));
+  plateau(&p, "absorber_1.json", &low, &high);
+  print_message("last shape: %.3g N to %.3g N\n", low, high);
+  ASSERT_NEAR(low, 7.0, 0.7);
+  ASSERT_NEAR(high, 7.0, 0.7);
+  drop(&p);
+}
+
+// [Huang2025] fig. 32: a potential that ends before the gap has no slope to begin with; one that
+// reaches beyond it has, and the force grows. In one step, of which the end is the same.
+static void test_plier(void** state) {
+  (void)state;
+  static const char* const barrier[][2] = {{"contact", "{\"distance\": 1e-3, \"stiffness\": 1e9}"},
+                                           {"design.evaluations", "1"},
+                                           {"time.steps", "1"},
+                                           {"time.step", "1"}};
+  static const char* const few[][2] = {
+      {"design.evaluations", "3"}, {"time.steps", "1"}, {"time.step", "1"}};
+  double value[MOST], gradient[MOST * MOST];
+  Problem near = changed_problem("examples/design/plier.json", 4, barrier);
+  ASSERT_OK(noli_design_evaluate(near.design, near.z, value, gradient));
+  ASSERT_NEAR(value[0], 0.0, 1e-15);
+  for (int32_t i = 0; i < near.n; i++) {
+    // of the smoothness alone, at its minimum
+    ASSERT_NEAR(gradient[i], 0.0, 1e-6);
+  }
+  drop(&near);
+  Problem p = changed_problem("examples/design/plier.json", 3, few);
+  assert_int_equal(p.n, 30);
+  NoliDesignResult result = search(&p);
+  ASSERT_AT_MOST(result.objective, -3.5);
+  drop(&p);
+}
+
+// ---- memory of runs -----------------------------------------------------------------------------
+
+typedef struct Recording {
+  NoliDesign* to;
+  int32_t most; // runs before the search is cancelled; 0: all
+  int32_t n, n_remembered;
+  double last;
+} Recording;
+
+static bool record(void* user, const NoliDesignRun* run) {
+  Recording* recording = user;
+  recording->n++;
+  recording->n_remembered += run->remembered ? 1 : 0;
+  recording->last = run->variable[0];
+  if (recording->to != NULL) {
+    ASSERT_OK(noli_design_remember(recording->to, run));
+  }
+  return recording->most == 0 || recording->n < recording->most;
+}
+
+static void test_remember(void** state) {
+  (void)state;
+  Problem whole = problem_of("examples/design/friction.json");
+  Problem first = problem_of("examples/design/friction.json");
+  Problem second = problem_of("examples/design/friction.json");
+  Recording all = {0}, begun = {.to = second.design, .most = 3}, rest = {0};
+  NoliDesignResult result = {0};
+  ASSERT_OK(noli_design_search(whole.design, record, &all, whole.z, &result));
+  ASSERT_OK(noli_design_search(first.design, record, &begun, first.z, &result));
+  assert_string_equal(result.reason, "cancelled");
+  ASSERT_OK(noli_design_search(second.design, record, &rest, second.z, &result));
+  assert_int_equal(rest.n, all.n);
+  assert_int_equal(rest.n_remembered, 3);
+  assert_true(rest.last == all.last && second.z[0] == whole.z[0]);
+  drop(&whole);
+  drop(&first);
+  drop(&second);
+}
+
+// ---- errors -------------------------------------------------------------------------------------
+
+static const char* const head =
+    "{'time': {'step': 0.01, 'duration': 0.1}, 'bodies': [{'name': 'cube', 'mesh': {'box': "
+    "{'cells': [1, 1, 1]}}}, {'name': 'row', 'mesh': {'box': {'cells': [1, 1, 1]}}, 'translate': "
+    "[3, 0, 0], 'copies': {'count': 2, 'translate': [3, 0, 0]}}], 'design': {";
+
+static void expect_error(NoliContext* context, const char* block, const char* message) {
+  char text[SCENE_TEXT];
+  NoliScene* scene = NULL;
+  NoliSim* sim = NULL;
+  NoliDesign* design = NULL;
+  snprintf(text, sizeof text, "%s%s}}", head, block);
+  NoliStatus status = parse_quoted(context, text, &scene);
+  if (status == NOLI_OK) {
+    ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
+    status = noli_design_create(sim, noli_scene_design(scene), &design);
+  }
+  assert_true(status < 0);
+  if (strstr(noli_context_message(context), message) == NULL) {
+    print_error("got: %s\nwant: %s\n", noli_context_message(context), message);
+    fail();
+  }
+  assert_null(design);
+  noli_sim_destroy(&sim);
+  noli_scene_destroy(&scene);
+}
+
+static void test_errors(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+#define VELOCITY                                                                                   \
+  "'variables': [{'parameter': 'initial_velocity', 'of': 'cube', 'lower': -1, 'upper': 1}], "
+#define GOAL "'quantity': 'centre', 'body': 'cube'"
+  expect_error(context, "'objective': []", "design: \"variables\" is missing");
+  expect_error(context, VELOCITY "'objective': [{'quantity': 'centre', 'body': 'cub'}]",
+               "design.objective[0].body: there is no \"cub\"; did you mean \"cube\"?");
+  expect_error(context, VELOCITY "'objective': [{'quantity': 'centre', 'body': 'row'}]",
+               "design.objective[0].body: means 2 bodies; name one of them, such as \"row[0]\"");
+  expect_error(context, VELOCITY "'objective': [{" GOAL ", 'at': 0.2}]",
+               "design.objective[0].at: is not in the run, which ends at 0.1 s");
+  expect_error(context, VELOCITY "'objective': [{" GOAL ", 'over': [0.3, 0.5]}]",
+               "design.objective[0].over: is no interval of the run");
+  expect_error(context, VELOCITY "'objective': [{" GOAL ", 'form': 'above'}]",
+               "the form \"above\" needs one \"component\" of \"centre\"");
+  expect_error(context,
+               VELOCITY "'objective': [{" GOAL "}], 'constraints': [{'goals': [{" GOAL "}]}]",
+               "design.constraints[0]: needs a bound, \"at_most\" or \"at_least\"");
+  expect_error(context,
+               VELOCITY "'objective': [{" GOAL "}], 'method': 'l_bfgs', 'constraints': "
+                        "[{'goals': [{" GOAL "}], 'at_most': 1}]",
+               "the method \"l_bfgs\" has no constraints");
+  expect_error(context, VELOCITY "'constraints': []",
+               "objective: has neither goals nor a function");
+  expect_error(context,
+               "'variables': [{'parameter': 'initial_velocity', 'of': 'cube', 'lower': 1, 'upper': "
+               "2}], 'objective': [{" GOAL "}]",
+               "initial_velocity cube: its start, 0, is not between the bounds, 1 and 2");
+  expect_error(context,
+               "'variables': [{'parameter': 'initial_velocity', 'of': 'cube', 'lower': 0, 'upper': "
+               "0}], 'objective': [{" GOAL "}]",
+               "the design has no variables: all bounds are equal");
+  expect_error(context,
+               "'variables': [{'parameter': 'rest_position', 'of': 'cube', 'cage': [2, 2, 2], "
+               "'lower': 0, 'upper': 1}], 'objective': [{" GOAL "}]",
+               "design.variables[0].cage: needs the control \"cage\", this one is \"each\"");
+  test_context_done(&context);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_friction), cmocka_unit_test(test_young),
+      cmocka_unit_test(test_throw),    cmocka_unit_test(test_absorber),
+      cmocka_unit_test(test_plier),    cmocka_unit_test(test_remember),
+      cmocka_unit_test(test_errors),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,477 @@
+// Derivatives of runs: both modes against each other and against central differences of runs.
+#include "world.h"
+
+#include <math.h>
+
+enum { MAX_CASES = 32 };
+
+// sum over all steps of w_t (|x - c|^2 + tau^2 |v|^2) over the vertices: reads everything.
+static NoliStatus spread(void* user, NoliSim* sim, NoliObjectivePoint* at) {
+  (void)user;
+  const double c[3] = {0.1, -0.2, 0.3}, tau = 0.05;
+  double w = at->step == at->n_steps ? 1.0 : 0.1;
+  for (int32_t i = 0; i < 3 * noli_sim_node_count(sim); i++) {
+    double d = at->x[i] - c[i % 3], u = tau * at->v[i], share = 1.0 + 0.01 * (i % 7);
+    at->value += w * share * (d * d + u * u);
+    if (at->d_x != NULL) {
+      at->d_x[i] += 2.0 * w * share * d;
+      at->d_v[i] += 2.0 * w * share * tau * u;
+    }
+  }
+  return NOLI_OK;
+}
+
+typedef struct Case {
+  const char* name;
+  const char* integrator;
+  double h;
+  int64_t n_steps;
+  double friction;
+  double height; // of the box above the floor
+  double speed[3];
+  bool second;  // a second body, above the first one, which it hits
+  double aside; // m, of the second one
+  bool plane;   // plane strain
+  bool held;    // the left side
+  bool forced;
+  NoliParameterDef parameter;
+  double step;  // of the differences
+  double error; // allowed, relative
+} Case;
+
+static NoliMesh* make_shape(World* world, bool plane) {
+  NoliMesh* mesh = NULL;
+  if (plane) {
+    ASSERT_OK(noli_mesh_make_rectangle(world->context, 0.2, 0.1, 3, 2, &mesh));
+
+  } else {
+    ASSERT_OK(noli_mesh_make_box(world->context, (double[]){0.2, 0.1, 0.12}, (int32_t[]){2, 1, 1},
+                                 false, &mesh));
+  }
+  return mesh;
+}
+
+static void push(void* user, double t, const double X[3], double value[3]) {
+  (void)user;
+  value[0] = 0.1 + t;
+  value[1] = 0.2 * X[0];
+  value[2] = 0.0;
+}
+
+static const int32_t left[4] = {0, 1, 2, 3};
+
+static World world_of(const Case* c) {
+  static NoliForceDef force;
+  World world = world_new(1);
+  world.def.integrator = c->integrator;
+  world.def.time_step = c->h;
+  world.def.contact_distance = (NoliScaled){2e-3, false};
+  world.def.barrier_stiffness = 2e6;
+  world.def.friction = c->friction;
+  world.def.audit = "off";
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  int32_t n = c->second ? 2 : 1;
+  for (int32_t b = 0; b < n; b++) {
+    double at[3] = {(0.03 + c->aside) * b, 0.05 + c->height + 0.1025 * b, 0.01 * b * !c->plane};
+    int32_t body = world_add(&world, make_shape(&world, c->plane), at);
+    world.body[body].material.young = b == 0 ? 2e4 : 5e4;
+    world.body[body].material.poisson = 0.3;
+    world.body[body].material.density = 900;
+    world.body[body].plane_strain = c->plane ? 0.1 : 0.0;
+    memcpy(world.body[body].velocity, c->speed, sizeof c->speed);
+    world.body[body].velocity[1] *= b == 0 ? 1.0 : 2.0;
+    world.body[body].angular_velocity[2] = c->held ? 0.0 : 0.3;
+    world.body[body].angular_velocity[1] = c->aside > 0.0 ? 0.5 * b : 0.0;
+  }
+  if (c->held) {
+    NoliMotionDef* motion = world_add_motion(&world, 0, NULL, NULL);
+    motion->node = left;
+    motion->n_node = c->plane ? 2 : 4;
+  }
+  if (c->forced) {
+    force = noli_default_force_def();
+    force.kind = "nodal";
+    force.value = push;
+    world.def.forces = &force;
+    world.def.n_forces = 1;
+  }
+  return world;
+}
+
+static double run_at(const NoliParameters* parameters, const Case* c, NoliContext* context,
+                     const double* values) {
+  NoliSim* sim = NULL;
+  NoliObjective objective = {spread, NULL};
+  NoliGradientDef def = noli_default_gradient_def();
+  NoliParameters* own = NULL;
+  double value = NAN;
+  def.n_steps = c->n_steps;
+  def.tolerance = 1e-13;
+  NoliStatus status = noli_parameters_apply(parameters, values, context, &sim);
+  if (status == NOLI_OK) {
+    status = noli_parameters_create(sim, &c->parameter, 1, &own);
+  }
+  if (status == NOLI_OK) {
+    status = noli_sim_gradient(sim, own, &objective, 1, &def, &value, NULL, NULL);
+  }
+  if (status != NOLI_OK) {
+    print_message("%s: %s\n", c->name, noli_context_message(context));
+  }
+  ASSERT_OK(status);
+  noli_parameters_destroy(&own);
+  noli_sim_destroy(&sim);
+  return value;
+}
+
+static void compare(const Case* c) {
+  World world = world_of(c);
+  world_start(&world);
+  NoliParameters* parameters = NULL;
+  NoliStatus status = noli_parameters_create(world.sim, &c->parameter, 1, &parameters);
+  if (status != NOLI_OK) {
+    print_message("%s: %s\n", c->name, noli_context_message(world.context));
+  }
+  ASSERT_OK(status);
+  int64_t n = noli_parameters_count(parameters);
+  double *values = calloc((size_t)n, sizeof(double)), *adjoint = calloc((size_t)n, sizeof(double)),
+         *tangent = calloc((size_t)n, sizeof(double)), value[2];
+  noli_parameters_values(parameters, values);
+
+  // both modes
+  NoliObjective objective = {spread, NULL};
+  NoliGradientDef def = noli_default_gradient_def();
+  NoliGradientReport report;
+  def.n_steps = c->n_steps;
+  def.tolerance = 1e-13;
+  for (int k = 0; k < 2; k++) {
+    NoliSim* sim = NULL;
+    ASSERT_OK(noli_sim_clone(world.sim, world.context, &sim));
+    def.mode = k == 0 ? "adjoint" : "tangent";
+    status = noli_sim_gradient(sim, parameters, &objective, 1, &def, &value[k],
+                               k == 0 ? adjoint : tangent, &report);
+    if (status != NOLI_OK) {
+      print_message("%s: %s\n", c->name, noli_context_message(world.context));
+    }
+    ASSERT_OK(status);
+    noli_sim_destroy(&sim);
+  }
+  double size = 0.0, apart = 0.0;
+  for (int64_t j = 0; j < n; j++) {
+    size = fmax(size, fabs(adjoint[j]));
+    apart = fmax(apart, fabs(adjoint[j] - tangent[j]));
+  }
+  assert_true(size > 0.0);
+
+  // differences, of at most six values
+  double off = 0.0;
+  for (int64_t j = 0; j<n; j += n> 6 ? n / 6 : 1) {
+    double at = values[j], end[2];
+    for (int side = 0; side < 2; side++) {
+      values[j] = at + (side == 0 ? -c->step : c->step);
+      end[side] = run_at(parameters, c, world.context, values);
+    }
+    values[j] = at;
+    double difference = (end[1] - end[0]) / (2.0 * c->step);
+    off = fmax(off, fabs(difference - adjoint[j]) / size);
+  }
+  print_message("%-34s value %.6g, gradient %.3g, modes differ by %.1e, differences by %.1e, "
+                "residuals %.0e\n",
+                c->name, value[0], size, apart / size, off, report.residual_error);
+  ASSERT_NEAR(value[0], value[1], 1e-13 * fabs(value[0]));
+  assert_true(apart <= 1e-8 * size);
+  assert_true(off <= c->error);
+  free(values);
+  free(adjoint);
+  free(tangent);
+  noli_parameters_destroy(&parameters);
+  world_done(&world);
+}
+
+#define OF(kind_, of_)                                                                             \
+  { .kind = (kind_), .of = (of_) }
+#define VERTICES(kind_, of_)                                                                       \
+  { .kind = (kind_), .of = (of_), .scope = "vertices" }
+
+static void gradients_are_those_of_runs(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {"free fall, gravity",
+       "backward_euler",
+       0.01,
+       6,
+       0,
+       1,
+       {1, 0, 0},
+       .parameter = {.kind = "gravity"},
+       .step = 1e-3,
+       .error = 1e-7},
+      {"free fall, velocity",
+       "backward_euler",
+       0.01,
+       6,
+       0,
+       1,
+       {1, 0, 0},
+       .parameter = OF("initial_velocity", "body0"),
+       .step = 1e-3,
+       .error = 1e-7},
+      {"held beam, young", "backward_euler", 0.01, 10, 0, 1, .held = true,
+       .parameter = OF("young", "body0"), .step = 5, .error = 1e-6},
+      {"held beam, poisson", "backward_euler", 0.01, 10, 0, 1, .held = true,
+       .parameter = OF("poisson", "body0"), .step = 1e-4, .error = 1e-6},
+      {"held beam, density", "backward_euler", 0.01, 10, 0, 1, .held = true,
+       .parameter = OF("density", "body0"), .step = 0.1, .error = 1e-6},
+      {"held beam, shape", "backward_euler", 0.01, 6, 0, 1, .held = true,
+       .parameter = VERTICES("rest_position", "body0"), .step = 1e-6, .error = 1e-6},
+      {"held beam, positions", "backward_euler", 0.01, 6, 0, 1, .held = true,
+       .parameter = VERTICES("initial_position", "body0"), .step = 1e-6, .error = 1e-6},
+      {"held beam, force", "backward_euler", 0.01, 6, 0, 1, .held = true, .forced = true,
+       .parameter = OF("force", "force 0"), .step = 1e-3, .error = 1e-7},
+      {"static beam, young", "quasi_static", 0.01, 2, 0, 1, .held = true,
+       .parameter = OF("young", "body0"), .step = 5, .error = 1e-6},
+      {"beam bdf2, density", "bdf2", 0.01, 8, 0, 1, .held = true,
+       .parameter = OF("density", "body0"), .step = 0.1, .error = 1e-6},
+      {"beam sdirk2, velocity", "sdirk2", 0.01, 8, 0, 1, .held = true,
+       .parameter = VERTICES("initial_velocity", "body0"), .step = 1e-4, .error = 1e-6},
+      {"landing, young",
+       "backward_euler",
+       0.005,
+       12,
+       0,
+       3e-3,
+       {0, -1, 0},
+       .parameter = OF("young", "body0"),
+       .step = 2,
+       .error = 1e-5},
+      {"landing, velocity",
+       "backward_euler",
+       0.005,
+       12,
+       0,
+       3e-3,
+       {0, -1, 0},
+       .parameter = OF("initial_velocity", "body0"),
+       .step = 1e-5,
+       .error = 1e-5},
+      {"sliding, friction",
+       "backward_euler",
+       0.005,
+       12,
+       0.3,
+       1.5e-3,
+       {1, -0.1, 0},
+       .parameter = {.kind = "friction"},
+       .step = 1e-5,
+       .error = 1e-5},
+      {"sliding, young",
+       "backward_euler",
+       0.005,
+       12,
+       0.3,
+       1.5e-3,
+       {1, -0.1, 0},
+       .parameter = OF("young", "body0"),
+       .step = 2,
+       .error = 1e-5},
+      {"sticking, gravity",
+       "backward_euler",
+       0.005,
+       12,
+       0.8,
+       1.5e-3,
+       {0.05, -0.1, 0},
+       .parameter = {.kind = "gravity"},
+       .step = 1e-4,
+       .error = 1e-5},
+      {"stack, density",
+       "backward_euler",
+       0.005,
+       10,
+       0.3,
+       1.5e-3,
+       {0.5, -0.2, 0},
+       .second = true,
+       .parameter = OF("density", "body1"),
+       .step = 1e-2,
+       .error = 1e-5},
+      {"stack, positions",
+       "backward_euler",
+       0.005,
+       8,
+       0.3,
+       1.5e-3,
+       {0.5, -0.2, 0},
+       .second = true,
+       .parameter = OF("initial_position", "body1"),
+       .step = 1e-7,
+       .error = 1e-5},
+      {"landing, shape",
+       "backward_euler",
+       0.005,
+       8,
+       0.3,
+       1.5e-3,
+       {0.5, -0.2, 0},
+       .parameter = VERTICES("rest_position", "body0"),
+       .step = 1e-7,
+       .error = 1e-6},
+      {"stack, shape",
+       "sdirk2",
+       0.005,
+       8,
+       0.3,
+       1.5e-3,
+       {0.5, -0.2, 0},
+       .second = true,
+       .parameter = VERTICES("rest_position", "body1"),
+       .step = 1e-7,
+       .error = 1e-6},
+      {"parallel edges, shape",
+       "backward_euler",
+       0.005,
+       9,
+       0,
+       1.5e-3,
+       {0, -0.05, 0},
+       .second = true,
+       .aside = 0.1703,
+       .parameter = VERTICES("rest_position", "body0"),
+       .step = 1e-7,
+       .error = 1e-6},
+      {"rubbing parallel edges, shape",
+       "backward_euler",
+       0.005,
+       9,
+       0.4,
+       1.5e-3,
+       {0, -0.05, 0.1},
+       .second = true,
+       .aside = 0.1703,
+       .parameter = VERTICES("rest_position", "body0"),
+       .step = 1e-7,
+       .error = 1e-6},
+      {"plane, shape",
+       "backward_euler",
+       0.005,
+       8,
+       0.3,
+       1.5e-3,
+       {0.5, -0.2, 0},
+       .second = true,
+       .plane = true,
+       .parameter = VERTICES("rest_position", "body0"),
+       .step = 1e-7,
+       .error = 1e-5},
+      {"plane bdf2, friction",
+       "bdf2",
+       0.005,
+       10,
+       0.3,
+       1.5e-3,
+       {0.5, -0.2, 0},
+       .second = true,
+       .plane = true,
+       .parameter = {.kind = "friction", .of = "body0", .with = "body1"},
+       .step = 1e-5,
+       .error = 1e-5},
+      {"elements, young", "backward_euler", 0.01, 6, 0, 1, .held = true,
+       .parameter = {.kind = "young", .of = "body0", .scope = "elements"}, .step = 5,
+       .error = 1e-6},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    compare(&cases[i]);
+  }
+}
+
+// ---- refusals -----------------------------------------------------------------------------------
+
+static void expect_refusal(World* world, const NoliParameterDef* def, const char* words) {
+  NoliParameters* parameters = NULL;
+  NoliObjective objective = {spread, NULL};
+  NoliGradientDef gradient = noli_default_gradient_def();
+  double value, slope[64];
+  gradient.n_steps = 12;
+  world_start(world);
+  NoliStatus status = noli_parameters_create(world->sim, def, 1, &parameters);
+  if (status == NOLI_OK) {
+    status =
+        noli_sim_gradient(world->sim, parameters, &objective, 1, &gradient, &value, slope, NULL);
+  }
+  const char* message = noli_context_message(world->context);
+  if (strstr(message, words) == NULL) {
+    print_message("%d: %s\n", (int)status, message);
+  }
+  ASSERT_STATUS(status, NOLI_ERROR_ARGUMENT);
+  assert_non_null(strstr(message, words));
+  noli_parameters_destroy(&parameters);
+  world_done(world);
+}
+
+static void what_has_no_derivative_is_refused(void** state) {
+  (void)state;
+  const Case landing = {"landing", "backward_euler", 0.005,          12, 0,
+                        3e-3,      {0, -1, 0},       .second = false};
+  const NoliParameterDef young = OF("young", "body0"), gravity = {.kind = "gravity"};
+
+  // unknown words and names
+  World world = world_of(&landing);
+  expect_refusal(&world, &(NoliParameterDef){.kind = "yuong", .of = "body0"},
+                 "did you mean \"young\"");
+  world = world_of(&landing);
+  expect_refusal(&world, &(NoliParameterDef)OF("young", "body7"), "there is no body \"body7\"");
+  world = world_of(&landing);
+  expect_refusal(&world, &(NoliParameterDef)VERTICES("young", "body0"), "has no scope");
+
+  // what is no differentiable function
+  world = world_of(&landing);
+  world.def.barrier_stiffness = 0.0;
+  expect_refusal(&world, &young, "set contact.stiffness, for example to");
+  world = world_of(&landing);
+  world.def.solver = "augmented_lagrangian";
+  expect_refusal(&world, &young, "choose solver.method \"projected_newton\"");
+  world = world_of(&landing);
+  world.body[0].material.damping = 1e-3;
+  expect_refusal(&world, &young, "material.damping");
+  world = world_of(&landing);
+  world.def.integrator = "trapezoidal";
+  expect_refusal(&world, &gravity, "choose \"bdf2\"");
+  world = world_of(&landing);
+  world.body[0].material.law = "mooney_rivlin";
+  expect_refusal(&world, &young, "has a law with parameters of its own");
+}
+
+// Kept states: the same bits of the gradient, with steps computed again.
+static void states_are_kept_as_asked(void** state) {
+  (void)state;
+  const Case c = {"kept", "bdf2", 0.005,        20,
+                  0.3,    1.5e-3, {1, -0.1, 0}, .parameter = OF("initial_velocity", "body0")};
+  static const int64_t recomputed[3] = {0, 15, 19};
+  double gradient[3][3];
+  for (int k = 0; k < 3; k++) {
+    World world = world_of(&c);
+    world_start(&world);
+    NoliParameters* parameters = NULL;
+    ASSERT_OK(noli_parameters_create(world.sim, &c.parameter, 1, &parameters));
+    NoliObjective objective = {spread, NULL};
+    NoliGradientDef def = noli_default_gradient_def();
+    NoliGradientReport report;
+    double value;
+    def.n_steps = 20;
+    def.checkpoints = (int32_t[]){0, 4, 20}[k];
+    ASSERT_OK(noli_sim_gradient(world.sim, parameters, &objective, 1, &def, &value, gradient[k],
+                                &report));
+    assert_int_equal(report.recomputed, recomputed[k]);
+    assert_true(report.residual_error < 1e-8);
+    assert_int_equal(noli_sim_step_count(world.sim), 20);
+    assert_memory_equal(gradient[k], gradient[0], sizeof gradient[0]);
+    noli_parameters_destroy(&parameters);
+    world_done(&world);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(gradients_are_those_of_runs),
+                                     cmocka_unit_test(what_has_no_derivative_is_refused),
+                                     cmocka_unit_test(states_are_kept_as_asked)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

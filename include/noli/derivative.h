@@ -21,7 +21,7 @@ extern "C" {
 /// - "initial_position", "initial_velocity", "rest_position": of a body, added to those of the
 ///   definition, 0 at first; 3 with the scope "body", 3 for each vertex with "vertices". Velocities
 ///   stay where positions change
-/// - "force": NoliForceDef.factor, which may not be 0
+/// - "force": factor of a force, 1 + NoliForceDef.change, which may not be 0
 typedef struct NoliParameterDef {
   const char* kind;
   const char* of;    ///< name of a body, force or motion, or of one entity of a pair; else NULL

@@ -224,7 +224,7 @@ typedef struct NoliForceDef {
   bool controlled;    ///< true: the caller writes values between steps, noli_sim_force_values
                       ///< (noli/live.h), and `value` is NULL; default false
   const char* where;  ///< borrowed; prefixes messages; NULL (default): no prefix
-  double factor;      ///< all values are multiplied by it; default 1
+  double change;      ///< all values are multiplied by 1 + change; default 0
 } NoliForceDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_force_def.

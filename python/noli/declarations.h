@@ -337,7 +337,7 @@ typedef struct NoliForceDef {
   const char* name;
   bool controlled;
   const char* where;
-  double factor;
+  double change;
 } NoliForceDef;
 void noli_force_def_init(NoliForceDef* def, size_t size);
 typedef struct NoliPairDef {

@@ -198,6 +198,8 @@ FROM_TABLE(goal_reduction, NOLI_CHOICE_GOAL_REDUCTION);
 FROM_TABLE(goal_form, NOLI_CHOICE_GOAL_FORM);
 FROM_TABLE(design_control, NOLI_CHOICE_DESIGN_CONTROL);
 FROM_TABLE(design_method, NOLI_CHOICE_DESIGN_METHOD);
+FROM_TABLE(parameter_kind, NOLI_CHOICE_PARAMETER);
+FROM_TABLE(parameter_scope, NOLI_CHOICE_PARAMETER_SCOPE);
 
 // The others have a number, which is their own key.
 static const char* region_name_name(int32_t index) {
@@ -1107,9 +1109,6 @@ static const NoliSceneType gradient_mode = {.kind = NOLI_SCENE_CHOICE,
                                             .what = "a string",
                                             .choices =
                                                 CHOICES("adjoint", "tangent", "differences")};
-static const NoliSceneType parameter_scope = {.kind = NOLI_SCENE_CHOICE,
-                                              .what = "a string",
-                                              .choices = CHOICES("body", "elements", "vertices")};
 static const NoliSceneType cage_cells = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 64.0, false)};
 static const NoliSceneType cage_vector = FIXED_LIST(cage_cells, 3, "a list of 3 integers");
@@ -1144,9 +1143,8 @@ OBJECT(goal, "goal", NOLI_SCENE_AT_MOST_ONE,
                "Interval of time: the sum of h times the values of the steps that end in it."));
 LIST(goals, goal, 1, "a list of objects");
 OBJECT(variable, "variable", NOLI_SCENE_ANY,
-       REQUIRED("parameter", text, NULL, "What varies: see docs/derivatives.md."),
-       FIELD("of", text, NULL, NULL,
-             "Name of a body, force or motion, or of one entity of a pair."),
+       REQUIRED("parameter", parameter_kind, NULL, "What varies: see docs/derivatives.md."),
+       FIELD("of", text, NULL, NULL, "Name of a body or force, or of one entity of a pair."),
        FIELD("with", text, NULL, NULL, "Friction: the other entity of the pair."),
        FIELD("scope", parameter_scope, NULL, NULL,
              "One value for the body, or one for each element or vertex; default: `body`, of "

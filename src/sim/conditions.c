@@ -66,7 +66,7 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
         force->def.value(force->def.user, t, &model->problem.X[3 * node], value);
       }
       for (int32_t k = 0; k < 3; k++) {
-        value[k] *= force->def.factor;
+        value[k] *= 1.0 + force->def.change;
       }
       if (!isfinite(value[0]) || !isfinite(value[1]) || !isfinite(value[2])) {
         return fail_not_finite(sim, "the force on", force->node[i], t);

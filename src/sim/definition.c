@@ -99,8 +99,7 @@ void noli_motion_def_init(NoliMotionDef* def, size_t size) {
 }
 
 void noli_force_def_init(NoliForceDef* def, size_t size) {
-  NoliForceDef own = {
-      .kind = "acceleration", .t_begin = 0.0, .t_end = (double)INFINITY, .factor = 1.0};
+  NoliForceDef own = {.kind = "acceleration", .t_begin = 0.0, .t_end = (double)INFINITY};
   noli_sized_default(def, size, &own, sizeof own);
 }
 

@@ -335,7 +335,7 @@ static void set_values(NoliParameters* self, const NoliSim* sim, const Definitio
   } else if (def->kind == NOLI_PARAMETER_GRAVITY) {
     memcpy(value, model->gravity, sizeof model->gravity);
   } else if (def->kind == NOLI_PARAMETER_FORCE) {
-    *value = source->forces[def->of].factor;
+    *value = 1.0 + source->forces[def->of].change;
   } else if (def->kind == NOLI_PARAMETER_FRICTION) {
     bool found =
         def->with != NOLI_NULL_INDEX && noli_sim_pair(sim, def->of, def->with, &pair) == NOLI_OK;
@@ -785,7 +785,7 @@ static NoliStatus apply(NoliContext* context, const Definition* def, const doubl
     memcpy(source->gravity, value, sizeof source->gravity);
     return NOLI_OK;
   case NOLI_PARAMETER_FORCE:
-    ((NoliForceDef*)(uintptr_t)source->forces)[def->of].factor = *value;
+    ((NoliForceDef*)(uintptr_t)source->forces)[def->of].change = *value - 1.0;
     return NOLI_OK;
   case NOLI_PARAMETER_INITIAL_POSITION:
   case NOLI_PARAMETER_REST_POSITION:

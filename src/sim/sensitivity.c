@@ -191,41 +191,59 @@ done:
   return status;
 }
 
+// y += block w of the nodes of one block, and of its mirror image.
+static void add_block(const double* value, int32_t i, int32_t j, const double* w, double* y) {
+  NoliMat3 block = noli_load33(value);
+  double *y_i = y + 3 * (int64_t)i, *y_j = y + 3 * (int64_t)j;
+  NoliVec3 w_i = noli_load3(w + 3 * (int64_t)i), w_j = noli_load3(w + 3 * (int64_t)j);
+  noli_store3(y_i, noli_add3(noli_load3(y_i), noli_mul33_vec(&block, w_j)));
+  if (i != j) {
+    noli_store3(y_j, noli_add3(noli_load3(y_j), noli_transpose_mul33_vec(&block, w_i)));
+  }
+}
+
+// Adds H w of stencil s; `hessian` has room for its blocks.
+static void add_stencil(const NoliEnergyTerm* term, int64_t s, const double* x, const double* w,
+                        double* hessian, double* y) {
+  int32_t size = noli_term_size(term, s);
+  const int32_t* node = term->node + noli_term_first(term, s);
+  memset(hessian, 0, 9 * sizeof *hessian * (size_t)noli_stencil_blocks(size));
+  NoliLocal out = {.hessian = noli_local_from(hessian, 9 * noli_term_first_block(term, s))};
+  term->evaluate(term->data, x, s, s + 1, NOLI_EVAL_HESSIAN, &out);
+  for (int32_t a = 0; a < size; a++) {
+    for (int32_t b = a; b < size; b++) {
+      if (node[a] != NOLI_NULL_INDEX && node[b] != NOLI_NULL_INDEX) {
+        add_block(hessian + 9 * noli_stencil_block(size, a, b), node[a], node[b], w, y);
+      }
+    }
+  }
+}
+
+static int32_t largest_stencil(const NoliEnergyTerm* term) {
+  int32_t most = 0;
+  for (int64_t s = 0; s < term->n_stencil; s++) {
+    int32_t size = noli_term_size(term, s);
+    most = size > most ? size : most;
+  }
+  return most;
+}
+
 // Adds H w to y (both n_vert x 3, with followers) for the Hessians of terms with one of `roles`.
 static NoliStatus multiply(NoliSensitivity* self, unsigned roles, const double* w, double* y) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
-  const double* x = stage->here->x;
   double* hessian = NULL;
   for (int32_t t = 0; t < stage->n_term; t++) {
     const NoliEnergyTerm* term = &stage->here->term[t];
-    if (!noli_stage_has(stage, t, roles)) {
+    if (!noli_stage_has(stage, t, roles) || term->n_stencil == 0) {
       continue;
     }
-    noli_term_prepare(term, x, stage->n_threads);
+    noli_free(self->context, hessian);
+    hessian = NULL;
+    NOLI_NEW(self->context, hessian, 9 * (int64_t)noli_stencil_blocks(largest_stencil(term)));
+    noli_term_prepare(term, stage->here->x, stage->n_threads);
     for (int64_t s = 0; s < term->n_stencil; s++) {
-      int32_t size = noli_term_size(term, s);
-      int64_t first = noli_term_first_block(term, s), from = noli_term_first(term, s);
-      noli_free(self->context, hessian);
-      hessian = NULL;
-      NOLI_NEW_ZERO(self->context, hessian, 9 * (int64_t)noli_stencil_blocks(size));
-      NoliLocal out = {.hessian = noli_local_from(hessian, 9 * first)};
-      term->evaluate(term->data, x, s, s + 1, NOLI_EVAL_HESSIAN, &out);
-      for (int32_t a = 0; a < size; a++) {
-        for (int32_t b = a; b < size; b++) {
-          int32_t i = term->node[from + a], j = term->node[from + b];
-          if (i == NOLI_NULL_INDEX || j == NOLI_NULL_INDEX) {
-            continue;
-          }
-          NoliMat3 block = noli_load33(hessian + 9 * noli_stencil_block(size, a, b));
-          double *y_i = y + 3 * (int64_t)i, *y_j = y + 3 * (int64_t)j;
-          NoliVec3 w_i = noli_load3(w + 3 * (int64_t)i), w_j = noli_load3(w + 3 * (int64_t)j);
-          noli_store3(y_i, noli_add3(noli_load3(y_i), noli_mul33_vec(&block, w_j)));
-          if (a != b) {
-            noli_store3(y_j, noli_add3(noli_load3(y_j), noli_transpose_mul33_vec(&block, w_i)));
-          }
-        }
-      }
+      add_stencil(term, s, stage->here->x, w, hessian, y);
     }
   }
 done:

@@ -28,6 +28,7 @@ typedef struct Chain {
   double* v;
   double* x_before;
   double* v_before;
+  double* force; // of integrators that start from forces
 } Chain;
 
 typedef struct Gradient {
@@ -50,10 +51,10 @@ typedef struct Gradient {
   NoliInputs own;                 // of one solve: predicted, reference, lagged positions
   double* end_x[NOLI_MAX_STAGES]; // (n_vert x 3) at the ends of the stages of a part
   double* end_v[NOLI_MAX_STAGES];
-  double* start_v; // (n_vert x 3)
-  double* target;  // (n_vert x 3)
-  double* hat_v;   // (n_vert x 3)
-  double* d_x;     // (n_vert x 3) of an objective
+  double* force;  // (n_vert x 3) at the start of a part
+  double* target; // (n_vert x 3)
+  double* hat_v;  // (n_vert x 3)
+  double* d_x;    // (n_vert x 3) of an objective
   double* d_v;
   double* d_p;   // (n_parameters)
   double* error; // (n_objectives)
@@ -123,7 +124,7 @@ done:
 
 // ---- one part -----------------------------------------------------------------------------------
 
-// The rule of a stage: y_hat = c_n y_n + before y_{n-1} + first y_1, without slopes.
+// The rule of a stage: y_hat = c_n y_n + before y_{n-1} + first y_1 + slope h (v_n, f_n / m).
 static double weight_of_start(const NoliStageRule* rule) {
   return 1.0 - rule->before - rule->first;
 }
@@ -146,15 +147,21 @@ static void pull_held(const Gradient* g, const NoliTapePart* part, const NoliTap
   }
 }
 
+// The inputs of a chain, with those of one solve.
+static NoliInputs with_own(const Gradient* g, int32_t chain) {
+  NoliInputs inputs = g->inputs[chain];
+  inputs.value[NOLI_INPUT_PREDICTED] = g->own.value[NOLI_INPUT_PREDICTED];
+  inputs.value[NOLI_INPUT_REFERENCE] = g->own.value[NOLI_INPUT_REFERENCE];
+  inputs.value[NOLI_INPUT_LAGGED] = g->own.value[NOLI_INPUT_LAGGED];
+  return inputs;
+}
+
 // The solves of a stage in reverse: from derivatives by its end to those by x_tilde and x_hat.
 static NoliStatus pull_solves(Gradient* g, int32_t chain, const NoliTapePart* part, int32_t s,
                               double* b) {
   NoliStatus status = NOLI_OK;
   const NoliTapeStage* stage = &part->stage[s];
-  NoliInputs to = g->inputs[chain];
-  to.value[NOLI_INPUT_PREDICTED] = g->own.value[NOLI_INPUT_PREDICTED];
-  to.value[NOLI_INPUT_REFERENCE] = g->own.value[NOLI_INPUT_REFERENCE];
-  to.value[NOLI_INPUT_LAGGED] = g->own.value[NOLI_INPUT_LAGGED];
+  NoliInputs to = with_own(g, chain);
   clear(g, g->own.value[NOLI_INPUT_PREDICTED]);
   clear(g, g->own.value[NOLI_INPUT_REFERENCE]);
   for (int64_t k = stage->solve.count - 1; k >= 0; k--) {
@@ -172,6 +179,72 @@ done:
   return status;
 }
 
+// The force that the end of a part implies, f = m (x - x_tilde) / h_e^2, where nothing is
+// prescribed: to derivatives by x and x_tilde, and by masses; forward likewise.
+static bool keeps_force(const NoliTapePart* part, const Gradient* g, int64_t j) {
+  return noli_integrator_needs_force(g->sim->model->integrator) &&
+         !is_held(&part->stage[part->n_stages - 1], j);
+}
+
+static void pull_end_force(const Gradient* g, const NoliTapePart* part, Chain* chain,
+                           NoliInputs* inputs, double* x) {
+  const NoliTapeStage* stage = &part->stage[part->n_stages - 1];
+  const double* solution = stage->solve.data[stage->solve.count - 1];
+  double h_e_sqr = stage->time.h_e * stage->time.h_e;
+  for (int64_t j = 0; j < size_of(g); j++) {
+    double b = keeps_force(part, g, j) ? chain->force[j] / h_e_sqr : 0.0;
+    double mass = g->sim->model->problem.mass[j / 3];
+    chain->force[j] = -mass * b; // by x_tilde
+    x[j] += mass * b;
+    if (inputs->value[NOLI_INPUT_MASS] != NULL) {
+      inputs->value[NOLI_INPUT_MASS][j / 3] += b * (solution[j] - stage->time.x_tilde[j]);
+    }
+  }
+}
+
+static void push_end_force(const Gradient* g, const NoliTapePart* part, Chain* chain,
+                           const NoliInputs* inputs, const double* x, const double* tilde) {
+  const NoliTapeStage* stage = &part->stage[part->n_stages - 1];
+  const double* solution = stage->solve.data[stage->solve.count - 1];
+  double h_e_sqr = stage->time.h_e * stage->time.h_e;
+  const double* mass_change = inputs->value[NOLI_INPUT_MASS];
+  for (int64_t j = 0; j < size_of(g); j++) {
+    double by_mass =
+        mass_change != NULL ? mass_change[j / 3] * (solution[j] - stage->time.x_tilde[j]) : 0.0;
+    chain->force[j] =
+        keeps_force(part, g, j)
+            ? (g->sim->model->problem.mass[j / 3] * (x[j] - tilde[j]) + by_mass) / h_e_sqr
+            : 0.0;
+  }
+}
+
+// What a slope adds to y_hat: h v and h f / m.
+static void pull_slope(const Gradient* g, const NoliTapePart* part, double slope, const double* hat,
+                       const double* hat_v, Chain* chain, NoliInputs* inputs, double* force) {
+  for (int64_t j = 0; slope != 0.0 && j < size_of(g); j++) {
+    double mass = g->sim->model->problem.mass[j / 3];
+    chain->v[j] += slope * part->h * hat[j];
+    force[j] += slope * part->h * hat_v[j] / mass;
+    if (inputs->value[NOLI_INPUT_MASS] != NULL) {
+      inputs->value[NOLI_INPUT_MASS][j / 3] -=
+          slope * part->h * hat_v[j] * part->force[j] / (mass * mass);
+    }
+  }
+}
+
+static void push_slope(const Gradient* g, const NoliTapePart* part, double slope,
+                       const Chain* chain, const NoliInputs* inputs, double* hat, double* hat_v) {
+  const double* mass_change = inputs->value[NOLI_INPUT_MASS];
+  for (int64_t j = 0; slope != 0.0 && j < size_of(g); j++) {
+    double mass = g->sim->model->problem.mass[j / 3];
+    hat[j] += slope * part->h * chain->v[j];
+    hat_v[j] += slope * part->h * g->force[j] / mass;
+    hat_v[j] -= mass_change != NULL
+                    ? slope * part->h * part->force[j] * mass_change[j / 3] / (mass * mass)
+                    : 0.0;
+  }
+}
+
 // From derivatives by the state after a part to those by the state before it.
 static NoliStatus pull_part(Gradient* g, int32_t index, const NoliTapePart* part) {
   NoliStatus status = NOLI_OK;
@@ -185,6 +258,8 @@ static NoliStatus pull_part(Gradient* g, int32_t index, const NoliTapePart* part
   copy(g, chain->v, g->end_v[last]);
   copy(g, chain->x_before, chain->x);
   copy(g, chain->v_before, chain->v);
+  clear(g, g->force);
+  pull_end_force(g, part, chain, &g->inputs[index], g->end_x[last]);
   clear(g, chain->x_before);
   clear(g, chain->v_before);
 
@@ -202,6 +277,7 @@ static NoliStatus pull_part(Gradient* g, int32_t index, const NoliTapePart* part
     pull_held(g, part, stage, hat, chain->x);
 
     // x_tilde = x_hat + e v_hat
+    add(g, s == last ? 1.0 : 0.0, chain->force, g->own.value[NOLI_INPUT_PREDICTED]);
     add(g, 1.0, g->own.value[NOLI_INPUT_PREDICTED], hat);
     clear(g, g->hat_v);
     add(g, stage->time.inertia ? stage->time.h_v : 0.0, g->own.value[NOLI_INPUT_PREDICTED],
@@ -216,7 +292,16 @@ static NoliStatus pull_part(Gradient* g, int32_t index, const NoliTapePart* part
       add(g, rule->first, hat, g->end_x[0]);
       add(g, rule->first, g->hat_v, g->end_v[0]);
     }
+    pull_slope(g, part, rule->slope, hat, g->hat_v, chain, &g->inputs[index], g->force);
     add(g, 1.0, lagged, s > 0 ? g->end_x[s - 1] : chain->x);
+  }
+
+  // the force at the start: that of the part before, or of the state
+  copy(g, g->force, chain->force);
+  if (part->force != NULL && !part->past_known) {
+    NoliInputs to = with_own(g, index);
+    NOLI_TRY(noli_sensitivity_pull_force(g->sensitivity, part, g->force, &to, chain->x, chain->v));
+    clear(g, chain->force);
   }
 done:
   return status;
@@ -227,10 +312,7 @@ static NoliStatus push_solves(Gradient* g, int32_t chain, const NoliTapePart* pa
                               double* x) {
   NoliStatus status = NOLI_OK;
   const NoliTapeStage* stage = &part->stage[s];
-  NoliInputs change = g->inputs[chain];
-  change.value[NOLI_INPUT_PREDICTED] = g->own.value[NOLI_INPUT_PREDICTED];
-  change.value[NOLI_INPUT_REFERENCE] = g->own.value[NOLI_INPUT_REFERENCE];
-  change.value[NOLI_INPUT_LAGGED] = g->own.value[NOLI_INPUT_LAGGED];
+  NoliInputs change = with_own(g, chain);
   for (int64_t k = 0; k < stage->solve.count; k++) {
     copy(g, x, g->own.value[NOLI_INPUT_LAGGED]);
     NOLI_TRY(noli_sensitivity_set(g->sensitivity, part, s, k));
@@ -246,6 +328,12 @@ static NoliStatus push_part(Gradient* g, int32_t index, const NoliTapePart* part
   NoliStatus status = NOLI_OK;
   Chain* chain = &g->chain[index];
   double *hat = g->own.value[NOLI_INPUT_REFERENCE], *tilde = g->own.value[NOLI_INPUT_PREDICTED];
+  copy(g, chain->force, g->force);
+  if (part->force != NULL && !part->past_known) {
+    NoliInputs change = with_own(g, index);
+    NOLI_TRY(
+        noli_sensitivity_push_force(g->sensitivity, part, &change, chain->x, chain->v, g->force));
+  }
   for (int32_t s = 0; s < part->n_stages; s++) {
     const NoliTapeStage* stage = &part->stage[s];
     const NoliStageRule* rule = &part->rule->stage[s];
@@ -262,6 +350,7 @@ static NoliStatus push_part(Gradient* g, int32_t index, const NoliTapePart* part
       add(g, rule->first, g->end_x[0], hat);
       add(g, rule->first, g->end_v[0], g->hat_v);
     }
+    push_slope(g, part, rule->slope, chain, &g->inputs[index], hat, g->hat_v);
     copy(g, hat, tilde);
     add(g, stage->time.inertia ? stage->time.h_v : 0.0, g->hat_v, tilde);
     for (int64_t j = 0; part->rule->order == 2 && j < size_of(g); j++) {
@@ -277,6 +366,7 @@ static NoliStatus push_part(Gradient* g, int32_t index, const NoliTapePart* part
     add(g, by_v, g->end_x[s], g->end_v[s]);
     add(g, -by_v, hat, g->end_v[s]);
   }
+  push_end_force(g, part, chain, &g->inputs[index], g->end_x[part->n_stages - 1], tilde);
   copy(g, chain->x, chain->x_before);
   copy(g, chain->v, chain->v_before);
   copy(g, g->end_x[part->n_stages - 1], chain->x);
@@ -465,13 +555,14 @@ static NoliStatus allocate_chain(Gradient* g, Chain* chain) {
   NOLI_NEW_ZERO(g->context, chain->v, size_of(g));
   NOLI_NEW_ZERO(g->context, chain->x_before, size_of(g));
   NOLI_NEW_ZERO(g->context, chain->v_before, size_of(g));
+  NOLI_NEW_ZERO(g->context, chain->force, size_of(g));
 done:
   return status;
 }
 
 static NoliStatus allocate(Gradient* g) {
   NoliStatus status = NOLI_OK;
-  double** vectors[] = {&g->start_v, &g->target, &g->hat_v, &g->d_x, &g->d_v};
+  double** vectors[] = {&g->force, &g->target, &g->hat_v, &g->d_x, &g->d_v};
   unsigned wanted = noli_parameters_wanted(g->parameters);
   int32_t n_class = noli_parameters_class_count(g->parameters);
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
@@ -499,7 +590,7 @@ done:
 
 static void release(Gradient* g) {
   NoliContext* context = g->context;
-  double* vectors[] = {g->start_v, g->target, g->hat_v, g->d_x, g->d_v, g->d_p, g->error};
+  double* vectors[] = {g->force, g->target, g->hat_v, g->d_x, g->d_v, g->d_p, g->error};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
     noli_free(context, vectors[i]);
   }
@@ -512,6 +603,7 @@ static void release(Gradient* g) {
     noli_free(context, g->chain[i].v);
     noli_free(context, g->chain[i].x_before);
     noli_free(context, g->chain[i].v_before);
+    noli_free(context, g->chain[i].force);
     noli_inputs_free(context, &g->inputs[i]);
   }
   for (int32_t k = 0; k < g->n_kept; k++) {

@@ -85,9 +85,15 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   if (problem->volumes.n_region > 0 || problem->pressed.n > 0) {
     return "volumes and pressures are not differentiated";
   }
-  if (noli_integrator_needs_force(model->integrator)) {
-    return "integrators that start from forces are not differentiated: choose \"bdf2\" or "
-           "\"sdirk2\"";
+  if (model->integrator->decoupled) {
+    return "\"trapezoidal_decoupled\" is not differentiated: choose \"trapezoidal\"";
+  }
+  bool from_forces = noli_integrator_needs_force(model->integrator);
+  for (int32_t i = 0; from_forces && i < problem->n_block; i++) {
+    if (problem->block[i].n_consistent > 0 || problem->followers.n_tied > 0) {
+      return "integrators that start from forces are not differentiated with consistent masses or "
+             "ties: choose \"bdf2\" or \"sdirk2\"";
+    }
   }
   if (model->increments.initial > 0.0) {
     return "the lengths of adaptive increments jump: leave time.increments out";
@@ -621,6 +627,120 @@ NoliStatus noli_sensitivity_push(NoliSensitivity* self, const NoliInputs* change
   for (int64_t j = 0; j < n; j++) {
     dx[j] += self->product[j];
   }
+done:
+  return status;
+}
+
+// ---- the force at the start ---------------------------------------------------------------------
+
+// All but inertia.
+#define FORCES (NOLI_ROLE_ALL & ~(unsigned)NOLI_ROLE_INERTIA)
+
+// The stage at the start, where f = -dG/dx / h_e^2 without inertia.
+static NoliStatus set_start(NoliSensitivity* self, const NoliTapePart* part) {
+  NoliStatus status = NOLI_OK;
+  NoliSim* sim = self->sim;
+  NoliStage* stage = sim->stage = sim->own_stage;
+  const NoliTapeStage* from = &part->stage[0];
+  double *x_tilde = stage->time.x_tilde, *x_hat = stage->time.x_hat;
+  self->part = NULL;
+  stage->time = from->time;
+  stage->time.x_tilde = memcpy(x_tilde, part->start.x, noli_sim_vector_bytes(sim));
+  stage->time.x_hat = x_hat;
+  for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
+    x_hat[i] = part->start.x[i] - from->time.h_v * part->start.v[i];
+  }
+  noli_stage_follow(stage, x_hat);
+  set_prescribed(from, stage);
+  NOLI_TRY(noli_stage_number_unknowns(stage));
+  NOLI_TRY(collect_forces(self, part->t1, *part->start.time));
+  if (stage->problem->fixed_stiffness > 0.0) {
+    NOLI_TRY(noli_stage_initial_kappa(stage));
+  }
+  noli_mixed_list_clear(&self->mixed);
+  NOLI_TRY(place(stage, part->start.x));
+  NOLI_TRY(noli_stage_lag_friction(stage));
+  if (stage->problem->rubs) {
+    NOLI_TRY(
+        stage->problem->contact->lag_slopes(stage, part->start.x, self->classes, &self->mixed));
+  }
+  noli_stage_list_terms(stage);
+  NOLI_TRY(list_element_slopes(self));
+done:
+  return status;
+}
+
+// y += a x
+static void add(int64_t n, double a, const double* x, double* y) {
+  for (int64_t i = 0; i < n; i++) {
+    y[i] += a * x[i];
+  }
+}
+
+NoliStatus noli_sensitivity_pull_force(NoliSensitivity* self, const NoliTapePart* part,
+                                       const double* b, NoliInputs* to, double* x, double* v) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(set_start(self, part));
+  NoliStage* stage = self->sim->stage;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
+  double h_e_sqr = stage->time.h_e * stage->time.h_e, *lambda = self->lambda;
+  for (int64_t i = 0; i < n; i++) {
+    lambda[i] = b[i] / h_e_sqr;
+  }
+  noli_stage_follow_vectors(stage, lambda);
+
+  // x_hat = x - h_v v, and the lagged positions are x
+  double* hat = to->value[NOLI_INPUT_REFERENCE];
+  double* lagged = to->value[NOLI_INPUT_LAGGED];
+  memset(hat, 0, (size_t)n * sizeof *hat);
+  memset(lagged, 0, (size_t)n * sizeof *lagged);
+  NOLI_TRY(multiply(self, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, lambda, hat));
+  add_nodal(self, true, NULL, to, lambda);
+  negate(lambda, n);
+  for (int64_t i = 0; i < self->mixed.blocks.count; i++) {
+    const NoliMixedBlocks* blocks = &self->mixed.blocks.data[i];
+    if (to->value[blocks->kind] != NULL) {
+      noli_mixed_multiply_transposed(blocks, lambda, to->value[blocks->kind]);
+    }
+  }
+  memset(self->product, 0, (size_t)n * sizeof(double));
+  NOLI_TRY(multiply(self, FORCES, lambda, self->product));
+  add(n, 1.0, hat, self->product);
+  add(n, 1.0, lagged, self->product);
+  noli_stage_act_on_nodes(stage, self->product);
+  noli_stage_act_on_nodes(stage, hat);
+  add(n, 1.0, self->product, x);
+  add(n, -stage->time.h_v, hat, v);
+done:
+  return status;
+}
+
+NoliStatus noli_sensitivity_push_force(NoliSensitivity* self, const NoliTapePart* part,
+                                       NoliInputs* change, const double* x, const double* v,
+                                       double* force) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(set_start(self, part));
+  NoliStage* stage = self->sim->stage;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
+  double h_e_sqr = stage->time.h_e * stage->time.h_e, *g = self->lambda;
+  double* hat = change->value[NOLI_INPUT_REFERENCE];
+  memcpy(hat, x, (size_t)n * sizeof *hat);
+  add(n, -stage->time.h_v, v, hat);
+  memcpy(change->value[NOLI_INPUT_LAGGED], x, (size_t)n * sizeof *x);
+  memset(g, 0, (size_t)n * sizeof *g);
+  NOLI_TRY(multiply(self, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, hat, g));
+  negate(g, n);
+  NOLI_TRY(multiply(self, FORCES, x, g));
+  for (int64_t i = 0; i < self->mixed.blocks.count; i++) {
+    const NoliMixedBlocks* blocks = &self->mixed.blocks.data[i];
+    if (change->value[blocks->kind] != NULL) {
+      noli_mixed_multiply(blocks, change->value[blocks->kind], g);
+    }
+  }
+  add_nodal(self, false, change, NULL, g);
+  noli_stage_act_on_nodes(stage, g);
+  memset(force, 0, (size_t)n * sizeof *force);
+  add(n, -1.0 / h_e_sqr, g, force);
 done:
   return status;
 }

@@ -30,6 +30,17 @@ NOLI_WARN_UNUSED NoliStatus noli_sensitivity_set(NoliSensitivity* sensitivity,
                                                  const NoliTapePart* part, int32_t stage,
                                                  int64_t solve);
 
+// The force at the start of a part without a past, f(x, v): from derivatives b by it adds those by
+// all inputs to `to`, and those by the positions and velocities at the start to x and v. Forward:
+// its change by changes of inputs, positions and velocities. Leaves no solve set up.
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_pull_force(NoliSensitivity* sensitivity,
+                                                        const NoliTapePart* part, const double* b,
+                                                        NoliInputs* to, double* x, double* v);
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_push_force(NoliSensitivity* sensitivity,
+                                                        const NoliTapePart* part,
+                                                        NoliInputs* change, const double* x,
+                                                        const double* v, double* force);
+
 // To be called when the parts of a tape are gone, or the stage was used for something else.
 void noli_sensitivity_forget(NoliSensitivity* sensitivity);
 

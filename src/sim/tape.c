@@ -21,6 +21,7 @@ static void free_part(NoliContext* context, NoliTapePart* part) {
     noli_free(context, stage->time.x_hat);
     noli_free(context, stage->axes);
   }
+  noli_free(context, part->force);
   noli_state_free(context, &part->start);
 }
 
@@ -90,6 +91,9 @@ NoliStatus noli_tape_begin_stage(NoliTape* tape, NoliSim* sim) {
   to->t = end < 1.0 ? *sim->state.time + end * noli_sim_step_length(sim) : noli_sim_step_end(sim);
   NOLI_TRY(copy_vector(sim, tape->context, stage->time.x_tilde, &to->time.x_tilde));
   NOLI_TRY(copy_vector(sim, tape->context, stage->time.x_hat, &to->time.x_hat));
+  if (stage->index == 0 && noli_integrator_needs_force(sim->rule)) {
+    NOLI_TRY(copy_vector(sim, tape->context, sim->force_start, &last_part(tape)->force));
+  }
   NOLI_NEW_ZERO(tape->context, to->axes, sim->model->problem.n_vert);
   for (int32_t i = 0; i < stage->prescribed.n; i++) {
     to->axes[stage->prescribed.node[i]] = stage->prescribed.axes[i];

@@ -21,6 +21,7 @@ typedef struct NoliTapePart {
   double h;        // s
   double t1;       // s, at its end
   bool past_known; // the part has used the part before
+  double* force;   // (n_vert x 3) N, at its start, of integrators that start from it; else NULL
   NoliState start;
   int32_t n_stages;
   NoliTapeStage stage[NOLI_MAX_STAGES];

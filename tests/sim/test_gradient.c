@@ -374,6 +374,43 @@ static void gradients_are_those_of_runs(void** state) {
        .parameter = {.kind = "friction", .of = "body0", .with = "body1"},
        .step = 1e-5,
        .error = 1e-5},
+      {"beam trapezoidal, young", "trapezoidal", 0.01, 6, 0, 1, .held = true,
+       .parameter = OF("young", "body0"), .step = 5, .error = 1e-6},
+      {"beam trapezoidal, density", "trapezoidal", 0.01, 6, 0, 1, .held = true,
+       .parameter = OF("density", "body0"), .step = 0.1, .error = 1e-6},
+      {"beam tr_bdf2, shape", "tr_bdf2", 0.01, 6, 0, 1, .held = true,
+       .parameter = VERTICES("rest_position", "body0"), .step = 1e-6, .error = 1e-6},
+      {"stack tr_bdf2, shape",
+       "tr_bdf2",
+       0.005,
+       8,
+       0.3,
+       1.5e-3,
+       {0.5, -0.2, 0},
+       .second = true,
+       .parameter = VERTICES("rest_position", "body0"),
+       .step = 1e-7,
+       .error = 1e-6},
+      {"sliding tr_bdf2, friction",
+       "tr_bdf2",
+       0.005,
+       12,
+       0.3,
+       1.5e-3,
+       {1, -0.1, 0},
+       .parameter = {.kind = "friction"},
+       .step = 1e-5,
+       .error = 1e-5},
+      {"sliding trapezoidal, velocity",
+       "trapezoidal",
+       0.005,
+       6,
+       0.3,
+       1.5e-3,
+       {1, -0.1, 0},
+       .parameter = OF("initial_velocity", "body0"),
+       .step = 1e-5,
+       .error = 1e-5},
       {"elements, young", "backward_euler", 0.01, 6, 0, 1, .held = true,
        .parameter = {.kind = "young", .of = "body0", .scope = "elements"}, .step = 5,
        .error = 1e-6},
@@ -433,8 +470,8 @@ static void what_has_no_derivative_is_refused(void** state) {
   world.body[0].material.damping = 1e-3;
   expect_refusal(&world, &young, "material.damping");
   world = world_of(&landing);
-  world.def.integrator = "trapezoidal";
-  expect_refusal(&world, &gravity, "choose \"bdf2\"");
+  world.def.integrator = "trapezoidal_decoupled";
+  expect_refusal(&world, &gravity, "choose \"trapezoidal\"");
   world = world_of(&landing);
   world.body[0].material.law = "mooney_rivlin";
   expect_refusal(&world, &young, "has a law with parameters of its own");

@@ -294,7 +294,22 @@ static void set_coefficient_block(const NoliSliding* sliding, const NoliFriction
   }
 }
 
-// The slopes of one contact, as stencil `to`.
+// Derivatives by x_hat: minus those by the motion of the nodes at constant geometry.
+static void set_reference_block(const NoliSliding* sliding, const NoliSlidingLaw* law,
+                                double* out) {
+  double moved[9 * NODES * NODES] = {0.0};
+  noli_sliding_jacobian(sliding, law, false, moved);
+  for (int32_t i = 0; i < sliding->size; i++) {
+    for (int32_t j = 0; j < sliding->size; j++) {
+      for (int e = 0; e < 9; e++) {
+        out[3 * NODES * (3 * i + e / 3) + 3 * j + e % 3] = -moved[9 * (i * NODES + j) + e];
+      }
+    }
+  }
+}
+
+// The slopes of one contact, as stencil `to`: by the lagged positions, or by x_hat where x_lag is x
+// itself.
 static void add_lagged_contact(const NoliImplicitFriction* data, int64_t contact, bool on_plane,
                                const double* x_lag, const double* x, NoliPairClasses classes,
                                int64_t to, NoliMixedBlocks* lagged, NoliMixedBlocks* coefficient) {
@@ -318,25 +333,40 @@ static void add_lagged_contact(const NoliImplicitFriction* data, int64_t contact
       lagged->input[3 * NODES * to + 3 * i + k] = 3 * (int64_t)node[i] + k;
     }
   }
-  set_lagged_block(data, contact, on_plane, &sliding, &law, force, noli_mixed_block(lagged, to));
+  if (x_lag == x) {
+    set_reference_block(&sliding, &law, noli_mixed_block(lagged, to));
+  } else {
+    set_lagged_block(data, contact, on_plane, &sliding, &law, force, noli_mixed_block(lagged, to));
+  }
   coefficient->input[to] = classes.find(classes.user, entity[0], entity[1]);
   set_coefficient_block(&sliding, pair, data, noli_mixed_block(coefficient, to));
+}
+
+static NoliStatus list_slopes(NoliMixedList* list, const NoliImplicitFriction* data,
+                              NoliInput input, const double* x_lag, const double* x,
+                              NoliPairClasses classes) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = data->barrier->set->contact.count, n_plane = data->barrier->set->plane.count;
+  NoliMixedBlocks *added, first;
+  NOLI_TRY(noli_mixed_list_add(list, input, n + n_plane, NODES, 3 * NODES, &added));
+  int64_t at = list->blocks.count - 1;
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_FRICTION, n + n_plane, NODES, 1, &added));
+  first = list->blocks.data[at];
+  for (int64_t i = 0; i < n + n_plane; i++) {
+    bool on_plane = i >= n;
+    add_lagged_contact(data, on_plane ? i - n : i, on_plane, x_lag, x, classes, i, &first, added);
+  }
+done:
+  return status;
 }
 
 NoliStatus noli_lagged_friction_slopes(NoliMixedList* list, const NoliImplicitFriction* data,
                                        const double* x_lag, const double* x,
                                        NoliPairClasses classes) {
-  NoliStatus status = NOLI_OK;
-  int64_t n = data->barrier->set->contact.count, n_plane = data->barrier->set->plane.count;
-  NoliMixedBlocks *added, lagged;
-  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_LAGGED, n + n_plane, NODES, 3 * NODES, &added));
-  int64_t at = list->blocks.count - 1;
-  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_FRICTION, n + n_plane, NODES, 1, &added));
-  lagged = list->blocks.data[at];
-  for (int64_t i = 0; i < n + n_plane; i++) {
-    bool on_plane = i >= n;
-    add_lagged_contact(data, on_plane ? i - n : i, on_plane, x_lag, x, classes, i, &lagged, added);
-  }
-done:
-  return status;
+  return list_slopes(list, data, NOLI_INPUT_LAGGED, x_lag, x, classes);
+}
+
+NoliStatus noli_implicit_friction_slopes(NoliMixedList* list, const NoliImplicitFriction* data,
+                                         const double* x, NoliPairClasses classes) {
+  return list_slopes(list, data, NOLI_INPUT_REFERENCE, x, x, classes);
 }

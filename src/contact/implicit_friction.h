@@ -38,6 +38,12 @@ NOLI_WARN_UNUSED NoliStatus noli_implicit_friction_pair_forces(const NoliImplici
                                                                const double* x, double scale,
                                                                NoliPairForces* pairs);
 
+// How the residuals of implicit friction at x change with x_hat and with the coefficients of pairs.
+// Fails with NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_implicit_friction_slopes(NoliMixedList* list,
+                                                          const NoliImplicitFriction* data,
+                                                          const double* x, NoliPairClasses classes);
+
 // Lagged friction: how its gradient at x changes with the positions x_lag at which its normal
 // forces, weights and sliding bases were computed, those of the contacts in `data`, and with the
 // coefficients of pairs. The normal forces then are those of the barrier at x_lag. Fails with

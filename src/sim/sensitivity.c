@@ -31,8 +31,11 @@ struct NoliSensitivity {
   const NoliTapePart* part; // it is one of this part; NULL: nothing is set up
   int32_t stage;
   int64_t solve;
-  double** force;        // (n_force) (n_vert x 3) N, its loads in the current solve; NULL: none
-  NoliLinSolver* solver; // of the current matrix
+  double** force;           // (n_force) (n_vert x 3) N, its loads in the current solve; NULL: none
+  NoliLinSolver* solver;    // of the current matrix
+  bool transposed;          // which is transposed
+  NoliGeneralMatrix matrix; // with implicit friction, and its transpose
+  NoliGeneralMatrix mirror;
   NoliLinSolver* definite;
   NoliLinSolver* general;
   double* lambda;  // (n_vert x 3)
@@ -73,8 +76,9 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   if (noli_problem_has_histories(problem)) {
     return "materials with history depend on all of their past";
   }
-  if (problem->implicit_friction) {
-    return "implicit friction is not differentiated yet: choose friction.method \"lagged\"";
+  if (problem->implicit_friction && !problem->friction_basis_derivatives) {
+    return "implicit friction needs the derivatives of its basis: leave friction.basis_derivatives "
+           "out";
   }
   if (problem->contact->lag_slopes == NULL && problem->rubs) {
     return "friction is differentiated with the contact model \"ipc\" only";
@@ -151,6 +155,8 @@ void noli_sensitivity_destroy(NoliSensitivity** owner) {
   }
   noli_lin_solver_destroy(&self->definite);
   noli_lin_solver_destroy(&self->general);
+  noli_general_matrix_free(self->context, &self->matrix);
+  noli_free(self->context, self->mirror.value);
   noli_free(self->context, self->force);
   noli_free(self->context, self->lambda);
   noli_free(self->context, self->product);
@@ -161,11 +167,67 @@ void noli_sensitivity_destroy(NoliSensitivity** owner) {
 
 // ---- linear systems -----------------------------------------------------------------------------
 
-// Factors the plain Hessian at x, by Cholesky's method where it is positive definite.
+// Implicit friction is no potential: its Jacobian is not symmetric.
+static bool is_general(const NoliSensitivity* self) {
+  return self->sim->model->problem.implicit_friction;
+}
+
+// The mirror image of the matrix: entry (i, j) is the transpose of entry (j, i). The pattern is
+// symmetric, and rows are visited in the order of the columns.
+static NoliStatus transpose(NoliSensitivity* self) {
+  NoliStatus status = NOLI_OK;
+  const NoliGeneralMatrix* matrix = &self->matrix;
+  int64_t* next = NULL;
+  NOLI_NEW(self->context, next, matrix->n);
+  noli_free(self->context, self->mirror.value);
+  self->mirror = *matrix;
+  self->mirror.value = NULL;
+  NOLI_NEW(self->context, self->mirror.value, 9 * matrix->nnz);
+  for (int32_t i = 0; i < matrix->n; i++) {
+    next[i] = matrix->row[i];
+  }
+  for (int32_t i = 0; i < matrix->n; i++) {
+    for (int64_t k = matrix->row[i]; k < matrix->row[i + 1]; k++) {
+      NoliMat3 block = noli_transpose33(noli_load33(matrix->value + 9 * k));
+      noli_store33(self->mirror.value + 9 * next[matrix->col[k]]++, &block);
+    }
+  }
+done:
+  noli_free(self->context, next);
+  return status;
+}
+
+static NoliStatus give_matrix(void* user, const NoliGeneralMatrix** matrix) {
+  NoliSensitivity* self = user;
+  *matrix = self->transposed ? &self->mirror : &self->matrix;
+  return NOLI_OK;
+}
+
+static NoliStatus factor_general(NoliSensitivity* self, bool transposed) {
+  NoliStatus status = NOLI_OK;
+  self->solver = self->general;
+  self->transposed = transposed;
+  if (transposed) {
+    NOLI_TRY(transpose(self));
+  }
+  NoliLinSystem system = {.n = self->matrix.n, .assemble = give_matrix, .user = self};
+  NOLI_TRY(noli_lin_solver_factor_system(self->general, system));
+done:
+  return status;
+}
+
+// Factors the Jacobian at x, by Cholesky's method where it is symmetric and positive definite.
 static NoliStatus factor(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   NOLI_TRY(noli_stage_linearize_as(stage, NOLI_EVAL_HESSIAN));
+  if (is_general(self)) {
+    NOLI_TRY(noli_general_matrix_assemble(&self->matrix, self->context, stage->system.assembler,
+                                          stage->system.term, stage->system.n_term,
+                                          stage->here->x));
+    NOLI_TRY(factor_general(self, false));
+    goto done;
+  }
   const NoliBlockMatrix* matrix = noli_system_matrix(&stage->system);
   NoliLinSystem system = {.n = matrix->n, .symmetric = matrix, .low_rank = &stage->system.low_rank};
   self->solver = self->definite;
@@ -178,8 +240,8 @@ done:
   return status;
 }
 
-// K x = b over the free components; x is 0 at the others.
-static NoliStatus solve(NoliSensitivity* self, const double* b, double* x) {
+// K x = b over the free components, or with the transpose; x is 0 at the others.
+static NoliStatus solve(NoliSensitivity* self, bool transposed, const double* b, double* x) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   NoliSystem* system = &stage->system;
@@ -187,6 +249,9 @@ static NoliStatus solve(NoliSensitivity* self, const double* b, double* x) {
   memcpy(self->scaled, b, (size_t)n * sizeof *b);
   noli_system_mask(system, self->scaled);
   noli_system_to_rows(system, 1.0, self->scaled, system->rhs);
+  if (is_general(self) && transposed != self->transposed) {
+    NOLI_TRY(factor_general(self, transposed));
+  }
   if (system->n_dof > 0) {
     NOLI_TRY(noli_lin_solver_solve(self->solver, system->rhs, system->solution));
   }
@@ -205,6 +270,33 @@ static void add_block(const double* value, int32_t i, int32_t j, const double* w
   noli_store3(y_i, noli_add3(noli_load3(y_i), noli_mul33_vec(&block, w_j)));
   if (i != j) {
     noli_store3(y_j, noli_add3(noli_load3(y_j), noli_transpose_mul33_vec(&block, w_i)));
+  }
+}
+
+// The blocks of a stencil of a force: the upper half of its Jacobian, transposed or not, from its
+// symmetric and its skew part; below the diagonal stands the mirror image of the other.
+static void add_skew_stencil(const NoliEnergyTerm* term, int64_t s, const double* x,
+                             bool transposed, const double* w, double* skew, double* y) {
+  int32_t size = noli_term_size(term, s);
+  const int32_t* node = term->node + noli_term_first(term, s);
+  memset(skew, 0, 9 * sizeof *skew * (size_t)noli_stencil_blocks(size));
+  NoliLocal out = {.hessian = noli_local_from(skew, 9 * noli_term_first_block(term, s))};
+  term->evaluate(term->data, x, s, s + 1, NOLI_EVAL_SKEW, &out);
+  for (int32_t a = 0; a < size; a++) {
+    for (int32_t b = a; b < size; b++) {
+      if (node[a] == NOLI_NULL_INDEX || node[b] == NOLI_NULL_INDEX) {
+        continue;
+      }
+      double sign = transposed ? -1.0 : 1.0;
+      NoliMat3 block = noli_scale33(sign, noli_load33(skew + 9 * noli_stencil_block(size, a, b)));
+      double *y_a = y + 3 * (int64_t)node[a], *y_b = y + 3 * (int64_t)node[b];
+      NoliVec3 w_a = noli_load3(w + 3 * (int64_t)node[a]);
+      NoliVec3 w_b = noli_load3(w + 3 * (int64_t)node[b]);
+      noli_store3(y_a, noli_add3(noli_load3(y_a), noli_mul33_vec(&block, w_b)));
+      if (a != b) {
+        noli_store3(y_b, noli_sub3(noli_load3(y_b), noli_transpose_mul33_vec(&block, w_a)));
+      }
+    }
   }
 }
 
@@ -234,8 +326,10 @@ static int32_t largest_stencil(const NoliEnergyTerm* term) {
   return most;
 }
 
-// Adds H w to y (both n_vert x 3, with followers) for the Hessians of terms with one of `roles`.
-static NoliStatus multiply(NoliSensitivity* self, unsigned roles, const double* w, double* y) {
+// Adds H w to y (both n_vert x 3, with followers) for the Jacobians of terms with one of `roles`,
+// or their transposes.
+static NoliStatus multiply(NoliSensitivity* self, bool transposed, unsigned roles, const double* w,
+                           double* y) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   double* hessian = NULL;
@@ -250,6 +344,9 @@ static NoliStatus multiply(NoliSensitivity* self, unsigned roles, const double* 
     noli_term_prepare(term, stage->here->x, stage->n_threads);
     for (int64_t s = 0; s < term->n_stencil; s++) {
       add_stencil(term, s, stage->here->x, w, hessian, y);
+      if (term->skew) {
+        add_skew_stencil(term, s, stage->here->x, transposed, w, hessian, y);
+      }
     }
   }
 done:
@@ -306,7 +403,7 @@ static NoliStatus take_step(NoliSensitivity* self, bool* moved) {
   for (int64_t i = 0; i < n; i++) {
     self->lambda[i] = -stage->gradient[i];
   }
-  NOLI_TRY(solve(self, self->lambda, stage->step));
+  NOLI_TRY(solve(self, false, self->lambda, stage->step));
   NOLI_TRY(noli_stage_filter_step(stage, SAFETY, &filter));
   *moved = filter.ccd >= 1.0 && filter.inversion >= 1.0;
   if (*moved) {
@@ -350,8 +447,8 @@ NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance, double* left)
   // solves that end early, because friction is lagged again, are far away; a repeated solve that
   // cannot end so close is judged by its residual
   double least = LEAST_STEP * stage->problem->diagonal / stage->h;
-  for (double to = SHARE * stage->tolerance; residual > tolerance * scale && to > least;
-       to *= SHARE) {
+  for (double to = SHARE * stage->tolerance;
+       !is_general(self) && residual > tolerance * scale && to > least; to *= SHARE) {
     int32_t iterations;
     NoliStatus solved = noli_projected_newton_to(stage, to, true, &iterations);
     if (solved < NOLI_OK) {
@@ -438,6 +535,9 @@ static NoliStatus list_element_slopes(NoliSensitivity* self) {
     }
     first += problem->block[i].n_element;
   }
+  if (problem->rubs && is_general(self)) {
+    NOLI_TRY(problem->contact->slide_slopes(stage, self->classes, &self->mixed));
+  }
   if (wants(self, NOLI_INPUT_REST)) {
     NOLI_TRY(problem->contact->rest_slopes(stage, &self->mixed));
   }
@@ -481,7 +581,7 @@ NoliStatus noli_sensitivity_set(NoliSensitivity* self, const NoliTapePart* part,
   noli_mixed_list_clear(&self->mixed);
   NOLI_TRY(place(stage, lagged));
   NOLI_TRY(noli_stage_lag_friction(stage));
-  if (stage->problem->rubs) {
+  if (stage->problem->rubs && !is_general(self)) {
     NOLI_TRY(stage->problem->contact->lag_slopes(stage, x, self->classes, &self->mixed));
   }
 
@@ -557,15 +657,15 @@ NoliStatus noli_sensitivity_pull(NoliSensitivity* self, const double* b, NoliInp
   NoliStage* stage = self->sim->stage;
   int64_t n = 3 * (int64_t)stage->problem->n_vert;
   double* lambda = self->lambda;
-  NOLI_TRY(solve(self, b, lambda));
+  NOLI_TRY(solve(self, true, b, lambda));
   for (int64_t i = 0; i < n; i++) {
     *error += fabs(lambda[i] * stage->gradient[i]);
   }
 
   // x - x_tilde and x - x_hat: -dG/dx_tilde is the Hessian of inertia
-  NOLI_TRY(multiply(self, NOLI_ROLE_INERTIA, lambda, to->value[NOLI_INPUT_PREDICTED]));
-  NOLI_TRY(
-      multiply(self, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, lambda, to->value[NOLI_INPUT_REFERENCE]));
+  NOLI_TRY(multiply(self, true, NOLI_ROLE_INERTIA, lambda, to->value[NOLI_INPUT_PREDICTED]));
+  NOLI_TRY(multiply(self, true, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, lambda,
+                    to->value[NOLI_INPUT_REFERENCE]));
   add_nodal(self, true, NULL, to, lambda);
   negate(lambda, n);
   for (int64_t i = 0; i < self->mixed.blocks.count; i++) {
@@ -578,7 +678,7 @@ NoliStatus noli_sensitivity_pull(NoliSensitivity* self, const double* b, NoliInp
   // prescribed components: b - K lambda
   if (target != NULL) {
     memcpy(self->product, b, (size_t)n * sizeof *b);
-    NOLI_TRY(multiply(self, NOLI_ROLE_ALL, lambda, self->product));
+    NOLI_TRY(multiply(self, true, NOLI_ROLE_ALL, lambda, self->product));
     noli_stage_act_on_nodes(stage, self->product);
     for (int32_t i = 0; i < stage->prescribed.n; i++) {
       for (int32_t k = 0; k < 3; k++) {
@@ -600,9 +700,9 @@ NoliStatus noli_sensitivity_push(NoliSensitivity* self, const NoliInputs* change
   // dG, with that by prescribed components
   memset(g, 0, (size_t)n * sizeof *g);
   memset(self->product, 0, (size_t)n * sizeof *g);
-  NOLI_TRY(multiply(self, NOLI_ROLE_INERTIA, change->value[NOLI_INPUT_PREDICTED], g));
-  NOLI_TRY(
-      multiply(self, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, change->value[NOLI_INPUT_REFERENCE], g));
+  NOLI_TRY(multiply(self, false, NOLI_ROLE_INERTIA, change->value[NOLI_INPUT_PREDICTED], g));
+  NOLI_TRY(multiply(self, false, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG,
+                    change->value[NOLI_INPUT_REFERENCE], g));
   negate(g, n);
   for (int32_t i = 0; i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
@@ -611,7 +711,7 @@ NoliStatus noli_sensitivity_push(NoliSensitivity* self, const NoliInputs* change
     }
   }
   noli_stage_follow_vectors(stage, self->product);
-  NOLI_TRY(multiply(self, NOLI_ROLE_ALL, self->product, g));
+  NOLI_TRY(multiply(self, false, NOLI_ROLE_ALL, self->product, g));
   for (int64_t i = 0; i < self->mixed.blocks.count; i++) {
     const NoliMixedBlocks* blocks = &self->mixed.blocks.data[i];
     if (change->value[blocks->kind] != NULL) {
@@ -623,7 +723,7 @@ NoliStatus noli_sensitivity_push(NoliSensitivity* self, const NoliInputs* change
   // K dx = -dG
   noli_stage_act_on_nodes(stage, g);
   negate(g, n);
-  NOLI_TRY(solve(self, g, dx));
+  NOLI_TRY(solve(self, false, g, dx));
   for (int64_t j = 0; j < n; j++) {
     dx[j] += self->product[j];
   }
@@ -694,7 +794,7 @@ NoliStatus noli_sensitivity_pull_force(NoliSensitivity* self, const NoliTapePart
   double* lagged = to->value[NOLI_INPUT_LAGGED];
   memset(hat, 0, (size_t)n * sizeof *hat);
   memset(lagged, 0, (size_t)n * sizeof *lagged);
-  NOLI_TRY(multiply(self, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, lambda, hat));
+  NOLI_TRY(multiply(self, true, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, lambda, hat));
   add_nodal(self, true, NULL, to, lambda);
   negate(lambda, n);
   for (int64_t i = 0; i < self->mixed.blocks.count; i++) {
@@ -704,7 +804,7 @@ NoliStatus noli_sensitivity_pull_force(NoliSensitivity* self, const NoliTapePart
     }
   }
   memset(self->product, 0, (size_t)n * sizeof(double));
-  NOLI_TRY(multiply(self, FORCES, lambda, self->product));
+  NOLI_TRY(multiply(self, true, FORCES, lambda, self->product));
   add(n, 1.0, hat, self->product);
   add(n, 1.0, lagged, self->product);
   noli_stage_act_on_nodes(stage, self->product);
@@ -728,9 +828,9 @@ NoliStatus noli_sensitivity_push_force(NoliSensitivity* self, const NoliTapePart
   add(n, -stage->time.h_v, v, hat);
   memcpy(change->value[NOLI_INPUT_LAGGED], x, (size_t)n * sizeof *x);
   memset(g, 0, (size_t)n * sizeof *g);
-  NOLI_TRY(multiply(self, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, hat, g));
+  NOLI_TRY(multiply(self, false, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, hat, g));
   negate(g, n);
-  NOLI_TRY(multiply(self, FORCES, x, g));
+  NOLI_TRY(multiply(self, false, FORCES, x, g));
   for (int64_t i = 0; i < self->mixed.blocks.count; i++) {
     const NoliMixedBlocks* blocks = &self->mixed.blocks.data[i];
     if (change->value[blocks->kind] != NULL) {

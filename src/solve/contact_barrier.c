@@ -85,6 +85,13 @@ static NoliStatus lag_slopes(const NoliStage* stage, const double* x, NoliPairCl
   return noli_lagged_friction_slopes(list, &friction, stage->here->x, x, classes);
 }
 
+static NoliStatus slide_slopes(const NoliStage* stage, NoliPairClasses classes,
+                               NoliMixedList* list) {
+  const Memory* here = stage->here->contact;
+  NoliImplicitFriction friction = noli_stage_implicit_friction(stage, &here->barrier);
+  return noli_implicit_friction_slopes(list, &friction, stage->here->x, classes);
+}
+
 static NoliStatus rest_slopes(const NoliStage* stage, NoliMixedList* list) {
   const Memory* here = stage->here->contact;
   return noli_barrier_rest_slopes(list, &here->barrier, stage->problem->X, stage->here->x);
@@ -149,6 +156,7 @@ const NoliContactModel noli_contact_barrier = {.name = "ipc",
                                                .pair_forces = pair_forces,
                                                .lag_friction = lag_friction,
                                                .lag_slopes = lag_slopes,
+                                               .slide_slopes = slide_slopes,
                                                .rest_slopes = rest_slopes,
                                                .list_friction = list_friction,
                                                .friction_forces = friction_forces,

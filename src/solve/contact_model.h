@@ -65,6 +65,9 @@ typedef struct NoliContactModel {
   NoliStatus (*lag_slopes)(const NoliStage* stage, const double* x, NoliPairClasses classes,
                            NoliMixedList* list);
 
+  // How implicit friction here changes with x_hat and with coefficients. NULL: not known.
+  NoliStatus (*slide_slopes)(const NoliStage* stage, NoliPairClasses classes, NoliMixedList* list);
+
   // How the gradient here changes with rest positions. NULL: not known.
   NoliStatus (*rest_slopes)(const NoliStage* stage, NoliMixedList* list);
 

@@ -34,6 +34,7 @@ typedef struct Case {
   bool plane;   // plane strain
   bool held;    // the left side
   bool forced;
+  bool implicit;
   NoliParameterDef parameter;
   double step;  // of the differences
   double error; // allowed, relative
@@ -69,6 +70,8 @@ static World world_of(const Case* c) {
   world.def.barrier_stiffness = 2e6;
   world.def.friction = c->friction;
   world.def.audit = "off";
+  world.def.friction_method = c->implicit ? "implicit" : "lagged";
+  world.def.solver = c->implicit ? "implicit_newton" : world.def.solver;
   world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
   int32_t n = c->second ? 2 : 1;
   for (int32_t b = 0; b < n; b++) {
@@ -410,6 +413,42 @@ static void gradients_are_those_of_runs(void** state) {
        {1, -0.1, 0},
        .parameter = OF("initial_velocity", "body0"),
        .step = 1e-5,
+       .error = 1e-5},
+      {"implicit sliding, friction",
+       "backward_euler",
+       0.005,
+       8,
+       0.3,
+       1.5e-3,
+       {1, -0.1, 0},
+       .implicit = true,
+       .parameter = {.kind = "friction"},
+       .step = 1e-5,
+       .error = 1e-5},
+      {"implicit stack, shape",
+       "bdf2",
+       0.005,
+       8,
+       0.3,
+       1.5e-3,
+       {0.5, -0.2, 0},
+       .second = true,
+       .implicit = true,
+       .parameter = VERTICES("rest_position", "body0"),
+       .step = 1e-7,
+       .error = 1e-5},
+      {"implicit stack, velocity",
+       "tr_bdf2",
+       0.005,
+       6,
+       0.3,
+       1.5e-3,
+       {0.5, -0.2, 0},
+       .second = true,
+       .held = true,
+       .implicit = true,
+       .parameter = OF("initial_velocity", "body1"),
+       .step = 1e-6,
        .error = 1e-5},
       {"elements, young", "backward_euler", 0.01, 6, 0, 1, .held = true,
        .parameter = {.kind = "young", .of = "body0", .scope = "elements"}, .step = 5,

@@ -279,16 +279,16 @@ static void set_lagged_block(const NoliImplicitFriction* data, int64_t contact, 
   }
 }
 
-// The force is linear in the coefficients: with mu_d, and mu_s where it is the same, larger by 1.
-static void set_coefficient_block(const NoliSliding* sliding, const NoliFrictionLaw* pair,
-                                  const NoliImplicitFriction* data, double* out) {
-  NoliFrictionLaw more = *pair;
-  more.mu_s += pair->mu_s == pair->mu_d ? 1.0 : 0.0;
-  more.mu_d += 1.0;
-  NoliSlidingLaw before = noli_sliding_law(pair, data->eps_v, data->h_v);
-  NoliSlidingLaw after = noli_sliding_law(&more, data->eps_v, data->h_v);
-  NoliVec3 change =
-      noli_sub3(noli_sliding_force(sliding, &after), noli_sliding_force(sliding, &before));
+// The force of mu_d f1 + (mu_s - mu_d) g f1 by mu_d: mu_s stays where it is larger, and follows
+// where both are the same.
+static void set_coefficient_block(const NoliSliding* sliding, const NoliSlidingLaw* law,
+                                  double* out) {
+  NoliSlidingLaw dry = {.mu_d = 1.0, .eps = law->eps, .reach = law->reach};
+  NoliVec3 change = noli_sliding_force(sliding, &dry);
+  if (law->rise > 0.0) {
+    NoliSlidingLaw rise = {.rise = 1.0, .eps = law->eps, .reach = law->reach};
+    change = noli_sub3(change, noli_sliding_force(sliding, &rise));
+  }
   for (int32_t i = 0; i < sliding->size; i++) {
     noli_store3(out + 3 * i, noli_scale3(sliding->closest.weight[i], change));
   }
@@ -339,7 +339,7 @@ static void add_lagged_contact(const NoliImplicitFriction* data, int64_t contact
     set_lagged_block(data, contact, on_plane, &sliding, &law, force, noli_mixed_block(lagged, to));
   }
   coefficient->input[to] = classes.find(classes.user, entity[0], entity[1]);
-  set_coefficient_block(&sliding, pair, data, noli_mixed_block(coefficient, to));
+  set_coefficient_block(&sliding, &law, noli_mixed_block(coefficient, to));
 }
 
 static NoliStatus list_slopes(NoliMixedList* list, const NoliImplicitFriction* data,

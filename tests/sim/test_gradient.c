@@ -35,6 +35,7 @@ typedef struct Case {
   bool held;    // the left side
   bool forced;
   bool implicit;
+  bool sticks; // the static coefficient is higher
   NoliParameterDef parameter;
   double step;  // of the differences
   double error; // allowed, relative
@@ -69,6 +70,8 @@ static World world_of(const Case* c) {
   world.def.contact_distance = (NoliScaled){2e-3, false};
   world.def.barrier_stiffness = 2e6;
   world.def.friction = c->friction;
+  world.def.static_friction = c->sticks ? 2.0 * c->friction : 0.0;
+  world.def.stribeck_speed = (NoliScaled){c->sticks ? 2.0 : 0.0, false};
   world.def.audit = "off";
   world.def.friction_method = c->implicit ? "implicit" : "lagged";
   world.def.solver = c->implicit ? "implicit_newton" : world.def.solver;
@@ -263,6 +266,17 @@ static void gradients_are_those_of_runs(void** state) {
        0.3,
        1.5e-3,
        {1, -0.1, 0},
+       .parameter = {.kind = "friction"},
+       .step = 1e-5,
+       .error = 1e-5},
+      {"sliding with Stribeck's law, friction",
+       "backward_euler",
+       0.005,
+       12,
+       0.3,
+       1.5e-3,
+       {1, -0.1, 0},
+       .sticks = true,
        .parameter = {.kind = "friction"},
        .step = 1e-5,
        .error = 1e-5},

@@ -760,7 +760,7 @@ static NoliStatus set_start(NoliSensitivity* self, const NoliTapePart* part) {
   noli_mixed_list_clear(&self->mixed);
   NOLI_TRY(place(stage, part->start.x));
   NOLI_TRY(noli_stage_lag_friction(stage));
-  if (stage->problem->rubs) {
+  if (stage->problem->rubs && !is_general(self)) {
     NOLI_TRY(
         stage->problem->contact->lag_slopes(stage, part->start.x, self->classes, &self->mixed));
   }

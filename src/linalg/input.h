@@ -15,8 +15,6 @@ typedef enum NoliInput {
   NOLI_INPUT_LOAD,      // (n_vert x 3) N
   NOLI_INPUT_MU,        // (elements of all blocks, block by block) Pa, Lame's second parameter
   NOLI_INPUT_LAMBDA,    // (likewise) Pa, Lame's first parameter
-  NOLI_INPUT_DISTANCE,  // (1) m, contact distance
-  NOLI_INPUT_OFFSET,    // (bodies) m, contact offset
   NOLI_INPUT_FRICTION,  // (classes of pairs) coefficient of friction
   NOLI_INPUT_FORCE,     // (forces) factor
   NOLI_INPUT_START,     // (n_vert x 3) m, positions at the start of the run

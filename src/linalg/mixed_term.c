@@ -28,16 +28,16 @@ void noli_mixed_free(NoliContext* context, NoliMixedBlocks* blocks) {
   *blocks = (NoliMixedBlocks){0};
 }
 
-// nodes += block inputs, or inputs += block^T nodes.
+// nodes += block inputs, or inputs += factor block^T nodes.
 static void add_stencil(const NoliMixedBlocks* blocks, int64_t stencil, bool transposed,
-                        const double* from, double* to) {
+                        double factor, const double* from, double* to) {
   const double* block = noli_mixed_block(blocks, stencil);
   for (int32_t row = 0; row < 3 * blocks->size; row++) {
     int32_t node = blocks->node[stencil * blocks->size + row / 3];
     int64_t at = 3 * (int64_t)node + row % 3;
     for (int32_t k = 0; k < blocks->n_input && node != NOLI_NULL_INDEX; k++) {
       int64_t input = blocks->input[stencil * blocks->n_input + k];
-      double value = block[(int64_t)row * blocks->n_input + k];
+      double value = factor * block[(int64_t)row * blocks->n_input + k];
       if (input != NOLI_NULL_INDEX) {
         to[transposed ? input : at] += value * from[transposed ? at : input];
       }
@@ -47,13 +47,13 @@ static void add_stencil(const NoliMixedBlocks* blocks, int64_t stencil, bool tra
 
 void noli_mixed_multiply(const NoliMixedBlocks* blocks, const double* change, double* nodes) {
   for (int64_t i = 0; i < blocks->n_stencil; i++) {
-    add_stencil(blocks, i, false, change, nodes);
+    add_stencil(blocks, i, false, 1.0, change, nodes);
   }
 }
 
-void noli_mixed_multiply_transposed(const NoliMixedBlocks* blocks, const double* nodes,
-                                    double* inputs) {
+void noli_mixed_multiply_transposed(const NoliMixedBlocks* blocks, double factor,
+                                    const double* nodes, double* inputs) {
   for (int64_t i = 0; i < blocks->n_stencil; i++) {
-    add_stencil(blocks, i, true, nodes, inputs);
+    add_stencil(blocks, i, true, factor, nodes, inputs);
   }
 }

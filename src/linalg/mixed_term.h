@@ -35,6 +35,6 @@ static inline double* noli_mixed_block(const NoliMixedBlocks* blocks, int64_t st
 // Adds d2E/dx dp times a change of the inputs to a vector over nodes (n_vert x 3).
 void noli_mixed_multiply(const NoliMixedBlocks* blocks, const double* change, double* nodes);
 
-// Adds its transpose times a vector over nodes (n_vert x 3) to one over the inputs.
-void noli_mixed_multiply_transposed(const NoliMixedBlocks* blocks, const double* nodes,
-                                    double* inputs);
+// Adds a factor times its transpose times a vector over nodes (n_vert x 3) to one over the inputs.
+void noli_mixed_multiply_transposed(const NoliMixedBlocks* blocks, double factor,
+                                    const double* nodes, double* inputs);

@@ -65,7 +65,7 @@ static NoliStatus displacements(const NoliGoalPlace* place, double* value) {
 static NoliStatus derive_displacements(const NoliGoalPlace* place, const double* weight,
                                        NoliGoalSlopes* slopes) {
   give(place, 1.0, weight, slopes->x);
-  give(place, -1.0, weight, slopes->input[NOLI_INPUT_REST]);
+  give(place, -1.0, weight, slopes->inputs.value[NOLI_INPUT_REST]);
   return NOLI_OK;
 }
 
@@ -111,8 +111,8 @@ static NoliStatus derive_centre(const NoliGoalPlace* place, const double* weight
     for (int k = 0; k < 3 && slopes->x != NULL; k++) {
       slopes->x[3 * node + k] += m[node] / mass * weight[k];
     }
-    if (slopes->input[NOLI_INPUT_MASS] != NULL) {
-      slopes->input[NOLI_INPUT_MASS][node] += noli_dot3(arm, w) / mass;
+    if (slopes->inputs.value[NOLI_INPUT_MASS] != NULL) {
+      slopes->inputs.value[NOLI_INPUT_MASS][node] += noli_dot3(arm, w) / mass;
     }
   }
   return NOLI_OK;
@@ -208,8 +208,8 @@ static NoliStatus derive_kinetic_energy(const NoliGoalPlace* place, const double
     for (int k = 0; k < 3 && slopes->v != NULL; k++) {
       slopes->v[3 * node + k] += *weight * m[node] * place->v[3 * node + k];
     }
-    if (slopes->input[NOLI_INPUT_MASS] != NULL) {
-      slopes->input[NOLI_INPUT_MASS][node] += *weight * 0.5 * noli_dot3(v, v);
+    if (slopes->inputs.value[NOLI_INPUT_MASS] != NULL) {
+      slopes->inputs.value[NOLI_INPUT_MASS][node] += *weight * 0.5 * noli_dot3(v, v);
     }
   }
   return NOLI_OK;
@@ -235,8 +235,8 @@ static NoliStatus derive_gravity_energy(const NoliGoalPlace* place, const double
     for (int k = 0; k < 3 && slopes->x != NULL; k++) {
       slopes->x[3 * node + k] -= *weight * model->problem.weight[node] * model->gravity[k];
     }
-    if (slopes->input[NOLI_INPUT_MASS] != NULL) {
-      slopes->input[NOLI_INPUT_MASS][node] -=
+    if (slopes->inputs.value[NOLI_INPUT_MASS] != NULL) {
+      slopes->inputs.value[NOLI_INPUT_MASS][node] -=
           *weight * noli_dot3(gravity, noli_load3(&place->x[3 * node]));
     }
   }
@@ -328,13 +328,13 @@ static void add_by_stretches(const NoliGoalPlace* place, int32_t e, const Stretc
     NoliMat3 P = noli_mul_transpose33(noli_mul33(s->U, noli_diagonal33(by)), s->V);
     add_stress_to_nodes(place, e, &P, slopes->x);
   }
-  if (slopes->input[NOLI_INPUT_REST] != NULL) {
+  if (slopes->inputs.value[NOLI_INPUT_REST] != NULL) {
     double back[3];
     for (int k = 0; k < 3; k++) {
       back[k] = -s->sigma[k] * by[k];
     }
     NoliMat3 P = noli_mul_transpose33(noli_mul33(s->V, noli_diagonal33(back)), s->V);
-    add_stress_to_nodes(place, e, &P, slopes->input[NOLI_INPUT_REST]);
+    add_stress_to_nodes(place, e, &P, slopes->inputs.value[NOLI_INPUT_REST]);
   }
 }
 
@@ -342,9 +342,9 @@ static void add_by_stretches(const NoliGoalPlace* place, int32_t e, const Stretc
 static void add_by_volume(const NoliGoalPlace* place, int32_t e, double by,
                           NoliGoalSlopes* slopes) {
   const NoliBlock* block = block_of(place);
-  if (slopes->input[NOLI_INPUT_REST] != NULL) {
+  if (slopes->inputs.value[NOLI_INPUT_REST] != NULL) {
     NoliMat3 P = noli_scale33(by * block->type->rest_volume(block, e, e + 1), noli_identity3());
-    add_stress_to_nodes(place, e, &P, slopes->input[NOLI_INPUT_REST]);
+    add_stress_to_nodes(place, e, &P, slopes->inputs.value[NOLI_INPUT_REST]);
   }
 }
 
@@ -364,8 +364,8 @@ static NoliStatus derive_elastic_energy(const NoliGoalPlace* place, const double
                                         NoliGoalSlopes* slopes) {
   const NoliBlock* block = block_of(place);
   NoliBlockRange range = elements_of(place);
-  double* by_mu = slopes->input[NOLI_INPUT_MU];
-  double* by_lambda = slopes->input[NOLI_INPUT_LAMBDA];
+  double* by_mu = slopes->inputs.value[NOLI_INPUT_MU];
+  double* by_lambda = slopes->inputs.value[NOLI_INPUT_LAMBDA];
   int64_t first = first_input(place);
   for (int32_t e = range.begin; e < range.end; e++) {
     double scale = *weight * block->type->rest_volume(block, e, e + 1);
@@ -455,8 +455,8 @@ static NoliStatus derive_von_mises(const NoliGoalPlace* place, const double* wei
                                    NoliGoalSlopes* slopes) {
   NoliBlockRange range = elements_of(place);
   int64_t first = first_input(place);
-  double* by_mu = slopes->input[NOLI_INPUT_MU];
-  double* by_lambda = slopes->input[NOLI_INPUT_LAMBDA];
+  double* by_mu = slopes->inputs.value[NOLI_INPUT_MU];
+  double* by_lambda = slopes->inputs.value[NOLI_INPUT_LAMBDA];
   for (int32_t e = range.begin; e < range.end; e++) {
     int64_t i = e - range.begin;
     derive_one_mises(place, e, weight[i], slopes);

@@ -28,9 +28,9 @@ typedef struct NoliGoalPlace {
 
 // Where derivatives are added; NULL: not wanted.
 typedef struct NoliGoalSlopes {
-  double* x;                  // (n_vert x 3)
-  double* v;                  // (n_vert x 3)
-  double* input[NOLI_INPUTS]; // of those that `reads` names
+  double* x;         // (n_vert x 3)
+  double* v;         // (n_vert x 3)
+  NoliInputs inputs; // those that `reads` names
 } NoliGoalSlopes;
 
 typedef struct NoliGoalQuantity {

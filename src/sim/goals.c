@@ -1,7 +1,7 @@
 #include "sim/goals.h"
 
 #include "sim/choices.h"
-#include "sim/parameters_inputs.h"
+#include "sim/parameters.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -271,20 +271,6 @@ static void free_work(NoliContext* context, Work* work) {
   noli_free(context, work->by_weight);
 }
 
-static NoliStatus create_slopes(const NoliGoals* goals, const NoliGoalQuantity* quantity,
-                                const NoliSim* sim, const NoliObjectivePoint* at,
-                                NoliGoalSlopes* slopes) {
-  NoliStatus status = NOLI_OK;
-  *slopes = (NoliGoalSlopes){.x = at->d_x, .v = at->d_v};
-  for (int k = 0; k < NOLI_INPUTS && at->d_p != NULL; k++) {
-    if ((quantity->reads >> k & 1u) != 0) {
-      NOLI_NEW_ZERO(goals->context, slopes->input[k], noli_input_count(sim, (NoliInput)k, 0));
-    }
-  }
-done:
-  return status;
-}
-
 static NoliStatus add_goal(const NoliGoals* goals, const Goal* goal, NoliSim* sim, double factor,
                            NoliObjectivePoint* at) {
   NoliStatus status = NOLI_OK;
@@ -311,17 +297,18 @@ static NoliStatus add_goal(const NoliGoals* goals, const Goal* goal, NoliSim* si
     for (int32_t i = 0; i < work.n_item; i++) {
       work.by_weight[i] *= factor;
     }
-    NOLI_TRY(create_slopes(goals, goal->quantity, sim, at, &slopes));
+    slopes.x = at->d_x;
+    slopes.v = at->d_v;
+    NOLI_TRY(
+        noli_inputs_create(sim, at->d_p != NULL ? goal->quantity->reads : 0, 0, &slopes.inputs));
     NOLI_TRY(goal->quantity->derive(&place, work.slope, &slopes));
     noli_goal_derive_weights(goal->quantity, &place, work.by_weight, &slopes);
     if (at->d_p != NULL) {
-      NOLI_TRY(noli_parameters_add_inputs(goals->parameters, sim, slopes.input, at->d_p));
+      noli_parameters_pull(goals->parameters, &slopes.inputs, at->d_p);
     }
   }
 done:
-  for (int k = 0; k < NOLI_INPUTS; k++) {
-    noli_free(goals->context, slopes.input[k]);
-  }
+  noli_inputs_free(sim->context, &slopes.inputs);
   free_work(goals->context, &work);
   return status;
 }

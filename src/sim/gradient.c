@@ -695,8 +695,7 @@ NoliStatus noli_sim_gradient(NoliSim* sim, const NoliParameters* parameters,
   choose_segment(&g);
   NOLI_TRY(allocate(&g));
   NOLI_TRY(noli_sensitivity_create(sim, noli_parameters_wanted(parameters),
-                                   noli_parameters_classes(parameters),
-                                   noli_parameters_class_count(parameters), &g.sensitivity));
+                                   noli_parameters_classes(parameters), &g.sensitivity));
   g.tape.sensitivity = g.sensitivity;
   NOLI_TRY(g.tangent && gradient != NULL ? forward(&g) : differentiate(&g));
   for (int32_t i = 0; i < n_objectives && !g.tangent; i++) {

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-static int64_t count_elements(const NoliProblem* problem) {
+int64_t noli_input_elements(const NoliProblem* problem, int32_t n_block) {
   int64_t n = 0;
-  for (int32_t i = 0; i < problem->n_block; i++) {
+  for (int32_t i = 0; i < n_block; i++) {
     n += problem->block[i].n_element;
   }
   return n;
@@ -17,11 +17,7 @@ int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes)
     return problem->n_vert;
   case NOLI_INPUT_MU:
   case NOLI_INPUT_LAMBDA:
-    return count_elements(problem);
-  case NOLI_INPUT_DISTANCE:
-    return 1;
-  case NOLI_INPUT_OFFSET:
-    return sim->model->n_body;
+    return noli_input_elements(problem, problem->n_block);
   case NOLI_INPUT_FRICTION:
     return n_classes;
   case NOLI_INPUT_FORCE:
@@ -48,14 +44,5 @@ void noli_inputs_free(NoliContext* context, NoliInputs* inputs) {
   for (int k = 0; k < NOLI_INPUTS; k++) {
     noli_free(context, inputs->value[k]);
     inputs->value[k] = NULL;
-  }
-}
-
-void noli_inputs_clear(const NoliSim* sim, int32_t n_classes, NoliInputs* inputs) {
-  for (int k = 0; k < NOLI_INPUTS; k++) {
-    if (inputs->value[k] != NULL) {
-      memset(inputs->value[k], 0,
-             (size_t)noli_input_count(sim, (NoliInput)k, n_classes) * sizeof(double));
-    }
   }
 }

@@ -9,6 +9,9 @@ typedef struct NoliInputs {
   double* value[NOLI_INPUTS]; // NULL: not wanted
 } NoliInputs;
 
+// Elements of the first blocks: where those of the next one begin in the inputs by element.
+int64_t noli_input_elements(const NoliProblem* problem, int32_t n_block);
+
 // Number of values of an input, with this number of classes of pairs.
 int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes);
 
@@ -17,4 +20,3 @@ int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes)
 NOLI_WARN_UNUSED NoliStatus noli_inputs_create(const NoliSim* sim, unsigned wanted,
                                                int32_t n_classes, NoliInputs* inputs);
 void noli_inputs_free(NoliContext* context, NoliInputs* inputs);
-void noli_inputs_clear(const NoliSim* sim, int32_t n_classes, NoliInputs* inputs);

@@ -5,7 +5,6 @@
 #include "sim/body_kind.h"
 #include "sim/choices.h"
 #include "sim/definition.h"
-#include "sim/parameters_inputs.h"
 #include "sim/rebuild.h"
 
 #include <math.h>
@@ -366,21 +365,13 @@ done:
   return status;
 }
 
-static int64_t elements_before(const NoliProblem* problem, int32_t block) {
-  int64_t n = 0;
-  for (int32_t i = 0; i < block; i++) {
-    n += problem->block[i].n_element;
-  }
-  return n;
-}
-
 // mu = E / (2 (1 + nu)), lambda = E nu / ((1 + nu) (1 - 2 nu))
 static NoliStatus map_moduli(NoliParameters* self, const NoliModel* model, const Definition* def,
                              int32_t element) {
   NoliStatus status = NOLI_OK;
   NoliBlockRange range = model->problem.range[def->of];
   const NoliBlock* block = &model->problem.block[range.block];
-  int64_t at = elements_before(&model->problem, range.block) + element;
+  int64_t at = noli_input_elements(&model->problem, range.block) + element;
   double mu = block->lame_mu[element], lambda = block->lame_lambda[element];
   double young = material_value(NOLI_PARAMETER_YOUNG, mu, lambda, 0.0);
   double nu = material_value(NOLI_PARAMETER_POISSON, mu, lambda, 0.0);
@@ -562,15 +553,6 @@ void noli_parameters_pull(const NoliParameters* self, const NoliInputs* from, do
       d_p[j] += value != NULL ? entry->factor * value[entry->index] : 0.0;
     }
   }
-}
-
-NoliStatus noli_parameters_add_inputs(const NoliParameters* self, const NoliSim* sim,
-                                      double* const* input, double* d_p) {
-  (void)sim;
-  NoliInputs inputs;
-  memcpy(inputs.value, input, sizeof inputs.value);
-  noli_parameters_pull(self, &inputs, d_p);
-  return NOLI_OK;
 }
 
 unsigned noli_parameters_wanted(const NoliParameters* self) {

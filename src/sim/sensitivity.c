@@ -26,7 +26,6 @@ struct NoliSensitivity {
   NoliSim* sim;
   unsigned wanted;
   NoliPairClasses classes;
-  int32_t n_classes;
   NoliMixedList mixed;      // of the current solve
   const NoliTapePart* part; // it is one of this part; NULL: nothing is set up
   int32_t stage;
@@ -116,7 +115,7 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
 // ---- making -------------------------------------------------------------------------------------
 
 NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasses classes,
-                                   int32_t n_classes, NoliSensitivity** out) {
+                                   NoliSensitivity** out) {
   NoliStatus status = NOLI_OK;
   NoliSensitivity* self = NULL;
   int64_t n = 3 * (int64_t)sim->model->problem.n_vert;
@@ -125,7 +124,6 @@ NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasse
   self->sim = sim;
   self->wanted = wanted;
   self->classes = classes;
-  self->n_classes = n_classes;
   NOLI_NEW_ZERO(sim->context, self->lambda, n);
   NOLI_NEW_ZERO(sim->context, self->product, n);
   NOLI_NEW_ZERO(sim->context, self->scaled, n);
@@ -262,56 +260,34 @@ done:
   return status;
 }
 
-// y += block w of the nodes of one block, and of its mirror image.
-static void add_block(const double* value, int32_t i, int32_t j, const double* w, double* y) {
+// y_i += factor block w_j and, below the diagonal, y_j += mirrored block^T w_i.
+static void add_block(const double* value, double factor, double mirrored, int32_t i, int32_t j,
+                      const double* w, double* y) {
   NoliMat3 block = noli_load33(value);
   double *y_i = y + 3 * (int64_t)i, *y_j = y + 3 * (int64_t)j;
   NoliVec3 w_i = noli_load3(w + 3 * (int64_t)i), w_j = noli_load3(w + 3 * (int64_t)j);
-  noli_store3(y_i, noli_add3(noli_load3(y_i), noli_mul33_vec(&block, w_j)));
+  noli_store3(y_i, noli_mul_add3(noli_load3(y_i), factor, noli_mul33_vec(&block, w_j)));
   if (i != j) {
-    noli_store3(y_j, noli_add3(noli_load3(y_j), noli_transpose_mul33_vec(&block, w_i)));
+    noli_store3(y_j,
+                noli_mul_add3(noli_load3(y_j), mirrored, noli_transpose_mul33_vec(&block, w_i)));
   }
 }
 
-// The blocks of a stencil of a force: the upper half of its Jacobian, transposed or not, from its
-// symmetric and its skew part; below the diagonal stands the mirror image of the other.
-static void add_skew_stencil(const NoliEnergyTerm* term, int64_t s, const double* x,
-                             bool transposed, const double* w, double* skew, double* y) {
+// Adds the product of stencil s with the part of its Jacobian that `what` says, as add_block;
+// `blocks` has room for its blocks.
+static void add_stencil(const NoliEnergyTerm* term, int64_t s, unsigned what, double factor,
+                        double mirrored, const double* x, const double* w, double* blocks,
+                        double* y) {
   int32_t size = noli_term_size(term, s);
   const int32_t* node = term->node + noli_term_first(term, s);
-  memset(skew, 0, 9 * sizeof *skew * (size_t)noli_stencil_blocks(size));
-  NoliLocal out = {.hessian = noli_local_from(skew, 9 * noli_term_first_block(term, s))};
-  term->evaluate(term->data, x, s, s + 1, NOLI_EVAL_SKEW, &out);
-  for (int32_t a = 0; a < size; a++) {
-    for (int32_t b = a; b < size; b++) {
-      if (node[a] == NOLI_NULL_INDEX || node[b] == NOLI_NULL_INDEX) {
-        continue;
-      }
-      double sign = transposed ? -1.0 : 1.0;
-      NoliMat3 block = noli_scale33(sign, noli_load33(skew + 9 * noli_stencil_block(size, a, b)));
-      double *y_a = y + 3 * (int64_t)node[a], *y_b = y + 3 * (int64_t)node[b];
-      NoliVec3 w_a = noli_load3(w + 3 * (int64_t)node[a]);
-      NoliVec3 w_b = noli_load3(w + 3 * (int64_t)node[b]);
-      noli_store3(y_a, noli_add3(noli_load3(y_a), noli_mul33_vec(&block, w_b)));
-      if (a != b) {
-        noli_store3(y_b, noli_sub3(noli_load3(y_b), noli_transpose_mul33_vec(&block, w_a)));
-      }
-    }
-  }
-}
-
-// Adds H w of stencil s; `hessian` has room for its blocks.
-static void add_stencil(const NoliEnergyTerm* term, int64_t s, const double* x, const double* w,
-                        double* hessian, double* y) {
-  int32_t size = noli_term_size(term, s);
-  const int32_t* node = term->node + noli_term_first(term, s);
-  memset(hessian, 0, 9 * sizeof *hessian * (size_t)noli_stencil_blocks(size));
-  NoliLocal out = {.hessian = noli_local_from(hessian, 9 * noli_term_first_block(term, s))};
-  term->evaluate(term->data, x, s, s + 1, NOLI_EVAL_HESSIAN, &out);
+  memset(blocks, 0, 9 * sizeof *blocks * (size_t)noli_stencil_blocks(size));
+  NoliLocal out = {.hessian = noli_local_from(blocks, 9 * noli_term_first_block(term, s))};
+  term->evaluate(term->data, x, s, s + 1, what, &out);
   for (int32_t a = 0; a < size; a++) {
     for (int32_t b = a; b < size; b++) {
       if (node[a] != NOLI_NULL_INDEX && node[b] != NOLI_NULL_INDEX) {
-        add_block(hessian + 9 * noli_stencil_block(size, a, b), node[a], node[b], w, y);
+        add_block(blocks + 9 * noli_stencil_block(size, a, b), factor, mirrored, node[a], node[b],
+                  w, y);
       }
     }
   }
@@ -332,25 +308,26 @@ static NoliStatus multiply(NoliSensitivity* self, bool transposed, unsigned role
                            double* y) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
-  double* hessian = NULL;
+  const double* x = stage->here->x;
+  double *blocks = NULL, sign = transposed ? -1.0 : 1.0;
   for (int32_t t = 0; t < stage->n_term; t++) {
     const NoliEnergyTerm* term = &stage->here->term[t];
     if (!noli_stage_has(stage, t, roles) || term->n_stencil == 0) {
       continue;
     }
-    noli_free(self->context, hessian);
-    hessian = NULL;
-    NOLI_NEW(self->context, hessian, 9 * (int64_t)noli_stencil_blocks(largest_stencil(term)));
-    noli_term_prepare(term, stage->here->x, stage->n_threads);
+    noli_free(self->context, blocks);
+    blocks = NULL;
+    NOLI_NEW(self->context, blocks, 9 * (int64_t)noli_stencil_blocks(largest_stencil(term)));
+    noli_term_prepare(term, x, stage->n_threads);
     for (int64_t s = 0; s < term->n_stencil; s++) {
-      add_stencil(term, s, stage->here->x, w, hessian, y);
+      add_stencil(term, s, NOLI_EVAL_HESSIAN, 1.0, 1.0, x, w, blocks, y);
       if (term->skew) {
-        add_skew_stencil(term, s, stage->here->x, transposed, w, hessian, y);
+        add_stencil(term, s, NOLI_EVAL_SKEW, sign, -sign, x, w, blocks, y);
       }
     }
   }
 done:
-  noli_free(self->context, hessian);
+  noli_free(self->context, blocks);
   return status;
 }
 
@@ -434,7 +411,7 @@ done:
   return status;
 }
 
-NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance, double* left) {
+NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance) {
   NoliStatus status = NOLI_OK;
   NoliSensitivity* self = sim->tape->sensitivity;
   NoliStage* stage = sim->stage;
@@ -462,11 +439,11 @@ NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance, double* left)
       break;
     }
   }
-  *left = scale > 0.0 ? residual / scale : 0.0;
-  NOLI_CHECK(sim->context, *left <= WORST, NOLI_NOT_CONVERGED,
+  double left = scale > 0.0 ? residual / scale : 0.0;
+  NOLI_CHECK(sim->context, left <= WORST, NOLI_NOT_CONVERGED,
              "derivatives: step %lld is not solved accurately enough: %.2g of the forces are not "
              "balanced; choose a smaller time step",
-             (long long)*sim->state.step + 1, *left);
+             (long long)*sim->state.step + 1, left);
   NOLI_TRY(noli_stage_energy(stage));
 done:
   return status;
@@ -492,7 +469,7 @@ static NoliStatus place(NoliStage* stage, const double* x) {
   return noli_stage_find_contacts(stage);
 }
 
-// The loads of single forces, by leaving each out.
+// All loads, and those of single forces, by leaving each out.
 static NoliStatus collect_forces(NoliSensitivity* self, double t1, double t) {
   NoliStatus status = NOLI_OK;
   NoliSim* sim = self->sim;
@@ -500,22 +477,23 @@ static NoliStatus collect_forces(NoliSensitivity* self, double t1, double t) {
   int64_t n = 3 * (int64_t)model->problem.n_vert;
   for (int32_t f = 0; wants(self, NOLI_INPUT_FORCE) && f < model->n_force; f++) {
     double begin = model->force[f].def.t_begin;
-    NOLI_TRY(noli_sim_collect_loads(sim, t1, t));
-    memcpy(self->force[f], sim->stage->load, (size_t)n * sizeof(double));
     model->force[f].def.t_begin = INFINITY;
     status = noli_sim_collect_loads(sim, t1, t);
     model->force[f].def.t_begin = begin;
     NOLI_TRY(status);
-    for (int64_t i = 0; i < n; i++) {
-      self->force[f][i] -= sim->stage->load[i];
-    }
+    memcpy(self->force[f], sim->stage->load, (size_t)n * sizeof(double));
   }
   NOLI_TRY(noli_sim_collect_loads(sim, t1, t));
+  for (int32_t f = 0; wants(self, NOLI_INPUT_FORCE) && f < model->n_force; f++) {
+    for (int64_t i = 0; i < n; i++) {
+      self->force[f][i] = sim->stage->load[i] - self->force[f][i];
+    }
+  }
 done:
   return status;
 }
 
-static NoliStatus list_element_slopes(NoliSensitivity* self) {
+static NoliStatus list_slopes(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   NoliProblem* problem = &self->sim->model->problem;
@@ -545,38 +523,24 @@ done:
   return status;
 }
 
-NoliStatus noli_sensitivity_set(NoliSensitivity* self, const NoliTapePart* part, int32_t index,
-                                int64_t solve_index) {
+// The stage of a part at time t with these predictions: its friction lagged at `lagged`, at x.
+static NoliStatus set_stage(NoliSensitivity* self, const NoliTapePart* part, int32_t index,
+                            double t, const double* x_tilde, const double* lagged,
+                            const double* x) {
   NoliStatus status = NOLI_OK;
-  NoliSim* sim = self->sim;
-  NoliStage* stage = sim->stage = sim->own_stage;
-  if (self->part == part && self->stage == index && self->solve == solve_index) {
-    return NOLI_OK;
-  }
-  self->part = NULL;
+  NoliStage* stage = self->sim->stage;
   const NoliTapeStage* from = &part->stage[index];
-  size_t bytes = noli_sim_vector_bytes(sim);
-
-  // the stage
-  double *x_tilde = stage->time.x_tilde, *x_hat = stage->time.x_hat;
+  double *to_tilde = stage->time.x_tilde, *to_hat = stage->time.x_hat;
   stage->time = from->time;
-  stage->time.x_tilde = memcpy(x_tilde, from->time.x_tilde, bytes);
-  stage->time.x_hat = memcpy(x_hat, from->time.x_hat, bytes);
+  stage->time.x_tilde = memcpy(to_tilde, x_tilde, noli_sim_vector_bytes(self->sim));
+  stage->time.x_hat = to_hat;
   stage->index = index;
   stage->h = part->h;
   set_prescribed(from, stage);
   NOLI_TRY(noli_stage_number_unknowns(stage));
-  NOLI_TRY(collect_forces(self, part->t1, from->t));
+  NOLI_TRY(collect_forces(self, part->t1, t));
   if (stage->problem->fixed_stiffness > 0.0) {
     NOLI_TRY(noli_stage_initial_kappa(stage));
-  }
-
-  // friction, lagged at the end of the solve before
-  const double* x = from->solve.data[solve_index];
-  const double* lagged = solve_index > 0 ? from->solve.data[solve_index - 1] : part->start.x;
-  if (solve_index == 0 && index > 0) {
-    const NoliTapeStage* before = &part->stage[index - 1];
-    lagged = before->solve.data[before->solve.count - 1];
   }
   noli_mixed_list_clear(&self->mixed);
   NOLI_TRY(place(stage, lagged));
@@ -584,11 +548,34 @@ NoliStatus noli_sensitivity_set(NoliSensitivity* self, const NoliTapePart* part,
   if (stage->problem->rubs && !is_general(self)) {
     NOLI_TRY(stage->problem->contact->lag_slopes(stage, x, self->classes, &self->mixed));
   }
-
-  // the solution
   NOLI_TRY(place(stage, x));
   noli_stage_list_terms(stage);
-  NOLI_TRY(list_element_slopes(self));
+  NOLI_TRY(list_slopes(self));
+done:
+  return status;
+}
+
+// Where the friction of a solve was lagged: at the end of the one before.
+static const double* lagged_at(const NoliTapePart* part, int32_t index, int64_t solve) {
+  if (solve > 0) {
+    return part->stage[index].solve.data[solve - 1];
+  }
+  const NoliTapeStage* before = index > 0 ? &part->stage[index - 1] : NULL;
+  return before != NULL ? before->solve.data[before->solve.count - 1] : part->start.x;
+}
+
+NoliStatus noli_sensitivity_set(NoliSensitivity* self, const NoliTapePart* part, int32_t index,
+                                int64_t solve_index) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage = self->sim->own_stage;
+  const NoliTapeStage* from = &part->stage[index];
+  if (self->part == part && self->stage == index && self->solve == solve_index) {
+    return NOLI_OK;
+  }
+  self->part = NULL;
+  memcpy(stage->time.x_hat, from->time.x_hat, noli_sim_vector_bytes(self->sim));
+  NOLI_TRY(set_stage(self, part, index, from->t, from->time.x_tilde,
+                     lagged_at(part, index, solve_index), from->solve.data[solve_index]));
   NOLI_TRY(factor(self));
   self->part = part;
   self->stage = index;
@@ -603,44 +590,65 @@ void noli_sensitivity_forget(NoliSensitivity* self) {
 
 // ---- products -----------------------------------------------------------------------------------
 
-// Products with the derivatives by single nodes: loads, forces and lumped masses. With `pull`,
-// derivatives by inputs from lambda; else the change of G (kg m) by that of inputs.
-static void add_nodal(const NoliSensitivity* self, bool pull, const NoliInputs* from,
-                      NoliInputs* to, double* lambda) {
+// Derivative of G by the mass of a node: of inertia and drag, component j.
+static double by_mass(const NoliStage* stage, int64_t j) {
+  const NoliProblem* problem = stage->problem;
+  double drag = problem->drag[j / 3] / problem->mass[j / 3] * stage->time.h_e * stage->time.h_e /
+                stage->time.h_v;
+  double x = stage->here->x[j];
+  return stage->time.inertia ? x - stage->time.x_tilde[j] + drag * (x - stage->time.x_hat[j]) : 0.0;
+}
+
+// Adds -(dG/dinput)^T lambda by all inputs but x_tilde and x_hat of potentials.
+static void pull_inputs(const NoliSensitivity* self, const double* lambda, NoliInputs* to) {
   const NoliStage* stage = self->sim->stage;
   const NoliProblem* problem = stage->problem;
-  double h_e_sqr = stage->time.h_e * stage->time.h_e, drag_scale = h_e_sqr / stage->time.h_v;
-  for (int32_t k = 0; k < problem->n_inertial; k++) {
-    int32_t i = problem->inertial[k];
-    for (int64_t j = 3 * (int64_t)i; j < 3 * (int64_t)i + 3; j++) {
-      double x = stage->here->x[j];
-      double by_mass = stage->time.inertia ? x - stage->time.x_tilde[j] +
-                                                 drag_scale * problem->drag[i] / problem->mass[i] *
-                                                     (x - stage->time.x_hat[j])
-                                           : 0.0;
-      if (pull && to->value[NOLI_INPUT_LOAD] != NULL) {
-        to->value[NOLI_INPUT_LOAD][j] += h_e_sqr * lambda[j];
-      }
-      if (pull && to->value[NOLI_INPUT_MASS] != NULL) {
-        to->value[NOLI_INPUT_MASS][i] -= by_mass * lambda[j];
-      }
-      if (!pull) {
-        lambda[j] -=
-            from->value[NOLI_INPUT_LOAD] != NULL ? h_e_sqr * from->value[NOLI_INPUT_LOAD][j] : 0.0;
-        lambda[j] +=
-            from->value[NOLI_INPUT_MASS] != NULL ? by_mass * from->value[NOLI_INPUT_MASS][i] : 0.0;
-      }
+  double h_e_sqr = stage->time.h_e * stage->time.h_e;
+  double *load = to->value[NOLI_INPUT_LOAD], *mass = to->value[NOLI_INPUT_MASS];
+  double* force = to->value[NOLI_INPUT_FORCE];
+  for (int64_t k = 0; k < 3 * (int64_t)problem->n_inertial; k++) {
+    int64_t i = problem->inertial[k / 3], j = 3 * i + k % 3;
+    if (load != NULL) {
+      load[j] += h_e_sqr * lambda[j];
+    }
+    if (mass != NULL) {
+      mass[i] -= by_mass(stage, j) * lambda[j];
     }
   }
-  const NoliInputs* inputs = pull ? to : from;
-  for (int32_t f = 0; inputs->value[NOLI_INPUT_FORCE] != NULL && f < self->sim->model->n_force;
-       f++) {
+  for (int32_t f = 0; force != NULL && f < self->sim->model->n_force; f++) {
     for (int64_t j = 0; j < 3 * (int64_t)problem->n_vert; j++) {
-      if (pull) {
-        to->value[NOLI_INPUT_FORCE][f] += h_e_sqr * lambda[j] * self->force[f][j];
-      } else {
-        lambda[j] -= h_e_sqr * from->value[NOLI_INPUT_FORCE][f] * self->force[f][j];
-      }
+      force[f] += h_e_sqr * lambda[j] * self->force[f][j];
+    }
+  }
+  for (int64_t i = 0; i < self->mixed.blocks.count; i++) {
+    const NoliMixedBlocks* blocks = &self->mixed.blocks.data[i];
+    if (to->value[blocks->kind] != NULL) {
+      noli_mixed_multiply_transposed(blocks, -1.0, lambda, to->value[blocks->kind]);
+    }
+  }
+}
+
+// Adds dG/dinput times the changes of the same inputs to g.
+static void push_inputs(const NoliSensitivity* self, const NoliInputs* change, double* g) {
+  const NoliStage* stage = self->sim->stage;
+  const NoliProblem* problem = stage->problem;
+  double h_e_sqr = stage->time.h_e * stage->time.h_e;
+  const double *load = change->value[NOLI_INPUT_LOAD], *mass = change->value[NOLI_INPUT_MASS];
+  const double* force = change->value[NOLI_INPUT_FORCE];
+  for (int64_t k = 0; k < 3 * (int64_t)problem->n_inertial; k++) {
+    int64_t i = problem->inertial[k / 3], j = 3 * i + k % 3;
+    g[j] -= load != NULL ? h_e_sqr * load[j] : 0.0;
+    g[j] += mass != NULL ? by_mass(stage, j) * mass[i] : 0.0;
+  }
+  for (int32_t f = 0; force != NULL && f < self->sim->model->n_force; f++) {
+    for (int64_t j = 0; j < 3 * (int64_t)problem->n_vert; j++) {
+      g[j] -= h_e_sqr * force[f] * self->force[f][j];
+    }
+  }
+  for (int64_t i = 0; i < self->mixed.blocks.count; i++) {
+    const NoliMixedBlocks* blocks = &self->mixed.blocks.data[i];
+    if (change->value[blocks->kind] != NULL) {
+      noli_mixed_multiply(blocks, change->value[blocks->kind], g);
     }
   }
 }
@@ -666,17 +674,11 @@ NoliStatus noli_sensitivity_pull(NoliSensitivity* self, const double* b, NoliInp
   NOLI_TRY(multiply(self, true, NOLI_ROLE_INERTIA, lambda, to->value[NOLI_INPUT_PREDICTED]));
   NOLI_TRY(multiply(self, true, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, lambda,
                     to->value[NOLI_INPUT_REFERENCE]));
-  add_nodal(self, true, NULL, to, lambda);
+  pull_inputs(self, lambda, to);
   negate(lambda, n);
-  for (int64_t i = 0; i < self->mixed.blocks.count; i++) {
-    const NoliMixedBlocks* blocks = &self->mixed.blocks.data[i];
-    if (to->value[blocks->kind] != NULL) {
-      noli_mixed_multiply_transposed(blocks, lambda, to->value[blocks->kind]);
-    }
-  }
 
-  // prescribed components: b - K lambda
-  if (target != NULL) {
+  // prescribed components, which move with positions at the start: b - K lambda
+  if (wants(self, NOLI_INPUT_START)) {
     memcpy(self->product, b, (size_t)n * sizeof *b);
     NOLI_TRY(multiply(self, true, NOLI_ROLE_ALL, lambda, self->product));
     noli_stage_act_on_nodes(stage, self->product);
@@ -697,28 +699,24 @@ NoliStatus noli_sensitivity_push(NoliSensitivity* self, const NoliInputs* change
   int64_t n = 3 * (int64_t)stage->problem->n_vert;
   double* g = self->lambda;
 
-  // dG, with that by prescribed components
+  // dG, with that by prescribed components, which move with positions at the start
   memset(g, 0, (size_t)n * sizeof *g);
   memset(self->product, 0, (size_t)n * sizeof *g);
   NOLI_TRY(multiply(self, false, NOLI_ROLE_INERTIA, change->value[NOLI_INPUT_PREDICTED], g));
   NOLI_TRY(multiply(self, false, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG,
                     change->value[NOLI_INPUT_REFERENCE], g));
   negate(g, n);
-  for (int32_t i = 0; i < stage->prescribed.n; i++) {
+  for (int32_t i = 0; wants(self, NOLI_INPUT_START) && i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
       self->product[j] = (stage->prescribed.axes[i] >> k & 1) != 0 ? dx[j] : 0.0;
     }
   }
-  noli_stage_follow_vectors(stage, self->product);
-  NOLI_TRY(multiply(self, false, NOLI_ROLE_ALL, self->product, g));
-  for (int64_t i = 0; i < self->mixed.blocks.count; i++) {
-    const NoliMixedBlocks* blocks = &self->mixed.blocks.data[i];
-    if (change->value[blocks->kind] != NULL) {
-      noli_mixed_multiply(blocks, change->value[blocks->kind], g);
-    }
+  if (wants(self, NOLI_INPUT_START)) {
+    noli_stage_follow_vectors(stage, self->product);
+    NOLI_TRY(multiply(self, false, NOLI_ROLE_ALL, self->product, g));
   }
-  add_nodal(self, false, change, NULL, g);
+  push_inputs(self, change, g);
 
   // K dx = -dG
   noli_stage_act_on_nodes(stage, g);
@@ -738,36 +736,14 @@ done:
 
 // The stage at the start, where f = -dG/dx / h_e^2 without inertia.
 static NoliStatus set_start(NoliSensitivity* self, const NoliTapePart* part) {
-  NoliStatus status = NOLI_OK;
-  NoliSim* sim = self->sim;
-  NoliStage* stage = sim->stage = sim->own_stage;
-  const NoliTapeStage* from = &part->stage[0];
-  double *x_tilde = stage->time.x_tilde, *x_hat = stage->time.x_hat;
+  NoliStage* stage = self->sim->stage = self->sim->own_stage;
+  double *x_hat = stage->time.x_hat, h_v = part->stage[0].time.h_v;
   self->part = NULL;
-  stage->time = from->time;
-  stage->time.x_tilde = memcpy(x_tilde, part->start.x, noli_sim_vector_bytes(sim));
-  stage->time.x_hat = x_hat;
   for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
-    x_hat[i] = part->start.x[i] - from->time.h_v * part->start.v[i];
+    x_hat[i] = part->start.x[i] - h_v * part->start.v[i];
   }
   noli_stage_follow(stage, x_hat);
-  set_prescribed(from, stage);
-  NOLI_TRY(noli_stage_number_unknowns(stage));
-  NOLI_TRY(collect_forces(self, part->t1, *part->start.time));
-  if (stage->problem->fixed_stiffness > 0.0) {
-    NOLI_TRY(noli_stage_initial_kappa(stage));
-  }
-  noli_mixed_list_clear(&self->mixed);
-  NOLI_TRY(place(stage, part->start.x));
-  NOLI_TRY(noli_stage_lag_friction(stage));
-  if (stage->problem->rubs && !is_general(self)) {
-    NOLI_TRY(
-        stage->problem->contact->lag_slopes(stage, part->start.x, self->classes, &self->mixed));
-  }
-  noli_stage_list_terms(stage);
-  NOLI_TRY(list_element_slopes(self));
-done:
-  return status;
+  return set_stage(self, part, 0, *part->start.time, part->start.x, part->start.x, part->start.x);
 }
 
 // y += a x
@@ -795,14 +771,8 @@ NoliStatus noli_sensitivity_pull_force(NoliSensitivity* self, const NoliTapePart
   memset(hat, 0, (size_t)n * sizeof *hat);
   memset(lagged, 0, (size_t)n * sizeof *lagged);
   NOLI_TRY(multiply(self, true, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, lambda, hat));
-  add_nodal(self, true, NULL, to, lambda);
+  pull_inputs(self, lambda, to);
   negate(lambda, n);
-  for (int64_t i = 0; i < self->mixed.blocks.count; i++) {
-    const NoliMixedBlocks* blocks = &self->mixed.blocks.data[i];
-    if (to->value[blocks->kind] != NULL) {
-      noli_mixed_multiply_transposed(blocks, lambda, to->value[blocks->kind]);
-    }
-  }
   memset(self->product, 0, (size_t)n * sizeof(double));
   NOLI_TRY(multiply(self, true, FORCES, lambda, self->product));
   add(n, 1.0, hat, self->product);
@@ -831,13 +801,7 @@ NoliStatus noli_sensitivity_push_force(NoliSensitivity* self, const NoliTapePart
   NOLI_TRY(multiply(self, false, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, hat, g));
   negate(g, n);
   NOLI_TRY(multiply(self, false, FORCES, x, g));
-  for (int64_t i = 0; i < self->mixed.blocks.count; i++) {
-    const NoliMixedBlocks* blocks = &self->mixed.blocks.data[i];
-    if (change->value[blocks->kind] != NULL) {
-      noli_mixed_multiply(blocks, change->value[blocks->kind], g);
-    }
-  }
-  add_nodal(self, false, change, NULL, g);
+  push_inputs(self, change, g);
   noli_stage_act_on_nodes(stage, g);
   memset(force, 0, (size_t)n * sizeof *force);
   add(n, -1.0 / h_e_sqr, g, force);

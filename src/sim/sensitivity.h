@@ -13,7 +13,7 @@ typedef struct NoliSensitivity NoliSensitivity;
 // `wanted`: bits of the inputs of which derivatives are needed; NOLI_INPUT_PREDICTED, REFERENCE and
 // LAGGED always are. Fails with NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted,
-                                                    NoliPairClasses classes, int32_t n_classes,
+                                                    NoliPairClasses classes,
                                                     NoliSensitivity** sensitivity);
 void noli_sensitivity_destroy(NoliSensitivity** sensitivity);
 
@@ -21,9 +21,10 @@ void noli_sensitivity_destroy(NoliSensitivity** sensitivity);
 const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted);
 
 // Newton steps with the plain Hessian from the end of a solve, until the largest residual is below
-// `tolerance` times the largest force, or rounding. `*left`: what remains, likewise relative. Fails
-// with NOLI_ERROR_ARGUMENT where the stiffness of the barrier is adaptive and something touches.
-NOLI_WARN_UNUSED NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance, double* left);
+// `tolerance` times the largest force, or rounding. Fails with NOLI_NOT_CONVERGED where that is not
+// near, and with NOLI_ERROR_ARGUMENT where the stiffness of the barrier is adaptive and something
+// touches.
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance);
 
 // Sets a solve of a part up, unless it is set up already. Overwrites the stage of the simulation.
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_set(NoliSensitivity* sensitivity,
@@ -45,7 +46,8 @@ NOLI_WARN_UNUSED NoliStatus noli_sensitivity_push_force(NoliSensitivity* sensiti
 void noli_sensitivity_forget(NoliSensitivity* sensitivity);
 
 // In reverse: from derivatives b (n_vert x 3) by the solution adds those by all inputs to `to`, and
-// those by prescribed positions, the targets of nodes, to `target` (n_vert x 3; may be NULL).
+// those by prescribed positions, the targets of nodes, to `target` (n_vert x 3), where positions at
+// the start are wanted.
 // `*error` grows by |lambda . G|, what the residual of the solve may change the objective by.
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_pull(NoliSensitivity* sensitivity, const double* b,
                                                   NoliInputs* to, double* target, double* error);

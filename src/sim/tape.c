@@ -105,9 +105,7 @@ done:
 NoliStatus noli_tape_end_solve(NoliTape* tape, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliTapeStage* to = &last_part(tape)->stage[sim->stage->index];
-  double left;
-  NOLI_TRY(noli_sensitivity_polish(sim, tape->tolerance, &left));
-  tape->residual = fmax(tape->residual, left);
+  NOLI_TRY(noli_sensitivity_polish(sim, tape->tolerance));
   NOLI_TRY(noli_array_reserve(tape->context, &to->solve, to->solve.count + 1));
   NOLI_TRY(copy_vector(sim, tape->context, sim->stage->here->x, &to->solve.data[to->solve.count]));
   to->solve.count++;

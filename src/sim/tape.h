@@ -32,7 +32,6 @@ struct NoliTape {
   NOLI_ARRAY(NoliTapePart) part;
   bool open;                           // the last part is not complete yet
   double tolerance;                    // of residuals, relative to the forces
-  double residual;                     // the largest that has remained, likewise
   struct NoliSensitivity* sensitivity; // what ends solves
 };
 

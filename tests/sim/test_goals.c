@@ -226,7 +226,7 @@ static void check_input(Fixture* f, const NoliGoalQuantity* quantity, NoliInput 
   int64_t n = noli_input_count(f->sim, input, 0);
   double* slope = calloc((size_t)n, sizeof *slope);
   NoliGoalSlopes slopes = {0};
-  slopes.input[input] = slope;
+  slopes.inputs.value[input] = slope;
   ASSERT_OK(quantity->derive(&place, by_value, &slopes));
   noli_goal_derive_weights(quantity, &place, by_weight, &slopes);
   for (int64_t i = 0; i < n; i++) {

@@ -105,37 +105,6 @@ static NoliStatus set_gravity(const Writer* writer, const Change* change) {
   return set(writer, writer->root, "gravity", json_pack("[fff]", g[0], g[1], g[2]));
 }
 
-static NoliStatus set_distance(const Writer* writer, const Change* change) {
-  return set(writer, json_object_get(writer->root, "contact"), "distance",
-             json_real(change->value[0]));
-}
-
-static NoliStatus set_offset(const Writer* writer, const Change* change) {
-  NoliStatus status = NOLI_OK;
-  json_t* entry = NULL;
-  NOLI_TRY(find_body(writer, change, &entry));
-  NOLI_TRY(set(writer, entry, "contact_offset", json_real(change->value[0])));
-done:
-  return status;
-}
-
-static NoliStatus set_thickness(const Writer* writer, const Change* change) {
-  NoliStatus status = NOLI_OK;
-  json_t* entry = NULL;
-  NOLI_TRY(find_body(writer, change, &entry));
-  for (int64_t i = 1; i < change->n; i++) {
-    if (change->value[i] != change->value[0]) {
-      return refuse(writer, change, "a scene has no list of values for elements");
-    }
-  }
-  json_t *shell = json_object_get(entry, "shell"), *rod = json_object_get(entry, "rod");
-  NOLI_TRY(shell != NULL ? set(writer, shell, "thickness", json_real(change->value[0]))
-           : rod != NULL ? set(writer, rod, "radius", json_real(change->value[0]))
-                         : set(writer, entry, "plane_strain", json_real(change->value[0])));
-done:
-  return status;
-}
-
 static NoliStatus set_velocity(const Writer* writer, const Change* change) {
   NoliStatus status = NOLI_OK;
   json_t* entry = NULL;
@@ -198,39 +167,6 @@ done:
   return status;
 }
 
-// The motion with a name, of an entry of obstacles or prescribed vertices.
-static json_t* find_motion(const Writer* writer, const char* name) {
-  static const char* const lists[] = {"prescribed", "obstacles"};
-  for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
-    json_t* entries = json_object_get(writer->root, lists[k]);
-    for (size_t i = 0; i < json_array_size(entries); i++) {
-      json_t* motion = json_object_get(json_array_get(entries, i), "motion");
-      size_t n = json_is_array(motion) ? json_array_size(motion) : motion != NULL ? 1 : 0;
-      for (size_t j = 0; j < n; j++) {
-        json_t* one = json_is_array(motion) ? json_array_get(motion, j) : motion;
-        const char* own = json_string_value(json_object_get(one, "name"));
-        if (own != NULL && strcmp(own, name) == 0) {
-          return one;
-        }
-      }
-    }
-  }
-  return NULL;
-}
-
-static NoliStatus scale_motion(const Writer* writer, const Change* change) {
-  NoliStatus status = NOLI_OK;
-  json_t* motion = find_motion(writer, change->parameter->of);
-  if (motion == NULL || json_object_get(motion, "rotation") != NULL ||
-      json_object_get(motion, "sequence") != NULL) {
-    return refuse(writer, change, "only motions by \"displacement\" or \"velocity\" can be scaled");
-  }
-  NOLI_TRY(scale_key(writer, motion, "displacement", change->value[0]));
-  NOLI_TRY(scale_key(writer, motion, "velocity", change->value[0]));
-done:
-  return status;
-}
-
 // ---- positions ----------------------------------------------------------------------------------
 
 // Adds changes of positions to "rest" or "start" of a body, in a list.
@@ -280,13 +216,15 @@ static const struct {
   const char* kind;
   NoliStatus (*change)(const Writer* writer, const Change* change);
 } changes[] = {
-    {"young", set_material},          {"poisson", set_material},
-    {"density", set_material},        {"thickness", set_thickness},
-    {"friction", set_friction},       {"gravity", set_gravity},
-    {"distance", set_distance},       {"offset", set_offset},
-    {"initial_position", move_start}, {"initial_velocity", set_velocity},
-    {"rest_position", move_rest},     {"force", scale_force},
-    {"motion", scale_motion},
+    {"young", set_material},
+    {"poisson", set_material},
+    {"density", set_material},
+    {"friction", set_friction},
+    {"gravity", set_gravity},
+    {"initial_position", move_start},
+    {"initial_velocity", set_velocity},
+    {"rest_position", move_rest},
+    {"force", scale_force},
 };
 
 static NoliStatus apply(const Writer* writer, const Change* change) {

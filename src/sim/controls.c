@@ -1,6 +1,7 @@
 #include "sim/controls.h"
 
 #include "sim/choices.h"
+#include "sim/parameters.h"
 #include "sim/simulation.h"
 
 #include <math.h>
@@ -156,14 +157,8 @@ NoliVariableDef noli_default_variable_def(void) {
 }
 
 static int32_t components_of(const char* kind) {
-  static const char* const vectors[] = {"gravity", "initial_position", "initial_velocity",
-                                        "rest_position"};
-  for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
-    if (strcmp(kind, vectors[k]) == 0) {
-      return 3;
-    }
-  }
-  return 1;
+  int32_t found = noli_choice_find(NOLI_CHOICE_PARAMETER, kind);
+  return noli_parameter_components((NoliParameterKind)found);
 }
 
 // Rest positions of the vertices of a definition.

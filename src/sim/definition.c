@@ -759,6 +759,32 @@ done:
   return status;
 }
 
+const NoliPairDef* noli_definition_find_pair(const NoliSimDef* def, int32_t a, int32_t b) {
+  for (int32_t i = def->n_pairs - 1; i >= 0; i--) {
+    const NoliPairDef* item = &def->pairs[i];
+    if ((item->a == a && item->b == b) || (item->a == b && item->b == a)) {
+      return item;
+    }
+  }
+  return NULL;
+}
+
+NoliPairDef noli_definition_pair(const NoliSimDef* def, int32_t a, int32_t b) {
+  const NoliPairDef* found = noli_definition_find_pair(def, a, b);
+  NoliPairDef pair = noli_default_pair_def();
+  if (found != NULL) {
+    pair = *found;
+  } else {
+    pair.friction = def->friction;
+    pair.static_friction = def->static_friction;
+    pair.stribeck_speed = def->stribeck_speed;
+    pair.viscosity = def->viscosity;
+  }
+  pair.a = a;
+  pair.b = b;
+  return pair;
+}
+
 static NoliStatus check_pair(NoliContext* context, const NoliSimDef* def, int32_t index) {
   NoliStatus status = NOLI_OK;
   const NoliPairDef* pair = &def->pairs[index];

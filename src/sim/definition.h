@@ -21,6 +21,12 @@ NOLI_WARN_UNUSED NoliStatus noli_definition_take_pair(NoliContext* context,
 NOLI_WARN_UNUSED NoliStatus noli_definition_name_pair(NoliContext* context, const NoliSimDef* def,
                                                       NoliPairDef* pair);
 
+// The entry that counts for a pair of entities, the last one; NULL: there is none.
+const NoliPairDef* noli_definition_find_pair(const NoliSimDef* def, int32_t a, int32_t b);
+
+// Contact and friction of a pair, with the values of the definition where it has no entry.
+NoliPairDef noli_definition_pair(const NoliSimDef* def, int32_t a, int32_t b);
+
 // The reverse: a definition for a program with the given sizes.
 NOLI_WARN_UNUSED NoliStatus noli_definition_give(NoliContext* context, const NoliSimDef* own,
                                                  const NoliDefSizes* sizes, NoliSimDef** given);

@@ -229,27 +229,13 @@ NoliStatus noli_sim_pair(const NoliSim* sim, int32_t a, int32_t b, NoliPairDef* 
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && given != NULL);
   NoliStatus status = NOLI_OK;
   NoliPairDef pair;
-  const NoliSimDef* def = sim->definition.def;
   uint32_t size = given->size;
   int32_t n_entity = sim->model->n_entity;
   NOLI_CHECK(sim->context, a >= 0 && a < n_entity && b >= 0 && b < n_entity, NOLI_ERROR_ARGUMENT,
              "pair (%d, %d): an entity does not exist, there are %d", (int)a, (int)b,
              (int)n_entity);
   NOLI_TRY(noli_definition_take_pair(sim->context, given, &pair));
-  pair = (NoliPairDef){.friction = def->friction,
-                       .static_friction = def->static_friction,
-                       .stribeck_speed = def->stribeck_speed,
-                       .viscosity = def->viscosity};
-
-  // later entries override earlier ones
-  for (int32_t i = 0; i < def->n_pairs; i++) {
-    const NoliPairDef* item = &def->pairs[i];
-    if ((item->a == a && item->b == b) || (item->a == b && item->b == a)) {
-      pair = *item;
-    }
-  }
-  pair.a = a;
-  pair.b = b;
+  pair = noli_definition_pair(sim->definition.def, a, b);
   pair.contact = noli_body_pairs_get(&sim->model->problem.body_pairs, a, b);
   noli_sized_give(given, size, &pair, sizeof pair);
   given->size = size;

@@ -2,6 +2,7 @@
 
 #include "base/context.h"
 #include "sim/body_kind.h"
+#include "sim/definition.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -219,20 +220,14 @@ NoliStatus noli_owned_definition_set_pair(NoliContext* context, NoliOwnedDefinit
                                           const NoliPairDef* pair) {
   NoliStatus status = NOLI_OK;
   NoliSimDef* def = owner->def;
-  int32_t at = def->n_pairs - 1;
-  for (; at >= 0; at--) {
-    const NoliPairDef* old = &def->pairs[at];
-    if ((old->a == pair->a && old->b == pair->b) || (old->a == pair->b && old->b == pair->a)) {
-      break;
-    }
-  }
-  if (at < 0) {
+  const NoliPairDef* old = noli_definition_find_pair(def, pair->a, pair->b);
+  if (old == NULL) {
     void* pairs;
     NOLI_TRY(copy_items(context, owner, def->pairs, def->n_pairs, 1, sizeof *def->pairs, &pairs));
     def->pairs = pairs;
-    at = def->n_pairs++;
+    old = &def->pairs[def->n_pairs++];
   }
-  ((NoliPairDef*)(uintptr_t)def->pairs)[at] = *pair;
+  *(NoliPairDef*)(uintptr_t)old = *pair;
 done:
   return status;
 }

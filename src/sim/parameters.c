@@ -82,6 +82,11 @@ static bool is_of_body(NoliParameterKind kind) {
          kind != NOLI_PARAMETER_FORCE;
 }
 
+int32_t noli_parameter_components(NoliParameterKind kind) {
+  bool vector = is_of_body(kind) && !is_material(kind);
+  return vector || kind == NOLI_PARAMETER_GRAVITY ? 3 : 1;
+}
+
 // ---- checks -------------------------------------------------------------------------------------
 
 // Which words a definition has for its kind.
@@ -98,7 +103,7 @@ static NoliStatus take_words(NoliContext* context, const NoliParameterDef* def, 
                     ? NOLI_SCOPE_BODY
                     : (NoliParameterScope)noli_choice_find(NOLI_CHOICE_PARAMETER_SCOPE, def->scope);
   bool vector = is_of_body(made->kind) && !is_material(made->kind);
-  made->n_component = vector || made->kind == NOLI_PARAMETER_GRAVITY ? 3 : 1;
+  made->n_component = noli_parameter_components(made->kind);
   NOLI_CHECK(context,
              made->scope == NOLI_SCOPE_BODY ||
                  (made->scope == NOLI_SCOPE_ELEMENTS && is_material(made->kind)) ||
@@ -307,6 +312,13 @@ done:
 
 // ---- values -------------------------------------------------------------------------------------
 
+// The number of a material that a kind varies.
+static double* material_number(NoliParameterKind kind, NoliMaterialDef* material) {
+  return kind == NOLI_PARAMETER_YOUNG     ? &material->young
+         : kind == NOLI_PARAMETER_POISSON ? &material->poisson
+                                          : &material->density;
+}
+
 static double material_value(NoliParameterKind kind, double mu, double lambda, double density) {
   return kind == NOLI_PARAMETER_YOUNG     ? mu * (3.0 * lambda + 2.0 * mu) / (lambda + mu)
          : kind == NOLI_PARAMETER_POISSON ? 0.5 * lambda / (lambda + mu)
@@ -317,7 +329,6 @@ static void set_values(NoliParameters* self, const NoliSim* sim, const Definitio
   const NoliModel* model = sim->model;
   const NoliSimDef* source = sim->definition.def;
   double* value = self->value + def->first;
-  NoliPairDef pair = noli_default_pair_def();
   if (is_material(def->kind)) {
     const NoliBlock* block = noli_problem_block(&model->problem, def->of);
     for (int32_t i = 0; i < count_points(def); i++) {
@@ -326,19 +337,17 @@ static void set_values(NoliParameters* self, const NoliSim* sim, const Definitio
           material_value(def->kind, block->lame_mu[e], block->lame_lambda[e], block->density[e]);
     }
     if (def->scope == NOLI_SCOPE_BODY) {
-      const NoliMaterialDef* material = &source->bodies[def->of].material;
-      value[0] = def->kind == NOLI_PARAMETER_YOUNG     ? material->young
-                 : def->kind == NOLI_PARAMETER_POISSON ? material->poisson
-                                                       : material->density;
+      NoliMaterialDef material = source->bodies[def->of].material;
+      value[0] = *material_number(def->kind, &material);
     }
   } else if (def->kind == NOLI_PARAMETER_GRAVITY) {
     memcpy(value, model->gravity, sizeof model->gravity);
   } else if (def->kind == NOLI_PARAMETER_FORCE) {
     *value = 1.0 + source->forces[def->of].change;
   } else if (def->kind == NOLI_PARAMETER_FRICTION) {
-    bool found =
-        def->with != NOLI_NULL_INDEX && noli_sim_pair(sim, def->of, def->with, &pair) == NOLI_OK;
-    *value = found ? pair.friction : source->friction;
+    *value = def->with != NOLI_NULL_INDEX
+                 ? noli_definition_pair(source, def->of, def->with).friction
+                 : source->friction;
   }
 }
 
@@ -575,12 +584,7 @@ static int32_t find_class(const void* user, int32_t a, int32_t b) {
       return def->class_of_pairs;
     }
   }
-  for (int32_t i = 0; general != NOLI_NULL_INDEX && i < self->source.def->n_pairs; i++) {
-    const NoliPairDef* pair = &self->source.def->pairs[i];
-    general = (pair->a == a && pair->b == b) || (pair->a == b && pair->b == a) ? NOLI_NULL_INDEX
-                                                                               : general;
-  }
-  return general;
+  return noli_definition_find_pair(self->source.def, a, b) == NULL ? general : NOLI_NULL_INDEX;
 }
 
 NoliPairClasses noli_parameters_classes(const NoliParameters* self) {
@@ -662,13 +666,10 @@ static NoliStatus apply_elements(NoliContext* context, const Definition* def, co
                                  NoliOwnedDefinition* definition, int32_t n_element) {
   NoliStatus status = NOLI_OK;
   NoliBodyDef* body = (NoliBodyDef*)(uintptr_t)&definition->def->bodies[def->of];
-  const NoliMaterialDef* material = &body->material;
   const double** field = def->kind == NOLI_PARAMETER_YOUNG     ? &body->fields.young
                          : def->kind == NOLI_PARAMETER_POISSON ? &body->fields.poisson
                                                                : &body->fields.density;
-  double uniform = def->kind == NOLI_PARAMETER_YOUNG     ? material->young
-                   : def->kind == NOLI_PARAMETER_POISSON ? material->poisson
-                                                         : material->density;
+  double uniform = *material_number(def->kind, &body->material);
   NOLI_TRY(noli_array_reserve(context, &definition->memory, definition->memory.count + 1));
   double* made = noli_alloc(context, n_element, sizeof *made);
   NOLI_CHECK(context, made != NULL, NOLI_ERROR_MEMORY, "out of memory");
@@ -723,20 +724,7 @@ static NoliStatus apply_friction(NoliContext* context, const Definition* def, do
     source->friction = value;
     return NOLI_OK;
   }
-  NoliPairDef pair = noli_default_pair_def();
-  pair.friction = source->friction;
-  pair.static_friction = source->static_friction;
-  pair.stribeck_speed = source->stribeck_speed;
-  pair.viscosity = source->viscosity;
-  for (int32_t i = 0; i < source->n_pairs; i++) {
-    const NoliPairDef* item = &source->pairs[i];
-    if ((item->a == def->of && item->b == def->with) ||
-        (item->a == def->with && item->b == def->of)) {
-      pair = *item;
-    }
-  }
-  pair.a = def->of;
-  pair.b = def->with;
+  NoliPairDef pair = noli_definition_pair(source, def->of, def->with);
   pair.static_friction = pair.static_friction > pair.friction ? pair.static_friction : 0.0;
   pair.friction = value;
   return noli_owned_definition_set_pair(context, definition, &pair);
@@ -746,20 +734,15 @@ static NoliStatus apply(NoliContext* context, const Definition* def, const doubl
                         NoliOwnedDefinition* definition) {
   NoliSimDef* source = definition->def;
   NoliBodyDef* body = (NoliBodyDef*)(uintptr_t)&source->bodies[is_of_body(def->kind) ? def->of : 0];
-  int32_t n_element = 0;
   if (def->scope == NOLI_SCOPE_ELEMENTS) {
-    n_element = noli_body_cells(noli_body_kind(body), body->mesh).n;
+    int32_t n_element = noli_body_cells(noli_body_kind(body), body->mesh).n;
     return apply_elements(context, def, value, definition, n_element);
   }
   switch (def->kind) {
   case NOLI_PARAMETER_YOUNG:
-    body->material.young = *value;
-    return NOLI_OK;
   case NOLI_PARAMETER_POISSON:
-    body->material.poisson = *value;
-    return NOLI_OK;
   case NOLI_PARAMETER_DENSITY:
-    body->material.density = *value;
+    *material_number(def->kind, &body->material) = *value;
     return NOLI_OK;
   case NOLI_PARAMETER_FRICTION:
     return apply_friction(context, def, *value, definition);

@@ -20,6 +20,9 @@ typedef enum NoliParameterKind {
 } NoliParameterKind;
 extern const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS];
 
+// 3 of vectors, else 1.
+int32_t noli_parameter_components(NoliParameterKind kind);
+
 // The scopes of definitions.
 typedef enum NoliParameterScope {
   NOLI_SCOPE_BODY,

@@ -86,7 +86,7 @@ class ThinMaker(Maker):
         return body
 
     def put(self, body):
-        """Places a body anew, as its shape is another one."""
+        """Places the body again after its shape has changed."""
         half, _ = half_extents(body["mesh"])
         far = math.sqrt(sum(c * c for c in half)) + self.margin
         begin = self.end + max(1.05 * self.distance, 1e-6 * self.size)

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "output/file.h"
+#include "sim/definition.h"
 #include "text/json.h"
 
 #include <stdio.h>
@@ -85,18 +86,47 @@ done:
   return status;
 }
 
+// Friction of all pairs without their own.
+static NoliStatus set_general_friction(const Writer* writer, double value) {
+  NoliStatus status = NOLI_OK;
+  json_t* entry = json_object_get(writer->root, "friction");
+  double friction = writer->def->friction, static_friction = writer->def->static_friction;
+  noli_definition_set_friction(value, &friction, &static_friction);
+  NOLI_TRY(set(writer, entry, "coefficient", json_real(friction)));
+  (void)json_object_del(entry, "static_coefficient");
+  if (static_friction > 0.0) {
+    NOLI_TRY(set(writer, entry, "static_coefficient", json_real(static_friction)));
+  }
+done:
+  return status;
+}
+
+// An entry for a pair, after the others, so that it counts.
 static NoliStatus set_friction(const Writer* writer, const Change* change) {
   NoliStatus status = NOLI_OK;
   const NoliParameterDef* parameter = change->parameter;
-  json_t* pairs = json_object_get(writer->root, "pairs");
   if (parameter->of == NULL || parameter->with == NULL) {
-    return set(writer, json_object_get(writer->root, "friction"), "coefficient",
-               json_real(change->value[0]));
+    return set_general_friction(writer, change->value[0]);
   }
-  if (json_array_append_new(pairs, json_pack("{sssssf}", "a", parameter->of, "b", parameter->with,
-                                             "friction", change->value[0])) != 0) {
-    status = out_of_memory(writer);
+  NoliPairDef named = {.name_a = parameter->of, .name_b = parameter->with};
+  NOLI_TRY(noli_definition_name_pair(writer->context, writer->def, &named));
+  NoliPairDef pair = noli_definition_pair(writer->def, named.a, named.b);
+  noli_definition_set_friction(change->value[0], &pair.friction, &pair.static_friction);
+  json_t* entry = json_pack("{sssssbsfsf}", "a", parameter->of, "b", parameter->with, "contact",
+                            pair.contact, "friction", pair.friction, "viscosity", pair.viscosity);
+  NOLI_CHECK(writer->context,
+             json_array_append_new(json_object_get(writer->root, "pairs"), entry) == 0,
+             NOLI_ERROR_MEMORY, "out of memory");
+  if (pair.static_friction > 0.0) {
+    NOLI_TRY(set(writer, entry, "static_friction", json_real(pair.static_friction)));
   }
+  if (pair.stribeck_speed.value > 0.0) {
+    const NoliScaled* speed = &pair.stribeck_speed;
+    NOLI_TRY(
+        set(writer, entry, "stribeck_speed",
+            speed->relative ? json_sprintf("%.17g l", speed->value) : json_real(speed->value)));
+  }
+done:
   return status;
 }
 

@@ -785,6 +785,11 @@ NoliPairDef noli_definition_pair(const NoliSimDef* def, int32_t a, int32_t b) {
   return pair;
 }
 
+void noli_definition_set_friction(double value, double* friction, double* static_friction) {
+  *static_friction = *static_friction > *friction ? *static_friction : 0.0;
+  *friction = value;
+}
+
 static NoliStatus check_pair(NoliContext* context, const NoliSimDef* def, int32_t index) {
   NoliStatus status = NOLI_OK;
   const NoliPairDef* pair = &def->pairs[index];

@@ -27,6 +27,10 @@ const NoliPairDef* noli_definition_find_pair(const NoliSimDef* def, int32_t a, i
 // Contact and friction of a pair, with the values of the definition where it has no entry.
 NoliPairDef noli_definition_pair(const NoliSimDef* def, int32_t a, int32_t b);
 
+// Another dynamic coefficient: a static one stays if it is larger than the former dynamic one, else
+// it is 0, the same as the dynamic one.
+void noli_definition_set_friction(double value, double* friction, double* static_friction);
+
 // The reverse: a definition for a program with the given sizes.
 NOLI_WARN_UNUSED NoliStatus noli_definition_give(NoliContext* context, const NoliSimDef* own,
                                                  const NoliDefSizes* sizes, NoliSimDef** given);

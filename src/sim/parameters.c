@@ -719,14 +719,11 @@ static NoliStatus apply_friction(NoliContext* context, const Definition* def, do
                                  NoliOwnedDefinition* definition) {
   NoliSimDef* source = definition->def;
   if (def->with == NOLI_NULL_INDEX) {
-    bool rises = source->static_friction > source->friction;
-    source->static_friction = rises ? source->static_friction : 0.0;
-    source->friction = value;
+    noli_definition_set_friction(value, &source->friction, &source->static_friction);
     return NOLI_OK;
   }
   NoliPairDef pair = noli_definition_pair(source, def->of, def->with);
-  pair.static_friction = pair.static_friction > pair.friction ? pair.static_friction : 0.0;
-  pair.friction = value;
+  noli_definition_set_friction(value, &pair.friction, &pair.static_friction);
   return noli_owned_definition_set_pair(context, definition, &pair);
 }
 

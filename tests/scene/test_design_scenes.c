@@ -258,6 +258,80 @@ static void test_remember(void** state) {
   drop(&second);
 }
 
+// ---- written scenes
+// ------------------------------------------------------------------------------
+
+// Friction of the block and the floor.
+static NoliPairDef rubbing(const NoliSim* sim) {
+  NoliPairDef pair = noli_default_pair_def();
+  ASSERT_OK(noli_sim_pair(sim, 0, 1, &pair));
+  return pair;
+}
+
+// m/s; the length of the scene is the diagonal of the block, 0.3 m.
+static double speed_of(const NoliPairDef* pair) {
+  return pair->stribeck_speed.value * (pair->stribeck_speed.relative ? 0.3 : 1.0);
+}
+
+// A written scene rubs as the simulation of the design does, whatever else friction has.
+static void test_written_friction(void** state) {
+  (void)state;
+  enum { CHANGES = 4, CASES = 5 };
+  static const char* const of_pair = "{\"parameter\": \"friction\", \"of\": \"block\", \"with\": "
+                                     "\"floor\", \"lower\": 0.05, \"upper\": 0.3}";
+  static const char* const of_all =
+      "{\"parameter\": \"friction\", \"lower\": 0.05, \"upper\": 0.3}";
+  const char* const changes[CASES][CHANGES][2] = {
+      {{"pairs[0].static_friction", "0.4"},
+       {"pairs[0].viscosity", "0.05"},
+       {"pairs[0].stribeck_speed", "\"0.2 l\""},
+       {"design.variables[0]", of_pair}},
+      {{"pairs[0].stribeck_speed", "0.03"},
+       {"pairs[0].a", "\"floor\""},
+       {"pairs[0].b", "\"block\""},
+       {"design.variables[0]", of_pair}},
+      {{"pairs", "[]"},
+       {"friction.coefficient", "0.1"},
+       {"friction.static_coefficient", "0.4"},
+       {"design.variables[0]", of_pair}},
+      {{"pairs", "[]"},
+       {"friction.coefficient", "0.1"},
+       {"friction.static_coefficient", "0.4"},
+       {"design.variables[0]", of_all}},
+      {{"pairs", "[]"},
+       {"friction.coefficient", "0.1"},
+       {"friction.static_coefficient", "0.1"},
+       {"design.variables[0]", of_all}},
+  };
+  static const double risen[CASES] = {0.4, 0.2, 0.4, 0.4, 0.2};
+  for (int32_t k = 0; k < CASES; k++) {
+    Problem p = changed_problem("examples/design/friction.json", CHANGES, changes[k]);
+    const NoliParameters* parameters = noli_design_parameters(p.design);
+    double value[MOST];
+    NoliSim *want = NULL, *got = NULL;
+    NoliScene* scene = NULL;
+    p.z[0] = 0.2;
+    noli_design_values(p.design, p.z, value);
+    ASSERT_OK(noli_parameters_apply(parameters, value, p.run.context, &want));
+    ASSERT_OK(
+        noli_output_write_design(p.run.context, p.run.scene, p.design, p.z, "friction_0.json"));
+    ASSERT_OK(noli_scene_load(p.run.context, "friction_0.json", NULL, 0, &scene));
+    ASSERT_OK(noli_sim_create(p.run.context, noli_scene_sim_def(scene), &got));
+    NoliPairDef a = rubbing(want), b = rubbing(got);
+    ASSERT_NEAR(a.friction, 0.2, 0.0);
+    ASSERT_NEAR(b.friction, a.friction, 0.0);
+    ASSERT_NEAR(fmax(a.static_friction, a.friction), risen[k], 0.0);
+    ASSERT_NEAR(fmax(b.static_friction, b.friction), risen[k], 0.0);
+    ASSERT_NEAR(b.viscosity, a.viscosity, 0.0);
+    ASSERT_NEAR(speed_of(&b), speed_of(&a), 1e-15);
+    assert_int_equal(b.contact, a.contact);
+    noli_sim_destroy(&want);
+    noli_sim_destroy(&got);
+    noli_scene_destroy(&scene);
+    drop(&p);
+  }
+}
+
 // ---- errors -------------------------------------------------------------------------------------
 
 static const char* const head =
@@ -329,9 +403,13 @@ static void test_errors(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_friction), cmocka_unit_test(test_young),
-      cmocka_unit_test(test_throw),    cmocka_unit_test(test_absorber),
-      cmocka_unit_test(test_plier),    cmocka_unit_test(test_remember),
+      cmocka_unit_test(test_friction),
+      cmocka_unit_test(test_young),
+      cmocka_unit_test(test_throw),
+      cmocka_unit_test(test_absorber),
+      cmocka_unit_test(test_plier),
+      cmocka_unit_test(test_remember),
+      cmocka_unit_test(test_written_friction),
       cmocka_unit_test(test_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,9 @@
 #include "linalg/solver.h"
 #include "math/vec3.h"
 #include "sim/conditions.h"
+#include "solve/prescribed.h"
 #include "solve/projected_newton.h"
+#include "solve/rounding.h"
 
 #include <math.h>
 #include <string.h>
@@ -411,12 +413,53 @@ done:
   return status;
 }
 
+// Places prescribed nodes that springs have brought near their targets there, so that the end is a
+// function of the motion. Where something is in the way, they stay.
+static NoliStatus arrive(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
+  NoliStepFilter filter;
+  memset(stage->step, 0, (size_t)n * sizeof(double));
+  noli_prescribed_set_step(stage);
+  if (prescribed->given_up || prescribed->done < NOLI_MOTION_DONE ||
+      largest(stage->step, n) == 0.0) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_stage_filter_step(stage, SAFETY, &filter));
+  if (filter.ccd >= 1.0 && filter.inversion >= 1.0) {
+    noli_stage_set_trial(stage, 1.0);
+    noli_prescribed_set_targets(stage, stage->trial->x);
+    NOLI_TRY(noli_stage_trial_contacts(stage));
+    NOLI_TRY(noli_stage_accept(stage));
+  }
+done:
+  return status;
+}
+
+// The largest residual that rounding does not explain: a body in free flight without loads has
+// neither forces nor anything else.
+static NoliStatus unexplained(const NoliSensitivity* self, double* residual) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  NOLI_TRY(noli_stage_rounding(stage));
+  *residual = 0.0;
+  for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
+    if (noli_system_is_unknown(&stage->system, j / 3)) {
+      *residual = fmax(*residual, fabs(stage->gradient[j]) - stage->rounding[j]);
+    }
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance) {
   NoliStatus status = NOLI_OK;
   NoliSensitivity* self = sim->tape->sensitivity;
   NoliStage* stage = sim->stage;
   double scale, residual;
   NOLI_TRY(require_fixed_stiffness(sim));
+  NOLI_TRY(arrive(stage));
   noli_friction_set_exact(&stage->friction_set);
   NOLI_TRY(force_scale(self, &scale));
   NOLI_TRY(approach(self, tolerance * scale, &residual));
@@ -438,6 +481,9 @@ NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance) {
     if (residual > GAIN * before) {
       break;
     }
+  }
+  if (residual > WORST * scale) {
+    NOLI_TRY(unexplained(self, &residual));
   }
   double left = scale > 0.0 ? residual / scale : 0.0;
   NOLI_CHECK(sim->context, left <= WORST, NOLI_NOT_CONVERGED,

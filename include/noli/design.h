@@ -24,7 +24,7 @@ typedef struct NoliGoalDef {
   const char* component; ///< "x", "y", "z" of a vector; NULL: the vector
   const char* reduction; ///< NOLI_CHOICE_GOAL_REDUCTION of the vertices; NULL: "mean"
   double exponent;       ///< of the reduction "norm", >= 1; default 8
-  const char* form;      ///< NOLI_CHOICE_GOAL_FORM; NULL: "square"
+  const char* form;      ///< NOLI_CHOICE_GOAL_FORM; NULL: "square", in constraints "value"
   const double* target;  ///< (n_target) NULL: zeros
   int32_t n_target;      ///< one, or one for each component; with "each" also for each vertex
   double weight;         ///< default 1

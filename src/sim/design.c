@@ -109,6 +109,22 @@ done:
   return status;
 }
 
+// The goals of a function; those of a constraint are values where they do not say what else.
+static NoliStatus create_goals(NoliDesign* design, bool constraint,
+                               const NoliDesignFunctionDef* def, NoliGoals** goals) {
+  NoliStatus status = NOLI_OK;
+  NoliGoalDef* own = NULL;
+  NOLI_NEW(design->context, own, def->n_goals);
+  for (int32_t i = 0; i < def->n_goals; i++) {
+    own[i] = def->goals[i];
+    own[i].form = own[i].form == NULL && constraint ? "value" : own[i].form;
+  }
+  NOLI_TRY(noli_goals_create(design->sim, design->parameters, own, def->n_goals, goals));
+done:
+  noli_free(design->context, own);
+  return status;
+}
+
 static NoliStatus create_function(NoliDesign* design, int32_t index,
                                   const NoliDesignFunctionDef* def) {
   NoliStatus status = NOLI_OK;
@@ -123,8 +139,7 @@ static NoliStatus create_function(NoliDesign* design, int32_t index,
   NOLI_CHECK(context, def->n_goals > 0 || def->custom.evaluate != NULL, NOLI_ERROR_ARGUMENT,
              "%s: has neither goals nor a function", function->name);
   NOLI_TRY(check_times(design, def, function->name));
-  NOLI_TRY(noli_goals_create(design->sim, design->parameters, def->goals, def->n_goals,
-                             &function->goals));
+  NOLI_TRY(create_goals(design, index > 0, def, &function->goals));
   function->part[0] = noli_goals_objective(function->goals);
   function->part[1] = def->custom;
   function->at_most = def->at_most;

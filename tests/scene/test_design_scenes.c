@@ -85,6 +85,39 @@ static void check_gradient(Problem* p, double tolerance) {
   }
 }
 
+// The same along one direction that changes all variables.
+static void check_slope(Problem* p, double tolerance) {
+  double value[MOST], gradient[MOST * MOST], low[MOST], high[MOST], start[MOST];
+  noli_design_range(p->design, p->z, low, high);
+  memcpy(start, p->z, sizeof start);
+  ASSERT_OK(noli_design_evaluate(p->design, p->z, value, gradient));
+  double want[MOST] = {0}, error[MOST];
+  for (int32_t k = 0; k < p->m; k++) {
+    error[k] = INFINITY;
+    for (int32_t i = 0; i < p->n; i++) {
+      want[k] += gradient[k * p->n + i] * (high[i] - low[i]) * sin(1.0 + i);
+    }
+  }
+  for (double h = 1e-3; h > 1e-6; h *= 0.1) {
+    double end[2][MOST];
+    for (int side = 0; side < 2; side++) {
+      for (int32_t i = 0; i < p->n; i++) {
+        p->z[i] = start[i] + (side == 0 ? h : -h) * (high[i] - low[i]) * sin(1.0 + i);
+      }
+      ASSERT_OK(noli_design_evaluate(p->design, p->z, end[side], NULL));
+    }
+    for (int32_t k = 0; k < p->m; k++) {
+      double got = (end[0][k] - end[1][k]) / (2.0 * h);
+      error[k] = fmin(error[k], fabs(got / want[k] - 1.0));
+    }
+  }
+  memcpy(p->z, start, sizeof start);
+  for (int32_t k = 0; k < p->m; k++) {
+    print_message("function %d: slope %.9g, error %.1e\n", (int)k, want[k], error[k]);
+    ASSERT_AT_MOST(error[k], tolerance);
+  }
+}
+
 static void test_friction(void** state) {
   (void)state;
   Problem p = problem_of("examples/design/friction.json");
@@ -190,6 +223,47 @@ static void test_absorber(void** state) {
   print_message("last shape: %.3g N to %.3g N\n", low, high);
   ASSERT_NEAR(low, 7.0, 0.7);
   ASSERT_NEAR(high, 7.0, 0.7);
+  drop(&p);
+}
+
+// How far the ball has moved up in `steps` steps, m.
+static double hold(Problem* p, const char* path, const char* steps) {
+  NoliScene* scene = NULL;
+  NoliSim* sim = NULL;
+  NoliBodyState start, end;
+  NoliSceneOverride longer[] = {{"time.steps", steps}};
+  ASSERT_OK(noli_scene_load(p->run.context, path, longer, 1, &scene));
+  ASSERT_OK(noli_sim_create(p->run.context, noli_scene_sim_def(scene), &sim));
+  ASSERT_OK(noli_sim_body_state(sim, 0, &start));
+  for (int64_t i = 0; i < noli_scene_step_count(scene); i++) {
+    ASSERT_OK(noli_sim_step(sim, NULL));
+  }
+  ASSERT_OK(noli_sim_body_state(sim, 0, &end));
+  noli_sim_destroy(&sim);
+  noli_scene_destroy(&scene);
+  return end.centre[1] - start.centre[1];
+}
+
+// The first finger lets the ball slip; the last one, of no more material, holds it, also for longer
+// than the search has looked.
+static void test_finger(void** state) {
+  (void)state;
+  Problem p = problem_of("examples/design/finger.json");
+  double value[MOST];
+  check_slope(&p, 1e-6);
+  ASSERT_OK(noli_design_evaluate(p.design, p.z, value, NULL));
+  ASSERT_NEAR(value[1], 0.006 * 0.11 * 0.05, 1e-12); // m^3, not its square
+  ASSERT_OK(noli_output_write_design(p.run.context, p.run.scene, p.design, p.z, "finger_0.json"));
+  double slipped = hold(&p, "finger_0.json", "100");
+  NoliDesignResult result = search(&p);
+  assert_string_equal(result.reason, "enough");
+  ASSERT_AT_MOST(result.violation, 1e-6);
+  ASSERT_OK(noli_output_write_design(p.run.context, p.run.scene, p.design, p.z, "finger_1.json"));
+  double held = hold(&p, "finger_1.json", "300");
+  print_message("ball: %.2f mm with the first finger, %.2f mm with the last one\n", 1e3 * slipped,
+                1e3 * held);
+  assert_true(slipped < -15e-3);
+  ASSERT_NEAR(held, 0.0, 1e-3);
   drop(&p);
 }
 
@@ -382,8 +456,13 @@ static void test_errors(void** state) {
                "design.constraints[0]: needs a bound, \"at_most\" or \"at_least\"");
   expect_error(context,
                VELOCITY "'objective': [{" GOAL "}], 'method': 'l_bfgs', 'constraints': "
-                        "[{'goals': [{" GOAL "}], 'at_most': 1}]",
+                        "[{'goals': [{" GOAL ", 'component': 'y'}], 'at_most': 1}]",
                "the method \"l_bfgs\" has no constraints");
+  // a constraint bounds values, the objective squares
+  expect_error(context,
+               VELOCITY "'objective': [{" GOAL "}], 'constraints': "
+                        "[{'goals': [{" GOAL "}], 'at_most': 1}]",
+               "the form \"value\" needs one \"component\" of \"centre\"");
   expect_error(context, VELOCITY "'constraints': []",
                "objective: has neither goals nor a function");
   expect_error(context,
@@ -403,13 +482,10 @@ static void test_errors(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_friction),
-      cmocka_unit_test(test_young),
-      cmocka_unit_test(test_throw),
-      cmocka_unit_test(test_absorber),
-      cmocka_unit_test(test_plier),
-      cmocka_unit_test(test_remember),
-      cmocka_unit_test(test_written_friction),
+      cmocka_unit_test(test_friction), cmocka_unit_test(test_young),
+      cmocka_unit_test(test_throw),    cmocka_unit_test(test_absorber),
+      cmocka_unit_test(test_finger),   cmocka_unit_test(test_plier),
+      cmocka_unit_test(test_remember), cmocka_unit_test(test_written_friction),
       cmocka_unit_test(test_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -293,6 +293,31 @@ static void test_plier(void** state) {
   drop(&p);
 }
 
+// An expression of goals: the value that they have, and its slope.
+static void test_expression(void** state) {
+  (void)state;
+  static const char* const formula[][2] = {
+      {"design.objective",
+       "[{\"name\": \"x\", \"quantity\": \"centre\", \"body\": \"block\", \"component\": \"x\", "
+       "\"at\": 0.2}, {\"name\": \"v\", \"quantity\": \"velocity\", \"body\": \"block\", "
+       "\"component\": \"x\", \"at\": 0.1}]"},
+      {"design.expression", "-x * exp(v / 5) + v ^ 2"}};
+  static const char* const sums[][2] = {
+      {"design.objective", "[{\"quantity\": \"centre\", \"body\": \"block\", \"component\": "
+                           "\"x\", \"form\": \"value\", \"at\": 0.2}]"},
+      {"design.constraints", "[{\"goals\": [{\"quantity\": \"velocity\", \"body\": \"block\", "
+                             "\"component\": \"x\", \"at\": 0.1}], \"at_most\": 1}]"}};
+  Problem one = changed_problem("examples/design/friction.json", 2, formula);
+  Problem two = changed_problem("examples/design/friction.json", 2, sums);
+  double value[MOST], part[MOST];
+  ASSERT_OK(noli_design_evaluate(one.design, one.z, value, NULL));
+  ASSERT_OK(noli_design_evaluate(two.design, two.z, part, NULL));
+  ASSERT_NEAR(value[0], -part[0] * exp(part[1] / 5.0) + part[1] * part[1], 1e-9);
+  check_slope(&one, 1e-7);
+  drop(&one);
+  drop(&two);
+}
+
 // ---- memory of runs -----------------------------------------------------------------------------
 
 typedef struct Recording {
@@ -458,6 +483,17 @@ static void test_errors(void** state) {
                VELOCITY "'objective': [{" GOAL "}], 'method': 'l_bfgs', 'constraints': "
                         "[{'goals': [{" GOAL ", 'component': 'y'}], 'at_most': 1}]",
                "the method \"l_bfgs\" has no constraints");
+  expect_error(context, VELOCITY "'objective': [{" GOAL "}], 'expression': 'a'",
+               "design.objective[0]: needs a \"name\"");
+  expect_error(context,
+               VELOCITY "'objective': [{" GOAL ", 'name': 'a'}, {" GOAL ", 'name': 'a'}], "
+                        "'expression': 'a'",
+               "design.objective[1].name: \"a\" is the name of another goal");
+  expect_error(context, VELOCITY "'objective': [{" GOAL ", 'name': 'a b'}], 'expression': '1'",
+               "\"a b\" cannot be a variable");
+  expect_error(context, VELOCITY "'objective': [{" GOAL ", 'name': 'a'}], 'expression': 'a + t'",
+               "variables are the names of its goals");
+  expect_error(context, VELOCITY "'expression': '1'", "has no goals to combine");
   // a constraint bounds values, the objective squares
   expect_error(context,
                VELOCITY "'objective': [{" GOAL "}], 'constraints': "
@@ -482,10 +518,15 @@ static void test_errors(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_friction), cmocka_unit_test(test_young),
-      cmocka_unit_test(test_throw),    cmocka_unit_test(test_absorber),
-      cmocka_unit_test(test_finger),   cmocka_unit_test(test_plier),
-      cmocka_unit_test(test_remember), cmocka_unit_test(test_written_friction),
+      cmocka_unit_test(test_friction),
+      cmocka_unit_test(test_young),
+      cmocka_unit_test(test_throw),
+      cmocka_unit_test(test_absorber),
+      cmocka_unit_test(test_finger),
+      cmocka_unit_test(test_expression),
+      cmocka_unit_test(test_plier),
+      cmocka_unit_test(test_remember),
+      cmocka_unit_test(test_written_friction),
       cmocka_unit_test(test_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,10 @@ int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes)
     return n_classes;
   case NOLI_INPUT_FORCE:
     return sim->model->n_force;
+  case NOLI_INPUT_CONTACT:
+    return NOLI_CONTACT_NUMBERS;
+  case NOLI_INPUT_OFFSET:
+    return sim->model->n_entity;
   default:
     return 3 * (int64_t)problem->n_vert;
   }

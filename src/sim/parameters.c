@@ -23,6 +23,10 @@ const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS] = {
                                          "m/s, added to the velocities at the start."},
     [NOLI_PARAMETER_REST_POSITION] = {"rest_position", "m, added to the rest shape."},
     [NOLI_PARAMETER_FORCE] = {"force", "Factor of a force."},
+    [NOLI_PARAMETER_CONTACT_DISTANCE] = {"contact_distance",
+                                         "m, below which the barrier of contact acts."},
+    [NOLI_PARAMETER_CONTACT_STIFFNESS] = {"contact_stiffness", "Pa/m, of the barrier."},
+    [NOLI_PARAMETER_CONTACT_OFFSET] = {"contact_offset", "m, of a body or half-space."},
 };
 
 const NoliNamed noli_parameter_scopes[NOLI_SCOPES] = {
@@ -77,9 +81,14 @@ static bool is_material(NoliParameterKind kind) {
          kind == NOLI_PARAMETER_DENSITY;
 }
 
+static bool is_of_contact(NoliParameterKind kind) {
+  return kind == NOLI_PARAMETER_CONTACT_DISTANCE || kind == NOLI_PARAMETER_CONTACT_STIFFNESS ||
+         kind == NOLI_PARAMETER_CONTACT_OFFSET;
+}
+
 static bool is_of_body(NoliParameterKind kind) {
   return kind != NOLI_PARAMETER_FRICTION && kind != NOLI_PARAMETER_GRAVITY &&
-         kind != NOLI_PARAMETER_FORCE;
+         kind != NOLI_PARAMETER_FORCE && !is_of_contact(kind);
 }
 
 int32_t noli_parameter_components(NoliParameterKind kind) {
@@ -132,6 +141,8 @@ static NoliStatus take_place(const NoliSim* sim, const NoliParameterDef* def, in
   made->with = NOLI_NULL_INDEX;
   if (is_of_body(made->kind)) {
     NOLI_TRY(find_entity(sim, "body", def->of, index, model->n_body, &made->of));
+  } else if (made->kind == NOLI_PARAMETER_CONTACT_OFFSET) {
+    NOLI_TRY(find_entity(sim, "entity", def->of, index, model->n_entity, &made->of));
   } else if (made->kind == NOLI_PARAMETER_FRICTION && (def->of != NULL || def->with != NULL)) {
     NOLI_TRY(find_entity(sim, "entity", def->of, index, model->n_entity, &made->of));
     NOLI_TRY(find_entity(sim, "other entity", def->with, index, model->n_entity, &made->with));
@@ -287,6 +298,18 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
              : NULL;
 }
 
+static const char* contact_defect(const NoliSim* sim, const Definition* def) {
+  const NoliProblem* problem = &sim->model->problem;
+  bool barrier = problem->contact == &noli_contact_barrier;
+  if (def->kind == NOLI_PARAMETER_CONTACT_STIFFNESS) {
+    return problem->fixed_stiffness > 0.0 ? NULL
+                                          : "the stiffness adapts: set contact.stiffness to a "
+                                            "number";
+  }
+  return barrier ? NULL
+                 : "distances and offsets are differentiated with the contact model \"ipc\" only";
+}
+
 static NoliStatus take(NoliParameters* self, const NoliSim* sim, const NoliParameterDef* def,
                        int32_t index) {
   NoliStatus status = NOLI_OK;
@@ -302,6 +325,11 @@ static NoliStatus take(NoliParameters* self, const NoliSim* sim, const NoliParam
         made->kind == NOLI_PARAMETER_INITIAL_POSITION) {
       NOLI_TRY(require_translations(sim->model, made, index));
     }
+  }
+  if (is_of_contact(made->kind)) {
+    const char* defect = contact_defect(sim, made);
+    NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT, "parameter %d, \"%s\": %s",
+               (int)index, def->kind, defect);
   }
   made->class_of_pairs = made->kind == NOLI_PARAMETER_FRICTION ? self->n_class++ : NOLI_NULL_INDEX;
   made->first = self->n;
@@ -323,6 +351,19 @@ static double material_value(NoliParameterKind kind, double mu, double lambda, d
   return kind == NOLI_PARAMETER_YOUNG     ? mu * (3.0 * lambda + 2.0 * mu) / (lambda + mu)
          : kind == NOLI_PARAMETER_POISSON ? 0.5 * lambda / (lambda + mu)
                                           : density;
+}
+
+static double contact_value(const NoliSim* sim, const Definition* def) {
+  const NoliModel* model = sim->model;
+  if (def->kind == NOLI_PARAMETER_CONTACT_DISTANCE) {
+    return model->problem.dhat;
+  }
+  if (def->kind == NOLI_PARAMETER_CONTACT_STIFFNESS) {
+    return model->problem.fixed_stiffness;
+  }
+  return def->of < model->n_body
+             ? noli_surface_offset_of(model->problem.surface, def->of)
+             : sim->definition.def->half_spaces[def->of - model->n_body].contact_offset;
 }
 
 static void set_values(NoliParameters* self, const NoliSim* sim, const Definition* def) {
@@ -348,6 +389,8 @@ static void set_values(NoliParameters* self, const NoliSim* sim, const Definitio
     *value = def->with != NOLI_NULL_INDEX
                  ? noli_definition_pair(source, def->of, def->with).friction
                  : source->friction;
+  } else if (is_of_contact(def->kind)) {
+    *value = contact_value(sim, def);
   }
 }
 
@@ -522,6 +565,16 @@ static NoliStatus map_value(NoliParameters* self, const NoliSim* sim, const Defi
     break;
   case NOLI_PARAMETER_FRICTION:
     NOLI_TRY(add_entry(self, NOLI_INPUT_FRICTION, def->class_of_pairs, 1.0));
+    break;
+  case NOLI_PARAMETER_CONTACT_DISTANCE:
+    NOLI_TRY(add_entry(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_DISTANCE, 1.0));
+    break;
+  case NOLI_PARAMETER_CONTACT_STIFFNESS:
+    NOLI_TRY(
+        add_entry(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_STIFFNESS, 1.0 / self->value[def->first]));
+    break;
+  case NOLI_PARAMETER_CONTACT_OFFSET:
+    NOLI_TRY(add_entry(self, NOLI_INPUT_OFFSET, def->of, 1.0));
     break;
   default:
     NOLI_TRY(is_material(def->kind) ? map_material(self, model, def, point)
@@ -727,6 +780,15 @@ static NoliStatus apply_friction(NoliContext* context, const Definition* def, do
   return noli_owned_definition_set_pair(context, definition, &pair);
 }
 
+static void apply_offset(const Definition* def, double value, NoliSimDef* source) {
+  if (def->of < source->n_bodies) {
+    ((NoliBodyDef*)(uintptr_t)source->bodies)[def->of].contact_offset = value;
+  } else {
+    int32_t plane = def->of - source->n_bodies;
+    ((NoliHalfSpaceDef*)(uintptr_t)source->half_spaces)[plane].contact_offset = value;
+  }
+}
+
 static NoliStatus apply(NoliContext* context, const Definition* def, const double* value,
                         NoliOwnedDefinition* definition) {
   NoliSimDef* source = definition->def;
@@ -748,6 +810,15 @@ static NoliStatus apply(NoliContext* context, const Definition* def, const doubl
     return NOLI_OK;
   case NOLI_PARAMETER_FORCE:
     ((NoliForceDef*)(uintptr_t)source->forces)[def->of].change = *value - 1.0;
+    return NOLI_OK;
+  case NOLI_PARAMETER_CONTACT_DISTANCE:
+    source->contact_distance = (NoliScaled){*value, false};
+    return NOLI_OK;
+  case NOLI_PARAMETER_CONTACT_STIFFNESS:
+    source->barrier_stiffness = *value;
+    return NOLI_OK;
+  case NOLI_PARAMETER_CONTACT_OFFSET:
+    apply_offset(def, *value, source);
     return NOLI_OK;
   case NOLI_PARAMETER_INITIAL_POSITION:
   case NOLI_PARAMETER_REST_POSITION:

@@ -82,8 +82,11 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   if (problem->contact->lag_slopes == NULL && problem->rubs) {
     return "friction is differentiated with the contact model \"ipc\" only";
   }
-  if (problem->contact->rest_slopes == NULL && (wanted >> NOLI_INPUT_REST & 1u) != 0) {
-    return "rest shapes are differentiated with the contact model \"ipc\" only";
+  unsigned by_contact =
+      wanted & (1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT | 1u << NOLI_INPUT_OFFSET);
+  if ((by_contact & ~problem->contact->slopes_by) != 0) {
+    return "rest shapes and numbers of contact are differentiated with the contact model \"ipc\" "
+           "only";
   }
   if (problem->volumes.n_region > 0 || problem->pressed.n > 0) {
     return "volumes and pressures are not differentiated";
@@ -122,7 +125,7 @@ NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasse
   NOLI_NEW_ZERO(sim->context, self, 1);
   self->context = self->mixed.context = sim->context;
   self->sim = sim;
-  self->wanted = wanted;
+  self->wanted = self->mixed.wanted = wanted;
   self->classes = classes;
   NOLI_NEW_ZERO(sim->context, self->lambda, n);
   NOLI_NEW_ZERO(sim->context, self->product, n);
@@ -516,8 +519,8 @@ static NoliStatus list_slopes(NoliSensitivity* self) {
   if (problem->rubs && is_general(self)) {
     NOLI_TRY(problem->contact->slide_slopes(stage, self->classes, &self->mixed));
   }
-  if (wants(self, NOLI_INPUT_REST)) {
-    NOLI_TRY(problem->contact->rest_slopes(stage, &self->mixed));
+  if ((self->wanted & problem->contact->slopes_by) != 0) {
+    NOLI_TRY(problem->contact->slopes(stage, &self->mixed));
   }
 done:
   return status;

@@ -244,13 +244,7 @@ static NoliSliding lagged_sliding(const NoliImplicitFriction* data, int64_t cont
     node = at->node;
     sliding = find_sliding(data, at, x_lag, force);
   }
-  sliding.q = (NoliVec3){0.0, 0.0, 0.0};
-  for (int32_t i = 0; i < sliding.size; i++) {
-    int64_t k = 3 * (int64_t)node[i];
-    sliding.moved[i] = noli_sub3(noli_load3(x + k), noli_load3(data->x_hat + k));
-    sliding.q = noli_mul_add3(sliding.q, sliding.closest.weight[i], sliding.moved[i]);
-  }
-  noli_sliding_set_normal(&sliding, sliding.n, sliding.d);
+  noli_sliding_move(&sliding, node, x, data->x_hat);
   return sliding;
 }
 
@@ -258,51 +252,20 @@ static NoliSliding lagged_sliding(const NoliImplicitFriction* data, int64_t cont
 static void set_lagged_block(const NoliImplicitFriction* data, int64_t contact, bool on_plane,
                              const NoliSliding* sliding, const NoliSlidingLaw* law,
                              NormalForce force, double* out) {
-  double all[9 * NODES * NODES] = {0.0}, moved[9 * NODES * NODES] = {0.0};
+  double by_force[9 * NODES * NODES] = {0.0};
   NoliVec3 by_node[NODES] = {{0.0, 0.0, 0.0}};
   if (on_plane) {
     by_node[0] = noli_scale3(force.by_d, sliding->n);
   } else {
-    noli_sliding_jacobian(sliding, law, true, all);
-    noli_sliding_jacobian(sliding, law, false, moved);
+    noli_sliding_geometry_slopes(sliding, law, out);
     normal_force_by_nodes(data, &data->barrier->set->contact.data[contact], sliding, force,
                           by_node);
   }
-  add_normal_force(sliding, noli_sliding_force_by_lambda(sliding, law), by_node, all);
+  add_normal_force(sliding, noli_sliding_force_by_lambda(sliding, law), by_node, by_force);
   for (int32_t i = 0; i < sliding->size; i++) {
     for (int32_t j = 0; j < sliding->size; j++) {
       for (int e = 0; e < 9; e++) {
-        int64_t at = 9 * (i * NODES + j) + e;
-        out[3 * NODES * (3 * i + e / 3) + 3 * j + e % 3] = all[at] - moved[at];
-      }
-    }
-  }
-}
-
-// The force of mu_d f1 + (mu_s - mu_d) g f1 by mu_d: mu_s stays where it is larger, and follows
-// where both are the same.
-static void set_coefficient_block(const NoliSliding* sliding, const NoliSlidingLaw* law,
-                                  double* out) {
-  NoliSlidingLaw dry = {.mu_d = 1.0, .eps = law->eps, .reach = law->reach};
-  NoliVec3 change = noli_sliding_force(sliding, &dry);
-  if (law->rise > 0.0) {
-    NoliSlidingLaw rise = {.rise = 1.0, .eps = law->eps, .reach = law->reach};
-    change = noli_sub3(change, noli_sliding_force(sliding, &rise));
-  }
-  for (int32_t i = 0; i < sliding->size; i++) {
-    noli_store3(out + 3 * i, noli_scale3(sliding->closest.weight[i], change));
-  }
-}
-
-// Derivatives by x_hat: minus those by the motion of the nodes at constant geometry.
-static void set_reference_block(const NoliSliding* sliding, const NoliSlidingLaw* law,
-                                double* out) {
-  double moved[9 * NODES * NODES] = {0.0};
-  noli_sliding_jacobian(sliding, law, false, moved);
-  for (int32_t i = 0; i < sliding->size; i++) {
-    for (int32_t j = 0; j < sliding->size; j++) {
-      for (int e = 0; e < 9; e++) {
-        out[3 * NODES * (3 * i + e / 3) + 3 * j + e % 3] = -moved[9 * (i * NODES + j) + e];
+        out[3 * NODES * (3 * i + e / 3) + 3 * j + e % 3] += by_force[9 * (i * NODES + j) + e];
       }
     }
   }
@@ -447,13 +410,13 @@ static void add_contact(const NoliImplicitFriction* data, Rubbing* of, const dou
     }
   }
   if (x_lag == x) {
-    set_reference_block(&of->sliding, &of->law, noli_mixed_block(moved, to));
+    noli_sliding_reference_slopes(&of->sliding, &of->law, noli_mixed_block(moved, to));
   } else {
     set_lagged_block(data, of->contact, of->on_plane, &of->sliding, &of->law, of->force,
                      noli_mixed_block(moved, to));
   }
   coefficient->input[to] = inputs->classes.find(inputs->classes.user, of->entity[0], of->entity[1]);
-  set_coefficient_block(&of->sliding, &of->law, noli_mixed_block(coefficient, to));
+  noli_sliding_coefficient_slopes(&of->sliding, &of->law, noli_mixed_block(coefficient, to));
   set_normal_force(of, inputs, to, blocks);
   if (blocks->rest.value != NULL && !of->on_plane &&
       data->barrier->set->contact.data[of->contact].mollified) {

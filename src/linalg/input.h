@@ -21,6 +21,8 @@ typedef enum NoliInput {
   NOLI_INPUT_VELOCITY,  // (n_vert x 3) m/s, velocities at the start of the run
   NOLI_INPUT_CONTACT,   // (NOLI_CONTACT_NUMBERS)
   NOLI_INPUT_OFFSET,    // (entities) m, contact offsets of bodies and half-spaces
+  NOLI_INPUT_WEIGHT,    // (vertices, edges and triangles of the surface) of the geometric potential
+  NOLI_INPUT_SUPPORT,   // (vertices of the surface) m, likewise
   NOLI_INPUTS
 } NoliInput;
 

@@ -472,7 +472,9 @@ static NoliStatus derive_von_mises(const NoliGoalPlace* place, const double* wei
 
 // ---- the table ----------------------------------------------------------------------------------
 
-#define BY_CONTACT (READS(NOLI_INPUT_REST) | READS(NOLI_INPUT_CONTACT) | READS(NOLI_INPUT_OFFSET))
+#define BY_CONTACT                                                                                 \
+  (READS(NOLI_INPUT_REST) | READS(NOLI_INPUT_CONTACT) | READS(NOLI_INPUT_OFFSET) |                 \
+   READS(NOLI_INPUT_WEIGHT) | READS(NOLI_INPUT_SUPPORT))
 
 static const NoliGoalQuantity quantities[] = {
     {"position", "m, axes of the world.", NOLI_GOAL_VERTICES, 3, 0, NULL, positions,

@@ -1,5 +1,6 @@
 #include "sim/parameters.h"
 
+#include "contact/gcp_shape.h"
 #include "fem/element_slopes.h"
 #include "math/vec3.h"
 #include "sim/body_kind.h"
@@ -65,6 +66,7 @@ struct NoliParameters {
   double* velocity;     // (n_vert x 3) m/s, at the start
   int64_t* first_entry; // (n + 1)
   NOLI_ARRAY(Entry) entry;
+  NoliGcpShape shape; // of the contact model "gcp"; else empty
   unsigned wanted;
 };
 
@@ -255,6 +257,11 @@ done:
   return status;
 }
 
+// Whether the geometric contact potential acts, whose range has the name eps_target.
+static bool has_potential(const NoliModel* model) {
+  return model->problem.contact == &noli_contact_gcp;
+}
+
 static const char* body_defect(const NoliSim* sim, const Definition* def) {
   const NoliModel* model = sim->model;
   const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
@@ -284,6 +291,11 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
     return "has a force in proportion to its masses, which is not differentiated by them: use "
            "gravity, or a force with \"nodal\" values";
   }
+  if (def->kind == NOLI_PARAMETER_INITIAL_POSITION && has_potential(model) &&
+      model->problem.followers.n > 0 && model->problem.gcp.model.limit.count > 0) {
+    return "is in a scene with ties or proxies, whose positions at the start limit the range of "
+           "\"gcp\": use contact.act_at_rest, or a smaller contact.eps_target";
+  }
   if (def->kind == NOLI_PARAMETER_REST_POSITION) {
     return block != NULL && has_face_load(model, def->of)
                ? "has a load on faces, whose areas would change with the shape"
@@ -301,13 +313,18 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
 static const char* contact_defect(const NoliSim* sim, const Definition* def) {
   const NoliProblem* problem = &sim->model->problem;
   bool barrier = problem->contact == &noli_contact_barrier;
+  bool potential = has_potential(sim->model);
   if (def->kind == NOLI_PARAMETER_CONTACT_STIFFNESS) {
     return problem->fixed_stiffness > 0.0 ? NULL
                                           : "the stiffness adapts: set contact.stiffness to a "
                                             "number";
   }
-  return barrier ? NULL
-                 : "distances and offsets are differentiated with the contact model \"ipc\" only";
+  if (def->kind == NOLI_PARAMETER_CONTACT_DISTANCE) {
+    return barrier || potential ? NULL
+                                : "the distance is differentiated with the contact models \"ipc\" "
+                                  "and \"gcp\" only";
+  }
+  return barrier ? NULL : "offsets are differentiated with the contact model \"ipc\" only";
 }
 
 static NoliStatus take(NoliParameters* self, const NoliSim* sim, const NoliParameterDef* def,
@@ -356,7 +373,8 @@ static double material_value(NoliParameterKind kind, double mu, double lambda, d
 static double contact_value(const NoliSim* sim, const Definition* def) {
   const NoliModel* model = sim->model;
   if (def->kind == NOLI_PARAMETER_CONTACT_DISTANCE) {
-    return model->problem.dhat;
+    return has_potential(model) ? model->problem.gcp.model.parameters.eps_target
+                                : model->problem.dhat;
   }
   if (def->kind == NOLI_PARAMETER_CONTACT_STIFFNESS) {
     return model->problem.fixed_stiffness;
@@ -510,6 +528,22 @@ done:
   return status;
 }
 
+// The geometric contact potential, where a vertex moves at rest or at the start.
+static NoliStatus map_potential(NoliParameters* self, int32_t vertex, int32_t component, bool rest,
+                                bool start) {
+  NoliStatus status = NOLI_OK;
+  const NoliGcpShape* shape = &self->shape;
+  for (int64_t i = shape->first != NULL ? shape->first[vertex] : 0;
+       shape->first != NULL && i < shape->first[vertex + 1]; i++) {
+    const NoliGcpShapeSlope* slope = &shape->slope[i];
+    if (slope->at_start ? start : rest) {
+      NOLI_TRY(add_entry(self, slope->input, slope->index, slope->slope[component]));
+    }
+  }
+done:
+  return status;
+}
+
 // One component of positions or velocities of a vertex.
 static NoliStatus map_vertex(NoliParameters* self, const NoliSim* sim, const Definition* def,
                              int32_t vertex, int32_t component) {
@@ -521,10 +555,13 @@ static NoliStatus map_vertex(NoliParameters* self, const NoliSim* sim, const Def
     NOLI_TRY(add_entry(self, NOLI_INPUT_VELOCITY, at, 1.0));
     goto done;
   }
-  if (def->kind == NOLI_PARAMETER_INITIAL_POSITION ||
-      sim->definition.def->bodies[def->of].x0 == NULL) {
+  bool starts = def->kind == NOLI_PARAMETER_INITIAL_POSITION ||
+                sim->definition.def->bodies[def->of].x0 == NULL;
+  if (starts) {
     NOLI_TRY(add_entry(self, NOLI_INPUT_START, at, 1.0));
   }
+  NOLI_TRY(
+      map_potential(self, vertex, component, def->kind == NOLI_PARAMETER_REST_POSITION, starts));
   if (def->kind == NOLI_PARAMETER_REST_POSITION) {
     NOLI_TRY(add_entry(self, NOLI_INPUT_REST, at, 1.0));
     if (block != NULL && def->scope == NOLI_SCOPE_VERTICES) {
@@ -550,6 +587,22 @@ done:
   return status;
 }
 
+// dhat, or the supports that are eps_target.
+static NoliStatus map_distance(NoliParameters* self, const NoliModel* model) {
+  NoliStatus status = NOLI_OK;
+  const NoliGcpModel* gcp = &model->problem.gcp.model;
+  if (!has_potential(model)) {
+    return add_entry(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_DISTANCE, 1.0);
+  }
+  for (int32_t v = 0; v < gcp->surface->n_vert; v++) {
+    if (gcp->vert_limit[v] == NOLI_NULL_INDEX) {
+      NOLI_TRY(add_entry(self, NOLI_INPUT_SUPPORT, v, 1.0));
+    }
+  }
+done:
+  return status;
+}
+
 static NoliStatus map_value(NoliParameters* self, const NoliSim* sim, const Definition* def,
                             int32_t point, int32_t component) {
   NoliStatus status = NOLI_OK;
@@ -567,7 +620,7 @@ static NoliStatus map_value(NoliParameters* self, const NoliSim* sim, const Defi
     NOLI_TRY(add_entry(self, NOLI_INPUT_FRICTION, def->class_of_pairs, 1.0));
     break;
   case NOLI_PARAMETER_CONTACT_DISTANCE:
-    NOLI_TRY(add_entry(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_DISTANCE, 1.0));
+    NOLI_TRY(map_distance(self, model));
     break;
   case NOLI_PARAMETER_CONTACT_STIFFNESS:
     NOLI_TRY(
@@ -673,6 +726,10 @@ NoliStatus noli_parameters_create(NoliSim* sim, const NoliParameterDef* defs, in
   for (int32_t i = 0; i < n_defs; i++) {
     set_values(self, sim, &self->def[i]);
   }
+  if (has_potential(sim->model)) {
+    NOLI_TRY(noli_gcp_shape_create(sim->context, &sim->model->problem.gcp.model,
+                                   sim->model->problem.X, &self->shape));
+  }
   NOLI_TRY(map_all(self, sim));
 done:
   if (status != NOLI_OK) {
@@ -692,6 +749,7 @@ void noli_parameters_destroy(NoliParameters** owner) {
   }
   noli_owned_definition_free(self->context, &self->source);
   noli_array_free(self->context, &self->entry);
+  noli_gcp_shape_free(self->context, &self->shape);
   noli_free(self->context, self->def);
   noli_free(self->context, self->value);
   noli_free(self->context, self->velocity);
@@ -780,6 +838,11 @@ static NoliStatus apply_friction(NoliContext* context, const Definition* def, do
   return noli_owned_definition_set_pair(context, definition, &pair);
 }
 
+static void apply_distance(double value, NoliSimDef* source) {
+  bool potential = noli_contact_model_find(source->contact_model) == &noli_contact_gcp;
+  *(potential ? &source->gcp.eps_target : &source->contact_distance) = (NoliScaled){value, false};
+}
+
 static void apply_offset(const Definition* def, double value, NoliSimDef* source) {
   if (def->of < source->n_bodies) {
     ((NoliBodyDef*)(uintptr_t)source->bodies)[def->of].contact_offset = value;
@@ -812,7 +875,7 @@ static NoliStatus apply(NoliContext* context, const Definition* def, const doubl
     ((NoliForceDef*)(uintptr_t)source->forces)[def->of].change = *value - 1.0;
     return NOLI_OK;
   case NOLI_PARAMETER_CONTACT_DISTANCE:
-    source->contact_distance = (NoliScaled){*value, false};
+    apply_distance(*value, source);
     return NOLI_OK;
   case NOLI_PARAMETER_CONTACT_STIFFNESS:
     source->barrier_stiffness = *value;

@@ -80,13 +80,18 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
            "out";
   }
   if (problem->contact->lag_slopes == NULL && problem->rubs) {
-    return "friction is differentiated with the contact model \"ipc\" only";
+    return "friction is differentiated with the contact models \"ipc\" and \"gcp\" only";
   }
-  unsigned by_contact =
-      wanted & (1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT | 1u << NOLI_INPUT_OFFSET);
+  unsigned by_gcp = 1u << NOLI_INPUT_WEIGHT | 1u << NOLI_INPUT_SUPPORT;
+  unsigned by_contact = wanted & (by_gcp | 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT |
+                                  1u << NOLI_INPUT_OFFSET);
   if ((by_contact & ~problem->contact->slopes_by) != 0) {
-    return "rest shapes and numbers of contact are differentiated with the contact model \"ipc\" "
-           "only";
+    return "rest shapes and numbers of contact are differentiated with the contact models \"ipc\" "
+           "and \"gcp\" only";
+  }
+  if ((wanted & by_gcp) != 0 && problem->gcp.has_open) {
+    return "the stiffness of contact with open obstacles follows the shapes of \"gcp\" and its "
+           "range: choose closed obstacles, or the contact model \"ipc\"";
   }
   if (problem->volumes.n_region > 0 || problem->pressed.n > 0) {
     return "volumes and pressures are not differentiated";

@@ -30,10 +30,13 @@ typedef struct Case {
   double friction;
   double speed[3];
   double offset; // of the bodies, and of the floor
+  double gap;    // m, at the start; 0: 1.5e-3, less than the range
   bool second;   // a second body, above the first one, which it hits
   double aside;  // m, of the second one
   bool plane;    // plane strain
   bool implicit; // friction
+  bool open;     // the floor is an obstacle of two triangles
+  bool rests;    // the potential acts at rest, too
   bool force;    // the objective is the contact force of body0 over time
   NoliParameterDef parameter;
   double step;  // the largest of the differences; then a third and a tenth of it
@@ -51,20 +54,33 @@ static NoliMesh* make_shape(World* world, bool plane) {
   return mesh;
 }
 
+static NoliMesh* make_floor(World* world) {
+  NoliMesh* mesh = NULL;
+  const double x[12] = {-3, 0, -3, -3, 0, 3, 3, 0, 3, 3, 0, -3};
+  const int32_t tri[6] = {0, 1, 2, 0, 2, 3};
+  ASSERT_OK(noli_mesh_create(world->context, 4, 0, 2, 0, 0, false, &mesh));
+  memcpy(mesh->x, x, sizeof x);
+  memcpy(mesh->tri, tri, sizeof tri);
+  return mesh;
+}
+
 static World world_of(const Case* c) {
   World world = world_new(1);
-  double gap = 1.5e-3 + 2.0 * c->offset;
+  double gap = (c->gap > 0.0 ? c->gap : 1.5e-3) + 2.0 * c->offset;
   world.def.integrator = c->integrator != NULL ? c->integrator : "backward_euler";
   world.def.contact_model = c->model != NULL ? c->model : "ipc";
   world.def.time_step = 0.005;
   world.def.contact_distance = (NoliScaled){2e-3, false};
-  world.def.barrier_stiffness = 2e6;
+  world.def.barrier_stiffness = c->model == NULL ? 2e6 : c->plane ? 1.0 : 0.02;
   world.def.friction = c->friction;
   world.def.audit = "off";
   world.def.friction_method = c->implicit ? "implicit" : "lagged";
   world.def.solver = c->implicit ? "implicit_newton" : world.def.solver;
-  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
-  world.plane[0].contact_offset = c->offset;
+  world.def.gcp.act_at_rest = c->rests;
+  if (!c->open) {
+    world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+    world.plane[0].contact_offset = c->offset;
+  }
   for (int32_t b = 0; b < (c->second ? 2 : 1); b++) {
     double at[3] = {(0.03 + c->aside) * b, 0.05 + gap + (0.1 + gap + 1e-3) * b,
                     0.01 * b * !c->plane};
@@ -78,6 +94,9 @@ static World world_of(const Case* c) {
     world.body[body].velocity[1] *= b == 0 ? 1.0 : 2.0;
     world.body[body].angular_velocity[2] = 0.3;
     world.body[body].angular_velocity[1] = c->aside > 0.0 ? 0.5 * b : 0.0;
+  }
+  if (c->open) {
+    world_add_obstacle(&world, make_floor(&world), (double[]){0, 0, 0});
   }
   return world;
 }
@@ -199,6 +218,56 @@ static void compare(const Case* c) {
 #define VERTICES(kind_, of_)                                                                       \
   { .kind = (kind_), .of = (of_), .scope = "vertices" }
 
+static void geometric_potential(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {"gcp landing, range", .model = "gcp", .n_steps = 8, .speed = {0, -0.5, 0}, .gap = 2.5e-3,
+       .parameter = DISTANCE, .step = 1e-7, .error = 1e-6},
+      {"gcp landing, stiffness", .model = "gcp", .n_steps = 8, .speed = {0, -0.5, 0},
+       .parameter = STIFFNESS, .step = 1e-5, .error = 1e-6},
+      {"gcp landing, shape", .model = "gcp", .n_steps = 8, .speed = {0.2, -0.5, 0},
+       .parameter = VERTICES("rest_position", "body0"), .step = 1e-7, .error = 1e-6},
+      {"gcp sliding, friction", .model = "gcp", .n_steps = 8, .friction = 0.3,
+       .speed = {0.5, -0.5, 0}, .parameter = {.kind = "friction"}, .step = 1e-5, .error = 1e-6},
+      {"gcp sliding, young", .model = "gcp", .n_steps = 8, .friction = 0.3, .speed = {0.5, -0.5, 0},
+       .parameter = {.kind = "young", .of = "body0"}, .step = 2, .error = 1e-6},
+      {"gcp stack, shape", .model = "gcp", .n_steps = 8, .friction = 0.3, .second = true,
+       .speed = {0.5, -0.5, 0}, .parameter = VERTICES("rest_position", "body0"), .step = 1e-7,
+       .error = 1e-6},
+      {"gcp stack, positions", .model = "gcp", .n_steps = 8, .friction = 0.3, .second = true,
+       .speed = {0.5, -0.5, 0}, .parameter = VERTICES("initial_position", "body1"), .step = 1e-7,
+       .error = 1e-6},
+      {"gcp stack sdirk2, range", .integrator = "sdirk2", .model = "gcp", .n_steps = 8,
+       .friction = 0.3, .second = true, .speed = {0.5, -0.5, 0}, .gap = 2.5e-3,
+       .parameter = DISTANCE, .step = 1e-7, .error = 1e-6},
+      {"gcp stack, shape, of a force", .model = "gcp", .n_steps = 8, .second = true,
+       .speed = {0.5, -0.5, 0}, .force = true, .parameter = VERTICES("rest_position", "body1"),
+       .step = 1e-7, .error = 1e-6},
+      {"gcp plane, shape", .model = "gcp", .n_steps = 8, .friction = 0.3, .second = true,
+       .plane = true, .speed = {0.5, -0.5, 0}, .parameter = VERTICES("rest_position", "body0"),
+       .step = 1e-7, .error = 1e-6},
+      {"gcp plane, shape, of a force", .model = "gcp", .n_steps = 8, .second = true, .plane = true,
+       .speed = {0.5, -0.5, 0}, .force = true, .parameter = VERTICES("rest_position", "body1"),
+       .step = 1e-7, .error = 1e-6},
+      {"gcp open floor, friction", .model = "gcp", .n_steps = 8, .friction = 0.3, .open = true,
+       .speed = {0.5, -0.5, 0}, .parameter = {.kind = "friction"}, .step = 1e-5, .error = 1e-6},
+      {"gcp open floor, stiffness", .model = "gcp", .n_steps = 8, .friction = 0.3, .open = true,
+       .speed = {0.5, -0.5, 0}, .parameter = STIFFNESS, .step = 1e-5, .error = 1e-6},
+      {"gcp acting at rest, shape", .model = "gcp", .n_steps = 8, .friction = 0.3, .rests = true,
+       .second = true, .speed = {0.5, -0.5, 0}, .parameter = VERTICES("rest_position", "body1"),
+       .step = 1e-7, .error = 1e-6},
+      {"gcp implicit, friction", .model = "gcp", .n_steps = 8, .friction = 0.3, .second = true,
+       .implicit = true, .speed = {0.5, -0.5, 0}, .parameter = {.kind = "friction"}, .step = 1e-5,
+       .error = 1e-6},
+      {"gcp implicit, shape", .model = "gcp", .n_steps = 8, .friction = 0.3, .second = true,
+       .implicit = true, .speed = {0.5, -0.5, 0}, .parameter = VERTICES("rest_position", "body0"),
+       .step = 1e-7, .error = 1e-6},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    compare(&cases[i]);
+  }
+}
+
 static void numbers_of_the_barrier(void** state) {
   (void)state;
   static const Case cases[] = {
@@ -256,8 +325,16 @@ static void numbers_of_the_barrier(void** state) {
 
 static void expect_refusal(World* world, const NoliParameterDef* def, const char* words) {
   NoliParameters* parameters = NULL;
+  NoliObjective objective = {spread, NULL};
+  NoliGradientDef gradient = noli_default_gradient_def();
+  double value, slope[64];
+  gradient.n_steps = 1;
   world_start(world);
   NoliStatus status = noli_parameters_create(world->sim, def, 1, &parameters);
+  if (status == NOLI_OK) {
+    status =
+        noli_sim_gradient(world->sim, parameters, &objective, 1, &gradient, &value, slope, NULL);
+  }
   const char* message = noli_context_message(world->context);
   if (strstr(message, words) == NULL) {
     print_message("%d: %s\n", (int)status, message);
@@ -276,10 +353,19 @@ static void what_has_no_derivative_is_refused(void** state) {
   expect_refusal(&world, &(NoliParameterDef)STIFFNESS, "set contact.stiffness to a number");
   world = world_of(&landing);
   expect_refusal(&world, &(NoliParameterDef)OFFSET("floor"), "there is no entity \"floor\"");
+
+  // the geometric potential
+  const Case open = {"open", .model = "gcp", .n_steps = 2, .open = true};
+  world = world_of(&open);
+  expect_refusal(&world, &(NoliParameterDef)VERTICES("rest_position", "body0"),
+                 "choose closed obstacles");
+  world = world_of(&open);
+  expect_refusal(&world, &(NoliParameterDef)OFFSET("body0"), "with the contact model \"ipc\" only");
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_of_the_barrier),
+                                     cmocka_unit_test(geometric_potential),
                                      cmocka_unit_test(what_has_no_derivative_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

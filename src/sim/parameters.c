@@ -891,6 +891,21 @@ static NoliStatus apply(NoliContext* context, const Definition* def, const doubl
   }
 }
 
+NoliStatus noli_parameters_check(const NoliParameters* self, int32_t index, const double* values) {
+  NoliStatus status = NOLI_OK;
+  NoliOwnedDefinition definition = {0};
+  const Definition* def = &self->def[index];
+  if (is_of_body(def->kind) && !is_material(def->kind)) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_owned_definition_copy(self->context, self->source.def, &definition));
+  NOLI_TRY(apply(self->context, def, values, &definition));
+  NOLI_TRY(noli_definition_check(self->context, definition.def));
+done:
+  noli_owned_definition_free(self->context, &definition);
+  return status;
+}
+
 NoliStatus noli_parameters_apply(const NoliParameters* self, const double* values,
                                  NoliContext* context, NoliSim** out) {
   NOLI_REQUIRE(context, self != NULL && values != NULL && context != NULL && out != NULL);

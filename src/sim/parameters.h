@@ -46,6 +46,12 @@ extern const NoliNamed noli_gradient_modes[NOLI_GRADIENT_MODES];
 // Bits of the inputs that the parameters change.
 unsigned noli_parameters_wanted(const NoliParameters* parameters);
 
+// Whether the numbers of definition `index` may have these values, those of the others as they are:
+// NOLI_ERROR_ARGUMENT with the message that a simulation with them would end with. Positions and
+// velocities always may.
+NOLI_WARN_UNUSED NoliStatus noli_parameters_check(const NoliParameters* parameters, int32_t index,
+                                                  const double* values);
+
 // Classes of pairs of entities, as friction parameters have them.
 NoliPairClasses noli_parameters_classes(const NoliParameters* parameters);
 int32_t noli_parameters_class_count(const NoliParameters* parameters);

@@ -401,6 +401,36 @@ static void test_errors(void** state) {
   test_context_done(&context);
 }
 
+// Bounds that no simulation can have are refused before the first run.
+static void expect_bound(int32_t n_change, const char* const (*change)[2], const char* words) {
+  Run run = start("examples/design/friction.json", n_change, change);
+  NoliDesign* design = NULL;
+  NoliStatus status = noli_design_create(run.sim, noli_scene_design(run.scene), &design);
+  const char* message = noli_context_message(run.context);
+  if (strstr(message, words) == NULL) {
+    print_message("%d: %s\n", (int)status, message);
+  }
+  ASSERT_STATUS(status, NOLI_ERROR_ARGUMENT);
+  assert_non_null(strstr(message, words));
+  assert_null(design);
+  finish(&run);
+}
+
+static void test_bounds(void** state) {
+  (void)state;
+  static const char* const sticks[][2] = {{"pairs[0].static_friction", "0.5"},
+                                          {"pairs[0].stribeck_speed", "0.1"}};
+  static const char* const negative[][2] = {{"design.variables[0].lower", "-0.1"}};
+  static const char* const allowed[][2] = {{"pairs[0].static_friction", "0.5"},
+                                           {"pairs[0].stribeck_speed", "0.1"},
+                                           {"design.variables[0].upper", "0.5"}};
+  expect_bound(2, sticks, "friction block floor: its upper bound, 1, is not possible: ");
+  expect_bound(2, sticks, "static");
+  expect_bound(1, negative, "friction block floor: its lower bound, -0.1, is not possible: ");
+  Problem p = changed_problem("examples/design/friction.json", 3, allowed);
+  drop(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_friction),
@@ -411,6 +441,7 @@ int main(void) {
       cmocka_unit_test(test_remember),
       cmocka_unit_test(test_written_friction),
       cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_bounds),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

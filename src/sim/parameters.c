@@ -262,6 +262,10 @@ static bool has_potential(const NoliModel* model) {
   return model->problem.contact == &noli_contact_gcp;
 }
 
+static bool has_smooth_surfaces(const NoliModel* model) {
+  return model->problem.contact == &noli_contact_implicit_surface;
+}
+
 static const char* body_defect(const NoliSim* sim, const Definition* def) {
   const NoliModel* model = sim->model;
   const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
@@ -296,6 +300,16 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
     return "is in a scene with ties or proxies, whose positions at the start limit the range of "
            "\"gcp\": use contact.act_at_rest, or a smaller contact.eps_target";
   }
+  bool starts =
+      def->kind == NOLI_PARAMETER_INITIAL_POSITION || def->kind == NOLI_PARAMETER_REST_POSITION;
+  if (starts && block == NULL && has_smooth_surfaces(model)) {
+    return "is an obstacle, whose positions are not differentiated with the contact model "
+           "\"implicit_surface\"";
+  }
+  if (def->kind == NOLI_PARAMETER_REST_POSITION && has_smooth_surfaces(model) &&
+      !(model->problem.surface_radius > 0.0)) {
+    return "has a smooth surface whose radius follows rest edges: set contact.surface_radius";
+  }
   if (def->kind == NOLI_PARAMETER_REST_POSITION) {
     return block != NULL && has_face_load(model, def->of)
                ? "has a load on faces, whose areas would change with the shape"
@@ -313,16 +327,15 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
 static const char* contact_defect(const NoliSim* sim, const Definition* def) {
   const NoliProblem* problem = &sim->model->problem;
   bool barrier = problem->contact == &noli_contact_barrier;
-  bool potential = has_potential(sim->model);
   if (def->kind == NOLI_PARAMETER_CONTACT_STIFFNESS) {
     return problem->fixed_stiffness > 0.0 ? NULL
                                           : "the stiffness adapts: set contact.stiffness to a "
                                             "number";
   }
   if (def->kind == NOLI_PARAMETER_CONTACT_DISTANCE) {
-    return barrier || potential ? NULL
-                                : "the distance is differentiated with the contact models \"ipc\" "
-                                  "and \"gcp\" only";
+    return has_smooth_surfaces(sim->model) && !(problem->surface_radius > 0.0)
+               ? "the radius of smooth surfaces follows it: set contact.surface_radius"
+               : NULL;
   }
   return barrier ? NULL : "offsets are differentiated with the contact model \"ipc\" only";
 }

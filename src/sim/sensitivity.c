@@ -80,14 +80,13 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
            "out";
   }
   if (problem->contact->lag_slopes == NULL && problem->rubs) {
-    return "friction is differentiated with the contact models \"ipc\" and \"gcp\" only";
+    return "friction is not differentiated with this contact model";
   }
   unsigned by_gcp = 1u << NOLI_INPUT_WEIGHT | 1u << NOLI_INPUT_SUPPORT;
   unsigned by_contact = wanted & (by_gcp | 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT |
                                   1u << NOLI_INPUT_OFFSET);
   if ((by_contact & ~problem->contact->slopes_by) != 0) {
-    return "rest shapes and numbers of contact are differentiated with the contact models \"ipc\" "
-           "and \"gcp\" only";
+    return "rest shapes and numbers of contact are not differentiated with this contact model";
   }
   if ((wanted & by_gcp) != 0 && problem->gcp.has_open) {
     return "the stiffness of contact with open obstacles follows the shapes of \"gcp\" and its "
@@ -379,6 +378,17 @@ done:
   return status;
 }
 
+// Whether the potential at the end of a solve is a function of its positions.
+static NoliStatus require_function(const NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  const NoliContactModel* contact = sim->model->problem.contact;
+  const char* defect = contact->slopes_defect != NULL ? contact->slopes_defect(sim->stage) : NULL;
+  NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT, "derivatives: step %lld: %s",
+             (long long)*sim->state.step + 1, defect);
+done:
+  return status;
+}
+
 // One Newton step; `*moved`: it could be taken in full.
 static NoliStatus take_step(NoliSensitivity* self, bool* moved) {
   NoliStatus status = NOLI_OK;
@@ -425,6 +435,11 @@ NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance) {
   NoliStage* stage = sim->stage;
   double scale, residual;
   NOLI_TRY(require_fixed_stiffness(sim));
+  if (stage->problem->contact->slopes_defect != NULL) {
+    // contacts that follow from the positions alone
+    NOLI_TRY(noli_stage_find_contacts(stage));
+    noli_stage_list_terms(stage);
+  }
   noli_friction_set_exact(&stage->friction_set);
   NOLI_TRY(force_scale(self, &scale));
   NOLI_TRY(approach(self, tolerance * scale, &residual));
@@ -452,6 +467,7 @@ NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance) {
              "derivatives: step %lld is not solved accurately enough: %.2g of the forces are not "
              "balanced; choose a smaller time step",
              (long long)*sim->state.step + 1, left);
+  NOLI_TRY(require_function(sim));
   NOLI_TRY(noli_stage_energy(stage));
 done:
   return status;
@@ -548,6 +564,7 @@ static NoliStatus set_stage(NoliSensitivity* self, const NoliTapePart* part, int
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(collect_forces(self, part->t1, t));
   if (stage->problem->fixed_stiffness > 0.0) {
+    stage->kappa = 0.0; // that of a stage before may be larger
     NOLI_TRY(noli_stage_initial_kappa(stage));
   }
   noli_mixed_list_clear(&self->mixed);

@@ -36,6 +36,7 @@ typedef struct Case {
   bool plane;    // plane strain
   bool implicit; // friction
   bool open;     // the floor is an obstacle of two triangles
+  bool still;    // the first body is an obstacle
   bool rests;    // the potential acts at rest, too
   bool force;    // the objective is the contact force of body0 over time
   NoliParameterDef parameter;
@@ -54,6 +55,20 @@ static NoliMesh* make_shape(World* world, bool plane) {
   return mesh;
 }
 
+static bool is_smooth(const Case* c) {
+  return c->model != NULL && strcmp(c->model, "implicit_surface") == 0;
+}
+
+// Smooth surfaces: a box in the middle of a cell of a slab, so that no vertex passes an edge.
+static NoliMesh* make_block(World* world, bool slab) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(slab ? noli_mesh_make_box(world->context, (double[]){0.9, 0.1, 0.9},
+                                      (int32_t[]){3, 1, 3}, false, &mesh)
+                 : noli_mesh_make_box(world->context, (double[]){0.1, 0.1, 0.06},
+                                      (int32_t[]){1, 1, 1}, false, &mesh));
+  return mesh;
+}
+
 static NoliMesh* make_floor(World* world) {
   NoliMesh* mesh = NULL;
   const double x[12] = {-3, 0, -3, -3, 0, 3, 3, 0, 3, 3, 0, -3};
@@ -64,6 +79,10 @@ static NoliMesh* make_floor(World* world) {
   return mesh;
 }
 
+static double stiffness_of(const Case* c) {
+  return is_smooth(c) ? 1e6 : c->model == NULL ? 2e6 : c->plane ? 1.0 : 0.02;
+}
+
 static World world_of(const Case* c) {
   World world = world_new(1);
   double gap = (c->gap > 0.0 ? c->gap : 1.5e-3) + 2.0 * c->offset;
@@ -71,12 +90,13 @@ static World world_of(const Case* c) {
   world.def.contact_model = c->model != NULL ? c->model : "ipc";
   world.def.time_step = 0.005;
   world.def.contact_distance = (NoliScaled){2e-3, false};
-  world.def.barrier_stiffness = c->model == NULL ? 2e6 : c->plane ? 1.0 : 0.02;
+  world.def.barrier_stiffness = stiffness_of(c);
   world.def.friction = c->friction;
   world.def.audit = "off";
   world.def.friction_method = c->implicit ? "implicit" : "lagged";
   world.def.solver = c->implicit ? "implicit_newton" : world.def.solver;
   world.def.gcp.act_at_rest = c->rests;
+  world.def.surface_radius = (NoliScaled){0.13, false};
   if (!c->open) {
     world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
     world.plane[0].contact_offset = c->offset;
@@ -84,13 +104,21 @@ static World world_of(const Case* c) {
   for (int32_t b = 0; b < (c->second ? 2 : 1); b++) {
     double at[3] = {(0.03 + c->aside) * b, 0.05 + gap + (0.1 + gap + 1e-3) * b,
                     0.01 * b * !c->plane};
-    int32_t body = world_add(&world, make_shape(&world, c->plane), at);
+    bool smooth = is_smooth(c) && c->second;
+    at[0] *= smooth ? 0.0 : 1.0;
+    int32_t body =
+        world_add(&world, smooth ? make_block(&world, b == 0) : make_shape(&world, c->plane), at);
+    world.body[body].obstacle = c->still && b == 0;
     world.body[body].material.young = b == 0 ? 2e4 : 5e4;
     world.body[body].material.poisson = 0.3;
     world.body[body].material.density = 900;
     world.body[body].plane_strain = c->plane ? 0.1 : 0.0;
     world.body[body].contact_offset = c->offset;
+    if (world.body[body].obstacle) {
+      continue;
+    }
     memcpy(world.body[body].velocity, c->speed, sizeof c->speed);
+    world.body[body].velocity[0] *= smooth && b == 0 ? 0.0 : 1.0;
     world.body[body].velocity[1] *= b == 0 ? 1.0 : 2.0;
     world.body[body].angular_velocity[2] = 0.3;
     world.body[body].angular_velocity[1] = c->aside > 0.0 ? 0.5 * b : 0.0;
@@ -268,6 +296,33 @@ static void geometric_potential(void** state) {
   }
 }
 
+static void smooth_surfaces(void** state) {
+  (void)state;
+#define SMOOTH .model = "implicit_surface", .n_steps = 8, .friction = 0.3, .speed = { 0.5, -0.3, 0 }
+  static const Case cases[] = {
+      {"surface sliding, friction", SMOOTH, .parameter = {.kind = "friction"}, .step = 1e-5,
+       .error = 1e-6},
+      {"surface sliding, distance", SMOOTH, .parameter = DISTANCE, .step = 1e-7, .error = 1e-6},
+      {"surface stack, stiffness", SMOOTH, .second = true, .parameter = STIFFNESS, .step = 1e2,
+       .error = 1e-6},
+      {"surface stack, shape", SMOOTH, .second = true,
+       .parameter = VERTICES("rest_position", "body0"), .step = 1e-7, .error = 1e-6},
+      {"surface stack, velocity", SMOOTH, .second = true,
+       .parameter = {.kind = "initial_velocity", .of = "body1"}, .step = 1e-5, .error = 1e-6},
+      {"surface stack, distance, of a force", SMOOTH, .second = true, .force = true,
+       .parameter = DISTANCE, .step = 1e-7, .error = 1e-6},
+      {"surface implicit, friction", SMOOTH, .second = true, .implicit = true,
+       .parameter = {.kind = "friction"}, .step = 1e-5, .error = 1e-6},
+      {"surface implicit, distance", SMOOTH, .second = true, .implicit = true,
+       .parameter = DISTANCE, .step = 1e-7, .error = 1e-6},
+      {"surface on an obstacle, velocity", SMOOTH, .second = true, .still = true,
+       .parameter = {.kind = "initial_velocity", .of = "body1"}, .step = 1e-5, .error = 1e-6},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    compare(&cases[i]);
+  }
+}
+
 static void numbers_of_the_barrier(void** state) {
   (void)state;
   static const Case cases[] = {
@@ -361,11 +416,26 @@ static void what_has_no_derivative_is_refused(void** state) {
                  "choose closed obstacles");
   world = world_of(&open);
   expect_refusal(&world, &(NoliParameterDef)OFFSET("body0"), "with the contact model \"ipc\" only");
+
+  // smooth surfaces
+  const Case smooth = {"smooth", .model = "implicit_surface", .n_steps = 2, .second = true,
+                       .still = true};
+  world = world_of(&smooth);
+  expect_refusal(&world, &(NoliParameterDef)VERTICES("initial_position", "body0"),
+                 "is an obstacle");
+  world = world_of(&smooth);
+  world.def.surface_radius.value = 0.0;
+  expect_refusal(&world, &(NoliParameterDef)VERTICES("rest_position", "body1"),
+                 "set contact.surface_radius");
+  world = world_of(&smooth);
+  world.def.barrier_stiffness = 1.0;
+  world.body[1].velocity[1] = -1.0;
+  expect_refusal(&world, &(NoliParameterDef){.kind = "gravity"}, "has become stiffer");
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_of_the_barrier),
-                                     cmocka_unit_test(geometric_potential),
-                                     cmocka_unit_test(what_has_no_derivative_is_refused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(numbers_of_the_barrier), cmocka_unit_test(geometric_potential),
+      cmocka_unit_test(smooth_surfaces), cmocka_unit_test(what_has_no_derivative_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

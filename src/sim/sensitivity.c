@@ -4,6 +4,7 @@
 #include "linalg/solver.h"
 #include "math/vec3.h"
 #include "sim/conditions.h"
+#include "solve/prescribed.h"
 #include "solve/projected_newton.h"
 
 #include <math.h>
@@ -429,6 +430,29 @@ done:
   return status;
 }
 
+// Moves prescribed nodes, which springs have pulled nearly to their targets, to these exactly:
+// where springs end is no function of anything but the iterations.
+static NoliStatus arrive(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  NoliStepFilter filter;
+  noli_prescribed_measure(stage);
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  if (prescribed->given_up || prescribed->done < NOLI_MOTION_DONE || prescribed->error == 0.0) {
+    return NOLI_OK;
+  }
+  memset(stage->step, 0, 3 * sizeof *stage->step * (size_t)stage->problem->n_vert);
+  noli_prescribed_set_step(stage);
+  noli_stage_follow_vectors(stage, stage->step);
+  NOLI_TRY(noli_stage_filter_step(stage, SAFETY, &filter));
+  if (filter.ccd >= 1.0 && filter.inversion >= 1.0) {
+    noli_stage_set_trial(stage, 1.0);
+    NOLI_TRY(noli_stage_trial_contacts(stage));
+    NOLI_TRY(noli_stage_accept(stage));
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance) {
   NoliStatus status = NOLI_OK;
   NoliSensitivity* self = sim->tape->sensitivity;
@@ -441,6 +465,7 @@ NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance) {
     noli_stage_list_terms(stage);
   }
   noli_friction_set_exact(&stage->friction_set);
+  NOLI_TRY(arrive(stage));
   NOLI_TRY(force_scale(self, &scale));
   NOLI_TRY(approach(self, tolerance * scale, &residual));
 

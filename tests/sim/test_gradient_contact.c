@@ -29,16 +29,17 @@ typedef struct Case {
   int64_t n_steps;
   double friction;
   double speed[3];
-  double offset; // of the bodies, and of the floor
-  double gap;    // m, at the start; 0: 1.5e-3, less than the range
-  bool second;   // a second body, above the first one, which it hits
-  double aside;  // m, of the second one
-  bool plane;    // plane strain
-  bool implicit; // friction
-  bool open;     // the floor is an obstacle of two triangles
-  bool still;    // the first body is an obstacle
-  bool rests;    // the potential acts at rest, too
-  bool force;    // the objective is the contact force of body0 over time
+  double offset;  // of the bodies, and of the floor
+  double gap;     // m, at the start; 0: 1.5e-3, less than the range
+  bool second;    // a second body, above the first one, which it hits
+  double aside;   // m, of the second one
+  bool plane;     // plane strain
+  bool implicit;  // friction
+  bool open;      // the floor is an obstacle of two triangles
+  double pressed; // m/s, the second body moves down
+  bool still;     // the first body is an obstacle
+  bool rests;     // the potential acts at rest, too
+  bool force;     // the objective is the contact force of body0 over time
   NoliParameterDef parameter;
   double step;  // the largest of the differences; then a third and a tenth of it
   double error; // allowed, relative, with the best of them
@@ -77,6 +78,16 @@ static NoliMesh* make_floor(World* world) {
   memcpy(mesh->x, x, sizeof x);
   memcpy(mesh->tri, tri, sizeof tri);
   return mesh;
+}
+
+static void press(void* user, double t0, double t1, int32_t n_node, const int32_t* node,
+                  const double* X, const double* x, double* target) {
+  const double* speed = user;
+  (void)node;
+  (void)X;
+  for (int32_t i = 0; i < 3 * n_node; i++) {
+    target[i] = x[i] - (i % 3 == 1 ? *speed * (t1 - t0) : 0.0);
+  }
 }
 
 static double stiffness_of(const Case* c) {
@@ -122,6 +133,9 @@ static World world_of(const Case* c) {
     world.body[body].velocity[1] *= b == 0 ? 1.0 : 2.0;
     world.body[body].angular_velocity[2] = 0.3;
     world.body[body].angular_velocity[1] = c->aside > 0.0 ? 0.5 * b : 0.0;
+  }
+  if (c->pressed > 0.0) {
+    world_add_motion(&world, 1, press, (void*)(uintptr_t)&c->pressed);
   }
   if (c->open) {
     world_add_obstacle(&world, make_floor(&world), (double[]){0, 0, 0});
@@ -376,6 +390,41 @@ static void numbers_of_the_barrier(void** state) {
   }
 }
 
+// The least share of its motion that a step of the plain run does.
+static double least_done(const Case* c) {
+  World world = world_of(c);
+  double least = 1.0;
+  world_start(&world);
+  for (int64_t step = 0; step < c->n_steps; step++) {
+    world_step(&world);
+    least = fmin(least, world.report.motion_done);
+  }
+  world_done(&world);
+  return least;
+}
+
+// Prescribed nodes that contact stops on their way, and that springs pull nearly to their targets;
+// and those that are held where they are, because what they squeeze does not come to rest.
+static void pulled_motions(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {"pressed, young", .n_steps = 4, .friction = 0.3, .second = true, .pressed = 1.2,
+       .parameter = {.kind = "young", .of = "body0"}, .step = 2, .error = 1e-6},
+      {"pressed sdirk2, shape", .integrator = "sdirk2", .n_steps = 3, .friction = 0.3,
+       .second = true, .pressed = 1.2, .parameter = VERTICES("rest_position", "body0"),
+       .step = 1e-7, .error = 1e-6},
+      {"pressed, positions", .n_steps = 4, .friction = 0.3, .second = true, .pressed = 1.2,
+       .parameter = {.kind = "initial_position", .of = "body1"}, .step = 1e-7, .error = 1e-6},
+      {"held, young", .n_steps = 3, .friction = 0.3, .second = true, .pressed = 60.0,
+       .parameter = {.kind = "young", .of = "body0"}, .step = 2, .error = 1e-6},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    compare(&cases[i]);
+    double done = least_done(&cases[i]);
+    assert_true(cases[i].pressed > 10.0 ? done == 0.0 : done >= 0.999 && done < 1.0);
+  }
+}
+
 // ---- refusals -----------------------------------------------------------------------------------
 
 static void expect_refusal(World* world, const NoliParameterDef* def, const char* words) {
@@ -436,6 +485,7 @@ static void what_has_no_derivative_is_refused(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_of_the_barrier), cmocka_unit_test(geometric_potential),
-      cmocka_unit_test(smooth_surfaces), cmocka_unit_test(what_has_no_derivative_is_refused)};
+      cmocka_unit_test(smooth_surfaces), cmocka_unit_test(pulled_motions),
+      cmocka_unit_test(what_has_no_derivative_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,7 +132,7 @@ static World world_of(const Case* c) {
     world.body[body].velocity[0] *= smooth && b == 0 ? 0.0 : 1.0;
     world.body[body].velocity[1] *= b == 0 ? 1.0 : 2.0;
     world.body[body].angular_velocity[2] = 0.3;
-    world.body[body].angular_velocity[1] = c->aside > 0.0 ? 0.5 * b : 0.0;
+    world.body[body].angular_velocity[1] = c->aside > 0.0 ? 2.0 * b : 0.0;
   }
   if (c->pressed > 0.0) {
     world_add_motion(&world, 1, press, (void*)(uintptr_t)&c->pressed);
@@ -235,8 +235,12 @@ static void compare(const Case* c) {
   }
   assert_true(size > 0.0);
 
-  // differences, of at most six values
-  for (int64_t j = 0; j<n; j += n> 6 ? n / 6 : 1) {
+  // differences, of at most six values, of all components
+  int64_t stride = n > 6 ? n / 6 + (n / 6 % 3 == 0 ? 1 : 0) : 1;
+  for (int64_t j = 0; j < n; j += stride) {
+    if (c->plane && n > 1 && j % 3 == 2) {
+      continue; // out of the plane
+    }
     off = fmax(off, difference_error(parameters, c, world.context, values, j, gradient[0][j]));
   }
   print_message("%-38s value %.6g, gradient %.3g, modes differ by %.1e, differences by %.1e\n",
@@ -337,6 +341,9 @@ static void smooth_surfaces(void** state) {
   }
 }
 
+// Of a box, the one that meets an edge of the other box.
+static const int32_t lower_edge[2] = {0, 1};
+
 static void numbers_of_the_barrier(void** state) {
   (void)state;
   static const Case cases[] = {
@@ -362,13 +369,19 @@ static void numbers_of_the_barrier(void** state) {
        .offset = 2e-3, .second = true, .parameter = OFFSET("ground"), .step = 1e-7, .error = 1e-6},
       {"stack, offset of a body", .n_steps = 8, .friction = 0.3, .speed = {0.5, -0.2, 0},
        .offset = 2e-3, .second = true, .parameter = OFFSET("body1"), .step = 1e-7, .error = 1e-6},
-      {"parallel edges, distance", .n_steps = 9, .friction = 0.4, .speed = {0, -0.05, 0.1},
-       .second = true, .aside = 0.1703, .parameter = DISTANCE, .step = 1e-7, .error = 1e-6},
-      {"parallel edges, offset", .n_steps = 9, .friction = 0.4, .speed = {0, -0.05, 0.1},
-       .offset = 1e-3, .second = true, .aside = 0.1703, .parameter = OFFSET("body0"), .step = 1e-7,
+      {"parallel edges, distance", .n_steps = 9, .friction = 1.0, .speed = {0, -0.2, 0.1},
+       .gap = 5e-4, .second = true, .aside = 0.1703, .parameter = DISTANCE, .step = 1e-7,
        .error = 1e-6},
-      {"parallel edges, shape", .n_steps = 9, .friction = 0.4, .speed = {0, -0.05, 0.1},
-       .second = true, .aside = 0.1703, .parameter = VERTICES("rest_position", "body1"),
+      {"parallel edges, offset", .n_steps = 9, .friction = 1.0, .speed = {0, -0.2, 0.1},
+       .offset = 1e-3, .gap = 5e-4, .second = true, .aside = 0.1703, .parameter = OFFSET("body0"),
+       .step = 1e-7, .error = 1e-6},
+      {"parallel edges, shape", .n_steps = 9, .friction = 1.0, .speed = {0, -0.2, 0.1}, .gap = 5e-4,
+       .second = true, .aside = 0.1703,
+       .parameter = {.kind = "rest_position",
+                     .of = "body1",
+                     .scope = "vertices",
+                     .index = lower_edge,
+                     .n_index = 2},
        .step = 1e-7, .error = 1e-6},
       {"plane, distance", .n_steps = 8, .friction = 0.3, .speed = {0.5, -0.2, 0}, .second = true,
        .plane = true, .parameter = DISTANCE, .step = 1e-7, .error = 1e-6},
@@ -381,8 +394,8 @@ static void numbers_of_the_barrier(void** state) {
       {"implicit stack, offset", .n_steps = 8, .friction = 0.3, .speed = {0.5, -0.2, 0},
        .offset = 2e-3, .second = true, .implicit = true, .parameter = OFFSET("body0"), .step = 1e-7,
        .error = 1e-6},
-      {"implicit parallel edges, shape", .n_steps = 9, .friction = 0.4, .speed = {0, -0.05, 0.1},
-       .second = true, .aside = 0.1703, .implicit = true,
+      {"implicit parallel edges, shape", .n_steps = 9, .friction = 1.0, .speed = {0, -0.2, 0.1},
+       .gap = 5e-4, .second = true, .aside = 0.1703, .implicit = true,
        .parameter = VERTICES("rest_position", "body0"), .step = 1e-7, .error = 1e-6},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -6,6 +6,7 @@
 #include "sim/controls.h"
 #include "sim/design_functions.h"
 #include "sim/distortion.h"
+#include "sim/parameters.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -150,6 +151,45 @@ done:
   return status;
 }
 
+// A search would end at a bound that no simulation can have.
+static NoliStatus check_bound(const NoliDesign* design, int32_t index, bool upper, double* z,
+                              double* value) {
+  NoliStatus status = NOLI_OK;
+  const NoliVariables* variables = &design->variables;
+  const NoliControlSet* set = &variables->set[index];
+  const double* bound = upper ? variables->upper : variables->lower;
+  char why[256];
+  size_t n = sizeof *z * (size_t)set->n_variable;
+  if (set->n_variable == 0) {
+    return NOLI_OK;
+  }
+  memcpy(z + set->first_variable, bound + set->first_variable, n);
+  noli_variables_values(variables, z, value);
+  memcpy(z + set->first_variable, variables->start + set->first_variable, n);
+  status = noli_parameters_check(design->parameters, index, value + set->first_value);
+  snprintf(why, sizeof why, "%s", noli_context_message(design->context));
+  NOLI_CHECK(design->context, status != NOLI_ERROR_ARGUMENT, NOLI_ERROR_ARGUMENT,
+             "%.80s: its %s bound, %g, is not possible: %.200s", set->name,
+             upper ? "upper" : "lower", bound[set->first_variable], why);
+done:
+  return status;
+}
+
+static NoliStatus check_bounds(const NoliDesign* design) {
+  NoliStatus status = NOLI_OK;
+  double *z = NULL, *value = NULL;
+  NOLI_NEW(design->context, z, design->variables.n);
+  NOLI_NEW(design->context, value, design->n_values);
+  memcpy(z, design->variables.start, sizeof *z * (size_t)design->variables.n);
+  for (int32_t i = 0; i < 2 * design->variables.n_set; i++) {
+    NOLI_TRY(check_bound(design, i / 2, i % 2 == 1, z, value));
+  }
+done:
+  noli_free(design->context, z);
+  noli_free(design->context, value);
+  return status;
+}
+
 static NoliStatus create_parameters(NoliDesign* design, const NoliDesignDef* def) {
   NoliStatus status = NOLI_OK;
   NoliParameterDef* parameter = NULL;
@@ -161,6 +201,7 @@ static NoliStatus create_parameters(NoliDesign* design, const NoliDesignDef* def
   NOLI_TRY(noli_variables_create(design->sim, design->parameters, def->variables, def->n_variables,
                                  &design->variables));
   design->n_values = noli_parameters_count(design->parameters);
+  NOLI_TRY(check_bounds(design));
 done:
   noli_free(design->context, parameter);
   return status;

@@ -1,5 +1,6 @@
 #include "sim/parameters.h"
 
+#include "contact/gcp_shape.h"
 #include "fem/element_slopes.h"
 #include "math/vec3.h"
 #include "sim/body_kind.h"
@@ -23,6 +24,10 @@ const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS] = {
                                          "m/s, added to the velocities at the start."},
     [NOLI_PARAMETER_REST_POSITION] = {"rest_position", "m, added to the rest shape."},
     [NOLI_PARAMETER_FORCE] = {"force", "Factor of a force."},
+    [NOLI_PARAMETER_CONTACT_DISTANCE] = {"contact_distance",
+                                         "m, below which the barrier of contact acts."},
+    [NOLI_PARAMETER_CONTACT_STIFFNESS] = {"contact_stiffness", "Pa/m, of the barrier."},
+    [NOLI_PARAMETER_CONTACT_OFFSET] = {"contact_offset", "m, of a body or half-space."},
 };
 
 const NoliNamed noli_parameter_scopes[NOLI_SCOPES] = {
@@ -61,6 +66,7 @@ struct NoliParameters {
   double* velocity;     // (n_vert x 3) m/s, at the start
   int64_t* first_entry; // (n + 1)
   NOLI_ARRAY(Entry) entry;
+  NoliGcpShape shape; // of the contact model "gcp"; else empty
   unsigned wanted;
 };
 
@@ -77,9 +83,14 @@ static bool is_material(NoliParameterKind kind) {
          kind == NOLI_PARAMETER_DENSITY;
 }
 
+static bool is_of_contact(NoliParameterKind kind) {
+  return kind == NOLI_PARAMETER_CONTACT_DISTANCE || kind == NOLI_PARAMETER_CONTACT_STIFFNESS ||
+         kind == NOLI_PARAMETER_CONTACT_OFFSET;
+}
+
 static bool is_of_body(NoliParameterKind kind) {
   return kind != NOLI_PARAMETER_FRICTION && kind != NOLI_PARAMETER_GRAVITY &&
-         kind != NOLI_PARAMETER_FORCE;
+         kind != NOLI_PARAMETER_FORCE && !is_of_contact(kind);
 }
 
 int32_t noli_parameter_components(NoliParameterKind kind) {
@@ -132,6 +143,8 @@ static NoliStatus take_place(const NoliSim* sim, const NoliParameterDef* def, in
   made->with = NOLI_NULL_INDEX;
   if (is_of_body(made->kind)) {
     NOLI_TRY(find_entity(sim, "body", def->of, index, model->n_body, &made->of));
+  } else if (made->kind == NOLI_PARAMETER_CONTACT_OFFSET) {
+    NOLI_TRY(find_entity(sim, "entity", def->of, index, model->n_entity, &made->of));
   } else if (made->kind == NOLI_PARAMETER_FRICTION && (def->of != NULL || def->with != NULL)) {
     NOLI_TRY(find_entity(sim, "entity", def->of, index, model->n_entity, &made->of));
     NOLI_TRY(find_entity(sim, "other entity", def->with, index, model->n_entity, &made->with));
@@ -244,6 +257,15 @@ done:
   return status;
 }
 
+// Whether the geometric contact potential acts, whose range has the name eps_target.
+static bool has_potential(const NoliModel* model) {
+  return model->problem.contact == &noli_contact_gcp;
+}
+
+static bool has_smooth_surfaces(const NoliModel* model) {
+  return model->problem.contact == &noli_contact_implicit_surface;
+}
+
 static const char* body_defect(const NoliSim* sim, const Definition* def) {
   const NoliModel* model = sim->model;
   const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
@@ -273,6 +295,21 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
     return "has a force in proportion to its masses, which is not differentiated by them: use "
            "gravity, or a force with \"nodal\" values";
   }
+  if (def->kind == NOLI_PARAMETER_INITIAL_POSITION && has_potential(model) &&
+      model->problem.followers.n > 0 && model->problem.gcp.model.limit.count > 0) {
+    return "is in a scene with ties or proxies, whose positions at the start limit the range of "
+           "\"gcp\": use contact.act_at_rest, or a smaller contact.eps_target";
+  }
+  bool starts =
+      def->kind == NOLI_PARAMETER_INITIAL_POSITION || def->kind == NOLI_PARAMETER_REST_POSITION;
+  if (starts && block == NULL && has_smooth_surfaces(model)) {
+    return "is an obstacle, whose positions are not differentiated with the contact model "
+           "\"implicit_surface\"";
+  }
+  if (def->kind == NOLI_PARAMETER_REST_POSITION && has_smooth_surfaces(model) &&
+      !(model->problem.surface_radius > 0.0)) {
+    return "has a smooth surface whose radius follows rest edges: set contact.surface_radius";
+  }
   if (def->kind == NOLI_PARAMETER_REST_POSITION) {
     return block != NULL && has_face_load(model, def->of)
                ? "has a load on faces, whose areas would change with the shape"
@@ -285,6 +322,22 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
                  block->type != &noli_block_tets
              ? "has densities of elements that are differentiated for linear tetrahedra only"
              : NULL;
+}
+
+static const char* contact_defect(const NoliSim* sim, const Definition* def) {
+  const NoliProblem* problem = &sim->model->problem;
+  bool barrier = problem->contact == &noli_contact_barrier;
+  if (def->kind == NOLI_PARAMETER_CONTACT_STIFFNESS) {
+    return problem->fixed_stiffness > 0.0 ? NULL
+                                          : "the stiffness adapts: set contact.stiffness to a "
+                                            "number";
+  }
+  if (def->kind == NOLI_PARAMETER_CONTACT_DISTANCE) {
+    return has_smooth_surfaces(sim->model) && !(problem->surface_radius > 0.0)
+               ? "the radius of smooth surfaces follows it: set contact.surface_radius"
+               : NULL;
+  }
+  return barrier ? NULL : "offsets are differentiated with the contact model \"ipc\" only";
 }
 
 static NoliStatus take(NoliParameters* self, const NoliSim* sim, const NoliParameterDef* def,
@@ -302,6 +355,11 @@ static NoliStatus take(NoliParameters* self, const NoliSim* sim, const NoliParam
         made->kind == NOLI_PARAMETER_INITIAL_POSITION) {
       NOLI_TRY(require_translations(sim->model, made, index));
     }
+  }
+  if (is_of_contact(made->kind)) {
+    const char* defect = contact_defect(sim, made);
+    NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT, "parameter %d, \"%s\": %s",
+               (int)index, def->kind, defect);
   }
   made->class_of_pairs = made->kind == NOLI_PARAMETER_FRICTION ? self->n_class++ : NOLI_NULL_INDEX;
   made->first = self->n;
@@ -323,6 +381,20 @@ static double material_value(NoliParameterKind kind, double mu, double lambda, d
   return kind == NOLI_PARAMETER_YOUNG     ? mu * (3.0 * lambda + 2.0 * mu) / (lambda + mu)
          : kind == NOLI_PARAMETER_POISSON ? 0.5 * lambda / (lambda + mu)
                                           : density;
+}
+
+static double contact_value(const NoliSim* sim, const Definition* def) {
+  const NoliModel* model = sim->model;
+  if (def->kind == NOLI_PARAMETER_CONTACT_DISTANCE) {
+    return has_potential(model) ? model->problem.gcp.model.parameters.eps_target
+                                : model->problem.dhat;
+  }
+  if (def->kind == NOLI_PARAMETER_CONTACT_STIFFNESS) {
+    return model->problem.fixed_stiffness;
+  }
+  return def->of < model->n_body
+             ? noli_surface_offset_of(model->problem.surface, def->of)
+             : sim->definition.def->half_spaces[def->of - model->n_body].contact_offset;
 }
 
 static void set_values(NoliParameters* self, const NoliSim* sim, const Definition* def) {
@@ -348,6 +420,8 @@ static void set_values(NoliParameters* self, const NoliSim* sim, const Definitio
     *value = def->with != NOLI_NULL_INDEX
                  ? noli_definition_pair(source, def->of, def->with).friction
                  : source->friction;
+  } else if (is_of_contact(def->kind)) {
+    *value = contact_value(sim, def);
   }
 }
 
@@ -467,6 +541,22 @@ done:
   return status;
 }
 
+// The geometric contact potential, where a vertex moves at rest or at the start.
+static NoliStatus map_potential(NoliParameters* self, int32_t vertex, int32_t component, bool rest,
+                                bool start) {
+  NoliStatus status = NOLI_OK;
+  const NoliGcpShape* shape = &self->shape;
+  for (int64_t i = shape->first != NULL ? shape->first[vertex] : 0;
+       shape->first != NULL && i < shape->first[vertex + 1]; i++) {
+    const NoliGcpShapeSlope* slope = &shape->slope[i];
+    if (slope->at_start ? start : rest) {
+      NOLI_TRY(add_entry(self, slope->input, slope->index, slope->slope[component]));
+    }
+  }
+done:
+  return status;
+}
+
 // One component of positions or velocities of a vertex.
 static NoliStatus map_vertex(NoliParameters* self, const NoliSim* sim, const Definition* def,
                              int32_t vertex, int32_t component) {
@@ -478,10 +568,13 @@ static NoliStatus map_vertex(NoliParameters* self, const NoliSim* sim, const Def
     NOLI_TRY(add_entry(self, NOLI_INPUT_VELOCITY, at, 1.0));
     goto done;
   }
-  if (def->kind == NOLI_PARAMETER_INITIAL_POSITION ||
-      sim->definition.def->bodies[def->of].x0 == NULL) {
+  bool starts = def->kind == NOLI_PARAMETER_INITIAL_POSITION ||
+                sim->definition.def->bodies[def->of].x0 == NULL;
+  if (starts) {
     NOLI_TRY(add_entry(self, NOLI_INPUT_START, at, 1.0));
   }
+  NOLI_TRY(
+      map_potential(self, vertex, component, def->kind == NOLI_PARAMETER_REST_POSITION, starts));
   if (def->kind == NOLI_PARAMETER_REST_POSITION) {
     NOLI_TRY(add_entry(self, NOLI_INPUT_REST, at, 1.0));
     if (block != NULL && def->scope == NOLI_SCOPE_VERTICES) {
@@ -507,6 +600,22 @@ done:
   return status;
 }
 
+// dhat, or the supports that are eps_target.
+static NoliStatus map_distance(NoliParameters* self, const NoliModel* model) {
+  NoliStatus status = NOLI_OK;
+  const NoliGcpModel* gcp = &model->problem.gcp.model;
+  if (!has_potential(model)) {
+    return add_entry(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_DISTANCE, 1.0);
+  }
+  for (int32_t v = 0; v < gcp->surface->n_vert; v++) {
+    if (gcp->vert_limit[v] == NOLI_NULL_INDEX) {
+      NOLI_TRY(add_entry(self, NOLI_INPUT_SUPPORT, v, 1.0));
+    }
+  }
+done:
+  return status;
+}
+
 static NoliStatus map_value(NoliParameters* self, const NoliSim* sim, const Definition* def,
                             int32_t point, int32_t component) {
   NoliStatus status = NOLI_OK;
@@ -522,6 +631,16 @@ static NoliStatus map_value(NoliParameters* self, const NoliSim* sim, const Defi
     break;
   case NOLI_PARAMETER_FRICTION:
     NOLI_TRY(add_entry(self, NOLI_INPUT_FRICTION, def->class_of_pairs, 1.0));
+    break;
+  case NOLI_PARAMETER_CONTACT_DISTANCE:
+    NOLI_TRY(map_distance(self, model));
+    break;
+  case NOLI_PARAMETER_CONTACT_STIFFNESS:
+    NOLI_TRY(
+        add_entry(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_STIFFNESS, 1.0 / self->value[def->first]));
+    break;
+  case NOLI_PARAMETER_CONTACT_OFFSET:
+    NOLI_TRY(add_entry(self, NOLI_INPUT_OFFSET, def->of, 1.0));
     break;
   default:
     NOLI_TRY(is_material(def->kind) ? map_material(self, model, def, point)
@@ -620,6 +739,10 @@ NoliStatus noli_parameters_create(NoliSim* sim, const NoliParameterDef* defs, in
   for (int32_t i = 0; i < n_defs; i++) {
     set_values(self, sim, &self->def[i]);
   }
+  if (has_potential(sim->model)) {
+    NOLI_TRY(noli_gcp_shape_create(sim->context, &sim->model->problem.gcp.model,
+                                   sim->model->problem.X, &self->shape));
+  }
   NOLI_TRY(map_all(self, sim));
 done:
   if (status != NOLI_OK) {
@@ -639,6 +762,7 @@ void noli_parameters_destroy(NoliParameters** owner) {
   }
   noli_owned_definition_free(self->context, &self->source);
   noli_array_free(self->context, &self->entry);
+  noli_gcp_shape_free(self->context, &self->shape);
   noli_free(self->context, self->def);
   noli_free(self->context, self->value);
   noli_free(self->context, self->velocity);
@@ -727,6 +851,20 @@ static NoliStatus apply_friction(NoliContext* context, const Definition* def, do
   return noli_owned_definition_set_pair(context, definition, &pair);
 }
 
+static void apply_distance(double value, NoliSimDef* source) {
+  bool potential = noli_contact_model_find(source->contact_model) == &noli_contact_gcp;
+  *(potential ? &source->gcp.eps_target : &source->contact_distance) = (NoliScaled){value, false};
+}
+
+static void apply_offset(const Definition* def, double value, NoliSimDef* source) {
+  if (def->of < source->n_bodies) {
+    ((NoliBodyDef*)(uintptr_t)source->bodies)[def->of].contact_offset = value;
+  } else {
+    int32_t plane = def->of - source->n_bodies;
+    ((NoliHalfSpaceDef*)(uintptr_t)source->half_spaces)[plane].contact_offset = value;
+  }
+}
+
 static NoliStatus apply(NoliContext* context, const Definition* def, const double* value,
                         NoliOwnedDefinition* definition) {
   NoliSimDef* source = definition->def;
@@ -749,12 +887,36 @@ static NoliStatus apply(NoliContext* context, const Definition* def, const doubl
   case NOLI_PARAMETER_FORCE:
     ((NoliForceDef*)(uintptr_t)source->forces)[def->of].change = *value - 1.0;
     return NOLI_OK;
+  case NOLI_PARAMETER_CONTACT_DISTANCE:
+    apply_distance(*value, source);
+    return NOLI_OK;
+  case NOLI_PARAMETER_CONTACT_STIFFNESS:
+    source->barrier_stiffness = *value;
+    return NOLI_OK;
+  case NOLI_PARAMETER_CONTACT_OFFSET:
+    apply_offset(def, *value, source);
+    return NOLI_OK;
   case NOLI_PARAMETER_INITIAL_POSITION:
   case NOLI_PARAMETER_REST_POSITION:
     return apply_positions(context, def, value, definition);
   default:
     return NOLI_OK; // velocities are set in the simulation
   }
+}
+
+NoliStatus noli_parameters_check(const NoliParameters* self, int32_t index, const double* values) {
+  NoliStatus status = NOLI_OK;
+  NoliOwnedDefinition definition = {0};
+  const Definition* def = &self->def[index];
+  if (is_of_body(def->kind) && !is_material(def->kind)) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_owned_definition_copy(self->context, self->source.def, &definition));
+  NOLI_TRY(apply(self->context, def, values, &definition));
+  NOLI_TRY(noli_definition_check(self->context, definition.def));
+done:
+  noli_owned_definition_free(self->context, &definition);
+  return status;
 }
 
 NoliStatus noli_parameters_apply(const NoliParameters* self, const double* values,

@@ -82,10 +82,17 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
            "out";
   }
   if (problem->contact->lag_slopes == NULL && problem->rubs) {
-    return "friction is differentiated with the contact model \"ipc\" only";
+    return "friction is not differentiated with this contact model";
   }
-  if (problem->contact->rest_slopes == NULL && (wanted >> NOLI_INPUT_REST & 1u) != 0) {
-    return "rest shapes are differentiated with the contact model \"ipc\" only";
+  unsigned by_gcp = 1u << NOLI_INPUT_WEIGHT | 1u << NOLI_INPUT_SUPPORT;
+  unsigned by_contact = wanted & (by_gcp | 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT |
+                                  1u << NOLI_INPUT_OFFSET);
+  if ((by_contact & ~problem->contact->slopes_by) != 0) {
+    return "rest shapes and numbers of contact are not differentiated with this contact model";
+  }
+  if ((wanted & by_gcp) != 0 && problem->gcp.has_open) {
+    return "the stiffness of contact with open obstacles follows the shapes of \"gcp\" and its "
+           "range: choose closed obstacles, or the contact model \"ipc\"";
   }
   if (problem->volumes.n_region > 0 || problem->pressed.n > 0) {
     return "volumes and pressures are not differentiated";
@@ -124,7 +131,7 @@ NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasse
   NOLI_NEW_ZERO(sim->context, self, 1);
   self->context = self->mixed.context = sim->context;
   self->sim = sim;
-  self->wanted = wanted;
+  self->wanted = self->mixed.wanted = wanted;
   self->classes = classes;
   NOLI_NEW_ZERO(sim->context, self->lambda, n);
   NOLI_NEW_ZERO(sim->context, self->product, n);
@@ -373,6 +380,17 @@ done:
   return status;
 }
 
+// Whether the potential at the end of a solve is a function of its positions.
+static NoliStatus require_function(const NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  const NoliContactModel* contact = sim->model->problem.contact;
+  const char* defect = contact->slopes_defect != NULL ? contact->slopes_defect(sim->stage) : NULL;
+  NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT, "derivatives: step %lld: %s",
+             (long long)*sim->state.step + 1, defect);
+done:
+  return status;
+}
+
 // One Newton step; `*moved`: it could be taken in full.
 static NoliStatus take_step(NoliSensitivity* self, bool* moved) {
   NoliStatus status = NOLI_OK;
@@ -413,19 +431,19 @@ done:
   return status;
 }
 
-// Places prescribed nodes that springs have brought near their targets there, so that the end is a
-// function of the motion. Where something is in the way, they stay.
+// Moves prescribed nodes, which springs have pulled nearly to their targets, to these exactly:
+// where springs end is no function of anything but the iterations.
 static NoliStatus arrive(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  const NoliPrescribed* prescribed = &stage->prescribed;
-  int64_t n = 3 * (int64_t)stage->problem->n_vert;
   NoliStepFilter filter;
-  memset(stage->step, 0, (size_t)n * sizeof(double));
-  noli_prescribed_set_step(stage);
-  if (prescribed->given_up || prescribed->done < NOLI_MOTION_DONE ||
-      largest(stage->step, n) == 0.0) {
+  noli_prescribed_measure(stage);
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  if (prescribed->given_up || prescribed->done < NOLI_MOTION_DONE || prescribed->error == 0.0) {
     return NOLI_OK;
   }
+  memset(stage->step, 0, 3 * sizeof *stage->step * (size_t)stage->problem->n_vert);
+  noli_prescribed_set_step(stage);
+  noli_stage_follow_vectors(stage, stage->step);
   NOLI_TRY(noli_stage_filter_step(stage, SAFETY, &filter));
   if (filter.ccd >= 1.0 && filter.inversion >= 1.0) {
     noli_stage_set_trial(stage, 1.0);
@@ -459,8 +477,13 @@ NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance) {
   NoliStage* stage = sim->stage;
   double scale, residual;
   NOLI_TRY(require_fixed_stiffness(sim));
-  NOLI_TRY(arrive(stage));
+  if (stage->problem->contact->slopes_defect != NULL) {
+    // contacts that follow from the positions alone
+    NOLI_TRY(noli_stage_find_contacts(stage));
+    noli_stage_list_terms(stage);
+  }
   noli_friction_set_exact(&stage->friction_set);
+  NOLI_TRY(arrive(stage));
   NOLI_TRY(force_scale(self, &scale));
   NOLI_TRY(approach(self, tolerance * scale, &residual));
 
@@ -490,6 +513,7 @@ NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance) {
              "derivatives: step %lld is not solved accurately enough: %.2g of the forces are not "
              "balanced; choose a smaller time step",
              (long long)*sim->state.step + 1, left);
+  NOLI_TRY(require_function(sim));
   NOLI_TRY(noli_stage_energy(stage));
 done:
   return status;
@@ -562,8 +586,8 @@ static NoliStatus list_slopes(NoliSensitivity* self) {
   if (problem->rubs && is_general(self)) {
     NOLI_TRY(problem->contact->slide_slopes(stage, self->classes, &self->mixed));
   }
-  if (wants(self, NOLI_INPUT_REST)) {
-    NOLI_TRY(problem->contact->rest_slopes(stage, &self->mixed));
+  if ((self->wanted & problem->contact->slopes_by) != 0) {
+    NOLI_TRY(problem->contact->slopes(stage, &self->mixed));
   }
 done:
   return status;
@@ -586,6 +610,7 @@ static NoliStatus set_stage(NoliSensitivity* self, const NoliTapePart* part, int
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(collect_forces(self, part->t1, t));
   if (stage->problem->fixed_stiffness > 0.0) {
+    stage->kappa = 0.0; // that of a stage before may be larger
     NOLI_TRY(noli_stage_initial_kappa(stage));
   }
   noli_mixed_list_clear(&self->mixed);

@@ -267,13 +267,14 @@ const char* noli_goal_pressure_defect(const NoliGoalPlace* place) {
   return has_area ? noli_goal_contact_defect(place) : "only where there are triangles";
 }
 
-// The forces on the vertices, and the areas that face them: p = f^2 / s with s the sum of
-// max(-f . a, 0) over the area vectors a of a vertex, as in noli_sim_contact_pressures; of surfaces
-// that are touched from both sides, |f . a|.
+// The forces on the vertices, and the areas that face them: p = |f|^3 / s, with s the sum of
+// (f . a)^2 / |a| over the area vectors a of a vertex with f . a < 0; of surfaces that are touched
+// from both sides, over all. On a flat surface s is f^2 times its area. Squares, because the sides
+// of a box that stands on a floor are just where f . a changes its sign.
 typedef struct Pressed {
   double* force;  // (n_vert x 3) times h_e^2
   double* facing; // (n_vert) s
-  double* toward; // (n_vert x 3) -ds/df
+  double* toward; // (n_vert x 3) ds/df
   double* factor; // (n_vert) of ds in derivatives
 } Pressed;
 
@@ -288,10 +289,10 @@ static NoliVec3 area_vector(const double* x, const int32_t* v, double thickness)
   return noli_scale3(1.0 / 6.0, noli_cross3(first, second));
 }
 
-// How much f . a of one primitive counts for a vertex: -1, 0 or 1.
-static double side_of(NoliVec3 force, NoliVec3 area, bool solid) {
+// f . a of one primitive, 0 where it does not face the force.
+static double facing(NoliVec3 force, NoliVec3 area, bool solid) {
   double along = noli_dot3(force, area);
-  return along < 0.0 ? -1.0 : solid ? 0.0 : 1.0;
+  return solid && along > 0.0 ? 0.0 : along;
 }
 
 // Calls `add` for all triangles or segments of the body.
@@ -319,12 +320,12 @@ static void add_facing(const NoliGoalPlace* place, Pressed* pressed, const int32
                        double thickness, bool solid, double* to) {
   (void)to;
   NoliVec3 area = area_vector(place->x, v, thickness);
-  for (int i = 0; i < n; i++) {
-    NoliVec3 force = noli_load3(&pressed->force[3 * (int64_t)v[i]]);
-    double side = side_of(force, area, solid);
+  double size = noli_norm3(area);
+  for (int i = 0; i < n && size > 0.0; i++) {
+    double along = facing(noli_load3(&pressed->force[3 * (int64_t)v[i]]), area, solid);
     double* toward = &pressed->toward[3 * (int64_t)v[i]];
-    pressed->facing[v[i]] += side * noli_dot3(force, area);
-    noli_store3(toward, noli_mul_add3(noli_load3(toward), -side, area));
+    pressed->facing[v[i]] += along * along / size;
+    noli_store3(toward, noli_mul_add3(noli_load3(toward), 2.0 * along / size, area));
   }
 }
 
@@ -332,21 +333,24 @@ static void add_facing(const NoliGoalPlace* place, Pressed* pressed, const int32
 static void add_facing_slope(const NoliGoalPlace* place, Pressed* pressed, const int32_t* v, int n,
                              double thickness, bool solid, double* to) {
   NoliVec3 area = area_vector(place->x, v, thickness);
-  NoliVec3 corner[3], by[3] = {{0}};
-  for (int i = 0; i < n; i++) {
+  NoliVec3 corner[3], by_area = {0}, by[3] = {{0}};
+  double size = noli_norm3(area);
+  for (int i = 0; i < n && size > 0.0; i++) {
+    NoliVec3 force = noli_load3(&pressed->force[3 * (int64_t)v[i]]);
+    double along = facing(force, area, solid) / size, factor = pressed->factor[v[i]];
+    by_area = noli_mul_add3(by_area, 2.0 * factor * along, force);
+    by_area = noli_mul_add3(by_area, -factor * along * along / size, area);
     corner[i] = noli_load3(&place->x[3 * (int64_t)v[i]]);
   }
-  for (int i = 0; i < n; i++) {
-    NoliVec3 force = noli_load3(&pressed->force[3 * (int64_t)v[i]]);
-    double factor = pressed->factor[v[i]] * side_of(force, area, solid);
-    if (n == 2) {
-      NoliVec3 across = noli_cross3((NoliVec3){0.0, 0.0, 1.0}, force);
-      by[1] = noli_mul_add3(by[1], 0.5 * thickness * factor, across);
-      continue;
-    }
+  if (size == 0.0) {
+    return;
+  }
+  if (n == 2) {
+    by[1] = noli_scale3(0.5 * thickness, noli_cross3((NoliVec3){0.0, 0.0, 1.0}, by_area));
+  } else {
     NoliVec3 first = noli_sub3(corner[1], corner[0]), second = noli_sub3(corner[2], corner[0]);
-    by[1] = noli_mul_add3(by[1], factor / 6.0, noli_cross3(second, force));
-    by[2] = noli_mul_add3(by[2], factor / 6.0, noli_cross3(force, first));
+    by[1] = noli_scale3(1.0 / 6.0, noli_cross3(second, by_area));
+    by[2] = noli_scale3(1.0 / 6.0, noli_cross3(by_area, first));
   }
   by[0] = noli_scale3(-1.0, noli_add3(by[1], by[2]));
   for (int i = 0; i < n; i++) {
@@ -401,8 +405,9 @@ NoliStatus noli_goal_contact_pressure(const NoliGoalPlace* place, double* value)
   }
   for (int32_t i = 0; i < place->n_vertex && factor > 0.0; i++) {
     int64_t vertex = place->vertex[i];
-    double square = noli_norm_sqr3(noli_load3(&pressed.force[3 * vertex]));
-    value[i] = pressed.facing[vertex] > 0.0 ? factor * square / pressed.facing[vertex] : 0.0;
+    double size = noli_norm3(noli_load3(&pressed.force[3 * vertex]));
+    double facing_it = pressed.facing[vertex];
+    value[i] = facing_it > 0.0 ? factor * size * size * size / facing_it : 0.0;
   }
 done:
   release_pressed(place, &pressed);
@@ -410,7 +415,8 @@ done:
   return status;
 }
 
-// dp = 2 f . df / s - f^2 / s^2 ds: the weights of forces, and the factors of ds by positions.
+// dp = 3 |f| f . df / s - |f|^3 / s^2 ds: the weights of forces, and the factors of ds by
+// positions.
 static NoliStatus weigh_pressures(Stencils* stencils, const double* weight, double factor,
                                   Pressed* pressed) {
   NoliStatus status = NOLI_OK;
@@ -420,11 +426,11 @@ static NoliStatus weigh_pressures(Stencils* stencils, const double* weight, doub
   for (int32_t i = 0; i < place->n_vertex; i++) {
     int64_t vertex = place->vertex[i];
     NoliVec3 force = noli_load3(&pressed->force[3 * vertex]);
-    double facing = pressed->facing[vertex];
-    if (facing > 0.0) {
-      double ratio = weight[i] * factor * noli_norm_sqr3(force) / (facing * facing);
-      NoliVec3 by_force = noli_scale3(2.0 * weight[i] * factor / facing, force);
-      by_force = noli_mul_add3(by_force, ratio, noli_load3(&pressed->toward[3 * vertex]));
+    double size = noli_norm3(force), s = pressed->facing[vertex];
+    if (s > 0.0) {
+      double ratio = weight[i] * factor * size * size * size / (s * s);
+      NoliVec3 by_force = noli_scale3(3.0 * weight[i] * factor * size / s, force);
+      by_force = noli_mul_add3(by_force, -ratio, noli_load3(&pressed->toward[3 * vertex]));
       noli_store3(&stencils->weight[3 * vertex], by_force);
       pressed->factor[vertex] = -ratio;
     }

@@ -12,7 +12,8 @@ NOLI_WARN_UNUSED NoliStatus noli_goal_derive_contact_force(const NoliGoalPlace* 
                                                            const double* weight,
                                                            NoliGoalSlopes* slopes);
 
-// Pa, for each vertex: that of noli_sim_contact_pressures.
+// Pa, for each vertex: that of noli_sim_contact_pressures, but for surfaces that a force meets
+// aslant, whose share grows smoothly from 0.
 const char* noli_goal_pressure_defect(const NoliGoalPlace* place);
 NOLI_WARN_UNUSED NoliStatus noli_goal_contact_pressure(const NoliGoalPlace* place, double* value);
 NOLI_WARN_UNUSED NoliStatus noli_goal_derive_contact_pressure(const NoliGoalPlace* place,

@@ -338,8 +338,8 @@ static void check_pressures(Fixture* f) {
     }
     ASSERT_OK(noli_goals_create(f->sim, NULL, &def, 1, &goals));
     assert_true(sum > 100.0);
-    // results give forces to vertices by closest points, which is exact but for tangential parts
-    ASSERT_NEAR(value_at(f, goals, NULL, NULL), sum, 1e-5 * sum);
+    // the sides of the boxes, bulged, face the forces a little: results count that by its cosine
+    ASSERT_NEAR(value_at(f, goals, NULL, NULL), sum, 1e-3 * sum);
     noli_goals_destroy(&goals);
     def.reduction = "norm";
     ASSERT_OK(noli_goals_create(f->sim, NULL, &def, 1, &goals));

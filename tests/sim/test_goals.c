@@ -296,7 +296,7 @@ static double force_at(const Fixture* f, NoliGoals* goals) {
 // Contact potentials are stiff: the best of several steps counts.
 static void check_force_slope(Fixture* f, NoliGoals* goals, const double* slope) {
   double best = INFINITY, largest = 0.0;
-  for (double h = 1e-6; h > 1e-9; h *= 0.1) {
+  for (double h = 1e-6; h > 1e-10; h *= 0.1) {
     double error = 0.0;
     for (int32_t i = 0; i < 3 * f->n; i++) {
       double keep = f->x[i];

@@ -22,8 +22,9 @@ extern "C" {
 ///   definition, 0 at first; 3 with the scope "body", 3 for each vertex with "vertices". Velocities
 ///   stay where positions change
 /// - "force": factor of a force, 1 + NoliForceDef.change, which may not be 0
-/// - "contact_distance": m, NoliSimDef.contact_distance; "contact_stiffness": Pa/m,
-///   NoliSimDef.barrier_stiffness, which must be given; "contact_offset": m, of a body or half-space
+/// - "contact_distance": m, NoliSimDef.contact_distance, of "gcp" its eps_target;
+///   "contact_stiffness": Pa/m, NoliSimDef.barrier_stiffness, which must be given;
+///   "contact_offset": m, of a body or half-space
 typedef struct NoliParameterDef {
   const char* kind;
   const char* of;    ///< name of a body, force or motion, or of one entity of a pair; else NULL

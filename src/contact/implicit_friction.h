@@ -37,8 +37,8 @@ NOLI_WARN_UNUSED NoliStatus noli_implicit_friction_pair_forces(const NoliImplici
                                                                const double* x, double scale,
                                                                NoliPairForces* pairs);
 
-// How the residuals of implicit friction at x change with x_hat, with the coefficients of pairs, and
-// with the inputs of the barrier that the list wants. Fails with NOLI_ERROR_MEMORY.
+// How the residuals of implicit friction at x change with x_hat, with the coefficients of pairs,
+// and with the inputs of the barrier that the list wants. Fails with NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_implicit_friction_slopes(NoliMixedList* list,
                                                           const NoliImplicitFriction* data,
                                                           const double* x,

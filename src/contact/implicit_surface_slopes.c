@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-enum { COLUMNS = NOLI_CONTACT_NUMBERS };
+// The distance and the stiffness, the first numbers of contact.
+enum { COLUMNS = NOLI_CONTACT_STIFFNESS + 1 };
 
 static int32_t stencil_size(const NoliImplicitSurfaceContactSet* set, int64_t c) {
   return (int32_t)(set->stencil_first.data[c + 1] - set->stencil_first.data[c]);

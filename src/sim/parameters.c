@@ -67,6 +67,7 @@ struct NoliParameters {
   int64_t* first_entry; // (n + 1)
   NOLI_ARRAY(Entry) entry;
   NoliGcpShape shape; // of the contact model "gcp"; else empty
+  int64_t n_weighted; // vertices that the mean weight is of, likewise
   unsigned wanted;
 };
 
@@ -541,9 +542,35 @@ done:
   return status;
 }
 
+// The vertices of deformable bodies with a weight.
+static int64_t count_weighted(const NoliModel* model) {
+  const NoliGcpModel* gcp = &model->problem.gcp.model;
+  int64_t n = 0;
+  for (int32_t v = 0; v < gcp->surface->n_vert; v++) {
+    n += !model->obstacle[gcp->surface->body[v]] && gcp->vert_weight[v] > 0.0;
+  }
+  return n;
+}
+
+// The barrier with open obstacles is as stiff as the potential between elements of the mean weight
+// (solve/contact_gcp.c): in proportion to w^2 eps^(1 - n) in a space of dimension n.
+static NoliStatus add_open_weight(NoliParameters* self, const NoliModel* model,
+                                  const NoliGcpShapeSlope* slope, int32_t component) {
+  NoliStatus status = NOLI_OK;
+  const NoliGcpProblem* gcp = &model->problem.gcp;
+  const NoliSurface* surface = model->problem.surface;
+  if (gcp->has_open && slope->input == NOLI_INPUT_WEIGHT && slope->index < surface->n_vert &&
+      !model->obstacle[surface->body[slope->index]]) {
+    NOLI_TRY(add_entry(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_OPEN,
+                       2.0 / (gcp->weight * (double)self->n_weighted) * slope->slope[component]));
+  }
+done:
+  return status;
+}
+
 // The geometric contact potential, where a vertex moves at rest or at the start.
-static NoliStatus map_potential(NoliParameters* self, int32_t vertex, int32_t component, bool rest,
-                                bool start) {
+static NoliStatus map_potential(NoliParameters* self, const NoliModel* model, int32_t vertex,
+                                int32_t component, bool rest, bool start) {
   NoliStatus status = NOLI_OK;
   const NoliGcpShape* shape = &self->shape;
   for (int64_t i = shape->first != NULL ? shape->first[vertex] : 0;
@@ -551,6 +578,7 @@ static NoliStatus map_potential(NoliParameters* self, int32_t vertex, int32_t co
     const NoliGcpShapeSlope* slope = &shape->slope[i];
     if (slope->at_start ? start : rest) {
       NOLI_TRY(add_entry(self, slope->input, slope->index, slope->slope[component]));
+      NOLI_TRY(add_open_weight(self, model, slope, component));
     }
   }
 done:
@@ -573,8 +601,8 @@ static NoliStatus map_vertex(NoliParameters* self, const NoliSim* sim, const Def
   if (starts) {
     NOLI_TRY(add_entry(self, NOLI_INPUT_START, at, 1.0));
   }
-  NOLI_TRY(
-      map_potential(self, vertex, component, def->kind == NOLI_PARAMETER_REST_POSITION, starts));
+  NOLI_TRY(map_potential(self, model, vertex, component, def->kind == NOLI_PARAMETER_REST_POSITION,
+                         starts));
   if (def->kind == NOLI_PARAMETER_REST_POSITION) {
     NOLI_TRY(add_entry(self, NOLI_INPUT_REST, at, 1.0));
     if (block != NULL && def->scope == NOLI_SCOPE_VERTICES) {
@@ -611,6 +639,10 @@ static NoliStatus map_distance(NoliParameters* self, const NoliModel* model) {
     if (gcp->vert_limit[v] == NOLI_NULL_INDEX) {
       NOLI_TRY(add_entry(self, NOLI_INPUT_SUPPORT, v, 1.0));
     }
+  }
+  if (model->problem.gcp.has_open) {
+    NOLI_TRY(add_entry(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_OPEN,
+                       (1 - gcp->space) / gcp->parameters.eps_target));
   }
 done:
   return status;
@@ -742,6 +774,7 @@ NoliStatus noli_parameters_create(NoliSim* sim, const NoliParameterDef* defs, in
   if (has_potential(sim->model)) {
     NOLI_TRY(noli_gcp_shape_create(sim->context, &sim->model->problem.gcp.model,
                                    sim->model->problem.X, &self->shape));
+    self->n_weighted = count_weighted(sim->model);
   }
   NOLI_TRY(map_all(self, sim));
 done:

@@ -23,6 +23,10 @@ enum { MAX_POLISH = 12 };
 #define LEAST_STEP 1e-13
 #define WORST 1e-4
 
+// Ranges above this, relative to the scene, give the barrier and the geometric potential
+// stiffnesses whose ratio does not depend on the scene (contact/stiffness.c).
+#define SHORT_RANGE 1e-4
+
 struct NoliSensitivity {
   NoliContext* context;
   NoliSim* sim;
@@ -90,9 +94,11 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   if ((by_contact & ~problem->contact->slopes_by) != 0) {
     return "rest shapes and numbers of contact are not differentiated with this contact model";
   }
-  if ((wanted & by_gcp) != 0 && problem->gcp.has_open) {
-    return "the stiffness of contact with open obstacles follows the shapes of \"gcp\" and its "
-           "range: choose closed obstacles, or the contact model \"ipc\"";
+  double range = fmin(problem->dhat, problem->gcp.model.parameters.eps_target);
+  if ((wanted & by_gcp) != 0 && problem->gcp.has_open && range < SHORT_RANGE * problem->diagonal) {
+    return "the stiffness of \"gcp\" at open obstacles follows the size of the scene where "
+           "contact.distance or contact.eps_target is below 1e-4 of it: choose longer ones, or "
+           "closed obstacles";
   }
   if (problem->volumes.n_region > 0 || problem->pressed.n > 0) {
     return "volumes and pressures are not differentiated";

@@ -197,11 +197,12 @@ static NoliGcpFriction closed_friction_of(const NoliStage* stage, const Memory* 
                            .basis_derivatives = problem->friction_basis_derivatives};
 }
 
-// The ranges of both barriers are no inputs.
-static NoliBarrierInputs barrier_inputs(const NoliStage* stage, NoliPairClasses classes) {
+// The ranges of both barriers are no inputs. `other`: the number that scales one of them.
+static NoliBarrierInputs barrier_inputs(const NoliStage* stage, int32_t other,
+                                        NoliPairClasses classes) {
   return (NoliBarrierInputs){.X = stage->problem->X,
                              .distance = NOLI_NULL_INDEX,
-                             .stiffness = {NOLI_CONTACT_STIFFNESS, NOLI_NULL_INDEX},
+                             .stiffness = {NOLI_CONTACT_STIFFNESS, other},
                              .classes = classes};
 }
 
@@ -211,7 +212,7 @@ static NoliStatus lag_slopes(const NoliStage* stage, const double* x, NoliPairCl
   const Memory* here = stage->here->contact;
   NoliGcpFriction closed = closed_friction_of(stage, here);
   NoliImplicitFriction open = noli_stage_implicit_friction(stage, &here->barrier);
-  NoliBarrierInputs inputs = barrier_inputs(stage, classes);
+  NoliBarrierInputs inputs = barrier_inputs(stage, NOLI_CONTACT_OPEN, classes);
   NOLI_TRY(noli_lagged_friction_slopes(list, &open, stage->here->x, x, &inputs));
   NOLI_TRY(noli_gcp_lagged_friction_slopes(list, &closed, stage->here->x, x, classes));
 done:
@@ -224,7 +225,7 @@ static NoliStatus slide_slopes(const NoliStage* stage, NoliPairClasses classes,
   const Memory* here = stage->here->contact;
   NoliGcpFriction closed = closed_friction_of(stage, here);
   NoliImplicitFriction open = noli_stage_implicit_friction(stage, &here->barrier);
-  NoliBarrierInputs inputs = barrier_inputs(stage, classes);
+  NoliBarrierInputs inputs = barrier_inputs(stage, NOLI_CONTACT_OPEN, classes);
   NOLI_TRY(noli_implicit_friction_slopes(list, &open, stage->here->x, &inputs));
   NOLI_TRY(noli_gcp_implicit_friction_slopes(list, &closed, stage->here->x, classes));
 done:
@@ -237,15 +238,17 @@ static NoliStatus slopes(const NoliStage* stage, NoliMixedList* list) {
   NoliStatus status = NOLI_OK;
   const Memory* here = stage->here->contact;
   const double* x = stage->here->x;
-  NoliBarrierInputs inputs = barrier_inputs(stage, (NoliPairClasses){0});
+  NoliPairClasses none = {NULL, NULL};
+  NoliBarrierInputs open = barrier_inputs(stage, NOLI_CONTACT_OPEN, none);
+  NoliBarrierInputs inner = barrier_inputs(stage, NOLI_NULL_INDEX, none);
   bool by_shape = noli_mixed_list_wants(list, NOLI_INPUT_WEIGHT) ||
                   noli_mixed_list_wants(list, NOLI_INPUT_SUPPORT);
   NOLI_CHECK(stage->context, !by_shape || here->inside.contact.count == 0, NOLI_ERROR_ARGUMENT,
              "derivatives: a body is crushed until its surface meets itself from inside, where "
              "\"gcp\" is not differentiated by shapes and ranges: choose a stiffer material or a "
              "smaller force");
-  NOLI_TRY(noli_barrier_slopes(list, &here->barrier, &inputs, x));
-  NOLI_TRY(noli_barrier_slopes(list, &here->inner, &inputs, x));
+  NOLI_TRY(noli_barrier_slopes(list, &here->barrier, &open, x));
+  NOLI_TRY(noli_barrier_slopes(list, &here->inner, &inner, x));
   NOLI_TRY(noli_gcp_slopes(list, &here->potential, x));
 done:
   return status;

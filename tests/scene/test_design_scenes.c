@@ -216,6 +216,7 @@ static void test_absorber(void** state) {
   plateau(&p, "absorber_0.json", &low, &high);
   print_message("first shape: %.3g N to %.3g N\n", low, high);
   assert_true(high > 12.0 && high / low > 1.7);
+  check_gradient(&p, 1e-5);
   NoliDesignResult result = search(&p);
   assert_string_equal(result.reason, "enough");
   ASSERT_OK(noli_output_write_design(p.run.context, p.run.scene, p.design, p.z, "absorber_1.json"));

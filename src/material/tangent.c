@@ -25,6 +25,9 @@ enum { MODES = 9 };
 // of second order.
 #define CLOSE 1e-5
 
+// An eigenvalue of rounding, relative to the largest.
+#define ZERO 1e-13
+
 #define HALF_ROOT 0.70710678118654752440 // 1 / sqrt 2
 
 // Column m of `frame`: mode m in the frames U, V.
@@ -146,59 +149,125 @@ static void decompose(const NoliStretchDerivatives* d, double value[MODES], doub
   }
 }
 
+// (max(a, 0) - max(b, 0)) / (a - b), and the slope of max where both are equal: at 0 the mean of
+// both sides.
+static double projected_share(double a, double b, double zero) {
+  if (fabs(a) <= zero && fabs(b) <= zero) {
+    return 0.5;
+  }
+  bool mixed = (a > 0.0) != (b > 0.0);
+  return mixed ? (fmax(a, 0.0) - fmax(b, 0.0)) / (a - b) : a > 0.0 ? 1.0 : 0.0;
+}
+
 // The change of the projected matrix from that of the matrix: in the basis of its eigenvectors,
-// entries are multiplied by (max(a, 0) - max(b, 0)) / (a - b) of their two eigenvalues.
+// each entry has a share that depends on its two eigenvalues.
 static void project_change(const double value[MODES], const double vector[81], double change[81]) {
-  double transposed[81], inner[81];
+  double transposed[81], inner[81], largest = 0.0;
   for (int r = 0; r < 81; r++) {
     transposed[r] = vector[MODES * (r % MODES) + r / MODES];
+    largest = fmax(largest, fabs(value[r % MODES]));
   }
   to_space(transposed, change, inner);
   for (int r = 0; r < 81; r++) {
-    double a = value[r / MODES], b = value[r % MODES];
-    bool mixed = (a > 0.0) != (b > 0.0);
-    inner[r] *= mixed ? (fmax(a, 0.0) - fmax(b, 0.0)) / (a - b) : a > 0.0 ? 1.0 : 0.0;
+    inner[r] *= projected_share(value[r / MODES], value[r % MODES], ZERO * largest);
   }
   to_space(vector, inner, change);
 }
 
-void noli_material_tangent_product(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
-                                   const NoliMat3* W, NoliMat3* Q, double A[81], double D[81]) {
-  NoliMat3 U, V;
-  NoliStretchDerivatives derivatives;
-  NoliStretchThird third;
-  double sigma[3], frame[81], modes[81], T[MODES][81], value[MODES], vector[81], w[9], slope[81];
-  noli_svd3(F, &U, sigma, &V);
-  law->stretch_derivatives(lame, sigma, &derivatives);
-  law->stretch_third(lame, sigma, &third);
-  set_modes(&U, &V, frame);
-  set_third(sigma, &derivatives, &third, T);
-  decompose(&derivatives, value, vector);
-  bool definite = true;
-  for (int m = 0; m < MODES; m++) {
-    definite = definite && value[m] > 0.0;
-    w[m] = 0.0;
-    for (int r = 0; r < 9; r++) {
-      w[m] += frame[MODES * r + m] * W->m[r / 3][r % 3];
+// to = a w, of a 9 x 9 matrix.
+static void apply(const double* a, const double w[MODES], double to[MODES]) {
+  for (int i = 0; i < MODES; i++) {
+    to[i] = 0.0;
+    for (int j = 0; j < MODES; j++) {
+      to[i] += a[MODES * i + j] * w[j];
     }
   }
+}
+
+static NoliMat3 matrix_of(const double* frame, const double modes[MODES]) {
+  double lab[9];
+  apply(frame, modes, lab);
+  return noli_load33(lab);
+}
+
+// The tangent of a law and what its projection needs.
+typedef struct Spectrum {
+  NoliStretchDerivatives derivatives;
+  double value[MODES];
+  double vector[81];
+  bool definite;
+} Spectrum;
+
+static void set_spectrum(const NoliMaterial* law, NoliLame lame, const double sigma[3],
+                         Spectrum* spectrum) {
+  law->stretch_derivatives(lame, sigma, &spectrum->derivatives);
+  decompose(&spectrum->derivatives, spectrum->value, spectrum->vector);
+  double largest = 0.0;
   for (int m = 0; m < MODES; m++) {
-    if (!definite) {
-      project_change(value, vector, T[m]);
+    largest = fmax(largest, spectrum->value[m]);
+  }
+  spectrum->definite = true;
+  for (int m = 0; m < MODES; m++) {
+    spectrum->definite = spectrum->definite && spectrum->value[m] > ZERO * largest;
+  }
+}
+
+// The tangent is linear in a modulus: its derivative is that of a unit.
+static NoliMat3 slope_by_modulus(const NoliMaterial* law, NoliLame unit, const double sigma[3],
+                                 const Spectrum* spectrum, const double* frame,
+                                 const double w[MODES]) {
+  NoliStretchDerivatives derivatives;
+  double change[81], product[MODES];
+  law->stretch_derivatives(unit, sigma, &derivatives);
+  set_tangent(&derivatives, change);
+  if (!spectrum->definite) {
+    project_change(spectrum->value, spectrum->vector, change);
+  }
+  apply(change, w, product);
+  return matrix_of(frame, product);
+}
+
+// D, from the changes T of A with each mode of F.
+static void set_slope(const Spectrum* spectrum, double T[MODES][81], const double* frame,
+                      const double w[MODES], double D[81]) {
+  double slope[81];
+  for (int m = 0; m < MODES; m++) {
+    double product[MODES];
+    if (!spectrum->definite) {
+      project_change(spectrum->value, spectrum->vector, T[m]);
     }
+    apply(T[m], w, product);
     for (int a = 0; a < MODES; a++) {
-      slope[MODES * a + m] = 0.0;
-      for (int b = 0; b < MODES; b++) {
-        slope[MODES * a + m] += T[m][MODES * a + b] * w[b];
-      }
+      slope[MODES * a + m] = product[a];
     }
   }
   to_space(frame, slope, D);
-  noli_stretch_project(&derivatives);
-  set_tangent(&derivatives, modes);
-  to_space(frame, modes, A);
-  *Q = (NoliMat3){0};
-  for (int r = 0; r < 81; r++) {
-    Q->m[r / 27][r / 9 % 3] += A[r] * W->m[r % 9 / 3][r % 3];
+}
+
+void noli_material_tangent_product(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
+                                   const NoliMat3* W, NoliTangentProduct* product) {
+  NoliMat3 U, V;
+  NoliStretchThird third;
+  Spectrum spectrum;
+  double sigma[3], frame[81], modes[81], T[MODES][81], w[MODES] = {0.0}, q[MODES];
+  noli_svd3(F, &U, sigma, &V);
+  set_spectrum(law, lame, sigma, &spectrum);
+  law->stretch_third(lame, sigma, &third);
+  set_modes(&U, &V, frame);
+  set_third(sigma, &spectrum.derivatives, &third, T);
+  for (int r = 0; r < 9; r++) {
+    for (int m = 0; m < MODES; m++) {
+      w[m] += frame[MODES * r + m] * W->m[r / 3][r % 3];
+    }
   }
+  set_slope(&spectrum, T, frame, w, product->D);
+  NoliLame mu = {.mu = 1.0, .parameter = lame.parameter};
+  NoliLame lambda = {.lambda = 1.0, .parameter = lame.parameter};
+  product->by_mu = slope_by_modulus(law, mu, sigma, &spectrum, frame, w);
+  product->by_lambda = slope_by_modulus(law, lambda, sigma, &spectrum, frame, w);
+  noli_stretch_project(&spectrum.derivatives);
+  set_tangent(&spectrum.derivatives, modes);
+  to_space(frame, modes, product->A);
+  apply(modes, w, q);
+  product->Q = matrix_of(frame, q);
 }

@@ -10,8 +10,16 @@
 void noli_material_tangent(const NoliMaterial* law, NoliLame lame, const NoliMat3* F, NoliMat3* P,
                            double A[81]);
 
-// The product Q = A+ : W of the projected tangent with a fixed matrix, A+ (9 x 9), and
-// dQ/dF = D (9 x 9). The law must have third derivatives, and there must be no fibres. D is exact
-// but where an eigenvalue of A is 0, at which A+ has a kink.
+// The product of the projected tangent with a fixed matrix, and its derivatives: exact, and the
+// mean of both sides where an eigenvalue of A is 0, at which A+ has a kink: turns at rest.
+typedef struct NoliTangentProduct {
+  NoliMat3 Q;   // A+ : W
+  double A[81]; // A+
+  double D[81]; // dQ/dF
+  NoliMat3 by_mu;
+  NoliMat3 by_lambda;
+} NoliTangentProduct;
+
+// Of a law that has third derivatives and no fibres, and is linear in both moduli.
 void noli_material_tangent_product(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
-                                   const NoliMat3* W, NoliMat3* Q, double A[81], double D[81]);
+                                   const NoliMat3* W, NoliTangentProduct* product);

@@ -48,7 +48,8 @@ typedef struct Gradient {
   int32_t n_chains;               // objectives in reverse, parameters forward
   Chain* chain;                   // (n_chains)
   NoliInputs* inputs;             // (n_chains) all derivatives by them in reverse; changes forward
-  NoliInputs own;                 // of one solve: predicted, reference, lagged positions
+  NoliInputs own;                 // of one solve: predicted, reference, lagged positions; of a
+                                  // part: where the stiffness of damping was taken
   double* end_x[NOLI_MAX_STAGES]; // (n_vert x 3) at the ends of the stages of a part
   double* end_v[NOLI_MAX_STAGES];
   double* force;  // (n_vert x 3) at the start of a part
@@ -153,6 +154,7 @@ static NoliInputs with_own(const Gradient* g, int32_t chain) {
   inputs.value[NOLI_INPUT_PREDICTED] = g->own.value[NOLI_INPUT_PREDICTED];
   inputs.value[NOLI_INPUT_REFERENCE] = g->own.value[NOLI_INPUT_REFERENCE];
   inputs.value[NOLI_INPUT_LAGGED] = g->own.value[NOLI_INPUT_LAGGED];
+  inputs.value[NOLI_INPUT_DAMPED] = g->own.value[NOLI_INPUT_DAMPED];
   return inputs;
 }
 
@@ -262,6 +264,7 @@ static NoliStatus pull_part(Gradient* g, int32_t index, const NoliTapePart* part
   pull_end_force(g, part, chain, &g->inputs[index], g->end_x[last]);
   clear(g, chain->x_before);
   clear(g, chain->v_before);
+  clear(g, g->own.value[NOLI_INPUT_DAMPED]);
 
   for (int32_t s = last; s >= 0; s--) {
     const NoliTapeStage* stage = &part->stage[s];
@@ -296,6 +299,11 @@ static NoliStatus pull_part(Gradient* g, int32_t index, const NoliTapePart* part
     add(g, 1.0, lagged, s > 0 ? g->end_x[s - 1] : chain->x);
   }
 
+  // where the stiffness of damping was taken
+  noli_stage_act_on_nodes(g->sim->own_stage, g->own.value[NOLI_INPUT_DAMPED]);
+  add(g, 1.0, g->own.value[NOLI_INPUT_DAMPED], chain->x);
+  add(g, part->damping_ahead, g->own.value[NOLI_INPUT_DAMPED], chain->v);
+
   // the force at the start: that of the part before, or of the state
   copy(g, g->force, chain->force);
   if (part->force != NULL && !part->past_known) {
@@ -329,6 +337,8 @@ static NoliStatus push_part(Gradient* g, int32_t index, const NoliTapePart* part
   Chain* chain = &g->chain[index];
   double *hat = g->own.value[NOLI_INPUT_REFERENCE], *tilde = g->own.value[NOLI_INPUT_PREDICTED];
   copy(g, chain->force, g->force);
+  copy(g, chain->x, g->own.value[NOLI_INPUT_DAMPED]);
+  add(g, part->damping_ahead, chain->v, g->own.value[NOLI_INPUT_DAMPED]);
   if (part->force != NULL && !part->past_known) {
     NoliInputs change = with_own(g, index);
     NOLI_TRY(
@@ -577,9 +587,9 @@ static NoliStatus allocate(Gradient* g) {
   NOLI_NEW_ZERO(g->context, g->kept, g->def->n_steps + 1);
   NOLI_NEW_ZERO(g->context, g->chain, g->n_chains);
   NOLI_NEW_ZERO(g->context, g->inputs, g->n_chains);
-  NOLI_TRY(noli_inputs_create(
-      g->sim, 1u << NOLI_INPUT_PREDICTED | 1u << NOLI_INPUT_REFERENCE | 1u << NOLI_INPUT_LAGGED, 0,
-      &g->own));
+  unsigned own = 1u << NOLI_INPUT_PREDICTED | 1u << NOLI_INPUT_REFERENCE | 1u << NOLI_INPUT_LAGGED |
+                 1u << NOLI_INPUT_DAMPED;
+  NOLI_TRY(noli_inputs_create(g->sim, own, 0, &g->own));
   for (int32_t i = 0; i < g->n_chains; i++) {
     NOLI_TRY(allocate_chain(g, &g->chain[i]));
     NOLI_TRY(noli_inputs_create(g->sim, wanted, n_class, &g->inputs[i]));

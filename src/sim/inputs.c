@@ -15,6 +15,7 @@ int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes)
   switch (input) {
   case NOLI_INPUT_MASS:
     return problem->n_vert;
+  case NOLI_INPUT_DENSITY:
   case NOLI_INPUT_MU:
   case NOLI_INPUT_LAMBDA:
     return noli_input_elements(problem, problem->n_block);

@@ -2,10 +2,12 @@
 
 #include "fem/element_slopes.h"
 #include "math/vec3.h"
+#include "mesh/curve.h"
 #include "sim/body_kind.h"
 #include "sim/choices.h"
 #include "sim/definition.h"
 #include "sim/rebuild.h"
+#include "sim/rest_map.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,6 +48,7 @@ typedef struct Definition {
   int32_t* point; // (n_point) elements or vertices within the body; NULL: all of it at once
   int32_t n_point;
   int32_t n_component;
+  NoliRestMap map; // of positions of vertices
   int32_t class_of_pairs;
   int64_t first; // of its values
 } Definition;
@@ -80,6 +83,11 @@ static bool is_material(NoliParameterKind kind) {
 static bool is_of_body(NoliParameterKind kind) {
   return kind != NOLI_PARAMETER_FRICTION && kind != NOLI_PARAMETER_GRAVITY &&
          kind != NOLI_PARAMETER_FORCE;
+}
+
+// Whether the values move vertices of the mesh.
+static bool is_of_shape(NoliParameterKind kind) {
+  return kind == NOLI_PARAMETER_REST_POSITION || kind == NOLI_PARAMETER_INITIAL_POSITION;
 }
 
 int32_t noli_parameter_components(NoliParameterKind kind) {
@@ -155,8 +163,9 @@ static NoliStatus take_points(const NoliSim* sim, const NoliParameterDef* def, i
     return NOLI_OK;
   }
   NoliBlockRange range = model->problem.range[made->of];
-  int32_t n_all = made->scope == NOLI_SCOPE_ELEMENTS
-                      ? range.end - range.begin
+  int32_t n_all = made->scope == NOLI_SCOPE_ELEMENTS ? range.end - range.begin
+                  : is_of_shape(made->kind)
+                      ? sim->definition.def->bodies[made->of].mesh->n_vert
                       : model->vert_first[made->of + 1] - model->vert_first[made->of];
   made->n_point = def->index != NULL ? def->n_index : n_all;
   NOLI_NEW(sim->context, made->point, made->n_point);
@@ -266,9 +275,6 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
            : body->n_parts > 0           ? "has parts, whose elements cannot be changed one by one"
                                          : NULL;
   }
-  if (masses && block != NULL && block->n_consistent > 0) {
-    return "has a consistent mass, which is not differentiated: choose order 1";
-  }
   if (masses && block != NULL && has_load_by_mass(model, def->of)) {
     return "has a force in proportion to its masses, which is not differentiated by them: use "
            "gravity, or a force with \"nodal\" values";
@@ -276,14 +282,19 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
   if (def->kind == NOLI_PARAMETER_REST_POSITION) {
     return block != NULL && has_face_load(model, def->of)
                ? "has a load on faces, whose areas would change with the shape"
-           : model->problem.followers.n > 0 ? "is in a scene with ties or proxies, which depend on "
-                                              "rest shapes"
-           : body->proxy.balance            ? "has densities that are fitted to its shape"
-                                            : NULL;
+           : model->problem.followers.n_tied > 0
+               ? "is in a scene with ties, which depend on rest shapes"
+           : noli_proxy_kind(&body->proxy) == NOLI_PROXY_MESH ||
+                   noli_proxy_kind(&body->proxy) == NOLI_PROXY_EDGE_LENGTH
+               ? "has a proxy that depends on its shape: use proxy.subdivision"
+           : noli_mesh_order(body->mesh) > 1
+               ? "has a curved mesh, whose nodes between vertices would not follow"
+           : body->proxy.balance ? "has densities that are fitted to its shape"
+                                 : NULL;
   }
   return def->kind == NOLI_PARAMETER_DENSITY && def->scope == NOLI_SCOPE_ELEMENTS &&
-                 block->type != &noli_block_tets
-             ? "has densities of elements that are differentiated for linear tetrahedra only"
+                 block->type != &noli_block_tets && block->n_consistent == 0
+             ? "has densities of elements that are differentiated for solids only"
              : NULL;
 }
 
@@ -298,9 +309,10 @@ static NoliStatus take(NoliParameters* self, const NoliSim* sim, const NoliParam
     const char* defect = body_defect(sim, made);
     NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT,
                "parameter %d, \"%s\": body \"%s\" %s", (int)index, def->kind, def->of, defect);
-    if (made->kind == NOLI_PARAMETER_REST_POSITION ||
-        made->kind == NOLI_PARAMETER_INITIAL_POSITION) {
+    if (is_of_shape(made->kind)) {
       NOLI_TRY(require_translations(sim->model, made, index));
+      NOLI_TRY(noli_rest_map_create(
+          sim->model, made->of, sim->definition.def->bodies[made->of].mesh->n_vert, &made->map));
     }
   }
   made->class_of_pairs = made->kind == NOLI_PARAMETER_FRICTION ? self->n_class++ : NOLI_NULL_INDEX;
@@ -425,6 +437,14 @@ static NoliStatus map_material(NoliParameters* self, const NoliModel* model, con
   bool all = def->scope == NOLI_SCOPE_BODY;
   int32_t begin = all ? range.begin : range.begin + def->point[point];
   int32_t end = all ? range.end : begin + 1;
+  if (def->kind == NOLI_PARAMETER_DENSITY && block->n_consistent > 0) {
+    int64_t first = noli_input_elements(&model->problem, range.block);
+    for (int32_t e = begin; e < end; e++) {
+      double factor = all ? block->density[e] / self->value[def->first] : 1.0;
+      NOLI_TRY(add_entry(self, NOLI_INPUT_DENSITY, first + e, factor));
+    }
+    goto done;
+  }
   if (all && def->kind == NOLI_PARAMETER_DENSITY) {
     for (int64_t i = model->vert_first[def->of]; i < model->vert_first[def->of + 1]; i++) {
       NOLI_TRY(add_mass(self, model, i, model->problem.mass[i] / self->value[def->first]));
@@ -467,27 +487,27 @@ done:
   return status;
 }
 
-// One component of positions or velocities of a vertex.
+// One component of the position of a vertex of the mesh, with all that moves with it.
 static NoliStatus map_vertex(NoliParameters* self, const NoliSim* sim, const Definition* def,
                              int32_t vertex, int32_t component) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
   const NoliBlock* block = noli_problem_block(&model->problem, def->of);
-  int64_t at = 3 * (int64_t)vertex + component;
-  if (def->kind == NOLI_PARAMETER_INITIAL_VELOCITY) {
-    NOLI_TRY(add_entry(self, NOLI_INPUT_VELOCITY, at, 1.0));
-    goto done;
-  }
-  if (def->kind == NOLI_PARAMETER_INITIAL_POSITION ||
-      sim->definition.def->bodies[def->of].x0 == NULL) {
-    NOLI_TRY(add_entry(self, NOLI_INPUT_START, at, 1.0));
-  }
-  if (def->kind == NOLI_PARAMETER_REST_POSITION) {
-    NOLI_TRY(add_entry(self, NOLI_INPUT_REST, at, 1.0));
-    if (block != NULL && def->scope == NOLI_SCOPE_VERTICES) {
-      NOLI_TRY(
-          map_shape_masses(self, model, block, model->problem.range[def->of], vertex, component));
+  const NoliRestMap* map = &def->map;
+  bool rest = def->kind == NOLI_PARAMETER_REST_POSITION;
+  bool starts = !rest || sim->definition.def->bodies[def->of].x0 == NULL;
+  for (int64_t k = map->first[vertex]; k < map->first[vertex + 1]; k++) {
+    int64_t at = 3 * (int64_t)map->point[k] + component;
+    if (starts && map->point[k] < model->problem.n_node) {
+      NOLI_TRY(add_entry(self, NOLI_INPUT_START, at, map->weight[k]));
     }
+    if (rest) {
+      NOLI_TRY(add_entry(self, NOLI_INPUT_REST, at, map->weight[k]));
+    }
+  }
+  if (rest && block != NULL && block->n_consistent == 0 && def->scope == NOLI_SCOPE_VERTICES) {
+    NOLI_TRY(map_shape_masses(self, model, block, model->problem.range[def->of],
+                              model->vert_first[def->of] + vertex, component));
   }
 done:
   return status;
@@ -496,12 +516,13 @@ done:
 static NoliStatus map_vertices(NoliParameters* self, const NoliSim* sim, const Definition* def,
                                int32_t point, int32_t component) {
   NoliStatus status = NOLI_OK;
+  bool all = def->scope == NOLI_SCOPE_BODY, shape = is_of_shape(def->kind);
   int32_t first = sim->model->vert_first[def->of];
-  if (def->scope == NOLI_SCOPE_VERTICES) {
-    return map_vertex(self, sim, def, first + def->point[point], component);
-  }
-  for (int32_t i = first; i < sim->model->vert_first[def->of + 1]; i++) {
-    NOLI_TRY(map_vertex(self, sim, def, i, component));
+  int32_t n = shape ? def->map.n_vert : sim->model->vert_first[def->of + 1] - first;
+  for (int32_t i = all ? 0 : def->point[point]; i < (all ? n : def->point[point] + 1); i++) {
+    NOLI_TRY(shape
+                 ? map_vertex(self, sim, def, i, component)
+                 : add_entry(self, NOLI_INPUT_VELOCITY, 3 * (int64_t)(first + i) + component, 1.0));
   }
 done:
   return status;
@@ -636,6 +657,7 @@ void noli_parameters_destroy(NoliParameters** owner) {
   }
   for (int32_t i = 0; self->def != NULL && i < self->n_def; i++) {
     noli_free(self->context, self->def[i].point);
+    noli_rest_map_free(self->context, &self->def[i].map);
   }
   noli_owned_definition_free(self->context, &self->source);
   noli_array_free(self->context, &self->entry);

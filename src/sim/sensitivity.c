@@ -40,6 +40,8 @@ struct NoliSensitivity {
   double* lambda;  // (n_vert x 3)
   double* product; // (n_vert x 3)
   double* scaled;  // (n_vert x 3)
+  double* damped;  // (n_vert x 3) m, where the stiffness of damping is taken
+  double* zero;    // (n_vert x 3) 0
 };
 
 static bool wants(const NoliSensitivity* self, NoliInput input) {
@@ -61,6 +63,24 @@ static const char* material_defect(const NoliProblem* problem, unsigned wanted) 
   return defect;
 }
 
+static const char* damping_defect(const NoliModel* model) {
+  const NoliProblem* problem = &model->problem;
+  const char* defect = NULL;
+  for (int32_t i = 0; i < problem->n_block && defect == NULL; i++) {
+    defect = noli_element_damping_defect(&problem->block[i]);
+  }
+  for (int32_t i = 0; i < problem->springs.n && defect == NULL; i++) {
+    defect = problem->springs.damping[i] > 0.0 ? "dampers are not differentiated: their axes turn "
+                                                 "with the start of a step"
+                                               : NULL;
+  }
+  bool from_forces = noli_integrator_needs_force(model->integrator);
+  return defect == NULL && from_forces && noli_problem_is_damped(problem)
+             ? "integrators that start from forces are not differentiated with material.damping: "
+               "choose \"bdf2\" or \"sdirk2\""
+             : defect;
+}
+
 const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   const NoliModel* model = sim->model;
   const NoliProblem* problem = &model->problem;
@@ -68,9 +88,9 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
     return "the solver \"augmented_lagrangian\" is no differentiable function of its start: choose "
            "solver.method \"projected_newton\"";
   }
-  if (noli_problem_is_damped(problem)) {
-    return "damping in proportion to stiffness changes with the third derivatives of energies: "
-           "leave material.damping out, or use mass_damping";
+  const char* damping = damping_defect(model);
+  if (damping != NULL) {
+    return damping;
   }
   if (noli_problem_has_histories(problem)) {
     return "materials with history depend on all of their past";
@@ -127,6 +147,8 @@ NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasse
   NOLI_NEW_ZERO(sim->context, self->lambda, n);
   NOLI_NEW_ZERO(sim->context, self->product, n);
   NOLI_NEW_ZERO(sim->context, self->scaled, n);
+  NOLI_NEW_ZERO(sim->context, self->damped, n);
+  NOLI_NEW_ZERO(sim->context, self->zero, n);
   NOLI_NEW_ZERO(sim->context, self->force, sim->model->n_force);
   for (int32_t f = 0; wants(self, NOLI_INPUT_FORCE) && f < sim->model->n_force; f++) {
     NOLI_NEW_ZERO(sim->context, self->force[f], n);
@@ -159,6 +181,8 @@ void noli_sensitivity_destroy(NoliSensitivity** owner) {
   noli_free(self->context, self->lambda);
   noli_free(self->context, self->product);
   noli_free(self->context, self->scaled);
+  noli_free(self->context, self->damped);
+  noli_free(self->context, self->zero);
   noli_free(self->context, self);
   *owner = NULL;
 }
@@ -493,23 +517,51 @@ done:
   return status;
 }
 
+// What a consistent mass multiplies in the equations: inertia, drag and gravity.
+static void set_accelerations(const NoliSensitivity* self, const NoliBlock* block, double* z) {
+  const NoliStage* stage = self->sim->stage;
+  const NoliStageTime* time = &stage->time;
+  const double *x = stage->here->x, *gravity = self->sim->model->gravity;
+  double h_e_sqr = time->h_e * time->h_e, drag = block->mass_damping * h_e_sqr / time->h_v;
+  for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
+    z[j] = -h_e_sqr * gravity[j % 3];
+    z[j] += time->inertia ? x[j] - time->x_tilde[j] + drag * (x[j] - time->x_hat[j]) : 0.0;
+  }
+}
+
+static NoliStatus list_block_slopes(NoliSensitivity* self, NoliBlock* block, int64_t first) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  const double *X = stage->problem->X, *x = stage->here->x;
+  double h_e_sqr = stage->time.h_e * stage->time.h_e;
+  NoliBlockEnergy energy = {.block = block, .part = NOLI_PART_ELEMENTS, .scale = h_e_sqr};
+  if (wants(self, NOLI_INPUT_MU) || wants(self, NOLI_INPUT_LAMBDA)) {
+    NOLI_TRY(noli_element_slopes_by_moduli(&self->mixed, block, &energy, first, x));
+  }
+  if (wants(self, NOLI_INPUT_REST)) {
+    NOLI_TRY(noli_element_slopes_by_rest(&self->mixed, block, &energy, X, x));
+  }
+  if (block->n_consistent > 0) {
+    set_accelerations(self, block, self->product);
+    NOLI_TRY(noli_element_slopes_of_mass(&self->mixed, block, self->wanted, first, X, self->product,
+                                         self->zero));
+  }
+  if (stage->time.inertia && noli_block_is_damped(block)) {
+    const NoliDampingSlopes at = {X, x, stage->time.x_hat, self->damped, h_e_sqr / stage->time.h_v};
+    NOLI_TRY(noli_element_slopes_of_damping(&self->mixed, block, self->wanted, first, &at));
+  }
+done:
+  return status;
+}
+
 static NoliStatus list_slopes(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   NoliProblem* problem = &self->sim->model->problem;
-  bool moduli = wants(self, NOLI_INPUT_MU) || wants(self, NOLI_INPUT_LAMBDA);
   int64_t first = 0;
   for (int32_t i = 0; i < problem->n_block; i++) {
-    NoliBlockEnergy energy = {.block = &problem->block[i],
-                              .part = NOLI_PART_ELEMENTS,
-                              .scale = stage->time.h_e * stage->time.h_e};
-    if (moduli && problem->block[i].n_element > 0) {
-      NOLI_TRY(noli_element_slopes_by_moduli(&self->mixed, &problem->block[i], &energy, first,
-                                             stage->here->x));
-    }
-    if (wants(self, NOLI_INPUT_REST) && problem->block[i].n_element > 0) {
-      NOLI_TRY(noli_element_slopes_by_rest(&self->mixed, &problem->block[i], &energy, problem->X,
-                                           stage->here->x));
+    if (problem->block[i].n_element > 0) {
+      NOLI_TRY(list_block_slopes(self, &problem->block[i], first));
     }
     first += problem->block[i].n_element;
   }
@@ -521,6 +573,17 @@ static NoliStatus list_slopes(NoliSensitivity* self) {
   }
 done:
   return status;
+}
+
+// The stiffness of damping, at the positions predicted from the start of the part.
+static void set_damping(NoliSensitivity* self, const NoliTapePart* part) {
+  NoliStage* stage = self->sim->stage;
+  if (noli_problem_is_damped(stage->problem)) {
+    for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
+      self->damped[j] = part->start.x[j] + part->damping_ahead * part->start.v[j];
+    }
+    noli_stage_set_damping(stage, self->damped);
+  }
 }
 
 // The stage of a part at time t with these predictions: its friction lagged at `lagged`, at x.
@@ -543,6 +606,7 @@ static NoliStatus set_stage(NoliSensitivity* self, const NoliTapePart* part, int
     NOLI_TRY(noli_stage_initial_kappa(stage));
   }
   noli_mixed_list_clear(&self->mixed);
+  set_damping(self, part);
   NOLI_TRY(place(stage, lagged));
   NOLI_TRY(noli_stage_lag_friction(stage));
   if (stage->problem->rubs && !is_general(self)) {
@@ -589,6 +653,9 @@ void noli_sensitivity_forget(NoliSensitivity* self) {
 }
 
 // ---- products -----------------------------------------------------------------------------------
+
+// What depends on x_hat.
+#define VISCOUS (NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG | NOLI_ROLE_DAMPING)
 
 // Derivative of G by the mass of a node: of inertia and drag, component j.
 static double by_mass(const NoliStage* stage, int64_t j) {
@@ -672,8 +739,7 @@ NoliStatus noli_sensitivity_pull(NoliSensitivity* self, const double* b, NoliInp
 
   // x - x_tilde and x - x_hat: -dG/dx_tilde is the Hessian of inertia
   NOLI_TRY(multiply(self, true, NOLI_ROLE_INERTIA, lambda, to->value[NOLI_INPUT_PREDICTED]));
-  NOLI_TRY(multiply(self, true, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, lambda,
-                    to->value[NOLI_INPUT_REFERENCE]));
+  NOLI_TRY(multiply(self, true, VISCOUS, lambda, to->value[NOLI_INPUT_REFERENCE]));
   pull_inputs(self, lambda, to);
   negate(lambda, n);
 
@@ -703,8 +769,7 @@ NoliStatus noli_sensitivity_push(NoliSensitivity* self, const NoliInputs* change
   memset(g, 0, (size_t)n * sizeof *g);
   memset(self->product, 0, (size_t)n * sizeof *g);
   NOLI_TRY(multiply(self, false, NOLI_ROLE_INERTIA, change->value[NOLI_INPUT_PREDICTED], g));
-  NOLI_TRY(multiply(self, false, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG,
-                    change->value[NOLI_INPUT_REFERENCE], g));
+  NOLI_TRY(multiply(self, false, VISCOUS, change->value[NOLI_INPUT_REFERENCE], g));
   negate(g, n);
   for (int32_t i = 0; wants(self, NOLI_INPUT_START) && i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
@@ -770,7 +835,7 @@ NoliStatus noli_sensitivity_pull_force(NoliSensitivity* self, const NoliTapePart
   double* lagged = to->value[NOLI_INPUT_LAGGED];
   memset(hat, 0, (size_t)n * sizeof *hat);
   memset(lagged, 0, (size_t)n * sizeof *lagged);
-  NOLI_TRY(multiply(self, true, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, lambda, hat));
+  NOLI_TRY(multiply(self, true, VISCOUS, lambda, hat));
   pull_inputs(self, lambda, to);
   negate(lambda, n);
   memset(self->product, 0, (size_t)n * sizeof(double));
@@ -798,7 +863,7 @@ NoliStatus noli_sensitivity_push_force(NoliSensitivity* self, const NoliTapePart
   add(n, -stage->time.h_v, v, hat);
   memcpy(change->value[NOLI_INPUT_LAGGED], x, (size_t)n * sizeof *x);
   memset(g, 0, (size_t)n * sizeof *g);
-  NOLI_TRY(multiply(self, false, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, hat, g));
+  NOLI_TRY(multiply(self, false, VISCOUS, hat, g));
   negate(g, n);
   NOLI_TRY(multiply(self, false, FORCES, x, g));
   push_inputs(self, change, g);

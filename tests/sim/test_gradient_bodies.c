@@ -1,0 +1,349 @@
+// Derivatives of runs by parameters of bodies and loads: both modes against each other and against
+// central differences of runs.
+#include "world.h"
+
+#include <math.h>
+
+// sum over all steps of w_t (|x - c|^2 + tau^2 |v|^2) over the vertices: reads everything.
+static NoliStatus spread(void* user, NoliSim* sim, NoliObjectivePoint* at) {
+  (void)user;
+  const double c[3] = {0.1, -0.2, 0.3}, tau = 0.05;
+  double w = at->step == at->n_steps ? 1.0 : 0.1;
+  for (int32_t i = 0; i < 3 * noli_sim_node_count(sim); i++) {
+    double d = at->x[i] - c[i % 3], u = tau * at->v[i], share = 1.0 + 0.01 * (i % 7);
+    at->value += w * share * (d * d + u * u);
+    if (at->d_x != NULL) {
+      at->d_x[i] += 2.0 * w * share * d;
+      at->d_v[i] += 2.0 * w * share * tau * u;
+    }
+  }
+  return NOLI_OK;
+}
+
+typedef struct Case {
+  const char* name;
+  void (*build)(World* world);
+  const char* integrator; // NULL: backward Euler
+  double h;
+  int64_t n_steps;
+  NoliParameterDef parameter;
+  double step;  // of the differences
+  double error; // allowed, relative
+} Case;
+
+static void damped_plane(World* world);
+
+static World world_of(const Case* c) {
+  World world = world_new(1);
+  world.def.integrator = c->integrator != NULL ? c->integrator : "backward_euler";
+  world.def.time_step = c->h;
+  world.def.contact_distance = (NoliScaled){2e-3, false};
+  world.def.barrier_stiffness = 2e6;
+  world.def.audit = "off";
+  c->build(&world);
+  return world;
+}
+
+static void require(NoliStatus status, const Case* c, NoliContext* context) {
+  if (status != NOLI_OK) {
+    print_message("%s: %s\n", c->name, noli_context_message(context));
+  }
+  ASSERT_OK(status);
+}
+
+static double run_at(const NoliParameters* parameters, const Case* c, NoliContext* context,
+                     const double* values) {
+  NoliSim* sim = NULL;
+  NoliObjective objective = {spread, NULL};
+  NoliGradientDef def = noli_default_gradient_def();
+  NoliParameters* own = NULL;
+  double value = NAN;
+  def.n_steps = c->n_steps;
+  def.tolerance = 1e-13;
+  require(noli_parameters_apply(parameters, values, context, &sim), c, context);
+  require(noli_parameters_create(sim, &c->parameter, 1, &own), c, context);
+  require(noli_sim_gradient(sim, own, &objective, 1, &def, &value, NULL, NULL), c, context);
+  noli_parameters_destroy(&own);
+  noli_sim_destroy(&sim);
+  return value;
+}
+
+// The best of the differences with the step, a third and a tenth of it, of at most five values.
+static double differences_off(const Case* c, const NoliParameters* parameters, NoliContext* context,
+                              double* values, const double* gradient, double size) {
+  int64_t n = noli_parameters_count(parameters);
+  double worst = 0.0;
+  int64_t stride = n > 5 ? n / 5 : 1;
+  bool flat = c->build == damped_plane; // its vertices stay in their plane
+  for (int64_t j = 0; j < n; j += stride) {
+    if (flat && stride > 1 && j % 3 == 2) {
+      continue;
+    }
+    double at = values[j], best = INFINITY, step = c->step;
+    for (int k = 0; k < 3 && best > 0.1 * c->error; k++, step /= k == 1 ? 3.0 : 10.0 / 3.0) {
+      double end[2];
+      for (int side = 0; side < 2; side++) {
+        values[j] = at + (side == 0 ? -step : step);
+        end[side] = run_at(parameters, c, context, values);
+      }
+      best = fmin(best, fabs((end[1] - end[0]) / (2.0 * step) - gradient[j]) / size);
+    }
+    values[j] = at;
+    worst = fmax(worst, best);
+  }
+  return worst;
+}
+
+static void compare(const Case* c) {
+  World world = world_of(c);
+  world_start(&world);
+  NoliParameters* parameters = NULL;
+  require(noli_parameters_create(world.sim, &c->parameter, 1, &parameters), c, world.context);
+  int64_t n = noli_parameters_count(parameters);
+  double *values = calloc((size_t)n, sizeof(double)), *adjoint = calloc((size_t)n, sizeof(double)),
+         *tangent = calloc((size_t)n, sizeof(double)), value[2];
+  noli_parameters_values(parameters, values);
+
+  // both modes
+  NoliObjective objective = {spread, NULL};
+  NoliGradientDef def = noli_default_gradient_def();
+  NoliGradientReport report;
+  def.n_steps = c->n_steps;
+  def.tolerance = 1e-13;
+  for (int k = 0; k < 2; k++) {
+    NoliSim* sim = NULL;
+    ASSERT_OK(noli_sim_clone(world.sim, world.context, &sim));
+    def.mode = k == 0 ? "adjoint" : "tangent";
+    require(noli_sim_gradient(sim, parameters, &objective, 1, &def, &value[k],
+                              k == 0 ? adjoint : tangent, &report),
+            c, world.context);
+    noli_sim_destroy(&sim);
+  }
+  double size = 0.0, apart = 0.0;
+  for (int64_t j = 0; j < n; j++) {
+    size = fmax(size, fabs(adjoint[j]));
+    apart = fmax(apart, fabs(adjoint[j] - tangent[j]));
+  }
+  assert_true(size > 0.0);
+  double off = differences_off(c, parameters, world.context, values, adjoint, size);
+  print_message("%-40s value %.6g, gradient %.3g, modes differ by %.1e, differences by %.1e\n",
+                c->name, value[0], size, apart / size, off);
+  ASSERT_NEAR(value[0], value[1], 1e-13 * fabs(value[0]));
+  assert_true(apart <= 1e-8 * size);
+  assert_true(off <= c->error);
+  free(values);
+  free(adjoint);
+  free(tangent);
+  noli_parameters_destroy(&parameters);
+  world_done(&world);
+}
+
+static void compare_all(const Case* cases, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    compare(&cases[i]);
+  }
+}
+
+#define COMPARE(cases_) compare_all(cases_, sizeof(cases_) / sizeof *(cases_))
+#define OF(kind_, of_)                                                                             \
+  { .kind = (kind_), .of = (of_) }
+#define VERTICES(of_)                                                                              \
+  { .kind = "rest_position", .of = (of_), .scope = "vertices" }
+#define ELEMENTS(kind_, of_)                                                                       \
+  { .kind = (kind_), .of = (of_), .scope = "elements" }
+
+static const int32_t left[4] = {0, 1, 2, 3};
+
+static void set_material(World* world, int32_t body) {
+  world->body[body].material.young = 2e4;
+  world->body[body].material.poisson = 0.3;
+  world->body[body].material.density = 900;
+}
+
+// A box, held on its left.
+static int32_t add_box(World* world, double height, bool held) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_box(world->context, (double[]){0.2, 0.1, 0.12}, (int32_t[]){2, 1, 1},
+                               false, &mesh));
+  int32_t body = world_add(world, mesh, (double[]){0.01, 0.05 + height, 0.0});
+  set_material(world, body);
+  if (held) {
+    NoliMotionDef* motion = world_add_motion(world, body, NULL, NULL);
+    motion->node = left;
+    motion->n_node = 4;
+  }
+  return body;
+}
+
+// ---- elements of higher order -------------------------------------------------------------------
+
+static void held_beam_of(World* world, int32_t order) {
+  int32_t body = add_box(world, 1.0, true);
+  world->body[body].order = order;
+  world->body[body].material.mass_damping = 2.0;
+}
+
+static void quadratic_beam(World* world) {
+  held_beam_of(world, 2);
+}
+
+static void cubic_beam(World* world) {
+  held_beam_of(world, 3);
+}
+
+static void quartic_beam(World* world) {
+  held_beam_of(world, 4);
+}
+
+// It lands, and slides.
+static void landing_of(World* world, int32_t order) {
+  world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world->def.friction = 0.3;
+  int32_t body = add_box(world, 1.5e-3, false);
+  world->body[body].order = order;
+  world->body[body].velocity[0] = 0.5;
+  world->body[body].velocity[1] = -0.2;
+}
+
+static void quadratic_landing(World* world) {
+  landing_of(world, 2);
+}
+
+static void cubic_landing(World* world) {
+  landing_of(world, 3);
+}
+
+// A linear body with a finer proxy.
+static void proxy_landing(World* world) {
+  landing_of(world, 1);
+  world->body[0].proxy.subdivision = 2;
+}
+
+static void elements_of_higher_order(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {"order 2, young", quadratic_beam, NULL, 0.01, 5, OF("young", "body0"), 5, 1e-6},
+      {"order 3, poisson", cubic_beam, "bdf2", 0.01, 4, ELEMENTS("poisson", "body0"), 1e-4, 1e-6},
+      {"order 2, density", quadratic_beam, NULL, 0.01, 5, OF("density", "body0"), 0.3, 1e-6},
+      {"order 3, densities", cubic_beam, "sdirk2", 0.01, 4, ELEMENTS("density", "body0"), 0.3,
+       1e-6},
+      {"order 2, shape", quadratic_beam, NULL, 0.01, 5, VERTICES("body0"), 1e-6, 1e-6},
+      {"order 3, shape", cubic_beam, "bdf2", 0.01, 4, VERTICES("body0"), 1e-6, 1e-6},
+      {"order 4, shape", quartic_beam, NULL, 0.01, 2, VERTICES("body0"), 1e-6, 1e-6},
+      {"order 2 at rest, shape", quadratic_beam, "quasi_static", 0.01, 2, VERTICES("body0"), 1e-6,
+       1e-6},
+      {"order 2, landing, shape", quadratic_landing, NULL, 0.005, 8, VERTICES("body0"), 1e-7, 1e-5},
+      {"order 3, landing, shape", cubic_landing, NULL, 0.005, 6, VERTICES("body0"), 1e-7, 1e-5},
+      {"order 2, landing, positions",
+       quadratic_landing,
+       NULL,
+       0.005,
+       8,
+       {.kind = "initial_position", .of = "body0", .scope = "vertices"},
+       1e-7,
+       1e-5},
+      {"order 2, landing, density", quadratic_landing, NULL, 0.005, 8, OF("density", "body0"), 0.1,
+       1e-5},
+      {"proxy, landing, shape", proxy_landing, NULL, 0.005, 8, VERTICES("body0"), 1e-7, 1e-5},
+  };
+  COMPARE(cases);
+}
+
+// ---- damping in proportion to stiffness ---------------------------------------------------------
+
+static void damped_beam_of(World* world, const char* law, int32_t order) {
+  int32_t body = add_box(world, 1.0, true);
+  world->body[body].material.law = law;
+  world->body[body].material.damping = 0.01;
+  world->body[body].order = order;
+}
+
+static void damped_beam(World* world) {
+  damped_beam_of(world, "neo_hookean", 1);
+}
+
+static void damped_stable_beam(World* world) {
+  damped_beam_of(world, "stable_neo_hookean", 1);
+}
+
+static void damped_corotated_beam(World* world) {
+  damped_beam_of(world, "fixed_corotated", 1);
+}
+
+static void damped_linear_beam(World* world) {
+  damped_beam_of(world, "corotated_linear", 1);
+}
+
+static void damped_quadratic_beam(World* world) {
+  damped_beam_of(world, "stvk", 2);
+}
+
+// So fast that elements lose half of their height, where the tangent is not positive.
+static void damped_crash(World* world) {
+  world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world->def.friction = 0.3;
+  int32_t body = add_box(world, 1.5e-3, false);
+  world->body[body].material.damping = 0.003;
+  world->body[body].velocity[0] = 0.5;
+  world->body[body].velocity[1] = -4.0;
+}
+
+static void damped_plane(World* world) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_rectangle(world->context, 0.2, 0.1, 3, 2, &mesh));
+  world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world->def.friction = 0.3;
+  int32_t body = world_add(world, mesh, (double[]){0, 0.0515, 0});
+  set_material(world, body);
+  world->body[body].plane_strain = 0.1;
+  world->body[body].material.damping = 0.005;
+  world->body[body].velocity[0] = 0.5;
+  world->body[body].velocity[1] = -0.8;
+}
+
+static void damping_in_proportion_to_stiffness(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {"damped beam, young", damped_beam, NULL, 0.01, 10, OF("young", "body0"), 5, 1e-6},
+      {"damped beam, poisson", damped_beam, "bdf2", 0.01, 8, OF("poisson", "body0"), 1e-4, 1e-6},
+      {"damped beam, shape", damped_beam, NULL, 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"damped beam bdf2, shape", damped_beam, "bdf2", 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"damped beam sdirk2, velocity",
+       damped_beam,
+       "sdirk2",
+       0.01,
+       6,
+       {.kind = "initial_velocity", .of = "body0", .scope = "vertices"},
+       1e-4,
+       1e-6},
+      {"damped stable beam, positions",
+       damped_stable_beam,
+       NULL,
+       0.01,
+       6,
+       {.kind = "initial_position", .of = "body0", .scope = "vertices"},
+       1e-6,
+       1e-6},
+      {"damped corotated beam, young", damped_corotated_beam, "bdf2", 0.01, 6,
+       ELEMENTS("young", "body0"), 5, 1e-6},
+      {"damped linear beam, shape", damped_linear_beam, NULL, 0.01, 6, VERTICES("body0"), 1e-6,
+       1e-6},
+      {"damped quadratic beam, shape", damped_quadratic_beam, NULL, 0.01, 4, VERTICES("body0"),
+       1e-6, 1e-6},
+      {"damped quadratic beam, young", damped_quadratic_beam, "bdf2", 0.01, 4, OF("young", "body0"),
+       5, 1e-6},
+      {"damped crash, velocity", damped_crash, NULL, 0.002, 12, OF("initial_velocity", "body0"),
+       1e-5, 1e-5},
+      {"damped crash, young", damped_crash, "sdirk2", 0.002, 12, OF("young", "body0"), 1, 1e-5},
+      {"damped crash, shape", damped_crash, NULL, 0.002, 8, VERTICES("body0"), 1e-7, 1e-5},
+      {"damped plane, shape", damped_plane, NULL, 0.005, 8, VERTICES("body0"), 1e-7, 1e-5},
+      {"damped plane, density", damped_plane, "bdf2", 0.005, 8, OF("density", "body0"), 0.1, 1e-5},
+  };
+  COMPARE(cases);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(elements_of_higher_order),
+                                     cmocka_unit_test(damping_in_proportion_to_stiffness)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -22,9 +22,14 @@ extern "C" {
 ///   definition, 0 at first; 3 with the scope "body", 3 for each vertex with "vertices". Velocities
 ///   stay where positions change
 /// - "force": factor of a force, 1 + NoliForceDef.change, which may not be 0
+/// - "spring_stiffness", "spring_length", "spring_damping": of a spring, in their units; a length
+/// and
+///   a damping that are given and not 0
+/// - "volume_pressure", "volume_compression": of the closed volume of a body that has one
 typedef struct NoliParameterDef {
   const char* kind;
-  const char* of;    ///< name of a body, force or motion, or of one entity of a pair; else NULL
+  const char*
+      of; ///< name of a body, force, spring or motion, or of one entity of a pair; else NULL
   const char* with;  ///< name of the other entity of a pair; NULL: pairs without one of their own
   const char* scope; ///< "body" (the default), "elements", "vertices"
   const int32_t* index; ///< (n_index) elements or vertices of the body; NULL: all

@@ -19,10 +19,28 @@ typedef enum NoliInput {
   NOLI_INPUT_LAMBDA,    // (likewise) Pa, Lame's first parameter
   NOLI_INPUT_FRICTION,  // (classes of pairs) coefficient of friction
   NOLI_INPUT_FORCE,     // (forces) factor
+  NOLI_INPUT_SPRING,    // (springs x NOLI_SPRING_NUMBERS)
+  NOLI_INPUT_REGION,    // (regions with a volume law x NOLI_REGION_NUMBERS)
+  NOLI_INPUT_BEGIN,     // (n_vert + forces) x 3, m: positions at the start of a step, and the
+                        // origins of the potentials of pressures, which follow from them
   NOLI_INPUT_START,     // (n_vert x 3) m, positions at the start of the run
   NOLI_INPUT_VELOCITY,  // (n_vert x 3) m/s, velocities at the start of the run
   NOLI_INPUTS
 } NoliInput;
+
+typedef enum NoliSpringNumber {
+  NOLI_SPRING_STIFFNESS, // N/m
+  NOLI_SPRING_LENGTH,    // m
+  NOLI_SPRING_DAMPING,   // N s/m
+  NOLI_SPRING_NUMBERS
+} NoliSpringNumber;
+
+typedef enum NoliRegionNumber {
+  NOLI_REGION_PRESSURE,    // Pa
+  NOLI_REGION_COMPRESSION, // 1/Pa
+  NOLI_REGION_REST,        // m^3, volume at rest
+  NOLI_REGION_NUMBERS
+} NoliRegionNumber;
 
 // Inputs of pairs: the class of the pair of two entities, whose coefficients vary together;
 // NOLI_NULL_INDEX: none.

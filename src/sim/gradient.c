@@ -148,6 +148,28 @@ static void pull_held(const Gradient* g, const NoliTapePart* part, const NoliTap
   }
 }
 
+// The origin of the potential of a pressure is the mean of the corners of its faces: from
+// derivatives by origins to those by positions, or forward from changes of these.
+static void fold_origins(const Gradient* g, bool back, double* begin) {
+  for (int32_t f = 0; f < g->sim->model->n_force; f++) {
+    const NoliForce* force = &g->sim->model->force[f];
+    double* origin = begin + size_of(g) + 3 * (int64_t)f;
+    int64_t n = 0, n_corner = 3 * (int64_t)force->faces.n;
+    for (int64_t i = 0; i < n_corner; i++) {
+      n += force->faces.tri[i] != NOLI_NULL_INDEX ? 1 : 0;
+    }
+    for (int64_t i = 0; i < n_corner && force->kind == NOLI_FORCE_PRESSURE; i++) {
+      if (force->faces.tri[i] == NOLI_NULL_INDEX) {
+        continue;
+      }
+      double* corner = begin + 3 * (int64_t)force->faces.tri[i];
+      for (int k = 0; k < 3; k++) {
+        *(back ? &corner[k] : &origin[k]) += (back ? origin[k] : corner[k]) / (double)n;
+      }
+    }
+  }
+}
+
 // The inputs of a chain, with those of one solve.
 static NoliInputs with_own(const Gradient* g, int32_t chain) {
   NoliInputs inputs = g->inputs[chain];
@@ -155,6 +177,7 @@ static NoliInputs with_own(const Gradient* g, int32_t chain) {
   inputs.value[NOLI_INPUT_REFERENCE] = g->own.value[NOLI_INPUT_REFERENCE];
   inputs.value[NOLI_INPUT_LAGGED] = g->own.value[NOLI_INPUT_LAGGED];
   inputs.value[NOLI_INPUT_DAMPED] = g->own.value[NOLI_INPUT_DAMPED];
+  inputs.value[NOLI_INPUT_BEGIN] = g->own.value[NOLI_INPUT_BEGIN];
   return inputs;
 }
 
@@ -265,6 +288,8 @@ static NoliStatus pull_part(Gradient* g, int32_t index, const NoliTapePart* part
   clear(g, chain->x_before);
   clear(g, chain->v_before);
   clear(g, g->own.value[NOLI_INPUT_DAMPED]);
+  memset(g->own.value[NOLI_INPUT_BEGIN], 0,
+         sizeof(double) * (size_t)noli_input_count(g->sim, NOLI_INPUT_BEGIN, 0));
 
   for (int32_t s = last; s >= 0; s--) {
     const NoliTapeStage* stage = &part->stage[s];
@@ -304,6 +329,11 @@ static NoliStatus pull_part(Gradient* g, int32_t index, const NoliTapePart* part
   add(g, 1.0, g->own.value[NOLI_INPUT_DAMPED], chain->x);
   add(g, part->damping_ahead, g->own.value[NOLI_INPUT_DAMPED], chain->v);
 
+  // where pressures began
+  fold_origins(g, true, g->own.value[NOLI_INPUT_BEGIN]);
+  noli_stage_act_on_nodes(g->sim->own_stage, g->own.value[NOLI_INPUT_BEGIN]);
+  add(g, 1.0, g->own.value[NOLI_INPUT_BEGIN], chain->x);
+
   // the force at the start: that of the part before, or of the state
   copy(g, g->force, chain->force);
   if (part->force != NULL && !part->past_known) {
@@ -339,6 +369,10 @@ static NoliStatus push_part(Gradient* g, int32_t index, const NoliTapePart* part
   copy(g, chain->force, g->force);
   copy(g, chain->x, g->own.value[NOLI_INPUT_DAMPED]);
   add(g, part->damping_ahead, chain->v, g->own.value[NOLI_INPUT_DAMPED]);
+  memset(g->own.value[NOLI_INPUT_BEGIN] + size_of(g), 0,
+         3 * sizeof(double) * (size_t)g->sim->model->n_force);
+  copy(g, chain->x, g->own.value[NOLI_INPUT_BEGIN]);
+  fold_origins(g, false, g->own.value[NOLI_INPUT_BEGIN]);
   if (part->force != NULL && !part->past_known) {
     NoliInputs change = with_own(g, index);
     NOLI_TRY(
@@ -588,7 +622,7 @@ static NoliStatus allocate(Gradient* g) {
   NOLI_NEW_ZERO(g->context, g->chain, g->n_chains);
   NOLI_NEW_ZERO(g->context, g->inputs, g->n_chains);
   unsigned own = 1u << NOLI_INPUT_PREDICTED | 1u << NOLI_INPUT_REFERENCE | 1u << NOLI_INPUT_LAGGED |
-                 1u << NOLI_INPUT_DAMPED;
+                 1u << NOLI_INPUT_DAMPED | 1u << NOLI_INPUT_BEGIN;
   NOLI_TRY(noli_inputs_create(g->sim, own, 0, &g->own));
   for (int32_t i = 0; i < g->n_chains; i++) {
     NOLI_TRY(allocate_chain(g, &g->chain[i]));

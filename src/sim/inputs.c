@@ -23,6 +23,12 @@ int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes)
     return n_classes;
   case NOLI_INPUT_FORCE:
     return sim->model->n_force;
+  case NOLI_INPUT_SPRING:
+    return NOLI_SPRING_NUMBERS * (int64_t)problem->springs.n;
+  case NOLI_INPUT_REGION:
+    return NOLI_REGION_NUMBERS * (int64_t)problem->volumes.n_region;
+  case NOLI_INPUT_BEGIN:
+    return 3 * ((int64_t)problem->n_vert + sim->model->n_force);
   default:
     return 3 * (int64_t)problem->n_vert;
   }

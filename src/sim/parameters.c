@@ -25,6 +25,12 @@ const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS] = {
                                          "m/s, added to the velocities at the start."},
     [NOLI_PARAMETER_REST_POSITION] = {"rest_position", "m, added to the rest shape."},
     [NOLI_PARAMETER_FORCE] = {"force", "Factor of a force."},
+    [NOLI_PARAMETER_SPRING_STIFFNESS] = {"spring_stiffness", "N/m, of a spring."},
+    [NOLI_PARAMETER_SPRING_LENGTH] = {"spring_length", "m, at which a spring has no force."},
+    [NOLI_PARAMETER_SPRING_DAMPING] = {"spring_damping", "N s/m, of a spring."},
+    [NOLI_PARAMETER_VOLUME_PRESSURE] = {"volume_pressure",
+                                        "Pa, of the closed volume of a body, at rest."},
+    [NOLI_PARAMETER_VOLUME_COMPRESSION] = {"volume_compression", "1/Pa, likewise."},
 };
 
 const NoliNamed noli_parameter_scopes[NOLI_SCOPES] = {
@@ -62,6 +68,7 @@ struct NoliParameters {
   int64_t n;
   double* value;        // (n)
   double* velocity;     // (n_vert x 3) m/s, at the start
+  double* volume_slope; // (regions with a volume law x n_vert x 3) m^2, of their volumes at rest
   int64_t* first_entry; // (n + 1)
   NOLI_ARRAY(Entry) entry;
   unsigned wanted;
@@ -80,9 +87,17 @@ static bool is_material(NoliParameterKind kind) {
          kind == NOLI_PARAMETER_DENSITY;
 }
 
+static bool is_of_spring(NoliParameterKind kind) {
+  return kind >= NOLI_PARAMETER_SPRING_STIFFNESS && kind <= NOLI_PARAMETER_SPRING_DAMPING;
+}
+
+static bool is_of_volume(NoliParameterKind kind) {
+  return kind == NOLI_PARAMETER_VOLUME_PRESSURE || kind == NOLI_PARAMETER_VOLUME_COMPRESSION;
+}
+
 static bool is_of_body(NoliParameterKind kind) {
   return kind != NOLI_PARAMETER_FRICTION && kind != NOLI_PARAMETER_GRAVITY &&
-         kind != NOLI_PARAMETER_FORCE;
+         kind != NOLI_PARAMETER_FORCE && !is_of_spring(kind);
 }
 
 // Whether the values move vertices of the mesh.
@@ -91,7 +106,7 @@ static bool is_of_shape(NoliParameterKind kind) {
 }
 
 int32_t noli_parameter_components(NoliParameterKind kind) {
-  bool vector = is_of_body(kind) && !is_material(kind);
+  bool vector = is_of_body(kind) && !is_material(kind) && !is_of_volume(kind);
   return vector || kind == NOLI_PARAMETER_GRAVITY ? 3 : 1;
 }
 
@@ -110,7 +125,7 @@ static NoliStatus take_words(NoliContext* context, const NoliParameterDef* def, 
   made->scope = def->scope == NULL
                     ? NOLI_SCOPE_BODY
                     : (NoliParameterScope)noli_choice_find(NOLI_CHOICE_PARAMETER_SCOPE, def->scope);
-  bool vector = is_of_body(made->kind) && !is_material(made->kind);
+  bool vector = is_of_body(made->kind) && !is_material(made->kind) && !is_of_volume(made->kind);
   made->n_component = noli_parameter_components(made->kind);
   NOLI_CHECK(context,
              made->scope == NOLI_SCOPE_BODY ||
@@ -148,8 +163,11 @@ static NoliStatus take_place(const NoliSim* sim, const NoliParameterDef* def, in
     NOLI_CHECK(sim->context, made->of != NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
                "parameter %d: there is no force \"%s\"", (int)index,
                def->of != NULL ? def->of : "");
-    NOLI_CHECK(sim->context, model->force[made->of].kind != NOLI_FORCE_PRESSURE,
-               NOLI_ERROR_ARGUMENT, "parameter %d: pressures are not differentiated", (int)index);
+  } else if (is_of_spring(made->kind)) {
+    made->of = def->of != NULL ? noli_sim_find_spring(sim, def->of) : NOLI_NULL_INDEX;
+    NOLI_CHECK(sim->context, made->of != NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
+               "parameter %d: there is no spring \"%s\"", (int)index,
+               def->of != NULL ? def->of : "");
   }
 done:
   return status;
@@ -191,10 +209,33 @@ static bool has_load_by_mass(const NoliModel* model, int32_t body) {
 }
 
 // Whether a traction acts on faces of a body, whose areas would change.
-static bool has_face_load(const NoliModel* model, int32_t body) {
+static bool has_traction(const NoliModel* model, int32_t body) {
   bool has = false;
   for (int32_t f = 0; f < model->n_force; f++) {
-    has = has || (model->force[f].def.body == body && model->force[f].faces.n > 0);
+    bool traction = model->force[f].kind == NOLI_FORCE_TRACTION;
+    has = has || (model->force[f].def.body == body && traction);
+  }
+  return has;
+}
+
+// Whether the values of some force on a body depend on its rest positions: tried with another place
+// of each node.
+static bool has_load_by_place(const NoliModel* model, int32_t body) {
+  const double shift[3] = {0.037, -0.051, 0.083};
+  bool has = false;
+  for (int32_t f = 0; f < model->n_force; f++) {
+    const NoliForce* force = &model->force[f];
+    for (int32_t i = 0; i < force->n_node && force->def.body == body && force->def.value != NULL;
+         i++) {
+      double X[3], value[2][3] = {{0.0}}, t = fmax(force->def.t_begin, 0.0) + 0.5 * model->h;
+      memcpy(X, model->problem.X + 3 * (int64_t)force->node[i], sizeof X);
+      force->def.value(force->def.user, t, X, value[0]);
+      for (int k = 0; k < 3; k++) {
+        X[k] += model->problem.diagonal * shift[k];
+      }
+      force->def.value(force->def.user, t, X, value[1]);
+      has = has || memcmp(value[0], value[1], sizeof value[0]) != 0;
+    }
   }
   return has;
 }
@@ -253,6 +294,17 @@ done:
   return status;
 }
 
+// The number of the only closed volume of a body; NOLI_NULL_INDEX where there are none or several.
+static int32_t volume_of(const NoliSim* sim, int32_t body) {
+  const NoliSimDef* def = sim->definition.def;
+  int32_t found = NOLI_NULL_INDEX, n = 0;
+  for (int32_t i = 0; i < def->n_volumes; i++) {
+    found = def->volumes[i].body == body ? i : found;
+    n += def->volumes[i].body == body ? 1 : 0;
+  }
+  return n == 1 ? found : NOLI_NULL_INDEX;
+}
+
 static const char* body_defect(const NoliSim* sim, const Definition* def) {
   const NoliModel* model = sim->model;
   const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
@@ -260,6 +312,10 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
   bool masses = def->kind == NOLI_PARAMETER_DENSITY || def->kind == NOLI_PARAMETER_REST_POSITION;
   if (is_material(def->kind) && block == NULL) {
     return "is an obstacle, which has no material";
+  }
+  if (is_of_volume(def->kind)) {
+    return volume_of(sim, def->of) == NOLI_NULL_INDEX ? "does not have exactly one closed volume"
+                                                      : NULL;
   }
   bool moduli = def->kind == NOLI_PARAMETER_YOUNG || def->kind == NOLI_PARAMETER_POISSON;
   for (int32_t e = model->problem.range[def->of].begin;
@@ -280,8 +336,11 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
            "gravity, or a force with \"nodal\" values";
   }
   if (def->kind == NOLI_PARAMETER_REST_POSITION) {
-    return block != NULL && has_face_load(model, def->of)
-               ? "has a load on faces, whose areas would change with the shape"
+    return block != NULL && has_traction(model, def->of)
+               ? "has a traction on faces, whose areas would change with the shape"
+           : block != NULL && has_load_by_place(model, def->of)
+               ? "has a force whose values depend on rest positions, by which they have no "
+                 "derivatives"
            : model->problem.followers.n_tied > 0
                ? "is in a scene with ties, which depend on rest shapes"
            : noli_proxy_kind(&body->proxy) == NOLI_PROXY_MESH ||
@@ -295,6 +354,16 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
   return def->kind == NOLI_PARAMETER_DENSITY && def->scope == NOLI_SCOPE_ELEMENTS &&
                  block->type != &noli_block_tets && block->n_consistent == 0
              ? "has densities of elements that are differentiated for solids only"
+             : NULL;
+}
+
+static const char* spring_defect(const NoliSim* sim, const Definition* def) {
+  const NoliSpringDef* spring = &sim->definition.def->springs[def->of];
+  if (def->kind == NOLI_PARAMETER_SPRING_LENGTH && !(spring->length > 0.0)) {
+    return "has no length of its own: give it one";
+  }
+  return def->kind == NOLI_PARAMETER_SPRING_DAMPING && !(spring->damping > 0.0)
+             ? "has no damper: give it a damping"
              : NULL;
 }
 
@@ -314,6 +383,11 @@ static NoliStatus take(NoliParameters* self, const NoliSim* sim, const NoliParam
       NOLI_TRY(noli_rest_map_create(
           sim->model, made->of, sim->definition.def->bodies[made->of].mesh->n_vert, &made->map));
     }
+  }
+  if (is_of_spring(made->kind)) {
+    const char* defect = spring_defect(sim, made);
+    NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT,
+               "parameter %d, \"%s\": spring \"%s\" %s", (int)index, def->kind, def->of, defect);
   }
   made->class_of_pairs = made->kind == NOLI_PARAMETER_FRICTION ? self->n_class++ : NOLI_NULL_INDEX;
   made->first = self->n;
@@ -337,6 +411,17 @@ static double material_value(NoliParameterKind kind, double mu, double lambda, d
                                           : density;
 }
 
+// The number of a spring or of a closed volume that a kind varies.
+static double* spring_number(NoliParameterKind kind, NoliSpringDef* spring) {
+  return kind == NOLI_PARAMETER_SPRING_STIFFNESS ? &spring->stiffness
+         : kind == NOLI_PARAMETER_SPRING_LENGTH  ? &spring->length
+                                                 : &spring->damping;
+}
+
+static double* volume_number(NoliParameterKind kind, NoliVolumeDef* volume) {
+  return kind == NOLI_PARAMETER_VOLUME_PRESSURE ? &volume->pressure : &volume->compression;
+}
+
 static void set_values(NoliParameters* self, const NoliSim* sim, const Definition* def) {
   const NoliModel* model = sim->model;
   const NoliSimDef* source = sim->definition.def;
@@ -354,6 +439,12 @@ static void set_values(NoliParameters* self, const NoliSim* sim, const Definitio
     }
   } else if (def->kind == NOLI_PARAMETER_GRAVITY) {
     memcpy(value, model->gravity, sizeof model->gravity);
+  } else if (is_of_spring(def->kind)) {
+    NoliSpringDef spring = source->springs[def->of];
+    *value = *spring_number(def->kind, &spring);
+  } else if (is_of_volume(def->kind)) {
+    const NoliVolumeLaw* law = &model->problem.volumes.region[volume_of(sim, def->of)].law;
+    *value = def->kind == NOLI_PARAMETER_VOLUME_PRESSURE ? law->pressure : law->compression;
   } else if (def->kind == NOLI_PARAMETER_FORCE) {
     *value = 1.0 + source->forces[def->of].change;
   } else if (def->kind == NOLI_PARAMETER_FRICTION) {
@@ -487,6 +578,21 @@ done:
   return status;
 }
 
+static NoliStatus map_rest_volumes(NoliParameters* self, const NoliModel* model, int64_t at,
+                                   double weight) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = 3 * (int64_t)model->problem.n_vert;
+  for (int64_t r = 0; r < model->problem.volumes.n_region; r++) {
+    double slope = self->volume_slope[n * r + at];
+    if (slope != 0.0) {
+      NOLI_TRY(add_entry(self, NOLI_INPUT_REGION, NOLI_REGION_NUMBERS * r + NOLI_REGION_REST,
+                         weight * slope));
+    }
+  }
+done:
+  return status;
+}
+
 // One component of the position of a vertex of the mesh, with all that moves with it.
 static NoliStatus map_vertex(NoliParameters* self, const NoliSim* sim, const Definition* def,
                              int32_t vertex, int32_t component) {
@@ -503,6 +609,7 @@ static NoliStatus map_vertex(NoliParameters* self, const NoliSim* sim, const Def
     }
     if (rest) {
       NOLI_TRY(add_entry(self, NOLI_INPUT_REST, at, map->weight[k]));
+      NOLI_TRY(map_rest_volumes(self, model, at, map->weight[k]));
     }
   }
   if (rest && block != NULL && block->n_consistent == 0 && def->scope == NOLI_SCOPE_VERTICES) {
@@ -528,6 +635,39 @@ done:
   return status;
 }
 
+// All springs of a definition, which share stiffness and damping.
+static NoliStatus map_spring(NoliParameters* self, const NoliModel* model, const Definition* def) {
+  NoliStatus status = NOLI_OK;
+  static const NoliSpringNumber numbers[] = {NOLI_SPRING_STIFFNESS, NOLI_SPRING_LENGTH,
+                                             NOLI_SPRING_DAMPING};
+  int which = (int)def->kind - NOLI_PARAMETER_SPRING_STIFFNESS;
+  int64_t first = model->spring_first[def->of], end = model->spring_first[def->of + 1];
+  double share = numbers[which] == NOLI_SPRING_LENGTH ? 1.0 : 1.0 / (double)(end - first);
+  for (int64_t s = first; s < end; s++) {
+    NOLI_TRY(add_entry(self, NOLI_INPUT_SPRING, NOLI_SPRING_NUMBERS * s + numbers[which], share));
+  }
+done:
+  return status;
+}
+
+// The compression of a gas follows its pressure where it is not given.
+static NoliStatus map_volume(NoliParameters* self, const NoliSim* sim, const Definition* def) {
+  NoliStatus status = NOLI_OK;
+  int32_t volume = volume_of(sim, def->of);
+  int64_t first = NOLI_REGION_NUMBERS * (int64_t)volume;
+  double compression = sim->model->problem.volumes.region[volume].law.compression;
+  bool pressure = def->kind == NOLI_PARAMETER_VOLUME_PRESSURE;
+  if (pressure) {
+    NOLI_TRY(add_entry(self, NOLI_INPUT_REGION, first + NOLI_REGION_PRESSURE, 1.0));
+  }
+  if (!pressure || !(sim->definition.def->volumes[volume].compression > 0.0)) {
+    double factor = pressure ? -compression * compression : 1.0;
+    NOLI_TRY(add_entry(self, NOLI_INPUT_REGION, first + NOLI_REGION_COMPRESSION, factor));
+  }
+done:
+  return status;
+}
+
 static NoliStatus map_value(NoliParameters* self, const NoliSim* sim, const Definition* def,
                             int32_t point, int32_t component) {
   NoliStatus status = NOLI_OK;
@@ -540,6 +680,15 @@ static NoliStatus map_value(NoliParameters* self, const NoliSim* sim, const Defi
     break;
   case NOLI_PARAMETER_FORCE:
     NOLI_TRY(add_entry(self, NOLI_INPUT_FORCE, def->of, 1.0 / self->value[def->first]));
+    break;
+  case NOLI_PARAMETER_SPRING_STIFFNESS:
+  case NOLI_PARAMETER_SPRING_LENGTH:
+  case NOLI_PARAMETER_SPRING_DAMPING:
+    NOLI_TRY(map_spring(self, model, def));
+    break;
+  case NOLI_PARAMETER_VOLUME_PRESSURE:
+  case NOLI_PARAMETER_VOLUME_COMPRESSION:
+    NOLI_TRY(map_volume(self, sim, def));
     break;
   case NOLI_PARAMETER_FRICTION:
     NOLI_TRY(add_entry(self, NOLI_INPUT_FRICTION, def->class_of_pairs, 1.0));
@@ -636,7 +785,13 @@ NoliStatus noli_parameters_create(NoliSim* sim, const NoliParameterDef* defs, in
   noli_sim_fix_lengths(sim, self->source.def);
   NOLI_NEW_ZERO(sim->context, self->value, self->n);
   NOLI_NEW_ZERO(sim->context, self->first_entry, self->n + 1);
-  NOLI_NEW(sim->context, self->velocity, 3 * (int64_t)sim->model->problem.n_vert);
+  const NoliProblem* problem = &sim->model->problem;
+  int64_t n_x = 3 * (int64_t)problem->n_vert;
+  NOLI_NEW_ZERO(sim->context, self->volume_slope, problem->volumes.n_region * n_x);
+  for (int32_t r = 0; r < problem->volumes.n_region; r++) {
+    noli_volume_add_gradient(&problem->volumes, r, problem->X, self->volume_slope + n_x * r);
+  }
+  NOLI_NEW(sim->context, self->velocity, n_x);
   memcpy(self->velocity, sim->model->v0, noli_sim_vector_bytes(sim));
   for (int32_t i = 0; i < n_defs; i++) {
     set_values(self, sim, &self->def[i]);
@@ -664,6 +819,7 @@ void noli_parameters_destroy(NoliParameters** owner) {
   noli_free(self->context, self->def);
   noli_free(self->context, self->value);
   noli_free(self->context, self->velocity);
+  noli_free(self->context, self->volume_slope);
   noli_free(self->context, self->first_entry);
   noli_free(self->context, self);
   *owner = NULL;
@@ -749,6 +905,15 @@ static NoliStatus apply_friction(NoliContext* context, const Definition* def, do
   return noli_owned_definition_set_pair(context, definition, &pair);
 }
 
+static void apply_volume(const Definition* def, double value, NoliSimDef* source) {
+  for (int32_t i = 0; i < source->n_volumes; i++) {
+    NoliVolumeDef* volume = (NoliVolumeDef*)(uintptr_t)&source->volumes[i];
+    if (volume->body == def->of) {
+      *volume_number(def->kind, volume) = value;
+    }
+  }
+}
+
 static NoliStatus apply(NoliContext* context, const Definition* def, const double* value,
                         NoliOwnedDefinition* definition) {
   NoliSimDef* source = definition->def;
@@ -767,6 +932,15 @@ static NoliStatus apply(NoliContext* context, const Definition* def, const doubl
     return apply_friction(context, def, *value, definition);
   case NOLI_PARAMETER_GRAVITY:
     memcpy(source->gravity, value, sizeof source->gravity);
+    return NOLI_OK;
+  case NOLI_PARAMETER_SPRING_STIFFNESS:
+  case NOLI_PARAMETER_SPRING_LENGTH:
+  case NOLI_PARAMETER_SPRING_DAMPING:
+    *spring_number(def->kind, (NoliSpringDef*)(uintptr_t)&source->springs[def->of]) = *value;
+    return NOLI_OK;
+  case NOLI_PARAMETER_VOLUME_PRESSURE:
+  case NOLI_PARAMETER_VOLUME_COMPRESSION:
+    apply_volume(def, *value, source);
     return NOLI_OK;
   case NOLI_PARAMETER_FORCE:
     ((NoliForceDef*)(uintptr_t)source->forces)[def->of].change = *value - 1.0;

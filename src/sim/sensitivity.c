@@ -1,6 +1,7 @@
 #include "sim/sensitivity.h"
 
 #include "fem/element_slopes.h"
+#include "fem/load_slopes.h"
 #include "linalg/solver.h"
 #include "math/vec3.h"
 #include "sim/conditions.h"
@@ -37,11 +38,13 @@ struct NoliSensitivity {
   NoliGeneralMatrix mirror;
   NoliLinSolver* definite;
   NoliLinSolver* general;
-  double* lambda;  // (n_vert x 3)
-  double* product; // (n_vert x 3)
-  double* scaled;  // (n_vert x 3)
-  double* damped;  // (n_vert x 3) m, where the stiffness of damping is taken
-  double* zero;    // (n_vert x 3) 0
+  double* lambda;    // (n_vert x 3)
+  double* product;   // (n_vert x 3)
+  double* scaled;    // (n_vert x 3)
+  double* damped;    // (n_vert x 3) m, where the stiffness of damping is taken
+  double* zero;      // (n_vert x 3) 0
+  double* begin;     // (n_vert x 3) m, at the start of the part
+  int32_t* pressing; // (faces with a pressure) their forces
 };
 
 static bool wants(const NoliSensitivity* self, NoliInput input) {
@@ -69,15 +72,10 @@ static const char* damping_defect(const NoliModel* model) {
   for (int32_t i = 0; i < problem->n_block && defect == NULL; i++) {
     defect = noli_element_damping_defect(&problem->block[i]);
   }
-  for (int32_t i = 0; i < problem->springs.n && defect == NULL; i++) {
-    defect = problem->springs.damping[i] > 0.0 ? "dampers are not differentiated: their axes turn "
-                                                 "with the start of a step"
-                                               : NULL;
-  }
   bool from_forces = noli_integrator_needs_force(model->integrator);
   return defect == NULL && from_forces && noli_problem_is_damped(problem)
-             ? "integrators that start from forces are not differentiated with material.damping: "
-               "choose \"bdf2\" or \"sdirk2\""
+             ? "integrators that start from forces are not differentiated with material.damping or "
+               "dampers: choose \"bdf2\" or \"sdirk2\""
              : defect;
 }
 
@@ -105,17 +103,15 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   if (problem->contact->rest_slopes == NULL && (wanted >> NOLI_INPUT_REST & 1u) != 0) {
     return "rest shapes are differentiated with the contact model \"ipc\" only";
   }
-  if (problem->volumes.n_region > 0 || problem->pressed.n > 0) {
-    return "volumes and pressures are not differentiated";
-  }
   if (model->integrator->decoupled) {
     return "\"trapezoidal_decoupled\" is not differentiated: choose \"trapezoidal\"";
   }
   bool from_forces = noli_integrator_needs_force(model->integrator);
   for (int32_t i = 0; from_forces && i < problem->n_block; i++) {
-    if (problem->block[i].n_consistent > 0 || problem->followers.n_tied > 0) {
-      return "integrators that start from forces are not differentiated with consistent masses or "
-             "ties: choose \"bdf2\" or \"sdirk2\"";
+    if (problem->block[i].n_consistent > 0 || problem->followers.n_tied > 0 ||
+        problem->pressed.n > 0) {
+      return "integrators that start from forces are not differentiated with consistent masses, "
+             "ties or pressures: choose \"bdf2\" or \"sdirk2\"";
     }
   }
   if (model->increments.initial > 0.0) {
@@ -134,6 +130,19 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
 
 // ---- making -------------------------------------------------------------------------------------
 
+static NoliStatus list_pressing(const NoliSim* sim, int32_t** pressing) {
+  NoliStatus status = NOLI_OK;
+  NOLI_NEW(sim->context, *pressing, sim->model->problem.pressed.n);
+  for (int32_t f = 0; f < sim->model->n_force; f++) {
+    const NoliForce* force = &sim->model->force[f];
+    for (int32_t i = 0; force->kind == NOLI_FORCE_PRESSURE && i < force->faces.n; i++) {
+      (*pressing)[force->pressed_first + i] = f;
+    }
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasses classes,
                                    NoliSensitivity** out) {
   NoliStatus status = NOLI_OK;
@@ -149,6 +158,8 @@ NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasse
   NOLI_NEW_ZERO(sim->context, self->scaled, n);
   NOLI_NEW_ZERO(sim->context, self->damped, n);
   NOLI_NEW_ZERO(sim->context, self->zero, n);
+  NOLI_NEW_ZERO(sim->context, self->begin, n);
+  NOLI_TRY(list_pressing(sim, &self->pressing));
   NOLI_NEW_ZERO(sim->context, self->force, sim->model->n_force);
   for (int32_t f = 0; wants(self, NOLI_INPUT_FORCE) && f < sim->model->n_force; f++) {
     NOLI_NEW_ZERO(sim->context, self->force[f], n);
@@ -183,6 +194,8 @@ void noli_sensitivity_destroy(NoliSensitivity** owner) {
   noli_free(self->context, self->scaled);
   noli_free(self->context, self->damped);
   noli_free(self->context, self->zero);
+  noli_free(self->context, self->begin);
+  noli_free(self->context, self->pressing);
   noli_free(self->context, self);
   *owner = NULL;
 }
@@ -232,7 +245,10 @@ static NoliStatus factor_general(NoliSensitivity* self, bool transposed) {
   if (transposed) {
     NOLI_TRY(transpose(self));
   }
-  NoliLinSystem system = {.n = self->matrix.n, .assemble = give_matrix, .user = self};
+  NoliLinSystem system = {.n = self->matrix.n,
+                          .assemble = give_matrix,
+                          .user = self,
+                          .low_rank = &self->sim->stage->system.low_rank};
   NOLI_TRY(noli_lin_solver_factor_system(self->general, system));
 done:
   return status;
@@ -326,6 +342,30 @@ static int32_t largest_stencil(const NoliEnergyTerm* term) {
   return most;
 }
 
+// Adds the parts of rank one of a term, which its stencils lack.
+static NoliStatus multiply_rank_one(NoliSensitivity* self, const NoliTerm* term, const double* w,
+                                    double* y) {
+  NoliStatus status = NOLI_OK;
+  const NoliStage* stage = self->sim->stage;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
+  double* vector = NULL;
+  int32_t n_rank = term->type->rank != NULL ? term->type->rank(term->self) : 0;
+  NOLI_NEW(self->context, vector, n_rank > 0 ? n : 0);
+  for (int32_t r = 0; r < n_rank; r++) {
+    memset(vector, 0, (size_t)n * sizeof *vector);
+    double sum = 0.0, scale = term->type->add_rank_one(term->self, r, stage->here->x, vector);
+    for (int64_t i = 0; i < n; i++) {
+      sum += vector[i] * w[i];
+    }
+    for (int64_t i = 0; i < n; i++) {
+      y[i] += scale * sum * vector[i];
+    }
+  }
+done:
+  noli_free(self->context, vector);
+  return status;
+}
+
 // Adds H w to y (both n_vert x 3, with followers) for the Jacobians of terms with one of `roles`,
 // or their transposes.
 static NoliStatus multiply(NoliSensitivity* self, bool transposed, unsigned roles, const double* w,
@@ -343,6 +383,7 @@ static NoliStatus multiply(NoliSensitivity* self, bool transposed, unsigned role
     blocks = NULL;
     NOLI_NEW(self->context, blocks, 9 * (int64_t)noli_stencil_blocks(largest_stencil(term)));
     noli_term_prepare(term, x, stage->n_threads);
+    NOLI_TRY(multiply_rank_one(self, &stage->term[t], w, y));
     for (int64_t s = 0; s < term->n_stencil; s++) {
       add_stencil(term, s, NOLI_EVAL_HESSIAN, 1.0, 1.0, x, w, blocks, y);
       if (term->skew) {
@@ -494,7 +535,7 @@ static NoliStatus place(NoliStage* stage, const double* x) {
 }
 
 // All loads, and those of single forces, by leaving each out.
-static NoliStatus collect_forces(NoliSensitivity* self, double t1, double t) {
+static NoliStatus collect_all(NoliSensitivity* self, double t1, double t) {
   NoliStatus status = NOLI_OK;
   NoliSim* sim = self->sim;
   NoliModel* model = sim->model;
@@ -514,6 +555,18 @@ static NoliStatus collect_forces(NoliSensitivity* self, double t1, double t) {
     }
   }
 done:
+  return status;
+}
+
+// Those of the part: pressures act where it began.
+static NoliStatus collect_forces(NoliSensitivity* self, const NoliTapePart* part, double t) {
+  size_t bytes = noli_sim_vector_bytes(self->sim);
+  double* x = self->sim->state.x;
+  memcpy(self->product, x, bytes);
+  memcpy(x, part->start.x, bytes);
+  memcpy(self->begin, x, bytes);
+  NoliStatus status = collect_all(self, part->t1, t);
+  memcpy(x, self->product, bytes);
   return status;
 }
 
@@ -554,11 +607,48 @@ done:
   return status;
 }
 
+// Of springs, volumes and pressures.
+static NoliStatus list_load_slopes(NoliSensitivity* self) {
+  NoliStatus status = NOLI_OK;
+  const NoliStage* stage = self->sim->stage;
+  const NoliProblem* problem = stage->problem;
+  const double* x = stage->here->x;
+  double scale = stage->time.h_e * stage->time.h_e;
+  NoliVolumeState* state = NULL;
+  double magnitude;
+  NoliSpringSlopes springs = {.X = problem->X,
+                              .x = x,
+                              .x_hat = stage->time.x_hat,
+                              .lagged = self->damped,
+                              .scale = scale,
+                              .damping_scale = stage->time.inertia ? scale / stage->time.h_v : 0.0};
+  NOLI_TRY(noli_spring_slopes(&self->mixed, &problem->springs, self->wanted, &springs));
+  if (wants(self, NOLI_INPUT_REGION)) {
+    NOLI_NEW(self->context, state, problem->volumes.n_region);
+    noli_volume_states(&problem->volumes, x, stage->n_threads, state);
+    NoliVolume volume = {.regions = &problem->volumes, .scale = scale, .state = state};
+    NOLI_TRY(noli_volume_slopes(&self->mixed, &volume, x));
+  }
+  if (problem->pressed.n > 0) {
+    NoliPressure pressure = {.faces = &problem->pressed,
+                             .value = stage->pressure,
+                             .origin = stage->pressure_origin,
+                             .scale = scale,
+                             .magnitude = &magnitude};
+    NOLI_TRY(noli_pressure_slopes(&self->mixed, &pressure, self->wanted, self->pressing,
+                                  problem->n_vert, self->begin, x));
+  }
+done:
+  noli_free(self->context, state);
+  return status;
+}
+
 static NoliStatus list_slopes(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   NoliProblem* problem = &self->sim->model->problem;
   int64_t first = 0;
+  NOLI_TRY(list_load_slopes(self));
   for (int32_t i = 0; i < problem->n_block; i++) {
     if (problem->block[i].n_element > 0) {
       NOLI_TRY(list_block_slopes(self, &problem->block[i], first));
@@ -578,12 +668,13 @@ done:
 // The stiffness of damping, at the positions predicted from the start of the part.
 static void set_damping(NoliSensitivity* self, const NoliTapePart* part) {
   NoliStage* stage = self->sim->stage;
-  if (noli_problem_is_damped(stage->problem)) {
-    for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
-      self->damped[j] = part->start.x[j] + part->damping_ahead * part->start.v[j];
-    }
-    noli_stage_set_damping(stage, self->damped);
+  if (!noli_problem_is_damped(stage->problem)) {
+    return;
   }
+  for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
+    self->damped[j] = part->start.x[j] + part->damping_ahead * part->start.v[j];
+  }
+  noli_stage_set_damping(stage, self->damped);
 }
 
 // The stage of a part at time t with these predictions: its friction lagged at `lagged`, at x.
@@ -601,7 +692,7 @@ static NoliStatus set_stage(NoliSensitivity* self, const NoliTapePart* part, int
   stage->h = part->h;
   set_prescribed(from, stage);
   NOLI_TRY(noli_stage_number_unknowns(stage));
-  NOLI_TRY(collect_forces(self, part->t1, t));
+  NOLI_TRY(collect_forces(self, part, t));
   if (stage->problem->fixed_stiffness > 0.0) {
     NOLI_TRY(noli_stage_initial_kappa(stage));
   }

@@ -342,8 +342,168 @@ static void damping_in_proportion_to_stiffness(void** state) {
   COMPARE(cases);
 }
 
+// ---- springs, closed volumes, pressures, tractions ----------------------------------------------
+
+static void constant_load(void* user, double t, const double X[3], double value[3]) {
+  (void)user, (void)X;
+  value[0] = 40.0 + 500.0 * t;
+  value[1] = 5.0;
+  value[2] = 0.0;
+}
+
+static NoliSpringDef springs[2];
+static NoliForceDef forces[1];
+static NoliVolumeDef volumes[1];
+static const int32_t right[4] = {4, 5, 6, 7};
+
+// Two boxes that are joined by springs of both kinds, one of them also to the ground.
+static void sprung(World* world) {
+  int32_t a = add_box(world, 1.0, true), b = add_box(world, 1.3, false);
+  springs[0] = noli_default_spring_def();
+  springs[0].body = b;
+  springs[0].node = right;
+  springs[0].n_node = 4;
+  springs[0].to = a;
+  springs[0].stiffness = 400.0;
+  springs[0].damping = 3.0;
+  springs[1] = noli_default_spring_def();
+  springs[1].body = b;
+  springs[1].node = left;
+  springs[1].n_node = 1;
+  springs[1].stiffness = 100.0;
+  springs[1].damping = 1.0;
+  world->body[b].velocity[0] = 0.5;
+  world->body[b].angular_velocity[2] = 2.0;
+  world->def.springs = springs;
+  world->def.n_springs = 2;
+}
+
+static void strung(World* world) {
+  sprung(world);
+  springs[0].length = 0.15;
+  springs[1].length = 0.1;
+  springs[1].at_point = true;
+  springs[1].point[0] = 0.2;
+  springs[1].point[1] = 1.7;
+}
+
+static void undamped_strung(World* world) {
+  strung(world);
+  springs[0].damping = springs[1].damping = 0.0;
+}
+
+// A held hollow box with a gas inside, under a pressure from outside.
+static void pressed(World* world, const char* kind, const char* model) {
+  int32_t body = add_box(world, 1.0, true);
+  forces[0] = noli_default_force_def();
+  forces[0].body = body;
+  forces[0].kind = kind;
+  forces[0].value = constant_load;
+  world->def.forces = forces;
+  world->def.n_forces = 1;
+  if (model != NULL) {
+    volumes[0] = noli_default_volume_def();
+    volumes[0].body = body;
+    volumes[0].region = "outside";
+    volumes[0].model = model;
+    volumes[0].compression = 1e-4;
+    volumes[0].pressure = 30.0;
+    world->def.volumes = volumes;
+    world->def.n_volumes = 1;
+  }
+}
+
+static void under_pressure(World* world) {
+  pressed(world, "pressure", NULL);
+}
+
+// On one side only: the mantle of the cones matters.
+static void side_pressure(World* world) {
+  static const int32_t some[] = {4, 5, 6, 7, 8, 9, 10, 11};
+  pressed(world, "pressure", NULL);
+  forces[0].node = some;
+  forces[0].n_node = 8;
+}
+
+static void under_traction(World* world) {
+  pressed(world, "traction", NULL);
+}
+
+static void with_gas(World* world) {
+  pressed(world, "traction", "ideal_gas");
+}
+
+static void with_air(World* world) {
+  pressed(world, "traction", "ideal_gas");
+  volumes[0].compression = 0.0;
+}
+
+static void with_water(World* world) {
+  pressed(world, "pressure", "nearly_incompressible");
+}
+
+static void with_quadratic(World* world) {
+  pressed(world, "pressure", "quadratic");
+}
+
+static void flat_pressure(World* world) {
+  damped_plane(world);
+  world->body[0].material.damping = 0.0;
+  forces[0] = noli_default_force_def();
+  forces[0].kind = "pressure";
+  forces[0].value = constant_load;
+  forces[0].node = left;
+  forces[0].n_node = 3;
+  world->def.forces = forces;
+  world->def.n_forces = 1;
+}
+
+static void springs_volumes_and_loads(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {"springs, stiffness", sprung, NULL, 0.01, 8, OF("spring_stiffness", "spring 0"), 0.1, 1e-6},
+      {"springs, damping", sprung, "bdf2", 0.01, 8, OF("spring_damping", "spring 0"), 1e-3, 1e-6},
+      {"springs, shape", sprung, NULL, 0.01, 6, VERTICES("body1"), 1e-6, 1e-6},
+      {"springs, young", sprung, "sdirk2", 0.01, 6, OF("young", "body0"), 5, 1e-6},
+      {"strung, length", strung, "bdf2", 0.01, 8, OF("spring_length", "spring 0"), 1e-5, 1e-6},
+      {"strung, length to a point", strung, NULL, 0.01, 8, OF("spring_length", "spring 1"), 1e-5,
+       1e-6},
+      {"strung, damping", strung, "sdirk2", 0.01, 8, OF("spring_damping", "spring 1"), 1e-3, 1e-6},
+      {"strung, positions", strung, NULL, 0.01, 6, OF("initial_position", "body1"), 1e-6, 1e-6},
+      {"strung tr_bdf2, stiffness", undamped_strung, "tr_bdf2", 0.01, 6,
+       OF("spring_stiffness", "spring 0"), 0.1, 1e-6},
+      {"pressure, factor", under_pressure, NULL, 0.01, 6, OF("force", "force 0"), 2e-2, 1e-6},
+      {"pressure, shape", under_pressure, "bdf2", 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"side pressure, factor", side_pressure, "sdirk2", 0.01, 6, OF("force", "force 0"), 2e-2,
+       1e-6},
+      {"side pressure, shape", side_pressure, NULL, 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"flat pressure, factor", flat_pressure, NULL, 0.005, 6, OF("force", "force 0"), 2e-2, 1e-5},
+      {"flat pressure, young", flat_pressure, NULL, 0.005, 6, OF("young", "body0"), 2, 1e-5},
+      {"traction, factor", under_traction, NULL, 0.01, 6, OF("force", "force 0"), 2e-2, 1e-6},
+      {"traction, density", under_traction, "bdf2", 0.01, 6, OF("density", "body0"), 0.1, 1e-6},
+      {"gas, pressure", with_gas, NULL, 0.01, 6, OF("volume_pressure", "body0"), 0.1, 1e-6},
+      {"gas, compression", with_gas, "bdf2", 0.01, 6, OF("volume_compression", "body0"), 1e-7,
+       1e-6},
+      {"air, pressure", with_air, NULL, 0.01, 6, OF("volume_pressure", "body0"), 0.1, 1e-6},
+      {"air, young", with_air, "trapezoidal", 0.01, 6, OF("young", "body0"), 5, 1e-6},
+      {"water, shape", with_water, NULL, 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"water, compression", with_water, "sdirk2", 0.01, 6, OF("volume_compression", "body0"), 1e-7,
+       1e-5},
+      {"quadratic, positions",
+       with_quadratic,
+       NULL,
+       0.01,
+       6,
+       {.kind = "initial_position", .of = "body0", .scope = "vertices"},
+       1e-6,
+       1e-6},
+  };
+  COMPARE(cases);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(elements_of_higher_order),
-                                     cmocka_unit_test(damping_in_proportion_to_stiffness)};
+                                     cmocka_unit_test(damping_in_proportion_to_stiffness),
+                                     cmocka_unit_test(springs_volumes_and_loads)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

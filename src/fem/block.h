@@ -191,6 +191,12 @@ struct NoliBlockType {
 
   NoliTermFn* elasticity;                               // NULL: nothing resists
   NoliBlockStencils (*bending)(const NoliBlock* block); // NULL: no separate bending
+  // How the gradient of a stencil of bending, times `scale`, changes with rest positions X of its
+  // nodes: (3 size x 3 size), row-major. NULL: it has no such derivative, or there is no bending.
+  void (*bending_by_rest)(const NoliBlock* block, int64_t stencil, const double* X, const double* x,
+                          double scale, double* slope);
+  // Why gradients of thin elements have no derivative by rest positions; NULL: they have.
+  const char* (*rest_defect)(const NoliBlock* block);
   NoliTermFn* inertia; // scale / 2 (x - reference)^T M (x - reference); NULL: lumped
   const NoliBlockDamping* damping;
 };

@@ -12,8 +12,12 @@ const char* noli_element_slopes_defect(const NoliBlock* block, NoliInput input) 
   if (noli_block_histories(block) != NULL) {
     return "materials with history are not differentiated: what they do depends on all of the past";
   }
+  bool moduli = input == NOLI_INPUT_MU || input == NOLI_INPUT_LAMBDA;
+  if (!block->type->solid && moduli) {
+    return NULL; // those of its bodies are no inputs of these kinds
+  }
   if (!block->type->solid) {
-    return "shells, rods and points are not differentiated by their material or rest shape";
+    return block->type->rest_defect != NULL ? block->type->rest_defect(block) : NULL;
   }
   return input == NOLI_INPUT_REST && block->space != NULL && block->space->geometry_order > 1
              ? "curved meshes are not differentiated by their rest positions: their nodes between "
@@ -119,8 +123,37 @@ static NoliVec3 zero3(void) {
   return (NoliVec3){0.0, 0.0, 0.0};
 }
 
+// Of a triangle or segment in space, within itself; the gradients of a point are 0.
+static void thin_gradients(const NoliBlock* block, int32_t element, const double* X,
+                           NoliVec3 gradient[4], double* volume) {
+  const int32_t* node = block->node + block->n_local * (int64_t)element;
+  NoliVec3 corner[3];
+  for (int k = 0; k < 4; k++) {
+    gradient[k] = zero3();
+  }
+  for (int32_t k = 0; k < block->n_local; k++) {
+    corner[k] = noli_load3(X + 3 * (int64_t)node[k]);
+  }
+  *volume = block->type->rest_volume(block, element, element + 1);
+  if (block->n_local == 2) {
+    NoliVec3 edge = noli_sub3(corner[1], corner[0]);
+    gradient[1] = noli_scale3(1.0 / noli_norm_sqr3(edge), edge);
+    gradient[0] = noli_scale3(-1.0, gradient[1]);
+  }
+  for (int k = 0; block->n_local == 3 && k < 3; k++) {
+    NoliVec3 side = noli_sub3(corner[(k + 2) % 3], corner[(k + 1) % 3]);
+    NoliVec3 arm = noli_sub3(corner[(k + 1) % 3], corner[k]);
+    NoliVec3 normal = noli_cross3(arm, noli_sub3(corner[(k + 2) % 3], corner[k]));
+    gradient[k] = noli_scale3(1.0 / noli_norm_sqr3(normal), noli_cross3(normal, side));
+  }
+}
+
 void noli_element_rest_gradients(const NoliBlock* block, int32_t element, const double* X,
                                  NoliVec3 gradient[4], double* volume) {
+  if (!block->type->solid) {
+    thin_gradients(block, element, X, gradient, volume);
+    return;
+  }
   const int32_t* node = block->node + block->n_local * (int64_t)element;
   NoliVec3 origin = noli_load3(X + 3 * (int64_t)node[0]), edge[3];
   edge[0] = edge[1] = zero3();
@@ -220,11 +253,102 @@ static NoliLame lame_of(const NoliBlock* block, int32_t element) {
   return noli_lame_at(block->lame_mu, block->lame_lambda, block->parameter, block->fibre, element);
 }
 
+// ---- thin bodies --------------------------------------------------------------------------------
+
+NoliStatus noli_element_slopes_by_parts(NoliMixedList* list, const NoliBlock* block,
+                                        const NoliBlockEnergy* energy, const int32_t* body,
+                                        const double* x) {
+  NoliStatus status = NOLI_OK;
+  NoliBlockStencils stencils = noli_block_stencils(block, energy->part);
+  NoliMixedBlocks* blocks;
+  int32_t n = 3 * stencils.size;
+  if (stencils.n == 0) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_PART, stencils.n, stencils.size, 1, &blocks));
+  memcpy(blocks->node, stencils.node,
+         sizeof *stencils.node * (size_t)stencils.size * (size_t)stencils.n);
+  for (int64_t s = 0; s < stencils.n; s++) {
+    NoliLocal out = {.gradient = noli_local_from(noli_mixed_block(blocks, s), n * s)};
+    stencils.evaluate(energy, x, s, s + 1, NOLI_EVAL_GRADIENT, &out);
+    int64_t of = body[stencils.node[s * stencils.size]];
+    blocks->input[s] = NOLI_BLOCK_PARTS * of + (int64_t)energy->part;
+  }
+done:
+  return status;
+}
+
+// F is constant in an element, and its energy does not depend on the frame: the force V P b_a
+// changes with a vertex at rest by g_a b_b^T - K_ab F - g_b b_a^T.
+static void add_thin_rest(const NoliBlock* block, int32_t element, const double* X, const double* x,
+                          const double* g, const double* hessian, double* out) {
+  int32_t n = block->n_local;
+  const int32_t* node = block->node + (int64_t)n * element;
+  NoliVec3 B[4];
+  double volume;
+  NoliMat3 F = {0};
+  noli_element_rest_gradients(block, element, X, B, &volume);
+  for (int32_t a = 0; a < n; a++) {
+    F = noli_add33(F, noli_outer33(noli_load3(x + 3 * (int64_t)node[a]), B[a]));
+  }
+  for (int32_t k = 0; k < n * n; k++) {
+    int32_t a = k / n, b = k % n;
+    NoliMat3 K = noli_load33(hessian + 9 * noli_stencil_block(n, a < b ? a : b, a < b ? b : a));
+    K = a <= b ? K : noli_transpose33(K);
+    NoliMat3 slope = noli_outer33(noli_load3(g + 3 * a), B[b]);
+    slope = noli_sub33(slope, noli_mul33(K, F));
+    slope = noli_sub33(slope, noli_outer33(noli_load3(g + 3 * b), B[a]));
+    for (int r = 0; r < 9; r++) {
+      out[3 * n * (3 * a + r / 3) + 3 * b + r % 3] += slope.m[r / 3][r % 3];
+    }
+  }
+}
+
+// A stencil of a thin body has its own nodes as inputs.
+static void set_own_nodes(const NoliBlockStencils* stencils, int64_t s, NoliMixedBlocks* blocks) {
+  for (int64_t k = stencils->size * s; k < stencils->size * (s + 1); k++) {
+    blocks->node[k] = stencils->node[k];
+    for (int c = 0; c < 3 && stencils->node[k] != NOLI_NULL_INDEX; c++) {
+      blocks->input[3 * k + c] = 3 * (int64_t)stencils->node[k] + c;
+    }
+  }
+}
+
+static NoliStatus thin_by_rest(NoliMixedList* list, const NoliBlock* block,
+                               const NoliBlockEnergy* energy, const double* X, const double* x) {
+  NoliStatus status = NOLI_OK;
+  NoliBlockStencils stencils = noli_block_stencils(block, energy->part);
+  NoliMixedBlocks* blocks;
+  int32_t n = stencils.size;
+  if (stencils.n == 0) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, stencils.n, n, 3 * n, &blocks));
+  for (int64_t s = 0; s < stencils.n; s++) {
+    set_own_nodes(&stencils, s, blocks);
+    double* slope = noli_mixed_block(blocks, s);
+    if (energy->part == NOLI_PART_BENDING) {
+      block->type->bending_by_rest(block, s, X, x, energy->scale, slope);
+      continue;
+    }
+    double gradient[9], hessian[54];
+    NoliLocal out = {.gradient = noli_local_from(gradient, 3 * n * s),
+                     .hessian = noli_local_from(hessian, 9 * noli_stencil_blocks(n) * s)};
+    stencils.evaluate(energy, x, s, s + 1, NOLI_EVAL_GRADIENT | NOLI_EVAL_HESSIAN, &out);
+    add_thin_rest(block, (int32_t)s, X, x, gradient, hessian, slope);
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_element_slopes_by_rest(NoliMixedList* list, const NoliBlock* block,
                                        const NoliBlockEnergy* energy, const double* X,
                                        const double* x) {
   NoliStatus status = NOLI_OK;
   NoliMixedBlocks* blocks;
+  if (!block->type->solid) {
+    return thin_by_rest(list, block, energy, X, x);
+  }
   NOLI_TRY(
       noli_mixed_list_add(list, NOLI_INPUT_REST, block->n_element, block->n_local, 12, &blocks));
   for (int32_t e = 0; e < block->n_element; e++) {

@@ -16,7 +16,14 @@ NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_moduli(NoliMixedList* list, N
                                                           const NoliBlockEnergy* energy,
                                                           int64_t first_element, const double* x);
 
-// By rest positions X (n_vert x 3) of the vertices of solid elements. `energy` as above.
+// By factors of the energies of thin bodies, of the part that `energy` names (NOLI_INPUT_PART).
+// `body` (n_vert) of each vertex.
+NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_parts(NoliMixedList* list,
+                                                         const NoliBlock* block,
+                                                         const NoliBlockEnergy* energy,
+                                                         const int32_t* body, const double* x);
+
+// By rest positions X (n_vert x 3) of the vertices, of the part that `energy` names.
 NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_rest(NoliMixedList* list, const NoliBlock* block,
                                                         const NoliBlockEnergy* energy,
                                                         const double* X, const double* x);

@@ -17,14 +17,15 @@ typedef enum NoliInput {
   NOLI_INPUT_LOAD,      // (n_vert x 3) N
   NOLI_INPUT_MU,        // (elements of all blocks, block by block) Pa, Lame's second parameter
   NOLI_INPUT_LAMBDA,    // (likewise) Pa, Lame's first parameter
-  NOLI_INPUT_FRICTION,  // (classes of pairs) coefficient of friction
-  NOLI_INPUT_FORCE,     // (forces) factor
-  NOLI_INPUT_SPRING,    // (springs x NOLI_SPRING_NUMBERS)
-  NOLI_INPUT_REGION,    // (regions with a volume law x NOLI_REGION_NUMBERS)
-  NOLI_INPUT_BEGIN,     // (n_vert + forces) x 3, m: positions at the start of a step, and the
-                        // origins of the potentials of pressures, which follow from them
-  NOLI_INPUT_START,     // (n_vert x 3) m, positions at the start of the run
-  NOLI_INPUT_VELOCITY,  // (n_vert x 3) m/s, velocities at the start of the run
+  NOLI_INPUT_PART,     // (bodies x NOLI_BLOCK_PARTS) factors of the elastic energies of thin bodies
+  NOLI_INPUT_FRICTION, // (classes of pairs) coefficient of friction
+  NOLI_INPUT_FORCE,    // (forces) factor
+  NOLI_INPUT_SPRING,   // (springs x NOLI_SPRING_NUMBERS)
+  NOLI_INPUT_REGION,   // (regions with a volume law x NOLI_REGION_NUMBERS)
+  NOLI_INPUT_BEGIN,    // (n_vert + forces) x 3, m: positions at the start of a step, and the
+                       // origins of the potentials of pressures, which follow from them
+  NOLI_INPUT_START,    // (n_vert x 3) m, positions at the start of the run
+  NOLI_INPUT_VELOCITY, // (n_vert x 3) m/s, velocities at the start of the run
   NOLI_INPUTS
 } NoliInput;
 

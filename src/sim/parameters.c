@@ -24,6 +24,8 @@ const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS] = {
     [NOLI_PARAMETER_INITIAL_VELOCITY] = {"initial_velocity",
                                          "m/s, added to the velocities at the start."},
     [NOLI_PARAMETER_REST_POSITION] = {"rest_position", "m, added to the rest shape."},
+    [NOLI_PARAMETER_THICKNESS] = {"thickness", "m, of a shell."},
+    [NOLI_PARAMETER_RADIUS] = {"radius", "m, of a rod."},
     [NOLI_PARAMETER_FORCE] = {"force", "Factor of a force."},
     [NOLI_PARAMETER_SPRING_STIFFNESS] = {"spring_stiffness", "N/m, of a spring."},
     [NOLI_PARAMETER_SPRING_LENGTH] = {"spring_length", "m, at which a spring has no force."},
@@ -87,6 +89,10 @@ static bool is_material(NoliParameterKind kind) {
          kind == NOLI_PARAMETER_DENSITY;
 }
 
+static bool is_of_section(NoliParameterKind kind) {
+  return kind == NOLI_PARAMETER_THICKNESS || kind == NOLI_PARAMETER_RADIUS;
+}
+
 static bool is_of_spring(NoliParameterKind kind) {
   return kind >= NOLI_PARAMETER_SPRING_STIFFNESS && kind <= NOLI_PARAMETER_SPRING_DAMPING;
 }
@@ -106,7 +112,7 @@ static bool is_of_shape(NoliParameterKind kind) {
 }
 
 int32_t noli_parameter_components(NoliParameterKind kind) {
-  bool vector = is_of_body(kind) && !is_material(kind) && !is_of_volume(kind);
+  bool vector = is_of_shape(kind) || kind == NOLI_PARAMETER_INITIAL_VELOCITY;
   return vector || kind == NOLI_PARAMETER_GRAVITY ? 3 : 1;
 }
 
@@ -125,7 +131,7 @@ static NoliStatus take_words(NoliContext* context, const NoliParameterDef* def, 
   made->scope = def->scope == NULL
                     ? NOLI_SCOPE_BODY
                     : (NoliParameterScope)noli_choice_find(NOLI_CHOICE_PARAMETER_SCOPE, def->scope);
-  bool vector = is_of_body(made->kind) && !is_material(made->kind) && !is_of_volume(made->kind);
+  bool vector = is_of_shape(made->kind) || made->kind == NOLI_PARAMETER_INITIAL_VELOCITY;
   made->n_component = noli_parameter_components(made->kind);
   NOLI_CHECK(context,
              made->scope == NOLI_SCOPE_BODY ||
@@ -305,6 +311,33 @@ static int32_t volume_of(const NoliSim* sim, int32_t body) {
   return n == 1 ? found : NOLI_NULL_INDEX;
 }
 
+// Of shells, rods and points.
+static const char* thin_defect(const NoliBodyDef* body, const NoliBlock* block,
+                               const Definition* def) {
+  bool follows = body->contact_offset == NOLI_OFFSET_THICKNESS;
+  if (def->kind == NOLI_PARAMETER_THICKNESS && !(body->shell.thickness > 0.0)) {
+    return "is no shell";
+  }
+  if (def->kind == NOLI_PARAMETER_RADIUS && !(body->rod.radius > 0.0)) {
+    return "is no rod";
+  }
+  if (is_of_section(def->kind) && follows) {
+    return "has a contact offset that follows its thickness: give contact_offset a number";
+  }
+  if (def->kind == NOLI_PARAMETER_POISSON) {
+    return "is thin: shells and rods are differentiated by \"young\", not by Poisson's ratio";
+  }
+  if (def->kind == NOLI_PARAMETER_YOUNG && def->scope == NOLI_SCOPE_ELEMENTS) {
+    return "is thin: Young's modulus is differentiated for all of it, not for each element";
+  }
+  if (def->kind == NOLI_PARAMETER_YOUNG &&
+      (block->type->elasticity == NULL || body->shell.shear > 0.0)) {
+    return block->type->elasticity == NULL ? "has no elasticity"
+                                           : "has a shear stiffness apart from Young's modulus";
+  }
+  return NULL;
+}
+
 static const char* body_defect(const NoliSim* sim, const Definition* def) {
   const NoliModel* model = sim->model;
   const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
@@ -316,6 +349,12 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
   if (is_of_volume(def->kind)) {
     return volume_of(sim, def->of) == NOLI_NULL_INDEX ? "does not have exactly one closed volume"
                                                       : NULL;
+  }
+  if (is_of_section(def->kind) || (block != NULL && !block->type->solid)) {
+    const char* defect = thin_defect(body, block, def);
+    if (defect != NULL || is_of_section(def->kind)) {
+      return defect;
+    }
   }
   bool moduli = def->kind == NOLI_PARAMETER_YOUNG || def->kind == NOLI_PARAMETER_POISSON;
   for (int32_t e = model->problem.range[def->of].begin;
@@ -439,6 +478,9 @@ static void set_values(NoliParameters* self, const NoliSim* sim, const Definitio
     }
   } else if (def->kind == NOLI_PARAMETER_GRAVITY) {
     memcpy(value, model->gravity, sizeof model->gravity);
+  } else if (is_of_section(def->kind)) {
+    const NoliBodyDef* body = &source->bodies[def->of];
+    *value = def->kind == NOLI_PARAMETER_THICKNESS ? body->shell.thickness : body->rod.radius;
   } else if (is_of_spring(def->kind)) {
     NoliSpringDef spring = source->springs[def->of];
     *value = *spring_number(def->kind, &spring);
@@ -520,11 +562,36 @@ done:
   return status;
 }
 
+// Factors of the energies of a thin body, and of its masses.
+static NoliStatus map_thin(NoliParameters* self, const NoliModel* model, const Definition* def) {
+  NoliStatus status = NOLI_OK;
+  // powers of a stretched and a bent shell, a stretched and a bent rod, and of masses
+  static const double powers[][NOLI_BLOCK_PARTS + 1] = {
+      [NOLI_PARAMETER_YOUNG] = {1.0, 1.0, 0.0},
+      [NOLI_PARAMETER_THICKNESS] = {1.0, 3.0, 1.0},
+      [NOLI_PARAMETER_RADIUS] = {2.0, 4.0, 2.0}};
+  const double* power = powers[def->kind];
+  double value = self->value[def->first];
+  for (int32_t part = 0; part < NOLI_BLOCK_PARTS; part++) {
+    NOLI_TRY(add_entry(self, NOLI_INPUT_PART, NOLI_BLOCK_PARTS * (int64_t)def->of + part,
+                       power[part] / value));
+  }
+  for (int64_t i = model->vert_first[def->of];
+       power[NOLI_BLOCK_PARTS] > 0.0 && i < model->vert_first[def->of + 1]; i++) {
+    NOLI_TRY(add_mass(self, model, i, power[NOLI_BLOCK_PARTS] * model->problem.mass[i] / value));
+  }
+done:
+  return status;
+}
+
 static NoliStatus map_material(NoliParameters* self, const NoliModel* model, const Definition* def,
                                int32_t point) {
   NoliStatus status = NOLI_OK;
   NoliBlockRange range = model->problem.range[def->of];
   const NoliBlock* block = &model->problem.block[range.block];
+  if (!block->type->solid && def->kind == NOLI_PARAMETER_YOUNG) {
+    return map_thin(self, model, def);
+  }
   bool all = def->scope == NOLI_SCOPE_BODY;
   int32_t begin = all ? range.begin : range.begin + def->point[point];
   int32_t end = all ? range.end : begin + 1;
@@ -559,7 +626,7 @@ static NoliStatus map_shape_masses(NoliParameters* self, const NoliModel* model,
                                    int32_t component) {
   NoliStatus status = NOLI_OK;
   for (int32_t e = range.begin; e < range.end; e++) {
-    const int32_t* node = block->node + 4 * (int64_t)e;
+    const int32_t* node = block->node + block->n_local * (int64_t)e;
     int32_t n = count_nodes(block, e);
     for (int32_t k = 0; k < n; k++) {
       if (node[k] != vertex) {
@@ -680,6 +747,10 @@ static NoliStatus map_value(NoliParameters* self, const NoliSim* sim, const Defi
     break;
   case NOLI_PARAMETER_FORCE:
     NOLI_TRY(add_entry(self, NOLI_INPUT_FORCE, def->of, 1.0 / self->value[def->first]));
+    break;
+  case NOLI_PARAMETER_THICKNESS:
+  case NOLI_PARAMETER_RADIUS:
+    NOLI_TRY(map_thin(self, model, def));
     break;
   case NOLI_PARAMETER_SPRING_STIFFNESS:
   case NOLI_PARAMETER_SPRING_LENGTH:
@@ -932,6 +1003,12 @@ static NoliStatus apply(NoliContext* context, const Definition* def, const doubl
     return apply_friction(context, def, *value, definition);
   case NOLI_PARAMETER_GRAVITY:
     memcpy(source->gravity, value, sizeof source->gravity);
+    return NOLI_OK;
+  case NOLI_PARAMETER_THICKNESS:
+    body->shell.thickness = *value;
+    return NOLI_OK;
+  case NOLI_PARAMETER_RADIUS:
+    body->rod.radius = *value;
     return NOLI_OK;
   case NOLI_PARAMETER_SPRING_STIFFNESS:
   case NOLI_PARAMETER_SPRING_LENGTH:

@@ -582,12 +582,36 @@ static void set_accelerations(const NoliSensitivity* self, const NoliBlock* bloc
   }
 }
 
+// Of shells and rods: both parts of their energies.
+static NoliStatus list_thin_slopes(NoliSensitivity* self, NoliBlock* block) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  const NoliProblem* problem = stage->problem;
+  for (int32_t part = 0; part < NOLI_BLOCK_PARTS && block->type->elasticity != NULL; part++) {
+    NoliBlockEnergy energy = {
+        .block = block, .part = (NoliBlockPart)part, .scale = stage->time.h_e * stage->time.h_e};
+    if (wants(self, NOLI_INPUT_PART)) {
+      NOLI_TRY(noli_element_slopes_by_parts(&self->mixed, block, &energy, problem->surface->body,
+                                            stage->here->x));
+    }
+    if (wants(self, NOLI_INPUT_REST)) {
+      NOLI_TRY(
+          noli_element_slopes_by_rest(&self->mixed, block, &energy, problem->X, stage->here->x));
+    }
+  }
+done:
+  return status;
+}
+
 static NoliStatus list_block_slopes(NoliSensitivity* self, NoliBlock* block, int64_t first) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   const double *X = stage->problem->X, *x = stage->here->x;
   double h_e_sqr = stage->time.h_e * stage->time.h_e;
   NoliBlockEnergy energy = {.block = block, .part = NOLI_PART_ELEMENTS, .scale = h_e_sqr};
+  if (!block->type->solid) {
+    return list_thin_slopes(self, block);
+  }
   if (wants(self, NOLI_INPUT_MU) || wants(self, NOLI_INPUT_LAMBDA)) {
     NOLI_TRY(noli_element_slopes_by_moduli(&self->mixed, block, &energy, first, x));
   }

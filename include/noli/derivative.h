@@ -25,6 +25,8 @@ extern "C" {
 ///   definition, 0 at first; 3 with the scope "body", 3 for each vertex with "vertices". Velocities
 ///   stay where positions change
 /// - "force": factor of a force, 1 + NoliForceDef.change, which may not be 0
+/// - "motion": factor of the displacements of a motion, 1 + NoliMotionDef.change;
+///   "motion_velocity": 3, m/s, NoliMotionDef.velocity
 /// - "spring_stiffness", "spring_length", "spring_damping": of a spring, in their units; a length
 /// and
 ///   a damping that are given and not 0

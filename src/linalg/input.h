@@ -19,6 +19,7 @@ typedef enum NoliInput {
   NOLI_INPUT_LAMBDA,    // (likewise) Pa, Lame's first parameter
   NOLI_INPUT_PART,     // (bodies x NOLI_BLOCK_PARTS) factors of the elastic energies of thin bodies
   NOLI_INPUT_FRICTION, // (classes of pairs) coefficient of friction
+  NOLI_INPUT_MOTION,   // (motions x NOLI_MOTION_NUMBERS)
   NOLI_INPUT_FORCE,    // (forces) factor
   NOLI_INPUT_SPRING,   // (springs x NOLI_SPRING_NUMBERS)
   NOLI_INPUT_REGION,   // (regions with a volume law x NOLI_REGION_NUMBERS)
@@ -28,6 +29,12 @@ typedef enum NoliInput {
   NOLI_INPUT_VELOCITY, // (n_vert x 3) m/s, velocities at the start of the run
   NOLI_INPUTS
 } NoliInput;
+
+typedef enum NoliMotionNumber {
+  NOLI_MOTION_CHANGE,   // factor of displacements, 1 + change
+  NOLI_MOTION_VELOCITY, // m/s, the first of three
+  NOLI_MOTION_NUMBERS = NOLI_MOTION_VELOCITY + 3
+} NoliMotionNumber;
 
 typedef enum NoliSpringNumber {
   NOLI_SPRING_STIFFNESS, // N/m

@@ -25,6 +25,8 @@ int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes)
     return n_classes;
   case NOLI_INPUT_FORCE:
     return sim->model->n_force;
+  case NOLI_INPUT_MOTION:
+    return NOLI_MOTION_NUMBERS * (int64_t)sim->model->n_motion;
   case NOLI_INPUT_SPRING:
     return NOLI_SPRING_NUMBERS * (int64_t)problem->springs.n;
   case NOLI_INPUT_REGION:

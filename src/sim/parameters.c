@@ -6,6 +6,7 @@
 #include "sim/body_kind.h"
 #include "sim/choices.h"
 #include "sim/definition.h"
+#include "sim/motion_slopes.h"
 #include "sim/rebuild.h"
 #include "sim/rest_map.h"
 
@@ -26,6 +27,8 @@ const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS] = {
     [NOLI_PARAMETER_REST_POSITION] = {"rest_position", "m, added to the rest shape."},
     [NOLI_PARAMETER_THICKNESS] = {"thickness", "m, of a shell."},
     [NOLI_PARAMETER_RADIUS] = {"radius", "m, of a rod."},
+    [NOLI_PARAMETER_MOTION] = {"motion", "Factor of the displacements of a motion."},
+    [NOLI_PARAMETER_MOTION_VELOCITY] = {"motion_velocity", "m/s, added to a motion."},
     [NOLI_PARAMETER_FORCE] = {"force", "Factor of a force."},
     [NOLI_PARAMETER_SPRING_STIFFNESS] = {"spring_stiffness", "N/m, of a spring."},
     [NOLI_PARAMETER_SPRING_LENGTH] = {"spring_length", "m, at which a spring has no force."},
@@ -93,6 +96,10 @@ static bool is_of_section(NoliParameterKind kind) {
   return kind == NOLI_PARAMETER_THICKNESS || kind == NOLI_PARAMETER_RADIUS;
 }
 
+static bool is_of_motion(NoliParameterKind kind) {
+  return kind == NOLI_PARAMETER_MOTION || kind == NOLI_PARAMETER_MOTION_VELOCITY;
+}
+
 static bool is_of_spring(NoliParameterKind kind) {
   return kind >= NOLI_PARAMETER_SPRING_STIFFNESS && kind <= NOLI_PARAMETER_SPRING_DAMPING;
 }
@@ -103,7 +110,7 @@ static bool is_of_volume(NoliParameterKind kind) {
 
 static bool is_of_body(NoliParameterKind kind) {
   return kind != NOLI_PARAMETER_FRICTION && kind != NOLI_PARAMETER_GRAVITY &&
-         kind != NOLI_PARAMETER_FORCE && !is_of_spring(kind);
+         kind != NOLI_PARAMETER_FORCE && !is_of_spring(kind) && !is_of_motion(kind);
 }
 
 // Whether the values move vertices of the mesh.
@@ -113,7 +120,7 @@ static bool is_of_shape(NoliParameterKind kind) {
 
 int32_t noli_parameter_components(NoliParameterKind kind) {
   bool vector = is_of_shape(kind) || kind == NOLI_PARAMETER_INITIAL_VELOCITY;
-  return vector || kind == NOLI_PARAMETER_GRAVITY ? 3 : 1;
+  return vector || kind == NOLI_PARAMETER_GRAVITY || kind == NOLI_PARAMETER_MOTION_VELOCITY ? 3 : 1;
 }
 
 // ---- checks -------------------------------------------------------------------------------------
@@ -168,6 +175,11 @@ static NoliStatus take_place(const NoliSim* sim, const NoliParameterDef* def, in
     made->of = def->of != NULL ? noli_sim_find_force(sim, def->of) : NOLI_NULL_INDEX;
     NOLI_CHECK(sim->context, made->of != NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
                "parameter %d: there is no force \"%s\"", (int)index,
+               def->of != NULL ? def->of : "");
+  } else if (is_of_motion(made->kind)) {
+    made->of = def->of != NULL ? noli_sim_find_motion(sim, def->of) : NOLI_NULL_INDEX;
+    NOLI_CHECK(sim->context, made->of != NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
+               "parameter %d: there is no motion \"%s\"", (int)index,
                def->of != NULL ? def->of : "");
   } else if (is_of_spring(made->kind)) {
     made->of = def->of != NULL ? noli_sim_find_spring(sim, def->of) : NOLI_NULL_INDEX;
@@ -246,55 +258,15 @@ static bool has_load_by_place(const NoliModel* model, int32_t body) {
   return has;
 }
 
-// Whether a motion moves its vertices by distances that do not depend on where they are, or, with
-// `shape`, on where they and their rest positions are: tried with another place of each.
-static NoliStatus test_translation(const NoliModel* model, const NoliMotion* motion, bool shape,
-                                   bool* translates) {
-  NoliStatus status = NOLI_OK;
-  const double shift[3] = {0.037, -0.051, 0.083};
-  int64_t n = 3 * (int64_t)motion->n_node;
-  double *other = NULL, *end = NULL, *other_end = NULL;
-  *translates = !motion->def.controlled;
-  if (motion->def.target == NULL || motion->n_node == 0) {
-    return NOLI_OK;
-  }
-  NOLI_NEW(model->context, other, n);
-  NOLI_NEW(model->context, end, n);
-  NOLI_NEW(model->context, other_end, n);
-  for (int64_t i = 0; i < n; i++) {
-    other[i] = motion->X[i] + model->problem.diagonal * shift[i % 3] * (double)(1 + i % 4);
-    end[i] = motion->X[i];
-    other_end[i] = other[i];
-  }
-  double t0 = fmax(motion->def.t_begin, 0.0), t1 = t0 + model->h;
-  const double* X = shape ? other : motion->X;
-  motion->def.target(motion->def.user, t0, t1, motion->n_node, motion->node, motion->X, motion->X,
-                     end);
-  motion->def.target(motion->def.user, t0, t1, motion->n_node, motion->node, X, other, other_end);
-  for (int64_t i = 0; i < n; i++) {
-    double off = other_end[i] - end[i] - (other[i] - motion->X[i]);
-    *translates = *translates && fabs(off) <= 1e-9 * model->problem.diagonal;
-  }
-done:
-  noli_free(model->context, other);
-  noli_free(model->context, end);
-  noli_free(model->context, other_end);
-  return status;
-}
-
-static NoliStatus require_translations(const NoliModel* model, const Definition* def,
-                                       int32_t index) {
+// The motions of a body whose positions vary must be functions of them.
+static NoliStatus require_affine_motions(const NoliModel* model, const Definition* def) {
   NoliStatus status = NOLI_OK;
   for (int32_t m = 0; m < model->n_motion; m++) {
-    bool shape = def->kind == NOLI_PARAMETER_REST_POSITION, translates = true;
+    NoliMotionSlope slope;
+    double t0 = fmax(model->motion[m].def.t_begin, 0.0);
     if (model->motion[m].def.body == def->of) {
-      NOLI_TRY(test_translation(model, &model->motion[m], shape, &translates));
+      NOLI_TRY(noli_motion_slope(model, m, t0, t0 + model->h, model->x0, &slope));
     }
-    NOLI_CHECK(model->context, translates, NOLI_ERROR_ARGUMENT,
-               "parameter %d: body \"%s\" has a motion whose targets turn or do not follow its "
-               "positions: those that hold vertices or move them by given distances are "
-               "differentiated",
-               (int)index, model->name[def->of]);
   }
 done:
   return status;
@@ -418,7 +390,7 @@ static NoliStatus take(NoliParameters* self, const NoliSim* sim, const NoliParam
     NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT,
                "parameter %d, \"%s\": body \"%s\" %s", (int)index, def->kind, def->of, defect);
     if (is_of_shape(made->kind)) {
-      NOLI_TRY(require_translations(sim->model, made, index));
+      NOLI_TRY(require_affine_motions(sim->model, made));
       NOLI_TRY(noli_rest_map_create(
           sim->model, made->of, sim->definition.def->bodies[made->of].mesh->n_vert, &made->map));
     }
@@ -478,6 +450,10 @@ static void set_values(NoliParameters* self, const NoliSim* sim, const Definitio
     }
   } else if (def->kind == NOLI_PARAMETER_GRAVITY) {
     memcpy(value, model->gravity, sizeof model->gravity);
+  } else if (def->kind == NOLI_PARAMETER_MOTION) {
+    *value = 1.0 + source->motions[def->of].change;
+  } else if (def->kind == NOLI_PARAMETER_MOTION_VELOCITY) {
+    memcpy(value, source->motions[def->of].velocity, 3 * sizeof *value);
   } else if (is_of_section(def->kind)) {
     const NoliBodyDef* body = &source->bodies[def->of];
     *value = def->kind == NOLI_PARAMETER_THICKNESS ? body->shell.thickness : body->rod.radius;
@@ -748,6 +724,14 @@ static NoliStatus map_value(NoliParameters* self, const NoliSim* sim, const Defi
   case NOLI_PARAMETER_FORCE:
     NOLI_TRY(add_entry(self, NOLI_INPUT_FORCE, def->of, 1.0 / self->value[def->first]));
     break;
+  case NOLI_PARAMETER_MOTION:
+    NOLI_TRY(add_entry(self, NOLI_INPUT_MOTION, NOLI_MOTION_NUMBERS * (int64_t)def->of, 1.0));
+    break;
+  case NOLI_PARAMETER_MOTION_VELOCITY:
+    NOLI_TRY(add_entry(self, NOLI_INPUT_MOTION,
+                       NOLI_MOTION_NUMBERS * (int64_t)def->of + NOLI_MOTION_VELOCITY + component,
+                       1.0));
+    break;
   case NOLI_PARAMETER_THICKNESS:
   case NOLI_PARAMETER_RADIUS:
     NOLI_TRY(map_thin(self, model, def));
@@ -1003,6 +987,13 @@ static NoliStatus apply(NoliContext* context, const Definition* def, const doubl
     return apply_friction(context, def, *value, definition);
   case NOLI_PARAMETER_GRAVITY:
     memcpy(source->gravity, value, sizeof source->gravity);
+    return NOLI_OK;
+  case NOLI_PARAMETER_MOTION:
+    ((NoliMotionDef*)(uintptr_t)source->motions)[def->of].change = *value - 1.0;
+    return NOLI_OK;
+  case NOLI_PARAMETER_MOTION_VELOCITY:
+    memcpy(((NoliMotionDef*)(uintptr_t)source->motions)[def->of].velocity, value,
+           sizeof source->motions->velocity);
     return NOLI_OK;
   case NOLI_PARAMETER_THICKNESS:
     body->shell.thickness = *value;

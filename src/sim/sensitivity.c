@@ -436,22 +436,52 @@ done:
   return status;
 }
 
-// One Newton step; `*moved`: it could be taken in full.
-static NoliStatus take_step(NoliSensitivity* self, bool* moved) {
+// Takes the step of the stage; `*moved`: it could be taken in full.
+static NoliStatus go(NoliStage* stage, bool* moved) {
   NoliStatus status = NOLI_OK;
-  NoliStage* stage = self->sim->stage;
   NoliStepFilter filter;
-  int64_t n = 3 * (int64_t)stage->problem->n_vert;
-  for (int64_t i = 0; i < n; i++) {
-    self->lambda[i] = -stage->gradient[i];
-  }
-  NOLI_TRY(solve(self, false, self->lambda, stage->step));
   NOLI_TRY(noli_stage_filter_step(stage, SAFETY, &filter));
   *moved = filter.ccd >= 1.0 && filter.inversion >= 1.0;
   if (*moved) {
     noli_stage_set_trial(stage, 1.0);
     NOLI_TRY(noli_stage_trial_contacts(stage));
     NOLI_TRY(noli_stage_accept(stage));
+  }
+done:
+  return status;
+}
+
+// One Newton step.
+static NoliStatus take_step(NoliSensitivity* self, bool* moved) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
+  for (int64_t i = 0; i < n; i++) {
+    self->lambda[i] = -stage->gradient[i];
+  }
+  NOLI_TRY(solve(self, false, self->lambda, stage->step));
+  NOLI_TRY(go(stage, moved));
+done:
+  return status;
+}
+
+// Solves end with prescribed components within a tolerance of their targets; here they reach them.
+static NoliStatus reach_targets(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  double largest_way = 0.0;
+  bool moved;
+  memset(stage->step, 0, noli_sim_vector_bytes(sim));
+  for (int32_t i = 0; i < 3 * prescribed->n; i++) {
+    int64_t at = 3 * (int64_t)prescribed->node[i / 3] + i % 3;
+    double way = prescribed->target[i] - stage->here->x[at];
+    stage->step[at] = noli_prescribes(prescribed, i / 3, i % 3) ? way : 0.0;
+    largest_way = fmax(largest_way, fabs(stage->step[at]));
+  }
+  if (largest_way > 0.0 && largest_way <= stage->tolerance * stage->h) {
+    noli_stage_follow_vectors(stage, stage->step);
+    NOLI_TRY(go(stage, &moved));
   }
 done:
   return status;
@@ -483,6 +513,7 @@ NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance) {
   double scale, residual;
   NOLI_TRY(require_fixed_stiffness(sim));
   noli_friction_set_exact(&stage->friction_set);
+  NOLI_TRY(reach_targets(sim));
   NOLI_TRY(force_scale(self, &scale));
   NOLI_TRY(approach(self, tolerance * scale, &residual));
 
@@ -841,6 +872,12 @@ static void negate(double* x, int64_t n) {
   }
 }
 
+// Whether prescribed components have derivatives.
+static bool moves_targets(const NoliSensitivity* self) {
+  return wants(self, NOLI_INPUT_START) || wants(self, NOLI_INPUT_REST) ||
+         wants(self, NOLI_INPUT_MOTION);
+}
+
 NoliStatus noli_sensitivity_pull(NoliSensitivity* self, const double* b, NoliInputs* to,
                                  double* target, double* error) {
   NoliStatus status = NOLI_OK;
@@ -858,8 +895,8 @@ NoliStatus noli_sensitivity_pull(NoliSensitivity* self, const double* b, NoliInp
   pull_inputs(self, lambda, to);
   negate(lambda, n);
 
-  // prescribed components, which move with positions at the start: b - K lambda
-  if (wants(self, NOLI_INPUT_START)) {
+  // prescribed components, which move with the start and with motions: b - K lambda
+  if (moves_targets(self)) {
     memcpy(self->product, b, (size_t)n * sizeof *b);
     NOLI_TRY(multiply(self, true, NOLI_ROLE_ALL, lambda, self->product));
     noli_stage_act_on_nodes(stage, self->product);
@@ -880,19 +917,19 @@ NoliStatus noli_sensitivity_push(NoliSensitivity* self, const NoliInputs* change
   int64_t n = 3 * (int64_t)stage->problem->n_vert;
   double* g = self->lambda;
 
-  // dG, with that by prescribed components, which move with positions at the start
+  // dG, with that by prescribed components, which move with the start and with motions
   memset(g, 0, (size_t)n * sizeof *g);
   memset(self->product, 0, (size_t)n * sizeof *g);
   NOLI_TRY(multiply(self, false, NOLI_ROLE_INERTIA, change->value[NOLI_INPUT_PREDICTED], g));
   NOLI_TRY(multiply(self, false, VISCOUS, change->value[NOLI_INPUT_REFERENCE], g));
   negate(g, n);
-  for (int32_t i = 0; wants(self, NOLI_INPUT_START) && i < stage->prescribed.n; i++) {
+  for (int32_t i = 0; moves_targets(self) && i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
       self->product[j] = (stage->prescribed.axes[i] >> k & 1) != 0 ? dx[j] : 0.0;
     }
   }
-  if (wants(self, NOLI_INPUT_START)) {
+  if (moves_targets(self)) {
     noli_stage_follow_vectors(stage, self->product);
     NOLI_TRY(multiply(self, false, NOLI_ROLE_ALL, self->product, g));
   }

@@ -587,10 +587,122 @@ static void shells_and_rods(void** state) {
   COMPARE(cases);
 }
 
+// ---- prescribed motions -------------------------------------------------------------------------
+
+// Turns about (0.1, 1.05, 0) at a speed that grows, and drifts, from where vertices are.
+static void turn(void* user, double t0, double t1, int32_t n, const int32_t* node, const double* X,
+                 const double* x_t0, double* x_t1) {
+  (void)user, (void)node, (void)X;
+  double angle = 4.0 * (t1 - t0) + 30.0 * (t1 * t1 - t0 * t0), c = cos(angle), s = sin(angle);
+  for (int64_t i = 0; i < n; i++) {
+    double dx = x_t0[3 * i] - 0.1, dy = x_t0[3 * i + 1] - 1.05;
+    x_t1[3 * i] = 0.1 + c * dx - s * dy + 0.2 * (t1 - t0);
+    x_t1[3 * i + 1] = 1.05 + s * dx + c * dy;
+    x_t1[3 * i + 2] = x_t0[3 * i + 2];
+  }
+}
+
+// Shakes from the rest shape, and turns it.
+static void shake(void* user, double t0, double t1, int32_t n, const int32_t* node, const double* X,
+                  const double* x_t0, double* x_t1) {
+  (void)user, (void)node, (void)t0, (void)x_t0;
+  double angle = 30.0 * t1 * t1, c = cos(angle), s = sin(angle);
+  for (int64_t i = 0; i < n; i++) {
+    double dx = X[3 * i] - 0.1, dy = X[3 * i + 1] - 1.05;
+    x_t1[3 * i] = 0.1 + c * dx - s * dy + 0.02 * (1.0 - cos(40.0 * t1));
+    x_t1[3 * i + 1] = 1.05 + s * dx + c * dy;
+    x_t1[3 * i + 2] = X[3 * i + 2] + 3.0 * t1 * t1;
+  }
+}
+
+static void moved_beam(World* world, NoliMotionFn* target, bool free) {
+  add_box(world, 1.0, true);
+  world->motion[0].target = target;
+  world->motion[0].free_axis[2] = free;
+  world->motion[0].name = "drive";
+}
+
+static void turned_beam(World* world) {
+  moved_beam(world, turn, false);
+}
+
+static void changed_beam(World* world) {
+  moved_beam(world, turn, false);
+  world->motion[0].change = 0.3;
+  world->motion[0].velocity[1] = 0.4;
+}
+
+static void shaken_beam(World* world) {
+  moved_beam(world, shake, true);
+}
+
+static void changed_shaken_beam(World* world) {
+  moved_beam(world, shake, false);
+  world->motion[0].change = -0.2;
+  world->motion[0].velocity[0] = 0.4;
+}
+
+// A box is held in the air until a plate below, which moves, touches it.
+static void lifted_box(World* world) {
+  NoliMesh* mesh = NULL;
+  add_box(world, 1.5e-3, false);
+  ASSERT_OK(noli_mesh_make_box(world->context, (double[]){0.4, 0.1, 0.4}, (int32_t[]){2, 1, 2},
+                               false, &mesh));
+  int32_t plate = world_add_obstacle(world, mesh, (double[]){0, -0.05, 0});
+  world_add_motion(world, plate, NULL, NULL)->name = "drive";
+  world->motion[0].velocity[1] = 0.3;
+  world->motion[0].velocity[0] = 0.5;
+  world->def.friction = 0.3;
+}
+
+static void prescribed_motions(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {"turned, factor", turned_beam, NULL, 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
+      {"turned bdf2, factor", turned_beam, "bdf2", 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
+      {"turned, velocity", turned_beam, "sdirk2", 0.01, 6, OF("motion_velocity", "drive"), 1e-4,
+       1e-6},
+      {"turned, shape", turned_beam, NULL, 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"turned bdf2, positions",
+       turned_beam,
+       "bdf2",
+       0.01,
+       6,
+       {.kind = "initial_position", .of = "body0", .scope = "vertices"},
+       1e-6,
+       1e-6},
+      {"turned tr_bdf2, velocity", turned_beam, "tr_bdf2", 0.01, 6, OF("motion_velocity", "drive"),
+       1e-4, 1e-6},
+      {"changed, factor", changed_beam, NULL, 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
+      {"changed, velocity", changed_beam, "sdirk2", 0.01, 6, OF("motion_velocity", "drive"), 1e-4,
+       1e-6},
+      {"changed, shape", changed_beam, "sdirk2", 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"shaken, factor", shaken_beam, "bdf2", 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
+      {"shaken, shape", shaken_beam, NULL, 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"shaken bdf2, positions",
+       shaken_beam,
+       "bdf2",
+       0.01,
+       6,
+       {.kind = "initial_position", .of = "body0", .scope = "vertices"},
+       1e-6,
+       1e-6},
+      {"changed shaken, factor", changed_shaken_beam, NULL, 0.01, 6, OF("motion", "drive"), 1e-4,
+       1e-6},
+      {"changed shaken bdf2, shape", changed_shaken_beam, "bdf2", 0.01, 6, VERTICES("body0"), 1e-6,
+       1e-6},
+      {"lifted, velocity", lifted_box, NULL, 0.004, 8, OF("motion_velocity", "drive"), 1e-6, 1e-5},
+      {"lifted sdirk2, velocity", lifted_box, "sdirk2", 0.004, 8, OF("motion_velocity", "drive"),
+       1e-6, 1e-5},
+  };
+  COMPARE(cases);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(elements_of_higher_order),
                                      cmocka_unit_test(damping_in_proportion_to_stiffness),
                                      cmocka_unit_test(springs_volumes_and_loads),
-                                     cmocka_unit_test(shells_and_rods)};
+                                     cmocka_unit_test(shells_and_rods),
+                                     cmocka_unit_test(prescribed_motions)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

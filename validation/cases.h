@@ -37,6 +37,7 @@ Case validate_shell_pullout;
 Case validate_shell_pinched;
 Case validate_thin_vibration;
 Case validate_modes;
+Case validate_derivatives;
 Case validate_rod_weight;
 Case validate_rod_bend;
 Case validate_rod_twist;

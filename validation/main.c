@@ -38,6 +38,7 @@ static const struct {
     {"shell_pinched", validate_shell_pinched},
     {"thin_vibration", validate_thin_vibration},
     {"modes", validate_modes},
+    {"derivatives", validate_derivatives},
     {"rod_weight", validate_rod_weight},
     {"rod_bend", validate_rod_bend},
     {"rod_twist", validate_rod_twist},

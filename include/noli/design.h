@@ -24,11 +24,11 @@ typedef struct NoliGoalDef {
   const char* component; ///< "x", "y", "z" of a vector; NULL: the vector
   const char* reduction; ///< NOLI_CHOICE_GOAL_REDUCTION of the vertices; NULL: "mean"
   double exponent;       ///< of the reduction "norm", >= 1; default 8
-  const char* form;      ///< NOLI_CHOICE_GOAL_FORM; NULL: "square"
-  const double* target;  ///< (n_target) NULL: zeros
-  int32_t n_target;      ///< one, or one for each component; with "each" also for each vertex
-  double weight;         ///< default 1
-  const char* when;      ///< NOLI_CHOICE_GOAL_TIME; NULL: "end"
+  const char* form; ///< NOLI_CHOICE_GOAL_FORM; NULL: "square", in constraints and formulas "value"
+  const double* target; ///< (n_target) NULL: zeros
+  int32_t n_target;     ///< one, or one for each component; with "each" also for each vertex
+  double weight;        ///< default 1
+  const char* when;     ///< NOLI_CHOICE_GOAL_TIME; NULL: "end"
   double t_begin; ///< s; "at": the time; "over": steps that end in (t_begin, t_end]; default 0
   double t_end;   ///< s; default INFINITY
   const void* reserved[4];
@@ -80,15 +80,23 @@ NOLI_API NoliVariableDef noli_default_variable_def(void);
 
 // ---- problems -----------------------------------------------------------------------------------
 
-/// An objective or a constraint: the sum of goals, or a function of the caller, or both.
+/// What a formula makes of the values of goals, in their order: `*value`, and its derivatives by
+/// them (NULL: not wanted). False: it has no value there.
+typedef bool NoliGoalFormulaFn(void* user, const double* goal, double* value, double* slope);
+
+/// An objective or a constraint: the sum of goals, or a formula of them, plus a function of the
+/// caller. With a formula every goal costs a system of its own in each solve of the adjoint.
 typedef struct NoliDesignFunctionDef {
   const char* name; ///< NULL: "objective", or "constraint" and its number
   const NoliGoalDef* goals;
   int32_t n_goals;
-  NoliObjective custom; ///< its parameters are those of noli_design_parameters; zeros: none
-  double at_most;       ///< of a constraint; INFINITY: no upper bound
-  double at_least;      ///< likewise; -INFINITY: no lower bound
-  const void* reserved[4];
+  NoliObjective custom;       ///< its parameters are those of noli_design_parameters; zeros: none
+  double at_most;             ///< of a constraint; INFINITY: no upper bound
+  double at_least;            ///< likewise; -INFINITY: no lower bound
+  NoliGoalFormulaFn* formula; ///< of the goals, whose form is then "value" unless they say
+                              ///< otherwise; NULL: their sum
+  void* formula_user;
+  const void* reserved[2];
 } NoliDesignFunctionDef;
 
 /// No goals, no bounds.

@@ -971,6 +971,7 @@ typedef struct NoliVariableDef {
   const void* reserved[4];
 } NoliVariableDef;
 NoliVariableDef noli_default_variable_def(void);
+typedef bool NoliGoalFormulaFn(void* user, const double* goal, double* value, double* slope);
 typedef struct NoliDesignFunctionDef {
   const char* name;
   const NoliGoalDef* goals;
@@ -978,7 +979,9 @@ typedef struct NoliDesignFunctionDef {
   NoliObjective custom;
   double at_most;
   double at_least;
-  const void* reserved[4];
+  NoliGoalFormulaFn* formula;
+  void* formula_user;
+  const void* reserved[2];
 } NoliDesignFunctionDef;
 NoliDesignFunctionDef noli_default_design_function_def(void);
 typedef struct NoliDesignDef {

@@ -34,6 +34,25 @@ NoliBarrierValue noli_barrier_all(double d_sqr, double dhat_sqr) {
   };
 }
 
+// With h = Dh:
+//   db/dh  = 2 (D - h) ln(D/h) + (D - h)^2 / h
+//   db'/dh = 2 ln(D/h) + 2 (D - h) / h + 2 (D - h) / D
+// Here too all terms of a line have the same sign.
+NoliBarrierValue noli_barrier_by_range(double d_sqr, double dhat_sqr) {
+  if (d_sqr >= dhat_sqr) {
+    return (NoliBarrierValue){0};
+  }
+  if (!(d_sqr > 0.0)) {
+    return infeasible(d_sqr);
+  }
+  double difference = d_sqr - dhat_sqr, ratio = difference / dhat_sqr;
+  double logarithm = log_ratio(d_sqr, dhat_sqr);
+  return (NoliBarrierValue){
+      .value = difference * (2.0 * logarithm + ratio),
+      .first = 2.0 * (logarithm + ratio + difference / d_sqr),
+  };
+}
+
 double noli_barrier(double d_sqr, double dhat_sqr) {
   if (d_sqr >= dhat_sqr) {
     return 0.0;

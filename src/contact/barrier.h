@@ -12,3 +12,6 @@ typedef struct NoliBarrierValue {
 
 // Value and derivatives together. D <= 0 gives +INFINITY and NaN derivatives, NaN stays NaN.
 NoliBarrierValue noli_barrier_all(double d_sqr, double dhat_sqr);
+
+// Derivatives of the value and of db/dD by Dh; `second` is not set.
+NoliBarrierValue noli_barrier_by_range(double d_sqr, double dhat_sqr);

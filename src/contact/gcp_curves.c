@@ -62,6 +62,12 @@ NoliCurve noli_gcp_barrier(double z, double eps, int32_t n) {
                      h.second * q + 2.0 * h.first * q1 + h.value * q2};
 }
 
+// p is homogeneous of degree 1 - n in (z, eps), p' of degree -n.
+NoliCurve noli_gcp_barrier_by_eps(const NoliCurve* p, double z, double eps, int32_t n) {
+  return (NoliCurve){.value = -((n - 1) * p->value + z * p->first) / eps,
+                     .first = -(n * p->first + z * p->second) / eps};
+}
+
 NoliCurve noli_gcp_ramp(double z, double c) {
   if (z >= c) {
     return (NoliCurve){1.0, 0.0, 0.0};

@@ -22,6 +22,9 @@ NoliCurve noli_gcp_step(double z, double alpha);
 // 5.1.2: 0 for z >= eps; +INFINITY and NaN derivatives for z <= 0.
 NoliCurve noli_gcp_barrier(double z, double eps, int32_t n);
 
+// Derivatives of the value and of `first` by eps, given p_eps at z; `second` is not set.
+NoliCurve noli_gcp_barrier_by_eps(const NoliCurve* p, double z, double eps, int32_t n);
+
 // The mollifier h(z / c) of [Huang2025] appendix A as a function of z = s - 1: 0 for z <= 0, 1 for
 // z >= c, continuously differentiable for z > 0.
 NoliCurve noli_gcp_ramp(double z, double c);

@@ -51,6 +51,7 @@ NoliGcpNormal noli_gcp_normal(const NoliGcp* gcp, int64_t i, int32_t n_body, con
       noli_gcp_barrier(normal.d, noli_gcp_pair_support(gcp->model, pair), gcp->model->space);
   double q = p.value > 0.0 ? p.first / p.value : 0.0;
   double q_first = p.value > 0.0 ? p.second / p.value - q * q : 0.0;
+  normal.value = value;
   normal.lambda = value > 0.0 ? -value * q : value;
   normal.by_value = -q;
   normal.by_d = -value * q_first;

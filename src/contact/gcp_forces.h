@@ -21,6 +21,7 @@ typedef struct NoliGcpNormal {
   NoliClosest closest; // r from the second closest point to the first
   double d;
   NoliVec3 normal;
+  double value; // P, scaled
   double lambda;
   // d lambda = by_value dP + by_d dz
   double by_value;

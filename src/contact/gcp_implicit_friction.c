@@ -6,15 +6,9 @@
 
 enum { NODES = NOLI_SLIDING_NODES };
 
-// A pair with friction, at x.
-typedef struct Rubbing {
-  NoliGcpNormal normal;
-  NoliSlidingLaw law;
-  NoliSliding sliding;
-} Rubbing;
+typedef NoliGcpRubbing Rubbing;
 
-// Returns false if pair i has no friction.
-static bool find_rubbing(const NoliGcpFriction* data, int64_t i, const double* x, Rubbing* of) {
+bool noli_gcp_find_rubbing(const NoliGcpFriction* data, int64_t i, const double* x, Rubbing* of) {
   const NoliContactPairs* pairs = data->pairs;
   if (!noli_gcp_rubs(data->gcp, i, pairs)) {
     return false;
@@ -71,9 +65,8 @@ static void write_part(const Rubbing* of, const double* lambda_by_node, int32_t 
   }
 }
 
-// Writes the derivatives of lambda by all nodes of the stencil to `by_node` (3 n_node).
-static void normal_force_by_nodes(const NoliGcpFriction* data, int64_t i, const double* x,
-                                  const Rubbing* of, double* memory, double* by_node) {
+void noli_gcp_normal_force_by_nodes(const NoliGcpFriction* data, int64_t i, const double* x,
+                                    const Rubbing* of, double* memory, double* by_node) {
   const NoliGcp* gcp = data->gcp;
   NoliGcpStencil stencil = noli_gcp_set_stencil(gcp->set, i);
   const NoliGcpResult result = {.gradient = by_node};
@@ -113,7 +106,7 @@ static void evaluate(const void* user, const double* x, int64_t begin, int64_t e
 
     // force and Jacobian
     Rubbing of;
-    if ((residual == NULL && part == NULL) || !find_rubbing(data, i, x, &of)) {
+    if ((residual == NULL && part == NULL) || !noli_gcp_find_rubbing(data, i, x, &of)) {
       continue;
     }
     if (residual != NULL) {
@@ -121,7 +114,7 @@ static void evaluate(const void* user, const double* x, int64_t begin, int64_t e
     }
     if (part != NULL) {
       double* by_node = scratch->memory;
-      normal_force_by_nodes(data, i, x, &of, by_node + 3 * n_node, by_node);
+      noli_gcp_normal_force_by_nodes(data, i, x, &of, by_node + 3 * n_node, by_node);
       write_part(&of, by_node, n_node, data->basis_derivatives, skew ? -1.0 : 1.0, part);
     }
   }
@@ -144,7 +137,7 @@ void noli_gcp_friction_forces(const NoliGcpFriction* data, const double* x, doub
   for (int64_t i = 0; i < data->gcp->set->pair.count; i++) {
     Rubbing of;
     double residual[3 * NODES];
-    if (!find_rubbing(data, i, x, &of)) {
+    if (!noli_gcp_find_rubbing(data, i, x, &of)) {
       continue;
     }
     write_residual(&of, residual);
@@ -160,7 +153,7 @@ NoliStatus noli_gcp_friction_pair_forces(const NoliGcpFriction* data, NoliContex
   for (int64_t i = 0; i < data->gcp->set->pair.count; i++) {
     Rubbing of;
     double residual[3 * NODES];
-    if (!find_rubbing(data, i, x, &of)) {
+    if (!noli_gcp_find_rubbing(data, i, x, &of)) {
       continue;
     }
     write_residual(&of, residual);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "contact/gcp_forces.h"
+#include "contact/sliding.h"
 
 typedef struct NoliGcpFriction {
   const NoliGcp* gcp;
@@ -18,6 +19,22 @@ typedef struct NoliGcpFriction {
   double h_v;             // s: v = (x - x_hat) / h_v
   bool basis_derivatives; // as in NoliImplicitFriction
 } NoliGcpFriction;
+
+// A pair with friction, at x.
+typedef struct NoliGcpRubbing {
+  NoliGcpNormal normal;
+  NoliSlidingLaw law;
+  NoliSliding sliding;
+} NoliGcpRubbing;
+
+// Returns false if pair i has no friction.
+bool noli_gcp_find_rubbing(const NoliGcpFriction* data, int64_t i, const double* x,
+                           NoliGcpRubbing* of);
+
+// Writes the derivatives of lambda by all nodes of the stencil to `by_node` (3 n_node). `memory` is
+// that of noli_gcp_pair_derivatives.
+void noli_gcp_normal_force_by_nodes(const NoliGcpFriction* data, int64_t i, const double* x,
+                                    const NoliGcpRubbing* of, double* memory, double* by_node);
 
 // A force without energy, for solvers with nonsymmetric matrices. `data` is borrowed.
 NoliEnergyTerm noli_gcp_friction_term(const NoliGcpFriction* data);

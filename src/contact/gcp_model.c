@@ -44,9 +44,23 @@ typedef struct Spokes {
   int32_t n_feature;
 } Spokes;
 
+static void count_spokes(const NoliGcpModel* model, const double* X, Spokes* spokes) {
+  const NoliSurface* s = model->surface;
+  for (int64_t e = 0; e < s->n_edge; e++) {
+    const int32_t* v = s->edge + 2 * e;
+    double size = noli_norm3(noli_sub3(position(X, v[1]), position(X, v[0])));
+    bool feature = model->parameters.length > 0.0 && is_feature(model, X, e);
+    for (int k = 0; k < 2; k++) {
+      spokes[v[k]].length += size;
+      spokes[v[k]].n++;
+      spokes[v[k]].n_feature += feature;
+    }
+  }
+}
+
 // Edges on features have the given width L, which does not shrink with the mesh; the width of other
 // edges is their length ([Huang2025] section 5.3.6).
-static void weigh_edges(NoliGcpModel* model, const double* X, Spokes* spokes) {
+static void weigh_edges(NoliGcpModel* model, const double* X) {
   const NoliSurface* s = model->surface;
   double width = model->parameters.length;
   for (int64_t e = 0; e < s->n_edge; e++) {
@@ -56,11 +70,6 @@ static void weigh_edges(NoliGcpModel* model, const double* X, Spokes* spokes) {
     model->edge_weight[e] = has_potential(model, v[0])
                                 ? noli_gcp_weight(model->space, 1, feature ? width : size, size)
                                 : 0.0;
-    for (int k = 0; k < 2; k++) {
-      spokes[v[k]].length += size;
-      spokes[v[k]].n++;
-      spokes[v[k]].n_feature += feature;
-    }
   }
 }
 
@@ -81,6 +90,7 @@ static void weigh_vertices(NoliGcpModel* model, const double* X, const Spokes* s
     }
     model->vert_weight[v] = spokes[v].n > 0 && has_potential(model, v) ? weight : 0.0;
     model->vert_eps[v] = model->parameters.eps_target;
+    model->vert_limit[v] = NOLI_NULL_INDEX;
   }
 }
 
@@ -93,6 +103,92 @@ static void weigh_triangles(NoliGcpModel* model, const double* X) {
     model->tri_weight[t] =
         has_potential(model, v[0]) ? noli_gcp_weight(3, 2, 0.0, 0.5 * noli_norm3(n)) : 0.0;
   }
+}
+
+// ---- weights by positions -----------------------------------------------------------------------
+
+typedef struct Giving {
+  const NoliGcpModel* model;
+  const double* X;
+  NoliGcpWeightSlopeFn* give;
+  void* user;
+} Giving;
+
+// The length of edge e enters weight `weight` with a factor.
+static NoliStatus give_length(const Giving* to, int64_t e, int64_t weight, double factor) {
+  NoliStatus status = NOLI_OK;
+  const int32_t* v = to->model->surface->edge + 2 * e;
+  NoliVec3 t = noli_normalize3(noli_sub3(position(to->X, v[1]), position(to->X, v[0])));
+  if (factor != 0.0) {
+    NOLI_TRY(to->give(to->user, weight, v[0], noli_scale3(-factor, t)));
+    NOLI_TRY(to->give(to->user, weight, v[1], noli_scale3(factor, t)));
+  }
+done:
+  return status;
+}
+
+// The weight of a vertex by the mean length of its edges.
+static double weight_by_length(const Giving* to, int32_t v, const Spokes* spokes) {
+  double width = to->model->parameters.length, length = spokes->length / spokes->n;
+  if (!(to->model->vert_weight[v] > 0.0)) {
+    return 0.0;
+  }
+  if (to->model->space == 2) {
+    return width > 0.0 && is_corner(to->model, to->X, v) ? 0.0 : 1.0;
+  }
+  return spokes->n_feature == 0 ? 2.0 * length : spokes->n_feature == 2 ? width : 0.0;
+}
+
+static NoliStatus give_edges(const Giving* to, const Spokes* spokes) {
+  NoliStatus status = NOLI_OK;
+  const NoliGcpModel* model = to->model;
+  const NoliSurface* s = model->surface;
+  double width = model->parameters.length;
+  for (int64_t e = 0; e < s->n_edge; e++) {
+    const int32_t* v = s->edge + 2 * e;
+    double size = noli_norm3(noli_sub3(position(to->X, v[1]), position(to->X, v[0])));
+    bool feature = width > 0.0 && is_feature(model, to->X, e);
+    double own = model->space == 2 ? 1.0 : feature ? width : 2.0 * size;
+    NOLI_TRY(give_length(to, e, s->n_vert + e, model->edge_weight[e] > 0.0 ? own : 0.0));
+    for (int k = 0; k < 2; k++) {
+      const Spokes* of = &spokes[v[k]];
+      NOLI_TRY(give_length(to, e, v[k], weight_by_length(to, v[k], of) / of->n));
+    }
+  }
+done:
+  return status;
+}
+
+// The area |n| / 2, n = (b - a) x (c - a), changes with a as (b - c) x n / (2 |n|).
+static NoliStatus give_triangles(const Giving* to) {
+  NoliStatus status = NOLI_OK;
+  const NoliSurface* s = to->model->surface;
+  for (int64_t t = 0; t < s->n_tri; t++) {
+    const int32_t* v = s->tri + 3 * t;
+    const NoliVec3 x[3] = {position(to->X, v[0]), position(to->X, v[1]), position(to->X, v[2])};
+    NoliVec3 n = noli_normalize3(noli_cross3(noli_sub3(x[1], x[0]), noli_sub3(x[2], x[0])));
+    for (int k = 0; k < 3 && to->model->tri_weight[t] > 0.0; k++) {
+      NoliVec3 across = noli_sub3(x[(k + 1) % 3], x[(k + 2) % 3]);
+      NOLI_TRY(to->give(to->user, (int64_t)s->n_vert + s->n_edge + t, v[k],
+                        noli_scale3(0.5, noli_cross3(across, n))));
+    }
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_gcp_model_weight_slopes(NoliContext* context, const NoliGcpModel* model,
+                                        const double* X, NoliGcpWeightSlopeFn* give, void* user) {
+  NoliStatus status = NOLI_OK;
+  Spokes* spokes = NULL;
+  const Giving to = {model, X, give, user};
+  NOLI_NEW_ZERO(context, spokes, model->surface->n_vert);
+  count_spokes(model, X, spokes);
+  NOLI_TRY(give_edges(&to, spokes));
+  NOLI_TRY(give_triangles(&to));
+done:
+  noli_free(context, spokes);
+  return status;
 }
 
 void noli_gcp_model_spread_eps(NoliGcpModel* model) {
@@ -133,10 +229,12 @@ NoliStatus noli_gcp_model_init(NoliContext* context, NoliGcpModel* model,
   NOLI_NEW(context, model->edge_weight, surface->n_edge);
   NOLI_NEW(context, model->tri_weight, surface->n_tri);
   NOLI_NEW(context, model->vert_eps, surface->n_vert);
+  NOLI_NEW(context, model->vert_limit, surface->n_vert);
   NOLI_NEW(context, model->edge_eps, surface->n_edge);
   NOLI_NEW(context, model->tri_eps, surface->n_tri);
   NOLI_NEW_ZERO(context, spokes, surface->n_vert);
-  weigh_edges(model, X, spokes);
+  count_spokes(model, X, spokes);
+  weigh_edges(model, X);
   weigh_vertices(model, X, spokes);
   weigh_triangles(model, X);
   noli_gcp_model_spread_eps(model);
@@ -153,6 +251,8 @@ void noli_gcp_model_free(NoliContext* context, NoliGcpModel* model) {
   noli_free(context, model->edge_weight);
   noli_free(context, model->tri_weight);
   noli_free(context, model->vert_eps);
+  noli_free(context, model->vert_limit);
+  noli_array_free(context, &model->limit);
   noli_free(context, model->edge_eps);
   noli_free(context, model->tri_eps);
   *model = (NoliGcpModel){0};

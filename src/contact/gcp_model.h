@@ -24,6 +24,14 @@ typedef struct NoliGcpParameters {
   double ramp;       // c of the mollifier
 } NoliGcpParameters;
 
+// What limits supports: half the distance of a pair that would act at rest.
+typedef struct NoliGcpLimit {
+  int32_t n;
+  int32_t vertex[4];
+  NoliVec3 slope[4]; // of half the distance, by these vertices
+  bool within;       // a body: rest positions count, else those at the start
+} NoliGcpLimit;
+
 typedef struct NoliGcpModel {
   NoliGcpParameters parameters;
   const NoliSurface* surface; // borrowed, like all const members
@@ -38,7 +46,9 @@ typedef struct NoliGcpModel {
   double* edge_eps;           // (n_edge) smallest of its vertices
   double* tri_eps;            // (n_tri)
   double max_eps;             // of all vertices
-  int32_t space;              // 3, or 2 for bodies in a plane, with vertices and edges
+  NOLI_ARRAY(NoliGcpLimit) limit;
+  int32_t* vert_limit; // (n_vert) the one of its support; NOLI_NULL_INDEX: it is eps_target
+  int32_t space;       // 3, or 2 for bodies in a plane, with vertices and edges
 } NoliGcpModel;
 
 // Computes weights from the rest positions X (n_vert x 3); the support is eps_target everywhere.
@@ -50,6 +60,14 @@ NOLI_WARN_UNUSED NoliStatus noli_gcp_model_init(NoliContext* context, NoliGcpMod
                                                 const NoliHalfSpace* half_spaces,
                                                 int32_t n_half_spaces, const double* X);
 void noli_gcp_model_free(NoliContext* context, NoliGcpModel* model);
+
+// Calls `give` with how each weight, by its place among the inputs (linalg/input.h), changes with a
+// vertex at the positions X of noli_gcp_model_init. Which edges and vertices are features does not
+// change. Fails as `give` does, and with NOLI_ERROR_MEMORY.
+typedef NoliStatus NoliGcpWeightSlopeFn(void* user, int64_t weight, int32_t vertex, NoliVec3 slope);
+NOLI_WARN_UNUSED NoliStatus noli_gcp_model_weight_slopes(NoliContext* context,
+                                                         const NoliGcpModel* model, const double* X,
+                                                         NoliGcpWeightSlopeFn* give, void* user);
 
 // Derives the supports of edges and faces, and max_eps, from those of vertices.
 void noli_gcp_model_spread_eps(NoliGcpModel* model);

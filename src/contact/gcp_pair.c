@@ -98,6 +98,26 @@ static double element_eps(const NoliGcpModel* model, int32_t dim, int32_t elemen
                     : model->tri_eps[element];
 }
 
+void noli_gcp_pair_weights(const NoliGcpModel* model, NoliGcpPair pair, double weight[2],
+                           int64_t input[2]) {
+  const NoliSurface* surface = model->surface;
+  for (int k = 0; k < 2; k++) {
+    int side = dimension[pair.kind][k] < 0 ? 0 : k;
+    int32_t dim = dimension[pair.kind][side], element = pair.element[side];
+    weight[k] = element_weight(model, dim, element);
+    input[k] = element + (dim > 0 ? (int64_t)surface->n_vert : 0) +
+               (dim > 1 ? (int64_t)surface->n_edge : 0);
+  }
+}
+
+int32_t noli_gcp_pair_least_vertex(const NoliGcpModel* model, NoliGcpPair pair) {
+  int32_t vertex[4], n = noli_gcp_pair_vertices(model, pair, vertex), least = vertex[0];
+  for (int32_t k = 1; k < n; k++) {
+    least = model->vert_eps[vertex[k]] < model->vert_eps[least] ? vertex[k] : least;
+  }
+  return least;
+}
+
 // A half-space has the weight of the vertex that meets it: w_H = w_G.
 static void find_weight(const NoliGcpModel* model, NoliGcpPair pair, Geometry* geometry) {
   const int32_t* dim = dimension[pair.kind];

@@ -42,6 +42,14 @@ double noli_gcp_pair_value(const NoliGcpModel* model, NoliGcpPair pair, const do
 // M g_G g_H of a pair, 0 if it does not act: its weight as a contact.
 double noli_gcp_pair_factor(const NoliGcpModel* model, NoliGcpPair pair, const double* x);
 
+// The weights of both elements, and where they are among the inputs (linalg/input.h): a half-space
+// has that of the vertex that meets it.
+void noli_gcp_pair_weights(const NoliGcpModel* model, NoliGcpPair pair, double weight[2],
+                           int64_t input[2]);
+
+// The vertex with the smallest support, which is that of the pair.
+int32_t noli_gcp_pair_least_vertex(const NoliGcpModel* model, NoliGcpPair pair);
+
 // Vertices of the elements themselves, those of the first element first. Returns their number.
 int32_t noli_gcp_pair_vertices(const NoliGcpModel* model, NoliGcpPair pair, int32_t vertex[4]);
 

@@ -1,9 +1,25 @@
 #include "contact/gcp_support.h"
 
 #include "base/timer.h"
+#include "contact/gcp_forces.h"
+
+// Half the distance of pair i at X by its vertices.
+static NoliGcpLimit limit_of(const NoliGcpModel* model, const NoliGcpSet* set, int64_t i,
+                             const double* X) {
+  const NoliGcp gcp = {.model = model, .set = set, .scale = 1.0};
+  NoliGcpNormal normal = noli_gcp_normal(&gcp, i, model->surface->n_body, X);
+  NoliGcpLimit limit = {.n = normal.n_vertex, .within = normal.entity[0] == normal.entity[1]};
+  for (int32_t k = 0; k < normal.n_vertex; k++) {
+    limit.vertex[k] = normal.vertex[k];
+    limit.slope[k] = noli_scale3(0.5 * normal.closest.weight[k], normal.normal);
+  }
+  return limit;
+}
 
 // Limits the support of the vertices of pair i to half its distance.
-static void limit(NoliGcpModel* model, const NoliGcpSet* set, int64_t i, NoliGcpSetup* setup) {
+static NoliStatus limit(NoliContext* context, NoliGcpModel* model, const NoliGcpSet* set, int64_t i,
+                        const double* X, NoliGcpSetup* setup) {
+  NoliStatus status = NOLI_OK;
   int32_t vertex[4], n = noli_gcp_pair_vertices(model, set->pair.data[i], vertex);
   double d = set->d.data[i];
   // NaN counts as touching
@@ -11,10 +27,21 @@ static void limit(NoliGcpModel* model, const NoliGcpSet* set, int64_t i, NoliGcp
   if (touches && setup->touching == NOLI_NULL_INDEX) {
     setup->touching = vertex[0];
   }
+  bool limits = false;
   for (int32_t k = 0; k < n; k++) {
     double* eps = &model->vert_eps[vertex[k]];
-    *eps = touches ? 0.0 : fmin(*eps, 0.5 * d);
+    if (touches || 0.5 * d < *eps) {
+      *eps = touches ? 0.0 : 0.5 * d;
+      model->vert_limit[vertex[k]] = (int32_t)model->limit.count;
+      limits = true;
+    }
   }
+  if (limits) {
+    NoliGcpLimit made = limit_of(model, set, i, X);
+    NOLI_PUSH(context, &model->limit, made);
+  }
+done:
+  return status;
 }
 
 static void count_reduced(const NoliGcpModel* model, NoliGcpSetup* setup) {
@@ -46,7 +73,7 @@ NoliStatus noli_gcp_adapt_support(NoliContext* context, NoliGcpModel* model,
                      .n_active = set.pair.count,
                      .touching = NOLI_NULL_INDEX};
   for (int64_t i = 0; i < set.pair.count; i++) {
-    limit(model, &set, i, setup);
+    NOLI_TRY(limit(context, model, &set, i, X, setup));
   }
   noli_gcp_model_spread_eps(model);
   count_reduced(model, setup);

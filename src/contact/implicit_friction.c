@@ -244,13 +244,7 @@ static NoliSliding lagged_sliding(const NoliImplicitFriction* data, int64_t cont
     node = at->node;
     sliding = find_sliding(data, at, x_lag, force);
   }
-  sliding.q = (NoliVec3){0.0, 0.0, 0.0};
-  for (int32_t i = 0; i < sliding.size; i++) {
-    int64_t k = 3 * (int64_t)node[i];
-    sliding.moved[i] = noli_sub3(noli_load3(x + k), noli_load3(data->x_hat + k));
-    sliding.q = noli_mul_add3(sliding.q, sliding.closest.weight[i], sliding.moved[i]);
-  }
-  noli_sliding_set_normal(&sliding, sliding.n, sliding.d);
+  noli_sliding_move(&sliding, node, x, data->x_hat);
   return sliding;
 }
 
@@ -258,103 +252,188 @@ static NoliSliding lagged_sliding(const NoliImplicitFriction* data, int64_t cont
 static void set_lagged_block(const NoliImplicitFriction* data, int64_t contact, bool on_plane,
                              const NoliSliding* sliding, const NoliSlidingLaw* law,
                              NormalForce force, double* out) {
-  double all[9 * NODES * NODES] = {0.0}, moved[9 * NODES * NODES] = {0.0};
+  double by_force[9 * NODES * NODES] = {0.0};
   NoliVec3 by_node[NODES] = {{0.0, 0.0, 0.0}};
   if (on_plane) {
     by_node[0] = noli_scale3(force.by_d, sliding->n);
   } else {
-    noli_sliding_jacobian(sliding, law, true, all);
-    noli_sliding_jacobian(sliding, law, false, moved);
+    noli_sliding_geometry_slopes(sliding, law, out);
     normal_force_by_nodes(data, &data->barrier->set->contact.data[contact], sliding, force,
                           by_node);
   }
-  add_normal_force(sliding, noli_sliding_force_by_lambda(sliding, law), by_node, all);
+  add_normal_force(sliding, noli_sliding_force_by_lambda(sliding, law), by_node, by_force);
   for (int32_t i = 0; i < sliding->size; i++) {
     for (int32_t j = 0; j < sliding->size; j++) {
       for (int e = 0; e < 9; e++) {
-        int64_t at = 9 * (i * NODES + j) + e;
-        out[3 * NODES * (3 * i + e / 3) + 3 * j + e % 3] = all[at] - moved[at];
+        out[3 * NODES * (3 * i + e / 3) + 3 * j + e % 3] += by_force[9 * (i * NODES + j) + e];
       }
     }
   }
 }
 
-// The force of mu_d f1 + (mu_s - mu_d) g f1 by mu_d: mu_s stays where it is larger, and follows
-// where both are the same.
-static void set_coefficient_block(const NoliSliding* sliding, const NoliSlidingLaw* law,
-                                  double* out) {
-  NoliSlidingLaw dry = {.mu_d = 1.0, .eps = law->eps, .reach = law->reach};
-  NoliVec3 change = noli_sliding_force(sliding, &dry);
-  if (law->rise > 0.0) {
-    NoliSlidingLaw rise = {.rise = 1.0, .eps = law->eps, .reach = law->reach};
-    change = noli_sub3(change, noli_sliding_force(sliding, &rise));
+// The blocks of friction: stencil i is contact i, then come those with half-spaces.
+typedef struct Blocks {
+  NoliMixedBlocks moved; // by lagged positions, or by x_hat
+  NoliMixedBlocks coefficient;
+  NoliMixedBlocks number; // of the barrier; not allocated where it is not wanted, as the following
+  NoliMixedBlocks offset;
+  NoliMixedBlocks rest;
+} Blocks;
+
+static NoliStatus add_blocks(NoliMixedList* list, NoliInput input, int64_t n, Blocks* blocks) {
+  NoliStatus status = NOLI_OK;
+  struct {
+    NoliInput input;
+    int32_t n_input;
+    NoliMixedBlocks* to;
+  } row[] = {{input, 3 * NODES, &blocks->moved},
+             {NOLI_INPUT_FRICTION, 1, &blocks->coefficient},
+             {NOLI_INPUT_CONTACT, NOLI_BARRIER_NUMBERS, &blocks->number},
+             {NOLI_INPUT_OFFSET, 2, &blocks->offset},
+             {NOLI_INPUT_REST, 3 * NODES, &blocks->rest}};
+  for (int k = 0; k < 5; k++) {
+    NoliMixedBlocks* added;
+    if (k < 2 || noli_mixed_list_wants(list, row[k].input)) {
+      NOLI_TRY(noli_mixed_list_add(list, row[k].input, n, NODES, row[k].n_input, &added));
+      *row[k].to = *added;
+    }
   }
+done:
+  return status;
+}
+
+// A contact whose slopes are listed.
+typedef struct Rubbing {
+  int64_t contact;
+  bool on_plane;
+  const int32_t* entity;
+  const int32_t* node;
+  NoliSliding sliding;
+  NoliSlidingLaw law;
+  NormalForce force;
+  NoliNormalForce normal; // with all derivatives
+} Rubbing;
+
+// Adds w_i dF/dlambda d lambda/dp_k in n columns, whose inputs are given.
+static void set_columns(const Rubbing* of, int64_t to, const double* by_input, const int64_t* input,
+                        NoliMixedBlocks* blocks) {
+  const NoliSliding* sliding = &of->sliding;
+  NoliVec3 by_lambda = noli_sliding_force_by_lambda(sliding, &of->law);
+  int32_t n = blocks->n_input;
+  double* block = noli_mixed_block(blocks, to);
   for (int32_t i = 0; i < sliding->size; i++) {
-    noli_store3(out + 3 * i, noli_scale3(sliding->closest.weight[i], change));
+    double force[3];
+    noli_store3(force, noli_scale3(sliding->closest.weight[i], by_lambda));
+    blocks->node[NODES * to + i] = of->node[i];
+    for (int32_t k = 0; k < 3 * n; k++) {
+      block[3 * n * i + k] = force[k / n] * by_input[k % n];
+    }
+  }
+  memcpy(blocks->input + n * to, input, sizeof *input * (size_t)n);
+}
+
+// The normal force by the range and the stiffness of the barrier and by offsets.
+static void set_normal_force(const Rubbing* of, const NoliBarrierInputs* inputs, int64_t to,
+                             Blocks* blocks) {
+  const NoliNormalForce* normal = &of->normal;
+  if (blocks->number.value != NULL) {
+    const double by_number[NOLI_BARRIER_NUMBERS] = {normal->by_range, normal->lambda,
+                                                    normal->lambda};
+    int64_t number[NOLI_BARRIER_NUMBERS];
+    noli_barrier_number_inputs(inputs, number);
+    set_columns(of, to, by_number, number, &blocks->number);
+  }
+  if (blocks->offset.value != NULL) {
+    const double by_offset[2] = {-normal->by_d, -normal->by_d};
+    const int64_t entity[2] = {of->entity[0], of->entity[1]};
+    set_columns(of, to, by_offset, entity, &blocks->offset);
   }
 }
 
-// Derivatives by x_hat: minus those by the motion of the nodes at constant geometry.
-static void set_reference_block(const NoliSliding* sliding, const NoliSlidingLaw* law,
-                                double* out) {
-  double moved[9 * NODES * NODES] = {0.0};
-  noli_sliding_jacobian(sliding, law, false, moved);
-  for (int32_t i = 0; i < sliding->size; i++) {
-    for (int32_t j = 0; j < sliding->size; j++) {
-      for (int e = 0; e < 9; e++) {
-        out[3 * NODES * (3 * i + e / 3) + 3 * j + e % 3] = -moved[9 * (i * NODES + j) + e];
-      }
-    }
+// The normal force of nearly parallel edges by rest positions, through the zone of the mollifier.
+static void set_zone(const NoliImplicitFriction* data, const Rubbing* of,
+                     const NoliBarrierInputs* inputs, int64_t to, NoliMixedBlocks* rest) {
+  const NoliContact* contact = &data->barrier->set->contact.data[of->contact];
+  NoliVec3 X[NODES];
+  double by_rest[3 * NODES], of_gradient;
+  int64_t input[3 * NODES];
+  double by_eps =
+      of->normal.by_mollifier * noli_mollifier_by_eps(of->sliding.y, contact->eps_x, &of_gradient);
+  for (int k = 0; k < NODES; k++) {
+    X[k] = noli_load3(inputs->X + 3 * (int64_t)contact->node[k]);
   }
+  noli_mollifier_eps_by_rest(X, by_rest);
+  for (int k = 0; k < 3 * NODES; k++) {
+    by_rest[k] *= by_eps;
+    input[k] = 3 * (int64_t)contact->node[k / 3] + k % 3;
+  }
+  set_columns(of, to, by_rest, input, rest);
+}
+
+// The contact at x_lag, moved to x; false: it has no friction.
+static bool find_rubbing(const NoliImplicitFriction* data, const double* x_lag, const double* x,
+                         Rubbing* of) {
+  const NoliContactSet* set = data->barrier->set;
+  const NoliContact* contact = of->on_plane ? NULL : &set->contact.data[of->contact];
+  of->entity = of->on_plane ? set->plane.data[of->contact].entity : contact->entity;
+  of->node = of->on_plane ? &set->plane.data[of->contact].node : contact->node;
+  if (!find_law(data, of->entity, &of->law)) {
+    return false;
+  }
+  of->sliding = lagged_sliding(data, of->contact, of->on_plane, x_lag, x, &of->force);
+  if (!(of->sliding.lambda > 0.0)) {
+    return false;
+  }
+  double mollifier = 1.0, weight = 1.0, gap = of->sliding.d;
+  if (!of->on_plane) {
+    (void)noli_contact_closest(contact, x_lag, &mollifier);
+    weight = contact->weight;
+    gap = fmax(gap - contact->offset, 0.0);
+  }
+  of->normal = noli_barrier_normal_force(data->barrier, weight, mollifier, gap);
+  return true;
 }
 
 // The slopes of one contact, as stencil `to`: by the lagged positions, or by x_hat where x_lag is x
 // itself.
-static void add_lagged_contact(const NoliImplicitFriction* data, int64_t contact, bool on_plane,
-                               const double* x_lag, const double* x, NoliPairClasses classes,
-                               int64_t to, NoliMixedBlocks* lagged, NoliMixedBlocks* coefficient) {
-  const NoliContactSet* set = data->barrier->set;
-  const int32_t* entity =
-      on_plane ? set->plane.data[contact].entity : set->contact.data[contact].entity;
-  const int32_t* node = on_plane ? &set->plane.data[contact].node : set->contact.data[contact].node;
-  const NoliFrictionLaw* pair = noli_contact_pairs_law(data->pairs, entity[0], entity[1]);
-  NormalForce force;
-  if (pair == NULL) {
+static void add_contact(const NoliImplicitFriction* data, Rubbing* of, const double* x_lag,
+                        const double* x, const NoliBarrierInputs* inputs, int64_t to,
+                        Blocks* blocks) {
+  if (!find_rubbing(data, x_lag, x, of)) {
     return;
   }
-  NoliSliding sliding = lagged_sliding(data, contact, on_plane, x_lag, x, &force);
-  NoliSlidingLaw law = noli_sliding_law(pair, data->eps_v, data->h_v);
-  if (!(sliding.lambda > 0.0)) {
-    return;
-  }
-  for (int32_t i = 0; i < sliding.size; i++) {
-    lagged->node[NODES * to + i] = coefficient->node[NODES * to + i] = node[i];
+  NoliMixedBlocks *moved = &blocks->moved, *coefficient = &blocks->coefficient;
+  for (int32_t i = 0; i < of->sliding.size; i++) {
+    moved->node[NODES * to + i] = coefficient->node[NODES * to + i] = of->node[i];
     for (int k = 0; k < 3; k++) {
-      lagged->input[3 * NODES * to + 3 * i + k] = 3 * (int64_t)node[i] + k;
+      moved->input[3 * NODES * to + 3 * i + k] = 3 * (int64_t)of->node[i] + k;
     }
   }
   if (x_lag == x) {
-    set_reference_block(&sliding, &law, noli_mixed_block(lagged, to));
+    noli_sliding_reference_slopes(&of->sliding, &of->law, noli_mixed_block(moved, to));
   } else {
-    set_lagged_block(data, contact, on_plane, &sliding, &law, force, noli_mixed_block(lagged, to));
+    set_lagged_block(data, of->contact, of->on_plane, &of->sliding, &of->law, of->force,
+                     noli_mixed_block(moved, to));
   }
-  coefficient->input[to] = classes.find(classes.user, entity[0], entity[1]);
-  set_coefficient_block(&sliding, &law, noli_mixed_block(coefficient, to));
+  coefficient->input[to] = inputs->classes.find(inputs->classes.user, of->entity[0], of->entity[1]);
+  noli_sliding_coefficient_slopes(&of->sliding, &of->law, noli_mixed_block(coefficient, to));
+  set_normal_force(of, inputs, to, blocks);
+  if (blocks->rest.value != NULL && !of->on_plane &&
+      data->barrier->set->contact.data[of->contact].mollified) {
+    set_zone(data, of, inputs, to, &blocks->rest);
+  }
 }
 
 static NoliStatus list_slopes(NoliMixedList* list, const NoliImplicitFriction* data,
                               NoliInput input, const double* x_lag, const double* x,
-                              NoliPairClasses classes) {
+                              const NoliBarrierInputs* inputs) {
   NoliStatus status = NOLI_OK;
   int64_t n = data->barrier->set->contact.count, n_plane = data->barrier->set->plane.count;
-  NoliMixedBlocks *added, first;
-  NOLI_TRY(noli_mixed_list_add(list, input, n + n_plane, NODES, 3 * NODES, &added));
-  int64_t at = list->blocks.count - 1;
-  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_FRICTION, n + n_plane, NODES, 1, &added));
-  first = list->blocks.data[at];
+  Blocks blocks = {.number = {.value = NULL}};
+  NOLI_TRY(add_blocks(list, input, n + n_plane, &blocks));
   for (int64_t i = 0; i < n + n_plane; i++) {
-    bool on_plane = i >= n;
-    add_lagged_contact(data, on_plane ? i - n : i, on_plane, x_lag, x, classes, i, &first, added);
+    Rubbing of = {.on_plane = i >= n, .contact = i >= n ? i - n : i};
+    add_contact(data, &of, x_lag, x, inputs, i, &blocks);
   }
 done:
   return status;
@@ -362,11 +441,11 @@ done:
 
 NoliStatus noli_lagged_friction_slopes(NoliMixedList* list, const NoliImplicitFriction* data,
                                        const double* x_lag, const double* x,
-                                       NoliPairClasses classes) {
-  return list_slopes(list, data, NOLI_INPUT_LAGGED, x_lag, x, classes);
+                                       const NoliBarrierInputs* inputs) {
+  return list_slopes(list, data, NOLI_INPUT_LAGGED, x_lag, x, inputs);
 }
 
 NoliStatus noli_implicit_friction_slopes(NoliMixedList* list, const NoliImplicitFriction* data,
-                                         const double* x, NoliPairClasses classes) {
-  return list_slopes(list, data, NOLI_INPUT_REFERENCE, x, x, classes);
+                                         const double* x, const NoliBarrierInputs* inputs) {
+  return list_slopes(list, data, NOLI_INPUT_REFERENCE, x, x, inputs);
 }

@@ -7,9 +7,8 @@
 // F has no potential: it enters the equations as a force (linalg/force_term.h).
 #pragma once
 
-#include "contact/ipc.h"
+#include "contact/barrier_slopes.h"
 #include "linalg/force_term.h"
-#include "linalg/input.h"
 
 typedef struct NoliImplicitFriction {
   const NoliBarrier* barrier; // contacts, half-spaces, kappa and dhat
@@ -38,17 +37,18 @@ NOLI_WARN_UNUSED NoliStatus noli_implicit_friction_pair_forces(const NoliImplici
                                                                const double* x, double scale,
                                                                NoliPairForces* pairs);
 
-// How the residuals of implicit friction at x change with x_hat and with the coefficients of pairs.
-// Fails with NOLI_ERROR_MEMORY.
+// How the residuals of implicit friction at x change with x_hat, with the coefficients of pairs, and
+// with the inputs of the barrier that the list wants. Fails with NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_implicit_friction_slopes(NoliMixedList* list,
                                                           const NoliImplicitFriction* data,
-                                                          const double* x, NoliPairClasses classes);
+                                                          const double* x,
+                                                          const NoliBarrierInputs* inputs);
 
 // Lagged friction: how its gradient at x changes with the positions x_lag at which its normal
-// forces, weights and sliding bases were computed, those of the contacts in `data`, and with the
-// coefficients of pairs. The normal forces then are those of the barrier at x_lag. Fails with
-// NOLI_ERROR_MEMORY.
+// forces, weights and sliding bases were computed, those of the contacts in `data`, with the
+// coefficients of pairs, and with the inputs of the barrier that the list wants. The normal forces
+// then are those of the barrier at x_lag. Fails with NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_lagged_friction_slopes(NoliMixedList* list,
                                                         const NoliImplicitFriction* data,
                                                         const double* x_lag, const double* x,
-                                                        NoliPairClasses classes);
+                                                        const NoliBarrierInputs* inputs);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "contact/implicit_surface_penalty.h"
+#include "contact/sliding.h"
 
 typedef struct NoliImplicitSurfaceFriction {
   const NoliImplicitSurfacePenalty* penalty;
@@ -16,6 +17,18 @@ typedef struct NoliImplicitSurfaceFriction {
   double h_v;             // s: v = (x - x_hat) / h_v
   bool basis_derivatives; // as in NoliImplicitFriction
 } NoliImplicitSurfaceFriction;
+
+// A contact with friction, at x.
+typedef struct NoliImplicitSurfaceRubbing {
+  NoliImplicitSurfaceHere here;
+  NoliSlidingLaw law;
+  NoliSliding sliding; // its n, q, u and lambda
+  double steepness;    // |grad d|
+} NoliImplicitSurfaceRubbing;
+
+// Returns false if contact c has no friction.
+bool noli_implicit_surface_find_rubbing(const NoliImplicitSurfaceFriction* data, const double* x,
+                                        int64_t c, NoliImplicitSurfaceRubbing* of);
 
 // A force without energy, for solvers with nonsymmetric matrices. `data` is borrowed. Evaluates
 // Jacobians in scratch of the set: one evaluation at a time.

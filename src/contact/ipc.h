@@ -11,7 +11,6 @@
 #include "contact/contact_set.h"
 #include "contact/pair_forces.h"
 #include "linalg/energy_term.h"
-#include "linalg/input.h"
 
 typedef struct NoliBarrier {
   const NoliContactSet* set;
@@ -54,8 +53,3 @@ NoliContactPlace noli_half_space_place(const NoliBarrier* data, const NoliHalfSp
 NOLI_WARN_UNUSED NoliStatus noli_contact_pair_forces(const NoliBarrier* data, NoliContext* context,
                                                      const double* x, double scale,
                                                      NoliPairForces* pairs);
-
-// How the gradient of contacts between bodies at x changes with rest positions X (n_vert x 3):
-// through the zones of the mollifiers. Fails with NOLI_ERROR_MEMORY.
-NOLI_WARN_UNUSED NoliStatus noli_barrier_rest_slopes(NoliMixedList* list, const NoliBarrier* data,
-                                                     const double* X, const double* x);

@@ -15,6 +15,24 @@ double noli_mollifier_value(const NoliVec3 x[4], double eps_x) {
   return c < eps_x ? (c / eps_x) * (2.0 - c / eps_x) : c >= eps_x ? 1.0 : c;
 }
 
+//   de/deps = (2 c / eps^2) (c / eps - 1),   d(grad e)/deps = (2 c / eps - 1) / (eps - c) grad e
+double noli_mollifier_by_eps(const NoliVec3 x[4], double eps_x, double* of_gradient) {
+  double c = noli_mollifier_cross_sqr(x), share = c / eps_x;
+  *of_gradient = c < eps_x ? (2.0 * share - 1.0) / (eps_x - c) : 0.0;
+  return c < eps_x ? 2.0 * share / eps_x * (share - 1.0) : 0.0;
+}
+
+void noli_mollifier_eps_by_rest(const NoliVec3 X[4], double by_rest[12]) {
+  NoliVec3 u = noli_sub3(X[1], X[0]), v = noli_sub3(X[3], X[2]);
+  double eps = noli_mollifier_eps_x(X);
+  NoliVec3 by_u = noli_scale3(2.0 * eps / noli_norm_sqr3(u), u);
+  NoliVec3 by_v = noli_scale3(2.0 * eps / noli_norm_sqr3(v), v);
+  noli_store3(by_rest, noli_scale3(-1.0, by_u));
+  noli_store3(by_rest + 3, by_u);
+  noli_store3(by_rest + 6, noli_scale3(-1.0, by_v));
+  noli_store3(by_rest + 9, by_v);
+}
+
 // Converts the gradient and the Hessian of f(u, v) to the four nodes: with u = x1 - x0 and
 // v = x3 - x2 each node enters one vector with sign -1 or +1.
 static void scatter_gradient(NoliVec3 gu, NoliVec3 gv, double gradient[12]) {

@@ -14,6 +14,12 @@ double noli_mollifier_cross_sqr(const NoliVec3 x[4]);
 
 double noli_mollifier_value(const NoliVec3 x[4], double eps_x);
 
+// de/deps_x at current positions, and the factor f of d(grad e)/deps_x = f grad e.
+double noli_mollifier_by_eps(const NoliVec3 x[4], double eps_x, double* of_gradient);
+
+// Derivatives of eps_x by the rest positions.
+void noli_mollifier_eps_by_rest(const NoliVec3 X[4], double by_rest[12]);
+
 // The value, with the gradient (12) and the Hessian (12 x 12, row-major; may be NULL).
 double noli_mollifier_derivatives(const NoliVec3 x[4], double eps_x, double gradient[12],
                                   double* hessian);

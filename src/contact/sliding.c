@@ -123,3 +123,59 @@ void noli_sliding_jacobian(const NoliSliding* sliding, const NoliSlidingLaw* law
     }
   }
 }
+
+// ---- slopes by other numbers --------------------------------------------------------------------
+
+void noli_sliding_move(NoliSliding* sliding, const int32_t* node, const double* x,
+                       const double* x_hat) {
+  sliding->q = (NoliVec3){0.0, 0.0, 0.0};
+  for (int32_t i = 0; i < sliding->size; i++) {
+    int64_t k = 3 * (int64_t)node[i];
+    sliding->moved[i] = noli_sub3(noli_load3(x + k), noli_load3(x_hat + k));
+    sliding->q = noli_mul_add3(sliding->q, sliding->closest.weight[i], sliding->moved[i]);
+  }
+  noli_sliding_set_normal(sliding, sliding->n, sliding->d);
+}
+
+// out += factor times a Jacobian, as rows.
+static void add_rows(const NoliSliding* sliding, const NoliSlidingLaw* law, bool moves,
+                     double factor, double out[9 * NODES * NODES]) {
+  double jacobian[9 * NODES * NODES];
+  noli_sliding_jacobian(sliding, law, moves, jacobian);
+  for (int32_t i = 0; i < sliding->size; i++) {
+    for (int32_t j = 0; j < sliding->size; j++) {
+      for (int e = 0; e < 9; e++) {
+        out[3 * NODES * (3 * i + e / 3) + 3 * j + e % 3] +=
+            factor * jacobian[9 * (i * NODES + j) + e];
+      }
+    }
+  }
+}
+
+void noli_sliding_geometry_slopes(const NoliSliding* sliding, const NoliSlidingLaw* law,
+                                  double out[9 * NODES * NODES]) {
+  memset(out, 0, 9 * NODES * NODES * sizeof *out);
+  add_rows(sliding, law, true, 1.0, out);
+  add_rows(sliding, law, false, -1.0, out);
+}
+
+void noli_sliding_reference_slopes(const NoliSliding* sliding, const NoliSlidingLaw* law,
+                                   double out[9 * NODES * NODES]) {
+  memset(out, 0, 9 * NODES * NODES * sizeof *out);
+  add_rows(sliding, law, false, -1.0, out);
+}
+
+// The force of mu_d f1 + (mu_s - mu_d) g f1 by mu_d: mu_s stays where it is larger, and follows
+// where both are the same.
+void noli_sliding_coefficient_slopes(const NoliSliding* sliding, const NoliSlidingLaw* law,
+                                     double out[3 * NODES]) {
+  NoliSlidingLaw dry = {.mu_d = 1.0, .eps = law->eps, .reach = law->reach};
+  NoliVec3 change = noli_sliding_force(sliding, &dry);
+  if (law->rise > 0.0) {
+    NoliSlidingLaw rise = {.rise = 1.0, .eps = law->eps, .reach = law->reach};
+    change = noli_sub3(change, noli_sliding_force(sliding, &rise));
+  }
+  for (int32_t i = 0; i < sliding->size; i++) {
+    noli_store3(out + 3 * i, noli_scale3(sliding->closest.weight[i], change));
+  }
+}

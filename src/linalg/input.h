@@ -27,8 +27,19 @@ typedef enum NoliInput {
                        // origins of the potentials of pressures, which follow from them
   NOLI_INPUT_START,    // (n_vert x 3) m, positions at the start of the run
   NOLI_INPUT_VELOCITY, // (n_vert x 3) m/s, velocities at the start of the run
+  NOLI_INPUT_CONTACT,  // (NOLI_CONTACT_NUMBERS)
+  NOLI_INPUT_OFFSET,   // (entities) m, contact offsets of bodies and half-spaces
+  NOLI_INPUT_WEIGHT,   // (vertices, edges and triangles of the surface) of the geometric potential
+  NOLI_INPUT_SUPPORT,  // (vertices of the surface) m, likewise
   NOLI_INPUTS
 } NoliInput;
+
+// Numbers of contact as a whole.
+typedef enum NoliContactNumber {
+  NOLI_CONTACT_DISTANCE,  // m, dhat
+  NOLI_CONTACT_STIFFNESS, // factor of kappa, 1
+  NOLI_CONTACT_NUMBERS
+} NoliContactNumber;
 
 typedef enum NoliMotionNumber {
   NOLI_MOTION_CHANGE,   // factor of displacements, 1 + change
@@ -60,8 +71,13 @@ typedef struct NoliPairClasses {
 // The blocks of several terms by their inputs.
 typedef struct NoliMixedList {
   NoliContext* context;
+  unsigned wanted; // bits of the inputs, where terms know more of them
   NOLI_ARRAY(NoliMixedBlocks) blocks;
 } NoliMixedList;
+
+static inline bool noli_mixed_list_wants(const NoliMixedList* list, NoliInput input) {
+  return (list->wanted >> input & 1u) != 0;
+}
 
 // Appends empty blocks, which the list owns, to be filled in.
 static inline NOLI_WARN_UNUSED NoliStatus noli_mixed_list_add(NoliMixedList* list, NoliInput input,

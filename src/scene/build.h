@@ -46,6 +46,7 @@ struct NoliScene {
   NOLI_ARRAY(NoliMesh*) proxies;             // of bodies that have their own
   NOLI_ARRAY(NoliSceneMotion*) motions_read; // what callbacks refer to
   NOLI_ARRAY(NoliSceneForce*) forces_read;
+  NOLI_ARRAY(NoliSceneFormula*) formulas;
   NoliSceneFiles files;
   NoliSceneViews* views;
   NOLI_ARRAY(void*) blocks; // names, node lists, frames, movers

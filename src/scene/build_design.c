@@ -234,6 +234,57 @@ done:
   return status;
 }
 
+// ---- formulas -----------------------------------------------------------------------------------
+
+// The names of goals that a formula takes, all different; the caller frees the array.
+static NoliStatus read_names(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* list, const char*** names) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = (int32_t)noli_scene_size(list);
+  NOLI_NEW(scene->context, *names, n);
+  for (int32_t i = 0; i < n; i++) {
+    NoliSceneNode item = noli_scene_item(list, (size_t)i), name = noli_scene_member(&item, "name");
+    NOLI_SCENE_CHECK(source, &item, name.value != NULL,
+                     "needs a \"name\", by which the expression can know it");
+    (*names)[i] = noli_scene_string(&name);
+    for (int32_t k = 0; k < i; k++) {
+      NOLI_SCENE_CHECK(source, &name, strcmp((*names)[i], (*names)[k]) != 0,
+                       "\"%.80s\" is the name of another goal", (*names)[i]);
+    }
+  }
+done:
+  return status;
+}
+
+// Reads the "expression" of an entry in place of the sum of its goals.
+static NoliStatus read_formula(const NoliSceneSource* source, NoliScene* scene,
+                               const NoliSceneNode* entry, const NoliSceneNode* goals,
+                               NoliDesignFunctionDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode text = noli_scene_member(entry, "expression");
+  NoliSceneFormula* formula = NULL;
+  const char** names = NULL;
+  if (text.value == NULL) {
+    return NOLI_OK;
+  }
+  NOLI_SCENE_CHECK(source, &text, def->n_goals > 0, "has no goals to combine");
+  NOLI_TRY(read_names(source, scene, goals, &names));
+  NOLI_NEW_ZERO(scene->context, formula, 1);
+  NOLI_TRY(noli_scene_compile_formula(source, &text, def->n_goals, names, scene->variables.lock,
+                                      formula));
+  NOLI_PUSH(scene->context, &scene->formulas, formula);
+  def->formula = noli_scene_evaluate_formula;
+  def->formula_user = formula;
+  formula = NULL;
+done:
+  if (formula != NULL) {
+    noli_scene_release_formula(scene->context, formula);
+  }
+  noli_free(scene->context, formula);
+  noli_free(scene->context, names);
+  return status;
+}
+
 // ---- the problem --------------------------------------------------------------------------------
 
 static NoliStatus read_variables(const NoliSceneSource* source, NoliScene* scene,
@@ -272,6 +323,7 @@ static NoliStatus read_constraints(const NoliSceneSource* source, NoliScene* sce
     NOLI_SCENE_CHECK(source, &item, most.value != NULL || least.value != NULL,
                      "needs a bound, \"at_most\" or \"at_least\"");
     NOLI_TRY(read_goals(source, scene, &goals, &constraints[i]));
+    NOLI_TRY(read_formula(source, scene, &item, &goals, &constraints[i]));
   }
   def->constraints = constraints;
 done:
@@ -291,6 +343,7 @@ NoliStatus noli_scene_build_design(const NoliSceneSource* source, NoliScene* sce
   def.gradient.n_steps = scene->n_steps;
   NOLI_TRY(read_variables(source, scene, &node, &def));
   NOLI_TRY(read_goals(source, scene, &objective, &def.objective));
+  NOLI_TRY(read_formula(source, scene, &node, &objective, &def.objective));
   NOLI_TRY(read_constraints(source, scene, &node, &def));
   scene->design = def;
 done:

@@ -64,7 +64,7 @@ static int find_assignment(const char* text) {
   return -1;
 }
 
-static void define_names(muParserHandle_t parser, NoliSceneVariables* variables) {
+static void define_functions(muParserHandle_t parser) {
   mupDefineConst(parser, "pi", 3.14159265358979323846);
   mupDefineConst(parser, "e", 2.71828182845904523536);
   mupDefineFun1(parser, "floor", floor, 1);
@@ -72,7 +72,6 @@ static void define_names(muParserHandle_t parser, NoliSceneVariables* variables)
   mupDefineFun2(parser, "fmod", fmod, 1);
   mupDefineFun3(parser, "clamp", clamp, 1);
   mupDefineFun3(parser, "smoothstep", smoothstep, 1);
-  mupDefineVar(parser, "t", &variables->t);
 }
 
 static void define_position(muParserHandle_t parser, NoliSceneVariables* variables) {
@@ -90,6 +89,27 @@ static int try_parse(muParserHandle_t parser) {
   return mupError(parser) != 0 || results == NULL ? 0 : n_results;
 }
 
+// Reports why a text did not parse to one value; `known` says which variables there are.
+static NoliStatus check_parsed(const NoliSceneSource* source, const NoliSceneNode* node,
+                               muParserHandle_t parser, int n_results, const char* known) {
+  NoliStatus status = NOLI_OK;
+  const char* text = noli_scene_string(node);
+  if (n_results == 0) {
+    int code = mupGetErrorCode(parser), position = mupGetErrorPos(parser);
+    char place[80] = "";
+    // some errors have no place, some lie behind the end
+    if (position >= 0 && (size_t)position < strlen(text)) {
+      snprintf(place, sizeof place, " at character %d (\"%.20s\")", position + 1, text + position);
+    }
+    NOLI_SCENE_CHECK(source, node, false, "\"%.200s\": %s%s%s", text, error_text(code), place,
+                     code == 1 ? known : "");
+  }
+  NOLI_SCENE_CHECK(source, node, n_results == 1, "\"%.200s\" has %d values instead of one", text,
+                   n_results);
+done:
+  return status;
+}
+
 static NoliStatus parse(const NoliSceneSource* source, const NoliSceneNode* node, bool time_only,
                         NoliSceneExpression* expression) {
   NoliStatus status = NOLI_OK;
@@ -104,18 +124,25 @@ static NoliStatus parse(const NoliSceneSource* source, const NoliSceneNode* node
                      "\"%.200s\" may depend on t only, not on X, Y, Z", text);
     expression->uses_position = true;
   }
-  if (n_results == 0) {
-    int code = mupGetErrorCode(expression->parser), position = mupGetErrorPos(expression->parser);
-    char place[80] = "";
-    // some errors have no place, some lie behind the end
-    if (position >= 0 && (size_t)position < strlen(text)) {
-      snprintf(place, sizeof place, " at character %d (\"%.20s\")", position + 1, text + position);
-    }
-    NOLI_SCENE_CHECK(source, node, false, "\"%.200s\": %s%s%s", text, error_text(code), place,
-                     code == 1 ? "; variables are t, X, Y, Z" : "");
-  }
-  NOLI_SCENE_CHECK(source, node, n_results == 1, "\"%.200s\" has %d values instead of one", text,
-                   n_results);
+  NOLI_TRY(check_parsed(source, node, expression->parser, n_results, "; variables are t, X, Y, Z"));
+done:
+  return status;
+}
+
+// Refuses an assignment, and more than the memory has room for: the parser ends the program where
+// memory is refused to it.
+static NoliStatus create_parser(const NoliSceneSource* source, const NoliSceneNode* node,
+                                void** parser) {
+  NoliStatus status = NOLI_OK;
+  const char* text = noli_scene_string(node);
+  int assignment = find_assignment(text);
+  NOLI_SCENE_CHECK(source, node, assignment < 0,
+                   "\"%.200s\": assignment at character %d; expressions compare with ==", text,
+                   assignment + 1);
+  NOLI_TRY(noli_require_memory(source->context, PARSER_BYTES));
+  *parser = mupCreate(muBASETYPE_FLOAT);
+  NOLI_CHECK(source->context, *parser != NULL, NOLI_ERROR_MEMORY, "out of memory");
+  define_functions(*parser);
 done:
   return status;
 }
@@ -128,16 +155,8 @@ NoliStatus noli_scene_compile(const NoliSceneSource* source, const NoliSceneNode
   if (json_is_number(node->value)) {
     goto done;
   }
-  const char* text = noli_scene_string(node);
-  int assignment = find_assignment(text);
-  NOLI_SCENE_CHECK(source, node, assignment < 0,
-                   "\"%.200s\": assignment at character %d; expressions compare with ==", text,
-                   assignment + 1);
-  // the parser ends the program where memory is refused to it
-  NOLI_TRY(noli_require_memory(source->context, PARSER_BYTES));
-  expression->parser = mupCreate(muBASETYPE_FLOAT);
-  NOLI_CHECK(source->context, expression->parser != NULL, NOLI_ERROR_MEMORY, "out of memory");
-  define_names(expression->parser, variables);
+  NOLI_TRY(create_parser(source, node, &expression->parser));
+  mupDefineVar(expression->parser, "t", &variables->t);
   NOLI_TRY(parse(source, node, time_only, expression));
 done:
   if (status != NOLI_OK) {
@@ -216,4 +235,72 @@ void noli_scene_release_expression(NoliSceneExpression* expression) {
     mupRelease(expression->parser);
     expression->parser = NULL;
   }
+}
+
+// ---- formulas -----------------------------------------------------------------------------------
+
+// Step of differences relative to a number; errors are of its fourth power.
+#define FORMULA_STEP 1e-3
+
+NoliStatus noli_scene_compile_formula(const NoliSceneSource* source, const NoliSceneNode* node,
+                                      int32_t n, const char* const* name, NoliSceneLock* lock,
+                                      NoliSceneFormula* formula) {
+  NoliStatus status = NOLI_OK;
+  int n_results = 0;
+  *formula = (NoliSceneFormula){.n = n, .lock = lock};
+  NOLI_NEW_ZERO(source->context, formula->value, n);
+  NOLI_TRY(create_parser(source, node, &formula->parser));
+  for (int32_t i = 0; i < n; i++) {
+    mupDefineVar(formula->parser, name[i], &formula->value[i]);
+    NOLI_SCENE_CHECK(source, node, mupError(formula->parser) == 0,
+                     "\"%.80s\" cannot be a variable; names have letters, digits and _", name[i]);
+    formula->value[i] = 1.0;
+  }
+  mupSetExpr(formula->parser, noli_scene_string(node));
+  n_results = mupError(formula->parser) == 0 ? try_parse(formula->parser) : 0;
+  NOLI_TRY(check_parsed(source, node, formula->parser, n_results,
+                        "; variables are the names of its goals"));
+done:
+  if (status != NOLI_OK) {
+    noli_scene_release_formula(source->context, formula);
+  }
+  return status;
+}
+
+void noli_scene_release_formula(NoliContext* context, NoliSceneFormula* formula) {
+  if (formula->parser != NULL) {
+    mupRelease(formula->parser);
+  }
+  noli_free(context, formula->value);
+  *formula = (NoliSceneFormula){0};
+}
+
+static double value_with(NoliSceneFormula* formula, int32_t index, double number) {
+  double keep = formula->value[index];
+  formula->value[index] = number;
+  double value = mupEval(formula->parser);
+  formula->value[index] = keep;
+  return mupError(formula->parser) == 0 ? value : (double)NAN;
+}
+
+static double slope_by(NoliSceneFormula* formula, int32_t index) {
+  double at = formula->value[index], h = FORMULA_STEP * (at != 0.0 ? fabs(at) : 1.0);
+  double near = value_with(formula, index, at + h) - value_with(formula, index, at - h);
+  double far = value_with(formula, index, at + 2.0 * h) - value_with(formula, index, at - 2.0 * h);
+  return (8.0 * near - far) / (12.0 * h);
+}
+
+bool noli_scene_evaluate_formula(void* user, const double* number, double* value, double* slope) {
+  NoliSceneFormula* formula = user;
+  NoliSceneVariables turn = {.lock = formula->lock};
+  noli_scene_begin_evaluation(&turn);
+  memcpy(formula->value, number, sizeof *number * (size_t)formula->n);
+  *value = value_with(formula, 0, number[0]);
+  bool finite = isfinite(*value);
+  for (int32_t i = 0; i < formula->n && slope != NULL; i++) {
+    slope[i] = slope_by(formula, i);
+    finite = finite && isfinite(slope[i]);
+  }
+  noli_scene_end_evaluation(&turn);
+  return finite;
 }

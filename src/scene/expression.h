@@ -44,3 +44,26 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_compile_vector(const NoliSceneSource* sou
 // The value at the position that the variables hold.
 double noli_scene_evaluate(const NoliSceneExpression* expression, double t);
 void noli_scene_release_expression(NoliSceneExpression* expression);
+
+// ---- formulas -----------------------------------------------------------------------------------
+
+// An expression in named numbers instead of t, X, Y, Z.
+typedef struct NoliSceneFormula {
+  void* parser;
+  int32_t n;
+  double* value; // (n) what the parser reads
+  NoliSceneLock* lock;
+} NoliSceneFormula;
+
+// Compiles a string in `n` numbers of these names, of which each must be the name of a variable:
+// letters, digits and _. `lock` must live as long as the formula, which noli_scene_release_formula
+// releases.
+NOLI_WARN_UNUSED NoliStatus noli_scene_compile_formula(const NoliSceneSource* source,
+                                                       const NoliSceneNode* node, int32_t n,
+                                                       const char* const* name, NoliSceneLock* lock,
+                                                       NoliSceneFormula* formula);
+void noli_scene_release_formula(NoliContext* context, NoliSceneFormula* formula);
+
+// The NoliGoalFormulaFn of a NoliSceneFormula: its value for numbers (n), and its derivatives (n)
+// by differences of fourth order, which the formula alone enters.
+bool noli_scene_evaluate_formula(void* user, const double* number, double* value, double* slope);

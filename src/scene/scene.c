@@ -303,6 +303,10 @@ static void release_objects(NoliScene* s) {
     }
     noli_free(context, s->forces_read.data[i]);
   }
+  for (int64_t i = 0; i < s->formulas.count; i++) {
+    noli_scene_release_formula(context, s->formulas.data[i]);
+    noli_free(context, s->formulas.data[i]);
+  }
   for (int64_t i = 0; i < s->meshes.count; i++) {
     noli_mesh_destroy(context, &s->meshes.data[i]);
   }
@@ -344,6 +348,7 @@ void noli_scene_destroy(NoliScene** scene) {
   noli_array_free(context, &s->proxies);
   noli_array_free(context, &s->motions_read);
   noli_array_free(context, &s->forces_read);
+  noli_array_free(context, &s->formulas);
   noli_array_free(context, &s->blocks);
 
   // files, document, name

@@ -4,8 +4,9 @@
 #include "search/search.h"
 #include "sim/choices.h"
 #include "sim/controls.h"
+#include "sim/design_functions.h"
 #include "sim/distortion.h"
-#include "sim/goals.h"
+#include "sim/parameters.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,14 +17,6 @@
 
 // A constraint counts as satisfied within this of its bound, relative to the bound.
 #define FEASIBLE 1e-6
-
-typedef struct Function {
-  char* name;
-  NoliGoals* goals;
-  NoliObjective part[2]; // of goals, of the caller
-  double at_most;
-  double at_least;
-} Function;
 
 // A row g <= 0 of the search.
 typedef struct Row {
@@ -52,8 +45,7 @@ struct NoliDesign {
   NoliSim* sim;
   NoliParameters* parameters;
   NoliVariables variables;
-  Function* function; // (n_function) the first is the objective
-  int32_t n_function;
+  NoliDesignFunctions functions;
   NOLI_ARRAY(Row) row;
   NOLI_ARRAY(Shape) shape;
   double smoothness;
@@ -65,14 +57,12 @@ struct NoliDesign {
   NOLI_ARRAY(Record) record;
   int64_t n_values; // parameters
   double* value;    // (n_values)
-  double* by_value; // (n_function x n_values)
+  double* by_value; // (functions x n_values)
+  double* term;     // (terms)
+  double* by_term;  // (terms x n_values)
 };
 
 // ---- definitions --------------------------------------------------------------------------------
-
-NoliDesignFunctionDef noli_default_design_function_def(void) {
-  return (NoliDesignFunctionDef){.at_most = INFINITY, .at_least = -INFINITY};
-}
 
 NoliDesignDef noli_default_design_def(void) {
   return (NoliDesignDef){.objective = noli_default_design_function_def(),
@@ -81,19 +71,6 @@ NoliDesignDef noli_default_design_def(void) {
                          .tolerance = 1e-6,
                          .enough = -INFINITY,
                          .move = 0.25};
-}
-
-static NoliStatus check_times(const NoliDesign* design, const NoliDesignFunctionDef* def,
-                              const char* name) {
-  NoliStatus status = NOLI_OK;
-  for (int32_t i = 0; i < def->n_goals; i++) {
-    NOLI_CHECK(design->context,
-               noli_goal_has_time(&def->goals[i], noli_sim_time(design->sim),
-                                  noli_sim_time_step(design->sim), design->gradient.n_steps),
-               NOLI_ERROR_ARGUMENT, "%s: goal %d: no step of the run is at its time", name, (int)i);
-  }
-done:
-  return status;
 }
 
 static NoliStatus add_row(NoliDesign* design, int32_t function, double sign, double bound) {
@@ -109,34 +86,11 @@ done:
   return status;
 }
 
-static NoliStatus create_function(NoliDesign* design, int32_t index,
-                                  const NoliDesignFunctionDef* def) {
+static NoliStatus add_rows(NoliDesign* design) {
   NoliStatus status = NOLI_OK;
-  NoliContext* context = design->context;
-  Function* function = &design->function[index];
-  char own[48];
-  snprintf(own, sizeof own, "constraint %d", (int)index - 1);
-  function->name = noli_strdup(context, def->name != NULL ? def->name
-                                        : index == 0      ? "objective"
-                                                          : own);
-  NOLI_CHECK(context, function->name != NULL, NOLI_ERROR_MEMORY, "out of memory");
-  NOLI_CHECK(context, def->n_goals > 0 || def->custom.evaluate != NULL, NOLI_ERROR_ARGUMENT,
-             "%s: has neither goals nor a function", function->name);
-  NOLI_TRY(check_times(design, def, function->name));
-  NOLI_TRY(noli_goals_create(design->sim, design->parameters, def->goals, def->n_goals,
-                             &function->goals));
-  function->part[0] = noli_goals_objective(function->goals);
-  function->part[1] = def->custom;
-  function->at_most = def->at_most;
-  function->at_least = def->at_least;
-  if (index > 0) {
-    NOLI_CHECK(context, isfinite(def->at_most) || isfinite(def->at_least), NOLI_ERROR_ARGUMENT,
-               "%s: needs a finite bound, \"at_most\" or \"at_least\"", function->name);
-    NOLI_CHECK(context, !(def->at_least > def->at_most), NOLI_ERROR_ARGUMENT,
-               "%s: \"at_least\" %g is above \"at_most\" %g", function->name, def->at_least,
-               def->at_most);
-    NOLI_TRY(add_row(design, index, 1.0, def->at_most));
-    NOLI_TRY(add_row(design, index, -1.0, def->at_least));
+  for (int32_t i = 1; i < design->functions.n; i++) {
+    NOLI_TRY(add_row(design, i, 1.0, design->functions.function[i].at_most));
+    NOLI_TRY(add_row(design, i, -1.0, design->functions.function[i].at_least));
   }
 done:
   return status;
@@ -197,6 +151,45 @@ done:
   return status;
 }
 
+// A search would end at a bound that no simulation can have.
+static NoliStatus check_bound(const NoliDesign* design, int32_t index, bool upper, double* z,
+                              double* value) {
+  NoliStatus status = NOLI_OK;
+  const NoliVariables* variables = &design->variables;
+  const NoliControlSet* set = &variables->set[index];
+  const double* bound = upper ? variables->upper : variables->lower;
+  char why[256];
+  size_t n = sizeof *z * (size_t)set->n_variable;
+  if (set->n_variable == 0) {
+    return NOLI_OK;
+  }
+  memcpy(z + set->first_variable, bound + set->first_variable, n);
+  noli_variables_values(variables, z, value);
+  memcpy(z + set->first_variable, variables->start + set->first_variable, n);
+  status = noli_parameters_check(design->parameters, index, value + set->first_value);
+  snprintf(why, sizeof why, "%s", noli_context_message(design->context));
+  NOLI_CHECK(design->context, status != NOLI_ERROR_ARGUMENT, NOLI_ERROR_ARGUMENT,
+             "%.80s: its %s bound, %g, is not possible: %.200s", set->name,
+             upper ? "upper" : "lower", bound[set->first_variable], why);
+done:
+  return status;
+}
+
+static NoliStatus check_bounds(const NoliDesign* design) {
+  NoliStatus status = NOLI_OK;
+  double *z = NULL, *value = NULL;
+  NOLI_NEW(design->context, z, design->variables.n);
+  NOLI_NEW(design->context, value, design->n_values);
+  memcpy(z, design->variables.start, sizeof *z * (size_t)design->variables.n);
+  for (int32_t i = 0; i < 2 * design->variables.n_set; i++) {
+    NOLI_TRY(check_bound(design, i / 2, i % 2 == 1, z, value));
+  }
+done:
+  noli_free(design->context, z);
+  noli_free(design->context, value);
+  return status;
+}
+
 static NoliStatus create_parameters(NoliDesign* design, const NoliDesignDef* def) {
   NoliStatus status = NOLI_OK;
   NoliParameterDef* parameter = NULL;
@@ -208,6 +201,7 @@ static NoliStatus create_parameters(NoliDesign* design, const NoliDesignDef* def
   NOLI_TRY(noli_variables_create(design->sim, design->parameters, def->variables, def->n_variables,
                                  &design->variables));
   design->n_values = noli_parameters_count(design->parameters);
+  NOLI_TRY(check_bounds(design));
 done:
   noli_free(design->context, parameter);
   return status;
@@ -229,15 +223,14 @@ NoliStatus noli_design_create(NoliSim* sim, const NoliDesignDef* def, NoliDesign
   made->gradient = def->gradient;
   made->differences = def->gradient.mode != NULL && strcmp(def->gradient.mode, "differences") == 0;
   NOLI_TRY(create_parameters(made, def));
-  NOLI_NEW_ZERO(context, made->function, 1 + def->n_constraints);
-  for (int32_t i = 0; i <= def->n_constraints; i++) {
-    made->n_function = i + 1;
-    NOLI_TRY(create_function(made, i, i == 0 ? &def->objective : &def->constraints[i - 1]));
-  }
+  NOLI_TRY(noli_design_functions_create(sim, made->parameters, def, &made->functions));
+  NOLI_TRY(add_rows(made));
   NOLI_TRY(read_search(made, def));
   NOLI_TRY(find_shapes(made, def));
   NOLI_NEW(context, made->value, made->n_values);
-  NOLI_NEW(context, made->by_value, made->n_function * made->n_values);
+  NOLI_NEW(context, made->by_value, made->functions.n * made->n_values);
+  NOLI_NEW(context, made->term, made->functions.n_term);
+  NOLI_NEW(context, made->by_term, made->functions.n_term * made->n_values);
   *design = made;
   made = NULL;
 done:
@@ -251,10 +244,7 @@ void noli_design_destroy(NoliDesign** design) {
   }
   NoliDesign* d = *design;
   NoliContext* context = d->context;
-  for (int32_t i = 0; i < d->n_function; i++) {
-    noli_free(context, d->function[i].name);
-    noli_goals_destroy(&d->function[i].goals);
-  }
+  noli_design_functions_free(&d->functions);
   for (int64_t i = 0; i < d->shape.count; i++) {
     noli_free(context, d->shape.data[i].vertex);
   }
@@ -264,9 +254,10 @@ void noli_design_destroy(NoliDesign** design) {
   noli_array_free(context, &d->row);
   noli_array_free(context, &d->shape);
   noli_array_free(context, &d->record);
-  noli_free(context, d->function);
   noli_free(context, d->value);
   noli_free(context, d->by_value);
+  noli_free(context, d->term);
+  noli_free(context, d->by_term);
   noli_variables_free(&d->variables);
   noli_parameters_destroy(&d->parameters);
   noli_free(context, d);
@@ -278,12 +269,12 @@ int32_t noli_design_count(const NoliDesign* design) {
 }
 
 int32_t noli_design_function_count(const NoliDesign* design) {
-  return design != NULL ? design->n_function : 0;
+  return design != NULL ? design->functions.n : 0;
 }
 
 const char* noli_design_function_name(const NoliDesign* design, int32_t function) {
-  return design != NULL && function >= 0 && function < design->n_function
-             ? design->function[function].name
+  return design != NULL && function >= 0 && function < design->functions.n
+             ? design->functions.function[function].name
              : NULL;
 }
 
@@ -315,23 +306,6 @@ void noli_design_values(const NoliDesign* design, const double* variables, doubl
 
 // ---- evaluation ---------------------------------------------------------------------------------
 
-static NoliStatus evaluate_function(void* user, NoliSim* sim, NoliObjectivePoint* at) {
-  NoliStatus status = NOLI_OK;
-  const Function* function = user;
-  double value = 0.0;
-  for (int k = 0; k < 2; k++) {
-    const NoliObjective* part = &function->part[k];
-    if (part->evaluate != NULL) {
-      at->value = 0.0;
-      NOLI_TRY(part->evaluate(part->user, sim, at));
-      value += at->value;
-    }
-  }
-  at->value = value;
-done:
-  return status;
-}
-
 // Adds the distortion of the shapes to the objective and its derivative by the parameters.
 static NoliStatus add_smoothness(NoliDesign* design, double* value, double* by_value) {
   NoliStatus status = NOLI_OK;
@@ -361,36 +335,24 @@ done:
   return status;
 }
 
-static NoliStatus run_adjoint(NoliDesign* design, NoliSim* sim, double* value, double* by_value) {
+// Values of the terms alone, of scenes that need not have derivatives.
+static NoliStatus run_forward(NoliDesign* design, NoliSim* sim, double* term) {
   NoliStatus status = NOLI_OK;
-  NoliObjective* objective = NULL;
-  NOLI_NEW(design->context, objective, design->n_function);
-  for (int32_t i = 0; i < design->n_function; i++) {
-    objective[i] = (NoliObjective){evaluate_function, &design->function[i]};
-  }
-  NOLI_TRY(noli_sim_gradient(sim, design->parameters, objective, design->n_function,
-                             &design->gradient, value, by_value, NULL));
-done:
-  noli_free(design->context, objective);
-  return status;
-}
-
-// Values alone, of scenes that need not have derivatives.
-static NoliStatus run_forward(NoliDesign* design, NoliSim* sim, double* value) {
-  NoliStatus status = NOLI_OK;
-  memset(value, 0, sizeof *value * (size_t)design->n_function);
+  const NoliDesignFunctions* functions = &design->functions;
+  memset(term, 0, sizeof *term * (size_t)functions->n_term);
   for (int64_t step = 0; step <= design->gradient.n_steps; step++) {
     if (step > 0) {
       NOLI_TRY(noli_sim_step(sim, NULL));
     }
-    for (int32_t i = 0; i < design->n_function; i++) {
+    for (int32_t i = 0; i < functions->n_term; i++) {
+      const NoliObjective* objective = &functions->objective[i];
       NoliObjectivePoint at = {.step = step,
                                .n_steps = design->gradient.n_steps,
                                .time = noli_sim_time(sim),
                                .x = noli_sim_positions(sim),
                                .v = noli_sim_velocities(sim)};
-      NOLI_TRY(evaluate_function(&design->function[i], sim, &at));
-      value[i] += at.value;
+      NOLI_TRY(objective->evaluate(objective->user, sim, &at));
+      term[i] += at.value;
     }
   }
 done:
@@ -404,8 +366,14 @@ static NoliStatus evaluate_once(NoliDesign* design, const double* variables, dou
   NoliSim* sim = NULL;
   noli_variables_values(&design->variables, variables, design->value);
   NOLI_TRY(noli_parameters_apply(design->parameters, design->value, design->context, &sim));
-  NOLI_TRY(design->differences ? run_forward(design, sim, value)
-                               : run_adjoint(design, sim, value, by_value));
+  double* by_term = by_value != NULL ? design->by_term : NULL;
+  NOLI_TRY(design->differences
+               ? run_forward(design, sim, design->term)
+               : noli_sim_gradient(sim, design->parameters, design->functions.objective,
+                                   design->functions.n_term, &design->gradient, design->term,
+                                   by_term, NULL));
+  NOLI_TRY(noli_design_functions_combine(&design->functions, design->n_values, design->term,
+                                         by_term, value, by_value));
   NOLI_TRY(add_smoothness(design, &value[0], by_value));
 done:
   noli_sim_destroy(&sim);
@@ -415,7 +383,7 @@ done:
 // Central differences of the functions by the scaled variables, one-sided at bounds.
 static NoliStatus differentiate(NoliDesign* design, const double* variables, double* gradient) {
   NoliStatus status = NOLI_OK;
-  int32_t n = design->variables.n, m = design->n_function;
+  int32_t n = design->variables.n, m = design->functions.n;
   double *y = NULL, *z = NULL, *side[2] = {NULL, NULL};
   NOLI_NEW(design->context, y, n);
   NOLI_NEW(design->context, z, n);
@@ -451,7 +419,7 @@ NoliStatus noli_design_evaluate(NoliDesign* design, const double* variables, dou
   bool exact = gradient != NULL && !design->differences;
   int32_t n = design->variables.n;
   NOLI_TRY(evaluate_once(design, variables, value, exact ? design->by_value : NULL));
-  for (int32_t i = 0; i < design->n_function && exact; i++) {
+  for (int32_t i = 0; i < design->functions.n && exact; i++) {
     double* row = gradient + (int64_t)i * n;
     memset(row, 0, sizeof *row * (size_t)n);
     noli_variables_pull(&design->variables, design->by_value + i * design->n_values, row);
@@ -479,7 +447,7 @@ typedef struct Searching {
 NoliStatus noli_design_remember(NoliDesign* design, const NoliDesignRun* run) {
   NOLI_REQUIRE(design != NULL ? design->context : NULL, design != NULL && run != NULL);
   NoliStatus status = NOLI_OK;
-  int64_t n = design->variables.n, m = design->n_function;
+  int64_t n = design->variables.n, m = design->functions.n;
   bool known = run->status == NOLI_OK && run->value != NULL && run->gradient != NULL;
   Record record = {.status = run->status};
   NOLI_CHECK(design->context, known || run->status != NOLI_OK, NOLI_ERROR_ARGUMENT,
@@ -500,7 +468,7 @@ done:
 // Takes what is remembered of these variables; false: nothing.
 static bool recall(Searching* searching) {
   const NoliDesign* design = searching->design;
-  size_t n = (size_t)design->variables.n, m = (size_t)design->n_function;
+  size_t n = (size_t)design->variables.n, m = (size_t)design->functions.n;
   for (int64_t i = 0; i < design->record.count; i++) {
     const Record* record = &design->record.data[i];
     if (memcmp(record->variable, searching->z, sizeof(double) * n) == 0) {
@@ -599,8 +567,8 @@ static NoliStatus create_searching(NoliDesign* design, Searching* searching) {
   NoliStatus status = NOLI_OK;
   int64_t n = design->variables.n;
   NOLI_NEW_ZERO(design->context, searching->z, n);
-  NOLI_NEW_ZERO(design->context, searching->value, design->n_function);
-  NOLI_NEW_ZERO(design->context, searching->gradient, design->n_function * n);
+  NOLI_NEW_ZERO(design->context, searching->value, design->functions.n);
+  NOLI_NEW_ZERO(design->context, searching->gradient, design->functions.n * n);
   NOLI_NEW_ZERO(design->context, searching->scaled, n);
 done:
   return status;

@@ -177,6 +177,52 @@ static void add_slope(void* user, const Stencils* stencils, const int32_t* node,
   }
 }
 
+// Adds minus the blocks of stencil s times the weight at the chosen vertices.
+static void add_input_slopes(const Stencils* stencils, const double weight[3],
+                             const NoliMixedBlocks* blocks, int64_t s, double* to) {
+  const int32_t* node = blocks->node + blocks->size * s;
+  const double* block = noli_mixed_block(blocks, s);
+  if (!counts(stencils, node, blocks->size)) {
+    return;
+  }
+  for (int32_t i = 0; i < 3 * blocks->size; i++) {
+    if (node[i / 3] == NOLI_NULL_INDEX || (stencils->chosen[node[i / 3]] & CHOSEN) == 0) {
+      continue;
+    }
+    for (int32_t k = 0; k < blocks->n_input; k++) {
+      int64_t input = blocks->input[blocks->n_input * s + k];
+      if (input != NOLI_NULL_INDEX) {
+        to[input] -= weight[i % 3] * block[(int64_t)blocks->n_input * i + k];
+      }
+    }
+  }
+}
+
+// By the inputs that contact itself depends on.
+static NoliStatus derive_by_inputs(const Stencils* stencils, const double weight[3],
+                                   const NoliInputs* inputs) {
+  NoliStatus status = NOLI_OK;
+  const NoliStage* stage = stencils->place->sim->stage;
+  const NoliContactModel* contact = stage->problem->contact;
+  NoliMixedList list = {.context = stencils->place->sim->context};
+  for (int k = 0; k < NOLI_INPUTS; k++) {
+    list.wanted |= inputs->value[k] != NULL ? 1u << k : 0u;
+  }
+  if ((list.wanted & contact->slopes_by) != 0) {
+    NOLI_TRY(contact->slopes(stage, &list));
+  }
+  for (int64_t b = 0; b < list.blocks.count; b++) {
+    const NoliMixedBlocks* blocks = &list.blocks.data[b];
+    for (int64_t s = 0; s < blocks->n_stencil; s++) {
+      add_input_slopes(stencils, weight, blocks, s, inputs->value[blocks->kind]);
+    }
+  }
+done:
+  noli_mixed_list_clear(&list);
+  noli_array_free(list.context, &list.blocks);
+  return status;
+}
+
 NoliStatus noli_goal_derive_contact_force(const NoliGoalPlace* place, const double* weight,
                                           NoliGoalSlopes* slopes) {
   NoliStatus status = NOLI_OK;
@@ -187,6 +233,7 @@ NoliStatus noli_goal_derive_contact_force(const NoliGoalPlace* place, const doub
   if (factor > 0.0 && slopes->x != NULL) {
     NOLI_TRY(create(place, &stencils));
     NOLI_TRY(for_stencils(&stencils, NOLI_EVAL_HESSIAN, add_slope, &slope));
+    NOLI_TRY(derive_by_inputs(&stencils, slope.weight, &slopes->inputs));
   }
 done:
   release(&stencils);

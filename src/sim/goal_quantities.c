@@ -472,6 +472,10 @@ static NoliStatus derive_von_mises(const NoliGoalPlace* place, const double* wei
 
 // ---- the table ----------------------------------------------------------------------------------
 
+#define BY_CONTACT                                                                                 \
+  (READS(NOLI_INPUT_REST) | READS(NOLI_INPUT_CONTACT) | READS(NOLI_INPUT_OFFSET) |                 \
+   READS(NOLI_INPUT_WEIGHT) | READS(NOLI_INPUT_SUPPORT))
+
 static const NoliGoalQuantity quantities[] = {
     {"position", "m, axes of the world.", NOLI_GOAL_VERTICES, 3, 0, NULL, positions,
      derive_positions},
@@ -495,7 +499,7 @@ static const NoliGoalQuantity quantities[] = {
      READS(NOLI_INPUT_MU) | READS(NOLI_INPUT_LAMBDA) | READS(NOLI_INPUT_REST), needs_lame,
      von_mises, derive_von_mises},
     {"contact_force", "N, sum of the normal forces of contacts on the vertices.", NOLI_GOAL_BODY, 3,
-     0, noli_goal_contact_defect, noli_goal_contact_force, noli_goal_derive_contact_force},
+     BY_CONTACT, noli_goal_contact_defect, noli_goal_contact_force, noli_goal_derive_contact_force},
 };
 
 const NoliGoalQuantity* noli_goal_quantity_at(int32_t index) {

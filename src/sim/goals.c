@@ -299,8 +299,8 @@ static NoliStatus add_goal(const NoliGoals* goals, const Goal* goal, NoliSim* si
     }
     slopes.x = at->d_x;
     slopes.v = at->d_v;
-    NOLI_TRY(
-        noli_inputs_create(sim, at->d_p != NULL ? goal->quantity->reads : 0, 0, &slopes.inputs));
+    unsigned wanted = at->d_p != NULL ? noli_parameters_wanted(goals->parameters) : 0;
+    NOLI_TRY(noli_inputs_create(sim, goal->quantity->reads & wanted, 0, &slopes.inputs));
     NOLI_TRY(goal->quantity->derive(&place, work.slope, &slopes));
     noli_goal_derive_weights(goal->quantity, &place, work.by_weight, &slopes);
     if (at->d_p != NULL) {

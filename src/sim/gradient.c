@@ -199,7 +199,7 @@ static NoliStatus set_targets(Gradient* g, const NoliTapePart* part, const NoliT
   }
   for (int32_t m = 0; m < model->n_motion; m++) {
     const NoliMotionDef* def = &model->motion[m].def;
-    if (targets->t0 < def->t_begin || targets->t0 >= def->t_end) {
+    if (part->held || targets->t0 < def->t_begin || targets->t0 >= def->t_end) {
       continue;
     }
     for (int which = 0; which < TARGETS; which++) {

@@ -12,6 +12,7 @@ int64_t noli_input_elements(const NoliProblem* problem, int32_t n_block) {
 
 int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes) {
   const NoliProblem* problem = &sim->model->problem;
+  const NoliSurface* surface = problem->surface;
   switch (input) {
   case NOLI_INPUT_MASS:
     return problem->n_vert;
@@ -33,6 +34,14 @@ int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes)
     return NOLI_REGION_NUMBERS * (int64_t)problem->volumes.n_region;
   case NOLI_INPUT_BEGIN:
     return 3 * ((int64_t)problem->n_vert + sim->model->n_force);
+  case NOLI_INPUT_CONTACT:
+    return NOLI_CONTACT_NUMBERS;
+  case NOLI_INPUT_OFFSET:
+    return sim->model->n_entity;
+  case NOLI_INPUT_WEIGHT:
+    return (int64_t)surface->n_vert + surface->n_edge + surface->n_tri;
+  case NOLI_INPUT_SUPPORT:
+    return surface->n_vert;
   default:
     return 3 * (int64_t)problem->n_vert;
   }

@@ -1,5 +1,6 @@
 #include "sim/parameters.h"
 
+#include "contact/gcp_shape.h"
 #include "fem/element_slopes.h"
 #include "math/vec3.h"
 #include "mesh/curve.h"
@@ -36,6 +37,10 @@ const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS] = {
     [NOLI_PARAMETER_VOLUME_PRESSURE] = {"volume_pressure",
                                         "Pa, of the closed volume of a body, at rest."},
     [NOLI_PARAMETER_VOLUME_COMPRESSION] = {"volume_compression", "1/Pa, likewise."},
+    [NOLI_PARAMETER_CONTACT_DISTANCE] = {"contact_distance",
+                                         "m, below which the barrier of contact acts."},
+    [NOLI_PARAMETER_CONTACT_STIFFNESS] = {"contact_stiffness", "Pa/m, of the barrier."},
+    [NOLI_PARAMETER_CONTACT_OFFSET] = {"contact_offset", "m, of a body or half-space."},
 };
 
 const NoliNamed noli_parameter_scopes[NOLI_SCOPES] = {
@@ -76,6 +81,7 @@ struct NoliParameters {
   double* volume_slope; // (regions with a volume law x n_vert x 3) m^2, of their volumes at rest
   int64_t* first_entry; // (n + 1)
   NOLI_ARRAY(Entry) entry;
+  NoliGcpShape shape; // of the contact model "gcp"; else empty
   unsigned wanted;
 };
 
@@ -108,9 +114,15 @@ static bool is_of_volume(NoliParameterKind kind) {
   return kind == NOLI_PARAMETER_VOLUME_PRESSURE || kind == NOLI_PARAMETER_VOLUME_COMPRESSION;
 }
 
+static bool is_of_contact(NoliParameterKind kind) {
+  return kind == NOLI_PARAMETER_CONTACT_DISTANCE || kind == NOLI_PARAMETER_CONTACT_STIFFNESS ||
+         kind == NOLI_PARAMETER_CONTACT_OFFSET;
+}
+
 static bool is_of_body(NoliParameterKind kind) {
   return kind != NOLI_PARAMETER_FRICTION && kind != NOLI_PARAMETER_GRAVITY &&
-         kind != NOLI_PARAMETER_FORCE && !is_of_spring(kind) && !is_of_motion(kind);
+         kind != NOLI_PARAMETER_FORCE && !is_of_spring(kind) && !is_of_motion(kind) &&
+         !is_of_contact(kind);
 }
 
 // Whether the values move vertices of the mesh.
@@ -168,6 +180,8 @@ static NoliStatus take_place(const NoliSim* sim, const NoliParameterDef* def, in
   made->with = NOLI_NULL_INDEX;
   if (is_of_body(made->kind)) {
     NOLI_TRY(find_entity(sim, "body", def->of, index, model->n_body, &made->of));
+  } else if (made->kind == NOLI_PARAMETER_CONTACT_OFFSET) {
+    NOLI_TRY(find_entity(sim, "entity", def->of, index, model->n_entity, &made->of));
   } else if (made->kind == NOLI_PARAMETER_FRICTION && (def->of != NULL || def->with != NULL)) {
     NOLI_TRY(find_entity(sim, "entity", def->of, index, model->n_entity, &made->of));
     NOLI_TRY(find_entity(sim, "other entity", def->with, index, model->n_entity, &made->with));
@@ -285,8 +299,8 @@ static int32_t volume_of(const NoliSim* sim, int32_t body) {
 
 // Of shells, rods and points.
 static const char* thin_defect(const NoliBodyDef* body, const NoliBlock* block,
-                               const Definition* def) {
-  bool follows = body->contact_offset == NOLI_OFFSET_THICKNESS;
+                               const Definition* def, bool barrier) {
+  bool follows = body->contact_offset == NOLI_OFFSET_THICKNESS && !barrier;
   if (def->kind == NOLI_PARAMETER_THICKNESS && !(body->shell.thickness > 0.0)) {
     return "is no shell";
   }
@@ -294,7 +308,9 @@ static const char* thin_defect(const NoliBodyDef* body, const NoliBlock* block,
     return "is no rod";
   }
   if (is_of_section(def->kind) && follows) {
-    return "has a contact offset that follows its thickness: give contact_offset a number";
+    return "has a contact offset that follows its thickness: use the contact model \"ipc\", or "
+           "give "
+           "contact_offset a number";
   }
   if (def->kind == NOLI_PARAMETER_POISSON) {
     return "is thin: shells and rods are differentiated by \"young\", not by Poisson's ratio";
@@ -310,6 +326,15 @@ static const char* thin_defect(const NoliBodyDef* body, const NoliBlock* block,
   return NULL;
 }
 
+// Whether the geometric contact potential acts, whose range has the name eps_target.
+static bool has_potential(const NoliModel* model) {
+  return model->problem.contact == &noli_contact_gcp;
+}
+
+static bool has_smooth_surfaces(const NoliModel* model) {
+  return model->problem.contact == &noli_contact_implicit_surface;
+}
+
 static const char* body_defect(const NoliSim* sim, const Definition* def) {
   const NoliModel* model = sim->model;
   const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
@@ -323,7 +348,8 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
                                                       : NULL;
   }
   if (is_of_section(def->kind) || (block != NULL && !block->type->solid)) {
-    const char* defect = thin_defect(body, block, def);
+    bool barrier = model->problem.contact == &noli_contact_barrier;
+    const char* defect = thin_defect(body, block, def, barrier);
     if (defect != NULL || is_of_section(def->kind)) {
       return defect;
     }
@@ -345,6 +371,19 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
   if (masses && block != NULL && has_load_by_mass(model, def->of)) {
     return "has a force in proportion to its masses, which is not differentiated by them: use "
            "gravity, or a force with \"nodal\" values";
+  }
+  if (def->kind == NOLI_PARAMETER_INITIAL_POSITION && has_potential(model) &&
+      model->problem.followers.n > 0 && model->problem.gcp.model.limit.count > 0) {
+    return "is in a scene with ties or proxies, whose positions at the start limit the range of "
+           "\"gcp\": use contact.act_at_rest, or a smaller contact.eps_target";
+  }
+  if (is_of_shape(def->kind) && block == NULL && has_smooth_surfaces(model)) {
+    return "is an obstacle, whose positions are not differentiated with the contact model "
+           "\"implicit_surface\"";
+  }
+  if (def->kind == NOLI_PARAMETER_REST_POSITION && has_smooth_surfaces(model) &&
+      !(model->problem.surface_radius > 0.0)) {
+    return "has a smooth surface whose radius follows rest edges: set contact.surface_radius";
   }
   if (def->kind == NOLI_PARAMETER_REST_POSITION) {
     return block != NULL && has_traction(model, def->of)
@@ -378,6 +417,22 @@ static const char* spring_defect(const NoliSim* sim, const Definition* def) {
              : NULL;
 }
 
+static const char* contact_defect(const NoliSim* sim, const Definition* def) {
+  const NoliProblem* problem = &sim->model->problem;
+  bool barrier = problem->contact == &noli_contact_barrier;
+  if (def->kind == NOLI_PARAMETER_CONTACT_STIFFNESS) {
+    return problem->fixed_stiffness > 0.0 ? NULL
+                                          : "the stiffness adapts: set contact.stiffness to a "
+                                            "number";
+  }
+  if (def->kind == NOLI_PARAMETER_CONTACT_DISTANCE) {
+    return has_smooth_surfaces(sim->model) && !(problem->surface_radius > 0.0)
+               ? "the radius of smooth surfaces follows it: set contact.surface_radius"
+               : NULL;
+  }
+  return barrier ? NULL : "offsets are differentiated with the contact model \"ipc\" only";
+}
+
 static NoliStatus take(NoliParameters* self, const NoliSim* sim, const NoliParameterDef* def,
                        int32_t index) {
   NoliStatus status = NOLI_OK;
@@ -399,6 +454,11 @@ static NoliStatus take(NoliParameters* self, const NoliSim* sim, const NoliParam
     const char* defect = spring_defect(sim, made);
     NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT,
                "parameter %d, \"%s\": spring \"%s\" %s", (int)index, def->kind, def->of, defect);
+  }
+  if (is_of_contact(made->kind)) {
+    const char* defect = contact_defect(sim, made);
+    NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT, "parameter %d, \"%s\": %s",
+               (int)index, def->kind, defect);
   }
   made->class_of_pairs = made->kind == NOLI_PARAMETER_FRICTION ? self->n_class++ : NOLI_NULL_INDEX;
   made->first = self->n;
@@ -431,6 +491,20 @@ static double* spring_number(NoliParameterKind kind, NoliSpringDef* spring) {
 
 static double* volume_number(NoliParameterKind kind, NoliVolumeDef* volume) {
   return kind == NOLI_PARAMETER_VOLUME_PRESSURE ? &volume->pressure : &volume->compression;
+}
+
+static double contact_value(const NoliSim* sim, const Definition* def) {
+  const NoliModel* model = sim->model;
+  if (def->kind == NOLI_PARAMETER_CONTACT_DISTANCE) {
+    return has_potential(model) ? model->problem.gcp.model.parameters.eps_target
+                                : model->problem.dhat;
+  }
+  if (def->kind == NOLI_PARAMETER_CONTACT_STIFFNESS) {
+    return model->problem.fixed_stiffness;
+  }
+  return def->of < model->n_body
+             ? noli_surface_offset_of(model->problem.surface, def->of)
+             : sim->definition.def->half_spaces[def->of - model->n_body].contact_offset;
 }
 
 static void set_values(NoliParameters* self, const NoliSim* sim, const Definition* def) {
@@ -469,6 +543,8 @@ static void set_values(NoliParameters* self, const NoliSim* sim, const Definitio
     *value = def->with != NOLI_NULL_INDEX
                  ? noli_definition_pair(source, def->of, def->with).friction
                  : source->friction;
+  } else if (is_of_contact(def->kind)) {
+    *value = contact_value(sim, def);
   }
 }
 
@@ -539,8 +615,9 @@ done:
 }
 
 // Factors of the energies of a thin body, and of its masses.
-static NoliStatus map_thin(NoliParameters* self, const NoliModel* model, const Definition* def) {
+static NoliStatus map_thin(NoliParameters* self, const NoliSim* sim, const Definition* def) {
   NoliStatus status = NOLI_OK;
+  const NoliModel* model = sim->model;
   // powers of a stretched and a bent shell, a stretched and a bent rod, and of masses
   static const double powers[][NOLI_BLOCK_PARTS + 1] = {
       [NOLI_PARAMETER_YOUNG] = {1.0, 1.0, 0.0},
@@ -556,17 +633,23 @@ static NoliStatus map_thin(NoliParameters* self, const NoliModel* model, const D
        power[NOLI_BLOCK_PARTS] > 0.0 && i < model->vert_first[def->of + 1]; i++) {
     NOLI_TRY(add_mass(self, model, i, power[NOLI_BLOCK_PARTS] * model->problem.mass[i] / value));
   }
+  bool follows = sim->definition.def->bodies[def->of].contact_offset == NOLI_OFFSET_THICKNESS;
+  if (follows && def->kind != NOLI_PARAMETER_YOUNG) {
+    double share = def->kind == NOLI_PARAMETER_THICKNESS ? 0.5 : 1.0;
+    NOLI_TRY(add_entry(self, NOLI_INPUT_OFFSET, def->of, share));
+  }
 done:
   return status;
 }
 
-static NoliStatus map_material(NoliParameters* self, const NoliModel* model, const Definition* def,
+static NoliStatus map_material(NoliParameters* self, const NoliSim* sim, const Definition* def,
                                int32_t point) {
   NoliStatus status = NOLI_OK;
+  const NoliModel* model = sim->model;
   NoliBlockRange range = model->problem.range[def->of];
   const NoliBlock* block = &model->problem.block[range.block];
   if (!block->type->solid && def->kind == NOLI_PARAMETER_YOUNG) {
-    return map_thin(self, model, def);
+    return map_thin(self, sim, def);
   }
   bool all = def->scope == NOLI_SCOPE_BODY;
   int32_t begin = all ? range.begin : range.begin + def->point[point];
@@ -636,6 +719,22 @@ done:
   return status;
 }
 
+// The geometric contact potential, where a vertex moves at rest or at the start.
+static NoliStatus map_potential(NoliParameters* self, int32_t vertex, int32_t component, bool rest,
+                                bool start, double weight) {
+  NoliStatus status = NOLI_OK;
+  const NoliGcpShape* shape = &self->shape;
+  for (int64_t i = shape->first != NULL ? shape->first[vertex] : 0;
+       shape->first != NULL && i < shape->first[vertex + 1]; i++) {
+    const NoliGcpShapeSlope* slope = &shape->slope[i];
+    if (slope->at_start ? start : rest) {
+      NOLI_TRY(add_entry(self, slope->input, slope->index, weight * slope->slope[component]));
+    }
+  }
+done:
+  return status;
+}
+
 // One component of the position of a vertex of the mesh, with all that moves with it.
 static NoliStatus map_vertex(NoliParameters* self, const NoliSim* sim, const Definition* def,
                              int32_t vertex, int32_t component) {
@@ -654,6 +753,7 @@ static NoliStatus map_vertex(NoliParameters* self, const NoliSim* sim, const Def
       NOLI_TRY(add_entry(self, NOLI_INPUT_REST, at, map->weight[k]));
       NOLI_TRY(map_rest_volumes(self, model, at, map->weight[k]));
     }
+    NOLI_TRY(map_potential(self, map->point[k], component, rest, starts, map->weight[k]));
   }
   if (rest && block != NULL && block->n_consistent == 0 && def->scope == NOLI_SCOPE_VERTICES) {
     NOLI_TRY(map_shape_masses(self, model, block, model->problem.range[def->of],
@@ -711,6 +811,22 @@ done:
   return status;
 }
 
+// dhat, or the supports that are eps_target.
+static NoliStatus map_distance(NoliParameters* self, const NoliModel* model) {
+  NoliStatus status = NOLI_OK;
+  const NoliGcpModel* gcp = &model->problem.gcp.model;
+  if (!has_potential(model)) {
+    return add_entry(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_DISTANCE, 1.0);
+  }
+  for (int32_t v = 0; v < gcp->surface->n_vert; v++) {
+    if (gcp->vert_limit[v] == NOLI_NULL_INDEX) {
+      NOLI_TRY(add_entry(self, NOLI_INPUT_SUPPORT, v, 1.0));
+    }
+  }
+done:
+  return status;
+}
+
 static NoliStatus map_value(NoliParameters* self, const NoliSim* sim, const Definition* def,
                             int32_t point, int32_t component) {
   NoliStatus status = NOLI_OK;
@@ -734,7 +850,7 @@ static NoliStatus map_value(NoliParameters* self, const NoliSim* sim, const Defi
     break;
   case NOLI_PARAMETER_THICKNESS:
   case NOLI_PARAMETER_RADIUS:
-    NOLI_TRY(map_thin(self, model, def));
+    NOLI_TRY(map_thin(self, sim, def));
     break;
   case NOLI_PARAMETER_SPRING_STIFFNESS:
   case NOLI_PARAMETER_SPRING_LENGTH:
@@ -748,8 +864,18 @@ static NoliStatus map_value(NoliParameters* self, const NoliSim* sim, const Defi
   case NOLI_PARAMETER_FRICTION:
     NOLI_TRY(add_entry(self, NOLI_INPUT_FRICTION, def->class_of_pairs, 1.0));
     break;
+  case NOLI_PARAMETER_CONTACT_DISTANCE:
+    NOLI_TRY(map_distance(self, model));
+    break;
+  case NOLI_PARAMETER_CONTACT_STIFFNESS:
+    NOLI_TRY(
+        add_entry(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_STIFFNESS, 1.0 / self->value[def->first]));
+    break;
+  case NOLI_PARAMETER_CONTACT_OFFSET:
+    NOLI_TRY(add_entry(self, NOLI_INPUT_OFFSET, def->of, 1.0));
+    break;
   default:
-    NOLI_TRY(is_material(def->kind) ? map_material(self, model, def, point)
+    NOLI_TRY(is_material(def->kind) ? map_material(self, sim, def, point)
                                     : map_vertices(self, sim, def, point, component));
   }
 done:
@@ -851,6 +977,10 @@ NoliStatus noli_parameters_create(NoliSim* sim, const NoliParameterDef* defs, in
   for (int32_t i = 0; i < n_defs; i++) {
     set_values(self, sim, &self->def[i]);
   }
+  if (has_potential(sim->model)) {
+    NOLI_TRY(noli_gcp_shape_create(sim->context, &sim->model->problem.gcp.model,
+                                   sim->model->problem.X, &self->shape));
+  }
   NOLI_TRY(map_all(self, sim));
 done:
   if (status != NOLI_OK) {
@@ -871,6 +1001,7 @@ void noli_parameters_destroy(NoliParameters** owner) {
   }
   noli_owned_definition_free(self->context, &self->source);
   noli_array_free(self->context, &self->entry);
+  noli_gcp_shape_free(self->context, &self->shape);
   noli_free(self->context, self->def);
   noli_free(self->context, self->value);
   noli_free(self->context, self->velocity);
@@ -969,6 +1100,20 @@ static void apply_volume(const Definition* def, double value, NoliSimDef* source
   }
 }
 
+static void apply_distance(double value, NoliSimDef* source) {
+  bool potential = noli_contact_model_find(source->contact_model) == &noli_contact_gcp;
+  *(potential ? &source->gcp.eps_target : &source->contact_distance) = (NoliScaled){value, false};
+}
+
+static void apply_offset(const Definition* def, double value, NoliSimDef* source) {
+  if (def->of < source->n_bodies) {
+    ((NoliBodyDef*)(uintptr_t)source->bodies)[def->of].contact_offset = value;
+  } else {
+    int32_t plane = def->of - source->n_bodies;
+    ((NoliHalfSpaceDef*)(uintptr_t)source->half_spaces)[plane].contact_offset = value;
+  }
+}
+
 static NoliStatus apply(NoliContext* context, const Definition* def, const double* value,
                         NoliOwnedDefinition* definition) {
   NoliSimDef* source = definition->def;
@@ -1013,12 +1158,36 @@ static NoliStatus apply(NoliContext* context, const Definition* def, const doubl
   case NOLI_PARAMETER_FORCE:
     ((NoliForceDef*)(uintptr_t)source->forces)[def->of].change = *value - 1.0;
     return NOLI_OK;
+  case NOLI_PARAMETER_CONTACT_DISTANCE:
+    apply_distance(*value, source);
+    return NOLI_OK;
+  case NOLI_PARAMETER_CONTACT_STIFFNESS:
+    source->barrier_stiffness = *value;
+    return NOLI_OK;
+  case NOLI_PARAMETER_CONTACT_OFFSET:
+    apply_offset(def, *value, source);
+    return NOLI_OK;
   case NOLI_PARAMETER_INITIAL_POSITION:
   case NOLI_PARAMETER_REST_POSITION:
     return apply_positions(context, def, value, definition);
   default:
     return NOLI_OK; // velocities are set in the simulation
   }
+}
+
+NoliStatus noli_parameters_check(const NoliParameters* self, int32_t index, const double* values) {
+  NoliStatus status = NOLI_OK;
+  NoliOwnedDefinition definition = {0};
+  const Definition* def = &self->def[index];
+  if (is_of_body(def->kind) && !is_material(def->kind)) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_owned_definition_copy(self->context, self->source.def, &definition));
+  NOLI_TRY(apply(self->context, def, values, &definition));
+  NOLI_TRY(noli_definition_check(self->context, definition.def));
+done:
+  noli_owned_definition_free(self->context, &definition);
+  return status;
 }
 
 NoliStatus noli_parameters_apply(const NoliParameters* self, const double* values,

@@ -25,6 +25,9 @@ typedef enum NoliParameterKind {
   NOLI_PARAMETER_SPRING_DAMPING,
   NOLI_PARAMETER_VOLUME_PRESSURE,
   NOLI_PARAMETER_VOLUME_COMPRESSION,
+  NOLI_PARAMETER_CONTACT_DISTANCE,
+  NOLI_PARAMETER_CONTACT_STIFFNESS,
+  NOLI_PARAMETER_CONTACT_OFFSET,
   NOLI_PARAMETER_KINDS
 } NoliParameterKind;
 extern const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS];
@@ -51,6 +54,12 @@ extern const NoliNamed noli_gradient_modes[NOLI_GRADIENT_MODES];
 
 // Bits of the inputs that the parameters change.
 unsigned noli_parameters_wanted(const NoliParameters* parameters);
+
+// Whether the numbers of definition `index` may have these values, those of the others as they are:
+// NOLI_ERROR_ARGUMENT with the message that a simulation with them would end with. Positions and
+// velocities always may.
+NOLI_WARN_UNUSED NoliStatus noli_parameters_check(const NoliParameters* parameters, int32_t index,
+                                                  const double* values);
 
 // Classes of pairs of entities, as friction parameters have them.
 NoliPairClasses noli_parameters_classes(const NoliParameters* parameters);

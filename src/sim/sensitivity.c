@@ -5,7 +5,9 @@
 #include "linalg/solver.h"
 #include "math/vec3.h"
 #include "sim/conditions.h"
+#include "solve/prescribed.h"
 #include "solve/projected_newton.h"
+#include "solve/rounding.h"
 
 #include <math.h>
 #include <string.h>
@@ -98,10 +100,17 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
            "out";
   }
   if (problem->contact->lag_slopes == NULL && problem->rubs) {
-    return "friction is differentiated with the contact model \"ipc\" only";
+    return "friction is not differentiated with this contact model";
   }
-  if (problem->contact->rest_slopes == NULL && (wanted >> NOLI_INPUT_REST & 1u) != 0) {
-    return "rest shapes are differentiated with the contact model \"ipc\" only";
+  unsigned by_gcp = 1u << NOLI_INPUT_WEIGHT | 1u << NOLI_INPUT_SUPPORT;
+  unsigned by_contact = wanted & (by_gcp | 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT |
+                                  1u << NOLI_INPUT_OFFSET);
+  if ((by_contact & ~problem->contact->slopes_by) != 0) {
+    return "rest shapes and numbers of contact are not differentiated with this contact model";
+  }
+  if ((wanted & by_gcp) != 0 && problem->gcp.has_open) {
+    return "the stiffness of contact with open obstacles follows the shapes of \"gcp\" and its "
+           "range: choose closed obstacles, or the contact model \"ipc\"";
   }
   if (model->integrator->decoupled) {
     return "\"trapezoidal_decoupled\" is not differentiated: choose \"trapezoidal\"";
@@ -151,7 +160,7 @@ NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasse
   NOLI_NEW_ZERO(sim->context, self, 1);
   self->context = self->mixed.context = sim->context;
   self->sim = sim;
-  self->wanted = wanted;
+  self->wanted = self->mixed.wanted = wanted;
   self->classes = classes;
   NOLI_NEW_ZERO(sim->context, self->lambda, n);
   NOLI_NEW_ZERO(sim->context, self->product, n);
@@ -436,52 +445,33 @@ done:
   return status;
 }
 
-// Takes the step of the stage; `*moved`: it could be taken in full.
-static NoliStatus go(NoliStage* stage, bool* moved) {
+// Whether the potential at the end of a solve is a function of its positions.
+static NoliStatus require_function(const NoliSim* sim) {
   NoliStatus status = NOLI_OK;
+  const NoliContactModel* contact = sim->model->problem.contact;
+  const char* defect = contact->slopes_defect != NULL ? contact->slopes_defect(sim->stage) : NULL;
+  NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT, "derivatives: step %lld: %s",
+             (long long)*sim->state.step + 1, defect);
+done:
+  return status;
+}
+
+// One Newton step; `*moved`: it could be taken in full.
+static NoliStatus take_step(NoliSensitivity* self, bool* moved) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
   NoliStepFilter filter;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
+  for (int64_t i = 0; i < n; i++) {
+    self->lambda[i] = -stage->gradient[i];
+  }
+  NOLI_TRY(solve(self, false, self->lambda, stage->step));
   NOLI_TRY(noli_stage_filter_step(stage, SAFETY, &filter));
   *moved = filter.ccd >= 1.0 && filter.inversion >= 1.0;
   if (*moved) {
     noli_stage_set_trial(stage, 1.0);
     NOLI_TRY(noli_stage_trial_contacts(stage));
     NOLI_TRY(noli_stage_accept(stage));
-  }
-done:
-  return status;
-}
-
-// One Newton step.
-static NoliStatus take_step(NoliSensitivity* self, bool* moved) {
-  NoliStatus status = NOLI_OK;
-  NoliStage* stage = self->sim->stage;
-  int64_t n = 3 * (int64_t)stage->problem->n_vert;
-  for (int64_t i = 0; i < n; i++) {
-    self->lambda[i] = -stage->gradient[i];
-  }
-  NOLI_TRY(solve(self, false, self->lambda, stage->step));
-  NOLI_TRY(go(stage, moved));
-done:
-  return status;
-}
-
-// Solves end with prescribed components within a tolerance of their targets; here they reach them.
-static NoliStatus reach_targets(NoliSim* sim) {
-  NoliStatus status = NOLI_OK;
-  NoliStage* stage = sim->stage;
-  const NoliPrescribed* prescribed = &stage->prescribed;
-  double largest_way = 0.0;
-  bool moved;
-  memset(stage->step, 0, noli_sim_vector_bytes(sim));
-  for (int32_t i = 0; i < 3 * prescribed->n; i++) {
-    int64_t at = 3 * (int64_t)prescribed->node[i / 3] + i % 3;
-    double way = prescribed->target[i] - stage->here->x[at];
-    stage->step[at] = noli_prescribes(prescribed, i / 3, i % 3) ? way : 0.0;
-    largest_way = fmax(largest_way, fabs(stage->step[at]));
-  }
-  if (largest_way > 0.0 && largest_way <= stage->tolerance * stage->h) {
-    noli_stage_follow_vectors(stage, stage->step);
-    NOLI_TRY(go(stage, &moved));
   }
 done:
   return status;
@@ -506,14 +496,59 @@ done:
   return status;
 }
 
+// Moves prescribed nodes, which springs have pulled nearly to their targets, to these exactly:
+// where springs end is no function of anything but the iterations.
+static NoliStatus arrive(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  NoliStepFilter filter;
+  noli_prescribed_measure(stage);
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  if (prescribed->given_up || prescribed->done < NOLI_MOTION_DONE || prescribed->error == 0.0) {
+    return NOLI_OK;
+  }
+  memset(stage->step, 0, 3 * sizeof *stage->step * (size_t)stage->problem->n_vert);
+  noli_prescribed_set_step(stage);
+  noli_stage_follow_vectors(stage, stage->step);
+  NOLI_TRY(noli_stage_filter_step(stage, SAFETY, &filter));
+  if (filter.ccd >= 1.0 && filter.inversion >= 1.0) {
+    noli_stage_set_trial(stage, 1.0);
+    noli_prescribed_set_targets(stage, stage->trial->x);
+    NOLI_TRY(noli_stage_trial_contacts(stage));
+    NOLI_TRY(noli_stage_accept(stage));
+  }
+done:
+  return status;
+}
+
+// The largest residual that rounding does not explain: a body in free flight without loads has
+// neither forces nor anything else.
+static NoliStatus unexplained(const NoliSensitivity* self, double* residual) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  NOLI_TRY(noli_stage_rounding(stage));
+  *residual = 0.0;
+  for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
+    if (noli_system_is_unknown(&stage->system, j / 3)) {
+      *residual = fmax(*residual, fabs(stage->gradient[j]) - stage->rounding[j]);
+    }
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance) {
   NoliStatus status = NOLI_OK;
   NoliSensitivity* self = sim->tape->sensitivity;
   NoliStage* stage = sim->stage;
   double scale, residual;
   NOLI_TRY(require_fixed_stiffness(sim));
+  if (stage->problem->contact->slopes_defect != NULL) {
+    // contacts that follow from the positions alone
+    NOLI_TRY(noli_stage_find_contacts(stage));
+    noli_stage_list_terms(stage);
+  }
   noli_friction_set_exact(&stage->friction_set);
-  NOLI_TRY(reach_targets(sim));
+  NOLI_TRY(arrive(stage));
   NOLI_TRY(force_scale(self, &scale));
   NOLI_TRY(approach(self, tolerance * scale, &residual));
 
@@ -535,11 +570,15 @@ NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance) {
       break;
     }
   }
+  if (residual > WORST * scale) {
+    NOLI_TRY(unexplained(self, &residual));
+  }
   double left = scale > 0.0 ? residual / scale : 0.0;
   NOLI_CHECK(sim->context, left <= WORST, NOLI_NOT_CONVERGED,
              "derivatives: step %lld is not solved accurately enough: %.2g of the forces are not "
              "balanced; choose a smaller time step",
              (long long)*sim->state.step + 1, left);
+  NOLI_TRY(require_function(sim));
   NOLI_TRY(noli_stage_energy(stage));
 done:
   return status;
@@ -713,8 +752,8 @@ static NoliStatus list_slopes(NoliSensitivity* self) {
   if (problem->rubs && is_general(self)) {
     NOLI_TRY(problem->contact->slide_slopes(stage, self->classes, &self->mixed));
   }
-  if (wants(self, NOLI_INPUT_REST)) {
-    NOLI_TRY(problem->contact->rest_slopes(stage, &self->mixed));
+  if ((self->wanted & problem->contact->slopes_by) != 0) {
+    NOLI_TRY(problem->contact->slopes(stage, &self->mixed));
   }
 done:
   return status;
@@ -749,6 +788,7 @@ static NoliStatus set_stage(NoliSensitivity* self, const NoliTapePart* part, int
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(collect_forces(self, part, t));
   if (stage->problem->fixed_stiffness > 0.0) {
+    stage->kappa = 0.0; // that of a stage before may be larger
     NOLI_TRY(noli_stage_initial_kappa(stage));
   }
   noli_mixed_list_clear(&self->mixed);

@@ -114,14 +114,16 @@ done:
   return status;
 }
 
-// Whether prescribed nodes are where they should be.
+// Whether prescribed nodes are where they should be, or where they were, if the step is solved with
+// them held: then they move with the start of the step, as they do with a motion.
 static bool has_arrived(const NoliSim* sim) {
+  const double* place = sim->holds_motion ? sim->state.x : sim->prescribed_target;
   const NoliPrescribed* prescribed = &sim->stage->prescribed;
   double allowed = 1e-12 * sim->model->problem.diagonal;
   for (int32_t i = 0; i < prescribed->n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       double x = sim->stage->here->x[3 * (int64_t)prescribed->node[i] + k];
-      double target = sim->prescribed_target[3 * (int64_t)prescribed->node[i] + k];
+      double target = place[3 * (int64_t)prescribed->node[i] + k];
       if (noli_prescribes(prescribed, i, k) && !(fabs(x - target) <= allowed)) {
         return false;
       }
@@ -140,10 +142,11 @@ NoliStatus noli_tape_end_part(NoliTape* tape, NoliSim* sim) {
   NOLI_CHECK(sim->context, sim->stage == sim->own_stage, NOLI_ERROR_ARGUMENT,
              "derivatives: another solver has taken over step %lld: choose a smaller time step",
              step);
-  NOLI_CHECK(sim->context, !sim->holds_motion && has_arrived(sim), NOLI_ERROR_ARGUMENT,
-             "derivatives: contact has stopped a prescribed motion in step %lld: its end is no "
-             "differentiable function of the motion",
+  NOLI_CHECK(sim->context, has_arrived(sim), NOLI_ERROR_ARGUMENT,
+             "derivatives: contact has stopped a prescribed motion in step %lld, where its end "
+             "depends on the iterations: move less far, or against something softer",
              step);
+  last_part(tape)->held = sim->holds_motion;
   tape->open = false;
 done:
   return status;

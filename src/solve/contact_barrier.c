@@ -78,23 +78,33 @@ static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
                                  &problem->pairs, stage->here->x, stage->kappa, problem->dhat);
 }
 
+static NoliBarrierInputs inputs_of(const NoliStage* stage, NoliPairClasses classes) {
+  return (NoliBarrierInputs){.X = stage->problem->X,
+                             .distance = NOLI_CONTACT_DISTANCE,
+                             .stiffness = {NOLI_CONTACT_STIFFNESS, NOLI_NULL_INDEX},
+                             .classes = classes};
+}
+
 static NoliStatus lag_slopes(const NoliStage* stage, const double* x, NoliPairClasses classes,
                              NoliMixedList* list) {
   const Memory* here = stage->here->contact;
   NoliImplicitFriction friction = noli_stage_implicit_friction(stage, &here->barrier);
-  return noli_lagged_friction_slopes(list, &friction, stage->here->x, x, classes);
+  NoliBarrierInputs inputs = inputs_of(stage, classes);
+  return noli_lagged_friction_slopes(list, &friction, stage->here->x, x, &inputs);
 }
 
 static NoliStatus slide_slopes(const NoliStage* stage, NoliPairClasses classes,
                                NoliMixedList* list) {
   const Memory* here = stage->here->contact;
   NoliImplicitFriction friction = noli_stage_implicit_friction(stage, &here->barrier);
-  return noli_implicit_friction_slopes(list, &friction, stage->here->x, classes);
+  NoliBarrierInputs inputs = inputs_of(stage, classes);
+  return noli_implicit_friction_slopes(list, &friction, stage->here->x, &inputs);
 }
 
-static NoliStatus rest_slopes(const NoliStage* stage, NoliMixedList* list) {
+static NoliStatus slopes(const NoliStage* stage, NoliMixedList* list) {
   const Memory* here = stage->here->contact;
-  return noli_barrier_rest_slopes(list, &here->barrier, stage->problem->X, stage->here->x);
+  NoliBarrierInputs inputs = inputs_of(stage, (NoliPairClasses){0});
+  return noli_barrier_slopes(list, &here->barrier, &inputs, stage->here->x);
 }
 
 static void list_friction(const NoliStage* stage, const NoliPoint* at,
@@ -136,31 +146,32 @@ static double adapt_stiffness(const NoliStage* stage, bool blocked) {
                                blocked);
 }
 
-const NoliContactModel noli_contact_barrier = {.name = "ipc",
-                                               .description =
-                                                   "A barrier on distances; surfaces never cross.",
-                                               .advice = "a larger contact.distance",
-                                               .keeps_apart = true,
-                                               .searches = true,
-                                               .size = sizeof(Self),
-                                               .memory_size = sizeof(Memory),
-                                               .create = create,
-                                               .init_memory = init_memory,
-                                               .free_memory = free_memory,
-                                               .update = update,
-                                               .list_terms = list_terms,
-                                               .count = count,
-                                               .count_near = count,
-                                               .min_distance = min_distance,
-                                               .forces = forces,
-                                               .pair_forces = pair_forces,
-                                               .lag_friction = lag_friction,
-                                               .lag_slopes = lag_slopes,
-                                               .slide_slopes = slide_slopes,
-                                               .rest_slopes = rest_slopes,
-                                               .list_friction = list_friction,
-                                               .friction_forces = friction_forces,
-                                               .friction_pair_forces = friction_pair_forces,
-                                               .reach = reach,
-                                               .begin_stiffness = begin_stiffness,
-                                               .adapt_stiffness = adapt_stiffness};
+const NoliContactModel noli_contact_barrier = {
+    .name = "ipc",
+    .description = "A barrier on distances; surfaces never cross.",
+    .advice = "a larger contact.distance",
+    .keeps_apart = true,
+    .searches = true,
+    .size = sizeof(Self),
+    .memory_size = sizeof(Memory),
+    .create = create,
+    .init_memory = init_memory,
+    .free_memory = free_memory,
+    .update = update,
+    .list_terms = list_terms,
+    .count = count,
+    .count_near = count,
+    .min_distance = min_distance,
+    .forces = forces,
+    .pair_forces = pair_forces,
+    .lag_friction = lag_friction,
+    .lag_slopes = lag_slopes,
+    .slide_slopes = slide_slopes,
+    .slopes = slopes,
+    .slopes_by = 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT | 1u << NOLI_INPUT_OFFSET,
+    .list_friction = list_friction,
+    .friction_forces = friction_forces,
+    .friction_pair_forces = friction_pair_forces,
+    .reach = reach,
+    .begin_stiffness = begin_stiffness,
+    .adapt_stiffness = adapt_stiffness};

@@ -10,6 +10,7 @@
 // one body, with a range so short that it is inactive at rest.
 #include "contact/gcp_forces.h"
 #include "contact/gcp_implicit_friction.h"
+#include "contact/gcp_slopes.h"
 #include "contact/gcp_stiffness.h"
 #include "contact/implicit_friction.h"
 #include "contact/ipc.h"
@@ -186,19 +187,76 @@ done:
   return status;
 }
 
+static NoliGcpFriction closed_friction_of(const NoliStage* stage, const Memory* memory) {
+  const NoliProblem* problem = stage->problem;
+  return (NoliGcpFriction){.gcp = &memory->potential,
+                           .pairs = &problem->pairs,
+                           .x_hat = stage->time.x_hat,
+                           .eps_v = problem->friction_speed,
+                           .h_v = stage->time.h_v,
+                           .basis_derivatives = problem->friction_basis_derivatives};
+}
+
+// The ranges of both barriers are no inputs.
+static NoliBarrierInputs barrier_inputs(const NoliStage* stage, NoliPairClasses classes) {
+  return (NoliBarrierInputs){.X = stage->problem->X,
+                             .distance = NOLI_NULL_INDEX,
+                             .stiffness = {NOLI_CONTACT_STIFFNESS, NOLI_NULL_INDEX},
+                             .classes = classes};
+}
+
+static NoliStatus lag_slopes(const NoliStage* stage, const double* x, NoliPairClasses classes,
+                             NoliMixedList* list) {
+  NoliStatus status = NOLI_OK;
+  const Memory* here = stage->here->contact;
+  NoliGcpFriction closed = closed_friction_of(stage, here);
+  NoliImplicitFriction open = noli_stage_implicit_friction(stage, &here->barrier);
+  NoliBarrierInputs inputs = barrier_inputs(stage, classes);
+  NOLI_TRY(noli_lagged_friction_slopes(list, &open, stage->here->x, x, &inputs));
+  NOLI_TRY(noli_gcp_lagged_friction_slopes(list, &closed, stage->here->x, x, classes));
+done:
+  return status;
+}
+
+static NoliStatus slide_slopes(const NoliStage* stage, NoliPairClasses classes,
+                               NoliMixedList* list) {
+  NoliStatus status = NOLI_OK;
+  const Memory* here = stage->here->contact;
+  NoliGcpFriction closed = closed_friction_of(stage, here);
+  NoliImplicitFriction open = noli_stage_implicit_friction(stage, &here->barrier);
+  NoliBarrierInputs inputs = barrier_inputs(stage, classes);
+  NOLI_TRY(noli_implicit_friction_slopes(list, &open, stage->here->x, &inputs));
+  NOLI_TRY(noli_gcp_implicit_friction_slopes(list, &closed, stage->here->x, classes));
+done:
+  return status;
+}
+
+// The range and the stiffness of the inner barrier follow the shape, too, with the scale of the
+// scene: where it acts, nothing is differentiated by shapes.
+static NoliStatus slopes(const NoliStage* stage, NoliMixedList* list) {
+  NoliStatus status = NOLI_OK;
+  const Memory* here = stage->here->contact;
+  const double* x = stage->here->x;
+  NoliBarrierInputs inputs = barrier_inputs(stage, (NoliPairClasses){0});
+  bool by_shape = noli_mixed_list_wants(list, NOLI_INPUT_WEIGHT) ||
+                  noli_mixed_list_wants(list, NOLI_INPUT_SUPPORT);
+  NOLI_CHECK(stage->context, !by_shape || here->inside.contact.count == 0, NOLI_ERROR_ARGUMENT,
+             "derivatives: a body is crushed until its surface meets itself from inside, where "
+             "\"gcp\" is not differentiated by shapes and ranges: choose a stiffer material or a "
+             "smaller force");
+  NOLI_TRY(noli_barrier_slopes(list, &here->barrier, &inputs, x));
+  NOLI_TRY(noli_barrier_slopes(list, &here->inner, &inputs, x));
+  NOLI_TRY(noli_gcp_slopes(list, &here->potential, x));
+done:
+  return status;
+}
+
 static void list_friction(const NoliStage* stage, const NoliPoint* at,
                           NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
-  const NoliProblem* problem = stage->problem;
   Memory* memory = at->contact;
   memory->open_friction = noli_stage_implicit_friction(stage, &memory->barrier);
   memory->open_force = noli_implicit_friction_term(&memory->open_friction);
-  memory->closed_friction =
-      (NoliGcpFriction){.gcp = &memory->potential,
-                        .pairs = &problem->pairs,
-                        .x_hat = stage->time.x_hat,
-                        .eps_v = problem->friction_speed,
-                        .h_v = stage->time.h_v,
-                        .basis_derivatives = problem->friction_basis_derivatives};
+  memory->closed_friction = closed_friction_of(stage, memory);
   terms[0] = noli_force_as_term(&memory->open_force);
   terms[1] = noli_gcp_friction_term(&memory->closed_friction);
 }
@@ -277,6 +335,11 @@ const NoliContactModel noli_contact_gcp = {
     .forces = forces,
     .pair_forces = pair_forces,
     .lag_friction = lag_friction,
+    .lag_slopes = lag_slopes,
+    .slide_slopes = slide_slopes,
+    .slopes = slopes,
+    .slopes_by = 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT | 1u << NOLI_INPUT_WEIGHT |
+                 1u << NOLI_INPUT_SUPPORT,
     .list_friction = list_friction,
     .friction_forces = friction_forces,
     .friction_pair_forces = friction_pair_forces,

@@ -5,7 +5,7 @@
 // jump, and Newton's method stalls in front of it. From then on contacts keep their triangles to
 // the end of the time step, as friction keeps its normal forces; new contacts join after every
 // iteration.
-#include "contact/implicit_surface_friction.h"
+#include "contact/implicit_surface_slopes.h"
 #include "solve/stage.h"
 
 #include <math.h>
@@ -122,17 +122,50 @@ static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
                                         stage->here->x, set);
 }
 
+static NoliImplicitSurfaceFriction friction_of(const NoliStage* stage, const Memory* memory) {
+  const NoliProblem* problem = stage->problem;
+  return (NoliImplicitSurfaceFriction){.penalty = &memory->penalty,
+                                       .pairs = &problem->pairs,
+                                       .x_hat = stage->time.x_hat,
+                                       .eps_v = problem->friction_speed,
+                                       .h_v = stage->time.h_v,
+                                       .basis_derivatives = problem->friction_basis_derivatives};
+}
+
+static NoliStatus lag_slopes(const NoliStage* stage, const double* x, NoliPairClasses classes,
+                             NoliMixedList* list) {
+  NoliImplicitSurfaceFriction friction = friction_of(stage, stage->here->contact);
+  return noli_implicit_surface_lagged_friction_slopes(list, &friction, stage->here->x, x,
+                                                      stage->problem->n_vert, classes);
+}
+
+static NoliStatus slide_slopes(const NoliStage* stage, NoliPairClasses classes,
+                               NoliMixedList* list) {
+  NoliImplicitSurfaceFriction friction = friction_of(stage, stage->here->contact);
+  return noli_implicit_surface_implicit_friction_slopes(list, &friction, stage->here->x, classes);
+}
+
+static NoliStatus slopes(const NoliStage* stage, NoliMixedList* list) {
+  const Memory* here = stage->here->contact;
+  return noli_implicit_surface_slopes(list, &here->penalty, stage->here->x);
+}
+
+static const char* slopes_defect(const NoliStage* stage) {
+  const Self* self = stage->contact;
+  double given = stage->problem->fixed_stiffness * stage->time.h_e * stage->time.h_e;
+  if (count(stage) > 0 && fabs(stage->kappa - given) > 1e-12 * given) {
+    return "the penalty has become stiffer than contact.stiffness, where a vertex penetrates or "
+           "the stages of the integrator differ: choose a larger one, or \"backward_euler\"";
+  }
+  return self->keeps_triangles ? "a vertex has passed an edge or the middle of a thin part, where "
+                                 "its distance from the surface jumps: choose a smaller time step"
+                               : NULL;
+}
+
 static void list_friction(const NoliStage* stage, const NoliPoint* at,
                           NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
-  const NoliProblem* problem = stage->problem;
   Memory* memory = at->contact;
-  memory->friction =
-      (NoliImplicitSurfaceFriction){.penalty = &memory->penalty,
-                                    .pairs = &problem->pairs,
-                                    .x_hat = stage->time.x_hat,
-                                    .eps_v = problem->friction_speed,
-                                    .h_v = stage->time.h_v,
-                                    .basis_derivatives = problem->friction_basis_derivatives};
+  memory->friction = friction_of(stage, memory);
   terms[0] = noli_implicit_surface_friction_term(&memory->friction);
 }
 
@@ -213,6 +246,11 @@ const NoliContactModel noli_contact_implicit_surface = {
     .forces = forces,
     .pair_forces = pair_forces,
     .lag_friction = lag_friction,
+    .lag_slopes = lag_slopes,
+    .slide_slopes = slide_slopes,
+    .slopes = slopes,
+    .slopes_by = 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT,
+    .slopes_defect = slopes_defect,
     .list_friction = list_friction,
     .friction_forces = friction_forces,
     .friction_pair_forces = friction_pair_forces,

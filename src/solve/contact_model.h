@@ -68,8 +68,13 @@ typedef struct NoliContactModel {
   // How implicit friction here changes with x_hat and with coefficients. NULL: not known.
   NoliStatus (*slide_slopes)(const NoliStage* stage, NoliPairClasses classes, NoliMixedList* list);
 
-  // How the gradient here changes with rest positions. NULL: not known.
-  NoliStatus (*rest_slopes)(const NoliStage* stage, NoliMixedList* list);
+  // How the gradient here changes with the inputs whose bits are set in `slopes_by`, where the list
+  // wants them. NULL: none.
+  NoliStatus (*slopes)(const NoliStage* stage, NoliMixedList* list);
+  unsigned slopes_by;
+  // Why the potential here is not that of its positions and of problem->fixed_stiffness; NULL
+  // where it is, and likewise the function.
+  const char* (*slopes_defect)(const NoliStage* stage);
 
   // Implicit friction: its terms at a point, where terms that are not set stay empty; its forces at
   // x divided by `scale`; its resultants. All NULL: the model supports lagged friction only.

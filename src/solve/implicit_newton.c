@@ -229,7 +229,7 @@ static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* s
 
   // bound and cut the step
   NoliStepFilter filter;
-  NOLI_TRY(noli_stage_filter_step(stage, CCD_SAFETY, &filter));
+  NOLI_TRY(noli_stage_filter_step_to(stage, 1.0, CCD_SAFETY, &filter));
   stat->alpha_inversion = filter.inversion;
   stat->alpha_ccd = filter.ccd;
   stage->record.blocker = filter.blocker;

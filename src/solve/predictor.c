@@ -42,7 +42,7 @@ static NoliStatus try_step(NoliStage* stage, bool* taken) {
   NoliStatus status = NOLI_OK;
   NoliStepFilter filter;
   *taken = false;
-  NOLI_TRY(noli_stage_filter_step(stage, SAFETY, &filter));
+  NOLI_TRY(noli_stage_filter_step_to(stage, 1.0, SAFETY, &filter));
   if (filter.ccd < 1.0) {
     goto done;
   }

@@ -169,7 +169,7 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
     noli_prescribed_set_step(stage);
     // as far as contact and elements allow
     NoliStepFilter filter;
-    NOLI_TRY(noli_stage_filter_step(stage, 0.5, &filter));
+    NOLI_TRY(noli_stage_filter_step_to(stage, 1.0, 0.5, &filter));
     for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
       stage->here->x[j] += filter.ccd * stage->step[j];
     }

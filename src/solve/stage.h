@@ -364,6 +364,7 @@ typedef struct NoliStepFilter {
 NOLI_WARN_UNUSED NoliStatus noli_stage_filter_step(NoliStage* stage, double safety,
                                                    NoliStepFilter* filter);
 
-// As above for alpha in [0, reach], reach a power of two.
+// As above for alpha in [0, reach], reach a power of two. Of steps that others follow: it may be
+// shortened where that costs less.
 NOLI_WARN_UNUSED NoliStatus noli_stage_filter_step_to(NoliStage* stage, double reach, double safety,
                                                       NoliStepFilter* filter);

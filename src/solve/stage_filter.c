@@ -39,17 +39,18 @@ static double filter_known(NoliStage* stage, const NoliCcdOptions* options, doub
 }
 
 // Limits it by all other pairs.
-static NoliStatus filter_others(NoliStage* stage, const NoliCcdOptions* options, double* alpha,
-                                NoliStepFilter* filter) {
+static NoliStatus filter_others(NoliStage* stage, const NoliCcdOptions* options, bool shorten,
+                                double* alpha, NoliStepFilter* filter) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   const double *x = stage->here->x, *x_end = stage->trial->x;
 
-  // these pairs are farther apart than the reach: a step up to this bound needs no CCD for them. It
-  // is used if it keeps at least half of the step ([Li2020] section 4.6)
+  // these pairs are farther apart than the reach: a step up to this bound needs no CCD for them.
+  // Where the next iteration may go on, it is used if it keeps at least half of the step ([Li2020]
+  // section 4.6)
   double largest = largest_step(stage), reach = problem->contact->reach(stage);
   double cfl = largest > 0.0 ? 0.5 * reach / largest : (double)INFINITY;
-  bool short_step = cfl >= 0.5 * *alpha;
+  bool short_step = cfl >= (shorten ? 0.5 : 1.0) * *alpha;
   if (short_step && cfl < *alpha) {
     *alpha = cfl;
     filter->shortened = true;
@@ -72,7 +73,8 @@ done:
   return status;
 }
 
-NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilter* filter) {
+static NoliStatus filter_step(NoliStage* stage, double safety, bool shorten,
+                              NoliStepFilter* filter) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   double start = noli_seconds();
@@ -92,12 +94,16 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
       (NoliStepBound){alpha, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
   if (problem->contact->keeps_apart) {
     alpha = filter_known(stage, &options, alpha, filter);
-    NOLI_TRY(filter_others(stage, &options, &alpha, filter));
+    NOLI_TRY(filter_others(stage, &options, shorten, &alpha, filter));
   }
   filter->ccd = alpha;
 done:
   stage->record.timing.ccd += noli_seconds() - start;
   return status;
+}
+
+NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilter* filter) {
+  return filter_step(stage, safety, false, filter);
 }
 
 static void scale_step(NoliStage* stage, double factor) {
@@ -112,7 +118,7 @@ NoliStatus noli_stage_filter_step_to(NoliStage* stage, double reach, double safe
   if (reach != 1.0) {
     scale_step(stage, reach);
   }
-  NOLI_TRY(noli_stage_filter_step(stage, safety, filter));
+  NOLI_TRY(filter_step(stage, safety, true, filter));
   if (reach != 1.0) {
     scale_step(stage, 1.0 / reach);
     filter->inversion *= reach;

@@ -85,6 +85,39 @@ static void check_gradient(Problem* p, double tolerance) {
   }
 }
 
+// The same along one direction that changes all variables.
+static void check_slope(Problem* p, double tolerance) {
+  double value[MOST], gradient[MOST * MOST], low[MOST], high[MOST], start[MOST];
+  noli_design_range(p->design, p->z, low, high);
+  memcpy(start, p->z, sizeof start);
+  ASSERT_OK(noli_design_evaluate(p->design, p->z, value, gradient));
+  double want[MOST] = {0}, error[MOST];
+  for (int32_t k = 0; k < p->m; k++) {
+    error[k] = INFINITY;
+    for (int32_t i = 0; i < p->n; i++) {
+      want[k] += gradient[k * p->n + i] * (high[i] - low[i]) * sin(1.0 + i);
+    }
+  }
+  for (double h = 1e-3; h > 1e-6; h *= 0.1) {
+    double end[2][MOST];
+    for (int side = 0; side < 2; side++) {
+      for (int32_t i = 0; i < p->n; i++) {
+        p->z[i] = start[i] + (side == 0 ? h : -h) * (high[i] - low[i]) * sin(1.0 + i);
+      }
+      ASSERT_OK(noli_design_evaluate(p->design, p->z, end[side], NULL));
+    }
+    for (int32_t k = 0; k < p->m; k++) {
+      double got = (end[0][k] - end[1][k]) / (2.0 * h);
+      error[k] = fmin(error[k], fabs(got / want[k] - 1.0));
+    }
+  }
+  memcpy(p->z, start, sizeof start);
+  for (int32_t k = 0; k < p->m; k++) {
+    print_message("function %d: slope %.9g, error %.1e\n", (int)k, want[k], error[k]);
+    ASSERT_AT_MOST(error[k], tolerance);
+  }
+}
+
 static void test_friction(void** state) {
   (void)state;
   Problem p = problem_of("examples/design/friction.json");
@@ -193,16 +226,56 @@ static void test_absorber(void** state) {
   drop(&p);
 }
 
+// How far the ball has moved up in `steps` steps, m.
+static double hold(Problem* p, const char* path, const char* steps) {
+  NoliScene* scene = NULL;
+  NoliSim* sim = NULL;
+  NoliBodyState start, end;
+  NoliSceneOverride longer[] = {{"time.steps", steps}};
+  ASSERT_OK(noli_scene_load(p->run.context, path, longer, 1, &scene));
+  ASSERT_OK(noli_sim_create(p->run.context, noli_scene_sim_def(scene), &sim));
+  ASSERT_OK(noli_sim_body_state(sim, 0, &start));
+  for (int64_t i = 0; i < noli_scene_step_count(scene); i++) {
+    ASSERT_OK(noli_sim_step(sim, NULL));
+  }
+  ASSERT_OK(noli_sim_body_state(sim, 0, &end));
+  noli_sim_destroy(&sim);
+  noli_scene_destroy(&scene);
+  return end.centre[1] - start.centre[1];
+}
+
+// The first finger lets the ball slip; the last one, of no more material, holds it, also for longer
+// than the search has looked.
+static void test_finger(void** state) {
+  (void)state;
+  Problem p = problem_of("examples/design/finger.json");
+  double value[MOST];
+  check_slope(&p, 1e-6);
+  ASSERT_OK(noli_design_evaluate(p.design, p.z, value, NULL));
+  ASSERT_NEAR(value[1], 0.006 * 0.11 * 0.05, 1e-12); // m^3, not its square
+  ASSERT_OK(noli_output_write_design(p.run.context, p.run.scene, p.design, p.z, "finger_0.json"));
+  double slipped = hold(&p, "finger_0.json", "100");
+  NoliDesignResult result = search(&p);
+  assert_string_equal(result.reason, "enough");
+  ASSERT_AT_MOST(result.violation, 1e-6);
+  ASSERT_OK(noli_output_write_design(p.run.context, p.run.scene, p.design, p.z, "finger_1.json"));
+  double held = hold(&p, "finger_1.json", "300");
+  print_message("ball: %.2f mm with the first finger, %.2f mm with the last one\n", 1e3 * slipped,
+                1e3 * held);
+  assert_true(slipped < -15e-3);
+  ASSERT_NEAR(held, 0.0, 1e-3);
+  drop(&p);
+}
+
 // [Huang2025] fig. 32: a potential that ends before the gap has no slope to begin with; one that
-// reaches beyond it has, and the force grows. In one step, of which the end is the same.
+// reaches beyond it has, and the force grows.
 static void test_plier(void** state) {
   (void)state;
   static const char* const barrier[][2] = {{"contact", "{\"distance\": 1e-3, \"stiffness\": 1e9}"},
                                            {"design.evaluations", "1"},
                                            {"time.steps", "1"},
                                            {"time.step", "1"}};
-  static const char* const few[][2] = {
-      {"design.evaluations", "3"}, {"time.steps", "1"}, {"time.step", "1"}};
+  static const char* const few[][2] = {{"design.evaluations", "3"}};
   double value[MOST], gradient[MOST * MOST];
   Problem near = changed_problem("examples/design/plier.json", 4, barrier);
   ASSERT_OK(noli_design_evaluate(near.design, near.z, value, gradient));
@@ -212,11 +285,37 @@ static void test_plier(void** state) {
     ASSERT_NEAR(gradient[i], 0.0, 1e-6);
   }
   drop(&near);
-  Problem p = changed_problem("examples/design/plier.json", 3, few);
+  Problem p = changed_problem("examples/design/plier.json", 1, few);
   assert_int_equal(p.n, 30);
+  check_gradient(&p, 1e-6);
   NoliDesignResult result = search(&p);
   ASSERT_AT_MOST(result.objective, -3.5);
   drop(&p);
+}
+
+// An expression of goals: the value that they have, and its slope.
+static void test_expression(void** state) {
+  (void)state;
+  static const char* const formula[][2] = {
+      {"design.objective",
+       "[{\"name\": \"x\", \"quantity\": \"centre\", \"body\": \"block\", \"component\": \"x\", "
+       "\"at\": 0.2}, {\"name\": \"v\", \"quantity\": \"velocity\", \"body\": \"block\", "
+       "\"component\": \"x\", \"at\": 0.1}]"},
+      {"design.expression", "-x * exp(v / 5) + v ^ 2"}};
+  static const char* const sums[][2] = {
+      {"design.objective", "[{\"quantity\": \"centre\", \"body\": \"block\", \"component\": "
+                           "\"x\", \"form\": \"value\", \"at\": 0.2}]"},
+      {"design.constraints", "[{\"goals\": [{\"quantity\": \"velocity\", \"body\": \"block\", "
+                             "\"component\": \"x\", \"at\": 0.1}], \"at_most\": 1}]"}};
+  Problem one = changed_problem("examples/design/friction.json", 2, formula);
+  Problem two = changed_problem("examples/design/friction.json", 2, sums);
+  double value[MOST], part[MOST];
+  ASSERT_OK(noli_design_evaluate(one.design, one.z, value, NULL));
+  ASSERT_OK(noli_design_evaluate(two.design, two.z, part, NULL));
+  ASSERT_NEAR(value[0], -part[0] * exp(part[1] / 5.0) + part[1] * part[1], 1e-9);
+  check_slope(&one, 1e-7);
+  drop(&one);
+  drop(&two);
 }
 
 // ---- memory of runs -----------------------------------------------------------------------------
@@ -382,8 +481,24 @@ static void test_errors(void** state) {
                "design.constraints[0]: needs a bound, \"at_most\" or \"at_least\"");
   expect_error(context,
                VELOCITY "'objective': [{" GOAL "}], 'method': 'l_bfgs', 'constraints': "
-                        "[{'goals': [{" GOAL "}], 'at_most': 1}]",
+                        "[{'goals': [{" GOAL ", 'component': 'y'}], 'at_most': 1}]",
                "the method \"l_bfgs\" has no constraints");
+  expect_error(context, VELOCITY "'objective': [{" GOAL "}], 'expression': 'a'",
+               "design.objective[0]: needs a \"name\"");
+  expect_error(context,
+               VELOCITY "'objective': [{" GOAL ", 'name': 'a'}, {" GOAL ", 'name': 'a'}], "
+                        "'expression': 'a'",
+               "design.objective[1].name: \"a\" is the name of another goal");
+  expect_error(context, VELOCITY "'objective': [{" GOAL ", 'name': 'a b'}], 'expression': '1'",
+               "\"a b\" cannot be a variable");
+  expect_error(context, VELOCITY "'objective': [{" GOAL ", 'name': 'a'}], 'expression': 'a + t'",
+               "variables are the names of its goals");
+  expect_error(context, VELOCITY "'expression': '1'", "has no goals to combine");
+  // a constraint bounds values, the objective squares
+  expect_error(context,
+               VELOCITY "'objective': [{" GOAL "}], 'constraints': "
+                        "[{'goals': [{" GOAL "}], 'at_most': 1}]",
+               "the form \"value\" needs one \"component\" of \"centre\"");
   expect_error(context, VELOCITY "'constraints': []",
                "objective: has neither goals nor a function");
   expect_error(context,
@@ -401,16 +516,49 @@ static void test_errors(void** state) {
   test_context_done(&context);
 }
 
+// Bounds that no simulation can have are refused before the first run.
+static void expect_bound(int32_t n_change, const char* const (*change)[2], const char* words) {
+  Run run = start("examples/design/friction.json", n_change, change);
+  NoliDesign* design = NULL;
+  NoliStatus status = noli_design_create(run.sim, noli_scene_design(run.scene), &design);
+  const char* message = noli_context_message(run.context);
+  if (strstr(message, words) == NULL) {
+    print_message("%d: %s\n", (int)status, message);
+  }
+  ASSERT_STATUS(status, NOLI_ERROR_ARGUMENT);
+  assert_non_null(strstr(message, words));
+  assert_null(design);
+  finish(&run);
+}
+
+static void test_bounds(void** state) {
+  (void)state;
+  static const char* const sticks[][2] = {{"pairs[0].static_friction", "0.5"},
+                                          {"pairs[0].stribeck_speed", "0.1"}};
+  static const char* const negative[][2] = {{"design.variables[0].lower", "-0.1"}};
+  static const char* const allowed[][2] = {{"pairs[0].static_friction", "0.5"},
+                                           {"pairs[0].stribeck_speed", "0.1"},
+                                           {"design.variables[0].upper", "0.5"}};
+  expect_bound(2, sticks, "friction block floor: its upper bound, 1, is not possible: ");
+  expect_bound(2, sticks, "static");
+  expect_bound(1, negative, "friction block floor: its lower bound, -0.1, is not possible: ");
+  Problem p = changed_problem("examples/design/friction.json", 3, allowed);
+  drop(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_friction),
       cmocka_unit_test(test_young),
       cmocka_unit_test(test_throw),
       cmocka_unit_test(test_absorber),
+      cmocka_unit_test(test_finger),
+      cmocka_unit_test(test_expression),
       cmocka_unit_test(test_plier),
       cmocka_unit_test(test_remember),
       cmocka_unit_test(test_written_friction),
       cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_bounds),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

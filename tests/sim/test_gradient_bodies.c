@@ -539,6 +539,14 @@ static void landing_sheet(World* world) {
   world->body[0].velocity[1] = -0.2;
 }
 
+// Its contact offset is half of its thickness.
+static void thick_landing_sheet(World* world) {
+  landing_sheet(world);
+  world->body[0].contact_offset = NOLI_OFFSET_THICKNESS;
+  noli_mesh_transform(world->mesh[0], (double[]){1, 1, 1}, (double[]){0, 0, 0},
+                      (double[]){0, 1e-3, 0});
+}
+
 // A chain in the form of a helix, held at its first vertex.
 static void held_rod(World* world) {
   NoliMesh* mesh = NULL;
@@ -577,6 +585,8 @@ static void shells_and_rods(void** state) {
       {"landing sheet, shape", landing_sheet, NULL, 0.004, 8, VERTICES("body0"), 1e-8, 1e-5},
       {"landing sheet, thickness", landing_sheet, NULL, 0.004, 8, OF("thickness", "body0"), 1e-8,
        1e-5},
+      {"landing thick sheet, thickness", thick_landing_sheet, NULL, 0.004, 8,
+       OF("thickness", "body0"), 1e-8, 1e-5},
       {"rod, young", held_rod, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
       {"rod, radius", held_rod, "bdf2", 0.005, 8, OF("radius", "body0"), 1e-7, 1e-6},
       {"rod, density", held_rod, NULL, 0.005, 8, OF("density", "body0"), 0.1, 1e-6},

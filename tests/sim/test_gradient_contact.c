@@ -1,0 +1,504 @@
+// Derivatives of runs by numbers of contact: both modes against each other and against central
+// differences of runs, of several steps.
+#include "world.h"
+
+#include "sim/goals.h"
+
+#include <math.h>
+
+// sum over all steps of w_t (|x - c|^2 + tau^2 |v|^2) over the vertices: reads everything.
+static NoliStatus spread(void* user, NoliSim* sim, NoliObjectivePoint* at) {
+  (void)user;
+  const double c[3] = {0.1, -0.2, 0.3}, tau = 0.05;
+  double w = at->step == at->n_steps ? 1.0 : 0.1;
+  for (int32_t i = 0; i < 3 * noli_sim_node_count(sim); i++) {
+    double d = at->x[i] - c[i % 3], u = tau * at->v[i], share = 1.0 + 0.01 * (i % 7);
+    at->value += w * share * (d * d + u * u);
+    if (at->d_x != NULL) {
+      at->d_x[i] += 2.0 * w * share * d;
+      at->d_v[i] += 2.0 * w * share * tau * u;
+    }
+  }
+  return NOLI_OK;
+}
+
+typedef struct Case {
+  const char* name;
+  const char* integrator; // NULL: backward_euler
+  const char* model;      // NULL: ipc
+  int64_t n_steps;
+  double friction;
+  double speed[3];
+  double offset;  // of the bodies, and of the floor
+  double gap;     // m, at the start; 0: 1.5e-3, less than the range
+  bool second;    // a second body, above the first one, which it hits
+  double aside;   // m, of the second one
+  bool plane;     // plane strain
+  bool implicit;  // friction
+  bool open;      // the floor is an obstacle of two triangles
+  double pressed; // m/s, the second body moves down
+  bool still;     // the first body is an obstacle
+  bool rests;     // the potential acts at rest, too
+  bool force;     // the objective is the contact force of body0 over time
+  NoliParameterDef parameter;
+  double step;  // the largest of the differences; then a third and a tenth of it
+  double error; // allowed, relative, with the best of them
+} Case;
+
+static NoliMesh* make_shape(World* world, bool plane) {
+  NoliMesh* mesh = NULL;
+  if (plane) {
+    ASSERT_OK(noli_mesh_make_rectangle(world->context, 0.2, 0.1, 3, 2, &mesh));
+  } else {
+    ASSERT_OK(noli_mesh_make_box(world->context, (double[]){0.2, 0.1, 0.12}, (int32_t[]){2, 1, 1},
+                                 false, &mesh));
+  }
+  return mesh;
+}
+
+static bool is_smooth(const Case* c) {
+  return c->model != NULL && strcmp(c->model, "implicit_surface") == 0;
+}
+
+// Smooth surfaces: a box in the middle of a cell of a slab, so that no vertex passes an edge.
+static NoliMesh* make_block(World* world, bool slab) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(slab ? noli_mesh_make_box(world->context, (double[]){0.9, 0.1, 0.9},
+                                      (int32_t[]){3, 1, 3}, false, &mesh)
+                 : noli_mesh_make_box(world->context, (double[]){0.1, 0.1, 0.06},
+                                      (int32_t[]){1, 1, 1}, false, &mesh));
+  return mesh;
+}
+
+static NoliMesh* make_floor(World* world) {
+  NoliMesh* mesh = NULL;
+  const double x[12] = {-3, 0, -3, -3, 0, 3, 3, 0, 3, 3, 0, -3};
+  const int32_t tri[6] = {0, 1, 2, 0, 2, 3};
+  ASSERT_OK(noli_mesh_create(world->context, 4, 0, 2, 0, 0, false, &mesh));
+  memcpy(mesh->x, x, sizeof x);
+  memcpy(mesh->tri, tri, sizeof tri);
+  return mesh;
+}
+
+static void press(void* user, double t0, double t1, int32_t n_node, const int32_t* node,
+                  const double* X, const double* x, double* target) {
+  const double* speed = user;
+  (void)node;
+  (void)X;
+  for (int32_t i = 0; i < 3 * n_node; i++) {
+    target[i] = x[i] - (i % 3 == 1 ? *speed * (t1 - t0) : 0.0);
+  }
+}
+
+static double stiffness_of(const Case* c) {
+  return is_smooth(c) ? 1e6 : c->model == NULL ? 2e6 : c->plane ? 1.0 : 0.02;
+}
+
+static World world_of(const Case* c) {
+  World world = world_new(1);
+  double gap = (c->gap > 0.0 ? c->gap : 1.5e-3) + 2.0 * c->offset;
+  world.def.integrator = c->integrator != NULL ? c->integrator : "backward_euler";
+  world.def.contact_model = c->model != NULL ? c->model : "ipc";
+  world.def.time_step = 0.005;
+  world.def.contact_distance = (NoliScaled){2e-3, false};
+  world.def.barrier_stiffness = stiffness_of(c);
+  world.def.friction = c->friction;
+  world.def.audit = "off";
+  world.def.friction_method = c->implicit ? "implicit" : "lagged";
+  world.def.solver = c->implicit ? "implicit_newton" : world.def.solver;
+  world.def.gcp.act_at_rest = c->rests;
+  world.def.surface_radius = (NoliScaled){0.13, false};
+  if (!c->open) {
+    world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+    world.plane[0].contact_offset = c->offset;
+  }
+  for (int32_t b = 0; b < (c->second ? 2 : 1); b++) {
+    double at[3] = {(0.03 + c->aside) * b, 0.05 + gap + (0.1 + gap + 1e-3) * b,
+                    0.01 * b * !c->plane};
+    bool smooth = is_smooth(c) && c->second;
+    at[0] *= smooth ? 0.0 : 1.0;
+    int32_t body =
+        world_add(&world, smooth ? make_block(&world, b == 0) : make_shape(&world, c->plane), at);
+    world.body[body].obstacle = c->still && b == 0;
+    world.body[body].material.young = b == 0 ? 2e4 : 5e4;
+    world.body[body].material.poisson = 0.3;
+    world.body[body].material.density = 900;
+    world.body[body].plane_strain = c->plane ? 0.1 : 0.0;
+    world.body[body].contact_offset = c->offset;
+    if (world.body[body].obstacle) {
+      continue;
+    }
+    memcpy(world.body[body].velocity, c->speed, sizeof c->speed);
+    world.body[body].velocity[0] *= smooth && b == 0 ? 0.0 : 1.0;
+    world.body[body].velocity[1] *= b == 0 ? 1.0 : 2.0;
+    world.body[body].angular_velocity[2] = 0.3;
+    world.body[body].angular_velocity[1] = c->aside > 0.0 ? 2.0 * b : 0.0;
+  }
+  if (c->pressed > 0.0) {
+    world_add_motion(&world, 1, press, (void*)(uintptr_t)&c->pressed);
+  }
+  if (c->open) {
+    world_add_obstacle(&world, make_floor(&world), (double[]){0, 0, 0});
+  }
+  return world;
+}
+
+static void require(NoliStatus status, const Case* c, NoliContext* context) {
+  if (status != NOLI_OK) {
+    print_message("%s: %s\n", c->name, noli_context_message(context));
+  }
+  ASSERT_OK(status);
+}
+
+// The objective, for a simulation with these parameters; `goals` are to be destroyed.
+static NoliObjective objective_of(const Case* c, NoliSim* sim, const NoliParameters* parameters,
+                                  NoliGoals** goals) {
+  NoliGoalDef def = noli_default_goal_def();
+  *goals = NULL;
+  if (!c->force) {
+    return (NoliObjective){spread, NULL};
+  }
+  def.quantity = "contact_force";
+  def.of = "body0";
+  def.with = c->second ? "body1" : NULL;
+  def.when = "over";
+  def.weight = 1e-2;
+  require(noli_goals_create(sim, parameters, &def, 1, goals), c, sim->context);
+  return noli_goals_objective(*goals);
+}
+
+static double run_at(const NoliParameters* parameters, const Case* c, NoliContext* context,
+                     const double* values) {
+  NoliSim* sim = NULL;
+  NoliGoals* goals;
+  NoliGradientDef def = noli_default_gradient_def();
+  NoliParameters* own = NULL;
+  double value = NAN;
+  def.n_steps = c->n_steps;
+  def.tolerance = 1e-13;
+  require(noli_parameters_apply(parameters, values, context, &sim), c, context);
+  require(noli_parameters_create(sim, &c->parameter, 1, &own), c, context);
+  NoliObjective objective = objective_of(c, sim, own, &goals);
+  require(noli_sim_gradient(sim, own, &objective, 1, &def, &value, NULL, NULL), c, context);
+  noli_goals_destroy(&goals);
+  noli_parameters_destroy(&own);
+  noli_sim_destroy(&sim);
+  return value;
+}
+
+// The smallest error of the central differences of three steps by value j.
+static double difference_error(const NoliParameters* parameters, const Case* c,
+                               NoliContext* context, double* values, int64_t j, double slope) {
+  static const double shares[3] = {1.0, 0.3, 0.1};
+  double at = values[j], best = INFINITY;
+  for (int k = 0; k < 3; k++) {
+    double h = shares[k] * c->step, end[2];
+    for (int side = 0; side < 2; side++) {
+      values[j] = at + (side == 0 ? -h : h);
+      end[side] = run_at(parameters, c, context, values);
+    }
+    best = fmin(best, fabs((end[1] - end[0]) / (2.0 * h) - slope));
+  }
+  values[j] = at;
+  return best;
+}
+
+static void compare(const Case* c) {
+  World world = world_of(c);
+  world_start(&world);
+  NoliParameters* parameters = NULL;
+  require(noli_parameters_create(world.sim, &c->parameter, 1, &parameters), c, world.context);
+  int64_t n = noli_parameters_count(parameters);
+  double *values = calloc((size_t)n, sizeof(double)), *gradient[2], value[2];
+  noli_parameters_values(parameters, values);
+
+  // both modes
+  NoliGoals* goals;
+  NoliGradientDef def = noli_default_gradient_def();
+  def.n_steps = c->n_steps;
+  def.tolerance = 1e-13;
+  for (int k = 0; k < 2; k++) {
+    NoliSim* sim = NULL;
+    gradient[k] = calloc((size_t)n, sizeof(double));
+    ASSERT_OK(noli_sim_clone(world.sim, world.context, &sim));
+    NoliObjective objective = objective_of(c, sim, parameters, &goals);
+    def.mode = k == 0 ? "adjoint" : "tangent";
+    require(noli_sim_gradient(sim, parameters, &objective, 1, &def, &value[k], gradient[k], NULL),
+            c, world.context);
+    noli_goals_destroy(&goals);
+    noli_sim_destroy(&sim);
+  }
+  double size = 0.0, apart = 0.0, off = 0.0;
+  for (int64_t j = 0; j < n; j++) {
+    size = fmax(size, fabs(gradient[0][j]));
+    apart = fmax(apart, fabs(gradient[0][j] - gradient[1][j]));
+  }
+  assert_true(size > 0.0);
+
+  // differences, of at most six values, of all components
+  int64_t stride = n > 6 ? n / 6 + (n / 6 % 3 == 0 ? 1 : 0) : 1;
+  for (int64_t j = 0; j < n; j += stride) {
+    if (c->plane && n > 1 && j % 3 == 2) {
+      continue; // out of the plane
+    }
+    off = fmax(off, difference_error(parameters, c, world.context, values, j, gradient[0][j]));
+  }
+  print_message("%-38s value %.6g, gradient %.3g, modes differ by %.1e, differences by %.1e\n",
+                c->name, value[0], size, apart / size, off / size);
+  ASSERT_NEAR(value[0], value[1], 1e-13 * fabs(value[0]));
+  ASSERT_AT_MOST(apart, 1e-8 * size);
+  ASSERT_AT_MOST(off, c->error * size);
+  free(values);
+  free(gradient[0]);
+  free(gradient[1]);
+  noli_parameters_destroy(&parameters);
+  world_done(&world);
+}
+
+#define DISTANCE                                                                                   \
+  { .kind = "contact_distance" }
+#define STIFFNESS                                                                                  \
+  { .kind = "contact_stiffness" }
+#define OFFSET(of_)                                                                                \
+  { .kind = "contact_offset", .of = (of_) }
+#define VERTICES(kind_, of_)                                                                       \
+  { .kind = (kind_), .of = (of_), .scope = "vertices" }
+
+static void geometric_potential(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {"gcp landing, range", .model = "gcp", .n_steps = 8, .speed = {0, -0.5, 0}, .gap = 2.5e-3,
+       .parameter = DISTANCE, .step = 1e-7, .error = 1e-6},
+      {"gcp landing, stiffness", .model = "gcp", .n_steps = 8, .speed = {0, -0.5, 0},
+       .parameter = STIFFNESS, .step = 1e-5, .error = 1e-6},
+      {"gcp landing, shape", .model = "gcp", .n_steps = 8, .speed = {0.2, -0.5, 0},
+       .parameter = VERTICES("rest_position", "body0"), .step = 1e-7, .error = 1e-6},
+      {"gcp sliding, friction", .model = "gcp", .n_steps = 8, .friction = 0.3,
+       .speed = {0.5, -0.5, 0}, .parameter = {.kind = "friction"}, .step = 1e-5, .error = 1e-6},
+      {"gcp sliding, young", .model = "gcp", .n_steps = 8, .friction = 0.3, .speed = {0.5, -0.5, 0},
+       .parameter = {.kind = "young", .of = "body0"}, .step = 2, .error = 1e-6},
+      {"gcp stack, shape", .model = "gcp", .n_steps = 8, .friction = 0.3, .second = true,
+       .speed = {0.5, -0.5, 0}, .parameter = VERTICES("rest_position", "body0"), .step = 1e-7,
+       .error = 1e-6},
+      {"gcp stack, positions", .model = "gcp", .n_steps = 8, .friction = 0.3, .second = true,
+       .speed = {0.5, -0.5, 0}, .parameter = VERTICES("initial_position", "body1"), .step = 1e-7,
+       .error = 1e-6},
+      {"gcp stack sdirk2, range", .integrator = "sdirk2", .model = "gcp", .n_steps = 8,
+       .friction = 0.3, .second = true, .speed = {0.5, -0.5, 0}, .gap = 2.5e-3,
+       .parameter = DISTANCE, .step = 1e-7, .error = 1e-6},
+      {"gcp stack, shape, of a force", .model = "gcp", .n_steps = 8, .second = true,
+       .speed = {0.5, -0.5, 0}, .force = true, .parameter = VERTICES("rest_position", "body1"),
+       .step = 1e-7, .error = 1e-6},
+      {"gcp plane, shape", .model = "gcp", .n_steps = 8, .friction = 0.3, .second = true,
+       .plane = true, .speed = {0.5, -0.5, 0}, .parameter = VERTICES("rest_position", "body0"),
+       .step = 1e-7, .error = 1e-6},
+      {"gcp plane, shape, of a force", .model = "gcp", .n_steps = 8, .second = true, .plane = true,
+       .speed = {0.5, -0.5, 0}, .force = true, .parameter = VERTICES("rest_position", "body1"),
+       .step = 1e-7, .error = 1e-6},
+      {"gcp open floor, friction", .model = "gcp", .n_steps = 8, .friction = 0.3, .open = true,
+       .speed = {0.5, -0.5, 0}, .parameter = {.kind = "friction"}, .step = 1e-5, .error = 1e-6},
+      {"gcp open floor, stiffness", .model = "gcp", .n_steps = 8, .friction = 0.3, .open = true,
+       .speed = {0.5, -0.5, 0}, .parameter = STIFFNESS, .step = 1e-5, .error = 1e-6},
+      {"gcp acting at rest, shape", .model = "gcp", .n_steps = 8, .friction = 0.3, .rests = true,
+       .second = true, .speed = {0.5, -0.5, 0}, .parameter = VERTICES("rest_position", "body1"),
+       .step = 1e-7, .error = 1e-6},
+      {"gcp implicit, friction", .model = "gcp", .n_steps = 8, .friction = 0.3, .second = true,
+       .implicit = true, .speed = {0.5, -0.5, 0}, .parameter = {.kind = "friction"}, .step = 1e-5,
+       .error = 1e-6},
+      {"gcp implicit, shape", .model = "gcp", .n_steps = 8, .friction = 0.3, .second = true,
+       .implicit = true, .speed = {0.5, -0.5, 0}, .parameter = VERTICES("rest_position", "body0"),
+       .step = 1e-7, .error = 1e-6},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    compare(&cases[i]);
+  }
+}
+
+static void smooth_surfaces(void** state) {
+  (void)state;
+#define SMOOTH .model = "implicit_surface", .n_steps = 8, .friction = 0.3, .speed = { 0.5, -0.3, 0 }
+  static const Case cases[] = {
+      {"surface sliding, friction", SMOOTH, .parameter = {.kind = "friction"}, .step = 1e-5,
+       .error = 1e-6},
+      {"surface sliding, distance", SMOOTH, .parameter = DISTANCE, .step = 1e-7, .error = 1e-6},
+      {"surface stack, stiffness", SMOOTH, .second = true, .parameter = STIFFNESS, .step = 1e2,
+       .error = 1e-6},
+      {"surface stack, shape", SMOOTH, .second = true,
+       .parameter = VERTICES("rest_position", "body0"), .step = 1e-7, .error = 1e-6},
+      {"surface stack, velocity", SMOOTH, .second = true,
+       .parameter = {.kind = "initial_velocity", .of = "body1"}, .step = 1e-5, .error = 1e-6},
+      {"surface stack, distance, of a force", SMOOTH, .second = true, .force = true,
+       .parameter = DISTANCE, .step = 1e-7, .error = 1e-6},
+      {"surface implicit, friction", SMOOTH, .second = true, .implicit = true,
+       .parameter = {.kind = "friction"}, .step = 1e-5, .error = 1e-6},
+      {"surface implicit, distance", SMOOTH, .second = true, .implicit = true,
+       .parameter = DISTANCE, .step = 1e-7, .error = 1e-6},
+      {"surface on an obstacle, velocity", SMOOTH, .second = true, .still = true,
+       .parameter = {.kind = "initial_velocity", .of = "body1"}, .step = 1e-5, .error = 1e-6},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    compare(&cases[i]);
+  }
+}
+
+// Of a box, the one that meets an edge of the other box.
+static const int32_t lower_edge[2] = {0, 1};
+
+static void numbers_of_the_barrier(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {"landing, distance", .n_steps = 12, .speed = {0, -0.5, 0}, .parameter = DISTANCE,
+       .step = 1e-7, .error = 1e-6},
+      {"landing, stiffness", .n_steps = 12, .speed = {0, -0.5, 0}, .parameter = STIFFNESS,
+       .step = 100, .error = 1e-6},
+      {"landing, distance, of a force", .n_steps = 12, .speed = {0, -0.5, 0}, .force = true,
+       .parameter = DISTANCE, .step = 1e-7, .error = 1e-6},
+      {"stack, stiffness, of a force", .n_steps = 8, .speed = {0, -0.5, 0}, .second = true,
+       .force = true, .parameter = STIFFNESS, .step = 100, .error = 1e-6},
+      {"stack, offset, of a force", .n_steps = 8, .offset = 2e-3, .speed = {0, -0.5, 0},
+       .second = true, .force = true, .parameter = OFFSET("body1"), .step = 1e-7, .error = 1e-6},
+      {"sliding, distance", .n_steps = 12, .friction = 0.3, .speed = {1, -0.1, 0},
+       .parameter = DISTANCE, .step = 1e-7, .error = 1e-6},
+      {"sliding, stiffness", .n_steps = 12, .friction = 0.3, .speed = {1, -0.1, 0},
+       .parameter = STIFFNESS, .step = 100, .error = 1e-6},
+      {"stack sdirk2, distance", .integrator = "sdirk2", .n_steps = 8, .friction = 0.3,
+       .speed = {0.5, -0.2, 0}, .second = true, .parameter = DISTANCE, .step = 1e-7, .error = 1e-6},
+      {"stack tr_bdf2, stiffness", .integrator = "tr_bdf2", .n_steps = 8, .friction = 0.3,
+       .speed = {0.5, -0.2, 0}, .second = true, .parameter = STIFFNESS, .step = 100, .error = 1e-6},
+      {"stack, offset of the floor", .n_steps = 8, .friction = 0.3, .speed = {0.5, -0.2, 0},
+       .offset = 2e-3, .second = true, .parameter = OFFSET("ground"), .step = 1e-7, .error = 1e-6},
+      {"stack, offset of a body", .n_steps = 8, .friction = 0.3, .speed = {0.5, -0.2, 0},
+       .offset = 2e-3, .second = true, .parameter = OFFSET("body1"), .step = 1e-7, .error = 1e-6},
+      {"parallel edges, distance", .n_steps = 9, .friction = 1.0, .speed = {0, -0.2, 0.1},
+       .gap = 5e-4, .second = true, .aside = 0.1703, .parameter = DISTANCE, .step = 1e-7,
+       .error = 1e-6},
+      {"parallel edges, offset", .n_steps = 9, .friction = 1.0, .speed = {0, -0.2, 0.1},
+       .offset = 1e-3, .gap = 5e-4, .second = true, .aside = 0.1703, .parameter = OFFSET("body0"),
+       .step = 1e-7, .error = 1e-6},
+      {"parallel edges, shape", .n_steps = 9, .friction = 1.0, .speed = {0, -0.2, 0.1}, .gap = 5e-4,
+       .second = true, .aside = 0.1703,
+       .parameter = {.kind = "rest_position",
+                     .of = "body1",
+                     .scope = "vertices",
+                     .index = lower_edge,
+                     .n_index = 2},
+       .step = 1e-7, .error = 1e-6},
+      {"plane, distance", .n_steps = 8, .friction = 0.3, .speed = {0.5, -0.2, 0}, .second = true,
+       .plane = true, .parameter = DISTANCE, .step = 1e-7, .error = 1e-6},
+      {"implicit stack, distance", .integrator = "bdf2", .n_steps = 8, .friction = 0.3,
+       .speed = {0.5, -0.2, 0}, .second = true, .implicit = true, .parameter = DISTANCE,
+       .step = 1e-7, .error = 1e-6},
+      {"implicit stack, stiffness", .integrator = "tr_bdf2", .n_steps = 8, .friction = 0.3,
+       .speed = {0.5, -0.2, 0}, .second = true, .implicit = true, .parameter = STIFFNESS,
+       .step = 100, .error = 1e-6},
+      {"implicit stack, offset", .n_steps = 8, .friction = 0.3, .speed = {0.5, -0.2, 0},
+       .offset = 2e-3, .second = true, .implicit = true, .parameter = OFFSET("body0"), .step = 1e-7,
+       .error = 1e-6},
+      {"implicit parallel edges, shape", .n_steps = 9, .friction = 1.0, .speed = {0, -0.2, 0.1},
+       .gap = 5e-4, .second = true, .aside = 0.1703, .implicit = true,
+       .parameter = VERTICES("rest_position", "body0"), .step = 1e-7, .error = 1e-6},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    compare(&cases[i]);
+  }
+}
+
+// The least share of its motion that a step of the plain run does.
+static double least_done(const Case* c) {
+  World world = world_of(c);
+  double least = 1.0;
+  world_start(&world);
+  for (int64_t step = 0; step < c->n_steps; step++) {
+    world_step(&world);
+    least = fmin(least, world.report.motion_done);
+  }
+  world_done(&world);
+  return least;
+}
+
+// Prescribed nodes that contact stops on their way, and that springs pull nearly to their targets;
+// and those that are held where they are, because what they squeeze does not come to rest.
+static void pulled_motions(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {"pressed, young", .n_steps = 4, .friction = 0.3, .second = true, .pressed = 1.2,
+       .parameter = {.kind = "young", .of = "body0"}, .step = 2, .error = 1e-6},
+      {"pressed sdirk2, shape", .integrator = "sdirk2", .n_steps = 3, .friction = 0.3,
+       .second = true, .pressed = 1.2, .parameter = VERTICES("rest_position", "body0"),
+       .step = 1e-7, .error = 1e-6},
+      {"pressed, positions", .n_steps = 4, .friction = 0.3, .second = true, .pressed = 1.2,
+       .parameter = {.kind = "initial_position", .of = "body1"}, .step = 1e-7, .error = 1e-6},
+      {"held, young", .n_steps = 3, .friction = 0.3, .second = true, .pressed = 60.0,
+       .parameter = {.kind = "young", .of = "body0"}, .step = 2, .error = 1e-6},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    compare(&cases[i]);
+    double done = least_done(&cases[i]);
+    assert_true(cases[i].pressed > 10.0 ? done == 0.0 : done >= 0.999 && done < 1.0);
+  }
+}
+
+// ---- refusals -----------------------------------------------------------------------------------
+
+static void expect_refusal(World* world, const NoliParameterDef* def, const char* words) {
+  NoliParameters* parameters = NULL;
+  NoliObjective objective = {spread, NULL};
+  NoliGradientDef gradient = noli_default_gradient_def();
+  double value, slope[64];
+  gradient.n_steps = 1;
+  world_start(world);
+  NoliStatus status = noli_parameters_create(world->sim, def, 1, &parameters);
+  if (status == NOLI_OK) {
+    status =
+        noli_sim_gradient(world->sim, parameters, &objective, 1, &gradient, &value, slope, NULL);
+  }
+  const char* message = noli_context_message(world->context);
+  if (strstr(message, words) == NULL) {
+    print_message("%d: %s\n", (int)status, message);
+  }
+  ASSERT_STATUS(status, NOLI_ERROR_ARGUMENT);
+  assert_non_null(strstr(message, words));
+  noli_parameters_destroy(&parameters);
+  world_done(world);
+}
+
+static void what_has_no_derivative_is_refused(void** state) {
+  (void)state;
+  const Case landing = {"landing", .n_steps = 12, .speed = {0, -1, 0}};
+  World world = world_of(&landing);
+  world.def.barrier_stiffness = 0.0;
+  expect_refusal(&world, &(NoliParameterDef)STIFFNESS, "set contact.stiffness to a number");
+  world = world_of(&landing);
+  expect_refusal(&world, &(NoliParameterDef)OFFSET("floor"), "there is no entity \"floor\"");
+
+  // the geometric potential
+  const Case open = {"open", .model = "gcp", .n_steps = 2, .open = true};
+  world = world_of(&open);
+  expect_refusal(&world, &(NoliParameterDef)VERTICES("rest_position", "body0"),
+                 "choose closed obstacles");
+  world = world_of(&open);
+  expect_refusal(&world, &(NoliParameterDef)OFFSET("body0"), "with the contact model \"ipc\" only");
+
+  // smooth surfaces
+  const Case smooth = {"smooth", .model = "implicit_surface", .n_steps = 2, .second = true,
+                       .still = true};
+  world = world_of(&smooth);
+  expect_refusal(&world, &(NoliParameterDef)VERTICES("initial_position", "body0"),
+                 "is an obstacle");
+  world = world_of(&smooth);
+  world.def.surface_radius.value = 0.0;
+  expect_refusal(&world, &(NoliParameterDef)VERTICES("rest_position", "body1"),
+                 "set contact.surface_radius");
+  world = world_of(&smooth);
+  world.def.barrier_stiffness = 1.0;
+  world.body[1].velocity[1] = -1.0;
+  expect_refusal(&world, &(NoliParameterDef){.kind = "gravity"}, "has become stiffer");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(numbers_of_the_barrier), cmocka_unit_test(geometric_potential),
+      cmocka_unit_test(smooth_surfaces), cmocka_unit_test(pulled_motions),
+      cmocka_unit_test(what_has_no_derivative_is_refused)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,225 @@
+// Derivatives of runs by their parameters: of small scenes with contact that opens and closes,
+// sticks and slides, the derivative of an objective along one direction of all variables, from the
+// adjoint, beside central differences of complete runs, and beside the tangent mode.
+#include "cases.h"
+#include "run.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { MOST_VARIABLES = 64, N_REPLACED = 7 };
+
+// Everything that a case changes in its scene.
+typedef struct DerivativeCase {
+  const char* scene;
+  const char* what;
+  NoliSceneOverride replaced[N_REPLACED];
+} DerivativeCase;
+
+static const DerivativeCase cases[] = {
+    {"land", "contact begins and ends", {{NULL, NULL}}},
+    {"land",
+     "contact begins and ends",
+     {{"time.integrator", "bdf2"},
+      {"design.variables", "[{\"parameter\": \"gravity\", \"lower\": -20, \"upper\": 20}]"},
+      {"design.objective", "[{\"quantity\": \"centre\", \"body\": \"cube\", \"component\": \"y\", "
+                           "\"form\": \"value\"}]"}}},
+    {"land",
+     "contact begins and ends",
+     {{"time.integrator", "sdirk2"},
+      {"design.variables",
+       "[{\"parameter\": \"young\", \"of\": \"cube\", \"lower\": 10000.0, \"upper\": 1000000.0}]"},
+      {"design.objective", "[{\"quantity\": \"elastic_energy\", \"body\": \"cube\", \"over\": [0, "
+                           "1], \"form\": \"value\"}]"}}},
+    {"land",
+     "contact begins and ends",
+     {{"time.integrator", "tr_bdf2"},
+      {"design.variables",
+       "[{\"parameter\": \"density\", \"of\": \"cube\", \"lower\": 100, \"upper\": 5000}]"},
+      {"design.objective", "[{\"quantity\": \"contact_force\", \"body\": \"cube\", \"component\": "
+                           "\"y\", \"over\": [0, 1], \"form\": \"value\"}]"}}},
+    {"slide", "slides, lagged friction", {{NULL, NULL}}},
+    {"slide",
+     "slides, implicit friction",
+     {{"friction.method", "implicit"},
+      {"solver.method", "implicit_newton"},
+      {"design.objective[0].quantity", "velocity"}}},
+    {"slide", "comes to rest", {{"time.steps", "50"}}},
+    {"slide",
+     "slides, lagged friction",
+     {{"design.variables",
+       "[{\"parameter\": \"initial_velocity\", \"of\": \"block\", \"lower\": -1, \"upper\": 1}]"},
+      {"design.objective",
+       "[{\"quantity\": \"kinetic_energy\", \"body\": \"block\", \"form\": \"value\"}]"}}},
+    {"slide",
+     "is pushed and slides",
+     {{"design.variables",
+       "[{\"parameter\": \"force\", \"of\": \"push\", \"lower\": 0, \"upper\": 10}]"},
+      {"design.objective[0].component", "z"}}},
+    {"stack", "sticks", {{NULL, NULL}}},
+    {"stack",
+     "upper block slides",
+     {{"pairs", "[{\"a\": \"lower\", \"b\": \"upper\", \"friction\": 0.1}]"},
+      {"design.variables", "[{\"parameter\": \"friction\", \"of\": \"lower\", \"with\": \"upper\", "
+                           "\"lower\": 0.05, \"upper\": 0.15}]"},
+      {"design.objective", "[{\"quantity\": \"displacement\", \"body\": \"upper\", \"component\": "
+                           "\"x\", \"form\": \"value\"}]"}}},
+    {"press", "pressed, load steps", {{NULL, NULL}}},
+    {"press",
+     "pressed, load steps",
+     {{"design.variables",
+       "[{\"parameter\": \"poisson\", \"of\": \"ball\", \"lower\": 0.1, \"upper\": 0.45}]"},
+      {"design.objective", "[{\"quantity\": \"von_mises\", \"body\": \"ball\", \"of\": \"norm\", "
+                           "\"form\": \"value\"}]"}}},
+    {"press",
+     "pressed, load steps",
+     {{"design.variables",
+       "[{\"parameter\": \"rest_position\", \"of\": \"ball\", \"control\": \"cage\", \"cage\": [2, "
+       "3, 2], \"lower\": -0.002, \"upper\": 0.002}]"}}},
+    {"strike", "impact, lagged friction", {{NULL, NULL}}},
+    {"strike",
+     "impact, implicit friction",
+     {{"friction.method", "implicit"},
+      {"solver.method", "implicit_newton"},
+      {"design.variables",
+       "[{\"parameter\": \"density\", \"of\": \"ball\", \"lower\": 100, \"upper\": 5000}]"},
+      {"design.objective", "[{\"quantity\": \"velocity\", \"body\": \"cube\", \"component\": "
+                           "\"x\", \"form\": \"value\"}]"}}},
+    {"beam", "vibrates", {{NULL, NULL}}},
+    {"beam",
+     "vibrates",
+     {{"time.integrator", "trapezoidal"},
+      {"design.variables", "[{\"parameter\": \"young\", \"of\": \"beam\", \"scope\": \"elements\", "
+                           "\"lower\": 100000.0, \"upper\": 10000000.0}]"},
+      {"design.objective[0].quantity", "velocity"}}},
+    {"beam",
+     "bends, load steps",
+     {{"time.integrator", "quasi_static"},
+      {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"beam\", \"control\": "
+                           "\"cage\", \"lower\": -0.01, \"upper\": 0.01}]"}}},
+    {"examples/design/finger", "slips, plane strain", {{NULL, NULL}}},
+};
+enum { N_CASES = sizeof cases / sizeof *cases, N_QUICK = 2 };
+
+typedef struct Slope {
+  const NoliDesignDef* def;
+  double value;      // of the objective
+  double adjoint;    // its derivative along the direction
+  double tangent;    // likewise
+  double difference; // the nearest of several
+} Slope;
+
+static bool fail(const Run* run, const DerivativeCase* from) {
+  fprintf(stderr, "noli_validate: derivatives: %s: %s\n", from->scene,
+          noli_context_message(run->context));
+  return false;
+}
+
+// A direction of all variables: each in proportion to its value, or else to the distance of its
+// bounds.
+static int32_t set_direction(const NoliDesign* design, double* start, double* direction) {
+  double low[MOST_VARIABLES], high[MOST_VARIABLES];
+  int32_t n = noli_design_count(design);
+  noli_design_range(design, start, low, high);
+  for (int32_t i = 0; i < n; i++) {
+    direction[i] = sin(1.0 + i) * (start[i] != 0.0 ? start[i] : high[i] - low[i]);
+  }
+  return n;
+}
+
+// The derivative along the direction, in a mode.
+static bool slope_in(Run* run, const NoliDesignDef* def, const char* mode, double* value,
+                     double* slope) {
+  NoliDesign* design = NULL;
+  NoliDesignDef other = *def;
+  double start[MOST_VARIABLES], direction[MOST_VARIABLES], values[2], gradient[2 * MOST_VARIABLES];
+  other.gradient.mode = mode;
+  bool good = noli_design_create(run->sim, &other, &design) == NOLI_OK;
+  if (good) {
+    int32_t n = set_direction(design, start, direction);
+    good = noli_design_evaluate(design, start, values, gradient) == NOLI_OK;
+    *value = values[0];
+    *slope = 0.0;
+    for (int32_t i = 0; good && i < n; i++) {
+      *slope += gradient[i] * direction[i];
+    }
+  }
+  noli_design_destroy(&design);
+  return good;
+}
+
+// Central differences with several steps: the one nearest to the derivative.
+static bool difference(Run* run, Slope* slope) {
+  NoliDesign* design = NULL;
+  double start[MOST_VARIABLES], direction[MOST_VARIABLES], z[MOST_VARIABLES];
+  slope->difference = DBL_MAX;
+  bool good = noli_design_create(run->sim, slope->def, &design) == NOLI_OK;
+  int32_t n = good ? set_direction(design, start, direction) : 0;
+  for (double h = 1e-3; good && h > 5e-7; h *= 0.1) {
+    double end[2][2];
+    for (int side = 0; side < 2 && good; side++) {
+      for (int32_t i = 0; i < n; i++) {
+        z[i] = start[i] + (side == 0 ? h : -h) * direction[i];
+      }
+      good = noli_design_evaluate(design, z, end[side], NULL) == NOLI_OK;
+    }
+    double got = (end[0][0] - end[1][0]) / (2.0 * h);
+    if (good && fabs(got - slope->adjoint) < fabs(slope->difference - slope->adjoint)) {
+      slope->difference = got;
+    }
+  }
+  noli_design_destroy(&design);
+  return good;
+}
+
+static bool start(Run* run, const DerivativeCase* from) {
+  Settings settings = {0};
+  char name[128];
+  bool example = strncmp(from->scene, "examples/", 9) == 0;
+  snprintf(name, sizeof name, "%s%s", example ? "" : "derivatives/", from->scene);
+  for (int k = 0; k < N_REPLACED && from->replaced[k].path != NULL; k++) {
+    set(&settings, from->replaced[k].path, "%s", from->replaced[k].value);
+  }
+  return run_start(run, name, &settings);
+}
+
+static bool measure(Report* report, const DerivativeCase* from, double* worst, double* apart) {
+  Run run;
+  Slope slope = {0};
+  bool good = start(&run, from);
+  slope.def = good ? noli_scene_design(run.scene) : NULL;
+  good = good && ((slope_in(&run, slope.def, "adjoint", &slope.value, &slope.adjoint) &&
+                   slope_in(&run, slope.def, "tangent", &slope.value, &slope.tangent) &&
+                   difference(&run, &slope)) ||
+                  fail(&run, from));
+  if (good) {
+    double size = fabs(slope.adjoint), error = fabs(slope.difference - slope.adjoint) / size;
+    double modes = fabs(slope.tangent - slope.adjoint) / size;
+    const char* integrator = noli_scene_sim_def(run.scene)->integrator;
+    report_row(report, "%s | %s | %s | `%s` | `%s` | %.6g | %.6g | %.0e | %.0e", from->scene,
+               from->what, integrator != NULL ? integrator : "backward_euler",
+               slope.def->variables[0].parameter.kind, slope.def->objective.goals[0].quantity,
+               slope.value, slope.adjoint, error, modes);
+    *worst = fmax(*worst, error);
+    *apart = fmax(*apart, modes);
+  }
+  run_end(&run);
+  return good;
+}
+
+bool validate_derivatives(Report* report) {
+  double worst = 0.0, apart = 0.0;
+  int n = report->quick ? N_QUICK : (int)N_CASES;
+  report_table(report, "Derivatives along one direction of all variables",
+               "scene | what happens | integrator | parameter | objective | value | derivative | "
+               "error of differences | adjoint less tangent");
+  for (int k = 0; k < n; k++) {
+    if (!measure(report, &cases[k], &worst, &apart)) {
+      return false;
+    }
+  }
+  report_check(report, worst, 1e-5, "central differences less adjoint, relative");
+  report_check(report, apart, 1e-8, "tangent less adjoint, relative");
+  return true;
+}

@@ -57,6 +57,12 @@ static const DerivativeCase cases[] = {
      {{"design.variables",
        "[{\"parameter\": \"force\", \"of\": \"push\", \"lower\": 0, \"upper\": 10}]"},
       {"design.objective[0].component", "z"}}},
+    {"slide",
+     "slides, lagged friction",
+     {{"design.variables",
+       "[{\"parameter\": \"contact_distance\", \"lower\": 0.0001, \"upper\": 0.01}]"},
+      {"design.objective", "[{\"quantity\": \"contact_pressure\", \"body\": \"block\", \"of\": "
+                           "\"norm\", \"form\": \"value\", \"over\": [0, 1]}]"}}},
     {"stack", "sticks", {{NULL, NULL}}},
     {"stack",
      "upper block slides",
@@ -77,6 +83,12 @@ static const DerivativeCase cases[] = {
      {{"design.variables",
        "[{\"parameter\": \"rest_position\", \"of\": \"ball\", \"control\": \"cage\", \"cage\": [2, "
        "3, 2], \"lower\": -0.002, \"upper\": 0.002}]"}}},
+    {"press",
+     "pressed, load steps",
+     {{"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"ball\", \"control\": "
+                           "\"cage\", \"cage\": [2, 3, 2], \"lower\": -0.002, \"upper\": 0.002}]"},
+      {"design.objective", "[{\"quantity\": \"contact_pressure\", \"body\": \"ball\", \"of\": "
+                           "\"norm\", \"form\": \"value\"}]"}}},
     {"strike", "impact, lagged friction", {{NULL, NULL}}},
     {"strike",
      "impact, implicit friction",

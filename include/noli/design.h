@@ -17,7 +17,7 @@ extern "C" {
 typedef struct NoliGoalDef {
   const char* quantity; ///< NOLI_CHOICE_GOAL_QUANTITY; must be set
   const char* of;       ///< name of a body; must be set
-  const char* with;     ///< "contact_force": name of the other body; NULL: all contacts
+  const char* with;     ///< "contact_force", "contact_pressure": the other body; NULL: all contacts
   const int32_t* node;  ///< (n_node) vertices within the body; NULL: all. Not for quantities of the
                         ///< body as a whole
   int32_t n_node;

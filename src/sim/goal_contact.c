@@ -3,11 +3,14 @@
 // Hessian. Both are sums over the stencils of the contact terms of the stage.
 #include "sim/goal_contact.h"
 
+#include "math/vec3.h"
+
 #include <string.h>
 
 typedef struct Stencils {
   const NoliGoalPlace* place;
   uint8_t* chosen; // (n_vert) bit 0: a vertex of the force, bit 1: of the other body
+  double* weight;  // (n_vert x 3) of the forces on chosen vertices; for derivatives
   double* local;   // gradient or Hessian of one stencil
   int64_t room;    // doubles
 } Stencils;
@@ -55,6 +58,7 @@ done:
 
 static void release(Stencils* stencils) {
   noli_free(stencils->place->sim->context, stencils->chosen);
+  noli_free(stencils->place->sim->context, stencils->weight);
   noli_free(stencils->place->sim->context, stencils->local);
 }
 
@@ -151,26 +155,34 @@ done:
 
 // ---- its derivatives ----------------------------------------------------------------------------
 
-typedef struct Slope {
-  double weight[3]; // of the force, over h_e^2
-  double* x;
-} Slope;
+// Of a force, over h_e^2, at every chosen vertex.
+static NoliStatus set_weight(Stencils* stencils, const double weight[3]) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = stencils->place->sim->model->problem.n_vert;
+  NOLI_NEW_ZERO(stencils->place->sim->context, stencils->weight, 3 * n);
+  for (int64_t j = 0; j < 3 * n; j++) {
+    stencils->weight[j] = (stencils->chosen[j / 3] & CHOSEN) != 0 ? weight[j % 3] : 0.0;
+  }
+done:
+  return status;
+}
 
 // x_b gets minus block (b, a) times the weight, for all chosen a.
 static void add_slope(void* user, const Stencils* stencils, const int32_t* node, int32_t n,
                       const double* hessian) {
-  Slope* slope = user;
+  double* x = user;
   for (int32_t a = 0; a < n; a++) {
     if (node[a] == NOLI_NULL_INDEX || (stencils->chosen[node[a]] & CHOSEN) == 0) {
       continue;
     }
+    const double* weight = stencils->weight + 3 * (int64_t)node[a];
     for (int32_t b = 0; b < n; b++) {
       bool upper = b <= a;
       const double* H = hessian + 9 * (int64_t)(upper ? noli_stencil_block(n, b, a)
                                                       : noli_stencil_block(n, a, b));
       for (int i = 0; i < 3 && node[b] != NOLI_NULL_INDEX; i++) {
         for (int j = 0; j < 3; j++) {
-          slope->x[3 * (int64_t)node[b] + i] -= H[upper ? 3 * i + j : 3 * j + i] * slope->weight[j];
+          x[3 * (int64_t)node[b] + i] -= H[upper ? 3 * i + j : 3 * j + i] * weight[j];
         }
       }
     }
@@ -178,8 +190,8 @@ static void add_slope(void* user, const Stencils* stencils, const int32_t* node,
 }
 
 // Adds minus the blocks of stencil s times the weight at the chosen vertices.
-static void add_input_slopes(const Stencils* stencils, const double weight[3],
-                             const NoliMixedBlocks* blocks, int64_t s, double* to) {
+static void add_input_slopes(const Stencils* stencils, const NoliMixedBlocks* blocks, int64_t s,
+                             double* to) {
   const int32_t* node = blocks->node + blocks->size * s;
   const double* block = noli_mixed_block(blocks, s);
   if (!counts(stencils, node, blocks->size)) {
@@ -192,15 +204,15 @@ static void add_input_slopes(const Stencils* stencils, const double weight[3],
     for (int32_t k = 0; k < blocks->n_input; k++) {
       int64_t input = blocks->input[blocks->n_input * s + k];
       if (input != NOLI_NULL_INDEX) {
-        to[input] -= weight[i % 3] * block[(int64_t)blocks->n_input * i + k];
+        to[input] -= stencils->weight[3 * (int64_t)node[i / 3] + i % 3] *
+                     block[(int64_t)blocks->n_input * i + k];
       }
     }
   }
 }
 
 // By the inputs that contact itself depends on.
-static NoliStatus derive_by_inputs(const Stencils* stencils, const double weight[3],
-                                   const NoliInputs* inputs) {
+static NoliStatus derive_by_inputs(const Stencils* stencils, const NoliInputs* inputs) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = stencils->place->sim->stage;
   const NoliContactModel* contact = stage->problem->contact;
@@ -214,7 +226,7 @@ static NoliStatus derive_by_inputs(const Stencils* stencils, const double weight
   for (int64_t b = 0; b < list.blocks.count; b++) {
     const NoliMixedBlocks* blocks = &list.blocks.data[b];
     for (int64_t s = 0; s < blocks->n_stencil; s++) {
-      add_input_slopes(stencils, weight, blocks, s, inputs->value[blocks->kind]);
+      add_input_slopes(stencils, blocks, s, inputs->value[blocks->kind]);
     }
   }
 done:
@@ -228,14 +240,215 @@ NoliStatus noli_goal_derive_contact_force(const NoliGoalPlace* place, const doub
   NoliStatus status = NOLI_OK;
   Stencils stencils = {.place = place};
   double factor = force_factor(place->sim);
-  Slope slope = {.weight = {factor * weight[0], factor * weight[1], factor * weight[2]},
-                 .x = slopes->x};
   if (factor > 0.0 && slopes->x != NULL) {
     NOLI_TRY(create(place, &stencils));
-    NOLI_TRY(for_stencils(&stencils, NOLI_EVAL_HESSIAN, add_slope, &slope));
-    NOLI_TRY(derive_by_inputs(&stencils, slope.weight, &slopes->inputs));
+    NOLI_TRY(set_weight(&stencils,
+                        (double[]){factor * weight[0], factor * weight[1], factor * weight[2]}));
+    NOLI_TRY(for_stencils(&stencils, NOLI_EVAL_HESSIAN, add_slope, slopes->x));
+    NOLI_TRY(derive_by_inputs(&stencils, &slopes->inputs));
   }
 done:
+  release(&stencils);
+  return status;
+}
+
+// ---- pressure -----------------------------------------------------------------------------------
+
+const char* noli_goal_pressure_defect(const NoliGoalPlace* place) {
+  const NoliModel* model = place->sim->model;
+  const NoliSurface* surface = model->problem.surface;
+  if (model->follower_first[place->body] < model->follower_first[place->body + 1]) {
+    return "not of bodies with a proxy, whose vertices are others";
+  }
+  bool has_area = surface->planar[place->body];
+  for (int32_t t = 0; t < surface->n_tri && !has_area; t++) {
+    has_area = surface->body[surface->tri[3 * (int64_t)t]] == place->body;
+  }
+  return has_area ? noli_goal_contact_defect(place) : "only where there are triangles";
+}
+
+// The forces on the vertices, and the areas that face them: p = f^2 / s with s the sum of
+// max(-f . a, 0) over the area vectors a of a vertex, as in noli_sim_contact_pressures; of surfaces
+// that are touched from both sides, |f . a|.
+typedef struct Pressed {
+  double* force;  // (n_vert x 3) times h_e^2
+  double* facing; // (n_vert) s
+  double* toward; // (n_vert x 3) -ds/df
+  double* factor; // (n_vert) of ds in derivatives
+} Pressed;
+
+// The share of a vertex in a triangle, or in a segment times a thickness.
+static NoliVec3 area_vector(const double* x, const int32_t* v, double thickness) {
+  NoliVec3 a = noli_load3(&x[3 * (int64_t)v[0]]), b = noli_load3(&x[3 * (int64_t)v[1]]);
+  NoliVec3 first = noli_sub3(b, a);
+  if (thickness > 0.0) {
+    return noli_scale3(0.5 * thickness, noli_cross3(first, (NoliVec3){0.0, 0.0, 1.0}));
+  }
+  NoliVec3 second = noli_sub3(noli_load3(&x[3 * (int64_t)v[2]]), a);
+  return noli_scale3(1.0 / 6.0, noli_cross3(first, second));
+}
+
+// How much f . a of one primitive counts for a vertex: -1, 0 or 1.
+static double side_of(NoliVec3 force, NoliVec3 area, bool solid) {
+  double along = noli_dot3(force, area);
+  return along < 0.0 ? -1.0 : solid ? 0.0 : 1.0;
+}
+
+// Calls `add` for all triangles or segments of the body.
+typedef void FaceFn(const NoliGoalPlace* place, Pressed* pressed, const int32_t* v, int n,
+                    double thickness, bool solid, double* to);
+
+static void for_faces(const NoliGoalPlace* place, Pressed* pressed, FaceFn* add, double* to) {
+  const NoliProblem* problem = &place->sim->model->problem;
+  const NoliSurface* surface = problem->surface;
+  const NoliBlock* block = noli_problem_block(problem, place->body);
+  bool planar = surface->planar[place->body];
+  bool solid = !planar && block != NULL && block->type->solid;
+  double thickness = planar ? place->sim->definition.def->bodies[place->body].plane_strain : 0.0;
+  int32_t n = planar ? surface->n_edge : surface->n_tri;
+  int size = planar ? 2 : 3;
+  for (int32_t i = 0; i < n; i++) {
+    const int32_t* v = (planar ? surface->edge : surface->tri) + size * (int64_t)i;
+    if (surface->body[v[0]] == place->body) {
+      add(place, pressed, v, size, thickness, solid, to);
+    }
+  }
+}
+
+static void add_facing(const NoliGoalPlace* place, Pressed* pressed, const int32_t* v, int n,
+                       double thickness, bool solid, double* to) {
+  (void)to;
+  NoliVec3 area = area_vector(place->x, v, thickness);
+  for (int i = 0; i < n; i++) {
+    NoliVec3 force = noli_load3(&pressed->force[3 * (int64_t)v[i]]);
+    double side = side_of(force, area, solid);
+    double* toward = &pressed->toward[3 * (int64_t)v[i]];
+    pressed->facing[v[i]] += side * noli_dot3(force, area);
+    noli_store3(toward, noli_mul_add3(noli_load3(toward), -side, area));
+  }
+}
+
+// factor ds by the positions of the face.
+static void add_facing_slope(const NoliGoalPlace* place, Pressed* pressed, const int32_t* v, int n,
+                             double thickness, bool solid, double* to) {
+  NoliVec3 area = area_vector(place->x, v, thickness);
+  NoliVec3 corner[3], by[3] = {{0}};
+  for (int i = 0; i < n; i++) {
+    corner[i] = noli_load3(&place->x[3 * (int64_t)v[i]]);
+  }
+  for (int i = 0; i < n; i++) {
+    NoliVec3 force = noli_load3(&pressed->force[3 * (int64_t)v[i]]);
+    double factor = pressed->factor[v[i]] * side_of(force, area, solid);
+    if (n == 2) {
+      NoliVec3 across = noli_cross3((NoliVec3){0.0, 0.0, 1.0}, force);
+      by[1] = noli_mul_add3(by[1], 0.5 * thickness * factor, across);
+      continue;
+    }
+    NoliVec3 first = noli_sub3(corner[1], corner[0]), second = noli_sub3(corner[2], corner[0]);
+    by[1] = noli_mul_add3(by[1], factor / 6.0, noli_cross3(second, force));
+    by[2] = noli_mul_add3(by[2], factor / 6.0, noli_cross3(force, first));
+  }
+  by[0] = noli_scale3(-1.0, noli_add3(by[1], by[2]));
+  for (int i = 0; i < n; i++) {
+    double* slope = to + 3 * (int64_t)v[i];
+    noli_store3(slope, noli_add3(noli_load3(slope), by[i]));
+  }
+}
+
+static void add_vertex_forces(void* user, const Stencils* stencils, const int32_t* node, int32_t n,
+                              const double* gradient) {
+  double* force = user;
+  for (int32_t a = 0; a < n; a++) {
+    if (node[a] != NOLI_NULL_INDEX && (stencils->chosen[node[a]] & CHOSEN) != 0) {
+      for (int k = 0; k < 3; k++) {
+        force[3 * (int64_t)node[a] + k] -= gradient[3 * (int64_t)a + k];
+      }
+    }
+  }
+}
+
+static NoliStatus find_pressed(Stencils* stencils, Pressed* pressed) {
+  NoliStatus status = NOLI_OK;
+  const NoliGoalPlace* place = stencils->place;
+  NoliContext* context = place->sim->context;
+  int64_t n = place->sim->model->problem.n_vert;
+  NOLI_NEW_ZERO(context, pressed->force, 3 * n);
+  NOLI_NEW_ZERO(context, pressed->facing, n);
+  NOLI_NEW_ZERO(context, pressed->toward, 3 * n);
+  NOLI_NEW_ZERO(context, pressed->factor, n);
+  NOLI_TRY(for_stencils(stencils, NOLI_EVAL_GRADIENT, add_vertex_forces, pressed->force));
+  for_faces(place, pressed, add_facing, NULL);
+done:
+  return status;
+}
+
+static void release_pressed(const NoliGoalPlace* place, Pressed* pressed) {
+  noli_free(place->sim->context, pressed->force);
+  noli_free(place->sim->context, pressed->facing);
+  noli_free(place->sim->context, pressed->toward);
+  noli_free(place->sim->context, pressed->factor);
+}
+
+NoliStatus noli_goal_contact_pressure(const NoliGoalPlace* place, double* value) {
+  NoliStatus status = NOLI_OK;
+  Stencils stencils = {.place = place};
+  Pressed pressed = {0};
+  double factor = force_factor(place->sim);
+  memset(value, 0, sizeof *value * (size_t)place->n_vertex);
+  if (factor > 0.0) {
+    NOLI_TRY(create(place, &stencils));
+    NOLI_TRY(find_pressed(&stencils, &pressed));
+  }
+  for (int32_t i = 0; i < place->n_vertex && factor > 0.0; i++) {
+    int64_t vertex = place->vertex[i];
+    double square = noli_norm_sqr3(noli_load3(&pressed.force[3 * vertex]));
+    value[i] = pressed.facing[vertex] > 0.0 ? factor * square / pressed.facing[vertex] : 0.0;
+  }
+done:
+  release_pressed(place, &pressed);
+  release(&stencils);
+  return status;
+}
+
+// dp = 2 f . df / s - f^2 / s^2 ds: the weights of forces, and the factors of ds by positions.
+static NoliStatus weigh_pressures(Stencils* stencils, const double* weight, double factor,
+                                  Pressed* pressed) {
+  NoliStatus status = NOLI_OK;
+  const NoliGoalPlace* place = stencils->place;
+  NOLI_NEW_ZERO(place->sim->context, stencils->weight,
+                3 * (int64_t)place->sim->model->problem.n_vert);
+  for (int32_t i = 0; i < place->n_vertex; i++) {
+    int64_t vertex = place->vertex[i];
+    NoliVec3 force = noli_load3(&pressed->force[3 * vertex]);
+    double facing = pressed->facing[vertex];
+    if (facing > 0.0) {
+      double ratio = weight[i] * factor * noli_norm_sqr3(force) / (facing * facing);
+      NoliVec3 by_force = noli_scale3(2.0 * weight[i] * factor / facing, force);
+      by_force = noli_mul_add3(by_force, ratio, noli_load3(&pressed->toward[3 * vertex]));
+      noli_store3(&stencils->weight[3 * vertex], by_force);
+      pressed->factor[vertex] = -ratio;
+    }
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_goal_derive_contact_pressure(const NoliGoalPlace* place, const double* weight,
+                                             NoliGoalSlopes* slopes) {
+  NoliStatus status = NOLI_OK;
+  Stencils stencils = {.place = place};
+  Pressed pressed = {0};
+  double factor = force_factor(place->sim);
+  if (factor > 0.0 && slopes->x != NULL) {
+    NOLI_TRY(create(place, &stencils));
+    NOLI_TRY(find_pressed(&stencils, &pressed));
+    NOLI_TRY(weigh_pressures(&stencils, weight, factor, &pressed));
+    NOLI_TRY(for_stencils(&stencils, NOLI_EVAL_HESSIAN, add_slope, slopes->x));
+    NOLI_TRY(derive_by_inputs(&stencils, &slopes->inputs));
+    for_faces(place, &pressed, add_facing_slope, slopes->x);
+  }
+done:
+  release_pressed(place, &pressed);
   release(&stencils);
   return status;
 }

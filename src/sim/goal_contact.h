@@ -1,4 +1,4 @@
-// The contact force on vertices of a body as a quantity of goals.
+// Contact force and pressure on vertices of a body as quantities of goals.
 #pragma once
 
 #include "sim/goal_quantities.h"
@@ -11,3 +11,10 @@ NOLI_WARN_UNUSED NoliStatus noli_goal_contact_force(const NoliGoalPlace* place, 
 NOLI_WARN_UNUSED NoliStatus noli_goal_derive_contact_force(const NoliGoalPlace* place,
                                                            const double* weight,
                                                            NoliGoalSlopes* slopes);
+
+// Pa, for each vertex: that of noli_sim_contact_pressures.
+const char* noli_goal_pressure_defect(const NoliGoalPlace* place);
+NOLI_WARN_UNUSED NoliStatus noli_goal_contact_pressure(const NoliGoalPlace* place, double* value);
+NOLI_WARN_UNUSED NoliStatus noli_goal_derive_contact_pressure(const NoliGoalPlace* place,
+                                                              const double* weight,
+                                                              NoliGoalSlopes* slopes);

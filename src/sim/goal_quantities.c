@@ -500,6 +500,9 @@ static const NoliGoalQuantity quantities[] = {
      von_mises, derive_von_mises},
     {"contact_force", "N, sum of the normal forces of contacts on the vertices.", NOLI_GOAL_BODY, 3,
      BY_CONTACT, noli_goal_contact_defect, noli_goal_contact_force, noli_goal_derive_contact_force},
+    {"contact_pressure", "Pa, normal force on a vertex over the area that faces it.",
+     NOLI_GOAL_VERTICES, 1, BY_CONTACT, noli_goal_pressure_defect, noli_goal_contact_pressure,
+     noli_goal_derive_contact_pressure},
 };
 
 const NoliGoalQuantity* noli_goal_quantity_at(int32_t index) {

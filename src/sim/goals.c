@@ -437,8 +437,9 @@ static NoliStatus copy_goal(NoliGoals* goals, NoliSim* sim, int32_t index, const
              def->with == NULL ||
                  (goal->other != NOLI_NULL_INDEX && goal->other < sim->model->n_body),
              NOLI_ERROR_ARGUMENT, "%sthere is no body \"%.80s\"", where, def->with);
-  NOLI_CHECK(context, def->with == NULL || strcmp(def->quantity, "contact_force") == 0,
-             NOLI_ERROR_ARGUMENT, "%s\"with\" is the other body of a \"contact_force\"", where);
+  NOLI_CHECK(context, def->with == NULL || strncmp(def->quantity, "contact_", 8) == 0,
+             NOLI_ERROR_ARGUMENT,
+             "%s\"with\" is the other body of a \"contact_force\" or \"contact_pressure\"", where);
   NOLI_TRY(copy_vertices(context, sim->model, where, def, goal));
   NOLI_TRY(read_component(context, where, def, goal));
   NOLI_TRY(copy_target(context, where, def, goal));

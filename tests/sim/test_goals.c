@@ -258,7 +258,7 @@ static void test_inputs(void** state) {
     for (int32_t q = 0; (quantity = noli_goal_quantity_at(q)) != NULL; q++) {
       for (int k = 0; k < 4; k++) {
         // forces of contact come from terms whose mixed derivatives have tests of their own
-        bool contact = strcmp(quantity->name, "contact_force") == 0;
+        bool contact = strncmp(quantity->name, "contact_", 8) == 0;
         if (!contact && (quantity->reads >> inputs[k] & 1u) != 0) {
           check_input(&f, quantity, inputs[k], plane != 0);
           n_checked++;
@@ -313,6 +313,45 @@ static void check_force_slope(Fixture* f, NoliGoals* goals, const double* slope)
   (void)force_at(f, goals);
   assert_true(largest > 1.0);
   ASSERT_AT_MOST(best, 1e-6 * largest);
+}
+
+// The pressures on both boxes against those of the results, and the slope of a norm.
+static void check_pressures(Fixture* f) {
+  double* pressure = calloc((size_t)f->n, sizeof *pressure);
+  double* gap = calloc((size_t)f->n, sizeof *gap);
+  double* slope = calloc(3 * (size_t)f->n, sizeof *slope);
+  double* none = calloc(3 * (size_t)f->n, sizeof *none);
+  static const char* const bodies[] = {"low", "high"};
+  ASSERT_OK(noli_sim_contact_pressures(f->sim, pressure, gap));
+  for (int b = 0; b < 2; b++) {
+    NoliGoals* goals = NULL;
+    NoliGoalDef def = noli_default_goal_def();
+    int32_t first, n;
+    double sum = 0.0;
+    def.quantity = "contact_pressure";
+    def.of = bodies[b];
+    def.form = "value";
+    def.reduction = "sum";
+    noli_sim_body_range(f->sim, b, &first, &n);
+    for (int32_t i = first; i < first + n; i++) {
+      sum += pressure[i];
+    }
+    ASSERT_OK(noli_goals_create(f->sim, NULL, &def, 1, &goals));
+    assert_true(sum > 100.0);
+    // results give forces to vertices by closest points, which is exact but for tangential parts
+    ASSERT_NEAR(value_at(f, goals, NULL, NULL), sum, 1e-5 * sum);
+    noli_goals_destroy(&goals);
+    def.reduction = "norm";
+    ASSERT_OK(noli_goals_create(f->sim, NULL, &def, 1, &goals));
+    memset(slope, 0, sizeof *slope * 3 * (size_t)f->n);
+    (void)value_at(f, goals, slope, none);
+    check_force_slope(f, goals, slope);
+    noli_goals_destroy(&goals);
+  }
+  free(pressure);
+  free(gap);
+  free(slope);
+  free(none);
 }
 
 // Forces against those of the results, and their derivatives.
@@ -382,6 +421,7 @@ static void test_contact_force(void** state) {
     f.v = calloc(1, bytes);
     memcpy(f.x, noli_sim_positions(f.sim), bytes);
     check_contact(&f);
+    check_pressures(&f);
     free(f.x);
     free(f.v);
     noli_sim_destroy(&f.sim);

@@ -16,18 +16,25 @@ extern "C" {
 ///
 /// Kinds, NOLI_CHOICE_PARAMETER, with the values that they count:
 /// - "young", "poisson", "density": of a body, in their units; with the scope "elements" of each
+/// - "thickness", "radius": m, of a shell or rod; a contact offset that is the thickness follows,
+///   with "ipc"; "young" of shells and rods has the scope "body" only
 /// - "friction": coefficient of a pair of entities, or of all pairs without one of their own
 /// - "gravity": 3, m/s^2
 /// - "initial_position", "initial_velocity", "rest_position": of a body, added to those of the
 ///   definition, 0 at first; 3 with the scope "body", 3 for each vertex with "vertices". Velocities
 ///   stay where positions change
 /// - "force": factor of a force, 1 + NoliForceDef.change, which may not be 0
+/// - "motion": factor of the displacements of a motion, 1 + NoliMotionDef.change;
+///   "motion_velocity": 3, m/s, NoliMotionDef.velocity
+/// - "spring_stiffness", "spring_length", "spring_damping": of a spring, in their units; a
+///   length and a damping that are given and not 0
+/// - "volume_pressure", "volume_compression": of the closed volume of a body that has one
 /// - "contact_distance": m, NoliSimDef.contact_distance, of "gcp" its eps_target;
 ///   "contact_stiffness": Pa/m, NoliSimDef.barrier_stiffness, which must be given;
 ///   "contact_offset": m, of a body or half-space
 typedef struct NoliParameterDef {
   const char* kind;
-  const char* of;    ///< name of a body, force or motion, or of one entity of a pair; else NULL
+  const char* of;    ///< name of a body, force, spring, motion, or entity of a pair; else NULL
   const char* with;  ///< name of the other entity of a pair; NULL: pairs without one of their own
   const char* scope; ///< "body" (the default), "elements", "vertices"
   const int32_t* index; ///< (n_index) elements or vertices of the body; NULL: all

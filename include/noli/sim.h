@@ -188,6 +188,10 @@ typedef struct NoliMotionDef {
   const char* name;     ///< borrowed; NULL (default): "motion" and its number
   bool controlled;      ///< true: the caller writes targets between steps, noli_sim_motion_targets
                         ///< (noli/live.h), and `target` is NULL; default false
+  double change;        ///< displacements from the rest shape are multiplied by 1 + change, > 0: a
+                        ///< motion by velocities is as many times as fast; default 0
+  double velocity[3];   ///< m/s, added to the motion from its begin on; default 0. Both not for
+                        ///< controlled motions and rods with twist
 } NoliMotionDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_motion_def.

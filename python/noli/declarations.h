@@ -321,6 +321,8 @@ typedef struct NoliMotionDef {
   double end_normal[3];
   const char* name;
   bool controlled;
+  double change;
+  double velocity[3];
 } NoliMotionDef;
 void noli_motion_def_init(NoliMotionDef* def, size_t size);
 typedef void NoliForceFn(void* user, double t, const double X[3], double value[3]);

@@ -156,6 +156,8 @@ struct NoliBlockType {
   double (*point_volume)(const NoliBlock* block, int32_t element, int32_t q);
   // Deformation gradients at the points of an element.
   void (*deformation)(const NoliBlock* block, int32_t element, const double* x, NoliMat3* F);
+  // Gradients in X of the shape functions of all nodes at point q, (n_local); 0 of missing nodes.
+  void (*shape_gradients)(const NoliBlock* block, int32_t element, int32_t q, NoliVec3* gradient);
 
   // ---- mass
 
@@ -189,6 +191,12 @@ struct NoliBlockType {
 
   NoliTermFn* elasticity;                               // NULL: nothing resists
   NoliBlockStencils (*bending)(const NoliBlock* block); // NULL: no separate bending
+  // How the gradient of a stencil of bending, times `scale`, changes with rest positions X of its
+  // nodes: (3 size x 3 size), row-major. NULL: it has no such derivative, or there is no bending.
+  void (*bending_by_rest)(const NoliBlock* block, int64_t stencil, const double* X, const double* x,
+                          double scale, double* slope);
+  // Why gradients of thin elements have no derivative by rest positions; NULL: they have.
+  const char* (*rest_defect)(const NoliBlock* block);
   NoliTermFn* inertia; // scale / 2 (x - reference)^T M (x - reference); NULL: lumped
   const NoliBlockDamping* damping;
 };
@@ -241,6 +249,9 @@ void noli_block_end_stage(NoliBlock* block);
 // Takes the history to x, in the last stage of a step; histories of materials stay outside of
 // stages. Ends the stage.
 void noli_block_move_history(NoliBlock* block, const double* x, int32_t n_threads);
+
+// Whether an element of the block has a damping in proportion to its stiffness.
+bool noli_block_is_damped(const NoliBlock* block);
 
 // Whether a material of the block has a yield stress.
 bool noli_block_yields(const NoliBlock* block);

@@ -167,6 +167,17 @@ static void deformation(const NoliBlock* block, int32_t element, const double* x
   noli_elements_deformation(&order_of(block)->elements, element, x + first_of(block), false, F);
 }
 
+static void shape_gradients(const NoliBlock* block, int32_t element, int32_t q,
+                            NoliVec3* gradient) {
+  const NoliElements* elements = &order_of(block)->elements;
+  NoliMat3 inverse = noli_load33(elements->inverse + 9 * noli_elements_at(elements, element, q));
+  const double* table = elements->by_point + 3 * (int64_t)q * elements->stride;
+  for (int32_t a = 0; a < elements->space->n_local; a++) {
+    NoliVec3 reference = {table[a], table[elements->stride + a], table[2 * elements->stride + a]};
+    gradient[a] = noli_transpose_mul33_vec(&inverse, reference);
+  }
+}
+
 // ---- mass ---------------------------------------------------------------------------------------
 
 static void add_mass(const NoliBlock* block, double* mass) {
@@ -334,6 +345,7 @@ const NoliBlockType noli_block_order_n = {.name = "order n",
                                           .point_count = point_count,
                                           .point_volume = point_volume,
                                           .deformation = deformation,
+                                          .shape_gradients = shape_gradients,
                                           .add_mass = add_mass,
                                           .set_weight = set_weight,
                                           .multiply_mass = multiply_mass,

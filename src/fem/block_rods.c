@@ -319,6 +319,13 @@ static void evaluate_turning(const void* data, const double* x, int64_t begin, i
   noli_turning_evaluate(&scaled, x, begin, end, what, out);
 }
 
+static void bending_by_rest(const NoliBlock* block, int64_t stencil, const double* X,
+                            const double* x, double scale, double* slope) {
+  const Rods* self = rods_of(block);
+  NoliTurning scaled = {.turns = &self->turns, .scale = scale};
+  noli_turning_by_rest(&scaled, stencil, X, x, self->bending, slope);
+}
+
 static NoliBlockStencils bending(const NoliBlock* block) {
   const Rods* self = rods_of(block);
   return (NoliBlockStencils){.n = self->turns.n,
@@ -433,6 +440,7 @@ const NoliBlockType noli_block_rods = {.name = "rods",
                                        .add_stress = add_stress,
                                        .rod_forces = rod_forces,
                                        .elasticity = elasticity,
+                                       .bending_by_rest = bending_by_rest,
                                        .bending = bending,
                                        .damping = &noli_block_damping};
 

@@ -367,6 +367,25 @@ static void evaluate_folds(const void* data, const double* x, int64_t begin, int
   noli_folds_evaluate(&scaled, x, begin, end, what, out);
 }
 
+static const char* rest_defect(const NoliBlock* block) {
+  const Shells* self = shells_of(block);
+  if (self->folds.n_fold > 0) {
+    return "the bending law \"plate\" is not differentiated by rest positions: use \"hinges\"";
+  }
+  for (int32_t t = 0; t < block->n_element; t++) {
+    if (self->def[t].woven) {
+      return "woven shells are not differentiated by rest positions: their warp follows triangles";
+    }
+  }
+  return NULL;
+}
+
+static void bending_by_rest(const NoliBlock* block, int64_t stencil, const double* X,
+                            const double* x, double scale, double* slope) {
+  NoliBending scaled = {.hinges = &shells_of(block)->hinges, .scale = scale};
+  noli_bending_by_rest(&scaled, stencil, X, x, slope);
+}
+
 static NoliBlockStencils bending(const NoliBlock* block) {
   const Shells* self = shells_of(block);
   if (self->folds.n_fold > 0) {
@@ -401,4 +420,6 @@ const NoliBlockType noli_block_shells = {.name = "shells",
                                          .sheet_forces = sheet_forces,
                                          .elasticity = elasticity,
                                          .bending = bending,
+                                         .bending_by_rest = bending_by_rest,
+                                         .rest_defect = rest_defect,
                                          .damping = &noli_block_damping};

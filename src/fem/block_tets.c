@@ -111,6 +111,19 @@ static void deformation(const NoliBlock* block, int32_t element, const double* x
   *F = noli_tets_deformation(&tets_of(block)->tets, element, x);
 }
 
+static void shape_gradients(const NoliBlock* block, int32_t element, int32_t q,
+                            NoliVec3* gradient) {
+  (void)q;
+  const int32_t* node = block->node + 4 * (int64_t)element;
+  NoliMat3 inverse = noli_load33(tets_of(block)->tets.rest_inverse + 9 * (int64_t)element);
+  gradient[0] = (NoliVec3){0.0, 0.0, 0.0};
+  for (int k = 1; k < 4; k++) {
+    bool exists = node[k] != NOLI_NULL_INDEX;
+    gradient[k] = exists ? noli_row33(&inverse, k - 1) : (NoliVec3){0.0, 0.0, 0.0};
+    gradient[0] = noli_sub3(gradient[0], gradient[k]);
+  }
+}
+
 // ---- mass and measures --------------------------------------------------------------------------
 
 static void add_mass(const NoliBlock* block, double* mass) {
@@ -228,6 +241,7 @@ const NoliBlockType noli_block_tets = {.name = "tets",
                                        .point_count = point_count,
                                        .point_volume = point_volume,
                                        .deformation = deformation,
+                                       .shape_gradients = shape_gradients,
                                        .add_mass = add_mass,
                                        .rest_volume = rest_volume,
                                        .wave_time_sqr = wave_time_sqr,

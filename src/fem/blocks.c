@@ -24,6 +24,14 @@ const NoliBlockType* noli_block_type_for(const NoliBlockBody* body) {
   return types[i];
 }
 
+bool noli_block_is_damped(const NoliBlock* block) {
+  bool any = false;
+  for (int32_t e = 0; e < block->n_element; e++) {
+    any = any || block->damping_time[e] > 0.0;
+  }
+  return any;
+}
+
 NoliStatus noli_block_create(NoliContext* context, const NoliBlockType* type, int32_t n_element,
                              NoliBlock* block) {
   NoliStatus status = NOLI_OK;

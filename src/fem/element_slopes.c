@@ -1,5 +1,7 @@
 #include "fem/element_slopes.h"
 
+#include "fem/elements.h"
+#include "material/tangent.h"
 #include "math/vec3.h"
 
 #include <string.h>
@@ -10,12 +12,38 @@ const char* noli_element_slopes_defect(const NoliBlock* block, NoliInput input) 
   if (noli_block_histories(block) != NULL) {
     return "materials with history are not differentiated: what they do depends on all of the past";
   }
-  if (input == NOLI_INPUT_REST && block->type != &noli_block_tets) {
-    return "only linear tetrahedra, and triangles in plane strain, are differentiated by their "
-           "rest positions";
+  bool moduli = input == NOLI_INPUT_MU || input == NOLI_INPUT_LAMBDA;
+  if (!block->type->solid && moduli) {
+    return NULL; // those of its bodies are no inputs of these kinds
   }
-  return !block->type->solid ? "shells, rods and points are not differentiated by their material"
-                             : NULL;
+  if (!block->type->solid) {
+    return block->type->rest_defect != NULL ? block->type->rest_defect(block) : NULL;
+  }
+  return input == NOLI_INPUT_REST && block->space != NULL && block->space->geometry_order > 1
+             ? "curved meshes are not differentiated by their rest positions: their nodes between "
+               "vertices would not follow"
+             : NULL;
+}
+
+static bool is_damped(const NoliBlock* block, int32_t element) {
+  return block->damping_time[element] > 0.0;
+}
+
+const char* noli_element_damping_defect(const NoliBlock* block) {
+  for (int32_t e = 0; e < block->n_element; e++) {
+    if (!is_damped(block, e)) {
+      continue;
+    }
+    if (!block->type->solid) {
+      return "damping in proportion to the stiffness of shells and rods is not differentiated: "
+             "leave material.damping out, or use mass_damping";
+    }
+    if (block->law[e]->stretch_third == NULL || block->fibre != NULL) {
+      return "damping in proportion to stiffness needs third derivatives, which logarithmic laws, "
+             "rubbers and fibres lack: choose another law, or mass_damping";
+    }
+  }
+  return NULL;
 }
 
 // ---- moduli -------------------------------------------------------------------------------------
@@ -79,53 +107,238 @@ done:
   return status;
 }
 
-// ---- rest positions -----------------------------------------------------------------------------
+// ---- points of quadrature -----------------------------------------------------------------------
+
+// One point of an element: gradients of the shape functions of its nodes, and of the linear ones of
+// its vertices, which determine its rest shape.
+typedef struct Point {
+  int32_t n;
+  NoliVec3 node[NOLI_TET_NODES_MAX];
+  NoliVec3 vertex[4];
+  NoliMat3 F;
+  double volume;
+} Point;
+
+static NoliVec3 zero3(void) {
+  return (NoliVec3){0.0, 0.0, 0.0};
+}
+
+// Of a triangle or segment in space, within itself; the gradients of a point are 0.
+static void thin_gradients(const NoliBlock* block, int32_t element, const double* X,
+                           NoliVec3 gradient[4], double* volume) {
+  const int32_t* node = block->node + block->n_local * (int64_t)element;
+  NoliVec3 corner[3];
+  for (int k = 0; k < 4; k++) {
+    gradient[k] = zero3();
+  }
+  for (int32_t k = 0; k < block->n_local; k++) {
+    corner[k] = noli_load3(X + 3 * (int64_t)node[k]);
+  }
+  *volume = block->type->rest_volume(block, element, element + 1);
+  if (block->n_local == 2) {
+    NoliVec3 edge = noli_sub3(corner[1], corner[0]);
+    gradient[1] = noli_scale3(1.0 / noli_norm_sqr3(edge), edge);
+    gradient[0] = noli_scale3(-1.0, gradient[1]);
+  }
+  for (int k = 0; block->n_local == 3 && k < 3; k++) {
+    NoliVec3 side = noli_sub3(corner[(k + 2) % 3], corner[(k + 1) % 3]);
+    NoliVec3 arm = noli_sub3(corner[(k + 1) % 3], corner[k]);
+    NoliVec3 normal = noli_cross3(arm, noli_sub3(corner[(k + 2) % 3], corner[k]));
+    gradient[k] = noli_scale3(1.0 / noli_norm_sqr3(normal), noli_cross3(normal, side));
+  }
+}
 
 void noli_element_rest_gradients(const NoliBlock* block, int32_t element, const double* X,
                                  NoliVec3 gradient[4], double* volume) {
-  const int32_t* node = block->node + 4 * (int64_t)element;
+  if (!block->type->solid) {
+    thin_gradients(block, element, X, gradient, volume);
+    return;
+  }
+  const int32_t* node = block->node + block->n_local * (int64_t)element;
   NoliVec3 origin = noli_load3(X + 3 * (int64_t)node[0]), edge[3];
-  edge[0] = edge[1] = (NoliVec3){0.0, 0.0, 0.0};
+  edge[0] = edge[1] = zero3();
   edge[2] = (NoliVec3){0.0, 0.0, 1.0};
   for (int k = 1; k < 4 && node[k] != NOLI_NULL_INDEX; k++) {
     edge[k - 1] = noli_sub3(noli_load3(X + 3 * (int64_t)node[k]), origin);
   }
   NoliMat3 columns = noli_columns33(edge[0], edge[1], edge[2]);
   NoliMat3 inverse = noli_inverse33(&columns);
-  gradient[0] = (NoliVec3){0.0, 0.0, 0.0};
+  gradient[0] = zero3();
   for (int k = 1; k < 4; k++) {
     bool exists = node[k] != NOLI_NULL_INDEX;
-    gradient[k] = exists ? noli_row33(&inverse, k - 1) : (NoliVec3){0.0, 0.0, 0.0};
+    gradient[k] = exists ? noli_row33(&inverse, k - 1) : zero3();
     gradient[0] = noli_sub3(gradient[0], gradient[k]);
   }
-  *volume = block->type->point_volume(block, element, 0);
+  *volume = 0.0;
+  for (int32_t q = 0; q < block->type->point_count(block); q++) {
+    *volume += block->type->point_volume(block, element, q);
+  }
 }
 
-// A change dX_b of a rest position changes F by -F dX_b B_b^T and the volume by V B_b . dX_b, with
-// the gradients B of the shape functions. The gradient g_a = V P B_a then changes by
-//   (g_a B_b^T - K_ab F - g_b B_a^T) dX_b.
-static void set_rest_block(const NoliBlock* block, int32_t element, const double* X,
-                           const double* x, const double* g, const double* hessian, double* out) {
-  NoliVec3 B[4];
+static void set_point(const NoliBlock* block, int32_t element, int32_t q, const double* X,
+                      const NoliMat3* F, Point* point) {
   double volume;
-  NoliMat3 F;
-  noli_element_rest_gradients(block, element, X, B, &volume);
-  block->type->deformation(block, element, x, &F);
-  for (int a = 0; a < 4; a++) {
-    for (int b = 0; b < 4; b++) {
-      int low = a < b ? a : b, high = a < b ? b : a;
-      NoliMat3 K = noli_load33(hessian + 9 * noli_stencil_block(4, low, high));
-      K = a <= b ? K : noli_transpose33(K);
-      NoliMat3 slope = noli_outer33(noli_load3(g + 3 * a), B[b]);
-      slope = noli_sub33(slope, noli_mul33(K, F));
-      slope = noli_sub33(slope, noli_outer33(noli_load3(g + 3 * b), B[a]));
-      for (int r = 0; r < 3; r++) {
-        for (int c = 0; c < 3; c++) {
-          out[12 * (3 * a + r) + 3 * b + c] = slope.m[r][c];
+  point->n = block->n_local;
+  point->F = F[q];
+  point->volume = block->type->point_volume(block, element, q);
+  block->type->shape_gradients(block, element, q, point->node);
+  noli_element_rest_gradients(block, element, X, point->vertex, &volume);
+}
+
+// The gradient of a vector field at the nodes of an element, as F is that of x.
+static NoliMat3 gradient_of(const NoliBlock* block, int32_t element, const Point* point,
+                            const double* u, const double* reference) {
+  NoliMat3 sum = {0};
+  for (int32_t a = 0; a < point->n; a++) {
+    int64_t node = block->node[(int64_t)block->n_local * element + a];
+    if (node != NOLI_NULL_INDEX) {
+      NoliVec3 value = noli_sub3(noli_load3(u + 3 * node), noli_load3(reference + 3 * node));
+      sum = noli_add33(sum, noli_outer33(value, point->node[a]));
+    }
+  }
+  return sum;
+}
+
+// A change dX_b of a vertex at rest changes each gradient G of a field by -G dX_b b_b^T, that of a
+// shape function B_a by -(B_a . dX_b) b_b, and the volume by V b_b . dX_b, with the gradient b_b of
+// the linear function of the vertex. The force V Q B_a then changes by
+//   V ((b_b . dX_b) Q B_a + dQ B_a - (B_a . dX_b) Q b_b),  dQ = -sum_i M_i : (G_i dX_b b_b^T),
+// where Q depends on the gradients G_i with dQ/dG_i = M_i.
+static void add_rest(const Point* point, const NoliMat3* Q, int32_t n, const double* const M[],
+                     const NoliMat3* const G[], double factor, double* out) {
+  for (int b = 0; b < 4; b++) {
+    double by[3];
+    noli_store3(by, point->vertex[b]);
+    NoliVec3 along = noli_mul33_vec(Q, point->vertex[b]);
+    for (int c = 0; c < 3; c++) {
+      NoliMat3 dQ = noli_scale33(by[c], *Q);
+      for (int k = 0; k < 81 * n; k++) {
+        int r = k % 81 / 9, s = k % 9;
+        dQ.m[r / 3][r % 3] -= M[k / 81][k % 81] * G[k / 81]->m[s / 3][c] * by[s % 3];
+      }
+      for (int32_t a = 0; a < point->n; a++) {
+        double own[3], change[3];
+        noli_store3(own, point->node[a]);
+        NoliVec3 sum = noli_mul_add3(noli_mul33_vec(&dQ, point->node[a]), -own[c], along);
+        noli_store3(change, sum);
+        for (int r = 0; r < 3; r++) {
+          out[12 * (3 * a + r) + 3 * b + c] += factor * point->volume * change[r];
         }
       }
     }
   }
+}
+
+// Names the nodes of an element, and its vertices or nodes as inputs.
+static void set_nodes(const NoliBlock* block, int64_t element, int32_t n_input,
+                      NoliMixedBlocks* blocks) {
+  const int32_t* node = block->node + block->n_local * element;
+  for (int32_t k = 0; k < block->n_local; k++) {
+    blocks->node[block->n_local * element + k] = node[k];
+    for (int c = 0; c < 3 && node[k] != NOLI_NULL_INDEX && k < n_input; c++) {
+      blocks->input[3 * n_input * element + 3 * k + c] = 3 * (int64_t)node[k] + c;
+    }
+  }
+}
+
+static void set_element(const NoliBlock* block, int64_t element, int64_t first,
+                        NoliMixedBlocks* blocks) {
+  set_nodes(block, element, 0, blocks);
+  blocks->input[element] = first + element;
+}
+
+// ---- rest positions -----------------------------------------------------------------------------
+
+static NoliLame lame_of(const NoliBlock* block, int32_t element) {
+  return noli_lame_at(block->lame_mu, block->lame_lambda, block->parameter, block->fibre, element);
+}
+
+// ---- thin bodies --------------------------------------------------------------------------------
+
+NoliStatus noli_element_slopes_by_parts(NoliMixedList* list, const NoliBlock* block,
+                                        const NoliBlockEnergy* energy, const int32_t* body,
+                                        const double* x) {
+  NoliStatus status = NOLI_OK;
+  NoliBlockStencils stencils = noli_block_stencils(block, energy->part);
+  NoliMixedBlocks* blocks;
+  int32_t n = 3 * stencils.size;
+  if (stencils.n == 0) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_PART, stencils.n, stencils.size, 1, &blocks));
+  memcpy(blocks->node, stencils.node,
+         sizeof *stencils.node * (size_t)stencils.size * (size_t)stencils.n);
+  for (int64_t s = 0; s < stencils.n; s++) {
+    NoliLocal out = {.gradient = noli_local_from(noli_mixed_block(blocks, s), n * s)};
+    stencils.evaluate(energy, x, s, s + 1, NOLI_EVAL_GRADIENT, &out);
+    int64_t of = body[stencils.node[s * stencils.size]];
+    blocks->input[s] = NOLI_BLOCK_PARTS * of + (int64_t)energy->part;
+  }
+done:
+  return status;
+}
+
+// F is constant in an element, and its energy does not depend on the frame: the force V P b_a
+// changes with a vertex at rest by g_a b_b^T - K_ab F - g_b b_a^T.
+static void add_thin_rest(const NoliBlock* block, int32_t element, const double* X, const double* x,
+                          const double* g, const double* hessian, double* out) {
+  int32_t n = block->n_local;
+  const int32_t* node = block->node + (int64_t)n * element;
+  NoliVec3 B[4];
+  double volume;
+  NoliMat3 F = {0};
+  noli_element_rest_gradients(block, element, X, B, &volume);
+  for (int32_t a = 0; a < n; a++) {
+    F = noli_add33(F, noli_outer33(noli_load3(x + 3 * (int64_t)node[a]), B[a]));
+  }
+  for (int32_t k = 0; k < n * n; k++) {
+    int32_t a = k / n, b = k % n;
+    NoliMat3 K = noli_load33(hessian + 9 * noli_stencil_block(n, a < b ? a : b, a < b ? b : a));
+    K = a <= b ? K : noli_transpose33(K);
+    NoliMat3 slope = noli_outer33(noli_load3(g + 3 * a), B[b]);
+    slope = noli_sub33(slope, noli_mul33(K, F));
+    slope = noli_sub33(slope, noli_outer33(noli_load3(g + 3 * b), B[a]));
+    for (int r = 0; r < 9; r++) {
+      out[3 * n * (3 * a + r / 3) + 3 * b + r % 3] += slope.m[r / 3][r % 3];
+    }
+  }
+}
+
+// A stencil of a thin body has its own nodes as inputs.
+static void set_own_nodes(const NoliBlockStencils* stencils, int64_t s, NoliMixedBlocks* blocks) {
+  for (int64_t k = stencils->size * s; k < stencils->size * (s + 1); k++) {
+    blocks->node[k] = stencils->node[k];
+    for (int c = 0; c < 3 && stencils->node[k] != NOLI_NULL_INDEX; c++) {
+      blocks->input[3 * k + c] = 3 * (int64_t)stencils->node[k] + c;
+    }
+  }
+}
+
+static NoliStatus thin_by_rest(NoliMixedList* list, const NoliBlock* block,
+                               const NoliBlockEnergy* energy, const double* X, const double* x) {
+  NoliStatus status = NOLI_OK;
+  NoliBlockStencils stencils = noli_block_stencils(block, energy->part);
+  NoliMixedBlocks* blocks;
+  int32_t n = stencils.size;
+  if (stencils.n == 0) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, stencils.n, n, 3 * n, &blocks));
+  for (int64_t s = 0; s < stencils.n; s++) {
+    set_own_nodes(&stencils, s, blocks);
+    double* slope = noli_mixed_block(blocks, s);
+    if (energy->part == NOLI_PART_BENDING) {
+      block->type->bending_by_rest(block, s, X, x, energy->scale, slope);
+      continue;
+    }
+    double gradient[9], hessian[54];
+    NoliLocal out = {.gradient = noli_local_from(gradient, 3 * n * s),
+                     .hessian = noli_local_from(hessian, 9 * noli_stencil_blocks(n) * s)};
+    stencils.evaluate(energy, x, s, s + 1, NOLI_EVAL_GRADIENT | NOLI_EVAL_HESSIAN, &out);
+    add_thin_rest(block, (int32_t)s, X, x, gradient, hessian, slope);
+  }
+done:
+  return status;
 }
 
 NoliStatus noli_element_slopes_by_rest(NoliMixedList* list, const NoliBlock* block,
@@ -133,20 +346,179 @@ NoliStatus noli_element_slopes_by_rest(NoliMixedList* list, const NoliBlock* blo
                                        const double* x) {
   NoliStatus status = NOLI_OK;
   NoliMixedBlocks* blocks;
-  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, block->n_element, 4, 12, &blocks));
-  for (int64_t e = 0; e < block->n_element; e++) {
-    double gradient[12] = {0.0}, hessian[90] = {0.0};
-    NoliLocal out = {.gradient = noli_local_from(gradient, 12 * e),
-                     .hessian = noli_local_from(hessian, 90 * e)};
-    block->type->elasticity(energy, x, e, e + 1, NOLI_EVAL_GRADIENT | NOLI_EVAL_HESSIAN, &out);
-    set_rest_block(block, (int32_t)e, X, x, gradient, hessian, noli_mixed_block(blocks, e));
-    for (int k = 0; k < 4; k++) {
-      int32_t node = block->node[4 * e + k];
-      blocks->node[4 * e + k] = node;
-      for (int c = 0; c < 3 && node != NOLI_NULL_INDEX; c++) {
-        blocks->input[12 * e + 3 * k + c] = 3 * (int64_t)node + c;
+  if (!block->type->solid) {
+    return thin_by_rest(list, block, energy, X, x);
+  }
+  NOLI_TRY(
+      noli_mixed_list_add(list, NOLI_INPUT_REST, block->n_element, block->n_local, 12, &blocks));
+  for (int32_t e = 0; e < block->n_element; e++) {
+    NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
+    block->type->deformation(block, e, x, F);
+    set_nodes(block, e, 4, blocks);
+    for (int32_t q = 0; q < block->type->point_count(block); q++) {
+      Point point;
+      NoliMat3 P;
+      double A[81];
+      set_point(block, e, q, X, F, &point);
+      noli_material_tangent(block->law[e], lame_of(block, e), &point.F, &P, A);
+      add_rest(&point, &P, 1, (const double* const[]){A}, (const NoliMat3* const[]){&point.F},
+               energy->scale, noli_mixed_block(blocks, e));
+    }
+  }
+done:
+  return status;
+}
+
+// ---- consistent masses --------------------------------------------------------------------------
+
+// The force M z of an element is in proportion to its density and, where it is straight, to its
+// volume.
+NoliStatus noli_element_slopes_of_mass(NoliMixedList* list, const NoliBlock* block, unsigned wanted,
+                                       int64_t first_element, const double* X, const double* z,
+                                       const double* zero) {
+  NoliStatus status = NOLI_OK;
+  NoliMixedBlocks *by_density = NULL, *by_rest = NULL;
+  NoliBlockEnergy energy = {.block = block, .scale = 1.0, .reference = zero};
+  int32_t n = 3 * block->n_local;
+  if ((wanted >> NOLI_INPUT_DENSITY & 1u) != 0) {
+    NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_DENSITY, block->n_element, block->n_local, 1,
+                                 &by_density));
+  }
+  for (int32_t e = 0; by_density != NULL && e < block->n_element; e++) {
+    double force[3 * NOLI_TET_NODES_MAX];
+    NoliLocal out = {.gradient = noli_local_from(force, n * (int64_t)e)};
+    block->type->inertia(&energy, z, e, e + 1, NOLI_EVAL_GRADIENT, &out);
+    set_element(block, e, first_element, by_density);
+    for (int32_t k = 0; k < n; k++) {
+      noli_mixed_block(by_density, e)[k] = force[k] / block->density[e];
+    }
+  }
+  if ((wanted >> NOLI_INPUT_REST & 1u) != 0) {
+    NOLI_TRY(
+        noli_mixed_list_add(list, NOLI_INPUT_REST, block->n_element, block->n_local, 12, &by_rest));
+  }
+  for (int32_t e = 0; by_rest != NULL && e < block->n_element; e++) {
+    double force[3 * NOLI_TET_NODES_MAX], slope[12], volume;
+    NoliVec3 gradient[4];
+    NoliLocal out = {.gradient = noli_local_from(force, n * (int64_t)e)};
+    block->type->inertia(&energy, z, e, e + 1, NOLI_EVAL_GRADIENT, &out);
+    noli_element_rest_gradients(block, e, X, gradient, &volume);
+    set_nodes(block, e, 4, by_rest);
+    for (int32_t k = 0; k < 4; k++) {
+      noli_store3(slope + 3 * k, gradient[k]);
+    }
+    for (int32_t k = 0; k < 12 * n; k++) {
+      noli_mixed_block(by_rest, e)[k] = force[k / 12] * slope[k % 12];
+    }
+  }
+done:
+  return status;
+}
+
+// ---- damping in proportion to stiffness ---------------------------------------------------------
+
+// The force V Q B_a with Q = A+(F) : W, where F is that of the point at which the stiffness is
+// taken, and W the gradient of x - x_hat.
+static void add_lagged(const Point* point, const double D[81], double factor, double* out) {
+  int32_t n = 3 * point->n;
+  for (int32_t b = 0; b < point->n; b++) {
+    double by[3];
+    noli_store3(by, point->node[b]);
+    for (int c = 0; c < 3; c++) {
+      NoliMat3 dQ = {0};
+      for (int r = 0; r < 9; r++) {
+        for (int k = 0; k < 3; k++) {
+          dQ.m[r / 3][r % 3] += D[9 * r + 3 * c + k] * by[k];
+        }
+      }
+      for (int32_t a = 0; a < point->n; a++) {
+        double force[3];
+        noli_store3(force, noli_mul33_vec(&dQ, point->node[a]));
+        for (int r = 0; r < 3; r++) {
+          out[n * (3 * a + r) + 3 * b + c] += factor * point->volume * force[r];
+        }
       }
     }
+  }
+}
+
+static void add_force(const Point* point, const NoliMat3* Q, double factor, double* out) {
+  for (int32_t a = 0; a < point->n; a++) {
+    double force[3];
+    noli_store3(force, noli_mul33_vec(Q, point->node[a]));
+    for (int r = 0; r < 3; r++) {
+      out[3 * a + r] += factor * point->volume * force[r];
+    }
+  }
+}
+
+// The blocks that damping has, by input; NULL: not wanted.
+typedef struct DampingBlocks {
+  NoliMixedBlocks* lagged;
+  NoliMixedBlocks* rest;
+  NoliMixedBlocks* mu;
+  NoliMixedBlocks* lambda;
+} DampingBlocks;
+
+static void set_damping(const NoliBlock* block, int32_t e, const NoliDampingSlopes* at,
+                        const DampingBlocks* to) {
+  NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
+  double factor = at->scale * block->damping_time[e];
+  block->type->deformation(block, e, at->lagged, F);
+  for (int32_t q = 0; q < block->type->point_count(block); q++) {
+    Point point;
+    NoliTangentProduct product;
+    set_point(block, e, q, at->X, F, &point);
+    NoliMat3 W = gradient_of(block, e, &point, at->x, at->x_hat);
+    noli_material_tangent_product(block->law[e], lame_of(block, e), &point.F, &W, &product);
+    add_lagged(&point, product.D, factor, noli_mixed_block(to->lagged, e));
+    if (to->rest != NULL) {
+      add_rest(&point, &product.Q, 2, (const double* const[]){product.D, product.A},
+               (const NoliMat3* const[]){&point.F, &W}, factor, noli_mixed_block(to->rest, e));
+    }
+    if (to->mu != NULL) {
+      add_force(&point, &product.by_mu, factor, noli_mixed_block(to->mu, e));
+      add_force(&point, &product.by_lambda, factor, noli_mixed_block(to->lambda, e));
+    }
+  }
+}
+
+NoliStatus noli_element_slopes_of_damping(NoliMixedList* list, const NoliBlock* block,
+                                          unsigned wanted, int64_t first_element,
+                                          const NoliDampingSlopes* at) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = block->n_local, lagged = NOLI_NULL_INDEX, rest = NOLI_NULL_INDEX;
+  int32_t mu = NOLI_NULL_INDEX, next = (int32_t)list->blocks.count;
+  NoliMixedBlocks* added;
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_DAMPED, block->n_element, n, 3 * n, &added));
+  lagged = next++;
+  if ((wanted >> NOLI_INPUT_REST & 1u) != 0) {
+    NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, block->n_element, n, 12, &added));
+    rest = next++;
+  }
+  if ((wanted >> NOLI_INPUT_MU & 1u) != 0) {
+    NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_MU, block->n_element, n, 1, &added));
+    NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_LAMBDA, block->n_element, n, 1, &added));
+    mu = next;
+  }
+  NoliMixedBlocks* data = list->blocks.data;
+  DampingBlocks to = {.lagged = data + lagged,
+                      .rest = rest != NOLI_NULL_INDEX ? data + rest : NULL,
+                      .mu = mu != NOLI_NULL_INDEX ? data + mu : NULL,
+                      .lambda = mu != NOLI_NULL_INDEX ? data + mu + 1 : NULL};
+  for (int32_t e = 0; e < block->n_element; e++) {
+    if (!is_damped(block, e)) {
+      continue;
+    }
+    set_nodes(block, e, n, to.lagged);
+    if (to.rest != NULL) {
+      set_nodes(block, e, 4, to.rest);
+    }
+    if (to.mu != NULL) {
+      set_element(block, e, first_element, to.mu);
+      set_element(block, e, first_element, to.lambda);
+    }
+    set_damping(block, e, at, &to);
   }
 done:
   return status;

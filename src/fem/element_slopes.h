@@ -16,12 +16,44 @@ NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_moduli(NoliMixedList* list, N
                                                           const NoliBlockEnergy* energy,
                                                           int64_t first_element, const double* x);
 
-// By rest positions X (n_vert x 3), of linear tetrahedra and triangles in plane strain.
+// By factors of the energies of thin bodies, of the part that `energy` names (NOLI_INPUT_PART).
+// `body` (n_vert) of each vertex.
+NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_parts(NoliMixedList* list,
+                                                         const NoliBlock* block,
+                                                         const NoliBlockEnergy* energy,
+                                                         const int32_t* body, const double* x);
+
+// By rest positions X (n_vert x 3) of the vertices, of the part that `energy` names.
 NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_rest(NoliMixedList* list, const NoliBlock* block,
                                                         const NoliBlockEnergy* energy,
                                                         const double* X, const double* x);
 
-// Gradients of the shape functions of a linear element at rest, those of missing nodes 0, and its
-// volume, m^3.
+// Of the forces M z of a consistent mass, z (n_vert x 3), by densities and rest positions as
+// `wanted` says, bits of inputs. `zero` (n_vert x 3) is 0.
+NOLI_WARN_UNUSED NoliStatus noli_element_slopes_of_mass(NoliMixedList* list, const NoliBlock* block,
+                                                        unsigned wanted, int64_t first_element,
+                                                        const double* X, const double* z,
+                                                        const double* zero);
+
+// Where the force of damping scale beta K+(lagged) (x - x_hat) is differentiated; all (n_vert x 3).
+typedef struct NoliDampingSlopes {
+  const double* X;
+  const double* x;
+  const double* x_hat;
+  const double* lagged; // where the stiffness is taken
+  double scale;         // h_e^2 / h_v
+} NoliDampingSlopes;
+
+// Why the damping of a block cannot be differentiated; NULL: it can, or there is none.
+const char* noli_element_damping_defect(const NoliBlock* block);
+
+// By the point `lagged` and, as `wanted` says, by rest positions and moduli.
+NOLI_WARN_UNUSED NoliStatus noli_element_slopes_of_damping(NoliMixedList* list,
+                                                           const NoliBlock* block, unsigned wanted,
+                                                           int64_t first_element,
+                                                           const NoliDampingSlopes* at);
+
+// Gradients of the linear functions of the vertices of a straight element at rest, those of missing
+// vertices 0, and its volume, m^3.
 void noli_element_rest_gradients(const NoliBlock* block, int32_t element, const double* X,
                                  NoliVec3 gradient[4], double* volume);

@@ -268,3 +268,53 @@ void noli_hinges_set_stiffness(NoliHinges* hinges, int32_t first, const double* 
     hinges->stiffness[h] = 0.5 * sum * noli_norm_sqr3(edge) / area;
   }
 }
+
+// ---- rest positions -----------------------------------------------------------------------------
+
+static void gather(const NoliHinges* hinges, int64_t h, const double* x, double at[12]) {
+  for (int a = 0; a < 4; a++) {
+    memcpy(at + 3 * a, x + 3 * (int64_t)hinges->node[4 * h + a], 3 * sizeof *at);
+  }
+}
+
+static void add_at(double* gradient, int node, NoliVec3 by) {
+  noli_store3(gradient + 3 * node, noli_add3(noli_load3(gradient + 3 * node), by));
+}
+
+// The relative change of |e|^2 / (A1 + A2) with the nodes.
+static void shape_gradient(const double X[12], double gradient[12]) {
+  NoliVec3 edge = noli_sub3(vertex(X, 1), vertex(X, 0));
+  double area = 0.0, by_area[12] = {0.0};
+  for (int k = 0; k < 2; k++) {
+    NoliVec3 side = noli_sub3(vertex(X, 2 + k), vertex(X, 0)), cross = noli_cross3(edge, side);
+    double twice = noli_norm3(cross);
+    NoliVec3 normal = noli_scale3(0.5 / twice, cross);
+    NoliVec3 by_edge = noli_cross3(side, normal), by_side = noli_cross3(normal, edge);
+    area += 0.5 * twice;
+    add_at(by_area, 1, by_edge);
+    add_at(by_area, 2 + k, by_side);
+    add_at(by_area, 0, noli_scale3(-1.0, noli_add3(by_edge, by_side)));
+  }
+  for (int i = 0; i < 12; i++) {
+    gradient[i] = -by_area[i] / area;
+  }
+  NoliVec3 by_length = noli_scale3(2.0 / noli_norm_sqr3(edge), edge);
+  add_at(gradient, 1, by_length);
+  add_at(gradient, 0, noli_scale3(-1.0, by_length));
+}
+
+void noli_bending_by_rest(const NoliBending* bending, int64_t h, const double* X, const double* x,
+                          double slope[144]) {
+  const NoliHinges* hinges = bending->hinges;
+  double at[12], rest[12], now[12], then[12], shape[12];
+  gather(hinges, h, x, at);
+  gather(hinges, h, X, rest);
+  noli_hinge_derivatives(at, now, NULL);
+  noli_hinge_derivatives(rest, then, NULL);
+  shape_gradient(rest, shape);
+  double k = bending->scale * hinges->stiffness[h];
+  double turn = remainder(noli_hinge_angle(at) - hinges->rest[h], 2.0 * PI);
+  for (int i = 0; i < 144; i++) {
+    slope[i] = k * now[i / 12] * (turn * shape[i % 12] - then[i % 12]);
+  }
+}

@@ -57,3 +57,8 @@ typedef struct NoliBending {
 // linearly and slowly.
 void noli_bending_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                            unsigned what, const NoliLocal* out);
+
+// How the gradient of hinge h changes with rest positions of its nodes, (12 x 12): by the rest
+// angle and, of an isotropic sheet, the edge and the areas in the stiffness.
+void noli_bending_by_rest(const NoliBending* bending, int64_t h, const double* X, const double* x,
+                          double slope[144]);

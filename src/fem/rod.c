@@ -263,3 +263,43 @@ void noli_turns_destroy(NoliContext* context, NoliTurns* turns) {
   noli_free(context, turns->stiffness);
   *turns = (NoliTurns){0};
 }
+
+// ---- rest positions -----------------------------------------------------------------------------
+
+// Derivatives of the cosine by the nodes.
+static void cosine_gradient(const Turn* turn, double gradient[9]) {
+  for (int a = 0; a < 3; a++) {
+    noli_store3(gradient + 3 * a,
+                noli_add3(noli_scale3(share[0][a], turn->c0), noli_scale3(share[1][a], turn->c1)));
+  }
+}
+
+// dkappa/dc; 0 where the turn is straight.
+static double kappa_by_cosine(const Turn* turn) {
+  double square = 4.0 * turn->less / turn->more;
+  return square > KAPPA_SQR_MIN ? -4.0 / (turn->more * turn->more * sqrt(square)) : 0.0;
+}
+
+void noli_turning_by_rest(const NoliTurning* turning, int64_t i, const double* X, const double* x,
+                          const double* bending, double slope[81]) {
+  const NoliTurns* turns = turning->turns;
+  const int32_t *node = turns->node + 3 * i, *segment = turns->segment + 2 * i;
+  Turn now = turn_at(x, node), rest = turn_at(X, node);
+  double by_now[9], by_rest[9], by_stiffness[9], first, second, k = turns->stiffness[i];
+  cosine_gradient(&now, by_now);
+  cosine_gradient(&rest, by_rest);
+  derivatives_by_cosine(&now, turns->rest[i], &first, &second);
+
+  // of ln k, k = 2 / (l0 / b0 + l1 / b1)
+  for (int a = 0; a < 3; a++) {
+    NoliVec3 by = noli_scale3(share[0][a] / bending[segment[0]], rest.t0);
+    by = noli_mul_add3(by, share[1][a] / bending[segment[1]], rest.t1);
+    noli_store3(by_stiffness + 3 * a, noli_scale3(-0.5 * k, by));
+  }
+  double turned = kappa_by_cosine(&now) * kappa_by_cosine(&rest);
+  for (int j = 0; j < 81; j++) {
+    slope[j] = k > 0.0 ? turning->scale * k * by_now[j / 9] *
+                             (first * by_stiffness[j % 9] - turned * by_rest[j % 9])
+                       : 0.0;
+  }
+}

@@ -58,3 +58,9 @@ typedef struct NoliTurning {
 // each turn clamped to zero, as a function of its two edges. Folded turns have infinite energy.
 void noli_turning_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                            unsigned what, const NoliLocal* out);
+
+// How the gradient of turn i changes with rest positions of its nodes, (9 x 9): by the rest turn
+// and the lengths in the stiffness, where `bending` (n_segment) is E I. A straight rest shape has a
+// turn with a kink there; the derivative by it is 0, the mean of all sides.
+void noli_turning_by_rest(const NoliTurning* turning, int64_t i, const double* X, const double* x,
+                          const double* bending, double slope[81]);

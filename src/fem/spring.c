@@ -181,5 +181,7 @@ void noli_springs_free(NoliContext* context, NoliSprings* springs) {
   noli_free(context, springs->length);
   noli_free(context, springs->stiffness);
   noli_free(context, springs->damping);
+  noli_free(context, springs->fitted);
+  noli_free(context, springs->at_rest);
   *springs = (NoliSprings){0};
 }

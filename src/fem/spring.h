@@ -21,6 +21,8 @@ typedef struct NoliSprings {
   double* length;    // (n) m, >= 0
   double* stiffness; // (n) N/m, >= 0
   double* damping;   // (n) N s/m, >= 0
+  bool* fitted;      // (n) whether the length is the distance of the ends at rest
+  bool* at_rest;     // (n) whether the anchor is the place of the first end at rest
 } NoliSprings;
 
 typedef struct NoliSpringEnergy {

@@ -11,18 +11,26 @@ typedef enum NoliInput {
   NOLI_INPUT_REFERENCE, // (n_vert x 3) m, x_hat
   NOLI_INPUT_LAGGED,    // (n_vert x 3) m, positions at which friction was lagged
   NOLI_INPUT_REST,      // (n_vert x 3) m, rest positions
+  NOLI_INPUT_DAMPED,    // (n_vert x 3) m, positions at which the stiffness of damping was taken
   NOLI_INPUT_MASS,      // (n_vert) kg, lumped masses
+  NOLI_INPUT_DENSITY,   // (elements, as below) kg/m^3, of consistent masses
   NOLI_INPUT_LOAD,      // (n_vert x 3) N
   NOLI_INPUT_MU,        // (elements of all blocks, block by block) Pa, Lame's second parameter
   NOLI_INPUT_LAMBDA,    // (likewise) Pa, Lame's first parameter
-  NOLI_INPUT_FRICTION,  // (classes of pairs) coefficient of friction
-  NOLI_INPUT_FORCE,     // (forces) factor
-  NOLI_INPUT_START,     // (n_vert x 3) m, positions at the start of the run
-  NOLI_INPUT_VELOCITY,  // (n_vert x 3) m/s, velocities at the start of the run
-  NOLI_INPUT_CONTACT,   // (NOLI_CONTACT_NUMBERS)
-  NOLI_INPUT_OFFSET,    // (entities) m, contact offsets of bodies and half-spaces
-  NOLI_INPUT_WEIGHT,    // (vertices, edges and triangles of the surface) of the geometric potential
-  NOLI_INPUT_SUPPORT,   // (vertices of the surface) m, likewise
+  NOLI_INPUT_PART,     // (bodies x NOLI_BLOCK_PARTS) factors of the elastic energies of thin bodies
+  NOLI_INPUT_FRICTION, // (classes of pairs) coefficient of friction
+  NOLI_INPUT_MOTION,   // (motions x NOLI_MOTION_NUMBERS)
+  NOLI_INPUT_FORCE,    // (forces) factor
+  NOLI_INPUT_SPRING,   // (springs x NOLI_SPRING_NUMBERS)
+  NOLI_INPUT_REGION,   // (regions with a volume law x NOLI_REGION_NUMBERS)
+  NOLI_INPUT_BEGIN,    // (n_vert + forces) x 3, m: positions at the start of a step, and the
+                       // origins of the potentials of pressures, which follow from them
+  NOLI_INPUT_START,    // (n_vert x 3) m, positions at the start of the run
+  NOLI_INPUT_VELOCITY, // (n_vert x 3) m/s, velocities at the start of the run
+  NOLI_INPUT_CONTACT,  // (NOLI_CONTACT_NUMBERS)
+  NOLI_INPUT_OFFSET,   // (entities) m, contact offsets of bodies and half-spaces
+  NOLI_INPUT_WEIGHT,   // (vertices, edges and triangles of the surface) of the geometric potential
+  NOLI_INPUT_SUPPORT,  // (vertices of the surface) m, likewise
   NOLI_INPUTS
 } NoliInput;
 
@@ -33,6 +41,26 @@ typedef enum NoliContactNumber {
   NOLI_CONTACT_OPEN,      // factor of that of the barrier with open obstacles, of "gcp", 1
   NOLI_CONTACT_NUMBERS
 } NoliContactNumber;
+
+typedef enum NoliMotionNumber {
+  NOLI_MOTION_CHANGE,   // factor of displacements, 1 + change
+  NOLI_MOTION_VELOCITY, // m/s, the first of three
+  NOLI_MOTION_NUMBERS = NOLI_MOTION_VELOCITY + 3
+} NoliMotionNumber;
+
+typedef enum NoliSpringNumber {
+  NOLI_SPRING_STIFFNESS, // N/m
+  NOLI_SPRING_LENGTH,    // m
+  NOLI_SPRING_DAMPING,   // N s/m
+  NOLI_SPRING_NUMBERS
+} NoliSpringNumber;
+
+typedef enum NoliRegionNumber {
+  NOLI_REGION_PRESSURE,    // Pa
+  NOLI_REGION_COMPRESSION, // 1/Pa
+  NOLI_REGION_REST,        // m^3, volume at rest
+  NOLI_REGION_NUMBERS
+} NoliRegionNumber;
 
 // Inputs of pairs: the class of the pair of two entities, whose coefficients vary together;
 // NOLI_NULL_INDEX: none.

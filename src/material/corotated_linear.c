@@ -26,9 +26,23 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
   noli_crushing_derivatives(lame, sigma, derivatives);
 }
 
+static void stretch_third(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
+  double pressure = lame.lambda * (sigma[0] + sigma[1] + sigma[2] - 3.0);
+  *third = (NoliStretchThird){0};
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    double sum = sigma[j] + sigma[k];
+    double twist = (2.0 * lame.mu * (sum - 2.0) + 2.0 * pressure) / sum;
+    third->twist[i][i] = 2.0 * lame.lambda / sum;
+    third->twist[i][j] = third->twist[i][k] = (2.0 * (lame.mu + lame.lambda) - twist) / sum;
+  }
+  noli_crushing_third(lame, sigma, third);
+}
+
 const NoliMaterial noli_corotated_linear = {
     .name = "corotated_linear",
     .description = "Linear elasticity in the rotated frame of each element.",
     .stretch_energy = stretch_energy,
     .stretch_derivatives = stretch_derivatives,
+    .stretch_third = stretch_third,
 };

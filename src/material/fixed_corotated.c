@@ -29,9 +29,22 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
   noli_crushing_derivatives(lame, sigma, derivatives);
 }
 
+static void stretch_third(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
+  double J = sigma[0] * sigma[1] * sigma[2];
+  *third = (NoliStretchThird){0};
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    double sum = sigma[j] + sigma[k]; // the twist is 2 mu (1 - 2 / sum)
+    third->twist[i][j] = third->twist[i][k] = 4.0 * lame.mu / (sum * sum);
+  }
+  noli_volume_third(sigma, lame.lambda * (J - 1.0), lame.lambda, 0.0, third);
+  noli_crushing_third(lame, sigma, third);
+}
+
 const NoliMaterial noli_fixed_corotated = {
     .name = "fixed_corotated",
     .description = "Corotated with a volume term that is consistent with its stress.",
     .stretch_energy = stretch_energy,
     .stretch_derivatives = stretch_derivatives,
+    .stretch_third = stretch_third,
 };

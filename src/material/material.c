@@ -78,6 +78,36 @@ void noli_crushing_derivatives(NoliLame lame, const double sigma[3],
   }
 }
 
+// area_i = dJ / dsigma_i is the product of the two other stretches.
+void noli_volume_third(const double sigma[3], double first, double second, double third,
+                       NoliStretchThird* out) {
+  double J = sigma[0] * sigma[1] * sigma[2], coupling = second * J + first;
+  double area[3] = {sigma[1] * sigma[2], sigma[2] * sigma[0], sigma[0] * sigma[1]};
+  for (int l = 0; l < 3; l++) {
+    for (int i = 0; i < 3; i++) {
+      int j = (i + 1) % 3, k = (i + 2) % 3;
+      double by_coupling = (third * J + 2.0 * second) * area[l] * sigma[i];
+      by_coupling += i == l ? coupling : 0.0;
+      double by_area = i == l ? 0.0 : 2.0 * second * area[i] * sigma[3 - i - l];
+      double by_pressure = second * area[l] * sigma[i] + (i == l ? first : 0.0);
+      out->second[l][i][i] += third * area[l] * area[i] * area[i] + by_area;
+      out->second[l][j][k] += by_coupling;
+      out->second[l][k][j] += by_coupling;
+      out->flip[i][l] -= by_pressure;
+      out->twist[i][l] += by_pressure;
+    }
+  }
+}
+
+void noli_crushing_third(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
+  double J = sigma[0] * sigma[1] * sigma[2];
+  if (J >= NOLI_CRUSHED) {
+    return;
+  }
+  NoliCrushing crushing = noli_crushing(lame, J);
+  noli_volume_third(sigma, crushing.first, crushing.second, crushing.third, third);
+}
+
 void noli_stretch_project(NoliStretchDerivatives* derivatives) {
   noli_project_psd(3, &derivatives->second[0][0]);
   for (int k = 0; k < 3; k++) {

@@ -44,6 +44,13 @@ typedef struct NoliStretchDerivatives {
   double twist[3];     // (dPsi_i + dPsi_j) / (sigma_i + sigma_j): skew part of the plane
 } NoliStretchDerivatives;
 
+// How these change with the stretches, entry l of each: third derivatives of the energy density.
+typedef struct NoliStretchThird {
+  double second[3][3][3]; // of second[i][j] by stretch l: [l][i][j]
+  double flip[3][3];      // [k][l]
+  double twist[3][3];
+} NoliStretchThird;
+
 typedef struct NoliMaterial {
   const char* name;
   const char* description;
@@ -53,6 +60,8 @@ typedef struct NoliMaterial {
   // Quotients with removable singularities are finite.
   void (*stretch_derivatives)(NoliLame lame, const double sigma[3],
                               NoliStretchDerivatives* derivatives);
+  // Third derivatives; NULL: they are not known.
+  void (*stretch_third)(NoliLame lame, const double sigma[3], NoliStretchThird* third);
   // Without a decomposition of F; NULL if the law has no such form.
   double (*energy)(NoliLame lame, const NoliMat3* F);
   NoliMat3 (*stress)(NoliLame lame, const NoliMat3* F);
@@ -139,19 +148,20 @@ static inline double noli_symmetric_third(const double g[6]) {
 // J below which the barrier acts.
 #define NOLI_CRUSHED 0.1
 
-// B, dB/dJ and d2B/dJ2.
+// B and its derivatives by J.
 typedef struct NoliCrushing {
   double energy;
   double first;
   double second;
+  double third;
 } NoliCrushing;
 
 static inline NoliCrushing noli_crushing(NoliLame lame, double J) {
   if (J >= NOLI_CRUSHED) {
-    return (NoliCrushing){0.0, 0.0, 0.0};
+    return (NoliCrushing){0};
   }
   if (!(J > 0.0)) {
-    NoliCrushing infeasible = {INFINITY, NAN, NAN};
+    NoliCrushing infeasible = {INFINITY, NAN, NAN, NAN};
     infeasible.energy = isnan(J) ? J : infeasible.energy;
     return infeasible;
   }
@@ -161,8 +171,15 @@ static inline NoliCrushing noli_crushing(NoliLame lame, double J) {
       .energy = -k * gap * gap * logarithm,
       .first = -k * gap * (2.0 * logarithm + ratio),
       .second = -k * (2.0 * logarithm + ratio * (4.0 - ratio)),
+      .third = -k * (2.0 + (4.0 - 2.0 * ratio) * (NOLI_CRUSHED / J)) / J,
   };
 }
+
+// Adds the third derivatives of an energy of the volume alone, whose derivatives by J are `first`,
+// `second` and `third`; those of B.
+void noli_volume_third(const double sigma[3], double first, double second, double third,
+                       NoliStretchThird* out);
+void noli_crushing_third(NoliLame lame, const double sigma[3], NoliStretchThird* third);
 
 // Adds the derivatives of B.
 void noli_crushing_derivatives(NoliLame lame, const double sigma[3],

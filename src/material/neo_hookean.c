@@ -58,6 +58,26 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
   }
 }
 
+static void stretch_third(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
+  double log_J = log(sigma[0]) + log(sigma[1]) + log(sigma[2]);
+  double factor = lame.mu - lame.lambda * log_J;
+  *third = (NoliStretchThird){0};
+  for (int l = 0; l < 3; l++) {
+    for (int i = 0; i < 3; i++) {
+      int j = (i + 1) % 3, k = (i + 2) % 3;
+      // the product 1 / (sigma_j sigma_k), and its derivative
+      double product = 1.0 / (sigma[j] * sigma[k]);
+      double by_product = i == l ? 0.0 : -product / sigma[l];
+      double by_plane = factor * by_product - lame.lambda / sigma[l] * product;
+      double by_own = i == l ? -2.0 * (factor + lame.lambda) / sigma[i] : 0.0;
+      third->second[l][i][i] = (by_own - lame.lambda / sigma[l]) / (sigma[i] * sigma[i]);
+      third->second[l][j][k] = third->second[l][k][j] = lame.lambda * by_product;
+      third->flip[i][l] = by_plane;
+      third->twist[i][l] = -by_plane;
+    }
+  }
+}
+
 // With G = F^T F - I and its invariants I, II, III: I_C - 3 = I and J^2 - 1 = q = I + II + III, so
 // Psi = mu/2 (q - log1p(q) - II - III) + lambda/8 log1p(q)^2, in which first-order terms cancel.
 static double small_strain_energy(NoliLame lame, const double g[6]) {
@@ -98,6 +118,7 @@ const NoliMaterial noli_neo_hookean = {
     .description = "Compressible neo-Hookean with a logarithm of the volume.",
     .stretch_energy = stretch_energy,
     .stretch_derivatives = stretch_derivatives,
+    .stretch_third = stretch_third,
     .energy = energy,
     .stress = stress,
 };

@@ -56,6 +56,27 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
   noli_crushing_derivatives(lame, sigma, derivatives);
 }
 
+static void stretch_third(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
+  NoliLame own = own_parameters(lame);
+  double t = 1.0 + sigma[0] * sigma[0] + sigma[1] * sigma[1] + sigma[2] * sigma[2];
+  double coupling = 2.0 * own.mu / (t * t), J = sigma[0] * sigma[1] * sigma[2];
+  *third = (NoliStretchThird){0};
+  for (int l = 0; l < 3; l++) {
+    double by_coupling = -4.0 * coupling / t * sigma[l];
+    for (int i = 0; i < 3; i++) {
+      int j = (i + 1) % 3, k = (i + 2) % 3;
+      double by_product = i == l ? 0.0 : sigma[3 - i - l];
+      third->second[l][i][i] = coupling * sigma[l] + by_coupling * sigma[i] * sigma[i] +
+                               (i == l ? 2.0 * coupling * sigma[i] : 0.0);
+      third->second[l][j][k] = third->second[l][k][j] =
+          by_coupling * sigma[j] * sigma[k] + coupling * by_product;
+      third->flip[i][l] = third->twist[i][l] = coupling * sigma[l];
+    }
+  }
+  noli_volume_third(sigma, own.lambda * (J - 1.0) - 0.75 * own.mu, own.lambda, 0.0, third);
+  noli_crushing_third(lame, sigma, third);
+}
+
 // As above with G = F^T F - I and its invariants: q = I, J^2 - 1 = I + II + III, so
 // 3/8 q - 3/4 (J - 1) = 3/8 ((J - 1)^2 - II - III).
 static double energy(NoliLame lame, const NoliMat3* F) {
@@ -87,6 +108,7 @@ const NoliMaterial noli_stable_neo_hookean = {
     .description = "Neo-Hookean without a logarithm, for nearly incompressible flesh and rubber.",
     .stretch_energy = stretch_energy,
     .stretch_derivatives = stretch_derivatives,
+    .stretch_third = stretch_third,
     .energy = energy,
     .stress = stress,
 };

@@ -42,6 +42,23 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
   noli_crushing_derivatives(lame, sigma, derivatives);
 }
 
+static void stretch_third(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
+  double mu = lame.mu, lambda = lame.lambda;
+  *third = (NoliStretchThird){0};
+  for (int l = 0; l < 3; l++) {
+    for (int i = 0; i < 3; i++) {
+      int j = (i + 1) % 3, k = (i + 2) % 3;
+      double other = i == l ? 0.0 : sigma[3 - i - l], own = i == l ? 0.0 : sigma[l];
+      third->second[l][i][i] = lambda * sigma[l];
+      third->second[l][i][i] += i == l ? 2.0 * (3.0 * mu + lambda) * sigma[i] : 0.0;
+      third->second[l][j][k] = third->second[l][k][j] = lambda * other;
+      third->flip[i][l] = lambda * sigma[l] + mu * (2.0 * own + other);
+      third->twist[i][l] = lambda * sigma[l] + mu * (2.0 * own - other);
+    }
+  }
+  noli_crushing_third(lame, sigma, third);
+}
+
 static double energy(NoliLame lame, const NoliMat3* F) {
   double g[6]; // 2 E
   noli_green_strain33(F, g);
@@ -68,6 +85,7 @@ const NoliMaterial noli_stvk = {
     .description = "Saint Venant-Kirchhoff: linear in Green strain.",
     .stretch_energy = stretch_energy,
     .stretch_derivatives = stretch_derivatives,
+    .stretch_third = stretch_third,
     .energy = energy,
     .stress = stress,
 };

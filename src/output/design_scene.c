@@ -197,6 +197,31 @@ done:
   return status;
 }
 
+// ---- springs, shells, rods ----------------------------------------------------------------------
+
+// A number of an entry that has the name of the parameter, or of an object in it.
+static NoliStatus set_number(const Writer* writer, const Change* change, json_t* entry,
+                             const char* key) {
+  return entry == NULL ? refuse(writer, change, "no entry of the scene has this name")
+                       : set(writer, entry, key, json_real(change->value[0]));
+}
+
+static NoliStatus set_spring(const Writer* writer, const Change* change) {
+  const char* key = change->parameter->kind + strlen("spring_");
+  return set_number(writer, change, entry_named(writer, "springs", change->parameter->of), key);
+}
+
+static NoliStatus set_section(const Writer* writer, const Change* change) {
+  NoliStatus status = NOLI_OK;
+  json_t* entry = NULL;
+  const char* kind = change->parameter->kind;
+  NOLI_TRY(find_body(writer, change, &entry));
+  NOLI_TRY(set_number(writer, change,
+                      json_object_get(entry, strcmp(kind, "radius") == 0 ? "rod" : "shell"), kind));
+done:
+  return status;
+}
+
 // ---- positions ----------------------------------------------------------------------------------
 
 // Adds changes of positions to "rest" or "start" of a body, in a list.
@@ -255,6 +280,11 @@ static const struct {
     {"initial_velocity", set_velocity},
     {"rest_position", move_rest},
     {"force", scale_force},
+    {"thickness", set_section},
+    {"radius", set_section},
+    {"spring_stiffness", set_spring},
+    {"spring_length", set_spring},
+    {"spring_damping", set_spring},
 };
 
 static NoliStatus apply(const Writer* writer, const Change* change) {

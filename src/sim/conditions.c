@@ -2,6 +2,7 @@
 
 #include "fem/twist.h"
 #include "math/vec3.h"
+#include "sim/motion_slopes.h"
 #include "sim/face_loads.h"
 
 #include <string.h>
@@ -172,12 +173,10 @@ static void apply_motion(NoliSim* sim, int32_t index, double t0, double t1, doub
   for (int32_t i = 0; i < motion->n_node; i++) {
     memcpy(&motion->x_t0[3 * i], &sim->state.x[3 * (first + motion->node[i])], 3 * sizeof(double));
   }
-  memcpy(motion->x_t1, motion->x_t0, (size_t)motion->n_node * 3 * sizeof(double));
   if (sim->controls.target[index] != NULL) {
     approach(sim, motion, sim->controls.target[index], t0, t1);
-  } else if (motion->def.target != NULL) {
-    motion->def.target(motion->def.user, t0, t1, motion->n_node, motion->node, motion->X,
-                       motion->x_t0, motion->x_t1);
+  } else {
+    noli_motion_targets(motion, t0, t1, motion->x_t0, motion->x_t1);
   }
   for (int32_t i = 0; i < motion->n_node; i++) {
     int64_t node = first + motion->node[i];

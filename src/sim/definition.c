@@ -697,6 +697,24 @@ done:
   return status;
 }
 
+static NoliStatus check_change(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliMotionDef* motion = &def->motions[index];
+  NoliVec3 velocity = noli_load3(motion->velocity);
+  bool changed = motion->change != 0.0 || noli_norm3(velocity) != 0.0;
+  NOLI_CHECK(context,
+             motion->change > -1.0 && isfinite(motion->change) && noli_is_finite3(velocity),
+             NOLI_ERROR_ARGUMENT,
+             "motion %d: change must be above -1, and velocity finite: got %g and (%g, %g, %g)",
+             index, motion->change, velocity.x, velocity.y, velocity.z);
+  NOLI_CHECK(
+      context, !changed || (!motion->controlled && !(def->bodies[motion->body].rod.twist > 0.0)),
+      NOLI_ERROR_ARGUMENT,
+      "motion %d: change and velocity are not for controlled motions and rods with twist", index);
+done:
+  return status;
+}
+
 static NoliStatus check_end(NoliContext* context, int32_t index, const NoliMotionDef* motion) {
   NoliStatus status = NOLI_OK;
   NoliVec3 normal = noli_load3(motion->end_normal);
@@ -898,6 +916,7 @@ static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
                "motion %d: t_begin %g is not before t_end %g", i, motion->t_begin, motion->t_end);
     NOLI_CHECK(context, !motion->controlled || motion->target == NULL, NOLI_ERROR_ARGUMENT,
                "motion %d: a controlled motion has no function for its targets", i);
+    NOLI_TRY(check_change(context, def, i));
     NOLI_TRY(check_axes(context, def, i));
     NOLI_TRY(check_end(context, i, motion));
   }

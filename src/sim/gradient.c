@@ -1,6 +1,7 @@
 // Derivatives of runs: the chain of all solves, forward or in reverse. noli/derivative.h
 #include "base/timer.h"
 #include "sim/choices.h"
+#include "sim/motion_slopes.h"
 #include "sim/parameters.h"
 #include "sim/sensitivity.h"
 
@@ -31,6 +32,17 @@ typedef struct Chain {
   double* force; // of integrators that start from forces
 } Chain;
 
+// Where prescribed components go in a stage: at its end, and halfway for integrators of order 2.
+enum { TARGET_END, TARGET_MIDDLE, TARGETS };
+
+typedef struct Targets {
+  int32_t* owner;                  // (n_vert x 3) the motion that prescribes a component, or
+                                   // NOLI_NULL_INDEX: it stays
+  double* goal[TARGETS];           // (n_vert x 3) m
+  NoliMotionSlope* slope[TARGETS]; // (motions)
+  double t0, t1[TARGETS];          // s
+} Targets;
+
 typedef struct Gradient {
   NoliContext* context;
   NoliSim* sim;
@@ -48,13 +60,15 @@ typedef struct Gradient {
   int32_t n_chains;               // objectives in reverse, parameters forward
   Chain* chain;                   // (n_chains)
   NoliInputs* inputs;             // (n_chains) all derivatives by them in reverse; changes forward
-  NoliInputs own;                 // of one solve: predicted, reference, lagged positions
+  NoliInputs own;                 // of one solve: predicted, reference, lagged positions; of a
+                                  // part: where the stiffness of damping was taken
   double* end_x[NOLI_MAX_STAGES]; // (n_vert x 3) at the ends of the stages of a part
   double* end_v[NOLI_MAX_STAGES];
-  double* force;  // (n_vert x 3) at the start of a part
-  double* target; // (n_vert x 3)
-  double* hat_v;  // (n_vert x 3)
-  double* d_x;    // (n_vert x 3) of an objective
+  Targets targets; // of one stage
+  double* force;   // (n_vert x 3) at the start of a part
+  double* target;  // (n_vert x 3)
+  double* hat_v;   // (n_vert x 3)
+  double* d_x;     // (n_vert x 3) of an objective
   double* d_v;
   double* d_p;   // (n_parameters)
   double* error; // (n_objectives)
@@ -129,20 +143,217 @@ static double weight_of_start(const NoliStageRule* rule) {
   return 1.0 - rule->before - rule->first;
 }
 
-// Whether a component is prescribed: its target is where it was, or a constant distance away
-// (sim/parameters.c refuses other motions).
+// Whether a component is prescribed.
 static bool is_held(const NoliTapeStage* stage, int64_t j) {
   return (stage->axes[j / 3] >> (j % 3) & 1) != 0;
 }
 
-// Prescribed components have an x_hat of their own in integrators of order 2, that of a parabola
-// through targets, which move with the start of the part.
-static void pull_held(const Gradient* g, const NoliTapePart* part, const NoliTapeStage* stage,
-                      double* hat, double* x) {
-  for (int64_t j = 0; part->rule->order == 2 && j < size_of(g); j++) {
-    if (is_held(stage, j)) {
-      x[j] += hat[j];
-      hat[j] = 0.0;
+// Where the vertices of one motion go from x, and which components it prescribes.
+static void set_goals(Gradient* g, int32_t index, const double* x) {
+  const NoliModel* model = g->sim->model;
+  const NoliMotion* motion = &model->motion[index];
+  Targets* targets = &g->targets;
+  int64_t first = model->vert_first[motion->def.body];
+  for (int64_t j = 0; j < 3 * (int64_t)motion->n_node; j++) {
+    motion->x_t0[j] = x[3 * (first + motion->node[j / 3]) + j % 3];
+  }
+  for (int which = 0; which < TARGETS; which++) {
+    noli_motion_targets(motion, targets->t0, targets->t1[which], motion->x_t0, motion->x_t1);
+    for (int64_t j = 0; j < 3 * (int64_t)motion->n_node; j++) {
+      int64_t at = 3 * (first + motion->node[j / 3]) + j % 3;
+      bool flat = model->problem.surface->planar[motion->def.body] && j % 3 == 2;
+      if (!motion->def.free_axis[j % 3] && !flat) {
+        targets->goal[which][at] = motion->x_t1[j];
+        targets->owner[at] = index;
+      }
+    }
+  }
+}
+
+// Integrators of order 2 begin with a velocity of prescribed components that follows from their
+// targets; only consistent masses and ties let it act on others.
+static NoliStatus require_plain(const Gradient* g, const NoliTapePart* part,
+                                const NoliMotionSlope* slope) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = &g->sim->model->problem;
+  NoliMat3 turn = noli_sub33(slope->by_start, noli_identity3());
+  bool plain = noli_norm_sqr33(&turn) < 1e-24 && g->inputs[0].value[NOLI_INPUT_MOTION] == NULL;
+  bool coupled = noli_problem_has_consistent_mass(problem) || problem->followers.n_tied > 0;
+  NOLI_CHECK(g->context, plain || !coupled || part->rule->order != 2, NOLI_ERROR_ARGUMENT,
+             "derivatives: motions that turn or vary are differentiated with \"backward_euler\" "
+             "only where masses are consistent or nodes are tied");
+done:
+  return status;
+}
+
+// The targets of a stage, as functions of where the part starts.
+static NoliStatus set_targets(Gradient* g, const NoliTapePart* part, const NoliTapeStage* stage) {
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = g->sim->model;
+  Targets* targets = &g->targets;
+  targets->t0 = *part->start.time;
+  targets->t1[TARGET_END] = stage->t;
+  targets->t1[TARGET_MIDDLE] = 0.5 * (targets->t0 + stage->t);
+  for (int64_t j = 0; j < size_of(g); j++) {
+    targets->owner[j] = NOLI_NULL_INDEX;
+  }
+  for (int32_t m = 0; m < model->n_motion; m++) {
+    const NoliMotionDef* def = &model->motion[m].def;
+    if (part->held || targets->t0 < def->t_begin || targets->t0 >= def->t_end) {
+      continue;
+    }
+    for (int which = 0; which < TARGETS; which++) {
+      NoliMotionSlope* slope = &targets->slope[which][m];
+      NOLI_TRY(noli_motion_slope(model, m, targets->t0, targets->t1[which], part->start.x, slope));
+      NOLI_TRY(require_plain(g, part, slope));
+    }
+    set_goals(g, m, part->start.x);
+  }
+done:
+  return status;
+}
+
+// The components of a vertex that a motion prescribes.
+static NoliVec3 owned(const Gradient* g, int32_t motion, int64_t node, const double* d) {
+  double own[3];
+  for (int k = 0; k < 3; k++) {
+    own[k] = g->targets.owner[3 * node + k] == motion ? d[3 * node + k] : 0.0;
+  }
+  return noli_load3(own);
+}
+
+static void add3(double* to, double weight, NoliVec3 by) {
+  noli_store3(to, noli_mul_add3(noli_load3(to), weight, by));
+}
+
+// From derivatives d by targets of prescribed components, 0 at others, to those by the positions at
+// the start of the part, rest positions and motions.
+static void pull_targets(const Gradient* g, int32_t chain, const NoliTapePart* part, int which,
+                         double weight, const double* d, double* x) {
+  const NoliModel* model = g->sim->model;
+  const Targets* targets = &g->targets;
+  double* rest = g->inputs[chain].value[NOLI_INPUT_REST];
+  double* numbers = g->inputs[chain].value[NOLI_INPUT_MOTION];
+  for (int64_t j = 0; j < size_of(g); j++) {
+    x[j] += targets->owner[j] == NOLI_NULL_INDEX ? weight * d[j] : 0.0;
+  }
+  for (int32_t m = 0; m < model->n_motion; m++) {
+    const NoliMotion* motion = &model->motion[m];
+    const NoliMotionSlope* slope = &targets->slope[which][m];
+    for (int32_t i = 0; i < motion->n_node; i++) {
+      int64_t node = model->vert_first[motion->def.body] + motion->node[i];
+      NoliVec3 own = owned(g, m, node, d);
+      if (noli_norm_sqr3(own) == 0.0) {
+        continue;
+      }
+      add3(x + 3 * node, weight, noli_transpose_mul33_vec(&slope->by_start, own));
+      if (rest != NULL) {
+        add3(rest + 3 * node, weight, noli_transpose_mul33_vec(&slope->by_rest, own));
+      }
+      if (numbers != NULL) {
+        double* number = numbers + NOLI_MOTION_NUMBERS * (int64_t)m;
+        NoliVec3 by = noli_motion_by_change(model, m, slope, targets->t0, targets->t1[which], i,
+                                            part->start.x, targets->goal[which]);
+        number[NOLI_MOTION_CHANGE] += weight * noli_dot3(by, own);
+        add3(number + NOLI_MOTION_VELOCITY, weight,
+             noli_transpose_mul33_vec(&slope->by_velocity, own));
+      }
+    }
+  }
+}
+
+// Forward: adds the changes of targets, times a weight, to prescribed components of `to`.
+static void push_targets(const Gradient* g, int32_t chain, const NoliTapePart* part, int which,
+                         const NoliTapeStage* stage, double weight, double* to) {
+  const NoliModel* model = g->sim->model;
+  const Targets* targets = &g->targets;
+  const double* x = g->chain[chain].x;
+  const double* rest = g->inputs[chain].value[NOLI_INPUT_REST];
+  const double* numbers = g->inputs[chain].value[NOLI_INPUT_MOTION];
+  for (int64_t j = 0; j < size_of(g); j++) {
+    to[j] += targets->owner[j] == NOLI_NULL_INDEX && is_held(stage, j) ? weight * x[j] : 0.0;
+  }
+  for (int32_t m = 0; m < model->n_motion; m++) {
+    const NoliMotion* motion = &model->motion[m];
+    const NoliMotionSlope* slope = &targets->slope[which][m];
+    for (int32_t i = 0; i < motion->n_node; i++) {
+      int64_t node = model->vert_first[motion->def.body] + motion->node[i];
+      double sum[3];
+      NoliVec3 by = noli_mul33_vec(&slope->by_start, noli_load3(x + 3 * node));
+      if (rest != NULL) {
+        by = noli_add3(by, noli_mul33_vec(&slope->by_rest, noli_load3(rest + 3 * node)));
+      }
+      if (numbers != NULL) {
+        const double* number = numbers + NOLI_MOTION_NUMBERS * (int64_t)m;
+        NoliVec3 change = noli_motion_by_change(model, m, slope, targets->t0, targets->t1[which], i,
+                                                part->start.x, targets->goal[which]);
+        by = noli_mul_add3(by, number[NOLI_MOTION_CHANGE], change);
+        by = noli_add3(
+            by, noli_mul33_vec(&slope->by_velocity, noli_load3(number + NOLI_MOTION_VELOCITY)));
+      }
+      noli_store3(sum, by);
+      for (int k = 0; k < 3; k++) {
+        to[3 * node + k] += targets->owner[3 * node + k] == m ? weight * sum[k] : 0.0;
+      }
+    }
+  }
+}
+
+// h_v over the length of a stage. Prescribed components have an x_hat of their own in integrators
+// of order 2, that of a parabola through the start and the targets halfway and at the end: x_hat =
+// x_1 - c (3 x_1 - 4 x_half + x_0) with this c.
+static double parabola_share(const NoliTapePart* part, int32_t s) {
+  return part->stage[s].time.h_v / (part->rule->stage[s].end * part->h);
+}
+
+static void pull_held(Gradient* g, int32_t index, const NoliTapePart* part, int32_t s, double* hat,
+                      double* x) {
+  if (part->rule->order != 2) {
+    return;
+  }
+  double c = parabola_share(part, s), *held = g->target;
+  for (int64_t j = 0; j < size_of(g); j++) {
+    bool prescribed = is_held(&part->stage[s], j);
+    held[j] = prescribed ? hat[j] : 0.0;
+    hat[j] = prescribed ? 0.0 : hat[j];
+  }
+  pull_targets(g, index, part, TARGET_END, 1.0 - 3.0 * c, held, x);
+  pull_targets(g, index, part, TARGET_MIDDLE, 4.0 * c, held, x);
+  add(g, -c, held, x);
+}
+
+static void push_held(Gradient* g, int32_t index, const NoliTapePart* part, int32_t s,
+                      double* hat) {
+  if (part->rule->order != 2) {
+    return;
+  }
+  double c = parabola_share(part, s);
+  const NoliTapeStage* stage = &part->stage[s];
+  for (int64_t j = 0; j < size_of(g); j++) {
+    hat[j] = is_held(stage, j) ? -c * g->chain[index].x[j] : hat[j];
+  }
+  push_targets(g, index, part, TARGET_END, stage, 1.0 - 3.0 * c, hat);
+  push_targets(g, index, part, TARGET_MIDDLE, stage, 4.0 * c, hat);
+}
+
+// The origin of the potential of a pressure is the mean of the corners of its faces: from
+// derivatives by origins to those by positions, or forward from changes of these.
+static void fold_origins(const Gradient* g, bool back, double* begin) {
+  for (int32_t f = 0; f < g->sim->model->n_force; f++) {
+    const NoliForce* force = &g->sim->model->force[f];
+    double* origin = begin + size_of(g) + 3 * (int64_t)f;
+    int64_t n = 0, n_corner = 3 * (int64_t)force->faces.n;
+    for (int64_t i = 0; i < n_corner; i++) {
+      n += force->faces.tri[i] != NOLI_NULL_INDEX ? 1 : 0;
+    }
+    for (int64_t i = 0; i < n_corner && force->kind == NOLI_FORCE_PRESSURE; i++) {
+      if (force->faces.tri[i] == NOLI_NULL_INDEX) {
+        continue;
+      }
+      double* corner = begin + 3 * (int64_t)force->faces.tri[i];
+      for (int k = 0; k < 3; k++) {
+        *(back ? &corner[k] : &origin[k]) += (back ? origin[k] : corner[k]) / (double)n;
+      }
     }
   }
 }
@@ -153,6 +364,8 @@ static NoliInputs with_own(const Gradient* g, int32_t chain) {
   inputs.value[NOLI_INPUT_PREDICTED] = g->own.value[NOLI_INPUT_PREDICTED];
   inputs.value[NOLI_INPUT_REFERENCE] = g->own.value[NOLI_INPUT_REFERENCE];
   inputs.value[NOLI_INPUT_LAGGED] = g->own.value[NOLI_INPUT_LAGGED];
+  inputs.value[NOLI_INPUT_DAMPED] = g->own.value[NOLI_INPUT_DAMPED];
+  inputs.value[NOLI_INPUT_BEGIN] = g->own.value[NOLI_INPUT_BEGIN];
   return inputs;
 }
 
@@ -162,6 +375,7 @@ static NoliStatus pull_solves(Gradient* g, int32_t chain, const NoliTapePart* pa
   NoliStatus status = NOLI_OK;
   const NoliTapeStage* stage = &part->stage[s];
   NoliInputs to = with_own(g, chain);
+  NOLI_TRY(set_targets(g, part, stage));
   clear(g, g->own.value[NOLI_INPUT_PREDICTED]);
   clear(g, g->own.value[NOLI_INPUT_REFERENCE]);
   for (int64_t k = stage->solve.count - 1; k >= 0; k--) {
@@ -171,7 +385,7 @@ static NoliStatus pull_solves(Gradient* g, int32_t chain, const NoliTapePart* pa
     NOLI_TRY(noli_sensitivity_pull(g->sensitivity, b, &to, g->target, &g->error[chain]));
     noli_stage_act_on_nodes(g->sim->stage, g->own.value[NOLI_INPUT_LAGGED]);
     copy(g, g->own.value[NOLI_INPUT_LAGGED], b);
-    add(g, 1.0, g->target, g->chain[chain].x); // held components are where the part starts
+    pull_targets(g, chain, part, TARGET_END, 1.0, g->target, g->chain[chain].x);
   }
   noli_stage_act_on_nodes(g->sim->stage, g->own.value[NOLI_INPUT_PREDICTED]);
   noli_stage_act_on_nodes(g->sim->stage, g->own.value[NOLI_INPUT_REFERENCE]);
@@ -262,6 +476,9 @@ static NoliStatus pull_part(Gradient* g, int32_t index, const NoliTapePart* part
   pull_end_force(g, part, chain, &g->inputs[index], g->end_x[last]);
   clear(g, chain->x_before);
   clear(g, chain->v_before);
+  clear(g, g->own.value[NOLI_INPUT_DAMPED]);
+  memset(g->own.value[NOLI_INPUT_BEGIN], 0,
+         sizeof(double) * (size_t)noli_input_count(g->sim, NOLI_INPUT_BEGIN, 0));
 
   for (int32_t s = last; s >= 0; s--) {
     const NoliTapeStage* stage = &part->stage[s];
@@ -274,7 +491,7 @@ static NoliStatus pull_part(Gradient* g, int32_t index, const NoliTapePart* part
     double* lagged = g->end_x[s];
     double* hat = g->own.value[NOLI_INPUT_REFERENCE];
     add(g, -by_v, g->end_v[s], hat);
-    pull_held(g, part, stage, hat, chain->x);
+    pull_held(g, index, part, s, hat, chain->x);
 
     // x_tilde = x_hat + e v_hat
     add(g, s == last ? 1.0 : 0.0, chain->force, g->own.value[NOLI_INPUT_PREDICTED]);
@@ -296,6 +513,16 @@ static NoliStatus pull_part(Gradient* g, int32_t index, const NoliTapePart* part
     add(g, 1.0, lagged, s > 0 ? g->end_x[s - 1] : chain->x);
   }
 
+  // where the stiffness of damping was taken
+  noli_stage_act_on_nodes(g->sim->own_stage, g->own.value[NOLI_INPUT_DAMPED]);
+  add(g, 1.0, g->own.value[NOLI_INPUT_DAMPED], chain->x);
+  add(g, part->damping_ahead, g->own.value[NOLI_INPUT_DAMPED], chain->v);
+
+  // where pressures began
+  fold_origins(g, true, g->own.value[NOLI_INPUT_BEGIN]);
+  noli_stage_act_on_nodes(g->sim->own_stage, g->own.value[NOLI_INPUT_BEGIN]);
+  add(g, 1.0, g->own.value[NOLI_INPUT_BEGIN], chain->x);
+
   // the force at the start: that of the part before, or of the state
   copy(g, g->force, chain->force);
   if (part->force != NULL && !part->past_known) {
@@ -316,7 +543,10 @@ static NoliStatus push_solves(Gradient* g, int32_t chain, const NoliTapePart* pa
   for (int64_t k = 0; k < stage->solve.count; k++) {
     copy(g, x, g->own.value[NOLI_INPUT_LAGGED]);
     NOLI_TRY(noli_sensitivity_set(g->sensitivity, part, s, k));
-    copy(g, g->chain[chain].x, x); // targets of held components
+    for (int64_t j = 0; j < size_of(g); j++) {
+      x[j] = is_held(stage, j) ? 0.0 : g->chain[chain].x[j];
+    }
+    push_targets(g, chain, part, TARGET_END, stage, 1.0, x);
     NOLI_TRY(noli_sensitivity_push(g->sensitivity, &change, x));
     noli_stage_follow_vectors(g->sim->stage, x);
   }
@@ -329,6 +559,12 @@ static NoliStatus push_part(Gradient* g, int32_t index, const NoliTapePart* part
   Chain* chain = &g->chain[index];
   double *hat = g->own.value[NOLI_INPUT_REFERENCE], *tilde = g->own.value[NOLI_INPUT_PREDICTED];
   copy(g, chain->force, g->force);
+  copy(g, chain->x, g->own.value[NOLI_INPUT_DAMPED]);
+  add(g, part->damping_ahead, chain->v, g->own.value[NOLI_INPUT_DAMPED]);
+  memset(g->own.value[NOLI_INPUT_BEGIN] + size_of(g), 0,
+         3 * sizeof(double) * (size_t)g->sim->model->n_force);
+  copy(g, chain->x, g->own.value[NOLI_INPUT_BEGIN]);
+  fold_origins(g, false, g->own.value[NOLI_INPUT_BEGIN]);
   if (part->force != NULL && !part->past_known) {
     NoliInputs change = with_own(g, index);
     NOLI_TRY(
@@ -353,9 +589,8 @@ static NoliStatus push_part(Gradient* g, int32_t index, const NoliTapePart* part
     push_slope(g, part, rule->slope, chain, &g->inputs[index], hat, g->hat_v);
     copy(g, hat, tilde);
     add(g, stage->time.inertia ? stage->time.h_v : 0.0, g->hat_v, tilde);
-    for (int64_t j = 0; part->rule->order == 2 && j < size_of(g); j++) {
-      hat[j] = is_held(stage, j) ? chain->x[j] : hat[j];
-    }
+    NOLI_TRY(set_targets(g, part, stage));
+    push_held(g, index, part, s, hat);
     noli_stage_follow_vectors(g->sim->own_stage, hat);
     noli_stage_follow_vectors(g->sim->own_stage, tilde);
 
@@ -572,14 +807,19 @@ static NoliStatus allocate(Gradient* g) {
     NOLI_NEW_ZERO(g->context, g->end_x[s], size_of(g));
     NOLI_NEW_ZERO(g->context, g->end_v[s], size_of(g));
   }
+  NOLI_NEW_ZERO(g->context, g->targets.owner, size_of(g));
+  for (int which = 0; which < TARGETS; which++) {
+    NOLI_NEW_ZERO(g->context, g->targets.goal[which], size_of(g));
+    NOLI_NEW_ZERO(g->context, g->targets.slope[which], g->sim->model->n_motion);
+  }
   NOLI_NEW_ZERO(g->context, g->d_p, g->n_parameters);
   NOLI_NEW_ZERO(g->context, g->error, g->n_chains);
   NOLI_NEW_ZERO(g->context, g->kept, g->def->n_steps + 1);
   NOLI_NEW_ZERO(g->context, g->chain, g->n_chains);
   NOLI_NEW_ZERO(g->context, g->inputs, g->n_chains);
-  NOLI_TRY(noli_inputs_create(
-      g->sim, 1u << NOLI_INPUT_PREDICTED | 1u << NOLI_INPUT_REFERENCE | 1u << NOLI_INPUT_LAGGED, 0,
-      &g->own));
+  unsigned own = 1u << NOLI_INPUT_PREDICTED | 1u << NOLI_INPUT_REFERENCE | 1u << NOLI_INPUT_LAGGED |
+                 1u << NOLI_INPUT_DAMPED | 1u << NOLI_INPUT_BEGIN;
+  NOLI_TRY(noli_inputs_create(g->sim, own, 0, &g->own));
   for (int32_t i = 0; i < g->n_chains; i++) {
     NOLI_TRY(allocate_chain(g, &g->chain[i]));
     NOLI_TRY(noli_inputs_create(g->sim, wanted, n_class, &g->inputs[i]));
@@ -597,6 +837,11 @@ static void release(Gradient* g) {
   for (int32_t s = 0; s < NOLI_MAX_STAGES; s++) {
     noli_free(context, g->end_x[s]);
     noli_free(context, g->end_v[s]);
+  }
+  noli_free(context, g->targets.owner);
+  for (int which = 0; which < TARGETS; which++) {
+    noli_free(context, g->targets.goal[which]);
+    noli_free(context, g->targets.slope[which]);
   }
   for (int32_t i = 0; g->chain != NULL && g->inputs != NULL && i < g->n_chains; i++) {
     noli_free(context, g->chain[i].x);

@@ -16,13 +16,24 @@ int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes)
   switch (input) {
   case NOLI_INPUT_MASS:
     return problem->n_vert;
+  case NOLI_INPUT_DENSITY:
   case NOLI_INPUT_MU:
   case NOLI_INPUT_LAMBDA:
     return noli_input_elements(problem, problem->n_block);
+  case NOLI_INPUT_PART:
+    return NOLI_BLOCK_PARTS * (int64_t)sim->model->n_body;
   case NOLI_INPUT_FRICTION:
     return n_classes;
   case NOLI_INPUT_FORCE:
     return sim->model->n_force;
+  case NOLI_INPUT_MOTION:
+    return NOLI_MOTION_NUMBERS * (int64_t)sim->model->n_motion;
+  case NOLI_INPUT_SPRING:
+    return NOLI_SPRING_NUMBERS * (int64_t)problem->springs.n;
+  case NOLI_INPUT_REGION:
+    return NOLI_REGION_NUMBERS * (int64_t)problem->volumes.n_region;
+  case NOLI_INPUT_BEGIN:
+    return 3 * ((int64_t)problem->n_vert + sim->model->n_force);
   case NOLI_INPUT_CONTACT:
     return NOLI_CONTACT_NUMBERS;
   case NOLI_INPUT_OFFSET:

@@ -38,6 +38,7 @@ void noli_sim_set_damping(NoliSim* sim) {
   }
   bool free = noli_problem_inversion_bound(problem, stage->here->x, stage->step, KEEP_VOLUME, true,
                                            stage->n_threads, NULL) >= 1.0;
+  sim->damping_ahead = free ? ahead : 0.0;
   noli_stage_set_trial(stage, free ? 1.0 : 0.0);
   noli_stage_set_damping(stage, stage->trial->x);
 }

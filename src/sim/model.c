@@ -358,6 +358,7 @@ static NoliStatus copy_motions(NoliModel* model, const NoliSimDef* def) {
     NOLI_NEW(context, motion->X, 3 * (int64_t)motion->n_node);
     NOLI_NEW(context, motion->x_t0, 3 * (int64_t)motion->n_node);
     NOLI_NEW(context, motion->x_t1, 3 * (int64_t)motion->n_node);
+    NOLI_NEW(context, motion->inner, 3 * (int64_t)motion->n_node);
     for (int32_t i = 0; i < motion->n_node; i++) {
       int64_t node = model->vert_first[body] + motion->node[i];
       memcpy(&motion->X[3 * i], &model->problem.X[3 * node], 3 * sizeof(double));
@@ -580,6 +581,7 @@ static void release_parts(NoliModel* model) {
     noli_free(context, model->motion[m].X);
     noli_free(context, model->motion[m].x_t0);
     noli_free(context, model->motion[m].x_t1);
+    noli_free(context, model->motion[m].inner);
   }
   for (int32_t f = 0; f < model->n_force; f++) {
     noli_free(context, model->force[f].node);

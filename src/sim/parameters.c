@@ -3,10 +3,13 @@
 #include "contact/gcp_shape.h"
 #include "fem/element_slopes.h"
 #include "math/vec3.h"
+#include "mesh/curve.h"
 #include "sim/body_kind.h"
 #include "sim/choices.h"
 #include "sim/definition.h"
+#include "sim/motion_slopes.h"
 #include "sim/rebuild.h"
+#include "sim/rest_map.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +26,17 @@ const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS] = {
     [NOLI_PARAMETER_INITIAL_VELOCITY] = {"initial_velocity",
                                          "m/s, added to the velocities at the start."},
     [NOLI_PARAMETER_REST_POSITION] = {"rest_position", "m, added to the rest shape."},
+    [NOLI_PARAMETER_THICKNESS] = {"thickness", "m, of a shell."},
+    [NOLI_PARAMETER_RADIUS] = {"radius", "m, of a rod."},
+    [NOLI_PARAMETER_MOTION] = {"motion", "Factor of the displacements of a motion."},
+    [NOLI_PARAMETER_MOTION_VELOCITY] = {"motion_velocity", "m/s, added to a motion."},
     [NOLI_PARAMETER_FORCE] = {"force", "Factor of a force."},
+    [NOLI_PARAMETER_SPRING_STIFFNESS] = {"spring_stiffness", "N/m, of a spring."},
+    [NOLI_PARAMETER_SPRING_LENGTH] = {"spring_length", "m, at which a spring has no force."},
+    [NOLI_PARAMETER_SPRING_DAMPING] = {"spring_damping", "N s/m, of a spring."},
+    [NOLI_PARAMETER_VOLUME_PRESSURE] = {"volume_pressure",
+                                        "Pa, of the closed volume of a body, at rest."},
+    [NOLI_PARAMETER_VOLUME_COMPRESSION] = {"volume_compression", "1/Pa, likewise."},
     [NOLI_PARAMETER_CONTACT_DISTANCE] = {"contact_distance",
                                          "m, below which the barrier of contact acts."},
     [NOLI_PARAMETER_CONTACT_STIFFNESS] = {"contact_stiffness", "Pa/m, of the barrier."},
@@ -51,6 +64,7 @@ typedef struct Definition {
   int32_t* point; // (n_point) elements or vertices within the body; NULL: all of it at once
   int32_t n_point;
   int32_t n_component;
+  NoliRestMap map; // of positions of vertices
   int32_t class_of_pairs;
   int64_t first; // of its values
 } Definition;
@@ -64,6 +78,7 @@ struct NoliParameters {
   int64_t n;
   double* value;        // (n)
   double* velocity;     // (n_vert x 3) m/s, at the start
+  double* volume_slope; // (regions with a volume law x n_vert x 3) m^2, of their volumes at rest
   int64_t* first_entry; // (n + 1)
   NOLI_ARRAY(Entry) entry;
   NoliGcpShape shape; // of the contact model "gcp"; else empty
@@ -84,6 +99,22 @@ static bool is_material(NoliParameterKind kind) {
          kind == NOLI_PARAMETER_DENSITY;
 }
 
+static bool is_of_section(NoliParameterKind kind) {
+  return kind == NOLI_PARAMETER_THICKNESS || kind == NOLI_PARAMETER_RADIUS;
+}
+
+static bool is_of_motion(NoliParameterKind kind) {
+  return kind == NOLI_PARAMETER_MOTION || kind == NOLI_PARAMETER_MOTION_VELOCITY;
+}
+
+static bool is_of_spring(NoliParameterKind kind) {
+  return kind >= NOLI_PARAMETER_SPRING_STIFFNESS && kind <= NOLI_PARAMETER_SPRING_DAMPING;
+}
+
+static bool is_of_volume(NoliParameterKind kind) {
+  return kind == NOLI_PARAMETER_VOLUME_PRESSURE || kind == NOLI_PARAMETER_VOLUME_COMPRESSION;
+}
+
 static bool is_of_contact(NoliParameterKind kind) {
   return kind == NOLI_PARAMETER_CONTACT_DISTANCE || kind == NOLI_PARAMETER_CONTACT_STIFFNESS ||
          kind == NOLI_PARAMETER_CONTACT_OFFSET;
@@ -91,12 +122,18 @@ static bool is_of_contact(NoliParameterKind kind) {
 
 static bool is_of_body(NoliParameterKind kind) {
   return kind != NOLI_PARAMETER_FRICTION && kind != NOLI_PARAMETER_GRAVITY &&
-         kind != NOLI_PARAMETER_FORCE && !is_of_contact(kind);
+         kind != NOLI_PARAMETER_FORCE && !is_of_spring(kind) && !is_of_motion(kind) &&
+         !is_of_contact(kind);
+}
+
+// Whether the values move vertices of the mesh.
+static bool is_of_shape(NoliParameterKind kind) {
+  return kind == NOLI_PARAMETER_REST_POSITION || kind == NOLI_PARAMETER_INITIAL_POSITION;
 }
 
 int32_t noli_parameter_components(NoliParameterKind kind) {
-  bool vector = is_of_body(kind) && !is_material(kind);
-  return vector || kind == NOLI_PARAMETER_GRAVITY ? 3 : 1;
+  bool vector = is_of_shape(kind) || kind == NOLI_PARAMETER_INITIAL_VELOCITY;
+  return vector || kind == NOLI_PARAMETER_GRAVITY || kind == NOLI_PARAMETER_MOTION_VELOCITY ? 3 : 1;
 }
 
 // ---- checks -------------------------------------------------------------------------------------
@@ -114,7 +151,7 @@ static NoliStatus take_words(NoliContext* context, const NoliParameterDef* def, 
   made->scope = def->scope == NULL
                     ? NOLI_SCOPE_BODY
                     : (NoliParameterScope)noli_choice_find(NOLI_CHOICE_PARAMETER_SCOPE, def->scope);
-  bool vector = is_of_body(made->kind) && !is_material(made->kind);
+  bool vector = is_of_shape(made->kind) || made->kind == NOLI_PARAMETER_INITIAL_VELOCITY;
   made->n_component = noli_parameter_components(made->kind);
   NOLI_CHECK(context,
              made->scope == NOLI_SCOPE_BODY ||
@@ -154,8 +191,16 @@ static NoliStatus take_place(const NoliSim* sim, const NoliParameterDef* def, in
     NOLI_CHECK(sim->context, made->of != NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
                "parameter %d: there is no force \"%s\"", (int)index,
                def->of != NULL ? def->of : "");
-    NOLI_CHECK(sim->context, model->force[made->of].kind != NOLI_FORCE_PRESSURE,
-               NOLI_ERROR_ARGUMENT, "parameter %d: pressures are not differentiated", (int)index);
+  } else if (is_of_motion(made->kind)) {
+    made->of = def->of != NULL ? noli_sim_find_motion(sim, def->of) : NOLI_NULL_INDEX;
+    NOLI_CHECK(sim->context, made->of != NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
+               "parameter %d: there is no motion \"%s\"", (int)index,
+               def->of != NULL ? def->of : "");
+  } else if (is_of_spring(made->kind)) {
+    made->of = def->of != NULL ? noli_sim_find_spring(sim, def->of) : NOLI_NULL_INDEX;
+    NOLI_CHECK(sim->context, made->of != NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
+               "parameter %d: there is no spring \"%s\"", (int)index,
+               def->of != NULL ? def->of : "");
   }
 done:
   return status;
@@ -169,8 +214,9 @@ static NoliStatus take_points(const NoliSim* sim, const NoliParameterDef* def, i
     return NOLI_OK;
   }
   NoliBlockRange range = model->problem.range[made->of];
-  int32_t n_all = made->scope == NOLI_SCOPE_ELEMENTS
-                      ? range.end - range.begin
+  int32_t n_all = made->scope == NOLI_SCOPE_ELEMENTS ? range.end - range.begin
+                  : is_of_shape(made->kind)
+                      ? sim->definition.def->bodies[made->of].mesh->n_vert
                       : model->vert_first[made->of + 1] - model->vert_first[made->of];
   made->n_point = def->index != NULL ? def->n_index : n_all;
   NOLI_NEW(sim->context, made->point, made->n_point);
@@ -196,66 +242,89 @@ static bool has_load_by_mass(const NoliModel* model, int32_t body) {
 }
 
 // Whether a traction acts on faces of a body, whose areas would change.
-static bool has_face_load(const NoliModel* model, int32_t body) {
+static bool has_traction(const NoliModel* model, int32_t body) {
   bool has = false;
   for (int32_t f = 0; f < model->n_force; f++) {
-    has = has || (model->force[f].def.body == body && model->force[f].faces.n > 0);
+    bool traction = model->force[f].kind == NOLI_FORCE_TRACTION;
+    has = has || (model->force[f].def.body == body && traction);
   }
   return has;
 }
 
-// Whether a motion moves its vertices by distances that do not depend on where they are, or, with
-// `shape`, on where they and their rest positions are: tried with another place of each.
-static NoliStatus test_translation(const NoliModel* model, const NoliMotion* motion, bool shape,
-                                   bool* translates) {
-  NoliStatus status = NOLI_OK;
+// Whether the values of some force on a body depend on its rest positions: tried with another place
+// of each node.
+static bool has_load_by_place(const NoliModel* model, int32_t body) {
   const double shift[3] = {0.037, -0.051, 0.083};
-  int64_t n = 3 * (int64_t)motion->n_node;
-  double *other = NULL, *end = NULL, *other_end = NULL;
-  *translates = !motion->def.controlled;
-  if (motion->def.target == NULL || motion->n_node == 0) {
-    return NOLI_OK;
+  bool has = false;
+  for (int32_t f = 0; f < model->n_force; f++) {
+    const NoliForce* force = &model->force[f];
+    for (int32_t i = 0; i < force->n_node && force->def.body == body && force->def.value != NULL;
+         i++) {
+      double X[3], value[2][3] = {{0.0}}, t = fmax(force->def.t_begin, 0.0) + 0.5 * model->h;
+      memcpy(X, model->problem.X + 3 * (int64_t)force->node[i], sizeof X);
+      force->def.value(force->def.user, t, X, value[0]);
+      for (int k = 0; k < 3; k++) {
+        X[k] += model->problem.diagonal * shift[k];
+      }
+      force->def.value(force->def.user, t, X, value[1]);
+      has = has || memcmp(value[0], value[1], sizeof value[0]) != 0;
+    }
   }
-  NOLI_NEW(model->context, other, n);
-  NOLI_NEW(model->context, end, n);
-  NOLI_NEW(model->context, other_end, n);
-  for (int64_t i = 0; i < n; i++) {
-    other[i] = motion->X[i] + model->problem.diagonal * shift[i % 3] * (double)(1 + i % 4);
-    end[i] = motion->X[i];
-    other_end[i] = other[i];
-  }
-  double t0 = fmax(motion->def.t_begin, 0.0), t1 = t0 + model->h;
-  const double* X = shape ? other : motion->X;
-  motion->def.target(motion->def.user, t0, t1, motion->n_node, motion->node, motion->X, motion->X,
-                     end);
-  motion->def.target(motion->def.user, t0, t1, motion->n_node, motion->node, X, other, other_end);
-  for (int64_t i = 0; i < n; i++) {
-    double off = other_end[i] - end[i] - (other[i] - motion->X[i]);
-    *translates = *translates && fabs(off) <= 1e-9 * model->problem.diagonal;
+  return has;
+}
+
+// The motions of a body whose positions vary must be functions of them.
+static NoliStatus require_affine_motions(const NoliModel* model, const Definition* def) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t m = 0; m < model->n_motion; m++) {
+    NoliMotionSlope slope;
+    double t0 = fmax(model->motion[m].def.t_begin, 0.0);
+    if (model->motion[m].def.body == def->of) {
+      NOLI_TRY(noli_motion_slope(model, m, t0, t0 + model->h, model->x0, &slope));
+    }
   }
 done:
-  noli_free(model->context, other);
-  noli_free(model->context, end);
-  noli_free(model->context, other_end);
   return status;
 }
 
-static NoliStatus require_translations(const NoliModel* model, const Definition* def,
-                                       int32_t index) {
-  NoliStatus status = NOLI_OK;
-  for (int32_t m = 0; m < model->n_motion; m++) {
-    bool shape = def->kind == NOLI_PARAMETER_REST_POSITION, translates = true;
-    if (model->motion[m].def.body == def->of) {
-      NOLI_TRY(test_translation(model, &model->motion[m], shape, &translates));
-    }
-    NOLI_CHECK(model->context, translates, NOLI_ERROR_ARGUMENT,
-               "parameter %d: body \"%s\" has a motion whose targets turn or do not follow its "
-               "positions: those that hold vertices or move them by given distances are "
-               "differentiated",
-               (int)index, model->name[def->of]);
+// The number of the only closed volume of a body; NOLI_NULL_INDEX where there are none or several.
+static int32_t volume_of(const NoliSim* sim, int32_t body) {
+  const NoliSimDef* def = sim->definition.def;
+  int32_t found = NOLI_NULL_INDEX, n = 0;
+  for (int32_t i = 0; i < def->n_volumes; i++) {
+    found = def->volumes[i].body == body ? i : found;
+    n += def->volumes[i].body == body ? 1 : 0;
   }
-done:
-  return status;
+  return n == 1 ? found : NOLI_NULL_INDEX;
+}
+
+// Of shells, rods and points.
+static const char* thin_defect(const NoliBodyDef* body, const NoliBlock* block,
+                               const Definition* def, bool barrier) {
+  bool follows = body->contact_offset == NOLI_OFFSET_THICKNESS && !barrier;
+  if (def->kind == NOLI_PARAMETER_THICKNESS && !(body->shell.thickness > 0.0)) {
+    return "is no shell";
+  }
+  if (def->kind == NOLI_PARAMETER_RADIUS && !(body->rod.radius > 0.0)) {
+    return "is no rod";
+  }
+  if (is_of_section(def->kind) && follows) {
+    return "has a contact offset that follows its thickness: use the contact model \"ipc\", or "
+           "give "
+           "contact_offset a number";
+  }
+  if (def->kind == NOLI_PARAMETER_POISSON) {
+    return "is thin: shells and rods are differentiated by \"young\", not by Poisson's ratio";
+  }
+  if (def->kind == NOLI_PARAMETER_YOUNG && def->scope == NOLI_SCOPE_ELEMENTS) {
+    return "is thin: Young's modulus is differentiated for all of it, not for each element";
+  }
+  if (def->kind == NOLI_PARAMETER_YOUNG &&
+      (block->type->elasticity == NULL || body->shell.shear > 0.0)) {
+    return block->type->elasticity == NULL ? "has no elasticity"
+                                           : "has a shear stiffness apart from Young's modulus";
+  }
+  return NULL;
 }
 
 // Whether the geometric contact potential acts, whose range has the name eps_target.
@@ -275,6 +344,17 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
   if (is_material(def->kind) && block == NULL) {
     return "is an obstacle, which has no material";
   }
+  if (is_of_volume(def->kind)) {
+    return volume_of(sim, def->of) == NOLI_NULL_INDEX ? "does not have exactly one closed volume"
+                                                      : NULL;
+  }
+  if (is_of_section(def->kind) || (block != NULL && !block->type->solid)) {
+    bool barrier = model->problem.contact == &noli_contact_barrier;
+    const char* defect = thin_defect(body, block, def, barrier);
+    if (defect != NULL || is_of_section(def->kind)) {
+      return defect;
+    }
+  }
   bool moduli = def->kind == NOLI_PARAMETER_YOUNG || def->kind == NOLI_PARAMETER_POISSON;
   for (int32_t e = model->problem.range[def->of].begin;
        moduli && e < model->problem.range[def->of].end; e++) {
@@ -289,9 +369,6 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
            : body->n_parts > 0           ? "has parts, whose elements cannot be changed one by one"
                                          : NULL;
   }
-  if (masses && block != NULL && block->n_consistent > 0) {
-    return "has a consistent mass, which is not differentiated: choose order 1";
-  }
   if (masses && block != NULL && has_load_by_mass(model, def->of)) {
     return "has a force in proportion to its masses, which is not differentiated by them: use "
            "gravity, or a force with \"nodal\" values";
@@ -301,9 +378,7 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
     return "is in a scene with ties or proxies, whose positions at the start limit the range of "
            "\"gcp\": use contact.act_at_rest, or a smaller contact.eps_target";
   }
-  bool starts =
-      def->kind == NOLI_PARAMETER_INITIAL_POSITION || def->kind == NOLI_PARAMETER_REST_POSITION;
-  if (starts && block == NULL && has_smooth_surfaces(model)) {
+  if (is_of_shape(def->kind) && block == NULL && has_smooth_surfaces(model)) {
     return "is an obstacle, whose positions are not differentiated with the contact model "
            "\"implicit_surface\"";
   }
@@ -312,16 +387,34 @@ static const char* body_defect(const NoliSim* sim, const Definition* def) {
     return "has a smooth surface whose radius follows rest edges: set contact.surface_radius";
   }
   if (def->kind == NOLI_PARAMETER_REST_POSITION) {
-    return block != NULL && has_face_load(model, def->of)
-               ? "has a load on faces, whose areas would change with the shape"
-           : model->problem.followers.n > 0 ? "is in a scene with ties or proxies, which depend on "
-                                              "rest shapes"
-           : body->proxy.balance            ? "has densities that are fitted to its shape"
-                                            : NULL;
+    return block != NULL && has_traction(model, def->of)
+               ? "has a traction on faces, whose areas would change with the shape"
+           : block != NULL && has_load_by_place(model, def->of)
+               ? "has a force whose values depend on rest positions, by which they have no "
+                 "derivatives"
+           : model->problem.followers.n_tied > 0
+               ? "is in a scene with ties, which depend on rest shapes"
+           : noli_proxy_kind(&body->proxy) == NOLI_PROXY_MESH ||
+                   noli_proxy_kind(&body->proxy) == NOLI_PROXY_EDGE_LENGTH
+               ? "has a proxy that depends on its shape: use proxy.subdivision"
+           : noli_mesh_order(body->mesh) > 1
+               ? "has a curved mesh, whose nodes between vertices would not follow"
+           : body->proxy.balance ? "has densities that are fitted to its shape"
+                                 : NULL;
   }
   return def->kind == NOLI_PARAMETER_DENSITY && def->scope == NOLI_SCOPE_ELEMENTS &&
-                 block->type != &noli_block_tets
-             ? "has densities of elements that are differentiated for linear tetrahedra only"
+                 block->type != &noli_block_tets && block->n_consistent == 0
+             ? "has densities of elements that are differentiated for solids only"
+             : NULL;
+}
+
+static const char* spring_defect(const NoliSim* sim, const Definition* def) {
+  const NoliSpringDef* spring = &sim->definition.def->springs[def->of];
+  if (def->kind == NOLI_PARAMETER_SPRING_LENGTH && !(spring->length > 0.0)) {
+    return "has no length of its own: give it one";
+  }
+  return def->kind == NOLI_PARAMETER_SPRING_DAMPING && !(spring->damping > 0.0)
+             ? "has no damper: give it a damping"
              : NULL;
 }
 
@@ -352,10 +445,16 @@ static NoliStatus take(NoliParameters* self, const NoliSim* sim, const NoliParam
     const char* defect = body_defect(sim, made);
     NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT,
                "parameter %d, \"%s\": body \"%s\" %s", (int)index, def->kind, def->of, defect);
-    if (made->kind == NOLI_PARAMETER_REST_POSITION ||
-        made->kind == NOLI_PARAMETER_INITIAL_POSITION) {
-      NOLI_TRY(require_translations(sim->model, made, index));
+    if (is_of_shape(made->kind)) {
+      NOLI_TRY(require_affine_motions(sim->model, made));
+      NOLI_TRY(noli_rest_map_create(
+          sim->model, made->of, sim->definition.def->bodies[made->of].mesh->n_vert, &made->map));
     }
+  }
+  if (is_of_spring(made->kind)) {
+    const char* defect = spring_defect(sim, made);
+    NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT,
+               "parameter %d, \"%s\": spring \"%s\" %s", (int)index, def->kind, def->of, defect);
   }
   if (is_of_contact(made->kind)) {
     const char* defect = contact_defect(sim, made);
@@ -382,6 +481,17 @@ static double material_value(NoliParameterKind kind, double mu, double lambda, d
   return kind == NOLI_PARAMETER_YOUNG     ? mu * (3.0 * lambda + 2.0 * mu) / (lambda + mu)
          : kind == NOLI_PARAMETER_POISSON ? 0.5 * lambda / (lambda + mu)
                                           : density;
+}
+
+// The number of a spring or of a closed volume that a kind varies.
+static double* spring_number(NoliParameterKind kind, NoliSpringDef* spring) {
+  return kind == NOLI_PARAMETER_SPRING_STIFFNESS ? &spring->stiffness
+         : kind == NOLI_PARAMETER_SPRING_LENGTH  ? &spring->length
+                                                 : &spring->damping;
+}
+
+static double* volume_number(NoliParameterKind kind, NoliVolumeDef* volume) {
+  return kind == NOLI_PARAMETER_VOLUME_PRESSURE ? &volume->pressure : &volume->compression;
 }
 
 static double contact_value(const NoliSim* sim, const Definition* def) {
@@ -415,6 +525,19 @@ static void set_values(NoliParameters* self, const NoliSim* sim, const Definitio
     }
   } else if (def->kind == NOLI_PARAMETER_GRAVITY) {
     memcpy(value, model->gravity, sizeof model->gravity);
+  } else if (def->kind == NOLI_PARAMETER_MOTION) {
+    *value = 1.0 + source->motions[def->of].change;
+  } else if (def->kind == NOLI_PARAMETER_MOTION_VELOCITY) {
+    memcpy(value, source->motions[def->of].velocity, 3 * sizeof *value);
+  } else if (is_of_section(def->kind)) {
+    const NoliBodyDef* body = &source->bodies[def->of];
+    *value = def->kind == NOLI_PARAMETER_THICKNESS ? body->shell.thickness : body->rod.radius;
+  } else if (is_of_spring(def->kind)) {
+    NoliSpringDef spring = source->springs[def->of];
+    *value = *spring_number(def->kind, &spring);
+  } else if (is_of_volume(def->kind)) {
+    const NoliVolumeLaw* law = &model->problem.volumes.region[volume_of(sim, def->of)].law;
+    *value = def->kind == NOLI_PARAMETER_VOLUME_PRESSURE ? law->pressure : law->compression;
   } else if (def->kind == NOLI_PARAMETER_FORCE) {
     *value = 1.0 + source->forces[def->of].change;
   } else if (def->kind == NOLI_PARAMETER_FRICTION) {
@@ -492,14 +615,54 @@ done:
   return status;
 }
 
-static NoliStatus map_material(NoliParameters* self, const NoliModel* model, const Definition* def,
+// Factors of the energies of a thin body, and of its masses.
+static NoliStatus map_thin(NoliParameters* self, const NoliSim* sim, const Definition* def) {
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = sim->model;
+  // powers of a stretched and a bent shell, a stretched and a bent rod, and of masses
+  static const double powers[][NOLI_BLOCK_PARTS + 1] = {
+      [NOLI_PARAMETER_YOUNG] = {1.0, 1.0, 0.0},
+      [NOLI_PARAMETER_THICKNESS] = {1.0, 3.0, 1.0},
+      [NOLI_PARAMETER_RADIUS] = {2.0, 4.0, 2.0}};
+  const double* power = powers[def->kind];
+  double value = self->value[def->first];
+  for (int32_t part = 0; part < NOLI_BLOCK_PARTS; part++) {
+    NOLI_TRY(add_entry(self, NOLI_INPUT_PART, NOLI_BLOCK_PARTS * (int64_t)def->of + part,
+                       power[part] / value));
+  }
+  for (int64_t i = model->vert_first[def->of];
+       power[NOLI_BLOCK_PARTS] > 0.0 && i < model->vert_first[def->of + 1]; i++) {
+    NOLI_TRY(add_mass(self, model, i, power[NOLI_BLOCK_PARTS] * model->problem.mass[i] / value));
+  }
+  bool follows = sim->definition.def->bodies[def->of].contact_offset == NOLI_OFFSET_THICKNESS;
+  if (follows && def->kind != NOLI_PARAMETER_YOUNG) {
+    double share = def->kind == NOLI_PARAMETER_THICKNESS ? 0.5 : 1.0;
+    NOLI_TRY(add_entry(self, NOLI_INPUT_OFFSET, def->of, share));
+  }
+done:
+  return status;
+}
+
+static NoliStatus map_material(NoliParameters* self, const NoliSim* sim, const Definition* def,
                                int32_t point) {
   NoliStatus status = NOLI_OK;
+  const NoliModel* model = sim->model;
   NoliBlockRange range = model->problem.range[def->of];
   const NoliBlock* block = &model->problem.block[range.block];
+  if (!block->type->solid && def->kind == NOLI_PARAMETER_YOUNG) {
+    return map_thin(self, sim, def);
+  }
   bool all = def->scope == NOLI_SCOPE_BODY;
   int32_t begin = all ? range.begin : range.begin + def->point[point];
   int32_t end = all ? range.end : begin + 1;
+  if (def->kind == NOLI_PARAMETER_DENSITY && block->n_consistent > 0) {
+    int64_t first = noli_input_elements(&model->problem, range.block);
+    for (int32_t e = begin; e < end; e++) {
+      double factor = all ? block->density[e] / self->value[def->first] : 1.0;
+      NOLI_TRY(add_entry(self, NOLI_INPUT_DENSITY, first + e, factor));
+    }
+    goto done;
+  }
   if (all && def->kind == NOLI_PARAMETER_DENSITY) {
     for (int64_t i = model->vert_first[def->of]; i < model->vert_first[def->of + 1]; i++) {
       NOLI_TRY(add_mass(self, model, i, model->problem.mass[i] / self->value[def->first]));
@@ -523,7 +686,7 @@ static NoliStatus map_shape_masses(NoliParameters* self, const NoliModel* model,
                                    int32_t component) {
   NoliStatus status = NOLI_OK;
   for (int32_t e = range.begin; e < range.end; e++) {
-    const int32_t* node = block->node + 4 * (int64_t)e;
+    const int32_t* node = block->node + block->n_local * (int64_t)e;
     int32_t n = count_nodes(block, e);
     for (int32_t k = 0; k < n; k++) {
       if (node[k] != vertex) {
@@ -555,14 +718,29 @@ static int64_t count_weighted(const NoliModel* model) {
 // The barrier with open obstacles is as stiff as the potential between elements of the mean weight
 // (solve/contact_gcp.c): in proportion to w^2 eps^(1 - n) in a space of dimension n.
 static NoliStatus add_open_weight(NoliParameters* self, const NoliModel* model,
-                                  const NoliGcpShapeSlope* slope, int32_t component) {
+                                  const NoliGcpShapeSlope* slope, double by) {
   NoliStatus status = NOLI_OK;
   const NoliGcpProblem* gcp = &model->problem.gcp;
   const NoliSurface* surface = model->problem.surface;
   if (gcp->has_open && slope->input == NOLI_INPUT_WEIGHT && slope->index < surface->n_vert &&
       !model->obstacle[surface->body[slope->index]]) {
     NOLI_TRY(add_entry(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_OPEN,
-                       2.0 / (gcp->weight * (double)self->n_weighted) * slope->slope[component]));
+                       2.0 / (gcp->weight * (double)self->n_weighted) * by));
+  }
+done:
+  return status;
+}
+
+static NoliStatus map_rest_volumes(NoliParameters* self, const NoliModel* model, int64_t at,
+                                   double weight) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = 3 * (int64_t)model->problem.n_vert;
+  for (int64_t r = 0; r < model->problem.volumes.n_region; r++) {
+    double slope = self->volume_slope[n * r + at];
+    if (slope != 0.0) {
+      NOLI_TRY(add_entry(self, NOLI_INPUT_REGION, NOLI_REGION_NUMBERS * r + NOLI_REGION_REST,
+                         weight * slope));
+    }
   }
 done:
   return status;
@@ -570,45 +748,44 @@ done:
 
 // The geometric contact potential, where a vertex moves at rest or at the start.
 static NoliStatus map_potential(NoliParameters* self, const NoliModel* model, int32_t vertex,
-                                int32_t component, bool rest, bool start) {
+                                int32_t component, bool rest, bool start, double weight) {
   NoliStatus status = NOLI_OK;
   const NoliGcpShape* shape = &self->shape;
   for (int64_t i = shape->first != NULL ? shape->first[vertex] : 0;
        shape->first != NULL && i < shape->first[vertex + 1]; i++) {
     const NoliGcpShapeSlope* slope = &shape->slope[i];
     if (slope->at_start ? start : rest) {
-      NOLI_TRY(add_entry(self, slope->input, slope->index, slope->slope[component]));
-      NOLI_TRY(add_open_weight(self, model, slope, component));
+      NOLI_TRY(add_entry(self, slope->input, slope->index, weight * slope->slope[component]));
+      NOLI_TRY(add_open_weight(self, model, slope, weight * slope->slope[component]));
     }
   }
 done:
   return status;
 }
 
-// One component of positions or velocities of a vertex.
+// One component of the position of a vertex of the mesh, with all that moves with it.
 static NoliStatus map_vertex(NoliParameters* self, const NoliSim* sim, const Definition* def,
                              int32_t vertex, int32_t component) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
   const NoliBlock* block = noli_problem_block(&model->problem, def->of);
-  int64_t at = 3 * (int64_t)vertex + component;
-  if (def->kind == NOLI_PARAMETER_INITIAL_VELOCITY) {
-    NOLI_TRY(add_entry(self, NOLI_INPUT_VELOCITY, at, 1.0));
-    goto done;
-  }
-  bool starts = def->kind == NOLI_PARAMETER_INITIAL_POSITION ||
-                sim->definition.def->bodies[def->of].x0 == NULL;
-  if (starts) {
-    NOLI_TRY(add_entry(self, NOLI_INPUT_START, at, 1.0));
-  }
-  NOLI_TRY(map_potential(self, model, vertex, component, def->kind == NOLI_PARAMETER_REST_POSITION,
-                         starts));
-  if (def->kind == NOLI_PARAMETER_REST_POSITION) {
-    NOLI_TRY(add_entry(self, NOLI_INPUT_REST, at, 1.0));
-    if (block != NULL && def->scope == NOLI_SCOPE_VERTICES) {
-      NOLI_TRY(
-          map_shape_masses(self, model, block, model->problem.range[def->of], vertex, component));
+  const NoliRestMap* map = &def->map;
+  bool rest = def->kind == NOLI_PARAMETER_REST_POSITION;
+  bool starts = !rest || sim->definition.def->bodies[def->of].x0 == NULL;
+  for (int64_t k = map->first[vertex]; k < map->first[vertex + 1]; k++) {
+    int64_t at = 3 * (int64_t)map->point[k] + component;
+    if (starts && map->point[k] < model->problem.n_node) {
+      NOLI_TRY(add_entry(self, NOLI_INPUT_START, at, map->weight[k]));
     }
+    if (rest) {
+      NOLI_TRY(add_entry(self, NOLI_INPUT_REST, at, map->weight[k]));
+      NOLI_TRY(map_rest_volumes(self, model, at, map->weight[k]));
+    }
+    NOLI_TRY(map_potential(self, model, map->point[k], component, rest, starts, map->weight[k]));
+  }
+  if (rest && block != NULL && block->n_consistent == 0 && def->scope == NOLI_SCOPE_VERTICES) {
+    NOLI_TRY(map_shape_masses(self, model, block, model->problem.range[def->of],
+                              model->vert_first[def->of] + vertex, component));
   }
 done:
   return status;
@@ -617,12 +794,46 @@ done:
 static NoliStatus map_vertices(NoliParameters* self, const NoliSim* sim, const Definition* def,
                                int32_t point, int32_t component) {
   NoliStatus status = NOLI_OK;
+  bool all = def->scope == NOLI_SCOPE_BODY, shape = is_of_shape(def->kind);
   int32_t first = sim->model->vert_first[def->of];
-  if (def->scope == NOLI_SCOPE_VERTICES) {
-    return map_vertex(self, sim, def, first + def->point[point], component);
+  int32_t n = shape ? def->map.n_vert : sim->model->vert_first[def->of + 1] - first;
+  for (int32_t i = all ? 0 : def->point[point]; i < (all ? n : def->point[point] + 1); i++) {
+    NOLI_TRY(shape
+                 ? map_vertex(self, sim, def, i, component)
+                 : add_entry(self, NOLI_INPUT_VELOCITY, 3 * (int64_t)(first + i) + component, 1.0));
   }
-  for (int32_t i = first; i < sim->model->vert_first[def->of + 1]; i++) {
-    NOLI_TRY(map_vertex(self, sim, def, i, component));
+done:
+  return status;
+}
+
+// All springs of a definition, which share stiffness and damping.
+static NoliStatus map_spring(NoliParameters* self, const NoliModel* model, const Definition* def) {
+  NoliStatus status = NOLI_OK;
+  static const NoliSpringNumber numbers[] = {NOLI_SPRING_STIFFNESS, NOLI_SPRING_LENGTH,
+                                             NOLI_SPRING_DAMPING};
+  int which = (int)def->kind - NOLI_PARAMETER_SPRING_STIFFNESS;
+  int64_t first = model->spring_first[def->of], end = model->spring_first[def->of + 1];
+  double share = numbers[which] == NOLI_SPRING_LENGTH ? 1.0 : 1.0 / (double)(end - first);
+  for (int64_t s = first; s < end; s++) {
+    NOLI_TRY(add_entry(self, NOLI_INPUT_SPRING, NOLI_SPRING_NUMBERS * s + numbers[which], share));
+  }
+done:
+  return status;
+}
+
+// The compression of a gas follows its pressure where it is not given.
+static NoliStatus map_volume(NoliParameters* self, const NoliSim* sim, const Definition* def) {
+  NoliStatus status = NOLI_OK;
+  int32_t volume = volume_of(sim, def->of);
+  int64_t first = NOLI_REGION_NUMBERS * (int64_t)volume;
+  double compression = sim->model->problem.volumes.region[volume].law.compression;
+  bool pressure = def->kind == NOLI_PARAMETER_VOLUME_PRESSURE;
+  if (pressure) {
+    NOLI_TRY(add_entry(self, NOLI_INPUT_REGION, first + NOLI_REGION_PRESSURE, 1.0));
+  }
+  if (!pressure || !(sim->definition.def->volumes[volume].compression > 0.0)) {
+    double factor = pressure ? -compression * compression : 1.0;
+    NOLI_TRY(add_entry(self, NOLI_INPUT_REGION, first + NOLI_REGION_COMPRESSION, factor));
   }
 done:
   return status;
@@ -661,6 +872,27 @@ static NoliStatus map_value(NoliParameters* self, const NoliSim* sim, const Defi
   case NOLI_PARAMETER_FORCE:
     NOLI_TRY(add_entry(self, NOLI_INPUT_FORCE, def->of, 1.0 / self->value[def->first]));
     break;
+  case NOLI_PARAMETER_MOTION:
+    NOLI_TRY(add_entry(self, NOLI_INPUT_MOTION, NOLI_MOTION_NUMBERS * (int64_t)def->of, 1.0));
+    break;
+  case NOLI_PARAMETER_MOTION_VELOCITY:
+    NOLI_TRY(add_entry(self, NOLI_INPUT_MOTION,
+                       NOLI_MOTION_NUMBERS * (int64_t)def->of + NOLI_MOTION_VELOCITY + component,
+                       1.0));
+    break;
+  case NOLI_PARAMETER_THICKNESS:
+  case NOLI_PARAMETER_RADIUS:
+    NOLI_TRY(map_thin(self, sim, def));
+    break;
+  case NOLI_PARAMETER_SPRING_STIFFNESS:
+  case NOLI_PARAMETER_SPRING_LENGTH:
+  case NOLI_PARAMETER_SPRING_DAMPING:
+    NOLI_TRY(map_spring(self, model, def));
+    break;
+  case NOLI_PARAMETER_VOLUME_PRESSURE:
+  case NOLI_PARAMETER_VOLUME_COMPRESSION:
+    NOLI_TRY(map_volume(self, sim, def));
+    break;
   case NOLI_PARAMETER_FRICTION:
     NOLI_TRY(add_entry(self, NOLI_INPUT_FRICTION, def->class_of_pairs, 1.0));
     break;
@@ -675,7 +907,7 @@ static NoliStatus map_value(NoliParameters* self, const NoliSim* sim, const Defi
     NOLI_TRY(add_entry(self, NOLI_INPUT_OFFSET, def->of, 1.0));
     break;
   default:
-    NOLI_TRY(is_material(def->kind) ? map_material(self, model, def, point)
+    NOLI_TRY(is_material(def->kind) ? map_material(self, sim, def, point)
                                     : map_vertices(self, sim, def, point, component));
   }
 done:
@@ -766,7 +998,13 @@ NoliStatus noli_parameters_create(NoliSim* sim, const NoliParameterDef* defs, in
   noli_sim_fix_lengths(sim, self->source.def);
   NOLI_NEW_ZERO(sim->context, self->value, self->n);
   NOLI_NEW_ZERO(sim->context, self->first_entry, self->n + 1);
-  NOLI_NEW(sim->context, self->velocity, 3 * (int64_t)sim->model->problem.n_vert);
+  const NoliProblem* problem = &sim->model->problem;
+  int64_t n_x = 3 * (int64_t)problem->n_vert;
+  NOLI_NEW_ZERO(sim->context, self->volume_slope, problem->volumes.n_region * n_x);
+  for (int32_t r = 0; r < problem->volumes.n_region; r++) {
+    noli_volume_add_gradient(&problem->volumes, r, problem->X, self->volume_slope + n_x * r);
+  }
+  NOLI_NEW(sim->context, self->velocity, n_x);
   memcpy(self->velocity, sim->model->v0, noli_sim_vector_bytes(sim));
   for (int32_t i = 0; i < n_defs; i++) {
     set_values(self, sim, &self->def[i]);
@@ -792,6 +1030,7 @@ void noli_parameters_destroy(NoliParameters** owner) {
   }
   for (int32_t i = 0; self->def != NULL && i < self->n_def; i++) {
     noli_free(self->context, self->def[i].point);
+    noli_rest_map_free(self->context, &self->def[i].map);
   }
   noli_owned_definition_free(self->context, &self->source);
   noli_array_free(self->context, &self->entry);
@@ -799,6 +1038,7 @@ void noli_parameters_destroy(NoliParameters** owner) {
   noli_free(self->context, self->def);
   noli_free(self->context, self->value);
   noli_free(self->context, self->velocity);
+  noli_free(self->context, self->volume_slope);
   noli_free(self->context, self->first_entry);
   noli_free(self->context, self);
   *owner = NULL;
@@ -884,6 +1124,15 @@ static NoliStatus apply_friction(NoliContext* context, const Definition* def, do
   return noli_owned_definition_set_pair(context, definition, &pair);
 }
 
+static void apply_volume(const Definition* def, double value, NoliSimDef* source) {
+  for (int32_t i = 0; i < source->n_volumes; i++) {
+    NoliVolumeDef* volume = (NoliVolumeDef*)(uintptr_t)&source->volumes[i];
+    if (volume->body == def->of) {
+      *volume_number(def->kind, volume) = value;
+    }
+  }
+}
+
 static void apply_distance(double value, NoliSimDef* source) {
   bool potential = noli_contact_model_find(source->contact_model) == &noli_contact_gcp;
   *(potential ? &source->gcp.eps_target : &source->contact_distance) = (NoliScaled){value, false};
@@ -916,6 +1165,28 @@ static NoliStatus apply(NoliContext* context, const Definition* def, const doubl
     return apply_friction(context, def, *value, definition);
   case NOLI_PARAMETER_GRAVITY:
     memcpy(source->gravity, value, sizeof source->gravity);
+    return NOLI_OK;
+  case NOLI_PARAMETER_MOTION:
+    ((NoliMotionDef*)(uintptr_t)source->motions)[def->of].change = *value - 1.0;
+    return NOLI_OK;
+  case NOLI_PARAMETER_MOTION_VELOCITY:
+    memcpy(((NoliMotionDef*)(uintptr_t)source->motions)[def->of].velocity, value,
+           sizeof source->motions->velocity);
+    return NOLI_OK;
+  case NOLI_PARAMETER_THICKNESS:
+    body->shell.thickness = *value;
+    return NOLI_OK;
+  case NOLI_PARAMETER_RADIUS:
+    body->rod.radius = *value;
+    return NOLI_OK;
+  case NOLI_PARAMETER_SPRING_STIFFNESS:
+  case NOLI_PARAMETER_SPRING_LENGTH:
+  case NOLI_PARAMETER_SPRING_DAMPING:
+    *spring_number(def->kind, (NoliSpringDef*)(uintptr_t)&source->springs[def->of]) = *value;
+    return NOLI_OK;
+  case NOLI_PARAMETER_VOLUME_PRESSURE:
+  case NOLI_PARAMETER_VOLUME_COMPRESSION:
+    apply_volume(def, *value, source);
     return NOLI_OK;
   case NOLI_PARAMETER_FORCE:
     ((NoliForceDef*)(uintptr_t)source->forces)[def->of].change = *value - 1.0;

@@ -1,6 +1,7 @@
 #include "sim/sensitivity.h"
 
 #include "fem/element_slopes.h"
+#include "fem/load_slopes.h"
 #include "linalg/solver.h"
 #include "math/vec3.h"
 #include "sim/conditions.h"
@@ -43,9 +44,13 @@ struct NoliSensitivity {
   NoliGeneralMatrix mirror;
   NoliLinSolver* definite;
   NoliLinSolver* general;
-  double* lambda;  // (n_vert x 3)
-  double* product; // (n_vert x 3)
-  double* scaled;  // (n_vert x 3)
+  double* lambda;    // (n_vert x 3)
+  double* product;   // (n_vert x 3)
+  double* scaled;    // (n_vert x 3)
+  double* damped;    // (n_vert x 3) m, where the stiffness of damping is taken
+  double* zero;      // (n_vert x 3) 0
+  double* begin;     // (n_vert x 3) m, at the start of the part
+  int32_t* pressing; // (faces with a pressure) their forces
 };
 
 static bool wants(const NoliSensitivity* self, NoliInput input) {
@@ -67,6 +72,19 @@ static const char* material_defect(const NoliProblem* problem, unsigned wanted) 
   return defect;
 }
 
+static const char* damping_defect(const NoliModel* model) {
+  const NoliProblem* problem = &model->problem;
+  const char* defect = NULL;
+  for (int32_t i = 0; i < problem->n_block && defect == NULL; i++) {
+    defect = noli_element_damping_defect(&problem->block[i]);
+  }
+  bool from_forces = noli_integrator_needs_force(model->integrator);
+  return defect == NULL && from_forces && noli_problem_is_damped(problem)
+             ? "integrators that start from forces are not differentiated with material.damping or "
+               "dampers: choose \"bdf2\" or \"sdirk2\""
+             : defect;
+}
+
 const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   const NoliModel* model = sim->model;
   const NoliProblem* problem = &model->problem;
@@ -74,9 +92,9 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
     return "the solver \"augmented_lagrangian\" is no differentiable function of its start: choose "
            "solver.method \"projected_newton\"";
   }
-  if (noli_problem_is_damped(problem)) {
-    return "damping in proportion to stiffness changes with the third derivatives of energies: "
-           "leave material.damping out, or use mass_damping";
+  const char* damping = damping_defect(model);
+  if (damping != NULL) {
+    return damping;
   }
   if (noli_problem_has_histories(problem)) {
     return "materials with history depend on all of their past";
@@ -100,17 +118,15 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
            "contact.distance or contact.eps_target is below 1e-4 of it: choose longer ones, or "
            "closed obstacles";
   }
-  if (problem->volumes.n_region > 0 || problem->pressed.n > 0) {
-    return "volumes and pressures are not differentiated";
-  }
   if (model->integrator->decoupled) {
     return "\"trapezoidal_decoupled\" is not differentiated: choose \"trapezoidal\"";
   }
   bool from_forces = noli_integrator_needs_force(model->integrator);
   for (int32_t i = 0; from_forces && i < problem->n_block; i++) {
-    if (problem->block[i].n_consistent > 0 || problem->followers.n_tied > 0) {
-      return "integrators that start from forces are not differentiated with consistent masses or "
-             "ties: choose \"bdf2\" or \"sdirk2\"";
+    if (problem->block[i].n_consistent > 0 || problem->followers.n_tied > 0 ||
+        problem->pressed.n > 0) {
+      return "integrators that start from forces are not differentiated with consistent masses, "
+             "ties or pressures: choose \"bdf2\" or \"sdirk2\"";
     }
   }
   if (model->increments.initial > 0.0) {
@@ -129,6 +145,19 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
 
 // ---- making -------------------------------------------------------------------------------------
 
+static NoliStatus list_pressing(const NoliSim* sim, int32_t** pressing) {
+  NoliStatus status = NOLI_OK;
+  NOLI_NEW(sim->context, *pressing, sim->model->problem.pressed.n);
+  for (int32_t f = 0; f < sim->model->n_force; f++) {
+    const NoliForce* force = &sim->model->force[f];
+    for (int32_t i = 0; force->kind == NOLI_FORCE_PRESSURE && i < force->faces.n; i++) {
+      (*pressing)[force->pressed_first + i] = f;
+    }
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasses classes,
                                    NoliSensitivity** out) {
   NoliStatus status = NOLI_OK;
@@ -142,6 +171,10 @@ NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasse
   NOLI_NEW_ZERO(sim->context, self->lambda, n);
   NOLI_NEW_ZERO(sim->context, self->product, n);
   NOLI_NEW_ZERO(sim->context, self->scaled, n);
+  NOLI_NEW_ZERO(sim->context, self->damped, n);
+  NOLI_NEW_ZERO(sim->context, self->zero, n);
+  NOLI_NEW_ZERO(sim->context, self->begin, n);
+  NOLI_TRY(list_pressing(sim, &self->pressing));
   NOLI_NEW_ZERO(sim->context, self->force, sim->model->n_force);
   for (int32_t f = 0; wants(self, NOLI_INPUT_FORCE) && f < sim->model->n_force; f++) {
     NOLI_NEW_ZERO(sim->context, self->force[f], n);
@@ -174,6 +207,10 @@ void noli_sensitivity_destroy(NoliSensitivity** owner) {
   noli_free(self->context, self->lambda);
   noli_free(self->context, self->product);
   noli_free(self->context, self->scaled);
+  noli_free(self->context, self->damped);
+  noli_free(self->context, self->zero);
+  noli_free(self->context, self->begin);
+  noli_free(self->context, self->pressing);
   noli_free(self->context, self);
   *owner = NULL;
 }
@@ -223,7 +260,10 @@ static NoliStatus factor_general(NoliSensitivity* self, bool transposed) {
   if (transposed) {
     NOLI_TRY(transpose(self));
   }
-  NoliLinSystem system = {.n = self->matrix.n, .assemble = give_matrix, .user = self};
+  NoliLinSystem system = {.n = self->matrix.n,
+                          .assemble = give_matrix,
+                          .user = self,
+                          .low_rank = &self->sim->stage->system.low_rank};
   NOLI_TRY(noli_lin_solver_factor_system(self->general, system));
 done:
   return status;
@@ -317,6 +357,30 @@ static int32_t largest_stencil(const NoliEnergyTerm* term) {
   return most;
 }
 
+// Adds the parts of rank one of a term, which its stencils lack.
+static NoliStatus multiply_rank_one(NoliSensitivity* self, const NoliTerm* term, const double* w,
+                                    double* y) {
+  NoliStatus status = NOLI_OK;
+  const NoliStage* stage = self->sim->stage;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
+  double* vector = NULL;
+  int32_t n_rank = term->type->rank != NULL ? term->type->rank(term->self) : 0;
+  NOLI_NEW(self->context, vector, n_rank > 0 ? n : 0);
+  for (int32_t r = 0; r < n_rank; r++) {
+    memset(vector, 0, (size_t)n * sizeof *vector);
+    double sum = 0.0, scale = term->type->add_rank_one(term->self, r, stage->here->x, vector);
+    for (int64_t i = 0; i < n; i++) {
+      sum += vector[i] * w[i];
+    }
+    for (int64_t i = 0; i < n; i++) {
+      y[i] += scale * sum * vector[i];
+    }
+  }
+done:
+  noli_free(self->context, vector);
+  return status;
+}
+
 // Adds H w to y (both n_vert x 3, with followers) for the Jacobians of terms with one of `roles`,
 // or their transposes.
 static NoliStatus multiply(NoliSensitivity* self, bool transposed, unsigned roles, const double* w,
@@ -334,6 +398,7 @@ static NoliStatus multiply(NoliSensitivity* self, bool transposed, unsigned role
     blocks = NULL;
     NOLI_NEW(self->context, blocks, 9 * (int64_t)noli_stencil_blocks(largest_stencil(term)));
     noli_term_prepare(term, x, stage->n_threads);
+    NOLI_TRY(multiply_rank_one(self, &stage->term[t], w, y));
     for (int64_t s = 0; s < term->n_stencil; s++) {
       add_stencil(term, s, NOLI_EVAL_HESSIAN, 1.0, 1.0, x, w, blocks, y);
       if (term->skew) {
@@ -546,7 +611,7 @@ static NoliStatus place(NoliStage* stage, const double* x) {
 }
 
 // All loads, and those of single forces, by leaving each out.
-static NoliStatus collect_forces(NoliSensitivity* self, double t1, double t) {
+static NoliStatus collect_all(NoliSensitivity* self, double t1, double t) {
   NoliStatus status = NOLI_OK;
   NoliSim* sim = self->sim;
   NoliModel* model = sim->model;
@@ -569,23 +634,124 @@ done:
   return status;
 }
 
+// Those of the part: pressures act where it began.
+static NoliStatus collect_forces(NoliSensitivity* self, const NoliTapePart* part, double t) {
+  size_t bytes = noli_sim_vector_bytes(self->sim);
+  double* x = self->sim->state.x;
+  memcpy(self->product, x, bytes);
+  memcpy(x, part->start.x, bytes);
+  memcpy(self->begin, x, bytes);
+  NoliStatus status = collect_all(self, part->t1, t);
+  memcpy(x, self->product, bytes);
+  return status;
+}
+
+// What a consistent mass multiplies in the equations: inertia, drag and gravity.
+static void set_accelerations(const NoliSensitivity* self, const NoliBlock* block, double* z) {
+  const NoliStage* stage = self->sim->stage;
+  const NoliStageTime* time = &stage->time;
+  const double *x = stage->here->x, *gravity = self->sim->model->gravity;
+  double h_e_sqr = time->h_e * time->h_e, drag = block->mass_damping * h_e_sqr / time->h_v;
+  for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
+    z[j] = -h_e_sqr * gravity[j % 3];
+    z[j] += time->inertia ? x[j] - time->x_tilde[j] + drag * (x[j] - time->x_hat[j]) : 0.0;
+  }
+}
+
+// Of shells and rods: both parts of their energies.
+static NoliStatus list_thin_slopes(NoliSensitivity* self, NoliBlock* block) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  const NoliProblem* problem = stage->problem;
+  for (int32_t part = 0; part < NOLI_BLOCK_PARTS && block->type->elasticity != NULL; part++) {
+    NoliBlockEnergy energy = {
+        .block = block, .part = (NoliBlockPart)part, .scale = stage->time.h_e * stage->time.h_e};
+    if (wants(self, NOLI_INPUT_PART)) {
+      NOLI_TRY(noli_element_slopes_by_parts(&self->mixed, block, &energy, problem->surface->body,
+                                            stage->here->x));
+    }
+    if (wants(self, NOLI_INPUT_REST)) {
+      NOLI_TRY(
+          noli_element_slopes_by_rest(&self->mixed, block, &energy, problem->X, stage->here->x));
+    }
+  }
+done:
+  return status;
+}
+
+static NoliStatus list_block_slopes(NoliSensitivity* self, NoliBlock* block, int64_t first) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  const double *X = stage->problem->X, *x = stage->here->x;
+  double h_e_sqr = stage->time.h_e * stage->time.h_e;
+  NoliBlockEnergy energy = {.block = block, .part = NOLI_PART_ELEMENTS, .scale = h_e_sqr};
+  if (!block->type->solid) {
+    return list_thin_slopes(self, block);
+  }
+  if (wants(self, NOLI_INPUT_MU) || wants(self, NOLI_INPUT_LAMBDA)) {
+    NOLI_TRY(noli_element_slopes_by_moduli(&self->mixed, block, &energy, first, x));
+  }
+  if (wants(self, NOLI_INPUT_REST)) {
+    NOLI_TRY(noli_element_slopes_by_rest(&self->mixed, block, &energy, X, x));
+  }
+  if (block->n_consistent > 0) {
+    set_accelerations(self, block, self->product);
+    NOLI_TRY(noli_element_slopes_of_mass(&self->mixed, block, self->wanted, first, X, self->product,
+                                         self->zero));
+  }
+  if (stage->time.inertia && noli_block_is_damped(block)) {
+    const NoliDampingSlopes at = {X, x, stage->time.x_hat, self->damped, h_e_sqr / stage->time.h_v};
+    NOLI_TRY(noli_element_slopes_of_damping(&self->mixed, block, self->wanted, first, &at));
+  }
+done:
+  return status;
+}
+
+// Of springs, volumes and pressures.
+static NoliStatus list_load_slopes(NoliSensitivity* self) {
+  NoliStatus status = NOLI_OK;
+  const NoliStage* stage = self->sim->stage;
+  const NoliProblem* problem = stage->problem;
+  const double* x = stage->here->x;
+  double scale = stage->time.h_e * stage->time.h_e;
+  NoliVolumeState* state = NULL;
+  double magnitude;
+  NoliSpringSlopes springs = {.X = problem->X,
+                              .x = x,
+                              .x_hat = stage->time.x_hat,
+                              .lagged = self->damped,
+                              .scale = scale,
+                              .damping_scale = stage->time.inertia ? scale / stage->time.h_v : 0.0};
+  NOLI_TRY(noli_spring_slopes(&self->mixed, &problem->springs, self->wanted, &springs));
+  if (wants(self, NOLI_INPUT_REGION)) {
+    NOLI_NEW(self->context, state, problem->volumes.n_region);
+    noli_volume_states(&problem->volumes, x, stage->n_threads, state);
+    NoliVolume volume = {.regions = &problem->volumes, .scale = scale, .state = state};
+    NOLI_TRY(noli_volume_slopes(&self->mixed, &volume, x));
+  }
+  if (problem->pressed.n > 0) {
+    NoliPressure pressure = {.faces = &problem->pressed,
+                             .value = stage->pressure,
+                             .origin = stage->pressure_origin,
+                             .scale = scale,
+                             .magnitude = &magnitude};
+    NOLI_TRY(noli_pressure_slopes(&self->mixed, &pressure, self->wanted, self->pressing,
+                                  problem->n_vert, self->begin, x));
+  }
+done:
+  noli_free(self->context, state);
+  return status;
+}
+
 static NoliStatus list_slopes(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   NoliProblem* problem = &self->sim->model->problem;
-  bool moduli = wants(self, NOLI_INPUT_MU) || wants(self, NOLI_INPUT_LAMBDA);
   int64_t first = 0;
+  NOLI_TRY(list_load_slopes(self));
   for (int32_t i = 0; i < problem->n_block; i++) {
-    NoliBlockEnergy energy = {.block = &problem->block[i],
-                              .part = NOLI_PART_ELEMENTS,
-                              .scale = stage->time.h_e * stage->time.h_e};
-    if (moduli && problem->block[i].n_element > 0) {
-      NOLI_TRY(noli_element_slopes_by_moduli(&self->mixed, &problem->block[i], &energy, first,
-                                             stage->here->x));
-    }
-    if (wants(self, NOLI_INPUT_REST) && problem->block[i].n_element > 0) {
-      NOLI_TRY(noli_element_slopes_by_rest(&self->mixed, &problem->block[i], &energy, problem->X,
-                                           stage->here->x));
+    if (problem->block[i].n_element > 0) {
+      NOLI_TRY(list_block_slopes(self, &problem->block[i], first));
     }
     first += problem->block[i].n_element;
   }
@@ -597,6 +763,18 @@ static NoliStatus list_slopes(NoliSensitivity* self) {
   }
 done:
   return status;
+}
+
+// The stiffness of damping, at the positions predicted from the start of the part.
+static void set_damping(NoliSensitivity* self, const NoliTapePart* part) {
+  NoliStage* stage = self->sim->stage;
+  if (!noli_problem_is_damped(stage->problem)) {
+    return;
+  }
+  for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
+    self->damped[j] = part->start.x[j] + part->damping_ahead * part->start.v[j];
+  }
+  noli_stage_set_damping(stage, self->damped);
 }
 
 // The stage of a part at time t with these predictions: its friction lagged at `lagged`, at x.
@@ -614,12 +792,13 @@ static NoliStatus set_stage(NoliSensitivity* self, const NoliTapePart* part, int
   stage->h = part->h;
   set_prescribed(from, stage);
   NOLI_TRY(noli_stage_number_unknowns(stage));
-  NOLI_TRY(collect_forces(self, part->t1, t));
+  NOLI_TRY(collect_forces(self, part, t));
   if (stage->problem->fixed_stiffness > 0.0) {
     stage->kappa = 0.0; // that of a stage before may be larger
     NOLI_TRY(noli_stage_initial_kappa(stage));
   }
   noli_mixed_list_clear(&self->mixed);
+  set_damping(self, part);
   NOLI_TRY(place(stage, lagged));
   NOLI_TRY(noli_stage_lag_friction(stage));
   if (stage->problem->rubs && !is_general(self)) {
@@ -666,6 +845,9 @@ void noli_sensitivity_forget(NoliSensitivity* self) {
 }
 
 // ---- products -----------------------------------------------------------------------------------
+
+// What depends on x_hat.
+#define VISCOUS (NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG | NOLI_ROLE_DAMPING)
 
 // Derivative of G by the mass of a node: of inertia and drag, component j.
 static double by_mass(const NoliStage* stage, int64_t j) {
@@ -736,6 +918,12 @@ static void negate(double* x, int64_t n) {
   }
 }
 
+// Whether prescribed components have derivatives.
+static bool moves_targets(const NoliSensitivity* self) {
+  return wants(self, NOLI_INPUT_START) || wants(self, NOLI_INPUT_REST) ||
+         wants(self, NOLI_INPUT_MOTION);
+}
+
 NoliStatus noli_sensitivity_pull(NoliSensitivity* self, const double* b, NoliInputs* to,
                                  double* target, double* error) {
   NoliStatus status = NOLI_OK;
@@ -749,13 +937,12 @@ NoliStatus noli_sensitivity_pull(NoliSensitivity* self, const double* b, NoliInp
 
   // x - x_tilde and x - x_hat: -dG/dx_tilde is the Hessian of inertia
   NOLI_TRY(multiply(self, true, NOLI_ROLE_INERTIA, lambda, to->value[NOLI_INPUT_PREDICTED]));
-  NOLI_TRY(multiply(self, true, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, lambda,
-                    to->value[NOLI_INPUT_REFERENCE]));
+  NOLI_TRY(multiply(self, true, VISCOUS, lambda, to->value[NOLI_INPUT_REFERENCE]));
   pull_inputs(self, lambda, to);
   negate(lambda, n);
 
-  // prescribed components, which move with positions at the start: b - K lambda
-  if (wants(self, NOLI_INPUT_START)) {
+  // prescribed components, which move with the start and with motions: b - K lambda
+  if (moves_targets(self)) {
     memcpy(self->product, b, (size_t)n * sizeof *b);
     NOLI_TRY(multiply(self, true, NOLI_ROLE_ALL, lambda, self->product));
     noli_stage_act_on_nodes(stage, self->product);
@@ -776,20 +963,19 @@ NoliStatus noli_sensitivity_push(NoliSensitivity* self, const NoliInputs* change
   int64_t n = 3 * (int64_t)stage->problem->n_vert;
   double* g = self->lambda;
 
-  // dG, with that by prescribed components, which move with positions at the start
+  // dG, with that by prescribed components, which move with the start and with motions
   memset(g, 0, (size_t)n * sizeof *g);
   memset(self->product, 0, (size_t)n * sizeof *g);
   NOLI_TRY(multiply(self, false, NOLI_ROLE_INERTIA, change->value[NOLI_INPUT_PREDICTED], g));
-  NOLI_TRY(multiply(self, false, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG,
-                    change->value[NOLI_INPUT_REFERENCE], g));
+  NOLI_TRY(multiply(self, false, VISCOUS, change->value[NOLI_INPUT_REFERENCE], g));
   negate(g, n);
-  for (int32_t i = 0; wants(self, NOLI_INPUT_START) && i < stage->prescribed.n; i++) {
+  for (int32_t i = 0; moves_targets(self) && i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
       self->product[j] = (stage->prescribed.axes[i] >> k & 1) != 0 ? dx[j] : 0.0;
     }
   }
-  if (wants(self, NOLI_INPUT_START)) {
+  if (moves_targets(self)) {
     noli_stage_follow_vectors(stage, self->product);
     NOLI_TRY(multiply(self, false, NOLI_ROLE_ALL, self->product, g));
   }
@@ -847,7 +1033,7 @@ NoliStatus noli_sensitivity_pull_force(NoliSensitivity* self, const NoliTapePart
   double* lagged = to->value[NOLI_INPUT_LAGGED];
   memset(hat, 0, (size_t)n * sizeof *hat);
   memset(lagged, 0, (size_t)n * sizeof *lagged);
-  NOLI_TRY(multiply(self, true, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, lambda, hat));
+  NOLI_TRY(multiply(self, true, VISCOUS, lambda, hat));
   pull_inputs(self, lambda, to);
   negate(lambda, n);
   memset(self->product, 0, (size_t)n * sizeof(double));
@@ -875,7 +1061,7 @@ NoliStatus noli_sensitivity_push_force(NoliSensitivity* self, const NoliTapePart
   add(n, -stage->time.h_v, v, hat);
   memcpy(change->value[NOLI_INPUT_LAGGED], x, (size_t)n * sizeof *x);
   memset(g, 0, (size_t)n * sizeof *g);
-  NOLI_TRY(multiply(self, false, NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG, hat, g));
+  NOLI_TRY(multiply(self, false, VISCOUS, hat, g));
   negate(g, n);
   NOLI_TRY(multiply(self, false, FORCES, x, g));
   push_inputs(self, change, g);

@@ -59,6 +59,7 @@ struct NoliSim {
   int64_t next_notice; // Newton iterations of the step before the next progress message
   const NoliIntegrator* rule; // of this step: the model's integrator or its starter
   bool past_known;            // the state's history is valid for this step
+  double damping_ahead;       // s, from its start to where damping takes the stiffness
   double* v_start;            // (n_vert x 3) of the state, prescribed nodes as given
   double* v_next;             // (n_vert x 3) at the end of the last stage
   double* x_first;            // (n_vert x 3) at the end of the first stage

@@ -129,6 +129,8 @@ static NoliStatus add_spring(NoliModel* model, const NoliSpringDef* def, const c
   springs->damping[s] = def->damping / n;
   double distance = noli_norm3(noli_spring_vector(springs, s, X));
   springs->length[s] = def->length == NOLI_REST_DISTANCE ? distance : def->length;
+  springs->fitted[s] = def->length == NOLI_REST_DISTANCE;
+  springs->at_rest[s] = other == NOLI_NULL_INDEX && !def->at_point;
   springs->n++;
 
   int32_t first = model->vert_first[def->body];
@@ -188,6 +190,8 @@ NoliStatus noli_model_build_springs(NoliModel* model, const NoliSimDef* def) {
   NOLI_NEW(context, springs->length, n);
   NOLI_NEW(context, springs->stiffness, n);
   NOLI_NEW(context, springs->damping, n);
+  NOLI_NEW(context, springs->fitted, n);
+  NOLI_NEW(context, springs->at_rest, n);
   for (int32_t i = 0; i < def->n_springs; i++) {
     NOLI_TRY(add_springs(model, &def->springs[i], i));
     model->n_spring = i + 1;

@@ -66,6 +66,7 @@ NoliStatus noli_tape_begin_part(NoliTape* tape, NoliSim* sim) {
                        .h = noli_sim_step_length(sim),
                        .t1 = noli_sim_step_end(sim),
                        .past_known = sim->past_known,
+                       .damping_ahead = sim->damping_ahead,
                        .n_stages = sim->rule->n_stages};
   NOLI_TRY(noli_state_create(tape->context, &sim->state.sizes, &part.start));
   status = noli_state_copy(tape->context, &sim->state, &part.start);
@@ -145,6 +146,7 @@ NoliStatus noli_tape_end_part(NoliTape* tape, NoliSim* sim) {
              "derivatives: contact has stopped a prescribed motion in step %lld, where its end "
              "depends on the iterations: move less far, or against something softer",
              step);
+  last_part(tape)->held = sim->holds_motion;
   tape->open = false;
 done:
   return status;

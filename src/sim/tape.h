@@ -18,10 +18,12 @@ typedef struct NoliTapeStage {
 
 typedef struct NoliTapePart {
   const NoliIntegrator* rule;
-  double h;        // s
-  double t1;       // s, at its end
-  bool past_known; // the part has used the part before
-  double* force;   // (n_vert x 3) N, at its start, of integrators that start from it; else NULL
+  double h;             // s
+  double t1;            // s, at its end
+  bool past_known;      // the part has used the part before
+  double damping_ahead; // s, after its start: where its damping takes the stiffness
+  double* force; // (n_vert x 3) N, at its start, of integrators that start from it; else NULL
+  bool held;     // prescribed nodes stay where they are at its start
   NoliState start;
   int32_t n_stages;
   NoliTapeStage stage[NOLI_MAX_STAGES];

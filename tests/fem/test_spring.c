@@ -14,7 +14,12 @@ typedef struct OneSpring {
 } OneSpring;
 
 static NoliSprings list_of(OneSpring* one) {
-  return (NoliSprings){1, one->node, one->anchor, &one->length, &one->stiffness, &one->damping};
+  return (NoliSprings){.n = 1,
+                       .node = one->node,
+                       .anchor = one->anchor,
+                       .length = &one->length,
+                       .stiffness = &one->stiffness,
+                       .damping = &one->damping};
 }
 
 static double energy_of(void* user, const double* x, double* gradient, double* hessian) {

@@ -543,7 +543,12 @@ static void what_has_no_derivative_is_refused(void** state) {
   expect_refusal(&world, &young, "choose solver.method \"projected_newton\"");
   world = world_of(&landing);
   world.body[0].material.damping = 1e-3;
-  expect_refusal(&world, &young, "material.damping");
+  world.body[0].material.law = "hencky";
+  expect_refusal(&world, &gravity, "needs third derivatives");
+  world = world_of(&landing);
+  world.body[0].material.damping = 1e-3;
+  world.def.integrator = "trapezoidal";
+  expect_refusal(&world, &young, "choose \"bdf2\" or \"sdirk2\"");
   world = world_of(&landing);
   world.def.integrator = "trapezoidal_decoupled";
   expect_refusal(&world, &gravity, "choose \"trapezoidal\"");

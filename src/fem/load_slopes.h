@@ -1,0 +1,35 @@
+// Mixed derivatives of springs, closed volumes and pressures: how their gradients change with their
+// own numbers, with rest positions, and with where a step began.
+#pragma once
+
+#include "fem/pressure.h"
+#include "fem/spring.h"
+#include "fem/volume.h"
+#include "linalg/input.h"
+
+// Where the forces of springs are differentiated; all (n_vert x 3).
+typedef struct NoliSpringSlopes {
+  const double* X;
+  const double* x;
+  const double* x_hat;
+  const double* lagged; // where the axes of dampers are taken
+  double scale;         // h_e^2
+  double damping_scale; // h_e^2 / h_v; 0: dampers do not act
+} NoliSpringSlopes;
+
+// By stiffness, length and damping (NOLI_INPUT_SPRING) and by rest positions, as `wanted` says, and
+// by the point `lagged` (NOLI_INPUT_DAMPED) where a spring has a damper.
+NOLI_WARN_UNUSED NoliStatus noli_spring_slopes(NoliMixedList* list, const NoliSprings* springs,
+                                               unsigned wanted, const NoliSpringSlopes* at);
+
+// By the numbers of regions (NOLI_INPUT_REGION). `data` is prepared at x.
+NOLI_WARN_UNUSED NoliStatus noli_volume_slopes(NoliMixedList* list, const NoliVolume* data,
+                                               const double* x);
+
+// By the factors of forces, if `wanted` says so, and by the positions at the start of the step,
+// `begin`, and the origins (NOLI_INPUT_BEGIN), whose rows follow those of n_vert vertices. `force`
+// (faces) has the index of the force of each face.
+NOLI_WARN_UNUSED NoliStatus noli_pressure_slopes(NoliMixedList* list, const NoliPressure* data,
+                                                 unsigned wanted, const int32_t* force,
+                                                 int32_t n_vert, const double* begin,
+                                                 const double* x);

@@ -1,0 +1,273 @@
+// In the frames of F = U diag(sigma) V^T, nine orthonormal modes of a matrix decouple dP/dF: the
+// diagonal entries E_ii, and for each plane (j, k) of the two axes other than i the symmetric mode
+// s_i = (E_jk + E_kj) / sqrt 2 and the skew one t_i = (E_jk - E_kj) / sqrt 2, with the eigenvalues
+// `flip` and `twist`. The third derivative is a symmetric trilinear form of modes. Mirror images
+// leave the energy alone, so that of its entries only these are not 0:
+//   E_i E_j E_k         third derivatives by stretches,
+//   s_i s_i E_l         d flip_i / dsigma_l,
+//   t_i t_i E_l         d twist_i / dsigma_l,
+//   s_i s_j s_k         (flip_j - flip_k) / (sqrt 2 (sigma_k - sigma_j)),
+//   s_i t_j t_k         (twist_k - twist_j) / (sqrt 2 (sigma_k - sigma_j)),  (i, j, k) cyclic.
+// The last two follow from the turn of the frames: a change s_i turns both by 1 / (sqrt 2 (sigma_k
+// - sigma_j)) about axis i, which mixes s_j with s_k, and t_j with t_k. Both quotients are finite
+// where two stretches meet.
+#include "material/tangent.h"
+
+#include "material/response.h"
+#include "math/eigen.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MODES = 9 };
+
+// Stretches closer than this, relative to their size, take the limit of a quotient: its error is
+// of second order.
+#define CLOSE 1e-5
+
+// An eigenvalue of rounding, relative to the largest.
+#define ZERO 1e-13
+
+#define HALF_ROOT 0.70710678118654752440 // 1 / sqrt 2
+
+// Column m of `frame`: mode m in the frames U, V.
+static void set_modes(const NoliMat3* U, const NoliMat3* V, double frame[81]) {
+  for (int r = 0; r < 9; r++) {
+    int a = r / 3, b = r % 3;
+    for (int i = 0; i < 3; i++) {
+      int j = (i + 1) % 3, k = (i + 2) % 3;
+      double jk = U->m[a][j] * V->m[b][k], kj = U->m[a][k] * V->m[b][j];
+      frame[MODES * r + i] = U->m[a][i] * V->m[b][i];
+      frame[MODES * r + 3 + i] = HALF_ROOT * (jk + kj);
+      frame[MODES * r + 6 + i] = HALF_ROOT * (jk - kj);
+    }
+  }
+}
+
+// c = a b, or a b^T, of 9 x 9 matrices.
+static void multiply(const double* a, const double* b, bool transposed, double* c) {
+  for (int i = 0; i < MODES; i++) {
+    for (int j = 0; j < MODES; j++) {
+      double sum = 0.0;
+      for (int k = 0; k < MODES; k++) {
+        sum += a[MODES * i + k] * b[transposed ? MODES * j + k : MODES * k + j];
+      }
+      c[MODES * i + j] = sum;
+    }
+  }
+}
+
+// to = frame a frame^T
+static void to_space(const double* frame, const double* a, double* to) {
+  double half[81];
+  multiply(frame, a, false, half);
+  multiply(half, frame, true, to);
+}
+
+static void set_tangent(const NoliStretchDerivatives* d, double A[81]) {
+  memset(A, 0, 81 * sizeof *A);
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      A[MODES * i + j] = d->second[i][j];
+    }
+    A[MODES * (3 + i) + 3 + i] = d->flip[i];
+    A[MODES * (6 + i) + 6 + i] = d->twist[i];
+  }
+}
+
+void noli_material_tangent(const NoliMaterial* law, NoliLame lame, const NoliMat3* F, NoliMat3* P,
+                           double A[81]) {
+  NoliResponse response;
+  double frame[81], modes[81];
+  noli_respond(law, lame, F, NOLI_EVAL_GRADIENT | NOLI_EVAL_HESSIAN, &response);
+  *P = noli_mul_transpose33(noli_mul33(response.U, noli_diagonal33(response.derivatives.first)),
+                            response.V);
+  set_modes(&response.U, &response.V, frame);
+  set_tangent(&response.derivatives, modes);
+  to_space(frame, modes, A);
+  if (response.fibre.first != 0.0) {
+    NoliMat3 S = noli_fibre_tangent(&response.fibre);
+    double rest[3];
+    noli_store3(rest, response.fibre.rest);
+    *P = noli_add33(*P, noli_fibre_stress(&response.fibre));
+    for (int r = 0; r < 81; r++) {
+      A[r] += S.m[r / 27][r % 9 / 3] * rest[r / 9 % 3] * rest[r % 3];
+    }
+  }
+}
+
+// ---- third derivatives --------------------------------------------------------------------------
+
+// (h_j - h_k) / (sigma_k - sigma_j), where h_j becomes h_k as the two stretches change places;
+// `by` are the derivatives of all h.
+static double quotient(const double sigma[3], const double h[3], double by[3][3], int j, int k) {
+  double apart = sigma[k] - sigma[j];
+  if (fabs(apart) > CLOSE * (fabs(sigma[j]) + fabs(sigma[k]))) {
+    return (h[j] - h[k]) / apart;
+  }
+  return -0.5 * (by[j][j] - by[j][k] + by[k][k] - by[k][j]);
+}
+
+static void set_symmetric(double T[MODES][81], int a, int b, int c, double value) {
+  T[a][MODES * b + c] = T[a][MODES * c + b] = value;
+  T[b][MODES * c + a] = T[b][MODES * a + c] = value;
+  T[c][MODES * a + b] = T[c][MODES * b + a] = value;
+}
+
+// T[m]: how A, in modes, changes with mode m of F.
+static void set_third(const double sigma[3], const NoliStretchDerivatives* d,
+                      NoliStretchThird* third, double T[MODES][81]) {
+  memset(T, 0, MODES * sizeof T[0]);
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    for (int l = 0; l < 3; l++) {
+      for (int n = 0; n < 3; n++) {
+        T[i][MODES * l + n] = third->second[i][l][n];
+      }
+      set_symmetric(T, l, 3 + i, 3 + i, third->flip[i][l]);
+      set_symmetric(T, l, 6 + i, 6 + i, third->twist[i][l]);
+    }
+    set_symmetric(T, 3 + i, 6 + j, 6 + k,
+                  -HALF_ROOT * quotient(sigma, d->twist, third->twist, j, k));
+  }
+  set_symmetric(T, 3, 4, 5, HALF_ROOT * quotient(sigma, d->flip, third->flip, 1, 2));
+}
+
+// Eigenvalues of A and its eigenvectors, in modes, as columns.
+static void decompose(const NoliStretchDerivatives* d, double value[MODES], double vector[81]) {
+  double second[9], axis[9];
+  memcpy(second, d->second, sizeof second);
+  noli_eigen_symmetric(3, second, value, axis);
+  memset(vector, 0, 81 * sizeof *vector);
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      vector[MODES * i + j] = axis[3 * i + j];
+    }
+    value[3 + i] = d->flip[i];
+    value[6 + i] = d->twist[i];
+    vector[MODES * (3 + i) + 3 + i] = vector[MODES * (6 + i) + 6 + i] = 1.0;
+  }
+}
+
+// (max(a, 0) - max(b, 0)) / (a - b), and the slope of max where both are equal: at 0 the mean of
+// both sides.
+static double projected_share(double a, double b, double zero) {
+  if (fabs(a) <= zero && fabs(b) <= zero) {
+    return 0.5;
+  }
+  bool mixed = (a > 0.0) != (b > 0.0);
+  return mixed ? (fmax(a, 0.0) - fmax(b, 0.0)) / (a - b) : a > 0.0 ? 1.0 : 0.0;
+}
+
+// The change of the projected matrix from that of the matrix: in the basis of its eigenvectors,
+// each entry has a share that depends on its two eigenvalues.
+static void project_change(const double value[MODES], const double vector[81], double change[81]) {
+  double transposed[81], inner[81], largest = 0.0;
+  for (int r = 0; r < 81; r++) {
+    transposed[r] = vector[MODES * (r % MODES) + r / MODES];
+    largest = fmax(largest, fabs(value[r % MODES]));
+  }
+  to_space(transposed, change, inner);
+  for (int r = 0; r < 81; r++) {
+    inner[r] *= projected_share(value[r / MODES], value[r % MODES], ZERO * largest);
+  }
+  to_space(vector, inner, change);
+}
+
+// to = a w, of a 9 x 9 matrix.
+static void apply(const double* a, const double w[MODES], double to[MODES]) {
+  for (int i = 0; i < MODES; i++) {
+    to[i] = 0.0;
+    for (int j = 0; j < MODES; j++) {
+      to[i] += a[MODES * i + j] * w[j];
+    }
+  }
+}
+
+static NoliMat3 matrix_of(const double* frame, const double modes[MODES]) {
+  double lab[9];
+  apply(frame, modes, lab);
+  return noli_load33(lab);
+}
+
+// The tangent of a law and what its projection needs.
+typedef struct Spectrum {
+  NoliStretchDerivatives derivatives;
+  double value[MODES];
+  double vector[81];
+  bool definite;
+} Spectrum;
+
+static void set_spectrum(const NoliMaterial* law, NoliLame lame, const double sigma[3],
+                         Spectrum* spectrum) {
+  law->stretch_derivatives(lame, sigma, &spectrum->derivatives);
+  decompose(&spectrum->derivatives, spectrum->value, spectrum->vector);
+  double largest = 0.0;
+  for (int m = 0; m < MODES; m++) {
+    largest = fmax(largest, spectrum->value[m]);
+  }
+  spectrum->definite = true;
+  for (int m = 0; m < MODES; m++) {
+    spectrum->definite = spectrum->definite && spectrum->value[m] > ZERO * largest;
+  }
+}
+
+// The tangent is linear in a modulus: its derivative is that of a unit.
+static NoliMat3 slope_by_modulus(const NoliMaterial* law, NoliLame unit, const double sigma[3],
+                                 const Spectrum* spectrum, const double* frame,
+                                 const double w[MODES]) {
+  NoliStretchDerivatives derivatives;
+  double change[81], product[MODES];
+  law->stretch_derivatives(unit, sigma, &derivatives);
+  set_tangent(&derivatives, change);
+  if (!spectrum->definite) {
+    project_change(spectrum->value, spectrum->vector, change);
+  }
+  apply(change, w, product);
+  return matrix_of(frame, product);
+}
+
+// D, from the changes T of A with each mode of F.
+static void set_slope(const Spectrum* spectrum, double T[MODES][81], const double* frame,
+                      const double w[MODES], double D[81]) {
+  double slope[81];
+  for (int m = 0; m < MODES; m++) {
+    double product[MODES];
+    if (!spectrum->definite) {
+      project_change(spectrum->value, spectrum->vector, T[m]);
+    }
+    apply(T[m], w, product);
+    for (int a = 0; a < MODES; a++) {
+      slope[MODES * a + m] = product[a];
+    }
+  }
+  to_space(frame, slope, D);
+}
+
+void noli_material_tangent_product(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
+                                   const NoliMat3* W, NoliTangentProduct* product) {
+  NoliMat3 U, V;
+  NoliStretchThird third;
+  Spectrum spectrum;
+  double sigma[3], frame[81], modes[81], T[MODES][81], w[MODES] = {0.0}, q[MODES];
+  noli_svd3(F, &U, sigma, &V);
+  set_spectrum(law, lame, sigma, &spectrum);
+  law->stretch_third(lame, sigma, &third);
+  set_modes(&U, &V, frame);
+  set_third(sigma, &spectrum.derivatives, &third, T);
+  for (int r = 0; r < 9; r++) {
+    for (int m = 0; m < MODES; m++) {
+      w[m] += frame[MODES * r + m] * W->m[r / 3][r % 3];
+    }
+  }
+  set_slope(&spectrum, T, frame, w, product->D);
+  NoliLame mu = {.mu = 1.0, .parameter = lame.parameter};
+  NoliLame lambda = {.lambda = 1.0, .parameter = lame.parameter};
+  product->by_mu = slope_by_modulus(law, mu, sigma, &spectrum, frame, w);
+  product->by_lambda = slope_by_modulus(law, lambda, sigma, &spectrum, frame, w);
+  noli_stretch_project(&spectrum.derivatives);
+  set_tangent(&spectrum.derivatives, modes);
+  to_space(frame, modes, product->A);
+  apply(modes, w, q);
+  product->Q = matrix_of(frame, q);
+}

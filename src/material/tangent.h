@@ -1,0 +1,25 @@
+// The tangent of an isotropic law at one deformation gradient, with fibres, and how the projected
+// tangent changes with it: what derivatives of runs need of materials at a point.
+//
+// Indices of F are row by row, 3 i + k for F_ik.
+#pragma once
+
+#include "material/material.h"
+
+// P, and A = dP/dF (9 x 9).
+void noli_material_tangent(const NoliMaterial* law, NoliLame lame, const NoliMat3* F, NoliMat3* P,
+                           double A[81]);
+
+// The product of the projected tangent with a fixed matrix, and its derivatives: exact, and the
+// mean of both sides where an eigenvalue of A is 0, at which A+ has a kink: turns at rest.
+typedef struct NoliTangentProduct {
+  NoliMat3 Q;   // A+ : W
+  double A[81]; // A+
+  double D[81]; // dQ/dF
+  NoliMat3 by_mu;
+  NoliMat3 by_lambda;
+} NoliTangentProduct;
+
+// Of a law that has third derivatives and no fibres, and is linear in both moduli.
+void noli_material_tangent_product(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
+                                   const NoliMat3* W, NoliTangentProduct* product);

@@ -1,0 +1,173 @@
+// With the factor f of displacements from the rest shape and the velocity w that are added to a
+// motion, which begins at b, its targets are
+//   x_1 = X + f (y(X, y_0) - X) + w (t_1 - b),   y_0 = X + (x_0 - w (t_0 - b) - X) / f,
+// with the targets y of its function: those of a motion whose displacements are f times as large,
+// seen in a frame that moves with w, whether the function continues from x_0 or starts from X.
+// Where y is affine, y = A y_0 + B X + c,
+//   dx_1 = A dx_0 + (1 - f + A (f - 1) + f B) dX + ((t_1 - b) - A (t_0 - b)) dw
+//          + ((y - X) - A (y_0 - X)) df.
+// A and B are differences of the function, which are exact.
+#include "sim/motion_slopes.h"
+
+#include "math/vec3.h"
+
+#include <math.h>
+#include <string.h>
+
+// Error of an affine function's difference, relative to its change.
+#define AFFINE 1e-7
+
+static double begin_of(const NoliMotion* motion) {
+  return fmax(motion->def.t_begin, 0.0);
+}
+
+static bool is_changed(const NoliMotion* motion) {
+  const double* w = motion->def.velocity;
+  return motion->def.change != 0.0 || w[0] != 0.0 || w[1] != 0.0 || w[2] != 0.0;
+}
+
+// y, of any X and y_0.
+static void call(const NoliMotion* motion, double t0, double t1, const double* X, const double* y0,
+                 double* y) {
+  memcpy(y, y0, 3 * sizeof *y * (size_t)motion->n_node);
+  if (motion->def.target != NULL) {
+    motion->def.target(motion->def.user, t0, t1, motion->n_node, motion->node, X, y0, y);
+  }
+}
+
+// y_0 of component j.
+static double inner(const NoliMotion* motion, double t0, const double* x_t0, int64_t j) {
+  double moved = motion->def.velocity[j % 3] * (t0 - begin_of(motion));
+  return motion->X[j] + (x_t0[j] - moved - motion->X[j]) / (1.0 + motion->def.change);
+}
+
+void noli_motion_targets(const NoliMotion* motion, double t0, double t1, const double* x_t0,
+                         double* x_t1) {
+  int64_t n = 3 * (int64_t)motion->n_node;
+  if (!is_changed(motion)) {
+    call(motion, t0, t1, motion->X, x_t0, x_t1);
+    return;
+  }
+  double *y0 = motion->inner, f = 1.0 + motion->def.change;
+  for (int64_t j = 0; j < n; j++) {
+    y0[j] = inner(motion, t0, x_t0, j);
+  }
+  call(motion, t0, t1, motion->X, y0, x_t1);
+  for (int64_t j = 0; j < n; j++) {
+    double w = motion->def.velocity[j % 3];
+    x_t1[j] = motion->X[j] + f * (x_t1[j] - motion->X[j]) + w * (t1 - begin_of(motion));
+  }
+}
+
+// The function around one point, with another one for changes.
+typedef struct Trial {
+  const NoliMotion* motion;
+  double t0, t1, size;
+  double* X; // (n_node x 3) each
+  double* y0;
+  double* y;
+  double* from; // X or y0 without its change
+  double* end;
+} Trial;
+
+// Column k of the derivative by X or y0, from a change of all vertices along an axis.
+static void set_column(Trial* trial, double* by, int k, NoliMat3* matrix) {
+  int32_t n = trial->motion->n_node;
+  memcpy(trial->from, by, 3 * sizeof *by * (size_t)n);
+  for (int32_t i = 0; i < n; i++) {
+    by[3 * (int64_t)i + k] += trial->size;
+  }
+  call(trial->motion, trial->t0, trial->t1, trial->X, trial->y0, trial->end);
+  for (int r = 0; r < 3; r++) {
+    matrix->m[r][k] = (trial->end[r] - trial->y[r]) / trial->size;
+  }
+  memcpy(by, trial->from, 3 * sizeof *by * (size_t)n);
+}
+
+// Whether the derivatives say where vertices go that change place differently.
+static bool is_affine(Trial* trial, const NoliMat3* A, const NoliMat3* B) {
+  const double shift[3] = {0.037, -0.051, 0.083};
+  int32_t n = trial->motion->n_node;
+  double off = 0.0;
+  for (int64_t j = 0; j < 3 * (int64_t)n; j++) {
+    trial->y0[j] += trial->size * shift[j % 3] * (double)(1 + j % 5);
+    trial->X[j] -= trial->size * shift[(j + 1) % 3] * (double)(1 + j % 7);
+  }
+  call(trial->motion, trial->t0, trial->t1, trial->X, trial->y0, trial->end);
+  for (int64_t i = 0; i < n; i++) {
+    NoliVec3 by_start = {0.0, 0.0, 0.0}, by_rest = by_start;
+    for (int64_t j = 3 * i; j < 3 * i + 3; j++) {
+      double start = trial->size * shift[j % 3] * (double)(1 + j % 5);
+      double rest = -trial->size * shift[(j + 1) % 3] * (double)(1 + j % 7);
+      by_start = noli_mul_add3(by_start, start, noli_column33(A, (int)(j % 3)));
+      by_rest = noli_mul_add3(by_rest, rest, noli_column33(B, (int)(j % 3)));
+    }
+    NoliVec3 moved = noli_sub3(noli_load3(trial->end + 3 * i), noli_load3(trial->y + 3 * i));
+    off = fmax(off, noli_norm3(noli_sub3(moved, noli_add3(by_start, by_rest))));
+  }
+  return off <= AFFINE * trial->size;
+}
+
+static void set_slope(const NoliMotion* motion, double t0, double t1, const NoliMat3* A,
+                      const NoliMat3* B, NoliMotionSlope* slope) {
+  double f = 1.0 + motion->def.change, b = begin_of(motion);
+  NoliMat3 one = noli_identity3();
+  slope->change = f;
+  slope->by_start = *A;
+  slope->by_rest = noli_add33(noli_scale33(1.0 - f, one), noli_scale33(f - 1.0, *A));
+  slope->by_rest = noli_add33(slope->by_rest, noli_scale33(f, *B));
+  slope->by_velocity = noli_sub33(noli_scale33(t1 - b, one), noli_scale33(t0 - b, *A));
+}
+
+NoliStatus noli_motion_slope(const NoliModel* model, int32_t index, double t0, double t1,
+                             const double* x, NoliMotionSlope* slope) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  const NoliMotion* motion = &model->motion[index];
+  int64_t n = 3 * (int64_t)motion->n_node, first = model->vert_first[motion->def.body];
+  Trial trial = {.motion = motion, .t0 = t0, .t1 = t1, .size = model->problem.diagonal};
+  double** vectors[] = {&trial.X, &trial.y0, &trial.y, &trial.from, &trial.end};
+  NoliMat3 A = noli_identity3(), B = {0};
+  for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
+    NOLI_NEW_ZERO(context, *vectors[k], n);
+  }
+  for (int64_t j = 0; j < n; j++) {
+    trial.from[j] = x[3 * (first + motion->node[j / 3]) + j % 3];
+    trial.X[j] = motion->X[j];
+  }
+  for (int64_t j = 0; j < n; j++) {
+    trial.y0[j] = inner(motion, t0, trial.from, j);
+  }
+  call(motion, t0, t1, trial.X, trial.y0, trial.y);
+  for (int k = 0; n > 0 && k < 3; k++) {
+    set_column(&trial, trial.y0, k, &A);
+    set_column(&trial, trial.X, k, &B);
+  }
+  NOLI_CHECK(context, !motion->def.controlled && (n == 0 || is_affine(&trial, &A, &B)),
+             NOLI_ERROR_ARGUMENT,
+             "derivatives: motion %d, of body \"%s\", has targets that are no affine functions of "
+             "the place of each vertex, or are set from outside: those of rigid motions are",
+             (int)index, model->name[motion->def.body]);
+  set_slope(motion, t0, t1, &A, &B, slope);
+done:
+  for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
+    noli_free(context, *vectors[k]);
+  }
+  return status;
+}
+
+// x_1 - w (t_1 - b) = X + f (y - X) gives y.
+NoliVec3 noli_motion_by_change(const NoliModel* model, int32_t index, const NoliMotionSlope* slope,
+                               double t0, double t1, int32_t i, const double* x,
+                               const double* target) {
+  const NoliMotion* motion = &model->motion[index];
+  int64_t node = model->vert_first[motion->def.body] + motion->node[i];
+  double b = begin_of(motion);
+  NoliVec3 X = noli_load3(motion->X + 3 * (int64_t)i), w = noli_load3(motion->def.velocity);
+  NoliVec3 end = noli_sub3(noli_load3(target + 3 * node), X);
+  NoliVec3 start = noli_sub3(noli_load3(x + 3 * node), X);
+  end = noli_mul_add3(end, -(t1 - b), w);
+  start = noli_mul_add3(start, -(t0 - b), w);
+  NoliVec3 by = noli_sub3(end, noli_mul33_vec(&slope->by_start, start));
+  return noli_scale3(1.0 / slope->change, by);
+}

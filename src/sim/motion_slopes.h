@@ -1,0 +1,31 @@
+// How the targets of a prescribed motion change with where its vertices are, with their rest
+// positions, and with the numbers of the motion.
+#pragma once
+
+#include "linalg/input.h"
+#include "math/mat3.h"
+#include "sim/model.h"
+
+// The same for all vertices of a motion, whose targets are affine in their positions: rigid motions
+// and translations are.
+typedef struct NoliMotionSlope {
+  NoliMat3 by_start; // by the position at the start
+  NoliMat3 by_rest;  // by the rest position
+  NoliMat3 by_velocity;
+  double change; // factor of its displacements, NoliMotionDef.change + 1
+} NoliMotionSlope;
+
+// Targets at t1 of the vertices of a motion that are at x_t0 (n_node x 3) at t0, into x_t1, with
+// the changes of its definition. It must have a target, or hold its vertices.
+void noli_motion_targets(const NoliMotion* motion, double t0, double t1, const double* x_t0,
+                         double* x_t1);
+
+// The derivatives. x (n_vert x 3) at t0. Fails with NOLI_ERROR_ARGUMENT where targets are not
+// affine, or depend on several vertices (a located message); NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_motion_slope(const NoliModel* model, int32_t index, double t0,
+                                              double t1, const double* x, NoliMotionSlope* slope);
+
+// By the factor, of vertex i of the motion.
+NoliVec3 noli_motion_by_change(const NoliModel* model, int32_t index, const NoliMotionSlope* slope,
+                               double t0, double t1, int32_t i, const double* x,
+                               const double* target);

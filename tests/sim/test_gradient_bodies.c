@@ -1,0 +1,718 @@
+// Derivatives of runs by parameters of bodies and loads: both modes against each other and against
+// central differences of runs.
+#include "world.h"
+
+#include <math.h>
+
+// sum over all steps of w_t (|x - c|^2 + tau^2 |v|^2) over the vertices: reads everything.
+static NoliStatus spread(void* user, NoliSim* sim, NoliObjectivePoint* at) {
+  (void)user;
+  const double c[3] = {0.1, -0.2, 0.3}, tau = 0.05;
+  double w = at->step == at->n_steps ? 1.0 : 0.1;
+  for (int32_t i = 0; i < 3 * noli_sim_node_count(sim); i++) {
+    double d = at->x[i] - c[i % 3], u = tau * at->v[i], share = 1.0 + 0.01 * (i % 7);
+    at->value += w * share * (d * d + u * u);
+    if (at->d_x != NULL) {
+      at->d_x[i] += 2.0 * w * share * d;
+      at->d_v[i] += 2.0 * w * share * tau * u;
+    }
+  }
+  return NOLI_OK;
+}
+
+typedef struct Case {
+  const char* name;
+  void (*build)(World* world);
+  const char* integrator; // NULL: backward Euler
+  double h;
+  int64_t n_steps;
+  NoliParameterDef parameter;
+  double step;  // of the differences
+  double error; // allowed, relative
+} Case;
+
+static void damped_plane(World* world);
+
+static World world_of(const Case* c) {
+  World world = world_new(1);
+  world.def.integrator = c->integrator != NULL ? c->integrator : "backward_euler";
+  world.def.time_step = c->h;
+  world.def.contact_distance = (NoliScaled){2e-3, false};
+  world.def.barrier_stiffness = 2e6;
+  world.def.audit = "off";
+  c->build(&world);
+  return world;
+}
+
+static void require(NoliStatus status, const Case* c, NoliContext* context) {
+  if (status != NOLI_OK) {
+    print_message("%s: %s\n", c->name, noli_context_message(context));
+  }
+  ASSERT_OK(status);
+}
+
+static double run_at(const NoliParameters* parameters, const Case* c, NoliContext* context,
+                     const double* values) {
+  NoliSim* sim = NULL;
+  NoliObjective objective = {spread, NULL};
+  NoliGradientDef def = noli_default_gradient_def();
+  NoliParameters* own = NULL;
+  double value = NAN;
+  def.n_steps = c->n_steps;
+  def.tolerance = 1e-13;
+  require(noli_parameters_apply(parameters, values, context, &sim), c, context);
+  require(noli_parameters_create(sim, &c->parameter, 1, &own), c, context);
+  require(noli_sim_gradient(sim, own, &objective, 1, &def, &value, NULL, NULL), c, context);
+  noli_parameters_destroy(&own);
+  noli_sim_destroy(&sim);
+  return value;
+}
+
+// The best of the differences with the step, a third and a tenth of it, of at most five values.
+static double differences_off(const Case* c, const NoliParameters* parameters, NoliContext* context,
+                              double* values, const double* gradient, double size) {
+  int64_t n = noli_parameters_count(parameters);
+  double worst = 0.0;
+  int64_t stride = n > 5 ? n / 5 : 1;
+  bool flat = c->build == damped_plane; // its vertices stay in their plane
+  for (int64_t j = 0; j < n; j += stride) {
+    if (flat && stride > 1 && j % 3 == 2) {
+      continue;
+    }
+    double at = values[j], best = INFINITY, step = c->step;
+    for (int k = 0; k < 3 && best > 0.1 * c->error; k++, step /= k == 1 ? 3.0 : 10.0 / 3.0) {
+      double end[2];
+      for (int side = 0; side < 2; side++) {
+        values[j] = at + (side == 0 ? -step : step);
+        end[side] = run_at(parameters, c, context, values);
+      }
+      best = fmin(best, fabs((end[1] - end[0]) / (2.0 * step) - gradient[j]) / size);
+    }
+    values[j] = at;
+    worst = fmax(worst, best);
+  }
+  return worst;
+}
+
+static void compare(const Case* c) {
+  World world = world_of(c);
+  world_start(&world);
+  NoliParameters* parameters = NULL;
+  require(noli_parameters_create(world.sim, &c->parameter, 1, &parameters), c, world.context);
+  int64_t n = noli_parameters_count(parameters);
+  double *values = calloc((size_t)n, sizeof(double)), *adjoint = calloc((size_t)n, sizeof(double)),
+         *tangent = calloc((size_t)n, sizeof(double)), value[2];
+  noli_parameters_values(parameters, values);
+
+  // both modes
+  NoliObjective objective = {spread, NULL};
+  NoliGradientDef def = noli_default_gradient_def();
+  NoliGradientReport report;
+  def.n_steps = c->n_steps;
+  def.tolerance = 1e-13;
+  for (int k = 0; k < 2; k++) {
+    NoliSim* sim = NULL;
+    ASSERT_OK(noli_sim_clone(world.sim, world.context, &sim));
+    def.mode = k == 0 ? "adjoint" : "tangent";
+    require(noli_sim_gradient(sim, parameters, &objective, 1, &def, &value[k],
+                              k == 0 ? adjoint : tangent, &report),
+            c, world.context);
+    noli_sim_destroy(&sim);
+  }
+  double size = 0.0, apart = 0.0;
+  for (int64_t j = 0; j < n; j++) {
+    size = fmax(size, fabs(adjoint[j]));
+    apart = fmax(apart, fabs(adjoint[j] - tangent[j]));
+  }
+  assert_true(size > 0.0);
+  double off = differences_off(c, parameters, world.context, values, adjoint, size);
+  print_message("%-40s value %.6g, gradient %.3g, modes differ by %.1e, differences by %.1e\n",
+                c->name, value[0], size, apart / size, off);
+  ASSERT_NEAR(value[0], value[1], 1e-13 * fabs(value[0]));
+  assert_true(apart <= 1e-8 * size);
+  assert_true(off <= c->error);
+  free(values);
+  free(adjoint);
+  free(tangent);
+  noli_parameters_destroy(&parameters);
+  world_done(&world);
+}
+
+static void compare_all(const Case* cases, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    compare(&cases[i]);
+  }
+}
+
+#define COMPARE(cases_) compare_all(cases_, sizeof(cases_) / sizeof *(cases_))
+#define OF(kind_, of_)                                                                             \
+  { .kind = (kind_), .of = (of_) }
+#define VERTICES(of_)                                                                              \
+  { .kind = "rest_position", .of = (of_), .scope = "vertices" }
+#define ELEMENTS(kind_, of_)                                                                       \
+  { .kind = (kind_), .of = (of_), .scope = "elements" }
+
+static const int32_t left[4] = {0, 1, 2, 3};
+
+static void set_material(World* world, int32_t body) {
+  world->body[body].material.young = 2e4;
+  world->body[body].material.poisson = 0.3;
+  world->body[body].material.density = 900;
+}
+
+// A box, held on its left.
+static int32_t add_box(World* world, double height, bool held) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_box(world->context, (double[]){0.2, 0.1, 0.12}, (int32_t[]){2, 1, 1},
+                               false, &mesh));
+  int32_t body = world_add(world, mesh, (double[]){0.01, 0.05 + height, 0.0});
+  set_material(world, body);
+  if (held) {
+    NoliMotionDef* motion = world_add_motion(world, body, NULL, NULL);
+    motion->node = left;
+    motion->n_node = 4;
+  }
+  return body;
+}
+
+// ---- elements of higher order -------------------------------------------------------------------
+
+static void held_beam_of(World* world, int32_t order) {
+  int32_t body = add_box(world, 1.0, true);
+  world->body[body].order = order;
+  world->body[body].material.mass_damping = 2.0;
+}
+
+static void quadratic_beam(World* world) {
+  held_beam_of(world, 2);
+}
+
+static void cubic_beam(World* world) {
+  held_beam_of(world, 3);
+}
+
+static void quartic_beam(World* world) {
+  held_beam_of(world, 4);
+}
+
+// It lands, and slides.
+static void landing_of(World* world, int32_t order) {
+  world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world->def.friction = 0.3;
+  int32_t body = add_box(world, 1.5e-3, false);
+  world->body[body].order = order;
+  world->body[body].velocity[0] = 0.5;
+  world->body[body].velocity[1] = -0.2;
+}
+
+static void quadratic_landing(World* world) {
+  landing_of(world, 2);
+}
+
+static void cubic_landing(World* world) {
+  landing_of(world, 3);
+}
+
+// A linear body with a finer proxy.
+static void proxy_landing(World* world) {
+  landing_of(world, 1);
+  world->body[0].proxy.subdivision = 2;
+}
+
+static void elements_of_higher_order(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {"order 2, young", quadratic_beam, NULL, 0.01, 5, OF("young", "body0"), 5, 1e-6},
+      {"order 3, poisson", cubic_beam, "bdf2", 0.01, 4, ELEMENTS("poisson", "body0"), 1e-4, 1e-6},
+      {"order 2, density", quadratic_beam, NULL, 0.01, 5, OF("density", "body0"), 0.3, 1e-6},
+      {"order 3, densities", cubic_beam, "sdirk2", 0.01, 4, ELEMENTS("density", "body0"), 0.3,
+       1e-6},
+      {"order 2, shape", quadratic_beam, NULL, 0.01, 5, VERTICES("body0"), 1e-6, 1e-6},
+      {"order 3, shape", cubic_beam, "bdf2", 0.01, 4, VERTICES("body0"), 1e-6, 1e-6},
+      {"order 4, shape", quartic_beam, NULL, 0.01, 2, VERTICES("body0"), 1e-6, 1e-6},
+      {"order 2 at rest, shape", quadratic_beam, "quasi_static", 0.01, 2, VERTICES("body0"), 1e-6,
+       1e-6},
+      {"order 2, landing, shape", quadratic_landing, NULL, 0.005, 8, VERTICES("body0"), 1e-7, 1e-5},
+      {"order 3, landing, shape", cubic_landing, NULL, 0.005, 6, VERTICES("body0"), 1e-7, 1e-5},
+      {"order 2, landing, positions",
+       quadratic_landing,
+       NULL,
+       0.005,
+       8,
+       {.kind = "initial_position", .of = "body0", .scope = "vertices"},
+       1e-7,
+       1e-5},
+      {"order 2, landing, density", quadratic_landing, NULL, 0.005, 8, OF("density", "body0"), 0.1,
+       1e-5},
+      {"proxy, landing, shape", proxy_landing, NULL, 0.005, 8, VERTICES("body0"), 1e-7, 1e-5},
+  };
+  COMPARE(cases);
+}
+
+// ---- damping in proportion to stiffness ---------------------------------------------------------
+
+static void damped_beam_of(World* world, const char* law, int32_t order) {
+  int32_t body = add_box(world, 1.0, true);
+  world->body[body].material.law = law;
+  world->body[body].material.damping = 0.01;
+  world->body[body].order = order;
+}
+
+static void damped_beam(World* world) {
+  damped_beam_of(world, "neo_hookean", 1);
+}
+
+static void damped_stable_beam(World* world) {
+  damped_beam_of(world, "stable_neo_hookean", 1);
+}
+
+static void damped_corotated_beam(World* world) {
+  damped_beam_of(world, "fixed_corotated", 1);
+}
+
+static void damped_linear_beam(World* world) {
+  damped_beam_of(world, "corotated_linear", 1);
+}
+
+static void damped_quadratic_beam(World* world) {
+  damped_beam_of(world, "stvk", 2);
+}
+
+// So fast that elements lose half of their height, where the tangent is not positive.
+static void damped_crash(World* world) {
+  world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world->def.friction = 0.3;
+  int32_t body = add_box(world, 1.5e-3, false);
+  world->body[body].material.damping = 0.003;
+  world->body[body].velocity[0] = 0.5;
+  world->body[body].velocity[1] = -4.0;
+}
+
+static void damped_plane(World* world) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_rectangle(world->context, 0.2, 0.1, 3, 2, &mesh));
+  world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world->def.friction = 0.3;
+  int32_t body = world_add(world, mesh, (double[]){0, 0.0515, 0});
+  set_material(world, body);
+  world->body[body].plane_strain = 0.1;
+  world->body[body].material.damping = 0.005;
+  world->body[body].velocity[0] = 0.5;
+  world->body[body].velocity[1] = -0.8;
+}
+
+static void damping_in_proportion_to_stiffness(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {"damped beam, young", damped_beam, NULL, 0.01, 10, OF("young", "body0"), 5, 1e-6},
+      {"damped beam, poisson", damped_beam, "bdf2", 0.01, 8, OF("poisson", "body0"), 1e-4, 1e-6},
+      {"damped beam, shape", damped_beam, NULL, 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"damped beam bdf2, shape", damped_beam, "bdf2", 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"damped beam sdirk2, velocity",
+       damped_beam,
+       "sdirk2",
+       0.01,
+       6,
+       {.kind = "initial_velocity", .of = "body0", .scope = "vertices"},
+       1e-4,
+       1e-6},
+      {"damped stable beam, positions",
+       damped_stable_beam,
+       NULL,
+       0.01,
+       6,
+       {.kind = "initial_position", .of = "body0", .scope = "vertices"},
+       1e-6,
+       1e-6},
+      {"damped corotated beam, young", damped_corotated_beam, "bdf2", 0.01, 6,
+       ELEMENTS("young", "body0"), 5, 1e-6},
+      {"damped linear beam, shape", damped_linear_beam, NULL, 0.01, 6, VERTICES("body0"), 1e-6,
+       1e-6},
+      {"damped quadratic beam, shape", damped_quadratic_beam, NULL, 0.01, 4, VERTICES("body0"),
+       1e-6, 1e-6},
+      {"damped quadratic beam, young", damped_quadratic_beam, "bdf2", 0.01, 4, OF("young", "body0"),
+       5, 1e-6},
+      {"damped crash, velocity", damped_crash, NULL, 0.002, 12, OF("initial_velocity", "body0"),
+       1e-5, 1e-5},
+      {"damped crash, young", damped_crash, "sdirk2", 0.002, 12, OF("young", "body0"), 1, 1e-5},
+      {"damped crash, shape", damped_crash, NULL, 0.002, 8, VERTICES("body0"), 1e-7, 1e-5},
+      {"damped plane, shape", damped_plane, NULL, 0.005, 8, VERTICES("body0"), 1e-7, 1e-5},
+      {"damped plane, density", damped_plane, "bdf2", 0.005, 8, OF("density", "body0"), 0.1, 1e-5},
+  };
+  COMPARE(cases);
+}
+
+// ---- springs, closed volumes, pressures, tractions ----------------------------------------------
+
+static void constant_load(void* user, double t, const double X[3], double value[3]) {
+  (void)user, (void)X;
+  value[0] = 40.0 + 500.0 * t;
+  value[1] = 5.0;
+  value[2] = 0.0;
+}
+
+static NoliSpringDef springs[2];
+static NoliForceDef forces[1];
+static NoliVolumeDef volumes[1];
+static const int32_t right[4] = {4, 5, 6, 7};
+
+// Two boxes that are joined by springs of both kinds, one of them also to the ground.
+static void sprung(World* world) {
+  int32_t a = add_box(world, 1.0, true), b = add_box(world, 1.3, false);
+  springs[0] = noli_default_spring_def();
+  springs[0].body = b;
+  springs[0].node = right;
+  springs[0].n_node = 4;
+  springs[0].to = a;
+  springs[0].stiffness = 400.0;
+  springs[0].damping = 3.0;
+  springs[1] = noli_default_spring_def();
+  springs[1].body = b;
+  springs[1].node = left;
+  springs[1].n_node = 1;
+  springs[1].stiffness = 100.0;
+  springs[1].damping = 1.0;
+  world->body[b].velocity[0] = 0.5;
+  world->body[b].angular_velocity[2] = 2.0;
+  world->def.springs = springs;
+  world->def.n_springs = 2;
+}
+
+static void strung(World* world) {
+  sprung(world);
+  springs[0].length = 0.15;
+  springs[1].length = 0.1;
+  springs[1].at_point = true;
+  springs[1].point[0] = 0.2;
+  springs[1].point[1] = 1.7;
+}
+
+static void undamped_strung(World* world) {
+  strung(world);
+  springs[0].damping = springs[1].damping = 0.0;
+}
+
+// A held hollow box with a gas inside, under a pressure from outside.
+static void pressed(World* world, const char* kind, const char* model) {
+  int32_t body = add_box(world, 1.0, true);
+  forces[0] = noli_default_force_def();
+  forces[0].body = body;
+  forces[0].kind = kind;
+  forces[0].value = constant_load;
+  world->def.forces = forces;
+  world->def.n_forces = 1;
+  if (model != NULL) {
+    volumes[0] = noli_default_volume_def();
+    volumes[0].body = body;
+    volumes[0].region = "outside";
+    volumes[0].model = model;
+    volumes[0].compression = 1e-4;
+    volumes[0].pressure = 30.0;
+    world->def.volumes = volumes;
+    world->def.n_volumes = 1;
+  }
+}
+
+static void under_pressure(World* world) {
+  pressed(world, "pressure", NULL);
+}
+
+// On one side only: the mantle of the cones matters.
+static void side_pressure(World* world) {
+  static const int32_t some[] = {4, 5, 6, 7, 8, 9, 10, 11};
+  pressed(world, "pressure", NULL);
+  forces[0].node = some;
+  forces[0].n_node = 8;
+}
+
+static void under_traction(World* world) {
+  pressed(world, "traction", NULL);
+}
+
+static void with_gas(World* world) {
+  pressed(world, "traction", "ideal_gas");
+}
+
+static void with_air(World* world) {
+  pressed(world, "traction", "ideal_gas");
+  volumes[0].compression = 0.0;
+}
+
+static void with_water(World* world) {
+  pressed(world, "pressure", "nearly_incompressible");
+}
+
+static void with_quadratic(World* world) {
+  pressed(world, "pressure", "quadratic");
+}
+
+static void flat_pressure(World* world) {
+  damped_plane(world);
+  world->body[0].material.damping = 0.0;
+  forces[0] = noli_default_force_def();
+  forces[0].kind = "pressure";
+  forces[0].value = constant_load;
+  forces[0].node = left;
+  forces[0].n_node = 3;
+  world->def.forces = forces;
+  world->def.n_forces = 1;
+}
+
+static void springs_volumes_and_loads(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {"springs, stiffness", sprung, NULL, 0.01, 8, OF("spring_stiffness", "spring 0"), 0.1, 1e-6},
+      {"springs, damping", sprung, "bdf2", 0.01, 8, OF("spring_damping", "spring 0"), 1e-3, 1e-6},
+      {"springs, shape", sprung, NULL, 0.01, 6, VERTICES("body1"), 1e-6, 1e-6},
+      {"springs, young", sprung, "sdirk2", 0.01, 6, OF("young", "body0"), 5, 1e-6},
+      {"strung, length", strung, "bdf2", 0.01, 8, OF("spring_length", "spring 0"), 1e-5, 1e-6},
+      {"strung, length to a point", strung, NULL, 0.01, 8, OF("spring_length", "spring 1"), 1e-5,
+       1e-6},
+      {"strung, damping", strung, "sdirk2", 0.01, 8, OF("spring_damping", "spring 1"), 1e-3, 1e-6},
+      {"strung, positions", strung, NULL, 0.01, 6, OF("initial_position", "body1"), 1e-6, 1e-6},
+      {"strung tr_bdf2, stiffness", undamped_strung, "tr_bdf2", 0.01, 6,
+       OF("spring_stiffness", "spring 0"), 0.1, 1e-6},
+      {"pressure, factor", under_pressure, NULL, 0.01, 6, OF("force", "force 0"), 2e-2, 1e-6},
+      {"pressure, shape", under_pressure, "bdf2", 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"side pressure, factor", side_pressure, "sdirk2", 0.01, 6, OF("force", "force 0"), 2e-2,
+       1e-6},
+      {"side pressure, shape", side_pressure, NULL, 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"flat pressure, factor", flat_pressure, NULL, 0.005, 6, OF("force", "force 0"), 2e-2, 1e-5},
+      {"flat pressure, young", flat_pressure, NULL, 0.005, 6, OF("young", "body0"), 2, 1e-5},
+      {"traction, factor", under_traction, NULL, 0.01, 6, OF("force", "force 0"), 2e-2, 1e-6},
+      {"traction, density", under_traction, "bdf2", 0.01, 6, OF("density", "body0"), 0.1, 1e-6},
+      {"gas, pressure", with_gas, NULL, 0.01, 6, OF("volume_pressure", "body0"), 0.1, 1e-6},
+      {"gas, compression", with_gas, "bdf2", 0.01, 6, OF("volume_compression", "body0"), 1e-7,
+       1e-6},
+      {"air, pressure", with_air, NULL, 0.01, 6, OF("volume_pressure", "body0"), 0.1, 1e-6},
+      {"air, young", with_air, "trapezoidal", 0.01, 6, OF("young", "body0"), 5, 1e-6},
+      {"water, shape", with_water, NULL, 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"water, compression", with_water, "sdirk2", 0.01, 6, OF("volume_compression", "body0"), 1e-7,
+       1e-5},
+      {"quadratic, positions",
+       with_quadratic,
+       NULL,
+       0.01,
+       6,
+       {.kind = "initial_position", .of = "body0", .scope = "vertices"},
+       1e-6,
+       1e-6},
+  };
+  COMPARE(cases);
+}
+
+// ---- shells and rods ----------------------------------------------------------------------------
+
+// A bent sheet, held at two corners of one side.
+static void held_sheet(World* world) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_rectangle(world->context, 0.2, 0.1, 4, 2, &mesh));
+  for (int32_t i = 0; i < mesh->n_vert; i++) {
+    double x = mesh->x[3 * i];
+    mesh->x[3 * i + 2] = 2.0 * x * x + 0.3 * x * mesh->x[3 * i + 1];
+  }
+  int32_t body = world_add(world, mesh, (double[]){0, 0.5, 0});
+  world->body[body].shell.thickness = 2e-3;
+  world->body[body].material.young = 1e6;
+  world->body[body].material.poisson = 0.3;
+  world->body[body].material.density = 900;
+  world->body[body].material.mass_damping = 1.0;
+  NoliMotionDef* motion = world_add_motion(world, body, NULL, NULL);
+  motion->node = left;
+  motion->n_node = 2;
+  world->body[body].velocity[2] = 0.3;
+}
+
+static void limited_sheet(World* world) {
+  held_sheet(world);
+  world->body[0].shell.limit = 1.05;
+  world->body[0].material.law = "stvk";
+}
+
+static void landing_sheet(World* world) {
+  held_sheet(world);
+  world->def.n_motions = 0;
+  world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world->def.friction = 0.3;
+  noli_mesh_transform(world->mesh[0], (double[]){1, 1, 1}, (double[]){0, 0, 0},
+                      (double[]){0, -0.4485, 0});
+  world->body[0].velocity[1] = -0.2;
+}
+
+// Its contact offset is half of its thickness.
+static void thick_landing_sheet(World* world) {
+  landing_sheet(world);
+  world->body[0].contact_offset = NOLI_OFFSET_THICKNESS;
+  noli_mesh_transform(world->mesh[0], (double[]){1, 1, 1}, (double[]){0, 0, 0},
+                      (double[]){0, 1e-3, 0});
+}
+
+// A chain in the form of a helix, held at its first vertex.
+static void held_rod(World* world) {
+  NoliMesh* mesh = NULL;
+  enum { N = 8 };
+  ASSERT_OK(noli_mesh_create(world->context, N, 0, 0, N - 1, 0, false, &mesh));
+  for (int32_t i = 0; i < N; i++) {
+    double t = 0.5 * i;
+    mesh->x[3 * i] = 0.05 * cos(t);
+    mesh->x[3 * i + 1] = 0.05 * sin(t);
+    mesh->x[3 * i + 2] = 0.01 * t;
+    if (i + 1 < N) {
+      mesh->edge[2 * i] = i;
+      mesh->edge[2 * i + 1] = i + 1;
+    }
+  }
+  int32_t body = world_add(world, mesh, (double[]){0, 0.5, 0});
+  world->body[body].rod.radius = 2e-3;
+  world->body[body].material.young = 1e6;
+  world->body[body].material.density = 900;
+  NoliMotionDef* motion = world_add_motion(world, body, NULL, NULL);
+  motion->node = left;
+  motion->n_node = 2;
+}
+
+static void shells_and_rods(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {"sheet, young", held_sheet, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
+      {"sheet, thickness", held_sheet, "bdf2", 0.005, 8, OF("thickness", "body0"), 1e-7, 1e-6},
+      {"sheet, density", held_sheet, "sdirk2", 0.005, 6, OF("density", "body0"), 0.1, 1e-6},
+      {"sheet, shape", held_sheet, NULL, 0.005, 6, VERTICES("body0"), 1e-7, 1e-6},
+      {"sheet bdf2, shape", held_sheet, "bdf2", 0.005, 6, VERTICES("body0"), 1e-7, 1e-6},
+      {"limited sheet, shape", limited_sheet, NULL, 0.005, 6, VERTICES("body0"), 1e-7, 1e-6},
+      {"limited sheet, thickness", limited_sheet, NULL, 0.005, 6, OF("thickness", "body0"), 1e-7,
+       1e-6},
+      {"landing sheet, shape", landing_sheet, NULL, 0.004, 8, VERTICES("body0"), 1e-8, 1e-5},
+      {"landing sheet, thickness", landing_sheet, NULL, 0.004, 8, OF("thickness", "body0"), 1e-8,
+       1e-5},
+      {"landing thick sheet, thickness", thick_landing_sheet, NULL, 0.004, 8,
+       OF("thickness", "body0"), 1e-8, 1e-5},
+      {"rod, young", held_rod, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
+      {"rod, radius", held_rod, "bdf2", 0.005, 8, OF("radius", "body0"), 1e-7, 1e-6},
+      {"rod, density", held_rod, NULL, 0.005, 8, OF("density", "body0"), 0.1, 1e-6},
+      {"rod, shape", held_rod, NULL, 0.005, 6, VERTICES("body0"), 1e-7, 1e-6},
+      {"rod sdirk2, shape", held_rod, "sdirk2", 0.005, 6, VERTICES("body0"), 1e-7, 1e-6},
+      {"rod tr_bdf2, shape", held_rod, "tr_bdf2", 0.005, 6, VERTICES("body0"), 1e-7, 1e-6},
+  };
+  COMPARE(cases);
+}
+
+// ---- prescribed motions -------------------------------------------------------------------------
+
+// Turns about (0.1, 1.05, 0) at a speed that grows, and drifts, from where vertices are.
+static void turn(void* user, double t0, double t1, int32_t n, const int32_t* node, const double* X,
+                 const double* x_t0, double* x_t1) {
+  (void)user, (void)node, (void)X;
+  double angle = 4.0 * (t1 - t0) + 30.0 * (t1 * t1 - t0 * t0), c = cos(angle), s = sin(angle);
+  for (int64_t i = 0; i < n; i++) {
+    double dx = x_t0[3 * i] - 0.1, dy = x_t0[3 * i + 1] - 1.05;
+    x_t1[3 * i] = 0.1 + c * dx - s * dy + 0.2 * (t1 - t0);
+    x_t1[3 * i + 1] = 1.05 + s * dx + c * dy;
+    x_t1[3 * i + 2] = x_t0[3 * i + 2];
+  }
+}
+
+// Shakes from the rest shape, and turns it.
+static void shake(void* user, double t0, double t1, int32_t n, const int32_t* node, const double* X,
+                  const double* x_t0, double* x_t1) {
+  (void)user, (void)node, (void)t0, (void)x_t0;
+  double angle = 30.0 * t1 * t1, c = cos(angle), s = sin(angle);
+  for (int64_t i = 0; i < n; i++) {
+    double dx = X[3 * i] - 0.1, dy = X[3 * i + 1] - 1.05;
+    x_t1[3 * i] = 0.1 + c * dx - s * dy + 0.02 * (1.0 - cos(40.0 * t1));
+    x_t1[3 * i + 1] = 1.05 + s * dx + c * dy;
+    x_t1[3 * i + 2] = X[3 * i + 2] + 3.0 * t1 * t1;
+  }
+}
+
+static void moved_beam(World* world, NoliMotionFn* target, bool free) {
+  add_box(world, 1.0, true);
+  world->motion[0].target = target;
+  world->motion[0].free_axis[2] = free;
+  world->motion[0].name = "drive";
+}
+
+static void turned_beam(World* world) {
+  moved_beam(world, turn, false);
+}
+
+static void changed_beam(World* world) {
+  moved_beam(world, turn, false);
+  world->motion[0].change = 0.3;
+  world->motion[0].velocity[1] = 0.4;
+}
+
+static void shaken_beam(World* world) {
+  moved_beam(world, shake, true);
+}
+
+static void changed_shaken_beam(World* world) {
+  moved_beam(world, shake, false);
+  world->motion[0].change = -0.2;
+  world->motion[0].velocity[0] = 0.4;
+}
+
+// A box is held in the air until a plate below, which moves, touches it.
+static void lifted_box(World* world) {
+  NoliMesh* mesh = NULL;
+  add_box(world, 1.5e-3, false);
+  ASSERT_OK(noli_mesh_make_box(world->context, (double[]){0.4, 0.1, 0.4}, (int32_t[]){2, 1, 2},
+                               false, &mesh));
+  int32_t plate = world_add_obstacle(world, mesh, (double[]){0, -0.05, 0});
+  world_add_motion(world, plate, NULL, NULL)->name = "drive";
+  world->motion[0].velocity[1] = 0.3;
+  world->motion[0].velocity[0] = 0.5;
+  world->def.friction = 0.3;
+}
+
+static void prescribed_motions(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {"turned, factor", turned_beam, NULL, 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
+      {"turned bdf2, factor", turned_beam, "bdf2", 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
+      {"turned, velocity", turned_beam, "sdirk2", 0.01, 6, OF("motion_velocity", "drive"), 1e-4,
+       1e-6},
+      {"turned, shape", turned_beam, NULL, 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"turned bdf2, positions",
+       turned_beam,
+       "bdf2",
+       0.01,
+       6,
+       {.kind = "initial_position", .of = "body0", .scope = "vertices"},
+       1e-6,
+       1e-6},
+      {"turned tr_bdf2, velocity", turned_beam, "tr_bdf2", 0.01, 6, OF("motion_velocity", "drive"),
+       1e-4, 1e-6},
+      {"changed, factor", changed_beam, NULL, 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
+      {"changed, velocity", changed_beam, "sdirk2", 0.01, 6, OF("motion_velocity", "drive"), 1e-4,
+       1e-6},
+      {"changed, shape", changed_beam, "sdirk2", 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"shaken, factor", shaken_beam, "bdf2", 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
+      {"shaken, shape", shaken_beam, NULL, 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"shaken bdf2, positions",
+       shaken_beam,
+       "bdf2",
+       0.01,
+       6,
+       {.kind = "initial_position", .of = "body0", .scope = "vertices"},
+       1e-6,
+       1e-6},
+      {"changed shaken, factor", changed_shaken_beam, NULL, 0.01, 6, OF("motion", "drive"), 1e-4,
+       1e-6},
+      {"changed shaken bdf2, shape", changed_shaken_beam, "bdf2", 0.01, 6, VERTICES("body0"), 1e-6,
+       1e-6},
+      {"lifted, velocity", lifted_box, NULL, 0.004, 8, OF("motion_velocity", "drive"), 1e-6, 1e-5},
+      {"lifted sdirk2, velocity", lifted_box, "sdirk2", 0.004, 8, OF("motion_velocity", "drive"),
+       1e-6, 1e-5},
+  };
+  COMPARE(cases);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(elements_of_higher_order),
+                                     cmocka_unit_test(damping_in_proportion_to_stiffness),
+                                     cmocka_unit_test(springs_volumes_and_loads),
+                                     cmocka_unit_test(shells_and_rods),
+                                     cmocka_unit_test(prescribed_motions)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

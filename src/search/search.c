@@ -202,11 +202,13 @@ static bool is_at_side(const Search* search) {
   return false;
 }
 
-// After a call of the method: changes the box, or ends the search. `gain`: of the objective in it.
-static void go_on(Search* search, bool finished, double gain) {
+// After a call of the method: changes the box, or ends the search. `gain`: of the objective in it,
+// and `nearer`: how much the violation has decreased.
+static void go_on(Search* search, bool finished, double gain, double nearer) {
   bool at_side = search->improved && is_at_side(search);
+  bool feasible = search->best.violation <= search->def->feasible;
   if (search->failed) {
-    bool slow = !(gain > search->def->tolerance * fabs(search->best.value[0]));
+    bool slow = !(gain + nearer > search->def->tolerance * fabs(search->best.value[0]));
     search->n_slow = slow ? search->n_slow + 1 : 0;
     shrink(search);
     if (search->n_slow == MOST_SLOW) {
@@ -214,10 +216,12 @@ static void go_on(Search* search, bool finished, double gain) {
     }
   } else if (at_side) {
     search->radius = fmin(2.0 * search->radius, search->def->move);
+  } else if (!feasible && nearer > search->def->tolerance) {
+    // a method ends where the objective does not change, although constraints are not satisfied
+    return;
   } else if (finished || !search->improved) {
     // in a small box every method finds what it takes for a minimum
     bool confined = search->radius < CONFINED * search->def->move;
-    bool feasible = search->best.violation <= search->def->feasible;
     end(search, confined    ? NOLI_SEARCH_STUCK
                 : !feasible ? NOLI_SEARCH_INFEASIBLE
                             : NOLI_SEARCH_CONVERGED);
@@ -245,7 +249,7 @@ static NoliStatus run_method(Search* search, double* y) {
   NOLI_TRY(noli_method_run(&method, y, &finished));
   NOLI_TRY(search->status);
   if (!search->ended) {
-    go_on(search, finished, violation - search->best.violation + value - search->best.value[0]);
+    go_on(search, finished, value - search->best.value[0], violation - search->best.violation);
   }
 done:
   return status;

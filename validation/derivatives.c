@@ -110,6 +110,29 @@ static const DerivativeCase cases[] = {
      {{"time.integrator", "quasi_static"},
       {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"beam\", \"control\": "
                            "\"cage\", \"lower\": -0.01, \"upper\": 0.01}]"}}},
+    {"land",
+     "order 2",
+     {{"bodies[0].order", "2"},
+      {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"cube\", \"control\": "
+                           "\"cage\", \"cage\": [2, 2, 1], \"lower\": -0.01, \"upper\": 0.01}]"}}},
+    {"land",
+     "damping in proportion to stiffness",
+     {{"bodies[0].material.damping", "0.002"},
+      {"design.variables",
+       "[{\"parameter\": \"density\", \"of\": \"cube\", \"lower\": 100, \"upper\": 5000}]"}}},
+    {"slide",
+     "slides, geometric potential",
+     {{"contact.model", "gcp"}, {"contact.stiffness", "1e5"}}},
+    {"press",
+     "a motion presses more, load steps",
+     {{"design.variables",
+       "[{\"parameter\": \"motion\", \"of\": \"plate\", \"lower\": 0.5, \"upper\": 2}]"}}},
+    {"sheet", "a shell bends over a ball", {{NULL, NULL}}},
+    {"rod", "a rod falls on a floor", {{NULL, NULL}}},
+    {"rod",
+     "a rod falls on a floor",
+     {{"design.variables", "[{\"parameter\": \"contact_offset\", \"of\": \"rod\", \"lower\": "
+                           "0.001, \"upper\": 0.01}]"}}},
     {"examples/design/finger", "slips, plane strain", {{NULL, NULL}}},
 };
 enum { N_CASES = sizeof cases / sizeof *cases, N_QUICK = 2 };

@@ -161,14 +161,15 @@ static int32_t components_of(const char* kind) {
   return noli_parameter_components((NoliParameterKind)found);
 }
 
-// Rest positions of the vertices of a definition.
-static NoliStatus find_points(const NoliSim* sim, const NoliParameterDef* def, Points* points) {
+// Rest positions of the `n` vertices of a definition: of shapes those of the mesh, which come
+// before the other nodes of elements of higher order.
+static NoliStatus find_points(const NoliSim* sim, const NoliParameterDef* def, int32_t n,
+                              Points* points) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
-  int32_t body = noli_sim_find_entity(sim, def->of);
-  int32_t first = model->vert_first[body];
+  int32_t first = model->vert_first[noli_sim_find_entity(sim, def->of)];
   bool all = def->index == NULL;
-  points->n = all ? model->vert_first[body + 1] - first : def->n_index;
+  points->n = n;
   NOLI_NEW(sim->context, points->x, 3 * (int64_t)points->n);
   for (int k = 0; k < 3; k++) {
     points->low[k] = INFINITY;
@@ -205,7 +206,7 @@ static NoliStatus weigh_points(const NoliSim* sim, const NoliVariableDef* def,
              "%s: no control points are given", set->name);
   set->n_control = cage ? def->cage[0] * def->cage[1] * def->cage[2] : def->n_point;
   NOLI_NEW(context, set->weight, (int64_t)set->n_point * set->n_control);
-  NOLI_TRY(find_points(sim, &def->parameter, &points));
+  NOLI_TRY(find_points(sim, &def->parameter, set->n_point, &points));
   if (cage) {
     cage_weights(&points, def->cage, set->weight);
   } else {

@@ -111,7 +111,8 @@ static NoliStatus find_shapes(NoliDesign* design, const NoliDesignDef* def) {
                     .first_value = noli_parameters_first(design->parameters, i)};
     int32_t first = model->vert_first[shape.body];
     bool all = parameter->index == NULL;
-    shape.n_vertex = all ? model->vert_first[shape.body + 1] - first : parameter->n_index;
+    shape.n_vertex =
+        all ? design->sim->definition.def->bodies[shape.body].mesh->n_vert : parameter->n_index;
     NOLI_NEW(design->context, shape.vertex, shape.n_vertex);
     for (int32_t k = 0; k < shape.n_vertex; k++) {
       shape.vertex[k] = first + (all ? k : parameter->index[k]);

@@ -319,6 +319,22 @@ static void test_expression(void** state) {
   drop(&two);
 }
 
+// The shape of elements of order 2: its variables move the vertices of the mesh, other nodes
+// follow.
+static void test_order_two(void** state) {
+  (void)state;
+  static const char* const curved[][2] = {
+      {"bodies[0].order", "2"},
+      {"design.smoothness", "0.1"},
+      {"design.variables",
+       "[{\"parameter\": \"rest_position\", \"of\": \"cube\", \"control\": \"cage\", "
+       "\"cage\": [2, 2, 1], \"lower\": -0.01, \"upper\": 0.01, \"start\": 0.003}]"}};
+  Problem p = changed_problem("validation/scenes/derivatives/land.json", 3, curved);
+  assert_int_equal(p.n, 12);
+  check_slope(&p, 1e-6);
+  drop(&p);
+}
+
 // ---- memory of runs -----------------------------------------------------------------------------
 
 typedef struct Recording {
@@ -549,17 +565,12 @@ static void test_bounds(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_friction),
-      cmocka_unit_test(test_young),
-      cmocka_unit_test(test_throw),
-      cmocka_unit_test(test_absorber),
-      cmocka_unit_test(test_finger),
-      cmocka_unit_test(test_expression),
-      cmocka_unit_test(test_plier),
-      cmocka_unit_test(test_remember),
-      cmocka_unit_test(test_written_friction),
-      cmocka_unit_test(test_errors),
-      cmocka_unit_test(test_bounds),
+      cmocka_unit_test(test_friction),  cmocka_unit_test(test_young),
+      cmocka_unit_test(test_throw),     cmocka_unit_test(test_absorber),
+      cmocka_unit_test(test_finger),    cmocka_unit_test(test_expression),
+      cmocka_unit_test(test_order_two), cmocka_unit_test(test_plier),
+      cmocka_unit_test(test_remember),  cmocka_unit_test(test_written_friction),
+      cmocka_unit_test(test_errors),    cmocka_unit_test(test_bounds),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

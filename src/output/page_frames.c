@@ -61,7 +61,7 @@ static void average_cells(const NoliFrameLayout* layout, const NoliPageSurface* 
                           const float* of_cell, int32_t n_components, float* weight, float* value) {
   int64_t begin = 0;
   memset(weight, 0, sizeof *weight * (size_t)surface->n_vert);
-  memset(value, 0, sizeof *value * (size_t)(surface->n_vert * n_components));
+  memset(value, 0, sizeof *value * (size_t)surface->n_vert * (size_t)n_components);
   for (int64_t cell = 0; cell < layout->n_cells; cell++) {
     for (int64_t k = begin; k < layout->offsets[cell]; k++) {
       int32_t i = surface->number.data[layout->connectivity[k]];

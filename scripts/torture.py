@@ -43,7 +43,7 @@ MAY_GAIN = ("trapezoidal", "trapezoidal_decoupled", "implicit_surface")
 MAY_BE_INFINITE = ("min_distance", "friction_ratio")
 SERIES = {"solids": random_scene, "thin": random_thin_scene}
 REASONS = [
-    ("nothing holds a body", r"nothing holds|without resistance"),
+    ("nothing holds a body", r"nothing holds|without resistance|meets no resistance"),
     ("an audit found something", r"audit: \d+ defect"),
     ("stalled by the line search", r"(blocked|stalled) by the line search"),
     ("stalled by friction", r"(blocked|stalled) by the friction residual"),

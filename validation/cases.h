@@ -35,6 +35,7 @@ Case validate_shell_hemisphere;
 Case validate_shell_annulus;
 Case validate_shell_pullout;
 Case validate_shell_pinched;
+Case validate_shell_crushed;
 Case validate_thin_vibration;
 Case validate_modes;
 Case validate_derivatives;

@@ -36,6 +36,7 @@ static const struct {
     {"shell_annulus", validate_shell_annulus},
     {"shell_pullout", validate_shell_pullout},
     {"shell_pinched", validate_shell_pinched},
+    {"shell_crushed", validate_shell_crushed},
     {"thin_vibration", validate_thin_vibration},
     {"modes", validate_modes},
     {"derivatives", validate_derivatives},

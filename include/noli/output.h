@@ -21,10 +21,11 @@ extern "C" {
 /// (Pa, 0 for obstacles; triangles of collision proxies have that of the elements around them),
 /// `body`, `tag`; in scenes with shells `membrane_force` and `bending_moment` (NoliSheetForces),
 /// with rods `rod_tension`, `rod_bending` and `rod_twist` (NoliRodForces), with twist `rod_angle`
-/// (rad) and `rod_angle_rate` (rad/s), 0 in cells of other bodies. The angles of rods, which the
-/// simulation numbers as nodes, are no points of the grid. Positions are doubles, the other reals
-/// floats; blocks are compressed with zlib. `TimeValue` is the simulated time in seconds. `def` is
-/// the definition the simulation was made from, for the tags of its cells; NULL: tags 0. Fails with
+/// (rad) and `rod_angle_rate` (rad/s), with elliptic sections `rod_normal` (the unit vector along
+/// the first axis now), 0 in cells of other bodies. The angles of rods, which the simulation
+/// numbers as nodes, are no points of the grid. Positions are doubles, the other reals floats;
+/// blocks are compressed with zlib. `TimeValue` is the simulated time in seconds. `def` is the
+/// definition the simulation was made from, for the tags of its cells; NULL: tags 0. Fails with
 /// NOLI_ERROR_IO (the message has the path and the reason; an older file at `path` is untouched),
 /// NOLI_ERROR_ARGUMENT when `def` does not fit the simulation, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim,

@@ -50,6 +50,7 @@ typedef struct NoliBlock {
   int32_t first_angle;      // of the n_angle nodes that are angles of elements about themselves:
   int32_t n_angle;          // their x is the angle times angle_radius, y and z are 0
   double angle_radius;      // m
+  bool elliptic;            // sections of rods with angles are
   int64_t n_history;        // doubles of the history of the elements: frames, or histories of laws
   double* history;    // (n_history) the current one, in the state; else that of the rest shape
   NoliHistories laws; // of materials with history, in `history` or `begun`

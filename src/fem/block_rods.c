@@ -81,6 +81,7 @@ static NoliStatus add_twisted(NoliBlock* block, int32_t begin, const NoliBlockBo
   block->first_angle = body->first_node + body->mesh->n_vert;
   block->n_angle = body->n_element;
   block->angle_radius = body->rod.radius;
+  block->elliptic = body->rod.second_radius > 0.0;
   return add(block, begin, body);
 }
 

@@ -160,8 +160,17 @@ static void transform(const NoliMat3* M, const double A[81], double K[81]) {
   }
 }
 
+// In plane strain the last row of M, and what belongs to it in K, is zero: any other row gives the
+// same projection.
+static NoliMat3 complete(const NoliMat3* M) {
+  const double* last = M->m[2];
+  NoliMat3 full = *M;
+  full.m[2][2] = last[0] == 0.0 && last[1] == 0.0 && last[2] == 0.0 ? 1.0 : last[2];
+  return full;
+}
+
 void noli_branches_project(const NoliMat3* M, double K[81]) {
-  NoliMat3 inverse = noli_inverse33(M);
+  NoliMat3 full = complete(M), inverse = noli_inverse33(&full);
   double A[81], before[81];
   transform(&inverse, K, A);
   memcpy(before, A, sizeof A);

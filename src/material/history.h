@@ -90,7 +90,8 @@ static inline int32_t noli_flow_size(const NoliMaterialPoint* point) {
 }
 
 // Projects K = (I x M) A (I x M)^T, where A is dP/dF of a sum, row 3 i + k that of P_ik, by the
-// eigenvalues of A: those of K would mix turns with stretches.
+// eigenvalues of A: those of K would mix turns with stretches. In plane strain, the last row of M
+// is zero.
 void noli_branches_project(const NoliMat3* M, double K[81]);
 
 // F G of a branch, and a matrix times G.

@@ -70,8 +70,9 @@ static void neo_hookean_derivatives(const NoliMembraneParameters* parameters, co
 
 // ---- the strain limit ---------------------------------------------------------------------------
 
-// -k ((s - a) / (b - a))^2 ln((b - s) / (b - a)) for s > a, with its derivatives: twice
-// continuously differentiable at a, infinite at b.
+// k t^3 / (1 - t) with t = (s - a) / (b - a) for s > a, with its derivatives: twice continuously
+// differentiable at a, infinite at b. A logarithm would hold 30 k at most before the distance to b
+// is rounding: too little for a soft sheet that hits something.
 static void limit(const NoliMembraneParameters* parameters, double s, double value[3]) {
   double a = parameters->limit_from, width = parameters->limit - a;
   memset(value, 0, 3 * sizeof *value);
@@ -85,10 +86,10 @@ static void limit(const NoliMembraneParameters* parameters, double s, double val
   }
   double k = parameters->limit_stiffness, t = (s - a) / width,
          left = (parameters->limit - s) / width;
-  double logarithm = log(left), ratio = t / left;
-  value[0] = -k * t * t * logarithm;
-  value[1] = k / width * (t * ratio - 2.0 * t * logarithm);
-  value[2] = k / (width * width) * (ratio * (4.0 + ratio) - 2.0 * logarithm);
+  double ratio = t / left;
+  value[0] = k * t * t * ratio;
+  value[1] = k / width * ratio * ratio * (3.0 - 2.0 * t);
+  value[2] = k / (width * width) * (ratio / left) * (6.0 - 6.0 * t + 2.0 * t * t) / left;
 }
 
 // (f(s1) - f(s2)) / (s1 - s2) of the first derivative f: from three points of the second one where

@@ -175,14 +175,42 @@ typedef struct BodyForce {
   double magnitude; // sum of absolute values, for rounding
 } BodyForce;
 
-// Sums of one kind of force for each body.
+static int32_t group_of(int32_t* group, int32_t body) {
+  while (group[body] != body) {
+    body = group[body] = group[group[body]];
+  }
+  return body;
+}
+
+// Bodies that are tied together, by the first of them: a force on a tied vertex acts on the body to
+// which it is tied.
+static void group_tied(const NoliModel* model, int32_t* group) {
+  const NoliFollowers* followers = &model->problem.followers;
+  const int32_t* body = model->problem.surface->body;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    group[b] = b;
+  }
+  for (int32_t f = 0; f < followers->n_tied; f++) {
+    for (int64_t k = followers->row[f]; k < followers->row[f + 1]; k++) {
+      int32_t one = group_of(group, body[followers->tied[f]]);
+      int32_t other = group_of(group, body[followers->node[k]]);
+      group[one > other ? one : other] = one < other ? one : other;
+    }
+  }
+  for (int32_t b = 0; b < model->n_body; b++) {
+    group[b] = group_of(group, b);
+  }
+}
+
+// Sums of one kind of force for each group of bodies.
 static void sum_forces(const NoliAuditor* auditor, int kind, int64_t step, int64_t n_vert,
-                       const float* force, BodyForce* sum) {
+                       const float* force, const int32_t* group, BodyForce* sum) {
   const NoliModel* model = auditor->run.sim->model;
   const int32_t* body = auditor->run.layout.vertex_body;
   for (int64_t i = 0; i < 3 * n_vert; i++) {
-    sum[body[i / 3]].of_vertices[i % 3] += (double)force[i];
-    sum[body[i / 3]].magnitude += fabs((double)force[i]);
+    BodyForce* own = &sum[group[body[i / 3]]];
+    own->of_vertices[i % 3] += (double)force[i];
+    own->magnitude += fabs((double)force[i]);
   }
   int64_t end = noli_auditor_first_force(auditor, step + 1);
   for (int64_t i = noli_auditor_first_force(auditor, step); i < end; i++) {
@@ -191,8 +219,8 @@ static void sum_forces(const NoliAuditor* auditor, int kind, int64_t step, int64
     for (int side = 0; side < 2; side++) {
       for (int k = 0; entity[side] < model->n_body && k < 3; k++) {
         double value = row->force[kind][k];
-        sum[entity[side]].listed[k] += side == 0 ? value : -value;
-        sum[entity[side]].magnitude += fabs(value);
+        sum[group[entity[side]]].listed[k] += side == 0 ? value : -value;
+        sum[group[entity[side]]].magnitude += fabs(value);
       }
     }
   }
@@ -225,20 +253,24 @@ NoliStatus noli_auditor_check_forces(NoliAuditor* auditor, const char* file, int
   NoliStatus status = NOLI_OK;
   const NoliModel* model = auditor->run.sim->model;
   BodyForce* sum = NULL;
+  int32_t* group = NULL;
   if (step < 1 || step > auditor->n_rows) {
     return NOLI_OK;
   }
   NOLI_NEW(auditor->context, sum, model->n_body);
+  NOLI_NEW(auditor->context, group, model->n_body);
+  group_tied(model, group);
   for (int kind = 0; kind < 2; kind++) {
     const NoliReadArray* array =
         noli_read_frame_find(frame, "PointData", names[kind], NOLI_FRAME_FLOAT32, 3, frame->n_vert);
     if (array != NULL) {
       memset(sum, 0, sizeof *sum * (size_t)model->n_body);
-      sum_forces(auditor, kind, step, frame->n_vert, array->data, sum);
+      sum_forces(auditor, kind, step, frame->n_vert, array->data, group, sum);
       NOLI_TRY(compare_forces(auditor, file, step, names[kind], sum));
     }
   }
 done:
+  noli_free(auditor->context, group);
   noli_free(auditor->context, sum);
   return status;
 }

@@ -1,6 +1,7 @@
 #include "output/frame.h"
 
 #include "base/validate.h"
+#include "fem/twist.h"
 #include "output/lagrange_cells.h"
 #include "output/proxy_cells.h"
 #include "output/vtu.h"
@@ -262,6 +263,9 @@ static NoliStatus allocate_thin_fields(NoliContext* context, const NoliSim* sim,
     if (block->n_angle > 0 && layout->angle_fields == NULL) {
       NOLI_NEW_ZERO(context, layout->angle_fields, 2 * n_cells);
     }
+    if (block->elliptic && layout->normal_fields == NULL) {
+      NOLI_NEW_ZERO(context, layout->normal_fields, 3 * n_cells);
+    }
   }
 done:
   return status;
@@ -365,6 +369,7 @@ void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout) {
   noli_free(context, layout->rod);
   noli_free(context, layout->sheet_fields);
   noli_free(context, layout->rod_fields);
+  noli_free(context, layout->normal_fields);
   noli_free(context, layout->angle_fields);
   noli_vtu_cache_free(context, &layout->cache);
   *layout = (NoliFrameLayout){0};
@@ -380,6 +385,20 @@ static void narrow(const double* values, int64_t count, float* narrowed) {
 static void narrow_vectors(const NoliFrameLayout* layout, const double* of_nodes, float* narrowed) {
   for (int32_t i = 0; i < layout->n_vert; i++) {
     narrow(of_nodes + 3 * (int64_t)layout->node[i], 3, narrowed + 3 * (int64_t)i);
+  }
+}
+
+// First axes of elliptic sections; 0 in all other cells.
+static void fill_normals(const NoliSim* sim, const NoliFrameLayout* layout) {
+  const NoliModel* model = sim->model;
+  const double* x = noli_sim_positions(sim);
+  for (int32_t b = 0; layout->normal_fields != NULL && b < model->n_body; b++) {
+    const NoliBlock* block = noli_problem_block(&model->problem, b);
+    for (int32_t s = 0; block != NULL && block->elliptic && s < block->n_angle; s++) {
+      double axis[3], angle = x[3 * ((int64_t)block->first_angle + s)] / block->angle_radius;
+      noli_store3(axis, noli_segment_axis(block->history, s, angle));
+      narrow(axis, 3, layout->normal_fields + 3 * ((int64_t)model->tet_first[b] + s));
+    }
   }
 }
 
@@ -508,7 +527,7 @@ done:
   return status;
 }
 
-enum { MAX_POINT_DATA = 5, MAX_CELL_DATA = 11 };
+enum { MAX_POINT_DATA = 5, MAX_CELL_DATA = 12 };
 
 // Appends the chosen fields of cells or vertices.
 static int32_t list_chosen(const NoliFrameLayout* layout, bool of_cells, NoliFrameArray* array,
@@ -563,6 +582,10 @@ static int32_t list_cell_data(const NoliFrameLayout* layout, NoliFrameArray* arr
     array[n++] = (NoliFrameArray){"rod_angle", NOLI_FRAME_FLOAT32, 1, own, false};
     array[n++] = (NoliFrameArray){"rod_angle_rate", NOLI_FRAME_FLOAT32, 1, own + n_cells, false};
   }
+  if (layout->normal_fields != NULL) {
+    array[n++] =
+        (NoliFrameArray){"rod_normal", NOLI_FRAME_FLOAT32, 3, layout->normal_fields, false};
+  }
   return list_chosen(layout, true, array, n);
 }
 
@@ -573,6 +596,7 @@ NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, NoliFrameLayout*
   NOLI_TRY(fill_fields(sim, layout));
   NOLI_TRY(fill_thin_fields(sim, layout));
   fill_angles(sim, layout);
+  fill_normals(sim, layout);
   NOLI_TRY(fill_chosen(sim, layout));
   NOLI_NEW(context, point_data, MAX_POINT_DATA + layout->n_field);
   NOLI_NEW(context, cell_data, MAX_CELL_DATA + layout->n_field);

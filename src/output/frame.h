@@ -39,6 +39,7 @@ typedef struct NoliFrameLayout {
   float* sheet_fields;    // (n_cells x 12) membrane forces, bending moments
   float* rod_fields;      // (n_cells x 5) tension, bending moments, twist moments
   float* angle_fields;    // (n_cells x 2) angle and its rate; NULL: no rod has angles
+  float* normal_fields;   // (n_cells x 3) first axis of the section; NULL: all sections are round
   int32_t n_field;        // that were asked for
   const NoliFrameField** field;
   float** field_values; // of each: (n_cells or n_vert x n_components)

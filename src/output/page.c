@@ -24,7 +24,7 @@ typedef struct PageWriter {
   NoliRunReader run;
   NoliPageSurface surface;
   NoliProximity* proximity;
-  int32_t n_fields; // of frames; 0: none was read
+  NoliPageFieldList fields; // of frames; empty: none was read
   NoliPageGroup group;
   NoliPageFile file;
   json_t* groups; // descriptions of those written
@@ -49,11 +49,11 @@ static NoliStatus add_frame(PageWriter* writer, NoliRunFrame listed) {
   NoliStatus status = NOLI_OK;
   NoliReadFrame frame = {0};
   NOLI_TRY(noli_run_reader_frame(&writer->run, listed.step, &frame));
-  if (writer->n_fields == 0) {
-    writer->n_fields = noli_page_field_count(&writer->run.layout, &frame);
+  if (writer->fields.n == 0) {
+    writer->fields = noli_page_fields_of(&writer->run.layout, &frame);
   }
   NOLI_TRY(noli_page_group_add(writer->context, &writer->run.layout, &writer->surface,
-                               writer->proximity, &frame, writer->n_fields, &writer->group));
+                               writer->proximity, &frame, &writer->fields, &writer->group));
   NOLI_TRY(noli_json_append(
       writer->context, writer->frames,
       json_pack("{s:I, s:f}", "step", (json_int_t)listed.step, "time", listed.time)));
@@ -124,9 +124,8 @@ static size_t round_numbers(char* text) {
     size_t n = strcspn(from, ",\n");
     char* end = NULL;
     double value = n >= MANY ? strtod(from, &end) : 0.0;
-    size_t n_rounded = end == from + n && n >= MANY
-                           ? (size_t)snprintf(rounded, sizeof rounded, "%.7g", value)
-                           : n;
+    size_t n_rounded =
+        end == from + n && n >= MANY ? (size_t)snprintf(rounded, sizeof rounded, "%.7g", value) : n;
     memmove(to, n_rounded < n ? rounded : from, n_rounded);
     to += n_rounded;
     from += n;
@@ -176,25 +175,27 @@ done:
 
 // ---- the description ----------------------------------------------------------------------------
 
-// `radius`, m: of rods and points; 0 for others.
+// `radius`, m: of rods and points; 0 for others. `second`, m: the other one of an elliptic section.
 static json_t* bodies_of(const NoliModel* model, const NoliSimDef* def) {
   json_t* bodies = json_array();
   for (int32_t b = 0; b < model->n_body; b++) {
     double radius = fmax(def->bodies[b].rod.radius, def->bodies[b].point.radius);
-    json_array_append_new(bodies, json_pack("{s:s, s:b, s:f}", "name", model->name[b], "obstacle",
-                                            (int)model->obstacle[b], "radius", radius));
+    double second = def->bodies[b].rod.second_radius;
+    json_array_append_new(bodies, json_pack("{s:s, s:b, s:f, s:f}", "name", model->name[b],
+                                            "obstacle", (int)model->obstacle[b], "radius", radius,
+                                            "second", second > 0.0 ? second : radius));
   }
   return bodies;
 }
 
-static json_t* fields_of(int32_t n_fields) {
+static json_t* fields_of(const NoliPageFieldList* list) {
   json_t* fields = json_array();
-  for (int32_t f = 0; f < n_fields; f++) {
-    const NoliPageField* field = &noli_page_fields[f];
-    json_array_append_new(fields,
-                          json_pack("{s:s, s:s, s:s, s:i, s:b}", "name", field->name, "label",
-                                    field->label, "unit", field->unit, "components",
-                                    (int)field->n_components, "root", (int)field->root));
+  for (int32_t f = 0; f < list->n; f++) {
+    const NoliPageField* field = &noli_page_fields[list->field[f]];
+    json_array_append_new(fields, json_pack("{s:s, s:s, s:s, s:i, s:b, s:b}", "name", field->name,
+                                            "label", field->label, "unit", field->unit,
+                                            "components", (int)field->n_components, "root",
+                                            (int)field->root, "hidden", (int)field->hidden));
   }
   return fields;
 }
@@ -211,7 +212,7 @@ static json_t* about_of(const PageWriter* writer, json_t* audit) {
       (int)run->layout.n_triangles, "n_segments", (int)run->layout.n_segments, "n_points",
       (int)run->layout.n_points, "gravity", g[0], g[1], g[2], "reach",
       noli_proximity_reach(writer->proximity), "bodies", bodies_of(run->sim->model, def), "floors",
-      noli_page_floors(def), "fields", fields_of(writer->n_fields), "frames", writer->frames,
+      noli_page_floors(def), "fields", fields_of(&writer->fields), "frames", writer->frames,
       "groups", writer->groups, "histories", writer->histories, "audit", audit);
 }
 

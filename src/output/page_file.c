@@ -51,7 +51,7 @@ NoliStatus noli_page_file_group(NoliPageFile* file, int32_t n_vert, NoliPageGrou
   snprintf(id, sizeof id, "g%d", (int)json_array_size(groups));
   NOLI_TRY(noli_page_group_pack(file->context, n_vert, group));
   NOLI_TRY(noli_page_file_packed(file, id, group->packed.data, group->packed.count));
-  for (int32_t f = 0; f < group->n_fields; f++) {
+  for (int32_t f = 0; f < group->fields.n; f++) {
     NOLI_TRY(noli_json_append(file->context, scale, json_real(group->scale[f])));
   }
   NOLI_TRY(noli_json_append(file->context, groups,

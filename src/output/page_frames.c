@@ -5,12 +5,14 @@
 #include <zlib.h>
 
 const NoliPageField noli_page_fields[NOLI_PAGE_FIELDS] = {
-    {"von_mises", "Von Mises stress", "Pa", 1, true, false},
-    {"speed", "Speed", "m/s", 1, false, false},
-    {"contact_force", "Contact force", "N", 3, false, false},
-    {"friction_force", "Friction force", "N", 3, false, false},
-    {"distance", "Distance to the nearest surface", "m", 1, false, true},
-    {"plastic_strain", "Equivalent plastic strain", "", 1, true, false},
+    {"von_mises", "Von Mises stress", "Pa", 1, .of_cells = true},
+    {"speed", "Speed", "m/s", 1, .of_cells = false},
+    {"contact_force", "Contact force", "N", 3, .of_cells = false},
+    {"friction_force", "Friction force", "N", 3, .of_cells = false},
+    {"distance", "Distance to the nearest surface", "m", 1, .root = true},
+    {"plastic_strain", "Equivalent plastic strain", "", 1, .of_cells = true, .optional = true},
+    {"rod_normal", "First axis of the section", "", 3, .of_cells = true, .optional = true,
+     .hidden = true},
 };
 
 // Whole numbers of a position along an axis, and on each side of zero of a component.
@@ -56,22 +58,25 @@ void noli_page_surface_free(NoliContext* context, NoliPageSurface* surface) {
 
 // The mean over the cells around each vertex.
 static void average_cells(const NoliFrameLayout* layout, const NoliPageSurface* surface,
-                          const float* of_cell, float* weight, float* value) {
+                          const float* of_cell, int32_t n_components, float* weight, float* value) {
   int64_t begin = 0;
   memset(weight, 0, sizeof *weight * (size_t)surface->n_vert);
-  memset(value, 0, sizeof *value * (size_t)surface->n_vert);
+  memset(value, 0, sizeof *value * (size_t)surface->n_vert * (size_t)n_components);
   for (int64_t cell = 0; cell < layout->n_cells; cell++) {
     for (int64_t k = begin; k < layout->offsets[cell]; k++) {
       int32_t i = surface->number.data[layout->connectivity[k]];
+      for (int32_t c = 0; i != NOLI_NULL_INDEX && c < n_components; c++) {
+        value[(int64_t)n_components * i + c] += of_cell[n_components * cell + c];
+      }
       if (i != NOLI_NULL_INDEX) {
-        value[i] += of_cell[cell];
         weight[i] += 1.0F;
       }
     }
     begin = layout->offsets[cell];
   }
-  for (int32_t i = 0; i < surface->n_vert; i++) {
-    value[i] = weight[i] > 0.0F ? value[i] / weight[i] : 0.0F;
+  for (int64_t k = 0; k < (int64_t)n_components * surface->n_vert; k++) {
+    float all = weight[k / n_components];
+    value[k] = all > 0.0F ? value[k] / all : 0.0F;
   }
 }
 
@@ -85,9 +90,15 @@ static const NoliReadArray* array_of(const NoliFrameLayout* layout, const NoliRe
                               field->of_cells ? layout->n_cells : layout->n_vert);
 }
 
-int32_t noli_page_field_count(const NoliFrameLayout* layout, const NoliReadFrame* frame) {
-  bool all = array_of(layout, frame, &noli_page_fields[NOLI_PAGE_FIELDS - 1]) != NULL;
-  return all ? NOLI_PAGE_FIELDS : NOLI_PAGE_FIELDS - 1;
+NoliPageFieldList noli_page_fields_of(const NoliFrameLayout* layout, const NoliReadFrame* frame) {
+  NoliPageFieldList list = {0};
+  for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {
+    const NoliPageField* field = &noli_page_fields[f];
+    if (!field->optional || array_of(layout, frame, field) != NULL) {
+      list.field[list.n++] = f;
+    }
+  }
+  return list;
 }
 
 static void take_field(const NoliFrameLayout* layout, const NoliPageSurface* surface,
@@ -101,7 +112,7 @@ static void take_field(const NoliFrameLayout* layout, const NoliPageSurface* sur
   }
   const float* from = array->data;
   if (field->of_cells) {
-    average_cells(layout, surface, from, weight, value);
+    average_cells(layout, surface, from, field->n_components, weight, value);
     return;
   }
   for (int32_t i = 0; i < surface->n_vert; i++) {
@@ -162,16 +173,18 @@ done:
 
 NoliStatus noli_page_group_add(NoliContext* context, const NoliFrameLayout* layout,
                                const NoliPageSurface* surface, NoliProximity* proximity,
-                               const NoliReadFrame* frame, int32_t n_fields, NoliPageGroup* group) {
+                               const NoliReadFrame* frame, const NoliPageFieldList* fields,
+                               NoliPageGroup* group) {
   NoliStatus status = NOLI_OK;
   int64_t n_vert = surface->n_vert;
   double* x = NULL;
   const NoliReadArray* points =
       noli_read_frame_find(frame, "Points", "Points", NOLI_FRAME_FLOAT64, 3, layout->n_vert);
   NOLI_TRY(noli_array_reserve(context, &group->weight, n_vert));
-  for (int32_t f = 0; f < n_fields; f++) {
+  for (int32_t f = 0; f < fields->n; f++) {
+    const NoliPageField* field = &noli_page_fields[fields->field[f]];
     NOLI_TRY(noli_array_reserve(context, &group->value[f],
-                                NOLI_PAGE_GROUP * noli_page_fields[f].n_components * n_vert));
+                                NOLI_PAGE_GROUP * field->n_components * n_vert));
   }
   NOLI_TRY(new_positions(context, n_vert, group, &x));
 
@@ -183,14 +196,15 @@ NoliStatus noli_page_group_add(NoliContext* context, const NoliFrameLayout* layo
   widen(group, x, n_vert);
 
   // fields
-  group->n_fields = n_fields;
-  for (int32_t f = 0; f < n_fields; f++) {
-    int64_t size = noli_page_fields[f].n_components * n_vert;
+  group->fields = *fields;
+  for (int32_t f = 0; f < fields->n; f++) {
+    const NoliPageField* field = &noli_page_fields[fields->field[f]];
+    int64_t size = field->n_components * n_vert;
     float* value = group->value[f].data + group->n * size;
-    if (noli_page_fields[f].root) {
+    if (field->root) {
       NOLI_TRY(take_distance(surface, proximity, from, value));
     } else {
-      take_field(layout, surface, frame, &noli_page_fields[f], group->weight.data, value);
+      take_field(layout, surface, frame, field, group->weight.data, value);
     }
     group->scale[f] = group->n == 0 ? 0.0 : group->scale[f];
     for (int64_t i = 0; i < size; i++) {
@@ -286,7 +300,7 @@ static uint8_t round_value(float value, double scale, int32_t n_components) {
 
 static uint8_t* encode_field(const NoliPageGroup* group, int64_t n_vert, int32_t frame, int32_t f,
                              uint8_t* to) {
-  int32_t n_components = noli_page_fields[f].n_components;
+  int32_t n_components = noli_page_fields[group->fields.field[f]].n_components;
   int64_t size = n_components * n_vert;
   const float* value = group->value[f].data + frame * size;
   for (int64_t i = 0; i < size; i++) {
@@ -299,8 +313,8 @@ static uint8_t* encode_field(const NoliPageGroup* group, int64_t n_vert, int32_t
 NoliStatus noli_page_group_pack(NoliContext* context, int32_t n_vert, NoliPageGroup* group) {
   NoliStatus status = NOLI_OK;
   int64_t n_components = 0, n = n_vert;
-  for (int32_t f = 0; f < group->n_fields; f++) {
-    n_components += noli_page_fields[f].n_components;
+  for (int32_t f = 0; f < group->fields.n; f++) {
+    n_components += noli_page_fields[group->fields.field[f]].n_components;
   }
   int64_t size = group->n * (n * (6 + n_components) + 3);
   NOLI_TRY(noli_array_reserve(context, &group->bytes, size + 1));
@@ -310,7 +324,7 @@ NoliStatus noli_page_group_pack(NoliContext* context, int32_t n_vert, NoliPageGr
     for (int32_t axis = 0; axis < 3; axis++) {
       to = encode_axis(group, n, frame, axis, to);
     }
-    for (int32_t f = 0; f < group->n_fields; f++) {
+    for (int32_t f = 0; f < group->fields.n; f++) {
       to = encode_field(group, n, frame, f, to);
     }
   }

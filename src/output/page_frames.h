@@ -16,11 +16,18 @@ typedef struct NoliPageField {
   int32_t n_components;
   bool of_cells; // averaged to vertices
   bool root;     // stored as square roots: small values have many steps
+  bool optional; // stored only for runs whose frames have it
+  bool hidden;   // says how bodies are drawn, not what they may be coloured by
 } NoliPageField;
 
-// The last one is stored only for runs whose frames have it.
-enum { NOLI_PAGE_FIELDS = 6 };
+enum { NOLI_PAGE_FIELDS = 7 };
 extern const NoliPageField noli_page_fields[NOLI_PAGE_FIELDS];
+
+// Those of a run, in the order of the table.
+typedef struct NoliPageFieldList {
+  int32_t n;
+  int32_t field[NOLI_PAGE_FIELDS];
+} NoliPageFieldList;
 
 // The vertices that are shown.
 typedef struct NoliPageSurface {
@@ -31,8 +38,8 @@ typedef struct NoliPageSurface {
 
 // A group in the making.
 typedef struct NoliPageGroup {
-  int32_t n;        // frames
-  int32_t n_fields; // that they have, the first ones of the table
+  int32_t n;                // frames
+  NoliPageFieldList fields; // that they have
   double low[3], high[3];
   double scale[NOLI_PAGE_FIELDS];            // largest size of a component
   NOLI_ARRAY(double) x;                      // (n x n_vert x 3)
@@ -48,15 +55,16 @@ NOLI_WARN_UNUSED NoliStatus noli_page_surface_make(NoliContext* context,
                                                    NoliPageSurface* surface);
 void noli_page_surface_free(NoliContext* context, NoliPageSurface* surface);
 
-// The number of fields that frames like this one have.
-int32_t noli_page_field_count(const NoliFrameLayout* layout, const NoliReadFrame* frame);
+// The fields that frames like this one have.
+NoliPageFieldList noli_page_fields_of(const NoliFrameLayout* layout, const NoliReadFrame* frame);
 
-// Adds a frame to the group, which must not be full, with `n_fields` fields. Those that the frame
-// does not have are zero.
+// Adds a frame to the group, which must not be full, with these fields. Those that the frame does
+// not have are zero.
 NOLI_WARN_UNUSED NoliStatus noli_page_group_add(NoliContext* context, const NoliFrameLayout* layout,
                                                 const NoliPageSurface* surface,
                                                 NoliProximity* proximity,
-                                                const NoliReadFrame* frame, int32_t n_fields,
+                                                const NoliReadFrame* frame,
+                                                const NoliPageFieldList* fields,
                                                 NoliPageGroup* group);
 
 // Adds a frame of positions only, (n_vert x 3), to a group of such frames.

@@ -1,6 +1,7 @@
 #include "sim/audit.h"
 
 #include "collide/audit.h"
+#include "collide/closest.h"
 #include "collide/nested.h"
 #include "math/vec3.h"
 
@@ -158,6 +159,23 @@ done:
   return status;
 }
 
+NoliVec3 noli_defect_place(const NoliVec3 edges[4]) {
+  NoliFeature feature = noli_feature_edge_edge(edges);
+  int32_t n = noli_pair_size[feature.kind];
+  NoliVec3 x[4] = {{0}}, sum = {0};
+  for (int32_t i = 0; i < n; i++) {
+    x[i] = edges[feature.vertex[i]];
+  }
+  NoliClosest closest = noli_closest(feature.kind, x);
+  double all = 0.0;
+  for (int32_t i = 0; i < n; i++) {
+    double weight = feature.vertex[i] < 2 ? closest.weight[i] : 0.0;
+    sum = noli_mul_add3(sum, weight, x[i]);
+    all += weight;
+  }
+  return noli_scale3(1.0 / all, sum);
+}
+
 NoliStatus noli_audit_add_overlaps(const NoliModel* model, const double* x, NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
@@ -174,7 +192,13 @@ NoliStatus noli_audit_add_overlaps(const NoliModel* model, const double* x, Noli
     int32_t other = overlap->b[0] == overlap->b[1] ? 1 : overlap->b[1] == overlap->b[2] ? 2 : 3;
     noli_defect_set(model, &defect, 0, overlap->a, overlap->a[0] == overlap->a[1] ? 1 : 2);
     noli_defect_set(model, &defect, 1, overlap->b, other);
-    noli_store3(defect.position, noli_load3(&x[3 * (int64_t)overlap->a[0]]));
+    const int32_t vertex[4] = {overlap->a[0], overlap->a[1], overlap->b[0], overlap->b[1]};
+    NoliVec3 at[4];
+    for (int k = 0; k < 4; k++) {
+      at[k] = noli_load3(&x[3 * (int64_t)vertex[k]]);
+    }
+    bool edges = vertex[0] != vertex[1] && other < 3;
+    noli_store3(defect.position, edges ? noli_defect_place(at) : at[0]);
     NOLI_PUSH(model->context, defects, defect);
   }
 done:

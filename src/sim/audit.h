@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/array.h"
+#include "math/vec3.h"
 #include "sim/model.h"
 
 typedef NOLI_ARRAY(NoliDefect) NoliDefects;
@@ -10,6 +11,9 @@ typedef NOLI_ARRAY(NoliDefect) NoliDefects;
 // A primitive of a defect by its global vertices.
 void noli_defect_set(const NoliModel* model, NoliDefect* defect, int32_t side,
                      const int32_t* vertex, int32_t n);
+
+// The point of the first of two edges (two vertices each) that is closest to the second.
+NoliVec3 noli_defect_place(const NoliVec3 edges[4]);
 
 // Each adds its defects at x (n_vert x 3); the caller frees the array with noli_array_free.
 NOLI_WARN_UNUSED NoliStatus noli_audit_add_inverted(const NoliModel* model, const double* x,

@@ -382,8 +382,11 @@ static NoliStatus add_proxy(const NoliModel* model, const NoliSimDef* def, int32
   proxies->has[b] =
       space != NULL || (!body->obstacle && noli_proxy_kind(&body->proxy) != NOLI_PROXY_AUTOMATIC);
   if (!proxies->has[b]) {
-    return noli_proxy_identity(model->context, body->mesh->n_vert, body->mesh->x, 0, NULL,
-                               &proxies->body[b]);
+    NOLI_TRY(noli_proxy_identity(model->context, body->mesh->n_vert, body->mesh->x, 0, NULL,
+                                 &proxies->body[b]));
+    // with the angles of rods, which have no vertices
+    proxies->body[b].n_node = model->vert_first[b + 1] - model->vert_first[b];
+    goto done;
   }
   proxies->any = true;
   if (space == NULL) {

@@ -100,7 +100,7 @@ static NoliStatus add_gaps(const NoliModel* model, const double* x, double reach
     const int32_t* b = &vertex[is_edge ? 2 : 1];
     noli_defect_set(model, &defect, 0, vertex, is_edge ? noli_surface_edge_size(vertex) : 1);
     noli_defect_set(model, &defect, 1, b, is_edge ? noli_surface_edge_size(b) : 3);
-    noli_store3(defect.position, at[0]);
+    noli_store3(defect.position, is_edge ? noli_defect_place(at) : at[0]);
     NOLI_PUSH(context, defects, defect);
   }
 done:

@@ -137,6 +137,9 @@ static void add_motion(NoliSim* sim) {
   NoliDiagnosis found = without_place(NOLI_DIAGNOSIS_MOTION);
   found.alpha = noli_prescribed_share(prescribed);
   place_at_bound(sim, &prescribed->blocker, &found);
+  if (found.entity[0] == NOLI_NULL_INDEX) {
+    place_at_element(sim, prescribed->blocking, &found);
+  }
   sim->diagnosis[sim->n_diagnosis++] = found;
 }
 

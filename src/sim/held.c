@@ -2,7 +2,9 @@
 // Hessian of the potential along its six rigid motions, everything else at rest, must be positive
 // definite. Prescribed components do not take part in the motions, so elasticity resists if enough
 // of them are prescribed; otherwise only contact and friction do. Elasticity is tested alone first:
-// contact may be so much stiffer that its rounding exceeds the elastic resistance.
+// contact may be so much stiffer that its rounding exceeds the elastic resistance. Three prescribed
+// vertices that are not on a line hold a part without a test, which may be lost in rounding where
+// elements are nearly flat or at their limit of stretch.
 #include "sim/simulation.h"
 
 #include "math/eigen.h"
@@ -14,6 +16,10 @@
 // Below this multiple of the rounding of its entries, a sum is rounding.
 #define ROUNDING (256.0 * DBL_EPSILON)
 
+// Prescribed vertices whose triangle has a smaller height than this share of the part are on a
+// line.
+#define ON_A_LINE 1e-3
+
 enum { N_MOTIONS = 6, N_ENTRIES = N_MOTIONS * N_MOTIONS };
 
 // Rigid motions of one part, about its centre and with rotations scaled by its size.
@@ -21,6 +27,8 @@ typedef struct Part {
   NoliVec3 centre;
   double size;
   int32_t n_vert;
+  int32_t n_fixed; // up to 2 vertices with three prescribed components, and their places
+  NoliVec3 fixed[2];
   double extent[N_MOTIONS]; // sum of squared displacements; 0: no motion, everything is prescribed
   double resistance[N_ENTRIES];
   double stiffness; // sum of all diagonal entries
@@ -176,6 +184,29 @@ static void measure_motions(const NoliSim* sim, const Parts* parts) {
     motions_of(sim, parts, i, motion);
     for (int32_t k = 0; k < N_MOTIONS; k++) {
       parts->part[parts->of[i]].extent[k] += noli_norm_sqr3(motion[k]);
+    }
+  }
+}
+
+// Adds a fixed vertex at x; returns whether it is the third that is not on a line with the others.
+static bool add_fixed(Part* part, NoliVec3 x) {
+  NoliVec3 arm = noli_sub3(x, part->fixed[0]);
+  double least = ON_A_LINE * part->size;
+  if (part->n_fixed == 2) {
+    NoliVec3 along = noli_normalize3(noli_sub3(part->fixed[1], part->fixed[0]));
+    return noli_norm3(noli_cross3(along, arm)) > least;
+  }
+  if (part->n_fixed == 0 || noli_norm3(arm) > least) {
+    part->fixed[part->n_fixed++] = x;
+  }
+  return false;
+}
+
+static void find_fixed(const NoliSim* sim, const Parts* parts) {
+  for (int32_t i = 0; i < sim->model->problem.n_vert; i++) {
+    if (parts->of[i] != NOLI_NULL_INDEX && parts->axes[i] == NOLI_ALL_AXES && !is_angle(parts, i)) {
+      Part* part = &parts->part[parts->of[i]];
+      part->held = part->held || add_fixed(part, noli_load3(&sim->stage->here->x[3 * (int64_t)i]));
     }
   }
 }
@@ -388,6 +419,7 @@ NoliStatus noli_sim_require_held(NoliSim* sim) {
   // elasticity alone, then with contact
   measure_parts(sim, &parts);
   measure_motions(sim, &parts);
+  find_fixed(sim, &parts);
   NOLI_TRY(check_parts(sim, &parts, false));
   NOLI_TRY(check_parts(sim, &parts, true));
 done:

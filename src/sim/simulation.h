@@ -166,7 +166,8 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_require_held(NoliSim* sim);
 NOLI_WARN_UNUSED NoliStatus noli_sim_require_valid(const NoliModel* model, const double* x);
 
 // Names the bound on a Newton step: two bodies and their primitives, or an element; "" if none.
-void noli_sim_name_blocker(const NoliSim* sim, const NoliStepBound* blocker, char by[256]);
+void noli_sim_name_blocker(const NoliSim* sim, const NoliStepBound* blocker,
+                           NoliBlockingElement blocking, char by[256]);
 
 // Describes what stalls the iteration `stat`, the last one of the stage, and possible remedies.
 void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, char text[512]);

@@ -40,10 +40,11 @@ static void name_element(const NoliModel* model, NoliBlockingElement element, ch
   if (!triangle) {
     snprintf(last, sizeof last, " %d", corner[3] - first);
   }
-  snprintf(by, 256, "an element of \"%.100s\" that would invert (%s %d, vertices %d %d %d%s)",
-           model->name[body], triangle ? "triangle" : "tetrahedron",
-           (int)(tet - model->tet_first[body]), corner[0] - first, corner[1] - first,
-           corner[2] - first, last);
+  bool thin = model->problem.block[element.block].type->turn != NULL;
+  snprintf(by, 256, "an element of \"%.100s\" that would %s (%s %d, vertices %d %d %d%s)",
+           model->name[body], thin ? "reach its limit of stretch" : "invert",
+           triangle ? "triangle" : "tetrahedron", (int)(tet - model->tet_first[body]),
+           corner[0] - first, corner[1] - first, corner[2] - first, last);
 }
 
 static void name_half_space(const NoliModel* model, const NoliStepBound* blocker, char by[256]) {
@@ -80,14 +81,15 @@ static void name_pair(const NoliModel* model, const NoliStepBound* blocker, char
   snprintf(by + length, (size_t)(256 - length), ")");
 }
 
-void noli_sim_name_blocker(const NoliSim* sim, const NoliStepBound* blocker, char by[256]) {
+void noli_sim_name_blocker(const NoliSim* sim, const NoliStepBound* blocker,
+                           NoliBlockingElement blocking, char by[256]) {
   by[0] = '\0';
   if (blocker->half_space != NOLI_NULL_INDEX) {
     name_half_space(sim->model, blocker, by);
   } else if (blocker->a != NOLI_NULL_INDEX) {
     name_pair(sim->model, blocker, by);
   } else if (blocker->alpha < 1.0) {
-    name_element(sim->model, sim->stage->record.blocking, by);
+    name_element(sim->model, blocking, by);
   }
 }
 
@@ -127,7 +129,7 @@ void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, cha
   }
 
   // the bound on the step
-  noli_sim_name_blocker(sim, &sim->stage->record.blocker, by);
+  noli_sim_name_blocker(sim, &sim->stage->record.blocker, sim->stage->record.blocking, by);
   switch (filter) {
   case NOLI_FILTER_INVERSION:
     name_element(sim->model, sim->stage->record.blocking, by);

@@ -200,7 +200,7 @@ static void describe_blocker(NoliSim* sim) {
     return;
   }
   char by[256];
-  noli_sim_name_blocker(sim, &prescribed->blocker, by);
+  noli_sim_name_blocker(sim, &prescribed->blocker, prescribed->blocking, by);
   snprintf(sim->blocked_by, sizeof sim->blocked_by,
            "prescribed motion stopped by %s (%.1f %% of this step done)",
            by[0] != '\0' ? by : "an element that would invert",

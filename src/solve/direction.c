@@ -217,30 +217,61 @@ static int compare(const void* a, const void* b) {
   return difference < 0.0 ? -1 : difference > 0.0 ? 1 : 0;
 }
 
-// Marks the block rows of nodes that are far stiffer than most of their body: nodes of nearly flat
-// elements. Returns whether there are any.
-static bool mark_crushed(NoliStage* stage, const NoliBlockMatrix* matrix) {
+// The largest diagonal entries of the rows of nodes [begin, end), in ascending order; returns how
+// many there are.
+static int32_t sort_diagonals(const NoliStage* stage, const NoliBlockMatrix* matrix, int32_t begin,
+                              int32_t end, double* sorted) {
+  int32_t n = 0;
+  for (int32_t i = begin; i < end; i++) {
+    int32_t row = stage->system.dof[i];
+    if (row != NOLI_NULL_INDEX) {
+      sorted[n++] = largest_diagonal(matrix, row);
+    }
+  }
+  qsort(sorted, (size_t)n, sizeof *sorted, compare);
+  return n;
+}
+
+// Marks the block rows of nodes that are far stiffer than the one at a quantile of their body:
+// nodes of elements that are nearly flat, or nearly at their limit of stretch. Returns whether
+// there are any.
+static bool mark_stiffer(NoliStage* stage, const NoliBlockMatrix* matrix, double quantile) {
   const NoliSurface* surface = stage->problem->surface;
   const int32_t* dof = stage->system.dof;
   double* sorted = stage->directions->sorted;
   bool any = false;
   for (int32_t begin = 0, end; begin < stage->problem->n_node; begin = end) {
-    int32_t n = 0;
-    for (end = begin; end < stage->problem->n_node && surface->body[end] == surface->body[begin];
-         end++) {
-      if (dof[end] != NOLI_NULL_INDEX) {
-        sorted[n++] = largest_diagonal(matrix, dof[end]);
-      }
+    for (end = begin; end < stage->problem->n_node && surface->body[end] == surface->body[begin];) {
+      end++;
     }
-    qsort(sorted, (size_t)n, sizeof *sorted, compare);
+    int32_t n = sort_diagonals(stage, matrix, begin, end, sorted);
+    double most = n > 0 ? CRUSHED * sorted[(int32_t)(quantile * n)] : 0.0;
     for (int32_t i = begin; n > 0 && i < end; i++) {
-      if (dof[i] != NOLI_NULL_INDEX && largest_diagonal(matrix, dof[i]) > CRUSHED * sorted[n / 2]) {
+      if (dof[i] != NOLI_NULL_INDEX && largest_diagonal(matrix, dof[i]) > most) {
         stage->directions->regular[dof[i]] = 1;
         any = true;
       }
     }
   }
   return any;
+}
+
+// Solves with the diagonal of the marked rows shifted, by more and more while rounding may be the
+// reason of `status`.
+static NoliStatus solve_shifted(NoliStage* stage, const NoliBlockMatrix* matrix,
+                                NoliStatus status) {
+  static const struct {
+    NoliShiftScale scale;
+    double share;
+  } shift[] = {{NOLI_SHIFT_ENTRY, 1e-15}, {NOLI_SHIFT_ENTRY, 1e-14}, {NOLI_SHIFT_BLOCK, 1e-15},
+               {NOLI_SHIFT_BLOCK, 1e-14}, {NOLI_SHIFT_BLOCK, 1e-13}, {NOLI_SHIFT_BLOCK, 1e-12},
+               {NOLI_SHIFT_BLOCK, 1e-11}, {NOLI_SHIFT_BLOCK, 1e-10}};
+  for (size_t i = 0; i < sizeof shift / sizeof *shift && may_be_rounding(stage, status); i++) {
+    status = noli_shifted_matrix_make(&stage->directions->shifted, stage->context, matrix,
+                                      stage->directions->regular, shift[i].scale, shift[i].share);
+    status = status == NOLI_OK ? solve(stage, &stage->directions->shifted.matrix) : status;
+  }
+  return status;
 }
 
 // A sum of projected terms and masses is positive definite only up to rounding: pairs that nearly
@@ -250,28 +281,23 @@ static bool mark_crushed(NoliStage* stage, const NoliBlockMatrix* matrix) {
 // lost the inertia of stiff elements, or a free rigid-body mode exists, which is reported. A matrix
 // that is not `projected` need not be positive definite.
 static NoliStatus solve_regular(NoliStage* stage, bool projected) {
-  static const struct {
-    NoliShiftScale scale;
-    double share;
-  } shift[] = {{NOLI_SHIFT_ENTRY, 1e-15}, {NOLI_SHIFT_ENTRY, 1e-14}, {NOLI_SHIFT_BLOCK, 1e-15},
-               {NOLI_SHIFT_BLOCK, 1e-14}, {NOLI_SHIFT_BLOCK, 1e-13}, {NOLI_SHIFT_BLOCK, 1e-12},
-               {NOLI_SHIFT_BLOCK, 1e-11}, {NOLI_SHIFT_BLOCK, 1e-10}};
   const NoliBlockMatrix* matrix = noli_system_matrix(&stage->system);
   NoliStatus status = solve(stage, matrix);
   if (!projected || !may_be_rounding(stage, status)) {
     return status;
   }
-  bool in_contact = mark_contact(stage), crushed = mark_crushed(stage, matrix);
-  if (!in_contact && !crushed) {
-    return status;
+
+  // nodes stiffer than most of their body; where most are stiff, than its softest one
+  bool in_contact = mark_contact(stage), any = mark_stiffer(stage, matrix, 0.5) || in_contact;
+  if (any) {
+    status = solve_shifted(stage, matrix, status);
   }
-  stage->record.linear_fallbacks++;
-  for (size_t i = 0; i < sizeof shift / sizeof *shift && may_be_rounding(stage, status); i++) {
-    status = noli_shifted_matrix_make(&stage->directions->shifted, stage->context, matrix,
-                                      stage->directions->regular, shift[i].scale, shift[i].share);
-    status = status == NOLI_OK ? solve(stage, &stage->directions->shifted.matrix) : status;
+  if (status == NOLI_NOT_POSITIVE_DEFINITE && mark_stiffer(stage, matrix, 0.0)) {
+    any = true;
+    status = solve_shifted(stage, matrix, status);
   }
-  if (status == NOLI_NOT_POSITIVE_DEFINITE) {
+  stage->record.linear_fallbacks += any ? 1 : 0;
+  if (any && status == NOLI_NOT_POSITIVE_DEFINITE) {
     return noli_fail(stage->context, status,
                      "the matrix is not positive definite, even with a regularized diagonal where "
                      "bodies are in contact or crushed");

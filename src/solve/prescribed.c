@@ -112,6 +112,7 @@ void noli_prescribed_begin(NoliStage* stage) {
   prescribed->stiffness = FIRST_STIFFNESS;
   prescribed->blocker = (NoliStepBound){
       .alpha = 1.0, .a = NOLI_NULL_INDEX, .b = NOLI_NULL_INDEX, .half_space = NOLI_NULL_INDEX};
+  prescribed->blocking = (NoliBlockingElement){NOLI_NULL_INDEX, NOLI_NULL_INDEX};
   memset(prescribed->multiplier, 0, (size_t)prescribed->n * 3 * sizeof(double));
 }
 
@@ -147,6 +148,7 @@ bool noli_prescribed_give_up(NoliStage* stage, const double* x) {
   prescribed->done = share_done(stage, x);
   prescribed->error = largest_gap(stage, x);
   prescribed->blocker = stage->record.blocker;
+  prescribed->blocking = stage->record.blocking;
   prescribed->given_up = true;
   for (int32_t i = 0; i < prescribed->n; i++) {
     memcpy(&prescribed->target[3 * (int64_t)i], &x[3 * (int64_t)prescribed->node[i]],
@@ -182,6 +184,7 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
     prescribed->done_at_update = prescribed->done_before = prescribed->done;
     prescribed->by_springs = filter.ccd < 1.0;
     prescribed->blocker = filter.blocker;
+    prescribed->blocking = stage->record.blocking;
     NOLI_TRY(noli_stage_find_contacts(stage));
   }
   NOLI_TRY(noli_stage_number_unknowns(stage));
@@ -192,9 +195,11 @@ done:
 NoliStatus noli_prescribed_hold(NoliStage* stage) {
   NoliPrescribed* prescribed = &stage->prescribed;
   NoliStepBound blocker = prescribed->blocker;
+  NoliBlockingElement blocking = prescribed->blocking;
   noli_prescribed_begin(stage);
   noli_prescribed_give_up(stage, stage->here->x);
   prescribed->blocker = blocker;
+  prescribed->blocking = blocking;
   return noli_stage_number_unknowns(stage);
 }
 

@@ -51,7 +51,8 @@ typedef struct NoliPrescribed {
   bool by_springs; // true: held by springs, unknowns of the system; false: fixed
   bool stopped;    // fixed short of the targets, by contact
   bool given_up;   // the targets are the positions where contact stopped the nodes
-  NoliStepBound blocker;
+  NoliStepBound blocker;        // what stopped them: a pair,
+  NoliBlockingElement blocking; // or an element
 } NoliPrescribed;
 
 // All three components.

@@ -5,6 +5,7 @@
 
 #include "material/hencky.h"
 #include "material/history.h"
+#include "math/eigen.h"
 
 static const NoliProny prony = {.n = 3, .share = {0.3, 0.2, 0.1}, .time = {0.07, 1.0, 30.0}};
 enum { SIZE = 3 * NOLI_BRANCH_VALUES };
@@ -313,6 +314,58 @@ static void limits_are_a_spring_and_a_dashpot(void** state) {
   }
 }
 
+// (I x M) A (I x M)^T, and its magnitude.
+static double transform(const NoliMat3* M, const double A[81], double K[81]) {
+  double most = 0.0;
+  for (int r = 0; r < 9; r++) {
+    for (int c = 0; c < 9; c++) {
+      double sum = 0.0;
+      for (int k = 0; k < 3; k++) {
+        for (int l = 0; l < 3; l++) {
+          sum += M->m[r % 3][k] * A[9 * (r - r % 3 + k) + c - c % 3 + l] * M->m[c % 3][l];
+        }
+      }
+      K[9 * r + c] = sum;
+      most = fmax(most, fabs(sum));
+    }
+  }
+  return most;
+}
+
+// The projection of a sum is that of dP/dF, with the four nodes of a tetrahedron and with the three
+// that plane strain has.
+static void projections_of_sums_clamp_eigenvalues(void** state) {
+  (void)state;
+  TestRandom random = {31};
+  for (int trial = 0; trial < 40; trial++) {
+    const bool plane = trial % 2 == 1;
+    const int axes = plane ? 2 : 3;
+    double A[81], K[81], want[81];
+    NoliMat3 M = random_near(&random, 0.6);
+    memset(A, 0, sizeof A);
+    for (int r = 0; r < 9; r++) {
+      for (int c = 0; c <= r; c++) {
+        bool moves = r % 3 < axes && c % 3 < axes;
+        A[9 * r + c] = A[9 * c + r] = moves ? test_random(&random, -1.0, 1.0) : 0.0;
+      }
+    }
+    if (plane) {
+      M.m[0][2] = M.m[1][2] = M.m[2][0] = M.m[2][1] = M.m[2][2] = 0.0;
+    }
+    double size = transform(&M, A, K), change = 0.0;
+    noli_project_psd(9, A);
+    transform(&M, A, want);
+    for (int i = 0; i < 81; i++) {
+      change = fmax(change, fabs(K[i] - want[i]));
+    }
+    assert_true(change > 0.01 * size);
+    noli_branches_project(&M, K);
+    for (int i = 0; i < 81; i++) {
+      ASSERT_NEAR(K[i], want[i], 1e-11 * size);
+    }
+  }
+}
+
 // An inverted element has an infinite energy and no derivatives.
 static void inversion_is_infeasible(void** state) {
   (void)state;
@@ -338,6 +391,7 @@ int main(void) {
       cmocka_unit_test(derivatives_match_differences),
       cmocka_unit_test(no_step_creates_energy),
       cmocka_unit_test(limits_are_a_spring_and_a_dashpot),
+      cmocka_unit_test(projections_of_sums_clamp_eigenvalues),
       cmocka_unit_test(inversion_is_infeasible),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,9 @@ static const char scene_text[] =
     " 'bodies': [{'name': 'box', 'mesh': {'box': {'size': [1, 1, 1], 'cells': [2, 2, 2]}},"
     "             'translate': [0, 0.5003, 0], 'velocity': [0.2, -0.1, 0]},"
     "            {'name': 'wire with twist', 'mesh': {'line': {'segments': 5}},"
-    "             'translate': [-9, 1, 0], 'rod': {'radius': 0.01, 'twist': 1}}],"
+    "             'translate': [-9, 1, 0], 'rod': {'radius': 0.01, 'twist': 1, 'second_radius': "
+    "0.008,"
+    "                                             'normal': [0, 0, 1]}}],"
     " 'prescribed': [{'body': 'wire with twist', 'select': {'side': '-x', 'depth': 0.25},"
     "                 'motion': {'rotation': {'axis': [1, 0, 0], 'origin': [-9, 1, 0],"
     "                                         'speed': 90}}}],"
@@ -419,7 +421,17 @@ static void angles_are_no_points(void** state) {
   ASSERT_NEAR((double)((const float*)rate->data)[n_tet], turn, 1e-4);
   ASSERT_NEAR((double)((const float*)angle->data)[0], 0.0, 0.0);
 
-  // PLY frames have the same ones, bit by bit
+  // the first axis of its section has turned with it
+  const NoliReadArray* normal =
+      noli_read_frame_find(&frame, "CellData", "rod_normal", NOLI_FRAME_FLOAT32, 3, frame.n_cells);
+  assert_non_null(normal);
+  const float* axis = (const float*)normal->data + 3 * (ptrdiff_t)n_tet;
+  ASSERT_NEAR((double)axis[0], 0.0, 1e-6);
+  ASSERT_NEAR(fabs((double)axis[1]), sin(0.06 * turn), 1e-6);
+  ASSERT_NEAR((double)axis[2], cos(0.06 * turn), 1e-6);
+  ASSERT_NEAR((double)((const float*)normal->data)[0], 0.0, 0.0);
+
+  // PLY frames have the same angles, bit by bit
   NoliReadFrame ply = {0};
   record(&noli_frame_format_ply, "frames_angles_ply", N_STEPS);
   frame_path(&noli_frame_format_ply, "frames_angles_ply", N_STEPS, path);

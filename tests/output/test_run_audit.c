@@ -27,12 +27,18 @@ static const char scene_text[] =
     " 'friction': {'coefficient': 0.3},"
     " 'output': {'every': 3, 'checkpoint_seconds': 0}}";
 
-static void load_scene(NoliContext* context, NoliScene** scene) {
-  char text[sizeof scene_text];
-  for (size_t i = 0; i < sizeof scene_text; i++) {
-    text[i] = scene_text[i] == '\'' ? '"' : scene_text[i];
+static void load_text(NoliContext* context, const char* quoted, NoliScene** scene) {
+  char text[4096];
+  size_t n = strlen(quoted);
+  assert_true(n < sizeof text);
+  for (size_t i = 0; i <= n; i++) {
+    text[i] = quoted[i] == '\'' ? '"' : quoted[i];
   }
   ASSERT_OK(noli_scene_parse(context, text, "boxes.json", NULL, NULL, 0, scene));
+}
+
+static void load_scene(NoliContext* context, NoliScene** scene) {
+  load_text(context, scene_text, scene);
 }
 
 // Runs a scene into an empty folder.
@@ -612,6 +618,35 @@ static void killed_runs_are_not_blamed(void** state) {
   test_context_done(&context);
 }
 
+// Forces on tied vertices, which touch the floor here, are those of the body that they follow.
+static void forces_on_tied_vertices_balance(void** state) {
+  (void)state;
+  static const char tied[] =
+      "{'name': 'tied', 'time': {'step': 0.01, 'steps': 8},"
+      " 'bodies': [{'name': 'box', 'mesh': {'box': {'size': [0.2, 0.2, 0.2], 'cells': [1, 1, 1]}},"
+      "             'translate': [0, 0.102, 0]},"
+      "            {'name': 'rod', 'mesh': {'line': {'length': 0.4, 'segments': 4}},"
+      "             'rod': {'radius': 0.004}, 'translate': [0.301, 0.002, 0]}],"
+      " 'ties': [{'body': 'rod', 'to': 'box', 'select': {'side': '-x'}, 'distance': 0.01}],"
+      " 'half_spaces': [{'name': 'floor'}],"
+      " 'friction': {'coefficient': 0.3}}";
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  load_text(context, tied, &scene);
+  record(context, scene, DAMAGED, "tied", 8, 1);
+  NoliRunAudit result = audit(context, DAMAGED);
+  assert_int_equal(result.n_found, 0);
+  noli_run_audit_free(context, &result);
+
+  // and are still judged
+  replace("forces.csv", "\n6,", "\n7,");
+  result = audit(context, DAMAGED);
+  assert_true(result.n_found > 0);
+  noli_run_audit_free(context, &result);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
 static void without_memory_nothing_is_left_behind(void** state) {
   (void)state;
   int64_t k = 1;
@@ -649,6 +684,7 @@ int main(void) {
       cmocka_unit_test(damaged_checkpoints_are_found),
       cmocka_unit_test(other_folders_are_refused),
       cmocka_unit_test(killed_runs_are_not_blamed),
+      cmocka_unit_test(forces_on_tied_vertices_balance),
       cmocka_unit_test(without_memory_nothing_is_left_behind),
   };
   return cmocka_run_group_tests(tests, make_run, NULL);

@@ -251,6 +251,29 @@ static void defects_have_places(void** state) {
                 2, NOLI_DEFECT_INTERSECTION, (double[]){0.25, 0.2, 0});
 }
 
+// Two edges that touch in their middles: all defects are there, not at vertices.
+static void edges_touch_between_vertices(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  NoliDefect* defects = NULL;
+  int64_t n = 0;
+  write_file(
+      "thin.obj",
+      "v 0 0 0\nv 1 0 0\nv 0.5 1 0\nv 0.5 0 0.5\nv 0.5 0 -0.5\nv 0.5 -1 0\nf 1 2 3\nf 4 5 6\n");
+  ASSERT_OK(parse_cloth(context, "'thin.obj'", &scene));
+  ASSERT_OK(noli_sim_check(context, noli_scene_sim_def(scene), &defects, &n));
+  assert_int_equal(n, 3);
+  assert_int_equal(defects[2].kind, NOLI_DEFECT_ZERO_GAP);
+  for (int k = 0; k < 9; k++) {
+    ASSERT_NEAR(defects[k / 3].position[k % 3], k % 3 == 0 ? 0.5 : 0.0, 1e-12);
+  }
+  noli_sim_check_free(context, &defects);
+  noli_scene_destroy(&scene);
+  remove("thin.obj");
+  test_context_done(&context);
+}
+
 // A seam of duplicate vertices is reported before the triangles that touch.
 static void seams_are_named(void** state) {
   (void)state;
@@ -331,9 +354,13 @@ static void ties_in_scenes(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_format),    cmocka_unit_test(cells_of_other_kinds),
-      cmocka_unit_test(built_in_shapes), cmocka_unit_test(defects_have_places),
-      cmocka_unit_test(seams_are_named), cmocka_unit_test(ties_in_scenes),
+      cmocka_unit_test(every_format),
+      cmocka_unit_test(cells_of_other_kinds),
+      cmocka_unit_test(built_in_shapes),
+      cmocka_unit_test(defects_have_places),
+      cmocka_unit_test(edges_touch_between_vertices),
+      cmocka_unit_test(seams_are_named),
+      cmocka_unit_test(ties_in_scenes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

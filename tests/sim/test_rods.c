@@ -245,7 +245,7 @@ static void what_makes_no_sense_is_refused(void** state) {
   world = world_new(1);
   make_rod(&world, make_line(&world, 4, 0, 0.0, 0.1), origin, 1e6, 0.01);
   world.def.contact_model = "gcp";
-  world_expect_refusal(&world, "is a rod, which has no inside");
+  world_expect_refusal(&world, "is a rod and has no inside");
 }
 
 // ---- points and segments ------------------------------------------------------------------------

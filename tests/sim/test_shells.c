@@ -140,6 +140,81 @@ static void limits_hold(void** state) {
   assert_true(longest[1] > 1.01 && longest[1] < 1.02);
 }
 
+// A soft sheet that is held at an edge falls into its limit, whose barrier has to stop it: 315
+// Newton iterations, 1542 with a logarithmic barrier.
+static void limits_bear_falls(void** state) {
+  (void)state;
+  World world = world_new(1);
+  NoliMesh* mesh = NULL;
+  int32_t held[16];
+  int64_t iterations = 0;
+  ASSERT_OK(noli_mesh_make_plane(world.context, 1.0, 1.0, 8, 8, &mesh));
+  int32_t sheet = make_shell(&world, mesh, 1e3, 0.3, 1e-3);
+  world.body[sheet].material.law = "neo_hookean";
+  world.body[sheet].material.density = 300.0;
+  world.body[sheet].shell.limit = 1.1;
+  NoliMotionDef* motion = world_add_motion(&world, sheet, NULL, NULL);
+  motion->node = held;
+  motion->n_node = vertices_below(mesh, 0, -0.5 + 1e-9, held);
+  world.def.gravity[1] = -50.0;
+  world.def.time_step = 0.02;
+  world_start(&world);
+  for (int step = 0; step < 40; step++) {
+    world_step(&world);
+    iterations += world.report.newton_iterations;
+  }
+  print_message("%lld Newton iterations\n", (long long)iterations);
+  assert_true(iterations < 500);
+  world_done(&world);
+}
+
+// Moves with 0.4 m/s across the sheet, in z.
+static void lift(void* user, double t0, double t1, int32_t n, const int32_t* node, const double* X,
+                 const double* x_t0, double* x_t1) {
+  (void)user, (void)node, (void)X;
+  for (int32_t i = 0; i < n; i++) {
+    x_t1[3 * i] = x_t0[3 * i];
+    x_t1[3 * i + 1] = x_t0[3 * i + 1];
+    x_t1[3 * i + 2] = x_t0[3 * i + 2] + 0.4 * (t1 - t0);
+  }
+}
+
+// A sheet whose one half is held while the edge of the other is moved beyond what its limit allows:
+// the motion stops there, with the triangle, and the load steps after it are solved. Triangles are
+// up to 1e17 times as stiff as others then.
+static void motions_stop_at_the_limit(void** state) {
+  (void)state;
+  World world = world_new(1);
+  NoliMesh* mesh = NULL;
+  int32_t held[16], moved[16], n_moved = 0;
+  ASSERT_OK(noli_mesh_make_sheet(world.context, 1.0, 1.0, 3, 3, "symmetric", &mesh));
+  int32_t sheet = make_shell(&world, mesh, 500.0, 0.29, 1e-4);
+  world.body[sheet].shell.limit = 1.5;
+  NoliMotionDef* motion = world_add_motion(&world, sheet, NULL, NULL);
+  motion->node = held;
+  motion->n_node = vertices_below(mesh, 0, 0.0, held);
+  motion = world_add_motion(&world, sheet, lift, NULL);
+  for (int32_t i = 0; i < mesh->n_vert; i++) {
+    if (mesh->x[3 * i] > 0.5 - 1e-9) {
+      moved[n_moved++] = i;
+    }
+  }
+  motion->node = moved;
+  motion->n_node = n_moved;
+  world.def.gravity[1] = 0.0;
+  world.def.integrator = "quasi_static";
+  world.def.time_step = 0.18;
+  world_start(&world);
+  bool named = false;
+  for (int step = 0; step < 15; step++) {
+    world_step(&world);
+    named = named || (world.report.motion_done < 1.0 &&
+                      strstr(world.report.blocked_by, "reach its limit of stretch (tri") != NULL);
+  }
+  assert_true(named);
+  world_done(&world);
+}
+
 // ---- bending ------------------------------------------------------------------------------------
 
 // The elastica under its own weight: D theta'' = -w (L - s) cos theta, clamped at s = 0, free at L,
@@ -485,6 +560,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(hanging_strips_get_longer),
       cmocka_unit_test(limits_hold),
+      cmocka_unit_test(limits_bear_falls),
+      cmocka_unit_test(motions_stop_at_the_limit),
       cmocka_unit_test(cantilevers_are_elasticas),
       cmocka_unit_test(plates_are_elasticas),
       cmocka_unit_test(flat_starts_are_fast_with_either_law),

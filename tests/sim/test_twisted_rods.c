@@ -501,6 +501,45 @@ static void checkpoints_resume_with_the_same_bits(void** state) {
   }
 }
 
+// Nodes of angles come before those of the next bodies: a box of order 2, whose surface follows its
+// nodes, lands in the same way behind a rod as before it.
+static void angles_stand_before_other_bodies(void** state) {
+  (void)state;
+  static const double above[3] = {0.0, 0.105, 0.0}, down[3] = {0, 0, 0}, up[3] = {0, 1, 0};
+  double landed[2][3];
+  for (int order = 0; order < 2; order++) {
+    World world = world_new(1);
+    int32_t box = 0;
+    for (int k = 0; k < 2; k++) {
+      if (k == order) {
+        add_rod(&world, make_straight(&world, 6, 0.5), 0.01, 1e6, 0.3);
+      } else {
+        NoliMesh* mesh = NULL;
+        ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.2, 0.2, 0.2}, (int32_t[]){1, 1, 1},
+                                     false, &mesh));
+        box = world_add(&world, mesh, above);
+        world.body[box].order = 2;
+      }
+    }
+    const double high[3] = {0.0, 1.0, 0.0}, one[3] = {1, 1, 1};
+    noli_mesh_transform(world.mesh[1 - box], one, down, high);
+    world.def.contact = true;
+    world.def.gravity[1] = -9.81;
+    world_add_plane(&world, origin, up);
+    world_start(&world);
+    for (int step = 0; step < 10; step++) {
+      world_step(&world);
+    }
+    assert_true(world.report.contacts > 0);
+    world_centre(&world, box, landed[order]);
+    world_done(&world);
+  }
+  assert_true(landed[0][1] > 0.09 && landed[0][1] < 0.104);
+  for (int k = 0; k < 3; k++) {
+    ASSERT_NEAR(landed[0][k], landed[1][k], 1e-6);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(turned_ends_twist_evenly),
@@ -509,6 +548,7 @@ int main(void) {
       cmocka_unit_test(bends_in_space_as_published),
       cmocka_unit_test(springs_have_their_stiffness),
       cmocka_unit_test(angles_have_no_weight),
+      cmocka_unit_test(angles_stand_before_other_bodies),
       cmocka_unit_test(rods_resume_to_the_same_bits),
       cmocka_unit_test(spinning_rods_are_not_held),
       cmocka_unit_test(what_is_refused),

@@ -20,6 +20,12 @@ function magnitudes(about, data, k) {
   return result;
 }
 
+// The first axes of elliptic sections of rods at each vertex; null: the run has none.
+function axesOf(about, data) {
+  const k = about.fields.findIndex((field) => field.name === "rod_normal");
+  return k < 0 ? null : Float32Array.from(data.values[k], (stored) => (data.scale[k] * (stored - 127)) / 127);
+}
+
 function component(data, k, i) {
   return [0, 1, 2].map((c) => (data.scale[k] * (data.values[k][3 * i + c] - 127)) / 127);
 }

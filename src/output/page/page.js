@@ -63,7 +63,7 @@ function setTheme(theme) {
 // What bodies can be coloured by: their own colour, the stored fields, and what follows from them.
 function coloursOf() {
   const list = [{name: "body", label: "Body"}];
-  about.fields.forEach((field, k) => list.push({
+  about.fields.forEach((field, k) => field.hidden || list.push({
     name: field.name, label: field.label, unit: field.unit,
     values: (data) => magnitudes(about, data, k), top: field.root ? about.reach : usualTop(about, k),
     pressure: field.name === "contact_force", near: field.root,
@@ -104,7 +104,7 @@ function paint() {
     value = value.map((v) => (colour.near ? 1 - Math.sqrt(Math.min(1, v / top)) : Math.min(1, v / top)));
   }
   element("legend").hidden = !colour.values;
-  renderer.setShape(state.x, value);
+  renderer.setShape(state.x, value, axesOf(about, state.data));
 }
 
 function showLegend(colour, top) {
@@ -244,7 +244,7 @@ function showPicked() {
   }
   const i = found.vertex, x = state.x, rows = [["body", about.bodies[found.body].name], ["vertex", String(about.vertices[i])],
     ["position, m", [0, 1, 2].map((c) => shortNumber(x[3 * i + c])).join(", ")]];
-  about.fields.forEach((field, k) => rows.push([field.unit ? `${field.label}, ${field.unit}` : field.label, field.components === 1 ? shortNumber(magnitudes(about, state.data, k)[i]) : component(state.data, k, i).map(shortNumber).join(", ")]));
+  about.fields.forEach((field, k) => field.hidden || rows.push([field.unit ? `${field.label}, ${field.unit}` : field.label, field.components === 1 ? shortNumber(magnitudes(about, state.data, k)[i]) : component(state.data, k, i).map(shortNumber).join(", ")]));
   const table = document.createElement("table");
   table.append(...rows.map(([name, value]) => {
     const row = document.createElement("tr"), head = document.createElement("th"), cell = document.createElement("td");
@@ -261,7 +261,7 @@ function listBodies() {
     const label = document.createElement("label"), box = document.createElement("input"), mark = document.createElement("b");
     const name = document.createElement("span"), alpha = document.createElement("input");
     const part = PARTS[body.kind ?? "body"], own = body.obstacle ? OBSTACLE : BODY_COLOURS[Math.max(0, body.of ?? b) % BODY_COLOURS.length];
-    const shown = {colour: part.colour ?? own, alpha: part.alpha, over: part.over, deforms: !body.obstacle, radius: body.radius};
+    const shown = {colour: part.colour ?? own, alpha: part.alpha, over: part.over, deforms: !body.obstacle, radius: body.radius, second: body.second};
     state.bodies.push(shown);
     box.type = "checkbox";
     box.checked = true;

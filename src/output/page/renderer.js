@@ -13,14 +13,20 @@ void main() {
 
 // One of many tubes around segments; spheres around points are points on the screen.
 const TUBE_VERTEX = `#version 300 es
-in vec3 shape; in vec3 start; in vec3 end; in vec2 values;
-uniform mat4 camera; uniform float width;
+in vec3 shape; in vec3 start; in vec3 end; in vec2 values; in vec3 startAxis; in vec3 endAxis;
+uniform mat4 camera; uniform float width; uniform float second;
 out vec3 world; out vec3 n; out float v;
 void main() {
+  float z = clamp(shape.z, 0.0, 1.0);
   vec3 d = normalize(end - start), s = normalize(abs(d.x) < 0.8 ? cross(d, vec3(1, 0, 0)) : cross(d, vec3(0, 1, 0)));
-  n = s * shape.x + cross(d, s) * shape.y + d * (abs(shape.z - 0.5) > 0.6 ? sign(shape.z - 0.5) : 0.0);
-  v = mix(values.x, values.y, clamp(shape.z, 0.0, 1.0));
-  world = mix(start, end, clamp(shape.z, 0.0, 1.0)) + n * width;
+  // the first axis of an elliptic section
+  vec3 axis = mix(startAxis, endAxis, z);
+  axis -= d * dot(d, axis);
+  if (length(axis) > 0.1) s = normalize(axis);
+  vec3 r = cross(d, s), tip = d * (abs(shape.z - 0.5) > 0.6 ? sign(shape.z - 0.5) : 0.0);
+  n = s * shape.x * second + r * shape.y * width + tip * width;
+  v = mix(values.x, values.y, z);
+  world = mix(start, end, z) + s * shape.x * width + r * shape.y * second + tip * min(width, second);
   gl_Position = camera * vec4(world, 1.0);
 }`;
 
@@ -179,7 +185,7 @@ class Renderer {
     }
     this.body = this.program(VERTEX, FRAGMENT, ["position", "normal", "value"]);
     this.arrow = this.program(ARROW_VERTEX, FRAGMENT, ["shape", "start", "arrow"]);
-    this.tube = this.program(TUBE_VERTEX, FRAGMENT, ["shape", "start", "end", "values"]);
+    this.tube = this.program(TUBE_VERTEX, FRAGMENT, ["shape", "start", "end", "values", "startAxis", "endAxis"]);
     this.occlusion = this.program(SCREEN, OCCLUSION, []);
     this.compose = this.program(SCREEN, COMPOSE, []);
     this.buffers = {};
@@ -306,17 +312,22 @@ class Renderer {
     this.upload("points", Uint32Array.from(mesh.points), this.gl.ELEMENT_ARRAY_BUFFER);
   }
 
-  // x: (n x 3) of all vertices, value: (n) in 0..1, or null.
-  setShape(x, value) {
+  // x: (n x 3) of all vertices, value: (n) in 0..1, or null; axis: (n x 3), the first axis of elliptic sections, or null.
+  setShape(x, value, axis = null) {
     const {position, normal} = this.mesh.shape(x), source = this.mesh.source;
     this.upload("position", position);
     this.upload("normal", normal);
     this.upload("value", value ? Float32Array.from(source, (i) => value[i]) : new Float32Array(source.length));
     this.upload("vertices", x);
     this.upload("values", value ?? new Float32Array(x.length / 3));
-    const segments = this.mesh.segments, end = (k) => Float32Array.from({length: 1.5 * segments.length}, (_, i) => x[3 * segments[2 * ((i / 3) | 0) + k] + (i % 3)]);
-    this.upload("segmentStart", end(0));
-    this.upload("segmentEnd", end(1));
+    const segments = this.mesh.segments, end = (from, k) => Float32Array.from({length: 1.5 * segments.length}, (_, i) => from[3 * segments[2 * ((i / 3) | 0) + k] + (i % 3)]);
+    this.upload("segmentStart", end(x, 0));
+    this.upload("segmentEnd", end(x, 1));
+    this.elliptic = axis !== null;
+    if (axis) {
+      this.upload("segmentStartAxis", end(axis, 0));
+      this.upload("segmentEndAxis", end(axis, 1));
+    }
     this.upload("segmentValues", value ? Float32Array.from(segments, (i) => value[i]) : new Float32Array(segments.length));
   }
 
@@ -461,12 +472,16 @@ class Renderer {
       gl.uniform1i(at.mapped, look.mapped && body.deforms ? 1 : 0);
       gl.uniform4fv(at.colour, [...body.colour, body.alpha]);
       gl.uniform1f(at.width, body.radius);
+      gl.uniform1f(at.second, (this.elliptic && body.second) || body.radius);
       this.attribute(0, "tubeShape", 3);
       ["segmentStart", "segmentEnd"].forEach((name, k) => this.attribute(1 + k, name, 3, 1, range.first / 2));
       this.attribute(3, "segmentValues", 2, 1, range.first / 2);
+      if (this.elliptic) {
+        ["segmentStartAxis", "segmentEndAxis"].forEach((name, k) => this.attribute(4 + k, name, 3, 1, range.first / 2));
+      }
       gl.drawArraysInstanced(gl.TRIANGLES, 0, this.tubeCount, range.count / 2);
-      [0, 1, 2, 3].forEach((k) => gl.vertexAttribDivisor(k, 0));
-      gl.disableVertexAttribArray(3);
+      [0, 1, 2, 3, 4, 5].forEach((k) => gl.vertexAttribDivisor(k, 0));
+      [3, 4, 5].forEach((k) => gl.disableVertexAttribArray(k));
     });
   }
 
@@ -477,6 +492,7 @@ class Renderer {
       gl.uniform1i(this.tube.at.mode, 1);
       gl.uniform4fv(this.tube.at.colour, [...colour, 1]);
       gl.uniform1f(this.tube.at.width, 1.2e-3 * view.distance);
+      gl.uniform1f(this.tube.at.second, 1.2e-3 * view.distance);
       this.attribute(0, "tubeShape", 3);
       ["markStart", "markEnd"].forEach((name, i) => this.attribute(1 + i, name, 3, 1, k));
       this.attribute(3, "markValues", 2, 1, k);

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 # The modules in their order: a file may include files of its own module and of modules before it.
-ROOMS = ["noli", "base", "math", "linalg", "search", "text", "mesh", "material", "fem", "collide", "contact",
+ROOMS = ["noli", "base", "math", "linalg", "mpi", "search", "text", "mesh", "material", "fem", "collide", "contact",
          "integrate", "solve", "sim", "scene", "output", "import"]
 # Code linked to libnoli without its private functions includes only public headers and these.
 # src/text is in both libraries; the headers of math and base/array.h have no functions to link.

@@ -89,7 +89,8 @@ static NoliStatus find_backend(NoliContext* context, const char* name, Wanted wa
     goto done;
   }
   NOLI_CHECK(context, (*backend)->info.built, NOLI_ERROR_ARGUMENT,
-             "the linear solver \"%s\" is not part of this build", name);
+             "the linear solver \"%s\" is not part of this build%s", name,
+             strncmp(name, "petsc:", 6) == 0 ? ": it needs PETSc, see docs/mpi.md" : "");
 done:
   return status;
 }
@@ -332,7 +333,8 @@ static NoliStatus factor_instead(NoliLinSolver* solver) {
   }
   NOLI_TRY(noli_lin_solver_factor_system(solver->fallback, system));
   solver->stats.factor_bytes = noli_lin_solver_stats(solver->fallback).factor_bytes;
-  solver->stats.fallbacks += solver->backend->automatic ? 0 : 1;
+  // a choice, of the backend or its purpose, is none
+  solver->stats.fallbacks += solver->slow && !solver->backend->automatic ? 1 : 0;
   solver->stats.factored = true;
 done:
   return status;

@@ -57,7 +57,13 @@ typedef struct NoliLinBackend {
   X(automatic)                                                                                     \
   X(umfpack)                                                                                       \
   X(bicgstab)                                                                                      \
-  X(matrix_free)
+  X(matrix_free)                                                                                   \
+  X(petsc_gamg)                                                                                    \
+  X(petsc_hypre)                                                                                   \
+  X(petsc_ilu)                                                                                     \
+  X(petsc_mumps)                                                                                   \
+  X(petsc_bicgstab)                                                                                \
+  X(petsc_mumps_lu)
 
 #define NOLI_LIN_DECLARE(name) extern const NoliLinBackend noli_lin_backend_##name;
 NOLI_LIN_BACKENDS(NOLI_LIN_DECLARE)

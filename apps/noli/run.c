@@ -96,7 +96,8 @@ static int run(const Arguments* arguments) {
     NoliContext* context = console_context(&console, (int32_t)option[RUN_THREADS].integer);
     exit_status = EXIT_SYSTEM;
     if (context != NULL) {
-      NoliStatus status = load_scene(context, arguments->argument[0], &overrides, &scene);
+      NoliStatus status = noli_ranks_agree(
+          context, load_scene(context, arguments->argument[0], &overrides, &scene));
       if (status == NOLI_OK) {
         status = run_scene(&console, context, arguments, scene, &exit_status);
       }
@@ -126,4 +127,5 @@ const Command command_run = {
     .options = run_options,
     .n_options = N_RUN_OPTIONS,
     .run = run,
+    .on_ranks = true,
 };

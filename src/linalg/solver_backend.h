@@ -2,6 +2,7 @@
 // linear solver is one file with such a table and one line in the list below.
 #pragma once
 
+#include "linalg/rows.h"
 #include "linalg/solver.h"
 
 // A system as a backend sees it. `symmetric` is NULL for general backends, which always have
@@ -11,6 +12,7 @@ typedef struct NoliLinView {
   int32_t n; // block rows
   const NoliBlockMatrix* symmetric;
   const NoliGeneralMatrix* matrix;
+  const NoliRows* rows;  // on several ranks, for distributed backends: its rows
   NoliLowRank* low_rank; // NULL unless the backend adds the parts of rank one to its products
 } NoliLinView;
 
@@ -23,6 +25,9 @@ typedef struct NoliLinBackend {
   bool automatic;
   // General solvers only: works with `multiply` and `diagonal` alone.
   bool matrix_free;
+  // Takes the rows of each rank on several ranks. Other backends solve on rank 0 for all
+  // (linalg/whole_solver.h), except those without a matrix, which do the same on every rank.
+  bool distributed;
   // Adds the parts of rank one to its products; for others they are eliminated around the solver.
   bool adds_low_rank;
 

@@ -2,6 +2,7 @@
 // or complete; the matrix is one of PETSc with blocks of 3 x 3.
 #include "mpi/solver_petsc.h"
 
+#include "base/ranks.h"
 #include "linalg/metis_guard.h"
 #include "mpi/petsc.h"
 
@@ -43,7 +44,10 @@ typedef struct PetscSolver {
   char prefix[32]; // of its options
   bool fresh;      // the next setup may depend on its matrix alone
 
-  NoliGeneralMatrix mirror; // both triangles of a symmetric matrix
+  MPI_Comm comm;
+  NoliGeneralMatrix mirror; // both triangles of a symmetric matrix, on one rank
+  double* gathered;         // (n x 3) solution of all ranks
+  int64_t gathered_capacity;
   Mat matrix;
   KSP ksp;
   Vec b, x, residual;
@@ -80,6 +84,8 @@ static NoliStatus petsc_create(NoliContext* context, const PetscRow* row, void**
   solver->context = context;
   solver->row = row;
   solver->tolerance = NOLI_LIN_SOLVER_TOLERANCE;
+  solver->comm =
+      noli_rank_count(context) > 1 ? *(MPI_Comm*)context->def.ranks->communicator : PETSC_COMM_SELF;
   NOLI_TRY(noli_petsc_begin(&petsc, context));
   snprintf(solver->prefix, sizeof solver->prefix, "noli%lld_", (long long)next_number());
   NOLI_PETSC_TRY(&petsc, insert_options(solver, row->options));
@@ -108,6 +114,7 @@ static void petsc_destroy(NoliContext* context, void* state) {
   }
   noli_petsc_end(&petsc);
   noli_general_matrix_free(context, &solver->mirror);
+  noli_free(context, solver->gathered);
   noli_free(context, solver->line);
   noli_free(context, solver->count);
   noli_free(context, solver);
@@ -124,37 +131,57 @@ static void petsc_begin_period(void* state) {
 
 // ---- matrix -------------------------------------------------------------------------------------
 
-// Both triangles of the matrix, with the current values.
-static NoliStatus take_rows(PetscSolver* solver, const NoliLinView* view,
-                            const NoliGeneralMatrix** rows) {
+// The rows of this rank, with the blocks below the diagonal.
+typedef struct Rows {
+  PetscInt begin, n; // own block rows
+  int64_t nnz;
+  const int64_t* row;
+  const int32_t* col;
+  const double* value;
+  const int64_t* diagonal;
+} Rows;
+
+static NoliStatus take_rows(PetscSolver* solver, const NoliLinView* view, Rows* rows) {
   NoliStatus status = NOLI_OK;
-  *rows = view->matrix;
-  if (*rows == NULL) {
-    NOLI_TRY(noli_general_matrix_mirror(&solver->mirror, solver->context, view->symmetric));
-    *rows = &solver->mirror;
+  const NoliGeneralMatrix* matrix = view->matrix;
+  if (view->rows != NULL) {
+    const NoliRows* own = view->rows;
+    *rows = (Rows){own->begin, own->end - own->begin, own->nnz, own->row, own->col,
+                   own->value, own->diagonal};
+    goto done;
   }
+  if (matrix == NULL) {
+    NOLI_TRY(noli_general_matrix_mirror(&solver->mirror, solver->context, view->symmetric));
+    matrix = &solver->mirror;
+  }
+  *rows =
+      (Rows){0, matrix->n, matrix->nnz, matrix->row, matrix->col, matrix->value, matrix->diagonal};
 done:
   return status;
 }
 
 // Makes the matrix with room for a pattern.
-static NoliStatus create_matrix(NoliPetsc* petsc, PetscSolver* solver,
-                                const NoliGeneralMatrix* rows) {
+static NoliStatus create_matrix(NoliPetsc* petsc, PetscSolver* solver, const Rows* rows) {
   NoliStatus status = NOLI_OK;
-  PetscInt n = 3 * (PetscInt)rows->n;
-  NOLI_TRY(noli_grow(solver->context, (void**)&solver->count, &solver->count_capacity, rows->n,
-                     sizeof *solver->count));
+  PetscInt n = 3 * rows->n, own_end = rows->begin + rows->n;
+  PetscInt *near = solver->count, *far = solver->count + rows->n;
   for (int64_t i = 0; i < rows->n; i++) {
-    solver->count[i] = (PetscInt)(rows->row[i + 1] - rows->row[i]);
+    near[i] = far[i] = 0;
+    for (int64_t k = rows->row[i]; k < rows->row[i + 1]; k++) {
+      bool own = rows->col[k] >= rows->begin && rows->col[k] < own_end;
+      near[i] += own ? 1 : 0;
+      far[i] += own ? 0 : 1;
+    }
   }
-  NOLI_PETSC_TRY(petsc, MatCreate(PETSC_COMM_SELF, &solver->matrix));
-  NOLI_PETSC_TRY(petsc, MatSetSizes(solver->matrix, n, n, n, n));
+  NOLI_PETSC_TRY(petsc, MatCreate(solver->comm, &solver->matrix));
+  NOLI_PETSC_TRY(petsc, MatSetSizes(solver->matrix, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
   NOLI_PETSC_TRY(petsc, MatSetBlockSize(solver->matrix, 3));
   NOLI_PETSC_TRY(petsc, MatSetType(solver->matrix, solver->row->type));
-  NOLI_PETSC_TRY(petsc,
-                 MatXAIJSetPreallocation(solver->matrix, 3, solver->count, NULL, NULL, NULL));
-  NOLI_PETSC_TRY(petsc, MatSetOption(solver->matrix, MAT_SPD,
-                                     solver->row->general ? PETSC_FALSE : PETSC_TRUE));
+  NOLI_PETSC_TRY(petsc, MatXAIJSetPreallocation(solver->matrix, 3, near, far, NULL, NULL));
+  // blocked matrices of several ranks do not take the hint, which only factorizations use
+  if (!solver->row->general && strcmp(solver->row->type, MATAIJ) == 0) {
+    NOLI_PETSC_TRY(petsc, MatSetOption(solver->matrix, MAT_SPD, PETSC_TRUE));
+  }
 done:
   return status;
 }
@@ -169,20 +196,18 @@ done:
 }
 
 // Writes the values of all rows.
-static NoliStatus fill_matrix(NoliPetsc* petsc, PetscSolver* solver,
-                              const NoliGeneralMatrix* rows) {
+static NoliStatus fill_matrix(NoliPetsc* petsc, PetscSolver* solver, const Rows* rows) {
   NoliStatus status = NOLI_OK;
   for (PetscInt i = 0; i < rows->n; i++) {
+    PetscInt place = rows->begin + i;
     int64_t first = rows->row[i], count = rows->row[i + 1] - first;
-    NOLI_TRY(noli_grow(solver->context, (void**)&solver->line, &solver->line_capacity, 9 * count,
-                       sizeof *solver->line));
     for (int64_t k = 0; k < count; k++) {
       for (int64_t r = 0; r < 3; r++) {
         memcpy(solver->line + 3 * (r * count + k), rows->value + 9 * (first + k) + 3 * r,
                3 * sizeof *solver->line);
       }
     }
-    NOLI_PETSC_TRY(petsc, MatSetValuesBlocked(solver->matrix, 1, &i, (PetscInt)count,
+    NOLI_PETSC_TRY(petsc, MatSetValuesBlocked(solver->matrix, 1, &place, (PetscInt)count,
                                               rows->col + first, solver->line, INSERT_VALUES));
   }
   NOLI_TRY(end_changes(petsc, solver));
@@ -194,7 +219,7 @@ done:
 static NoliStatus create_solver(NoliPetsc* petsc, PetscSolver* solver) {
   NoliStatus status = NOLI_OK;
   NOLI_PETSC_TRY(petsc, KSPDestroy(&solver->ksp));
-  NOLI_PETSC_TRY(petsc, KSPCreate(PETSC_COMM_SELF, &solver->ksp));
+  NOLI_PETSC_TRY(petsc, KSPCreate(solver->comm, &solver->ksp));
   NOLI_PETSC_TRY(petsc, KSPSetOptionsPrefix(solver->ksp, solver->prefix));
   if (!solver->row->direct) {
     NOLI_PETSC_TRY(petsc, KSPSetNormType(solver->ksp, KSP_NORM_UNPRECONDITIONED));
@@ -204,22 +229,39 @@ done:
   return status;
 }
 
+// Makes room for the rows; what fails on one rank fails on all before PETSc is called.
+static NoliStatus reserve(PetscSolver* solver, const Rows* rows) {
+  NoliStatus status = NOLI_OK;
+  int64_t longest = 0;
+  NOLI_CHECK(solver->context, 9 * rows->nnz <= PETSC_MAX_INT, NOLI_ERROR_TOO_LARGE,
+             "%lld entries of a matrix are too many for this build of PETSc (at most %lld on a "
+             "rank)",
+             9 * (long long)rows->nnz, (long long)PETSC_MAX_INT);
+  for (int64_t i = 0; i < rows->n; i++) {
+    int64_t count = rows->row[i + 1] - rows->row[i];
+    longest = count > longest ? count : longest;
+  }
+  NOLI_TRY(noli_grow(solver->context, (void**)&solver->count, &solver->count_capacity,
+                     2 * (int64_t)rows->n, sizeof *solver->count));
+  NOLI_TRY(noli_grow(solver->context, (void**)&solver->line, &solver->line_capacity, 9 * longest,
+                     sizeof *solver->line));
+done:
+  return status;
+}
+
 static NoliStatus petsc_analyze(void* state, const NoliLinView* view) {
   NoliStatus status = NOLI_OK;
   PetscSolver* solver = state;
   NoliPetsc petsc = {0};
-  const NoliGeneralMatrix* rows = NULL;
+  Rows rows;
   NOLI_TRY(noli_petsc_begin(&petsc, solver->context));
   release(solver);
   if (view->n == 0) {
     goto done;
   }
   NOLI_TRY(take_rows(solver, view, &rows));
-  NOLI_CHECK(solver->context, 9 * rows->nnz <= PETSC_MAX_INT, NOLI_ERROR_TOO_LARGE,
-             "%lld entries of a matrix are too many for this build of PETSc (at most %lld on a "
-             "rank)",
-             9 * (long long)rows->nnz, (long long)PETSC_MAX_INT);
-  NOLI_TRY(create_matrix(&petsc, solver, rows));
+  NOLI_TRY(noli_ranks_join(solver->context, reserve(solver, &rows)));
+  NOLI_TRY(create_matrix(&petsc, solver, &rows));
   NOLI_PETSC_TRY(&petsc, MatCreateVecs(solver->matrix, &solver->x, &solver->b));
   NOLI_PETSC_TRY(&petsc, VecDuplicate(solver->b, &solver->residual));
   NOLI_TRY(create_solver(&petsc, solver));
@@ -308,7 +350,7 @@ static NoliStatus petsc_prefers_factor(void* state, const NoliLinView* view, boo
 }
 
 // A necessary condition, which preconditioners do not check.
-static NoliStatus check_diagonal(const PetscSolver* solver, const NoliGeneralMatrix* rows) {
+static NoliStatus check_diagonal(const PetscSolver* solver, const Rows* rows) {
   NoliStatus status = NOLI_OK;
   for (int64_t i = 0; !solver->row->general && i < rows->n; i++) {
     double inverse[9];
@@ -324,7 +366,7 @@ static NoliStatus petsc_factor(void* state, const NoliLinView* view, NoliLinSolv
   NoliStatus status = NOLI_OK;
   PetscSolver* solver = state;
   NoliPetsc petsc = {0};
-  const NoliGeneralMatrix* rows = NULL;
+  Rows rows;
   PC pc = NULL;
   PCFailedReason reason = PC_NOERROR;
   NOLI_TRY(noli_petsc_begin(&petsc, solver->context));
@@ -333,12 +375,12 @@ static NoliStatus petsc_factor(void* state, const NoliLinView* view, NoliLinSolv
     goto done;
   }
   NOLI_TRY(take_rows(solver, view, &rows));
-  NOLI_TRY(check_diagonal(solver, rows));
+  NOLI_TRY(noli_ranks_join(solver->context, check_diagonal(solver, &rows)));
   if (solver->fresh) {
     NOLI_TRY(create_solver(&petsc, solver));
   }
   solver->fresh = false;
-  NOLI_TRY(fill_matrix(&petsc, solver, rows));
+  NOLI_TRY(fill_matrix(&petsc, solver, &rows));
   if (solver->row->direct) {
     NOLI_TRY(factor_directly(&petsc, solver, stats));
     goto done;
@@ -384,23 +426,53 @@ done:
   return status;
 }
 
+// Copies the part of this rank of a vector over all rows to PETSc.
+static NoliStatus put(NoliPetsc* petsc, PetscSolver* solver, const NoliLinView* view,
+                      const double* b) {
+  NoliStatus status = NOLI_OK;
+  PetscScalar* own = NULL;
+  PetscInt n = 0;
+  int64_t begin = view->rows != NULL ? view->rows->begin : 0;
+  NOLI_PETSC_TRY(petsc, VecGetLocalSize(solver->b, &n));
+  NOLI_PETSC_TRY(petsc, VecGetArrayWrite(solver->b, &own));
+  memcpy(own, b + 3 * begin, sizeof *b * (size_t)n);
+  NOLI_PETSC_TRY(petsc, VecRestoreArrayWrite(solver->b, &own));
+done:
+  return status;
+}
+
+// Gives all ranks the solution.
+static NoliStatus get(NoliPetsc* petsc, PetscSolver* solver, double* x) {
+  NoliStatus status = NOLI_OK;
+  const PetscScalar* found = NULL;
+  PetscInt n = 0;
+  int64_t n_all = 0;
+  NOLI_PETSC_TRY(petsc, VecGetLocalSize(solver->x, &n));
+  NOLI_PETSC_TRY(petsc, VecGetArrayRead(solver->x, &found));
+  if (noli_rank_count(solver->context) == 1) {
+    memcpy(x, found, sizeof *x * (size_t)n);
+  } else {
+    NOLI_TRY(noli_ranks_gather(solver->context, sizeof *x, found, n, (void**)&solver->gathered,
+                               &solver->gathered_capacity, &n_all));
+    memcpy(x, solver->gathered, sizeof *x * (size_t)n_all);
+  }
+  NOLI_PETSC_TRY(petsc, VecRestoreArrayRead(solver->x, &found));
+done:
+  return status;
+}
+
 static NoliStatus petsc_solve(void* state, const NoliLinView* view, const double* b, double* x,
                               NoliLinSolverStats* stats) {
   NoliStatus status = NOLI_OK;
   PetscSolver* solver = state;
   NoliPetsc petsc = {0};
-  PetscScalar* own = NULL;
-  const PetscScalar* found = NULL;
   PetscInt iterations = 0;
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
-  size_t bytes = 3 * sizeof *b * (size_t)view->n;
   NOLI_TRY(noli_petsc_begin(&petsc, solver->context));
   if (view->n == 0) {
     goto done;
   }
-  NOLI_PETSC_TRY(&petsc, VecGetArrayWrite(solver->b, &own));
-  memcpy(own, b, bytes);
-  NOLI_PETSC_TRY(&petsc, VecRestoreArrayWrite(solver->b, &own));
+  NOLI_TRY(put(&petsc, solver, view, b));
   if (!solver->row->direct) {
     NOLI_PETSC_TRY(&petsc,
                    KSPSetTolerances(solver->ksp, solver->tolerance, 0.0, 1e30, PETSC_DEFAULT));
@@ -413,9 +485,7 @@ static NoliStatus petsc_solve(void* state, const NoliLinView* view, const double
   if (!solver->row->direct) {
     NOLI_TRY(check_residual(&petsc, solver));
   }
-  NOLI_PETSC_TRY(&petsc, VecGetArrayRead(solver->x, &found));
-  memcpy(x, found, bytes);
-  NOLI_PETSC_TRY(&petsc, VecRestoreArrayRead(solver->x, &found));
+  NOLI_TRY(get(&petsc, solver, x));
 done:
   noli_petsc_end(&petsc);
   return status;
@@ -452,6 +522,7 @@ static const PetscRow petsc_mumps_lu = {"petsc:mumps_lu", MATAIJ, true, true,
                .built = true,                                                                      \
                .direct = (is_direct),                                                              \
                .general = (is_general)},                                                           \
+      .distributed = true,                                                                         \
       .fallback = (instead),                                                                       \
       .create = id##_create,                                                                       \
       .destroy = petsc_destroy,                                                                    \

@@ -124,9 +124,8 @@ static size_t round_numbers(char* text) {
     size_t n = strcspn(from, ",\n");
     char* end = NULL;
     double value = n >= MANY ? strtod(from, &end) : 0.0;
-    size_t n_rounded = end == from + n && n >= MANY
-                           ? (size_t)snprintf(rounded, sizeof rounded, "%.7g", value)
-                           : n;
+    size_t n_rounded =
+        end == from + n && n >= MANY ? (size_t)snprintf(rounded, sizeof rounded, "%.7g", value) : n;
     memmove(to, n_rounded < n ? rounded : from, n_rounded);
     to += n_rounded;
     from += n;

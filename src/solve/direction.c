@@ -1,5 +1,6 @@
 #include "solve/direction.h"
 
+#include "base/ranks.h"
 #include "base/timer.h"
 #include "linalg/shifted_matrix.h"
 
@@ -187,8 +188,8 @@ static bool may_be_rounding(const NoliStage* stage, NoliStatus status) {
 }
 
 // The largest diagonal entry of a block row.
-static double largest_diagonal(const NoliBlockMatrix* matrix, int32_t row) {
-  const double* block = matrix->value + 9 * matrix->row[row];
+static double largest_diagonal(const NoliSystem* system, int32_t row) {
+  const double* block = noli_system_diagonal(system, row);
   return fmax(block[0], fmax(block[4], block[8]));
 }
 
@@ -219,7 +220,8 @@ static int compare(const void* a, const void* b) {
 
 // Marks the block rows of nodes that are far stiffer than most of their body: nodes of nearly flat
 // elements. Returns whether there are any.
-static bool mark_crushed(NoliStage* stage, const NoliBlockMatrix* matrix) {
+static bool mark_crushed(NoliStage* stage) {
+  const NoliSystem* system = &stage->system;
   const NoliSurface* surface = stage->problem->surface;
   const int32_t* dof = stage->system.dof;
   double* sorted = stage->directions->sorted;
@@ -229,18 +231,29 @@ static bool mark_crushed(NoliStage* stage, const NoliBlockMatrix* matrix) {
     for (end = begin; end < stage->problem->n_node && surface->body[end] == surface->body[begin];
          end++) {
       if (dof[end] != NOLI_NULL_INDEX) {
-        sorted[n++] = largest_diagonal(matrix, dof[end]);
+        sorted[n++] = largest_diagonal(system, dof[end]);
       }
     }
     qsort(sorted, (size_t)n, sizeof *sorted, compare);
     for (int32_t i = begin; n > 0 && i < end; i++) {
-      if (dof[i] != NOLI_NULL_INDEX && largest_diagonal(matrix, dof[i]) > CRUSHED * sorted[n / 2]) {
+      if (dof[i] != NOLI_NULL_INDEX && largest_diagonal(system, dof[i]) > CRUSHED * sorted[n / 2]) {
         stage->directions->regular[dof[i]] = 1;
         any = true;
       }
     }
   }
   return any;
+}
+
+// The matrix with an enlarged diagonal where rows are marked; of the shares of several ranks the
+// first one is enlarged.
+static NoliStatus shift_diagonal(NoliStage* stage, NoliShiftScale scale, double share) {
+  NoliDirections* directions = stage->directions;
+  bool shared = noli_rank_count(stage->context) > 1;
+  return noli_shifted_matrix_make(&directions->shifted, stage->context,
+                                  noli_system_matrix(&stage->system),
+                                  shared ? stage->system.diagonal.data : NULL, directions->regular,
+                                  scale, noli_rank(stage->context) == 0 ? share : 0.0);
 }
 
 // A sum of projected terms and masses is positive definite only up to rounding: pairs that nearly
@@ -261,21 +274,22 @@ static NoliStatus solve_regular(NoliStage* stage, bool projected) {
   if (!projected || !may_be_rounding(stage, status)) {
     return status;
   }
-  bool in_contact = mark_contact(stage), crushed = mark_crushed(stage, matrix);
+  NOLI_TRY(noli_system_find_diagonal(&stage->system));
+  bool in_contact = mark_contact(stage), crushed = mark_crushed(stage);
   if (!in_contact && !crushed) {
     return status;
   }
   stage->record.linear_fallbacks++;
   for (size_t i = 0; i < sizeof shift / sizeof *shift && may_be_rounding(stage, status); i++) {
-    status = noli_shifted_matrix_make(&stage->directions->shifted, stage->context, matrix,
-                                      stage->directions->regular, shift[i].scale, shift[i].share);
-    status = status == NOLI_OK ? solve(stage, &stage->directions->shifted.matrix) : status;
+    NOLI_TRY(shift_diagonal(stage, shift[i].scale, shift[i].share));
+    status = solve(stage, &stage->directions->shifted.matrix);
   }
   if (status == NOLI_NOT_POSITIVE_DEFINITE) {
     return noli_fail(stage->context, status,
                      "the matrix is not positive definite, even with a regularized diagonal where "
                      "bodies are in contact or crushed");
   }
+done:
   return status;
 }
 
@@ -283,11 +297,13 @@ static NoliStatus solve_regular(NoliStage* stage, bool projected) {
 // potential is at least that of the masses M, so that a residual r bounds the error e: e^T M e <=
 // r^T M^-1 r. The residual of a rigid motion can be so far below that of stiff elements that an
 // iterative solver does not resolve it.
-static double speed_left(const NoliStage* stage) {
+static NoliStatus speed_left(const NoliStage* stage, double* speed) {
+  NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   const NoliSystem* system = &stage->system;
   double *left = stage->directions->left, sum = 0.0, mass = 0.0;
   noli_block_matrix_multiply(noli_system_matrix(system), stage->n_threads, system->solution, left);
+  NOLI_TRY(noli_ranks_sum(stage->context, left, 3 * (int64_t)system->n_dof));
   noli_low_rank_multiply_add(&system->low_rank, system->solution, left);
   for (int32_t i = 0; i < problem->n_inertial; i++) {
     int32_t node = problem->inertial[i], row = system->dof[node];
@@ -300,7 +316,9 @@ static double speed_left(const NoliStage* stage) {
       sum += r * r / problem->mass[node];
     }
   }
-  return mass > 0.0 ? sqrt(sum / mass) / stage->h : 0.0;
+  *speed = mass > 0.0 ? sqrt(sum / mass) / stage->h : 0.0;
+done:
+  return status;
 }
 
 static void take_solution(NoliStage* stage, NoliNewtonStat* stat) {
@@ -317,7 +335,8 @@ static NoliStatus confirm_short_step(NoliStage* stage, double asked, bool projec
   if (!stage->time.inertia || stat->step_speed >= most) {
     return NOLI_OK;
   }
-  double left = speed_left(stage);
+  double left = 0.0;
+  NOLI_TRY(speed_left(stage, &left));
   if (left > WRONG * most) {
     noli_lin_solver_set_tolerance(stage->directions->solver, asked * EXACT * most / left);
     NOLI_TRY(solve_regular(stage, projected));
@@ -423,11 +442,10 @@ done:
 NoliStatus noli_find_weakest_motion(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliSystem* system = &stage->system;
-  const NoliBlockMatrix* matrix = noli_system_matrix(system);
   int64_t n = 3 * (int64_t)system->n_dof;
   memset(stage->directions->regular, 1, (size_t)system->n_dof);
-  NOLI_TRY(noli_shifted_matrix_make(&stage->directions->shifted, stage->context, matrix,
-                                    stage->directions->regular, NOLI_SHIFT_BLOCK, WEAK_SHARE));
+  NOLI_TRY(noli_system_find_diagonal(system));
+  NOLI_TRY(shift_diagonal(stage, NOLI_SHIFT_BLOCK, WEAK_SHARE));
 
   // a start with parts of all motions
   for (int64_t i = 0; i < n; i++) {

@@ -1,0 +1,202 @@
+#include "linalg/whole_solver.h"
+
+#include "base/ranks.h"
+#include "linalg/rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// What rank 0 tells the others after each of its calls.
+typedef struct Outcome {
+  int64_t status;
+  NoliLinSolverStats stats;
+  NoliLinLesson lesson;
+  bool factors;
+  char message[1024];
+} Outcome;
+
+struct NoliWholeSolver {
+  NoliContext* context;
+  NoliContext* alone;   // of rank 0: works without the others
+  NoliLinSolver* inner; // of rank 0
+  NoliRows rows;
+  NoliBlockMatrix symmetric; // its parts are those of `rows`
+  NoliGeneralMatrix general;
+  int32_t n;
+  Outcome last;
+};
+
+NoliStatus noli_whole_solver_create(NoliContext* context, const char* name,
+                                    NoliWholeSolver** solver) {
+  NoliStatus status = NOLI_OK;
+  NoliWholeSolver* made = NULL;
+  *solver = NULL;
+  NOLI_NEW_ZERO(context, made, 1);
+  made->context = context;
+  if (noli_rank(context) == 0) {
+    NoliContextDef def = context->def;
+    def.ranks = NULL;
+    NOLI_TRY(noli_context_create(&def, &made->alone));
+    status = noli_lin_solver_create(made->alone, name, &made->inner);
+    if (status != NOLI_OK) {
+      noli_fail(context, status, "%s", noli_context_message(made->alone));
+      goto done;
+    }
+  }
+  *solver = made;
+  made = NULL;
+done:
+  noli_whole_solver_destroy(&made);
+  return status;
+}
+
+void noli_whole_solver_destroy(NoliWholeSolver** owner) {
+  NoliWholeSolver* solver = *owner;
+  if (solver == NULL) {
+    return;
+  }
+  NoliContext* context = solver->context;
+  noli_lin_solver_destroy(&solver->inner);
+  noli_context_destroy(&solver->alone);
+  noli_rows_free(context, &solver->rows);
+  noli_free(context, solver);
+  *owner = NULL;
+}
+
+void noli_whole_solver_set_tolerance(NoliWholeSolver* solver, double tolerance) {
+  if (solver->inner != NULL) {
+    noli_lin_solver_set_tolerance(solver->inner, tolerance);
+  }
+}
+
+void noli_whole_solver_forget(NoliWholeSolver* solver) {
+  solver->last.lesson = (NoliLinLesson){0};
+  if (solver->inner != NULL) {
+    noli_lin_solver_forget(solver->inner);
+  }
+}
+
+void noli_whole_solver_factor_all(NoliWholeSolver* solver) {
+  if (solver->inner != NULL) {
+    noli_lin_solver_factor_all(solver->inner);
+  }
+}
+
+void noli_whole_solver_recall(NoliWholeSolver* solver, NoliLinLesson lesson) {
+  // what the solver would answer before it has solved anything
+  solver->last.lesson = lesson;
+  solver->last.lesson.wait -= lesson.wait > 0 ? 1 : 0;
+  if (solver->inner != NULL) {
+    noli_lin_solver_recall(solver->inner, lesson);
+  }
+}
+
+NoliLinLesson noli_whole_solver_lesson(const NoliWholeSolver* solver) {
+  return solver->last.lesson;
+}
+
+NoliLinSolverStats noli_whole_solver_stats(const NoliWholeSolver* solver) {
+  return solver->last.stats;
+}
+
+// Tells all ranks what a call of rank 0 ended with, and returns it.
+static NoliStatus tell(NoliWholeSolver* solver, NoliStatus own) {
+  NoliStatus status = NOLI_OK;
+  Outcome* last = &solver->last;
+  if (solver->inner != NULL) {
+    last->status = own;
+    last->stats = noli_lin_solver_stats(solver->inner);
+    last->lesson = noli_lin_solver_lesson(solver->inner);
+    snprintf(last->message, sizeof last->message, "%s", noli_context_message(solver->alone));
+  }
+  NOLI_TRY(noli_ranks_broadcast(solver->context, 0, sizeof *last, last, 1));
+  if (last->status != NOLI_OK) {
+    status = noli_fail(solver->context, (NoliStatus)last->status, "%s", last->message);
+  }
+done:
+  return status;
+}
+
+// ---- systems ------------------------------------------------------------------------------------
+
+static NoliBlockMatrix symmetric_of(const NoliRows* rows) {
+  return (NoliBlockMatrix){.n = rows->n,
+                           .nnz = rows->nnz,
+                           .row = rows->row,
+                           .col = rows->col,
+                           .value = rows->value,
+                           .pattern_id = rows->pattern_id};
+}
+
+NoliStatus noli_whole_solver_factors(NoliWholeSolver* solver, const NoliBlockMatrix* matrix,
+                                     bool* factors) {
+  NoliStatus status = NOLI_OK;
+  NoliShare share = noli_share_of_symmetric(matrix);
+  NOLI_TRY(noli_rows_gather_pattern(&solver->rows, solver->context, &share, NOLI_ROWS_FIRST));
+  NoliStatus own = NOLI_OK;
+  if (solver->inner != NULL) {
+    solver->symmetric = symmetric_of(&solver->rows);
+    own = noli_lin_solver_factors(solver->inner, &solver->symmetric, &solver->last.factors);
+  }
+  NOLI_TRY(tell(solver, own));
+  *factors = solver->last.factors;
+done:
+  return status;
+}
+
+static NoliStatus whole_matrix(void* user, const NoliGeneralMatrix** matrix) {
+  *matrix = &((NoliWholeSolver*)user)->general;
+  return NOLI_OK;
+}
+
+// The system in the memory of rank 0.
+static NoliLinSystem whole_system(NoliWholeSolver* solver, const NoliLinSystem* system) {
+  NoliLinSystem whole = {.n = system->n, .low_rank = system->low_rank};
+  if (system->symmetric != NULL) {
+    solver->symmetric = symmetric_of(&solver->rows);
+    whole.symmetric = &solver->symmetric;
+  } else {
+    const NoliRows* rows = &solver->rows;
+    solver->general = (NoliGeneralMatrix){.n = rows->n,
+                                          .nnz = rows->nnz,
+                                          .row = rows->row,
+                                          .col = rows->col,
+                                          .value = rows->value,
+                                          .pattern_id = rows->pattern_id,
+                                          .diagonal = rows->diagonal};
+    whole.assemble = whole_matrix;
+    whole.user = solver;
+  }
+  return whole;
+}
+
+NoliStatus noli_whole_solver_factor(NoliWholeSolver* solver, const NoliLinSystem* system) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = solver->context;
+  NoliShare share = {0};
+  solver->n = system->n;
+  if (system->symmetric != NULL) {
+    share = noli_share_of_symmetric(system->symmetric);
+  } else {
+    const NoliGeneralMatrix* matrix = NULL;
+    NOLI_TRY(system->assemble(system->user, &matrix));
+    share = noli_share_of_general(matrix);
+  }
+  NOLI_TRY(noli_rows_gather(&solver->rows, context, &share, NOLI_ROWS_FIRST));
+  NoliStatus own = NOLI_OK;
+  if (solver->inner != NULL) {
+    own = noli_lin_solver_factor_system(solver->inner, whole_system(solver, system));
+  }
+  NOLI_TRY(tell(solver, own));
+done:
+  return status;
+}
+
+NoliStatus noli_whole_solver_solve(NoliWholeSolver* solver, const double* b, double* x) {
+  NoliStatus status = NOLI_OK;
+  NoliStatus own = solver->inner != NULL ? noli_lin_solver_solve(solver->inner, b, x) : NOLI_OK;
+  NOLI_TRY(tell(solver, own));
+  NOLI_TRY(noli_ranks_broadcast(solver->context, 0, sizeof *x, x, 3 * (int64_t)solver->n));
+done:
+  return status;
+}

@@ -1,0 +1,25 @@
+// A linear solver of one process, used by all ranks: rank 0 gets the whole matrix and solves, the
+// others get the solution, the status and all that decisions depend on. Everything is as on one
+// rank, in the memory and the time of one: for solvers that have no distributed form.
+#pragma once
+
+#include "linalg/solver.h"
+
+typedef struct NoliWholeSolver NoliWholeSolver;
+
+// As the functions of linalg/solver.h with the same names. All ranks call them together.
+NOLI_WARN_UNUSED NoliStatus noli_whole_solver_create(NoliContext* context, const char* name,
+                                                     NoliWholeSolver** solver);
+void noli_whole_solver_destroy(NoliWholeSolver** solver);
+NOLI_WARN_UNUSED NoliStatus noli_whole_solver_factors(NoliWholeSolver* solver,
+                                                      const NoliBlockMatrix* share, bool* factors);
+void noli_whole_solver_set_tolerance(NoliWholeSolver* solver, double tolerance);
+NOLI_WARN_UNUSED NoliStatus noli_whole_solver_factor(NoliWholeSolver* solver,
+                                                     const NoliLinSystem* system);
+void noli_whole_solver_forget(NoliWholeSolver* solver);
+NOLI_WARN_UNUSED NoliStatus noli_whole_solver_solve(NoliWholeSolver* solver, const double* b,
+                                                    double* x);
+void noli_whole_solver_factor_all(NoliWholeSolver* solver);
+void noli_whole_solver_recall(NoliWholeSolver* solver, NoliLinLesson lesson);
+NoliLinLesson noli_whole_solver_lesson(const NoliWholeSolver* solver);
+NoliLinSolverStats noli_whole_solver_stats(const NoliWholeSolver* solver);

@@ -190,6 +190,21 @@ void noli_lin_solver_forget(NoliLinSolver* solver) {
   }
 }
 
+NoliStatus noli_lin_solver_set_options(NoliLinSolver* solver, const char* options) {
+  if (options == NULL || options[0] == '\0') {
+    return NOLI_OK;
+  }
+  if (solver->whole != NULL) {
+    return noli_whole_solver_set_options(solver->whole, options);
+  }
+  return solver->backend->set_options != NULL ? solver->backend->set_options(solver->state, options)
+                                              : NOLI_OK;
+}
+
+void noli_lin_solver_factor_always(NoliLinSolver* solver) {
+  solver->slow = solver->slow || solver->fallback != NULL;
+}
+
 void noli_lin_solver_factor_all(NoliLinSolver* solver) {
   if (solver->whole != NULL) {
     noli_whole_solver_factor_all(solver->whole);

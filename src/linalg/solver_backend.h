@@ -36,6 +36,8 @@ typedef struct NoliLinBackend {
   void (*destroy)(NoliContext* context, void* state);
   // NULL for direct solvers
   void (*set_tolerance)(void* state, double tolerance);
+  // Options in the words of the library behind the backend; NULL where it takes none.
+  NoliStatus (*set_options)(void* state, const char* options);
   // Discards statistics of previous systems; an analysis stays. NULL where nothing is learnt.
   void (*begin)(void* state);
   // Makes the next analysis depend on its pattern alone; NULL where every analysis does.

@@ -24,7 +24,37 @@ struct NoliWholeSolver {
   NoliGeneralMatrix general;
   int32_t n;
   Outcome last;
+  bool learns;
+  NoliLinSolver* large; // of all ranks, for large systems; NULL: none
+  bool is_large;        // the last system was
 };
+
+// The distributed solvers that stand for others.
+static const char* const stand_ins[][2] = {
+    {"cholmod", "petsc:mumps"},      {"auto", "petsc:gamg"},
+    {"pcg", "petsc:gamg"},           {"pcg_diagonal", "petsc:ilu"},
+    {"pcg_incomplete", "petsc:ilu"}, {"multigrid", "petsc:gamg"},
+    {"umfpack", "petsc:mumps_lu"},   {"bicgstab", "petsc:bicgstab"},
+    {"automatic", "petsc:bicgstab"}};
+
+static NoliLinSolverInfo info_of(const char* name) {
+  NoliLinSolverInfo info = {0};
+  for (int32_t k = 0; k < noli_lin_solver_count(); k++) {
+    info = strcmp(noli_lin_solver_info(k).name, name) == 0 ? noli_lin_solver_info(k) : info;
+  }
+  return info;
+}
+
+static NoliStatus create_large(NoliWholeSolver* solver, const char* name) {
+  NoliStatus status = NOLI_OK;
+  for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++) {
+    if (strcmp(stand_ins[i][0], name) == 0 && info_of(stand_ins[i][1]).built) {
+      NOLI_TRY(noli_lin_solver_create(solver->context, stand_ins[i][1], &solver->large));
+    }
+  }
+done:
+  return status;
+}
 
 NoliStatus noli_whole_solver_create(NoliContext* context, const char* name,
                                     NoliWholeSolver** solver) {
@@ -33,6 +63,8 @@ NoliStatus noli_whole_solver_create(NoliContext* context, const char* name,
   *solver = NULL;
   NOLI_NEW_ZERO(context, made, 1);
   made->context = context;
+  made->learns = info_of(name).learns;
+  NOLI_TRY(create_large(made, name));
   if (noli_rank(context) == 0) {
     NoliContextDef def = context->def;
     def.ranks = NULL;
@@ -56,6 +88,7 @@ void noli_whole_solver_destroy(NoliWholeSolver** owner) {
     return;
   }
   NoliContext* context = solver->context;
+  noli_lin_solver_destroy(&solver->large);
   noli_lin_solver_destroy(&solver->inner);
   noli_context_destroy(&solver->alone);
   noli_rows_free(context, &solver->rows);
@@ -63,7 +96,14 @@ void noli_whole_solver_destroy(NoliWholeSolver** owner) {
   *owner = NULL;
 }
 
+NoliStatus noli_whole_solver_set_options(NoliWholeSolver* solver, const char* options) {
+  return solver->large != NULL ? noli_lin_solver_set_options(solver->large, options) : NOLI_OK;
+}
+
 void noli_whole_solver_set_tolerance(NoliWholeSolver* solver, double tolerance) {
+  if (solver->large != NULL) {
+    noli_lin_solver_set_tolerance(solver->large, tolerance);
+  }
   if (solver->inner != NULL) {
     noli_lin_solver_set_tolerance(solver->inner, tolerance);
   }
@@ -71,12 +111,18 @@ void noli_whole_solver_set_tolerance(NoliWholeSolver* solver, double tolerance) 
 
 void noli_whole_solver_forget(NoliWholeSolver* solver) {
   solver->last.lesson = (NoliLinLesson){0};
+  if (solver->large != NULL) {
+    noli_lin_solver_forget(solver->large);
+  }
   if (solver->inner != NULL) {
     noli_lin_solver_forget(solver->inner);
   }
 }
 
 void noli_whole_solver_factor_all(NoliWholeSolver* solver) {
+  if (solver->large != NULL && solver->learns) {
+    noli_lin_solver_factor_always(solver->large);
+  }
   if (solver->inner != NULL) {
     noli_lin_solver_factor_all(solver->inner);
   }
@@ -96,7 +142,7 @@ NoliLinLesson noli_whole_solver_lesson(const NoliWholeSolver* solver) {
 }
 
 NoliLinSolverStats noli_whole_solver_stats(const NoliWholeSolver* solver) {
-  return solver->last.stats;
+  return solver->is_large ? noli_lin_solver_stats(solver->large) : solver->last.stats;
 }
 
 // Tells all ranks what a call of rank 0 ended with, and returns it.
@@ -131,6 +177,9 @@ static NoliBlockMatrix symmetric_of(const NoliRows* rows) {
 NoliStatus noli_whole_solver_factors(NoliWholeSolver* solver, const NoliBlockMatrix* matrix,
                                      bool* factors) {
   NoliStatus status = NOLI_OK;
+  if (solver->large != NULL && matrix->n > NOLI_WHOLE_NODES) {
+    return noli_lin_solver_factors(solver->large, matrix, factors);
+  }
   NoliShare share = noli_share_of_symmetric(matrix);
   NOLI_TRY(noli_rows_gather_pattern(&solver->rows, solver->context, &share, NOLI_ROWS_FIRST));
   NoliStatus own = NOLI_OK;
@@ -175,6 +224,10 @@ NoliStatus noli_whole_solver_factor(NoliWholeSolver* solver, const NoliLinSystem
   NoliContext* context = solver->context;
   NoliShare share = {0};
   solver->n = system->n;
+  solver->is_large = solver->large != NULL && system->n > NOLI_WHOLE_NODES;
+  if (solver->is_large) {
+    return noli_lin_solver_factor_system(solver->large, *system);
+  }
   if (system->symmetric != NULL) {
     share = noli_share_of_symmetric(system->symmetric);
   } else {
@@ -194,6 +247,9 @@ done:
 
 NoliStatus noli_whole_solver_solve(NoliWholeSolver* solver, const double* b, double* x) {
   NoliStatus status = NOLI_OK;
+  if (solver->is_large) {
+    return noli_lin_solver_solve(solver->large, b, x);
+  }
   NoliStatus own = solver->inner != NULL ? noli_lin_solver_solve(solver->inner, b, x) : NOLI_OK;
   NOLI_TRY(tell(solver, own));
   NOLI_TRY(noli_ranks_broadcast(solver->context, 0, sizeof *x, x, 3 * (int64_t)solver->n));

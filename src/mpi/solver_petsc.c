@@ -41,8 +41,9 @@ typedef struct PetscSolver {
   NoliContext* context;
   const PetscRow* row;
   double tolerance;
-  char prefix[32]; // of its options
-  bool fresh;      // the next setup may depend on its matrix alone
+  char prefix[32];  // of its options
+  bool has_options; // of the user, not yet checked
+  bool fresh;       // the next setup may depend on its matrix alone
 
   MPI_Comm comm;
   NoliGeneralMatrix mirror; // both triangles of a symmetric matrix, on one rank
@@ -122,6 +123,36 @@ static void petsc_destroy(NoliContext* context, void* state) {
 
 static void petsc_set_tolerance(void* state, double tolerance) {
   ((PetscSolver*)state)->tolerance = tolerance;
+}
+
+static NoliStatus petsc_set_options(void* state, const char* options) {
+  NoliStatus status = NOLI_OK;
+  PetscSolver* solver = state;
+  NoliPetsc petsc = {0};
+  NOLI_TRY(noli_petsc_begin(&petsc, solver->context));
+  NOLI_PETSC_TRY(&petsc, insert_options(solver, options));
+  solver->has_options = true;
+done:
+  noli_petsc_end(&petsc);
+  return status;
+}
+
+// Warns of options that nothing has asked for: misspelt ones, and those of other methods.
+static void warn_of_unused(PetscSolver* solver) {
+  PetscInt n = 0;
+  char **names = NULL, **values = NULL;
+  if (!solver->has_options || PetscOptionsLeftGet(NULL, &n, &names, &values) != 0) {
+    return;
+  }
+  size_t length = strlen(solver->prefix);
+  for (PetscInt i = 0; i < n; i++) {
+    if (strncmp(names[i], solver->prefix, length) == 0) {
+      noli_log(solver->context, NOLI_LOG_WARNING, "PETSc has not used the option -%s",
+               names[i] + length);
+    }
+  }
+  PetscOptionsLeftRestore(NULL, &n, &names, &values);
+  solver->has_options = false;
 }
 
 static void petsc_begin_period(void* state) {
@@ -481,6 +512,7 @@ static NoliStatus petsc_solve(void* state, const NoliLinView* view, const double
   NOLI_PETSC_TRY(&petsc, KSPGetConvergedReason(solver->ksp, &reason));
   NOLI_PETSC_TRY(&petsc, KSPGetIterationNumber(solver->ksp, &iterations));
   stats->iterations += solver->row->direct ? 0 : iterations;
+  warn_of_unused(solver);
   NOLI_TRY(judge_iterations(solver, reason));
   if (!solver->row->direct) {
     NOLI_TRY(check_residual(&petsc, solver));
@@ -497,10 +529,10 @@ done:
 
 static const PetscRow petsc_gamg = {
     "petsc:gamg", MATAIJ, false, false,
-    "-ksp_type cg -ksp_max_it 1000 -pc_type gamg -pc_gamg_reuse_interpolation true"};
+    "-ksp_type cg -ksp_max_it 500 -pc_type gamg -pc_gamg_reuse_interpolation true"};
 static const PetscRow petsc_hypre = {
     "petsc:hypre", MATAIJ, false, false,
-    "-ksp_type cg -ksp_max_it 1000 -pc_type hypre -pc_hypre_type boomeramg"};
+    "-ksp_type cg -ksp_max_it 500 -pc_type hypre -pc_hypre_type boomeramg"};
 static const PetscRow petsc_ilu = {"petsc:ilu", MATBAIJ, false, false,
                                    "-ksp_type cg -pc_type bjacobi -sub_pc_type ilu"};
 static const PetscRow petsc_mumps = {"petsc:mumps", MATAIJ, false, true,
@@ -526,6 +558,7 @@ static const PetscRow petsc_mumps_lu = {"petsc:mumps_lu", MATAIJ, true, true,
       .fallback = (instead),                                                                       \
       .create = id##_create,                                                                       \
       .destroy = petsc_destroy,                                                                    \
+      .set_options = petsc_set_options,                                                            \
       .begin = petsc_begin_period,                                                                 \
       .set_tolerance = (is_direct) ? NULL : petsc_set_tolerance,                                   \
       .prefers_factor = (is_direct) ? NULL : petsc_prefers_factor,                                 \

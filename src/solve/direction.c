@@ -62,6 +62,7 @@ NoliStatus noli_directions_create(NoliContext* context, const NoliProblem* probl
   NOLI_NEW(context, directions->sorted, problem->n_node);
   NOLI_NEW(context, directions->left, 3 * (int64_t)problem->n_vert);
   NOLI_TRY(noli_lin_solver_create(context, problem->linear_solver, &directions->solver));
+  NOLI_TRY(noli_lin_solver_set_options(directions->solver, problem->petsc_options));
   noli_lin_solver_set_tolerance(directions->solver, problem->linear_tolerance);
 done:
   if (status != NOLI_OK) {

@@ -399,14 +399,6 @@ static void check_fallback(const char* name, const char* direct, bool is_automat
   test_context_done(&context);
 }
 
-// The direct solver that takes over.
-static const char* fallback_of(NoliLinSolverInfo info) {
-  if (strncmp(info.name, "petsc:", 6) == 0) {
-    return info.general ? "petsc:mumps_lu" : "petsc:mumps";
-  }
-  return info.general ? "umfpack" : "cholmod";
-}
-
 static void failed_iterations_are_replaced_by_a_factorization(void** state) {
   (void)state;
   int32_t n_iterative = 0, n_petsc = 0;
@@ -415,7 +407,8 @@ static void failed_iterations_are_replaced_by_a_factorization(void** state) {
     if (info.built && !info.direct) {
       n_iterative++;
       n_petsc += strncmp(info.name, "petsc:", 6) == 0 ? 1 : 0;
-      check_fallback(info.name, fallback_of(info), strncmp(info.name, "auto", 4) == 0);
+      check_fallback(info.name, info.general ? "umfpack" : "cholmod",
+                     strncmp(info.name, "auto", 4) == 0);
     }
   }
   assert_int_equal(n_iterative - n_petsc, 8);

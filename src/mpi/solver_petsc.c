@@ -527,9 +527,11 @@ done:
 
 #define FACTOR_WITH_MUMPS "-ksp_type preonly -pc_factor_mat_solver_type mumps"
 
+// Chebyshev polynomials of Jacobi's method, PETSc's default, are indefinite for stiff contact.
 static const PetscRow petsc_gamg = {
     "petsc:gamg", MATAIJ, false, false,
-    "-ksp_type cg -ksp_max_it 500 -pc_type gamg -pc_gamg_reuse_interpolation true"};
+    "-ksp_type cg -ksp_max_it 500 -pc_type gamg -pc_gamg_reuse_interpolation true "
+    "-mg_levels_pc_type sor"};
 static const PetscRow petsc_hypre = {
     "petsc:hypre", MATAIJ, false, false,
     "-ksp_type cg -ksp_max_it 500 -pc_type hypre -pc_hypre_type boomeramg"};

@@ -132,3 +132,14 @@ if(NOLI_SANITIZE STREQUAL "")
     ${CMAKE_CPACK_COMMAND} ${PROJECT_BINARY_DIR} "${NOLI_PYTHON}")
   set_tests_properties(package PROPERTIES SKIP_RETURN_CODE 77)
 endif()
+# runs on several ranks
+if(NOLI_MPI AND TARGET noli_program AND NOLI_PYTHON)
+  foreach(name examples_agree variants_agree bits_repeat runs_resume errors_end_once killed_ranks_end_all)
+    add_test(NAME ranks_${name} COMMAND ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/mpi/test_ranks.py
+      $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR} ${name})
+    file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/ranks_${name})
+    set_tests_properties(ranks_${name} PROPERTIES WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/ranks_${name} LABELS mpi
+      ENVIRONMENT "${NOLI_TEST_ENVIRONMENT}" SKIP_RETURN_CODE 77 TIMEOUT 1800 PROCESSORS 4)
+  endforeach()
+  set_tests_properties(test_petsc PROPERTIES LABELS mpi)
+endif()

@@ -25,17 +25,21 @@ struct NoliWholeSolver {
   int32_t n;
   Outcome last;
   bool learns;
-  NoliLinSolver* large; // of all ranks, for large systems; NULL: none
-  bool is_large;        // the last system was
+  NoliLinSolver* stand_in[2]; // of all ranks, for large and huge systems; NULL: none
+  NoliLinSolver* current;     // the one that has the last system; NULL: rank 0
 };
 
-// The distributed solvers that stand for others.
-static const char* const stand_ins[][2] = {
-    {"cholmod", "petsc:mumps"},      {"auto", "petsc:gamg"},
-    {"pcg", "petsc:gamg"},           {"pcg_diagonal", "petsc:ilu"},
-    {"pcg_incomplete", "petsc:ilu"}, {"multigrid", "petsc:gamg"},
-    {"umfpack", "petsc:mumps_lu"},   {"bicgstab", "petsc:bicgstab"},
-    {"automatic", "petsc:bicgstab"}};
+// The distributed solvers that stand in for others: for large systems and for huge ones. An
+// incomplete factorization costs less than multigrid, whose iterations do not grow.
+static const char* const stand_ins[][3] = {{"cholmod", "petsc:mumps", "petsc:mumps"},
+                                           {"auto", "petsc:ilu", "petsc:gamg"},
+                                           {"pcg", "petsc:ilu", "petsc:gamg"},
+                                           {"pcg_diagonal", "petsc:ilu", "petsc:ilu"},
+                                           {"pcg_incomplete", "petsc:ilu", "petsc:ilu"},
+                                           {"multigrid", "petsc:gamg", "petsc:gamg"},
+                                           {"umfpack", "petsc:mumps_lu", "petsc:mumps_lu"},
+                                           {"bicgstab", "petsc:bicgstab", "petsc:bicgstab"},
+                                           {"automatic", "petsc:bicgstab", "petsc:bicgstab"}};
 
 static NoliLinSolverInfo info_of(const char* name) {
   NoliLinSolverInfo info = {0};
@@ -45,15 +49,23 @@ static NoliLinSolverInfo info_of(const char* name) {
   return info;
 }
 
-static NoliStatus create_large(NoliWholeSolver* solver, const char* name) {
+static NoliStatus create_stand_ins(NoliWholeSolver* solver, const char* name) {
   NoliStatus status = NOLI_OK;
   for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++) {
-    if (strcmp(stand_ins[i][0], name) == 0 && info_of(stand_ins[i][1]).built) {
-      NOLI_TRY(noli_lin_solver_create(solver->context, stand_ins[i][1], &solver->large));
+    for (int32_t k = 0; strcmp(stand_ins[i][0], name) == 0 && k < 2; k++) {
+      if (info_of(stand_ins[i][1 + k]).built) {
+        NOLI_TRY(
+            noli_lin_solver_create(solver->context, stand_ins[i][1 + k], &solver->stand_in[k]));
+      }
     }
   }
 done:
   return status;
+}
+
+// The solver of a system of n nodes; NULL: rank 0.
+static NoliLinSolver* solver_of(const NoliWholeSolver* solver, int32_t n) {
+  return n <= NOLI_WHOLE_NODES ? NULL : solver->stand_in[n >= NOLI_HUGE_NODES ? 1 : 0];
 }
 
 NoliStatus noli_whole_solver_create(NoliContext* context, const char* name,
@@ -64,7 +76,7 @@ NoliStatus noli_whole_solver_create(NoliContext* context, const char* name,
   NOLI_NEW_ZERO(context, made, 1);
   made->context = context;
   made->learns = info_of(name).learns;
-  NOLI_TRY(create_large(made, name));
+  NOLI_TRY(create_stand_ins(made, name));
   if (noli_rank(context) == 0) {
     NoliContextDef def = context->def;
     def.ranks = NULL;
@@ -88,7 +100,8 @@ void noli_whole_solver_destroy(NoliWholeSolver** owner) {
     return;
   }
   NoliContext* context = solver->context;
-  noli_lin_solver_destroy(&solver->large);
+  noli_lin_solver_destroy(&solver->stand_in[0]);
+  noli_lin_solver_destroy(&solver->stand_in[1]);
   noli_lin_solver_destroy(&solver->inner);
   noli_context_destroy(&solver->alone);
   noli_rows_free(context, &solver->rows);
@@ -97,12 +110,21 @@ void noli_whole_solver_destroy(NoliWholeSolver** owner) {
 }
 
 NoliStatus noli_whole_solver_set_options(NoliWholeSolver* solver, const char* options) {
-  return solver->large != NULL ? noli_lin_solver_set_options(solver->large, options) : NOLI_OK;
+  NoliStatus status = NOLI_OK;
+  for (int32_t k = 0; k < 2; k++) {
+    if (solver->stand_in[k] != NULL) {
+      NOLI_TRY(noli_lin_solver_set_options(solver->stand_in[k], options));
+    }
+  }
+done:
+  return status;
 }
 
 void noli_whole_solver_set_tolerance(NoliWholeSolver* solver, double tolerance) {
-  if (solver->large != NULL) {
-    noli_lin_solver_set_tolerance(solver->large, tolerance);
+  for (int32_t k = 0; k < 2; k++) {
+    if (solver->stand_in[k] != NULL) {
+      noli_lin_solver_set_tolerance(solver->stand_in[k], tolerance);
+    }
   }
   if (solver->inner != NULL) {
     noli_lin_solver_set_tolerance(solver->inner, tolerance);
@@ -111,8 +133,10 @@ void noli_whole_solver_set_tolerance(NoliWholeSolver* solver, double tolerance) 
 
 void noli_whole_solver_forget(NoliWholeSolver* solver) {
   solver->last.lesson = (NoliLinLesson){0};
-  if (solver->large != NULL) {
-    noli_lin_solver_forget(solver->large);
+  for (int32_t k = 0; k < 2; k++) {
+    if (solver->stand_in[k] != NULL) {
+      noli_lin_solver_forget(solver->stand_in[k]);
+    }
   }
   if (solver->inner != NULL) {
     noli_lin_solver_forget(solver->inner);
@@ -120,8 +144,10 @@ void noli_whole_solver_forget(NoliWholeSolver* solver) {
 }
 
 void noli_whole_solver_factor_all(NoliWholeSolver* solver) {
-  if (solver->large != NULL && solver->learns) {
-    noli_lin_solver_factor_always(solver->large);
+  for (int32_t k = 0; k < 2; k++) {
+    if (solver->learns && solver->stand_in[k] != NULL) {
+      noli_lin_solver_factor_always(solver->stand_in[k]);
+    }
   }
   if (solver->inner != NULL) {
     noli_lin_solver_factor_all(solver->inner);
@@ -142,7 +168,7 @@ NoliLinLesson noli_whole_solver_lesson(const NoliWholeSolver* solver) {
 }
 
 NoliLinSolverStats noli_whole_solver_stats(const NoliWholeSolver* solver) {
-  return solver->is_large ? noli_lin_solver_stats(solver->large) : solver->last.stats;
+  return solver->current != NULL ? noli_lin_solver_stats(solver->current) : solver->last.stats;
 }
 
 // Tells all ranks what a call of rank 0 ended with, and returns it.
@@ -177,8 +203,9 @@ static NoliBlockMatrix symmetric_of(const NoliRows* rows) {
 NoliStatus noli_whole_solver_factors(NoliWholeSolver* solver, const NoliBlockMatrix* matrix,
                                      bool* factors) {
   NoliStatus status = NOLI_OK;
-  if (solver->large != NULL && matrix->n > NOLI_WHOLE_NODES) {
-    return noli_lin_solver_factors(solver->large, matrix, factors);
+  NoliLinSolver* other = solver_of(solver, matrix->n);
+  if (other != NULL) {
+    return noli_lin_solver_factors(other, matrix, factors);
   }
   NoliShare share = noli_share_of_symmetric(matrix);
   NOLI_TRY(noli_rows_gather_pattern(&solver->rows, solver->context, &share, NOLI_ROWS_FIRST));
@@ -224,9 +251,9 @@ NoliStatus noli_whole_solver_factor(NoliWholeSolver* solver, const NoliLinSystem
   NoliContext* context = solver->context;
   NoliShare share = {0};
   solver->n = system->n;
-  solver->is_large = solver->large != NULL && system->n > NOLI_WHOLE_NODES;
-  if (solver->is_large) {
-    return noli_lin_solver_factor_system(solver->large, *system);
+  solver->current = solver_of(solver, system->n);
+  if (solver->current != NULL) {
+    return noli_lin_solver_factor_system(solver->current, *system);
   }
   if (system->symmetric != NULL) {
     share = noli_share_of_symmetric(system->symmetric);
@@ -247,8 +274,8 @@ done:
 
 NoliStatus noli_whole_solver_solve(NoliWholeSolver* solver, const double* b, double* x) {
   NoliStatus status = NOLI_OK;
-  if (solver->is_large) {
-    return noli_lin_solver_solve(solver->large, b, x);
+  if (solver->current != NULL) {
+    return noli_lin_solver_solve(solver->current, b, x);
   }
   NoliStatus own = solver->inner != NULL ? noli_lin_solver_solve(solver->inner, b, x) : NOLI_OK;
   NOLI_TRY(tell(solver, own));

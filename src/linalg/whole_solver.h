@@ -1,14 +1,15 @@
 // A linear solver of one process, used by all ranks: rank 0 gets the whole matrix and solves, the
 // others get the solution, the status and all that decisions depend on. Everything is as on one
 // rank, in the memory and the time of one. Systems of more than NOLI_WHOLE_NODES nodes are solved
-// by a distributed solver that stands for it, where there is one.
+// by a distributed solver that stands in for it, where there is one; from NOLI_HUGE_NODES on by
+// another one, whose iterations do not grow with the system.
 #pragma once
 
 #include "linalg/solver.h"
 
 typedef struct NoliWholeSolver NoliWholeSolver;
 
-enum { NOLI_WHOLE_NODES = 10000 };
+enum { NOLI_WHOLE_NODES = 10000, NOLI_HUGE_NODES = 100000 };
 
 // As the functions of linalg/solver.h with the same names. All ranks call them together.
 NOLI_WARN_UNUSED NoliStatus noli_whole_solver_create(NoliContext* context, const char* name,

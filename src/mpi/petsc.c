@@ -20,20 +20,16 @@ static PetscErrorCode keep_message(MPI_Comm comm, int line, const char* function
   return code;
 }
 
-// Starts PETSc without signal handlers and without the files of options that it looks for. The
-// usual product of multigrid, P^T A P, adds what other ranks send in the order in which it arrives.
+// Starts PETSc without signal handlers and without the files of options that it looks for.
 static PetscErrorCode start(void) {
-  static const char* const options[][2] = {
-      {"-no_signal_handler", NULL}, {"-skip_petscrc", NULL}, {"-matptap_via", "allatonce"}};
   PetscBool started = PETSC_FALSE;
   PetscErrorCode code = PetscInitialized(&started);
   if (code != 0 || started) {
     return code;
   }
   PETSC_MPI_THREAD_REQUIRED = MPI_THREAD_SERIALIZED;
-  for (size_t i = 0; code == 0 && i < sizeof options / sizeof *options; i++) {
-    code = PetscOptionsSetValue(NULL, options[i][0], options[i][1]);
-  }
+  code = PetscOptionsSetValue(NULL, "-no_signal_handler", NULL);
+  code = code != 0 ? code : PetscOptionsSetValue(NULL, "-skip_petscrc", NULL);
   return code != 0 ? code : PetscInitializeNoArguments();
 }
 

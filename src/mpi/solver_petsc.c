@@ -90,6 +90,10 @@ static NoliStatus petsc_create(NoliContext* context, const PetscRow* row, void**
   NOLI_TRY(noli_petsc_begin(&petsc, context));
   snprintf(solver->prefix, sizeof solver->prefix, "noli%lld_", (long long)next_number());
   NOLI_PETSC_TRY(&petsc, insert_options(solver, row->options));
+  if (noli_rank_count(context) > 1) {
+    // the usual product of multigrid, P^T A P, adds what ranks send in the order of its arrival
+    NOLI_PETSC_TRY(&petsc, PetscOptionsSetValue(NULL, "-matptap_via", "allatonce"));
+  }
   *state = solver;
   solver = NULL;
 done:

@@ -26,8 +26,7 @@ bool console_start_ranks(bool on_several) {
   NoliStatus status = noli_ranks_start(&ranks);
   bool first = noli_ranks_rank(ranks) == 0;
   if (status != NOLI_OK) {
-    fprintf(stderr, "noli: error: MPI cannot start; programs that `mpirun` starts on several ranks "
-                    "need a build with MPI, `make mpi` (docs/mpi.md)\n");
+    fprintf(stderr, "noli: error: MPI cannot start\n");
     return false;
   }
   if (!on_several && noli_ranks_size(ranks) > 1) {

@@ -13,9 +13,9 @@ extern "C" {
 #endif
 
 /// Starts MPI where `mpirun` or its like started this process, and writes the ranks to be given to
-/// contexts, NoliContextDef.ranks. Elsewhere `*ranks` is NULL: the process works alone. To be
-/// called once, before contexts are made. Fails with NOLI_ERROR_BACKEND where MPI cannot start, or
-/// where one of several processes belongs to a build without MPI.
+/// contexts, NoliContextDef.ranks. Elsewhere, and in builds without MPI, `*ranks` is NULL: the
+/// process works alone. To be called once, before contexts are made. Fails with NOLI_ERROR_BACKEND
+/// where MPI cannot start.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_ranks_start(NoliRanks** ranks);
 
 /// Ends MPI and sets the pointer to NULL, which is allowed. No context with these ranks may exist

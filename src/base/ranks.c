@@ -17,6 +17,14 @@ void noli_ranks_end(NoliRanks** ranks) {
   }
 }
 
+NoliStatus noli_ranks_require_one(NoliContext* context, const char* what) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, noli_rank_count(context) == 1, NOLI_ERROR_ARGUMENT,
+             "%s: on one rank only, this context has %d", what, (int)noli_rank_count(context));
+done:
+  return status;
+}
+
 void noli_ranks_share_of(int32_t rank, int32_t size, int64_t n, int64_t block, int64_t* begin,
                          int64_t* end) {
   int64_t n_block = (n + block - 1) / block;

@@ -46,6 +46,9 @@ static inline bool noli_rank_writes(const NoliContext* context) {
   return noli_rank(context) == 0;
 }
 
+// Fails on several ranks: `what` reads what is shared out as if it were whole.
+NOLI_WARN_UNUSED NoliStatus noli_ranks_require_one(NoliContext* context, const char* what);
+
 // Items are shared out in blocks of so many, those of sums of energies.
 enum { NOLI_RANKS_BLOCK = 256 };
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 void noli_rows_free(NoliContext* context, NoliRows* rows) {
-  void* owned[] = {rows->row,    rows->col,    rows->value, rows->diagonal, rows->n_out, rows->n_in,
-                   rows->source, rows->target, rows->key,   rows->order,    rows->in,    rows->out};
+  void* owned[] = {rows->row,  rows->col,    rows->value,  rows->diagonal, rows->n_out,
+                   rows->n_in, rows->source, rows->target, rows->key,      rows->order};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
     noli_free(context, owned[i]);
   }
@@ -80,8 +80,6 @@ static NoliStatus list_sent(NoliRows* rows, NoliContext* context, const NoliShar
   NOLI_TRY(
       noli_grow(context, (void**)&rows->source, &capacity[2], rows->n_sent, sizeof *rows->source));
   NOLI_TRY(noli_grow(context, (void**)&rows->key, &capacity[3], rows->n_sent, sizeof *rows->key));
-  NOLI_TRY(
-      noli_grow(context, (void**)&rows->out, &capacity[4], 9 * rows->n_sent, sizeof *rows->out));
   sort_out(rows, share, kind, size, at);
 done:
   noli_free(context, at);
@@ -96,8 +94,7 @@ static int compare(const void* a, const void* b) {
 }
 
 // Sorts received blocks by row: (column, number) of each in `order`, rows begin at `row`.
-static void sort_by_row(NoliRows* rows) {
-  const uint64_t* key = rows->in;
+static void sort_by_row(NoliRows* rows, const uint64_t* key) {
   int64_t n_own = rows->end - rows->begin;
   memset(rows->row, 0, (size_t)(n_own + 1) * sizeof *rows->row);
   for (int64_t k = 0; k < rows->n_received; k++) {
@@ -136,7 +133,7 @@ static void merge(NoliRows* rows) {
   rows->nnz = nnz;
 }
 
-static NoliStatus make_pattern(NoliRows* rows, NoliContext* context) {
+static NoliStatus make_pattern(NoliRows* rows, NoliContext* context, const uint64_t* key) {
   NoliStatus status = NOLI_OK;
   int64_t* capacity = rows->capacity;
   int64_t n_own = rows->end - rows->begin, n = rows->n_received;
@@ -148,21 +145,11 @@ static NoliStatus make_pattern(NoliRows* rows, NoliContext* context) {
   NOLI_TRY(noli_grow(context, (void**)&rows->order, &capacity[7], n, sizeof *rows->order));
   NOLI_TRY(noli_grow(context, (void**)&rows->target, &capacity[8], n, sizeof *rows->target));
   NOLI_TRY(noli_grow(context, (void**)&rows->col, &capacity[9], n, sizeof *rows->col));
-  sort_by_row(rows);
+  sort_by_row(rows, key);
   merge(rows);
   NOLI_TRY(
       noli_grow(context, (void**)&rows->value, &capacity[10], 9 * rows->nnz, sizeof *rows->value));
 done:
-  return status;
-}
-
-// The capacity of `in` in bytes: it holds keys, then values.
-static NoliStatus receive(NoliRows* rows, NoliContext* context, size_t size, const void* out) {
-  int64_t items = rows->capacity[11] / (int64_t)size;
-  NoliStatus status =
-      noli_ranks_exchange(context, size, out, rows->n_out, &rows->in, &items, rows->n_in);
-  rows->capacity[11] =
-      items * (int64_t)size > rows->capacity[11] ? items * (int64_t)size : rows->capacity[11];
   return status;
 }
 
@@ -179,6 +166,8 @@ NoliStatus noli_rows_gather_pattern(NoliRows* rows, NoliContext* context, const 
                                     NoliRowsKind kind) {
   NoliStatus status = NOLI_OK;
   bool any = false;
+  void* in = NULL;
+  int64_t capacity = 0;
   int32_t rank = noli_rank(context), size = noli_rank_count(context);
   NOLI_TRY(is_new(rows, context, share, &any));
   if (!any) {
@@ -189,36 +178,33 @@ NoliStatus noli_rows_gather_pattern(NoliRows* rows, NoliContext* context, const 
   rows->begin = (int32_t)first_row(kind, share->n, rank, size);
   rows->end = (int32_t)first_row(kind, share->n, rank + 1, size);
   NOLI_TRY(noli_ranks_join(context, list_sent(rows, context, share, kind)));
-  NOLI_TRY(receive(rows, context, sizeof *rows->key, rows->key));
+  NOLI_TRY(noli_ranks_exchange(context, sizeof *rows->key, rows->key, rows->n_out, &in, &capacity,
+                               rows->n_in));
   rows->n_received = 0;
   for (int32_t r = 0; r < size; r++) {
     rows->n_received += rows->n_in[r];
   }
-  NOLI_TRY(noli_ranks_join(context, make_pattern(rows, context)));
+  NOLI_TRY(noli_ranks_join(context, make_pattern(rows, context, in)));
   rows->share_id = share->pattern_id;
   rows->pattern_id++;
   rows->known = true;
 done:
+  noli_free(context, in);
   return status;
 }
 
-NoliStatus noli_rows_gather(NoliRows* rows, NoliContext* context, const NoliShare* share,
-                            NoliRowsKind kind) {
-  NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_rows_gather_pattern(rows, context, share, kind));
-
-  // pack
+// Blocks as they are sent.
+static void pack(const NoliRows* rows, const NoliShare* share, double* out) {
   for (int64_t k = 0; k < rows->n_sent; k++) {
     const double* from = share->value + 9 * (rows->source[k] / 2);
-    double* to = rows->out + 9 * k;
+    double* to = out + 9 * k;
     for (int32_t e = 0; e < 9; e++) {
       to[e] = rows->source[k] % 2 == 0 ? from[e] : from[3 * (e % 3) + e / 3];
     }
   }
-  NOLI_TRY(receive(rows, context, 9 * sizeof(double), rows->out));
+}
 
-  // add up
-  const double* in = rows->in;
+static void add_up(NoliRows* rows, const double* in) {
   memset(rows->value, 0, 9 * (size_t)rows->nnz * sizeof *rows->value);
   for (int64_t k = 0; k < rows->n_received; k++) {
     double* to = rows->value + 9 * (int64_t)rows->target[k];
@@ -226,6 +212,25 @@ NoliStatus noli_rows_gather(NoliRows* rows, NoliContext* context, const NoliShar
       to[e] += in[9 * k + e];
     }
   }
+}
+
+NoliStatus noli_rows_gather(NoliRows* rows, NoliContext* context, const NoliShare* share,
+                            NoliRowsKind kind) {
+  NoliStatus status = NOLI_OK;
+  void* in = NULL;
+  double* out = NULL;
+  int64_t capacity = 0;
+  NOLI_TRY(noli_rows_gather_pattern(rows, context, share, kind));
+
+  // what is sent and received takes as much memory as the rows, and is not kept
+  out = noli_alloc(context, 9 * rows->n_sent, sizeof *out);
+  NOLI_TRY(noli_ranks_join(context, out != NULL ? NOLI_OK : NOLI_ERROR_MEMORY));
+  pack(rows, share, out);
+  NOLI_TRY(
+      noli_ranks_exchange(context, 9 * sizeof *out, out, rows->n_out, &in, &capacity, rows->n_in));
+  add_up(rows, in);
 done:
+  noli_free(context, in);
+  noli_free(context, out);
   return status;
 }

@@ -51,8 +51,6 @@ typedef struct NoliRows {
   uint32_t* target; // (n_received) own block
   uint64_t* key;    // (n_sent) row, column
   uint64_t* order;  // (n_received) scratch
-  void* in;
-  double* out; // (n_sent x 9)
   int64_t capacity[12];
 } NoliRows;
 

@@ -82,8 +82,20 @@ done:
   return status;
 }
 
+// What the first rank has sent to others, without what PETSc sends.
+static void log_exchanges(NoliRun* run) {
+  const NoliRanks* ranks = run->context->def.ranks;
+  char line[128];
+  if (ranks != NULL && ranks->size > 1) {
+    snprintf(line, sizeof line, "%lld exchanges between ranks, %.3f MB sent by the first one",
+             (long long)ranks->exchanges, (double)ranks->bytes_sent * 1e-6);
+    noli_run_log(run, NOLI_LOG_INFO, line);
+  }
+}
+
 NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finished, const char* failure) {
   NOLI_REQUIRE(run != NULL ? run->context : NULL, run != NULL && sim != NULL);
+  log_exchanges(run);
   return noli_ranks_agree(run->context, save(run, sim, finished, failure));
 }
 

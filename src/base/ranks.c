@@ -148,7 +148,7 @@ NoliStatus noli_ranks_broadcast(NoliContext* context, int32_t root, size_t size,
     return NOLI_OK;
   }
   NOLI_TRY(enter(context, NOLI_OK, PLACE_BROADCAST));
-  ranks->bytes_sent += ranks->rank == root ? (int64_t)size * n : 0;
+  ranks->bytes_sent += ranks->rank == root ? (int64_t)size * n * (ranks->size - 1) : 0;
   status = ranks->type->broadcast(ranks, root, size, data, n) ? NOLI_OK : broken(context);
 done:
   return status;
@@ -189,7 +189,7 @@ NoliStatus noli_ranks_gather(NoliContext* context, size_t size, const void* own,
   *n_all = place(ranks->size, n, first);
   status = noli_grow(context, all, capacity, *n_all, size);
   NOLI_TRY(enter(context, status, PLACE_GATHER));
-  ranks->bytes_sent += (int64_t)size * n_own;
+  ranks->bytes_sent += (int64_t)size * n_own * (ranks->size - 1);
   good = ranks->type->gather(ranks, size, own, n, first, *all);
   NOLI_TRY(good ? NOLI_OK : broken(context));
 done:
@@ -220,7 +220,8 @@ NoliStatus noli_ranks_exchange(NoliContext* context, size_t size, const void* ou
   }
   bool good = ranks->type->exchange(ranks, sizeof *n_in, n_out, one, index, n_in, one, index);
   NOLI_TRY(good ? NOLI_OK : broken(context));
-  ranks->bytes_sent += (int64_t)size * place(ranks->size, n_out, first_out);
+  int64_t sent = place(ranks->size, n_out, first_out) - n_out[ranks->rank];
+  ranks->bytes_sent += (int64_t)size * sent;
   int64_t sum = place(ranks->size, n_in, first_in);
   status = noli_grow(context, in, capacity, sum, size);
   NOLI_TRY(enter(context, status, PLACE_EXCHANGE));
@@ -295,7 +296,8 @@ NoliStatus noli_ranks_sum(NoliContext* context, double* value, int64_t n) {
                 .same = scratch + 2 * (int64_t)ranks->size,
                 .into = scratch + 3 * (int64_t)ranks->size};
   lay_out(&job);
-  ranks->bytes_sent += 2 * (int64_t)sizeof(double) * n;
+  int64_t part = job.count[ranks->rank];
+  ranks->bytes_sent += (int64_t)sizeof(double) * (n - part + part * (ranks->size - 1));
   NOLI_TRY(add_up(&job) ? NOLI_OK : broken(context));
 done:
   noli_free(context, scratch);

@@ -31,7 +31,7 @@ struct NoliRanks {
   int32_t rank, size;
   NoliStatus failure; // that all ranks have learnt of and are leaving their functions for
   int64_t exchanges;  // since the start
-  int64_t bytes_sent;
+  int64_t bytes_sent; // to other ranks
 };
 
 static inline int32_t noli_rank(const NoliContext* context) {

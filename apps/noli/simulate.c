@@ -200,7 +200,9 @@ static int end_in_order(Console* console, NoliContext* context, NoliSim* sim, No
 static NoliStatus share_signal(NoliContext* context) {
   int64_t number = caught_signal;
   NoliStatus status = noli_ranks_largest(context, &number);
-  caught_signal = (sig_atomic_t)number;
+  if (number != 0) {
+    caught_signal = (sig_atomic_t)number; // one that arrives now is not lost
+  }
   return status;
 }
 

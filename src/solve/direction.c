@@ -275,7 +275,9 @@ static NoliStatus solve_regular(NoliStage* stage, bool projected) {
   if (!projected || !may_be_rounding(stage, status)) {
     return status;
   }
+  NoliStatus solved = status; // which counts unless the diagonal can be regularized
   NOLI_TRY(noli_system_find_diagonal(&stage->system));
+  status = solved;
   bool in_contact = mark_contact(stage), crushed = mark_crushed(stage);
   if (!in_contact && !crushed) {
     return status;

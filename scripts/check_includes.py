@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 # The modules in their order: a file may include files of its own module and of modules before it.
-ROOMS = ["noli", "base", "math", "linalg", "search", "text", "mesh", "material", "fem", "collide", "contact",
+ROOMS = ["noli", "base", "math", "linalg", "mpi", "search", "text", "mesh", "material", "fem", "collide", "contact",
          "integrate", "solve", "sim", "scene", "output", "import"]
 # Code linked to libnoli without its private functions includes only public headers and these.
 # src/text is in both libraries; the headers of math and base/array.h have no functions to link.
@@ -21,7 +21,7 @@ OUTSIDE = {"text": ("noli/", "base/array.h", "text/", "base/byte_order.h"),
 # The first module that may include a public header: the one that implements it, or uses its types. All modules may
 # include those in FREE; noli.h is for users.
 FREE = {"noli/base.h", "noli/extend.h", "noli/threads.h", "noli/types.h", "noli/version.h"}
-HEADERS = {"noli/mesh.h": "mesh", "noli/ccd.h": "collide", "noli/choice.h": "sim", "noli/distance.h": "collide",
+HEADERS = {"noli/ranks.h": "base", "noli/mesh.h": "mesh", "noli/ccd.h": "collide", "noli/choice.h": "sim", "noli/distance.h": "collide",
            "noli/broad_phase.h": "collide", "noli/intersection.h": "collide", "noli/barrier.h": "contact",
            "noli/gcp.h": "contact", "noli/sim.h": "solve", "noli/live.h": "sim", "noli/repair.h": "sim", "noli/derivative.h": "sim", "noli/design.h": "sim", "noli/batch.h": "sim",
            "noli/scene.h": "scene", "noli/output.h": "output",

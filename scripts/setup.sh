@@ -2,7 +2,7 @@
 # Installs missing Debian packages, after printing their number and size. Prints nothing and
 # needs no network if all are installed. Needs only sh and apt-get.
 #
-# usage: setup.sh [build|demo|test|docs|python|package|mesh ...]
+# usage: setup.sh [build|demo|test|docs|python|package|mpi|mesh ...]
 #   build   packages of the library and the program (default)
 #   demo    build, and packages for pictures of results
 #   test    demo, and packages of the tests
@@ -10,6 +10,7 @@
 #   python  build, and packages of the Python package
 #   package build, and packages of `make package`
 #   view    build, tests, and a browser
+#   mpi     build, MPI and PETSc for `make mpi`
 #   mesh    build, and Gmsh for `noli mesh` (optional; Gmsh is under the GPL)
 # NOLI_SKIP_SETUP=1 skips it. Exit status: 0 all installed, 2 wrong usage, 4 installation failed.
 set -eu
@@ -32,9 +33,10 @@ for level in "${@:-build}"; do
   docs) packages="$packages $docs" ;;
   python) packages="$packages $build $python" ;;
   package) packages="$packages $build dpkg-dev file python3" ;;
+  mpi) packages="$packages $build petsc-dev libopenmpi-dev libhdf5-openmpi-dev openmpi-bin" ;;
   mesh) packages="$packages $build libgmsh-dev" ;;
   *)
-    echo "setup: unknown level \"$level\"; use build, demo, test, docs, python, package or mesh" >&2
+    echo "setup: unknown level \"$level\"; use build, demo, test, docs, python, package, mpi or mesh" >&2
     exit 2
     ;;
   esac

@@ -41,7 +41,7 @@ from check_docs import slug
 # The order of the menu. What is not named here comes under "More", by name.
 MENU = [
     ("Start", ["docs/index.md", "docs/guide.md", "docs/first_hour.md", "docs/examples.md"]),
-    ("Use", ["docs/scene.md", "docs/solids.md", "docs/repair.md", "docs/running.md", "docs/import.md", "docs/exchange.md",
+    ("Use", ["docs/scene.md", "docs/solids.md", "docs/repair.md", "docs/running.md", "docs/mpi.md", "docs/scaling.md", "docs/import.md", "docs/exchange.md",
              "docs/from_abaqus.md", "docs/from_mujoco.md", "docs/from_polyfem.md", "docs/solvers.md", "docs/integrators.md",
              "docs/friction.md",
              "docs/friction_laws.md", "docs/contact.md", "docs/contact_potential.md", "docs/high-order.md",

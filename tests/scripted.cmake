@@ -132,3 +132,17 @@ if(NOLI_SANITIZE STREQUAL "")
     ${CMAKE_CPACK_COMMAND} ${PROJECT_BINARY_DIR} "${NOLI_PYTHON}")
   set_tests_properties(package PROPERTIES SKIP_RETURN_CODE 77)
 endif()
+# runs on several ranks
+if(NOLI_MPI AND TARGET noli_program AND NOLI_PYTHON)
+  foreach(name examples_agree variants_agree bits_repeat runs_resume errors_end_once killed_ranks_end_all)
+    add_test(NAME ranks_${name} COMMAND ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/mpi/test_ranks.py
+      $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR} ${name})
+    file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/ranks_${name})
+    set_tests_properties(ranks_${name} PROPERTIES WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/ranks_${name} LABELS mpi
+      ENVIRONMENT "${NOLI_TEST_ENVIRONMENT}" SKIP_RETURN_CODE 77 TIMEOUT 1800 PROCESSORS 4)
+  endforeach()
+  add_test(NAME ranks_exchange COMMAND ${CMAKE_COMMAND} -E env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    ${MPIEXEC_EXECUTABLE} --oversubscribe -n 3 $<TARGET_FILE:test_exchange_between_ranks>)
+  set_tests_properties(ranks_exchange PROPERTIES LABELS mpi ENVIRONMENT "${NOLI_TEST_ENVIRONMENT}" TIMEOUT 120 PROCESSORS 3)
+  set_tests_properties(test_petsc test_exchange_between_ranks PROPERTIES LABELS mpi)
+endif()

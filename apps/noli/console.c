@@ -19,6 +19,36 @@ void console_begin(void) {
   }
 }
 
+// The ranks of this process; NULL: it is alone.
+static NoliRanks* ranks;
+
+bool console_start_ranks(bool on_several) {
+  NoliStatus status = noli_ranks_start(&ranks);
+  bool first = noli_ranks_rank(ranks) == 0;
+  if (status != NOLI_OK) {
+    fprintf(stderr, "noli: error: MPI cannot start\n");
+    return false;
+  }
+  if (!on_several && noli_ranks_size(ranks) > 1) {
+    if (first) {
+      fprintf(stderr,
+              "noli: error: this command runs on one rank; `noli run` and `noli resume` run "
+              "on several\n");
+    }
+    noli_ranks_end(&ranks);
+    return false;
+  }
+  return true;
+}
+
+void console_end_ranks(void) {
+  noli_ranks_end(&ranks);
+}
+
+bool console_is_first(void) {
+  return noli_ranks_rank(ranks) == 0;
+}
+
 static void log_to_console(void* user, NoliLogLevel level, const char* message) {
   console_say(user, level, "%s", message);
 }
@@ -28,6 +58,8 @@ NoliContext* console_context(Console* console, int32_t n_threads) {
   def.log = log_to_console;
   def.log_user = console;
   def.n_threads = n_threads;
+  def.ranks = ranks;
+  console->quiet = console->quiet || !console_is_first();
   NoliContext* context = NULL;
   if (noli_context_create(&def, &context) != NOLI_OK) {
     console_say(console, NOLI_LOG_ERROR, "out of memory");
@@ -74,6 +106,9 @@ void console_say(Console* console, NoliLogLevel level, const char* format, ...) 
   }
   console->n_warnings += level == NOLI_LOG_WARNING;
   if (level < NOLI_LOG_WARNING && (console->quiet || level < NOLI_LOG_INFO)) {
+    return;
+  }
+  if (!console_is_first()) {
     return;
   }
   console_clear_line(console);

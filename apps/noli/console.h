@@ -27,6 +27,13 @@ typedef struct Console {
   int64_t n_warnings;
 } Console;
 
+// Starts the ranks of a command that runs on several; of others it refuses to. False, and a
+// message, if that fails.
+bool console_start_ranks(bool on_several);
+void console_end_ranks(void);
+// Whether this is the rank that talks and writes.
+bool console_is_first(void);
+
 // Call once, before any file is opened: protects standard streams and signals.
 void console_begin(void);
 

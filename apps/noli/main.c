@@ -64,7 +64,10 @@ static int run_command(const Command* command, int n_words, char** words) {
   console_begin();
   switch (options_parse(command, n_words, words, &arguments, message)) {
   case OPTIONS_OK:
-    exit_status = command->run(&arguments);
+    if (console_start_ranks(command->on_ranks)) {
+      exit_status = command->run(&arguments);
+      console_end_ranks();
+    }
     break;
   case OPTIONS_HELP:
     options_help(command);

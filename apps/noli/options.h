@@ -47,6 +47,7 @@ typedef struct Command {
   const Option* options;
   int32_t n_options;
   int (*run)(const Arguments* arguments); // returns the exit status
+  bool on_ranks;                          // runs on several ranks of MPI
 } Command;
 
 typedef enum OptionsResult {

@@ -128,6 +128,7 @@ static int resume(const Arguments* arguments) {
   if (status == NOLI_OK) {
     status = noli_scene_load(context, path, NULL, 0, &scene);
   }
+  status = noli_ranks_agree(context, status);
   if (status == NOLI_OK && !option[RESUME_STEPS].given &&
       noli_run_finished_steps(context, directory) >= noli_scene_step_count(scene)) {
     say_finished(&console, scene, directory);
@@ -155,4 +156,5 @@ const Command command_resume = {
     .options = resume_options,
     .n_options = N_RESUME_OPTIONS,
     .run = resume,
+    .on_ranks = true,
 };

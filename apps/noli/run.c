@@ -5,7 +5,17 @@
 #include "overrides.h"
 #include "simulate.h"
 
-enum { RUN_OUTPUT, RUN_STEPS, RUN_THREADS, RUN_SET, RUN_FORCE, RUN_QUIET, RUN_VIEW, N_RUN_OPTIONS };
+enum {
+  RUN_OUTPUT,
+  RUN_STEPS,
+  RUN_THREADS,
+  RUN_SET,
+  RUN_PETSC,
+  RUN_FORCE,
+  RUN_QUIET,
+  RUN_VIEW,
+  N_RUN_OPTIONS
+};
 
 static const Option run_options[] = {
     [RUN_OUTPUT] = {"output", 'o', OPTION_TEXT, "DIR",
@@ -17,6 +27,8 @@ static const Option run_options[] = {
     [RUN_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)", 0,
                      1024},
     [RUN_SET] = OVERRIDES_OPTION,
+    [RUN_PETSC] = {"petsc", 0, OPTION_TEXT, "OPTIONS",
+                   "options of PETSc, for its linear solvers: \"-ksp_type gmres\"", 0, 0},
     [RUN_FORCE] = {"force", 'f', OPTION_FLAG, "", "replace an unfinished run in DIR", 0, 0},
     [RUN_QUIET] = {"quiet", 'q', OPTION_FLAG, "", "show only warnings and errors", 0, 0},
     [RUN_VIEW] = {"view", 0, OPTION_FLAG, "",
@@ -92,11 +104,15 @@ static int run(const Arguments* arguments) {
   Overrides overrides = {0};
   NoliScene* scene = NULL;
   int exit_status = overrides_read(&console, &option[RUN_SET], &overrides);
+  if (exit_status == EXIT_DONE && option[RUN_PETSC].given) {
+    overrides.list[overrides.n++] = (NoliSceneOverride){"solver.petsc", option[RUN_PETSC].text};
+  }
   if (exit_status == EXIT_DONE) {
     NoliContext* context = console_context(&console, (int32_t)option[RUN_THREADS].integer);
     exit_status = EXIT_SYSTEM;
     if (context != NULL) {
-      NoliStatus status = load_scene(context, arguments->argument[0], &overrides, &scene);
+      NoliStatus status = noli_ranks_agree(
+          context, load_scene(context, arguments->argument[0], &overrides, &scene));
       if (status == NOLI_OK) {
         status = run_scene(&console, context, arguments, scene, &exit_status);
       }
@@ -126,4 +142,5 @@ const Command command_run = {
     .options = run_options,
     .n_options = N_RUN_OPTIONS,
     .run = run,
+    .on_ranks = true,
 };

@@ -68,6 +68,9 @@ static void catch_signals(const char* directory) {
       "%snoli: stopped immediately: steps after the last checkpoint are lost; to resume from it: "
       "noli resume %s\n",
       clear, directory);
+  if (!console_is_first()) {
+    first_words[0] = last_words[0] = '\0';
+  }
   struct sigaction action = {.sa_handler = handle_signal};
   sigemptyset(&action.sa_mask);
   sigaddset(&action.sa_mask, SIGINT);
@@ -193,13 +196,23 @@ static int end_in_order(Console* console, NoliContext* context, NoliSim* sim, No
   return EXIT_DONE;
 }
 
+// The signal that a rank has caught, which stops all.
+static NoliStatus share_signal(NoliContext* context) {
+  int64_t number = caught_signal;
+  NoliStatus status = noli_ranks_largest(context, &number);
+  if (number != 0) {
+    caught_signal = (sig_atomic_t)number; // one that arrives now is not lost
+  }
+  return status;
+}
+
 static int do_steps(Console* console, NoliContext* context, NoliSim* sim, NoliRun* run,
                     int64_t n_steps, double time_step, LivePage* page) {
   char blocked_by[256] = "";
-  NoliStatus status;
+  NoliStatus status = share_signal(context);
   Progress progress =
       progress_begin(console, noli_sim_step_count(sim), n_steps, (double)n_steps * time_step);
-  while (noli_sim_step_count(sim) < n_steps && caught_signal == 0) {
+  while (status == NOLI_OK && noli_sim_step_count(sim) < n_steps && caught_signal == 0) {
     NoliStepReport report = {0};
     status = noli_sim_step(sim, &report);
     if (status != NOLI_OK) {
@@ -212,6 +225,10 @@ static int do_steps(Console* console, NoliContext* context, NoliSim* sim, NoliRu
       return end_after_lost_file(console, context, run, status);
     }
     live_page_refresh(page, console, false);
+    status = share_signal(context);
+  }
+  if (status != NOLI_OK) {
+    return console_fail(console, context, status);
   }
   return end_in_order(console, context, sim, run, n_steps);
 }
@@ -220,7 +237,7 @@ int simulate(Console* console, NoliContext* context, NoliSim* sim, NoliRun* run,
              double time_step, bool view) {
   LivePage page = {0};
   catch_signals(noli_run_directory(run));
-  if (view) {
+  if (view && console_is_first()) {
     live_page_begin(&page, console, noli_run_directory(run));
   }
   int exit_status = do_steps(console, context, sim, run, n_steps, time_step, &page);

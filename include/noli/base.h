@@ -87,6 +87,9 @@ typedef void* NoliAllocateFn(void* user, size_t size);
 /// Releases memory of the allocate function. `size` is the size that was requested.
 typedef void NoliReleaseFn(void* user, void* memory, size_t size);
 
+/// Processes that simulate together (noli/ranks.h).
+typedef struct NoliRanks NoliRanks;
+
 /// Memory, log and threads of a context.
 typedef struct NoliContextDef {
   uint32_t size;            ///< set by noli_default_context_def
@@ -96,7 +99,9 @@ typedef struct NoliContextDef {
   NoliLogFn* log;           ///< default NULL: messages are dropped
   void* log_user;           ///< passed to `log`
   NoliLogLevel log_level;   ///< messages below this level are dropped; default NOLI_LOG_INFO
-  int32_t n_threads;        ///< 0 (default): as many as the machine has cores
+  int32_t n_threads;        ///< 0 (default): as many as the machine has cores; with
+                            ///< several ranks one
+  NoliRanks* ranks; ///< of noli_ranks_start, which must outlive the context; default NULL: alone
 } NoliContextDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_context_def.

@@ -521,7 +521,8 @@ typedef struct NoliSimDef {
                            ///< 1: never; default 16
   /// "auto" (default) takes cholmod or pcg, whichever is predicted or found to be faster;
   /// "cholmod", "dense", "pcg"; "pcg_diagonal", "pcg_incomplete" and "multigrid" use one
-  /// preconditioner only
+  /// preconditioner only; "petsc:gamg", "petsc:hypre", "petsc:ilu", "petsc:mumps" in builds with
+  /// PETSc (docs/mpi.md)
   const char* linear_solver;
   double linear_tolerance; ///< of iterative linear solvers, relative residual in (0, 1); default
                            ///< 1e-4
@@ -538,6 +539,9 @@ typedef struct NoliSimDef {
   const NoliSpringDef* springs;
   int32_t n_springs;
   NoliIncrementDef increments; ///< of load steps; default: none
+  /// options of PETSc for the linear solvers "petsc:..", such as "-ksp_type gmres -pc_type asm";
+  /// NULL (default): none
+  const char* petsc_options;
 } NoliSimDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_sim_def.

@@ -33,6 +33,7 @@ typedef enum NoliLogLevel {
 typedef void NoliLogFn(void* user, NoliLogLevel level, const char* message);
 typedef void* NoliAllocateFn(void* user, size_t size);
 typedef void NoliReleaseFn(void* user, void* memory, size_t size);
+typedef struct NoliRanks NoliRanks;
 typedef struct NoliContextDef {
   uint32_t size;
   NoliAllocateFn* allocate;
@@ -42,6 +43,7 @@ typedef struct NoliContextDef {
   void* log_user;
   NoliLogLevel log_level;
   int32_t n_threads;
+  NoliRanks* ranks;
 } NoliContextDef;
 void noli_context_def_init(NoliContextDef* def, size_t size);
 typedef struct NoliContext NoliContext;
@@ -475,6 +477,7 @@ typedef struct NoliSimDef {
   const NoliSpringDef* springs;
   int32_t n_springs;
   NoliIncrementDef increments;
+  const char* petsc_options;
 } NoliSimDef;
 void noli_sim_def_init(NoliSimDef* def, size_t size);
 typedef struct NoliDefSizes {
@@ -1182,6 +1185,12 @@ typedef struct NoliCheckpointInfo {
 } NoliCheckpointInfo;
 NoliStatus noli_checkpoint_info_sized(NoliContext* context, const char* path, NoliCheckpointInfo* info, size_t size);
 void noli_checkpoint_info_free(NoliContext* context, NoliCheckpointInfo* info);
+NoliStatus noli_ranks_start(NoliRanks** ranks);
+void noli_ranks_end(NoliRanks** ranks);
+int32_t noli_ranks_rank(const NoliRanks* ranks);
+int32_t noli_ranks_size(const NoliRanks* ranks);
+NoliStatus noli_ranks_agree(NoliContext* context, NoliStatus status);
+NoliStatus noli_ranks_largest(NoliContext* context, int64_t* value);
 typedef struct NoliRunDef {
   uint32_t size;
   const char* directory;

@@ -1,6 +1,7 @@
 #include "base/context.h"
 
 #include "base/parallel.h"
+#include "base/ranks.h"
 #include "base/sized.h"
 
 #include <errno.h>
@@ -70,7 +71,7 @@ NoliStatus noli_context_create(const NoliContextDef* def, NoliContext** context)
     return NOLI_ERROR_ARGUMENT;
   }
   if (used.n_threads == 0) {
-    used.n_threads = noli_hardware_threads();
+    used.n_threads = noli_ranks_size(used.ranks) > 1 ? 1 : noli_hardware_threads();
   }
   NoliContext* made = used.allocate(used.allocator_user, sizeof *made);
   if (made == NULL) {

@@ -2,6 +2,7 @@
 
 #include "base/validate.h"
 #include "base/parallel.h"
+#include "base/ranks.h"
 #include "base/sort.h"
 #include "collide/body_tree.h"
 #include "collide/facets.h"
@@ -96,6 +97,8 @@ struct NoliBroadPhase {
   Pool pool[N_KIND];
   int32_t n_worker;
   Worker* worker;
+  uint64_t* gathered; // keys of all ranks
+  int64_t gathered_capacity;
 };
 
 // --- making and releasing ---
@@ -181,6 +184,7 @@ void noli_broad_phase_destroy(NoliBroadPhase** broad_phase) {
   noli_free(context, bp->centre);
   noli_free(context, bp->motion);
   noli_free(context, bp->worker);
+  noli_free(context, bp->gathered);
   noli_array_free(context, &bp->task);
   for (int kind = 0; kind < N_KIND; kind++) {
     noli_array_free(context, &bp->pool[kind].key);
@@ -552,7 +556,11 @@ static void traverse(NoliBroadPhase* bp, Worker* worker, const Task* task) {
 
 static void run_tasks(void* user, int64_t begin, int64_t end, int32_t worker) {
   NoliBroadPhase* bp = user;
+  int32_t rank = noli_rank(bp->context), size = noli_rank_count(bp->context);
   for (int64_t i = begin; i < end; i++) {
+    if (size > 1 && i % size != rank) {
+      continue; // of another rank; neighbouring tasks have much to do at the same place
+    }
     traverse(bp, &bp->worker[worker], &bp->task.data[bp->first_task + i]);
   }
 }
@@ -601,6 +609,28 @@ static NoliStatus make_room(NoliBroadPhase* bp, bool* enough) {
     *enough = *enough && need <= pool->key.capacity;
     NOLI_TRY(noli_array_reserve(bp->context, &pool->key, need));
     NOLI_TRY(noli_array_reserve(bp->context, &pool->scratch, pool->key.capacity));
+  }
+done:
+  return status;
+}
+
+// Gives all ranks the keys that each has found.
+static NoliStatus gather_keys(NoliBroadPhase* bp) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = bp->context;
+  for (int kind = 0; noli_rank_count(context) > 1 && kind < N_KIND; kind++) {
+    Pool* pool = &bp->pool[kind];
+    int64_t n_all = 0;
+    // holes sort last
+    noli_sort_keys(pool->key.data, pool->scratch.data, atomic_load(&pool->claimed), pool->n_bits);
+    NOLI_TRY(noli_ranks_gather(context, sizeof(uint64_t), pool->key.data, pool->n_found,
+                               (void**)&bp->gathered, &bp->gathered_capacity, &n_all));
+    NoliStatus own = noli_array_reserve(context, &pool->key, n_all + 1);
+    own = own == NOLI_OK ? noli_array_reserve(context, &pool->scratch, n_all + 1) : own;
+    NOLI_TRY(noli_ranks_join(context, own));
+    memcpy(pool->key.data, bp->gathered, (size_t)n_all * sizeof(uint64_t));
+    pool->n_found = n_all;
+    atomic_store(&pool->claimed, n_all);
   }
 done:
   return status;
@@ -698,6 +728,7 @@ NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0
     search(bp);
     NOLI_TRY(make_room(bp, &enough));
   }
+  NOLI_TRY(gather_keys(bp));
   noli_parallel_for(bp->n_worker, N_KIND, 1, sort_pools, bp);
   NOLI_TRY(write_candidates(bp, out));
   if (bp->surface->attached_first != NULL || bp->surface->covered != NULL) {

@@ -2,6 +2,7 @@
 
 #include "base/validate.h"
 #include "base/parallel.h"
+#include "base/ranks.h"
 #include "contact/mollifier.h"
 
 #include <string.h>
@@ -345,6 +346,85 @@ static void fill_blocks(void* user, int64_t begin, int64_t end, int32_t worker) 
   }
 }
 
+// What a block of items gives: tells other ranks.
+typedef struct BlockResult {
+  int64_t count[N_CLASS];
+  int64_t n_close;
+} BlockResult;
+
+// Counts the blocks of this rank, the first of which is `first`.
+typedef struct CountShare {
+  const Build* build;
+  int64_t first; // item
+} CountShare;
+
+static void count_share(void* user, int64_t begin, int64_t end, int32_t worker) {
+  const CountShare* job = user;
+  count_blocks((void*)(uintptr_t)job->build, job->first + begin, job->first + end, worker);
+}
+
+// Packs what the blocks [begin, end) gave; returns the number of close items.
+static int64_t pack_blocks(const Build* build, int64_t begin, int64_t end, BlockResult* result,
+                           uint16_t* close) {
+  const NoliContactSet* set = build->set;
+  int64_t n = 0;
+  for (int64_t b = begin; b < end; b++) {
+    BlockResult* to = &result[b - begin];
+    to->n_close = set->block_close.data[b];
+    for (int k = 0; k < N_CLASS; k++) {
+      to->count[k] = set->block_count.data[k * build->n_blocks + b];
+    }
+    memcpy(close + n, set->close.data + b * BLOCK, (size_t)to->n_close * sizeof *close);
+    n += to->n_close;
+  }
+  return n;
+}
+
+static void unpack_blocks(const Build* build, const BlockResult* result, const uint16_t* close) {
+  NoliContactSet* set = build->set;
+  for (int64_t b = 0; b < build->n_blocks; b++) {
+    set->block_close.data[b] = (int32_t)result[b].n_close;
+    for (int k = 0; k < N_CLASS; k++) {
+      set->block_count.data[k * build->n_blocks + b] = result[b].count[k];
+    }
+    memcpy(set->close.data + b * BLOCK, close, (size_t)result[b].n_close * sizeof *close);
+    close += result[b].n_close;
+  }
+}
+
+// Counts all blocks: each rank its share of them, and all get the results of all.
+static NoliStatus count_all(NoliContext* context, const Build* build, int32_t n_threads) {
+  NoliStatus status = NOLI_OK;
+  if (noli_rank_count(context) == 1) {
+    noli_parallel_for(n_threads, build->n_items, BLOCK, count_blocks, (void*)(uintptr_t)build);
+    return NOLI_OK;
+  }
+  int64_t begin, end, n_all = 0, capacity[2] = {0, 0};
+  BlockResult *result = NULL, *all_results = NULL;
+  uint16_t *close = NULL, *all_close = NULL;
+  noli_ranks_share_of(noli_rank(context), noli_rank_count(context), build->n_items, BLOCK, &begin,
+                      &end);
+  CountShare job = {build, begin};
+  int64_t first = begin / BLOCK, last = (end + BLOCK - 1) / BLOCK;
+  noli_parallel_for(n_threads, end - begin, BLOCK, count_share, &job);
+  result = noli_alloc(context, last - first, sizeof *result);
+  close = noli_alloc(context, end - begin, sizeof *close);
+  bool has_room = result != NULL && close != NULL;
+  NOLI_TRY(noli_ranks_join(context, has_room ? NOLI_OK : NOLI_ERROR_MEMORY));
+  int64_t n_close = pack_blocks(build, first, last, result, close);
+  NOLI_TRY(noli_ranks_gather(context, sizeof *result, result, last - first, (void**)&all_results,
+                             &capacity[0], &n_all));
+  NOLI_TRY(noli_ranks_gather(context, sizeof *close, close, n_close, (void**)&all_close,
+                             &capacity[1], &n_all));
+  unpack_blocks(build, all_results, all_close);
+done:
+  noli_free(context, result);
+  noli_free(context, close);
+  noli_free(context, all_results);
+  noli_free(context, all_close);
+  return status;
+}
+
 // Turns counts into positions, class by class; contacts and plane contacts count from 0.
 static void prefix_sum(const Build* build, int64_t first[N_CLASS + 1]) {
   int64_t next = 0;
@@ -530,7 +610,7 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
   // count, find places, fill
   int64_t first[N_CLASS + 1];
   NOLI_TRY(reserve_items(context, &build));
-  noli_parallel_for(n_threads, build.n_items, BLOCK, count_blocks, &build);
+  NOLI_TRY(count_all(context, &build, n_threads));
   prefix_sum(&build, first);
   NOLI_TRY(reserve_contacts(context, set, first[PLANE_CLASS], first[N_CLASS]));
   noli_parallel_for(n_threads, build.n_items, BLOCK, fill_blocks, &build);

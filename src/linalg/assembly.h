@@ -1,6 +1,10 @@
 // From energy terms to gradient and matrix: evaluates stencils in parallel, batch by batch, into
 // local buffers, then sums, for every node and every block, its contributions in a fixed order. The
 // same bits for any thread count, and no atomics.
+//
+// On several ranks each evaluates its share of the stencils of every term. Gradients and products
+// are summed over the ranks. A matrix is not: each rank has the pattern and the sum of its own
+// stencils, in the rows and columns of the whole, and the matrix is the sum of all shares.
 #pragma once
 
 #include "linalg/block_matrix.h"

@@ -2,6 +2,7 @@
 
 #include "base/validate.h"
 #include "base/parallel.h"
+#include "base/ranks.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -35,9 +36,9 @@ int64_t noli_plan_some(const NoliEnergyTerm* term, int64_t begin, int64_t end, i
   return low;
 }
 
-// One past the last stencil of the batch that begins with stencil `begin`.
-static int64_t batch_end(const NoliEnergyTerm* term, int64_t begin) {
-  return noli_plan_some(term, begin, term->n_stencil, NOLI_PLAN_BATCH, NOLI_PLAN_BATCH_BLOCKS);
+// One past the last stencil of the batch that begins with stencil `begin`, before `end`.
+static int64_t batch_end(const NoliEnergyTerm* term, int64_t begin, int64_t end) {
+  return noli_plan_some(term, begin, end, NOLI_PLAN_BATCH, NOLI_PLAN_BATCH_BLOCKS);
 }
 
 // Most blocks of a stencil.
@@ -57,17 +58,19 @@ NoliStatus noli_plan_layout(NoliContext* context, NoliPlan* plan, const NoliEner
                             int32_t first, int32_t n_terms) {
   NoliStatus status = NOLI_OK;
   int64_t* capacity = plan->capacity;
-  int64_t n_batch = 0, n_block = 0, n_node = 0;
+  int64_t n_batch = 0, n_block = 0, n_node = 0, first_stencil, last_stencil;
   plan->n_batch = 0;
   plan->largest = 0;
 
   // count batches, local blocks and local nodes
   for (int32_t t = first; t < n_terms; t++) {
-    for (int64_t s = 0; s < terms[t].n_stencil; s = batch_end(&terms[t], s)) {
+    noli_ranks_share(context, terms[t].n_stencil, &first_stencil, &last_stencil);
+    for (int64_t s = first_stencil; s < last_stencil; s = batch_end(&terms[t], s, last_stencil)) {
       n_batch++;
     }
-    n_block += noli_term_first_block(&terms[t], terms[t].n_stencil);
-    n_node += noli_term_first(&terms[t], terms[t].n_stencil);
+    n_block += noli_term_first_block(&terms[t], last_stencil) -
+               noli_term_first_block(&terms[t], first_stencil);
+    n_node += noli_term_first(&terms[t], last_stencil) - noli_term_first(&terms[t], first_stencil);
   }
 
   // make room
@@ -83,8 +86,9 @@ NoliStatus noli_plan_layout(NoliContext* context, NoliPlan* plan, const NoliEner
   n_node = 0;
   for (int32_t t = first; t < n_terms; t++) {
     const NoliEnergyTerm* term = &terms[t];
-    for (int64_t begin = 0, end; begin < term->n_stencil; begin = end) {
-      end = batch_end(term, begin);
+    noli_ranks_share(context, term->n_stencil, &first_stencil, &last_stencil);
+    for (int64_t begin = first_stencil, end; begin < last_stencil; begin = end) {
+      end = batch_end(term, begin, last_stencil);
       NoliPlanBatch* batch = &plan->batch[plan->n_batch++];
       *batch = (NoliPlanBatch){
           .term = t,
@@ -358,7 +362,7 @@ const char* noli_plan_defect(const NoliPlan* plan, const NoliEnergyTerm* terms, 
     const NoliPlanBatch* batch = &plan->batch[k];
     const NoliEnergyTerm* term = &terms[batch->term];
     bool continues = k > 0 && batch[-1].term == batch->term;
-    NOLI_RULE(batch->begin == (continues ? batch[-1].end : 0) && batch->begin < batch->end &&
+    NOLI_RULE((!continues || batch->begin == batch[-1].end) && batch->begin < batch->end &&
                   batch->end <= term->n_stencil,
               "plan: batches do not follow each other");
     NOLI_RULE(batch->first_block == first_block && batch->first_node == first_node,

@@ -71,7 +71,8 @@ typedef struct NoliPlan {
 
 void noli_plan_free(NoliContext* context, NoliPlan* plan);
 
-// Divides terms [first, n_terms) into batches and makes room for them.
+// Divides the stencils of terms [first, n_terms) that are the share of this rank into batches, and
+// makes room for them.
 NOLI_WARN_UNUSED NoliStatus noli_plan_layout(NoliContext* context, NoliPlan* plan,
                                              const NoliEnergyTerm* terms, int32_t first,
                                              int32_t n_terms);

@@ -1,5 +1,6 @@
 // Evaluation of stencils, and the sums of their gradients and matrices in a fixed order.
 #include "base/parallel.h"
+#include "base/ranks.h"
 #include "linalg/assembler.h"
 #include "linalg/expansion.h"
 
@@ -367,12 +368,17 @@ NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTe
     }
   }
 
+  // stencils of other ranks
+  if (gradient != NULL) {
+    NOLI_TRY(noli_ranks_sum(assembler->context, gradient, 3 * (int64_t)assembler->unknowns.n_node));
+  }
+
   // held components
   if (assembler->n_held > 0 && gradient != NULL) {
     noli_assembler_mask_gradient(assembler, gradient);
   }
   if (assembler->n_held > 0 && job.value != NULL) {
-    mask_matrix(assembler, job.value, 1.0);
+    mask_matrix(assembler, job.value, noli_rank(assembler->context) == 0 ? 1.0 : 0.0);
   }
 done:
   return status;
@@ -398,6 +404,7 @@ NoliStatus noli_assembler_multiply(NoliAssembler* assembler, const NoliEnergyTer
     // there were no stencils
     add_to_ranges(&job, 0, N_RANGES, 0);
   }
+  NOLI_TRY(noli_ranks_sum(assembler->context, y, 3 * (int64_t)assembler->unknowns.n_node));
   if (assembler->n_held > 0) {
     noli_assembler_mask_gradient(assembler, y);
   }

@@ -21,11 +21,12 @@ typedef enum NoliShiftScale {
 
 // Copies the values of `from`, and enlarges the diagonal of the block rows that have a mark by a
 // share. `mark` (n) holds zero for rows that stay as they are. `from` must outlive the result; no
-// allocation unless it has more blocks than any before. A zero-initialized NoliShiftedMatrix is
-// empty. Fails without memory only.
+// allocation unless it has more blocks than any before. `diagonal` (n x 9): the diagonal blocks of
+// the whole, where `from` is the share of a rank; NULL: its own. A zero-initialized
+// NoliShiftedMatrix is empty. Fails without memory only.
 NOLI_WARN_UNUSED NoliStatus noli_shifted_matrix_make(NoliShiftedMatrix* shifted,
                                                      NoliContext* context,
                                                      const NoliBlockMatrix* from,
-                                                     const uint8_t* mark, NoliShiftScale scale,
-                                                     double share);
+                                                     const double* diagonal, const uint8_t* mark,
+                                                     NoliShiftScale scale, double share);
 void noli_shifted_matrix_free(NoliContext* context, NoliShiftedMatrix* shifted);

@@ -9,7 +9,9 @@
 #include "linalg/solver.h"
 
 #include "base/parallel.h"
+#include "base/ranks.h"
 #include "linalg/solver_backend.h"
+#include "linalg/whole_solver.h"
 #include "noli/extend.h"
 
 #include <stdio.h>
@@ -34,10 +36,13 @@ struct NoliLinSolver {
   bool fresh;          // the last analysis depended on its pattern alone
   bool forgotten;      // no analysis since noli_lin_solver_forget
 
+  NoliWholeSolver* whole; // on several ranks, of backends that work on one; NULL: none
+
   // the system of the last factorization
   NoliLinSystem system;
   NoliLinView view;
   NoliLowRank* low_rank;    // parts of rank one that are eliminated around the backend, or NULL
+  NoliRows rows;            // on several ranks
   NoliGeneralMatrix mirror; // both triangles of a symmetric matrix, for general backends
 
   // the direct solver that takes over from an iterative one; NULL: none
@@ -89,7 +94,8 @@ static NoliStatus find_backend(NoliContext* context, const char* name, Wanted wa
     goto done;
   }
   NOLI_CHECK(context, (*backend)->info.built, NOLI_ERROR_ARGUMENT,
-             "the linear solver \"%s\" is not part of this build", name);
+             "the linear solver \"%s\" is not part of this build%s", name,
+             strncmp(name, "petsc:", 6) == 0 ? ": it needs PETSc, see docs/mpi.md" : "");
 done:
   return status;
 }
@@ -112,6 +118,12 @@ NoliStatus noli_lin_solver_create_with(NoliContext* context, const NoliLinBacken
   NOLI_NEW_ZERO(context, made, 1);
   made->context = context;
   made->backend = backend;
+  if (noli_rank_count(context) > 1 && !backend->distributed && !backend->matrix_free) {
+    NOLI_TRY(noli_whole_solver_create(context, backend->info.name, &made->whole));
+    *solver = made;
+    made = NULL;
+    goto done;
+  }
   if (backend->fallback != NULL) {
     NOLI_TRY(noli_lin_solver_create(context, backend->fallback, &made->fallback));
   }
@@ -142,18 +154,28 @@ void noli_lin_solver_destroy(NoliLinSolver** solver) {
     gone->backend->destroy(gone->context, gone->state);
   }
   noli_lin_solver_destroy(&gone->fallback);
+  noli_whole_solver_destroy(&gone->whole);
+  noli_rows_free(gone->context, &gone->rows);
   noli_general_matrix_free(gone->context, &gone->mirror);
   noli_free(gone->context, gone);
   *solver = NULL;
 }
 
 void noli_lin_solver_set_tolerance(NoliLinSolver* solver, double tolerance) {
+  if (solver->whole != NULL) {
+    noli_whole_solver_set_tolerance(solver->whole, tolerance);
+    return;
+  }
   if (solver->backend->set_tolerance != NULL) {
     solver->backend->set_tolerance(solver->state, tolerance);
   }
 }
 
 void noli_lin_solver_forget(NoliLinSolver* solver) {
+  if (solver->whole != NULL) {
+    noli_whole_solver_forget(solver->whole);
+    return;
+  }
   if (solver->backend->forget != NULL && !solver->fresh) {
     solver->phase = PHASE_EMPTY;
   }
@@ -168,16 +190,40 @@ void noli_lin_solver_forget(NoliLinSolver* solver) {
   }
 }
 
+NoliStatus noli_lin_solver_set_options(NoliLinSolver* solver, const char* options) {
+  if (options == NULL || options[0] == '\0') {
+    return NOLI_OK;
+  }
+  if (solver->whole != NULL) {
+    return noli_whole_solver_set_options(solver->whole, options);
+  }
+  return solver->backend->set_options != NULL ? solver->backend->set_options(solver->state, options)
+                                              : NOLI_OK;
+}
+
+void noli_lin_solver_factor_always(NoliLinSolver* solver) {
+  solver->slow = solver->slow || solver->fallback != NULL;
+}
+
 void noli_lin_solver_factor_all(NoliLinSolver* solver) {
+  if (solver->whole != NULL) {
+    noli_whole_solver_factor_all(solver->whole);
+  }
   solver->slow = solver->slow || solver->backend->info.learns;
 }
 
 void noli_lin_solver_recall(NoliLinSolver* solver, NoliLinLesson lesson) {
+  if (solver->whole != NULL) {
+    noli_whole_solver_recall(solver->whole, lesson);
+  }
   solver->lesson = lesson;
   solver->slow = solver->backend->info.learns && lesson.wait > 0;
 }
 
 NoliLinLesson noli_lin_solver_lesson(const NoliLinSolver* solver) {
+  if (solver->whole != NULL) {
+    return noli_whole_solver_lesson(solver->whole);
+  }
   NoliLinLesson lesson = solver->lesson;
   if (lesson.wait > 0) {
     lesson.wait--;
@@ -191,7 +237,7 @@ NoliLinLesson noli_lin_solver_lesson(const NoliLinSolver* solver) {
 }
 
 NoliLinSolverStats noli_lin_solver_stats(const NoliLinSolver* solver) {
-  return solver->stats;
+  return solver->whole != NULL ? noli_whole_solver_stats(solver->whole) : solver->stats;
 }
 
 // ---- the system as the backend sees it ----------------------------------------------------------
@@ -243,6 +289,23 @@ static NoliStatus diagonal_of_symmetric(void* user, double* block) {
   return NOLI_OK;
 }
 
+// The rows of this rank, if there are several.
+static NoliStatus take_rows(NoliLinSolver* solver, const NoliShare* share, NoliRowsKind kind) {
+  NoliStatus status = NOLI_OK;
+  if (solver->backend->distributed && noli_rank_count(solver->context) > 1) {
+    NOLI_TRY(noli_rows_gather(&solver->rows, solver->context, share, kind));
+    solver->view.rows = &solver->rows;
+  }
+done:
+  return status;
+}
+
+// The same for a symmetric system; general backends that are distributed take it likewise.
+static NoliStatus take_symmetric_rows(NoliLinSolver* solver, const NoliBlockMatrix* matrix) {
+  NoliShare share = noli_share_of_symmetric(matrix);
+  return take_rows(solver, &share, NOLI_ROWS_SHARED_MIRRORED);
+}
+
 // Takes a system in the form that the backend works with.
 static NoliStatus take_system(NoliLinSolver* solver, const NoliLinSystem* system) {
   NoliStatus status = NOLI_OK;
@@ -257,7 +320,9 @@ static NoliStatus take_system(NoliLinSolver* solver, const NoliLinSystem* system
 
   // a symmetric matrix
   if (system->symmetric != NULL) {
-    NOLI_TRY(check_finite(context, system->symmetric->nnz, system->symmetric->value));
+    NOLI_TRY(noli_ranks_join(
+        context, check_finite(context, system->symmetric->nnz, system->symmetric->value)));
+    NOLI_TRY(take_symmetric_rows(solver, system->symmetric));
   }
   if (!general) {
     NOLI_CHECK(context, system->symmetric != NULL, NOLI_ERROR_ARGUMENT,
@@ -275,7 +340,12 @@ static NoliStatus take_system(NoliLinSolver* solver, const NoliLinSystem* system
   }
   if (!backend->matrix_free) {
     NOLI_TRY(solver->system.assemble(solver->system.user, &solver->view.matrix));
-    NOLI_TRY(check_finite(context, solver->view.matrix->nnz, solver->view.matrix->value));
+    NOLI_TRY(noli_ranks_join(
+        context, check_finite(context, solver->view.matrix->nnz, solver->view.matrix->value)));
+    if (system->symmetric == NULL) {
+      NoliShare share = noli_share_of_general(solver->view.matrix);
+      NOLI_TRY(take_rows(solver, &share, NOLI_ROWS_SHARED));
+    }
   }
 done:
   return status;
@@ -287,7 +357,8 @@ static NoliStatus analyze(NoliLinSolver* solver) {
   const NoliLinBackend* backend = solver->backend;
   const NoliLinView* view = &solver->view;
   const NoliBlockMatrix* symmetric = solver->system.symmetric;
-  uint64_t pattern_id = symmetric != NULL      ? symmetric->pattern_id
+  uint64_t pattern_id = view->rows != NULL     ? view->rows->pattern_id
+                        : symmetric != NULL    ? symmetric->pattern_id
                         : view->matrix != NULL ? view->matrix->pattern_id
                                                : 0;
   bool known = solver->phase != PHASE_EMPTY && solver->pattern_id == pattern_id;
@@ -332,7 +403,8 @@ static NoliStatus factor_instead(NoliLinSolver* solver) {
   }
   NOLI_TRY(noli_lin_solver_factor_system(solver->fallback, system));
   solver->stats.factor_bytes = noli_lin_solver_stats(solver->fallback).factor_bytes;
-  solver->stats.fallbacks += solver->backend->automatic ? 0 : 1;
+  // a choice, of the backend or its purpose, is none
+  solver->stats.fallbacks += solver->slow && !solver->backend->automatic ? 1 : 0;
   solver->stats.factored = true;
 done:
   return status;
@@ -371,6 +443,9 @@ done:
 NoliStatus noli_lin_solver_factors(NoliLinSolver* solver, const NoliBlockMatrix* matrix,
                                    bool* factors) {
   NoliStatus status = NOLI_OK;
+  if (solver->whole != NULL) {
+    return noli_whole_solver_factors(solver->whole, matrix, factors);
+  }
   const NoliLinView view = {.n = matrix->n, .symmetric = matrix};
   NOLI_TRY(factors_at_once(solver, &view, factors));
   *factors = *factors || solver->backend->info.direct;
@@ -417,6 +492,9 @@ done:
 
 NoliStatus noli_lin_solver_factor_system(NoliLinSolver* solver, NoliLinSystem system) {
   NoliStatus status = NOLI_OK;
+  if (solver->whole != NULL) {
+    return noli_whole_solver_factor(solver->whole, &system);
+  }
   solver->phase = solver->phase == PHASE_EMPTY ? PHASE_EMPTY : PHASE_ANALYZED;
   NOLI_TRY(take_system(solver, &system));
   NOLI_TRY(analyze(solver));
@@ -436,6 +514,9 @@ NoliStatus noli_lin_solver_factor(NoliLinSolver* solver, const NoliBlockMatrix* 
 
 NoliStatus noli_lin_solver_solve(NoliLinSolver* solver, const double* b, double* x) {
   NoliStatus status = NOLI_OK;
+  if (solver->whole != NULL) {
+    return noli_whole_solver_solve(solver->whole, b, x);
+  }
   NOLI_CHECK(solver->context, solver->phase == PHASE_FACTORED, NOLI_ERROR_ARGUMENT,
              "there is no factorization to solve with");
   if (solver->low_rank != NULL) {

@@ -70,6 +70,10 @@ NOLI_WARN_UNUSED NoliStatus noli_lin_solver_factors(NoliLinSolver* solver,
 #define NOLI_LIN_SOLVER_TOLERANCE 1e-10 // at first
 void noli_lin_solver_set_tolerance(NoliLinSolver* solver, double tolerance);
 
+// Options in the words of the library behind a solver, such as "-ksp_type gmres" of PETSc; others
+// ignore them. NULL or "": none. Fails with NOLI_ERROR_BACKEND where the library refuses them.
+NOLI_WARN_UNUSED NoliStatus noli_lin_solver_set_options(NoliLinSolver* solver, const char* options);
+
 // Takes the values of a system; repeats the analysis only when the pattern_id of its matrix is new.
 // A positive status means that the system has no solution that this solver can find, and leaves the
 // solver usable for another one: NOLI_NOT_POSITIVE_DEFINITE, from general solvers
@@ -101,6 +105,9 @@ typedef struct NoliLinLesson {
 
 // Factors every system until noli_lin_solver_forget, if the solver has the choice.
 void noli_lin_solver_factor_all(NoliLinSolver* solver);
+
+// The same if it has another solver that factors.
+void noli_lin_solver_factor_always(NoliLinSolver* solver);
 
 // To be called after noli_lin_solver_forget, with the lesson of the period before.
 void noli_lin_solver_recall(NoliLinSolver* solver, NoliLinLesson lesson);

@@ -2,6 +2,7 @@
 // linear solver is one file with such a table and one line in the list below.
 #pragma once
 
+#include "linalg/rows.h"
 #include "linalg/solver.h"
 
 // A system as a backend sees it. `symmetric` is NULL for general backends, which always have
@@ -11,6 +12,7 @@ typedef struct NoliLinView {
   int32_t n; // block rows
   const NoliBlockMatrix* symmetric;
   const NoliGeneralMatrix* matrix;
+  const NoliRows* rows;  // on several ranks, for distributed backends: its rows
   NoliLowRank* low_rank; // NULL unless the backend adds the parts of rank one to its products
 } NoliLinView;
 
@@ -23,6 +25,9 @@ typedef struct NoliLinBackend {
   bool automatic;
   // General solvers only: works with `multiply` and `diagonal` alone.
   bool matrix_free;
+  // Takes the rows of each rank on several ranks. Other backends solve on rank 0 for all
+  // (linalg/whole_solver.h), except those without a matrix, which do the same on every rank.
+  bool distributed;
   // Adds the parts of rank one to its products; for others they are eliminated around the solver.
   bool adds_low_rank;
 
@@ -31,6 +36,8 @@ typedef struct NoliLinBackend {
   void (*destroy)(NoliContext* context, void* state);
   // NULL for direct solvers
   void (*set_tolerance)(void* state, double tolerance);
+  // Options in the words of the library behind the backend; NULL where it takes none.
+  NoliStatus (*set_options)(void* state, const char* options);
   // Discards statistics of previous systems; an analysis stays. NULL where nothing is learnt.
   void (*begin)(void* state);
   // Makes the next analysis depend on its pattern alone; NULL where every analysis does.
@@ -57,7 +64,13 @@ typedef struct NoliLinBackend {
   X(automatic)                                                                                     \
   X(umfpack)                                                                                       \
   X(bicgstab)                                                                                      \
-  X(matrix_free)
+  X(matrix_free)                                                                                   \
+  X(petsc_gamg)                                                                                    \
+  X(petsc_hypre)                                                                                   \
+  X(petsc_ilu)                                                                                     \
+  X(petsc_mumps)                                                                                   \
+  X(petsc_bicgstab)                                                                                \
+  X(petsc_mumps_lu)
 
 #define NOLI_LIN_DECLARE(name) extern const NoliLinBackend noli_lin_backend_##name;
 NOLI_LIN_BACKENDS(NOLI_LIN_DECLARE)

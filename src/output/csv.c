@@ -2,6 +2,7 @@
 
 #include "output/csv.h"
 
+#include "base/ranks.h"
 #include "output/file.h"
 
 #include <errno.h>
@@ -18,6 +19,9 @@ static NoliStatus open_to_append(NoliContext* context, const char* path, int64_t
   csv->path = noli_strdup(context, path);
   if (csv->path == NULL) {
     return NOLI_ERROR_MEMORY;
+  }
+  if (!noli_rank_writes(context)) {
+    return NOLI_OK;
   }
   if (noli_disk_allows(context, "open", path)) {
     csv->descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);

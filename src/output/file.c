@@ -3,6 +3,8 @@
 
 #include "output/file.h"
 
+#include "base/ranks.h"
+
 #include "noli/output.h"
 
 #include <errno.h>
@@ -29,6 +31,9 @@ NoliStatus noli_file_fail(NoliContext* context, const char* path, const char* wh
 bool noli_file_write_all(NoliContext* context, const char* path, int descriptor, const void* data,
                          size_t size) {
   const char* next = data;
+  if (!noli_rank_writes(context)) {
+    return true;
+  }
   if (!noli_disk_allows(context, "write", path)) {
     return false;
   }
@@ -68,12 +73,17 @@ NoliStatus noli_file_create(NoliContext* context, const char* path, NoliFile* fi
   NoliStatus status = NOLI_OK;
   *file = (NoliFile){.context = context, .descriptor = -1};
   size_t length = strlen(path);
-  NOLI_TRY(require_replaceable(context, path));
+  if (noli_rank_writes(context)) {
+    NOLI_TRY(require_replaceable(context, path));
+  }
   NOLI_NEW(context, file->path, (int64_t)length + 1);
   memcpy(file->path, path, length + 1);
   NOLI_NEW(context, file->temporary, (int64_t)length + 5);
   snprintf(file->temporary, length + 5, "%s.tmp", path);
   NOLI_NEW(context, file->buffer, BUFFER_SIZE);
+  if (!noli_rank_writes(context)) {
+    goto done;
+  }
   if (noli_disk_allows(context, "create", path)) {
     file->descriptor = open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   }
@@ -125,7 +135,8 @@ void noli_file_sync_directory_of(NoliContext* context, const char* path) {
   char directory[4096];
   const char* slash = strrchr(path, '/');
   size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
-  if (length + 2 > sizeof directory || !noli_disk_allows(context, "sync directory", path)) {
+  if (length + 2 > sizeof directory || !noli_rank_writes(context) ||
+      !noli_disk_allows(context, "sync directory", path)) {
     return;
   }
   memcpy(directory, path, length);
@@ -139,6 +150,9 @@ void noli_file_sync_directory_of(NoliContext* context, const char* path) {
 }
 
 NoliStatus noli_file_sync(NoliContext* context, const char* path, int descriptor) {
+  if (!noli_rank_writes(context)) {
+    return NOLI_OK;
+  }
   if (!noli_disk_allows(context, "sync", path) || fsync(descriptor) != 0) {
     return noli_file_fail(context, path, "cannot write", errno);
   }
@@ -146,6 +160,9 @@ NoliStatus noli_file_sync(NoliContext* context, const char* path, int descriptor
 }
 
 NoliStatus noli_file_sync_path(NoliContext* context, const char* path) {
+  if (!noli_rank_writes(context)) {
+    return NOLI_OK;
+  }
   int descriptor = open(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
     return errno == ENOENT ? NOLI_OK : noli_file_fail(context, path, "cannot open", errno);
@@ -170,7 +187,10 @@ static long sync_file_system(int descriptor) {
 
 NoliStatus noli_file_sync_system_of(NoliContext* context, const char* path, bool* done) {
   NoliStatus status = NOLI_OK;
-  *done = false;
+  *done = !noli_rank_writes(context);
+  if (*done) {
+    return NOLI_OK;
+  }
   int descriptor = open(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
     return noli_file_fail(context, path, "cannot open", errno);
@@ -218,6 +238,9 @@ NoliStatus noli_file_write_base64(NoliFile* file, const void* data, size_t size)
 NoliStatus noli_file_commit(NoliFile* file, bool durable) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(flush_buffer(file));
+  if (!noli_rank_writes(file->context)) {
+    goto done;
+  }
   if (durable) {
     NOLI_TRY(noli_file_sync(file->context, file->path, file->descriptor));
   }
@@ -244,7 +267,7 @@ void noli_file_abandon(NoliFile* file) {
   if (file->descriptor >= 0) {
     close(file->descriptor);
   }
-  if (file->temporary != NULL) {
+  if (file->temporary != NULL && noli_rank_writes(file->context)) {
     unlink(file->temporary);
   }
   noli_free(file->context, file->buffer);
@@ -318,6 +341,9 @@ bool noli_file_exists(const char* path) {
 }
 
 NoliStatus noli_file_remove(NoliContext* context, const char* path) {
+  if (!noli_rank_writes(context)) {
+    return NOLI_OK;
+  }
   if (!noli_disk_allows(context, "remove", path) || (unlink(path) != 0 && errno != ENOENT)) {
     return noli_file_fail(context, path, "cannot remove", errno);
   }
@@ -325,6 +351,9 @@ NoliStatus noli_file_remove(NoliContext* context, const char* path) {
 }
 
 NoliStatus noli_file_rename(NoliContext* context, const char* from, const char* to) {
+  if (!noli_rank_writes(context)) {
+    return NOLI_OK;
+  }
   if (!noli_disk_allows(context, "rename", to) || rename(from, to) != 0) {
     return noli_file_fail(context, to, "cannot replace", errno);
   }
@@ -335,6 +364,9 @@ NoliStatus noli_file_keep(NoliContext* context, const char* path, const char* ke
   NoliStatus status = NOLI_OK;
   char* link_path = NULL;
   size_t size = strlen(kept) + 5;
+  if (!noli_rank_writes(context)) {
+    return NOLI_OK;
+  }
   NOLI_NEW(context, link_path, (int64_t)size);
   snprintf(link_path, size, "%s.tmp", kept);
   NOLI_TRY(noli_file_remove(context, link_path));
@@ -355,6 +387,9 @@ NoliStatus noli_file_make_directory(NoliContext* context, const char* path) {
   NoliStatus status = NOLI_OK;
   char* part = NULL;
   size_t length = strlen(path);
+  if (!noli_rank_writes(context)) {
+    return NOLI_OK;
+  }
   NOLI_NEW(context, part, (int64_t)length + 1);
   memcpy(part, path, length + 1);
   // every prefix that ends before a slash, then the whole

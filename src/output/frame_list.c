@@ -3,6 +3,7 @@
 #include "output/frame_list.h"
 
 #include "base/validate.h"
+#include "base/ranks.h"
 #include "output/file.h"
 
 #include <errno.h>
@@ -101,7 +102,10 @@ static NoliStatus grow_file(NoliContext* context, const char* path, int64_t at, 
                             const char* end, bool* done) {
   NoliStatus status = NOLI_OK;
   struct stat about;
-  *done = false;
+  *done = !noli_rank_writes(context);
+  if (*done) {
+    return NOLI_OK;
+  }
   int descriptor = noli_disk_allows(context, "open", path) ? open(path, O_WRONLY | O_CLOEXEC) : -1;
   if (descriptor < 0) {
     return errno == ENOENT ? NOLI_OK : noli_file_fail(context, path, "cannot open", errno);

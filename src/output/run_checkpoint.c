@@ -1,5 +1,6 @@
 #include "output/checkpoint.h"
 
+#include "base/ranks.h"
 #include "base/timer.h"
 #include "output/file.h"
 #include "output/run_files.h"
@@ -153,7 +154,8 @@ NoliStatus noli_run_restore(NoliRun* run, const NoliRunDef* def, NoliSim* sim) {
   CheckpointPaths paths;
   char message[sizeof context->message];
   NOLI_TRY(find_checkpoints(run, &paths));
-  NOLI_TRY(finish_promotion(run, &paths));
+  NOLI_TRY(noli_ranks_join(context,
+                           noli_rank_writes(context) ? finish_promotion(run, &paths) : NOLI_OK));
   status = restore_from(run, def, sim, paths.path);
   if ((status == NOLI_ERROR_FORMAT || status == NOLI_ERROR_IO) &&
       noli_file_exists(paths.previous)) {

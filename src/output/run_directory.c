@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 
+#include "base/ranks.h"
 #include "base/timer.h"
 #include "output/file.h"
 #include "output/run_writer.h"
@@ -134,6 +135,9 @@ done:
 NoliStatus noli_run_open_log(NoliRun* run) {
   NoliStatus status = NOLI_OK;
   char* path = NULL;
+  if (!noli_rank_writes(run->context)) {
+    return NOLI_OK;
+  }
   NOLI_TRY(noli_run_path(run, LOG, &path));
   if (noli_disk_allows(run->context, "open", path)) {
     run->log = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -156,11 +160,18 @@ done:
 }
 
 NoliStatus noli_run_begin_log(NoliRun* run, bool empty) {
-  char line[128];
+  char line[128], ranks[32] = "";
+  int32_t n_ranks = noli_rank_count(run->context);
+  if (!noli_rank_writes(run->context)) {
+    return NOLI_OK;
+  }
+  if (n_ranks > 1) {
+    snprintf(ranks, sizeof ranks, "%d ranks, ", (int)n_ranks);
+  }
   if (empty && (!noli_disk_allows(run->context, "truncate", LOG) || ftruncate(run->log, 0) != 0)) {
     return noli_file_fail(run->context, run->directory, "cannot empty " LOG, errno);
   }
-  int length = snprintf(line, sizeof line, LOG_MARK "%s, %d threads\n", noli_version(),
+  int length = snprintf(line, sizeof line, LOG_MARK "%s, %s%d threads\n", noli_version(), ranks,
                         (int)noli_context_threads(run->context));
   if (!noli_file_write_all(run->context, LOG, run->log, line, (size_t)length)) {
     return noli_file_fail(run->context, run->directory, "cannot write " LOG, errno);
@@ -186,6 +197,9 @@ NoliStatus noli_run_require_directory(NoliRun* run) {
   NoliStatus status = NOLI_OK;
   char* path = NULL;
   struct stat ours, there;
+  if (!noli_rank_writes(run->context)) {
+    return NOLI_OK;
+  }
   NOLI_TRY(noli_run_path(run, LOG, &path));
   NOLI_CHECK(run->context,
              fstat(run->log, &ours) == 0 && stat(path, &there) == 0 &&

@@ -1,5 +1,6 @@
 #include "output/run_writer.h"
 
+#include "base/ranks.h"
 #include "base/sized.h"
 #include "base/timer.h"
 #include "output/checkpoint.h"
@@ -13,15 +14,21 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool checkpoint_is_due(const NoliRun* run, int64_t step) {
-  bool by_steps = run->checkpoint_steps > 0 && step % run->checkpoint_steps == 0;
-  return by_steps || (run->checkpoint_seconds >= 0.0 &&
-                      noli_seconds() - run->checkpoint_at >= run->checkpoint_seconds);
+// The first rank has the clock.
+static NoliStatus checkpoint_is_due(const NoliRun* run, int64_t step, bool* due) {
+  NoliStatus status = NOLI_OK;
+  *due = run->checkpoint_steps > 0 && step % run->checkpoint_steps == 0;
+  if (!*due && run->checkpoint_seconds >= 0.0) {
+    *due = noli_seconds() - run->checkpoint_at >= run->checkpoint_seconds;
+    NOLI_TRY(noli_ranks_broadcast(run->context, 0, sizeof *due, due, 1));
+  }
+done:
+  return status;
 }
 
-NoliStatus noli_run_step(NoliRun* run, NoliSim* sim) {
-  NOLI_REQUIRE(run != NULL ? run->context : NULL, run != NULL && sim != NULL);
+static NoliStatus add_step(NoliRun* run, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
+  bool due = false;
   // what the library reported: a program with older headers knows less
   const NoliStepReport* report = noli_sim_last_report(sim);
   NOLI_CHECK(run->context, report != NULL, NOLI_ERROR_ARGUMENT,
@@ -34,11 +41,17 @@ NoliStatus noli_run_step(NoliRun* run, NoliSim* sim) {
   if (report->step % run->frame_interval == 0) {
     NOLI_TRY(noli_run_write_frame(run, sim));
   }
-  if (checkpoint_is_due(run, report->step)) {
+  NOLI_TRY(checkpoint_is_due(run, report->step, &due));
+  if (due) {
     NOLI_TRY(noli_run_write_summary_and_checkpoint(run, sim));
   }
 done:
   return status;
+}
+
+NoliStatus noli_run_step(NoliRun* run, NoliSim* sim) {
+  NOLI_REQUIRE(run != NULL ? run->context : NULL, run != NULL && sim != NULL);
+  return noli_ranks_agree(run->context, add_step(run, sim));
 }
 
 // What held a step back that failed, once.
@@ -54,8 +67,7 @@ done:
   return status;
 }
 
-NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finished, const char* failure) {
-  NOLI_REQUIRE(run != NULL ? run->context : NULL, run != NULL && sim != NULL);
+static NoliStatus save(NoliRun* run, NoliSim* sim, bool finished, const char* failure) {
   NoliStatus status = NOLI_OK;
   noli_free(run->context, run->failure);
   run->failure = failure != NULL ? noli_strdup(run->context, failure) : NULL;
@@ -68,6 +80,23 @@ NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finished, const char* 
   NOLI_TRY(noli_run_write_summary_and_checkpoint(run, sim));
 done:
   return status;
+}
+
+// What the first rank has sent to others, without what PETSc sends.
+static void log_exchanges(NoliRun* run) {
+  const NoliRanks* ranks = run->context->def.ranks;
+  char line[128];
+  if (ranks != NULL && ranks->size > 1) {
+    snprintf(line, sizeof line, "%lld exchanges between ranks, %.3f MB sent by the first one",
+             (long long)ranks->exchanges, (double)ranks->bytes_sent * 1e-6);
+    noli_run_log(run, NOLI_LOG_INFO, line);
+  }
+}
+
+NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finished, const char* failure) {
+  NOLI_REQUIRE(run != NULL ? run->context : NULL, run != NULL && sim != NULL);
+  log_exchanges(run);
+  return noli_ranks_agree(run->context, save(run, sim, finished, failure));
 }
 
 // ---- opening ----
@@ -288,27 +317,39 @@ done:
   return status;
 }
 
+// Takes the directory, on the rank that writes into it.
+static NoliStatus take_directory(NoliContext* context, NoliRun* run, bool replace_unfinished) {
+  NoliStatus status = NOLI_OK;
+  bool ours = false;
+  if (!noli_rank_writes(context)) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_file_make_directory(context, run->directory));
+  NOLI_TRY(noli_run_has_log(run, &ours));
+  if (!ours) {
+    NOLI_TRY(noli_run_refuse_files(run));
+  }
+  NOLI_TRY(noli_run_open_log(run));
+  if (ours && !replace_unfinished) {
+    NOLI_TRY(refuse_unfinished(run));
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_run_open(NoliContext* context, const NoliRunDef* given, NoliSim* sim,
                          NoliRun** run) {
   NOLI_REQUIRE(context, context != NULL && given != NULL && sim != NULL && run != NULL);
   NoliStatus status = NOLI_OK;
-  bool ours = false;
   NoliRunDef own = noli_default_run_def();
   const NoliRunDef* def = &own;
   *run = NULL;
   NOLI_TRY(take_def(context, given, &own));
   NOLI_TRY(create_run(context, def, sim, run));
-  NOLI_TRY(noli_file_make_directory(context, (*run)->directory));
-  NOLI_TRY(noli_run_has_log(*run, &ours));
-  if (!ours) {
-    NOLI_TRY(noli_run_refuse_files(*run));
-  }
-  NOLI_TRY(noli_run_open_log(*run));
-  if (ours && !def->replace_unfinished) {
-    NOLI_TRY(refuse_unfinished(*run));
-  }
+  NOLI_TRY(noli_ranks_join(context, take_directory(context, *run, def->replace_unfinished)));
   NOLI_TRY(start_files(*run, sim));
 done:
+  status = noli_ranks_agree(context, status);
   if (status != NOLI_OK) {
     noli_run_close(run);
   }
@@ -329,25 +370,38 @@ done:
   return status;
 }
 
+// Takes the directory of a run, on the rank that writes into it.
+static NoliStatus retake_directory(NoliContext* context, NoliRun* run) {
+  NoliStatus status = NOLI_OK;
+  bool ours = false;
+  if (!noli_rank_writes(context)) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_run_has_log(run, &ours));
+  NOLI_CHECK(
+      context, ours, NOLI_ERROR_IO,
+      "%s: no run to resume: it has no log.txt of Noli; to start a run: noli run SCENE -o DIR",
+      run->directory);
+  NOLI_TRY(noli_run_open_log(run));
+done:
+  return status;
+}
+
 NoliStatus noli_run_reopen(NoliContext* context, const NoliRunDef* given, NoliSim* sim,
                            NoliRun** run) {
   NOLI_REQUIRE(context, context != NULL && given != NULL && sim != NULL && run != NULL);
   NoliStatus status = NOLI_OK;
-  bool ours = false;
   NoliRunDef own = noli_default_run_def();
   const NoliRunDef* def = &own;
   *run = NULL;
   NOLI_TRY(take_def(context, given, &own));
   NOLI_TRY(create_run(context, def, sim, run));
-  NOLI_TRY(noli_run_has_log(*run, &ours));
-  NOLI_CHECK(
-      context, ours, NOLI_ERROR_IO,
-      "%s: no run to resume: it has no log.txt of Noli; to start a run: noli run SCENE -o DIR",
-      def->directory);
-  NOLI_TRY(noli_run_open_log(*run));
+  NOLI_TRY(noli_ranks_join(context, retake_directory(context, *run)));
   NOLI_TRY(noli_run_restore(*run, def, sim));
+  NOLI_TRY(noli_ranks_join(context, NOLI_OK)); // all have read before the first one writes
   NOLI_TRY(continue_files(*run, sim));
 done:
+  status = noli_ranks_agree(context, status);
   if (status != NOLI_OK) {
     noli_run_close(run);
   }

@@ -1062,6 +1062,9 @@ OBJECT(
           INTO(NoliSimDef, linear_solver)),
     FIELD("linear_tolerance", open_share, "1e-4", NULL,
           "`pcg`: relative residual at which it ends.", INTO(NoliSimDef, linear_tolerance)),
+    FIELD("petsc", text, NULL, NULL,
+          "Options of PETSc for the linear solvers `petsc:..`: see docs/mpi.md; default: none.",
+          INTO(NoliSimDef, petsc_options)),
     FIELD("augmented_lagrangian", augmented_lagrangian, "{}", NULL,
           "Settings of this method; the defaults suit all known scenes.", ITS_MEMBERS),
     FIELD("implicit_newton", implicit_newton, "{}", NULL, "Settings of this method.", ITS_MEMBERS));

@@ -1,5 +1,6 @@
 #include "noli/batch.h"
 
+#include "base/ranks.h"
 #include "base/parallel.h"
 #include "sim/simulation.h"
 
@@ -66,6 +67,7 @@ NoliStatus noli_batch_create(NoliContext* context, const NoliSim* sim, int32_t n
   NoliStatus status = NOLI_OK;
   NoliBatch* batch = NULL;
   *out = NULL;
+  NOLI_TRY(noli_ranks_require_one(context, "batches"));
   NOLI_CHECK(context, n > 0 && n_threads >= 0, NOLI_ERROR_ARGUMENT,
              "a batch needs a number of copies > 0 and of threads >= 0, got %d and %d", (int)n,
              (int)n_threads);

@@ -1,6 +1,7 @@
 // Problems of design: variables, functions of them by simulation, and the search. noli/design.h
 #include "noli/design.h"
 
+#include "base/ranks.h"
 #include "search/search.h"
 #include "sim/choices.h"
 #include "sim/controls.h"
@@ -214,6 +215,7 @@ NoliStatus noli_design_create(NoliSim* sim, const NoliDesignDef* def, NoliDesign
   NoliContext* context = sim->context;
   NoliDesign* made = NULL;
   *design = NULL;
+  NOLI_TRY(noli_ranks_require_one(context, "design"));
   NOLI_CHECK(context, def->n_variables > 0 && def->variables != NULL, NOLI_ERROR_ARGUMENT,
              "design: has no variables");
   NOLI_CHECK(context, def->gradient.n_steps > 0, NOLI_ERROR_ARGUMENT,

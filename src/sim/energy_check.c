@@ -33,7 +33,7 @@ static NoliStatus deformation_energy(NoliSim* sim, bool known, double* energy, d
   double scale = stage->time.h_e * stage->time.h_e;
   unsigned roles = NOLI_ROLE_ELASTIC | NOLI_ROLE_VOLUME;
   if (known) {
-    noli_stage_sum_energy(stage, roles);
+    NOLI_TRY(noli_stage_sum_energy(stage, roles));
   } else {
     NOLI_TRY(noli_stage_role_energy(stage, roles));
   }

@@ -1,5 +1,6 @@
 // Derivatives of runs: the chain of all solves, forward or in reverse. noli/derivative.h
 #include "base/timer.h"
+#include "base/ranks.h"
 #include "sim/choices.h"
 #include "sim/motion_slopes.h"
 #include "sim/parameters.h"
@@ -932,6 +933,7 @@ NoliStatus noli_sim_gradient(NoliSim* sim, const NoliParameters* parameters,
                 .value = value,
                 .gradient = gradient};
   noli_tape_init(&g.tape, sim->context, def->tolerance > 0.0 ? def->tolerance : 1e-10);
+  NOLI_TRY(noli_ranks_require_one(sim->context, "derivatives"));
   memset(value, 0, (size_t)n_objectives * sizeof *value);
   if (gradient != NULL) {
     memset(gradient, 0, (size_t)(n_objectives * g.n_parameters) * sizeof *gradient);

@@ -7,6 +7,7 @@
 // elements are nearly flat or at their limit of stretch.
 #include "sim/simulation.h"
 
+#include "base/ranks.h"
 #include "math/eigen.h"
 #include "math/vec3.h"
 
@@ -291,6 +292,22 @@ static void add_row(const NoliSim* sim, const Parts* parts, int32_t row, const R
   add_work(part, &sum, 1.0, at, at, 1.0);
 }
 
+// Sums what the share of each rank adds.
+static NoliStatus sum_shares(const NoliSim* sim, int32_t n_row, const Parts* parts, Rows* rows) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = sim->context;
+  NOLI_TRY(noli_ranks_sum(context, &rows->sum->m[0][0], 9 * (int64_t)n_row));
+  NOLI_TRY(noli_ranks_sum(context, rows->size, n_row));
+  for (int32_t p = 0; p < parts->n; p++) {
+    Part* part = &parts->part[p];
+    NOLI_TRY(noli_ranks_sum(context, part->resistance, N_ENTRIES));
+    NOLI_TRY(noli_ranks_sum(context, &part->stiffness, 1));
+    NOLI_TRY(noli_ranks_sum(context, &part->noise, 1));
+  }
+done:
+  return status;
+}
+
 static NoliStatus add_matrix(const NoliSim* sim, const NoliBlockMatrix* matrix,
                              const Parts* parts) {
   NoliStatus status = NOLI_OK;
@@ -316,6 +333,7 @@ static NoliStatus add_matrix(const NoliSim* sim, const NoliBlockMatrix* matrix,
       }
     }
   }
+  NOLI_TRY(sum_shares(sim, matrix->n, parts, &rows));
   for (int32_t row = 0; row < matrix->n; row++) {
     add_row(sim, parts, row, &rows);
   }

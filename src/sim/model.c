@@ -1,5 +1,6 @@
 #include "sim/model.h"
 
+#include "base/ranks.h"
 #include "base/validate.h"
 #include "linalg/solver.h"
 #include "collide/ccd.h"
@@ -531,6 +532,32 @@ done:
   return status;
 }
 
+static bool is_petsc(const char* name) {
+  return strncmp(name, "petsc:", 6) == 0;
+}
+
+// Options without effect are refused. On several ranks PETSc stands in for other solvers.
+static NoliStatus set_petsc_options(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliProblem* problem = &model->problem;
+  const char* options = def->petsc_options;
+  if (options == NULL || options[0] == '\0') {
+    return NOLI_OK;
+  }
+  NOLI_CHECK(model->context,
+             is_petsc(problem->linear_solver) || is_petsc(problem->general_solver) ||
+                 noli_rank_count(model->context) > 1,
+             NOLI_ERROR_ARGUMENT,
+             "options of PETSc (\"%s\") need one of its linear solvers, not \"%s\"", options,
+             problem->linear_solver);
+  model->petsc_options = noli_strdup(model->context, options);
+  NOLI_CHECK(model->context, model->petsc_options != NULL, NOLI_ERROR_MEMORY,
+             "out of memory: the options of PETSc");
+  problem->petsc_options = model->petsc_options;
+done:
+  return status;
+}
+
 static NoliStatus build_solvers(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
@@ -545,6 +572,7 @@ static NoliStatus build_solvers(NoliModel* model, const NoliSimDef* def) {
   NOLI_TRY(noli_lin_solver_find(context, def->linear_solver, false, &problem->linear_solver));
   NOLI_TRY(
       noli_lin_solver_find(context, def->implicit_newton.linear, true, &problem->general_solver));
+  NOLI_TRY(set_petsc_options(model, def));
 done:
   return status;
 }
@@ -622,6 +650,7 @@ void noli_model_destroy(NoliModel** owner) {
   NoliProblem* problem = &model->problem;
   release_parts(model);
   void* owned[] = {model->name,
+                   model->petsc_options,
                    model->obstacle,
                    model->sheet,
                    model->vert_first,

@@ -52,6 +52,7 @@ typedef struct NoliModel {
   int32_t n_body;
   int32_t n_entity;        // bodies, then half-spaces
   char** name;             // (n_entity)
+  char* petsc_options;     // NULL: none
   bool* obstacle;          // (n_body)
   bool* sheet;             // (n_body) of sim/sheets.h; NULL with other contact models
   int32_t* vert_first;     // (n_body + 1) nodes

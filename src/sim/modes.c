@@ -8,6 +8,7 @@
 // first, and none lies below.
 #include "sim/simulation.h"
 
+#include "base/ranks.h"
 #include "linalg/lanczos.h"
 #include "sim/conditions.h"
 #include "sim/fallback.h"
@@ -392,6 +393,7 @@ NoliStatus noli_sim_modes(NoliSim* sim, int32_t n, double* frequency, double* sh
   NoliStatus status = NOLI_OK;
   Modes modes = {.sim = sim, .context = sim->context};
   NoliStage* own = sim->stage;
+  NOLI_TRY(noli_ranks_require_one(sim->context, "modes of vibration"));
   NOLI_CHECK(sim->context, n > 0, NOLI_ERROR_ARGUMENT, "the number of modes must be > 0, got %d",
              (int)n);
   NOLI_TRY(noli_sim_create_stage(sim, &sim->model->problem, &modes.stage));

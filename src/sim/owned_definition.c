@@ -121,7 +121,8 @@ static NoliStatus own_texts(NoliContext* context, NoliOwnedDefinition* owner) {
   NoliSimDef* def = owner->def;
   const char** texts[] = {&def->integrator,      &def->contact_model, &def->ccd,
                           &def->friction_method, &def->solver,        &def->termination,
-                          &def->linear_solver,   &def->audit,         &def->implicit_newton.linear};
+                          &def->linear_solver,   &def->audit,         &def->implicit_newton.linear,
+                          &def->petsc_options};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     OWN_TEXT(*texts[i]);
   }

@@ -1,6 +1,7 @@
 // Creating, reading and destroying simulations.
 #include "sim/simulation.h"
 
+#include "base/ranks.h"
 #include "base/sized.h"
 #include "sim/fallback.h"
 #include "sim/clearance.h"
@@ -132,6 +133,7 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* given, NoliSi
   NOLI_TRY(noli_sim_require_valid(sim->model, sim->model->x0));
   NOLI_TRY(noli_clearance_report(sim->model));
 done:
+  status = noli_ranks_agree(context, status);
   noli_definition_free(context, &def);
   if (status != NOLI_OK) {
     noli_sim_destroy(&sim);

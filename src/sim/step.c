@@ -1,6 +1,7 @@
 // One time step. The driver noli_sim_step reads like DESIGN section 2.
 #include "sim/simulation.h"
 
+#include "base/ranks.h"
 #include "base/sized.h"
 #include "base/timer.h"
 #include "math/vec3.h"
@@ -365,6 +366,7 @@ NoliStatus noli_sim_step_sized(NoliSim* sim, NoliStepReport* report, size_t size
   NOLI_TRY(take_stored_energy(sim));
   noli_sim_report(sim, noli_seconds() - wall, friction_iterations, &sim->report);
 done:
+  status = noli_ranks_agree(sim->context, status);
   sim->reported = status == NOLI_OK;
   sim->failed = status != NOLI_OK && status != NOLI_CANCELLED;
   noli_sim_end_histories(sim);

@@ -123,15 +123,15 @@ static NoliStatus begin_stiffness(Solve* solve) {
   int64_t n_vert = stage->problem->n_vert;
   double start = noli_seconds();
   NOLI_TRY(noli_stage_linearize_stiffness(stage));
-  const NoliBlockMatrix* matrix = noli_system_matrix(&stage->system);
-  solve->max_stiffness = noli_block_matrix_largest_diagonal(matrix);
+  NOLI_TRY(noli_system_find_diagonal(&stage->system));
+  solve->max_stiffness = noli_system_largest_diagonal(&stage->system);
   set->ratio = stage->problem->augmented_lagrangian.stiffness_ratio;
   NOLI_TRY(noli_array_reserve(stage->context, &set->diagonal, 9 * n_vert));
   set->diagonal.count = 9 * n_vert;
   for (int64_t i = 0; i < n_vert; i++) {
     double* block = set->diagonal.data + 9 * i;
     if (noli_system_is_unknown(&stage->system, i)) {
-      memcpy(block, matrix->value + 9 * matrix->row[stage->system.dof[i]], 9 * sizeof *block);
+      memcpy(block, noli_system_diagonal(&stage->system, stage->system.dof[i]), 9 * sizeof *block);
     } else {
       memset(block, 0, 9 * sizeof *block);
     }

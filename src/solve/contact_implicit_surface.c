@@ -205,7 +205,10 @@ static NoliStatus find_limit(NoliStage* stage, double* limit) {
   stage->here->x = rest;
   NoliStatus status = noli_stage_linearize_stiffness(stage);
   stage->here->x = x;
-  *limit = STIFFEST * noli_block_matrix_largest_diagonal(noli_system_matrix(&stage->system));
+  NOLI_TRY(status);
+  NOLI_TRY(noli_system_find_diagonal(&stage->system));
+  *limit = STIFFEST * noli_system_largest_diagonal(&stage->system);
+done:
   return status;
 }
 

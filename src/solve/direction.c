@@ -1,5 +1,6 @@
 #include "solve/direction.h"
 
+#include "base/ranks.h"
 #include "base/timer.h"
 #include "linalg/shifted_matrix.h"
 
@@ -61,6 +62,7 @@ NoliStatus noli_directions_create(NoliContext* context, const NoliProblem* probl
   NOLI_NEW(context, directions->sorted, problem->n_node);
   NOLI_NEW(context, directions->left, 3 * (int64_t)problem->n_vert);
   NOLI_TRY(noli_lin_solver_create(context, problem->linear_solver, &directions->solver));
+  NOLI_TRY(noli_lin_solver_set_options(directions->solver, problem->petsc_options));
   noli_lin_solver_set_tolerance(directions->solver, problem->linear_tolerance);
 done:
   if (status != NOLI_OK) {
@@ -187,8 +189,8 @@ static bool may_be_rounding(const NoliStage* stage, NoliStatus status) {
 }
 
 // The largest diagonal entry of a block row.
-static double largest_diagonal(const NoliBlockMatrix* matrix, int32_t row) {
-  const double* block = matrix->value + 9 * matrix->row[row];
+static double largest_diagonal(const NoliSystem* system, int32_t row) {
+  const double* block = noli_system_diagonal(system, row);
   return fmax(block[0], fmax(block[4], block[8]));
 }
 
@@ -219,13 +221,12 @@ static int compare(const void* a, const void* b) {
 
 // The largest diagonal entries of the rows of nodes [begin, end), in ascending order; returns how
 // many there are.
-static int32_t sort_diagonals(const NoliStage* stage, const NoliBlockMatrix* matrix, int32_t begin,
-                              int32_t end, double* sorted) {
+static int32_t sort_diagonals(const NoliStage* stage, int32_t begin, int32_t end, double* sorted) {
   int32_t n = 0;
   for (int32_t i = begin; i < end; i++) {
     int32_t row = stage->system.dof[i];
     if (row != NOLI_NULL_INDEX) {
-      sorted[n++] = largest_diagonal(matrix, row);
+      sorted[n++] = largest_diagonal(&stage->system, row);
     }
   }
   qsort(sorted, (size_t)n, sizeof *sorted, compare);
@@ -235,7 +236,7 @@ static int32_t sort_diagonals(const NoliStage* stage, const NoliBlockMatrix* mat
 // Marks the block rows of nodes that are far stiffer than the one at a quantile of their body:
 // nodes of elements that are nearly flat, or nearly at their limit of stretch. Returns whether
 // there are any.
-static bool mark_stiffer(NoliStage* stage, const NoliBlockMatrix* matrix, double quantile) {
+static bool mark_stiffer(NoliStage* stage, double quantile) {
   const NoliSurface* surface = stage->problem->surface;
   const int32_t* dof = stage->system.dof;
   double* sorted = stage->directions->sorted;
@@ -244,10 +245,10 @@ static bool mark_stiffer(NoliStage* stage, const NoliBlockMatrix* matrix, double
     for (end = begin; end < stage->problem->n_node && surface->body[end] == surface->body[begin];) {
       end++;
     }
-    int32_t n = sort_diagonals(stage, matrix, begin, end, sorted);
+    int32_t n = sort_diagonals(stage, begin, end, sorted);
     double most = n > 0 ? CRUSHED * sorted[(int32_t)(quantile * n)] : 0.0;
     for (int32_t i = begin; n > 0 && i < end; i++) {
-      if (dof[i] != NOLI_NULL_INDEX && largest_diagonal(matrix, dof[i]) > most) {
+      if (dof[i] != NOLI_NULL_INDEX && largest_diagonal(&stage->system, dof[i]) > most) {
         stage->directions->regular[dof[i]] = 1;
         any = true;
       }
@@ -256,10 +257,20 @@ static bool mark_stiffer(NoliStage* stage, const NoliBlockMatrix* matrix, double
   return any;
 }
 
+// The matrix with an enlarged diagonal where rows are marked; of the shares of several ranks the
+// first one is enlarged.
+static NoliStatus shift_diagonal(NoliStage* stage, NoliShiftScale scale, double share) {
+  NoliDirections* directions = stage->directions;
+  bool shared = noli_rank_count(stage->context) > 1;
+  return noli_shifted_matrix_make(&directions->shifted, stage->context,
+                                  noli_system_matrix(&stage->system),
+                                  shared ? stage->system.diagonal.data : NULL, directions->regular,
+                                  scale, noli_rank(stage->context) == 0 ? share : 0.0);
+}
+
 // Solves with the diagonal of the marked rows shifted, by more and more while rounding may be the
 // reason of `status`.
-static NoliStatus solve_shifted(NoliStage* stage, const NoliBlockMatrix* matrix,
-                                NoliStatus status) {
+static NoliStatus solve_shifted(NoliStage* stage, NoliStatus status) {
   static const struct {
     NoliShiftScale scale;
     double share;
@@ -267,8 +278,7 @@ static NoliStatus solve_shifted(NoliStage* stage, const NoliBlockMatrix* matrix,
                {NOLI_SHIFT_BLOCK, 1e-14}, {NOLI_SHIFT_BLOCK, 1e-13}, {NOLI_SHIFT_BLOCK, 1e-12},
                {NOLI_SHIFT_BLOCK, 1e-11}, {NOLI_SHIFT_BLOCK, 1e-10}};
   for (size_t i = 0; i < sizeof shift / sizeof *shift && may_be_rounding(stage, status); i++) {
-    status = noli_shifted_matrix_make(&stage->directions->shifted, stage->context, matrix,
-                                      stage->directions->regular, shift[i].scale, shift[i].share);
+    status = shift_diagonal(stage, shift[i].scale, shift[i].share);
     status = status == NOLI_OK ? solve(stage, &stage->directions->shifted.matrix) : status;
   }
   return status;
@@ -286,15 +296,18 @@ static NoliStatus solve_regular(NoliStage* stage, bool projected) {
   if (!projected || !may_be_rounding(stage, status)) {
     return status;
   }
+  NoliStatus solved = status; // which counts unless the diagonal can be regularized
+  NOLI_TRY(noli_system_find_diagonal(&stage->system));
+  status = solved;
 
   // nodes stiffer than most of their body; where most are stiff, than its softest one
-  bool in_contact = mark_contact(stage), any = mark_stiffer(stage, matrix, 0.5) || in_contact;
+  bool in_contact = mark_contact(stage), any = mark_stiffer(stage, 0.5) || in_contact;
   if (any) {
-    status = solve_shifted(stage, matrix, status);
+    status = solve_shifted(stage, status);
   }
-  if (status == NOLI_NOT_POSITIVE_DEFINITE && mark_stiffer(stage, matrix, 0.0)) {
+  if (status == NOLI_NOT_POSITIVE_DEFINITE && mark_stiffer(stage, 0.0)) {
     any = true;
-    status = solve_shifted(stage, matrix, status);
+    status = solve_shifted(stage, status);
   }
   stage->record.linear_fallbacks += any ? 1 : 0;
   if (any && status == NOLI_NOT_POSITIVE_DEFINITE) {
@@ -302,6 +315,7 @@ static NoliStatus solve_regular(NoliStage* stage, bool projected) {
                      "the matrix is not positive definite, even with a regularized diagonal where "
                      "bodies are in contact or crushed");
   }
+done:
   return status;
 }
 
@@ -309,11 +323,13 @@ static NoliStatus solve_regular(NoliStage* stage, bool projected) {
 // potential is at least that of the masses M, so that a residual r bounds the error e: e^T M e <=
 // r^T M^-1 r. The residual of a rigid motion can be so far below that of stiff elements that an
 // iterative solver does not resolve it.
-static double speed_left(const NoliStage* stage) {
+static NoliStatus speed_left(const NoliStage* stage, double* speed) {
+  NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   const NoliSystem* system = &stage->system;
   double *left = stage->directions->left, sum = 0.0, mass = 0.0;
   noli_block_matrix_multiply(noli_system_matrix(system), stage->n_threads, system->solution, left);
+  NOLI_TRY(noli_ranks_sum(stage->context, left, 3 * (int64_t)system->n_dof));
   noli_low_rank_multiply_add(&system->low_rank, system->solution, left);
   for (int32_t i = 0; i < problem->n_inertial; i++) {
     int32_t node = problem->inertial[i], row = system->dof[node];
@@ -326,7 +342,9 @@ static double speed_left(const NoliStage* stage) {
       sum += r * r / problem->mass[node];
     }
   }
-  return mass > 0.0 ? sqrt(sum / mass) / stage->h : 0.0;
+  *speed = mass > 0.0 ? sqrt(sum / mass) / stage->h : 0.0;
+done:
+  return status;
 }
 
 static void take_solution(NoliStage* stage, NoliNewtonStat* stat) {
@@ -343,7 +361,8 @@ static NoliStatus confirm_short_step(NoliStage* stage, double asked, bool projec
   if (!stage->time.inertia || stat->step_speed >= most) {
     return NOLI_OK;
   }
-  double left = speed_left(stage);
+  double left = 0.0;
+  NOLI_TRY(speed_left(stage, &left));
   if (left > WRONG * most) {
     noli_lin_solver_set_tolerance(stage->directions->solver, asked * EXACT * most / left);
     NOLI_TRY(solve_regular(stage, projected));
@@ -449,11 +468,10 @@ done:
 NoliStatus noli_find_weakest_motion(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliSystem* system = &stage->system;
-  const NoliBlockMatrix* matrix = noli_system_matrix(system);
   int64_t n = 3 * (int64_t)system->n_dof;
   memset(stage->directions->regular, 1, (size_t)system->n_dof);
-  NOLI_TRY(noli_shifted_matrix_make(&stage->directions->shifted, stage->context, matrix,
-                                    stage->directions->regular, NOLI_SHIFT_BLOCK, WEAK_SHARE));
+  NOLI_TRY(noli_system_find_diagonal(system));
+  NOLI_TRY(shift_diagonal(stage, NOLI_SHIFT_BLOCK, WEAK_SHARE));
 
   // a start with parts of all motions
   for (int64_t i = 0; i < n; i++) {

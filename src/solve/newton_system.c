@@ -37,6 +37,7 @@ static NoliStatus create(NoliStage* stage) {
   NOLI_NEW_ZERO(stage->context, system, 1);
   system->context = stage->context;
   NOLI_TRY(noli_lin_solver_create(stage->context, stage->problem->general_solver, &system->solver));
+  NOLI_TRY(noli_lin_solver_set_options(system->solver, stage->problem->petsc_options));
   stage->newton_system = system;
   system = NULL;
 done:

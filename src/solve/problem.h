@@ -94,6 +94,7 @@ typedef struct NoliProblem {
   NoliAugmentedLagrangianDef augmented_lagrangian;
   const char* linear_solver;  // of symmetric systems; both are names of linalg/solver.h
   const char* general_solver; // of others
+  const char* petsc_options;  // NULL: none
   double linear_tolerance;
 } NoliProblem;
 

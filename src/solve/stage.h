@@ -276,7 +276,7 @@ static inline bool noli_stage_has(const NoliStage* stage, int32_t term, unsigned
 NOLI_WARN_UNUSED NoliStatus noli_stage_role_energy(NoliStage* stage, unsigned roles);
 
 // The same if the energy of every stencil at x is known: removes the rounding errors of changes.
-void noli_stage_sum_energy(NoliStage* stage, unsigned roles);
+NOLI_WARN_UNUSED NoliStatus noli_stage_sum_energy(NoliStage* stage, unsigned roles);
 
 // The sum of these energies, and of their magnitudes by term.
 typedef struct NoliEnergySum {

@@ -1,4 +1,5 @@
 // The largest safe fraction of a step.
+#include "base/ranks.h"
 #include "base/timer.h"
 #include "solve/stage.h"
 
@@ -22,20 +23,58 @@ void noli_stage_set_trial(NoliStage* stage, double alpha) {
   noli_stage_follow(stage, stage->trial->x);
 }
 
+// The share of this rank of the candidates.
+static NoliCandidates share_of(const NoliContext* context, const NoliCandidates* candidates) {
+  NoliCandidates share = *candidates;
+  int64_t begin, end;
+  noli_ranks_share(context, candidates->point_triangle.count, &begin, &end);
+  share.point_triangle.data = begin < end ? candidates->point_triangle.data + begin : NULL;
+  share.point_triangle.count = end - begin;
+  noli_ranks_share(context, candidates->edge_edge.count, &begin, &end);
+  share.edge_edge.data = begin < end ? candidates->edge_edge.data + begin : NULL;
+  share.edge_edge.count = end - begin;
+  return share;
+}
+
+// noli_step_bound_candidates from x to the trial point, with the candidates shared out.
+static NoliStatus bound_candidates(NoliStage* stage, const NoliCandidates* candidates,
+                                   const NoliCcdOptions* options, double alpha_max,
+                                   NoliStepBound* bound) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = stage->context;
+  NoliStepBound* all = NULL;
+  int64_t capacity = 0, n = 0;
+  NoliCandidates share = share_of(context, candidates);
+  noli_step_bound_candidates(stage->problem->surface, &share, stage->here->x, stage->trial->x,
+                             options, stage->n_threads, alpha_max, bound);
+  if (noli_rank_count(context) > 1) {
+    NOLI_TRY(noli_ranks_gather(context, sizeof *bound, bound, 1, (void**)&all, &capacity, &n));
+    for (int64_t r = 0; r < n; r++) {
+      *bound = r == 0 ? all[0] : noli_step_bound_min(*bound, all[r]);
+    }
+  }
+done:
+  noli_free(context, all);
+  return status;
+}
+
 // Limits the step by half-spaces, in closed form, and by the known close pairs.
-static double filter_known(NoliStage* stage, const NoliCcdOptions* options, double alpha,
-                           NoliStepFilter* filter) {
+static NoliStatus filter_known(NoliStage* stage, const NoliCcdOptions* options, double* alpha,
+                               NoliStepFilter* filter) {
+  NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   const double *x = stage->here->x, *x_end = stage->trial->x;
   NoliStepBound bound, half_space_bound;
   noli_stage_set_trial(stage, 1.0);
   noli_step_bound_half_spaces(problem->surface, problem->half_spaces, problem->n_half_spaces,
                               &problem->body_pairs, x, x_end, options->safety, stage->n_threads,
-                              alpha, &half_space_bound);
-  noli_step_bound_candidates(problem->surface, &stage->here->candidates, x, x_end, options,
-                             stage->n_threads, half_space_bound.alpha, &bound);
+                              *alpha, &half_space_bound);
+  NOLI_TRY(
+      bound_candidates(stage, &stage->here->candidates, options, half_space_bound.alpha, &bound));
   filter->blocker = bound.alpha < half_space_bound.alpha ? bound : half_space_bound;
-  return bound.alpha;
+  *alpha = bound.alpha;
+done:
+  return status;
 }
 
 // Limits it by all other pairs.
@@ -62,8 +101,7 @@ static NoliStatus filter_others(NoliStage* stage, const NoliCcdOptions* options,
                                  &stage->trial->candidates));
   if (!short_step) {
     NoliStepBound bound;
-    noli_step_bound_candidates(problem->surface, &stage->trial->candidates, x, x_end, options,
-                               stage->n_threads, 1.0, &bound);
+    NOLI_TRY(bound_candidates(stage, &stage->trial->candidates, options, 1.0, &bound));
     if (bound.alpha < 1.0) {
       *alpha *= bound.alpha;
       filter->blocker = bound;
@@ -93,7 +131,7 @@ static NoliStatus filter_step(NoliStage* stage, double safety, bool shorten,
   filter->blocker =
       (NoliStepBound){alpha, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
   if (problem->contact->keeps_apart) {
-    alpha = filter_known(stage, &options, alpha, filter);
+    NOLI_TRY(filter_known(stage, &options, &alpha, filter));
     NOLI_TRY(filter_others(stage, &options, shorten, &alpha, filter));
   }
   filter->ccd = alpha;

@@ -1,12 +1,13 @@
 // The terms of a stage at its points: energies, gradients, matrices.
 #include "base/parallel.h"
+#include "base/ranks.h"
 #include "base/timer.h"
 #include "solve/stage.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { TERM_BLOCK = 256 };
+enum { TERM_BLOCK = NOLI_RANKS_BLOCK };
 
 typedef struct EnergyJob {
   const NoliEnergyTerm* term;
@@ -37,6 +38,53 @@ static double sum_values(void* user, int64_t begin, int64_t end, int32_t worker)
   return sum;
 }
 
+// The sums of the blocks of stencils that are the share of this rank.
+typedef struct BlockSums {
+  NoliRangeSumFn* sum;
+  void* user;
+  int64_t n;     // stencils of all ranks
+  int64_t first; // of this rank
+  double* value;
+} BlockSums;
+
+static void sum_blocks(void* user, int64_t begin, int64_t end, int32_t worker) {
+  const BlockSums* job = user;
+  for (int64_t k = begin; k < end; k++) {
+    int64_t from = job->first + k * TERM_BLOCK;
+    int64_t to = from + TERM_BLOCK < job->n ? from + TERM_BLOCK : job->n;
+    job->value[k] = job->sum(job->user, from, to, worker);
+  }
+}
+
+// noli_parallel_sum over all stencils, each by the rank whose share it is in: the sums of blocks
+// are gathered and added in the order of blocks, so that the bits are those of one rank.
+static NoliStatus sum_over_ranks(NoliStage* stage, int64_t n, NoliRangeSumFn* sum, void* user,
+                                 double* result) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = stage->context;
+  if (noli_rank_count(context) == 1) {
+    *result = noli_parallel_sum(stage->n_threads, n, TERM_BLOCK, sum, user);
+    return NOLI_OK;
+  }
+  int64_t begin, end, n_all = 0, capacity = 0;
+  double* all = NULL;
+  noli_ranks_share(context, n, &begin, &end);
+  int64_t n_block = (end - begin + TERM_BLOCK - 1) / TERM_BLOCK;
+  BlockSums job = {sum, user, n, begin, noli_alloc(context, n_block, sizeof(double))};
+  NOLI_TRY(noli_ranks_join(context, job.value != NULL ? NOLI_OK : NOLI_ERROR_MEMORY));
+  noli_parallel_for(stage->n_threads, n_block, 1, sum_blocks, &job);
+  NOLI_TRY(noli_ranks_gather(context, sizeof(double), job.value, n_block, (void**)&all, &capacity,
+                             &n_all));
+  *result = 0.0;
+  for (int64_t k = 0; k < n_all; k++) {
+    *result += all[k];
+  }
+done:
+  noli_free(context, job.value);
+  noli_free(context, all);
+  return status;
+}
+
 static NoliStatus term_energy(NoliStage* stage, const NoliEnergyTerm* term, const double* x,
                               const double* base, NoliTermEnergy* energy, double* sum) {
   NoliStatus status = noli_grow(stage->context, (void**)&energy->value, &energy->capacity,
@@ -46,8 +94,7 @@ static NoliStatus term_energy(NoliStage* stage, const NoliEnergyTerm* term, cons
   }
   EnergyJob job = {term, x, energy->value, base};
   noli_term_prepare(term, x, stage->n_threads);
-  *sum = noli_parallel_sum(stage->n_threads, term->n_stencil, TERM_BLOCK, sum_energies, &job);
-  return NOLI_OK;
+  return sum_over_ranks(stage, term->n_stencil, sum_energies, &job, sum);
 }
 
 NoliStatus noli_stage_role_energy(NoliStage* stage, unsigned roles) {
@@ -63,14 +110,17 @@ done:
   return status;
 }
 
-void noli_stage_sum_energy(NoliStage* stage, unsigned roles) {
+NoliStatus noli_stage_sum_energy(NoliStage* stage, unsigned roles) {
+  NoliStatus status = NOLI_OK;
   NoliPoint* here = stage->here;
   for (int32_t i = 0; i < stage->n_term; i++) {
     if (noli_stage_has(stage, i, roles)) {
-      here->energy[i].sum = noli_parallel_sum(stage->n_threads, here->term[i].n_stencil, TERM_BLOCK,
-                                              sum_values, here->energy[i].value);
+      NOLI_TRY(sum_over_ranks(stage, here->term[i].n_stencil, sum_values, here->energy[i].value,
+                              &here->energy[i].sum));
     }
   }
+done:
+  return status;
 }
 
 NoliStatus noli_stage_energy(NoliStage* stage) {

@@ -1,5 +1,7 @@
 #include "solve/system.h"
 
+#include "base/ranks.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -32,6 +34,7 @@ void noli_system_destroy(NoliSystem* system) {
   noli_free(context, system->dof_next);
   noli_free(context, system->rhs);
   noli_free(context, system->solution);
+  noli_array_free(context, &system->diagonal);
   noli_low_rank_free(context, &system->low_rank);
   noli_assembler_destroy(&system->assembler);
 }
@@ -127,6 +130,39 @@ void noli_system_mask(const NoliSystem* system, double* nodes) {
 
 const NoliBlockMatrix* noli_system_matrix(const NoliSystem* system) {
   return noli_assembler_matrix(system->assembler);
+}
+
+NoliStatus noli_system_find_diagonal(NoliSystem* system) {
+  NoliStatus status = NOLI_OK;
+  const NoliBlockMatrix* matrix = noli_system_matrix(system);
+  if (noli_rank_count(system->context) == 1) {
+    goto done;
+  }
+  NOLI_TRY(noli_array_reserve(system->context, &system->diagonal, 9 * (int64_t)matrix->n));
+  for (int64_t i = 0; i < matrix->n; i++) {
+    memcpy(system->diagonal.data + 9 * i, matrix->value + 9 * matrix->row[i],
+           9 * sizeof *matrix->value);
+  }
+  NOLI_TRY(noli_ranks_sum(system->context, system->diagonal.data, 9 * (int64_t)matrix->n));
+done:
+  return status;
+}
+
+const double* noli_system_diagonal(const NoliSystem* system, int64_t row) {
+  const NoliBlockMatrix* matrix = noli_system_matrix(system);
+  return noli_rank_count(system->context) == 1 ? matrix->value + 9 * matrix->row[row]
+                                               : system->diagonal.data + 9 * row;
+}
+
+double noli_system_largest_diagonal(const NoliSystem* system) {
+  double largest = 0.0;
+  for (int64_t i = 0; i < system->n_dof; i++) {
+    const double* block = noli_system_diagonal(system, i);
+    for (int32_t k = 0; k < 9; k += 4) {
+      largest = block[k] > largest ? block[k] : largest;
+    }
+  }
+  return largest;
 }
 
 void noli_system_to_rows(const NoliSystem* system, double sign, const double* nodes, double* rows) {

@@ -3,6 +3,7 @@
 // stencils (linalg/energy_term.h).
 #pragma once
 
+#include "base/array.h"
 #include "linalg/assembly.h"
 #include "linalg/expansion.h"
 #include "linalg/low_rank.h"
@@ -30,6 +31,9 @@ typedef struct NoliSystem {
 
   // rank-one terms that their matrix lacks
   NoliLowRank low_rank;
+
+  // (n_dof x 9) diagonal blocks of the matrix, where it is shared out among ranks
+  NOLI_ARRAY(double) diagonal;
 
   // (n_dof x 3) scratch of solvers
   double* rhs;
@@ -70,6 +74,16 @@ void noli_system_mask(const NoliSystem* system, double* nodes);
 
 // The matrix of the last linearize.
 const NoliBlockMatrix* noli_system_matrix(const NoliSystem* system);
+
+// Sums the diagonal blocks of the matrix of the last linearize over all ranks; to be called before
+// the next one.
+NOLI_WARN_UNUSED NoliStatus noli_system_find_diagonal(NoliSystem* system);
+
+// The diagonal block of a row, after the call above.
+const double* noli_system_diagonal(const NoliSystem* system, int64_t row);
+
+// Its largest entry; 0 without rows.
+double noli_system_largest_diagonal(const NoliSystem* system);
 
 // Convert between vectors over nodes (n_vert x 3), zero at nodes without unknowns, and over rows
 // (n_dof x 3); to_rows multiplies by `sign`.

@@ -1,0 +1,66 @@
+// Rows of a matrix that is the sum of the shares of all ranks. Every rank sends the blocks of its
+// share to the ranks that own their rows, which add them up in the order of ranks: the same bits in
+// every run on the same number of ranks.
+#pragma once
+
+#include "linalg/general_matrix.h"
+
+// The share of a rank, of a symmetric matrix (upper blocks) or of any (all blocks).
+typedef struct NoliShare {
+  int32_t n;
+  int64_t nnz;
+  const int64_t* row; // (n + 1)
+  const int32_t* col; // (nnz)
+  const double* value;
+  uint64_t pattern_id;
+} NoliShare;
+
+static inline NoliShare noli_share_of_symmetric(const NoliBlockMatrix* matrix) {
+  return (NoliShare){matrix->n,   matrix->nnz,   matrix->row,
+                     matrix->col, matrix->value, matrix->pattern_id};
+}
+static inline NoliShare noli_share_of_general(const NoliGeneralMatrix* matrix) {
+  return (NoliShare){matrix->n,   matrix->nnz,   matrix->row,
+                     matrix->col, matrix->value, matrix->pattern_id};
+}
+
+// What a rank gets.
+typedef enum NoliRowsKind {
+  NOLI_ROWS_SHARED,          // its rows of all
+  NOLI_ROWS_SHARED_MIRRORED, // the same of a symmetric matrix, with the blocks below the diagonal
+  NOLI_ROWS_FIRST            // rank 0 all rows, others none
+} NoliRowsKind;
+
+// Zero-initialized: empty.
+typedef struct NoliRows {
+  int32_t n;           // block rows of the matrix
+  int32_t begin, end;  // own ones
+  int64_t nnz;         // own blocks
+  int64_t* row;        // (own rows + 1)
+  int32_t* col;        // (nnz) ascending in each row
+  double* value;       // (nnz x 9) row-major blocks
+  int64_t* diagonal;   // (own rows) where the diagonal block of each row stands
+  uint64_t pattern_id; // changes on all ranks whenever the pattern of a share did
+
+  // what is sent and received, with the pattern of the share with this number
+  bool known;
+  uint64_t share_id;
+  int64_t *n_out, *n_in; // (ranks) blocks
+  int64_t n_sent, n_received;
+  int64_t* source;  // (n_sent) 2 * block of the share + whether it is transposed
+  uint32_t* target; // (n_received) own block
+  uint64_t* key;    // (n_sent) row, column
+  uint64_t* order;  // (n_received) scratch
+  int64_t capacity[12];
+} NoliRows;
+
+void noli_rows_free(NoliContext* context, NoliRows* rows);
+
+// Sends shares to the owners of rows. The pattern is made only where that of a share has changed.
+// To be called by all ranks with shares of one matrix.
+NOLI_WARN_UNUSED NoliStatus noli_rows_gather(NoliRows* rows, NoliContext* context,
+                                             const NoliShare* share, NoliRowsKind kind);
+
+// As above, the pattern alone: values are left undefined.
+NOLI_WARN_UNUSED NoliStatus noli_rows_gather_pattern(NoliRows* rows, NoliContext* context,
+                                                     const NoliShare* share, NoliRowsKind kind);

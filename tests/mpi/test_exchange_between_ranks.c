@@ -1,0 +1,200 @@
+// What ranks tell each other, on as many ranks as mpirun starts (tests/scripted.cmake: three): sums
+// in the order of ranks, lists, the rows of a matrix that is shared out, and failures of one rank,
+// which end all without a rank that waits.
+#include "support.h"
+
+#include "base/ranks.h"
+#include "linalg/rows.h"
+
+static NoliRanks* ranks;
+
+static NoliContext* context_of_rank(void) {
+  NoliContextDef def = noli_default_context_def();
+  def.ranks = ranks;
+  NoliContext* context = NULL;
+  ASSERT_OK(noli_context_create(&def, &context));
+  return context;
+}
+
+static void shares_cover_all_items(void** state) {
+  (void)state;
+  for (int32_t size = 1; size <= 7; size++) {
+    for (int64_t n = 0; n < 5000; n += 123) {
+      int64_t last = 0;
+      for (int32_t r = 0; r < size; r++) {
+        int64_t begin, end;
+        noli_ranks_share_of(r, size, n, NOLI_RANKS_BLOCK, &begin, &end);
+        assert_true(begin == last && end >= begin && (begin % NOLI_RANKS_BLOCK == 0 || begin == n));
+        last = end;
+      }
+      assert_int_equal(last, n);
+    }
+  }
+}
+
+static double value_of(int32_t rank, int64_t k) {
+  return sin(1.0 + rank + 3.7 * (double)k) * pow(10.0, (double)((k + rank) % 17 - 8));
+}
+
+// The sum in the order of ranks, to the last bit.
+static void sums_have_the_order_of_ranks(void** state) {
+  (void)state;
+  NoliContext* context = context_of_rank();
+  enum { N = 1000 };
+  double value[N];
+  for (int64_t n = 0; n <= N; n += 250) {
+    for (int64_t k = 0; k < n; k++) {
+      value[k] = value_of(noli_rank(context), k);
+    }
+    ASSERT_OK(noli_ranks_sum(context, value, n));
+    for (int64_t k = 0; k < n; k++) {
+      double want = value_of(0, k);
+      for (int32_t r = 1; r < noli_rank_count(context); r++) {
+        want += value_of(r, k);
+      }
+      assert_memory_equal(&value[k], &want, sizeof want);
+    }
+  }
+  test_context_done(&context);
+}
+
+static void lists_are_gathered_and_exchanged(void** state) {
+  (void)state;
+  NoliContext* context = context_of_rank();
+  int32_t rank = noli_rank(context), size = noli_rank_count(context);
+  int64_t own[64], *all = NULL, capacity = 0, n_all = 0, n_out[16], n_in[16], n = 0;
+  assert_true(size <= 8);
+
+  // rank r has r items
+  for (int32_t k = 0; k < rank; k++) {
+    own[k] = 10 * rank + k;
+  }
+  ASSERT_OK(noli_ranks_gather(context, sizeof *own, own, rank, (void**)&all, &capacity, &n_all));
+  assert_int_equal(n_all, size * (size - 1) / 2);
+  for (int32_t r = 0; r < size; r++) {
+    for (int32_t k = 0; k < r; k++, n++) {
+      assert_int_equal(all[n], 10 * r + k);
+    }
+  }
+
+  // and sends q + 1 to rank q
+  n = 0;
+  for (int32_t q = 0; q < size; q++) {
+    n_out[q] = q + 1;
+    for (int32_t k = 0; k <= q; k++) {
+      own[n++] = 100 * rank + 10 * q + k;
+    }
+  }
+  ASSERT_OK(noli_ranks_exchange(context, sizeof *own, own, n_out, (void**)&all, &capacity, n_in));
+  n = 0;
+  for (int32_t r = 0; r < size; r++) {
+    assert_int_equal(n_in[r], rank + 1);
+    for (int32_t k = 0; k <= rank; k++) {
+      assert_int_equal(all[n++], 100 * r + 10 * rank + k);
+    }
+  }
+  int64_t largest = rank;
+  ASSERT_OK(noli_ranks_largest(context, &largest));
+  assert_int_equal(largest, size - 1);
+  noli_free(context, all);
+  test_context_done(&context);
+}
+
+// Each rank has a chain of springs between every rank-th node and the next: rows as of the whole.
+static void rows_are_those_of_the_sum(void** state) {
+  (void)state;
+  NoliContext* context = context_of_rank();
+  enum { N = 50 };
+  int32_t rank = noli_rank(context), size = noli_rank_count(context);
+  int64_t row[N + 1] = {0}, nnz = 0;
+  int32_t col[2 * N];
+  double value[18 * N] = {0.0};
+  for (int32_t i = 0; i < N; i++) {
+    col[nnz] = i;
+    value[9 * nnz++ + 4] = rank + 1.0;
+    if (i % size == rank && i + 1 < N) {
+      col[nnz] = i + 1;
+      value[9 * nnz++ + 1] = -1.0 - i; // entry (0, 1)
+    }
+    row[i + 1] = nnz;
+  }
+  NoliBlockMatrix matrix = {N, nnz, row, col, value, 5};
+  NoliShare share = noli_share_of_symmetric(&matrix);
+  NoliRows rows = {0};
+  for (int32_t round = 0; round < 2; round++) {
+    ASSERT_OK(noli_rows_gather(&rows, context, &share, NOLI_ROWS_SHARED_MIRRORED));
+  }
+  assert_int_equal(rows.pattern_id, 1);
+  for (int32_t i = rows.begin; i < rows.end; i++) {
+    int64_t k = rows.row[i - rows.begin];
+    assert_int_equal(rows.row[i - rows.begin + 1] - k, i == 0 || i == N - 1 ? 2 : 3);
+    for (; k < rows.row[i - rows.begin + 1]; k++) {
+      int32_t j = rows.col[k];
+      double above = j == i + 1 ? -1.0 - i : 0.0, below = j == i - 1 ? -1.0 - j : 0.0;
+      ASSERT_NEAR(rows.value[9 * k + 1], above, 0.0);
+      ASSERT_NEAR(rows.value[9 * k + 3], below, 0.0); // transposed
+      ASSERT_NEAR(rows.value[9 * k + 4], j == i ? size * (size + 1) / 2.0 : 0.0, 0.0);
+      assert_true((k == rows.diagonal[i - rows.begin]) == (i == j));
+    }
+  }
+  noli_rows_free(context, &rows);
+
+  // the first rank alone
+  ASSERT_OK(noli_rows_gather(&rows, context, &share, NOLI_ROWS_FIRST));
+  assert_int_equal(rows.end - rows.begin, rank == 0 ? N : 0);
+  assert_int_equal(rows.nnz, rank == 0 ? 2 * N - 1 : 0);
+  noli_rows_free(context, &rows);
+  test_context_done(&context);
+}
+
+static NoliStatus work(NoliContext* context, int32_t failing) {
+  NoliStatus status = NOLI_OK;
+  double value[3] = {1.0, 2.0, 3.0};
+  NOLI_TRY(noli_ranks_sum(context, value, 3));
+  NOLI_CHECK(context, noli_rank(context) != failing, NOLI_ERROR_IO, "the disk of rank %d is full",
+             (int)failing);
+  NOLI_TRY(noli_ranks_sum(context, value, 3));
+  NOLI_TRY(noli_ranks_sum(context, value, 3));
+done:
+  return status;
+}
+
+// All ranks fail as one does, also those that were far ahead, and go on afterwards.
+static void failures_of_one_rank_are_those_of_all(void** state) {
+  (void)state;
+  NoliContext* context = context_of_rank();
+  int32_t size = noli_rank_count(context);
+  for (int32_t failing = -1; failing < size; failing++) {
+    char want[64];
+    NoliStatus status = noli_ranks_agree(context, work(context, failing));
+    if (failing < 0) {
+      ASSERT_OK(status);
+      continue;
+    }
+    ASSERT_STATUS(status, NOLI_ERROR_IO);
+    snprintf(want, sizeof want, "the disk of rank %d is full", (int)failing);
+    assert_string_equal(noli_context_message(context), want);
+  }
+
+  // what may be repeated: the same on all
+  NoliStatus own = noli_rank(context) == size - 1 ? NOLI_NOT_CONVERGED : NOLI_OK;
+  ASSERT_STATUS(noli_ranks_join(context, own), NOLI_NOT_CONVERGED);
+  ASSERT_OK(noli_ranks_agree(context, NOLI_OK));
+  test_context_done(&context);
+}
+
+int main(void) {
+  if (noli_ranks_start(&ranks) != NOLI_OK) {
+    return 1;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(shares_cover_all_items),
+      cmocka_unit_test(sums_have_the_order_of_ranks),
+      cmocka_unit_test(lists_are_gathered_and_exchanged),
+      cmocka_unit_test(rows_are_those_of_the_sum),
+      cmocka_unit_test(failures_of_one_rank_are_those_of_all),
+  };
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  noli_ranks_end(&ranks);
+  return failed;
+}

@@ -2,9 +2,10 @@
 #include "sim/simulation.h"
 
 #include "base/sized.h"
-#include "sim/fallback.h"
+#include "sim/bodies.h"
 #include "sim/clearance.h"
 #include "sim/definition.h"
+#include "sim/fallback.h"
 
 #include <string.h>
 
@@ -131,6 +132,7 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* given, NoliSi
   NOLI_TRY(noli_sim_build(context, &definition, &sim));
   NOLI_TRY(noli_sim_require_valid(sim->model, sim->model->x0));
   NOLI_TRY(noli_clearance_report(sim->model));
+  noli_bodies_report(sim->model, def);
 done:
   noli_definition_free(context, &def);
   if (status != NOLI_OK) {

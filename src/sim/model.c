@@ -14,7 +14,6 @@
 #include "sim/regions.h"
 #include "sim/springs.h"
 #include "sim/ties.h"
-#include "sim/traction.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -368,18 +367,6 @@ done:
   return status;
 }
 
-// Finds the faces of a traction or pressure. Elements of high order distribute a traction over all
-// nodes of their faces.
-static NoliStatus build_face_load(NoliModel* model, const NoliSimDef* def, int32_t index) {
-  NoliForce* force = &model->force[index];
-  const NoliBlock* block = noli_problem_block(&model->problem, force->def.body);
-  if (force->kind == NOLI_FORCE_TRACTION && block != NULL && block->space != NULL) {
-    return noli_traction_shares(model, index);
-  }
-  bool on_faces = force->kind == NOLI_FORCE_TRACTION || force->kind == NOLI_FORCE_PRESSURE;
-  return on_faces ? noli_face_loads_build(model, def, index) : NOLI_OK;
-}
-
 static NoliStatus copy_forces(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NOLI_NEW_ZERO(model->context, model->force, def->n_forces);
@@ -394,7 +381,9 @@ static NoliStatus copy_forces(NoliModel* model, const NoliSimDef* def) {
     for (int32_t i = 0; i < force->n_node; i++) {
       force->total_mass += model->problem.mass[force->node[i]];
     }
-    NOLI_TRY(build_face_load(model, def, f));
+    if (force->kind == NOLI_FORCE_TRACTION || force->kind == NOLI_FORCE_PRESSURE) {
+      NOLI_TRY(noli_face_loads_build(model, def, f));
+    }
     force->def.where = NULL;
   }
 done:
@@ -585,7 +574,7 @@ static void release_parts(NoliModel* model) {
   }
   for (int32_t f = 0; f < model->n_force; f++) {
     noli_free(context, model->force[f].node);
-    noli_free(context, model->force[f].share);
+    noli_curved_faces_free(context, &model->force[f].curved);
     noli_free(context, model->force[f].faces.tri);
   }
   noli_gcp_model_release(model);
@@ -596,6 +585,7 @@ static void release_parts(NoliModel* model) {
   noli_surface_destroy(context, &problem->surface);
   noli_volumes_free(context, &problem->volumes);
   noli_free(context, problem->pressed.tri);
+  noli_free(context, problem->pressed_curved);
   noli_springs_free(context, &problem->springs);
   noli_pair_table_free(context, &problem->body_pairs.others);
   noli_pair_table_free(context, &problem->pairs.number);

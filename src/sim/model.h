@@ -23,10 +23,10 @@ typedef struct NoliForce {
   int32_t n_node;
   int32_t* node; // global
   double total_mass;
-  double* share;         // (n_node) m^2 of each node, of a traction on curved elements; else NULL
-  NoliFaces faces;       // of tractions and pressures
-  double thickness;      // m, of a body in plane strain; else 1
-  int32_t pressed_first; // of them among the faces with a pressure
+  NoliFaces faces;        // of tractions and pressures
+  NoliCurvedFaces curved; // of those on elements of high order or curved ones
+  double thickness;       // m, of a body in plane strain; else 1
+  int32_t pressed_first;  // of them among the faces with a pressure; number of the curved ones
   NoliForceKind kind;
   NoliForceDef def;
 } NoliForce;

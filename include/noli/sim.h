@@ -259,6 +259,9 @@ typedef struct NoliPairDef {
   const char* name_a; ///< name of the entity, in place of `a`; borrowed; NULL (default): `a`
                       ///< counts. Of several with this name the first
   const char* name_b; ///< likewise for `b`
+  /// Contact distance of the pair, m, > 0; {0} (default): that of NoliSimDef. "ipc" and the
+  /// augmented Lagrangian only; other models refuse it unless it is that of NoliSimDef.
+  NoliScaled distance;
 } NoliPairDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_pair_def.

@@ -971,7 +971,11 @@ OBJECT(pair, "pair", NOLI_SCENE_ANY,
              "As in `friction`; default: `friction.stribeck_speed`.",
              INTO(NoliPairDef, stribeck_speed)),
        FIELD("viscosity", not_negative, NULL, "s/m",
-             "As in `friction`; default: `friction.viscosity`."));
+             "As in `friction`; default: `friction.viscosity`."),
+       FIELD("distance", positive_scaled, NULL, "m",
+             "Contact distance of the pair; default: `contact.distance`. Models `ipc` and the "
+             "augmented Lagrangian only.",
+             INTO(NoliPairDef, distance)));
 LIST(pairs, pair, 0, "a list of objects");
 OBJECT(tie, "tie", NOLI_SCENE_ANY,
        REQUIRED("body", text, NULL, "Name of the body whose vertices are bound."),

@@ -25,6 +25,7 @@ static void bodies_and_parts_have_parameters(void** state) {
       {"{\"ogden\": [[5e4, 2]]}", {5e4, 2.0, 0.0, 0.0}},
       {"{\"law\": \"mooney_rivlin\", \"c10\": 1e5, \"c01\": 2e4}", {1e5, 2e4, 0.0, 0.0}},
       {"{\"law\": \"neo_hookean\"}", {0.0, 0.0, 0.0, 0.0}},
+      {"{\"law\": \"neo_hookean\", \"young\": 2e5}", {0.0, 0.0, 0.0, 0.0}},
   };
   NoliContext* context = test_context(1);
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -63,6 +64,8 @@ static void refusals_name_the_place(void** state) {
       {"{\"law\": \"mooney_rivlin\", \"c10\": 1e5, \"young\": 3e5}", "{}",
        "bodies[0].material.young"},
       {"{\"bulk\": 1e9}", "{}", "bodies[0].material.bulk: is for the laws"},
+      {"{\"law\": \"ogden\", \"ogden\": [[1e5, 2]]}", "{\"young\": 1e6}",
+       "bodies[0].parts[0].material.young: is not used with the parameters of the law \"ogden\""},
   };
   NoliContext* context = test_context(1);
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {

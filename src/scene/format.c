@@ -656,6 +656,9 @@ OBJECT(element_region, "element_selection", NOLI_SCENE_EXACTLY_ONE,
        GROUPED("side", side_name, NULL,
                "Elements with centres close to one side of the bounding box."),
        GROUPED("tag", integer, NULL, "Elements with this tag in the mesh file."),
+       GROUPED("set", text, NULL,
+               "Elements all of whose vertices are in this named set of the mesh file. See "
+               "docs/import.md."),
        GROUPED("elements", element_list, NULL,
                "Indices of tetrahedra (in plane strain of triangles) of the mesh, refined or not, "
                "from 0."),

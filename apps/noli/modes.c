@@ -49,8 +49,9 @@ static double effective_mass(const Modes* modes, int32_t mode, int axis) {
 
 static void print_modes(const Modes* modes, const char* scene) {
   int32_t n_rigid = 0, n_unstable = 0;
-  printf("scene \"%s\": modes about the state at t = %g s\n\nmode  frequency, Hz\n", scene,
-         noli_sim_time(modes->sim));
+  printf("scene \"%s\": modes about the state at t = %g s, without contact, friction and "
+         "damping\n\nmode  frequency, Hz\n",
+         scene, noli_sim_time(modes->sim));
   for (int32_t i = 0; i < modes->n; i++) {
     double f = modes->frequency[i];
     n_rigid += f == 0.0 ? 1 : 0;

@@ -88,14 +88,15 @@ NOLI_API double noli_sim_time_step(const NoliSim* sim);
 /// NOLI_ERROR_ARGUMENT.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_time(NoliSim* sim, double time);
 
-/// Contact and friction of a pair of entities, with the values of NoliSimDef where no pair
-/// overrides them. `pair` was made by noli_default_pair_def. Fails with NOLI_ERROR_ARGUMENT.
+/// Contact, friction and contact distance (in m) of a pair of entities, with the values of
+/// NoliSimDef where no pair overrides them. `pair` was made by noli_default_pair_def. Fails with
+/// NOLI_ERROR_ARGUMENT.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_pair(const NoliSim* sim, int32_t a, int32_t b,
                                                    NoliPairDef* pair);
-/// Contact and friction of a pair of entities, by number or name, from now on, as in
-/// NoliSimDef.pairs. Fails with
-/// NOLI_ERROR_ARGUMENT, with NOLI_ERROR_INTERSECTION where contact is switched on between surfaces
-/// that intersect or touch, NOLI_ERROR_MEMORY; then nothing has changed.
+/// Contact, friction and distance of a pair of entities, by number or name, from now on, as in
+/// NoliSimDef.pairs. Fails with NOLI_ERROR_ARGUMENT, with NOLI_ERROR_INTERSECTION where contact is
+/// switched on between surfaces that intersect or touch, NOLI_ERROR_MEMORY; then nothing has
+/// changed.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* pair);
 
 /// Material of a body, of part `part` of it, or of all but its parts (NOLI_NULL_INDEX). Its law

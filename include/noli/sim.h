@@ -208,7 +208,8 @@ static inline NoliMotionDef noli_default_motion_def(void) {
 typedef void NoliForceFn(void* user, double t, const double X[3], double value[3]);
 
 /// A load on some vertices of a body, or on the faces that they bound: triangles of its surface
-/// (plane strain: edges, times the thickness) all of whose vertices are given.
+/// (plane strain: edges, times the thickness) all of whose vertices are given; elements of order 2
+/// to 4 and curved ones: faces all of whose nodes are given.
 typedef struct NoliForceDef {
   uint32_t size; ///< set by noli_default_force_def
   int32_t body;
@@ -258,6 +259,9 @@ typedef struct NoliPairDef {
   const char* name_a; ///< name of the entity, in place of `a`; borrowed; NULL (default): `a`
                       ///< counts. Of several with this name the first
   const char* name_b; ///< likewise for `b`
+  /// Contact distance of the pair, m, > 0; {0} (default): that of NoliSimDef. "ipc" and the
+  /// augmented Lagrangian only; other models refuse it unless it is that of NoliSimDef.
+  NoliScaled distance;
 } NoliPairDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_pair_def.

@@ -355,6 +355,7 @@ typedef struct NoliPairDef {
   double viscosity;
   const char* name_a;
   const char* name_b;
+  NoliScaled distance;
 } NoliPairDef;
 void noli_pair_def_init(NoliPairDef* def, size_t size);
 typedef struct NoliVolumeDef {

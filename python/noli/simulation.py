@@ -238,12 +238,14 @@ class Simulation:
         return found
 
     def pair(self, a: str | int, b: str | int) -> dict[str, Any]:
-        """Contact and friction of two entities: contact, friction, static_friction, viscosity."""
-        found = _values(self._pair(a, b))
-        return {name: found[name] for name in found if name not in _NAMES_OF_PAIR}
+        """Contact and friction of two entities: contact, friction, static_friction, viscosity, distance in m."""
+        pair = self._pair(a, b)
+        found = _values(pair)
+        return {name: found[name] for name in found if name not in _NAMES_OF_PAIR} | {"distance": pair.distance.value}
 
     def set_pair(self, a: str | int, b: str | int, **values) -> None:
-        """Changes contact or friction of two entities from now on: set_pair("ball", "floor", friction=0.3). Where it
+        """Changes contact, friction or contact distance (m) of two entities from now on:
+        set_pair("ball", "floor", friction=0.3, distance=1e-3). Where it
         switches contact on or off, it costs as much as making the simulation, and views of before show the state
         before."""
         found = self._pair(a, b)
@@ -720,6 +722,8 @@ def _assign(struct, values: Mapping[str, Any], what: str, excluded: Sequence[str
         if name not in known:
             raise TypeError(f'{what}: unknown "{name}"; known: {", ".join(known)}')
         kind = members[name].kind
+        if kind == "struct" and not isinstance(value, Mapping):
+            value = {"value": value, "relative": False}  # a length or speed
         if kind == "struct":
             kept += _assign(getattr(struct, name), value, f"{what}.{name}")
             continue

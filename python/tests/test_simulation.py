@@ -193,7 +193,9 @@ class Parameters(unittest.TestCase):
     def test_pairs_keep_what_is_not_given(self):
         sim = noli.Simulation(cube(friction={"coefficient": 0.5, "static_coefficient": 0.6}))
         self.assertEqual(sim.pair("cube", "floor"), {"contact": True, "friction": 0.5, "static_friction": 0.6,
-                                                     "viscosity": 0})
+                                                     "viscosity": 0, "distance": sim.contact_distance})
+        sim.set_pair("cube", "floor", distance=1e-4)
+        self.assertEqual(sim.pair("cube", "floor")["distance"], 1e-4)
         sim.set_pair("cube", "floor", friction=0.2)
         self.assertEqual(sim.pair("floor", "cube")["friction"], 0.2)
         sim.set_pair("cube", "floor", contact=False)

@@ -12,7 +12,23 @@ typedef struct NoliBodyPairs {
   const uint8_t* self;  // (n_body) whether a body meets itself; NULL: none does
   const bool* still;    // (n_body) bodies that cannot move; NULL: all can
   NoliPairTable others; // of all entities: 1 where different ones meet, 0 where they do not
+
+  // Contact distances over that of the scene: item `range_number` of a pair. NULL: all are 1.
+  const double* range;
+  const NoliPairTable* range_number; // of all entities
+  double largest_range;              // at least 1; not read without `range`
 } NoliBodyPairs;
+
+// The contact distance of a pair over that of the scene.
+static inline double noli_body_pairs_range(const NoliBodyPairs* pairs, int32_t a, int32_t b) {
+  return pairs == NULL || pairs->range == NULL
+             ? 1.0
+             : pairs->range[noli_pair_table_get(pairs->range_number, a, b)];
+}
+
+static inline double noli_body_pairs_largest_range(const NoliBodyPairs* pairs) {
+  return pairs == NULL || pairs->range == NULL ? 1.0 : pairs->largest_range;
+}
 
 // Whether two entities meet, in either order; NULL pairs: all do.
 static inline bool noli_body_pairs_get(const NoliBodyPairs* pairs, int32_t a, int32_t b) {

@@ -65,17 +65,23 @@ static bool is_planar(const NoliSurface* surface, const int32_t vertex[4]) {
   return noli_surface_is_planar(surface, surface->body[vertex[0]], surface->body[vertex[2]]);
 }
 
-// The options of a pair with the vertices `vertex` (n), in `own` where its bodies have offsets.
+// The options of a pair with the vertices `vertex` (n) or, if n is 1, half-space `plane`: in `own`
+// where its bodies have offsets, or a contact distance that is not that of the scene.
 static const NoliCcdOptions* options_of(const Pass* pass, const int32_t* vertex, int32_t n,
-                                        NoliCcdOptions* own) {
+                                        int32_t plane, NoliCcdOptions* own) {
   const NoliSurface* surface = pass->surface;
-  if (surface->offset == NULL) {
+  int32_t a = surface->body[vertex[0]];
+  int32_t b = n == 1 ? surface->n_body + plane : surface->body[vertex[n - 1]];
+  double range = noli_body_pairs_range(pass->body_pairs, a, b);
+  if (surface->offset == NULL && range == 1.0) {
     return pass->options;
   }
   *own = pass->options != NULL ? *pass->options : noli_default_ccd_options();
-  own->min_separation +=
-      n == 1 ? surface->offset[surface->body[vertex[0]]]
-             : noli_surface_offset(surface, surface->body[vertex[0]], surface->body[vertex[n - 1]]);
+  if (surface->offset != NULL) {
+    own->min_separation += n == 1 ? surface->offset[a] : noli_surface_offset(surface, a, b);
+  }
+  own->gap_cap *= range;
+  own->small_gap *= range;
   return own;
 }
 
@@ -89,7 +95,7 @@ static double time_of_impact(const Pass* pass, NoliPrimitivePair pair) {
   }
   double toi = 1.0;
   NoliCcdOptions own;
-  const NoliCcdOptions* options = options_of(pass, vertex, n, &own);
+  const NoliCcdOptions* options = options_of(pass, vertex, n, pair.b, &own);
   switch (pass->kind) {
   case NOLI_PRIMITIVES_POINT_TRIANGLE:
     noli_ccd_point_triangle(x_t0, x_t1, options, 1.0, &toi);

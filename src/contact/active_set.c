@@ -97,7 +97,10 @@ static void linearize_half_space(const LinearizeJob* job, NoliConstraint* constr
   const NoliHalfSpace* plane = &job->half_spaces[constraint->key.b];
   constraint->weight[0] = 1.0;
   constraint->normal = plane->normal;
-  double offset = noli_surface_offset_of(job->surface, job->surface->body[constraint->key.a]);
+  int32_t body = job->surface->body[constraint->key.a];
+  double offset = noli_surface_offset_of(job->surface, body);
+  constraint->range =
+      noli_contact_pairs_range(job->set->pairs, body, job->surface->n_body + constraint->key.b);
   constraint->distance =
       noli_half_space_distance(plane, job->x + 3 * (int64_t)constraint->key.a) - offset;
   constraint->constant = -noli_dot3(plane->normal, plane->origin) - offset;
@@ -130,6 +133,7 @@ static void linearize_pair(const LinearizeJob* job, NoliConstraint* constraint,
   double d = sqrt(closest.d_sqr),
          offset = noli_surface_offset(job->surface, body[vertex[0]], body[last]);
   constraint->distance = d - offset;
+  constraint->range = noli_contact_pairs_range(job->set->pairs, body[vertex[0]], body[last]);
   constraint->normal = noli_scale3(1.0 / d, closest.r);
   constraint->constant = -offset;
 }
@@ -214,8 +218,8 @@ static void choose_gap(const NoliActiveSet* set, NoliConstraint* constraint, dou
   if (constraint->gap > 0.0) {
     return;
   }
-  double deficit = set->delta - constraint->distance;
-  constraint->gap = set->delta;
+  double whole = set->delta * constraint->range, deficit = whole - constraint->distance;
+  constraint->gap = whole;
   if (deficit > 0.0) {
     constraint->gap =
         constraint->distance + fmin(GAP_RECOVERY * deficit, affordable(set, stiffness));
@@ -294,7 +298,7 @@ static void slack_block(void* user, int64_t begin, int64_t end, int32_t worker) 
     NoliConstraint* constraint = &job->set->constraint.data[i];
     double value = value_of(job->set, i, job->y);
     double slack = value - constraint->lambda / constraint->mu;
-    bool held = constraint->lambda > 0.0 && value < job->held;
+    bool held = constraint->lambda > 0.0 && value < job->held * constraint->range;
     constraint->slack = slack > 0.0 && !held ? slack : 0.0;
   }
 }
@@ -362,7 +366,7 @@ double noli_active_set_recover_gaps(NoliActiveSet* set, double most) {
   double pushing = 0.0, yielding = 0.0, share = 1.0;
   for (int64_t i = 0; i < set->constraint.count; i++) {
     const NoliConstraint* constraint = &set->constraint.data[i];
-    double step = GAP_RECOVERY * fmax(set->delta - constraint->distance, 0.0);
+    double step = GAP_RECOVERY * fmax(set->delta * constraint->range - constraint->distance, 0.0);
     pushing += constraint->lambda * step;
     yielding += 0.5 * constraint->mu / set->ratio * step * step;
   }
@@ -375,7 +379,8 @@ double noli_active_set_recover_gaps(NoliActiveSet* set, double most) {
   // widen the gaps by the affordable fraction
   for (int64_t i = 0; i < set->constraint.count; i++) {
     NoliConstraint* constraint = &set->constraint.data[i];
-    double step = share * GAP_RECOVERY * fmax(set->delta - constraint->distance, 0.0);
+    double step =
+        share * GAP_RECOVERY * fmax(set->delta * constraint->range - constraint->distance, 0.0);
     constraint->gap += step;
     constraint->constant -= step;
   }

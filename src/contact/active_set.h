@@ -54,6 +54,7 @@ typedef struct NoliConstraint {
   double mu;        // penalty stiffness of the scaled potential
   double stiffness; // of the nodes that it pushes; 0 if all of them are prescribed
   double gap;       // m, to keep in this time step; 0 until it is linearized
+  double range;     // of its pair: `delta` of the set times this is the gap to keep
   bool was_active;  // before multipliers were balanced
   bool released;    // has not pushed since the time step began: opens without resistance
   int32_t n_first;  // nodes that belong to the first of the two primitives
@@ -63,6 +64,7 @@ typedef struct NoliActiveSet {
   NOLI_ARRAY(NoliConstraint) constraint; // sorted by key
   NOLI_ARRAY(int32_t) node;              // (constraint.count x 4) for the energy term
   const NoliFollowers* followers;        // borrowed; NULL: all vertices are nodes
+  const NoliContactPairs* pairs;         // borrowed; NULL: all ranges are 1
   double ratio;                          // penalty stiffness over that of the pushed nodes
   double delta;                          // m, gap to keep
   double recovery_work;                  // J s^2, limit of the work that recovers gap deficits

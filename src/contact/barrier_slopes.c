@@ -61,8 +61,8 @@ static void write_numbers(const NoliBarrier* data, const NoliContact* contact, c
   Parts parts = parts_of(data, contact, x);
   double gap_sqr = parts.gap * parts.gap, slope = parts.gap / parts.d;
   double by_range = 2.0 * sqrt(data->dhat_sqr);
-  NoliBarrierValue b = noli_barrier_all(gap_sqr, data->dhat_sqr);
-  NoliBarrierValue r = noli_barrier_by_range(gap_sqr, data->dhat_sqr);
+  NoliBarrierValue b = noli_barrier_in_range(gap_sqr, data->dhat_sqr, contact->range);
+  NoliBarrierValue r = noli_barrier_by_range(gap_sqr, data->dhat_sqr); // of pairs without their own
   write_column(&parts, by_range * r.value, by_range * slope * r.first, NOLI_BARRIER_NUMBERS, 0,
                block);
   for (int32_t k = 1; k < NOLI_BARRIER_NUMBERS; k++) {
@@ -74,7 +74,7 @@ static void write_numbers(const NoliBarrier* data, const NoliContact* contact, c
 static void write_plane_numbers(const NoliBarrier* data, const NoliHalfSpaceContact* contact,
                                 const double* x, double* block) {
   double gap = fmax(noli_plane_gap(data, contact, x), 0.0);
-  NoliNormalForce force = noli_barrier_normal_force(data, 1.0, 1.0, gap);
+  NoliNormalForce force = noli_barrier_normal_force(data, 1.0, 1.0, contact->range, gap);
   NoliVec3 n = data->half_spaces[contact->plane].normal;
   const double u[3] = {n.x, n.y, n.z};
   for (int i = 0; i < 3; i++) {
@@ -115,7 +115,7 @@ static void write_offsets(const NoliBarrier* data, const NoliContact* contact, c
                           double* block) {
   Parts parts = parts_of(data, contact, x);
   double gap_sqr = parts.gap * parts.gap;
-  NoliBarrierValue b = noli_barrier_all(gap_sqr, data->dhat_sqr);
+  NoliBarrierValue b = noli_barrier_in_range(gap_sqr, data->dhat_sqr, contact->range);
   for (int32_t k = 0; k < 2; k++) {
     write_column(&parts, -2.0 * parts.gap * b.first,
                  -(2.0 * gap_sqr * b.second + b.first) / parts.d, 2, k, block);
@@ -138,7 +138,7 @@ static NoliStatus list_offsets(NoliMixedList* list, const NoliBarrier* data, con
   for (int64_t i = 0; i < set->plane.count; i++) {
     const NoliHalfSpaceContact* contact = &set->plane.data[i];
     double gap = fmax(noli_plane_gap(data, contact, x), 0.0);
-    NoliVec3 n = noli_scale3(noli_barrier_normal_force(data, 1.0, 1.0, gap).by_d,
+    NoliVec3 n = noli_scale3(noli_barrier_normal_force(data, 1.0, 1.0, contact->range, gap).by_d,
                              data->half_spaces[contact->plane].normal);
     const double column[3] = {n.x, n.y, n.z};
     blocks->node[i] = contact->node;
@@ -167,7 +167,8 @@ static NoliStatus list_rest(NoliMixedList* list, const NoliBarrier* data, const 
       continue;
     }
     Parts parts = parts_of(data, contact, x);
-    NoliBarrierValue b = noli_barrier_all(parts.gap * parts.gap, data->dhat_sqr);
+    NoliBarrierValue b =
+        noli_barrier_in_range(parts.gap * parts.gap, data->dhat_sqr, contact->range);
     parts.e = noli_mollifier_by_eps(parts.y, contact->eps_x, &of_gradient);
     write_column(&parts, of_gradient * b.value, parts.gap / parts.d * b.first, 1, 0, by_eps);
     for (int k = 0; k < 4; k++) {
@@ -206,9 +207,9 @@ done:
 
 // d lambda / dg = -s (4 G b'' + 2 b') with s = kappa weight e and G = g^2.
 NoliNormalForce noli_barrier_normal_force(const NoliBarrier* data, double weight, double mollifier,
-                                          double gap) {
+                                          double range, double gap) {
   double gap_sqr = gap * gap, s = data->kappa * weight, es = data->kappa * (weight * mollifier);
-  NoliBarrierValue b = noli_barrier_all(gap_sqr, data->dhat_sqr);
+  NoliBarrierValue b = noli_barrier_in_range(gap_sqr, data->dhat_sqr, range);
   NoliBarrierValue r = noli_barrier_by_range(gap_sqr, data->dhat_sqr);
   return (NoliNormalForce){
       .lambda = -es * b.first * 2.0 * gap,

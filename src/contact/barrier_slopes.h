@@ -32,7 +32,7 @@ typedef struct NoliNormalForce {
 
 // lambda = -kappa weight e b'(g^2) 2 g.
 NoliNormalForce noli_barrier_normal_force(const NoliBarrier* data, double weight, double mollifier,
-                                          double gap);
+                                          double range, double gap);
 
 // Inputs of the numbers of a barrier.
 void noli_barrier_number_inputs(const NoliBarrierInputs* inputs,

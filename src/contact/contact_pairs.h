@@ -23,5 +23,10 @@ static inline bool noli_contact_pairs_touch(const NoliContactPairs* pairs, int32
 // Friction law of entities a and b; NULL: no friction. If `pairs` is NULL, no pair has friction.
 const NoliFrictionLaw* noli_contact_pairs_law(const NoliContactPairs* pairs, int32_t a, int32_t b);
 
+// The contact distance of entities a and b over that of the scene. 1 if `pairs` is NULL.
+static inline double noli_contact_pairs_range(const NoliContactPairs* pairs, int32_t a, int32_t b) {
+  return pairs == NULL ? 1.0 : noli_body_pairs_range(pairs->touch, a, b);
+}
+
 // Whether any pair has friction.
 bool noli_contact_pairs_rub(const NoliContactPairs* pairs);

@@ -35,7 +35,7 @@ typedef struct Build {
 } Build;
 
 void noli_contact_set_init(NoliContactSet* set) {
-  *set = (NoliContactSet){.min_gap_sqr = (double)INFINITY};
+  *set = (NoliContactSet){.min_gap_sqr = (double)INFINITY, .min_ranged_sqr = (double)INFINITY};
 }
 
 void noli_contact_set_free(NoliContext* context, NoliContactSet* set) {
@@ -139,15 +139,16 @@ static bool certainly_far(NoliPairKind kind, const NoliVec3 y[4], double reach_s
          bound * noli_norm_sqr3(n) + ROUNDING * noli_norm_sqr3(u) * noli_norm_sqr3(v) * w_sqr;
 }
 
-// The sum of the offsets of the bodies of two vertices.
-static double offset_of(const Build* build, int32_t p, int32_t q) {
+// The sum of the offsets of the bodies of two vertices, and the range of this pair.
+static void set_pair(const Build* build, int32_t p, int32_t q, NoliContact* contact) {
   const NoliSurface* surface = build->surface;
-  return surface->offset == NULL ? 0.0
-                                 : noli_surface_offset(surface, surface->body[p], surface->body[q]);
+  int32_t a = surface->body[p], b = surface->body[q];
+  contact->offset = surface->offset == NULL ? 0.0 : noli_surface_offset(surface, a, b);
+  contact->range = noli_contact_pairs_range(build->pairs, a, b);
 }
 
 // Computes the gap of the active feature of a primitive pair with the vertices `pair_y`, where
-// contact->offset is known. Reports NaN as close, so that a later check detects it.
+// contact->offset and range are known. Reports NaN as close, so that a later check detects it.
 static bool feature_close(const Build* build, const int32_t node[4], const NoliVec3 pair_y[4],
                           NoliFeature feature, NoliContact* contact) {
   NoliVec3 y[4];
@@ -155,7 +156,7 @@ static bool feature_close(const Build* build, const int32_t node[4], const NoliV
   for (int32_t i = 0; i < size; i++) {
     y[i] = pair_y[feature.vertex[i]];
   }
-  double reach = build->dhat + contact->offset;
+  double reach = build->dhat * contact->range + contact->offset;
   if (certainly_far(feature.kind, y, reach * reach)) {
     return false;
   }
@@ -167,7 +168,7 @@ static bool feature_close(const Build* build, const int32_t node[4], const NoliV
   contact->weight = 1.0;
   contact->entity[0] = build->surface->body[contact->node[0]];
   contact->entity[1] = build->surface->body[contact->node[size - 1]];
-  return !(contact->gap_sqr >= build->dhat_sqr) &&
+  return !(contact->gap_sqr >= build->dhat_sqr * (contact->range * contact->range)) &&
          noli_contact_pairs_touch(build->pairs, contact->entity[0], contact->entity[1]);
 }
 
@@ -175,10 +176,10 @@ static bool point_triangle_close(const Build* build, NoliPrimitivePair pair, Nol
   const int32_t* t = build->surface->tri + 3 * (int64_t)pair.b;
   const int32_t node[4] = {pair.a, t[0], t[1], t[2]};
   const double* x = build->x;
-  contact->offset = offset_of(build, node[0], node[1]);
+  set_pair(build, node[0], node[1], contact);
   if (point_triangle_apart(x + 3 * (int64_t)node[0], x + 3 * (int64_t)node[1],
                            x + 3 * (int64_t)node[2], x + 3 * (int64_t)node[3],
-                           build->dhat + contact->offset)) {
+                           build->dhat * contact->range + contact->offset)) {
     return false;
   }
   if (node[0] == node[1] || node[0] == node[2] || node[0] == node[3]) {
@@ -195,11 +196,11 @@ static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliCont
   const int32_t node[4] = {a[0], a[1], b[0], b[1]};
   const double* x = build->x;
 
-  contact->offset = offset_of(build, node[0], node[2]);
+  set_pair(build, node[0], node[2], contact);
 
   // edges that are apart, share a vertex, or lie in a plane, where point-edge pairs represent them
   if (edge_edge_apart(x + 3 * (int64_t)node[0], x + 3 * (int64_t)node[1], x + 3 * (int64_t)node[2],
-                      x + 3 * (int64_t)node[3], build->dhat + contact->offset)) {
+                      x + 3 * (int64_t)node[3], build->dhat * contact->range + contact->offset)) {
     return false;
   }
   if (node[0] == node[2] || node[0] == node[3] || node[1] == node[2] || node[1] == node[3]) {
@@ -240,7 +241,7 @@ static bool point_edge_close(const Build* build, NoliPrimitivePair pair, NoliCon
   }
   NoliVec3 y[4];
   load_nodes(node, 3, build->x, y);
-  contact->offset = offset_of(build, node[0], node[1]);
+  set_pair(build, node[0], node[1], contact);
   return feature_close(build, node, y, noli_feature_point_edge(y), contact);
 }
 
@@ -251,11 +252,16 @@ static bool plane_close(const Build* build, int64_t item, NoliHalfSpaceContact* 
   int32_t body = build->surface->body[node], entity = build->surface->n_body + plane;
   double d = noli_half_space_distance(&build->half_spaces[plane], build->x + 3 * (int64_t)node);
   double offset = noli_surface_offset_of(build->surface, body), gap = d - offset;
-  if (gap >= build->dhat) {
+  double range = noli_contact_pairs_range(build->pairs, body, entity);
+  if (gap >= build->dhat * range) {
     return false;
   }
-  *contact = (NoliHalfSpaceContact){
-      .node = node, .plane = plane, .entity = {body, entity}, .offset = offset, .gap = gap};
+  *contact = (NoliHalfSpaceContact){.node = node,
+                                    .plane = plane,
+                                    .entity = {body, entity},
+                                    .offset = offset,
+                                    .range = range,
+                                    .gap = gap};
   return noli_contact_pairs_touch(build->pairs, body, entity);
 }
 
@@ -527,6 +533,7 @@ static void append_merged(NoliContactSet* set, int64_t begin, int64_t end) {
     key.index = (int32_t)at;
     set->key.data[at] = key;
     set->min_gap_sqr = smaller(set->min_gap_sqr, raw->gap_sqr);
+    set->min_ranged_sqr = smaller(set->min_ranged_sqr, raw->gap_sqr / (raw->range * raw->range));
   }
   set->node.count = 4 * set->contact.count;
   set->key.count = set->contact.count;
@@ -567,7 +574,7 @@ static void empty(NoliContactSet* set) {
   set->plane_node.count = 0;
   memset(set->class_first, 0, sizeof set->class_first);
   set->n_primitive_pairs = 0;
-  set->min_gap_sqr = (double)INFINITY;
+  set->min_gap_sqr = set->min_ranged_sqr = (double)INFINITY;
 }
 
 static void collect_planes(NoliContactSet* set, int64_t n_plane) {
@@ -575,7 +582,9 @@ static void collect_planes(NoliContactSet* set, int64_t n_plane) {
   set->plane_node.count = n_plane;
   for (int64_t i = 0; i < n_plane; i++) {
     double gap = set->plane.data[i].gap;
-    set->min_gap_sqr = smaller(set->min_gap_sqr, gap <= 0.0 ? 0.0 : gap * gap);
+    double range = set->plane.data[i].range, gap_sqr = gap <= 0.0 ? 0.0 : gap * gap;
+    set->min_gap_sqr = smaller(set->min_gap_sqr, gap_sqr);
+    set->min_ranged_sqr = smaller(set->min_ranged_sqr, gap_sqr / (range * range));
   }
 }
 
@@ -662,15 +671,15 @@ static bool plane_approached(const NoliContactSet* after, const NoliHalfSpaceCon
 
 bool noli_contact_set_approached(const NoliContactSet* before, const NoliContactSet* after,
                                  double gap_sqr_limit, double share_sqr) {
-  if (!(before->min_gap_sqr < gap_sqr_limit)) {
+  if (!(before->min_ranged_sqr < gap_sqr_limit)) {
     return false;
   }
 
   // pairs of primitives, which both sets sort by key
   for (int k = 0; k < NOLI_CONTACT_CLASSES; k++) {
     for (int64_t i = before->class_first[k]; i < before->class_first[k + 1]; i++) {
-      double gap_sqr = before->contact.data[i].gap_sqr;
-      if (gap_sqr < gap_sqr_limit) {
+      double gap_sqr = before->contact.data[i].gap_sqr, range = before->contact.data[i].range;
+      if (gap_sqr < gap_sqr_limit * (range * range)) {
         int64_t now =
             find_key(after, after->class_first[k], after->class_first[k + 1], before->key.data[i]);
         if (now != NOLI_NULL_INDEX && after->contact.data[now].gap_sqr < share_sqr * gap_sqr) {
@@ -682,8 +691,9 @@ bool noli_contact_set_approached(const NoliContactSet* before, const NoliContact
 
   // half-spaces
   for (int64_t i = 0; i < before->plane.count; i++) {
-    double gap = before->plane.data[i].gap;
-    if (gap * gap < gap_sqr_limit && plane_approached(after, &before->plane.data[i], share_sqr)) {
+    const NoliHalfSpaceContact* contact = &before->plane.data[i];
+    if (contact->gap * contact->gap < gap_sqr_limit * (contact->range * contact->range) &&
+        plane_approached(after, contact, share_sqr)) {
       return true;
     }
   }
@@ -703,6 +713,7 @@ const char* noli_contact_set_defect(const NoliContactSet* set, int32_t n_vert) {
       NOLI_RULE(i == first || key_less(set->key.data[i - 1], set->key.data[i]),
                 "contacts: keys do not ascend, or one occurs twice");
       NOLI_RULE(set->key.data[i].index == (int32_t)i, "contacts: a key belongs to another contact");
+      NOLI_RULE(contact->range > 0.0, "contacts: a range is not positive");
       NOLI_RULE(contact->weight > 0.0 && !(contact->gap_sqr < 0.0) && contact->offset >= 0.0,
                 "contacts: a weight is not positive, or a squared gap or an offset negative");
       for (int v = 0; v < 4; v++) {

@@ -30,6 +30,7 @@ typedef struct NoliContact {
   double weight;  // number of primitive pairs that share this closest feature
   double eps_x;   // zone of the mollifier; 0 if not mollified
   double offset;  // m, sum of both bodies' offsets
+  double range;   // contact distance of the pair over dhat
   double gap_sqr; // at the positions the set was built for; 0 if the offset surfaces meet
 } NoliContact;
 
@@ -44,6 +45,7 @@ typedef struct NoliHalfSpaceContact {
   int32_t plane;
   int32_t entity[2]; // body, half-space
   double offset;     // m, of the body
+  double range;      // contact distance of the pair over dhat
   double gap;        // m, signed: not positive if the body meets the plane
 } NoliHalfSpaceContact;
 
@@ -66,6 +68,7 @@ typedef struct NoliContactSet {
   int64_t class_first[NOLI_CONTACT_CLASSES + 1]; // contacts of class k: [k], [k + 1)
   int64_t n_primitive_pairs; // pairs closer than dhat before merging, half-spaces included
   double min_gap_sqr;        // over all contacts; INFINITY when empty, 0 at or below a plane
+  double min_ranged_sqr;     // likewise, each gap over its range
   // scratch of the build, kept so that rebuilding allocates nothing
   NoliPointEdges point_edges;      // in planes
   NOLI_ARRAY(uint16_t) close;      // close items of each block: position in the block
@@ -78,10 +81,11 @@ typedef struct NoliContactSet {
 void noli_contact_set_init(NoliContactSet* set);
 void noli_contact_set_free(NoliContext* context, NoliContactSet* set);
 
-// Replaces the set by all pairs closer than dhat at x (n_vert x 3) among the candidates, and by all
-// surface vertices closer than dhat to a half-space. Ignores candidates that share a vertex and
-// pairs that `pairs` forbids (NULL: all allowed). X (n_vert x 3) are the rest positions. Fails with
-// NOLI_ERROR_MEMORY, and with NOLI_ERROR_ARGUMENT if dhat is not positive and finite.
+// Replaces the set by all pairs closer than dhat times their range in `pairs` at x (n_vert x 3)
+// among the candidates, and by all surface vertices that are so close to a half-space. Ignores
+// candidates that share a vertex and pairs that `pairs` forbids (NULL: all allowed). X (n_vert x 3)
+// are the rest positions. Fails with NOLI_ERROR_MEMORY, and with NOLI_ERROR_ARGUMENT if dhat is not
+// positive and finite.
 NOLI_WARN_UNUSED NoliStatus noli_contact_set_build(
     NoliContactSet* set, NoliContext* context, const NoliSurface* surface, const double* X,
     const NoliCandidates* candidates, const NoliHalfSpace* half_spaces, int32_t n_half_spaces,
@@ -90,8 +94,9 @@ NOLI_WARN_UNUSED NoliStatus noli_contact_set_build(
 // Smallest gap in metres, INFINITY when the set is empty.
 double noli_contact_set_min_distance(const NoliContactSet* set);
 
-// Whether any pair closer than sqrt(gap_sqr_limit) in `before` has a squared gap in `after` that is
-// less than `share_sqr` times the one before; with 1, whether it has come closer.
+// Whether any pair whose gap over its range is below sqrt(gap_sqr_limit) in `before` has a squared
+// gap in `after` that is less than `share_sqr` times the one before; with 1, whether it has come
+// closer.
 bool noli_contact_set_approached(const NoliContactSet* before, const NoliContactSet* after,
                                  double gap_sqr_limit, double share_sqr);
 

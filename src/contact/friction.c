@@ -138,7 +138,7 @@ static NoliNormalContact from_contact(const NoliContact* contact, const NoliBarr
   NoliClosest closest = noli_contact_closest(contact, x, &mollifier);
   NoliNormalContact made = {
       .normal = noli_normalize3(closest.r),
-      .lambda = noli_contact_normal_force(barrier, contact->weight * mollifier,
+      .lambda = noli_contact_normal_force(barrier, contact->weight * mollifier, contact->range,
                                           noli_gap_sqr(closest.d_sqr, contact->offset)),
       .entity = {contact->entity[0], contact->entity[1]},
       .n_first = noli_contact_first_side(contact)};
@@ -155,7 +155,8 @@ static NoliNormalContact from_plane(const NoliHalfSpaceContact* contact, const N
       .node = {contact->node, NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX},
       .weight = {1.0},
       .normal = plane->normal,
-      .lambda = noli_contact_normal_force(barrier, 1.0, gap <= 0.0 ? 0.0 : gap * gap),
+      .lambda =
+          noli_contact_normal_force(barrier, 1.0, contact->range, gap <= 0.0 ? 0.0 : gap * gap),
       .entity = {contact->entity[0], contact->entity[1]},
       .n_first = 1};
 }

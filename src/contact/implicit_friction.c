@@ -25,9 +25,10 @@ typedef struct NormalForce {
   double by_d;
 } NormalForce;
 
-static NormalForce normal_force(const NoliBarrier* barrier, double weight, double gap) {
+static NormalForce normal_force(const NoliBarrier* barrier, double weight, double range,
+                                double gap) {
   double gap_sqr = gap * gap, s = barrier->kappa * weight;
-  NoliBarrierValue b = noli_barrier_all(gap_sqr, barrier->dhat_sqr);
+  NoliBarrierValue b = noli_barrier_in_range(gap_sqr, barrier->dhat_sqr, range);
   return (NormalForce){-s * b.first * 2.0 * gap, -s * (4.0 * gap_sqr * b.second + 2.0 * b.first)};
 }
 
@@ -40,7 +41,7 @@ static NoliSliding find_sliding(const NoliImplicitFriction* data, const NoliCont
   double d = sqrt(closest.d_sqr);
   noli_sliding_set_normal(&sliding, noli_scale3(1.0 / d, closest.r), d);
   double gap = d <= contact->offset ? 0.0 : d - contact->offset;
-  *force = normal_force(data->barrier, contact->weight * mollifier, gap);
+  *force = normal_force(data->barrier, contact->weight * mollifier, contact->range, gap);
   sliding.lambda = force->lambda;
   return sliding;
 }
@@ -54,7 +55,7 @@ static void normal_force_by_nodes(const NoliImplicitFriction* data, const NoliCo
   if (contact->mollified) {
     (void)noli_mollifier_derivatives(sliding->y, contact->eps_x, gradient, NULL);
     double gap_sqr = noli_gap_sqr(sliding->closest.d_sqr, contact->offset);
-    factor = noli_contact_normal_force(data->barrier, contact->weight, gap_sqr);
+    factor = noli_contact_normal_force(data->barrier, contact->weight, contact->range, gap_sqr);
   }
   for (int32_t j = 0; j < NODES; j++) {
     by_node[j] = noli_mul_add3(noli_scale3(factor, noli_load3(gradient + 3 * j)),
@@ -123,7 +124,7 @@ static void evaluate_plane(const void* user, const double* x, int64_t stencil, d
     const NoliHalfSpace* plane = &data->barrier->half_spaces[contact->plane];
     const NoliClosest closest = {.weight = {1.0}};
     double gap = fmax(noli_plane_gap(data->barrier, contact, x), 0.0);
-    NormalForce normal = normal_force(data->barrier, 1.0, gap);
+    NormalForce normal = normal_force(data->barrier, 1.0, contact->range, gap);
     NoliSliding sliding = noli_sliding_begin(1, &contact->node, &closest, x, data->x_hat);
     noli_sliding_set_normal(&sliding, plane->normal, gap);
     sliding.lambda = normal.lambda;
@@ -234,7 +235,7 @@ static NoliSliding lagged_sliding(const NoliImplicitFriction* data, int64_t cont
     const NoliHalfSpaceContact* at = &data->barrier->set->plane.data[contact];
     const NoliClosest closest = {.weight = {1.0}};
     double gap = fmax(noli_plane_gap(data->barrier, at, x_lag), 0.0);
-    *force = normal_force(data->barrier, 1.0, gap);
+    *force = normal_force(data->barrier, 1.0, at->range, gap);
     node = &at->node;
     sliding = noli_sliding_begin(1, node, &closest, x_lag, data->x_hat);
     noli_sliding_set_normal(&sliding, data->barrier->half_spaces[at->plane].normal, gap);
@@ -385,12 +386,13 @@ static bool find_rubbing(const NoliImplicitFriction* data, const double* x_lag, 
     return false;
   }
   double mollifier = 1.0, weight = 1.0, gap = of->sliding.d;
+  double range = of->on_plane ? set->plane.data[of->contact].range : contact->range;
   if (!of->on_plane) {
     (void)noli_contact_closest(contact, x_lag, &mollifier);
     weight = contact->weight;
     gap = fmax(gap - contact->offset, 0.0);
   }
-  of->normal = noli_barrier_normal_force(data->barrier, weight, mollifier, gap);
+  of->normal = noli_barrier_normal_force(data->barrier, weight, mollifier, range, gap);
   return true;
 }
 

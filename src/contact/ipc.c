@@ -1,7 +1,6 @@
 #include "contact/ipc.h"
 
 #include "base/parallel.h"
-#include "contact/barrier.h"
 #include "contact/mollifier.h"
 #include "contact/stencil_hessian.h"
 
@@ -33,6 +32,11 @@ static NoliClosest edge_edge_closest(const NoliVec3 y[4]) {
   return closest;
 }
 
+NoliBarrierValue noli_barrier_in_range(double gap_sqr, double dhat_sqr, double range) {
+  NoliBarrierValue b = noli_barrier_all(gap_sqr / (range * range), dhat_sqr);
+  return (NoliBarrierValue){range * b.value, b.first / range, b.second / (range * range * range)};
+}
+
 static NoliClosest contact_closest(const NoliContact* contact, const NoliVec3 y[4]) {
   return contact->mollified ? edge_edge_closest(y) : noli_closest(contact->kind, y);
 }
@@ -52,7 +56,8 @@ static double mollified_barrier(double mollifier, double barrier) {
 static double contact_energy(const NoliBarrier* data, const NoliContact* contact, const double* x) {
   double mollifier;
   NoliClosest closest = noli_contact_closest(contact, x, &mollifier);
-  double barrier = noli_barrier(noli_gap_sqr(closest.d_sqr, contact->offset), data->dhat_sqr);
+  double range = contact->range, gap_sqr = noli_gap_sqr(closest.d_sqr, contact->offset);
+  double barrier = range * noli_barrier(gap_sqr / (range * range), data->dhat_sqr);
   return data->kappa * contact->weight * mollified_barrier(mollifier, barrier);
 }
 
@@ -80,7 +85,8 @@ static void barrier_gradient(const NoliClosest* closest, int32_t size, double fi
 static NoliBarrierValue contact_barrier(const NoliBarrier* data, const NoliContact* contact,
                                         double d_sqr) {
   double offset = contact->offset;
-  NoliBarrierValue b = noli_barrier_all(noli_gap_sqr(d_sqr, offset), data->dhat_sqr);
+  NoliBarrierValue b =
+      noli_barrier_in_range(noli_gap_sqr(d_sqr, offset), data->dhat_sqr, contact->range);
   if (offset > 0.0) {
     double d = sqrt(d_sqr), slope = (d - offset) / d;
     b.second = b.second * slope * slope + b.first * (0.5 * offset / (d * d_sqr));
@@ -198,7 +204,7 @@ double noli_plane_gap(const NoliBarrier* data, const NoliHalfSpaceContact* conta
 static NoliBarrierValue plane_barrier(const NoliBarrier* data, const NoliHalfSpaceContact* contact,
                                       const double* x, double* gap) {
   *gap = noli_plane_gap(data, contact, x);
-  return noli_barrier_all(*gap <= 0.0 ? 0.0 : *gap * *gap, data->dhat_sqr);
+  return noli_barrier_in_range(*gap <= 0.0 ? 0.0 : *gap * *gap, data->dhat_sqr, contact->range);
 }
 
 // With G = g^2: grad = 2 g b' n, Hess = (4 G b'' + 2 b') n n^T.
@@ -271,8 +277,10 @@ double noli_barrier_energy(const NoliBarrier* data, const double* x, int32_t n_t
          noli_parallel_sum(n_threads, set->plane.count, ENERGY_BLOCK, sum_planes, &job);
 }
 
-double noli_contact_normal_force(const NoliBarrier* data, double weight, double gap_sqr) {
-  return -data->kappa * weight * noli_barrier_first(gap_sqr, data->dhat_sqr) * 2.0 * sqrt(gap_sqr);
+double noli_contact_normal_force(const NoliBarrier* data, double weight, double range,
+                                 double gap_sqr) {
+  double first = noli_barrier_in_range(gap_sqr, data->dhat_sqr, range).first;
+  return -data->kappa * weight * first * 2.0 * sqrt(gap_sqr);
 }
 
 static void subtract(double* force, double scale, const double* gradient) {

@@ -8,10 +8,13 @@
 // positions of its set and meant for positions close to them.
 #pragma once
 
+#include "contact/barrier.h"
 #include "contact/contact_set.h"
 #include "contact/pair_forces.h"
 #include "linalg/energy_term.h"
 
+// A pair whose contact distance is r dhat has the energy r b(g^2 / r^2): at the same share of its
+// distance it pushes with the same force as the others, so that one kappa suits all.
 typedef struct NoliBarrier {
   const NoliContactSet* set;
   const NoliHalfSpace* half_spaces;
@@ -36,9 +39,13 @@ double noli_plane_gap(const NoliBarrier* data, const NoliHalfSpaceContact* conta
 // the value of its mollifier (1 if it has none).
 NoliClosest noli_contact_closest(const NoliContact* contact, const double* x, double* mollifier);
 
+// The barrier of a pair with a range, and its derivatives, as a function of the squared gap.
+NoliBarrierValue noli_barrier_in_range(double gap_sqr, double dhat_sqr, double range);
+
 // Magnitude of the normal force of a contact with squared gap G: -kappa weight b'(G) 2 g >= 0,
 // where `weight` includes the mollifier. NaN for G <= 0.
-double noli_contact_normal_force(const NoliBarrier* data, double weight, double gap_sqr);
+double noli_contact_normal_force(const NoliBarrier* data, double weight, double range,
+                                 double gap_sqr);
 
 // Adds the contact force -gradient / scale to each vertex of `force` (n_vert x 3). `scale` is h_e^2
 // if the potential is the scaled one of a time step: the forces are then in newtons.

@@ -55,7 +55,7 @@ double noli_stiffness_update(const NoliStiffness* stiffness, double kappa,
   if (blocked && kappa < stiffness->limit &&
       noli_contact_set_approached(before, after, stiffness->crushed_d_sqr, NOT_OPENING)) {
     // forces are proportional to kappa / d: the force at d would act at the larger distance
-    double factor = sqrt(stiffness->crushed_d_sqr / after->min_gap_sqr);
+    double factor = sqrt(stiffness->crushed_d_sqr / after->min_ranged_sqr);
     return fmin(fmax(factor, 2.0) * kappa, stiffness->limit);
   }
   return kappa;

@@ -3,6 +3,7 @@
 #include "math/eigen.h"
 #include "math/svd3.h"
 
+#include <math.h>
 #include <string.h>
 
 static const NoliMaterial* const laws[] = {
@@ -56,6 +57,47 @@ NoliLame noli_material_lame(const NoliMaterialDef* def) {
   lame.mu = young / (2.0 * (1.0 + poisson));
   lame.lambda = young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson));
   return lame;
+}
+
+// Whether d tau : d epsilon > 0 for all changes d epsilon of the logarithmic strains that keep the
+// volume, with Kirchhoff's stresses tau_i = sigma_i dPsi_i:
+//   d tau_i / d epsilon_j = sigma_i sigma_j dPsi_ij + delta_ij sigma_i dPsi_i = H_ij,
+// in the basis d epsilon = (1, 0, -1), (0, 1, -1).
+static bool is_stable(const NoliMaterial* law, NoliLame lame, const double sigma[3]) {
+  NoliStretchDerivatives d;
+  double H[3][3];
+  law->stretch_derivatives(lame, sigma, &d);
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      H[i][j] = sigma[i] * sigma[j] * d.second[i][j] + (i == j ? sigma[i] * d.first[i] : 0.0);
+    }
+  }
+  double a = H[0][0] - 2.0 * H[0][2] + H[2][2], c = H[1][1] - 2.0 * H[1][2] + H[2][2];
+  double b = H[0][1] - H[0][2] - H[1][2] + H[2][2];
+  return a > 0.0 && a * c > b * b;
+}
+
+NoliStability noli_material_stability(const NoliMaterial* law, NoliLame lame) {
+  static const struct {
+    const char* way;
+    double exponent[3]; // of the largest stretch
+  } ways[] = {{"uniaxial tension", {1.0, -0.5, -0.5}},
+              {"equibiaxial tension", {1.0, 1.0, -2.0}},
+              {"pure shear", {1.0, 0.0, -1.0}}};
+  enum { N = 231 }; // 1 % from one stretch to the next
+  for (int i = 0; i <= N; i++) {
+    double log_stretch = log(10.0) * i / N;
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+      double sigma[3];
+      for (int j = 0; j < 3; j++) {
+        sigma[j] = exp(ways[k].exponent[j] * log_stretch);
+      }
+      if (!is_stable(law, lame, sigma)) {
+        return (NoliStability){ways[k].way, exp(log_stretch)};
+      }
+    }
+  }
+  return (NoliStability){0};
 }
 
 void noli_crushing_derivatives(NoliLame lame, const double sigma[3],

@@ -97,6 +97,15 @@ bool noli_material_has_shear(const NoliMaterialDef* def);
 // Whether it is one of those that flow.
 bool noli_material_flows(const NoliMaterialDef* def);
 
+// How far a deformation of constant volume is stable: strains that grow need stress that grows.
+typedef struct NoliStability {
+  const char* way; // the first deformation that becomes unstable; NULL: none up to a stretch of 10
+  double stretch;  // its largest stretch there
+} NoliStability;
+
+// Of a law at constant volume in tension, compression and pure shear.
+NoliStability noli_material_stability(const NoliMaterial* law, NoliLame lame);
+
 // J - 1 from e = sigma - 1, without the cancellation near rest.
 static inline double noli_volume_change(const double e[3]) {
   return e[0] + e[1] + e[2] + e[0] * e[1] + e[1] * e[2] + e[2] * e[0] + e[0] * e[1] * e[2];

@@ -111,3 +111,22 @@ void noli_tet_shape(int32_t order, const double xi[3], double* value, double* gr
     }
   }
 }
+
+void noli_tri_shape(int32_t order, const double xi[2], double* value, double* gradient) {
+  int32_t lattice[NOLI_TRI_NODES_MAX][3];
+  double R[3][NOLI_ORDER_MAX + 1], dR[3][NOLI_ORDER_MAX + 1];
+  noli_tri_lattice(order, lattice);
+  factors(order, 1.0 - xi[0] - xi[1], R[0], dR[0]);
+  factors(order, xi[0], R[1], dR[1]);
+  factors(order, xi[1], R[2], dR[2]);
+  for (int32_t a = 0; a < noli_tri_nodes(order); a++) {
+    const int32_t* i = lattice[a];
+    double r[3] = {R[0][i[0]], R[1][i[1]], R[2][i[2]]};
+    value[a] = r[0] * r[1] * r[2];
+    if (gradient != NULL) {
+      double from_0 = dR[0][i[0]] * r[1] * r[2];
+      gradient[2 * a] = r[0] * dR[1][i[1]] * r[2] - from_0;
+      gradient[2 * a + 1] = r[0] * r[1] * dR[2][i[2]] - from_0;
+    }
+  }
+}

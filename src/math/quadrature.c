@@ -96,11 +96,12 @@ static int32_t expand_orbit(const Orbit* orbit, double* xi, double* weight) {
   return count;
 }
 
-static NoliStatus allocate(NoliContext* context, int32_t n, int32_t degree, NoliQuadrature* rule) {
+static NoliStatus allocate(NoliContext* context, int32_t n, int32_t dimension, int32_t degree,
+                           NoliQuadrature* rule) {
   NoliStatus status = NOLI_OK;
   rule->n = n;
   rule->degree = degree;
-  NOLI_NEW(context, rule->xi, 3 * (int64_t)n);
+  NOLI_NEW(context, rule->xi, dimension * (int64_t)n);
   NOLI_NEW(context, rule->weight, n);
 done:
   return status;
@@ -115,7 +116,7 @@ static NoliStatus tabulated(NoliContext* context, int32_t degree, NoliQuadrature
       n += expand_orbit(&orbits[k], NULL, NULL);
     }
   }
-  NOLI_TRY(allocate(context, n, degree, rule));
+  NOLI_TRY(allocate(context, n, 3, degree, rule));
   n = 0;
   for (int32_t k = 0; k < N_ORBITS; k++) {
     if (orbits[k].degree == degree) {
@@ -191,11 +192,44 @@ static void fill_cone(int32_t n, NoliQuadrature* rule) {
   }
 }
 
+// xi = (r, s (1 - r)): the area shrinks by 1 - r.
+static void fill_fan(int32_t n, NoliQuadrature* rule) {
+  double r[GAUSS_MAX], s[GAUSS_MAX], wr[GAUSS_MAX], ws[GAUSS_MAX];
+  gauss_jacobi(n, 1, r, wr);
+  gauss_jacobi(n, 0, s, ws);
+  for (int32_t q = 0; q < n * n; q++) {
+    rule->xi[2 * q] = r[q / n];
+    rule->xi[2 * q + 1] = s[q % n] * (1.0 - r[q / n]);
+    rule->weight[q] = wr[q / n] * ws[q % n];
+  }
+}
+
+static NoliStatus check_degree(NoliContext* context, int32_t degree) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, degree >= 0 && degree <= NOLI_QUADRATURE_DEGREE_MAX, NOLI_ERROR_ARGUMENT,
+             "quadrature: degrees are 0 to %d, got %d", NOLI_QUADRATURE_DEGREE_MAX, degree);
+done:
+  return status;
+}
+
+NoliStatus noli_quadrature_tri(NoliContext* context, int32_t degree, NoliQuadrature* rule) {
+  NoliStatus status = NOLI_OK;
+  *rule = (NoliQuadrature){0};
+  NOLI_TRY(check_degree(context, degree));
+  int32_t n = degree / 2 + 1;
+  NOLI_TRY(allocate(context, n * n, 2, 2 * n - 1, rule));
+  fill_fan(n, rule);
+done:
+  if (status != NOLI_OK) {
+    noli_quadrature_free(context, rule);
+  }
+  return status;
+}
+
 NoliStatus noli_quadrature_tet(NoliContext* context, int32_t degree, NoliQuadrature* rule) {
   NoliStatus status = NOLI_OK;
   *rule = (NoliQuadrature){0};
-  NOLI_CHECK(context, degree >= 0 && degree <= NOLI_QUADRATURE_DEGREE_MAX, NOLI_ERROR_ARGUMENT,
-             "quadrature: degrees are 0 to %d, got %d", NOLI_QUADRATURE_DEGREE_MAX, degree);
+  NOLI_TRY(check_degree(context, degree));
   // orbits are listed by ascending degree
   for (int32_t k = 0; k < N_ORBITS; k++) {
     if (orbits[k].degree >= degree) {
@@ -204,7 +238,7 @@ NoliStatus noli_quadrature_tet(NoliContext* context, int32_t degree, NoliQuadrat
     }
   }
   int32_t n = degree / 2 + 1;
-  NOLI_TRY(allocate(context, n * n * n, 2 * n - 1, rule));
+  NOLI_TRY(allocate(context, n * n * n, 3, 2 * n - 1, rule));
   fill_cone(n, rule);
 done:
   if (status != NOLI_OK) {

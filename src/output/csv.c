@@ -58,21 +58,40 @@ static size_t rows_to_keep(const char* text, size_t begin, int64_t last_step) {
   }
 }
 
+// Removes the rows of later steps from a file of `size` bytes that begins with a header of
+// `n_header`; `*kept` bytes stay.
+static NoliStatus cut_rows(NoliContext* context, const char* path, const char* text, size_t size,
+                           size_t n_header, int64_t last_step, size_t* kept) {
+  *kept = rows_to_keep(text, n_header, last_step);
+  return *kept < size ? noli_file_replace(context, path, text, *kept, true) : NOLI_OK;
+}
+
+NoliStatus noli_csv_cut(NoliContext* context, const char* path, int64_t last_step) {
+  NoliStatus status = NOLI_OK;
+  char* text = NULL;
+  size_t size = 0, kept;
+  NOLI_TRY(noli_file_read(context, path, &text, &size));
+  const char* end = strchr(text, '\n');
+  if (end != NULL) {
+    NOLI_TRY(cut_rows(context, path, text, size, (size_t)(end - text) + 1, last_step, &kept));
+  }
+done:
+  noli_free(context, text);
+  return status;
+}
+
 NoliStatus noli_csv_reopen(NoliContext* context, const char* path, const char* header,
                            int64_t last_step, NoliCsv* csv) {
   NoliStatus status = NOLI_OK;
   char* text = NULL;
-  size_t size = 0, n_header = strlen(header);
+  size_t size = 0, kept, n_header = strlen(header);
   *csv = (NoliCsv){.context = context, .descriptor = -1};
   NOLI_TRY(noli_file_read(context, path, &text, &size));
   NOLI_CHECK(context, size >= n_header && memcmp(text, header, n_header) == 0, NOLI_ERROR_FORMAT,
              "%s:1: this is not the header that this run writes: the scene or the version of Noli "
              "has changed",
              path);
-  size_t kept = rows_to_keep(text, n_header, last_step);
-  if (kept < size) {
-    NOLI_TRY(noli_file_replace(context, path, text, kept, true));
-  }
+  NOLI_TRY(cut_rows(context, path, text, size, n_header, last_step, &kept));
   NOLI_TRY(open_to_append(context, path, (int64_t)kept, csv));
 done:
   noli_free(context, text);

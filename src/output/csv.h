@@ -21,6 +21,9 @@ NOLI_WARN_UNUSED NoliStatus noli_csv_create(NoliContext* context, const char* pa
 NOLI_WARN_UNUSED NoliStatus noli_csv_reopen(NoliContext* context, const char* path,
                                             const char* header, int64_t last_step, NoliCsv* csv);
 
+// Keeps these rows of a file that gets no more, whatever its header.
+NOLI_WARN_UNUSED NoliStatus noli_csv_cut(NoliContext* context, const char* path, int64_t last_step);
+
 NOLI_WARN_UNUSED NoliStatus noli_csv_append(NoliCsv* csv, const char* row, size_t length);
 
 // All rows so far are on the disk. Harmless for one that is not open.

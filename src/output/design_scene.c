@@ -102,6 +102,14 @@ done:
 }
 
 // An entry for a pair, after the others, so that it counts.
+// Where it is given.
+static NoliStatus set_scaled(const Writer* writer, json_t* entry, const char* key,
+                             NoliScaled scaled) {
+  return !(scaled.value > 0.0) ? NOLI_OK
+         : scaled.relative     ? set(writer, entry, key, json_sprintf("%.17g l", scaled.value))
+                               : set(writer, entry, key, json_real(scaled.value));
+}
+
 static NoliStatus set_friction(const Writer* writer, const Change* change) {
   NoliStatus status = NOLI_OK;
   const NoliParameterDef* parameter = change->parameter;
@@ -120,12 +128,8 @@ static NoliStatus set_friction(const Writer* writer, const Change* change) {
   if (pair.static_friction > 0.0) {
     NOLI_TRY(set(writer, entry, "static_friction", json_real(pair.static_friction)));
   }
-  if (pair.stribeck_speed.value > 0.0) {
-    const NoliScaled* speed = &pair.stribeck_speed;
-    NOLI_TRY(
-        set(writer, entry, "stribeck_speed",
-            speed->relative ? json_sprintf("%.17g l", speed->value) : json_real(speed->value)));
-  }
+  NOLI_TRY(set_scaled(writer, entry, "stribeck_speed", pair.stribeck_speed));
+  NOLI_TRY(set_scaled(writer, entry, "distance", pair.distance));
 done:
   return status;
 }

@@ -214,6 +214,19 @@ done:
   return status;
 }
 
+// A history that a resumed run no longer has, such as that of probes, ends at its first step.
+static NoliStatus end_history(NoliRun* run, const NoliHistoryType* type, int64_t last_step) {
+  NoliStatus status = NOLI_OK;
+  char* path = NULL;
+  NOLI_TRY(noli_run_path(run, type->file, &path));
+  if (noli_file_exists(path)) {
+    NOLI_TRY(noli_csv_cut(run->context, path, last_step));
+  }
+done:
+  noli_free(run->context, path);
+  return status;
+}
+
 // Opens all histories, likewise.
 static NoliStatus open_histories(NoliRun* run, NoliSim* sim, int64_t last_step) {
   NoliStatus status = NOLI_OK;
@@ -226,6 +239,8 @@ static NoliStatus open_histories(NoliRun* run, NoliSim* sim, int64_t last_step) 
       NOLI_TRY(open_history(run, type, header, last_step, &run->history[i]));
       noli_free(run->context, header);
       header = NULL;
+    } else if (last_step >= 0) {
+      NOLI_TRY(end_history(run, type, last_step));
     }
   }
 done:

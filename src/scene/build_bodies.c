@@ -37,9 +37,9 @@ static NoliStatus read_parameters(const NoliSceneSource* source, const NoliScene
     material->parameter[0] = noli_scene_number(&c10);
     material->parameter[1] = noli_scene_number(&c01);
   }
-  // the default is filled in
+  // the default is filled in; parts may have the parameters of their body
   NOLI_SCENE_CHECK(source, &young,
-                   (ogden.value == NULL && c->value == NULL) || young.value == NULL ||
+                   !noli_material_has_shear(material) || young.value == NULL ||
                        noli_scene_number(&young) == noli_default_material_def().young,
                    "is not used with the parameters of the law \"%s\", which replace it",
                    material->law);

@@ -656,6 +656,9 @@ OBJECT(element_region, "element_selection", NOLI_SCENE_EXACTLY_ONE,
        GROUPED("side", side_name, NULL,
                "Elements with centres close to one side of the bounding box."),
        GROUPED("tag", integer, NULL, "Elements with this tag in the mesh file."),
+       GROUPED("set", text, NULL,
+               "Elements all of whose vertices are in this named set of the mesh file. See "
+               "docs/import.md."),
        GROUPED("elements", element_list, NULL,
                "Indices of tetrahedra (in plane strain of triangles) of the mesh, refined or not, "
                "from 0."),
@@ -971,7 +974,11 @@ OBJECT(pair, "pair", NOLI_SCENE_ANY,
              "As in `friction`; default: `friction.stribeck_speed`.",
              INTO(NoliPairDef, stribeck_speed)),
        FIELD("viscosity", not_negative, NULL, "s/m",
-             "As in `friction`; default: `friction.viscosity`."));
+             "As in `friction`; default: `friction.viscosity`."),
+       FIELD("distance", positive_scaled, NULL, "m",
+             "Contact distance of the pair; default: `contact.distance`. Models `ipc` and the "
+             "augmented Lagrangian only.",
+             INTO(NoliPairDef, distance)));
 LIST(pairs, pair, 0, "a list of objects");
 OBJECT(tie, "tie", NOLI_SCENE_ANY,
        REQUIRED("body", text, NULL, "Name of the body whose vertices are bound."),

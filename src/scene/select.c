@@ -296,11 +296,10 @@ static int32_t find_set(const NoliMeshSets* sets, const char* name) {
   return NOLI_NULL_INDEX;
 }
 
-// Vertices of a named set of the mesh file; nothing where the file has no such set.
-static NoliStatus select_set(const NoliSceneSource* source, const NoliSceneNode* node,
-                             NoliSceneShape* shape, Marker* marker) {
+// Marks the vertices of a named set of the mesh file; none where the file has no such set.
+static NoliStatus mark_set(const NoliSceneSource* source, const NoliSceneNode* node,
+                           NoliSceneShape* shape, bool* marked) {
   NoliStatus status = NOLI_OK;
-  memset(marker->in_region, 0, (size_t)marker->n_node * sizeof *marker->in_region);
   NOLI_TRY(noli_scene_read_sets(source, node, shape));
   int32_t set = find_set(&shape->sets, noli_scene_string(node));
   int64_t begin = set >= 0 ? shape->sets.first[set] : 0;
@@ -308,9 +307,18 @@ static NoliStatus select_set(const NoliSceneSource* source, const NoliSceneNode*
   for (int64_t i = begin; i < end; i++) {
     int32_t v = shape->new_index[shape->sets.vertex[i]];
     if (v != NOLI_NULL_INDEX) {
-      marker->in_region[v] = true;
+      marked[v] = true;
     }
   }
+done:
+  return status;
+}
+
+static NoliStatus select_set(const NoliSceneSource* source, const NoliSceneNode* node,
+                             NoliSceneShape* shape, Marker* marker) {
+  NoliStatus status = NOLI_OK;
+  memset(marker->in_region, 0, (size_t)marker->n_node * sizeof *marker->in_region);
+  NOLI_TRY(mark_set(source, node, shape, marker->in_region));
   if (marker->space != NULL) {
     NOLI_TRY(mark_nodes_between(source->context, marker));
   }
@@ -456,18 +464,16 @@ done:
   return status;
 }
 
-// A set that no target has, or that has no vertices in them.
+// A set that the mesh of a body does not have, or that has no vertices or elements in it.
 static NoliStatus fail_set(const NoliSceneSource* source, const NoliSceneNode* set,
-                           const NoliSceneTarget* target) {
+                           const char* name, const NoliMeshSets* sets, const char* what) {
   NoliStatus status = NOLI_OK;
-  const NoliMeshSets* sets = &target->shape->sets;
   const char* wanted = noli_scene_string(set);
   char known[400] = "";
   size_t used = 0;
-  NOLI_SCENE_CHECK(source, set, sets->n > 0, "the mesh of \"%.80s\" has no named sets",
-                   target->name);
+  NOLI_SCENE_CHECK(source, set, sets->n > 0, "the mesh of \"%.80s\" has no named sets", name);
   NOLI_SCENE_CHECK(source, set, find_set(sets, wanted) < 0,
-                   "the set \"%.80s\" has no vertices in \"%.80s\"", wanted, target->name);
+                   "the set \"%.80s\" has no %s in \"%.80s\"", wanted, what, name);
   for (int32_t s = 0; s < sets->n && used < sizeof known; s++) {
     used += (size_t)snprintf(known + used, sizeof known - used, "%s\"%.60s\"", s > 0 ? ", " : "",
                              sets->name[s]);
@@ -475,9 +481,9 @@ static NoliStatus fail_set(const NoliSceneSource* source, const NoliSceneNode* s
   const char* nearest = noli_nearest(wanted, (const char* const*)sets->name, sets->n);
   NOLI_SCENE_CHECK(source, set, nearest == NULL,
                    "the mesh of \"%.80s\" has no set \"%.80s\"; did you mean \"%.80s\"? known: %s",
-                   target->name, wanted, nearest, known);
+                   name, wanted, nearest, known);
   NOLI_SCENE_CHECK(source, set, false, "the mesh of \"%.80s\" has no set \"%.80s\"; known: %s",
-                   target->name, wanted, known);
+                   name, wanted, known);
 done:
   return status;
 }
@@ -487,7 +493,7 @@ static NoliStatus fail_empty(const NoliSceneSource* source, const NoliSceneNode*
   double low[3], high[3];
   NoliSceneNode set = noli_scene_member(region, "set");
   if (set.value != NULL) {
-    return fail_set(source, &set, target);
+    return fail_set(source, &set, target->name, &target->shape->sets, "vertices");
   }
   noli_mesh_bounds(noli_scene_target_count(target), noli_scene_target_positions(target), low, high);
   return noli_scene_fail(source, region, NOLI_ERROR_FORMAT,
@@ -546,13 +552,38 @@ done:
   return status;
 }
 
+// Elements all of whose vertices are in a named set.
+static NoliStatus mark_set_elements(const NoliSceneSource* source, const NoliSceneNode* node,
+                                    NoliSceneShape* shape, const NoliMesh* mesh,
+                                    const NoliBodyCells* cells, Marker* marker) {
+  NoliStatus status = NOLI_OK;
+  bool* in_set = NULL;
+  NOLI_NEW_ZERO(source->context, in_set, mesh->n_vert);
+  NOLI_TRY(mark_set(source, node, shape, in_set));
+  for (int32_t t = 0; t < cells->n; t++) {
+    bool all = true;
+    for (int32_t k = 0; k < cells->size; k++) {
+      all = all && in_set[cells->vertex[(int64_t)cells->size * t + k]];
+    }
+    marker->in_region[t] = all;
+  }
+done:
+  noli_free(source->context, in_set);
+  return status;
+}
+
 static NoliStatus mark_elements(const NoliSceneSource* source, const NoliSceneNode* node,
+                                NoliSceneShape* shape, const NoliMesh* mesh,
                                 const NoliBodyCells* cells, Marker* marker) {
   NoliStatus status = NOLI_OK;
+  NoliSceneNode set = noli_scene_member(node, "set");
   NoliSceneNode tag = noli_scene_member(node, "tag");
   NoliSceneNode elements = noli_scene_member(node, "elements");
   memset(marker->in_region, 0, (size_t)marker->n_node * sizeof *marker->in_region);
   NOLI_TRY(mark_place(source, node, marker));
+  if (set.value != NULL) {
+    NOLI_TRY(mark_set_elements(source, &set, shape, mesh, cells, marker));
+  }
   for (int32_t t = 0; tag.value != NULL && cells->tag != NULL && t < cells->n; t++) {
     marker->in_region[t] = cells->tag[t] == (int32_t)noli_scene_number(&tag);
   }
@@ -604,8 +635,8 @@ static NoliStatus fail_without_element(const NoliSceneSource* source, const Noli
 }
 
 NoliStatus noli_scene_select_elements(const NoliSceneSource* source, const NoliSceneNode* selection,
-                                      const char* name, const NoliSceneShape* shape,
-                                      const NoliMesh* mesh, int32_t** element, int32_t* n_element) {
+                                      const char* name, NoliSceneShape* shape, const NoliMesh* mesh,
+                                      int32_t** element, int32_t* n_element) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = source->context;
   Marker marker = {0};
@@ -619,13 +650,15 @@ NoliStatus noli_scene_select_elements(const NoliSceneSource* source, const NoliS
   for (size_t i = 0; i < (is_list ? noli_scene_size(selection) : 1); i++) {
     NoliSceneNode region = is_list ? noli_scene_item(selection, i) : *selection;
     int32_t n_found = 0;
-    NOLI_TRY(mark_elements(source, &region, &cells, &marker));
+    NOLI_TRY(mark_elements(source, &region, shape, mesh, &cells, &marker));
     for (int32_t t = 0; t < cells.n; t++) {
       n_found += marker.in_region[t];
       marker.selected[t] = marker.selected[t] || marker.in_region[t];
     }
     if (n_found == 0) {
-      NOLI_TRY(fail_without_element(source, &region, name, &cells, &marker));
+      NoliSceneNode set = noli_scene_member(&region, "set");
+      NOLI_TRY(set.value != NULL ? fail_set(source, &set, name, &shape->sets, "elements")
+                                 : fail_without_element(source, &region, name, &cells, &marker));
     }
   }
 

@@ -35,6 +35,8 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_select(const NoliSceneSource* source,
 
 // The elements of a placed mesh that a checked selection means: element (n_element), owned by the
 // caller also after a failure. Each region must select some.
-NOLI_WARN_UNUSED NoliStatus noli_scene_select_elements(
-    const NoliSceneSource* source, const NoliSceneNode* selection, const char* name,
-    const NoliSceneShape* shape, const NoliMesh* mesh, int32_t** element, int32_t* n_element);
+NOLI_WARN_UNUSED NoliStatus noli_scene_select_elements(const NoliSceneSource* source,
+                                                       const NoliSceneNode* selection,
+                                                       const char* name, NoliSceneShape* shape,
+                                                       const NoliMesh* mesh, int32_t** element,
+                                                       int32_t* n_element);

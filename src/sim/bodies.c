@@ -638,3 +638,34 @@ done:
   free_proxies(model, &proxies);
   return status;
 }
+
+// ---- warnings -----------------------------------------------------------------------------------
+
+static void report_rubber(const NoliModel* model, int32_t b, const NoliMaterialDef* material) {
+  if (!noli_material_has_shear(material)) {
+    return;
+  }
+  NoliStability stability =
+      noli_material_stability(noli_material_find(material->law), noli_material_lame(material));
+  if (stability.way != NULL) {
+    noli_log(
+        model->context, NOLI_LOG_WARNING,
+        "body \"%s\": with these parameters the law \"%s\" is unstable from a stretch of %.3g on "
+        "in %s: less stress stretches it more. Coefficients fitted to tests hold within the "
+        "stretches of the tests; with positive ones the law is stable everywhere",
+        model->name[b], material->law, stability.stretch, stability.way);
+  }
+}
+
+void noli_bodies_report(const NoliModel* model, const NoliSimDef* def) {
+  for (int32_t b = 0; b < model->n_body; b++) {
+    const NoliBodyDef* body = &def->bodies[b];
+    if (body->obstacle) {
+      continue;
+    }
+    report_rubber(model, b, &body->material);
+    for (int32_t k = 0; k < body->n_parts; k++) {
+      report_rubber(model, b, &body->parts[k].material);
+    }
+  }
+}

@@ -10,3 +10,6 @@ NOLI_WARN_UNUSED NoliStatus noli_bodies_build(NoliModel* model, const NoliSimDef
 
 // Prepends the name of the body to the message of a failure.
 NoliStatus noli_bodies_locate(const NoliModel* model, int32_t body, NoliStatus status);
+
+// Warns of rubbers that are unstable at moderate stretches.
+void noli_bodies_report(const NoliModel* model, const NoliSimDef* def);

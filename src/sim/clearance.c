@@ -31,9 +31,15 @@ static double rounding_of(const double* x, int64_t n) {
   return 8.0 * DBL_EPSILON * largest;
 }
 
-// Keeps a pair of primitives if its gap, offsets deducted, is smaller than the smallest one so far.
+static double range_of(const NoliGap* gap) {
+  return gap->range > 0.0 ? gap->range : 1.0;
+}
+
+// Keeps a pair of primitives if its gap, offsets deducted, over its range in `ranges` (NULL: 1) is
+// smaller than the smallest one so far.
 static void take_if_closer(const NoliSurface* surface, const double* x, NoliPrimitivePair pair,
-                           bool is_edge, double touching, NoliGap* gap) {
+                           bool is_edge, double touching, const NoliBodyPairs* ranges,
+                           NoliGap* gap) {
   NoliGap found = {.n_vert = {is_edge ? 2 : 1, is_edge ? 2 : 3}, .edges = is_edge};
   const int32_t* b =
       is_edge ? &surface->edge[2 * (int64_t)pair.b] : &surface->tri[3 * (int64_t)pair.b];
@@ -49,7 +55,8 @@ static void take_if_closer(const NoliSurface* surface, const double* x, NoliPrim
   found.distance =
       sqrt(is_edge ? noli_distance_sqr_edge_edge(at) : noli_distance_sqr_point_triangle(at)) -
       noli_surface_offset(surface, found.entity[0], found.entity[1]);
-  if (found.distance < gap->distance && found.distance > touching) {
+  found.range = noli_body_pairs_range(ranges, found.entity[0], found.entity[1]);
+  if (found.distance * range_of(gap) < gap->distance * found.range && found.distance > touching) {
     *gap = found;
     gap->n_vert[0] = is_edge ? noli_surface_edge_size(a) : 1;
     gap->n_vert[1] = is_edge ? noli_surface_edge_size(b) : 3;
@@ -57,18 +64,20 @@ static void take_if_closer(const NoliSurface* surface, const double* x, NoliPrim
 }
 
 // The closest pair of primitives without a common vertex that is closer than *gap, of those that
-// are farther apart than `touching`.
+// are farther apart than `touching`; with `ranges`, both over their ranges.
 static NoliStatus find_closest(const NoliModel* model, NoliBroadPhase* broad_phase, const double* x,
-                               const NoliBodyPairs* pairs, double touching, NoliGap* gap) {
+                               const NoliBodyPairs* pairs, double touching,
+                               const NoliBodyPairs* ranges, NoliGap* gap) {
   NoliStatus status = NOLI_OK;
   const NoliSurface* surface = model->problem.surface;
   NoliCandidates candidates = {0};
-  NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, gap->distance, pairs, &candidates));
+  double largest = noli_body_pairs_largest_range(ranges);
+  NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, gap->distance * largest, pairs, &candidates));
   for (int64_t i = 0; i < candidates.point_triangle.count; i++) {
-    take_if_closer(surface, x, candidates.point_triangle.data[i], false, touching, gap);
+    take_if_closer(surface, x, candidates.point_triangle.data[i], false, touching, ranges, gap);
   }
   for (int64_t i = 0; i < candidates.edge_edge.count; i++) {
-    take_if_closer(surface, x, candidates.edge_edge.data[i], true, touching, gap);
+    take_if_closer(surface, x, candidates.edge_edge.data[i], true, touching, ranges, gap);
   }
 done:
   noli_candidates_free(model->context, &candidates);
@@ -76,7 +85,8 @@ done:
 }
 
 // The same for vertices and half-spaces.
-static void find_closest_to_planes(const NoliModel* model, const double* x, NoliGap* gap) {
+static void find_closest_to_planes(const NoliModel* model, const double* x,
+                                   const NoliBodyPairs* ranges, NoliGap* gap) {
   const NoliProblem* problem = &model->problem;
   const NoliSurface* surface = problem->surface;
   for (int32_t i = 0; i < surface->n_point; i++) {
@@ -84,9 +94,14 @@ static void find_closest_to_planes(const NoliModel* model, const double* x, Noli
     for (int32_t p = 0; p < problem->n_half_spaces; p++) {
       double d = noli_half_space_distance(&problem->half_spaces[p], &x[3 * (int64_t)v]) -
                  noli_surface_offset_of(surface, body);
-      if (d < gap->distance && noli_body_pairs_get(&problem->body_pairs, body, model->n_body + p)) {
-        *gap = (NoliGap){
-            .distance = d, .entity = {body, model->n_body + p}, .n_vert = {1, 0}, .vertex = {{v}}};
+      double range = noli_body_pairs_range(ranges, body, model->n_body + p);
+      if (d * range_of(gap) < gap->distance * range &&
+          noli_body_pairs_get(&problem->body_pairs, body, model->n_body + p)) {
+        *gap = (NoliGap){.distance = d,
+                         .entity = {body, model->n_body + p},
+                         .n_vert = {1, 0},
+                         .vertex = {{v}},
+                         .range = range};
       }
     }
   }
@@ -96,8 +111,8 @@ NoliStatus noli_clearance_closest(const NoliModel* model, NoliBroadPhase* broad_
                                   const double* x, NoliGap* gap) {
   gap->entity[0] = gap->entity[1] = NOLI_NULL_INDEX;
   NoliStatus status =
-      find_closest(model, broad_phase, x, &model->problem.body_pairs, -(double)INFINITY, gap);
-  find_closest_to_planes(model, x, gap);
+      find_closest(model, broad_phase, x, &model->problem.body_pairs, -(double)INFINITY, NULL, gap);
+  find_closest_to_planes(model, x, NULL, gap);
   return status;
 }
 
@@ -147,7 +162,7 @@ static NoliStatus require_rest_offsets(const NoliModel* model) {
     return NOLI_OK;
   }
   NOLI_TRY(noli_broad_phase_create(model->context, surface, &broad_phase));
-  NOLI_TRY(find_closest(model, broad_phase, model->problem.X, &self, -INFINITY, &gap));
+  NOLI_TRY(find_closest(model, broad_phase, model->problem.X, &self, -INFINITY, NULL, &gap));
   if (gap.entity[0] != NOLI_NULL_INDEX && surface->offset[gap.entity[0]] > 0.0) {
     double offset = surface->offset[gap.entity[0]], d = gap.distance + 2.0 * offset;
     describe_places(model, &gap, places);
@@ -175,10 +190,10 @@ static NoliStatus find_rest_gap(NoliModel* model, double reach) {
   }
   NOLI_TRY(noli_broad_phase_create(model->context, model->problem.surface, &broad_phase));
   NoliGap gap = {.distance = fmin(reach, (1.0 + ROUNDING) * edge), .entity = {NOLI_NULL_INDEX}};
-  NOLI_TRY(find_closest(model, broad_phase, X, &self, touching, &gap));
+  NOLI_TRY(find_closest(model, broad_phase, X, &self, touching, NULL, &gap));
   if (gap.entity[0] == NOLI_NULL_INDEX && gap.distance < reach) {
     gap.distance = reach;
-    NOLI_TRY(find_closest(model, broad_phase, X, &self, touching, &gap));
+    NOLI_TRY(find_closest(model, broad_phase, X, &self, touching, NULL, &gap));
   }
   if (gap.entity[0] != NOLI_NULL_INDEX) {
     model->rest_gap = gap;
@@ -260,18 +275,21 @@ static NoliStatus report_start_gap(const NoliModel* model) {
   // measure and report the smallest gap
   double touching = rounding_of(model->x0, 3 * (int64_t)problem->n_vert);
   NOLI_TRY(noli_broad_phase_create(model->context, problem->surface, &broad_phase));
-  NOLI_TRY(find_closest(model, broad_phase, model->x0, &pairs, touching, &gap));
-  find_closest_to_planes(model, model->x0, &gap);
+  NOLI_TRY(
+      find_closest(model, broad_phase, model->x0, &pairs, touching, &problem->body_pairs, &gap));
+  find_closest_to_planes(model, model->x0, &problem->body_pairs, &gap);
   if (gap.entity[0] != NOLI_NULL_INDEX) {
     char places[128];
     describe_places(model, &gap, places);
     noli_log(model->context, NOLI_LOG_WARNING,
              "\"%.80s\" and \"%.80s\" start %.3g m apart%s (%s), closer than the contact distance, "
              "%.3g m: contact pushes them apart from the first step on; to avoid that, set "
-             "contact.distance below %.3g m or start further apart",
+             "%s below %.3g m or start further apart",
              model->name[gap.entity[0]], model->name[gap.entity[1]], gap.distance,
              problem->surface->offset != NULL ? ", contact offsets deducted" : "", places,
-             problem->dhat, gap.distance);
+             problem->dhat * range_of(&gap),
+             range_of(&gap) != 1.0 ? "the distance of this pair" : "contact.distance",
+             gap.distance);
   }
 done:
   noli_broad_phase_destroy(&broad_phase);

@@ -53,7 +53,7 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
     const NoliBlock* block = noli_problem_block(&model->problem, force->def.body);
     bool consistent =
         force->kind == NOLI_FORCE_ACCELERATION && block != NULL && block->n_consistent > 0;
-    bool on_faces = force->faces.n > 0;
+    bool on_faces = force->faces.n > 0 || force->curved.n > 0;
     double* to = consistent || on_faces ? acceleration : load;
     if (consistent || on_faces) {
       memset(acceleration, 0, noli_sim_vector_bytes(sim));
@@ -76,7 +76,6 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
       double factor = consistent || on_faces                   ? 1.0
                       : force->kind == NOLI_FORCE_ACCELERATION ? mass
                       : force->kind == NOLI_FORCE_TOTAL        ? mass / force->total_mass
-                      : force->share != NULL                   ? force->share[i]
                                                                : 1.0;
       for (int32_t k = 0; k < 3; k++) {
         to[3 * node + k] += factor * value[k];

@@ -819,6 +819,9 @@ static NoliStatus check_pair(NoliContext* context, const NoliSimDef* def, int32_
   snprintf(where, sizeof where, "pair %d: ", index);
   NOLI_TRY(check_friction(context, where, pair->friction, pair->static_friction,
                           pair->stribeck_speed, pair->viscosity));
+  NOLI_CHECK(context, pair->distance.value >= 0.0 && isfinite(pair->distance.value),
+             NOLI_ERROR_ARGUMENT, "pair %d: the contact distance must be >= 0, got %g", index,
+             pair->distance.value);
 done:
   return status;
 }

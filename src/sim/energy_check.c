@@ -58,8 +58,14 @@ static double work_of_loads(const NoliSim* sim) {
   // pressures have a potential
   NoliPressure pressure = {
       .faces = &problem->pressed, .value = stage->pressure, .origin = stage->pressure_origin};
-  return work - (noli_pressure_energy(&pressure, stage->here->x) -
-                 noli_pressure_energy(&pressure, sim->state.x));
+  work -= noli_pressure_energy(&pressure, stage->here->x) -
+          noli_pressure_energy(&pressure, sim->state.x);
+  for (int32_t k = 0; k < problem->n_pressed_curved; k++) {
+    NoliCurvedPressure curved = noli_stage_curved_pressure(stage, k);
+    work -= noli_curved_pressure_energy(&curved, stage->here->x) -
+            noli_curved_pressure_energy(&curved, sim->state.x);
+  }
+  return work;
 }
 
 // Work of prescribed motion, including obstacles: its force is the imbalance of all other forces at

@@ -2,6 +2,7 @@
 
 #include "math/vec3.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // ---- faces --------------------------------------------------------------------------------------
@@ -49,6 +50,127 @@ done:
   return status;
 }
 
+// The marked faces of a body.
+static NoliStatus find_faces(NoliModel* model, int32_t body, const uint8_t* marked,
+                             NoliForce* force) {
+  NoliStatus status = NOLI_OK;
+  force->faces.n = list_faces(model, body, marked, NULL);
+  NOLI_NEW(model->context, force->faces.tri, 3 * (int64_t)force->faces.n);
+  (void)list_faces(model, body, marked, force->faces.tri);
+  if (force->kind == NOLI_FORCE_PRESSURE) {
+    NOLI_TRY(add_pressed(model, force));
+  }
+done:
+  return status;
+}
+
+// ---- curved faces -------------------------------------------------------------------------------
+
+// A face of a tetrahedron. Its corners in ascending order identify its twin.
+typedef struct Side {
+  int32_t key[3];
+  NoliTetFace face; // of the body
+} Side;
+
+static int compare_sides(const void* a, const void* b) {
+  const int32_t *p = ((const Side*)a)->key, *q = ((const Side*)b)->key;
+  for (int k = 0; k < 3; k++) {
+    if (p[k] != q[k]) {
+      return p[k] < q[k] ? -1 : 1;
+    }
+  }
+  return 0;
+}
+
+static int compare_numbers(const void* a, const void* b) {
+  int32_t p = *(const int32_t*)a, q = *(const int32_t*)b;
+  return (p > q) - (p < q);
+}
+
+static Side make_side(const int32_t* corner, int32_t tet, int32_t side) {
+  Side made = {.face = {tet, side}};
+  int32_t count = 0;
+  for (int32_t k = 0; k < 4; k++) {
+    if (k != side) {
+      made.key[count++] = corner[k];
+    }
+  }
+  qsort(made.key, 3, sizeof *made.key, compare_numbers);
+  return made;
+}
+
+// Whether all nodes of a face are marked.
+static bool is_marked(const NoliBlock* block, NoliTetFace face, const uint8_t* marked) {
+  const NoliSpace* space = block->space;
+  int32_t local[NOLI_TRI_NODES_MAX], n = noli_tet_face_nodes(space->order, face.side, local);
+  for (int32_t a = 0; a < n; a++) {
+    int64_t node = space->node[(int64_t)face.tet * space->n_local + local[a]];
+    if (marked[block->first_node + node] == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The marked faces that belong to only one tetrahedron: writes them to the beginning of `side`, all
+// n faces of the body, and returns their number.
+static int32_t keep_marked(const NoliBlock* block, const uint8_t* marked, int64_t n, Side* side,
+                           NoliTetFace* kept) {
+  int32_t n_kept = 0;
+  qsort(side, (size_t)n, sizeof *side, compare_sides);
+  for (int64_t i = 0, end; i < n; i = end) {
+    end = i + 1;
+    while (end < n && compare_sides(&side[i], &side[end]) == 0) {
+      end++;
+    }
+    if (end == i + 1 && is_marked(block, side[i].face, marked)) {
+      kept[n_kept++] = side[i].face;
+    }
+  }
+  return n_kept;
+}
+
+static NoliStatus add_pressed_curved(NoliModel* model, NoliForce* force) {
+  NoliStatus status = NOLI_OK;
+  NoliProblem* problem = &model->problem;
+  const NoliCurvedFaces** all = NULL;
+  NOLI_NEW(model->context, all, problem->n_pressed_curved + 1);
+  for (int32_t k = 0; k < problem->n_pressed_curved; k++) {
+    all[k] = problem->pressed_curved[k];
+  }
+  noli_free(model->context, problem->pressed_curved);
+  problem->pressed_curved = all;
+  force->pressed_first = problem->n_pressed_curved++;
+  all[force->pressed_first] = &force->curved;
+done:
+  return status;
+}
+
+// Likewise of a body of elements of any order.
+static NoliStatus find_curved_faces(NoliModel* model, int32_t body, const NoliBlock* block,
+                                    const uint8_t* marked, NoliForce* force) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  int32_t first = model->tet_first[body], n_tet = model->tet_first[body + 1] - first;
+  Side* side = NULL;
+  NoliTetFace* kept = NULL;
+  NOLI_NEW(context, side, 4 * (int64_t)n_tet);
+  NOLI_NEW(context, kept, 4 * (int64_t)n_tet);
+  for (int64_t i = 0; i < 4 * (int64_t)n_tet; i++) {
+    side[i] = make_side(model->tet + 4 * (first + i / 4), (int32_t)(i / 4), (int32_t)(i % 4));
+  }
+  int32_t n = keep_marked(block, marked, 4 * (int64_t)n_tet, side, kept);
+  NOLI_TRY(
+      noli_curved_faces_create(context, block->space, block->first_node, n, kept, &force->curved));
+  if (n > 0 && force->kind == NOLI_FORCE_PRESSURE) {
+    NOLI_TRY(add_pressed_curved(model, force));
+  }
+done:
+  noli_free(context, side);
+  noli_free(context, kept);
+  return status;
+}
+
 NoliStatus noli_face_loads_build(NoliModel* model, const NoliSimDef* sim_def, int32_t index) {
   NoliStatus status = NOLI_OK;
   const NoliForceDef* def = &sim_def->forces[index];
@@ -57,25 +179,21 @@ NoliStatus noli_face_loads_build(NoliModel* model, const NoliSimDef* sim_def, in
   uint8_t* marked = NULL;
   const char *place = def->where != NULL ? def->where : "", *colon = def->where != NULL ? ": " : "";
   const NoliBlock* block = noli_problem_block(&model->problem, body);
-  NOLI_CHECK(model->context, block == NULL || block->space == NULL, NOLI_ERROR_ARGUMENT,
-             "%s%sforce %d, a %s: the elements of body \"%s\" are curved or of high order, and "
-             "loads on their faces are not computed: use linear elements, or another kind of force",
-             place, colon, (int)index, def->kind, model->name[body]);
+  bool curved = block != NULL && block->space != NULL;
   NOLI_NEW_ZERO(model->context, marked, model->problem.n_vert);
   for (int32_t i = 0; i < force->n_node; i++) {
     marked[force->node[i]] = 1;
   }
   force->thickness =
       model->problem.surface->planar[body] ? sim_def->bodies[body].plane_strain : 1.0;
-  force->faces.n = list_faces(model, body, marked, NULL);
-  NOLI_CHECK(model->context, force->faces.n > 0, NOLI_ERROR_ARGUMENT,
-             "%s%sforce %d, a %s: body \"%s\" has no face with all its vertices among those given",
-             place, colon, (int)index, def->kind, model->name[body]);
-  NOLI_NEW(model->context, force->faces.tri, 3 * (int64_t)force->faces.n);
-  (void)list_faces(model, body, marked, force->faces.tri);
-  if (force->kind == NOLI_FORCE_PRESSURE) {
-    NOLI_TRY(add_pressed(model, force));
+  if (curved) {
+    NOLI_TRY(find_curved_faces(model, body, block, marked, force));
+  } else {
+    NOLI_TRY(find_faces(model, body, marked, force));
   }
+  NOLI_CHECK(model->context, force->faces.n > 0 || force->curved.n > 0, NOLI_ERROR_ARGUMENT,
+             "%s%sforce %d, a %s: body \"%s\" has no face with all its %s among those given", place,
+             colon, (int)index, def->kind, model->name[body], curved ? "nodes" : "vertices");
 done:
   noli_free(model->context, marked);
   return status;
@@ -108,6 +226,47 @@ static void set_pressure(const NoliSim* sim, const NoliForce* force, const doubl
   }
 }
 
+// Likewise of curved faces, with the pressure at each node.
+static void set_curved_pressure(const NoliSim* sim, const NoliForce* force, const double* value) {
+  const NoliCurvedFaces* faces = &force->curved;
+  NoliCurvedLoad* load = &sim->stage->curved[force->pressed_first];
+  NoliVec3 origin = {0};
+  int64_t n = (int64_t)faces->n * faces->n_node;
+  for (int64_t i = 0; i < n; i++) {
+    int64_t node = faces->node[i];
+    load->value[i] = value[3 * node];
+    origin = noli_mul_add3(origin, 1.0 / (double)n, noli_load3(sim->state.x + 3 * node));
+  }
+  noli_store3(load->origin, origin);
+}
+
+// Adds the forces of a traction to `load`, or sets the pressure and adds the forces that its
+// potential lacks.
+static void collect_flat(NoliSim* sim, const NoliForce* force, const double* value, double* load) {
+  const NoliModel* model = sim->model;
+  NoliStage* stage = sim->stage;
+  if (force->kind == NOLI_FORCE_TRACTION) {
+    noli_faces_add_traction(&force->faces, model->problem.X, value, load);
+    return;
+  }
+  set_pressure(sim, force, value);
+  NoliPressure pressure = {
+      .faces = &model->problem.pressed, .value = stage->pressure, .origin = stage->pressure_origin};
+  noli_pressure_add_mantle(&pressure, force->pressed_first, force->pressed_first + force->faces.n,
+                           sim->state.x, load);
+}
+
+static void collect_curved(NoliSim* sim, const NoliForce* force, const double* value,
+                           double* load) {
+  if (force->kind == NOLI_FORCE_TRACTION) {
+    noli_curved_faces_add_traction(&force->curved, value, load);
+    return;
+  }
+  set_curved_pressure(sim, force, value);
+  NoliCurvedPressure pressure = noli_stage_curved_pressure(sim->stage, force->pressed_first);
+  noli_curved_pressure_add_mantle(&pressure, sim->state.x, load);
+}
+
 void noli_face_loads_collect(NoliSim* sim, const NoliForce* force, double* value, double* scratch) {
   const NoliModel* model = sim->model;
   NoliStage* stage = sim->stage;
@@ -116,15 +275,10 @@ void noli_face_loads_collect(NoliSim* sim, const NoliForce* force, double* value
     noli_store3(own, noli_scale3(force->thickness, noli_load3(own)));
   }
   memset(scratch, 0, noli_sim_vector_bytes(sim));
-  if (force->kind == NOLI_FORCE_TRACTION) {
-    noli_faces_add_traction(&force->faces, model->problem.X, value, scratch);
+  if (force->curved.n > 0) {
+    collect_curved(sim, force, value, scratch);
   } else {
-    set_pressure(sim, force, value);
-    NoliPressure pressure = {.faces = &model->problem.pressed,
-                             .value = stage->pressure,
-                             .origin = stage->pressure_origin};
-    noli_pressure_add_mantle(&pressure, force->pressed_first, force->pressed_first + force->faces.n,
-                             sim->state.x, scratch);
+    collect_flat(sim, force, value, scratch);
   }
   noli_stage_act_on_nodes(stage, scratch);
   for (int64_t i = 0; i < 3 * (int64_t)model->problem.n_vert; i++) {

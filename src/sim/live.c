@@ -237,6 +237,9 @@ NoliStatus noli_sim_pair(const NoliSim* sim, int32_t a, int32_t b, NoliPairDef* 
   NOLI_TRY(noli_definition_take_pair(sim->context, given, &pair));
   pair = noli_definition_pair(sim->definition.def, a, b);
   pair.contact = noli_body_pairs_get(&sim->model->problem.body_pairs, a, b);
+  const NoliProblem* problem = &sim->model->problem;
+  double own = noli_resolve(pair.distance, problem->diagonal);
+  pair.distance = (NoliScaled){own > 0.0 ? own : problem->dhat, false};
   noli_sized_give(given, size, &pair, sizeof pair);
   given->size = size;
 done:

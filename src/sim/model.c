@@ -15,7 +15,6 @@
 #include "sim/regions.h"
 #include "sim/springs.h"
 #include "sim/ties.h"
-#include "sim/traction.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -27,6 +26,8 @@
 // A relative tolerance is relative to the size of the scene per second, or, if larger, to this
 // fraction of the largest speed: small fast bodies need no more digits than large ones.
 #define SPEED_SHARE 1e-4
+// The smallest contact distance of a pair over that of the scene; its inverse is the largest.
+#define RANGE_MIN 1e-3
 
 static NoliStatus copy_names(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
@@ -196,17 +197,52 @@ done:
   return status;
 }
 
+// The contact distance of a pair over that of the scene.
+static NoliStatus make_range(NoliModel* model, const NoliSimDef* def, int32_t index,
+                             double* range) {
+  NoliStatus status = NOLI_OK;
+  const NoliPairDef* pair = &def->pairs[index];
+  const NoliProblem* problem = &model->problem;
+  double given = noli_resolve(pair->distance, problem->diagonal);
+  *range = given > 0.0 ? given / problem->dhat : 1.0;
+  NOLI_CHECK(model->context, *range == 1.0 || problem->contact->ranges, NOLI_ERROR_ARGUMENT,
+             "pair %d, \"%s\" and \"%s\": the contact model \"%s\" has one contact distance for "
+             "all pairs, %g m: leave the distance of the pair out, or choose \"ipc\"",
+             (int)index, model->name[pair->a], model->name[pair->b], problem->contact->name,
+             problem->dhat);
+  NOLI_CHECK(model->context, *range >= RANGE_MIN && *range <= 1.0 / RANGE_MIN, NOLI_ERROR_ARGUMENT,
+             "pair %d, \"%s\" and \"%s\": a contact distance of %g m differs from that of the "
+             "scene, %g m, by more than a factor of %g",
+             (int)index, model->name[pair->a], model->name[pair->b], given, problem->dhat,
+             1.0 / RANGE_MIN);
+done:
+  return status;
+}
+
+// Takes the ranges (n), unless all are 1.
+static void take_ranges(NoliBodyPairs* pairs, double** range, int64_t n) {
+  bool any = false;
+  pairs->largest_range = 1.0;
+  for (int64_t i = 0; i < n; i++) {
+    any = any || (*range)[i] != 1.0;
+    pairs->largest_range = fmax(pairs->largest_range, (*range)[i]);
+  }
+  pairs->range = any ? *range : NULL;
+  *range = any ? NULL : *range;
+}
+
 void noli_model_set_tolerance(NoliModel* model, NoliScaled tolerance) {
   NoliProblem* problem = &model->problem;
   problem->tolerance = noli_resolve(tolerance, problem->diagonal);
   problem->speed_share = tolerance.relative ? SPEED_SHARE * tolerance.value : 0.0;
 }
 
-// The friction law of each pair: law 0 by default, then the laws of pairs.
-NoliStatus noli_model_set_friction(NoliModel* model, const NoliSimDef* def) {
+// The friction law and the contact distance of each pair: law 0 by default, then those of pairs.
+NoliStatus noli_model_set_pairs(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliPairTable number = {0};
   NOLI_ARRAY(NoliFrictionLaw) laws = {0};
+  NOLI_ARRAY(double) range = {0};
   NoliFrictionLaw law;
   NoliPairNumber* exception = NULL;
   NOLI_NEW(model->context, exception, def->n_pairs);
@@ -215,14 +251,19 @@ NoliStatus noli_model_set_friction(NoliModel* model, const NoliSimDef* def) {
                             .viscosity = def->viscosity};
   NOLI_TRY(make_law(model, def, "friction: ", &most, &law));
   NOLI_PUSH(model->context, &laws, law);
+  NOLI_PUSH(model->context, &range, 1.0);
   for (int32_t i = 0; i < def->n_pairs; i++) {
     const NoliPairDef* pair = &def->pairs[i];
+    double own = 1.0;
     char where[32];
     snprintf(where, sizeof where, "pair %d: ", i);
     NOLI_TRY(make_law(model, def, where, pair, &law));
+    NOLI_TRY(make_range(model, def, i, &own));
     // one entry of a scene makes many consecutive equal pairs
-    if (memcmp(&law, &laws.data[laws.count - 1], sizeof law) != 0) {
+    if (memcmp(&law, &laws.data[laws.count - 1], sizeof law) != 0 ||
+        own != range.data[range.count - 1]) {
       NOLI_PUSH(model->context, &laws, law);
+      NOLI_PUSH(model->context, &range, own);
     }
     exception[i] = (NoliPairNumber){pair->a, pair->b, (int32_t)laws.count - 1};
   }
@@ -231,16 +272,21 @@ NoliStatus noli_model_set_friction(NoliModel* model, const NoliSimDef* def) {
 
   // replace the former laws
   NoliContactPairs* pairs = &model->problem.pairs;
+  NoliBodyPairs* touch = &model->problem.body_pairs;
   noli_pair_table_free(model->context, &pairs->number);
   noli_free(model->context, (void*)(uintptr_t)pairs->law);
+  noli_free(model->context, (void*)(uintptr_t)touch->range);
   pairs->number = number;
   pairs->law = laws.data;
+  touch->range_number = &pairs->number;
+  take_ranges(touch, &range.data, range.count);
   number = (NoliPairTable){0};
   laws.data = NULL;
   model->problem.rubs = noli_contact_pairs_rub(pairs);
 done:
   noli_pair_table_free(model->context, &number);
   noli_free(model->context, laws.data);
+  noli_free(model->context, range.data);
   noli_free(model->context, exception);
   return status;
 }
@@ -369,18 +415,6 @@ done:
   return status;
 }
 
-// Finds the faces of a traction or pressure. Elements of high order distribute a traction over all
-// nodes of their faces.
-static NoliStatus build_face_load(NoliModel* model, const NoliSimDef* def, int32_t index) {
-  NoliForce* force = &model->force[index];
-  const NoliBlock* block = noli_problem_block(&model->problem, force->def.body);
-  if (force->kind == NOLI_FORCE_TRACTION && block != NULL && block->space != NULL) {
-    return noli_traction_shares(model, index);
-  }
-  bool on_faces = force->kind == NOLI_FORCE_TRACTION || force->kind == NOLI_FORCE_PRESSURE;
-  return on_faces ? noli_face_loads_build(model, def, index) : NOLI_OK;
-}
-
 static NoliStatus copy_forces(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NOLI_NEW_ZERO(model->context, model->force, def->n_forces);
@@ -395,7 +429,9 @@ static NoliStatus copy_forces(NoliModel* model, const NoliSimDef* def) {
     for (int32_t i = 0; i < force->n_node; i++) {
       force->total_mass += model->problem.mass[force->node[i]];
     }
-    NOLI_TRY(build_face_load(model, def, f));
+    if (force->kind == NOLI_FORCE_TRACTION || force->kind == NOLI_FORCE_PRESSURE) {
+      NOLI_TRY(noli_face_loads_build(model, def, f));
+    }
     force->def.where = NULL;
   }
 done:
@@ -508,7 +544,6 @@ static NoliStatus set_parameters(NoliModel* model, const NoliSimDef* def) {
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
   problem->friction_speed = noli_resolve(def->friction_speed, problem->diagonal);
-  NOLI_TRY(noli_model_set_friction(model, def));
   noli_model_set_tolerance(model, def->tolerance);
   problem->fixed_stiffness = def->barrier_stiffness;
   problem->surface_radius = noli_resolve(def->surface_radius, problem->diagonal);
@@ -523,6 +558,7 @@ static NoliStatus set_parameters(NoliModel* model, const NoliSimDef* def) {
   NOLI_CHECK(context, problem->dhat < 1e15 && (problem->dhat > 1e-100 || problem->n_inertial == 0),
              NOLI_ERROR_ARGUMENT, "the contact distance must be in (1e-100, 1e15) m, got %g m",
              problem->dhat);
+  NOLI_TRY(noli_model_set_pairs(model, def));
   NOLI_TRY(check_rounding(model, def));
   NOLI_CHECK(context, problem->surface_radius == 0.0 || problem->surface_radius > problem->dhat,
              NOLI_ERROR_ARGUMENT,
@@ -613,7 +649,7 @@ static void release_parts(NoliModel* model) {
   }
   for (int32_t f = 0; f < model->n_force; f++) {
     noli_free(context, model->force[f].node);
-    noli_free(context, model->force[f].share);
+    noli_curved_faces_free(context, &model->force[f].curved);
     noli_free(context, model->force[f].faces.tri);
   }
   noli_gcp_model_release(model);
@@ -624,6 +660,7 @@ static void release_parts(NoliModel* model) {
   noli_surface_destroy(context, &problem->surface);
   noli_volumes_free(context, &problem->volumes);
   noli_free(context, problem->pressed.tri);
+  noli_free(context, problem->pressed_curved);
   noli_springs_free(context, &problem->springs);
   noli_pair_table_free(context, &problem->body_pairs.others);
   noli_pair_table_free(context, &problem->pairs.number);
@@ -675,7 +712,8 @@ void noli_model_destroy(NoliModel** owner) {
                    problem->drag_node,
                    problem->half_spaces,
                    (void*)(uintptr_t)problem->body_pairs.self,
-                   (void*)(uintptr_t)problem->pairs.law};
+                   (void*)(uintptr_t)problem->pairs.law,
+                   (void*)(uintptr_t)problem->body_pairs.range};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
     noli_free(context, owned[i]);
   }

@@ -23,10 +23,10 @@ typedef struct NoliForce {
   int32_t n_node;
   int32_t* node; // global
   double total_mass;
-  double* share;         // (n_node) m^2 of each node, of a traction on curved elements; else NULL
-  NoliFaces faces;       // of tractions and pressures
-  double thickness;      // m, of a body in plane strain; else 1
-  int32_t pressed_first; // of them among the faces with a pressure
+  NoliFaces faces;        // of tractions and pressures
+  NoliCurvedFaces curved; // of those on elements of high order or curved ones
+  double thickness;       // m, of a body in plane strain; else 1
+  int32_t pressed_first;  // of them among the faces with a pressure; number of the curved ones
   NoliForceKind kind;
   NoliForceDef def;
 } NoliForce;
@@ -38,6 +38,7 @@ typedef struct NoliGap {
   int32_t n_vert[2];    // of each primitive; 0 of half-spaces
   int32_t vertex[2][3]; // global; of an edge that is a point, twice the same
   bool edges;           // both are edges
+  double range;         // of contact of its pair; 0: 1, as of all pairs
 } NoliGap;
 
 typedef struct NoliModel {
@@ -118,10 +119,10 @@ NOLI_WARN_UNUSED NoliStatus noli_model_create(NoliContext* context, const NoliSi
                                               NoliModel** model);
 void noli_model_destroy(NoliModel** model);
 
-// Replaces the friction of all pairs by that of a definition. On failure (NOLI_ERROR_ARGUMENT,
-// NOLI_ERROR_MEMORY) nothing changes.
 void noli_model_set_tolerance(NoliModel* model, NoliScaled tolerance);
-NOLI_WARN_UNUSED NoliStatus noli_model_set_friction(NoliModel* model, const NoliSimDef* def);
+// Replaces friction and contact distance of all pairs by those of a definition. On failure
+// (NOLI_ERROR_ARGUMENT, NOLI_ERROR_MEMORY) nothing changes.
+NOLI_WARN_UNUSED NoliStatus noli_model_set_pairs(NoliModel* model, const NoliSimDef* def);
 
 // Validator (base/validate.h).
 const char* noli_model_defect(const NoliModel* model);

@@ -244,8 +244,9 @@ NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* given) {
   if (switches_contact(sim, &pair)) {
     NOLI_TRY(noli_sim_rebuild(sim, &definition, &same));
   } else {
-    NOLI_TRY(noli_model_set_friction(sim->model, definition.def));
+    NOLI_TRY(noli_model_set_pairs(sim->model, definition.def));
     sim->barrier_problem.pairs = sim->model->problem.pairs;
+    sim->barrier_problem.body_pairs = sim->model->problem.body_pairs;
     sim->barrier_problem.rubs = sim->model->problem.rubs;
     NoliOwnedDefinition before = sim->definition;
     sim->definition = definition;
@@ -273,6 +274,7 @@ void noli_sim_fix_lengths(const NoliSim* sim, NoliSimDef* def) {
   fix_scaled(&def->gcp.length, problem->diagonal);
   for (int32_t i = 0; i < def->n_pairs; i++) {
     fix_scaled(&((NoliPairDef*)(uintptr_t)def->pairs)[i].stribeck_speed, problem->diagonal);
+    fix_scaled(&((NoliPairDef*)(uintptr_t)def->pairs)[i].distance, problem->diagonal);
   }
   for (int32_t i = 0; i < def->n_ties; i++) {
     fix_scaled(&((NoliTieDef*)(uintptr_t)def->ties)[i].distance, problem->diagonal);

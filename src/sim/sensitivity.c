@@ -85,6 +85,14 @@ static const char* damping_defect(const NoliModel* model) {
              : defect;
 }
 
+static bool has_own_distances(const NoliSimDef* def) {
+  bool has = false;
+  for (int32_t i = 0; i < def->n_pairs; i++) {
+    has = has || def->pairs[i].distance.value > 0.0;
+  }
+  return has;
+}
+
 const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   const NoliModel* model = sim->model;
   const NoliProblem* problem = &model->problem;
@@ -112,11 +120,18 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   if ((by_contact & ~problem->contact->slopes_by) != 0) {
     return "rest shapes and numbers of contact are not differentiated with this contact model";
   }
+  if ((wanted >> NOLI_INPUT_CONTACT & 1u) != 0 && has_own_distances(sim->definition.def)) {
+    return "numbers of contact are not differentiated where a pair has a contact distance of its "
+           "own: leave its distance out";
+  }
   double range = fmin(problem->dhat, problem->gcp.model.parameters.eps_target);
   if ((wanted & by_gcp) != 0 && problem->gcp.has_open && range < SHORT_RANGE * problem->diagonal) {
     return "the stiffness of \"gcp\" at open obstacles follows the size of the scene where "
            "contact.distance or contact.eps_target is below 1e-4 of it: choose longer ones, or "
            "closed obstacles";
+  }
+  if (problem->n_pressed_curved > 0) {
+    return "pressures on curved elements and on elements of order 2 to 4 are not differentiated";
   }
   if (model->integrator->decoupled) {
     return "\"trapezoidal_decoupled\" is not differentiated: choose \"trapezoidal\"";

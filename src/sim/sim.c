@@ -3,9 +3,10 @@
 
 #include "base/ranks.h"
 #include "base/sized.h"
-#include "sim/fallback.h"
+#include "sim/bodies.h"
 #include "sim/clearance.h"
 #include "sim/definition.h"
+#include "sim/fallback.h"
 
 #include <string.h>
 
@@ -132,6 +133,7 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* given, NoliSi
   NOLI_TRY(noli_sim_build(context, &definition, &sim));
   NOLI_TRY(noli_sim_require_valid(sim->model, sim->model->x0));
   NOLI_TRY(noli_clearance_report(sim->model));
+  noli_bodies_report(sim->model, def);
 done:
   status = noli_ranks_agree(context, status);
   noli_definition_free(context, &def);

@@ -386,8 +386,9 @@ static NoliStatus advance_safe_state(Solve* solve, NoliNewtonStat* stat) {
     stage->step[i] = stage->here->x[i] - solve->work->safe[i];
   }
   double inversion = inversion_bound(stage, solve->work->safe, KEEP_ON_WAY, true);
-  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, solve->work->safe, stage->here->x,
-                                 options.gap_cap, &problem->body_pairs, &stage->trial->candidates));
+  double reach = options.gap_cap * noli_body_pairs_largest_range(&problem->body_pairs);
+  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, solve->work->safe, stage->here->x, reach,
+                                 &problem->body_pairs, &stage->trial->candidates));
   NOLI_TRY(noli_impacts_find(&solve->work->impacts, stage->context, problem->surface,
                              &stage->trial->candidates, problem->half_spaces,
                              problem->n_half_spaces, &problem->body_pairs, solve->work->safe,

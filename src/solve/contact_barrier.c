@@ -130,7 +130,7 @@ static NoliStatus friction_pair_forces(const NoliStage* stage, double scale,
 }
 
 static double reach(const NoliStage* stage) {
-  return stage->problem->dhat;
+  return stage->problem->dhat * noli_body_pairs_largest_range(&stage->problem->body_pairs);
 }
 
 static NoliStatus begin_stiffness(NoliStage* stage) {
@@ -150,6 +150,7 @@ const NoliContactModel noli_contact_barrier = {
     .name = "ipc",
     .description = "A barrier on distances; surfaces never cross.",
     .advice = "a larger contact.distance",
+    .ranges = true,
     .keeps_apart = true,
     .searches = true,
     .size = sizeof(Self),

@@ -7,6 +7,7 @@
 static NoliStatus create(NoliStage* stage) {
   NoliActiveSet* set = stage->contact;
   set->followers = &stage->problem->followers;
+  set->pairs = &stage->problem->pairs;
   return NOLI_OK;
 }
 
@@ -71,10 +72,11 @@ static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
 }
 
 static double reach(const NoliStage* stage) {
-  return stage->problem->dhat;
+  return stage->problem->dhat * noli_body_pairs_largest_range(&stage->problem->body_pairs);
 }
 
 const NoliContactModel noli_contact_constraints = {.advice = "a larger contact.distance",
+                                                   .ranges = true,
                                                    .keeps_apart = true,
                                                    .has_targets = true,
                                                    .same_at_trial = true,

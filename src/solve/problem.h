@@ -7,6 +7,7 @@
 #include "contact/contact_set.h"
 #include "contact/gcp_support.h"
 #include "fem/block.h"
+#include "fem/curved_faces.h"
 #include "fem/pressure.h"
 #include "fem/spring.h"
 #include "fem/volume.h"
@@ -51,8 +52,10 @@ typedef struct NoliProblem {
   int32_t n_block;
   NoliBlockRange* range; // (n_body)
   NoliFollowers followers;
-  NoliVolumes volumes; // closed regions that resist a change of their volume
-  NoliFaces pressed;   // faces with a pressure of the loads
+  NoliVolumes volumes;                    // closed regions that resist a change of their volume
+  NoliFaces pressed;                      // faces with a pressure of the loads
+  const NoliCurvedFaces** pressed_curved; // (n_pressed_curved) likewise; borrowed from the forces
+  int32_t n_pressed_curved;
   NoliSprings springs; // between vertices
   int32_t* inertial;   // (n_inertial) vertices of deformable bodies
   int32_t n_inertial;

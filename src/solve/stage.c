@@ -16,6 +16,11 @@ enum { LEAST = 2, LEAST_WITH_FRICTION = 6 };
 // is assumed to have jumped.
 #define JUMP_ALPHA 1e-3
 
+static int64_t curved_values(const NoliStage* stage, int32_t k) {
+  const NoliCurvedFaces* faces = stage->problem->pressed_curved[k];
+  return (int64_t)faces->n * faces->n_node;
+}
+
 static NoliStatus allocate_vectors(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = stage->context;
@@ -25,6 +30,10 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->load, n);
   NOLI_NEW_ZERO(context, stage->pressure, stage->problem->pressed.n);
   NOLI_NEW_ZERO(context, stage->pressure_origin, 3 * (int64_t)stage->problem->pressed.n);
+  NOLI_NEW_ZERO(context, stage->curved, stage->problem->n_pressed_curved);
+  for (int32_t k = 0; k < stage->problem->n_pressed_curved; k++) {
+    NOLI_NEW_ZERO(context, stage->curved[k].value, curved_values(stage, k));
+  }
   NOLI_NEW_ZERO(context, stage->last, n);
   NOLI_NEW_ZERO(context, stage->detour.start, n);
   NOLI_NEW_ZERO(context, stage->step, n);
@@ -251,6 +260,10 @@ void noli_stage_destroy(NoliStage** owner) {
   for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
     noli_free(context, vectors[i]);
   }
+  for (int32_t k = 0; stage->curved != NULL && k < stage->problem->n_pressed_curved; k++) {
+    noli_free(context, stage->curved[k].value);
+  }
+  noli_free(context, stage->curved);
 
   // points, terms, contact
   noli_free(context, stage->unknown);
@@ -469,6 +482,16 @@ void noli_stage_drop_pressure(NoliStage* stage) {
   if (stage->problem->pressed.n > 0) {
     memset(stage->pressure, 0, (size_t)stage->problem->pressed.n * sizeof *stage->pressure);
   }
+  for (int32_t k = 0; k < stage->problem->n_pressed_curved; k++) {
+    memset(stage->curved[k].value, 0, (size_t)curved_values(stage, k) * sizeof(double));
+  }
+}
+
+NoliCurvedPressure noli_stage_curved_pressure(const NoliStage* stage, int32_t k) {
+  return (NoliCurvedPressure){.faces = stage->problem->pressed_curved[k],
+                              .value = stage->curved[k].value,
+                              .origin = stage->curved[k].origin,
+                              .scale = 1.0};
 }
 
 void noli_stage_drop_forces(NoliStage* stage) {

@@ -107,6 +107,12 @@ typedef NoliStatus NoliStageWatchFn(void* user, const NoliStage* stage);
 // Verifies a point (n_vert x 3) to which a solver has moved.
 typedef NoliStatus NoliStageAudit(void* user, const double* x);
 
+// A pressure on curved faces (fem/curved_faces.h).
+typedef struct NoliCurvedLoad {
+  double* value; // (faces x nodes) Pa, 0: none acts
+  double origin[3];
+} NoliCurvedLoad;
+
 struct NoliStage {
   NoliContext* context;
   const NoliProblem* problem;
@@ -120,6 +126,7 @@ struct NoliStage {
   double* load;               // (n_vert x 3) N: gravity and forces at the end of the stage
   double* pressure;           // (faces with a pressure) Pa, 0: none acts
   double* pressure_origin;    // (same x 3) m, fem/pressure.h
+  NoliCurvedLoad* curved;     // (problem->n_pressed_curved) likewise on curved faces
   double kappa;               // barrier stiffness of the scaled potential
   int32_t friction_iteration; // friction iterations after the first
   NoliPrescribed prescribed;
@@ -182,6 +189,8 @@ void noli_stage_drop_forces(NoliStage* stage);
 
 // Clears the pressures on faces, part of the above.
 void noli_stage_drop_pressure(NoliStage* stage);
+// Pressure number k on curved faces, at scale 1.
+NoliCurvedPressure noli_stage_curved_pressure(const NoliStage* stage, int32_t k);
 
 // Clears the record and the solver statistics at the start of a step.
 void noli_stage_begin_step(NoliStage* stage);

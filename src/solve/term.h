@@ -78,6 +78,7 @@ typedef struct NoliTerm {
   X(block_drag)                                                                                    \
   X(load)                                                                                          \
   X(pressure)                                                                                      \
+  X(curved_pressure)                                                                               \
   X(target_springs)                                                                                \
   X(friction)                                                                                      \
   X(contact)                                                                                       \

@@ -305,6 +305,36 @@ static NoliEnergyTerm list_pressure(const NoliStage* stage, void* self, const No
   return noli_pressure_term(&term->data);
 }
 
+typedef struct CurvedPressureTerm {
+  NoliCurvedPressure data;
+  double magnitude;
+  int32_t index;
+} CurvedPressureTerm;
+
+static int32_t count_curved_pressures(const NoliProblem* problem) {
+  return problem->n_pressed_curved;
+}
+
+static NoliStatus create_curved_pressure(NoliStage* stage, void* self, int32_t index) {
+  (void)stage;
+  ((CurvedPressureTerm*)self)->index = index;
+  return NOLI_OK;
+}
+
+static NoliEnergyTerm list_curved_pressure(const NoliStage* stage, void* self,
+                                           const NoliPoint* at) {
+  (void)at;
+  CurvedPressureTerm* term = self;
+  term->data = noli_stage_curved_pressure(stage, term->index);
+  term->data.scale = energy_scale(stage);
+  term->data.magnitude = &term->magnitude;
+  return noli_curved_pressure_term(&term->data);
+}
+
+static double curved_pressure_magnitude(const void* self) {
+  return ((const CurvedPressureTerm*)self)->magnitude;
+}
+
 static double pressure_magnitude(const void* self) {
   return ((const PressureTerm*)self)->magnitude;
 }
@@ -423,6 +453,13 @@ const NoliTermType noli_term_pressure = {.name = "pressure",
                                          .size = sizeof(PressureTerm),
                                          .list = list_pressure,
                                          .magnitude = pressure_magnitude};
+const NoliTermType noli_term_curved_pressure = {.name = "pressure on curved faces",
+                                                .role = NOLI_ROLE_LOAD,
+                                                .size = sizeof(CurvedPressureTerm),
+                                                .count = count_curved_pressures,
+                                                .create = create_curved_pressure,
+                                                .list = list_curved_pressure,
+                                                .magnitude = curved_pressure_magnitude};
 const NoliTermType noli_term_target_springs = {.name = "target springs",
                                                .role = NOLI_ROLE_TARGET_SPRINGS,
                                                .size = sizeof(NoliTargetSprings),

@@ -424,6 +424,7 @@ expect 0 '6 without stiffness' "$noli" modes scene.json -o shaken/modes --count 
 [ "$(wc -l <shaken/modes/modes.csv)" -eq 9 ] && [ -s shaken/modes/mode_000008.vtu ] || fail 'modes are missing'
 [ "$(sed 1d shaken/modes/modes.csv | head -6 | cut -d, -f2 | sort -u)" = 0 ] || fail 'a free body has six rigid motions'
 expect 0 'about the state at t = 0.15 s' "$noli" modes native.json --checkpoint native/checkpoint.h5
+expect 0 'without contact, friction and damping' "$noli" modes scene.json
 expect 2 'vertices have 81 free components' "$noli" modes scene.json --count 82
 expect 4 'no_checkpoint.h5: cannot read' "$noli" modes scene.json --checkpoint no_checkpoint.h5
 expect 1 'needs an integer of at least 1' "$noli" modes scene.json --count 0

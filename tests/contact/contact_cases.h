@@ -94,7 +94,7 @@ static inline void case_make(int which, TestRandom* random, double d, double ang
   static const NoliPairKind kind[CASES] = {
       NOLI_PAIR_POINT_POINT, NOLI_PAIR_POINT_EDGE, NOLI_PAIR_POINT_TRIANGLE, NOLI_PAIR_EDGE_EDGE,
       NOLI_PAIR_EDGE_EDGE,   NOLI_PAIR_EDGE_EDGE,  NOLI_PAIR_EDGE_EDGE};
-  *made = (Case){.contact = {.kind = kind[which], .weight = 3.0, .entity = {0, 1}}};
+  *made = (Case){.contact = {.kind = kind[which], .weight = 3.0, .range = 1.0, .entity = {0, 1}}};
   NoliVec3 y[4] = {{0}};
   case_positions(which, random, d, angle, y);
   made->contact.mollified = which > CASE_EDGE_EDGE;
@@ -132,7 +132,7 @@ static inline void case_full(const double blocks[90], double full[144]) {
 static inline double case_normal_force(const NoliBarrier* barrier, const double* x) {
   const NoliContact* contact = &barrier->set->contact.data[0];
   double mollifier, d_sqr = noli_contact_closest(contact, x, &mollifier).d_sqr;
-  return noli_contact_normal_force(barrier, contact->weight * mollifier,
+  return noli_contact_normal_force(barrier, contact->weight * mollifier, contact->range,
                                    noli_gap_sqr(d_sqr, contact->offset));
 }
 

@@ -399,7 +399,8 @@ static void half_spaces_rub_and_frictionless_pairs_are_dropped(void** state) {
   NoliHalfSpace plane = {{0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
 
   // body 0 has friction, body 1 does not (entity 2 is the half-space)
-  NoliHalfSpaceContact contact[2] = {{.node = 0, .entity = {0, 2}}, {.node = 1, .entity = {1, 2}}};
+  NoliHalfSpaceContact contact[2] = {{.node = 0, .entity = {0, 2}, .range = 1.0},
+                                     {.node = 1, .entity = {1, 2}, .range = 1.0}};
   NoliContactSet contacts;
   noli_contact_set_init(&contacts);
   contacts.plane.data = contact;

@@ -176,7 +176,7 @@ static void half_space_jacobian_agrees(void** state) {
     NoliVec3 f[3];
     case_frame(&random, f);
     NoliHalfSpace plane = {case_random3(&random, 1.0), f[2]};
-    NoliHalfSpaceContact contact = {.node = 0, .plane = 0, .entity = {0, 2}};
+    NoliHalfSpaceContact contact = {.node = 0, .plane = 0, .entity = {0, 2}, .range = 1.0};
     NoliContactSet set;
     noli_contact_set_init(&set);
     int32_t node = 0;
@@ -203,7 +203,7 @@ static void half_space_jacobian_agrees(void** state) {
     // the force opposes sliding with the magnitude of the law
     double force[3] = {0.0};
     noli_implicit_friction_forces(&setup.friction, x, 2.0, force);
-    double lambda = noli_contact_normal_force(&setup.barrier, 1.0, d * d);
+    double lambda = noli_contact_normal_force(&setup.barrier, 1.0, 1.0, d * d);
     NoliSlidingLaw law = noli_sliding_law(&setup.law, EPS / 0.5, 0.5);
     double want = noli_sliding_over_y(&law, slide, lambda) * slide / 2.0;
     ASSERT_NEAR(noli_norm3(noli_load3(force)), want, 1e-9 * lambda);

@@ -17,11 +17,14 @@ static void derivatives_agree_with_differences(void** state) {
         Case made;
         // outside the zone (sin^2 >= 1e-3) and inside it
         double angle = which == CASE_EDGE_EDGE ? (n == 0 ? 0.0317 : 0.2 + 0.3 * n) : 0.012;
-        case_make(which, &random, share[i] * DHAT, angle, &made);
+        // also of pairs with a contact distance of their own
+        double range = n < 3 ? 1.0 : n == 3 ? 0.4 : 1.7, dhat = range * DHAT;
+        case_make(which, &random, share[i] * dhat, angle, &made);
+        made.contact.range = range;
         case_set(&made);
         NoliBarrier barrier = {&made.set, NULL, DHAT * DHAT, 1e3};
         NoliEnergyTerm term = noli_barrier_term(&barrier);
-        double scale = fmin(share[i] * DHAT, (1.0 - share[i]) * DHAT);
+        double scale = fmin(share[i] * dhat, (1.0 - share[i]) * dhat);
         test_derivatives(case_evaluate, &term, 12, made.x, scale, 1e-5, 1e-4);
       }
     }
@@ -295,7 +298,8 @@ static void half_space_derivatives_and_limits(void** state) {
     double share = n % 5 == 0 ? 1e-3 : test_random(&random, 0.1, 0.9), d = share * DHAT;
     double x[3];
     noli_store3(x, noli_add3(plane.origin, case_at(f, 0.3, -0.2, d)));
-    NoliHalfSpaceContact contact = {.node = 0, .plane = 0, .entity = {0, 1}, .gap = d};
+    NoliHalfSpaceContact contact = {
+        .node = 0, .plane = 0, .entity = {0, 1}, .range = 1.0, .gap = d};
     NoliContactSet set;
     noli_contact_set_init(&set);
     int32_t node = 0;
@@ -314,7 +318,7 @@ static void half_space_derivatives_and_limits(void** state) {
     double force[3] = {0.0};
     noli_contact_forces(&barrier, x, 2.0, force);
     double gap = noli_dot3(noli_sub3(noli_load3(x), plane.origin), plane.normal);
-    double lambda = noli_contact_normal_force(&barrier, 1.0, gap * gap) / 2.0;
+    double lambda = noli_contact_normal_force(&barrier, 1.0, 1.0, gap * gap) / 2.0;
     ASSERT_NEAR(noli_dot3(noli_load3(force), plane.normal), lambda, 1e-12 * lambda);
 
     // on and below the plane

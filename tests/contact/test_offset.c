@@ -60,6 +60,7 @@ static void degenerate_places_agree_with_differences(void** state) {
                              .mollified = at[i].mollified,
                              .eps_x = at[i].mollified ? 1e-3 : 0.0,
                              .weight = 1.0,
+                             .range = 1.0,
                              .offset = xi}};
     memcpy(made.x, at[i].x, sizeof made.x);
     for (int k = 0; k < 4; k++) {
@@ -218,7 +219,7 @@ static void half_spaces_keep_the_offset(void** state) {
     NoliHalfSpace plane = {case_random3(&random, 1.0), f[2]};
     double gap = DHAT * test_random(&random, 0.01, 0.95), offset = offsets[n % N_OFFSETS], x[3];
     noli_store3(x, noli_add3(plane.origin, case_at(f, 0.3, -0.2, gap + offset)));
-    NoliHalfSpaceContact contact = {.entity = {0, 1}, .offset = offset, .gap = gap};
+    NoliHalfSpaceContact contact = {.entity = {0, 1}, .offset = offset, .range = 1.0, .gap = gap};
     NoliContactSet set;
     noli_contact_set_init(&set);
     int32_t node = 0;

@@ -47,10 +47,10 @@ typedef struct Sets {
 
 static void make_sets(Sets* made, double d0, double d1, double d_plane) {
   *made =
-      (Sets){.contact = {{.node = {1, 2, -1, -1}, .gap_sqr = d0 * d0},
-                         {.node = {1, 3, -1, -1}, .gap_sqr = d1 * d1}},
+      (Sets){.contact = {{.node = {1, 2, -1, -1}, .range = 1.0, .gap_sqr = d0 * d0},
+                         {.node = {1, 3, -1, -1}, .range = 1.0, .gap_sqr = d1 * d1}},
              .key = {{.high = (uint64_t)1 << 32 | 2}, {.high = (uint64_t)1 << 32 | 3, .index = 1}},
-             .plane = {{.node = 7, .gap = d_plane}}};
+             .plane = {{.node = 7, .range = 1.0, .gap = d_plane}}};
   noli_contact_set_init(&made->set);
   made->set.contact.data = made->contact;
   made->set.key.data = made->key;
@@ -61,7 +61,7 @@ static void make_sets(Sets* made, double d0, double d1, double d_plane) {
   made->set.plane.data = made->plane;
   made->set.plane.count = 1;
   double d = fmin(fmin(d0, d1), d_plane);
-  made->set.min_gap_sqr = d * d;
+  made->set.min_gap_sqr = made->set.min_ranged_sqr = d * d;
 }
 
 static void kappa_doubles_only_when_close_pairs_approach(void** state) {

@@ -70,6 +70,15 @@ awk '$1 == "t" { height = $8 } $1 == "friction" { n++; at[n] = $(NF - 1) }
   cat "$work/gripped"
   fail "gripper: the ball was not picked up"
 }
+# every call between steps: states are kept, a body in the way is refused, hand and floor balance the weight
+"$work/build/live" >"$work/lived" || fail "live"
+awk '/^same state: yes$/ || /^back at the start: yes$/ || /^refused: .*"cube" meets .*"ball"/ || /state untouched$/ { n++ }
+     $1 == "weight" { off = $8 + $5 - $2; n += off < 0.05 && off > -0.05 }
+     $1 == "copy" { n += $4 > before; before = $4 }
+     END { exit n != 8 }' "$work/lived" || {
+  cat "$work/lived"
+  fail "live: wrong results"
+}
 # the importers are a library of their own: the text scene of the fuzz seeds becomes the scene that `noli convert` makes
 mkdir "$work/foreign"
 cp "$source/tests/fuzz/seeds/ipc/script.txt" "$work/foreign/scene.txt"

@@ -448,6 +448,30 @@ static void rubbers_have_their_energy(void** state) {
   lame = (NoliLame){1.3, 2.1, NULL, NULL, NULL};
 }
 
+// With c01 < 0, tau : epsilon of equibiaxial tension, 4 (l^2 - l^-4)(c10 + c01 l^2), has a maximum:
+// d/d(ln l) = 0 where c10 (2 l^2 + 4 l^-4) + c01 (4 l^4 + 2 l^-2) = 0.
+static void unstable_rubber_is_found(void** state) {
+  (void)state;
+  NoliMaterialDef def = {.law = "mooney_rivlin", .young = 1.0, .poisson = 0.49};
+  static const double stable[][2] = {{1.0, 0.0}, {0.8, 0.2}, {0.0, 1.0}};
+  for (size_t i = 0; i < sizeof stable / sizeof *stable; i++) {
+    memcpy(def.parameter, stable[i], sizeof stable[i]);
+    assert_null(noli_material_stability(&noli_mooney_rivlin, noli_material_lame(&def)).way);
+  }
+  for (int i = 0; i < 4; i++) {
+    double c01 = -0.02 * pow(2.0, i), l = 1.0;
+    def.parameter[0] = 1.0;
+    def.parameter[1] = c01;
+    while (2.0 * l * l + 4.0 * pow(l, -4.0) + c01 * (4.0 * pow(l, 4.0) + 2.0 / (l * l)) > 0.0) {
+      l += 1e-5;
+    }
+    NoliStability found = noli_material_stability(&noli_mooney_rivlin, noli_material_lame(&def));
+    assert_non_null(found.way);
+    assert_string_equal(found.way, "equibiaxial tension");
+    ASSERT_NEAR(found.stretch / l, 1.005, 0.0051);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(derivatives_match_differences),
@@ -464,6 +488,7 @@ int main(void) {
       cmocka_unit_test(strong_compression_is_exact),
       cmocka_unit_test(laws_are_found_by_name),
       cmocka_unit_test(rubbers_have_their_energy),
+      cmocka_unit_test(unstable_rubber_is_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,6 +74,34 @@ static void kronecker(void** state) {
   }
 }
 
+// Those of a triangle are those of a tetrahedron on its face 0 1 2.
+static void triangles_are_faces(void** state) {
+  (void)state;
+  TestRandom random = {3};
+  for (int32_t order = 1; order <= NOLI_ORDER_MAX; order++) {
+    int32_t tet[NOLI_TET_NODES_MAX][4], tri[NOLI_TRI_NODES_MAX][3];
+    noli_tet_lattice(order, tet);
+    noli_tri_lattice(order, tri);
+    for (int trial = 0; trial < 20; trial++) {
+      double xi[3], whole[NOLI_TET_NODES_MAX], whole_slope[3 * NOLI_TET_NODES_MAX];
+      double value[NOLI_TRI_NODES_MAX], slope[2 * NOLI_TRI_NODES_MAX];
+      random_point(&random, xi);
+      xi[2] = 0.0;
+      noli_tet_shape(order, xi, whole, whole_slope);
+      noli_tri_shape(order, xi, value, slope);
+      for (int32_t i = 0; i < noli_tet_nodes(order); i++) {
+        for (int32_t a = 0; a < noli_tri_nodes(order); a++) {
+          if (memcmp(tet[i], tri[a], sizeof tri[a]) == 0) {
+            ASSERT_NEAR(value[a], whole[i], 1e-14);
+            ASSERT_NEAR(slope[2 * a], whole_slope[3 * i], 1e-13);
+            ASSERT_NEAR(slope[2 * a + 1], whole_slope[3 * i + 1], 1e-13);
+          }
+        }
+      }
+    }
+  }
+}
+
 static void derivatives(void** state) {
   (void)state;
   TestRandom random = {1};
@@ -165,11 +193,9 @@ static void reproduces_polynomials(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(lattice_is_complete),
-      cmocka_unit_test(order_of_gmsh),
-      cmocka_unit_test(kronecker),
-      cmocka_unit_test(derivatives),
-      cmocka_unit_test(reproduces_polynomials),
+      cmocka_unit_test(lattice_is_complete), cmocka_unit_test(order_of_gmsh),
+      cmocka_unit_test(kronecker),           cmocka_unit_test(triangles_are_faces),
+      cmocka_unit_test(derivatives),         cmocka_unit_test(reproduces_polynomials),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,6 +94,29 @@ static void largest_rules(void** state) {
   test_context_done(&context);
 }
 
+// The integral of xi^a eta^b over the triangle is a! b! / (a + b + 2)!.
+static void triangles(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  for (int32_t degree = 0; degree <= 16; degree++) {
+    NoliQuadrature rule;
+    ASSERT_OK(noli_quadrature_tri(context, degree, &rule));
+    assert_true(rule.degree >= degree);
+    for (int a = 0; a <= rule.degree; a++) {
+      for (int b = 0; b <= rule.degree - a; b++) {
+        double sum = 0.0, want = factorial(a) * factorial(b) / factorial(a + b + 2);
+        for (int32_t q = 0; q < rule.n; q++) {
+          assert_true(rule.weight[q] > 0.0 && rule.xi[2 * q] + rule.xi[2 * q + 1] < 1.0);
+          sum += rule.weight[q] * pow(rule.xi[2 * q], a) * pow(rule.xi[2 * q + 1], b);
+        }
+        ASSERT_NEAR(sum / want, 1.0, 4e-14);
+      }
+    }
+    noli_quadrature_free(context, &rule);
+  }
+  test_context_done(&context);
+}
+
 static void refused(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -102,6 +125,7 @@ static void refused(void** state) {
   ASSERT_STATUS(noli_quadrature_tet(context, NOLI_QUADRATURE_DEGREE_MAX + 1, &rule),
                 NOLI_ERROR_ARGUMENT);
   assert_non_null(strstr(noli_context_message(context), "41"));
+  ASSERT_STATUS(noli_quadrature_tri(context, -1, &rule), NOLI_ERROR_ARGUMENT);
   test_context_done(&context);
 }
 
@@ -109,6 +133,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_monomials),
       cmocka_unit_test(largest_rules),
+      cmocka_unit_test(triangles),
       cmocka_unit_test(refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

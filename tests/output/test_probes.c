@@ -376,6 +376,16 @@ static void a_resumed_run_keeps_one_file(void** state) {
   ASSERT_STATUS(noli_run_reopen(context, &def, resumed.sim, &refused), NOLI_ERROR_FORMAT);
   assert_non_null(strstr(noli_context_message(context), "probes.csv:1: "));
 
+  // without probes the file ends where the run resumes
+  def.n_probes = 0;
+  NoliHistory left = {0};
+  ASSERT_OK(noli_run_reopen(context, &def, resumed.sim, &resumed.run));
+  noli_run_close(&resumed.run);
+  ASSERT_OK(noli_history_read(context, "probes_twice/probes.csv", &left));
+  assert_int_equal(left.n_rows, 3);
+  noli_history_free(context, &left);
+  def.n_probes = 1;
+
   // without the file they begin late
   assert_int_equal(rename("probes_twice/probes.csv", "probes_twice/before.csv"), 0);
   ASSERT_OK(noli_run_reopen(context, &def, resumed.sim, &resumed.run));

@@ -392,7 +392,7 @@ static double speed_of(const NoliPairDef* pair) {
 // A written scene rubs as the simulation of the design does, whatever else friction has.
 static void test_written_friction(void** state) {
   (void)state;
-  enum { CHANGES = 4, CASES = 5 };
+  enum { CHANGES = 4, CASES = 6 };
   static const char* const of_pair = "{\"parameter\": \"friction\", \"of\": \"block\", \"with\": "
                                      "\"floor\", \"lower\": 0.05, \"upper\": 0.3}";
   static const char* const of_all =
@@ -401,6 +401,10 @@ static void test_written_friction(void** state) {
       {{"pairs[0].static_friction", "0.4"},
        {"pairs[0].viscosity", "0.05"},
        {"pairs[0].stribeck_speed", "\"0.2 l\""},
+       {"design.variables[0]", of_pair}},
+      {{"pairs[0].static_friction", "0.4"},
+       {"pairs[0].viscosity", "0.05"},
+       {"pairs[0].distance", "2e-4"},
        {"design.variables[0]", of_pair}},
       {{"pairs[0].stribeck_speed", "0.03"},
        {"pairs[0].a", "\"floor\""},
@@ -419,7 +423,7 @@ static void test_written_friction(void** state) {
        {"friction.static_coefficient", "0.1"},
        {"design.variables[0]", of_all}},
   };
-  static const double risen[CASES] = {0.4, 0.2, 0.4, 0.4, 0.2};
+  static const double risen[CASES] = {0.4, 0.4, 0.2, 0.4, 0.4, 0.2};
   for (int32_t k = 0; k < CASES; k++) {
     Problem p = changed_problem("examples/design/friction.json", CHANGES, changes[k]);
     const NoliParameters* parameters = noli_design_parameters(p.design);
@@ -439,6 +443,8 @@ static void test_written_friction(void** state) {
     ASSERT_NEAR(fmax(a.static_friction, a.friction), risen[k], 0.0);
     ASSERT_NEAR(fmax(b.static_friction, b.friction), risen[k], 0.0);
     ASSERT_NEAR(b.viscosity, a.viscosity, 0.0);
+    ASSERT_NEAR(b.distance.value, a.distance.value, 0.0);
+    assert_true(k != 1 || b.distance.value == 2e-4);
     ASSERT_NEAR(speed_of(&b), speed_of(&a), 1e-15);
     assert_int_equal(b.contact, a.contact);
     noli_sim_destroy(&want);

@@ -25,6 +25,7 @@ static void bodies_and_parts_have_parameters(void** state) {
       {"{\"ogden\": [[5e4, 2]]}", {5e4, 2.0, 0.0, 0.0}},
       {"{\"law\": \"mooney_rivlin\", \"c10\": 1e5, \"c01\": 2e4}", {1e5, 2e4, 0.0, 0.0}},
       {"{\"law\": \"neo_hookean\"}", {0.0, 0.0, 0.0, 0.0}},
+      {"{\"law\": \"neo_hookean\", \"young\": 2e5}", {0.0, 0.0, 0.0, 0.0}},
   };
   NoliContext* context = test_context(1);
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -63,6 +64,8 @@ static void refusals_name_the_place(void** state) {
       {"{\"law\": \"mooney_rivlin\", \"c10\": 1e5, \"young\": 3e5}", "{}",
        "bodies[0].material.young"},
       {"{\"bulk\": 1e9}", "{}", "bodies[0].material.bulk: is for the laws"},
+      {"{\"law\": \"ogden\", \"ogden\": [[1e5, 2]]}", "{\"young\": 1e6}",
+       "bodies[0].parts[0].material.young: is not used with the parameters of the law \"ogden\""},
   };
   NoliContext* context = test_context(1);
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -81,10 +84,47 @@ static void refusals_name_the_place(void** state) {
   test_context_done(&context);
 }
 
+static void listen(void* user, NoliLogLevel level, const char* text) {
+  if (level == NOLI_LOG_WARNING) {
+    snprintf(user, 512, "%s", text);
+  }
+}
+
+static void unstable_coefficients_are_warned_about(void** state) {
+  (void)state;
+  static const char* const rubbers[][2] = {
+      {"{\"law\": \"mooney_rivlin\", \"c10\": 1e5, \"c01\": 1e4}", ""},
+      {"{\"law\": \"mooney_rivlin\", \"c10\": 1e5, \"c01\": -1e4}",
+       "body \"b\": with these parameters the law \"mooney_rivlin\" is unstable from a stretch of "
+       "2.2"},
+      {"{\"law\": \"ogden\", \"ogden\": [[1e5, 2], [-1e4, 4]]}",
+       "is unstable from a stretch of 3."},
+  };
+  for (size_t k = 0; k < sizeof rubbers / sizeof *rubbers; k++) {
+    char heard[512] = "";
+    NoliContextDef def = noli_default_context_def();
+    NoliContext* context = NULL;
+    NoliScene* scene = NULL;
+    NoliSim* sim = NULL;
+    def.log = listen;
+    def.log_user = heard;
+    ASSERT_OK(noli_context_create(&def, &context));
+    ASSERT_OK(parse(context, rubbers[k][0], "{}", &scene));
+    ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
+    if (strstr(heard, rubbers[k][1]) == NULL || (rubbers[k][1][0] == '\0') != (heard[0] == '\0')) {
+      fail_msg("%zu: %s", k, heard);
+    }
+    noli_sim_destroy(&sim);
+    noli_scene_destroy(&scene);
+    noli_context_destroy(&context);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bodies_and_parts_have_parameters),
       cmocka_unit_test(refusals_name_the_place),
+      cmocka_unit_test(unstable_coefficients_are_warned_about),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

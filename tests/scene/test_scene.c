@@ -126,7 +126,7 @@ static const char full_scene[] =
     " 'pairs': [{'a': 'a', 'b': 'b', 'friction': 0.9}, {'a': 'floor', 'b': '*', 'contact': "
     "false},\n"
     "           {'a': 'b[0]', 'b': 'b[0]'}, {'a': 'a', 'b': 'a', 'static_friction': 0.7,\n"
-    "            'stribeck_speed': 0.5, 'viscosity': 2}],\n"
+    "            'stribeck_speed': 0.5, 'viscosity': 2, 'distance': '5e-4 l'}],\n"
     " 'solver': {'tolerance': 0.01, 'max_iterations': 50, 'linear': 'pcg'},\n"
     " 'output': {'interval': 0.041, 'checkpoint_seconds': -1},\n"
     " 'debug': {'audit': true}}";
@@ -259,6 +259,12 @@ static void check_full_settings(const NoliScene* scene) {
   ASSERT_NEAR(def->pairs[11].stribeck_speed.value, 0.5, 0.0);
   assert_false(def->pairs[11].stribeck_speed.relative);
   ASSERT_NEAR(def->pairs[11].viscosity, 2.0, 0.0);
+  ASSERT_NEAR(def->pairs[10].distance.value, 0.0, 0.0);
+  ASSERT_NEAR(def->pairs[11].distance.value, 5e-4, 0.0);
+  assert_true(def->pairs[11].distance.relative);
+  ASSERT_NEAR(def->pairs[10].distance.value, 0.0, 0.0);
+  ASSERT_NEAR(def->pairs[11].distance.value, 5e-4, 0.0);
+  assert_true(def->pairs[11].distance.relative);
 
   // times and output
   assert_string_equal(noli_scene_name(scene), "full");

@@ -75,6 +75,24 @@ static void sets_select_nodes_between(void** state) {
   test_context_done(&context);
 }
 
+// Parts have the elements all of whose vertices are in a set.
+static void sets_select_elements(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  ASSERT_OK(load(context,
+                 SCENE(HOLD("Fixed"), ", 'parts': [{'select': {'set': 'right_half'},"
+                                      " 'material': {'young': 2e6}}]"),
+                 &scene));
+  const NoliBodyDef* body = &noli_scene_sim_def(scene)->bodies[0];
+  const int32_t right[] = {5, 6, 7, 8, 9};
+  assert_int_equal(body->n_parts, 1);
+  assert_int_equal(body->parts[0].n_element, 5);
+  assert_memory_equal(body->parts[0].element, right, sizeof right);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
 static void wrong_names_are_located(void** state) {
   (void)state;
   static const struct {
@@ -89,6 +107,10 @@ static void wrong_names_are_located(void** state) {
       {SCENE("{'body': 'box', 'select': {'set': 'Fixed'}, 'motion': {'hold': true}}", ""),
        "the mesh of \"box\" has no named sets"},
       {SCENE(HOLD("Fixed"), ", 'refine': 1"), "sets_bar.inp\" are those of its own vertices"},
+      {SCENE(HOLD("Fixed"), ", 'parts': [{'select': {'set': 'Fixed'}, 'material': {}}]"),
+       "bodies[0].parts[0].select.set: the set \"Fixed\" has no elements in \"bar\""},
+      {SCENE(HOLD("Fixed"), ", 'parts': [{'select': {'set': 'left'}, 'material': {}}]"),
+       "parts[0].select.set: the mesh of \"bar\" has no set \"left\""},
       {SCENE("{'body': 'bar', 'select': {'set': 3}, 'motion': {'hold': true}}", ""),
        "select.set: must be a string"},
   };
@@ -108,6 +130,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sets_select_their_vertices),
       cmocka_unit_test(sets_select_nodes_between),
+      cmocka_unit_test(sets_select_elements),
       cmocka_unit_test(wrong_names_are_located),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,6 +102,169 @@ static void friction_is_that_of_the_pair(void** state) {
   world_done(&world);
 }
 
+typedef struct Warned {
+  char text[512];
+} Warned;
+
+static void keep_warning(void* user, NoliLogLevel level, const char* text) {
+  if (level == NOLI_LOG_WARNING) {
+    snprintf(((Warned*)user)->text, sizeof((Warned*)user)->text, "%s", text);
+  }
+}
+
+#define REST_DHAT 1e-3
+#define REST_KAPPA 1e10
+
+// Two equal stiff boxes on a plane, the second with a contact distance of its own.
+static void make_resting(World* world, double distance, const char* solver, NoliPairDef* pair,
+                         Warned* warned) {
+  bool barrier = strcmp(solver, "augmented_lagrangian") != 0;
+  *world = world_new(1);
+  test_context_done(&world->context);
+  NoliContextDef context = noli_default_context_def();
+  context.log = keep_warning;
+  context.log_user = warned;
+  ASSERT_OK(noli_context_create(&context, &world->context));
+  for (int i = 0; i < 2; i++) {
+    double gap = i == 0 ? REST_DHAT : distance;
+    int32_t box = world_add(world, make_box(world, 0.2, 0.2, 0.2, 1),
+                            (double[]){0.5 * i, 0.1 + (barrier ? 0.99 : 1.5) * gap, 0});
+    world->body[box].material.young = barrier ? 1e9 : 1e7;
+  }
+  world_add_plane(world, origin, up);
+  *pair = noli_default_pair_def();
+  pair->a = 1;
+  pair->b = 2;
+  pair->distance = (NoliScaled){distance, false};
+  world->def.pairs = pair;
+  world->def.n_pairs = 1;
+  world->def.contact_distance = (NoliScaled){REST_DHAT, false};
+  world->def.barrier_stiffness = barrier ? REST_KAPPA : 0.0;
+  world->def.solver = solver;
+  world->def.tolerance = (NoliScaled){barrier ? 1e-8 : 1e-5, false};
+}
+
+// The gap at which four vertices of the barrier of a pair with the range r bear a weight: each
+// pushes by -kappa b'(G / r^2) / r 2 g.
+static double gap_under(double weight, double range) {
+  double low = 0.0, high = REST_DHAT * range;
+  for (int i = 0; i < 200; i++) {
+    double g = 0.5 * (low + high), r2 = range * range;
+    double D = g * g / r2, Dh = REST_DHAT * REST_DHAT, log_ratio = log(D / Dh);
+    double slope = -2.0 * (D - Dh) * log_ratio - (D - Dh) * (D - Dh) / D;
+    double force = -REST_KAPPA * slope / range * 2.0 * g;
+    *(force > 0.25 * weight ? &low : &high) = g;
+  }
+  return low;
+}
+
+static double mean_gap(const World* world, int32_t box) {
+  double sum = 0.0;
+  for (int32_t i = 0; i < 8; i++) {
+    double y = noli_sim_positions(world->sim)[3 * (8 * box + i) + 1];
+    sum += y < 0.1 ? 0.25 * y : 0.0;
+  }
+  return sum;
+}
+
+// Boxes rest at the gaps of their pairs: those at which the barrier bears their weight; constraints
+// keep a share of the distance that depends on the impact.
+static void assert_gap(const World* world, int32_t box, double range, bool barrier) {
+  double got = mean_gap(world, box);
+  double want = barrier ? gap_under(8.0 * 9.80665, range) : range * REST_DHAT;
+  print_message("%s: gap %.6g m, %s %.6g m\n", world->def.solver, got,
+                barrier ? "expected" : "distance", want);
+  if (barrier) {
+    ASSERT_NEAR(got / want, 1.0, 1e-3);
+  } else {
+    ASSERT_AT_LEAST(got, 0.04 * want);
+    ASSERT_AT_MOST(got, 1.001 * want);
+  }
+}
+
+static void gaps_are_those_of_the_pair(void** state) {
+  (void)state;
+  static const char* const solvers[] = {"projected_newton", "implicit_newton",
+                                        "augmented_lagrangian"};
+  static const double distance[] = {5e-3, 2e-4};
+  for (int k = 0; k < 6; k++) {
+    World world;
+    NoliPairDef pair;
+    Warned warned = {{0}};
+    bool barrier = k / 2 < 2;
+    double far = distance[k % 2];
+    make_resting(&world, far, solvers[k / 2], &pair, &warned);
+    world_start(&world);
+    if (barrier) {
+      assert_non_null(strstr(warned.text, far < REST_DHAT ? "the contact distance, 0.001 m"
+                                                          : "the distance of this pair below"));
+    } else {
+      assert_true(warned.text[0] == '\0');
+    }
+    for (int i = 0; i < 60; i++) {
+      world_step(&world);
+    }
+    assert_gap(&world, 0, 1.0, barrier);
+    assert_gap(&world, 1, far / REST_DHAT, barrier);
+
+    // live: read, then another one; constraints recover gaps slowly, but close them at once
+    double next = barrier ? 3.0 * REST_DHAT : 0.02 * far;
+    NoliPairDef read = noli_default_pair_def();
+    ASSERT_OK(noli_sim_pair(world.sim, 0, 2, &read));
+    assert_true(read.distance.value == REST_DHAT && !read.distance.relative);
+    ASSERT_OK(noli_sim_pair(world.sim, 2, 1, &read));
+    assert_true(read.distance.value == far);
+    read.distance.value = next;
+    ASSERT_OK(noli_sim_set_pair(world.sim, &read));
+    for (int i = 0; i < 200; i++) {
+      world_step(&world);
+    }
+    assert_gap(&world, 1, next / REST_DHAT, barrier);
+    world_done(&world);
+  }
+}
+
+// A pair whose distance is that of the scene changes no bit, and others are refused where there is
+// only one.
+static void distances_of_pairs_are_checked(void** state) {
+  (void)state;
+  uint64_t hash[2];
+  World world;
+  NoliPairDef pair;
+  Warned warned = {{0}};
+  for (int k = 0; k < 2; k++) {
+    make_resting(&world, REST_DHAT, "projected_newton", &pair, &warned);
+    world.def.n_pairs = k;
+    world.def.barrier_stiffness = 0.0;
+    world_start(&world);
+    for (int i = 0; i < 10; i++) {
+      world_step(&world);
+    }
+    hash[k] = noli_sim_state_hash(world.sim);
+    world_done(&world);
+  }
+  assert_true(hash[0] == hash[1]);
+
+  static const char* const models[] = {"gcp", "implicit_surface"};
+  for (int k = 0; k < 2; k++) {
+    char text[160];
+    make_resting(&world, 2e-3, "projected_newton", &pair, &warned);
+    world.def.contact_model = models[k];
+    world.def.audit = "off";
+    world.def.solver = NULL;
+    world.def.surface_radius = (NoliScaled){0.1, true};
+    snprintf(text, sizeof text,
+             "pair 0, \"body1\" and \"ground\": the contact model \"%s\" has one contact "
+             "distance for all pairs, 0.001 m",
+             models[k]);
+    world_expect_refusal(&world, text);
+  }
+  make_resting(&world, 10.0, "projected_newton", &pair, &warned);
+  world_expect_refusal(&world, "differs from that of the scene, 0.001 m, by more than a factor");
+  make_resting(&world, -1.0, "projected_newton", &pair, &warned);
+  world_expect_refusal(&world, "pair 0: the contact distance must be >= 0, got -1");
+}
+
 static void self_contact_can_be_switched_off(void** state) {
   (void)state;
   // two separate lumps in one body fall on each other
@@ -254,6 +417,8 @@ int main(void) {
       cmocka_unit_test(forbidden_pairs_pass_through_each_other),
       cmocka_unit_test(pairs_have_names),
       cmocka_unit_test(friction_is_that_of_the_pair),
+      cmocka_unit_test(gaps_are_those_of_the_pair),
+      cmocka_unit_test(distances_of_pairs_are_checked),
       cmocka_unit_test(self_contact_can_be_switched_off),
       cmocka_unit_test(loads_act_as_their_kind_says),
       cmocka_unit_test(trapezoidal_rule_keeps_the_energy),

@@ -1,6 +1,7 @@
 #include "fem/element_slopes.h"
 
 #include "fem/elements.h"
+#include "material/history_slopes.h"
 #include "material/tangent.h"
 #include "math/vec3.h"
 
@@ -9,9 +10,6 @@
 enum { BATCH = 64 };
 
 const char* noli_element_slopes_defect(const NoliBlock* block, NoliInput input) {
-  if (noli_block_histories(block) != NULL) {
-    return "materials with history are not differentiated: what they do depends on all of the past";
-  }
   bool moduli = input == NOLI_INPUT_MU || input == NOLI_INPUT_LAMBDA;
   if (!block->type->solid && moduli) {
     return NULL; // those of its bodies are no inputs of these kinds
@@ -341,6 +339,19 @@ done:
   return status;
 }
 
+// P and dP/dF at a point, with what relaxes.
+static void tangent_at(const NoliBlock* block, int32_t e, int32_t q, const NoliMat3* F, NoliMat3* P,
+                       double A[81]) {
+  NoliLame lame = lame_of(block, e);
+  NoliMaterialPoint point =
+      noli_material_point(block->law[e], lame, noli_block_histories(block), e, q);
+  if (point.history != NULL) {
+    noli_history_tangent(&point, F, P, A);
+  } else {
+    noli_material_tangent(point.law, lame, F, P, A);
+  }
+}
+
 NoliStatus noli_element_slopes_by_rest(NoliMixedList* list, const NoliBlock* block,
                                        const NoliBlockEnergy* energy, const double* X,
                                        const double* x) {
@@ -360,7 +371,7 @@ NoliStatus noli_element_slopes_by_rest(NoliMixedList* list, const NoliBlock* blo
       NoliMat3 P;
       double A[81];
       set_point(block, e, q, X, F, &point);
-      noli_material_tangent(block->law[e], lame_of(block, e), &point.F, &P, A);
+      tangent_at(block, e, q, &point.F, &P, A);
       add_rest(&point, &P, 1, (const double* const[]){A}, (const NoliMat3* const[]){&point.F},
                energy->scale, noli_mixed_block(blocks, e));
     }

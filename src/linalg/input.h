@@ -12,6 +12,8 @@ typedef enum NoliInput {
   NOLI_INPUT_LAGGED,    // (n_vert x 3) m, positions at which friction was lagged
   NOLI_INPUT_REST,      // (n_vert x 3) m, rest positions
   NOLI_INPUT_DAMPED,    // (n_vert x 3) m, positions at which the stiffness of damping was taken
+  NOLI_INPUT_HISTORY,   // (histories of all blocks, block by block) of materials, as a stage sees
+                        // them
   NOLI_INPUT_MASS,      // (n_vert) kg, lumped masses
   NOLI_INPUT_DENSITY,   // (elements, as below) kg/m^3, of consistent masses
   NOLI_INPUT_LOAD,      // (n_vert x 3) N

@@ -85,13 +85,17 @@ static int32_t term_count(const NoliProny* prony) {
   return prony != NULL ? prony->n : 0;
 }
 
-// Place of the G of term k.
-static int32_t place_of(const NoliMaterialPoint* point, int32_t k) {
+int32_t noli_history_place(const NoliMaterialPoint* point, int32_t k) {
   return noli_flow_size(point) + NOLI_BRANCH_VALUES * k;
 }
 
+double noli_history_factor(const NoliMaterialPoint* point, int32_t k, bool ends) {
+  double x = point->elapsed / point->prony->time[k];
+  return ends ? share_of_growth(x) : share_of_start(x);
+}
+
 int32_t noli_history_size(const NoliMaterialPoint* point) {
-  return place_of(point, term_count(point->prony));
+  return noli_history_place(point, term_count(point->prony));
 }
 
 void noli_history_start(const NoliMaterialPoint* point, double* history) {
@@ -102,7 +106,7 @@ void noli_history_start(const NoliMaterialPoint* point, double* history) {
     noli_store33(history, &identity);
   }
   for (int32_t k = 0; k < term_count(point->prony); k++) {
-    noli_store33(history + place_of(point, k), &identity);
+    noli_store33(history + noli_history_place(point, k), &identity);
   }
 }
 
@@ -110,9 +114,8 @@ void noli_history_begin(const NoliMaterialPoint* point, const NoliMat3* F, const
                         double* history) {
   memcpy(history, before, (size_t)noli_flow_size(point) * sizeof *history);
   for (int32_t k = 0; k < term_count(point->prony); k++) {
-    Elastic elastic = elastic_of(F, before + place_of(point, k));
-    relax(&elastic, share_of_start(point->elapsed / point->prony->time[k]),
-          history + place_of(point, k));
+    Elastic elastic = elastic_of(F, before + noli_history_place(point, k));
+    relax(&elastic, noli_history_factor(point, k, false), history + noli_history_place(point, k));
   }
 }
 
@@ -123,9 +126,8 @@ void noli_history_end(const NoliMaterialPoint* point, const NoliMat3* F, double*
     relax(&elastic, point->law->flow(lame, elastic.sigma, after + NOLI_BRANCH_VALUES), after);
   }
   for (int32_t k = 0; k < term_count(point->prony); k++) {
-    Elastic elastic = elastic_of(F, point->history + place_of(point, k));
-    relax(&elastic, share_of_growth(point->elapsed / point->prony->time[k]),
-          after + place_of(point, k));
+    Elastic elastic = elastic_of(F, point->history + noli_history_place(point, k));
+    relax(&elastic, noli_history_factor(point, k, true), after + noli_history_place(point, k));
   }
 }
 
@@ -191,8 +193,8 @@ NoliBranch noli_branch_at(const NoliMaterialPoint* point, int32_t k) {
   }
   const NoliProny* prony = point->prony;
   double share = prony->share[k - 1] * noli_prony_ratio(prony);
-  double growth = share_of_growth(point->elapsed / prony->time[k - 1]);
+  double growth = noli_history_factor(point, k - 1, true);
   return (NoliBranch){.law = &viscous_branch,
                       .lame = {.mu = share * growth * point->lame.mu},
-                      .inverse = point->history + place_of(point, k - 1)};
+                      .inverse = point->history + noli_history_place(point, k - 1)};
 }

@@ -71,6 +71,11 @@ void noli_history_begin(const NoliMaterialPoint* point, const NoliMat3* F, const
 // saw.
 void noli_history_end(const NoliMaterialPoint* point, const NoliMat3* F, double* after);
 
+// The G of term k of the series in a history of the point, and the factor by which its elastic
+// strain relaxes at the start of a stage, or at the end of the step.
+int32_t noli_history_place(const NoliMaterialPoint* point, int32_t k);
+double noli_history_factor(const NoliMaterialPoint* point, int32_t k, bool ends);
+
 // Branches, at least one.
 static inline int32_t noli_branch_count(const NoliMaterialPoint* point) {
   return 1 + (point->prony != NULL ? point->prony->n : 0);

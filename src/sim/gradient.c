@@ -2,6 +2,7 @@
 #include "base/timer.h"
 #include "base/ranks.h"
 #include "sim/choices.h"
+#include "sim/history_links.h"
 #include "sim/motion_slopes.h"
 #include "sim/parameters.h"
 #include "sim/sensitivity.h"
@@ -30,7 +31,8 @@ typedef struct Chain {
   double* v;
   double* x_before;
   double* v_before;
-  double* force; // of integrators that start from forces
+  double* force;   // of integrators that start from forces
+  double* history; // of materials, of all blocks
 } Chain;
 
 // Where prescribed components go in a stage: at its end, and halfway for integrators of order 2.
@@ -69,6 +71,7 @@ typedef struct Gradient {
   double* force;   // (n_vert x 3) at the start of a part
   double* target;  // (n_vert x 3)
   double* hat_v;   // (n_vert x 3)
+  double* moved;   // (n_vert x 3) where histories change
   double* d_x;     // (n_vert x 3) of an objective
   double* d_v;
   double* d_p;   // (n_parameters)
@@ -367,6 +370,7 @@ static NoliInputs with_own(const Gradient* g, int32_t chain) {
   inputs.value[NOLI_INPUT_LAGGED] = g->own.value[NOLI_INPUT_LAGGED];
   inputs.value[NOLI_INPUT_DAMPED] = g->own.value[NOLI_INPUT_DAMPED];
   inputs.value[NOLI_INPUT_BEGIN] = g->own.value[NOLI_INPUT_BEGIN];
+  inputs.value[NOLI_INPUT_HISTORY] = g->own.value[NOLI_INPUT_HISTORY];
   return inputs;
 }
 
@@ -460,6 +464,56 @@ static void push_slope(const Gradient* g, const NoliTapePart* part, double slope
   }
 }
 
+// ---- histories ----------------------------------------------------------------------------------
+
+static int64_t history_size(const Gradient* g) {
+  return noli_input_count(g->sim, NOLI_INPUT_HISTORY, 0);
+}
+
+// From derivatives by the histories before or after a part to those by positions `x`, and by the
+// histories that they follow from. Where the part ends, those by the histories that its last stage
+// sees are set; where it begins, those by the histories before it grow.
+static void pull_end_history(Gradient* g, int32_t index, const NoliTapePart* part, double* x) {
+  NoliHistoryDerivatives by = {.x = g->moved, .rest = g->inputs[index].value[NOLI_INPUT_REST]};
+  double* seen = g->own.value[NOLI_INPUT_HISTORY];
+  if (history_size(g) == 0) {
+    return;
+  }
+  clear(g, g->moved);
+  memset(seen, 0, (size_t)history_size(g) * sizeof *seen);
+  by.seen = seen;
+  by.state = g->chain[index].history;
+  noli_history_links_pull_end(g->sim, part, &by);
+  memset(by.state, 0, (size_t)history_size(g) * sizeof *seen);
+  noli_stage_act_on_nodes(g->sim->own_stage, g->moved);
+  add(g, 1.0, g->moved, x);
+}
+
+static void pull_begin_history(Gradient* g, int32_t index, const NoliTapePart* part, int32_t s) {
+  NoliHistoryDerivatives by = {.x = g->moved,
+                               .rest = g->inputs[index].value[NOLI_INPUT_REST],
+                               .seen = g->own.value[NOLI_INPUT_HISTORY],
+                               .state = g->chain[index].history};
+  if (history_size(g) == 0) {
+    return;
+  }
+  clear(g, g->moved);
+  noli_history_links_pull_begin(g->sim, part, s, &by);
+  memset(by.seen, 0, (size_t)history_size(g) * sizeof(double));
+  noli_stage_act_on_nodes(g->sim->own_stage, g->moved);
+  add(g, 1.0, g->moved, g->chain[index].x);
+}
+
+// Forward likewise, by changes of positions `x`.
+static NoliHistoryDerivatives changes_of(const Gradient* g, int32_t index, double* x) {
+  return (NoliHistoryDerivatives){.x = x,
+                                  .rest = g->inputs[index].value[NOLI_INPUT_REST],
+                                  .seen = g->own.value[NOLI_INPUT_HISTORY],
+                                  .state = g->chain[index].history};
+}
+
+// ---- parts --------------------------------------------------------------------------------------
+
 // From derivatives by the state after a part to those by the state before it.
 static NoliStatus pull_part(Gradient* g, int32_t index, const NoliTapePart* part) {
   NoliStatus status = NOLI_OK;
@@ -475,6 +529,7 @@ static NoliStatus pull_part(Gradient* g, int32_t index, const NoliTapePart* part
   copy(g, chain->v_before, chain->v);
   clear(g, g->force);
   pull_end_force(g, part, chain, &g->inputs[index], g->end_x[last]);
+  pull_end_history(g, index, part, g->end_x[last]);
   clear(g, chain->x_before);
   clear(g, chain->v_before);
   clear(g, g->own.value[NOLI_INPUT_DAMPED]);
@@ -489,6 +544,7 @@ static NoliStatus pull_part(Gradient* g, int32_t index, const NoliTapePart* part
     // v = (x - x_hat) / h_v, then the solves
     add(g, by_v, g->end_v[s], g->end_x[s]);
     NOLI_TRY(pull_solves(g, index, part, s, g->end_x[s]));
+    pull_begin_history(g, index, part, s);
     double* lagged = g->end_x[s];
     double* hat = g->own.value[NOLI_INPUT_REFERENCE];
     add(g, -by_v, g->end_v[s], hat);
@@ -530,6 +586,9 @@ static NoliStatus pull_part(Gradient* g, int32_t index, const NoliTapePart* part
     NoliInputs to = with_own(g, index);
     NOLI_TRY(noli_sensitivity_pull_force(g->sensitivity, part, g->force, &to, chain->x, chain->v));
     clear(g, chain->force);
+    for (int64_t i = 0; i < history_size(g); i++) {
+      chain->history[i] += to.value[NOLI_INPUT_HISTORY][i]; // which nothing has relaxed
+    }
   }
 done:
   return status;
@@ -568,6 +627,9 @@ static NoliStatus push_part(Gradient* g, int32_t index, const NoliTapePart* part
   fold_origins(g, false, g->own.value[NOLI_INPUT_BEGIN]);
   if (part->force != NULL && !part->past_known) {
     NoliInputs change = with_own(g, index);
+    for (int64_t i = 0; i < history_size(g); i++) {
+      change.value[NOLI_INPUT_HISTORY][i] = chain->history[i];
+    }
     NOLI_TRY(
         noli_sensitivity_push_force(g->sensitivity, part, &change, chain->x, chain->v, g->force));
   }
@@ -596,6 +658,8 @@ static NoliStatus push_part(Gradient* g, int32_t index, const NoliTapePart* part
     noli_stage_follow_vectors(g->sim->own_stage, tilde);
 
     // x, v
+    NoliHistoryDerivatives changes = changes_of(g, index, chain->x);
+    noli_history_links_push_begin(g->sim, part, s, &changes);
     copy(g, s > 0 ? g->end_x[s - 1] : chain->x, g->end_x[s]);
     NOLI_TRY(push_solves(g, index, part, s, g->end_x[s]));
     clear(g, g->end_v[s]);
@@ -603,6 +667,8 @@ static NoliStatus push_part(Gradient* g, int32_t index, const NoliTapePart* part
     add(g, -by_v, hat, g->end_v[s]);
   }
   push_end_force(g, part, chain, &g->inputs[index], g->end_x[part->n_stages - 1], tilde);
+  NoliHistoryDerivatives changes = changes_of(g, index, g->end_x[part->n_stages - 1]);
+  noli_history_links_push_end(g->sim, part, &changes);
   copy(g, chain->x, chain->x_before);
   copy(g, chain->v, chain->v_before);
   copy(g, g->end_x[part->n_stages - 1], chain->x);
@@ -632,6 +698,7 @@ static void use_state(Gradient* g, const NoliState* state) {
   NoliStatus status = noli_state_copy(g->context, state, &g->sim->state);
   (void)status;
   g->sim->end.stage = NULL;
+  noli_sim_end_histories(g->sim);
   noli_sim_outdate(g->sim);
 }
 
@@ -685,6 +752,7 @@ static NoliStatus reverse_tape(Gradient* g, int64_t end, const NoliState* state_
     if (*after->step != *part->start.step) {
       use_state(g, after);
       NOLI_TRY(set_end(g, part));
+      noli_sim_end_histories(g->sim);
       NOLI_TRY(pull_objectives(g, step--));
     }
     for (int32_t i = 0; i < g->n_objectives; i++) {
@@ -776,6 +844,7 @@ static NoliStatus forward(Gradient* g) {
       }
     }
     g->sim->end.stage = NULL; // the stage was used
+    noli_sim_end_histories(g->sim);
     NOLI_TRY(push_objectives(g, step + 1));
   }
 done:
@@ -792,13 +861,14 @@ static NoliStatus allocate_chain(Gradient* g, Chain* chain) {
   NOLI_NEW_ZERO(g->context, chain->x_before, size_of(g));
   NOLI_NEW_ZERO(g->context, chain->v_before, size_of(g));
   NOLI_NEW_ZERO(g->context, chain->force, size_of(g));
+  NOLI_NEW_ZERO(g->context, chain->history, history_size(g));
 done:
   return status;
 }
 
 static NoliStatus allocate(Gradient* g) {
   NoliStatus status = NOLI_OK;
-  double** vectors[] = {&g->force, &g->target, &g->hat_v, &g->d_x, &g->d_v};
+  double** vectors[] = {&g->force, &g->target, &g->hat_v, &g->moved, &g->d_x, &g->d_v};
   unsigned wanted = noli_parameters_wanted(g->parameters);
   int32_t n_class = noli_parameters_class_count(g->parameters);
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
@@ -819,7 +889,7 @@ static NoliStatus allocate(Gradient* g) {
   NOLI_NEW_ZERO(g->context, g->chain, g->n_chains);
   NOLI_NEW_ZERO(g->context, g->inputs, g->n_chains);
   unsigned own = 1u << NOLI_INPUT_PREDICTED | 1u << NOLI_INPUT_REFERENCE | 1u << NOLI_INPUT_LAGGED |
-                 1u << NOLI_INPUT_DAMPED | 1u << NOLI_INPUT_BEGIN;
+                 1u << NOLI_INPUT_DAMPED | 1u << NOLI_INPUT_BEGIN | 1u << NOLI_INPUT_HISTORY;
   NOLI_TRY(noli_inputs_create(g->sim, own, 0, &g->own));
   for (int32_t i = 0; i < g->n_chains; i++) {
     NOLI_TRY(allocate_chain(g, &g->chain[i]));
@@ -831,7 +901,7 @@ done:
 
 static void release(Gradient* g) {
   NoliContext* context = g->context;
-  double* vectors[] = {g->force, g->target, g->hat_v, g->d_x, g->d_v, g->d_p, g->error};
+  double* vectors[] = {g->force, g->target, g->hat_v, g->moved, g->d_x, g->d_v, g->d_p, g->error};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
     noli_free(context, vectors[i]);
   }
@@ -850,6 +920,7 @@ static void release(Gradient* g) {
     noli_free(context, g->chain[i].x_before);
     noli_free(context, g->chain[i].v_before);
     noli_free(context, g->chain[i].force);
+    noli_free(context, g->chain[i].history);
     noli_inputs_free(context, &g->inputs[i]);
   }
   for (int32_t k = 0; k < g->n_kept; k++) {
@@ -954,6 +1025,7 @@ NoliStatus noli_sim_gradient(NoliSim* sim, const NoliParameters* parameters,
   }
 done:
   sim->tape = NULL;
+  noli_sim_end_histories(sim);
   release(&g);
   return status;
 }

@@ -14,6 +14,8 @@ int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes)
   const NoliProblem* problem = &sim->model->problem;
   const NoliSurface* surface = problem->surface;
   switch (input) {
+  case NOLI_INPUT_HISTORY:
+    return noli_model_history_size(sim->model);
   case NOLI_INPUT_MASS:
     return problem->n_vert;
   case NOLI_INPUT_DENSITY:

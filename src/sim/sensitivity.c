@@ -1,10 +1,12 @@
 #include "sim/sensitivity.h"
 
 #include "fem/element_slopes.h"
+#include "fem/history_slopes.h"
 #include "fem/load_slopes.h"
 #include "linalg/solver.h"
 #include "math/vec3.h"
 #include "sim/conditions.h"
+#include "sim/history_links.h"
 #include "solve/prescribed.h"
 #include "solve/projected_newton.h"
 #include "solve/rounding.h"
@@ -104,8 +106,11 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   if (damping != NULL) {
     return damping;
   }
-  if (noli_problem_has_histories(problem)) {
-    return "materials with history depend on all of their past";
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    if (noli_block_yields(&problem->block[i])) {
+      return "materials that yield are not differentiated: the stiffness jumps where flow begins "
+             "and ends, and the flow of a step is not derived; leave material.yield out";
+    }
   }
   if (problem->implicit_friction && !problem->friction_basis_derivatives) {
     return "implicit friction needs the derivatives of its basis: leave friction.basis_derivatives "
@@ -694,7 +699,10 @@ done:
   return status;
 }
 
-static NoliStatus list_block_slopes(NoliSensitivity* self, NoliBlock* block, int64_t first) {
+// `first`, `first_history`: the place of its elements and of its histories among those of all
+// blocks.
+static NoliStatus list_block_slopes(NoliSensitivity* self, NoliBlock* block, int64_t first,
+                                    int64_t first_history) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   const double *X = stage->problem->X, *x = stage->here->x;
@@ -708,6 +716,9 @@ static NoliStatus list_block_slopes(NoliSensitivity* self, NoliBlock* block, int
   }
   if (wants(self, NOLI_INPUT_REST)) {
     NOLI_TRY(noli_element_slopes_by_rest(&self->mixed, block, &energy, X, x));
+  }
+  if (noli_block_histories(block) != NULL) {
+    NOLI_TRY(noli_block_slopes_by_history(&self->mixed, block, h_e_sqr, first_history, x));
   }
   if (block->n_consistent > 0) {
     set_accelerations(self, block, self->product);
@@ -762,13 +773,14 @@ static NoliStatus list_slopes(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   NoliProblem* problem = &self->sim->model->problem;
-  int64_t first = 0;
+  int64_t first = 0, first_history = 0;
   NOLI_TRY(list_load_slopes(self));
   for (int32_t i = 0; i < problem->n_block; i++) {
     if (problem->block[i].n_element > 0) {
-      NOLI_TRY(list_block_slopes(self, &problem->block[i], first));
+      NOLI_TRY(list_block_slopes(self, &problem->block[i], first, first_history));
     }
     first += problem->block[i].n_element;
+    first_history += problem->block[i].n_history;
   }
   if (problem->rubs && is_general(self)) {
     NOLI_TRY(problem->contact->slide_slopes(stage, self->classes, &self->mixed));
@@ -840,6 +852,7 @@ NoliStatus noli_sensitivity_set(NoliSensitivity* self, const NoliTapePart* part,
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage = self->sim->own_stage;
   const NoliTapeStage* from = &part->stage[index];
+  noli_history_links_begin(self->sim, part, noli_history_links_elapsed(part, index));
   if (self->part == part && self->stage == index && self->solve == solve_index) {
     return NOLI_OK;
   }
@@ -1021,6 +1034,7 @@ static NoliStatus set_start(NoliSensitivity* self, const NoliTapePart* part) {
     x_hat[i] = part->start.x[i] - h_v * part->start.v[i];
   }
   noli_stage_follow(stage, x_hat);
+  noli_history_links_begin(self->sim, part, 0.0);
   return set_stage(self, part, 0, *part->start.time, part->start.x, part->start.x, part->start.x);
 }
 

@@ -42,8 +42,9 @@ void noli_tape_clear(NoliTape* tape) {
 }
 
 int64_t noli_tape_part_bytes(const NoliSim* sim, int32_t n_solves) {
-  // a state has positions, velocities and at most four vectors of the past
-  return (int64_t)noli_sim_vector_bytes(sim) * (6 + 2 * NOLI_MAX_STAGES + n_solves);
+  // a state has positions, velocities, at most four vectors of the past, and histories
+  int64_t history = (int64_t)sizeof(double) * noli_model_history_size(sim->model);
+  return (int64_t)noli_sim_vector_bytes(sim) * (6 + 2 * NOLI_MAX_STAGES + n_solves) + history;
 }
 
 static NoliTapePart* last_part(NoliTape* tape) {

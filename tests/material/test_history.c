@@ -5,6 +5,7 @@
 
 #include "material/hencky.h"
 #include "material/history.h"
+#include "material/history_slopes.h"
 #include "math/eigen.h"
 
 static const NoliProny prony = {.n = 3, .share = {0.3, 0.2, 0.1}, .time = {0.07, 1.0, 30.0}};
@@ -381,6 +382,131 @@ static void inversion_is_infeasible(void** state) {
   assert_true(isnan(d.first[0]) && isnan(d.second[1][2]) && isnan(d.flip[0]) && isnan(d.twist[2]));
 }
 
+// ---- derivatives of histories -------------------------------------------------------------------
+
+static void add_to(const double* d, double factor, int32_t n, double* to) {
+  for (int32_t i = 0; i < n; i++) {
+    to[i] += factor * d[i];
+  }
+}
+
+static NoliMat3 moved(const NoliMat3* F, double factor, const NoliMat3* dF) {
+  return noli_add33(*F, noli_scale33(factor, *dF));
+}
+
+static void change_history(bool ends, double elapsed, const NoliMat3* F, const double* before,
+                           double* after) {
+  NoliMaterialPoint point = point_at(before, elapsed);
+  if (ends) {
+    noli_history_end(&point, F, after);
+  } else {
+    noli_history_begin(&point, F, before, after);
+  }
+}
+
+// Forward against differences, in reverse against forward; `before` may be that of the rest shape.
+static void require_slopes(TestRandom* random, bool ends, double elapsed, const NoliMat3* F,
+                           const double* before) {
+  const double step = 1e-5;
+  double d_before[SIZE], d_after[SIZE], by_after[SIZE], by_before[SIZE] = {0.0}, end[2][SIZE];
+  NoliMat3 dF, by_F;
+  for (int i = 0; i < 9; i++) {
+    dF.m[i / 3][i % 3] = test_random(random, -1.0, 1.0);
+  }
+  for (int32_t i = 0; i < SIZE; i++) {
+    d_before[i] = test_random(random, -1.0, 1.0);
+    by_after[i] = test_random(random, -1.0, 1.0);
+  }
+  NoliMaterialPoint point = point_at(before, elapsed);
+  NoliRelaxation at = {.ends = ends, .F = *F, .before = before};
+  noli_history_push(&point, &at, &dF, d_before, d_after);
+  for (int side = 0; side < 2; side++) {
+    double h = side == 0 ? -step : step, varied[SIZE];
+    NoliMat3 G = moved(F, h, &dF);
+    memcpy(varied, before, sizeof varied);
+    add_to(d_before, h, SIZE, varied);
+    change_history(ends, elapsed, &G, varied, end[side]);
+  }
+  double forward = 0.0, reverse = 0.0;
+  noli_history_pull(&point, &at, by_after, &by_F, by_before);
+  for (int32_t i = 0; i < SIZE; i++) {
+    ASSERT_NEAR(d_after[i], (end[1][i] - end[0][i]) / (2.0 * step), 1e-7);
+    forward += by_after[i] * d_after[i];
+    reverse += by_before[i] * d_before[i];
+  }
+  for (int i = 0; i < 9; i++) {
+    reverse += by_F.m[i / 3][i % 3] * dF.m[i / 3][i % 3];
+  }
+  ASSERT_NEAR(reverse, forward, 1e-12);
+}
+
+static void slopes_of_histories_match_differences(void** state) {
+  (void)state;
+  TestRandom random = {67};
+  for (int i = 0; i < 100; i++) {
+    double history[SIZE], elapsed = (double[]){1e-4, 0.1, 3.0}[i % 3];
+    NoliMat3 F0 = random_near(&random, 0.4), F1 = random_near(&random, 0.4);
+    start_history(history);
+    if (i % 4 == 1) {
+      F0 = F1 = rotation(0.3, -0.2, 0.7); // at rest, all stretches are 1
+    } else if (i % 4 == 2) {
+      F1 = noli_diagonal33((double[]){1.2, 1.2, 0.9}); // two of them meet
+    } else {
+      step(0.5, &F0, &F1, history);
+    }
+    require_slopes(&random, false, elapsed, &F1, history);
+    require_slopes(&random, true, elapsed, &F1, history);
+  }
+}
+
+static void require_stress(const double* got, int c, const NoliMat3 P[2], double step) {
+  for (int r = 0; r < 9; r++) {
+    double want = (P[1].m[r / 3][r % 3] - P[0].m[r / 3][r % 3]) / (2.0 * step);
+    ASSERT_NEAR(got[9 * r + c], want, 1e-7);
+  }
+}
+
+static void slopes_of_stress_match_differences(void** state) {
+  (void)state;
+  const double change = 1e-5;
+  TestRandom random = {71};
+  for (int i = 0; i < 50; i++) {
+    double history[SIZE], slope[81], A[81];
+    NoliMat3 F0 = random_near(&random, 0.3), F = random_near(&random, 0.3), total, P[2];
+    start_history(history);
+    step(0.5, &F0, &F, history);
+    NoliMaterialPoint point = point_at(history, 0.1);
+    noli_history_tangent(&point, &F, &total, A);
+    for (int32_t k = 0; k < prony.n; k++) {
+      noli_history_stress_slope(&point, k, &F, slope);
+      for (int c = 0; c < 9; c++) {
+        double* G = history + noli_history_place(&point, k) + c;
+        double at = *G;
+        for (int side = 0; side < 2; side++) {
+          *G = at + (side == 0 ? -change : change);
+          (void)viscous(&point, &F, &P[side]);
+        }
+        *G = at;
+        require_stress(slope, c, P, change);
+      }
+    }
+    for (int c = 0; c < 9; c++) {
+      for (int side = 0; side < 2; side++) {
+        NoliMat3 at = F, own;
+        at.m[c / 3][c % 3] += side == 0 ? -change : change;
+        (void)viscous(&point, &at, &P[side]);
+        own = material_stress(point.law, point.lame, &at);
+        P[side] = noli_add33(P[side], own);
+      }
+      require_stress(A, c, P, change);
+    }
+    (void)viscous(&point, &F, &P[0]);
+    NoliMat3 own = material_stress(point.law, point.lame, &F);
+    P[0] = noli_add33(P[0], own);
+    assert_true(difference(&P[0], &total) < 1e-12);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(relaxation_is_exact),
@@ -389,6 +515,8 @@ int main(void) {
       cmocka_unit_test(small_steps_are_the_rate_equation),
       cmocka_unit_test(rotations_change_no_history),
       cmocka_unit_test(derivatives_match_differences),
+      cmocka_unit_test(slopes_of_histories_match_differences),
+      cmocka_unit_test(slopes_of_stress_match_differences),
       cmocka_unit_test(no_step_creates_energy),
       cmocka_unit_test(limits_are_a_spring_and_a_dashpot),
       cmocka_unit_test(projections_of_sums_clamp_eigenvalues),

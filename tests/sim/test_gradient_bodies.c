@@ -32,6 +32,7 @@ typedef struct Case {
 } Case;
 
 static void damped_plane(World* world);
+static void viscous_plane(World* world);
 
 static World world_of(const Case* c) {
   World world = world_new(1);
@@ -74,7 +75,8 @@ static double differences_off(const Case* c, const NoliParameters* parameters, N
   int64_t n = noli_parameters_count(parameters);
   double worst = 0.0;
   int64_t stride = n > 5 ? n / 5 : 1;
-  bool flat = c->build == damped_plane; // its vertices stay in their plane
+  bool flat =
+      c->build == damped_plane || c->build == viscous_plane; // its vertices stay in their plane
   for (int64_t j = 0; j < n; j += stride) {
     if (flat && stride > 1 && j % 3 == 2) {
       continue;
@@ -708,11 +710,194 @@ static void prescribed_motions(void** state) {
   COMPARE(cases);
 }
 
+// ---- materials with history ---------------------------------------------------------------------
+
+// Two terms: one relaxes within a few steps, the other one hardly.
+static const NoliProny prony = {.n = 2, .share = {0.4, 0.2}, .time = {0.01, 0.2}};
+
+static void viscous_landing_of(World* world, int32_t order) {
+  landing_of(world, order);
+  world->body[0].material.prony = &prony;
+  world->body[0].velocity[1] = -0.5;
+}
+
+static void viscous_landing(World* world) {
+  viscous_landing_of(world, 1);
+}
+
+static void viscous_quadratic_landing(World* world) {
+  viscous_landing_of(world, 2);
+}
+
+// Beside an elastic body, whose elements have no history.
+static void viscous_stack(World* world) {
+  world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world->def.friction = 0.3;
+  (void)add_box(world, 1.5e-3, false);
+  int32_t body = add_box(world, 0.104, false);
+  world->body[body].material.prony = &prony;
+  world->body[body].velocity[0] = 0.5;
+  world->body[body].velocity[1] = -1.0;
+}
+
+static void viscous_beam(World* world) {
+  int32_t body = add_box(world, 1.0, true);
+  world->body[body].material.prony = &prony;
+  world->body[body].angular_velocity[2] = 3.0;
+}
+
+static void viscous_loaded_beam(World* world) {
+  pressed(world, "traction", NULL);
+  world->body[0].material.prony = &prony;
+}
+
+static void viscous_shaken_beam(World* world) {
+  shaken_beam(world);
+  world->body[0].material.prony = &prony;
+}
+
+static void viscous_plane(World* world) {
+  damped_plane(world);
+  world->body[0].material.damping = 0.0;
+  world->body[0].material.prony = &prony;
+}
+
+static void materials_with_history(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {"viscous landing, young", viscous_landing, NULL, 0.002, 10, OF("young", "body0"), 5, 1e-5},
+      {"viscous landing bdf2, young", viscous_landing, "bdf2", 0.002, 10,
+       ELEMENTS("young", "body0"), 5, 1e-5},
+      {"viscous landing, density", viscous_landing, "bdf2", 0.002, 10, OF("density", "body0"), 0.1,
+       1e-5},
+      {"viscous landing, friction", viscous_landing, NULL, 0.002, 10, OF("friction", NULL), 1e-4,
+       1e-5},
+      {"viscous landing bdf2, gravity", viscous_landing, "bdf2", 0.002, 10, OF("gravity", NULL),
+       1e-3, 1e-5},
+      {"viscous landing, velocity",
+       viscous_landing,
+       NULL,
+       0.002,
+       10,
+       {.kind = "initial_velocity", .of = "body0", .scope = "vertices"},
+       1e-5,
+       1e-5},
+      {"viscous landing bdf2, positions",
+       viscous_landing,
+       "bdf2",
+       0.002,
+       10,
+       {.kind = "initial_position", .of = "body0", .scope = "vertices"},
+       1e-7,
+       1e-5},
+      {"viscous landing, poisson", viscous_landing, "sdirk2", 0.002, 8, OF("poisson", "body0"),
+       1e-5, 1e-5},
+      {"viscous landing, shape", viscous_landing, NULL, 0.002, 8, VERTICES("body0"), 1e-7, 1e-5},
+      {"viscous order 2, shape", viscous_quadratic_landing, "bdf2", 0.002, 6, VERTICES("body0"),
+       1e-7, 1e-5},
+      {"viscous order 2, young", viscous_quadratic_landing, NULL, 0.002, 6, OF("young", "body0"), 5,
+       1e-5},
+      {"viscous stack, young", viscous_stack, NULL, 0.002, 8, OF("young", "body1"), 5, 1e-5},
+      {"viscous stack bdf2, velocity", viscous_stack, "bdf2", 0.002, 8,
+       OF("initial_velocity", "body1"), 1e-5, 1e-5},
+      {"viscous beam trapezoidal, velocity",
+       viscous_beam,
+       "trapezoidal",
+       0.005,
+       6,
+       {.kind = "initial_velocity", .of = "body0", .scope = "vertices"},
+       1e-4,
+       1e-6},
+      {"viscous beam tr_bdf2, positions",
+       viscous_beam,
+       "tr_bdf2",
+       0.005,
+       6,
+       {.kind = "initial_position", .of = "body0", .scope = "vertices"},
+       1e-6,
+       1e-6},
+      {"viscous beam tr_bdf2, shape", viscous_beam, "tr_bdf2", 0.005, 6, VERTICES("body0"), 1e-6,
+       1e-6},
+      {"viscous beam at rest, young", viscous_loaded_beam, "quasi_static", 0.01, 4,
+       OF("young", "body0"), 5, 1e-6},
+      {"viscous beam, force", viscous_loaded_beam, "bdf2", 0.01, 6, OF("force", "force 0"), 1e-3,
+       1e-6},
+      {"viscous shaken, factor", viscous_shaken_beam, NULL, 0.01, 6, OF("motion", "drive"), 1e-4,
+       1e-6},
+      {"viscous shaken bdf2, velocity", viscous_shaken_beam, "bdf2", 0.01, 6,
+       OF("motion_velocity", "drive"), 1e-4, 1e-6},
+      {"viscous shaken, shape", viscous_shaken_beam, NULL, 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"viscous plane, positions",
+       viscous_plane,
+       "sdirk2",
+       0.002,
+       8,
+       {.kind = "initial_position", .of = "body0", .scope = "vertices"},
+       1e-7,
+       1e-5},
+      {"viscous plane, shape", viscous_plane, NULL, 0.002, 8, VERTICES("body0"), 1e-7, 1e-5},
+  };
+  COMPARE(cases);
+}
+
+// States that are kept, and steps that are computed again, hold the histories, too.
+static void histories_are_kept(void** state) {
+  (void)state;
+  const Case c = {.name = "kept", .build = viscous_landing, .integrator = "bdf2", .h = 0.002};
+  World world = world_of(&c);
+  world_start(&world);
+  NoliParameterDef velocity = OF("initial_velocity", "body0");
+  NoliParameters* parameters = NULL;
+  NoliObjective objective = {spread, NULL};
+  NoliGradientDef def = noli_default_gradient_def();
+  double value[2], gradient[2][3];
+  def.n_steps = 10;
+  ASSERT_OK(noli_parameters_create(world.sim, &velocity, 1, &parameters));
+  for (int k = 0; k < 2; k++) {
+    NoliSim* sim = NULL;
+    ASSERT_OK(noli_sim_clone(world.sim, world.context, &sim));
+    def.checkpoints = k == 0 ? 1 : 4;
+    ASSERT_OK(
+        noli_sim_gradient(sim, parameters, &objective, 1, &def, &value[k], gradient[k], NULL));
+    noli_sim_destroy(&sim);
+  }
+  assert_memory_equal(&value[0], &value[1], sizeof *value);
+  assert_memory_equal(gradient[0], gradient[1], sizeof *gradient);
+  noli_parameters_destroy(&parameters);
+  world_done(&world);
+}
+
+// The flow of metals stays refused, by name.
+static void metal_is_refused(void** state) {
+  (void)state;
+  World world = world_new(1);
+  (void)add_box(&world, 1.0, true);
+  world.body[0].material.law = "hencky";
+  world.body[0].material.parameter[0] = 100.0;
+  world_start(&world);
+  NoliParameterDef young = OF("density", "body0");
+  NoliParameters* parameters = NULL;
+  NoliObjective objective = {spread, NULL};
+  NoliGradientDef def = noli_default_gradient_def();
+  double value, gradient;
+  def.n_steps = 1;
+  ASSERT_OK(noli_parameters_create(world.sim, &young, 1, &parameters));
+  assert_int_equal(
+      noli_sim_gradient(world.sim, parameters, &objective, 1, &def, &value, &gradient, NULL),
+      NOLI_ERROR_ARGUMENT);
+  assert_non_null(strstr(noli_context_message(world.context), "yield"));
+  noli_parameters_destroy(&parameters);
+  world_done(&world);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(elements_of_higher_order),
                                      cmocka_unit_test(damping_in_proportion_to_stiffness),
                                      cmocka_unit_test(springs_volumes_and_loads),
                                      cmocka_unit_test(shells_and_rods),
-                                     cmocka_unit_test(prescribed_motions)};
+                                     cmocka_unit_test(prescribed_motions),
+                                     cmocka_unit_test(materials_with_history),
+                                     cmocka_unit_test(histories_are_kept),
+                                     cmocka_unit_test(metal_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,68 @@
+#include "sim/history_links.h"
+
+#include "fem/history_slopes.h"
+
+double noli_history_links_elapsed(const NoliTapePart* part, int32_t stage) {
+  return part->rule->stage[stage].end * part->h;
+}
+
+void noli_history_links_begin(NoliSim* sim, const NoliTapePart* part, double elapsed) {
+  double* history = part->start.history;
+  for (int32_t i = 0; i < sim->model->problem.n_block; i++) {
+    NoliBlock* block = &sim->model->problem.block[i];
+    double* own = block->history;
+    block->history = history;
+    noli_block_begin_stage(block, part->start.x, elapsed, sim->own_stage->n_threads);
+    block->history = own;
+    history += block->n_history;
+  }
+}
+
+typedef enum Direction { PUSH, PULL } Direction;
+
+// One of the links, of all blocks.
+static void link_all(NoliSim* sim, const NoliTapePart* part, int32_t stage, bool ends,
+                     Direction direction, const NoliHistoryDerivatives* d) {
+  const NoliProblem* problem = &sim->model->problem;
+  const NoliTapeStage* last = &part->stage[stage];
+  int64_t first = 0;
+  if (noli_model_history_size(sim->model) == 0) {
+    return;
+  }
+  noli_history_links_begin(sim, part, noli_history_links_elapsed(part, stage));
+  double *before = ends ? d->seen : d->state, *after = ends ? d->state : d->seen;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    NoliBlockRelaxation at = {.ends = ends,
+                              .elapsed = noli_history_links_elapsed(part, stage),
+                              .X = problem->X,
+                              .x = ends ? last->solve.data[last->solve.count - 1] : part->start.x,
+                              .before = ends ? block->begun : part->start.history + first};
+    if (direction == PUSH) {
+      noli_block_push_relaxation(block, &at, d->x, d->rest, before + first, after + first);
+    } else {
+      noli_block_pull_relaxation(block, &at, after + first, d->x, d->rest, before + first);
+    }
+    first += block->n_history;
+  }
+}
+
+void noli_history_links_push_begin(NoliSim* sim, const NoliTapePart* part, int32_t stage,
+                                   const NoliHistoryDerivatives* change) {
+  link_all(sim, part, stage, false, PUSH, change);
+}
+
+void noli_history_links_pull_begin(NoliSim* sim, const NoliTapePart* part, int32_t stage,
+                                   const NoliHistoryDerivatives* by) {
+  link_all(sim, part, stage, false, PULL, by);
+}
+
+void noli_history_links_push_end(NoliSim* sim, const NoliTapePart* part,
+                                 const NoliHistoryDerivatives* change) {
+  link_all(sim, part, part->n_stages - 1, true, PUSH, change);
+}
+
+void noli_history_links_pull_end(NoliSim* sim, const NoliTapePart* part,
+                                 const NoliHistoryDerivatives* by) {
+  link_all(sim, part, part->n_stages - 1, true, PULL, by);
+}

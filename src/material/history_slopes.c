@@ -3,8 +3,8 @@
 // the deviator e of ln sigma. A change dC, with h = V^T dC V, changes S by
 //   V (w o h) V^T - q / 6 tr(C^-1 dC) S,
 //   w_ij = sqrt(s_i s_j) / (sigma_i sigma_j) sinh(q t / 2) / sinh(t),  t = e_i - e_j,
-// the formula of Daleckii and Krein, whose quotient is q / 2 where stretches meet. Both parts are
-// symmetric in what they map up to the order of S and C^-1, so that the reverse has the same w.
+// the formula of Daleckii and Krein, whose quotient is q / 2 where stretches meet. In reverse, the
+// first part is the same map, and S and C^-1 change places in the second one.
 #include "material/history_slopes.h"
 
 #include "material/hencky.h"

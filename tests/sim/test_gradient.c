@@ -1,25 +1,9 @@
 // Derivatives of runs: both modes against each other and against central differences of runs.
-#include "world.h"
+#include "gradient_runs.h"
 
 #include <math.h>
 
 enum { MAX_CASES = 32 };
-
-// sum over all steps of w_t (|x - c|^2 + tau^2 |v|^2) over the vertices: reads everything.
-static NoliStatus spread(void* user, NoliSim* sim, NoliObjectivePoint* at) {
-  (void)user;
-  const double c[3] = {0.1, -0.2, 0.3}, tau = 0.05;
-  double w = at->step == at->n_steps ? 1.0 : 0.1;
-  for (int32_t i = 0; i < 3 * noli_sim_node_count(sim); i++) {
-    double d = at->x[i] - c[i % 3], u = tau * at->v[i], share = 1.0 + 0.01 * (i % 7);
-    at->value += w * share * (d * d + u * u);
-    if (at->d_x != NULL) {
-      at->d_x[i] += 2.0 * w * share * d;
-      at->d_v[i] += 2.0 * w * share * tau * u;
-    }
-  }
-  return NOLI_OK;
-}
 
 typedef struct Case {
   const char* name;
@@ -497,28 +481,6 @@ static void gradients_are_those_of_runs(void** state) {
 
 // ---- refusals -----------------------------------------------------------------------------------
 
-static void expect_refusal(World* world, const NoliParameterDef* def, const char* words) {
-  NoliParameters* parameters = NULL;
-  NoliObjective objective = {spread, NULL};
-  NoliGradientDef gradient = noli_default_gradient_def();
-  double value, slope[64];
-  gradient.n_steps = 12;
-  world_start(world);
-  NoliStatus status = noli_parameters_create(world->sim, def, 1, &parameters);
-  if (status == NOLI_OK) {
-    status =
-        noli_sim_gradient(world->sim, parameters, &objective, 1, &gradient, &value, slope, NULL);
-  }
-  const char* message = noli_context_message(world->context);
-  if (strstr(message, words) == NULL) {
-    print_message("%d: %s\n", (int)status, message);
-  }
-  ASSERT_STATUS(status, NOLI_ERROR_ARGUMENT);
-  assert_non_null(strstr(message, words));
-  noli_parameters_destroy(&parameters);
-  world_done(world);
-}
-
 static void what_has_no_derivative_is_refused(void** state) {
   (void)state;
   const Case landing = {"landing", "backward_euler", 0.005,          12, 0,
@@ -527,34 +489,34 @@ static void what_has_no_derivative_is_refused(void** state) {
 
   // unknown words and names
   World world = world_of(&landing);
-  expect_refusal(&world, &(NoliParameterDef){.kind = "yuong", .of = "body0"},
+  expect_refusal(&world, 12, &(NoliParameterDef){.kind = "yuong", .of = "body0"},
                  "did you mean \"young\"");
   world = world_of(&landing);
-  expect_refusal(&world, &(NoliParameterDef)OF("young", "body7"), "there is no body \"body7\"");
+  expect_refusal(&world, 12, &(NoliParameterDef)OF("young", "body7"), "there is no body \"body7\"");
   world = world_of(&landing);
-  expect_refusal(&world, &(NoliParameterDef)VERTICES("young", "body0"), "has no scope");
+  expect_refusal(&world, 12, &(NoliParameterDef)VERTICES("young", "body0"), "has no scope");
 
   // what is no differentiable function
   world = world_of(&landing);
   world.def.barrier_stiffness = 0.0;
-  expect_refusal(&world, &young, "set contact.stiffness, for example to");
+  expect_refusal(&world, 12, &young, "set contact.stiffness, for example to");
   world = world_of(&landing);
   world.def.solver = "augmented_lagrangian";
-  expect_refusal(&world, &young, "choose solver.method \"projected_newton\"");
+  expect_refusal(&world, 12, &young, "choose solver.method \"projected_newton\"");
   world = world_of(&landing);
   world.body[0].material.damping = 1e-3;
   world.body[0].material.law = "hencky";
-  expect_refusal(&world, &gravity, "needs third derivatives");
+  expect_refusal(&world, 12, &gravity, "needs third derivatives");
   world = world_of(&landing);
   world.body[0].material.damping = 1e-3;
   world.def.integrator = "trapezoidal";
-  expect_refusal(&world, &young, "choose \"bdf2\" or \"sdirk2\"");
+  expect_refusal(&world, 12, &young, "choose \"bdf2\" or \"sdirk2\"");
   world = world_of(&landing);
   world.def.integrator = "trapezoidal_decoupled";
-  expect_refusal(&world, &gravity, "choose \"trapezoidal\"");
+  expect_refusal(&world, 12, &gravity, "choose \"trapezoidal\"");
   world = world_of(&landing);
   world.body[0].material.law = "mooney_rivlin";
-  expect_refusal(&world, &young, "has a law with parameters of its own");
+  expect_refusal(&world, 12, &young, "has a law with parameters of its own");
 }
 
 // Kept states: the same bits of the gradient, with steps computed again.

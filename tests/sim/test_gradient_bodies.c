@@ -1,24 +1,8 @@
 // Derivatives of runs by parameters of bodies and loads: both modes against each other and against
 // central differences of runs.
-#include "world.h"
+#include "gradient_runs.h"
 
 #include <math.h>
-
-// sum over all steps of w_t (|x - c|^2 + tau^2 |v|^2) over the vertices: reads everything.
-static NoliStatus spread(void* user, NoliSim* sim, NoliObjectivePoint* at) {
-  (void)user;
-  const double c[3] = {0.1, -0.2, 0.3}, tau = 0.05;
-  double w = at->step == at->n_steps ? 1.0 : 0.1;
-  for (int32_t i = 0; i < 3 * noli_sim_node_count(sim); i++) {
-    double d = at->x[i] - c[i % 3], u = tau * at->v[i], share = 1.0 + 0.01 * (i % 7);
-    at->value += w * share * (d * d + u * u);
-    if (at->d_x != NULL) {
-      at->d_x[i] += 2.0 * w * share * d;
-      at->d_v[i] += 2.0 * w * share * tau * u;
-    }
-  }
-  return NOLI_OK;
-}
 
 typedef struct Case {
   const char* name;

@@ -1,26 +1,10 @@
 // Derivatives of runs by numbers of contact: both modes against each other and against central
 // differences of runs, of several steps.
-#include "world.h"
+#include "gradient_runs.h"
 
 #include "sim/goals.h"
 
 #include <math.h>
-
-// sum over all steps of w_t (|x - c|^2 + tau^2 |v|^2) over the vertices: reads everything.
-static NoliStatus spread(void* user, NoliSim* sim, NoliObjectivePoint* at) {
-  (void)user;
-  const double c[3] = {0.1, -0.2, 0.3}, tau = 0.05;
-  double w = at->step == at->n_steps ? 1.0 : 0.1;
-  for (int32_t i = 0; i < 3 * noli_sim_node_count(sim); i++) {
-    double d = at->x[i] - c[i % 3], u = tau * at->v[i], share = 1.0 + 0.01 * (i % 7);
-    at->value += w * share * (d * d + u * u);
-    if (at->d_x != NULL) {
-      at->d_x[i] += 2.0 * w * share * d;
-      at->d_v[i] += 2.0 * w * share * tau * u;
-    }
-  }
-  return NOLI_OK;
-}
 
 typedef struct Case {
   const char* name;
@@ -451,60 +435,39 @@ static void pulled_motions(void** state) {
 
 // ---- refusals -----------------------------------------------------------------------------------
 
-static void expect_refusal(World* world, const NoliParameterDef* def, const char* words) {
-  NoliParameters* parameters = NULL;
-  NoliObjective objective = {spread, NULL};
-  NoliGradientDef gradient = noli_default_gradient_def();
-  double value, slope[64];
-  gradient.n_steps = 1;
-  world_start(world);
-  NoliStatus status = noli_parameters_create(world->sim, def, 1, &parameters);
-  if (status == NOLI_OK) {
-    status =
-        noli_sim_gradient(world->sim, parameters, &objective, 1, &gradient, &value, slope, NULL);
-  }
-  const char* message = noli_context_message(world->context);
-  if (strstr(message, words) == NULL) {
-    print_message("%d: %s\n", (int)status, message);
-  }
-  ASSERT_STATUS(status, NOLI_ERROR_ARGUMENT);
-  assert_non_null(strstr(message, words));
-  noli_parameters_destroy(&parameters);
-  world_done(world);
-}
-
 static void what_has_no_derivative_is_refused(void** state) {
   (void)state;
   const Case landing = {"landing", .n_steps = 12, .speed = {0, -1, 0}};
   World world = world_of(&landing);
   world.def.barrier_stiffness = 0.0;
-  expect_refusal(&world, &(NoliParameterDef)STIFFNESS, "set contact.stiffness to a number");
+  expect_refusal(&world, 1, &(NoliParameterDef)STIFFNESS, "set contact.stiffness to a number");
   world = world_of(&landing);
-  expect_refusal(&world, &(NoliParameterDef)OFFSET("floor"), "there is no entity \"floor\"");
+  expect_refusal(&world, 1, &(NoliParameterDef)OFFSET("floor"), "there is no entity \"floor\"");
 
   // the geometric potential
   const Case open = {"open", .model = "gcp", .n_steps = 2, .open = true};
   world = world_of(&open);
   world.def.contact_distance.value = 1e-5;
-  expect_refusal(&world, &(NoliParameterDef)VERTICES("rest_position", "body0"),
+  expect_refusal(&world, 1, &(NoliParameterDef)VERTICES("rest_position", "body0"),
                  "or closed obstacles");
   world = world_of(&open);
-  expect_refusal(&world, &(NoliParameterDef)OFFSET("body0"), "with the contact model \"ipc\" only");
+  expect_refusal(&world, 1, &(NoliParameterDef)OFFSET("body0"),
+                 "with the contact model \"ipc\" only");
 
   // smooth surfaces
   const Case smooth = {"smooth", .model = "implicit_surface", .n_steps = 2, .second = true,
                        .still = true};
   world = world_of(&smooth);
-  expect_refusal(&world, &(NoliParameterDef)VERTICES("initial_position", "body0"),
+  expect_refusal(&world, 1, &(NoliParameterDef)VERTICES("initial_position", "body0"),
                  "is an obstacle");
   world = world_of(&smooth);
   world.def.surface_radius.value = 0.0;
-  expect_refusal(&world, &(NoliParameterDef)VERTICES("rest_position", "body1"),
+  expect_refusal(&world, 1, &(NoliParameterDef)VERTICES("rest_position", "body1"),
                  "set contact.surface_radius");
   world = world_of(&smooth);
   world.def.barrier_stiffness = 1.0;
   world.body[1].velocity[1] = -1.0;
-  expect_refusal(&world, &(NoliParameterDef){.kind = "gravity"}, "has become stiffer");
+  expect_refusal(&world, 1, &(NoliParameterDef){.kind = "gravity"}, "has become stiffer");
 }
 
 int main(void) {

@@ -49,7 +49,7 @@ static inline bool noli_rank_writes(const NoliContext* context) {
 // Fails on several ranks: `what` reads what is shared out as if it were whole.
 NOLI_WARN_UNUSED NoliStatus noli_ranks_require_one(NoliContext* context, const char* what);
 
-// Items are shared out in blocks of so many, those of sums of energies.
+// Items are shared out in blocks of this size, that of sums of energies.
 enum { NOLI_RANKS_BLOCK = 256 };
 
 // The items [begin, end) of this rank, of n: consecutive ones, rank after rank.

@@ -10,15 +10,6 @@ static int32_t stencil_size(const NoliGcpSet* set, int64_t i) {
   return (int32_t)(set->first.data[i + 1] - set->first.data[i]);
 }
 
-static int32_t largest_stencil(const NoliGcpSet* set) {
-  int32_t most = 1;
-  for (int64_t i = 0; i < set->pair.count; i++) {
-    int32_t n = stencil_size(set, i);
-    most = n > most ? n : most;
-  }
-  return most;
-}
-
 // The inputs of a pair: its stiffness, both weights, its support.
 static const NoliInput kinds[COLUMNS] = {NOLI_INPUT_CONTACT, NOLI_INPUT_WEIGHT, NOLI_INPUT_WEIGHT,
                                          NOLI_INPUT_SUPPORT};
@@ -98,7 +89,8 @@ NoliStatus noli_gcp_slopes(NoliMixedList* list, const NoliGcp* gcp, const double
   NoliStatus status = NOLI_OK;
   const NoliGcpSet* set = gcp->set;
   NoliMixedBlocks column[COLUMNS];
-  NOLI_TRY(add_columns(list, set->pair.count, largest_stencil(set), column));
+  NOLI_TRY(add_columns(list, set->pair.count,
+                       noli_stencil_largest(set->pair.count, set->first.data), column));
   NoliGcpScratch* scratch = noli_gcp_set_claim(set);
   for (int64_t i = 0; i < set->pair.count; i++) {
     NoliGcpStencil stencil = noli_gcp_set_stencil(set, i);
@@ -215,7 +207,8 @@ static NoliStatus list_friction(NoliMixedList* list, const NoliGcpFriction* data
   int64_t n = set->pair.count;
   NoliMixedBlocks* added;
   Blocks blocks;
-  NOLI_TRY(noli_mixed_list_add(list, input, n, NODES, 3 * largest_stencil(set), &added));
+  NOLI_TRY(noli_mixed_list_add(list, input, n, NODES,
+                               3 * noli_stencil_largest(set->pair.count, set->first.data), &added));
   blocks.moved = *added;
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_FRICTION, n, NODES, 1, &added));
   blocks.coefficient = *added;

@@ -9,15 +9,6 @@ static int32_t stencil_size(const NoliImplicitSurfaceContactSet* set, int64_t c)
   return (int32_t)(set->stencil_first.data[c + 1] - set->stencil_first.data[c]);
 }
 
-static int32_t largest_stencil(const NoliImplicitSurfaceContactSet* set) {
-  int32_t most = 1;
-  for (int64_t c = 0; c < set->contact.count; c++) {
-    int32_t n = stencil_size(set, c);
-    most = n > most ? n : most;
-  }
-  return most;
-}
-
 static void write_nodes(const NoliImplicitSurfaceContactSet* set, int64_t c,
                         NoliMixedBlocks* blocks) {
   memcpy(blocks->node + blocks->size * c, set->stencil_node.data + set->stencil_first.data[c],
@@ -58,8 +49,9 @@ NoliStatus noli_implicit_surface_slopes(NoliMixedList* list, const NoliImplicitS
     return NOLI_OK;
   }
   NOLI_NEW(list->context, gradient, 3 * set->stencil_first.data[n]);
-  NOLI_TRY(
-      noli_mixed_list_add(list, NOLI_INPUT_CONTACT, n, largest_stencil(set), COLUMNS, &blocks));
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_CONTACT, n,
+                               noli_stencil_largest(set->contact.count, set->stencil_first.data),
+                               COLUMNS, &blocks));
   NoliLocal out = {.gradient = gradient};
   term.evaluate(term.data, x, 0, n, NOLI_EVAL_GRADIENT, &out);
   for (int64_t c = 0; c < n; c++) {
@@ -189,7 +181,7 @@ static NoliStatus list_friction(NoliMixedList* list, Work* work) {
   NoliStatus status = NOLI_OK;
   const NoliImplicitSurfaceContactSet* set = work->data->penalty->set;
   int64_t n = set->contact.count;
-  int32_t size = largest_stencil(set);
+  int32_t size = noli_stencil_largest(set->contact.count, set->stencil_first.data);
   NoliMixedBlocks* added;
   NOLI_NEW(list->context, work->weight, size);
   NOLI_NEW(list->context, work->force, 3 * (int64_t)size);

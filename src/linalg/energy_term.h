@@ -90,6 +90,22 @@ static inline int32_t noli_term_size(const NoliEnergyTerm* term, int64_t s) {
   return term->first != NULL ? (int32_t)(term->first[s + 1] - term->first[s]) : term->size;
 }
 
+// The most nodes of a stencil, of those whose nodes begin at first (n_stencil + 1); at least 1, so
+// that scratch for it is never empty.
+static inline int32_t noli_stencil_largest(int64_t n_stencil, const int64_t* first) {
+  int64_t most = 1;
+  for (int64_t s = 0; s < n_stencil; s++) {
+    int64_t n = first[s + 1] - first[s];
+    most = n > most ? n : most;
+  }
+  return (int32_t)most;
+}
+
+// The same of a term.
+static inline int32_t noli_term_largest(const NoliEnergyTerm* term) {
+  return term->first != NULL ? noli_stencil_largest(term->n_stencil, term->first) : term->size;
+}
+
 // Fills first_block (n_stencil + 1) for first (n_stencil + 1).
 static inline void noli_stencil_offsets(int64_t n_stencil, const int64_t* first,
                                         int64_t* first_block) {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Systems of at most so many nodes are factored: preconditioners that solve them exactly hide
+// Systems of at most this many nodes are factored: preconditioners that solve them exactly hide
 // negative curvature from conjugate gradients, and iterations would gain nothing.
 enum { FEW_NODES = 256 };
 

@@ -368,15 +368,6 @@ static void add_stencil(const NoliEnergyTerm* term, int64_t s, unsigned what, do
   }
 }
 
-static int32_t largest_stencil(const NoliEnergyTerm* term) {
-  int32_t most = 0;
-  for (int64_t s = 0; s < term->n_stencil; s++) {
-    int32_t size = noli_term_size(term, s);
-    most = size > most ? size : most;
-  }
-  return most;
-}
-
 // Adds the parts of rank one of a term, which its stencils lack.
 static NoliStatus multiply_rank_one(NoliSensitivity* self, const NoliTerm* term, const double* w,
                                     double* y) {
@@ -416,7 +407,7 @@ static NoliStatus multiply(NoliSensitivity* self, bool transposed, unsigned role
     }
     noli_free(self->context, blocks);
     blocks = NULL;
-    NOLI_NEW(self->context, blocks, 9 * (int64_t)noli_stencil_blocks(largest_stencil(term)));
+    NOLI_NEW(self->context, blocks, 9 * (int64_t)noli_stencil_blocks(noli_term_largest(term)));
     noli_term_prepare(term, x, stage->n_threads);
     NOLI_TRY(multiply_rank_one(self, &stage->term[t], w, y));
     for (int64_t s = 0; s < term->n_stencil; s++) {

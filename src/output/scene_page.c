@@ -389,7 +389,9 @@ static NoliStatus add_gaps(Scenery* scenery, NoliDefects* gaps) {
     snprintf(text, sizeof text,
              "\"%.120s\" and \"%.120s\": %" PRId64
              " gaps below the contact distance, %.3g m; the smallest %.3g m",
-             model->name[least->entity[0]], model->name[least->entity[1]], n, model->problem.dhat,
+             model->name[least->entity[0]], model->name[least->entity[1]], n,
+             model->problem.dhat * noli_body_pairs_range(&model->problem.body_pairs,
+                                                         least->entity[0], least->entity[1]),
              least->distance);
     NOLI_TRY(list_finding(scenery, "gap", text, least->position, size));
   }

@@ -248,6 +248,17 @@ def check_scene_page(work):
     assert all(abs(f["at"][0] - 0.1) < 0.6 and 0.1 < f["at"][1] < 0.5 and f["size"] < 1 for f in defects)
     assert len(gaps) == 2 and '"slab" and "near"' in gaps[1]["text"] and gaps[1]["text"].endswith("0.0008 m")
 
+    # gaps are those below the distance of their pair
+    for distance, n_gaps in ((5e-4, 1), (5e-3, 2)):
+        with open(scene, "w", encoding="utf-8") as file:
+            json.dump({**BROKEN, "pairs": [*BROKEN.get("pairs", []), {"a": "slab", "b": "near", "distance": distance}]}, file)
+        run("check", scene, "--view", "-o", f"{work}/pair.html", status=2)
+        gaps = [f["text"] for f in Page(f"{work}/pair.html").about["findings"] if f["kind"] == "gap"]
+        assert len(gaps) == n_gaps, gaps
+        assert n_gaps == 1 or "0.005 m; the smallest 0.0008 m" in gaps[1], gaps
+    with open(scene, "w", encoding="utf-8") as file:
+        json.dump(BROKEN, file)
+
     # marks are the vertices that are selected, ghosts where the motions lead
     _, part, _ = Page(path).surface()
     x = next(iter(Page(path).frames()))[0]

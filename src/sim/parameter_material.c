@@ -18,6 +18,9 @@ static const char* section_defect(const NoliSim* sim, const NoliParameter* def) 
   if (def->kind == NOLI_PARAMETER_RADIUS && !(body->rod.radius > 0.0)) {
     return "is no rod";
   }
+  if (noli_model_angle_count(sim->model, def->of) > 0) {
+    return "has segments with twist, whose angles are measured by the radius";
+  }
   return follows ? "has a contact offset that follows its thickness: use the contact model "
                    "\"ipc\", or give contact_offset a number"
                  : NULL;

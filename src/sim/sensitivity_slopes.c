@@ -50,7 +50,11 @@ static NoliStatus list_block_slopes(NoliSensitivity* self, NoliBlock* block, int
   double h_e_sqr = stage->time.h_e * stage->time.h_e;
   NoliBlockEnergy energy = {.block = block, .part = NOLI_PART_ELEMENTS, .scale = h_e_sqr};
   if (!block->type->solid) {
-    return list_thin_slopes(self, block);
+    if (noli_block_has_frames(block)) {
+      NOLI_TRY(noli_block_slopes_by_history(&self->mixed, block, h_e_sqr, first_history, x));
+    }
+    NOLI_TRY(list_thin_slopes(self, block));
+    goto done;
   }
   if (noli_sensitivity_wants(self, NOLI_INPUT_MU) ||
       noli_sensitivity_wants(self, NOLI_INPUT_LAMBDA)) {

@@ -149,6 +149,16 @@ struct NoliBlockType {
   void (*start_history)(const NoliBlock* block, const double* x, double* frame);
   // Takes a frame to x, at the end of a step.
   void (*move_history)(const NoliBlock* block, const double* x, double* frame);
+  // The change of a frame that is taken from `before` to x, by changes of positions and of the
+  // frame before; in reverse, adds to derivatives by both.
+  void (*push_frame)(const NoliBlock* block, const double* before, const double* x,
+                     const double* dx, const double* d_before, double* d_after);
+  void (*pull_frame)(const NoliBlock* block, const double* before, const double* x,
+                     const double* by_after, double* by_x, double* by_before);
+  // How the gradient of a stencil of bending, times `scale`, changes with `place` (12) of the
+  // frame: (3 size x 12), row-major.
+  void (*bending_by_frame)(const NoliBlock* block, int64_t stencil, const double* x, double scale,
+                           int64_t place[12], double* slope);
 
   // ---- points of quadrature, for materials with history; NULL: elements cannot have any
 

@@ -361,6 +361,28 @@ static void move_history(const NoliBlock* block, const double* x, double* frame)
   noli_twists_transport(&rods_of(block)->twists, block->node, x, frame);
 }
 
+static void push_frame(const NoliBlock* block, const double* before, const double* x,
+                       const double* dx, const double* d_before, double* d_after) {
+  noli_twists_push_transport(&rods_of(block)->twists, block->node, before, x, dx, d_before,
+                             d_after);
+}
+
+static void pull_frame(const NoliBlock* block, const double* before, const double* x,
+                       const double* by_after, double* by_x, double* by_before) {
+  noli_twists_pull_transport(&rods_of(block)->twists, block->node, before, x, by_after, by_x,
+                             by_before);
+}
+
+static void bending_by_frame(const NoliBlock* block, int64_t stencil, const double* x, double scale,
+                             int64_t place[12], double* slope) {
+  const Rods* self = rods_of(block);
+  NoliTwisting scaled = {.twists = &self->twists, .frame = block->history, .scale = scale};
+  for (int k = 0; k < 12; k++) {
+    place[k] = 6 * (int64_t)self->turns.segment[2 * stencil + k / 6] + k % 6;
+  }
+  noli_twisting_by_frame(&scaled, stencil, x, slope);
+}
+
 static NoliVec3 axis_at_rest(const NoliBlock* block, int32_t element) {
   return noli_load3(rods_of(block)->rest_frame + 6 * (int64_t)element + 3);
 }
@@ -455,6 +477,9 @@ const NoliBlockType noli_block_twisted = {.name = "twisted rods",
                                           .axis_at_rest = axis_at_rest,
                                           .start_history = start_history,
                                           .move_history = move_history,
+                                          .push_frame = push_frame,
+                                          .pull_frame = pull_frame,
+                                          .bending_by_frame = bending_by_frame,
                                           .add_mass = add_twisted_mass,
                                           .rest_volume = rest_volume,
                                           .wave_time_sqr = wave_time_sqr,

@@ -15,7 +15,10 @@ const char* noli_element_slopes_defect(const NoliBlock* block, NoliInput input) 
     return NULL; // those of its bodies are no inputs of these kinds
   }
   if (!block->type->solid) {
-    return block->type->rest_defect != NULL ? block->type->rest_defect(block) : NULL;
+    return block->type->bending != NULL && block->type->bending_by_rest == NULL
+               ? "rest shapes of rods with twist are not differentiated"
+           : block->type->rest_defect != NULL ? block->type->rest_defect(block)
+                                              : NULL;
   }
   return input == NOLI_INPUT_REST && block->space != NULL && block->space->geometry_order > 1
              ? "curved meshes are not differentiated by their rest positions: their nodes between "

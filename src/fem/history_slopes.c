@@ -5,6 +5,8 @@
 #include "material/history_slopes.h"
 #include "math/vec3.h"
 
+#include <string.h>
+
 // Point q of an element, and the place of its history in the block.
 typedef struct Point {
   NoliMaterialPoint material;
@@ -49,11 +51,33 @@ static int64_t count_terms(const NoliBlock* block) {
   return n;
 }
 
+static NoliStatus slopes_by_frame(NoliMixedList* list, const NoliBlock* block, double scale,
+                                  int64_t first, const double* x) {
+  NoliStatus status = NOLI_OK;
+  NoliMixedBlocks* blocks;
+  NoliBlockStencils stencils = noli_block_stencils(block, NOLI_PART_BENDING);
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_HISTORY, stencils.n, stencils.size, 12, &blocks));
+  memcpy(blocks->node, stencils.node,
+         sizeof *stencils.node * (size_t)stencils.size * (size_t)stencils.n);
+  for (int64_t s = 0; s < stencils.n; s++) {
+    int64_t* place = blocks->input + 12 * s;
+    block->type->bending_by_frame(block, s, x, scale, place, noli_mixed_block(blocks, s));
+    for (int k = 0; k < 12; k++) {
+      place[k] += first;
+    }
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_block_slopes_by_history(NoliMixedList* list, const NoliBlock* block, double scale,
                                         int64_t first, const double* x) {
   NoliStatus status = NOLI_OK;
   NoliMixedBlocks* blocks;
   int64_t s = 0;
+  if (noli_block_has_frames(block)) {
+    return slopes_by_frame(list, block, scale, first, x);
+  }
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_HISTORY, count_terms(block), block->n_local,
                                NOLI_BRANCH_VALUES, &blocks));
   for (int32_t e = 0; e < block->n_element; e++) {
@@ -162,6 +186,14 @@ static void relax(const NoliBlock* block, const NoliBlockRelaxation* at, const V
 void noli_block_push_relaxation(const NoliBlock* block, const NoliBlockRelaxation* at,
                                 const double* dx, const double* dX, const double* d_before,
                                 double* d_after) {
+  if (noli_block_has_frames(block)) {
+    if (at->ends) {
+      block->type->push_frame(block, at->before, at->x, dx, d_before, d_after);
+    } else {
+      memcpy(d_after, d_before, sizeof *d_after * (size_t)block->n_history);
+    }
+    return;
+  }
   Vectors vectors = {.dx = dx, .dX = dX, .d_before = d_before, .d_after = d_after};
   relax(block, at, &vectors);
 }
@@ -169,6 +201,15 @@ void noli_block_push_relaxation(const NoliBlock* block, const NoliBlockRelaxatio
 void noli_block_pull_relaxation(const NoliBlock* block, const NoliBlockRelaxation* at,
                                 const double* by_after, double* by_x, double* by_X,
                                 double* by_before) {
+  if (noli_block_has_frames(block)) {
+    if (at->ends) {
+      block->type->pull_frame(block, at->before, at->x, by_after, by_x, by_before);
+    }
+    for (int64_t i = 0; i < block->n_history && !at->ends; i++) {
+      by_before[i] += by_after[i];
+    }
+    return;
+  }
   Vectors vectors = {.by_after = by_after, .by_x = by_x, .by_X = by_X, .by_before = by_before};
   relax(block, at, &vectors);
 }

@@ -1,5 +1,5 @@
-// Derivatives of the histories of a block of materials that relax (material/history_slopes.h), and
-// of its forces by them.
+// Derivatives of the histories of a block, of materials that relax (material/history_slopes.h) or
+// frames of rods (fem/twist.h), and of its forces by them.
 #pragma once
 
 #include "fem/block.h"
@@ -31,3 +31,9 @@ void noli_block_push_relaxation(const NoliBlock* block, const NoliBlockRelaxatio
 void noli_block_pull_relaxation(const NoliBlock* block, const NoliBlockRelaxation* at,
                                 const double* by_after, double* by_x, double* by_X,
                                 double* by_before);
+
+// Whether the histories of a block are frames, which a stage sees as they were at the start of the
+// step, and bodies that start apart from their rest shape begin with transported ones.
+static inline bool noli_block_has_frames(const NoliBlock* block) {
+  return block->type->push_frame != NULL;
+}

@@ -60,7 +60,7 @@ typedef struct NoliMaterial {
   // Quotients with removable singularities are finite.
   void (*stretch_derivatives)(NoliLame lame, const double sigma[3],
                               NoliStretchDerivatives* derivatives);
-  // Third derivatives; NULL: they are not known.
+  // Third derivatives, of the elastic law.
   void (*stretch_third)(NoliLame lame, const double sigma[3], NoliStretchThird* third);
   // Without a decomposition of F; NULL if the law has no such form.
   double (*energy)(NoliLame lame, const NoliMat3* F);

@@ -118,6 +118,19 @@ static void derivatives_of(NoliLame lame, const double sigma[3],
   noli_hencky_derivatives(sigma, tau, &C, secant, derivatives);
 }
 
+// Of the elastic law: materials that yield have no damping, which alone needs these.
+static void third_of(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
+  double e[3], log_J = noli_log_stretches(sigma, e), bulk = bulk_of(lame), tau[3];
+  NoliMat3 C;
+  for (int i = 0; i < 3; i++) {
+    tau[i] = bulk * log_J + 2.0 * lame.mu * e[i];
+    for (int j = 0; j < 3; j++) {
+      C.m[i][j] = lame.lambda + (i == j ? 2.0 * lame.mu : 0.0);
+    }
+  }
+  noli_hencky_third(sigma, tau, &C, 2.0 * lame.mu, third);
+}
+
 // G, and a.
 static int32_t history_size(const double* parameter) {
   return parameter != NULL && parameter[YIELD] > 0.0 ? NOLI_BRANCH_VALUES + 1 : 0;
@@ -136,5 +149,6 @@ const NoliMaterial noli_hencky = {
     .n_parameter = N_PARAMETERS,
     .stretch_energy = energy_of,
     .stretch_derivatives = derivatives_of,
+    .stretch_third = third_of,
     .history_size = history_size,
     .flow = flow};

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "output/file.h"
 #include "sim/definition.h"
+#include "sim/parameters.h"
 #include "text/json.h"
 
 #include <stdio.h>
@@ -241,11 +242,9 @@ static NoliStatus move_vertices(const Writer* writer, const Change* change, cons
   NOLI_NEW(writer->context, x, 3 * (int64_t)n);
   memcpy(x, from, 3 * sizeof *x * (size_t)n);
   bool each = parameter->scope != NULL && strcmp(parameter->scope, "vertices") == 0;
-  int64_t n_moved = each && parameter->index != NULL ? parameter->n_index : n;
-  for (int64_t i = 0; i < 3 * n_moved; i++) {
-    int64_t vertex = each && parameter->index != NULL ? parameter->index[i / 3] : i / 3;
-    x[3 * vertex + i % 3] += change->value[each ? i : i % 3];
-  }
+  bool some = each && parameter->index != NULL;
+  noli_parameter_displace(some ? parameter->index : NULL, some ? parameter->n_index : n, each,
+                          change->value, x);
   list = json_array();
   for (int64_t i = 0; i < n; i++) {
     if (json_array_append_new(list, json_pack("[fff]", x[3 * i], x[3 * i + 1], x[3 * i + 2])) !=

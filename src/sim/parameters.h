@@ -35,6 +35,11 @@ extern const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS];
 // 3 of vectors, else 1.
 int32_t noli_parameter_components(NoliParameterKind kind);
 
+// Adds displacements to `n_point` vertices of x (n_vert x 3): those that `point` lists, or without
+// it the first ones. `value`: three of each, or three for all.
+void noli_parameter_displace(const int32_t* point, int64_t n_point, bool each, const double* value,
+                             double* x);
+
 // The scopes of definitions.
 typedef enum NoliParameterScope {
   NOLI_SCOPE_BODY,

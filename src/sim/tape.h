@@ -37,6 +37,11 @@ struct NoliTape {
   struct NoliSensitivity* sensitivity; // what ends solves
 };
 
+// Whether component j of all (n_vert x 3) is prescribed.
+static inline bool noli_tape_prescribes(const NoliTapeStage* stage, int64_t j) {
+  return (stage->axes[j / 3] >> (j % 3) & 1) != 0;
+}
+
 void noli_tape_init(NoliTape* tape, NoliContext* context, double tolerance);
 // Removes all parts.
 void noli_tape_clear(NoliTape* tape);

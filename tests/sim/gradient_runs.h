@@ -1,7 +1,19 @@
-// What the tests of derivatives of runs share: an objective that reads everything, and refusals.
+// What the tests of derivatives of runs share: an objective that reads everything, comparisons of
+// both modes with each other and with central differences of runs, and refusals.
 #pragma once
 
+#include "sim/goals.h"
 #include "world.h"
+
+#include <math.h>
+
+#define OF(kind_, of_)                                                                             \
+  { .kind = (kind_), .of = (of_) }
+#define VERTICES(kind_, of_)                                                                       \
+  { .kind = (kind_), .of = (of_), .scope = "vertices" }
+#define ELEMENTS(kind_, of_)                                                                       \
+  { .kind = (kind_), .of = (of_), .scope = "elements" }
+#define SHAPE(of_) VERTICES("rest_position", of_)
 
 // sum over all steps of w_t (|x - c|^2 + tau^2 |v|^2) over the vertices.
 static inline NoliStatus spread(void* user, NoliSim* sim, NoliObjectivePoint* at) {
@@ -17,6 +29,117 @@ static inline NoliStatus spread(void* user, NoliSim* sim, NoliObjectivePoint* at
     }
   }
   return NOLI_OK;
+}
+
+// A run, and what its derivatives are compared by.
+typedef struct GradientRun {
+  const char* name;
+  int64_t n_steps;
+  NoliParameterDef parameter;
+  double step;             // the largest of the differences; then a third and a tenth of it
+  double error;            // allowed, relative, with the best of them
+  bool plane;              // vertices stay in their plane
+  const NoliGoalDef* goal; // the objective; NULL: spread
+} GradientRun;
+
+static inline void require_run(NoliStatus status, const GradientRun* run, NoliContext* context) {
+  if (status != NOLI_OK) {
+    print_message("%s: %s\n", run->name, noli_context_message(context));
+  }
+  ASSERT_OK(status);
+}
+
+// The objective and, without a mode, no derivative.
+static inline double run_gradient(const GradientRun* run, NoliSim* sim,
+                                  const NoliParameters* parameters, const char* mode,
+                                  double* gradient) {
+  NoliGoals* goals = NULL;
+  NoliObjective objective = {spread, NULL};
+  NoliGradientDef def = noli_default_gradient_def();
+  double value = NAN;
+  if (run->goal != NULL) {
+    require_run(noli_goals_create(sim, parameters, run->goal, 1, &goals), run, sim->context);
+    objective = noli_goals_objective(goals);
+  }
+  def.n_steps = run->n_steps;
+  def.tolerance = 1e-13;
+  def.mode = mode;
+  require_run(noli_sim_gradient(sim, parameters, &objective, 1, &def, &value,
+                                mode != NULL ? gradient : NULL, NULL),
+              run, sim->context);
+  noli_goals_destroy(&goals);
+  return value;
+}
+
+static inline double run_at(const GradientRun* run, const NoliParameters* parameters,
+                            NoliContext* context, const double* values) {
+  NoliSim* sim = NULL;
+  NoliParameters* own = NULL;
+  require_run(noli_parameters_apply(parameters, values, context, &sim), run, context);
+  require_run(noli_parameters_create(sim, &run->parameter, 1, &own), run, context);
+  double value = run_gradient(run, sim, own, NULL, NULL);
+  noli_parameters_destroy(&own);
+  noli_sim_destroy(&sim);
+  return value;
+}
+
+// How far the best difference by value j is from a derivative, of at most three steps.
+static inline double difference_off(const GradientRun* run, const NoliParameters* parameters,
+                                    NoliContext* context, double* values, int64_t j, double slope,
+                                    double size) {
+  static const double shares[3] = {1.0, 0.3, 0.1};
+  double at = values[j], best = INFINITY;
+  for (int k = 0; k < 3 && best > 0.1 * run->error * size; k++) {
+    double h = shares[k] * run->step, end[2];
+    for (int side = 0; side < 2; side++) {
+      values[j] = at + (side == 0 ? -h : h);
+      end[side] = run_at(run, parameters, context, values);
+    }
+    best = fmin(best, fabs((end[1] - end[0]) / (2.0 * h) - slope));
+  }
+  values[j] = at;
+  return best;
+}
+
+// Both modes differ by less than 1e-8 of the gradient, and differences of some values, of all
+// components, by less than `run->error`. Ends the world.
+static inline void compare_run(World* world, const GradientRun* run) {
+  NoliParameters* parameters = NULL;
+  double *gradient[2], value[2], size = 0.0, apart = 0.0, off = 0.0;
+  world_start(world);
+  NoliContext* context = world->context;
+  require_run(noli_parameters_create(world->sim, &run->parameter, 1, &parameters), run, context);
+  int64_t n = noli_parameters_count(parameters);
+  double* values = calloc((size_t)n, sizeof(double));
+  noli_parameters_values(parameters, values);
+  for (int k = 0; k < 2; k++) {
+    NoliSim* sim = NULL;
+    gradient[k] = calloc((size_t)n, sizeof(double));
+    ASSERT_OK(noli_sim_clone(world->sim, context, &sim));
+    value[k] = run_gradient(run, sim, parameters, k == 0 ? "adjoint" : "tangent", gradient[k]);
+    noli_sim_destroy(&sim);
+  }
+  for (int64_t j = 0; j < n; j++) {
+    size = fmax(size, fabs(gradient[0][j]));
+    apart = fmax(apart, fabs(gradient[0][j] - gradient[1][j]));
+  }
+  assert_true(size > 0.0);
+  int64_t stride = n > 6 ? n / 5 + (n / 5 % 3 == 0 ? 1 : 0) : 1;
+  for (int64_t j = 0; j < n; j += stride) {
+    if (!(run->plane && n > 3 && j % 3 == 2)) {
+      off = fmax(off, difference_off(run, parameters, context, values, j, gradient[0][j], size));
+    }
+  }
+  print_message("%-40s value %.6g, gradient %.3g, modes differ by %.1e, differences by %.1e\n",
+                run->name, value[0], size, apart / size, off / size);
+  ASSERT_NEAR(value[0], value[1], 1e-13 * fabs(value[0]));
+  ASSERT_AT_MOST(apart, 1e-8 * size);
+  ASSERT_AT_MOST(off, run->error * size);
+  free(values);
+  free(gradient[0]);
+  free(gradient[1]);
+  noli_parameters_destroy(&parameters);
+  world_done(world);
 }
 
 // The derivatives of a run of a new world by a parameter are refused, with these words in the

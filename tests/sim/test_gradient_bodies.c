@@ -2,8 +2,6 @@
 // central differences of runs.
 #include "gradient_runs.h"
 
-#include <math.h>
-
 typedef struct Case {
   const char* name;
   void (*build)(World* world);
@@ -29,99 +27,15 @@ static World world_of(const Case* c) {
   return world;
 }
 
-static void require(NoliStatus status, const Case* c, NoliContext* context) {
-  if (status != NOLI_OK) {
-    print_message("%s: %s\n", c->name, noli_context_message(context));
-  }
-  ASSERT_OK(status);
-}
-
-static double run_at(const NoliParameters* parameters, const Case* c, NoliContext* context,
-                     const double* values) {
-  NoliSim* sim = NULL;
-  NoliObjective objective = {spread, NULL};
-  NoliGradientDef def = noli_default_gradient_def();
-  NoliParameters* own = NULL;
-  double value = NAN;
-  def.n_steps = c->n_steps;
-  def.tolerance = 1e-13;
-  require(noli_parameters_apply(parameters, values, context, &sim), c, context);
-  require(noli_parameters_create(sim, &c->parameter, 1, &own), c, context);
-  require(noli_sim_gradient(sim, own, &objective, 1, &def, &value, NULL, NULL), c, context);
-  noli_parameters_destroy(&own);
-  noli_sim_destroy(&sim);
-  return value;
-}
-
-// The best of the differences with the step, a third and a tenth of it, of at most five values.
-static double differences_off(const Case* c, const NoliParameters* parameters, NoliContext* context,
-                              double* values, const double* gradient, double size) {
-  int64_t n = noli_parameters_count(parameters);
-  double worst = 0.0;
-  int64_t stride = n > 5 ? n / 5 : 1;
-  bool flat =
-      c->build == damped_plane || c->build == viscous_plane; // its vertices stay in their plane
-  for (int64_t j = 0; j < n; j += stride) {
-    if (flat && stride > 1 && j % 3 == 2) {
-      continue;
-    }
-    double at = values[j], best = INFINITY, step = c->step;
-    for (int k = 0; k < 3 && best > 0.1 * c->error; k++, step /= k == 1 ? 3.0 : 10.0 / 3.0) {
-      double end[2];
-      for (int side = 0; side < 2; side++) {
-        values[j] = at + (side == 0 ? -step : step);
-        end[side] = run_at(parameters, c, context, values);
-      }
-      best = fmin(best, fabs((end[1] - end[0]) / (2.0 * step) - gradient[j]) / size);
-    }
-    values[j] = at;
-    worst = fmax(worst, best);
-  }
-  return worst;
-}
-
 static void compare(const Case* c) {
   World world = world_of(c);
-  world_start(&world);
-  NoliParameters* parameters = NULL;
-  require(noli_parameters_create(world.sim, &c->parameter, 1, &parameters), c, world.context);
-  int64_t n = noli_parameters_count(parameters);
-  double *values = calloc((size_t)n, sizeof(double)), *adjoint = calloc((size_t)n, sizeof(double)),
-         *tangent = calloc((size_t)n, sizeof(double)), value[2];
-  noli_parameters_values(parameters, values);
-
-  // both modes
-  NoliObjective objective = {spread, NULL};
-  NoliGradientDef def = noli_default_gradient_def();
-  NoliGradientReport report;
-  def.n_steps = c->n_steps;
-  def.tolerance = 1e-13;
-  for (int k = 0; k < 2; k++) {
-    NoliSim* sim = NULL;
-    ASSERT_OK(noli_sim_clone(world.sim, world.context, &sim));
-    def.mode = k == 0 ? "adjoint" : "tangent";
-    require(noli_sim_gradient(sim, parameters, &objective, 1, &def, &value[k],
-                              k == 0 ? adjoint : tangent, &report),
-            c, world.context);
-    noli_sim_destroy(&sim);
-  }
-  double size = 0.0, apart = 0.0;
-  for (int64_t j = 0; j < n; j++) {
-    size = fmax(size, fabs(adjoint[j]));
-    apart = fmax(apart, fabs(adjoint[j] - tangent[j]));
-  }
-  assert_true(size > 0.0);
-  double off = differences_off(c, parameters, world.context, values, adjoint, size);
-  print_message("%-40s value %.6g, gradient %.3g, modes differ by %.1e, differences by %.1e\n",
-                c->name, value[0], size, apart / size, off);
-  ASSERT_NEAR(value[0], value[1], 1e-13 * fabs(value[0]));
-  assert_true(apart <= 1e-8 * size);
-  assert_true(off <= c->error);
-  free(values);
-  free(adjoint);
-  free(tangent);
-  noli_parameters_destroy(&parameters);
-  world_done(&world);
+  const GradientRun run = {.name = c->name,
+                           .n_steps = c->n_steps,
+                           .parameter = c->parameter,
+                           .step = c->step,
+                           .error = c->error,
+                           .plane = c->build == damped_plane || c->build == viscous_plane};
+  compare_run(&world, &run);
 }
 
 static void compare_all(const Case* cases, size_t n) {
@@ -131,13 +45,6 @@ static void compare_all(const Case* cases, size_t n) {
 }
 
 #define COMPARE(cases_) compare_all(cases_, sizeof(cases_) / sizeof *(cases_))
-#define OF(kind_, of_)                                                                             \
-  { .kind = (kind_), .of = (of_) }
-#define VERTICES(of_)                                                                              \
-  { .kind = "rest_position", .of = (of_), .scope = "vertices" }
-#define ELEMENTS(kind_, of_)                                                                       \
-  { .kind = (kind_), .of = (of_), .scope = "elements" }
-
 static const int32_t left[4] = {0, 1, 2, 3};
 
 static void set_material(World* world, int32_t body) {
@@ -213,13 +120,13 @@ static void elements_of_higher_order(void** state) {
       {"order 2, density", quadratic_beam, NULL, 0.01, 5, OF("density", "body0"), 0.3, 1e-6},
       {"order 3, densities", cubic_beam, "sdirk2", 0.01, 4, ELEMENTS("density", "body0"), 0.3,
        1e-6},
-      {"order 2, shape", quadratic_beam, NULL, 0.01, 5, VERTICES("body0"), 1e-6, 1e-6},
-      {"order 3, shape", cubic_beam, "bdf2", 0.01, 4, VERTICES("body0"), 1e-6, 1e-6},
-      {"order 4, shape", quartic_beam, NULL, 0.01, 2, VERTICES("body0"), 1e-6, 1e-6},
-      {"order 2 at rest, shape", quadratic_beam, "quasi_static", 0.01, 2, VERTICES("body0"), 1e-6,
+      {"order 2, shape", quadratic_beam, NULL, 0.01, 5, SHAPE("body0"), 1e-6, 1e-6},
+      {"order 3, shape", cubic_beam, "bdf2", 0.01, 4, SHAPE("body0"), 1e-6, 1e-6},
+      {"order 4, shape", quartic_beam, NULL, 0.01, 2, SHAPE("body0"), 1e-6, 1e-6},
+      {"order 2 at rest, shape", quadratic_beam, "quasi_static", 0.01, 2, SHAPE("body0"), 1e-6,
        1e-6},
-      {"order 2, landing, shape", quadratic_landing, NULL, 0.005, 8, VERTICES("body0"), 1e-7, 1e-5},
-      {"order 3, landing, shape", cubic_landing, NULL, 0.005, 6, VERTICES("body0"), 1e-7, 1e-5},
+      {"order 2, landing, shape", quadratic_landing, NULL, 0.005, 8, SHAPE("body0"), 1e-7, 1e-5},
+      {"order 3, landing, shape", cubic_landing, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-5},
       {"order 2, landing, positions",
        quadratic_landing,
        NULL,
@@ -230,7 +137,7 @@ static void elements_of_higher_order(void** state) {
        1e-5},
       {"order 2, landing, density", quadratic_landing, NULL, 0.005, 8, OF("density", "body0"), 0.1,
        1e-5},
-      {"proxy, landing, shape", proxy_landing, NULL, 0.005, 8, VERTICES("body0"), 1e-7, 1e-5},
+      {"proxy, landing, shape", proxy_landing, NULL, 0.005, 8, SHAPE("body0"), 1e-7, 1e-5},
   };
   COMPARE(cases);
 }
@@ -318,8 +225,8 @@ static void damping_in_proportion_to_stiffness(void** state) {
   static const Case cases[] = {
       {"damped beam, young", damped_beam, NULL, 0.01, 10, OF("young", "body0"), 5, 1e-6},
       {"damped beam, poisson", damped_beam, "bdf2", 0.01, 8, OF("poisson", "body0"), 1e-4, 1e-6},
-      {"damped beam, shape", damped_beam, NULL, 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
-      {"damped beam bdf2, shape", damped_beam, "bdf2", 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"damped beam, shape", damped_beam, NULL, 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
+      {"damped beam bdf2, shape", damped_beam, "bdf2", 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
       {"damped beam sdirk2, velocity",
        damped_beam,
        "sdirk2",
@@ -338,10 +245,9 @@ static void damping_in_proportion_to_stiffness(void** state) {
        1e-6},
       {"damped corotated beam, young", damped_corotated_beam, "bdf2", 0.01, 6,
        ELEMENTS("young", "body0"), 5, 1e-6},
-      {"damped linear beam, shape", damped_linear_beam, NULL, 0.01, 6, VERTICES("body0"), 1e-6,
+      {"damped linear beam, shape", damped_linear_beam, NULL, 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
+      {"damped quadratic beam, shape", damped_quadratic_beam, NULL, 0.01, 4, SHAPE("body0"), 1e-6,
        1e-6},
-      {"damped quadratic beam, shape", damped_quadratic_beam, NULL, 0.01, 4, VERTICES("body0"),
-       1e-6, 1e-6},
       {"damped quadratic beam, young", damped_quadratic_beam, "bdf2", 0.01, 4, OF("young", "body0"),
        5, 1e-6},
       {"damped rubber beam, shape", damped_rubber_beam, NULL, 0.01, 6, VERTICES("body0"), 1e-6,
@@ -358,8 +264,8 @@ static void damping_in_proportion_to_stiffness(void** state) {
       {"damped crash, velocity", damped_crash, NULL, 0.002, 12, OF("initial_velocity", "body0"),
        1e-5, 1e-5},
       {"damped crash, young", damped_crash, "sdirk2", 0.002, 12, OF("young", "body0"), 1, 1e-5},
-      {"damped crash, shape", damped_crash, NULL, 0.002, 8, VERTICES("body0"), 1e-7, 1e-5},
-      {"damped plane, shape", damped_plane, NULL, 0.005, 8, VERTICES("body0"), 1e-7, 1e-5},
+      {"damped crash, shape", damped_crash, NULL, 0.002, 8, SHAPE("body0"), 1e-7, 1e-5},
+      {"damped plane, shape", damped_plane, NULL, 0.005, 8, SHAPE("body0"), 1e-7, 1e-5},
       {"damped plane, density", damped_plane, "bdf2", 0.005, 8, OF("density", "body0"), 0.1, 1e-5},
   };
   COMPARE(cases);
@@ -486,7 +392,7 @@ static void springs_volumes_and_loads(void** state) {
   static const Case cases[] = {
       {"springs, stiffness", sprung, NULL, 0.01, 8, OF("spring_stiffness", "spring 0"), 0.1, 1e-6},
       {"springs, damping", sprung, "bdf2", 0.01, 8, OF("spring_damping", "spring 0"), 1e-3, 1e-6},
-      {"springs, shape", sprung, NULL, 0.01, 6, VERTICES("body1"), 1e-6, 1e-6},
+      {"springs, shape", sprung, NULL, 0.01, 6, SHAPE("body1"), 1e-6, 1e-6},
       {"springs, young", sprung, "sdirk2", 0.01, 6, OF("young", "body0"), 5, 1e-6},
       {"strung, length", strung, "bdf2", 0.01, 8, OF("spring_length", "spring 0"), 1e-5, 1e-6},
       {"strung, length to a point", strung, NULL, 0.01, 8, OF("spring_length", "spring 1"), 1e-5,
@@ -496,10 +402,10 @@ static void springs_volumes_and_loads(void** state) {
       {"strung tr_bdf2, stiffness", undamped_strung, "tr_bdf2", 0.01, 6,
        OF("spring_stiffness", "spring 0"), 0.1, 1e-6},
       {"pressure, factor", under_pressure, NULL, 0.01, 6, OF("force", "force 0"), 2e-2, 1e-6},
-      {"pressure, shape", under_pressure, "bdf2", 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"pressure, shape", under_pressure, "bdf2", 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
       {"side pressure, factor", side_pressure, "sdirk2", 0.01, 6, OF("force", "force 0"), 2e-2,
        1e-6},
-      {"side pressure, shape", side_pressure, NULL, 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"side pressure, shape", side_pressure, NULL, 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
       {"flat pressure, factor", flat_pressure, NULL, 0.005, 6, OF("force", "force 0"), 2e-2, 1e-5},
       {"flat pressure, young", flat_pressure, NULL, 0.005, 6, OF("young", "body0"), 2, 1e-5},
       {"traction, factor", under_traction, NULL, 0.01, 6, OF("force", "force 0"), 2e-2, 1e-6},
@@ -509,7 +415,7 @@ static void springs_volumes_and_loads(void** state) {
        1e-6},
       {"air, pressure", with_air, NULL, 0.01, 6, OF("volume_pressure", "body0"), 0.1, 1e-6},
       {"air, young", with_air, "trapezoidal", 0.01, 6, OF("young", "body0"), 5, 1e-6},
-      {"water, shape", with_water, NULL, 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"water, shape", with_water, NULL, 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
       {"water, compression", with_water, "sdirk2", 0.01, 6, OF("volume_compression", "body0"), 1e-7,
        1e-5},
       {"quadratic, positions",
@@ -600,12 +506,12 @@ static void shells_and_rods(void** state) {
       {"sheet, young", held_sheet, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
       {"sheet, thickness", held_sheet, "bdf2", 0.005, 8, OF("thickness", "body0"), 1e-7, 1e-6},
       {"sheet, density", held_sheet, "sdirk2", 0.005, 6, OF("density", "body0"), 0.1, 1e-6},
-      {"sheet, shape", held_sheet, NULL, 0.005, 6, VERTICES("body0"), 1e-7, 1e-6},
-      {"sheet bdf2, shape", held_sheet, "bdf2", 0.005, 6, VERTICES("body0"), 1e-7, 1e-6},
-      {"limited sheet, shape", limited_sheet, NULL, 0.005, 6, VERTICES("body0"), 1e-7, 1e-6},
+      {"sheet, shape", held_sheet, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"sheet bdf2, shape", held_sheet, "bdf2", 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"limited sheet, shape", limited_sheet, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
       {"limited sheet, thickness", limited_sheet, NULL, 0.005, 6, OF("thickness", "body0"), 1e-7,
        1e-6},
-      {"landing sheet, shape", landing_sheet, NULL, 0.004, 8, VERTICES("body0"), 1e-8, 1e-5},
+      {"landing sheet, shape", landing_sheet, NULL, 0.004, 8, SHAPE("body0"), 1e-8, 1e-5},
       {"landing sheet, thickness", landing_sheet, NULL, 0.004, 8, OF("thickness", "body0"), 1e-8,
        1e-5},
       {"landing thick sheet, thickness", thick_landing_sheet, NULL, 0.004, 8,
@@ -613,9 +519,9 @@ static void shells_and_rods(void** state) {
       {"rod, young", held_rod, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
       {"rod, radius", held_rod, "bdf2", 0.005, 8, OF("radius", "body0"), 1e-7, 1e-6},
       {"rod, density", held_rod, NULL, 0.005, 8, OF("density", "body0"), 0.1, 1e-6},
-      {"rod, shape", held_rod, NULL, 0.005, 6, VERTICES("body0"), 1e-7, 1e-6},
-      {"rod sdirk2, shape", held_rod, "sdirk2", 0.005, 6, VERTICES("body0"), 1e-7, 1e-6},
-      {"rod tr_bdf2, shape", held_rod, "tr_bdf2", 0.005, 6, VERTICES("body0"), 1e-7, 1e-6},
+      {"rod, shape", held_rod, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"rod sdirk2, shape", held_rod, "sdirk2", 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"rod tr_bdf2, shape", held_rod, "tr_bdf2", 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
   };
   COMPARE(cases);
 }
@@ -695,7 +601,7 @@ static void prescribed_motions(void** state) {
       {"turned bdf2, factor", turned_beam, "bdf2", 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
       {"turned, velocity", turned_beam, "sdirk2", 0.01, 6, OF("motion_velocity", "drive"), 1e-4,
        1e-6},
-      {"turned, shape", turned_beam, NULL, 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"turned, shape", turned_beam, NULL, 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
       {"turned bdf2, positions",
        turned_beam,
        "bdf2",
@@ -709,9 +615,9 @@ static void prescribed_motions(void** state) {
       {"changed, factor", changed_beam, NULL, 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
       {"changed, velocity", changed_beam, "sdirk2", 0.01, 6, OF("motion_velocity", "drive"), 1e-4,
        1e-6},
-      {"changed, shape", changed_beam, "sdirk2", 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"changed, shape", changed_beam, "sdirk2", 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
       {"shaken, factor", shaken_beam, "bdf2", 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
-      {"shaken, shape", shaken_beam, NULL, 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"shaken, shape", shaken_beam, NULL, 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
       {"shaken bdf2, positions",
        shaken_beam,
        "bdf2",
@@ -722,7 +628,7 @@ static void prescribed_motions(void** state) {
        1e-6},
       {"changed shaken, factor", changed_shaken_beam, NULL, 0.01, 6, OF("motion", "drive"), 1e-4,
        1e-6},
-      {"changed shaken bdf2, shape", changed_shaken_beam, "bdf2", 0.01, 6, VERTICES("body0"), 1e-6,
+      {"changed shaken bdf2, shape", changed_shaken_beam, "bdf2", 0.01, 6, SHAPE("body0"), 1e-6,
        1e-6},
       {"lifted, velocity", lifted_box, NULL, 0.004, 8, OF("motion_velocity", "drive"), 1e-6, 1e-5},
       {"lifted sdirk2, velocity", lifted_box, "sdirk2", 0.004, 8, OF("motion_velocity", "drive"),
@@ -813,9 +719,9 @@ static void materials_with_history(void** state) {
        1e-5},
       {"viscous landing, poisson", viscous_landing, "sdirk2", 0.002, 8, OF("poisson", "body0"),
        1e-5, 1e-5},
-      {"viscous landing, shape", viscous_landing, NULL, 0.002, 8, VERTICES("body0"), 1e-7, 1e-5},
-      {"viscous order 2, shape", viscous_quadratic_landing, "bdf2", 0.002, 6, VERTICES("body0"),
-       1e-7, 1e-5},
+      {"viscous landing, shape", viscous_landing, NULL, 0.002, 8, SHAPE("body0"), 1e-7, 1e-5},
+      {"viscous order 2, shape", viscous_quadratic_landing, "bdf2", 0.002, 6, SHAPE("body0"), 1e-7,
+       1e-5},
       {"viscous order 2, young", viscous_quadratic_landing, NULL, 0.002, 6, OF("young", "body0"), 5,
        1e-5},
       {"viscous stack, young", viscous_stack, NULL, 0.002, 8, OF("young", "body1"), 5, 1e-5},
@@ -837,7 +743,7 @@ static void materials_with_history(void** state) {
        {.kind = "initial_position", .of = "body0", .scope = "vertices"},
        1e-6,
        1e-6},
-      {"viscous beam tr_bdf2, shape", viscous_beam, "tr_bdf2", 0.005, 6, VERTICES("body0"), 1e-6,
+      {"viscous beam tr_bdf2, shape", viscous_beam, "tr_bdf2", 0.005, 6, SHAPE("body0"), 1e-6,
        1e-6},
       {"viscous beam at rest, young", viscous_loaded_beam, "quasi_static", 0.01, 4,
        OF("young", "body0"), 5, 1e-6},
@@ -847,7 +753,7 @@ static void materials_with_history(void** state) {
        1e-6},
       {"viscous shaken bdf2, velocity", viscous_shaken_beam, "bdf2", 0.01, 6,
        OF("motion_velocity", "drive"), 1e-4, 1e-6},
-      {"viscous shaken, shape", viscous_shaken_beam, NULL, 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"viscous shaken, shape", viscous_shaken_beam, NULL, 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
       {"viscous plane, positions",
        viscous_plane,
        "sdirk2",
@@ -856,7 +762,7 @@ static void materials_with_history(void** state) {
        {.kind = "initial_position", .of = "body0", .scope = "vertices"},
        1e-7,
        1e-5},
-      {"viscous plane, shape", viscous_plane, NULL, 0.002, 8, VERTICES("body0"), 1e-7, 1e-5},
+      {"viscous plane, shape", viscous_plane, NULL, 0.002, 8, SHAPE("body0"), 1e-7, 1e-5},
   };
   COMPARE(cases);
 }

@@ -2,10 +2,6 @@
 // differences of runs, of several steps.
 #include "gradient_runs.h"
 
-#include "sim/goals.h"
-
-#include <math.h>
-
 typedef struct Case {
   const char* name;
   const char* integrator; // NULL: backward_euler
@@ -127,116 +123,22 @@ static World world_of(const Case* c) {
   return world;
 }
 
-static void require(NoliStatus status, const Case* c, NoliContext* context) {
-  if (status != NOLI_OK) {
-    print_message("%s: %s\n", c->name, noli_context_message(context));
-  }
-  ASSERT_OK(status);
-}
-
-// The objective, for a simulation with these parameters; `goals` are to be destroyed.
-static NoliObjective objective_of(const Case* c, NoliSim* sim, const NoliParameters* parameters,
-                                  NoliGoals** goals) {
-  NoliGoalDef def = noli_default_goal_def();
-  *goals = NULL;
-  if (!c->force) {
-    return (NoliObjective){spread, NULL};
-  }
-  def.quantity = "contact_force";
-  def.of = "body0";
-  def.with = c->second ? "body1" : NULL;
-  def.when = "over";
-  def.weight = 1e-2;
-  require(noli_goals_create(sim, parameters, &def, 1, goals), c, sim->context);
-  return noli_goals_objective(*goals);
-}
-
-static double run_at(const NoliParameters* parameters, const Case* c, NoliContext* context,
-                     const double* values) {
-  NoliSim* sim = NULL;
-  NoliGoals* goals;
-  NoliGradientDef def = noli_default_gradient_def();
-  NoliParameters* own = NULL;
-  double value = NAN;
-  def.n_steps = c->n_steps;
-  def.tolerance = 1e-13;
-  require(noli_parameters_apply(parameters, values, context, &sim), c, context);
-  require(noli_parameters_create(sim, &c->parameter, 1, &own), c, context);
-  NoliObjective objective = objective_of(c, sim, own, &goals);
-  require(noli_sim_gradient(sim, own, &objective, 1, &def, &value, NULL, NULL), c, context);
-  noli_goals_destroy(&goals);
-  noli_parameters_destroy(&own);
-  noli_sim_destroy(&sim);
-  return value;
-}
-
-// The smallest error of the central differences of three steps by value j.
-static double difference_error(const NoliParameters* parameters, const Case* c,
-                               NoliContext* context, double* values, int64_t j, double slope) {
-  static const double shares[3] = {1.0, 0.3, 0.1};
-  double at = values[j], best = INFINITY;
-  for (int k = 0; k < 3; k++) {
-    double h = shares[k] * c->step, end[2];
-    for (int side = 0; side < 2; side++) {
-      values[j] = at + (side == 0 ? -h : h);
-      end[side] = run_at(parameters, c, context, values);
-    }
-    best = fmin(best, fabs((end[1] - end[0]) / (2.0 * h) - slope));
-  }
-  values[j] = at;
-  return best;
-}
-
 static void compare(const Case* c) {
   World world = world_of(c);
-  world_start(&world);
-  NoliParameters* parameters = NULL;
-  require(noli_parameters_create(world.sim, &c->parameter, 1, &parameters), c, world.context);
-  int64_t n = noli_parameters_count(parameters);
-  double *values = calloc((size_t)n, sizeof(double)), *gradient[2], value[2];
-  noli_parameters_values(parameters, values);
-
-  // both modes
-  NoliGoals* goals;
-  NoliGradientDef def = noli_default_gradient_def();
-  def.n_steps = c->n_steps;
-  def.tolerance = 1e-13;
-  for (int k = 0; k < 2; k++) {
-    NoliSim* sim = NULL;
-    gradient[k] = calloc((size_t)n, sizeof(double));
-    ASSERT_OK(noli_sim_clone(world.sim, world.context, &sim));
-    NoliObjective objective = objective_of(c, sim, parameters, &goals);
-    def.mode = k == 0 ? "adjoint" : "tangent";
-    require(noli_sim_gradient(sim, parameters, &objective, 1, &def, &value[k], gradient[k], NULL),
-            c, world.context);
-    noli_goals_destroy(&goals);
-    noli_sim_destroy(&sim);
-  }
-  double size = 0.0, apart = 0.0, off = 0.0;
-  for (int64_t j = 0; j < n; j++) {
-    size = fmax(size, fabs(gradient[0][j]));
-    apart = fmax(apart, fabs(gradient[0][j] - gradient[1][j]));
-  }
-  assert_true(size > 0.0);
-
-  // differences of some values, of all components
-  int64_t stride = n > 6 ? n / 4 + (n / 4 % 3 == 0 ? 1 : 0) : 1;
-  for (int64_t j = 0; j < n; j += stride) {
-    if (c->plane && n > 1 && j % 3 == 2) {
-      continue; // out of the plane
-    }
-    off = fmax(off, difference_error(parameters, c, world.context, values, j, gradient[0][j]));
-  }
-  print_message("%-38s value %.6g, gradient %.3g, modes differ by %.1e, differences by %.1e\n",
-                c->name, value[0], size, apart / size, off / size);
-  ASSERT_NEAR(value[0], value[1], 1e-13 * fabs(value[0]));
-  ASSERT_AT_MOST(apart, 1e-8 * size);
-  ASSERT_AT_MOST(off, c->error * size);
-  free(values);
-  free(gradient[0]);
-  free(gradient[1]);
-  noli_parameters_destroy(&parameters);
-  world_done(&world);
+  NoliGoalDef force = noli_default_goal_def();
+  force.quantity = "contact_force";
+  force.of = "body0";
+  force.with = c->second ? "body1" : NULL;
+  force.when = "over";
+  force.weight = 1e-2;
+  const GradientRun run = {.name = c->name,
+                           .n_steps = c->n_steps,
+                           .parameter = c->parameter,
+                           .step = c->step,
+                           .error = c->error,
+                           .plane = c->plane,
+                           .goal = c->force ? &force : NULL};
+  compare_run(&world, &run);
 }
 
 #define DISTANCE                                                                                   \
@@ -245,8 +147,6 @@ static void compare(const Case* c) {
   { .kind = "contact_stiffness" }
 #define OFFSET(of_)                                                                                \
   { .kind = "contact_offset", .of = (of_) }
-#define VERTICES(kind_, of_)                                                                       \
-  { .kind = (kind_), .of = (of_), .scope = "vertices" }
 
 static void geometric_potential(void** state) {
   (void)state;

@@ -1,0 +1,499 @@
+#include "sim/chains.h"
+
+#include "sim/history_links.h"
+
+#include <string.h>
+
+static int64_t size_of(const NoliChains* self) {
+  return 3 * (int64_t)self->sim->model->problem.n_vert;
+}
+
+static void clear(const NoliChains* self, double* x) {
+  memset(x, 0, (size_t)size_of(self) * sizeof *x);
+}
+
+static void copy(const NoliChains* self, const double* from, double* to) {
+  memcpy(to, from, (size_t)size_of(self) * sizeof *to);
+}
+
+// y += a x
+static void add(const NoliChains* self, double a, const double* x, double* y) {
+  for (int64_t i = 0; a != 0.0 && i < size_of(self); i++) {
+    y[i] += a * x[i];
+  }
+}
+
+// ---- prescribed motions -------------------------------------------------------------------------
+
+// h_v over the length of a stage. Prescribed components have an x_hat of their own in integrators
+// of order 2, that of a parabola through the start and the targets halfway and at the end: x_hat =
+// x_1 - c (3 x_1 - 4 x_half + x_0) with this c.
+static double parabola_share(const NoliTapePart* part, int32_t s) {
+  return part->stage[s].time.h_v / (part->rule->stage[s].end * part->h);
+}
+
+static void pull_held(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
+                      double* hat, double* x) {
+  if (part->rule->order != 2) {
+    return;
+  }
+  double c = parabola_share(part, s), *held = self->target;
+  for (int64_t j = 0; j < size_of(self); j++) {
+    bool prescribed = noli_tape_prescribes(&part->stage[s], j);
+    held[j] = prescribed ? hat[j] : 0.0;
+    hat[j] = prescribed ? 0.0 : hat[j];
+  }
+  noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_END, 1.0 - 3.0 * c, held,
+                         &self->inputs[index], x);
+  noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, 4.0 * c, held,
+                         &self->inputs[index], x);
+  add(self, -c, held, x);
+}
+
+static void push_held(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
+                      double* hat) {
+  if (part->rule->order != 2) {
+    return;
+  }
+  double c = parabola_share(part, s);
+  const NoliTapeStage* stage = &part->stage[s];
+  for (int64_t j = 0; j < size_of(self); j++) {
+    hat[j] = noli_tape_prescribes(stage, j) ? -c * self->chain[index].x[j] : hat[j];
+  }
+  noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_END, stage, 1.0 - 3.0 * c,
+                         self->chain[index].x, &self->inputs[index], hat);
+  noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, stage, 4.0 * c,
+                         self->chain[index].x, &self->inputs[index], hat);
+}
+
+// ---- pressures ----------------------------------------------------------------------------------
+
+// The origin of the potential of a pressure is the mean of the corners of its faces: from
+// derivatives by origins to those by positions, or forward from changes of these.
+static void fold_origins(const NoliChains* self, bool back, double* begin) {
+  for (int32_t f = 0; f < self->sim->model->n_force; f++) {
+    const NoliForce* force = &self->sim->model->force[f];
+    double* origin = begin + size_of(self) + 3 * (int64_t)f;
+    int64_t n = 0, n_corner = 3 * (int64_t)force->faces.n;
+    for (int64_t i = 0; i < n_corner; i++) {
+      n += force->faces.tri[i] != NOLI_NULL_INDEX ? 1 : 0;
+    }
+    for (int64_t i = 0; i < n_corner && force->kind == NOLI_FORCE_PRESSURE; i++) {
+      if (force->faces.tri[i] == NOLI_NULL_INDEX) {
+        continue;
+      }
+      double* corner = begin + 3 * (int64_t)force->faces.tri[i];
+      for (int k = 0; k < 3; k++) {
+        *(back ? &corner[k] : &origin[k]) += (back ? origin[k] : corner[k]) / (double)n;
+      }
+    }
+  }
+}
+
+// ---- solves -------------------------------------------------------------------------------------
+
+static NoliStatus set_targets(NoliChains* self, const NoliTapePart* part,
+                              const NoliTapeStage* stage) {
+  bool vary = self->inputs[0].value[NOLI_INPUT_MOTION] != NULL;
+  return noli_motion_links_set(&self->targets, self->sim, part, stage, vary);
+}
+
+// The inputs of a chain, with those of one solve.
+static NoliInputs with_own(const NoliChains* self, int32_t chain) {
+  NoliInputs inputs = self->inputs[chain];
+  inputs.value[NOLI_INPUT_PREDICTED] = self->own.value[NOLI_INPUT_PREDICTED];
+  inputs.value[NOLI_INPUT_REFERENCE] = self->own.value[NOLI_INPUT_REFERENCE];
+  inputs.value[NOLI_INPUT_LAGGED] = self->own.value[NOLI_INPUT_LAGGED];
+  inputs.value[NOLI_INPUT_DAMPED] = self->own.value[NOLI_INPUT_DAMPED];
+  inputs.value[NOLI_INPUT_BEGIN] = self->own.value[NOLI_INPUT_BEGIN];
+  inputs.value[NOLI_INPUT_HISTORY] = self->own.value[NOLI_INPUT_HISTORY];
+  return inputs;
+}
+
+// The solves of a stage in reverse: from derivatives by its end to those by x_tilde and x_hat.
+static NoliStatus pull_solves(NoliChains* self, int32_t chain, const NoliTapePart* part, int32_t s,
+                              double* b) {
+  NoliStatus status = NOLI_OK;
+  const NoliTapeStage* stage = &part->stage[s];
+  NoliInputs to = with_own(self, chain);
+  NOLI_TRY(set_targets(self, part, stage));
+  clear(self, self->own.value[NOLI_INPUT_PREDICTED]);
+  clear(self, self->own.value[NOLI_INPUT_REFERENCE]);
+  for (int64_t k = stage->solve.count - 1; k >= 0; k--) {
+    clear(self, self->own.value[NOLI_INPUT_LAGGED]);
+    clear(self, self->target);
+    NOLI_TRY(noli_sensitivity_set(self->sensitivity, part, s, k));
+    NOLI_TRY(noli_sensitivity_pull(self->sensitivity, b, &to, self->target, &self->error[chain]));
+    noli_stage_act_on_nodes(self->sim->stage, self->own.value[NOLI_INPUT_LAGGED]);
+    copy(self, self->own.value[NOLI_INPUT_LAGGED], b);
+    noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_END, 1.0, self->target,
+                           &self->inputs[chain], self->chain[chain].x);
+  }
+  noli_stage_act_on_nodes(self->sim->stage, self->own.value[NOLI_INPUT_PREDICTED]);
+  noli_stage_act_on_nodes(self->sim->stage, self->own.value[NOLI_INPUT_REFERENCE]);
+done:
+  return status;
+}
+
+// The solves of a stage forward; `x` holds the change of its start, then that of its end.
+static NoliStatus push_solves(NoliChains* self, int32_t chain, const NoliTapePart* part, int32_t s,
+                              double* x) {
+  NoliStatus status = NOLI_OK;
+  const NoliTapeStage* stage = &part->stage[s];
+  NoliInputs change = with_own(self, chain);
+  for (int64_t k = 0; k < stage->solve.count; k++) {
+    copy(self, x, self->own.value[NOLI_INPUT_LAGGED]);
+    NOLI_TRY(noli_sensitivity_set(self->sensitivity, part, s, k));
+    for (int64_t j = 0; j < size_of(self); j++) {
+      x[j] = noli_tape_prescribes(stage, j) ? 0.0 : self->chain[chain].x[j];
+    }
+    noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_END, stage, 1.0,
+                           self->chain[chain].x, &self->inputs[chain], x);
+    NOLI_TRY(noli_sensitivity_push(self->sensitivity, &change, x));
+    noli_stage_follow_vectors(self->sim->stage, x);
+  }
+done:
+  return status;
+}
+
+// ---- forces that steps start from ---------------------------------------------------------------
+
+// The rule of a stage: y_hat = c_n y_n + before y_{n-1} + first y_1 + slope h (v_n, f_n / m).
+static double weight_of_start(const NoliStageRule* rule) {
+  return 1.0 - rule->before - rule->first;
+}
+
+// The force that the end of a part implies, f = m (x - x_tilde) / h_e^2, where nothing is
+// prescribed: to derivatives by x and x_tilde, and by masses; forward likewise.
+static bool keeps_force(const NoliTapePart* part, const NoliChains* self, int64_t j) {
+  return noli_integrator_needs_force(self->sim->model->integrator) &&
+         !noli_tape_prescribes(&part->stage[part->n_stages - 1], j);
+}
+
+static void pull_end_force(const NoliChains* self, const NoliTapePart* part, NoliChain* chain,
+                           NoliInputs* inputs, double* x) {
+  const NoliTapeStage* stage = &part->stage[part->n_stages - 1];
+  const double* solution = stage->solve.data[stage->solve.count - 1];
+  double h_e_sqr = stage->time.h_e * stage->time.h_e;
+  for (int64_t j = 0; j < size_of(self); j++) {
+    double b = keeps_force(part, self, j) ? chain->force[j] / h_e_sqr : 0.0;
+    double mass = self->sim->model->problem.mass[j / 3];
+    chain->force[j] = -mass * b; // by x_tilde
+    x[j] += mass * b;
+    if (inputs->value[NOLI_INPUT_MASS] != NULL) {
+      inputs->value[NOLI_INPUT_MASS][j / 3] += b * (solution[j] - stage->time.x_tilde[j]);
+    }
+  }
+}
+
+static void push_end_force(const NoliChains* self, const NoliTapePart* part, NoliChain* chain,
+                           const NoliInputs* inputs, const double* x, const double* tilde) {
+  const NoliTapeStage* stage = &part->stage[part->n_stages - 1];
+  const double* solution = stage->solve.data[stage->solve.count - 1];
+  double h_e_sqr = stage->time.h_e * stage->time.h_e;
+  const double* mass_change = inputs->value[NOLI_INPUT_MASS];
+  for (int64_t j = 0; j < size_of(self); j++) {
+    double by_mass =
+        mass_change != NULL ? mass_change[j / 3] * (solution[j] - stage->time.x_tilde[j]) : 0.0;
+    chain->force[j] =
+        keeps_force(part, self, j)
+            ? (self->sim->model->problem.mass[j / 3] * (x[j] - tilde[j]) + by_mass) / h_e_sqr
+            : 0.0;
+  }
+}
+
+// What a slope adds to y_hat: h v and h f / m.
+static void pull_slope(const NoliChains* self, const NoliTapePart* part, double slope,
+                       const double* hat, const double* hat_v, NoliChain* chain, NoliInputs* inputs,
+                       double* force) {
+  for (int64_t j = 0; slope != 0.0 && j < size_of(self); j++) {
+    double mass = self->sim->model->problem.mass[j / 3];
+    chain->v[j] += slope * part->h * hat[j];
+    force[j] += slope * part->h * hat_v[j] / mass;
+    if (inputs->value[NOLI_INPUT_MASS] != NULL) {
+      inputs->value[NOLI_INPUT_MASS][j / 3] -=
+          slope * part->h * hat_v[j] * part->force[j] / (mass * mass);
+    }
+  }
+}
+
+static void push_slope(const NoliChains* self, const NoliTapePart* part, double slope,
+                       const NoliChain* chain, const NoliInputs* inputs, double* hat,
+                       double* hat_v) {
+  const double* mass_change = inputs->value[NOLI_INPUT_MASS];
+  for (int64_t j = 0; slope != 0.0 && j < size_of(self); j++) {
+    double mass = self->sim->model->problem.mass[j / 3];
+    hat[j] += slope * part->h * chain->v[j];
+    hat_v[j] += slope * part->h * self->force[j] / mass;
+    hat_v[j] -= mass_change != NULL
+                    ? slope * part->h * part->force[j] * mass_change[j / 3] / (mass * mass)
+                    : 0.0;
+  }
+}
+
+// ---- histories ----------------------------------------------------------------------------------
+
+static int64_t history_size(const NoliChains* self) {
+  return noli_input_count(self->sim, NOLI_INPUT_HISTORY, 0);
+}
+
+// From derivatives by the histories before or after a part to those by positions `x`, and by the
+// histories that they follow from. Where the part ends, those by the histories that its last stage
+// sees are set; where it begins, those by the histories before it grow.
+static void pull_end_history(NoliChains* self, int32_t index, const NoliTapePart* part, double* x) {
+  NoliHistoryDerivatives by = {.x = self->moved,
+                               .rest = self->inputs[index].value[NOLI_INPUT_REST]};
+  double* seen = self->own.value[NOLI_INPUT_HISTORY];
+  if (history_size(self) == 0) {
+    return;
+  }
+  clear(self, self->moved);
+  memset(seen, 0, (size_t)history_size(self) * sizeof *seen);
+  by.seen = seen;
+  by.state = self->chain[index].history;
+  noli_history_links_pull_end(self->sim, part, &by);
+  memset(by.state, 0, (size_t)history_size(self) * sizeof *seen);
+  noli_stage_act_on_nodes(self->sim->own_stage, self->moved);
+  add(self, 1.0, self->moved, x);
+}
+
+static void pull_begin_history(NoliChains* self, int32_t index, const NoliTapePart* part,
+                               int32_t s) {
+  NoliHistoryDerivatives by = {.x = self->moved,
+                               .rest = self->inputs[index].value[NOLI_INPUT_REST],
+                               .seen = self->own.value[NOLI_INPUT_HISTORY],
+                               .state = self->chain[index].history};
+  if (history_size(self) == 0) {
+    return;
+  }
+  clear(self, self->moved);
+  noli_history_links_pull_begin(self->sim, part, s, &by);
+  memset(by.seen, 0, (size_t)history_size(self) * sizeof(double));
+  noli_stage_act_on_nodes(self->sim->own_stage, self->moved);
+  add(self, 1.0, self->moved, self->chain[index].x);
+}
+
+// Forward likewise, by changes of positions `x`.
+static NoliHistoryDerivatives changes_of(const NoliChains* self, int32_t index, double* x) {
+  return (NoliHistoryDerivatives){.x = x,
+                                  .rest = self->inputs[index].value[NOLI_INPUT_REST],
+                                  .seen = self->own.value[NOLI_INPUT_HISTORY],
+                                  .state = self->chain[index].history};
+}
+
+// ---- parts --------------------------------------------------------------------------------------
+
+NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart* part) {
+  NoliStatus status = NOLI_OK;
+  NoliChain* chain = &self->chain[index];
+  int32_t last = part->n_stages - 1;
+  for (int32_t s = 0; s <= last; s++) {
+    clear(self, self->end_x[s]);
+    clear(self, self->end_v[s]);
+  }
+  copy(self, chain->x, self->end_x[last]);
+  copy(self, chain->v, self->end_v[last]);
+  copy(self, chain->x_before, chain->x);
+  copy(self, chain->v_before, chain->v);
+  clear(self, self->force);
+  pull_end_force(self, part, chain, &self->inputs[index], self->end_x[last]);
+  pull_end_history(self, index, part, self->end_x[last]);
+  clear(self, chain->x_before);
+  clear(self, chain->v_before);
+  clear(self, self->own.value[NOLI_INPUT_DAMPED]);
+  memset(self->own.value[NOLI_INPUT_BEGIN], 0,
+         sizeof(double) * (size_t)noli_input_count(self->sim, NOLI_INPUT_BEGIN, 0));
+
+  for (int32_t s = last; s >= 0; s--) {
+    const NoliTapeStage* stage = &part->stage[s];
+    const NoliStageRule* rule = &part->rule->stage[s];
+    double by_v = stage->time.inertia ? 1.0 / stage->time.h_v : 0.0;
+
+    // v = (x - x_hat) / h_v, then the solves
+    add(self, by_v, self->end_v[s], self->end_x[s]);
+    NOLI_TRY(pull_solves(self, index, part, s, self->end_x[s]));
+    pull_begin_history(self, index, part, s);
+    double* lagged = self->end_x[s];
+    double* hat = self->own.value[NOLI_INPUT_REFERENCE];
+    add(self, -by_v, self->end_v[s], hat);
+    pull_held(self, index, part, s, hat, chain->x);
+
+    // x_tilde = x_hat + e v_hat
+    add(self, s == last ? 1.0 : 0.0, chain->force, self->own.value[NOLI_INPUT_PREDICTED]);
+    add(self, 1.0, self->own.value[NOLI_INPUT_PREDICTED], hat);
+    clear(self, self->hat_v);
+    add(self, stage->time.inertia ? stage->time.h_v : 0.0, self->own.value[NOLI_INPUT_PREDICTED],
+        self->hat_v);
+
+    // y_hat
+    add(self, weight_of_start(rule), hat, chain->x);
+    add(self, weight_of_start(rule), self->hat_v, chain->v);
+    add(self, rule->before, hat, chain->x_before);
+    add(self, rule->before, self->hat_v, chain->v_before);
+    if (rule->first != 0.0) {
+      add(self, rule->first, hat, self->end_x[0]);
+      add(self, rule->first, self->hat_v, self->end_v[0]);
+    }
+    pull_slope(self, part, rule->slope, hat, self->hat_v, chain, &self->inputs[index], self->force);
+    add(self, 1.0, lagged, s > 0 ? self->end_x[s - 1] : chain->x);
+  }
+
+  // where the stiffness of damping was taken
+  noli_stage_act_on_nodes(self->sim->own_stage, self->own.value[NOLI_INPUT_DAMPED]);
+  add(self, 1.0, self->own.value[NOLI_INPUT_DAMPED], chain->x);
+  add(self, part->damping_ahead, self->own.value[NOLI_INPUT_DAMPED], chain->v);
+
+  // where pressures began
+  fold_origins(self, true, self->own.value[NOLI_INPUT_BEGIN]);
+  noli_stage_act_on_nodes(self->sim->own_stage, self->own.value[NOLI_INPUT_BEGIN]);
+  add(self, 1.0, self->own.value[NOLI_INPUT_BEGIN], chain->x);
+
+  // the force at the start: that of the part before, or of the state
+  copy(self, self->force, chain->force);
+  if (part->force != NULL && !part->past_known) {
+    NoliInputs to = with_own(self, index);
+    NOLI_TRY(
+        noli_sensitivity_pull_force(self->sensitivity, part, self->force, &to, chain->x, chain->v));
+    clear(self, chain->force);
+    for (int64_t i = 0; i < history_size(self); i++) {
+      chain->history[i] += to.value[NOLI_INPUT_HISTORY][i]; // which nothing has relaxed
+    }
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_chains_push(NoliChains* self, int32_t index, const NoliTapePart* part) {
+  NoliStatus status = NOLI_OK;
+  NoliChain* chain = &self->chain[index];
+  double *hat = self->own.value[NOLI_INPUT_REFERENCE],
+         *tilde = self->own.value[NOLI_INPUT_PREDICTED];
+  copy(self, chain->force, self->force);
+  copy(self, chain->x, self->own.value[NOLI_INPUT_DAMPED]);
+  add(self, part->damping_ahead, chain->v, self->own.value[NOLI_INPUT_DAMPED]);
+  memset(self->own.value[NOLI_INPUT_BEGIN] + size_of(self), 0,
+         3 * sizeof(double) * (size_t)self->sim->model->n_force);
+  copy(self, chain->x, self->own.value[NOLI_INPUT_BEGIN]);
+  fold_origins(self, false, self->own.value[NOLI_INPUT_BEGIN]);
+  if (part->force != NULL && !part->past_known) {
+    NoliInputs change = with_own(self, index);
+    for (int64_t i = 0; i < history_size(self); i++) {
+      change.value[NOLI_INPUT_HISTORY][i] = chain->history[i];
+    }
+    NOLI_TRY(noli_sensitivity_push_force(self->sensitivity, part, &change, chain->x, chain->v,
+                                         self->force));
+  }
+  for (int32_t s = 0; s < part->n_stages; s++) {
+    const NoliTapeStage* stage = &part->stage[s];
+    const NoliStageRule* rule = &part->rule->stage[s];
+    double by_v = stage->time.inertia ? 1.0 / stage->time.h_v : 0.0;
+
+    // y_hat, x_tilde
+    clear(self, hat);
+    clear(self, self->hat_v);
+    add(self, weight_of_start(rule), chain->x, hat);
+    add(self, weight_of_start(rule), chain->v, self->hat_v);
+    add(self, rule->before, chain->x_before, hat);
+    add(self, rule->before, chain->v_before, self->hat_v);
+    if (rule->first != 0.0) {
+      add(self, rule->first, self->end_x[0], hat);
+      add(self, rule->first, self->end_v[0], self->hat_v);
+    }
+    push_slope(self, part, rule->slope, chain, &self->inputs[index], hat, self->hat_v);
+    copy(self, hat, tilde);
+    add(self, stage->time.inertia ? stage->time.h_v : 0.0, self->hat_v, tilde);
+    NOLI_TRY(set_targets(self, part, stage));
+    push_held(self, index, part, s, hat);
+    noli_stage_follow_vectors(self->sim->own_stage, hat);
+    noli_stage_follow_vectors(self->sim->own_stage, tilde);
+
+    // x, v
+    NoliHistoryDerivatives changes = changes_of(self, index, chain->x);
+    noli_history_links_push_begin(self->sim, part, s, &changes);
+    copy(self, s > 0 ? self->end_x[s - 1] : chain->x, self->end_x[s]);
+    NOLI_TRY(push_solves(self, index, part, s, self->end_x[s]));
+    clear(self, self->end_v[s]);
+    add(self, by_v, self->end_x[s], self->end_v[s]);
+    add(self, -by_v, hat, self->end_v[s]);
+  }
+  push_end_force(self, part, chain, &self->inputs[index], self->end_x[part->n_stages - 1], tilde);
+  NoliHistoryDerivatives changes = changes_of(self, index, self->end_x[part->n_stages - 1]);
+  noli_history_links_push_end(self->sim, part, &changes);
+  copy(self, chain->x, chain->x_before);
+  copy(self, chain->v, chain->v_before);
+  copy(self, self->end_x[part->n_stages - 1], chain->x);
+  copy(self, self->end_v[part->n_stages - 1], chain->v);
+done:
+  return status;
+}
+
+// ---- making -------------------------------------------------------------------------------------
+
+static NoliStatus allocate_chain(const NoliChains* self, NoliChain* chain) {
+  NoliStatus status = NOLI_OK;
+  NOLI_NEW_ZERO(self->context, chain->x, size_of(self));
+  NOLI_NEW_ZERO(self->context, chain->v, size_of(self));
+  NOLI_NEW_ZERO(self->context, chain->x_before, size_of(self));
+  NOLI_NEW_ZERO(self->context, chain->v_before, size_of(self));
+  NOLI_NEW_ZERO(self->context, chain->force, size_of(self));
+  NOLI_NEW_ZERO(self->context, chain->history, history_size(self));
+done:
+  return status;
+}
+
+NoliStatus noli_chains_create(NoliSim* sim, const NoliParameters* parameters, int32_t n,
+                              NoliChains* self) {
+  NoliStatus status = NOLI_OK;
+  unsigned wanted = noli_parameters_wanted(parameters);
+  int32_t n_class = noli_parameters_class_count(parameters);
+  *self = (NoliChains){.context = sim->context, .sim = sim, .n = n};
+  double** vectors[] = {&self->force, &self->target, &self->hat_v, &self->moved};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+    NOLI_NEW_ZERO(sim->context, *vectors[i], size_of(self));
+  }
+  for (int32_t s = 0; s < NOLI_MAX_STAGES; s++) {
+    NOLI_NEW_ZERO(sim->context, self->end_x[s], size_of(self));
+    NOLI_NEW_ZERO(sim->context, self->end_v[s], size_of(self));
+  }
+  NOLI_TRY(noli_motion_links_create(sim, &self->targets));
+  NOLI_NEW_ZERO(sim->context, self->error, n);
+  NOLI_NEW_ZERO(sim->context, self->chain, n);
+  NOLI_NEW_ZERO(sim->context, self->inputs, n);
+  unsigned own = 1u << NOLI_INPUT_PREDICTED | 1u << NOLI_INPUT_REFERENCE | 1u << NOLI_INPUT_LAGGED |
+                 1u << NOLI_INPUT_DAMPED | 1u << NOLI_INPUT_BEGIN | 1u << NOLI_INPUT_HISTORY;
+  NOLI_TRY(noli_inputs_create(sim, own, 0, &self->own));
+  for (int32_t i = 0; i < n; i++) {
+    NOLI_TRY(allocate_chain(self, &self->chain[i]));
+    NOLI_TRY(noli_inputs_create(sim, wanted, n_class, &self->inputs[i]));
+  }
+  NOLI_TRY(noli_sensitivity_create(sim, wanted, noli_parameters_classes(parameters),
+                                   &self->sensitivity));
+done:
+  return status;
+}
+
+void noli_chains_free(NoliChains* self) {
+  NoliContext* context = self->context;
+  double* vectors[] = {self->force, self->target, self->hat_v, self->moved, self->error};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+    noli_free(context, vectors[i]);
+  }
+  for (int32_t s = 0; s < NOLI_MAX_STAGES; s++) {
+    noli_free(context, self->end_x[s]);
+    noli_free(context, self->end_v[s]);
+  }
+  noli_motion_links_free(context, &self->targets);
+  for (int32_t i = 0; self->chain != NULL && self->inputs != NULL && i < self->n; i++) {
+    noli_free(context, self->chain[i].x);
+    noli_free(context, self->chain[i].v);
+    noli_free(context, self->chain[i].x_before);
+    noli_free(context, self->chain[i].v_before);
+    noli_free(context, self->chain[i].force);
+    noli_free(context, self->chain[i].history);
+    noli_inputs_free(context, &self->inputs[i]);
+  }
+  noli_inputs_free(context, &self->own);
+  noli_free(context, self->chain);
+  noli_free(context, self->inputs);
+  noli_sensitivity_destroy(&self->sensitivity);
+}

@@ -1,0 +1,286 @@
+// Parameters of materials and sections: moduli, densities, thickness and radius.
+#include "sim/parameter_type.h"
+
+#include "sim/body_kind.h"
+#include "sim/definition.h"
+
+#include <string.h>
+
+// ---- what has derivatives -----------------------------------------------------------------------
+
+static const char* section_defect(const NoliSim* sim, const NoliParameter* def) {
+  const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
+  bool barrier = sim->model->problem.contact == &noli_contact_barrier;
+  bool follows = body->contact_offset == NOLI_OFFSET_THICKNESS && !barrier;
+  if (def->kind == NOLI_PARAMETER_THICKNESS && !(body->shell.thickness > 0.0)) {
+    return "is no shell";
+  }
+  if (def->kind == NOLI_PARAMETER_RADIUS && !(body->rod.radius > 0.0)) {
+    return "is no rod";
+  }
+  return follows ? "has a contact offset that follows its thickness: use the contact model "
+                   "\"ipc\", or give contact_offset a number"
+                 : NULL;
+}
+
+// Of shells, rods and points.
+static const char* thin_defect(const NoliBodyDef* body, const NoliBlock* block,
+                               const NoliParameter* def) {
+  if (def->kind == NOLI_PARAMETER_POISSON) {
+    return "is thin: shells and rods are differentiated by \"young\", not by Poisson's ratio";
+  }
+  if (def->kind == NOLI_PARAMETER_YOUNG && def->scope == NOLI_SCOPE_ELEMENTS) {
+    return "is thin: Young's modulus is differentiated for all of it, not for each element";
+  }
+  if (def->kind == NOLI_PARAMETER_YOUNG &&
+      (block->type->elasticity == NULL || body->shell.shear > 0.0)) {
+    return block->type->elasticity == NULL ? "has no elasticity"
+                                           : "has a shear stiffness apart from Young's modulus";
+  }
+  return NULL;
+}
+
+static const char* material_defect(const NoliSim* sim, const NoliParameter* def) {
+  const NoliModel* model = sim->model;
+  const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
+  const NoliBlock* block = noli_problem_block(&model->problem, def->of);
+  if (block == NULL) {
+    return "is an obstacle, which has no material";
+  }
+  const char* thin = block->type->solid ? NULL : thin_defect(body, block, def);
+  if (thin != NULL) {
+    return thin;
+  }
+  for (int32_t e = model->problem.range[def->of].begin;
+       def->kind != NOLI_PARAMETER_DENSITY && e < model->problem.range[def->of].end; e++) {
+    if (block->law[e]->n_parameter > 0) {
+      return "has a law with parameters of its own: \"neo_hookean\" and the laws without are "
+             "differentiated by moduli";
+    }
+  }
+  if (body->n_parts > 0 || body->fields.young != NULL || body->fields.poisson != NULL ||
+      body->fields.density != NULL) {
+    return def->scope == NOLI_SCOPE_BODY ? "has several materials: choose the scope \"elements\""
+           : body->n_parts > 0           ? "has parts, whose elements cannot be changed one by one"
+                                         : NULL;
+  }
+  if (def->kind != NOLI_PARAMETER_DENSITY) {
+    return NULL;
+  }
+  if (noli_parameter_loads_by_mass(model, def->of)) {
+    return NOLI_PARAMETER_LOAD_BY_MASS;
+  }
+  return def->scope == NOLI_SCOPE_ELEMENTS && block->type != &noli_block_tets &&
+                 block->n_consistent == 0
+             ? "has densities of elements that are differentiated for solids only"
+             : NULL;
+}
+
+static int32_t count_elements(const NoliSim* sim, const NoliParameter* def) {
+  NoliBlockRange range = sim->model->problem.range[def->of];
+  return range.end - range.begin;
+}
+
+// ---- values -------------------------------------------------------------------------------------
+
+// The number of a material that a kind varies.
+static double* material_number(NoliParameterKind kind, NoliMaterialDef* material) {
+  return kind == NOLI_PARAMETER_YOUNG     ? &material->young
+         : kind == NOLI_PARAMETER_POISSON ? &material->poisson
+                                          : &material->density;
+}
+
+static double material_value(NoliParameterKind kind, double mu, double lambda, double density) {
+  return kind == NOLI_PARAMETER_YOUNG     ? mu * (3.0 * lambda + 2.0 * mu) / (lambda + mu)
+         : kind == NOLI_PARAMETER_POISSON ? 0.5 * lambda / (lambda + mu)
+                                          : density;
+}
+
+static void read_material(const NoliSim* sim, const NoliParameter* def, double* value) {
+  const NoliModel* model = sim->model;
+  const NoliBlock* block = noli_problem_block(&model->problem, def->of);
+  for (int32_t i = 0; i < noli_parameter_points(def); i++) {
+    int32_t e = model->problem.range[def->of].begin + (def->point != NULL ? def->point[i] : 0);
+    value[i] =
+        material_value(def->kind, block->lame_mu[e], block->lame_lambda[e], block->density[e]);
+  }
+  if (def->scope == NOLI_SCOPE_BODY) {
+    NoliMaterialDef material = sim->definition.def->bodies[def->of].material;
+    value[0] = *material_number(def->kind, &material);
+  }
+}
+
+static void read_section(const NoliSim* sim, const NoliParameter* def, double* value) {
+  const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
+  *value = def->kind == NOLI_PARAMETER_THICKNESS ? body->shell.thickness : body->rod.radius;
+}
+
+// ---- how inputs follow --------------------------------------------------------------------------
+
+// mu = E / (2 (1 + nu)), lambda = E nu / ((1 + nu) (1 - 2 nu))
+static NoliStatus map_moduli(NoliParameters* self, const NoliModel* model, const NoliParameter* def,
+                             int32_t element) {
+  NoliStatus status = NOLI_OK;
+  NoliBlockRange range = model->problem.range[def->of];
+  const NoliBlock* block = &model->problem.block[range.block];
+  int64_t at = noli_input_elements(&model->problem, range.block) + element;
+  double mu = block->lame_mu[element], lambda = block->lame_lambda[element];
+  double young = material_value(NOLI_PARAMETER_YOUNG, mu, lambda, 0.0);
+  double nu = material_value(NOLI_PARAMETER_POISSON, mu, lambda, 0.0);
+  double by_mu = mu / young, by_lambda = lambda / young;
+  if (def->kind == NOLI_PARAMETER_POISSON) {
+    double a = 1.0 + nu, b = 1.0 - 2.0 * nu;
+    by_mu = -0.5 * young / (a * a);
+    by_lambda = young * (1.0 + 2.0 * nu * nu) / (a * a * b * b);
+  }
+  NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_MU, at, by_mu));
+  NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_LAMBDA, at, by_lambda));
+done:
+  return status;
+}
+
+// The lumped mass of an element.
+static NoliStatus map_element_density(NoliParameters* self, const NoliModel* model,
+                                      const NoliBlock* block, int32_t element) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = noli_parameter_element_nodes(block, element);
+  double share = block->type->point_volume(block, element, 0) / n;
+  for (int32_t k = 0; k < n; k++) {
+    NOLI_TRY(noli_parameter_add_mass(self, model,
+                                     block->node[(int64_t)block->n_local * element + k], share));
+  }
+done:
+  return status;
+}
+
+// Factors of the energies of a thin body, and of its masses.
+static NoliStatus map_thin(NoliParameters* self, const NoliSim* sim, const NoliParameter* def) {
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = sim->model;
+  // powers of a stretched and a bent shell, a stretched and a bent rod, and of masses
+  static const double powers[][NOLI_BLOCK_PARTS + 1] = {
+      [NOLI_PARAMETER_YOUNG] = {1.0, 1.0, 0.0},
+      [NOLI_PARAMETER_THICKNESS] = {1.0, 3.0, 1.0},
+      [NOLI_PARAMETER_RADIUS] = {2.0, 4.0, 2.0}};
+  const double* power = powers[def->kind];
+  double value = self->value[def->first];
+  for (int32_t part = 0; part < NOLI_BLOCK_PARTS; part++) {
+    NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_PART, NOLI_BLOCK_PARTS * (int64_t)def->of + part,
+                                power[part] / value));
+  }
+  for (int64_t i = model->vert_first[def->of];
+       power[NOLI_BLOCK_PARTS] > 0.0 && i < model->vert_first[def->of + 1]; i++) {
+    NOLI_TRY(noli_parameter_add_mass(self, model, i,
+                                     power[NOLI_BLOCK_PARTS] * model->problem.mass[i] / value));
+  }
+  bool follows = sim->definition.def->bodies[def->of].contact_offset == NOLI_OFFSET_THICKNESS;
+  if (follows && def->kind != NOLI_PARAMETER_YOUNG) {
+    double share = def->kind == NOLI_PARAMETER_THICKNESS ? 0.5 : 1.0;
+    NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_OFFSET, def->of, share));
+  }
+done:
+  return status;
+}
+
+static NoliStatus map_section(NoliParameters* self, const NoliSim* sim, const NoliParameter* def,
+                              int32_t point, int32_t component) {
+  (void)point, (void)component;
+  return map_thin(self, sim, def);
+}
+
+static NoliStatus map_material(NoliParameters* self, const NoliSim* sim, const NoliParameter* def,
+                               int32_t point, int32_t component) {
+  (void)component;
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = sim->model;
+  NoliBlockRange range = model->problem.range[def->of];
+  const NoliBlock* block = &model->problem.block[range.block];
+  if (!block->type->solid && def->kind == NOLI_PARAMETER_YOUNG) {
+    return map_thin(self, sim, def);
+  }
+  bool all = def->scope == NOLI_SCOPE_BODY;
+  int32_t begin = all ? range.begin : range.begin + def->point[point];
+  int32_t end = all ? range.end : begin + 1;
+  if (def->kind == NOLI_PARAMETER_DENSITY && block->n_consistent > 0) {
+    int64_t first = noli_input_elements(&model->problem, range.block);
+    for (int32_t e = begin; e < end; e++) {
+      double factor = all ? block->density[e] / self->value[def->first] : 1.0;
+      NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_DENSITY, first + e, factor));
+    }
+    goto done;
+  }
+  if (all && def->kind == NOLI_PARAMETER_DENSITY) {
+    for (int64_t i = model->vert_first[def->of]; i < model->vert_first[def->of + 1]; i++) {
+      NOLI_TRY(noli_parameter_add_mass(self, model, i,
+                                       model->problem.mass[i] / self->value[def->first]));
+    }
+    goto done;
+  }
+  for (int32_t e = begin; e < end; e++) {
+    if (def->kind == NOLI_PARAMETER_DENSITY) {
+      NOLI_TRY(map_element_density(self, model, block, e));
+    } else {
+      NOLI_TRY(map_moduli(self, model, def, e));
+    }
+  }
+done:
+  return status;
+}
+
+// ---- other values -------------------------------------------------------------------------------
+
+static NoliStatus apply_elements(NoliContext* context, const NoliParameter* def,
+                                 const double* value, NoliOwnedDefinition* definition) {
+  NoliStatus status = NOLI_OK;
+  NoliBodyDef* body = noli_parameter_body(def, definition);
+  int32_t n_element = noli_body_cells(noli_body_kind(body), body->mesh).n;
+  const double** field = def->kind == NOLI_PARAMETER_YOUNG     ? &body->fields.young
+                         : def->kind == NOLI_PARAMETER_POISSON ? &body->fields.poisson
+                                                               : &body->fields.density;
+  double uniform = *material_number(def->kind, &body->material);
+  NOLI_TRY(noli_array_reserve(context, &definition->memory, definition->memory.count + 1));
+  double* made = noli_alloc(context, n_element, sizeof *made);
+  NOLI_CHECK(context, made != NULL, NOLI_ERROR_MEMORY, "out of memory");
+  definition->memory.data[definition->memory.count++] = made;
+  for (int32_t e = 0; e < n_element; e++) {
+    made[e] = *field != NULL ? (*field)[e] : uniform;
+  }
+  for (int32_t i = 0; i < def->n_point; i++) {
+    made[def->point[i]] = value[i];
+  }
+  *field = made;
+done:
+  return status;
+}
+
+static NoliStatus apply_material(NoliContext* context, const NoliParameter* def,
+                                 const double* value, NoliOwnedDefinition* definition) {
+  if (def->scope == NOLI_SCOPE_ELEMENTS) {
+    return apply_elements(context, def, value, definition);
+  }
+  *material_number(def->kind, &noli_parameter_body(def, definition)->material) = *value;
+  return NOLI_OK;
+}
+
+static NoliStatus apply_section(NoliContext* context, const NoliParameter* def, const double* value,
+                                NoliOwnedDefinition* definition) {
+  (void)context;
+  NoliBodyDef* body = noli_parameter_body(def, definition);
+  *(def->kind == NOLI_PARAMETER_THICKNESS ? &body->shell.thickness : &body->rod.radius) = *value;
+  return NOLI_OK;
+}
+
+const NoliParameterType noli_parameter_material = {.of = NOLI_OF_BODY,
+                                                   .n_component = 1,
+                                                   .scope = NOLI_SCOPE_ELEMENTS,
+                                                   .count = count_elements,
+                                                   .defect = material_defect,
+                                                   .read = read_material,
+                                                   .map = map_material,
+                                                   .apply = apply_material};
+const NoliParameterType noli_parameter_section = {.of = NOLI_OF_BODY,
+                                                  .n_component = 1,
+                                                  .defect = section_defect,
+                                                  .read = read_section,
+                                                  .map = map_section,
+                                                  .apply = apply_section};

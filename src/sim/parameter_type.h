@@ -1,0 +1,124 @@
+// What a kind of parameters is: what it is of, which values it has, which inputs of the model
+// follow from them, and how a definition gets other ones. Types by what they vary are in
+// parameter_material.c, parameter_shape.c, parameter_load.c and parameter_contact.c.
+#pragma once
+
+#include "contact/gcp_shape.h"
+#include "sim/owned_definition.h"
+#include "sim/parameters.h"
+#include "sim/rest_map.h"
+
+// What a definition names.
+typedef enum NoliParameterOf {
+  NOLI_OF_SCENE, // nothing
+  NOLI_OF_BODY,
+  NOLI_OF_ENTITY,
+  NOLI_OF_PAIR, // two entities, or nothing
+  NOLI_OF_FORCE,
+  NOLI_OF_MOTION,
+  NOLI_OF_SPRING
+} NoliParameterOf;
+
+// One definition.
+typedef struct NoliParameter {
+  NoliParameterKind kind;
+  const struct NoliParameterType* type;
+  NoliParameterScope scope;
+  int32_t of;     // body, force, motion, spring or entity
+  int32_t with;   // the other entity of a pair; NOLI_NULL_INDEX: pairs without one of their own
+  int32_t* point; // (n_point) elements or vertices within the body; NULL: all of it at once
+  int32_t n_point;
+  NoliRestMap map; // of positions of vertices
+  int32_t class_of_pairs;
+  int64_t first; // of its values
+} NoliParameter;
+
+// An input that follows from a value.
+typedef struct NoliParameterEntry {
+  NoliInput input;
+  int64_t index;
+  double factor;
+} NoliParameterEntry;
+
+struct NoliParameters {
+  NoliContext* context;
+  NoliOwnedDefinition source;
+  NoliParameter* def;
+  int32_t n_def;
+  int32_t n_class;
+  int64_t n;
+  double* value;        // (n)
+  double* velocity;     // (n_vert x 3) m/s, at the start
+  double* volume_slope; // (regions with a volume law x n_vert x 3) m^2, of their volumes at rest
+  int64_t* first_entry; // (n + 1)
+  NOLI_ARRAY(NoliParameterEntry) entry;
+  NoliGcpShape shape; // of the contact model "gcp"; else empty
+  int64_t n_weighted; // vertices that the mean weight is of, likewise
+  unsigned wanted;
+};
+
+typedef struct NoliParameterType {
+  NoliParameterOf of;
+  int32_t n_component; // of each point
+  // beside the whole; NOLI_SCOPE_BODY: none
+  NoliParameterScope scope;
+  bool free; // every value is valid
+  // Points of the scope `vertices` or `elements` of a definition.
+  int32_t (*count)(const NoliSim* sim, const NoliParameter* def);
+  // Why it has no derivatives, or NULL; NULL: it always has.
+  const char* (*defect)(const NoliSim* sim, const NoliParameter* def);
+  // Sets what else the definition needs, or fails with a located message; NULL: nothing.
+  NoliStatus (*prepare)(const NoliSim* sim, NoliParameter* def);
+  // The values of the simulation; NULL: zeros.
+  void (*read)(const NoliSim* sim, const NoliParameter* def, double* value);
+  // Adds the inputs that follow from one component of one point.
+  NoliStatus (*map)(NoliParameters* self, const NoliSim* sim, const NoliParameter* def,
+                    int32_t point, int32_t component);
+  // Gives a definition these values; NULL: they are no part of it.
+  NoliStatus (*apply)(NoliContext* context, const NoliParameter* def, const double* value,
+                      NoliOwnedDefinition* definition);
+} NoliParameterType;
+
+extern const NoliParameterType noli_parameter_material; // moduli and densities
+extern const NoliParameterType noli_parameter_section;  // thickness and radius
+extern const NoliParameterType noli_parameter_shape;    // positions at rest and at the start
+extern const NoliParameterType noli_parameter_velocity; // at the start
+extern const NoliParameterType noli_parameter_gravity;
+extern const NoliParameterType noli_parameter_force;
+extern const NoliParameterType noli_parameter_motion; // factors
+extern const NoliParameterType noli_parameter_motion_velocity;
+extern const NoliParameterType noli_parameter_spring;
+extern const NoliParameterType noli_parameter_volume;
+extern const NoliParameterType noli_parameter_friction;
+extern const NoliParameterType noli_parameter_contact; // distance and stiffness
+extern const NoliParameterType noli_parameter_offset;
+
+// Points that have values of their own.
+int32_t noli_parameter_points(const NoliParameter* def);
+
+// An input that changes with the value that is being mapped; a mass and its weight. Fail with
+// NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_parameter_add(NoliParameters* self, NoliInput input, int64_t index,
+                                               double factor);
+NOLI_WARN_UNUSED NoliStatus noli_parameter_add_mass(NoliParameters* self, const NoliModel* model,
+                                                    int64_t vertex, double factor);
+
+// A body of a definition that is being changed.
+NoliBodyDef* noli_parameter_body(const NoliParameter* def, NoliOwnedDefinition* definition);
+
+// Whether some force is shared in proportion to the masses of a body, and why parameters of masses
+// have no derivatives then.
+bool noli_parameter_loads_by_mass(const NoliModel* model, int32_t body);
+#define NOLI_PARAMETER_LOAD_BY_MASS                                                                \
+  "has a force in proportion to its masses, which is not differentiated by them: use gravity, or " \
+  "a force with \"nodal\" values"
+
+// Adds the values of a definition to the velocities at the start of another simulation.
+void noli_parameter_add_velocity(const NoliParameter* def, const double* value, NoliSim* sim);
+
+// Nodes of an element.
+int32_t noli_parameter_element_nodes(const NoliBlock* block, int32_t element);
+
+// Whether the geometric contact potential or smooth surfaces act.
+bool noli_parameter_has_potential(const NoliModel* model);
+bool noli_parameter_has_smooth_surfaces(const NoliModel* model);

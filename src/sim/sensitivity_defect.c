@@ -1,0 +1,112 @@
+// Which runs have derivatives, and why others have none.
+#include "sim/sensitivity_solve.h"
+
+#include "fem/element_slopes.h"
+
+#include <math.h>
+
+// Ranges above this, relative to the scene, give the barrier and the geometric potential
+// stiffnesses whose ratio does not depend on the scene (contact/stiffness.c).
+#define SHORT_RANGE 1e-4
+
+static const char* material_defect(const NoliProblem* problem, unsigned wanted) {
+  const char* defect = NULL;
+  static const NoliInput inputs[] = {NOLI_INPUT_MU, NOLI_INPUT_LAMBDA, NOLI_INPUT_REST};
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    for (int k = 0; k < 3 && defect == NULL; k++) {
+      if ((wanted >> inputs[k] & 1u) != 0) {
+        defect = noli_element_slopes_defect(&problem->block[i], inputs[k]);
+      }
+    }
+  }
+  return defect;
+}
+
+static const char* damping_defect(const NoliModel* model) {
+  const NoliProblem* problem = &model->problem;
+  const char* defect = NULL;
+  for (int32_t i = 0; i < problem->n_block && defect == NULL; i++) {
+    defect = noli_element_damping_defect(&problem->block[i]);
+  }
+  bool from_forces = noli_integrator_needs_force(model->integrator);
+  return defect == NULL && from_forces && noli_problem_is_damped(problem)
+             ? "integrators that start from forces are not differentiated with material.damping or "
+               "dampers: choose \"bdf2\" or \"sdirk2\""
+             : defect;
+}
+
+static bool has_own_distances(const NoliSimDef* def) {
+  bool has = false;
+  for (int32_t i = 0; i < def->n_pairs; i++) {
+    has = has || def->pairs[i].distance.value > 0.0;
+  }
+  return has;
+}
+
+const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
+  const NoliModel* model = sim->model;
+  const NoliProblem* problem = &model->problem;
+  if (noli_stage_constraints(sim->own_stage) != NULL) {
+    return "the solver \"augmented_lagrangian\" is no differentiable function of its start: choose "
+           "solver.method \"projected_newton\"";
+  }
+  const char* damping = damping_defect(model);
+  if (damping != NULL) {
+    return damping;
+  }
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    if (noli_block_yields(&problem->block[i])) {
+      return "materials that yield are not differentiated: the stiffness jumps where flow begins "
+             "and ends, and the flow of a step is not derived; leave material.yield out";
+    }
+  }
+  if (problem->implicit_friction && !problem->friction_basis_derivatives) {
+    return "implicit friction needs the derivatives of its basis: leave friction.basis_derivatives "
+           "out";
+  }
+  if (problem->contact->lag_slopes == NULL && problem->rubs) {
+    return "friction is not differentiated with this contact model";
+  }
+  unsigned by_gcp = 1u << NOLI_INPUT_WEIGHT | 1u << NOLI_INPUT_SUPPORT;
+  unsigned by_contact = wanted & (by_gcp | 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT |
+                                  1u << NOLI_INPUT_OFFSET);
+  if ((by_contact & ~problem->contact->slopes_by) != 0) {
+    return "rest shapes and numbers of contact are not differentiated with this contact model";
+  }
+  if ((wanted >> NOLI_INPUT_CONTACT & 1u) != 0 && has_own_distances(sim->definition.def)) {
+    return "numbers of contact are not differentiated where a pair has a contact distance of its "
+           "own: leave its distance out";
+  }
+  double range = fmin(problem->dhat, problem->gcp.model.parameters.eps_target);
+  if ((wanted & by_gcp) != 0 && problem->gcp.has_open && range < SHORT_RANGE * problem->diagonal) {
+    return "the stiffness of \"gcp\" at open obstacles follows the size of the scene where "
+           "contact.distance or contact.eps_target is below 1e-4 of it: choose longer ones, or "
+           "closed obstacles";
+  }
+  if (problem->n_pressed_curved > 0) {
+    return "pressures on curved elements and on elements of order 2 to 4 are not differentiated";
+  }
+  if (model->integrator->decoupled) {
+    return "\"trapezoidal_decoupled\" is not differentiated: choose \"trapezoidal\"";
+  }
+  bool from_forces = noli_integrator_needs_force(model->integrator);
+  for (int32_t i = 0; from_forces && i < problem->n_block; i++) {
+    if (problem->block[i].n_consistent > 0 || problem->followers.n_tied > 0 ||
+        problem->pressed.n > 0) {
+      return "integrators that start from forces are not differentiated with consistent masses, "
+             "ties or pressures: choose \"bdf2\" or \"sdirk2\"";
+    }
+  }
+  if (model->increments.initial > 0.0) {
+    return "the lengths of adaptive increments jump: leave time.increments out";
+  }
+  if (model->n_ends > 0) {
+    return "motions that end by position end at whole steps, which jumps: give them an end in time";
+  }
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    if (problem->block[i].n_angle > 0) {
+      return "the frames of rods with twist are not differentiated: leave rod.twist out";
+    }
+  }
+  return material_defect(problem, wanted);
+}

@@ -1,0 +1,135 @@
+// The derivatives of the equations of a solve by its inputs, term by term.
+#include "sim/sensitivity_solve.h"
+
+#include "fem/element_slopes.h"
+#include "fem/history_slopes.h"
+#include "fem/load_slopes.h"
+
+#include <string.h>
+
+// What a consistent mass multiplies in the equations: inertia, drag and gravity.
+static void set_accelerations(const NoliSensitivity* self, const NoliBlock* block, double* z) {
+  const NoliStage* stage = self->sim->stage;
+  const NoliStageTime* time = &stage->time;
+  const double *x = stage->here->x, *gravity = self->sim->model->gravity;
+  double h_e_sqr = time->h_e * time->h_e, drag = block->mass_damping * h_e_sqr / time->h_v;
+  for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
+    z[j] = -h_e_sqr * gravity[j % 3];
+    z[j] += time->inertia ? x[j] - time->x_tilde[j] + drag * (x[j] - time->x_hat[j]) : 0.0;
+  }
+}
+
+// Of shells and rods: both parts of their energies.
+static NoliStatus list_thin_slopes(NoliSensitivity* self, NoliBlock* block) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  const NoliProblem* problem = stage->problem;
+  for (int32_t part = 0; part < NOLI_BLOCK_PARTS && block->type->elasticity != NULL; part++) {
+    NoliBlockEnergy energy = {
+        .block = block, .part = (NoliBlockPart)part, .scale = stage->time.h_e * stage->time.h_e};
+    if (noli_sensitivity_wants(self, NOLI_INPUT_PART)) {
+      NOLI_TRY(noli_element_slopes_by_parts(&self->mixed, block, &energy, problem->surface->body,
+                                            stage->here->x));
+    }
+    if (noli_sensitivity_wants(self, NOLI_INPUT_REST)) {
+      NOLI_TRY(
+          noli_element_slopes_by_rest(&self->mixed, block, &energy, problem->X, stage->here->x));
+    }
+  }
+done:
+  return status;
+}
+
+// `first`, `first_history`: the place of its elements and of its histories among those of all
+// blocks.
+static NoliStatus list_block_slopes(NoliSensitivity* self, NoliBlock* block, int64_t first,
+                                    int64_t first_history) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  const double *X = stage->problem->X, *x = stage->here->x;
+  double h_e_sqr = stage->time.h_e * stage->time.h_e;
+  NoliBlockEnergy energy = {.block = block, .part = NOLI_PART_ELEMENTS, .scale = h_e_sqr};
+  if (!block->type->solid) {
+    return list_thin_slopes(self, block);
+  }
+  if (noli_sensitivity_wants(self, NOLI_INPUT_MU) ||
+      noli_sensitivity_wants(self, NOLI_INPUT_LAMBDA)) {
+    NOLI_TRY(noli_element_slopes_by_moduli(&self->mixed, block, &energy, first, x));
+  }
+  if (noli_sensitivity_wants(self, NOLI_INPUT_REST)) {
+    NOLI_TRY(noli_element_slopes_by_rest(&self->mixed, block, &energy, X, x));
+  }
+  if (noli_block_histories(block) != NULL) {
+    NOLI_TRY(noli_block_slopes_by_history(&self->mixed, block, h_e_sqr, first_history, x));
+  }
+  if (block->n_consistent > 0) {
+    set_accelerations(self, block, self->product);
+    NOLI_TRY(noli_element_slopes_of_mass(&self->mixed, block, self->wanted, first, X, self->product,
+                                         self->zero));
+  }
+  if (stage->time.inertia && noli_block_is_damped(block)) {
+    const NoliDampingSlopes at = {X, x, stage->time.x_hat, self->damped, h_e_sqr / stage->time.h_v};
+    NOLI_TRY(noli_element_slopes_of_damping(&self->mixed, block, self->wanted, first, &at));
+  }
+done:
+  return status;
+}
+
+// Of springs, volumes and pressures.
+static NoliStatus list_load_slopes(NoliSensitivity* self) {
+  NoliStatus status = NOLI_OK;
+  const NoliStage* stage = self->sim->stage;
+  const NoliProblem* problem = stage->problem;
+  const double* x = stage->here->x;
+  double scale = stage->time.h_e * stage->time.h_e;
+  NoliVolumeState* state = NULL;
+  double magnitude;
+  NoliSpringSlopes springs = {.X = problem->X,
+                              .x = x,
+                              .x_hat = stage->time.x_hat,
+                              .lagged = self->damped,
+                              .scale = scale,
+                              .damping_scale = stage->time.inertia ? scale / stage->time.h_v : 0.0};
+  NOLI_TRY(noli_spring_slopes(&self->mixed, &problem->springs, self->wanted, &springs));
+  if (noli_sensitivity_wants(self, NOLI_INPUT_REGION)) {
+    NOLI_NEW(self->context, state, problem->volumes.n_region);
+    noli_volume_states(&problem->volumes, x, stage->n_threads, state);
+    NoliVolume volume = {.regions = &problem->volumes, .scale = scale, .state = state};
+    NOLI_TRY(noli_volume_slopes(&self->mixed, &volume, x));
+  }
+  if (problem->pressed.n > 0) {
+    NoliPressure pressure = {.faces = &problem->pressed,
+                             .value = stage->pressure,
+                             .origin = stage->pressure_origin,
+                             .scale = scale,
+                             .magnitude = &magnitude};
+    NOLI_TRY(noli_pressure_slopes(&self->mixed, &pressure, self->wanted, self->pressing,
+                                  problem->n_vert, self->begin, x));
+  }
+done:
+  noli_free(self->context, state);
+  return status;
+}
+
+NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  NoliProblem* problem = &self->sim->model->problem;
+  int64_t first = 0, first_history = 0;
+  NOLI_TRY(list_load_slopes(self));
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    if (problem->block[i].n_element > 0) {
+      NOLI_TRY(list_block_slopes(self, &problem->block[i], first, first_history));
+    }
+    first += problem->block[i].n_element;
+    first_history += problem->block[i].n_history;
+  }
+  if (problem->rubs && noli_sensitivity_is_general(self)) {
+    NOLI_TRY(problem->contact->slide_slopes(stage, self->classes, &self->mixed));
+  }
+  if ((self->wanted & problem->contact->slopes_by) != 0) {
+    NOLI_TRY(problem->contact->slopes(stage, &self->mixed));
+  }
+done:
+  return status;
+}

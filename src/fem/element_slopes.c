@@ -39,10 +39,6 @@ const char* noli_element_damping_defect(const NoliBlock* block) {
       return "damping in proportion to the stiffness of shells and rods is not differentiated: "
              "leave material.damping out, or use mass_damping";
     }
-    if (block->law[e]->stretch_third == NULL || block->fibre != NULL) {
-      return "damping in proportion to stiffness needs third derivatives, which logarithmic laws, "
-             "rubbers and fibres lack: choose another law, or mass_damping";
-    }
   }
   return NULL;
 }

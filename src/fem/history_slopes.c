@@ -89,7 +89,7 @@ NoliStatus noli_block_slopes_by_history(NoliMixedList* list, const NoliBlock* bl
       double factor = scale * block->type->point_volume(block, e, q);
       for (int32_t k = 0; k < point.material.prony->n; k++, s++) {
         double slope[81];
-        noli_history_stress_slope(&point.material, k, &F[q], slope);
+        noli_history_stress_slope(&point.material, k + 1, &F[q], slope);
         for (int32_t a = 0; a < block->n_local; a++) {
           blocks->node[s * block->n_local + a] = point.node[a];
         }
@@ -155,14 +155,15 @@ static void relax_point(const NoliBlock* block, const NoliBlockRelaxation* at, c
                         const Point* point, const Vectors* to) {
   int64_t i = point->place;
   NoliRelaxation relaxation = {.ends = at->ends, .F = *F, .before = at->before + i};
+  double numbers[NOLI_MATERIAL_NUMBERS] = {0.0};
   if (to->by_after != NULL) {
     NoliMat3 by_F;
-    noli_history_pull(&point->material, &relaxation, to->by_after + i, &by_F, to->by_before + i);
+    noli_history_pull(&point->material, &relaxation, to->by_after + i, &by_F, to->by_before + i, numbers);
     add_change(block, point, F, &by_F, to->by_x, to->by_X);
     return;
   }
   NoliMat3 dF = change_of(block, point, F, to->dx, to->dX);
-  noli_history_push(&point->material, &relaxation, &dF, to->d_before + i, to->d_after + i);
+  noli_history_push(&point->material, &relaxation, &dF, to->d_before + i, numbers, to->d_after + i);
 }
 
 static void relax(const NoliBlock* block, const NoliBlockRelaxation* at, const Vectors* to) {

@@ -171,6 +171,32 @@ static void damped_quadratic_beam(World* world) {
   damped_beam_of(world, "stvk", 2);
 }
 
+static void damped_rubber_beam(World* world) {
+  damped_beam_of(world, "ogden", 1);
+  memcpy(world->body[0].material.parameter, (double[]){9e3, 1.7, -2e3, -2.4}, 4 * sizeof(double));
+}
+
+static void damped_mooney_beam(World* world) {
+  damped_beam_of(world, "mooney_rivlin", 2);
+  world->body[0].material.parameter[0] = 3e3;
+  world->body[0].material.parameter[1] = 1e3;
+}
+
+static void damped_logarithmic_beam(World* world) {
+  damped_beam_of(world, "hencky", 1);
+}
+
+static void damped_fibre_beam(World* world) {
+  damped_beam_of(world, "neo_hookean", 1);
+  static double fibre[64 * NOLI_FIBRE_VALUES];
+  assert_true(world->body[0].mesh->n_tet <= 64);
+  for (int32_t e = 0; e < 64; e++) {
+    memcpy(fibre + NOLI_FIBRE_VALUES * e, (double[]){0.6, 0.0, 0.8, 4e4, 2.0},
+           NOLI_FIBRE_VALUES * sizeof *fibre);
+  }
+  world->body[0].fields.fibre = fibre;
+}
+
 // So fast that elements lose half of their height, where the tangent is not positive.
 static void damped_crash(World* world) {
   world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
@@ -224,6 +250,17 @@ static void damping_in_proportion_to_stiffness(void** state) {
        1e-6},
       {"damped quadratic beam, young", damped_quadratic_beam, "bdf2", 0.01, 4, OF("young", "body0"),
        5, 1e-6},
+      {"damped rubber beam, shape", damped_rubber_beam, NULL, 0.01, 6, VERTICES("body0"), 1e-6,
+       1e-6},
+      {"damped rubber beam, velocity", damped_rubber_beam, "sdirk2", 0.01, 6,
+       OF("initial_velocity", "body0"), 1e-4, 1e-6},
+      {"damped mooney beam, shape", damped_mooney_beam, NULL, 0.01, 4, VERTICES("body0"), 1e-6,
+       1e-6},
+      {"damped logarithmic beam, shape", damped_logarithmic_beam, "bdf2", 0.01, 6,
+       VERTICES("body0"), 1e-6, 1e-6},
+      {"damped fibre beam, shape", damped_fibre_beam, NULL, 0.01, 6, VERTICES("body0"), 1e-6, 1e-6},
+      {"damped fibre beam, young", damped_fibre_beam, "bdf2", 0.01, 6, OF("young", "body0"), 5,
+       1e-6},
       {"damped crash, velocity", damped_crash, NULL, 0.002, 12, OF("initial_velocity", "body0"),
        1e-5, 1e-5},
       {"damped crash, young", damped_crash, "sdirk2", 0.002, 12, OF("young", "body0"), 1, 1e-5},

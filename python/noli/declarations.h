@@ -1186,6 +1186,32 @@ typedef struct NoliCheckpointInfo {
 } NoliCheckpointInfo;
 NoliStatus noli_checkpoint_info_sized(NoliContext* context, const char* path, NoliCheckpointInfo* info, size_t size);
 void noli_checkpoint_info_free(NoliContext* context, NoliCheckpointInfo* info);
+typedef enum NoliWork {
+  NOLI_WORK_OTHER,
+  NOLI_WORK_GRADIENT,
+  NOLI_WORK_HESSIAN,
+  NOLI_WORK_PATTERN,
+  NOLI_WORK_ANALYSIS,
+  NOLI_WORK_FACTOR,
+  NOLI_WORK_SOLVE,
+  NOLI_WORK_BROAD_PHASE,
+  NOLI_WORK_CCD,
+  NOLI_WORK_CONTACTS,
+  NOLI_WORK_FRICTION,
+  NOLI_WORK_ENERGY,
+  NOLI_WORK_OUTPUT,
+NOLI_WORKS } NoliWork;
+typedef struct NoliWorkCost {
+  double wall;
+  double cpu;
+  double parallel;
+  double helpers;
+} NoliWorkCost;
+typedef struct NoliProfile {
+  NoliWorkCost work[16];
+} NoliProfile;
+void noli_profile(NoliProfile* profile);
+const char* noli_work_name(int32_t work);
 NoliStatus noli_ranks_start(NoliRanks** ranks);
 void noli_ranks_end(NoliRanks** ranks);
 int32_t noli_ranks_rank(const NoliRanks* ranks);

@@ -556,6 +556,25 @@ void noli_twisting_by_frame(const NoliTwisting* twisting, int64_t i, const doubl
   }
 }
 
+void noli_twisting_by_stiffness(const NoliTwisting* twisting, int64_t i, const double* x,
+                                double slope[75]) {
+  const NoliTwists* twists = twisting->twists;
+  State state;
+  double gradient[TERMS][UNKNOWNS], column[3 * NODES];
+  set_state(twisting, x, i, 1, &state);
+  gradients_of(&state.turn, state.angle, state.value, gradient);
+  for (int q = 0; q < TERMS; q++) {
+    double force = twisting->scale * (state.value[q] - twists->rest[TERMS * i + q]);
+    for (int u = 0; u < UNKNOWNS; u++) {
+      gradient[q][u] *= force;
+    }
+    write_gradient(gradient[q], state.per_length, column);
+    for (int r = 0; r < 3 * NODES; r++) {
+      slope[TERMS * r + q] = column[r];
+    }
+  }
+}
+
 // ---- making -------------------------------------------------------------------------------------
 
 // Both segments bend over half their length, one after the other; 0: a joint.

@@ -93,6 +93,10 @@ typedef struct NoliTwisting {
 void noli_twisting_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                             unsigned what, const NoliLocal* out);
 
+// How the gradient of turn i changes with the stiffness of its terms, (15 x 5).
+void noli_twisting_by_stiffness(const NoliTwisting* twisting, int64_t i, const double* x,
+                                double slope[75]);
+
 // How the gradient of turn i changes with the frame: (15 x 12), columns are the tangents and the
 // directors of its segments.
 void noli_twisting_by_frame(const NoliTwisting* twisting, int64_t i, const double* x,

@@ -15,10 +15,7 @@ const char* noli_element_slopes_defect(const NoliBlock* block, NoliInput input) 
     return NULL; // those of its bodies are no inputs of these kinds
   }
   if (!block->type->solid) {
-    return block->type->bending != NULL && block->type->bending_by_rest == NULL
-               ? "rest shapes of rods with twist are not differentiated"
-           : block->type->rest_defect != NULL ? block->type->rest_defect(block)
-                                              : NULL;
+    return block->type->rest_defect != NULL ? block->type->rest_defect(block) : NULL;
   }
   return input == NOLI_INPUT_REST && block->space != NULL && block->space->geometry_order > 1
              ? "curved meshes are not differentiated by their rest positions: their nodes between "
@@ -332,12 +329,14 @@ static void add_thin_rest(const NoliBlock* block, int32_t element, const double*
   }
 }
 
-// A stencil of a thin body has its own nodes as inputs.
+// A stencil of a thin body has its own nodes as inputs, but those of angles.
 static void set_own_nodes(const NoliBlockStencils* stencils, int64_t s, NoliMixedBlocks* blocks) {
-  for (int64_t k = stencils->size * s; k < stencils->size * (s + 1); k++) {
-    blocks->node[k] = stencils->node[k];
-    for (int c = 0; c < 3 && stencils->node[k] != NOLI_NULL_INDEX; c++) {
-      blocks->input[3 * k + c] = 3 * (int64_t)stencils->node[k] + c;
+  int32_t n = stencils->size, n_input = n - stencils->n_angle;
+  for (int32_t k = 0; k < n; k++) {
+    int32_t node = stencils->node[n * s + k];
+    blocks->node[n * s + k] = node;
+    for (int c = 0; c < 3 && node != NOLI_NULL_INDEX && k < n_input; c++) {
+      blocks->input[3 * (n_input * s + k) + c] = 3 * (int64_t)node + c;
     }
   }
 }
@@ -351,7 +350,8 @@ static NoliStatus thin_by_rest(NoliMixedList* list, const NoliBlock* block,
   if (stencils.n == 0) {
     return NOLI_OK;
   }
-  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, stencils.n, n, 3 * n, &blocks));
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, stencils.n, n, 3 * (n - stencils.n_angle),
+                               &blocks));
   for (int64_t s = 0; s < stencils.n; s++) {
     set_own_nodes(&stencils, s, blocks);
     double* slope = noli_mixed_block(blocks, s);

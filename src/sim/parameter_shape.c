@@ -135,6 +135,11 @@ static NoliStatus map_shape_masses(NoliParameters* self, const NoliModel* model,
       double volume, slope[3];
       noli_element_rest_gradients(block, e, model->problem.X, gradient, &volume);
       noli_store3(slope, gradient[k]);
+      if (block->n_angle > 0) {
+        int32_t angle = block->first_angle + e;
+        double change = model->problem.mass[angle] * slope[component];
+        NOLI_TRY(noli_parameter_add_mass(self, model, angle, change));
+      }
       for (int32_t a = 0; a < n; a++) {
         NOLI_TRY(noli_parameter_add_mass(self, model, node[a],
                                          block->density[e] * volume / n * slope[component]));

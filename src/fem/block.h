@@ -155,6 +155,11 @@ struct NoliBlockType {
                      const double* dx, const double* d_before, double* d_after);
   void (*pull_frame)(const NoliBlock* block, const double* before, const double* x,
                      const double* by_after, double* by_x, double* by_before);
+  // Likewise of the frame at rest, by rest positions X.
+  void (*push_rest_frame)(const NoliBlock* block, const double* X, const double* dX,
+                          double* d_frame);
+  void (*pull_rest_frame)(const NoliBlock* block, const double* X, const double* by_frame,
+                          double* by_X);
   // How the gradient of a stencil of bending, times `scale`, changes with `place` (12) of the
   // frame: (3 size x 12), row-major.
   void (*bending_by_frame)(const NoliBlock* block, int64_t stencil, const double* x, double scale,
@@ -203,9 +208,21 @@ struct NoliBlockType {
   NoliTermFn* elasticity;                               // NULL: nothing resists
   NoliBlockStencils (*bending)(const NoliBlock* block); // NULL: no separate bending
   // How the gradient of a stencil of bending, times `scale`, changes with rest positions X of its
-  // nodes: (3 size x 3 size), row-major. NULL: it has no such derivative, or there is no bending.
+  // nodes that are no angles: as many columns,
+  // row-major. NULL: it has no such derivative, or there is no bending.
   void (*bending_by_rest)(const NoliBlock* block, int64_t stencil, const double* X, const double* x,
                           double scale, double* slope);
+  // How the gradient of a stencil of a part of a thin body, times `scale`, changes with Lame's
+  // parameters of up to two elements, which it names: (3 size x 2) each, zero before. NULL: nothing
+  // resists, or the body is solid.
+  void (*by_moduli)(const NoliBlock* block, NoliBlockPart part, int64_t stencil, const double* X,
+                    const double* x, double scale, int32_t element[2], double* by_mu,
+                    double* by_lambda);
+  // Adds to `slope` (3 n_local x 3 n_local), how the gradient of an element changes with rest
+  // positions of its nodes, what directions in it contribute, which do not turn with its rest
+  // shape; `gradient` and `hessian` of the element, with its scale. NULL: there are none.
+  void (*add_axis_slope)(const NoliBlock* block, int64_t element, const double* X, const double* x,
+                         const double* gradient, const double* hessian, double* slope);
   // Why gradients of thin elements have no derivative by rest positions; NULL: they have.
   const char* (*rest_defect)(const NoliBlock* block);
   NoliTermFn* inertia; // scale / 2 (x - reference)^T M (x - reference); NULL: lumped

@@ -16,6 +16,13 @@ NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_moduli(NoliMixedList* list, N
                                                           const NoliBlockEnergy* energy,
                                                           int64_t first_element, const double* x);
 
+// Of a part of thin bodies likewise. X (n_vert x 3).
+NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_thin_moduli(NoliMixedList* list,
+                                                               const NoliBlock* block,
+                                                               const NoliBlockEnergy* energy,
+                                                               int64_t first_element,
+                                                               const double* X, const double* x);
+
 // By factors of the energies of thin bodies, of the part that `energy` names (NOLI_INPUT_PART).
 // `body` (n_vert) of each vertex.
 NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_parts(NoliMixedList* list,

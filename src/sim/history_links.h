@@ -21,8 +21,8 @@ double noli_history_links_elapsed(const NoliTapePart* part, int32_t stage);
 // noli_sim_end_histories.
 void noli_history_links_begin(NoliSim* sim, const NoliTapePart* part, double elapsed);
 
-// At the start of the run: sets the change of `state` by changes of positions there. In reverse:
-// adds to x. Fail with NOLI_ERROR_MEMORY.
+// At the start of the run: sets the change of `state` by changes of positions there, and of rest
+// positions. In reverse: adds to x and rest. Fail with NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_history_links_push_start(NoliSim* sim,
                                                           const NoliHistoryDerivatives* change);
 NOLI_WARN_UNUSED NoliStatus noli_history_links_pull_start(NoliSim* sim,

@@ -12,11 +12,11 @@
 
 // ---- what has derivatives -----------------------------------------------------------------------
 
-// Whether a traction acts on faces of a body, whose areas would change.
-static bool has_traction(const NoliModel* model, int32_t body) {
+// Whether a traction acts on curved faces of a body, or of elements of order 2 to 4.
+static bool has_curved_traction(const NoliModel* model, int32_t body) {
   bool has = false;
   for (int32_t f = 0; f < model->n_force; f++) {
-    bool traction = model->force[f].kind == NOLI_FORCE_TRACTION;
+    bool traction = model->force[f].kind == NOLI_FORCE_TRACTION && model->force[f].curved.n > 0;
     has = has || (model->force[f].def.body == body && traction);
   }
   return has;
@@ -65,8 +65,8 @@ static const char* rest_defect(const NoliSim* sim, const NoliParameter* def,
   if (noli_parameter_has_smooth_surfaces(model) && !(model->problem.surface_radius > 0.0)) {
     return "has a smooth surface whose radius follows rest edges: set contact.surface_radius";
   }
-  return block != NULL && has_traction(model, def->of)
-             ? "has a traction on faces, whose areas would change with the shape"
+  return block != NULL && has_curved_traction(model, def->of)
+             ? "has elements of order 2 to 4 with a traction, whose areas follow the shape"
          : block != NULL && has_load_by_place(model, def->of)
              ? "has a force whose values depend on rest positions, by which they have no "
                "derivatives"
@@ -135,6 +135,11 @@ static NoliStatus map_shape_masses(NoliParameters* self, const NoliModel* model,
       double volume, slope[3];
       noli_element_rest_gradients(block, e, model->problem.X, gradient, &volume);
       noli_store3(slope, gradient[k]);
+      if (block->n_angle > 0) {
+        int32_t angle = block->first_angle + e;
+        double change = model->problem.mass[angle] * slope[component];
+        NOLI_TRY(noli_parameter_add_mass(self, model, angle, change));
+      }
       for (int32_t a = 0; a < n; a++) {
         NOLI_TRY(noli_parameter_add_mass(self, model, node[a],
                                          block->density[e] * volume / n * slope[component]));

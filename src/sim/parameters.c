@@ -216,7 +216,7 @@ NoliStatus noli_parameter_add_mass(NoliParameters* self, const NoliModel* model,
                                    double factor) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_MASS, vertex, factor));
-  for (int32_t k = 0; k < 3; k++) {
+  for (int32_t k = 0; k < 3 && model->problem.weight[vertex] != 0.0; k++) { // angles have none
     NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_LOAD, 3 * vertex + k, factor * model->gravity[k]));
   }
 done:

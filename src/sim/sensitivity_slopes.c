@@ -4,6 +4,8 @@
 #include "fem/element_slopes.h"
 #include "fem/history_slopes.h"
 #include "fem/load_slopes.h"
+#include "math/vec3.h"
+#include "sim/conditions.h"
 
 #include <string.h>
 
@@ -20,13 +22,17 @@ static void set_accelerations(const NoliSensitivity* self, const NoliBlock* bloc
 }
 
 // Of shells and rods: both parts of their energies.
-static NoliStatus list_thin_slopes(NoliSensitivity* self, NoliBlock* block) {
+static NoliStatus list_thin_slopes(NoliSensitivity* self, NoliBlock* block, int64_t first) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   const NoliProblem* problem = stage->problem;
   for (int32_t part = 0; part < NOLI_BLOCK_PARTS && block->type->elasticity != NULL; part++) {
     NoliBlockEnergy energy = {
         .block = block, .part = (NoliBlockPart)part, .scale = stage->time.h_e * stage->time.h_e};
+    if (noli_sensitivity_wants(self, NOLI_INPUT_MU)) {
+      NOLI_TRY(noli_element_slopes_by_thin_moduli(&self->mixed, block, &energy, first, problem->X,
+                                                  stage->here->x));
+    }
     if (noli_sensitivity_wants(self, NOLI_INPUT_PART)) {
       NOLI_TRY(noli_element_slopes_by_parts(&self->mixed, block, &energy, problem->surface->body,
                                             stage->here->x));
@@ -53,7 +59,7 @@ static NoliStatus list_block_slopes(NoliSensitivity* self, NoliBlock* block, int
     if (noli_block_has_frames(block)) {
       NOLI_TRY(noli_block_slopes_by_history(&self->mixed, block, h_e_sqr, first_history, x));
     }
-    NOLI_TRY(list_thin_slopes(self, block));
+    NOLI_TRY(list_thin_slopes(self, block, first));
     goto done;
   }
   if (noli_sensitivity_wants(self, NOLI_INPUT_MU) ||
@@ -115,12 +121,39 @@ done:
   return status;
 }
 
+// Of tractions, whose faces follow rest shapes.
+static NoliStatus list_traction_slopes(NoliSensitivity* self) {
+  NoliStatus status = NOLI_OK;
+  const NoliStage* stage = self->sim->stage;
+  const NoliModel* model = self->sim->model;
+  double scale = stage->time.h_e * stage->time.h_e, *value = self->product;
+  for (int32_t f = 0; f < model->n_force; f++) {
+    const NoliForce* force = &model->force[f];
+    if (force->kind != NOLI_FORCE_TRACTION || force->faces.n == 0 ||
+        !noli_sim_force_acts(force, self->t1)) {
+      continue;
+    }
+    memset(value, 0, noli_sim_vector_bytes(self->sim));
+    for (int32_t i = 0; i < force->n_node; i++) {
+      double* own = value + 3 * (int64_t)force->node[i];
+      noli_sim_force_value(self->sim, f, i, self->t, own);
+      noli_store3(own, noli_scale3(force->thickness, noli_load3(own)));
+    }
+    NOLI_TRY(noli_traction_slopes(&self->mixed, &force->faces, model->problem.X, value, scale));
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   NoliProblem* problem = &self->sim->model->problem;
   int64_t first = 0, first_history = 0;
   NOLI_TRY(list_load_slopes(self));
+  if (noli_sensitivity_wants(self, NOLI_INPUT_REST)) {
+    NOLI_TRY(list_traction_slopes(self));
+  }
   for (int32_t i = 0; i < problem->n_block; i++) {
     if (problem->block[i].n_element > 0) {
       NOLI_TRY(list_block_slopes(self, &problem->block[i], first, first_history));

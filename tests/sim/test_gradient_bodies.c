@@ -14,6 +14,7 @@ typedef struct Case {
 } Case;
 
 static void damped_plane(World* world);
+static void flat_traction(World* world);
 static void viscous_plane(World* world);
 
 static World world_of(const Case* c) {
@@ -34,7 +35,8 @@ static void compare(const Case* c) {
                            .parameter = c->parameter,
                            .step = c->step,
                            .error = c->error,
-                           .plane = c->build == damped_plane || c->build == viscous_plane};
+                           .plane = c->build == damped_plane || c->build == viscous_plane ||
+                                    c->build == flat_traction};
   compare_run(&world, &run);
 }
 
@@ -385,6 +387,11 @@ static void flat_pressure(World* world) {
   world->def.n_forces = 1;
 }
 
+static void flat_traction(World* world) {
+  flat_pressure(world);
+  forces[0].kind = "traction";
+}
+
 static void springs_volumes_and_loads(void** state) {
   (void)state;
   static const Case cases[] = {
@@ -407,6 +414,9 @@ static void springs_volumes_and_loads(void** state) {
       {"flat pressure, factor", flat_pressure, NULL, 0.005, 6, OF("force", "force 0"), 2e-2, 1e-5},
       {"flat pressure, young", flat_pressure, NULL, 0.005, 6, OF("young", "body0"), 2, 1e-5},
       {"traction, factor", under_traction, NULL, 0.01, 6, OF("force", "force 0"), 2e-2, 1e-6},
+      {"traction, shape", under_traction, NULL, 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
+      {"traction tr_bdf2, shape", under_traction, "tr_bdf2", 0.01, 5, SHAPE("body0"), 1e-6, 1e-6},
+      {"flat traction, shape", flat_traction, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-5},
       {"traction, density", under_traction, "bdf2", 0.01, 6, OF("density", "body0"), 0.1, 1e-6},
       {"gas, pressure", with_gas, NULL, 0.01, 6, OF("volume_pressure", "body0"), 0.1, 1e-6},
       {"gas, compression", with_gas, "bdf2", 0.01, 6, OF("volume_compression", "body0"), 1e-7,

@@ -69,6 +69,22 @@ static void limited_sheet(World* world) {
   world->body[0].material.law = "stvk";
 }
 
+// Stiffer along the warp, which runs obliquely.
+static void woven_sheet(World* world) {
+  held_sheet(world);
+  world->body[0].shell.woven = true;
+  world->body[0].shell.weft = 0.3;
+  world->body[0].shell.shear = 4e4;
+  world->body[0].shell.warp[0] = 0.8;
+  world->body[0].shell.warp[1] = 0.6;
+  world->body[0].shell.warp[2] = 0.3;
+}
+
+static void plate(World* world) {
+  held_sheet(world);
+  world->body[0].shell.bending_law = "plate";
+}
+
 static void landing_sheet(World* world) {
   held_sheet(world);
   world->def.n_motions = 0;
@@ -115,6 +131,19 @@ static void shells_and_rods(void** state) {
   (void)state;
   static const Case cases[] = {
       {"sheet, young", held_sheet, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
+      {"sheet, young of elements", held_sheet, "bdf2", 0.005, 6, ELEMENTS("young", "body0"), 1000,
+       1e-6},
+      {"sheet, poisson", held_sheet, NULL, 0.005, 8, OF("poisson", "body0"), 1e-4, 1e-6},
+      {"limited sheet, poisson of elements", limited_sheet, NULL, 0.005, 6,
+       ELEMENTS("poisson", "body0"), 1e-4, 1e-6},
+      {"woven sheet, young", woven_sheet, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
+      {"woven sheet, poisson of elements", woven_sheet, NULL, 0.005, 6,
+       ELEMENTS("poisson", "body0"), 1e-3, 1e-6},
+      {"woven sheet, shape", woven_sheet, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"plate, young", plate, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
+      {"plate, young of elements", plate, "sdirk2", 0.005, 6, ELEMENTS("young", "body0"), 1000,
+       1e-6},
+      {"rod, young of elements", held_rod, NULL, 0.005, 8, ELEMENTS("young", "body0"), 1000, 1e-6},
       {"sheet, thickness", held_sheet, "bdf2", 0.005, 8, OF("thickness", "body0"), 1e-7, 1e-6},
       {"sheet, density", held_sheet, "sdirk2", 0.005, 6, OF("density", "body0"), 0.1, 1e-6},
       {"sheet, shape", held_sheet, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
@@ -160,6 +189,18 @@ static void flying_tape(World* world) {
   world->body[0].angular_velocity[2] = -30.0;
 }
 
+// It starts apart from its rest shape, under gravity along x.
+static void bent_tape(World* world) {
+  static double x0[3 * 8];
+  flying_tape(world);
+  memcpy(x0, world->mesh[0]->x, sizeof x0);
+  for (int i = 0; i < 8; i++) {
+    x0[3 * i + 2] += 0.001 * i * sin(i);
+  }
+  world->body[0].x0 = x0;
+  world->def.gravity[0] = 5.0;
+}
+
 static void lift(void* user, double t0, double t1, int32_t n, const int32_t* node, const double* X,
                  const double* x_t0, double* x_t1) {
   (void)user, (void)node, (void)X;
@@ -185,8 +226,15 @@ static void rods_with_twist(void** state) {
   static const Case cases[] = {
       {"twisted rod, young", twisted_rod, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
       {"twisted tape, young", twisted_tape, "bdf2", 0.005, 8, OF("young", "body0"), 100, 1e-6},
+      {"twisted tape, young of elements", twisted_tape, NULL, 0.005, 6, ELEMENTS("young", "body0"),
+       1000, 1e-6},
+      {"twisted tape, poisson", flying_tape, "sdirk2", 0.005, 6, OF("poisson", "body0"), 1e-3,
+       1e-5},
       {"twisted tape, density", twisted_tape, "sdirk2", 0.005, 6, OF("density", "body0"), 0.1,
        1e-6},
+      {"twisted rod, shape", twisted_rod, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"flying tape, shape", flying_tape, "sdirk2", 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"tape that starts bent, shape", bent_tape, "bdf2", 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
       {"twisted tape, positions", twisted_tape, NULL, 0.005, 6,
        VERTICES("initial_position", "body0"), 1e-7, 1e-6},
       {"flying tape, positions", flying_tape, "bdf2", 0.005, 8,

@@ -9,13 +9,6 @@
 // NULL: it can.
 const char* noli_element_slopes_defect(const NoliBlock* block, NoliInput input);
 
-// By Lame's parameters of each element, numbered from `first_element`. `energy` is that of the
-// term; the gradient must be linear in them, as that of all laws without further parameters is. The
-// block is changed and restored meanwhile. Fails with NOLI_ERROR_MEMORY.
-NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_moduli(NoliMixedList* list, NoliBlock* block,
-                                                          const NoliBlockEnergy* energy,
-                                                          int64_t first_element, const double* x);
-
 // By factors of the energies of thin bodies, of the part that `energy` names (NOLI_INPUT_PART).
 // `body` (n_vert) of each vertex.
 NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_parts(NoliMixedList* list,

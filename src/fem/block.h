@@ -149,6 +149,16 @@ struct NoliBlockType {
   void (*start_history)(const NoliBlock* block, const double* x, double* frame);
   // Takes a frame to x, at the end of a step.
   void (*move_history)(const NoliBlock* block, const double* x, double* frame);
+  // The change of a frame that is taken from `before` to x, by changes of positions and of the
+  // frame before; in reverse, adds to derivatives by both.
+  void (*push_frame)(const NoliBlock* block, const double* before, const double* x,
+                     const double* dx, const double* d_before, double* d_after);
+  void (*pull_frame)(const NoliBlock* block, const double* before, const double* x,
+                     const double* by_after, double* by_x, double* by_before);
+  // How the gradient of a stencil of bending, times `scale`, changes with `place` (12) of the
+  // frame: (3 size x 12), row-major.
+  void (*bending_by_frame)(const NoliBlock* block, int64_t stencil, const double* x, double scale,
+                           int64_t place[12], double* slope);
 
   // ---- points of quadrature, for materials with history; NULL: elements cannot have any
 
@@ -196,6 +206,17 @@ struct NoliBlockType {
   // nodes: (3 size x 3 size), row-major. NULL: it has no such derivative, or there is no bending.
   void (*bending_by_rest)(const NoliBlock* block, int64_t stencil, const double* X, const double* x,
                           double scale, double* slope);
+  // How the gradient of a stencil of a part of a thin body, times `scale`, changes with Lame's
+  // parameters of up to two elements, which it names: (3 size x 2) each, zero before. NULL: nothing
+  // resists, or the body is solid.
+  void (*by_moduli)(const NoliBlock* block, NoliBlockPart part, int64_t stencil, const double* X,
+                    const double* x, double scale, int32_t element[2], double* by_mu,
+                    double* by_lambda);
+  // Adds to `slope` (3 n_local x 3 n_local), how the gradient of an element changes with rest
+  // positions of its nodes, what directions in it contribute, which do not turn with its rest
+  // shape; `gradient` and `hessian` of the element, with its scale. NULL: there are none.
+  void (*add_axis_slope)(const NoliBlock* block, int64_t element, const double* X, const double* x,
+                         const double* gradient, const double* hessian, double* slope);
   // Why gradients of thin elements have no derivative by rest positions; NULL: they have.
   const char* (*rest_defect)(const NoliBlock* block);
   NoliTermFn* inertia; // scale / 2 (x - reference)^T M (x - reference); NULL: lumped

@@ -361,6 +361,28 @@ static void move_history(const NoliBlock* block, const double* x, double* frame)
   noli_twists_transport(&rods_of(block)->twists, block->node, x, frame);
 }
 
+static void push_frame(const NoliBlock* block, const double* before, const double* x,
+                       const double* dx, const double* d_before, double* d_after) {
+  noli_twists_push_transport(&rods_of(block)->twists, block->node, before, x, dx, d_before,
+                             d_after);
+}
+
+static void pull_frame(const NoliBlock* block, const double* before, const double* x,
+                       const double* by_after, double* by_x, double* by_before) {
+  noli_twists_pull_transport(&rods_of(block)->twists, block->node, before, x, by_after, by_x,
+                             by_before);
+}
+
+static void bending_by_frame(const NoliBlock* block, int64_t stencil, const double* x, double scale,
+                             int64_t place[12], double* slope) {
+  const Rods* self = rods_of(block);
+  NoliTwisting scaled = {.twists = &self->twists, .frame = block->history, .scale = scale};
+  for (int k = 0; k < 12; k++) {
+    place[k] = 6 * (int64_t)self->turns.segment[2 * stencil + k / 6] + k % 6;
+  }
+  noli_twisting_by_frame(&scaled, stencil, x, slope);
+}
+
 static NoliVec3 axis_at_rest(const NoliBlock* block, int32_t element) {
   return noli_load3(rods_of(block)->rest_frame + 6 * (int64_t)element + 3);
 }
@@ -368,6 +390,98 @@ static NoliVec3 axis_at_rest(const NoliBlock* block, int32_t element) {
 static void start_history(const NoliBlock* block, const double* x, double* frame) {
   memcpy(frame, rods_of(block)->rest_frame, sizeof *frame * (size_t)block->n_history);
   move_history(block, x, frame);
+}
+
+// ---- by moduli ----------------------------------------------------------------------------------
+
+// dE/dmu and dE/dlambda over E.
+static void young_slopes(const NoliBlock* block, int32_t s, double* by_mu, double* by_lambda) {
+  double mu = block->lame_mu[s], lambda = block->lame_lambda[s], sum = lambda + mu;
+  double young = young_of(block, s);
+  *by_mu = ((3.0 * lambda + 2.0 * mu) / sum - mu * lambda / (sum * sum)) / young;
+  *by_lambda = mu * mu / (sum * sum) / young;
+}
+
+// The share of segment e in the relative change of the stiffness of a turn, k = 2 / (l0 / b0 + l1 /
+// b1), by that of its b.
+static double share_of(const Rods* self, int64_t turn, int e) {
+  const int32_t* segment = self->turns.segment + 2 * turn;
+  double l0 = self->length[segment[0]] / self->bending[segment[0]];
+  double l1 = self->length[segment[1]] / self->bending[segment[1]];
+  return (e == 0 ? l0 : l1) / (l0 + l1);
+}
+
+static void stretching_by_moduli(const NoliBlock* block, int64_t s, const double* x, double scale,
+                                 double* by_mu, double* by_lambda) {
+  const NoliBlockEnergy energy = {.block = block, .part = NOLI_PART_ELEMENTS, .scale = scale};
+  double gradient[6], mu, lambda;
+  const NoliLocal out = {.gradient = noli_local_from(gradient, 6 * s)};
+  elasticity(&energy, x, s, s + 1, NOLI_EVAL_GRADIENT, &out);
+  young_slopes(block, (int32_t)s, &mu, &lambda);
+  for (int i = 0; i < 6; i++) {
+    by_mu[2 * i] = mu * gradient[i];
+    by_lambda[2 * i] = lambda * gradient[i];
+  }
+}
+
+static void by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stencil, const double* X,
+                      const double* x, double scale, int32_t element[2], double* by_mu,
+                      double* by_lambda) {
+  const Rods* self = rods_of(block);
+  const NoliBlockEnergy energy = {.block = block, .part = part, .scale = scale};
+  double gradient[9];
+  (void)X;
+  element[0] = (int32_t)stencil;
+  if (part == NOLI_PART_ELEMENTS) {
+    stretching_by_moduli(block, stencil, x, scale, by_mu, by_lambda);
+    return;
+  }
+  const NoliLocal out = {.gradient = noli_local_from(gradient, 9 * stencil)};
+  evaluate_turning(&energy, x, stencil, stencil + 1, NOLI_EVAL_GRADIENT, &out);
+  for (int e = 0; e < 2; e++) {
+    double mu, lambda,
+        share = self->turns.stiffness[stencil] > 0.0 ? share_of(self, stencil, e) : 0;
+    element[e] = self->turns.segment[2 * stencil + e];
+    young_slopes(block, element[e], &mu, &lambda);
+    for (int i = 0; i < 9; i++) {
+      by_mu[2 * i + e] = share * mu * gradient[i];
+      by_lambda[2 * i + e] = share * lambda * gradient[i];
+    }
+  }
+}
+
+// Bending follows Young's modulus, twist mu. All sections are alike, so that the shares are those
+// of bending.
+static void twisted_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
+                              const double* X, const double* x, double scale, int32_t element[2],
+                              double* by_mu, double* by_lambda) {
+  const Rods* self = rods_of(block);
+  if (part == NOLI_PART_ELEMENTS) {
+    by_moduli(block, part, stencil, X, x, scale, element, by_mu, by_lambda);
+    return;
+  }
+  const NoliTwisting scaled = {.twists = &self->twists, .frame = block->history, .scale = scale};
+  const double* k = self->twists.stiffness + 5 * stencil;
+  const int32_t* segment = self->turns.segment + 2 * stencil;
+  double slope[75], inverse[2];
+  noli_twisting_by_stiffness(&scaled, stencil, x, slope);
+  for (int e = 0; e < 2; e++) {
+    inverse[e] = self->length[segment[e]] / block->lame_mu[segment[e]];
+  }
+  for (int e = 0; e < 2; e++) {
+    double mu, lambda, bent = k[0] > 0.0 ? share_of(self, stencil, e) : 0.0;
+    double twisted = inverse[e] / (inverse[0] + inverse[1]) / block->lame_mu[segment[e]];
+    element[e] = segment[e];
+    young_slopes(block, element[e], &mu, &lambda);
+    for (int i = 0; i < 15; i++) {
+      double bending = 0.0;
+      for (int q = 0; q < 4; q++) {
+        bending += k[q] * slope[5 * i + q];
+      }
+      by_mu[2 * i + e] = bent * mu * bending + twisted * k[4] * slope[5 * i + 4];
+      by_lambda[2 * i + e] = bent * lambda * bending;
+    }
+  }
 }
 
 // ---- forces and moments -------------------------------------------------------------------------
@@ -442,6 +556,7 @@ const NoliBlockType noli_block_rods = {.name = "rods",
                                        .rod_forces = rod_forces,
                                        .elasticity = elasticity,
                                        .bending_by_rest = bending_by_rest,
+                                       .by_moduli = by_moduli,
                                        .bending = bending,
                                        .damping = &noli_block_damping};
 
@@ -455,6 +570,9 @@ const NoliBlockType noli_block_twisted = {.name = "twisted rods",
                                           .axis_at_rest = axis_at_rest,
                                           .start_history = start_history,
                                           .move_history = move_history,
+                                          .push_frame = push_frame,
+                                          .pull_frame = pull_frame,
+                                          .bending_by_frame = bending_by_frame,
                                           .add_mass = add_twisted_mass,
                                           .rest_volume = rest_volume,
                                           .wave_time_sqr = wave_time_sqr,
@@ -463,4 +581,5 @@ const NoliBlockType noli_block_twisted = {.name = "twisted rods",
                                           .rod_forces = rod_forces,
                                           .elasticity = elasticity,
                                           .bending = twisting,
+                                          .by_moduli = twisted_by_moduli,
                                           .damping = &noli_block_damping};

@@ -3,9 +3,8 @@
 //
 // A sheet has no volume that could invert. Instead the stretch limits of elements, if any, bound
 // the steps.
-#include "fem/block.h"
-#include "fem/fold.h"
-#include "fem/sheet.h"
+#include "fem/block_shells.h"
+
 #include "material/stress.h"
 #include "math/vec3.h"
 
@@ -14,25 +13,6 @@
 
 // Share of the way to the limit from where its barrier acts.
 #define LIMIT_FROM 0.5
-
-typedef struct Shells {
-  NoliTriangles triangles;            // borrows the nodes of the block
-  NoliMembrane membrane;              // of them, scale 1
-  const NoliMembraneLaw** law;        // (n_element)
-  NoliMembraneParameters* parameters; // (n_element)
-  double* thickness;                  // (n_element) m
-  double* along;                      // (n_element x 2) N m, as in noli_hinges_set_stiffness
-  NoliPlate* plate;                   // (n_element)
-  NoliShellDef* def;                  // (n_element)
-  NoliHinges hinges;
-  NoliFolds folds;         // none if no body bends as a plate; otherwise hinges are among them
-  double* bending_damping; // (folds, or hinges) s
-  bool limited;            // some element has a limit
-} Shells;
-
-static const Shells* shells_of(const NoliBlock* block) {
-  return block->self;
-}
 
 // ---- making -------------------------------------------------------------------------------------
 
@@ -43,7 +23,7 @@ static bool serves(const NoliBlockBody* body) {
 static NoliStatus allocate(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = block->context;
-  Shells* self = NULL;
+  NoliShells* self = NULL;
   NOLI_NEW_ZERO(context, self, 1);
   block->self = self;
   block->n_local = 3;
@@ -69,7 +49,7 @@ static NoliStatus add(NoliBlock* block, int32_t begin, const NoliBlockBody* body
   if (block->self == NULL) {
     NOLI_TRY(allocate(block));
   }
-  Shells* self = block->self;
+  NoliShells* self = block->self;
   for (int64_t t = 0; t < body->n_element; t++) {
     memcpy(block->node + 3 * (begin + t), body->corner + 4 * t, 3 * sizeof *body->corner);
     self->def[begin + t] = body->shell;
@@ -80,7 +60,7 @@ done:
 
 // Data of an element, from its material and the shell definition of its body.
 static void set_parameters(NoliBlock* block, int32_t t) {
-  Shells* self = block->self;
+  NoliShells* self = block->self;
   const NoliShellDef* def = &self->def[t];
   double mu = block->lame_mu[t], lambda = block->lame_lambda[t];
   double young = mu * (3.0 * lambda + 2.0 * mu) / (lambda + mu);
@@ -126,7 +106,7 @@ static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, const d
                            double thickness) {
   NoliStatus status = NOLI_OK;
   (void)thickness;
-  Shells* self = block->self;
+  NoliShells* self = block->self;
   if (begin == end) {
     return NOLI_OK;
   }
@@ -148,7 +128,7 @@ done:
 
 static NoliStatus finish(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
-  Shells* self = block->self;
+  NoliShells* self = block->self;
   if (self->folds.n_fold > 0) {
     NOLI_TRY(noli_folds_add_hinges(block->context, &self->hinges, &self->folds));
   }
@@ -166,7 +146,7 @@ done:
 
 static void destroy(NoliBlock* block) {
   NoliContext* context = block->context;
-  Shells* self = block->self;
+  NoliShells* self = block->self;
   noli_triangles_destroy(context, &self->triangles);
   noli_hinges_destroy(context, &self->hinges);
   noli_folds_destroy(context, &self->folds);
@@ -182,7 +162,7 @@ static void destroy(NoliBlock* block) {
 // ---- limits of stretch --------------------------------------------------------------------------
 
 static bool is_beyond(const NoliBlock* block, const double* x, int32_t element) {
-  const Shells* self = shells_of(block);
+  const NoliShells* self = noli_shells_of(block);
   NoliSheet F = noli_triangles_deformation(&self->triangles, element, x);
   return !(noli_sheet_stretch(&F) < self->parameters[element].limit);
 }
@@ -193,19 +173,20 @@ static double limit_bound(const NoliBlock* block, const double* x, const double*
   int32_t none;
   blocking = blocking != NULL ? blocking : &none;
   *blocking = NOLI_NULL_INDEX;
-  return shells_of(block)->limited ? noli_membrane_limit_bound(&shells_of(block)->membrane, x, p,
-                                                               keep, n_threads, blocking)
-                                   : 1.0;
+  return noli_shells_of(block)->limited
+             ? noli_membrane_limit_bound(&noli_shells_of(block)->membrane, x, p, keep, n_threads,
+                                         blocking)
+             : 1.0;
 }
 
 // ---- mass and measures --------------------------------------------------------------------------
 
 static double volume_of(const NoliBlock* block, int32_t t) {
-  return shells_of(block)->triangles.area[t] * shells_of(block)->thickness[t];
+  return noli_shells_of(block)->triangles.area[t] * noli_shells_of(block)->thickness[t];
 }
 
 static double turn(const NoliBlock* block, const double* p) {
-  const Shells* self = shells_of(block);
+  const NoliShells* self = noli_shells_of(block);
   double most_sqr = 0.0;
   for (int32_t t = 0; t < block->n_element; t++) {
     NoliSheet G = noli_triangles_deformation(&self->triangles, t, p);
@@ -232,13 +213,13 @@ static double rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
 
 // Wave modulus, Pa: of stretching. Bending waves are slower unless a sheet is thicker than wide.
 static double modulus(const NoliBlock* block, int32_t t) {
-  const NoliMembraneParameters* parameters = &shells_of(block)->parameters[t];
+  const NoliMembraneParameters* parameters = &noli_shells_of(block)->parameters[t];
   double isotropic = 2.0 * parameters->lame.mu + parameters->lame.lambda;
   return fmax(isotropic, parameters->weft);
 }
 
 static double size_sqr(const NoliBlock* block, int32_t t) {
-  return 2.0 * shells_of(block)->triangles.area[t];
+  return 2.0 * noli_shells_of(block)->triangles.area[t];
 }
 
 static double wave_time_sqr(const NoliBlock* block) {
@@ -261,7 +242,7 @@ static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
 
 // Cauchy stress P F^T / J, with the rest thickness.
 static NoliMat3 stress_of(const NoliBlock* block, int32_t t, const double* x) {
-  const Shells* self = shells_of(block);
+  const NoliShells* self = noli_shells_of(block);
   NoliSheet F = noli_triangles_deformation(&self->triangles, t, x);
   NoliSheetResponse response;
   noli_membrane_respond(self->law[t], &self->parameters[t], &F, NOLI_EVAL_GRADIENT, &response);
@@ -312,7 +293,7 @@ static void add_moment(const double* x, int32_t size, const int32_t* node, const
 
 // The moments of stencils belong to their triangles by area.
 static void add_moments(const NoliBlock* block, const double* x, NoliSheetForces* forces) {
-  const Shells* self = shells_of(block);
+  const NoliShells* self = noli_shells_of(block);
   const NoliBlockEnergy energy = {.block = block, .part = NOLI_PART_BENDING, .scale = 1.0};
   const NoliBlockStencils stencils = noli_block_stencils(block, NOLI_PART_BENDING);
   const int32_t* both = self->folds.n_fold > 0 ? self->folds.tri : self->hinges.tri;
@@ -332,7 +313,7 @@ static void add_moments(const NoliBlock* block, const double* x, NoliSheetForces
 }
 
 static void sheet_forces(const NoliBlock* block, const double* x, NoliSheetForces* forces) {
-  const Shells* self = shells_of(block);
+  const NoliShells* self = noli_shells_of(block);
   for (int32_t t = 0; t < block->n_element; t++) {
     forces[t] = (NoliSheetForces){0};
     NoliMat3 sigma = stress_of(block, t, x);
@@ -347,7 +328,7 @@ static void sheet_forces(const NoliBlock* block, const double* x, NoliSheetForce
 static void elasticity(const void* data, const double* x, int64_t begin, int64_t end, unsigned what,
                        const NoliLocal* out) {
   const NoliBlockEnergy* energy = data;
-  NoliMembrane scaled = shells_of(energy->block)->membrane;
+  NoliMembrane scaled = noli_shells_of(energy->block)->membrane;
   scaled.scale = energy->scale;
   scaled.last = energy->last;
   noli_membrane_evaluate(&scaled, x, begin, end, what, out);
@@ -356,38 +337,19 @@ static void elasticity(const void* data, const double* x, int64_t begin, int64_t
 static void evaluate_bending(const void* data, const double* x, int64_t begin, int64_t end,
                              unsigned what, const NoliLocal* out) {
   const NoliBlockEnergy* energy = data;
-  NoliBending scaled = {.hinges = &shells_of(energy->block)->hinges, .scale = energy->scale};
+  NoliBending scaled = {.hinges = &noli_shells_of(energy->block)->hinges, .scale = energy->scale};
   noli_bending_evaluate(&scaled, x, begin, end, what, out);
 }
 
 static void evaluate_folds(const void* data, const double* x, int64_t begin, int64_t end,
                            unsigned what, const NoliLocal* out) {
   const NoliBlockEnergy* energy = data;
-  NoliFoldBending scaled = {.folds = &shells_of(energy->block)->folds, .scale = energy->scale};
+  NoliFoldBending scaled = {.folds = &noli_shells_of(energy->block)->folds, .scale = energy->scale};
   noli_folds_evaluate(&scaled, x, begin, end, what, out);
 }
 
-static const char* rest_defect(const NoliBlock* block) {
-  const Shells* self = shells_of(block);
-  if (self->folds.n_fold > 0) {
-    return "the bending law \"plate\" is not differentiated by rest positions: use \"hinges\"";
-  }
-  for (int32_t t = 0; t < block->n_element; t++) {
-    if (self->def[t].woven) {
-      return "woven shells are not differentiated by rest positions: their warp follows triangles";
-    }
-  }
-  return NULL;
-}
-
-static void bending_by_rest(const NoliBlock* block, int64_t stencil, const double* X,
-                            const double* x, double scale, double* slope) {
-  NoliBending scaled = {.hinges = &shells_of(block)->hinges, .scale = scale};
-  noli_bending_by_rest(&scaled, stencil, X, x, slope);
-}
-
 static NoliBlockStencils bending(const NoliBlock* block) {
-  const Shells* self = shells_of(block);
+  const NoliShells* self = noli_shells_of(block);
   if (self->folds.n_fold > 0) {
     return (NoliBlockStencils){.n = self->folds.n_fold,
                                .size = NOLI_FOLD_NODES,
@@ -420,6 +382,8 @@ const NoliBlockType noli_block_shells = {.name = "shells",
                                          .sheet_forces = sheet_forces,
                                          .elasticity = elasticity,
                                          .bending = bending,
-                                         .bending_by_rest = bending_by_rest,
-                                         .rest_defect = rest_defect,
+                                         .bending_by_rest = noli_shells_bending_by_rest,
+                                         .rest_defect = noli_shells_rest_defect,
+                                         .add_axis_slope = noli_shells_add_axis_slope,
+                                         .by_moduli = noli_shells_by_moduli,
                                          .damping = &noli_block_damping};

@@ -13,7 +13,10 @@ const char* noli_element_slopes_defect(const NoliBlock* block, NoliInput input) 
     return NULL; // those of its bodies are no inputs of these kinds
   }
   if (!block->type->solid) {
-    return block->type->rest_defect != NULL ? block->type->rest_defect(block) : NULL;
+    return block->type->bending != NULL && block->type->bending_by_rest == NULL
+               ? "rest shapes of rods with twist are not differentiated"
+           : block->type->rest_defect != NULL ? block->type->rest_defect(block)
+                                              : NULL;
   }
   return input == NOLI_INPUT_REST && block->space != NULL && block->space->geometry_order > 1
              ? "curved meshes are not differentiated by their rest positions: their nodes between "
@@ -209,6 +212,33 @@ done:
   return status;
 }
 
+NoliStatus noli_element_slopes_by_thin_moduli(NoliMixedList* list, const NoliBlock* block,
+                                              const NoliBlockEnergy* energy, int64_t first_element,
+                                              const double* X, const double* x) {
+  NoliStatus status = NOLI_OK;
+  NoliBlockStencils stencils = noli_block_stencils(block, energy->part);
+  NoliMixedBlocks* added;
+  int32_t size = stencils.size, first = (int32_t)list->blocks.count;
+  if (stencils.n == 0) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_MU, stencils.n, size, 2, &added));
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_LAMBDA, stencils.n, size, 2, &added));
+  NoliMixedBlocks *by_mu = &list->blocks.data[first], *by_lambda = by_mu + 1;
+  memcpy(by_mu->node, stencils.node, sizeof *by_mu->node * (size_t)size * (size_t)stencils.n);
+  memcpy(by_lambda->node, stencils.node, sizeof *by_mu->node * (size_t)size * (size_t)stencils.n);
+  for (int64_t s = 0; s < stencils.n; s++) {
+    int32_t element[2] = {NOLI_NULL_INDEX, NOLI_NULL_INDEX};
+    block->type->by_moduli(block, energy->part, s, X, x, energy->scale, element,
+                           noli_mixed_block(by_mu, s), noli_mixed_block(by_lambda, s));
+    for (int e = 0; e < 2 && element[e] != NOLI_NULL_INDEX; e++) {
+      by_mu->input[2 * s + e] = by_lambda->input[2 * s + e] = first_element + element[e];
+    }
+  }
+done:
+  return status;
+}
+
 // F is constant in an element, and its energy does not depend on the frame: the force V P b_a
 // changes with a vertex at rest by g_a b_b^T - K_ab F - g_b b_a^T.
 static void add_thin_rest(const NoliBlock* block, int32_t element, const double* X, const double* x,
@@ -267,6 +297,9 @@ static NoliStatus thin_by_rest(NoliMixedList* list, const NoliBlock* block,
                      .hessian = noli_local_from(hessian, 9 * noli_stencil_blocks(n) * s)};
     stencils.evaluate(energy, x, s, s + 1, NOLI_EVAL_GRADIENT | NOLI_EVAL_HESSIAN, &out);
     add_thin_rest(block, (int32_t)s, X, x, gradient, hessian, slope);
+    if (block->type->add_axis_slope != NULL) {
+      block->type->add_axis_slope(block, s, X, x, gradient, hessian, slope);
+    }
   }
 done:
   return status;

@@ -9,6 +9,14 @@
 // NULL: it can.
 const char* noli_element_slopes_defect(const NoliBlock* block, NoliInput input);
 
+// By Lame's parameters of each element of a part of thin bodies, numbered from `first_element`.
+// `energy` is that of the term. X (n_vert x 3).
+NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_thin_moduli(NoliMixedList* list,
+                                                               const NoliBlock* block,
+                                                               const NoliBlockEnergy* energy,
+                                                               int64_t first_element,
+                                                               const double* X, const double* x);
+
 // By factors of the energies of thin bodies, of the part that `energy` names (NOLI_INPUT_PART).
 // `body` (n_vert) of each vertex.
 NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_parts(NoliMixedList* list,

@@ -250,22 +250,28 @@ void noli_hinges_destroy(NoliContext* context, NoliHinges* hinges) {
   *hinges = (NoliHinges){0};
 }
 
+double noli_hinge_stiffness(const int32_t node[4], const double* X, const double* const axis[2],
+                            const double* const plate[2]) {
+  NoliVec3 edge = noli_sub3(vertex(X, node[1]), vertex(X, node[0]));
+  double area = 0.0, sum = 0.0;
+  for (int k = 0; k < 2; k++) {
+    // the direction that bends is across the edge
+    NoliVec3 side = noli_sub3(vertex(X, node[2 + k]), vertex(X, node[0]));
+    double along = noli_dot3(edge, noli_load3(axis[k])), share_sqr = along * along;
+    share_sqr = 1.0 - share_sqr / noli_norm_sqr3(edge);
+    area += 0.5 * noli_norm3(noli_cross3(edge, side));
+    sum += share_sqr * plate[k][0] + (1.0 - share_sqr) * plate[k][1];
+  }
+  return 0.5 * sum * noli_norm_sqr3(edge) / area;
+}
+
 void noli_hinges_set_stiffness(NoliHinges* hinges, int32_t first, const double* X,
                                const double* axis, const double* plate) {
   for (int64_t h = first; h < hinges->n_hinge; h++) {
-    const int32_t* node = hinges->node + 4 * h;
-    NoliVec3 edge = noli_sub3(vertex(X, node[1]), vertex(X, node[0]));
-    double area = 0.0, sum = 0.0;
-    for (int k = 0; k < 2; k++) {
-      // the direction that bends is across the edge
-      int64_t t = hinges->tri[2 * h + k];
-      NoliVec3 side = noli_sub3(vertex(X, node[2 + k]), vertex(X, node[0]));
-      double along = noli_dot3(edge, noli_load3(axis + 3 * t)), share_sqr = along * along;
-      share_sqr = 1.0 - share_sqr / noli_norm_sqr3(edge);
-      area += 0.5 * noli_norm3(noli_cross3(edge, side));
-      sum += share_sqr * plate[2 * t] + (1.0 - share_sqr) * plate[2 * t + 1];
-    }
-    hinges->stiffness[h] = 0.5 * sum * noli_norm_sqr3(edge) / area;
+    const int32_t* tri = hinges->tri + 2 * h;
+    const double* const axes[2] = {axis + 3 * (int64_t)tri[0], axis + 3 * (int64_t)tri[1]};
+    const double* const plates[2] = {plate + 2 * (int64_t)tri[0], plate + 2 * (int64_t)tri[1]};
+    hinges->stiffness[h] = noli_hinge_stiffness(hinges->node + 4 * h, X, axes, plates);
   }
 }
 

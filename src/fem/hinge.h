@@ -39,6 +39,11 @@ void noli_hinges_destroy(NoliContext* context, NoliHinges* hinges);
 void noli_hinges_set_stiffness(NoliHinges* hinges, int32_t first, const double* X,
                                const double* axis, const double* plate);
 
+// The stiffness of one hinge with these nodes, between triangles with these first axes and plates:
+// a linear function of the plates.
+double noli_hinge_stiffness(const int32_t node[4], const double* X, const double* const axis[2],
+                            const double* const plate[2]);
+
 // The angle at a hinge, in (-pi, pi], of the positions of its four nodes.
 double noli_hinge_angle(const double x[12]);
 

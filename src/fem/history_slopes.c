@@ -112,9 +112,31 @@ static void set_internal(const NoliBlock* block, const Point* point, const NoliM
   add_force(block, point, &P, factor, 1, noli_mixed_block(blocks, s));
 }
 
+static NoliStatus slopes_by_frame(NoliMixedList* list, const NoliBlock* block, double scale,
+                                  int64_t first, const double* x) {
+  NoliStatus status = NOLI_OK;
+  NoliMixedBlocks* blocks;
+  NoliBlockStencils stencils = noli_block_stencils(block, NOLI_PART_BENDING);
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_HISTORY, stencils.n, stencils.size, 12, &blocks));
+  memcpy(blocks->node, stencils.node,
+         sizeof *stencils.node * (size_t)stencils.size * (size_t)stencils.n);
+  for (int64_t s = 0; s < stencils.n; s++) {
+    int64_t* place = blocks->input + 12 * s;
+    block->type->bending_by_frame(block, s, x, scale, place, noli_mixed_block(blocks, s));
+    for (int k = 0; k < 12; k++) {
+      place[k] += first;
+    }
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_block_slopes_by_history(NoliMixedList* list, const NoliBlock* block, double scale,
                                         int64_t first, const double* x) {
   NoliStatus status = NOLI_OK;
+  if (noli_block_has_frames(block)) {
+    return slopes_by_frame(list, block, scale, first, x);
+  }
   NoliMixedBlocks* added;
   int64_t s = 0, flowing = 0, at = list->blocks.count;
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_HISTORY, count_branches(block, false),
@@ -310,12 +332,29 @@ static void relax(const NoliBlock* block, const NoliBlockRelaxation* at, const V
 
 void noli_block_push_relaxation(const NoliBlock* block, const NoliBlockRelaxation* at,
                                 const NoliBlockHistoryInputs* change, double* d_after) {
+  if (noli_block_has_frames(block)) {
+    if (at->ends) {
+      block->type->push_frame(block, at->before, at->x, change->x, change->before, d_after);
+    } else {
+      memcpy(d_after, change->before, sizeof *d_after * (size_t)block->n_history);
+    }
+    return;
+  }
   Vectors vectors = {.change = change, .d_after = d_after};
   relax(block, at, &vectors);
 }
 
 void noli_block_pull_relaxation(const NoliBlock* block, const NoliBlockRelaxation* at,
                                 const double* by_after, const NoliBlockHistoryInputs* by) {
+  if (noli_block_has_frames(block)) {
+    if (at->ends) {
+      block->type->pull_frame(block, at->before, at->x, by_after, by->x, by->before);
+    }
+    for (int64_t i = 0; i < block->n_history && !at->ends; i++) {
+      by->before[i] += by_after[i];
+    }
+    return;
+  }
   Vectors vectors = {.by = by, .by_after = by_after};
   relax(block, at, &vectors);
 }

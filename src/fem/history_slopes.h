@@ -1,5 +1,5 @@
-// Derivatives of the histories of a block of materials (material/history_slopes.h), and of its
-// forces by them and by the numbers of materials.
+// Derivatives of the histories of a block, of materials (material/history_slopes.h) or frames of
+// rods (fem/twist.h), and of its forces by them and by the numbers of materials.
 #pragma once
 
 #include "fem/block.h"
@@ -55,3 +55,9 @@ void noli_block_pull_deformation(const NoliBlock* block, int32_t element, int32_
 
 // Points whose stress in the current stage, at x, is that at which flow begins, but for rounding.
 int64_t noli_block_count_switches(const NoliBlock* block, const double* x);
+
+// Whether the histories of a block are frames, which a stage sees as they were at the start of the
+// step, and bodies that start apart from their rest shape begin with transported ones.
+static inline bool noli_block_has_frames(const NoliBlock* block) {
+  return block->type->push_frame != NULL;
+}

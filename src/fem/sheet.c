@@ -5,9 +5,6 @@
 
 #include <math.h>
 
-// A projected warp direction below this relative length is rounding error.
-#define VANISHES 1e-6
-
 // Of the smaller principal stretch squared, that a prediction of the stretch may remove.
 #define LARGEST_SHARE 0.5
 
@@ -21,7 +18,8 @@ static NoliVec3 vertex(const double* x, int32_t node) {
 static NoliVec3 choose_axis(NoliVec3 normal, NoliVec3 edge, const double* warp) {
   NoliVec3 direction = noli_load3(warp);
   NoliVec3 along = noli_mul_add3(direction, -noli_dot3(direction, normal), normal);
-  return noli_normalize3(noli_norm3(along) > VANISHES * noli_norm3(direction) ? along : edge);
+  return noli_normalize3(noli_norm3(along) > NOLI_WARP_VANISHES * noli_norm3(direction) ? along
+                                                                                        : edge);
 }
 
 NoliStatus noli_triangles_allocate(NoliContext* context, int32_t n_tri, const int32_t* tri,

@@ -8,6 +8,9 @@
 #include "linalg/energy_term.h"
 #include "material/membrane.h"
 
+// A warp direction whose projection is shorter than this share of it has none.
+#define NOLI_WARP_VANISHES 1e-6
+
 typedef struct NoliTriangles {
   int32_t n_tri;
   const int32_t* tri; // (n_tri x 3) borrowed

@@ -335,24 +335,37 @@ static void derivatives_of(const Turn* turn, const double angle[2], const double
   }
 }
 
+// A turn with forces and stiffness of its terms; `order` as that of a jet. Returns the energy.
+typedef struct State {
+  Turn turn;
+  double angle[2], value[TERMS], stiffness[TERMS], force[TERMS], per_length[2];
+} State;
+
+static double set_state(const NoliTwisting* twisting, const double* x, int64_t i, int order,
+                        State* state) {
+  const NoliTwists* twists = twisting->twists;
+  double energy = 0.0;
+  turn_at(twists, twisting->frame, x, i, order, &state->turn);
+  angles_of(twists, x, i, state->angle);
+  values_of(&state->turn, state->angle, state->value);
+  for (int q = 0; q < TERMS; q++) {
+    double excess = state->value[q] - twists->rest[TERMS * i + q];
+    state->stiffness[q] = twisting->scale * twists->stiffness[TERMS * i + q];
+    state->force[q] = state->stiffness[q] * excess;
+    energy += 0.5 * state->force[q] * excess;
+  }
+  for (int e = 0; e < 2; e++) {
+    state->per_length[e] = twists->sign[2 * i + e] / twists->radius[2 * i + e];
+  }
+  return energy;
+}
+
 static void evaluate_turn(const NoliTwisting* twisting, const double* x, int64_t i, unsigned what,
                           const NoliLocal* out) {
-  const NoliTwists* twists = twisting->twists;
   bool second = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
   bool first = second || (what & NOLI_EVAL_GRADIENT) != 0;
-  Turn turn;
-  double angle[2], value[TERMS], stiffness[TERMS], force[TERMS], per_length[2], energy = 0.0;
-
-  // energy
-  turn_at(twists, twisting->frame, x, i, second ? 2 : first ? 1 : 0, &turn);
-  angles_of(twists, x, i, angle);
-  values_of(&turn, angle, value);
-  for (int q = 0; q < TERMS; q++) {
-    double excess = value[q] - twists->rest[TERMS * i + q];
-    stiffness[q] = twisting->scale * twists->stiffness[TERMS * i + q];
-    force[q] = stiffness[q] * excess;
-    energy += 0.5 * force[q] * excess;
-  }
+  State state;
+  double energy = set_state(twisting, x, i, second ? 2 : first ? 1 : 0, &state);
   if (what & NOLI_EVAL_ENERGY) {
     out->energy[i] = isfinite(energy) ? energy : (double)INFINITY;
   }
@@ -362,18 +375,16 @@ static void evaluate_turn(const NoliTwisting* twisting, const double* x, int64_t
 
   // derivatives, on nodes
   Derivatives derivatives;
-  derivatives_of(&turn, angle, value, stiffness, force, second, &derivatives);
-  for (int e = 0; e < 2; e++) {
-    per_length[e] = twists->sign[2 * i + e] / twists->radius[2 * i + e];
-  }
+  derivatives_of(&state.turn, state.angle, state.value, state.stiffness, state.force, second,
+                 &derivatives);
   if (what & NOLI_EVAL_GRADIENT) {
-    write_gradient(derivatives.gradient, per_length, out->gradient + 3 * NODES * i);
+    write_gradient(derivatives.gradient, state.per_length, out->gradient + 3 * NODES * i);
   }
   if (second) {
     if (what & NOLI_EVAL_PROJECTED) {
       noli_project_psd(UNKNOWNS, derivatives.H);
     }
-    write_hessian(derivatives.H, per_length,
+    write_hessian(derivatives.H, state.per_length,
                   out->hessian + 9 * (int64_t)noli_stencil_blocks(NODES) * i);
   }
 }
@@ -424,6 +435,143 @@ void noli_twists_transport(const NoliTwists* twists, const int32_t* segment_node
     d = noli_mul_add3(d, -noli_dot3(d, t), t);
     noli_store3(own, t);
     noli_store3(own + 3, noli_scale3(1.0 / noli_norm3(d), d));
+  }
+}
+
+// ---- derivatives by frames ----------------------------------------------------------------------
+
+// A segment that has been transported from its frame.
+typedef struct Transport {
+  NoliVec3 t, d, b;    // before, b = t x d
+  NoliVec3 t1, d1, b1; // now
+  NoliVec3 h;
+  double along, length;
+} Transport;
+
+static Transport transport_of(const double* own, double sign, NoliVec3 edge) {
+  Transport at = {.t = noli_scale3(sign, noli_load3(own)), .d = noli_load3(own + 3)};
+  at.length = noli_norm3(edge);
+  at.t1 = noli_scale3(1.0 / at.length, edge);
+  at.b = noli_cross3(at.t, at.d);
+  at.d1 = transported(at.d, at.t, at.t1);
+  at.b1 = noli_cross3(at.t1, at.d1);
+  at.along = 1.0 + noli_dot3(at.t, at.t1);
+  at.h = noli_scale3(1.0 / at.along, noli_cross3(at.t1, at.t));
+  return at;
+}
+
+// (1 - t t^T) u / l of the tangent now.
+static NoliVec3 across_edge(const Transport* at, NoliVec3 u) {
+  return noli_scale3(1.0 / at->length, noli_mul_add3(u, -noli_dot3(at->t1, u), at->t1));
+}
+
+void noli_twists_push_transport(const NoliTwists* twists, const int32_t* segment_node,
+                                const double* before, const double* x, const double* dx,
+                                const double* d_before, double* d_after) {
+  for (int64_t s = 0; s < twists->n_segment; s++) {
+    const int32_t* node = segment_node + 2 * s;
+    Transport at = transport_of(before + FRAME * s, 1.0, edge_of(x, node));
+    NoliVec3 dt = noli_load3(d_before + FRAME * s), dt1 = across_edge(&at, edge_of(dx, node));
+    double phi =
+        noli_dot3(at.b, noli_load3(d_before + FRAME * s + 3)) + noli_dot3(at.h, noli_add3(dt, dt1));
+    noli_store3(d_after + FRAME * s, dt1);
+    noli_store3(d_after + FRAME * s + 3,
+                noli_mul_add3(noli_scale3(phi, at.b1), -noli_dot3(at.d1, dt1), at.t1));
+  }
+  memset(d_after + FRAME * (int64_t)twists->n_segment, 0,
+         sizeof *d_after * (size_t)twists->turns->n);
+}
+
+static void add_to(double* to, double factor, NoliVec3 by) {
+  noli_store3(to, noli_mul_add3(noli_load3(to), factor, by));
+}
+
+void noli_twists_pull_transport(const NoliTwists* twists, const int32_t* segment_node,
+                                const double* before, const double* x, const double* by_after,
+                                double* by_x, double* by_before) {
+  for (int64_t s = 0; s < twists->n_segment; s++) {
+    const int32_t* node = segment_node + 2 * s;
+    Transport at = transport_of(before + FRAME * s, 1.0, edge_of(x, node));
+    NoliVec3 by_d = noli_load3(by_after + FRAME * s + 3);
+    double phi = noli_dot3(by_d, at.b1);
+    NoliVec3 by_t1 =
+        noli_mul_add3(noli_load3(by_after + FRAME * s), -noli_dot3(by_d, at.t1), at.d1);
+    NoliVec3 by_edge = across_edge(&at, noli_mul_add3(by_t1, phi, at.h));
+    add_to(by_x + 3 * (int64_t)node[1], 1.0, by_edge);
+    add_to(by_x + 3 * (int64_t)node[0], -1.0, by_edge);
+    add_to(by_before + FRAME * s, phi, at.h);
+    add_to(by_before + FRAME * s + 3, phi, at.b);
+  }
+}
+
+// Of edges and angles, by columns of the frame of segment e, own tangent and director: the column
+// of the Hessian by its angle, times the turn that the frame makes, and its force times how that
+// turn changes with the edge.
+static void add_frame(const Derivatives* derivatives, const Transport* at, double sign, int e,
+                      double by[UNKNOWNS][12]) {
+  double turn[6], force = derivatives->gradient[EDGES + e];
+  noli_store3(turn, noli_scale3(sign, at->h));
+  noli_store3(turn + 3, at->b);
+  for (int u = 0; u < UNKNOWNS; u++) {
+    for (int c = 0; c < 6; c++) {
+      by[u][6 * e + c] = derivatives->H[UNKNOWNS * u + EDGES + e] * turn[c];
+    }
+  }
+  for (int c = 0; c < 3; c++) { // dh . unit, by the tangent now
+    NoliVec3 unit = {c == 0, c == 1, c == 2};
+    NoliVec3 slope = noli_scale3(1.0 / at->along, noli_cross3(at->t, unit));
+    slope = noli_mul_add3(slope, -noli_dot3(at->h, unit) / at->along, at->t);
+    double part[3];
+    noli_store3(part, across_edge(at, slope));
+    for (int k = 0; k < 3; k++) {
+      by[3 * e + k][6 * e + c] += sign * force * part[k];
+    }
+  }
+}
+
+void noli_twisting_by_frame(const NoliTwisting* twisting, int64_t i, const double* x,
+                            double slope[180]) {
+  const NoliTwists* twists = twisting->twists;
+  State state;
+  Derivatives derivatives;
+  double by[UNKNOWNS][12];
+  set_state(twisting, x, i, 2, &state);
+  derivatives_of(&state.turn, state.angle, state.value, state.stiffness, state.force, true,
+                 &derivatives);
+  for (int e = 0; e < 2; e++) {
+    const double* own = twisting->frame + FRAME * (int64_t)twists->turns->segment[2 * i + e];
+    double sign = twists->sign[2 * i + e];
+    Transport at = transport_of(own, sign, edge_of(x, twists->node + NODES * i + e));
+    add_frame(&derivatives, &at, sign, e, by);
+  }
+  for (int c = 0; c < 12; c++) {
+    double column[UNKNOWNS], out[3 * NODES];
+    for (int u = 0; u < UNKNOWNS; u++) {
+      column[u] = by[u][c];
+    }
+    write_gradient(column, state.per_length, out);
+    for (int r = 0; r < 3 * NODES; r++) {
+      slope[12 * r + c] = out[r];
+    }
+  }
+}
+
+void noli_twisting_by_stiffness(const NoliTwisting* twisting, int64_t i, const double* x,
+                                double slope[75]) {
+  const NoliTwists* twists = twisting->twists;
+  State state;
+  double gradient[TERMS][UNKNOWNS], column[3 * NODES];
+  set_state(twisting, x, i, 1, &state);
+  gradients_of(&state.turn, state.angle, state.value, gradient);
+  for (int q = 0; q < TERMS; q++) {
+    double force = twisting->scale * (state.value[q] - twists->rest[TERMS * i + q]);
+    for (int u = 0; u < UNKNOWNS; u++) {
+      gradient[q][u] *= force;
+    }
+    write_gradient(gradient[q], state.per_length, column);
+    for (int r = 0; r < 3 * NODES; r++) {
+      slope[TERMS * r + q] = column[r];
+    }
   }
 }
 

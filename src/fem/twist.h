@@ -14,6 +14,10 @@
 // other components are not read.
 #pragma once
 
+//
+// How a frame matters: a change of the frame at the start changes the director of a segment now by
+// a turn about its tangent, d phi = (t x d) . dd + h . (dt + dt now), h = t now x t / (1 + t . t
+// now), to which an equal change of its angle amounts. Derivatives follow from those by angles.
 #include "fem/rod.h"
 #include "math/mat3.h"
 
@@ -68,6 +72,16 @@ NoliVec3 noli_segment_axis(const double* frame, int32_t s, double angle);
 double noli_segment_turn(const double* frame, int32_t s, NoliVec3 axis, NoliVec3 tangent,
                          NoliVec3 axis_now);
 
+// The change (frame) of a transported frame by changes of positions dx (n_vert x 3) and of the
+// frame before; in reverse, adds to derivatives by both. Reference twists count whole turns, which
+// do not change.
+void noli_twists_push_transport(const NoliTwists* twists, const int32_t* segment_node,
+                                const double* before, const double* x, const double* dx,
+                                const double* d_before, double* d_after);
+void noli_twists_pull_transport(const NoliTwists* twists, const int32_t* segment_node,
+                                const double* before, const double* x, const double* by_after,
+                                double* by_x, double* by_before);
+
 typedef struct NoliTwisting {
   const NoliTwists* twists;
   const double* frame;
@@ -78,3 +92,12 @@ typedef struct NoliTwisting {
 // negative eigenvalues of each turn clamped to zero, as a function of two edges and two angles.
 void noli_twisting_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                             unsigned what, const NoliLocal* out);
+
+// How the gradient of turn i changes with the stiffness of its terms, (15 x 5).
+void noli_twisting_by_stiffness(const NoliTwisting* twisting, int64_t i, const double* x,
+                                double slope[75]);
+
+// How the gradient of turn i changes with the frame: (15 x 12), columns are the tangents and the
+// directors of its segments.
+void noli_twisting_by_frame(const NoliTwisting* twisting, int64_t i, const double* x,
+                            double slope[180]);

@@ -13,7 +13,7 @@ void noli_history_links_begin(NoliSim* sim, const NoliTapePart* part, double ela
     double* own = block->history;
     block->history = history;
     noli_block_begin_stage(block, part->start.x, elapsed, sim->own_stage->n_threads);
-    block->history = own;
+    block->history = noli_block_has_frames(block) ? history : own;
     history += block->n_history;
   }
 }
@@ -37,7 +37,8 @@ static void link_all(NoliSim* sim, const NoliTapePart* part, int32_t stage, bool
                               .elapsed = noli_history_links_elapsed(part, stage),
                               .X = problem->X,
                               .x = ends ? last->solve.data[last->solve.count - 1] : part->start.x,
-                              .before = ends ? block->begun : part->start.history + first};
+                              .before = ends && block->begun != NULL ? block->begun
+                                                                     : part->start.history + first};
     NoliBlockHistoryInputs inputs = {.x = d->x,
                                      .X = d->rest,
                                      .mu = d->mu != NULL ? d->mu + element : NULL,
@@ -83,4 +84,41 @@ void noli_history_links_push_end(NoliSim* sim, const NoliTapePart* part,
 void noli_history_links_pull_end(NoliSim* sim, const NoliTapePart* part,
                                  const NoliHistoryDerivatives* by) {
   link_all(sim, part, part->n_stages - 1, true, PULL, by);
+}
+
+// Frames start as those of the rest shape, taken to where the run starts; histories of materials do
+// not depend on it.
+static NoliStatus link_start(NoliSim* sim, Direction direction, const NoliHistoryDerivatives* d) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = &sim->model->problem;
+  double *rest = NULL, *by_rest = NULL, *state = d->state;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    if (noli_block_has_frames(block)) {
+      noli_free(sim->context, rest);
+      noli_free(sim->context, by_rest);
+      rest = by_rest = NULL;
+      NOLI_NEW(sim->context, rest, block->n_history);
+      NOLI_NEW_ZERO(sim->context, by_rest, block->n_history);
+      block->type->start_history(block, problem->X, rest);
+      if (direction == PUSH) {
+        block->type->push_frame(block, rest, sim->model->x0, d->x, by_rest, state);
+      } else {
+        block->type->pull_frame(block, rest, sim->model->x0, state, d->x, by_rest);
+      }
+    }
+    state += block->n_history;
+  }
+done:
+  noli_free(sim->context, rest);
+  noli_free(sim->context, by_rest);
+  return status;
+}
+
+NoliStatus noli_history_links_push_start(NoliSim* sim, const NoliHistoryDerivatives* change) {
+  return link_start(sim, PUSH, change);
+}
+
+NoliStatus noli_history_links_pull_start(NoliSim* sim, const NoliHistoryDerivatives* by) {
+  return link_start(sim, PULL, by);
 }

@@ -1,6 +1,7 @@
-// Histories of materials in derivatives of runs: two links of the chain. A stage sees histories
-// that follow from those at the start of its part, and from the positions there; the end of a part
-// has histories that follow from those that its last stage saw, and from the positions at its end.
+// Histories of materials and frames of rods in derivatives of runs: two links of the chain. A stage
+// sees histories that follow from those at the start of its part, and from the positions there; the
+// end of a part has histories that follow from those that its last stage saw, and from the
+// positions at its end.
 #pragma once
 
 #include "sim/tape.h"
@@ -24,6 +25,13 @@ int64_t noli_history_links_switches(NoliSim* sim, const NoliTapePart* part);
 // Materials see histories as a stage of the part that ends after `elapsed`, until
 // noli_sim_end_histories.
 void noli_history_links_begin(NoliSim* sim, const NoliTapePart* part, double elapsed);
+
+// At the start of the run: sets the change of `state` by changes of positions there. In reverse:
+// adds to x. Fail with NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_history_links_push_start(NoliSim* sim,
+                                                          const NoliHistoryDerivatives* change);
+NOLI_WARN_UNUSED NoliStatus noli_history_links_pull_start(NoliSim* sim,
+                                                          const NoliHistoryDerivatives* by);
 
 // At the start of a part: sets the change of `seen`. In reverse: adds to x, rest and state. Both
 // let materials see the histories of the stage.

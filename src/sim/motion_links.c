@@ -46,13 +46,18 @@ static void set_goals(NoliMotionLinks* targets, const NoliModel* model, int32_t 
 
 // Integrators of order 2 begin with a velocity of prescribed components that follows from their
 // targets; only consistent masses and ties let it act on others.
-static NoliStatus require_plain(const NoliSim* sim, const NoliTapePart* part, bool vary,
-                                const NoliMotionSlope* slope) {
+static NoliStatus require_plain(const NoliSim* sim, const NoliTapePart* part, int32_t body,
+                                bool vary, const NoliMotionSlope* slope) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &sim->model->problem;
   NoliMat3 turn = noli_sub33(slope->by_start, noli_identity3());
-  bool plain = noli_norm_sqr33(&turn) < 1e-24 && !vary;
+  double turn_norm = noli_norm_sqr33(&turn);
+  bool plain = turn_norm < 1e-24 && !vary;
   bool coupled = noli_problem_has_consistent_mass(problem) || problem->followers.n_tied > 0;
+  NOLI_CHECK(sim->context, turn_norm < 1e-24 || noli_model_angle_count(sim->model, body) == 0,
+             NOLI_ERROR_ARGUMENT,
+             "derivatives: motions that turn segments of rods with twist, or that follow rest "
+             "positions, are not differentiated: hold them, or move them all by the same");
   NOLI_CHECK(sim->context, plain || !coupled || part->rule->order != 2, NOLI_ERROR_ARGUMENT,
              "derivatives: motions that turn or vary are differentiated with \"backward_euler\" "
              "only where masses are consistent or nodes are tied");
@@ -78,7 +83,7 @@ NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliSim* sim,
     for (int which = 0; which < NOLI_TARGETS; which++) {
       NoliMotionSlope* slope = &targets->slope[which][m];
       NOLI_TRY(noli_motion_slope(model, m, targets->t0, targets->t1[which], part->start.x, slope));
-      NOLI_TRY(require_plain(sim, part, vary, slope));
+      NOLI_TRY(require_plain(sim, part, def->body, vary, slope));
     }
     set_goals(targets, model, m, part->start.x);
   }

@@ -18,6 +18,9 @@ static const char* section_defect(const NoliSim* sim, const NoliParameter* def) 
   if (def->kind == NOLI_PARAMETER_RADIUS && !(body->rod.radius > 0.0)) {
     return "is no rod";
   }
+  if (noli_model_angle_count(sim->model, def->of) > 0) {
+    return "has segments with twist, whose angles are measured by the radius";
+  }
   return follows ? "has a contact offset that follows its thickness: use the contact model "
                    "\"ipc\", or give contact_offset a number"
                  : NULL;
@@ -26,18 +29,20 @@ static const char* section_defect(const NoliSim* sim, const NoliParameter* def) 
 // Of shells, rods and points.
 static const char* thin_defect(const NoliBodyDef* body, const NoliBlock* block,
                                const NoliParameter* def) {
-  if (def->kind == NOLI_PARAMETER_POISSON) {
-    return "is thin: shells and rods are differentiated by \"young\", not by Poisson's ratio";
+  if (def->kind == NOLI_PARAMETER_DENSITY) {
+    return NULL;
   }
-  if (def->kind == NOLI_PARAMETER_YOUNG && def->scope == NOLI_SCOPE_ELEMENTS) {
-    return "is thin: Young's modulus is differentiated for all of it, not for each element";
+  if (block->type->elasticity == NULL) {
+    return "has no elasticity";
   }
-  if (def->kind == NOLI_PARAMETER_YOUNG &&
-      (block->type->elasticity == NULL || body->shell.shear > 0.0)) {
-    return block->type->elasticity == NULL ? "has no elasticity"
-                                           : "has a shear stiffness apart from Young's modulus";
+  bool plate = body->shell.bending_law != NULL && strcmp(body->shell.bending_law, "plate") == 0;
+  if (plate && def->kind == NOLI_PARAMETER_POISSON) {
+    return "has the bending law \"plate\", whose stiffness is not differentiated by Poisson's "
+           "ratio: use \"hinges\"";
   }
-  return NULL;
+  return plate && body->shell.woven && body->shell.shear > 0.0
+             ? "has the bending law \"plate\" with a shear stiffness apart from Young's modulus"
+             : NULL;
 }
 
 static const char* material_defect(const NoliSim* sim, const NoliParameter* def) {
@@ -155,14 +160,14 @@ done:
 }
 
 // Factors of the energies of a thin body, and of its masses.
-static NoliStatus map_thin(NoliParameters* self, const NoliSim* sim, const NoliParameter* def) {
+static NoliStatus map_section(NoliParameters* self, const NoliSim* sim, const NoliParameter* def,
+                              int32_t point, int32_t component) {
+  (void)point, (void)component;
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
   // powers of a stretched and a bent shell, a stretched and a bent rod, and of masses
   static const double powers[][NOLI_BLOCK_PARTS + 1] = {
-      [NOLI_PARAMETER_YOUNG] = {1.0, 1.0, 0.0},
-      [NOLI_PARAMETER_THICKNESS] = {1.0, 3.0, 1.0},
-      [NOLI_PARAMETER_RADIUS] = {2.0, 4.0, 2.0}};
+      [NOLI_PARAMETER_THICKNESS] = {1.0, 3.0, 1.0}, [NOLI_PARAMETER_RADIUS] = {2.0, 4.0, 2.0}};
   const double* power = powers[def->kind];
   double value = self->value[def->first];
   for (int32_t part = 0; part < NOLI_BLOCK_PARTS; part++) {
@@ -174,19 +179,12 @@ static NoliStatus map_thin(NoliParameters* self, const NoliSim* sim, const NoliP
     NOLI_TRY(noli_parameter_add_mass(self, model, i,
                                      power[NOLI_BLOCK_PARTS] * model->problem.mass[i] / value));
   }
-  bool follows = sim->definition.def->bodies[def->of].contact_offset == NOLI_OFFSET_THICKNESS;
-  if (follows && def->kind != NOLI_PARAMETER_YOUNG) {
+  if (sim->definition.def->bodies[def->of].contact_offset == NOLI_OFFSET_THICKNESS) {
     double share = def->kind == NOLI_PARAMETER_THICKNESS ? 0.5 : 1.0;
     NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_OFFSET, def->of, share));
   }
 done:
   return status;
-}
-
-static NoliStatus map_section(NoliParameters* self, const NoliSim* sim, const NoliParameter* def,
-                              int32_t point, int32_t component) {
-  (void)point, (void)component;
-  return map_thin(self, sim, def);
 }
 
 static NoliStatus map_material(NoliParameters* self, const NoliSim* sim, const NoliParameter* def,
@@ -196,9 +194,6 @@ static NoliStatus map_material(NoliParameters* self, const NoliSim* sim, const N
   const NoliModel* model = sim->model;
   NoliBlockRange range = model->problem.range[def->of];
   const NoliBlock* block = &model->problem.block[range.block];
-  if (!block->type->solid && def->kind == NOLI_PARAMETER_YOUNG) {
-    return map_thin(self, sim, def);
-  }
   bool all = def->scope == NOLI_SCOPE_BODY;
   int32_t begin = all ? range.begin : range.begin + def->point[point];
   int32_t end = all ? range.end : begin + 1;

@@ -298,6 +298,10 @@ void noli_parameters_pull(const NoliParameters* self, const NoliInputs* from, do
   }
 }
 
+const NoliSimDef* noli_parameters_definition(const NoliParameters* self) {
+  return self->source.def;
+}
+
 unsigned noli_parameters_wanted(const NoliParameters* self) {
   return self->wanted;
 }

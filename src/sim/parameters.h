@@ -61,6 +61,9 @@ typedef enum NoliGradientMode {
 } NoliGradientMode;
 extern const NoliNamed noli_gradient_modes[NOLI_GRADIENT_MODES];
 
+// The definition of which they are, with the lengths that they keep.
+const NoliSimDef* noli_parameters_definition(const NoliParameters* parameters);
+
 // Bits of the inputs that the parameters change.
 unsigned noli_parameters_wanted(const NoliParameters* parameters);
 

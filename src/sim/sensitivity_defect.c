@@ -97,10 +97,5 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   if (model->n_ends > 0) {
     return "motions that end by position end at whole steps, which jumps: give them an end in time";
   }
-  for (int32_t i = 0; i < problem->n_block; i++) {
-    if (problem->block[i].n_angle > 0) {
-      return "the frames of rods with twist are not differentiated: leave rod.twist out";
-    }
-  }
   return material_defect(problem, wanted);
 }

@@ -20,13 +20,17 @@ static void set_accelerations(const NoliSensitivity* self, const NoliBlock* bloc
 }
 
 // Of shells and rods: both parts of their energies.
-static NoliStatus list_thin_slopes(NoliSensitivity* self, NoliBlock* block) {
+static NoliStatus list_thin_slopes(NoliSensitivity* self, NoliBlock* block, int64_t first) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   const NoliProblem* problem = stage->problem;
   for (int32_t part = 0; part < NOLI_BLOCK_PARTS && block->type->elasticity != NULL; part++) {
     NoliBlockEnergy energy = {
         .block = block, .part = (NoliBlockPart)part, .scale = stage->time.h_e * stage->time.h_e};
+    if (noli_sensitivity_wants(self, NOLI_INPUT_MU)) {
+      NOLI_TRY(noli_element_slopes_by_thin_moduli(&self->mixed, block, &energy, first, problem->X,
+                                                  stage->here->x));
+    }
     if (noli_sensitivity_wants(self, NOLI_INPUT_PART)) {
       NOLI_TRY(noli_element_slopes_by_parts(&self->mixed, block, &energy, problem->surface->body,
                                             stage->here->x));
@@ -50,7 +54,11 @@ static NoliStatus list_block_slopes(NoliSensitivity* self, NoliBlock* block, int
   double h_e_sqr = stage->time.h_e * stage->time.h_e;
   NoliBlockEnergy energy = {.block = block, .part = NOLI_PART_ELEMENTS, .scale = h_e_sqr};
   if (!block->type->solid) {
-    return list_thin_slopes(self, block);
+    if (noli_block_has_frames(block)) {
+      NOLI_TRY(noli_block_slopes_by_history(&self->mixed, block, h_e_sqr, first_history, x));
+    }
+    NOLI_TRY(list_thin_slopes(self, block, first));
+    goto done;
   }
   NOLI_TRY(noli_block_slopes_by_numbers(&self->mixed, block, self->wanted, h_e_sqr, first, x));
   if (noli_sensitivity_wants(self, NOLI_INPUT_REST)) {

@@ -40,8 +40,7 @@ done:
   return status;
 }
 
-// Blocks find their histories in the state.
-static void bind_histories(NoliSim* sim) {
+void noli_sim_end_histories(NoliSim* sim) {
   double* history = sim->state.history;
   for (int32_t i = 0; i < sim->model->problem.n_block; i++) {
     NoliBlock* block = &sim->model->problem.block[i];
@@ -55,12 +54,6 @@ void noli_sim_begin_histories(NoliSim* sim, double elapsed) {
   for (int32_t i = 0; i < sim->model->problem.n_block; i++) {
     noli_block_begin_stage(&sim->model->problem.block[i], sim->state.x, elapsed,
                            sim->stage->n_threads);
-  }
-}
-
-void noli_sim_end_histories(NoliSim* sim) {
-  for (int32_t i = 0; i < sim->model->problem.n_block; i++) {
-    noli_block_end_stage(&sim->model->problem.block[i]);
   }
 }
 
@@ -108,7 +101,7 @@ NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition,
 
   // state, controls and scratch
   NOLI_TRY(noli_sim_create_state(sim, &sim->state));
-  bind_histories(sim);
+  noli_sim_end_histories(sim);
   NOLI_TRY(noli_sim_create_controls(sim));
   NOLI_TRY(create_scratch(sim));
 done:

@@ -156,6 +156,109 @@ static void derivatives_of_turns(void** state) {
   test_context_done(&context);
 }
 
+// ---- derivatives by frames ----------------------------------------------------------------------
+
+// The frame turned by `size` times a rotation w of each segment, and the change dframe of it.
+static void turn_frame(const Chain* chain, const double* w, double size, double* frame,
+                       double* change) {
+  memcpy(frame, chain->frame, sizeof chain->frame);
+  for (int k = 0; k < 2 * chain->n; k++) { // tangents and directors
+    NoliVec3 axis = noli_load3(w + 3 * (k / 2)), u = noli_load3(chain->frame + 3 * k);
+    double angle = size * noli_norm3(axis);
+    NoliVec3 n = noli_normalize3(axis), across = noli_cross3(n, u);
+    noli_store3(change + 3 * k, noli_cross3(axis, u));
+    NoliVec3 turned = noli_mul_add3(noli_scale3(cos(angle), u), sin(angle), across);
+    noli_store3(frame + 3 * k, noli_mul_add3(turned, (1.0 - cos(angle)) * noli_dot3(n, u), n));
+  }
+  memset(change + 6 * chain->n, 0, sizeof *change * (size_t)chain->turns.n);
+}
+
+static void turn_gradient(const Chain* chain, const double* frame, const double* x, double* local) {
+  NoliTwisting twisting = {&chain->twists, frame, 1.3};
+  noli_twisting_evaluate(&twisting, x, 0, 1, NOLI_EVAL_GRADIENT, &(NoliLocal){.gradient = local});
+}
+
+static void gradients_follow_frames(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestRandom random = {11};
+  double h = 1e-5;
+  for (int trial = 0; trial < 72; trial++) {
+    Chain chain;
+    double x[15], w[6], slope[180], change[13], turned[13], by[15] = {0}, side[2][15];
+    make_trial(context, &random, trial, &chain, x);
+    for (int k = 0; k < 6; k++) {
+      w[k] = test_random(&random, -1.0, 1.0);
+    }
+    NoliTwisting twisting = {&chain.twists, chain.frame, 1.3};
+    noli_twisting_by_frame(&twisting, 0, x, slope);
+    for (int k = 0; k < 2; k++) {
+      double frame[7 * N_MAX];
+      turn_frame(&chain, w, k == 0 ? -h : h, frame, change);
+      turn_gradient(&chain, frame, x, side[k]);
+    }
+    for (int e = 0; e < 2; e++) {
+      memcpy(turned + 6 * e, change + 6 * chain.turns.segment[e], 6 * sizeof *turned);
+    }
+    double most = 0.0, off = 0.0;
+    for (int r = 0; r < 15; r++) {
+      for (int c = 0; c < 12; c++) {
+        by[r] += slope[12 * r + c] * turned[c];
+      }
+      most = fmax(most, fabs(by[r]));
+      off = fmax(off, fabs((side[1][r] - side[0][r]) / (2.0 * h) - by[r]));
+    }
+    ASSERT_AT_MOST(off, 1e-6 * fmax(most, 1.0));
+    free_chain(context, &chain);
+  }
+  test_context_done(&context);
+}
+
+// Forward against differences, in reverse against forward.
+static void transports_follow_frames_and_positions(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestRandom random = {12};
+  double h = 1e-6;
+  for (int trial = 0; trial < 72; trial++) {
+    Chain chain;
+    double x[15], dx[15], w[6], change[7 * N_MAX], after[7 * N_MAX], end[2][7 * N_MAX];
+    double by_after[13], by_x[15] = {0}, by_before[13] = {0}, one = 0.0, two = 0.0;
+    make_trial(context, &random, trial, &chain, x);
+    for (int k = 0; k < 15; k++) {
+      dx[k] = test_random(&random, -1.0, 1.0);
+      w[k % 6] = test_random(&random, -1.0, 1.0);
+    }
+    for (int k = 0; k < 2; k++) {
+      double moved[15];
+      for (int j = 0; j < 15; j++) {
+        moved[j] = x[j] + (k == 0 ? -h : h) * dx[j];
+      }
+      turn_frame(&chain, w, k == 0 ? -h : h, end[k], change);
+      noli_twists_transport(&chain.twists, chain.node, moved, end[k]);
+    }
+    noli_twists_push_transport(&chain.twists, chain.node, chain.frame, x, dx, change, after);
+    for (int k = 0; k < 12; k++) {
+      ASSERT_NEAR((end[1][k] - end[0][k]) / (2.0 * h), after[k], 1e-6 * (1.0 + fabs(after[k])));
+      by_after[k] = test_random(&random, -1.0, 1.0);
+      one += by_after[k] * after[k];
+    }
+    ASSERT_NEAR(after[12], 0.0, 0.0);
+    by_after[12] = 1.0;
+    noli_twists_pull_transport(&chain.twists, chain.node, chain.frame, x, by_after, by_x,
+                               by_before);
+    for (int k = 0; k < 13; k++) {
+      two += by_before[k] * change[k];
+    }
+    for (int k = 0; k < 15; k++) {
+      two += by_x[k] * dx[k];
+    }
+    ASSERT_NEAR(one, two, 1e-12 * (1.0 + fabs(one)));
+    free_chain(context, &chain);
+  }
+  test_context_done(&context);
+}
+
 static void projections_are_semi_definite(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -301,6 +404,8 @@ static void reference_twist_is_the_solid_angle(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(derivatives_of_turns),
+      cmocka_unit_test(gradients_follow_frames),
+      cmocka_unit_test(transports_follow_frames_and_positions),
       cmocka_unit_test(projections_are_semi_definite),
       cmocka_unit_test(energy_of_uniform_twist),
       cmocka_unit_test(energy_of_arcs),

@@ -436,102 +436,6 @@ static void springs_volumes_and_loads(void** state) {
   COMPARE(cases);
 }
 
-// ---- shells and rods ----------------------------------------------------------------------------
-
-// A bent sheet, held at two corners of one side.
-static void held_sheet(World* world) {
-  NoliMesh* mesh = NULL;
-  ASSERT_OK(noli_mesh_make_rectangle(world->context, 0.2, 0.1, 4, 2, &mesh));
-  for (int32_t i = 0; i < mesh->n_vert; i++) {
-    double x = mesh->x[3 * i];
-    mesh->x[3 * i + 2] = 2.0 * x * x + 0.3 * x * mesh->x[3 * i + 1];
-  }
-  int32_t body = world_add(world, mesh, (double[]){0, 0.5, 0});
-  world->body[body].shell.thickness = 2e-3;
-  world->body[body].material.young = 1e6;
-  world->body[body].material.poisson = 0.3;
-  world->body[body].material.density = 900;
-  world->body[body].material.mass_damping = 1.0;
-  NoliMotionDef* motion = world_add_motion(world, body, NULL, NULL);
-  motion->node = left;
-  motion->n_node = 2;
-  world->body[body].velocity[2] = 0.3;
-}
-
-static void limited_sheet(World* world) {
-  held_sheet(world);
-  world->body[0].shell.limit = 1.05;
-  world->body[0].material.law = "stvk";
-}
-
-static void landing_sheet(World* world) {
-  held_sheet(world);
-  world->def.n_motions = 0;
-  world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
-  world->def.friction = 0.3;
-  noli_mesh_transform(world->mesh[0], (double[]){1, 1, 1}, (double[]){0, 0, 0},
-                      (double[]){0, -0.4485, 0});
-  world->body[0].velocity[1] = -0.2;
-}
-
-// Its contact offset is half of its thickness.
-static void thick_landing_sheet(World* world) {
-  landing_sheet(world);
-  world->body[0].contact_offset = NOLI_OFFSET_THICKNESS;
-  noli_mesh_transform(world->mesh[0], (double[]){1, 1, 1}, (double[]){0, 0, 0},
-                      (double[]){0, 1e-3, 0});
-}
-
-// A chain in the form of a helix, held at its first vertex.
-static void held_rod(World* world) {
-  NoliMesh* mesh = NULL;
-  enum { N = 8 };
-  ASSERT_OK(noli_mesh_create(world->context, N, 0, 0, N - 1, 0, false, &mesh));
-  for (int32_t i = 0; i < N; i++) {
-    double t = 0.5 * i;
-    mesh->x[3 * i] = 0.05 * cos(t);
-    mesh->x[3 * i + 1] = 0.05 * sin(t);
-    mesh->x[3 * i + 2] = 0.01 * t;
-    if (i + 1 < N) {
-      mesh->edge[2 * i] = i;
-      mesh->edge[2 * i + 1] = i + 1;
-    }
-  }
-  int32_t body = world_add(world, mesh, (double[]){0, 0.5, 0});
-  world->body[body].rod.radius = 2e-3;
-  world->body[body].material.young = 1e6;
-  world->body[body].material.density = 900;
-  NoliMotionDef* motion = world_add_motion(world, body, NULL, NULL);
-  motion->node = left;
-  motion->n_node = 2;
-}
-
-static void shells_and_rods(void** state) {
-  (void)state;
-  static const Case cases[] = {
-      {"sheet, young", held_sheet, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
-      {"sheet, thickness", held_sheet, "bdf2", 0.005, 8, OF("thickness", "body0"), 1e-7, 1e-6},
-      {"sheet, density", held_sheet, "sdirk2", 0.005, 6, OF("density", "body0"), 0.1, 1e-6},
-      {"sheet, shape", held_sheet, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
-      {"sheet bdf2, shape", held_sheet, "bdf2", 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
-      {"limited sheet, shape", limited_sheet, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
-      {"limited sheet, thickness", limited_sheet, NULL, 0.005, 6, OF("thickness", "body0"), 1e-7,
-       1e-6},
-      {"landing sheet, shape", landing_sheet, NULL, 0.004, 8, SHAPE("body0"), 1e-8, 1e-5},
-      {"landing sheet, thickness", landing_sheet, NULL, 0.004, 8, OF("thickness", "body0"), 1e-8,
-       1e-5},
-      {"landing thick sheet, thickness", thick_landing_sheet, NULL, 0.004, 8,
-       OF("thickness", "body0"), 1e-8, 1e-5},
-      {"rod, young", held_rod, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
-      {"rod, radius", held_rod, "bdf2", 0.005, 8, OF("radius", "body0"), 1e-7, 1e-6},
-      {"rod, density", held_rod, NULL, 0.005, 8, OF("density", "body0"), 0.1, 1e-6},
-      {"rod, shape", held_rod, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
-      {"rod sdirk2, shape", held_rod, "sdirk2", 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
-      {"rod tr_bdf2, shape", held_rod, "tr_bdf2", 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
-  };
-  COMPARE(cases);
-}
-
 // ---- prescribed motions -------------------------------------------------------------------------
 
 // Turns about (0.1, 1.05, 0) at a speed that grows, and drifts, from where vertices are.
@@ -804,7 +708,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(elements_of_higher_order),
                                      cmocka_unit_test(damping_in_proportion_to_stiffness),
                                      cmocka_unit_test(springs_volumes_and_loads),
-                                     cmocka_unit_test(shells_and_rods),
                                      cmocka_unit_test(prescribed_motions),
                                      cmocka_unit_test(materials_with_history),
                                      cmocka_unit_test(histories_are_kept)};

@@ -1,0 +1,243 @@
+// Derivatives of runs with shells and rods: both modes against each other and against central
+// differences of runs.
+#include "gradient_runs.h"
+
+typedef struct Case {
+  const char* name;
+  void (*build)(World* world);
+  const char* integrator; // NULL: backward Euler
+  double h;
+  int64_t n_steps;
+  NoliParameterDef parameter;
+  double step;  // of the differences
+  double error; // allowed, relative
+} Case;
+
+static World world_of(const Case* c) {
+  World world = world_new(1);
+  world.def.integrator = c->integrator != NULL ? c->integrator : "backward_euler";
+  world.def.time_step = c->h;
+  world.def.contact_distance = (NoliScaled){2e-3, false};
+  world.def.barrier_stiffness = 2e6;
+  world.def.audit = "off";
+  c->build(&world);
+  return world;
+}
+
+static void compare_all(const Case* cases, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    const Case* c = &cases[i];
+    World world = world_of(c);
+    const GradientRun run = {.name = c->name,
+                             .n_steps = c->n_steps,
+                             .parameter = c->parameter,
+                             .step = c->step,
+                             .error = c->error};
+    compare_run(&world, &run);
+  }
+}
+
+#define COMPARE(cases_) compare_all(cases_, sizeof(cases_) / sizeof *(cases_))
+
+static const int32_t left[4] = {0, 1, 2, 3};
+
+// ---- shells and rods ----------------------------------------------------------------------------
+
+// A bent sheet, held at two corners of one side.
+static void held_sheet(World* world) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_rectangle(world->context, 0.2, 0.1, 4, 2, &mesh));
+  for (int32_t i = 0; i < mesh->n_vert; i++) {
+    double x = mesh->x[3 * i];
+    mesh->x[3 * i + 2] = 2.0 * x * x + 0.3 * x * mesh->x[3 * i + 1];
+  }
+  int32_t body = world_add(world, mesh, (double[]){0, 0.5, 0});
+  world->body[body].shell.thickness = 2e-3;
+  world->body[body].material.young = 1e6;
+  world->body[body].material.poisson = 0.3;
+  world->body[body].material.density = 900;
+  world->body[body].material.mass_damping = 1.0;
+  NoliMotionDef* motion = world_add_motion(world, body, NULL, NULL);
+  motion->node = left;
+  motion->n_node = 2;
+  world->body[body].velocity[2] = 0.3;
+}
+
+static void limited_sheet(World* world) {
+  held_sheet(world);
+  world->body[0].shell.limit = 1.05;
+  world->body[0].material.law = "stvk";
+}
+
+// Stiffer along the warp, which runs obliquely.
+static void woven_sheet(World* world) {
+  held_sheet(world);
+  world->body[0].shell.woven = true;
+  world->body[0].shell.weft = 0.3;
+  world->body[0].shell.shear = 4e4;
+  world->body[0].shell.warp[0] = 0.8;
+  world->body[0].shell.warp[1] = 0.6;
+  world->body[0].shell.warp[2] = 0.3;
+}
+
+static void plate(World* world) {
+  held_sheet(world);
+  world->body[0].shell.bending_law = "plate";
+}
+
+static void landing_sheet(World* world) {
+  held_sheet(world);
+  world->def.n_motions = 0;
+  world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world->def.friction = 0.3;
+  noli_mesh_transform(world->mesh[0], (double[]){1, 1, 1}, (double[]){0, 0, 0},
+                      (double[]){0, -0.4485, 0});
+  world->body[0].velocity[1] = -0.2;
+}
+
+// Its contact offset is half of its thickness.
+static void thick_landing_sheet(World* world) {
+  landing_sheet(world);
+  world->body[0].contact_offset = NOLI_OFFSET_THICKNESS;
+  noli_mesh_transform(world->mesh[0], (double[]){1, 1, 1}, (double[]){0, 0, 0},
+                      (double[]){0, 1e-3, 0});
+}
+
+// A chain in the form of a helix, held at its first vertex.
+static void held_rod(World* world) {
+  NoliMesh* mesh = NULL;
+  enum { N = 8 };
+  ASSERT_OK(noli_mesh_create(world->context, N, 0, 0, N - 1, 0, false, &mesh));
+  for (int32_t i = 0; i < N; i++) {
+    double t = 0.5 * i;
+    mesh->x[3 * i] = 0.05 * cos(t);
+    mesh->x[3 * i + 1] = 0.05 * sin(t);
+    mesh->x[3 * i + 2] = 0.01 * t;
+    if (i + 1 < N) {
+      mesh->edge[2 * i] = i;
+      mesh->edge[2 * i + 1] = i + 1;
+    }
+  }
+  int32_t body = world_add(world, mesh, (double[]){0, 0.5, 0});
+  world->body[body].rod.radius = 2e-3;
+  world->body[body].material.young = 1e6;
+  world->body[body].material.density = 900;
+  NoliMotionDef* motion = world_add_motion(world, body, NULL, NULL);
+  motion->node = left;
+  motion->n_node = 2;
+}
+
+static void shells_and_rods(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {"sheet, young", held_sheet, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
+      {"sheet, young of elements", held_sheet, "bdf2", 0.005, 6, ELEMENTS("young", "body0"), 1000,
+       1e-6},
+      {"sheet, poisson", held_sheet, NULL, 0.005, 8, OF("poisson", "body0"), 1e-4, 1e-6},
+      {"limited sheet, poisson of elements", limited_sheet, NULL, 0.005, 6,
+       ELEMENTS("poisson", "body0"), 1e-4, 1e-6},
+      {"woven sheet, young", woven_sheet, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
+      {"woven sheet, poisson of elements", woven_sheet, NULL, 0.005, 6,
+       ELEMENTS("poisson", "body0"), 1e-3, 1e-6},
+      {"woven sheet, shape", woven_sheet, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"plate, young", plate, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
+      {"plate, young of elements", plate, "sdirk2", 0.005, 6, ELEMENTS("young", "body0"), 1000,
+       1e-6},
+      {"rod, young of elements", held_rod, NULL, 0.005, 8, ELEMENTS("young", "body0"), 1000, 1e-6},
+      {"sheet, thickness", held_sheet, "bdf2", 0.005, 8, OF("thickness", "body0"), 1e-7, 1e-6},
+      {"sheet, density", held_sheet, "sdirk2", 0.005, 6, OF("density", "body0"), 0.1, 1e-6},
+      {"sheet, shape", held_sheet, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"sheet bdf2, shape", held_sheet, "bdf2", 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"limited sheet, shape", limited_sheet, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"limited sheet, thickness", limited_sheet, NULL, 0.005, 6, OF("thickness", "body0"), 1e-7,
+       1e-6},
+      {"landing sheet, shape", landing_sheet, NULL, 0.004, 8, SHAPE("body0"), 1e-8, 1e-5},
+      {"landing sheet, thickness", landing_sheet, NULL, 0.004, 8, OF("thickness", "body0"), 1e-8,
+       1e-5},
+      {"landing thick sheet, thickness", thick_landing_sheet, NULL, 0.004, 8,
+       OF("thickness", "body0"), 1e-8, 1e-5},
+      {"rod, young", held_rod, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
+      {"rod, radius", held_rod, "bdf2", 0.005, 8, OF("radius", "body0"), 1e-7, 1e-6},
+      {"rod, density", held_rod, NULL, 0.005, 8, OF("density", "body0"), 0.1, 1e-6},
+      {"rod, shape", held_rod, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"rod sdirk2, shape", held_rod, "sdirk2", 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"rod tr_bdf2, shape", held_rod, "tr_bdf2", 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+  };
+  COMPARE(cases);
+}
+
+// ---- rods with twist ----------------------------------------------------------------------------
+
+static void twisted_rod(World* world) {
+  held_rod(world);
+  world->body[0].rod.twist = 1.0;
+  world->body[0].velocity[1] = 0.4;
+}
+
+// A flat section, whose directors matter.
+static void twisted_tape(World* world) {
+  twisted_rod(world);
+  world->body[0].rod.second_radius = 5e-4;
+  world->body[0].rod.normal[2] = 1.0;
+}
+
+// It flies and turns.
+static void flying_tape(World* world) {
+  twisted_tape(world);
+  world->def.n_motions = 0;
+  world->body[0].angular_velocity[0] = 20.0;
+  world->body[0].angular_velocity[2] = -30.0;
+}
+
+static void lift(void* user, double t0, double t1, int32_t n, const int32_t* node, const double* X,
+                 const double* x_t0, double* x_t1) {
+  (void)user, (void)node, (void)X;
+  for (int64_t i = 0; i < 3 * (int64_t)n; i++) {
+    x_t1[i] = x_t0[i] + (i % 3 == 1 ? 5.0 * (t1 * t1 - t0 * t0) : 0.0);
+  }
+}
+
+static void lifted_tape(World* world) {
+  twisted_tape(world);
+  world->motion[0].target = lift;
+}
+
+static void landing_tape(World* world) {
+  flying_tape(world);
+  world_add_plane(world, (double[]){0, 0.479, 0}, (double[]){0, 1, 0});
+  world->def.friction = 0.3;
+  world->body[0].velocity[1] = -0.3;
+}
+
+static void rods_with_twist(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {"twisted rod, young", twisted_rod, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
+      {"twisted tape, young", twisted_tape, "bdf2", 0.005, 8, OF("young", "body0"), 100, 1e-6},
+      {"twisted tape, young of elements", twisted_tape, NULL, 0.005, 6, ELEMENTS("young", "body0"),
+       1000, 1e-6},
+      {"twisted tape, poisson", flying_tape, "sdirk2", 0.005, 6, OF("poisson", "body0"), 1e-3,
+       1e-5},
+      {"twisted tape, density", twisted_tape, "sdirk2", 0.005, 6, OF("density", "body0"), 0.1,
+       1e-6},
+      {"twisted tape, positions", twisted_tape, NULL, 0.005, 6,
+       VERTICES("initial_position", "body0"), 1e-7, 1e-6},
+      {"flying tape, positions", flying_tape, "bdf2", 0.005, 8,
+       VERTICES("initial_position", "body0"), 1e-7, 1e-6},
+      {"flying tape, velocity", flying_tape, NULL, 0.005, 8, VERTICES("initial_velocity", "body0"),
+       1e-5, 1e-6},
+      {"flying tape tr_bdf2, velocity", flying_tape, "tr_bdf2", 0.005, 6,
+       VERTICES("initial_velocity", "body0"), 1e-5, 1e-6},
+      {"lifted tape, gravity", lifted_tape, NULL, 0.005, 8, {.kind = "gravity"}, 1e-3, 1e-6},
+      {"landing tape, friction", landing_tape, NULL, 0.004, 10, {.kind = "friction"}, 1e-5, 1e-5},
+      {"landing tape, velocity", landing_tape, NULL, 0.004, 10, OF("initial_velocity", "body0"),
+       1e-5, 1e-5},
+  };
+  COMPARE(cases);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(shells_and_rods),
+                                     cmocka_unit_test(rods_with_twist)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

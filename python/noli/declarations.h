@@ -913,7 +913,8 @@ typedef struct NoliObjectivePoint {
   double* d_x;
   double* d_v;
   double* d_p;
-  void* reserved[4];
+  double* d_history;
+  void* reserved[3];
 } NoliObjectivePoint;
 typedef NoliStatus NoliObjectiveFn(void* user, NoliSim* sim, NoliObjectivePoint* at);
 typedef struct NoliObjective {
@@ -934,7 +935,8 @@ typedef struct NoliGradientReport {
   double backward;
   int64_t recomputed;
   int64_t bytes;
-  double reserved[8];
+  int64_t at_yield;
+  double reserved[7];
 } NoliGradientReport;
 NoliStatus noli_sim_gradient(NoliSim* sim, const NoliParameters* parameters, const NoliObjective* objectives, int32_t n_objectives, const NoliGradientDef* def, double* value, double* gradient, NoliGradientReport* report);
 typedef struct NoliGoalDef {

@@ -80,6 +80,7 @@ typedef struct NoliParameterType {
 } NoliParameterType;
 
 extern const NoliParameterType noli_parameter_material; // moduli and densities
+extern const NoliParameterType noli_parameter_yield;    // of metals
 extern const NoliParameterType noli_parameter_section;  // thickness and radius
 extern const NoliParameterType noli_parameter_shape;    // positions at rest and at the start
 extern const NoliParameterType noli_parameter_velocity; // at the start

@@ -36,6 +36,10 @@ const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS] = {
                                          "m, below which the barrier of contact acts."},
     [NOLI_PARAMETER_CONTACT_STIFFNESS] = {"contact_stiffness", "Pa/m, of the barrier."},
     [NOLI_PARAMETER_CONTACT_OFFSET] = {"contact_offset", "m, of a body or half-space."},
+    [NOLI_PARAMETER_YIELD] = {"yield", "Pa, yield stress of a body."},
+    [NOLI_PARAMETER_HARDENING] = {"hardening", "Pa, its linear growth with the plastic strain."},
+    [NOLI_PARAMETER_SATURATION] = {"saturation", "Pa, its growth that ends."},
+    [NOLI_PARAMETER_SATURATION_RATE] = {"saturation_rate", "By which it ends."},
 };
 
 static const NoliParameterType* const types[NOLI_PARAMETER_KINDS] = {
@@ -60,6 +64,10 @@ static const NoliParameterType* const types[NOLI_PARAMETER_KINDS] = {
     [NOLI_PARAMETER_CONTACT_DISTANCE] = &noli_parameter_contact,
     [NOLI_PARAMETER_CONTACT_STIFFNESS] = &noli_parameter_contact,
     [NOLI_PARAMETER_CONTACT_OFFSET] = &noli_parameter_offset,
+    [NOLI_PARAMETER_YIELD] = &noli_parameter_yield,
+    [NOLI_PARAMETER_HARDENING] = &noli_parameter_yield,
+    [NOLI_PARAMETER_SATURATION] = &noli_parameter_yield,
+    [NOLI_PARAMETER_SATURATION_RATE] = &noli_parameter_yield,
 };
 
 const NoliNamed noli_parameter_scopes[NOLI_SCOPES] = {
@@ -288,6 +296,10 @@ void noli_parameters_pull(const NoliParameters* self, const NoliInputs* from, do
       d_p[j] += value != NULL ? entry->factor * value[entry->index] : 0.0;
     }
   }
+}
+
+const NoliSimDef* noli_parameters_definition(const NoliParameters* self) {
+  return self->source.def;
 }
 
 unsigned noli_parameters_wanted(const NoliParameters* self) {

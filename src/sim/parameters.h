@@ -28,6 +28,10 @@ typedef enum NoliParameterKind {
   NOLI_PARAMETER_CONTACT_DISTANCE,
   NOLI_PARAMETER_CONTACT_STIFFNESS,
   NOLI_PARAMETER_CONTACT_OFFSET,
+  NOLI_PARAMETER_YIELD,
+  NOLI_PARAMETER_HARDENING,
+  NOLI_PARAMETER_SATURATION,
+  NOLI_PARAMETER_SATURATION_RATE,
   NOLI_PARAMETER_KINDS
 } NoliParameterKind;
 extern const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS];
@@ -56,6 +60,9 @@ typedef enum NoliGradientMode {
   NOLI_GRADIENT_MODES
 } NoliGradientMode;
 extern const NoliNamed noli_gradient_modes[NOLI_GRADIENT_MODES];
+
+// The definition of which they are, with the lengths that they keep.
+const NoliSimDef* noli_parameters_definition(const NoliParameters* parameters);
 
 // Bits of the inputs that the parameters change.
 unsigned noli_parameters_wanted(const NoliParameters* parameters);

@@ -54,12 +54,6 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   if (damping != NULL) {
     return damping;
   }
-  for (int32_t i = 0; i < problem->n_block; i++) {
-    if (noli_block_yields(&problem->block[i])) {
-      return "materials that yield are not differentiated: the stiffness jumps where flow begins "
-             "and ends, and the flow of a step is not derived; leave material.yield out";
-    }
-  }
   if (problem->implicit_friction && !problem->friction_basis_derivatives) {
     return "implicit friction needs the derivatives of its basis: leave friction.basis_derivatives "
            "out";

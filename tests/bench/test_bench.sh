@@ -87,6 +87,10 @@ grep -q '^| box | 27 | 2/20 |' tables.md && grep -q kept tables.md && ! grep -q 
 expect 1 'is not one of' "$bench" 'generated: pill 1'
 expect 0 'generated: pile 2 1 1 2' "$bench" 'generated: pile 2 1 1 2' --steps 1 --json pile.json
 json 'd["scenes"][0]["nodes"] == 2 * 27 + 6 and d["scenes"][0]["steps"] == 1' pile.json
+for scene in 'noodles 2 10' 'knot 1' 'dress 16'; do
+  expect 0 "generated: $scene" "$bench" "generated: $scene" --steps 2 --json thin.json
+  json 'd["scenes"][0]["steps"] == 2 and d["scenes"][0]["state"] == "done"' thin.json
+done
 expect 0 'Growth: exponent p' "$bench" --suite scaling --scene 'pile 4:' --scene 'pile 16:' --steps 1 \
   --json scaling.json
 json 'len(d["scenes"]) == 8 and all(r["state"] == "done" for r in d["scenes"])' scaling.json

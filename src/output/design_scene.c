@@ -224,8 +224,8 @@ static NoliStatus set_motion(const Writer* writer, const Change* change) {
   for (size_t k = 0; k < 2 && found == NULL; k++) {
     json_t* list = json_object_get(writer->root, lists[k]);
     for (size_t i = 0; i < json_array_size(list) && found == NULL; i++) {
-      found = motion_named(json_object_get(json_array_get(list, i), "motion"),
-                           change->parameter->of);
+      found =
+          motion_named(json_object_get(json_array_get(list, i), "motion"), change->parameter->of);
     }
   }
   if (found == NULL) {
@@ -277,8 +277,8 @@ done:
 static NoliStatus set_contact(const Writer* writer, const Change* change) {
   bool potential = strcmp(writer->def->contact_model, "gcp") == 0;
   const char* key = strcmp(change->parameter->kind, "contact_stiffness") == 0 ? "stiffness"
-                    : potential                                              ? "eps_target"
-                                                                             : "distance";
+                    : potential                                               ? "eps_target"
+                                                                              : "distance";
   return set_number(writer, change, json_object_get(writer->root, "contact"), key);
 }
 

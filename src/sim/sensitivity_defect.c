@@ -87,10 +87,9 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   }
   bool from_forces = noli_integrator_needs_force(model->integrator);
   for (int32_t i = 0; from_forces && i < problem->n_block; i++) {
-    if (problem->block[i].n_consistent > 0 || problem->followers.n_tied > 0 ||
-        problem->pressed.n > 0) {
-      return "integrators that start from forces are not differentiated with consistent masses, "
-             "ties or pressures: choose \"bdf2\" or \"sdirk2\"";
+    if (problem->block[i].n_consistent > 0 || problem->followers.n_tied > 0) {
+      return "integrators that start from forces are not differentiated with consistent masses or "
+             "ties: choose \"bdf2\" or \"sdirk2\"";
     }
   }
   if (model->increments.initial > 0.0) {

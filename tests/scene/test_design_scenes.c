@@ -506,7 +506,8 @@ static void formulas_have_derivatives(void** state) {
 
 static const char* const driven =
     "{'time': {'step': 0.01, 'duration': 0.06}, 'contact': {'stiffness': 1e8}, 'friction': "
-    "{'coefficient': 0.3}, 'bodies': [{'name': 'cube', 'mesh': {'box': {'size': [1, 1, 1], "
+    "{'coefficient': 0.3, 'speed': '1e-2 l'}, 'pairs': [{'a': 'cube', 'b': 'floor', 'friction': "
+    "0.3, 'distance': '2e-3 l'}], 'bodies': [{'name': 'cube', 'mesh': {'box': {'size': [1, 1, 1], "
     "'cells': [2, 2, 2]}}, 'translate': [0, 0.503, 0], 'velocity': [0.5, -0.5, 0], 'material': "
     "{'law': 'hencky', 'young': 1e5, 'yield': 500, 'hardening': 2e3, 'saturation': 300, "
     "'saturation_rate': 20}, 'contact_offset': 0.002, 'volume': {'region': 'outside', 'pressure': "

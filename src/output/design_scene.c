@@ -8,13 +8,14 @@
 #include "text/json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Writer {
   NoliContext* context;
   const NoliScene* scene;
   const NoliSimDef* def;
-  const NoliSimDef* fixed; // the same with the lengths of the search
+  NoliParameterLengths lengths; // that the search keeps
   const char* path;
   json_t* root;
 } Writer;
@@ -82,8 +83,11 @@ static NoliStatus set_material(const Writer* writer, const Change* change) {
       return refuse(writer, change, "a scene has no list of values for elements");
     }
   }
-  NOLI_TRY(set(writer, json_object_get(entry, "material"), change->parameter->kind,
-               json_real(change->value[0])));
+  json_t* material = json_object_get(entry, "material");
+  NOLI_TRY(set(writer, material, change->parameter->kind, json_real(change->value[0])));
+  if (strcmp(change->parameter->kind, "poisson") == 0) {
+    (void)json_object_del(material, "bulk"); // which said it before
+  }
 done:
   return status;
 }
@@ -224,8 +228,8 @@ static NoliStatus set_motion(const Writer* writer, const Change* change) {
   for (size_t k = 0; k < 2 && found == NULL; k++) {
     json_t* list = json_object_get(writer->root, lists[k]);
     for (size_t i = 0; i < json_array_size(list) && found == NULL; i++) {
-      found = motion_named(json_object_get(json_array_get(list, i), "motion"),
-                           change->parameter->of);
+      found =
+          motion_named(json_object_get(json_array_get(list, i), "motion"), change->parameter->of);
     }
   }
   if (found == NULL) {
@@ -277,8 +281,8 @@ done:
 static NoliStatus set_contact(const Writer* writer, const Change* change) {
   bool potential = strcmp(writer->def->contact_model, "gcp") == 0;
   const char* key = strcmp(change->parameter->kind, "contact_stiffness") == 0 ? "stiffness"
-                    : potential                                              ? "eps_target"
-                                                                             : "distance";
+                    : potential                                               ? "eps_target"
+                                                                              : "distance";
   return set_number(writer, change, json_object_get(writer->root, "contact"), key);
 }
 
@@ -326,36 +330,32 @@ done:
   return status;
 }
 
-// Lengths and speeds that are relative to the size of the scene keep their values, as they do in
-// the search.
-static NoliStatus keep_length(const Writer* writer, json_t* entry, const char* key,
-                              NoliScaled fixed) {
+// Lengths and speeds that are relative to the size of the scene, such as "1e-3 l", keep their
+// values, as they do in the search.
+static NoliStatus keep_length(const Writer* writer, json_t* entry, const char* key) {
   const char* given = json_string_value(json_object_get(entry, key));
-  return entry != NULL && given != NULL && fixed.value > 0.0
-             ? set(writer, entry, key, json_real(fixed.value))
-             : NOLI_OK;
+  return given == NULL
+             ? NOLI_OK
+             : set(writer, entry, key, json_real(strtod(given, NULL) * writer->lengths.size));
 }
 
 static NoliStatus keep_lengths(const Writer* writer) {
   NoliStatus status = NOLI_OK;
-  const NoliSimDef* def = writer->fixed;
-  json_t* contact = json_object_get(writer->root, "contact");
-  json_t* friction = json_object_get(writer->root, "friction");
-  json_t *pairs = json_object_get(writer->root, "pairs"),
-         *ties = json_object_get(writer->root, "ties");
-  NOLI_TRY(set(writer, contact, "distance", json_real(def->contact_distance.value)));
-  NOLI_TRY(keep_length(writer, contact, "eps_target", def->gcp.eps_target));
-  NOLI_TRY(keep_length(writer, contact, "length", def->gcp.length));
-  NOLI_TRY(keep_length(writer, contact, "radius", def->surface_radius));
-  NOLI_TRY(keep_length(writer, friction, "stribeck_speed", def->stribeck_speed));
-  NOLI_TRY(keep_length(writer, friction, "speed", def->friction_speed));
-  for (size_t i = 0; i < json_array_size(pairs) && (int32_t)i < def->n_pairs; i++) {
-    json_t* pair = json_array_get(pairs, i);
-    NOLI_TRY(keep_length(writer, pair, "distance", def->pairs[i].distance));
-    NOLI_TRY(keep_length(writer, pair, "stribeck_speed", def->pairs[i].stribeck_speed));
-  }
-  for (size_t i = 0; i < json_array_size(ties) && (int32_t)i < def->n_ties; i++) {
-    NOLI_TRY(keep_length(writer, json_array_get(ties, i), "distance", def->ties[i].distance));
+  static const struct {
+    const char *entry, *key;
+  } lengths[] = {{"contact", "eps_target"},      {"contact", "length"},
+                 {"contact", "radius"},          {"friction", "speed"},
+                 {"friction", "stribeck_speed"}, {"pairs", "distance"},
+                 {"pairs", "stribeck_speed"},    {"ties", "distance"}};
+  NOLI_TRY(set(writer, json_object_get(writer->root, "contact"), "distance",
+               json_real(writer->lengths.contact_distance)));
+  for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+    json_t* entry = json_object_get(writer->root, lengths[k].entry);
+    size_t n = json_is_array(entry) ? json_array_size(entry) : 1;
+    for (size_t i = 0; i < n; i++) {
+      json_t* item = json_is_array(entry) ? json_array_get(entry, i) : entry;
+      NOLI_TRY(keep_length(writer, item, lengths[k].key));
+    }
   }
 done:
   return status;
@@ -444,7 +444,7 @@ NoliStatus noli_output_write_design(NoliContext* context, const NoliScene* scene
   Writer writer = {.context = context,
                    .scene = scene,
                    .def = noli_scene_sim_def(scene),
-                   .fixed = noli_parameters_definition(noli_design_parameters(design)),
+                   .lengths = noli_parameters_lengths(noli_design_parameters(design)),
                    .path = path};
   NoliSceneText text = {0};
   char* json = NULL;

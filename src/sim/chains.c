@@ -335,16 +335,6 @@ NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart*
     add(self, 1.0, lagged, s > 0 ? self->end_x[s - 1] : chain->x);
   }
 
-  // where the stiffness of damping was taken
-  noli_stage_act_on_nodes(self->sim->own_stage, self->own.value[NOLI_INPUT_DAMPED]);
-  add(self, 1.0, self->own.value[NOLI_INPUT_DAMPED], chain->x);
-  add(self, part->damping_ahead, self->own.value[NOLI_INPUT_DAMPED], chain->v);
-
-  // where pressures began
-  fold_origins(self, true, self->own.value[NOLI_INPUT_BEGIN]);
-  noli_stage_act_on_nodes(self->sim->own_stage, self->own.value[NOLI_INPUT_BEGIN]);
-  add(self, 1.0, self->own.value[NOLI_INPUT_BEGIN], chain->x);
-
   // the force at the start: that of the part before, or of the state
   copy(self, self->force, chain->force);
   if (part->force != NULL && !part->past_known) {
@@ -356,6 +346,16 @@ NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart*
       chain->history[i] += to.value[NOLI_INPUT_HISTORY][i]; // which nothing has relaxed
     }
   }
+
+  // where the stiffness of damping was taken
+  noli_stage_act_on_nodes(self->sim->own_stage, self->own.value[NOLI_INPUT_DAMPED]);
+  add(self, 1.0, self->own.value[NOLI_INPUT_DAMPED], chain->x);
+  add(self, part->damping_ahead, self->own.value[NOLI_INPUT_DAMPED], chain->v);
+
+  // where pressures began
+  fold_origins(self, true, self->own.value[NOLI_INPUT_BEGIN]);
+  noli_stage_act_on_nodes(self->sim->own_stage, self->own.value[NOLI_INPUT_BEGIN]);
+  add(self, 1.0, self->own.value[NOLI_INPUT_BEGIN], chain->x);
 done:
   return status;
 }

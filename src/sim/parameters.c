@@ -298,8 +298,8 @@ void noli_parameters_pull(const NoliParameters* self, const NoliInputs* from, do
   }
 }
 
-const NoliSimDef* noli_parameters_definition(const NoliParameters* self) {
-  return self->source.def;
+NoliParameterLengths noli_parameters_lengths(const NoliParameters* self) {
+  return (NoliParameterLengths){self->size, self->source.def->contact_distance.value};
 }
 
 unsigned noli_parameters_wanted(const NoliParameters* self) {
@@ -361,6 +361,7 @@ NoliStatus noli_parameters_create(NoliSim* sim, const NoliParameterDef* defs, in
   }
   NOLI_TRY(noli_owned_definition_copy(sim->context, sim->definition.def, &self->source));
   noli_sim_fix_lengths(sim, self->source.def);
+  self->size = sim->model->problem.diagonal;
   NOLI_NEW_ZERO(sim->context, self->value, self->n);
   NOLI_NEW_ZERO(sim->context, self->first_entry, self->n + 1);
   const NoliProblem* problem = &sim->model->problem;

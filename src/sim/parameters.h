@@ -61,8 +61,12 @@ typedef enum NoliGradientMode {
 } NoliGradientMode;
 extern const NoliNamed noli_gradient_modes[NOLI_GRADIENT_MODES];
 
-// The definition of which they are, with the lengths that they keep.
-const NoliSimDef* noli_parameters_definition(const NoliParameters* parameters);
+// Lengths of the simulation that other values keep.
+typedef struct NoliParameterLengths {
+  double size;             // m, l, to which lengths and speeds may be relative
+  double contact_distance; // m
+} NoliParameterLengths;
+NoliParameterLengths noli_parameters_lengths(const NoliParameters* parameters);
 
 // Bits of the inputs that the parameters change.
 unsigned noli_parameters_wanted(const NoliParameters* parameters);

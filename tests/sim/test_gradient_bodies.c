@@ -397,6 +397,35 @@ static void flat_pressure(World* world) {
   world->def.n_forces = 1;
 }
 
+// Of the vertices on the left and some others.
+static void accelerated_of(World* world, int32_t order) {
+  static const int32_t some[6] = {1, 3, 5, 6, 8, 10};
+  int32_t body = add_box(world, 1.0, true);
+  world->body[body].order = order;
+  world->body[body].material.mass_damping = 2.0;
+  forces[0] = noli_default_force_def();
+  forces[0].kind = "acceleration";
+  forces[0].value = constant_load;
+  forces[0].node = some;
+  forces[0].n_node = 6;
+  world->def.forces = forces;
+  world->def.n_forces = 1;
+}
+
+static void accelerated(World* world) {
+  accelerated_of(world, 1);
+}
+
+// Its shares do not change with the density of the whole body.
+static void accelerated_in_total(World* world) {
+  accelerated_of(world, 1);
+  forces[0].kind = "total";
+}
+
+static void accelerated_quadratic(World* world) {
+  accelerated_of(world, 2);
+}
+
 static void flat_traction(World* world) {
   flat_pressure(world);
   forces[0].kind = "traction";
@@ -428,6 +457,14 @@ static void springs_volumes_and_loads(void** state) {
       {"traction tr_bdf2, shape", under_traction, "tr_bdf2", 0.01, 5, SHAPE("body0"), 1e-6, 1e-6},
       {"flat traction, shape", flat_traction, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-5},
       {"traction, density", under_traction, "bdf2", 0.01, 6, OF("density", "body0"), 0.1, 1e-6},
+      {"acceleration, density", accelerated, NULL, 0.01, 6, OF("density", "body0"), 0.3, 1e-6},
+      {"acceleration, shape", accelerated, "tr_bdf2", 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
+      {"total force, density", accelerated_in_total, NULL, 0.01, 6, OF("density", "body0"), 0.3,
+       1e-6},
+      {"acceleration order 2, density", accelerated_quadratic, NULL, 0.01, 4,
+       ELEMENTS("density", "body0"), 0.3, 1e-6},
+      {"acceleration order 2, shape", accelerated_quadratic, "bdf2", 0.01, 4, SHAPE("body0"), 1e-6,
+       1e-6},
       {"gas, pressure", with_gas, NULL, 0.01, 6, OF("volume_pressure", "body0"), 0.1, 1e-6},
       {"gas, compression", with_gas, "bdf2", 0.01, 6, OF("volume_compression", "body0"), 1e-7,
        1e-6},

@@ -172,6 +172,9 @@ struct NoliBlockType {
   double (*point_volume)(const NoliBlock* block, int32_t element, int32_t q);
   // Deformation gradients at the points of an element.
   void (*deformation)(const NoliBlock* block, int32_t element, const double* x, NoliMat3* F);
+  // Gradients in X of the linear functions of the vertices at point q; NULL: elements are straight.
+  void (*vertex_gradients)(const NoliBlock* block, int32_t element, int32_t q,
+                           NoliVec3 gradient[4]);
   // Gradients in X of the shape functions of all nodes at point q, (n_local); 0 of missing nodes.
   void (*shape_gradients)(const NoliBlock* block, int32_t element, int32_t q, NoliVec3* gradient);
 
@@ -226,6 +229,10 @@ struct NoliBlockType {
   // Why gradients of thin elements have no derivative by rest positions; NULL: they have.
   const char* (*rest_defect)(const NoliBlock* block);
   NoliTermFn* inertia; // scale / 2 (x - reference)^T M (x - reference); NULL: lumped
+  // How the gradient of the inertia of each element, `z` in place of x - reference and scale 1,
+  // changes with rest positions of its vertices: (n_element x 3 n_local x 12). NULL: in proportion
+  // to its volume. Fails with NOLI_ERROR_MEMORY.
+  NoliStatus (*inertia_by_rest)(const NoliBlock* block, const double* z, double* slope);
   const NoliBlockDamping* damping;
 };
 

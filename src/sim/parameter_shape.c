@@ -75,8 +75,6 @@ static const char* rest_defect(const NoliSim* sim, const NoliParameter* def,
          : noli_proxy_kind(&body->proxy) == NOLI_PROXY_MESH ||
                  noli_proxy_kind(&body->proxy) == NOLI_PROXY_EDGE_LENGTH
              ? "has a proxy that depends on its shape: use proxy.subdivision"
-         : noli_mesh_order(body->mesh) > 1
-             ? "has a curved mesh, whose nodes between vertices would not follow"
          : body->proxy.balance ? "has densities that are fitted to its shape"
                                : NULL;
 }
@@ -85,8 +83,8 @@ static const char* shape_defect(const NoliSim* sim, const NoliParameter* def) {
   const NoliModel* model = sim->model;
   const NoliBlock* block = noli_problem_block(&model->problem, def->of);
   bool rest = def->kind == NOLI_PARAMETER_REST_POSITION;
-  if (rest && block != NULL && noli_parameter_loads_by_mass(model, def->of)) {
-    return NOLI_PARAMETER_LOAD_BY_MASS;
+  if (rest && block != NULL && noli_parameter_shares_load(model, def->of)) {
+    return NOLI_PARAMETER_SHARED_LOAD;
   }
   if (!rest && noli_parameter_has_potential(model) && model->problem.followers.n > 0 &&
       model->problem.gcp.model.limit.count > 0) {
@@ -280,8 +278,12 @@ static NoliStatus apply_positions(NoliContext* context, const NoliParameter* def
   NoliStatus status = NOLI_OK;
   NoliBodyDef* body = noli_parameter_body(def, definition);
   NoliMesh* mesh = (NoliMesh*)(uintptr_t)body->mesh;
+  double* moved = NULL;
   if (def->kind == NOLI_PARAMETER_REST_POSITION) {
+    NOLI_NEW_ZERO(context, moved, 3 * (int64_t)mesh->n_vert);
+    displace(def, value, mesh->n_vert, moved);
     displace(def, value, mesh->n_vert, mesh->x);
+    NOLI_TRY(noli_curve_follow(context, mesh, moved));
     goto done;
   }
   NOLI_TRY(noli_array_reserve(context, &definition->memory, definition->memory.count + 1));
@@ -292,6 +294,7 @@ static NoliStatus apply_positions(NoliContext* context, const NoliParameter* def
   displace(def, value, mesh->n_vert, x0);
   body->x0 = x0;
 done:
+  noli_free(context, moved);
   return status;
 }
 

@@ -14,54 +14,62 @@ enum { LARGE = 2000 };
 // What a row belongs to that separates parts.
 enum { SEPARATOR = -1 };
 
+// All arrays are scratch of the parts.
 typedef struct Graph {
   int32_t n;
-  int64_t* start;     // (n + 1)
-  int32_t* neighbour; // (twice the blocks beside the diagonal)
-  int32_t* part;      // (n)
+  const int64_t* start;     // (n + 1)
+  const int32_t* neighbour; // (twice the blocks beside the diagonal)
+  int32_t* part;            // (n)
   // of a search
   int32_t* level;    // (n) distance; NOLI_NULL_INDEX: not reached
   int32_t* queue;    // (n) rows in the order in which they are reached
   int32_t n_reached; // rows in the queue
 } Graph;
 
-static NoliStatus make_graph(NoliContext* context, const NoliBlockMatrix* matrix, Graph* graph) {
+static NoliStatus reserve(NoliRowParts* parts, NoliContext* context,
+                          const NoliBlockMatrix* matrix) {
   NoliStatus status = NOLI_OK;
-  int64_t* fill = NULL;
-  int32_t n = graph->n = matrix->n;
-  NOLI_NEW_ZERO(context, graph->start, (int64_t)n + 1);
-  NOLI_NEW(context, graph->neighbour, 2 * (matrix->nnz - n) + 1);
-  NOLI_NEW_ZERO(context, graph->part, n);
-  NOLI_NEW(context, graph->level, n);
-  NOLI_NEW(context, graph->queue, n);
-  NOLI_NEW(context, fill, n);
-  for (int32_t i = 0; i < n; i++) {
-    graph->start[i + 1] += matrix->row[i + 1] - matrix->row[i] - 1;
-    for (int64_t k = matrix->row[i] + 1; k < matrix->row[i + 1]; k++) {
-      graph->start[matrix->col[k] + 1]++;
-    }
-  }
-  for (int32_t i = 0; i < n; i++) {
-    graph->start[i + 1] += graph->start[i];
-    fill[i] = graph->start[i];
-  }
-  for (int32_t i = 0; i < n; i++) {
-    for (int64_t k = matrix->row[i] + 1; k < matrix->row[i + 1]; k++) {
-      graph->neighbour[fill[i]++] = matrix->col[k];
-      graph->neighbour[fill[matrix->col[k]]++] = i;
-    }
-  }
+  int64_t n = matrix->n, links = 2 * (matrix->nnz - n), *capacity = parts->capacity;
+  NOLI_TRY(noli_grow(context, (void**)&parts->row, &capacity[0], n, sizeof(int32_t)));
+  NOLI_TRY(noli_grow(context, (void**)&parts->place, &capacity[1], n, sizeof(int32_t)));
+  NOLI_TRY(noli_grow(context, (void**)&parts->start, &capacity[2], n + 1, sizeof(int64_t)));
+  NOLI_TRY(noli_grow(context, (void**)&parts->fill, &capacity[3], n, sizeof(int64_t)));
+  NOLI_TRY(noli_grow(context, (void**)&parts->neighbour, &capacity[4], links, sizeof(int32_t)));
+  NOLI_TRY(noli_grow(context, (void**)&parts->part, &capacity[5], n + 1, sizeof(int32_t)));
+  NOLI_TRY(noli_grow(context, (void**)&parts->level, &capacity[6], n, sizeof(int32_t)));
+  NOLI_TRY(noli_grow(context, (void**)&parts->queue, &capacity[7], n, sizeof(int32_t)));
 done:
-  noli_free(context, fill);
   return status;
 }
 
-static void free_graph(NoliContext* context, Graph* graph) {
-  noli_free(context, graph->start);
-  noli_free(context, graph->neighbour);
-  noli_free(context, graph->part);
-  noli_free(context, graph->level);
-  noli_free(context, graph->queue);
+// All rows are in part 0.
+static Graph make_graph(NoliRowParts* parts, const NoliBlockMatrix* matrix) {
+  int32_t n = matrix->n;
+  int64_t *start = parts->start, *fill = parts->fill;
+  memset(start, 0, sizeof *start * ((size_t)n + 1));
+  memset(parts->part, 0, sizeof(int32_t) * (size_t)n);
+  for (int32_t i = 0; i < n; i++) {
+    start[i + 1] += matrix->row[i + 1] - matrix->row[i] - 1;
+    for (int64_t k = matrix->row[i] + 1; k < matrix->row[i + 1]; k++) {
+      start[matrix->col[k] + 1]++;
+    }
+  }
+  for (int32_t i = 0; i < n; i++) {
+    start[i + 1] += start[i];
+    fill[i] = start[i];
+  }
+  for (int32_t i = 0; i < n; i++) {
+    for (int64_t k = matrix->row[i] + 1; k < matrix->row[i + 1]; k++) {
+      parts->neighbour[fill[i]++] = matrix->col[k];
+      parts->neighbour[fill[matrix->col[k]]++] = i;
+    }
+  }
+  return (Graph){.n = n,
+                 .start = start,
+                 .neighbour = parts->neighbour,
+                 .part = parts->part,
+                 .level = parts->level,
+                 .queue = parts->queue};
 }
 
 static void reach(Graph* graph, int32_t i, int32_t level) {
@@ -158,13 +166,10 @@ static void number(const Graph* graph, NoliRowParts* parts) {
 NoliStatus noli_row_parts_find(NoliRowParts* parts, NoliContext* context,
                                const NoliBlockMatrix* matrix) {
   NoliStatus status = NOLI_OK;
-  Graph graph = {0};
-  int64_t n = matrix->n;
-  NOLI_TRY(noli_grow(context, (void**)&parts->row, &parts->capacity[0], n, sizeof(int32_t)));
-  NOLI_TRY(noli_grow(context, (void**)&parts->place, &parts->capacity[1], n, sizeof(int32_t)));
-  NOLI_TRY(make_graph(context, matrix, &graph));
+  NOLI_TRY(reserve(parts, context, matrix));
+  Graph graph = make_graph(parts, matrix);
   parts->n = 1;
-  if (n >= LARGE) {
+  if (graph.n >= LARGE) {
     for (; parts->n < NOLI_ROW_PARTS; parts->n *= 2) {
       for (int32_t p = 0; p < parts->n; p++) {
         divide(&graph, p, parts->n + p);
@@ -173,11 +178,16 @@ NoliStatus noli_row_parts_find(NoliRowParts* parts, NoliContext* context,
   }
   number(&graph, parts);
 done:
-  free_graph(context, &graph);
   return status;
 }
 
 void noli_row_parts_free(NoliContext* context, NoliRowParts* parts) {
   noli_free(context, parts->row);
   noli_free(context, parts->place);
+  noli_free(context, parts->start);
+  noli_free(context, parts->fill);
+  noli_free(context, parts->neighbour);
+  noli_free(context, parts->part);
+  noli_free(context, parts->level);
+  noli_free(context, parts->queue);
 }

@@ -13,7 +13,14 @@ typedef struct NoliRowParts {
       first[NOLI_ROW_PARTS + 1]; // place of the first row of each part; from first[n] on: the rest
   int32_t* row;                  // (rows) at each place; ascending in a part and in the rest
   int32_t* place;                // (rows) of each row
-  int64_t capacity[2];
+  // scratch, kept so that further matrices allocate nothing
+  int64_t* start;     // (rows + 1) first neighbour of each row
+  int64_t* fill;      // (rows)
+  int32_t* neighbour; // (twice the blocks beside the diagonal)
+  int32_t* part;      // (rows)
+  int32_t* level;     // (rows)
+  int32_t* queue;     // (rows)
+  int64_t capacity[8];
 } NoliRowParts;
 
 // Divides along surfaces of equal distance from a row at the border, which are near the middle and

@@ -20,7 +20,7 @@ PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
 .PHONY: help setup build demo gallery all-targets test sanitize thread-check fuzz torture validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
         bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-hard bench-public-al \
-        python python-test python-valgrind view-test bench-linear-costs bench-linear-large bench-elements bench-errors bench-tables noli_bench noli_bench_linear noli_bench_elements noli_error_study install install-python package mpi mpi-build clean
+        python python-test python-valgrind view-test bench-linear-costs bench-linear-large bench-work bench-elements bench-errors bench-tables noli_bench noli_bench_linear noli_bench_elements noli_error_study install install-python package mpi mpi-build clean
 
 help:
 	@echo 'make demo      install missing packages, build, simulate examples/demo.json (./demo does it without make)'
@@ -160,6 +160,12 @@ bench: noli_bench
 bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-hard: bench-%: noli_bench
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite $* --json out/$@.json $(BENCH)
+
+bench-work: noli_bench
+	@mkdir -p out
+	@for suite in paper hard; do \
+	  sh bench/run.sh $(BUILD) --suite $$suite --steps 4 --threads 2 --profile --json out/$@-$$suite.json $(BENCH) || exit 1; \
+	done
 
 bench-public-al: noli_bench
 	@mkdir -p out

@@ -1,5 +1,6 @@
 #include "work.h"
 
+#include <math.h>
 #include <stdio.h>
 
 // Passages on one thread are listed from this share of the processor time of a scene.
@@ -13,8 +14,9 @@ static double cpu_of(const Result* result) {
   return sum;
 }
 
+// Clocks of the process and of a thread may differ by rounding.
 static double serial_of(const NoliWorkCost* cost) {
-  return cost->cpu > cost->parallel ? cost->cpu - cost->parallel : 0.0;
+  return fmin(fmax(cost->cpu - cost->parallel, 0.0), cost->cpu);
 }
 
 static double serial_share(const Result* result) {
@@ -38,7 +40,7 @@ static void print_header(const ResultList* list) {
   for (int32_t k = 0; k < NOLI_WORKS; k++) {
     is_used(list, k) ? printf("| %s ", noli_work_name(k)) : 0;
   }
-  printf("| shared | gain on 2 |\n|---|---:|---:|---:");
+  printf("| shared | gain of a 2nd thread, at most |\n|---|---:|---:|---:");
   for (int32_t k = 0; k < NOLI_WORKS; k++) {
     is_used(list, k) ? printf("|---:") : 0;
   }

@@ -6,7 +6,8 @@ Usage: bench_tables.py NOLI_BENCH DOCUMENT FILE...
 
 Between the lines `<!-- tables of NAME -->` and `<!-- end of NAME -->` of the document it puts the output of
 `noli_bench --markdown FILE.json`, where NAME is the name of the file; FILE.md is inserted unchanged. `<!-- tables of NAME beside OTHER -->`
-adds `--compare OTHER`, a file in the same directory; if that file is missing, the tables stay unchanged. A file
+adds `--compare OTHER`, a file in the same directory; if that file is missing, the tables stay unchanged. Between `<!-- work of NAME -->` and
+`<!-- end of NAME -->` it puts the output of `noli_bench --work FILE.json`. A file
 without such lines is an error; lines without a file stay unchanged.
 
 If there is a directory `measurements` next to the document, JSON files are copied to it for later comparisons.
@@ -35,11 +36,11 @@ def keep(path, folder):
 def tables_of(bench, document, text, path):
     """The text with the tables of one file, or None if they stay unchanged."""
     name = re.escape(os.path.basename(path))
-    begin, end = f"<!-- tables of {name}(?: beside (\\S+))? -->\n", f"<!-- end of {name} -->\n"
+    begin, end = f"<!-- (tables|work) of {name}(?: beside (\\S+))? -->\n", f"<!-- end of {name} -->\n"
     place = re.search(begin, text)
-    command = [bench, "--markdown", path]
-    if place and place[1]:
-        other = os.path.join(os.path.dirname(path), place[1])
+    command = [bench, "--work" if place and place[1] == "work" else "--markdown", path]
+    if place and place[2]:
+        other = os.path.join(os.path.dirname(path), place[2])
         if not os.path.exists(other):
             print(f"{document}: {other} is missing, so the tables of {path} stay unchanged")
             return None
@@ -48,7 +49,7 @@ def tables_of(bench, document, text, path):
         command = ["cat", path]
     tables = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     pattern = re.compile(f"({begin}).*?({end})", re.DOTALL)
-    text, n = pattern.subn(lambda found: found[1] + "\n" + tables.strip() + "\n\n" + found[3], text)
+    text, n = pattern.subn(lambda found: found[1] + "\n" + tables.strip() + "\n\n" + found[4], text)
     if n != 1:
         sys.exit(f"{document}: has {n} places for {path}, not 1")
     return text

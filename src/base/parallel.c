@@ -169,6 +169,7 @@ struct NoliTeam {
   int32_t size;
   atomic_int arrived;
   atomic_uint round; // of the waits
+  atomic_llong next; // item of the present loop
   pthread_mutex_t mutex;
   pthread_cond_t all_arrived;
 };
@@ -183,6 +184,7 @@ void noli_team_wait(NoliTeam* team) {
   unsigned round = atomic_load(&team->round);
   if (atomic_fetch_add(&team->arrived, 1) + 1 == team->size) {
     atomic_store(&team->arrived, 0);
+    atomic_store(&team->next, 0);
     pthread_mutex_lock(&team->mutex);
     atomic_store(&team->round, round + 1);
     pthread_cond_broadcast(&team->all_arrived);
@@ -200,6 +202,14 @@ void noli_team_wait(NoliTeam* team) {
     pthread_cond_wait(&team->all_arrived, &team->mutex);
   }
   pthread_mutex_unlock(&team->mutex);
+}
+
+void noli_team_for(NoliTeam* team, int32_t rank, int64_t n_items, NoliRangeFn* fn, void* user) {
+  int64_t k;
+  while ((k = atomic_fetch_add(&team->next, 1)) < n_items) {
+    fn(user, k, k + 1, rank);
+  }
+  noli_team_wait(team);
 }
 
 // The members of a team on threads of the host.

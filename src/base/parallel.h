@@ -35,5 +35,9 @@ void noli_parallel_team(int32_t n_threads, NoliTeamFn* fn, void* user);
 // Returns when all members of the team have called it.
 void noli_team_wait(NoliTeam* team);
 
+// Calls `fn` for every item alone. All members call it with the same items; it returns when all
+// items are done. `rank` is passed to `fn` as worker.
+void noli_team_for(NoliTeam* team, int32_t rank, int64_t n_items, NoliRangeFn* fn, void* user);
+
 // The number of cores that this process may use.
 int32_t noli_hardware_threads(void);

@@ -83,12 +83,12 @@ void noli_profile(NoliProfile* profile) {
 
 const char* noli_work_name(int32_t work) {
   static const char* const names[NOLI_WORKS] = {
-      [NOLI_WORK_OTHER] = "other",         [NOLI_WORK_GRADIENT] = "gradient",
-      [NOLI_WORK_HESSIAN] = "Hessian",     [NOLI_WORK_PATTERN] = "pattern",
-      [NOLI_WORK_ANALYSIS] = "analysis",   [NOLI_WORK_FACTOR] = "factor",
-      [NOLI_WORK_SOLVE] = "solve",         [NOLI_WORK_BROAD_PHASE] = "broad phase",
-      [NOLI_WORK_CCD] = "CCD",             [NOLI_WORK_CONTACTS] = "contact set",
-      [NOLI_WORK_FRICTION] = "friction",   [NOLI_WORK_ENERGY] = "energy",
+      [NOLI_WORK_OTHER] = "other",       [NOLI_WORK_GRADIENT] = "gradient",
+      [NOLI_WORK_HESSIAN] = "Hessian",   [NOLI_WORK_PATTERN] = "pattern",
+      [NOLI_WORK_ANALYSIS] = "analysis", [NOLI_WORK_FACTOR] = "factor",
+      [NOLI_WORK_SOLVE] = "solve",       [NOLI_WORK_BROAD_PHASE] = "broad phase",
+      [NOLI_WORK_CCD] = "CCD",           [NOLI_WORK_CONTACTS] = "contact set",
+      [NOLI_WORK_FRICTION] = "friction", [NOLI_WORK_ENERGY] = "energy",
       [NOLI_WORK_OUTPUT] = "output",
   };
   return work >= 0 && work < NOLI_WORKS ? names[work] : NULL;

@@ -9,6 +9,7 @@
 // Begins some work; returns the kind that it interrupts, to which the caller goes back.
 NoliWork noli_work(NoliWork work);
 
-// Begin and end of a loop that threads share, on the thread that starts it.
+// Begin and end of a loop that threads share, on the thread that starts it. The first member of a
+// team may end it for what it does alone, and begin it again.
 void noli_work_share(void);
 void noli_work_join(void);

@@ -14,11 +14,12 @@
 #include <string.h>
 
 enum {
-  CHUNK = 512,       // keys a worker claims at a time
-  N_TASK = 512,      // about this many tasks are traversed in parallel
-  TASK_BLOCK = 4,    // tasks handed out together
-  ITEM_BLOCK = 2048, // boxes handed out together
-  STACK_SIZE = 256,  // both trees have at most 30 levels, each leaves at most 3 pairs behind
+  CHUNK = 512,        // keys a worker claims at a time
+  N_TASK = 512,       // about this many tasks are traversed in parallel
+  TASK_BLOCK = 4,     // tasks handed out together
+  SHARED_KEYS = 4096, // from which threads pay for sorting
+  ITEM_BLOCK = 2048,  // boxes handed out together
+  STACK_SIZE = 256,   // both trees have at most 30 levels, each leaves at most 3 pairs behind
   N_KIND = 2,
 };
 
@@ -648,6 +649,19 @@ static void sort_pools(void* user, int64_t begin, int64_t end, int32_t worker) {
   }
 }
 
+// One thread for each kind, where there are enough keys.
+static void sort_results(NoliBroadPhase* bp) {
+  int64_t n = 0;
+  for (int kind = 0; kind < N_KIND; kind++) {
+    n += bp->pool[kind].n_found;
+  }
+  if (n >= SHARED_KEYS) {
+    noli_parallel_tasks(bp->n_worker, N_KIND, sort_pools, bp);
+  } else {
+    sort_pools(bp, 0, N_KIND, 0);
+  }
+}
+
 // Input and output of the parallel loop over results.
 typedef struct WriteLoop {
   const Pool* pool;
@@ -731,7 +745,7 @@ NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0
     NOLI_TRY(make_room(bp, &enough));
   }
   NOLI_TRY(gather_keys(bp));
-  noli_parallel_for(bp->n_worker, N_KIND, 1, sort_pools, bp);
+  sort_results(bp);
   NOLI_TRY(write_candidates(bp, out));
   if (bp->surface->attached_first != NULL || bp->surface->covered != NULL) {
     drop_others(bp->surface, out);

@@ -11,6 +11,9 @@
 // Ranges of targets into which the slots of a group of batches are added.
 enum { N_RANGES = 64 };
 
+// Local blocks of a group of batches from which threads pay.
+enum { SHARED_BLOCKS = 4096 };
+
 // Rows of the matrix that a worker masks at a time.
 enum { MASK_BLOCK = 1024 };
 
@@ -256,12 +259,25 @@ static void add_to_ranges(void* user, int64_t begin, int64_t end, int32_t worker
   }
 }
 
+// Batches are long, so that threads share even two of them.
+static void sum_group(GroupJob* job, int32_t n_threads) {
+  int64_t n_block = 0, n_batch = job->end - job->first;
+  for (int64_t k = job->first; k < job->end; k++) {
+    n_block += job->plan->batch[k].n_block;
+  }
+  if (n_batch > 1 && n_block >= SHARED_BLOCKS) {
+    noli_parallel_tasks(n_threads, n_batch, sum_batches, job);
+  } else {
+    sum_batches(job, 0, n_batch, 0);
+  }
+}
+
 static void add_plan(const NoliPlan* plan, GroupJob* job) {
   int32_t n_threads = noli_context_threads(job->assembler->context);
   job->plan = plan;
   for (job->first = 0; job->first < plan->n_batch; job->first = job->end) {
     job->end = noli_plan_group_end(plan, job->first);
-    noli_parallel_for(n_threads, job->end - job->first, 1, sum_batches, job);
+    sum_group(job, n_threads);
     // one batch is not worth waking threads, nor is what it adds
     bool alone = job->end - job->first == 1 && !job->clear;
     noli_parallel_for(n_threads, N_RANGES, alone ? N_RANGES : 1, add_to_ranges, job);

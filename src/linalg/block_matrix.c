@@ -1,7 +1,19 @@
 #include "linalg/block_matrix.h"
 
-#include "base/validate.h"
 #include "base/parallel.h"
+#include "base/validate.h"
+#include "base/wide.h"
+
+#include <string.h>
+
+// A row of a block; the last lane is not used.
+typedef double Four __attribute__((vector_size(4 * sizeof(double))));
+#if defined(__clang__) || __GNUC__ >= 12
+#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+typedef int64_t Lanes __attribute__((vector_size(4 * sizeof(int64_t))));
+#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (Lanes){__VA_ARGS__})
+#endif
 
 typedef struct Product {
   const NoliBlockMatrix* matrix;
@@ -24,10 +36,45 @@ static void add_transposed(const double* a, const double* x, double* y) {
   y[2] += a[2] * x[0] + a[5] * x[1] + a[8] * x[2];
 }
 
+// sum += A_ij x_j for the blocks k = first .. last - 1 of a row i, and y_j += A_ij^T x_i for those
+// with j < end. The bits are those of add_product and add_transposed.
+NOLI_INLINE void add_row(const NoliBlockMatrix* matrix, int64_t first, int64_t last, int64_t end,
+                         const double* x, const double* x_i, double* y, double sum[3]) {
+  Four total = {sum[0], sum[1], sum[2]};
+  for (int64_t k = first; k < last; k++) {
+    const double* a = matrix->value + 9 * k;
+    int64_t j = matrix->col[k];
+    const double* x_j = x + 3 * j;
+    Four row_0, row_1, row_2, factor = {x_j[0], x_j[1], x_j[2]};
+    memcpy(&row_0, a, sizeof row_0);
+    memcpy(&row_1, a + 3, sizeof row_1);
+    memcpy(&row_2, a + 5, sizeof row_2); // not beyond the block
+    row_2 = SHUFFLE(row_2, row_2, 1, 2, 3, 3);
+
+    // products by columns, so that their sums are over lanes
+    Four p_0 = row_0 * factor, p_1 = row_1 * factor, p_2 = row_2 * factor;
+    Four even = SHUFFLE(p_0, p_1, 0, 4, 2, 6), odd = SHUFFLE(p_0, p_1, 1, 5, 3, 7);
+    Four shifted = SHUFFLE(p_2, p_2, 1, 1, 3, 3);
+    total += SHUFFLE(even, p_2, 0, 1, 4, 5) + SHUFFLE(odd, shifted, 0, 1, 4, 5) +
+             SHUFFLE(even, p_2, 2, 3, 6, 7);
+
+    if (j < end) {
+      Four below = row_0 * x_i[0] + row_1 * x_i[1] + row_2 * x_i[2];
+      double* y_j = y + 3 * j;
+      y_j[0] += below[0];
+      y_j[1] += below[1];
+      y_j[2] += below[2];
+    }
+  }
+  sum[0] = total[0];
+  sum[1] = total[1];
+  sum[2] = total[2];
+}
+
 // Rows begin..end of y. Every y_j first receives the transposed blocks of the rows above, in
 // ascending order, then its own row, however the rows are divided into ranges.
-void noli_block_matrix_multiply_rows(const NoliBlockMatrix* matrix, int64_t begin, int64_t end,
-                                     const double* x, double* y) {
+NOLI_WIDE void noli_block_matrix_multiply_rows(const NoliBlockMatrix* matrix, int64_t begin,
+                                               int64_t end, const double* x, double* y) {
   for (int64_t i = 3 * begin; i < 3 * end; i++) {
     y[i] = 0.0;
   }
@@ -50,14 +97,7 @@ void noli_block_matrix_multiply_rows(const NoliBlockMatrix* matrix, int64_t begi
     // a row of the range, and its transposed blocks below
     double sum[3] = {0.0, 0.0, 0.0};
     add_product(matrix->value + 9 * first, x + 3 * i, sum);
-    for (int64_t k = first + 1; k < last; k++) {
-      const double* a = matrix->value + 9 * k;
-      int64_t j = matrix->col[k];
-      add_product(a, x + 3 * j, sum);
-      if (j < end) {
-        add_transposed(a, x + 3 * i, y + 3 * j);
-      }
-    }
+    add_row(matrix, first + 1, last, end, x, x + 3 * i, y, sum);
     y[3 * i] += sum[0];
     y[3 * i + 1] += sum[1];
     y[3 * i + 2] += sum[2];

@@ -1,5 +1,6 @@
 #include "linalg/multigrid.h"
 
+#include "base/profile.h"
 #include "linalg/multigrid_level.h"
 #include "linalg/solver.h"
 
@@ -224,7 +225,9 @@ static void descend(const Share* share, int32_t k) {
   const NoliGridLevel *level = &multigrid->level[k], *next = level + 1;
   if (k == multigrid->n_levels - 1 && multigrid->exact) {
     if (share->rank == 0) {
+      noli_work_join(); // alone
       solve_coarsest(multigrid, level);
+      noli_work_share();
     }
     noli_team_wait(share->team);
     return;

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/parallel.h"
+#include "base/profile.h"
 #include "linalg/incomplete_cholesky.h"
 #include "linalg/multigrid.h"
 #include "linalg/tridiagonal.h"
@@ -282,8 +283,10 @@ done:
 static NoliStatus strengthen(NoliPcg* pcg, const NoliBlockMatrix* matrix,
                              NoliLinSolverStats* stats) {
   if (!pcg->factored) {
+    NoliWork before = noli_work(NOLI_WORK_FACTOR);
     NoliStatus status = pcg->stronger == MULTIGRID ? make_multigrid(pcg, matrix, stats)
                                                    : make_incomplete(pcg, matrix, stats);
+    noli_work(before);
     if (status == NOLI_NOT_POSITIVE_DEFINITE) {
       return NOLI_OK;
     }
@@ -302,10 +305,10 @@ static void precondition_strongly(PcgJob* job, NoliTeam* team, int32_t rank, int
   NoliPcg* pcg = job->pcg;
   if (pcg->stronger == MULTIGRID) {
     noli_multigrid_cycle(pcg->multigrid, team, rank, size, length, pcg->residual, pcg->scaled);
-  } else if (rank == 0) {
-    noli_incomplete_cholesky_solve(&pcg->incomplete, job->matrix, pcg->residual, pcg->scaled);
+    noli_team_wait(team);
+  } else {
+    noli_incomplete_cholesky_solve(&pcg->incomplete, team, rank, pcg->residual, pcg->scaled);
   }
-  noli_team_wait(team);
 }
 
 // ---- the condition number -----------------------------------------------------------------------

@@ -1,6 +1,7 @@
 #include "linalg/supernodal.h"
 
 #include "base/parallel.h"
+#include "base/profile.h"
 #include "base/validate.h"
 
 #include <float.h>
@@ -22,14 +23,18 @@ enum { PANEL = 32, STRIP = 32 };
 // Sums that a processor can add up side by side.
 enum { LANES = 8 };
 
-// Products from which a call of BLAS is faster than loops, and from which threads pay.
-enum { LARGE_PRODUCT = 500, PARALLEL_PRODUCT = 1 << 21 };
+// Products from which a call of BLAS is faster than loops, and from which tiles are cut into rows.
+enum { LARGE_PRODUCT = 500, TILED_PRODUCT = 1 << 21 };
 
 // Room for fill beyond the present need, as contacts come one by one.
 #define SPARE_ROOM 1.125
 
-// Operations from which threads factor subtrees.
-#define PARALLEL_OPERATIONS 1e7
+// Operations from which threads factor subtrees, and those of a supernode from which they share it.
+#define PARALLEL_OPERATIONS 2e6
+#define SHARED_OPERATIONS 2e5
+
+// Entries of updates that threads compute before they add them, beside the largest one.
+enum { SHARED_ENTRIES = 1 << 17, SHARED_UPDATES = 128 };
 
 // --- structure ---
 
@@ -60,7 +65,8 @@ static NoliStatus reserve(NoliContext* context, NoliSupernodal* factor,
   RESERVE(context, &factor->from, n_super);
   NoliFactorScratch* own = &factor->scratch.data[0];
   RESERVE(context, &own->map, n);
-  RESERVE(context, &own->update, 9 * symbolic->n_update + 3 * symbolic->n_below);
+  int64_t more = factor->scratch.count > 1 ? SHARED_ENTRIES : 0;
+  RESERVE(context, &own->update, 9 * symbolic->n_update + 3 * symbolic->n_below + more);
 done:
   return status;
 }
@@ -142,6 +148,7 @@ static NoliStatus find_subtrees(NoliContext* context, NoliSupernodal* factor, do
   int32_t n = factor->n_super, *parent = NULL;
   double* cost = NULL;
   factor->subtrees.tree.count = 0;
+  factor->shares_top = false;
   if (factor->scratch.count < 2 || operations < PARALLEL_OPERATIONS) {
     goto done;
   }
@@ -154,6 +161,9 @@ static NoliStatus find_subtrees(NoliContext* context, NoliSupernodal* factor, do
   }
   NOLI_TRY(noli_subtrees_find(context, n, parent, cost, (int32_t)factor->scratch.count,
                               &factor->subtrees));
+  // there are few supernodes above subtrees
+  factor->shares_top =
+      factor->subtrees.tree.count > 0 || operations > SHARED_OPERATIONS * (double)n;
 
   // scratch of any thread fits any subtree
   int64_t most = 0;
@@ -268,19 +278,6 @@ static void multiply_tiles(const Product* p, int64_t first, int64_t n, int64_t b
   }
 }
 
-// Tiles begin..end, numbered column stripe by column stripe over the complete rectangle.
-static void multiply_range(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const Product* p = user;
-  int64_t per_stripe = (p->m + ROWS - 1) / ROWS;
-  for (int64_t t = begin; t < end; t++) {
-    int64_t first = t / per_stripe * COLUMNS, row = first + t % per_stripe * ROWS;
-    if (row < p->m) {
-      multiply_tiles(p, first, least(COLUMNS, p->n - first), row, least(row + ROWS, p->m));
-    }
-  }
-}
-
 static void multiply_plainly(const Product* p) {
   for (int64_t j = 0; j < p->n; j++) {
     double* c = p->c + j * p->ldc;
@@ -291,18 +288,36 @@ static void multiply_plainly(const Product* p) {
   }
 }
 
-static void multiply(Product product, int32_t n_threads) {
-  const Product* p = &product;
+// Tiles that threads may compute in any order: the whole product, stripes of columns, or tiles of
+// these, numbered stripe by stripe over the complete rectangle. Their size depends on the product
+// alone, so that the bits do.
+static int64_t tile_count(const Product* p) {
+  int64_t products = p->m * p->n * p->k, stripes = (p->n + COLUMNS - 1) / COLUMNS;
+  return products < LARGE_PRODUCT   ? 1
+         : products < TILED_PRODUCT ? stripes
+                                    : stripes * ((p->m + ROWS - 1) / ROWS);
+}
+
+static void multiply_tile(const Product* p, int64_t tile) {
   int64_t products = p->m * p->n * p->k;
   if (products < LARGE_PRODUCT) {
     multiply_plainly(p);
-  } else if (products < PARALLEL_PRODUCT) {
-    for (int64_t first = 0; first < p->n; first += COLUMNS) {
-      multiply_tiles(p, first, least(COLUMNS, p->n - first), first, p->m);
-    }
+  } else if (products < TILED_PRODUCT) {
+    int64_t first = tile * COLUMNS;
+    multiply_tiles(p, first, least(COLUMNS, p->n - first), first, p->m);
   } else {
-    int64_t tiles = (p->m + ROWS - 1) / ROWS * ((p->n + COLUMNS - 1) / COLUMNS);
-    noli_parallel_for(n_threads, tiles, 1, multiply_range, &product);
+    int64_t per_stripe = (p->m + ROWS - 1) / ROWS;
+    int64_t first = tile / per_stripe * COLUMNS, row = first + tile % per_stripe * ROWS;
+    if (row < p->m) {
+      multiply_tiles(p, first, least(COLUMNS, p->n - first), row, least(row + ROWS, p->m));
+    }
+  }
+}
+
+static void multiply(Product product) {
+  int64_t n = tile_count(&product);
+  for (int64_t t = 0; t < n; t++) {
+    multiply_tile(&product, t);
   }
 }
 
@@ -342,9 +357,7 @@ typedef struct Strips {
   double l[PANEL][PANEL]; // by rows
 } Strips;
 
-static void solve_strips(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const Strips* strips = user;
+static void solve_strips(const Strips* strips, int64_t begin, int64_t end) {
   int64_t rows = strips->panel.rows;
   for (int64_t row = begin; row < end; row += STRIP) {
     double x[PANEL][STRIP] = {{0.0}}; // stays in the nearest cache
@@ -362,52 +375,55 @@ static void solve_strips(void* user, int64_t begin, int64_t end, int32_t worker)
   }
 }
 
-// The rows below a factored diagonal block of `n` columns from `first`.
-static void solve_below(Panel panel, int64_t first, int64_t n, int32_t n_threads) {
+// For the rows below a factored diagonal block of `n` columns from `first`.
+static Strips strips_below(Panel panel, int64_t first, int64_t n) {
   Strips strips = {.panel = panel, .first = first, .n = n};
-  int64_t begin = first + n, left = panel.rows - begin;
   for (int64_t j = 0; j < n; j++) {
     for (int64_t k = 0; k <= j; k++) {
       strips.l[j][k] = panel.value[first + j + (first + k) * panel.rows];
     }
   }
-  strips.panel.value += begin;
-  noli_parallel_for(left * n * n < PARALLEL_PRODUCT ? 1 : n_threads, left, ROWS, solve_strips,
-                    &strips);
+  strips.panel.value += first + n;
+  return strips;
 }
 
-static bool factor_panel(Panel panel, int32_t n_threads) {
+// What `n` columns from `first`, which are done, contribute to those after them.
+static Product product_after(Panel panel, int64_t first, int64_t n) {
+  int64_t after = first + n;
+  const double* left = panel.value + after + first * panel.rows;
+  return (Product){.m = panel.rows - after,
+                   .n = panel.width - after,
+                   .k = n,
+                   .beta = 1.0,
+                   .a = left,
+                   .b = left,
+                   .c = panel.value + after + after * panel.rows,
+                   .lda = panel.rows,
+                   .ldb = panel.rows,
+                   .ldc = panel.rows};
+}
+
+static bool factor_panel(Panel panel) {
   for (int64_t first = 0; first < panel.width; first += PANEL) {
-    int64_t n = least(PANEL, panel.width - first), after = first + n;
+    int64_t n = least(PANEL, panel.width - first);
     if (!factor_diagonal(n, panel.value + first + first * panel.rows, panel.rows)) {
       return false;
     }
-    solve_below(panel, first, n, n_threads);
-    const double* left = panel.value + after + first * panel.rows;
-    multiply((Product){.m = panel.rows - after,
-                       .n = panel.width - after,
-                       .k = n,
-                       .beta = 1.0,
-                       .a = left,
-                       .b = left,
-                       .c = panel.value + after + after * panel.rows,
-                       .lda = panel.rows,
-                       .ldb = panel.rows,
-                       .ldc = panel.rows},
-             n_threads);
+    Strips strips = strips_below(panel, first, n);
+    solve_strips(&strips, 0, panel.rows - first - n);
+    multiply(product_after(panel, first, n));
   }
   return true;
 }
 
 // --- all supernodes ---
 
-// What a thread factors with. Threads that factor subtrees work alone.
+// What a thread factors with.
 typedef struct Worker {
   NoliSupernodal* factor;
   const NoliPermutedBlocks* matrix;
   int32_t* map;
   double* update;
-  int32_t n_threads;
   int32_t end;            // of the supernodes that it factors
   NoliUpdateQueue* queue; // of those that update later ones; NULL: there are none
 } Worker;
@@ -418,80 +434,84 @@ static Worker worker_with(NoliSupernodal* factor, const NoliPermutedBlocks* matr
                   .matrix = matrix,
                   .map = scratch->map.data,
                   .update = scratch->update.data,
-                  .n_threads = 1,
                   .end = factor->n_super};
 }
 
-// Clears the panel of a supernode and writes its columns of the matrix into it.
-static void fill_panel(const Worker* worker, int32_t s) {
-  const NoliSupernodal* factor = worker->factor;
+// Where the block rows of a supernode are.
+static void map_rows(const Worker* worker, int32_t s) {
+  const int32_t* row = worker->factor->row.data + worker->factor->start.data[s];
+  for (int32_t k = 0; k < rows_of(worker->factor, s); k++) {
+    worker->map[row[k]] = k;
+  }
+}
+
+// Clears block column c of the panel of supernode s and writes that of the matrix into it.
+static void fill_column(const Worker* worker, int32_t s, int32_t c) {
   const NoliPermutedBlocks* matrix = worker->matrix;
-  Panel panel = panel_of(factor, s);
-  int32_t first = factor->first.data[s];
-  memset(panel.value, 0, sizeof(double) * (size_t)(panel.width * panel.rows));
-  for (int32_t c = first; c < factor->first.data[s + 1]; c++) {
-    for (int64_t k = matrix->column[c]; k < matrix->column[c + 1]; k++) {
-      const double* block = matrix->value + 9 * (matrix->source[k] / 2);
-      // distance of neighbours in a row and in a column of the stored block
-      int64_t across = matrix->source[k] % 2 == 0 ? 3 : 1, along = 4 - across;
-      double* to = panel.value + 3 * (int64_t)worker->map[matrix->row[k]] +
-                   3 * (int64_t)(c - first) * panel.rows;
-      for (int64_t j = 0; j < 3; j++) {
-        for (int64_t i = 0; i < 3; i++) {
-          to[i + j * panel.rows] = block[i * along + j * across];
-        }
+  Panel panel = panel_of(worker->factor, s);
+  double* column = panel.value + 3 * (int64_t)(c - worker->factor->first.data[s]) * panel.rows;
+  memset(column, 0, 3 * sizeof(double) * (size_t)panel.rows);
+  for (int64_t k = matrix->column[c]; k < matrix->column[c + 1]; k++) {
+    const double* block = matrix->value + 9 * (matrix->source[k] / 2);
+    // distance of neighbours in a row and in a column of the stored block
+    int64_t across = matrix->source[k] % 2 == 0 ? 3 : 1, along = 4 - across;
+    double* to = column + 3 * (int64_t)worker->map[matrix->row[k]];
+    for (int64_t j = 0; j < 3; j++) {
+      for (int64_t i = 0; i < 3; i++) {
+        to[i + j * panel.rows] = block[i * along + j * across];
       }
     }
   }
 }
 
-// An update to add: block columns are rows from..until of supernode d, rows go on to its end.
-typedef struct Scatter {
-  const Worker* worker;
+// What supernode d contributes to supernode s: block columns are rows from..until of d, block rows
+// go on to its end.
+typedef struct Update {
+  Product product;
   const int32_t* row; // block rows of d from `from` on
   int64_t n_rows;     // how many
-  int32_t s;          // the supernode that is updated
-} Scatter;
+  int64_t tiles_end;  // of the tiles of this update and those before it
+} Update;
 
-static void add_columns(void* user, int64_t begin, int64_t end, int32_t thread) {
-  (void)thread;
-  const Scatter* scatter = user;
-  const Worker* worker = scatter->worker;
-  Panel panel = panel_of(worker->factor, scatter->s);
-  int64_t height = 3 * scatter->n_rows;
-  for (int64_t j = begin; j < end; j++) {
-    int64_t column =
-        3 * (int64_t)(scatter->row[j / 3] - worker->factor->first.data[scatter->s]) + j % 3;
-    double* to = panel.value + column * panel.rows;
-    const double* update = worker->update + j * height;
-    for (int64_t i = j / 3; i < scatter->n_rows; i++) {
-      double* at = to + 3 * (int64_t)worker->map[scatter->row[i]];
-      at[0] += update[3 * i];
-      at[1] += update[3 * i + 1];
-      at[2] += update[3 * i + 2];
-    }
-  }
+static Update update_of(const NoliSupernodal* factor, int32_t d, int64_t from, int64_t until,
+                        double* to) {
+  Panel source = panel_of(factor, d);
+  int64_t m = source.rows - 3 * from;
+  const double* a = source.value + 3 * from;
+  return (Update){.product = {.m = m,
+                              .n = 3 * (until - from),
+                              .k = source.width,
+                              .a = a,
+                              .b = a,
+                              .c = to,
+                              .lda = source.rows,
+                              .ldb = source.rows,
+                              .ldc = m},
+                  .row = factor->row.data + factor->start.data[d] + from,
+                  .n_rows = m / 3};
 }
 
-// Adds to supernode s what the columns of d contribute to it.
-static void update_from(const Worker* worker, int32_t s, int32_t d, int64_t from, int64_t until) {
-  const NoliSupernodal* factor = worker->factor;
-  Panel source = panel_of(factor, d);
-  int64_t m = source.rows - 3 * from, n = 3 * (until - from);
-  const double* a = source.value + 3 * from;
-  multiply((Product){.m = m,
-                     .n = n,
-                     .k = source.width,
-                     .a = a,
-                     .b = a,
-                     .c = worker->update,
-                     .lda = source.rows,
-                     .ldb = source.rows,
-                     .ldc = m},
-           worker->n_threads);
-  Scatter scatter = {worker, factor->row.data + factor->start.data[d] + from, m / 3, s};
-  noli_parallel_for(m * n * source.width < PARALLEL_PRODUCT ? 1 : worker->n_threads, n, COLUMNS,
-                    add_columns, &scatter);
+// Adds block columns low .. high - 1 of an update to supernode s.
+static void add_update(const Worker* worker, int32_t s, const Update* update, int32_t low,
+                       int32_t high) {
+  Panel panel = panel_of(worker->factor, s);
+  int64_t n = update->product.n / 3;
+  int32_t first = worker->factor->first.data[s];
+  for (int64_t c = 0; c < n; c++) {
+    if (update->row[c] < low || update->row[c] >= high) {
+      continue;
+    }
+    for (int64_t j = 3 * c; j < 3 * c + 3; j++) {
+      double* to = panel.value + (3 * (int64_t)(update->row[c] - first) + j % 3) * panel.rows;
+      const double* from = update->product.c + j * update->product.ldc;
+      for (int64_t i = c; i < update->n_rows; i++) {
+        double* at = to + 3 * (int64_t)worker->map[update->row[i]];
+        at[0] += from[3 * i];
+        at[1] += from[3 * i + 1];
+        at[2] += from[3 * i + 2];
+      }
+    }
+  }
 }
 
 // Puts supernode d at the head of the list of the one that it updates next.
@@ -523,17 +543,25 @@ static void pass_on(Worker* worker, int32_t d, int64_t from) {
   queue->last = d;
 }
 
+// The row after those with which d updates s next.
+static int64_t rows_until(const NoliSupernodal* factor, int32_t s, int32_t d) {
+  const int32_t* row = factor->row.data + factor->start.data[d];
+  int64_t until = factor->from.data[d], n = rows_of(factor, d);
+  while (until < n && row[until] < factor->first.data[s + 1]) {
+    until++;
+  }
+  return until;
+}
+
 static void update_supernode(Worker* worker, int32_t s) {
   NoliSupernodal* factor = worker->factor;
   int32_t after;
   for (int32_t d = factor->head.data[s]; d != NOLI_NULL_INDEX; d = after) {
     after = factor->next.data[d];
-    const int32_t* row = factor->row.data + factor->start.data[d];
-    int64_t from = factor->from.data[d], until = from, n = rows_of(factor, d);
-    while (until < n && row[until] < factor->first.data[s + 1]) {
-      until++;
-    }
-    update_from(worker, s, d, from, until);
+    int64_t until = rows_until(factor, s, d);
+    Update update = update_of(factor, d, factor->from.data[d], until, worker->update);
+    multiply(update.product);
+    add_update(worker, s, &update, factor->first.data[s], factor->first.data[s + 1]);
     pass_on(worker, d, until);
   }
 }
@@ -541,13 +569,12 @@ static void update_supernode(Worker* worker, int32_t s) {
 // Factors one supernode; false if it has no positive pivot.
 static bool factor_supernode(Worker* worker, int32_t s) {
   NoliSupernodal* factor = worker->factor;
-  const int32_t* row = factor->row.data + factor->start.data[s];
-  for (int32_t k = 0; k < rows_of(factor, s); k++) {
-    worker->map[row[k]] = k;
+  map_rows(worker, s);
+  for (int32_t c = factor->first.data[s]; c < factor->first.data[s + 1]; c++) {
+    fill_column(worker, s, c);
   }
-  fill_panel(worker, s);
   update_supernode(worker, s);
-  if (!factor_panel(panel_of(factor, s), worker->n_threads)) {
+  if (!factor_panel(panel_of(factor, s))) {
     return false;
   }
   pass_on(worker, s, width_of(factor, s));
@@ -590,8 +617,186 @@ static void enlist_queue(NoliSupernodal* factor, const NoliUpdateQueue* queue) {
   }
 }
 
-bool noli_supernodal_factor(NoliSupernodal* factor, const NoliPermutedBlocks* matrix) {
+// --- the top, by a team ---
+
+// Block columns of a supernode that a thread fills, or adds updates to, at a time.
+enum { SHARED_COLUMNS = 4 };
+
+// What the members of a team share; the first one decides, the others wait for it.
+typedef struct Top {
+  Worker worker;
+  int32_t s; // the supernode
+  Update update[SHARED_UPDATES];
+  int32_t n_update;
+  int32_t next;    // supernode whose update follows these; NOLI_NULL_INDEX: none
+  Strips strips;   // below the present diagonal block
+  Product product; // of the columns that are done with those after them
+  bool failed;
+} Top;
+
+static void fill_columns(void* user, int64_t begin, int64_t end, int32_t rank) {
+  (void)rank;
+  const Top* top = user;
+  int32_t first = top->worker.factor->first.data[top->s];
+  int32_t last = top->worker.factor->first.data[top->s + 1];
+  int64_t until = first + SHARED_COLUMNS * end;
+  for (int64_t c = first + SHARED_COLUMNS * begin; c < until && c < last; c++) {
+    fill_column(&top->worker, top->s, (int32_t)c);
+  }
+}
+
+// Lists updates, in order, as far as there is room for them.
+static void list_updates(Top* top) {
+  Worker* worker = &top->worker;
+  NoliSupernodal* factor = worker->factor;
+  int64_t used = 0, room = factor->scratch.data[0].update.capacity;
+  int32_t d = top->next;
+  top->n_update = 0;
+  while (d != NOLI_NULL_INDEX && top->n_update < SHARED_UPDATES) {
+    int64_t until = rows_until(factor, top->s, d);
+    Update update = update_of(factor, d, factor->from.data[d], until, worker->update + used);
+    int64_t size = update.product.m * update.product.n;
+    if (used + size > room) {
+      break;
+    }
+    int64_t before = top->n_update > 0 ? top->update[top->n_update - 1].tiles_end : 0;
+    update.tiles_end = before + tile_count(&update.product);
+    top->update[top->n_update++] = update;
+    used += size;
+    int32_t after = factor->next.data[d];
+    pass_on(worker, d, until);
+    d = after;
+  }
+  top->next = d;
+}
+
+static void multiply_updates(void* user, int64_t begin, int64_t end, int32_t rank) {
+  (void)rank;
+  const Top* top = user;
+  for (int64_t t = begin; t < end; t++) {
+    int32_t k = 0;
+    while (top->update[k].tiles_end <= t) {
+      k++;
+    }
+    multiply_tile(&top->update[k].product, t - (k > 0 ? top->update[k - 1].tiles_end : 0));
+  }
+}
+
+// Every column receives its updates in their order.
+static void add_updates(void* user, int64_t begin, int64_t end, int32_t rank) {
+  (void)rank;
+  const Top* top = user;
+  int32_t first = top->worker.factor->first.data[top->s];
+  for (int32_t k = 0; k < top->n_update; k++) {
+    add_update(&top->worker, top->s, &top->update[k], first + (int32_t)(SHARED_COLUMNS * begin),
+               first + (int32_t)(SHARED_COLUMNS * end));
+  }
+}
+
+static void solve_shared_strips(void* user, int64_t begin, int64_t end, int32_t rank) {
+  (void)rank;
+  const Top* top = user;
+  int64_t left = top->strips.panel.rows - top->strips.first - top->strips.n;
+  solve_strips(&top->strips, ROWS * begin, least(ROWS * end, left));
+}
+
+static void multiply_tiles_after(void* user, int64_t begin, int64_t end, int32_t rank) {
+  (void)rank;
+  const Top* top = user;
+  for (int64_t t = begin; t < end; t++) {
+    multiply_tile(&top->product, t);
+  }
+}
+
+// factor_panel by a team.
+static bool share_panel(Top* top, NoliTeam* team, int32_t rank, Panel panel) {
+  for (int64_t first = 0; first < panel.width; first += PANEL) {
+    int64_t n = least(PANEL, panel.width - first);
+    if (rank == 0) {
+      noli_work_join(); // alone
+      top->failed = !factor_diagonal(n, panel.value + first + first * panel.rows, panel.rows);
+      top->strips = strips_below(panel, first, n);
+      top->product = product_after(panel, first, n);
+      noli_work_share();
+    }
+    noli_team_wait(team);
+    if (top->failed) {
+      return false;
+    }
+    int64_t left = panel.rows - first - n;
+    noli_team_for(team, rank, (left + ROWS - 1) / ROWS, solve_shared_strips, top);
+    noli_team_for(team, rank, tile_count(&top->product), multiply_tiles_after, top);
+  }
+  return true;
+}
+
+// factor_supernode by a team.
+static bool share_supernode(Top* top, NoliTeam* team, int32_t rank, int32_t s) {
+  NoliSupernodal* factor = top->worker.factor;
+  int64_t shares = (width_of(factor, s) + SHARED_COLUMNS - 1) / SHARED_COLUMNS;
+  if (rank == 0) {
+    noli_work_join(); // alone
+    top->s = s;
+    top->next = factor->head.data[s];
+    map_rows(&top->worker, s);
+    list_updates(top);
+    noli_work_share();
+  }
+  noli_team_wait(team);
+  noli_team_for(team, rank, shares, fill_columns, top);
+  for (bool more = true; more;) {
+    int64_t tiles = top->n_update > 0 ? top->update[top->n_update - 1].tiles_end : 0;
+    more = top->next != NOLI_NULL_INDEX;
+    noli_team_for(team, rank, tiles, multiply_updates, top);
+    noli_team_for(team, rank, shares, add_updates, top);
+    if (more && rank == 0) {
+      list_updates(top);
+    }
+    if (more) {
+      noli_team_wait(team);
+    }
+  }
+  if (!share_panel(top, team, rank, panel_of(factor, s))) {
+    return false;
+  }
+  if (rank == 0) {
+    pass_on(&top->worker, s, width_of(factor, s));
+  }
+  return true;
+}
+
+// The supernodes above subtrees; updates arrive in the order of supernodes.
+static void factor_top(void* user, NoliTeam* team, int32_t rank, int32_t size) {
+  Top* top = user;
+  NoliSupernodal* factor = top->worker.factor;
+  const NoliSubtree* tree = factor->subtrees.tree.data;
   int64_t n_tree = factor->subtrees.tree.count, t = 0;
+  bool good = true;
+  for (int32_t s = 0; good && s < factor->n_super;) {
+    if (t < n_tree && tree[t].begin == s) {
+      if (rank == 0) {
+        enlist_queue(factor, &factor->queue.data[t]);
+      }
+      s = tree[t++].end;
+    } else {
+      good = size > 1 ? share_supernode(top, team, rank, s) : factor_supernode(&top->worker, s);
+      s++;
+    }
+  }
+  if (rank == 0) {
+    top->failed = !good;
+  }
+}
+
+static bool subtrees_failed(const NoliSupernodal* factor) {
+  bool failed = false;
+  for (int64_t t = 0; t < factor->subtrees.tree.count; t++) {
+    failed = failed || factor->queue.data[t].first == FAILED;
+  }
+  return failed;
+}
+
+bool noli_supernodal_factor(NoliSupernodal* factor, const NoliPermutedBlocks* matrix) {
   int32_t n_threads = (int32_t)factor->scratch.count;
   for (int32_t s = 0; s < factor->n_super; s++) {
     factor->head.data[s] = NOLI_NULL_INDEX;
@@ -599,26 +804,15 @@ bool noli_supernodal_factor(NoliSupernodal* factor, const NoliPermutedBlocks* ma
 
   // subtrees, each by one thread
   SubtreeJob job = {factor, matrix};
-  noli_parallel_tasks(n_threads, n_tree, factor_subtrees, &job);
-
-  // the top, by all threads; updates arrive in the order of supernodes
-  Worker worker = worker_with(factor, matrix, 0);
-  worker.n_threads = n_threads;
-  for (int32_t s = 0; s < factor->n_super;) {
-    if (t < n_tree && factor->subtrees.tree.data[t].begin == s) {
-      if (factor->queue.data[t].first == FAILED) {
-        return false;
-      }
-      enlist_queue(factor, &factor->queue.data[t]);
-      s = factor->subtrees.tree.data[t++].end;
-    } else {
-      if (!factor_supernode(&worker, s)) {
-        return false;
-      }
-      s++;
-    }
+  noli_parallel_tasks(n_threads, factor->subtrees.tree.count, factor_subtrees, &job);
+  if (subtrees_failed(factor)) {
+    return false;
   }
-  return true;
+
+  // the top, by all threads
+  Top top = {.worker = worker_with(factor, matrix, 0)};
+  noli_parallel_team(factor->shares_top ? n_threads : 1, factor_top, &top);
+  return !top.failed;
 }
 
 // --- solution ---

@@ -4,8 +4,8 @@
 // block rows, a ninth of the indices, and every product is cut into tiles of a fixed size. OpenBLAS
 // computes products of that size on the calling thread, so the bits depend neither on its thread
 // count nor on the work of other threads, and no setting of the process is touched. Threads of the
-// context factor subtrees of the elimination forest; of the supernodes above these, they share the
-// tiles of large products. Every supernode receives its updates in the same order as with one
+// context factor subtrees of the elimination forest, then, as a team, the supernodes above these
+// one after the other. Every supernode receives its updates in the same order as with one
 // thread, and so does every row of a solution.
 #pragma once
 
@@ -53,6 +53,7 @@ typedef struct NoliSupernodal {
   NoliIndexArray next;  // (n_super) the one after it in its list
   NoliIndexArray from;  // (n_super) its first row whose supernode it has not updated yet
   NoliSubtrees subtrees;
+  bool shares_top;                   // whether threads share the supernodes above subtrees
   NOLI_ARRAY(NoliUpdateQueue) queue; // of each subtree
   NoliIndexArray share; // (n_threads + 1) block rows of the top that a thread updates in a solution
   NOLI_ARRAY(NoliFactorScratch) scratch; // of each thread

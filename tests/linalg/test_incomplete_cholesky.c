@@ -27,6 +27,24 @@ static void append(NoliBlockMatrix* matrix, int32_t j, double factor) {
   matrix->nnz++;
 }
 
+typedef struct Solve {
+  NoliIncompleteCholesky* factor;
+  const double* r;
+  double* z;
+} Solve;
+
+static void solve_in_team(void* user, NoliTeam* team, int32_t rank, int32_t size) {
+  (void)size;
+  const Solve* solve = user;
+  noli_incomplete_cholesky_solve(solve->factor, team, rank, solve->r, solve->z);
+}
+
+static void solve_with(NoliIncompleteCholesky* factor, int32_t n_threads, const double* r,
+                       double* z) {
+  Solve solve = {factor, r, z};
+  noli_parallel_team(n_threads, solve_in_team, &solve);
+}
+
 static double largest_difference(const double* a, const double* b, int64_t n) {
   double largest = 0.0;
   for (int64_t i = 0; i < n; i++) {
@@ -66,11 +84,11 @@ static void chain_is_factored_exactly(void** state) {
   // one solve finds it
   NoliIncompleteCholesky factor = {0};
   ASSERT_OK(noli_incomplete_cholesky_factor(&factor, context, &matrix));
-  noli_incomplete_cholesky_solve(&factor, &matrix, b, got);
+  solve_with(&factor, 1, b, got);
   ASSERT_AT_MOST(largest_difference(got, want, 3 * N), 1e-12);
 
   // in place
-  noli_incomplete_cholesky_solve(&factor, &matrix, b, b);
+  solve_with(&factor, 1, b, b);
   assert_memory_equal(b, got, sizeof got);
   noli_incomplete_cholesky_free(context, &factor);
   test_context_done(&context);
@@ -105,7 +123,7 @@ static void lost_pivots_are_mended(void** state) {
     for (int i = 0; i < 12; i++) {
       r[i] = test_random(&random, -1.0, 1.0);
     }
-    noli_incomplete_cholesky_solve(&factor, &matrix, r, z);
+    solve_with(&factor, 1, r, z);
     for (int i = 0; i < 12; i++) {
       product += r[i] * z[i];
     }
@@ -120,13 +138,10 @@ static void lost_pivots_are_mended(void** state) {
   test_context_done(&context);
 }
 
-// The grid of a Poisson problem, nearly singular: conjugate gradients change over, and need fewer
-// iterations than diagonal blocks alone would (about twice the side of the grid, per digit).
-static void slow_systems_get_a_better_preconditioner(void** state) {
-  (void)state;
+// A grid with five-point stencils.
+enum { SIDE = 60, N = SIDE * SIDE };
 
-  // a grid with five-point stencils
-  enum { SIDE = 60, N = SIDE * SIDE };
+static NoliBlockMatrix grid_matrix(void) {
   NoliBlockMatrix matrix = begin_matrix(N);
   for (int32_t i = 0; i < N; i++) {
     matrix.row[i] = matrix.nnz;
@@ -139,6 +154,217 @@ static void slow_systems_get_a_better_preconditioner(void** state) {
     }
   }
   matrix.row[N] = matrix.nnz;
+  return matrix;
+}
+
+// The part of a place; that of the rows that separate parts is parts->n.
+static int32_t part_of(const NoliRowParts* parts, int32_t place) {
+  int32_t p = 0;
+  while (p < parts->n && place >= parts->first[p + 1]) {
+    p++;
+  }
+  return p;
+}
+
+static void check_parts(const NoliRowParts* parts, const NoliBlockMatrix* matrix) {
+  assert_int_equal(parts->first[0], 0);
+  for (int32_t k = 0; k < matrix->n; k++) {
+    assert_int_equal(parts->place[parts->row[k]], k);
+  }
+  for (int32_t i = 0; i < matrix->n; i++) {
+    for (int64_t k = matrix->row[i]; k < matrix->row[i + 1]; k++) {
+      int32_t a = part_of(parts, parts->place[i]), b = part_of(parts, parts->place[matrix->col[k]]);
+      assert_true(a == b || a == parts->n || b == parts->n);
+    }
+  }
+}
+
+// Parts have no block in common and about the same size; few rows separate them.
+static void parts_are_separated(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliRowParts parts = {0};
+  NoliBlockMatrix matrix = grid_matrix();
+  ASSERT_OK(noli_row_parts_find(&parts, context, &matrix));
+  check_parts(&parts, &matrix);
+  assert_int_equal(parts.n, NOLI_ROW_PARTS);
+  for (int32_t p = 0; p < parts.n; p++) {
+    assert_in_range(parts.first[p + 1] - parts.first[p], N / 8, N / 2);
+  }
+  assert_in_range(N - parts.first[parts.n], 1, 4 * SIDE);
+
+  // rows without neighbours, of which some parts may have none
+  matrix = begin_matrix(MOST_ROWS);
+  for (int32_t i = 0; i < MOST_ROWS; i++) {
+    matrix.row[i] = matrix.nnz;
+    append(&matrix, i, 1.0);
+  }
+  matrix.row[MOST_ROWS] = matrix.nnz;
+  ASSERT_OK(noli_row_parts_find(&parts, context, &matrix));
+  check_parts(&parts, &matrix);
+
+  // few rows are one part, in their order
+  matrix = begin_matrix(2);
+  matrix.row[0] = 0;
+  append(&matrix, 0, 1.0);
+  append(&matrix, 1, -0.5);
+  matrix.row[1] = matrix.nnz;
+  append(&matrix, 1, 1.0);
+  matrix.row[2] = matrix.nnz;
+  ASSERT_OK(noli_row_parts_find(&parts, context, &matrix));
+  check_parts(&parts, &matrix);
+  assert_int_equal(parts.n, 1);
+  assert_int_equal(parts.first[1], 2);
+  noli_row_parts_free(context, &parts);
+  test_context_done(&context);
+}
+
+// c += a^T b
+static void add_product(const double a[9], const double b[9], double c[9]) {
+  for (int i = 0; i < 9; i++) {
+    for (int k = 0; k < 3; k++) {
+      c[i] += a[3 * k + i / 3] * b[3 * k + i % 3];
+    }
+  }
+}
+
+// The block (i, j) of the pattern; -1: none.
+static int64_t block_at(const NoliIncompleteCholesky* factor, int32_t i, int32_t j) {
+  for (int64_t k = factor->row[i]; k < factor->row[i + 1]; k++) {
+    if (factor->col[k] == j) {
+      return k;
+    }
+  }
+  return -1;
+}
+
+// What defines the factorization: U^T D U is A where A has blocks, whatever the parts.
+static void product_is_the_matrix(void** state) {
+  (void)state;
+  static const double one[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+  NoliContext* context = test_context(2);
+  NoliBlockMatrix matrix = grid_matrix();
+  TestRandom random = {35};
+  for (int64_t k = 0; k < matrix.nnz; k++) {
+    for (int e = 0; e < 9 && k != matrix.row[matrix.col[k]]; e++) {
+      matrix.value[9 * k + e] += test_random(&random, -0.05, 0.05);
+    }
+  }
+  NoliIncompleteCholesky factor = {0};
+  ASSERT_OK(noli_incomplete_cholesky_factor(&factor, context, &matrix));
+  assert_int_equal(factor.parts.n, NOLI_ROW_PARTS);
+  double* product = calloc(9 * (size_t)matrix.nnz, sizeof *product);
+  for (int32_t k = 0; k < factor.n; k++) {
+    double d[9];
+    assert_true(noli_block_invert(factor.value + 9 * factor.row[k], d));
+    for (int64_t p = factor.row[k]; p < factor.row[k + 1]; p++) {
+      for (int64_t q = p; q < factor.row[k + 1]; q++) {
+        double scaled[9] = {0.0}; // D_k U_kq
+        add_product(d, q == factor.row[k] ? one : factor.value + 9 * q, scaled);
+        int64_t at = block_at(&factor, factor.col[p], factor.col[q]);
+        if (at >= 0) {
+          add_product(p == factor.row[k] ? one : factor.value + 9 * p, scaled, product + 9 * at);
+        }
+      }
+    }
+  }
+  for (int64_t k = 0; k < matrix.nnz; k++) {
+    const double* block = matrix.value + 9 * (factor.source[k] / 2);
+    bool transposed = factor.source[k] % 2 != 0;
+    for (int e = 0; e < 9; e++) {
+      double want = block[transposed ? 3 * (e % 3) + e / 3 : e];
+      ASSERT_AT_MOST(fabs(product[9 * k + e] - want), 1e-12);
+    }
+  }
+  free(product);
+  noli_incomplete_cholesky_free(context, &factor);
+  test_context_done(&context);
+}
+
+// The preconditioner with parts is symmetric and positive, has the same bits for any number of
+// threads, and follows changes of values and patterns.
+static void parts_are_solved_alike(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliBlockMatrix matrix = grid_matrix();
+  NoliIncompleteCholesky factor = {0};
+  TestRandom random = {34};
+  double* r[2];
+  double* z[4];
+  for (int k = 0; k < 2; k++) {
+    r[k] = malloc(3 * N * sizeof **r);
+    for (int i = 0; i < 3 * N; i++) {
+      r[k][i] = test_random(&random, -1.0, 1.0);
+    }
+  }
+  for (int k = 0; k < 4; k++) {
+    z[k] = malloc(3 * N * sizeof **z);
+  }
+  ASSERT_OK(noli_incomplete_cholesky_factor(&factor, context, &matrix));
+  for (int t = 0; t < 3; t++) {
+    solve_with(&factor, t + 1, r[0], z[t]);
+    assert_memory_equal(z[t], z[0], 3 * N * sizeof **z);
+  }
+  solve_with(&factor, 2, r[1], z[1]);
+  double here = 0.0, there = 0.0, own = 0.0;
+  for (int i = 0; i < 3 * N; i++) {
+    here += r[1][i] * z[0][i];
+    there += r[0][i] * z[1][i];
+    own += r[0][i] * z[0][i];
+  }
+  ASSERT_AT_MOST(fabs(here - there), 1e-12 * own);
+  assert_true(own > 0.0);
+
+  // factored by more threads
+  for (int t = 1; t < 3; t++) {
+    NoliContext* more = test_context(t + 1);
+    NoliIncompleteCholesky other = {0};
+    ASSERT_OK(noli_incomplete_cholesky_factor(&other, more, &matrix));
+    solve_with(&other, 1, r[0], z[2]);
+    assert_memory_equal(z[2], z[0], 3 * N * sizeof **z);
+    noli_incomplete_cholesky_free(more, &other);
+    test_context_done(&more);
+  }
+
+  // half of the matrix, in the same pattern
+  for (int64_t k = 0; k < 9 * matrix.nnz; k++) {
+    matrix.value[k] *= 0.5;
+  }
+  ASSERT_OK(noli_incomplete_cholesky_factor(&factor, context, &matrix));
+  solve_with(&factor, 2, r[0], z[3]);
+  for (int i = 0; i < 3 * N; i++) {
+    assert_true(z[3][i] == 2.0 * z[0][i]);
+  }
+
+  // the diagonal alone, in another pattern
+  matrix = begin_matrix(3 * SIDE);
+  for (int32_t i = 0; i < matrix.n; i++) {
+    matrix.row[i] = matrix.nnz;
+    append(&matrix, i, 2.0);
+  }
+  matrix.row[matrix.n] = matrix.nnz;
+  ASSERT_OK(noli_incomplete_cholesky_factor(&factor, context, &matrix));
+  solve_with(&factor, 2, r[0], z[0]);
+  noli_block_matrix_multiply(&matrix, 1, z[0], z[1]);
+  ASSERT_AT_MOST(largest_difference(z[1], r[0], 3 * matrix.n), 1e-14);
+
+  // release
+  noli_incomplete_cholesky_free(context, &factor);
+  for (int k = 0; k < 2; k++) {
+    free(r[k]);
+  }
+  for (int k = 0; k < 4; k++) {
+    free(z[k]);
+  }
+  test_context_done(&context);
+}
+
+// The grid of a Poisson problem, nearly singular: conjugate gradients change over, and need fewer
+// iterations than diagonal blocks alone would (about twice the side of the grid, per digit).
+static void slow_systems_get_a_better_preconditioner(void** state) {
+  (void)state;
+
+  NoliBlockMatrix matrix = grid_matrix();
 
   // a random solution
   TestRandom random = {33};
@@ -190,6 +416,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(chain_is_factored_exactly),
       cmocka_unit_test(lost_pivots_are_mended),
+      cmocka_unit_test(parts_are_separated),
+      cmocka_unit_test(product_is_the_matrix),
+      cmocka_unit_test(parts_are_solved_alike),
       cmocka_unit_test(slow_systems_get_a_better_preconditioner),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

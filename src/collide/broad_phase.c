@@ -18,6 +18,7 @@ enum {
   N_TASK = 512,       // about this many tasks are traversed in parallel
   TASK_BLOCK = 4,     // tasks handed out together
   SHARED_KEYS = 4096, // from which threads pay for sorting
+  MANY_HOLES = 2,     // claimed keys for each one found from which holes are not sorted
   ITEM_BLOCK = 2048,  // boxes handed out together
   STACK_SIZE = 256,   // both trees have at most 30 levels, each leaves at most 3 pairs behind
   N_KIND = 2,
@@ -638,13 +639,27 @@ done:
   return status;
 }
 
-// Sorts the keys of one kind.
+// Moves the keys that were found to the front, before the holes. Returns their number.
+static int64_t drop_holes(Pool* pool, int64_t n) {
+  uint64_t hole = ((uint64_t)1 << pool->n_bits) - 1, *key = pool->key.data;
+  int64_t kept = 0;
+  for (int64_t i = 0; i < n; i++) {
+    key[kept] = key[i];
+    kept += key[i] != hole ? 1 : 0;
+  }
+  return kept;
+}
+
+// Sorts the keys of one kind; holes come last.
 static void sort_pools(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   NoliBroadPhase* bp = user;
   for (int64_t kind = begin; kind < end; kind++) {
     Pool* pool = &bp->pool[kind];
     int64_t n = atomic_load_explicit(&pool->claimed, memory_order_relaxed);
+    if (n > MANY_HOLES * pool->n_found) {
+      n = drop_holes(pool, n);
+    }
     noli_sort_keys(pool->key.data, pool->scratch.data, n, pool->n_bits);
   }
 }

@@ -259,16 +259,23 @@ static void add_to_ranges(void* user, int64_t begin, int64_t end, int32_t worker
   }
 }
 
-// Batches are long, so that threads share even two of them.
-static void sum_group(GroupJob* job, int32_t n_threads) {
+// Batches are long, so that threads share even two of them. Ranges are not worth their search where
+// there is little to add.
+static void add_group(GroupJob* job, int32_t n_threads) {
   int64_t n_block = 0, n_batch = job->end - job->first;
   for (int64_t k = job->first; k < job->end; k++) {
     n_block += job->plan->batch[k].n_block;
   }
-  if (n_batch > 1 && n_block >= SHARED_BLOCKS) {
+  bool shared = n_block >= SHARED_BLOCKS;
+  if (n_batch > 1 && shared) {
     noli_parallel_tasks(n_threads, n_batch, sum_batches, job);
   } else {
     sum_batches(job, 0, n_batch, 0);
+  }
+  if (shared) {
+    noli_parallel_for(n_threads, N_RANGES, 1, add_to_ranges, job);
+  } else {
+    add_to_ranges(job, 0, N_RANGES, 0);
   }
 }
 
@@ -277,10 +284,7 @@ static void add_plan(const NoliPlan* plan, GroupJob* job) {
   job->plan = plan;
   for (job->first = 0; job->first < plan->n_batch; job->first = job->end) {
     job->end = noli_plan_group_end(plan, job->first);
-    sum_group(job, n_threads);
-    // one batch is not worth waking threads, nor is what it adds
-    bool alone = job->end - job->first == 1 && !job->clear;
-    noli_parallel_for(n_threads, N_RANGES, alone ? N_RANGES : 1, add_to_ranges, job);
+    add_group(job, n_threads);
     job->clear = false;
   }
 }

@@ -153,7 +153,26 @@ static const DerivativeCase cases[] = {
       {"design.objective", "[{\"quantity\": \"elastic_energy\", \"body\": \"cube\", \"over\": [0, "
                            "1], \"form\": \"value\"}]"}}},
     {"sheet", "a shell bends over a ball", {{NULL, NULL}}},
+    {"sheet",
+     "a shell bends over a ball",
+     {{"design.variables", "[{\"parameter\": \"poisson\", \"of\": \"sheet\", \"lower\": 0.1, "
+                           "\"upper\": 0.45}]"}}},
+    {"sheet",
+     "a woven shell bends over a ball",
+     {{"bodies[0].shell", "{\"thickness\": 0.002, \"woven\": true, \"weft\": 0.5, \"warp\": [1, "
+                          "0.5, 0]}"},
+      {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"sheet\", \"control\": "
+                           "\"cage\", \"cage\": [2, 1, 2], \"lower\": -0.01, \"upper\": 0.01}]"}}},
     {"rod", "a rod falls on a floor", {{NULL, NULL}}},
+    {"rod",
+     "a rod with twist falls on a floor",
+     {{"bodies[0].rod", "{\"radius\": 0.004, \"twist\": 1}"}}},
+    {"rod",
+     "a rod with twist falls on a floor",
+     {{"bodies[0].rod", "{\"radius\": 0.004, \"twist\": 1}"},
+      {"time.integrator", "bdf2"},
+      {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"rod\", \"control\": "
+                           "\"cage\", \"cage\": [2, 2, 1], \"lower\": -0.01, \"upper\": 0.01}]"}}},
     {"rod",
      "a rod falls on a floor",
      {{"design.variables", "[{\"parameter\": \"contact_offset\", \"of\": \"rod\", \"lower\": "

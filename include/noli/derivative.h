@@ -16,13 +16,13 @@ extern "C" {
 ///
 /// Kinds, NOLI_CHOICE_PARAMETER, with the values that they count:
 /// - "young", "poisson", "density": of a body, in their units; with the scope "elements" of each
-/// - "thickness", "radius": m, of a shell or rod; a contact offset that is the thickness follows,
-///   with "ipc"; "young" of shells and rods has the scope "body" only
+/// - "thickness", "radius": m, of a shell, or a rod without twist; a contact offset that is the
+///   thickness follows, with "ipc"
 /// - "friction": coefficient of a pair of entities, or of all pairs without one of their own
 /// - "gravity": 3, m/s^2
 /// - "initial_position", "initial_velocity", "rest_position": of a body, added to those of the
 ///   definition, 0 at first; 3 with the scope "body", 3 for each vertex with "vertices". Velocities
-///   stay where positions change
+///   stay where positions change, and nodes of curved meshes follow the vertices
 /// - "force": factor of a force, 1 + NoliForceDef.change, which may not be 0
 /// - "motion": factor of the displacements of a motion, 1 + NoliMotionDef.change;
 ///   "motion_velocity": 3, m/s, NoliMotionDef.velocity

@@ -155,6 +155,11 @@ struct NoliBlockType {
                      const double* dx, const double* d_before, double* d_after);
   void (*pull_frame)(const NoliBlock* block, const double* before, const double* x,
                      const double* by_after, double* by_x, double* by_before);
+  // Likewise of the frame at rest, by rest positions X.
+  void (*push_rest_frame)(const NoliBlock* block, const double* X, const double* dX,
+                          double* d_frame);
+  void (*pull_rest_frame)(const NoliBlock* block, const double* X, const double* by_frame,
+                          double* by_X);
   // How the gradient of a stencil of bending, times `scale`, changes with `place` (12) of the
   // frame: (3 size x 12), row-major.
   void (*bending_by_frame)(const NoliBlock* block, int64_t stencil, const double* x, double scale,
@@ -167,6 +172,9 @@ struct NoliBlockType {
   double (*point_volume)(const NoliBlock* block, int32_t element, int32_t q);
   // Deformation gradients at the points of an element.
   void (*deformation)(const NoliBlock* block, int32_t element, const double* x, NoliMat3* F);
+  // Gradients in X of the linear functions of the vertices at point q; NULL: elements are straight.
+  void (*vertex_gradients)(const NoliBlock* block, int32_t element, int32_t q,
+                           NoliVec3 gradient[4]);
   // Gradients in X of the shape functions of all nodes at point q, (n_local); 0 of missing nodes.
   void (*shape_gradients)(const NoliBlock* block, int32_t element, int32_t q, NoliVec3* gradient);
 
@@ -203,7 +211,8 @@ struct NoliBlockType {
   NoliTermFn* elasticity;                               // NULL: nothing resists
   NoliBlockStencils (*bending)(const NoliBlock* block); // NULL: no separate bending
   // How the gradient of a stencil of bending, times `scale`, changes with rest positions X of its
-  // nodes: (3 size x 3 size), row-major. NULL: it has no such derivative, or there is no bending.
+  // nodes that are no angles: as many columns,
+  // row-major. NULL: it has no such derivative, or there is no bending.
   void (*bending_by_rest)(const NoliBlock* block, int64_t stencil, const double* X, const double* x,
                           double scale, double* slope);
   // How the gradient of a stencil of a part of a thin body, times `scale`, changes with Lame's
@@ -220,6 +229,10 @@ struct NoliBlockType {
   // Why gradients of thin elements have no derivative by rest positions; NULL: they have.
   const char* (*rest_defect)(const NoliBlock* block);
   NoliTermFn* inertia; // scale / 2 (x - reference)^T M (x - reference); NULL: lumped
+  // How the gradient of the inertia of each element, `z` in place of x - reference and scale 1,
+  // changes with rest positions of its vertices: (n_element x 3 n_local x 12). NULL: in proportion
+  // to its volume. Fails with NOLI_ERROR_MEMORY.
+  NoliStatus (*inertia_by_rest)(const NoliBlock* block, const double* z, double* slope);
   const NoliBlockDamping* damping;
 };
 

@@ -178,6 +178,23 @@ static void shape_gradients(const NoliBlock* block, int32_t element, int32_t q,
   }
 }
 
+// Of the linear functions on the reference element, whose shape may be curved.
+static void vertex_gradients(const NoliBlock* block, int32_t element, int32_t q,
+                             NoliVec3 gradient[4]) {
+  const NoliElements* elements = &order_of(block)->elements;
+  NoliMat3 inverse = noli_load33(elements->inverse + 9 * noli_elements_at(elements, element, q));
+  gradient[0] = (NoliVec3){0.0, 0.0, 0.0};
+  for (int k = 1; k < 4; k++) {
+    gradient[k] = noli_row33(&inverse, k - 1);
+    gradient[0] = noli_sub3(gradient[0], gradient[k]);
+  }
+}
+
+static NoliStatus inertia_by_rest(const NoliBlock* block, const double* z, double* slope) {
+  return noli_mass_rest_slopes(block->context, &order_of(block)->space, block->density,
+                               z + first_of(block), slope);
+}
+
 // ---- mass ---------------------------------------------------------------------------------------
 
 static void add_mass(const NoliBlock* block, double* mass) {
@@ -345,7 +362,9 @@ const NoliBlockType noli_block_order_n = {.name = "order n",
                                           .point_count = point_count,
                                           .point_volume = point_volume,
                                           .deformation = deformation,
+                                          .vertex_gradients = vertex_gradients,
                                           .shape_gradients = shape_gradients,
+                                          .inertia_by_rest = inertia_by_rest,
                                           .add_mass = add_mass,
                                           .set_weight = set_weight,
                                           .multiply_mass = multiply_mass,

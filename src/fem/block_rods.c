@@ -131,7 +131,13 @@ static NoliRodSection section_of(const NoliBlock* block, int32_t s) {
                           .radius = a};
 }
 
-// Tangents and directors at rest; directors of round rods lie anywhere across.
+// The vector that a director at rest is the projection of: those of round rods lie anywhere across.
+static NoliVec3 normal_of(const NoliRodDef* def, NoliVec3 t) {
+  NoliVec3 any = fabs(t.x) < 0.6 ? (NoliVec3){1.0, 0.0, 0.0} : (NoliVec3){0.0, 1.0, 0.0};
+  return def->second_radius == 0.0 ? any : noli_load3(def->normal);
+}
+
+// Tangents and directors at rest.
 static NoliStatus set_directors(NoliBlock* block, const double* X) {
   NoliStatus status = NOLI_OK;
   Rods* self = block->self;
@@ -140,10 +146,7 @@ static NoliStatus set_directors(NoliBlock* block, const double* X) {
     NoliVec3 from = noli_load3(X + 3 * (int64_t)node[0]);
     NoliVec3 edge = noli_sub3(noli_load3(X + 3 * (int64_t)node[1]), from);
     NoliVec3 t = noli_scale3(1.0 / self->length[s], edge);
-    NoliVec3 normal = noli_load3(self->def[s].normal);
-    if (self->def[s].second_radius == 0.0) {
-      normal = fabs(t.x) < 0.6 ? (NoliVec3){1.0, 0.0, 0.0} : (NoliVec3){0.0, 1.0, 0.0};
-    }
+    NoliVec3 normal = normal_of(&self->def[s], t);
     NoliVec3 d = noli_mul_add3(normal, -noli_dot3(normal, t), t);
     NOLI_CHECK(block->context, noli_norm3(d) > 1e-6 * noli_norm3(normal), NOLI_ERROR_ARGUMENT,
                "segment %d at (%g, %g, %g) runs along the normal of its section", s, from.x, from.y,
@@ -383,6 +386,64 @@ static void bending_by_frame(const NoliBlock* block, int64_t stencil, const doub
   noli_twisting_by_frame(&scaled, stencil, x, slope);
 }
 
+static NoliVec3 edge_of(const NoliBlock* block, const double* x, int64_t s) {
+  const int32_t* node = block->node + 2 * s;
+  return noli_sub3(noli_load3(x + 3 * (int64_t)node[1]), noli_load3(x + 3 * (int64_t)node[0]));
+}
+
+// That of segment s, from its tangent at rest.
+static void set_normal(const Rods* self, int64_t s, double normal[3]) {
+  noli_store3(normal, normal_of(&self->def[s], noli_load3(self->rest_frame + 6 * s)));
+}
+
+static void push_rest_frame(const NoliBlock* block, const double* X, const double* dX,
+                            double* d_frame) {
+  const Rods* self = rods_of(block);
+  memset(d_frame, 0, sizeof *d_frame * (size_t)block->n_history);
+  for (int64_t s = 0; s < block->n_element; s++) {
+    double normal[3];
+    set_normal(self, s, normal);
+    noli_segment_push_rest(self->rest_frame, s, edge_of(block, X, s), normal, edge_of(block, dX, s),
+                           d_frame);
+  }
+}
+
+static void pull_rest_frame(const NoliBlock* block, const double* X, const double* by_frame,
+                            double* by_X) {
+  const Rods* self = rods_of(block);
+  for (int64_t s = 0; s < block->n_element; s++) {
+    const int32_t* node = block->node + 2 * s;
+    double normal[3], by[3];
+    set_normal(self, s, normal);
+    noli_store3(
+        by, noli_segment_pull_rest(self->rest_frame, s, edge_of(block, X, s), normal, by_frame));
+    for (int k = 0; k < 3; k++) {
+      by_X[3 * (int64_t)node[1] + k] += by[k];
+      by_X[3 * (int64_t)node[0] + k] -= by[k];
+    }
+  }
+}
+
+static void twisting_by_rest(const NoliBlock* block, int64_t stencil, const double* X,
+                             const double* x, double scale, double* slope) {
+  const Rods* self = rods_of(block);
+  const NoliTwisting scaled = {.twists = &self->twists, .frame = block->history, .scale = scale};
+  const int32_t* segment = self->turns.segment + 2 * stencil;
+  NoliTurnRest rest = {.X = X, .frame = self->rest_frame};
+  double series[2] = {0.0, 0.0}; // l0 / b0 + l1 / b1
+  for (int k = 0; k < 4; k++) {
+    int32_t s = segment[k % 2];
+    double stiffness = k < 2 ? self->bending[s] : block->lame_mu[s];
+    rest.rate[k / 2][k % 2] = stiffness > 0.0 ? 1.0 / stiffness : 0.0;
+    series[k / 2] += rest.rate[k / 2][k % 2] * self->length[s];
+  }
+  for (int k = 0; k < 4; k++) {
+    rest.rate[k / 2][k % 2] /= series[k / 2] > 0.0 ? series[k / 2] : 1.0;
+    set_normal(self, segment[k % 2], rest.normal[k % 2]);
+  }
+  noli_twisting_by_rest(&scaled, stencil, x, &rest, slope);
+}
+
 static NoliVec3 axis_at_rest(const NoliBlock* block, int32_t element) {
   return noli_load3(rods_of(block)->rest_frame + 6 * (int64_t)element + 3);
 }
@@ -572,6 +633,9 @@ const NoliBlockType noli_block_twisted = {.name = "twisted rods",
                                           .move_history = move_history,
                                           .push_frame = push_frame,
                                           .pull_frame = pull_frame,
+                                          .push_rest_frame = push_rest_frame,
+                                          .pull_rest_frame = pull_rest_frame,
+                                          .bending_by_rest = twisting_by_rest,
                                           .bending_by_frame = bending_by_frame,
                                           .add_mass = add_twisted_mass,
                                           .rest_volume = rest_volume,

@@ -13,14 +13,12 @@ const char* noli_element_slopes_defect(const NoliBlock* block, NoliInput input) 
     return NULL; // those of its bodies are no inputs of these kinds
   }
   if (!block->type->solid) {
-    return block->type->bending != NULL && block->type->bending_by_rest == NULL
-               ? "rest shapes of rods with twist are not differentiated"
-           : block->type->rest_defect != NULL ? block->type->rest_defect(block)
-                                              : NULL;
+    return block->type->rest_defect != NULL ? block->type->rest_defect(block) : NULL;
   }
-  return input == NOLI_INPUT_REST && block->space != NULL && block->space->geometry_order > 1
-             ? "curved meshes are not differentiated by their rest positions: their nodes between "
-               "vertices would not follow"
+  return input == NOLI_INPUT_REST && block->space != NULL &&
+                 block->space->geometry_order > block->space->order
+             ? "curved meshes are differentiated by their rest positions only where the order of "
+               "elements is at least that of the mesh: raise order"
              : NULL;
 }
 
@@ -109,14 +107,23 @@ void noli_element_rest_gradients(const NoliBlock* block, int32_t element, const 
   }
 }
 
+void noli_element_vertex_gradients(const NoliBlock* block, int32_t element, int32_t q,
+                                   const double* X, NoliVec3 gradient[4]) {
+  double volume;
+  if (block->type->vertex_gradients != NULL && block->space->geometry_order > 1) {
+    block->type->vertex_gradients(block, element, q, gradient);
+  } else {
+    noli_element_rest_gradients(block, element, X, gradient, &volume);
+  }
+}
+
 static void set_point(const NoliBlock* block, int32_t element, int32_t q, const double* X,
                       const NoliMat3* F, Point* point) {
-  double volume;
   point->n = block->n_local;
   point->F = F[q];
   point->volume = block->type->point_volume(block, element, q);
   block->type->shape_gradients(block, element, q, point->node);
-  noli_element_rest_gradients(block, element, X, point->vertex, &volume);
+  noli_element_vertex_gradients(block, element, q, X, point->vertex);
 }
 
 // The gradient of a vector field at the nodes of an element, as F is that of x.
@@ -265,12 +272,14 @@ static void add_thin_rest(const NoliBlock* block, int32_t element, const double*
   }
 }
 
-// A stencil of a thin body has its own nodes as inputs.
+// A stencil of a thin body has its own nodes as inputs, but those of angles.
 static void set_own_nodes(const NoliBlockStencils* stencils, int64_t s, NoliMixedBlocks* blocks) {
-  for (int64_t k = stencils->size * s; k < stencils->size * (s + 1); k++) {
-    blocks->node[k] = stencils->node[k];
-    for (int c = 0; c < 3 && stencils->node[k] != NOLI_NULL_INDEX; c++) {
-      blocks->input[3 * k + c] = 3 * (int64_t)stencils->node[k] + c;
+  int32_t n = stencils->size, n_input = n - stencils->n_angle;
+  for (int32_t k = 0; k < n; k++) {
+    int32_t node = stencils->node[n * s + k];
+    blocks->node[n * s + k] = node;
+    for (int c = 0; c < 3 && node != NOLI_NULL_INDEX && k < n_input; c++) {
+      blocks->input[3 * (n_input * s + k) + c] = 3 * (int64_t)node + c;
     }
   }
 }
@@ -284,7 +293,8 @@ static NoliStatus thin_by_rest(NoliMixedList* list, const NoliBlock* block,
   if (stencils.n == 0) {
     return NOLI_OK;
   }
-  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, stencils.n, n, 3 * n, &blocks));
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, stencils.n, n, 3 * (n - stencils.n_angle),
+                               &blocks));
   for (int64_t s = 0; s < stencils.n; s++) {
     set_own_nodes(&stencils, s, blocks);
     double* slope = noli_mixed_block(blocks, s);
@@ -373,6 +383,13 @@ NoliStatus noli_element_slopes_of_mass(NoliMixedList* list, const NoliBlock* blo
   if ((wanted >> NOLI_INPUT_REST & 1u) != 0) {
     NOLI_TRY(
         noli_mixed_list_add(list, NOLI_INPUT_REST, block->n_element, block->n_local, 12, &by_rest));
+  }
+  if (by_rest != NULL && block->space != NULL && block->space->geometry_order > 1) {
+    for (int32_t e = 0; e < block->n_element; e++) {
+      set_nodes(block, e, 4, by_rest);
+    }
+    NOLI_TRY(block->type->inertia_by_rest(block, z, by_rest->value));
+    goto done;
   }
   for (int32_t e = 0; by_rest != NULL && e < block->n_element; e++) {
     double force[3 * NOLI_TET_NODES_MAX], slope[12], volume;

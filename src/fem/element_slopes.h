@@ -54,6 +54,11 @@ NOLI_WARN_UNUSED NoliStatus noli_element_slopes_of_damping(NoliMixedList* list,
                                                            int64_t first_element,
                                                            const NoliDampingSlopes* at);
 
+// Gradients of the linear functions of the vertices at point q at rest: of a curved element, of
+// those on the reference element.
+void noli_element_vertex_gradients(const NoliBlock* block, int32_t element, int32_t q,
+                                   const double* X, NoliVec3 gradient[4]);
+
 // Gradients of the linear functions of the vertices of a straight element at rest, those of missing
 // vertices 0, and its volume, m^3.
 void noli_element_rest_gradients(const NoliBlock* block, int32_t element, const double* X,

@@ -321,9 +321,8 @@ static void relax(const NoliBlock* block, const NoliBlockRelaxation* at, const V
     block->type->deformation(block, e, at->x, F);
     for (int32_t q = 0; q < block->type->point_count(block); q++) {
       Point point;
-      double volume;
       set_point(block, e, q, &point);
-      noli_element_rest_gradients(block, e, at->X, point.vertex, &volume);
+      noli_element_vertex_gradients(block, e, q, at->X, point.vertex);
       point.material.elapsed = at->elapsed;
       relax_point(block, e, at, &F[q], &point, to);
     }

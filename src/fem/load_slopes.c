@@ -283,3 +283,41 @@ NoliStatus noli_pressure_slopes(NoliMixedList* list, const NoliPressure* data, u
 done:
   return status;
 }
+
+// ---- tractions ----------------------------------------------------------------------------------
+
+// The derivative of the share of a corner in the area at rest, or in the length, by corner k.
+static NoliVec3 area_slope(const Face* face, int32_t k) {
+  const NoliVec3* c = face->corner;
+  NoliVec3 side = noli_sub3(c[1], c[0]);
+  if (face->n == 2) {
+    return noli_scale3(k == 0 ? -0.5 : 0.5, noli_normalize3(side));
+  }
+  NoliVec3 normal = noli_normalize3(noli_cross3(side, noli_sub3(c[2], c[0])));
+  return noli_scale3(1.0 / 6.0, noli_cross3(normal, noli_sub3(c[(k + 2) % 3], c[(k + 1) % 3])));
+}
+
+NoliStatus noli_traction_slopes(NoliMixedList* list, const NoliFaces* faces, const double* X,
+                                const double* traction, double scale) {
+  NoliStatus status = NOLI_OK;
+  NoliMixedBlocks* blocks;
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, faces->n, 3, 9, &blocks));
+  memcpy(blocks->node, faces->tri, 3 * sizeof *faces->tri * (size_t)faces->n);
+  for (int64_t i = 0; i < faces->n; i++) {
+    const int32_t* tri = faces->tri + 3 * i;
+    Face face = face_at(tri, X, noli_load3(X + 3 * (int64_t)tri[0]));
+    NoliVec3 sum = {0.0, 0.0, 0.0};
+    for (int32_t k = 0; k < face.n; k++) {
+      sum = noli_add3(sum, noli_load3(traction + 3 * (int64_t)tri[k]));
+      set_inputs(blocks, i, 3 * k, tri[k]);
+    }
+    for (int32_t k = 0; k < face.n * face.n; k++) {
+      int32_t a = k / face.n, b = k % face.n;
+      NoliVec3 force = noli_add3(sum, noli_load3(traction + 3 * (int64_t)tri[a]));
+      add_matrix(blocks, i, a, 3 * b, -scale / (face.n + 1),
+                 noli_outer33(force, area_slope(&face, b)));
+    }
+  }
+done:
+  return status;
+}

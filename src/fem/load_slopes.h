@@ -1,5 +1,5 @@
-// Mixed derivatives of springs, closed volumes and pressures: how their gradients change with their
-// own numbers, with rest positions, and with where a step began.
+// Mixed derivatives of springs, closed volumes, pressures and tractions: how their gradients change
+// with their own numbers, with rest positions, and with where a step began.
 #pragma once
 
 #include "fem/pressure.h"
@@ -33,3 +33,9 @@ NOLI_WARN_UNUSED NoliStatus noli_pressure_slopes(NoliMixedList* list, const Noli
                                                  unsigned wanted, const int32_t* force,
                                                  int32_t n_vert, const double* begin,
                                                  const double* x);
+
+// Of a traction on faces with rest positions X, by these: `traction` (n_vert x 3) as of
+// noli_faces_add_traction, times `scale`.
+NOLI_WARN_UNUSED NoliStatus noli_traction_slopes(NoliMixedList* list, const NoliFaces* faces,
+                                                 const double* X, const double* traction,
+                                                 double scale);

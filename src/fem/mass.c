@@ -42,8 +42,7 @@ static void table_destroy(NoliContext* context, Table* table) {
   noli_free(context, table->gradient);
 }
 
-// Volume of quadrature point q of a tetrahedron.
-static double point_volume(const NoliSpace* space, const Table* table, int64_t t, int64_t q) {
+static NoliMat3 dxdxi_at(const NoliSpace* space, const Table* table, int64_t t, int64_t q) {
   const double* X = space->shape_X + 3 * t * space->n_shape;
   const double* gradient = table->gradient + 3 * q * space->n_shape;
   NoliMat3 dxdxi = {0};
@@ -54,6 +53,12 @@ static double point_volume(const NoliSpace* space, const Table* table, int64_t t
       }
     }
   }
+  return dxdxi;
+}
+
+// Volume of quadrature point q of a tetrahedron.
+static double point_volume(const NoliSpace* space, const Table* table, int64_t t, int64_t q) {
+  NoliMat3 dxdxi = dxdxi_at(space, table, t, q);
   return table->rule.weight[q] * noli_det33(&dxdxi);
 }
 
@@ -236,6 +241,47 @@ void noli_element_mass_destroy(NoliContext* context, NoliElementMass* mass) {
   noli_free(context, mass->matrix);
   noli_free(context, mass->factor);
   *mass = (NoliElementMass){0};
+}
+
+// ---- rest positions
+
+// One point adds V rho N_a z b . dX, with b the gradient of the linear function of a vertex.
+static void add_rest_slope(const NoliSpace* space, const Table* table, int64_t t, int64_t q,
+                           double density, const double* z, double* slope) {
+  NoliMat3 dxdxi = dxdxi_at(space, table, t, q), inverse = noli_inverse33(&dxdxi);
+  double factor = density * table->rule.weight[q] * noli_det33(&dxdxi), gradient[12], value[3];
+  const double* N = table->value + q * space->n_local;
+  NoliVec3 sum = noli_vec3(0.0, 0.0, 0.0), first = noli_vec3(0.0, 0.0, 0.0);
+  for (int32_t a = 0; a < space->n_local; a++) {
+    int64_t node = space->node[t * space->n_local + a];
+    sum = noli_mul_add3(sum, N[a], noli_load3(z + 3 * node));
+  }
+  for (int k = 1; k < 4; k++) {
+    first = noli_sub3(first, noli_row33(&inverse, k - 1));
+    noli_store3(gradient + 3 * k, noli_row33(&inverse, k - 1));
+  }
+  noli_store3(gradient, first);
+  noli_store3(value, sum);
+  for (int32_t k = 0; k < 36 * space->n_local; k++) {
+    slope[k] += factor * N[k / 36] * value[k / 12 % 3] * gradient[k % 12];
+  }
+}
+
+NoliStatus noli_mass_rest_slopes(NoliContext* context, const NoliSpace* space,
+                                 const double* density, const double* z, double* slope) {
+  NoliStatus status = NOLI_OK;
+  Table table = {0};
+  int64_t size = 36 * (int64_t)space->n_local;
+  NOLI_TRY(table_create(context, space, noli_space_mass_degree(space), &table));
+  memset(slope, 0, sizeof *slope * (size_t)(size * space->n_tet));
+  for (int64_t t = 0; t < space->n_tet; t++) {
+    for (int64_t q = 0; q < table.rule.n; q++) {
+      add_rest_slope(space, &table, t, q, density[t], z, slope + size * t);
+    }
+  }
+done:
+  table_destroy(context, &table);
+  return status;
 }
 
 // Energy and gradient of one element; its Hessian is the matrix.

@@ -40,6 +40,12 @@ NOLI_WARN_UNUSED NoliStatus noli_element_mass_create(NoliContext* context, const
                                                      const double* density, NoliElementMass* mass);
 void noli_element_mass_destroy(NoliContext* context, NoliElementMass* mass);
 
+// How M z of each element changes with displacements of its vertices at rest, that are interpolated
+// linearly within it: (n_tet x 3 n_local x 12). z (n_node x 3). Fails with NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_mass_rest_slopes(NoliContext* context, const NoliSpace* space,
+                                                  const double* density, const double* z,
+                                                  double* slope);
+
 // scale/2 (x - x_tilde)^T M (x - x_tilde), element by element, as an energy term. Everything is
 // borrowed; nodes as in NoliElementElasticity.
 typedef struct NoliElementInertia {

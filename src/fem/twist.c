@@ -556,6 +556,90 @@ void noli_twisting_by_frame(const NoliTwisting* twisting, int64_t i, const doubl
   }
 }
 
+// ---- derivatives by rest positions --------------------------------------------------------------
+
+// The turn of the director at rest about its tangent, by the tangent: the normal that is projected
+// does not turn.
+static NoliVec3 turn_by_tangent(const Transport* at, const double* normal) {
+  NoliVec3 n = noli_load3(normal);
+  return noli_scale3(-noli_dot3(n, at->t) / noli_dot3(n, at->d), at->b);
+}
+
+void noli_segment_push_rest(const double* frame, int64_t s, NoliVec3 edge, const double* normal,
+                            NoliVec3 d_edge, double* d_frame) {
+  Transport at = transport_of(frame + FRAME * s, 1.0, edge);
+  NoliVec3 dt = across_edge(&at, d_edge);
+  double phi = noli_dot3(turn_by_tangent(&at, normal), dt);
+  noli_store3(d_frame + FRAME * s, dt);
+  noli_store3(d_frame + FRAME * s + 3,
+              noli_mul_add3(noli_scale3(phi, at.b), -noli_dot3(at.d, dt), at.t));
+}
+
+NoliVec3 noli_segment_pull_rest(const double* frame, int64_t s, NoliVec3 edge, const double* normal,
+                                const double* by_frame) {
+  Transport at = transport_of(frame + FRAME * s, 1.0, edge);
+  NoliVec3 by_d = noli_load3(by_frame + FRAME * s + 3);
+  NoliVec3 by_t = noli_mul_add3(noli_load3(by_frame + FRAME * s), -noli_dot3(by_d, at.t), at.d);
+  by_t = noli_mul_add3(by_t, noli_dot3(by_d, at.b), turn_by_tangent(&at, normal));
+  return across_edge(&at, by_t);
+}
+
+// The terms at rest, by the edges there.
+static void rest_slopes(const NoliTwisting* twisting, int64_t i, const NoliTurnRest* rest,
+                        double by[TERMS][EDGES], NoliVec3 tangent[2]) {
+  const NoliTwists* twists = twisting->twists;
+  const double none[2] = {0.0, 0.0};
+  double value[TERMS], gradient[TERMS][UNKNOWNS];
+  Turn turn;
+  turn_at(twists, rest->frame, rest->X, i, 1, &turn);
+  values_of(&turn, none, value);
+  gradients_of(&turn, none, value, gradient);
+  for (int e = 0; e < 2; e++) {
+    const double* own = rest->frame + FRAME * (int64_t)twists->turns->segment[2 * i + e];
+    Transport at =
+        transport_of(own, twists->sign[2 * i + e], edge_of(rest->X, twists->node + NODES * i + e));
+    double turned[3];
+    noli_store3(turned, across_edge(&at, turn_by_tangent(&at, rest->normal[e])));
+    tangent[e] = at.t1;
+    for (int q = 0; q < TERMS; q++) {
+      for (int k = 0; k < 3; k++) {
+        by[q][3 * e + k] = gradient[q][3 * e + k] + gradient[q][EDGES + e] * turned[k];
+      }
+    }
+  }
+}
+
+void noli_twisting_by_rest(const NoliTwisting* twisting, int64_t i, const double* x,
+                           const NoliTurnRest* rest, double slope[135]) {
+  State state;
+  double gradient[TERMS][UNKNOWNS], by_edge[TERMS][EDGES], by[UNKNOWNS][EDGES] = {{0.0}};
+  NoliVec3 tangent[2];
+  set_state(twisting, x, i, 1, &state);
+  gradients_of(&state.turn, state.angle, state.value, gradient);
+  rest_slopes(twisting, i, rest, by_edge, tangent);
+  for (int q = 0; q < TERMS; q++) {
+    for (int j = 0; j < EDGES; j++) {
+      double t[3];
+      noli_store3(t, tangent[j / 3]);
+      double force = -state.force[q] * rest->rate[q == 4][j / 3] * t[j % 3] -
+                     state.stiffness[q] * by_edge[q][j];
+      for (int u = 0; u < UNKNOWNS; u++) {
+        by[u][j] += gradient[q][u] * force;
+      }
+    }
+  }
+  for (int c = 0; c < 9; c++) {
+    double column[UNKNOWNS], out[3 * NODES];
+    for (int u = 0; u < UNKNOWNS; u++) {
+      column[u] = (c >= 3 ? by[u][c - 3] : 0.0) - (c < 6 ? by[u][c] : 0.0);
+    }
+    write_gradient(column, state.per_length, out);
+    for (int r = 0; r < 3 * NODES; r++) {
+      slope[9 * r + c] = out[r];
+    }
+  }
+}
+
 void noli_twisting_by_stiffness(const NoliTwisting* twisting, int64_t i, const double* x,
                                 double slope[75]) {
   const NoliTwists* twists = twisting->twists;

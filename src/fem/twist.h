@@ -93,6 +93,27 @@ typedef struct NoliTwisting {
 void noli_twisting_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                             unsigned what, const NoliLocal* out);
 
+// What rest positions change in a turn: the frame at rest, whose directors are those `normal`s (2 x
+// 3) projected across the segments, and lengths in the stiffness, which changes by -rate times the
+// length: of bending, then of twist (2 x 2).
+typedef struct NoliTurnRest {
+  const double* X;     // (n_vert x 3)
+  const double* frame; // at rest
+  double normal[2][3];
+  double rate[2][2];
+} NoliTurnRest;
+
+// How the gradient of turn i changes with rest positions of its nodes, (15 x 9).
+void noli_twisting_by_rest(const NoliTwisting* twisting, int64_t i, const double* x,
+                           const NoliTurnRest* rest, double slope[135]);
+
+// The change of the frame of segment s at rest (6) with the rest positions of its ends, dedge; in
+// reverse: the derivative by the edge. `normal` as above.
+void noli_segment_push_rest(const double* frame, int64_t s, NoliVec3 edge, const double* normal,
+                            NoliVec3 d_edge, double* d_frame);
+NoliVec3 noli_segment_pull_rest(const double* frame, int64_t s, NoliVec3 edge, const double* normal,
+                                const double* by_frame);
+
 // How the gradient of turn i changes with the stiffness of its terms, (15 x 5).
 void noli_twisting_by_stiffness(const NoliTwisting* twisting, int64_t i, const double* x,
                                 double slope[75]);

@@ -15,6 +15,29 @@ void noli_mesh_shape_nodes(const NoliMesh* mesh, int64_t tet, double* X) {
   }
 }
 
+NoliStatus noli_curve_follow(NoliContext* context, NoliMesh* mesh, const double* displacement) {
+  NoliStatus status = NOLI_OK;
+  int32_t order = noli_mesh_order(mesh), n = noli_tet_nodes(order) - 4;
+  int32_t lattice[NOLI_TET_NODES_MAX][4];
+  uint8_t* moved = NULL;
+  noli_tet_lattice(order, lattice);
+  NOLI_NEW_ZERO(context, moved, mesh->n_curve);
+  for (int64_t k = 0; order > 1 && k < (int64_t)n * mesh->n_tet; k++) {
+    int64_t node = mesh->curve[k], tet = k / n;
+    for (int c = 0; c < 4 && moved[node] == 0; c++) {
+      const double* by = displacement + 3 * (int64_t)mesh->tet[4 * tet + c];
+      double share = (double)lattice[4 + k % n][c] / order;
+      for (int i = 0; i < 3; i++) {
+        mesh->curve_x[3 * node + i] += share * by[i];
+      }
+    }
+    moved[node] = 1;
+  }
+done:
+  noli_free(context, moved);
+  return status;
+}
+
 void noli_curve_swap(NoliMesh* mesh, int64_t tet) {
   int32_t order = noli_mesh_order(mesh), n = noli_tet_nodes(order);
   if (order == 1 || mesh->curve == NULL) {

@@ -14,6 +14,12 @@ static inline int32_t noli_mesh_order(const NoliMesh* mesh) {
 // be valid.
 void noli_mesh_shape_nodes(const NoliMesh* mesh, int64_t tet, double* X);
 
+// Moves the nodes between vertices where the vertices are displaced: in each tetrahedron by the
+// linear interpolation of `displacement` (n_vert x 3). Nothing happens to vertices, or in a
+// straight mesh. Fails with NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_curve_follow(NoliContext* context, NoliMesh* mesh,
+                                              const double* displacement);
+
 // Reorders the curve of a tetrahedron whose last two vertices were exchanged.
 void noli_curve_swap(NoliMesh* mesh, int64_t tet);
 

@@ -164,7 +164,7 @@ NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene) {
   NOLI_TRY(noli_scene_build_springs(source, scene, &root));
   NOLI_TRY(noli_scene_build_probes(source, scene, &root));
   NOLI_TRY(noli_scene_build_design(source, scene, &root));
-  noli_scene_move_to_rest(scene);
+  NOLI_TRY(noli_scene_move_to_rest(scene));
   warn_of_units(source, scene, &root);
   point_to_arrays(scene);
 done:

@@ -85,7 +85,7 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_build_design(const NoliSceneSource* sourc
 
 // Moves meshes to the rest positions that the scene gives; last, because selections and expressions
 // see the meshes as they were.
-void noli_scene_move_to_rest(NoliScene* scene);
+NOLI_WARN_UNUSED NoliStatus noli_scene_move_to_rest(NoliScene* scene);
 
 // Resolves "body" and "select" of an entry: targets[k], with n_node 0 where nothing of it is
 // selected, belongs to entities[k]. The node lists belong to the scene.

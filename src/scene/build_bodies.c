@@ -1,6 +1,7 @@
 #include "scene/build.h"
 
 #include "material/material.h"
+#include "mesh/curve.h"
 
 #include "scene/fields.h"
 #include "scene/select.h"
@@ -323,17 +324,34 @@ done:
   return status;
 }
 
-void noli_scene_move_to_rest(NoliScene* scene) {
+// Of one copy. The nodes of a curved mesh follow.
+static NoliStatus move_to(NoliContext* context, const double* rest, NoliMesh* mesh) {
+  NoliStatus status = NOLI_OK;
+  double* by = NULL;
+  NOLI_NEW(context, by, 3 * (int64_t)mesh->n_vert);
+  for (int64_t j = 0; j < 3 * (int64_t)mesh->n_vert; j++) {
+    by[j] = rest[j] - mesh->x[j];
+    mesh->x[j] = rest[j];
+  }
+  NOLI_TRY(noli_curve_follow(context, mesh, by));
+done:
+  noli_free(context, by);
+  return status;
+}
+
+NoliStatus noli_scene_move_to_rest(NoliScene* scene) {
+  NoliStatus status = NOLI_OK;
   for (int64_t i = 0; i < scene->entities.count; i++) {
     const NoliSceneEntity* entity = &scene->entities.data[i];
     const double* rest =
         entity->kind != NOLI_SCENE_HALF_SPACE ? scene->shapes.data[entity->shape].rest : NULL;
     NoliMesh* mesh = rest != NULL ? scene->meshes.data[i] : NULL;
     if (mesh != NULL) {
-      memcpy(mesh->x, rest + 3 * (int64_t)entity->copy * mesh->n_vert,
-             3 * sizeof *rest * (size_t)mesh->n_vert);
+      NOLI_TRY(move_to(scene->context, rest + 3 * (int64_t)entity->copy * mesh->n_vert, mesh));
     }
   }
+done:
+  return status;
 }
 
 static NoliStatus add_bodies(const NoliSceneSource* source, NoliScene* scene,

@@ -707,8 +707,8 @@ OBJECT(
           "`noli check --repair` writes such files: docs/repair.md."),
     FIELD("rest", start_positions, NULL, "m",
           "Positions at rest, if they are not those of the placed mesh, which still decides what "
-          "selections contain and what expressions of materials give: likewise. `noli design` "
-          "writes such files: docs/design_problems.md."),
+          "selections contain and what expressions of materials give: likewise. Nodes of curved "
+          "meshes follow the vertices. `noli design` writes such files: docs/design_problems.md."),
     FIELD("material", material, "{}", NULL, "Material.", ITS_MEMBERS),
     FIELD("parts", parts, NULL, NULL,
           "Elements of other materials; where several parts have an element, the last one counts."),

@@ -1,6 +1,5 @@
 #include "scene/shape.h"
 
-#include "mesh/curve.h"
 #include "scene/built_in.h"
 #include "scene/files.h"
 
@@ -539,9 +538,6 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
   NOLI_TRY(read_placement(source, entry, shape->mesh, &shape->placement));
   NOLI_TRY(read_places(source, entry, "start", shape, &shape->start));
   NOLI_TRY(read_places(source, entry, "rest", shape, &shape->rest));
-  NoliSceneNode rest = noli_scene_member(entry, "rest");
-  NOLI_SCENE_CHECK(source, &rest, rest.value == NULL || noli_mesh_order(shape->mesh) <= 1,
-                   "cannot move the further nodes of a curved mesh");
 done:
   return status;
 }

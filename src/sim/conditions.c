@@ -16,7 +16,7 @@ static NoliStatus fail_not_finite(NoliSim* sim, const char* what, int32_t vertex
 }
 
 // Whether a force acts in steps that end at t_end.
-static bool force_acts(const NoliForce* force, double t_end) {
+bool noli_sim_force_acts(const NoliForce* force, double t_end) {
   return t_end > force->def.t_begin && t_end <= force->def.t_end;
 }
 
@@ -29,6 +29,20 @@ static void add_consistent_load(NoliSim* sim, int32_t body, double* acceleration
   for (int64_t i = 3 * (int64_t)model->vert_first[body];
        i < 3 * (int64_t)model->vert_first[body + 1]; i++) {
     load[i] += scratch[i];
+  }
+}
+
+void noli_sim_force_value(const NoliSim* sim, int32_t force, int32_t i, double t, double* value) {
+  const NoliForceDef* def = &sim->model->force[force].def;
+  int64_t node = sim->model->force[force].node[i];
+  memset(value, 0, 3 * sizeof *value);
+  if (sim->controls.value[force] != NULL) {
+    memcpy(value, &sim->controls.value[force][3 * (int64_t)i], 3 * sizeof *value);
+  } else {
+    def->value(def->user, t, &sim->model->problem.X[3 * node], value);
+  }
+  for (int32_t k = 0; k < 3; k++) {
+    value[k] *= 1.0 + def->change;
   }
 }
 
@@ -47,7 +61,7 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
   noli_stage_drop_pressure(sim->stage);
   for (int32_t f = 0; f < model->n_force; f++) {
     const NoliForce* force = &model->force[f];
-    if (!force_acts(force, t_end)) {
+    if (!noli_sim_force_acts(force, t_end)) {
       continue;
     }
     const NoliBlock* block = noli_problem_block(&model->problem, force->def.body);
@@ -60,15 +74,8 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
     }
     for (int32_t i = 0; i < force->n_node; i++) {
       int64_t node = force->node[i];
-      double value[3] = {0.0, 0.0, 0.0};
-      if (sim->controls.value[f] != NULL) {
-        memcpy(value, &sim->controls.value[f][3 * (int64_t)i], sizeof value);
-      } else {
-        force->def.value(force->def.user, t, &model->problem.X[3 * node], value);
-      }
-      for (int32_t k = 0; k < 3; k++) {
-        value[k] *= 1.0 + force->def.change;
-      }
+      double value[3];
+      noli_sim_force_value(sim, f, i, t, value);
       if (!isfinite(value[0]) || !isfinite(value[1]) || !isfinite(value[2])) {
         return fail_not_finite(sim, "the force on", force->node[i], t);
       }
@@ -135,7 +142,7 @@ bool noli_sim_conditions_change(NoliSim* sim) {
   double t_before = sim->part > 0 ? t0 - noli_sim_step_length(sim)
                                   : noli_sim_step_start(sim, *sim->state.step - 1);
   for (int32_t f = 0; f < model->n_force; f++) {
-    if (force_acts(&model->force[f], t0) != force_acts(&model->force[f], t1)) {
+    if (noli_sim_force_acts(&model->force[f], t0) != noli_sim_force_acts(&model->force[f], t1)) {
       return true;
     }
   }

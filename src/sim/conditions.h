@@ -7,6 +7,12 @@
 // `gradient` and `trial_gradient` are scratch. Fails with NOLI_NOT_FINITE.
 NOLI_WARN_UNUSED NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t);
 
+// The value (3) of a force at its vertex i at a time, with its change.
+void noli_sim_force_value(const NoliSim* sim, int32_t force, int32_t i, double t, double* value);
+
+// Whether a force acts in the step that ends at t_end.
+bool noli_sim_force_acts(const NoliForce* force, double t_end);
+
 // Targets of prescribed nodes at t1 of the step that starts at t0: the list of the stage. Obstacles
 // stand still unless a motion prescribes otherwise; later motions override earlier ones. Fails with
 // NOLI_NOT_FINITE.

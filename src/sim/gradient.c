@@ -217,8 +217,9 @@ static NoliStatus reverse(Gradient* g, const NoliState* final) {
   for (int32_t i = 0; i < g->n_objectives; i++) {
     NoliInputs* inputs = &g->chains.inputs[i];
     NOLI_TRY(noli_history_links_pull_start(
-        g->sim,
-        &(NoliHistoryDerivatives){.x = g->chains.chain[i].x, .state = g->chains.chain[i].history}));
+        g->sim, &(NoliHistoryDerivatives){.x = g->chains.chain[i].x,
+                                          .rest = inputs->value[NOLI_INPUT_REST],
+                                          .state = g->chains.chain[i].history}));
     if (inputs->value[NOLI_INPUT_START] != NULL) {
       add(g, 1.0, g->chains.chain[i].x, inputs->value[NOLI_INPUT_START]);
     }
@@ -267,8 +268,9 @@ static NoliStatus forward(Gradient* g) {
     noli_stage_follow_vectors(g->sim->own_stage, g->chains.chain[j].x);
     noli_stage_follow_vectors(g->sim->own_stage, g->chains.chain[j].v);
     NOLI_TRY(noli_history_links_push_start(
-        g->sim,
-        &(NoliHistoryDerivatives){.x = g->chains.chain[j].x, .state = g->chains.chain[j].history}));
+        g->sim, &(NoliHistoryDerivatives){.x = g->chains.chain[j].x,
+                                          .rest = g->chains.inputs[j].value[NOLI_INPUT_REST],
+                                          .state = g->chains.chain[j].history}));
   }
   NOLI_TRY(add_values(g, 0));
   NOLI_TRY(push_objectives(g, 0));

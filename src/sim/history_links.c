@@ -102,9 +102,15 @@ static NoliStatus link_start(NoliSim* sim, Direction direction, const NoliHistor
       NOLI_NEW_ZERO(sim->context, by_rest, block->n_history);
       block->type->start_history(block, problem->X, rest);
       if (direction == PUSH) {
+        if (d->rest != NULL) {
+          block->type->push_rest_frame(block, problem->X, d->rest, by_rest);
+        }
         block->type->push_frame(block, rest, sim->model->x0, d->x, by_rest, state);
       } else {
         block->type->pull_frame(block, rest, sim->model->x0, state, d->x, by_rest);
+        if (d->rest != NULL) {
+          block->type->pull_rest_frame(block, problem->X, by_rest, d->rest);
+        }
       }
     }
     state += block->n_history;

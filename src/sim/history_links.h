@@ -26,8 +26,8 @@ int64_t noli_history_links_switches(NoliSim* sim, const NoliTapePart* part);
 // noli_sim_end_histories.
 void noli_history_links_begin(NoliSim* sim, const NoliTapePart* part, double elapsed);
 
-// At the start of the run: sets the change of `state` by changes of positions there. In reverse:
-// adds to x. Fail with NOLI_ERROR_MEMORY.
+// At the start of the run: sets the change of `state` by changes of positions there, and of rest
+// positions. In reverse: adds to x and rest. Fail with NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_history_links_push_start(NoliSim* sim,
                                                           const NoliHistoryDerivatives* change);
 NOLI_WARN_UNUSED NoliStatus noli_history_links_pull_start(NoliSim* sim,

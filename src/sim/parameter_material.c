@@ -68,8 +68,8 @@ static const char* material_defect(const NoliSim* sim, const NoliParameter* def)
   if (def->kind != NOLI_PARAMETER_DENSITY) {
     return NULL;
   }
-  if (noli_parameter_loads_by_mass(model, def->of)) {
-    return NOLI_PARAMETER_LOAD_BY_MASS;
+  if (def->scope == NOLI_SCOPE_ELEMENTS && noli_parameter_shares_load(model, def->of)) {
+    return NOLI_PARAMETER_SHARED_LOAD;
   }
   return def->scope == NOLI_SCOPE_ELEMENTS && block->type != &noli_block_tets &&
                  block->n_consistent == 0

@@ -12,11 +12,11 @@
 
 // ---- what has derivatives -----------------------------------------------------------------------
 
-// Whether a traction acts on faces of a body, whose areas would change.
-static bool has_traction(const NoliModel* model, int32_t body) {
+// Whether a traction acts on curved faces of a body, or of elements of order 2 to 4.
+static bool has_curved_traction(const NoliModel* model, int32_t body) {
   bool has = false;
   for (int32_t f = 0; f < model->n_force; f++) {
-    bool traction = model->force[f].kind == NOLI_FORCE_TRACTION;
+    bool traction = model->force[f].kind == NOLI_FORCE_TRACTION && model->force[f].curved.n > 0;
     has = has || (model->force[f].def.body == body && traction);
   }
   return has;
@@ -65,8 +65,8 @@ static const char* rest_defect(const NoliSim* sim, const NoliParameter* def,
   if (noli_parameter_has_smooth_surfaces(model) && !(model->problem.surface_radius > 0.0)) {
     return "has a smooth surface whose radius follows rest edges: set contact.surface_radius";
   }
-  return block != NULL && has_traction(model, def->of)
-             ? "has a traction on faces, whose areas would change with the shape"
+  return block != NULL && has_curved_traction(model, def->of)
+             ? "has elements of order 2 to 4 with a traction, whose areas follow the shape"
          : block != NULL && has_load_by_place(model, def->of)
              ? "has a force whose values depend on rest positions, by which they have no "
                "derivatives"
@@ -75,8 +75,6 @@ static const char* rest_defect(const NoliSim* sim, const NoliParameter* def,
          : noli_proxy_kind(&body->proxy) == NOLI_PROXY_MESH ||
                  noli_proxy_kind(&body->proxy) == NOLI_PROXY_EDGE_LENGTH
              ? "has a proxy that depends on its shape: use proxy.subdivision"
-         : noli_mesh_order(body->mesh) > 1
-             ? "has a curved mesh, whose nodes between vertices would not follow"
          : body->proxy.balance ? "has densities that are fitted to its shape"
                                : NULL;
 }
@@ -85,8 +83,8 @@ static const char* shape_defect(const NoliSim* sim, const NoliParameter* def) {
   const NoliModel* model = sim->model;
   const NoliBlock* block = noli_problem_block(&model->problem, def->of);
   bool rest = def->kind == NOLI_PARAMETER_REST_POSITION;
-  if (rest && block != NULL && noli_parameter_loads_by_mass(model, def->of)) {
-    return NOLI_PARAMETER_LOAD_BY_MASS;
+  if (rest && block != NULL && noli_parameter_shares_load(model, def->of)) {
+    return NOLI_PARAMETER_SHARED_LOAD;
   }
   if (!rest && noli_parameter_has_potential(model) && model->problem.followers.n > 0 &&
       model->problem.gcp.model.limit.count > 0) {
@@ -135,6 +133,11 @@ static NoliStatus map_shape_masses(NoliParameters* self, const NoliModel* model,
       double volume, slope[3];
       noli_element_rest_gradients(block, e, model->problem.X, gradient, &volume);
       noli_store3(slope, gradient[k]);
+      if (block->n_angle > 0) {
+        int32_t angle = block->first_angle + e;
+        double change = model->problem.mass[angle] * slope[component];
+        NOLI_TRY(noli_parameter_add_mass(self, model, angle, change));
+      }
       for (int32_t a = 0; a < n; a++) {
         NOLI_TRY(noli_parameter_add_mass(self, model, node[a],
                                          block->density[e] * volume / n * slope[component]));
@@ -275,8 +278,12 @@ static NoliStatus apply_positions(NoliContext* context, const NoliParameter* def
   NoliStatus status = NOLI_OK;
   NoliBodyDef* body = noli_parameter_body(def, definition);
   NoliMesh* mesh = (NoliMesh*)(uintptr_t)body->mesh;
+  double* moved = NULL;
   if (def->kind == NOLI_PARAMETER_REST_POSITION) {
+    NOLI_NEW_ZERO(context, moved, 3 * (int64_t)mesh->n_vert);
+    displace(def, value, mesh->n_vert, moved);
     displace(def, value, mesh->n_vert, mesh->x);
+    NOLI_TRY(noli_curve_follow(context, mesh, moved));
     goto done;
   }
   NOLI_TRY(noli_array_reserve(context, &definition->memory, definition->memory.count + 1));
@@ -287,6 +294,7 @@ static NoliStatus apply_positions(NoliContext* context, const NoliParameter* def
   displace(def, value, mesh->n_vert, x0);
   body->x0 = x0;
 done:
+  noli_free(context, moved);
   return status;
 }
 

@@ -108,12 +108,12 @@ NOLI_WARN_UNUSED NoliStatus noli_parameter_add_mass(NoliParameters* self, const 
 // A body of a definition that is being changed.
 NoliBodyDef* noli_parameter_body(const NoliParameter* def, NoliOwnedDefinition* definition);
 
-// Whether some force is shared in proportion to the masses of a body, and why parameters of masses
-// have no derivatives then.
-bool noli_parameter_loads_by_mass(const NoliModel* model, int32_t body);
-#define NOLI_PARAMETER_LOAD_BY_MASS                                                                \
-  "has a force in proportion to its masses, which is not differentiated by them: use gravity, or " \
-  "a force with \"nodal\" values"
+// Whether a total force is shared in proportion to the masses of a body, and why parameters of
+// masses have no derivatives then.
+bool noli_parameter_shares_load(const NoliModel* model, int32_t body);
+#define NOLI_PARAMETER_SHARED_LOAD                                                                 \
+  "has a total force that is shared in proportion to its masses, which is not differentiated by "  \
+  "them: use gravity, or a force of the kind \"acceleration\" or \"nodal\""
 
 // Adds the values of a definition to the velocities at the start of another simulation.
 void noli_parameter_add_velocity(const NoliParameter* def, const double* value, NoliSim* sim);

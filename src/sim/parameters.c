@@ -224,7 +224,7 @@ NoliStatus noli_parameter_add_mass(NoliParameters* self, const NoliModel* model,
                                    double factor) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_MASS, vertex, factor));
-  for (int32_t k = 0; k < 3; k++) {
+  for (int32_t k = 0; k < 3 && model->problem.weight[vertex] != 0.0; k++) { // angles have none
     NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_LOAD, 3 * vertex + k, factor * model->gravity[k]));
   }
 done:
@@ -240,12 +240,10 @@ int32_t noli_parameter_element_nodes(const NoliBlock* block, int32_t element) {
 }
 
 // Whether some force is shared in proportion to the masses of a body.
-bool noli_parameter_loads_by_mass(const NoliModel* model, int32_t body) {
+bool noli_parameter_shares_load(const NoliModel* model, int32_t body) {
   bool has = false;
   for (int32_t f = 0; f < model->n_force; f++) {
-    bool by_mass =
-        model->force[f].kind == NOLI_FORCE_ACCELERATION || model->force[f].kind == NOLI_FORCE_TOTAL;
-    has = has || (model->force[f].def.body == body && by_mass);
+    has = has || (model->force[f].def.body == body && model->force[f].kind == NOLI_FORCE_TOTAL);
   }
   return has;
 }

@@ -1,5 +1,6 @@
 // How the nodes of a body, and the vertices that follow them, move with the vertices of its mesh:
-// nodes between vertices of straight elements of higher order, and proxies, by fixed weights.
+// nodes between vertices of elements of higher order, straight or curved, and proxies, by fixed
+// weights.
 #pragma once
 
 #include "sim/model.h"
@@ -12,7 +13,7 @@ typedef struct NoliRestMap {
   double* weight; // likewise
 } NoliRestMap;
 
-// Of a body whose mesh has n_vert vertices and is straight. On failure nothing is allocated.
+// Of a body whose mesh has n_vert vertices. On failure nothing is allocated.
 NOLI_WARN_UNUSED NoliStatus noli_rest_map_create(const NoliModel* model, int32_t body,
                                                  int32_t n_vert, NoliRestMap* map);
 void noli_rest_map_free(NoliContext* context, NoliRestMap* map);

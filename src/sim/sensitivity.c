@@ -131,6 +131,8 @@ static NoliStatus collect_forces(NoliSensitivity* self, const NoliTapePart* part
   memcpy(self->product, x, bytes);
   memcpy(x, part->start.x, bytes);
   memcpy(self->begin, x, bytes);
+  self->t = t;
+  self->t1 = part->t1;
   NoliStatus status = collect_all(self, part->t1, t);
   memcpy(x, self->product, bytes);
   return status;

@@ -4,10 +4,32 @@
 #include "fem/element_slopes.h"
 #include "fem/history_slopes.h"
 #include "fem/load_slopes.h"
+#include "math/vec3.h"
+#include "sim/conditions.h"
 
 #include <string.h>
 
-// What a consistent mass multiplies in the equations: inertia, drag and gravity.
+// Whether a force is an acceleration of a body, of its own block if the mass is consistent.
+static bool accelerates(const NoliSensitivity* self, const NoliForce* force) {
+  return force->kind == NOLI_FORCE_ACCELERATION && noli_sim_force_acts(force, self->t1);
+}
+
+// Of a consistent mass.
+static void add_accelerations(const NoliSensitivity* self, const NoliBlock* block, double scale,
+                              double* z) {
+  const NoliModel* model = self->sim->model;
+  for (int32_t f = 0; f < model->n_force; f++) {
+    const NoliForce* force = &model->force[f];
+    bool own = noli_problem_block(&model->problem, force->def.body) == block;
+    for (int32_t i = 0; own && accelerates(self, force) && i < force->n_node; i++) {
+      double *to = z + 3 * (int64_t)force->node[i], value[3];
+      noli_sim_force_value(self->sim, f, i, self->t, value);
+      noli_store3(to, noli_mul_add3(noli_load3(to), -scale, noli_load3(value)));
+    }
+  }
+}
+
+// What a consistent mass multiplies in the equations: inertia, drag, gravity and accelerations.
 static void set_accelerations(const NoliSensitivity* self, const NoliBlock* block, double* z) {
   const NoliStage* stage = self->sim->stage;
   const NoliStageTime* time = &stage->time;
@@ -17,6 +39,7 @@ static void set_accelerations(const NoliSensitivity* self, const NoliBlock* bloc
     z[j] = -h_e_sqr * gravity[j % 3];
     z[j] += time->inertia ? x[j] - time->x_tilde[j] + drag * (x[j] - time->x_hat[j]) : 0.0;
   }
+  add_accelerations(self, block, h_e_sqr, z);
 }
 
 // Of shells and rods: both parts of their energies.
@@ -116,12 +139,68 @@ done:
   return status;
 }
 
+// Of accelerations, which act in proportion to lumped masses.
+static NoliStatus list_acceleration_slopes(NoliSensitivity* self) {
+  NoliStatus status = NOLI_OK;
+  const NoliStage* stage = self->sim->stage;
+  const NoliModel* model = self->sim->model;
+  double scale = stage->time.h_e * stage->time.h_e;
+  for (int32_t f = 0; f < model->n_force; f++) {
+    const NoliForce* force = &model->force[f];
+    const NoliBlock* block = noli_problem_block(&model->problem, force->def.body);
+    NoliMixedBlocks* blocks;
+    if (!accelerates(self, force) || (block != NULL && block->n_consistent > 0)) {
+      continue;
+    }
+    NOLI_TRY(noli_mixed_list_add(&self->mixed, NOLI_INPUT_MASS, force->n_node, 1, 1, &blocks));
+    for (int32_t i = 0; i < force->n_node; i++) {
+      double* slope = noli_mixed_block(blocks, i);
+      blocks->node[i] = force->node[i];
+      blocks->input[i] = force->node[i];
+      noli_sim_force_value(self->sim, f, i, self->t, slope);
+      noli_store3(slope, noli_scale3(-scale, noli_load3(slope)));
+    }
+  }
+done:
+  return status;
+}
+
+// Of tractions, whose faces follow rest shapes.
+static NoliStatus list_traction_slopes(NoliSensitivity* self) {
+  NoliStatus status = NOLI_OK;
+  const NoliStage* stage = self->sim->stage;
+  const NoliModel* model = self->sim->model;
+  double scale = stage->time.h_e * stage->time.h_e, *value = self->product;
+  for (int32_t f = 0; f < model->n_force; f++) {
+    const NoliForce* force = &model->force[f];
+    if (force->kind != NOLI_FORCE_TRACTION || force->faces.n == 0 ||
+        !noli_sim_force_acts(force, self->t1)) {
+      continue;
+    }
+    memset(value, 0, noli_sim_vector_bytes(self->sim));
+    for (int32_t i = 0; i < force->n_node; i++) {
+      double* own = value + 3 * (int64_t)force->node[i];
+      noli_sim_force_value(self->sim, f, i, self->t, own);
+      noli_store3(own, noli_scale3(force->thickness, noli_load3(own)));
+    }
+    NOLI_TRY(noli_traction_slopes(&self->mixed, &force->faces, model->problem.X, value, scale));
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   NoliProblem* problem = &self->sim->model->problem;
   int64_t first = 0, first_history = 0;
   NOLI_TRY(list_load_slopes(self));
+  if (noli_sensitivity_wants(self, NOLI_INPUT_REST)) {
+    NOLI_TRY(list_traction_slopes(self));
+  }
+  if (noli_sensitivity_wants(self, NOLI_INPUT_MASS)) {
+    NOLI_TRY(list_acceleration_slopes(self));
+  }
   for (int32_t i = 0; i < problem->n_block; i++) {
     if (problem->block[i].n_element > 0) {
       NOLI_TRY(list_block_slopes(self, &problem->block[i], first, first_history));

@@ -29,6 +29,7 @@ struct NoliSensitivity {
   double* damped;    // (n_vert x 3) m, where the stiffness of damping is taken
   double* zero;      // (n_vert x 3) 0
   double* begin;     // (n_vert x 3) m, at the start of the part
+  double t, t1;      // s, of the loads, and of the end of the part
   int32_t* pressing; // (faces with a pressure) their forces
 };
 

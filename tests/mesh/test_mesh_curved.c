@@ -404,8 +404,39 @@ static void public_spheres(void** state) {
   test_context_done(&context);
 }
 
+// Nodes between vertices follow an affine displacement of these exactly.
+static void nodes_follow_vertices(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  for (int32_t order = 1; order <= 4; order++) {
+    NoliMesh* mesh = NULL;
+    ASSERT_OK(noli_mesh_make_curved_sphere(context, 0.8, 2, order, &mesh));
+    double* by = calloc(3 * (size_t)mesh->n_vert, sizeof *by);
+    double* before = calloc(3 * (size_t)mesh->n_curve + 1, sizeof *before);
+    memcpy(before, mesh->curve_x != NULL ? mesh->curve_x : by,
+           3 * sizeof *before * (size_t)mesh->n_curve);
+    for (int32_t i = 0; i < mesh->n_vert; i++) {
+      by[3 * i] = 0.25;
+      by[3 * i + 2] = i == 3 ? 0.5 : 0.0;
+    }
+    ASSERT_OK(noli_curve_follow(context, mesh, by));
+    double moved = 0.0;
+    for (int32_t i = 0; i < mesh->n_curve; i++) {
+      ASSERT_NEAR(mesh->curve_x[3 * i] - before[3 * i], 0.25, 1e-15);
+      ASSERT_NEAR(mesh->curve_x[3 * i + 1] - before[3 * i + 1], 0.0, 0.0);
+      moved = fmax(moved, mesh->curve_x[3 * i + 2] - before[3 * i + 2]);
+    }
+    ASSERT_NEAR(moved, order > 1 ? 0.5 * (order - 1) / order : 0.0, 1e-15);
+    free(by);
+    free(before);
+    noli_mesh_destroy(context, &mesh);
+  }
+  test_context_done(&context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(nodes_follow_vertices),
       cmocka_unit_test(nodes_are_shared),
       cmocka_unit_test(raising_the_order_keeps_the_shape),
       cmocka_unit_test(curved_spheres_converge),

@@ -14,6 +14,7 @@ typedef struct Case {
 } Case;
 
 static void damped_plane(World* world);
+static void flat_traction(World* world);
 static void viscous_plane(World* world);
 
 static World world_of(const Case* c) {
@@ -34,7 +35,8 @@ static void compare(const Case* c) {
                            .parameter = c->parameter,
                            .step = c->step,
                            .error = c->error,
-                           .plane = c->build == damped_plane || c->build == viscous_plane};
+                           .plane = c->build == damped_plane || c->build == viscous_plane ||
+                                    c->build == flat_traction};
   compare_run(&world, &run);
 }
 
@@ -106,6 +108,45 @@ static void cubic_landing(World* world) {
   landing_of(world, 3);
 }
 
+// A ball of curved tetrahedra of order 2, held at a vertex.
+static int32_t add_ball(World* world, int32_t order, double height) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_curved_sphere(world->context, 0.06, 1, 2, &mesh));
+  int32_t body = world_add(world, mesh, (double[]){0.01, height, 0.02});
+  set_material(world, body);
+  world->body[body].order = order;
+  return body;
+}
+
+static void held_ball_of(World* world, int32_t order) {
+  int32_t body = add_ball(world, order, 1.0);
+  NoliMotionDef* motion = world_add_motion(world, body, NULL, NULL);
+  motion->node = left;
+  motion->n_node = 4;
+  world->body[body].material.mass_damping = 2.0;
+}
+
+static void curved_ball(World* world) {
+  held_ball_of(world, 2);
+}
+
+static void cubic_ball(World* world) {
+  held_ball_of(world, 3);
+}
+
+static void damped_ball(World* world) {
+  held_ball_of(world, 2);
+  world->body[0].material.damping = 0.01;
+}
+
+static void curved_landing(World* world) {
+  int32_t body = add_ball(world, 2, 0.0615);
+  world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world->def.friction = 0.3;
+  world->body[body].velocity[0] = 0.5;
+  world->body[body].velocity[1] = -0.2;
+}
+
 // A linear body with a finer proxy.
 static void proxy_landing(World* world) {
   landing_of(world, 1);
@@ -137,6 +178,12 @@ static void elements_of_higher_order(void** state) {
        1e-5},
       {"order 2, landing, density", quadratic_landing, NULL, 0.005, 8, OF("density", "body0"), 0.1,
        1e-5},
+      {"curved, shape", curved_ball, NULL, 0.01, 4, SHAPE("body0"), 1e-6, 1e-6},
+      {"curved quasi-static, shape", curved_ball, "quasi_static", 0.01, 2, SHAPE("body0"), 1e-6,
+       1e-6},
+      {"order 3 on a curved mesh, shape", cubic_ball, "bdf2", 0.01, 3, SHAPE("body0"), 1e-6, 1e-6},
+      {"curved, landing, shape", curved_landing, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-5},
+      {"damped curved, shape", damped_ball, NULL, 0.01, 4, SHAPE("body0"), 1e-6, 1e-6},
       {"proxy, landing, shape", proxy_landing, NULL, 0.005, 8, SHAPE("body0"), 1e-7, 1e-5},
   };
   COMPARE(cases);
@@ -391,6 +438,40 @@ static void flat_pressure(World* world) {
   world->def.n_forces = 1;
 }
 
+// Of the vertices on the left and some others.
+static void accelerated_of(World* world, int32_t order) {
+  static const int32_t some[6] = {1, 3, 5, 6, 8, 10};
+  int32_t body = add_box(world, 1.0, true);
+  world->body[body].order = order;
+  world->body[body].material.mass_damping = 2.0;
+  forces[0] = noli_default_force_def();
+  forces[0].kind = "acceleration";
+  forces[0].value = constant_load;
+  forces[0].node = some;
+  forces[0].n_node = 6;
+  world->def.forces = forces;
+  world->def.n_forces = 1;
+}
+
+static void accelerated(World* world) {
+  accelerated_of(world, 1);
+}
+
+// Its shares do not change with the density of the whole body.
+static void accelerated_in_total(World* world) {
+  accelerated_of(world, 1);
+  forces[0].kind = "total";
+}
+
+static void accelerated_quadratic(World* world) {
+  accelerated_of(world, 2);
+}
+
+static void flat_traction(World* world) {
+  flat_pressure(world);
+  forces[0].kind = "traction";
+}
+
 static void springs_volumes_and_loads(void** state) {
   (void)state;
   static const Case cases[] = {
@@ -425,7 +506,18 @@ static void springs_volumes_and_loads(void** state) {
       {"flat pressure, factor", flat_pressure, NULL, 0.005, 6, OF("force", "force 0"), 2e-2, 1e-5},
       {"flat pressure, young", flat_pressure, NULL, 0.005, 6, OF("young", "body0"), 2, 1e-5},
       {"traction, factor", under_traction, NULL, 0.01, 6, OF("force", "force 0"), 2e-2, 1e-6},
+      {"traction, shape", under_traction, NULL, 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
+      {"traction tr_bdf2, shape", under_traction, "tr_bdf2", 0.01, 5, SHAPE("body0"), 1e-6, 1e-6},
+      {"flat traction, shape", flat_traction, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-5},
       {"traction, density", under_traction, "bdf2", 0.01, 6, OF("density", "body0"), 0.1, 1e-6},
+      {"acceleration, density", accelerated, NULL, 0.01, 6, OF("density", "body0"), 0.3, 1e-6},
+      {"acceleration, shape", accelerated, "tr_bdf2", 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
+      {"total force, density", accelerated_in_total, NULL, 0.01, 6, OF("density", "body0"), 0.3,
+       1e-6},
+      {"acceleration order 2, density", accelerated_quadratic, NULL, 0.01, 4,
+       ELEMENTS("density", "body0"), 0.3, 1e-6},
+      {"acceleration order 2, shape", accelerated_quadratic, "bdf2", 0.01, 4, SHAPE("body0"), 1e-6,
+       1e-6},
       {"gas, pressure", with_gas, NULL, 0.01, 6, OF("volume_pressure", "body0"), 0.1, 1e-6},
       {"gas, compression", with_gas, "bdf2", 0.01, 6, OF("volume_compression", "body0"), 1e-7,
        1e-6},

@@ -189,6 +189,18 @@ static void flying_tape(World* world) {
   world->body[0].angular_velocity[2] = -30.0;
 }
 
+// It starts apart from its rest shape, under gravity along x.
+static void bent_tape(World* world) {
+  static double x0[3 * 8];
+  flying_tape(world);
+  memcpy(x0, world->mesh[0]->x, sizeof x0);
+  for (int i = 0; i < 8; i++) {
+    x0[3 * i + 2] += 0.001 * i * sin(i);
+  }
+  world->body[0].x0 = x0;
+  world->def.gravity[0] = 5.0;
+}
+
 static void lift(void* user, double t0, double t1, int32_t n, const int32_t* node, const double* X,
                  const double* x_t0, double* x_t1) {
   (void)user, (void)node, (void)X;
@@ -220,6 +232,9 @@ static void rods_with_twist(void** state) {
        1e-5},
       {"twisted tape, density", twisted_tape, "sdirk2", 0.005, 6, OF("density", "body0"), 0.1,
        1e-6},
+      {"twisted rod, shape", twisted_rod, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"flying tape, shape", flying_tape, "sdirk2", 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"tape that starts bent, shape", bent_tape, "bdf2", 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
       {"twisted tape, positions", twisted_tape, NULL, 0.005, 6,
        VERTICES("initial_position", "body0"), 1e-7, 1e-6},
       {"flying tape, positions", flying_tape, "bdf2", 0.005, 8,

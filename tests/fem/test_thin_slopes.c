@@ -1,0 +1,235 @@
+// Derivatives of the forces of shells and rods by rest positions and moduli: against central
+// differences of blocks that are made again, at rest, at random places and far from rest.
+#include "fem/element_slopes.h"
+#include "support.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { N_VERT = 8, N_ELEMENT = 7, N_NODE = N_VERT + N_ELEMENT, SIZE = 3 * N_NODE };
+
+typedef struct Case {
+  const char* name;
+  NoliShellDef shell;
+  NoliRodDef rod;
+  const char* law;
+  bool by_rest;
+  double poisson; // 0: any direction of both moduli; else they change in proportion
+} Case;
+
+// A hexagon around a vertex, and one more triangle; or a chain with a branch.
+static const int32_t triangles[N_ELEMENT][3] = {{0, 1, 2}, {0, 2, 3}, {0, 3, 4}, {0, 4, 5},
+                                                {0, 5, 6}, {6, 1, 0}, {1, 7, 2}};
+static const int32_t segments[N_ELEMENT][2] = {{0, 1}, {1, 2}, {3, 2}, {3, 4},
+                                               {4, 5}, {5, 6}, {7, 3}};
+
+static void place(TestRandom* random, bool flat, double X[SIZE]) {
+  static const double at[N_VERT][2] = {{0, 0},      {1, 0},     {0.5, 0.9},  {-0.5, 0.9},
+                                       {-1.1, 0.1}, {-0.4, -1}, {0.5, -0.8}, {1.4, 0.8}};
+  memset(X, 0, SIZE * sizeof *X);
+  for (int i = 0; i < 2 * N_VERT; i++) {
+    X[3 * (i / 2) + i % 2] = at[i / 2][i % 2] + test_random(random, -0.1, 0.1);
+  }
+  for (int i = 0; i < N_VERT && !flat; i++) {
+    X[3 * i + 2] = test_random(random, -0.25, 0.25);
+  }
+}
+
+static void make(NoliContext* context, const Case* c, const double* X, const double* moduli,
+                 NoliBlock* block) {
+  int32_t corner[4 * N_ELEMENT];
+  bool rod = c->rod.radius > 0.0;
+  NoliMesh mesh = {.n_vert = N_VERT};
+  for (int e = 0; e < N_ELEMENT; e++) {
+    for (int k = 0; k < 4; k++) {
+      corner[4 * e + k] = rod && k < 2    ? segments[e][k]
+                          : !rod && k < 3 ? triangles[e][k]
+                                          : NOLI_NULL_INDEX;
+    }
+  }
+  NoliBlockBody body = {.mesh = &mesh,
+                        .order = 1,
+                        .n_element = N_ELEMENT,
+                        .corner = corner,
+                        .shell = c->shell,
+                        .rod = c->rod};
+  const NoliBlockType* type = noli_block_type_for(&body);
+  ASSERT_OK(noli_block_create(context, type, N_ELEMENT, block));
+  ASSERT_OK(type->add(block, 0, &body));
+  for (int e = 0; e < N_ELEMENT; e++) {
+    block->law[e] = noli_material_find(c->law != NULL ? c->law : "neo_hookean");
+    block->lame_mu[e] = moduli[2 * e];
+    block->lame_lambda[e] = moduli[2 * e + 1];
+    block->density[e] = 1.0;
+    block->damping_time[e] = 0.0;
+  }
+  ASSERT_OK(type->set_rest(block, 0, N_ELEMENT, X, 0.0));
+  ASSERT_OK(type->finish(block));
+}
+
+// The frame of rods with twist is that of X0, but for full turns.
+static void gradient_at(NoliContext* context, const Case* c, const double* X0, const double* X,
+                        const double* moduli, const double* x, double* sum) {
+  NoliBlock block;
+  double frame[7 * 2 * N_ELEMENT];
+  make(context, c, X, moduli, &block);
+  if (block.n_history > 0) {
+    NoliBlock first;
+    make(context, c, X0, moduli, &first);
+    memcpy(frame, block.history, sizeof *frame * (size_t)block.n_history);
+    memcpy(frame, first.history, 6 * N_ELEMENT * sizeof *frame);
+    noli_block_destroy(&first);
+    block.history = frame;
+  }
+  memset(sum, 0, SIZE * sizeof *sum);
+  for (int part = 0; part < NOLI_BLOCK_PARTS; part++) {
+    NoliBlockEnergy energy = {.block = &block, .part = (NoliBlockPart)part, .scale = 0.7};
+    NoliBlockStencils stencils = noli_block_stencils(&block, energy.part);
+    for (int64_t s = 0; s < stencils.n; s++) {
+      double local[3 * 12];
+      NoliLocal out = {.gradient = noli_local_from(local, 3 * stencils.size * s)};
+      stencils.evaluate(&energy, x, s, s + 1, NOLI_EVAL_GRADIENT, &out);
+      for (int k = 0; k < 3 * stencils.size; k++) {
+        int32_t node = stencils.node[stencils.size * s + k / 3];
+        if (node != NOLI_NULL_INDEX) {
+          sum[3 * node + k % 3] += local[k];
+        }
+      }
+    }
+  }
+  noli_block_destroy(&block);
+}
+
+// Products of all blocks with changes of rest positions or moduli.
+static void slope_at(NoliContext* context, const Case* c, const double* X, const double* moduli,
+                     const double* x, const double* change, double* sum) {
+  NoliBlock block;
+  NoliMixedList list = {.context = context, .wanted = ~0u};
+  double split[2][N_ELEMENT];
+  make(context, c, X, moduli, &block);
+  memset(sum, 0, SIZE * sizeof *sum);
+  for (int part = 0; part < NOLI_BLOCK_PARTS; part++) {
+    NoliBlockEnergy energy = {.block = &block, .part = (NoliBlockPart)part, .scale = 0.7};
+    ASSERT_OK(c->by_rest ? noli_element_slopes_by_rest(&list, &block, &energy, X, x)
+                         : noli_element_slopes_by_thin_moduli(&list, &block, &energy, 0, X, x));
+  }
+  for (int e = 0; e < N_ELEMENT; e++) {
+    split[0][e] = change[2 * e];
+    split[1][e] = change[2 * e + 1];
+  }
+  for (int64_t i = 0; i < list.blocks.count; i++) {
+    const NoliMixedBlocks* blocks = &list.blocks.data[i];
+    noli_mixed_multiply(blocks, c->by_rest ? change : split[blocks->kind == NOLI_INPUT_LAMBDA],
+                        sum);
+  }
+  noli_mixed_list_clear(&list);
+  noli_array_free(context, &list.blocks);
+  noli_block_destroy(&block);
+}
+
+static void set_moduli(const Case* c, TestRandom* random, double* moduli, double* change) {
+  for (int e = 0; e < N_ELEMENT; e++) {
+    moduli[2 * e] = test_random(random, 0.5, 2.0);
+    double ratio = c->poisson > 0.0 ? 2.0 * c->poisson / (1.0 - 2.0 * c->poisson)
+                                    : test_random(random, 0.3, 3.0);
+    moduli[2 * e + 1] = ratio * moduli[2 * e];
+    change[2 * e] = test_random(random, -1.0, 1.0);
+    change[2 * e + 1] = c->poisson > 0.0 ? ratio * change[2 * e] : test_random(random, -1.0, 1.0);
+  }
+}
+
+static void compare(const Case* c) {
+  TestRandom random = {7};
+  NoliContext* context = test_context(1);
+  double worst = 0.0;
+  for (int trial = 0; trial < 30; trial++) {
+    double X[SIZE], x[SIZE], moduli[2 * N_ELEMENT], change[SIZE], slope[SIZE], most = 0.1,
+                                                                               off = INFINITY;
+    place(&random, trial % 3 == 1, X);
+    memcpy(x, X, sizeof x);
+    for (int i = 0; i < SIZE && trial > 1; i++) { // the first are at rest
+      x[i] += i < 3 * N_VERT || i % 3 == 0 ? test_random(&random, -0.2, 0.2) : 0.0;
+    }
+    set_moduli(c, &random, moduli, change);
+    for (int i = 0; i < SIZE && c->by_rest; i++) {
+      change[i] = i < 3 * N_VERT ? test_random(&random, -1.0, 1.0) : 0.0;
+    }
+    slope_at(context, c, X, moduli, x, change, slope);
+    for (double h = 1e-4; h > 2e-7; h *= 0.2) {
+      double end[2][SIZE], apart = 0.0;
+      for (int side = 0; side < 2; side++) {
+        double moved_X[SIZE], moved[2 * N_ELEMENT], by = side == 0 ? -h : h;
+        for (int i = 0; i < SIZE; i++) {
+          moved_X[i] = X[i] + (c->by_rest ? by * change[i] : 0.0);
+        }
+        for (int i = 0; i < 2 * N_ELEMENT; i++) {
+          moved[i] = moduli[i] + (c->by_rest ? 0.0 : by * change[i]);
+        }
+        gradient_at(context, c, X, moved_X, moved, x, end[side]);
+      }
+      for (int i = 0; i < SIZE; i++) {
+        most = fmax(most, fabs(slope[i]));
+        apart = fmax(apart, fabs((end[1][i] - end[0][i]) / (2.0 * h) - slope[i]));
+      }
+      off = fmin(off, apart);
+    }
+    worst = fmax(worst, off / most);
+  }
+  print_message("%-28s differences by %.1e\n", c->name, worst);
+  ASSERT_AT_MOST(worst, 1e-7);
+  test_context_done(&context);
+}
+
+#define SHEET .thickness = 0.1, .bending = 3.0
+#define WOVEN SHEET, .woven = true, .weft = 0.4, .warp = {0.8, 0.5, 0.6}
+#define ROD .radius = 0.3, .bending = 1.5
+
+static void by_rest_positions(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {.name = "neo-Hookean sheet", .shell = {SHEET}, .by_rest = true},
+      {.name = "stvk sheet with a limit",
+       .shell = {SHEET, .limit = 2.5},
+       .law = "stvk",
+       .by_rest = true},
+      {.name = "woven sheet", .shell = {WOVEN}, .by_rest = true},
+      {.name = "woven sheet with a limit",
+       .shell = {WOVEN, .shear = 0.2, .limit = 2.5},
+       .by_rest = true},
+      {.name = "warp across the sheet",
+       .shell = {SHEET, .woven = true, .weft = 0.4},
+       .by_rest = true},
+      {.name = "rod", .rod = {ROD}, .by_rest = true},
+      {.name = "rod with twist", .rod = {ROD, .twist = 1.2}, .by_rest = true},
+      {.name = "tape with twist",
+       .rod = {ROD, .twist = 1.2, .second_radius = 0.1, .normal = {0, 0, 1}},
+       .by_rest = true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    compare(&cases[i]);
+  }
+}
+
+static void by_moduli(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {.name = "neo-Hookean sheet", .shell = {SHEET}},
+      {.name = "stvk sheet with a limit", .shell = {SHEET, .limit = 2.5}, .law = "stvk"},
+      {.name = "woven sheet", .shell = {WOVEN}},
+      {.name = "woven sheet, shear", .shell = {WOVEN, .shear = 0.2}},
+      {.name = "plate", .shell = {SHEET, .bending_law = "plate"}, .poisson = 0.3},
+      {.name = "woven plate", .shell = {WOVEN, .bending_law = "plate"}, .poisson = 0.2},
+      {.name = "rod", .rod = {ROD}},
+      {.name = "rod with twist",
+       .rod = {ROD, .twist = 1.2, .second_radius = 0.1, .normal = {0, 0, 1}}},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    compare(&cases[i]);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(by_rest_positions),
+                                     cmocka_unit_test(by_moduli)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

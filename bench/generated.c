@@ -228,6 +228,9 @@ static const Recipe recipes[] = {
     {"tube", "ALONG AROUND", "a tube of cloth whose ends turn", 2, generated_tube},
     {"funnel", "CELLS", "three cloths that slide through a funnel", 1, generated_funnel},
     {"shuffle", "CARDS", "cards of two decks that fall onto each other", 1, generated_shuffle},
+    {"noodles", "ROWS SEGMENTS", "ROWS x ROWS rods that fall into a bowl", 2, generated_noodles},
+    {"knot", "ACROSS", "two ribbons in a reef knot that is pulled tight", 1, generated_knot},
+    {"dress", "AROUND", "a sewn dress on a body that turns", 1, generated_dress},
 };
 enum { N_RECIPES = (int)(sizeof recipes / sizeof *recipes) };
 

@@ -1,5 +1,8 @@
 #include "generated_thin.h"
 
+#include <math.h>
+#include <string.h>
+
 // Membranes of [Zheng2025] are given by their shear modulus times thickness: with a Poisson's ratio
 // of 0.3 that is E t / 2.6. Contact is 2 mm, without friction.
 #define CLOTH(young, density, bending)                                                             \
@@ -94,4 +97,146 @@ void generated_shuffle(FILE* file, const int number[]) {
             0.006 + 0.003 * i);
   }
   fprintf(file, "]}");
+}
+
+// Upright noodles in a square, ROWS x ROWS, fall into a bowl. They are slightly wavy: straight ones
+// would stand until they buckle by rounding.
+void generated_noodles(FILE* file, const int number[]) {
+  fprintf(file, STEPS("0.02", "200") "\"contact\": {\"distance\": 0.0005}, \"friction\": "
+                                     "{\"coefficient\": 0.2}, \"bodies\": [");
+  for (int i = 0; i < number[0]; i++) {
+    fprintf(file,
+            "%s{\"name\": \"row%d\", \"mesh\": {\"curve\": {\"position\": [\"0.002*sin(%d + "
+            "6*pi*t)\", \"0.4*t\", \"0.002*cos(%d + 5*pi*t)\"], \"segments\": %d}}, "
+            "\"translate\": [%.4f, 0.08, %.4f], \"copies\": {\"count\": %d, \"translate\": "
+            "[0.008, 0, 0]}, \"material\": {\"young\": 1e6, \"poisson\": 0.4, \"density\": "
+            "1000}, \"rod\": {\"radius\": 0.0005}, \"contact_offset\": \"thickness\"}",
+            i > 0 ? ", " : "", i, i, 2 * i, number[1], -0.004 * (number[0] - 1),
+            0.008 * i - 0.004 * (number[0] - 1), number[0]);
+  }
+  fprintf(file, "], \"obstacles\": [{\"name\": \"bowl\", \"mesh\": {\"bowl\": {\"radius\": 0.3, "
+                "\"thickness\": 0.02, \"cells\": 24}}, \"rotate\": [180, 0, 0], "
+                "\"translate\": [0, 0.3, 0]}]}");
+}
+
+// ---- a reef knot
+// ---------------------------------------------------------------------------------
+
+#define KNOT_WIDTH 0.02
+enum { KNOT_LENGTH = 98 }; // cells along a ribbon per cell across: nearly square ones
+
+// Point of the left rope of the knot at t in 0 to 1; the right one is turned half around y.
+static void knot_point(double t, double x[3]) {
+  double u = 2.0 * t - 1.0;
+  x[0] = 0.1 - 0.9 * u * u;
+  x[1] = tanh(8.0 * u) * (0.03 + 0.05 * exp(-pow(3.2 * u, 4)));
+  x[2] = 0.03 * (-exp(-pow(7.0 * u, 2)) + exp(-pow(14.0 * (fabs(u) - 0.333), 2)) -
+                 exp(-pow(14.0 * (fabs(u) - 0.471), 2)));
+}
+
+// Vertices of a ribbon in the order of `plane`, ruled along z, at equal distances along it.
+static void write_ribbon(FILE* file, int across, double side) {
+  enum { FINE = 20000 };
+  double before[3], at[3], length = 0.0, done = 0.0, piece = 0.0;
+  knot_point(0.0, before);
+  for (int j = 1; j <= FINE; j++) {
+    knot_point((double)j / FINE, at);
+    length += hypot(at[0] - before[0], at[1] - before[1]);
+    memcpy(before, at, sizeof at);
+  }
+  int along = KNOT_LENGTH * across;
+  knot_point(0.0, before);
+  memcpy(at, before, sizeof at);
+  for (int i = 0, j = 0; i <= along; i++) {
+    double wanted = length * i / along;
+    while (j < FINE && done + piece < wanted) {
+      done += piece;
+      memcpy(before, at, sizeof at);
+      knot_point((double)++j / FINE, at);
+      piece = hypot(at[0] - before[0], at[1] - before[1]);
+    }
+    double share = piece > 0.0 ? (wanted - done) / piece : 0.0;
+    for (int k = 0; k <= across; k++) {
+      double x = before[0] + share * (at[0] - before[0]);
+      double y = before[1] + share * (at[1] - before[1]);
+      double z = before[2] + share * (at[2] - before[2]);
+      fprintf(file, "%s[%.8f, %.8f, %.8f]", i + k > 0 ? "," : "", side * x, y,
+              side * z + KNOT_WIDTH * (k - 0.5 * across) / across);
+    }
+  }
+}
+
+// Two ribbons in a reef knot, whose ends are pulled away from it; knotted is their rest shape.
+void generated_knot(FILE* file, const int number[]) {
+  int across = number[0];
+  fprintf(file, STEPS("0.04", "100") "\"contact\": {\"distance\": 0.0004}, \"friction\": "
+                                     "{\"coefficient\": 0.02}, \"gravity\": [0, 0, 0], "
+                                     "\"bodies\": [");
+  for (int k = 0; k < 2; k++) {
+    fprintf(file,
+            "%s{\"name\": \"%s\", \"mesh\": {\"plane\": {\"size\": [%g, %g], \"cells\": [%d, "
+            "%d]}}, " CLOTH("0.821e6", "473", "1") ", \"start\": [",
+            k > 0 ? ", " : "", k == 0 ? "left" : "right", KNOT_LENGTH * KNOT_WIDTH, KNOT_WIDTH,
+            KNOT_LENGTH * across, across);
+    write_ribbon(file, across, k == 0 ? 1.0 : -1.0);
+    fprintf(file, "], \"rest\": [");
+    write_ribbon(file, across, k == 0 ? 1.0 : -1.0);
+    fprintf(file, "]}");
+  }
+  fprintf(file, "], \"prescribed\": [");
+  for (int k = 0; k < 4; k++) {
+    fprintf(file,
+            "%s{\"body\": \"%s\", \"select\": {\"side\": \"%sx\"}, \"motion\": "
+            "{\"displacement\": [\"%s0.2*smoothstep(0, 4, t)\", 0, 0]}}",
+            k > 0 ? ", " : "", k < 2 ? "left" : "right", k % 2 == 0 ? "-" : "+", k < 2 ? "-" : "");
+  }
+  fprintf(file, "]}");
+}
+
+// ---- a dress
+// -------------------------------------------------------------------------------------
+
+// Points between those of a profile, n in all.
+static void write_profile(FILE* file, const double profile[][2], int n_points, int n) {
+  for (int i = 0; i < n; i++) {
+    double at = (double)i * (n_points - 1) / (n - 1);
+    int k = (int)at < n_points - 1 ? (int)at : n_points - 2;
+    fprintf(file, "%s[%.6f, %.6f]", i > 0 ? ", " : "",
+            profile[k][0] + (at - k) * (profile[k + 1][0] - profile[k][0]),
+            profile[k][1] + (at - k) * (profile[k + 1][1] - profile[k][1]));
+  }
+}
+
+// Bodice and skirt, sewn together, with two straps, on a body that turns to and fro.
+void generated_dress(FILE* file, const int number[]) {
+  static const double bodice[][2] = {{0.14, 1.05}, {0.142, 1.1},  {0.15, 1.15},
+                                     {0.165, 1.2}, {0.174, 1.25}, {0.178, 1.3}};
+  static const double skirt[][2] = {{0.14, 1.05}, {0.19, 0.98},  {0.235, 0.91},
+                                    {0.27, 0.84}, {0.305, 0.77}, {0.34, 0.7}};
+  static const double body[][2] = {{0, 0.6},      {0.1, 0.62},  {0.15, 0.75}, {0.155, 0.9},
+                                   {0.12, 1.08},  {0.15, 1.25}, {0.15, 1.36}, {0.14, 1.39},
+                                   {0.055, 1.41}, {0.05, 1.5},  {0, 1.53}};
+  int around = number[0];
+  fprintf(file, STEPS("0.04", "145") "\"contact\": {\"distance\": 0.001}, \"friction\": "
+                                     "{\"coefficient\": 0.4}, \"bodies\": [");
+  for (int k = 0; k < 2; k++) {
+    fprintf(file, "{\"name\": \"%s\", \"mesh\": {\"revolution\": {\"profile\": [",
+            k == 0 ? "bodice" : "skirt");
+    write_profile(file, k == 0 ? bodice : skirt, 6, (k == 0 ? 37 : 61) * around / 160 + 2);
+    fprintf(file, "], \"cells_around\": %d}}, " CLOTH("%s", "300", "1") "}, ", around,
+            k == 0 ? "1e5" : "5e4");
+  }
+  fprintf(file,
+          "{\"name\": \"straps\", \"mesh\": {\"curve\": {\"position\": [\"0.07\", \"1.3 + "
+          "0.13*sin(pi*t)^0.5\", \"0.1625*cos(pi*t)\"], \"segments\": %d}}, \"copies\": "
+          "{\"count\": 2, \"translate\": [-0.14, 0, 0]}, \"material\": {\"young\": 2e6, "
+          "\"poisson\": 0.3, \"density\": 500, \"damping\": 0.01}, \"rod\": {\"radius\": "
+          "0.002}}], \"ties\": [{\"body\": \"skirt\", \"select\": {\"side\": \"+y\"}, \"to\": "
+          "\"bodice\", \"distance\": 0.005}, {\"body\": \"straps\", \"select\": [{\"vertices\": "
+          "[0, %d]}], \"to\": \"bodice\", \"distance\": 0.01}], \"obstacles\": [{\"name\": "
+          "\"body\", \"mesh\": {\"revolution\": {\"profile\": [",
+          around / 2, around / 2);
+  write_profile(file, body, 11, 11);
+  fprintf(file, "], \"cells_around\": 24}}, \"motion\": {\"rotation\": {\"axis\": [0, 1, 0], "
+                "\"origin\": [0, 0, 0], \"angle\": \"60*sin(pi*t)*smoothstep(0, 0.5, t)\"}}}]}");
 }

@@ -9,3 +9,6 @@ void generated_twist(FILE* file, const int number[]);   // CELLS
 void generated_tube(FILE* file, const int number[]);    // ALONG AROUND
 void generated_funnel(FILE* file, const int number[]);  // CELLS
 void generated_shuffle(FILE* file, const int number[]); // CARDS
+void generated_noodles(FILE* file, const int number[]); // ROWS SEGMENTS
+void generated_knot(FILE* file, const int number[]);    // ACROSS
+void generated_dress(FILE* file, const int number[]);   // AROUND

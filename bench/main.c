@@ -3,6 +3,7 @@
 #include "generated.h"
 #include "options.h"
 #include "tables.h"
+#include "work.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +101,13 @@ static bool print_markdown(const Options* options) {
   return good;
 }
 
+static bool print_work(const Options* options) {
+  ResultList list = {0};
+  bool good = result_read_list(options->work, &list) && work_print(&list);
+  result_free_list(&list);
+  return good;
+}
+
 static void print_list(const SceneList* scenes) {
   for (int32_t i = 0; i < scenes->count; i++) {
     const char* path = scenes->data[i].path;
@@ -125,6 +133,9 @@ int main(int argc, char** argv) {
   }
   if (options.markdown != NULL) {
     return print_markdown(&options) ? 0 : 2;
+  }
+  if (options.work != NULL) {
+    return print_work(&options) ? 0 : 2;
   }
   SceneList scenes = {0};
   if (!collect(&options, &scenes)) {

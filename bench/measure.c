@@ -237,7 +237,9 @@ static void step(Run* run) {
   Result* result = &run->result;
   NoliStepReport report;
   double start = seconds_now(), cpu_start = cpu_seconds();
+  noli_profile(run->options->profile ? &result->profile : NULL);
   NoliStatus status = noli_sim_step(run->sim, &report);
+  noli_profile(NULL);
   double wall = seconds_now() - start;
   if (status != NOLI_OK) {
     char where[96];

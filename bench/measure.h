@@ -17,6 +17,7 @@ typedef struct MeasureOptions {
   double seconds;    // for stepping; INFINITY: no limit
   int32_t n_threads; // 0: one per core
   bool full;         // all steps of the scene
+  bool profile;      // also the cost of each kind of work
 } MeasureOptions;
 
 // Runs a scene, with a generated mesh if the one that it names is missing and can be generated.

@@ -27,6 +27,9 @@ void options_help(void) {
        "  --full           every step of the scenes, without a limit unless --seconds is given\n"
        "  --json FILE      also writes the measurements to FILE after each scene\n"
        "  --compare FILE   prints the ratios to an older such file\n"
+       "  --profile        also measures what each kind of work costs and how much of it threads\n"
+       "                   share, for --work; wakes the clock often, so compare no times\n"
+       "  --work FILE      runs nothing: prints such costs of a file of --json as Markdown\n"
        "  --markdown FILE  runs nothing: prints the tables of such a file as Markdown; with\n"
        "                   --compare a short table with ratios\n"
        "  --data DIR       directory of the public data (default: $NOLI_DATA, otherwise the one\n"
@@ -110,6 +113,7 @@ static bool read_valued(Options* options, const char* option, char* value) {
   const char** text = strcmp(option, "--json") == 0       ? &options->json
                       : strcmp(option, "--compare") == 0  ? &options->compare
                       : strcmp(option, "--markdown") == 0 ? &options->markdown
+                      : strcmp(option, "--work") == 0     ? &options->work
                       : strcmp(option, "--data") == 0     ? &options->data
                                                           : NULL;
   if (text == NULL) {
@@ -120,10 +124,11 @@ static bool read_valued(Options* options, const char* option, char* value) {
 }
 
 static bool* find_flag(Options* options, const char* word) {
-  return strcmp(word, "--full") == 0   ? &options->measure.full
-         : strcmp(word, "--list") == 0 ? &options->list
-         : strcmp(word, "--help") == 0 ? &options->help
-                                       : NULL;
+  return strcmp(word, "--full") == 0      ? &options->measure.full
+         : strcmp(word, "--profile") == 0 ? &options->measure.profile
+         : strcmp(word, "--list") == 0    ? &options->list
+         : strcmp(word, "--help") == 0    ? &options->help
+                                          : NULL;
 }
 
 // Settings that follow from the options.

@@ -16,6 +16,7 @@ typedef struct Options {
   const char* json;
   const char* compare;
   const char* markdown;
+  const char* work;
   bool list;
   bool help;
 } Options;

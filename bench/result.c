@@ -159,6 +159,33 @@ static void write_field(json_t* object, const Field* field, const Result* result
   }
 }
 
+static json_t* profile_object(const NoliProfile* profile) {
+  json_t* object = json_object();
+  for (int32_t k = 0; k < NOLI_WORKS; k++) {
+    const NoliWorkCost* cost = &profile->work[k];
+    if (cost->wall > 0.0) {
+      json_t* part = json_object();
+      set_number(part, "seconds", cost->wall);
+      set_number(part, "seconds_cpu", cost->cpu);
+      set_number(part, "seconds_parallel", cost->parallel);
+      set_number(part, "seconds_helpers", cost->helpers);
+      json_object_set_new(object, noli_work_name(k), part);
+    }
+  }
+  return object;
+}
+
+static void read_profile(const json_t* object, NoliProfile* profile) {
+  for (int32_t k = 0; k < NOLI_WORKS; k++) {
+    const json_t* part = json_object_get(object, noli_work_name(k));
+    NoliWorkCost* cost = &profile->work[k];
+    cost->wall = json_number_value(json_object_get(part, "seconds"));
+    cost->cpu = json_number_value(json_object_get(part, "seconds_cpu"));
+    cost->parallel = json_number_value(json_object_get(part, "seconds_parallel"));
+    cost->helpers = json_number_value(json_object_get(part, "seconds_helpers"));
+  }
+}
+
 json_t* result_object(const Result* result) {
   json_t* object = json_object();
   json_t* timing = json_object();
@@ -170,6 +197,11 @@ json_t* result_object(const Result* result) {
     write_field(timing, &stages[i], result);
   }
   json_object_set_new(object, "stages", timing);
+  json_t* profile = profile_object(&result->profile);
+  if (json_object_size(profile) > 0) {
+    json_object_set(object, "work", profile);
+  }
+  json_decref(profile);
   // derived values for convenience
   set_number(object, "seconds_per_step", result_seconds_per_step(result));
   set_number(object, "newton_per_step", result_newton_per_step(result));
@@ -201,6 +233,7 @@ static Result read_object(const json_t* object) {
   for (int i = 0; i < N_STAGES; i++) {
     read_field(json_object_get(object, "stages"), &stages[i], &result);
   }
+  read_profile(json_object_get(object, "work"), &result.profile);
   for (int i = 0; i < RESULT_STATES; i++) {
     result.state =
         state != NULL && strcmp(state, state_name[i]) == 0 ? (ResultState)i : result.state;

@@ -39,6 +39,7 @@ typedef struct Result {
   double contacts;       // summed over the Newton iterations
   int64_t contacts_max;  // in one iteration
   NoliStepTiming timing; // sums, s
+  NoliProfile profile;   // with --profile
   double min_distance;   // m, smallest over the steps
   double memory_mb;      // peak resident set
   int64_t steps_blocked; // steps whose prescribed motion contact cut short

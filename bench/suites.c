@@ -441,6 +441,12 @@ static const StudyScene cloth_scene[] = {
     {"funnel, 5K vertices", "generated: funnel 40", 20},
     {"funnel, 78K vertices", "generated: funnel 160", 10},
     {"shuffle, 20 cards", "generated: shuffle 20", 30},
+    {"25 noodles", "generated: noodles 5 40", 60},
+    {"625 noodles, 126K vertices", "generated: noodles 25 200", 10},
+    {"knot, 4K vertices", "generated: knot 4", 80},
+    {"knot, 99K vertices", "generated: knot 22", 10},
+    {"dress, 1K vertices", "generated: dress 40", 20},
+    {"dress, 16K vertices", "generated: dress 160", 10},
 };
 static const Variant cloth_variant[] = {
     {.name = "barrier", .override = {{"solver.method", "projected_newton"}}},

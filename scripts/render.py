@@ -52,19 +52,26 @@ class Scene:
 
     def __init__(self, tree):
         tree = tree or {}
-        self.bodies = [body["name"] for body in tree.get("bodies", [])]
+        self.bodies, self.copies = [], {}
+        for body in tree.get("bodies", []):
+            name, copies = body["name"], body.get("copies")
+            self.copies[name] = [f"{name}[{k}]" for k in range(copies["count"])] if copies else [name]
+            self.bodies += self.copies[name]
         self.obstacles = [obstacle["name"] for obstacle in tree.get("obstacles", [])]
         self.half_spaces = [HalfSpace(wall["name"], wall["origin"], wall["normal"])
                             for wall in tree.get("half_spaces", [])]
 
-    def check(self, name):
+    def find(self, name):
+        """The names that this one stands for: all copies of a body, or itself."""
+        if name in self.copies:
+            return self.copies[name]
         names = self.bodies + self.obstacles + [wall.name for wall in self.half_spaces]
         if name not in names:
             near = difflib.get_close_matches(name, names, 1)
             hint = f'; did you mean "{near[0]}"?' if near else ""
             raise BadRun(f'the scene has no "{name}"{hint} It has: {", ".join(names)}' if names else
                          f'there is no "{name}": no scene.json with names lies beside the frame')
-        return name
+        return [name]
 
 
 def choose_opacity(scene, arguments):
@@ -73,13 +80,14 @@ def choose_opacity(scene, arguments):
     for word in arguments.transparent:
         name, _, alpha = word.partition("=")
         try:
-            opacity[scene.check(name)] = float(alpha) if alpha else GLASS
+            value = float(alpha) if alpha else GLASS
         except ValueError:
-            opacity[name] = -1.0
-        if not 0.0 <= opacity[name] <= 1.0:
+            value = -1.0
+        opacity.update(dict.fromkeys(scene.find(name), value))
+        if not 0.0 <= value <= 1.0:
             raise BadRun(f"--transparent {word}: want NAME=ALPHA with ALPHA from 0 (invisible) to 1 (opaque)")
     for name in arguments.hide:
-        opacity[scene.check(name)] = HIDDEN
+        opacity.update(dict.fromkeys(scene.find(name), HIDDEN))
     return opacity
 
 

@@ -32,6 +32,7 @@ extern "C" {
 /// - "contact_distance": m, NoliSimDef.contact_distance, of "gcp" its eps_target;
 ///   "contact_stiffness": Pa/m, NoliSimDef.barrier_stiffness, which must be given;
 ///   "contact_offset": m, of a body or half-space
+/// - "yield", "hardening", "saturation", "saturation_rate": of a body that yields, in their units
 typedef struct NoliParameterDef {
   const char* kind;
   const char* of;    ///< name of a body, force, spring, motion, or entity of a pair; else NULL
@@ -82,7 +83,8 @@ typedef struct NoliObjectivePoint {
   double* d_x;     ///< (n_vert x 3) derivative by positions; may be NULL: only the value is wanted
   double* d_v;     ///< (n_vert x 3) by velocities; likewise
   double* d_p;     ///< (parameters) by the parameters alone, at fixed x and v; likewise
-  void* reserved[4];
+  double* d_history; ///< by the histories of materials, of goals of stress and energy (noli/design.h)
+  void* reserved[3];
 } NoliObjectivePoint;
 
 /// An objective is a sum over the start and the end of every step. Called in this order in the
@@ -119,7 +121,9 @@ typedef struct NoliGradientReport {
   double backward;       ///< s, of the derivatives, recomputed steps included
   int64_t recomputed;    ///< steps
   int64_t bytes;         ///< of kept states, at most
-  double reserved[8];
+  int64_t at_yield; ///< points of quadrature, of all steps, whose stress is that at which they begin
+                    ///< to flow, within 1e-8: derivatives are those of one side there
+  double reserved[7];
 } NoliGradientReport;
 
 /// Steps `sim` n_steps times from its present state, which must be its start where a parameter

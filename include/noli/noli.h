@@ -20,6 +20,7 @@
 #include "noli/sim.h"
 #include "noli/scene.h"
 #include "noli/output.h"
+#include "noli/profile.h"
 #include "noli/ranks.h"
 #include "noli/run.h"
 #include "noli/threads.h"

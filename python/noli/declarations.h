@@ -913,7 +913,8 @@ typedef struct NoliObjectivePoint {
   double* d_x;
   double* d_v;
   double* d_p;
-  void* reserved[4];
+  double* d_history;
+  void* reserved[3];
 } NoliObjectivePoint;
 typedef NoliStatus NoliObjectiveFn(void* user, NoliSim* sim, NoliObjectivePoint* at);
 typedef struct NoliObjective {
@@ -934,7 +935,8 @@ typedef struct NoliGradientReport {
   double backward;
   int64_t recomputed;
   int64_t bytes;
-  double reserved[8];
+  int64_t at_yield;
+  double reserved[7];
 } NoliGradientReport;
 NoliStatus noli_sim_gradient(NoliSim* sim, const NoliParameters* parameters, const NoliObjective* objectives, int32_t n_objectives, const NoliGradientDef* def, double* value, double* gradient, NoliGradientReport* report);
 typedef struct NoliGoalDef {
@@ -1186,6 +1188,32 @@ typedef struct NoliCheckpointInfo {
 } NoliCheckpointInfo;
 NoliStatus noli_checkpoint_info_sized(NoliContext* context, const char* path, NoliCheckpointInfo* info, size_t size);
 void noli_checkpoint_info_free(NoliContext* context, NoliCheckpointInfo* info);
+typedef enum NoliWork {
+  NOLI_WORK_OTHER,
+  NOLI_WORK_GRADIENT,
+  NOLI_WORK_HESSIAN,
+  NOLI_WORK_PATTERN,
+  NOLI_WORK_ANALYSIS,
+  NOLI_WORK_FACTOR,
+  NOLI_WORK_SOLVE,
+  NOLI_WORK_BROAD_PHASE,
+  NOLI_WORK_CCD,
+  NOLI_WORK_CONTACTS,
+  NOLI_WORK_FRICTION,
+  NOLI_WORK_ENERGY,
+  NOLI_WORK_OUTPUT,
+NOLI_WORKS } NoliWork;
+typedef struct NoliWorkCost {
+  double wall;
+  double cpu;
+  double parallel;
+  double helpers;
+} NoliWorkCost;
+typedef struct NoliProfile {
+  NoliWorkCost work[16];
+} NoliProfile;
+void noli_profile(NoliProfile* profile);
+const char* noli_work_name(int32_t work);
 NoliStatus noli_ranks_start(NoliRanks** ranks);
 void noli_ranks_end(NoliRanks** ranks);
 int32_t noli_ranks_rank(const NoliRanks* ranks);

@@ -1,5 +1,6 @@
 #include "base/parallel.h"
 
+#include "base/profile.h"
 #include "noli/threads.h"
 
 #include <pthread.h>
@@ -66,7 +67,9 @@ static int32_t host_size(int32_t n_threads) {
 
 static void run_on_host(int32_t n, NoliPartFn* part, void* user) {
   Parts parts = {part, user};
+  noli_work_share();
   lent->run(lent->user, n, run_part, &parts);
+  noli_work_join();
 }
 
 // A loop over blocks, which parts take one after the other.
@@ -123,10 +126,12 @@ void noli_parallel_for(int32_t n_threads, int64_t n_items, int64_t block, NoliRa
   }
 #ifdef _OPENMP
   if (pays(n_threads, n_blocks)) {
+    noli_work_share();
 #pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1)
     for (int64_t k = 0; k < n_blocks; k++) {
       fn(user, k * block, range_end(k * block, block, n_items), omp_get_thread_num());
     }
+    noli_work_join();
     return;
   }
 #endif
@@ -139,9 +144,16 @@ void noli_parallel_tasks(int32_t n_threads, int64_t n_items, NoliRangeFn* fn, vo
     return;
   }
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1) if (n_threads > 1)
+  bool shared = n_threads > 1;
+  if (shared) {
+    noli_work_share();
+  }
+#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1) if (shared)
   for (int64_t k = 0; k < n_items; k++) {
     fn(user, k, k + 1, omp_get_thread_num());
+  }
+  if (shared) {
+    noli_work_join();
   }
 #else
   take_blocks(&blocks, 0);
@@ -225,12 +237,19 @@ void noli_parallel_team(int32_t n_threads, NoliTeamFn* fn, void* user) {
     goto done;
   }
 #ifdef _OPENMP
-#pragma omp parallel num_threads(n_threads) if (n_threads > 1)
+  bool shared = n_threads > 1;
+  if (shared) {
+    noli_work_share();
+  }
+#pragma omp parallel num_threads(n_threads) if (shared)
   {
     // the region may have fewer threads than it asks for
 #pragma omp single
     team.size = omp_get_num_threads();
     fn(user, &team, omp_get_thread_num(), team.size);
+  }
+  if (shared) {
+    noli_work_join();
   }
 #else
   fn(user, &team, 0, 1);
@@ -261,10 +280,17 @@ double noli_parallel_sum(int32_t n_threads, int64_t n_items, int64_t block, Noli
                      .n_blocks = n};
     if (!run_blocks(&blocks, n_threads, false)) {
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1) if (pays(n_threads, n))
+      bool shared = pays(n_threads, n);
+      if (shared) {
+        noli_work_share();
+      }
+#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1) if (shared)
       for (int64_t k = 0; k < n; k++) {
         int64_t begin = (first + k) * block;
         sums[k] = fn(user, begin, range_end(begin, block, n_items), omp_get_thread_num());
+      }
+      if (shared) {
+        noli_work_join();
       }
 #else
       take_blocks(&blocks, 0);

@@ -1,9 +1,10 @@
 #include "collide/broad_phase.h"
 
-#include "base/validate.h"
 #include "base/parallel.h"
+#include "base/profile.h"
 #include "base/ranks.h"
 #include "base/sort.h"
+#include "base/validate.h"
 #include "collide/body_tree.h"
 #include "collide/facets.h"
 
@@ -714,6 +715,7 @@ NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0
                                  const double* x_t1, double inflation, const NoliBodyPairs* pairs,
                                  NoliCandidates* out) {
   NoliStatus status = NOLI_OK;
+  NoliWork before = noli_work(NOLI_WORK_BROAD_PHASE);
   NoliBroadPhase* bp = broad_phase;
   out->point_triangle.count = 0;
   out->edge_edge.count = 0;
@@ -737,6 +739,7 @@ NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0
   NOLI_VALIDATE(bp->context, noli_forest_box_defect(&bp->forest, bp->places.box));
   NOLI_VALIDATE(bp->context, noli_candidates_defect(out, bp->surface));
 done:
+  noli_work(before);
   return status;
 }
 

@@ -55,16 +55,29 @@ void noli_barrier_number_inputs(const NoliBarrierInputs* inputs,
 
 // ---- range and stiffness ------------------------------------------------------------------------
 
+// The derivatives of B and B' by dhat. A pair with a distance of its own has the range r = distance
+// / dhat and B = r b(u; Dh) with u = G / r^2: as dhat grows, r shrinks.
+static NoliBarrierValue by_distance(double gap_sqr, double dhat_sqr, double range) {
+  double u = gap_sqr / (range * range), dhat = sqrt(dhat_sqr);
+  NoliBarrierValue by_range = noli_barrier_by_range(u, dhat_sqr);
+  NoliBarrierValue value = {.value = 2.0 * dhat * range * by_range.value,
+                            .first = 2.0 * dhat * by_range.first / range};
+  if (range != 1.0) {
+    NoliBarrierValue b = noli_barrier_all(u, dhat_sqr);
+    value.value -= range * (b.value - 2.0 * u * b.first) / dhat;
+    value.first += (b.first + 2.0 * u * b.second) / (range * dhat);
+  }
+  return value;
+}
+
 // With B(D) = b(G; Dh), G = (d - xi)^2 and dG/dD = (d - xi) / d.
 static void write_numbers(const NoliBarrier* data, const NoliContact* contact, const double* x,
                           double* block) {
   Parts parts = parts_of(data, contact, x);
   double gap_sqr = parts.gap * parts.gap, slope = parts.gap / parts.d;
-  double by_range = 2.0 * sqrt(data->dhat_sqr);
   NoliBarrierValue b = noli_barrier_in_range(gap_sqr, data->dhat_sqr, contact->range);
-  NoliBarrierValue r = noli_barrier_by_range(gap_sqr, data->dhat_sqr); // of pairs without their own
-  write_column(&parts, by_range * r.value, by_range * slope * r.first, NOLI_BARRIER_NUMBERS, 0,
-               block);
+  NoliBarrierValue r = by_distance(gap_sqr, data->dhat_sqr, contact->range);
+  write_column(&parts, r.value, slope * r.first, NOLI_BARRIER_NUMBERS, 0, block);
   for (int32_t k = 1; k < NOLI_BARRIER_NUMBERS; k++) {
     write_column(&parts, b.value, slope * b.first, NOLI_BARRIER_NUMBERS, k, block);
   }
@@ -210,11 +223,11 @@ NoliNormalForce noli_barrier_normal_force(const NoliBarrier* data, double weight
                                           double range, double gap) {
   double gap_sqr = gap * gap, s = data->kappa * weight, es = data->kappa * (weight * mollifier);
   NoliBarrierValue b = noli_barrier_in_range(gap_sqr, data->dhat_sqr, range);
-  NoliBarrierValue r = noli_barrier_by_range(gap_sqr, data->dhat_sqr);
+  NoliBarrierValue r = by_distance(gap_sqr, data->dhat_sqr, range);
   return (NoliNormalForce){
       .lambda = -es * b.first * 2.0 * gap,
       .by_d = -es * (4.0 * gap_sqr * b.second + 2.0 * b.first),
-      .by_range = -es * r.first * 2.0 * gap * 2.0 * sqrt(data->dhat_sqr),
+      .by_range = -es * r.first * 2.0 * gap,
       .by_mollifier = -s * b.first * 2.0 * gap,
   };
 }

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-enum { BATCH = 64 };
-
 const char* noli_element_slopes_defect(const NoliBlock* block, NoliInput input) {
   bool moduli = input == NOLI_INPUT_MU || input == NOLI_INPUT_LAMBDA;
   if (!block->type->solid && moduli) {
@@ -37,73 +35,8 @@ const char* noli_element_damping_defect(const NoliBlock* block) {
       return "damping in proportion to the stiffness of shells and rods is not differentiated: "
              "leave material.damping out, or use mass_damping";
     }
-    if (block->law[e]->stretch_third == NULL || block->fibre != NULL) {
-      return "damping in proportion to stiffness needs third derivatives, which logarithmic laws, "
-             "rubbers and fibres lack: choose another law, or mass_damping";
-    }
   }
   return NULL;
-}
-
-// ---- moduli -------------------------------------------------------------------------------------
-
-// Gradients of all elements of a part, (n x size x 3).
-static void evaluate_gradients(const NoliBlockEnergy* energy, const NoliBlockStencils* stencils,
-                               const double* x, double* gradient) {
-  for (int64_t begin = 0; begin < stencils->n; begin += BATCH) {
-    int64_t end = begin + BATCH < stencils->n ? begin + BATCH : stencils->n;
-    NoliLocal out = {.gradient = gradient};
-    stencils->evaluate(energy, x, begin, end, NOLI_EVAL_GRADIENT, &out);
-  }
-}
-
-// The gradient is linear in a modulus: its derivative is an exact difference.
-static void take_difference(const NoliBlockStencils* stencils, const double* before,
-                            const double* after, double change, int64_t first_element,
-                            NoliMixedBlocks* blocks) {
-  for (int64_t s = 0; s < stencils->n; s++) {
-    int32_t size = stencils->size;
-    memcpy(blocks->node + s * size, stencils->node + s * size, (size_t)size * sizeof(int32_t));
-    blocks->input[s] = first_element + s;
-    double* block = noli_mixed_block(blocks, s);
-    for (int32_t k = 0; k < 3 * size; k++) {
-      block[k] = (after[3 * size * s + k] - before[3 * size * s + k]) / change;
-    }
-  }
-}
-
-NoliStatus noli_element_slopes_by_moduli(NoliMixedList* list, NoliBlock* block,
-                                         const NoliBlockEnergy* energy, int64_t first_element,
-                                         const double* x) {
-  NoliStatus status = NOLI_OK;
-  NoliContext* context = list->context;
-  NoliBlockStencils stencils = noli_block_stencils(block, energy->part);
-  double *before = NULL, *after = NULL, *kept = NULL, largest = 0.0;
-  NOLI_NEW(context, before, 3 * stencils.n * stencils.size);
-  NOLI_NEW(context, after, 3 * stencils.n * stencils.size);
-  NOLI_NEW(context, kept, block->n_element);
-  for (int32_t e = 0; e < block->n_element; e++) {
-    largest = fmax(largest, fmax(block->lame_mu[e], fabs(block->lame_lambda[e])));
-  }
-  evaluate_gradients(energy, &stencils, x, before);
-  for (int32_t which = 0; which < 2; which++) {
-    double* modulus = which == 0 ? block->lame_mu : block->lame_lambda;
-    NoliMixedBlocks* blocks;
-    NOLI_TRY(noli_mixed_list_add(list, which == 0 ? NOLI_INPUT_MU : NOLI_INPUT_LAMBDA, stencils.n,
-                                 stencils.size, 1, &blocks));
-    for (int32_t e = 0; e < block->n_element; e++) {
-      kept[e] = modulus[e];
-      modulus[e] += largest;
-    }
-    evaluate_gradients(energy, &stencils, x, after);
-    memcpy(modulus, kept, (size_t)block->n_element * sizeof *kept);
-    take_difference(&stencils, before, after, largest, first_element, blocks);
-  }
-done:
-  noli_free(context, before);
-  noli_free(context, after);
-  noli_free(context, kept);
-  return status;
 }
 
 // ---- points of quadrature -----------------------------------------------------------------------

@@ -9,14 +9,8 @@
 // NULL: it can.
 const char* noli_element_slopes_defect(const NoliBlock* block, NoliInput input);
 
-// By Lame's parameters of each element, numbered from `first_element`. `energy` is that of the
-// term; the gradient must be linear in them, as that of all laws without further parameters is. The
-// block is changed and restored meanwhile. Fails with NOLI_ERROR_MEMORY.
-NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_moduli(NoliMixedList* list, NoliBlock* block,
-                                                          const NoliBlockEnergy* energy,
-                                                          int64_t first_element, const double* x);
-
-// Of a part of thin bodies likewise. X (n_vert x 3).
+// By Lame's parameters of each element of a part of thin bodies, numbered from `first_element`.
+// `energy` is that of the term. X (n_vert x 3).
 NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_thin_moduli(NoliMixedList* list,
                                                                const NoliBlock* block,
                                                                const NoliBlockEnergy* energy,

@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+// Distance from the switch to flow, relative to the yield stress, that counts as none.
+#define ROUNDING 1e-8
+
 // Point q of an element, and the place of its history in the block.
 typedef struct Point {
   NoliMaterialPoint material;
@@ -16,11 +19,20 @@ typedef struct Point {
   NoliVec3 vertex[4];                    // of the linear functions of the vertices
 } Point;
 
-static void set_point(const NoliBlock* block, int32_t element, int32_t q, Point* point) {
+NoliMaterialPoint noli_block_material(const NoliBlock* block, int32_t element, int32_t q,
+                                      int64_t* place) {
   NoliLame lame =
       noli_lame_at(block->lame_mu, block->lame_lambda, block->parameter, block->fibre, element);
-  point->material = noli_material_point(block->law[element], lame, &block->laws, element, q);
-  point->place = block->laws.first[element] + q * (int64_t)noli_history_size(&point->material);
+  NoliMaterialPoint point =
+      noli_material_point(block->law[element], lame, noli_block_histories(block), element, q);
+  *place = point.history != NULL
+               ? block->laws.first[element] + q * (int64_t)noli_history_size(&point)
+               : 0;
+  return point;
+}
+
+static void set_point(const NoliBlock* block, int32_t element, int32_t q, Point* point) {
+  point->material = noli_block_material(block, element, q, &point->place);
   point->node = block->node + block->n_local * (int64_t)element;
   block->type->shape_gradients(block, element, q, point->gradient);
 }
@@ -43,12 +55,61 @@ static void set_slope(const NoliBlock* block, const Point* point, const double s
   }
 }
 
-static int64_t count_terms(const NoliBlock* block) {
+// Branches with a G: that of the law, if it flows, and terms of the series.
+static int32_t first_branch(const NoliMaterialPoint* point) {
+  return noli_flow_size(point) > 0 ? 0 : 1;
+}
+
+static int64_t count_branches(const NoliBlock* block, bool flowing) {
   int64_t n = 0;
   for (int32_t e = 0; e < block->n_element; e++) {
-    n += has_history(block, e) ? block->laws.prony[e]->n * block->type->point_count(block) : 0;
+    if (has_history(block, e)) {
+      Point point;
+      set_point(block, e, 0, &point);
+      int32_t of_point = noli_branch_count(&point.material) - first_branch(&point.material);
+      of_point = flowing ? 1 - first_branch(&point.material) : of_point;
+      n += of_point * (int64_t)block->type->point_count(block);
+    }
   }
   return n;
+}
+
+// The G of a branch as inputs.
+static void set_branch(const NoliBlock* block, const Point* point, int32_t k, const NoliMat3* F,
+                       double factor, int64_t first, int64_t s, NoliMixedBlocks* blocks) {
+  double slope[81];
+  int32_t place = k == 0 ? 0 : noli_history_place(&point->material, k - 1);
+  noli_history_stress_slope(&point->material, k, F, slope);
+  for (int32_t a = 0; a < block->n_local; a++) {
+    blocks->node[s * block->n_local + a] = point->node[a];
+  }
+  for (int c = 0; c < NOLI_BRANCH_VALUES; c++) {
+    blocks->input[NOLI_BRANCH_VALUES * s + c] = first + point->place + place + c;
+  }
+  set_slope(block, point, slope, factor, noli_mixed_block(blocks, s));
+}
+
+// The force of a stress.
+static void add_force(const NoliBlock* block, const Point* point, const NoliMat3* P, double factor,
+                      int32_t stride, double* out) {
+  for (int32_t a = 0; a < block->n_local; a++) {
+    double force[3];
+    noli_store3(force, noli_mul33_vec(P, point->gradient[a]));
+    for (int k = 0; k < 3; k++) {
+      out[(int64_t)stride * (3 * a + k)] += factor * force[k];
+    }
+  }
+}
+
+// The internal variable of a point as an input.
+static void set_internal(const NoliBlock* block, const Point* point, const NoliMat3* F,
+                         double factor, int64_t first, int64_t s, NoliMixedBlocks* blocks) {
+  NoliMat3 P = noli_history_stress_by_internal(&point->material, F);
+  for (int32_t a = 0; a < block->n_local; a++) {
+    blocks->node[s * block->n_local + a] = point->node[a];
+  }
+  blocks->input[s] = first + point->place + NOLI_BRANCH_VALUES;
+  add_force(block, point, &P, factor, 1, noli_mixed_block(blocks, s));
 }
 
 static NoliStatus slopes_by_frame(NoliMixedList* list, const NoliBlock* block, double scale,
@@ -73,13 +134,16 @@ done:
 NoliStatus noli_block_slopes_by_history(NoliMixedList* list, const NoliBlock* block, double scale,
                                         int64_t first, const double* x) {
   NoliStatus status = NOLI_OK;
-  NoliMixedBlocks* blocks;
-  int64_t s = 0;
   if (noli_block_has_frames(block)) {
     return slopes_by_frame(list, block, scale, first, x);
   }
-  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_HISTORY, count_terms(block), block->n_local,
-                               NOLI_BRANCH_VALUES, &blocks));
+  NoliMixedBlocks* added;
+  int64_t s = 0, flowing = 0, at = list->blocks.count;
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_HISTORY, count_branches(block, false),
+                               block->n_local, NOLI_BRANCH_VALUES, &added));
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_HISTORY, count_branches(block, true),
+                               block->n_local, 1, &added));
+  NoliMixedBlocks *by_G = &list->blocks.data[at], *by_internal = by_G + 1;
   for (int32_t e = 0; e < block->n_element; e++) {
     NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
     block->type->deformation(block, e, x, F);
@@ -87,18 +151,65 @@ NoliStatus noli_block_slopes_by_history(NoliMixedList* list, const NoliBlock* bl
       Point point;
       set_point(block, e, q, &point);
       double factor = scale * block->type->point_volume(block, e, q);
-      for (int32_t k = 0; k < point.material.prony->n; k++, s++) {
-        double slope[81];
-        noli_history_stress_slope(&point.material, k, &F[q], slope);
-        for (int32_t a = 0; a < block->n_local; a++) {
-          blocks->node[s * block->n_local + a] = point.node[a];
-        }
-        for (int c = 0; c < NOLI_BRANCH_VALUES; c++) {
-          blocks->input[NOLI_BRANCH_VALUES * s + c] =
-              first + point.place + noli_history_place(&point.material, k) + c;
-        }
-        set_slope(block, &point, slope, factor, noli_mixed_block(blocks, s));
+      for (int32_t k = first_branch(&point.material); k < noli_branch_count(&point.material); k++) {
+        set_branch(block, &point, k, &F[q], factor, first, s++, by_G);
       }
+      if (noli_flow_size(&point.material) > 0) {
+        set_internal(block, &point, &F[q], factor, first, flowing++, by_internal);
+      }
+    }
+  }
+done:
+  return status;
+}
+
+// ---- numbers of materials -----------------------------------------------------------------------
+
+// The inputs that numbers of a material are, from the first to the last of each.
+static const struct {
+  NoliInput input;
+  int32_t first, n;
+} number_inputs[] = {{NOLI_INPUT_MU, NOLI_NUMBER_MU, 1},
+                     {NOLI_INPUT_LAMBDA, NOLI_NUMBER_LAMBDA, 1},
+                     {NOLI_INPUT_LAW, NOLI_NUMBER_PARAMETERS, NOLI_LAW_PARAMETERS}};
+enum { NUMBER_INPUTS = sizeof number_inputs / sizeof *number_inputs };
+
+static void set_numbers(const NoliBlock* block, int32_t e, const NoliMat3* F, double scale,
+                        int64_t first, int which, NoliMixedBlocks* blocks) {
+  int32_t n = number_inputs[which].n;
+  for (int32_t a = 0; a < block->n_local; a++) {
+    blocks->node[(int64_t)block->n_local * e + a] = block->node[(int64_t)block->n_local * e + a];
+  }
+  for (int32_t k = 0; k < n; k++) {
+    blocks->input[(int64_t)n * e + k] = n * (first + e) + k;
+  }
+  for (int32_t q = 0; q < block->type->point_count(block); q++) {
+    Point point;
+    NoliMat3 by[NOLI_MATERIAL_NUMBERS];
+    set_point(block, e, q, &point);
+    noli_history_stress_by_numbers(&point.material, &F[q], by);
+    for (int32_t k = 0; k < n; k++) {
+      add_force(block, &point, &by[number_inputs[which].first + k],
+                scale * block->type->point_volume(block, e, q), n, noli_mixed_block(blocks, e) + k);
+    }
+  }
+}
+
+NoliStatus noli_block_slopes_by_numbers(NoliMixedList* list, const NoliBlock* block,
+                                        unsigned wanted, double scale, int64_t first,
+                                        const double* x) {
+  NoliStatus status = NOLI_OK;
+  for (int which = 0; which < NUMBER_INPUTS; which++) {
+    NoliMixedBlocks* blocks;
+    if ((wanted >> number_inputs[which].input & 1u) == 0) {
+      continue;
+    }
+    NOLI_TRY(noli_mixed_list_add(list, number_inputs[which].input, block->n_element, block->n_local,
+                                 number_inputs[which].n, &blocks));
+    for (int32_t e = 0; e < block->n_element; e++) {
+      NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
+      block->type->deformation(block, e, x, F);
+      set_numbers(block, e, F, scale, first, which, blocks);
     }
   }
 done:
@@ -132,7 +243,7 @@ static void add_to(double* to, double sign, NoliVec3 by) {
 
 static void add_change(const NoliBlock* block, const Point* point, const NoliMat3* F,
                        const NoliMat3* by_F, double* by_x, double* by_X) {
-  for (int32_t a = 0; a < block->n_local; a++) {
+  for (int32_t a = 0; by_x != NULL && a < block->n_local; a++) {
     if (point->node[a] != NOLI_NULL_INDEX) {
       add_to(by_x + 3 * (int64_t)point->node[a], 1.0, noli_mul33_vec(by_F, point->gradient[a]));
     }
@@ -145,24 +256,59 @@ static void add_change(const NoliBlock* block, const Point* point, const NoliMat
   }
 }
 
-// All points of an element, forward or in reverse.
+void noli_block_pull_deformation(const NoliBlock* block, int32_t element, int32_t q,
+                                 const double* X, const NoliMat3* F, const NoliMat3* by_F,
+                                 double* by_x, double* by_X) {
+  Point point;
+  set_point(block, element, q, &point);
+  noli_element_vertex_gradients(block, element, q, X, point.vertex);
+  add_change(block, &point, F, by_F, by_x, by_X);
+}
+
+// Forward, or in reverse.
 typedef struct Vectors {
-  const double *dx, *dX, *d_before, *by_after;
-  double *d_after, *by_x, *by_X, *by_before;
+  const NoliBlockHistoryInputs* change; // forward
+  double* d_after;
+  const NoliBlockHistoryInputs* by; // in reverse
+  const double* by_after;
 } Vectors;
 
-static void relax_point(const NoliBlock* block, const NoliBlockRelaxation* at, const NoliMat3* F,
-                        const Point* point, const Vectors* to) {
+static void get_numbers(const NoliBlockHistoryInputs* from, int32_t element,
+                        double numbers[NOLI_MATERIAL_NUMBERS]) {
+  memset(numbers, 0, NOLI_MATERIAL_NUMBERS * sizeof *numbers);
+  numbers[NOLI_NUMBER_MU] = from->mu != NULL ? from->mu[element] : 0.0;
+  for (int k = 0; from->law != NULL && k < NOLI_LAW_PARAMETERS; k++) {
+    numbers[NOLI_NUMBER_PARAMETERS + k] = from->law[NOLI_LAW_PARAMETERS * (int64_t)element + k];
+  }
+}
+
+static void add_numbers(const double numbers[NOLI_MATERIAL_NUMBERS], int32_t element,
+                        const NoliBlockHistoryInputs* to) {
+  if (to->mu != NULL) {
+    to->mu[element] += numbers[NOLI_NUMBER_MU];
+  }
+  for (int k = 0; to->law != NULL && k < NOLI_LAW_PARAMETERS; k++) {
+    to->law[NOLI_LAW_PARAMETERS * (int64_t)element + k] += numbers[NOLI_NUMBER_PARAMETERS + k];
+  }
+}
+
+static void relax_point(const NoliBlock* block, int32_t element, const NoliBlockRelaxation* at,
+                        const NoliMat3* F, const Point* point, const Vectors* to) {
   int64_t i = point->place;
   NoliRelaxation relaxation = {.ends = at->ends, .F = *F, .before = at->before + i};
-  if (to->by_after != NULL) {
+  double numbers[NOLI_MATERIAL_NUMBERS];
+  if (to->by != NULL) {
     NoliMat3 by_F;
-    noli_history_pull(&point->material, &relaxation, to->by_after + i, &by_F, to->by_before + i);
-    add_change(block, point, F, &by_F, to->by_x, to->by_X);
+    noli_history_pull(&point->material, &relaxation, to->by_after + i, &by_F, to->by->before + i,
+                      numbers);
+    add_change(block, point, F, &by_F, to->by->x, to->by->X);
+    add_numbers(numbers, element, to->by);
     return;
   }
-  NoliMat3 dF = change_of(block, point, F, to->dx, to->dX);
-  noli_history_push(&point->material, &relaxation, &dF, to->d_before + i, to->d_after + i);
+  NoliMat3 dF = change_of(block, point, F, to->change->x, to->change->X);
+  get_numbers(to->change, element, numbers);
+  noli_history_push(&point->material, &relaxation, &dF, to->change->before + i, numbers,
+                    to->d_after + i);
 }
 
 static void relax(const NoliBlock* block, const NoliBlockRelaxation* at, const Vectors* to) {
@@ -177,38 +323,53 @@ static void relax(const NoliBlock* block, const NoliBlockRelaxation* at, const V
       set_point(block, e, q, &point);
       noli_element_vertex_gradients(block, e, q, at->X, point.vertex);
       point.material.elapsed = at->elapsed;
-      relax_point(block, at, &F[q], &point, to);
+      relax_point(block, e, at, &F[q], &point, to);
     }
   }
 }
 
 void noli_block_push_relaxation(const NoliBlock* block, const NoliBlockRelaxation* at,
-                                const double* dx, const double* dX, const double* d_before,
-                                double* d_after) {
+                                const NoliBlockHistoryInputs* change, double* d_after) {
   if (noli_block_has_frames(block)) {
     if (at->ends) {
-      block->type->push_frame(block, at->before, at->x, dx, d_before, d_after);
+      block->type->push_frame(block, at->before, at->x, change->x, change->before, d_after);
     } else {
-      memcpy(d_after, d_before, sizeof *d_after * (size_t)block->n_history);
+      memcpy(d_after, change->before, sizeof *d_after * (size_t)block->n_history);
     }
     return;
   }
-  Vectors vectors = {.dx = dx, .dX = dX, .d_before = d_before, .d_after = d_after};
+  Vectors vectors = {.change = change, .d_after = d_after};
   relax(block, at, &vectors);
 }
 
 void noli_block_pull_relaxation(const NoliBlock* block, const NoliBlockRelaxation* at,
-                                const double* by_after, double* by_x, double* by_X,
-                                double* by_before) {
+                                const double* by_after, const NoliBlockHistoryInputs* by) {
   if (noli_block_has_frames(block)) {
     if (at->ends) {
-      block->type->pull_frame(block, at->before, at->x, by_after, by_x, by_before);
+      block->type->pull_frame(block, at->before, at->x, by_after, by->x, by->before);
     }
     for (int64_t i = 0; i < block->n_history && !at->ends; i++) {
-      by_before[i] += by_after[i];
+      by->before[i] += by_after[i];
     }
     return;
   }
-  Vectors vectors = {.by_after = by_after, .by_x = by_x, .by_X = by_X, .by_before = by_before};
+  Vectors vectors = {.by = by, .by_after = by_after};
   relax(block, at, &vectors);
+}
+
+int64_t noli_block_count_switches(const NoliBlock* block, const double* x) {
+  int64_t n = 0;
+  for (int32_t e = 0; block->laws.first != NULL && e < block->n_element; e++) {
+    NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
+    if (!has_history(block, e)) {
+      continue;
+    }
+    block->type->deformation(block, e, x, F);
+    for (int32_t q = 0; q < block->type->point_count(block); q++) {
+      Point point;
+      set_point(block, e, q, &point);
+      n += noli_history_switch(&point.material, &F[q]) < ROUNDING ? 1 : 0;
+    }
+  }
+  return n;
 }

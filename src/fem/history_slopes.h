@@ -1,5 +1,5 @@
-// Derivatives of the histories of a block, of materials that relax (material/history_slopes.h) or
-// frames of rods (fem/twist.h), and of its forces by them.
+// Derivatives of the histories of a block, of materials (material/history_slopes.h) or frames of
+// rods (fem/twist.h), and of its forces by them and by the numbers of materials.
 #pragma once
 
 #include "fem/block.h"
@@ -12,6 +12,13 @@ NOLI_WARN_UNUSED NoliStatus noli_block_slopes_by_history(NoliMixedList* list,
                                                          const NoliBlock* block, double scale,
                                                          int64_t first, const double* x);
 
+// The same by moduli and parameters of laws, as far as they are `wanted`; `first` is that of its
+// elements in inputs by element.
+NOLI_WARN_UNUSED NoliStatus noli_block_slopes_by_numbers(NoliMixedList* list,
+                                                         const NoliBlock* block, unsigned wanted,
+                                                         double scale, int64_t first,
+                                                         const double* x);
+
 // Histories change at the start of a stage, or at the end of a step.
 typedef struct NoliBlockRelaxation {
   bool ends;
@@ -21,16 +28,33 @@ typedef struct NoliBlockRelaxation {
   const double* before; // (n_history)
 } NoliBlockRelaxation;
 
-// The change of the histories after it by changes of positions, of rest positions (NULL: none) and
-// of the histories before. In reverse: adds to derivatives by positions, by rest positions (NULL:
-// not wanted) and by the histories before those that follow from derivatives by the histories after
-// it. Vectors have (n_vert x 3) and (n_history) values.
+// Changes of what they depend on, or derivatives by it.
+typedef struct NoliBlockHistoryInputs {
+  double* x;      // (n_vert x 3) positions
+  double* X;      // (n_vert x 3) rest positions; NULL, like those that follow: none, or not wanted
+  double* mu;     // (n_element)
+  double* law;    // (n_element x NOLI_LAW_PARAMETERS)
+  double* before; // (n_history)
+} NoliBlockHistoryInputs;
+
+// The change of the histories after it (n_history). In reverse: adds to derivatives those that
+// follow from derivatives by the histories after it.
 void noli_block_push_relaxation(const NoliBlock* block, const NoliBlockRelaxation* at,
-                                const double* dx, const double* dX, const double* d_before,
-                                double* d_after);
+                                const NoliBlockHistoryInputs* change, double* d_after);
 void noli_block_pull_relaxation(const NoliBlock* block, const NoliBlockRelaxation* at,
-                                const double* by_after, double* by_x, double* by_X,
-                                double* by_before);
+                                const double* by_after, const NoliBlockHistoryInputs* by);
+
+// Point q of an element of a solid: its material, with the place of its history in the block, which
+// is 0 where it has none; and from derivatives by its deformation F those by positions and rest
+// positions, which grow; NULL: not wanted.
+NoliMaterialPoint noli_block_material(const NoliBlock* block, int32_t element, int32_t q,
+                                      int64_t* place);
+void noli_block_pull_deformation(const NoliBlock* block, int32_t element, int32_t q,
+                                 const double* X, const NoliMat3* F, const NoliMat3* by_F,
+                                 double* by_x, double* by_X);
+
+// Points whose stress in the current stage, at x, is that at which flow begins, but for rounding.
+int64_t noli_block_count_switches(const NoliBlock* block, const double* x);
 
 // Whether the histories of a block are frames, which a stage sees as they were at the start of the
 // step, and bodies that start apart from their rest shape begin with transported ones.

@@ -1,6 +1,7 @@
 #include "linalg/assembler.h"
 
 #include "base/parallel.h"
+#include "base/profile.h"
 #include "base/sort.h"
 #include "linalg/expansion.h"
 
@@ -316,6 +317,7 @@ done:
 NoliStatus noli_assembler_prepare(NoliAssembler* assembler, const NoliEnergyTerm* terms,
                                   int32_t n_terms) {
   NoliStatus status = NOLI_OK;
+  NoliWork before = noli_work(NOLI_WORK_PATTERN);
   NoliContext* context = assembler->context;
   int32_t n_fixed = 0;
   int64_t n_missing = 0;
@@ -340,6 +342,7 @@ NoliStatus noli_assembler_prepare(NoliAssembler* assembler, const NoliEnergyTerm
   NOLI_TRY(reserve_slots(assembler));
   assembler->n_terms = n_terms;
 done:
+  noli_work(before);
   return status;
 }
 

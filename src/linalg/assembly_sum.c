@@ -1,5 +1,6 @@
 // Evaluation of stencils, and the sums of their gradients and matrices in a fixed order.
 #include "base/parallel.h"
+#include "base/profile.h"
 #include "base/ranks.h"
 #include "linalg/assembler.h"
 #include "linalg/expansion.h"
@@ -342,6 +343,8 @@ NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTe
                                     int32_t n_terms, const double* x, unsigned what,
                                     double* gradient) {
   NoliStatus status = NOLI_OK;
+  bool matrix = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
+  NoliWork before = noli_work(matrix ? NOLI_WORK_HESSIAN : NOLI_WORK_GRADIENT);
   NOLI_TRY(check_prepared(assembler, terms, n_terms));
 
   // what to evaluate
@@ -381,6 +384,7 @@ NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTe
     mask_matrix(assembler, job.value, noli_rank(assembler->context) == 0 ? 1.0 : 0.0);
   }
 done:
+  noli_work(before);
   return status;
 }
 

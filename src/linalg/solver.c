@@ -9,6 +9,7 @@
 #include "linalg/solver.h"
 
 #include "base/parallel.h"
+#include "base/profile.h"
 #include "base/ranks.h"
 #include "linalg/solver_backend.h"
 #include "linalg/whole_solver.h"
@@ -354,6 +355,7 @@ done:
 // Analyzes the pattern of the matrix, if there is one, unless it is that of the last analysis.
 static NoliStatus analyze(NoliLinSolver* solver) {
   NoliStatus status = NOLI_OK;
+  NoliWork before = noli_work(NOLI_WORK_ANALYSIS);
   const NoliLinBackend* backend = solver->backend;
   const NoliLinView* view = &solver->view;
   const NoliBlockMatrix* symmetric = solver->system.symmetric;
@@ -377,6 +379,7 @@ static NoliStatus analyze(NoliLinSolver* solver) {
   solver->phase = PHASE_ANALYZED;
   solver->forgotten = false;
 done:
+  noli_work(before);
   return status;
 }
 
@@ -495,6 +498,7 @@ NoliStatus noli_lin_solver_factor_system(NoliLinSolver* solver, NoliLinSystem sy
   if (solver->whole != NULL) {
     return noli_whole_solver_factor(solver->whole, &system);
   }
+  NoliWork before = noli_work(NOLI_WORK_FACTOR);
   solver->phase = solver->phase == PHASE_EMPTY ? PHASE_EMPTY : PHASE_ANALYZED;
   NOLI_TRY(take_system(solver, &system));
   NOLI_TRY(analyze(solver));
@@ -504,6 +508,7 @@ NoliStatus noli_lin_solver_factor_system(NoliLinSolver* solver, NoliLinSystem sy
   }
   solver->phase = PHASE_FACTORED;
 done:
+  noli_work(before);
   return status;
 }
 
@@ -517,6 +522,7 @@ NoliStatus noli_lin_solver_solve(NoliLinSolver* solver, const double* b, double*
   if (solver->whole != NULL) {
     return noli_whole_solver_solve(solver->whole, b, x);
   }
+  NoliWork before = noli_work(NOLI_WORK_SOLVE);
   NOLI_CHECK(solver->context, solver->phase == PHASE_FACTORED, NOLI_ERROR_ARGUMENT,
              "there is no factorization to solve with");
   if (solver->low_rank != NULL) {
@@ -525,5 +531,6 @@ NoliStatus noli_lin_solver_solve(NoliLinSolver* solver, const double* b, double*
     NOLI_TRY(solve_sparse(solver, b, x));
   }
 done:
+  noli_work(before);
   return status;
 }

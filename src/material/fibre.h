@@ -22,6 +22,7 @@ typedef struct NoliFibreResponse {
   double energy; // Psi
   double first;  // 2 Psi', Pa
   double second; // 4 Psi'', Pa
+  double third;  // 8 Psi''', Pa; the mean of both sides where fibres begin to bear
   NoliVec3 rest; // a
   NoliVec3 now;  // F a
 } NoliFibreResponse;
@@ -39,3 +40,6 @@ NoliMat3 noli_fibre_stress(const NoliFibreResponse* response);
 
 // The symmetric matrix 4 Psi'' u u^T + 2 Psi' I that takes v = dF a to dP a.
 NoliMat3 noli_fibre_tangent(const NoliFibreResponse* response);
+
+// How the product of that matrix with a fixed vector w changes with u: a matrix.
+NoliMat3 noli_fibre_tangent_slope(const NoliFibreResponse* response, NoliVec3 w);

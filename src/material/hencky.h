@@ -14,3 +14,11 @@ double noli_log_stretches(const double sigma[3], double deviator[3]);
 // pairs: laws whose deviatoric stress is parallel to that of eps.
 void noli_hencky_derivatives(const double sigma[3], const double tau[3], const NoliMat3* C,
                              double secant, NoliStretchDerivatives* derivatives);
+
+// Third derivatives, from the others: `D` are those of the energy by eps, D_ijm = dC_ij / deps_m.
+// Sets `second` and `twist`; `flip` is a matter of the law.
+void noli_log_third(const double sigma[3], const NoliStretchDerivatives* derivatives,
+                    double D[3][3][3], NoliStretchThird* third);
+// The same with a constant `secant` and C, as in noli_hencky_derivatives.
+void noli_hencky_third(const double sigma[3], const double tau[3], const NoliMat3* C, double secant,
+                       NoliStretchThird* third);

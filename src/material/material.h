@@ -51,6 +51,24 @@ typedef struct NoliStretchThird {
   double twist[3][3];
 } NoliStretchThird;
 
+// What the flow of a step depends on besides the strain.
+typedef enum NoliFlowNumber {
+  NOLI_FLOW_INTERNAL,   // the internal variable before it
+  NOLI_FLOW_MU,         // Pa
+  NOLI_FLOW_PARAMETERS, // those of the law
+  NOLI_FLOW_NUMBERS = NOLI_FLOW_PARAMETERS + NOLI_LAW_PARAMETERS
+} NoliFlowNumber;
+
+// The flow of a step, and its derivatives on that side of the switch on which it is.
+typedef struct NoliFlowSlopes {
+  double factor;           // of the deviator e of the logarithmic strain
+  double factor_by_strain; // its derivative by |e|, over |e|
+  double growth_by_strain; // of the growth of the internal variable, likewise
+  double factor_by[NOLI_FLOW_NUMBERS];
+  double growth_by[NOLI_FLOW_NUMBERS];
+  double excess; // by which the stress exceeds that at which flow begins, relative to it
+} NoliFlowSlopes;
+
 typedef struct NoliMaterial {
   const char* name;
   const char* description;
@@ -60,7 +78,7 @@ typedef struct NoliMaterial {
   // Quotients with removable singularities are finite.
   void (*stretch_derivatives)(NoliLame lame, const double sigma[3],
                               NoliStretchDerivatives* derivatives);
-  // Third derivatives; NULL: they are not known.
+  // Third derivatives, of the elastic law.
   void (*stretch_third)(NoliLame lame, const double sigma[3], NoliStretchThird* third);
   // Without a decomposition of F; NULL if the law has no such form.
   double (*energy)(NoliLame lame, const NoliMat3* F);
@@ -71,6 +89,7 @@ typedef struct NoliMaterial {
   // The flow of a step: sets the internal variables, from lame.internal, and returns the factor by
   // which the deviator of the logarithmic strain changes.
   double (*flow)(NoliLame lame, const double sigma[3], double* internal);
+  void (*flow_slopes)(NoliLame lame, const double sigma[3], NoliFlowSlopes* slopes);
 } NoliMaterial;
 
 extern const NoliMaterial noli_neo_hookean;

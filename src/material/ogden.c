@@ -40,6 +40,19 @@ static double power_quotient(double a, double b, double x) {
   return pow(a, x - 1.0) * expm1(x * log1p(d)) / d;
 }
 
+// Its derivative by a, (quotient - x a^(x - 1)) / (b - a): near a = b by the binomial series.
+static double power_quotient_slope(double a, double b, double x) {
+  double d = (b - a) / a, sum = 0.0, coefficient = x;
+  if (fabs(d) > 0.1) {
+    return pow(a, x - 2.0) * (expm1(x * log1p(d)) / d - x) / d;
+  }
+  for (int n = 2; n < 20; n++) {
+    coefficient *= (x - n + 1.0) / n;
+    sum += coefficient * pow(d, n - 2);
+  }
+  return pow(a, x - 2.0) * sum;
+}
+
 static double energy_of(const Terms* terms, NoliLame lame, const double sigma[3]) {
   if (!(sigma[2] > 0.0)) {
     return isnan(sigma[2]) ? NAN : INFINITY;
@@ -115,6 +128,64 @@ static void derivatives_of(const Terms* terms, NoliLame lame, const double sigma
   }
 }
 
+// Adds a term of D (material/hencky.h), c a^2 sum_i w_i p_ij p_il p_im with p = delta - 1/3, and of
+// the slopes of flip.
+static void add_term_third(double mu, double a, const double sigma[3], const double log_bar[3],
+                           double log_J, double D[3][3][3], NoliStretchThird* third) {
+  double c = 2.0 * mu / a, w[3], mean = 0.0, scale = exp(-a / 3.0 * log_J);
+  for (int i = 0; i < 3; i++) {
+    w[i] = exp(a * log_bar[i]);
+    mean += w[i] / 3.0;
+  }
+  for (int n = 0; n < 81; n++) {
+    int i = n / 27, j = n / 9 % 3, l = n / 3 % 3, m = n % 3;
+    double share = 1.0;
+    share *= (i == j ? 2.0 : -1.0) / 3.0;
+    share *= (i == l ? 2.0 : -1.0) / 3.0;
+    share *= (i == m ? 2.0 : -1.0) / 3.0;
+    D[j][l][m] += c * a * a * w[i] * share;
+  }
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    double product = sigma[j] * sigma[k], quotient = power_quotient(sigma[j], sigma[k], a - 1.0);
+    for (int l = 0; l < 3; l++) {
+      double slope = -a / 3.0 * scale * quotient + a * (w[l] - mean) / (3.0 * product);
+      slope -= l == i ? 0.0 : mean / product;
+      slope /= sigma[l];
+      if (l != i) {
+        slope += scale * power_quotient_slope(sigma[l], sigma[l == j ? k : j], a - 1.0);
+      }
+      third->flip[i][l] += c * slope;
+    }
+  }
+}
+
+static void third_of(const Terms* terms, NoliLame lame, const double sigma[3],
+                     NoliStretchThird* third) {
+  NoliStretchDerivatives derivatives;
+  double log_bar[3], log_J = noli_log_stretches(sigma, log_bar), D[3][3][3] = {{{0.0}}};
+  *third = (NoliStretchThird){0};
+  derivatives_of(terms, lame, sigma, &derivatives);
+  for (int32_t k = 0; k < terms->n; k++) {
+    add_term_third(terms->mu[k], terms->a[k], sigma, log_bar, log_J, D, third);
+  }
+
+  // the volume: (J d/dJ)^3 U = 2 K J^2
+  double bulk = lame.lambda + 2.0 / 3.0 * lame.mu;
+  double pressure = 0.5 * bulk * expm1(2.0 * log_J), stiffness = bulk * exp(2.0 * log_J);
+  for (int n = 0; n < 27; n++) {
+    D[n / 9][n / 3 % 3][n % 3] += 2.0 * stiffness;
+  }
+  noli_log_third(sigma, &derivatives, D, third);
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    for (int l = 0; l < 3; l++) {
+      third->flip[i][l] -=
+          (stiffness - (l == i ? 0.0 : pressure)) / (sigma[j] * sigma[k] * sigma[l]);
+    }
+  }
+}
+
 // ---- laws ---------------------------------------------------------------------------------------
 
 // Of parameters mu_1, a_1, mu_2, a_2, ...
@@ -149,6 +220,11 @@ static void ogden_derivatives(NoliLame lame, const double sigma[3],
   derivatives_of(&terms, lame, sigma, derivatives);
 }
 
+static void ogden_third(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
+  Terms terms = ogden_terms(lame);
+  third_of(&terms, lame, sigma, third);
+}
+
 static double mooney_rivlin_energy(NoliLame lame, const double sigma[3]) {
   Terms terms = mooney_rivlin_terms(lame);
   return energy_of(&terms, lame, sigma);
@@ -158,6 +234,11 @@ static void mooney_rivlin_derivatives(NoliLame lame, const double sigma[3],
                                       NoliStretchDerivatives* derivatives) {
   Terms terms = mooney_rivlin_terms(lame);
   derivatives_of(&terms, lame, sigma, derivatives);
+}
+
+static void mooney_rivlin_third(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
+  Terms terms = mooney_rivlin_terms(lame);
+  third_of(&terms, lame, sigma, third);
 }
 
 static double sum_shear(const Terms* terms) {
@@ -184,11 +265,13 @@ const NoliMaterial noli_ogden = {
     .n_parameter = NOLI_LAW_PARAMETERS,
     .shear = ogden_shear,
     .stretch_energy = ogden_energy,
-    .stretch_derivatives = ogden_derivatives};
+    .stretch_derivatives = ogden_derivatives,
+    .stretch_third = ogden_third};
 const NoliMaterial noli_mooney_rivlin = {
     .name = "mooney_rivlin",
     .description = "Rubber: linear in both invariants of the isochoric strain, and a bulk modulus.",
     .n_parameter = 2,
     .shear = mooney_rivlin_shear,
     .stretch_energy = mooney_rivlin_energy,
-    .stretch_derivatives = mooney_rivlin_derivatives};
+    .stretch_derivatives = mooney_rivlin_derivatives,
+    .stretch_third = mooney_rivlin_third};

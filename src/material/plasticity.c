@@ -118,6 +118,19 @@ static void derivatives_of(NoliLame lame, const double sigma[3],
   noli_hencky_derivatives(sigma, tau, &C, secant, derivatives);
 }
 
+// Of the elastic law: materials that yield have no damping, which alone needs these.
+static void third_of(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
+  double e[3], log_J = noli_log_stretches(sigma, e), bulk = bulk_of(lame), tau[3];
+  NoliMat3 C;
+  for (int i = 0; i < 3; i++) {
+    tau[i] = bulk * log_J + 2.0 * lame.mu * e[i];
+    for (int j = 0; j < 3; j++) {
+      C.m[i][j] = lame.lambda + (i == j ? 2.0 * lame.mu : 0.0);
+    }
+  }
+  noli_hencky_third(sigma, tau, &C, 2.0 * lame.mu, third);
+}
+
 // G, and a.
 static int32_t history_size(const double* parameter) {
   return parameter != NULL && parameter[YIELD] > 0.0 ? NOLI_BRANCH_VALUES + 1 : 0;
@@ -129,6 +142,33 @@ static double flow(NoliLame lame, const double sigma[3], double* internal) {
   return end.factor;
 }
 
+// With r = |e|, q = sqrt(6) mu r and f = 1 - 3 w / (sqrt(6) r), the residual q - 3 mu w - y(a + w)
+// = 0 gives the growth w as a function of r, a, mu and the parameters of y.
+static void flow_slopes(NoliLame lame, const double sigma[3], NoliFlowSlopes* slopes) {
+  Flow flow = flow_of(lame, sigma);
+  const double* p = lame.parameter;
+  double begin = yield_at(p, lame.internal[0]).stress;
+  *slopes = (NoliFlowSlopes){.factor = flow.factor, .excess = (flow.q - begin) / begin};
+  if (flow.growth == 0.0) {
+    return;
+  }
+  double root = sqrt(6.0), mu = lame.mu, r = flow.q / (root * mu), w = flow.growth;
+  double a = lame.internal[0] + w, rest = exp(-p[SATURATION_RATE] * a);
+  double stiffness = 3.0 * mu + flow.slope, by[NOLI_FLOW_NUMBERS] = {0.0};
+  by[NOLI_FLOW_INTERNAL] = -flow.slope;
+  by[NOLI_FLOW_MU] = root * r - 3.0 * w;
+  by[NOLI_FLOW_PARAMETERS + YIELD] = -1.0;
+  by[NOLI_FLOW_PARAMETERS + HARDENING] = -a;
+  by[NOLI_FLOW_PARAMETERS + SATURATION] = p[SATURATION_RATE] > 0.0 ? rest - 1.0 : 0.0;
+  by[NOLI_FLOW_PARAMETERS + SATURATION_RATE] = -p[SATURATION] * a * rest;
+  for (int k = 0; k < NOLI_FLOW_NUMBERS; k++) {
+    slopes->growth_by[k] = by[k] / stiffness;
+    slopes->factor_by[k] = -3.0 * slopes->growth_by[k] / (root * r);
+  }
+  slopes->growth_by_strain = root * mu / (stiffness * r);
+  slopes->factor_by_strain = 3.0 / (root * r) * (w / (r * r) - slopes->growth_by_strain);
+}
+
 const NoliMaterial noli_hencky = {
     .name = "hencky",
     .description =
@@ -136,5 +176,7 @@ const NoliMaterial noli_hencky = {
     .n_parameter = N_PARAMETERS,
     .stretch_energy = energy_of,
     .stretch_derivatives = derivatives_of,
+    .stretch_third = third_of,
     .history_size = history_size,
-    .flow = flow};
+    .flow = flow,
+    .flow_slopes = flow_slopes};

@@ -75,6 +75,15 @@ static void set_tangent(const NoliStretchDerivatives* d, double A[81]) {
   }
 }
 
+// Adds the matrix that takes dF to (S dF a) a^T.
+static void add_fibre(const NoliFibreResponse* fibre, const NoliMat3* S, double A[81]) {
+  double rest[3];
+  noli_store3(rest, fibre->rest);
+  for (int r = 0; r < 81; r++) {
+    A[r] += S->m[r / 27][r % 9 / 3] * rest[r / 9 % 3] * rest[r % 3];
+  }
+}
+
 void noli_material_tangent(const NoliMaterial* law, NoliLame lame, const NoliMat3* F, NoliMat3* P,
                            double A[81]) {
   NoliResponse response;
@@ -87,12 +96,8 @@ void noli_material_tangent(const NoliMaterial* law, NoliLame lame, const NoliMat
   to_space(frame, modes, A);
   if (response.fibre.first != 0.0) {
     NoliMat3 S = noli_fibre_tangent(&response.fibre);
-    double rest[3];
-    noli_store3(rest, response.fibre.rest);
     *P = noli_add33(*P, noli_fibre_stress(&response.fibre));
-    for (int r = 0; r < 81; r++) {
-      A[r] += S.m[r / 27][r % 9 / 3] * rest[r / 9 % 3] * rest[r % 3];
-    }
+    add_fibre(&response.fibre, &S, A);
   }
 }
 
@@ -212,14 +217,21 @@ static void set_spectrum(const NoliMaterial* law, NoliLame lame, const double si
   }
 }
 
-// The tangent is linear in a modulus: its derivative is that of a unit.
+// The tangent is affine in a modulus: its derivative is that of a unit, less that of none.
 static NoliMat3 slope_by_modulus(const NoliMaterial* law, NoliLame unit, const double sigma[3],
                                  const Spectrum* spectrum, const double* frame,
                                  const double w[MODES]) {
   NoliStretchDerivatives derivatives;
-  double change[81], product[MODES];
+  double change[81], none[81], product[MODES];
   law->stretch_derivatives(unit, sigma, &derivatives);
   set_tangent(&derivatives, change);
+  if (law->n_parameter > 0) {
+    law->stretch_derivatives((NoliLame){.parameter = unit.parameter}, sigma, &derivatives);
+    set_tangent(&derivatives, none);
+    for (int r = 0; r < 81; r++) {
+      change[r] -= none[r];
+    }
+  }
   if (!spectrum->definite) {
     project_change(spectrum->value, spectrum->vector, change);
   }
@@ -242,6 +254,20 @@ static void set_slope(const Spectrum* spectrum, double T[MODES][81], const doubl
     }
   }
   to_space(frame, slope, D);
+}
+
+// Fibres need no projection.
+static void add_fibre_product(const double* fibre, const NoliMat3* F, const NoliMat3* W,
+                              NoliTangentProduct* product) {
+  NoliFibreResponse response = noli_fibre_respond(fibre, F);
+  if (response.third == 0.0 && response.second == 0.0) {
+    return;
+  }
+  NoliVec3 w = noli_mul33_vec(W, response.rest);
+  NoliMat3 S = noli_fibre_tangent(&response), slope = noli_fibre_tangent_slope(&response, w);
+  add_fibre(&response, &S, product->A);
+  add_fibre(&response, &slope, product->D);
+  product->Q = noli_add33(product->Q, noli_outer33(noli_mul33_vec(&S, w), response.rest));
 }
 
 void noli_material_tangent_product(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
@@ -270,4 +296,5 @@ void noli_material_tangent_product(const NoliMaterial* law, NoliLame lame, const
   to_space(frame, modes, product->A);
   apply(modes, w, q);
   product->Q = matrix_of(frame, q);
+  add_fibre_product(lame.fibre, F, W, product);
 }

@@ -20,6 +20,6 @@ typedef struct NoliTangentProduct {
   NoliMat3 by_lambda;
 } NoliTangentProduct;
 
-// Of a law that has third derivatives and no fibres, and is linear in both moduli.
+// Of a law with fibres, whose tangent is affine in both moduli.
 void noli_material_tangent_product(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
                                    const NoliMat3* W, NoliTangentProduct* product);

@@ -8,12 +8,14 @@
 #include "text/json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Writer {
   NoliContext* context;
   const NoliScene* scene;
   const NoliSimDef* def;
+  NoliParameterLengths lengths; // that the search keeps
   const char* path;
   json_t* root;
 } Writer;
@@ -81,8 +83,11 @@ static NoliStatus set_material(const Writer* writer, const Change* change) {
       return refuse(writer, change, "a scene has no list of values for elements");
     }
   }
-  NOLI_TRY(set(writer, json_object_get(entry, "material"), change->parameter->kind,
-               json_real(change->value[0])));
+  json_t* material = json_object_get(entry, "material");
+  NOLI_TRY(set(writer, material, change->parameter->kind, json_real(change->value[0])));
+  if (strcmp(change->parameter->kind, "poisson") == 0) {
+    (void)json_object_del(material, "bulk"); // which said it before
+  }
 done:
   return status;
 }
@@ -202,6 +207,39 @@ done:
   return status;
 }
 
+// ---- motions ------------------------------------------------------------------------------------
+
+// Among one motion or a list of them.
+static json_t* motion_named(json_t* motions, const char* name) {
+  size_t n = json_is_array(motions) ? json_array_size(motions) : motions != NULL ? 1 : 0;
+  for (size_t i = 0; i < n; i++) {
+    json_t* motion = json_is_array(motions) ? json_array_get(motions, i) : motions;
+    const char* own = json_string_value(json_object_get(motion, "name"));
+    if (own != NULL && strcmp(own, name) == 0) {
+      return motion;
+    }
+  }
+  return NULL;
+}
+
+static NoliStatus set_motion(const Writer* writer, const Change* change) {
+  static const char* const lists[] = {"prescribed", "obstacles"};
+  json_t* found = NULL;
+  for (size_t k = 0; k < 2 && found == NULL; k++) {
+    json_t* list = json_object_get(writer->root, lists[k]);
+    for (size_t i = 0; i < json_array_size(list) && found == NULL; i++) {
+      found =
+          motion_named(json_object_get(json_array_get(list, i), "motion"), change->parameter->of);
+    }
+  }
+  if (found == NULL) {
+    return refuse(writer, change, "no motion of the scene has this name: give it a \"name\"");
+  }
+  const double* v = change->value;
+  return change->n == 1 ? set(writer, found, "factor", json_real(v[0]))
+                        : set(writer, found, "drift", json_pack("[fff]", v[0], v[1], v[2]));
+}
+
 // ---- springs, shells, rods ----------------------------------------------------------------------
 
 // A number of an entry that has the name of the parameter, or of an object in it.
@@ -225,6 +263,38 @@ static NoliStatus set_section(const Writer* writer, const Change* change) {
                       json_object_get(entry, strcmp(kind, "radius") == 0 ? "rod" : "shell"), kind));
 done:
   return status;
+}
+
+// ---- volumes and contact ------------------------------------------------------------------------
+
+static NoliStatus set_volume(const Writer* writer, const Change* change) {
+  NoliStatus status = NOLI_OK;
+  json_t* entry = NULL;
+  NOLI_TRY(find_body(writer, change, &entry));
+  json_t* volume = json_object_get(entry, "volume");
+  volume = json_is_array(volume) ? json_array_get(volume, 0) : volume;
+  NOLI_TRY(set_number(writer, change, volume, change->parameter->kind + strlen("volume_")));
+done:
+  return status;
+}
+
+static NoliStatus set_contact(const Writer* writer, const Change* change) {
+  bool potential = strcmp(writer->def->contact_model, "gcp") == 0;
+  const char* key = strcmp(change->parameter->kind, "contact_stiffness") == 0 ? "stiffness"
+                    : potential                                               ? "eps_target"
+                                                                              : "distance";
+  return set_number(writer, change, json_object_get(writer->root, "contact"), key);
+}
+
+static NoliStatus set_offset(const Writer* writer, const Change* change) {
+  static const char* const lists[] = {"bodies", "obstacles", "half_spaces"};
+  json_t* entry = NULL;
+  for (size_t k = 0; k < 3 && entry == NULL; k++) {
+    entry = entry_named(writer, lists[k], change->parameter->of);
+  }
+  return entry == NULL || json_object_get(entry, "copies") != NULL
+             ? refuse(writer, change, "a scene cannot say this of one of several copies")
+             : set_number(writer, change, entry, "contact_offset");
 }
 
 // ---- positions ----------------------------------------------------------------------------------
@@ -260,8 +330,43 @@ done:
   return status;
 }
 
+// Lengths and speeds that are relative to the size of the scene, such as "1e-3 l", keep their
+// values, as they do in the search.
+static NoliStatus keep_length(const Writer* writer, json_t* entry, const char* key) {
+  const char* given = json_string_value(json_object_get(entry, key));
+  return given == NULL
+             ? NOLI_OK
+             : set(writer, entry, key, json_real(strtod(given, NULL) * writer->lengths.size));
+}
+
+static NoliStatus keep_lengths(const Writer* writer) {
+  NoliStatus status = NOLI_OK;
+  static const struct {
+    const char *entry, *key;
+  } lengths[] = {{"contact", "eps_target"},      {"contact", "length"},
+                 {"contact", "radius"},          {"friction", "speed"},
+                 {"friction", "stribeck_speed"}, {"pairs", "distance"},
+                 {"pairs", "stribeck_speed"},    {"ties", "distance"}};
+  NOLI_TRY(set(writer, json_object_get(writer->root, "contact"), "distance",
+               json_real(writer->lengths.contact_distance)));
+  for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+    json_t* entry = json_object_get(writer->root, lengths[k].entry);
+    size_t n = json_is_array(entry) ? json_array_size(entry) : 1;
+    for (size_t i = 0; i < n; i++) {
+      json_t* item = json_is_array(entry) ? json_array_get(entry, i) : entry;
+      NOLI_TRY(keep_length(writer, item, lengths[k].key));
+    }
+  }
+done:
+  return status;
+}
+
 static NoliStatus move_rest(const Writer* writer, const Change* change) {
-  return move_vertices(writer, change, "rest");
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(keep_lengths(writer));
+  NOLI_TRY(move_vertices(writer, change, "rest"));
+done:
+  return status;
 }
 
 static NoliStatus move_start(const Writer* writer, const Change* change) {
@@ -288,6 +393,17 @@ static const struct {
     {"spring_stiffness", set_spring},
     {"spring_length", set_spring},
     {"spring_damping", set_spring},
+    {"motion", set_motion},
+    {"motion_velocity", set_motion},
+    {"volume_pressure", set_volume},
+    {"volume_compression", set_volume},
+    {"contact_distance", set_contact},
+    {"contact_stiffness", set_contact},
+    {"contact_offset", set_offset},
+    {"yield", set_material},
+    {"hardening", set_material},
+    {"saturation", set_material},
+    {"saturation_rate", set_material},
 };
 
 static NoliStatus apply(const Writer* writer, const Change* change) {
@@ -325,8 +441,11 @@ NoliStatus noli_output_write_design(NoliContext* context, const NoliScene* scene
   NOLI_REQUIRE(context, context != NULL && scene != NULL && design != NULL && variables != NULL &&
                             path != NULL && noli_scene_design(scene) != NULL);
   NoliStatus status = NOLI_OK;
-  Writer writer = {
-      .context = context, .scene = scene, .def = noli_scene_sim_def(scene), .path = path};
+  Writer writer = {.context = context,
+                   .scene = scene,
+                   .def = noli_scene_sim_def(scene),
+                   .lengths = noli_parameters_lengths(noli_design_parameters(design)),
+                   .path = path};
   NoliSceneText text = {0};
   char* json = NULL;
   json_error_t error;

@@ -6,7 +6,8 @@
 //   face     its triangles
 //   edge     segments that bound no triangle
 //   inner    the other vertices, with the properties of `vertex`: nodes within bodies
-//   rod      where rods have twist: the angle of each cell of the scene and its rate, 0 of others
+//   rod      where rods have twist: the angle of each cell of the scene and its rate, and the first
+//            axis of elliptic sections if there are any; 0 of others
 //
 // Importers ignore elements that they do not know, and so show the surface alone. The third line
 // holds the time and a checksum of everything behind it.
@@ -21,10 +22,19 @@
 
 enum { HEADER_SIZE = 4096, FACE_SIZE = 1 + 3 * 4, EDGE_SIZE = 2 * 4, MOST_PROPERTIES = 64 };
 
-// The data of cells that are written.
-static const char* const rod_data[] = {"rod_angle", "rod_angle_rate"};
+// The data of cells that are written, of those that a frame has.
+typedef struct RodData {
+  const char* name;
+  int32_t n_components;
+  const char* properties;
+} RodData;
+static const RodData rod_data[] = {
+    {"rod_angle", 1, "property float rod_angle\n"},
+    {"rod_angle_rate", 1, "property float rod_angle_rate\n"},
+    {"rod_normal", 3,
+     "property float rod_normal_x\nproperty float rod_normal_y\nproperty float rod_normal_z\n"},
+};
 enum { N_ROD_DATA = sizeof rod_data / sizeof *rod_data };
-static const char rod_properties[] = "property float rod_angle\nproperty float rod_angle_rate\n";
 
 // One number of a vertex.
 typedef struct Property {
@@ -62,7 +72,8 @@ typedef struct Writer {
   int32_t* place; // (n_vert) of each vertex in the file
   int32_t* order; // (n_vert) vertices as they come in the file
   int64_t n_surface;
-  const float* rod[N_ROD_DATA]; // (n_cells); NULL: there are no rods with twist
+  bool has_rods;                // with twist
+  const float* rod[N_ROD_DATA]; // (n_cells x n_components); NULL: the frame has none
   NOLI_ARRAY(char) text;
 } Writer;
 
@@ -128,8 +139,9 @@ static void find_rod_data(Writer* writer) {
   const NoliFrame* frame = writer->frame;
   for (int32_t i = 0; i < frame->n_cell_data; i++) {
     for (int32_t k = 0; k < N_ROD_DATA; k++) {
-      if (strcmp(frame->cell_data[i].name, rod_data[k]) == 0) {
+      if (strcmp(frame->cell_data[i].name, rod_data[k].name) == 0) {
         writer->rod[k] = frame->cell_data[i].data;
+        writer->has_rods = true;
       }
     }
   }
@@ -149,10 +161,13 @@ static NoliStatus put_header(Writer* writer) {
                (long long)writer->n_surface, properties, (int)frame->n_triangles,
                (int)frame->n_segments, (long long)(frame->n_vert - writer->n_surface), properties);
   NOLI_TRY(put(writer, header, n));
-  if (writer->rod[0] != NULL) {
-    n = snprintf(header, sizeof header, "element rod %lld\n%s", (long long)frame->n_cells,
-                 rod_properties);
+  if (writer->has_rods) {
+    n = snprintf(header, sizeof header, "element rod %lld\n", (long long)frame->n_cells);
     NOLI_TRY(put(writer, header, n));
+  }
+  for (int32_t k = 0; k < N_ROD_DATA; k++) {
+    const char* lines = writer->rod[k] != NULL ? rod_data[k].properties : "";
+    NOLI_TRY(put(writer, lines, (int64_t)strlen(lines)));
   }
   NOLI_TRY(put(writer, end_header, (int64_t)strlen(end_header)));
 done:
@@ -195,9 +210,10 @@ done:
 
 static NoliStatus put_rods(Writer* writer) {
   NoliStatus status = NOLI_OK;
-  for (int64_t cell = 0; writer->rod[0] != NULL && cell < writer->frame->n_cells; cell++) {
+  for (int64_t cell = 0; writer->has_rods && cell < writer->frame->n_cells; cell++) {
     for (int32_t k = 0; k < N_ROD_DATA; k++) {
-      NOLI_TRY(put(writer, &writer->rod[k][cell], sizeof *writer->rod[k]));
+      int32_t n = writer->rod[k] != NULL ? rod_data[k].n_components : 0;
+      NOLI_TRY(put(writer, writer->rod[k] + n * cell, n * (int64_t)sizeof *writer->rod[k]));
     }
   }
 done:
@@ -246,7 +262,9 @@ typedef struct Reader {
   int32_t n_properties;
   int64_t record; // bytes of a vertex
   int64_t n_surface, n_faces, n_edges, n_inner, n_rods;
-  int32_t* index; // (n_vert) number in the simulation of each vertex of the file
+  bool has_rod[N_ROD_DATA];
+  int64_t rod_record; // bytes of a rod
+  int32_t* index;     // (n_vert) number in the simulation of each vertex of the file
 } Reader;
 
 static NoliStatus damaged(const Reader* reader, const char* what) {
@@ -316,8 +334,16 @@ static bool take_properties(Reader* reader) {
 static bool take_rods(Reader* reader) {
   static const char begin[] = "element rod ";
   reader->n_rods = 0;
-  return strncmp(reader->next, begin, sizeof begin - 1) != 0 ||
-         (take_element(reader, "rod", &reader->n_rods) && take(reader, rod_properties));
+  if (strncmp(reader->next, begin, sizeof begin - 1) != 0) {
+    return true;
+  }
+  bool good = take_element(reader, "rod", &reader->n_rods);
+  for (int32_t k = 0; good && k < N_ROD_DATA; k++) {
+    reader->has_rod[k] = take(reader, rod_data[k].properties);
+    reader->rod_record +=
+        reader->has_rod[k] ? rod_data[k].n_components * (int64_t)sizeof(float) : 0;
+  }
+  return good && reader->rod_record > 0;
 }
 
 // Everything up to the data, whose size must be what the header announces.
@@ -344,7 +370,7 @@ static NoliStatus read_header(Reader* reader) {
               take_rods(reader) && take(reader, end_header);
   int64_t n_vert = reader->n_surface + reader->n_inner;
   int64_t size = n_vert * reader->record + reader->n_faces * FACE_SIZE +
-                 reader->n_edges * EDGE_SIZE + reader->n_rods * N_ROD_DATA * (int64_t)sizeof(float);
+                 reader->n_edges * EDGE_SIZE + reader->n_rods * reader->rod_record;
   if (!good || reader->end - reader->next != size) {
     return damaged(reader, "the header does not announce what follows");
   }
@@ -462,14 +488,19 @@ done:
 static NoliStatus read_rods(Reader* reader) {
   NoliStatus status = NOLI_OK;
   const char* data = record_of(reader, reader->frame->n_vert);
-  for (int32_t k = 0; reader->n_rods > 0 && k < N_ROD_DATA; k++) {
+  for (int32_t k = 0; k < N_ROD_DATA; k++) {
     NoliReadArray* array = NULL;
-    NOLI_TRY(noli_read_frame_add(reader->context, reader->frame, "CellData", rod_data[k],
-                                 NOLI_FRAME_FLOAT32, 1, reader->n_rods, &array));
-    for (int64_t i = 0; i < reader->n_rods; i++) {
-      memcpy((float*)array->data + i, data + (i * N_ROD_DATA + k) * (int64_t)sizeof(float),
-             sizeof(float));
+    size_t size = (size_t)rod_data[k].n_components * sizeof(float);
+    if (!reader->has_rod[k]) {
+      continue;
     }
+    NOLI_TRY(noli_read_frame_add(reader->context, reader->frame, "CellData", rod_data[k].name,
+                                 NOLI_FRAME_FLOAT32, rod_data[k].n_components, reader->n_rods,
+                                 &array));
+    for (int64_t i = 0; i < reader->n_rods; i++) {
+      memcpy((char*)array->data + (size_t)i * size, data + i * reader->rod_record, size);
+    }
+    data += size;
   }
 done:
   return status;

@@ -188,18 +188,6 @@ static json_t* bodies_of(const NoliModel* model, const NoliSimDef* def) {
   return bodies;
 }
 
-static json_t* fields_of(const NoliPageFieldList* list) {
-  json_t* fields = json_array();
-  for (int32_t f = 0; f < list->n; f++) {
-    const NoliPageField* field = &noli_page_fields[list->field[f]];
-    json_array_append_new(fields, json_pack("{s:s, s:s, s:s, s:i, s:b, s:b}", "name", field->name,
-                                            "label", field->label, "unit", field->unit,
-                                            "components", (int)field->n_components, "root",
-                                            (int)field->root, "hidden", (int)field->hidden));
-  }
-  return fields;
-}
-
 // `audit`: what is said of it, taken over; NULL: nothing.
 static json_t* about_of(const PageWriter* writer, json_t* audit) {
   const NoliRunReader* run = &writer->run;
@@ -212,7 +200,7 @@ static json_t* about_of(const PageWriter* writer, json_t* audit) {
       (int)run->layout.n_triangles, "n_segments", (int)run->layout.n_segments, "n_points",
       (int)run->layout.n_points, "gravity", g[0], g[1], g[2], "reach",
       noli_proximity_reach(writer->proximity), "bodies", bodies_of(run->sim->model, def), "floors",
-      noli_page_floors(def), "fields", fields_of(&writer->fields), "frames", writer->frames,
+      noli_page_floors(def), "fields", noli_page_fields_json(&writer->fields), "frames", writer->frames,
       "groups", writer->groups, "histories", writer->histories, "audit", audit);
 }
 

@@ -73,6 +73,18 @@ json_t* noli_page_floors(const NoliSimDef* def) {
   return floors;
 }
 
+json_t* noli_page_fields_json(const NoliPageFieldList* list) {
+  json_t* fields = json_array();
+  for (int32_t f = 0; f < list->n; f++) {
+    const NoliPageField* field = &noli_page_fields[list->field[f]];
+    json_array_append_new(fields, json_pack("{s:s, s:s, s:s, s:i, s:b, s:b}", "name", field->name,
+                                            "label", field->label, "unit", field->unit,
+                                            "components", (int)field->n_components, "root",
+                                            (int)field->root, "hidden", (int)field->hidden));
+  }
+  return fields;
+}
+
 // No text of the scene may end the element that holds it.
 static NoliStatus write_json(NoliPageFile* file, const json_t* root) {
   NoliStatus status = NOLI_OK;

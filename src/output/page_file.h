@@ -28,8 +28,9 @@ NOLI_WARN_UNUSED NoliStatus noli_page_file_compressed(NoliPageFile* file, const 
 NOLI_WARN_UNUSED NoliStatus noli_page_file_group(NoliPageFile* file, int32_t n_vert,
                                                  NoliPageGroup* group, json_t* groups);
 
-// The half-spaces, for the description.
+// The half-spaces, and the fields, for the description.
 json_t* noli_page_floors(const NoliSimDef* def);
+json_t* noli_page_fields_json(const NoliPageFieldList* list);
 
 // Writes the description and the tail, and gives the file its name. `about` is taken over; NULL:
 // there was no memory for it.

@@ -171,6 +171,30 @@ done:
   return status;
 }
 
+// The largest size of a component, from the latest frame on.
+static void scale_field(NoliPageGroup* group, int32_t f, const float* value, int64_t size) {
+  group->scale[f] = group->n == 0 ? 0.0 : group->scale[f];
+  for (int64_t i = 0; i < size; i++) {
+    group->scale[f] = fmax(group->scale[f], (double)fabsf(value[i]));
+  }
+}
+
+NoliStatus noli_page_group_add_field(NoliContext* context, int32_t n_vert, const char* name,
+                                     const float* value, NoliPageGroup* group) {
+  NoliStatus status = NOLI_OK;
+  int32_t number = 0, f = group->fields.n;
+  while (strcmp(noli_page_fields[number].name, name) != 0) {
+    number++;
+  }
+  int64_t size = (int64_t)noli_page_fields[number].n_components * n_vert;
+  NOLI_TRY(noli_array_reserve(context, &group->value[f], size));
+  memcpy(group->value[f].data, value, (size_t)size * sizeof *value);
+  scale_field(group, f, value, size);
+  group->fields.field[group->fields.n++] = number;
+done:
+  return status;
+}
+
 NoliStatus noli_page_group_add(NoliContext* context, const NoliFrameLayout* layout,
                                const NoliPageSurface* surface, NoliProximity* proximity,
                                const NoliReadFrame* frame, const NoliPageFieldList* fields,
@@ -206,10 +230,7 @@ NoliStatus noli_page_group_add(NoliContext* context, const NoliFrameLayout* layo
     } else {
       take_field(layout, surface, frame, field, group->weight.data, value);
     }
-    group->scale[f] = group->n == 0 ? 0.0 : group->scale[f];
-    for (int64_t i = 0; i < size; i++) {
-      group->scale[f] = fmax(group->scale[f], (double)fabsf(value[i]));
-    }
+    scale_field(group, f, value, size);
   }
   group->n++;
 done:

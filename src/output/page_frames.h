@@ -71,6 +71,11 @@ NOLI_WARN_UNUSED NoliStatus noli_page_group_add(NoliContext* context, const Noli
 NOLI_WARN_UNUSED NoliStatus noli_page_group_add_positions(NoliContext* context, int32_t n_vert,
                                                           const double* x, NoliPageGroup* group);
 
+// Adds a field of this name in the table, values (n_vert x components), to a group of one frame.
+NOLI_WARN_UNUSED NoliStatus noli_page_group_add_field(NoliContext* context, int32_t n_vert,
+                                                      const char* name, const float* value,
+                                                      NoliPageGroup* group);
+
 // Encodes and compresses the frames, in `packed`. Fails with NOLI_ERROR_BACKEND where zlib does.
 NOLI_WARN_UNUSED NoliStatus noli_page_group_pack(NoliContext* context, int32_t n_vert,
                                                  NoliPageGroup* group);

@@ -1,5 +1,6 @@
 #include "output/run_writer.h"
 
+#include "base/profile.h"
 #include "base/ranks.h"
 #include "base/sized.h"
 #include "base/timer.h"
@@ -51,7 +52,10 @@ done:
 
 NoliStatus noli_run_step(NoliRun* run, NoliSim* sim) {
   NOLI_REQUIRE(run != NULL ? run->context : NULL, run != NULL && sim != NULL);
-  return noli_ranks_agree(run->context, add_step(run, sim));
+  NoliWork before = noli_work(NOLI_WORK_OUTPUT);
+  NoliStatus status = noli_ranks_agree(run->context, add_step(run, sim));
+  noli_work(before);
+  return status;
 }
 
 // What held a step back that failed, once.
@@ -69,6 +73,7 @@ done:
 
 static NoliStatus save(NoliRun* run, NoliSim* sim, bool finished, const char* failure) {
   NoliStatus status = NOLI_OK;
+  NoliWork before = noli_work(NOLI_WORK_OUTPUT);
   noli_free(run->context, run->failure);
   run->failure = failure != NULL ? noli_strdup(run->context, failure) : NULL;
   run->summary.failure = run->failure;
@@ -79,6 +84,7 @@ static NoliStatus save(NoliRun* run, NoliSim* sim, bool finished, const char* fa
   }
   NOLI_TRY(noli_run_write_summary_and_checkpoint(run, sim));
 done:
+  noli_work(before);
   return status;
 }
 

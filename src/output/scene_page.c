@@ -1,9 +1,10 @@
 // The page of a scene before it runs: the surfaces where they start, and as further bodies of the
 // page, each with its switch, what is prescribed, loaded and probed, where motions lead, and what
-// is wrong. One frame, without fields.
+// is wrong. One frame; its only field are the axes of elliptic sections of rods.
 #include "noli/output.h"
 
 #include "noli/version.h"
+#include "fem/twist.h"
 #include "output/page_file.h"
 #include "sim/audit.h"
 #include "sim/definition.h"
@@ -25,6 +26,8 @@ typedef struct Scenery {
   json_t* parts;
   json_t* findings;
   NOLI_ARRAY(double) x;                            // (n x 3)
+  NOLI_ARRAY(float) axis;                          // (n x 3) of elliptic sections; else 0
+  bool elliptic;                                   // there are some
   NOLI_ARRAY(int32_t) part;                        // (n) of each vertex
   NOLI_ARRAY(int32_t) number;                      // (n) within its body
   NOLI_ARRAY(int32_t) triangles, segments, points; // vertices of the page
@@ -38,22 +41,26 @@ typedef struct Scenery {
 static NoliStatus begin_part(Scenery* scenery, const char* name, const char* kind, int32_t of) {
   const NoliModel* model = scenery->model;
   bool body = strcmp(kind, "body") == 0, obstacle = of != NOLI_NULL_INDEX && model->obstacle[of];
-  double radius = 0.0;
+  double radius = 0.0, second = 0.0;
   if (body) {
-    radius = fmax(scenery->def->bodies[of].rod.radius, scenery->def->bodies[of].point.radius);
+    const NoliBodyDef* def = &scenery->def->bodies[of];
+    radius = fmax(def->rod.radius, def->point.radius);
+    second = def->rod.second_radius > 0.0 ? def->rod.second_radius : radius;
   }
   for (int64_t i = 0; i < model->problem.n_vert; i++) {
     scenery->place[i] = NOLI_NULL_INDEX;
   }
   return noli_json_append(scenery->context, scenery->parts,
-                          json_pack("{s:s, s:b, s:f, s:s, s:i}", "name", name, "obstacle",
-                                    (int)obstacle, "radius", radius, "kind", kind, "of", (int)of));
+                          json_pack("{s:s, s:b, s:f, s:f, s:s, s:i}", "name", name, "obstacle",
+                                    (int)obstacle, "radius", radius, "second", second, "kind", kind,
+                                    "of", (int)of));
 }
 
 static NoliStatus new_vertex(Scenery* scenery, const double x[3], int32_t number) {
   NoliStatus status = NOLI_OK;
   for (int32_t k = 0; k < 3; k++) {
     NOLI_PUSH(scenery->context, &scenery->x, x[k]);
+    NOLI_PUSH(scenery->context, &scenery->axis, 0.0F);
   }
   NOLI_PUSH(scenery->context, &scenery->part, (int32_t)json_array_size(scenery->parts) - 1);
   NOLI_PUSH(scenery->context, &scenery->number, number);
@@ -127,12 +134,47 @@ done:
   return status;
 }
 
+// The first axes of the elliptic sections of the present part: at vertices the mean over segments.
+static NoliStatus add_axes(Scenery* scenery, int32_t body) {
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = scenery->model;
+  const NoliBlock* block = noli_problem_block(&model->problem, body);
+  double* history = NULL;
+  float* weight = NULL; // (n) segments at each vertex
+  int64_t n = scenery->number.count;
+  if (block == NULL || !block->elliptic) {
+    goto done;
+  }
+  scenery->elliptic = true;
+  NOLI_NEW(scenery->context, history, block->n_history);
+  NOLI_NEW_ZERO(scenery->context, weight, n);
+  noli_block_start_history(block, model->x0, history);
+  for (int32_t s = 0; s < block->n_angle; s++) {
+    double angle = model->x0[3 * ((int64_t)block->first_angle + s)] / block->angle_radius;
+    NoliVec3 axis = noli_segment_axis(history, s, angle);
+    const int32_t* end = &model->tet[4 * ((int64_t)model->tet_first[body] + s)];
+    for (int32_t k = 0; k < 2; k++) {
+      int64_t at = scenery->place[end[k]];
+      const float add[3] = {(float)axis.x, (float)axis.y, (float)axis.z};
+      weight[at] += 1.0F;
+      for (int32_t c = 0; c < 3; c++) {
+        scenery->axis.data[3 * at + c] += (add[c] - scenery->axis.data[3 * at + c]) / weight[at];
+      }
+    }
+  }
+done:
+  noli_free(scenery->context, history);
+  noli_free(scenery->context, weight);
+  return status;
+}
+
 static NoliStatus add_bodies(Scenery* scenery) {
   NoliStatus status = NOLI_OK;
   bool any;
   for (int32_t b = 0; b < scenery->model->n_body; b++) {
     NOLI_TRY(begin_part(scenery, scenery->model->name[b], "body", b));
     NOLI_TRY(add_surface(scenery, b, scenery->model->x0, NULL, &any));
+    NOLI_TRY(add_axes(scenery, b));
   }
 done:
   return status;
@@ -389,7 +431,9 @@ static NoliStatus add_gaps(Scenery* scenery, NoliDefects* gaps) {
     snprintf(text, sizeof text,
              "\"%.120s\" and \"%.120s\": %" PRId64
              " gaps below the contact distance, %.3g m; the smallest %.3g m",
-             model->name[least->entity[0]], model->name[least->entity[1]], n, model->problem.dhat,
+             model->name[least->entity[0]], model->name[least->entity[1]], n,
+             model->problem.dhat * noli_body_pairs_range(&model->problem.body_pairs,
+                                                         least->entity[0], least->entity[1]),
              least->distance);
     NOLI_TRY(list_finding(scenery, "gap", text, least->position, size));
   }
@@ -456,21 +500,26 @@ static NoliStatus write_content(NoliPageFile* file, const Scenery* scenery, cons
   json_t* groups = json_array();
   NOLI_TRY(write_mesh(file, scenery));
   NOLI_TRY(noli_page_group_add_positions(file->context, n_vert, scenery->x.data, &group));
+  if (scenery->elliptic) {
+    NOLI_TRY(
+        noli_page_group_add_field(file->context, n_vert, "rod_normal", scenery->axis.data, &group));
+  }
   NOLI_TRY(noli_page_file_group(file, n_vert, &group, groups));
   NOLI_TRY(noli_scene_json(scene, &text));
   NOLI_TRY(noli_page_file_compressed(file, "file-scene.json", text, (int64_t)strlen(text)));
   NOLI_TRY(noli_page_file_end(
       file,
-      json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:[f,f,f], s:O, s:o, s:[], s:[{s:i, s:f}], "
+      json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:[f,f,f], s:O, s:o, s:o, s:[{s:i, s:f}], "
                 "s:O, s:[], s:O, s:I, s:f}",
                 "name", noli_scene_name(scene), "version", noli_version(), "n_nodes",
                 (int)scenery->model->problem.n_vert, "n_vert", (int)n_vert, "n_triangles",
                 (int)(scenery->triangles.count / 3), "n_segments",
                 (int)(scenery->segments.count / 2), "n_points", (int)scenery->points.count,
                 "gravity", g[0], g[1], g[2], "bodies", scenery->parts, "floors",
-                noli_page_floors(scenery->def), "fields", "frames", "step", 0, "time", 0.0,
-                "groups", groups, "histories", "findings", scenery->findings, "n_defects",
-                (json_int_t)n_defects, "duration", noli_scene_duration(scene))));
+                noli_page_floors(scenery->def), "fields", noli_page_fields_json(&group.fields),
+                "frames", "step", 0, "time", 0.0, "groups", groups, "histories", "findings",
+                scenery->findings, "n_defects", (json_int_t)n_defects, "duration",
+                noli_scene_duration(scene))));
 done:
   noli_page_group_free(file->context, &group);
   noli_scene_free_text(file->context, &text);
@@ -481,6 +530,7 @@ done:
 static void free_scenery(Scenery* scenery) {
   NoliContext* context = scenery->context;
   noli_array_free(context, &scenery->x);
+  noli_array_free(context, &scenery->axis);
   noli_array_free(context, &scenery->part);
   noli_array_free(context, &scenery->number);
   noli_array_free(context, &scenery->triangles);

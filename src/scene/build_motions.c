@@ -80,6 +80,8 @@ static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
   def.n_node = target->n_node;
   def.t_begin = motion->t_begin;
   def.t_end = motion->t_end;
+  def.change = motion->change;
+  memcpy(def.velocity, motion->drift, sizeof def.velocity);
 
   // components that are free, and the end of the motion
   bool any_free = motion->free_axis[0] || motion->free_axis[1] || motion->free_axis[2];

@@ -239,8 +239,9 @@ void noli_scene_release_expression(NoliSceneExpression* expression) {
 
 // ---- formulas -----------------------------------------------------------------------------------
 
-// Step of differences relative to a number; errors are of its fourth power.
-#define FORMULA_STEP 1e-3
+// The first step of differences, relative to a number, and how often it is halved.
+#define FORMULA_STEP 0.02
+enum { FORMULA_LEVELS = 14 };
 
 NoliStatus noli_scene_compile_formula(const NoliSceneSource* source, const NoliSceneNode* node,
                                       int32_t n, const char* const* name, NoliSceneLock* lock,
@@ -283,11 +284,30 @@ static double value_with(NoliSceneFormula* formula, int32_t index, double number
   return mupError(formula->parser) == 0 ? value : (double)NAN;
 }
 
+// Central differences extrapolated to a step of 0 [Ridders1982]: the entry of the table that
+// differs least from those that it follows from. Larger steps that leave the domain are left out.
 static double slope_by(NoliSceneFormula* formula, int32_t index) {
   double at = formula->value[index], h = FORMULA_STEP * (at != 0.0 ? fabs(at) : 1.0);
-  double near = value_with(formula, index, at + h) - value_with(formula, index, at - h);
-  double far = value_with(formula, index, at + 2.0 * h) - value_with(formula, index, at - 2.0 * h);
-  return (8.0 * near - far) / (12.0 * h);
+  double before[FORMULA_LEVELS], now[FORMULA_LEVELS], best = (double)NAN, least = (double)INFINITY;
+  for (int level = 0, n = 0; level < FORMULA_LEVELS; level++, h *= 0.5) {
+    double up = at + h, down = at - h, weight = 1.0;
+    now[0] = (value_with(formula, index, up) - value_with(formula, index, down)) / (up - down);
+    if (!isfinite(now[0])) {
+      n = 0;
+      continue;
+    }
+    best = n == 0 && !isfinite(least) ? now[0] : best;
+    for (int k = 1; k <= n; k++) {
+      weight *= 4.0;
+      now[k] = (weight * now[k - 1] - before[k - 1]) / (weight - 1.0);
+      double error = fmax(fabs(now[k] - now[k - 1]), fabs(now[k] - before[k - 1]));
+      best = error <= least ? now[k] : best;
+      least = fmin(least, error);
+    }
+    n++;
+    memcpy(before, now, sizeof now);
+  }
+  return best;
 }
 
 bool noli_scene_evaluate_formula(void* user, const double* number, double* value, double* slope) {

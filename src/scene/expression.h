@@ -65,5 +65,5 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_compile_formula(const NoliSceneSource* so
 void noli_scene_release_formula(NoliContext* context, NoliSceneFormula* formula);
 
 // The NoliGoalFormulaFn of a NoliSceneFormula: its value for numbers (n), and its derivatives (n)
-// by differences of fourth order, which the formula alone enters.
+// by extrapolated differences, exact to about 1e-12 of the formula.
 bool noli_scene_evaluate_formula(void* user, const double* number, double* value, double* slope);

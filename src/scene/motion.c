@@ -142,6 +142,12 @@ NoliStatus noli_scene_read_motion(const NoliSceneSource* source, const NoliScene
   NOLI_TRY(read_end(source, node, motion));
 
   // read each part
+  NoliSceneNode factor = noli_scene_member(node, "factor");
+  NoliSceneNode drift = noli_scene_member(node, "drift");
+  motion->change = factor.value != NULL ? noli_scene_number(&factor) - 1.0 : 0.0;
+  if (drift.value != NULL) {
+    noli_scene_vector(&drift, motion->drift);
+  }
   if (motion->has_displacement) {
     NOLI_TRY(read_components(source, &displacement, false, motion, motion->displacement));
   }

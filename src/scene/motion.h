@@ -27,6 +27,8 @@ typedef struct NoliSceneMotion {
   double axis[3];    // unit
   double origin[3];  // if has_origin
   double fps;
+  double change;   // of displacements, which are 1 + change times as large
+  double drift[3]; // m/s, added
   double t_begin, t_end;
   bool ends_beyond;
   double end_origin[3], end_normal[3]; // if ends_beyond

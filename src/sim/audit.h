@@ -39,7 +39,8 @@ NOLI_WARN_UNUSED NoliStatus noli_audit_model(const NoliModel* model, const doubl
 NOLI_WARN_UNUSED NoliStatus noli_sim_find_defects(const NoliModel* model, const double* x,
                                                   NoliDefects* defects);
 
-// Primitives, and vertices above half-spaces, that are apart by at most `reach`, offsets deducted.
+// Primitives, and vertices above half-spaces, that are apart by at most `reach` times the contact
+// distance of their pair over that of the scene, offsets deducted.
 NOLI_WARN_UNUSED NoliStatus noli_sim_find_gaps(const NoliModel* model, const double* x,
                                                double reach, NoliDefects* gaps);
 

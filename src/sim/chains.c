@@ -240,29 +240,34 @@ static int64_t history_size(const NoliChains* self) {
 // From derivatives by the histories before or after a part to those by positions `x`, and by the
 // histories that they follow from. Where the part ends, those by the histories that its last stage
 // sees are set; where it begins, those by the histories before it grow.
+// What the links of histories read and write, with positions `x`.
+static NoliHistoryDerivatives histories_of(const NoliChains* self, int32_t index, double* x) {
+  const NoliInputs* inputs = &self->inputs[index];
+  return (NoliHistoryDerivatives){.x = x,
+                                  .rest = inputs->value[NOLI_INPUT_REST],
+                                  .mu = inputs->value[NOLI_INPUT_MU],
+                                  .law = inputs->value[NOLI_INPUT_LAW],
+                                  .seen = self->own.value[NOLI_INPUT_HISTORY],
+                                  .state = self->chain[index].history};
+}
+
 static void pull_end_history(NoliChains* self, int32_t index, const NoliTapePart* part, double* x) {
-  NoliHistoryDerivatives by = {.x = self->moved,
-                               .rest = self->inputs[index].value[NOLI_INPUT_REST]};
-  double* seen = self->own.value[NOLI_INPUT_HISTORY];
-  if (history_size(self) == 0) {
+  NoliHistoryDerivatives by = histories_of(self, index, self->moved);
+  size_t bytes = (size_t)history_size(self) * sizeof(double);
+  if (bytes == 0) {
     return;
   }
   clear(self, self->moved);
-  memset(seen, 0, (size_t)history_size(self) * sizeof *seen);
-  by.seen = seen;
-  by.state = self->chain[index].history;
+  memset(by.seen, 0, bytes);
   noli_history_links_pull_end(self->sim, part, &by);
-  memset(by.state, 0, (size_t)history_size(self) * sizeof *seen);
+  memset(by.state, 0, bytes);
   noli_stage_act_on_nodes(self->sim->own_stage, self->moved);
   add(self, 1.0, self->moved, x);
 }
 
 static void pull_begin_history(NoliChains* self, int32_t index, const NoliTapePart* part,
                                int32_t s) {
-  NoliHistoryDerivatives by = {.x = self->moved,
-                               .rest = self->inputs[index].value[NOLI_INPUT_REST],
-                               .seen = self->own.value[NOLI_INPUT_HISTORY],
-                               .state = self->chain[index].history};
+  NoliHistoryDerivatives by = histories_of(self, index, self->moved);
   if (history_size(self) == 0) {
     return;
   }
@@ -271,14 +276,6 @@ static void pull_begin_history(NoliChains* self, int32_t index, const NoliTapePa
   memset(by.seen, 0, (size_t)history_size(self) * sizeof(double));
   noli_stage_act_on_nodes(self->sim->own_stage, self->moved);
   add(self, 1.0, self->moved, self->chain[index].x);
-}
-
-// Forward likewise, by changes of positions `x`.
-static NoliHistoryDerivatives changes_of(const NoliChains* self, int32_t index, double* x) {
-  return (NoliHistoryDerivatives){.x = x,
-                                  .rest = self->inputs[index].value[NOLI_INPUT_REST],
-                                  .seen = self->own.value[NOLI_INPUT_HISTORY],
-                                  .state = self->chain[index].history};
 }
 
 // ---- parts --------------------------------------------------------------------------------------
@@ -338,16 +335,6 @@ NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart*
     add(self, 1.0, lagged, s > 0 ? self->end_x[s - 1] : chain->x);
   }
 
-  // where the stiffness of damping was taken
-  noli_stage_act_on_nodes(self->sim->own_stage, self->own.value[NOLI_INPUT_DAMPED]);
-  add(self, 1.0, self->own.value[NOLI_INPUT_DAMPED], chain->x);
-  add(self, part->damping_ahead, self->own.value[NOLI_INPUT_DAMPED], chain->v);
-
-  // where pressures began
-  fold_origins(self, true, self->own.value[NOLI_INPUT_BEGIN]);
-  noli_stage_act_on_nodes(self->sim->own_stage, self->own.value[NOLI_INPUT_BEGIN]);
-  add(self, 1.0, self->own.value[NOLI_INPUT_BEGIN], chain->x);
-
   // the force at the start: that of the part before, or of the state
   copy(self, self->force, chain->force);
   if (part->force != NULL && !part->past_known) {
@@ -359,6 +346,16 @@ NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart*
       chain->history[i] += to.value[NOLI_INPUT_HISTORY][i]; // which nothing has relaxed
     }
   }
+
+  // where the stiffness of damping was taken
+  noli_stage_act_on_nodes(self->sim->own_stage, self->own.value[NOLI_INPUT_DAMPED]);
+  add(self, 1.0, self->own.value[NOLI_INPUT_DAMPED], chain->x);
+  add(self, part->damping_ahead, self->own.value[NOLI_INPUT_DAMPED], chain->v);
+
+  // where pressures began
+  fold_origins(self, true, self->own.value[NOLI_INPUT_BEGIN]);
+  noli_stage_act_on_nodes(self->sim->own_stage, self->own.value[NOLI_INPUT_BEGIN]);
+  add(self, 1.0, self->own.value[NOLI_INPUT_BEGIN], chain->x);
 done:
   return status;
 }
@@ -408,7 +405,7 @@ NoliStatus noli_chains_push(NoliChains* self, int32_t index, const NoliTapePart*
     noli_stage_follow_vectors(self->sim->own_stage, tilde);
 
     // x, v
-    NoliHistoryDerivatives changes = changes_of(self, index, chain->x);
+    NoliHistoryDerivatives changes = histories_of(self, index, chain->x);
     noli_history_links_push_begin(self->sim, part, s, &changes);
     copy(self, s > 0 ? self->end_x[s - 1] : chain->x, self->end_x[s]);
     NOLI_TRY(push_solves(self, index, part, s, self->end_x[s]));
@@ -417,7 +414,7 @@ NoliStatus noli_chains_push(NoliChains* self, int32_t index, const NoliTapePart*
     add(self, -by_v, hat, self->end_v[s]);
   }
   push_end_force(self, part, chain, &self->inputs[index], self->end_x[part->n_stages - 1], tilde);
-  NoliHistoryDerivatives changes = changes_of(self, index, self->end_x[part->n_stages - 1]);
+  NoliHistoryDerivatives changes = histories_of(self, index, self->end_x[part->n_stages - 1]);
   noli_history_links_push_end(self->sim, part, &changes);
   copy(self, chain->x, chain->x_before);
   copy(self, chain->v, chain->v_before);

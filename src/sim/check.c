@@ -30,6 +30,7 @@ static NoliStatus add_near_planes(const NoliModel* model, const double* x, doubl
                                   NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
+  const NoliBodyPairs* pairs = &problem->body_pairs;
   for (int32_t i = 0; i < problem->surface->n_point; i++) {
     int32_t vertex = problem->surface->point[i];
     int32_t body = problem->surface->body[vertex];
@@ -42,13 +43,14 @@ static NoliStatus add_near_planes(const NoliModel* model, const double* x, doubl
           rounding((double[]){problem->half_spaces[p].origin.x, problem->half_spaces[p].origin.y,
                               problem->half_spaces[p].origin.z},
                    3);
-      if (!is_sought(d, touching, reach) ||
-          !noli_body_pairs_get(&problem->body_pairs, body, model->n_body + p)) {
+      int32_t plane = model->n_body + p;
+      if (!is_sought(d, touching, reach * noli_body_pairs_range(pairs, body, plane)) ||
+          !noli_body_pairs_get(pairs, body, plane)) {
         continue;
       }
       NoliDefect defect = {.kind = NOLI_DEFECT_HALF_SPACE, .distance = d};
       noli_defect_set(model, &defect, 0, &vertex, 1);
-      defect.entity[1] = model->n_body + p;
+      defect.entity[1] = plane;
       noli_store3(defect.position, at);
       NOLI_PUSH(model->context, defects, defect);
     }
@@ -68,8 +70,9 @@ static NoliStatus add_gaps(const NoliModel* model, const double* x, double reach
   NoliCandidates candidates = {0};
   NOLI_TRY(noli_broad_phase_create(context, surface, &broad_phase));
   double touching = rounding(x, 3 * (int64_t)model->problem.n_vert);
-  NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, fmax(touching, reach),
-                                 &model->problem.body_pairs, &candidates));
+  const NoliBodyPairs* pairs = &model->problem.body_pairs;
+  double farthest = fmax(touching, reach * noli_body_pairs_largest_range(pairs));
+  NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, farthest, pairs, &candidates));
 
   // measure the pairs that may touch
   for (int64_t i = 0; i < candidates.point_triangle.count + candidates.edge_edge.count; i++) {
@@ -89,9 +92,9 @@ static NoliStatus add_gaps(const NoliModel* model, const double* x, double reach
       at[k] = noli_load3(&x[3 * (int64_t)vertex[k]]);
     }
     double d_sqr = is_edge ? noli_distance_sqr_edge_edge(at) : noli_distance_sqr_point_triangle(at);
-    const int32_t* body = surface->body;
-    double gap = sqrt(d_sqr) - noli_surface_offset(surface, body[vertex[0]], body[vertex[3]]);
-    if (!is_sought(gap, touching, reach)) {
+    int32_t one = surface->body[vertex[0]], other = surface->body[vertex[3]];
+    double gap = sqrt(d_sqr) - noli_surface_offset(surface, one, other);
+    if (!is_sought(gap, touching, reach * noli_body_pairs_range(pairs, one, other))) {
       continue;
     }
 

@@ -1,13 +1,18 @@
 #include "sim/goal_quantities.h"
 
-#include "material/material.h"
-#include "math/svd3.h"
+#include "fem/element_slopes.h"
+#include "fem/elements.h"
+#include "fem/history_slopes.h"
+#include "material/history_slopes.h"
 #include "sim/goal_contact.h"
 
 #include <math.h>
 #include <string.h>
 
 #define READS(input) (1u << (input))
+
+// Doubles of the history of a point.
+enum { HISTORY_MAX = NOLI_BRANCH_VALUES * (1 + NOLI_PRONY_TERMS) + 1 };
 
 static NoliBlockRange elements_of(const NoliGoalPlace* place) {
   return place->sim->model->problem.range[place->body];
@@ -243,145 +248,107 @@ static NoliStatus derive_gravity_energy(const NoliGoalPlace* place, const double
   return NOLI_OK;
 }
 
-static const char* needs_lame(const NoliGoalPlace* place) {
+static const char* needs_solids(const NoliGoalPlace* place) {
   const NoliBlock* block = block_of(place);
-  NoliBlockRange range = elements_of(place);
-  if (block == NULL) {
-    return "obstacles have none";
-  }
-  if (!block->type->solid || !block->type->affine) {
-    return "only of solids with linear elements";
-  }
-  if (noli_block_histories(block) != NULL || block->fibre != NULL) {
-    return "not of materials with fibres or a history";
-  }
-  for (int32_t e = range.begin; e < range.end; e++) {
-    if (block->law[e]->n_parameter > 0) {
-      return "not of laws with parameters of their own";
-    }
-  }
-  return NULL;
+  return block == NULL ? "obstacles have none" : !block->type->solid ? "only of solids" : NULL;
 }
 
-// The law of an element in principal stretches, with the factors `lame` of its moduli.
-typedef struct Stretched {
-  NoliMat3 U, V;
-  double sigma[3];
-  NoliStretchDerivatives derivatives;
-} Stretched;
-
-static Stretched stretch(const NoliGoalPlace* place, int32_t e, NoliLame lame) {
-  const NoliBlock* block = block_of(place);
-  Stretched s;
-  NoliMat3 F;
-  block->type->deformation(block, e, place->x, &F);
-  noli_svd3(&F, &s.U, s.sigma, &s.V);
-  block->law[e]->stretch_derivatives(lame, s.sigma, &s.derivatives);
-  return s;
-}
-
-static NoliLame lame_of(const NoliBlock* block, int32_t e) {
-  return noli_lame_at(block->lame_mu, block->lame_lambda, NULL, NULL, e);
-}
-
-static double energy_density(const NoliGoalPlace* place, int32_t e, NoliLame lame) {
-  const NoliBlock* block = block_of(place);
-  const NoliMaterial* law = block->law[e];
-  NoliMat3 F, U, V;
-  double sigma[3];
-  block->type->deformation(block, e, place->x, &F);
-  if (law->energy != NULL) {
-    return law->energy(lame, &F);
-  }
-  noli_svd3(&F, &U, sigma, &V);
-  return law->stretch_energy(lame, sigma);
-}
-
-// Adds a stress `P` times the gradients of the shape functions, those of the rest positions.
-static void add_stress_to_nodes(const NoliGoalPlace* place, int32_t e, const NoliMat3* P,
-                                double* to) {
-  const int32_t* node = block_of(place)->node + 4 * (int64_t)e;
-  const double* X = place->sim->model->problem.X;
-  NoliVec3 edge[3] = {[2] = {0.0, 0.0, 1.0}};
-  for (int k = 1; k < 4 && node[k] != NOLI_NULL_INDEX; k++) {
-    edge[k - 1] =
-        noli_sub3(noli_load3(&X[3 * (int64_t)node[k]]), noli_load3(&X[3 * (int64_t)node[0]]));
-  }
-  NoliMat3 shape = noli_columns33(edge[0], edge[1], edge[2]);
-  NoliMat3 inverse = noli_inverse33(&shape);
-  bool plane = node[3] == NOLI_NULL_INDEX;
-  for (int k = 1; k < 4 && node[k] != NOLI_NULL_INDEX; k++) {
-    NoliVec3 force = noli_mul33_vec(P, noli_row33(&inverse, k - 1));
-    for (int i = 0; i < (plane ? 2 : 3); i++) {
-      double value = i == 0 ? force.x : i == 1 ? force.y : force.z;
-      to[3 * (int64_t)node[k] + i] += value;
-      to[3 * (int64_t)node[0] + i] -= value;
-    }
-  }
-}
-
-// Adds what follows from the derivatives of a function of F by the stretches of an element: F is
-// x X^-1, of the edges of the element, so that dF = dx X^-1 - F dX X^-1.
-static void add_by_stretches(const NoliGoalPlace* place, int32_t e, const Stretched* s,
-                             const double by[3], NoliGoalSlopes* slopes) {
-  if (slopes->x != NULL) {
-    NoliMat3 P = noli_mul_transpose33(noli_mul33(s->U, noli_diagonal33(by)), s->V);
-    add_stress_to_nodes(place, e, &P, slopes->x);
-  }
-  if (slopes->inputs.value[NOLI_INPUT_REST] != NULL) {
-    double back[3];
-    for (int k = 0; k < 3; k++) {
-      back[k] = -s->sigma[k] * by[k];
-    }
-    NoliMat3 P = noli_mul_transpose33(noli_mul33(s->V, noli_diagonal33(back)), s->V);
-    add_stress_to_nodes(place, e, &P, slopes->inputs.value[NOLI_INPUT_REST]);
-  }
-}
-
-// Adds what follows from the derivative by the rest volume of an element.
-static void add_by_volume(const NoliGoalPlace* place, int32_t e, double by,
+// Adds what follows from the derivative by the rest volume of a point: it grows by V b_b . dX_b.
+static void add_by_volume(const NoliGoalPlace* place, int32_t e, int32_t q, double by,
                           NoliGoalSlopes* slopes) {
+  double* rest = slopes->inputs.value[NOLI_INPUT_REST];
   const NoliBlock* block = block_of(place);
-  if (slopes->inputs.value[NOLI_INPUT_REST] != NULL) {
-    NoliMat3 P = noli_scale33(by * block->type->rest_volume(block, e, e + 1), noli_identity3());
-    add_stress_to_nodes(place, e, &P, slopes->inputs.value[NOLI_INPUT_REST]);
+  const int32_t* node = block->node + (int64_t)block->n_local * e;
+  NoliVec3 gradient[4];
+  double volume = block->type->point_volume(block, e, q);
+  if (rest == NULL) {
+    return;
+  }
+  noli_element_vertex_gradients(block, e, q, place->sim->model->problem.X, gradient);
+  for (int b = 0; b < 4 && node[b] != NOLI_NULL_INDEX; b++) {
+    double* to = rest + 3 * (int64_t)node[b];
+    noli_store3(to, noli_mul_add3(noli_load3(to), by * volume, gradient[b]));
   }
 }
+
+// ---- points -------------------------------------------------------------------------------------
+
+// One point of quadrature, and derivatives of a function of its stress or energy.
+typedef struct Point {
+  NoliMaterialPoint material;
+  int64_t history; // its place among those of all blocks
+  NoliMat3 F;
+  double volume; // at rest
+} Point;
+
+static int32_t point_count(const NoliGoalPlace* place) {
+  const NoliBlock* block = block_of(place);
+  return block->type->point_count(block);
+}
+
+static Point point_of(const NoliGoalPlace* place, int32_t e, int32_t q) {
+  const NoliProblem* problem = &place->sim->model->problem;
+  const NoliBlock* block = block_of(place);
+  NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
+  Point point;
+  block->type->deformation(block, e, place->x, F);
+  point.F = F[q];
+  point.volume = block->type->point_volume(block, e, q);
+  point.material = noli_block_material(block, e, q, &point.history);
+  for (int32_t b = 0; b < elements_of(place).block; b++) {
+    point.history += problem->block[b].n_history;
+  }
+  return point;
+}
+
+static void add_by_deformation(const NoliGoalPlace* place, int32_t e, int32_t q, const Point* point,
+                               const NoliMat3* by_F, NoliGoalSlopes* slopes) {
+  noli_block_pull_deformation(block_of(place), e, q, place->sim->model->problem.X, &point->F, by_F,
+                              slopes->x, slopes->inputs.value[NOLI_INPUT_REST]);
+}
+
+// ---- elastic energy -----------------------------------------------------------------------------
 
 static NoliStatus elastic_energy(const NoliGoalPlace* place, double* value) {
-  const NoliBlock* block = block_of(place);
   NoliBlockRange range = elements_of(place);
   *value = 0.0;
   for (int32_t e = range.begin; e < range.end; e++) {
-    *value +=
-        block->type->rest_volume(block, e, e + 1) * energy_density(place, e, lame_of(block, e));
+    for (int32_t q = 0; q < point_count(place); q++) {
+      Point point = point_of(place, e, q);
+      *value += point.volume * noli_history_energy(&point.material, &point.F);
+    }
   }
   return NOLI_OK;
 }
 
-// Laws without parameters of their own are linear in Lame's.
+static void derive_one_energy(const NoliGoalPlace* place, int32_t e, int32_t q, double weight,
+                              int64_t input, NoliGoalSlopes* slopes) {
+  Point point = point_of(place, e, q);
+  double by_history[HISTORY_MAX], by_moduli[2], A[81], scale = weight * point.volume;
+  NoliMat3 P;
+  noli_history_tangent(&point.material, &point.F, &P, A);
+  P = noli_scale33(scale, P);
+  add_by_deformation(place, e, q, &point, &P, slopes);
+  add_by_volume(place, e, q, weight * noli_history_energy(&point.material, &point.F), slopes);
+  noli_history_energy_slopes(&point.material, &point.F, by_history, by_moduli);
+  for (int32_t i = 0; slopes->history != NULL && i < noli_history_size(&point.material); i++) {
+    slopes->history[point.history + i] += scale * by_history[i];
+  }
+  for (int k = 0; k < 2; k++) {
+    double* to = slopes->inputs.value[k == 0 ? NOLI_INPUT_MU : NOLI_INPUT_LAMBDA];
+    if (to != NULL) {
+      to[input] += scale * by_moduli[k];
+    }
+  }
+}
+
 static NoliStatus derive_elastic_energy(const NoliGoalPlace* place, const double* weight,
                                         NoliGoalSlopes* slopes) {
-  const NoliBlock* block = block_of(place);
   NoliBlockRange range = elements_of(place);
-  double* by_mu = slopes->inputs.value[NOLI_INPUT_MU];
-  double* by_lambda = slopes->inputs.value[NOLI_INPUT_LAMBDA];
   int64_t first = first_input(place);
   for (int32_t e = range.begin; e < range.end; e++) {
-    double scale = *weight * block->type->rest_volume(block, e, e + 1);
-    Stretched s = stretch(place, e, lame_of(block, e));
-    double by_stretch[3];
-    for (int k = 0; k < 3; k++) {
-      by_stretch[k] = scale * s.derivatives.first[k];
-    }
-    add_by_stretches(place, e, &s, by_stretch, slopes);
-    add_by_volume(place, e, *weight * energy_density(place, e, lame_of(block, e)), slopes);
-    if (by_mu != NULL) {
-      by_mu[first + e - range.begin] += scale * energy_density(place, e, (NoliLame){.mu = 1.0});
-    }
-    if (by_lambda != NULL) {
-      by_lambda[first + e - range.begin] +=
-          scale * energy_density(place, e, (NoliLame){.lambda = 1.0});
+    for (int32_t q = 0; q < point_count(place); q++) {
+      derive_one_energy(place, e, q, *weight, first + e - range.begin, slopes);
     }
   }
   return NOLI_OK;
@@ -389,82 +356,114 @@ static NoliStatus derive_elastic_energy(const NoliGoalPlace* place, const double
 
 // ---- stress -------------------------------------------------------------------------------------
 
-// Principal Cauchy stresses s_i = sigma_i dPsi_i / J.
-static void principal_stresses(const Stretched* s, double stress[3]) {
-  double J = s->sigma[0] * s->sigma[1] * s->sigma[2];
-  for (int i = 0; i < 3; i++) {
-    stress[i] = s->derivatives.first[i] * s->sigma[i] / J;
+static double inner(const NoliMat3* a, const NoliMat3* b) {
+  double sum = 0.0;
+  for (int i = 0; i < 9; i++) {
+    sum += a->m[i / 3][i % 3] * b->m[i / 3][i % 3];
   }
+  return sum;
 }
 
-// Equivalent of principal stresses, and its derivatives by them; 0 where they are equal.
-static double equivalent(const double s[3], double by[3]) {
-  double mean = (s[0] + s[1] + s[2]) / 3.0, sum = 0.0;
+// Mises' equivalent of sigma = P F^T / J and its derivatives by sigma; 0 where it is 0.
+static double equivalent(const NoliMat3* sigma, NoliMat3* by) {
+  double mean = (sigma->m[0][0] + sigma->m[1][1] + sigma->m[2][2]) / 3.0;
+  NoliMat3 deviator = *sigma;
   for (int i = 0; i < 3; i++) {
-    sum += (s[i] - mean) * (s[i] - mean);
+    deviator.m[i][i] -= mean;
   }
-  double mises = sqrt(1.5 * sum);
-  for (int i = 0; i < 3; i++) {
-    by[i] = mises > 0.0 ? 1.5 * (s[i] - mean) / mises : 0.0;
-  }
+  double mises = sqrt(1.5 * noli_norm_sqr33(&deviator));
+  *by = noli_scale33(mises > 0.0 ? 1.5 / mises : 0.0, deviator);
   return mises;
 }
 
-static NoliStatus von_mises(const NoliGoalPlace* place, double* value) {
+// With dsigma = (dP F^T + P dF^T) / J - sigma tr(F^-1 dF): derivatives by P at constant F, and by F
+// at constant P.
+static double mises_of(const NoliMat3* F, const NoliMat3* P, NoliMat3* by_P, NoliMat3* by_F) {
+  double J = noli_det33(F);
+  NoliMat3 sigma = noli_scale33(1.0 / J, noli_mul_transpose33(*P, *F)), by;
+  double mises = equivalent(&sigma, &by);
+  NoliMat3 inverse = noli_inverse33(F);
+  *by_P = noli_scale33(1.0 / J, noli_mul33(by, *F));
+  *by_F = noli_scale33(1.0 / J, noli_mul33(by, *P));
+  *by_F = noli_sub33(*by_F, noli_scale33(inner(&by, &sigma), noli_transpose33(inverse)));
+  return mises;
+}
+
+// The mean over the points of an element, by their volumes at rest.
+static double share_of(const NoliGoalPlace* place, int32_t e, const Point* point) {
   const NoliBlock* block = block_of(place);
+  return point->volume / block->type->rest_volume(block, e, e + 1);
+}
+
+static NoliStatus von_mises(const NoliGoalPlace* place, double* value) {
   NoliBlockRange range = elements_of(place);
   for (int32_t e = range.begin; e < range.end; e++) {
-    Stretched s = stretch(place, e, lame_of(block, e));
-    double stress[3], by[3];
-    principal_stresses(&s, stress);
-    value[e - range.begin] = equivalent(stress, by);
+    value[e - range.begin] = 0.0;
+    for (int32_t q = 0; q < point_count(place); q++) {
+      Point point = point_of(place, e, q);
+      NoliMat3 P, by_P, by_F;
+      double A[81];
+      noli_history_tangent(&point.material, &point.F, &P, A);
+      value[e - range.begin] += share_of(place, e, &point) * mises_of(&point.F, &P, &by_P, &by_F);
+    }
   }
   return NOLI_OK;
 }
 
-// d(s_i) / d(sigma_k) = (sigma_i d2Psi_ik + delta_ik dPsi_i) / J - s_i / sigma_k; the derivative by
-// F is diagonal in the frames of F, because the equivalent stress is isotropic.
-static void derive_one_mises(const NoliGoalPlace* place, int32_t e, double weight,
-                             NoliGoalSlopes* slopes) {
-  Stretched s = stretch(place, e, lame_of(block_of(place), e));
-  double stress[3], by[3], by_sigma[3] = {0.0};
-  double J = s.sigma[0] * s.sigma[1] * s.sigma[2];
-  principal_stresses(&s, stress);
-  (void)equivalent(stress, by);
-  for (int k = 0; k < 3; k++) {
-    for (int i = 0; i < 3; i++) {
-      double change = s.sigma[i] * s.derivatives.second[i][k] / J - stress[i] / s.sigma[k] +
-                      (i == k ? s.derivatives.first[i] / J : 0.0);
-      by_sigma[k] += weight * by[i] * change;
+// By the histories of a point, from derivatives by its stress.
+static void add_by_history(const Point* point, const NoliMat3* by_P, double* to) {
+  const NoliMaterialPoint* material = &point->material;
+  bool flows = noli_flow_size(material) > 0;
+  for (int32_t k = flows ? 0 : 1; k < noli_branch_count(material); k++) {
+    double slope[81], *G = to + point->history + (k > 0 ? noli_history_place(material, k - 1) : 0);
+    noli_history_stress_slope(material, k, &point->F, slope);
+    for (int i = 0; i < 81; i++) {
+      G[i % 9] += slope[i] * by_P->m[i / 27][i / 9 % 3];
     }
   }
-  add_by_stretches(place, e, &s, by_sigma, slopes);
+  if (flows) {
+    NoliMat3 by = noli_history_stress_by_internal(material, &point->F);
+    to[point->history + NOLI_BRANCH_VALUES] += inner(&by, by_P);
+  }
 }
 
-// By one of the moduli, in which the stresses are linear.
-static double mises_by_modulus(const NoliGoalPlace* place, int32_t e, NoliLame unit) {
-  Stretched s = stretch(place, e, lame_of(block_of(place), e)), of_unit = stretch(place, e, unit);
-  double stress[3], by[3], change[3];
-  principal_stresses(&s, stress);
-  principal_stresses(&of_unit, change);
-  (void)equivalent(stress, by);
-  return by[0] * change[0] + by[1] * change[1] + by[2] * change[2];
+static void derive_one_mises(const NoliGoalPlace* place, int32_t e, int32_t q, double weight,
+                             int64_t input, NoliGoalSlopes* slopes) {
+  Point point = point_of(place, e, q);
+  NoliMat3 P, by_P, by_F, by[NOLI_MATERIAL_NUMBERS];
+  double A[81];
+  noli_history_tangent(&point.material, &point.F, &P, A);
+  (void)mises_of(&point.F, &P, &by_P, &by_F);
+  weight *= share_of(place, e, &point);
+  by_P = noli_scale33(weight, by_P);
+  by_F = noli_scale33(weight, by_F);
+  for (int i = 0; i < 81; i++) {
+    by_F.m[i % 9 / 3][i % 3] += A[i] * by_P.m[i / 27][i / 9 % 3];
+  }
+  add_by_deformation(place, e, q, &point, &by_F, slopes);
+  if (slopes->history != NULL) {
+    add_by_history(&point, &by_P, slopes->history);
+  }
+  noli_history_stress_by_numbers(&point.material, &point.F, by);
+  for (int k = 0; k < NOLI_MATERIAL_NUMBERS; k++) {
+    bool of_law = k >= NOLI_NUMBER_PARAMETERS;
+    double* to = slopes->inputs.value[of_law                ? NOLI_INPUT_LAW
+                                      : k == NOLI_NUMBER_MU ? NOLI_INPUT_MU
+                                                            : NOLI_INPUT_LAMBDA];
+    if (to != NULL) {
+      to[of_law ? NOLI_LAW_PARAMETERS * input + k - NOLI_NUMBER_PARAMETERS : input] +=
+          inner(&by[k], &by_P);
+    }
+  }
 }
 
 static NoliStatus derive_von_mises(const NoliGoalPlace* place, const double* weight,
                                    NoliGoalSlopes* slopes) {
   NoliBlockRange range = elements_of(place);
   int64_t first = first_input(place);
-  double* by_mu = slopes->inputs.value[NOLI_INPUT_MU];
-  double* by_lambda = slopes->inputs.value[NOLI_INPUT_LAMBDA];
   for (int32_t e = range.begin; e < range.end; e++) {
-    int64_t i = e - range.begin;
-    derive_one_mises(place, e, weight[i], slopes);
-    if (by_mu != NULL) {
-      by_mu[first + i] += weight[i] * mises_by_modulus(place, e, (NoliLame){.mu = 1.0});
-    }
-    if (by_lambda != NULL) {
-      by_lambda[first + i] += weight[i] * mises_by_modulus(place, e, (NoliLame){.lambda = 1.0});
+    for (int32_t q = 0; q < point_count(place); q++) {
+      derive_one_mises(place, e, q, weight[e - range.begin], first + e - range.begin, slopes);
     }
   }
   return NOLI_OK;
@@ -493,11 +492,12 @@ static const NoliGoalQuantity quantities[] = {
      READS(NOLI_INPUT_MASS) | READS(NOLI_INPUT_LOAD), needs_lumped_mass, gravity_energy,
      derive_gravity_energy},
     {"elastic_energy", "J, of the body.", NOLI_GOAL_BODY, 1,
-     READS(NOLI_INPUT_MU) | READS(NOLI_INPUT_LAMBDA) | READS(NOLI_INPUT_REST), needs_lame,
+     READS(NOLI_INPUT_MU) | READS(NOLI_INPUT_LAMBDA) | READS(NOLI_INPUT_REST), needs_solids,
      elastic_energy, derive_elastic_energy},
     {"von_mises", "Pa, equivalent stress of the elements of the body.", NOLI_GOAL_ELEMENTS, 1,
-     READS(NOLI_INPUT_MU) | READS(NOLI_INPUT_LAMBDA) | READS(NOLI_INPUT_REST), needs_lame,
-     von_mises, derive_von_mises},
+     READS(NOLI_INPUT_MU) | READS(NOLI_INPUT_LAMBDA) | READS(NOLI_INPUT_LAW) |
+         READS(NOLI_INPUT_REST),
+     needs_solids, von_mises, derive_von_mises},
     {"contact_force", "N, sum of the normal forces of contacts on the vertices.", NOLI_GOAL_BODY, 3,
      BY_CONTACT, noli_goal_contact_defect, noli_goal_contact_force, noli_goal_derive_contact_force},
     {"contact_pressure", "Pa, normal force on a vertex over the area that faces it.",
@@ -545,6 +545,8 @@ void noli_goal_derive_weights(const NoliGoalQuantity* quantity, const NoliGoalPl
   NoliBlockRange range = elements_of(place);
   int32_t n = quantity->items == NOLI_GOAL_ELEMENTS ? range.end - range.begin : 0;
   for (int32_t i = 0; i < n; i++) {
-    add_by_volume(place, range.begin + i, by_weight[i], slopes);
+    for (int32_t q = 0; q < point_count(place); q++) {
+      add_by_volume(place, range.begin + i, q, by_weight[i], slopes);
+    }
   }
 }

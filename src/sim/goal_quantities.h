@@ -30,6 +30,7 @@ typedef struct NoliGoalPlace {
 typedef struct NoliGoalSlopes {
   double* x;         // (n_vert x 3)
   double* v;         // (n_vert x 3)
+  double* history;   // (noli_model_history_size)
   NoliInputs inputs; // those that `reads` names
 } NoliGoalSlopes;
 

@@ -299,6 +299,7 @@ static NoliStatus add_goal(const NoliGoals* goals, const Goal* goal, NoliSim* si
     }
     slopes.x = at->d_x;
     slopes.v = at->d_v;
+    slopes.history = at->d_history;
     unsigned wanted = at->d_p != NULL ? noli_parameters_wanted(goals->parameters) : 0;
     NOLI_TRY(noli_inputs_create(sim, goal->quantity->reads & wanted, 0, &slopes.inputs));
     NOLI_TRY(goal->quantity->derive(&place, work.slope, &slopes));

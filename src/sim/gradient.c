@@ -39,7 +39,8 @@ typedef struct Gradient {
   NoliChains chains; // of objectives in reverse, of parameters forward
   double* d_x;       // (n_vert x 3) of an objective
   double* d_v;
-  double* d_p; // (n_parameters)
+  double* d_p;       // (n_parameters)
+  double* d_history; // of materials, of all blocks
   NoliGradientReport report;
   double* value;    // (n_objectives)
   double* gradient; // (n_objectives x n_parameters)
@@ -89,6 +90,8 @@ static NoliStatus find_slopes(Gradient* g, int32_t i, int64_t step) {
   clear(g, at.d_x = g->d_x);
   clear(g, at.d_v = g->d_v);
   at.d_p = g->d_p;
+  at.d_history = g->d_history;
+  memset(g->d_history, 0, (size_t)noli_model_history_size(g->sim->model) * sizeof(double));
   memset(g->d_p, 0, (size_t)g->n_parameters * sizeof *g->d_p);
   NOLI_TRY(g->objective[i].evaluate(g->objective[i].user, g->sim, &at));
   noli_stage_act_on_nodes(g->sim->own_stage, g->d_x);
@@ -153,6 +156,9 @@ static NoliStatus pull_objectives(Gradient* g, int64_t step) {
     NOLI_TRY(find_slopes(g, i, step));
     add(g, 1.0, g->d_x, g->chains.chain[i].x);
     add(g, 1.0, g->d_v, g->chains.chain[i].v);
+    for (int64_t k = 0; k < noli_model_history_size(g->sim->model); k++) {
+      g->chains.chain[i].history[k] += g->d_history[k];
+    }
   }
 done:
   return status;
@@ -181,6 +187,7 @@ static NoliStatus reverse_tape(Gradient* g, int64_t end, const NoliState* state_
     for (int32_t i = 0; i < g->n_objectives; i++) {
       NOLI_TRY(noli_chains_pull(&g->chains, i, part));
     }
+    g->report.at_yield += noli_history_links_switches(g->sim, part);
   }
 done:
   return status;
@@ -237,6 +244,9 @@ static NoliStatus push_objectives(Gradient* g, int64_t step) {
       for (int64_t k = 0; k < size_of(g); k++) {
         sum += g->d_x[k] * g->chains.chain[j].x[k] + g->d_v[k] * g->chains.chain[j].v[k];
       }
+      for (int64_t k = 0; k < noli_model_history_size(g->sim->model); k++) {
+        sum += g->d_history[k] * g->chains.chain[j].history[k];
+      }
       g->gradient[i * g->n_parameters + j] += sum;
     }
   }
@@ -273,6 +283,7 @@ static NoliStatus forward(Gradient* g) {
       for (int64_t j = 0; j < g->n_parameters; j++) {
         NOLI_TRY(noli_chains_push(&g->chains, (int32_t)j, &g->tape.part.data[p]));
       }
+      g->report.at_yield += noli_history_links_switches(g->sim, &g->tape.part.data[p]);
     }
     g->sim->end.stage = NULL; // the stage was used
     noli_sim_end_histories(g->sim);
@@ -291,6 +302,7 @@ static NoliStatus allocate(Gradient* g) {
   NOLI_NEW_ZERO(g->context, g->d_x, size_of(g));
   NOLI_NEW_ZERO(g->context, g->d_v, size_of(g));
   NOLI_NEW_ZERO(g->context, g->d_p, g->n_parameters);
+  NOLI_NEW_ZERO(g->context, g->d_history, noli_model_history_size(g->sim->model));
   NOLI_NEW_ZERO(g->context, g->kept, g->def->n_steps + 1);
   NOLI_TRY(noli_chains_create(g->sim, g->parameters, n, &g->chains));
   g->tape.sensitivity = g->chains.sensitivity;
@@ -303,6 +315,7 @@ static void release(Gradient* g) {
   noli_free(context, g->d_x);
   noli_free(context, g->d_v);
   noli_free(context, g->d_p);
+  noli_free(context, g->d_history);
   for (int32_t k = 0; k < g->n_kept; k++) {
     noli_state_free(context, &g->kept[k]);
   }

@@ -25,7 +25,7 @@ static void link_all(NoliSim* sim, const NoliTapePart* part, int32_t stage, bool
                      Direction direction, const NoliHistoryDerivatives* d) {
   const NoliProblem* problem = &sim->model->problem;
   const NoliTapeStage* last = &part->stage[stage];
-  int64_t first = 0;
+  int64_t first = 0, element = 0;
   if (noli_model_history_size(sim->model) == 0) {
     return;
   }
@@ -39,13 +39,31 @@ static void link_all(NoliSim* sim, const NoliTapePart* part, int32_t stage, bool
                               .x = ends ? last->solve.data[last->solve.count - 1] : part->start.x,
                               .before = ends && block->begun != NULL ? block->begun
                                                                      : part->start.history + first};
+    NoliBlockHistoryInputs inputs = {.x = d->x,
+                                     .X = d->rest,
+                                     .mu = d->mu != NULL ? d->mu + element : NULL,
+                                     .law = d->law != NULL ? d->law + NOLI_LAW_PARAMETERS * element
+                                                           : NULL,
+                                     .before = before + first};
     if (direction == PUSH) {
-      noli_block_push_relaxation(block, &at, d->x, d->rest, before + first, after + first);
+      noli_block_push_relaxation(block, &at, &inputs, after + first);
     } else {
-      noli_block_pull_relaxation(block, &at, after + first, d->x, d->rest, before + first);
+      noli_block_pull_relaxation(block, &at, after + first, &inputs);
     }
     first += block->n_history;
+    element += block->n_element;
   }
+}
+
+int64_t noli_history_links_switches(NoliSim* sim, const NoliTapePart* part) {
+  const NoliProblem* problem = &sim->model->problem;
+  const NoliTapeStage* last = &part->stage[part->n_stages - 1];
+  int64_t n = 0;
+  noli_history_links_begin(sim, part, noli_history_links_elapsed(part, part->n_stages - 1));
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    n += noli_block_count_switches(&problem->block[i], last->solve.data[last->solve.count - 1]);
+  }
+  return n;
 }
 
 void noli_history_links_push_begin(NoliSim* sim, const NoliTapePart* part, int32_t stage,

@@ -9,13 +9,18 @@
 // Changes, or derivatives by them.
 typedef struct NoliHistoryDerivatives {
   double* x;     // (n_vert x 3) positions at the start or the end of the part
-  double* rest;  // (n_vert x 3) rest positions; NULL: not wanted
+  double* rest;  // (n_vert x 3) rest positions; NULL, like those that follow: not wanted
+  double* mu;    // (elements)
+  double* law;   // (elements x NOLI_LAW_PARAMETERS)
   double* seen;  // (noli_model_history_size) histories as the stage sees them
   double* state; // (noli_model_history_size) histories at the start or the end of the part
 } NoliHistoryDerivatives;
 
 // s, from the start of a part to the end of a stage.
 double noli_history_links_elapsed(const NoliTapePart* part, int32_t stage);
+
+// Points at the end of a part whose stress is that at which flow begins, but for rounding.
+int64_t noli_history_links_switches(NoliSim* sim, const NoliTapePart* part);
 
 // Materials see histories as a stage of the part that ends after `elapsed`, until
 // noli_sim_end_histories.

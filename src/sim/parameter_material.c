@@ -56,12 +56,8 @@ static const char* material_defect(const NoliSim* sim, const NoliParameter* def)
   if (thin != NULL) {
     return thin;
   }
-  for (int32_t e = model->problem.range[def->of].begin;
-       def->kind != NOLI_PARAMETER_DENSITY && e < model->problem.range[def->of].end; e++) {
-    if (block->law[e]->n_parameter > 0) {
-      return "has a law with parameters of its own: \"neo_hookean\" and the laws without are "
-             "differentiated by moduli";
-    }
+  if (def->kind == NOLI_PARAMETER_YOUNG && noli_material_has_shear(&body->material)) {
+    return "has parameters of rubber, which replace Young's modulus";
   }
   if (body->n_parts > 0 || body->fields.young != NULL || body->fields.poisson != NULL ||
       body->fields.density != NULL) {
@@ -133,7 +129,12 @@ static NoliStatus map_moduli(NoliParameters* self, const NoliModel* model, const
   double young = material_value(NOLI_PARAMETER_YOUNG, mu, lambda, 0.0);
   double nu = material_value(NOLI_PARAMETER_POISSON, mu, lambda, 0.0);
   double by_mu = mu / young, by_lambda = lambda / young;
-  if (def->kind == NOLI_PARAMETER_POISSON) {
+  if (def->kind == NOLI_PARAMETER_POISSON &&
+      noli_material_has_shear(&self->source.def->bodies[def->of].material)) {
+    // the shear modulus is that of the parameters: lambda = 2 mu nu / (1 - 2 nu)
+    by_mu = 0.0;
+    by_lambda = 2.0 * mu / ((1.0 - 2.0 * nu) * (1.0 - 2.0 * nu));
+  } else if (def->kind == NOLI_PARAMETER_POISSON) {
     double a = 1.0 + nu, b = 1.0 - 2.0 * nu;
     by_mu = -0.5 * young / (a * a);
     by_lambda = young * (1.0 + 2.0 * nu * nu) / (a * a * b * b);

@@ -55,6 +55,7 @@ struct NoliParameters {
   NoliGcpShape shape; // of the contact model "gcp"; else empty
   int64_t n_weighted; // vertices that the mean weight is of, likewise
   unsigned wanted;
+  double size; // m, of the simulation, to which lengths may be relative
 };
 
 typedef struct NoliParameterType {
@@ -80,6 +81,7 @@ typedef struct NoliParameterType {
 } NoliParameterType;
 
 extern const NoliParameterType noli_parameter_material; // moduli and densities
+extern const NoliParameterType noli_parameter_yield;    // of metals
 extern const NoliParameterType noli_parameter_section;  // thickness and radius
 extern const NoliParameterType noli_parameter_shape;    // positions at rest and at the start
 extern const NoliParameterType noli_parameter_velocity; // at the start

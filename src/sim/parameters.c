@@ -36,6 +36,10 @@ const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS] = {
                                          "m, below which the barrier of contact acts."},
     [NOLI_PARAMETER_CONTACT_STIFFNESS] = {"contact_stiffness", "Pa/m, of the barrier."},
     [NOLI_PARAMETER_CONTACT_OFFSET] = {"contact_offset", "m, of a body or half-space."},
+    [NOLI_PARAMETER_YIELD] = {"yield", "Pa, yield stress of a body."},
+    [NOLI_PARAMETER_HARDENING] = {"hardening", "Pa, its linear growth with the plastic strain."},
+    [NOLI_PARAMETER_SATURATION] = {"saturation", "Pa, its growth that ends."},
+    [NOLI_PARAMETER_SATURATION_RATE] = {"saturation_rate", "By which it ends."},
 };
 
 static const NoliParameterType* const types[NOLI_PARAMETER_KINDS] = {
@@ -60,6 +64,10 @@ static const NoliParameterType* const types[NOLI_PARAMETER_KINDS] = {
     [NOLI_PARAMETER_CONTACT_DISTANCE] = &noli_parameter_contact,
     [NOLI_PARAMETER_CONTACT_STIFFNESS] = &noli_parameter_contact,
     [NOLI_PARAMETER_CONTACT_OFFSET] = &noli_parameter_offset,
+    [NOLI_PARAMETER_YIELD] = &noli_parameter_yield,
+    [NOLI_PARAMETER_HARDENING] = &noli_parameter_yield,
+    [NOLI_PARAMETER_SATURATION] = &noli_parameter_yield,
+    [NOLI_PARAMETER_SATURATION_RATE] = &noli_parameter_yield,
 };
 
 const NoliNamed noli_parameter_scopes[NOLI_SCOPES] = {
@@ -288,6 +296,10 @@ void noli_parameters_pull(const NoliParameters* self, const NoliInputs* from, do
   }
 }
 
+NoliParameterLengths noli_parameters_lengths(const NoliParameters* self) {
+  return (NoliParameterLengths){self->size, self->source.def->contact_distance.value};
+}
+
 unsigned noli_parameters_wanted(const NoliParameters* self) {
   return self->wanted;
 }
@@ -347,6 +359,7 @@ NoliStatus noli_parameters_create(NoliSim* sim, const NoliParameterDef* defs, in
   }
   NOLI_TRY(noli_owned_definition_copy(sim->context, sim->definition.def, &self->source));
   noli_sim_fix_lengths(sim, self->source.def);
+  self->size = sim->model->problem.diagonal;
   NOLI_NEW_ZERO(sim->context, self->value, self->n);
   NOLI_NEW_ZERO(sim->context, self->first_entry, self->n + 1);
   const NoliProblem* problem = &sim->model->problem;

@@ -28,6 +28,10 @@ typedef enum NoliParameterKind {
   NOLI_PARAMETER_CONTACT_DISTANCE,
   NOLI_PARAMETER_CONTACT_STIFFNESS,
   NOLI_PARAMETER_CONTACT_OFFSET,
+  NOLI_PARAMETER_YIELD,
+  NOLI_PARAMETER_HARDENING,
+  NOLI_PARAMETER_SATURATION,
+  NOLI_PARAMETER_SATURATION_RATE,
   NOLI_PARAMETER_KINDS
 } NoliParameterKind;
 extern const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS];
@@ -56,6 +60,13 @@ typedef enum NoliGradientMode {
   NOLI_GRADIENT_MODES
 } NoliGradientMode;
 extern const NoliNamed noli_gradient_modes[NOLI_GRADIENT_MODES];
+
+// Lengths of the simulation that other values keep.
+typedef struct NoliParameterLengths {
+  double size;             // m, l, to which lengths and speeds may be relative
+  double contact_distance; // m
+} NoliParameterLengths;
+NoliParameterLengths noli_parameters_lengths(const NoliParameters* parameters);
 
 // Bits of the inputs that the parameters change.
 unsigned noli_parameters_wanted(const NoliParameters* parameters);

@@ -35,10 +35,12 @@ static const char* damping_defect(const NoliModel* model) {
              : defect;
 }
 
-static bool has_own_distances(const NoliSimDef* def) {
+// Whether a pair has a distance of its own that is that of the scene, and would not follow it.
+static bool has_equal_distances(const NoliModel* model, const NoliSimDef* def) {
   bool has = false;
   for (int32_t i = 0; i < def->n_pairs; i++) {
-    has = has || def->pairs[i].distance.value > 0.0;
+    double own = noli_resolve(def->pairs[i].distance, model->problem.diagonal);
+    has = has || own / model->problem.dhat == 1.0;
   }
   return has;
 }
@@ -54,12 +56,6 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   if (damping != NULL) {
     return damping;
   }
-  for (int32_t i = 0; i < problem->n_block; i++) {
-    if (noli_block_yields(&problem->block[i])) {
-      return "materials that yield are not differentiated: the stiffness jumps where flow begins "
-             "and ends, and the flow of a step is not derived; leave material.yield out";
-    }
-  }
   if (problem->implicit_friction && !problem->friction_basis_derivatives) {
     return "implicit friction needs the derivatives of its basis: leave friction.basis_derivatives "
            "out";
@@ -73,9 +69,9 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   if ((by_contact & ~problem->contact->slopes_by) != 0) {
     return "rest shapes and numbers of contact are not differentiated with this contact model";
   }
-  if ((wanted >> NOLI_INPUT_CONTACT & 1u) != 0 && has_own_distances(sim->definition.def)) {
-    return "numbers of contact are not differentiated where a pair has a contact distance of its "
-           "own: leave its distance out";
+  if ((wanted >> NOLI_INPUT_CONTACT & 1u) != 0 && has_equal_distances(model, sim->definition.def)) {
+    return "a pair has a contact distance of its own that equals that of the scene: leave its "
+           "distance out";
   }
   double range = fmin(problem->dhat, problem->gcp.model.parameters.eps_target);
   if ((wanted & by_gcp) != 0 && problem->gcp.has_open && range < SHORT_RANGE * problem->diagonal) {
@@ -91,10 +87,9 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   }
   bool from_forces = noli_integrator_needs_force(model->integrator);
   for (int32_t i = 0; from_forces && i < problem->n_block; i++) {
-    if (problem->block[i].n_consistent > 0 || problem->followers.n_tied > 0 ||
-        problem->pressed.n > 0) {
-      return "integrators that start from forces are not differentiated with consistent masses, "
-             "ties or pressures: choose \"bdf2\" or \"sdirk2\"";
+    if (problem->block[i].n_consistent > 0 || problem->followers.n_tied > 0) {
+      return "integrators that start from forces are not differentiated with consistent masses or "
+             "ties: choose \"bdf2\" or \"sdirk2\"";
     }
   }
   if (model->increments.initial > 0.0) {

@@ -83,10 +83,7 @@ static NoliStatus list_block_slopes(NoliSensitivity* self, NoliBlock* block, int
     NOLI_TRY(list_thin_slopes(self, block, first));
     goto done;
   }
-  if (noli_sensitivity_wants(self, NOLI_INPUT_MU) ||
-      noli_sensitivity_wants(self, NOLI_INPUT_LAMBDA)) {
-    NOLI_TRY(noli_element_slopes_by_moduli(&self->mixed, block, &energy, first, x));
-  }
+  NOLI_TRY(noli_block_slopes_by_numbers(&self->mixed, block, self->wanted, h_e_sqr, first, x));
   if (noli_sensitivity_wants(self, NOLI_INPUT_REST)) {
     NOLI_TRY(noli_element_slopes_by_rest(&self->mixed, block, &energy, X, x));
   }

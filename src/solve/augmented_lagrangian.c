@@ -16,6 +16,7 @@
 //
 // The active set belongs to the contact model (solve/contact_constraints.c) and starts as the
 // active set of the previous step.
+#include "base/profile.h"
 #include "base/timer.h"
 #include "contact/active_set.h"
 #include "math/vec3.h"
@@ -371,6 +372,7 @@ static NoliStatus restart(Solve* solve) {
 // Advances the safe state towards y and finds the pairs that block it.
 static NoliStatus advance_safe_state(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
+  NoliWork before = noli_work(NOLI_WORK_CCD);
   NoliStage* stage = solve->stage;
   const NoliProblem* problem = stage->problem;
   double start = noli_seconds();
@@ -423,6 +425,7 @@ static NoliStatus advance_safe_state(Solve* solve, NoliNewtonStat* stat) {
   }
   stage->record.timing.ccd += noli_seconds() - start;
 done:
+  noli_work(before);
   return status;
 }
 

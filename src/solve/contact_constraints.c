@@ -1,4 +1,5 @@
 // Contact by constraints with multipliers [Zheng2025]; solve/augmented_lagrangian.c updates them.
+#include "base/profile.h"
 #include "base/timer.h"
 #include "contact/active_set.h"
 #include "solve/stage.h"
@@ -21,10 +22,12 @@ NoliActiveSet* noli_stage_constraints(const NoliStage* stage) {
 
 NoliStatus noli_constraints_linearize(NoliStage* stage, const double* x) {
   double start = noli_seconds();
+  NoliWork before = noli_work(NOLI_WORK_CONTACTS);
   NoliStatus status =
       noli_active_set_linearize(stage->contact, stage->context, stage->problem->surface,
                                 stage->problem->half_spaces, x, stage->n_threads);
   noli_stage_list_contact_terms(stage);
+  noli_work(before);
   stage->record.timing.contacts += noli_seconds() - start;
   return status;
 }

@@ -1,5 +1,6 @@
 #include "solve/friction_end.h"
 
+#include "base/profile.h"
 #include "contact/friction_residual.h"
 #include "math/vec3.h"
 #include "solve/rounding.h"
@@ -242,6 +243,7 @@ static NoliStatus find_lag(NoliStage* stage) {
   if (lag->known) {
     return NOLI_OK;
   }
+  NoliWork before = noli_work(NOLI_WORK_FRICTION);
   *lag = (Lag){.off = {.body = NOLI_NULL_INDEX}};
   if (stage->problem->rubs && !is_implicit(stage)) {
     NOLI_TRY(find_friction_at_end(stage, &end));
@@ -252,6 +254,7 @@ static NoliStatus find_lag(NoliStage* stage) {
   }
   lag->known = true;
 done:
+  noli_work(before);
   return status;
 }
 

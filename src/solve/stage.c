@@ -1,6 +1,7 @@
 #include "solve/stage.h"
 
 #include "base/parallel.h"
+#include "base/profile.h"
 #include "base/timer.h"
 #include "solve/direction.h"
 #include "solve/friction_end.h"
@@ -382,6 +383,7 @@ NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliPoint* at, int32
 
 NoliStatus noli_stage_find_contacts(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
+  NoliWork before = noli_work(NOLI_WORK_CONTACTS);
   double start = noli_seconds();
   const NoliProblem* problem = stage->problem;
   if (problem->contact->searches) {
@@ -393,12 +395,15 @@ NoliStatus noli_stage_find_contacts(NoliStage* stage) {
   noli_stage_list_contact_terms(stage);
   stage->record.timing.contacts += noli_seconds() - start;
 done:
+  noli_work(before);
   return status;
 }
 
 NoliStatus noli_stage_trial_contacts(NoliStage* stage) {
   double start = noli_seconds();
+  NoliWork before = noli_work(NOLI_WORK_CONTACTS);
   NoliStatus status = stage->problem->contact->update(stage, stage->trial);
+  noli_work(before);
   stage->record.timing.contacts += noli_seconds() - start;
   return status;
 }
@@ -509,7 +514,9 @@ NoliStatus noli_stage_lag_friction(NoliStage* stage) {
     noli_stage_list_terms(stage);
     return NOLI_OK;
   }
+  NoliWork before = noli_work(NOLI_WORK_FRICTION);
   NoliStatus status = problem->contact->lag_friction(stage, &stage->friction_set);
+  noli_work(before);
   noli_stage_list_terms(stage);
   return status;
 }

@@ -1,4 +1,5 @@
 // The largest safe fraction of a step.
+#include "base/profile.h"
 #include "base/ranks.h"
 #include "base/timer.h"
 #include "solve/stage.h"
@@ -114,6 +115,7 @@ done:
 static NoliStatus filter_step(NoliStage* stage, double safety, bool shorten,
                               NoliStepFilter* filter) {
   NoliStatus status = NOLI_OK;
+  NoliWork before = noli_work(NOLI_WORK_CCD);
   const NoliProblem* problem = stage->problem;
   double start = noli_seconds();
   NoliCcdOptions options = noli_default_ccd_options();
@@ -136,6 +138,7 @@ static NoliStatus filter_step(NoliStage* stage, double safety, bool shorten,
   }
   filter->ccd = alpha;
 done:
+  noli_work(before);
   stage->record.timing.ccd += noli_seconds() - start;
   return status;
 }

@@ -1,5 +1,6 @@
 // The terms of a stage at its points: energies, gradients, matrices.
 #include "base/parallel.h"
+#include "base/profile.h"
 #include "base/ranks.h"
 #include "base/timer.h"
 #include "solve/stage.h"
@@ -99,6 +100,7 @@ static NoliStatus term_energy(NoliStage* stage, const NoliEnergyTerm* term, cons
 
 NoliStatus noli_stage_role_energy(NoliStage* stage, unsigned roles) {
   NoliStatus status = NOLI_OK;
+  NoliWork before = noli_work(NOLI_WORK_ENERGY);
   NoliPoint* here = stage->here;
   for (int32_t i = 0; i < stage->n_term; i++) {
     NoliTermEnergy* energy = &here->energy[i];
@@ -107,6 +109,7 @@ NoliStatus noli_stage_role_energy(NoliStage* stage, unsigned roles) {
     }
   }
 done:
+  noli_work(before);
   return status;
 }
 
@@ -162,6 +165,7 @@ double noli_stage_unresolved_energy(const NoliStage* stage) {
 
 NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* magnitude) {
   NoliStatus status = NOLI_OK;
+  NoliWork before = noli_work(NOLI_WORK_ENERGY);
   noli_stage_list_trial_terms(stage);
   *change = 0.0;
   *magnitude = 0.0;
@@ -183,6 +187,7 @@ NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* ma
     *magnitude += term->type->magnitude != NULL ? term->type->magnitude(term->self) : 0.0;
   }
 done:
+  noli_work(before);
   return status;
 }
 

@@ -20,6 +20,8 @@ NoliStatus noli_scene_read_file(NoliContext* context, const char* path, NoliScen
     got = fread(text->data + text->count, 1, 65535, file);
     text->count += (int64_t)got;
   }
+  NOLI_CHECK(context, ferror(file) == 0 || errno != EISDIR, NOLI_ERROR_IO,
+             "%s: is a directory, not a scene file", path);
   NOLI_CHECK(context, ferror(file) == 0, NOLI_ERROR_IO, "%s: cannot be read: %s", path,
              strerror(errno));
   text->data[text->count] = '\0';

@@ -47,7 +47,7 @@ expect 1 '--steps needs an integer' "$noli" run scene.json --steps 1e3
 expect 1 '--steps takes at most' "$noli" run scene.json --steps 9000000000000000000
 expect 1 '--set needs PATH=VALUE' "$noli" run scene.json --set '=3'
 mkdir folder.json
-expect 4 'Is a directory' "$noli" run folder.json
+expect 4 'is a directory, not a scene file' "$noli" run folder.json
 expect 2 'no summary.json' "$noli" info folder.json
 
 # ---- values ----

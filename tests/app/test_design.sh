@@ -43,6 +43,7 @@ expect 2 'has no design: a key "design" says' "$noli" design "$source/examples/g
 expect 2 'did you mean "quantity"?' "$noli" design "$scene" -o none --set 'design.objective[0].quantty="x"'
 expect 2 'design.variables[0].lower' "$noli" design "$scene" -o none --set 'design.variables[0].lower="a"'
 expect 1 '' "$noli" design "$scene" --resumed
+expect 4 'whole: is a directory, not a scene file' "$noli" design whole
 touch file
 expect 4 'cannot create the directory' "$noli" design "$scene" -o file/design
 

@@ -43,6 +43,22 @@ for way in '' '--hide plate' '--transparent plate' '--transparent plate=1' '--bo
 done
 cmp -s press.png presstransparentplate1.png || fail 'alpha 1 is not opaque'
 cmp -s presshideplate.png pressbodies.png || fail 'the plate is the only obstacle'
+
+# ---- copies: their own names, and one for all ----
+cat >copies.json <<'END'
+{
+  "time": {"step": 0.01, "steps": 1},
+  "bodies": [{"name": "box", "mesh": {"box": {"size": [0.1, 0.1, 0.1], "cells": [1, 1, 1]}}, "translate": [0, 1, 0],
+              "copies": {"count": 3, "translate": [0.3, 0, 0]}}],
+  "obstacles": [{"name": "ground", "mesh": {"box": {"size": [2, 0.1, 2], "cells": [1, 1, 1]}}}]
+}
+END
+expect 0 '' "$noli" run copies.json -o copies --quiet
+expect 0 '36 triangles' render copies boxes.png --size 64x64 --bodies
+expect 0 '12 triangles' render copies ground.png --size 64x64 --hide box
+expect 0 '36 triangles' render copies two.png --size 64x64 --hide 'box[1]'
+refused 2 'no "box[3]"; did you mean' copies no.png --hide 'box[3]'
+
 "$python" - "$source/scripts" <<'EOF' || fail 'wrong pictures or frames'
 import struct, sys, zlib
 import numpy as np

@@ -248,6 +248,17 @@ def check_scene_page(work):
     assert all(abs(f["at"][0] - 0.1) < 0.6 and 0.1 < f["at"][1] < 0.5 and f["size"] < 1 for f in defects)
     assert len(gaps) == 2 and '"slab" and "near"' in gaps[1]["text"] and gaps[1]["text"].endswith("0.0008 m")
 
+    # gaps are those below the distance of their pair
+    for distance, n_gaps in ((5e-4, 1), (5e-3, 2)):
+        with open(scene, "w", encoding="utf-8") as file:
+            json.dump({**BROKEN, "pairs": [*BROKEN.get("pairs", []), {"a": "slab", "b": "near", "distance": distance}]}, file)
+        run("check", scene, "--view", "-o", f"{work}/pair.html", status=2)
+        gaps = [f["text"] for f in Page(f"{work}/pair.html").about["findings"] if f["kind"] == "gap"]
+        assert len(gaps) == n_gaps, gaps
+        assert n_gaps == 1 or "0.005 m; the smallest 0.0008 m" in gaps[1], gaps
+    with open(scene, "w", encoding="utf-8") as file:
+        json.dump(BROKEN, file)
+
     # marks are the vertices that are selected, ghosts where the motions lead
     _, part, _ = Page(path).surface()
     x = next(iter(Page(path).frames()))[0]
@@ -439,6 +450,31 @@ def check_plastic_strain(work):
     assert "plastic_strain" not in Page(f"{work}/run/view.html").text.split('id="file-')[0]
 
 
+def check_elliptic_sections(work):
+    """Pages of runs with frames of both formats, and of the scene, know both radii and the first axis of a section."""
+    scene = {
+        "time": {"step": 0.01, "steps": 2}, "gravity": [0, 0, 0],
+        "bodies": [{"name": "block", "mesh": {"box": {"size": [1, 1, 1], "cells": [1, 1, 1]}}, "translate": [0, 3, 0]},
+                   {"name": "ribbon", "mesh": {"line": {"length": 1, "segments": 8}}, "rotate": [0, 0, 30],
+                    "rod": {"radius": 0.05, "second_radius": 0.01, "normal": [0, 1, 0], "twist": 1}}]}
+    pages = []
+    for name, output in (("vtu", {}), ("ply", {"format": "ply"})):
+        with open(f"{work}/ribbon.json", "w", encoding="utf-8") as file:
+            json.dump({**scene, "output": output}, file)
+        run("run", f"{work}/ribbon.json", "-o", f"{work}/ribbon_{name}")
+        run("view", f"{work}/ribbon_{name}", "-o", f"{work}/{name}.html")
+        pages.append(Page(f"{work}/{name}.html"))
+    run("check", f"{work}/ribbon.json", "--view", "-o", f"{work}/start.html")
+    pages.append(Page(f"{work}/start.html"))
+    for page in pages:
+        about, (_, body, _) = page.about, page.surface()
+        assert about["fields"][-1]["name"] == "rod_normal" and about["fields"][-1]["hidden"]
+        assert (about["bodies"][1]["radius"], about["bodies"][1]["second"]) == (0.05, 0.01)
+        axis = next(iter(page.frames()))[1]["rod_normal"]
+        assert abs(abs(axis[body == 1] @ [-0.5, 3 ** 0.5 / 2, 0]) - 1).max() < 0.02, axis
+        assert abs(axis[body == 0]).max() < 0.02
+
+
 def main():
     work = tempfile.mkdtemp()
     try:
@@ -453,6 +489,7 @@ def main():
         assert "not in" not in run("audit", directory)
         check_kept_fresh(work)
         check_plastic_strain(work)
+        check_elliptic_sections(work)
         broken = check_scene_page(work)
         program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
         if program is None:

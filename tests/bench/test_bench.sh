@@ -60,6 +60,12 @@ expect 0 'Comparison with first.json' "$bench" box.json --steps 3 --compare firs
 [ "$(grep -c '^box .* - .* - .* - ' said)" -eq 1 ] || fail 'a ratio over other steps'
 expect 0 '| box | 27 | 48 | 48 | 0.01 | 2/20 |' "$bench" --markdown first.json
 expect 2 'first.jso' "$bench" --markdown first.jso
+expect 2 'no scene has a profile' "$bench" --work first.json
+expect 0 '' "$bench" box.json --steps 2 --threads 2 --profile --json profile.json
+json 'd["scenes"][0]["work"]["Hessian"]["seconds_cpu"] > 0' profile.json
+json 'all(w["seconds_parallel"] <= 1.01 * w["seconds_cpu"] + 1e-4 for w in d["scenes"][0]["work"].values())' profile.json
+expect 0 '| box | 2 | ' "$bench" --work profile.json
+says '| scene | on one thread | of the CPU time |'
 expect 0 '' "$bench" box.json --full --set time.steps=4 --json four.json
 json 'd["scenes"][0]["steps"] == 4' four.json
 
@@ -81,6 +87,10 @@ grep -q '^| box | 27 | 2/20 |' tables.md && grep -q kept tables.md && ! grep -q 
 expect 1 'is not one of' "$bench" 'generated: pill 1'
 expect 0 'generated: pile 2 1 1 2' "$bench" 'generated: pile 2 1 1 2' --steps 1 --json pile.json
 json 'd["scenes"][0]["nodes"] == 2 * 27 + 6 and d["scenes"][0]["steps"] == 1' pile.json
+for scene in 'noodles 2 10' 'knot 1' 'dress 16'; do
+  expect 0 "generated: $scene" "$bench" "generated: $scene" --steps 2 --json thin.json
+  json 'd["scenes"][0]["steps"] == 2 and d["scenes"][0]["state"] == "done"' thin.json
+done
 expect 0 'Growth: exponent p' "$bench" --suite scaling --scene 'pile 4:' --scene 'pile 16:' --steps 1 \
   --json scaling.json
 json 'len(d["scenes"]) == 8 and all(r["state"] == "done" for r in d["scenes"])' scaling.json

@@ -335,7 +335,10 @@ static void stresses_are_those_of_the_law(void** state) {
 static double hessian_error(const Scene* s, const NoliEnergyTerm* term) {
   enum { NODES = NOLI_TET_NODES_MAX };
   int32_t n = term->size;
-  double hessian[9 * NODES * (NODES + 1) / 2], worst = 0.0, h = 1e-6;
+  int64_t size = 9 * noli_stencil_blocks(n);
+  double worst = 0.0, h = 1e-6;
+  double* all_gradients = malloc((size_t)(3 * n * term->n_stencil) * sizeof *all_gradients);
+  double* all_hessians = malloc((size_t)(size * term->n_stencil) * sizeof *all_hessians);
   for (int64_t t = 0; t < term->n_stencil; t += 7) {
     const int32_t* node = term->node + n * t;
     double gradient[2][3 * NODES], product[3 * NODES] = {0.0}, largest = 0.0;
@@ -344,11 +347,13 @@ static double hessian_error(const Scene* s, const NoliEnergyTerm* term) {
       for (int32_t j = 0; j < 3 * s->n_vert; j++) {
         moved[j] = s->x[j] + (side == 0 ? -h : h) * s->p[j];
       }
-      NoliLocal local = {.gradient = gradient[side] - 3 * n * t};
+      NoliLocal local = {.gradient = all_gradients};
       term->evaluate(term->data, moved, t, t + 1, NOLI_EVAL_GRADIENT, &local);
+      memcpy(gradient[side], all_gradients + 3 * n * t, 3 * (size_t)n * sizeof(double));
     }
-    NoliLocal local = {.hessian = hessian - 9 * noli_stencil_blocks(n) * t};
+    NoliLocal local = {.hessian = all_hessians};
     term->evaluate(term->data, s->x, t, t + 1, NOLI_EVAL_HESSIAN, &local);
+    const double* hessian = all_hessians + size * t;
     for (int32_t a = 0; a < n; a++) {
       for (int32_t b = 0; b < n; b++) {
         const double* block = hessian + 9 * noli_stencil_block(n, a < b ? a : b, a < b ? b : a);
@@ -368,6 +373,8 @@ static double hessian_error(const Scene* s, const NoliEnergyTerm* term) {
     }
     free(moved);
   }
+  free(all_gradients);
+  free(all_hessians);
   return worst;
 }
 
@@ -377,14 +384,16 @@ static int32_t check_projection(const Scene* s, const NoliEnergyTerm* term) {
   enum { NODES = NOLI_TET_NODES_MAX };
   int32_t n = term->size, n_equal = 0;
   int64_t size = 9 * noli_stencil_blocks(n);
-  double hessian[2][9 * NODES * (NODES + 1) / 2];
+  double* all[2];
+  for (int k = 0; k < 2; k++) {
+    all[k] = malloc((size_t)(size * term->n_stencil) * sizeof *all[k]);
+    NoliLocal local = {.hessian = all[k]};
+    term->evaluate(term->data, s->x, 0, term->n_stencil,
+                   k == 0 ? NOLI_EVAL_HESSIAN : NOLI_EVAL_PROJECTED, &local);
+  }
   TestRandom random = {29};
   for (int64_t t = 0; t < term->n_stencil; t++) {
-    for (int k = 0; k < 2; k++) {
-      NoliLocal local = {.hessian = hessian[k] - size * t};
-      term->evaluate(term->data, s->x, t, t + 1, k == 0 ? NOLI_EVAL_HESSIAN : NOLI_EVAL_PROJECTED,
-                     &local);
-    }
+    const double* hessian[2] = {all[0] + size * t, all[1] + size * t};
     double largest = 0.0, difference = 0.0;
     for (int64_t i = 0; i < size; i++) {
       largest = fmax(largest, fabs(hessian[0][i]));
@@ -410,6 +419,8 @@ static int32_t check_projection(const Scene* s, const NoliEnergyTerm* term) {
       ASSERT_AT_LEAST(form[1], form[0] - 1e-11 * largest);
     }
   }
+  free(all[0]);
+  free(all[1]);
   return n_equal;
 }
 

@@ -409,6 +409,7 @@ static void require_slopes(TestRandom* random, bool ends, double elapsed, const 
                            const double* before) {
   const double step = 1e-5;
   double d_before[SIZE], d_after[SIZE], by_after[SIZE], by_before[SIZE] = {0.0}, end[2][SIZE];
+  double numbers[NOLI_MATERIAL_NUMBERS] = {0.0};
   NoliMat3 dF, by_F;
   for (int i = 0; i < 9; i++) {
     dF.m[i / 3][i % 3] = test_random(random, -1.0, 1.0);
@@ -419,7 +420,7 @@ static void require_slopes(TestRandom* random, bool ends, double elapsed, const 
   }
   NoliMaterialPoint point = point_at(before, elapsed);
   NoliRelaxation at = {.ends = ends, .F = *F, .before = before};
-  noli_history_push(&point, &at, &dF, d_before, d_after);
+  noli_history_push(&point, &at, &dF, d_before, numbers, d_after);
   for (int side = 0; side < 2; side++) {
     double h = side == 0 ? -step : step, varied[SIZE];
     NoliMat3 G = moved(F, h, &dF);
@@ -428,7 +429,7 @@ static void require_slopes(TestRandom* random, bool ends, double elapsed, const 
     change_history(ends, elapsed, &G, varied, end[side]);
   }
   double forward = 0.0, reverse = 0.0;
-  noli_history_pull(&point, &at, by_after, &by_F, by_before);
+  noli_history_pull(&point, &at, by_after, &by_F, by_before, numbers);
   for (int32_t i = 0; i < SIZE; i++) {
     ASSERT_NEAR(d_after[i], (end[1][i] - end[0][i]) / (2.0 * step), 1e-7);
     forward += by_after[i] * d_after[i];
@@ -478,7 +479,7 @@ static void slopes_of_stress_match_differences(void** state) {
     NoliMaterialPoint point = point_at(history, 0.1);
     noli_history_tangent(&point, &F, &total, A);
     for (int32_t k = 0; k < prony.n; k++) {
-      noli_history_stress_slope(&point, k, &F, slope);
+      noli_history_stress_slope(&point, k + 1, &F, slope);
       for (int c = 0; c < 9; c++) {
         double* G = history + noli_history_place(&point, k) + c;
         double at = *G;

@@ -5,6 +5,7 @@
 
 #include "material/hencky.h"
 #include "material/history.h"
+#include "material/history_slopes.h"
 
 enum { SIZE = NOLI_BRANCH_VALUES + 1 };
 
@@ -299,8 +300,215 @@ static void states_unload_elastically(void** state) {
   }
 }
 
+// ---- derivatives --------------------------------------------------------------------------------
+
+// A point with moduli and parameters that vary, and terms that relax in addition.
+enum { N_TERMS = 2, ALL = SIZE + N_TERMS * NOLI_BRANCH_VALUES };
+static const NoliProny prony = {.n = N_TERMS, .share = {0.3, 0.2}, .time = {0.1, 2.0}};
+
+typedef struct Point {
+  double number[NOLI_MATERIAL_NUMBERS];
+  double history[ALL];
+  NoliMat3 F;
+} Point;
+
+static NoliMaterialPoint material_of(const Point* p) {
+  return (NoliMaterialPoint){.law = &noli_hencky,
+                             .lame = {.mu = p->number[NOLI_NUMBER_MU],
+                                      .lambda = p->number[NOLI_NUMBER_LAMBDA],
+                                      .parameter = p->number + NOLI_NUMBER_PARAMETERS},
+                             .prony = &prony,
+                             .history = p->history,
+                             .elapsed = 0.2};
+}
+
+// Some point of a path, far from the switch; `flows`: it flows in the next step.
+static Point random_point(TestRandom* random, int i, bool* flows) {
+  Point p = {.number = {1.3, 2.1}};
+  memcpy(p.number + NOLI_NUMBER_PARAMETERS, parameters[i % N_LAWS], sizeof parameters[0]);
+  double excess;
+  do {
+    NoliMaterialPoint material = material_of(&p);
+    noli_history_start(&material, p.history);
+    for (int k = 0; k < i % 3; k++) {
+      double begun[ALL];
+      NoliMat3 F = random_near(random, 0.4);
+      material.history = begun;
+      noli_history_begin(&material, &F, p.history, begun);
+      noli_history_end(&material, &F, p.history);
+    }
+    p.F = random_near(random, i % 2 == 0 ? 0.4 : 0.03);
+    if (i % 2 == 1) { // unloaded
+      NoliMat3 G = noli_load33(p.history);
+      p.F = noli_mul33(p.F, noli_inverse33(&G));
+    }
+    if (i % 5 == 4) {
+      p.F = noli_diagonal33((double[]){1.3, 1.3, 0.8}); // two stretches meet
+    }
+    material.history = p.history;
+    excess = noli_history_switch(&material, &p.F);
+  } while (excess < 1e-2);
+  NoliMaterialPoint material = material_of(&p);
+  NoliBranch branch = noli_branch_at(&material, 0);
+  NoliMat3 FG = noli_branch_times(&branch, &p.F), U, V;
+  double sigma[3], internal[1];
+  noli_svd3(&FG, &U, sigma, &V);
+  *flows = branch.law->flow(branch.lame, sigma, internal) < 1.0;
+  return p;
+}
+
+static Point random_change(TestRandom* random) {
+  Point d = {.number = {0.0}};
+  for (int i = 0; i < NOLI_NUMBER_PARAMETERS + 4; i++) {
+    d.number[i] = test_random(random, -0.3, 0.3);
+  }
+  for (int i = 0; i < ALL; i++) {
+    d.history[i] = test_random(random, -0.3, 0.3);
+  }
+  for (int i = 0; i < 9; i++) {
+    d.F.m[i / 3][i % 3] = test_random(random, -0.3, 0.3);
+  }
+  return d;
+}
+
+static Point moved(const Point* p, double h, const Point* d) {
+  Point q = *p;
+  for (int i = 0; i < NOLI_MATERIAL_NUMBERS; i++) {
+    q.number[i] += h * d->number[i];
+  }
+  q.number[NOLI_NUMBER_PARAMETERS + 3] =
+      p->number[NOLI_NUMBER_PARAMETERS + 3] > 0.0 ? q.number[NOLI_NUMBER_PARAMETERS + 3] : 0.0;
+  for (int i = 0; i < ALL; i++) {
+    q.history[i] += h * d->history[i];
+  }
+  q.F = noli_add33(p->F, noli_scale33(h, d->F));
+  return q;
+}
+
+// Forward against differences, in reverse against forward.
+static void check_relaxation(TestRandom* random, const Point* p, bool ends) {
+  const double h = 1e-6;
+  Point d = random_change(random);
+  double end[2][ALL], d_after[ALL], by_after[ALL], by_before[ALL] = {0.0}, forward = 0.0,
+                                                   reverse = 0.0;
+  double by_numbers[NOLI_MATERIAL_NUMBERS];
+  NoliMat3 by_F;
+  for (int side = 0; side < 2; side++) {
+    Point q = moved(p, side == 0 ? -h : h, &d);
+    NoliMaterialPoint material = material_of(&q);
+    if (ends) {
+      noli_history_end(&material, &q.F, end[side]);
+    } else {
+      noli_history_begin(&material, &q.F, q.history, end[side]);
+    }
+  }
+  NoliMaterialPoint material = material_of(p);
+  NoliRelaxation at = {.ends = ends, .F = p->F, .before = p->history};
+  d.number[NOLI_NUMBER_PARAMETERS + 3] *= p->number[NOLI_NUMBER_PARAMETERS + 3] > 0.0 ? 1.0 : 0.0;
+  noli_history_push(&material, &at, &d.F, d.history, d.number, d_after);
+  for (int i = 0; i < ALL; i++) {
+    ASSERT_NEAR(d_after[i], (end[1][i] - end[0][i]) / (2.0 * h), 1e-7);
+    by_after[i] = test_random(random, -1.0, 1.0);
+    forward += by_after[i] * d_after[i];
+  }
+  noli_history_pull(&material, &at, by_after, &by_F, by_before, by_numbers);
+  for (int i = 0; i < NOLI_MATERIAL_NUMBERS; i++) {
+    reverse += by_numbers[i] * d.number[i];
+  }
+  for (int i = 0; i < ALL; i++) {
+    reverse += by_before[i] * d.history[i];
+  }
+  for (int i = 0; i < 9; i++) {
+    reverse += by_F.m[i / 3][i % 3] * d.F.m[i / 3][i % 3];
+  }
+  ASSERT_NEAR(reverse, forward, 1e-12);
+}
+
+static NoliMat3 total_stress(const Point* p) {
+  NoliMaterialPoint material = material_of(p);
+  NoliMat3 P;
+  double A[81];
+  noli_history_tangent(&material, &p->F, &P, A);
+  return P;
+}
+
+// By all that it depends on, in one direction.
+static void check_stress(TestRandom* random, const Point* p) {
+  const double h = 1e-6;
+  Point d = random_change(random);
+  NoliMaterialPoint material = material_of(p);
+  NoliMat3 P, by[NOLI_MATERIAL_NUMBERS], change = {0};
+  double A[81], slope[81];
+  d.number[NOLI_NUMBER_PARAMETERS + 3] *= p->number[NOLI_NUMBER_PARAMETERS + 3] > 0.0 ? 1.0 : 0.0;
+  noli_history_tangent(&material, &p->F, &P, A);
+  for (int r = 0; r < 81; r++) {
+    change.m[r / 27][r / 9 % 3] += A[r] * d.F.m[r % 9 / 3][r % 3];
+  }
+  for (int32_t k = 0; k < noli_branch_count(&material); k++) {
+    noli_history_stress_slope(&material, k, &p->F, slope);
+    const double* dG = d.history + (k == 0 ? 0 : noli_history_place(&material, k - 1));
+    for (int r = 0; r < 81; r++) {
+      change.m[r / 27][r / 9 % 3] += slope[r] * dG[r % 9];
+    }
+  }
+  NoliMat3 internal = noli_history_stress_by_internal(&material, &p->F);
+  change = noli_add33(change, noli_scale33(d.history[NOLI_BRANCH_VALUES], internal));
+  noli_history_stress_by_numbers(&material, &p->F, by);
+  for (int k = 0; k < NOLI_MATERIAL_NUMBERS; k++) {
+    change = noli_add33(change, noli_scale33(d.number[k], by[k]));
+  }
+  Point plus = moved(p, h, &d), minus = moved(p, -h, &d);
+  NoliMat3 up = total_stress(&plus), down = total_stress(&minus);
+  for (int i = 0; i < 9; i++) {
+    double want = (up.m[i / 3][i % 3] - down.m[i / 3][i % 3]) / (2.0 * h);
+    ASSERT_NEAR(change.m[i / 3][i % 3], want, 1e-7);
+  }
+}
+
+// Outside of stages nothing flows.
+static void check_energy(TestRandom* random, const Point* p) {
+  const double h = 1e-6;
+  Point d = random_change(random);
+  NoliMaterialPoint material = material_of(p);
+  double by_history[ALL], by_moduli[2];
+  NoliMat3 P = total_stress(p);
+  noli_history_energy_slopes(&material, &p->F, by_history, by_moduli);
+  double change = by_moduli[0] * d.number[0] + by_moduli[1] * d.number[1];
+  for (int i = 0; i < ALL; i++) {
+    change += by_history[i] * d.history[i];
+  }
+  for (int i = 0; i < 9; i++) {
+    change += P.m[i / 3][i % 3] * d.F.m[i / 3][i % 3];
+  }
+  Point plus = moved(p, h, &d), minus = moved(p, -h, &d);
+  NoliMaterialPoint up = material_of(&plus), down = material_of(&minus);
+  double want = noli_history_energy(&up, &plus.F) - noli_history_energy(&down, &minus.F);
+  ASSERT_NEAR(change, want / (2.0 * h), 1e-7);
+}
+
+static void slopes_match_differences(void** state) {
+  (void)state;
+  TestRandom random = {97};
+  int n_flow = 0, n_elastic = 0;
+  for (int i = 0; i < 120; i++) {
+    bool flows;
+    Point p = random_point(&random, i, &flows);
+    check_relaxation(&random, &p, true);
+    check_relaxation(&random, &p, false);
+    check_stress(&random, &p);
+    if (!flows) {
+      check_energy(&random, &p);
+    }
+    n_flow += flows ? 1 : 0;
+    n_elastic += flows ? 0 : 1;
+  }
+  print_message("%d flow, %d do not\n", n_flow, n_elastic);
+  assert_true(n_flow > 30 && n_elastic > 30);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(slopes_match_differences),
       cmocka_unit_test(potential_is_a_minimum),
       cmocka_unit_test(derivatives_match_differences),
       cmocka_unit_test(onset_is_smooth),

@@ -431,17 +431,18 @@ static void angles_are_no_points(void** state) {
   ASSERT_NEAR((double)axis[2], cos(0.06 * turn), 1e-6);
   ASSERT_NEAR((double)((const float*)normal->data)[0], 0.0, 0.0);
 
-  // PLY frames have the same angles, bit by bit
+  // PLY frames have the same angles and axes, bit by bit
   NoliReadFrame ply = {0};
   record(&noli_frame_format_ply, "frames_angles_ply", N_STEPS);
   frame_path(&noli_frame_format_ply, "frames_angles_ply", N_STEPS, path);
   ASSERT_OK(noli_frame_format_ply.read(context, path, &ply));
-  const NoliReadArray* arrays[] = {angle, rate};
-  for (int k = 0; k < 2; k++) {
+  const NoliReadArray* arrays[] = {angle, rate, normal};
+  for (int k = 0; k < 3; k++) {
+    int32_t n = arrays[k]->n_components;
     const NoliReadArray* same = noli_read_frame_find(&ply, "CellData", arrays[k]->name,
-                                                     NOLI_FRAME_FLOAT32, 1, frame.n_cells);
+                                                     NOLI_FRAME_FLOAT32, n, frame.n_cells);
     assert_non_null(same);
-    assert_memory_equal(same->data, arrays[k]->data, sizeof(float) * (size_t)frame.n_cells);
+    assert_memory_equal(same->data, arrays[k]->data, sizeof(float) * (size_t)(n * frame.n_cells));
   }
   noli_read_frame_free(context, &ply);
   noli_read_frame_free(context, &frame);

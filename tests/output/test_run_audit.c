@@ -386,7 +386,26 @@ static void numbers_that_do_not_belong_are_found(void** state) {
   expect(NOLI_FINDING_FILE, FRAME);
 }
 
-// A swap of any two different bytes in a frame is always found, whatever they mean.
+// Whether two frames hold the same numbers.
+static bool same_frames(const NoliReadFrame* a, const NoliReadFrame* b) {
+  if (memcmp(&a->time, &b->time, sizeof a->time) != 0 || a->n_vert != b->n_vert ||
+      a->n_cells != b->n_cells || a->arrays.count != b->arrays.count) {
+    return false;
+  }
+  for (int64_t i = 0; i < a->arrays.count; i++) {
+    const NoliReadArray* one = a->arrays.data + i;
+    const NoliReadArray* other = noli_read_frame_find(b, one->section, one->name, one->type,
+                                                      one->n_components, one->n_tuples);
+    size_t bytes = (size_t)(one->n_tuples * one->n_components * noli_frame_type_size(one->type));
+    if (other == NULL || (bytes > 0 && memcmp(one->data, other->data, bytes) != 0)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// A swap of any two different bytes in a frame is found, whatever they mean, unless no number
+// depends on them: compressed data end with a few bits that mean nothing.
 static void swapped_bytes_are_found(void** state) {
   (void)state;
   TestRandom random = {7};
@@ -396,7 +415,9 @@ static void swapped_bytes_are_found(void** state) {
   copy_run();
   char* text = test_read_file(DAMAGED "/" FRAME, &size);
   NoliContext* context = test_context(1);
-  int n_missed = 0, n_judged = 0, n = 0;
+  NoliReadFrame whole;
+  ASSERT_OK(noli_vtu_read(context, DAMAGED "/" FRAME, &whole));
+  int n_missed = 0, n_judged = 0, n_idle = 0, n = 0;
 
   // swap two bytes
   while (n < 400) {
@@ -414,8 +435,11 @@ static void swapped_bytes_are_found(void** state) {
     // input that the reader accepts must be audited
     NoliReadFrame frame;
     NoliStatus status = noli_vtu_read(context, DAMAGED "/" FRAME, &frame);
+    bool same = status == NOLI_OK && same_frames(&whole, &frame);
     noli_read_frame_free(context, &frame);
-    if (status == NOLI_OK) {
+    if (same) {
+      n_idle++;
+    } else if (status == NOLI_OK) {
       NoliRunAudit result;
       ASSERT_OK(noli_run_audit(context, DAMAGED, &result));
       if (result.n_found == 0) {
@@ -435,6 +459,8 @@ static void swapped_bytes_are_found(void** state) {
   // none is missed
   print_message("%d swaps, %d of which left a frame that could be read\n", n, n_judged);
   assert_int_equal(n_missed, 0);
+  assert_true(n_idle <= 4);
+  noli_read_frame_free(context, &whole);
   free(text);
   test_context_done(&context);
 }

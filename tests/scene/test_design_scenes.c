@@ -454,6 +454,152 @@ static void test_written_friction(void** state) {
   }
 }
 
+// ---- derivatives of expressions -----------------------------------------------------------------
+
+typedef struct Formula {
+  const char* text;
+  double a, b;
+  double by_a, by_b;
+} Formula;
+
+// Against closed forms, of numbers of all magnitudes.
+static void formulas_have_derivatives(void** state) {
+  (void)state;
+  static const Formula formulas[] = {
+      {"a * b", 3.0, -2000000.0, -2000000.0, 3.0},
+      {"-a / sqrt(b)", 7.3, 2.6e-09, -19611.613513818404, 27531688202091.22},
+      {"sin(a) * exp(-b)", 1.2, 0.7, 0.17994153558797196, -0.46283691265050275},
+      {"a^3 + 1e4 * b", 0.005, 1.0, 7.5e-05, 10000.0},
+      {"ln(a) - b / a", 40.0, 1000.0, 0.65, -0.025},
+      {"max(a, 2 * b)", 1.0, 3.0, 0.0, 2.0},
+      {"abs(a) + sqrt(b - 1)", -0.5, 1.001, -1.0, 15.811388300842768},
+      {"a^2 + b", 0.0, 1.0, 0.0, 1.0},
+      {"exp(60 * a) * b", 1.0, 2e-20, 137040886.7778821, 1.1420073898156842e+26},
+  };
+  NoliContext* context = test_context(1);
+  for (size_t k = 0; k < sizeof formulas / sizeof *formulas; k++) {
+    const Formula* formula = &formulas[k];
+    char text[SCENE_TEXT];
+    NoliScene* scene = NULL;
+    snprintf(text, sizeof text,
+             "{'time': {'step': 0.01, 'duration': 0.1}, 'bodies': [{'name': 'cube', 'mesh': "
+             "{'box': {'cells': [1, 1, 1]}}}], 'design': {'variables': [{'parameter': 'gravity', "
+             "'lower': -1, 'upper': 1}], 'objective': [{'name': 'a', 'quantity': 'volume', 'body': "
+             "'cube'}, {'name': 'b', 'quantity': 'volume', 'body': 'cube'}], 'expression': '%s'}}",
+             formula->text);
+    ASSERT_OK(parse_quoted(context, text, &scene));
+    const NoliDesignDef* def = noli_scene_design(scene);
+    double number[2] = {formula->a, formula->b}, value, slope[2];
+    assert_true(def->objective.formula(def->objective.formula_user, number, &value, slope));
+    // but for rounding, where the rest of the value is far larger
+    const double by[2] = {formula->by_a, formula->by_b};
+    for (int i = 0; i < 2; i++) {
+      double rounding = 1e-12 * fabs(value) / (number[i] != 0.0 ? fabs(number[i]) : 1.0);
+      ASSERT_NEAR(slope[i], by[i], 1e-9 * fabs(by[i]) + rounding);
+    }
+    noli_scene_destroy(&scene);
+  }
+  test_context_done(&context);
+}
+
+// ---- what a scene says of its parameters --------------------------------------------------------
+
+static const char* const driven =
+    "{'time': {'step': 0.01, 'duration': 0.06}, 'contact': {'stiffness': 1e8}, 'friction': "
+    "{'coefficient': 0.3, 'speed': '1e-2 l'}, 'pairs': [{'a': 'cube', 'b': 'floor', 'friction': "
+    "0.3, 'distance': '2e-3 l'}], 'bodies': [{'name': 'cube', 'mesh': {'box': {'size': [1, 1, 1], "
+    "'cells': [2, 2, 2]}}, 'translate': [0, 0.503, 0], 'velocity': [0.5, -0.5, 0], 'material': "
+    "{'law': 'hencky', 'young': 1e5, 'yield': 500, 'hardening': 2e3, 'saturation': 300, "
+    "'saturation_rate': 20}, 'contact_offset': 0.002, 'volume': {'region': 'outside', 'pressure': "
+    "100, 'compression': 1e-5}}], 'half_spaces': [{'name': 'floor'}], 'prescribed': [{'body': "
+    "'cube', 'select': {'side': '+y'}, 'motion': [{'name': 'drive', "
+    "'displacement': ['0.1*t', '-0.2*sin(9*t)', 0]}]}], 'design': {'variables': [%s], "
+    "'objective': [{'quantity': 'centre', 'body': 'cube', 'component': 'x'}]}}";
+
+// Runs both to the end; the largest distance of their nodes.
+static double apart_after(NoliSim* a, NoliSim* b, int32_t n_steps) {
+  double apart = 0.0;
+  for (int32_t step = 0; step < n_steps; step++) {
+    ASSERT_OK(noli_sim_step(a, NULL));
+    ASSERT_OK(noli_sim_step(b, NULL));
+  }
+  for (int32_t i = 0; i < 3 * noli_sim_node_count(a); i++) {
+    apart = fmax(apart, fabs(noli_sim_positions(a)[i] - noli_sim_positions(b)[i]));
+  }
+  return apart;
+}
+
+// The scene that is written runs as the search did, and not as the one that was read.
+static void written_scenes_run_as_searched(void** state) {
+  (void)state;
+  static const char* const variables[] = {
+      "{'parameter': 'motion', 'of': 'drive', 'lower': 0.5, 'upper': 2, 'start': 1.3}",
+      "{'parameter': 'motion_velocity', 'of': 'drive', 'lower': -1, 'upper': 1, 'start': 0.2}",
+      "{'parameter': 'volume_pressure', 'of': 'cube', 'lower': 0, 'upper': 1e3, 'start': 300}",
+      "{'parameter': 'volume_compression', 'of': 'cube', 'lower': 1e-6, 'upper': 1e-4, 'start': "
+      "2e-5}",
+      "{'parameter': 'contact_distance', 'lower': 1e-4, 'upper': 1e-2, 'start': 3e-3}",
+      "{'parameter': 'contact_stiffness', 'lower': 1e7, 'upper': 1e9, 'start': 2e8}",
+      "{'parameter': 'contact_offset', 'of': 'cube', 'lower': 0, 'upper': 0.0025, 'start': 1e-3}",
+      "{'parameter': 'contact_offset', 'of': 'floor', 'lower': 0, 'upper': 1e-3, 'start': 5e-4}",
+      "{'parameter': 'yield', 'of': 'cube', 'lower': 100, 'upper': 1e3, 'start': 250}",
+      "{'parameter': 'hardening', 'of': 'cube', 'lower': 0, 'upper': 1e4, 'start': 5e3}",
+      "{'parameter': 'saturation', 'of': 'cube', 'lower': 1, 'upper': 1e3, 'start': 600}",
+      "{'parameter': 'saturation_rate', 'of': 'cube', 'lower': 1, 'upper': 100, 'start': 60}",
+      // relative lengths keep their values where the scene grows
+      "{'parameter': 'rest_position', 'of': 'cube', 'control': 'cage', 'cage': [2, 1, 1], 'lower': "
+      "[-0.2, 0, 0], 'upper': [0.2, 0, 0], 'start': [0.15, 0, 0]}",
+  };
+  for (size_t k = 0; k < sizeof variables / sizeof *variables; k++) {
+    NoliContext* context = test_context(1);
+    char text[SCENE_TEXT], path[32];
+    NoliScene *scene = NULL, *written = NULL;
+    NoliSim *sim = NULL, *want = NULL, *got = NULL;
+    NoliDesign* design = NULL;
+    double z[MOST], value[256];
+    snprintf(text, sizeof text, driven, variables[k]);
+    snprintf(path, sizeof path, "driven_%d.json", (int)k);
+    NoliStatus status = parse_quoted(context, text, &scene);
+    if (status == NOLI_OK) {
+      ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
+      status = noli_design_create(sim, noli_scene_design(scene), &design);
+    }
+    if (status != NOLI_OK) {
+      print_error("%d: %s\n", (int)k, noli_context_message(context));
+    }
+    ASSERT_OK(status);
+    noli_design_range(design, z, NULL, NULL);
+    noli_design_values(design, z, value);
+    ASSERT_OK(noli_parameters_apply(noli_design_parameters(design), value, context, &want));
+    status = noli_output_write_design(context, scene, design, z, path);
+    if (status == NOLI_OK) {
+      status = noli_scene_load(context, path, NULL, 0, &written);
+    }
+    if (status != NOLI_OK) {
+      print_error("%d: %s\n", (int)k, noli_context_message(context));
+    }
+    ASSERT_OK(status);
+    ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(written), &got));
+    ASSERT_AT_MOST(apart_after(want, got, 6), 1e-12);
+    for (int32_t step = 0; step < 6; step++) {
+      ASSERT_OK(noli_sim_step(sim, NULL));
+    }
+    double moved = 0.0;
+    for (int32_t i = 0; i < 3 * noli_sim_node_count(sim); i++) {
+      moved = fmax(moved, fabs(noli_sim_positions(sim)[i] - noli_sim_positions(got)[i]));
+    }
+    print_message("%d: another run by %.1e m\n", (int)k, moved);
+    assert_true(moved > 1e-9);
+    noli_design_destroy(&design);
+    noli_sim_destroy(&sim);
+    noli_sim_destroy(&want);
+    noli_sim_destroy(&got);
+    noli_scene_destroy(&scene);
+    noli_scene_destroy(&written);
+    test_context_done(&context);
+  }
+}
+
 // ---- errors -------------------------------------------------------------------------------------
 
 static const char* const head =
@@ -571,12 +717,20 @@ static void test_bounds(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_friction),  cmocka_unit_test(test_young),
-      cmocka_unit_test(test_throw),     cmocka_unit_test(test_absorber),
-      cmocka_unit_test(test_finger),    cmocka_unit_test(test_expression),
-      cmocka_unit_test(test_order_two), cmocka_unit_test(test_plier),
-      cmocka_unit_test(test_remember),  cmocka_unit_test(test_written_friction),
-      cmocka_unit_test(test_errors),    cmocka_unit_test(test_bounds),
+      cmocka_unit_test(written_scenes_run_as_searched),
+      cmocka_unit_test(formulas_have_derivatives),
+      cmocka_unit_test(test_friction),
+      cmocka_unit_test(test_young),
+      cmocka_unit_test(test_throw),
+      cmocka_unit_test(test_absorber),
+      cmocka_unit_test(test_finger),
+      cmocka_unit_test(test_expression),
+      cmocka_unit_test(test_order_two),
+      cmocka_unit_test(test_plier),
+      cmocka_unit_test(test_remember),
+      cmocka_unit_test(test_written_friction),
+      cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_bounds),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@ typedef struct Case {
   double pressed; // m/s, the second body moves down
   bool still;     // the first body is an obstacle
   bool rests;     // the potential acts at rest, too
+  double own;     // m, distance of the pairs of the first body; 0: that of the scene
   bool force;     // the objective is the contact force of body0 over time
   NoliParameterDef parameter;
   double step;  // the largest of the differences; then a third and a tenth of it
@@ -119,6 +120,18 @@ static World world_of(const Case* c) {
   }
   if (c->open) {
     world_add_obstacle(&world, make_floor(&world), (double[]){0, 0, 0});
+  }
+  if (c->own > 0.0) {
+    static NoliPairDef pairs[2];
+    for (int32_t i = 0; i < 2; i++) {
+      pairs[i] = noli_default_pair_def();
+      pairs[i].a = 0;
+      pairs[i].b = i + 1; // the ground is behind the bodies
+      pairs[i].friction = c->friction;
+      pairs[i].distance = (NoliScaled){c->own, false};
+    }
+    world.def.pairs = pairs;
+    world.def.n_pairs = c->second ? 2 : 1;
   }
   return world;
 }
@@ -259,6 +272,16 @@ static void numbers_of_the_barrier(void** state) {
        .offset = 2e-3, .second = true, .parameter = OFFSET("ground"), .step = 1e-7, .error = 1e-6},
       {"stack, offset of a body", .n_steps = 8, .friction = 0.3, .speed = {0.5, -0.2, 0},
        .offset = 2e-3, .second = true, .parameter = OFFSET("body1"), .step = 1e-7, .error = 1e-6},
+      {"own distances, distance", .n_steps = 10, .friction = 0.3, .speed = {0.5, -0.4, 0},
+       .second = true, .own = 1.3e-3, .parameter = DISTANCE, .step = 1e-7, .error = 1e-6},
+      {"own distances, stiffness", .integrator = "bdf2", .n_steps = 10, .friction = 0.3,
+       .speed = {0.5, -0.4, 0}, .second = true, .own = 3e-3, .parameter = STIFFNESS, .step = 100,
+       .error = 1e-6},
+      {"own distances, distance, of a force", .n_steps = 10, .speed = {0, -0.5, 0}, .second = true,
+       .own = 1.3e-3, .force = true, .parameter = DISTANCE, .step = 1e-7, .error = 1e-6},
+      {"own distances implicit, distance", .n_steps = 8, .friction = 0.3, .speed = {0.5, -0.4, 0},
+       .second = true, .own = 3e-3, .implicit = true, .parameter = DISTANCE, .step = 1e-7,
+       .error = 1e-6},
       {"parallel edges, distance", .n_steps = 9, .friction = 1.0, .speed = {0, -0.2, 0.1},
        .gap = 5e-4, .second = true, .aside = 0.1703, .parameter = DISTANCE, .step = 1e-7,
        .error = 1e-6},
@@ -343,6 +366,10 @@ static void what_has_no_derivative_is_refused(void** state) {
   expect_refusal(&world, 1, &(NoliParameterDef)STIFFNESS, "set contact.stiffness to a number");
   world = world_of(&landing);
   expect_refusal(&world, 1, &(NoliParameterDef)OFFSET("floor"), "there is no entity \"floor\"");
+
+  const Case equal = {"equal", .n_steps = 2, .own = 2e-3};
+  world = world_of(&equal);
+  expect_refusal(&world, 1, &(NoliParameterDef)DISTANCE, "equals that of the scene");
 
   // the geometric potential
   const Case open = {"open", .model = "gcp", .n_steps = 2, .open = true};

@@ -260,9 +260,8 @@ void noli_block_pull_deformation(const NoliBlock* block, int32_t element, int32_
                                  const double* X, const NoliMat3* F, const NoliMat3* by_F,
                                  double* by_x, double* by_X) {
   Point point;
-  double volume;
   set_point(block, element, q, &point);
-  noli_element_rest_gradients(block, element, X, point.vertex, &volume);
+  noli_element_vertex_gradients(block, element, q, X, point.vertex);
   add_change(block, &point, F, by_F, by_x, by_X);
 }
 

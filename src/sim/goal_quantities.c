@@ -253,18 +253,18 @@ static const char* needs_solids(const NoliGoalPlace* place) {
   return block == NULL ? "obstacles have none" : !block->type->solid ? "only of solids" : NULL;
 }
 
-// Adds what follows from the derivative by the rest volume of an element: it grows by V b_b . dX_b.
-static void add_by_volume(const NoliGoalPlace* place, int32_t e, double by,
+// Adds what follows from the derivative by the rest volume of a point: it grows by V b_b . dX_b.
+static void add_by_volume(const NoliGoalPlace* place, int32_t e, int32_t q, double by,
                           NoliGoalSlopes* slopes) {
   double* rest = slopes->inputs.value[NOLI_INPUT_REST];
   const NoliBlock* block = block_of(place);
   const int32_t* node = block->node + (int64_t)block->n_local * e;
   NoliVec3 gradient[4];
-  double volume;
+  double volume = block->type->point_volume(block, e, q);
   if (rest == NULL) {
     return;
   }
-  noli_element_rest_gradients(block, e, place->sim->model->problem.X, gradient, &volume);
+  noli_element_vertex_gradients(block, e, q, place->sim->model->problem.X, gradient);
   for (int b = 0; b < 4 && node[b] != NOLI_NULL_INDEX; b++) {
     double* to = rest + 3 * (int64_t)node[b];
     noli_store3(to, noli_mul_add3(noli_load3(to), by * volume, gradient[b]));
@@ -329,10 +329,7 @@ static void derive_one_energy(const NoliGoalPlace* place, int32_t e, int32_t q, 
   noli_history_tangent(&point.material, &point.F, &P, A);
   P = noli_scale33(scale, P);
   add_by_deformation(place, e, q, &point, &P, slopes);
-  add_by_volume(place, e,
-                weight * noli_history_energy(&point.material, &point.F) * point.volume /
-                    block_of(place)->type->rest_volume(block_of(place), e, e + 1),
-                slopes);
+  add_by_volume(place, e, q, weight * noli_history_energy(&point.material, &point.F), slopes);
   noli_history_energy_slopes(&point.material, &point.F, by_history, by_moduli);
   for (int32_t i = 0; slopes->history != NULL && i < noli_history_size(&point.material); i++) {
     slopes->history[point.history + i] += scale * by_history[i];
@@ -548,6 +545,8 @@ void noli_goal_derive_weights(const NoliGoalQuantity* quantity, const NoliGoalPl
   NoliBlockRange range = elements_of(place);
   int32_t n = quantity->items == NOLI_GOAL_ELEMENTS ? range.end - range.begin : 0;
   for (int32_t i = 0; i < n; i++) {
-    add_by_volume(place, range.begin + i, by_weight[i], slopes);
+    for (int32_t q = 0; q < point_count(place); q++) {
+      add_by_volume(place, range.begin + i, q, by_weight[i], slopes);
+    }
   }
 }

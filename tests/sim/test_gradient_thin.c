@@ -251,8 +251,52 @@ static void rods_with_twist(void** state) {
   COMPARE(cases);
 }
 
+// ---- refusals -----------------------------------------------------------------------------------
+
+static void spin(void* user, double t0, double t1, int32_t n, const int32_t* node, const double* X,
+                 const double* x_t0, double* x_t1) {
+  double c = cos(t1 - t0), s = sin(t1 - t0);
+  (void)user, (void)node, (void)X;
+  for (int64_t i = 0; i < n; i++) {
+    x_t1[3 * i] = x_t0[3 * i];
+    x_t1[3 * i + 1] = c * x_t0[3 * i + 1] - s * x_t0[3 * i + 2];
+    x_t1[3 * i + 2] = s * x_t0[3 * i + 1] + c * x_t0[3 * i + 2];
+  }
+}
+
+static void spun_tape(World* world) {
+  twisted_tape(world);
+  world->motion[0].target = spin;
+}
+
+static void damped_sheet(World* world) {
+  held_sheet(world);
+  world->body[0].material.damping = 0.01;
+}
+
+static void what_has_no_derivative_is_refused(void** state) {
+  (void)state;
+  static const struct {
+    void (*build)(World* world);
+    NoliParameterDef parameter;
+    const char* words;
+  } cases[] = {
+      {twisted_rod, OF("radius", "body0"), "whose angles are measured by the radius"},
+      {spun_tape, OF("young", "body0"), "motions that turn segments of rods with twist"},
+      {plate, OF("poisson", "body0"), "the bending law \"plate\", whose stiffness"},
+      {plate, SHAPE("body0"), "the bending law \"plate\" is not differentiated by rest positions"},
+      {damped_sheet, OF("density", "body0"), "damping in proportion to the stiffness of shells"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const Case c = {.name = "refused", .build = cases[i].build, .h = 0.005};
+    World world = world_of(&c);
+    expect_refusal(&world, 2, &cases[i].parameter, cases[i].words);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(shells_and_rods),
-                                     cmocka_unit_test(rods_with_twist)};
+                                     cmocka_unit_test(rods_with_twist),
+                                     cmocka_unit_test(what_has_no_derivative_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

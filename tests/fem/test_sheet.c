@@ -77,19 +77,20 @@ static void derivatives_of_every_law(void** state) {
   for (int32_t k = 0; noli_membrane_at(k) != NULL; k++) {
     Sheet sheet;
     sheet_begin(&sheet, noli_membrane_at(k), X, warp);
-    for (int trial = 0; trial < 40; trial++) {
-      // near rest, stretched, crumpled
-      double noise = trial % 4 == 0 ? 1e-3 : trial % 4 == 1 ? 0.1 : 0.6, x[9];
+    for (int trial = -1; trial < 40; trial++) {
+      // equally stretched, where principal stretches are equal; near rest, stretched,
+      // crumpled
+      double noise = trial < 0 ? 0.0 : trial % 4 == 0 ? 1e-3 : trial % 4 == 1 ? 0.1 : 0.6, x[9];
       for (int i = 0; i < 9; i++) {
-        x[i] = X[i] + test_random(&random, -noise, noise);
+        x[i] = (trial < 0 ? 1.3 : 1.0) * X[i] + test_random(&random, -noise, noise);
       }
-      if (trial % 4 == 3) {
+      if (trial > 0 && trial % 4 == 3) {
         // a sliver: node 2 close to the opposite side
         for (int i = 0; i < 3; i++) {
           x[6 + i] = 0.3 * x[i] + 0.7 * x[3 + i] + 0.03 * (x[6 + i] - x[i]);
         }
       }
-      double scale = trial % 4 == 3 ? 1e-2 : 1.0;
+      double scale = trial > 0 && trial % 4 == 3 ? 1e-2 : 1.0;
       test_derivatives(energy_of, &sheet, 9, x, scale, 1e-6, 1e-6);
     }
     sheet_end(&sheet);

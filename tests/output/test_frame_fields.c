@@ -92,6 +92,91 @@ static void a_block_presses_with_its_weight(void** state) {
   world_done(&world);
 }
 
+// ---- thin bodies --------------------------------------------------------------------------------
+
+enum { N_SEGMENT = 6 };
+
+// A straight rod along x.
+static NoliMesh* make_line(World* world) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_create(world->context, N_SEGMENT + 1, 0, 0, N_SEGMENT, 0, false, &mesh));
+  for (int32_t i = 0; i <= N_SEGMENT; i++) {
+    mesh->x[3 * i] = 0.05 * i;
+  }
+  for (int32_t i = 0; i < 2 * N_SEGMENT; i++) {
+    mesh->edge[i] = (i + 1) / 2;
+  }
+  return mesh;
+}
+
+// Compares values of cells with doubles; the others are 0. Counts what is not 0.
+static int64_t compare_cells(const NoliReadFrame* frame, const char* name, int32_t width,
+                             int64_t n_cells, const double* want, int64_t stride) {
+  const float* got = values_of(frame, "CellData", name, width, n_cells);
+  int64_t n = 0;
+  for (int64_t i = 0; i < width * n_cells; i++) {
+    double value = want[stride * (i / width) + i % width];
+    assert_true(got[i] == (float)value);
+    n += value != 0.0;
+  }
+  return n;
+}
+
+// A sheet and a rod with twist, both clamped at one end and turning: the fields of a frame are the
+// forces and moments of the library in cells of the kind, and 0 in the others.
+static void thin_bodies_have_forces_and_moments(void** state) {
+  (void)state;
+  static const int32_t ends[2] = {0, 1};
+  World world = world_new(1);
+  NoliMesh* plane = NULL;
+  ASSERT_OK(noli_mesh_make_plane(world.context, 0.3, 0.2, 4, 2, &plane));
+  int32_t body[2] = {world_add(&world, plane, (double[]){0, 1, 0}),
+                     world_add(&world, make_line(&world), (double[]){0, 2, 0})};
+  world.body[body[0]].shell.thickness = 2e-3;
+  world.body[body[1]].rod.radius = 2e-3;
+  world.body[body[1]].rod.twist = 1.0;
+  for (int k = 0; k < 2; k++) {
+    world.body[body[k]].material.young = 1e7;
+    world.body[body[k]].angular_velocity[0] = 3.0;
+    NoliMotionDef* motion = world_add_motion(&world, body[k], NULL, NULL);
+    motion->node = ends;
+    motion->n_node = 2;
+  }
+  world.def.time_step = 0.02;
+  world_start(&world);
+  NoliRun* run = NULL;
+  test_empty_directory("thin_fields");
+  NoliRunDef def = run_def(&world, "thin_fields", 0, NULL);
+  def.frame_interval = 5;
+  ASSERT_OK(noli_run_open(world.context, &def, world.sim, &run));
+  for (int i = 0; i < 5; i++) {
+    world_step(&world);
+    ASSERT_OK(noli_run_step(run, world.sim));
+  }
+  noli_run_close(&run);
+
+  // 16 triangles, then 6 segments
+  enum { N_CELL = 16 + N_SEGMENT };
+  NoliReadFrame frame = {0};
+  ASSERT_OK(noli_frame_format_vtu.read(world.context, "thin_fields/frame_000005.vtu", &frame));
+  assert_int_equal(noli_sim_tet_count(world.sim), N_CELL);
+  NoliSheetForces sheet[N_CELL];
+  NoliRodForces rod[N_CELL];
+  ASSERT_OK(noli_sim_sheet_forces(world.sim, sheet));
+  ASSERT_OK(noli_sim_rod_forces(world.sim, rod));
+  int64_t wide = sizeof *sheet / sizeof(double), thin = sizeof *rod / sizeof(double);
+  assert_true(compare_cells(&frame, "membrane_force", 6, N_CELL, sheet->membrane, wide) > 60);
+  assert_true(compare_cells(&frame, "bending_moment", 6, N_CELL, sheet->bending, wide) > 30);
+  int64_t n = compare_cells(&frame, "rod_tension", 1, N_CELL, &rod->tension, thin);
+  assert_true(n > 0 && n <= N_SEGMENT);
+  n = compare_cells(&frame, "rod_bending", 3, N_CELL, rod->bending, thin);
+  assert_true(n > 0 && n <= 3 * N_SEGMENT);
+  n = compare_cells(&frame, "rod_twist", 1, N_CELL, &rod->twist, thin);
+  assert_true(n > 0 && n <= N_SEGMENT);
+  noli_read_frame_free(world.context, &frame);
+  world_done(&world);
+}
+
 // Pressures times the areas of vertices are the contact forces, at any inclination and on bodies
 // in plane strain.
 static void forces_are_pressure_times_area(void** state) {
@@ -155,6 +240,7 @@ static void unknown_fields_are_refused(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_block_presses_with_its_weight),
+      cmocka_unit_test(thin_bodies_have_forces_and_moments),
       cmocka_unit_test(forces_are_pressure_times_area),
       cmocka_unit_test(unknown_fields_are_refused),
   };

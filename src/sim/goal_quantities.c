@@ -457,6 +457,29 @@ static void derive_one_mises(const NoliGoalPlace* place, int32_t e, int32_t q, d
   }
 }
 
+static double mises_at(const NoliGoalPlace* place, int32_t e, int32_t q, double* share) {
+  Point point = point_of(place, e, q);
+  NoliMat3 P, by_P, by_F;
+  double A[81];
+  noli_history_tangent(&point.material, &point.F, &P, A);
+  *share = share_of(place, e, &point);
+  return mises_of(&point.F, &P, &by_P, &by_F);
+}
+
+// By the shares of points in the volume at rest, which change where an element is curved.
+static void add_by_shares(const NoliGoalPlace* place, int32_t e, double weight,
+                          NoliGoalSlopes* slopes) {
+  const NoliBlock* block = block_of(place);
+  double volume = block->type->rest_volume(block, e, e + 1), mean = 0.0, share;
+  for (int32_t q = 0; q < point_count(place); q++) {
+    double mises = mises_at(place, e, q, &share);
+    mean += share * mises;
+  }
+  for (int32_t q = 0; q < point_count(place) && block->space != NULL; q++) {
+    add_by_volume(place, e, q, weight * (mises_at(place, e, q, &share) - mean) / volume, slopes);
+  }
+}
+
 static NoliStatus derive_von_mises(const NoliGoalPlace* place, const double* weight,
                                    NoliGoalSlopes* slopes) {
   NoliBlockRange range = elements_of(place);
@@ -464,6 +487,9 @@ static NoliStatus derive_von_mises(const NoliGoalPlace* place, const double* wei
   for (int32_t e = range.begin; e < range.end; e++) {
     for (int32_t q = 0; q < point_count(place); q++) {
       derive_one_mises(place, e, q, weight[e - range.begin], first + e - range.begin, slopes);
+    }
+    if (slopes->inputs.value[NOLI_INPUT_REST] != NULL) {
+      add_by_shares(place, e, weight[e - range.begin], slopes);
     }
   }
   return NOLI_OK;

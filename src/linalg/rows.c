@@ -5,9 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Values are sent in pieces of this many rows of every rank, as all at once would take as much
+// memory as the matrix, twice.
+enum { PIECE_ROWS = 4096 };
+
 void noli_rows_free(NoliContext* context, NoliRows* rows) {
-  void* owned[] = {rows->row,  rows->col,    rows->value,  rows->diagonal, rows->n_out,
-                   rows->n_in, rows->source, rows->target, rows->key,      rows->order};
+  void* owned[] = {rows->row,  rows->col,      rows->value,  rows->diagonal,
+                   rows->n_in, rows->sent_row, rows->source, rows->target};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
     noli_free(context, owned[i]);
   }
@@ -19,71 +23,81 @@ static int64_t first_row(NoliRowsKind kind, int64_t n, int32_t rank, int32_t siz
   return kind == NOLI_ROWS_FIRST ? (rank == 0 ? 0 : n) : n * rank / size;
 }
 
-// The rank that owns a row.
-static int32_t owner_of(NoliRowsKind kind, int64_t n, int64_t row, int32_t size) {
-  if (kind == NOLI_ROWS_FIRST) {
-    return 0;
-  }
-  int32_t rank = (int32_t)(((row + 1) * size - 1) / n);
-  while (row < first_row(kind, n, rank, size)) {
-    rank--;
-  }
-  while (row >= first_row(kind, n, rank + 1, size)) {
-    rank++;
-  }
-  return rank;
+// The rows of a piece of a rank, and how many pieces a matrix has.
+static int64_t piece_row(NoliRowsKind kind, int64_t n, int32_t rank, int32_t size, int64_t piece) {
+  int64_t row = first_row(kind, n, rank, size) + piece * PIECE_ROWS;
+  int64_t end = first_row(kind, n, rank + 1, size);
+  return row < end ? row : end;
+}
+static int64_t piece_count(NoliRowsKind kind, int64_t n, int32_t size) {
+  int64_t most = kind == NOLI_ROWS_FIRST ? n : (n + size - 1) / size;
+  return (most + PIECE_ROWS - 1) / PIECE_ROWS;
 }
 
 // ---- what is sent -------------------------------------------------------------------------------
 
-// Counts (at == NULL) or places the blocks of the share by the rank that gets them.
-static void sort_out(NoliRows* rows, const NoliShare* share, NoliRowsKind kind, int32_t size,
-                     int64_t* at) {
-  int64_t n = share->n;
-  for (int64_t i = 0; i < n; i++) {
-    int32_t to = owner_of(kind, n, i, size);
+// Counts the blocks of the share for every row, those above the diagonal twice if mirrored: where
+// each row begins.
+static void count_sent(NoliRows* rows, const NoliShare* share, bool mirrored) {
+  int64_t* begin = rows->sent_row;
+  memset(begin, 0, (size_t)(share->n + 1) * sizeof *begin);
+  for (int64_t i = 0; i < share->n; i++) {
+    for (int64_t k = share->row[i]; k < share->row[i + 1]; k++) {
+      begin[i + 1]++;
+      begin[share->col[k] + 1] += mirrored && share->col[k] != i ? 1 : 0;
+    }
+  }
+  for (int64_t i = 0; i < share->n; i++) {
+    begin[i + 1] += begin[i];
+  }
+  rows->n_sent = begin[share->n];
+}
+
+// Lists the blocks of the share by the row that gets them; `key`: (row, column).
+static void sort_sent(NoliRows* rows, const NoliShare* share, bool mirrored, uint64_t* key) {
+  int64_t* at = rows->sent_row;
+  for (int64_t i = 0; i < share->n; i++) {
     for (int64_t k = share->row[i]; k < share->row[i + 1]; k++) {
       int64_t j = share->col[k];
-      bool twice = kind == NOLI_ROWS_SHARED_MIRRORED && i != j;
-      int32_t other = twice ? owner_of(kind, n, j, size) : 0;
-      if (at == NULL) {
-        rows->n_out[to]++;
-        rows->n_out[other] += twice ? 1 : 0;
-        continue;
-      }
-      rows->key[at[to]] = (uint64_t)i << 32 | (uint64_t)j;
-      rows->source[at[to]++] = 2 * k;
-      if (twice) {
-        rows->key[at[other]] = (uint64_t)j << 32 | (uint64_t)i;
-        rows->source[at[other]++] = 2 * k + 1;
+      key[at[i]] = (uint64_t)i << 32 | (uint64_t)j;
+      rows->source[at[i]++] = (uint32_t)(2 * k);
+      if (mirrored && i != j) {
+        key[at[j]] = (uint64_t)j << 32 | (uint64_t)i;
+        rows->source[at[j]++] = (uint32_t)(2 * k + 1);
       }
     }
   }
+  memmove(at + 1, at, (size_t)share->n * sizeof *at);
+  at[0] = 0;
 }
 
 static NoliStatus list_sent(NoliRows* rows, NoliContext* context, const NoliShare* share,
-                            NoliRowsKind kind) {
+                            NoliRowsKind kind, uint64_t** key) {
   NoliStatus status = NOLI_OK;
   int32_t size = noli_rank_count(context);
+  bool mirrored = kind == NOLI_ROWS_SHARED_MIRRORED;
   int64_t* capacity = rows->capacity;
-  int64_t* at = NULL;
-  NOLI_TRY(noli_grow(context, (void**)&rows->n_out, &capacity[0], size, sizeof *rows->n_out));
-  NOLI_TRY(noli_grow(context, (void**)&rows->n_in, &capacity[1], size, sizeof *rows->n_in));
-  memset(rows->n_out, 0, (size_t)size * sizeof *rows->n_out);
-  sort_out(rows, share, kind, size, NULL);
-  NOLI_NEW(context, at, size);
-  rows->n_sent = 0;
-  for (int32_t r = 0; r < size; r++) {
-    at[r] = rows->n_sent;
-    rows->n_sent += rows->n_out[r];
-  }
+  NOLI_CHECK(context, share->nnz <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
+             "a rank has %lld blocks of the matrix: use more ranks", (long long)share->nnz);
+  NOLI_TRY(noli_grow(context, (void**)&rows->n_in, &capacity[0], size, sizeof *rows->n_in));
+  NOLI_TRY(noli_grow(context, (void**)&rows->sent_row, &capacity[1], (int64_t)share->n + 1,
+                     sizeof *rows->sent_row));
+  count_sent(rows, share, mirrored);
   NOLI_TRY(
       noli_grow(context, (void**)&rows->source, &capacity[2], rows->n_sent, sizeof *rows->source));
-  NOLI_TRY(noli_grow(context, (void**)&rows->key, &capacity[3], rows->n_sent, sizeof *rows->key));
-  sort_out(rows, share, kind, size, at);
+  NOLI_NEW(context, *key, rows->n_sent);
+  sort_sent(rows, share, mirrored, *key);
 done:
-  noli_free(context, at);
   return status;
+}
+
+// How many blocks each rank gets of a piece: `n_out` (ranks).
+static void count_piece(const NoliRows* rows, NoliRowsKind kind, int32_t size, int64_t piece,
+                        int64_t* n_out) {
+  for (int32_t r = 0; r < size; r++) {
+    n_out[r] = rows->sent_row[piece_row(kind, rows->n, r, size, piece + 1)] -
+               rows->sent_row[piece_row(kind, rows->n, r, size, piece)];
+  }
 }
 
 // ---- the pattern of the own rows ----------------------------------------------------------------
@@ -94,7 +108,7 @@ static int compare(const void* a, const void* b) {
 }
 
 // Sorts received blocks by row: (column, number) of each in `order`, rows begin at `row`.
-static void sort_by_row(NoliRows* rows, const uint64_t* key) {
+static void sort_by_row(NoliRows* rows, const uint64_t* key, uint64_t* order) {
   int64_t n_own = rows->end - rows->begin;
   memset(rows->row, 0, (size_t)(n_own + 1) * sizeof *rows->row);
   for (int64_t k = 0; k < rows->n_received; k++) {
@@ -105,7 +119,7 @@ static void sort_by_row(NoliRows* rows, const uint64_t* key) {
   }
   for (int64_t k = 0; k < rows->n_received; k++) {
     int64_t i = (int64_t)(key[k] >> 32) - rows->begin;
-    rows->order[rows->row[i]++] = key[k] << 32 | (uint64_t)k;
+    order[rows->row[i]++] = key[k] << 32 | (uint64_t)k;
   }
   for (int64_t i = n_own; i > 0; i--) {
     rows->row[i] = rows->row[i - 1];
@@ -114,19 +128,19 @@ static void sort_by_row(NoliRows* rows, const uint64_t* key) {
 }
 
 // Gives equal places one block; the diagonal is among them, as every share has it.
-static void merge(NoliRows* rows) {
+static void merge(NoliRows* rows, uint64_t* order) {
   int64_t n_own = rows->end - rows->begin, nnz = 0;
   for (int64_t i = 0, k = 0; i < n_own; i++) {
     int64_t last = rows->row[i + 1], first = nnz;
-    qsort(rows->order + k, (size_t)(last - k), sizeof *rows->order, compare);
+    qsort(order + k, (size_t)(last - k), sizeof *order, compare);
     rows->row[i] = nnz;
     for (; k < last; k++) {
-      int32_t col = (int32_t)(rows->order[k] >> 32);
+      int32_t col = (int32_t)(order[k] >> 32);
       if (nnz == first || rows->col[nnz - 1] != col) {
         rows->diagonal[i] = col == rows->begin + i ? nnz : rows->diagonal[i];
         rows->col[nnz++] = col;
       }
-      rows->target[rows->order[k] & UINT32_MAX] = (uint32_t)(nnz - 1);
+      rows->target[order[k] & UINT32_MAX] = (uint32_t)(nnz - 1);
     }
   }
   rows->row[n_own] = nnz;
@@ -137,19 +151,21 @@ static NoliStatus make_pattern(NoliRows* rows, NoliContext* context, const uint6
   NoliStatus status = NOLI_OK;
   int64_t* capacity = rows->capacity;
   int64_t n_own = rows->end - rows->begin, n = rows->n_received;
+  uint64_t* order = NULL;
   NOLI_CHECK(context, n < UINT32_MAX, NOLI_ERROR_TOO_LARGE,
              "a rank would get %lld blocks of the matrix: use more ranks", (long long)n);
-  NOLI_TRY(noli_grow(context, (void**)&rows->row, &capacity[5], n_own + 1, sizeof *rows->row));
+  NOLI_TRY(noli_grow(context, (void**)&rows->row, &capacity[3], n_own + 1, sizeof *rows->row));
   NOLI_TRY(
-      noli_grow(context, (void**)&rows->diagonal, &capacity[6], n_own, sizeof *rows->diagonal));
-  NOLI_TRY(noli_grow(context, (void**)&rows->order, &capacity[7], n, sizeof *rows->order));
-  NOLI_TRY(noli_grow(context, (void**)&rows->target, &capacity[8], n, sizeof *rows->target));
-  NOLI_TRY(noli_grow(context, (void**)&rows->col, &capacity[9], n, sizeof *rows->col));
-  sort_by_row(rows, key);
-  merge(rows);
+      noli_grow(context, (void**)&rows->diagonal, &capacity[4], n_own, sizeof *rows->diagonal));
+  NOLI_TRY(noli_grow(context, (void**)&rows->target, &capacity[5], n, sizeof *rows->target));
+  NOLI_TRY(noli_grow(context, (void**)&rows->col, &capacity[6], n, sizeof *rows->col));
+  NOLI_NEW(context, order, n);
+  sort_by_row(rows, key, order);
+  merge(rows, order);
   NOLI_TRY(
-      noli_grow(context, (void**)&rows->value, &capacity[10], 9 * rows->nnz, sizeof *rows->value));
+      noli_grow(context, (void**)&rows->value, &capacity[7], 9 * rows->nnz, sizeof *rows->value));
 done:
+  noli_free(context, order);
   return status;
 }
 
@@ -167,7 +183,8 @@ NoliStatus noli_rows_gather_pattern(NoliRows* rows, NoliContext* context, const 
   NoliStatus status = NOLI_OK;
   bool any = false;
   void* in = NULL;
-  int64_t capacity = 0;
+  uint64_t* key = NULL;
+  int64_t *n_out = NULL, capacity = 0;
   int32_t rank = noli_rank(context), size = noli_rank_count(context);
   NOLI_TRY(is_new(rows, context, share, &any));
   if (!any) {
@@ -177,9 +194,16 @@ NoliStatus noli_rows_gather_pattern(NoliRows* rows, NoliContext* context, const 
   rows->n = share->n;
   rows->begin = (int32_t)first_row(kind, share->n, rank, size);
   rows->end = (int32_t)first_row(kind, share->n, rank + 1, size);
-  NOLI_TRY(noli_ranks_join(context, list_sent(rows, context, share, kind)));
-  NOLI_TRY(noli_ranks_exchange(context, sizeof *rows->key, rows->key, rows->n_out, &in, &capacity,
-                               rows->n_in));
+  n_out = noli_alloc(context, size, sizeof *n_out);
+  status = n_out != NULL ? list_sent(rows, context, share, kind, &key) : NOLI_ERROR_MEMORY;
+  NOLI_TRY(noli_ranks_join(context, status));
+  for (int32_t r = 0; r < size; r++) {
+    n_out[r] = rows->sent_row[first_row(kind, rows->n, r + 1, size)] -
+               rows->sent_row[first_row(kind, rows->n, r, size)];
+  }
+  NOLI_TRY(noli_ranks_exchange(context, sizeof *key, key, n_out, &in, &capacity, rows->n_in));
+  noli_free(context, key);
+  key = NULL;
   rows->n_received = 0;
   for (int32_t r = 0; r < size; r++) {
     rows->n_received += rows->n_in[r];
@@ -189,27 +213,59 @@ NoliStatus noli_rows_gather_pattern(NoliRows* rows, NoliContext* context, const 
   rows->pattern_id++;
   rows->known = true;
 done:
+  noli_free(context, n_out);
+  noli_free(context, key);
   noli_free(context, in);
   return status;
 }
 
-// Blocks as they are sent.
-static void pack(const NoliRows* rows, const NoliShare* share, double* out) {
-  for (int64_t k = 0; k < rows->n_sent; k++) {
-    const double* from = share->value + 9 * (rows->source[k] / 2);
-    double* to = out + 9 * k;
-    for (int32_t e = 0; e < 9; e++) {
-      to[e] = rows->source[k] % 2 == 0 ? from[e] : from[3 * (e % 3) + e / 3];
+// ---- values -------------------------------------------------------------------------------------
+
+// A piece under way.
+typedef struct Piece {
+  int64_t* n_out; // (ranks) blocks
+  int64_t* n_in;  // (ranks)
+  int64_t* at;    // (ranks) received blocks before the next piece, in the numbers of `target`
+  double* out;
+  void* in;
+  int64_t out_capacity, in_capacity;
+} Piece;
+
+// Writes the blocks of a piece as they are sent.
+static NoliStatus pack(const NoliRows* rows, NoliContext* context, const NoliShare* share,
+                       NoliRowsKind kind, int64_t number, Piece* piece) {
+  NoliStatus status = NOLI_OK;
+  int32_t size = noli_rank_count(context);
+  int64_t n = 0;
+  count_piece(rows, kind, size, number, piece->n_out);
+  for (int32_t r = 0; r < size; r++) {
+    n += piece->n_out[r];
+  }
+  NOLI_TRY(noli_grow(context, (void**)&piece->out, &piece->out_capacity, 9 * n, sizeof(double)));
+  double* to = piece->out;
+  for (int32_t r = 0; r < size; r++) {
+    const uint32_t* source =
+        rows->source + rows->sent_row[piece_row(kind, rows->n, r, size, number)];
+    for (int64_t k = 0; k < piece->n_out[r]; k++, to += 9) {
+      const double* from = share->value + 9 * (int64_t)(source[k] / 2);
+      for (int32_t e = 0; e < 9; e++) {
+        to[e] = source[k] % 2 == 0 ? from[e] : from[3 * (e % 3) + e / 3];
+      }
     }
   }
+done:
+  return status;
 }
 
-static void add_up(NoliRows* rows, const double* in) {
-  memset(rows->value, 0, 9 * (size_t)rows->nnz * sizeof *rows->value);
-  for (int64_t k = 0; k < rows->n_received; k++) {
-    double* to = rows->value + 9 * (int64_t)rows->target[k];
-    for (int32_t e = 0; e < 9; e++) {
-      to[e] += in[9 * k + e];
+// Adds the blocks of a piece; a row is within one piece, and gets those of ranks in their order.
+static void add_up(NoliRows* rows, int32_t size, Piece* piece) {
+  const double* in = piece->in;
+  for (int32_t r = 0; r < size; r++) {
+    for (int64_t k = 0; k < piece->n_in[r]; k++, in += 9) {
+      double* to = rows->value + 9 * (int64_t)rows->target[piece->at[r]++];
+      for (int32_t e = 0; e < 9; e++) {
+        to[e] += in[e];
+      }
     }
   }
 }
@@ -217,20 +273,27 @@ static void add_up(NoliRows* rows, const double* in) {
 NoliStatus noli_rows_gather(NoliRows* rows, NoliContext* context, const NoliShare* share,
                             NoliRowsKind kind) {
   NoliStatus status = NOLI_OK;
-  void* in = NULL;
-  double* out = NULL;
-  int64_t capacity = 0;
+  Piece piece = {0};
+  int32_t size = noli_rank_count(context);
+  int64_t* scratch = NULL;
   NOLI_TRY(noli_rows_gather_pattern(rows, context, share, kind));
-
-  // what is sent and received takes as much memory as the rows, and is not kept
-  out = noli_alloc(context, 9 * rows->n_sent, sizeof *out);
-  NOLI_TRY(noli_ranks_join(context, out != NULL ? NOLI_OK : NOLI_ERROR_MEMORY));
-  pack(rows, share, out);
-  NOLI_TRY(
-      noli_ranks_exchange(context, 9 * sizeof *out, out, rows->n_out, &in, &capacity, rows->n_in));
-  add_up(rows, in);
+  scratch = noli_alloc(context, 3 * (int64_t)size, sizeof *scratch);
+  NOLI_TRY(noli_ranks_join(context, scratch != NULL ? NOLI_OK : NOLI_ERROR_MEMORY));
+  piece = (Piece){.n_out = scratch, .n_in = scratch + size, .at = scratch + 2 * (int64_t)size};
+  piece.at[0] = 0;
+  for (int32_t r = 1; r < size; r++) {
+    piece.at[r] = piece.at[r - 1] + rows->n_in[r - 1];
+  }
+  memset(rows->value, 0, 9 * (size_t)rows->nnz * sizeof *rows->value);
+  for (int64_t k = 0; k < piece_count(kind, rows->n, size); k++) {
+    NOLI_TRY(noli_ranks_join(context, pack(rows, context, share, kind, k, &piece)));
+    NOLI_TRY(noli_ranks_exchange(context, 9 * sizeof *piece.out, piece.out, piece.n_out, &piece.in,
+                                 &piece.in_capacity, piece.n_in));
+    add_up(rows, size, &piece);
+  }
 done:
-  noli_free(context, in);
-  noli_free(context, out);
+  noli_free(context, piece.in);
+  noli_free(context, piece.out);
+  noli_free(context, scratch);
   return status;
 }

@@ -45,13 +45,12 @@ typedef struct NoliRows {
   // what is sent and received, with the pattern of the share with this number
   bool known;
   uint64_t share_id;
-  int64_t *n_out, *n_in; // (ranks) blocks
+  int64_t* n_in; // (ranks) blocks
   int64_t n_sent, n_received;
-  int64_t* source;  // (n_sent) 2 * block of the share + whether it is transposed
-  uint32_t* target; // (n_received) own block
-  uint64_t* key;    // (n_sent) row, column
-  uint64_t* order;  // (n_received) scratch
-  int64_t capacity[12];
+  int64_t* sent_row; // (n + 1) where the blocks sent for each row of the matrix begin
+  uint32_t* source;  // (n_sent) 2 * block of the share + whether it is transposed
+  uint32_t* target;  // (n_received) own block
+  int64_t capacity[8];
 } NoliRows;
 
 void noli_rows_free(NoliContext* context, NoliRows* rows);

@@ -100,50 +100,108 @@ static void lists_are_gathered_and_exchanged(void** state) {
   test_context_done(&context);
 }
 
-// Each rank has a chain of springs between every rank-th node and the next: rows as of the whole.
+// Each rank has a chain of springs between every rank-th node and the next.
+typedef struct Chain {
+  int64_t* row;
+  int32_t* col;
+  double* value;
+  NoliShare share;
+} Chain;
+
+static Chain make_chain(NoliContext* context, int32_t n) {
+  int32_t rank = noli_rank(context), size = noli_rank_count(context);
+  int64_t nnz = 0;
+  Chain chain = {noli_alloc(context, (int64_t)n + 1, sizeof(int64_t)),
+                 noli_alloc(context, 2 * (int64_t)n, sizeof(int32_t)),
+                 noli_alloc(context, 18 * (int64_t)n, sizeof(double)),
+                 {0}};
+  assert_true(chain.row != NULL && chain.col != NULL && chain.value != NULL);
+  memset(chain.value, 0, 18 * (size_t)n * sizeof *chain.value);
+  chain.row[0] = 0;
+  for (int32_t i = 0; i < n; i++) {
+    chain.col[nnz] = i;
+    chain.value[9 * nnz++ + 4] = value_of(rank, i);
+    if (i % size == rank && i + 1 < n) {
+      chain.col[nnz] = i + 1;
+      chain.value[9 * nnz++ + 1] = -1.0 - i; // entry (0, 1)
+    }
+    chain.row[i + 1] = nnz;
+  }
+  NoliBlockMatrix matrix = {n, nnz, chain.row, chain.col, chain.value, 5};
+  chain.share = noli_share_of_symmetric(&matrix);
+  return chain;
+}
+
+static void free_chain(NoliContext* context, Chain* chain) {
+  noli_free(context, chain->row);
+  noli_free(context, chain->col);
+  noli_free(context, chain->value);
+}
+
+// Rows as of the whole, with sums in the order of ranks.
+static void check_rows(NoliContext* context, const NoliRows* rows, int32_t n) {
+  for (int32_t i = rows->begin; i < rows->end; i++) {
+    int64_t k = rows->row[i - rows->begin];
+    assert_int_equal(rows->row[i - rows->begin + 1] - k, i == 0 || i == n - 1 ? 2 : 3);
+    double sum = value_of(0, i);
+    for (int32_t r = 1; r < noli_rank_count(context); r++) {
+      sum += value_of(r, i);
+    }
+    for (; k < rows->row[i - rows->begin + 1]; k++) {
+      int32_t j = rows->col[k];
+      double above = j == i + 1 ? -1.0 - i : 0.0, below = j == i - 1 ? -1.0 - j : 0.0;
+      ASSERT_NEAR(rows->value[9 * k + 1], above, 0.0);
+      ASSERT_NEAR(rows->value[9 * k + 3], below, 0.0); // transposed
+      ASSERT_NEAR(rows->value[9 * k + 4], j == i ? sum : 0.0, 0.0);
+      assert_true((k == rows->diagonal[i - rows->begin]) == (i == j));
+    }
+  }
+}
+
+// Few rows, and so many that they come in pieces.
 static void rows_are_those_of_the_sum(void** state) {
   (void)state;
   NoliContext* context = context_of_rank();
-  enum { N = 50 };
-  int32_t rank = noli_rank(context), size = noli_rank_count(context);
-  int64_t row[N + 1] = {0}, nnz = 0;
-  int32_t col[2 * N];
-  double value[18 * N] = {0.0};
-  for (int32_t i = 0; i < N; i++) {
-    col[nnz] = i;
-    value[9 * nnz++ + 4] = rank + 1.0;
-    if (i % size == rank && i + 1 < N) {
-      col[nnz] = i + 1;
-      value[9 * nnz++ + 1] = -1.0 - i; // entry (0, 1)
+  const int32_t sizes[] = {2, 50, 4096, 60001};
+  for (int32_t s = 0; s < 4; s++) {
+    int32_t n = sizes[s], rank = noli_rank(context);
+    Chain chain = make_chain(context, n);
+    NoliRows rows = {0};
+    for (int32_t round = 0; round < 2; round++) {
+      ASSERT_OK(noli_rows_gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED));
+      check_rows(context, &rows, n);
     }
-    row[i + 1] = nnz;
-  }
-  NoliBlockMatrix matrix = {N, nnz, row, col, value, 5};
-  NoliShare share = noli_share_of_symmetric(&matrix);
-  NoliRows rows = {0};
-  for (int32_t round = 0; round < 2; round++) {
-    ASSERT_OK(noli_rows_gather(&rows, context, &share, NOLI_ROWS_SHARED_MIRRORED));
-  }
-  assert_int_equal(rows.pattern_id, 1);
-  for (int32_t i = rows.begin; i < rows.end; i++) {
-    int64_t k = rows.row[i - rows.begin];
-    assert_int_equal(rows.row[i - rows.begin + 1] - k, i == 0 || i == N - 1 ? 2 : 3);
-    for (; k < rows.row[i - rows.begin + 1]; k++) {
-      int32_t j = rows.col[k];
-      double above = j == i + 1 ? -1.0 - i : 0.0, below = j == i - 1 ? -1.0 - j : 0.0;
-      ASSERT_NEAR(rows.value[9 * k + 1], above, 0.0);
-      ASSERT_NEAR(rows.value[9 * k + 3], below, 0.0); // transposed
-      ASSERT_NEAR(rows.value[9 * k + 4], j == i ? size * (size + 1) / 2.0 : 0.0, 0.0);
-      assert_true((k == rows.diagonal[i - rows.begin]) == (i == j));
-    }
-  }
-  noli_rows_free(context, &rows);
+    assert_int_equal(rows.pattern_id, 1);
+    noli_rows_free(context, &rows);
 
-  // the first rank alone
-  ASSERT_OK(noli_rows_gather(&rows, context, &share, NOLI_ROWS_FIRST));
-  assert_int_equal(rows.end - rows.begin, rank == 0 ? N : 0);
-  assert_int_equal(rows.nnz, rank == 0 ? 2 * N - 1 : 0);
+    // the first rank alone
+    ASSERT_OK(noli_rows_gather(&rows, context, &chain.share, NOLI_ROWS_FIRST));
+    assert_int_equal(rows.end - rows.begin, rank == 0 ? n : 0);
+    assert_int_equal(rows.nnz, rank == 0 ? 2 * n - 1 : 0);
+    noli_rows_free(context, &rows);
+    free_chain(context, &chain);
+  }
+  test_context_done(&context);
+}
+
+// What is sent and received of a large matrix is never in memory as a whole, and only
+// indices are kept besides the rows.
+static void rows_take_little_more_memory_than_they_have(void** state) {
+  (void)state;
+  NoliContext* context = context_of_rank();
+  int32_t n = 240001;
+  Chain chain = make_chain(context, n);
+  NoliRows rows = {0};
+  int64_t before = context->bytes;
+  ASSERT_OK(noli_rows_gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED));
+  int64_t own = rows.end - rows.begin, kept = context->bytes - before;
+  int64_t needed = 72 * rows.nnz + 16 * own + 8 * n + 4 * (rows.n_sent + 2 * rows.n_received);
+  assert_true(kept <= needed + 4096);
+  context->peak_bytes = context->bytes;
+  ASSERT_OK(noli_rows_gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED));
+  assert_true(context->peak_bytes - context->bytes < 72 * (rows.n_sent + rows.n_received) / 4);
   noli_rows_free(context, &rows);
+  free_chain(context, &chain);
   test_context_done(&context);
 }
 
@@ -192,6 +250,7 @@ int main(void) {
       cmocka_unit_test(sums_have_the_order_of_ranks),
       cmocka_unit_test(lists_are_gathered_and_exchanged),
       cmocka_unit_test(rows_are_those_of_the_sum),
+      cmocka_unit_test(rows_take_little_more_memory_than_they_have),
       cmocka_unit_test(failures_of_one_rank_are_those_of_all),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,9 +29,6 @@ NoliStatus noli_triangle_stars_create(NoliContext* context, const NoliSurface* s
     stars->tri[--stars->first[surface->tri[i]]] = (int32_t)(i / 3);
   }
 done:
-  if (status != NOLI_OK) {
-    noli_triangle_stars_free(context, stars);
-  }
   return status;
 }
 

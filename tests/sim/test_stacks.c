@@ -50,20 +50,24 @@ static World build(const Stack* stack) {
   return world;
 }
 
-// Momentum along the floor over the mass, m/s: nothing but friction changes it.
+// Momentum along the floor and turn about the vertical over the mass, m/s. The tolerance of the
+// solver is 3e-3 m/s.
 static double sideways(const World* world) {
-  const double *v = noli_sim_velocities(world->sim), *mass = noli_sim_masses(world->sim);
-  double px = 0.0, pz = 0.0, total = 0.0;
+  const double *x = noli_sim_positions(world->sim), *v = noli_sim_velocities(world->sim),
+               *mass = noli_sim_masses(world->sim);
+  int32_t first, count, n = 0;
+  double px = 0.0, pz = 0.0, turn = 0.0, total = 0.0;
   for (int32_t c = 0; c < world->def.n_bodies; c++) {
-    int32_t first, count;
     noli_sim_body_range(world->sim, c, &first, &count);
-    for (int32_t i = first; i < first + count; i++) {
-      px += mass[i] * v[3 * i];
-      pz += mass[i] * v[3 * i + 2];
-      total += mass[i];
-    }
+    n = first + count > n ? first + count : n;
   }
-  return hypot(px, pz) / total;
+  for (int32_t i = 0; i < n; i++) {
+    px += mass[i] * v[3 * i];
+    pz += mass[i] * v[3 * i + 2];
+    turn += mass[i] * (x[3 * i + 2] * v[3 * i] - x[3 * i] * v[3 * i + 2]) / SIZE;
+    total += mass[i];
+  }
+  return sqrt(px * px + pz * pz + turn * turn) / total;
 }
 
 // Every interface carries what lies on it, at a gap below the contact distance.
@@ -88,19 +92,16 @@ static void check_rest(const World* world, const Stack* stack) {
   }
 }
 
-enum { N_STACKS = 10 };
-
 static void stacks_come_to_rest(void** state) {
   (void)state;
-  static const Stack stacks[N_STACKS] = {
+  static const Stack stacks[] = {
       {3, 0.01, 1e-4, 4, true, 0.0, 0.0},   {5, 0.01, 1e-4, 2, true, 0.0, 0.0},
       {5, 0.01, 1e-5, 2, false, 0.0, 0.0},  {5, 0.01, 1e-3, 3, true, 0.0, 0.0},
       {5, 0.01, 1e-3, 4, false, 0.3, 0.0},  {5, 0.01, 1e-4, 2, true, 0.3, 0.0},
       {5, 0.01, 1e-3, 4, false, 0.0, 0.0},  {5, 0.01, 1e-4, 3, true, 0.0, 0.004},
       {10, 0.01, 1e-4, 3, false, 0.0, 0.0}, {5, 0.001, 1e-4, 5, true, 0.0, 0.0},
   };
-  int all = 0;
-  for (size_t k = 0; k < N_STACKS; k++) {
+  for (size_t k = 0; k < sizeof stacks / sizeof *stacks; k++) {
     const Stack* stack = &stacks[k];
     World world = build(stack);
     world_start(&world);
@@ -123,17 +124,15 @@ static void stacks_come_to_rest(void** state) {
         "most %2d; gain %.2g of a fall by the contact distance, sideways %.1g m/s\n",
         stack->n, 1e3 * stack->thickness, stack->cells, stack->same ? " each" : "", stack->friction,
         iterations / 30.0, most, gained / scale, moved);
-    // without a limit of iterations where sheets of few cells slide on each other: 2.3 to 15
-    ASSERT_AT_MOST(iterations, 30 * 20);
-    all += iterations;
+    ASSERT_AT_MOST(iterations, 30 * 12);
+    ASSERT_AT_MOST(most, 60);
     ASSERT_AT_MOST(gained, 0.1 * scale);
     if (stack->friction == 0.0) {
-      ASSERT_AT_MOST(moved, 1e-9);
+      ASSERT_AT_MOST(moved, 1e-4);
     }
     check_rest(&world, stack);
     world_done(&world);
   }
-  ASSERT_AT_MOST(all, 30 * N_STACKS * 8);
 }
 
 // Multipliers that hardly grow do not hold a stack: the barrier takes over in every step, at gaps

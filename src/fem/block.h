@@ -12,6 +12,7 @@
 #include "fem/space.h"
 #include "linalg/energy_term.h"
 #include "material/history.h"
+#include "material/tangent.h"
 
 typedef struct NoliBlockType NoliBlockType;
 
@@ -90,6 +91,17 @@ typedef struct NoliBlockEnergy {
                            // order that a straight step causes as it turns elements, and the next
                            // one removes [Magisano2017]
 } NoliBlockEnergy;
+
+// The damping force K+ w of a stencil of bending, with its projected stiffness K+ at positions y
+// and w (3 size) at its nodes, and its derivatives.
+typedef struct NoliBendingDamping {
+  double force[12];
+  double by_y[144];    // (3 size x 3 size), row-major
+  double by_rest[144]; // likewise
+  int32_t element[2];
+  double mu[2]; // of the logarithm of its stiffness, by Lame's parameters of its elements
+  double lambda[2];
+} NoliBendingDamping;
 
 // Stiffness damping (fem/damping.h): storage of and products with beta K of a step.
 typedef struct NoliBlockDamping {
@@ -228,6 +240,15 @@ struct NoliBlockType {
                          const double* gradient, const double* hessian, double* slope);
   // Why gradients of thin elements have no derivative by rest positions; NULL: they have.
   const char* (*rest_defect)(const NoliBlock* block);
+  // The product of the projected tangent of a thin element at F with W, and its derivatives, where
+  // `gradient` are those of its linear functions at rest: NULL: its damping has none.
+  void (*tangent_product)(const NoliBlock* block, int32_t element, const NoliVec3 gradient[4],
+                          const NoliMat3* F, const NoliMat3* W, NoliTangentProduct* product);
+  // Damping of a stencil of bending; all zero before.
+  void (*bending_damping)(const NoliBlock* block, int64_t stencil, const double* X, const double* y,
+                          const double* w, NoliBendingDamping* damping);
+  // Why damping of some elements has no derivatives all the same; NULL: it has.
+  const char* (*damping_defect)(const NoliBlock* block);
   NoliTermFn* inertia; // scale / 2 (x - reference)^T M (x - reference); NULL: lumped
   // How the gradient of the inertia of each element, `z` in place of x - reference and scale 1,
   // changes with rest positions of its vertices: (n_element x 3 n_local x 12). NULL: in proportion

@@ -12,6 +12,9 @@
 
 #define PI 3.14159265358979323846
 
+// A strain of rounding.
+#define ZERO 1e-13
+
 typedef struct Rods {
   NoliSegments segments; // all of them, scale 1; borrows the arrays
   double* length;        // (n_element) m, at rest
@@ -511,6 +514,56 @@ static void by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stenci
   }
 }
 
+// ---- damping ------------------------------------------------------------------------------------
+
+// With S = a t t^T + b (1 - t t^T), of F = f T^T with the direction T at rest, t = f / |f|:
+// the tangent of a segment takes W = w T^T to (S w) T^T, where a is Young's modulus E and b is that
+// of a tension, E (1 - 1 / |f|), or 0.
+static void tangent_product(const NoliBlock* block, int32_t element, const NoliVec3 gradient[4],
+                            const NoliMat3* F, const NoliMat3* W, NoliTangentProduct* product) {
+  NoliVec3 T = noli_normalize3(gradient[1]), f = noli_mul33_vec(F, T), w = noli_mul33_vec(W, T);
+  double stretch = noli_norm3(f), young = young_of(block, element), tension = stretch - 1.0, mu,
+         lambda, rest[3];
+  NoliVec3 t = noli_scale3(1.0 / stretch, f);
+  double along = noli_dot3(t, w), b = young * fmax(tension, 0.0) / stretch;
+  // the mean of both sides at rest
+  double side = fabs(tension) <= ZERO ? 0.5 : tension > 0.0 ? 1.0 : 0.0;
+  NoliMat3 across = noli_sub33(noli_identity3(), noli_outer33(t, t));
+  NoliVec3 w_across = noli_mul33_vec(&across, w);
+  NoliMat3 S = noli_add33(noli_scale33(young, noli_outer33(t, t)), noli_scale33(b, across));
+  NoliMat3 D = noli_add33(noli_outer33(t, w_across), noli_scale33(along, across));
+  D = noli_scale33((young - b) / stretch, D);
+  D = noli_add33(D, noli_scale33(side * young / (stretch * stretch), noli_outer33(w_across, t)));
+  noli_store3(rest, T);
+  for (int k = 0; k < 81; k++) {
+    double share = rest[k / 9 % 3] * rest[k % 3];
+    product->A[k] = S.m[k / 27][k % 9 / 3] * share;
+    product->D[k] = D.m[k / 27][k % 9 / 3] * share;
+  }
+  young_slopes(block, element, &mu, &lambda);
+  product->Q = noli_outer33(noli_mul33_vec(&S, w), T);
+  product->by_mu = noli_scale33(mu, product->Q);
+  product->by_lambda = noli_scale33(lambda, product->Q);
+}
+
+static void turn_damping(const NoliBlock* block, int64_t stencil, const double* X, const double* y,
+                         const double* w, NoliBendingDamping* damping) {
+  const Rods* self = rods_of(block);
+  const NoliTurning turning = {.turns = &self->turns, .scale = 1.0};
+  noli_turning_damping(&turning, stencil, X, y, self->bending, w, damping->force, damping->by_y,
+                       damping->by_rest);
+  for (int e = 0; e < 2; e++) {
+    double share = self->turns.stiffness[stencil] > 0.0 ? share_of(self, stencil, e) : 0.0, mu,
+           lambda;
+    damping->element[e] = self->turns.segment[2 * stencil + e];
+    young_slopes(block, damping->element[e], &mu, &lambda);
+    damping->mu[e] = share * mu;
+    damping->lambda[e] = share * lambda;
+  }
+}
+
+// ---- by moduli, with twist ----------------------------------------------------------------------
+
 // Bending follows Young's modulus, twist mu. All sections are alike, so that the shares are those
 // of bending.
 static void twisted_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
@@ -618,6 +671,8 @@ const NoliBlockType noli_block_rods = {.name = "rods",
                                        .elasticity = elasticity,
                                        .bending_by_rest = bending_by_rest,
                                        .by_moduli = by_moduli,
+                                       .tangent_product = tangent_product,
+                                       .bending_damping = turn_damping,
                                        .bending = bending,
                                        .damping = &noli_block_damping};
 

@@ -31,6 +31,12 @@ void noli_shells_bending_by_rest(const NoliBlock* block, int64_t stencil, const 
 void noli_shells_add_axis_slope(const NoliBlock* block, int64_t element, const double* X,
                                 const double* x, const double* gradient, const double* hessian,
                                 double* slope);
+const char* noli_shells_damping_defect(const NoliBlock* block);
+void noli_shells_tangent_product(const NoliBlock* block, int32_t element,
+                                 const NoliVec3 gradient[4], const NoliMat3* F, const NoliMat3* W,
+                                 NoliTangentProduct* product);
+void noli_shells_bending_damping(const NoliBlock* block, int64_t stencil, const double* X,
+                                 const double* y, const double* w, NoliBendingDamping* damping);
 void noli_shells_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
                            const double* X, const double* x, double scale, int32_t element[2],
                            double* by_mu, double* by_lambda);

@@ -27,16 +27,15 @@ static bool is_damped(const NoliBlock* block, int32_t element) {
 }
 
 const char* noli_element_damping_defect(const NoliBlock* block) {
-  for (int32_t e = 0; e < block->n_element; e++) {
-    if (!is_damped(block, e)) {
-      continue;
-    }
-    if (!block->type->solid) {
-      return "damping in proportion to the stiffness of shells and rods is not differentiated: "
-             "leave material.damping out, or use mass_damping";
-    }
+  const NoliBlockType* type = block->type;
+  if (type->solid || type->elasticity == NULL || !noli_block_is_damped(block)) {
+    return NULL;
   }
-  return NULL;
+  if (type->tangent_product == NULL) {
+    return "damping in proportion to the stiffness of rods with twist is not differentiated: leave "
+           "material.damping out, or use mass_damping";
+  }
+  return type->damping_defect != NULL ? type->damping_defect(block) : NULL;
 }
 
 // ---- points of quadrature -----------------------------------------------------------------------
@@ -452,59 +451,162 @@ typedef struct DampingBlocks {
   NoliMixedBlocks* rest;
   NoliMixedBlocks* mu;
   NoliMixedBlocks* lambda;
+  NoliMixedBlocks* part;
 } DampingBlocks;
+
+// Adds blocks of n stencils of `size` nodes, with `n_rest` components of rest positions and
+// `n_moduli` elements.
+static NoliStatus add_damping_blocks(NoliMixedList* list, unsigned wanted, int64_t n, int32_t size,
+                                     int32_t n_rest, int32_t n_moduli, bool thin,
+                                     DampingBlocks* to) {
+  NoliStatus status = NOLI_OK;
+  *to = (DampingBlocks){0};
+  // all of them, so that none moves
+  NOLI_TRY(noli_array_reserve(list->context, &list->blocks, list->blocks.count + 5));
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_DAMPED, n, size, 3 * size, &to->lagged));
+  if ((wanted >> NOLI_INPUT_REST & 1u) != 0) {
+    NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, n, size, n_rest, &to->rest));
+  }
+  if ((wanted >> NOLI_INPUT_MU & 1u) != 0) {
+    NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_MU, n, size, n_moduli, &to->mu));
+    NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_LAMBDA, n, size, n_moduli, &to->lambda));
+  }
+  if (thin && (wanted >> NOLI_INPUT_PART & 1u) != 0) {
+    NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_PART, n, size, 1, &to->part));
+  }
+done:
+  return status;
+}
+
+// The point of a thin element, whose nodes are its vertices.
+static void set_thin_point(const NoliBlock* block, int32_t e, const double* X, const double* x,
+                           Point* point) {
+  noli_element_rest_gradients(block, e, X, point->vertex, &point->volume);
+  memcpy(point->node, point->vertex, sizeof point->vertex);
+  point->n = block->n_local;
+  point->F = (NoliMat3){0};
+  for (int32_t a = 0; a < point->n; a++) {
+    NoliVec3 at = noli_load3(x + 3 * (int64_t)block->node[(int64_t)point->n * e + a]);
+    point->F = noli_add33(point->F, noli_outer33(at, point->node[a]));
+  }
+}
+
+static void add_damping(const NoliBlock* block, int32_t e, const Point* point,
+                        const NoliDampingSlopes* at, const DampingBlocks* to) {
+  double factor = at->scale * block->damping_time[e];
+  NoliTangentProduct product;
+  NoliMat3 W = gradient_of(block, e, point, at->x, at->x_hat);
+  if (block->type->solid) {
+    noli_material_tangent_product(block->law[e], lame_of(block, e), &point->F, &W, &product);
+  } else {
+    block->type->tangent_product(block, e, point->vertex, &point->F, &W, &product);
+  }
+  add_lagged(point, product.D, factor, noli_mixed_block(to->lagged, e));
+  if (to->rest != NULL) {
+    add_rest(point, &product.Q, 2, (const double* const[]){product.D, product.A},
+             (const NoliMat3* const[]){&point->F, &W}, factor, noli_mixed_block(to->rest, e));
+  }
+  if (to->mu != NULL) {
+    add_force(point, &product.by_mu, factor, noli_mixed_block(to->mu, e));
+    add_force(point, &product.by_lambda, factor, noli_mixed_block(to->lambda, e));
+  }
+  if (to->part != NULL) {
+    add_force(point, &product.Q, factor, noli_mixed_block(to->part, e));
+  }
+}
 
 static void set_damping(const NoliBlock* block, int32_t e, const NoliDampingSlopes* at,
                         const DampingBlocks* to) {
   NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
-  double factor = at->scale * block->damping_time[e];
+  Point point;
+  if (!block->type->solid) {
+    set_thin_point(block, e, at->X, at->lagged, &point);
+    add_damping(block, e, &point, at, to);
+    return;
+  }
   block->type->deformation(block, e, at->lagged, F);
   for (int32_t q = 0; q < block->type->point_count(block); q++) {
-    Point point;
-    NoliTangentProduct product;
     set_point(block, e, q, at->X, F, &point);
-    NoliMat3 W = gradient_of(block, e, &point, at->x, at->x_hat);
-    noli_material_tangent_product(block->law[e], lame_of(block, e), &point.F, &W, &product);
-    add_lagged(&point, product.D, factor, noli_mixed_block(to->lagged, e));
-    if (to->rest != NULL) {
-      add_rest(&point, &product.Q, 2, (const double* const[]){product.D, product.A},
-               (const NoliMat3* const[]){&point.F, &W}, factor, noli_mixed_block(to->rest, e));
-    }
-    if (to->mu != NULL) {
-      add_force(&point, &product.by_mu, factor, noli_mixed_block(to->mu, e));
-      add_force(&point, &product.by_lambda, factor, noli_mixed_block(to->lambda, e));
+    add_damping(block, e, &point, at, to);
+  }
+}
+
+static void set_part(const NoliBlockStencils* stencils, int64_t s, NoliBlockPart part,
+                     const int32_t* body, NoliMixedBlocks* blocks) {
+  const int32_t* node = stencils->node + stencils->size * s;
+  memcpy(blocks->node + stencils->size * s, node, sizeof *node * (size_t)stencils->size);
+  blocks->input[s] = NOLI_BLOCK_PARTS * (int64_t)body[node[0]] + (int64_t)part;
+}
+
+// Of the stencil s of bending.
+static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils* stencils,
+                                int64_t s, int64_t first_element, const NoliDampingSlopes* at,
+                                const DampingBlocks* to) {
+  const int32_t* node = stencils->node + stencils->size * s;
+  int32_t n = 3 * stencils->size;
+  double w[12], factor = at->scale * stencils->damping_time[s];
+  NoliBendingDamping damping = {0};
+  for (int32_t i = 0; i < n; i++) {
+    int64_t k = 3 * (int64_t)node[i / 3] + i % 3;
+    w[i] = at->x[k] - at->x_hat[k];
+  }
+  block->type->bending_damping(block, s, at->X, at->lagged, w, &damping);
+  set_own_nodes(stencils, s, to->lagged);
+  for (int32_t i = 0; i < n * n; i++) {
+    noli_mixed_block(to->lagged, s)[i] = factor * damping.by_y[i];
+  }
+  if (to->rest != NULL) {
+    set_own_nodes(stencils, s, to->rest);
+    for (int32_t i = 0; i < n * n; i++) {
+      noli_mixed_block(to->rest, s)[i] = factor * damping.by_rest[i];
     }
   }
+  for (int32_t i = 0; to->part != NULL && i < n; i++) {
+    set_part(stencils, s, NOLI_PART_BENDING, at->body, to->part);
+    noli_mixed_block(to->part, s)[i] = factor * damping.force[i];
+  }
+  for (int32_t i = 0; to->mu != NULL && i < 2 * n; i++) {
+    int32_t e = i % 2, a = i / 6;
+    to->mu->node[stencils->size * s + a] = to->lambda->node[stencils->size * s + a] = node[a];
+    to->mu->input[2 * s + e] = to->lambda->input[2 * s + e] = first_element + damping.element[e];
+    noli_mixed_block(to->mu, s)[i] = factor * damping.force[i / 2] * damping.mu[e];
+    noli_mixed_block(to->lambda, s)[i] = factor * damping.force[i / 2] * damping.lambda[e];
+  }
+}
+
+static NoliStatus slopes_of_bending_damping(NoliMixedList* list, const NoliBlock* block,
+                                            unsigned wanted, int64_t first_element,
+                                            const NoliDampingSlopes* at) {
+  NoliStatus status = NOLI_OK;
+  NoliBlockStencils stencils = noli_block_stencils(block, NOLI_PART_BENDING);
+  DampingBlocks to;
+  if (stencils.n == 0) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(
+      add_damping_blocks(list, wanted, stencils.n, stencils.size, 3 * stencils.size, 2, true, &to));
+  for (int64_t s = 0; s < stencils.n; s++) {
+    if (stencils.damping_time[s] > 0.0) {
+      set_bending_damping(block, &stencils, s, first_element, at, &to);
+    }
+  }
+done:
+  return status;
 }
 
 NoliStatus noli_element_slopes_of_damping(NoliMixedList* list, const NoliBlock* block,
                                           unsigned wanted, int64_t first_element,
                                           const NoliDampingSlopes* at) {
   NoliStatus status = NOLI_OK;
-  int32_t n = block->n_local, lagged = NOLI_NULL_INDEX, rest = NOLI_NULL_INDEX;
-  int32_t mu = NOLI_NULL_INDEX, next = (int32_t)list->blocks.count;
-  NoliMixedBlocks* added;
-  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_DAMPED, block->n_element, n, 3 * n, &added));
-  lagged = next++;
-  if ((wanted >> NOLI_INPUT_REST & 1u) != 0) {
-    NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, block->n_element, n, 12, &added));
-    rest = next++;
-  }
-  if ((wanted >> NOLI_INPUT_MU & 1u) != 0) {
-    NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_MU, block->n_element, n, 1, &added));
-    NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_LAMBDA, block->n_element, n, 1, &added));
-    mu = next;
-  }
-  NoliMixedBlocks* data = list->blocks.data;
-  DampingBlocks to = {.lagged = data + lagged,
-                      .rest = rest != NOLI_NULL_INDEX ? data + rest : NULL,
-                      .mu = mu != NOLI_NULL_INDEX ? data + mu : NULL,
-                      .lambda = mu != NOLI_NULL_INDEX ? data + mu + 1 : NULL};
+  NoliBlockStencils stencils = noli_block_stencils(block, NOLI_PART_ELEMENTS);
+  DampingBlocks to;
+  NOLI_TRY(add_damping_blocks(list, wanted, block->n_element, block->n_local, 12, 1,
+                              !block->type->solid, &to));
   for (int32_t e = 0; e < block->n_element; e++) {
     if (!is_damped(block, e)) {
       continue;
     }
-    set_nodes(block, e, n, to.lagged);
+    set_nodes(block, e, block->n_local, to.lagged);
     if (to.rest != NULL) {
       set_nodes(block, e, 4, to.rest);
     }
@@ -512,7 +614,13 @@ NoliStatus noli_element_slopes_of_damping(NoliMixedList* list, const NoliBlock* 
       set_element(block, e, first_element, to.mu);
       set_element(block, e, first_element, to.lambda);
     }
+    if (to.part != NULL) {
+      set_part(&stencils, e, NOLI_PART_ELEMENTS, at->body, to.part);
+    }
     set_damping(block, e, at, &to);
+  }
+  if (!block->type->solid) {
+    NOLI_TRY(slopes_of_bending_damping(list, block, wanted, first_element, at));
   }
 done:
   return status;

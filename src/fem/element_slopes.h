@@ -43,12 +43,14 @@ typedef struct NoliDampingSlopes {
   const double* x_hat;
   const double* lagged; // where the stiffness is taken
   double scale;         // h_e^2 / h_v
+  const int32_t* body;  // (n_vert) of each vertex
 } NoliDampingSlopes;
 
 // Why the damping of a block cannot be differentiated; NULL: it can, or there is none.
 const char* noli_element_damping_defect(const NoliBlock* block);
 
-// By the point `lagged` and, as `wanted` says, by rest positions and moduli.
+// By the point `lagged` and, as `wanted` says, by rest positions, moduli and factors of the
+// energies of thin bodies.
 NOLI_WARN_UNUSED NoliStatus noli_element_slopes_of_damping(NoliMixedList* list,
                                                            const NoliBlock* block, unsigned wanted,
                                                            int64_t first_element,

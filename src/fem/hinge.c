@@ -324,3 +324,30 @@ void noli_bending_by_rest(const NoliBending* bending, int64_t h, const double* X
     slope[i] = k * now[i / 12] * (turn * shape[i % 12] - then[i % 12]);
   }
 }
+
+// k g (g . w), with the gradient g of the angle.
+void noli_bending_damping(const NoliBending* bending, int64_t h, const double* X, const double* x,
+                          const double w[12], double force[12], double by_x[144],
+                          double by_rest[144]) {
+  const NoliHinges* hinges = bending->hinges;
+  double at[12], rest[12], g[12], hessian[144], shape[12], along = 0.0;
+  double k = bending->scale * hinges->stiffness[h];
+  gather(hinges, h, x, at);
+  gather(hinges, h, X, rest);
+  noli_hinge_derivatives(at, g, hessian);
+  shape_gradient(rest, shape);
+  for (int i = 0; i < 12; i++) {
+    along += g[i] * w[i];
+  }
+  for (int j = 0; j < 12; j++) {
+    double change = 0.0; // of along
+    for (int i = 0; i < 12; i++) {
+      change += hessian[12 * i + j] * w[i];
+    }
+    force[j] = k * along * g[j];
+    for (int i = 0; i < 12; i++) {
+      by_x[12 * i + j] = k * (hessian[12 * i + j] * along + g[i] * change);
+      by_rest[12 * i + j] = k * along * g[i] * shape[j];
+    }
+  }
+}

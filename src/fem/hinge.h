@@ -67,3 +67,9 @@ void noli_bending_evaluate(const void* data, const double* x, int64_t begin, int
 // angle and, of an isotropic sheet, the edge and the areas in the stiffness.
 void noli_bending_by_rest(const NoliBending* bending, int64_t h, const double* X, const double* x,
                           double slope[144]);
+
+// The product of the projected Hessian of hinge h at x with w (12), and how it changes with x and
+// with rest positions X, (12 x 12) each.
+void noli_bending_damping(const NoliBending* bending, int64_t h, const double* X, const double* x,
+                          const double w[12], double force[12], double by_x[144],
+                          double by_rest[144]);

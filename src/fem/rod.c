@@ -280,6 +280,16 @@ static double kappa_by_cosine(const Turn* turn) {
   return square > KAPPA_SQR_MIN ? -4.0 / (turn->more * turn->more * sqrt(square)) : 0.0;
 }
 
+// How the logarithm of the stiffness k = 2 / (l0 / b0 + l1 / b1) of a turn changes with its nodes.
+static void stiffness_gradient(const Turn* rest, double k, const double* bending,
+                               const int32_t* segment, double gradient[9]) {
+  for (int a = 0; a < 3; a++) {
+    NoliVec3 by = noli_scale3(share[0][a] / bending[segment[0]], rest->t0);
+    by = noli_mul_add3(by, share[1][a] / bending[segment[1]], rest->t1);
+    noli_store3(gradient + 3 * a, noli_scale3(-0.5 * k, by));
+  }
+}
+
 void noli_turning_by_rest(const NoliTurning* turning, int64_t i, const double* X, const double* x,
                           const double* bending, double slope[81]) {
   const NoliTurns* turns = turning->turns;
@@ -289,17 +299,143 @@ void noli_turning_by_rest(const NoliTurning* turning, int64_t i, const double* X
   cosine_gradient(&now, by_now);
   cosine_gradient(&rest, by_rest);
   derivatives_by_cosine(&now, turns->rest[i], &first, &second);
-
-  // of ln k, k = 2 / (l0 / b0 + l1 / b1)
-  for (int a = 0; a < 3; a++) {
-    NoliVec3 by = noli_scale3(share[0][a] / bending[segment[0]], rest.t0);
-    by = noli_mul_add3(by, share[1][a] / bending[segment[1]], rest.t1);
-    noli_store3(by_stiffness + 3 * a, noli_scale3(-0.5 * k, by));
-  }
+  stiffness_gradient(&rest, k, bending, segment, by_stiffness);
   double turned = kappa_by_cosine(&now) * kappa_by_cosine(&rest);
   for (int j = 0; j < 81; j++) {
     slope[j] = k > 0.0 ? turning->scale * k * by_now[j / 9] *
                              (first * by_stiffness[j % 9] - turned * by_rest[j % 9])
                        : 0.0;
+  }
+}
+
+// ---- damping ------------------------------------------------------------------------------------
+
+// d3E/dc3, per k.
+static double third_by_cosine(const Turn* turn, double rest) {
+  double more = turn->more, square = fmax(4.0 * turn->less / more, KAPPA_SQR_MIN);
+  double kappa = sqrt(square), cube = more * more * more;
+  double f1 = -8.0 / (more * more), f2 = 16.0 / cube, f3 = -48.0 / (cube * more);
+  double g1 = 0.5 * (1.0 - rest / kappa), g2 = 0.25 * rest / (square * kappa);
+  return -1.5 * g2 / square * f1 * f1 * f1 + 3.0 * g2 * f1 * f2 + g1 * f3;
+}
+
+static NoliMat3 symmetric(NoliVec3 a, NoliVec3 b) {
+  NoliMat3 outer = noli_outer33(a, b);
+  return noli_add33(outer, noli_transpose33(outer));
+}
+
+// How second_by_edge changes.
+static NoliMat3 second_change(NoliVec3 t, double l, double c, NoliVec3 a, NoliVec3 dt, double dl,
+                              double dc, NoliVec3 da) {
+  NoliMat3 sum = noli_scale33(-1.0 / l, noli_add33(symmetric(da, t), symmetric(a, dt)));
+  sum = noli_add33(sum, noli_scale33(dl / (l * l), symmetric(a, t)));
+  sum = noli_add33(sum, noli_scale33((2.0 * c * dl / l - dc) / (l * l), identity_less(t)));
+  return noli_add33(sum, noli_scale33(c / (l * l), symmetric(dt, t)));
+}
+
+// How the Hessian by the edges changes with a change (6) of both.
+static void hessian_change(const Turn* turn, const double by_c[3], const double d[6],
+                           double change[36]) {
+  NoliVec3 d0 = noli_load3(d), d1 = noli_load3(d + 3);
+  NoliMat3 p0 = identity_less(turn->t0), p1 = identity_less(turn->t1), second[2][2], third[2][2];
+  double l0 = turn->l0, l1 = turn->l1, dl0 = noli_dot3(turn->t0, d0), dl1 = noli_dot3(turn->t1, d1);
+  second[0][0] = second_by_edge(turn->t0, l0, turn->c, turn->c0);
+  second[1][1] = second_by_edge(turn->t1, l1, turn->c, turn->c1);
+  second[0][1] = noli_scale33(1.0 / (l0 * l1), noli_mul33(p0, p1));
+  second[1][0] = noli_transpose33(second[0][1]);
+  NoliVec3 dt0 = noli_scale3(1.0 / l0, noli_mul33_vec(&p0, d0));
+  NoliVec3 dt1 = noli_scale3(1.0 / l1, noli_mul33_vec(&p1, d1));
+  NoliVec3 da0 = noli_add3(noli_mul33_vec(&second[0][0], d0), noli_mul33_vec(&second[0][1], d1));
+  NoliVec3 da1 = noli_add3(noli_mul33_vec(&second[1][0], d0), noli_mul33_vec(&second[1][1], d1));
+  double dc = noli_dot3(turn->c0, d0) + noli_dot3(turn->c1, d1), g[6], dg[6];
+  third[0][0] = second_change(turn->t0, l0, turn->c, turn->c0, dt0, dl0, dc, da0);
+  third[1][1] = second_change(turn->t1, l1, turn->c, turn->c1, dt1, dl1, dc, da1);
+  NoliMat3 turned = noli_add33(noli_mul33(symmetric(dt0, turn->t0), p1),
+                               noli_mul33(p0, symmetric(dt1, turn->t1)));
+  third[0][1] = noli_sub33(noli_scale33(-1.0 / (l0 * l1), turned),
+                           noli_scale33(dl0 / l0 + dl1 / l1, second[0][1]));
+  third[1][0] = noli_transpose33(third[0][1]);
+  noli_store3(g, turn->c0);
+  noli_store3(g + 3, turn->c1);
+  noli_store3(dg, da0);
+  noli_store3(dg + 3, da1);
+  for (int k = 0; k < 36; k++) {
+    int i = k / 6, j = k % 6;
+    change[k] =
+        by_c[0] * third[i / 3][j / 3].m[i % 3][j % 3] +
+        by_c[1] * (dc * second[i / 3][j / 3].m[i % 3][j % 3] + g[i] * dg[j] + dg[i] * g[j]) +
+        by_c[2] * dc * g[i] * g[j];
+  }
+}
+
+static void multiply(const double H[36], const double w[6], double to[6]) {
+  for (int i = 0; i < 6; i++) {
+    to[i] = 0.0;
+    for (int j = 0; j < 6; j++) {
+      to[i] += H[6 * i + j] * w[j];
+    }
+  }
+}
+
+// Of both edges, to those of the nodes: its component k of node a.
+static double at_node(const double edges[6], int a, int k) {
+  return share[0][a] * edges[k] + share[1][a] * edges[3 + k];
+}
+
+// How the product of the projected Hessian by the edges with w changes with the rest turn.
+static void product_by_rest_turn(const Turn* now, double k, const double value[6],
+                                 const double vector[36], const double w[6], double by[6]) {
+  double more = now->more, square = fmax(4.0 * now->less / more, KAPPA_SQR_MIN);
+  double kappa = sqrt(square), f1 = -8.0 / (more * more), f2 = 16.0 / (more * more * more), H[36];
+  double first = -0.5 / kappa * f1, second = 0.25 / (square * kappa) * f1 * f1 - 0.5 / kappa * f2;
+  hessian_by_edges(now, k * first, k * second, H);
+  noli_project_change(6, value, vector, H);
+  multiply(H, w, by);
+}
+
+void noli_turning_damping(const NoliTurning* turning, int64_t i, const double* X, const double* x,
+                          const double* bending, const double w[9], double force[9],
+                          double by_x[81], double by_rest[81]) {
+  const NoliTurns* turns = turning->turns;
+  const int32_t *node = turns->node + 3 * i, *segment = turns->segment + 2 * i;
+  Turn now = turn_at(x, node), rest = turn_at(X, node);
+  double k = turning->scale * turns->stiffness[i], by_c[3], H[36], projected[36], value[6],
+         vector[36], edge[6], product[6], by_edge[6][6], by_turn[6], by_stiffness[9], turned[9];
+  if (!(k > 0.0)) {
+    return;
+  }
+  // a rest turn of rounding would be one of any direction
+  double rest_turn = turns->rest[i] * turns->rest[i] > KAPPA_SQR_MIN ? turns->rest[i] : 0.0;
+  derivatives_by_cosine(&now, rest_turn, &by_c[0], &by_c[1]);
+  by_c[2] = k * third_by_cosine(&now, rest_turn);
+  by_c[0] *= k;
+  by_c[1] *= k;
+  for (int r = 0; r < 6; r++) {
+    edge[r] = w[3 * (r / 3 + 1) + r % 3] - w[3 * (r / 3) + r % 3];
+  }
+  hessian_by_edges(&now, by_c[0], by_c[1], H);
+  memcpy(projected, H, sizeof H);
+  noli_project_psd(6, projected);
+  multiply(projected, edge, product);
+  noli_eigen_symmetric(6, H, value, vector);
+  for (int column = 0; column < 6; column++) {
+    double unit[6] = {0.0};
+    unit[column] = 1.0;
+    hessian_change(&now, by_c, unit, H);
+    noli_project_change(6, value, vector, H);
+    multiply(H, edge, by_edge[column]);
+  }
+  product_by_rest_turn(&now, k, value, vector, edge, by_turn);
+  stiffness_gradient(&rest, turns->stiffness[i], bending, segment, by_stiffness);
+  cosine_gradient(&rest, turned);
+  double by_cosine = kappa_by_cosine(&now) != 0.0 ? kappa_by_cosine(&rest) : 0.0;
+  for (int r = 0; r < 9; r++) {
+    force[r] = at_node(product, r / 3, r % 3);
+    for (int s = 0; s < 9; s++) {
+      by_x[9 * r + s] = share[0][s / 3] * at_node(by_edge[s % 3], r / 3, r % 3) +
+                        share[1][s / 3] * at_node(by_edge[3 + s % 3], r / 3, r % 3);
+      by_rest[9 * r + s] = at_node(product, r / 3, r % 3) * by_stiffness[s] +
+                           at_node(by_turn, r / 3, r % 3) * by_cosine * turned[s];
+    }
   }
 }

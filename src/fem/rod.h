@@ -64,3 +64,9 @@ void noli_turning_evaluate(const void* data, const double* x, int64_t begin, int
 // turn with a kink there; the derivative by it is 0, the mean of all sides.
 void noli_turning_by_rest(const NoliTurning* turning, int64_t i, const double* X, const double* x,
                           const double* bending, double slope[81]);
+
+// The product of the projected Hessian of turn i at x with w (9), and how it changes with x and
+// with rest positions X, (9 x 9) each; as above by a straight rest shape.
+void noli_turning_damping(const NoliTurning* turning, int64_t i, const double* X, const double* x,
+                          const double* bending, const double w[9], double force[9],
+                          double by_x[81], double by_rest[81]);

@@ -221,16 +221,24 @@ static double stiffness_slope(const NoliBlock* block, const int32_t* node, const
   return noli_hinge_stiffness(node, X, axis, plate);
 }
 
+// Of the logarithm of the stiffness, by the moduli of both triangles.
+static void hinge_moduli(const NoliBlock* block, const int32_t* node, const int32_t* tri,
+                         double stiffness, const double* X, double mu[2], double lambda[2]) {
+  for (int k = 0; k < 2; k++) {
+    bool any = stiffness > 0.0;
+    mu[k] = any ? stiffness_slope(block, node, tri, k, true, X) / stiffness : 0.0;
+    lambda[k] = any ? stiffness_slope(block, node, tri, k, false, X) / stiffness : 0.0;
+  }
+}
+
 static void add_hinge_moduli(const NoliBlock* block, const int32_t* node, const int32_t* tri,
                              double stiffness, const double* X, const double* gradient, int n,
                              double* by_mu, double* by_lambda) {
-  for (int k = 0; k < 2 && stiffness > 0.0; k++) {
-    double mu = stiffness_slope(block, node, tri, k, true, X) / stiffness;
-    double lambda = stiffness_slope(block, node, tri, k, false, X) / stiffness;
-    for (int i = 0; i < n; i++) {
-      by_mu[2 * i + k] = mu * gradient[i];
-      by_lambda[2 * i + k] = lambda * gradient[i];
-    }
+  double mu[2], lambda[2];
+  hinge_moduli(block, node, tri, stiffness, X, mu, lambda);
+  for (int i = 0; i < 2 * n; i++) {
+    by_mu[i] = mu[i % 2] * gradient[i / 2];
+    by_lambda[i] = lambda[i % 2] * gradient[i / 2];
   }
 }
 
@@ -279,4 +287,51 @@ void noli_shells_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t s
     add_hinge_moduli(block, self->hinges.node + 4 * stencil, tri, self->hinges.stiffness[stencil],
                      X, gradient, 12, by_mu, by_lambda);
   }
+}
+
+// ---- damping ------------------------------------------------------------------------------------
+
+const char* noli_shells_damping_defect(const NoliBlock* block) {
+  const NoliShells* self = noli_shells_of(block);
+  if (self->folds.n_fold > 0) {
+    return "damping in proportion to the stiffness of shells with the bending law \"plate\" is not "
+           "differentiated: use \"hinges\", leave material.damping out, or use mass_damping";
+  }
+  for (int32_t t = 0; t < block->n_element; t++) {
+    if (block->damping_time[t] > 0.0 && (self->def[t].woven || self->def[t].limit > 0.0)) {
+      return "damping in proportion to the stiffness of shells that are woven or have a limit of "
+             "stretch is not differentiated: leave material.damping out, or use mass_damping";
+    }
+  }
+  return NULL;
+}
+
+void noli_shells_tangent_product(const NoliBlock* block, int32_t element,
+                                 const NoliVec3 gradient[4], const NoliMat3* F, const NoliMat3* W,
+                                 NoliTangentProduct* product) {
+  const NoliShells* self = noli_shells_of(block);
+  NoliVec3 along = noli_normalize3(gradient[1]);
+  NoliVec3 normal = noli_normalize3(noli_cross3(gradient[1], gradient[2]));
+  NoliMat3 rest = noli_columns33(along, noli_cross3(normal, along), normal);
+  noli_membrane_tangent_product(self->law[element], &self->parameters[element], &rest, F, W,
+                                product);
+
+  // from moduli of plane stress
+  NoliLame mu = slope_of(block, element, true).parameters.lame;
+  NoliLame lambda = slope_of(block, element, false).parameters.lame;
+  NoliMat3 by_mu = product->by_mu, by_lambda = product->by_lambda;
+  product->by_mu = noli_add33(noli_scale33(mu.mu, by_mu), noli_scale33(mu.lambda, by_lambda));
+  product->by_lambda =
+      noli_add33(noli_scale33(lambda.mu, by_mu), noli_scale33(lambda.lambda, by_lambda));
+}
+
+void noli_shells_bending_damping(const NoliBlock* block, int64_t stencil, const double* X,
+                                 const double* y, const double* w, NoliBendingDamping* damping) {
+  const NoliHinges* hinges = &noli_shells_of(block)->hinges;
+  const NoliBending bending = {.hinges = hinges, .scale = 1.0};
+  const int32_t* tri = hinges->tri + 2 * stencil;
+  noli_bending_damping(&bending, stencil, X, y, w, damping->force, damping->by_y, damping->by_rest);
+  memcpy(damping->element, tri, sizeof damping->element);
+  hinge_moduli(block, hinges->node + 4 * stencil, tri, hinges->stiffness[stencil], X, damping->mu,
+               damping->lambda);
 }

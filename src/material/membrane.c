@@ -35,6 +35,18 @@ static void stvk_derivatives(const NoliMembraneParameters* parameters, const dou
   d->twist = volume + lame.mu * (a + s[1] * (s[1] - s[0]));
 }
 
+static void stvk_third(const NoliMembraneParameters* parameters, const double s[2],
+                       NoliPlaneThird* third) {
+  double mu = parameters->lame.mu, lambda = parameters->lame.lambda, along = lambda + 2.0 * mu;
+  *third =
+      (NoliPlaneThird){.second = {{3.0 * along * s[0], lambda * s[1]},
+                                  {lambda * s[1], lambda * s[0]},
+                                  {lambda * s[0], 3.0 * along * s[1]}},
+                       .flip = {along * s[0] + mu * s[1], along * s[1] + mu * s[0]},
+                       .twist = {along * s[0] - mu * s[1], along * s[1] - mu * s[0]},
+                       .normal = {{along * s[0], lambda * s[1]}, {lambda * s[0], along * s[1]}}};
+}
+
 // J - 1 of a sheet.
 static double area_change(const double s[2]) {
   double e = s[0] - 1.0, f = s[1] - 1.0;
@@ -66,6 +78,23 @@ static void neo_hookean_derivatives(const NoliMembraneParameters* parameters, co
   d->second[1] = lame.lambda / J;
   d->flip = lame.mu + (lame.mu - volume) / J;
   d->twist = lame.mu - (lame.mu - volume) / J;
+}
+
+static void neo_hookean_third(const NoliMembraneParameters* parameters, const double s[2],
+                              NoliPlaneThird* third) {
+  double mu = parameters->lame.mu, lambda = parameters->lame.lambda, J = s[0] * s[1];
+  double rest = lambda + mu - lambda * log1p(area_change(s));
+  for (int i = 0; i < 2; i++) {
+    int j = 1 - i;
+    double cube = 1.0 / (s[i] * s[i] * s[i]), mixed = lambda / (s[i] * J);
+    third->second[2 * i][i] = -(lambda + 2.0 * rest) * cube;
+    third->second[2 * i][j] = -mixed;
+    third->second[1][i] = -mixed;
+    third->flip[i] = -rest / (s[i] * J);
+    third->twist[i] = -third->flip[i];
+    third->normal[i][i] = (2.0 * rest - lambda) * cube;
+    third->normal[i][j] = mixed;
+  }
 }
 
 // ---- the strain limit ---------------------------------------------------------------------------
@@ -297,9 +326,12 @@ static void cloth_respond(const NoliMembraneParameters* parameters, const NoliSh
 
 const NoliMembraneLaw noli_membrane_neo_hookean = {.name = "neo_hookean",
                                                    .stretch_energy = neo_hookean_energy,
-                                                   .stretch_derivatives = neo_hookean_derivatives};
-const NoliMembraneLaw noli_membrane_stvk = {
-    .name = "stvk", .stretch_energy = stvk_energy, .stretch_derivatives = stvk_derivatives};
+                                                   .stretch_derivatives = neo_hookean_derivatives,
+                                                   .stretch_third = neo_hookean_third};
+const NoliMembraneLaw noli_membrane_stvk = {.name = "stvk",
+                                            .stretch_energy = stvk_energy,
+                                            .stretch_derivatives = stvk_derivatives,
+                                            .stretch_third = stvk_third};
 const NoliMembraneLaw noli_membrane_cloth = {.name = "cloth", .respond = cloth_respond};
 
 static const NoliMembraneLaw* const laws[] = {&noli_membrane_neo_hookean, &noli_membrane_stvk,

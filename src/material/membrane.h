@@ -34,6 +34,14 @@ typedef struct NoliPlaneDerivatives {
   double normal[2]; // psi_i / s_i
 } NoliPlaneDerivatives;
 
+// How these change with both stretches: third derivatives of the energy density.
+typedef struct NoliPlaneThird {
+  double second[3][2]; // of 11, 12, 22 by s1, s2, like all that follow
+  double flip[2];
+  double twist[2];
+  double normal[2][2];
+} NoliPlaneThird;
+
 // F by columns.
 typedef struct NoliSheet {
   NoliVec3 f[2];
@@ -52,6 +60,8 @@ typedef struct NoliMembraneLaw {
   double (*stretch_energy)(const NoliMembraneParameters* parameters, const double s[2]);
   void (*stretch_derivatives)(const NoliMembraneParameters* parameters, const double s[2],
                               NoliPlaneDerivatives* derivatives);
+  void (*stretch_third)(const NoliMembraneParameters* parameters, const double s[2],
+                        NoliPlaneThird* third);
   // else in F; adds to the response what it is asked for
   void (*respond)(const NoliMembraneParameters* parameters, const NoliSheet* F, unsigned what,
                   NoliSheetResponse* response);

@@ -154,31 +154,6 @@ static void decompose(const NoliStretchDerivatives* d, double value[MODES], doub
   }
 }
 
-// (max(a, 0) - max(b, 0)) / (a - b), and the slope of max where both are equal: at 0 the mean of
-// both sides.
-static double projected_share(double a, double b, double zero) {
-  if (fabs(a) <= zero && fabs(b) <= zero) {
-    return 0.5;
-  }
-  bool mixed = (a > 0.0) != (b > 0.0);
-  return mixed ? (fmax(a, 0.0) - fmax(b, 0.0)) / (a - b) : a > 0.0 ? 1.0 : 0.0;
-}
-
-// The change of the projected matrix from that of the matrix: in the basis of its eigenvectors,
-// each entry has a share that depends on its two eigenvalues.
-static void project_change(const double value[MODES], const double vector[81], double change[81]) {
-  double transposed[81], inner[81], largest = 0.0;
-  for (int r = 0; r < 81; r++) {
-    transposed[r] = vector[MODES * (r % MODES) + r / MODES];
-    largest = fmax(largest, fabs(value[r % MODES]));
-  }
-  to_space(transposed, change, inner);
-  for (int r = 0; r < 81; r++) {
-    inner[r] *= projected_share(value[r / MODES], value[r % MODES], ZERO * largest);
-  }
-  to_space(vector, inner, change);
-}
-
 // to = a w, of a 9 x 9 matrix.
 static void apply(const double* a, const double w[MODES], double to[MODES]) {
   for (int i = 0; i < MODES; i++) {
@@ -203,9 +178,8 @@ typedef struct Spectrum {
   bool definite;
 } Spectrum;
 
-static void set_spectrum(const NoliMaterial* law, NoliLame lame, const double sigma[3],
-                         Spectrum* spectrum) {
-  law->stretch_derivatives(lame, sigma, &spectrum->derivatives);
+// From its derivatives.
+static void set_spectrum(Spectrum* spectrum) {
   decompose(&spectrum->derivatives, spectrum->value, spectrum->vector);
   double largest = 0.0;
   for (int m = 0; m < MODES; m++) {
@@ -217,12 +191,23 @@ static void set_spectrum(const NoliMaterial* law, NoliLame lame, const double si
   }
 }
 
+// The product with w of the change of the projected tangent that one of the tangent causes.
+static NoliMat3 product_of_change(const Spectrum* spectrum, const double* frame,
+                                  const double w[MODES], double change[81]) {
+  double product[MODES];
+  if (!spectrum->definite) {
+    noli_project_change(MODES, spectrum->value, spectrum->vector, change);
+  }
+  apply(change, w, product);
+  return matrix_of(frame, product);
+}
+
 // The tangent is affine in a modulus: its derivative is that of a unit, less that of none.
 static NoliMat3 slope_by_modulus(const NoliMaterial* law, NoliLame unit, const double sigma[3],
                                  const Spectrum* spectrum, const double* frame,
                                  const double w[MODES]) {
   NoliStretchDerivatives derivatives;
-  double change[81], none[81], product[MODES];
+  double change[81], none[81];
   law->stretch_derivatives(unit, sigma, &derivatives);
   set_tangent(&derivatives, change);
   if (law->n_parameter > 0) {
@@ -232,11 +217,7 @@ static NoliMat3 slope_by_modulus(const NoliMaterial* law, NoliLame unit, const d
       change[r] -= none[r];
     }
   }
-  if (!spectrum->definite) {
-    project_change(spectrum->value, spectrum->vector, change);
-  }
-  apply(change, w, product);
-  return matrix_of(frame, product);
+  return product_of_change(spectrum, frame, w, change);
 }
 
 // D, from the changes T of A with each mode of F.
@@ -246,7 +227,7 @@ static void set_slope(const Spectrum* spectrum, double T[MODES][81], const doubl
   for (int m = 0; m < MODES; m++) {
     double product[MODES];
     if (!spectrum->definite) {
-      project_change(spectrum->value, spectrum->vector, T[m]);
+      noli_project_change(MODES, spectrum->value, spectrum->vector, T[m]);
     }
     apply(T[m], w, product);
     for (int a = 0; a < MODES; a++) {
@@ -270,31 +251,109 @@ static void add_fibre_product(const double* fibre, const NoliMat3* F, const Noli
   product->Q = noli_add33(product->Q, noli_outer33(noli_mul33_vec(&S, w), response.rest));
 }
 
+// W in modes.
+static void to_modes(const double* frame, const NoliMat3* W, double w[MODES]) {
+  for (int m = 0; m < MODES; m++) {
+    w[m] = 0.0;
+    for (int r = 0; r < 9; r++) {
+      w[m] += frame[MODES * r + m] * W->m[r / 3][r % 3];
+    }
+  }
+}
+
+// All but the derivatives by moduli.
+static void set_product(Spectrum* spectrum, const double sigma[3], NoliStretchThird* third,
+                        const double* frame, const double w[MODES], NoliTangentProduct* product) {
+  double modes[81], T[MODES][81], q[MODES];
+  set_third(sigma, &spectrum->derivatives, third, T);
+  set_slope(spectrum, T, frame, w, product->D);
+  noli_stretch_project(&spectrum->derivatives);
+  set_tangent(&spectrum->derivatives, modes);
+  to_space(frame, modes, product->A);
+  apply(modes, w, q);
+  product->Q = matrix_of(frame, q);
+}
+
 void noli_material_tangent_product(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
                                    const NoliMat3* W, NoliTangentProduct* product) {
   NoliMat3 U, V;
   NoliStretchThird third;
   Spectrum spectrum;
-  double sigma[3], frame[81], modes[81], T[MODES][81], w[MODES] = {0.0}, q[MODES];
+  double sigma[3], frame[81], w[MODES];
   noli_svd3(F, &U, sigma, &V);
-  set_spectrum(law, lame, sigma, &spectrum);
+  law->stretch_derivatives(lame, sigma, &spectrum.derivatives);
+  set_spectrum(&spectrum);
   law->stretch_third(lame, sigma, &third);
   set_modes(&U, &V, frame);
-  set_third(sigma, &spectrum.derivatives, &third, T);
-  for (int r = 0; r < 9; r++) {
-    for (int m = 0; m < MODES; m++) {
-      w[m] += frame[MODES * r + m] * W->m[r / 3][r % 3];
-    }
-  }
-  set_slope(&spectrum, T, frame, w, product->D);
+  to_modes(frame, W, w);
   NoliLame mu = {.mu = 1.0, .parameter = lame.parameter};
   NoliLame lambda = {.lambda = 1.0, .parameter = lame.parameter};
   product->by_mu = slope_by_modulus(law, mu, sigma, &spectrum, frame, w);
   product->by_lambda = slope_by_modulus(law, lambda, sigma, &spectrum, frame, w);
-  noli_stretch_project(&spectrum.derivatives);
-  set_tangent(&spectrum.derivatives, modes);
-  to_space(frame, modes, product->A);
-  apply(modes, w, q);
-  product->Q = matrix_of(frame, q);
+  set_product(&spectrum, sigma, &third, frame, w, product);
   add_fibre_product(lame.fibre, F, W, product);
+}
+
+// ---- membranes ----------------------------------------------------------------------------------
+
+// A membrane is a law whose third stretch is 0 and costs nothing: a column that turns out of the
+// plane is half of the sum and of the difference of two modes with the eigenvalue psi_i / s_i.
+static NoliStretchDerivatives sheet_derivatives(const NoliMembraneLaw* law,
+                                                const NoliMembraneParameters* parameters,
+                                                const double s[2]) {
+  NoliPlaneDerivatives d;
+  law->stretch_derivatives(parameters, s, &d);
+  return (NoliStretchDerivatives){
+      .first = {d.first[0], d.first[1], 0.0},
+      .second = {{d.second[0], d.second[1], 0.0}, {d.second[1], d.second[2], 0.0}},
+      .flip = {d.normal[1], d.normal[0], d.flip},
+      .twist = {d.normal[1], d.normal[0], d.twist}};
+}
+
+// Nothing changes the third stretch: what follows it is left out.
+static NoliStretchThird sheet_third(const NoliMembraneLaw* law,
+                                    const NoliMembraneParameters* parameters, const double s[2]) {
+  NoliPlaneThird plane;
+  NoliStretchThird third = {0};
+  law->stretch_third(parameters, s, &plane);
+  for (int l = 0; l < 2; l++) {
+    for (int k = 0; k < 4; k++) {
+      third.second[l][k / 2][k % 2] = plane.second[k / 2 + k % 2][l];
+    }
+    third.flip[0][l] = third.twist[0][l] = plane.normal[1][l];
+    third.flip[1][l] = third.twist[1][l] = plane.normal[0][l];
+    third.flip[2][l] = plane.flip[l];
+    third.twist[2][l] = plane.twist[l];
+  }
+  return third;
+}
+
+void noli_membrane_tangent_product(const NoliMembraneLaw* law,
+                                   const NoliMembraneParameters* parameters, const NoliMat3* rest,
+                                   const NoliMat3* F, const NoliMat3* W,
+                                   NoliTangentProduct* product) {
+  NoliSheet sheet = {
+      {noli_mul33_vec(F, noli_column33(rest, 0)), noli_mul33_vec(F, noli_column33(rest, 1))}};
+  NoliMat3 U;
+  double sigma[3] = {0.0}, V[2][2], frame[81], w[MODES], change[81];
+  noli_sheet_decompose(&sheet, &U, sigma, V);
+  const NoliMat3 turn = {{{V[0][0], V[0][1], 0.0}, {V[1][0], V[1][1], 0.0}, {0.0, 0.0, 1.0}}};
+  NoliMat3 in_space = noli_mul33(*rest, turn);
+  Spectrum spectrum = {.derivatives = sheet_derivatives(law, parameters, sigma)};
+  NoliStretchThird third = sheet_third(law, parameters, sigma);
+  set_spectrum(&spectrum);
+  set_modes(&U, &in_space, frame);
+  to_modes(frame, W, w);
+
+  // linear in both moduli
+  for (int k = 0; k < 2; k++) {
+    NoliMembraneParameters unit = *parameters;
+    unit.lame.mu = k == 0 ? 1.0 : 0.0;
+    unit.lame.lambda = k == 0 ? 0.0 : 1.0;
+    NoliStretchDerivatives derivatives = sheet_derivatives(law, &unit, sigma);
+    set_tangent(&derivatives, change);
+    *(k == 0 ? &product->by_mu : &product->by_lambda) =
+        product_of_change(&spectrum, frame, w, change);
+  }
+  set_product(&spectrum, sigma, &third, frame, w, product);
 }

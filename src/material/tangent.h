@@ -4,7 +4,7 @@
 // Indices of F are row by row, 3 i + k for F_ik.
 #pragma once
 
-#include "material/material.h"
+#include "material/membrane.h"
 
 // P, and A = dP/dF (9 x 9).
 void noli_material_tangent(const NoliMaterial* law, NoliLame lame, const NoliMat3* F, NoliMat3* P,
@@ -23,3 +23,11 @@ typedef struct NoliTangentProduct {
 // Of a law with fibres, whose tangent is affine in both moduli.
 void noli_material_tangent_product(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
                                    const NoliMat3* W, NoliTangentProduct* product);
+
+// Of a membrane without a strain limit, whose law is written in stretches: F and W (3 x 3) take the
+// plane of the sheet at rest to space and its normal to 0; the columns of `rest` are two directions
+// of the plane and the normal. Moduli are those of plane stress.
+void noli_membrane_tangent_product(const NoliMembraneLaw* law,
+                                   const NoliMembraneParameters* parameters, const NoliMat3* rest,
+                                   const NoliMat3* F, const NoliMat3* W,
+                                   NoliTangentProduct* product);

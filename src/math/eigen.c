@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+// An eigenvalue of rounding, relative to the largest.
+#define ZERO 1e-13
+
 // QL needs about two steps per eigenvalue; the bound only prevents endless loops.
 enum { QL_STEPS_MAX = 60 };
 
@@ -387,6 +390,51 @@ void noli_project_psd(int32_t n, double* a) {
     clamp_spectrum(n, a);
     break;
   }
+}
+
+// (max(a, 0) - max(b, 0)) / (a - b), and the slope of max where both are equal: at 0 the mean of
+// both sides.
+static double projected_share(double a, double b, double zero) {
+  if (fabs(a) <= zero && fabs(b) <= zero) {
+    return 0.5;
+  }
+  bool mixed = (a > 0.0) != (b > 0.0);
+  return mixed ? (fmax(a, 0.0) - fmax(b, 0.0)) / (a - b) : a > 0.0 ? 1.0 : 0.0;
+}
+
+// to = basis a basis^T, or basis^T a basis.
+static void change_basis(int32_t n, const double* basis, bool back, const double* a, double* to) {
+  double half[NOLI_EIGEN_MAX * NOLI_EIGEN_MAX];
+  for (int32_t i = 0; i < n; i++) {
+    for (int32_t j = 0; j < n; j++) {
+      half[n * i + j] = 0.0;
+      for (int32_t k = 0; k < n; k++) {
+        half[n * i + j] += basis[back ? n * k + i : n * i + k] * a[n * k + j];
+      }
+    }
+  }
+  for (int32_t i = 0; i < n; i++) {
+    for (int32_t j = 0; j < n; j++) {
+      to[n * i + j] = 0.0;
+      for (int32_t k = 0; k < n; k++) {
+        to[n * i + j] += half[n * i + k] * basis[back ? n * k + j : n * j + k];
+      }
+    }
+  }
+}
+
+// In the basis of the eigenvectors, each entry has a share that depends on its two eigenvalues.
+void noli_project_change(int32_t n, const double* values, const double* vectors, double* change) {
+  NOLI_ASSERT(n >= 1 && n <= NOLI_EIGEN_MAX);
+  double inner[NOLI_EIGEN_MAX * NOLI_EIGEN_MAX], largest = 0.0;
+  for (int32_t i = 0; i < n; i++) {
+    largest = fmax(largest, fabs(values[i]));
+  }
+  change_basis(n, vectors, true, change, inner);
+  for (int32_t r = 0; r < n * n; r++) {
+    inner[r] *= projected_share(values[r / n], values[r % n], ZERO * largest);
+  }
+  change_basis(n, vectors, false, inner, change);
 }
 
 int64_t noli_project_psd_scratch(int32_t n) {

@@ -21,6 +21,11 @@ void noli_eigen_symmetric_large(int32_t n, double* a, double* values, double* ro
 // result is exactly symmetric if `a` is.
 void noli_project_psd(int32_t n, double* a);
 
+// Replaces a change (n x n, symmetric) of a matrix with these eigenvalues and eigenvectors, as
+// noli_eigen_symmetric returns them in any order, by that of its projection: the mean of both sides
+// where the projection has a kink, at eigenvalues that are 0 but for rounding.
+void noli_project_change(int32_t n, const double* values, const double* vectors, double* change);
+
 // As noli_project_psd for any n; `scratch` has noli_project_psd_scratch(n) doubles.
 void noli_project_psd_large(int32_t n, double* a, double* scratch);
 int64_t noli_project_psd_scratch(int32_t n);

@@ -95,12 +95,24 @@ static NoliStatus list_block_slopes(NoliSensitivity* self, NoliBlock* block, int
     NOLI_TRY(noli_element_slopes_of_mass(&self->mixed, block, self->wanted, first, X, self->product,
                                          self->zero));
   }
-  if (stage->time.inertia && noli_block_is_damped(block)) {
-    const NoliDampingSlopes at = {X, x, stage->time.x_hat, self->damped, h_e_sqr / stage->time.h_v};
-    NOLI_TRY(noli_element_slopes_of_damping(&self->mixed, block, self->wanted, first, &at));
-  }
 done:
   return status;
+}
+
+static NoliStatus list_damping_slopes(NoliSensitivity* self, const NoliBlock* block,
+                                      int64_t first) {
+  const NoliStage* stage = self->sim->stage;
+  const NoliStageTime* time = &stage->time;
+  if (!time->inertia || block->type->elasticity == NULL || !noli_block_is_damped(block)) {
+    return NOLI_OK;
+  }
+  const NoliDampingSlopes at = {.X = stage->problem->X,
+                                .x = stage->here->x,
+                                .x_hat = time->x_hat,
+                                .lagged = self->damped,
+                                .scale = time->h_e * time->h_e / time->h_v,
+                                .body = stage->problem->surface->body};
+  return noli_element_slopes_of_damping(&self->mixed, block, self->wanted, first, &at);
 }
 
 // Of springs, volumes and pressures.
@@ -204,6 +216,7 @@ NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
   for (int32_t i = 0; i < problem->n_block; i++) {
     if (problem->block[i].n_element > 0) {
       NOLI_TRY(list_block_slopes(self, &problem->block[i], first, first_history));
+      NOLI_TRY(list_damping_slopes(self, &problem->block[i], first));
     }
     first += problem->block[i].n_element;
     first_history += problem->block[i].n_history;

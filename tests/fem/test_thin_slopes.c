@@ -1,4 +1,5 @@
-// Derivatives of the forces of shells and rods by rest positions and moduli: against central
+// Derivatives of the forces of shells and rods by rest positions and moduli, and of those of their
+// damping: against central
 // differences of blocks that are made again, at rest, at random places and far from rest.
 #include "fem/element_slopes.h"
 #include "support.h"
@@ -14,6 +15,7 @@ typedef struct Case {
   NoliRodDef rod;
   const char* law;
   bool by_rest;
+  double damping; // s: of the force of damping
   double poisson; // 0: any direction of both moduli; else they change in proportion
 } Case;
 
@@ -61,7 +63,7 @@ static void make(NoliContext* context, const Case* c, const double* X, const dou
     block->lame_mu[e] = moduli[2 * e];
     block->lame_lambda[e] = moduli[2 * e + 1];
     block->density[e] = 1.0;
-    block->damping_time[e] = 0.0;
+    block->damping_time[e] = e != 2 ? c->damping : 0.5 * c->damping;
   }
   ASSERT_OK(type->set_rest(block, 0, N_ELEMENT, X, 0.0));
   ASSERT_OK(type->finish(block));
@@ -228,8 +230,154 @@ static void by_moduli(void** state) {
   }
 }
 
+// ---- damping ------------------------------------------------------------------------------------
+
+// What the force of damping depends on: rest positions, moduli, the point of the stiffness, and
+// factors of both parts of the energy.
+typedef struct Inputs {
+  double X[SIZE], y[SIZE], moduli[2 * N_ELEMENT], part[NOLI_BLOCK_PARTS];
+} Inputs;
+
+enum { N_INPUT = sizeof(Inputs) / sizeof(double) };
+
+static void damping_force(NoliContext* context, const Case* c, const Inputs* at, const double* w,
+                          double* sum) {
+  NoliBlock block;
+  double v[SIZE], stiffness[90 * 4 * N_ELEMENT];
+  make(context, c, at->X, at->moduli, &block);
+  memset(sum, 0, SIZE * sizeof *sum);
+  for (int part = 0; part < NOLI_BLOCK_PARTS; part++) {
+    for (int i = 0; i < SIZE; i++) {
+      v[i] = -0.7 * at->part[part] * w[i];
+    }
+    block.type->damping->set(&block, (NoliBlockPart)part, at->y, 1, stiffness);
+    block.type->damping->add_force(&block, (NoliBlockPart)part, stiffness, v, sum);
+  }
+  noli_block_destroy(&block);
+}
+
+static void damping_slope(NoliContext* context, const Case* c, const Inputs* at, const double* w,
+                          const Inputs* change, double* sum) {
+  NoliBlock block;
+  NoliMixedList list = {.context = context, .wanted = ~0u};
+  const double zero[SIZE] = {0.0};
+  const int32_t body[N_NODE] = {0};
+  double split[2][N_ELEMENT];
+  const NoliDampingSlopes slopes = {
+      .X = at->X, .x = w, .x_hat = zero, .lagged = at->y, .scale = 0.7, .body = body};
+  make(context, c, at->X, at->moduli, &block);
+  assert_null(noli_element_damping_defect(&block));
+  memset(sum, 0, SIZE * sizeof *sum);
+  ASSERT_OK(noli_element_slopes_of_damping(&list, &block, ~0u, 0, &slopes));
+  for (int k = 0; k < 2 * N_ELEMENT; k++) {
+    split[k % 2][k / 2] = change->moduli[k];
+  }
+  for (int64_t i = 0; i < list.blocks.count; i++) {
+    const NoliMixedBlocks* blocks = &list.blocks.data[i];
+    const double* by = blocks->kind == NOLI_INPUT_REST     ? change->X
+                       : blocks->kind == NOLI_INPUT_DAMPED ? change->y
+                       : blocks->kind == NOLI_INPUT_PART   ? change->part
+                                                         : split[blocks->kind == NOLI_INPUT_LAMBDA];
+    noli_mixed_multiply(blocks, by, sum);
+  }
+  noli_mixed_list_clear(&list);
+  noli_array_free(context, &list.blocks);
+  noli_block_destroy(&block);
+}
+
+static bool is_straight(const Case* c, int trial) {
+  return c->rod.radius > 0.0 && trial % 7 == 1;
+}
+
+// Of a sheet or rod at random, stretched or crushed, or at rest, where the projection has kinks and
+// derivatives are the mean of both sides; and of a rod that is straight but for its branch.
+static void set_inputs(const Case* c, TestRandom* random, int trial, Inputs* at) {
+  place(random, trial % 3 == 1, at->X);
+  double size = trial % 4 == 3 ? 0.6 : 1.1;
+  bool rest = trial % 7 == 0, straight = is_straight(c, trial);
+  for (int i = 0; i < 3 * (N_VERT - 1) && straight; i++) {
+    at->X[i] = i % 3 == 0 ? i / 3 + test_random(random, -0.2, 0.2) : 0.0;
+  }
+  for (int i = 0; i < SIZE; i++) {
+    double scatter = rest || straight ? 0.0 : test_random(random, -0.3, 0.3);
+    at->y[i] = (rest ? 1.0 : size) * at->X[i] + scatter;
+  }
+  double none[2 * N_ELEMENT];
+  set_moduli(c, random, at->moduli, none);
+  at->part[0] = at->part[1] = 1.0;
+}
+
+// Changes of one kind of input, or of all.
+static void set_change(TestRandom* random, int kind, Inputs* change) {
+  *change = (Inputs){0};
+  double* const part[] = {change->X, change->y, change->moduli, change->part};
+  const int n[] = {3 * N_VERT, 3 * N_VERT, 2 * N_ELEMENT, NOLI_BLOCK_PARTS};
+  for (int k = 0; k < 4; k++) {
+    for (int i = 0; i < n[k] && (kind == k || kind == 4); i++) {
+      part[k][i] = test_random(random, -1.0, 1.0);
+    }
+  }
+}
+
+static double difference(NoliContext* context, const Case* c, const Inputs* at, const double* w,
+                         const Inputs* change, double h, const double* slope) {
+  double end[2][SIZE], apart = 0.0;
+  for (int side = 0; side < 2; side++) {
+    Inputs moved = *at;
+    for (int i = 0; i < N_INPUT; i++) {
+      ((double*)&moved)[i] += (side == 0 ? -h : h) * ((const double*)change)[i];
+    }
+    damping_force(context, c, &moved, w, end[side]);
+  }
+  for (int i = 0; i < SIZE; i++) {
+    apart = fmax(apart, fabs((end[1][i] - end[0][i]) / (2.0 * h) - slope[i]));
+  }
+  return apart;
+}
+
+static void compare_damping(const Case* c) {
+  TestRandom random = {11};
+  NoliContext* context = test_context(1);
+  double worst = 0.0;
+  for (int trial = 0; trial < 60; trial++) {
+    Inputs at, change;
+    double w[SIZE], slope[SIZE], most = 0.1, off = INFINITY;
+    set_inputs(c, &random, trial, &at);
+    // where it is straight, the stiffness jumps with the rest turn
+    set_change(&random, is_straight(c, trial) ? 1 : trial % 5, &change);
+    for (int i = 0; i < SIZE; i++) {
+      w[i] = i < 3 * N_VERT ? test_random(&random, -1.0, 1.0) : 0.0;
+    }
+    damping_slope(context, c, &at, w, &change, slope);
+    for (int i = 0; i < SIZE; i++) {
+      most = fmax(most, fabs(slope[i]));
+    }
+    for (double h = 1e-4; h > 1e-9; h *= 0.2) {
+      off = fmin(off, difference(context, c, &at, w, &change, h, slope));
+    }
+    worst = fmax(worst, off / most);
+  }
+  print_message("%-28s differences by %.1e\n", c->name, worst);
+  ASSERT_AT_MOST(worst, 1e-7);
+  test_context_done(&context);
+}
+
+static void of_damping(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {.name = "neo-Hookean sheet", .shell = {SHEET}, .damping = 0.3},
+      {.name = "stvk sheet", .shell = {SHEET}, .law = "stvk", .damping = 0.3},
+      {.name = "membrane", .shell = {.thickness = 0.1}, .law = "stvk", .damping = 0.3},
+      {.name = "rod", .rod = {ROD}, .damping = 0.3},
+      {.name = "rope", .rod = {.radius = 0.3}, .damping = 0.3},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    compare_damping(&cases[i]);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(by_rest_positions),
-                                     cmocka_unit_test(by_moduli)};
+                                     cmocka_unit_test(by_moduli), cmocka_unit_test(of_damping)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,6 +166,120 @@ static void shells_and_rods(void** state) {
   COMPARE(cases);
 }
 
+// ---- damping in proportion to stiffness ---------------------------------------------------------
+
+static void damp(World* world, double time) {
+  world->body[0].material.mass_damping = 0.0;
+  world->body[0].material.damping = time;
+}
+
+static void damped_sheet(World* world) {
+  held_sheet(world);
+  damp(world, 0.01);
+}
+
+static void damped_stvk(World* world) {
+  damped_sheet(world);
+  world->body[0].material.law = "stvk";
+}
+
+static void damped_landing_sheet(World* world) {
+  landing_sheet(world);
+  damp(world, 0.003);
+}
+
+// Crumpled at the start, so that tangents are clamped.
+static void damped_crumpled_sheet(World* world) {
+  static double x0[3 * 15];
+  damped_sheet(world);
+  world->def.n_motions = 0;
+  assert_int_equal(world->mesh[0]->n_vert, 15);
+  for (int i = 0; i < 45; i++) {
+    x0[i] = 0.9 * world->mesh[0]->x[i] + 0.004 * sin(7.0 * i);
+  }
+  world->body[0].x0 = x0;
+}
+
+static void damped_rod(World* world) {
+  held_rod(world);
+  damp(world, 0.01);
+  world->body[0].velocity[1] = 0.4;
+}
+
+// Pressed together, so that tangents are clamped.
+static void damped_pressed_rod(World* world) {
+  static double x0[3 * 8];
+  damped_rod(world);
+  world->def.n_motions = 0;
+  for (int i = 0; i < 24; i++) {
+    x0[i] = 0.9 * world->mesh[0]->x[i] + 0.002 * sin(5.0 * i);
+  }
+  world->body[0].x0 = x0;
+}
+
+static void damped_straight_rod(World* world) {
+  damped_rod(world);
+  for (int i = 0; i < 8; i++) {
+    world->mesh[0]->x[3 * i] = 0.02 * i;
+    world->mesh[0]->x[3 * i + 1] = 0.5;
+    world->mesh[0]->x[3 * i + 2] = 0.0;
+  }
+}
+
+static void damped_plate(World* world) {
+  plate(world);
+  damp(world, 0.01);
+}
+
+static void damped_woven_sheet(World* world) {
+  woven_sheet(world);
+  damp(world, 0.01);
+}
+
+static void damped_limited_sheet(World* world) {
+  limited_sheet(world);
+  damp(world, 0.01);
+}
+
+static void damping_in_proportion_to_stiffness(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {"damped sheet, young", damped_sheet, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
+      {"damped sheet, young of elements", damped_sheet, "bdf2", 0.005, 6,
+       ELEMENTS("young", "body0"), 1000, 1e-6},
+      {"damped sheet, poisson", damped_stvk, "sdirk2", 0.005, 6, OF("poisson", "body0"), 1e-4,
+       1e-6},
+      {"damped sheet, thickness", damped_sheet, "bdf2", 0.005, 8, OF("thickness", "body0"), 1e-7,
+       1e-6},
+      {"damped sheet, density", damped_stvk, "sdirk2", 0.005, 6, OF("density", "body0"), 0.1, 1e-6},
+      {"damped sheet, shape", damped_sheet, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"damped stvk sheet, shape", damped_stvk, "bdf2", 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"damped sheet, velocity", damped_sheet, "bdf2", 0.005, 6,
+       VERTICES("initial_velocity", "body0"), 1e-5, 1e-6},
+      {"crumpled sheet, young of elements", damped_crumpled_sheet, NULL, 0.005, 6,
+       ELEMENTS("young", "body0"), 1000, 1e-6},
+      {"crumpled sheet, positions", damped_crumpled_sheet, NULL, 0.005, 6,
+       VERTICES("initial_position", "body0"), 1e-7, 1e-6},
+      {"crumpled sheet, shape", damped_crumpled_sheet, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"landing damped sheet, young", damped_landing_sheet, NULL, 0.004, 8, OF("young", "body0"),
+       100, 1e-5},
+      {"damped rod, young", damped_rod, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
+      {"damped rod, young of elements", damped_rod, "sdirk2", 0.005, 6, ELEMENTS("young", "body0"),
+       1000, 1e-6},
+      {"damped rod, radius", damped_rod, "bdf2", 0.005, 8, OF("radius", "body0"), 1e-7, 1e-6},
+      {"damped rod, shape", damped_rod, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"damped rod, velocity", damped_rod, "bdf2", 0.005, 8, VERTICES("initial_velocity", "body0"),
+       1e-5, 1e-6},
+      {"pressed rod, young of elements", damped_pressed_rod, NULL, 0.005, 6,
+       ELEMENTS("young", "body0"), 1000, 1e-6},
+      {"pressed rod, positions", damped_pressed_rod, NULL, 0.005, 6,
+       VERTICES("initial_position", "body0"), 1e-7, 1e-6},
+      {"pressed rod, shape", damped_pressed_rod, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"straight rod, young", damped_straight_rod, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
+  };
+  COMPARE(cases);
+}
+
 // ---- rods with twist ----------------------------------------------------------------------------
 
 static void twisted_rod(World* world) {
@@ -269,9 +383,9 @@ static void spun_tape(World* world) {
   world->motion[0].target = spin;
 }
 
-static void damped_sheet(World* world) {
-  held_sheet(world);
-  world->body[0].material.damping = 0.01;
+static void damped_twisted_rod(World* world) {
+  twisted_rod(world);
+  damp(world, 0.01);
 }
 
 static void what_has_no_derivative_is_refused(void** state) {
@@ -285,7 +399,10 @@ static void what_has_no_derivative_is_refused(void** state) {
       {spun_tape, OF("young", "body0"), "motions that turn segments of rods with twist"},
       {plate, OF("poisson", "body0"), "the bending law \"plate\", whose stiffness"},
       {plate, SHAPE("body0"), "the bending law \"plate\" is not differentiated by rest positions"},
-      {damped_sheet, OF("density", "body0"), "damping in proportion to the stiffness of shells"},
+      {damped_plate, OF("density", "body0"), "shells with the bending law \"plate\" is not"},
+      {damped_woven_sheet, OF("density", "body0"), "shells that are woven or have a limit"},
+      {damped_limited_sheet, OF("young", "body0"), "shells that are woven or have a limit"},
+      {damped_twisted_rod, OF("young", "body0"), "damping in proportion to the stiffness of rods"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const Case c = {.name = "refused", .build = cases[i].build, .h = 0.005};
@@ -295,8 +412,8 @@ static void what_has_no_derivative_is_refused(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(shells_and_rods),
-                                     cmocka_unit_test(rods_with_twist),
-                                     cmocka_unit_test(what_has_no_derivative_is_refused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(shells_and_rods), cmocka_unit_test(damping_in_proportion_to_stiffness),
+      cmocka_unit_test(rods_with_twist), cmocka_unit_test(what_has_no_derivative_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // Linear solvers of PETSc. A row of the table is a set of options, which those of the user replace
 // or complete; the matrix is one of PETSc with blocks of 3 x 3.
+#define _POSIX_C_SOURCE 200809L // sigaction
 #include "mpi/solver_petsc.h"
 
 #include "base/ranks.h"

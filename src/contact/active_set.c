@@ -300,13 +300,19 @@ static double first_distance(const LinearizeJob* job, NoliConstraintKey key) {
 
 // Chooses the gap to keep, once in a time step. It is not wider than at the start of the step,
 // which therefore keeps all gaps: the minimum cannot have a higher energy. Nor is it wider than
-// now, or the constraint would lift what others carry.
+// now, or the constraint would lift what others carry. Where motions press surfaces together, gaps
+// that never open would close step by step: there a constraint opens from the start.
 static void choose_gap(const LinearizeJob* job, NoliConstraint* constraint) {
-  if (constraint->gap == 0.0) {
-    constraint->gap = fmin(job->set->delta * constraint->range, constraint->distance);
-    if (job->set->start != NULL) {
-      constraint->gap = fmin(constraint->gap, first_distance(job, constraint->key));
-    }
+  const NoliActiveSet* set = job->set;
+  double whole = set->delta * constraint->range;
+  if (constraint->gap > 0.0) {
+    return;
+  }
+  constraint->gap = fmin(whole, constraint->distance);
+  if (set->driven) {
+    constraint->gap += GAP_RECOVERY * (whole - constraint->gap);
+  } else if (set->start != NULL) {
+    constraint->gap = fmin(constraint->gap, first_distance(job, constraint->key));
   }
 }
 
@@ -428,8 +434,9 @@ double noli_active_set_work(const NoliActiveSet* set, const double* a, const dou
   return work;
 }
 
-void noli_active_set_begin_step(NoliActiveSet* set, const double* start) {
+void noli_active_set_begin_step(NoliActiveSet* set, const double* start, bool driven) {
   set->start = start;
+  set->driven = driven;
   noli_active_set_release_inactive(set);
   for (int64_t i = 0; i < set->constraint.count; i++) {
     set->constraint.data[i].gap = 0.0;

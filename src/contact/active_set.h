@@ -64,6 +64,7 @@ typedef struct NoliActiveSet {
   double ratio;                          // penalty stiffness over that of the pushed nodes
   double delta;                          // m, gap to keep
   const double* start; // (n_vert x 3) where the time step began, borrowed; NULL: not yet known
+  bool driven;         // prescribed motion does work in this step, which may open gaps
   // Diagonal blocks of the scaled Hessian without contact, zero for prescribed nodes
   NOLI_ARRAY(double) diagonal; // (n_vert x 9)
   NoliTriangleStars stars;     // of the surface, once constraints have followed it
@@ -98,7 +99,7 @@ NOLI_WARN_UNUSED NoliStatus noli_active_set_linearize(NoliActiveSet* set, NoliCo
 
 // Begins a time step at `start` (n_vert x 3), which the set refers to until the next one begins or
 // is loaded: gaps to keep are chosen again, and constraints that do not push become loose.
-void noli_active_set_begin_step(NoliActiveSet* set, const double* start);
+void noli_active_set_begin_step(NoliActiveSet* set, const double* start, bool driven);
 
 // To be called after the first linearization of a time step: recovers a tenth of each gap deficit,
 // or, if that would take more work than `most` (J s^2 of the scaled potential), the same smaller

@@ -542,7 +542,7 @@ static NoliStatus begin(Solve* solve) {
   NOLI_TRY(limit_energy(solve, &recovery_work));
   if (stage->friction_iteration == 0) {
     memcpy(solve->work->start, stage->here->x, vector_bytes(stage));
-    noli_active_set_begin_step(solve->set, solve->work->start);
+    noli_active_set_begin_step(solve->set, solve->work->start, isinf(recovery_work));
   }
   NOLI_TRY(begin_stiffness(solve));
   NOLI_TRY(balance(solve));

@@ -13,7 +13,7 @@ static void missing_gaps_come_slowly(void** state) {
   static const double height[3] = {0.3, DELTA, 0.25 * DELTA};
   static const double gap[3] = {DELTA, DELTA, 0.325 * DELTA};
   for (int i = 0; i < 3; i++) {
-    noli_active_set_begin_step(&pair.set, NULL);
+    noli_active_set_begin_step(&pair.set, NULL, false);
     pair.x[4] = height[i];
     ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
     ASSERT_NEAR(constraint->gap, fmin(DELTA, height[i]), 1e-16);
@@ -43,7 +43,7 @@ static void missing_gaps_take_no_more_work_than_allowed(void** state) {
     // for every multiplier and work
     for (int j = 0; j < 3; j++) {
       constraint->lambda = lambda[j];
-      noli_active_set_begin_step(&pair.set, NULL);
+      noli_active_set_begin_step(&pair.set, NULL, false);
       ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
       double pushed = noli_active_set_recover_gaps(&pair.set, work[i]);
       // the stiffness is still unknown here: it is 1
@@ -65,7 +65,7 @@ static void missing_gaps_take_no_more_work_than_allowed(void** state) {
     double start[18];
     memcpy(start, pair.x, sizeof start);
     start[4] = 0.2 * DELTA;
-    noli_active_set_begin_step(&pair.set, start);
+    noli_active_set_begin_step(&pair.set, start, false);
     ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
     ASSERT_NEAR(constraint->gap, 0.2 * DELTA, 1e-16);
     pair_done(&pair);
@@ -253,7 +253,7 @@ static void updates_tell_what_is_missed(void** state) {
   // a gap of 1e-3 m beyond that to keep
   NoliConstraint* constraint = pair_constrain(&pair, NOLI_PRIMITIVES_HALF_SPACE, 1, 0);
   pair.x[4] = DELTA;
-  noli_active_set_begin_step(&pair.set, NULL);
+  noli_active_set_begin_step(&pair.set, NULL, false);
   ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
   const double stiffness = 2.0, ratio = 10.0, gap = 1e-3;
   constraint->stiffness = stiffness;

@@ -134,7 +134,7 @@ if(NOLI_SANITIZE STREQUAL "")
 endif()
 # runs on several ranks
 if(NOLI_MPI AND TARGET noli_program AND NOLI_PYTHON)
-  foreach(name examples_agree variants_agree bits_repeat runs_resume errors_end_once killed_ranks_end_all)
+  foreach(name documents_tell examples_agree variants_agree bits_repeat runs_resume errors_end_once killed_ranks_end_all)
     add_test(NAME ranks_${name} COMMAND ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/mpi/test_ranks.py
       $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR} ${name})
     file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/ranks_${name})

@@ -19,6 +19,13 @@ void noli_general_matrix_free(NoliContext* context, NoliGeneralMatrix* matrix) {
   *matrix = (NoliGeneralMatrix){0};
 }
 
+void noli_general_matrix_free_values(NoliContext* context, NoliGeneralMatrix* matrix) {
+  noli_free(context, matrix->value);
+  noli_free(context, matrix->skew);
+  matrix->value = matrix->skew = NULL;
+  matrix->capacity[2] = matrix->capacity[5] = 0;
+}
+
 // Makes room for the mirror image of a pattern.
 static NoliStatus reserve(NoliGeneralMatrix* matrix, NoliContext* context,
                           const NoliBlockMatrix* upper) {
@@ -28,10 +35,19 @@ static NoliStatus reserve(NoliGeneralMatrix* matrix, NoliContext* context,
   NOLI_TRY(noli_grow(context, (void**)&matrix->row, &capacity[0], (int64_t)upper->n + 1,
                      sizeof *matrix->row));
   NOLI_TRY(noli_grow(context, (void**)&matrix->col, &capacity[1], nnz, sizeof *matrix->col));
-  NOLI_TRY(noli_grow(context, (void**)&matrix->value, &capacity[2], 9 * nnz, sizeof(double)));
   NOLI_TRY(noli_grow(context, (void**)&matrix->diagonal, &capacity[3], upper->n,
                      sizeof *matrix->diagonal));
   NOLI_TRY(noli_grow(context, (void**)&matrix->source, &capacity[4], nnz, sizeof *matrix->source));
+done:
+  return status;
+}
+
+static NoliStatus reserve_values(NoliGeneralMatrix* matrix, NoliContext* context,
+                                 const NoliBlockMatrix* upper) {
+  NoliStatus status = NOLI_OK;
+  int64_t* capacity = matrix->capacity;
+  int64_t nnz = 2 * upper->nnz - upper->n;
+  NOLI_TRY(noli_grow(context, (void**)&matrix->value, &capacity[2], 9 * nnz, sizeof(double)));
   NOLI_TRY(noli_grow(context, (void**)&matrix->skew, &capacity[5], 9 * upper->nnz, sizeof(double)));
 done:
   return status;
@@ -77,7 +93,7 @@ static void mirror(NoliGeneralMatrix* matrix, const NoliBlockMatrix* upper) {
   }
 }
 
-// Makes the pattern from that of the upper triangle, unless it has been made.
+// Makes the pattern from that of the upper triangle, unless it has been made, and room for values.
 static NoliStatus take_pattern(NoliGeneralMatrix* matrix, NoliContext* context,
                                const NoliBlockMatrix* upper) {
   NoliStatus status = NOLI_OK;
@@ -88,6 +104,7 @@ static NoliStatus take_pattern(NoliGeneralMatrix* matrix, NoliContext* context,
     NOLI_VALIDATE(context, noli_general_matrix_defect(matrix));
     matrix->pattern_id = upper->pattern_id;
   }
+  NOLI_TRY(reserve_values(matrix, context, upper));
 done:
   return status;
 }

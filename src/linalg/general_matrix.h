@@ -19,6 +19,9 @@ typedef struct NoliGeneralMatrix {
 
 void noli_general_matrix_free(NoliContext* context, NoliGeneralMatrix* matrix);
 
+// Frees the values, once they are copied; the pattern stays for those that come next.
+void noli_general_matrix_free_values(NoliContext* context, NoliGeneralMatrix* matrix);
+
 // Fills the matrix with the Jacobian of the gradient of terms, at x: the symmetric part is that of
 // the last noli_assembler_linearize, which must have been with a matrix and at the same x. The same
 // bits for any thread count. The pattern is made only when that of the assembler has changed.

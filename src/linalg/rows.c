@@ -18,6 +18,17 @@ void noli_rows_free(NoliContext* context, NoliRows* rows) {
   *rows = (NoliRows){0};
 }
 
+void noli_rows_free_values(NoliContext* context, NoliRows* rows) {
+  noli_free(context, rows->value);
+  rows->value = NULL;
+  rows->capacity[7] = 0;
+}
+
+static NoliStatus reserve_values(NoliRows* rows, NoliContext* context) {
+  return noli_grow(context, (void**)&rows->value, &rows->capacity[7], 9 * rows->nnz,
+                   sizeof *rows->value);
+}
+
 // The first row of a rank.
 static int64_t first_row(NoliRowsKind kind, int64_t n, int32_t rank, int32_t size) {
   return kind == NOLI_ROWS_FIRST ? (rank == 0 ? 0 : n) : n * rank / size;
@@ -162,8 +173,7 @@ static NoliStatus make_pattern(NoliRows* rows, NoliContext* context, const uint6
   NOLI_NEW(context, order, n);
   sort_by_row(rows, key, order);
   merge(rows, order);
-  NOLI_TRY(
-      noli_grow(context, (void**)&rows->value, &capacity[7], 9 * rows->nnz, sizeof *rows->value));
+  NOLI_TRY(reserve_values(rows, context));
 done:
   noli_free(context, order);
   return status;
@@ -278,7 +288,8 @@ NoliStatus noli_rows_gather(NoliRows* rows, NoliContext* context, const NoliShar
   int64_t* scratch = NULL;
   NOLI_TRY(noli_rows_gather_pattern(rows, context, share, kind));
   scratch = noli_alloc(context, 3 * (int64_t)size, sizeof *scratch);
-  NOLI_TRY(noli_ranks_join(context, scratch != NULL ? NOLI_OK : NOLI_ERROR_MEMORY));
+  status = scratch != NULL ? reserve_values(rows, context) : NOLI_ERROR_MEMORY;
+  NOLI_TRY(noli_ranks_join(context, status));
   piece = (Piece){.n_out = scratch, .n_in = scratch + size, .at = scratch + 2 * (int64_t)size};
   piece.at[0] = 0;
   for (int32_t r = 1; r < size; r++) {

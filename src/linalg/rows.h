@@ -55,6 +55,9 @@ typedef struct NoliRows {
 
 void noli_rows_free(NoliContext* context, NoliRows* rows);
 
+// Frees the values, once they are copied: the next noli_rows_gather makes room for new ones.
+void noli_rows_free_values(NoliContext* context, NoliRows* rows);
+
 // Sends shares to the owners of rows. The pattern is made only where that of a share has changed.
 // To be called by all ranks with shares of one matrix.
 NOLI_WARN_UNUSED NoliStatus noli_rows_gather(NoliRows* rows, NoliContext* context,

@@ -12,7 +12,7 @@ typedef struct NoliLinView {
   int32_t n; // block rows
   const NoliBlockMatrix* symmetric;
   const NoliGeneralMatrix* matrix;
-  const NoliRows* rows;  // on several ranks, for distributed backends: its rows
+  NoliRows* rows;        // on several ranks, for distributed backends: its rows
   NoliLowRank* low_rank; // NULL unless the backend adds the parts of rank one to its products
 } NoliLinView;
 

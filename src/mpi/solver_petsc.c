@@ -1,5 +1,6 @@
 // Linear solvers of PETSc. A row of the table is a set of options, which those of the user replace
 // or complete; the matrix is one of PETSc with blocks of 3 x 3.
+#define _POSIX_C_SOURCE 200809L // sigaction
 #include "mpi/solver_petsc.h"
 
 #include "base/ranks.h"
@@ -250,6 +251,14 @@ done:
   return status;
 }
 
+// Frees copies of the values that PETSc has now.
+static void free_copies(PetscSolver* solver, const NoliLinView* view) {
+  if (view->rows != NULL) {
+    noli_rows_free_values(solver->context, view->rows);
+  }
+  noli_general_matrix_free_values(solver->context, &solver->mirror);
+}
+
 // Makes a solver, without what one before it may have kept.
 static NoliStatus create_solver(NoliPetsc* petsc, PetscSolver* solver) {
   NoliStatus status = NOLI_OK;
@@ -416,6 +425,7 @@ static NoliStatus petsc_factor(void* state, const NoliLinView* view, NoliLinSolv
   }
   solver->fresh = false;
   NOLI_TRY(fill_matrix(&petsc, solver, &rows));
+  free_copies(solver, view);
   if (solver->row->direct) {
     NOLI_TRY(factor_directly(&petsc, solver, stats));
     goto done;

@@ -200,6 +200,13 @@ static void rows_take_little_more_memory_than_they_have(void** state) {
   context->peak_bytes = context->bytes;
   ASSERT_OK(noli_rows_gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED));
   assert_true(context->peak_bytes - context->bytes < 72 * (rows.n_sent + rows.n_received) / 4);
+
+  // values that were copied need not stay
+  noli_rows_free_values(context, &rows);
+  assert_true(context->bytes - before <= needed - 72 * rows.nnz + 4096);
+  ASSERT_OK(noli_rows_gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED));
+  assert_int_equal(context->bytes - before, kept);
+  check_rows(context, &rows, n);
   noli_rows_free(context, &rows);
   free_chain(context, &chain);
   test_context_done(&context);

@@ -3,6 +3,7 @@
 // agree with those of CHOLMOD. tests/linalg has every row of the table over small systems.
 #include "support.h"
 
+#include "base/context.h"
 #include "linalg/solver.h"
 #include "noli/scene.h"
 
@@ -99,6 +100,36 @@ static void grids_are_solved_as_by_cholmod(void** state) {
   test_context_done(&context);
 }
 
+// Once PETSc has the values, no copy of them stays: 72 bytes for a block.
+static void values_are_kept_by_petsc_alone(void** state) {
+  (void)state;
+  enum { SIDE = 9, N = 3 * SIDE * SIDE * SIDE };
+  NoliContext* context = test_context(1);
+  NoliBlockMatrix grid = make_grid(SIDE);
+  double b[N], x[N], again[N];
+  for (int32_t i = 0; i < N; i++) {
+    b[i] = cos((double)i);
+  }
+  NoliLinSolver* solver = NULL;
+  ASSERT_OK(noli_lin_solver_create(context, "petsc:ilu", &solver));
+  int64_t before = context->bytes, n = grid.n, both = 2 * grid.nnz - n;
+  ASSERT_OK(noli_lin_solver_factor(solver, &grid));
+  // the pattern: column and origin of each block, three numbers of a row
+  assert_true(context->bytes - before < 8 * both + 32 * n + 4096);
+  assert_true(context->peak_bytes - before > 72 * both); // they were there
+  ASSERT_OK(noli_lin_solver_solve(solver, b, x));
+  int64_t kept = context->bytes;
+  ASSERT_OK(noli_lin_solver_factor(solver, &grid));
+  ASSERT_OK(noli_lin_solver_solve(solver, b, again));
+  assert_int_equal(context->bytes, kept);
+  assert_memory_equal(x, again, sizeof x);
+  noli_lin_solver_destroy(&solver);
+  free(grid.row);
+  free(grid.col);
+  free(grid.value);
+  test_context_done(&context);
+}
+
 // A box that falls on a plate: a few steps with a linear solver, and the positions at the end.
 static int32_t simulate(NoliContext* context, const char* solver, double* x, int32_t most) {
   static const char text[] =
@@ -159,6 +190,7 @@ int main(void) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(grids_are_solved_as_by_cholmod),
+      cmocka_unit_test(values_are_kept_by_petsc_alone),
       cmocka_unit_test(steps_agree_with_those_of_cholmod),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,10 +4,12 @@ histories are compared with those of a process alone, and audited; the same bits
 errors and killed ranks.
 
 usage: test_ranks.py NOLI SOURCE_DIRECTORY [NAME ...]
+Without names all that is quick; every_example and public_scenes take minutes and run where they are named (`make mpi-check`).
 Exit status 77 (skipped) where the build has no MPI or there is no mpirun.
 """
 import csv
 import filecmp
+import glob
 import json
 import os
 import shutil
@@ -17,14 +19,43 @@ import sys
 import time
 
 NOLI, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-# scene, steps; small ones and few steps: after many contacts two runs whose sums differ by rounding drift apart
+# scene, steps, settings; small ones and few steps: after many contacts two runs whose sums differ by rounding drift apart
 SCENES = [("demo.json", 12), ("block_slide.json", 3), ("rods.json", 3), ("cloth.json", 2), ("suspension.json", 2),
           ("smooth_contact.json", 3), ("plane_strain.json", 3), ("sewn.json", 2), ("chain.json", 3), ("pressed_ball.json", 1),
-          ("curved_ball.json", 2), ("stick_slip.json", 3), ("viscous_balls.json", 2), ("falling_blocks.json", 6)]
-# variants of the first scene
-VARIANTS = ["solver.method=augmented_lagrangian", "solver.method=implicit_newton", "contact.model=gcp",
-            "friction.method=implicit", "time.integrator=bdf2", "solver.linear=petsc:gamg", "solver.linear=petsc:ilu",
-            "solver.linear=petsc:hypre", "solver.linear=pcg", "solver.linear=petsc:mumps"]
+          ("curved_ball.json", 2), ("stick_slip.json", 3), ("viscous_balls.json", 2), ("falling_blocks.json", 6),
+          ("thin/reef_knot.json", 2, "bodies[0].rod.twist=1"), ("ball_bounce.json", 2), ("ball_in_box.json", 1), ("bent_bars.json", 1), ("fibres.json", 1)]
+# what docs/mpi.md says to run on several ranks, by the example that the tests run
+KINDS = [("solids", "demo.json"), ("elements of higher order", "curved_ball.json"), ("shells", "cloth.json"),
+         ("rods, points, contact offsets", "rods.json"), ("rods, `rod.twist` set to 1", "thin/reef_knot.json"), ("ties", "sewn.json"),
+         ("springs", "suspension.json"), ("closed volumes", "ball_bounce.json"), ("plane strain", "plane_strain.json"),
+         ("voxels, parts", "ball_in_box.json"), ("metals that yield", "bent_bars.json"), ("viscoelasticity", "viscous_balls.json"),
+         ("fibres", "fibres.json")]
+# a ball that slides over a block: in contact from the first step on, with more nodes than PETSc factors
+PILE = {
+    "time": {"step": 0.01, "duration": 1},
+    "bodies": [
+        {"name": "block", "mesh": {"box": {"size": [0.4, 0.2, 0.4], "cells": [6, 5, 6]}}, "translate": [0, 0.1004, 0],
+         "material": {"young": 1e5, "poisson": 0.4, "density": 1000}},
+        {"name": "ball", "mesh": {"sphere": {"radius": 0.1, "cells": 4}}, "translate": [0.02, 0.3012, 0.01],
+         "material": {"young": 5e4, "poisson": 0.3, "density": 1000}, "velocity": [0.5, -0.5, 0]}],
+    "half_spaces": [{"name": "floor"}],
+    "friction": {"coefficient": 0.3},
+    "contact": {"distance": 1e-3}}
+# values of the scene all of which run; each with the settings that it needs
+VALUES = {"time.integrator": [], "contact.model": [], "contact.ccd": [], "friction.method": [], "solver.method": [],
+          "solver.termination": ["solver.method=augmented_lagrangian"], "solver.linear": [],
+          "solver.implicit_newton.linear": ["solver.method=implicit_newton"]}
+# and what single values need: statics has no velocities, and bodies that are held
+NEEDS = {"quasi_static": ["bodies.ball.velocity=[0, 0, 0]", 'prescribed=[{"body": "ball", "select": {"side": "+y", "depth": 0.06}, '
+                          '"motion": {"velocity": [0.1, -0.1, 0]}}]']}
+# linear solvers that end at a residual
+ITERATIVE_SOLVERS = ["auto", "automatic", "pcg", "pcg_diagonal", "pcg_incomplete", "multigrid", "bicgstab", "matrix_free", "petsc:gamg",
+                     "petsc:hypre", "petsc:ilu", "petsc:bicgstab"]
+# public scenes whose first steps take seconds
+PUBLIC = ["paperExamples/10_cubeStack", "paperExamples/10_tetTet", "paperExamples/7_masonryArch", "paperExamples/8_rollerBall",
+          "paperExamples/4_rodsTwist", "paperExamples/11_erleben/*", "paperExamples/videoExamples/chain5",
+          "paperExamples/21_scalability/mat40x40_twist", "otherExamples/typical/2matsFall", "otherExamples/coDimUnitTests/mat40x40_*",
+          "otherExamples/friction/*", "otherExamples/tunnel", "otherExamples/ccd/*CO", "tutorialExamples/*", "tutorialExamples/BC/*"]
 # of energies, relative to the largest of all: rounding, which Newton's method does not remove below its tolerance
 TOLERANCE = 1e-6
 ITERATIVE = 1e-3
@@ -63,7 +94,7 @@ def history(directory):
 
 def compare(name, directory, reference, tolerance):
     rows, wanted = history(directory), history(reference)
-    if len(rows) != len(wanted):
+    if len(rows) != len(wanted) or not wanted:
         fail(f"{name}: {len(rows)} steps, not {len(wanted)}")
         return
     largest = max(abs(float(row[energy])) for row in wanted for energy in ENERGIES[:3])
@@ -97,23 +128,82 @@ def same_bits(name, one, other):
 
 
 def examples_agree():
-    for number, (scene, steps) in enumerate(SCENES):
-        simulate(0, scene, "alone", steps, "--threads", "1")
-        for n_ranks in (1, 2, 3, 4) if number == 0 else (2 + number % 3,):
-            simulate(n_ranks, scene, f"ranks_{n_ranks}", steps)
-            compare(f"{scene} on {n_ranks} ranks", f"ranks_{n_ranks}", "alone", 0.0 if n_ranks == 1 else TOLERANCE)
-            if audit(f"ranks_{n_ranks}") != audit("alone"):
-                fail(f"{scene} on {n_ranks} ranks: the audit says something else")
+    for number, (scene, steps, *settings) in enumerate(SCENES):
+        rank_counts_agree(scene, scene, steps, (1, 2, 3, 4) if number == 0 else (2 + number % 3,),
+                          *[word for setting in settings for word in ("--set", setting)])
+
+
+def write_pile():
+    with open("pile.json", "w", encoding="utf-8") as file:
+        json.dump(PILE, file)
+    return os.path.abspath("pile.json")
+
+
+def schema_values(path):
+    """The values that the schema of scenes allows at a path, such as solver.method."""
+    with open(os.path.join(SOURCE, "docs", "scene.schema.json"), encoding="utf-8") as file:
+        definitions = json.load(file)["$defs"]
+    words = path.split(".")
+    return definitions[words[-2]]["properties"][words[-1]]["enum"]
 
 
 def variants_agree():
-    scene, steps = "demo.json", 11
-    for number, variant in enumerate(VARIANTS):
-        iterative = "linear" in variant
-        simulate(0, scene, "alone", steps, "--threads", "1", *([] if iterative else ["--set", variant]))
-        n_ranks = 2 + number % 2
-        simulate(n_ranks, scene, "ranks", steps, "--set", variant)
-        compare(f"{variant} on {n_ranks} ranks", "ranks", "alone", ITERATIVE if iterative else TOLERANCE)
+    """Every value of a choice that the schema knows, on 2 or 3 ranks; those of linear solvers compared with the default one."""
+    scene, steps, number = write_pile(), 3, 0
+    for path, needs in VALUES.items():
+        linear = path.endswith(".linear")
+        for value in schema_values(path):
+            settings = [word for need in needs + NEEDS.get(value, []) for word in ("--set", need)]
+            variant = settings + ["--set", f"{path}={value}"]
+            if not linear or value == schema_values(path)[0]:
+                simulate(0, scene, "alone", steps, "--threads", "1", *(settings if linear else variant))
+            n_ranks = 2 + number % 2
+            number += 1
+            simulate(n_ranks, scene, "ranks", steps, *variant)
+            compare(f"{path}={value} on {n_ranks} ranks", "ranks", "alone",
+                    ITERATIVE if value in ITERATIVE_SOLVERS else TOLERANCE)
+
+
+def documents_tell():
+    """The page about ranks names every value and kind that these tests run."""
+    with open(os.path.join(SOURCE, "docs", "mpi.md"), encoding="utf-8") as file:
+        page = file.read()
+    rows = [[cell.strip() for cell in line.split("|")[1:3]] for line in page.splitlines() if line.startswith("| ")]
+    for path in VALUES:
+        if [f"`{path}`", ", ".join(f"`{value}`" for value in schema_values(path))] not in rows:
+            fail(f"docs/mpi.md: no row of {path} with its values")
+    for kind, scene in KINDS:
+        if [kind, f"`examples/{scene}`"] not in rows:
+            fail(f"docs/mpi.md: no row of {kind}, {scene}")
+        if not any(scene == tested[0] for tested in SCENES):
+            fail(f"{scene} is not tested")
+
+
+def rank_counts_agree(name, scene, steps, counts, *options):
+    """A scene on several numbers of ranks: histories and audits are those of a process alone."""
+    simulate(0, scene, "alone", steps, "--threads", "1", *options)
+    for n_ranks in counts:
+        simulate(n_ranks, scene, "ranks", steps, *options)
+        compare(f"{name} on {n_ranks} ranks", "ranks", "alone", 0.0 if n_ranks == 1 else TOLERANCE)
+        if audit("ranks") != audit("alone"):
+            fail(f"{name} on {n_ranks} ranks: the audit says something else")
+
+
+def every_example():
+    """All examples on 1 to 4 ranks, a step each."""
+    root = os.path.join(SOURCE, "examples")
+    for path in sorted(glob.glob(os.path.join(root, "**", "*.json"), recursive=True)):
+        rank_counts_agree(os.path.relpath(path, root), path, 1, (1, 2, 3, 4))
+
+
+def public_scenes():
+    """The first two steps of public scenes on two ranks."""
+    root = os.path.join(os.environ.get("NOLI_DATA", ""), "ipc", "input")
+    scenes = [path for name in PUBLIC for path in sorted(glob.glob(os.path.join(root, name + ".txt")))]
+    if not scenes:
+        print("SKIPPED: the public scenes are not there (set NOLI_DATA)")
+    for path in scenes:
+        rank_counts_agree(os.path.relpath(path, root), path, 2, (2,))
 
 
 def bits_repeat():
@@ -124,19 +214,27 @@ def bits_repeat():
             same_bits(f"{solver} on {n_ranks} ranks", "first", "second")
 
 
+def continued(n_ranks, directory, name, wanted, tolerance):
+    """Goes on from the checkpoint of a run on other ranks, 0: as a process alone."""
+    shutil.rmtree("continued", ignore_errors=True)
+    shutil.copytree(directory, "continued")
+    run(n_ranks, "resume", "continued", "-q", "--steps", "2", "--threads", "1")
+    if tolerance is None:
+        same_bits(name, wanted, "continued")
+    else:
+        compare(name, "continued", wanted, tolerance)
+
+
 def runs_resume():
-    """A checkpoint of three ranks goes on on two and on one; on as many ranks as before with the same bits."""
-    simulate(3, "demo.json", "whole", 12)
-    simulate(3, "demo.json", "part", 8)
-    for name in ("on_two", "alone_again"):
-        shutil.rmtree(name, ignore_errors=True)
-        shutil.copytree("part", name)
-    run(3, "resume", "part", "-q", "--steps", "4")
-    same_bits("resumed run", "whole", "part")
-    run(2, "resume", "on_two", "-q", "--steps", "4")
-    compare("resumed on 2 ranks", "on_two", "whole", TOLERANCE)
-    run(0, "resume", "alone_again", "-q", "--steps", "4")
-    compare("resumed alone", "alone_again", "whole", TOLERANCE)
+    """Checkpoints of 3, 4 and 1 ranks and of a process alone go on on others; on as many as before with the same bits."""
+    scene = write_pile()
+    for n_ranks, others in ((3, (3, 2, 0)), (4, (2,)), (1, (3,)), (0, (0, 1, 2))):
+        simulate(n_ranks, scene, "whole", 5, "--threads", "1")
+        simulate(n_ranks, scene, "part", 3, "--threads", "1")
+        for other in others:
+            # a process alone has the bits of one rank
+            same = max(n_ranks, 1) == max(other, 1)
+            continued(other, "part", f"from {n_ranks} to {other} ranks", "whole", None if same else TOLERANCE)
 
 
 def errors_end_once():
@@ -194,7 +292,8 @@ def killed_ranks_end_all():
 
 
 TESTS = {test.__name__: test for test in
-         (examples_agree, variants_agree, bits_repeat, runs_resume, errors_end_once, killed_ranks_end_all)}
+         (documents_tell, examples_agree, variants_agree, bits_repeat, runs_resume, errors_end_once, killed_ranks_end_all)}
+LONG = {test.__name__: test for test in (every_example, public_scenes)}
 
 
 def main():
@@ -203,7 +302,7 @@ def main():
         return 77
     for name in sys.argv[3:] or TESTS:
         print(f"--- {name}", flush=True)
-        TESTS[name]()
+        {**TESTS, **LONG}[name]()
     print(f"{len(failures)} failures")
     return 1 if failures else 0
 

@@ -72,14 +72,6 @@ static NoliMat3 weighted(const Relaxed* r, const NoliMat3* M) {
   return noli_mul_transpose33(noli_mul33(r->V, h), r->V);
 }
 
-static double inner(const NoliMat3* a, const NoliMat3* b) {
-  double sum = 0.0;
-  for (int i = 0; i < 9; i++) {
-    sum += a->m[i / 3][i % 3] * b->m[i / 3][i % 3];
-  }
-  return sum;
-}
-
 static NoliMat3 change_of_stretch(const Relaxed* r, const NoliMat3* dF, const NoliMat3* dG) {
   NoliMat3 dE = noli_add33(noli_mul33(*dF, r->G), noli_mul33(r->F, *dG));
   NoliMat3 half = noli_transpose_mul33(r->E, dE);
@@ -88,7 +80,7 @@ static NoliMat3 change_of_stretch(const Relaxed* r, const NoliMat3* dF, const No
 
 static NoliMat3 push(const Relaxed* r, const NoliMat3* dC, double dq, const NoliMat3* dG) {
   NoliMat3 dS = weighted(r, dC);
-  dS = noli_sub33(dS, noli_scale33(r->q / 6.0 * inner(&r->inverse, dC), r->S));
+  dS = noli_sub33(dS, noli_scale33(r->q / 6.0 * noli_inner33(&r->inverse, dC), r->S));
   dS = noli_add33(dS, noli_scale33(dq, r->by_q));
   return noli_add33(noli_mul33(*dG, r->S), noli_mul33(r->G, dS));
 }
@@ -100,7 +92,7 @@ static NoliMat3 by_relaxation(const Relaxed* r, const NoliMat3* by_after) {
 
 static NoliMat3 by_stretch(const Relaxed* r, const NoliMat3* by_S) {
   NoliMat3 by_C = weighted(r, by_S);
-  return noli_sub33(by_C, noli_scale33(r->q / 6.0 * inner(&r->S, by_S), r->inverse));
+  return noli_sub33(by_C, noli_scale33(r->q / 6.0 * noli_inner33(&r->S, by_S), r->inverse));
 }
 
 // Adds to by_F and by_G (9).
@@ -147,7 +139,7 @@ static void push_flow(const NoliMaterialPoint* point, const NoliRelaxation* at, 
   NoliFlowSlopes flow = flow_at(point, &at->F, at->before);
   Relaxed r = relaxed_at(&at->F, at->before, flow.factor);
   NoliMat3 dG = noli_load33(d_before), dC = change_of_stretch(&r, dF, &dG);
-  double along = inner(&r.length, &dC), dq = flow.factor_by_strain * along;
+  double along = noli_inner33(&r.length, &dC), dq = flow.factor_by_strain * along;
   double growth = flow.growth_by_strain * along;
   for (int k = 0; k < NOLI_FLOW_NUMBERS; k++) {
     double change =
@@ -166,7 +158,7 @@ static void pull_flow(const NoliMaterialPoint* point, const NoliRelaxation* at,
   NoliFlowSlopes flow = flow_at(point, &at->F, at->before);
   Relaxed r = relaxed_at(&at->F, at->before, flow.factor);
   NoliMat3 by = noli_load33(by_after), by_S = by_relaxation(&r, &by), by_C = by_stretch(&r, &by_S);
-  double by_q = inner(&r.by_q, &by_S), by_growth = by_after[NOLI_BRANCH_VALUES];
+  double by_q = noli_inner33(&r.by_q, &by_S), by_growth = by_after[NOLI_BRANCH_VALUES];
   double along = by_q * flow.factor_by_strain + by_growth * flow.growth_by_strain;
   by_C = noli_add33(by_C, noli_scale33(along, r.length));
   by_before[NOLI_BRANCH_VALUES] += by_growth;

@@ -145,6 +145,16 @@ static inline NoliVec3 noli_transpose_mul33_vec(const NoliMat3* a, NoliVec3 v) {
 static inline double noli_trace33(const NoliMat3* a) {
   return a->m[0][0] + a->m[1][1] + a->m[2][2];
 }
+// Sum of the products of entries.
+static inline double noli_inner33(const NoliMat3* a, const NoliMat3* b) {
+  double sum = 0.0;
+  NOLI_UNROLL
+  for (int i = 0; i < 9; i++) {
+    sum += a->m[i / 3][i % 3] * b->m[i / 3][i % 3];
+  }
+  return sum;
+}
+
 // Square of the Frobenius norm.
 static inline double noli_norm_sqr33(const NoliMat3* a) {
   double sum = 0.0;

@@ -281,24 +281,24 @@ typedef struct Point {
   double volume; // at rest
 } Point;
 
-static int32_t point_count(const NoliGoalPlace* place) {
-  const NoliBlock* block = block_of(place);
-  return block->type->point_count(block);
-}
-
-static Point point_of(const NoliGoalPlace* place, int32_t e, int32_t q) {
+// The points of an element; returns their number.
+static int32_t points_of(const NoliGoalPlace* place, int32_t e, Point* point) {
   const NoliProblem* problem = &place->sim->model->problem;
   const NoliBlock* block = block_of(place);
   NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
-  Point point;
-  block->type->deformation(block, e, place->x, F);
-  point.F = F[q];
-  point.volume = block->type->point_volume(block, e, q);
-  point.material = noli_block_material(block, e, q, &point.history);
+  int32_t n = block->type->point_count(block);
+  int64_t first = 0;
   for (int32_t b = 0; b < elements_of(place).block; b++) {
-    point.history += problem->block[b].n_history;
+    first += problem->block[b].n_history;
   }
-  return point;
+  block->type->deformation(block, e, place->x, F);
+  for (int32_t q = 0; q < n; q++) {
+    point[q].F = F[q];
+    point[q].volume = block->type->point_volume(block, e, q);
+    point[q].material = noli_block_material(block, e, q, &point[q].history);
+    point[q].history += first;
+  }
+  return n;
 }
 
 static void add_by_deformation(const NoliGoalPlace* place, int32_t e, int32_t q, const Point* point,
@@ -313,26 +313,26 @@ static NoliStatus elastic_energy(const NoliGoalPlace* place, double* value) {
   NoliBlockRange range = elements_of(place);
   *value = 0.0;
   for (int32_t e = range.begin; e < range.end; e++) {
-    for (int32_t q = 0; q < point_count(place); q++) {
-      Point point = point_of(place, e, q);
-      *value += point.volume * noli_history_energy(&point.material, &point.F);
+    Point point[NOLI_ELEMENT_POINTS_MAX];
+    int32_t n = points_of(place, e, point);
+    for (int32_t q = 0; q < n; q++) {
+      *value += point[q].volume * noli_history_energy(&point[q].material, &point[q].F);
     }
   }
   return NOLI_OK;
 }
 
-static void derive_one_energy(const NoliGoalPlace* place, int32_t e, int32_t q, double weight,
-                              int64_t input, NoliGoalSlopes* slopes) {
-  Point point = point_of(place, e, q);
-  double by_history[HISTORY_MAX], by_moduli[2], A[81], scale = weight * point.volume;
+static void derive_one_energy(const NoliGoalPlace* place, int32_t e, int32_t q, const Point* point,
+                              double weight, int64_t input, NoliGoalSlopes* slopes) {
+  double by_history[HISTORY_MAX], by_moduli[2], A[81], scale = weight * point->volume;
   NoliMat3 P;
-  noli_history_tangent(&point.material, &point.F, &P, A);
+  noli_history_tangent(&point->material, &point->F, &P, A);
   P = noli_scale33(scale, P);
-  add_by_deformation(place, e, q, &point, &P, slopes);
-  add_by_volume(place, e, q, weight * noli_history_energy(&point.material, &point.F), slopes);
-  noli_history_energy_slopes(&point.material, &point.F, by_history, by_moduli);
-  for (int32_t i = 0; slopes->history != NULL && i < noli_history_size(&point.material); i++) {
-    slopes->history[point.history + i] += scale * by_history[i];
+  add_by_deformation(place, e, q, point, &P, slopes);
+  add_by_volume(place, e, q, weight * noli_history_energy(&point->material, &point->F), slopes);
+  noli_history_energy_slopes(&point->material, &point->F, by_history, by_moduli);
+  for (int32_t i = 0; slopes->history != NULL && i < noli_history_size(&point->material); i++) {
+    slopes->history[point->history + i] += scale * by_history[i];
   }
   for (int k = 0; k < 2; k++) {
     double* to = slopes->inputs.value[k == 0 ? NOLI_INPUT_MU : NOLI_INPUT_LAMBDA];
@@ -347,8 +347,10 @@ static NoliStatus derive_elastic_energy(const NoliGoalPlace* place, const double
   NoliBlockRange range = elements_of(place);
   int64_t first = first_input(place);
   for (int32_t e = range.begin; e < range.end; e++) {
-    for (int32_t q = 0; q < point_count(place); q++) {
-      derive_one_energy(place, e, q, *weight, first + e - range.begin, slopes);
+    Point point[NOLI_ELEMENT_POINTS_MAX];
+    int32_t n = points_of(place, e, point);
+    for (int32_t q = 0; q < n; q++) {
+      derive_one_energy(place, e, q, &point[q], *weight, first + e - range.begin, slopes);
     }
   }
   return NOLI_OK;
@@ -356,17 +358,9 @@ static NoliStatus derive_elastic_energy(const NoliGoalPlace* place, const double
 
 // ---- stress -------------------------------------------------------------------------------------
 
-static double inner(const NoliMat3* a, const NoliMat3* b) {
-  double sum = 0.0;
-  for (int i = 0; i < 9; i++) {
-    sum += a->m[i / 3][i % 3] * b->m[i / 3][i % 3];
-  }
-  return sum;
-}
-
 // Mises' equivalent of sigma = P F^T / J and its derivatives by sigma; 0 where it is 0.
 static double equivalent(const NoliMat3* sigma, NoliMat3* by) {
-  double mean = (sigma->m[0][0] + sigma->m[1][1] + sigma->m[2][2]) / 3.0;
+  double mean = noli_trace33(sigma) / 3.0;
   NoliMat3 deviator = *sigma;
   for (int i = 0; i < 3; i++) {
     deviator.m[i][i] -= mean;
@@ -385,7 +379,7 @@ static double mises_of(const NoliMat3* F, const NoliMat3* P, NoliMat3* by_P, Nol
   NoliMat3 inverse = noli_inverse33(F);
   *by_P = noli_scale33(1.0 / J, noli_mul33(by, *F));
   *by_F = noli_scale33(1.0 / J, noli_mul33(by, *P));
-  *by_F = noli_sub33(*by_F, noli_scale33(inner(&by, &sigma), noli_transpose33(inverse)));
+  *by_F = noli_sub33(*by_F, noli_scale33(noli_inner33(&by, &sigma), noli_transpose33(inverse)));
   return mises;
 }
 
@@ -395,16 +389,21 @@ static double share_of(const NoliGoalPlace* place, int32_t e, const Point* point
   return point->volume / block->type->rest_volume(block, e, e + 1);
 }
 
+static double mises_at(const Point* point) {
+  NoliMat3 P, by_P, by_F;
+  double A[81];
+  noli_history_tangent(&point->material, &point->F, &P, A);
+  return mises_of(&point->F, &P, &by_P, &by_F);
+}
+
 static NoliStatus von_mises(const NoliGoalPlace* place, double* value) {
   NoliBlockRange range = elements_of(place);
   for (int32_t e = range.begin; e < range.end; e++) {
+    Point point[NOLI_ELEMENT_POINTS_MAX];
+    int32_t n = points_of(place, e, point);
     value[e - range.begin] = 0.0;
-    for (int32_t q = 0; q < point_count(place); q++) {
-      Point point = point_of(place, e, q);
-      NoliMat3 P, by_P, by_F;
-      double A[81];
-      noli_history_tangent(&point.material, &point.F, &P, A);
-      value[e - range.begin] += share_of(place, e, &point) * mises_of(&point.F, &P, &by_P, &by_F);
+    for (int32_t q = 0; q < n; q++) {
+      value[e - range.begin] += share_of(place, e, &point[q]) * mises_at(&point[q]);
     }
   }
   return NOLI_OK;
@@ -423,28 +422,27 @@ static void add_by_history(const Point* point, const NoliMat3* by_P, double* to)
   }
   if (flows) {
     NoliMat3 by = noli_history_stress_by_internal(material, &point->F);
-    to[point->history + NOLI_BRANCH_VALUES] += inner(&by, by_P);
+    to[point->history + NOLI_BRANCH_VALUES] += noli_inner33(&by, by_P);
   }
 }
 
-static void derive_one_mises(const NoliGoalPlace* place, int32_t e, int32_t q, double weight,
-                             int64_t input, NoliGoalSlopes* slopes) {
-  Point point = point_of(place, e, q);
+static void derive_one_mises(const NoliGoalPlace* place, int32_t e, int32_t q, const Point* point,
+                             double weight, int64_t input, NoliGoalSlopes* slopes) {
   NoliMat3 P, by_P, by_F, by[NOLI_MATERIAL_NUMBERS];
   double A[81];
-  noli_history_tangent(&point.material, &point.F, &P, A);
-  (void)mises_of(&point.F, &P, &by_P, &by_F);
-  weight *= share_of(place, e, &point);
+  noli_history_tangent(&point->material, &point->F, &P, A);
+  (void)mises_of(&point->F, &P, &by_P, &by_F);
+  weight *= share_of(place, e, point);
   by_P = noli_scale33(weight, by_P);
   by_F = noli_scale33(weight, by_F);
   for (int i = 0; i < 81; i++) {
     by_F.m[i % 9 / 3][i % 3] += A[i] * by_P.m[i / 27][i / 9 % 3];
   }
-  add_by_deformation(place, e, q, &point, &by_F, slopes);
+  add_by_deformation(place, e, q, point, &by_F, slopes);
   if (slopes->history != NULL) {
-    add_by_history(&point, &by_P, slopes->history);
+    add_by_history(point, &by_P, slopes->history);
   }
-  noli_history_stress_by_numbers(&point.material, &point.F, by);
+  noli_history_stress_by_numbers(&point->material, &point->F, by);
   for (int k = 0; k < NOLI_MATERIAL_NUMBERS; k++) {
     bool of_law = k >= NOLI_NUMBER_PARAMETERS;
     double* to = slopes->inputs.value[of_law                ? NOLI_INPUT_LAW
@@ -452,31 +450,26 @@ static void derive_one_mises(const NoliGoalPlace* place, int32_t e, int32_t q, d
                                                             : NOLI_INPUT_LAMBDA];
     if (to != NULL) {
       to[of_law ? NOLI_LAW_PARAMETERS * input + k - NOLI_NUMBER_PARAMETERS : input] +=
-          inner(&by[k], &by_P);
+          noli_inner33(&by[k], &by_P);
     }
   }
 }
 
-static double mises_at(const NoliGoalPlace* place, int32_t e, int32_t q, double* share) {
-  Point point = point_of(place, e, q);
-  NoliMat3 P, by_P, by_F;
-  double A[81];
-  noli_history_tangent(&point.material, &point.F, &P, A);
-  *share = share_of(place, e, &point);
-  return mises_of(&point.F, &P, &by_P, &by_F);
-}
-
 // By the shares of points in the volume at rest, which change where an element is curved.
-static void add_by_shares(const NoliGoalPlace* place, int32_t e, double weight,
-                          NoliGoalSlopes* slopes) {
+static void add_by_shares(const NoliGoalPlace* place, int32_t e, const Point* point, int32_t n,
+                          double weight, NoliGoalSlopes* slopes) {
   const NoliBlock* block = block_of(place);
-  double volume = block->type->rest_volume(block, e, e + 1), mean = 0.0, share;
-  for (int32_t q = 0; q < point_count(place); q++) {
-    double mises = mises_at(place, e, q, &share);
-    mean += share * mises;
+  double volume = block->type->rest_volume(block, e, e + 1), mean = 0.0;
+  double mises[NOLI_ELEMENT_POINTS_MAX];
+  if (block->space == NULL) {
+    return;
   }
-  for (int32_t q = 0; q < point_count(place) && block->space != NULL; q++) {
-    add_by_volume(place, e, q, weight * (mises_at(place, e, q, &share) - mean) / volume, slopes);
+  for (int32_t q = 0; q < n; q++) {
+    mises[q] = mises_at(&point[q]);
+    mean += share_of(place, e, &point[q]) * mises[q];
+  }
+  for (int32_t q = 0; q < n; q++) {
+    add_by_volume(place, e, q, weight * (mises[q] - mean) / volume, slopes);
   }
 }
 
@@ -485,11 +478,13 @@ static NoliStatus derive_von_mises(const NoliGoalPlace* place, const double* wei
   NoliBlockRange range = elements_of(place);
   int64_t first = first_input(place);
   for (int32_t e = range.begin; e < range.end; e++) {
-    for (int32_t q = 0; q < point_count(place); q++) {
-      derive_one_mises(place, e, q, weight[e - range.begin], first + e - range.begin, slopes);
+    Point point[NOLI_ELEMENT_POINTS_MAX];
+    int32_t n = points_of(place, e, point), i = e - range.begin;
+    for (int32_t q = 0; q < n; q++) {
+      derive_one_mises(place, e, q, &point[q], weight[i], first + i, slopes);
     }
     if (slopes->inputs.value[NOLI_INPUT_REST] != NULL) {
-      add_by_shares(place, e, weight[e - range.begin], slopes);
+      add_by_shares(place, e, point, n, weight[i], slopes);
     }
   }
   return NOLI_OK;
@@ -571,7 +566,8 @@ void noli_goal_derive_weights(const NoliGoalQuantity* quantity, const NoliGoalPl
   NoliBlockRange range = elements_of(place);
   int32_t n = quantity->items == NOLI_GOAL_ELEMENTS ? range.end - range.begin : 0;
   for (int32_t i = 0; i < n; i++) {
-    for (int32_t q = 0; q < point_count(place); q++) {
+    const NoliBlock* block = block_of(place);
+    for (int32_t q = 0; q < block->type->point_count(block); q++) {
       add_by_volume(place, range.begin + i, q, by_weight[i], slopes);
     }
   }

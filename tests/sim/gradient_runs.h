@@ -38,7 +38,6 @@ typedef struct GradientRun {
   NoliParameterDef parameter;
   double step;             // the largest of the differences; then a third and a tenth of it
   double error;            // allowed, relative, with the best of them
-  bool plane;              // vertices stay in their plane
   const NoliGoalDef* goal; // the objective; NULL: spread
 } GradientRun;
 
@@ -101,8 +100,17 @@ static inline double difference_off(const GradientRun* run, const NoliParameters
   return best;
 }
 
+static inline bool is_plane(const World* world) {
+  bool plane = false;
+  for (int32_t b = 0; b < world->def.n_bodies; b++) {
+    plane = plane || world->body[b].plane_strain > 0.0;
+  }
+  return plane;
+}
+
 // Both modes differ by less than 1e-8 of the gradient, and differences of some values, of all
-// components, by less than `run->error`. Ends the world.
+// components, by less than `run->error`. Vertices in plane strain stay in their plane. Ends the
+// world.
 static inline void compare_run(World* world, const GradientRun* run) {
   NoliParameters* parameters = NULL;
   double *gradient[2], value[2], size = 0.0, apart = 0.0, off = 0.0;
@@ -126,7 +134,7 @@ static inline void compare_run(World* world, const GradientRun* run) {
   assert_true(size > 0.0);
   int64_t stride = n > 6 ? n / 5 + (n / 5 % 3 == 0 ? 1 : 0) : 1;
   for (int64_t j = 0; j < n; j += stride) {
-    if (!(run->plane && n > 3 && j % 3 == 2)) {
+    if (!(is_plane(world) && n > 3 && j % 3 == 2)) {
       off = fmax(off, difference_off(run, parameters, context, values, j, gradient[0][j], size));
     }
   }
@@ -141,6 +149,80 @@ static inline void compare_run(World* world, const GradientRun* run) {
   noli_parameters_destroy(&parameters);
   world_done(world);
 }
+
+// ---- bodies -------------------------------------------------------------------------------------
+
+// The vertices of the left side of a box.
+static const int32_t left[4] = {0, 1, 2, 3};
+
+static inline int32_t add_plain_box(World* world, double height) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_box(world->context, (double[]){0.2, 0.1, 0.12}, (int32_t[]){2, 1, 1},
+                               false, &mesh));
+  return world_add(world, mesh, (double[]){0.01, 0.05 + height, 0.0});
+}
+
+static inline void hold_left(World* world, int32_t body, int32_t n) {
+  NoliMotionDef* motion = world_add_motion(world, body, NULL, NULL);
+  motion->node = left;
+  motion->n_node = n;
+}
+
+// A flat body in plane strain hits the floor, and slides.
+static inline int32_t add_flat_landing(World* world) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_rectangle(world->context, 0.2, 0.1, 3, 2, &mesh));
+  world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world->def.friction = 0.3;
+  int32_t body = world_add(world, mesh, (double[]){0, 0.0515, 0});
+  world->body[body].plane_strain = 0.1;
+  world->body[body].velocity[0] = 0.5;
+  world->body[body].velocity[1] = -0.8;
+  return body;
+}
+
+// ---- runs of worlds that are built --------------------------------------------------------------
+
+typedef struct GradientCase {
+  const char* name;
+  void (*build)(World* world);
+  const char* integrator; // NULL: backward Euler
+  double h;
+  int64_t n_steps;
+  NoliParameterDef parameter;
+  double step;  // of the differences, as in GradientRun
+  double error; // allowed, relative
+} GradientCase;
+
+static inline World built_world(const GradientCase* c) {
+  World world = world_new(1);
+  world.def.integrator = c->integrator != NULL ? c->integrator : "backward_euler";
+  world.def.time_step = c->h;
+  world.def.contact_distance = (NoliScaled){2e-3, false};
+  world.def.barrier_stiffness = 2e6;
+  world.def.audit = "off";
+  c->build(&world);
+  return world;
+}
+
+static inline void compare_case(const GradientCase* c, const NoliGoalDef* goal) {
+  World world = built_world(c);
+  const GradientRun run = {.name = c->name,
+                           .n_steps = c->n_steps,
+                           .parameter = c->parameter,
+                           .step = c->step,
+                           .error = c->error,
+                           .goal = goal};
+  compare_run(&world, &run);
+}
+
+static inline void compare_cases(const GradientCase* cases, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    compare_case(&cases[i], NULL);
+  }
+}
+
+#define COMPARE(cases_) compare_cases(cases_, sizeof(cases_) / sizeof *(cases_))
 
 // The derivatives of a run of a new world by a parameter are refused, with these words in the
 // message. Ends the world.

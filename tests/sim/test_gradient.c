@@ -40,8 +40,6 @@ static void push(void* user, double t, const double X[3], double value[3]) {
   value[2] = 0.0;
 }
 
-static const int32_t left[4] = {0, 1, 2, 3};
-
 static World world_of(const Case* c) {
   static NoliForceDef force;
   World world = world_new(1);
@@ -70,9 +68,7 @@ static World world_of(const Case* c) {
     world.body[body].angular_velocity[1] = c->aside > 0.0 ? 0.5 * b : 0.0;
   }
   if (c->held) {
-    NoliMotionDef* motion = world_add_motion(&world, 0, NULL, NULL);
-    motion->node = left;
-    motion->n_node = c->plane ? 2 : 4;
+    hold_left(&world, 0, c->plane ? 2 : 4);
   }
   if (c->forced) {
     force = noli_default_force_def();
@@ -90,8 +86,7 @@ static void compare(const Case* c) {
                            .n_steps = c->n_steps,
                            .parameter = c->parameter,
                            .step = c->step,
-                           .error = c->error,
-                           .plane = c->plane};
+                           .error = c->error};
   compare_run(&world, &run);
 }
 

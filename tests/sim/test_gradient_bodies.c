@@ -2,53 +2,6 @@
 // central differences of runs.
 #include "gradient_runs.h"
 
-typedef struct Case {
-  const char* name;
-  void (*build)(World* world);
-  const char* integrator; // NULL: backward Euler
-  double h;
-  int64_t n_steps;
-  NoliParameterDef parameter;
-  double step;  // of the differences
-  double error; // allowed, relative
-} Case;
-
-static void damped_plane(World* world);
-static void flat_traction(World* world);
-static void viscous_plane(World* world);
-
-static World world_of(const Case* c) {
-  World world = world_new(1);
-  world.def.integrator = c->integrator != NULL ? c->integrator : "backward_euler";
-  world.def.time_step = c->h;
-  world.def.contact_distance = (NoliScaled){2e-3, false};
-  world.def.barrier_stiffness = 2e6;
-  world.def.audit = "off";
-  c->build(&world);
-  return world;
-}
-
-static void compare(const Case* c) {
-  World world = world_of(c);
-  const GradientRun run = {.name = c->name,
-                           .n_steps = c->n_steps,
-                           .parameter = c->parameter,
-                           .step = c->step,
-                           .error = c->error,
-                           .plane = c->build == damped_plane || c->build == viscous_plane ||
-                                    c->build == flat_traction};
-  compare_run(&world, &run);
-}
-
-static void compare_all(const Case* cases, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    compare(&cases[i]);
-  }
-}
-
-#define COMPARE(cases_) compare_all(cases_, sizeof(cases_) / sizeof *(cases_))
-static const int32_t left[4] = {0, 1, 2, 3};
-
 static void set_material(World* world, int32_t body) {
   world->body[body].material.young = 2e4;
   world->body[body].material.poisson = 0.3;
@@ -57,15 +10,10 @@ static void set_material(World* world, int32_t body) {
 
 // A box, held on its left.
 static int32_t add_box(World* world, double height, bool held) {
-  NoliMesh* mesh = NULL;
-  ASSERT_OK(noli_mesh_make_box(world->context, (double[]){0.2, 0.1, 0.12}, (int32_t[]){2, 1, 1},
-                               false, &mesh));
-  int32_t body = world_add(world, mesh, (double[]){0.01, 0.05 + height, 0.0});
+  int32_t body = add_plain_box(world, height);
   set_material(world, body);
   if (held) {
-    NoliMotionDef* motion = world_add_motion(world, body, NULL, NULL);
-    motion->node = left;
-    motion->n_node = 4;
+    hold_left(world, body, 4);
   }
   return body;
 }
@@ -120,9 +68,7 @@ static int32_t add_ball(World* world, int32_t order, double height) {
 
 static void held_ball_of(World* world, int32_t order) {
   int32_t body = add_ball(world, order, 1.0);
-  NoliMotionDef* motion = world_add_motion(world, body, NULL, NULL);
-  motion->node = left;
-  motion->n_node = 4;
+  hold_left(world, body, 4);
   world->body[body].material.mass_damping = 2.0;
 }
 
@@ -155,7 +101,7 @@ static void proxy_landing(World* world) {
 
 static void elements_of_higher_order(void** state) {
   (void)state;
-  static const Case cases[] = {
+  static const GradientCase cases[] = {
       {"order 2, young", quadratic_beam, NULL, 0.01, 5, OF("young", "body0"), 5, 1e-6},
       {"order 3, poisson", cubic_beam, "bdf2", 0.01, 4, ELEMENTS("poisson", "body0"), 1e-4, 1e-6},
       {"order 2, density", quadratic_beam, NULL, 0.01, 5, OF("density", "body0"), 0.3, 1e-6},
@@ -194,19 +140,12 @@ static void goals_of_curved_bodies(void** state) {
   (void)state;
   static const char* const quantities[2] = {"elastic_energy", "von_mises"};
   for (int k = 0; k < 2; k++) {
-    const Case c = {quantities[k], curved_ball, NULL, 0.01, 3, SHAPE("body0"), 1e-6, 1e-6};
+    const GradientCase c = {quantities[k], curved_ball, NULL, 0.01, 3, SHAPE("body0"), 1e-6, 1e-6};
     NoliGoalDef goal = noli_default_goal_def();
-    World world = world_of(&c);
     goal.quantity = quantities[k];
     goal.of = "body0";
     goal.reduction = k == 1 ? "norm" : NULL;
-    const GradientRun run = {.name = c.name,
-                             .n_steps = c.n_steps,
-                             .parameter = c.parameter,
-                             .step = c.step,
-                             .error = c.error,
-                             .goal = &goal};
-    compare_run(&world, &run);
+    compare_case(&c, &goal);
   }
 }
 
@@ -276,21 +215,14 @@ static void damped_crash(World* world) {
 }
 
 static void damped_plane(World* world) {
-  NoliMesh* mesh = NULL;
-  ASSERT_OK(noli_mesh_make_rectangle(world->context, 0.2, 0.1, 3, 2, &mesh));
-  world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
-  world->def.friction = 0.3;
-  int32_t body = world_add(world, mesh, (double[]){0, 0.0515, 0});
+  int32_t body = add_flat_landing(world);
   set_material(world, body);
-  world->body[body].plane_strain = 0.1;
   world->body[body].material.damping = 0.005;
-  world->body[body].velocity[0] = 0.5;
-  world->body[body].velocity[1] = -0.8;
 }
 
 static void damping_in_proportion_to_stiffness(void** state) {
   (void)state;
-  static const Case cases[] = {
+  static const GradientCase cases[] = {
       {"damped beam, young", damped_beam, NULL, 0.01, 10, OF("young", "body0"), 5, 1e-6},
       {"damped beam, poisson", damped_beam, "bdf2", 0.01, 8, OF("poisson", "body0"), 1e-4, 1e-6},
       {"damped beam, shape", damped_beam, NULL, 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
@@ -495,7 +427,7 @@ static void flat_traction(World* world) {
 
 static void springs_volumes_and_loads(void** state) {
   (void)state;
-  static const Case cases[] = {
+  static const GradientCase cases[] = {
       {"springs, stiffness", sprung, NULL, 0.01, 8, OF("spring_stiffness", "spring 0"), 0.1, 1e-6},
       {"springs, damping", sprung, "bdf2", 0.01, 8, OF("spring_damping", "spring 0"), 1e-3, 1e-6},
       {"springs, shape", sprung, NULL, 0.01, 6, SHAPE("body1"), 1e-6, 1e-6},
@@ -629,7 +561,7 @@ static void lifted_box(World* world) {
 
 static void prescribed_motions(void** state) {
   (void)state;
-  static const Case cases[] = {
+  static const GradientCase cases[] = {
       {"turned, factor", turned_beam, NULL, 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
       {"turned bdf2, factor", turned_beam, "bdf2", 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
       {"turned, velocity", turned_beam, "sdirk2", 0.01, 6, OF("motion_velocity", "drive"), 1e-4,
@@ -724,7 +656,7 @@ static void viscous_plane(World* world) {
 
 static void materials_with_history(void** state) {
   (void)state;
-  static const Case cases[] = {
+  static const GradientCase cases[] = {
       {"viscous landing, young", viscous_landing, NULL, 0.002, 10, OF("young", "body0"), 5, 1e-5},
       {"viscous landing bdf2, young", viscous_landing, "bdf2", 0.002, 10,
        ELEMENTS("young", "body0"), 5, 1e-5},
@@ -803,8 +735,9 @@ static void materials_with_history(void** state) {
 // States that are kept, and steps that are computed again, hold the histories, too.
 static void histories_are_kept(void** state) {
   (void)state;
-  const Case c = {.name = "kept", .build = viscous_landing, .integrator = "bdf2", .h = 0.002};
-  World world = world_of(&c);
+  const GradientCase c = {
+      .name = "kept", .build = viscous_landing, .integrator = "bdf2", .h = 0.002};
+  World world = built_world(&c);
   world_start(&world);
   NoliParameterDef velocity = OF("initial_velocity", "body0");
   NoliParameters* parameters = NULL;

@@ -149,7 +149,6 @@ static void compare(const Case* c) {
                            .parameter = c->parameter,
                            .step = c->step,
                            .error = c->error,
-                           .plane = c->plane,
                            .goal = c->force ? &force : NULL};
   compare_run(&world, &run);
 }

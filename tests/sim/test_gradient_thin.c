@@ -2,45 +2,6 @@
 // differences of runs.
 #include "gradient_runs.h"
 
-typedef struct Case {
-  const char* name;
-  void (*build)(World* world);
-  const char* integrator; // NULL: backward Euler
-  double h;
-  int64_t n_steps;
-  NoliParameterDef parameter;
-  double step;  // of the differences
-  double error; // allowed, relative
-} Case;
-
-static World world_of(const Case* c) {
-  World world = world_new(1);
-  world.def.integrator = c->integrator != NULL ? c->integrator : "backward_euler";
-  world.def.time_step = c->h;
-  world.def.contact_distance = (NoliScaled){2e-3, false};
-  world.def.barrier_stiffness = 2e6;
-  world.def.audit = "off";
-  c->build(&world);
-  return world;
-}
-
-static void compare_all(const Case* cases, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    const Case* c = &cases[i];
-    World world = world_of(c);
-    const GradientRun run = {.name = c->name,
-                             .n_steps = c->n_steps,
-                             .parameter = c->parameter,
-                             .step = c->step,
-                             .error = c->error};
-    compare_run(&world, &run);
-  }
-}
-
-#define COMPARE(cases_) compare_all(cases_, sizeof(cases_) / sizeof *(cases_))
-
-static const int32_t left[4] = {0, 1, 2, 3};
-
 // ---- shells and rods ----------------------------------------------------------------------------
 
 // A bent sheet, held at two corners of one side.
@@ -57,9 +18,7 @@ static void held_sheet(World* world) {
   world->body[body].material.poisson = 0.3;
   world->body[body].material.density = 900;
   world->body[body].material.mass_damping = 1.0;
-  NoliMotionDef* motion = world_add_motion(world, body, NULL, NULL);
-  motion->node = left;
-  motion->n_node = 2;
+  hold_left(world, body, 2);
   world->body[body].velocity[2] = 0.3;
 }
 
@@ -122,14 +81,12 @@ static void held_rod(World* world) {
   world->body[body].rod.radius = 2e-3;
   world->body[body].material.young = 1e6;
   world->body[body].material.density = 900;
-  NoliMotionDef* motion = world_add_motion(world, body, NULL, NULL);
-  motion->node = left;
-  motion->n_node = 2;
+  hold_left(world, body, 2);
 }
 
 static void shells_and_rods(void** state) {
   (void)state;
-  static const Case cases[] = {
+  static const GradientCase cases[] = {
       {"sheet, young", held_sheet, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
       {"sheet, young of elements", held_sheet, "bdf2", 0.005, 6, ELEMENTS("young", "body0"), 1000,
        1e-6},
@@ -243,7 +200,7 @@ static void damped_limited_sheet(World* world) {
 
 static void damping_in_proportion_to_stiffness(void** state) {
   (void)state;
-  static const Case cases[] = {
+  static const GradientCase cases[] = {
       {"damped sheet, young", damped_sheet, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
       {"damped sheet, young of elements", damped_sheet, "bdf2", 0.005, 6,
        ELEMENTS("young", "body0"), 1000, 1e-6},
@@ -337,7 +294,7 @@ static void landing_tape(World* world) {
 
 static void rods_with_twist(void** state) {
   (void)state;
-  static const Case cases[] = {
+  static const GradientCase cases[] = {
       {"twisted rod, young", twisted_rod, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
       {"twisted tape, young", twisted_tape, "bdf2", 0.005, 8, OF("young", "body0"), 100, 1e-6},
       {"twisted tape, young of elements", twisted_tape, NULL, 0.005, 6, ELEMENTS("young", "body0"),
@@ -405,8 +362,8 @@ static void what_has_no_derivative_is_refused(void** state) {
       {damped_twisted_rod, OF("young", "body0"), "damping in proportion to the stiffness of rods"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    const Case c = {.name = "refused", .build = cases[i].build, .h = 0.005};
-    World world = world_of(&c);
+    const GradientCase c = {.name = "refused", .build = cases[i].build, .h = 0.005};
+    World world = built_world(&c);
     expect_refusal(&world, 2, &cases[i].parameter, cases[i].words);
   }
 }

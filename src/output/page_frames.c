@@ -171,7 +171,7 @@ done:
   return status;
 }
 
-// The largest size of a component, from the latest frame on.
+// Makes room for the values of a frame in the scale of a field: the largest size of a component.
 static void scale_field(NoliPageGroup* group, int32_t f, const float* value, int64_t size) {
   group->scale[f] = group->n == 0 ? 0.0 : group->scale[f];
   for (int64_t i = 0; i < size; i++) {

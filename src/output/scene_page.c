@@ -1,6 +1,6 @@
 // The page of a scene before it runs: the surfaces where they start, and as further bodies of the
 // page, each with its switch, what is prescribed, loaded and probed, where motions lead, and what
-// is wrong. One frame; its only field are the axes of elliptic sections of rods.
+// is wrong. One frame; its only field is the axes of elliptic sections of rods.
 #include "noli/output.h"
 
 #include "noli/version.h"

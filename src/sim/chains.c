@@ -237,9 +237,6 @@ static int64_t history_size(const NoliChains* self) {
   return noli_input_count(self->sim, NOLI_INPUT_HISTORY, 0);
 }
 
-// From derivatives by the histories before or after a part to those by positions `x`, and by the
-// histories that they follow from. Where the part ends, those by the histories that its last stage
-// sees are set; where it begins, those by the histories before it grow.
 // What the links of histories read and write, with positions `x`.
 static NoliHistoryDerivatives histories_of(const NoliChains* self, int32_t index, double* x) {
   const NoliInputs* inputs = &self->inputs[index];
@@ -251,6 +248,9 @@ static NoliHistoryDerivatives histories_of(const NoliChains* self, int32_t index
                                   .state = self->chain[index].history};
 }
 
+// From derivatives by the histories before or after a part to those by positions `x`, and by the
+// histories that they follow from. Where the part ends, those by the histories that its last stage
+// sees are set; where it begins, those by the histories before it grow.
 static void pull_end_history(NoliChains* self, int32_t index, const NoliTapePart* part, double* x) {
   NoliHistoryDerivatives by = histories_of(self, index, self->moved);
   size_t bytes = (size_t)history_size(self) * sizeof(double);

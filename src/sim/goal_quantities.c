@@ -273,7 +273,7 @@ static void add_by_volume(const NoliGoalPlace* place, int32_t e, int32_t q, doub
 
 // ---- points -------------------------------------------------------------------------------------
 
-// One point of quadrature, and derivatives of a function of its stress or energy.
+// One point of quadrature.
 typedef struct Point {
   NoliMaterialPoint material;
   int64_t history; // its place among those of all blocks

@@ -1,5 +1,5 @@
-// Profiles: kinds of work nest, costs add up, shared loops are told from others, and nothing is
-// recorded where no profile is made.
+// Profiles: kinds of work nest, costs add up, shared loops are told apart from others, and nothing
+// is recorded where no profile is made.
 #include "support.h"
 
 #include "base/parallel.h"

@@ -473,9 +473,10 @@ typedef struct NoliSimDef {
   bool contact; ///< default true; false: no contact at all
   /// "ipc" (default): a barrier, or the constraints of the augmented Lagrangian;
   /// "implicit_surface": a cubic penalty on vertices against smooth surfaces, [Larionov2024], which
-  /// may penetrate, except between open sheets: docs/contact.md; "gcp": the geometric contact potential [Huang2025], a barrier
-  /// without forces at rest whatever its range, for closed surfaces: docs/contact_potential.md.
-  /// Open and codimensional obstacles keep the barrier of "ipc"
+  /// may penetrate, except between open sheets: docs/contact.md; "gcp": the geometric contact
+  /// potential [Huang2025], a barrier without forces at rest whatever its range, for closed
+  /// surfaces: docs/contact_potential.md. Open and codimensional obstacles keep the barrier of
+  /// "ipc"
   const char* contact_model;
   NoliGcpContactDef gcp;       ///< of the contact model "gcp"
   NoliScaled surface_radius;   ///< "implicit_surface": m, range and smoothing of a surface, > 0;

@@ -198,8 +198,8 @@ NoliStatus noli_friction_set_add_stencils(NoliFrictionSet* set, NoliContext* con
       while (size < 4 && made.node[size] != NOLI_NULL_INDEX) {
         size++;
       }
-      NOLI_TRY(noli_friction_set_add_stencil(set, context, pairs, &made, size, made.node,
-                                             made.weight));
+      NOLI_TRY(
+          noli_friction_set_add_stencil(set, context, pairs, &made, size, made.node, made.weight));
     }
   }
 done:

@@ -65,8 +65,8 @@ NoliStatus noli_audit_add_crossings(const NoliModel* model, const double* x, Nol
   NoliCrossing* crossings = NULL;
   int64_t n = 0;
   const NoliBodyPairs pairs = noli_problem_kept_apart(&model->problem);
-  NOLI_TRY(noli_audit_intersections(model->context, model->problem.surface, x, &pairs, &crossings,
-                                    &n));
+  NOLI_TRY(
+      noli_audit_intersections(model->context, model->problem.surface, x, &pairs, &crossings, &n));
   for (int64_t i = 0; i < n; i++) {
     const NoliCrossing* crossing = &crossings[i];
     NoliDefect defect = {.kind = NOLI_DEFECT_INTERSECTION};

@@ -6,9 +6,9 @@
 #include "sim/model.h"
 
 // Fills model->sheet, and sets problem->sheet_gap if open sheets meet. Needs surface, pairs, the
-// contact distance, names and x0. Fails with NOLI_ERROR_ARGUMENT and a message that names bodies and
-// a place if a closed shell faces inward, or if a body starts inside it; if an audit is asked for
-// although no sheets meet; NOLI_ERROR_MEMORY.
+// contact distance, names and x0. Fails with NOLI_ERROR_ARGUMENT and a message that names bodies
+// and a place if a closed shell faces inward, or if a body starts inside it; if an audit is asked
+// for although no sheets meet; NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_sheets_find(NoliModel* model, const NoliSimDef* def);
 
 // Fails with NOLI_ERROR_ARGUMENT if a closed shell, other than those of `sheet` (n_body; NULL:

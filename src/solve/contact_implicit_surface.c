@@ -1,10 +1,10 @@
 // Contact with smooth surfaces by a penalty [Larionov2024]: only its force separates surfaces.
 //
-// Open sheets have no inside into which a penalty could let them slip and out of which it could push
-// them again. Where they meet themselves or each other, collision detection bounds the steps, and a
-// barrier of [Li2020] with the short range problem->sheet_gap acts on all that it may stop: edges,
-// rims and folds, which the penalty does not see. It is as stiff at half its range as the penalty at
-// its surface, at least as the barrier of "ipc" at first.
+// Open sheets have no inside into which a penalty could let them slip and out of which it could
+// push them again. Where they meet themselves or each other, collision detection bounds the steps,
+// and a barrier of [Li2020] with the short range problem->sheet_gap acts on all that it may stop:
+// edges, rims and folds, which the penalty does not see. It is as stiff at half its range as the
+// penalty at its surface, at least as the barrier of "ipc" at first.
 //
 // The triangles that a vertex interacts with depend on the closest one, so the penalty jumps where
 // a vertex passes a sharp edge or the middle of a thin part. A line search cannot cross an upward
@@ -31,8 +31,8 @@ typedef struct Self {
   double barrier_ratio; // over that of the penalty, at least
 } Self;
 
-// At a point: its contacts and the data of their terms; those of the barrier are empty unless sheets
-// meet.
+// At a point: its contacts and the data of their terms; those of the barrier are empty unless
+// sheets meet.
 typedef struct Memory {
   NoliImplicitSurfaceContactSet contacts;
   NoliContactSet sheets;
@@ -271,8 +271,8 @@ static NoliStatus friction_pair_forces(const NoliStage* stage, double scale,
   NoliStatus status = NOLI_OK;
   const Memory* here = stage->here->contact;
   const double* x = stage->here->x;
-  NOLI_TRY(noli_implicit_surface_friction_pair_forces(&here->friction, stage->context, x, scale,
-                                                      pairs));
+  NOLI_TRY(
+      noli_implicit_surface_friction_pair_forces(&here->friction, stage->context, x, scale, pairs));
   if (here->sheets.contact.count > 0) {
     NOLI_TRY(
         noli_implicit_friction_pair_forces(&here->sheet_friction, stage->context, x, scale, pairs));

@@ -89,9 +89,9 @@ typedef struct NoliProblem {
   double surface_radius; // m; 0: separate for each body
   const bool* sheet; // (n_body) shells that enclose no volume, with "implicit_surface"; else NULL;
                      // borrowed from the model
-  double sheet_gap; // m: open sheets that meet are kept apart, and a barrier acts below this gap; 0:
-                    // none meet
-  const bool* still; // (n_body) obstacles; borrowed from the model
+  double sheet_gap;  // m: open sheets that meet are kept apart, and a barrier acts below this gap;
+                    // 0: none meet
+  const bool* still;    // (n_body) obstacles; borrowed from the model
   bool toi_termination; // end by eq. 9 of [Zheng2025] instead of by the Newton step
   double toi_tolerance;
   int32_t min_iterations; // K_min; 0: depends on whether a step has friction
@@ -109,7 +109,8 @@ typedef struct NoliBlockingElement {
   int32_t element;
 } NoliBlockingElement;
 
-// Whether collision detection bounds steps, and the pairs whose surfaces it keeps from intersecting.
+// Whether collision detection bounds steps, and the pairs whose surfaces it keeps from
+// intersecting.
 static inline bool noli_problem_keeps_apart(const NoliProblem* problem) {
   return problem->contact->keeps_apart || problem->sheet_gap > 0.0;
 }

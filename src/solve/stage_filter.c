@@ -69,8 +69,8 @@ static NoliStatus filter_known(NoliStage* stage, const NoliCcdOptions* options, 
   NoliStepBound bound, half_space_bound;
   noli_stage_set_trial(stage, 1.0);
   noli_step_bound_half_spaces(problem->surface, problem->half_spaces, problem->n_half_spaces,
-                              &pairs, x, x_end, options->safety, stage->n_threads,
-                              *alpha, &half_space_bound);
+                              &pairs, x, x_end, options->safety, stage->n_threads, *alpha,
+                              &half_space_bound);
   NOLI_TRY(
       bound_candidates(stage, &stage->here->candidates, options, half_space_bound.alpha, &bound));
   filter->blocker = bound.alpha < half_space_bound.alpha ? bound : half_space_bound;

@@ -1178,11 +1178,6 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
              "\"implicit_newton\"; \"%s\" has its own contact, constraints that keep surfaces "
              "apart",
              def->solver);
-  NOLI_CHECK(context, noli_choice_index(NOLI_CHOICE_AUDIT, def->audit) == NOLI_AUDIT_OFF,
-             NOLI_ERROR_ARGUMENT,
-             "an audit searches for intersecting triangles, which the contact model "
-             "\"implicit_surface\" allows; the report of each step has the depth of vertices, or "
-             "use \"ipc\"");
   NOLI_TRY(check_obstacle_surfaces(context, def));
 done:
   return status;

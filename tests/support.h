@@ -148,7 +148,7 @@ typedef double TestFunction(void* user, const double* x, double* gradient, doubl
 // entry; the best of several difference steps counts. Fails when both vanish (a vacuous test).
 static inline void test_derivatives(TestFunction* f, void* user, int n, const double* x,
                                     double scale, double tol_gradient, double tol_hessian) {
-  enum { MAX = 16 };
+  enum { MAX = 36 };
   double gradient[MAX], hessian[MAX * MAX];
   assert_in_range(n, 1, MAX);
   f(user, x, gradient, hessian);

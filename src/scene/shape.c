@@ -215,6 +215,14 @@ static void tet_centre(const NoliMesh* mesh, int32_t tet, double centre[3]) {
   }
 }
 
+// The first vertex of a triangle or segment, counted behind the tetrahedra.
+static const double* first_corner(const NoliMesh* mesh, int32_t cell) {
+  int32_t triangle = cell - mesh->n_tet, segment = triangle - mesh->n_tri;
+  int32_t vertex =
+      segment < 0 ? mesh->tri[3 * (int64_t)triangle] : mesh->edge[2 * (int64_t)segment];
+  return &mesh->x[3 * (int64_t)vertex];
+}
+
 // Checks the tetrahedra and triangles that take part. Reorients a mesh whose tetrahedra are all
 // inverted.
 static NoliStatus check_part(const NoliSceneSource* source, const NoliSceneNode* node,
@@ -247,9 +255,12 @@ static NoliStatus check_part(const NoliSceneSource* source, const NoliSceneNode*
   }
 
   // cells have size and occur once
-  NOLI_SCENE_CHECK(source, node, found.n_degenerate == 0,
-                   "%s: cell %d has no size (%d such triangles or segments)", label,
-                   (int)found.first_degenerate, (int)found.n_degenerate);
+  if (found.n_degenerate > 0) {
+    const double* x = first_corner(mesh, found.first_degenerate);
+    NOLI_SCENE_CHECK(source, node, false,
+                     "%s: cell %d at (%g, %g, %g) has no size (%d such triangles or segments)",
+                     label, (int)found.first_degenerate, x[0], x[1], x[2], (int)found.n_degenerate);
+  }
   NOLI_SCENE_CHECK(source, node, found.n_duplicate_cells == 0 || mesh->n_tet == 0,
                    "%s: tetrahedron %d occurs twice (%d such tetrahedra)", label,
                    (int)found.first_duplicate, (int)found.n_duplicate_cells);
@@ -494,17 +505,32 @@ NoliStatus noli_scene_refine(const NoliSceneSource* source, const NoliSceneNode*
                                                 noli_mesh_refine(source->context, mesh, times));
 }
 
-static NoliBodyKind kind_of(const NoliSceneNode* entry) {
-  if (noli_scene_member(entry, "plane_strain").value != NULL) {
-    return NOLI_BODY_PLANE_STRAIN;
+// A body is of one kind: without such a key it is solid.
+static NoliStatus read_kind(const NoliSceneSource* source, const NoliSceneNode* entry,
+                            NoliBodyKind* kind) {
+  NoliStatus status = NOLI_OK;
+  static const struct {
+    const char* key;
+    NoliBodyKind kind;
+  } known[] = {{"plane_strain", NOLI_BODY_PLANE_STRAIN},
+               {"shell", NOLI_BODY_SHELL},
+               {"rod", NOLI_BODY_ROD},
+               {"point", NOLI_BODY_POINTS}};
+  const char* before = NULL;
+  *kind = NOLI_BODY_SOLID;
+  for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+    NoliSceneNode node = noli_scene_member(entry, known[k].key);
+    if (node.value != NULL) {
+      NOLI_SCENE_CHECK(source, &node, before == NULL,
+                       "a body is one of \"plane_strain\", \"shell\", \"rod\" and \"point\"; this "
+                       "one has \"%s\", too",
+                       before);
+      before = known[k].key;
+      *kind = known[k].kind;
+    }
   }
-  if (noli_scene_member(entry, "rod").value != NULL) {
-    return NOLI_BODY_ROD;
-  }
-  if (noli_scene_member(entry, "point").value != NULL) {
-    return NOLI_BODY_POINTS;
-  }
-  return noli_scene_member(entry, "shell").value != NULL ? NOLI_BODY_SHELL : NOLI_BODY_SOLID;
+done:
+  return status;
 }
 
 NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneNode* entry,
@@ -515,7 +541,7 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
   NoliSceneNode as = noli_scene_member(entry, "as");
   NoliSceneNode refine = noli_scene_member(entry, "refine");
   NOLI_TRY(load(source, &node, &shape->source, &shape->path));
-  shape->kind = kind_of(entry);
+  NOLI_TRY(read_kind(source, entry, &shape->kind));
   NOLI_TRY(check_source(source, &node, shape->source, obstacle, shape->kind));
   if (refine.value != NULL) {
     shape->refine = (int32_t)noli_scene_number(&refine);

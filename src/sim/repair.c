@@ -21,8 +21,8 @@ NoliRepairDef noli_default_repair_def(void) {
 // ---- close pairs ----
 
 // The gap of a candidate pair, with the weights that move it.
-static NoliRepairGap measure(const NoliSurface* surface, const double* x, NoliPrimitivePair pair,
-                             bool is_edge) {
+static NoliRepairGap measure(const NoliSurface* surface, const NoliBodyPairs* pairs,
+                             const double* x, NoliPrimitivePair pair, bool is_edge) {
   NoliRepairGap gap = {.vertex = {pair.a}};
   const int32_t* b =
       is_edge ? &surface->edge[2 * (int64_t)pair.b] : &surface->tri[3 * (int64_t)pair.b];
@@ -52,8 +52,9 @@ static NoliRepairGap measure(const NoliSurface* surface, const double* x, NoliPr
   for (int32_t k = 0; k < 4 && sign < 0.0; k++) {
     gap.weight[k] = -gap.weight[k];
   }
-  gap.gap =
-      d - noli_surface_offset(surface, surface->body[gap.vertex[0]], surface->body[gap.vertex[3]]);
+  int32_t body = surface->body[gap.vertex[0]], other = surface->body[gap.vertex[3]];
+  gap.gap = d - noli_surface_offset(surface, body, other);
+  gap.range = noli_body_pairs_range(pairs, body, other);
   return gap;
 }
 
@@ -63,14 +64,15 @@ NoliStatus noli_repair_gaps(const NoliRepairWork* work, const NoliSurface* surfa
   NoliStatus status = NOLI_OK;
   NoliCandidates found = {0};
   gaps->count = 0;
-  NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, limit, pairs, &found));
+  double reach = noli_repair_wanted(work, limit, noli_body_pairs_largest_range(pairs));
+  NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, reach, pairs, &found));
   for (int64_t i = 0; i < found.point_triangle.count + found.edge_edge.count; i++) {
     bool is_edge = i >= found.point_triangle.count;
-    NoliRepairGap gap = measure(surface, x,
+    NoliRepairGap gap = measure(surface, pairs, x,
                                 is_edge ? found.edge_edge.data[i - found.point_triangle.count]
                                         : found.point_triangle.data[i],
                                 is_edge);
-    if (gap.gap < limit) {
+    if (gap.gap < noli_repair_wanted(work, limit, gap.range)) {
       NOLI_PUSH(work->context, gaps, gap);
     }
   }
@@ -266,26 +268,29 @@ done:
 
 // ---- the result ----
 
-// The smallest gap between parts that can move, if it is below the contact distance.
+// The gap between parts that can move that is smallest over its contact distance, if it is below
+// that.
 static NoliStatus find_tightest(const NoliRepairWork* work, NoliRepairGap* tightest) {
   NoliStatus status = NOLI_OK;
   NoliRepairGaps gaps = {0};
   const NoliProblem* problem = &work->model->problem;
   double limit = problem->dhat * (1.0 - 1e-6);
-  *tightest = (NoliRepairGap){.gap = INFINITY};
+  *tightest = (NoliRepairGap){.gap = INFINITY, .range = 1.0};
   NOLI_TRY(noli_repair_gaps(work, work->surface, work->broad_phase, &problem->body_pairs, work->x,
                             limit, &gaps));
   for (int64_t i = 0; i < gaps.count; i++) {
-    *tightest = gaps.data[i].gap < tightest->gap ? gaps.data[i] : *tightest;
+    const NoliRepairGap* gap = &gaps.data[i];
+    *tightest = gap->gap * tightest->range < tightest->gap * gap->range ? *gap : *tightest;
   }
   for (int32_t i = 0; i < work->surface->n_point; i++) {
     int32_t v = work->surface->point[i], body = work->surface->body[v];
     for (int32_t p = 0; p < problem->n_half_spaces; p++) {
       double d = noli_half_space_distance(&problem->half_spaces[p], &work->x[3 * (int64_t)v]) -
                  noli_surface_offset_of(work->surface, body);
-      if (d < fmin(limit, tightest->gap) &&
+      double range = noli_body_pairs_range(&problem->body_pairs, body, work->model->n_body + p);
+      if (d < range * limit && d * tightest->range < tightest->gap * range &&
           noli_body_pairs_get(&problem->body_pairs, body, work->model->n_body + p)) {
-        *tightest = (NoliRepairGap){.gap = d, .vertex = {v, v, v, v}};
+        *tightest = (NoliRepairGap){.gap = d, .range = range, .vertex = {v, v, v, v}};
       }
     }
   }
@@ -346,8 +351,10 @@ static NoliStatus verify(const NoliRepairWork* work, const NoliRepairDef* def) {
     NOLI_CHECK(work->context, isinf(tightest.gap), NOLI_ERROR_INTERSECTION,
                "not settled: no motion was found that brings all gaps to the contact distance, "
                "%.3g m; the smallest one is %.3g m, of \"%.80s\" and \"%.80s\": set "
-               "contact.distance below %.3g m",
-               work->model->problem.dhat, tightest.gap, a, b, tightest.gap);
+               "%s below %.3g m",
+               work->model->problem.dhat * tightest.range, tightest.gap, a, b,
+               tightest.range != 1.0 ? "the distance of this pair" : "contact.distance",
+               tightest.gap);
   }
 done:
   noli_array_free(work->context, &defects);

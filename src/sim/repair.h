@@ -20,6 +20,8 @@
 
 #include "noli/repair.h"
 
+#include <math.h>
+
 typedef struct NoliRepairWork {
   NoliContext* context;
   const NoliModel* model;
@@ -29,7 +31,7 @@ typedef struct NoliRepairWork {
   int32_t rounds;
   double touching;     // m: closer primitives are a defect
   double enough;       // m: gap that suffices between what moves, beyond the contact distance
-  double target;       // m: gap to aim at, a little larger
+  double target;       // m: gap to aim at, a little larger; both of pairs with a range of 1
   double* x;           // (n_vert x 3)
   double* before;      // (n_vert x 3) the start
   bool* held;          // (n_vert) vertices that stay in place, and angles
@@ -47,14 +49,21 @@ typedef struct NoliRepairUnits {
 
 // A closest pair of primitives: its vertices, and the weights with which they move it.
 typedef struct NoliRepairGap {
-  double gap; // m, offsets deducted
+  double gap;   // m, offsets deducted
+  double range; // contact distance of the bodies over that of the scene
   int32_t vertex[4];
   double weight[4];
   NoliVec3 direction; // unit, from the second primitive to the first; 0 where they meet
 } NoliRepairGap;
 typedef NOLI_ARRAY(NoliRepairGap) NoliRepairGaps;
 
-// Replaces `gaps` by the pairs whose gap at x is below `limit`; both sides are in `pairs`.
+// A gap that is wanted of pairs, for those of a range: at least what rounding needs.
+static inline double noli_repair_wanted(const NoliRepairWork* work, double gap, double range) {
+  return fmax(range * gap, fmin(gap, 4.0 * work->touching));
+}
+
+// Replaces `gaps` by the pairs whose gap at x is below `limit`, as wanted of their range; both
+// sides are in `pairs`, which have the ranges.
 NOLI_WARN_UNUSED NoliStatus noli_repair_gaps(const NoliRepairWork* work, const NoliSurface* surface,
                                              NoliBroadPhase* broad_phase,
                                              const NoliBodyPairs* pairs, const double* x,

@@ -202,7 +202,7 @@ static void push_gap(Deform* deform, const NoliRepairGap* gap) {
     direction = noli_normalize3(noli_cross3(u, w));
     direction = noli_norm_sqr3(direction) > 0.0 ? direction : noli_orthogonal3(u);
   }
-  double missing = deform->work->target - gap->gap;
+  double missing = noli_repair_wanted(deform->work, deform->work->target, gap->range) - gap->gap;
   for (int k = 0; k < 4; k++) {
     double share = gap->weight[k] / sum;
     push_vertices(deform, &gap->vertex[k], (double[]){fabs(gap->weight[k])}, 1,
@@ -223,7 +223,7 @@ static bool is_close_at_rest(const NoliRepairWork* work, const NoliRepairGap* ga
   }
   double offset =
       noli_surface_offset(work->surface, work->surface->body[v[0]], work->surface->body[v[3]]);
-  return noli_norm3(r) - offset < 1.5 * work->target;
+  return noli_norm3(r) - offset < 1.5 * noli_repair_wanted(work, work->target, gap->range);
 }
 
 // ---- merit ----
@@ -282,13 +282,15 @@ static double depth_below_planes(Deform* deform, const double* x, bool push) {
     for (int32_t p = 0; p < problem->n_half_spaces; p++) {
       double height = noli_half_space_distance(&problem->half_spaces[p], &x[3 * (int64_t)v]) -
                       noli_surface_offset_of(work->surface, body);
-      double wanted = work->settle ? work->enough : 2.0 * work->touching;
+      double range = noli_body_pairs_range(&problem->body_pairs, body, work->model->n_body + p);
+      double missing = noli_repair_wanted(work, work->target, range) - height;
+      double wanted =
+          work->settle ? noli_repair_wanted(work, work->enough, range) : 2.0 * work->touching;
       if (height < wanted &&
           noli_body_pairs_get(&problem->body_pairs, body, work->model->n_body + p)) {
-        sum += work->target - height;
+        sum += missing;
         if (push) {
-          push_vertices(deform, &v, &one, 1,
-                        noli_scale3(work->target - height, problem->half_spaces[p].normal));
+          push_vertices(deform, &v, &one, 1, noli_scale3(missing, problem->half_spaces[p].normal));
         }
       }
     }
@@ -319,7 +321,7 @@ static NoliStatus measure(Deform* deform, const double* x, bool push, Merit* mer
   for (int64_t i = 0; i < deform->gaps.count; i++) {
     const NoliRepairGap* gap = &deform->gaps.data[i];
     if (!is_close_at_rest(work, gap) || gap->gap < 2.0 * work->touching) {
-      merit->missing += work->target - gap->gap;
+      merit->missing += noli_repair_wanted(work, work->target, gap->range) - gap->gap;
       if (push) {
         push_gap(deform, gap);
       }

@@ -18,7 +18,7 @@ enum { N_FREE_ROUNDS = 8 };
 typedef struct Meeting {
   int32_t a, b;    // a < b
   bool crossing;   // or one inside the other: the gap does not tell the way out
-  double gap;      // m
+  double missing;  // m, to the target gap
   NoliVec3 normal; // unit, of a crossing the sum of normals away from b; else from b to a
 } Meeting;
 typedef NOLI_ARRAY(Meeting) Meetings;
@@ -47,7 +47,7 @@ typedef struct Rigid {
 
 // ---- which units meet ----
 
-static NoliStatus add_meeting(Rigid* rigid, int32_t a, int32_t b, bool crossing, double gap,
+static NoliStatus add_meeting(Rigid* rigid, int32_t a, int32_t b, bool crossing, double missing,
                               NoliVec3 normal) {
   NoliStatus status = NOLI_OK;
   const bool* fixed = rigid->units->fixed;
@@ -60,8 +60,9 @@ static NoliStatus add_meeting(Rigid* rigid, int32_t a, int32_t b, bool crossing,
     b = c;
     normal = noli_scale3(-1.0, normal);
   }
-  NOLI_PUSH(rigid->work->context, &rigid->meeting,
-            ((Meeting){.a = a, .b = b, .crossing = crossing, .gap = gap, .normal = normal}));
+  NOLI_PUSH(
+      rigid->work->context, &rigid->meeting,
+      ((Meeting){.a = a, .b = b, .crossing = crossing, .missing = missing, .normal = normal}));
 done:
   return status;
 }
@@ -122,10 +123,11 @@ static bool has_moved(const Rigid* rigid, int32_t unit) {
 }
 
 // Units that were moved keep the target gap, others only must not touch, unless all shall settle.
-static bool too_close(const Rigid* rigid, int32_t a, int32_t b, double gap) {
+static bool too_close(const Rigid* rigid, int32_t a, int32_t b, const NoliRepairGap* gap) {
   const NoliRepairWork* work = rigid->work;
   bool wide = work->settle || has_moved(rigid, a) || has_moved(rigid, b);
-  return gap < (wide ? work->enough : 2.0 * work->touching);
+  return gap->gap <
+         (wide ? noli_repair_wanted(work, work->enough, gap->range) : 2.0 * work->touching);
 }
 
 static NoliStatus add_close(Rigid* rigid) {
@@ -137,9 +139,10 @@ static NoliStatus add_close(Rigid* rigid) {
   for (int64_t i = 0; i < gaps.count; i++) {
     const NoliRepairGap* gap = &gaps.data[i];
     int32_t a = rigid->units->of[gap->vertex[0]], b = rigid->units->of[gap->vertex[3]];
-    if (too_close(rigid, a, b, gap->gap)) {
+    if (too_close(rigid, a, b, gap)) {
       bool touch = noli_norm_sqr3(gap->direction) == 0.0;
-      NOLI_TRY(add_meeting(rigid, a, b, touch, gap->gap, gap->direction));
+      double missing = noli_repair_wanted(work, work->target, gap->range) - gap->gap;
+      NOLI_TRY(add_meeting(rigid, a, b, touch, missing, gap->direction));
     }
   }
 done:
@@ -155,10 +158,10 @@ static int compare_meetings(const void* one, const void* other) {
   if (p->crossing != q->crossing) {
     return p->crossing ? -1 : 1;
   }
-  return p->gap < q->gap ? -1 : p->gap > q->gap;
+  return p->missing > q->missing ? -1 : p->missing < q->missing;
 }
 
-// Fills rigid->meeting with one entry for each pair: a crossing, or the smallest gap.
+// Fills rigid->meeting with one entry for each pair: a crossing, or the gap that lacks most.
 static NoliStatus find_meetings(Rigid* rigid) {
   NoliStatus status = NOLI_OK;
   int64_t n = 0;
@@ -193,10 +196,11 @@ typedef struct Oracle {
   NoliSurface* surface;
   NoliBroadPhase* broad_phase;
   NoliRepairGaps gaps;
-  NoliPairTable table;
+  NoliPairTable table; // 1 for the pair
   NoliBodyPairs pairs;
-  double* x; // (n x 3)
-  double* y; // (n x 3) with the first unit moved
+  double range[2]; // by that number
+  double* x;       // (n x 3)
+  double* y;       // (n x 3) with the first unit moved
   int32_t n[2];
   double low[2][3], high[2][3];
   bool excludes[2];
@@ -311,6 +315,27 @@ done:
   return status;
 }
 
+// The largest contact distance of bodies of two units, over that of the scene.
+static double range_of_units(const Rigid* rigid, int32_t a, int32_t b) {
+  const NoliSurface* surface = rigid->work->surface;
+  const NoliBodyPairs* pairs = &rigid->work->model->problem.body_pairs;
+  const int32_t* of = rigid->units->of;
+  double range = 0.0;
+  for (int32_t i = 0, last = NOLI_NULL_INDEX; i < surface->n_point && pairs->range != NULL; i++) {
+    int32_t body = surface->body[surface->point[i]];
+    if (of[surface->point[i]] != a || body == last) {
+      continue;
+    }
+    last = body;
+    for (int32_t j = 0; j < surface->n_point; j++) {
+      if (of[surface->point[j]] == b) {
+        range = fmax(range, noli_body_pairs_range(pairs, body, surface->body[surface->point[j]]));
+      }
+    }
+  }
+  return range > 0.0 ? range : 1.0;
+}
+
 static NoliStatus oracle_create(Rigid* rigid, int32_t a, int32_t b, Oracle* oracle) {
   NoliStatus status = NOLI_OK;
   *oracle = (Oracle){.context = rigid->work->context, .rigid = rigid, .unit = {a, b}};
@@ -318,7 +343,12 @@ static NoliStatus oracle_create(Rigid* rigid, int32_t a, int32_t b, Oracle* orac
   NOLI_TRY(oracle_surface(oracle, rigid->local));
   NOLI_TRY(noli_broad_phase_create(oracle->context, oracle->surface, &oracle->broad_phase));
   NOLI_TRY(noli_pair_table_build(oracle->context, 2, 1, 0, NULL, &oracle->table));
-  oracle->pairs = (NoliBodyPairs){.n_body = 2, .others = oracle->table};
+  oracle->range[1] = range_of_units(rigid, a, b);
+  oracle->pairs = (NoliBodyPairs){.n_body = 2,
+                                  .others = oracle->table,
+                                  .range = oracle->range,
+                                  .range_number = &oracle->table,
+                                  .largest_range = fmax(1.0, oracle->range[1])};
   for (int side = 0; side < 2; side++) {
     const double* x = &oracle->x[side == 1 ? 3 * (int64_t)oracle->n[0] : 0];
     for (int k = 0; k < 3; k++) {
@@ -336,7 +366,9 @@ done:
 }
 
 static double wanted_distance(const Oracle* oracle) {
-  return oracle->rigid->work->target + noli_surface_offset(oracle->surface, 0, 1);
+  const NoliRepairWork* work = oracle->rigid->work;
+  return noli_repair_wanted(work, work->target, oracle->range[1]) +
+         noli_surface_offset(oracle->surface, 0, 1);
 }
 
 // Whether the units keep the target gap, and neither encloses the other, with the first one moved.
@@ -594,11 +626,13 @@ static NoliStatus constrain_to_planes(Rigid* rigid) {
   NoliStatus status = NOLI_OK;
   const NoliRepairWork* work = rigid->work;
   const NoliProblem* problem = &work->model->problem;
-  double* lowest = NULL;
+  double *lowest = NULL, *target = NULL;
   NOLI_NEW(work->context, lowest, rigid->units->n);
+  NOLI_NEW(work->context, target, rigid->units->n);
   for (int32_t p = 0; p < problem->n_half_spaces; p++) {
     for (int32_t u = 0; u < rigid->units->n; u++) {
       lowest[u] = INFINITY;
+      target[u] = 0.0;
     }
     for (int32_t i = 0; i < work->surface->n_point; i++) {
       int32_t v = work->surface->point[i], body = work->surface->body[v];
@@ -606,13 +640,16 @@ static NoliStatus constrain_to_planes(Rigid* rigid) {
         double height =
             noli_half_space_distance(&problem->half_spaces[p], &rigid->from[3 * (int64_t)v]) -
             noli_surface_offset_of(work->surface, body);
-        lowest[rigid->units->of[v]] = fmin(lowest[rigid->units->of[v]], height);
+        double range = noli_body_pairs_range(&problem->body_pairs, body, work->model->n_body + p);
+        int32_t u = rigid->units->of[v];
+        lowest[u] = fmin(lowest[u], height);
+        target[u] = fmax(target[u], noli_repair_wanted(work, work->target, range));
       }
     }
     for (int32_t u = 0; u < rigid->units->n; u++) {
       // a unit that starts closer than the gap, but not below, must only not come closer
       bool valid = lowest[u] > 2.0 * work->touching && !work->settle;
-      double keep = valid ? fmin(lowest[u], work->target) : work->target;
+      double keep = valid ? fmin(lowest[u], target[u]) : target[u];
       if (!isinf(lowest[u]) && !rigid->units->fixed[u]) {
         NOLI_PUSH(work->context, &rigid->constraint,
                   ((Constraint){.a = u,
@@ -624,6 +661,7 @@ static NoliStatus constrain_to_planes(Rigid* rigid) {
   }
 done:
   noli_free(work->context, lowest);
+  noli_free(work->context, target);
   return status;
 }
 
@@ -707,7 +745,7 @@ static void drop_pair(Rigid* rigid, const Meeting* meeting) {
 
 static NoliStatus constrain(Rigid* rigid, const Meeting* meeting, int32_t round) {
   NoliStatus status = NOLI_OK;
-  Way way = {meeting->normal, rigid->work->target - meeting->gap};
+  Way way = {meeting->normal, meeting->missing};
   if (meeting->crossing) {
     const NoliVec3* known = round >= N_FREE_ROUNDS ? known_direction(rigid, meeting) : NULL;
     NoliVec3 direction = known != NULL ? *known : (NoliVec3){0};

@@ -1,7 +1,8 @@
 // Folds: sheets of constant curvature have the energy of a plate and no forces inside, on any
 // mesh; derivatives, invariance, zeros.
+#include "slivers.h"
+
 #include "fem/fold.h"
-#include "support.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,9 +20,10 @@ typedef struct Sheet {
   NoliFolds folds;
 } Sheet;
 
-// A square of side 1: cells with diagonals at random, vertices moved at random, every third
+// A sheet of length 1: cells with diagonals at random, vertices moved at random, every third
 // triangle turned over, and frames in any direction.
-static Sheet* sheet_new(NoliContext* context, NoliPlate plate, double noise, bool turned_frames) {
+static Sheet* sheet_new(NoliContext* context, NoliPlate plate, double noise, bool turned_frames,
+                        double width) {
   Sheet* sheet = calloc(1, sizeof *sheet);
   TestRandom random = {11};
   for (int j = 0; j < SIDE; j++) {
@@ -29,7 +31,7 @@ static Sheet* sheet_new(NoliContext* context, NoliPlate plate, double noise, boo
       double* X = sheet->X + 3 * (SIDE * j + i);
       bool inside = i > 0 && j > 0 && i < CELLS && j < CELLS;
       X[0] = (i + (inside ? noise * test_random(&random, -1.0, 1.0) : 0.0)) / CELLS;
-      X[1] = (j + (inside ? noise * test_random(&random, -1.0, 1.0) : 0.0)) / CELLS;
+      X[1] = width * (j + (inside ? noise * test_random(&random, -1.0, 1.0) : 0.0)) / CELLS;
     }
   }
   for (int t = 0; t < TRIANGLES; t++) {
@@ -104,7 +106,7 @@ static void constant_curvatures_are_those_of_a_plate(void** state) {
   NoliContext* context = test_context(1);
   double D = 3.0, poisson = 0.3, size = 1e-4, worst = 0.0, force_worst = 0.0;
   double x[3 * VERTICES], force[3 * VERTICES], energy[TRIANGLES];
-  Sheet* sheet = sheet_new(context, isotropic(D, poisson), 0.25, true);
+  Sheet* sheet = sheet_new(context, isotropic(D, poisson), 0.25, true, 1.0);
   for (int c = 0; c < 6; c++) {
     const double* k = curvatures[c];
     curve(sheet, k, size, x);
@@ -134,7 +136,7 @@ static void far_bent_cylinders_are_those_of_a_plate(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   double x[3 * VERTICES], force[3 * VERTICES], energy[TRIANGLES], kappa = 3.0, D = 2.0;
-  Sheet* sheet = sheet_new(context, isotropic(D, 0.3), 0.2, true);
+  Sheet* sheet = sheet_new(context, isotropic(D, 0.3), 0.2, true, 1.0);
   for (int k = 0; k < 4; k++) {
     double phi = 0.3 + 0.7 * k, c = cos(phi), s = sin(phi), sum = 0.0, area = 0.0;
     for (int v = 0; v < VERTICES; v++) {
@@ -163,7 +165,7 @@ static void stiffness_has_directions(void** state) {
   NoliPlate plate = {4.0, 1.0, 0.5, 0.7};
   const double want[6] = {2.0, 0.5, 0.5 * (1.25 + 0.25 + 0.7), 2.0, 0.0, 1.4};
   double x[3 * VERTICES], force[3 * VERTICES], energy[TRIANGLES], size = 1e-4;
-  Sheet* sheet = sheet_new(context, plate, 0.25, false);
+  Sheet* sheet = sheet_new(context, plate, 0.25, false, 1.0);
   for (int c = 0; c < 6; c++) {
     if (want[c] == 0.0 || c == 3) {
       continue;
@@ -185,8 +187,6 @@ typedef struct One {
   const NoliFolds* folds;
   int64_t fold;
   unsigned kind;
-  double at[36];
-  int pick[12]; // the coordinates that vary
 } One;
 
 static double energy_of(void* user, const double* x, double* gradient, double* hessian) {
@@ -211,77 +211,66 @@ static double energy_of(void* user, const double* x, double* gradient, double* h
   return energy;
 }
 
-static double energy_of_picked(void* user, const double* x, double* gradient, double* hessian) {
-  One* one = user;
-  double all[36], force[36], *full = calloc(36 * 36, sizeof *full);
-  memcpy(all, one->at, sizeof all);
-  for (int i = 0; i < 12; i++) {
-    all[one->pick[i]] = x[i];
-  }
-  double energy = energy_of(one, all, force, hessian != NULL ? full : NULL);
-  for (int i = 0; i < 12; i++) {
-    if (gradient != NULL) {
-      gradient[i] = force[one->pick[i]];
+// The nodes of a fold in a sheet of width 1 whose one half is folded over the other by `angle`,
+// moved at random.
+static void fold_over(const Sheet* sheet, int64_t fold, double width, double angle, double noise,
+                      TestRandom* random, double y[36]) {
+  const int32_t* node = sheet->folds.node + 12 * fold;
+  const double* a = sheet->X + 3 * node[0];
+  for (int k = 0; k < 12; k++) {
+    // padding: coordinates without a force
+    const double* X = node[k] != NOLI_NULL_INDEX ? sheet->X + 3 * node[k] : a;
+    double across = (X[1] - a[1]) / width, over = across > 0.0 ? angle : 0.0;
+    y[3 * k] = X[0] - a[0];
+    y[3 * k + 1] = across * cos(over);
+    y[3 * k + 2] = across * sin(over);
+    for (int c = 0; c < 3; c++) {
+      y[3 * k + c] += noise * test_random(random, -1.0, 1.0);
     }
-    for (int j = 0; j < 12 && hessian != NULL; j++) {
-      hessian[12 * i + j] = full[36 * one->pick[i] + one->pick[j]];
-    }
   }
-  free(full);
-  return energy;
 }
 
-// Random states, flat ones, folds to 179 degrees, and slivers; the rest shape is flat.
+// The projected Hessian has no negative direction.
+static void expect_positive(One* one, const double* x, TestRandom* random) {
+  double gradient[36], hessian[36 * 36];
+  one->kind = NOLI_EVAL_PROJECTED;
+  energy_of(one, x, gradient, hessian);
+  for (int r = 0; r < 50; r++) {
+    double p[36], form = 0.0, size = 0.0;
+    for (int i = 0; i < 36; i++) {
+      p[i] = test_random(random, -1.0, 1.0);
+    }
+    for (int i = 0; i < 36 * 36; i++) {
+      form += p[i / 36] * hessian[i] * p[i % 36];
+      size = fmax(size, fabs(hessian[i]));
+    }
+    assert_true(form >= -1e-9 * size);
+  }
+  one->kind = NOLI_EVAL_HESSIAN;
+}
+
+// Random states, flat ones, folds to 179 degrees; triangles up to 1e5 times as long as high. The
+// rest shape is flat.
 static void derivatives_match_differences(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
-  Sheet* sheet = sheet_new(context, isotropic(1.0, 0.3), 0.2, true);
+  const double width[] = {1.0, 1e-1, 1e-3, 1e-5}, degrees[] = {0.0, 60.0, 179.0};
   TestRandom random = {5};
-  One one = {.folds = &sheet->folds, .fold = 5 * 2 * CELLS + 11};
-  const int32_t* node = sheet->folds.node + 12 * one.fold;
   for (int trial = 0; trial < 24; trial++) {
-    double x[36], least[36 * 36], noise = trial % 4 == 0 ? 1e-9 : 0.02;
-    double fold = trial % 4 == 2 ? 179.0 * acos(-1.0) / 180.0 : 0.0;
-    double squeeze = trial % 4 == 3 ? 0.1 : 1.0;
-    const double* a = sheet->X + 3 * node[0];
+    double w = width[trial % 4], angle = degrees[trial % 3] * acos(-1.0) / 180.0, y[36], x[36];
+    Sheet* sheet = sheet_new(context, isotropic(1.0, 0.3), 0.2, true, w);
+    One one = {&sheet->folds, 5 * 2 * CELLS + 11, NOLI_EVAL_HESSIAN};
+    Sliver sliver = {.f = energy_of, .user = &one, .n_node = 12};
     for (int k = 0; k < 12; k++) {
-      // padding: coordinates without a force
-      const double* X = node[k] != NOLI_NULL_INDEX ? sheet->X + 3 * node[k] : a;
-      double u = X[0] - a[0], w = squeeze * (X[1] - a[1]), side = u > 0.0 ? 1.0 : 0.0;
-      x[3 * k] = side > 0.0 ? u * cos(fold) : u;
-      x[3 * k + 1] = w;
-      x[3 * k + 2] = side * u * sin(fold);
-      for (int c = 0; c < 3; c++) {
-        x[3 * k + c] += noise * squeeze * test_random(&random, -1.0, 1.0);
-      }
+      sliver.node[k] = (SliverNode){{0}, {1.0, w, w}};
     }
-    one.kind = NOLI_EVAL_HESSIAN;
-    memcpy(one.at, x, sizeof x);
-    double picked[12];
-    for (int i = 0; i < 12; i++) {
-      // other coordinates in each trial, of all nodes
-      one.pick[i] = 3 * i + (int)test_random(&random, 0.0, 2.999);
-      picked[i] = x[one.pick[i]];
-    }
-    test_derivatives(energy_of_picked, &one, 12, picked, 1e-3 * squeeze, 1e-5, 1e-4);
-
-    // the projected Hessian has no negative direction
-    double gradient[36];
-    one.kind = NOLI_EVAL_PROJECTED;
-    energy_of(&one, x, gradient, least);
-    for (int r = 0; r < 50; r++) {
-      double p[36], form = 0.0, size = 0.0;
-      for (int i = 0; i < 36; i++) {
-        p[i] = test_random(&random, -1.0, 1.0);
-      }
-      for (int i = 0; i < 36 * 36; i++) {
-        form += p[i / 36] * least[i] * p[i % 36];
-        size = fmax(size, fabs(least[i]));
-      }
-      assert_true(form >= -1e-9 * size);
-    }
+    double scale = angle > 3.0 ? 1e-3 : 1e-2;
+    fold_over(sheet, one.fold, w, angle, trial < 3 ? 0.0 : 0.1 * scale, &random, y);
+    sliver_derivatives(&sliver, y, w, scale);
+    sliver_positions(&sliver, y, x);
+    expect_positive(&one, x, &random);
+    sheet_free(context, sheet);
   }
-  sheet_free(context, sheet);
   test_context_done(&context);
 }
 

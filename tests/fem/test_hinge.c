@@ -1,6 +1,6 @@
 // Hinges: the angle and its derivatives flat, folded, as slivers; the projected Hessian; the
 // triangles with hinges; and the stiffness of a plate.
-#include "support.h"
+#include "slivers.h"
 
 #include "fem/hinge.h"
 #include "math/vec3.h"
@@ -51,6 +51,38 @@ static void derivatives_of_the_angle(void** state) {
               (degrees[trial % 7] == 179.0 ? 0.01 : 1.0);
     }
     test_derivatives(angle_of, NULL, 12, x, 0.02 * width, 1e-6, 1e-5);
+  }
+}
+
+// Both triangles, or one of them, up to 1e5 times as long as high: flat, folded to 179 degrees, and
+// sheared along by ten times their height; anywhere in space.
+static void derivatives_of_slivers(void** state) {
+  (void)state;
+  TestRandom random = {14};
+  const double degrees[] = {0.0, 1e-6, 30.0, 90.0, 150.0, 179.0, -120.0};
+  const double width[] = {1e-1, 1e-3, 1e-5};
+  for (int trial = 0; trial < 84; trial++) {
+    double w = width[trial % 3], other = trial % 2 == 0 ? w : 1.0, y[12];
+    double angle = degrees[trial % 7] * PI / 180.0, shear = trial % 4 == 3 ? 10.0 : 0.0;
+    Sliver sliver = {.f = angle_of,
+                     .n_node = 4,
+                     .node = {{{0}, {1, 1, 1}},
+                              {{0}, {1, 1, 1}},
+                              {{0.7, 0.3}, {w, w, w}},
+                              {{0.4, 0.6}, {other, other, other}}}};
+    NoliVec3 a = noli_vec3(test_random(&random, -1, 1), test_random(&random, -1, 1), 0.3);
+    NoliVec3 along = noli_normalize3(noli_vec3(1.0, test_random(&random, -1, 1), 0.7));
+    NoliVec3 across = noli_normalize3(noli_cross3(along, noli_vec3(0.2, 0.3, -0.8)));
+    NoliVec3 up = noli_cross3(along, across);
+    noli_store3(y, a);
+    noli_store3(y + 3, noli_add3(a, along));
+    noli_store3(y + 6, noli_mul_add3(across, shear, along));
+    noli_store3(y + 9, noli_mul_add3(noli_scale3(-cos(angle), across), sin(angle), up));
+    double scale = degrees[trial % 7] == 179.0 ? 0.01 : 0.1;
+    for (int i = 0; i < 12; i++) {
+      y[i] += trial < 21 ? 0.0 : 0.1 * scale * test_random(&random, -1.0, 1.0);
+    }
+    sliver_derivatives(&sliver, y, w, scale);
   }
 }
 
@@ -245,6 +277,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(angles_are_those_of_the_fold),
       cmocka_unit_test(derivatives_of_the_angle),
+      cmocka_unit_test(derivatives_of_slivers),
       cmocka_unit_test(equilateral_plates_bend_like_plates),
       cmocka_unit_test(three_sheets_meet_on_a_line),
       cmocka_unit_test(derivatives_and_projection_of_the_energy),

@@ -1,6 +1,6 @@
 // Rods: derivatives of stretching and turning at random and degenerate states, projections, turns
 // of chains, loops and joints, and errors.
-#include "support.h"
+#include "slivers.h"
 
 #include "fem/rod.h"
 #include "math/eigen.h"
@@ -59,6 +59,30 @@ static void derivatives_of_turns(void** state) {
     NoliTurns turns = {.n = 1, .node = node, .rest = &rest, .stiffness = &k};
     NoliTurning turning = {&turns, 1.3};
     test_derivatives(turn_energy, &turning, 9, x, trial % 6 == 5 ? 5e-5 : 2e-3, 1e-6, 1e-4);
+  }
+}
+
+// A segment up to 1e5 times shorter than the one before, straight, bent, folded to 179 degrees.
+static void derivatives_of_short_segments(void** state) {
+  (void)state;
+  TestRandom random = {13};
+  const double degrees[] = {1e-5, 20.0, 90.0, 150.0, 179.0}, width[] = {1e-1, 1e-3, 1e-5};
+  for (int trial = 0; trial < 60; trial++) {
+    double w = width[trial % 3], angle = degrees[trial % 5] * PI / 180.0, y[9];
+    double rest = trial % 2 == 0 || angle < 1e-3 ? 0.0 : 0.7, stiffness = 1.7;
+    int32_t node[3] = {0, 1, 2};
+    NoliTurns turns = {.n = 1, .node = node, .rest = &rest, .stiffness = &stiffness};
+    NoliTurning turning = {&turns, 1.3};
+    Sliver sliver = {.f = turn_energy,
+                     .user = &turning,
+                     .n_node = 3,
+                     .node = {{{0}, {1, 1, 1}}, {{0}, {1, 1, 1}}, {{0.0, 1.0}, {w, w, w}}}};
+    bend(angle, 1.0, 1.0, y);
+    double scale = degrees[trial % 5] == 179.0 ? 0.005 : 0.1;
+    for (int i = 0; i < 9; i++) {
+      y[i] += 0.1 * scale * test_random(&random, -1.0, 1.0);
+    }
+    sliver_derivatives(&sliver, y, w, scale);
   }
 }
 
@@ -194,6 +218,7 @@ static void turns_of_loops_joints_and_folds(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(derivatives_of_turns),
+      cmocka_unit_test(derivatives_of_short_segments),
       cmocka_unit_test(derivatives_of_segments),
       cmocka_unit_test(projections_are_semi_definite),
       cmocka_unit_test(arcs_have_the_energy_of_a_beam),

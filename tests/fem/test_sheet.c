@@ -1,6 +1,6 @@
 // Membranes: every law against differences at random and degenerate states, its projection against
 // the dense one, small strains against plane stress, and the bound of the strain limit.
-#include "support.h"
+#include "slivers.h"
 
 #include "fem/sheet.h"
 #include "math/eigen.h"
@@ -93,6 +93,41 @@ static void derivatives_of_every_law(void** state) {
       double scale = trial > 0 && trial % 4 == 3 ? 1e-2 : 1.0;
       test_derivatives(energy_of, &sheet, 9, x, scale, 1e-6, 1e-6);
     }
+    sheet_end(&sheet);
+  }
+}
+
+// Triangles up to 1e5 times as long as high: at rest, flattened to that from a regular shape, or
+// sheared along by several times their height; with all laws, some near the limit of stretch.
+static void derivatives_of_slivers(void** state) {
+  (void)state;
+  TestRandom random = {17};
+  const double width[] = {1e-1, 1e-3, 1e-5};
+  for (int trial = 0; trial < 90; trial++) {
+    double w = width[trial % 3], y[9], X[9];
+    bool at_rest = trial % 2 == 0, sheared = trial / 6 % 3 == 2;
+    Sliver sliver = {.f = energy_of,
+                     .n_node = 3,
+                     .node = {{{0}, {1, 1, 1}}, {{0}, {1, 1, 1}}, {{0.6, 0.4}, {w, w, w}}}};
+    Sliver regular = sliver;
+    regular.node[2] = (SliverNode){{0.5, 0.5}, {1, 1, 1}};
+    for (int i = 0; i < 9; i++) {
+      y[i] = test_random(&random, -1.0, 1.0);
+    }
+    y[3] += 3.0;
+    sliver_positions(at_rest ? &sliver : &regular, y, X);
+    for (int i = 0; i < 9; i++) {
+      y[i] +=
+          test_random(&random, -0.2, 0.2) + (sheared && i >= 6 ? 3.0 * (y[i - 3] - y[i - 6]) : 0.0);
+    }
+    Sheet sheet;
+    sheet_begin(&sheet, noli_membrane_at(trial / 18 % 3), X, trial % 5 == 0 ? NULL : X);
+    if (at_rest && !sheared && trial % 4 == 0) {
+      sheet.parameters.limit = 2.0;
+      sheet.parameters.limit_from = 1.01;
+    }
+    sliver.user = &sheet;
+    sliver_derivatives(&sliver, y, w, 0.1);
     sheet_end(&sheet);
   }
 }
@@ -354,6 +389,7 @@ static void triangles_without_area_are_named(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(derivatives_of_every_law),
+      cmocka_unit_test(derivatives_of_slivers),
       cmocka_unit_test(derivatives_of_the_limit),
       cmocka_unit_test(projections_are_nearest),
       cmocka_unit_test(small_strains_are_plane_stress),

@@ -1,6 +1,6 @@
 // Rods with twist: derivatives at random and degenerate states, frames transported in time,
 // energies of twisted and bent rods against closed forms.
-#include "support.h"
+#include "slivers.h"
 
 #include "fem/twist.h"
 #include "math/eigen.h"
@@ -151,6 +151,40 @@ static void derivatives_of_turns(void** state) {
     make_trial(context, &random, trial, &chain, x);
     NoliTwisting twisting = {&chain.twists, chain.frame, 1.3};
     test_derivatives(turn_energy, &twisting, 15, x, trial % 6 == 5 ? 5e-5 : 2e-4, 1e-6, 1e-4);
+    free_chain(context, &chain);
+  }
+  test_context_done(&context);
+}
+
+// A segment up to 1e5 times shorter than the one before, straight, bent, folded to 170 degrees.
+static void derivatives_of_short_segments(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestRandom random = {19};
+  const double degrees[] = {0.0, 30.0, 90.0, 150.0, 170.0}, width[] = {1e-1, 1e-3, 1e-5};
+  for (int trial = 0; trial < 30; trial++) {
+    Chain chain;
+    double w = width[trial % 3], X[15], y[15], scale = trial % 5 == 4 ? 0.02 : 0.1;
+    double theta[2] = {test_random(&random, -2.0, 2.0), test_random(&random, -2.0, 2.0)};
+    bend(trial % 2 == 0 ? 0.0 : 0.8, w, (double[2]){0.0, 0.0}, X);
+    make_chain(context, 2, X,
+               (NoliRodSection){.bending = {1.7, 0.6}, .twisting = 1.1, .radius = 0.1}, &chain);
+    bend(degrees[trial % 5] * PI / 180.0, 1.0, theta, y);
+    y[9] = theta[0];
+    y[12] = theta[1];
+    for (int i = 0; i < 9; i++) {
+      y[i] += 0.1 * scale * test_random(&random, -1.0, 1.0);
+    }
+    NoliTwisting twisting = {&chain.twists, chain.frame, 1.3};
+    Sliver sliver = {.f = turn_energy,
+                     .user = &twisting,
+                     .n_node = 5,
+                     .node = {{{0}, {1, 1, 1}},
+                              {{0}, {1, 1, 1}},
+                              {{0.0, 1.0}, {w, w, w}},
+                              {{0}, {0.1, 1, 1}},
+                              {{0}, {0.1, 1, 1}}}};
+    sliver_derivatives(&sliver, y, w, scale);
     free_chain(context, &chain);
   }
   test_context_done(&context);
@@ -404,6 +438,7 @@ static void reference_twist_is_the_solid_angle(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(derivatives_of_turns),
+      cmocka_unit_test(derivatives_of_short_segments),
       cmocka_unit_test(gradients_follow_frames),
       cmocka_unit_test(transports_follow_frames_and_positions),
       cmocka_unit_test(projections_are_semi_definite),

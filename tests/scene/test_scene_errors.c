@@ -51,6 +51,11 @@ static const BadScene bad_scenes[] = {
     {3, "bodies[0][\"a.b\"]", "unknown key", BODY("'a.b': 0")},
     {1, "bodies[0].mesh.box.sise", "did you mean \"size\"?",
      "{" TIME ", 'bodies': [{'mesh': {'box': {'sise': [1, 1, 1]}}}]}"},
+    {3, "bodies[0].rod",
+     "one of \"plane_strain\", \"shell\", \"rod\" and \"point\"; this one has "
+     "\"shell\", too",
+     "{" TIME ",\n 'bodies': [{'mesh': {'plane': {}}, 'shell': {'thickness': 1e-3},\n'rod': "
+     "{'radius': 0.01}}]}"},
     {3, "solver.tolerence", "did you mean \"tolerance\"?", WITH("'solver': {'tolerence': 1}")},
     // types
     {3, "gravity", "must be a list of 3 numbers, got a number", WITH("'gravity': 9.81")},

@@ -1,5 +1,6 @@
-// Meshes of shells in scenes: every format of triangles read and moved alike, polygons and cells of
-// other kinds, built-in shapes, and defects of rest shapes and starts with their places.
+// Meshes of shells and rods in scenes: every format of triangles and of lines read and moved alike,
+// polygons and cells of other kinds, built-in shapes, which also fall onto a ball, and defects of
+// rest shapes and starts with their places.
 #include "scene_support.h"
 
 #include "noli/noli.h"
@@ -52,6 +53,53 @@ static void every_format(void** state) {
     remove(path);
   }
   noli_mesh_destroy(context, &mesh);
+  test_context_done(&context);
+}
+
+// The same line in every format that has lines: a bent rod with the length of its segments, whose
+// two steps are the same.
+static void every_format_of_lines(void** state) {
+  (void)state;
+  static const struct {
+    const char *path, *text;
+  } files[] = {
+      {"thin.seg", "v 0 0 0\nv 1 0 0\nv 2 0.5 0\nv 3 0.5 1\ns 1 2\ns 3 2\ns 3 4\n"},
+      {"thin.obj", "v 0 0 0\nv 1 0 0\nv 2 0.5 0\nv 3 0.5 1\nl 1 2 3\nl 4 3\n"},
+      {"thin.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 2 0.5 0\n"
+                   "4 3 0.5 1\n$EndNodes\n$Elements\n3\n1 1 2 0 0 1 2\n2 1 2 0 0 2 3\n3 1 2 0 0 3 "
+                   "4\n$EndElements\n"},
+  };
+  NoliContext* context = test_context(1);
+  double kinetic = 0.0;
+  for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+    char text[500];
+    NoliScene* scene = NULL;
+    NoliSim* sim = NULL;
+    NoliStepReport report;
+    NoliSimMeasures measures;
+    write_file(files[k].path, files[k].text);
+    snprintf(text, sizeof text,
+             "{'time': {'steps': 2}, 'bodies': [{'name': 'wire', 'mesh': '%s', 'material': "
+             "{'young': 1e6}, 'rod': {'radius': 0.01, 'twist': 1}}], 'prescribed': [{'body': "
+             "'wire', 'select': {'vertices': [0]}, 'motion': {'hold': true}}]}",
+             files[k].path);
+    ASSERT_OK(parse_quoted(context, text, &scene));
+    const NoliSimDef* def = noli_scene_sim_def(scene);
+    assert_int_equal(def->bodies[0].mesh->n_edge, 3);
+    ASSERT_OK(noli_sim_measure(context, def, &measures));
+    double length = 1.0 + sqrt(1.25) + sqrt(2.0);
+    ASSERT_NEAR(measures.volume[0], acos(-1.0) * 1e-4 * length, 1e-12);
+    noli_sim_measures_free(context, &measures);
+    ASSERT_OK(noli_sim_create(context, def, &sim));
+    ASSERT_OK(noli_sim_step(sim, &report));
+    ASSERT_OK(noli_sim_step(sim, &report));
+    kinetic = k == 0 ? report.kinetic : kinetic;
+    assert_true(kinetic > 0.0);
+    ASSERT_NEAR(report.kinetic, kinetic, 1e-9 * kinetic);
+    noli_sim_destroy(&sim);
+    noli_scene_destroy(&scene);
+    remove(files[k].path);
+  }
   test_context_done(&context);
 }
 
@@ -192,6 +240,75 @@ static void built_in_shapes(void** state) {
   test_context_done(&context);
 }
 
+#define CLOTH                                                                                      \
+  "'material': {'law': 'stvk', 'young': 1e6, 'density': 300}, 'shell': {'thickness': 0.001}"
+#define WIRE "'material': {'young': 1e7, 'poisson': 0.3}, 'rod': {'radius': 0.004, 'twist': 1}"
+
+// Every shape, from as close above a ball and a floor as it fits, with the exact audit of each
+// step: it has met one of them within a tenth of a second, and keeps the speed of its fall at most.
+static void shapes_fall_onto_a_ball(void** state) {
+  (void)state;
+  static const struct {
+    const char *mesh, *kind;
+    double height;
+  } shapes[] = {
+      {"{'plane': {'cells': [6, 6], 'pattern': 'symmetric'}}", CLOTH, 0.255},
+      {"{'plane': {'cells': [6, 6], 'pattern': 'diagonal'}}", CLOTH, 0.255},
+      {"{'plane': {'cells': [6, 6], 'pattern': 'alternating'}}", CLOTH, 0.255},
+      {"{'plane': {'cells': [6, 6], 'pattern': 'equilateral'}}", CLOTH, 0.255},
+      {"{'plane': {'cells': [6, 6], 'pattern': 'unstructured'}}", CLOTH, 0.255},
+      {"{'disk': {'rings': 4}}", CLOTH, 0.755},
+      {"{'tube': {'cells_around': 12, 'cells_along': 4}}", CLOTH, 0.205},
+      {"{'icosphere': {'subdivision': 3}}", CLOTH, 0.755},
+      {"{'torus_shell': {'cells_around': 16, 'cells_across': 6}}", CLOTH, -0.15},
+      {"{'moebius': {'radius': 0.4, 'width': 0.1}}", CLOTH, -0.2},
+      {"{'line': {'length': 1, 'segments': 16}}", WIRE, 0.26},
+      {"{'ring': {'radius': 0.2, 'segments': 24}}", WIRE, 0.26},
+      {"{'helix': {'radius': 0.1, 'pitch': 0.05, 'turns': 3, 'segments': 60}}", WIRE, 0.33},
+      {"{'curve': {'position': ['t - 0.5', '0.1*t*t', '0'], 'segments': 16}}", WIRE, 0.25},
+      {"{'chain_mail': {'rings': [3, 3]}}",
+       "'material': {'young': 1e9}, 'rod': {'radius': 0.0005}, 'contact_offset': 'thickness'",
+       0.27},
+      {"{'chain_mail': {'rings': [2, 2], 'tube_radius': 0.004}}", "'material': {'young': 1e7}",
+       0.28},
+  };
+  NoliContext* context = test_context(1);
+  for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+    char text[2000];
+    snprintf(text, sizeof text,
+             "{'time': {'step': 0.01, 'steps': 10}, 'contact': {'distance': 0.001}, 'friction': "
+             "{'coefficient': 0.3}, 'debug': {'audit': true}, 'bodies': [{'name': 'shape', 'mesh': "
+             "%s, %s, 'translate': [0.01, %g, 0.02], 'velocity': [0, -1, 0]}], 'obstacles': "
+             "[{'name': 'ball', 'mesh': {'sphere': {'radius': 0.25, 'cells': 3}}}], 'half_spaces': "
+             "[{'name': 'floor', 'origin': [0, -0.3, 0]}]}",
+             shapes[k].mesh, shapes[k].kind, shapes[k].height);
+    NoliScene* scene = NULL;
+    NoliSim* sim = NULL;
+    NoliStepReport report = {0};
+    int64_t contacts = 0;
+    int32_t iterations = 0;
+    ASSERT_OK(parse_quoted(context, text, &scene));
+    ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
+    for (int step = 0; step < 10; step++) {
+      ASSERT_OK(noli_sim_step(sim, &report));
+      contacts += report.contacts;
+      iterations += report.newton_iterations;
+    }
+    print_message("%s: %lld contacts, %d iterations\n", shapes[k].mesh, (long long)contacts,
+                  (int)iterations);
+    assert_true(contacts > 0 && report.min_distance > 0.0);
+    const NoliSimDef* def = noli_scene_sim_def(scene);
+    NoliSimMeasures measures;
+    ASSERT_OK(noli_sim_measure(context, def, &measures));
+    double fall = 1.0 + 0.1 * 9.80665;
+    ASSERT_AT_MOST(report.kinetic, 0.5 * measures.mass[0] * fall * fall);
+    noli_sim_measures_free(context, &measures);
+    noli_sim_destroy(&sim);
+    noli_scene_destroy(&scene);
+  }
+  test_context_done(&context);
+}
+
 // ---- defects ------------------------------------------------------------------------------------
 
 // Messages when a file of triangles is loaded.
@@ -239,6 +356,19 @@ static void defects_have_places(void** state) {
                  "occurs twice (1 such triangles)");
   expect_message("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 1 2\n",
                  "cell 1 names a vertex that does not exist, or one twice");
+
+  // segments
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  write_file("thin.seg", "v 0 0 0\nv 1 2 3\nv 1 2 3\ns 1 2\ns 2 3\n");
+  ASSERT_STATUS(parse_quoted(context,
+                             "{'time': {'steps': 1}, 'bodies': [{'mesh': 'thin.seg', 'rod': "
+                             "{'radius': 0.01}}]}",
+                             &scene),
+                NOLI_ERROR_FORMAT);
+  assert_non_null(strstr(noli_context_message(context), "cell 1 at (1, 2, 3) has no size"));
+  remove("thin.seg");
+  test_context_done(&context);
 
   // folded onto itself, touching itself, crossing itself
   expect_defect("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.2 0.7 0\nf 1 2 3\nf 2 1 4\n", 1,
@@ -356,7 +486,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_format),
       cmocka_unit_test(cells_of_other_kinds),
+      cmocka_unit_test(every_format_of_lines),
       cmocka_unit_test(built_in_shapes),
+      cmocka_unit_test(shapes_fall_onto_a_ball),
       cmocka_unit_test(defects_have_places),
       cmocka_unit_test(edges_touch_between_vertices),
       cmocka_unit_test(seams_are_named),

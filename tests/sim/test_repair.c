@@ -136,6 +136,65 @@ static void only_settling_widens_gaps(void** state) {
   test_context_done(&context);
 }
 
+// Every pair gets its own contact distance, larger and smaller than that of the scene, half-spaces
+// too.
+static void pairs_have_their_own_distance(void** state) {
+  (void)state;
+  const Box boxes[] = {{{1, 1, 1}, {0, 0.5, 0}, true},
+                       {{1, 1, 1}, {1.002, 0.51, 0}, false},
+                       {{1, 1, 1}, {1.9, 0.51, 0.05}, false}};
+  NoliContext* context = test_context(1);
+  NoliMesh* mesh[MOST];
+  NoliBodyDef body[MOST];
+  NoliSimDef def = make_boxes(context, boxes, 3, mesh, body);
+  NoliHalfSpaceDef floor = noli_default_half_space_def();
+  floor.name = "floor";
+  def.half_spaces = &floor;
+  def.n_half_spaces = 1;
+  const struct {
+    int32_t a, b;
+    double distance;
+  } own[] = {{0, 1, 0.05}, {1, 2, 1e-4}, {1, 3, 0.03}, {2, 3, 0.005}};
+  NoliPairDef pair[4];
+  for (int k = 0; k < 4; k++) {
+    pair[k] = noli_default_pair_def();
+    pair[k].a = own[k].a;
+    pair[k].b = own[k].b;
+    pair[k].distance = (NoliScaled){own[k].distance, false};
+  }
+  def.pairs = pair;
+  def.n_pairs = 4;
+  for (int settle = 0; settle < 2; settle++) {
+    NoliRepairDef repair_def = noli_default_repair_def();
+    NoliRepair repair;
+    repair_def.settle = settle == 1;
+    ASSERT_OK(noli_sim_repair(context, &def, &repair_def, &repair));
+    // boxes 1 and 2 overlapped by 0.102, and 0 cannot move
+    double one = 0.05 - 0.002, two = one + 0.102 + 1e-4;
+    ASSERT_NEAR(repair.move[1].translation[0], one, 1e-4);
+    ASSERT_NEAR(repair.move[2].translation[0], two, 1.5e-4);
+    ASSERT_NEAR(repair.move[1].translation[1], settle == 1 ? 0.02 : 0.0, 1e-4);
+    ASSERT_NEAR(repair.move[2].translation[1], 0.0, 1e-9);
+    check_clean(context, &def, &repair);
+    noli_repair_free(context, &repair);
+  }
+
+  // too little room for one of them
+  NoliRepairDef repair_def = noli_default_repair_def();
+  NoliRepair repair;
+  repair_def.settle = repair_def.rigid = true;
+  NoliHalfSpaceDef walls[2] = {floor, floor};
+  walls[1].name = "wall";
+  walls[1].origin[1] = 1.025;
+  walls[1].normal[1] = -1.0;
+  def.half_spaces = walls;
+  def.n_half_spaces = 2;
+  assert_int_equal(noli_sim_repair(context, &def, &repair_def, &repair), NOLI_ERROR_INTERSECTION);
+  assert_non_null(strstr(noli_context_message(context), "set the distance of this pair below"));
+  free_boxes(context, 3, mesh);
+  test_context_done(&context);
+}
+
 // The result does not depend on the number of threads.
 static void threads_do_not_matter(void** state) {
   (void)state;
@@ -232,6 +291,7 @@ int main(void) {
       cmocka_unit_test(overlapping_boxes_part_by_the_least),
       cmocka_unit_test(fixed_bodies_stay),
       cmocka_unit_test(only_settling_widens_gaps),
+      cmocka_unit_test(pairs_have_their_own_distance),
       cmocka_unit_test(threads_do_not_matter),
       cmocka_unit_test(clamped_bar_deforms),
       cmocka_unit_test(memory_failures_are_reported),

@@ -83,7 +83,8 @@ typedef struct NoliObjectivePoint {
   double* d_x;     ///< (n_vert x 3) derivative by positions; may be NULL: only the value is wanted
   double* d_v;     ///< (n_vert x 3) by velocities; likewise
   double* d_p;     ///< (parameters) by the parameters alone, at fixed x and v; likewise
-  double* d_history; ///< by the histories of materials, of goals of stress and energy (noli/design.h)
+  double*
+      d_history; ///< by the histories of materials, of goals of stress and energy (noli/design.h)
   void* reserved[3];
 } NoliObjectivePoint;
 
@@ -104,7 +105,8 @@ typedef struct NoliGradientDef {
   int64_t n_steps;
   const char* mode;    ///< "adjoint" (the default): one backward run; "tangent": as many forward
                        ///< ones as there are parameters
-  int32_t checkpoints; ///< states that are kept; 0: as many as keep recomputation below two runs
+  int32_t checkpoints; ///< states that are kept, and at most as many steps with their solves, which
+                       ///< bounds the memory; 0: what 512 MB take
   double tolerance;    ///< to which every stage is solved again, relative to the forces in it; 0:
                        ///< 1e-10
   const void* reserved[4];
@@ -121,8 +123,8 @@ typedef struct NoliGradientReport {
   double backward;       ///< s, of the derivatives, recomputed steps included
   int64_t recomputed;    ///< steps
   int64_t bytes;         ///< of kept states, at most
-  int64_t at_yield; ///< points of quadrature, of all steps, whose stress is that at which they begin
-                    ///< to flow, within 1e-8: derivatives are those of one side there
+  int64_t at_yield;      ///< points of quadrature, of all steps, whose stress is that at which they
+                    ///< begin to flow, within 1e-8: derivatives are those of one side there
   double reserved[7];
 } NoliGradientReport;
 

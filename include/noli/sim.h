@@ -189,7 +189,8 @@ typedef struct NoliMotionDef {
   bool controlled;      ///< true: the caller writes targets between steps, noli_sim_motion_targets
                         ///< (noli/live.h), and `target` is NULL; default false
   double change;        ///< displacements from the rest shape are multiplied by 1 + change, > 0: a
-                        ///< motion by velocities is as many times as fast; default 0
+                        ///< motion by velocities is as many times as fast; default 0, and not for
+                        ///< motions without a target
   double velocity[3];   ///< m/s, added to the motion from its begin on; default 0. Both not for
                         ///< controlled motions and rods with twist
 } NoliMotionDef;

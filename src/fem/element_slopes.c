@@ -146,15 +146,23 @@ static NoliMat3 gradient_of(const NoliBlock* block, int32_t element, const Point
 // where Q depends on the gradients G_i with dQ/dG_i = M_i.
 static void add_rest(const Point* point, const NoliMat3* Q, int32_t n, const double* const M[],
                      const NoliMat3* const G[], double factor, double* out) {
+  // sum_i M_i : (G_i e_c y^T) for any y
+  double T[3][9][3] = {{{0}}};
+  for (int k = 0; k < 81 * n; k++) {
+    int r = k % 81 / 9, i = k % 9 / 3, j = k % 3;
+    for (int c = 0; c < 3; c++) {
+      T[c][r][j] += M[k / 81][k % 81] * G[k / 81]->m[i][c];
+    }
+  }
   for (int b = 0; b < 4; b++) {
     double by[3];
     noli_store3(by, point->vertex[b]);
     NoliVec3 along = noli_mul33_vec(Q, point->vertex[b]);
     for (int c = 0; c < 3; c++) {
       NoliMat3 dQ = noli_scale33(by[c], *Q);
-      for (int k = 0; k < 81 * n; k++) {
-        int r = k % 81 / 9, s = k % 9;
-        dQ.m[r / 3][r % 3] -= M[k / 81][k % 81] * G[k / 81]->m[s / 3][c] * by[s % 3];
+      for (int r = 0; r < 9; r++) {
+        const double* by_y = T[c][r];
+        dQ.m[r / 3][r % 3] -= by_y[0] * by[0] + by_y[1] * by[1] + by_y[2] * by[2];
       }
       for (int32_t a = 0; a < point->n; a++) {
         double own[3], change[3];

@@ -795,8 +795,8 @@ OBJECT(
           "Name for programs; with several bodies `NAME_BODY`; default: of controlled obstacles "
           "their own, "
           "else `motion N`."),
-    FIELD("factor", number, NULL, NULL,
-          "Displacements of the motion are this times as large; default 1."),
+    FIELD("factor", positive, NULL, NULL,
+          "Displacements of the motion are this times as large; default 1. Not for `hold`."),
     FIELD("drift", vector, NULL, "m/s", "Velocity that is added to the motion."),
     FIELD("from", number, "0", "s", "Start time; compared with the time at the start of a step."),
     FIELD("to", end_time, "\"end\"", "s",

@@ -711,6 +711,8 @@ static NoliStatus check_change(NoliContext* context, const NoliSimDef* def, int3
       context, !changed || (!motion->controlled && !(def->bodies[motion->body].rod.twist > 0.0)),
       NOLI_ERROR_ARGUMENT,
       "motion %d: change and velocity are not for controlled motions and rods with twist", index);
+  NOLI_CHECK(context, motion->change == 0.0 || motion->target != NULL, NOLI_ERROR_ARGUMENT,
+             "motion %d: holds its vertices, and change has no effect; velocity moves them", index);
 done:
   return status;
 }

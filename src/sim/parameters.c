@@ -193,6 +193,7 @@ static NoliStatus take(NoliParameters* self, const NoliSim* sim, const NoliParam
   const char* defect = made->type->defect != NULL ? made->type->defect(sim, made) : NULL;
   const char* what = made->type->of == NOLI_OF_BODY     ? "body"
                      : made->type->of == NOLI_OF_SPRING ? "spring"
+                     : made->type->of == NOLI_OF_MOTION ? "motion"
                                                         : NULL;
   NOLI_CHECK(sim->context, defect == NULL || what == NULL, NOLI_ERROR_ARGUMENT,
              "parameter %d, \"%s\": %s \"%s\" %s", (int)index, def->kind, what, def->of, defect);

@@ -30,6 +30,7 @@ typedef enum NoliInput {
                        // origins of the potentials of pressures, which follow from them
   NOLI_INPUT_START,    // (n_vert x 3) m, positions at the start of the run
   NOLI_INPUT_VELOCITY, // (n_vert x 3) m/s, velocities at the start of the run
+  NOLI_INPUT_TIE,      // (ties x 3) m, displacements of tied nodes from their places
   NOLI_INPUT_CONTACT,  // (NOLI_CONTACT_NUMBERS)
   NOLI_INPUT_OFFSET,   // (entities) m, contact offsets of bodies and half-spaces
   NOLI_INPUT_WEIGHT,   // (vertices, edges and triangles of the surface) of the geometric potential

@@ -38,6 +38,8 @@ int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes)
     return NOLI_REGION_NUMBERS * (int64_t)problem->volumes.n_region;
   case NOLI_INPUT_BEGIN:
     return 3 * ((int64_t)problem->n_vert + sim->model->n_force);
+  case NOLI_INPUT_TIE:
+    return 3 * (int64_t)sim->model->tie_slopes.n;
   case NOLI_INPUT_CONTACT:
     return NOLI_CONTACT_NUMBERS;
   case NOLI_INPUT_OFFSET:

@@ -257,12 +257,14 @@ static int64_t history_size(const NoliChains* self) {
 // What the links of histories read and write, with positions `x`.
 static NoliHistoryDerivatives histories_of(const NoliChains* self, int32_t index, double* x) {
   const NoliInputs* inputs = &self->inputs[index];
-  return (NoliHistoryDerivatives){.x = x,
-                                  .rest = inputs->value[NOLI_INPUT_REST],
-                                  .mu = inputs->value[NOLI_INPUT_MU],
-                                  .law = inputs->value[NOLI_INPUT_LAW],
-                                  .seen = self->own.value[NOLI_INPUT_HISTORY],
-                                  .state = self->chain[index].history};
+  NoliHistoryDerivatives d = {.x = x,
+                              .rest = inputs->value[NOLI_INPUT_REST],
+                              .seen = self->own.value[NOLI_INPUT_HISTORY],
+                              .state = self->chain[index].history};
+  for (int k = 0; k < NOLI_NUMBER_INPUTS; k++) {
+    d.number[k] = inputs->value[noli_number_inputs[k].input];
+  }
+  return d;
 }
 
 // From derivatives by the histories before or after a part to those by positions `x`, and by the

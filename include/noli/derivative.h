@@ -33,12 +33,16 @@ extern "C" {
 ///   "contact_stiffness": Pa/m, NoliSimDef.barrier_stiffness, which must be given;
 ///   "contact_offset": m, of a body or half-space
 /// - "yield", "hardening", "saturation", "saturation_rate": of a body that yields, in their units
+/// - "c10", "c01": Pa, of a body of the law "mooney_rivlin"; "ogden_mu", Pa, and "ogden_alpha": of
+///   the law "ogden"; "prony_g", and "prony_tau", s: of a Prony series; the last four have one for
+///   each term, which the scope "terms" says, their default
+/// - "fibre_k1", Pa, "fibre_k2": of fibres that are alike, or with the scope "elements" of each
 typedef struct NoliParameterDef {
   const char* kind;
   const char* of;    ///< name of a body, force, spring, motion, or entity of a pair; else NULL
   const char* with;  ///< name of the other entity of a pair; NULL: pairs without one of their own
-  const char* scope; ///< "body" (the default), "elements", "vertices"
-  const int32_t* index; ///< (n_index) elements or vertices of the body; NULL: all
+  const char* scope; ///< "body" (the default), "elements", "vertices", "terms"
+  const int32_t* index; ///< (n_index) elements, vertices or terms of the body; NULL: all
   int32_t n_index;
   const void* reserved[4];
 } NoliParameterDef;

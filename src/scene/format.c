@@ -1163,7 +1163,8 @@ OBJECT(variable, "variable", NOLI_SCENE_ANY,
        FIELD("of", text, NULL, NULL, "Name of a body or force, or of one entity of a pair."),
        FIELD("with", text, NULL, NULL, "Friction: the other entity of the pair."),
        FIELD("scope", parameter_scope, NULL, NULL,
-             "One value for the body, or one for each element or vertex; default: `body`, of "
+             "One value for the body, or one for each element, vertex or term of a series; "
+             "default: `body`, of "
              "`rest_position` with a cage or points `vertices`."),
        FIELD("select", selection, NULL, NULL,
              "With the scope `vertices`: which, by initial position; default: all."),

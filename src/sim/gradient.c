@@ -96,7 +96,7 @@ done:
   return status;
 }
 
-// Derivatives of objective i at one time, at nodes.
+// Derivatives of objective i at one time: by all vertices, or in reverse by nodes.
 static NoliStatus find_slopes(Gradient* g, int32_t i, int64_t step) {
   NoliStatus status = NOLI_OK;
   NoliObjectivePoint at = point_at(g, step);
@@ -107,8 +107,10 @@ static NoliStatus find_slopes(Gradient* g, int32_t i, int64_t step) {
   memset(g->d_history, 0, (size_t)noli_model_history_size(g->sim->model) * sizeof(double));
   memset(g->d_p, 0, (size_t)g->n_parameters * sizeof *g->d_p);
   NOLI_TRY(g->objective[i].evaluate(g->objective[i].user, g->sim, &at));
-  noli_stage_act_on_nodes(g->sim->own_stage, g->d_x);
-  noli_stage_act_on_nodes(g->sim->own_stage, g->d_v);
+  if (!g->tangent) {
+    noli_chains_act_on_nodes(&g->chains, i, at.x, g->d_x);
+    noli_chains_act_on_nodes(&g->chains, i, at.v, g->d_v);
+  }
   for (int64_t j = 0; j < g->n_parameters; j++) {
     g->gradient[i * g->n_parameters + j] += g->d_p[j];
   }
@@ -297,6 +299,7 @@ static NoliStatus reverse(Gradient* g, NoliState* at_end) {
         g->sim, &(NoliHistoryDerivatives){.x = g->chains.chain[i].x,
                                           .rest = inputs->value[NOLI_INPUT_REST],
                                           .state = g->chains.chain[i].history}));
+    noli_chains_act_on_nodes(&g->chains, i, g->sim->state.x, g->chains.chain[i].x);
     if (inputs->value[NOLI_INPUT_START] != NULL) {
       add(g, 1.0, g->chains.chain[i].x, inputs->value[NOLI_INPUT_START]);
     }
@@ -342,8 +345,8 @@ static NoliStatus forward(Gradient* g) {
     if (g->chains.inputs[j].value[NOLI_INPUT_VELOCITY] != NULL) {
       add(g, 1.0, g->chains.inputs[j].value[NOLI_INPUT_VELOCITY], g->chains.chain[j].v);
     }
-    noli_stage_follow_vectors(g->sim->own_stage, g->chains.chain[j].x);
-    noli_stage_follow_vectors(g->sim->own_stage, g->chains.chain[j].v);
+    noli_chains_follow(&g->chains, (int32_t)j, g->sim->state.x, g->chains.chain[j].x);
+    noli_chains_follow(&g->chains, (int32_t)j, g->sim->state.v, g->chains.chain[j].v);
     NOLI_TRY(noli_history_links_push_start(
         g->sim, &(NoliHistoryDerivatives){.x = g->chains.chain[j].x,
                                           .rest = g->chains.inputs[j].value[NOLI_INPUT_REST],

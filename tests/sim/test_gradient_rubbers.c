@@ -173,7 +173,7 @@ static void numbers_of_rubbers(void** state) {
        OF("prony_tau", "body0"), 1e-5, 1e-6},
       {"relaxing, landing, tau", relaxing_landing, NULL, 0.002, 10, OF("prony_tau", "body0"), 1e-5,
        1e-5},
-      {"relaxing, landing, g", relaxing_landing, "bdf2", 0.002, 8, OF("prony_g", "body0"), 1e-4,
+      {"relaxing, landing, g", relaxing_landing, "sdirk2", 0.002, 8, OF("prony_g", "body0"), 1e-4,
        1e-5},
       {"relaxing in a plane, tau", relaxing_plane, NULL, 0.002, 8, OF("prony_tau", "body0"), 1e-5,
        1e-5},

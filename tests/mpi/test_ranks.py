@@ -270,6 +270,37 @@ def errors_end_once():
         fail(f"a command of one rank: not refused once\n{words}")
 
 
+def frames_come_in_parts():
+    """Each rank writes its part of a frame; the frames are those of one file, also after a run has gone on on other ranks."""
+    scene, parts = write_pile(), ("--set", "output.format=pvtu")
+    simulate(3, scene, "one_file", 4)
+    simulate(3, scene, "parts", 2, *parts)
+    names = os.listdir("parts")
+    if sorted(name for name in names if name.startswith("frame_000002")) != ["frame_000002.pvtu"] + [
+            f"frame_000002_{k:04d}.vtu" for k in range(3)]:
+        fail(f"frames in parts: {sorted(names)}")
+    run(3, "resume", "parts", "-q", "--steps", "2")
+    run(0, "audit", "parts")
+    for directory in ("one_file", "parts"):
+        os.makedirs(directory + "_pc2", exist_ok=True)
+        run(0, "convert", directory, directory + "_pc2/x.pc2")
+        run(0, "view", directory)
+    compare_trees("frames in parts", "one_file_pc2", "parts_pc2")
+    run(2, "resume", "parts", "-q", "--steps", "1")
+    run(0, "audit", "parts")
+    if len([name for name in os.listdir("parts") if name.startswith("frame_000005_")]) != 2:
+        fail("frames in parts: not one of each rank")
+
+
+def compare_trees(name, one, other):
+    names = sorted(os.listdir(one))
+    if not names or names != sorted(os.listdir(other)):
+        fail(f"{name}: {names}, {sorted(os.listdir(other))}")
+    for file in names:
+        if not filecmp.cmp(os.path.join(one, file), os.path.join(other, file), shallow=False):
+            fail(f"{name}: {file} differs")
+
+
 def full_disks_end_all():
     """The rank that writes has no more room: exit status 4, and the checkpoint before goes on as if nothing had been."""
     scene = write_pile()
@@ -351,7 +382,7 @@ def killed_ranks_end_all():
 
 
 TESTS = {test.__name__: test for test in
-         (documents_tell, examples_agree, variants_agree, bits_repeat, runs_resume, errors_end_once, full_disks_end_all,
+         (documents_tell, examples_agree, variants_agree, bits_repeat, runs_resume, errors_end_once, frames_come_in_parts, full_disks_end_all,
           refused_memory_ends_all, killed_ranks_end_all)}
 LONG = {test.__name__: test for test in (every_example, public_scenes)}
 

@@ -107,6 +107,9 @@ static void lists_are_gathered_and_exchanged(void** state) {
 // any size.
 static void large_data_go_in_pieces(void** state) {
   (void)state;
+  if (ranks == NULL) {
+    skip();
+  }
   NoliContext* context = context_of_rank();
   int64_t usual = ranks->message;
   const int64_t sizes[] = {1, 7, 8, 24, 1000};
@@ -124,6 +127,22 @@ static void large_data_go_in_pieces(void** state) {
     }
   }
   ranks->message = usual;
+  test_context_done(&context);
+}
+
+// What several ranks cannot do says so, with their number.
+static void whole_work_is_refused(void** state) {
+  (void)state;
+  NoliContext* context = context_of_rank();
+  char want[64];
+  snprintf(want, sizeof want, "derivatives: on one rank only, this context has %d",
+           (int)noli_rank_count(context));
+  if (noli_rank_count(context) > 1) {
+    ASSERT_STATUS(noli_ranks_require_one(context, "derivatives"), NOLI_ERROR_ARGUMENT);
+    assert_string_equal(noli_context_message(context), want);
+  } else {
+    ASSERT_OK(noli_ranks_require_one(context, "derivatives"));
+  }
   test_context_done(&context);
 }
 
@@ -302,6 +321,9 @@ static NoliStatus lose(NoliContext* context, int32_t failing, long nanoseconds) 
 // The program learns of ranks that do not come, and all fail alike if they come after all.
 static void ranks_that_do_not_come_are_told(void** state) {
   (void)state;
+  if (ranks == NULL) {
+    skip();
+  }
   NoliContext* context = context_of_rank();
   int32_t failing = noli_rank_count(context) - 1;
   for (int32_t late = 0; late < 2; late++) {
@@ -330,6 +352,7 @@ int main(void) {
       cmocka_unit_test(rows_are_those_of_the_sum),
       cmocka_unit_test(rows_take_little_more_memory_than_they_have),
       cmocka_unit_test(large_data_go_in_pieces),
+      cmocka_unit_test(whole_work_is_refused),
       cmocka_unit_test(failures_of_one_rank_are_those_of_all),
       cmocka_unit_test(ranks_that_do_not_come_are_told),
   };

@@ -87,7 +87,7 @@ def run(n_ranks, *arguments, status=0, timeout=300):
     return done.stderr
 
 
-def run_with(prefix, odd_rank, *arguments, timeout=120):
+def run_with(prefix, odd_rank, *arguments, timeout=300):
     """Two ranks of noli, one of which is started by the words of `prefix`; returns status and standard error."""
     command = ["mpirun", "--oversubscribe"]
     for rank in range(2):
@@ -326,9 +326,14 @@ def refused_memory_ends_all():
     for meets, solver, n_tries in (("noli", "auto", 8), ("libpetsc", "petsc:gamg", 6), ("libpetsc", "petsc:ilu", 4)):
         def refuse(rank, k):
             shutil.rmtree("poor", ignore_errors=True)
+            if os.path.exists("refused"):
+                os.remove("refused")
             return run_with(["env", f"LD_PRELOAD={library}", f"NOLI_REFUSE={k}", f"NOLI_REFUSE_MEETS={meets}",
                              f"NOLI_MEMORY_LOG={os.path.abspath('refused')}"], rank, *arguments, "--set", f"solver.linear={solver}")
-        refuse(1, 0)
+        status, words = refuse(1, 0)
+        if status != 0:
+            fail(f"{meets}, {solver}: exit status {status} with all the memory\n{words}")
+            continue
         with open("refused", encoding="utf-8") as file:
             n_requests = int(file.read().split()[0])
         n_ended = 0

@@ -134,12 +134,17 @@ if(NOLI_SANITIZE STREQUAL "")
 endif()
 # runs on several ranks
 if(NOLI_MPI AND TARGET noli_program AND NOLI_PYTHON)
-  foreach(name documents_tell examples_agree variants_agree bits_repeat runs_resume errors_end_once killed_ranks_end_all)
+  set(refuse_memory "")
+  if(TARGET refuse_memory)
+    set(refuse_memory "NOLI_REFUSE_MEMORY=$<TARGET_FILE:refuse_memory>")
+  endif()
+  foreach(name documents_tell examples_agree variants_agree bits_repeat runs_resume errors_end_once frames_come_in_parts full_disks_end_all
+      refused_memory_ends_all killed_ranks_end_all)
     add_test(NAME ranks_${name} COMMAND ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/mpi/test_ranks.py
       $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR} ${name})
     file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/ranks_${name})
     set_tests_properties(ranks_${name} PROPERTIES WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/ranks_${name} LABELS mpi
-      ENVIRONMENT "${NOLI_TEST_ENVIRONMENT}" SKIP_RETURN_CODE 77 TIMEOUT 1800 PROCESSORS 4)
+      ENVIRONMENT "${NOLI_TEST_ENVIRONMENT};${refuse_memory}" SKIP_RETURN_CODE 77 TIMEOUT 1800 PROCESSORS 4)
   endforeach()
   add_test(NAME ranks_exchange COMMAND ${CMAKE_COMMAND} -E env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     ${MPIEXEC_EXECUTABLE} --oversubscribe -n 3 $<TARGET_FILE:test_exchange_between_ranks>)

@@ -22,8 +22,22 @@ void console_begin(void) {
 // The ranks of this process; NULL: it is alone.
 static NoliRanks* ranks;
 
+// How long a rank that fails alone inside of PETSc waits for others, s.
+#define PATIENCE 10.0
+
+// Others can neither be reached nor go on: a killed rank ends them likewise.
+static void end_all(void* user, NoliStatus status, const char* message) {
+  (void)user;
+  fprintf(stderr, "noli: error: rank %d: %s\n", (int)noli_ranks_rank(ranks), message);
+  fprintf(stderr,
+          "noli: error: the other ranks wait inside of PETSc: all end; steps after the last "
+          "checkpoint are lost, `noli resume` goes on from it\n");
+  noli_ranks_abort(ranks, console_exit_status(status));
+}
+
 bool console_start_ranks(bool on_several) {
   NoliStatus status = noli_ranks_start(&ranks);
+  noli_ranks_on_loss(ranks, PATIENCE, end_all, NULL);
   bool first = noli_ranks_rank(ranks) == 0;
   if (status != NOLI_OK) {
     fprintf(stderr, "noli: error: MPI cannot start\n");
@@ -53,6 +67,15 @@ static void log_to_console(void* user, NoliLogLevel level, const char* message) 
   console_say(user, level, "%s", message);
 }
 
+int console_out_of_memory(Console* console) {
+  if (noli_ranks_size(ranks) > 1) {
+    fprintf(stderr, "noli: error: rank %d: out of memory\n", (int)noli_ranks_rank(ranks));
+    noli_ranks_abort(ranks, EXIT_SYSTEM);
+  }
+  console_say(console, NOLI_LOG_ERROR, "out of memory");
+  return EXIT_SYSTEM;
+}
+
 NoliContext* console_context(Console* console, int32_t n_threads) {
   NoliContextDef def = noli_default_context_def();
   def.log = log_to_console;
@@ -62,7 +85,7 @@ NoliContext* console_context(Console* console, int32_t n_threads) {
   console->quiet = console->quiet || !console_is_first();
   NoliContext* context = NULL;
   if (noli_context_create(&def, &context) != NOLI_OK) {
-    console_say(console, NOLI_LOG_ERROR, "out of memory");
+    console_out_of_memory(console);
   }
   return context;
 }

@@ -37,6 +37,10 @@ bool console_is_first(void);
 // Call once, before any file is opened: protects standard streams and signals.
 void console_begin(void);
 
+// Says that there is no memory, where there is no context to say so; ends all ranks, which one
+// alone cannot tell. Returns the exit status.
+int console_out_of_memory(Console* console);
+
 // A context whose warnings and errors go to the console; NULL (and a message) without memory.
 NoliContext* console_context(Console* console, int32_t n_threads);
 

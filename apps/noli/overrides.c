@@ -11,8 +11,7 @@ int overrides_read(Console* console, const OptionValue* set, Overrides* override
   overrides->list = calloc((size_t)set->n_list + 1, sizeof *overrides->list);
   overrides->text = malloc(size);
   if (overrides->list == NULL || overrides->text == NULL) {
-    console_say(console, NOLI_LOG_ERROR, "out of memory");
-    return EXIT_SYSTEM;
+    return console_out_of_memory(console);
   }
   char* next = overrides->text;
   for (; overrides->n < set->n_list; overrides->n++) {

@@ -77,7 +77,7 @@ static NoliStatus resume_scene(Console* console, NoliContext* context, const Arg
   char* json = NULL;
   NoliStatus status = noli_sim_create(context, def, &sim);
   if (status == NOLI_OK) {
-    status = noli_scene_json(scene, &json);
+    status = noli_ranks_agree(context, noli_scene_json(scene, &json));
   }
   if (status == NOLI_OK) {
     const NoliRunDef run_def = run_definition(scene, json, arguments->argument[0]);
@@ -127,8 +127,12 @@ static int resume(const Arguments* arguments) {
     status = noli_scene_load(context, path, NULL, 0, &scene);
   }
   status = noli_ranks_agree(context, status);
-  if (status == NOLI_OK && !option[RESUME_STEPS].given &&
-      noli_run_finished_steps(context, directory) >= noli_scene_step_count(scene)) {
+  int64_t is_finished = status == NOLI_OK && !option[RESUME_STEPS].given &&
+                        noli_run_finished_steps(context, directory) >= noli_scene_step_count(scene);
+  if (status == NOLI_OK) {
+    status = noli_ranks_largest(context, &is_finished);
+  }
+  if (status == NOLI_OK && is_finished) {
     say_finished(&console, scene, directory);
     exit_status = EXIT_DONE;
   } else if (status == NOLI_OK) {

@@ -74,7 +74,7 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
 
   // open the result directory
   if (status == NOLI_OK) {
-    status = noli_scene_json(scene, &json);
+    status = noli_ranks_agree(context, noli_scene_json(scene, &json));
   }
   if (status == NOLI_OK) {
     NoliRunDef run_def =

@@ -28,6 +28,19 @@ NOLI_API int32_t noli_ranks_rank(const NoliRanks* ranks);
 /// How many there are; 1 for NULL.
 NOLI_API int32_t noli_ranks_size(const NoliRanks* ranks);
 
+/// Called on a rank where a linear solver of PETSc fails alone, for example for lack of memory, and
+/// where the others have not answered for as long as they were given: they wait for this rank
+/// inside of PETSc, and nothing can call them back. Ranks end if it says why and calls
+/// noli_ranks_abort; they wait for ever if it returns.
+typedef void (*NoliRanksLost)(void* user, NoliStatus status, const char* message);
+
+/// Has `lost` called in that case after `patience`, s. Does nothing for NULL.
+NOLI_API void noli_ranks_on_loss(NoliRanks* ranks, double patience, NoliRanksLost lost, void* user);
+
+/// Ends the processes of all ranks at once, with this exit status. Does nothing for NULL. The
+/// library never calls it.
+NOLI_API void noli_ranks_abort(NoliRanks* ranks, int exit_status);
+
 /// To be called by all ranks with the status of a call that may fail on some of them alone, such as
 /// reading a file: returns the worst, and gives the context of every rank its message. Simulations
 /// and results do so themselves.

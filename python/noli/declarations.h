@@ -1221,6 +1221,9 @@ NoliStatus noli_ranks_start(NoliRanks** ranks);
 void noli_ranks_end(NoliRanks** ranks);
 int32_t noli_ranks_rank(const NoliRanks* ranks);
 int32_t noli_ranks_size(const NoliRanks* ranks);
+typedef void (*NoliRanksLost)(void* user, NoliStatus status, const char* message);
+void noli_ranks_on_loss(NoliRanks* ranks, double patience, NoliRanksLost lost, void* user);
+void noli_ranks_abort(NoliRanks* ranks, int exit_status);
 NoliStatus noli_ranks_agree(NoliContext* context, NoliStatus status);
 NoliStatus noli_ranks_largest(NoliContext* context, int64_t* value);
 typedef struct NoliRunDef {

@@ -26,7 +26,7 @@ class Recorder:
 
     An exception within the block is noted in the summary, and `noli resume` or Recorder(..., resume=True) continues
     from the last step. Replaces the files of a finished run, those of an unfinished one only with `replace`. What is
-    not given is that of the scene: `every`, steps between frames, and `format`, "vtu" or "ply".
+    not given is that of the scene: `every`, steps between frames, and `format`, "vtu", "pvtu" or "ply".
     """
 
     def __init__(self, sim: Simulation, directory: str | os.PathLike, *, resume: bool = False, replace: bool = False,

@@ -17,6 +17,20 @@ void noli_ranks_end(NoliRanks** ranks) {
   }
 }
 
+void noli_ranks_on_loss(NoliRanks* ranks, double patience, NoliRanksLost lost, void* user) {
+  if (ranks != NULL) {
+    ranks->patience = patience;
+    ranks->tell_loss = lost;
+    ranks->tell_user = user;
+  }
+}
+
+void noli_ranks_abort(NoliRanks* ranks, int exit_status) {
+  if (ranks != NULL) {
+    ranks->type->abort(ranks, exit_status);
+  }
+}
+
 NoliStatus noli_ranks_require_one(NoliContext* context, const char* what) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(context, noli_rank_count(context) == 1, NOLI_ERROR_ARGUMENT,
@@ -61,13 +75,33 @@ static int64_t rank_status(NoliStatus status) {
   return status < NOLI_OK ? (int64_t)status - 1000 : -(int64_t)status;
 }
 
+void noli_ranks_lose(NoliContext* context, NoliStatus failure) {
+  if (noli_rank_count(context) > 1) {
+    context->def.ranks->lost = failure;
+  }
+}
+
+static void tell_loss(NoliContext* context) {
+  const NoliRanks* ranks = context->def.ranks;
+  ranks->tell_loss(ranks->tell_user, ranks->lost, noli_context_message(context));
+}
+
+// The smallest of each of the words of all ranks.
+static bool compare_words(NoliContext* context, int64_t word[3]) {
+  NoliRanks* ranks = context->def.ranks;
+  bool waits = ranks->lost != NOLI_OK && ranks->tell_loss != NULL;
+  bool good = ranks->type->smallest(ranks, word, 3, waits ? tell_loss : NULL, context);
+  ranks->lost = NOLI_OK;
+  return good;
+}
+
 // Puts the statuses of all ranks together.
 static NoliStatus meet(NoliContext* context, NoliStatus own, Place place) {
   NoliRanks* ranks = context->def.ranks;
   int64_t word[3] = {rank_status(own) * 65536 + (own != NOLI_OK ? ranks->rank : 0), place,
                      -(int64_t)place};
   ranks->exchanges++;
-  if (!ranks->type->smallest(ranks, word, 3)) {
+  if (!compare_words(context, word)) {
     return broken(context);
   }
   if (word[0] == 0) {
@@ -127,7 +161,7 @@ NoliStatus noli_ranks_smallest(NoliContext* context, int64_t* value, int32_t n) 
     return NOLI_OK;
   }
   NOLI_TRY(enter(context, NOLI_OK, PLACE_SMALLEST));
-  status = ranks->type->smallest(ranks, value, n) ? NOLI_OK : broken(context);
+  status = ranks->type->smallest(ranks, value, n, NULL, context) ? NOLI_OK : broken(context);
 done:
   return status;
 }

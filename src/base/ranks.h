@@ -6,7 +6,11 @@
 // something fails leaves its functions up to noli_ranks_agree, which takes part in the exchange
 // that the others are about to begin: they fail, with the same status and message, leave their
 // functions without any further exchange, and end in noli_ranks_agree, too. Every call of the
-// library whose failure may concern one rank ends in noli_ranks_agree.
+// library whose failure may concern one rank ends in noli_ranks_agree, and calls none that does.
+//
+// A call of PETSc that fails on one rank leaves others inside of the same call, where nothing
+// reaches them: the rank waits for them for a while, and then tells the program
+// (noli_ranks_on_loss).
 #pragma once
 
 #include "base/context.h"
@@ -14,7 +18,9 @@
 
 // Communication; every function returns false if it fails.
 typedef struct NoliRanksType {
-  bool (*smallest)(NoliRanks* ranks, int64_t* value, int32_t n);
+  // Calls `late`, if not NULL, where others have not come after the patience of the ranks.
+  bool (*smallest)(NoliRanks* ranks, int64_t* value, int32_t n, void (*late)(NoliContext* context),
+                   NoliContext* context);
   bool (*broadcast)(NoliRanks* ranks, int32_t root, size_t size, void* data, int64_t n);
   // `n`, `first` (ranks): items and where they begin
   bool (*gather)(NoliRanks* ranks, size_t size, const void* own, const int64_t* n,
@@ -22,6 +28,7 @@ typedef struct NoliRanksType {
   bool (*exchange)(NoliRanks* ranks, size_t size, const void* out, const int64_t* n_out,
                    const int64_t* first_out, void* in, const int64_t* n_in,
                    const int64_t* first_in);
+  void (*abort)(NoliRanks* ranks, int exit_status);
   void (*end)(NoliRanks* ranks);
 } NoliRanksType;
 
@@ -30,6 +37,11 @@ struct NoliRanks {
   void* communicator;
   int32_t rank, size;
   NoliStatus failure; // that all ranks have learnt of and are leaving their functions for
+  NoliStatus lost;    // failure after which others may be where they cannot be reached
+  double patience;    // s, for them
+  NoliRanksLost tell_loss;
+  void* tell_user;
+  int64_t message;    // bytes at most that go into one message
   int64_t exchanges;  // since the start
   int64_t bytes_sent; // to other ranks
 };
@@ -58,6 +70,9 @@ void noli_ranks_share(const NoliContext* context, int64_t n, int64_t* begin, int
 // The same for any rank of any number of them.
 void noli_ranks_share_of(int32_t rank, int32_t size, int64_t n, int64_t block, int64_t* begin,
                          int64_t* end);
+
+// To be called where a call of another library fails that waits for other ranks.
+void noli_ranks_lose(NoliContext* context, NoliStatus failure);
 
 // Fails where `own`, the status of a rank, is a failure.
 NOLI_WARN_UNUSED NoliStatus noli_ranks_join(NoliContext* context, NoliStatus own);

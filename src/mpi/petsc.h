@@ -10,6 +10,7 @@
 typedef struct NoliPetsc {
   NoliContext* context;
   bool begun;
+  bool no_memory;
   char message[512]; // of the first error
 } NoliPetsc;
 

@@ -1,86 +1,168 @@
 // Ranks over MPI.
+#define _POSIX_C_SOURCE 200809L // nanosleep
 #include "base/ranks.h"
+#include "base/timer.h"
 #include "mpi/petsc.h"
 
-#include <limits.h>
 #include <mpi.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
-// Items of one kind, and the counts of them per rank in MPI's integers.
-typedef struct Items {
-  MPI_Datatype type;
-  int* count; // (2 or 4 x ranks): counts and displacements
-} Items;
+// Bytes of one message; MPI counts in 32 bits.
+enum { MESSAGE = 1 << 30 };
 
-static bool begin_items(const NoliRanks* ranks, size_t size, Items* items) {
-  *items = (Items){.type = MPI_DATATYPE_NULL};
-  items->count = malloc(4 * sizeof *items->count * (size_t)ranks->size);
-  return items->count != NULL && MPI_Type_contiguous((int)size, MPI_BYTE, &items->type) == 0 &&
-         MPI_Type_commit(&items->type) == 0;
+// What the communicator of ranks points to; nothing is allocated where other ranks wait already.
+typedef struct Mpi {
+  MPI_Comm comm;
+  int* count;           // (ranks)
+  int* first;           // (ranks)
+  MPI_Request* request; // (2 x ranks)
+} Mpi;
+
+static Mpi* mpi_of(const NoliRanks* ranks) {
+  return ranks->communicator;
 }
 
-static void end_items(Items* items) {
-  if (items->type != MPI_DATATYPE_NULL) {
-    MPI_Type_free(&items->type);
+// Looks after the others every millisecond; sets `done` if they come in time.
+static bool wait_for(MPI_Request* request, double seconds, int* done) {
+  const struct timespec pause = {.tv_nsec = 1000000};
+  double end = noli_seconds() + seconds;
+  bool good = MPI_Test(request, done, MPI_STATUS_IGNORE) == 0;
+  while (good && !*done && noli_seconds() < end) {
+    nanosleep(&pause, NULL);
+    good = MPI_Test(request, done, MPI_STATUS_IGNORE) == 0;
   }
-  free(items->count);
+  return good;
 }
 
-// Whether numbers of items fit into MPI's integers, which `narrow` receives.
-static bool narrow(const NoliRanks* ranks, const int64_t* n, int* narrow) {
+static bool mpi_smallest(NoliRanks* ranks, int64_t* value, int32_t n,
+                         void (*late)(NoliContext* context), NoliContext* context) {
+  MPI_Request request;
+  int done = 0;
+  // not MPI_Allreduce, which could not be left, and which no other call of the same kind matches
+  if (MPI_Iallreduce(MPI_IN_PLACE, value, n, MPI_INT64_T, MPI_MIN, mpi_of(ranks)->comm, &request) !=
+      0) {
+    return false;
+  }
+  if (late != NULL) {
+    if (!wait_for(&request, ranks->patience, &done)) {
+      return false;
+    }
+    if (!done) {
+      late(context);
+    }
+  }
+  return done || MPI_Wait(&request, MPI_STATUS_IGNORE) == 0;
+}
+
+// What of `size` bytes, from `begin` on, goes into one message.
+static int piece_of(const NoliRanks* ranks, int64_t size, int64_t begin) {
+  int64_t left = size - begin;
+  return (int)(left < ranks->message ? left : ranks->message);
+}
+
+static bool mpi_broadcast(NoliRanks* ranks, int32_t root, size_t size, void* data, int64_t n) {
+  int64_t bytes = n * (int64_t)size;
+  bool good = true;
+  for (int64_t begin = 0; good && begin < bytes; begin += ranks->message) {
+    good = MPI_Bcast((char*)data + begin, piece_of(ranks, bytes, begin), MPI_BYTE, root,
+                     mpi_of(ranks)->comm) == 0;
+  }
+  return good;
+}
+
+// Exchanges the bytes from `begin` on of what each pair of ranks exchanges, a message each; `any`:
+// whether there were some.
+static bool exchange_messages(NoliRanks* ranks, int64_t begin, size_t size, const char* out,
+                              const int64_t* n_out, const int64_t* first_out, char* in,
+                              const int64_t* n_in, const int64_t* first_in, bool* any) {
+  enum { TAG = 1 };
+  Mpi* mpi = mpi_of(ranks);
+  int64_t bytes = (int64_t)size;
+  int n = 0;
+  bool good = true;
+  for (int32_t r = 0; r < ranks->size; r++) {
+    if (n_in[r] * bytes > begin) {
+      good = good &&
+             MPI_Irecv(in + first_in[r] * bytes + begin, piece_of(ranks, n_in[r] * bytes, begin),
+                       MPI_BYTE, r, TAG, mpi->comm, &mpi->request[n++]) == 0;
+    }
+  }
+  for (int32_t k = 0; k < ranks->size; k++) {
+    int32_t r = (ranks->rank + k) % ranks->size;
+    if (n_out[r] * bytes > begin) {
+      good = good &&
+             MPI_Isend(out + first_out[r] * bytes + begin, piece_of(ranks, n_out[r] * bytes, begin),
+                       MPI_BYTE, r, TAG, mpi->comm, &mpi->request[n++]) == 0;
+    }
+  }
+  *any = n > 0;
+  return good && MPI_Waitall(n, mpi->request, MPI_STATUSES_IGNORE) == 0;
+}
+
+// MPI_Alltoallv counts in 32 bits, and ranks do not know whether the counts of others fit.
+static bool mpi_exchange(NoliRanks* ranks, size_t size, const void* out, const int64_t* n_out,
+                         const int64_t* first_out, void* in, const int64_t* n_in,
+                         const int64_t* first_in) {
+  bool good = true, any = true;
+  for (int64_t begin = 0; good && any; begin += ranks->message) {
+    good = exchange_messages(ranks, begin, size, out, n_out, first_out, in, n_in, first_in, &any);
+  }
+  return good;
+}
+
+// Counts and places in MPI's integers; false where they do not fit, on all ranks.
+static bool narrow(const NoliRanks* ranks, size_t size, const int64_t* n, const int64_t* first) {
+  const Mpi* mpi = mpi_of(ranks);
   bool fits = true;
   for (int32_t r = 0; r < ranks->size; r++) {
-    fits = fits && n[r] <= INT_MAX;
-    narrow[r] = (int)n[r];
+    fits = fits && (first[r] + n[r]) * (int64_t)size <= ranks->message;
+    mpi->count[r] = fits ? (int)(n[r] * (int64_t)size) : 0;
+    mpi->first[r] = fits ? (int)(first[r] * (int64_t)size) : 0;
   }
   return fits;
 }
 
-static bool mpi_smallest(NoliRanks* ranks, int64_t* value, int32_t n) {
-  MPI_Comm comm = *(MPI_Comm*)ranks->communicator;
-  return MPI_Allreduce(MPI_IN_PLACE, value, n, MPI_INT64_T, MPI_MIN, comm) == 0;
-}
-
-static bool mpi_broadcast(NoliRanks* ranks, int32_t root, size_t size, void* data, int64_t n) {
-  Items items;
-  bool good = begin_items(ranks, size, &items) && n <= INT_MAX &&
-              MPI_Bcast(data, (int)n, items.type, root, *(MPI_Comm*)ranks->communicator) == 0;
-  end_items(&items);
+// The items of one rank after the other to all.
+static bool gather_in_turn(NoliRanks* ranks, size_t size, const void* own, const int64_t* n,
+                           const int64_t* first, void* all) {
+  bool good = true;
+  memmove((char*)all + (size_t)first[ranks->rank] * size, own, (size_t)n[ranks->rank] * size);
+  for (int32_t r = 0; good && r < ranks->size; r++) {
+    good = mpi_broadcast(ranks, r, size, (char*)all + (size_t)first[r] * size, n[r]);
+  }
   return good;
 }
 
 static bool mpi_gather(NoliRanks* ranks, size_t size, const void* own, const int64_t* n,
                        const int64_t* first, void* all) {
-  Items items;
-  bool good =
-      begin_items(ranks, size, &items) && narrow(ranks, n, items.count) &&
-      narrow(ranks, first, items.count + ranks->size) &&
-      MPI_Allgatherv(own, (int)n[ranks->rank], items.type, all, items.count,
-                     items.count + ranks->size, items.type, *(MPI_Comm*)ranks->communicator) == 0;
-  end_items(&items);
-  return good;
+  const Mpi* mpi = mpi_of(ranks);
+  if (!narrow(ranks, size, n, first)) {
+    return gather_in_turn(ranks, size, own, n, first, all);
+  }
+  return MPI_Allgatherv(own, mpi->count[ranks->rank], MPI_BYTE, all, mpi->count, mpi->first,
+                        MPI_BYTE, mpi->comm) == 0;
 }
 
-static bool mpi_exchange(NoliRanks* ranks, size_t size, const void* out, const int64_t* n_out,
-                         const int64_t* first_out, void* in, const int64_t* n_in,
-                         const int64_t* first_in) {
-  Items items;
-  int32_t k = ranks->size;
-  bool good = begin_items(ranks, size, &items) && narrow(ranks, n_out, items.count) &&
-              narrow(ranks, first_out, items.count + k) &&
-              narrow(ranks, n_in, items.count + 2 * k) &&
-              narrow(ranks, first_in, items.count + 3 * k) &&
-              MPI_Alltoallv(out, items.count, items.count + k, items.type, in, items.count + 2 * k,
-                            items.count + 3 * k, items.type, *(MPI_Comm*)ranks->communicator) == 0;
-  end_items(&items);
-  return good;
+static void mpi_abort(NoliRanks* ranks, int exit_status) {
+  MPI_Abort(mpi_of(ranks)->comm, exit_status);
+}
+
+static void free_ranks(NoliRanks* ranks) {
+  if (ranks->communicator != NULL) {
+    free(mpi_of(ranks)->count);
+    free(mpi_of(ranks)->first);
+    free(mpi_of(ranks)->request);
+    free(ranks->communicator);
+  }
+  free(ranks);
 }
 
 static void mpi_end(NoliRanks* ranks) {
   noli_petsc_finish();
-  MPI_Comm_free(ranks->communicator);
-  free(ranks->communicator);
-  free(ranks);
+  MPI_Comm_free(&mpi_of(ranks)->comm);
+  free_ranks(ranks);
   MPI_Finalize();
 }
 
@@ -89,6 +171,7 @@ static const NoliRanksType mpi_type = {
     .broadcast = mpi_broadcast,
     .gather = mpi_gather,
     .exchange = mpi_exchange,
+    .abort = mpi_abort,
     .end = mpi_end,
 };
 
@@ -106,16 +189,20 @@ static bool was_launched(void) {
 
 static bool create(NoliRanks* ranks) {
   int rank = 0, size = 1;
-  MPI_Comm* comm = malloc(sizeof *comm);
-  ranks->communicator = comm;
-  if (comm == NULL || MPI_Comm_dup(MPI_COMM_WORLD, comm) != 0 || MPI_Comm_rank(*comm, &rank) != 0 ||
-      MPI_Comm_size(*comm, &size) != 0) {
+  Mpi* mpi = calloc(1, sizeof *mpi);
+  ranks->communicator = mpi;
+  if (mpi == NULL || MPI_Comm_dup(MPI_COMM_WORLD, &mpi->comm) != 0 ||
+      MPI_Comm_rank(mpi->comm, &rank) != 0 || MPI_Comm_size(mpi->comm, &size) != 0) {
     return false;
   }
   ranks->type = &mpi_type;
   ranks->rank = rank;
   ranks->size = size;
-  return true;
+  ranks->message = MESSAGE;
+  mpi->count = calloc((size_t)size, sizeof *mpi->count);
+  mpi->first = calloc((size_t)size, sizeof *mpi->first);
+  mpi->request = calloc(2 * (size_t)size, sizeof *mpi->request);
+  return mpi->count != NULL && mpi->first != NULL && mpi->request != NULL;
 }
 
 NoliStatus noli_ranks_start(NoliRanks** ranks) {
@@ -131,7 +218,9 @@ NoliStatus noli_ranks_start(NoliRanks** ranks) {
   }
   NoliRanks* made = calloc(1, sizeof *made);
   if (made == NULL || !create(made)) {
-    free(made);
+    if (made != NULL) {
+      free_ranks(made);
+    }
     return NOLI_ERROR_BACKEND;
   }
   *ranks = made;

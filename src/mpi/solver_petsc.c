@@ -517,6 +517,7 @@ static NoliStatus petsc_solve(void* state, const NoliLinView* view, const double
   if (view->n == 0) {
     goto done;
   }
+  NOLI_TRY(noli_ranks_join(solver->context, NOLI_OK));
   NOLI_TRY(put(&petsc, solver, view, b));
   if (!solver->row->direct) {
     NOLI_PETSC_TRY(&petsc,

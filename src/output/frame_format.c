@@ -1,5 +1,6 @@
 #include "output/frame_format.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 static const NoliFrameFormat* const formats[] = {
     &noli_frame_format_vtu,
     &noli_frame_format_ply,
+    &noli_frame_format_pvtu,
 };
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 
@@ -45,4 +47,20 @@ int64_t noli_frame_step(const NoliFrameFormat* format, const char* name) {
   long long step = strtoll(name + 6, NULL, 10);
   noli_frame_name(format, step, same);
   return step >= 0 && strcmp(name, same) == 0 ? step : -1;
+}
+
+bool noli_frame_is_part(const NoliFrameFormat* format, const char* name) {
+  char frame[NOLI_FRAME_NAME_SIZE], same[NOLI_FRAME_NAME_SIZE];
+  char* end = NULL;
+  if (format->part_name == NULL || strncmp(name, "frame_", 6) != 0) {
+    return false;
+  }
+  long long step = strtoll(name + 6, &end, 10);
+  long part = *end == '_' ? strtol(end + 1, NULL, 10) : -1;
+  if (step < 0 || part < 0 || part > INT32_MAX) {
+    return false;
+  }
+  noli_frame_name(format, step, frame);
+  format->part_name(frame, (int32_t)part, same);
+  return strcmp(name, same) == 0;
 }

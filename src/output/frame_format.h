@@ -25,6 +25,8 @@ typedef struct NoliFrameFormat {
   const char* suffix; // of frames: ".vtu"
   bool has_cells;     // its frames hold all cells and their data, else the surface
   NoliFrameListFormat list;
+  // The name of a part of a frame, beside it; NULL: a frame is one file.
+  void (*part_name)(const char* frame, int32_t part, char name[NOLI_FRAME_NAME_SIZE]);
   // Writes a frame; an older file at `path` is untouched when that fails.
   NoliStatus (*write)(NoliContext* context, const char* path, const NoliFrame* frame);
   // Reads what `write` wrote, and nothing else. Fails with NOLI_ERROR_IO, NOLI_ERROR_FORMAT (the
@@ -34,6 +36,7 @@ typedef struct NoliFrameFormat {
 
 extern const NoliFrameFormat noli_frame_format_vtu;
 extern const NoliFrameFormat noli_frame_format_ply;
+extern const NoliFrameFormat noli_frame_format_pvtu;
 
 // The `index`-th format, NULL past the last; the first one is the default.
 const NoliFrameFormat* noli_frame_format_at(int32_t index);
@@ -46,3 +49,6 @@ void noli_frame_name(const NoliFrameFormat* format, int64_t step, char name[NOLI
 
 // The step of a frame with this name; -1 if the name is not that of a frame of this format.
 int64_t noli_frame_step(const NoliFrameFormat* format, const char* name);
+
+// Whether the name is that of a part of a frame of this format.
+bool noli_frame_is_part(const NoliFrameFormat* format, const char* name);

@@ -8,6 +8,7 @@
 #include "output/summary.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // Where the files of checkpoints are.
@@ -148,26 +149,40 @@ static NoliStatus finish_promotion(NoliRun* run, const CheckpointPaths* paths) {
                                        : status;
 }
 
+// Loads the last checkpoint, or the one before it where a rank cannot read the last one.
+static NoliStatus restore_from_either(NoliRun* run, const NoliRunDef* def, NoliSim* sim,
+                                      const CheckpointPaths* paths) {
+  NoliContext* context = run->context;
+  char message[sizeof context->message];
+  NoliStatus status = restore_from(run, def, sim, paths->path), first = status;
+  int64_t unreadable = first == NOLI_ERROR_FORMAT || first == NOLI_ERROR_IO;
+  if (first != NOLI_OK && !(unreadable && noli_file_exists(paths->previous))) {
+    goto done;
+  }
+  snprintf(message, sizeof message, "%s",
+           unreadable ? context->message : "another rank cannot read the last checkpoint");
+  NOLI_TRY(noli_ranks_largest(context, &unreadable));
+  if (!unreadable) {
+    goto done;
+  }
+  status = restore_from(run, def, sim, paths->previous);
+  if (status == NOLI_OK) {
+    noli_log(context, NOLI_LOG_WARNING, "%s; resuming from %s", message, paths->previous);
+  } else if (first != NOLI_OK) {
+    status = noli_fail(context, first, "%s", message);
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_run_restore(NoliRun* run, const NoliRunDef* def, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = run->context;
   CheckpointPaths paths;
-  char message[sizeof context->message];
   NOLI_TRY(find_checkpoints(run, &paths));
   NOLI_TRY(noli_ranks_join(context,
                            noli_rank_writes(context) ? finish_promotion(run, &paths) : NOLI_OK));
-  status = restore_from(run, def, sim, paths.path);
-  if ((status == NOLI_ERROR_FORMAT || status == NOLI_ERROR_IO) &&
-      noli_file_exists(paths.previous)) {
-    memcpy(message, context->message, sizeof message);
-    NoliStatus first_status = status;
-    status = restore_from(run, def, sim, paths.previous);
-    if (status != NOLI_OK) {
-      status = noli_fail(context, first_status, "%s", message);
-      goto done;
-    }
-    noli_log(context, NOLI_LOG_WARNING, "%s; resuming from %s", message, paths.previous);
-  }
+  status = restore_from_either(run, def, sim, &paths);
   run->checkpoint_step = status == NOLI_OK ? noli_sim_step_count(sim) : -1;
 done:
   free_paths(run, &paths);

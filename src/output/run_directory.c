@@ -51,7 +51,8 @@ static bool is_name_of_run(const char* name) {
   const NoliFrameFormat* format;
   bool ours = false;
   for (int32_t i = 0; (format = noli_frame_format_at(i)) != NULL; i++) {
-    ours = ours || strcmp(name, format->list.name) == 0 || noli_frame_step(format, name) >= 0;
+    ours = ours || strcmp(name, format->list.name) == 0 || noli_frame_step(format, name) >= 0 ||
+           noli_frame_is_part(format, name);
   }
   for (int32_t i = 0; i < NOLI_N_HISTORIES; i++) {
     ours = ours || strcmp(name, noli_histories[i].file) == 0;

@@ -3,6 +3,8 @@
 #include "base/validate.h"
 #include "output/run_writer.h"
 
+#include <string.h>
+
 bool noli_run_has_frame(const NoliRun* run, int64_t step) {
   int64_t n = run->frames.frames.count;
   return n > 0 && run->frames.frames.data[n - 1].step == step;
@@ -29,17 +31,40 @@ done:
   return status;
 }
 
+// Calls `visit` for the file of a frame and those of its parts.
+static NoliStatus visit_files(NoliRun* run, const NoliFrameFormat* format, int64_t step,
+                              NoliStatus (*visit)(NoliContext* context, const char* path)) {
+  NoliStatus status = NOLI_OK;
+  char* path = NULL;
+  char frame[NOLI_FRAME_NAME_SIZE], name[NOLI_FRAME_NAME_SIZE];
+  noli_frame_name(format, step, frame);
+  memcpy(name, frame, sizeof name);
+  bool more = true;
+  for (int32_t part = 0; more; part++) {
+    NOLI_TRY(noli_run_path(run, name, &path));
+    more = part == 0 || noli_file_exists(path);
+    if (more) {
+      NOLI_TRY(visit(run->context, path));
+    }
+    noli_free(run->context, path);
+    path = NULL;
+    more = more && format->part_name != NULL;
+    if (more) {
+      format->part_name(frame, part, name);
+    }
+  }
+done:
+  noli_free(run->context, path);
+  return status;
+}
+
 // Frames from `first` of the list on, and the list itself.
 static NoliStatus sync_each_frame(NoliRun* run, int64_t first) {
   NoliStatus status = NOLI_OK;
   char* path = NULL;
   for (int64_t i = first; i < run->frames.frames.count; i++) {
-    char name[NOLI_FRAME_NAME_SIZE];
-    noli_frame_name(run->frames.format, run->frames.frames.data[i].step, name);
-    NOLI_TRY(noli_run_path(run, name, &path));
-    NOLI_TRY(noli_file_sync_path(run->context, path));
-    noli_free(run->context, path);
-    path = NULL;
+    NOLI_TRY(
+        visit_files(run, run->frames.format, run->frames.frames.data[i].step, noli_file_sync_path));
   }
   NOLI_TRY(noli_run_path(run, run->frames.format->list.name, &path));
   NOLI_TRY(noli_file_sync_path(run->context, path));
@@ -92,9 +117,7 @@ static NoliStatus drop_later(NoliRun* run, int64_t step, NoliFrameList* list) {
   // the list first: it never names a file that is not there
   NOLI_TRY(noli_frame_list_write(run->context, list, path));
   for (int64_t i = kept; i < n_frames; i++) {
-    char name[NOLI_FRAME_NAME_SIZE];
-    noli_frame_name(format, list->frames.data[i].step, name);
-    NOLI_TRY(noli_run_remove_file(run, name));
+    NOLI_TRY(visit_files(run, format, list->frames.data[i].step, noli_file_remove));
   }
 done:
   noli_free(run->context, path);

@@ -21,6 +21,10 @@ static const struct {
     [NOLI_FRAME_UINT8] = {"UInt8", 1},
 };
 
+const char* noli_vtu_type_name(NoliFrameType type) {
+  return types[type].name;
+}
+
 // An array after compression.
 typedef struct NoliVtuPacked {
   const void* data; // it was made of; a cache finds it by that

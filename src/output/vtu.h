@@ -14,5 +14,8 @@ typedef struct NoliVtuCache {
 
 void noli_vtu_cache_free(NoliContext* context, NoliVtuCache* cache);
 
+// The name that VTK gives a type: "Float64".
+const char* noli_vtu_type_name(NoliFrameType type);
+
 NOLI_WARN_UNUSED NoliStatus noli_vtu_write(NoliContext* context, const char* path,
                                            const NoliFrame* grid);

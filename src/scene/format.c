@@ -1097,8 +1097,9 @@ OBJECT(output, "output", NOLI_SCENE_AT_MOST_ONE,
        GROUPED("interval", positive, "s",
                "Time between frames, rounded to a multiple of the time step."),
        FIELD("format", frame_format, NULL, NULL,
-             "Files of frames: `vtu` for ParaView, with all cells and fields, or `ply`, surfaces "
-             "for Blender; default `vtu`.",
+             "Files of frames: `vtu` for ParaView, with all cells and fields; `pvtu`, the same in "
+             "parts, which ranks write side by side; or `ply`, surfaces for Blender; default "
+             "`vtu`.",
              INTO(NoliSceneOutput, frame_format)),
        FIELD("fields", frame_fields, NULL, NULL,
              "Further fields of VTU frames: see docs/results.md; default: none."),

@@ -1,6 +1,7 @@
 // Validity of a configuration: the exact audit, and distances for surfaces that just touch.
 #include "sim/simulation.h"
 
+#include "base/ranks.h"
 #include "collide/broad_phase.h"
 #include "contact/implicit_surface_contact.h"
 #include "math/vec3.h"
@@ -197,10 +198,12 @@ NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* given, NoliDef
   if (!model->problem.contact->keeps_apart) {
     NOLI_TRY(add_penetrations(model, model->x0, &defects));
   }
-  *out = defects.data;
-  *n_defects = defects.count;
 done:
-  if (status != NOLI_OK) {
+  status = noli_ranks_agree(context, status);
+  if (status == NOLI_OK) {
+    *out = defects.data;
+    *n_defects = defects.count;
+  } else {
     noli_array_free(context, &defects);
   }
   noli_definition_free(context, &def);

@@ -600,7 +600,7 @@ NoliStatus noli_design_search(NoliDesign* design, NoliDesignWatchFn* watch, void
   NoliSearchDef search = {.context = context,
                           .n = design->variables.n,
                           .m = (int32_t)design->row.count,
-                          .method = design->method,
+                          .method = (int32_t)design->method,
                           .max_evaluations = design->max_evaluations,
                           .tolerance = design->tolerance,
                           .feasible = FEASIBLE,

@@ -2,6 +2,7 @@
 #include "sim/simulation.h"
 
 #include "base/digest.h"
+#include "base/ranks.h"
 #include "base/sized.h"
 #include "math/mat3.h"
 #include "sim/definition.h"
@@ -346,6 +347,7 @@ NoliStatus noli_sim_reset(NoliSim* sim) {
   noli_sim_outdate(sim);
   noli_sim_reset_controls(sim);
 done:
+  status = noli_ranks_agree(sim->context, status);
   noli_state_free(sim->context, &state);
   return status;
 }

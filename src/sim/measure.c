@@ -1,3 +1,4 @@
+#include "base/ranks.h"
 #include "base/sized.h"
 #include "sim/definition.h"
 #include "sim/model.h"
@@ -30,6 +31,7 @@ NoliStatus noli_sim_measure_sized(NoliContext* context, const NoliSimDef* given,
     }
   }
 done:
+  status = noli_ranks_agree(context, status);
   noli_model_destroy(&model);
   noli_definition_free(context, &def);
   if (status != NOLI_OK) {

@@ -1,5 +1,6 @@
 #include "sim/rebuild.h"
 
+#include "base/ranks.h"
 #include "sim/definition.h"
 #include "sim/fallback.h"
 #include "sim/properties.h"
@@ -148,9 +149,12 @@ NoliStatus noli_sim_clone(const NoliSim* sim, NoliContext* context, NoliSim** cl
   copy_bodies(sim, made, NULL);
   NOLI_TRY(copy_state(sim, made, &same));
   copy_controls(sim, made, &same);
-  *clone = made;
-  made = NULL;
 done:
+  status = noli_ranks_agree(context, status);
+  if (status == NOLI_OK) {
+    *clone = made;
+    made = NULL;
+  }
   noli_sim_destroy(&made);
   return status;
 }
@@ -217,6 +221,7 @@ NoliStatus noli_sim_set_material(NoliSim* sim, int32_t body, int32_t part,
   NOLI_TRY(noli_owned_definition_keep(sim->context, &definition, to));
   NOLI_TRY(noli_sim_rebuild(sim, &definition, &same));
 done:
+  status = noli_ranks_agree(sim->context, status);
   noli_owned_definition_free(sim->context, &definition);
   return status;
 }
@@ -253,6 +258,7 @@ NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* given) {
     definition = before;
   }
 done:
+  status = noli_ranks_agree(sim->context, status);
   noli_owned_definition_free(sim->context, &definition);
   return status;
 }
@@ -356,6 +362,7 @@ NoliStatus noli_sim_add_body(NoliSim* sim, const NoliBodyDef* given, int32_t* in
     *index = n;
   }
 done:
+  status = noli_ranks_agree(context, status);
   noli_owned_definition_free(context, &definition);
   noli_free(context, old_body);
   return status;
@@ -436,6 +443,7 @@ NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body) {
   const NoliRenumbering renumbering = {old_body, old_motion, old_force};
   status = rebuild_bodies(sim, &definition, &renumbering);
 done:
+  status = noli_ranks_agree(context, status);
   noli_owned_definition_free(context, &definition);
   noli_free(context, old_body);
   noli_free(context, old_motion);

@@ -1,6 +1,7 @@
 // Repair of starts: what the stages share, their order, and the verification of the result.
 #include "sim/repair.h"
 
+#include "base/ranks.h"
 #include "collide/closest.h"
 #include "sim/definition.h"
 #include "sim/simulation.h"
@@ -471,6 +472,7 @@ NoliStatus noli_sim_repair(NoliContext* context, const NoliSimDef* given,
   NOLI_TRY(verify(&work, &settings));
   NOLI_TRY(report(&work, def, n_defects, repair));
 done:
+  status = noli_ranks_agree(context, status);
   end(&work);
   noli_definition_free(context, &def);
   noli_model_destroy(&model);

@@ -336,6 +336,7 @@ NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v) {
     noli_sim_move_histories(sim);
   }
 done:
+  status = noli_ranks_agree(sim->context, status);
   noli_free(sim->context, x_all);
   return status;
 }

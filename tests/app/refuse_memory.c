@@ -3,7 +3,8 @@
 //
 // NOLI_MEMORY_LIMIT=BYTES refuses any request that would raise the memory in use above BYTES.
 // NOLI_REFUSE=K refuses only request number K, counted from 1. Requests of objects that
-// NOLI_REFUSE_SPARES names (parts of the names, separated by spaces) do not count.
+// NOLI_REFUSE_SPARES names (parts of the names, separated by spaces) do not count; where
+// NOLI_REFUSE_MEETS names some, only theirs count.
 // NOLI_MEMORY_LOG=FILE gets a line: at the first refusal, the caller and the size of the request;
 // if there was none, at the end, the number of requests and the peak of the memory in use.
 #define _GNU_SOURCE
@@ -31,6 +32,7 @@ static struct {
   long refused;
   long limit;
   const char* spares;
+  const char* meets;
   const char* log;
   atomic_long asked;
   atomic_long used;
@@ -47,6 +49,7 @@ __attribute__((constructor)) static void begin(void) {
   memory.refused = number("NOLI_REFUSE");
   memory.limit = number("NOLI_MEMORY_LIMIT");
   memory.spares = getenv("NOLI_REFUSE_SPARES");
+  memory.meets = getenv("NOLI_REFUSE_MEETS");
   memory.log = getenv("NOLI_MEMORY_LOG");
   memory.ready = true;
 }
@@ -69,9 +72,9 @@ __attribute__((destructor)) static void end(void) {
   }
 }
 
-// Whether one of the words of `spares` is part of the name.
-static bool is_spared(const char* name) {
-  const char* word = memory.spares != NULL ? memory.spares : "";
+// Whether one of the words of a list is part of the name.
+static bool has_word(const char* name, const char* list) {
+  const char* word = list != NULL ? list : "";
   while (*word != '\0') {
     size_t length = strcspn(word, " ");
     for (const char* at = name; length > 0 && *at != '\0'; at++) {
@@ -84,6 +87,10 @@ static bool is_spared(const char* name) {
   return false;
 }
 
+static bool counts(const char* name) {
+  return !has_word(name, memory.spares) && (memory.meets == NULL || has_word(name, memory.meets));
+}
+
 static bool refuses(const void* caller, size_t size) {
   Dl_info about = {.dli_fname = NULL};
   if (!memory.ready) {
@@ -91,7 +98,7 @@ static bool refuses(const void* caller, size_t size) {
   }
   const char* name = dladdr(caller, &about) != 0 && about.dli_fname != NULL ? about.dli_fname : "?";
   bool refused = memory.limit > 0 && memory.used + (long)size > memory.limit;
-  if (memory.refused >= 0 && !is_spared(name)) {
+  if (memory.refused >= 0 && counts(name)) {
     refused = ++memory.asked == memory.refused || refused;
   }
   if (refused && !atomic_exchange(&memory.told, true)) {

@@ -1,10 +1,13 @@
 // What ranks tell each other, on as many ranks as mpirun starts (tests/scripted.cmake: three): sums
 // in the order of ranks, lists, the rows of a matrix that is shared out, and failures of one rank,
 // which end all without a rank that waits.
+#define _POSIX_C_SOURCE 200809L // nanosleep
 #include "support.h"
 
 #include "base/ranks.h"
 #include "linalg/rows.h"
+
+#include <time.h>
 
 static NoliRanks* ranks;
 
@@ -97,6 +100,49 @@ static void lists_are_gathered_and_exchanged(void** state) {
   ASSERT_OK(noli_ranks_largest(context, &largest));
   assert_int_equal(largest, size - 1);
   noli_free(context, all);
+  test_context_done(&context);
+}
+
+// What is larger than a message goes in several: the same lists, sums and words with messages of
+// any size.
+static void large_data_go_in_pieces(void** state) {
+  (void)state;
+  if (ranks == NULL) {
+    skip();
+  }
+  NoliContext* context = context_of_rank();
+  int64_t usual = ranks->message;
+  const int64_t sizes[] = {1, 7, 8, 24, 1000};
+  for (int32_t i = 0; i < 5; i++) {
+    ranks->message = sizes[i];
+    sums_have_the_order_of_ranks(state);
+    lists_are_gathered_and_exchanged(state);
+    double word[100];
+    for (int64_t k = 0; k < 100; k++) {
+      word[k] = value_of(noli_rank(context), k);
+    }
+    ASSERT_OK(noli_ranks_broadcast(context, 1, sizeof *word, word, 100));
+    for (int64_t k = 0; k < 100; k++) {
+      ASSERT_NEAR(word[k], value_of(1, k), 0.0);
+    }
+  }
+  ranks->message = usual;
+  test_context_done(&context);
+}
+
+// What several ranks cannot do says so, with their number.
+static void whole_work_is_refused(void** state) {
+  (void)state;
+  NoliContext* context = context_of_rank();
+  char want[64];
+  snprintf(want, sizeof want, "derivatives: on one rank only, this context has %d",
+           (int)noli_rank_count(context));
+  if (noli_rank_count(context) > 1) {
+    ASSERT_STATUS(noli_ranks_require_one(context, "derivatives"), NOLI_ERROR_ARGUMENT);
+    assert_string_equal(noli_context_message(context), want);
+  } else {
+    ASSERT_OK(noli_ranks_require_one(context, "derivatives"));
+  }
   test_context_done(&context);
 }
 
@@ -248,6 +294,53 @@ static void failures_of_one_rank_are_those_of_all(void** state) {
   test_context_done(&context);
 }
 
+typedef struct Loss {
+  int32_t n_calls;
+  NoliStatus status;
+  char message[64];
+} Loss;
+
+static void note_loss(void* user, NoliStatus status, const char* message) {
+  Loss* loss = user;
+  loss->n_calls++;
+  loss->status = status;
+  snprintf(loss->message, sizeof loss->message, "%s", message);
+}
+
+// One rank fails in another library, and the others come late or in time.
+static NoliStatus lose(NoliContext* context, int32_t failing, long nanoseconds) {
+  const struct timespec delay = {.tv_nsec = nanoseconds};
+  if (noli_rank(context) == failing) {
+    noli_ranks_lose(context, NOLI_ERROR_MEMORY);
+    return noli_fail(context, NOLI_ERROR_MEMORY, "rank %d has no memory", (int)failing);
+  }
+  nanosleep(&delay, NULL);
+  return NOLI_OK;
+}
+
+// The program learns of ranks that do not come, and all fail alike if they come after all.
+static void ranks_that_do_not_come_are_told(void** state) {
+  (void)state;
+  if (ranks == NULL) {
+    skip();
+  }
+  NoliContext* context = context_of_rank();
+  int32_t failing = noli_rank_count(context) - 1;
+  for (int32_t late = 0; late < 2; late++) {
+    Loss loss = {0};
+    noli_ranks_on_loss(ranks, late ? 0.02 : 60.0, note_loss, &loss);
+    NoliStatus status = noli_ranks_agree(context, lose(context, failing, late ? 500000000 : 0));
+    ASSERT_STATUS(status, NOLI_ERROR_MEMORY);
+    bool told = late && noli_rank(context) == failing;
+    assert_int_equal(loss.n_calls, told ? 1 : 0);
+    assert_int_equal(loss.status, told ? NOLI_ERROR_MEMORY : NOLI_OK);
+    assert_true(!told || strstr(loss.message, "has no memory") != NULL);
+  }
+  noli_ranks_on_loss(ranks, 0.0, NULL, NULL);
+  ASSERT_OK(noli_ranks_agree(context, NOLI_OK));
+  test_context_done(&context);
+}
+
 int main(void) {
   if (noli_ranks_start(&ranks) != NOLI_OK) {
     return 1;
@@ -258,7 +351,10 @@ int main(void) {
       cmocka_unit_test(lists_are_gathered_and_exchanged),
       cmocka_unit_test(rows_are_those_of_the_sum),
       cmocka_unit_test(rows_take_little_more_memory_than_they_have),
+      cmocka_unit_test(large_data_go_in_pieces),
+      cmocka_unit_test(whole_work_is_refused),
       cmocka_unit_test(failures_of_one_rank_are_those_of_all),
+      cmocka_unit_test(ranks_that_do_not_come_are_told),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   noli_ranks_end(&ranks);

@@ -87,6 +87,18 @@ def run(n_ranks, *arguments, status=0, timeout=300):
     return done.stderr
 
 
+def run_with(prefix, odd_rank, *arguments, timeout=300):
+    """Two ranks of noli, one of which is started by the words of `prefix`; returns status and standard error."""
+    command = ["mpirun", "--oversubscribe"]
+    for rank in range(2):
+        command += [":"] * rank + ["-n", "1"] + (prefix if rank == odd_rank else []) + [NOLI, *arguments]
+    try:
+        done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        return None, "nothing ended"
+    return done.returncode, done.stderr
+
+
 def history(directory):
     with open(os.path.join(directory, "steps.csv"), encoding="utf-8") as file:
         return list(csv.DictReader(file))
@@ -258,6 +270,89 @@ def errors_end_once():
         fail(f"a command of one rank: not refused once\n{words}")
 
 
+def frames_come_in_parts():
+    """Each rank writes its part of a frame; the frames are those of one file, also after a run has gone on on other ranks."""
+    scene, parts = write_pile(), ("--set", "output.format=pvtu")
+    simulate(3, scene, "one_file", 4)
+    simulate(3, scene, "parts", 2, *parts)
+    names = os.listdir("parts")
+    if sorted(name for name in names if name.startswith("frame_000002")) != ["frame_000002.pvtu"] + [
+            f"frame_000002_{k:04d}.vtu" for k in range(3)]:
+        fail(f"frames in parts: {sorted(names)}")
+    run(3, "resume", "parts", "-q", "--steps", "2")
+    run(0, "audit", "parts")
+    for directory in ("one_file", "parts"):
+        os.makedirs(directory + "_pc2", exist_ok=True)
+        run(0, "convert", directory, directory + "_pc2/x.pc2")
+        run(0, "view", directory)
+    compare_trees("frames in parts", "one_file_pc2", "parts_pc2")
+    run(2, "resume", "parts", "-q", "--steps", "1")
+    run(0, "audit", "parts")
+    if len([name for name in os.listdir("parts") if name.startswith("frame_000005_")]) != 2:
+        fail("frames in parts: not one of each rank")
+
+
+def compare_trees(name, one, other):
+    names = sorted(os.listdir(one))
+    if not names or names != sorted(os.listdir(other)):
+        fail(f"{name}: {names}, {sorted(os.listdir(other))}")
+    for file in names:
+        if not filecmp.cmp(os.path.join(one, file), os.path.join(other, file), shallow=False):
+            fail(f"{name}: {file} differs")
+
+
+def full_disks_end_all():
+    """The rank that writes has no more room: exit status 4, and the checkpoint before goes on as if nothing had been."""
+    scene = write_pile()
+    for name, steps in (("whole", 4), ("full", 2)):
+        simulate(2, scene, name, steps)
+    blocks = os.path.getsize("full/checkpoint.h5") // 512
+    status, words = run_with(["sh", "-c", f'ulimit -f {blocks // 2}; exec "$@"', "sh"], 0, "resume", "full", "-q", "--steps", "2")
+    if status != 4 or words.count("cannot write") != 1 or "the last checkpoint is untouched" not in words:
+        fail(f"a full disk: exit status {status}, not 4\n{words}")
+    run(2, "resume", "full", "-q", "--steps", "2")
+    same_bits("resumed after a full disk", "whole", "full")
+
+
+def refused_memory_ends_all():
+    """A request for memory is refused on one rank, to the library or to PETSc, now here and now there: all ranks end, with one
+    message of why, and what is left of the run goes on."""
+    library = os.environ.get("NOLI_REFUSE_MEMORY")
+    if library is None:
+        print("SKIPPED: memory cannot be refused to this build")
+        return
+    scene, number = write_pile(), 0
+    arguments = ["run", scene, "-o", "poor", "-q", "--force", "--steps", "2", "--set", "output.checkpoint_steps=1"]
+    for meets, solver, n_tries in (("noli", "auto", 8), ("libpetsc", "petsc:gamg", 6), ("libpetsc", "petsc:ilu", 4)):
+        def refuse(rank, k):
+            shutil.rmtree("poor", ignore_errors=True)
+            if os.path.exists("refused"):
+                os.remove("refused")
+            return run_with(["env", f"LD_PRELOAD={library}", f"NOLI_REFUSE={k}", f"NOLI_REFUSE_MEETS={meets}",
+                             f"NOLI_MEMORY_LOG={os.path.abspath('refused')}"], rank, *arguments, "--set", f"solver.linear={solver}")
+        status, words = refuse(1, 0)
+        if status != 0:
+            fail(f"{meets}, {solver}: exit status {status} with all the memory\n{words}")
+            continue
+        with open("refused", encoding="utf-8") as file:
+            n_requests = int(file.read().split()[0])
+        n_ended = 0
+        for k in range(n_tries):
+            request, rank = 1 + (2 * k + 1) * n_requests // (2 * n_tries), number % 2
+            number += 1
+            status, words = refuse(rank, request)
+            what = f"{meets}, {solver}: request {request} of {n_requests} refused on rank {rank}"
+            print(f"{what}: exit status {status}", flush=True)
+            n_ended += status != 0
+            if status not in (0, 4) or (status == 4 and words.lower().count("memory") != 1):
+                fail(f"{what}: exit status {status}\n{words}")
+            elif status == 4 and os.path.exists("poor/checkpoint.h5"):
+                run(2, "resume", "poor", "-q", "--steps", "1")
+                run(0, "audit", "poor")
+        if n_ended < n_tries // 2:
+            fail(f"{meets}, {solver}: only {n_ended} of {n_tries} runs ended")
+
+
 def children_of(process):
     """Ranks that mpirun has started."""
     done = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True, check=False)
@@ -292,7 +387,8 @@ def killed_ranks_end_all():
 
 
 TESTS = {test.__name__: test for test in
-         (documents_tell, examples_agree, variants_agree, bits_repeat, runs_resume, errors_end_once, killed_ranks_end_all)}
+         (documents_tell, examples_agree, variants_agree, bits_repeat, runs_resume, errors_end_once, frames_come_in_parts, full_disks_end_all,
+          refused_memory_ends_all, killed_ranks_end_all)}
 LONG = {test.__name__: test for test in (every_example, public_scenes)}
 
 

@@ -5,6 +5,10 @@
 // belong to a body. A type consists of a file, block_NAME.c, and a line in the table of blocks.c.
 // All vectors are those of the scene, (n_vert x 3).
 //
+// On several ranks the elements of some types are divided among them: a rank then holds the data of
+// its own elements only, consecutive ones, and numbers them from 0. What is summed over elements is
+// summed over ranks as well.
+//
 // Mass is lumped or consistent. Lumped masses of all blocks are summed at the nodes and share one
 // inertia term. A consistent mass is a matrix over nodes that belong to no other block.
 #pragma once
@@ -34,7 +38,10 @@ typedef struct NoliBlockBody {
 typedef struct NoliBlock {
   const NoliBlockType* type;
   NoliContext* context;
-  int32_t n_element;
+  int32_t n_element;        // that this rank holds
+  bool divided;             // other ranks hold others
+  int32_t first_element;    // number of the first one among those of all ranks; 0 if not divided
+  bool damped_elsewhere;    // an element of another rank is damped
   int32_t n_local;          // nodes of an element
   int32_t* node;            // (n_element x n_local) padded with NOLI_NULL_INDEX
   const NoliMaterial** law; // (n_element), like all that follow
@@ -124,6 +131,7 @@ struct NoliBlockType {
   const char* name;
   bool shared; // one block has the elements of all bodies of the type; otherwise one per body
   bool solid;  // elements fill a volume that excludes other bodies
+  bool divisible; // elements can be divided among ranks: each stands for itself
   bool affine; // F is constant in an element: its vertices determine its orientation, and its faces
                // are flat
   bool (*serves)(const NoliBlockBody* body);
@@ -132,10 +140,10 @@ struct NoliBlockType {
 
   // Adds the body's elements as [begin, begin + n_element), and their nodes.
   NoliStatus (*add)(NoliBlock* block, int32_t begin, const NoliBlockBody* body);
-  // Sets the rest data of [begin, end) from X; `thickness` of triangles, m. Messages count elements
-  // from `begin`. NULL: `add` has set them. Fails with NOLI_INVERTED_ELEMENT.
-  NoliStatus (*set_rest)(NoliBlock* block, int32_t begin, int32_t end, const double* X,
-                         double thickness);
+  // Sets the rest data of [begin, end) from X; `thickness` of triangles, m. In messages `begin` has
+  // the number `number`. NULL: `add` has set them. Fails with NOLI_INVERTED_ELEMENT.
+  NoliStatus (*set_rest)(NoliBlock* block, int32_t begin, int32_t end, int32_t number,
+                         const double* X, double thickness);
   // Computes data that depend on all elements and their materials.
   NoliStatus (*finish)(NoliBlock* block);
   // Frees the data of the type, even if incomplete.
@@ -272,10 +280,10 @@ int32_t noli_block_type_count(void);
 const NoliBlockType* noli_block_type_at(int32_t index);
 const NoliBlockType* noli_block_type_for(const NoliBlockBody* body);
 
-// Allocates the data common to all types for n_element elements. Fails with NOLI_ERROR_MEMORY; the
-// caller must destroy the block even then.
-NOLI_WARN_UNUSED NoliStatus noli_block_create(NoliContext* context, const NoliBlockType* type,
-                                              int32_t n_element, NoliBlock* block);
+// Allocates the data common to all types for the elements of the block, whose type and number are
+// set, and nothing else but how it is divided. Fails with NOLI_ERROR_MEMORY; the caller must destroy
+// the block even then.
+NOLI_WARN_UNUSED NoliStatus noli_block_create(NoliContext* context, NoliBlock* block);
 void noli_block_destroy(NoliBlock* block);
 
 // Histories: of the directors of rods, or of materials with history. A block has one of them or
@@ -306,7 +314,7 @@ void noli_block_end_stage(NoliBlock* block);
 // stages. Ends the stage.
 void noli_block_move_history(NoliBlock* block, const double* x, int32_t n_threads);
 
-// Whether an element of the block has a damping in proportion to its stiffness.
+// Whether an element of the block, on any rank, has a damping in proportion to its stiffness.
 bool noli_block_is_damped(const NoliBlock* block);
 
 // Whether a material of the block has a yield stress.

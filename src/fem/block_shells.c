@@ -102,10 +102,10 @@ static bool bends_as_plate(const NoliShellDef* def) {
   return plate && def->bending > 0.0;
 }
 
-static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, const double* X,
-                           double thickness) {
+static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t number,
+                           const double* X, double thickness) {
   NoliStatus status = NOLI_OK;
-  (void)thickness;
+  (void)number, (void)thickness; // `begin` is the first one of its body
   NoliShells* self = block->self;
   if (begin == end) {
     return NOLI_OK;

@@ -56,10 +56,10 @@ done:
   return status;
 }
 
-static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, const double* X,
-                           double thickness) {
+static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t number,
+                           const double* X, double thickness) {
   Tets* self = block->self;
-  NoliStatus status = noli_tets_set_rest(block->context, &self->tets, begin, end, X);
+  NoliStatus status = noli_tets_set_rest(block->context, &self->tets, begin, end, number, X);
   if (status == NOLI_OK) {
     noli_tets_thicken(&self->tets, begin, end, thickness);
   }
@@ -215,6 +215,7 @@ static void evaluate_damping(const void* data, const double* x, int64_t begin, i
 static NoliEnergyTerm damping_term(const NoliBlockEnergy* energy) {
   NoliDamping damping = damping_of(energy);
   NoliEnergyTerm term = noli_damping_term(&damping);
+  term.divided = energy->block->divided;
   term.data = energy;
   term.evaluate = evaluate_damping;
   return term;
@@ -230,6 +231,7 @@ static const NoliBlockDamping damping = {.size = damping_size,
 const NoliBlockType noli_block_tets = {.name = "tets",
                                        .shared = true,
                                        .solid = true,
+                                       .divisible = true,
                                        .affine = true,
                                        .serves = serves,
                                        .add = add,

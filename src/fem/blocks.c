@@ -25,17 +25,17 @@ const NoliBlockType* noli_block_type_for(const NoliBlockBody* body) {
 }
 
 bool noli_block_is_damped(const NoliBlock* block) {
-  bool any = false;
+  bool any = block->damped_elsewhere;
   for (int32_t e = 0; e < block->n_element; e++) {
     any = any || block->damping_time[e] > 0.0;
   }
   return any;
 }
 
-NoliStatus noli_block_create(NoliContext* context, const NoliBlockType* type, int32_t n_element,
-                             NoliBlock* block) {
+NoliStatus noli_block_create(NoliContext* context, NoliBlock* block) {
   NoliStatus status = NOLI_OK;
-  *block = (NoliBlock){.type = type, .context = context, .n_element = n_element};
+  int32_t n_element = block->n_element;
+  block->context = context;
   NOLI_NEW(context, block->law, n_element);
   NOLI_NEW(context, block->lame_mu, n_element);
   NOLI_NEW(context, block->lame_lambda, n_element);
@@ -97,7 +97,8 @@ NoliEnergyTerm noli_block_elasticity_term(const NoliBlockEnergy* energy) {
                           .size = stencils.n > 0 ? stencils.size : 1,
                           .n_stencil = stencils.n,
                           .node = stencils.node,
-                          .fixed = true};
+                          .fixed = true,
+                          .divided = energy->block->divided};
 }
 
 NoliEnergyTerm noli_block_inertia_term(const NoliBlockEnergy* energy) {

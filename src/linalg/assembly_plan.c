@@ -2,7 +2,6 @@
 
 #include "base/validate.h"
 #include "base/parallel.h"
-#include "base/ranks.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -64,7 +63,7 @@ NoliStatus noli_plan_layout(NoliContext* context, NoliPlan* plan, const NoliEner
 
   // count batches, local blocks and local nodes
   for (int32_t t = first; t < n_terms; t++) {
-    noli_ranks_share(context, terms[t].n_stencil, &first_stencil, &last_stencil);
+    noli_term_share(context, &terms[t], &first_stencil, &last_stencil);
     for (int64_t s = first_stencil; s < last_stencil; s = batch_end(&terms[t], s, last_stencil)) {
       n_batch++;
     }
@@ -86,7 +85,7 @@ NoliStatus noli_plan_layout(NoliContext* context, NoliPlan* plan, const NoliEner
   n_node = 0;
   for (int32_t t = first; t < n_terms; t++) {
     const NoliEnergyTerm* term = &terms[t];
-    noli_ranks_share(context, term->n_stencil, &first_stencil, &last_stencil);
+    noli_term_share(context, term, &first_stencil, &last_stencil);
     for (int64_t begin = first_stencil, end; begin < last_stencil; begin = end) {
       end = batch_end(term, begin, last_stencil);
       NoliPlanBatch* batch = &plan->batch[plan->n_batch++];

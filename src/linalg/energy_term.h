@@ -5,7 +5,7 @@
 // The driver never knows which terms there are; the assembler scatters what they return.
 #pragma once
 
-#include "base/context.h"
+#include "base/ranks.h"
 
 enum {
   NOLI_EVAL_ENERGY = 1,
@@ -62,6 +62,8 @@ typedef struct NoliEnergyTerm {
   const int32_t* node; // (n_stencil x size); NOLI_NULL_INDEX pads stencils that need fewer
   bool fixed;          // the stencils do not change within a time step: positions in the matrix
                        // are computed once
+  bool divided;        // the stencils are those of this rank, and other ranks have others; else all
+                       // ranks list all of them
   bool skew;           // a force without energy: the Jacobian of the gradient is not symmetric
 
   // stencils that vary in size, both NULL where all have `size` nodes: stencil s has nodes
@@ -83,6 +85,16 @@ static inline int64_t noli_term_first(const NoliEnergyTerm* term, int64_t s) {
 // Number of the first block of stencil s among the blocks of all stencils.
 static inline int64_t noli_term_first_block(const NoliEnergyTerm* term, int64_t s) {
   return term->first != NULL ? term->first_block[s] : s * noli_stencil_blocks(term->size);
+}
+
+// The stencils [begin, end) of the term that this rank evaluates.
+static inline void noli_term_share(const NoliContext* context, const NoliEnergyTerm* term,
+                                   int64_t* begin, int64_t* end) {
+  *begin = 0;
+  *end = term->n_stencil;
+  if (!term->divided) {
+    noli_ranks_share(context, term->n_stencil, begin, end);
+  }
 }
 
 // Number of nodes of stencil s.

@@ -1,5 +1,6 @@
 #include "sim/bodies.h"
 
+#include "base/ranks.h"
 #include "collide/proxy.h"
 #include "fem/density_fit.h"
 #include "math/vec3.h"
@@ -81,11 +82,8 @@ static NoliBlockBody describe(const NoliModel* model, const NoliSimDef* def, int
 
 // Allocates law parameters, fibres and Prony series in the block of a body, if one of its materials
 // has any.
-static NoliStatus allocate_parameters(NoliProblem* problem, int32_t b, const NoliBodyDef* body) {
+static NoliStatus allocate_parameters(NoliBlock* block, const NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
-  if (body->obstacle) {
-    return NOLI_OK;
-  }
   bool parameters = noli_material_has_parameters(&body->material);
   bool fibres = body->fields.fibre != NULL;
   bool prony = body->material.prony != NULL;
@@ -94,7 +92,6 @@ static NoliStatus allocate_parameters(NoliProblem* problem, int32_t b, const Nol
     parameters = parameters || noli_material_has_parameters(&body->parts[k].material);
     fibres = fibres || body->parts[k].fields.fibre != NULL;
   }
-  NoliBlock* block = &problem->block[problem->range[b].block];
   if (parameters && block->parameter == NULL) {
     NOLI_NEW_ZERO(block->context, block->parameter,
                   NOLI_LAW_PARAMETERS * (int64_t)block->n_element);
@@ -109,8 +106,59 @@ done:
   return status;
 }
 
+static bool has_history(const NoliMaterialDef* material) {
+  const NoliMaterial* law = noli_material_find(material->law);
+  return material->prony != NULL ||
+         (law->history_size != NULL &&
+          law->history_size(noli_material_lame(material).parameter) > 0);
+}
+
+// Histories are part of the state, which is the same on all ranks.
+static bool is_divisible(const NoliBlock* block, const NoliProblem* problem,
+                         const NoliSimDef* def) {
+  bool divisible = block->type->divisible;
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    const NoliBodyDef* body = &def->bodies[b];
+    int32_t of_body = problem->range[b].block;
+    if (of_body == NOLI_NULL_INDEX || &problem->block[of_body] != block) {
+      continue;
+    }
+    // the densities that balance a body depend on all its elements
+    divisible = divisible && !has_history(&body->material) && !body->proxy.balance;
+    for (int32_t k = 0; k < body->n_parts; k++) {
+      divisible = divisible && !has_history(&body->parts[k].material);
+    }
+  }
+  return divisible;
+}
+
+static int32_t clamp(int64_t value, int32_t low, int32_t high) {
+  return value < low ? low : value > high ? high : (int32_t)value;
+}
+
+// Keeps the share of this rank of the elements of a block, which bodies have one after the other.
+static void divide_block(NoliModel* model, int32_t index) {
+  NoliProblem* problem = &model->problem;
+  NoliBlock* block = &problem->block[index];
+  int64_t begin, end;
+  noli_ranks_share(model->context, block->n_element, &begin, &end);
+  for (int32_t b = 0; b < model->n_body; b++) {
+    NoliBlockRange* range = &problem->range[b];
+    if (range->block == index) {
+      int32_t first = clamp(begin, range->begin, range->end);
+      int32_t last = clamp(end, range->begin, range->end);
+      range->first = first - range->begin;
+      range->begin = first < last ? first - (int32_t)begin : 0;
+      range->end = range->begin + last - first;
+    }
+  }
+  block->divided = true;
+  block->first_element = (int32_t)begin;
+  block->n_element = (int32_t)(end - begin);
+}
+
 // Finds the block of each body; blocks have the order of the table of types.
-static NoliStatus assign_blocks(NoliModel* model, const NoliSimDef* def) {
+static NoliStatus assign_blocks(NoliModel* model, const NoliSimDef* def, bool divide) {
   NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
   NOLI_NEW(model->context, problem->range, model->n_body);
@@ -134,17 +182,24 @@ static NoliStatus assign_blocks(NoliModel* model, const NoliSimDef* def) {
       }
       int32_t begin = block->n_element;
       block->n_element += body.n_element;
-      problem->range[b] = (NoliBlockRange){problem->n_block - 1, begin, block->n_element};
+      problem->range[b] = (NoliBlockRange){
+          .block = problem->n_block - 1, .begin = begin, .end = block->n_element};
     }
   }
 
   // now that their sizes are known
+  bool share = divide && noli_rank_count(model->context) > 1;
   for (int32_t i = 0; i < problem->n_block; i++) {
     NoliBlock* block = &problem->block[i];
-    NOLI_TRY(noli_block_create(model->context, block->type, block->n_element, block));
+    if (share && is_divisible(block, problem, def)) {
+      divide_block(model, i);
+    }
+    NOLI_TRY(noli_block_create(model->context, block));
   }
   for (int32_t b = 0; b < def->n_bodies; b++) {
-    NOLI_TRY(allocate_parameters(problem, b, &def->bodies[b]));
+    if (!model->obstacle[b]) {
+      NOLI_TRY(allocate_parameters(&problem->block[problem->range[b].block], &def->bodies[b]));
+    }
   }
 done:
   return status;
@@ -176,12 +231,15 @@ static void set_fibre(NoliBlock* block, int32_t t, const double* given) {
   }
 }
 
-// `element`: those of a part, counted from `begin`; NULL: all n of them.
-static void set_material(NoliBlock* block, int32_t begin, int32_t n, const int32_t* element,
+// `element`: those of a part; NULL: all n of the body.
+static void set_material(NoliBlock* block, NoliBlockRange range, int32_t n, const int32_t* element,
                          const NoliMaterialDef* material, const NoliMaterialFields* fields) {
   const NoliMaterial* law = noli_material_find(material->law);
   for (int32_t i = 0; i < n; i++) {
-    int32_t t = begin + (element != NULL ? element[i] : i);
+    int32_t t = range.begin + (element != NULL ? element[i] : i) - range.first;
+    if (t < range.begin || t >= range.end) {
+      continue; // of another rank
+    }
     NoliMaterialDef own = noli_material_of_element(material, fields, i);
     NoliLame lame = noli_material_lame(&own);
     block->law[t] = law;
@@ -203,13 +261,24 @@ static void set_material(NoliBlock* block, int32_t begin, int32_t n, const int32
   }
 }
 
-static void set_materials(NoliBlock* block, NoliBlockRange range, const NoliBodyDef* body) {
-  set_material(block, range.begin, range.end - range.begin, NULL, &body->material, &body->fields);
+static void set_materials(NoliBlock* block, NoliBlockRange range, int32_t n_element,
+                          const NoliBodyDef* body) {
+  set_material(block, range, n_element, NULL, &body->material, &body->fields);
   for (int32_t k = 0; k < body->n_parts; k++) {
     const NoliPartDef* part = &body->parts[k];
-    set_material(block, range.begin, part->n_element, part->element, &part->material,
-                 &part->fields);
+    set_material(block, range, part->n_element, part->element, &part->material, &part->fields);
   }
+}
+
+NoliStatus noli_bodies_materials(NoliContext* context, const NoliBodyDef* body, int32_t n_element,
+                                 NoliBlock* block) {
+  NoliStatus status = NOLI_OK;
+  *block = (NoliBlock){.n_element = n_element};
+  NOLI_TRY(noli_block_create(context, block));
+  NOLI_TRY(allocate_parameters(block, body));
+  set_materials(block, (NoliBlockRange){.end = n_element}, n_element, body);
+done:
+  return status;
 }
 
 // Numbers nodes body by body, and assigns the elements to their blocks.
@@ -225,9 +294,12 @@ static NoliStatus number_nodes(NoliModel* model, const NoliSimDef* def) {
       NoliBlock* block = &problem->block[range.block];
       set_corners(model, body, b);
       NoliBlockBody described = describe(model, def, b);
+      int32_t n_element = described.n_element;
+      described.n_element = range.end - range.begin;
+      described.corner += 4 * (int64_t)range.first;
       status = block->type->add(block, range.begin, &described);
       NOLI_TRY(noli_bodies_locate(model, b, status));
-      set_materials(block, range, body);
+      set_materials(block, range, n_element, body);
       n_node = (block->space != NULL ? block->space->n_node : n_node) + block->n_angle;
     }
     NOLI_CHECK(context, n_node <= INT32_MAX / 3 - model->vert_first[b], NOLI_ERROR_TOO_LARGE,
@@ -621,12 +693,12 @@ done:
   return status;
 }
 
-NoliStatus noli_bodies_build(NoliModel* model, const NoliSimDef* def) {
+NoliStatus noli_bodies_build(NoliModel* model, const NoliSimDef* def, bool divide) {
   NoliStatus status = NOLI_OK;
   Proxies proxies = {0};
   NOLI_NEW_ZERO(model->context, model->vert_first, model->n_body + 1);
   NOLI_TRY(count_cells(model, def));
-  NOLI_TRY(assign_blocks(model, def));
+  NOLI_TRY(assign_blocks(model, def, divide));
   NOLI_TRY(number_nodes(model, def));
   NOLI_TRY(copy_obstacles(model, def));
   NOLI_TRY(make_proxies(model, def, &proxies));

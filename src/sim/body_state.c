@@ -84,8 +84,7 @@ NoliStatus noli_sim_body_state_sized(NoliSim* sim, int32_t body, NoliBodyState* 
   noli_store3(own.centre, centre);
   const NoliBlock* block = noli_problem_block(&sim->model->problem, body);
   if (block != NULL) {
-    NoliBlockRange range = sim->model->problem.range[body];
-    own.rest_volume = block->type->rest_volume(block, range.begin, range.end);
+    NOLI_TRY(noli_model_rest_volume(sim->model, body, &own.rest_volume));
     sum_motion(sim, body, centre, &own);
   }
   noli_sized_give(state, size, &own, sizeof own);

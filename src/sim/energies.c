@@ -7,14 +7,19 @@
 
 NoliStatus noli_sim_energies_sized(NoliSim* sim, NoliEnergies* energies, size_t size) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && energies != NULL);
+  NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &sim->model->problem;
   int32_t n_threads = sim->stage->n_threads;
   NoliEnergies own = {.kinetic = noli_problem_kinetic_energy(problem, sim->state.v, n_threads)};
 
   // of elements, springs and regions
   for (int32_t i = 0; i < problem->n_block; i++) {
-    own.elastic += noli_block_elastic_energy(&problem->block[i], sim->state.x, n_threads);
+    const NoliBlock* block = &problem->block[i];
+    if (noli_model_counts(sim->model, block)) {
+      own.elastic += noli_block_elastic_energy(block, sim->state.x, n_threads);
+    }
   }
+  NOLI_TRY(noli_model_unite(sim->model, sizeof own.elastic, &own.elastic, 1));
   for (int64_t i = 0; i < problem->springs.n; i++) {
     own.elastic += noli_spring_energy(&problem->springs, i, sim->state.x);
   }
@@ -32,7 +37,8 @@ NoliStatus noli_sim_energies_sized(NoliSim* sim, NoliEnergies* energies, size_t 
   const NoliStepReport* report = noli_sim_last_report(sim);
   own.contact = report != NULL ? report->contact_energy : 0.0;
   noli_sized_give(energies, size, &own, sizeof own);
-  return NOLI_OK;
+done:
+  return noli_ranks_agree(sim->context, status);
 }
 
 // ---- shares of vertices -------------------------------------------------------------------------
@@ -94,15 +100,20 @@ static void share_part(const NoliBlock* block, NoliBlockPart part, const double*
   }
 }
 
-static void share_elastic(const NoliSim* sim, double* share) {
+static NoliStatus share_elastic(const NoliSim* sim, double* share) {
+  NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &sim->model->problem;
   memset(share, 0, sizeof *share * (size_t)problem->n_vert);
   for (int32_t i = 0; i < problem->n_block; i++) {
-    for (int part = 0; part < NOLI_BLOCK_PARTS; part++) {
+    bool counts = noli_model_counts(sim->model, &problem->block[i]);
+    for (int part = 0; counts && part < NOLI_BLOCK_PARTS; part++) {
       share_part(&problem->block[i], (NoliBlockPart)part, sim->state.x, share);
     }
   }
+  NOLI_TRY(noli_model_unite(sim->model, sizeof *share, share, problem->n_vert));
   move_angles(problem, share);
+done:
+  return status;
 }
 
 static void share_gravity(const NoliSim* sim, double* share) {
@@ -123,7 +134,7 @@ NoliStatus noli_sim_nodal_energies(NoliSim* sim, double* kinetic, double* elasti
     NOLI_TRY(share_kinetic(sim, kinetic));
   }
   if (elastic != NULL) {
-    share_elastic(sim, elastic);
+    NOLI_TRY(share_elastic(sim, elastic));
   }
   if (gravity != NULL) {
     share_gravity(sim, gravity);

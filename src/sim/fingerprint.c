@@ -1,6 +1,7 @@
 #include "sim/fingerprint.h"
 
 #include "base/digest.h"
+#include "sim/bodies.h"
 #include "sim/simulation.h"
 
 #include <math.h>
@@ -48,16 +49,30 @@ static bool same_material(const NoliBlock* block, int32_t a, int32_t b) {
 
 // Adds the elements at which the material changes, not its parameters, which a resumed run may
 // change. The digest of bodies of one material is unaffected.
-static uint64_t add_parts(uint64_t digest, const NoliProblem* problem, int32_t body) {
-  const NoliBlock* block = noli_problem_block(problem, body);
-  NoliBlockRange range = problem->range[body];
-  for (int32_t t = range.begin + 1; block != NULL && t < range.end; t++) {
-    if (!same_material(block, t - 1, t)) {
-      const int32_t at = t - range.begin;
-      digest = noli_digest(digest, &at, sizeof at);
+static NoliStatus add_parts(const NoliSim* sim, int32_t body, uint64_t* digest) {
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = sim->model;
+  const NoliBlock* block = noli_problem_block(&model->problem, body);
+  const NoliBodyDef* def = &sim->definition.def->bodies[body];
+  int32_t begin = model->problem.range[body].begin;
+  int32_t n_element = model->tet_first[body + 1] - model->tet_first[body];
+  NoliBlock all = {0};
+  if (block == NULL || def->n_parts == 0) {
+    return NOLI_OK;
+  }
+  if (block->divided) {
+    NOLI_TRY(noli_bodies_materials(sim->context, def, n_element, &all));
+    block = &all;
+    begin = 0;
+  }
+  for (int32_t t = 1; t < n_element; t++) {
+    if (!same_material(block, begin + t - 1, begin + t)) {
+      *digest = noli_digest(*digest, &t, sizeof t);
     }
   }
-  return digest;
+done:
+  noli_block_destroy(&all);
+  return status;
 }
 
 static bool any_field(const NoliMaterialFields* fields) {
@@ -97,7 +112,8 @@ static uint64_t add_ties(uint64_t digest, const NoliModel* model, int32_t body) 
   return digest;
 }
 
-NoliFingerprint noli_sim_fingerprint(const NoliSim* sim, int32_t body) {
+NoliStatus noli_sim_fingerprint(const NoliSim* sim, int32_t body, NoliFingerprint* fingerprint) {
+  NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
   const NoliSurface* surface = model->problem.surface;
   const int32_t *node = model->vert_first + body, *follower = model->follower_first + body;
@@ -115,14 +131,19 @@ NoliFingerprint noli_sim_fingerprint(const NoliSim* sim, int32_t body) {
                           surface->point_first[body + 1], 1);
 
   const NoliBodyDef* def = &sim->definition.def->bodies[body];
-  print.cells = has_fields(def) ? add_part_elements(print.cells, def)
-                                : add_parts(print.cells, &model->problem, body);
+  if (has_fields(def)) {
+    print.cells = add_part_elements(print.cells, def);
+  } else {
+    NOLI_TRY(add_parts(sim, body, &print.cells));
+  }
   print.cells = add_ties(print.cells, model, body);
 
   // rest positions
   add_rest(model->problem.X, node[0], node[1], &print);
   add_rest(model->problem.X, follower[0], follower[1], &print);
-  return print;
+  *fingerprint = print;
+done:
+  return status;
 }
 
 const char* noli_fingerprint_difference(const NoliFingerprint* one, const NoliFingerprint* other) {

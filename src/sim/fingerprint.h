@@ -16,7 +16,9 @@ typedef struct NoliFingerprint {
   double size;    // m, sum of their magnitudes
 } NoliFingerprint;
 
-NoliFingerprint noli_sim_fingerprint(const NoliSim* sim, int32_t body);
+// Fails with NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_sim_fingerprint(const NoliSim* sim, int32_t body,
+                                                 NoliFingerprint* fingerprint);
 
 // The difference, "mesh" (its cells) or "rest shape"; NULL if there is none.
 const char* noli_fingerprint_difference(const NoliFingerprint* one, const NoliFingerprint* other);

@@ -81,6 +81,21 @@ static void unite_tied(const NoliModel* model, int32_t* parent) {
   }
 }
 
+// Unites the vertices of each element of a block, of all ranks.
+static void unite_elements(const NoliModel* model, int32_t index, int32_t* parent) {
+  const NoliBlock* block = &model->problem.block[index];
+  if (!block->divided) {
+    unite(parent, block->n_element, block->n_local, block->node);
+    return;
+  }
+  for (int32_t b = 0; b < model->n_body; b++) {
+    if (model->problem.range[b].block == index) {
+      int32_t first = model->tet_first[b];
+      unite(parent, model->tet_first[b + 1] - first, 4, model->tet + 4 * (int64_t)first);
+    }
+  }
+}
+
 // Numbers the connected parts in the order of their first vertices; in `of`, parents come first.
 static void find_parts(const NoliModel* model, Parts* parts) {
   const NoliProblem* problem = &model->problem;
@@ -89,7 +104,7 @@ static void find_parts(const NoliModel* model, Parts* parts) {
   }
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
-    unite(parts->of, block->n_element, block->n_local, block->node);
+    unite_elements(model, i, parts->of);
     for (int32_t s = 0; s < block->n_angle; s++) {
       const int32_t pair[2] = {block->node[2 * (int64_t)s], block->first_angle + s};
       unite(parts->of, 1, 2, pair);

@@ -26,21 +26,26 @@ done:
   return status;
 }
 
-void noli_sim_set_damping(NoliSim* sim) {
+NoliStatus noli_sim_set_damping(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   const NoliProblem* problem = &sim->model->problem;
+  double bound;
   if (!noli_problem_is_damped(problem)) {
-    return;
+    return NOLI_OK;
   }
   double ahead = sim->rule->damping_at * noli_sim_step_length(sim);
   for (int64_t i = 0; i < 3 * (int64_t)problem->n_vert; i++) {
     stage->step[i] = ahead * sim->state.v[i];
   }
-  bool free = noli_problem_inversion_bound(problem, stage->here->x, stage->step, KEEP_VOLUME, true,
-                                           stage->n_threads, NULL) >= 1.0;
+  NOLI_TRY(noli_problem_inversion_bound(problem, sim->context, stage->here->x, stage->step,
+                                        KEEP_VOLUME, true, &bound, NULL));
+  bool free = bound >= 1.0;
   sim->damping_ahead = free ? ahead : 0.0;
   noli_stage_set_trial(stage, free ? 1.0 : 0.0);
   noli_stage_set_damping(stage, stage->trial->x);
+done:
+  return status;
 }
 
 // The start of the stages of a step.
@@ -136,7 +141,7 @@ NoliStatus noli_sim_predict(NoliSim* sim, int32_t index, const double* force) {
   NoliStepStart start = step_start(sim);
   if (noli_integrator_needs_force(sim->rule)) {
     memcpy(sim->force_start, force, noli_sim_vector_bytes(sim));
-    noli_stage_add_damping_force(sim->stage, sim->v_start, sim->force_start);
+    NOLI_TRY(noli_stage_add_damping_force(sim->stage, sim->v_start, sim->force_start));
     NOLI_TRY(lump_force(sim, sim->force_start));
   }
   noli_integrator_predict(sim->rule, index, &start, &sim->stage->time);
@@ -221,7 +226,7 @@ NoliStatus noli_sim_take_force(NoliSim* sim) {
   for (int64_t i = 0; i < n; i++) {
     stage->gradient[i] = -sim->v_next[i];
   }
-  noli_stage_add_damping_force(sim->stage, stage->gradient, sim->force_next);
+  NOLI_TRY(noli_stage_add_damping_force(sim->stage, stage->gradient, sim->force_next));
   // forces that hold prescribed nodes are not carried over
   for (int32_t i = 0; i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
@@ -230,6 +235,7 @@ NoliStatus noli_sim_take_force(NoliSim* sim) {
       }
     }
   }
+done:
   return status;
 }
 
@@ -248,11 +254,15 @@ void noli_sim_keep_past(NoliSim* sim) {
   }
 }
 
-double noli_sim_damping_loss(const NoliSim* sim) {
-  const NoliStage* stage = sim->stage;
-  return stage->time.inertia
-             ? noli_stage_damping_loss(stage, sim->state.x) / noli_sim_step_length(sim)
-             : 0.0;
+NoliStatus noli_sim_damping_loss(const NoliSim* sim, double* loss) {
+  NoliStatus status = NOLI_OK;
+  *loss = 0.0;
+  if (sim->stage->time.inertia) {
+    NOLI_TRY(noli_stage_damping_loss(sim->stage, sim->state.x, loss));
+    *loss /= noli_sim_step_length(sim);
+  }
+done:
+  return status;
 }
 
 double noli_sim_friction_loss(const NoliSim* sim) {

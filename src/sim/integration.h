@@ -6,7 +6,7 @@
 
 // The stiffness of damping: at the positions predicted within the step, which preserves order 2, or
 // at the start if elements would become flat on the way there.
-void noli_sim_set_damping(NoliSim* sim);
+NOLI_WARN_UNUSED NoliStatus noli_sim_set_damping(NoliSim* sim);
 
 // Prescribed nodes have the velocities of the parabola through their positions at the start of the
 // step, halfway and at the target of its first stage. Velocities extrapolated by the integrator
@@ -33,7 +33,7 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_take_force(NoliSim* sim);
 void noli_sim_keep_past(NoliSim* sim);
 
 // Energy dissipated by damping, J: dx^T D dx / h with the motion dx of the full step.
-double noli_sim_damping_loss(const NoliSim* sim);
+NOLI_WARN_UNUSED NoliStatus noli_sim_damping_loss(const NoliSim* sim, double* loss);
 
 // Energy dissipated by friction: its forces at the end of the step over the motion of the full
 // step.

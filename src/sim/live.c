@@ -364,22 +364,25 @@ typedef struct StateHeader {
 static const char state_magic[8] = {'N', 'O', 'L', 'I', 's', 't', 'a', '\n'};
 
 // Cells only: rest shapes differ by rounding between machines.
-static uint64_t model_digest(const NoliSim* sim) {
+static NoliStatus model_digest(const NoliSim* sim, uint64_t* found) {
+  NoliStatus status = NOLI_OK;
   uint64_t digest = NOLI_DIGEST_BEGIN;
   for (int32_t b = 0; b < sim->model->n_body; b++) {
-    NoliFingerprint print = noli_sim_fingerprint(sim, b);
+    NoliFingerprint print;
+    NOLI_TRY(noli_sim_fingerprint(sim, b, &print));
     digest = noli_digest(digest, &print, sizeof print);
   }
-  return noli_digest(digest, &sim->state.sizes, offsetof(NoliStateSizes, n_constraints));
+  *found = noli_digest(digest, &sim->state.sizes, offsetof(NoliStateSizes, n_constraints));
+done:
+  return status;
 }
 
-static StateHeader header_of(const NoliSim* sim) {
-  StateHeader header = {.model = model_digest(sim),
-                        .n_constraints = sim->state.sizes.n_constraints,
-                        .hash = noli_state_hash(&sim->state)};
-  memcpy(header.magic, state_magic, sizeof header.magic);
-  snprintf(header.version, sizeof header.version, "%s", noli_version());
-  return header;
+static NoliStatus make_header(const NoliSim* sim, StateHeader* header) {
+  *header = (StateHeader){.n_constraints = sim->state.sizes.n_constraints,
+                          .hash = noli_state_hash(&sim->state)};
+  memcpy(header->magic, state_magic, sizeof header->magic);
+  snprintf(header->version, sizeof header->version, "%s", noli_version());
+  return model_digest(sim, &header->model);
 }
 
 size_t noli_sim_state_bytes(const NoliSim* sim) {
@@ -397,7 +400,8 @@ NoliStatus noli_sim_save_state(const NoliSim* sim, void* buffer, size_t size) {
   size_t need = noli_sim_state_bytes(sim);
   NOLI_CHECK(sim->context, size >= need, NOLI_ERROR_ARGUMENT,
              "the state needs %zu bytes, there is room for %zu", need, size);
-  const StateHeader header = header_of(sim);
+  StateHeader header;
+  NOLI_TRY(make_header(sim, &header));
   char* at = buffer;
   memcpy(at, &header, sizeof header);
   at += sizeof header;
@@ -434,6 +438,7 @@ NoliStatus noli_sim_load_state(NoliSim* sim, const void* buffer, size_t size) {
   NoliStatus status = NOLI_OK;
   NoliState state = {0};
   StateHeader header;
+  uint64_t digest;
   NOLI_CHECK(sim->context, size >= sizeof header, NOLI_ERROR_FORMAT,
              "%zu bytes are not a saved state", size);
   memcpy(&header, buffer, sizeof header);
@@ -442,7 +447,8 @@ NoliStatus noli_sim_load_state(NoliSim* sim, const void* buffer, size_t size) {
   NOLI_CHECK(sim->context, strncmp(header.version, noli_version(), sizeof header.version) == 0,
              NOLI_ERROR_FORMAT, "the state was saved by Noli %.23s, this is %s", header.version,
              noli_version());
-  NOLI_CHECK(sim->context, header.model == model_digest(sim), NOLI_ERROR_FORMAT,
+  NOLI_TRY(model_digest(sim, &digest));
+  NOLI_CHECK(sim->context, header.model == digest, NOLI_ERROR_FORMAT,
              "the saved state belongs to another model");
   NOLI_CHECK(sim->context, header.n_constraints >= 0 && header.n_constraints < (int64_t)(size / 8),
              NOLI_ERROR_FORMAT, "the saved state is damaged");

@@ -3,14 +3,12 @@
 #include "sim/definition.h"
 #include "sim/model.h"
 
-static void measure_body(const NoliModel* model, int32_t body, double* volume, double* mass) {
-  const NoliProblem* problem = &model->problem;
-  const NoliBlock* block = noli_problem_block(problem, body);
-  *volume = block->type->rest_volume(block, problem->range[body].begin, problem->range[body].end);
+static NoliStatus measure_body(const NoliModel* model, int32_t body, double* volume, double* mass) {
   *mass = 0.0;
   for (int32_t v = model->vert_first[body]; v < model->vert_first[body + 1]; v++) {
-    *mass += problem->weight[v];
+    *mass += model->problem.weight[v];
   }
+  return noli_model_rest_volume(model, body, volume);
 }
 
 NoliStatus noli_sim_measure_sized(NoliContext* context, const NoliSimDef* given,
@@ -21,13 +19,13 @@ NoliStatus noli_sim_measure_sized(NoliContext* context, const NoliSimDef* given,
   NoliSimDef* def = NULL;
   NoliSimMeasures own = {0};
   NOLI_TRY(noli_definition_take(context, given, &def));
-  NOLI_TRY(noli_model_create(context, def, &model));
+  NOLI_TRY(noli_model_create(context, def, false, &model));
   NOLI_NEW_ZERO(context, own.volume, def->n_bodies);
   NOLI_NEW_ZERO(context, own.mass, def->n_bodies);
   own.contact_distance = model->problem.dhat;
   for (int32_t i = 0; i < def->n_bodies; i++) {
     if (!def->bodies[i].obstacle) {
-      measure_body(model, i, &own.volume[i], &own.mass[i]);
+      NOLI_TRY(measure_body(model, i, &own.volume[i], &own.mass[i]));
     }
   }
 done:

@@ -54,13 +54,19 @@ static NoliStatus build_elements(NoliModel* model, const NoliSimDef* def) {
     NoliBlockRange range = problem->range[b];
     if (!model->obstacle[b] && problem->block[range.block].type->set_rest != NULL) {
       NoliBlock* block = &problem->block[range.block];
-      status = block->type->set_rest(block, range.begin, range.end, problem->X,
+      status = block->type->set_rest(block, range.begin, range.end, range.first, problem->X,
                                      def->bodies[b].plane_strain);
       NOLI_TRY(noli_bodies_locate(model, b, status));
     }
   }
   for (int32_t i = 0; i < problem->n_block; i++) {
-    NOLI_TRY(problem->block[i].type->finish(&problem->block[i]));
+    NoliBlock* block = &problem->block[i];
+    NOLI_TRY(block->type->finish(block));
+    if (block->divided) {
+      int64_t damped = noli_block_is_damped(block) ? 1 : 0;
+      NOLI_TRY(noli_ranks_largest(model->context, &damped));
+      block->damped_elsewhere = damped != 0;
+    }
   }
 done:
   return status;
@@ -77,8 +83,12 @@ static NoliStatus build_masses(NoliModel* model) {
   NOLI_NEW(context, problem->inertial, problem->n_vert);
   NOLI_NEW(context, problem->lumped, problem->n_vert);
   for (int32_t i = 0; i < problem->n_block; i++) {
-    problem->block[i].type->add_mass(&problem->block[i], problem->mass);
+    const NoliBlock* block = &problem->block[i];
+    if (noli_model_counts(model, block)) {
+      block->type->add_mass(block, problem->mass);
+    }
   }
+  NOLI_TRY(noli_model_unite(model, sizeof *problem->mass, problem->mass, problem->n_vert));
 
   // nodes with a mass, and those of them whose mass is lumped
   double total = 0.0;
@@ -139,14 +149,21 @@ done:
 // stiffness against pressure waves. Masses are then of the order of h_e^2 times stiffnesses, as in
 // a dynamic simulation, and quantities relative to masses (the barrier's stiffness, springs) are
 // well scaled.
-static double static_time(const NoliProblem* problem) {
-  double sum = 0.0, volume = 0.0;
+static NoliStatus set_static_time(NoliModel* model) {
+  NoliStatus status = NOLI_OK;
+  NoliProblem* problem = &model->problem;
+  double sum[2] = {0.0, 0.0}; // and the volume
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
-    sum += block->type->wave_time_sqr(block);
-    volume += block->type->rest_volume(block, 0, block->n_element);
+    if (noli_model_counts(model, block)) {
+      sum[0] += block->type->wave_time_sqr(block);
+      sum[1] += block->type->rest_volume(block, 0, block->n_element);
+    }
   }
-  return sum > 0.0 ? sqrt(sum / volume) : 1.0;
+  NOLI_TRY(noli_model_unite(model, sizeof sum, sum, 1));
+  problem->static_time = sum[0] > 0.0 ? sqrt(sum[0] / sum[1]) : 1.0;
+done:
+  return status;
 }
 
 // l: the diagonal of the box around all simulated bodies at rest; around the obstacles if nothing
@@ -499,7 +516,7 @@ static void set_method(NoliModel* model, const NoliSimDef* def) {
 }
 
 // Sizes, names, bodies with their elements and masses, contact.
-static NoliStatus build_bodies(NoliModel* model, const NoliSimDef* def) {
+static NoliStatus build_bodies(NoliModel* model, const NoliSimDef* def, bool divide) {
   NoliStatus status = NOLI_OK;
   model->n_body = def->n_bodies;
   model->n_entity = def->n_bodies + def->n_half_spaces;
@@ -512,11 +529,11 @@ static NoliStatus build_bodies(NoliModel* model, const NoliSimDef* def) {
   memcpy(model->gravity, def->gravity, sizeof model->gravity);
   model->integrator = noli_integrator_find(def->integrator);
   NOLI_TRY(copy_names(model, def));
-  NOLI_TRY(noli_bodies_build(model, def));
+  NOLI_TRY(noli_bodies_build(model, def, divide));
   NOLI_TRY(build_elements(model, def));
   NOLI_TRY(build_masses(model));
   NOLI_TRY(build_drag(model, def));
-  model->problem.static_time = static_time(&model->problem);
+  NOLI_TRY(set_static_time(model));
   NOLI_TRY(noli_regions_build(model, def));
   NOLI_TRY(build_contact(model, def));
   model->problem.diagonal = rest_diagonal(model);
@@ -613,14 +630,15 @@ done:
   return status;
 }
 
-NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliModel** out) {
+NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, bool divide,
+                             NoliModel** out) {
   NoliStatus status = NOLI_OK;
   NoliModel* model = NULL;
   *out = NULL;
   NOLI_TRY(noli_definition_check(context, def));
   NOLI_NEW_ZERO(context, model, 1);
   model->context = context;
-  NOLI_TRY(build_bodies(model, def));
+  NOLI_TRY(build_bodies(model, def, divide));
   NOLI_TRY(build_conditions(model, def));
   NOLI_TRY(set_parameters(model, def));
   NOLI_TRY(build_solvers(model, def));
@@ -672,11 +690,37 @@ int64_t noli_model_element(const NoliModel* model, NoliBlockingElement element, 
   if (element.block == NOLI_NULL_INDEX) {
     return NOLI_NULL_INDEX;
   }
-  *body = 0;
-  while (range[*body].block != element.block || element.element >= range[*body].end) {
-    (*body)++;
+  // the bodies of a block have its elements one after the other
+  int64_t left = element.element;
+  for (*body = 0;; (*body)++) {
+    int32_t n = model->tet_first[*body + 1] - model->tet_first[*body];
+    if (range[*body].block == element.block) {
+      if (left < n) {
+        return model->tet_first[*body] + left;
+      }
+      left -= n;
+    }
   }
-  return (int64_t)model->tet_first[*body] + element.element - range[*body].begin;
+}
+
+bool noli_model_counts(const NoliModel* model, const NoliBlock* block) {
+  return block->divided || noli_rank(model->context) == 0 ||
+         !noli_problem_is_divided(&model->problem);
+}
+
+NoliStatus noli_model_unite(const NoliModel* model, size_t size, void* value, int64_t n) {
+  return noli_problem_is_divided(&model->problem)
+             ? noli_ranks_sum(model->context, value, n * (int64_t)(size / sizeof(double)))
+             : NOLI_OK;
+}
+
+NoliStatus noli_model_rest_volume(const NoliModel* model, int32_t body, double* volume) {
+  const NoliBlock* block = noli_problem_block(&model->problem, body);
+  NoliBlockRange range = model->problem.range[body];
+  *volume = noli_model_counts(model, block)
+                ? block->type->rest_volume(block, range.begin, range.end)
+                : 0.0;
+  return noli_model_unite(model, sizeof *volume, volume, 1);
 }
 
 void noli_model_destroy(NoliModel** owner) {

@@ -88,6 +88,12 @@ static inline int32_t noli_model_local(const NoliModel* model, int32_t vertex) {
              : vertex - model->follower_first[body] + model->vert_first[body + 1] - first;
 }
 
+// The number of element t of a body's block among all elements (n_tet).
+static inline int32_t noli_model_cell(const NoliModel* model, int32_t body, int32_t t) {
+  NoliBlockRange range = model->problem.range[body];
+  return model->tet_first[body] + range.first + t - range.begin;
+}
+
 // The element of a block among all elements (n_tet), and its body; NOLI_NULL_INDEX: none.
 int64_t noli_model_element(const NoliModel* model, NoliBlockingElement element, int32_t* body);
 
@@ -115,10 +121,22 @@ static inline int32_t noli_model_cell_size(const int32_t cell[4]) {
   return n;
 }
 
-// Fails with NOLI_ERROR_ARGUMENT (a located message), NOLI_INVERTED_ELEMENT, NOLI_ERROR_MEMORY.
-// Does not check for intersections.
+// `divide`: elements are divided among the ranks, which all call this; otherwise each rank that calls
+// it holds all. Fails with NOLI_ERROR_ARGUMENT (a located message), NOLI_INVERTED_ELEMENT,
+// NOLI_ERROR_MEMORY. Does not check for intersections.
 NOLI_WARN_UNUSED NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def,
-                                              NoliModel** model);
+                                              bool divide, NoliModel** model);
+
+// Puts the results of all ranks together: `value`, `size` bytes made of doubles for each of n items,
+// to which each rank has added those of its own elements, and only the first one those of blocks
+// that are not divided (noli_model_counts).
+NOLI_WARN_UNUSED NoliStatus noli_model_unite(const NoliModel* model, size_t size, void* value,
+                                             int64_t n);
+bool noli_model_counts(const NoliModel* model, const NoliBlock* block);
+
+// The volume of a body at rest, m^3.
+NOLI_WARN_UNUSED NoliStatus noli_model_rest_volume(const NoliModel* model, int32_t body,
+                                                   double* volume);
 void noli_model_destroy(NoliModel** model);
 
 void noli_model_set_tolerance(NoliModel* model, NoliScaled tolerance);

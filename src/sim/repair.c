@@ -466,7 +466,7 @@ NoliStatus noli_sim_repair(NoliContext* context, const NoliSimDef* given,
   NOLI_CHECK(context, settings.rounds > 0, NOLI_ERROR_ARGUMENT,
              "repair: rounds must be > 0, got %d", (int)settings.rounds);
   NOLI_TRY(noli_definition_take(context, given, &def));
-  NOLI_TRY(noli_model_create(context, def, &model));
+  NOLI_TRY(noli_model_create(context, def, false, &model));
   NOLI_TRY(begin(context, model, &settings, &work));
   NOLI_TRY(repair_work(&work, def, &settings, &n_defects));
   NOLI_TRY(verify(&work, &settings));

@@ -384,9 +384,10 @@ static NoliStatus take_step(Deform* deform, Merit* merit, bool* taken) {
   NoliStatus status = NOLI_OK;
   NoliRepairWork* work = deform->work;
   int64_t n = 3 * (int64_t)work->model->problem.n_vert;
-  double alpha = noli_problem_inversion_bound(&work->model->problem, work->x, deform->step, KEEP,
-                                              false, noli_context_threads(work->context), NULL);
+  double alpha;
   *taken = false;
+  NOLI_TRY(noli_problem_inversion_bound(&work->model->problem, work->context, work->x, deform->step,
+                                        KEEP, false, &alpha, NULL));
   for (int k = 0; k < N_HALVINGS && !*taken; k++, alpha *= 0.5) {
     Merit found;
     for (int64_t i = 0; i < n; i++) {

@@ -1,5 +1,6 @@
 // Forces, stresses and other results at the current state.
 #include "base/parallel.h"
+#include "noli/ranks.h"
 #include "material/stress.h"
 #include "sim/simulation.h"
 
@@ -53,20 +54,27 @@ static void find_stresses(void* user, int64_t begin, int64_t end, int32_t worker
   }
 }
 
-// Stresses of all elements, of one kind.
+// Stresses of the elements of this rank, of one kind; those of others are 0.
 static void stresses_of_elements(const NoliSim* sim, double* mises, NoliStress* full) {
   enum { ELEMENTS_PER_BLOCK = 256 };
   const NoliModel* model = sim->model;
+  size_t n = (size_t)model->tet_first[model->n_body];
+  if (mises != NULL) {
+    memset(mises, 0, n * sizeof *mises);
+  }
+  if (full != NULL) {
+    memset(full, 0, n * sizeof *full);
+  }
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBlock* block = noli_problem_block(&model->problem, b);
     NoliBlockRange range = model->problem.range[b];
-    int32_t first = model->tet_first[b];
+    int64_t first = model->tet_first[b] + range.first;
     StressLoop loop = {.block = block,
                        .x = sim->state.x,
                        .first = range.begin,
                        .mises = mises != NULL ? mises + first : NULL,
                        .full = full != NULL ? full + first : NULL};
-    if (block != NULL) {
+    if (block != NULL && noli_model_counts(model, block)) {
       noli_parallel_for(sim->stage->n_threads, range.end - range.begin, ELEMENTS_PER_BLOCK,
                         find_stresses, &loop);
     }
@@ -76,26 +84,32 @@ static void stresses_of_elements(const NoliSim* sim, double* mises, NoliStress* 
 NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && stress != NULL);
   stresses_of_elements(sim, stress, NULL);
-  return NOLI_OK;
+  NoliStatus status =
+      noli_model_unite(sim->model, sizeof *stress, stress, noli_sim_tet_count(sim));
+  return noli_ranks_agree(sim->context, status);
 }
 
 NoliStatus noli_sim_plastic_strains(NoliSim* sim, double* strain) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && strain != NULL);
   const NoliModel* model = sim->model;
+  memset(strain, 0, sizeof *strain * (size_t)noli_sim_tet_count(sim));
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBlock* block = noli_problem_block(&model->problem, b);
     NoliBlockRange range = model->problem.range[b];
-    for (int32_t t = range.begin; block != NULL && t < range.end; t++) {
-      strain[model->tet_first[b] + t - range.begin] = noli_block_plastic_strain(block, t);
+    bool counts = block != NULL && noli_model_counts(model, block);
+    for (int32_t t = range.begin; counts && t < range.end; t++) {
+      strain[noli_model_cell(model, b, t)] = noli_block_plastic_strain(block, t);
     }
   }
-  return NOLI_OK;
+  return noli_ranks_agree(
+      sim->context, noli_model_unite(model, sizeof *strain, strain, noli_sim_tet_count(sim)));
 }
 
 NoliStatus noli_sim_stresses(NoliSim* sim, NoliStress* stress) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && stress != NULL);
   stresses_of_elements(sim, NULL, stress);
-  return NOLI_OK;
+  return noli_ranks_agree(sim->context, noli_model_unite(sim->model, sizeof *stress, stress,
+                                                         noli_sim_tet_count(sim)));
 }
 
 // Adds the stress of an element to its nodes, but not to angles.
@@ -124,19 +138,21 @@ NoliStatus noli_sim_nodal_stresses(NoliSim* sim, NoliStress* stress) {
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBlock* block = noli_problem_block(&model->problem, b);
     NoliBlockRange range = model->problem.range[b];
-    for (int32_t t = range.begin; block != NULL && t < range.end; t++) {
+    bool counts = block != NULL && noli_model_counts(model, block);
+    for (int32_t t = range.begin; counts && t < range.end; t++) {
       double volume = block->type->rest_volume(block, t, t + 1);
-      add_to_nodes(block, t, volume, &element[model->tet_first[b] + t - range.begin], around,
-                   stress);
+      add_to_nodes(block, t, volume, &element[noli_model_cell(model, b, t)], around, stress);
     }
   }
+  NOLI_TRY(noli_model_unite(model, sizeof *stress, stress, model->problem.n_vert));
+  NOLI_TRY(noli_model_unite(model, sizeof *around, around, model->problem.n_vert));
   for (int32_t i = 0; i < model->problem.n_vert; i++) {
     noli_stress_finish(&stress[i], around[i]);
   }
 done:
   noli_free(sim->context, element);
   noli_free(sim->context, around);
-  return status;
+  return noli_ranks_agree(sim->context, status);
 }
 
 // Copies values of the elements of a block, `size` bytes each, to the order of cells in the scene.

@@ -1,5 +1,6 @@
 // Describes why a step stalls: the pair, the bound on the step, possible remedies.
 #include "math/vec3.h"
+#include "noli/ranks.h"
 #include "sim/simulation.h"
 #include "solve/direction.h"
 #include "solve/friction_end.h"
@@ -163,10 +164,17 @@ static double stiffness_ratio(const NoliSim* sim, int32_t body) {
   const NoliProblem* problem = &model->problem;
   const NoliBlock* block = noli_problem_block(problem, body);
   NoliBlockRange range = problem->range[body];
-  double h = noli_sim_step_length(sim);
-  return block != NULL
-             ? h * h * block->type->frequency_sqr(block, range.begin, range.end, problem->mass)
-             : 0.0;
+  double h = noli_sim_step_length(sim), ratio = 0.0;
+  if (block != NULL) {
+    ratio = h * h * block->type->frequency_sqr(block, range.begin, range.end, problem->mass);
+  }
+  // doubles that are not negative ascend with their bits
+  int64_t bits;
+  memcpy(&bits, &ratio, sizeof bits);
+  if (block != NULL && block->divided && noli_ranks_largest(sim->context, &bits) == NOLI_OK) {
+    memcpy(&ratio, &bits, sizeof ratio);
+  }
+  return ratio;
 }
 
 // If inertia is lost to rounding, nothing holds a free body.

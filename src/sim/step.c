@@ -87,7 +87,7 @@ static NoliStatus begin_step(NoliSim* sim) {
   memcpy(stage->here->x, sim->state.x, noli_sim_vector_bytes(sim));
   memcpy(sim->v_next, sim->state.v, noli_sim_vector_bytes(sim));
   stage->prescribed.n_held = *sim->state.held;
-  noli_sim_set_damping(sim);
+  NOLI_TRY(noli_sim_set_damping(sim));
   if (noli_stage_constraints(stage) != NULL) {
     NOLI_TRY(load_constraints(sim));
   }
@@ -263,10 +263,12 @@ static NoliStatus accept_step(NoliSim* sim) {
   if (noli_integrator_needs_force(model->integrator)) {
     NOLI_TRY(noli_sim_take_force(sim));
   }
+  double loss;
+  NOLI_TRY(noli_sim_damping_loss(sim, &loss));
   // the last operation that may fail
   const NoliActiveSet* set = noli_stage_constraints(stage);
   NOLI_TRY(noli_sim_set_constraint_count(sim, set != NULL ? set->constraint.count : 0));
-  sim->damping_loss += noli_sim_damping_loss(sim);
+  sim->damping_loss += loss;
   sim->friction_loss += noli_sim_friction_loss(sim);
   sim->gained = sim->start.gain;
   noli_sim_keep_past(sim);

@@ -105,9 +105,10 @@ static size_t vector_bytes(const NoliStage* stage) {
 }
 
 // Largest fraction of stage->step from x that keeps the fraction `keep` of each element's volume.
-static double inversion_bound(NoliStage* stage, const double* x, double keep, bool valid_end) {
-  return noli_problem_inversion_bound(stage->problem, x, stage->step, keep, valid_end,
-                                      stage->n_threads, &stage->record.blocking);
+static NoliStatus bound_inversion(NoliStage* stage, const double* x, double keep, bool valid_end,
+                                  double* bound) {
+  return noli_problem_inversion_bound(stage->problem, stage->context, x, stage->step, keep,
+                                      valid_end, bound, &stage->record.blocking);
 }
 
 // ---- penalty stiffness and multipliers ----------------------------------------------------------
@@ -226,7 +227,7 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   NOLI_TRY(noli_stage_linearize(stage));
   NOLI_TRY(noli_solve_direction(stage, false, stat));
   double start = noli_seconds();
-  stat->alpha_inversion = inversion_bound(stage, stage->here->x, KEEP_VOLUME, false);
+  NOLI_TRY(bound_inversion(stage, stage->here->x, KEEP_VOLUME, false, &stat->alpha_inversion));
   stage->record.timing.line_search += noli_seconds() - start;
   NoliLineSearch search;
   NOLI_TRY(noli_line_search(stage, stat->alpha_inversion, false, &search));
@@ -240,15 +241,19 @@ done:
 
 // Moves the prescribed nodes of y to their targets, if elements allow.
 static NoliStatus place_boundary(Solve* solve) {
+  NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
+  double bound;
   memset(stage->step, 0, vector_bytes(stage));
   noli_prescribed_set_step(stage);
-  double bound = inversion_bound(stage, stage->here->x, KEEP_VOLUME, false);
+  NOLI_TRY(bound_inversion(stage, stage->here->x, KEEP_VOLUME, false, &bound));
   solve->boundary_done = bound >= 1.0;
   if (solve->boundary_done) {
     noli_prescribed_set_targets(stage, stage->here->x);
   }
-  return noli_stage_energy(stage);
+  NOLI_TRY(noli_stage_energy(stage));
+done:
+  return status;
 }
 
 // If moving the prescribed nodes alone would invert elements, springs pull them together with the
@@ -387,7 +392,8 @@ static NoliStatus advance_safe_state(Solve* solve, NoliNewtonStat* stat) {
   for (int64_t i = 0; i < n; i++) {
     stage->step[i] = stage->here->x[i] - solve->work->safe[i];
   }
-  double inversion = inversion_bound(stage, solve->work->safe, KEEP_ON_WAY, true);
+  double inversion;
+  NOLI_TRY(bound_inversion(stage, solve->work->safe, KEEP_ON_WAY, true, &inversion));
   double reach = options.gap_cap * noli_body_pairs_largest_range(&problem->body_pairs);
   NOLI_TRY(noli_broad_phase_find(stage->broad_phase, solve->work->safe, stage->here->x, reach,
                                  &problem->body_pairs, &stage->trial->candidates));
@@ -444,7 +450,9 @@ static void end(Solve* solve) {
 // would invert; contact does not restrict it. With new friction y continues from its last position:
 // far from contact, the active constraints would first have to pull it back.
 static NoliStatus start_from_prediction(Solve* solve) {
+  NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
+  double bound;
   if (stage->friction_iteration > 0) {
     return noli_stage_energy(stage);
   }
@@ -456,12 +464,14 @@ static NoliStatus start_from_prediction(Solve* solve) {
     }
   }
   noli_prescribed_set_step(stage);
-  double bound = inversion_bound(stage, stage->here->x, KEEP_VOLUME, false);
+  NOLI_TRY(bound_inversion(stage, stage->here->x, KEEP_VOLUME, false, &bound));
   for (int64_t j = 0; bound >= 1.0 && j < 3 * (int64_t)stage->problem->n_vert; j++) {
     stage->here->x[j] += stage->step[j];
   }
   noli_stage_follow(stage, stage->here->x);
-  return noli_stage_energy(stage);
+  NOLI_TRY(noli_stage_energy(stage));
+done:
+  return status;
 }
 
 // Energy of the scaled potential without contact at the current point.

@@ -1,12 +1,26 @@
 #include "solve/problem.h"
 
+#include "base/ranks.h"
 #include "math/vec3.h"
 
-double noli_problem_inversion_bound(const NoliProblem* problem, const double* x, const double* p,
-                                    double keep, bool valid_end, int32_t n_threads,
-                                    NoliBlockingElement* blocking) {
-  NoliBlockingElement stopper = {NOLI_NULL_INDEX, NOLI_NULL_INDEX};
-  double alpha = 1.0;
+bool noli_problem_is_divided(const NoliProblem* problem) {
+  bool any = false;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    any = any || problem->block[i].divided;
+  }
+  return any;
+}
+
+// A bound of steps, and the element that sets it.
+typedef struct Bound {
+  double alpha;
+  NoliBlockingElement stopper;
+} Bound;
+
+// The smallest bound of the elements that this rank holds.
+static Bound bound_own(const NoliProblem* problem, const double* x, const double* p, double keep,
+                       bool valid_end, int32_t n_threads) {
+  Bound own = {1.0, {NOLI_NULL_INDEX, NOLI_NULL_INDEX}};
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
     if (block->type->inversion_bound == NULL) {
@@ -14,15 +28,40 @@ double noli_problem_inversion_bound(const NoliProblem* problem, const double* x,
     }
     int32_t element;
     double bound = block->type->inversion_bound(block, x, p, keep, valid_end, n_threads, &element);
-    if (bound < alpha) {
-      alpha = bound;
-      stopper = (NoliBlockingElement){i, element};
+    if (bound < own.alpha) {
+      own = (Bound){bound, {i, block->first_element + element}};
     }
   }
-  if (blocking != NULL) {
-    *blocking = stopper;
+  return own;
+}
+
+// Blocks come in their order, and elements of a block in that of ranks.
+static bool comes_first(const Bound* a, const Bound* b) {
+  return a->alpha < b->alpha || (a->alpha == b->alpha && a->stopper.block < b->stopper.block);
+}
+
+NoliStatus noli_problem_inversion_bound(const NoliProblem* problem, NoliContext* context,
+                                        const double* x, const double* p, double keep,
+                                        bool valid_end, double* alpha,
+                                        NoliBlockingElement* blocking) {
+  NoliStatus status = NOLI_OK;
+  Bound least = bound_own(problem, x, p, keep, valid_end, noli_context_threads(context));
+  Bound* all = NULL;
+  int64_t capacity = 0, n = 0;
+  if (noli_problem_is_divided(problem)) {
+    NOLI_TRY(noli_ranks_gather(context, sizeof least, &least, 1, (void**)&all, &capacity, &n));
+    least = all[0];
+    for (int64_t r = 1; r < n; r++) {
+      least = comes_first(&all[r], &least) ? all[r] : least;
+    }
   }
-  return alpha;
+  *alpha = least.alpha;
+  if (blocking != NULL) {
+    *blocking = least.stopper;
+  }
+done:
+  noli_free(context, all);
+  return status;
 }
 
 bool noli_problem_has_consistent_mass(const NoliProblem* problem) {
@@ -55,8 +94,9 @@ bool noli_problem_is_damped(const NoliProblem* problem) {
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
     for (int32_t part = 0; part < NOLI_BLOCK_PARTS; part++) {
-      any = any || (noli_block_stencils(block, (NoliBlockPart)part).n > 0 &&
-                    block->type->damping->size(block, (NoliBlockPart)part) > 0);
+      any = any || block->damped_elsewhere ||
+            (noli_block_stencils(block, (NoliBlockPart)part).n > 0 &&
+             block->type->damping->size(block, (NoliBlockPart)part) > 0);
     }
   }
   return any;

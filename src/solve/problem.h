@@ -31,11 +31,12 @@ typedef struct NoliGcpProblem {
   double inner; // m, range of that barrier
 } NoliGcpProblem;
 
-// The elements [begin, end) of a block that belong to a body.
+// The elements [begin, end) of a block that belong to a body, as many as this rank holds.
 typedef struct NoliBlockRange {
   int32_t block; // NOLI_NULL_INDEX: obstacles have none
   int32_t begin;
   int32_t end;
+  int32_t first; // the body's number of element `begin`: 0 unless the block is divided
 } NoliBlockRange;
 
 typedef struct NoliProblem {
@@ -105,8 +106,8 @@ typedef struct NoliProblem {
 
 // An element that limits a step.
 typedef struct NoliBlockingElement {
-  int32_t block; // NOLI_NULL_INDEX: none
-  int32_t element;
+  int32_t block;   // NOLI_NULL_INDEX: none
+  int32_t element; // among those of all ranks
 } NoliBlockingElement;
 
 // Whether collision detection bounds steps, and the pairs whose surfaces it keeps from
@@ -142,10 +143,16 @@ bool noli_problem_has_histories(const NoliProblem* problem);
 double noli_problem_turn(const NoliProblem* problem, const double* p);
 bool noli_problem_has_thin(const NoliProblem* problem);
 
-// As noli_tets_inversion_bound, for all elements of the problem. `blocking` may be NULL.
-double noli_problem_inversion_bound(const NoliProblem* problem, const double* x, const double* p,
-                                    double keep, bool valid_end, int32_t n_threads,
-                                    NoliBlockingElement* blocking);
+// Whether ranks hold elements of their own.
+bool noli_problem_is_divided(const NoliProblem* problem);
+
+// As noli_tets_inversion_bound, into `alpha`, for all elements of the problem. `blocking` may be
+// NULL.
+NOLI_WARN_UNUSED NoliStatus noli_problem_inversion_bound(const NoliProblem* problem,
+                                                         NoliContext* context, const double* x,
+                                                         const double* p, double keep,
+                                                         bool valid_end, double* alpha,
+                                                         NoliBlockingElement* blocking);
 
 // Sets `x` of nodes with consistent mass to M^-1 y or M y; leaves that of others unchanged.
 void noli_problem_divide_by_mass(const NoliProblem* problem, const double* y, int32_t n_threads,

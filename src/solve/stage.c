@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 #include "base/profile.h"
+#include "base/ranks.h"
 #include "base/timer.h"
 #include "solve/direction.h"
 #include "solve/friction_end.h"
@@ -341,24 +342,60 @@ void noli_stage_set_damping(NoliStage* stage, const double* x) {
   }
 }
 
-double noli_stage_damping_loss(const NoliStage* stage, const double* x0) {
-  double loss = 0.0;
-  for (int32_t i = 0; i < stage->n_term; i++) {
-    const NoliTerm* term = &stage->term[i];
-    if (term->type->loss != NULL) {
-      loss += term->type->loss(term->self, x0, stage->here->x, stage->n_threads);
-    }
-  }
-  return loss;
+static bool is_divided(const NoliTerm* term) {
+  return term->type->divided != NULL && term->type->divided(term->self);
 }
 
-void noli_stage_add_damping_force(const NoliStage* stage, const double* v, double* force) {
+NoliStatus noli_stage_damping_loss(const NoliStage* stage, const double* x0, double* loss) {
+  NoliStatus status = NOLI_OK;
+  *loss = 0.0;
   for (int32_t i = 0; i < stage->n_term; i++) {
     const NoliTerm* term = &stage->term[i];
-    if (term->type->add_force != NULL) {
+    if (term->type->loss == NULL) {
+      continue;
+    }
+    double of_term = term->type->loss(term->self, x0, stage->here->x, stage->n_threads);
+    if (is_divided(term)) {
+      NOLI_TRY(noli_ranks_sum(stage->context, &of_term, 1));
+    }
+    *loss += of_term;
+  }
+done:
+  return status;
+}
+
+// Adds the force of a term of which other ranks have other stencils.
+static NoliStatus add_divided_force(const NoliStage* stage, const NoliTerm* term, const double* v,
+                                    double* force) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
+  double* sum = noli_calloc(stage->context, n, sizeof *sum);
+  NOLI_TRY(noli_ranks_join(stage->context, sum != NULL ? NOLI_OK : NOLI_ERROR_MEMORY));
+  term->type->add_force(term->self, v, sum);
+  NOLI_TRY(noli_ranks_sum(stage->context, sum, n));
+  for (int64_t i = 0; i < n; i++) {
+    force[i] += sum[i];
+  }
+done:
+  noli_free(stage->context, sum);
+  return status;
+}
+
+NoliStatus noli_stage_add_damping_force(const NoliStage* stage, const double* v, double* force) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t i = 0; i < stage->n_term; i++) {
+    const NoliTerm* term = &stage->term[i];
+    if (term->type->add_force == NULL) {
+      continue;
+    }
+    if (is_divided(term)) {
+      NOLI_TRY(add_divided_force(stage, term, v, force));
+    } else {
       term->type->add_force(term->self, v, force);
     }
   }
+done:
+  return status;
 }
 
 void noli_stage_follow(const NoliStage* stage, double* x) {

@@ -208,11 +208,13 @@ void noli_stage_set_damping(NoliStage* stage, const double* x);
 
 // h times the energy that all damping dissipates in a step of length h from x0 (n_vert x 3) to x, J
 // s.
-double noli_stage_damping_loss(const NoliStage* stage, const double* x0);
+NOLI_WARN_UNUSED NoliStatus noli_stage_damping_loss(const NoliStage* stage, const double* x0,
+                                                    double* loss);
 
 // Adds the force of stiffness damping at velocities v (n_vert x 3), with the stiffness of this
 // step.
-void noli_stage_add_damping_force(const NoliStage* stage, const double* v, double* force);
+NOLI_WARN_UNUSED NoliStatus noli_stage_add_damping_force(const NoliStage* stage, const double* v,
+                                                         double* force);
 
 // Finds the contacts at the current point: searches candidates and contacts, or linearizes the
 // constraints of the active set.

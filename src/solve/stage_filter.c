@@ -126,8 +126,9 @@ static NoliStatus filter_step(NoliStage* stage, double safety, bool shorten,
   noli_stage_follow_vectors(stage, stage->step);
 
   // elements keep their orientation even if their law allows inversion
-  double alpha = noli_problem_inversion_bound(problem, stage->here->x, stage->step, 0.1, false,
-                                              stage->n_threads, &stage->record.blocking);
+  double alpha;
+  NOLI_TRY(noli_problem_inversion_bound(problem, stage->context, stage->here->x, stage->step, 0.1,
+                                        false, &alpha, &stage->record.blocking));
   filter->inversion = alpha;
   filter->shortened = false;
 

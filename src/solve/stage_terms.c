@@ -43,8 +43,8 @@ static double sum_values(void* user, int64_t begin, int64_t end, int32_t worker)
 typedef struct BlockSums {
   NoliRangeSumFn* sum;
   void* user;
-  int64_t n;     // stencils of all ranks
-  int64_t first; // of this rank
+  int64_t first; // stencils
+  int64_t end;
   double* value;
 } BlockSums;
 
@@ -52,26 +52,26 @@ static void sum_blocks(void* user, int64_t begin, int64_t end, int32_t worker) {
   const BlockSums* job = user;
   for (int64_t k = begin; k < end; k++) {
     int64_t from = job->first + k * TERM_BLOCK;
-    int64_t to = from + TERM_BLOCK < job->n ? from + TERM_BLOCK : job->n;
+    int64_t to = from + TERM_BLOCK < job->end ? from + TERM_BLOCK : job->end;
     job->value[k] = job->sum(job->user, from, to, worker);
   }
 }
 
 // noli_parallel_sum over all stencils, each by the rank whose share it is in: the sums of blocks
 // are gathered and added in the order of blocks, so that the bits are those of one rank.
-static NoliStatus sum_over_ranks(NoliStage* stage, int64_t n, NoliRangeSumFn* sum, void* user,
-                                 double* result) {
+static NoliStatus sum_over_ranks(NoliStage* stage, const NoliEnergyTerm* term, NoliRangeSumFn* sum,
+                                 void* user, double* result) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = stage->context;
   if (noli_rank_count(context) == 1) {
-    *result = noli_parallel_sum(stage->n_threads, n, TERM_BLOCK, sum, user);
+    *result = noli_parallel_sum(stage->n_threads, term->n_stencil, TERM_BLOCK, sum, user);
     return NOLI_OK;
   }
   int64_t begin, end, n_all = 0, capacity = 0;
   double* all = NULL;
-  noli_ranks_share(context, n, &begin, &end);
+  noli_term_share(context, term, &begin, &end);
   int64_t n_block = (end - begin + TERM_BLOCK - 1) / TERM_BLOCK;
-  BlockSums job = {sum, user, n, begin, noli_alloc(context, n_block, sizeof(double))};
+  BlockSums job = {sum, user, begin, end, noli_alloc(context, n_block, sizeof(double))};
   NOLI_TRY(noli_ranks_join(context, job.value != NULL ? NOLI_OK : NOLI_ERROR_MEMORY));
   noli_parallel_for(stage->n_threads, n_block, 1, sum_blocks, &job);
   NOLI_TRY(noli_ranks_gather(context, sizeof(double), job.value, n_block, (void**)&all, &capacity,
@@ -95,7 +95,7 @@ static NoliStatus term_energy(NoliStage* stage, const NoliEnergyTerm* term, cons
   }
   EnergyJob job = {term, x, energy->value, base};
   noli_term_prepare(term, x, stage->n_threads);
-  return sum_over_ranks(stage, term->n_stencil, sum_energies, &job, sum);
+  return sum_over_ranks(stage, term, sum_energies, &job, sum);
 }
 
 NoliStatus noli_stage_role_energy(NoliStage* stage, unsigned roles) {
@@ -118,7 +118,7 @@ NoliStatus noli_stage_sum_energy(NoliStage* stage, unsigned roles) {
   NoliPoint* here = stage->here;
   for (int32_t i = 0; i < stage->n_term; i++) {
     if (noli_stage_has(stage, i, roles)) {
-      NOLI_TRY(sum_over_ranks(stage, here->term[i].n_stencil, sum_values, here->energy[i].value,
+      NOLI_TRY(sum_over_ranks(stage, &here->term[i], sum_values, here->energy[i].value,
                               &here->energy[i].sum));
     }
   }
@@ -272,24 +272,34 @@ done:
   return status;
 }
 
+// Adds the gradients of stencils [begin, end). `local` is scratch for them.
+static void add_gradients(const NoliEnergyTerm* term, const double* x, int64_t begin, int64_t end,
+                          double* local, double* gradient) {
+  int64_t first = noli_term_first(term, begin);
+  NoliLocal out = {.gradient = noli_local_from(local, 3 * first)};
+  term->evaluate(term->data, x, begin, end, NOLI_EVAL_GRADIENT, &out);
+  for (int64_t i = 0; i < noli_term_first(term, end) - first; i++) {
+    int32_t node = term->node[first + i];
+    for (int32_t k = 0; node != NOLI_NULL_INDEX && k < 3; k++) {
+      gradient[3 * (int64_t)node + k] += local[3 * i + k];
+    }
+  }
+}
+
 // Serial over stencils: used only a few times per step.
 static NoliStatus term_gradient(NoliStage* stage, const NoliEnergyTerm* term, double* gradient) {
   NoliStatus status = NOLI_OK;
-  const double* x = stage->here->x;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
   double* local = NULL;
-  memset(gradient, 0, (size_t)stage->problem->n_vert * 3 * sizeof(double));
-  int64_t n_local = noli_term_first(term, term->n_stencil);
-  NOLI_NEW(stage->context, local, 3 * n_local);
-  NoliLocal out = {.gradient = local};
-  noli_term_prepare(term, x, stage->n_threads);
-  term->evaluate(term->data, x, 0, term->n_stencil, NOLI_EVAL_GRADIENT, &out);
-  for (int64_t i = 0; i < n_local; i++) {
-    int32_t node = term->node[i];
-    if (node != NOLI_NULL_INDEX) {
-      for (int32_t k = 0; k < 3; k++) {
-        gradient[3 * (int64_t)node + k] += local[3 * i + k];
-      }
-    }
+  memset(gradient, 0, (size_t)n * sizeof *gradient);
+  NOLI_NEW(stage->context, local, 3 * TERM_BLOCK * (int64_t)noli_term_largest(term));
+  noli_term_prepare(term, stage->here->x, stage->n_threads);
+  for (int64_t begin = 0; begin < term->n_stencil; begin += TERM_BLOCK) {
+    int64_t end = begin + TERM_BLOCK < term->n_stencil ? begin + TERM_BLOCK : term->n_stencil;
+    add_gradients(term, stage->here->x, begin, end, local, gradient);
+  }
+  if (term->divided) {
+    NOLI_TRY(noli_ranks_sum(stage->context, gradient, n));
   }
   noli_stage_act_on_nodes(stage, gradient);
 done:

@@ -49,6 +49,10 @@ typedef struct NoliTermType {
   int32_t (*rank)(const void* self);
   double (*add_rank_one)(const void* self, int32_t index, const double* x, double* vector);
 
+  // Whether other ranks have other stencils, and energies, losses and forces are sums over ranks.
+  // NULL: all ranks have the same.
+  bool (*divided)(const void* self);
+
   // Damping: the energy that it dissipates in a step of length h between x0 and x1, times h. NULL
   // for other terms.
   double (*loss)(const void* self, const double* x0, const double* x1, int32_t n_threads);

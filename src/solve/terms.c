@@ -62,6 +62,10 @@ typedef struct BlockTerm {
   double* stiffness; // of the step, for damped elements
 } BlockTerm;
 
+static bool is_divided(const void* self) {
+  return ((const BlockTerm*)self)->energy.block->divided;
+}
+
 // Whether a block has terms of a part.
 static bool has_part(const NoliBlock* block, NoliBlockPart part) {
   return part == NOLI_PART_ELEMENTS || block->type->bending != NULL;
@@ -389,6 +393,7 @@ const NoliTermType noli_term_damping = {.name = "damping",
                                         .create = create_damping,
                                         .destroy = destroy_damping,
                                         .list = list_damping,
+                                        .divided = is_divided,
                                         .set_stiffness = set_stiffness,
                                         .add_force = add_damping_force,
                                         .loss = damping_loss};

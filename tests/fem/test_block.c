@@ -54,7 +54,8 @@ static void scene_begin_with(Scene* s, int32_t order, int32_t geometry_order, do
   NoliBlockBody body = {.mesh = s->mesh, .order = order};
   const NoliBlockType* type = noli_block_type_for(&body);
   s->n_body = type->shared ? 2 : 1;
-  ASSERT_OK(noli_block_create(s->context, type, s->n_body * s->mesh->n_tet, &s->block));
+  s->block = (NoliBlock){.type = type, .n_element = s->n_body * s->mesh->n_tet};
+  ASSERT_OK(noli_block_create(s->context, &s->block));
   size_t room = 3 * 4000;
   s->X = calloc(4 * room, sizeof *s->X);
   s->x = s->X + room;
@@ -79,7 +80,7 @@ static void scene_begin_with(Scene* s, int32_t order, int32_t geometry_order, do
   }
   for (int32_t b = 0; b < s->n_body && type->set_rest != NULL; b++) {
     int32_t begin = b * s->mesh->n_tet;
-    ASSERT_OK(type->set_rest(&s->block, begin, begin + s->mesh->n_tet, s->X, 0.0));
+    ASSERT_OK(type->set_rest(&s->block, begin, begin + s->mesh->n_tet, 0, s->X, 0.0));
   }
   ASSERT_OK(type->finish(&s->block));
   type->add_mass(&s->block, s->mass);

@@ -56,7 +56,8 @@ static void make(NoliContext* context, const Case* c, const double* X, const dou
                         .shell = c->shell,
                         .rod = c->rod};
   const NoliBlockType* type = noli_block_type_for(&body);
-  ASSERT_OK(noli_block_create(context, type, N_ELEMENT, block));
+  *block = (NoliBlock){.type = type, .n_element = N_ELEMENT};
+  ASSERT_OK(noli_block_create(context, block));
   ASSERT_OK(type->add(block, 0, &body));
   for (int e = 0; e < N_ELEMENT; e++) {
     block->law[e] = noli_material_find(c->law != NULL ? c->law : "neo_hookean");
@@ -65,7 +66,7 @@ static void make(NoliContext* context, const Case* c, const double* X, const dou
     block->density[e] = 1.0;
     block->damping_time[e] = e != 2 ? c->damping : 0.5 * c->damping;
   }
-  ASSERT_OK(type->set_rest(block, 0, N_ELEMENT, X, 0.0));
+  ASSERT_OK(type->set_rest(block, 0, N_ELEMENT, 0, X, 0.0));
   ASSERT_OK(type->finish(block));
 }
 

@@ -176,7 +176,7 @@ static void set_input(Fixture* f, NoliInput input, int64_t i, double value) {
     break;
   default:
     problem->X[i] = value;
-    ASSERT_OK(block->type->set_rest(block, 0, block->n_element, problem->X,
+    ASSERT_OK(block->type->set_rest(block, 0, block->n_element, 0, problem->X,
                                     f->sim->definition.def->bodies[0].plane_strain));
   }
 }

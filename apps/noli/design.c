@@ -31,6 +31,10 @@ static const Option design_options[] = {
 
 enum { PATH_SIZE = 4096, NAME_SIZE = 160 };
 
+// Columns of history.csv before those of functions and variables.
+#define FIXED_COLUMNS "evaluation,status,best,violation,slope,residual_error,at_yield"
+enum { N_FIXED = 7 };
+
 typedef struct Search {
   NoliContext* context; // without a log
   const NoliScene* scene;
@@ -41,6 +45,7 @@ typedef struct Search {
   FILE* history; // open while the search runs
   FILE* gradients;
   double* best;      // (n)
+  int64_t at_yield;  // largest of all gradients
   NoliStatus status; // of files
 } Search;
 
@@ -68,7 +73,7 @@ static void print_variables(const Search* search, FILE* file) {
 }
 
 static void print_heads(const Search* search) {
-  fprintf(search->history, "evaluation,status,best,violation,slope");
+  fputs(FIXED_COLUMNS, search->history);
   for (int32_t k = 0; k < search->m; k++) {
     print_column(search->history, noli_design_function_name(search->design, k));
   }
@@ -89,8 +94,8 @@ static void print_numbers(FILE* file, const double* number, int32_t n) {
 
 static void print_run(const Search* search, const NoliDesignRun* run) {
   fprintf(search->history, "%d,%d,%d", (int)run->evaluation, (int)run->status, run->best ? 1 : 0);
-  const double rest[2] = {run->violation, run->slope};
-  print_numbers(search->history, run->value != NULL ? rest : NULL, 2);
+  const double rest[] = {run->violation, run->slope, run->residual_error, (double)run->at_yield};
+  print_numbers(search->history, run->value != NULL ? rest : NULL, N_FIXED - 3);
   print_numbers(search->history, run->value, search->m);
   print_numbers(search->history, run->variable, search->n);
   fputc('\n', search->history);
@@ -198,12 +203,15 @@ static NoliStatus remember_rows(const Search* search, char* history, char* gradi
     NoliDesignRun run = {.evaluation = (int32_t)strtol(line, NULL, 10), .variable = number};
     const char* comma = strchr(line, ',');
     run.status = comma != NULL ? (NoliStatus)strtol(comma + 1, NULL, 10) : NOLI_ERROR_FORMAT;
-    bool whole = read_row(line, 5 + m, n, number);
+    bool whole = read_row(line, N_FIXED + m, n, number);
     if (whole && run.status == NOLI_OK) {
-      run.value = number + n;
-      run.gradient = number + n + m;
-      whole = read_row(line, 5, m + n, number + n) &&
-              read_gradient(search, &gradient_line, run.evaluation, number + n + m);
+      double *quality = number + n, *value = quality + 2, *gradient = value + m;
+      whole = read_row(line, N_FIXED - 2, 2 + m + n, quality) &&
+              read_gradient(search, &gradient_line, run.evaluation, gradient);
+      run.residual_error = quality[0];
+      run.at_yield = (int64_t)quality[1];
+      run.value = value;
+      run.gradient = gradient;
     }
     if (!whole) {
       break;
@@ -223,7 +231,12 @@ static NoliStatus remember(const Search* search) {
   int64_t n = search->n, m = search->m;
   NOLI_TRY(read_table(search, "history.csv", &history));
   NOLI_TRY(read_table(search, "gradients.csv", &gradients));
-  NOLI_NEW(search->context, number, n + m + (m + 1) * n);
+  NOLI_CHECK(search->context, strncmp(history, FIXED_COLUMNS ",", strlen(FIXED_COLUMNS ",")) == 0,
+             NOLI_ERROR_FORMAT,
+             "%s/history.csv: not a history of this version of noli, whose first columns are "
+             "%s: search again without --resume",
+             search->directory, FIXED_COLUMNS);
+  NOLI_NEW(search->context, number, n + 2 + m + (m + 1) * n);
   NOLI_TRY(remember_rows(search, history, gradients, number, &n_runs));
   printf("resumed: %d evaluations are known\n", (int)n_runs);
 done:
@@ -290,8 +303,10 @@ static bool watch(void* user, const NoliDesignRun* run) {
     printf("%5d  failed: %s\n", (int)run->evaluation,
            run->remembered ? noli_status_text(run->status) : noli_context_message(search->context));
   } else {
-    printf("%5d  %-14.8g  %-10.3g  %-10.3g%s%s\n", (int)run->evaluation, run->value[0],
-           run->violation, run->slope, run->best ? "  best" : "", run->remembered ? "  known" : "");
+    printf("%5d  %-14.8g  %-10.3g  %-10.3g  %-7.1e%s%s\n", (int)run->evaluation, run->value[0],
+           run->violation, run->slope, run->residual_error, run->best ? "  best" : "",
+           run->remembered ? "  known" : "");
+    search->at_yield = run->at_yield > search->at_yield ? run->at_yield : search->at_yield;
   }
   fflush(stdout);
   if (run->best) {
@@ -299,6 +314,13 @@ static bool watch(void* user, const NoliDesignRun* run) {
     search->status = write_best(search);
   }
   return search->status == NOLI_OK;
+}
+
+static void print_yield(int64_t at_yield) {
+  if (at_yield > 0) {
+    printf("up to %" PRId64 " points at yield, where derivatives are those of one side\n",
+           at_yield);
+  }
 }
 
 static void print_result(const Search* search, const NoliDesignResult* result) {
@@ -309,6 +331,7 @@ static void print_result(const Search* search, const NoliDesignResult* result) {
     printf(", violation %.3g", result->violation);
   }
   printf("\n");
+  print_yield(search->at_yield);
   for (int32_t i = 0; i < search->n && i < 12; i++) {
     noli_design_variable_name(search->design, i, name, sizeof name);
     printf("  %-32s %.9g\n", name, search->best[i]);
@@ -329,7 +352,7 @@ static NoliStatus run_search(Search* search, bool resume) {
   }
   NOLI_TRY(open_tables(search));
   printf("%d variables, %d constraints\n\n", (int)search->n, (int)search->m - 1);
-  printf(" eval  objective       violation   slope\n");
+  printf(" eval  objective       violation   slope       error\n");
   NOLI_TRY(noli_design_search(search->design, watch, search, search->best, &result));
   NOLI_TRY(search->status);
   NOLI_TRY(close_tables(search));
@@ -375,8 +398,10 @@ static NoliStatus check_gradient(const Search* search) {
   NOLI_NEW(search->context, gradient, search->m * (int64_t)n);
   noli_design_range(search->design, z, low, high);
   NOLI_TRY(noli_design_evaluate(search->design, z, value, gradient));
-  printf("objective %.12g\n\n%-32s  %-16s  %-16s  relative error\n", value[0], "variable",
-         "derivative", "difference");
+  NoliGradientReport report = noli_design_report(search->design);
+  printf("objective %.12g, residual error %.1e\n", value[0], report.residual_error);
+  print_yield(report.at_yield);
+  printf("\n%-32s  %-16s  %-16s  relative error\n", "variable", "derivative", "difference");
   for (int32_t i = 0; i < n; i++) {
     double want = gradient[i], got = 0.0;
     NOLI_TRY(difference(search, z, i, high[i] - low[i], want, value, &got));

@@ -91,8 +91,6 @@ static NoliStatus resume_scene(Console* console, NoliContext* context, const Arg
     int64_t n_steps = option[RESUME_STEPS].given ? done + option[RESUME_STEPS].integer
                                                  : noli_scene_step_count(scene);
     console_log_to(console, run);
-    console_say(console, NOLI_LOG_INFO, "resuming from step %lld, t = %g s", (long long)done,
-                noli_sim_time(sim));
     *exit_status =
         simulate(console, context, sim, run, n_steps, def->time_step, option[RESUME_VIEW].given);
     console_log_to(console, NULL);

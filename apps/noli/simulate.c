@@ -237,6 +237,11 @@ int simulate(Console* console, NoliContext* context, NoliSim* sim, NoliRun* run,
              double time_step, bool view) {
   LivePage page = {0};
   catch_signals(noli_run_directory(run));
+  int64_t done = noli_sim_step_count(sim);
+  if (done > 0) {
+    console_say(console, NOLI_LOG_INFO, "resuming from step %lld, t = %g s", (long long)done,
+                noli_sim_time(sim));
+  }
   if (view && console_is_first()) {
     live_page_begin(&page, console, noli_run_directory(run));
   }

@@ -33,12 +33,16 @@ extern "C" {
 ///   "contact_stiffness": Pa/m, NoliSimDef.barrier_stiffness, which must be given;
 ///   "contact_offset": m, of a body or half-space
 /// - "yield", "hardening", "saturation", "saturation_rate": of a body that yields, in their units
+/// - "c10", "c01": Pa, of a body of the law "mooney_rivlin"; "ogden_mu", Pa, and "ogden_alpha": of
+///   the law "ogden"; "prony_g", and "prony_tau", s: of a Prony series; the last four have one for
+///   each term, which the scope "terms" says, their default
+/// - "fibre_k1", Pa, "fibre_k2": of fibres that are alike, or with the scope "elements" of each
 typedef struct NoliParameterDef {
   const char* kind;
   const char* of;    ///< name of a body, force, spring, motion, or entity of a pair; else NULL
   const char* with;  ///< name of the other entity of a pair; NULL: pairs without one of their own
-  const char* scope; ///< "body" (the default), "elements", "vertices"
-  const int32_t* index; ///< (n_index) elements or vertices of the body; NULL: all
+  const char* scope; ///< "body" (the default), "elements", "vertices", "terms"
+  const int32_t* index; ///< (n_index) elements, vertices or terms of the body; NULL: all
   int32_t n_index;
   const void* reserved[4];
 } NoliParameterDef;
@@ -83,7 +87,8 @@ typedef struct NoliObjectivePoint {
   double* d_x;     ///< (n_vert x 3) derivative by positions; may be NULL: only the value is wanted
   double* d_v;     ///< (n_vert x 3) by velocities; likewise
   double* d_p;     ///< (parameters) by the parameters alone, at fixed x and v; likewise
-  double* d_history; ///< by the histories of materials, of goals of stress and energy (noli/design.h)
+  double*
+      d_history; ///< by the histories of materials, of goals of stress and energy (noli/design.h)
   void* reserved[3];
 } NoliObjectivePoint;
 
@@ -104,7 +109,8 @@ typedef struct NoliGradientDef {
   int64_t n_steps;
   const char* mode;    ///< "adjoint" (the default): one backward run; "tangent": as many forward
                        ///< ones as there are parameters
-  int32_t checkpoints; ///< states that are kept; 0: as many as keep recomputation below two runs
+  int32_t checkpoints; ///< states that are kept, and at most as many steps with their solves, which
+                       ///< bounds the memory; 0: what 512 MB take
   double tolerance;    ///< to which every stage is solved again, relative to the forces in it; 0:
                        ///< 1e-10
   const void* reserved[4];
@@ -121,8 +127,8 @@ typedef struct NoliGradientReport {
   double backward;       ///< s, of the derivatives, recomputed steps included
   int64_t recomputed;    ///< steps
   int64_t bytes;         ///< of kept states, at most
-  int64_t at_yield; ///< points of quadrature, of all steps, whose stress is that at which they begin
-                    ///< to flow, within 1e-8: derivatives are those of one side there
+  int64_t at_yield;      ///< points of quadrature, of all steps, whose stress is that at which they
+                    ///< begin to flow, within 1e-8: derivatives are those of one side there
   double reserved[7];
 } NoliGradientReport;
 

@@ -161,6 +161,10 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_design_evaluate(NoliDesign* design,
                                                           const double* variables, double* value,
                                                           double* gradient);
 
+/// What the gradient of the last evaluation has cost and how far to trust it: zeros where there was
+/// none, or differences.
+NOLI_API NoliGradientReport noli_design_report(const NoliDesign* design);
+
 // ---- search -------------------------------------------------------------------------------------
 
 /// A run of a search.
@@ -176,7 +180,9 @@ typedef struct NoliDesignRun {
                           ///< move, times the distance of its bounds
   bool best;              ///< so far
   bool remembered;        ///< by noli_design_remember: nothing was simulated
-  const void* reserved[4];
+  double residual_error;  ///< of the gradient, as in NoliGradientReport
+  int64_t at_yield;       ///< likewise
+  const void* reserved[2];
 } NoliDesignRun;
 
 /// Called after every run of a search. False: the search ends with what it has.

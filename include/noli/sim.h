@@ -189,7 +189,8 @@ typedef struct NoliMotionDef {
   bool controlled;      ///< true: the caller writes targets between steps, noli_sim_motion_targets
                         ///< (noli/live.h), and `target` is NULL; default false
   double change;        ///< displacements from the rest shape are multiplied by 1 + change, > 0: a
-                        ///< motion by velocities is as many times as fast; default 0
+                        ///< motion by velocities is as many times as fast; default 0, and not for
+                        ///< motions without a target
   double velocity[3];   ///< m/s, added to the motion from its begin on; default 0. Both not for
                         ///< controlled motions and rods with twist
 } NoliMotionDef;
@@ -473,9 +474,10 @@ typedef struct NoliSimDef {
   bool contact; ///< default true; false: no contact at all
   /// "ipc" (default): a barrier, or the constraints of the augmented Lagrangian;
   /// "implicit_surface": a cubic penalty on vertices against smooth surfaces, [Larionov2024], which
-  /// may penetrate: docs/contact.md; "gcp": the geometric contact potential [Huang2025], a barrier
-  /// without forces at rest whatever its range, for closed surfaces: docs/contact_potential.md.
-  /// Open and codimensional obstacles keep the barrier of "ipc"
+  /// may penetrate, except between open sheets: docs/contact.md; "gcp": the geometric contact
+  /// potential [Huang2025], a barrier without forces at rest whatever its range, for closed
+  /// surfaces: docs/contact_potential.md. Open and codimensional obstacles keep the barrier of
+  /// "ipc"
   const char* contact_model;
   NoliGcpContactDef gcp;       ///< of the contact model "gcp"
   NoliScaled surface_radius;   ///< "implicit_surface": m, range and smoothing of a surface, > 0;
@@ -692,7 +694,7 @@ typedef enum NoliDefectKind {
   NOLI_DEFECT_HALF_SPACE,   ///< a vertex is on or below a half-space
   NOLI_DEFECT_INVERTED,     ///< a tetrahedron has no positive volume
   /// contact_model "implicit_surface": a vertex is behind a surface. Not a defect: contact pushes
-  /// it out, and apart from it only inverted elements are searched for
+  /// it out, and apart from it only inverted elements and crossing sheets are searched for
   NOLI_DEFECT_PENETRATION,
   /// A part of a surface lies inside a solid body, or inside another part of its own body: its
   /// first vertex, and the solid without vertices. Cavities are outside, and so is the inside of

@@ -1017,6 +1017,7 @@ void noli_design_range(const NoliDesign* design, double* start, double* lower, d
 const NoliParameters* noli_design_parameters(const NoliDesign* design);
 void noli_design_values(const NoliDesign* design, const double* variables, double* values);
 NoliStatus noli_design_evaluate(NoliDesign* design, const double* variables, double* value, double* gradient);
+NoliGradientReport noli_design_report(const NoliDesign* design);
 typedef struct NoliDesignRun {
   int32_t evaluation;
   NoliStatus status;
@@ -1027,7 +1028,9 @@ typedef struct NoliDesignRun {
   double slope;
   bool best;
   bool remembered;
-  const void* reserved[4];
+  double residual_error;
+  int64_t at_yield;
+  const void* reserved[2];
 } NoliDesignRun;
 typedef bool NoliDesignWatchFn(void* user, const NoliDesignRun* run);
 NoliStatus noli_design_remember(NoliDesign* design, const NoliDesignRun* run);

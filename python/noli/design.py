@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _library
+from . import _library, results
 from ._library import Context, copy, decode, encode, ffi, given, lib, pointer_to, view
 from .scene import Scene
 from .simulation import Simulation
@@ -39,6 +39,8 @@ class DesignRun:
     violation: float              #: largest excess of a constraint, relative to its bound
     slope: float                  #: largest derivative by a variable that may move, over the range of the variable
     best: bool                    #: so far
+    residual_error: float         #: of the gradient, as in results.GradientReport
+    at_yield: int                 #: likewise
 
 
 @dataclass
@@ -86,7 +88,7 @@ class _Host:
         seen = DesignRun(run.evaluation, run.status, copy(run.variable, (n,), np.float64),
                          copy(run.value, (m,), np.float64) if run.value != ffi.NULL else None,
                          copy(run.gradient, (m, n), np.float64) if run.gradient != ffi.NULL else None,
-                         run.violation, run.slope, run.best)
+                         run.violation, run.slope, run.best, run.residual_error, run.at_yield)
         return self.watch is None or self.watch(seen) is not False
 
 
@@ -182,6 +184,11 @@ class Design:
         """Value and gradient of the objective."""
         values, gradients = self.evaluate(x)
         return float(values[0]), gradients[0]
+
+    @property
+    def report(self) -> results.GradientReport:
+        """What the gradient of the last evaluation has cost and how far to trust it."""
+        return _library.result(lib.noli_design_report(self.c), "GradientReport")
 
     def search(self, watch: Callable[[DesignRun], Any] | None = None) -> DesignResult:
         """Searches for the smallest objective by the method of the scene. `watch` sees every run; where it returns

@@ -491,3 +491,23 @@ class RodForces:
     bending: np.ndarray
     #: N m, about the segment from its first vertex to the second
     twist: float
+
+
+@dataclass(slots=True)
+class GradientReport:
+    """What a gradient has cost and how far to trust it."""
+
+    #: largest error of an objective that the residuals of the solves imply, relative to its value: |lambda .
+    #: r| summed over all of them
+    residual_error: float
+    #: s, of the run
+    forward: float
+    #: s, of the derivatives, recomputed steps included
+    backward: float
+    #: steps
+    recomputed: int
+    #: of kept states, at most
+    bytes: int
+    #: points of quadrature, of all steps, whose stress is that at which they begin to flow, within 1e-8:
+    #: derivatives are those of one side there
+    at_yield: int

@@ -41,6 +41,8 @@ class Designs(unittest.TestCase):
         off = flight(v) - [0.3, 0.4, 0]
         self.assertAlmostEqual(value, off @ off, delta=1e-9)
         np.testing.assert_allclose(gradient, 2 * off[:2] * 0.2, rtol=1e-6)
+        self.assertLess(design.report.residual_error, 1e-8)
+        self.assertEqual((design.report.at_yield, design.report.recomputed), (0, 0))
         values, none = design.evaluate(v, gradient=False)
         self.assertIsNone(none)
         self.assertAlmostEqual(values[0], value, delta=1e-12)
@@ -53,6 +55,8 @@ class Designs(unittest.TestCase):
         self.assertEqual(found.reason, "converged")
         self.assertEqual(len(seen), found.evaluations)
         self.assertTrue(seen[found.best].best)
+        self.assertTrue(0 < seen[0].residual_error < 1e-6)
+        self.assertTrue(all(run.at_yield == 0 for run in seen))
         np.testing.assert_allclose(flight(found.x)[:2], [0.3, 0.4], atol=1e-5)
         sim = design.simulation(found.x)
         sim.run()

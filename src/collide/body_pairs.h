@@ -3,6 +3,8 @@
 // One default holds for all pairs of different entities. Each body says whether it meets itself,
 // obstacles do not meet each other and half-spaces, and all other exceptions are listed. The memory
 // grows with the bodies and the exceptions, not with the square of the bodies.
+//
+// With `among`, only some bodies meet, and only each other.
 #pragma once
 
 #include "base/pair_table.h"
@@ -11,6 +13,7 @@ typedef struct NoliBodyPairs {
   int32_t n_body;
   const uint8_t* self;  // (n_body) whether a body meets itself; NULL: none does
   const bool* still;    // (n_body) bodies that cannot move; NULL: all can
+  const bool* among;    // (n_body) the bodies that meet; NULL: all, and half-spaces
   NoliPairTable others; // of all entities: 1 where different ones meet, 0 where they do not
 
   // Contact distances over that of the scene: item `range_number` of a pair. NULL: all are 1.
@@ -34,6 +37,10 @@ static inline double noli_body_pairs_largest_range(const NoliBodyPairs* pairs) {
 static inline bool noli_body_pairs_get(const NoliBodyPairs* pairs, int32_t a, int32_t b) {
   if (pairs == NULL) {
     return true;
+  }
+  if (pairs->among != NULL &&
+      !(a < pairs->n_body && b < pairs->n_body && pairs->among[a] && pairs->among[b])) {
+    return false;
   }
   if (a == b) {
     return a < pairs->n_body && pairs->self != NULL && pairs->self[a] != 0;

@@ -184,6 +184,28 @@ done:
   return status;
 }
 
+NoliStatus noli_friction_set_add_stencils(NoliFrictionSet* set, NoliContext* context,
+                                          const NoliContactSet* contacts,
+                                          const NoliContactPairs* pairs, const double* x,
+                                          double kappa, double dhat) {
+  NoliStatus status = NOLI_OK;
+  const NoliBarrier barrier = {contacts, NULL, dhat * dhat, kappa};
+  for (int64_t i = 0; i < contacts->contact.count; i++) {
+    const NoliContact* contact = &contacts->contact.data[i];
+    if (rubs(pairs, contact->entity)) {
+      NoliNormalContact made = from_contact(contact, &barrier, x);
+      int32_t size = 0;
+      while (size < 4 && made.node[size] != NOLI_NULL_INDEX) {
+        size++;
+      }
+      NOLI_TRY(
+          noli_friction_set_add_stencil(set, context, pairs, &made, size, made.node, made.weight));
+    }
+  }
+done:
+  return status;
+}
+
 void noli_friction_sliding(const NoliFriction* data, int64_t i, const double* x, double u[2]) {
   const NoliFrictionContact* contact = &data->set->contact.data[i];
   Stencil stencil = stencil_of(data->set, i);

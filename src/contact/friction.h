@@ -73,6 +73,11 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliCo
                                                     const NoliContactPairs* pairs, const double* x,
                                                     double kappa, double dhat);
 
+// Adds those of `contacts`, without half-spaces, to a set with stencils of any size.
+NOLI_WARN_UNUSED NoliStatus noli_friction_set_add_stencils(
+    NoliFrictionSet* set, NoliContext* context, const NoliContactSet* contacts,
+    const NoliContactPairs* pairs, const double* x, double kappa, double dhat);
+
 // Chooses which contacts are majorized, after a Newton step from x to x_end: the Hessian of a
 // majorized contact is that of a quadratic that touches the potential and is nowhere below it (the
 // potential of every law is concave in |u|^2). Its minimum never overshoots, while Newton steps

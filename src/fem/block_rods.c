@@ -542,8 +542,8 @@ static void tangent_product(const NoliBlock* block, int32_t element, const NoliV
   }
   young_slopes(block, element, &mu, &lambda);
   product->Q = noli_outer33(noli_mul33_vec(&S, w), T);
-  product->by_mu = noli_scale33(mu, product->Q);
-  product->by_lambda = noli_scale33(lambda, product->Q);
+  product->by[NOLI_NUMBER_MU] = noli_scale33(mu, product->Q);
+  product->by[NOLI_NUMBER_LAMBDA] = noli_scale33(lambda, product->Q);
 }
 
 static void turn_damping(const NoliBlock* block, int64_t stencil, const double* X, const double* y,

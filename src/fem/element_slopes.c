@@ -1,6 +1,7 @@
 #include "fem/element_slopes.h"
 
 #include "fem/elements.h"
+#include "fem/history_slopes.h"
 #include "material/history_slopes.h"
 #include "material/tangent.h"
 #include "math/vec3.h"
@@ -146,15 +147,23 @@ static NoliMat3 gradient_of(const NoliBlock* block, int32_t element, const Point
 // where Q depends on the gradients G_i with dQ/dG_i = M_i.
 static void add_rest(const Point* point, const NoliMat3* Q, int32_t n, const double* const M[],
                      const NoliMat3* const G[], double factor, double* out) {
+  // sum_i M_i : (G_i e_c y^T) for any y
+  double T[3][9][3] = {{{0}}};
+  for (int k = 0; k < 81 * n; k++) {
+    int r = k % 81 / 9, i = k % 9 / 3, j = k % 3;
+    for (int c = 0; c < 3; c++) {
+      T[c][r][j] += M[k / 81][k % 81] * G[k / 81]->m[i][c];
+    }
+  }
   for (int b = 0; b < 4; b++) {
     double by[3];
     noli_store3(by, point->vertex[b]);
     NoliVec3 along = noli_mul33_vec(Q, point->vertex[b]);
     for (int c = 0; c < 3; c++) {
       NoliMat3 dQ = noli_scale33(by[c], *Q);
-      for (int k = 0; k < 81 * n; k++) {
-        int r = k % 81 / 9, s = k % 9;
-        dQ.m[r / 3][r % 3] -= M[k / 81][k % 81] * G[k / 81]->m[s / 3][c] * by[s % 3];
+      for (int r = 0; r < 9; r++) {
+        const double* by_y = T[c][r];
+        dQ.m[r / 3][r % 3] -= by_y[0] * by[0] + by_y[1] * by[1] + by_y[2] * by[2];
       }
       for (int32_t a = 0; a < point->n; a++) {
         double own[3], change[3];
@@ -183,8 +192,11 @@ static void set_nodes(const NoliBlock* block, int64_t element, int32_t n_input,
 
 static void set_element(const NoliBlock* block, int64_t element, int64_t first,
                         NoliMixedBlocks* blocks) {
+  int32_t n = blocks->n_input;
   set_nodes(block, element, 0, blocks);
-  blocks->input[element] = first + element;
+  for (int32_t k = 0; k < n; k++) {
+    blocks->input[n * element + k] = n * (first + element) + k;
+  }
 }
 
 // ---- rest positions -----------------------------------------------------------------------------
@@ -435,12 +447,13 @@ static void add_lagged(const Point* point, const double D[81], double factor, do
   }
 }
 
-static void add_force(const Point* point, const NoliMat3* Q, double factor, double* out) {
+static void add_force(const Point* point, const NoliMat3* Q, double factor, int32_t stride,
+                      double* out) {
   for (int32_t a = 0; a < point->n; a++) {
     double force[3];
     noli_store3(force, noli_mul33_vec(Q, point->node[a]));
     for (int r = 0; r < 3; r++) {
-      out[3 * a + r] += factor * point->volume * force[r];
+      out[(int64_t)stride * (3 * a + r)] += factor * point->volume * force[r];
     }
   }
 }
@@ -449,27 +462,37 @@ static void add_force(const Point* point, const NoliMat3* Q, double factor, doub
 typedef struct DampingBlocks {
   NoliMixedBlocks* lagged;
   NoliMixedBlocks* rest;
-  NoliMixedBlocks* mu;
-  NoliMixedBlocks* lambda;
+  NoliMixedBlocks* number[NOLI_NUMBER_INPUTS];
   NoliMixedBlocks* part;
 } DampingBlocks;
 
+// Numbers of a material without a Prony series, which excludes damping.
+static int32_t number_count(int which) {
+  bool elastic = noli_number_inputs[which].first < NOLI_ELASTIC_NUMBERS;
+  return elastic ? noli_number_inputs[which].n : 0;
+}
+
 // Adds blocks of n stencils of `size` nodes, with `n_rest` components of rest positions and
-// `n_moduli` elements.
+// the numbers of `n_owner` elements.
 static NoliStatus add_damping_blocks(NoliMixedList* list, unsigned wanted, int64_t n, int32_t size,
-                                     int32_t n_rest, int32_t n_moduli, bool thin,
+                                     int32_t n_rest, int32_t n_owner, bool thin,
                                      DampingBlocks* to) {
   NoliStatus status = NOLI_OK;
   *to = (DampingBlocks){0};
   // all of them, so that none moves
-  NOLI_TRY(noli_array_reserve(list->context, &list->blocks, list->blocks.count + 5));
+  NOLI_TRY(noli_array_reserve(list->context, &list->blocks,
+                              list->blocks.count + 3 + NOLI_NUMBER_INPUTS));
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_DAMPED, n, size, 3 * size, &to->lagged));
   if ((wanted >> NOLI_INPUT_REST & 1u) != 0) {
     NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, n, size, n_rest, &to->rest));
   }
-  if ((wanted >> NOLI_INPUT_MU & 1u) != 0) {
-    NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_MU, n, size, n_moduli, &to->mu));
-    NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_LAMBDA, n, size, n_moduli, &to->lambda));
+  for (int i = 0; i < NOLI_NUMBER_INPUTS; i++) {
+    NoliInput input = noli_number_inputs[i].input;
+    int32_t count = n_owner * number_count(i);
+    bool moduli = input == NOLI_INPUT_MU || input == NOLI_INPUT_LAMBDA;
+    if ((wanted >> input & 1u) != 0 && count > 0 && (moduli || !thin)) {
+      NOLI_TRY(noli_mixed_list_add(list, input, n, size, count, &to->number[i]));
+    }
   }
   if (thin && (wanted >> NOLI_INPUT_PART & 1u) != 0) {
     NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_PART, n, size, 1, &to->part));
@@ -506,12 +529,15 @@ static void add_damping(const NoliBlock* block, int32_t e, const Point* point,
     add_rest(point, &product.Q, 2, (const double* const[]){product.D, product.A},
              (const NoliMat3* const[]){&point->F, &W}, factor, noli_mixed_block(to->rest, e));
   }
-  if (to->mu != NULL) {
-    add_force(point, &product.by_mu, factor, noli_mixed_block(to->mu, e));
-    add_force(point, &product.by_lambda, factor, noli_mixed_block(to->lambda, e));
+  for (int i = 0; i < NOLI_NUMBER_INPUTS; i++) {
+    int32_t n = number_count(i);
+    for (int32_t k = 0; to->number[i] != NULL && k < n; k++) {
+      add_force(point, &product.by[noli_number_inputs[i].first + k], factor, n,
+                noli_mixed_block(to->number[i], e) + k);
+    }
   }
   if (to->part != NULL) {
-    add_force(point, &product.Q, factor, noli_mixed_block(to->part, e));
+    add_force(point, &product.Q, factor, 1, noli_mixed_block(to->part, e));
   }
 }
 
@@ -565,12 +591,14 @@ static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils*
     set_part(stencils, s, NOLI_PART_BENDING, at->body, to->part);
     noli_mixed_block(to->part, s)[i] = factor * damping.force[i];
   }
-  for (int32_t i = 0; to->mu != NULL && i < 2 * n; i++) {
-    int32_t e = i % 2, a = i / 6;
-    to->mu->node[stencils->size * s + a] = to->lambda->node[stencils->size * s + a] = node[a];
-    to->mu->input[2 * s + e] = to->lambda->input[2 * s + e] = first_element + damping.element[e];
-    noli_mixed_block(to->mu, s)[i] = factor * damping.force[i / 2] * damping.mu[e];
-    noli_mixed_block(to->lambda, s)[i] = factor * damping.force[i / 2] * damping.lambda[e];
+  for (int k = 0; k < 2; k++) { // mu and lambda, the first two inputs
+    NoliMixedBlocks* blocks = to->number[k];
+    const double* by = k == 0 ? damping.mu : damping.lambda;
+    for (int32_t i = 0; blocks != NULL && i < 2 * n; i++) {
+      blocks->node[stencils->size * s + i / 6] = node[i / 6];
+      blocks->input[2 * s + i % 2] = first_element + damping.element[i % 2];
+      noli_mixed_block(blocks, s)[i] = factor * damping.force[i / 2] * by[i % 2];
+    }
   }
 }
 
@@ -610,9 +638,10 @@ NoliStatus noli_element_slopes_of_damping(NoliMixedList* list, const NoliBlock* 
     if (to.rest != NULL) {
       set_nodes(block, e, 4, to.rest);
     }
-    if (to.mu != NULL) {
-      set_element(block, e, first_element, to.mu);
-      set_element(block, e, first_element, to.lambda);
+    for (int i = 0; i < NOLI_NUMBER_INPUTS; i++) {
+      if (to.number[i] != NULL) {
+        set_element(block, e, first_element, to.number[i]);
+      }
     }
     if (to.part != NULL) {
       set_part(&stencils, e, NOLI_PART_ELEMENTS, at->body, to.part);

@@ -165,18 +165,16 @@ done:
 
 // ---- numbers of materials -----------------------------------------------------------------------
 
-// The inputs that numbers of a material are, from the first to the last of each.
-static const struct {
-  NoliInput input;
-  int32_t first, n;
-} number_inputs[] = {{NOLI_INPUT_MU, NOLI_NUMBER_MU, 1},
-                     {NOLI_INPUT_LAMBDA, NOLI_NUMBER_LAMBDA, 1},
-                     {NOLI_INPUT_LAW, NOLI_NUMBER_PARAMETERS, NOLI_LAW_PARAMETERS}};
-enum { NUMBER_INPUTS = sizeof number_inputs / sizeof *number_inputs };
+const NoliNumberInput noli_number_inputs[NOLI_NUMBER_INPUTS] = {
+    {NOLI_INPUT_MU, NOLI_NUMBER_MU, 1},
+    {NOLI_INPUT_LAMBDA, NOLI_NUMBER_LAMBDA, 1},
+    {NOLI_INPUT_LAW, NOLI_NUMBER_PARAMETERS, NOLI_LAW_PARAMETERS},
+    {NOLI_INPUT_FIBRE, NOLI_NUMBER_FIBRE, 2},
+    {NOLI_INPUT_SERIES, NOLI_NUMBER_SHARES, 2 * NOLI_PRONY_TERMS}};
 
 static void set_numbers(const NoliBlock* block, int32_t e, const NoliMat3* F, double scale,
                         int64_t first, int which, NoliMixedBlocks* blocks) {
-  int32_t n = number_inputs[which].n;
+  int32_t n = noli_number_inputs[which].n;
   for (int32_t a = 0; a < block->n_local; a++) {
     blocks->node[(int64_t)block->n_local * e + a] = block->node[(int64_t)block->n_local * e + a];
   }
@@ -189,7 +187,7 @@ static void set_numbers(const NoliBlock* block, int32_t e, const NoliMat3* F, do
     set_point(block, e, q, &point);
     noli_history_stress_by_numbers(&point.material, &F[q], by);
     for (int32_t k = 0; k < n; k++) {
-      add_force(block, &point, &by[number_inputs[which].first + k],
+      add_force(block, &point, &by[noli_number_inputs[which].first + k],
                 scale * block->type->point_volume(block, e, q), n, noli_mixed_block(blocks, e) + k);
     }
   }
@@ -199,13 +197,13 @@ NoliStatus noli_block_slopes_by_numbers(NoliMixedList* list, const NoliBlock* bl
                                         unsigned wanted, double scale, int64_t first,
                                         const double* x) {
   NoliStatus status = NOLI_OK;
-  for (int which = 0; which < NUMBER_INPUTS; which++) {
+  for (int which = 0; which < NOLI_NUMBER_INPUTS; which++) {
     NoliMixedBlocks* blocks;
-    if ((wanted >> number_inputs[which].input & 1u) == 0) {
+    if ((wanted >> noli_number_inputs[which].input & 1u) == 0) {
       continue;
     }
-    NOLI_TRY(noli_mixed_list_add(list, number_inputs[which].input, block->n_element, block->n_local,
-                                 number_inputs[which].n, &blocks));
+    NOLI_TRY(noli_mixed_list_add(list, noli_number_inputs[which].input, block->n_element,
+                                 block->n_local, noli_number_inputs[which].n, &blocks));
     for (int32_t e = 0; e < block->n_element; e++) {
       NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
       block->type->deformation(block, e, x, F);
@@ -273,22 +271,25 @@ typedef struct Vectors {
   const double* by_after;
 } Vectors;
 
+// The numbers of an element: from changes of inputs, or added to derivatives by them.
 static void get_numbers(const NoliBlockHistoryInputs* from, int32_t element,
                         double numbers[NOLI_MATERIAL_NUMBERS]) {
   memset(numbers, 0, NOLI_MATERIAL_NUMBERS * sizeof *numbers);
-  numbers[NOLI_NUMBER_MU] = from->mu != NULL ? from->mu[element] : 0.0;
-  for (int k = 0; from->law != NULL && k < NOLI_LAW_PARAMETERS; k++) {
-    numbers[NOLI_NUMBER_PARAMETERS + k] = from->law[NOLI_LAW_PARAMETERS * (int64_t)element + k];
+  for (int i = 0; i < NOLI_NUMBER_INPUTS; i++) {
+    int32_t n = noli_number_inputs[i].n;
+    for (int32_t k = 0; from->number[i] != NULL && k < n; k++) {
+      numbers[noli_number_inputs[i].first + k] = from->number[i][n * (int64_t)element + k];
+    }
   }
 }
 
 static void add_numbers(const double numbers[NOLI_MATERIAL_NUMBERS], int32_t element,
                         const NoliBlockHistoryInputs* to) {
-  if (to->mu != NULL) {
-    to->mu[element] += numbers[NOLI_NUMBER_MU];
-  }
-  for (int k = 0; to->law != NULL && k < NOLI_LAW_PARAMETERS; k++) {
-    to->law[NOLI_LAW_PARAMETERS * (int64_t)element + k] += numbers[NOLI_NUMBER_PARAMETERS + k];
+  for (int i = 0; i < NOLI_NUMBER_INPUTS; i++) {
+    int32_t n = noli_number_inputs[i].n;
+    for (int32_t k = 0; to->number[i] != NULL && k < n; k++) {
+      to->number[i][n * (int64_t)element + k] += numbers[noli_number_inputs[i].first + k];
+    }
   }
 }
 

@@ -5,6 +5,15 @@
 #include "fem/block.h"
 #include "linalg/input.h"
 
+// Inputs by element that numbers of a material are: n of them, from `first` on.
+typedef struct NoliNumberInput {
+  NoliInput input;
+  int32_t first, n;
+} NoliNumberInput;
+
+enum { NOLI_NUMBER_INPUTS = 5 };
+extern const NoliNumberInput noli_number_inputs[NOLI_NUMBER_INPUTS];
+
 // The gradient of the elastic energy, times `scale`, by the histories as the current stage sees
 // them (NOLI_INPUT_HISTORY), of which those of the block begin at `first`. Fails with
 // NOLI_ERROR_MEMORY.
@@ -12,7 +21,7 @@ NOLI_WARN_UNUSED NoliStatus noli_block_slopes_by_history(NoliMixedList* list,
                                                          const NoliBlock* block, double scale,
                                                          int64_t first, const double* x);
 
-// The same by moduli and parameters of laws, as far as they are `wanted`; `first` is that of its
+// The same by the numbers of materials, as far as they are `wanted`; `first` is that of its
 // elements in inputs by element.
 NOLI_WARN_UNUSED NoliStatus noli_block_slopes_by_numbers(NoliMixedList* list,
                                                          const NoliBlock* block, unsigned wanted,
@@ -30,11 +39,10 @@ typedef struct NoliBlockRelaxation {
 
 // Changes of what they depend on, or derivatives by it.
 typedef struct NoliBlockHistoryInputs {
-  double* x;      // (n_vert x 3) positions
-  double* X;      // (n_vert x 3) rest positions; NULL, like those that follow: none, or not wanted
-  double* mu;     // (n_element)
-  double* law;    // (n_element x NOLI_LAW_PARAMETERS)
-  double* before; // (n_history)
+  double* x; // (n_vert x 3) positions
+  double* X; // (n_vert x 3) rest positions; NULL, like those that follow: none, or not wanted
+  double* number[NOLI_NUMBER_INPUTS]; // (n_element x n) of materials
+  double* before;                     // (n_history)
 } NoliBlockHistoryInputs;
 
 // The change of the histories after it (n_history). In reverse: adds to derivatives those that

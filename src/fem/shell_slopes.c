@@ -319,9 +319,9 @@ void noli_shells_tangent_product(const NoliBlock* block, int32_t element,
   // from moduli of plane stress
   NoliLame mu = slope_of(block, element, true).parameters.lame;
   NoliLame lambda = slope_of(block, element, false).parameters.lame;
-  NoliMat3 by_mu = product->by_mu, by_lambda = product->by_lambda;
-  product->by_mu = noli_add33(noli_scale33(mu.mu, by_mu), noli_scale33(mu.lambda, by_lambda));
-  product->by_lambda =
+  NoliMat3 *by = product->by, by_mu = by[NOLI_NUMBER_MU], by_lambda = by[NOLI_NUMBER_LAMBDA];
+  by[NOLI_NUMBER_MU] = noli_add33(noli_scale33(mu.mu, by_mu), noli_scale33(mu.lambda, by_lambda));
+  by[NOLI_NUMBER_LAMBDA] =
       noli_add33(noli_scale33(lambda.mu, by_mu), noli_scale33(lambda.lambda, by_lambda));
 }
 

@@ -19,7 +19,9 @@ typedef enum NoliInput {
   NOLI_INPUT_LOAD,      // (n_vert x 3) N
   NOLI_INPUT_MU,        // (elements of all blocks, block by block) Pa, Lame's second parameter
   NOLI_INPUT_LAMBDA,    // (likewise) Pa, Lame's first parameter
-  NOLI_INPUT_LAW,       // (likewise x NOLI_LAW_PARAMETERS) parameters of laws that flow
+  NOLI_INPUT_LAW,       // (likewise x NOLI_LAW_PARAMETERS) parameters of laws
+  NOLI_INPUT_FIBRE,     // (likewise x 2) k1 and k2 of fibres
+  NOLI_INPUT_SERIES,    // (likewise x 2 NOLI_PRONY_TERMS) shares, then times of Prony series
   NOLI_INPUT_PART,     // (bodies x NOLI_BLOCK_PARTS) factors of the elastic energies of thin bodies
   NOLI_INPUT_FRICTION, // (classes of pairs) coefficient of friction
   NOLI_INPUT_MOTION,   // (motions x NOLI_MOTION_NUMBERS)
@@ -30,6 +32,7 @@ typedef enum NoliInput {
                        // origins of the potentials of pressures, which follow from them
   NOLI_INPUT_START,    // (n_vert x 3) m, positions at the start of the run
   NOLI_INPUT_VELOCITY, // (n_vert x 3) m/s, velocities at the start of the run
+  NOLI_INPUT_TIE,      // (ties x 3) m, displacements of tied nodes from their places
   NOLI_INPUT_CONTACT,  // (NOLI_CONTACT_NUMBERS)
   NOLI_INPUT_OFFSET,   // (entities) m, contact offsets of bodies and half-spaces
   NOLI_INPUT_WEIGHT,   // (vertices, edges and triangles of the surface) of the geometric potential

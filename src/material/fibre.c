@@ -47,6 +47,38 @@ NoliFibreResponse noli_fibre_respond(const double* fibre, const NoliMat3* F) {
   return response;
 }
 
+// (q exp(q) - expm1(q)) / q^2, near 0 by its series.
+static double growth_of_energy(double q) {
+  double sum = 0.0, term = 0.5;
+  if (q > 0.1) {
+    return (q * exp(q) - expm1(q)) / (q * q);
+  }
+  for (int m = 0; m < 12; m++) { // term = q^m / (m + 2)!
+    sum += (m + 1.0) * term;
+    term *= q / (m + 3.0);
+  }
+  return sum;
+}
+
+NoliFibreResponse noli_fibre_respond_slope(const double* fibre, const NoliMat3* F, int which) {
+  const double unit[NOLI_FIBRE_VALUES] = {fibre[0], fibre[1], fibre[2], 1.0, fibre[4]};
+  double k1 = fibre[3], k2 = fibre[4], h[4];
+  NoliFibreResponse response = noli_fibre_respond(which == 0 ? unit : fibre, F);
+  double e =
+      noli_dot3(noli_sub3(response.now, response.rest), noli_add3(response.now, response.rest));
+  if (which == 0 || e <= 0.0) {
+    response.third = 0.0;
+    return response;
+  }
+  take_up(e, h);
+  double growth = exp(k2 * h[0]), slope = h[1] * h[1];
+  response.energy = 0.5 * k1 * h[0] * h[0] * growth_of_energy(k2 * h[0]);
+  response.first = k1 * growth * h[0] * h[1];
+  response.second = 2.0 * k1 * growth * (slope + h[0] * (h[2] + k2 * slope));
+  response.third = 0.0;
+  return response;
+}
+
 NoliMat3 noli_fibre_stress(const NoliFibreResponse* response) {
   return noli_scale33(response->first, noli_outer33(response->now, response->rest));
 }

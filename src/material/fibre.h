@@ -35,6 +35,9 @@ static inline bool noli_fibre_is_there(const double* fibre) {
 // The response of these fibres, or of none.
 NoliFibreResponse noli_fibre_respond(const double* fibre, const NoliMat3* F);
 
+// Its derivative by k1 or k2 (`which` 0 or 1), but for that of `third`. Fibres must be there.
+NoliFibreResponse noli_fibre_respond_slope(const double* fibre, const NoliMat3* F, int which);
+
 // P.
 NoliMat3 noli_fibre_stress(const NoliFibreResponse* response);
 

@@ -54,6 +54,28 @@ static double share_of_start(double x) {
   return x > 0.0 ? x / expm1(x) : 1.0;
 }
 
+// Their derivatives, near 0 by their series.
+static double growth_slope(double x) {
+  double sum = 0.0, term = -1.0;
+  if (x > 0.1) {
+    return (x * exp(-x) + expm1(-x)) / (x * x);
+  }
+  for (int n = 1; n < 12; n++) { // term = (-1)^n x^(n - 1) / n!
+    sum += term * n / (n + 1.0);
+    term *= -x / (n + 1.0);
+  }
+  return sum;
+}
+
+static double start_slope(double x) {
+  if (x > 0.1) {
+    double e = expm1(x);
+    return (1.0 / e) * (1.0 - x * (1.0 + 1.0 / e));
+  }
+  double s = x * x;
+  return -0.5 + x * (1.0 / 6.0 + s * (-1.0 / 180.0 + s * (1.0 / 5040.0 - s / 151200.0)));
+}
+
 // G, and the elastic part of F that it leaves.
 typedef struct Elastic {
   NoliMat3 G, V;
@@ -92,6 +114,11 @@ int32_t noli_history_place(const NoliMaterialPoint* point, int32_t k) {
 double noli_history_factor(const NoliMaterialPoint* point, int32_t k, bool ends) {
   double x = point->elapsed / point->prony->time[k];
   return ends ? share_of_growth(x) : share_of_start(x);
+}
+
+double noli_history_factor_slope(const NoliMaterialPoint* point, int32_t k, bool ends) {
+  double x = point->elapsed / point->prony->time[k];
+  return (ends ? growth_slope(x) : start_slope(x)) * -x / point->prony->time[k];
 }
 
 int32_t noli_history_size(const NoliMaterialPoint* point) {

@@ -185,7 +185,8 @@ void noli_history_push(const NoliMaterialPoint* point, const NoliRelaxation* at,
     int32_t place = noli_history_place(point, k);
     Relaxed r = relaxed_at(&at->F, at->before + place, noli_history_factor(point, k, at->ends));
     NoliMat3 dG = noli_load33(d_before + place), dC = change_of_stretch(&r, dF, &dG);
-    NoliMat3 d = push(&r, &dC, 0.0, &dG);
+    double dq = noli_history_factor_slope(point, k, at->ends) * d_numbers[NOLI_NUMBER_TIMES + k];
+    NoliMat3 d = push(&r, &dC, dq, &dG);
     noli_store33(d_after + place, &d);
   }
 }
@@ -207,6 +208,8 @@ void noli_history_pull(const NoliMaterialPoint* point, const NoliRelaxation* at,
     Relaxed r = relaxed_at(&at->F, at->before + place, noli_history_factor(point, k, at->ends));
     NoliMat3 by = noli_load33(by_after + place), by_S = by_relaxation(&r, &by);
     NoliMat3 by_C = by_stretch(&r, &by_S);
+    by_numbers[NOLI_NUMBER_TIMES + k] +=
+        noli_history_factor_slope(point, k, at->ends) * noli_inner33(&r.by_q, &by_S);
     pull(&r, &by, &by_C, by_F, by_before + place);
   }
 }
@@ -348,6 +351,40 @@ static void affine_by_numbers(const NoliBranch* branch, const Principal* p,
     }
     by[k] = in_frames(branch, &p->U, one.first, &p->V);
   }
+  for (int k = 0; branch->law->stretch_by_parameter != NULL && parameter != NULL &&
+                  k < branch->law->n_parameter;
+       k++) {
+    branch->law->stretch_by_parameter(branch->lame, p->sigma, k, &one);
+    by[NOLI_NUMBER_PARAMETERS + k] = in_frames(branch, &p->U, one.first, &p->V);
+  }
+}
+
+// How the modulus of term i of a Prony series changes with share j, relative to it.
+static double modulus_by_share(const NoliProny* prony, int32_t i, int32_t j) {
+  return (i == j ? 1.0 / prony->share[i] : 0.0) + noli_prony_ratio(prony);
+}
+
+// The derivative of the modulus of a term, as a stage sees it, by a number of the material,
+// relative to it.
+static double modulus_by_number(const NoliMaterialPoint* point, int32_t term, int number) {
+  int of_series = number - NOLI_NUMBER_SHARES;
+  if (number == NOLI_NUMBER_MU) {
+    return 1.0 / point->lame.mu;
+  }
+  if (of_series >= 0 && of_series < point->prony->n) {
+    return modulus_by_share(point->prony, term, of_series);
+  }
+  return number == NOLI_NUMBER_TIMES + term
+             ? noli_history_factor_slope(point, term, true) / noli_history_factor(point, term, true)
+             : 0.0;
+}
+
+static void fibres_by_numbers(const NoliMaterialPoint* point, const NoliMat3* F,
+                              NoliMat3 by[NOLI_MATERIAL_NUMBERS]) {
+  for (int k = 0; noli_fibre_is_there(point->lame.fibre) && k < 2; k++) {
+    NoliFibreResponse slope = noli_fibre_respond_slope(point->lame.fibre, F, k);
+    by[NOLI_NUMBER_FIBRE + k] = noli_fibre_stress(&slope);
+  }
 }
 
 void noli_history_stress_by_numbers(const NoliMaterialPoint* point, const NoliMat3* F,
@@ -366,8 +403,11 @@ void noli_history_stress_by_numbers(const NoliMaterialPoint* point, const NoliMa
     p = principal_of(&term, F);
     term.law->stretch_derivatives(term.lame, p.sigma, &derivatives);
     NoliMat3 P = in_frames(&term, &p.U, derivatives.first, &p.V);
-    by[NOLI_NUMBER_MU] = noli_add33(by[NOLI_NUMBER_MU], noli_scale33(1.0 / point->lame.mu, P));
+    for (int number = 0; number < NOLI_MATERIAL_NUMBERS; number++) {
+      by[number] = noli_add33(by[number], noli_scale33(modulus_by_number(point, k - 1, number), P));
+    }
   }
+  fibres_by_numbers(point, F, by);
 }
 
 // ---- energy -------------------------------------------------------------------------------------
@@ -390,41 +430,56 @@ double noli_history_energy(const NoliMaterialPoint* point, const NoliMat3* F) {
   return energy;
 }
 
-// Affine, also of a branch that has flowed: what is stored is elastic.
-static void energy_by_moduli(const NoliBranch* branch, bool flows, const NoliMat3* F,
-                             double by_moduli[2]) {
+// Affine in the moduli, also of a branch that has flowed: what is stored is elastic.
+static void energy_by_law(const NoliBranch* branch, bool flows, const NoliMat3* F,
+                          double by[NOLI_MATERIAL_NUMBERS]) {
   NoliBranch one = *branch;
   double step = branch->lame.mu;
   one.lame.parameter = flows ? NULL : branch->lame.parameter;
   double energy = energy_of(&one, F);
   one.lame.mu += step;
-  by_moduli[0] = (energy_of(&one, F) - energy) / step;
+  by[NOLI_NUMBER_MU] = (energy_of(&one, F) - energy) / step;
   one.lame.mu = branch->lame.mu;
   one.lame.lambda += step;
-  by_moduli[1] = (energy_of(&one, F) - energy) / step;
+  by[NOLI_NUMBER_LAMBDA] = (energy_of(&one, F) - energy) / step;
+  for (int k = 0; branch->law->energy_by_parameter != NULL && one.lame.parameter != NULL &&
+                  k < branch->law->n_parameter;
+       k++) {
+    Principal p = principal_of(branch, F);
+    by[NOLI_NUMBER_PARAMETERS + k] = branch->law->energy_by_parameter(branch->lame, p.sigma, k);
+  }
+}
+
+// Psi of F G, by G.
+static NoliMat3 energy_by_inverse(const NoliBranch* branch, const NoliMat3* F) {
+  Principal p = principal_of(branch, F);
+  NoliStretchDerivatives derivatives;
+  branch->law->stretch_derivatives(branch->lame, p.sigma, &derivatives);
+  NoliMat3 P = noli_mul33(p.U, noli_diagonal33(derivatives.first));
+  return noli_transpose_mul33(*F, noli_mul_transpose33(P, p.V));
 }
 
 void noli_history_energy_slopes(const NoliMaterialPoint* point, const NoliMat3* F,
-                                double* by_history, double by_moduli[2]) {
+                                double* by_history, double by_numbers[NOLI_MATERIAL_NUMBERS]) {
   int32_t n_flow = noli_flow_size(point);
+  memset(by_numbers, 0, NOLI_MATERIAL_NUMBERS * sizeof *by_numbers);
   if (n_flow > 0) {
     by_history[NOLI_BRANCH_VALUES] = 0.0;
   }
   for (int32_t k = 0; k < noli_branch_count(point); k++) {
     NoliBranch branch = noli_branch_at(point, k);
     if (k == 0) {
-      energy_by_moduli(&branch, n_flow > 0, F, by_moduli);
-    } else {
-      by_moduli[0] += energy_of(&branch, F) / point->lame.mu;
+      energy_by_law(&branch, n_flow > 0, F, by_numbers);
+    }
+    for (int number = 0; k > 0 && number < NOLI_MATERIAL_NUMBERS; number++) {
+      by_numbers[number] += modulus_by_number(point, k - 1, number) * energy_of(&branch, F);
     }
     if (branch.inverse != NULL) {
-      // Psi of F G
-      Principal p = principal_of(&branch, F);
-      NoliStretchDerivatives derivatives;
-      branch.law->stretch_derivatives(branch.lame, p.sigma, &derivatives);
-      NoliMat3 P = noli_mul33(p.U, noli_diagonal33(derivatives.first));
-      P = noli_transpose_mul33(*F, noli_mul_transpose33(P, p.V));
-      noli_store33(by_history + (k > 0 ? noli_history_place(point, k - 1) : 0), &P);
+      NoliMat3 by = energy_by_inverse(&branch, F);
+      noli_store33(by_history + (k > 0 ? noli_history_place(point, k - 1) : 0), &by);
     }
+  }
+  for (int k = 0; noli_fibre_is_there(point->lame.fibre) && k < 2; k++) {
+    by_numbers[NOLI_NUMBER_FIBRE + k] = noli_fibre_respond_slope(point->lame.fibre, F, k).energy;
   }
 }

@@ -16,23 +16,15 @@ void noli_history_stress_slope(const NoliMaterialPoint* point, int32_t k, const 
 // dP by the internal variable of the law, which flows.
 NoliMat3 noli_history_stress_by_internal(const NoliMaterialPoint* point, const NoliMat3* F);
 
-// Numbers of a material: Lame's and, of laws that flow, the parameters.
-typedef enum NoliMaterialNumber {
-  NOLI_NUMBER_MU,
-  NOLI_NUMBER_LAMBDA,
-  NOLI_NUMBER_PARAMETERS,
-  NOLI_MATERIAL_NUMBERS = NOLI_NUMBER_PARAMETERS + NOLI_LAW_PARAMETERS
-} NoliMaterialNumber;
-
-// dP by each of them.
+// dP by each number of the material.
 void noli_history_stress_by_numbers(const NoliMaterialPoint* point, const NoliMat3* F,
                                     NoliMat3 by[NOLI_MATERIAL_NUMBERS]);
 
 // The energy density, outside of stages, in which nothing flows, J/m^3; its derivatives by the
-// history (noli_history_size) and by mu and lambda. That by F is the stress.
+// history (noli_history_size) and by the numbers of the material. That by F is the stress.
 double noli_history_energy(const NoliMaterialPoint* point, const NoliMat3* F);
 void noli_history_energy_slopes(const NoliMaterialPoint* point, const NoliMat3* F,
-                                double* by_history, double by_moduli[2]);
+                                double* by_history, double by_numbers[NOLI_MATERIAL_NUMBERS]);
 
 // One of the two changes of a history: `ends`: that of noli_history_end, else of
 // noli_history_begin; `before` is the history that it starts from.

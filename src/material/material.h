@@ -69,6 +69,21 @@ typedef struct NoliFlowSlopes {
   double excess; // by which the stress exceeds that at which flow begins, relative to it
 } NoliFlowSlopes;
 
+// Numbers of a material: Lame's, the parameters of the law, k1 and k2 of fibres, and shares and
+// times of a Prony series.
+typedef enum NoliMaterialNumber {
+  NOLI_NUMBER_MU,
+  NOLI_NUMBER_LAMBDA,
+  NOLI_NUMBER_PARAMETERS,
+  NOLI_NUMBER_FIBRE = NOLI_NUMBER_PARAMETERS + NOLI_LAW_PARAMETERS,
+  NOLI_NUMBER_SHARES = NOLI_NUMBER_FIBRE + 2,
+  NOLI_NUMBER_TIMES = NOLI_NUMBER_SHARES + NOLI_PRONY_TERMS,
+  NOLI_MATERIAL_NUMBERS = NOLI_NUMBER_TIMES + NOLI_PRONY_TERMS
+} NoliMaterialNumber;
+
+// Those of an elastic solid, without a series.
+enum { NOLI_ELASTIC_NUMBERS = NOLI_NUMBER_SHARES };
+
 typedef struct NoliMaterial {
   const char* name;
   const char* description;
@@ -80,6 +95,11 @@ typedef struct NoliMaterial {
                               NoliStretchDerivatives* derivatives);
   // Third derivatives, of the elastic law.
   void (*stretch_third)(NoliLame lame, const double sigma[3], NoliStretchThird* third);
+  // Derivatives of the energy, and of its derivatives, by one of the parameters that determine the
+  // shear modulus; NULL: there are none.
+  double (*energy_by_parameter)(NoliLame lame, const double sigma[3], int32_t which);
+  void (*stretch_by_parameter)(NoliLame lame, const double sigma[3], int32_t which,
+                               NoliStretchDerivatives* by);
   // Without a decomposition of F; NULL if the law has no such form.
   double (*energy)(NoliLame lame, const NoliMat3* F);
   NoliMat3 (*stress)(NoliLame lame, const NoliMat3* F);

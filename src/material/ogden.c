@@ -128,6 +128,68 @@ static void derivatives_of(const Terms* terms, NoliLame lame, const double sigma
   }
 }
 
+// d/dx (b^x - a^x) / (b - a).
+static double power_quotient_by_exponent(double a, double b, double x) {
+  double d = (b - a) / a;
+  double growth = fabs(d) < 1e-8 ? 1.0 + (x - 0.5) * d : log1p(d) * exp(x * log1p(d)) / d;
+  return log(a) * power_quotient(a, b, x) + pow(a, x - 1.0) * growth;
+}
+
+// Adds the derivative of a term by its exponent; a c is constant.
+static void add_term_by_exponent(double mu, double a, const double sigma[3],
+                                 const double log_bar[3], double log_J,
+                                 NoliStretchDerivatives* by) {
+  double c = 2.0 * mu / a, growth[3], slope[3], mean = 0.0, mean_slope = 0.0;
+  double scale = exp(-a / 3.0 * log_J);
+  for (int i = 0; i < 3; i++) {
+    growth[i] = expm1(a * log_bar[i]);
+    slope[i] = log_bar[i] * (1.0 + growth[i]);
+    mean += growth[i] / 3.0;
+    mean_slope += slope[i] / 3.0;
+  }
+  for (int j = 0; j < 3; j++) {
+    int k = (j + 1) % 3, l = (j + 2) % 3;
+    double first = c * (slope[j] - mean_slope) - c / a * (growth[j] - mean);
+    by->first[j] += first / sigma[j];
+    by->second[j][j] += (c * a * (slope[j] + mean_slope) / 3.0 - first) / (sigma[j] * sigma[j]);
+    double coupling = c * a / 3.0 * (mean_slope - slope[k] - slope[l]) / (sigma[k] * sigma[l]);
+    by->second[k][l] += coupling;
+    by->second[l][k] += coupling;
+    double product = sigma[k] * sigma[l];
+    double quotient = scale * power_quotient(sigma[k], sigma[l], a - 1.0);
+    by->flip[j] -= c / a * (quotient + (1.0 + mean) / product);
+    by->flip[j] += c * (mean_slope / product - log_J / 3.0 * quotient +
+                        scale * power_quotient_by_exponent(sigma[k], sigma[l], a - 1.0));
+  }
+}
+
+// Of a term by its factor mu, times `factor`, or by its exponent.
+static void term_by(double mu, double a, bool exponent, double factor, const double sigma[3],
+                    NoliStretchDerivatives* by) {
+  double log_bar[3], log_J = noli_log_stretches(sigma, log_bar);
+  *by = (NoliStretchDerivatives){0};
+  if (exponent) {
+    add_term_by_exponent(mu, a, sigma, log_bar, log_J, by);
+  } else {
+    add_term(factor, a, sigma, log_bar, log_J, by);
+  }
+  for (int j = 0; j < 3; j++) {
+    int k = (j + 1) % 3, l = (j + 2) % 3;
+    by->twist[j] = (by->first[k] + by->first[l]) / (sigma[k] + sigma[l]);
+  }
+}
+
+static double energy_by(double mu, double a, bool exponent, double factor, const double sigma[3]) {
+  double log_bar[3], sum = 0.0;
+  (void)noli_log_stretches(sigma, log_bar);
+  for (int i = 0; i < 3; i++) {
+    double own = 2.0 / (a * a) * exp_minus_1m(a * log_bar[i]);
+    double by_exponent = 2.0 / (a * a) * log_bar[i] * expm1(a * log_bar[i]) - 2.0 / a * own;
+    sum += exponent ? mu * by_exponent : factor * own;
+  }
+  return sum;
+}
+
 // Adds a term of D (material/hencky.h), c a^2 sum_i w_i p_ij p_il p_im with p = delta - 1/3, and of
 // the slopes of flip.
 static void add_term_third(double mu, double a, const double sigma[3], const double log_bar[3],
@@ -241,6 +303,28 @@ static void mooney_rivlin_third(NoliLame lame, const double sigma[3], NoliStretc
   third_of(&terms, lame, sigma, third);
 }
 
+static double ogden_energy_by(NoliLame lame, const double sigma[3], int32_t which) {
+  const double* term = lame.parameter + which / 2 * 2;
+  return energy_by(term[0], term[1], which % 2 == 1, 1.0, sigma);
+}
+
+static void ogden_by(NoliLame lame, const double sigma[3], int32_t which,
+                     NoliStretchDerivatives* by) {
+  const double* term = lame.parameter + which / 2 * 2;
+  term_by(term[0], term[1], which % 2 == 1, 1.0, sigma, by);
+}
+
+static double mooney_rivlin_energy_by(NoliLame lame, const double sigma[3], int32_t which) {
+  (void)lame;
+  return energy_by(0.0, which == 0 ? 2.0 : -2.0, false, 2.0, sigma);
+}
+
+static void mooney_rivlin_by(NoliLame lame, const double sigma[3], int32_t which,
+                             NoliStretchDerivatives* by) {
+  (void)lame;
+  term_by(0.0, which == 0 ? 2.0 : -2.0, false, 2.0, sigma, by);
+}
+
 static double sum_shear(const Terms* terms) {
   double sum = 0.0;
   for (int32_t k = 0; k < terms->n; k++) {
@@ -266,7 +350,9 @@ const NoliMaterial noli_ogden = {
     .shear = ogden_shear,
     .stretch_energy = ogden_energy,
     .stretch_derivatives = ogden_derivatives,
-    .stretch_third = ogden_third};
+    .stretch_third = ogden_third,
+    .energy_by_parameter = ogden_energy_by,
+    .stretch_by_parameter = ogden_by};
 const NoliMaterial noli_mooney_rivlin = {
     .name = "mooney_rivlin",
     .description = "Rubber: linear in both invariants of the isochoric strain, and a bulk modulus.",
@@ -274,4 +360,6 @@ const NoliMaterial noli_mooney_rivlin = {
     .shear = mooney_rivlin_shear,
     .stretch_energy = mooney_rivlin_energy,
     .stretch_derivatives = mooney_rivlin_derivatives,
-    .stretch_third = mooney_rivlin_third};
+    .stretch_third = mooney_rivlin_third,
+    .energy_by_parameter = mooney_rivlin_energy_by,
+    .stretch_by_parameter = mooney_rivlin_by};

@@ -249,6 +249,11 @@ static void add_fibre_product(const double* fibre, const NoliMat3* F, const Noli
   add_fibre(&response, &S, product->A);
   add_fibre(&response, &slope, product->D);
   product->Q = noli_add33(product->Q, noli_outer33(noli_mul33_vec(&S, w), response.rest));
+  for (int k = 0; k < 2; k++) {
+    NoliFibreResponse by = noli_fibre_respond_slope(fibre, F, k);
+    S = noli_fibre_tangent(&by);
+    product->by[NOLI_NUMBER_FIBRE + k] = noli_outer33(noli_mul33_vec(&S, w), by.rest);
+  }
 }
 
 // W in modes.
@@ -288,8 +293,17 @@ void noli_material_tangent_product(const NoliMaterial* law, NoliLame lame, const
   to_modes(frame, W, w);
   NoliLame mu = {.mu = 1.0, .parameter = lame.parameter};
   NoliLame lambda = {.lambda = 1.0, .parameter = lame.parameter};
-  product->by_mu = slope_by_modulus(law, mu, sigma, &spectrum, frame, w);
-  product->by_lambda = slope_by_modulus(law, lambda, sigma, &spectrum, frame, w);
+  memset(product->by, 0, sizeof product->by);
+  product->by[NOLI_NUMBER_MU] = slope_by_modulus(law, mu, sigma, &spectrum, frame, w);
+  product->by[NOLI_NUMBER_LAMBDA] = slope_by_modulus(law, lambda, sigma, &spectrum, frame, w);
+  for (int k = 0;
+       law->stretch_by_parameter != NULL && lame.parameter != NULL && k < law->n_parameter; k++) {
+    NoliStretchDerivatives by;
+    double change[81];
+    law->stretch_by_parameter(lame, sigma, k, &by);
+    set_tangent(&by, change);
+    product->by[NOLI_NUMBER_PARAMETERS + k] = product_of_change(&spectrum, frame, w, change);
+  }
   set_product(&spectrum, sigma, &third, frame, w, product);
   add_fibre_product(lame.fibre, F, W, product);
 }
@@ -344,6 +358,7 @@ void noli_membrane_tangent_product(const NoliMembraneLaw* law,
   set_spectrum(&spectrum);
   set_modes(&U, &in_space, frame);
   to_modes(frame, W, w);
+  memset(product->by, 0, sizeof product->by);
 
   // linear in both moduli
   for (int k = 0; k < 2; k++) {
@@ -352,7 +367,7 @@ void noli_membrane_tangent_product(const NoliMembraneLaw* law,
     unit.lame.lambda = k == 0 ? 0.0 : 1.0;
     NoliStretchDerivatives derivatives = sheet_derivatives(law, &unit, sigma);
     set_tangent(&derivatives, change);
-    *(k == 0 ? &product->by_mu : &product->by_lambda) =
+    product->by[k == 0 ? NOLI_NUMBER_MU : NOLI_NUMBER_LAMBDA] =
         product_of_change(&spectrum, frame, w, change);
   }
   set_product(&spectrum, sigma, &third, frame, w, product);

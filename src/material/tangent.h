@@ -13,11 +13,10 @@ void noli_material_tangent(const NoliMaterial* law, NoliLame lame, const NoliMat
 // The product of the projected tangent with a fixed matrix, and its derivatives: exact, and the
 // mean of both sides where an eigenvalue of A is 0, at which A+ has a kink: turns at rest.
 typedef struct NoliTangentProduct {
-  NoliMat3 Q;   // A+ : W
-  double A[81]; // A+
-  double D[81]; // dQ/dF
-  NoliMat3 by_mu;
-  NoliMat3 by_lambda;
+  NoliMat3 Q;                        // A+ : W
+  double A[81];                      // A+
+  double D[81];                      // dQ/dF
+  NoliMat3 by[NOLI_ELASTIC_NUMBERS]; // dQ by the numbers of the material; 0 where it has none
 } NoliTangentProduct;
 
 // Of a law with fibres, whose tangent is affine in both moduli.

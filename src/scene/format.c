@@ -795,8 +795,8 @@ OBJECT(
           "Name for programs; with several bodies `NAME_BODY`; default: of controlled obstacles "
           "their own, "
           "else `motion N`."),
-    FIELD("factor", number, NULL, NULL,
-          "Displacements of the motion are this times as large; default 1."),
+    FIELD("factor", positive, NULL, NULL,
+          "Displacements of the motion are this times as large; default 1. Not for `hold`."),
     FIELD("drift", vector, NULL, "m/s", "Velocity that is added to the motion."),
     FIELD("from", number, "0", "s", "Start time; compared with the time at the start of a step."),
     FIELD("to", end_time, "\"end\"", "s",
@@ -1163,7 +1163,8 @@ OBJECT(variable, "variable", NOLI_SCENE_ANY,
        FIELD("of", text, NULL, NULL, "Name of a body or force, or of one entity of a pair."),
        FIELD("with", text, NULL, NULL, "Friction: the other entity of the pair."),
        FIELD("scope", parameter_scope, NULL, NULL,
-             "One value for the body, or one for each element or vertex; default: `body`, of "
+             "One value for the body, or one for each element, vertex or term of a series; "
+             "default: `body`, of "
              "`rest_position` with a cage or points `vertices`."),
        FIELD("select", selection, NULL, NULL,
              "With the scope `vertices`: which, by initial position; default: all."),

@@ -93,6 +93,19 @@ done:
   return status;
 }
 
+// What may change a motion.
+static NoliStatus check_changes(const NoliSceneSource* source, const NoliSceneMotion* motion,
+                                const NoliSceneNode* factor, const NoliSceneNode* drift) {
+  NoliStatus status = NOLI_OK;
+  const NoliSceneNode* given = factor->value != NULL ? factor : drift;
+  NOLI_SCENE_CHECK(source, factor, factor->value == NULL || !motion->hold,
+                   "changes nothing, because \"hold\" does not move; \"drift\" adds a velocity");
+  NOLI_SCENE_CHECK(source, given, given->value == NULL || !motion->controlled,
+                   "cannot be combined with \"controlled\": the program says where vertices go");
+done:
+  return status;
+}
+
 // What may be combined.
 static NoliStatus check_combination(const NoliSceneSource* source, const NoliSceneNode* node,
                                     const NoliSceneMotion* motion) {
@@ -144,6 +157,7 @@ NoliStatus noli_scene_read_motion(const NoliSceneSource* source, const NoliScene
   // read each part
   NoliSceneNode factor = noli_scene_member(node, "factor");
   NoliSceneNode drift = noli_scene_member(node, "drift");
+  NOLI_TRY(check_changes(source, motion, &factor, &drift));
   motion->change = factor.value != NULL ? noli_scene_number(&factor) - 1.0 : 0.0;
   if (drift.value != NULL) {
     noli_scene_vector(&drift, motion->drift);

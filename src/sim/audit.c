@@ -64,8 +64,9 @@ NoliStatus noli_audit_add_crossings(const NoliModel* model, const double* x, Nol
   NoliStatus status = NOLI_OK;
   NoliCrossing* crossings = NULL;
   int64_t n = 0;
-  NOLI_TRY(noli_audit_intersections(model->context, model->problem.surface, x,
-                                    &model->problem.body_pairs, &crossings, &n));
+  const NoliBodyPairs pairs = noli_problem_kept_apart(&model->problem);
+  NOLI_TRY(
+      noli_audit_intersections(model->context, model->problem.surface, x, &pairs, &crossings, &n));
   for (int64_t i = 0; i < n; i++) {
     const NoliCrossing* crossing = &crossings[i];
     NoliDefect defect = {.kind = NOLI_DEFECT_INTERSECTION};
@@ -209,9 +210,11 @@ done:
 NoliStatus noli_audit_model(const NoliModel* model, const double* x, NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_audit_add_inverted(model, x, defects));
+  if (noli_problem_keeps_apart(&model->problem)) {
+    NOLI_TRY(noli_audit_add_crossings(model, x, defects));
+  }
   if (model->problem.contact->keeps_apart) {
     NOLI_TRY(noli_audit_add_below_half_spaces(model, x, defects));
-    NOLI_TRY(noli_audit_add_crossings(model, x, defects));
     NOLI_TRY(noli_audit_add_nested(model, x, defects));
     NOLI_TRY(noli_audit_add_overlaps(model, x, defects));
   }

@@ -31,7 +31,8 @@ NOLI_WARN_UNUSED NoliStatus noli_audit_add_overlaps(const NoliModel* model, cons
                                                     NoliDefects* defects);
 
 // All of them. With the contact model "implicit_surface", which lets bodies penetrate, inversions
-// only. Fails with NOLI_NOT_FINITE if a surface vertex is not finite.
+// and intersections of open sheets only. Fails with NOLI_NOT_FINITE if a surface vertex is not
+// finite.
 NOLI_WARN_UNUSED NoliStatus noli_audit_model(const NoliModel* model, const double* x,
                                              NoliDefects* defects);
 

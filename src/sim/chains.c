@@ -23,6 +23,22 @@ static void add(const NoliChains* self, double a, const double* x, double* y) {
   }
 }
 
+// ---- followers ----------------------------------------------------------------------------------
+
+void noli_chains_follow(const NoliChains* self, int32_t index, const double* x, double* u) {
+  const NoliModel* model = self->sim->model;
+  noli_tie_slopes_follow(&model->tie_slopes, &model->problem.followers,
+                         self->sim->own_stage->n_threads, self->inputs[index].value[NOLI_INPUT_TIE],
+                         x, u);
+}
+
+void noli_chains_act_on_nodes(const NoliChains* self, int32_t index, const double* x, double* d) {
+  const NoliModel* model = self->sim->model;
+  noli_tie_slopes_act(&model->tie_slopes, &model->problem.followers,
+                      self->sim->own_stage->n_threads, x, d,
+                      self->inputs[index].value[NOLI_INPUT_TIE]);
+}
+
 // ---- prescribed motions -------------------------------------------------------------------------
 
 // h_v over the length of a stage. Prescribed components have an x_hat of their own in integrators
@@ -124,13 +140,14 @@ static NoliStatus pull_solves(NoliChains* self, int32_t chain, const NoliTapePar
     clear(self, self->target);
     NOLI_TRY(noli_sensitivity_set(self->sensitivity, part, s, k));
     NOLI_TRY(noli_sensitivity_pull(self->sensitivity, b, &to, self->target, &self->error[chain]));
-    noli_stage_act_on_nodes(self->sim->stage, self->own.value[NOLI_INPUT_LAGGED]);
+    noli_chains_act_on_nodes(self, chain, noli_tape_lagged(part, s, k),
+                             self->own.value[NOLI_INPUT_LAGGED]);
     copy(self, self->own.value[NOLI_INPUT_LAGGED], b);
     noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_END, 1.0, self->target,
                            &self->inputs[chain], self->chain[chain].x);
   }
-  noli_stage_act_on_nodes(self->sim->stage, self->own.value[NOLI_INPUT_PREDICTED]);
-  noli_stage_act_on_nodes(self->sim->stage, self->own.value[NOLI_INPUT_REFERENCE]);
+  noli_chains_act_on_nodes(self, chain, stage->time.x_tilde, self->own.value[NOLI_INPUT_PREDICTED]);
+  noli_chains_act_on_nodes(self, chain, stage->time.x_hat, self->own.value[NOLI_INPUT_REFERENCE]);
 done:
   return status;
 }
@@ -150,7 +167,7 @@ static NoliStatus push_solves(NoliChains* self, int32_t chain, const NoliTapePar
     noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_END, stage, 1.0,
                            self->chain[chain].x, &self->inputs[chain], x);
     NOLI_TRY(noli_sensitivity_push(self->sensitivity, &change, x));
-    noli_stage_follow_vectors(self->sim->stage, x);
+    noli_chains_follow(self, chain, stage->solve.data[k], x);
   }
 done:
   return status;
@@ -240,12 +257,14 @@ static int64_t history_size(const NoliChains* self) {
 // What the links of histories read and write, with positions `x`.
 static NoliHistoryDerivatives histories_of(const NoliChains* self, int32_t index, double* x) {
   const NoliInputs* inputs = &self->inputs[index];
-  return (NoliHistoryDerivatives){.x = x,
-                                  .rest = inputs->value[NOLI_INPUT_REST],
-                                  .mu = inputs->value[NOLI_INPUT_MU],
-                                  .law = inputs->value[NOLI_INPUT_LAW],
-                                  .seen = self->own.value[NOLI_INPUT_HISTORY],
-                                  .state = self->chain[index].history};
+  NoliHistoryDerivatives d = {.x = x,
+                              .rest = inputs->value[NOLI_INPUT_REST],
+                              .seen = self->own.value[NOLI_INPUT_HISTORY],
+                              .state = self->chain[index].history};
+  for (int k = 0; k < NOLI_NUMBER_INPUTS; k++) {
+    d.number[k] = inputs->value[noli_number_inputs[k].input];
+  }
+  return d;
 }
 
 // From derivatives by the histories before or after a part to those by positions `x`, and by the
@@ -261,7 +280,8 @@ static void pull_end_history(NoliChains* self, int32_t index, const NoliTapePart
   memset(by.seen, 0, bytes);
   noli_history_links_pull_end(self->sim, part, &by);
   memset(by.state, 0, bytes);
-  noli_stage_act_on_nodes(self->sim->own_stage, self->moved);
+  const NoliTapeStage* last = &part->stage[part->n_stages - 1];
+  noli_chains_act_on_nodes(self, index, last->solve.data[last->solve.count - 1], self->moved);
   add(self, 1.0, self->moved, x);
 }
 
@@ -274,7 +294,7 @@ static void pull_begin_history(NoliChains* self, int32_t index, const NoliTapePa
   clear(self, self->moved);
   noli_history_links_pull_begin(self->sim, part, s, &by);
   memset(by.seen, 0, (size_t)history_size(self) * sizeof(double));
-  noli_stage_act_on_nodes(self->sim->own_stage, self->moved);
+  noli_chains_act_on_nodes(self, index, part->start.x, self->moved);
   add(self, 1.0, self->moved, self->chain[index].x);
 }
 
@@ -348,13 +368,15 @@ NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart*
   }
 
   // where the stiffness of damping was taken
-  noli_stage_act_on_nodes(self->sim->own_stage, self->own.value[NOLI_INPUT_DAMPED]);
+  copy(self, part->start.x, self->moved);
+  add(self, part->damping_ahead, part->start.v, self->moved);
+  noli_chains_act_on_nodes(self, index, self->moved, self->own.value[NOLI_INPUT_DAMPED]);
   add(self, 1.0, self->own.value[NOLI_INPUT_DAMPED], chain->x);
   add(self, part->damping_ahead, self->own.value[NOLI_INPUT_DAMPED], chain->v);
 
   // where pressures began
   fold_origins(self, true, self->own.value[NOLI_INPUT_BEGIN]);
-  noli_stage_act_on_nodes(self->sim->own_stage, self->own.value[NOLI_INPUT_BEGIN]);
+  noli_chains_act_on_nodes(self, index, part->start.x, self->own.value[NOLI_INPUT_BEGIN]);
   add(self, 1.0, self->own.value[NOLI_INPUT_BEGIN], chain->x);
 done:
   return status;
@@ -401,8 +423,8 @@ NoliStatus noli_chains_push(NoliChains* self, int32_t index, const NoliTapePart*
     add(self, stage->time.inertia ? stage->time.h_v : 0.0, self->hat_v, tilde);
     NOLI_TRY(set_targets(self, part, stage));
     push_held(self, index, part, s, hat);
-    noli_stage_follow_vectors(self->sim->own_stage, hat);
-    noli_stage_follow_vectors(self->sim->own_stage, tilde);
+    noli_chains_follow(self, index, stage->time.x_hat, hat);
+    noli_chains_follow(self, index, stage->time.x_tilde, tilde);
 
     // x, v
     NoliHistoryDerivatives changes = histories_of(self, index, chain->x);

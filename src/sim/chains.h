@@ -41,6 +41,11 @@ NOLI_WARN_UNUSED NoliStatus noli_chains_create(NoliSim* sim, const NoliParameter
                                                int32_t n, NoliChains* chains);
 void noli_chains_free(NoliChains* chains);
 
+// Derivatives by followers at x, positions or velocities, become such by nodes, and by ties;
+// forward of the changes of a chain.
+void noli_chains_act_on_nodes(const NoliChains* chains, int32_t index, const double* x, double* d);
+void noli_chains_follow(const NoliChains* chains, int32_t index, const double* x, double* u);
+
 // From derivatives by the state after a part to those by the state before it; those by inputs grow.
 NOLI_WARN_UNUSED NoliStatus noli_chains_pull(NoliChains* chains, int32_t index,
                                              const NoliTapePart* part);

@@ -70,9 +70,9 @@ static NoliStatus add_gaps(const NoliModel* model, const double* x, double reach
   NoliCandidates candidates = {0};
   NOLI_TRY(noli_broad_phase_create(context, surface, &broad_phase));
   double touching = rounding(x, 3 * (int64_t)model->problem.n_vert);
-  const NoliBodyPairs* pairs = &model->problem.body_pairs;
-  double farthest = fmax(touching, reach * noli_body_pairs_largest_range(pairs));
-  NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, farthest, pairs, &candidates));
+  const NoliBodyPairs pairs = noli_problem_kept_apart(&model->problem);
+  double farthest = fmax(touching, reach * noli_body_pairs_largest_range(&pairs));
+  NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, farthest, &pairs, &candidates));
 
   // measure the pairs that may touch
   for (int64_t i = 0; i < candidates.point_triangle.count + candidates.edge_edge.count; i++) {
@@ -94,7 +94,7 @@ static NoliStatus add_gaps(const NoliModel* model, const double* x, double reach
     double d_sqr = is_edge ? noli_distance_sqr_edge_edge(at) : noli_distance_sqr_point_triangle(at);
     int32_t one = surface->body[vertex[0]], other = surface->body[vertex[3]];
     double gap = sqrt(d_sqr) - noli_surface_offset(surface, one, other);
-    if (!is_sought(gap, touching, reach * noli_body_pairs_range(pairs, one, other))) {
+    if (!is_sought(gap, touching, reach * noli_body_pairs_range(&pairs, one, other))) {
       continue;
     }
 
@@ -144,12 +144,16 @@ done:
 NoliStatus noli_sim_find_defects(const NoliModel* model, const double* x, NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_audit_add_inverted(model, x, defects));
-  if (!model->problem.contact->keeps_apart) {
+  if (!noli_problem_keeps_apart(&model->problem)) {
     goto done;
   }
-  NOLI_TRY(add_near_planes(model, x, 0.0, defects));
+  if (model->problem.contact->keeps_apart) {
+    NOLI_TRY(add_near_planes(model, x, 0.0, defects));
+  }
   NOLI_TRY(noli_audit_add_crossings(model, x, defects));
-  NOLI_TRY(noli_audit_add_nested(model, x, defects));
+  if (model->problem.contact->keeps_apart) {
+    NOLI_TRY(noli_audit_add_nested(model, x, defects));
+  }
   NOLI_TRY(add_gaps(model, x, 0.0, defects));
 done:
   return status;

@@ -177,12 +177,13 @@ done:
   return status;
 }
 
-// The smallest gap within rest shapes, if it is below `reach`. No gap is larger than an edge, so
-// the shortest edge suffices as range; fine meshes have too many pairs beyond it.
-static NoliStatus find_rest_gap(NoliModel* model, double reach) {
+// No gap is larger than an edge, so the shortest edge suffices as range; fine meshes have too many
+// pairs beyond it.
+NoliStatus noli_clearance_rest_gap(const NoliModel* model, const NoliBodyPairs* pairs, double reach,
+                                   NoliGap* smallest) {
   NoliStatus status = NOLI_OK;
   NoliBroadPhase* broad_phase = NULL;
-  const NoliBodyPairs self = noli_body_pairs_within(&model->problem.body_pairs);
+  const NoliBodyPairs self = noli_body_pairs_within(pairs);
   const double* X = model->problem.X;
   double edge = shortest_edge(model, X), touching = rest_rounding(model);
   if (!isfinite(edge)) {
@@ -196,7 +197,7 @@ static NoliStatus find_rest_gap(NoliModel* model, double reach) {
     NOLI_TRY(find_closest(model, broad_phase, X, &self, touching, NULL, &gap));
   }
   if (gap.entity[0] != NOLI_NULL_INDEX) {
-    model->rest_gap = gap;
+    *smallest = gap;
   }
 done:
   noli_broad_phase_destroy(&broad_phase);
@@ -220,7 +221,8 @@ NoliStatus noli_clearance_set_distance(NoliModel* model, const NoliSimDef* def) 
     goto done;
   }
   NOLI_TRY(require_rest_offsets(model));
-  NOLI_TRY(find_rest_gap(model, (1.0 - ROUNDING) * problem->dhat));
+  NOLI_TRY(noli_clearance_rest_gap(model, &problem->body_pairs, (1.0 - ROUNDING) * problem->dhat,
+                                   &model->rest_gap));
   if (!given && model->rest_gap.distance < problem->dhat) {
     problem->dhat = SHARE_OF_GAP * model->rest_gap.distance;
     model->follows_rest_gap = true;

@@ -14,6 +14,12 @@
 // NOLI_ERROR_ARGUMENT for a distance whose square is out of range.
 NOLI_WARN_UNUSED NoliStatus noli_clearance_set_distance(NoliModel* model, const NoliSimDef* def);
 
+// The smallest gap between parts of one body at rest that share no vertex, of the bodies that meet
+// themselves, if it is below `reach`; otherwise *smallest stays as it is.
+NOLI_WARN_UNUSED NoliStatus noli_clearance_rest_gap(const NoliModel* model,
+                                                    const NoliBodyPairs* pairs, double reach,
+                                                    NoliGap* smallest);
+
 // Logs the distance if the rest shapes determine it, and bodies inside a closed obstacle. Warns if
 // contact acts at the start: names the bodies, the gap and a distance that avoids it.
 NOLI_WARN_UNUSED NoliStatus noli_clearance_report(const NoliModel* model);

@@ -711,6 +711,8 @@ static NoliStatus check_change(NoliContext* context, const NoliSimDef* def, int3
       context, !changed || (!motion->controlled && !(def->bodies[motion->body].rod.twist > 0.0)),
       NOLI_ERROR_ARGUMENT,
       "motion %d: change and velocity are not for controlled motions and rods with twist", index);
+  NOLI_CHECK(context, motion->change == 0.0 || motion->target != NULL, NOLI_ERROR_ARGUMENT,
+             "motion %d: holds its vertices, and change has no effect; velocity moves them", index);
 done:
   return status;
 }
@@ -1178,11 +1180,6 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
              "\"implicit_newton\"; \"%s\" has its own contact, constraints that keep surfaces "
              "apart",
              def->solver);
-  NOLI_CHECK(context, noli_choice_index(NOLI_CHOICE_AUDIT, def->audit) == NOLI_AUDIT_OFF,
-             NOLI_ERROR_ARGUMENT,
-             "an audit searches for intersecting triangles, which the contact model "
-             "\"implicit_surface\" allows; the report of each step has the depth of vertices, or "
-             "use \"ipc\"");
   NOLI_TRY(check_obstacle_surfaces(context, def));
 done:
   return status;

@@ -38,6 +38,8 @@ typedef struct Shape {
 // A run that was made, or is remembered.
 typedef struct Record {
   NoliStatus status;
+  double residual_error;
+  int64_t at_yield;
   double* variable; // (n), then value (functions) and gradient (functions x n) in one block
 } Record;
 
@@ -56,11 +58,12 @@ struct NoliDesign {
   int32_t max_evaluations;
   double tolerance, enough, move;
   NOLI_ARRAY(Record) record;
-  int64_t n_values; // parameters
-  double* value;    // (n_values)
-  double* by_value; // (functions x n_values)
-  double* term;     // (terms)
-  double* by_term;  // (terms x n_values)
+  NoliGradientReport report; // of the last evaluation
+  int64_t n_values;          // parameters
+  double* value;             // (n_values)
+  double* by_value;          // (functions x n_values)
+  double* term;              // (terms)
+  double* by_term;           // (terms x n_values)
 };
 
 // ---- definitions --------------------------------------------------------------------------------
@@ -374,7 +377,7 @@ static NoliStatus evaluate_once(NoliDesign* design, const double* variables, dou
                ? run_forward(design, sim, design->term)
                : noli_sim_gradient(sim, design->parameters, design->functions.objective,
                                    design->functions.n_term, &design->gradient, design->term,
-                                   by_term, NULL));
+                                   by_term, by_term != NULL ? &design->report : NULL));
   NOLI_TRY(noli_design_functions_combine(&design->functions, design->n_values, design->term,
                                          by_term, value, by_value));
   NOLI_TRY(add_smoothness(design, &value[0], by_value));
@@ -421,6 +424,7 @@ NoliStatus noli_design_evaluate(NoliDesign* design, const double* variables, dou
   NoliStatus status = NOLI_OK;
   bool exact = gradient != NULL && !design->differences;
   int32_t n = design->variables.n;
+  design->report = (NoliGradientReport){0};
   NOLI_TRY(evaluate_once(design, variables, value, exact ? design->by_value : NULL));
   for (int32_t i = 0; i < design->functions.n && exact; i++) {
     double* row = gradient + (int64_t)i * n;
@@ -432,6 +436,10 @@ NoliStatus noli_design_evaluate(NoliDesign* design, const double* variables, dou
   }
 done:
   return status;
+}
+
+NoliGradientReport noli_design_report(const NoliDesign* design) {
+  return design != NULL ? design->report : (NoliGradientReport){0};
 }
 
 // ---- search -------------------------------------------------------------------------------------
@@ -452,7 +460,8 @@ NoliStatus noli_design_remember(NoliDesign* design, const NoliDesignRun* run) {
   NoliStatus status = NOLI_OK;
   int64_t n = design->variables.n, m = design->functions.n;
   bool known = run->status == NOLI_OK && run->value != NULL && run->gradient != NULL;
-  Record record = {.status = run->status};
+  Record record = {
+      .status = run->status, .residual_error = run->residual_error, .at_yield = run->at_yield};
   NOLI_CHECK(design->context, known || run->status != NOLI_OK, NOLI_ERROR_ARGUMENT,
              "a run to remember needs values and derivatives");
   NOLI_NEW_ZERO(design->context, record.variable, n + m + m * n);
@@ -478,6 +487,8 @@ static bool recall(Searching* searching) {
       memcpy(searching->value, record->variable + n, sizeof(double) * m);
       memcpy(searching->gradient, record->variable + n + m, sizeof(double) * m * n);
       searching->run.status = record->status;
+      searching->run.residual_error = record->residual_error;
+      searching->run.at_yield = record->at_yield;
       return true;
     }
   }
@@ -539,6 +550,8 @@ static NoliStatus try_variables(void* user, const double* y, double* value, doub
   run->remembered = recall(searching);
   if (!run->remembered) {
     run->status = noli_design_evaluate(design, searching->z, searching->value, searching->gradient);
+    run->residual_error = design->report.residual_error;
+    run->at_yield = design->report.at_yield;
   }
   if (run->status != NOLI_OK && (run->evaluation == 0 || !is_failure_of_run(run->status))) {
     return run->status;

@@ -322,24 +322,35 @@ static NoliStatus elastic_energy(const NoliGoalPlace* place, double* value) {
   return NOLI_OK;
 }
 
+// Adds derivatives by the numbers of a material to those by its element.
+static void add_by_numbers(const double by[NOLI_MATERIAL_NUMBERS], int64_t input,
+                           NoliGoalSlopes* slopes) {
+  for (int i = 0; i < NOLI_NUMBER_INPUTS; i++) {
+    const NoliNumberInput* of = &noli_number_inputs[i];
+    double* to = slopes->inputs.value[of->input];
+    for (int32_t k = 0; to != NULL && k < of->n; k++) {
+      to[of->n * input + k] += by[of->first + k];
+    }
+  }
+}
+
 static void derive_one_energy(const NoliGoalPlace* place, int32_t e, int32_t q, const Point* point,
                               double weight, int64_t input, NoliGoalSlopes* slopes) {
-  double by_history[HISTORY_MAX], by_moduli[2], A[81], scale = weight * point->volume;
+  double by_history[HISTORY_MAX], by_numbers[NOLI_MATERIAL_NUMBERS], A[81];
+  double scale = weight * point->volume;
   NoliMat3 P;
   noli_history_tangent(&point->material, &point->F, &P, A);
   P = noli_scale33(scale, P);
   add_by_deformation(place, e, q, point, &P, slopes);
   add_by_volume(place, e, q, weight * noli_history_energy(&point->material, &point->F), slopes);
-  noli_history_energy_slopes(&point->material, &point->F, by_history, by_moduli);
+  noli_history_energy_slopes(&point->material, &point->F, by_history, by_numbers);
   for (int32_t i = 0; slopes->history != NULL && i < noli_history_size(&point->material); i++) {
     slopes->history[point->history + i] += scale * by_history[i];
   }
-  for (int k = 0; k < 2; k++) {
-    double* to = slopes->inputs.value[k == 0 ? NOLI_INPUT_MU : NOLI_INPUT_LAMBDA];
-    if (to != NULL) {
-      to[input] += scale * by_moduli[k];
-    }
+  for (int k = 0; k < NOLI_MATERIAL_NUMBERS; k++) {
+    by_numbers[k] *= scale;
   }
+  add_by_numbers(by_numbers, input, slopes);
 }
 
 static NoliStatus derive_elastic_energy(const NoliGoalPlace* place, const double* weight,
@@ -443,16 +454,11 @@ static void derive_one_mises(const NoliGoalPlace* place, int32_t e, int32_t q, c
     add_by_history(point, &by_P, slopes->history);
   }
   noli_history_stress_by_numbers(&point->material, &point->F, by);
+  double by_numbers[NOLI_MATERIAL_NUMBERS];
   for (int k = 0; k < NOLI_MATERIAL_NUMBERS; k++) {
-    bool of_law = k >= NOLI_NUMBER_PARAMETERS;
-    double* to = slopes->inputs.value[of_law                ? NOLI_INPUT_LAW
-                                      : k == NOLI_NUMBER_MU ? NOLI_INPUT_MU
-                                                            : NOLI_INPUT_LAMBDA];
-    if (to != NULL) {
-      to[of_law ? NOLI_LAW_PARAMETERS * input + k - NOLI_NUMBER_PARAMETERS : input] +=
-          noli_inner33(&by[k], &by_P);
-    }
+    by_numbers[k] = noli_inner33(&by[k], &by_P);
   }
+  add_by_numbers(by_numbers, input, slopes);
 }
 
 // By the shares of points in the volume at rest, which change where an element is curved.
@@ -492,6 +498,9 @@ static NoliStatus derive_von_mises(const NoliGoalPlace* place, const double* wei
 
 // ---- the table ----------------------------------------------------------------------------------
 
+#define BY_MATERIAL                                                                                \
+  (READS(NOLI_INPUT_MU) | READS(NOLI_INPUT_LAMBDA) | READS(NOLI_INPUT_LAW) |                       \
+   READS(NOLI_INPUT_FIBRE) | READS(NOLI_INPUT_SERIES))
 #define BY_CONTACT                                                                                 \
   (READS(NOLI_INPUT_REST) | READS(NOLI_INPUT_CONTACT) | READS(NOLI_INPUT_OFFSET) |                 \
    READS(NOLI_INPUT_WEIGHT) | READS(NOLI_INPUT_SUPPORT))
@@ -512,13 +521,10 @@ static const NoliGoalQuantity quantities[] = {
     {"gravity_energy", "J, of the vertices, 0 at the origin.", NOLI_GOAL_BODY, 1,
      READS(NOLI_INPUT_MASS) | READS(NOLI_INPUT_LOAD), needs_lumped_mass, gravity_energy,
      derive_gravity_energy},
-    {"elastic_energy", "J, of the body.", NOLI_GOAL_BODY, 1,
-     READS(NOLI_INPUT_MU) | READS(NOLI_INPUT_LAMBDA) | READS(NOLI_INPUT_REST), needs_solids,
-     elastic_energy, derive_elastic_energy},
+    {"elastic_energy", "J, of the body.", NOLI_GOAL_BODY, 1, BY_MATERIAL | READS(NOLI_INPUT_REST),
+     needs_solids, elastic_energy, derive_elastic_energy},
     {"von_mises", "Pa, equivalent stress of the elements of the body.", NOLI_GOAL_ELEMENTS, 1,
-     READS(NOLI_INPUT_MU) | READS(NOLI_INPUT_LAMBDA) | READS(NOLI_INPUT_LAW) |
-         READS(NOLI_INPUT_REST),
-     needs_solids, von_mises, derive_von_mises},
+     BY_MATERIAL | READS(NOLI_INPUT_REST), needs_solids, von_mises, derive_von_mises},
     {"contact_force", "N, sum of the normal forces of contacts on the vertices.", NOLI_GOAL_BODY, 3,
      BY_CONTACT, noli_goal_contact_defect, noli_goal_contact_force, noli_goal_derive_contact_force},
     {"contact_pressure", "Pa, normal force on a vertex over the area that faces it.",

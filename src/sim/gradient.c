@@ -1,4 +1,10 @@
 // Derivatives of runs: the chain of all solves, forward or in reverse. noli/derivative.h
+//
+// In reverse, steps are taped in segments, the last one first. States at the starts of some
+// segments are kept, so that any segment can be computed again from the last one before it. Kept
+// are as many as memory allows, at the places of the binomial schedule of Griewank and Walther:
+// with s + 1 states and segments that are computed again at most r times, a run may have (s + 1 + r
+// choose r) of them.
 #include "base/ranks.h"
 #include "base/timer.h"
 #include "sim/chains.h"
@@ -8,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-// Tapes of the whole run are kept where they take no more than this.
+// Bound of the tape and the kept states together.
 #define TAPE_BYTES (512.0 * 1024 * 1024)
 
 // Solves of a part that memory is estimated for.
@@ -23,6 +29,12 @@ const NoliNamed noli_gradient_modes[NOLI_GRADIENT_MODES] = {
     [NOLI_GRADIENT_TANGENT] = {"tangent", "A run forward for each parameter."},
 };
 
+// The state at the start of a segment.
+typedef struct Kept {
+  int64_t segment;
+  NoliState state;
+} Kept;
+
 typedef struct Gradient {
   NoliContext* context;
   NoliSim* sim;
@@ -32,9 +44,10 @@ typedef struct Gradient {
   const NoliGradientDef* def;
   int64_t n_parameters;
   bool tangent;
-  int64_t segment; // steps between kept states
-  NoliState* kept; // (n_kept) at the starts of segments
-  int32_t n_kept;
+  int64_t segment;    // steps
+  int64_t n_segments; // of the run
+  Kept* kept;         // (n_slots) of which n_made have memory, and n_kept are in use
+  int64_t n_slots, n_made, n_kept;
   NoliTape tape;
   NoliChains chains; // of objectives in reverse, of parameters forward
   double* d_x;       // (n_vert x 3) of an objective
@@ -83,7 +96,7 @@ done:
   return status;
 }
 
-// Derivatives of objective i at one time, at nodes.
+// Derivatives of objective i at one time: by all vertices, or in reverse by nodes.
 static NoliStatus find_slopes(Gradient* g, int32_t i, int64_t step) {
   NoliStatus status = NOLI_OK;
   NoliObjectivePoint at = point_at(g, step);
@@ -94,8 +107,10 @@ static NoliStatus find_slopes(Gradient* g, int32_t i, int64_t step) {
   memset(g->d_history, 0, (size_t)noli_model_history_size(g->sim->model) * sizeof(double));
   memset(g->d_p, 0, (size_t)g->n_parameters * sizeof *g->d_p);
   NOLI_TRY(g->objective[i].evaluate(g->objective[i].user, g->sim, &at));
-  noli_stage_act_on_nodes(g->sim->own_stage, g->d_x);
-  noli_stage_act_on_nodes(g->sim->own_stage, g->d_v);
+  if (!g->tangent) {
+    noli_chains_act_on_nodes(&g->chains, i, at.x, g->d_x);
+    noli_chains_act_on_nodes(&g->chains, i, at.v, g->d_v);
+  }
   for (int64_t j = 0; j < g->n_parameters; j++) {
     g->gradient[i * g->n_parameters + j] += g->d_p[j];
   }
@@ -128,24 +143,97 @@ static void use_state(Gradient* g, const NoliState* state) {
   noli_sim_outdate(g->sim);
 }
 
-static NoliStatus keep(Gradient* g) {
+// ---- segments -----------------------------------------------------------------------------------
+
+// Without a number of states that is asked for: the tape of the run where it fits, or else half of
+// the memory for states.
+static void choose_segments(Gradient* g) {
+  int64_t n = g->def->n_steps, asked = g->def->checkpoints;
+  int64_t room = (int64_t)(TAPE_BYTES / (double)noli_tape_part_bytes(g->sim, USUAL_SOLVES));
+  int64_t states = asked > 0 ? asked : n <= room ? 1 : room / 2 > 0 ? room / 2 : 1;
+  int64_t even = (n + states - 1) / states;
+  g->segment = asked == 0 && n <= room ? n : even < states ? even : states;
+  g->segment = g->segment > 0 ? g->segment : 1;
+  g->n_segments = (n + g->segment - 1) / g->segment;
+  g->n_slots = states < g->n_segments ? states : g->n_segments > 0 ? g->n_segments : 1;
+}
+
+// Segments of a run that n_free more states allow, if none is computed again more than r times; n:
+// as many or more.
+static int64_t reach(int64_t n_free, int64_t r, int64_t n) {
+  double count = 1.0;
+  for (int64_t i = 1; i <= r && count < (double)n; i++) {
+    count *= (double)(n_free + 1 + i) / (double)i;
+  }
+  return count < (double)n ? llround(count) : n;
+}
+
+// How many of n segments, n > 1, lie before the next state that is kept.
+static int64_t way_to_next(int64_t n, int64_t n_free) {
+  int64_t r = 1;
+  while (reach(n_free, r, n) < n) {
+    r++;
+  }
+  int64_t before = reach(n_free, r - 1, n);
+  return before < n ? before : n - 1;
+}
+
+static int64_t step_of(const Gradient* g, int64_t segment) {
+  int64_t step = segment * g->segment;
+  return step < g->def->n_steps ? step : g->def->n_steps;
+}
+
+static NoliStatus keep(Gradient* g, int64_t segment) {
   NoliStatus status = NOLI_OK;
-  NoliState* state = &g->kept[g->n_kept];
-  NOLI_TRY(noli_state_create(g->context, &g->sim->state.sizes, state));
+  Kept* kept = &g->kept[g->n_kept];
+  if (g->n_kept == g->n_made) {
+    NOLI_TRY(noli_state_create(g->context, &g->sim->state.sizes, &kept->state));
+    g->n_made++;
+  }
+  NOLI_TRY(noli_state_copy(g->context, &g->sim->state, &kept->state));
+  kept->segment = segment;
   g->n_kept++;
-  NOLI_TRY(noli_state_copy(g->context, &g->sim->state, state));
 done:
   return status;
 }
 
-// Segments so long that their tapes fit, or as many as there are states to be kept.
-static void choose_segment(Gradient* g) {
-  int64_t n = g->def->n_steps;
-  double bytes = (double)noli_tape_part_bytes(g->sim, USUAL_SOLVES) * (double)n;
-  int64_t n_segments = g->def->checkpoints > 0 ? g->def->checkpoints
-                       : bytes <= TAPE_BYTES   ? 1
-                                               : (int64_t)ceil(sqrt((double)n));
-  g->segment = n > 0 ? (n + n_segments - 1) / n_segments : 1;
+// Runs segments; the tape of the last one stays. All are taped: solves end in the same way then.
+static NoliStatus run_segments(Gradient* g, int64_t begin, int64_t end, bool with_values) {
+  NoliStatus status = NOLI_OK;
+  for (int64_t k = begin; k < end; k++) {
+    noli_tape_clear(&g->tape);
+    g->sim->tape = &g->tape;
+    NOLI_TRY(run(g, step_of(g, k), step_of(g, k + 1), with_values));
+    g->sim->tape = NULL;
+  }
+done:
+  g->sim->tape = NULL;
+  return status;
+}
+
+// From the last kept state to the end of a segment, whose tape stays; keeps states on the way.
+static NoliStatus run_on(Gradient* g, int64_t end, bool with_values) {
+  NoliStatus status = NOLI_OK;
+  int64_t at = g->kept[g->n_kept - 1].segment;
+  while (end - at > 1 && g->n_kept < g->n_slots) {
+    int64_t next = at + way_to_next(end - at, g->n_slots - g->n_kept);
+    NOLI_TRY(run_segments(g, at, next, with_values));
+    NOLI_TRY(keep(g, at = next));
+  }
+  NOLI_TRY(run_segments(g, at, end, with_values));
+done:
+  return status;
+}
+
+// The tape of a segment behind the last one kept, all of them from `segment` on being done.
+static NoliStatus run_again(Gradient* g, int64_t segment) {
+  while (g->kept[g->n_kept - 1].segment > segment) {
+    g->n_kept--;
+  }
+  const Kept* last = &g->kept[g->n_kept - 1];
+  use_state(g, &last->state);
+  g->report.recomputed += step_of(g, segment + 1) - step_of(g, last->segment);
+  return run_on(g, segment + 1, false);
 }
 
 // ---- reverse ------------------------------------------------------------------------------------
@@ -193,26 +281,17 @@ done:
   return status;
 }
 
-static NoliStatus reverse(Gradient* g, const NoliState* final) {
+// `at_end`: the state after the run, then those after each segment.
+static NoliStatus reverse(Gradient* g, NoliState* at_end) {
   NoliStatus status = NOLI_OK;
-  int64_t end = g->def->n_steps;
-  for (int32_t k = g->n_kept - 1; k >= 0; k--) {
-    int64_t begin = k * g->segment;
-    const NoliState* state_at_end = k + 1 < g->n_kept ? &g->kept[k + 1] : final;
-    if (k + 1 < g->n_kept) {
-      noli_tape_clear(&g->tape);
-      use_state(g, &g->kept[k]);
-      g->sim->tape = &g->tape;
-      NOLI_TRY(run(g, begin, end, false));
-      g->sim->tape = NULL;
-      g->report.recomputed += end - begin;
-    }
-    NOLI_TRY(reverse_tape(g, end, state_at_end));
-    end = begin;
+  for (int64_t k = g->n_segments - 1; k >= 0; k--) {
+    NOLI_TRY(k + 1 < g->n_segments ? run_again(g, k) : NOLI_OK);
+    NOLI_TRY(reverse_tape(g, step_of(g, k + 1), at_end));
+    NOLI_TRY(noli_state_copy(g->context, &g->tape.part.data[0].start, at_end));
   }
 
   // the start
-  use_state(g, &g->kept[0]);
+  use_state(g, &g->kept[0].state);
   NOLI_TRY(pull_objectives(g, 0));
   for (int32_t i = 0; i < g->n_objectives; i++) {
     NoliInputs* inputs = &g->chains.inputs[i];
@@ -220,6 +299,7 @@ static NoliStatus reverse(Gradient* g, const NoliState* final) {
         g->sim, &(NoliHistoryDerivatives){.x = g->chains.chain[i].x,
                                           .rest = inputs->value[NOLI_INPUT_REST],
                                           .state = g->chains.chain[i].history}));
+    noli_chains_act_on_nodes(&g->chains, i, g->sim->state.x, g->chains.chain[i].x);
     if (inputs->value[NOLI_INPUT_START] != NULL) {
       add(g, 1.0, g->chains.chain[i].x, inputs->value[NOLI_INPUT_START]);
     }
@@ -265,8 +345,8 @@ static NoliStatus forward(Gradient* g) {
     if (g->chains.inputs[j].value[NOLI_INPUT_VELOCITY] != NULL) {
       add(g, 1.0, g->chains.inputs[j].value[NOLI_INPUT_VELOCITY], g->chains.chain[j].v);
     }
-    noli_stage_follow_vectors(g->sim->own_stage, g->chains.chain[j].x);
-    noli_stage_follow_vectors(g->sim->own_stage, g->chains.chain[j].v);
+    noli_chains_follow(&g->chains, (int32_t)j, g->sim->state.x, g->chains.chain[j].x);
+    noli_chains_follow(&g->chains, (int32_t)j, g->sim->state.v, g->chains.chain[j].v);
     NOLI_TRY(noli_history_links_push_start(
         g->sim, &(NoliHistoryDerivatives){.x = g->chains.chain[j].x,
                                           .rest = g->chains.inputs[j].value[NOLI_INPUT_REST],
@@ -303,7 +383,7 @@ static NoliStatus allocate(Gradient* g) {
   NOLI_NEW_ZERO(g->context, g->d_v, size_of(g));
   NOLI_NEW_ZERO(g->context, g->d_p, g->n_parameters);
   NOLI_NEW_ZERO(g->context, g->d_history, noli_model_history_size(g->sim->model));
-  NOLI_NEW_ZERO(g->context, g->kept, g->def->n_steps + 1);
+  NOLI_NEW_ZERO(g->context, g->kept, g->n_slots);
   NOLI_TRY(noli_chains_create(g->sim, g->parameters, n, &g->chains));
   g->tape.sensitivity = g->chains.sensitivity;
 done:
@@ -316,49 +396,38 @@ static void release(Gradient* g) {
   noli_free(context, g->d_v);
   noli_free(context, g->d_p);
   noli_free(context, g->d_history);
-  for (int32_t k = 0; k < g->n_kept; k++) {
-    noli_state_free(context, &g->kept[k]);
+  for (int64_t k = 0; k < g->n_made; k++) {
+    noli_state_free(context, &g->kept[k].state);
   }
   noli_free(context, g->kept);
   noli_tape_clear(&g->tape);
   noli_chains_free(&g->chains);
 }
 
-// Runs the steps; tapes the last segment, or all of them one after the other for values alone.
-static NoliStatus run_all(Gradient* g) {
-  NoliStatus status = NOLI_OK;
-  NOLI_TRY(add_values(g, 0));
-  for (int64_t begin = 0; begin < g->def->n_steps; begin += g->segment) {
-    int64_t end = begin + g->segment < g->def->n_steps ? begin + g->segment : g->def->n_steps;
-    noli_tape_clear(&g->tape);
-    NOLI_TRY(keep(g));
-    g->sim->tape = &g->tape;
-    NOLI_TRY(run(g, begin, end, true));
-    g->sim->tape = NULL;
-  }
-done:
-  g->sim->tape = NULL;
-  return status;
-}
-
 static NoliStatus differentiate(Gradient* g) {
   NoliStatus status = NOLI_OK;
-  NoliState final = {0};
+  NoliState final = {0}, at_end = {0};
   double start = noli_seconds();
-  NOLI_TRY(run_all(g));
+  g->n_slots = g->gradient != NULL ? g->n_slots : 1; // values alone
+  NOLI_TRY(keep(g, 0));
+  NOLI_TRY(add_values(g, 0));
+  NOLI_TRY(run_on(g, g->n_segments, true));
   g->report.forward = noli_seconds() - start;
-  g->report.bytes = noli_tape_part_bytes(g->sim, USUAL_SOLVES) * (g->segment + g->n_kept);
   start = noli_seconds();
-  if (g->gradient != NULL && g->n_kept > 0) {
+  if (g->gradient != NULL) {
     NOLI_TRY(noli_state_create(g->context, &g->sim->state.sizes, &final));
+    NOLI_TRY(noli_state_create(g->context, &g->sim->state.sizes, &at_end));
     NOLI_TRY(noli_state_copy(g->context, &g->sim->state, &final));
-    status = reverse(g, &final);
+    NOLI_TRY(noli_state_copy(g->context, &g->sim->state, &at_end));
+    status = reverse(g, &at_end);
     g->sim->tape = NULL;
     use_state(g, &final);
   }
+  g->report.bytes = noli_tape_part_bytes(g->sim, USUAL_SOLVES) * (g->segment + g->n_made);
   g->report.backward = noli_seconds() - start;
 done:
   noli_state_free(g->context, &final);
+  noli_state_free(g->context, &at_end);
   return status;
 }
 
@@ -400,7 +469,7 @@ NoliStatus noli_sim_gradient(NoliSim* sim, const NoliParameters* parameters,
     memset(gradient, 0, (size_t)(n_objectives * g.n_parameters) * sizeof *gradient);
   }
   NOLI_TRY(check(&g));
-  choose_segment(&g);
+  choose_segments(&g);
   NOLI_TRY(allocate(&g));
   NOLI_TRY(g.tangent && gradient != NULL ? forward(&g) : differentiate(&g));
   for (int32_t i = 0; i < n_objectives && !g.tangent; i++) {

@@ -1,7 +1,5 @@
 #include "sim/history_links.h"
 
-#include "fem/history_slopes.h"
-
 double noli_history_links_elapsed(const NoliTapePart* part, int32_t stage) {
   return part->rule->stage[stage].end * part->h;
 }
@@ -39,12 +37,11 @@ static void link_all(NoliSim* sim, const NoliTapePart* part, int32_t stage, bool
                               .x = ends ? last->solve.data[last->solve.count - 1] : part->start.x,
                               .before = ends && block->begun != NULL ? block->begun
                                                                      : part->start.history + first};
-    NoliBlockHistoryInputs inputs = {.x = d->x,
-                                     .X = d->rest,
-                                     .mu = d->mu != NULL ? d->mu + element : NULL,
-                                     .law = d->law != NULL ? d->law + NOLI_LAW_PARAMETERS * element
-                                                           : NULL,
-                                     .before = before + first};
+    NoliBlockHistoryInputs inputs = {.x = d->x, .X = d->rest, .before = before + first};
+    for (int k = 0; k < NOLI_NUMBER_INPUTS; k++) {
+      inputs.number[k] =
+          d->number[k] != NULL ? d->number[k] + noli_number_inputs[k].n * element : NULL;
+    }
     if (direction == PUSH) {
       noli_block_push_relaxation(block, &at, &inputs, after + first);
     } else {

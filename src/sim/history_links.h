@@ -4,15 +4,15 @@
 // positions at its end.
 #pragma once
 
+#include "fem/history_slopes.h"
 #include "sim/tape.h"
 
 // Changes, or derivatives by them.
 typedef struct NoliHistoryDerivatives {
-  double* x;     // (n_vert x 3) positions at the start or the end of the part
-  double* rest;  // (n_vert x 3) rest positions; NULL, like those that follow: not wanted
-  double* mu;    // (elements)
-  double* law;   // (elements x NOLI_LAW_PARAMETERS)
-  double* seen;  // (noli_model_history_size) histories as the stage sees them
+  double* x;    // (n_vert x 3) positions at the start or the end of the part
+  double* rest; // (n_vert x 3) rest positions; NULL, like those that follow: not wanted
+  double* number[NOLI_NUMBER_INPUTS]; // (elements x n) of materials
+  double* seen;                       // (noli_model_history_size) histories as the stage sees them
   double* state; // (noli_model_history_size) histories at the start or the end of the part
 } NoliHistoryDerivatives;
 

@@ -24,6 +24,10 @@ int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes)
     return noli_input_elements(problem, problem->n_block);
   case NOLI_INPUT_LAW:
     return NOLI_LAW_PARAMETERS * noli_input_elements(problem, problem->n_block);
+  case NOLI_INPUT_FIBRE:
+    return 2 * noli_input_elements(problem, problem->n_block);
+  case NOLI_INPUT_SERIES:
+    return 2 * NOLI_PRONY_TERMS * noli_input_elements(problem, problem->n_block);
   case NOLI_INPUT_PART:
     return NOLI_BLOCK_PARTS * (int64_t)sim->model->n_body;
   case NOLI_INPUT_FRICTION:
@@ -38,6 +42,8 @@ int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes)
     return NOLI_REGION_NUMBERS * (int64_t)problem->volumes.n_region;
   case NOLI_INPUT_BEGIN:
     return 3 * ((int64_t)problem->n_vert + sim->model->n_force);
+  case NOLI_INPUT_TIE:
+    return 3 * (int64_t)sim->model->tie_slopes.n;
   case NOLI_INPUT_CONTACT:
     return NOLI_CONTACT_NUMBERS;
   case NOLI_INPUT_OFFSET:

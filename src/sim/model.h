@@ -5,6 +5,7 @@
 #include "integrate/integrator.h"
 #include "noli/sim.h"
 #include "sim/choices.h"
+#include "sim/tie_slopes.h"
 #include "solve/method.h"
 #include "solve/problem.h"
 
@@ -68,6 +69,7 @@ typedef struct NoliModel {
   bool follows_rest_gap; // the contact distance was reduced because of it
   double* x0;            // (n_vert x 3) initial positions
   double* v0;            // (n_vert x 3) initial velocities
+  NoliTieSlopes tie_slopes;
 
   NoliMotion* motion;
   int32_t n_motion;

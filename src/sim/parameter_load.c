@@ -66,6 +66,12 @@ static NoliMotionDef* motion_of(const NoliParameter* def, NoliOwnedDefinition* d
   return (NoliMotionDef*)(uintptr_t)&definition->def->motions[def->of];
 }
 
+static const char* motion_defect(const NoliSim* sim, const NoliParameter* def) {
+  return sim->definition.def->motions[def->of].target == NULL
+             ? "holds its vertices, which no factor moves: use \"motion_velocity\""
+             : NULL;
+}
+
 static void read_motion(const NoliSim* sim, const NoliParameter* def, double* value) {
   *value = 1.0 + sim->definition.def->motions[def->of].change;
 }
@@ -86,6 +92,7 @@ static NoliStatus apply_motion(NoliContext* context, const NoliParameter* def, c
 
 const NoliParameterType noli_parameter_motion = {.of = NOLI_OF_MOTION,
                                                  .n_component = 1,
+                                                 .defect = motion_defect,
                                                  .read = read_motion,
                                                  .map = map_motion,
                                                  .apply = apply_motion};

@@ -70,8 +70,6 @@ static const char* rest_defect(const NoliSim* sim, const NoliParameter* def,
          : block != NULL && has_load_by_place(model, def->of)
              ? "has a force whose values depend on rest positions, by which they have no "
                "derivatives"
-         : model->problem.followers.n_tied > 0
-             ? "is in a scene with ties, which depend on rest shapes"
          : noli_proxy_kind(&body->proxy) == NOLI_PROXY_MESH ||
                  noli_proxy_kind(&body->proxy) == NOLI_PROXY_EDGE_LENGTH
              ? "has a proxy that depends on its shape: use proxy.subdivision"
@@ -197,6 +195,23 @@ done:
   return status;
 }
 
+// The ties of a vertex that moves before the run.
+static NoliStatus map_ties(NoliParameters* self, const NoliTieSlopes* ties, int32_t vertex,
+                           int32_t component, double weight) {
+  NoliStatus status = NOLI_OK;
+  for (int64_t i = ties->n > 0 ? ties->first[vertex] : 0;
+       ties->n > 0 && i < ties->first[vertex + 1]; i++) {
+    double by[3];
+    noli_store3(by, noli_tie_slope_by(&ties->tie[ties->of[i]], vertex, component));
+    for (int k = 0; k < 3; k++) {
+      NOLI_TRY(
+          noli_parameter_add(self, NOLI_INPUT_TIE, 3 * (int64_t)ties->of[i] + k, weight * by[k]));
+    }
+  }
+done:
+  return status;
+}
+
 // One component of the position of a vertex of the mesh, with all that moves with it.
 static NoliStatus map_vertex(NoliParameters* self, const NoliSim* sim, const NoliParameter* def,
                              int32_t vertex, int32_t component) {
@@ -210,6 +225,9 @@ static NoliStatus map_vertex(NoliParameters* self, const NoliSim* sim, const Nol
     int64_t at = 3 * (int64_t)map->point[k] + component;
     if (starts && map->point[k] < model->problem.n_node) {
       NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_START, at, map->weight[k]));
+    }
+    if (starts) {
+      NOLI_TRY(map_ties(self, &model->tie_slopes, map->point[k], component, map->weight[k]));
     }
     if (rest) {
       NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_REST, at, map->weight[k]));

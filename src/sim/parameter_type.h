@@ -1,6 +1,7 @@
 // What a kind of parameters is: what it is of, which values it has, which inputs of the model
 // follow from them, and how a definition gets other ones. Types by what they vary are in
-// parameter_material.c, parameter_shape.c, parameter_load.c and parameter_contact.c.
+// parameter_material.c, parameter_law.c, parameter_shape.c, parameter_load.c and
+// parameter_contact.c.
 #pragma once
 
 #include "contact/gcp_shape.h"
@@ -26,7 +27,7 @@ typedef struct NoliParameter {
   NoliParameterScope scope;
   int32_t of;     // body, force, motion, spring or entity
   int32_t with;   // the other entity of a pair; NOLI_NULL_INDEX: pairs without one of their own
-  int32_t* point; // (n_point) elements or vertices within the body; NULL: all of it at once
+  int32_t* point; // (n_point) elements, vertices or terms of the body; NULL: all of it at once
   int32_t n_point;
   NoliRestMap map; // of positions of vertices
   int32_t class_of_pairs;
@@ -61,10 +62,10 @@ struct NoliParameters {
 typedef struct NoliParameterType {
   NoliParameterOf of;
   int32_t n_component; // of each point
-  // beside the whole; NOLI_SCOPE_BODY: none
+  // beside the whole; NOLI_SCOPE_BODY: none; NOLI_SCOPE_TERMS: without it
   NoliParameterScope scope;
   bool free; // every value is valid
-  // Points of the scope `vertices` or `elements` of a definition.
+  // Points of the scope `vertices`, `elements` or `terms` of a definition.
   int32_t (*count)(const NoliSim* sim, const NoliParameter* def);
   // Why it has no derivatives, or NULL; NULL: it always has.
   const char* (*defect)(const NoliSim* sim, const NoliParameter* def);
@@ -81,7 +82,9 @@ typedef struct NoliParameterType {
 } NoliParameterType;
 
 extern const NoliParameterType noli_parameter_material; // moduli and densities
-extern const NoliParameterType noli_parameter_yield;    // of metals
+extern const NoliParameterType noli_parameter_law;      // parameters of metals and rubbers
+extern const NoliParameterType noli_parameter_series;   // of terms of rubbers and Prony series
+extern const NoliParameterType noli_parameter_fibre;
 extern const NoliParameterType noli_parameter_section;  // thickness and radius
 extern const NoliParameterType noli_parameter_shape;    // positions at rest and at the start
 extern const NoliParameterType noli_parameter_velocity; // at the start

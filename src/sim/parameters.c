@@ -40,6 +40,14 @@ const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS] = {
     [NOLI_PARAMETER_HARDENING] = {"hardening", "Pa, its linear growth with the plastic strain."},
     [NOLI_PARAMETER_SATURATION] = {"saturation", "Pa, its growth that ends."},
     [NOLI_PARAMETER_SATURATION_RATE] = {"saturation_rate", "By which it ends."},
+    [NOLI_PARAMETER_C10] = {"c10", "Pa, of a body of the law mooney_rivlin."},
+    [NOLI_PARAMETER_C01] = {"c01", "Pa, likewise."},
+    [NOLI_PARAMETER_OGDEN_MU] = {"ogden_mu", "Pa, of the terms of the law ogden of a body."},
+    [NOLI_PARAMETER_OGDEN_ALPHA] = {"ogden_alpha", "Exponents of these terms."},
+    [NOLI_PARAMETER_FIBRE_K1] = {"fibre_k1", "Pa, of the fibres of a body or of its elements."},
+    [NOLI_PARAMETER_FIBRE_K2] = {"fibre_k2", "Growth of their stiffness, likewise."},
+    [NOLI_PARAMETER_PRONY_G] = {"prony_g", "Shares of the terms of the Prony series of a body."},
+    [NOLI_PARAMETER_PRONY_TAU] = {"prony_tau", "s, times of these terms."},
 };
 
 static const NoliParameterType* const types[NOLI_PARAMETER_KINDS] = {
@@ -64,16 +72,25 @@ static const NoliParameterType* const types[NOLI_PARAMETER_KINDS] = {
     [NOLI_PARAMETER_CONTACT_DISTANCE] = &noli_parameter_contact,
     [NOLI_PARAMETER_CONTACT_STIFFNESS] = &noli_parameter_contact,
     [NOLI_PARAMETER_CONTACT_OFFSET] = &noli_parameter_offset,
-    [NOLI_PARAMETER_YIELD] = &noli_parameter_yield,
-    [NOLI_PARAMETER_HARDENING] = &noli_parameter_yield,
-    [NOLI_PARAMETER_SATURATION] = &noli_parameter_yield,
-    [NOLI_PARAMETER_SATURATION_RATE] = &noli_parameter_yield,
+    [NOLI_PARAMETER_YIELD] = &noli_parameter_law,
+    [NOLI_PARAMETER_HARDENING] = &noli_parameter_law,
+    [NOLI_PARAMETER_SATURATION] = &noli_parameter_law,
+    [NOLI_PARAMETER_SATURATION_RATE] = &noli_parameter_law,
+    [NOLI_PARAMETER_C10] = &noli_parameter_law,
+    [NOLI_PARAMETER_C01] = &noli_parameter_law,
+    [NOLI_PARAMETER_OGDEN_MU] = &noli_parameter_series,
+    [NOLI_PARAMETER_OGDEN_ALPHA] = &noli_parameter_series,
+    [NOLI_PARAMETER_FIBRE_K1] = &noli_parameter_fibre,
+    [NOLI_PARAMETER_FIBRE_K2] = &noli_parameter_fibre,
+    [NOLI_PARAMETER_PRONY_G] = &noli_parameter_series,
+    [NOLI_PARAMETER_PRONY_TAU] = &noli_parameter_series,
 };
 
 const NoliNamed noli_parameter_scopes[NOLI_SCOPES] = {
     [NOLI_SCOPE_BODY] = {"body", "One value for all of the body."},
     [NOLI_SCOPE_ELEMENTS] = {"elements", "A value for each element."},
     [NOLI_SCOPE_VERTICES] = {"vertices", "Values for each vertex."},
+    [NOLI_SCOPE_TERMS] = {"terms", "A value for each term of a series, of which these are."},
 };
 
 NoliParameterDef noli_default_parameter_def(void) {
@@ -100,12 +117,15 @@ static NoliStatus take_words(NoliContext* context, const NoliParameterDef* def, 
   NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_PARAMETER, def->kind));
   NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_PARAMETER_SCOPE, def->scope));
   made->kind = (NoliParameterKind)noli_choice_find(NOLI_CHOICE_PARAMETER, def->kind);
-  made->scope = def->scope == NULL
-                    ? NOLI_SCOPE_BODY
-                    : (NoliParameterScope)noli_choice_find(NOLI_CHOICE_PARAMETER_SCOPE, def->scope);
   made->type = types[made->kind];
-  NOLI_CHECK(context, made->scope == NOLI_SCOPE_BODY || made->scope == made->type->scope,
-             NOLI_ERROR_ARGUMENT, "%s\"%s\" has no scope \"%s\"", where, def->kind, def->scope);
+  bool of_terms = made->type->scope == NOLI_SCOPE_TERMS;
+  made->scope = def->scope != NULL
+                    ? (NoliParameterScope)noli_choice_find(NOLI_CHOICE_PARAMETER_SCOPE, def->scope)
+                : of_terms ? NOLI_SCOPE_TERMS
+                           : NOLI_SCOPE_BODY;
+  bool whole = made->scope == NOLI_SCOPE_BODY && !of_terms;
+  NOLI_CHECK(context, whole || made->scope == made->type->scope, NOLI_ERROR_ARGUMENT,
+             "%s\"%s\" has no scope \"%s\"", where, def->kind, def->scope);
 done:
   return status;
 }
@@ -177,7 +197,10 @@ static NoliStatus take_points(const NoliSim* sim, const NoliParameterDef* def, i
     made->point[i] = def->index != NULL ? def->index[i] : i;
     NOLI_CHECK(sim->context, made->point[i] >= 0 && made->point[i] < n_all, NOLI_ERROR_ARGUMENT,
                "parameter %d: body \"%s\" has no %s %d", (int)index, sim->model->name[made->of],
-               made->scope == NOLI_SCOPE_ELEMENTS ? "element" : "vertex", (int)made->point[i]);
+               made->scope == NOLI_SCOPE_ELEMENTS ? "element"
+               : made->scope == NOLI_SCOPE_TERMS  ? "term"
+                                                  : "vertex",
+               (int)made->point[i]);
   }
 done:
   return status;
@@ -193,6 +216,7 @@ static NoliStatus take(NoliParameters* self, const NoliSim* sim, const NoliParam
   const char* defect = made->type->defect != NULL ? made->type->defect(sim, made) : NULL;
   const char* what = made->type->of == NOLI_OF_BODY     ? "body"
                      : made->type->of == NOLI_OF_SPRING ? "spring"
+                     : made->type->of == NOLI_OF_MOTION ? "motion"
                                                         : NULL;
   NOLI_CHECK(sim->context, defect == NULL || what == NULL, NOLI_ERROR_ARGUMENT,
              "parameter %d, \"%s\": %s \"%s\" %s", (int)index, def->kind, what, def->of, defect);

@@ -38,6 +38,7 @@ NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasse
   NOLI_NEW_ZERO(sim->context, self->damped, n);
   NOLI_NEW_ZERO(sim->context, self->zero, n);
   NOLI_NEW_ZERO(sim->context, self->begin, n);
+  NOLI_NEW_ZERO(sim->context, self->gradient, n);
   NOLI_TRY(list_pressing(sim, &self->pressing));
   NOLI_NEW_ZERO(sim->context, self->force, sim->model->n_force);
   for (int32_t f = 0; noli_sensitivity_wants(self, NOLI_INPUT_FORCE) && f < sim->model->n_force;
@@ -75,6 +76,7 @@ void noli_sensitivity_destroy(NoliSensitivity** owner) {
   noli_free(self->context, self->damped);
   noli_free(self->context, self->zero);
   noli_free(self->context, self->begin);
+  noli_free(self->context, self->gradient);
   noli_free(self->context, self->pressing);
   noli_free(self->context, self);
   *owner = NULL;
@@ -180,17 +182,13 @@ static NoliStatus set_stage(NoliSensitivity* self, const NoliTapePart* part, int
   NOLI_TRY(place(stage, x));
   noli_stage_list_terms(stage);
   NOLI_TRY(noli_sensitivity_list_slopes(self));
+  if (noli_sensitivity_wants(self, NOLI_INPUT_TIE)) {
+    NOLI_TRY(noli_sensitivity_find_gradient(self, self->gradient));
+    noli_tie_slopes_gather(&self->sim->model->tie_slopes, &stage->problem->followers,
+                           self->gradient);
+  }
 done:
   return status;
-}
-
-// Where the friction of a solve was lagged: at the end of the one before.
-static const double* lagged_at(const NoliTapePart* part, int32_t index, int64_t solve) {
-  if (solve > 0) {
-    return part->stage[index].solve.data[solve - 1];
-  }
-  const NoliTapeStage* before = index > 0 ? &part->stage[index - 1] : NULL;
-  return before != NULL ? before->solve.data[before->solve.count - 1] : part->start.x;
 }
 
 NoliStatus noli_sensitivity_set(NoliSensitivity* self, const NoliTapePart* part, int32_t index,
@@ -205,7 +203,7 @@ NoliStatus noli_sensitivity_set(NoliSensitivity* self, const NoliTapePart* part,
   self->part = NULL;
   memcpy(stage->time.x_hat, from->time.x_hat, noli_sim_vector_bytes(self->sim));
   NOLI_TRY(set_stage(self, part, index, from->t, from->time.x_tilde,
-                     lagged_at(part, index, solve_index), from->solve.data[solve_index]));
+                     noli_tape_lagged(part, index, solve_index), from->solve.data[solve_index]));
   NOLI_TRY(noli_sensitivity_factor(self));
   self->part = part;
   self->stage = index;
@@ -292,11 +290,27 @@ static void negate(double* x, int64_t n) {
   }
 }
 
-// Whether prescribed components have derivatives.
+// Whether prescribed components or tied nodes at fixed other ones have derivatives.
 static bool moves_targets(const NoliSensitivity* self) {
   return noli_sensitivity_wants(self, NOLI_INPUT_START) ||
          noli_sensitivity_wants(self, NOLI_INPUT_REST) ||
-         noli_sensitivity_wants(self, NOLI_INPUT_MOTION);
+         noli_sensitivity_wants(self, NOLI_INPUT_MOTION) ||
+         noli_sensitivity_wants(self, NOLI_INPUT_TIE);
+}
+
+// Forces on tied nodes, where weights change.
+static void pull_ties(const NoliSensitivity* self, const double* lambda, const NoliInputs* to) {
+  if (to->value[NOLI_INPUT_TIE] != NULL) {
+    noli_tie_slopes_add_power(&self->sim->model->tie_slopes, self->gradient, lambda,
+                              to->value[NOLI_INPUT_TIE]);
+  }
+}
+
+static void push_ties(const NoliSensitivity* self, const NoliInputs* change, double* g) {
+  if (change->value[NOLI_INPUT_TIE] != NULL) {
+    noli_tie_slopes_add_forces(&self->sim->model->tie_slopes, self->gradient,
+                               change->value[NOLI_INPUT_TIE], g);
+  }
 }
 
 NoliStatus noli_sensitivity_pull(NoliSensitivity* self, const double* b, NoliInputs* to,
@@ -315,13 +329,15 @@ NoliStatus noli_sensitivity_pull(NoliSensitivity* self, const double* b, NoliInp
                                      to->value[NOLI_INPUT_PREDICTED]));
   NOLI_TRY(noli_sensitivity_multiply(self, true, VISCOUS, lambda, to->value[NOLI_INPUT_REFERENCE]));
   pull_inputs(self, lambda, to);
+  pull_ties(self, lambda, to);
   negate(lambda, n);
 
   // prescribed components, which move with the start and with motions: b - K lambda
   if (moves_targets(self)) {
     memcpy(self->product, b, (size_t)n * sizeof *b);
     NOLI_TRY(noli_sensitivity_multiply(self, true, NOLI_ROLE_ALL, lambda, self->product));
-    noli_stage_act_on_nodes(stage, self->product);
+    noli_tie_slopes_act(&self->sim->model->tie_slopes, &stage->problem->followers, stage->n_threads,
+                        stage->here->x, self->product, to->value[NOLI_INPUT_TIE]);
     for (int32_t i = 0; i < stage->prescribed.n; i++) {
       for (int32_t k = 0; k < 3; k++) {
         int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
@@ -353,10 +369,13 @@ NoliStatus noli_sensitivity_push(NoliSensitivity* self, const NoliInputs* change
     }
   }
   if (moves_targets(self)) {
-    noli_stage_follow_vectors(stage, self->product);
+    noli_tie_slopes_follow(&self->sim->model->tie_slopes, &stage->problem->followers,
+                           stage->n_threads, change->value[NOLI_INPUT_TIE], stage->here->x,
+                           self->product);
     NOLI_TRY(noli_sensitivity_multiply(self, false, NOLI_ROLE_ALL, self->product, g));
   }
   push_inputs(self, change, g);
+  push_ties(self, change, g);
 
   // K dx = -dG
   noli_stage_act_on_nodes(stage, g);

@@ -29,6 +29,7 @@ struct NoliSensitivity {
   double* damped;    // (n_vert x 3) m, where the stiffness of damping is taken
   double* zero;      // (n_vert x 3) 0
   double* begin;     // (n_vert x 3) m, at the start of the part
+  double* gradient;  // (n_vert x 3) of the potential, on tied nodes, too, where ties vary
   double t, t1;      // s, of the loads, and of the end of the part
   int32_t* pressing; // (faces with a pressure) their forces
 };
@@ -52,6 +53,9 @@ NOLI_WARN_UNUSED NoliStatus noli_sensitivity_solve(NoliSensitivity* self, bool t
 // or their transposes.
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_multiply(NoliSensitivity* self, bool transposed,
                                                       unsigned roles, const double* w, double* y);
+
+// The gradient of all terms at x (n_vert x 3), by followers, too.
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_find_gradient(NoliSensitivity* self, double* gradient);
 
 // ---- inputs ----
 

@@ -187,3 +187,31 @@ done:
   noli_free(self->context, blocks);
   return status;
 }
+
+NoliStatus noli_sensitivity_find_gradient(NoliSensitivity* self, double* gradient) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  double* local = NULL;
+  memset(gradient, 0, noli_sim_vector_bytes(self->sim));
+  for (int32_t t = 0; t < stage->n_term; t++) {
+    const NoliEnergyTerm* term = &stage->here->term[t];
+    noli_free(self->context, local);
+    local = NULL;
+    NOLI_NEW(self->context, local, 3 * (int64_t)noli_term_largest(term));
+    noli_term_prepare(term, stage->here->x, stage->n_threads);
+    for (int64_t s = 0; s < term->n_stencil; s++) {
+      int64_t first = noli_term_first(term, s);
+      NoliLocal out = {.gradient = noli_local_from(local, 3 * first)};
+      term->evaluate(term->data, stage->here->x, s, s + 1, NOLI_EVAL_GRADIENT, &out);
+      for (int32_t a = 0; a < noli_term_size(term, s); a++) {
+        double* to = gradient + 3 * (int64_t)term->node[first + a];
+        if (term->node[first + a] != NOLI_NULL_INDEX) {
+          noli_store3(to, noli_add3(noli_load3(to), noli_load3(local + 3 * (int64_t)a)));
+        }
+      }
+    }
+  }
+done:
+  noli_free(self->context, local);
+  return status;
+}

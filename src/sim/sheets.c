@@ -3,8 +3,12 @@
 #include "collide/exact.h"
 #include "collide/nested.h"
 #include "collide/rings.h"
+#include "sim/clearance.h"
 
-#include <string.h>
+// The gap at which the barrier between sheets begins, relative to the contact distance and to a
+// smaller gap within a sheet at rest.
+#define SHEET_GAP 0.25
+#define SHARE_OF_REST_GAP 0.5
 
 static bool is_shell(const NoliModel* model, const NoliSimDef* def, int32_t body) {
   return def->bodies[body].shell.thickness > 0.0 && !model->obstacle[body];
@@ -25,46 +29,6 @@ NoliStatus noli_sheets_require_outward(const NoliModel* model, const NoliSimDef*
                "the triangles of the closed shell \"%s\" face inward: the contact model \"%s\" "
                "pushes other bodies to the side that they face; reverse them",
                model->name[b], model->problem.contact->name);
-  }
-done:
-  return status;
-}
-
-// "(the edge of vertices 1 and 2, .., belongs to one triangle only: ..)".
-static void describe_opening(const NoliModel* model, const NoliFlaw* flaw,
-                             char text[NOLI_FLAW_TEXT]) {
-  int32_t called[2];
-  for (int k = 0; k < 2; k++) {
-    called[k] = flaw->vertex[k] == NOLI_NULL_INDEX ? NOLI_NULL_INDEX
-                                                   : noli_model_local(model, flaw->vertex[k]);
-  }
-  noli_flaw_describe(flaw, called, model->problem.X, text);
-}
-
-// Open sheets have no inside, so they cannot push each other out.
-static NoliStatus refuse_meetings(const NoliModel* model, const NoliRings* rings) {
-  NoliStatus status = NOLI_OK;
-  const NoliBodyPairs* pairs = &model->problem.body_pairs;
-  char where[NOLI_FLAW_TEXT];
-  for (int32_t a = 0; a < model->n_body; a++) {
-    if (!model->sheet[a]) {
-      continue;
-    }
-    describe_opening(model, &rings->flaw[a], where);
-    NOLI_CHECK(
-        model->context, !noli_body_pairs_get(pairs, a, a), NOLI_ERROR_ARGUMENT,
-        "the shell \"%s\" is an open sheet, without an inside (%s): with the contact model "
-        "\"implicit_surface\" it can touch closed surfaces and half-spaces, not itself; give "
-        "it \"self_contact\": false, or use \"ipc\"",
-        model->name[a], where);
-    for (int32_t b = a + 1; b < model->n_body; b++) {
-      NOLI_CHECK(model->context, !model->sheet[b] || !noli_body_pairs_get(pairs, a, b),
-                 NOLI_ERROR_ARGUMENT,
-                 "the shells \"%s\" and \"%s\" are open sheets, without an inside (\"%s\": %s): "
-                 "with the contact model \"implicit_surface\" they can touch closed surfaces and "
-                 "half-spaces, not each other; switch the contact of this pair off, or use \"ipc\"",
-                 model->name[a], model->name[b], model->name[a], where);
-    }
   }
 done:
   return status;
@@ -120,6 +84,44 @@ done:
   return status;
 }
 
+// Whether an open sheet meets itself or another one.
+static bool sheets_meet(const NoliModel* model) {
+  const NoliBodyPairs pairs = noli_problem_kept_apart(&model->problem);
+  for (int32_t a = 0; a < model->n_body; a++) {
+    for (int32_t b = a; model->sheet[a] && b < model->n_body; b++) {
+      if (noli_body_pairs_get(&pairs, a, b)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Sheets carry no contact force at rest.
+static NoliStatus find_gap(NoliModel* model) {
+  NoliStatus status = NOLI_OK;
+  NoliProblem* problem = &model->problem;
+  const NoliBodyPairs pairs = noli_problem_kept_apart(problem);
+  NoliGap rest = {.distance = (double)INFINITY};
+  double gap = SHEET_GAP * problem->dhat;
+  NOLI_TRY(noli_clearance_rest_gap(model, &pairs, gap / SHARE_OF_REST_GAP, &rest));
+  problem->sheet_gap = fmin(gap, SHARE_OF_REST_GAP * rest.distance);
+done:
+  return status;
+}
+
+// Only sheets are kept apart, so that an audit has nothing to search without them.
+static NoliStatus check_audit(const NoliModel* model) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(model->context, model->audit == NOLI_AUDIT_OFF || model->problem.sheet_gap > 0.0,
+             NOLI_ERROR_ARGUMENT,
+             "an audit searches for intersecting triangles, which the contact model "
+             "\"implicit_surface\" allows, except between open sheets; the report of each step has "
+             "the depth of vertices, or use \"ipc\"");
+done:
+  return status;
+}
+
 NoliStatus noli_sheets_find(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
@@ -131,6 +133,7 @@ NoliStatus noli_sheets_find(NoliModel* model, const NoliSimDef* def) {
     any = any || is_shell(model, def, b);
   }
   if (!any) {
+    NOLI_TRY(check_audit(model));
     goto done;
   }
 
@@ -140,8 +143,11 @@ NoliStatus noli_sheets_find(NoliModel* model, const NoliSimDef* def) {
     model->sheet[b] = is_shell(model, def, b) && rings->flaw[b].kind != NOLI_FLAW_NONE;
   }
   NOLI_TRY(noli_sheets_require_outward(model, def, model->sheet));
-  NOLI_TRY(refuse_meetings(model, rings));
   NOLI_TRY(refuse_contents(model, def));
+
+  // open ones are kept apart
+  NOLI_TRY(sheets_meet(model) ? find_gap(model) : NOLI_OK);
+  NOLI_TRY(check_audit(model));
 done:
   noli_rings_destroy(context, &rings);
   return status;

@@ -1,12 +1,14 @@
 // Which shells have an inside: with the contact model "implicit_surface" the surface of a closed
-// shell is tested like that of a solid; of an open sheet only the vertices are.
+// shell is tested like that of a solid; that of an open sheet is tested, from both sides, by sheets
+// alone, which collision detection keeps apart.
 #pragma once
 
 #include "sim/model.h"
 
-// Fills model->sheet. Needs surface, pairs, names and x0. Fails with NOLI_ERROR_ARGUMENT and a
-// message that names bodies and a place if contact is on between two open sheets or within one, if
-// a closed shell faces inward, or if a body starts inside it; NOLI_ERROR_MEMORY.
+// Fills model->sheet, and sets problem->sheet_gap if open sheets meet. Needs surface, pairs, the
+// contact distance, names and x0. Fails with NOLI_ERROR_ARGUMENT and a message that names bodies
+// and a place if a closed shell faces inward, or if a body starts inside it; if an audit is asked
+// for although no sheets meet; NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_sheets_find(NoliModel* model, const NoliSimDef* def);
 
 // Fails with NOLI_ERROR_ARGUMENT if a closed shell, other than those of `sheet` (n_body; NULL:

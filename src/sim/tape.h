@@ -42,6 +42,16 @@ static inline bool noli_tape_prescribes(const NoliTapeStage* stage, int64_t j) {
   return (stage->axes[j / 3] >> (j % 3) & 1) != 0;
 }
 
+// Where the friction of a solve was lagged: at the end of the one before.
+static inline const double* noli_tape_lagged(const NoliTapePart* part, int32_t stage,
+                                             int64_t solve) {
+  if (solve > 0) {
+    return part->stage[stage].solve.data[solve - 1];
+  }
+  const NoliTapeStage* before = stage > 0 ? &part->stage[stage - 1] : NULL;
+  return before != NULL ? before->solve.data[before->solve.count - 1] : part->start.x;
+}
+
 void noli_tape_init(NoliTape* tape, NoliContext* context, double tolerance);
 // Removes all parts.
 void noli_tape_clear(NoliTape* tape);

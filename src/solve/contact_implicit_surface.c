@@ -1,11 +1,20 @@
 // Contact with smooth surfaces by a penalty [Larionov2024]: only its force separates surfaces.
 //
+// Open sheets have no inside into which a penalty could let them slip and out of which it could
+// push them again. Where they meet themselves or each other, collision detection bounds the steps,
+// and a barrier of [Li2020] with the short range problem->sheet_gap acts on all that it may stop:
+// edges, rims and folds, which the penalty does not see. It is as stiff at half its range as the
+// penalty at its surface, at least as the barrier of "ipc" at first.
+//
 // The triangles that a vertex interacts with depend on the closest one, so the penalty jumps where
 // a vertex passes a sharp edge or the middle of a thin part. A line search cannot cross an upward
 // jump, and Newton's method stalls in front of it. From then on contacts keep their triangles to
 // the end of the time step, as friction keeps its normal forces; new contacts join after every
 // iteration.
+#include "contact/implicit_friction.h"
 #include "contact/implicit_surface_slopes.h"
+#include "contact/ipc.h"
+#include "contact/stiffness.h"
 #include "solve/stage.h"
 
 #include <math.h>
@@ -18,18 +27,38 @@
 typedef struct Self {
   NoliImplicitSurfaceSearch* search;
   bool keeps_triangles; // contacts keep the triangles that they had when the potential jumped
+  double barrier_kappa; // of the barrier between sheets, at least
+  double barrier_ratio; // over that of the penalty, at least
 } Self;
 
-// At a point: its contacts and the data of their term.
+// At a point: its contacts and the data of their terms; those of the barrier are empty unless
+// sheets meet.
 typedef struct Memory {
   NoliImplicitSurfaceContactSet contacts;
+  NoliContactSet sheets;
   NoliImplicitSurfacePenalty penalty;
+  NoliBarrier barrier;
   NoliImplicitSurfaceFriction friction;
+  NoliImplicitFriction sheet_friction;
+  NoliForceTerm sheet_force;
 } Memory;
+
+// The curvature of a barrier of the range 1 at the distance 1 / 2, over kappa.
+static double barrier_curvature(void) {
+  const double d = 0.5;
+  NoliBarrierValue b = noli_barrier_all(d * d, 1.0);
+  return 4.0 * d * d * b.second + 2.0 * b.first;
+}
 
 static NoliStatus create(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   Self* self = stage->contact;
+  double gap = problem->sheet_gap;
+  if (gap > 0.0) {
+    self->barrier_kappa = noli_stiffness(problem->mean_mass, problem->diagonal, gap).min;
+    self->barrier_ratio =
+        noli_penalty(0.0, problem->dhat, 1.0).second / (barrier_curvature() * gap * gap);
+  }
   return noli_implicit_surface_search_create(stage->context, problem->surface, problem->X,
                                              problem->still, problem->sheet, problem->half_spaces,
                                              problem->n_half_spaces, &problem->pairs,
@@ -41,30 +70,55 @@ static void destroy(NoliContext* context, void* memory) {
   noli_implicit_surface_search_destroy(&((Self*)memory)->search);
 }
 
-static void free_memory(NoliContext* context, void* memory) {
-  noli_implicit_surface_contacts_free(context, &((Memory*)memory)->contacts);
+static void init_memory(void* memory) {
+  noli_contact_set_init(&((Memory*)memory)->sheets);
+}
+
+static void free_memory(NoliContext* context, void* at) {
+  Memory* memory = at;
+  noli_implicit_surface_contacts_free(context, &memory->contacts);
+  noli_contact_set_free(context, &memory->sheets);
+}
+
+// Updates the barrier between sheets at a point, into any memory.
+static NoliStatus update_sheets(const NoliStage* stage, const NoliPoint* at, Memory* memory) {
+  const NoliProblem* problem = stage->problem;
+  return problem->sheet_gap > 0.0
+             ? noli_contact_set_build(&memory->sheets, stage->context, problem->surface, problem->X,
+                                      &at->candidates, NULL, 0, &problem->pairs, at->x,
+                                      problem->sheet_gap, stage->n_threads)
+             : NOLI_OK;
 }
 
 // Updates the existing contacts, with their triangles, at a point and stores them in the memory of
 // the trial point; `others`: also adds contacts with other triangles.
 static NoliStatus keep(NoliStage* stage, const NoliPoint* at, bool others) {
+  NoliStatus status = NOLI_OK;
   const Self* self = stage->contact;
   Memory *kept = stage->trial->contact, *here = stage->here->contact;
-  return noli_implicit_surface_contacts_keep(&kept->contacts, stage->context, self->search, at->x,
-                                             stage->problem->dhat, &here->contacts, others,
-                                             stage->prescribed.by_springs, stage->n_threads);
+  NOLI_TRY(noli_implicit_surface_contacts_keep(&kept->contacts, stage->context, self->search, at->x,
+                                               stage->problem->dhat, &here->contacts, others,
+                                               stage->prescribed.by_springs, stage->n_threads));
+  NOLI_TRY(update_sheets(stage, at, kept));
+done:
+  return status;
 }
 
 // Springs move obstacles too: then the stencils include their vertices.
 static NoliStatus update(NoliStage* stage, NoliPoint* at) {
+  NoliStatus status = NOLI_OK;
   Self* self = stage->contact;
   Memory* memory = at->contact;
   self->keeps_triangles = self->keeps_triangles && at == stage->trial;
-  return self->keeps_triangles
-             ? keep(stage, at, false)
-             : noli_implicit_surface_contacts_build(&memory->contacts, stage->context, self->search,
-                                                    at->x, stage->problem->dhat,
-                                                    stage->prescribed.by_springs, stage->n_threads);
+  if (self->keeps_triangles) {
+    return keep(stage, at, false);
+  }
+  NOLI_TRY(noli_implicit_surface_contacts_build(&memory->contacts, stage->context, self->search,
+                                                at->x, stage->problem->dhat,
+                                                stage->prescribed.by_springs, stage->n_threads));
+  NOLI_TRY(update_sheets(stage, at, memory));
+done:
+  return status;
 }
 
 static NoliStatus smooth(NoliStage* stage, bool jumps, bool* joined) {
@@ -93,33 +147,59 @@ static void list_terms(const NoliStage* stage, const NoliPoint* at,
                                                  .delta = stage->problem->dhat,
                                                  .kappa = stage->kappa};
   terms[0] = noli_implicit_surface_penalty_term(&memory->penalty);
+  if (stage->problem->sheet_gap > 0.0) {
+    double gap = stage->problem->sheet_gap;
+    memory->barrier =
+        (NoliBarrier){.set = &memory->sheets,
+                      .dhat_sqr = gap * gap,
+                      .kappa = fmax(self->barrier_kappa, stage->kappa * self->barrier_ratio)};
+    terms[1] = noli_barrier_term(&memory->barrier);
+  }
 }
 
 static int64_t count(const NoliStage* stage) {
   const Memory* here = stage->here->contact;
-  return here->contacts.contact.count;
+  return here->contacts.contact.count + here->sheets.contact.count;
 }
 
 static double min_distance(const NoliStage* stage) {
   const Memory* here = stage->here->contact;
-  return count(stage) > 0 ? here->contacts.min_d : (double)INFINITY;
+  double d = here->contacts.contact.count > 0 ? here->contacts.min_d : (double)INFINITY;
+  return fmin(d, noli_contact_set_min_distance(&here->sheets));
 }
 
 static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
   const Memory* here = stage->here->contact;
+  if (here->sheets.contact.count > 0) {
+    noli_contact_forces(&here->barrier, stage->here->x, scale, force);
+  }
   return noli_implicit_surface_forces(&here->penalty, stage->context, stage->here->x, scale, force);
 }
 
 static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForces* pairs) {
+  NoliStatus status = NOLI_OK;
   const Memory* here = stage->here->contact;
-  return noli_implicit_surface_pair_forces(&here->penalty, stage->context, stage->here->x, scale,
-                                           pairs);
+  const double* x = stage->here->x;
+  NOLI_TRY(noli_implicit_surface_pair_forces(&here->penalty, stage->context, x, scale, pairs));
+  if (here->sheets.contact.count > 0) {
+    NOLI_TRY(noli_contact_pair_forces(&here->barrier, stage->context, x, scale, pairs));
+  }
+done:
+  return status;
 }
 
 static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
+  NoliStatus status = NOLI_OK;
+  const NoliContactPairs* pairs = &stage->problem->pairs;
   const Memory* here = stage->here->contact;
-  return noli_implicit_surface_friction(&here->penalty, stage->context, &stage->problem->pairs,
-                                        stage->here->x, set);
+  const double* x = stage->here->x;
+  NOLI_TRY(noli_implicit_surface_friction(&here->penalty, stage->context, pairs, x, set));
+  if (here->sheets.contact.count > 0) {
+    NOLI_TRY(noli_friction_set_add_stencils(set, stage->context, &here->sheets, pairs, x,
+                                            here->barrier.kappa, stage->problem->sheet_gap));
+  }
+done:
+  return status;
 }
 
 static NoliImplicitSurfaceFriction friction_of(const NoliStage* stage, const Memory* memory) {
@@ -152,6 +232,10 @@ static NoliStatus slopes(const NoliStage* stage, NoliMixedList* list) {
 
 static const char* slopes_defect(const NoliStage* stage) {
   const Self* self = stage->contact;
+  if (((const Memory*)stage->here->contact)->sheets.contact.count > 0) {
+    return "open sheets touch themselves or each other, where \"implicit_surface\" has no "
+           "derivatives: use \"ipc\", or keep them apart";
+  }
   double given = stage->problem->fixed_stiffness * stage->time.h_e * stage->time.h_e;
   if (count(stage) > 0 && fabs(stage->kappa - given) > 1e-12 * given) {
     return "the penalty has become stiffer than contact.stiffness, where a vertex penetrates or "
@@ -167,22 +251,39 @@ static void list_friction(const NoliStage* stage, const NoliPoint* at,
   Memory* memory = at->contact;
   memory->friction = friction_of(stage, memory);
   terms[0] = noli_implicit_surface_friction_term(&memory->friction);
+  if (stage->problem->sheet_gap > 0.0) {
+    memory->sheet_friction = noli_stage_implicit_friction(stage, &memory->barrier);
+    memory->sheet_force = noli_implicit_friction_term(&memory->sheet_friction);
+    terms[1] = noli_force_as_term(&memory->sheet_force);
+  }
 }
 
 static void friction_forces(const NoliStage* stage, double scale, double* force) {
   const Memory* here = stage->here->contact;
   noli_implicit_surface_friction_forces(&here->friction, stage->here->x, scale, force);
+  if (here->sheets.contact.count > 0) {
+    noli_implicit_friction_forces(&here->sheet_friction, stage->here->x, scale, force);
+  }
 }
 
 static NoliStatus friction_pair_forces(const NoliStage* stage, double scale,
                                        NoliPairForces* pairs) {
+  NoliStatus status = NOLI_OK;
   const Memory* here = stage->here->contact;
-  return noli_implicit_surface_friction_pair_forces(&here->friction, stage->context, stage->here->x,
-                                                    scale, pairs);
+  const double* x = stage->here->x;
+  NOLI_TRY(
+      noli_implicit_surface_friction_pair_forces(&here->friction, stage->context, x, scale, pairs));
+  if (here->sheets.contact.count > 0) {
+    NOLI_TRY(
+        noli_implicit_friction_pair_forces(&here->sheet_friction, stage->context, x, scale, pairs));
+  }
+done:
+  return status;
 }
 
+// Pairs of candidates are sheets.
 static double reach(const NoliStage* stage) {
-  return stage->problem->dhat;
+  return stage->problem->sheet_gap;
 }
 
 // The fixed stiffness, or a curvature at delta / 2 of 3 mean masses. It never decreases while there
@@ -234,11 +335,13 @@ done:
 const NoliContactModel noli_contact_implicit_surface = {
     .name = "implicit_surface",
     .description = "A penalty on vertices against smooth surfaces; may penetrate.",
+    .advice = "a larger contact.distance",
     .keeps_apart = false,
     .size = sizeof(Self),
     .memory_size = sizeof(Memory),
     .create = create,
     .destroy = destroy,
+    .init_memory = init_memory,
     .free_memory = free_memory,
     .update = update,
     .smooth = smooth,

@@ -89,7 +89,9 @@ typedef struct NoliProblem {
   double surface_radius; // m; 0: separate for each body
   const bool* sheet; // (n_body) shells that enclose no volume, with "implicit_surface"; else NULL;
                      // borrowed from the model
-  const bool* still; // (n_body) obstacles; borrowed from the model
+  double sheet_gap;  // m: open sheets that meet are kept apart, and a barrier acts below this gap;
+                    // 0: none meet
+  const bool* still;    // (n_body) obstacles; borrowed from the model
   bool toi_termination; // end by eq. 9 of [Zheng2025] instead of by the Newton step
   double toi_tolerance;
   int32_t min_iterations; // K_min; 0: depends on whether a step has friction
@@ -107,12 +109,24 @@ typedef struct NoliBlockingElement {
   int32_t element;
 } NoliBlockingElement;
 
-// The block of a body; NULL for obstacles.
+// Whether collision detection bounds steps, and the pairs whose surfaces it keeps from
+// intersecting.
+static inline bool noli_problem_keeps_apart(const NoliProblem* problem) {
+  return problem->contact->keeps_apart || problem->sheet_gap > 0.0;
+}
+
+static inline NoliBodyPairs noli_problem_kept_apart(const NoliProblem* problem) {
+  NoliBodyPairs pairs = problem->body_pairs;
+  pairs.among = problem->contact->keeps_apart ? NULL : problem->sheet;
+  return pairs;
+}
+
 // eps_d, m/s, of a step that begins with this largest speed of a node.
 static inline double noli_problem_tolerance(const NoliProblem* problem, double speed) {
   return fmax(problem->tolerance, problem->speed_share * speed);
 }
 
+// The block of a body; NULL for obstacles.
 static inline const NoliBlock* noli_problem_block(const NoliProblem* problem, int32_t body) {
   int32_t block = problem->range[body].block;
   return block != NOLI_NULL_INDEX ? &problem->block[block] : NULL;

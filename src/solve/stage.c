@@ -386,9 +386,10 @@ NoliStatus noli_stage_find_contacts(NoliStage* stage) {
   NoliWork before = noli_work(NOLI_WORK_CONTACTS);
   double start = noli_seconds();
   const NoliProblem* problem = stage->problem;
-  if (problem->contact->searches) {
+  if (problem->contact->searches || problem->sheet_gap > 0.0) {
+    const NoliBodyPairs pairs = noli_problem_kept_apart(problem);
     NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->here->x, stage->here->x,
-                                   problem->contact->reach(stage), &problem->body_pairs,
+                                   problem->contact->reach(stage), &pairs,
                                    &stage->here->candidates));
   }
   NOLI_TRY(problem->contact->update(stage, stage->here));

@@ -65,11 +65,12 @@ static NoliStatus filter_known(NoliStage* stage, const NoliCcdOptions* options, 
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   const double *x = stage->here->x, *x_end = stage->trial->x;
+  const NoliBodyPairs pairs = noli_problem_kept_apart(problem);
   NoliStepBound bound, half_space_bound;
   noli_stage_set_trial(stage, 1.0);
   noli_step_bound_half_spaces(problem->surface, problem->half_spaces, problem->n_half_spaces,
-                              &problem->body_pairs, x, x_end, options->safety, stage->n_threads,
-                              *alpha, &half_space_bound);
+                              &pairs, x, x_end, options->safety, stage->n_threads, *alpha,
+                              &half_space_bound);
   NOLI_TRY(
       bound_candidates(stage, &stage->here->candidates, options, half_space_bound.alpha, &bound));
   filter->blocker = bound.alpha < half_space_bound.alpha ? bound : half_space_bound;
@@ -84,6 +85,7 @@ static NoliStatus filter_others(NoliStage* stage, const NoliCcdOptions* options,
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   const double *x = stage->here->x, *x_end = stage->trial->x;
+  const NoliBodyPairs pairs = noli_problem_kept_apart(problem);
 
   // these pairs are farther apart than the reach: a step up to this bound needs no CCD for them.
   // Where the next iteration may go on, it is used if it keeps at least half of the step ([Li2020]
@@ -98,7 +100,7 @@ static NoliStatus filter_others(NoliStage* stage, const NoliCcdOptions* options,
 
   // one broad phase for CCD and all contact sets of the line search
   noli_stage_set_trial(stage, *alpha);
-  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, x, x_end, reach, &problem->body_pairs,
+  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, x, x_end, reach, &pairs,
                                  &stage->trial->candidates));
   if (!short_step) {
     NoliStepBound bound;
@@ -129,10 +131,10 @@ static NoliStatus filter_step(NoliStage* stage, double safety, bool shorten,
   filter->inversion = alpha;
   filter->shortened = false;
 
-  // with other models only the contact potential separates surfaces
+  // other surfaces are separated by the contact potential alone
   filter->blocker =
       (NoliStepBound){alpha, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
-  if (problem->contact->keeps_apart) {
+  if (noli_problem_keeps_apart(problem)) {
     NOLI_TRY(filter_known(stage, &options, &alpha, filter));
     NOLI_TRY(filter_others(stage, &options, shorten, &alpha, filter));
   }

@@ -16,7 +16,7 @@ fi
 # ---- a search ----
 expect 0 'converged after' "$noli" design "$scene" -o whole
 [ "$(wc -l <whole/history.csv)" -ge 4 ] || fail "the history is short"
-head -1 whole/history.csv | grep -qx 'evaluation,status,best,violation,slope,objective,friction block floor' ||
+head -1 whole/history.csv | grep -qx 'evaluation,status,best,violation,slope,residual_error,at_yield,objective,friction block floor' ||
   fail "columns of history.csv"
 [ "$(wc -l <whole/gradients.csv)" -eq "$(wc -l <whole/history.csv)" ] || fail "rows of gradients.csv"
 expect 0 '' "$noli" run whole/best.json -o run
@@ -33,9 +33,26 @@ head -c "$(($(wc -c <whole/history.csv) - 7))" whole/history.csv >parts/history.
 expect 0 'known' "$noli" design "$scene" -o parts --resume
 cmp parts/history.csv whole/history.csv || fail "another way after a damaged history"
 expect 2 'another scene than this one' "$noli" design "$scene" -o parts --resume --set time.step=0.02
+# a history with other columns
+sed 's/,residual_error,at_yield//' whole/history.csv >parts/history.csv
+expect 2 'parts/history.csv: not a history of this version of noli' "$noli" design "$scene" -o parts --resume
+
+# ---- how far to trust gradients ----
+cat >still.json <<'END'
+{"time": {"step": 0.1, "steps": 2, "integrator": "quasi_static"},
+ "bodies": [{"name": "beam", "mesh": {"box": {"size": [0.4, 0.1, 0.1], "cells": [4, 1, 1]}},
+   "material": {"law": "hencky", "young": 1e6, "yield": 5e3, "hardening": 1e5}}],
+ "prescribed": [{"body": "beam", "select": {"side": "-x"}, "motion": {"hold": true}}],
+ "design": {"variables": [{"parameter": "yield", "of": "beam", "lower": 1e3, "upper": 1e4}], "evaluations": 1,
+   "objective": [{"quantity": "centre", "body": "beam", "component": "y", "form": "value"}]}}
+END
+expect 0 'points at yield, where derivatives are those of one side' "$noli" design still.json -o still
+[ "$(tail -1 still/history.csv | cut -d, -f7)" -gt 0 ] || fail "history.csv has no points at yield"
 
 # ---- gradients ----
 expect 0 'relative error' "$noli" design "$scene" --check
+expect 0 'objective 0.0359525201764, residual error' "$noli" design "$scene" --check
+expect 0 'points at yield, where derivatives are those of one side' "$noli" design still.json --check
 
 # ---- errors ----
 expect 4 'there is no search to resume' "$noli" design "$scene" -o nowhere --resume

@@ -394,9 +394,10 @@ static NoliMat3 moved(const NoliMat3* F, double factor, const NoliMat3* dF) {
   return noli_add33(*F, noli_scale33(factor, *dF));
 }
 
-static void change_history(bool ends, double elapsed, const NoliMat3* F, const double* before,
-                           double* after) {
+static void change_history(const NoliProny* series, bool ends, double elapsed, const NoliMat3* F,
+                           const double* before, double* after) {
   NoliMaterialPoint point = point_at(before, elapsed);
+  point.prony = series;
   if (ends) {
     noli_history_end(&point, F, after);
   } else {
@@ -409,8 +410,12 @@ static void require_slopes(TestRandom* random, bool ends, double elapsed, const 
                            const double* before) {
   const double step = 1e-5;
   double d_before[SIZE], d_after[SIZE], by_after[SIZE], by_before[SIZE] = {0.0}, end[2][SIZE];
-  double numbers[NOLI_MATERIAL_NUMBERS] = {0.0};
+  double d_numbers[NOLI_MATERIAL_NUMBERS] = {0.0}, by_numbers[NOLI_MATERIAL_NUMBERS];
   NoliMat3 dF, by_F;
+  for (int32_t k = 0; k < prony.n; k++) {
+    d_numbers[NOLI_NUMBER_TIMES + k] = test_random(random, -1.0, 1.0) * prony.time[k];
+    d_numbers[NOLI_NUMBER_SHARES + k] = test_random(random, -1.0, 1.0);
+  }
   for (int i = 0; i < 9; i++) {
     dF.m[i / 3][i % 3] = test_random(random, -1.0, 1.0);
   }
@@ -420,16 +425,21 @@ static void require_slopes(TestRandom* random, bool ends, double elapsed, const 
   }
   NoliMaterialPoint point = point_at(before, elapsed);
   NoliRelaxation at = {.ends = ends, .F = *F, .before = before};
-  noli_history_push(&point, &at, &dF, d_before, numbers, d_after);
+  noli_history_push(&point, &at, &dF, d_before, d_numbers, d_after);
   for (int side = 0; side < 2; side++) {
     double h = side == 0 ? -step : step, varied[SIZE];
     NoliMat3 G = moved(F, h, &dF);
     memcpy(varied, before, sizeof varied);
+    NoliProny series = prony;
     add_to(d_before, h, SIZE, varied);
-    change_history(ends, elapsed, &G, varied, end[side]);
+    add_to(d_numbers + NOLI_NUMBER_TIMES, h, prony.n, series.time);
+    change_history(&series, ends, elapsed, &G, varied, end[side]);
   }
   double forward = 0.0, reverse = 0.0;
-  noli_history_pull(&point, &at, by_after, &by_F, by_before, numbers);
+  noli_history_pull(&point, &at, by_after, &by_F, by_before, by_numbers);
+  for (int k = 0; k < NOLI_MATERIAL_NUMBERS; k++) {
+    reverse += by_numbers[k] * d_numbers[k];
+  }
   for (int32_t i = 0; i < SIZE; i++) {
     ASSERT_NEAR(d_after[i], (end[1][i] - end[0][i]) / (2.0 * step), 1e-7);
     forward += by_after[i] * d_after[i];
@@ -508,6 +518,96 @@ static void slopes_of_stress_match_differences(void** state) {
   }
 }
 
+// ---- derivatives by numbers of materials --------------------------------------------------------
+
+static const double fibre_given[] = {0.6, 0.0, 0.8, 2.0, 1.5};
+
+// A material, with all of its numbers in one place.
+typedef struct Numbers {
+  NoliLame lame;
+  double parameter[NOLI_LAW_PARAMETERS];
+  double fibre[NOLI_FIBRE_VALUES];
+  NoliProny prony;
+} Numbers;
+
+static double* number_at(Numbers* of, int k) {
+  return k == NOLI_NUMBER_MU       ? &of->lame.mu
+         : k == NOLI_NUMBER_LAMBDA ? &of->lame.lambda
+         : k < NOLI_NUMBER_FIBRE   ? &of->parameter[k - NOLI_NUMBER_PARAMETERS]
+         : k < NOLI_NUMBER_SHARES  ? &of->fibre[3 + k - NOLI_NUMBER_FIBRE]
+         : k < NOLI_NUMBER_TIMES   ? &of->prony.share[k - NOLI_NUMBER_SHARES]
+                                   : &of->prony.time[k - NOLI_NUMBER_TIMES];
+}
+
+static NoliMaterialPoint material_of(Numbers* of, const NoliMaterial* law, const double* history,
+                                     double elapsed) {
+  NoliMaterialPoint point = {.law = law,
+                             .lame = of->lame,
+                             .prony = of->prony.n > 0 ? &of->prony : NULL,
+                             .history = history,
+                             .elapsed = elapsed};
+  point.lame.parameter = law->n_parameter > 0 ? of->parameter : NULL;
+  point.lame.fibre = of->fibre;
+  return point;
+}
+
+// Stress and energy, of fibres, too.
+static double respond(const NoliMaterialPoint* point, const NoliMat3* F, NoliMat3* P) {
+  double A[81];
+  noli_history_tangent(point, F, P, A);
+  return noli_history_energy(point, F);
+}
+
+// The stress and energy of a rubber with fibres and a series, by every number.
+static void require_numbers(TestRandom* random, const NoliMaterial* law, const double* parameter,
+                            int32_t n_parameter, const NoliMat3* F) {
+  Numbers at = {.lame = lame, .prony = prony};
+  NoliMat3 by[NOLI_MATERIAL_NUMBERS], P[2];
+  double history[SIZE], by_history[SIZE], by_energy[NOLI_MATERIAL_NUMBERS], energy[2];
+  NoliMat3 F0 = random_near(random, 0.3), F1 = random_near(random, 0.3);
+  memcpy(at.parameter, parameter, (size_t)n_parameter * sizeof *parameter);
+  memcpy(at.fibre, fibre_given, sizeof at.fibre);
+  start_history(history);
+  step(0.5, &F0, &F1, history);
+  NoliMaterialPoint point = material_of(&at, law, history, 0.1);
+  noli_history_stress_by_numbers(&point, F, by);
+  noli_history_energy_slopes(&point, F, by_history, by_energy);
+  for (int k = 0; k < NOLI_MATERIAL_NUMBERS; k++) {
+    bool has = k < NOLI_NUMBER_PARAMETERS + n_parameter || k >= NOLI_NUMBER_FIBRE;
+    has = has && (k < NOLI_NUMBER_SHARES || (k - NOLI_NUMBER_SHARES) % NOLI_PRONY_TERMS < prony.n);
+    double change = 1e-5 * (1.0 + fabs(*number_at(&at, k)));
+    for (int side = 0; side < 2; side++) {
+      Numbers varied = at;
+      *number_at(&varied, k) += side == 0 ? -change : change;
+      NoliMaterialPoint moved_point = material_of(&varied, law, history, 0.1);
+      energy[side] = has ? respond(&moved_point, F, &P[side]) : 0.0;
+    }
+    for (int r = 0; has && r < 9; r++) {
+      double want = (P[1].m[r / 3][r % 3] - P[0].m[r / 3][r % 3]) / (2.0 * change);
+      double rounding = 1e-14 * fabs(P[0].m[r / 3][r % 3]) / change;
+      ASSERT_NEAR(by[k].m[r / 3][r % 3], want, 1e-7 * (1.0 + fabs(want)) + rounding);
+    }
+    double want = (energy[1] - energy[0]) / (2.0 * change);
+    double rounding = 1e-14 * fabs(energy[0]) / change;
+    ASSERT_NEAR(by_energy[k], want, 1e-7 * (1.0 + fabs(want)) + rounding);
+  }
+}
+
+static void slopes_by_numbers_match_differences(void** state) {
+  (void)state;
+  static const double rubber[] = {1.1, 1.7, -0.3, -2.4, 0.5, 4.0}, mooney[] = {0.5, 0.2};
+  static const double stretches[][3] = {{1.0, 1.0, 1.0},           {1.3, 1.3, 0.8},
+                                        {1.0, 1 - 1e-9, 1 - 2e-9}, {1.2, 1.2 - 1e-7, 0.7},
+                                        {1.6, 1.2, 0.2},           {3.0, 0.9, 0.6}};
+  TestRandom random = {73};
+  for (int i = 0; i < 40; i++) {
+    NoliMat3 F = i % 2 == 0 ? random_near(&random, 0.4) : noli_diagonal33(stretches[i / 2 % 6]);
+    require_numbers(&random, &noli_ogden, rubber, 6, &F);
+    require_numbers(&random, &noli_mooney_rivlin, mooney, 2, &F);
+    require_numbers(&random, &noli_neo_hookean, NULL, 0, &F);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(relaxation_is_exact),
@@ -518,6 +618,7 @@ int main(void) {
       cmocka_unit_test(derivatives_match_differences),
       cmocka_unit_test(slopes_of_histories_match_differences),
       cmocka_unit_test(slopes_of_stress_match_differences),
+      cmocka_unit_test(slopes_by_numbers_match_differences),
       cmocka_unit_test(no_step_creates_energy),
       cmocka_unit_test(limits_are_a_spring_and_a_dashpot),
       cmocka_unit_test(projections_of_sums_clamp_eigenvalues),

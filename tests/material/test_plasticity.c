@@ -470,7 +470,7 @@ static void check_energy(TestRandom* random, const Point* p) {
   const double h = 1e-6;
   Point d = random_change(random);
   NoliMaterialPoint material = material_of(p);
-  double by_history[ALL], by_moduli[2];
+  double by_history[ALL], by_moduli[NOLI_MATERIAL_NUMBERS];
   NoliMat3 P = total_stress(p);
   noli_history_energy_slopes(&material, &p->F, by_history, by_moduli);
   double change = by_moduli[0] * d.number[0] + by_moduli[1] * d.number[1];

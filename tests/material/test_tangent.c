@@ -50,6 +50,32 @@ static void product(const NoliMaterial* law, NoliLame lame, const NoliMat3* F, c
   }
 }
 
+static bool has_number(const NoliMaterial* law, NoliLame lame, int which) {
+  return which < NOLI_NUMBER_PARAMETERS ? true
+         : which < NOLI_NUMBER_FIBRE
+             ? lame.parameter != NULL && which - NOLI_NUMBER_PARAMETERS < law->n_parameter
+             : lame.fibre != NULL;
+}
+
+// The product with another value of a number.
+static void with_number(const NoliMaterial* law, NoliLame lame, int which, double change,
+                        const NoliMat3* F, const NoliMat3* W, double Q[9]) {
+  double parameter[NOLI_LAW_PARAMETERS] = {0.0}, fibres[NOLI_FIBRE_VALUES] = {0.0};
+  if (lame.parameter != NULL) {
+    memcpy(parameter, lame.parameter, (size_t)law->n_parameter * sizeof *parameter);
+    lame.parameter = parameter;
+  }
+  if (lame.fibre != NULL) {
+    memcpy(fibres, lame.fibre, sizeof fibres);
+    lame.fibre = fibres;
+  }
+  *(which == NOLI_NUMBER_MU       ? &lame.mu
+    : which == NOLI_NUMBER_LAMBDA ? &lame.lambda
+    : which < NOLI_NUMBER_FIBRE   ? &parameter[which - NOLI_NUMBER_PARAMETERS]
+                                  : &fibres[3 + which - NOLI_NUMBER_FIBRE]) += change;
+  product(law, lame, F, W, Q);
+}
+
 // The largest error of D relative to its largest entry.
 static double error_of(const NoliMaterial* law, NoliLame lame, const NoliMat3* F, const NoliMat3* W,
                        double step) {
@@ -74,15 +100,13 @@ static double error_of(const NoliMaterial* law, NoliLame lame, const NoliMat3* F
       most = fmax(most, fabs(at.D[9 * r + c]));
     }
   }
-  for (int which = 0; which < 2; which++) {
+  for (int which = 0; which < NOLI_ELASTIC_NUMBERS; which++) {
     double side[2][9], by[9];
-    for (int k = 0; k < 2; k++) {
-      NoliLame moved = lame;
-      *(which == 0 ? &moved.mu : &moved.lambda) += k == 0 ? -step : step;
-      product(law, moved, F, W, side[k]);
+    for (int k = 0; has_number(law, lame, which) && k < 2; k++) {
+      with_number(law, lame, which, k == 0 ? -step : step, F, W, side[k]);
     }
-    noli_store33(by, which == 0 ? &at.by_mu : &at.by_lambda);
-    for (int r = 0; r < 9; r++) {
+    noli_store33(by, &at.by[which]);
+    for (int r = 0; has_number(law, lame, which) && r < 9; r++) {
       off = fmax(off, fabs((side[1][r] - side[0][r]) / (2.0 * step) - by[r]));
     }
   }

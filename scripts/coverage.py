@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Verifies docs/coverage.md: no figure or table of a paper is missing, and every command refers to something that exists.
+"""Verifies docs/coverage.md: no figure or table of a paper is missing, and every command refers to something that exists, also
+those of the features of thin bodies.
 
 usage: coverage.py [--bench PROGRAM] [--validate PROGRAM] SOURCE_DIRECTORY
 
@@ -10,7 +11,7 @@ usage: coverage.py [--bench PROGRAM] [--validate PROGRAM] SOURCE_DIRECTORY
 - `noli_validate CASE...`: cases of the program (with --validate).
 - `noli_PROGRAM ...`: bench/CMakeLists.txt builds it, and the files among its arguments exist.
 
-Complete and partial rows have a command; rows that are not reproduced give a reason.
+Complete and partial rows have a command; rows that are not reproduced give a reason; features have a command.
 """
 import argparse
 import os
@@ -57,7 +58,7 @@ class Commands:
         return None if os.path.exists(os.path.join(self.source, name)) else f"there is no {name}"
 
     def make(self, words, bench):
-        if words != [words[0]] or words[0] not in self.targets:
+        if words[0] not in self.targets or any("=" not in word for word in words[1:]):
             return f"the Makefile has no target {' '.join(words)}"
         scenes = self.scenes("paper" if words[0] == "bench" else words[0].replace("bench-", ""))
         for part in re.findall(r"--scene (\S+)", bench or ""):
@@ -101,6 +102,18 @@ def check_row(where, cells, commands, errors):
     return len(found)
 
 
+def check_feature(where, cells, commands, errors):
+    feature, _, command = cells
+    found = re.findall(r"`([^`]+)`", command)
+    if not found:
+        errors.append(f"{where}: {feature}: no command")
+    for words in found:
+        said = commands.wrong(words)
+        if said:
+            errors.append(f"{where}: {feature}: `{words}`: {said}")
+    return len(found)
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].replace("usage: ", ""))
     parser.add_argument("--bench")
@@ -108,10 +121,17 @@ def main():
     parser.add_argument("source")
     words = parser.parse_args()
     commands = Commands(words.source, words.bench, words.validate)
-    paper, seen, errors, n_commands = None, {name: [] for name in PAPERS}, [], 0
+    paper, seen, errors, n_commands, features = None, {name: [] for name in PAPERS}, [], 0, 0
     for number, line in enumerate(read(words.source, "docs", "coverage.md").splitlines(), start=1):
-        heading = re.match(r"## \[(\w+)\]$", line)
-        paper = heading[1] if heading else paper
+        heading = re.match(r"## (?:\[(\w+)\]$|(.*))", line)
+        paper = heading[1] or heading[2] if heading else paper
+        if paper == "Thin bodies" and line.startswith("|") and not re.match(r"\| feature \||\|---", line):
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            if len(cells) != 3:
+                errors.append(f"docs/coverage.md:{number}: {len(cells)} cells, not 3")
+                continue
+            n_commands += check_feature(f"docs/coverage.md:{number}", cells, commands, errors)
+            features += 1
         if paper in PAPERS and re.match(r"\| (fig\.|table) \d+ \|", line):
             cells = [cell.strip() for cell in line.strip("|").split("|")]
             if len(cells) != 6:
@@ -124,9 +144,11 @@ def main():
         if seen[paper] != want:
             odd = sorted(set(want) ^ set(seen[paper])) or ["order"]
             errors.append(f"docs/coverage.md: [{paper}]: missing, unknown or out of order: {', '.join(odd)}")
+    if features == 0:
+        errors.append("docs/coverage.md: no features of thin bodies")
     for error in errors:
         print(error, file=sys.stderr)
-    print(f"{sum(map(len, seen.values()))} figures and tables, {n_commands} commands, {len(errors)} errors")
+    print(f"{sum(map(len, seen.values()))} figures and tables, {features} features, {n_commands} commands, {len(errors)} errors")
     return 1 if errors else 0
 
 

@@ -25,7 +25,8 @@ extern "C" {
 ///   stay where positions change, and nodes of curved meshes follow the vertices
 /// - "force": factor of a force, 1 + NoliForceDef.change, which may not be 0
 /// - "motion": factor of the displacements of a motion, 1 + NoliMotionDef.change;
-///   "motion_velocity": 3, m/s, NoliMotionDef.velocity
+///   "motion_velocity": 3, m/s, NoliMotionDef.velocity; "motion_spin": 3, rad/s,
+///   NoliMotionDef.spin
 /// - "spring_stiffness", "spring_length", "spring_damping": of a spring, in their units; a
 ///   length and a damping that are given and not 0
 /// - "volume_pressure", "volume_compression": of the closed volume of a body that has one

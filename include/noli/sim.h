@@ -191,8 +191,11 @@ typedef struct NoliMotionDef {
   double change;        ///< displacements from the rest shape are multiplied by 1 + change, > 0: a
                         ///< motion by velocities is as many times as fast; default 0, and not for
                         ///< motions without a target
-  double velocity[3];   ///< m/s, added to the motion from its begin on; default 0. Both not for
-                        ///< controlled motions and rods with twist
+  double velocity[3];   ///< m/s, added to the motion from its begin on; default 0
+  double spin[3];  ///< rad/s, turns what the motion does, from its begin on, about a pivot that
+                   ///< `velocity` moves; default 0. All three not for controlled motions and
+                   ///< rods with twist
+  double pivot[3]; ///< m; default 0
 } NoliMotionDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_motion_def.

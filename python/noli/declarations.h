@@ -325,6 +325,8 @@ typedef struct NoliMotionDef {
   bool controlled;
   double change;
   double velocity[3];
+  double spin[3];
+  double pivot[3];
 } NoliMotionDef;
 void noli_motion_def_init(NoliMotionDef* def, size_t size);
 typedef void NoliForceFn(void* user, double t, const double X[3], double value[3]);

@@ -49,9 +49,10 @@ typedef enum NoliContactNumber {
 } NoliContactNumber;
 
 typedef enum NoliMotionNumber {
-  NOLI_MOTION_CHANGE,   // factor of displacements, 1 + change
-  NOLI_MOTION_VELOCITY, // m/s, the first of three
-  NOLI_MOTION_NUMBERS = NOLI_MOTION_VELOCITY + 3
+  NOLI_MOTION_CHANGE,                          // factor of displacements, 1 + change
+  NOLI_MOTION_VELOCITY,                        // m/s, the first of three
+  NOLI_MOTION_SPIN = NOLI_MOTION_VELOCITY + 3, // rad/s, likewise
+  NOLI_MOTION_NUMBERS = NOLI_MOTION_SPIN + 3
 } NoliMotionNumber;
 
 typedef enum NoliSpringNumber {

@@ -236,8 +236,9 @@ static NoliStatus set_motion(const Writer* writer, const Change* change) {
     return refuse(writer, change, "no motion of the scene has this name: give it a \"name\"");
   }
   const double* v = change->value;
+  const char* key = strcmp(change->parameter->kind, "motion_spin") == 0 ? "spin" : "drift";
   return change->n == 1 ? set(writer, found, "factor", json_real(v[0]))
-                        : set(writer, found, "drift", json_pack("[fff]", v[0], v[1], v[2]));
+                        : set(writer, found, key, json_pack("[fff]", v[0], v[1], v[2]));
 }
 
 // ---- springs, shells, rods ----------------------------------------------------------------------
@@ -395,6 +396,7 @@ static const struct {
     {"spring_damping", set_spring},
     {"motion", set_motion},
     {"motion_velocity", set_motion},
+    {"motion_spin", set_motion},
     {"volume_pressure", set_volume},
     {"volume_compression", set_volume},
     {"contact_distance", set_contact},

@@ -8,6 +8,7 @@
 #include "output/page_file.h"
 #include "sim/audit.h"
 #include "sim/definition.h"
+#include "sim/motion_slopes.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -251,15 +252,14 @@ static void follow_motions(const NoliModel* model, double t0, double t1, double*
   for (int32_t m = 0; m < model->n_motion; m++) {
     const NoliMotion* motion = &model->motion[m];
     const NoliMotionDef* def = &motion->def;
-    if (def->target == NULL || def->controlled || t0 < def->t_begin || t0 >= def->t_end) {
+    if (def->controlled || t0 < def->t_begin || t0 >= def->t_end) {
       continue;
     }
     double* const at = x + 3 * (int64_t)model->vert_first[def->body];
     for (int32_t i = 0; i < motion->n_node; i++) {
       memcpy(motion->x_t0 + 3 * (int64_t)i, at + 3 * (int64_t)motion->node[i], 3 * sizeof *at);
     }
-    def->target(def->user, t0, t1, motion->n_node, motion->node, motion->X, motion->x_t0,
-                motion->x_t1);
+    noli_motion_targets(motion, t0, t1, motion->x_t0, motion->x_t1);
     for (int64_t j = 0; j < 3 * (int64_t)motion->n_node; j++) {
       int64_t to = 3 * (int64_t)motion->node[j / 3] + j % 3;
       if (!def->free_axis[j % 3] && isfinite(motion->x_t1[j])) {

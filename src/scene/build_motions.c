@@ -82,6 +82,8 @@ static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
   def.t_end = motion->t_end;
   def.change = motion->change;
   memcpy(def.velocity, motion->drift, sizeof def.velocity);
+  memcpy(def.spin, motion->spin, sizeof def.spin);
+  memcpy(def.pivot, motion->pivot, sizeof def.pivot);
 
   // components that are free, and the end of the motion
   bool any_free = motion->free_axis[0] || motion->free_axis[1] || motion->free_axis[2];

@@ -95,9 +95,10 @@ done:
 
 // What may change a motion.
 static NoliStatus check_changes(const NoliSceneSource* source, const NoliSceneMotion* motion,
-                                const NoliSceneNode* factor, const NoliSceneNode* drift) {
+                                const NoliSceneNode* factor, const NoliSceneNode* drift,
+                                const NoliSceneNode* spin) {
   NoliStatus status = NOLI_OK;
-  const NoliSceneNode* given = factor->value != NULL ? factor : drift;
+  const NoliSceneNode* given = factor->value != NULL ? factor : drift->value != NULL ? drift : spin;
   NOLI_SCENE_CHECK(source, factor, factor->value == NULL || !motion->hold,
                    "changes nothing, because \"hold\" does not move; \"drift\" adds a velocity");
   NOLI_SCENE_CHECK(source, given, given->value == NULL || !motion->controlled,
@@ -157,10 +158,18 @@ NoliStatus noli_scene_read_motion(const NoliSceneSource* source, const NoliScene
   // read each part
   NoliSceneNode factor = noli_scene_member(node, "factor");
   NoliSceneNode drift = noli_scene_member(node, "drift");
-  NOLI_TRY(check_changes(source, motion, &factor, &drift));
+  NoliSceneNode spin = noli_scene_member(node, "spin");
+  NoliSceneNode pivot = noli_scene_member(node, "pivot");
+  NOLI_TRY(check_changes(source, motion, &factor, &drift, &spin));
   motion->change = factor.value != NULL ? noli_scene_number(&factor) - 1.0 : 0.0;
   if (drift.value != NULL) {
     noli_scene_vector(&drift, motion->drift);
+  }
+  if (spin.value != NULL) {
+    noli_scene_vector(&spin, motion->spin);
+  }
+  if (pivot.value != NULL) {
+    noli_scene_vector(&pivot, motion->pivot);
   }
   if (motion->has_displacement) {
     NOLI_TRY(read_components(source, &displacement, false, motion, motion->displacement));

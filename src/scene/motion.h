@@ -29,6 +29,8 @@ typedef struct NoliSceneMotion {
   double fps;
   double change;   // of displacements, which are 1 + change times as large
   double drift[3]; // m/s, added
+  double spin[3];  // rad/s, about the pivot
+  double pivot[3]; // m
   double t_begin, t_end;
   bool ends_beyond;
   double end_origin[3], end_normal[3]; // if ends_beyond

@@ -700,17 +700,29 @@ done:
 static NoliStatus check_change(NoliContext* context, const NoliSimDef* def, int32_t index) {
   NoliStatus status = NOLI_OK;
   const NoliMotionDef* motion = &def->motions[index];
-  NoliVec3 velocity = noli_load3(motion->velocity);
-  bool changed = motion->change != 0.0 || noli_norm3(velocity) != 0.0;
+  NoliVec3 velocity = noli_load3(motion->velocity), spin = noli_load3(motion->spin);
+  bool turns = noli_norm3(spin) != 0.0;
+  bool changed = motion->change != 0.0 || noli_norm3(velocity) != 0.0 || turns;
   NOLI_CHECK(context,
              motion->change > -1.0 && isfinite(motion->change) && noli_is_finite3(velocity),
              NOLI_ERROR_ARGUMENT,
              "motion %d: change must be above -1, and velocity finite: got %g and (%g, %g, %g)",
              index, motion->change, velocity.x, velocity.y, velocity.z);
+  NOLI_CHECK(context, noli_is_finite3(spin) && noli_is_finite3(noli_load3(motion->pivot)),
+             NOLI_ERROR_ARGUMENT, "motion %d: spin and pivot must be finite: got spin (%g, %g, %g)",
+             index, spin.x, spin.y, spin.z);
+  NOLI_CHECK(context,
+             !turns || def->bodies[motion->body].plane_strain == 0.0 ||
+                 (spin.x == 0.0 && spin.y == 0.0),
+             NOLI_ERROR_ARGUMENT,
+             "motion %d: body \"%s\" is in plane strain and turns about z alone: got spin (%g, %g, "
+             "%g)",
+             index, def->bodies[motion->body].name, spin.x, spin.y, spin.z);
   NOLI_CHECK(
       context, !changed || (!motion->controlled && !(def->bodies[motion->body].rod.twist > 0.0)),
       NOLI_ERROR_ARGUMENT,
-      "motion %d: change and velocity are not for controlled motions and rods with twist", index);
+      "motion %d: change, velocity and spin are not for controlled motions and rods with twist",
+      index);
   NOLI_CHECK(context, motion->change == 0.0 || motion->target != NULL, NOLI_ERROR_ARGUMENT,
              "motion %d: holds its vertices, and change has no effect; velocity moves them", index);
 done:

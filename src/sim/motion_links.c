@@ -129,9 +129,10 @@ void noli_motion_links_pull(const NoliMotionLinks* targets, const NoliSim* sim,
       }
       if (numbers != NULL) {
         double* number = numbers + NOLI_MOTION_NUMBERS * (int64_t)m;
-        NoliVec3 by = noli_motion_by_change(model, m, slope, targets->t0, targets->t1[which], i,
-                                            part->start.x, targets->goal[which]);
-        number[NOLI_MOTION_CHANGE] += weight * noli_dot3(by, own);
+        NoliMotionByNumbers by =
+            noli_motion_by_numbers(model, m, slope, i, part->start.x, targets->goal[which]);
+        number[NOLI_MOTION_CHANGE] += weight * noli_dot3(by.change, own);
+        add3(number + NOLI_MOTION_SPIN, weight, noli_transpose_mul33_vec(&by.spin, own));
         add3(number + NOLI_MOTION_VELOCITY, weight,
              noli_transpose_mul33_vec(&slope->by_velocity, own));
       }
@@ -161,9 +162,11 @@ void noli_motion_links_push(const NoliMotionLinks* targets, const NoliSim* sim,
       }
       if (numbers != NULL) {
         const double* number = numbers + NOLI_MOTION_NUMBERS * (int64_t)m;
-        NoliVec3 by_change = noli_motion_by_change(model, m, slope, targets->t0, targets->t1[which],
-                                                   i, part->start.x, targets->goal[which]);
-        by = noli_mul_add3(by, number[NOLI_MOTION_CHANGE], by_change);
+        NoliMotionByNumbers by_number =
+            noli_motion_by_numbers(model, m, slope, i, part->start.x, targets->goal[which]);
+        NoliVec3 spin = noli_load3(number + NOLI_MOTION_SPIN);
+        by = noli_mul_add3(by, number[NOLI_MOTION_CHANGE], by_number.change);
+        by = noli_add3(by, noli_mul33_vec(&by_number.spin, spin));
         by = noli_add3(
             by, noli_mul33_vec(&slope->by_velocity, noli_load3(number + NOLI_MOTION_VELOCITY)));
       }

@@ -1,15 +1,17 @@
-// With the factor f of displacements from the rest shape and the velocity w that are added to a
-// motion, which begins at b, its targets are
-//   x_1 = X + f (y(X, y_0) - X) + w (t_1 - b),   y_0 = X + (x_0 - w (t_0 - b) - X) / f,
-// with the targets y of its function: those of a motion whose displacements are f times as large,
-// seen in a frame that moves with w, whether the function continues from x_0 or starts from X.
-// Where y is affine, y = A y_0 + B X + c,
-//   dx_1 = A dx_0 + (1 - f + A (f - 1) + f B) dX + ((t_1 - b) - A (t_0 - b)) dw
-//          + ((y - X) - A (y_0 - X)) df.
-// A and B are differences of the function, which are exact.
+// With the factor f of displacements from the rest shape, and the velocity w and the spin that are
+// added to a motion, which begins at b, its targets are
+//   x_1 = F_1(X + f (y(X, y_0) - X)),   y_0 = X + (F_0^-1(x_0) - X) / f,
+// with the targets y of its function and frames F(z) = c + R (z - c) + w (t - b) at the times t_0
+// and t_1, where R turns by spin (t - b) about the pivot c: those of a motion whose displacements
+// are f times as large, seen in a frame that moves, whether the function continues from x_0 or
+// starts from X. Where y is affine, y = A y_0 + B X + c, and with A' = R_1 A R_0^T,
+//   dx_1 = A' dx_0 + R_1 (1 - f + A (f - 1) + f B) dX + ((t_1 - b) - A' (t_0 - b)) dw
+//          + R_1 ((y - X) - A (y_0 - X)) df + ...
+// and a change of the spin turns both frames. A and B are differences of the function, which are
+// exact.
 #include "sim/motion_slopes.h"
 
-#include "math/vec3.h"
+#include "math/rotation.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,8 +24,19 @@ static double begin_of(const NoliMotion* motion) {
 }
 
 static bool is_changed(const NoliMotion* motion) {
-  const double* w = motion->def.velocity;
-  return motion->def.change != 0.0 || w[0] != 0.0 || w[1] != 0.0 || w[2] != 0.0;
+  const double *w = motion->def.velocity, *spin = motion->def.spin;
+  return motion->def.change != 0.0 || w[0] != 0.0 || w[1] != 0.0 || w[2] != 0.0 || spin[0] != 0.0 ||
+         spin[1] != 0.0 || spin[2] != 0.0;
+}
+
+static NoliMotionFrame frame_at(const NoliMotion* motion, double t) {
+  double elapsed = t - begin_of(motion);
+  NoliVec3 angle = noli_scale3(elapsed, noli_load3(motion->def.spin));
+  return (NoliMotionFrame){.elapsed = elapsed,
+                           .pivot = noli_mul_add3(noli_load3(motion->def.pivot), elapsed,
+                                                  noli_load3(motion->def.velocity)),
+                           .turn = noli_rotation33(angle),
+                           .by_spin = noli_scale33(elapsed, noli_rotation_slope33(angle))};
 }
 
 // y, of any X and y_0.
@@ -35,27 +48,35 @@ static void call(const NoliMotion* motion, double t0, double t1, const double* X
   }
 }
 
-// y_0 of component j.
-static double inner(const NoliMotion* motion, double t0, const double* x_t0, int64_t j) {
-  double moved = motion->def.velocity[j % 3] * (t0 - begin_of(motion));
-  return motion->X[j] + (x_t0[j] - moved - motion->X[j]) / (1.0 + motion->def.change);
+// y_0 (n_node x 3) of vertices at x.
+static void set_inner(const NoliMotion* motion, const NoliMotionFrame* frame, const double* x,
+                      double* y0) {
+  NoliVec3 pivot = noli_load3(motion->def.pivot);
+  double f = 1.0 + motion->def.change;
+  for (int64_t i = 0; i < motion->n_node; i++) {
+    NoliVec3 arm = noli_sub3(noli_load3(x + 3 * i), frame->pivot);
+    noli_store3(y0 + 3 * i, noli_add3(pivot, noli_transpose_mul33_vec(&frame->turn, arm)));
+    for (int64_t j = 3 * i; j < 3 * i + 3; j++) {
+      y0[j] = motion->X[j] + (y0[j] - motion->X[j]) / f;
+    }
+  }
 }
 
 void noli_motion_targets(const NoliMotion* motion, double t0, double t1, const double* x_t0,
                          double* x_t1) {
-  int64_t n = 3 * (int64_t)motion->n_node;
   if (!is_changed(motion)) {
     call(motion, t0, t1, motion->X, x_t0, x_t1);
     return;
   }
-  double *y0 = motion->inner, f = 1.0 + motion->def.change;
-  for (int64_t j = 0; j < n; j++) {
-    y0[j] = inner(motion, t0, x_t0, j);
-  }
-  call(motion, t0, t1, motion->X, y0, x_t1);
-  for (int64_t j = 0; j < n; j++) {
-    double w = motion->def.velocity[j % 3];
-    x_t1[j] = motion->X[j] + f * (x_t1[j] - motion->X[j]) + w * (t1 - begin_of(motion));
+  NoliMotionFrame start = frame_at(motion, t0), end = frame_at(motion, t1);
+  NoliVec3 pivot = noli_load3(motion->def.pivot);
+  set_inner(motion, &start, x_t0, motion->inner);
+  call(motion, t0, t1, motion->X, motion->inner, x_t1);
+  for (int64_t i = 0; i < motion->n_node; i++) {
+    NoliVec3 X = noli_load3(motion->X + 3 * i);
+    NoliVec3 moved = noli_sub3(noli_load3(x_t1 + 3 * i), X);
+    NoliVec3 arm = noli_sub3(noli_mul_add3(X, 1.0 + motion->def.change, moved), pivot);
+    noli_store3(x_t1 + 3 * i, noli_add3(end.pivot, noli_mul33_vec(&end.turn, arm)));
   }
 }
 
@@ -110,13 +131,16 @@ static bool is_affine(Trial* trial, const NoliMat3* A, const NoliMat3* B) {
 
 static void set_slope(const NoliMotion* motion, double t0, double t1, const NoliMat3* A,
                       const NoliMat3* B, NoliMotionSlope* slope) {
-  double f = 1.0 + motion->def.change, b = begin_of(motion);
-  NoliMat3 one = noli_identity3();
+  double f = 1.0 + motion->def.change;
+  NoliMat3 one = noli_identity3(), by_rest;
   slope->change = f;
-  slope->by_start = *A;
-  slope->by_rest = noli_add33(noli_scale33(1.0 - f, one), noli_scale33(f - 1.0, *A));
-  slope->by_rest = noli_add33(slope->by_rest, noli_scale33(f, *B));
-  slope->by_velocity = noli_sub33(noli_scale33(t1 - b, one), noli_scale33(t0 - b, *A));
+  slope->start = frame_at(motion, t0);
+  slope->end = frame_at(motion, t1);
+  slope->by_start = noli_mul_transpose33(noli_mul33(slope->end.turn, *A), slope->start.turn);
+  by_rest = noli_add33(noli_scale33(1.0 - f, one), noli_scale33(f - 1.0, *A));
+  slope->by_rest = noli_mul33(slope->end.turn, noli_add33(by_rest, noli_scale33(f, *B)));
+  slope->by_velocity = noli_sub33(noli_scale33(slope->end.elapsed, one),
+                                  noli_scale33(slope->start.elapsed, slope->by_start));
 }
 
 NoliStatus noli_motion_slope(const NoliModel* model, int32_t index, double t0, double t1,
@@ -135,9 +159,8 @@ NoliStatus noli_motion_slope(const NoliModel* model, int32_t index, double t0, d
     trial.from[j] = x[3 * (first + motion->node[j / 3]) + j % 3];
     trial.X[j] = motion->X[j];
   }
-  for (int64_t j = 0; j < n; j++) {
-    trial.y0[j] = inner(motion, t0, trial.from, j);
-  }
+  NoliMotionFrame frame = frame_at(motion, t0);
+  set_inner(motion, &frame, trial.from, trial.y0);
   call(motion, t0, t1, trial.X, trial.y0, trial.y);
   for (int k = 0; n > 0 && k < 3; k++) {
     set_column(&trial, trial.y0, k, &A);
@@ -156,18 +179,25 @@ done:
   return status;
 }
 
-// x_1 - w (t_1 - b) = X + f (y - X) gives y.
-NoliVec3 noli_motion_by_change(const NoliModel* model, int32_t index, const NoliMotionSlope* slope,
-                               double t0, double t1, int32_t i, const double* x,
-                               const double* target) {
+NoliMotionByNumbers noli_motion_by_numbers(const NoliModel* model, int32_t index,
+                                           const NoliMotionSlope* slope, int32_t i, const double* x,
+                                           const double* target) {
   const NoliMotion* motion = &model->motion[index];
+  const NoliMotionFrame *start = &slope->start, *end = &slope->end;
   int64_t node = model->vert_first[motion->def.body] + motion->node[i];
-  double b = begin_of(motion);
-  NoliVec3 X = noli_load3(motion->X + 3 * (int64_t)i), w = noli_load3(motion->def.velocity);
-  NoliVec3 end = noli_sub3(noli_load3(target + 3 * node), X);
-  NoliVec3 start = noli_sub3(noli_load3(x + 3 * node), X);
-  end = noli_mul_add3(end, -(t1 - b), w);
-  start = noli_mul_add3(start, -(t0 - b), w);
-  NoliVec3 by = noli_sub3(end, noli_mul33_vec(&slope->by_start, start));
-  return noli_scale3(1.0 / slope->change, by);
+  NoliVec3 rest = noli_sub3(noli_load3(motion->X + 3 * (int64_t)i), noli_load3(motion->def.pivot));
+  NoliVec3 start_arm = noli_sub3(noli_load3(x + 3 * node), start->pivot);
+  NoliVec3 end_arm = noli_sub3(noli_load3(target + 3 * node), end->pivot);
+
+  // displacements from the rest shape, seen from outside
+  NoliVec3 start_moved = noli_sub3(start_arm, noli_mul33_vec(&start->turn, rest));
+  NoliVec3 end_moved = noli_sub3(end_arm, noli_mul33_vec(&end->turn, rest));
+  NoliVec3 by = noli_sub3(end_moved, noli_mul33_vec(&slope->by_start, start_moved));
+
+  // turns of both arms
+  NoliMat3 start_turn = noli_mul33(noli_cross33(start_arm), start->by_spin);
+  NoliMat3 end_turn = noli_mul33(noli_cross33(end_arm), end->by_spin);
+  return (NoliMotionByNumbers){.change = noli_scale3(1.0 / slope->change, by),
+                               .spin =
+                                   noli_sub33(noli_mul33(slope->by_start, start_turn), end_turn)};
 }

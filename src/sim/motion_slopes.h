@@ -6,6 +6,15 @@
 #include "math/mat3.h"
 #include "sim/model.h"
 
+// A frame that moves with the velocity that is added to a motion and turns with its spin, at one
+// time.
+typedef struct NoliMotionFrame {
+  double elapsed;   // s, since the motion began
+  NoliVec3 pivot;   // m, where the pivot has moved
+  NoliMat3 turn;    // R
+  NoliMat3 by_spin; // s, with dR = [by_spin d(spin)]_x R
+} NoliMotionFrame;
+
 // The same for all vertices of a motion, whose targets are affine in their positions: rigid motions
 // and translations are.
 typedef struct NoliMotionSlope {
@@ -13,7 +22,14 @@ typedef struct NoliMotionSlope {
   NoliMat3 by_rest;  // by the rest position
   NoliMat3 by_velocity;
   double change; // factor of its displacements, NoliMotionDef.change + 1
+  NoliMotionFrame start, end;
 } NoliMotionSlope;
+
+// Derivatives of the target of a vertex by numbers of its motion.
+typedef struct NoliMotionByNumbers {
+  NoliVec3 change; // by the factor
+  NoliMat3 spin;
+} NoliMotionByNumbers;
 
 // Targets at t1 of the vertices of a motion that are at x_t0 (n_node x 3) at t0, into x_t1, with
 // the changes of its definition. It must have a target, or hold its vertices.
@@ -25,7 +41,7 @@ void noli_motion_targets(const NoliMotion* motion, double t0, double t1, const d
 NOLI_WARN_UNUSED NoliStatus noli_motion_slope(const NoliModel* model, int32_t index, double t0,
                                               double t1, const double* x, NoliMotionSlope* slope);
 
-// By the factor, of vertex i of the motion.
-NoliVec3 noli_motion_by_change(const NoliModel* model, int32_t index, const NoliMotionSlope* slope,
-                               double t0, double t1, int32_t i, const double* x,
-                               const double* target);
+// By the numbers of the motion, of its vertex i; that by its velocity is the same for all.
+NoliMotionByNumbers noli_motion_by_numbers(const NoliModel* model, int32_t index,
+                                           const NoliMotionSlope* slope, int32_t i, const double* x,
+                                           const double* target);

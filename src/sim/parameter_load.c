@@ -97,29 +97,44 @@ const NoliParameterType noli_parameter_motion = {.of = NOLI_OF_MOTION,
                                                  .map = map_motion,
                                                  .apply = apply_motion};
 
-static void read_motion_velocity(const NoliSim* sim, const NoliParameter* def, double* value) {
-  memcpy(value, sim->definition.def->motions[def->of].velocity, 3 * sizeof *value);
+// Numbers of three components: the velocity and the spin that are added.
+static double* motion_rate(NoliParameterKind kind, NoliMotionDef* motion) {
+  return kind == NOLI_PARAMETER_MOTION_SPIN ? motion->spin : motion->velocity;
 }
 
-static NoliStatus map_motion_velocity(NoliParameters* self, const NoliSim* sim,
-                                      const NoliParameter* def, int32_t point, int32_t component) {
+static const char* rate_defect(const NoliSim* sim, const NoliParameter* def) {
+  bool twists = noli_model_angle_count(sim->model, sim->definition.def->motions[def->of].body) > 0;
+  return def->kind == NOLI_PARAMETER_MOTION_SPIN && twists
+             ? "is of a rod with twist, whose segments it would turn: not derived"
+             : NULL;
+}
+
+static void read_motion_rate(const NoliSim* sim, const NoliParameter* def, double* value) {
+  NoliMotionDef motion = sim->definition.def->motions[def->of];
+  memcpy(value, motion_rate(def->kind, &motion), 3 * sizeof *value);
+}
+
+static NoliStatus map_motion_rate(NoliParameters* self, const NoliSim* sim,
+                                  const NoliParameter* def, int32_t point, int32_t component) {
   (void)sim, (void)point;
-  int64_t first = NOLI_MOTION_NUMBERS * (int64_t)def->of;
-  return noli_parameter_add(self, NOLI_INPUT_MOTION, first + NOLI_MOTION_VELOCITY + component, 1.0);
+  int64_t first = def->kind == NOLI_PARAMETER_MOTION_SPIN ? NOLI_MOTION_SPIN : NOLI_MOTION_VELOCITY;
+  first += NOLI_MOTION_NUMBERS * (int64_t)def->of;
+  return noli_parameter_add(self, NOLI_INPUT_MOTION, first + component, 1.0);
 }
 
-static NoliStatus apply_motion_velocity(NoliContext* context, const NoliParameter* def,
-                                        const double* value, NoliOwnedDefinition* definition) {
+static NoliStatus apply_motion_rate(NoliContext* context, const NoliParameter* def,
+                                    const double* value, NoliOwnedDefinition* definition) {
   (void)context;
-  memcpy(motion_of(def, definition)->velocity, value, 3 * sizeof *value);
+  memcpy(motion_rate(def->kind, motion_of(def, definition)), value, 3 * sizeof *value);
   return NOLI_OK;
 }
 
-const NoliParameterType noli_parameter_motion_velocity = {.of = NOLI_OF_MOTION,
-                                                          .n_component = 3,
-                                                          .read = read_motion_velocity,
-                                                          .map = map_motion_velocity,
-                                                          .apply = apply_motion_velocity};
+const NoliParameterType noli_parameter_motion_rate = {.of = NOLI_OF_MOTION,
+                                                      .n_component = 3,
+                                                      .defect = rate_defect,
+                                                      .read = read_motion_rate,
+                                                      .map = map_motion_rate,
+                                                      .apply = apply_motion_rate};
 
 // ---- springs ------------------------------------------------------------------------------------
 

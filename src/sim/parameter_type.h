@@ -90,8 +90,8 @@ extern const NoliParameterType noli_parameter_shape;    // positions at rest and
 extern const NoliParameterType noli_parameter_velocity; // at the start
 extern const NoliParameterType noli_parameter_gravity;
 extern const NoliParameterType noli_parameter_force;
-extern const NoliParameterType noli_parameter_motion; // factors
-extern const NoliParameterType noli_parameter_motion_velocity;
+extern const NoliParameterType noli_parameter_motion;      // factors
+extern const NoliParameterType noli_parameter_motion_rate; // velocity and spin
 extern const NoliParameterType noli_parameter_spring;
 extern const NoliParameterType noli_parameter_volume;
 extern const NoliParameterType noli_parameter_friction;

@@ -546,6 +546,25 @@ static void changed_shaken_beam(World* world) {
   world->motion[0].velocity[0] = 0.4;
 }
 
+// Spins while it turns, drifts and shakes; about a place aside, too, for a while only.
+static void spun_beam(World* world) {
+  changed_beam(world);
+  memcpy(world->motion[0].spin, (double[]){3.0, -2.0, 5.0}, sizeof world->motion[0].spin);
+  memcpy(world->motion[0].pivot, (double[]){0.1, 1.0, 0.3}, sizeof world->motion[0].pivot);
+  world->motion[0].t_begin = 0.02;
+}
+
+static void spun_shaken_beam(World* world) {
+  changed_shaken_beam(world);
+  memcpy(world->motion[0].spin, (double[]){0.0, 1.0, -2.0}, sizeof world->motion[0].spin);
+}
+
+// Held by a clamp that may turn.
+static void held_beam(World* world) {
+  moved_beam(world, NULL, false);
+  world->motion[0].pivot[1] = 1.0;
+}
+
 // A box is held in the air until a plate below, which moves, touches it.
 static void lifted_box(World* world) {
   NoliMesh* mesh = NULL;
@@ -595,6 +614,24 @@ static void prescribed_motions(void** state) {
        1e-6},
       {"changed shaken bdf2, shape", changed_shaken_beam, "bdf2", 0.01, 6, SHAPE("body0"), 1e-6,
        1e-6},
+      {"turned, spin", turned_beam, NULL, 0.01, 6, OF("motion_spin", "drive"), 1e-4, 1e-6},
+      {"held tr_bdf2, spin", held_beam, "tr_bdf2", 0.01, 6, OF("motion_spin", "drive"), 1e-4, 1e-6},
+      {"spun, spin", spun_beam, NULL, 0.01, 6, OF("motion_spin", "drive"), 1e-4, 1e-6},
+      {"spun sdirk2, factor", spun_beam, "sdirk2", 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
+      {"spun bdf2, velocity", spun_beam, "bdf2", 0.01, 6, OF("motion_velocity", "drive"), 1e-4,
+       1e-6},
+      {"spun, shape", spun_beam, NULL, 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
+      {"spun shaken, spin", spun_shaken_beam, "bdf2", 0.01, 6, OF("motion_spin", "drive"), 1e-4,
+       1e-6},
+      {"spun shaken, positions",
+       spun_shaken_beam,
+       NULL,
+       0.01,
+       6,
+       {.kind = "initial_position", .of = "body0", .scope = "vertices"},
+       1e-6,
+       1e-6},
+      {"lifted, spin", lifted_box, NULL, 0.004, 8, OF("motion_spin", "drive"), 1e-5, 1e-5},
       {"lifted, velocity", lifted_box, NULL, 0.004, 8, OF("motion_velocity", "drive"), 1e-6, 1e-5},
       {"lifted sdirk2, velocity", lifted_box, "sdirk2", 0.004, 8, OF("motion_velocity", "drive"),
        1e-6, 1e-5},

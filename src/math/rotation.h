@@ -1,0 +1,34 @@
+// Rotations by a vector: about its direction, by its length in radians.
+#pragma once
+
+#include "math/mat3.h"
+
+#include <math.h>
+
+// (1 - cos a) / a^2 and (a - sin a) / a^3 of a^2, without cancellation: the half angle, and a
+// series up to an angle of 0.1.
+static inline double noli_rotation_even(double a2) {
+  double half = sin(0.5 * sqrt(a2));
+  return a2 < 1e-12 ? 0.5 : 2.0 * half * half / a2;
+}
+static inline double noli_rotation_odd(double a2) {
+  double a = sqrt(a2);
+  return a2 < 1e-2 ? (1.0 - a2 / 20.0 * (1.0 - a2 / 42.0 * (1.0 - a2 / 72.0))) / 6.0
+                   : (a - sin(a)) / (a2 * a);
+}
+
+// R = 1 + sin(a) / a W + (1 - cos a) / a^2 W^2, W = [w]_x, a = |w| (Rodrigues).
+static inline NoliMat3 noli_rotation33(NoliVec3 w) {
+  double a2 = noli_norm_sqr3(w);
+  NoliMat3 W = noli_cross33(w), square = noli_mul33(W, W);
+  NoliMat3 R = noli_add33(noli_identity3(), noli_scale33(1.0 - a2 * noli_rotation_odd(a2), W));
+  return noli_add33(R, noli_scale33(noli_rotation_even(a2), square));
+}
+
+// J with dR = [J dw]_x R: J = 1 + (1 - cos a) / a^2 W + (a - sin a) / a^3 W^2.
+static inline NoliMat3 noli_rotation_slope33(NoliVec3 w) {
+  double a2 = noli_norm_sqr3(w);
+  NoliMat3 W = noli_cross33(w), square = noli_mul33(W, W);
+  NoliMat3 J = noli_add33(noli_identity3(), noli_scale33(noli_rotation_even(a2), W));
+  return noli_add33(J, noli_scale33(noli_rotation_odd(a2), square));
+}

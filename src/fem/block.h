@@ -252,6 +252,11 @@ struct NoliBlockType {
   // `gradient` are those of its linear functions at rest: NULL: its damping has none.
   void (*tangent_product)(const NoliBlock* block, int32_t element, const NoliVec3 gradient[4],
                           const NoliMat3* F, const NoliMat3* W, NoliTangentProduct* product);
+  // How that product changes where the directions of an element turn in its plane, and how they
+  // turn with rest positions of its vertices. False: it has none. NULL: no element has any.
+  bool (*product_by_turn)(const NoliBlock* block, int32_t element, const double* X,
+                          const NoliVec3 gradient[4], const NoliMat3* F, const NoliMat3* W,
+                          const NoliTangentProduct* product, NoliMat3* by_turn, double turn[9]);
   // Damping of a stencil of bending; all zero before.
   void (*bending_damping)(const NoliBlock* block, int64_t stencil, const double* X, const double* y,
                           const double* w, NoliBendingDamping* damping);

@@ -35,6 +35,10 @@ const char* noli_shells_damping_defect(const NoliBlock* block);
 void noli_shells_tangent_product(const NoliBlock* block, int32_t element,
                                  const NoliVec3 gradient[4], const NoliMat3* F, const NoliMat3* W,
                                  NoliTangentProduct* product);
+bool noli_shells_product_by_turn(const NoliBlock* block, int32_t element, const double* X,
+                                 const NoliVec3 gradient[4], const NoliMat3* F, const NoliMat3* W,
+                                 const NoliTangentProduct* product, NoliMat3* by_turn,
+                                 double turn[9]);
 void noli_shells_bending_damping(const NoliBlock* block, int64_t stencil, const double* X,
                                  const double* y, const double* w, NoliBendingDamping* damping);
 void noli_shells_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stencil,

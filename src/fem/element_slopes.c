@@ -514,6 +514,23 @@ static void set_thin_point(const NoliBlock* block, int32_t e, const double* X, c
   }
 }
 
+// Of an element with directions, which turn with its vertices: adds to derivatives by rest.
+static void add_turn(const NoliBlock* block, int32_t e, const Point* point, const NoliMat3* W,
+                     const NoliDampingSlopes* at, const NoliTangentProduct* product, double factor,
+                     double* out) {
+  NoliMat3 by_turn;
+  double turn[9], force[9] = {0.0};
+  if (block->type->product_by_turn == NULL ||
+      !block->type->product_by_turn(block, e, at->X, point->vertex, &point->F, W, product, &by_turn,
+                                    turn)) {
+    return;
+  }
+  add_force(point, &by_turn, factor, 1, force);
+  for (int k = 0; k < 81; k++) {
+    out[12 * (k / 9) + k % 9] += force[k / 9] * turn[k % 9];
+  }
+}
+
 static void add_damping(const NoliBlock* block, int32_t e, const Point* point,
                         const NoliDampingSlopes* at, const DampingBlocks* to) {
   double factor = at->scale * block->damping_time[e];
@@ -528,6 +545,7 @@ static void add_damping(const NoliBlock* block, int32_t e, const Point* point,
   if (to->rest != NULL) {
     add_rest(point, &product.Q, 2, (const double* const[]){product.D, product.A},
              (const NoliMat3* const[]){&point->F, &W}, factor, noli_mixed_block(to->rest, e));
+    add_turn(block, e, point, &W, at, &product, factor, noli_mixed_block(to->rest, e));
   }
   for (int i = 0; i < NOLI_NUMBER_INPUTS; i++) {
     int32_t n = number_count(i);

@@ -292,37 +292,46 @@ void noli_shells_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t s
 // ---- damping ------------------------------------------------------------------------------------
 
 const char* noli_shells_damping_defect(const NoliBlock* block) {
-  const NoliShells* self = noli_shells_of(block);
-  if (self->folds.n_fold > 0) {
-    return "damping in proportion to the stiffness of shells with the bending law \"plate\" is not "
-           "differentiated: use \"hinges\", leave material.damping out, or use mass_damping";
+  return noli_shells_of(block)->folds.n_fold > 0
+             ? "damping in proportion to the stiffness of shells with the bending law \"plate\" is "
+               "not differentiated: use \"hinges\", leave material.damping out, or use "
+               "mass_damping"
+             : NULL;
+}
+
+// The directions of an element at rest, and its normal.
+static NoliMat3 directions_of(const NoliBlock* block, int32_t element, const NoliVec3 gradient[4]) {
+  NoliVec3 along = noli_normalize3(gradient[1]);
+  NoliVec3 normal = noli_normalize3(noli_cross3(gradient[1], gradient[2]));
+  if (noli_shells_of(block)->def[element].woven) {
+    along = noli_load3(noli_shells_of(block)->triangles.axis + 3 * (int64_t)element);
   }
-  for (int32_t t = 0; t < block->n_element; t++) {
-    if (block->damping_time[t] > 0.0 && (self->def[t].woven || self->def[t].limit > 0.0)) {
-      return "damping in proportion to the stiffness of shells that are woven or have a limit of "
-             "stretch is not differentiated: leave material.damping out, or use mass_damping";
-    }
-  }
-  return NULL;
+  return noli_columns33(along, noli_cross3(normal, along), normal);
 }
 
 void noli_shells_tangent_product(const NoliBlock* block, int32_t element,
                                  const NoliVec3 gradient[4], const NoliMat3* F, const NoliMat3* W,
                                  NoliTangentProduct* product) {
   const NoliShells* self = noli_shells_of(block);
-  NoliVec3 along = noli_normalize3(gradient[1]);
-  NoliVec3 normal = noli_normalize3(noli_cross3(gradient[1], gradient[2]));
-  NoliMat3 rest = noli_columns33(along, noli_cross3(normal, along), normal);
-  noli_membrane_tangent_product(self->law[element], &self->parameters[element], &rest, F, W,
+  NoliMat3 rest = directions_of(block, element, gradient);
+  const NoliMembraneParameters change[2] = {slope_of(block, element, true).parameters,
+                                            slope_of(block, element, false).parameters};
+  noli_membrane_tangent_product(self->law[element], &self->parameters[element], change, &rest, F, W,
                                 product);
+}
 
-  // from moduli of plane stress
-  NoliLame mu = slope_of(block, element, true).parameters.lame;
-  NoliLame lambda = slope_of(block, element, false).parameters.lame;
-  NoliMat3 *by = product->by, by_mu = by[NOLI_NUMBER_MU], by_lambda = by[NOLI_NUMBER_LAMBDA];
-  by[NOLI_NUMBER_MU] = noli_add33(noli_scale33(mu.mu, by_mu), noli_scale33(mu.lambda, by_lambda));
-  by[NOLI_NUMBER_LAMBDA] =
-      noli_add33(noli_scale33(lambda.mu, by_mu), noli_scale33(lambda.lambda, by_lambda));
+bool noli_shells_product_by_turn(const NoliBlock* block, int32_t element, const double* X,
+                                 const NoliVec3 gradient[4], const NoliMat3* F, const NoliMat3* W,
+                                 const NoliTangentProduct* product, NoliMat3* by_turn,
+                                 double turn[9]) {
+  if (!noli_shells_of(block)->def[element].woven) {
+    return false;
+  }
+  NoliMat3 rest = directions_of(block, element, gradient);
+  Frame frame = frame_of(block, element, X);
+  turn_of_axis(block, element, &frame, turn);
+  *by_turn = noli_membrane_product_by_turn(product, &rest, F, W);
+  return true;
 }
 
 void noli_shells_bending_damping(const NoliBlock* block, int64_t stencil, const double* X,
@@ -334,4 +343,11 @@ void noli_shells_bending_damping(const NoliBlock* block, int64_t stencil, const 
   memcpy(damping->element, tri, sizeof damping->element);
   hinge_moduli(block, hinges->node + 4 * stencil, tri, hinges->stiffness[stencil], X, damping->mu,
                damping->lambda);
+  double by[12] = {0.0}, stiffness = hinges->stiffness[stencil];
+  for (int k = 0; noli_shells_of(block)->def[tri[0]].woven && k < 2; k++) {
+    add_direction_slope(block, stencil, k, X, by);
+  }
+  for (int i = 0; i < 144 && stiffness > 0.0; i++) {
+    damping->by_rest[i] += damping->force[i / 12] / stiffness * by[i % 12];
+  }
 }

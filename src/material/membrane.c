@@ -102,15 +102,15 @@ static void neo_hookean_third(const NoliMembraneParameters* parameters, const do
 // k t^3 / (1 - t) with t = (s - a) / (b - a) for s > a, with its derivatives: twice continuously
 // differentiable at a, infinite at b. A logarithm would hold 30 k at most before the distance to b
 // is rounding: too little for a soft sheet that hits something.
-static void limit(const NoliMembraneParameters* parameters, double s, double value[3]) {
+static void limit(const NoliMembraneParameters* parameters, double s, double value[4]) {
   double a = parameters->limit_from, width = parameters->limit - a;
-  memset(value, 0, 3 * sizeof *value);
+  memset(value, 0, 4 * sizeof *value);
   if (!(s > a)) {
     return;
   }
   if (!(s < parameters->limit)) {
     value[0] = (double)INFINITY;
-    value[1] = value[2] = (double)NAN;
+    value[1] = value[2] = value[3] = (double)NAN;
     return;
   }
   double k = parameters->limit_stiffness, t = (s - a) / width,
@@ -119,19 +119,22 @@ static void limit(const NoliMembraneParameters* parameters, double s, double val
   value[0] = k * t * t * ratio;
   value[1] = k / width * ratio * ratio * (3.0 - 2.0 * t);
   value[2] = k / (width * width) * (ratio / left) * (6.0 - 6.0 * t + 2.0 * t * t) / left;
+  value[3] = 6.0 * k / (width * width * width) / (left * left * left * left);
 }
+
+// Three points between two stretches.
+static const double node[3] = {-0.77459666924148338, 0.0, 0.77459666924148338};
+static const double weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
 
 // (f(s1) - f(s2)) / (s1 - s2) of the first derivative f: from three points of the second one where
 // the stretches are close.
 static double limit_quotient(const NoliMembraneParameters* parameters, const double s[2],
                              double difference) {
-  static const double node[3] = {-0.77459666924148338, 0.0, 0.77459666924148338};
-  static const double weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
   double centre = 0.5 * (s[0] + s[1]), half = 0.5 * (s[0] - s[1]);
   if (half > 1e-3 * (parameters->limit - s[0])) {
     return difference / (s[0] - s[1]);
   }
-  double sum = 0.0, value[3];
+  double sum = 0.0, value[4];
   for (int i = 0; i < 3; i++) {
     limit(parameters, centre + node[i] * half, value);
     sum += weight[i] * value[2];
@@ -140,7 +143,7 @@ static double limit_quotient(const NoliMembraneParameters* parameters, const dou
 }
 
 static double limit_energy(const NoliMembraneParameters* parameters, const double s[2]) {
-  double one[3], two[3];
+  double one[4], two[4];
   limit(parameters, s[0], one);
   limit(parameters, s[1], two);
   return one[0] + two[0];
@@ -148,7 +151,7 @@ static double limit_energy(const NoliMembraneParameters* parameters, const doubl
 
 static void limit_derivatives(const NoliMembraneParameters* parameters, const double s[2],
                               NoliPlaneDerivatives* d) {
-  double one[3], two[3];
+  double one[4], two[4];
   limit(parameters, s[0], one);
   limit(parameters, s[1], two);
   *d = (NoliPlaneDerivatives){.first = {one[1], two[1]},
@@ -156,6 +159,41 @@ static void limit_derivatives(const NoliMembraneParameters* parameters, const do
                               .flip = limit_quotient(parameters, s, one[1] - two[1]),
                               .twist = (one[1] + two[1]) / (s[0] + s[1]),
                               .normal = {one[1] / s[0], s[1] > 0.0 ? two[1] / s[1] : 0.0}};
+}
+
+// How the quotient changes with both stretches.
+static void limit_quotient_third(const NoliMembraneParameters* parameters, const double s[2],
+                                 double by[2]) {
+  double centre = 0.5 * (s[0] + s[1]), half = 0.5 * (s[0] - s[1]), value[4], one[4], two[4];
+  by[0] = by[1] = 0.0;
+  if (half > 1e-3 * (parameters->limit - s[0])) {
+    limit(parameters, s[0], one);
+    limit(parameters, s[1], two);
+    double quotient = (one[1] - two[1]) / (s[0] - s[1]);
+    by[0] = (one[2] - quotient) / (s[0] - s[1]);
+    by[1] = (quotient - two[2]) / (s[0] - s[1]);
+    return;
+  }
+  for (int i = 0; i < 3; i++) {
+    limit(parameters, centre + node[i] * half, value);
+    by[0] += weight[i] * value[3] * 0.5 * (1.0 + node[i]);
+    by[1] += weight[i] * value[3] * 0.5 * (1.0 - node[i]);
+  }
+}
+
+static void limit_third(const NoliMembraneParameters* parameters, const double s[2],
+                        NoliPlaneThird* third) {
+  double one[4], two[4], sum = s[0] + s[1];
+  limit(parameters, s[0], one);
+  limit(parameters, s[1], two);
+  double twist = (one[1] + two[1]) / sum;
+  *third = (NoliPlaneThird){.second = {{one[3], 0.0}, {0.0, 0.0}, {0.0, two[3]}},
+                            .twist = {(one[2] - twist) / sum, (two[2] - twist) / sum},
+                            .normal = {{(one[2] - one[1] / s[0]) / s[0], 0.0}, {0.0, 0.0}}};
+  if (s[1] > 0.0) {
+    third->normal[1][1] = (two[2] - two[1] / s[1]) / s[1];
+  }
+  limit_quotient_third(parameters, s, third->flip);
 }
 
 // ---- from stretches to F ------------------------------------------------------------------------
@@ -333,6 +371,11 @@ const NoliMembraneLaw noli_membrane_stvk = {.name = "stvk",
                                             .stretch_derivatives = stvk_derivatives,
                                             .stretch_third = stvk_third};
 const NoliMembraneLaw noli_membrane_cloth = {.name = "cloth", .respond = cloth_respond};
+
+const NoliMembraneLaw noli_membrane_limit = {.name = "limit",
+                                             .stretch_energy = limit_energy,
+                                             .stretch_derivatives = limit_derivatives,
+                                             .stretch_third = limit_third};
 
 static const NoliMembraneLaw* const laws[] = {&noli_membrane_neo_hookean, &noli_membrane_stvk,
                                               &noli_membrane_cloth};

@@ -70,6 +70,7 @@ typedef struct NoliMembraneLaw {
 extern const NoliMembraneLaw noli_membrane_neo_hookean;
 extern const NoliMembraneLaw noli_membrane_stvk;
 extern const NoliMembraneLaw noli_membrane_cloth; // [Baraff1998]
+extern const NoliMembraneLaw noli_membrane_limit; // the barrier of the strain limit, of any law
 
 // NULL where there is none of that name, or none of that index.
 const NoliMembraneLaw* noli_membrane_find(const char* name);

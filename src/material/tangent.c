@@ -342,14 +342,16 @@ static NoliStretchThird sheet_third(const NoliMembraneLaw* law,
   return third;
 }
 
-void noli_membrane_tangent_product(const NoliMembraneLaw* law,
-                                   const NoliMembraneParameters* parameters, const NoliMat3* rest,
-                                   const NoliMat3* F, const NoliMat3* W,
-                                   NoliTangentProduct* product) {
+// Adds the product of a law in stretches.
+static void add_stretch_product(const NoliMembraneLaw* law,
+                                const NoliMembraneParameters* parameters,
+                                const NoliMembraneParameters change[2], const NoliMat3* rest,
+                                const NoliMat3* F, const NoliMat3* W, NoliTangentProduct* to) {
   NoliSheet sheet = {
       {noli_mul33_vec(F, noli_column33(rest, 0)), noli_mul33_vec(F, noli_column33(rest, 1))}};
   NoliMat3 U;
-  double sigma[3] = {0.0}, V[2][2], frame[81], w[MODES], change[81];
+  NoliTangentProduct product;
+  double sigma[3] = {0.0}, V[2][2], frame[81], w[MODES], slope[81];
   noli_sheet_decompose(&sheet, &U, sigma, V);
   const NoliMat3 turn = {{{V[0][0], V[0][1], 0.0}, {V[1][0], V[1][1], 0.0}, {0.0, 0.0, 1.0}}};
   NoliMat3 in_space = noli_mul33(*rest, turn);
@@ -358,17 +360,165 @@ void noli_membrane_tangent_product(const NoliMembraneLaw* law,
   set_spectrum(&spectrum);
   set_modes(&U, &in_space, frame);
   to_modes(frame, W, w);
-  memset(product->by, 0, sizeof product->by);
-
-  // linear in both moduli
   for (int k = 0; k < 2; k++) {
-    NoliMembraneParameters unit = *parameters;
-    unit.lame.mu = k == 0 ? 1.0 : 0.0;
-    unit.lame.lambda = k == 0 ? 0.0 : 1.0;
-    NoliStretchDerivatives derivatives = sheet_derivatives(law, &unit, sigma);
-    set_tangent(&derivatives, change);
-    product->by[k == 0 ? NOLI_NUMBER_MU : NOLI_NUMBER_LAMBDA] =
-        product_of_change(&spectrum, frame, w, change);
+    NoliStretchDerivatives derivatives = sheet_derivatives(law, &change[k], sigma);
+    set_tangent(&derivatives, slope);
+    to->by[NOLI_NUMBER_MU + k] =
+        noli_add33(to->by[NOLI_NUMBER_MU + k], product_of_change(&spectrum, frame, w, slope));
   }
-  set_product(&spectrum, sigma, &third, frame, w, product);
+  set_product(&spectrum, sigma, &third, frame, w, &product);
+  to->Q = noli_add33(to->Q, product.Q);
+  for (int k = 0; k < 81; k++) {
+    to->A[k] += product.A[k];
+    to->D[k] += product.D[k];
+  }
+}
+
+// ---- cloth --------------------------------------------------------------------------------------
+
+enum { PAIR = 6 }; // two columns of F
+
+// What cloth answers to two columns u of F, and two of W: q, its derivatives by w and u, and by the
+// stiffness.
+typedef struct Woven {
+  double q[PAIR], A[PAIR * PAIR], D[PAIR * PAIR], by[2][PAIR];
+} Woven;
+
+// 1/2 k (|u| - 1)^2 of a column: S = k (b + (1 - b) t t^T), b = (|u| - 1) / |u| where it is > 0.
+static void add_column(double k, const double change[2], int column, const double u[PAIR],
+                       const double w[PAIR], Woven* to) {
+  NoliVec3 at = noli_load3(u + 3 * column), along = noli_load3(w + 3 * column);
+  double length = noli_norm3(at), tension = (length - 1.0) / length;
+  double side = fabs(tension) <= ZERO ? 0.5 : tension > 0.0 ? 1.0 : 0.0, b = fmax(tension, 0.0);
+  NoliVec3 t = noli_scale3(1.0 / length, at);
+  NoliMat3 across = noli_sub33(noli_identity3(), noli_outer33(t, t));
+  NoliVec3 out = noli_mul33_vec(&across, along);
+  NoliMat3 S = noli_add33(noli_outer33(t, t), noli_scale33(b, across));
+  NoliMat3 D = noli_add33(noli_outer33(t, out), noli_scale33(noli_dot3(t, along), across));
+  D = noli_scale33((1.0 - b) / length, D);
+  D = noli_add33(D, noli_scale33(side / (length * length), noli_outer33(out, t)));
+  double q[3];
+  noli_store3(q, noli_mul33_vec(&S, along));
+  for (int r = 0; r < 9; r++) {
+    int place = PAIR * (3 * column + r / 3) + 3 * column + r % 3;
+    to->A[place] += k * S.m[r / 3][r % 3];
+    to->D[place] += k * D.m[r / 3][r % 3];
+  }
+  for (int r = 0; r < 3; r++) {
+    to->q[3 * column + r] += k * q[r];
+    to->by[0][3 * column + r] += change[0] * q[r];
+    to->by[1][3 * column + r] += change[1] * q[r];
+  }
+}
+
+// to += factor a w
+static void add_times(const double a[PAIR * PAIR], double factor, const double w[PAIR],
+                      double to[PAIR]) {
+  for (int r = 0; r < PAIR * PAIR; r++) {
+    to[r / PAIR] += factor * a[r] * w[r % PAIR];
+  }
+}
+
+// 1/2 k f^2, f = u_1 . u_2, with the gradient g of f: H = k (f K + g g^T), where K changes the two
+// columns. It is projected by its eigenvalues.
+static void add_shear(double k, const double change[2], const double u[PAIR], const double w[PAIR],
+                      Woven* to) {
+  double g[PAIR], H[PAIR * PAIR], f = 0.0, copy[PAIR * PAIR], value[PAIR], vector[PAIR * PAIR];
+  for (int r = 0; r < PAIR; r++) {
+    g[r] = u[(r + 3) % PAIR];
+    f += 0.5 * u[r] * g[r];
+  }
+  for (int r = 0; r < PAIR * PAIR; r++) {
+    H[r] = g[r / PAIR] * g[r % PAIR] + ((r / PAIR + 3) % PAIR == r % PAIR ? f : 0.0);
+  }
+  memcpy(copy, H, sizeof H);
+  noli_eigen_symmetric(PAIR, copy, value, vector);
+  for (int c = 0; c < PAIR; c++) {
+    double slope[PAIR * PAIR] = {0.0}, product[PAIR] = {0.0};
+    int partner = (c + 3) % PAIR;
+    for (int r = 0; r < PAIR; r++) {
+      slope[PAIR * r + (r + 3) % PAIR] += g[c];
+      slope[PAIR * partner + r] += g[r];
+      slope[PAIR * r + partner] += g[r];
+    }
+    noli_project_change(PAIR, value, vector, slope);
+    add_times(slope, k, w, product);
+    for (int r = 0; r < PAIR; r++) {
+      to->D[PAIR * r + c] += product[r];
+    }
+  }
+  noli_project_change(PAIR, value, vector, H); // of first degree: itself
+  add_times(H, k, w, to->q);
+  add_times(H, change[0], w, to->by[0]);
+  add_times(H, change[1], w, to->by[1]);
+  for (int r = 0; r < PAIR * PAIR; r++) {
+    to->A[r] += k * H[r];
+  }
+}
+
+// A matrix of two columns, from those along the directions of the plane.
+static NoliMat3 from_columns(const NoliMat3* rest, const double q[PAIR]) {
+  return noli_add33(noli_outer33(noli_load3(q), noli_column33(rest, 0)),
+                    noli_outer33(noli_load3(q + 3), noli_column33(rest, 1)));
+}
+
+static void to_columns(const NoliMat3* rest, const NoliMat3* F, double u[PAIR]) {
+  noli_store3(u, noli_mul33_vec(F, noli_column33(rest, 0)));
+  noli_store3(u + 3, noli_mul33_vec(F, noli_column33(rest, 1)));
+}
+
+static void add_woven_product(const NoliMembraneParameters* parameters,
+                              const NoliMembraneParameters change[2], const NoliMat3* rest,
+                              const NoliMat3* F, const NoliMat3* W, NoliTangentProduct* to) {
+  Woven woven = {.q = {0.0}};
+  double u[PAIR], w[PAIR];
+  to_columns(rest, F, u);
+  to_columns(rest, W, w);
+  add_column(parameters->warp, (const double[]){change[0].warp, change[1].warp}, 0, u, w, &woven);
+  add_column(parameters->weft, (const double[]){change[0].weft, change[1].weft}, 1, u, w, &woven);
+  add_shear(parameters->shear, (const double[]){change[0].shear, change[1].shear}, u, w, &woven);
+  to->Q = noli_add33(to->Q, from_columns(rest, woven.q));
+  for (int k = 0; k < 2; k++) {
+    to->by[NOLI_NUMBER_MU + k] =
+        noli_add33(to->by[NOLI_NUMBER_MU + k], from_columns(rest, woven.by[k]));
+  }
+  for (int r = 0; r < PAIR * PAIR * 9; r++) {
+    int row = r / 9 / PAIR, column = r / 9 % PAIR, i = r % 9 / 3, j = r % 3;
+    double share = rest->m[i][row / 3] * rest->m[j][column / 3];
+    int place = MODES * (3 * (row % 3) + i) + 3 * (column % 3) + j;
+    to->A[place] += woven.A[PAIR * row + column] * share;
+    to->D[place] += woven.D[PAIR * row + column] * share;
+  }
+}
+
+// ---- both, with the limit -----------------------------------------------------------------------
+
+void noli_membrane_tangent_product(const NoliMembraneLaw* law,
+                                   const NoliMembraneParameters* parameters,
+                                   const NoliMembraneParameters change[2], const NoliMat3* rest,
+                                   const NoliMat3* F, const NoliMat3* W,
+                                   NoliTangentProduct* product) {
+  memset(product, 0, sizeof *product);
+  if (law->stretch_third != NULL) {
+    add_stretch_product(law, parameters, change, rest, F, W, product);
+  } else {
+    add_woven_product(parameters, change, rest, F, W, product);
+  }
+  if (isfinite(parameters->limit)) {
+    add_stretch_product(&noli_membrane_limit, parameters, change, rest, F, W, product);
+  }
+}
+
+// With q_p = Q e_p, a turn takes e_1 to e_1 + d e_2 and e_2 to e_2 - d e_1.
+NoliMat3 noli_membrane_product_by_turn(const NoliTangentProduct* product, const NoliMat3* rest,
+                                       const NoliMat3* F, const NoliMat3* W) {
+  NoliMat3 turn = noli_outer33(noli_column33(rest, 1), noli_column33(rest, 0));
+  turn = noli_sub33(turn, noli_outer33(noli_column33(rest, 0), noli_column33(rest, 1)));
+  NoliMat3 dF = noli_mul33(*F, turn), dW = noli_mul33(*W, turn);
+  NoliMat3 sum = noli_scale33(-1.0, noli_mul33(product->Q, turn));
+  for (int k = 0; k < 81; k++) {
+    sum.m[k / 27][k / 9 % 3] += product->D[k] * dF.m[k % 9 / 3][k % 3];
+    sum.m[k / 27][k / 9 % 3] += product->A[k] * dW.m[k % 9 / 3][k % 3];
+  }
+  return sum;
 }

@@ -23,10 +23,16 @@ typedef struct NoliTangentProduct {
 void noli_material_tangent_product(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
                                    const NoliMat3* W, NoliTangentProduct* product);
 
-// Of a membrane without a strain limit, whose law is written in stretches: F and W (3 x 3) take the
-// plane of the sheet at rest to space and its normal to 0; the columns of `rest` are two directions
-// of the plane and the normal. Moduli are those of plane stress.
+// Of a membrane with its strain limit: F and W (3 x 3) take the plane of the sheet at rest to space
+// and its normal to 0; the columns of `rest` are two directions of the plane, along which cloth is
+// woven, and the normal. `change`: how the parameters change with mu and with lambda of the
+// material.
 void noli_membrane_tangent_product(const NoliMembraneLaw* law,
-                                   const NoliMembraneParameters* parameters, const NoliMat3* rest,
+                                   const NoliMembraneParameters* parameters,
+                                   const NoliMembraneParameters change[2], const NoliMat3* rest,
                                    const NoliMat3* F, const NoliMat3* W,
                                    NoliTangentProduct* product);
+
+// How Q changes where both directions turn in the plane: 0 of isotropic laws.
+NoliMat3 noli_membrane_product_by_turn(const NoliTangentProduct* product, const NoliMat3* rest,
+                                       const NoliMat3* F, const NoliMat3* W);

@@ -3,6 +3,8 @@
 #include "sim/audit.h"
 #include "solve/method.h"
 
+#include <math.h>
+
 NoliStatus noli_sim_create_stage(NoliSim* sim, const NoliProblem* problem, NoliStage** out) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = NULL;
@@ -15,6 +17,31 @@ NoliStatus noli_sim_create_stage(NoliSim* sim, const NoliProblem* problem, NoliS
   stage->watch_user = sim;
 done:
   *out = stage;
+  return status;
+}
+
+// Contact distances below this fraction of that of the scene are close to rounding.
+#define SMALLEST_DISTANCE 1e-3
+
+static void set_distance(NoliSim* sim, double distance) {
+  const NoliProblem* problem = &sim->model->problem;
+  double ratio = problem->dhat / distance;
+  sim->barrier_problem.dhat = distance;
+  // a given stiffness keeps the force at half the distance
+  sim->barrier_problem.fixed_stiffness = problem->fixed_stiffness * ratio * ratio * ratio;
+}
+
+NoliStatus noli_sim_fit_barrier(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = &sim->model->problem;
+  set_distance(sim, problem->dhat);
+  NOLI_TRY(noli_stage_find_contacts(sim->stage));
+  double range = noli_body_pairs_largest_range(&problem->body_pairs),
+         gap = noli_stage_min_distance(sim->stage) / range;
+  if (gap < problem->dhat) {
+    set_distance(sim, fmax(gap, SMALLEST_DISTANCE * problem->dhat));
+  }
+done:
   return status;
 }
 

@@ -20,6 +20,12 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_fall_back(NoliSim* sim);
 // The chosen solver begins the next time step.
 void noli_sim_end_fallback(NoliSim* sim);
 
+// To be called where the barrier takes over from a state of constraints: it acts only below the
+// smallest gap there. Constraints keep gaps that are much smaller than the contact distance, at
+// which a barrier with this distance stores far more energy than there is, and throws surfaces
+// apart.
+NOLI_WARN_UNUSED NoliStatus noli_sim_fit_barrier(NoliSim* sim);
+
 // Whether the barrier has taken over from a state of another solver: it has no stiffness yet, and
 // the energy that it would store there is not part of the state.
 static inline bool noli_sim_is_new_to_barrier(const NoliSim* sim) {

@@ -101,6 +101,9 @@ done:
 static NoliStatus find_first_contacts(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
+  if (noli_sim_is_new_to_barrier(sim)) {
+    NOLI_TRY(noli_sim_fit_barrier(sim));
+  }
   NOLI_TRY(noli_stage_find_contacts(stage));
   // constraints do not use the stiffness of a barrier that took over
   bool constrained = noli_stage_constraints(stage) != NULL;
@@ -222,10 +225,12 @@ static void report_failure(NoliSim* sim, NoliStatus status, double wall,
   noli_sim_report(sim, wall, friction_iterations, &sim->report);
 }
 
-// The barrier's stiffness and the multipliers, in the scale of the integrator.
+// The barrier's stiffness and the multipliers, in the scale of the integrator. The stiffness of a
+// barrier in place of constraints belongs to its time step.
 static void save_scaled(NoliSim* sim) {
   const NoliActiveSet* set = noli_stage_constraints(sim->stage);
-  *sim->state.kappa = set != NULL ? 0.0 : sim->stage->kappa / scale_of_rule(sim);
+  bool ends = noli_stage_constraints(sim->own_stage) != NULL && sim->part + 1 == sim->n_parts;
+  *sim->state.kappa = set != NULL || ends ? 0.0 : sim->stage->kappa / scale_of_rule(sim);
   if (set == NULL) {
     return;
   }

@@ -73,6 +73,7 @@ enum { MAX_ITERATIONS = 200 };
 // Kept between solves.
 typedef struct Work {
   double* safe;        // (n_vert x 3) the safe state
+  double* start;       // (n_vert x 3) where it started
   NoliImpacts impacts; // on the path from there to y
 } Work;
 
@@ -540,7 +541,8 @@ static NoliStatus begin(Solve* solve) {
   double recovery_work;
   NOLI_TRY(limit_energy(solve, &recovery_work));
   if (stage->friction_iteration == 0) {
-    noli_active_set_begin_step(solve->set);
+    memcpy(solve->work->start, stage->here->x, vector_bytes(stage));
+    noli_active_set_begin_step(solve->set, solve->work->start, isinf(recovery_work));
   }
   NOLI_TRY(begin_stiffness(solve));
   NOLI_TRY(balance(solve));
@@ -610,6 +612,7 @@ static NoliStatus create(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   Work* work = stage->work;
   NOLI_NEW_ZERO(stage->context, work->safe, 3 * (int64_t)stage->problem->n_vert);
+  NOLI_NEW_ZERO(stage->context, work->start, 3 * (int64_t)stage->problem->n_vert);
 done:
   return status;
 }
@@ -617,6 +620,7 @@ done:
 static void destroy(NoliContext* context, void* memory) {
   Work* work = memory;
   noli_free(context, work->safe);
+  noli_free(context, work->start);
   noli_impacts_free(context, &work->impacts);
 }
 

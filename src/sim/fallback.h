@@ -20,11 +20,15 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_fall_back(NoliSim* sim);
 // The chosen solver begins the next time step.
 void noli_sim_end_fallback(NoliSim* sim);
 
-// To be called where the barrier takes over from a state of constraints: it acts only below the
-// smallest gap there. Constraints keep gaps that are much smaller than the contact distance, at
-// which a barrier with this distance stores far more energy than there is, and throws surfaces
-// apart.
+// To be called at the start of a step or part, after noli_sim_begin_energy_check. Constraints keep
+// gaps that may be much smaller than the contact distance. If the barrier that takes over from them
+// would store more energy there than the step may gain, as in stacks at rest, it would throw
+// surfaces apart: it then acts only below the smallest gap. In other steps, where surfaces move
+// through many such gaps, it has the contact distance of the scene.
 NOLI_WARN_UNUSED NoliStatus noli_sim_fit_barrier(NoliSim* sim);
+
+// Whether the barrier acts at a distance of its own.
+bool noli_sim_barrier_is_fitted(const NoliSim* sim);
 
 // Whether the barrier has taken over from a state of another solver: it has no stiffness yet, and
 // the energy that it would store there is not part of the state.

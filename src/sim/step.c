@@ -101,9 +101,6 @@ done:
 static NoliStatus find_first_contacts(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
-  if (noli_sim_is_new_to_barrier(sim)) {
-    NOLI_TRY(noli_sim_fit_barrier(sim));
-  }
   NOLI_TRY(noli_stage_find_contacts(stage));
   // constraints do not use the stiffness of a barrier that took over
   bool constrained = noli_stage_constraints(stage) != NULL;
@@ -134,6 +131,7 @@ static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
     noli_stage_drop_forces(stage);
     NOLI_TRY(find_first_contacts(sim));
     NOLI_TRY(noli_sim_begin_energy_check(sim));
+    NOLI_TRY(noli_sim_fit_barrier(sim));
   }
   NOLI_TRY(noli_stage_lag_friction(stage));
   if (index == 0 && !sim->past_known && noli_integrator_needs_force(sim->rule)) {
@@ -226,10 +224,10 @@ static void report_failure(NoliSim* sim, NoliStatus status, double wall,
 }
 
 // The barrier's stiffness and the multipliers, in the scale of the integrator. The stiffness of a
-// barrier in place of constraints belongs to its time step.
+// barrier with a distance of its own belongs to its time step.
 static void save_scaled(NoliSim* sim) {
   const NoliActiveSet* set = noli_stage_constraints(sim->stage);
-  bool ends = noli_stage_constraints(sim->own_stage) != NULL && sim->part + 1 == sim->n_parts;
+  bool ends = noli_sim_barrier_is_fitted(sim) && sim->part + 1 == sim->n_parts;
   *sim->state.kappa = set != NULL || ends ? 0.0 : sim->stage->kappa / scale_of_rule(sim);
   if (set == NULL) {
     return;

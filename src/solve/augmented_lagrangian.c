@@ -481,13 +481,10 @@ done:
 static NoliStatus limit_energy(Solve* solve, double* recovery_work) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
-  const NoliPrescribed* prescribed = &stage->prescribed;
   solve->energy_limit = (double)INFINITY;
   *recovery_work = (double)INFINITY;
   // after friction has been lagged again, this is not the start of the step
-  bool begins = stage->friction_iteration == 0;
-  if (begins && (prescribed->n == 0 || memcmp(prescribed->start, prescribed->target,
-                                              3 * (size_t)prescribed->n * sizeof(double)) == 0)) {
+  if (stage->friction_iteration == 0 && !noli_prescribed_moves(&stage->prescribed)) {
     NOLI_TRY(energy_without_contact(stage, &solve->energy_limit));
     double motion = noli_stage_energy_sum(stage, NOLI_ROLE_INERTIA).energy;
     *recovery_work = RECOVERY_WORK * motion;
@@ -542,7 +539,8 @@ static NoliStatus begin(Solve* solve) {
   NOLI_TRY(limit_energy(solve, &recovery_work));
   if (stage->friction_iteration == 0) {
     memcpy(solve->work->start, stage->here->x, vector_bytes(stage));
-    noli_active_set_begin_step(solve->set, solve->work->start, isinf(recovery_work));
+    noli_active_set_begin_step(solve->set, solve->work->start,
+                               noli_prescribed_moves(&stage->prescribed));
   }
   NOLI_TRY(begin_stiffness(solve));
   NOLI_TRY(balance(solve));

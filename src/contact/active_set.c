@@ -3,6 +3,7 @@
 #include "base/validate.h"
 #include "base/parallel.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK = 256, BLOCKS_4 = 90 };
@@ -17,6 +18,7 @@ void noli_active_set_free(NoliContext* context, NoliActiveSet* set) {
   noli_array_free(context, &set->constraint);
   noli_array_free(context, &set->node);
   noli_array_free(context, &set->diagonal);
+  noli_triangle_stars_free(context, &set->stars);
   noli_array_free(context, &set->merged);
   noli_array_free(context, &set->earliest);
 }
@@ -67,6 +69,7 @@ NoliStatus noli_active_set_load(NoliActiveSet* set, NoliContext* context,
                                 const int64_t* key, const double* multiplier) {
   NoliStatus status = NOLI_OK;
   set->constraint.count = 0;
+  set->start = NULL;
   NOLI_TRY(noli_array_reserve(context, &set->constraint, n));
   for (int64_t i = 0; i < n; i++) {
     NoliConstraintKey unpacked = unpack(key[i]);
@@ -80,6 +83,70 @@ NoliStatus noli_active_set_load(NoliActiveSet* set, NoliContext* context,
     set->constraint.data[i] = (NoliConstraint){.key = unpacked, .lambda = lambda, .gamma = gamma};
     set->constraint.count++;
   }
+done:
+  return status;
+}
+
+// ---- closest features ---------------------------------------------------------------------------
+
+typedef struct FollowJob {
+  NoliActiveSet* set;
+  const NoliSurface* surface;
+  const double* x;
+} FollowJob;
+
+static void follow_block(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const FollowJob* job = user;
+  for (int64_t i = begin; i < end; i++) {
+    NoliConstraint* constraint = &job->set->constraint.data[i];
+    constraint->key =
+        noli_constraint_key_follow(constraint->key, job->surface, &job->set->stars, job->x);
+  }
+}
+
+static int compare_constraints(const void* a, const void* b) {
+  const NoliConstraint *first = a, *second = b;
+  return noli_constraint_key_compare(first->key, second->key);
+}
+
+// Adds the multiplier of a constraint to one that has come to be between the same primitives.
+static void join(NoliConstraint* constraint, const NoliConstraint* other) {
+  bool new = constraint->gap == 0.0, other_new = other->gap == 0.0;
+  constraint->gap = new         ? other->gap
+                    : other_new ? constraint->gap
+                                : fmin(constraint->gap, other->gap);
+  constraint->lambda += other->lambda;
+  constraint->gamma = fmax(constraint->gamma, other->gamma);
+  constraint->released = constraint->released && other->released;
+}
+
+NoliStatus noli_active_set_follow(NoliActiveSet* set, NoliContext* context,
+                                  const NoliSurface* surface, const double* x, int32_t n_threads) {
+  NoliStatus status = NOLI_OK;
+  if (set->constraint.count == 0) {
+    return NOLI_OK;
+  }
+  if (set->stars.first == NULL) {
+    NOLI_TRY(noli_triangle_stars_create(context, surface, &set->stars));
+  }
+  FollowJob job = {set, surface, x};
+  noli_parallel_for(n_threads, set->constraint.count, BLOCK, follow_block, &job);
+
+  // those that meet become one
+  qsort(set->constraint.data, (size_t)set->constraint.count, sizeof *set->constraint.data,
+        compare_constraints);
+  NoliConstraint* last = set->constraint.data;
+  for (int64_t i = 1; i < set->constraint.count; i++) {
+    const NoliConstraint* constraint = &set->constraint.data[i];
+    if (compare_constraints(constraint, last) == 0) {
+      join(last, constraint);
+    } else {
+      *++last = *constraint;
+    }
+  }
+  set->constraint.count = last - set->constraint.data + 1;
+  NOLI_VALIDATE(context, noli_active_set_defect(set));
 done:
   return status;
 }
@@ -208,21 +275,44 @@ static double compliance_of(const NoliActiveSet* set, const NoliConstraint* cons
   return compliance;
 }
 
-// The opening of a new constraint, which does not push yet, by its fraction of the work.
-static double affordable(const NoliActiveSet* set, double stiffness) {
-  return sqrt(2.0 * set->recovery_work / (stiffness * (double)set->constraint.count));
+// Weights, direction and distance.
+static void locate(const LinearizeJob* job, NoliConstraint* constraint, int32_t vertex[4]) {
+  NoliConstraintKey key = constraint->key;
+  noli_primitives_vertices(job->surface, key.kind, key.a, key.b, vertex);
+  memset(constraint->weight, 0, sizeof constraint->weight);
+  if (key.kind == NOLI_PRIMITIVES_HALF_SPACE) {
+    linearize_half_space(job, constraint);
+  } else {
+    linearize_pair(job, constraint, vertex);
+  }
 }
 
-// Chooses the gap to keep, once in a time step.
-static void choose_gap(const NoliActiveSet* set, NoliConstraint* constraint, double stiffness) {
+// Distance at the closest feature when the time step began.
+static double first_distance(const LinearizeJob* job, NoliConstraintKey key) {
+  LinearizeJob start = *job;
+  NoliConstraint there = {0};
+  int32_t vertex[4];
+  start.x = job->set->start;
+  there.key = noli_constraint_key_follow(key, job->surface, &job->set->stars, start.x);
+  locate(&start, &there, vertex);
+  return there.distance;
+}
+
+// Chooses the gap to keep, once in a time step. It is not wider than at the start of the step,
+// which therefore keeps all gaps: the minimum cannot have a higher energy. Nor is it wider than
+// now, or the constraint would lift what others carry. Where motions press surfaces together, gaps
+// that never open would close step by step: there a constraint opens from the start.
+static void choose_gap(const LinearizeJob* job, NoliConstraint* constraint) {
+  const NoliActiveSet* set = job->set;
+  double whole = set->delta * constraint->range;
   if (constraint->gap > 0.0) {
     return;
   }
-  double whole = set->delta * constraint->range, deficit = whole - constraint->distance;
-  constraint->gap = whole;
-  if (deficit > 0.0) {
-    constraint->gap =
-        constraint->distance + fmin(GAP_RECOVERY * deficit, affordable(set, stiffness));
+  constraint->gap = fmin(whole, constraint->distance);
+  if (set->driven) {
+    constraint->gap += GAP_RECOVERY * (whole - constraint->gap);
+  } else if (set->start != NULL) {
+    constraint->gap = fmin(constraint->gap, first_distance(job, constraint->key));
   }
 }
 
@@ -231,17 +321,8 @@ static void linearize_block(void* user, int64_t begin, int64_t end, int32_t work
   const LinearizeJob* job = user;
   for (int64_t i = begin; i < end; i++) {
     NoliConstraint* constraint = &job->set->constraint.data[i];
-    NoliConstraintKey key = constraint->key;
     int32_t vertex[4];
-    noli_primitives_vertices(job->surface, key.kind, key.a, key.b, vertex);
-
-    // weights, direction and distance
-    memset(constraint->weight, 0, sizeof constraint->weight);
-    if (key.kind == NOLI_PRIMITIVES_HALF_SPACE) {
-      linearize_half_space(job, constraint);
-    } else {
-      linearize_pair(job, constraint, vertex);
-    }
+    locate(job, constraint, vertex);
     keep_nodes(constraint, vertex, job->set->node.data + 4 * i);
 
     // penalty stiffness and gap; between prescribed nodes the stiffness has no effect
@@ -251,7 +332,7 @@ static void linearize_block(void* user, int64_t begin, int64_t end, int32_t work
     constraint->stiffness = compliance > 0.0 ? 1.0 / compliance : 0.0;
     double stiffness = compliance > 0.0 ? constraint->stiffness : 1.0;
     constraint->mu = job->set->ratio * stiffness;
-    choose_gap(job->set, constraint, stiffness);
+    choose_gap(job, constraint);
     constraint->constant -= constraint->gap;
   }
 }
@@ -353,8 +434,9 @@ double noli_active_set_work(const NoliActiveSet* set, const double* a, const dou
   return work;
 }
 
-void noli_active_set_begin_step(NoliActiveSet* set) {
-  set->recovery_work = 0.0;
+void noli_active_set_begin_step(NoliActiveSet* set, const double* start, bool driven) {
+  set->start = start;
+  set->driven = driven;
   noli_active_set_release_inactive(set);
   for (int64_t i = 0; i < set->constraint.count; i++) {
     set->constraint.data[i].gap = 0.0;
@@ -384,7 +466,6 @@ double noli_active_set_recover_gaps(NoliActiveSet* set, double most) {
     constraint->gap += step;
     constraint->constant -= step;
   }
-  set->recovery_work = most;
   return share * pushing;
 }
 
@@ -455,13 +536,7 @@ void noli_active_set_estimate_multipliers(NoliActiveSet* set, double* gradient) 
 // ---- membership ---------------------------------------------------------------------------------
 
 static int compare(const NoliConstraintKey* key, const NoliImpact* impact) {
-  if (key->kind != impact->kind) {
-    return key->kind < impact->kind ? -1 : 1;
-  }
-  if (key->a != impact->a) {
-    return key->a < impact->a ? -1 : 1;
-  }
-  return key->b != impact->b ? (key->b < impact->b ? -1 : 1) : 0;
+  return noli_constraint_key_compare(*key, (NoliConstraintKey){impact->kind, impact->a, impact->b});
 }
 
 // Whether the next impact is already a member; `at` advances along the sorted set.

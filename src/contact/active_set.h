@@ -15,31 +15,27 @@
 //    single mu, the largest entry of the Hessian (eq. 20), follows the stiffest body or the most
 //    crushed element, far from most constraints.
 //  - Only pairs that approach from further away must immediately keep the full gap delta. A pair
-//    that enters the set with a smaller gap recovers the deficit slowly: a full recovery in one
-//    step throws surfaces apart at delta / h. The recovery is also limited by a given amount of
-//    work, because a stiff body in a narrow passage would otherwise gain energy without bound.
+//    that enters the set with a smaller gap, or began the step with one, keeps that gap, and
+//    recovers the deficit in the following steps, slowly: a full recovery in one step throws
+//    surfaces apart at delta / h. The recovery is also limited by a given amount of work, because a
+//    stiff body in a narrow passage would otherwise gain energy without bound.
 //  - An inactive constraint resists opening (its part of the Hessian stays) only until the end of
 //    its time step. In the paper it resists until it has decayed, for 44 iterations: a step that
 //    ends after two iterations then holds separating surfaces together, blocks on a slope lose
 //    contact, and impacts gain energy. (Without any resistance the set does not settle where many
 //    surfaces meet.)
+//  - Constraints follow the closest features of their primitives, see constraint_key.h.
 //
 // In a plane the pairs are vertices and segments. Two parallel segments touch at two ends: a
 // constraint between segments would alternate between the ends and never converge.
 #pragma once
 
-#include "collide/impacts.h"
+#include "contact/constraint_key.h"
 #include "contact/contact_set.h"
 #include "contact/friction.h"
 #include "contact/pair_forces.h"
 #include "linalg/energy_term.h"
 #include "linalg/followers.h"
-
-// Identifies a constraint.
-typedef struct NoliConstraintKey {
-  NoliPrimitives kind;
-  int32_t a, b;
-} NoliConstraintKey;
 
 typedef struct NoliConstraint {
   NoliConstraintKey key;
@@ -67,9 +63,11 @@ typedef struct NoliActiveSet {
   const NoliContactPairs* pairs;         // borrowed; NULL: all ranges are 1
   double ratio;                          // penalty stiffness over that of the pushed nodes
   double delta;                          // m, gap to keep
-  double recovery_work;                  // J s^2, limit of the work that recovers gap deficits
+  const double* start; // (n_vert x 3) where the time step began, borrowed; NULL: not yet known
+  bool driven;         // prescribed motion does work in this step, which may open gaps
   // Diagonal blocks of the scaled Hessian without contact, zero for prescribed nodes
   NOLI_ARRAY(double) diagonal; // (n_vert x 9)
+  NoliTriangleStars stars;     // of the surface, once constraints have followed it
   // scratch
   NOLI_ARRAY(NoliConstraint) merged;
   NOLI_ARRAY(double) earliest; // (n_vert) first time of impact at each vertex
@@ -86,6 +84,12 @@ NOLI_WARN_UNUSED NoliStatus noli_active_set_load(NoliActiveSet* set, NoliContext
                                                  int64_t n, const int64_t* key,
                                                  const double* multiplier);
 
+// Every constraint goes to the closest feature of its primitives at x (n_vert x 3); those that meet
+// become one, with the sum of their multipliers. The surface is always the same.
+NOLI_WARN_UNUSED NoliStatus noli_active_set_follow(NoliActiveSet* set, NoliContext* context,
+                                                   const NoliSurface* surface, const double* x,
+                                                   int32_t n_threads);
+
 // Linearizes every constraint at the safe state x (n_vert x 3). Fails with NOLI_NOT_FINITE if a
 // distance is not positive.
 NOLI_WARN_UNUSED NoliStatus noli_active_set_linearize(NoliActiveSet* set, NoliContext* context,
@@ -93,14 +97,13 @@ NOLI_WARN_UNUSED NoliStatus noli_active_set_linearize(NoliActiveSet* set, NoliCo
                                                       const NoliHalfSpace* half_spaces,
                                                       const double* x, int32_t n_threads);
 
-// Begins a time step: the next linearization chooses the gaps to keep from its distances, and
-// constraints that do not push become loose.
-void noli_active_set_begin_step(NoliActiveSet* set);
+// Begins a time step at `start` (n_vert x 3), which the set refers to until the next one begins or
+// is loaded: gaps to keep are chosen again, and constraints that do not push become loose.
+void noli_active_set_begin_step(NoliActiveSet* set, const double* start, bool driven);
 
 // To be called after the first linearization of a time step: recovers a tenth of each gap deficit,
 // or, if that would take more work than `most` (J s^2 of the scaled potential), the same smaller
-// share of each. Constraints that enter the set in this step may use the same amount of work again.
-// Returns the work against the multipliers.
+// share of each. Returns the work against the multipliers.
 double noli_active_set_recover_gaps(NoliActiveSet* set, double most);
 
 // Doubles the penalty stiffness and halves the gaps to keep, [Zheng2025] section 5.2, for the rest

@@ -2,6 +2,7 @@
 
 #include "math/vec3.h"
 #include "sim/fallback.h"
+#include "solve/prescribed.h"
 
 #include <math.h>
 #include <string.h>
@@ -91,19 +92,25 @@ done:
   return status;
 }
 
-// Energy of the barrier at the current point, J. Constraints store no energy, and a barrier that
-// takes over from them has no energy to release.
-static NoliStatus contact_energy(NoliSim* sim, double* energy) {
+// Energy of the barrier at the current point, J.
+static NoliStatus barrier_energy(NoliStage* stage, double* energy) {
   NoliStatus status = NOLI_OK;
-  NoliStage* stage = sim->stage;
   *energy = 0.0;
-  if (noli_stage_constraints(stage) == NULL && !noli_sim_is_new_to_barrier(sim)) {
-    NOLI_TRY(noli_stage_role_energy(stage, NOLI_ROLE_CONTACT));
-    *energy = noli_stage_energy_sum(stage, NOLI_ROLE_CONTACT).magnitude;
-  }
-  *energy /= stage->time.h_e * stage->time.h_e;
+  NOLI_TRY(noli_stage_role_energy(stage, NOLI_ROLE_CONTACT));
+  *energy = noli_stage_energy_sum(stage, NOLI_ROLE_CONTACT).magnitude /
+            (stage->time.h_e * stage->time.h_e);
 done:
   return status;
+}
+
+// Energy of contact at the start, J. Constraints store no energy, and a barrier that takes over
+// from them has no energy to release.
+static NoliStatus contact_energy(NoliSim* sim, double* energy) {
+  *energy = 0.0;
+  if (noli_stage_constraints(sim->stage) != NULL || noli_sim_is_new_to_barrier(sim)) {
+    return NOLI_OK;
+  }
+  return barrier_energy(sim->stage, energy);
 }
 
 bool noli_sim_stands(const NoliSim* sim) {
@@ -142,11 +149,23 @@ done:
 // over the large margin applies.
 static double margin_of(const NoliSim* sim) {
   const NoliPrescribed* prescribed = &sim->stage->prescribed;
-  bool moved = prescribed->n > 0 && memcmp(prescribed->start, prescribed->target,
-                                           3 * (size_t)prescribed->n * sizeof(double)) != 0;
   bool loose =
       noli_integrator_needs_before(sim->rule) || noli_stage_constraints(sim->stage) != NULL;
-  return noli_integrator_needs_force(sim->rule) || (loose && !moved) ? SMALL_MARGIN : MARGIN;
+  return noli_integrator_needs_force(sim->rule) || (loose && !noli_prescribed_moves(prescribed))
+             ? SMALL_MARGIN
+             : MARGIN;
+}
+
+NoliStatus noli_sim_may_begin_with_barrier(NoliSim* sim, bool* may) {
+  NoliStatus status = NOLI_OK;
+  *may = true;
+  if (sim->stage->time.inertia) {
+    double stored;
+    NOLI_TRY(barrier_energy(sim->stage, &stored));
+    *may = stored <= unresolved_energy(sim) + margin_of(sim) * sim->start.magnitude;
+  }
+done:
+  return status;
 }
 
 NoliStatus noli_sim_check_energy(NoliSim* sim) {

@@ -131,6 +131,7 @@ static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
     noli_stage_drop_forces(stage);
     NOLI_TRY(find_first_contacts(sim));
     NOLI_TRY(noli_sim_begin_energy_check(sim));
+    NOLI_TRY(noli_sim_fit_barrier(sim));
   }
   NOLI_TRY(noli_stage_lag_friction(stage));
   if (index == 0 && !sim->past_known && noli_integrator_needs_force(sim->rule)) {
@@ -222,10 +223,12 @@ static void report_failure(NoliSim* sim, NoliStatus status, double wall,
   noli_sim_report(sim, wall, friction_iterations, &sim->report);
 }
 
-// The barrier's stiffness and the multipliers, in the scale of the integrator.
+// The barrier's stiffness and the multipliers, in the scale of the integrator. The stiffness of a
+// barrier with a distance of its own belongs to its time step.
 static void save_scaled(NoliSim* sim) {
   const NoliActiveSet* set = noli_stage_constraints(sim->stage);
-  *sim->state.kappa = set != NULL ? 0.0 : sim->stage->kappa / scale_of_rule(sim);
+  bool ends = noli_sim_barrier_is_fitted(sim) && sim->part + 1 == sim->n_parts;
+  *sim->state.kappa = set != NULL || ends ? 0.0 : sim->stage->kappa / scale_of_rule(sim);
   if (set == NULL) {
     return;
   }

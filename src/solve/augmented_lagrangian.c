@@ -73,6 +73,7 @@ enum { MAX_ITERATIONS = 200 };
 // Kept between solves.
 typedef struct Work {
   double* safe;        // (n_vert x 3) the safe state
+  double* start;       // (n_vert x 3) where it started
   NoliImpacts impacts; // on the path from there to y
 } Work;
 
@@ -490,13 +491,10 @@ done:
 static NoliStatus limit_energy(Solve* solve, double* recovery_work) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
-  const NoliPrescribed* prescribed = &stage->prescribed;
   solve->energy_limit = (double)INFINITY;
   *recovery_work = (double)INFINITY;
   // after friction has been lagged again, this is not the start of the step
-  bool begins = stage->friction_iteration == 0;
-  if (begins && (prescribed->n == 0 || memcmp(prescribed->start, prescribed->target,
-                                              3 * (size_t)prescribed->n * sizeof(double)) == 0)) {
+  if (stage->friction_iteration == 0 && !noli_prescribed_moves(&stage->prescribed)) {
     NOLI_TRY(energy_without_contact(stage, &solve->energy_limit));
     double motion = noli_stage_energy_sum(stage, NOLI_ROLE_INERTIA).energy;
     *recovery_work = RECOVERY_WORK * motion;
@@ -550,7 +548,9 @@ static NoliStatus begin(Solve* solve) {
   double recovery_work;
   NOLI_TRY(limit_energy(solve, &recovery_work));
   if (stage->friction_iteration == 0) {
-    noli_active_set_begin_step(solve->set);
+    memcpy(solve->work->start, stage->here->x, vector_bytes(stage));
+    noli_active_set_begin_step(solve->set, solve->work->start,
+                               noli_prescribed_moves(&stage->prescribed));
   }
   NOLI_TRY(begin_stiffness(solve));
   NOLI_TRY(balance(solve));
@@ -620,6 +620,7 @@ static NoliStatus create(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   Work* work = stage->work;
   NOLI_NEW_ZERO(stage->context, work->safe, 3 * (int64_t)stage->problem->n_vert);
+  NOLI_NEW_ZERO(stage->context, work->start, 3 * (int64_t)stage->problem->n_vert);
 done:
   return status;
 }
@@ -627,6 +628,7 @@ done:
 static void destroy(NoliContext* context, void* memory) {
   Work* work = memory;
   noli_free(context, work->safe);
+  noli_free(context, work->start);
   noli_impacts_free(context, &work->impacts);
 }
 

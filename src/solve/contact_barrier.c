@@ -4,10 +4,6 @@
 #include "contact/stiffness.h"
 #include "solve/stage.h"
 
-typedef struct Self {
-  NoliStiffness stiffness; // bounds of kappa
-} Self;
-
 // At a point: its contacts and the data of the terms.
 typedef struct Memory {
   NoliContactSet contacts;
@@ -15,13 +11,6 @@ typedef struct Memory {
   NoliImplicitFriction friction;
   NoliForceTerm force[2];
 } Memory;
-
-static NoliStatus create(NoliStage* stage) {
-  const NoliProblem* problem = stage->problem;
-  Self* self = stage->contact;
-  self->stiffness = noli_stiffness(problem->mean_mass, problem->diagonal, problem->dhat);
-  return NOLI_OK;
-}
 
 static void init_memory(void* memory) {
   noli_contact_set_init(&((Memory*)memory)->contacts);
@@ -133,16 +122,22 @@ static double reach(const NoliStage* stage) {
   return stage->problem->dhat * noli_body_pairs_largest_range(&stage->problem->body_pairs);
 }
 
+// Bounds of kappa. The contact distance may differ between time steps (sim/fallback.h).
+static NoliStiffness bounds(const NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  return noli_stiffness(problem->mean_mass, problem->diagonal, problem->dhat);
+}
+
 static NoliStatus begin_stiffness(NoliStage* stage) {
-  const Self* self = stage->contact;
-  return noli_stage_kappa_from_forces(stage, &self->stiffness);
+  const NoliStiffness stiffness = bounds(stage);
+  return noli_stage_kappa_from_forces(stage, &stiffness);
 }
 
 static double adapt_stiffness(const NoliStage* stage, bool blocked) {
   // after an accepted step the trial point is the previous one
-  const Self* self = stage->contact;
+  const NoliStiffness stiffness = bounds(stage);
   const Memory *before = stage->trial->contact, *here = stage->here->contact;
-  return noli_stiffness_update(&self->stiffness, stage->kappa, &before->contacts, &here->contacts,
+  return noli_stiffness_update(&stiffness, stage->kappa, &before->contacts, &here->contacts,
                                blocked);
 }
 
@@ -153,9 +148,7 @@ const NoliContactModel noli_contact_barrier = {
     .ranges = true,
     .keeps_apart = true,
     .searches = true,
-    .size = sizeof(Self),
     .memory_size = sizeof(Memory),
-    .create = create,
     .init_memory = init_memory,
     .free_memory = free_memory,
     .update = update,

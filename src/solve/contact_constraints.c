@@ -20,12 +20,22 @@ NoliActiveSet* noli_stage_constraints(const NoliStage* stage) {
   return stage->problem->contact == &noli_contact_constraints ? stage->contact : NULL;
 }
 
+// At the closest features at x.
+static NoliStatus linearize(NoliStage* stage, const double* x) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = stage->problem;
+  NOLI_TRY(noli_active_set_follow(stage->contact, stage->context, problem->surface, x,
+                                  stage->n_threads));
+  NOLI_TRY(noli_active_set_linearize(stage->contact, stage->context, problem->surface,
+                                     problem->half_spaces, x, stage->n_threads));
+done:
+  return status;
+}
+
 NoliStatus noli_constraints_linearize(NoliStage* stage, const double* x) {
   double start = noli_seconds();
   NoliWork before = noli_work(NOLI_WORK_CONTACTS);
-  NoliStatus status =
-      noli_active_set_linearize(stage->contact, stage->context, stage->problem->surface,
-                                stage->problem->half_spaces, x, stage->n_threads);
+  NoliStatus status = linearize(stage, x);
   noli_stage_list_contact_terms(stage);
   noli_work(before);
   stage->record.timing.contacts += noli_seconds() - start;
@@ -34,10 +44,7 @@ NoliStatus noli_constraints_linearize(NoliStage* stage, const double* x) {
 
 // The active set is the same at every trial point.
 static NoliStatus update(NoliStage* stage, NoliPoint* at) {
-  return at == stage->trial
-             ? NOLI_OK
-             : noli_active_set_linearize(stage->contact, stage->context, stage->problem->surface,
-                                         stage->problem->half_spaces, at->x, stage->n_threads);
+  return at == stage->trial ? NOLI_OK : linearize(stage, at->x);
 }
 
 static void list_terms(const NoliStage* stage, const NoliPoint* at,

@@ -68,9 +68,9 @@ static double largest_gap(const NoliStage* stage, const double* x) {
   return sqrt(largest);
 }
 
-static bool moves(const NoliPrescribed* prescribed) {
-  return memcmp(prescribed->start, prescribed->target,
-                (size_t)prescribed->n * 3 * sizeof(double)) != 0;
+bool noli_prescribed_moves(const NoliPrescribed* prescribed) {
+  return prescribed->n > 0 && memcmp(prescribed->start, prescribed->target,
+                                     (size_t)prescribed->n * 3 * sizeof(double)) != 0;
 }
 
 void noli_prescribed_set_step(NoliStage* stage) {
@@ -142,7 +142,7 @@ static void update_multipliers(NoliStage* stage) {
 
 bool noli_prescribed_give_up(NoliStage* stage, const double* x) {
   NoliPrescribed* prescribed = &stage->prescribed;
-  if (prescribed->given_up || !moves(prescribed)) {
+  if (prescribed->given_up || !noli_prescribed_moves(prescribed)) {
     return false;
   }
   prescribed->done = share_done(stage, x);
@@ -165,7 +165,7 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
   // together with all other nodes, if the prediction succeeds
   bool predicted;
   NOLI_TRY(noli_predict(stage, velocity, &predicted));
-  if (!predicted && moves(prescribed)) {
+  if (!predicted && noli_prescribed_moves(prescribed)) {
     // the motion of the prescribed nodes alone, everything else at rest
     memset(stage->step, 0, (size_t)stage->problem->n_vert * 3 * sizeof(double));
     noli_prescribed_set_step(stage);

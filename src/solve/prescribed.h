@@ -17,6 +17,9 @@ static inline double noli_prescribed_share(const NoliPrescribed* prescribed) {
   return prescribed->done > 0.0 ? prescribed->done : 0.0;
 }
 
+// Whether a target differs from where its node starts: prescribed motion may do work.
+bool noli_prescribed_moves(const NoliPrescribed* prescribed);
+
 // Writes the displacements of the prescribed components to their targets into stage->step and
 // leaves other components unchanged.
 void noli_prescribed_set_step(NoliStage* stage);

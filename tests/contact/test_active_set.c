@@ -278,7 +278,7 @@ static void loose_constraints_open_freely(void** state) {
   pair.x[4] = 0.3;
   for (int push = 0; push < 2; push++) {
     constraint->lambda = push;
-    noli_active_set_begin_step(&pair.set);
+    noli_active_set_begin_step(&pair.set, NULL, false);
     assert_true(constraint->released == !push);
   }
 

@@ -20,7 +20,7 @@ PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
 .PHONY: help setup build demo gallery all-targets test sanitize thread-check fuzz torture validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
         bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-hard bench-public-al \
-        python python-test python-valgrind view-test bench-linear-costs bench-linear-large bench-work bench-elements bench-errors bench-tables noli_bench noli_bench_linear noli_bench_elements noli_error_study install install-python package mpi mpi-build mpi-check clean
+        python python-test python-valgrind view-test bench-linear-costs bench-linear-large bench-work bench-elements bench-errors bench-tables noli_bench noli_bench_linear noli_bench_elements noli_error_study install install-python package mpi mpi-build mpi-check mpi-sanitize clean
 
 help:
 	@echo 'make demo      install missing packages, build, simulate examples/demo.json (./demo does it without make)'
@@ -34,7 +34,8 @@ help:
 	@echo 'make gallery   run all examples: times, pages for the site (hours of processor time with the long ones)'
 	@echo 'make docs-update    update generated parts of documents: keys, help texts, files, tables'
 	@echo 'make build     build the libraries and the program ($(BUILD)/noli); GMSH=ON: with Gmsh, for `noli mesh` (docs/solids.md)'
-	@echo 'make mpi       build for several ranks with MPI and PETSc, build/mpi/noli (docs/mpi.md); make mpi-check runs it (minutes)'
+	@echo 'make mpi       build for several ranks with MPI and PETSc, build/mpi/noli (docs/mpi.md); make mpi-check runs it (minutes),'
+	@echo '               mpi-sanitize tests it with AddressSanitizer and UBSan (clang, hours)'
 	@echo 'make python    the Python package as a wheel, $(BUILD)/python; python-test tests it in the tree (TESTS="test_run"),'
 	@echo '               python-valgrind looks for errors of memory (docs/python.md)'
 	@echo 'make package   a Debian package of everything in build/package; make install-python installs the Python package'
@@ -81,6 +82,13 @@ mpi:
 # every example on 1 to 4 ranks, public scenes on 2
 mpi-check: mpi
 	@mkdir -p build/mpi/check && cd build/mpi/check && $(PYTHON) $(CURDIR)/tests/mpi/test_ranks.py ../noli $(CURDIR) every_example public_scenes
+
+# tests on several ranks with AddressSanitizer and UBSan; TESTS=REGEX selects some
+mpi-sanitize:
+	@sh scripts/setup.sh mpi test
+	@cmake --preset mpi-asan >/dev/null
+	@cmake --build --preset mpi-asan --parallel $(JOBS) --target noli_program test_petsc test_exchange_between_ranks keep_loaded
+	@ctest --preset mpi-asan -R '$(TESTS)'
 
 mpi-build:
 	$(call compile,libraries and program with MPI,-DNOLI_MPI=ON $(WITHOUT_TESTS),noli_program noli noli_import)

@@ -99,13 +99,16 @@ typedef struct NoliBlockEnergy {
                            // one removes [Magisano2017]
 } NoliBlockEnergy;
 
+// Components of the nodes of a stencil of bending, at most.
+enum { NOLI_BENDING_SIZE = 36 };
+
 // The damping force K+ w of a stencil of bending, with its projected stiffness K+ at positions y
 // and w (3 size) at its nodes, and its derivatives.
 typedef struct NoliBendingDamping {
-  double force[12];
-  double by_y[144];    // (3 size x 3 size), row-major
-  double by_rest[144]; // likewise
-  int32_t element[2];
+  double force[NOLI_BENDING_SIZE];
+  double by_y[NOLI_BENDING_SIZE * NOLI_BENDING_SIZE];    // (3 size x 3 size), row-major
+  double by_rest[NOLI_BENDING_SIZE * NOLI_BENDING_SIZE]; // likewise
+  int32_t element[2];                                    // NOLI_NULL_INDEX: none
   double mu[2]; // of the logarithm of its stiffness, by Lame's parameters of its elements
   double lambda[2];
 } NoliBendingDamping;
@@ -260,8 +263,6 @@ struct NoliBlockType {
   // Damping of a stencil of bending; all zero before.
   void (*bending_damping)(const NoliBlock* block, int64_t stencil, const double* X, const double* y,
                           const double* w, NoliBendingDamping* damping);
-  // Why damping of some elements has no derivatives all the same; NULL: it has.
-  const char* (*damping_defect)(const NoliBlock* block);
   NoliTermFn* inertia; // scale / 2 (x - reference)^T M (x - reference); NULL: lumped
   // How the gradient of the inertia of each element, `z` in place of x - reference and scale 1,
   // changes with rest positions of its vertices: (n_element x 3 n_local x 12). NULL: in proportion

@@ -389,5 +389,4 @@ const NoliBlockType noli_block_shells = {.name = "shells",
                                          .tangent_product = noli_shells_tangent_product,
                                          .product_by_turn = noli_shells_product_by_turn,
                                          .bending_damping = noli_shells_bending_damping,
-                                         .damping_defect = noli_shells_damping_defect,
                                          .damping = &noli_block_damping};

@@ -31,7 +31,6 @@ void noli_shells_bending_by_rest(const NoliBlock* block, int64_t stencil, const 
 void noli_shells_add_axis_slope(const NoliBlock* block, int64_t element, const double* X,
                                 const double* x, const double* gradient, const double* hessian,
                                 double* slope);
-const char* noli_shells_damping_defect(const NoliBlock* block);
 void noli_shells_tangent_product(const NoliBlock* block, int32_t element,
                                  const NoliVec3 gradient[4], const NoliMat3* F, const NoliMat3* W,
                                  NoliTangentProduct* product);

@@ -29,14 +29,11 @@ static bool is_damped(const NoliBlock* block, int32_t element) {
 
 const char* noli_element_damping_defect(const NoliBlock* block) {
   const NoliBlockType* type = block->type;
-  if (type->solid || type->elasticity == NULL || !noli_block_is_damped(block)) {
-    return NULL;
-  }
-  if (type->tangent_product == NULL) {
-    return "damping in proportion to the stiffness of rods with twist is not differentiated: leave "
-           "material.damping out, or use mass_damping";
-  }
-  return type->damping_defect != NULL ? type->damping_defect(block) : NULL;
+  bool known = type->solid || type->elasticity == NULL || type->tangent_product != NULL;
+  return known || !noli_block_is_damped(block)
+             ? NULL
+             : "damping in proportion to the stiffness of rods with twist is not differentiated: "
+               "leave material.damping out, or use mass_damping";
 }
 
 // ---- points of quadrature -----------------------------------------------------------------------
@@ -588,11 +585,11 @@ static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils*
                                 const DampingBlocks* to) {
   const int32_t* node = stencils->node + stencils->size * s;
   int32_t n = 3 * stencils->size;
-  double w[12], factor = at->scale * stencils->damping_time[s];
-  NoliBendingDamping damping = {0};
+  double w[NOLI_BENDING_SIZE] = {0.0}, factor = at->scale * stencils->damping_time[s];
+  NoliBendingDamping damping = {.element = {NOLI_NULL_INDEX, NOLI_NULL_INDEX}};
   for (int32_t i = 0; i < n; i++) {
     int64_t k = 3 * (int64_t)node[i / 3] + i % 3;
-    w[i] = at->x[k] - at->x_hat[k];
+    w[i] = node[i / 3] != NOLI_NULL_INDEX ? at->x[k] - at->x_hat[k] : 0.0;
   }
   block->type->bending_damping(block, s, at->X, at->lagged, w, &damping);
   set_own_nodes(stencils, s, to->lagged);
@@ -613,8 +610,10 @@ static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils*
     NoliMixedBlocks* blocks = to->number[k];
     const double* by = k == 0 ? damping.mu : damping.lambda;
     for (int32_t i = 0; blocks != NULL && i < 2 * n; i++) {
+      int32_t element = damping.element[i % 2];
       blocks->node[stencils->size * s + i / 6] = node[i / 6];
-      blocks->input[2 * s + i % 2] = first_element + damping.element[i % 2];
+      blocks->input[2 * s + i % 2] =
+          element != NOLI_NULL_INDEX ? first_element + element : NOLI_NULL_INDEX;
       noli_mixed_block(blocks, s)[i] = factor * damping.force[i / 2] * by[i % 2];
     }
   }

@@ -129,6 +129,59 @@ void noli_folds_evaluate(const void* data, const double* x, int64_t begin, int64
   }
 }
 
+// With the rows J_r = sum_i root_ri g_i of gradients of angles, the product is sum_r (J_r . w) J_r.
+// It changes with the Hessians H_i of angles by
+//   sum_i (sum_r root_ri J_r . w) H_i + sum_r J_r (sum_i root_ri H_i w)^T.
+void noli_folds_damping(const NoliFolds* folds, int64_t f, const double* y, const double* w,
+                        double* force, double* by_y) {
+  enum { SIZE = 3 * NODES };
+  const double* root = folds->root + 3 * HINGES * f;
+  double J[3][SIZE] = {{0}}, turned[3][SIZE] = {{0}}, along[3] = {0};
+  double hessian[HINGES][144];
+  for (int i = 0; i < HINGES; i++) {
+    const int8_t* local = folds->hinge + 4 * (HINGES * f + i);
+    double at[12], gradient[12];
+    if (local[0] < 0) {
+      continue;
+    }
+    hinge_positions(folds->node + NODES * f, local, y, at);
+    noli_hinge_derivatives(at, gradient, hessian[i]);
+    for (int k = 0; k < 12; k++) {
+      int own = 3 * local[k / 3] + k % 3;
+      double sum = 0.0;
+      for (int l = 0; l < 12; l++) {
+        sum += hessian[i][12 * k + l] * w[3 * local[l / 3] + l % 3];
+      }
+      for (int r = 0; r < 3; r++) {
+        J[r][own] += root[HINGES * r + i] * gradient[k];
+        turned[r][own] += root[HINGES * r + i] * sum;
+      }
+    }
+  }
+  for (int k = 0; k < 3 * SIZE; k++) {
+    along[k / SIZE] += J[k / SIZE][k % SIZE] * w[k % SIZE];
+  }
+  for (int k = 0; k < SIZE * SIZE; k++) {
+    for (int r = 0; r < 3; r++) {
+      by_y[k] += J[r][k / SIZE] * turned[r][k % SIZE];
+    }
+  }
+  for (int k = 0; k < SIZE; k++) {
+    force[k] = along[0] * J[0][k] + along[1] * J[1][k] + along[2] * J[2][k];
+  }
+  for (int i = 0; i < HINGES; i++) {
+    const int8_t* local = folds->hinge + 4 * (HINGES * f + i);
+    double moment = 0.0;
+    for (int r = 0; r < 3; r++) {
+      moment += root[HINGES * r + i] * along[r];
+    }
+    for (int k = 0; k < 144 && local[0] >= 0; k++) {
+      int row = 3 * local[k / 36] + k / 12 % 3, column = 3 * local[k % 12 / 3] + k % 3;
+      by_y[SIZE * row + column] += moment * hessian[i][k];
+    }
+  }
+}
+
 // ---- hinges under constant curvature ------------------------------------------------------------
 
 // In the plane of a triangle, where its neighbours are laid out.

@@ -63,3 +63,8 @@ typedef struct NoliFoldBending {
 // of angles.
 void noli_folds_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                          unsigned what, const NoliLocal* out);
+
+// The product of the projected Hessian of fold f at y, scale 1, with w (3 NOLI_FOLD_NODES), and how
+// it changes with y, (3 NOLI_FOLD_NODES)^2, which is 0 before.
+void noli_folds_damping(const NoliFolds* folds, int64_t f, const double* y, const double* w,
+                        double* force, double* by_y);

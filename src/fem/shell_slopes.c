@@ -231,36 +231,36 @@ static void hinge_moduli(const NoliBlock* block, const int32_t* node, const int3
   }
 }
 
-static void add_hinge_moduli(const NoliBlock* block, const int32_t* node, const int32_t* tri,
-                             double stiffness, const double* X, const double* gradient, int n,
-                             double* by_mu, double* by_lambda) {
-  double mu[2], lambda[2];
-  hinge_moduli(block, node, tri, stiffness, X, mu, lambda);
+static void add_moduli(const double mu[2], const double lambda[2], const double* gradient, int n,
+                       double* by_mu, double* by_lambda) {
   for (int i = 0; i < 2 * n; i++) {
     by_mu[i] = mu[i % 2] * gradient[i / 2];
     by_lambda[i] = lambda[i % 2] * gradient[i / 2];
   }
 }
 
+// Of a fold that is a lone hinge.
+static void lone_hinge_moduli(const NoliBlock* block, int64_t f, const double* X, double mu[2],
+                              double lambda[2]) {
+  const NoliFolds* folds = &noli_shells_of(block)->folds;
+  const int8_t* local = folds->hinge + 4 * NOLI_FOLD_HINGES * f;
+  double root = folds->root[3 * NOLI_FOLD_HINGES * f];
+  int32_t node[4];
+  for (int a = 0; a < 4; a++) {
+    node[a] = folds->node[NOLI_FOLD_NODES * f + local[a]];
+  }
+  hinge_moduli(block, node, folds->tri + 2 * f, root * root, X, mu, lambda);
+}
+
 // Of a fold: with Poisson's ratio as it is, in proportion to the moduli of its triangle.
 static void fold_by_moduli(const NoliBlock* block, int64_t f, const double* X,
                            const double* gradient, double* by_mu, double* by_lambda) {
-  const NoliFolds* folds = &noli_shells_of(block)->folds;
-  const int32_t* tri = folds->tri + 2 * f;
+  const int32_t* tri = noli_shells_of(block)->folds.tri + 2 * f;
+  double mu[2] = {1.0 / block->lame_mu[tri[0]], 0.0}, lambda[2] = {0.0, 0.0};
   if (tri[0] != tri[1]) {
-    const int8_t* local = folds->hinge + 4 * NOLI_FOLD_HINGES * f;
-    double root = folds->root[3 * NOLI_FOLD_HINGES * f];
-    int32_t node[4];
-    for (int a = 0; a < 4; a++) {
-      node[a] = folds->node[NOLI_FOLD_NODES * f + local[a]];
-    }
-    add_hinge_moduli(block, node, tri, root * root, X, gradient, 3 * NOLI_FOLD_NODES, by_mu,
-                     by_lambda);
-    return;
+    lone_hinge_moduli(block, f, X, mu, lambda);
   }
-  for (int i = 0; i < 3 * NOLI_FOLD_NODES; i++) {
-    by_mu[2 * i] = gradient[i] / block->lame_mu[tri[0]];
-  }
+  add_moduli(mu, lambda, gradient, 3 * NOLI_FOLD_NODES, by_mu, by_lambda);
 }
 
 void noli_shells_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
@@ -284,20 +284,14 @@ void noli_shells_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t s
   if (folds) {
     fold_by_moduli(block, stencil, X, gradient, by_mu, by_lambda);
   } else {
-    add_hinge_moduli(block, self->hinges.node + 4 * stencil, tri, self->hinges.stiffness[stencil],
-                     X, gradient, 12, by_mu, by_lambda);
+    double mu[2], lambda[2];
+    hinge_moduli(block, self->hinges.node + 4 * stencil, tri, self->hinges.stiffness[stencil], X,
+                 mu, lambda);
+    add_moduli(mu, lambda, gradient, 12, by_mu, by_lambda);
   }
 }
 
 // ---- damping ------------------------------------------------------------------------------------
-
-const char* noli_shells_damping_defect(const NoliBlock* block) {
-  return noli_shells_of(block)->folds.n_fold > 0
-             ? "damping in proportion to the stiffness of shells with the bending law \"plate\" is "
-               "not differentiated: use \"hinges\", leave material.damping out, or use "
-               "mass_damping"
-             : NULL;
-}
 
 // The directions of an element at rest, and its normal.
 static NoliMat3 directions_of(const NoliBlock* block, int32_t element, const NoliVec3 gradient[4]) {
@@ -334,8 +328,26 @@ bool noli_shells_product_by_turn(const NoliBlock* block, int32_t element, const 
   return true;
 }
 
+// Moduli of a fold as in fold_by_moduli.
+static void fold_damping(const NoliBlock* block, int64_t f, const double* X, const double* y,
+                         const double* w, NoliBendingDamping* damping) {
+  const NoliFolds* folds = &noli_shells_of(block)->folds;
+  const int32_t* tri = folds->tri + 2 * f;
+  noli_folds_damping(folds, f, y, w, damping->force, damping->by_y);
+  damping->element[0] = tri[0];
+  damping->mu[0] = 1.0 / block->lame_mu[tri[0]];
+  if (tri[0] != tri[1]) {
+    damping->element[1] = tri[1];
+    lone_hinge_moduli(block, f, X, damping->mu, damping->lambda);
+  }
+}
+
 void noli_shells_bending_damping(const NoliBlock* block, int64_t stencil, const double* X,
                                  const double* y, const double* w, NoliBendingDamping* damping) {
+  if (noli_shells_of(block)->folds.n_fold > 0) {
+    fold_damping(block, stencil, X, y, w, damping);
+    return;
+  }
   const NoliHinges* hinges = &noli_shells_of(block)->hinges;
   const NoliBending bending = {.hinges = hinges, .scale = 1.0};
   const int32_t* tri = hinges->tri + 2 * stencil;

@@ -221,6 +221,11 @@ static void damping_in_proportion_to_stiffness(void** state) {
        OF("young", "body0"), 100, 1e-6},
       {"damped sheet with a limit, shape", damped_limited_sheet, "bdf2", 0.005, 5, SHAPE("body0"),
        1e-7, 1e-6},
+      {"damped plate, young", damped_plate, NULL, 0.005, 6, OF("young", "body0"), 100, 1e-6},
+      {"damped plate, thickness", damped_plate, "bdf2", 0.005, 6, OF("thickness", "body0"), 1e-7,
+       1e-6},
+      {"damped plate, positions", damped_plate, NULL, 0.005, 5,
+       VERTICES("initial_position", "body0"), 1e-7, 1e-6},
       {"damped sheet, velocity", damped_sheet, "bdf2", 0.005, 6,
        VERTICES("initial_velocity", "body0"), 1e-5, 1e-6},
       {"crumpled sheet, young of elements", damped_crumpled_sheet, NULL, 0.005, 6,
@@ -366,7 +371,6 @@ static void what_has_no_derivative_is_refused(void** state) {
       {spun_tape, OF("young", "body0"), "motions that turn segments of rods with twist"},
       {plate, OF("poisson", "body0"), "the bending law \"plate\", whose stiffness"},
       {plate, SHAPE("body0"), "the bending law \"plate\" is not differentiated by rest positions"},
-      {damped_plate, OF("density", "body0"), "shells with the bending law \"plate\" is not"},
       {damped_twisted_rod, OF("young", "body0"), "damping in proportion to the stiffness of rods"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -386,6 +386,16 @@ done:
   return status;
 }
 
+// Differences have no backward run.
+static void print_cost(const NoliGradientReport* report) {
+  if (report->forward > 0.0) {
+    printf("run %.3g s, derivatives %.3g s: %.2f of it; %.3g MB of states, %" PRId64
+           " steps computed again\n",
+           report->forward, report->backward, report->backward / report->forward,
+           1e-6 * (double)report->bytes, report->recomputed);
+  }
+}
+
 static NoliStatus check_gradient(const Search* search) {
   NoliStatus status = NOLI_OK;
   int32_t n = search->n;
@@ -400,6 +410,7 @@ static NoliStatus check_gradient(const Search* search) {
   NOLI_TRY(noli_design_evaluate(search->design, z, value, gradient));
   NoliGradientReport report = noli_design_report(search->design);
   printf("objective %.12g, residual error %.1e\n", value[0], report.residual_error);
+  print_cost(&report);
   print_yield(report.at_yield);
   printf("\n%-32s  %-16s  %-16s  relative error\n", "variable", "derivative", "difference");
   for (int32_t i = 0; i < n; i++) {

@@ -1230,7 +1230,11 @@ OBJECT(
         INTO(NoliDesignDef, gradient.mode)),
     FIELD("gradient_tolerance", positive_share, NULL, NULL,
           "Relative to the forces, to which each step is solved for derivatives; default 1e-10.",
-          INTO(NoliDesignDef, gradient.tolerance)));
+          INTO(NoliDesignDef, gradient.tolerance)),
+    FIELD("gradient_checkpoints", natural, NULL, NULL,
+          "States of the run that are kept, and at most as many steps with their solves, which "
+          "bounds the memory; what lies between is computed again. Default: what 512 MB take.",
+          INTO(NoliDesignDef, gradient.checkpoints)));
 OBJECT(
     debug, "debug", NOLI_SCENE_ANY,
     FIELD("audit", audit, "false", NULL,

@@ -541,6 +541,16 @@ static double slope_of(const Searching* searching) {
   return most;
 }
 
+// A failure that ends the search says in which run it was.
+static NoliStatus fail_run(NoliContext* context, const NoliDesignRun* run) {
+  char why[1024];
+  snprintf(why, sizeof why, "%s", noli_context_message(context));
+  return run->evaluation == 0
+             ? noli_fail(context, run->status,
+                         "the first run, with the variables at their start, must succeed: %s", why)
+             : noli_fail(context, run->status, "evaluation %d: %s", (int)run->evaluation, why);
+}
+
 static NoliStatus try_variables(void* user, const double* y, double* value, double* gradient,
                                 bool* valid) {
   Searching* searching = user;
@@ -554,7 +564,7 @@ static NoliStatus try_variables(void* user, const double* y, double* value, doub
     run->at_yield = design->report.at_yield;
   }
   if (run->status != NOLI_OK && (run->evaluation == 0 || !is_failure_of_run(run->status))) {
-    return run->status;
+    return fail_run(design->context, run);
   }
   *valid = run->status == NOLI_OK;
   run->value = *valid ? searching->value : NULL;

@@ -1,5 +1,7 @@
 #include "sim/parameters.h"
 
+#include "noli/extend.h"
+
 #include "math/vec3.h"
 #include "sim/choices.h"
 #include "sim/definition.h"
@@ -138,8 +140,14 @@ static NoliStatus find_entity(const NoliSim* sim, const char* what, const char* 
   NOLI_CHECK(sim->context, name != NULL, NOLI_ERROR_ARGUMENT, "parameter %d: no %s is given",
              (int)index, what);
   *found = noli_sim_find_entity(sim, name);
-  NOLI_CHECK(sim->context, *found != NOLI_NULL_INDEX && *found < limit, NOLI_ERROR_ARGUMENT,
-             "parameter %d: there is no %s \"%s\"", (int)index, what, name);
+  bool known = *found != NOLI_NULL_INDEX && *found < limit;
+  const char* nearest =
+      known ? NULL : noli_nearest(name, (const char* const*)sim->model->name, limit);
+  NOLI_CHECK(sim->context, known || nearest == NULL, NOLI_ERROR_ARGUMENT,
+             "parameter %d: there is no %s \"%s\"; did you mean \"%s\"?", (int)index, what, name,
+             nearest);
+  NOLI_CHECK(sim->context, known, NOLI_ERROR_ARGUMENT, "parameter %d: there is no %s \"%s\"",
+             (int)index, what, name);
 done:
   return status;
 }

@@ -52,11 +52,13 @@ expect 0 'points at yield, where derivatives are those of one side' "$noli" desi
 # ---- gradients ----
 expect 0 'relative error' "$noli" design "$scene" --check
 expect 0 'objective 0.0359525201764, residual error' "$noli" design "$scene" --check
+expect 0 ' MB of states, 0 steps computed again' "$noli" design "$scene" --check
 expect 0 'points at yield, where derivatives are those of one side' "$noli" design still.json --check
 
 # ---- errors ----
 expect 4 'there is no search to resume' "$noli" design "$scene" -o nowhere --resume
 expect 2 'has no design: a key "design" says' "$noli" design "$source/examples/guide/first.json" -o none
+expect 2 'there is no entity "blok"; did you mean "block"?' "$noli" design "$scene" -o none --set 'design.variables[0].of="blok"'
 expect 2 'did you mean "quantity"?' "$noli" design "$scene" -o none --set 'design.objective[0].quantty="x"'
 expect 2 'design.variables[0].lower' "$noli" design "$scene" -o none --set 'design.variables[0].lower="a"'
 expect 1 '' "$noli" design "$scene" --resumed

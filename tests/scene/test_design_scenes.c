@@ -3,6 +3,7 @@
 #include "scene_run.h"
 #include "scene_support.h"
 
+#include "direction.h"
 #include "noli/noli.h"
 
 #include <math.h>
@@ -59,62 +60,33 @@ static NoliDesignResult search(Problem* p) {
   return result;
 }
 
-// The slow check: central differences of whole runs, the best of several steps.
-static void check_gradient(Problem* p, double tolerance) {
-  double value[MOST], gradient[MOST * MOST], low[MOST], high[MOST];
-  noli_design_range(p->design, p->z, low, high);
-  ASSERT_OK(noli_design_evaluate(p->design, p->z, value, gradient));
-  for (int32_t i = 0; i < p->n; i++) {
-    for (int32_t k = 0; k < p->m; k++) {
-      double keep = p->z[i], want = gradient[k * p->n + i], best = INFINITY;
-      for (double step = 1e-3; step > 1e-6; step *= 0.1) {
-        double plus[MOST], minus[MOST], h = step * (keep != 0.0 ? fabs(keep) : high[i] - low[i]);
-        p->z[i] = keep + h;
-        ASSERT_OK(noli_design_evaluate(p->design, p->z, plus, NULL));
-        p->z[i] = keep - h;
-        ASSERT_OK(noli_design_evaluate(p->design, p->z, minus, NULL));
-        p->z[i] = keep;
-        double got = (plus[k] - minus[k]) / (2.0 * h);
-        best = fabs(got - want) < fabs(best - want) ? got : best;
-      }
-      double error = fabs(best - want) / fabs(want);
-      print_message("variable %d function %d: %.9g, difference %.9g, error %.1e\n", (int)i, (int)k,
-                    want, best, error);
-      ASSERT_AT_MOST(error, tolerance);
-    }
+// The slow check: central differences of whole runs along a direction of the variables.
+static void check_along(Problem* p, const double* direction, double tolerance) {
+  double value[DIRECTION_FUNCTIONS], slope[DIRECTION_FUNCTIONS], difference[DIRECTION_FUNCTIONS];
+  ASSERT_OK(direction_slopes(p->design, p->z, direction, value, slope));
+  ASSERT_OK(direction_differences(p->design, p->z, direction, slope, difference));
+  for (int32_t k = 0; k < p->m; k++) {
+    double error = fabs(difference[k] / slope[k] - 1.0);
+    print_message("function %d: slope %.9g, error %.1e\n", (int)k, slope[k], error);
+    ASSERT_AT_MOST(error, tolerance);
   }
 }
 
-// The same along one direction that changes all variables.
+// Of all variables at once.
 static void check_slope(Problem* p, double tolerance) {
-  double value[MOST], gradient[MOST * MOST], low[MOST], high[MOST], start[MOST];
-  noli_design_range(p->design, p->z, low, high);
-  memcpy(start, p->z, sizeof start);
-  ASSERT_OK(noli_design_evaluate(p->design, p->z, value, gradient));
-  double want[MOST] = {0}, error[MOST];
-  for (int32_t k = 0; k < p->m; k++) {
-    error[k] = INFINITY;
-    for (int32_t i = 0; i < p->n; i++) {
-      want[k] += gradient[k * p->n + i] * (high[i] - low[i]) * sin(1.0 + i);
-    }
-  }
-  for (double h = 1e-3; h > 1e-6; h *= 0.1) {
-    double end[2][MOST];
-    for (int side = 0; side < 2; side++) {
-      for (int32_t i = 0; i < p->n; i++) {
-        p->z[i] = start[i] + (side == 0 ? h : -h) * (high[i] - low[i]) * sin(1.0 + i);
-      }
-      ASSERT_OK(noli_design_evaluate(p->design, p->z, end[side], NULL));
-    }
-    for (int32_t k = 0; k < p->m; k++) {
-      double got = (end[0][k] - end[1][k]) / (2.0 * h);
-      error[k] = fmin(error[k], fabs(got / want[k] - 1.0));
-    }
-  }
-  memcpy(p->z, start, sizeof start);
-  for (int32_t k = 0; k < p->m; k++) {
-    print_message("function %d: slope %.9g, error %.1e\n", (int)k, want[k], error[k]);
-    ASSERT_AT_MOST(error[k], tolerance);
+  double start[DIRECTION_VARIABLES], direction[DIRECTION_VARIABLES];
+  assert_true(direction_of(p->design, start, direction));
+  check_along(p, direction, tolerance);
+}
+
+// Of each alone.
+static void check_gradient(Problem* p, double tolerance) {
+  double start[DIRECTION_VARIABLES], direction[DIRECTION_VARIABLES];
+  assert_true(direction_of(p->design, start, direction));
+  for (int32_t i = 0; i < p->n; i++) {
+    double one[DIRECTION_VARIABLES] = {0};
+    one[i] = direction[i];
+    check_along(p, one, tolerance);
   }
 }
 
@@ -519,7 +491,7 @@ static const char* const driven =
     "{'law': 'hencky', 'young': 1e5, 'yield': 500, 'hardening': 2e3, 'saturation': 300, "
     "'saturation_rate': 20}, 'contact_offset': 0.002, 'volume': {'region': 'outside', 'pressure': "
     "100, 'compression': 1e-5}}], 'half_spaces': [{'name': 'floor'}], 'prescribed': [{'body': "
-    "'cube', 'select': {'side': '+y'}, 'motion': [{'name': 'drive', "
+    "'cube', 'select': {'side': '+y'}, 'motion': [{'name': 'drive', 'pivot': [0, 1, 0], "
     "'displacement': ['0.1*t', '-0.2*sin(9*t)', 0]}]}], 'design': {'variables': [%s], "
     "'objective': [{'quantity': 'centre', 'body': 'cube', 'component': 'x'}]}}";
 
@@ -542,6 +514,7 @@ static void written_scenes_run_as_searched(void** state) {
   static const char* const variables[] = {
       "{'parameter': 'motion', 'of': 'drive', 'lower': 0.5, 'upper': 2, 'start': 1.3}",
       "{'parameter': 'motion_velocity', 'of': 'drive', 'lower': -1, 'upper': 1, 'start': 0.2}",
+      "{'parameter': 'motion_spin', 'of': 'drive', 'lower': -3, 'upper': 3, 'start': 1}",
       "{'parameter': 'volume_pressure', 'of': 'cube', 'lower': 0, 'upper': 1e3, 'start': 300}",
       "{'parameter': 'volume_compression', 'of': 'cube', 'lower': 1e-6, 'upper': 1e-4, 'start': "
       "2e-5}",

@@ -177,10 +177,6 @@ static const DerivativeCase cases[] = {
      "a rod falls on a floor",
      {{"design.variables", "[{\"parameter\": \"contact_offset\", \"of\": \"rod\", \"lower\": "
                            "0.001, \"upper\": 0.01}]"}}},
-    {"press",
-     "a motion turns, load steps",
-     {{"design.variables",
-       "[{\"parameter\": \"motion_spin\", \"of\": \"plate\", \"lower\": -0.1, \"upper\": 0.1}]"}}},
     {"examples/design/finger", "slips, plane strain", {{NULL, NULL}}},
 };
 enum { N_CASES = sizeof cases / sizeof *cases, N_QUICK = 2 };

@@ -6,6 +6,7 @@
 #include "sim/choices.h"
 #include "sim/controls.h"
 #include "sim/design_functions.h"
+#include "sim/design_path.h"
 #include "sim/distortion.h"
 #include "sim/parameters.h"
 
@@ -59,6 +60,8 @@ struct NoliDesign {
   double tolerance, enough, move;
   NOLI_ARRAY(Record) record;
   NoliGradientReport report; // of the last evaluation
+  bool shapes_vary;          // places of bodies before the run are among the variables
+  NoliSim* from;             // the best design of a search that goes on, else NULL
   int64_t n_values;          // parameters
   double* value;             // (n_values)
   double* by_value;          // (functions x n_values)
@@ -206,6 +209,11 @@ static NoliStatus create_parameters(NoliDesign* design, const NoliDesignDef* def
   NOLI_TRY(noli_variables_create(design->sim, design->parameters, def->variables, def->n_variables,
                                  &design->variables));
   design->n_values = noli_parameters_count(design->parameters);
+  for (int32_t i = 0; i < def->n_variables; i++) {
+    const char* kind = parameter[i].kind;
+    design->shapes_vary = design->shapes_vary || strcmp(kind, "rest_position") == 0 ||
+                          strcmp(kind, "initial_position") == 0;
+  }
   NOLI_TRY(check_bounds(design));
 done:
   noli_free(design->context, parameter);
@@ -372,6 +380,9 @@ static NoliStatus evaluate_once(NoliDesign* design, const double* variables, dou
   NoliSim* sim = NULL;
   noli_variables_values(&design->variables, variables, design->value);
   NOLI_TRY(noli_parameters_apply(design->parameters, design->value, design->context, &sim));
+  if (design->from != NULL) {
+    NOLI_TRY(noli_sim_check_path(design->from, sim));
+  }
   double* by_term = by_value != NULL ? design->by_term : NULL;
   NOLI_TRY(design->differences
                ? run_forward(design, sim, design->term)
@@ -453,6 +464,7 @@ typedef struct Searching {
   double* gradient; // (functions x n)
   double* scaled;   // (n) of the objective, by the scaled variables
   NoliDesignRun run;
+  NoliStatus status; // of keeping the best design
 } Searching;
 
 NoliStatus noli_design_remember(NoliDesign* design, const NoliDesignRun* run) {
@@ -581,12 +593,23 @@ static NoliStatus try_variables(void* user, const double* y, double* value, doub
   return NOLI_OK;
 }
 
+// Trials start from the best design: their shapes must be reached from it.
+static NoliStatus keep_best(Searching* searching) {
+  NoliDesign* design = searching->design;
+  noli_sim_destroy(&design->from);
+  noli_variables_values(&design->variables, searching->z, design->value);
+  return noli_parameters_apply(design->parameters, design->value, design->context, &design->from);
+}
+
 static bool watch_run(void* user, bool best) {
   Searching* searching = user;
   searching->run.best = best;
+  if (best && searching->design->shapes_vary) {
+    searching->status = keep_best(searching);
+  }
   bool more = searching->watch == NULL || searching->watch(searching->user, &searching->run);
   searching->run.evaluation++;
-  return more;
+  return more && searching->status == NOLI_OK;
 }
 
 static NoliStatus create_searching(NoliDesign* design, Searching* searching) {
@@ -624,6 +647,7 @@ NoliStatus noli_design_search(NoliDesign* design, NoliDesignWatchFn* watch, void
   NOLI_NEW(context, y, design->variables.n);
   noli_variables_unscale(&design->variables, design->variables.start, y);
   NOLI_TRY(noli_search(&search, y, &report));
+  NOLI_TRY(searching.status);
   noli_variables_scale(&design->variables, y, variables);
   if (result != NULL) {
     *result = (NoliDesignResult){.reason = noli_search_ends[report.end],
@@ -634,6 +658,7 @@ NoliStatus noli_design_search(NoliDesign* design, NoliDesignWatchFn* watch, void
                                  .best = report.best};
   }
 done:
+  noli_sim_destroy(&design->from);
   noli_free(context, y);
   noli_free(context, searching.z);
   noli_free(context, searching.value);

@@ -87,6 +87,41 @@ static void shapes_do_not_meet(void** state) {
   search_blocks("0", "-1", NOLI_ERROR_INTERSECTION, -1.15, -3.2);
 }
 
+// A box that should be far to the right does not jump over the wall in its way: the search ends
+// before it, although places behind it are free.
+static void shapes_do_not_jump(void** state) {
+  (void)state;
+  static const char* const wall =
+      "{'time': {'step': 0.01, 'steps': 1}, 'gravity': [0, 0, 0], 'contact': {'distance': 1e-3, "
+      "'stiffness': 1e6}, "
+      "'bodies': [{'name': 'a', 'mesh': {'box': {'size': [0.1, 0.1, 0.1], 'cells': [1, 1, 1]}}}, "
+      "{'name': 'wall', 'mesh': {'box': {'size': [0.02, 1, 1], 'cells': [1, 2, 2]}}, 'translate': "
+      "[0.3, 0, 0]}], 'design': {'variables': [{'parameter': 'initial_position', 'of': 'a', "
+      "'control': 'uniform', 'lower': [-1, 0, 0], 'upper': [1, 0, 0]}], 'move': 1, 'objective': "
+      "[{'quantity': 'position', 'body': 'a', 'component': 'x', 'target': 0.8}]}}";
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  NoliSim* sim = NULL;
+  NoliDesign* design = NULL;
+  NoliDesignResult result = {0};
+  double z[3] = {0};
+  ASSERT_OK(parse_quoted(context, wall, &scene));
+  ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
+  ASSERT_OK(noli_design_create(sim, noli_scene_design(scene), &design));
+  assert_true(noli_design_count(design) <= 3);
+  ASSERT_OK(noli_design_search(design, NULL, NULL, z, &result));
+  print_message("%s after %d runs, %d failed: at %.4f m\n", result.reason, (int)result.evaluations,
+                (int)result.failures, z[0]);
+  assert_true(result.failures > 0);
+  // the wall begins at 0.29, half of the box is 0.05
+  ASSERT_AT_MOST(z[0], 0.24);
+  ASSERT_AT_MOST(0.1, z[0]);
+  noli_design_destroy(&design);
+  noli_sim_destroy(&sim);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
 // One that should be small does not invert; with a smoothness it does not come near it.
 static void shapes_do_not_invert(void** state) {
   (void)state;
@@ -147,9 +182,8 @@ static void threads_search_at_once(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shapes_do_not_meet),
-      cmocka_unit_test(shapes_do_not_invert),
-      cmocka_unit_test(first_runs_must_succeed),
+      cmocka_unit_test(shapes_do_not_meet),     cmocka_unit_test(shapes_do_not_jump),
+      cmocka_unit_test(shapes_do_not_invert),   cmocka_unit_test(first_runs_must_succeed),
       cmocka_unit_test(threads_search_at_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "commands.h"
 #include "console.h"
+#include "design_picture.h"
 #include "directory.h"
 #include "load.h"
 #include "overrides.h"
@@ -35,6 +36,9 @@ enum { PATH_SIZE = 4096, NAME_SIZE = 160 };
 #define FIXED_COLUMNS "evaluation,status,best,violation,slope,residual_error,at_yield"
 enum { N_FIXED = 7 };
 
+// Constraints count as satisfied in pictures within this of their bounds, relative to these.
+#define FEASIBLE 1e-6
+
 typedef struct Search {
   NoliContext* context; // without a log
   const NoliScene* scene;
@@ -44,7 +48,9 @@ typedef struct Search {
   int32_t m;     // functions
   FILE* history; // open while the search runs
   FILE* gradients;
-  double* best;      // (n)
+  double* best;       // (n)
+  SearchPoint* point; // (n_runs) of max_evaluations
+  int32_t n_runs;
   int64_t at_yield;  // largest of all gradients
   NoliStatus status; // of files
 } Search;
@@ -294,6 +300,14 @@ static NoliStatus write_best(const Search* search) {
                                   path);
 }
 
+static NoliStatus draw_history(const Search* search) {
+  char path[PATH_SIZE], title[256];
+  path_in(search, "history.svg", path);
+  snprintf(title, sizeof title, "%.120s: objective of %d runs", noli_scene_name(search->scene),
+           (int)search->n_runs);
+  return draw_search(search->context, path, title, search->point, search->n_runs);
+}
+
 static bool watch(void* user, const NoliDesignRun* run) {
   Search* search = user;
   print_run(search, run);
@@ -309,9 +323,18 @@ static bool watch(void* user, const NoliDesignRun* run) {
     search->at_yield = run->at_yield > search->at_yield ? run->at_yield : search->at_yield;
   }
   fflush(stdout);
+  if (search->n_runs < noli_scene_design(search->scene)->max_evaluations) {
+    search->point[search->n_runs++] =
+        (SearchPoint){.objective = run->value != NULL ? run->value[0] : (double)NAN,
+                      .best = run->best,
+                      .feasible = run->violation <= FEASIBLE};
+  }
   if (run->best) {
     memcpy(search->best, run->variable, sizeof(double) * (size_t)search->n);
     search->status = write_best(search);
+    if (search->status == NOLI_OK) {
+      search->status = draw_history(search);
+    }
   }
   return search->status == NOLI_OK;
 }
@@ -357,6 +380,7 @@ static NoliStatus run_search(Search* search, bool resume) {
   NOLI_TRY(search->status);
   NOLI_TRY(close_tables(search));
   NOLI_TRY(write_best(search));
+  NOLI_TRY(draw_history(search));
   print_result(search, &result);
 done:
   (void)close_tables(search);
@@ -456,10 +480,12 @@ static NoliStatus find_design(Search* search, const OptionValue* option) {
   search->n = noli_design_count(search->design);
   search->m = noli_design_function_count(search->design);
   NOLI_NEW_ZERO(search->context, search->best, search->n);
+  NOLI_NEW(search->context, search->point, def->max_evaluations);
   NOLI_TRY(option[DESIGN_CHECK].given ? check_gradient(search)
                                       : run_search(search, option[DESIGN_RESUME].given));
 done:
   noli_free(search->context, search->best);
+  noli_free(search->context, search->point);
   noli_design_destroy(&search->design);
   noli_sim_destroy(&sim);
   return status;
@@ -526,10 +552,10 @@ const Command command_design = {
     .summary = "Search for the parameters that a scene's design asks for.",
     .details =
         "Simulates the scene with other parameters until its objective is smallest, and writes to\n"
-        "the directory history.csv (a row for each run), gradients.csv, scene.json, and "
-        "best.json,\n"
-        "the scene with the best parameters: `noli run DIR/best.json` shows it. A search that was\n"
-        "interrupted goes on with --resume and takes the same way as one that was not.\n"
+        "the directory history.csv (a row for each run), its picture history.svg,\n"
+        "gradients.csv, scene.json, and best.json, the scene with the best parameters:\n"
+        "`noli run DIR/best.json` shows it. A search that was interrupted goes on with --resume\n"
+        "and takes the same way as one that was not.\n"
         "docs/design_problems.md describes the key \"design\".",
     .n_arguments = 1,
     .options = design_options,

@@ -18,6 +18,7 @@ expect 0 'converged after' "$noli" design "$scene" -o whole
 [ "$(wc -l <whole/history.csv)" -ge 4 ] || fail "the history is short"
 head -1 whole/history.csv | grep -qx 'evaluation,status,best,violation,slope,residual_error,at_yield,objective,friction block floor' ||
   fail "columns of history.csv"
+[ "$(grep -c '<circle' whole/history.svg)" -eq "$(($(wc -l <whole/history.csv) - 1))" ] || fail "points of history.svg"
 [ "$(wc -l <whole/gradients.csv)" -eq "$(wc -l <whole/history.csv)" ] || fail "rows of gradients.csv"
 expect 0 '' "$noli" run whole/best.json -o run
 grep -q '"design"' whole/best.json && fail "the best scene still searches"
@@ -27,6 +28,7 @@ expect 0 'evaluations after 2' "$noli" design "$scene" -o parts --set design.eva
 [ "$(wc -l <parts/history.csv)" -eq 3 ] || fail "two evaluations are not two rows"
 expect 0 'resumed: 2 evaluations are known' "$noli" design "$scene" -o parts --resume
 cmp parts/history.csv whole/history.csv || fail "another way after --resume"
+cmp parts/history.svg whole/history.svg || fail "another picture after --resume"
 cmp parts/best.json whole/best.json || fail "another result after --resume"
 # a line that was cut off is computed again
 head -c "$(($(wc -c <whole/history.csv) - 7))" whole/history.csv >parts/history.csv

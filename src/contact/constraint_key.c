@@ -51,6 +51,9 @@ int noli_constraint_key_compare(NoliConstraintKey a, NoliConstraintKey b) {
   return a.b != b.b ? (a.b < b.b ? -1 : 1) : 0;
 }
 
+// Square of the cosine between normals of triangles of flat parts: 18 degrees.
+#define FLAT 0.9
+
 typedef struct Place {
   const NoliSurface* surface;
   const NoliTriangleStars* stars;
@@ -97,7 +100,23 @@ static void look_around(const Place* place, int32_t v, int32_t b, int32_t c, Nea
   }
 }
 
-// From triangle to triangle as long as they get closer to the vertex.
+static NoliVec3 normal_of(const Place* place, int32_t t) {
+  const int32_t* tri = place->surface->tri + 3 * (int64_t)t;
+  NoliVec3 a = noli_load3(place->x + 3 * (int64_t)tri[0]);
+  return noli_cross3(noli_sub3(noli_load3(place->x + 3 * (int64_t)tri[1]), a),
+                     noli_sub3(noli_load3(place->x + 3 * (int64_t)tri[2]), a));
+}
+
+// Whether two triangles lie nearly in one plane, whichever way they face.
+static bool is_flat(const Place* place, int32_t t, int32_t u) {
+  NoliVec3 n = normal_of(place, t), m = normal_of(place, u);
+  double c = noli_dot3(n, m);
+  return c * c >= FLAT * noli_norm_sqr3(n) * noli_norm_sqr3(m);
+}
+
+// From triangle to triangle as long as they get closer to the vertex and lie nearly in one plane.
+// Where the surface bends around a vertex, such as at a spike, a constraint would turn within a
+// time step: the next triangle has one of its own there.
 static NoliConstraintKey walk(const Place* place, int32_t v, Nearest nearest) {
   for (int32_t step = 0; step < MAX_WALK; step++) {
     int32_t vertex[4], from = nearest.tri;
@@ -110,7 +129,8 @@ static NoliConstraintKey walk(const Place* place, int32_t v, Nearest nearest) {
     bool corner = feature.kind == NOLI_PAIR_POINT_POINT;
     look_around(place, v, vertex[feature.vertex[1]],
                 corner ? NOLI_NULL_INDEX : vertex[feature.vertex[2]], &nearest);
-    if (nearest.tri == from) {
+    if (nearest.tri == from || !is_flat(place, from, nearest.tri)) {
+      nearest.tri = from;
       break;
     }
   }

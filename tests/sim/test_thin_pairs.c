@@ -216,7 +216,12 @@ static void expect_friction(const Choice* choice, const Body* start, const Body*
   }
   // what sticks to the top of the box, whose masses are at its corners, turns it as well
   double sticking = 1.0 / (1.0 + 1.5 * start->mass / box->mass);
-  if (mu > 0.0 && !bounces && choice->model == 0 && fabs(given - sticking) > 0.025) {
+  // where constraints stop a body within one step, BDF2, whose velocity is 3/2 of the last way less
+  // 1/2 of the one before, may send it back with half of its velocity
+  bool once = choice->solver == 1 && strcmp(integrators[choice->integrator], "bdf2") == 0;
+  double most = once ? 1.5 * sticking : sticking;
+  if (mu > 0.0 && !bounces && choice->model == 0 &&
+      (given < sticking - 0.025 || given > most + 0.025)) {
     blame(choice, "the thin body does not stick");
   }
 }

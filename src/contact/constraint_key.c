@@ -51,8 +51,8 @@ int noli_constraint_key_compare(NoliConstraintKey a, NoliConstraintKey b) {
   return a.b != b.b ? (a.b < b.b ? -1 : 1) : 0;
 }
 
-// Square of the cosine between normals of triangles of flat parts: 18 degrees.
-#define FLAT 0.9
+// Square of the cosine between normals of triangles of flat or rounded parts: 45 degrees.
+#define FLAT 0.5
 
 typedef struct Place {
   const NoliSurface* surface;
@@ -107,14 +107,14 @@ static NoliVec3 normal_of(const Place* place, int32_t t) {
                      noli_sub3(noli_load3(place->x + 3 * (int64_t)tri[2]), a));
 }
 
-// Whether two triangles lie nearly in one plane, whichever way they face.
+// Whether the surface hardly bends between two triangles, whichever way they face.
 static bool is_flat(const Place* place, int32_t t, int32_t u) {
   NoliVec3 n = normal_of(place, t), m = normal_of(place, u);
   double c = noli_dot3(n, m);
   return c * c >= FLAT * noli_norm_sqr3(n) * noli_norm_sqr3(m);
 }
 
-// From triangle to triangle as long as they get closer to the vertex and lie nearly in one plane.
+// From triangle to triangle as long as they get closer to the vertex and the surface hardly bends.
 // Where the surface bends around a vertex, such as at a spike, a constraint would turn within a
 // time step: the next triangle has one of its own there.
 static NoliConstraintKey walk(const Place* place, int32_t v, Nearest nearest) {

@@ -6,7 +6,7 @@
 // or at another end than before, and never settle. A constraint therefore follows the closest
 // feature:
 //  - a vertex whose closest point on its triangle lies on the boundary goes on to a closer triangle
-//    around that edge or vertex, if both lie nearly in one plane;
+//    around that edge or vertex, unless the surface bends by more than 45 degrees;
 //  - two edges, the closest point of one of which is an end, become this vertex and a triangle at
 //    the other edge, or the other edge itself if it stands alone.
 // Closest points of a vertex on a triangle or segment are continuous, and so are those of two edges

@@ -30,10 +30,9 @@ NoliStatus noli_obj_put_head(const NoliExchange* exchange, NoliFile* file) {
   NoliStatus status = NOLI_OK;
   char* path = NULL;
   NOLI_TRY(noli_exchange_beside(exchange, ".mtl", &path));
-  const char* slash = strrchr(path, '/');
   NOLI_TRY(noli_file_print(file, "# noli %s, metres, up %c%c\nmtllib ", noli_version(),
                            exchange->up_is_down ? '-' : '+', "xyz"[exchange->up]));
-  const char* name = slash != NULL ? slash + 1 : path;
+  const char* name = noli_file_name(path);
   NOLI_TRY(noli_file_write(file, name, strlen(name)));
   NOLI_TRY(noli_file_write(file, "\n", 1));
 done:

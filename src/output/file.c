@@ -130,6 +130,11 @@ NoliStatus noli_file_print(NoliFile* file, const char* format, ...) {
   return noli_file_write(file, text, (size_t)length);
 }
 
+const char* noli_file_name(const char* path) {
+  const char* slash = strrchr(path, '/');
+  return slash != NULL ? slash + 1 : path;
+}
+
 // A rename is on the disk only when its directory is.
 void noli_file_sync_directory_of(NoliContext* context, const char* path) {
   char directory[4096];

@@ -34,6 +34,9 @@ void noli_file_abandon(NoliFile* file);
 NOLI_WARN_UNUSED NoliStatus noli_file_replace(NoliContext* context, const char* path,
                                               const void* data, size_t size, bool durable);
 
+// The name of a file without its directory: a part of `path`.
+const char* noli_file_name(const char* path);
+
 // The complete content followed by a zero byte, owned by the caller.
 NOLI_WARN_UNUSED NoliStatus noli_file_read(NoliContext* context, const char* path, char** data,
                                            size_t* size);

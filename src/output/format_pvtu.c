@@ -5,8 +5,8 @@
 #include "base/byte_order.h"
 #include "base/ranks.h"
 #include "output/file.h"
-#include "output/frame_format.h"
 #include "output/pvtu.h"
+#include "output/vtk_collection.h"
 #include "output/vtu.h"
 #include "output/vtu_reader.h"
 
@@ -24,17 +24,12 @@ static void part_name(const char* frame, int32_t part, char name[NOLI_FRAME_NAME
   snprintf(name, NOLI_FRAME_NAME_SIZE, "%.*s_%04d.vtu", length, frame, (int)part);
 }
 
-static const char* name_in(const char* path) {
-  const char* slash = strrchr(path, '/');
-  return slash != NULL ? slash + 1 : path;
-}
-
 // The path of a part of the frame at `path`, owned by the caller.
 static NoliStatus part_path(NoliContext* context, const char* path, int32_t part, char** made) {
   NoliStatus status = NOLI_OK;
   char name[NOLI_FRAME_NAME_SIZE];
-  int64_t length = name_in(path) - path;
-  part_name(name_in(path), part, name);
+  int64_t length = noli_file_name(path) - path;
+  part_name(noli_file_name(path), part, name);
   NOLI_NEW(context, *made, length + NOLI_FRAME_NAME_SIZE);
   memcpy(*made, path, (size_t)length);
   memcpy(*made + length, name, sizeof name);
@@ -263,7 +258,7 @@ static NoliStatus make_text(Index* index, const char* path, int32_t n_parts) {
   NOLI_TRY(say_arrays(index, "PCellData", index->cell_data.data, index->cell_data.count));
   NOLI_TRY(say_arrays(index, "PPoints", &points, 1));
   for (int32_t k = 0; k < n_parts; k++) {
-    part_name(name_in(path), k, name);
+    part_name(noli_file_name(path), k, name);
     NOLI_TRY(say(index, "<Piece Source=\"%s\"/>\n", name));
   }
   NOLI_TRY(say(index, "</PUnstructuredGrid>\n</VTKFile>\n"));
@@ -578,33 +573,11 @@ done:
   return status;
 }
 
-// ---- the list of frames -------------------------------------------------------------------------
-
-static int print_entry(NoliRunFrame frame, const char* file, char entry[NOLI_FRAME_ENTRY_SIZE]) {
-  return snprintf(entry, NOLI_FRAME_ENTRY_SIZE,
-                  "<DataSet timestep=\"%.17g\" group=\"\" part=\"0\" file=\"%s\"/>\n", frame.time,
-                  file);
-}
-
-static bool scan_entry(const char* line, NoliRunFrame* frame) {
-  long long step;
-  bool good = sscanf(line, "<DataSet timestep=\"%lf\" group=\"\" part=\"0\" file=\"frame_%lld.pvtu",
-                     &frame->time, &step) == 2;
-  frame->step = good ? step : -1;
-  return good;
-}
-
 const NoliFrameFormat noli_frame_format_pvtu = {
     .name = "pvtu",
     .suffix = SUFFIX,
     .has_cells = true,
-    .list = {.name = "frames_pvtu.pvd",
-             .begin = "<?xml version=\"1.0\"?>\n"
-                      "<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n",
-             .separator = "",
-             .end = "</Collection>\n</VTKFile>\n",
-             .print = print_entry,
-             .scan = scan_entry},
+    .list = NOLI_VTK_COLLECTION("frames_pvtu.pvd"),
     .part_name = part_name,
     .write = write_pvtu,
     .read = read_pvtu,

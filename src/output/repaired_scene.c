@@ -118,8 +118,7 @@ static NoliStatus write_start(Writer* writer, json_t* entry, const char* name, i
   }
   NOLI_TRY(merge(writer, first, n_copies, &mesh));
   NOLI_TRY(noli_mesh_write(writer->context, file, mesh));
-  const char* slash = strrchr(file, '/');
-  status = set(writer, entry, "start", json_string(slash != NULL ? slash + 1 : file));
+  status = set(writer, entry, "start", json_string(noli_file_name(file)));
   NOLI_PUSH(writer->context, &writer->written, file);
   file = NULL;
 done:

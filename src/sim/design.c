@@ -61,12 +61,12 @@ struct NoliDesign {
   NOLI_ARRAY(Record) record;
   NoliGradientReport report; // of the last evaluation
   bool shapes_vary;          // places of bodies before the run are among the variables
-  NoliSim* from;             // the best design of a search that goes on, else NULL
-  int64_t n_values;          // parameters
-  double* value;             // (n_values)
-  double* by_value;          // (functions x n_values)
-  double* term;              // (terms)
-  double* by_term;           // (terms x n_values)
+  double* from;     // (n_vert x 3) vertices of the best design of a search that goes on, else NULL
+  int64_t n_values; // parameters
+  double* value;    // (n_values)
+  double* by_value; // (functions x n_values)
+  double* term;     // (terms)
+  double* by_term;  // (terms x n_values)
 };
 
 // ---- definitions --------------------------------------------------------------------------------
@@ -595,10 +595,18 @@ static NoliStatus try_variables(void* user, const double* y, double* value, doub
 
 // Trials start from the best design: their shapes must be reached from it.
 static NoliStatus keep_best(Searching* searching) {
+  NoliStatus status = NOLI_OK;
   NoliDesign* design = searching->design;
-  noli_sim_destroy(&design->from);
+  NoliSim* sim = NULL;
   noli_variables_values(&design->variables, searching->z, design->value);
-  return noli_parameters_apply(design->parameters, design->value, design->context, &design->from);
+  NOLI_TRY(noli_parameters_apply(design->parameters, design->value, design->context, &sim));
+  if (design->from == NULL) {
+    NOLI_NEW(design->context, design->from, 3 * (int64_t)sim->model->problem.n_vert);
+  }
+  memcpy(design->from, sim->state.x, noli_sim_vector_bytes(sim));
+done:
+  noli_sim_destroy(&sim);
+  return status;
 }
 
 static bool watch_run(void* user, bool best) {
@@ -658,7 +666,8 @@ NoliStatus noli_design_search(NoliDesign* design, NoliDesignWatchFn* watch, void
                                  .best = report.best};
   }
 done:
-  noli_sim_destroy(&design->from);
+  noli_free(context, design->from);
+  design->from = NULL;
   noli_free(context, y);
   noli_free(context, searching.z);
   noli_free(context, searching.value);

@@ -1,23 +1,26 @@
 #include "sim/design_path.h"
 
 #include "collide/broad_phase.h"
+#include "collide/impacts.h"
 #include "collide/step_bound.h"
 #include "sim/simulation.h"
 
 // Share of a gap that a change of design may consume.
 #define SAFETY 0.999
 
-// The body or obstacle of a side of the pair that blocks.
-static const char* blocker(const NoliModel* model, const NoliStepBound* bound, bool second) {
+static NoliStatus fail(const NoliModel* model, NoliContext* context, const NoliStepBound* bound) {
   const NoliSurface* surface = model->problem.surface;
-  int32_t primitive = second ? bound->b : bound->a;
-  const int32_t* vertex = bound->edge_edge ? surface->edge + 2 * (int64_t)primitive
-                          : second         ? surface->tri + 3 * (int64_t)primitive
-                                           : &primitive;
-  return model->name[surface->body[vertex[0]]];
+  NoliPrimitives kind =
+      bound->edge_edge ? NOLI_PRIMITIVES_EDGE_EDGE : NOLI_PRIMITIVES_POINT_TRIANGLE;
+  int32_t vertex[4];
+  noli_primitives_vertices(surface, kind, bound->a, bound->b, vertex);
+  // an edge or a vertex, then an edge or a triangle
+  return noli_fail(context, NOLI_ERROR_INTERSECTION,
+                   "on the way from the best design, \"%.80s\" would pass through \"%.80s\"",
+                   model->name[surface->body[vertex[0]]], model->name[surface->body[vertex[3]]]);
 }
 
-NoliStatus noli_sim_check_path(NoliSim* from, NoliSim* to) {
+NoliStatus noli_sim_check_path(const double* from, NoliSim* to) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = to->context;
   NoliStage* stage = to->stage;
@@ -31,13 +34,11 @@ NoliStatus noli_sim_check_path(NoliSim* from, NoliSim* to) {
   options.method = problem->ccd;
   options.safety = SAFETY;
   const NoliBodyPairs pairs = noli_problem_kept_apart(problem);
-  const double *x = from->state.x, *x_end = to->state.x;
-  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, x, x_end, 0.0, &pairs, &candidates));
-  noli_step_bound_candidates(problem->surface, &candidates, x, x_end, &options, stage->n_threads,
+  const double* x_end = to->state.x;
+  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, from, x_end, 0.0, &pairs, &candidates));
+  noli_step_bound_candidates(problem->surface, &candidates, from, x_end, &options, stage->n_threads,
                              1.0, &bound);
-  NOLI_CHECK(context, bound.alpha >= 1.0, NOLI_ERROR_INTERSECTION,
-             "on the way from the best design, \"%.80s\" would pass through \"%.80s\"",
-             blocker(to->model, &bound, false), blocker(to->model, &bound, true));
+  NOLI_TRY(bound.alpha < 1.0 ? fail(to->model, context, &bound) : NOLI_OK);
 done:
   noli_candidates_free(context, &candidates);
   return status;

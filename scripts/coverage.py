@@ -86,6 +86,14 @@ class Commands:
         return "unknown command"
 
 
+def check_commands(where, found, commands, errors):
+    for words in found:
+        said = commands.wrong(words)
+        if said:
+            errors.append(f"{where}: `{words}`: {said}")
+    return len(found)
+
+
 def check_row(where, cells, commands, errors):
     item, _, status, _, _, command = cells
     if not STATUS.match(status):
@@ -95,11 +103,7 @@ def check_row(where, cells, commands, errors):
         errors.append(f"{where}: {item}: {status}, but no command")
     if status.startswith("not") and (found or not status.startswith("not: ")):
         errors.append(f"{where}: {item}: \"not\" needs a reason and has no command")
-    for words in found:
-        said = commands.wrong(words)
-        if said:
-            errors.append(f"{where}: {item}: `{words}`: {said}")
-    return len(found)
+    return check_commands(f"{where}: {item}", found, commands, errors)
 
 
 def check_feature(where, cells, commands, errors):
@@ -107,11 +111,7 @@ def check_feature(where, cells, commands, errors):
     found = re.findall(r"`([^`]+)`", command)
     if not found:
         errors.append(f"{where}: {feature}: no command")
-    for words in found:
-        said = commands.wrong(words)
-        if said:
-            errors.append(f"{where}: {feature}: `{words}`: {said}")
-    return len(found)
+    return check_commands(f"{where}: {feature}", found, commands, errors)
 
 
 def main():

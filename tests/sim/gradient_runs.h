@@ -15,6 +15,18 @@
   { .kind = (kind_), .of = (of_), .scope = "elements" }
 #define SHAPE(of_) VERTICES("rest_position", of_)
 
+// Goals: energy over the run, stress at its end.
+#define ENERGY_GOAL                                                                                \
+  {                                                                                                \
+    .quantity = "elastic_energy", .of = "body0", .form = "value", .weight = 1.0, .exponent = 8.0,  \
+    .when = "over", .t_end = 1.0                                                                   \
+  }
+#define STRESS_GOAL                                                                                \
+  {                                                                                                \
+    .quantity = "von_mises", .of = "body0", .reduction = "norm", .form = "value", .weight = 1.0,   \
+    .exponent = 8.0, .when = "end", .t_end = 1.0                                                   \
+  }
+
 // sum over all steps of w_t (|x - c|^2 + tau^2 |v|^2) over the vertices.
 static inline NoliStatus spread(void* user, NoliSim* sim, NoliObjectivePoint* at) {
   (void)user;

@@ -104,21 +104,7 @@ static void relaxing_landing(World* world) {
   world->body[0].order = 2;
 }
 
-static const NoliGoalDef energy = {.quantity = "elastic_energy",
-                                   .of = "body0",
-                                   .form = "value",
-                                   .weight = 1.0,
-                                   .exponent = 8.0,
-                                   .when = "over",
-                                   .t_end = 1.0};
-static const NoliGoalDef stress = {.quantity = "von_mises",
-                                   .of = "body0",
-                                   .reduction = "norm",
-                                   .form = "value",
-                                   .weight = 1.0,
-                                   .exponent = 8.0,
-                                   .when = "end",
-                                   .t_end = 1.0};
+static const NoliGoalDef energy = ENERGY_GOAL, stress = STRESS_GOAL;
 
 // Of states with histories.
 static void stresses_and_energies(void** state) {

@@ -186,21 +186,7 @@ static void numbers_of_rubbers(void** state) {
   COMPARE(cases);
 }
 
-static const NoliGoalDef energy = {.quantity = "elastic_energy",
-                                   .of = "body0",
-                                   .form = "value",
-                                   .weight = 1.0,
-                                   .exponent = 8.0,
-                                   .when = "over",
-                                   .t_end = 1.0};
-static const NoliGoalDef stress = {.quantity = "von_mises",
-                                   .of = "body0",
-                                   .reduction = "norm",
-                                   .form = "value",
-                                   .weight = 1.0,
-                                   .exponent = 8.0,
-                                   .when = "end",
-                                   .t_end = 1.0};
+static const NoliGoalDef energy = ENERGY_GOAL, stress = STRESS_GOAL;
 
 static void stresses_and_energies(void** state) {
   (void)state;

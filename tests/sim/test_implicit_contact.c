@@ -27,18 +27,6 @@ static double weight_of(const World* world, int32_t body) {
   return 9.80665 * sum;
 }
 
-static const NoliPairForce* pair_of(World* world, int32_t a, int32_t b) {
-  const NoliPairForce* pairs;
-  int32_t n;
-  ASSERT_OK(noli_sim_pair_forces(world->sim, &pairs, &n));
-  for (int32_t i = 0; i < n; i++) {
-    if (pairs[i].a == a && pairs[i].b == b) {
-      return &pairs[i];
-    }
-  }
-  return NULL;
-}
-
 // A block falls on a sheet of triangles (or a half-space) and comes to rest on it.
 static void a_block_rests(void** state) {
   (void)state;
@@ -68,7 +56,7 @@ static void a_block_rests(void** state) {
     // the impact required a stiffer penalty
     assert_true(stiffness_increases > 0);
     double weight = weight_of(&world, block), dhat = 1e-3 * 0.2 * sqrt(3.0);
-    const NoliPairForce* pair = pair_of(&world, block, 1);
+    const NoliPairForce* pair = world_pair(&world, block, 1);
     assert_non_null(pair);
     assert_int_equal(pair->contacts, 9);
     print_message("%s: %d stiffness increases, force %.6f of %.6f N, lowest %.3g of %.3g m\n",
@@ -175,8 +163,8 @@ static void pressed_balls_end_without_penetration(void** state) {
   }
 
   // forces
-  const NoliPairForce* middle = pair_of(&world, 0, 1);
-  const NoliPairForce* top = pair_of(&world, 1, 2);
+  const NoliPairForce* middle = world_pair(&world, 0, 1);
+  const NoliPairForce* top = world_pair(&world, 1, 2);
   print_message("%d stiffness increases; %.2f N between the balls, %.2f N at the press\n",
                 stiffness_increases, middle->normal[1], top->normal[1]);
   assert_true(stiffness_increases > 0);
@@ -307,7 +295,7 @@ static void bodies_touch_themselves(void** state) {
     }
     double centre[3];
     world_centre(&world, body, centre);
-    const NoliPairForce* within = pair_of(&world, body, body);
+    const NoliPairForce* within = world_pair(&world, body, body);
     print_message("centre %.4f %.4f, %lld contacts within\n", centre[0], centre[1],
                   within != NULL ? (long long)within->contacts : 0);
     if (k == 0) {
@@ -334,8 +322,8 @@ static void neighbours_are_no_contacts(void** state) {
   for (int i = 0; i < 20; i++) {
     world_step(&world);
   }
-  assert_true(pair_of(&world, ball, 1) != NULL);
-  assert_true(pair_of(&world, ball, ball) == NULL);
+  assert_true(world_pair(&world, ball, 1) != NULL);
+  assert_true(world_pair(&world, ball, ball) == NULL);
   world_done(&world);
 }
 
@@ -385,7 +373,7 @@ static void cloths_lie_on_solids(void** state) {
                   (long long)world.report.contacts);
     ASSERT_AT_LEAST(low, 0.19);
     assert_true(centre[1] > 0.1 && centre[1] < 0.4 && fabs(centre[0]) < 0.02);
-    assert_true(pair_of(&world, ball, cloth)->contacts > 10);
+    assert_true(world_pair(&world, ball, cloth)->contacts > 10);
     world_done(&world);
   }
 }
@@ -419,9 +407,10 @@ static void balloons_carry(void** state) {
     double centre[3];
     world_centre(&world, block, centre);
     print_message("%s: block at %.4f, force %.2f N of %.2f N\n", models[k], centre[1],
-                  pair_of(&world, balloon, block)->normal[1], weight_of(&world, block));
+                  world_pair(&world, balloon, block)->normal[1], weight_of(&world, block));
     assert_true(centre[1] > 0.3 && centre[1] < 0.46);
-    assert_true(fabs(pair_of(&world, balloon, block)->normal[1]) > 0.5 * weight_of(&world, block));
+    assert_true(fabs(world_pair(&world, balloon, block)->normal[1]) >
+                0.5 * weight_of(&world, block));
     world_done(&world);
   }
 }

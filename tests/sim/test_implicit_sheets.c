@@ -27,18 +27,6 @@ static int32_t add_sheet(World* world, const double size[2], const int32_t cells
   return sheet;
 }
 
-static const NoliPairForce* pair_of(World* world, int32_t a, int32_t b) {
-  const NoliPairForce* pairs;
-  int32_t n;
-  ASSERT_OK(noli_sim_pair_forces(world->sim, &pairs, &n));
-  for (int32_t i = 0; i < n; i++) {
-    if (pairs[i].a == a && pairs[i].b == b) {
-      return &pairs[i];
-    }
-  }
-  return NULL;
-}
-
 // A strip that stands on its short side falls and folds onto itself.
 static void a_strip_folds_onto_itself(void** state) {
   (void)state;
@@ -57,7 +45,7 @@ static void a_strip_folds_onto_itself(void** state) {
       closest = fmin(closest, world.report.min_distance);
       iterations += world.report.newton_iterations;
     }
-    const NoliPairForce* within = pair_of(&world, 0, 0);
+    const NoliPairForce* within = world_pair(&world, 0, 0);
     print_message("%s: %lld contacts within, closest %.3g m, %d iterations\n",
                   implicit == 1 ? "implicit" : "lagged",
                   within != NULL ? (long long)within->contacts : 0, closest, iterations);

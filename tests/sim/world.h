@@ -112,6 +112,19 @@ static inline void world_step(World* world) {
   assert_int_equal(status, NOLI_OK);
 }
 
+// What two bodies do to each other, a body to itself if they are the same; NULL: nothing.
+static inline const NoliPairForce* world_pair(const World* world, int32_t a, int32_t b) {
+  const NoliPairForce* pairs;
+  int32_t n;
+  ASSERT_OK(noli_sim_pair_forces(world->sim, &pairs, &n));
+  for (int32_t i = 0; i < n; i++) {
+    if (pairs[i].a == a && pairs[i].b == b) {
+      return &pairs[i];
+    }
+  }
+  return NULL;
+}
+
 // Centre of mass of a body.
 static inline void world_centre(const World* world, int32_t body, double centre[3]) {
   int32_t first, count;

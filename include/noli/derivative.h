@@ -129,7 +129,7 @@ typedef struct NoliGradientReport {
   int64_t recomputed;    ///< steps
   int64_t bytes;         ///< of kept states, at most
   int64_t at_yield;      ///< points of quadrature, of all steps, whose stress is that at which they
-                    ///< begin to flow, within 1e-8: derivatives are those of one side there
+                         ///< begin to flow, within 1e-8: derivatives are those of one side there
   double reserved[7];
 } NoliGradientReport;
 

@@ -132,8 +132,8 @@ typedef struct NoliBlockDamping {
 
 struct NoliBlockType {
   const char* name;
-  bool shared; // one block has the elements of all bodies of the type; otherwise one per body
-  bool solid;  // elements fill a volume that excludes other bodies
+  bool shared;    // one block has the elements of all bodies of the type; otherwise one per body
+  bool solid;     // elements fill a volume that excludes other bodies
   bool divisible; // elements can be divided among ranks: each stands for itself
   bool affine; // F is constant in an element: its vertices determine its orientation, and its faces
                // are flat
@@ -287,8 +287,8 @@ const NoliBlockType* noli_block_type_at(int32_t index);
 const NoliBlockType* noli_block_type_for(const NoliBlockBody* body);
 
 // Allocates the data common to all types for the elements of the block, whose type and number are
-// set, and nothing else but how it is divided. Fails with NOLI_ERROR_MEMORY; the caller must destroy
-// the block even then.
+// set, and nothing else but how it is divided. Fails with NOLI_ERROR_MEMORY; the caller must
+// destroy the block even then.
 NOLI_WARN_UNUSED NoliStatus noli_block_create(NoliContext* context, NoliBlock* block);
 void noli_block_destroy(NoliBlock* block);
 

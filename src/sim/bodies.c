@@ -108,9 +108,8 @@ done:
 
 static bool has_history(const NoliMaterialDef* material) {
   const NoliMaterial* law = noli_material_find(material->law);
-  return material->prony != NULL ||
-         (law->history_size != NULL &&
-          law->history_size(noli_material_lame(material).parameter) > 0);
+  return material->prony != NULL || (law->history_size != NULL &&
+                                     law->history_size(noli_material_lame(material).parameter) > 0);
 }
 
 // Histories are part of the state, which is the same on all ranks.
@@ -182,8 +181,8 @@ static NoliStatus assign_blocks(NoliModel* model, const NoliSimDef* def, bool di
       }
       int32_t begin = block->n_element;
       block->n_element += body.n_element;
-      problem->range[b] = (NoliBlockRange){
-          .block = problem->n_block - 1, .begin = begin, .end = block->n_element};
+      problem->range[b] =
+          (NoliBlockRange){.block = problem->n_block - 1, .begin = begin, .end = block->n_element};
     }
   }
 

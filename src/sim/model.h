@@ -121,15 +121,15 @@ static inline int32_t noli_model_cell_size(const int32_t cell[4]) {
   return n;
 }
 
-// `divide`: elements are divided among the ranks, which all call this; otherwise each rank that calls
-// it holds all. Fails with NOLI_ERROR_ARGUMENT (a located message), NOLI_INVERTED_ELEMENT,
+// `divide`: elements are divided among the ranks, which all call this; otherwise each rank that
+// calls it holds all. Fails with NOLI_ERROR_ARGUMENT (a located message), NOLI_INVERTED_ELEMENT,
 // NOLI_ERROR_MEMORY. Does not check for intersections.
 NOLI_WARN_UNUSED NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def,
                                               bool divide, NoliModel** model);
 
-// Puts the results of all ranks together: `value`, `size` bytes made of doubles for each of n items,
-// to which each rank has added those of its own elements, and only the first one those of blocks
-// that are not divided (noli_model_counts).
+// Puts the results of all ranks together: `value`, `size` bytes made of doubles for each of n
+// items, to which each rank has added those of its own elements, and only the first one those of
+// blocks that are not divided (noli_model_counts).
 NOLI_WARN_UNUSED NoliStatus noli_model_unite(const NoliModel* model, size_t size, void* value,
                                              int64_t n);
 bool noli_model_counts(const NoliModel* model, const NoliBlock* block);

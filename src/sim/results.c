@@ -84,8 +84,7 @@ static void stresses_of_elements(const NoliSim* sim, double* mises, NoliStress* 
 NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && stress != NULL);
   stresses_of_elements(sim, stress, NULL);
-  NoliStatus status =
-      noli_model_unite(sim->model, sizeof *stress, stress, noli_sim_tet_count(sim));
+  NoliStatus status = noli_model_unite(sim->model, sizeof *stress, stress, noli_sim_tet_count(sim));
   return noli_ranks_agree(sim->context, status);
 }
 
@@ -101,15 +100,15 @@ NoliStatus noli_sim_plastic_strains(NoliSim* sim, double* strain) {
       strain[noli_model_cell(model, b, t)] = noli_block_plastic_strain(block, t);
     }
   }
-  return noli_ranks_agree(
-      sim->context, noli_model_unite(model, sizeof *strain, strain, noli_sim_tet_count(sim)));
+  return noli_ranks_agree(sim->context,
+                          noli_model_unite(model, sizeof *strain, strain, noli_sim_tet_count(sim)));
 }
 
 NoliStatus noli_sim_stresses(NoliSim* sim, NoliStress* stress) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && stress != NULL);
   stresses_of_elements(sim, NULL, stress);
-  return noli_ranks_agree(sim->context, noli_model_unite(sim->model, sizeof *stress, stress,
-                                                         noli_sim_tet_count(sim)));
+  return noli_ranks_agree(
+      sim->context, noli_model_unite(sim->model, sizeof *stress, stress, noli_sim_tet_count(sim)));
 }
 
 // Adds the stress of an element to its nodes, but not to angles.

@@ -91,8 +91,8 @@ typedef struct NoliProblem {
   const bool* sheet; // (n_body) shells that enclose no volume, with "implicit_surface"; else NULL;
                      // borrowed from the model
   double sheet_gap;  // m: open sheets that meet are kept apart, and a barrier acts below this gap;
-                    // 0: none meet
-  const bool* still;    // (n_body) obstacles; borrowed from the model
+                     // 0: none meet
+  const bool* still; // (n_body) obstacles; borrowed from the model
   bool toi_termination; // end by eq. 9 of [Zheng2025] instead of by the Newton step
   double toi_tolerance;
   int32_t min_iterations; // K_min; 0: depends on whether a step has friction

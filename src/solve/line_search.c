@@ -38,20 +38,22 @@ done:
   return status;
 }
 
-// Whether the slope is below the rounding of the forces along the step: then nothing can tell the
-// current point from the minimum. Bodies in free flight without loads get there, whose forces are
-// those of their rounded positions.
-static NoliStatus is_rounding(NoliStage* stage, double slope, bool* rounded) {
+// Whether the slope and the change to the trial point are below the rounding of the forces, along
+// the step and over the rounding of positions: then nothing can tell the current point from the
+// minimum. Bodies in free flight without loads get there, whose forces are those of their rounded
+// positions.
+static NoliStatus is_rounding(NoliStage* stage, double slope, double change, bool* rounded) {
   NoliStatus status = NOLI_OK;
-  double sum = 0.0;
+  double along = 0.0, of_positions = 0.0;
+  NOLI_TRY(noli_stage_linearize_as(stage, 0));
   NOLI_TRY(noli_stage_rounding(stage));
-  for (int32_t v = 0; v < stage->problem->n_vert; v++) {
-    for (int64_t k = 3 * (int64_t)v; k < 3 * (int64_t)v + 3; k++) {
-      sum += noli_system_is_unknown(&stage->system, v) ? stage->rounding[k] * fabs(stage->step[k])
-                                                       : 0.0;
+  for (int64_t k = 0; k < 3 * (int64_t)stage->problem->n_vert; k++) {
+    if (noli_system_is_unknown(&stage->system, k / 3)) {
+      along += stage->rounding[k] * fabs(stage->step[k]);
+      of_positions += stage->rounding[k] * DBL_EPSILON * fabs(stage->here->x[k]);
     }
   }
-  *rounded = fabs(slope) <= sum;
+  *rounded = fabs(slope) <= along && change <= along + of_positions;
 done:
   return status;
 }
@@ -148,7 +150,7 @@ NoliStatus noli_line_search(NoliStage* stage, double alpha_max, bool may_begin,
     } else if (halvings == 1 && may_begin) {
       NOLI_TRY(try_detour(stage, alpha_max, search, &accepted));
     } else if (halvings == VAIN_HALVINGS) {
-      NOLI_TRY(is_rounding(stage, slope, &accepted));
+      NOLI_TRY(is_rounding(stage, slope, change, &accepted));
       *search = (NoliLineSearch){.alpha = alpha, .change = change};
     }
     if (accepted) {

@@ -14,6 +14,7 @@ static const struct {
     {"slope", validate_slope},
     {"cone", validate_cone},
     {"sliding", validate_sliding},
+    {"sheet_slope", validate_sheet_slope},
     {"stopping", validate_stopping},
     {"wedge", validate_wedge},
     {"punch", validate_punch},

@@ -15,6 +15,7 @@ static const struct {
     {"cone", validate_cone},
     {"sliding", validate_sliding},
     {"sheet_slope", validate_sheet_slope},
+    {"capstan", validate_capstan},
     {"stopping", validate_stopping},
     {"wedge", validate_wedge},
     {"punch", validate_punch},

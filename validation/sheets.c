@@ -273,7 +273,7 @@ bool validate_capstan(Report* report) {
     Capstan of;
     bool quick;
   } rows[] = {
-      {{PI / 2.0, 0.3, false, "lagged", 0.01}, true},
+      {{PI / 2.0, 0.3, false, "lagged", 0.02}, true},
       {{PI / 2.0, 0.3, false, "implicit", 0.01}, false},
       {{PI, 0.1, false, "implicit", 0.01}, false},
       {{PI, 0.3, false, "implicit", 0.01}, false},

@@ -2,6 +2,8 @@
 // every step, or in every iteration.
 #include "world.h"
 
+#include "noli/repair.h"
+
 static const double origin[3] = {0, 0, 0}, up[3] = {0, 1, 0};
 
 static World sheet_world(bool implicit) {
@@ -104,7 +106,7 @@ static void audits_need_sheets_that_meet(void** state) {
   world_expect_refusal(&world, "except between open sheets");
 }
 
-// Sheets that start crossed are refused, as with "ipc".
+// Sheets that start crossed are refused, as with "ipc", and repaired.
 static void crossed_sheets_are_refused(void** state) {
   (void)state;
   World world = sheet_world(false);
@@ -121,6 +123,24 @@ static void crossed_sheets_are_refused(void** state) {
     assert_int_equal(defects[i].kind, NOLI_DEFECT_INTERSECTION);
   }
   noli_sim_check_free(world.context, &defects);
+
+  // the repair moves sheets apart, and leaves alone what may overlap
+  const double inside[3] = {0.0, 0.5, 0.0};
+  world_add(&world, make_box(&world, 0.1, 0.1, 0.1, 1), inside);
+  world_add(&world, make_box(&world, 0.1, 0.1, 0.1, 1), (double[]){0.05, 0.52, 0.01});
+  for (int b = 0; b < 4; b++) {
+    world.body[b].name = world.name[b];
+  }
+  NoliRepair repair;
+  ASSERT_OK(noli_sim_repair(world.context, &world.def, NULL, &repair));
+  assert_int_equal(repair.n_defects, n);
+  for (int b = 0; b < 4; b++) {
+    world.body[b].x0 = repair.move[b].x0;
+    assert_true((repair.move[b].distance > 0.0) == (b < 2));
+  }
+  world_start(&world);
+  world_step(&world);
+  noli_repair_free(world.context, &repair);
   world_done(&world);
 }
 

@@ -41,8 +41,10 @@ struct NoliRanks {
   double patience;    // s, for them
   NoliRanksLost tell_loss;
   void* tell_user;
-  int64_t message;    // bytes at most that go into one message
-  int64_t exchanges;  // since the start
+  int64_t message; // bytes at most that go into one message
+  double waited;   // s of processor time spent waiting for others, since the start
+  int64_t work;    // 3x3 blocks of stencils evaluated
+  int64_t exchanges;
   int64_t bytes_sent; // to other ranks
 };
 
@@ -70,6 +72,17 @@ void noli_ranks_share(const NoliContext* context, int64_t n, int64_t* begin, int
 // The same for any rank of any number of them.
 void noli_ranks_share_of(int32_t rank, int32_t size, int64_t n, int64_t block, int64_t* begin,
                          int64_t* end);
+
+// Adds to what this rank has done of the work that is shared out, for noli_ranks_load.
+void noli_ranks_count_work(const NoliContext* context, int64_t n_block);
+
+// How evenly ranks have worked since the start; all ranks get the same.
+typedef struct NoliRanksLoad {
+  double seconds, most_seconds; // processor time without waiting for others: mean, largest
+  double work, most_work;       // blocks of stencils evaluated
+  int32_t busiest;              // the rank that has most of the processor time
+} NoliRanksLoad;
+NOLI_WARN_UNUSED NoliStatus noli_ranks_load(NoliContext* context, NoliRanksLoad* load);
 
 // To be called where a call of another library fails that waits for other ranks.
 void noli_ranks_lose(NoliContext* context, NoliStatus failure);

@@ -57,10 +57,11 @@ static void sum_blocks(void* user, int64_t begin, int64_t end, int32_t worker) {
   }
 }
 
-// noli_parallel_sum over all stencils, each by the rank whose share it is in: the sums of blocks
-// are gathered and added in the order of blocks, so that the bits are those of one rank.
-static NoliStatus sum_over_ranks(NoliStage* stage, const NoliEnergyTerm* term, NoliRangeSumFn* sum,
-                                 void* user, double* result) {
+// noli_parallel_sum over all stencils of term `index`, each by the rank whose share it is in: the
+// sums of blocks are gathered and added in the order of blocks, so that the bits are those of one
+// rank.
+static NoliStatus sum_over_ranks(NoliStage* stage, const NoliEnergyTerm* term, int32_t index,
+                                 NoliRangeSumFn* sum, void* user, double* result) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = stage->context;
   if (noli_rank_count(context) == 1) {
@@ -69,7 +70,7 @@ static NoliStatus sum_over_ranks(NoliStage* stage, const NoliEnergyTerm* term, N
   }
   int64_t begin, end, n_all = 0, capacity = 0;
   double* all = NULL;
-  noli_term_share(context, term, &begin, &end);
+  noli_term_share(context, term, index, TERM_BLOCK, &begin, &end);
   int64_t n_block = (end - begin + TERM_BLOCK - 1) / TERM_BLOCK;
   BlockSums job = {sum, user, begin, end, noli_alloc(context, n_block, sizeof(double))};
   NOLI_TRY(noli_ranks_join(context, job.value != NULL ? NOLI_OK : NOLI_ERROR_MEMORY));
@@ -86,8 +87,9 @@ done:
   return status;
 }
 
-static NoliStatus term_energy(NoliStage* stage, const NoliEnergyTerm* term, const double* x,
-                              const double* base, NoliTermEnergy* energy, double* sum) {
+static NoliStatus term_energy(NoliStage* stage, const NoliEnergyTerm* term, int32_t index,
+                              const double* x, const double* base, NoliTermEnergy* energy,
+                              double* sum) {
   NoliStatus status = noli_grow(stage->context, (void**)&energy->value, &energy->capacity,
                                 term->n_stencil, sizeof *energy->value);
   if (status != NOLI_OK) {
@@ -95,7 +97,7 @@ static NoliStatus term_energy(NoliStage* stage, const NoliEnergyTerm* term, cons
   }
   EnergyJob job = {term, x, energy->value, base};
   noli_term_prepare(term, x, stage->n_threads);
-  return sum_over_ranks(stage, term, sum_energies, &job, sum);
+  return sum_over_ranks(stage, term, index, sum_energies, &job, sum);
 }
 
 NoliStatus noli_stage_role_energy(NoliStage* stage, unsigned roles) {
@@ -105,7 +107,7 @@ NoliStatus noli_stage_role_energy(NoliStage* stage, unsigned roles) {
   for (int32_t i = 0; i < stage->n_term; i++) {
     NoliTermEnergy* energy = &here->energy[i];
     if (noli_stage_has(stage, i, roles)) {
-      NOLI_TRY(term_energy(stage, &here->term[i], here->x, NULL, energy, &energy->sum));
+      NOLI_TRY(term_energy(stage, &here->term[i], i, here->x, NULL, energy, &energy->sum));
     }
   }
 done:
@@ -118,7 +120,7 @@ NoliStatus noli_stage_sum_energy(NoliStage* stage, unsigned roles) {
   NoliPoint* here = stage->here;
   for (int32_t i = 0; i < stage->n_term; i++) {
     if (noli_stage_has(stage, i, roles)) {
-      NOLI_TRY(sum_over_ranks(stage, &here->term[i], sum_values, here->energy[i].value,
+      NOLI_TRY(sum_over_ranks(stage, &here->term[i], i, sum_values, here->energy[i].value,
                               &here->energy[i].sum));
     }
   }
@@ -175,7 +177,7 @@ NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* ma
     // if contacts differ between the two points, only the sums can be compared
     bool same_stencils = i < stage->first_contact || stage->problem->contact->same_at_trial;
     double sum = 0.0;
-    NOLI_TRY(term_energy(stage, &stage->trial->term[i], stage->trial->x,
+    NOLI_TRY(term_energy(stage, &stage->trial->term[i], i, stage->trial->x,
                          same_stencils ? here->value : NULL, trial, &sum));
     double difference = same_stencils ? sum : sum - here->sum;
     trial->sum = here->sum + difference;

@@ -148,12 +148,27 @@ NoliStatus noli_ranks_agree(NoliContext* context, NoliStatus status) {
   if (ranks == NULL || ranks->size == 1) {
     return status;
   }
-  if (ranks->failure != NOLI_OK) {
+  if (ranks->failure == NOLI_OK) {
+    status = meet(context, status, PLACE_AGREE);
+    ranks->failure = status < NOLI_OK ? status : NOLI_OK;
+  } else {
     status = ranks->failure;
-    ranks->failure = NOLI_OK;
-    return status;
   }
-  return meet(context, status, PLACE_AGREE);
+  ranks->failure = ranks->depth > 0 ? ranks->failure : NOLI_OK;
+  return status;
+}
+
+void noli_ranks_begin_outer(const NoliContext* context) {
+  if (context->def.ranks != NULL) {
+    context->def.ranks->depth++;
+  }
+}
+
+NoliStatus noli_ranks_end_outer(NoliContext* context, NoliStatus status) {
+  if (context->def.ranks != NULL) {
+    context->def.ranks->depth--;
+  }
+  return noli_ranks_agree(context, status);
 }
 
 // ---- data ---------------------------------------------------------------------------------------

@@ -285,6 +285,8 @@ void noli_stage_destroy(NoliStage** owner) {
   noli_friction_end_destroy(&stage->friction_end);
   destroy_memory(context, stage->problem->method->destroy, stage->work);
   noli_newton_system_destroy(&stage->newton_system);
+  noli_array_free(context, &stage->own_sums);
+  noli_array_free(context, &stage->all_sums);
   noli_array_free(context, &stage->record.newton);
   noli_free(context, stage);
   *owner = NULL;

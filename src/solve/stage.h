@@ -159,6 +159,11 @@ struct NoliStage {
   NoliFriction friction;
   bool lags_all; // implicit friction is disabled while a solver uses lagged friction
 
+  // on several ranks, energies that are summed together: for each term the number of its blocks
+  // that are the share of this rank, or -1; then their sums; and those of all ranks
+  NOLI_ARRAY(double) own_sums;
+  NOLI_ARRAY(double) all_sums;
+
   // workspaces of solvers
   NoliDirections* directions;
   NoliFrictionEnd* friction_end;

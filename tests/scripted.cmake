@@ -145,7 +145,7 @@ if(NOLI_MPI AND TARGET noli_program AND NOLI_PYTHON)
   if(TARGET refuse_memory)
     list(APPEND ranks_environment "NOLI_REFUSE_MEMORY=$<TARGET_FILE:refuse_memory>")
   endif()
-  foreach(name documents_tell examples_agree variants_agree bits_repeat runs_resume errors_end_once frames_come_in_parts full_disks_end_all
+  foreach(name documents_tell examples_agree variants_agree bits_repeat runs_resume errors_end_once searches_agree frames_come_in_parts full_disks_end_all
       refused_memory_ends_all killed_ranks_end_all)
     add_test(NAME ranks_${name} COMMAND ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/mpi/test_ranks.py
       $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR} ${name})
@@ -153,8 +153,11 @@ if(NOLI_MPI AND TARGET noli_program AND NOLI_PYTHON)
     set_tests_properties(ranks_${name} PROPERTIES WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/ranks_${name} LABELS mpi
       ENVIRONMENT "${ranks_environment}" SKIP_RETURN_CODE 77 TIMEOUT 1800 PROCESSORS 4)
   endforeach()
-  add_test(NAME ranks_exchange COMMAND ${CMAKE_COMMAND} -E env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    ${MPIEXEC_EXECUTABLE} --oversubscribe -n 3 $<TARGET_FILE:test_exchange_between_ranks>)
-  set_tests_properties(ranks_exchange PROPERTIES LABELS mpi ENVIRONMENT "${ranks_environment}" TIMEOUT ${NOLI_TEST_TIMEOUT} PROCESSORS 3)
-  set_tests_properties(test_petsc test_exchange_between_ranks PROPERTIES LABELS mpi ENVIRONMENT "${ranks_environment}")
+  foreach(name exchange derivatives)
+    add_test(NAME ranks_${name} COMMAND ${CMAKE_COMMAND} -E env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+      ${MPIEXEC_EXECUTABLE} --oversubscribe -n 3 $<TARGET_FILE:test_${name}_between_ranks>)
+    set_tests_properties(ranks_${name} PROPERTIES LABELS mpi ENVIRONMENT "${ranks_environment}" TIMEOUT ${NOLI_TEST_TIMEOUT} PROCESSORS 3)
+    set_tests_properties(test_${name}_between_ranks PROPERTIES LABELS mpi ENVIRONMENT "${ranks_environment}")
+  endforeach()
+  set_tests_properties(test_petsc PROPERTIES LABELS mpi ENVIRONMENT "${ranks_environment}")
 endif()

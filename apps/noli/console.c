@@ -46,8 +46,8 @@ bool console_start_ranks(bool on_several) {
   if (!on_several && noli_ranks_size(ranks) > 1) {
     if (first) {
       fprintf(stderr,
-              "noli: error: this command runs on one rank; `noli run` and `noli resume` run "
-              "on several\n");
+              "noli: error: this command runs on one rank; `noli run`, `noli resume` and `noli "
+              "design` run on several\n");
     }
     noli_ranks_end(&ranks);
     return false;
@@ -57,6 +57,10 @@ bool console_start_ranks(bool on_several) {
 
 void console_end_ranks(void) {
   noli_ranks_end(&ranks);
+}
+
+NoliRanks* console_ranks(void) {
+  return ranks;
 }
 
 bool console_is_first(void) {

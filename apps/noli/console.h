@@ -31,6 +31,8 @@ typedef struct Console {
 // message, if that fails.
 bool console_start_ranks(bool on_several);
 void console_end_ranks(void);
+// For contexts; NULL: the process is alone.
+NoliRanks* console_ranks(void);
 // Whether this is the rank that talks and writes.
 bool console_is_first(void);
 

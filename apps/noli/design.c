@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,6 +55,17 @@ typedef struct Search {
   int64_t at_yield;  // largest of all gradients
   NoliStatus status; // of files
 } Search;
+
+// Prints on the first rank.
+static void say(const char* format, ...) NOLI_PRINTF(1, 2);
+static void say(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  if (console_is_first()) {
+    vprintf(format, arguments);
+  }
+  va_end(arguments);
+}
 
 static void path_in(const Search* search, const char* file, char path[PATH_SIZE]) {
   snprintf(path, PATH_SIZE, "%s/%s", search->directory, file);
@@ -112,6 +124,7 @@ static void print_run(const Search* search, const NoliDesignRun* run) {
   }
 }
 
+// The first rank writes them, others into nothing.
 static NoliStatus open_tables(Search* search) {
   char path[PATH_SIZE];
   struct {
@@ -120,6 +133,9 @@ static NoliStatus open_tables(Search* search) {
   } tables[] = {{"history.csv", &search->history}, {"gradients.csv", &search->gradients}};
   for (size_t k = 0; k < 2; k++) {
     path_in(search, tables[k].name, path);
+    if (!console_is_first()) {
+      snprintf(path, sizeof path, "/dev/null");
+    }
     *tables[k].file = fopen(path, "w");
     if (*tables[k].file == NULL) {
       return noli_fail(search->context, NOLI_ERROR_IO, "%s: %s", path, strerror(errno));
@@ -244,7 +260,7 @@ static NoliStatus remember(const Search* search) {
              search->directory, FIXED_COLUMNS);
   NOLI_NEW(search->context, number, n + 2 + m + (m + 1) * n);
   NOLI_TRY(remember_rows(search, history, gradients, number, &n_runs));
-  printf("resumed: %d evaluations are known\n", (int)n_runs);
+  say("resumed: %d evaluations are known\n", (int)n_runs);
 done:
   noli_free(search->context, history);
   noli_free(search->context, gradients);
@@ -264,29 +280,43 @@ static json_t* essence(const char* text) {
   return root;
 }
 
-// Keeps the scene beside the tables, or compares it with the one there.
-static NoliStatus keep_scene(const Search* search, bool resume) {
+// The scene must be the one beside the tables.
+static NoliStatus compare_scene(const Search* search, const char* text) {
   NoliStatus status = NOLI_OK;
-  char path[PATH_SIZE];
-  char *text = NULL, *old = NULL;
+  char* old = NULL;
   json_t *now = NULL, *before = NULL;
-  NOLI_TRY(noli_scene_json(search->scene, &text));
-  if (resume) {
-    NOLI_TRY(read_table(search, "scene.json", &old));
-    now = essence(text);
-    before = essence(old);
-    NOLI_CHECK(
-        search->context, json_equal(now, before) == 1, NOLI_ERROR_ARGUMENT,
-        "%s/scene.json: another scene than this one: a search can be resumed only with other "
-        "evaluations, tolerance or enough",
-        search->directory);
-  }
-  path_in(search, "scene.json", path);
-  NOLI_TRY(noli_output_write_text(search->context, path, text));
+  NOLI_TRY(read_table(search, "scene.json", &old));
+  now = essence(text);
+  before = essence(old);
+  NOLI_CHECK(search->context, json_equal(now, before) == 1, NOLI_ERROR_ARGUMENT,
+             "%s/scene.json: another scene than this one: a search can be resumed only with other "
+             "evaluations, tolerance or enough",
+             search->directory);
 done:
   json_decref(now);
   json_decref(before);
   noli_free(search->context, old);
+  return status;
+}
+
+// Makes the directory and keeps the scene there; where a search is resumed, all ranks have read
+// what it left before the first one writes.
+static NoliStatus take_directory(const Search* search, bool resume) {
+  NoliStatus status = NOLI_OK;
+  char path[PATH_SIZE];
+  char* text = NULL;
+  NOLI_TRY(make_directory(search->context, search->directory));
+  NOLI_TRY(noli_scene_json(search->scene, &text));
+  if (resume) {
+    NOLI_TRY(compare_scene(search, text));
+    NOLI_TRY(remember(search));
+  }
+done:
+  status = noli_ranks_agree(search->context, status);
+  if (status == NOLI_OK && console_is_first()) {
+    path_in(search, "scene.json", path);
+    status = noli_output_write_text(search->context, path, text);
+  }
   noli_scene_free_text(search->context, &text);
   return status;
 }
@@ -295,6 +325,9 @@ done:
 
 static NoliStatus write_best(const Search* search) {
   char path[PATH_SIZE];
+  if (!console_is_first()) {
+    return NOLI_OK;
+  }
   path_in(search, "best.json", path);
   return noli_output_write_design(search->context, search->scene, search->design, search->best,
                                   path);
@@ -302,6 +335,9 @@ static NoliStatus write_best(const Search* search) {
 
 static NoliStatus draw_history(const Search* search) {
   char path[PATH_SIZE], title[256];
+  if (!console_is_first()) {
+    return NOLI_OK;
+  }
   path_in(search, "history.svg", path);
   snprintf(title, sizeof title, "%.120s: objective of %d runs", noli_scene_name(search->scene),
            (int)search->n_runs);
@@ -314,12 +350,12 @@ static bool watch(void* user, const NoliDesignRun* run) {
   fflush(search->history);
   fflush(search->gradients);
   if (run->status != NOLI_OK) {
-    printf("%5d  failed: %s\n", (int)run->evaluation,
-           run->remembered ? noli_status_text(run->status) : noli_context_message(search->context));
+    say("%5d  failed: %s\n", (int)run->evaluation,
+        run->remembered ? noli_status_text(run->status) : noli_context_message(search->context));
   } else {
-    printf("%5d  %-14.8g  %-10.3g  %-10.3g  %-7.1e%s%s\n", (int)run->evaluation, run->value[0],
-           run->violation, run->slope, run->residual_error, run->best ? "  best" : "",
-           run->remembered ? "  known" : "");
+    say("%5d  %-14.8g  %-10.3g  %-10.3g  %-7.1e%s%s\n", (int)run->evaluation, run->value[0],
+        run->violation, run->slope, run->residual_error, run->best ? "  best" : "",
+        run->remembered ? "  known" : "");
     search->at_yield = run->at_yield > search->at_yield ? run->at_yield : search->at_yield;
   }
   fflush(stdout);
@@ -336,46 +372,42 @@ static bool watch(void* user, const NoliDesignRun* run) {
       search->status = draw_history(search);
     }
   }
+  search->status = noli_ranks_agree(search->context, search->status);
   return search->status == NOLI_OK;
 }
 
 static void print_yield(int64_t at_yield) {
   if (at_yield > 0) {
-    printf("up to %" PRId64 " points at yield, where derivatives are those of one side\n",
-           at_yield);
+    say("up to %" PRId64 " points at yield, where derivatives are those of one side\n", at_yield);
   }
 }
 
 static void print_result(const Search* search, const NoliDesignResult* result) {
   char name[NAME_SIZE];
-  printf("\n%s after %d evaluations, %d of them failed: objective %.9g", result->reason,
-         (int)result->evaluations, (int)result->failures, result->objective);
+  say("\n%s after %d evaluations, %d of them failed: objective %.9g", result->reason,
+      (int)result->evaluations, (int)result->failures, result->objective);
   if (search->m > 1) {
-    printf(", violation %.3g", result->violation);
+    say(", violation %.3g", result->violation);
   }
-  printf("\n");
+  say("\n");
   print_yield(search->at_yield);
   for (int32_t i = 0; i < search->n && i < 12; i++) {
     noli_design_variable_name(search->design, i, name, sizeof name);
-    printf("  %-32s %.9g\n", name, search->best[i]);
+    say("  %-32s %.9g\n", name, search->best[i]);
   }
   if (search->n > 12) {
-    printf("  and %d more in history.csv\n", (int)search->n - 12);
+    say("  and %d more in history.csv\n", (int)search->n - 12);
   }
-  printf("best scene: %s/best.json\n", search->directory);
+  say("best scene: %s/best.json\n", search->directory);
 }
 
 static NoliStatus run_search(Search* search, bool resume) {
   NoliStatus status = NOLI_OK;
   NoliDesignResult result = {0};
-  NOLI_TRY(make_directory(search->context, search->directory));
-  NOLI_TRY(keep_scene(search, resume));
-  if (resume) {
-    NOLI_TRY(remember(search));
-  }
-  NOLI_TRY(open_tables(search));
-  printf("%d variables, %d constraints\n\n", (int)search->n, (int)search->m - 1);
-  printf(" eval  objective       violation   slope       error\n");
+  NOLI_TRY(take_directory(search, resume));
+  NOLI_TRY(noli_ranks_agree(search->context, open_tables(search)));
+  say("%d variables, %d constraints\n\n", (int)search->n, (int)search->m - 1);
+  say(" eval  objective       violation   slope       error\n");
   NOLI_TRY(noli_design_search(search->design, watch, search, search->best, &result));
   NOLI_TRY(search->status);
   NOLI_TRY(close_tables(search));
@@ -413,10 +445,10 @@ done:
 // Differences have no backward run.
 static void print_cost(const NoliGradientReport* report) {
   if (report->forward > 0.0) {
-    printf("run %.3g s, derivatives %.3g s: %.2f of it; %.3g MB of states, %" PRId64
-           " steps computed again\n",
-           report->forward, report->backward, report->backward / report->forward,
-           1e-6 * (double)report->bytes, report->recomputed);
+    say("run %.3g s, derivatives %.3g s: %.2f of it; %.3g MB of states, %" PRId64
+        " steps computed again\n",
+        report->forward, report->backward, report->backward / report->forward,
+        1e-6 * (double)report->bytes, report->recomputed);
   }
 }
 
@@ -433,16 +465,16 @@ static NoliStatus check_gradient(const Search* search) {
   noli_design_range(search->design, z, low, high);
   NOLI_TRY(noli_design_evaluate(search->design, z, value, gradient));
   NoliGradientReport report = noli_design_report(search->design);
-  printf("objective %.12g, residual error %.1e\n", value[0], report.residual_error);
+  say("objective %.12g, residual error %.1e\n", value[0], report.residual_error);
   print_cost(&report);
   print_yield(report.at_yield);
-  printf("\n%-32s  %-16s  %-16s  relative error\n", "variable", "derivative", "difference");
+  say("\n%-32s  %-16s  %-16s  relative error\n", "variable", "derivative", "difference");
   for (int32_t i = 0; i < n; i++) {
     double want = gradient[i], got = 0.0;
     NOLI_TRY(difference(search, z, i, high[i] - low[i], want, value, &got));
     noli_design_variable_name(search->design, i, name, sizeof name);
-    printf("%-32s  %-16.9g  %-16.9g  %.1e\n", name, want, got,
-           fabs(got - want) / fmax(fabs(want), 1e-300));
+    say("%-32s  %-16.9g  %-16.9g  %.1e\n", name, want, got,
+        fabs(got - want) / fmax(fabs(want), 1e-300));
   }
 done:
   noli_free(search->context, z);
@@ -460,6 +492,7 @@ static NoliContext* quiet_context(const OptionValue* option) {
   NoliContext* context = NULL;
   NoliContextDef def = noli_default_context_def();
   def.n_threads = (int32_t)option[DESIGN_THREADS].integer;
+  def.ranks = console_ranks();
   return noli_context_create(&def, &context) == NOLI_OK ? context : NULL;
 }
 
@@ -475,7 +508,9 @@ static NoliStatus find_design(Search* search, const OptionValue* option) {
   NoliStatus status = NOLI_OK;
   NoliSim* sim = NULL;
   const NoliDesignDef* def = noli_scene_design(search->scene);
-  NOLI_TRY(noli_sim_create(search->context, noli_scene_sim_def(search->scene), &sim));
+  NoliSimDef whole = *noli_scene_sim_def(search->scene);
+  whole.whole_elements = true;
+  NOLI_TRY(noli_sim_create(search->context, &whole, &sim));
   NOLI_TRY(noli_design_create(sim, def, &search->design));
   search->n = noli_design_count(search->design);
   search->m = noli_design_function_count(search->design);
@@ -514,7 +549,7 @@ static int search_scene(Console* console, NoliContext* context, const NoliScene*
   Search search = {.context = quiet,
                    .scene = scene,
                    .directory = option[DESIGN_OUTPUT].given ? option[DESIGN_OUTPUT].text : own};
-  status = find_design(&search, option);
+  status = noli_ranks_agree(quiet, find_design(&search, option));
   int exit_status = status == NOLI_OK ? EXIT_DONE : console_fail(console, quiet, status);
   noli_context_destroy(&quiet);
   return exit_status;
@@ -527,7 +562,7 @@ static int load_and_search(Console* console, const OptionValue* option, const ch
   if (context == NULL) {
     return EXIT_SYSTEM;
   }
-  NoliStatus status = load_scene(context, path, overrides, &scene);
+  NoliStatus status = noli_ranks_agree(context, load_scene(context, path, overrides, &scene));
   int exit_status = status == NOLI_OK ? search_scene(console, context, scene, option)
                                       : console_fail(console, context, status);
   noli_scene_destroy(&scene);
@@ -560,5 +595,6 @@ const Command command_design = {
     .n_arguments = 1,
     .options = design_options,
     .n_options = N_DESIGN_OPTIONS,
+    .on_ranks = true,
     .run = design,
 };

@@ -551,6 +551,9 @@ typedef struct NoliSimDef {
   /// options of PETSc for the linear solvers "petsc:..", such as "-ksp_type gmres -pc_type asm";
   /// NULL (default): none
   const char* petsc_options;
+  /// on several ranks: every rank holds the data of all elements, as derivatives need, instead of
+  /// those of its share; default false
+  bool whole_elements;
 } NoliSimDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_sim_def.

@@ -481,6 +481,7 @@ typedef struct NoliSimDef {
   int32_t n_springs;
   NoliIncrementDef increments;
   const char* petsc_options;
+  bool whole_elements;
 } NoliSimDef;
 void noli_sim_def_init(NoliSimDef* def, size_t size);
 typedef struct NoliDefSizes {

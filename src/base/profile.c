@@ -19,17 +19,17 @@ typedef struct Recorder {
 
 static _Thread_local Recorder recorder;
 
-static double seconds_of(clockid_t clock) {
+static double own_seconds(void) {
   struct timespec now;
-  clock_gettime(clock, &now);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 // Ends the present work and begins another at the same time.
 static void change_to(NoliWork work) {
   double wall = noli_seconds();
-  double process = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
-  double own = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+  double process = noli_processor_seconds();
+  double own = own_seconds();
   if (recorder.depth > 0) {
     recorder.shared += own - recorder.shared_since;
     recorder.shared_since = own;
@@ -61,13 +61,13 @@ NoliWork noli_work(NoliWork work) {
 
 void noli_work_share(void) {
   if (recorder.profile != NULL && recorder.depth++ == 0) {
-    recorder.shared_since = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+    recorder.shared_since = own_seconds();
   }
 }
 
 void noli_work_join(void) {
   if (recorder.profile != NULL && --recorder.depth == 0) {
-    recorder.shared += seconds_of(CLOCK_THREAD_CPUTIME_ID) - recorder.shared_since;
+    recorder.shared += own_seconds() - recorder.shared_since;
   }
 }
 
@@ -77,8 +77,8 @@ void noli_profile(NoliProfile* profile) {
   }
   recorder = (Recorder){.profile = profile,
                         .wall = noli_seconds(),
-                        .process = seconds_of(CLOCK_PROCESS_CPUTIME_ID),
-                        .own = seconds_of(CLOCK_THREAD_CPUTIME_ID)};
+                        .process = noli_processor_seconds(),
+                        .own = own_seconds()};
 }
 
 const char* noli_work_name(int32_t work) {

@@ -1,5 +1,7 @@
 #include "base/ranks.h"
 
+#include "base/timer.h"
+
 #include <string.h>
 
 int32_t noli_ranks_rank(const NoliRanks* ranks) {
@@ -90,7 +92,9 @@ static void tell_loss(NoliContext* context) {
 static bool compare_words(NoliContext* context, int64_t word[3]) {
   NoliRanks* ranks = context->def.ranks;
   bool waits = ranks->lost != NOLI_OK && ranks->tell_loss != NULL;
+  double start = noli_processor_seconds();
   bool good = ranks->type->smallest(ranks, word, 3, waits ? tell_loss : NULL, context);
+  ranks->waited += noli_processor_seconds() - start;
   ranks->lost = NOLI_OK;
   return good;
 }
@@ -144,12 +148,27 @@ NoliStatus noli_ranks_agree(NoliContext* context, NoliStatus status) {
   if (ranks == NULL || ranks->size == 1) {
     return status;
   }
-  if (ranks->failure != NOLI_OK) {
+  if (ranks->failure == NOLI_OK) {
+    status = meet(context, status, PLACE_AGREE);
+    ranks->failure = status < NOLI_OK ? status : NOLI_OK;
+  } else {
     status = ranks->failure;
-    ranks->failure = NOLI_OK;
-    return status;
   }
-  return meet(context, status, PLACE_AGREE);
+  ranks->failure = ranks->depth > 0 ? ranks->failure : NOLI_OK;
+  return status;
+}
+
+void noli_ranks_begin_outer(const NoliContext* context) {
+  if (context->def.ranks != NULL) {
+    context->def.ranks->depth++;
+  }
+}
+
+NoliStatus noli_ranks_end_outer(NoliContext* context, NoliStatus status) {
+  if (context->def.ranks != NULL) {
+    context->def.ranks->depth--;
+  }
+  return noli_ranks_agree(context, status);
 }
 
 // ---- data ---------------------------------------------------------------------------------------
@@ -336,5 +355,36 @@ NoliStatus noli_ranks_sum(NoliContext* context, double* value, int64_t n) {
 done:
   noli_free(context, scratch);
   noli_free(context, piece);
+  return status;
+}
+
+// ---- load ---------------------------------------------------------------------------------------
+
+void noli_ranks_count_work(const NoliContext* context, int64_t n_block) {
+  if (context->def.ranks != NULL) {
+    context->def.ranks->work += n_block;
+  }
+}
+
+NoliStatus noli_ranks_load(NoliContext* context, NoliRanksLoad* load) {
+  NoliStatus status = NOLI_OK;
+  const NoliRanks* ranks = context->def.ranks;
+  int64_t capacity = 0, n = 0;
+  double own[2] = {0.0, 0.0}, (*all)[2] = NULL;
+  *load = (NoliRanksLoad){0};
+  if (ranks != NULL) {
+    own[0] = noli_processor_seconds() - ranks->waited;
+    own[1] = (double)ranks->work;
+  }
+  NOLI_TRY(noli_ranks_gather(context, sizeof own, own, 1, (void**)&all, &capacity, &n));
+  for (int64_t r = 0; r < n; r++) {
+    load->seconds += all[r][0] / (double)n;
+    load->work += all[r][1] / (double)n;
+    load->busiest = all[r][0] > load->most_seconds ? (int32_t)r : load->busiest;
+    load->most_seconds = all[r][0] > load->most_seconds ? all[r][0] : load->most_seconds;
+    load->most_work = all[r][1] > load->most_work ? all[r][1] : load->most_work;
+  }
+done:
+  noli_free(context, all);
   return status;
 }

@@ -6,7 +6,9 @@
 // something fails leaves its functions up to noli_ranks_agree, which takes part in the exchange
 // that the others are about to begin: they fail, with the same status and message, leave their
 // functions without any further exchange, and end in noli_ranks_agree, too. Every call of the
-// library whose failure may concern one rank ends in noli_ranks_agree, and calls none that does.
+// library whose failure may concern one rank ends in noli_ranks_agree. One that calls others that
+// do is put between noli_ranks_begin_outer and noli_ranks_end_outer: a failure of all ranks in an
+// inner call is left by all, without another exchange, up to the end of the outer one.
 //
 // A call of PETSc that fails on one rank leaves others inside of the same call, where nothing
 // reaches them: the rank waits for them for a while, and then tells the program
@@ -37,12 +39,15 @@ struct NoliRanks {
   void* communicator;
   int32_t rank, size;
   NoliStatus failure; // that all ranks have learnt of and are leaving their functions for
+  int32_t depth;      // of calls that make others which end in noli_ranks_agree
   NoliStatus lost;    // failure after which others may be where they cannot be reached
   double patience;    // s, for them
   NoliRanksLost tell_loss;
   void* tell_user;
-  int64_t message;    // bytes at most that go into one message
-  int64_t exchanges;  // since the start
+  int64_t message; // bytes at most that go into one message
+  double waited;   // s of processor time spent waiting for others, since the start
+  int64_t work;    // 3x3 blocks of stencils evaluated
+  int64_t exchanges;
   int64_t bytes_sent; // to other ranks
 };
 
@@ -52,6 +57,11 @@ static inline int32_t noli_rank(const NoliContext* context) {
 static inline int32_t noli_rank_count(const NoliContext* context) {
   return context->def.ranks != NULL ? context->def.ranks->size : 1;
 }
+
+// The beginning and the end of a call that makes others which end in noli_ranks_agree; in between
+// the first failure ends the call. noli_ranks_end_outer is the noli_ranks_agree of this call.
+void noli_ranks_begin_outer(const NoliContext* context);
+NOLI_WARN_UNUSED NoliStatus noli_ranks_end_outer(NoliContext* context, NoliStatus status);
 
 // Whether this rank writes files: the first one, for all. Others do the same without any effect.
 static inline bool noli_rank_writes(const NoliContext* context) {
@@ -70,6 +80,17 @@ void noli_ranks_share(const NoliContext* context, int64_t n, int64_t* begin, int
 // The same for any rank of any number of them.
 void noli_ranks_share_of(int32_t rank, int32_t size, int64_t n, int64_t block, int64_t* begin,
                          int64_t* end);
+
+// Adds to what this rank has done of the work that is shared out, for noli_ranks_load.
+void noli_ranks_count_work(const NoliContext* context, int64_t n_block);
+
+// How evenly ranks have worked since the start; all ranks get the same.
+typedef struct NoliRanksLoad {
+  double seconds, most_seconds; // processor time without waiting for others: mean, largest
+  double work, most_work;       // blocks of stencils evaluated
+  int32_t busiest;              // the rank that has most of the processor time
+} NoliRanksLoad;
+NOLI_WARN_UNUSED NoliStatus noli_ranks_load(NoliContext* context, NoliRanksLoad* load);
 
 // To be called where a call of another library fails that waits for other ranks.
 void noli_ranks_lose(NoliContext* context, NoliStatus failure);

@@ -59,11 +59,12 @@ NoliStatus noli_plan_layout(NoliContext* context, NoliPlan* plan, const NoliEner
   int64_t* capacity = plan->capacity;
   int64_t n_batch = 0, n_block = 0, n_node = 0, first_stencil, last_stencil;
   plan->n_batch = 0;
+  plan->n_block = 0;
   plan->largest = 0;
 
   // count batches, local blocks and local nodes
   for (int32_t t = first; t < n_terms; t++) {
-    noli_term_share(context, &terms[t], &first_stencil, &last_stencil);
+    noli_term_share(context, &terms[t], t, 1, &first_stencil, &last_stencil);
     for (int64_t s = first_stencil; s < last_stencil; s = batch_end(&terms[t], s, last_stencil)) {
       n_batch++;
     }
@@ -85,7 +86,7 @@ NoliStatus noli_plan_layout(NoliContext* context, NoliPlan* plan, const NoliEner
   n_node = 0;
   for (int32_t t = first; t < n_terms; t++) {
     const NoliEnergyTerm* term = &terms[t];
-    noli_term_share(context, term, &first_stencil, &last_stencil);
+    noli_term_share(context, term, t, 1, &first_stencil, &last_stencil);
     for (int64_t begin = first_stencil, end; begin < last_stencil; begin = end) {
       end = batch_end(term, begin, last_stencil);
       NoliPlanBatch* batch = &plan->batch[plan->n_batch++];
@@ -105,6 +106,7 @@ NoliStatus noli_plan_layout(NoliContext* context, NoliPlan* plan, const NoliEner
     int32_t largest = largest_stencil(term);
     plan->largest = largest > plan->largest ? largest : plan->largest;
   }
+  plan->n_block = n_block;
 done:
   return status;
 }

@@ -61,6 +61,7 @@ typedef struct NoliPlanBatch {
 typedef struct NoliPlan {
   NoliPlanBatch* batch;
   int64_t n_batch;
+  int64_t n_block;        // of all batches
   int32_t largest;        // most blocks of a stencil
   uint32_t* block;        // slot of each local block
   uint32_t* block_target; // target of each slot, a block of the matrix; ascending in a batch

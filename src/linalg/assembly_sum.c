@@ -281,6 +281,7 @@ static void add_group(GroupJob* job, int32_t n_threads) {
 
 static void add_plan(const NoliPlan* plan, GroupJob* job) {
   int32_t n_threads = noli_context_threads(job->assembler->context);
+  noli_ranks_count_work(job->assembler->context, plan->n_block);
   job->plan = plan;
   for (job->first = 0; job->first < plan->n_batch; job->first = job->end) {
     job->end = noli_plan_group_end(plan, job->first);

@@ -87,15 +87,12 @@ static inline int64_t noli_term_first_block(const NoliEnergyTerm* term, int64_t 
   return term->first != NULL ? term->first_block[s] : s * noli_stencil_blocks(term->size);
 }
 
-// The stencils [begin, end) of the term that this rank evaluates.
-static inline void noli_term_share(const NoliContext* context, const NoliEnergyTerm* term,
-                                   int64_t* begin, int64_t* end) {
-  *begin = 0;
-  *end = term->n_stencil;
-  if (!term->divided) {
-    noli_ranks_share(context, term->n_stencil, begin, end);
-  }
-}
+// The stencils [begin, end) of the term that this rank evaluates, where it is number `index` of its
+// list: consecutive ones, rank after rank, that have as many blocks of the Hessian as those of any
+// other rank. `begin` is a multiple of `unit`, of which a rank may get none: which rank gets more
+// than its share differs from index to index, so that many small terms are shared out, too.
+void noli_term_share(const NoliContext* context, const NoliEnergyTerm* term, int32_t index,
+                     int64_t unit, int64_t* begin, int64_t* end);
 
 // Number of nodes of stencil s.
 static inline int32_t noli_term_size(const NoliEnergyTerm* term, int64_t s) {

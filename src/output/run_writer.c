@@ -88,21 +88,38 @@ done:
   return status;
 }
 
-// What the first rank has sent to others, without what PETSc sends.
-static void log_exchanges(NoliRun* run) {
+static double ratio(double most, double mean) {
+  return mean > 0.0 ? most / mean : 1.0;
+}
+
+// What the first rank has sent to others, without what PETSc sends, and how evenly ranks worked.
+static NoliStatus log_ranks(NoliRun* run) {
+  NoliStatus status = NOLI_OK;
   const NoliRanks* ranks = run->context->def.ranks;
-  char line[128];
-  if (ranks != NULL && ranks->size > 1) {
-    snprintf(line, sizeof line, "%lld exchanges between ranks, %.3f MB sent by the first one",
-             (long long)ranks->exchanges, (double)ranks->bytes_sent * 1e-6);
-    noli_run_log(run, NOLI_LOG_INFO, line);
+  char line[256];
+  NoliRanksLoad load;
+  if (noli_rank_count(run->context) == 1) {
+    goto done;
   }
+  snprintf(line, sizeof line, "%lld exchanges between ranks, %.3f MB sent by the first one",
+           (long long)ranks->exchanges, (double)ranks->bytes_sent * 1e-6);
+  noli_run_log(run, NOLI_LOG_INFO, line);
+  NOLI_TRY(noli_ranks_load(run->context, &load));
+  snprintf(line, sizeof line,
+           "load of ranks: %.3g s of processor time besides waiting on average, %.2f times that on "
+           "rank %d; %.3g blocks of stencils evaluated, at most %.2f times the average",
+           load.seconds, ratio(load.most_seconds, load.seconds), load.busiest, load.work,
+           ratio(load.most_work, load.work));
+  noli_run_log(run, NOLI_LOG_INFO, line);
+done:
+  return status;
 }
 
 NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finished, const char* failure) {
   NOLI_REQUIRE(run != NULL ? run->context : NULL, run != NULL && sim != NULL);
-  log_exchanges(run);
-  return noli_ranks_agree(run->context, save(run, sim, finished, failure));
+  NoliStatus status = log_ranks(run);
+  status = status == NOLI_OK ? save(run, sim, finished, failure) : status;
+  return noli_ranks_agree(run->context, status);
 }
 
 // ---- opening ----

@@ -226,7 +226,8 @@ NoliStatus noli_design_create(NoliSim* sim, const NoliDesignDef* def, NoliDesign
   NoliContext* context = sim->context;
   NoliDesign* made = NULL;
   *design = NULL;
-  NOLI_TRY(noli_ranks_require_one(context, "design"));
+  NOLI_CHECK(context, !noli_problem_is_divided(&sim->model->problem), NOLI_ERROR_ARGUMENT,
+             "design on several ranks: set NoliSimDef.whole_elements");
   NOLI_CHECK(context, def->n_variables > 0 && def->variables != NULL, NOLI_ERROR_ARGUMENT,
              "design: has no variables");
   NOLI_CHECK(context, def->gradient.n_steps > 0, NOLI_ERROR_ARGUMENT,
@@ -428,10 +429,8 @@ done:
   return status;
 }
 
-NoliStatus noli_design_evaluate(NoliDesign* design, const double* variables, double* value,
-                                double* gradient) {
-  NOLI_REQUIRE(design != NULL ? design->context : NULL,
-               design != NULL && variables != NULL && value != NULL);
+static NoliStatus evaluate(NoliDesign* design, const double* variables, double* value,
+                           double* gradient) {
   NoliStatus status = NOLI_OK;
   bool exact = gradient != NULL && !design->differences;
   int32_t n = design->variables.n;
@@ -447,6 +446,14 @@ NoliStatus noli_design_evaluate(NoliDesign* design, const double* variables, dou
   }
 done:
   return status;
+}
+
+NoliStatus noli_design_evaluate(NoliDesign* design, const double* variables, double* value,
+                                double* gradient) {
+  NOLI_REQUIRE(design != NULL ? design->context : NULL,
+               design != NULL && variables != NULL && value != NULL);
+  noli_ranks_begin_outer(design->context);
+  return noli_ranks_end_outer(design->context, evaluate(design, variables, value, gradient));
 }
 
 NoliGradientReport noli_design_report(const NoliDesign* design) {

@@ -444,13 +444,10 @@ done:
   return status;
 }
 
-NoliStatus noli_sim_gradient(NoliSim* sim, const NoliParameters* parameters,
-                             const NoliObjective* objectives, int32_t n_objectives,
-                             const NoliGradientDef* def, double* value, double* gradient,
-                             NoliGradientReport* report) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && parameters != NULL &&
-                                                      objectives != NULL && n_objectives > 0 &&
-                                                      def != NULL && value != NULL);
+static NoliStatus find_gradient(NoliSim* sim, const NoliParameters* parameters,
+                                const NoliObjective* objectives, int32_t n_objectives,
+                                const NoliGradientDef* def, double* value, double* gradient,
+                                NoliGradientReport* report) {
   NoliStatus status = NOLI_OK;
   Gradient g = {.context = sim->context,
                 .chains = {.context = sim->context},
@@ -463,7 +460,8 @@ NoliStatus noli_sim_gradient(NoliSim* sim, const NoliParameters* parameters,
                 .value = value,
                 .gradient = gradient};
   noli_tape_init(&g.tape, sim->context, def->tolerance > 0.0 ? def->tolerance : 1e-10);
-  NOLI_TRY(noli_ranks_require_one(sim->context, "derivatives"));
+  NOLI_CHECK(sim->context, !noli_problem_is_divided(&sim->model->problem), NOLI_ERROR_ARGUMENT,
+             "derivatives on several ranks: set NoliSimDef.whole_elements");
   memset(value, 0, (size_t)n_objectives * sizeof *value);
   if (gradient != NULL) {
     memset(gradient, 0, (size_t)(n_objectives * g.n_parameters) * sizeof *gradient);
@@ -484,4 +482,16 @@ done:
   noli_sim_end_histories(sim);
   release(&g);
   return status;
+}
+
+NoliStatus noli_sim_gradient(NoliSim* sim, const NoliParameters* parameters,
+                             const NoliObjective* objectives, int32_t n_objectives,
+                             const NoliGradientDef* def, double* value, double* gradient,
+                             NoliGradientReport* report) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && parameters != NULL &&
+                                                      objectives != NULL && n_objectives > 0 &&
+                                                      def != NULL && value != NULL);
+  noli_ranks_begin_outer(sim->context);
+  return noli_ranks_end_outer(sim->context, find_gradient(sim, parameters, objectives, n_objectives,
+                                                          def, value, gradient, report));
 }

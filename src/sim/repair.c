@@ -145,6 +145,7 @@ static NoliStatus begin(NoliContext* context, const NoliModel* model, const Noli
   *work = (NoliRepairWork){.context = context,
                            .model = model,
                            .surface = model->problem.surface,
+                           .pairs = noli_problem_kept_apart(&model->problem),
                            .settle = def->settle,
                            .rounds = def->rounds,
                            .through = {NOLI_NULL_INDEX, NOLI_NULL_INDEX},
@@ -277,8 +278,8 @@ static NoliStatus find_tightest(const NoliRepairWork* work, NoliRepairGap* tight
   const NoliProblem* problem = &work->model->problem;
   double limit = problem->dhat * (1.0 - 1e-6);
   *tightest = (NoliRepairGap){.gap = INFINITY, .range = 1.0};
-  NOLI_TRY(noli_repair_gaps(work, work->surface, work->broad_phase, &problem->body_pairs, work->x,
-                            limit, &gaps));
+  NOLI_TRY(noli_repair_gaps(work, work->surface, work->broad_phase, &work->pairs, work->x, limit,
+                            &gaps));
   for (int64_t i = 0; i < gaps.count; i++) {
     const NoliRepairGap* gap = &gaps.data[i];
     *tightest = gap->gap * tightest->range < tightest->gap * gap->range ? *gap : *tightest;
@@ -445,7 +446,8 @@ static NoliStatus repair_work(NoliRepairWork* work, const NoliSimDef* def,
   NoliDefects defects = {0};
   NOLI_TRY(noli_sim_find_defects(work->model, work->x, &defects));
   *n_defects = defects.count;
-  if ((defects.count == 0 && !repair_def->settle) || !work->model->problem.contact->keeps_apart) {
+  if ((defects.count == 0 && !repair_def->settle) ||
+      !noli_problem_keeps_apart(&work->model->problem)) {
     goto done;
   }
   for (int pass = 0; pass < N_PASSES; pass++) {

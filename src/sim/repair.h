@@ -31,6 +31,7 @@ typedef struct NoliRepairWork {
   const NoliModel* model;
   const NoliSurface* surface;
   NoliBroadPhase* broad_phase;
+  NoliBodyPairs pairs; // bodies that must not intersect; half-spaces are those of the model
   bool settle;
   int32_t rounds;
   double touching;     // m: closer primitives are a defect

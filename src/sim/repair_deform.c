@@ -318,7 +318,7 @@ static NoliStatus measure(Deform* deform, const double* x, bool push, Merit* mer
   NoliStatus status = NOLI_OK;
   NoliRepairWork* work = deform->work;
   NoliCrossing* crossing = NULL;
-  const NoliBodyPairs* pairs = &work->model->problem.body_pairs;
+  const NoliBodyPairs* pairs = &work->pairs;
   *merit = (Merit){0};
   NOLI_TRY(noli_audit_intersections(work->context, work->surface, x, pairs, &crossing,
                                     &merit->crossings));

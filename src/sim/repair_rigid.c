@@ -82,8 +82,8 @@ static NoliStatus add_crossings(Rigid* rigid) {
   const NoliRepairWork* work = rigid->work;
   NoliCrossing* crossing = NULL;
   int64_t n = 0;
-  NOLI_TRY(noli_audit_intersections(work->context, work->surface, work->x,
-                                    &work->model->problem.body_pairs, &crossing, &n));
+  NOLI_TRY(
+      noli_audit_intersections(work->context, work->surface, work->x, &work->pairs, &crossing, &n));
   for (int64_t i = 0; i < n; i++) {
     bool has_normal = crossing[i].triangle != NOLI_NULL_INDEX;
     Meeting meeting = {.a = rigid->units->of[crossing[i].edge[0]],
@@ -105,8 +105,7 @@ static NoliStatus add_nested(Rigid* rigid) {
   const NoliModel* model = work->model;
   NoliNested* nested = NULL;
   int64_t n = 0;
-  NOLI_TRY(noli_audit_nested(work->context, work->surface, work->x, &model->problem.body_pairs,
-                             &nested, &n));
+  NOLI_TRY(noli_audit_nested(work->context, work->surface, work->x, &work->pairs, &nested, &n));
   for (int64_t i = 0; i < n; i++) {
     int32_t c = nested[i].container, last = NOLI_NULL_INDEX;
     for (int32_t p = work->surface->point_first[c];
@@ -139,8 +138,8 @@ static bool too_close(const Rigid* rigid, int32_t a, int32_t b, const NoliRepair
 static NoliStatus add_close(Rigid* rigid) {
   NoliStatus status = NOLI_OK;
   const NoliRepairWork* work = rigid->work;
-  NOLI_TRY(noli_repair_gaps(work, work->surface, work->broad_phase,
-                            &work->model->problem.body_pairs, work->x, work->target, &rigid->gaps));
+  NOLI_TRY(noli_repair_gaps(work, work->surface, work->broad_phase, &work->pairs, work->x,
+                            work->target, &rigid->gaps));
   for (int64_t i = 0; i < rigid->gaps.count; i++) {
     const NoliRepairGap* gap = &rigid->gaps.data[i];
     int32_t a = rigid->units->of[gap->vertex[0]], b = rigid->units->of[gap->vertex[3]];
@@ -161,9 +160,8 @@ done:
 static NoliStatus add_touching(Rigid* rigid) {
   NoliStatus status = NOLI_OK;
   const NoliRepairWork* work = rigid->work;
-  NOLI_TRY(noli_repair_gaps(work, work->surface, work->broad_phase,
-                            &work->model->problem.body_pairs, work->x, 2.0 * work->touching,
-                            &rigid->gaps));
+  NOLI_TRY(noli_repair_gaps(work, work->surface, work->broad_phase, &work->pairs, work->x,
+                            2.0 * work->touching, &rigid->gaps));
   for (int64_t i = 0; i < rigid->gaps.count; i++) {
     const int32_t* vertex = rigid->gaps.data[i].vertex;
     int32_t body = work->surface->body[vertex[0]], other = work->surface->body[vertex[3]];
@@ -387,7 +385,7 @@ done:
 // The largest contact distance of bodies of two units, over that of the scene.
 static double range_of_units(const Rigid* rigid, int32_t a, int32_t b) {
   const NoliSurface* surface = rigid->work->surface;
-  const NoliBodyPairs* pairs = &rigid->work->model->problem.body_pairs;
+  const NoliBodyPairs* pairs = &rigid->work->pairs;
   const int32_t* of = rigid->units->of;
   double range = 0.0;
   for (int32_t i = 0, last = NOLI_NULL_INDEX; i < surface->n_point && pairs->range != NULL; i++) {

@@ -52,8 +52,7 @@ static bool passes(const NoliRepairWork* work, const int32_t vertex[4], bool is_
   for (int32_t k = 0; k < 4; k++) {
     at[k] = noli_mul_add3(x_t0[k], toi, noli_sub3(x_t1[k], x_t0[k]));
   }
-  *passage =
-      noli_repair_gap_at(work->surface, &work->model->problem.body_pairs, vertex, at, is_edge);
+  *passage = noli_repair_gap_at(work->surface, &work->pairs, vertex, at, is_edge);
 
   // the same points at the end
   NoliVec3 apart = {0};
@@ -73,8 +72,7 @@ NoliStatus noli_repair_passages(const NoliRepairWork* work, const int32_t* of,
   NoliCandidates found = {0};
   const NoliSurface* surface = work->surface;
   passages->count = 0;
-  NOLI_TRY(noli_broad_phase_find(work->broad_phase, x, to, 0.0, &work->model->problem.body_pairs,
-                                 &found));
+  NOLI_TRY(noli_broad_phase_find(work->broad_phase, x, to, 0.0, &work->pairs, &found));
   for (int64_t i = 0; i < found.point_triangle.count + found.edge_edge.count; i++) {
     bool is_edge = i >= found.point_triangle.count;
     NoliPrimitivePair pair = is_edge ? found.edge_edge.data[i - found.point_triangle.count]

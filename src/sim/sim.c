@@ -95,7 +95,8 @@ NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition,
   *definition = (NoliOwnedDefinition){0};
 
   // model and stage
-  NOLI_TRY(noli_model_create(context, sim->definition.def, true, &sim->model));
+  NOLI_TRY(noli_model_create(context, sim->definition.def, !sim->definition.def->whole_elements,
+                             &sim->model));
   NOLI_TRY(noli_sim_create_stage(sim, &sim->model->problem, &sim->own_stage));
   sim->stage = sim->own_stage;
 

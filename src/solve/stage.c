@@ -213,6 +213,7 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   NoliStage* stage = NULL;
   NOLI_NEW_ZERO(context, stage, 1);
   stage->context = context;
+  stage->widening = 1.0;
   stage->problem = problem;
   stage->n_threads = noli_context_threads(context);
   noli_friction_set_init(&stage->friction_set);
@@ -285,6 +286,8 @@ void noli_stage_destroy(NoliStage** owner) {
   noli_friction_end_destroy(&stage->friction_end);
   destroy_memory(context, stage->problem->method->destroy, stage->work);
   noli_newton_system_destroy(&stage->newton_system);
+  noli_array_free(context, &stage->own_sums);
+  noli_array_free(context, &stage->all_sums);
   noli_array_free(context, &stage->record.newton);
   noli_free(context, stage);
   *owner = NULL;

@@ -128,6 +128,7 @@ struct NoliStage {
   double* pressure_origin;    // (same x 3) m, fem/pressure.h
   NoliCurvedLoad* curved;     // (problem->n_pressed_curved) likewise on curved faces
   double kappa;               // barrier stiffness of the scaled potential
+  double widening;            // factor of the contact distance: 1 but in solve/approach.h
   int32_t friction_iteration; // friction iterations after the first
   NoliPrescribed prescribed;
 
@@ -158,6 +159,11 @@ struct NoliStage {
   bool* on_vertices; // (n_term) whether their stencils may contain followers
   NoliFriction friction;
   bool lags_all; // implicit friction is disabled while a solver uses lagged friction
+
+  // on several ranks, energies that are summed together: for each term the number of its blocks
+  // that are the share of this rank, or -1; then their sums; and those of all ranks
+  NOLI_ARRAY(double) own_sums;
+  NOLI_ARRAY(double) all_sums;
 
   // workspaces of solvers
   NoliDirections* directions;

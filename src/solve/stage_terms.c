@@ -57,57 +57,97 @@ static void sum_blocks(void* user, int64_t begin, int64_t end, int32_t worker) {
   }
 }
 
-// noli_parallel_sum over all stencils, each by the rank whose share it is in: the sums of blocks
-// are gathered and added in the order of blocks, so that the bits are those of one rank.
-static NoliStatus sum_over_ranks(NoliStage* stage, const NoliEnergyTerm* term, NoliRangeSumFn* sum,
-                                 void* user, double* result) {
+// Sums over all stencils of terms: begin_sums, add_sum for some terms, end_sums, which writes the
+// sums of energies of the point. On several ranks each adds up the blocks that are its share; the
+// sums of the blocks of all terms are gathered in one exchange and added in the order of blocks, so
+// that the bits are those of one rank.
+static NoliStatus begin_sums(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  NoliContext* context = stage->context;
-  if (noli_rank_count(context) == 1) {
-    *result = noli_parallel_sum(stage->n_threads, term->n_stencil, TERM_BLOCK, sum, user);
+  if (noli_rank_count(stage->context) == 1) {
     return NOLI_OK;
   }
-  int64_t begin, end, n_all = 0, capacity = 0;
-  double* all = NULL;
-  noli_term_share(context, term, &begin, &end);
-  int64_t n_block = (end - begin + TERM_BLOCK - 1) / TERM_BLOCK;
-  BlockSums job = {sum, user, begin, end, noli_alloc(context, n_block, sizeof(double))};
-  NOLI_TRY(noli_ranks_join(context, job.value != NULL ? NOLI_OK : NOLI_ERROR_MEMORY));
-  noli_parallel_for(stage->n_threads, n_block, 1, sum_blocks, &job);
-  NOLI_TRY(noli_ranks_gather(context, sizeof(double), job.value, n_block, (void**)&all, &capacity,
-                             &n_all));
-  *result = 0.0;
-  for (int64_t k = 0; k < n_all; k++) {
-    *result += all[k];
+  NOLI_TRY(noli_array_reserve(stage->context, &stage->own_sums, stage->n_term));
+  for (int32_t i = 0; i < stage->n_term; i++) {
+    stage->own_sums.data[i] = -1.0;
   }
+  stage->own_sums.count = stage->n_term;
 done:
-  noli_free(context, job.value);
-  noli_free(context, all);
   return status;
 }
 
-static NoliStatus term_energy(NoliStage* stage, const NoliEnergyTerm* term, const double* x,
-                              const double* base, NoliTermEnergy* energy, double* sum) {
+// The sum over the stencils of term `index` at the point.
+static NoliStatus add_sum(NoliStage* stage, NoliPoint* at, int32_t index, NoliRangeSumFn* sum,
+                          void* user) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = stage->context;
+  const NoliEnergyTerm* term = &at->term[index];
+  if (noli_rank_count(context) == 1) {
+    at->energy[index].sum =
+        noli_parallel_sum(stage->n_threads, term->n_stencil, TERM_BLOCK, sum, user);
+    return NOLI_OK;
+  }
+  int64_t begin, end;
+  noli_term_share(context, term, index, TERM_BLOCK, &begin, &end);
+  int64_t n_block = (end - begin + TERM_BLOCK - 1) / TERM_BLOCK;
+  NOLI_TRY(noli_array_reserve(context, &stage->own_sums, stage->own_sums.count + n_block));
+  BlockSums job = {sum, user, begin, end, stage->own_sums.data + stage->own_sums.count};
+  noli_parallel_for(stage->n_threads, n_block, 1, sum_blocks, &job);
+  stage->own_sums.data[index] = (double)n_block;
+  stage->own_sums.count += n_block;
+done:
+  return status;
+}
+
+static NoliStatus end_sums(NoliStage* stage, NoliPoint* at) {
+  NoliStatus status = NOLI_OK;
+  int32_t n_term = stage->n_term;
+  if (noli_rank_count(stage->context) == 1) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_ranks_gather(stage->context, sizeof(double), stage->own_sums.data,
+                             stage->own_sums.count, (void**)&stage->all_sums.data,
+                             &stage->all_sums.capacity, &stage->all_sums.count));
+  for (int32_t i = 0; i < n_term; i++) {
+    at->energy[i].sum = stage->own_sums.data[i] >= 0.0 ? 0.0 : at->energy[i].sum;
+  }
+  const double* value = stage->all_sums.data;
+  for (int32_t r = 0; r < noli_rank_count(stage->context); r++) {
+    const double* n_block = value;
+    value += n_term;
+    for (int32_t i = 0; i < n_term; i++) {
+      for (int64_t k = 0; k < (int64_t)n_block[i]; k++) {
+        at->energy[i].sum += *value++;
+      }
+    }
+  }
+done:
+  return status;
+}
+
+// As add_sum, of energies less `base`, if not NULL.
+static NoliStatus add_energy(NoliStage* stage, NoliPoint* at, int32_t index, const double* base) {
+  NoliTermEnergy* energy = &at->energy[index];
+  const NoliEnergyTerm* term = &at->term[index];
   NoliStatus status = noli_grow(stage->context, (void**)&energy->value, &energy->capacity,
                                 term->n_stencil, sizeof *energy->value);
   if (status != NOLI_OK) {
     return status;
   }
-  EnergyJob job = {term, x, energy->value, base};
-  noli_term_prepare(term, x, stage->n_threads);
-  return sum_over_ranks(stage, term, sum_energies, &job, sum);
+  EnergyJob job = {term, at->x, energy->value, base};
+  noli_term_prepare(term, at->x, stage->n_threads);
+  return add_sum(stage, at, index, sum_energies, &job);
 }
 
 NoliStatus noli_stage_role_energy(NoliStage* stage, unsigned roles) {
   NoliStatus status = NOLI_OK;
   NoliWork before = noli_work(NOLI_WORK_ENERGY);
-  NoliPoint* here = stage->here;
+  NOLI_TRY(begin_sums(stage));
   for (int32_t i = 0; i < stage->n_term; i++) {
-    NoliTermEnergy* energy = &here->energy[i];
     if (noli_stage_has(stage, i, roles)) {
-      NOLI_TRY(term_energy(stage, &here->term[i], here->x, NULL, energy, &energy->sum));
+      NOLI_TRY(add_energy(stage, stage->here, i, NULL));
     }
   }
+  NOLI_TRY(end_sums(stage, stage->here));
 done:
   noli_work(before);
   return status;
@@ -116,12 +156,13 @@ done:
 NoliStatus noli_stage_sum_energy(NoliStage* stage, unsigned roles) {
   NoliStatus status = NOLI_OK;
   NoliPoint* here = stage->here;
+  NOLI_TRY(begin_sums(stage));
   for (int32_t i = 0; i < stage->n_term; i++) {
     if (noli_stage_has(stage, i, roles)) {
-      NOLI_TRY(sum_over_ranks(stage, &here->term[i], sum_values, here->energy[i].value,
-                              &here->energy[i].sum));
+      NOLI_TRY(add_sum(stage, here, i, sum_values, here->energy[i].value));
     }
   }
+  NOLI_TRY(end_sums(stage, here));
 done:
   return status;
 }
@@ -163,21 +204,28 @@ double noli_stage_unresolved_energy(const NoliStage* stage) {
   return 0.5 * mass * length * length;
 }
 
+// Whether term i has the same stencils at both points: where contacts differ, only the sums can be
+// compared.
+static bool compares_stencils(const NoliStage* stage, int32_t i) {
+  return i < stage->first_contact || stage->problem->contact->same_at_trial;
+}
+
 NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* magnitude) {
   NoliStatus status = NOLI_OK;
   NoliWork before = noli_work(NOLI_WORK_ENERGY);
   noli_stage_list_trial_terms(stage);
   *change = 0.0;
   *magnitude = 0.0;
+  NOLI_TRY(begin_sums(stage));
+  for (int32_t i = 0; i < stage->n_term; i++) {
+    const double* base = compares_stencils(stage, i) ? stage->here->energy[i].value : NULL;
+    NOLI_TRY(add_energy(stage, stage->trial, i, base));
+  }
+  NOLI_TRY(end_sums(stage, stage->trial));
   for (int32_t i = 0; i < stage->n_term; i++) {
     const NoliTermEnergy* here = &stage->here->energy[i];
     NoliTermEnergy* trial = &stage->trial->energy[i];
-    // if contacts differ between the two points, only the sums can be compared
-    bool same_stencils = i < stage->first_contact || stage->problem->contact->same_at_trial;
-    double sum = 0.0;
-    NOLI_TRY(term_energy(stage, &stage->trial->term[i], stage->trial->x,
-                         same_stencils ? here->value : NULL, trial, &sum));
-    double difference = same_stencils ? sum : sum - here->sum;
+    double difference = compares_stencils(stage, i) ? trial->sum : trial->sum - here->sum;
     trial->sum = here->sum + difference;
     *change += difference;
     *magnitude += fabs(here->sum);

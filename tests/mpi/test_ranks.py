@@ -41,6 +41,10 @@ PILE = {
     "half_spaces": [{"name": "floor"}],
     "friction": {"coefficient": 0.3},
     "contact": {"distance": 1e-3}}
+# which stiffness of the ball lets it sink how far into the block: one step, derivatives with contact
+DESIGN = {**PILE, "time": {"step": 0.01, "duration": 0.01}, "contact": {"distance": 1e-3, "stiffness": 1e6},
+          "design": {"variables": [{"parameter": "young", "of": "ball", "lower": 1e4, "upper": 1e6, "logarithmic": True}],
+                     "objective": [{"quantity": "position", "body": "ball", "component": "y", "at": 0.01, "target": 0.295}], "evaluations": 1}}
 # values of the scene all of which run; each with the settings that it needs
 VALUES = {"time.integrator": [], "contact.model": [], "contact.ccd": [], "friction.method": [], "solver.method": [],
           "solver.termination": ["solver.method=augmented_lagrangian"], "solver.linear": [],
@@ -270,6 +274,39 @@ def errors_end_once():
         fail(f"a command of one rank: not refused once\n{words}")
 
 
+def rows_of(path):
+    """Objectives and variables of a search."""
+    with open(path, encoding="utf-8") as file:
+        return [[float(row[column]) for column in list(row)[7:]] for row in csv.DictReader(file)]
+
+
+def searches_agree():
+    """A search takes the same way on one and two ranks, and goes on on two where one has begun it."""
+    with open("design.json", "w", encoding="utf-8") as file:
+        json.dump(DESIGN, file)
+    more = ("--set", "design.evaluations=2")
+    for directory in ("search_alone", "search"):
+        shutil.rmtree(directory, ignore_errors=True)
+    run(0, "design", "design.json", "-o", "search_alone", "--threads", "1", *more)
+    run(0, "design", "design.json", "-o", "search", "--threads", "1")
+    run(2, "design", "design.json", "-o", "search", "--resume", *more)
+    with open("in_the_way", "w", encoding="utf-8") as file:
+        file.write("a file")
+    words = run(2, "design", "design.json", "-o", "in_the_way/inside", status=4)
+    if words.count("noli: error") != 1:
+        fail(f"no directory: not one message\n{words}")
+    alone, ranks = rows_of("search_alone/history.csv"), rows_of("search/history.csv")
+    if len(alone) != 2 or len(ranks) != 2:
+        fail(f"searches: {len(alone)} and {len(ranks)} runs, not 2")
+    for a, b in zip(alone, ranks):
+        worst = max(abs(x - y) / max(abs(x), 1e-300) for x, y in zip(a, b))
+        print(f"search: {a}, on ranks off by {worst:.2g}", flush=True)
+        if not worst <= TOLERANCE:
+            fail(f"a search on two ranks: off by {worst:.3g}")
+    if sorted(os.listdir("search")) != sorted(os.listdir("search_alone")):
+        fail(f"searches write {os.listdir('search')}")
+
+
 def frames_come_in_parts():
     """Each rank writes its part of a frame; the frames are those of one file, also after a run has gone on on other ranks."""
     scene, parts = write_pile(), ("--set", "output.format=pvtu")
@@ -387,7 +424,7 @@ def killed_ranks_end_all():
 
 
 TESTS = {test.__name__: test for test in
-         (documents_tell, examples_agree, variants_agree, bits_repeat, runs_resume, errors_end_once, frames_come_in_parts, full_disks_end_all,
+         (documents_tell, examples_agree, variants_agree, bits_repeat, runs_resume, errors_end_once, searches_agree, frames_come_in_parts, full_disks_end_all,
           refused_memory_ends_all, killed_ranks_end_all)}
 LONG = {test.__name__: test for test in (every_example, public_scenes)}
 

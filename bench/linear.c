@@ -7,9 +7,14 @@
 //
 // noli_bench_linear --large: systems of 9,000 to a million nodes with every symmetric solver, on
 // all threads: the constants of src/linalg/solver_pcg.c are derived from it.
+//
+// noli_bench_linear --limits: operations and bytes of each stage of a linear solution beside what
+// the machine can do: its product of dense matrices and its memory, measured in the same run.
 #define _POSIX_C_SOURCE 200809L
 #include "cpu_time.h"
+#include "base/parallel.h"
 #include "linalg/incomplete_cholesky.h"
+#include "linalg/block_matrix.h"
 #include "linalg/solver.h"
 #include "linalg/weigh.h"
 #include "noli/noli.h"
@@ -292,6 +297,148 @@ static bool run_large(NoliContext* context) {
   return good;
 }
 
+// ---- beside the limits of the machine -----------------------------------------------------------
+
+void dgemm_(const char* op_a, const char* op_b, const int* m, const int* n, const int* k,
+            const double* alpha, const double* a, const int* lda, const double* b, const int* ldb,
+            const double* beta, double* c, const int* ldc);
+
+// Operations and bytes per second.
+typedef struct Limits {
+  double operations, bytes;
+} Limits;
+
+enum { DENSE = 768, STREAM = 8 << 20, LIMIT_REPEATS = 7 };
+
+// The dense product of BLAS, and a sum of two vectors that no cache holds: raises `limits` to what
+// is reached now. Other processes may slow the machine for some time.
+static bool measure_limits(Limits* limits) {
+  double* memory = malloc(3 * (size_t)STREAM * sizeof *memory);
+  for (size_t i = 0; memory != NULL && i < 3 * (size_t)STREAM; i++) {
+    memory[i] = 1e-3 * (double)(i % 1000);
+  }
+  for (int k = 0; memory != NULL && k < LIMIT_REPEATS; k++) {
+    const int n = DENSE;
+    double *a = memory, *b = memory + STREAM, *c = memory + 2 * (size_t)STREAM;
+    double start = cpu_seconds();
+    dgemm_("N", "T", &n, &n, &n, &(double){1.0}, a, &n, b, &n, &(double){0.0}, c, &n);
+    double middle = cpu_seconds();
+    for (int64_t i = 0; i < STREAM; i++) {
+      c[i] = a[i] + 3.0 * b[i];
+    }
+    double end = cpu_seconds();
+    limits->operations = fmax(limits->operations, 2.0 * n * n * n / (middle - start));
+    // what is written is read first
+    limits->bytes = fmax(limits->bytes, 4.0 * STREAM * sizeof *a / (end - middle));
+  }
+  free(memory);
+  return memory != NULL;
+}
+
+static void print_stage(const char* body, const char* stage, double seconds, double operations,
+                        double bytes, const Limits* limits) {
+  printf("| %s | %s | %.3g | %.3g | %.3g | %.1f | %.0f %% | %.1f | %.0f %% |\n", body, stage,
+         1e3 * seconds, 1e-6 * operations, 1e-6 * bytes, 1e-9 * operations / seconds,
+         100.0 * operations / seconds / limits->operations, 1e-9 * bytes / seconds,
+         100.0 * bytes / seconds / limits->bytes);
+}
+
+// A factorization, which writes its factor once, and a solution, which reads it twice.
+static bool print_direct(NoliContext* context, const char* body, const NoliBlockMatrix* matrix,
+                         const double* b, double* x, const Limits* limits) {
+  NoliLinSolver* solver = NULL;
+  double factor = (double)INFINITY, solve = (double)INFINITY;
+  bool good = noli_lin_solver_create(context, "cholmod", &solver) == NOLI_OK;
+  for (int k = 0; good && k < LIMIT_REPEATS; k++) {
+    double start = cpu_seconds();
+    good = noli_lin_solver_factor(solver, matrix) == NOLI_OK;
+    double middle = cpu_seconds();
+    good = good && noli_lin_solver_solve(solver, b, x) == NOLI_OK;
+    factor = fmin(factor, middle - start);
+    solve = fmin(solve, cpu_seconds() - middle);
+  }
+  if (good) {
+    NoliLinSolverStats stats = noli_lin_solver_stats(solver);
+    double bytes = (double)stats.factor_bytes, n_value = bytes / sizeof(double);
+    print_stage(body, "factorization", factor, stats.operations, bytes + 76.0 * (double)matrix->nnz,
+                limits);
+    print_stage(body, "solution", solve, 4.0 * n_value, 2.0 * bytes, limits);
+  }
+  noli_lin_solver_destroy(&solver);
+  return good;
+}
+
+typedef struct IncompleteSolve {
+  NoliIncompleteCholesky* factor;
+  const double* b;
+  double* x;
+} IncompleteSolve;
+
+static void solve_incomplete(void* user, NoliTeam* team, int32_t rank, int32_t size) {
+  const IncompleteSolve* solve = user;
+  (void)size;
+  noli_incomplete_cholesky_solve(solve->factor, team, rank, solve->b, solve->x);
+}
+
+// What conjugate gradients consist of: every block of the upper triangle acts twice.
+static bool print_iterative(NoliContext* context, const char* body, const NoliBlockMatrix* matrix,
+                            const double* b, double* x, const Limits* limits) {
+  NoliIncompleteCholesky factor = {0};
+  double product = (double)INFINITY, solution = (double)INFINITY;
+  double n = matrix->n, nnz = (double)matrix->nnz, blocks = 76.0 * nnz + 8.0 * n;
+  bool good = true;
+  for (int k = 0; good && k < LIMIT_REPEATS; k++) {
+    double start = cpu_seconds();
+    noli_block_matrix_multiply(matrix, 1, b, x);
+    product = fmin(product, cpu_seconds() - start);
+    good = noli_incomplete_cholesky_factor(&factor, context, matrix) == NOLI_OK;
+    start = cpu_seconds();
+    noli_parallel_team(1, solve_incomplete, &(IncompleteSolve){&factor, b, x});
+    solution = fmin(solution, cpu_seconds() - start);
+  }
+  if (good) {
+    double operations = 18.0 * (2.0 * nnz - n);
+    print_stage(body, "product with the matrix", product, operations, blocks + 48.0 * n, limits);
+    print_stage(body, "incomplete Cholesky: solution", solution, operations,
+                2.0 * blocks + 48.0 * n, limits);
+  }
+  noli_incomplete_cholesky_free(context, &factor);
+  return good;
+}
+
+static bool run_limits(NoliContext* context) {
+  static const Shape bodies[] = {{"box", {24, 24, 24}}, {"mat", {80, 80, 1}}, {"rod", {640, 2, 2}}};
+  Limits limits = {0.0, 0.0};
+  bool good = true;
+  printf("| body, nodes | stage | ms | MFlop | MB | GFlop/s | of the product | GB/s | of memory |\n"
+         "|---|---|---:|---:|---:|---:|---:|---:|---:|\n");
+  for (size_t s = 0; good && s < sizeof bodies / sizeof *bodies; s++) {
+    NoliMesh* mesh = NULL;
+    NoliBlockMatrix matrix = {0};
+    const int32_t* c = bodies[s].cells;
+    const double size[3] = {c[0], c[1], c[2]};
+    good = noli_mesh_make_box(context, size, c, false, &mesh) == NOLI_OK &&
+           make_matrix(mesh, false, &matrix);
+    double* b = calloc(3 * (size_t)matrix.n + 1, sizeof *b);
+    double* x = calloc(3 * (size_t)matrix.n + 1, sizeof *x);
+    good = good && b != NULL && x != NULL && measure_limits(&limits);
+    for (int64_t i = 0; good && i < 3 * (int64_t)matrix.n; i++) {
+      b[i] = sin(0.7 * (double)i);
+    }
+    char body[64];
+    snprintf(body, sizeof body, "%s, %d", bodies[s].name, (int)matrix.n);
+    good = good && print_iterative(context, body, &matrix, b, x, &limits) &&
+           print_direct(context, body, &matrix, b, x, &limits);
+    free(b);
+    free(x);
+    free_matrix(&matrix);
+    noli_mesh_destroy(context, &mesh);
+  }
+  printf("\ndense product %.1f GFlop/s, memory %.1f GB/s\n", 1e-9 * limits.operations,
+         1e-9 * limits.bytes);
+  return good;
+}
+
 static bool run_shapes(NoliContext* context) {
   bool good = true;
   printf("| body, cells | nodes | blocks | operations | weighing ms | cholmod ms | pcg ms/it | "
@@ -307,8 +454,9 @@ int main(int argc, char** argv) {
   NoliContext* context = NULL;
   NoliContextDef def = noli_default_context_def();
   bool large = argc == 2 && strcmp(argv[1], "--large") == 0;
-  if (argc > 1 && !large) {
-    fprintf(stderr, "usage: noli_bench_linear [--large]\n");
+  bool limits = argc == 2 && strcmp(argv[1], "--limits") == 0;
+  if (argc > 1 && !large && !limits) {
+    fprintf(stderr, "usage: noli_bench_linear [--large | --limits]\n");
     return 2;
   }
   def.n_threads = large ? 0 : 1;
@@ -316,7 +464,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   setvbuf(stdout, NULL, _IOLBF, 4096);
-  bool good = large ? run_large(context) : run_shapes(context);
+  bool good = large ? run_large(context) : limits ? run_limits(context) : run_shapes(context);
   noli_context_destroy(&context);
   return good ? 0 : 1;
 }

@@ -23,6 +23,8 @@ static const Suite suites[] = {
     {"timestep", "the time-step study, [Li2020] table 1, complete scenes", (double)INFINITY},
     {"solvers", "selected scenes with every solver", 300.0},
     {"stress", "the stress scenes of examples/stress based on [Zheng2025], complete", 600.0},
+    {"stress_fine", "stress scenes with as many tetrahedra as in [Zheng2025] table 2, first steps",
+     (double)INFINITY},
     {"scaling", "a pile of 4 to 256 balls with four solvers (generated)", 300.0},
     {"large", "squeezed, twisted and piled bodies of 30,000 to a million nodes (generated)",
      (double)INFINITY},
@@ -454,12 +456,48 @@ static const Variant cloth_variant[] = {
      .override = {{"solver.method", "augmented_lagrangian"}, {"solver.linear", "pcg"}}},
 };
 
+// ---- stress scenes with the numbers of tetrahedra of [Zheng2025] table 2 ------------------------
+
+#define STRESS(scene)                                                                              \
+  { scene ", fine", BENCH_EXAMPLES "/stress/" scene ".json", 20 }
+#define CELLS(body, shape, key, cells)                                                             \
+  { "bodies[" body "].mesh." shape "." key, cells }
+static const StudyScene plate_scene[] = {STRESS("plate_impact")};
+static const Variant plate_variant[] = {
+    {.name = "default", .override = {CELLS("0", "sphere", "cells", "20")}}};
+static const StudyScene rods_scene[] = {STRESS("twisting_rods")};
+static const Variant rods_variant[] = {
+    {.name = "default",
+     .override = {CELLS("0", "rod", "cells_along", "155"), CELLS("0", "rod", "cells_across", "3"),
+                  CELLS("1", "rod", "cells_along", "155"),
+                  CELLS("1", "rod", "cells_across", "3")}}};
+static const StudyScene rings_scene[] = {STRESS("nested_rings")};
+static const Variant rings_variant[] = {{.name = "default",
+                                         .override = {CELLS("0", "torus", "cells_around", "100"),
+                                                      CELLS("0", "torus", "cells_across", "8")}}};
+static const StudyScene hole_scene[] = {STRESS("tiny_hole")};
+// A wider socket: smaller voxels would reach into the rod.
+#define FIGURE                                                                                     \
+  "\"(X^2 + Z^2 < 0.26^2*(1 - (Y/0.62)^2) || (abs(Y - 0.225) < 0.07 && abs(Z) < 0.07)) && "        \
+  "(Y < -0.3 || X^2 + Z^2 > 0.09^2)\""
+static const Variant hole_variant[] = {{.name = "default",
+                                        .override = {CELLS("0", "voxels", "cells", "[36, 48, 24]"),
+                                                     CELLS("0", "voxels", "inside", FIGURE)}}};
+static const StudyScene spindle_scene[] = {STRESS("funnel")};
+static const Variant spindle_variant[] = {
+    {.name = "default", .override = {CELLS("0", "voxels", "cells", "[40, 20, 20]")}}};
+
 #define LENGTH(list) (sizeof(list) / sizeof *(list))
 #define STUDY(suite, scenes, variants)                                                             \
   { suite, scenes, LENGTH(scenes), variants, LENGTH(variants) }
 
 static const Study studies[] = {
     STUDY("solvers", solver_scene, solver_variant),
+    STUDY("stress_fine", plate_scene, plate_variant),
+    STUDY("stress_fine", rods_scene, rods_variant),
+    STUDY("stress_fine", rings_scene, rings_variant),
+    STUDY("stress_fine", hole_scene, hole_variant),
+    STUDY("stress_fine", spindle_scene, spindle_variant),
     STUDY("scaling", scaling_scene, scaling_variant),
     STUDY("large", large_scene, large_variant),
     STUDY("bodies", bodies_scene, bodies_variant),

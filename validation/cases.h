@@ -13,6 +13,8 @@ Case validate_hertz;
 Case validate_slope;
 Case validate_cone;
 Case validate_sliding;
+Case validate_sheet_slope;
+Case validate_capstan;
 Case validate_stopping;
 Case validate_wedge;
 Case validate_punch;

@@ -14,6 +14,8 @@ static const struct {
     {"slope", validate_slope},
     {"cone", validate_cone},
     {"sliding", validate_sliding},
+    {"sheet_slope", validate_sheet_slope},
+    {"capstan", validate_capstan},
     {"stopping", validate_stopping},
     {"wedge", validate_wedge},
     {"punch", validate_punch},

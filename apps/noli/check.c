@@ -132,6 +132,10 @@ static int repair_scene(Console* console, NoliContext* context, const NoliScene*
   }
   if (status == NOLI_OK) {
     say_moves(def, &repair);
+    if (repair.n_refused > 0) {
+      printf("%" PRId64 " ways through thin bodies refused: all stay on their sides\n",
+             repair.n_refused);
+    }
     printf("%s: %" PRId64 " initial defects repaired, %d of %d bodies and obstacles moved%s; ready "
            "to run\n",
            path, repair.n_defects, (int)repair.n_moved, (int)repair.n_bodies,

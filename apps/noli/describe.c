@@ -139,20 +139,6 @@ void describe_cells(const NoliMesh* mesh) {
 
 // ---- definitions ----
 
-// Volume at rest and mass of a body as in the simulation, with the shape of curved elements.
-// Without measures, because the definition has errors, those of the straight tetrahedra.
-static void measure_body(const NoliSimDef* def, const NoliSimMeasures* measures, int32_t body,
-                         double* volume, double* mass) {
-  if (measures == NULL) {
-    double least;
-    *volume = mesh_volume(def->bodies[body].mesh, &least);
-    *mass = *volume * def->bodies[body].material.density;
-    return;
-  }
-  *volume = measures->volume[body];
-  *mass = measures->mass[body];
-}
-
 // The least and the largest value of a property.
 typedef struct Span {
   double least, largest;
@@ -229,12 +215,13 @@ static void describe_parts(const NoliBodyDef* body) {
   }
 }
 
+// Without measures, because the definition has errors, says nothing of what these tell.
 static void describe_bodies(const NoliSimDef* def, const NoliSimMeasures* measures) {
   for (int32_t i = 0; i < def->n_bodies; i++) {
     const NoliBodyDef* body = &def->bodies[i];
     const NoliMesh* mesh = body->mesh;
     Extent extent = empty_extent();
-    double edges[2], volume, mass;
+    double edges[2];
     extend(&extent, body->x0 != NULL ? body->x0 : mesh->x, mesh->n_vert);
 
     // shape
@@ -250,10 +237,12 @@ static void describe_bodies(const NoliSimDef* def, const NoliSimMeasures* measur
 
     // material and mass
     if (!body->obstacle) {
-      measure_body(def, measures, i, &volume, &mass);
       printf("  ");
       print_material(&body->material, &body->fields, element_count(body));
-      printf(", volume %.6g m^3, mass %.6g kg\n", volume, mass);
+      if (measures != NULL) {
+        printf(", volume %.6g m^3, mass %.6g kg", measures->volume[i], measures->mass[i]);
+      }
+      printf("\n");
       if (body->material.damping > 0.0) {
         printf("  damping %g s\n", body->material.damping);
       }
@@ -270,15 +259,6 @@ static void describe_bodies(const NoliSimDef* def, const NoliSimMeasures* measur
   }
 }
 
-// The contact distance as in the simulation. Without measures, this is the best estimate of the
-// default.
-static double contact_distance(const NoliSimDef* def, const NoliSimMeasures* measures) {
-  const NoliScaled most = {1e-3, true};
-  bool given = def->contact_distance.value > 0.0;
-  return measures != NULL ? measures->contact_distance
-                          : scaled(given ? def->contact_distance : most, scene_length(def));
-}
-
 static void describe_settings(const NoliSimDef* def, const NoliSimMeasures* measures) {
   double length = scene_length(def);
   printf("time step %g s, %s, gravity (%g, %g, %g) m/s^2\n", def->time_step, def->integrator,
@@ -289,8 +269,11 @@ static void describe_settings(const NoliSimDef* def, const NoliSimMeasures* meas
     printf("no contact\n");
     return;
   }
-  printf("contact distance %.3g m, friction %g, sticking below %.3g m/s, ",
-         contact_distance(def, measures), def->friction, scaled(def->friction_speed, length));
+  if (measures != NULL) {
+    printf("contact distance %.3g m, ", measures->contact_distance);
+  }
+  printf("friction %g, sticking below %.3g m/s, ", def->friction,
+         scaled(def->friction_speed, length));
   bool smooth = strcmp(def->contact_model, "implicit_surface") == 0;
   bool geometric = strcmp(def->contact_model, "gcp") == 0;
   const char* what = smooth      ? "penalty on implicit surfaces"

@@ -40,12 +40,14 @@ typedef struct NoliRepair {
   double length;        ///< l, m
   double gap;           ///< m, that was aimed at between moved surfaces: the contact distance
   double* x;            ///< storage of all positions
-  void* reserved[4];
+  int64_t n_refused;    ///< ways that were refused because they led through a thin body
+  void* reserved[3];
 } NoliRepair;
 
 /// Moves bodies apart whose start has defects, by the smallest motion that it finds. First whole
 /// bodies are translated; then connected parts of bodies; then surfaces deform. Rest shapes stay as
-/// they are. Obstacles, bodies with prescribed vertices and half-spaces stay in place; unprescribed
+/// they are. What neither meets nor touches a thin body at the start stays on its side of it.
+/// Obstacles, bodies with prescribed vertices and half-spaces stay in place; unprescribed
 /// vertices of the former may move when surfaces deform. The result passes noli_sim_check.
 /// It does not depend on the number of threads.
 ///

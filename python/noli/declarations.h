@@ -1134,7 +1134,8 @@ typedef struct NoliRepair {
   double length;
   double gap;
   double* x;
-  void* reserved[4];
+  int64_t n_refused;
+  void* reserved[3];
 } NoliRepair;
 NoliStatus noli_sim_repair(NoliContext* context, const NoliSimDef* def, const NoliRepairDef* repair_def, NoliRepair* repair);
 void noli_repair_free(NoliContext* context, NoliRepair* repair);

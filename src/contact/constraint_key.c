@@ -51,8 +51,8 @@ int noli_constraint_key_compare(NoliConstraintKey a, NoliConstraintKey b) {
   return a.b != b.b ? (a.b < b.b ? -1 : 1) : 0;
 }
 
-// Square of the cosine between normals of triangles of flat or rounded parts: 45 degrees.
-#define FLAT 0.5
+// Square of the cosine between normals of triangles in nearly one plane: 6 degrees.
+#define FLAT 0.99
 
 typedef struct Place {
   const NoliSurface* surface;
@@ -107,16 +107,16 @@ static NoliVec3 normal_of(const Place* place, int32_t t) {
                      noli_sub3(noli_load3(place->x + 3 * (int64_t)tri[2]), a));
 }
 
-// Whether the surface hardly bends between two triangles, whichever way they face.
+// Whether two triangles lie nearly in one plane, whichever way they face.
 static bool is_flat(const Place* place, int32_t t, int32_t u) {
   NoliVec3 n = normal_of(place, t), m = normal_of(place, u);
   double c = noli_dot3(n, m);
   return c * c >= FLAT * noli_norm_sqr3(n) * noli_norm_sqr3(m);
 }
 
-// From triangle to triangle as long as they get closer to the vertex and the surface hardly bends.
-// Where the surface bends around a vertex, such as at a spike, a constraint would turn within a
-// time step: the next triangle has one of its own there.
+// From triangle to triangle as long as they get closer to the vertex and lie nearly in one plane.
+// Where the surface bends, such as at a spike, in a dent or at a rim, a constraint would turn
+// within a time step: the next triangle has one of its own there.
 static NoliConstraintKey walk(const Place* place, int32_t v, Nearest nearest) {
   for (int32_t step = 0; step < MAX_WALK; step++) {
     int32_t vertex[4], from = nearest.tri;
@@ -156,6 +156,25 @@ static bool find_triangle(const Place* place, int32_t v, int32_t b, int32_t c,
   return true;
 }
 
+// Whether the surface bends at an edge.
+static bool is_bent(const Place* place, int32_t e) {
+  const int32_t* edge = place->surface->edge + 2 * (int64_t)e;
+  int32_t first = NOLI_NULL_INDEX;
+  for (int32_t k = place->stars->first[edge[0]]; k < place->stars->first[edge[0] + 1]; k++) {
+    int32_t t = place->stars->tri[k];
+    if (!has(place->surface->tri + 3 * (int64_t)t, edge[1])) {
+      continue;
+    }
+    if (first != NOLI_NULL_INDEX && !is_flat(place, first, t)) {
+      return true;
+    }
+    first = first == NOLI_NULL_INDEX ? t : first;
+  }
+  return false;
+}
+
+// Edges at which the surface bends stay: a vertex beside them would be closest to one side or to
+// the other.
 static NoliConstraintKey follow_edges(const Place* place, NoliConstraintKey key) {
   int32_t vertex[4];
   NoliVec3 x[4];
@@ -164,19 +183,19 @@ static NoliConstraintKey follow_edges(const Place* place, NoliConstraintKey key)
     return key;
   }
   NoliFeature feature = noli_feature_edge_edge(x);
+  int32_t v = feature.vertex[0], e = v < 2 ? key.b : key.a;
   NoliConstraintKey next = key;
-  if (feature.kind == NOLI_PAIR_POINT_EDGE) {
-    int32_t v = feature.vertex[0], e = v < 2 ? key.b : key.a;
+  if (feature.kind == NOLI_PAIR_POINT_EDGE && !is_bent(place, e)) {
     const int32_t* edge = place->surface->edge + 2 * (int64_t)e;
     if (!find_triangle(place, vertex[v], edge[0], edge[1], &next)) {
       next = (NoliConstraintKey){NOLI_PRIMITIVES_POINT_EDGE, vertex[v], e};
     }
-  } else if (feature.kind == NOLI_PAIR_POINT_POINT) {
-    int32_t v = vertex[feature.vertex[0]], w = vertex[feature.vertex[1]];
-    if (!find_triangle(place, v, w, NOLI_NULL_INDEX, &next) &&
-        !find_triangle(place, w, v, NOLI_NULL_INDEX, &next)) {
-      next =
-          (NoliConstraintKey){NOLI_PRIMITIVES_POINT_EDGE, v, feature.vertex[0] < 2 ? key.b : key.a};
+  } else if (feature.kind == NOLI_PAIR_POINT_POINT && !is_bent(place, key.a) &&
+             !is_bent(place, key.b)) {
+    int32_t p = vertex[v], q = vertex[feature.vertex[1]];
+    if (!find_triangle(place, p, q, NOLI_NULL_INDEX, &next) &&
+        !find_triangle(place, q, p, NOLI_NULL_INDEX, &next)) {
+      next = (NoliConstraintKey){NOLI_PRIMITIVES_POINT_EDGE, p, e};
     }
   }
   return next;

@@ -6,9 +6,10 @@
 // or at another end than before, and never settle. A constraint therefore follows the closest
 // feature:
 //  - a vertex whose closest point on its triangle lies on the boundary goes on to a closer triangle
-//    around that edge or vertex, unless the surface bends by more than 45 degrees;
+//    around that edge or vertex;
 //  - two edges, the closest point of one of which is an end, become this vertex and a triangle at
 //    the other edge, or the other edge itself if it stands alone.
+// They do so where surfaces are flat: triangles that meet at more than 6 degrees keep theirs.
 // Closest points of a vertex on a triangle or segment are continuous, and so are those of two edges
 // that cross. Constraints that reach the same primitives become one.
 #pragma once

@@ -49,6 +49,7 @@ typedef struct NoliLinSolverStats {
   int64_t iterations;     // of iterative solvers
   int64_t fallbacks;      // systems that iterations should have solved and that were factored
   int64_t factor_bytes;   // of the current factor
+  double operations;      // of a factorization by supernodes, when it was ordered
   bool factored;          // the current system is solved by a factorization
   // of the last solution: estimate, from below, of the condition number of the matrix
   // preconditioned by its diagonal blocks; 0 where they did not precondition

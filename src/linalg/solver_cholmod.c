@@ -238,6 +238,7 @@ static NoliStatus cholmod_back_factor(void* state, const NoliLinView* view,
     goto done;
   }
   stats->factor_bytes = noli_supernodal_bytes(&cholmod->factor);
+  stats->operations = cholmod->operations;
   NOLI_CHECK(cholmod->context, noli_supernodal_factor(&cholmod->factor, &permuted),
              NOLI_NOT_POSITIVE_DEFINITE, "the matrix is not positive definite");
 done:

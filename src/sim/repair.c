@@ -3,6 +3,7 @@
 
 #include "base/ranks.h"
 #include "collide/closest.h"
+#include "collide/impacts.h"
 #include "sim/definition.h"
 #include "sim/simulation.h"
 
@@ -21,22 +22,13 @@ NoliRepairDef noli_default_repair_def(void) {
 
 // ---- close pairs ----
 
-// The gap of a candidate pair, with the weights that move it.
-static NoliRepairGap measure(const NoliSurface* surface, const NoliBodyPairs* pairs,
-                             const double* x, NoliPrimitivePair pair, bool is_edge) {
-  NoliRepairGap gap = {.vertex = {pair.a}};
-  const int32_t* b =
-      is_edge ? &surface->edge[2 * (int64_t)pair.b] : &surface->tri[3 * (int64_t)pair.b];
-  memcpy(&gap.vertex[is_edge ? 2 : 1], b, (is_edge ? 2 : 3) * sizeof *b);
-  if (is_edge) {
-    memcpy(gap.vertex, &surface->edge[2 * (int64_t)pair.a], 2 * sizeof(int32_t));
-  }
-  NoliVec3 at[4], of_case[4] = {{0}};
-  for (int32_t k = 0; k < 4; k++) {
-    at[k] = noli_load3(&x[3 * (int64_t)gap.vertex[k]]);
-  }
+NoliRepairGap noli_repair_gap_at(const NoliSurface* surface, const NoliBodyPairs* pairs,
+                                 const int32_t vertex[4], const NoliVec3 at[4], bool is_edge) {
+  NoliRepairGap gap = {0};
+  memcpy(gap.vertex, vertex, sizeof gap.vertex);
 
   // the active case spreads over the four vertices
+  NoliVec3 of_case[4] = {{0}};
   NoliFeature feature = is_edge ? noli_feature_edge_edge(at) : noli_feature_point_triangle(at);
   for (int32_t k = 0; k < noli_pair_size[feature.kind]; k++) {
     of_case[k] = at[feature.vertex[k]];
@@ -53,7 +45,7 @@ static NoliRepairGap measure(const NoliSurface* surface, const NoliBodyPairs* pa
   for (int32_t k = 0; k < 4 && sign < 0.0; k++) {
     gap.weight[k] = -gap.weight[k];
   }
-  int32_t body = surface->body[gap.vertex[0]], other = surface->body[gap.vertex[3]];
+  int32_t body = surface->body[vertex[0]], other = surface->body[vertex[3]];
   gap.gap = d - noli_surface_offset(surface, body, other);
   gap.range = noli_body_pairs_range(pairs, body, other);
   return gap;
@@ -69,10 +61,17 @@ NoliStatus noli_repair_gaps(const NoliRepairWork* work, const NoliSurface* surfa
   NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, reach, pairs, &found));
   for (int64_t i = 0; i < found.point_triangle.count + found.edge_edge.count; i++) {
     bool is_edge = i >= found.point_triangle.count;
-    NoliRepairGap gap = measure(surface, pairs, x,
-                                is_edge ? found.edge_edge.data[i - found.point_triangle.count]
-                                        : found.point_triangle.data[i],
-                                is_edge);
+    NoliPrimitivePair pair = is_edge ? found.edge_edge.data[i - found.point_triangle.count]
+                                     : found.point_triangle.data[i];
+    int32_t vertex[4];
+    NoliVec3 at[4];
+    noli_primitives_vertices(surface,
+                             is_edge ? NOLI_PRIMITIVES_EDGE_EDGE : NOLI_PRIMITIVES_POINT_TRIANGLE,
+                             pair.a, pair.b, vertex);
+    for (int32_t k = 0; k < 4; k++) {
+      at[k] = noli_load3(&x[3 * (int64_t)vertex[k]]);
+    }
+    NoliRepairGap gap = noli_repair_gap_at(surface, pairs, vertex, at, is_edge);
     if (gap.gap < noli_repair_wanted(work, limit, gap.range)) {
       NOLI_PUSH(work->context, gaps, gap);
     }
@@ -146,8 +145,10 @@ static NoliStatus begin(NoliContext* context, const NoliModel* model, const Noli
   *work = (NoliRepairWork){.context = context,
                            .model = model,
                            .surface = model->problem.surface,
+                           .pairs = noli_problem_kept_apart(&model->problem),
                            .settle = def->settle,
                            .rounds = def->rounds,
+                           .through = {NOLI_NULL_INDEX, NOLI_NULL_INDEX},
                            .target = (1.0 + BEYOND) * model->problem.dhat};
   NOLI_NEW(context, work->x, 3 * n);
   NOLI_NEW(context, work->before, 3 * n);
@@ -277,8 +278,8 @@ static NoliStatus find_tightest(const NoliRepairWork* work, NoliRepairGap* tight
   const NoliProblem* problem = &work->model->problem;
   double limit = problem->dhat * (1.0 - 1e-6);
   *tightest = (NoliRepairGap){.gap = INFINITY, .range = 1.0};
-  NOLI_TRY(noli_repair_gaps(work, work->surface, work->broad_phase, &problem->body_pairs, work->x,
-                            limit, &gaps));
+  NOLI_TRY(noli_repair_gaps(work, work->surface, work->broad_phase, &work->pairs, work->x, limit,
+                            &gaps));
   for (int64_t i = 0; i < gaps.count; i++) {
     const NoliRepairGap* gap = &gaps.data[i];
     *tightest = gap->gap * tightest->range < tightest->gap * gap->range ? *gap : *tightest;
@@ -333,6 +334,13 @@ static NoliStatus verify(const NoliRepairWork* work, const NoliRepairDef* def) {
   NoliDefects defects = {0};
   char text[NOLI_DEFECT_TEXT];
   NoliRepairGap tightest;
+  if (work->through[0] != NOLI_NULL_INDEX) {
+    NOLI_TRY(
+        noli_fail(work->context, NOLI_ERROR_INTERSECTION,
+                  "not repaired: \"%.80s\" would have to pass through \"%.80s\", which it does "
+                  "not touch at the start",
+                  work->model->name[work->through[0]], work->model->name[work->through[1]]));
+  }
   NOLI_TRY(noli_sim_find_defects(work->model, work->x, &defects));
   if (defects.count > 0) {
     const NoliDefect* first = &defects.data[0];
@@ -350,9 +358,10 @@ static NoliStatus verify(const NoliRepairWork* work, const NoliRepairDef* def) {
     const char* a = work->model->name[work->surface->body[tightest.vertex[0]]];
     const char* b = work->model->name[work->surface->body[tightest.vertex[3]]];
     NOLI_CHECK(work->context, isinf(tightest.gap), NOLI_ERROR_INTERSECTION,
-               "not settled: no motion was found that brings all gaps to the contact distance, "
+               "not settled: no motion was found that %sbrings all gaps to the contact distance, "
                "%.3g m; the smallest one is %.3g m, of \"%.80s\" and \"%.80s\": set "
                "%s below %.3g m",
+               work->n_refused > 0 ? "leads through no thin body and " : "",
                work->model->problem.dhat * tightest.range, tightest.gap, a, b,
                tightest.range != 1.0 ? "the distance of this pair" : "contact.distance",
                tightest.gap);
@@ -391,6 +400,7 @@ static NoliStatus report(NoliRepairWork* work, const NoliSimDef* def, int64_t n_
   NoliStatus status = NOLI_OK;
   repair->n_bodies = def->n_bodies;
   repair->n_defects = n_defects;
+  repair->n_refused = work->n_refused;
   repair->length = work->model->problem.diagonal;
   repair->gap = work->model->problem.dhat;
   NOLI_NEW_ZERO(work->context, repair->move, def->n_bodies);
@@ -436,10 +446,12 @@ static NoliStatus repair_work(NoliRepairWork* work, const NoliSimDef* def,
   NoliDefects defects = {0};
   NOLI_TRY(noli_sim_find_defects(work->model, work->x, &defects));
   *n_defects = defects.count;
-  if ((defects.count == 0 && !repair_def->settle) || !work->model->problem.contact->keeps_apart) {
+  if ((defects.count == 0 && !repair_def->settle) ||
+      !noli_problem_keeps_apart(&work->model->problem)) {
     goto done;
   }
   for (int pass = 0; pass < N_PASSES; pass++) {
+    work->through[0] = NOLI_NULL_INDEX;
     memcpy(work->x, work->before, 3 * sizeof(double) * (size_t)work->model->problem.n_vert);
     NOLI_TRY(move_units(work, def, false));
     if (!raise_target(work, def)) {

@@ -11,6 +11,10 @@
 // intersection contours, after [Volino2006]; displacements are smoothed over the elements, and a
 // step counts only if it shortens the contours and inverts no element. Then close pairs are
 // pushed apart.
+//
+// Sides (repair_sides.c): what neither crosses nor touches at the beginning of a move stays on its
+// side, unless both are solids. A thin body has no inside that would tell afterwards that something
+// went through it, so that every move is followed along its straight paths.
 #pragma once
 
 #include "collide/audit.h"
@@ -27,6 +31,7 @@ typedef struct NoliRepairWork {
   const NoliModel* model;
   const NoliSurface* surface;
   NoliBroadPhase* broad_phase;
+  NoliBodyPairs pairs; // bodies that must not intersect; half-spaces are those of the model
   bool settle;
   int32_t rounds;
   double touching;     // m: closer primitives are a defect
@@ -37,7 +42,10 @@ typedef struct NoliRepairWork {
   bool* held;          // (n_vert) vertices that stay in place, and angles
   int32_t* face_first; // (n_edge + 1) triangles at each edge of the surface
   int32_t* face;
-  bool* lone; // (n_vert) points of no edge
+  bool* lone;         // (n_vert) points of no edge
+  int64_t n_refused;  // ways that would have led through a surface
+  int32_t through[2]; // bodies that the move of a stage still leads through each other, or
+                      // NOLI_NULL_INDEX
 } NoliRepairWork;
 
 // Sets of vertices that move as one.
@@ -57,10 +65,21 @@ typedef struct NoliRepairGap {
 } NoliRepairGap;
 typedef NOLI_ARRAY(NoliRepairGap) NoliRepairGaps;
 
+// Two units, or bodies, that cross, touch or lie inside each other: a way may lead through both.
+typedef struct NoliRepairPair {
+  int32_t a, b; // a <= b
+} NoliRepairPair;
+typedef NOLI_ARRAY(NoliRepairPair) NoliRepairPairs;
+
 // A gap that is wanted of pairs, for those of a range: at least what rounding needs.
 static inline double noli_repair_wanted(const NoliRepairWork* work, double gap, double range) {
   return fmax(range * gap, fmin(gap, 4.0 * work->touching));
 }
+
+// The gap of the primitives with vertices `vertex` (a point and a triangle, or two edges), were
+// these at `at`.
+NoliRepairGap noli_repair_gap_at(const NoliSurface* surface, const NoliBodyPairs* pairs,
+                                 const int32_t vertex[4], const NoliVec3 at[4], bool is_edge);
 
 // Replaces `gaps` by the pairs whose gap at x is below `limit`, as wanted of their range; both
 // sides are in `pairs`, which have the ranges.
@@ -68,6 +87,19 @@ NOLI_WARN_UNUSED NoliStatus noli_repair_gaps(const NoliRepairWork* work, const N
                                              NoliBroadPhase* broad_phase,
                                              const NoliBodyPairs* pairs, const double* x,
                                              double limit, NoliRepairGaps* gaps);
+
+// Sorts the pairs and drops repeated ones; then noli_repair_has_pair may look for them.
+void noli_repair_sort_pairs(NoliRepairPairs* pairs);
+bool noli_repair_has_pair(const NoliRepairPairs* pairs, int32_t a, int32_t b);
+
+// Replaces `passages` by the pairs of primitives that pass through each other, or nearly so, on
+// straight paths from x to `to`, but for those of two solids, of units (`of` vertices) in `met`,
+// and, unless `self`, of one unit. Their weights and directions are those of the time when they
+// meet, their gaps those of the end along these: negative, if the pair has passed.
+NOLI_WARN_UNUSED NoliStatus noli_repair_passages(const NoliRepairWork* work, const int32_t* of,
+                                                 const NoliRepairPairs* met, bool self,
+                                                 const double* x, const double* to,
+                                                 NoliRepairGaps* passages);
 
 // Moves units apart as far as it finds a way.
 NOLI_WARN_UNUSED NoliStatus noli_repair_rigid(NoliRepairWork* work, const NoliRepairUnits* units);

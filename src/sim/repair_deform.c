@@ -22,6 +22,7 @@ typedef struct Deform {
   double* step;      // (n_vert x 3)
   double* trial;     // (n_vert x 3)
   NoliRepairGaps gaps;
+  NoliRepairPairs met; // bodies that cross or touch now; others stay on their sides
 } Deform;
 
 // How bad a configuration is: first the length of contours with depths below planes, then gaps.
@@ -298,20 +299,37 @@ static double depth_below_planes(Deform* deform, const double* x, bool push) {
   return sum;
 }
 
-// Measures x; with `push` also collects the pushes, which needs x to be that of the work. Without
-// crossings the gaps count.
+static double distance_of(const NoliRepairWork* work, const NoliRepairGap* gap) {
+  const int32_t* body = work->surface->body;
+  return gap->gap + noli_surface_offset(work->surface, body[gap->vertex[0]], body[gap->vertex[3]]);
+}
+
+static NoliStatus add_met(Deform* deform, int32_t v, int32_t w) {
+  NoliStatus status = NOLI_OK;
+  int32_t a = deform->work->surface->body[v], b = deform->work->surface->body[w];
+  NOLI_PUSH(deform->work->context, &deform->met, ((NoliRepairPair){a < b ? a : b, a < b ? b : a}));
+done:
+  return status;
+}
+
+// Measures x; with `push` also collects the pushes and what meets, which needs x to be that of the
+// work. Without crossings the gaps count.
 static NoliStatus measure(Deform* deform, const double* x, bool push, Merit* merit) {
   NoliStatus status = NOLI_OK;
   NoliRepairWork* work = deform->work;
   NoliCrossing* crossing = NULL;
-  const NoliBodyPairs* pairs = &work->model->problem.body_pairs;
+  const NoliBodyPairs* pairs = &work->pairs;
   *merit = (Merit){0};
   NOLI_TRY(noli_audit_intersections(work->context, work->surface, x, pairs, &crossing,
                                     &merit->crossings));
   NOLI_TRY(contour_length(work, crossing, merit->crossings, &merit->length));
   merit->length += depth_below_planes(deform, x, push);
+  if (push) {
+    deform->met.count = 0;
+  }
   for (int64_t i = 0; i < merit->crossings && push; i++) {
     push_crossing(deform, &crossing[i]);
+    NOLI_TRY(add_met(deform, crossing[i].edge[0], crossing[i].tri[0]));
   }
 
   // gaps of pairs that are not as close at rest
@@ -326,6 +344,12 @@ static NoliStatus measure(Deform* deform, const double* x, bool push, Merit* mer
         push_gap(deform, gap);
       }
     }
+    if (push && distance_of(work, gap) < 2.0 * work->touching) {
+      NOLI_TRY(add_met(deform, gap->vertex[0], gap->vertex[3]));
+    }
+  }
+  if (push) {
+    noli_repair_sort_pairs(&deform->met);
   }
 done:
   noli_free(work->context, crossing);
@@ -394,7 +418,13 @@ static NoliStatus take_step(Deform* deform, Merit* merit, bool* taken) {
       deform->trial[i] = work->x[i] + alpha * deform->step[i];
     }
     NOLI_TRY(measure(deform, deform->trial, false, &found));
-    if (is_better(&found, merit)) {
+    bool better = is_better(&found, merit);
+    if (better) {
+      NOLI_TRY(noli_repair_passages(work, work->surface->body, &deform->met, true, work->x,
+                                    deform->trial, &deform->gaps));
+      work->n_refused += deform->gaps.count > 0 ? 1 : 0;
+    }
+    if (better && deform->gaps.count == 0) {
       memcpy(work->x, deform->trial, (size_t)n * sizeof(double));
       *merit = found;
       *taken = true;
@@ -471,5 +501,6 @@ done:
   noli_free(context, deform.step);
   noli_free(context, deform.trial);
   noli_array_free(context, &deform.gaps);
+  noli_array_free(context, &deform.met);
   return status;
 }

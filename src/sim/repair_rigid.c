@@ -18,6 +18,7 @@ enum { N_FREE_ROUNDS = 8 };
 typedef struct Meeting {
   int32_t a, b;    // a < b
   bool crossing;   // or one inside the other: the gap does not tell the way out
+  bool passing;    // they are apart, but on the way there one went through the other
   double missing;  // m, to the target gap
   NoliVec3 normal; // unit, of a crossing the sum of normals away from b; else from b to a
 } Meeting;
@@ -38,31 +39,34 @@ typedef struct Rigid {
   double* from; // (n_vert x 3) positions at the beginning of the stage
   double* best; // those with the fewest meetings so far
   int64_t n_best;
-  NoliVec3* shift; // (n units)
-  int8_t* convex;  // (n units) -1: not tested yet
-  int32_t* local;  // (n_vert) scratch
+  NoliVec3* shift;     // (n units)
+  int8_t* convex;      // (n units) -1: not tested yet
+  int32_t* local;      // (n_vert) scratch
+  NoliRepairPairs met; // what meets at the beginning of the stage; others stay on their sides
+  NoliRepairGaps gaps; // scratch
   NOLI_ARRAY(Constraint) constraint;
   Meetings meeting;
 } Rigid;
 
 // ---- which units meet ----
 
-static NoliStatus add_meeting(Rigid* rigid, int32_t a, int32_t b, bool crossing, double missing,
-                              NoliVec3 normal) {
+// Whether one unit can move relative to the other.
+static bool can_part(const Rigid* rigid, int32_t a, int32_t b) {
+  return a != b && !(rigid->units->fixed[a] && rigid->units->fixed[b]);
+}
+
+static NoliStatus add_meeting(Rigid* rigid, Meeting meeting) {
   NoliStatus status = NOLI_OK;
-  const bool* fixed = rigid->units->fixed;
-  if (a == b || (fixed[a] && fixed[b])) {
+  if (!can_part(rigid, meeting.a, meeting.b)) {
     return NOLI_OK;
   }
-  if (a > b) {
-    int32_t c = a;
-    a = b;
-    b = c;
-    normal = noli_scale3(-1.0, normal);
+  if (meeting.a > meeting.b) {
+    int32_t c = meeting.a;
+    meeting.a = meeting.b;
+    meeting.b = c;
+    meeting.normal = noli_scale3(-1.0, meeting.normal);
   }
-  NOLI_PUSH(
-      rigid->work->context, &rigid->meeting,
-      ((Meeting){.a = a, .b = b, .crossing = crossing, .missing = missing, .normal = normal}));
+  NOLI_PUSH(rigid->work->context, &rigid->meeting, meeting);
 done:
   return status;
 }
@@ -78,14 +82,16 @@ static NoliStatus add_crossings(Rigid* rigid) {
   const NoliRepairWork* work = rigid->work;
   NoliCrossing* crossing = NULL;
   int64_t n = 0;
-  NOLI_TRY(noli_audit_intersections(work->context, work->surface, work->x,
-                                    &work->model->problem.body_pairs, &crossing, &n));
+  NOLI_TRY(
+      noli_audit_intersections(work->context, work->surface, work->x, &work->pairs, &crossing, &n));
   for (int64_t i = 0; i < n; i++) {
-    NOLI_TRY(add_meeting(rigid, rigid->units->of[crossing[i].edge[0]],
-                         rigid->units->of[crossing[i].tri[0]], true, 0.0,
-                         crossing[i].triangle != NOLI_NULL_INDEX
-                             ? triangle_normal(work->x, crossing[i].tri)
-                             : (NoliVec3){0}));
+    bool has_normal = crossing[i].triangle != NOLI_NULL_INDEX;
+    Meeting meeting = {.a = rigid->units->of[crossing[i].edge[0]],
+                       .b = rigid->units->of[crossing[i].tri[0]],
+                       .crossing = true,
+                       .normal =
+                           has_normal ? triangle_normal(work->x, crossing[i].tri) : (NoliVec3){0}};
+    NOLI_TRY(add_meeting(rigid, meeting));
   }
 done:
   noli_free(work->context, crossing);
@@ -99,16 +105,15 @@ static NoliStatus add_nested(Rigid* rigid) {
   const NoliModel* model = work->model;
   NoliNested* nested = NULL;
   int64_t n = 0;
-  NOLI_TRY(noli_audit_nested(work->context, work->surface, work->x, &model->problem.body_pairs,
-                             &nested, &n));
+  NOLI_TRY(noli_audit_nested(work->context, work->surface, work->x, &work->pairs, &nested, &n));
   for (int64_t i = 0; i < n; i++) {
     int32_t c = nested[i].container, last = NOLI_NULL_INDEX;
     for (int32_t p = work->surface->point_first[c];
          p < work->surface->point_first[c + 1] && noli_audit_excludes(model, c); p++) {
       int32_t unit = rigid->units->of[work->surface->point[p]];
       if (unit != last) {
-        NOLI_TRY(
-            add_meeting(rigid, rigid->units->of[nested[i].vertex], unit, true, 0.0, (NoliVec3){0}));
+        Meeting meeting = {.a = rigid->units->of[nested[i].vertex], .b = unit, .crossing = true};
+        NOLI_TRY(add_meeting(rigid, meeting));
       }
       last = unit;
     }
@@ -133,20 +138,77 @@ static bool too_close(const Rigid* rigid, int32_t a, int32_t b, const NoliRepair
 static NoliStatus add_close(Rigid* rigid) {
   NoliStatus status = NOLI_OK;
   const NoliRepairWork* work = rigid->work;
-  NoliRepairGaps gaps = {0};
-  NOLI_TRY(noli_repair_gaps(work, work->surface, work->broad_phase,
-                            &work->model->problem.body_pairs, work->x, work->target, &gaps));
-  for (int64_t i = 0; i < gaps.count; i++) {
-    const NoliRepairGap* gap = &gaps.data[i];
+  NOLI_TRY(noli_repair_gaps(work, work->surface, work->broad_phase, &work->pairs, work->x,
+                            work->target, &rigid->gaps));
+  for (int64_t i = 0; i < rigid->gaps.count; i++) {
+    const NoliRepairGap* gap = &rigid->gaps.data[i];
     int32_t a = rigid->units->of[gap->vertex[0]], b = rigid->units->of[gap->vertex[3]];
     if (too_close(rigid, a, b, gap)) {
-      bool touch = noli_norm_sqr3(gap->direction) == 0.0;
-      double missing = noli_repair_wanted(work, work->target, gap->range) - gap->gap;
-      NOLI_TRY(add_meeting(rigid, a, b, touch, missing, gap->direction));
+      Meeting meeting = {.a = a,
+                         .b = b,
+                         .crossing = noli_norm_sqr3(gap->direction) == 0.0,
+                         .missing = noli_repair_wanted(work, work->target, gap->range) - gap->gap,
+                         .normal = gap->direction};
+      NOLI_TRY(add_meeting(rigid, meeting));
     }
   }
 done:
-  noli_array_free(work->context, &gaps);
+  return status;
+}
+
+// Units that are so close that rounding hides on which side of each other they are.
+static NoliStatus add_touching(Rigid* rigid) {
+  NoliStatus status = NOLI_OK;
+  const NoliRepairWork* work = rigid->work;
+  NOLI_TRY(noli_repair_gaps(work, work->surface, work->broad_phase, &work->pairs, work->x,
+                            2.0 * work->touching, &rigid->gaps));
+  for (int64_t i = 0; i < rigid->gaps.count; i++) {
+    const int32_t* vertex = rigid->gaps.data[i].vertex;
+    int32_t body = work->surface->body[vertex[0]], other = work->surface->body[vertex[3]];
+    if (rigid->gaps.data[i].gap + noli_surface_offset(work->surface, body, other) <
+        2.0 * work->touching) {
+      Meeting meeting = {
+          .a = rigid->units->of[vertex[0]], .b = rigid->units->of[vertex[3]], .crossing = true};
+      NOLI_TRY(add_meeting(rigid, meeting));
+    }
+  }
+done:
+  return status;
+}
+
+// Fills rigid->met at the beginning of the stage.
+static NoliStatus find_met(Rigid* rigid) {
+  NoliStatus status = NOLI_OK;
+  rigid->meeting.count = 0;
+  NOLI_TRY(add_crossings(rigid));
+  NOLI_TRY(add_nested(rigid));
+  NOLI_TRY(add_touching(rigid));
+  for (int64_t i = 0; i < rigid->meeting.count; i++) {
+    NOLI_PUSH(rigid->work->context, &rigid->met,
+              ((NoliRepairPair){rigid->meeting.data[i].a, rigid->meeting.data[i].b}));
+  }
+  noli_repair_sort_pairs(&rigid->met);
+done:
+  return status;
+}
+
+// Ways that led through a surface: the units stay on the sides where they came from.
+static NoliStatus add_passages(Rigid* rigid) {
+  NoliStatus status = NOLI_OK;
+  NoliRepairWork* work = rigid->work;
+  NOLI_TRY(noli_repair_passages(work, rigid->units->of, &rigid->met, false, rigid->from, work->x,
+                                &rigid->gaps));
+  for (int64_t i = 0; i < rigid->gaps.count; i++) {
+    const NoliRepairGap* gap = &rigid->gaps.data[i];
+    Meeting meeting = {.a = rigid->units->of[gap->vertex[0]],
+                       .b = rigid->units->of[gap->vertex[3]],
+                       .passing = true,
+                       .missing = noli_repair_wanted(work, work->target, gap->range) - gap->gap,
+                       .normal = gap->direction};
+    work->n_refused += can_part(rigid, meeting.a, meeting.b) ? 1 : 0;
+    NOLI_TRY(add_meeting(rigid, meeting));
+  }
+done:
   return status;
 }
 
@@ -155,13 +217,17 @@ static int compare_meetings(const void* one, const void* other) {
   if (p->a != q->a || p->b != q->b) {
     return p->a != q->a ? (p->a < q->a ? -1 : 1) : p->b < q->b ? -1 : 1;
   }
+  if (p->passing != q->passing) {
+    return p->passing ? -1 : 1;
+  }
   if (p->crossing != q->crossing) {
     return p->crossing ? -1 : 1;
   }
   return p->missing > q->missing ? -1 : p->missing < q->missing;
 }
 
-// Fills rigid->meeting with one entry for each pair: a crossing, or the gap that lacks most.
+// Fills rigid->meeting with one entry for each pair: a passage, which tells the way back, a
+// crossing, or the gap that lacks most.
 static NoliStatus find_meetings(Rigid* rigid) {
   NoliStatus status = NOLI_OK;
   int64_t n = 0;
@@ -169,6 +235,7 @@ static NoliStatus find_meetings(Rigid* rigid) {
   NOLI_TRY(add_crossings(rigid));
   NOLI_TRY(add_nested(rigid));
   NOLI_TRY(add_close(rigid));
+  NOLI_TRY(add_passages(rigid));
   if (rigid->meeting.count > 1) {
     qsort(rigid->meeting.data, (size_t)rigid->meeting.count, sizeof(Meeting), compare_meetings);
   }
@@ -318,7 +385,7 @@ done:
 // The largest contact distance of bodies of two units, over that of the scene.
 static double range_of_units(const Rigid* rigid, int32_t a, int32_t b) {
   const NoliSurface* surface = rigid->work->surface;
-  const NoliBodyPairs* pairs = &rigid->work->model->problem.body_pairs;
+  const NoliBodyPairs* pairs = &rigid->work->pairs;
   const int32_t* of = rigid->units->of;
   double range = 0.0;
   for (int32_t i = 0, last = NOLI_NULL_INDEX; i < surface->n_point && pairs->range != NULL; i++) {
@@ -788,9 +855,27 @@ static double extent_of(const NoliRepairWork* work) {
 static int64_t count_crossing(const Rigid* rigid) {
   int64_t n = 0;
   for (int64_t i = 0; i < rigid->meeting.count; i++) {
-    n += rigid->meeting.data[i].crossing ? 1000000 : 1;
+    bool heavy = rigid->meeting.data[i].crossing || rigid->meeting.data[i].passing;
+    n += heavy ? 1000000 : 1;
   }
   return n;
+}
+
+// A move that leads through a surface all the same fails the repair.
+static NoliStatus judge_passages(Rigid* rigid) {
+  NoliStatus status = NOLI_OK;
+  NoliRepairWork* work = rigid->work;
+  NOLI_TRY(noli_repair_passages(work, rigid->units->of, &rigid->met, false, rigid->from, work->x,
+                                &rigid->gaps));
+  for (int64_t i = 0; i < rigid->gaps.count; i++) {
+    const int32_t *vertex = rigid->gaps.data[i].vertex, *of = rigid->units->of;
+    if (can_part(rigid, of[vertex[0]], of[vertex[3]])) {
+      work->through[0] = work->surface->body[vertex[0]];
+      work->through[1] = work->surface->body[vertex[3]];
+    }
+  }
+done:
+  return status;
 }
 
 static NoliStatus separate(Rigid* rigid) {
@@ -798,6 +883,7 @@ static NoliStatus separate(Rigid* rigid) {
   NoliRepairWork* work = rigid->work;
   size_t bytes = 3 * sizeof(double) * (size_t)work->model->problem.n_vert;
   double far = 10.0 * (extent_of(work) + work->target);
+  NOLI_TRY(find_met(rigid));
   NOLI_TRY(constrain_to_planes(rigid));
   solve_shifts(rigid);
   apply_shifts(rigid);
@@ -820,6 +906,7 @@ static NoliStatus separate(Rigid* rigid) {
     apply_shifts(rigid);
   }
   memcpy(work->x, rigid->best, bytes);
+  NOLI_TRY(judge_passages(rigid));
 done:
   return status;
 }
@@ -845,5 +932,7 @@ done:
   noli_free(context, rigid.convex);
   noli_array_free(context, &rigid.constraint);
   noli_array_free(context, &rigid.meeting);
+  noli_array_free(context, &rigid.met);
+  noli_array_free(context, &rigid.gaps);
   return status;
 }

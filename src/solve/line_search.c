@@ -2,11 +2,15 @@
 
 #include "base/timer.h"
 #include "solve/detour.h"
+#include "solve/rounding.h"
 
 #include <float.h>
 #include <math.h>
 
 enum { MAX_HALVINGS = 60 };
+
+// Halvings without a decrease before the slope is compared with its own rounding.
+enum { VAIN_HALVINGS = 4 };
 
 // Relative to the energies: rounding hides a smaller predicted decrease.
 #define UNSEEN 1e-13
@@ -30,6 +34,26 @@ static NoliStatus slope_test(NoliStage* stage, double slope, bool* passed) {
   NOLI_TRY(noli_stage_trial_gradient(stage));
   stage->record.timing.line_search += noli_seconds() - start;
   *passed = fabs(slope_along(stage, stage->trial_gradient)) <= 0.9 * fabs(slope);
+done:
+  return status;
+}
+
+// Whether the slope and the change to the trial point are below the rounding of the forces, along
+// the step and over the rounding of positions: then nothing can tell the current point from the
+// minimum. Bodies in free flight without loads get there, whose forces are those of their rounded
+// positions.
+static NoliStatus is_rounding(NoliStage* stage, double slope, double change, bool* rounded) {
+  NoliStatus status = NOLI_OK;
+  double along = 0.0, of_positions = 0.0;
+  NOLI_TRY(noli_stage_linearize_as(stage, 0));
+  NOLI_TRY(noli_stage_rounding(stage));
+  for (int64_t k = 0; k < 3 * (int64_t)stage->problem->n_vert; k++) {
+    if (noli_system_is_unknown(&stage->system, k / 3)) {
+      along += stage->rounding[k] * fabs(stage->step[k]);
+      of_positions += stage->rounding[k] * DBL_EPSILON * fabs(stage->here->x[k]);
+    }
+  }
+  *rounded = fabs(slope) <= along && change <= along + of_positions;
 done:
   return status;
 }
@@ -125,6 +149,9 @@ NoliStatus noli_line_search(NoliStage* stage, double alpha_max, bool may_begin,
       }
     } else if (halvings == 1 && may_begin) {
       NOLI_TRY(try_detour(stage, alpha_max, search, &accepted));
+    } else if (halvings == VAIN_HALVINGS) {
+      NOLI_TRY(is_rounding(stage, slope, change, &accepted));
+      *search = (NoliLineSearch){.alpha = alpha, .change = change};
     }
     if (accepted) {
       NOLI_TRY(noli_stage_accept(stage));

@@ -15,7 +15,8 @@ typedef struct NoliLineSearch {
 
 // Halves alpha, from `alpha_max` or 1, until the potential decreases; then the trial point becomes
 // the current one. Close to the minimum, rounding of the energies hides the decrease; there the
-// slope along the step decides, as in the approximate Wolfe conditions of [Hager2005]. If
+// slope along the step decides, as in the approximate Wolfe conditions of [Hager2005], and a slope
+// that is rounding itself ends the search. If
 // `alpha_max` is larger than 1 and a full step decreases the potential more than its model, tries
 // the minimum of the parabola through both points, up to alpha_max.
 //

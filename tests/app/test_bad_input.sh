@@ -147,6 +147,15 @@ stop 'last iteration (1)' --set solver.max_iterations=1 --set solver.tolerance=1
 sed 's/"translate": \[0, 0.55, 0\]/&, "volume": {"region": "cavity"}/' scene.json >hollow.json
 expect 2 'hollow.json:4: bodies[0].volume: volume 0 of body "box"' "$noli" run hollow.json -o hollow
 
+# ---- a check tells nothing of what an error kept it from measuring ----
+cat >sheet.json <<'END'
+{"time": {"step": 0.01, "duration": 0.1},
+ "bodies": [{"name": "sheet", "mesh": {"plane": {"size": [1, 1], "cells": [2, 2]}}, "shell": {"thickness": 0.01}}]}
+END
+expect 0 'volume 0.01 m^3, mass 10 kg' "$noli" check sheet.json
+expect 2 'needs closed oriented surfaces' "$noli" check sheet.json --set contact.model=gcp
+grep -q 'volume\|mass\|contact distance' said && fail 'a check told what it did not measure'
+
 # ---- a motion that contact does not allow goes as far as it can, with a warning ----
 expect 0 'prescribed motion stopped by contact of "upper" with "box"' \
   "$noli" run scene.json -o pressed --set 'prescribed[0].motion.velocity=[0,-20,0]'

@@ -53,6 +53,18 @@ expect 0 'all gaps reach the contact distance' \
 expect 2 'set contact.distance below' \
   "$noli" check --settle -o far.json fixed_pile.json --set contact.distance=0.1
 
+# a rod between two held sheets: the way up leads through one
+cat >between.json <<'END'
+{"time": {"step": 0.01, "duration": 0.02}, "contact": {"distance": 0.01},
+ "bodies": [{"name": "rod", "mesh": {"line": {"length": 0.5, "segments": 5}}, "rod": {"radius": 1e-4}}],
+ "obstacles": [
+   {"name": "below", "mesh": {"plane": {"size": [1, 1], "cells": [4, 4]}}, "translate": [0, -0.001, 0]},
+   {"name": "above", "mesh": {"plane": {"size": [1, 1], "cells": [4, 4]}}, "translate": [0, 0.002, 0]}]}
+END
+expect 2 'no motion was found that leads through no thin body' "$noli" check --settle -o rod.json between.json
+[ ! -e rod.json ] || fail "a rod went through a sheet"
+expect 0 '"rod": moved 0.00901 m' "$noli" check --settle -o rod.json between.json --set 'obstacles[1].translate=[0,0.05,0]'
+
 # ---- wrong usage ----
 expect 1 'need -o FILE' "$noli" check --repair boxes.json
 expect 2 'a scene is written as .json' "$noli" check --repair -o fixed.vtk boxes.json

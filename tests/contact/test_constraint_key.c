@@ -97,11 +97,11 @@ static void stars_have_the_triangles_of_each_vertex(void** state) {
   scene_done(&scene);
 }
 
-// From any triangle near a vertex the walk leads to the closest one of all, on flat and wavy
-// sheets.
+// From any triangle near a vertex the walk leads to the closest one of all, on a flat sheet and on
+// one whose triangles meet at up to 3 degrees.
 static void vertices_reach_the_closest_triangle(void** state) {
   (void)state;
-  static const double wave[2] = {0.0, 0.02};
+  static const double wave[2] = {0.0, 0.005};
   for (int w = 0; w < 2; w++) {
     Scene scene;
     scene_create(&scene, wave[w]);
@@ -206,6 +206,49 @@ static void edges_become_ends_and_triangles(void** state) {
   scene_done(&scene);
 }
 
+// At a ridge, a vertex keeps its triangle and a parallel edge the edge of the ridge, whose two
+// sides are equally close; where the sides meet at less than 6 degrees, both go on.
+static void bends_keep_their_constraints(void** state) {
+  (void)state;
+  Scene scene;
+  scene_create(&scene, 0.0);
+  const int32_t low = SIDE * 3 + 2, high = SIDE * 3 + 3;
+  int32_t ridge = edge_of(scene.surface, low, high), edge = edge_of(scene.surface, LOW, LOW + 1);
+  put(&scene, LOW + 2, 0.5, 0.9, 0.5);
+  static const double bend[3] = {4.0, 9.0, 60.0}; // degrees
+  for (int k = 0; k < 3; k++) {
+    double slope = tan(0.5 * bend[k] / 180.0 * 3.141592653589793);
+    for (int32_t v = 0; v < SHEET; v++) {
+      scene.x[3 * v + 1] = -slope * fabs(scene.x[3 * v] - 0.5);
+    }
+
+    // edges, one end lower
+    put(&scene, LOW, 0.5, 1e-3, 2.2 / CELLS);
+    put(&scene, LOW + 1, 0.5, 1e-3 + 1e-6, 2.8 / CELLS);
+    NoliConstraintKey key = follow(&scene, NOLI_PRIMITIVES_EDGE_EDGE, ridge, edge);
+    assert_int_equal(key.kind, k == 0 ? NOLI_PRIMITIVES_POINT_TRIANGLE : NOLI_PRIMITIVES_EDGE_EDGE);
+
+    // a vertex on the other side of the ridge than its triangle
+    int32_t side[2] = {NOLI_NULL_INDEX, NOLI_NULL_INDEX};
+    for (int32_t i = scene.stars.first[low]; i < scene.stars.first[low + 1]; i++) {
+      const int32_t* tri = scene.surface->tri + 3 * scene.stars.tri[i];
+      double middle = 0.0;
+      bool at_ridge = tri[0] == high || tri[1] == high || tri[2] == high;
+      for (int a = 0; a < 3; a++) {
+        middle += scene.x[3 * tri[a]] / 3.0;
+      }
+      if (at_ridge) {
+        side[middle > 0.5] = scene.stars.tri[i];
+      }
+    }
+    assert_true(side[0] != NOLI_NULL_INDEX && side[1] != NOLI_NULL_INDEX);
+    put(&scene, LOW, 0.52, 1e-3, 2.5 / CELLS);
+    key = follow(&scene, NOLI_PRIMITIVES_POINT_TRIANGLE, LOW, side[0]);
+    assert_int_equal(key.b, side[k == 0]);
+  }
+  scene_done(&scene);
+}
+
 // Segments that stand alone: an end and the other segment; points are left as they are.
 static void lone_segments_become_ends_and_segments(void** state) {
   (void)state;
@@ -266,6 +309,7 @@ int main(void) {
       cmocka_unit_test(equal_triangles_are_one),
       cmocka_unit_test(own_triangles_are_left_out),
       cmocka_unit_test(edges_become_ends_and_triangles),
+      cmocka_unit_test(bends_keep_their_constraints),
       cmocka_unit_test(lone_segments_become_ends_and_segments),
       cmocka_unit_test(constraints_that_meet_add_their_multipliers),
   };

@@ -82,6 +82,54 @@ static void iterative_solvers_miss_no_gravity(void** state) {
   }
 }
 
+// A sheet at rest and one that flies on, without loads: all forces are rounding, and steps end
+// where the potential cannot decrease any more. In units from millimetres to kilometres.
+static void sheets_fly(const char* solver, const char* integrator, double unit, double young) {
+  World world = world_new(1);
+  for (int b = 0; b < 2; b++) {
+    NoliMesh* mesh = NULL;
+    int32_t cells = b == 0 ? 8 : 7;
+    ASSERT_OK(noli_mesh_make_plane(world.context, 0.2 * unit, 0.2 * unit, cells, cells, &mesh));
+    int32_t body = world_add(&world, mesh, (double[]){0.03 * unit * b, 0.04 * unit * b, 0.0});
+    world.body[body].shell.thickness = 1e-3 * unit;
+    world.body[body].material.law = "stvk";
+    world.body[body].material.young = young;
+    world.body[body].velocity[1] = -2.0 * unit * b;
+  }
+  world.def.solver = solver;
+  world.def.integrator = integrator;
+  world.def.time_step = 2e-3;
+  memset(world.def.gravity, 0, sizeof world.def.gravity);
+  world.def.contact_distance = (NoliScaled){4e-3 * unit, false};
+  world_start(&world);
+  double start[3], velocity[3] = {0, -2.0 * unit, 0}, now[3];
+  world_centre(&world, 1, start);
+  for (int n = 1; n <= 3; n++) {
+    world_step(&world);
+    assert_int_equal(world.report.substeps, 1);
+    world_centre(&world, 1, now);
+    for (int k = 0; k < 3; k++) {
+      ASSERT_NEAR(now[k], start[k] + 2e-3 * n * velocity[k], 1e-12 * unit);
+    }
+  }
+  world_done(&world);
+}
+
+static void sheets_without_loads_fly_on(void** state) {
+  (void)state;
+  static const char* const solvers[] = {"projected_newton", "augmented_lagrangian",
+                                        "implicit_newton"};
+  static const char* const integrators[] = {"backward_euler", "trapezoidal", "bdf2", "sdirk2",
+                                            "tr_bdf2"};
+  for (int s = 0; s < 3; s++) {
+    for (int i = 0; i < 5; i++) {
+      for (int k = 0; k < 9; k++) {
+        sheets_fly(solvers[s], integrators[i], pow(1e3, k % 3 - 1), pow(1e3, k / 3 + 1));
+      }
+    }
+  }
+}
+
 // A box that lands on a plane with friction, everything rotated by R.
 static void run_rotated(const double R[9], double stiffness, double* x, int32_t* n) {
 
@@ -157,6 +205,7 @@ int main(void) {
       cmocka_unit_test(free_fall_follows_the_closed_form),
       cmocka_unit_test(slow_bodies_gain_speed),
       cmocka_unit_test(iterative_solvers_miss_no_gravity),
+      cmocka_unit_test(sheets_without_loads_fly_on),
       cmocka_unit_test(rotating_the_scene_rotates_the_answer),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

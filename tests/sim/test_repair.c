@@ -264,6 +264,141 @@ static void clamped_bar_deforms(void** state) {
   test_context_done(&context);
 }
 
+// ---- thin bodies keep their sides ----
+
+enum { SHEET, ROD, POINTS, N_THIN };
+
+static NoliMesh* make_flat(NoliContext* context) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_plane(context, 1.0, 1.0, 4, 4, &mesh));
+  return mesh;
+}
+
+// A thin body that lies between sheets.
+static NoliMesh* make_thin(NoliContext* context, int kind, NoliBodyDef* body) {
+  NoliMesh* mesh = NULL;
+  if (kind == SHEET) {
+    ASSERT_OK(noli_mesh_make_plane(context, 0.5, 0.5, 3, 3, &mesh));
+    body->shell.thickness = 1e-4;
+  } else if (kind == ROD) {
+    ASSERT_OK(noli_mesh_make_line(context, 0.5, 5, &mesh));
+    body->rod.radius = 1e-4;
+  } else {
+    ASSERT_OK(noli_mesh_create(context, 3, 0, 0, 0, 3, false, &mesh));
+    for (int32_t i = 0; i < 3; i++) {
+      mesh->x[3 * i] = 0.1 * i - 0.07;
+      mesh->x[3 * i + 2] = 0.03 * i;
+      mesh->point[i] = i;
+    }
+    body->point.radius = 1e-4;
+  }
+  return mesh;
+}
+
+// A thin body of some kind between two sheets, at `below` and `above` it; bodies with a place in
+// `held` are obstacles.
+typedef struct Layers {
+  NoliContext* context;
+  NoliMesh* mesh[3];
+  NoliBodyDef body[3];
+  NoliSimDef def;
+} Layers;
+
+static Layers make_layers(int kind, double below, double above, bool held) {
+  static const double one[3] = {1, 1, 1}, zero[3] = {0, 0, 0};
+  static const char* const names[3] = {"below", "between", "above"};
+  const double height[3] = {-below, 0.0, above};
+  Layers layers = {.context = test_context(1)};
+  for (int b = 0; b < 3; b++) {
+    layers.body[b] = noli_default_body_def();
+    layers.mesh[b] =
+        b == 1 ? make_thin(layers.context, kind, &layers.body[b]) : make_flat(layers.context);
+    noli_mesh_transform(layers.mesh[b], one, zero, (double[]){0.01 * b, height[b], 0.013 * b});
+    layers.body[b].name = names[b];
+    layers.body[b].mesh = layers.mesh[b];
+    layers.body[b].obstacle = held && b != 1;
+    if (b != 1 && !held) {
+      layers.body[b].shell.thickness = 1e-4;
+    }
+  }
+  layers.def = noli_default_sim_def();
+  layers.def.n_bodies = 3;
+  layers.def.contact_distance = (NoliScaled){1e-2, false};
+  return layers;
+}
+
+static void layers_done(Layers* layers) {
+  for (int b = 0; b < 3; b++) {
+    noli_mesh_destroy(layers->context, &layers->mesh[b]);
+  }
+  test_context_done(&layers->context);
+}
+
+// Heights of a body of a repair, lowest and highest.
+static void heights(const Layers* layers, const NoliRepair* repair, int body, double range[2]) {
+  range[0] = INFINITY;
+  range[1] = -INFINITY;
+  for (int32_t v = 0; v < layers->mesh[body]->n_vert; v++) {
+    double y = repair->move[body].x0[3 * v + 1];
+    range[0] = fmin(range[0], y);
+    range[1] = fmax(range[1], y);
+  }
+}
+
+// Closer than the contact distance below, far nearer to the sheet above than that: the way to the
+// contact distance leads through a sheet, which is refused. Free sheets make room instead.
+static void thin_bodies_keep_their_sides(void** state) {
+  (void)state;
+  for (int kind = 0; kind < N_THIN; kind++) {
+    for (int held = 0; held < 2; held++) {
+      Layers layers = make_layers(kind, 1e-3, 2e-3, held != 0);
+      layers.def.bodies = layers.body;
+      NoliRepairDef repair_def = noli_default_repair_def();
+      NoliRepair repair;
+      repair_def.settle = true;
+      NoliStatus status = noli_sim_repair(layers.context, &layers.def, &repair_def, &repair);
+      if (held) {
+        assert_int_equal(status, NOLI_ERROR_INTERSECTION);
+        assert_non_null(strstr(noli_context_message(layers.context), "leads through no thin body"));
+      } else {
+        double below[2], between[2], above[2];
+        ASSERT_OK(status);
+        heights(&layers, &repair, 0, below);
+        heights(&layers, &repair, 1, between);
+        heights(&layers, &repair, 2, above);
+        print_message("kind %d: gaps %.4g and %.4g m, %d ways refused\n", kind,
+                      between[0] - below[1], above[0] - between[1], (int)repair.n_refused);
+        ASSERT_AT_LEAST(between[0] - below[1], 0.999e-2);
+        ASSERT_AT_LEAST(above[0] - between[1], 0.999e-2);
+        check_clean(layers.context, &layers.def, &repair);
+        noli_repair_free(layers.context, &repair);
+      }
+      layers_done(&layers);
+    }
+  }
+}
+
+// Held sheets that leave room for the gaps on both sides, once the body is in their middle.
+static void thin_bodies_settle_in_the_middle(void** state) {
+  (void)state;
+  for (int kind = 0; kind < N_THIN; kind++) {
+    Layers layers = make_layers(kind, 1e-3, 1.95e-2, true);
+    layers.def.bodies = layers.body;
+    NoliRepairDef repair_def = noli_default_repair_def();
+    NoliRepair repair;
+    double between[2];
+    repair_def.settle = true;
+    layers.def.contact_distance.value = 1.02e-2;
+    ASSERT_OK(noli_sim_repair(layers.context, &layers.def, &repair_def, &repair));
+    heights(&layers, &repair, 1, between);
+    ASSERT_AT_LEAST(between[0], 9.19e-3);
+    ASSERT_AT_MOST(between[1], 9.31e-3);
+    check_clean(layers.context, &layers.def, &repair);
+    noli_repair_free(layers.context, &repair);
+    layers_done(&layers);
+  }
+}
+
 // Failed allocations leave nothing behind.
 static void memory_failures_are_reported(void** state) {
   (void)state;
@@ -294,6 +429,8 @@ int main(void) {
       cmocka_unit_test(pairs_have_their_own_distance),
       cmocka_unit_test(threads_do_not_matter),
       cmocka_unit_test(clamped_bar_deforms),
+      cmocka_unit_test(thin_bodies_keep_their_sides),
+      cmocka_unit_test(thin_bodies_settle_in_the_middle),
       cmocka_unit_test(memory_failures_are_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

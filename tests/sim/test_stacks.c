@@ -3,6 +3,8 @@
 // six triangles as to one, and edges are parallel.
 #include "world.h"
 
+#include "sim/audit.h"
+
 #define GRAVITY 9.80665
 #define SIZE 0.2
 #define DENSITY 1000.0
@@ -48,6 +50,17 @@ static World build(const Stack* stack) {
   world.def.friction = stack->friction;
   world.def.time_step = h;
   return world;
+}
+
+// A step whose state the exact audit finds nothing wrong with, and the number of steps that the
+// barrier took over so far.
+static void step_audited(World* world, int* take_overs) {
+  NoliDefects defects = {0};
+  world_step(world);
+  ASSERT_OK(noli_sim_find_defects(world->sim->model, noli_sim_positions(world->sim), &defects));
+  assert_int_equal(defects.count, 0);
+  noli_array_free(world->context, &defects);
+  *take_overs += world->report.solver_fallbacks;
 }
 
 // Momentum along the floor over the mass, m/s: nothing but friction changes it.
@@ -104,10 +117,10 @@ static void stacks_come_to_rest(void** state) {
     const Stack* stack = &stacks[k];
     World world = build(stack);
     world_start(&world);
-    int iterations = 0, most = 0;
+    int iterations = 0, most = 0, take_overs = 0;
     double energy = (double)INFINITY, gained = 0.0, moved = 0.0;
     for (int i = 0; i < 30; i++) {
-      world_step(&world);
+      step_audited(&world, &take_overs);
       assert_int_equal(world.report.substeps, 1);
       iterations += world.report.newton_iterations;
       most = world.report.newton_iterations > most ? world.report.newton_iterations : most;
@@ -123,6 +136,7 @@ static void stacks_come_to_rest(void** state) {
         "most %2d; gain %.2g of a fall by the contact distance, sideways %.1g m/s\n",
         stack->n, 1e3 * stack->thickness, stack->cells, stack->same ? " each" : "", stack->friction,
         iterations / 30.0, most, gained / scale, moved);
+    assert_int_equal(take_overs, 0);
     // without a limit of iterations where sheets of few cells slide on each other: 2.3 to 15
     ASSERT_AT_MOST(iterations, 30 * 20);
     all += iterations;
@@ -147,8 +161,9 @@ static void barriers_take_over_without_a_jump(void** state) {
     world.def.augmented_lagrangian.stiffness_ratio = 1e-7;
     world_start(&world);
     double energy = (double)INFINITY, gained = 0.0, scale = stack.n * weight_of(&stack) * dhat;
+    int take_overs = 0;
     for (int i = 0; i < 4; i++) {
-      world_step(&world);
+      step_audited(&world, &take_overs);
       assert_int_equal(world.report.substeps, 1);
       assert_true(world.report.min_distance > 0.0);
       double now = world_total_energy(&world);
@@ -157,6 +172,7 @@ static void barriers_take_over_without_a_jump(void** state) {
     }
     print_message("gap %.0e m: gain %.2g of a fall by the contact distance\n", gap[k],
                   gained / scale);
+    assert_int_equal(take_overs, 4);
     ASSERT_AT_MOST(gained, 0.01 * scale);
     world_done(&world);
   }

@@ -18,9 +18,9 @@ TESTS   ?= .
 # the distribution's Python sees the distribution's packages; another one may not
 PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
-.PHONY: help setup build demo gallery all-targets test sanitize thread-check fuzz torture validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
+.PHONY: help setup build demo gallery all-targets test sanitize thread-check fuzz torture validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-stress_fine bench-public \
         bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-hard bench-public-al \
-        python python-test python-valgrind view-test bench-linear-costs bench-linear-large bench-work bench-elements bench-errors bench-tables noli_bench noli_bench_linear noli_bench_elements noli_error_study install install-python package mpi mpi-build mpi-check mpi-sanitize clean
+        python python-test python-valgrind view-test bench-linear-costs bench-linear-large bench-linear-limits bench-work bench-elements bench-errors bench-tables noli_bench noli_bench_linear noli_bench_elements noli_error_study install install-python package mpi mpi-build mpi-check mpi-sanitize clean
 
 help:
 	@echo 'make demo      install missing packages, build, simulate examples/demo.json (./demo does it without make)'
@@ -51,8 +51,10 @@ help:
 	@echo 'make bench-bodies    a pile of 100, 1000 and 10,000 bodies'
 	@echo 'make bench-thin      cloth and cards, up to 218,000 vertices'
 	@echo 'make bench-public-al, bench-linear-costs    all scenes with the augmented Lagrangian; cost of a factorization'
-	@echo 'make bench-linear-large    systems of 9,000 to a million nodes with every linear solver (7 minutes, 4 GB)'
 	@echo '               in iterations'
+	@echo 'make bench-linear-large    systems of 9,000 to a million nodes with every linear solver (7 minutes, 4 GB)'
+	@echo 'make bench-linear-limits    operations and bytes of linear solutions beside the limits of the machine'
+	@echo 'make bench-stress_fine    stress scenes with the numbers of tetrahedra of the paper, first steps'
 	@echo 'make bench-tables    update docs/benchmarks.md with the measurements'
 	@echo 'make setup     install the packages that make demo needs'
 	@echo 'make clean     remove build and results'
@@ -169,7 +171,7 @@ bench: noli_bench
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite paper --json out/bench-paper.json $(BENCH)
 
-bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-hard: bench-%: noli_bench
+bench-timestep bench-solvers bench-stress bench-stress_fine bench-public bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-hard: bench-%: noli_bench
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite $* --json out/$@.json $(BENCH)
 
@@ -194,6 +196,10 @@ bench-linear-costs: noli_bench_linear
 bench-linear-large: noli_bench_linear
 	@mkdir -p out
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/noli_bench_linear --large | tee out/bench-linear-large.md
+
+bench-linear-limits: noli_bench_linear
+	@mkdir -p out
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/noli_bench_linear --limits | tee out/bench-linear-limits.md
 
 bench-elements: noli_bench_elements
 	@$(BUILD)/noli_bench_elements

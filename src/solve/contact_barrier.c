@@ -20,17 +20,12 @@ static void free_memory(NoliContext* context, void* memory) {
   noli_contact_set_free(context, &((Memory*)memory)->contacts);
 }
 
-// m, the distance below which the barrier acts.
-static double range_of(const NoliStage* stage) {
-  return stage->problem->dhat * stage->widening;
-}
-
 static NoliStatus update(NoliStage* stage, NoliPoint* at) {
   const NoliProblem* problem = stage->problem;
   Memory* memory = at->contact;
   return noli_contact_set_build(&memory->contacts, stage->context, problem->surface, problem->X,
                                 &at->candidates, problem->half_spaces, problem->n_half_spaces,
-                                &problem->pairs, at->x, range_of(stage), stage->n_threads);
+                                &problem->pairs, at->x, problem->dhat, stage->n_threads);
 }
 
 static void list_terms(const NoliStage* stage, const NoliPoint* at,
@@ -38,7 +33,7 @@ static void list_terms(const NoliStage* stage, const NoliPoint* at,
   Memory* memory = at->contact;
   memory->barrier = (NoliBarrier){.set = &memory->contacts,
                                   .half_spaces = stage->problem->half_spaces,
-                                  .dhat_sqr = range_of(stage) * range_of(stage),
+                                  .dhat_sqr = stage->problem->dhat * stage->problem->dhat,
                                   .kappa = stage->kappa};
   terms[0] = noli_barrier_term(&memory->barrier);
   terms[1] = noli_half_space_barrier_term(&memory->barrier);
@@ -69,7 +64,7 @@ static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
   const NoliProblem* problem = stage->problem;
   const Memory* here = stage->here->contact;
   return noli_friction_set_build(set, stage->context, &here->contacts, problem->half_spaces,
-                                 &problem->pairs, stage->here->x, stage->kappa, range_of(stage));
+                                 &problem->pairs, stage->here->x, stage->kappa, problem->dhat);
 }
 
 static NoliBarrierInputs inputs_of(const NoliStage* stage, NoliPairClasses classes) {
@@ -124,13 +119,13 @@ static NoliStatus friction_pair_forces(const NoliStage* stage, double scale,
 }
 
 static double reach(const NoliStage* stage) {
-  return range_of(stage) * noli_body_pairs_largest_range(&stage->problem->body_pairs);
+  return stage->problem->dhat * noli_body_pairs_largest_range(&stage->problem->body_pairs);
 }
 
 // Bounds of kappa. The contact distance may differ between time steps (sim/fallback.h).
 static NoliStiffness bounds(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  return noli_stiffness(problem->mean_mass, problem->diagonal, range_of(stage));
+  return noli_stiffness(problem->mean_mass, problem->diagonal, problem->dhat);
 }
 
 static NoliStatus begin_stiffness(NoliStage* stage) {
@@ -151,7 +146,6 @@ const NoliContactModel noli_contact_barrier = {
     .description = "A barrier on distances; surfaces never cross.",
     .advice = "a larger contact.distance",
     .ranges = true,
-    .widens = true,
     .keeps_apart = true,
     .searches = true,
     .memory_size = sizeof(Memory),

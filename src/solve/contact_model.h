@@ -21,7 +21,6 @@ typedef struct NoliContactModel {
   const char* description;
   const char* advice; // remedy if collision detection blocks a step; NULL unless keeps_apart
   bool ranges;        // pairs may have contact distances of their own
-  bool widens;        // its distance may be larger for a while (solve/approach.h)
   bool keeps_apart;   // keeps surfaces free of intersections: steps are bounded
   bool has_targets;   // x may penetrate: the solver's safe state follows it
   bool same_at_trial; // contacts at the trial point have the same stencils as here

@@ -1,6 +1,5 @@
 #include "solve/projected_newton.h"
 
-#include "solve/approach.h"
 #include "solve/detour.h"
 #include "solve/direction.h"
 #include "solve/friction_end.h"
@@ -91,7 +90,7 @@ static NoliStatus test_end(NoliStage* stage, double tolerance, const NoliNewtonS
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   *converged = problem->toi_termination ? beta < problem->toi_tolerance : small;
-  if (*converged && !problem->toi_termination && stage->widening == 1.0) {
+  if (*converged && !problem->toi_termination) {
     NOLI_TRY(noli_friction_solved(stage, tolerance, stat, converged));
   }
 done:
@@ -269,78 +268,32 @@ done:
   return status;
 }
 
-static void begin(Newton* newton) {
-  newton->beta = 1.0;
-  newton->linearity = 0.0;
-  newton->stuck.n = 0;
-  newton->pace = (Pace){.speed = (double)INFINITY};
-  noli_detour_reset(newton->stage);
-  if (newton->stage->knows_last) {
-    noli_stage_forget_last(newton->stage);
-  }
-}
-
-// Iterates until the solve ends or, if `may_pause`, until it is a slow approach.
-static NoliStatus minimize(Newton* newton, int32_t limit, bool may_pause, int32_t* iterations,
-                           bool* ended) {
-  NoliStatus status = NOLI_OK;
-  *ended = false;
-  for (int32_t n = 1; !*ended && *iterations < limit; n++) {
-    status = iterate(newton, *iterations, ended);
-    if (status > NOLI_OK && newton->stage->detour.away) {
-      newton->beta = 1.0;
-      status = noli_detour_return(newton->stage);
-    }
-    NOLI_TRY(status);
-    (*iterations)++;
-    if (may_pause && !*ended && noli_approach_is_slow(newton->stage, n, newton->beta)) {
-      break;
-    }
-  }
-done:
-  return status;
-}
-
-// Solves roughly with wide barriers, each narrower than the one before.
-static NoliStatus approach(const Newton* newton, int32_t* iterations) {
-  NoliStatus status = NOLI_OK;
-  NoliStage* stage = newton->stage;
-  NoliApproach wide = {0};
-  bool ended;
-  NOLI_TRY(noli_approach_begin(stage, &wide));
-  while (noli_approach_narrow(&wide)) {
-    Newton rough = *newton;
-    rough.tolerance *= NOLI_APPROACH_TOLERANCE;
-    begin(&rough);
-    NOLI_TRY(noli_approach_set(stage, &wide));
-    int32_t limit = *iterations + NOLI_APPROACH_ITERATIONS;
-    NOLI_TRY(minimize(&rough, limit, false, iterations, &ended));
-  }
-done:
-  return noli_approach_end(stage, &wide, status);
-}
-
 NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool plain,
                                     int32_t* iterations) {
   NoliStatus status = NOLI_OK;
   Newton newton = {.stage = stage,
                    .tolerance = tolerance,
                    .plain = plain,
-                   .thin = noli_problem_has_thin(stage->problem)};
-  int32_t limit = stage->problem->max_iterations;
-  bool ended;
+                   .thin = noli_problem_has_thin(stage->problem),
+                   .beta = 1.0,
+                   .pace = {.speed = (double)INFINITY}};
+  bool ended = false;
   *iterations = 0;
   noli_friction_set_exact(&stage->friction_set);
-  begin(&newton);
+  noli_detour_reset(stage);
   NOLI_TRY(noli_stage_energy(stage));
-  NOLI_TRY(minimize(&newton, limit, !plain, iterations, &ended));
-  if (!ended && *iterations < limit) {
-    NOLI_TRY(approach(&newton, iterations));
-    begin(&newton);
-    NOLI_TRY(minimize(&newton, limit, false, iterations, &ended));
-  }
-  if (!ended) {
-    status = fail_slow(stage, tolerance, *iterations, &newton.stat);
+  while (!ended) {
+    status = iterate(&newton, *iterations, &ended);
+    if (status > NOLI_OK && stage->detour.away) {
+      newton.beta = 1.0;
+      status = noli_detour_return(stage);
+    }
+    NOLI_TRY(status);
+    (*iterations)++;
+    if (!ended && *iterations >= stage->problem->max_iterations) {
+      status = fail_slow(stage, tolerance, *iterations, &newton.stat);
+      goto done;
+    }
   }
 done:
   stage->record.attempt = newton.stat;

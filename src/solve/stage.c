@@ -213,7 +213,6 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   NoliStage* stage = NULL;
   NOLI_NEW_ZERO(context, stage, 1);
   stage->context = context;
-  stage->widening = 1.0;
   stage->problem = problem;
   stage->n_threads = noli_context_threads(context);
   noli_friction_set_init(&stage->friction_set);

@@ -128,7 +128,6 @@ struct NoliStage {
   double* pressure_origin;    // (same x 3) m, fem/pressure.h
   NoliCurvedLoad* curved;     // (problem->n_pressed_curved) likewise on curved faces
   double kappa;               // barrier stiffness of the scaled potential
-  double widening;            // factor of the contact distance: 1 but in solve/approach.h
   int32_t friction_iteration; // friction iterations after the first
   NoliPrescribed prescribed;
 

@@ -145,15 +145,16 @@ static void use_state(Gradient* g, const NoliState* state) {
 
 // ---- segments -----------------------------------------------------------------------------------
 
-// Without a number of states that is asked for: the tape of the run where it fits, or else half of
-// the memory for states.
+// As long as the number of states allows: fewer steps are computed again then, and none where all
+// of them make one segment. Without a number that is asked for: the tape of the run where it fits,
+// or else half of the memory for states.
 static void choose_segments(Gradient* g) {
   int64_t n = g->def->n_steps, asked = g->def->checkpoints;
   int64_t room = (int64_t)(TAPE_BYTES / (double)noli_tape_part_bytes(g->sim, USUAL_SOLVES));
-  int64_t states = asked > 0 ? asked : n <= room ? 1 : room / 2 > 0 ? room / 2 : 1;
-  int64_t even = (n + states - 1) / states;
-  g->segment = asked == 0 && n <= room ? n : even < states ? even : states;
-  g->segment = g->segment > 0 ? g->segment : 1;
+  int64_t half = room / 2 > 0 ? room / 2 : 1;
+  int64_t states = asked > 0 ? asked : n <= room ? n : half;
+  int64_t longest = n < states ? n : states;
+  g->segment = longest > 0 ? longest : 1;
   g->n_segments = (n + g->segment - 1) / g->segment;
   g->n_slots = states < g->n_segments ? states : g->n_segments > 0 ? g->n_segments : 1;
 }

@@ -37,9 +37,6 @@ enum { PATH_SIZE = 4096, NAME_SIZE = 160 };
 #define FIXED_COLUMNS "evaluation,status,best,violation,slope,residual_error,at_yield"
 enum { N_FIXED = 7 };
 
-// Constraints count as satisfied in pictures within this of their bounds, relative to these.
-#define FEASIBLE 1e-6
-
 typedef struct Search {
   NoliContext* context; // without a log
   const NoliScene* scene;
@@ -363,7 +360,7 @@ static bool watch(void* user, const NoliDesignRun* run) {
     search->point[search->n_runs++] =
         (SearchPoint){.objective = run->value != NULL ? run->value[0] : (double)NAN,
                       .best = run->best,
-                      .feasible = run->violation <= FEASIBLE};
+                      .feasible = run->feasible};
   }
   if (run->best) {
     memcpy(search->best, run->variable, sizeof(double) * (size_t)search->n);

@@ -180,6 +180,7 @@ typedef struct NoliDesignRun {
                           ///< move, times the distance of its bounds
   bool best;              ///< so far
   bool remembered;        ///< by noli_design_remember: nothing was simulated
+  bool feasible;          ///< it did not fail, and all constraints are satisfied
   double residual_error;  ///< of the gradient, as in NoliGradientReport
   int64_t at_yield;       ///< likewise
   const void* reserved[2];

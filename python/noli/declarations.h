@@ -1031,6 +1031,7 @@ typedef struct NoliDesignRun {
   double slope;
   bool best;
   bool remembered;
+  bool feasible;
   double residual_error;
   int64_t at_yield;
   const void* reserved[2];

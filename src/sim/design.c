@@ -586,6 +586,7 @@ static NoliStatus try_variables(void* user, const double* y, double* value, doub
     return fail_run(design->context, run);
   }
   *valid = run->status == NOLI_OK;
+  run->feasible = false;
   run->value = *valid ? searching->value : NULL;
   run->gradient = *valid ? searching->gradient : NULL;
   run->variable = searching->z;
@@ -593,6 +594,7 @@ static NoliStatus try_variables(void* user, const double* y, double* value, doub
     fill_rows(searching, value, gradient);
     run->violation = violation_of(design, searching->value);
     run->slope = slope_of(searching);
+    run->feasible = run->violation <= FEASIBLE;
   } else {
     noli_log(design->context, NOLI_LOG_INFO, "evaluation %d failed, the next step is shorter: %s",
              (int)run->evaluation, noli_context_message(design->context));

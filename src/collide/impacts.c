@@ -39,6 +39,22 @@ int32_t noli_primitives_vertices(const NoliSurface* surface, NoliPrimitives kind
   return 1;
 }
 
+int64_t noli_candidates_count(const NoliCandidates* candidates) {
+  return candidates->point_triangle.count + candidates->edge_edge.count;
+}
+
+bool noli_candidates_vertices(const NoliCandidates* candidates, const NoliSurface* surface,
+                              int64_t i, int32_t vertex[4]) {
+  int64_t n = candidates->point_triangle.count;
+  bool is_edge = i >= n;
+  NoliPrimitivePair pair =
+      is_edge ? candidates->edge_edge.data[i - n] : candidates->point_triangle.data[i];
+  noli_primitives_vertices(surface,
+                           is_edge ? NOLI_PRIMITIVES_EDGE_EDGE : NOLI_PRIMITIVES_POINT_TRIANGLE,
+                           pair.a, pair.b, vertex);
+  return is_edge;
+}
+
 // One pass over the pairs of one kind.
 typedef struct Pass {
   const NoliSurface* surface;

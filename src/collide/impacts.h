@@ -37,6 +37,12 @@ void noli_impacts_free(NoliContext* context, NoliImpacts* impacts);
 int32_t noli_primitives_vertices(const NoliSurface* surface, NoliPrimitives kind, int32_t a,
                                  int32_t b, int32_t vertex[4]);
 
+// The number of candidates, and the vertices of the i-th of them, vertices and triangles before
+// pairs of edges. Returns whether it is a pair of edges.
+int64_t noli_candidates_count(const NoliCandidates* candidates);
+bool noli_candidates_vertices(const NoliCandidates* candidates, const NoliSurface* surface,
+                              int64_t i, int32_t vertex[4]);
+
 // Replaces `impacts` by those of all candidates and of all surface vertices with half-spaces, along
 // x_t0 + s (x_t1 - x_t0), s in [0, 1]; a pair keeps the offsets of its bodies apart. `pairs` as for
 // noli_step_bound_half_spaces. The result does not depend on the number of threads.

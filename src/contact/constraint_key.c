@@ -100,16 +100,11 @@ static void look_around(const Place* place, int32_t v, int32_t b, int32_t c, Nea
   }
 }
 
-static NoliVec3 normal_of(const Place* place, int32_t t) {
-  const int32_t* tri = place->surface->tri + 3 * (int64_t)t;
-  NoliVec3 a = noli_load3(place->x + 3 * (int64_t)tri[0]);
-  return noli_cross3(noli_sub3(noli_load3(place->x + 3 * (int64_t)tri[1]), a),
-                     noli_sub3(noli_load3(place->x + 3 * (int64_t)tri[2]), a));
-}
-
 // Whether two triangles lie nearly in one plane, whichever way they face.
 static bool is_flat(const Place* place, int32_t t, int32_t u) {
-  NoliVec3 n = normal_of(place, t), m = normal_of(place, u);
+  const int32_t* tri = place->surface->tri;
+  NoliVec3 n = noli_twice_area3(place->x, tri + 3 * (int64_t)t);
+  NoliVec3 m = noli_twice_area3(place->x, tri + 3 * (int64_t)u);
   double c = noli_dot3(n, m);
   return c * c >= FLAT * noli_norm_sqr3(n) * noli_norm_sqr3(m);
 }

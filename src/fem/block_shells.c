@@ -263,10 +263,7 @@ static void add_stress(const NoliBlock* block, int32_t element, const double* x,
 
 // A vector area: the normal of a triangle times twice its area.
 static NoliVec3 twice_area(const NoliBlock* block, const double* x, int32_t t) {
-  const int32_t* node = block->node + 3 * (int64_t)t;
-  NoliVec3 from = noli_load3(x + 3 * (int64_t)node[0]);
-  return noli_cross3(noli_sub3(noli_load3(x + 3 * (int64_t)node[1]), from),
-                     noli_sub3(noli_load3(x + 3 * (int64_t)node[2]), from));
+  return noli_twice_area3(x, block->node + 3 * (int64_t)t);
 }
 
 // What a stencil of bending adds to the moment of a triangle: the work of its forces g on the

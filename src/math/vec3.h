@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct NoliVec3 {
   double x, y, z;
@@ -35,6 +36,12 @@ static inline double noli_dot3(NoliVec3 a, NoliVec3 b) {
 }
 static inline NoliVec3 noli_cross3(NoliVec3 a, NoliVec3 b) {
   return (NoliVec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+// The normal of a triangle of vertices at x, as long as twice its area.
+static inline NoliVec3 noli_twice_area3(const double* x, const int32_t tri[3]) {
+  NoliVec3 a = noli_load3(x + 3 * (int64_t)tri[0]);
+  return noli_cross3(noli_sub3(noli_load3(x + 3 * (int64_t)tri[1]), a),
+                     noli_sub3(noli_load3(x + 3 * (int64_t)tri[2]), a));
 }
 static inline double noli_norm_sqr3(NoliVec3 a) {
   return noli_dot3(a, a);

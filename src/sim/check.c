@@ -3,6 +3,7 @@
 
 #include "base/ranks.h"
 #include "collide/broad_phase.h"
+#include "collide/impacts.h"
 #include "contact/implicit_surface_contact.h"
 #include "math/vec3.h"
 #include "sim/audit.h"
@@ -10,7 +11,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 // Gaps below the rounding of their coordinates count as contact: no step can distinguish the two.
 static double rounding(const double* x, int64_t n) {
@@ -76,19 +76,10 @@ static NoliStatus add_gaps(const NoliModel* model, const double* x, double reach
   NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, farthest, &pairs, &candidates));
 
   // measure the pairs that may touch
-  for (int64_t i = 0; i < candidates.point_triangle.count + candidates.edge_edge.count; i++) {
-    bool is_edge = i >= candidates.point_triangle.count;
-    NoliPrimitivePair pair = is_edge
-                                 ? candidates.edge_edge.data[i - candidates.point_triangle.count]
-                                 : candidates.point_triangle.data[i];
-    int32_t vertex[4] = {pair.a};
-    memcpy(&vertex[is_edge ? 2 : 1],
-           is_edge ? &surface->edge[2 * (int64_t)pair.b] : &surface->tri[3 * (int64_t)pair.b],
-           (is_edge ? 2 : 3) * sizeof(int32_t));
-    if (is_edge) {
-      memcpy(vertex, &surface->edge[2 * (int64_t)pair.a], 2 * sizeof(int32_t));
-    }
+  for (int64_t i = 0; i < noli_candidates_count(&candidates); i++) {
+    int32_t vertex[4];
     NoliVec3 at[4];
+    bool is_edge = noli_candidates_vertices(&candidates, surface, i, vertex);
     for (int32_t k = 0; k < 4; k++) {
       at[k] = noli_load3(&x[3 * (int64_t)vertex[k]]);
     }

@@ -59,15 +59,10 @@ NoliStatus noli_repair_gaps(const NoliRepairWork* work, const NoliSurface* surfa
   gaps->count = 0;
   double reach = noli_repair_wanted(work, limit, noli_body_pairs_largest_range(pairs));
   NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, reach, pairs, &found));
-  for (int64_t i = 0; i < found.point_triangle.count + found.edge_edge.count; i++) {
-    bool is_edge = i >= found.point_triangle.count;
-    NoliPrimitivePair pair = is_edge ? found.edge_edge.data[i - found.point_triangle.count]
-                                     : found.point_triangle.data[i];
+  for (int64_t i = 0; i < noli_candidates_count(&found); i++) {
     int32_t vertex[4];
     NoliVec3 at[4];
-    noli_primitives_vertices(surface,
-                             is_edge ? NOLI_PRIMITIVES_EDGE_EDGE : NOLI_PRIMITIVES_POINT_TRIANGLE,
-                             pair.a, pair.b, vertex);
+    bool is_edge = noli_candidates_vertices(&found, surface, i, vertex);
     for (int32_t k = 0; k < 4; k++) {
       at[k] = noli_load3(&x[3 * (int64_t)vertex[k]]);
     }

@@ -76,6 +76,14 @@ static inline double noli_repair_wanted(const NoliRepairWork* work, double gap, 
   return fmax(range * gap, fmin(gap, 4.0 * work->touching));
 }
 
+// Whether primitives are so close, without their offsets, that rounding hides on which side of each
+// other they are.
+static inline bool noli_repair_touches(const NoliRepairWork* work, const NoliRepairGap* gap) {
+  const int32_t* body = work->surface->body;
+  double offset = noli_surface_offset(work->surface, body[gap->vertex[0]], body[gap->vertex[3]]);
+  return gap->gap + offset < 2.0 * work->touching;
+}
+
 // The gap of the primitives with vertices `vertex` (a point and a triangle, or two edges), were
 // these at `at`.
 NoliRepairGap noli_repair_gap_at(const NoliSurface* surface, const NoliBodyPairs* pairs,

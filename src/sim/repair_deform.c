@@ -105,9 +105,7 @@ static double edge_length(const double* x, const int32_t edge[2]) {
 
 // Unit normal of a triangle.
 static NoliVec3 normal_of(const double* x, const int32_t tri[3]) {
-  NoliVec3 a = noli_load3(&x[3 * (int64_t)tri[0]]);
-  return noli_normalize3(noli_cross3(noli_sub3(noli_load3(&x[3 * (int64_t)tri[1]]), a),
-                                     noli_sub3(noli_load3(&x[3 * (int64_t)tri[2]]), a)));
+  return noli_normalize3(noli_twice_area3(x, tri));
 }
 
 // Barycentric coordinates of a point of a triangle, or of an edge given as one, within it.
@@ -299,11 +297,6 @@ static double depth_below_planes(Deform* deform, const double* x, bool push) {
   return sum;
 }
 
-static double distance_of(const NoliRepairWork* work, const NoliRepairGap* gap) {
-  const int32_t* body = work->surface->body;
-  return gap->gap + noli_surface_offset(work->surface, body[gap->vertex[0]], body[gap->vertex[3]]);
-}
-
 static NoliStatus add_met(Deform* deform, int32_t v, int32_t w) {
   NoliStatus status = NOLI_OK;
   int32_t a = deform->work->surface->body[v], b = deform->work->surface->body[w];
@@ -344,7 +337,7 @@ static NoliStatus measure(Deform* deform, const double* x, bool push, Merit* mer
         push_gap(deform, gap);
       }
     }
-    if (push && distance_of(work, gap) < 2.0 * work->touching) {
+    if (push && noli_repair_touches(work, gap)) {
       NOLI_TRY(add_met(deform, gap->vertex[0], gap->vertex[3]));
     }
   }

@@ -72,9 +72,7 @@ done:
 }
 
 static NoliVec3 triangle_normal(const double* x, const int32_t tri[3]) {
-  NoliVec3 a = noli_load3(&x[3 * (int64_t)tri[0]]);
-  return noli_normalize3(noli_cross3(noli_sub3(noli_load3(&x[3 * (int64_t)tri[1]]), a),
-                                     noli_sub3(noli_load3(&x[3 * (int64_t)tri[2]]), a)));
+  return noli_normalize3(noli_twice_area3(x, tri));
 }
 
 static NoliStatus add_crossings(Rigid* rigid) {
@@ -164,9 +162,7 @@ static NoliStatus add_touching(Rigid* rigid) {
                             2.0 * work->touching, &rigid->gaps));
   for (int64_t i = 0; i < rigid->gaps.count; i++) {
     const int32_t* vertex = rigid->gaps.data[i].vertex;
-    int32_t body = work->surface->body[vertex[0]], other = work->surface->body[vertex[3]];
-    if (rigid->gaps.data[i].gap + noli_surface_offset(work->surface, body, other) <
-        2.0 * work->touching) {
+    if (noli_repair_touches(work, &rigid->gaps.data[i])) {
       Meeting meeting = {
           .a = rigid->units->of[vertex[0]], .b = rigid->units->of[vertex[3]], .crossing = true};
       NOLI_TRY(add_meeting(rigid, meeting));

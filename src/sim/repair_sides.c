@@ -73,15 +73,10 @@ NoliStatus noli_repair_passages(const NoliRepairWork* work, const int32_t* of,
   const NoliSurface* surface = work->surface;
   passages->count = 0;
   NOLI_TRY(noli_broad_phase_find(work->broad_phase, x, to, 0.0, &work->pairs, &found));
-  for (int64_t i = 0; i < found.point_triangle.count + found.edge_edge.count; i++) {
-    bool is_edge = i >= found.point_triangle.count;
-    NoliPrimitivePair pair = is_edge ? found.edge_edge.data[i - found.point_triangle.count]
-                                     : found.point_triangle.data[i];
+  for (int64_t i = 0; i < noli_candidates_count(&found); i++) {
     int32_t vertex[4];
     NoliRepairGap passage;
-    noli_primitives_vertices(surface,
-                             is_edge ? NOLI_PRIMITIVES_EDGE_EDGE : NOLI_PRIMITIVES_POINT_TRIANGLE,
-                             pair.a, pair.b, vertex);
+    bool is_edge = noli_candidates_vertices(&found, surface, i, vertex);
     int32_t a = of[vertex[0]], b = of[vertex[3]];
     if ((self || a != b) &&
         !may_go_round(work, surface->body[vertex[0]], surface->body[vertex[3]]) &&

@@ -295,8 +295,8 @@ static NoliMesh* make_thin(NoliContext* context, int kind, NoliBodyDef* body) {
   return mesh;
 }
 
-// A thin body of some kind between two sheets, at `below` and `above` it; bodies with a place in
-// `held` are obstacles.
+// A thin body of some kind between two sheets, at `below` and `above` it, which are obstacles if
+// they are `held`, else shells.
 typedef struct Layers {
   NoliContext* context;
   NoliMesh* mesh[3];

@@ -9,6 +9,9 @@
 
 // PETSc, its options and its error handlers belong to the process.
 static pthread_mutex_t petsc_in_use = PTHREAD_MUTEX_INITIALIZER;
+// PETSc crashes on some objects that it left half made for lack of memory: from then on none is
+// destroyed, nor PETSc ended.
+static bool had_no_memory;
 
 // Keeps the first message, where PETSc would print all.
 static PetscErrorCode keep_message(MPI_Comm comm, int line, const char* function, const char* file,
@@ -31,7 +34,8 @@ static bool has_started(void) {
   return PetscInitialized(&started) == 0 && started;
 }
 
-// Starts PETSc without signal handlers and without the files of options that it looks for.
+// Starts PETSc without signal handlers and without the files of options that it looks for, and
+// keeps it from printing where keep_message is not there yet.
 static PetscErrorCode start(void) {
   PetscErrorCode code = 0;
   if (has_started()) {
@@ -40,7 +44,8 @@ static PetscErrorCode start(void) {
   PETSC_MPI_THREAD_REQUIRED = MPI_THREAD_SERIALIZED;
   code = PetscOptionsSetValue(NULL, "-no_signal_handler", NULL);
   code = code != 0 ? code : PetscOptionsSetValue(NULL, "-skip_petscrc", NULL);
-  return code != 0 ? code : PetscInitializeNoArguments();
+  code = code != 0 ? code : PetscInitializeNoArguments();
+  return code != 0 ? code : PetscPushErrorHandler(PetscIgnoreErrorHandler, NULL);
 }
 
 NoliStatus noli_petsc_begin(NoliPetsc* petsc, NoliContext* context) {
@@ -53,12 +58,16 @@ NoliStatus noli_petsc_begin(NoliPetsc* petsc, NoliContext* context) {
   pthread_mutex_lock(&petsc_in_use);
   PetscErrorCode code = start();
   petsc->begun = code == 0;
+  petsc->leaves = had_no_memory;
   if (code != 0) {
     pthread_mutex_unlock(&petsc_in_use);
     noli_ranks_lose(context, NOLI_ERROR_BACKEND);
   }
   NOLI_CHECK(context, code == 0, NOLI_ERROR_BACKEND, "PETSc: cannot start, error %d", (int)code);
+  // all that can fail is its request for memory, which keep_message cannot see
+  petsc->no_memory = true;
   NOLI_PETSC_TRY(petsc, PetscPushErrorHandler(keep_message, petsc));
+  petsc->no_memory = false;
 done:
   return status;
 }
@@ -76,6 +85,7 @@ NoliStatus noli_petsc_translate(NoliPetsc* petsc, PetscErrorCode code) {
     return NOLI_OK;
   }
   NoliStatus status = petsc->no_memory ? NOLI_ERROR_MEMORY : NOLI_ERROR_BACKEND;
+  had_no_memory = had_no_memory || petsc->no_memory;
   noli_ranks_lose(petsc->context, status);
   noli_fail(petsc->context, status, "PETSc: %s%d, %s",
             petsc->no_memory ? "out of memory, error " : "error ", (int)code, petsc->message);
@@ -85,7 +95,7 @@ NoliStatus noli_petsc_translate(NoliPetsc* petsc, PetscErrorCode code) {
 }
 
 void noli_petsc_finish(void) {
-  if (has_started()) {
+  if (has_started() && !had_no_memory) {
     PetscFinalize();
   }
 }

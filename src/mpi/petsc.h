@@ -11,6 +11,7 @@ typedef struct NoliPetsc {
   NoliContext* context;
   bool begun;
   bool no_memory;
+  bool leaves;       // objects are not destroyed any more
   char message[512]; // of the first error
 } NoliPetsc;
 
@@ -25,5 +26,5 @@ NOLI_WARN_UNUSED NoliStatus noli_petsc_translate(NoliPetsc* petsc, PetscErrorCod
 // Leaves the function through `done` where a call of PETSc fails.
 #define NOLI_PETSC_TRY(petsc, call) NOLI_TRY(noli_petsc_translate((petsc), (call)))
 
-// Ends PETSc if it was started; before MPI ends.
+// Ends PETSc if it was started and never had no memory; before MPI ends.
 void noli_petsc_finish(void);

@@ -115,7 +115,7 @@ static void release(PetscSolver* solver) {
 static void petsc_destroy(NoliContext* context, void* state) {
   PetscSolver* solver = state;
   NoliPetsc petsc = {0};
-  if (noli_petsc_begin(&petsc, context) == NOLI_OK) {
+  if (noli_petsc_begin(&petsc, context) == NOLI_OK && !petsc.leaves) {
     release(solver);
   }
   noli_petsc_end(&petsc);

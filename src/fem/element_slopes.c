@@ -27,15 +27,6 @@ static bool is_damped(const NoliBlock* block, int32_t element) {
   return block->damping_time[element] > 0.0;
 }
 
-const char* noli_element_damping_defect(const NoliBlock* block) {
-  const NoliBlockType* type = block->type;
-  bool known = type->solid || type->elasticity == NULL || type->tangent_product != NULL;
-  return known || !noli_block_is_damped(block)
-             ? NULL
-             : "damping in proportion to the stiffness of rods with twist is not differentiated: "
-               "leave material.damping out, or use mass_damping";
-}
-
 // ---- points of quadrature -----------------------------------------------------------------------
 
 // One point of an element: gradients of the shape functions of its nodes, and of the linear ones of
@@ -280,9 +271,10 @@ static void add_thin_rest(const NoliBlock* block, int32_t element, const double*
   }
 }
 
-// A stencil of a thin body has its own nodes as inputs, but those of angles.
-static void set_own_nodes(const NoliBlockStencils* stencils, int64_t s, NoliMixedBlocks* blocks) {
-  int32_t n = stencils->size, n_input = n - stencils->n_angle;
+// A stencil of a thin body has its first nodes as inputs.
+static void set_own_nodes(const NoliBlockStencils* stencils, int64_t s, int32_t n_input,
+                          NoliMixedBlocks* blocks) {
+  int32_t n = stencils->size;
   for (int32_t k = 0; k < n; k++) {
     int32_t node = stencils->node[n * s + k];
     blocks->node[n * s + k] = node;
@@ -304,7 +296,7 @@ static NoliStatus thin_by_rest(NoliMixedList* list, const NoliBlock* block,
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, stencils.n, n, 3 * (n - stencils.n_angle),
                                &blocks));
   for (int64_t s = 0; s < stencils.n; s++) {
-    set_own_nodes(&stencils, s, blocks);
+    set_own_nodes(&stencils, s, n - stencils.n_angle, blocks);
     double* slope = noli_mixed_block(blocks, s);
     if (energy->part == NOLI_PART_BENDING) {
       block->type->bending_by_rest(block, s, X, x, energy->scale, slope);
@@ -461,6 +453,7 @@ typedef struct DampingBlocks {
   NoliMixedBlocks* rest;
   NoliMixedBlocks* number[NOLI_NUMBER_INPUTS];
   NoliMixedBlocks* part;
+  NoliMixedBlocks* frame;
 } DampingBlocks;
 
 // Numbers of a material without a Prony series, which excludes damping.
@@ -472,13 +465,13 @@ static int32_t number_count(int which) {
 // Adds blocks of n stencils of `size` nodes, with `n_rest` components of rest positions and
 // the numbers of `n_owner` elements.
 static NoliStatus add_damping_blocks(NoliMixedList* list, unsigned wanted, int64_t n, int32_t size,
-                                     int32_t n_rest, int32_t n_owner, bool thin,
+                                     int32_t n_rest, int32_t n_owner, bool thin, bool framed,
                                      DampingBlocks* to) {
   NoliStatus status = NOLI_OK;
   *to = (DampingBlocks){0};
   // all of them, so that none moves
   NOLI_TRY(noli_array_reserve(list->context, &list->blocks,
-                              list->blocks.count + 3 + NOLI_NUMBER_INPUTS));
+                              list->blocks.count + 4 + NOLI_NUMBER_INPUTS));
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_DAMPED, n, size, 3 * size, &to->lagged));
   if ((wanted >> NOLI_INPUT_REST & 1u) != 0) {
     NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, n, size, n_rest, &to->rest));
@@ -493,6 +486,9 @@ static NoliStatus add_damping_blocks(NoliMixedList* list, unsigned wanted, int64
   }
   if (thin && (wanted >> NOLI_INPUT_PART & 1u) != 0) {
     NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_PART, n, size, 1, &to->part));
+  }
+  if (framed) {
+    NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_HISTORY, n, size, 12, &to->frame));
   }
 done:
   return status;
@@ -581,10 +577,9 @@ static void set_part(const NoliBlockStencils* stencils, int64_t s, NoliBlockPart
 
 // Of the stencil s of bending.
 static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils* stencils,
-                                int64_t s, int64_t first_element, const NoliDampingSlopes* at,
-                                const DampingBlocks* to) {
+                                int64_t s, const NoliDampingSlopes* at, const DampingBlocks* to) {
   const int32_t* node = stencils->node + stencils->size * s;
-  int32_t n = 3 * stencils->size;
+  int32_t n = 3 * stencils->size, n_rest = n - 3 * stencils->n_angle;
   double w[NOLI_BENDING_SIZE] = {0.0}, factor = at->scale * stencils->damping_time[s];
   NoliBendingDamping damping = {.element = {NOLI_NULL_INDEX, NOLI_NULL_INDEX}};
   for (int32_t i = 0; i < n; i++) {
@@ -592,15 +587,20 @@ static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils*
     w[i] = node[i / 3] != NOLI_NULL_INDEX ? at->x[k] - at->x_hat[k] : 0.0;
   }
   block->type->bending_damping(block, s, at->X, at->lagged, w, &damping);
-  set_own_nodes(stencils, s, to->lagged);
+  set_own_nodes(stencils, s, stencils->size, to->lagged);
   for (int32_t i = 0; i < n * n; i++) {
     noli_mixed_block(to->lagged, s)[i] = factor * damping.by_y[i];
   }
   if (to->rest != NULL) {
-    set_own_nodes(stencils, s, to->rest);
-    for (int32_t i = 0; i < n * n; i++) {
+    set_own_nodes(stencils, s, n_rest / 3, to->rest);
+    for (int32_t i = 0; i < n * n_rest; i++) {
       noli_mixed_block(to->rest, s)[i] = factor * damping.by_rest[i];
     }
+  }
+  for (int32_t i = 0; to->frame != NULL && i < 12 * n; i++) {
+    to->frame->node[stencils->size * s + i / 36] = node[i / 36];
+    to->frame->input[12 * s + i % 12] = at->first_history + damping.place[i % 12];
+    noli_mixed_block(to->frame, s)[i] = factor * damping.by_frame[i];
   }
   for (int32_t i = 0; to->part != NULL && i < n; i++) {
     set_part(stencils, s, NOLI_PART_BENDING, at->body, to->part);
@@ -608,31 +608,31 @@ static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils*
   }
   for (int k = 0; k < 2; k++) { // mu and lambda, the first two inputs
     NoliMixedBlocks* blocks = to->number[k];
-    const double* by = k == 0 ? damping.mu : damping.lambda;
+    const double* by = k == 0 ? damping.by_mu : damping.by_lambda;
     for (int32_t i = 0; blocks != NULL && i < 2 * n; i++) {
       int32_t element = damping.element[i % 2];
       blocks->node[stencils->size * s + i / 6] = node[i / 6];
       blocks->input[2 * s + i % 2] =
-          element != NOLI_NULL_INDEX ? first_element + element : NOLI_NULL_INDEX;
-      noli_mixed_block(blocks, s)[i] = factor * damping.force[i / 2] * by[i % 2];
+          element != NOLI_NULL_INDEX ? at->first_element + element : NOLI_NULL_INDEX;
+      noli_mixed_block(blocks, s)[i] = factor * by[i];
     }
   }
 }
 
 static NoliStatus slopes_of_bending_damping(NoliMixedList* list, const NoliBlock* block,
-                                            unsigned wanted, int64_t first_element,
-                                            const NoliDampingSlopes* at) {
+                                            unsigned wanted, const NoliDampingSlopes* at) {
   NoliStatus status = NOLI_OK;
   NoliBlockStencils stencils = noli_block_stencils(block, NOLI_PART_BENDING);
+  int32_t n_rest = 3 * (stencils.size - stencils.n_angle);
   DampingBlocks to;
   if (stencils.n == 0) {
     return NOLI_OK;
   }
-  NOLI_TRY(
-      add_damping_blocks(list, wanted, stencils.n, stencils.size, 3 * stencils.size, 2, true, &to));
+  NOLI_TRY(add_damping_blocks(list, wanted, stencils.n, stencils.size, n_rest, 2, true,
+                              noli_block_has_frames(block), &to));
   for (int64_t s = 0; s < stencils.n; s++) {
     if (stencils.damping_time[s] > 0.0) {
-      set_bending_damping(block, &stencils, s, first_element, at, &to);
+      set_bending_damping(block, &stencils, s, at, &to);
     }
   }
 done:
@@ -640,13 +640,12 @@ done:
 }
 
 NoliStatus noli_element_slopes_of_damping(NoliMixedList* list, const NoliBlock* block,
-                                          unsigned wanted, int64_t first_element,
-                                          const NoliDampingSlopes* at) {
+                                          unsigned wanted, const NoliDampingSlopes* at) {
   NoliStatus status = NOLI_OK;
   NoliBlockStencils stencils = noli_block_stencils(block, NOLI_PART_ELEMENTS);
   DampingBlocks to;
   NOLI_TRY(add_damping_blocks(list, wanted, block->n_element, block->n_local, 12, 1,
-                              !block->type->solid, &to));
+                              !block->type->solid, false, &to));
   for (int32_t e = 0; e < block->n_element; e++) {
     if (!is_damped(block, e)) {
       continue;
@@ -657,7 +656,7 @@ NoliStatus noli_element_slopes_of_damping(NoliMixedList* list, const NoliBlock* 
     }
     for (int i = 0; i < NOLI_NUMBER_INPUTS; i++) {
       if (to.number[i] != NULL) {
-        set_element(block, e, first_element, to.number[i]);
+        set_element(block, e, at->first_element, to.number[i]);
       }
     }
     if (to.part != NULL) {
@@ -666,7 +665,7 @@ NoliStatus noli_element_slopes_of_damping(NoliMixedList* list, const NoliBlock* 
     set_damping(block, e, at, &to);
   }
   if (!block->type->solid) {
-    NOLI_TRY(slopes_of_bending_damping(list, block, wanted, first_element, at));
+    NOLI_TRY(slopes_of_bending_damping(list, block, wanted, at));
   }
 done:
   return status;

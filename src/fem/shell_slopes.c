@@ -328,18 +328,14 @@ bool noli_shells_product_by_turn(const NoliBlock* block, int32_t element, const 
   return true;
 }
 
-// Moduli of a fold as in fold_by_moduli.
 static void fold_damping(const NoliBlock* block, int64_t f, const double* X, const double* y,
                          const double* w, NoliBendingDamping* damping) {
   const NoliFolds* folds = &noli_shells_of(block)->folds;
   const int32_t* tri = folds->tri + 2 * f;
   noli_folds_damping(folds, f, y, w, damping->force, damping->by_y);
   damping->element[0] = tri[0];
-  damping->mu[0] = 1.0 / block->lame_mu[tri[0]];
-  if (tri[0] != tri[1]) {
-    damping->element[1] = tri[1];
-    lone_hinge_moduli(block, f, X, damping->mu, damping->lambda);
-  }
+  damping->element[1] = tri[0] != tri[1] ? tri[1] : NOLI_NULL_INDEX;
+  fold_by_moduli(block, f, X, damping->force, damping->by_mu, damping->by_lambda);
 }
 
 void noli_shells_bending_damping(const NoliBlock* block, int64_t stencil, const double* X,
@@ -353,9 +349,9 @@ void noli_shells_bending_damping(const NoliBlock* block, int64_t stencil, const 
   const int32_t* tri = hinges->tri + 2 * stencil;
   noli_bending_damping(&bending, stencil, X, y, w, damping->force, damping->by_y, damping->by_rest);
   memcpy(damping->element, tri, sizeof damping->element);
-  hinge_moduli(block, hinges->node + 4 * stencil, tri, hinges->stiffness[stencil], X, damping->mu,
-               damping->lambda);
-  double by[12] = {0.0}, stiffness = hinges->stiffness[stencil];
+  double by[12] = {0.0}, stiffness = hinges->stiffness[stencil], mu[2], lambda[2];
+  hinge_moduli(block, hinges->node + 4 * stencil, tri, stiffness, X, mu, lambda);
+  add_moduli(mu, lambda, damping->force, 12, damping->by_mu, damping->by_lambda);
   for (int k = 0; noli_shells_of(block)->def[tri[0]].woven && k < 2; k++) {
     add_direction_slope(block, stencil, k, X, by);
   }

@@ -103,6 +103,10 @@ typedef struct NoliTurnRest {
   double rate[2][2];
 } NoliTurnRest;
 
+// How the terms of turn i at rest change with both edges there (5 x 6), and the tangents of these.
+void noli_twisting_rest_slopes(const NoliTwisting* twisting, int64_t i, const NoliTurnRest* rest,
+                               double slope[30], NoliVec3 tangent[2]);
+
 // How the gradient of turn i changes with rest positions of its nodes, (15 x 9).
 void noli_twisting_by_rest(const NoliTwisting* twisting, int64_t i, const double* x,
                            const NoliTurnRest* rest, double slope[135]);
@@ -122,3 +126,18 @@ void noli_twisting_by_stiffness(const NoliTwisting* twisting, int64_t i, const d
 // directors of its segments.
 void noli_twisting_by_frame(const NoliTwisting* twisting, int64_t i, const double* x,
                             double slope[180]);
+
+// The product of the projected Hessian of turn i at x with w, and how it changes with x, the frame
+// (as above), rest positions, and the logarithms of the stiffness of bending and of twist: where
+// the projection has a kink, the mean of both sides.
+typedef struct NoliTwistingDamping {
+  double force[15];
+  double by_x[225];        // (15 x 15)
+  double by_frame[180];    // (15 x 12)
+  double by_rest[135];     // (15 x 9)
+  double by_stiffness[30]; // (15 x 2)
+} NoliTwistingDamping;
+
+void noli_twisting_damping(const NoliTwisting* twisting, int64_t i, const double* x,
+                           const double w[15], const NoliTurnRest* rest,
+                           NoliTwistingDamping* damping);

@@ -307,6 +307,76 @@ static void landing_tape(World* world) {
   world->body[0].velocity[1] = -0.3;
 }
 
+static void damped_tape(World* world) {
+  twisted_tape(world);
+  damp(world, 0.01);
+}
+
+static void damped_twisted_rod(World* world) {
+  twisted_rod(world);
+  damp(world, 0.01);
+}
+
+static void damped_flying_tape(World* world) {
+  flying_tape(world);
+  damp(world, 0.003);
+}
+
+static void damped_bent_tape(World* world) {
+  bent_tape(world);
+  damp(world, 0.01);
+}
+
+static void damped_lifted_tape(World* world) {
+  lifted_tape(world);
+  damp(world, 0.01);
+}
+
+static void damped_landing_tape(World* world) {
+  landing_tape(world);
+  damp(world, 0.003);
+}
+
+static void damped_rods_with_twist(void** state) {
+  (void)state;
+  static const GradientCase cases[] = {
+      {"damped twisted rod, young", damped_twisted_rod, NULL, 0.005, 8, OF("young", "body0"), 100,
+       1e-6},
+      {"damped tape, young of elements", damped_tape, "bdf2", 0.005, 6, ELEMENTS("young", "body0"),
+       1000, 1e-6},
+      {"damped tape, poisson", damped_flying_tape, "sdirk2", 0.005, 6, OF("poisson", "body0"), 1e-3,
+       1e-6},
+      {"damped tape, density", damped_tape, "sdirk2", 0.005, 6, OF("density", "body0"), 0.1, 1e-6},
+      {"damped twisted rod, shape", damped_twisted_rod, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"damped flying tape, shape", damped_flying_tape, "sdirk2", 0.005, 6, SHAPE("body0"), 1e-7,
+       1e-6},
+      {"damped bent tape, shape", damped_bent_tape, "bdf2", 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"damped bent tape, positions", damped_bent_tape, NULL, 0.005, 6,
+       VERTICES("initial_position", "body0"), 1e-7, 1e-6},
+      {"damped flying tape, velocity", damped_flying_tape, "bdf2", 0.005, 8,
+       VERTICES("initial_velocity", "body0"), 1e-5, 1e-6},
+      {"damped lifted tape, gravity",
+       damped_lifted_tape,
+       NULL,
+       0.005,
+       8,
+       {.kind = "gravity"},
+       1e-3,
+       1e-6},
+      {"damped landing tape, friction",
+       damped_landing_tape,
+       NULL,
+       0.004,
+       10,
+       {.kind = "friction"},
+       1e-5,
+       1e-5},
+      {"damped landing tape, velocity", damped_landing_tape, NULL, 0.004, 10,
+       OF("initial_velocity", "body0"), 1e-5, 1e-5},
+  };
+  COMPARE(cases);
+}
+
 static void rods_with_twist(void** state) {
   (void)state;
   static const GradientCase cases[] = {
@@ -355,11 +425,6 @@ static void spun_tape(World* world) {
   world->motion[0].target = spin;
 }
 
-static void damped_twisted_rod(World* world) {
-  twisted_rod(world);
-  damp(world, 0.01);
-}
-
 static void what_has_no_derivative_is_refused(void** state) {
   (void)state;
   static const struct {
@@ -371,7 +436,6 @@ static void what_has_no_derivative_is_refused(void** state) {
       {spun_tape, OF("young", "body0"), "motions that turn segments of rods with twist"},
       {plate, OF("poisson", "body0"), "the bending law \"plate\", whose stiffness"},
       {plate, SHAPE("body0"), "the bending law \"plate\" is not differentiated by rest positions"},
-      {damped_twisted_rod, OF("young", "body0"), "damping in proportion to the stiffness of rods"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const GradientCase c = {.name = "refused", .build = cases[i].build, .h = 0.005};
@@ -383,6 +447,7 @@ static void what_has_no_derivative_is_refused(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(shells_and_rods), cmocka_unit_test(damping_in_proportion_to_stiffness),
-      cmocka_unit_test(rods_with_twist), cmocka_unit_test(what_has_no_derivative_is_refused)};
+      cmocka_unit_test(rods_with_twist), cmocka_unit_test(damped_rods_with_twist),
+      cmocka_unit_test(what_has_no_derivative_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,6 +111,7 @@ typedef struct NoliBendingDamping {
   int32_t element[2];                                    // NOLI_NULL_INDEX: none
   double by_mu[2 * NOLI_BENDING_SIZE]; // (3 size x 2) by Lame's parameters of its elements
   double by_lambda[2 * NOLI_BENDING_SIZE];
+  double by_radius[NOLI_BENDING_SIZE];     // by its logarithm, where the gradient has one, too
   int64_t place[12];                       // of the frame, where the type has any
   double by_frame[12 * NOLI_BENDING_SIZE]; // (3 size x 12)
 } NoliBendingDamping;
@@ -240,6 +241,10 @@ struct NoliBlockType {
   // row-major. NULL: it has no such derivative, or there is no bending.
   void (*bending_by_rest)(const NoliBlock* block, int64_t stencil, const double* X, const double* x,
                           double scale, double* slope);
+  // How the gradient of a stencil of bending, times `scale`, changes with the logarithm of the
+  // radius that measures angles: (3 size). NULL: there are no angles.
+  void (*bending_by_radius)(const NoliBlock* block, int64_t stencil, const double* x, double scale,
+                            double* slope);
   // How the gradient of a stencil of a part of a thin body, times `scale`, changes with Lame's
   // parameters of up to two elements, which it names: (3 size x 2) each, zero before. NULL: nothing
   // resists, or the body is solid.

@@ -616,13 +616,36 @@ static void twisted_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_
   }
 }
 
+// Of the stiffness of the terms of a turn with twist as powers of the first radius.
+static void radius_powers(const NoliBlock* block, double power[5]) {
+  const NoliRodDef* def = rods_of(block)->def;
+  double a = def->radius * def->radius, b = def->second_radius * def->second_radius;
+  bool round = def->second_radius == 0.0;
+  for (int q = 0; q < 4; q++) {
+    power[q] = round ? 4.0 : q % 2 == 0 ? 1.0 : 3.0;
+  }
+  power[4] = round ? 4.0 : 3.0 - 2.0 * a / (a + b);
+}
+
+static void twisting_by_radius(const NoliBlock* block, int64_t stencil, const double* x,
+                               double scale, double* slope) {
+  const Rods* self = rods_of(block);
+  const NoliTwisting scaled = {.twists = &self->twists, .frame = block->history, .scale = scale};
+  double power[5];
+  radius_powers(block, power);
+  noli_twisting_by_radius(&scaled, stencil, x, power, slope);
+}
+
 static void twist_damping(const NoliBlock* block, int64_t stencil, const double* X, const double* y,
                           const double* w, NoliBendingDamping* damping) {
   const Rods* self = rods_of(block);
   const NoliTwisting scaled = {.twists = &self->twists, .frame = block->history, .scale = 1.0};
   NoliTurnRest rest = turn_rest(block, stencil, X);
   NoliTwistingDamping own;
-  noli_twisting_damping(&scaled, stencil, y, w, &rest, &own);
+  double power[5];
+  radius_powers(block, power);
+  noli_twisting_damping(&scaled, stencil, y, w, &rest, power, &own);
+  memcpy(damping->by_radius, own.by_radius, sizeof own.by_radius);
   memcpy(damping->force, own.force, sizeof own.force);
   memcpy(damping->by_y, own.by_x, sizeof own.by_x);
   memcpy(damping->by_rest, own.by_rest, sizeof own.by_rest);
@@ -733,6 +756,7 @@ const NoliBlockType noli_block_twisted = {.name = "twisted rods",
                                           .pull_rest_frame = pull_rest_frame,
                                           .bending_by_rest = twisting_by_rest,
                                           .bending_by_frame = bending_by_frame,
+                                          .bending_by_radius = twisting_by_radius,
                                           .add_mass = add_twisted_mass,
                                           .rest_volume = rest_volume,
                                           .wave_time_sqr = wave_time_sqr,

@@ -195,6 +195,12 @@ static NoliLame lame_of(const NoliBlock* block, int32_t element) {
 
 // ---- thin bodies --------------------------------------------------------------------------------
 
+// The number of a thin body that a part of its energy follows.
+static int64_t part_number(const NoliBlock* block, NoliBlockPart part) {
+  bool by_radius = part == NOLI_PART_BENDING && block->type->bending_by_radius != NULL;
+  return by_radius ? NOLI_THIN_RADIUS : (int64_t)part;
+}
+
 NoliStatus noli_element_slopes_by_parts(NoliMixedList* list, const NoliBlock* block,
                                         const NoliBlockEnergy* energy, const int32_t* body,
                                         const double* x) {
@@ -208,11 +214,16 @@ NoliStatus noli_element_slopes_by_parts(NoliMixedList* list, const NoliBlock* bl
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_PART, stencils.n, stencils.size, 1, &blocks));
   memcpy(blocks->node, stencils.node,
          sizeof *stencils.node * (size_t)stencils.size * (size_t)stencils.n);
+  int64_t number = part_number(block, energy->part);
   for (int64_t s = 0; s < stencils.n; s++) {
     NoliLocal out = {.gradient = noli_local_from(noli_mixed_block(blocks, s), n * s)};
-    stencils.evaluate(energy, x, s, s + 1, NOLI_EVAL_GRADIENT, &out);
+    if (number == NOLI_THIN_RADIUS) {
+      block->type->bending_by_radius(block, s, x, energy->scale, noli_mixed_block(blocks, s));
+    } else {
+      stencils.evaluate(energy, x, s, s + 1, NOLI_EVAL_GRADIENT, &out);
+    }
     int64_t of = body[stencils.node[s * stencils.size]];
-    blocks->input[s] = NOLI_BLOCK_PARTS * of + (int64_t)energy->part;
+    blocks->input[s] = NOLI_THIN_NUMBERS * of + number;
   }
 done:
   return status;
@@ -568,11 +579,11 @@ static void set_damping(const NoliBlock* block, int32_t e, const NoliDampingSlop
   }
 }
 
-static void set_part(const NoliBlockStencils* stencils, int64_t s, NoliBlockPart part,
+static void set_part(const NoliBlockStencils* stencils, int64_t s, int64_t number,
                      const int32_t* body, NoliMixedBlocks* blocks) {
   const int32_t* node = stencils->node + stencils->size * s;
   memcpy(blocks->node + stencils->size * s, node, sizeof *node * (size_t)stencils->size);
-  blocks->input[s] = NOLI_BLOCK_PARTS * (int64_t)body[node[0]] + (int64_t)part;
+  blocks->input[s] = NOLI_THIN_NUMBERS * (int64_t)body[node[0]] + number;
 }
 
 // Of the stencil s of bending.
@@ -602,9 +613,11 @@ static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils*
     to->frame->input[12 * s + i % 12] = at->first_history + damping.place[i % 12];
     noli_mixed_block(to->frame, s)[i] = factor * damping.by_frame[i];
   }
+  int64_t number = part_number(block, NOLI_PART_BENDING);
+  const double* by_part = number == NOLI_THIN_RADIUS ? damping.by_radius : damping.force;
   for (int32_t i = 0; to->part != NULL && i < n; i++) {
-    set_part(stencils, s, NOLI_PART_BENDING, at->body, to->part);
-    noli_mixed_block(to->part, s)[i] = factor * damping.force[i];
+    set_part(stencils, s, number, at->body, to->part);
+    noli_mixed_block(to->part, s)[i] = factor * by_part[i];
   }
   for (int k = 0; k < 2; k++) { // mu and lambda, the first two inputs
     NoliMixedBlocks* blocks = to->number[k];

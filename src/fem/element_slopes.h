@@ -17,7 +17,7 @@ NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_thin_moduli(NoliMixedList* li
                                                                int64_t first_element,
                                                                const double* X, const double* x);
 
-// By factors of the energies of thin bodies, of the part that `energy` names (NOLI_INPUT_PART).
+// By numbers of thin bodies, of the part that `energy` names (NOLI_INPUT_PART).
 // `body` (n_vert) of each vertex.
 NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_parts(NoliMixedList* list,
                                                          const NoliBlock* block,

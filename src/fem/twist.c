@@ -301,6 +301,27 @@ void noli_twisting_by_stiffness(const NoliTwisting* twisting, int64_t i, const d
   }
 }
 
+void noli_twisting_by_radius(const NoliTwisting* twisting, int64_t i, const double* x,
+                             const double* power, double slope[15]) {
+  State state;
+  Derivatives derivatives, scaled;
+  double force[TERMS];
+  set_state(twisting, x, i, 2, &state);
+  for (int q = 0; q < TERMS; q++) {
+    force[q] = power[q] * state.force[q];
+  }
+  derivatives_of(&state.turn, state.angle, state.value, state.stiffness, state.force, true,
+                 &derivatives);
+  derivatives_of(&state.turn, state.angle, state.value, state.stiffness, force, false, &scaled);
+  for (int e = 0; e < 2; e++) { // an angle is that at x over the radius, and so is its force
+    for (int u = 0; u < UNKNOWNS; u++) {
+      scaled.gradient[u] -= derivatives.H[UNKNOWNS * u + EDGES + e] * state.angle[e];
+    }
+    scaled.gradient[EDGES + e] -= derivatives.gradient[EDGES + e];
+  }
+  write_gradient(scaled.gradient, state.per_length, slope);
+}
+
 // ---- making -------------------------------------------------------------------------------------
 
 // Both segments bend over half their length, one after the other; 0: a joint.

@@ -228,18 +228,42 @@ static void set_by_rest(const NoliTwisting* twisting, const Damped* at, int64_t 
   }
 }
 
+// Angles, and their parts of w and of the force, are those on nodes over the radius.
+static void set_by_radius(const Damped* at, const double* power, const Matrix H,
+                          const double force[UNKNOWNS], double column[UNKNOWNS]) {
+  Matrix change = {0.0}, by_angle;
+  for (int q = 0; q < TERMS; q++) {
+    add_term(at, q, power[q] * at->state.stiffness[q], power[q] * at->state.force[q], change);
+  }
+  for (int e = 0; e < 2; e++) {
+    change_by_unknown(at, EDGES + e, by_angle);
+    for (int k = 0; k < UNKNOWNS * UNKNOWNS; k++) {
+      change[k] -= at->state.angle[e] * by_angle[k];
+    }
+  }
+  set_product(at, change, column);
+  for (int e = 0; e < 2; e++) {
+    for (int u = 0; u < UNKNOWNS; u++) {
+      column[u] -= H[UNKNOWNS * u + EDGES + e] * at->w[EDGES + e];
+    }
+    column[EDGES + e] -= force[EDGES + e];
+  }
+}
+
 void noli_twisting_damping(const NoliTwisting* twisting, int64_t i, const double* x,
-                           const double w[15], const NoliTurnRest* rest,
+                           const double w[15], const NoliTurnRest* rest, const double* power,
                            NoliTwistingDamping* damping) {
   Damped at;
   Matrix H;
   double by_unknown[UNKNOWNS][UNKNOWNS], by_rest[EDGES][UNKNOWNS], by_frame[12][UNKNOWNS],
-      by_stiffness[2][UNKNOWNS], force[UNKNOWNS];
+      by_stiffness[2][UNKNOWNS], by_radius[UNKNOWNS], force[UNKNOWNS];
   set_damped(twisting, i, x, w, &at);
   memcpy(H, at.energy.H, sizeof H);
   noli_project_psd(UNKNOWNS, H);
   multiply(H, at.w, force);
   write_gradient(force, at.state.per_length, damping->force);
+  set_by_radius(&at, power, H, force, by_radius);
+  write_gradient(by_radius, at.state.per_length, damping->by_radius);
   for (int j = 0; j < UNKNOWNS; j++) {
     change_by_unknown(&at, j, H);
     set_product(&at, H, by_unknown[j]);

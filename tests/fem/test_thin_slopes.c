@@ -84,13 +84,14 @@ static void make_framed(NoliContext* context, const Case* c, const double* X0, c
   }
 }
 
-static void gradient_at(NoliContext* context, const Case* c, const double* X0, const double* X,
-                        const double* moduli, const double* x, double* sum) {
+// Of the parts of the energy from `first` on.
+static void gradient_of(NoliContext* context, const Case* c, const double* X0, const double* X,
+                        const double* moduli, const double* x, int first, double* sum) {
   NoliBlock block;
   double frame[14 * N_ELEMENT];
   make_framed(context, c, X0, X, moduli, frame, &block);
   memset(sum, 0, SIZE * sizeof *sum);
-  for (int part = 0; part < NOLI_BLOCK_PARTS; part++) {
+  for (int part = first; part < NOLI_BLOCK_PARTS; part++) {
     NoliBlockEnergy energy = {.block = &block, .part = (NoliBlockPart)part, .scale = 0.7};
     NoliBlockStencils stencils = noli_block_stencils(&block, energy.part);
     for (int64_t s = 0; s < stencils.n; s++) {
@@ -106,6 +107,18 @@ static void gradient_at(NoliContext* context, const Case* c, const double* X0, c
     }
   }
   noli_block_destroy(&block);
+}
+
+// Whether a component is one of a vertex, or the angle of a segment.
+static bool moves(const Case* c, int i) {
+  return i < 3 * N_VERT || (c->rod.twist > 0.0 && i % 3 == 0);
+}
+
+// Of a rod, with another logarithm of the radius.
+static Case with_radius(const Case* c, double change) {
+  Case moved = *c;
+  moved.rod.radius *= exp(change);
+  return moved;
 }
 
 // Products of all blocks with changes of rest positions or moduli.
@@ -173,7 +186,7 @@ static void compare(const Case* c) {
         for (int i = 0; i < 2 * N_ELEMENT; i++) {
           moved[i] = moduli[i] + (c->by_rest ? 0.0 : by * change[i]);
         }
-        gradient_at(context, c, X, moved_X, moved, x, end[side]);
+        gradient_of(context, c, X, moved_X, moved, x, 0, end[side]);
       }
       for (int i = 0; i < SIZE; i++) {
         most = fmax(most, fabs(slope[i]));
@@ -236,12 +249,60 @@ static void by_moduli(void** state) {
   }
 }
 
+// ---- by the radius ------------------------------------------------------------------------------
+
+// The bending of rods with twist, with angles that are the same lengths.
+static void by_radius(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {.name = "rod with twist", .rod = {ROD, .twist = 1.2}},
+      {.name = "tape with twist",
+       .rod = {ROD, .twist = 1.2, .second_radius = 0.1, .normal = {0, 0, 1}}},
+  };
+  NoliContext* context = test_context(1);
+  TestRandom random = {5};
+  const int32_t body[N_NODE] = {0};
+  for (int trial = 0; trial < 60; trial++) {
+    const Case* c = &cases[trial % 2];
+    NoliBlock block;
+    NoliMixedList list = {.context = context, .wanted = ~0u};
+    double X[SIZE], x[SIZE], moduli[2 * N_ELEMENT], none[2 * N_ELEMENT], slope[SIZE] = {0.0};
+    const double change[NOLI_THIN_NUMBERS] = {[NOLI_THIN_RADIUS] = 1.0};
+    place(&random, trial % 3 == 1, X);
+    set_moduli(c, &random, moduli, none);
+    for (int i = 0; i < SIZE; i++) {
+      x[i] = X[i] + (moves(c, i) && trial > 1 ? test_random(&random, -0.3, 0.3) : 0.0);
+    }
+    make(context, c, X, moduli, &block);
+    NoliBlockEnergy energy = {.block = &block, .part = NOLI_PART_BENDING, .scale = 0.7};
+    ASSERT_OK(noli_element_slopes_by_parts(&list, &block, &energy, body, x));
+    noli_mixed_multiply(&list.blocks.data[0], change, slope);
+    noli_mixed_list_clear(&list);
+    noli_array_free(context, &list.blocks);
+    noli_block_destroy(&block);
+
+    // differences, without the part of segments
+    double most = 0.1, off = 0.0, h = 1e-4, end[4][SIZE];
+    for (int side = 0; side < 4; side++) {
+      Case moved = with_radius(c, (side % 2 == 0 ? -h : h) * (1 + side / 2));
+      gradient_of(context, &moved, X, X, moduli, x, NOLI_PART_BENDING, end[side]);
+    }
+    for (int i = 0; i < SIZE; i++) {
+      double sum = 8.0 * (end[1][i] - end[0][i]) - (end[3][i] - end[2][i]);
+      most = fmax(most, fabs(slope[i]));
+      off = fmax(off, fabs(sum / (12.0 * h) - slope[i]));
+    }
+    ASSERT_AT_MOST(off, 1e-9 * most);
+  }
+  test_context_done(&context);
+}
+
 // ---- damping ------------------------------------------------------------------------------------
 
 // What the force of damping depends on: rest positions, moduli, the point of the stiffness, and
-// factors of both parts of the energy.
+// numbers of its section.
 typedef struct Inputs {
-  double X[SIZE], y[SIZE], moduli[2 * N_ELEMENT], part[NOLI_BLOCK_PARTS];
+  double X[SIZE], y[SIZE], moduli[2 * N_ELEMENT], part[NOLI_THIN_NUMBERS];
 } Inputs;
 
 enum { N_INPUT = sizeof(Inputs) / sizeof(double) };
@@ -250,16 +311,17 @@ static void damping_force(NoliContext* context, const Case* c, const double* X0,
                           const double* w, double* sum) {
   NoliBlock block;
   double v[SIZE], stiffness[9 * 78 * 2 * N_ELEMENT], frame[14 * N_ELEMENT];
-  make_framed(context, c, X0, at->X, at->moduli, frame, &block);
   memset(sum, 0, SIZE * sizeof *sum);
   for (int part = 0; part < NOLI_BLOCK_PARTS; part++) {
+    Case own = part == NOLI_PART_BENDING ? with_radius(c, at->part[NOLI_THIN_RADIUS]) : *c;
+    make_framed(context, &own, X0, at->X, at->moduli, frame, &block);
     for (int i = 0; i < SIZE; i++) {
       v[i] = -0.7 * at->part[part] * w[i];
     }
     block.type->damping->set(&block, (NoliBlockPart)part, at->y, 1, stiffness);
     block.type->damping->add_force(&block, (NoliBlockPart)part, stiffness, v, sum);
+    noli_block_destroy(&block);
   }
-  noli_block_destroy(&block);
 }
 
 static void damping_slope(NoliContext* context, const Case* c, const Inputs* at, const double* w,
@@ -292,11 +354,6 @@ static void damping_slope(NoliContext* context, const Case* c, const Inputs* at,
   noli_block_destroy(&block);
 }
 
-// Whether a component is one of a vertex, or the angle of a segment.
-static bool moves(const Case* c, int i) {
-  return i < 3 * N_VERT || (c->rod.twist > 0.0 && i % 3 == 0);
-}
-
 static bool is_straight(const Case* c, int trial) {
   return c->rod.radius > 0.0 && trial % 7 == 1;
 }
@@ -317,18 +374,20 @@ static void set_inputs(const Case* c, TestRandom* random, int trial, Inputs* at)
   double none[2 * N_ELEMENT];
   set_moduli(c, random, at->moduli, none);
   at->part[0] = at->part[1] = 1.0;
+  at->part[NOLI_THIN_RADIUS] = 0.0;
 }
 
 // Changes of one kind of input, or of all.
 static void set_change(const Case* c, TestRandom* random, int kind, Inputs* change) {
   *change = (Inputs){0};
   double* const part[] = {change->X, change->y, change->moduli, change->part};
-  const int n[] = {3 * N_VERT, 3 * N_VERT, 2 * N_ELEMENT, NOLI_BLOCK_PARTS};
+  const int n[] = {3 * N_VERT, 3 * N_VERT, 2 * N_ELEMENT, NOLI_THIN_NUMBERS};
   for (int k = 0; k < 4; k++) {
     for (int i = 0; i < n[k] && (kind == k || kind == 4); i++) {
       part[k][i] = test_random(random, -1.0, 1.0);
     }
   }
+  change->part[c->rod.twist > 0.0 ? NOLI_PART_BENDING : NOLI_THIN_RADIUS] = 0.0;
   for (int i = 3 * N_VERT; i < SIZE && (kind == 1 || kind == 4); i++) {
     change->y[i] = moves(c, i) ? test_random(random, -1.0, 1.0) : 0.0;
   }
@@ -419,6 +478,7 @@ static void of_damping(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(by_rest_positions),
-                                     cmocka_unit_test(by_moduli), cmocka_unit_test(of_damping)};
+                                     cmocka_unit_test(by_moduli), cmocka_unit_test(by_radius),
+                                     cmocka_unit_test(of_damping)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

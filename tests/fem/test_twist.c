@@ -283,7 +283,7 @@ static void products_follow_frames(void** state) {
     const NoliTurnRest rest = {
         .X = x, .frame = rest_frame, .normal = {{0.3, -0.8, 0.5}, {0.3, -0.8, 0.51}}};
     NoliTwistingDamping damping;
-    noli_twisting_damping(&twisting, 0, x, w, &rest, &damping);
+    noli_twisting_damping(&twisting, 0, x, w, &rest, (double[5]){4, 4, 4, 4, 4}, &damping);
     turn_frame(&chain, turn, 0.0, rest_frame, change);
     for (int e = 0; e < 2; e++) {
       memcpy(turned + 6 * e, change + 6 * chain.turns.segment[e], 6 * sizeof *turned);

@@ -363,6 +363,12 @@ static void damped_rods_with_twist(void** state) {
        {.kind = "gravity"},
        1e-3,
        1e-6},
+      {"damped twisted rod, radius", damped_twisted_rod, "bdf2", 0.005, 8, OF("radius", "body0"),
+       1e-7, 1e-6},
+      {"damped flying tape, radius", damped_flying_tape, NULL, 0.005, 8, OF("radius", "body0"),
+       1e-7, 1e-6},
+      {"damped bent tape, radius", damped_bent_tape, "sdirk2", 0.005, 6, OF("radius", "body0"),
+       1e-6, 1e-6},
       {"damped landing tape, friction",
        damped_landing_tape,
        NULL,
@@ -375,6 +381,14 @@ static void damped_rods_with_twist(void** state) {
        OF("initial_velocity", "body0"), 1e-5, 1e-5},
   };
   COMPARE(cases);
+}
+
+// Its contact offset is its radius.
+static void thick_landing_tape(World* world) {
+  landing_tape(world);
+  world->body[0].contact_offset = NOLI_OFFSET_THICKNESS;
+  noli_mesh_transform(world->mesh[0], (double[]){1, 1, 1}, (double[]){0, 0, 0},
+                      (double[]){0, 2e-3, 0});
 }
 
 static void rods_with_twist(void** state) {
@@ -400,6 +414,12 @@ static void rods_with_twist(void** state) {
       {"flying tape tr_bdf2, velocity", flying_tape, "tr_bdf2", 0.005, 6,
        VERTICES("initial_velocity", "body0"), 1e-5, 1e-6},
       {"lifted tape, gravity", lifted_tape, NULL, 0.005, 8, {.kind = "gravity"}, 1e-3, 1e-6},
+      {"twisted rod, radius", twisted_rod, NULL, 0.005, 8, OF("radius", "body0"), 1e-7, 1e-6},
+      {"bent tape, radius", bent_tape, "bdf2", 0.005, 6, OF("radius", "body0"), 1e-7, 1e-6},
+      {"flying tape tr_bdf2, radius", flying_tape, "tr_bdf2", 0.005, 6, OF("radius", "body0"), 1e-7,
+       1e-6},
+      {"landing tape, radius", thick_landing_tape, NULL, 0.004, 10, OF("radius", "body0"), 1e-8,
+       1e-5},
       {"landing tape, friction", landing_tape, NULL, 0.004, 10, {.kind = "friction"}, 1e-5, 1e-5},
       {"landing tape, velocity", landing_tape, NULL, 0.004, 10, OF("initial_velocity", "body0"),
        1e-5, 1e-5},
@@ -432,7 +452,6 @@ static void what_has_no_derivative_is_refused(void** state) {
     NoliParameterDef parameter;
     const char* words;
   } cases[] = {
-      {twisted_rod, OF("radius", "body0"), "whose angles are measured by the radius"},
       {spun_tape, OF("young", "body0"), "motions that turn segments of rods with twist"},
       {plate, OF("poisson", "body0"), "the bending law \"plate\", whose stiffness"},
       {plate, SHAPE("body0"), "the bending law \"plate\" is not differentiated by rest positions"},

@@ -24,8 +24,7 @@ static void hinge_positions(const int32_t* node, const int8_t* local, const doub
   }
 }
 
-// The angles of a fold over those at rest; 0 where there is no hinge.
-static void set_turns(const NoliFolds* folds, int64_t f, const double* x, double turn[HINGES]) {
+void noli_folds_turns(const NoliFolds* folds, int64_t f, const double* x, double turn[HINGES]) {
   for (int i = 0; i < HINGES; i++) {
     const int8_t* local = folds->hinge + 4 * (HINGES * f + i);
     turn[i] = 0.0;
@@ -33,6 +32,23 @@ static void set_turns(const NoliFolds* folds, int64_t f, const double* x, double
       double at[12];
       hinge_positions(folds->node + NODES * f, local, x, at);
       turn[i] = remainder(noli_hinge_angle(at) - folds->rest[HINGES * f + i], 2.0 * PI);
+    }
+  }
+}
+
+void noli_folds_gradients(const NoliFolds* folds, int64_t f, const double* x,
+                          double gradient[HINGES][3 * NODES]) {
+  memset(gradient, 0, HINGES * sizeof *gradient);
+  for (int i = 0; i < HINGES; i++) {
+    const int8_t* local = folds->hinge + 4 * (HINGES * f + i);
+    double at[12], own[12];
+    if (local[0] < 0) {
+      continue;
+    }
+    hinge_positions(folds->node + NODES * f, local, x, at);
+    noli_hinge_derivatives(at, own, NULL);
+    for (int k = 0; k < 12; k++) {
+      gradient[i][3 * local[k / 3] + k % 3] = own[k];
     }
   }
 }
@@ -116,7 +132,7 @@ void noli_folds_evaluate(const void* data, const double* x, int64_t begin, int64
   for (int64_t f = begin; f < end; f++) {
     const double* root = bending->folds->root + 3 * HINGES * f;
     double turn[HINGES], strain[3] = {0};
-    set_turns(bending->folds, f, x, turn);
+    noli_folds_turns(bending->folds, f, x, turn);
     for (int k = 0; k < 3 * HINGES; k++) {
       strain[k / HINGES] += root[k] * turn[k % HINGES];
     }
@@ -199,11 +215,6 @@ typedef struct Response {
   NoliDual length;
 } Response;
 
-// a b + c d
-static NoliDual products(NoliDual a, NoliDual b, NoliDual c, NoliDual d) {
-  return noli_dual_add(noli_dual_mul(a, b), noli_dual_mul(c, d));
-}
-
 static Point apart(Point a, Point b) {
   return (Point){noli_dual_sub(a.x, b.x), noli_dual_sub(a.y, b.y)};
 }
@@ -212,7 +223,7 @@ static Point apart(Point a, Point b) {
 static void tensor(Point a, Point b, NoliDual out[3]) {
   out[0] = noli_dual_mul(a.x, b.x);
   out[1] = noli_dual_mul(a.y, b.y);
-  out[2] = products(a.x, b.y, a.y, b.x);
+  out[2] = noli_dual_products(a.x, b.y, a.y, b.x);
   out[2] = noli_dual_scale(sqrt(0.5), out[2]);
 }
 
@@ -242,13 +253,13 @@ static NoliDual half_angle(NoliDual along, NoliDual s, NoliDual length, NoliDual
 // The hinge at the edge a to b, between a triangle on its left and one on its right.
 static Response respond(Point a, Point b, Point left, Point right) {
   Point edge = apart(b, a), one = apart(left, a), two = apart(right, a);
-  NoliDual length = noli_dual_sqrt(products(edge.x, edge.x, edge.y, edge.y));
+  NoliDual length = noli_dual_sqrt(noli_dual_products(edge.x, edge.x, edge.y, edge.y));
   Point t = {noli_dual_div(edge.x, length), noli_dual_div(edge.y, length)};
   Point n = {t.y, noli_dual_scale(-1.0, t.x)};
-  NoliDual s1 = products(one.x, t.x, one.y, t.y);
-  NoliDual h1 = noli_dual_scale(-1.0, products(one.x, n.x, one.y, n.y));
-  NoliDual s2 = products(two.x, t.x, two.y, t.y);
-  NoliDual h2 = products(two.x, n.x, two.y, n.y);
+  NoliDual s1 = noli_dual_products(one.x, t.x, one.y, t.y);
+  NoliDual h1 = noli_dual_scale(-1.0, noli_dual_products(one.x, n.x, one.y, n.y));
+  NoliDual s2 = noli_dual_products(two.x, t.x, two.y, t.y);
+  NoliDual h2 = noli_dual_products(two.x, n.x, two.y, n.y);
   NoliDual along[3], mixed[3];
   Response out = {.exists = true, .length = length};
   tensor(t, t, along);
@@ -265,21 +276,21 @@ static Response respond(Point a, Point b, Point left, Point right) {
   return out;
 }
 
-// The place of a node of a fold at rest, which may move.
+// The place of a node of a fold at rest, and its slopes if it is the one that moves.
 static NoliDual3 place_of(const NoliFolds* folds, int64_t f, int local, const double* X,
-                          const double* change) {
-  NoliVec3 moved = change != NULL ? noli_load3(change + 3 * local) : (NoliVec3){0.0, 0.0, 0.0};
-  return (NoliDual3){noli_load3(X + 3 * (int64_t)folds->node[NODES * f + local]), moved};
+                          int moved) {
+  NoliVec3 at = noli_load3(X + 3 * (int64_t)folds->node[NODES * f + local]);
+  double by = local == moved ? 1.0 : 0.0;
+  return (NoliDual3){{at.x, {by, 0.0, 0.0}}, {at.y, {0.0, by, 0.0}}, {at.z, {0.0, 0.0, by}}};
 }
 
 // Hinge i of a fold between a triangle whose third node is at at[2] and one that is laid out at the
 // edge at[0] to at[1], with its third node into `other`.
-static Response put_hinge(const NoliFolds* folds, int64_t f, int i, const double* X,
-                          const double* change, const Point at[3], Point* other) {
+static Response put_hinge(const NoliFolds* folds, int64_t f, int i, const double* X, int moved,
+                          const Point at[3], Point* other) {
   const int8_t* local = folds->hinge + 4 * (HINGES * f + i);
-  *other =
-      lay_out(at[0], at[1], place_of(folds, f, local[0], X, change),
-              place_of(folds, f, local[1], X, change), place_of(folds, f, local[3], X, change));
+  *other = lay_out(at[0], at[1], place_of(folds, f, local[0], X, moved),
+                   place_of(folds, f, local[1], X, moved), place_of(folds, f, local[3], X, moved));
   return respond(at[0], at[1], at[2], *other);
 }
 
@@ -289,42 +300,50 @@ typedef struct Plan {
   NoliDual area;
 } Plan;
 
-// At rest, where nodes move by `change` (3 NODES; NULL: none) and the axis turns by `turn`.
+// The corners of the triangle in the frame that `axis` begins, which turns in its plane: where it
+// tilts with them, that changes nothing.
+static void set_corners(const NoliDual3 corner[3], const double* axis, NoliVec3 turn, Plan* plan,
+                        Point z[3]) {
+  NoliDual3 from[3], cross;
+  for (int i = 0; i < 3; i++) {
+    from[i] = noli_dual_sub3(corner[i], corner[0]);
+  }
+  cross = noli_dual_cross3(from[1], from[2]);
+  plan->area = noli_dual_scale(0.5, noli_dual_norm3(cross));
+  NoliVec3 first = noli_load3(axis);
+  NoliVec3 second = noli_cross3(noli_normalize3(noli_dual_value3(cross)), first);
+  const NoliDual3 one = noli_dual_vec3(first), two = noli_dual_vec3(second);
+  for (int i = 0; i < 3; i++) {
+    NoliDual x = noli_dual_dot3(from[i], one), y = noli_dual_dot3(from[i], two);
+    z[i] = (Point){{x.v, noli_mul_add3(x.d, y.v, turn)}, {y.v, noli_mul_add3(y.d, -x.v, turn)}};
+  }
+}
+
+// At rest, with slopes by the place of a node (-1: none), with which the axis turns.
 static Plan plan_of(const NoliFolds* folds, int64_t f, const double* X, const double* axis,
-                    const double* change, double turn) {
+                    int moved, NoliVec3 turn) {
   Plan plan = {.response = {{0}}};
-  NoliDual3 corner[3];
+  const NoliDual3 corner[3] = {place_of(folds, f, 0, X, moved), place_of(folds, f, 1, X, moved),
+                               place_of(folds, f, 2, X, moved)};
   Point z[3];
-  for (int i = 0; i < 3; i++) {
-    corner[i] = place_of(folds, f, i, X, change);
-  }
-  NoliDual3 cross =
-      noli_dual_cross3(noli_dual_sub3(corner[1], corner[0]), noli_dual_sub3(corner[2], corner[0]));
-  NoliVec3 first = noli_load3(axis), second = noli_cross3(noli_normalize3(cross.v), first);
-  plan.area = noli_dual_scale(0.5, noli_dual_norm3(cross));
-  for (int i = 0; i < 3; i++) {
-    NoliDual3 from = noli_dual_sub3(corner[i], corner[0]);
-    double x = noli_dot3(from.v, first), y = noli_dot3(from.v, second);
-    z[i] = (Point){{x, noli_dot3(from.d, first) + turn * y},
-                   {y, noli_dot3(from.d, second) - turn * x}};
-  }
+  set_corners(corner, axis, turn, &plan, z);
 
   // its own, and those of its neighbours, in their orientation
   for (int i = 0; i < 3; i++) {
     int j = (i + 1) % 3, k = (i + 2) % 3;
     Response* response = plan.response;
     Point at, far;
-    response[i] = respond(z[j], z[k], z[i], z[i]); // for the normal
-    response[i].exists = false;
     if (folds->hinge[4 * (HINGES * f + i)] < 0) {
+      response[i] = respond(z[j], z[k], z[i], z[i]); // for the normal
+      response[i].exists = false;
       continue;
     }
-    response[i] = put_hinge(folds, f, i, X, change, (const Point[3]){z[j], z[k], z[i]}, &at);
+    response[i] = put_hinge(folds, f, i, X, moved, (const Point[3]){z[j], z[k], z[i]}, &at);
     const Point around[2][3] = {{z[j], at, z[k]}, {at, z[k], z[j]}};
     for (int side = 0; side < 2; side++) {
       int other = 3 + 2 * i + side;
       if (folds->hinge[4 * (HINGES * f + other)] >= 0) {
-        response[other] = put_hinge(folds, f, other, X, change, around[side], &far);
+        response[other] = put_hinge(folds, f, other, X, moved, around[side], &far);
       }
     }
   }
@@ -334,7 +353,7 @@ static Plan plan_of(const NoliFolds* folds, int64_t f, const double* X, const do
 // ---- the root of the energy ---------------------------------------------------------------------
 
 static NoliDual dot(const NoliDual a[3], const NoliDual b[3]) {
-  return noli_dual_add(products(a[0], b[0], a[1], b[1]), noli_dual_mul(a[2], b[2]));
+  return noli_dual_add(noli_dual_products(a[0], b[0], a[1], b[1]), noli_dual_mul(a[2], b[2]));
 }
 
 // The slope of V f(values) V^T target by that of the matrix, in its eigenvectors V; f is the
@@ -343,25 +362,32 @@ static NoliDual dot(const NoliDual a[3], const NoliDual b[3]) {
 static void add_matrix_slope(const double values[3], const double vectors[9], double least,
                              const NoliDual matrix[9], const double target[3],
                              NoliDual solution[3]) {
-  double by[3][3] = {{0}}, of[3] = {0};
+  NoliVec3 half[3][3] = {{{0.0, 0.0, 0.0}}}, by[3][3] = {{{0.0, 0.0, 0.0}}}; // dA V, V^T dA V
+  double of[3] = {0.0};
   for (int k = 0; k < 27; k++) {
-    int r = k / 9, i = k % 9 / 3, j = k % 3;
-    of[r] += i == 0 ? vectors[3 * j + r] * target[j] : 0.0;
-    for (int c = 0; c < 3; c++) {
-      by[r][c] += vectors[3 * i + r] * matrix[3 * i + j].d * vectors[3 * j + c];
-    }
+    int i = k / 9, j = k / 3 % 3, c = k % 3;
+    half[i][c] = noli_mul_add3(half[i][c], vectors[3 * j + c], matrix[3 * i + j].d);
+  }
+  for (int k = 0; k < 27; k++) {
+    int i = k / 9, r = k / 3 % 3, c = k % 3;
+    by[r][c] = noli_mul_add3(by[r][c], vectors[3 * i + r], half[i][c]);
+  }
+  for (int k = 0; k < 9; k++) {
+    of[k % 3] += vectors[k] * target[k / 3];
   }
   for (int r = 0; r < 3; r++) {
-    double sum = 0.0;
+    NoliVec3 sum = {0.0, 0.0, 0.0};
     for (int c = 0; c < 3; c++) {
       double one = fmax(values[r], least), two = fmax(values[c], least);
       double span = values[r] - values[c];
       double rate = span != 0.0 ? (one - two) / span : values[r] < least ? 0.0 : 1.0;
-      sum -= rate / (one * two) * by[r][c] * of[c];
+      sum = noli_mul_add3(sum, -rate / (one * two) * of[c], by[r][c]);
     }
-    sum -= values[r] < least ? LEAST_SHARE * by[2][2] / (least * least) * of[r] : 0.0;
+    if (values[r] < least) {
+      sum = noli_mul_add3(sum, -LEAST_SHARE / (least * least) * of[r], by[2][2]);
+    }
     for (int c = 0; c < 3; c++) {
-      solution[c].d += vectors[3 * c + r] * sum;
+      solution[c].d = noli_mul_add3(solution[c].d, vectors[3 * c + r], sum);
     }
   }
 }
@@ -375,7 +401,7 @@ static void solve(const NoliDual matrix[9], const NoliDual target[3], NoliDual s
   noli_eigen_symmetric(3, plain, values, vectors);
   double least = LEAST_SHARE * values[2];
   for (int k = 0; k < 3; k++) {
-    NoliDual sum = {0.0, 0.0};
+    NoliDual sum = noli_dual(0.0);
     for (int c = 0; c < 3; c++) {
       sum = noli_dual_add(sum, noli_dual_scale(vectors[3 * c + k], target[c]));
     }
@@ -411,19 +437,23 @@ static void divide(int i, const Response response[HINGES], NoliDual weight[HINGE
 }
 
 // The stiffness of a triangle of which no moment acts across the edges with `free` normals; it
-// changes with that of its plate.
-static void set_stiffness(const NoliPlate* plate, const NoliPlate* change,
+// has the slopes of `by`, or none.
+static void set_stiffness(const NoliPlate* plate, const NoliPlate* by,
                           const Response response[HINGES], NoliDual D[9]) {
-  const NoliDual coupled = {plate->coupled, change->coupled};
-  const NoliDual full[9] = {{plate->first, change->first},
-                            coupled,
-                            {0.0, 0.0},
-                            coupled,
-                            {plate->second, change->second},
-                            {0.0, 0.0},
-                            {0.0, 0.0},
-                            {0.0, 0.0},
-                            {2.0 * plate->twist, 2.0 * change->twist}};
+  static const NoliPlate none[3] = {{0.0, 0.0, 0.0, 0.0}};
+  by = by != NULL ? by : none;
+  const NoliDual zero = noli_dual(0.0);
+  const NoliDual coupled = {plate->coupled, {by[0].coupled, by[1].coupled, by[2].coupled}};
+  const NoliDual full[9] = {
+      {plate->first, {by[0].first, by[1].first, by[2].first}},
+      coupled,
+      zero,
+      coupled,
+      {plate->second, {by[0].second, by[1].second, by[2].second}},
+      zero,
+      zero,
+      zero,
+      {2.0 * plate->twist, {2.0 * by[0].twist, 2.0 * by[1].twist, 2.0 * by[2].twist}}};
   memcpy(D, full, sizeof full);
   for (int i = 0; i < 3; i++) {
     const NoliDual* n = response[i].normal;
@@ -440,7 +470,7 @@ static void set_root(const NoliPlate* plate, const Plan* plan, double* root) {
   const Response* response = plan->response;
   double plain[9], values[3], vectors[9], area = plan->area.v;
   NoliDual D[9];
-  set_stiffness(plate, &(NoliPlate){0}, response, D);
+  set_stiffness(plate, NULL, response, D);
   for (int k = 0; k < 9; k++) {
     plain[k] = D[k].v;
   }
@@ -472,14 +502,16 @@ static void set_curvatures(const Plan* plan, NoliDual C[HINGES][3]) {
   memset(C, 0, HINGES * sizeof *C);
   for (int i = 0; i < 3; i++) {
     const Response* own = &plan->response[i];
-    NoliDual weight[HINGES] = {{0}};
+    NoliDual weight[HINGES] = {{0}}, part[3];
     if (!own->exists) {
       continue;
     }
     divide(i, plan->response, weight);
+    for (int k = 0; k < 3; k++) {
+      part[k] = noli_dual_div(noli_dual_mul(own->normal[k], own->length), plan->area);
+    }
     for (int k = 0; k < 3 * HINGES; k++) {
-      NoliDual part = noli_dual_div(noli_dual_mul(own->normal[k % 3], own->length), plan->area);
-      C[k / 3][k % 3] = noli_dual_add(C[k / 3][k % 3], noli_dual_mul(part, weight[k / 3]));
+      C[k / 3][k % 3] = noli_dual_add(C[k / 3][k % 3], noli_dual_mul(part[k % 3], weight[k / 3]));
     }
   }
 }
@@ -487,9 +519,9 @@ static void set_curvatures(const Plan* plan, NoliDual C[HINGES][3]) {
 void noli_folds_moments(const NoliFolds* folds, int64_t f, const double* X, const double* axis,
                         const NoliPlate* plate, const NoliFoldChange* change,
                         const NoliDual turn[HINGES], NoliDual moment[HINGES]) {
-  Plan plan = plan_of(folds, f, X, axis, change->position, change->turn);
+  Plan plan = plan_of(folds, f, X, axis, change->node, change->turn);
   NoliDual D[9], C[HINGES][3], curvature[3] = {{0}}, sheet[3];
-  set_stiffness(plate, &change->plate, plan.response, D);
+  set_stiffness(plate, change->plate, plan.response, D);
   set_curvatures(&plan, C);
   for (int k = 0; k < 3 * HINGES; k++) {
     curvature[k % 3] = noli_dual_add(curvature[k % 3], noli_dual_mul(C[k / 3][k % 3], turn[k / 3]));
@@ -499,27 +531,6 @@ void noli_folds_moments(const NoliFolds* folds, int64_t f, const double* X, cons
   }
   for (int j = 0; j < HINGES; j++) {
     moment[j] = dot(C[j], sheet);
-  }
-}
-
-void noli_folds_turns(const NoliFolds* folds, int64_t f, const double* x, double turn[HINGES]) {
-  set_turns(folds, f, x, turn);
-}
-
-void noli_folds_gradients(const NoliFolds* folds, int64_t f, const double* x,
-                          double gradient[HINGES][3 * NODES]) {
-  memset(gradient, 0, HINGES * sizeof *gradient);
-  for (int i = 0; i < HINGES; i++) {
-    const int8_t* local = folds->hinge + 4 * (HINGES * f + i);
-    double at[12], own[12];
-    if (local[0] < 0) {
-      continue;
-    }
-    hinge_positions(folds->node + NODES * f, local, x, at);
-    noli_hinge_derivatives(at, own, NULL);
-    for (int k = 0; k < 12; k++) {
-      gradient[i][3 * local[k / 3] + k % 3] = own[k];
-    }
   }
 }
 
@@ -647,8 +658,8 @@ NoliStatus noli_folds_add(NoliContext* context, int32_t begin, int32_t end, cons
     surround(&sheet, t, folds);
 
     // angles at rest: those over an angle of 0
-    set_turns(folds, f, X, folds->rest + HINGES * f);
-    Plan plan = plan_of(folds, f, X, axis + 3 * (int64_t)t, NULL, 0.0);
+    noli_folds_turns(folds, f, X, folds->rest + HINGES * f);
+    Plan plan = plan_of(folds, f, X, axis + 3 * (int64_t)t, -1, noli_vec3(0.0, 0.0, 0.0));
     set_root(&plate[t - begin], &plan, folds->root + 3 * HINGES * f);
   }
 done:

@@ -68,25 +68,23 @@ static FoldForce damped_fold(const NoliBlock* block, int64_t f, const double* y,
   return force;
 }
 
-// How the force changes with the stiffness and the slopes of `turn` (NULL: 0), into every `stride`
-// of `out`.
-static void change_fold(const NoliBlock* block, int64_t f, const double* X, const FoldForce* force,
-                        const NoliFoldChange* change, const double* slope, double scale, int stride,
-                        double* out) {
+// The slopes of that force by three variables, where angles have those of `by` (NULL: none).
+static void slopes_of_fold(const NoliBlock* block, int64_t f, const double* X,
+                           const FoldForce* force, const NoliFoldChange* change, const NoliVec3* by,
+                           NoliVec3 slope[FOLD_SIZE]) {
   const NoliShells* self = noli_shells_of(block);
   int64_t t = self->folds.tri[2 * f];
   NoliDual turn[FOLD_HINGES], moment[FOLD_HINGES];
   for (int i = 0; i < FOLD_HINGES; i++) {
-    turn[i] = (NoliDual){force->turn[i], slope != NULL ? slope[i] : 0.0};
+    turn[i] = by != NULL ? (NoliDual){force->turn[i], by[i]} : noli_dual(force->turn[i]);
   }
   noli_folds_moments(&self->folds, f, X, self->triangles.axis + 3 * t, &self->plate[t], change,
                      turn, moment);
   for (int k = 0; k < FOLD_SIZE; k++) {
-    double sum = 0.0;
+    slope[k] = noli_vec3(0.0, 0.0, 0.0);
     for (int i = 0; i < FOLD_HINGES; i++) {
-      sum += force->gradient[i][k] * moment[i].d;
+      slope[k] = noli_mul_add3(slope[k], force->gradient[i][k], moment[i].d);
     }
-    out[(int64_t)stride * k] = scale * sum;
   }
 }
 
@@ -230,14 +228,19 @@ static void fold_by_rest(const NoliBlock* block, int64_t f, const double* X, con
     Frame frame = frame_of(block, t, X);
     turn_of_axis(block, t, &frame, axis);
   }
-  for (int k = 0; k < FOLD_SIZE && node[k / 3] != NOLI_NULL_INDEX; k++) {
-    double position[FOLD_SIZE] = {[0] = 0.0}, by[FOLD_HINGES];
-    position[k] = 1.0;
+  for (int a = 0; a < NOLI_FOLD_NODES && node[a] != NOLI_NULL_INDEX; a++) {
+    NoliVec3 by[FOLD_HINGES], own[FOLD_SIZE];
     for (int i = 0; i < FOLD_HINGES; i++) {
-      by[i] = over_rest ? -rest[i][k] : 0.0;
+      by[i] = noli_scale3(over_rest ? -1.0 : 0.0, noli_load3(rest[i] + 3 * a));
     }
-    NoliFoldChange change = {.position = position, .turn = k < 9 ? axis[k] : 0.0};
-    change_fold(block, f, X, force, &change, by, scale, FOLD_SIZE, slope + k);
+    NoliFoldChange change = {.node = a};
+    if (a < 3) {
+      change.turn = noli_load3(axis + 3 * a);
+    }
+    slopes_of_fold(block, f, X, force, &change, by, own);
+    for (int k = 0; k < FOLD_SIZE; k++) {
+      noli_store3(slope + FOLD_SIZE * k + 3 * a, noli_scale3(scale, own[k]));
+    }
   }
 }
 
@@ -287,11 +290,12 @@ static Slope slope_of(const NoliBlock* block, int32_t t, bool by_mu) {
   double less = 1.0 - poisson * poisson;
   double first = def->bending * cube / less * (d_young + 2.0 * young * poisson * d_poisson / less);
   double weft = def->woven ? def->weft : 1.0;
+  double shear = by_mu && !(def->woven && def->shear > 0.0) ? 1.0 : 0.0;
   slope.plate =
       (NoliPlate){.first = first,
                   .second = weft * first,
                   .coupled = sqrt(weft) * (poisson * first + d_poisson * self->plate[t].first),
-                  .twist = own->shear * def->bending * cube};
+                  .twist = def->bending * shear * cube};
   return slope;
 }
 
@@ -348,10 +352,14 @@ static void hinge_by_moduli(const NoliBlock* block, const NoliHinges* hinge, con
 // Of the force of a fold, by the moduli of its triangle.
 static void fold_by_moduli(const NoliBlock* block, int64_t f, const double* X,
                            const FoldForce* force, double scale, double* by_mu, double* by_lambda) {
-  for (int which = 0; which < 2; which++) {
-    Slope slope = slope_of(block, noli_shells_of(block)->folds.tri[2 * f], which == 0);
-    NoliFoldChange change = {.plate = slope.plate};
-    change_fold(block, f, X, force, &change, NULL, scale, 2, which == 0 ? by_mu : by_lambda);
+  int32_t t = noli_shells_of(block)->folds.tri[2 * f];
+  const NoliPlate plate[3] = {slope_of(block, t, true).plate, slope_of(block, t, false).plate};
+  NoliVec3 slope[FOLD_SIZE];
+  NoliFoldChange change = {.node = -1, .plate = plate};
+  slopes_of_fold(block, f, X, force, &change, NULL, slope);
+  for (int k = 0; k < FOLD_SIZE; k++) {
+    by_mu[2 * k] = scale * slope[k].x;
+    by_lambda[2 * k] = scale * slope[k].y;
   }
 }
 

@@ -32,6 +32,8 @@ NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasse
   self->sim = sim;
   self->wanted = self->mixed.wanted = wanted;
   self->classes = classes;
+  self->basis_derivatives = sim->model->problem.friction_basis_derivatives;
+  sim->model->problem.friction_basis_derivatives = true;
   NOLI_NEW_ZERO(sim->context, self->lambda, n);
   NOLI_NEW_ZERO(sim->context, self->product, n);
   NOLI_NEW_ZERO(sim->context, self->scaled, n);
@@ -60,6 +62,7 @@ void noli_sensitivity_destroy(NoliSensitivity** owner) {
   if (self == NULL) {
     return;
   }
+  self->sim->model->problem.friction_basis_derivatives = self->basis_derivatives;
   noli_mixed_list_clear(&self->mixed);
   noli_array_free(self->context, &self->mixed.blocks);
   for (int32_t f = 0; self->force != NULL && f < self->sim->model->n_force; f++) {

@@ -44,7 +44,9 @@ typedef enum NoliInput {
 typedef enum NoliContactNumber {
   NOLI_CONTACT_DISTANCE,  // m, dhat
   NOLI_CONTACT_STIFFNESS, // factor of kappa, 1
-  NOLI_CONTACT_OPEN,      // factor of that of the barrier with open obstacles, of "gcp", 1
+  NOLI_CONTACT_OPEN,      // factor of that of the barrier with open obstacles, of "gcp", or
+                          // between open sheets, of "implicit_surface", 1
+  NOLI_CONTACT_GAP,       // m, the range of the latter
   NOLI_CONTACT_NUMBERS
 } NoliContactNumber;
 

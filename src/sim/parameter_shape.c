@@ -89,10 +89,6 @@ static const char* shape_defect(const NoliSim* sim, const NoliParameter* def) {
     return "is in a scene with ties or proxies, whose positions at the start limit the range of "
            "\"gcp\": use contact.act_at_rest, or a smaller contact.eps_target";
   }
-  if (block == NULL && noli_parameter_has_smooth_surfaces(model)) {
-    return "is an obstacle, whose positions are not differentiated with the contact model "
-           "\"implicit_surface\"";
-  }
   return rest ? rest_defect(sim, def, block) : NULL;
 }
 

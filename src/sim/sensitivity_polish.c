@@ -59,10 +59,11 @@ done:
 }
 
 // Whether the potential at the end of a solve is a function of its positions.
-static NoliStatus require_function(const NoliSim* sim) {
+static NoliStatus require_function(const NoliSim* sim, unsigned wanted) {
   NoliStatus status = NOLI_OK;
   const NoliContactModel* contact = sim->model->problem.contact;
-  const char* defect = contact->slopes_defect != NULL ? contact->slopes_defect(sim->stage) : NULL;
+  const char* defect =
+      contact->slopes_defect != NULL ? contact->slopes_defect(sim->stage, wanted) : NULL;
   NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT, "derivatives: step %lld: %s",
              (long long)*sim->state.step + 1, defect);
 done:
@@ -192,7 +193,7 @@ NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance) {
              "derivatives: step %lld is not solved accurately enough: %.2g of the forces are not "
              "balanced; choose a smaller time step",
              (long long)*sim->state.step + 1, left);
-  NOLI_TRY(require_function(sim));
+  NOLI_TRY(require_function(sim, self->wanted));
   NOLI_TRY(noli_stage_energy(stage));
 done:
   return status;

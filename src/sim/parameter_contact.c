@@ -45,7 +45,7 @@ static const char* contact_defect(const NoliSim* sim, const NoliParameter* def) 
                : "the stiffness adapts: set contact.stiffness to a number";
   }
   return noli_parameter_has_smooth_surfaces(sim->model) && !(problem->surface_radius > 0.0)
-             ? "the radius of smooth surfaces follows it: set contact.surface_radius"
+             ? "the radius of smooth surfaces follows it: set contact.radius"
              : NULL;
 }
 

@@ -63,7 +63,7 @@ static const char* rest_defect(const NoliSim* sim, const NoliParameter* def,
   const NoliModel* model = sim->model;
   const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
   if (noli_parameter_has_smooth_surfaces(model) && !(model->problem.surface_radius > 0.0)) {
-    return "has a smooth surface whose radius follows rest edges: set contact.surface_radius";
+    return "has a smooth surface whose radius follows rest edges: set contact.radius";
   }
   return block != NULL && has_curved_traction(model, def->of)
              ? "has elements of order 2 to 4 with a traction, whose areas follow the shape"

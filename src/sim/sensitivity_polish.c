@@ -1,6 +1,7 @@
 // The ends of solves: Newton steps with the plain Hessian, until only rounding is left.
 #include "sim/sensitivity_solve.h"
 
+#include "math/larger.h"
 #include "solve/prescribed.h"
 #include "solve/projected_newton.h"
 #include "solve/rounding.h"
@@ -23,7 +24,7 @@ enum { MAX_POLISH = 12 };
 static double largest(const double* x, int64_t n) {
   double most = 0.0;
   for (int64_t i = 0; i < n; i++) {
-    most = fmax(most, fabs(x[i]));
+    most = noli_larger(most, fabs(x[i]));
   }
   return most;
 }
@@ -39,7 +40,7 @@ static NoliStatus force_scale(NoliSensitivity* self, double* scale) {
   for (int k = 0; k < 3; k++) {
     memset(self->product, 0, (size_t)n * sizeof(double));
     NOLI_TRY(noli_stage_add_forces(stage, roles[k], self->product));
-    *scale = fmax(*scale, h_e_sqr * largest(self->product, n));
+    *scale = noli_larger(*scale, h_e_sqr * largest(self->product, n));
   }
 done:
   return status;
@@ -143,7 +144,7 @@ static NoliStatus unexplained(const NoliSensitivity* self, double* residual) {
   *residual = 0.0;
   for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
     if (noli_system_is_unknown(&stage->system, j / 3)) {
-      *residual = fmax(*residual, fabs(stage->gradient[j]) - stage->rounding[j]);
+      *residual = noli_larger(*residual, fabs(stage->gradient[j]) - stage->rounding[j]);
     }
   }
 done:

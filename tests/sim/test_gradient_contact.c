@@ -477,7 +477,7 @@ static void what_has_no_derivative_is_refused(void** state) {
   world = world_of(&smooth);
   world.def.surface_radius.value = 0.0;
   expect_refusal(&world, 1, &(NoliParameterDef)VERTICES("rest_position", "body1"),
-                 "set contact.surface_radius");
+                 "set contact.radius");
   world = world_of(&smooth);
   world.def.barrier_stiffness = 1.0;
   world.body[1].velocity[1] = -1.0;

@@ -1,6 +1,7 @@
 // How the forces of shells change with rest shapes and moduli.
 #include "fem/block_shells.h"
 #include "fem/element_slopes.h"
+#include "fem/fold_stiffness.h"
 
 #include "math/vec3.h"
 
@@ -68,24 +69,10 @@ static FoldForce damped_fold(const NoliBlock* block, int64_t f, const double* y,
   return force;
 }
 
-// The slopes of that force by three variables, where angles have those of `by` (NULL: none).
-static void slopes_of_fold(const NoliBlock* block, int64_t f, const double* X,
-                           const FoldForce* force, const NoliFoldChange* change, const NoliVec3* by,
-                           NoliVec3 slope[FOLD_SIZE]) {
+static NoliFoldRest fold_at_rest(const NoliBlock* block, int64_t f, const double* X) {
   const NoliShells* self = noli_shells_of(block);
   int64_t t = self->folds.tri[2 * f];
-  NoliDual turn[FOLD_HINGES], moment[FOLD_HINGES];
-  for (int i = 0; i < FOLD_HINGES; i++) {
-    turn[i] = by != NULL ? (NoliDual){force->turn[i], by[i]} : noli_dual(force->turn[i]);
-  }
-  noli_folds_moments(&self->folds, f, X, self->triangles.axis + 3 * t, &self->plate[t], change,
-                     turn, moment);
-  for (int k = 0; k < FOLD_SIZE; k++) {
-    slope[k] = noli_vec3(0.0, 0.0, 0.0);
-    for (int i = 0; i < FOLD_HINGES; i++) {
-      slope[k] = noli_mul_add3(slope[k], force->gradient[i][k], moment[i].d);
-    }
-  }
+  return (NoliFoldRest){.X = X, .axis = self->triangles.axis + 3 * t, .plate = &self->plate[t]};
 }
 
 // ---- rest positions -----------------------------------------------------------------------------
@@ -220,26 +207,25 @@ static void add_woven(const NoliBlock* block, const NoliHinges* hinge, const dou
 static void fold_by_rest(const NoliBlock* block, int64_t f, const double* X, const FoldForce* force,
                          bool over_rest, double scale, double* slope) {
   const NoliShells* self = noli_shells_of(block);
-  const int32_t* node = self->folds.node + NOLI_FOLD_NODES * f;
   int64_t t = self->folds.tri[2 * f];
-  double rest[FOLD_HINGES][FOLD_SIZE], axis[9] = {0.0};
-  noli_folds_gradients(&self->folds, f, X, rest);
+  const NoliFoldRest rest = fold_at_rest(block, f, X);
+  double turn[FOLD_HINGES][FOLD_SIZE] = {{0.0}}, moment[FOLD_HINGES][FOLD_SIZE], axis[9] = {0.0};
   if (self->def[t].woven) {
     Frame frame = frame_of(block, t, X);
     turn_of_axis(block, t, &frame, axis);
   }
-  for (int a = 0; a < NOLI_FOLD_NODES && node[a] != NOLI_NULL_INDEX; a++) {
-    NoliVec3 by[FOLD_HINGES], own[FOLD_SIZE];
-    for (int i = 0; i < FOLD_HINGES; i++) {
-      by[i] = noli_scale3(over_rest ? -1.0 : 0.0, noli_load3(rest[i] + 3 * a));
-    }
-    NoliFoldChange change = {.node = a};
-    if (a < 3) {
-      change.turn = noli_load3(axis + 3 * a);
-    }
-    slopes_of_fold(block, f, X, force, &change, by, own);
-    for (int k = 0; k < FOLD_SIZE; k++) {
-      noli_store3(slope + FOLD_SIZE * k + 3 * a, noli_scale3(scale, own[k]));
+  if (over_rest) {
+    noli_folds_gradients(&self->folds, f, X, turn);
+  }
+  for (int k = 0; k < FOLD_HINGES * FOLD_SIZE; k++) {
+    turn[k / FOLD_SIZE][k % FOLD_SIZE] *= -1.0;
+  }
+  noli_folds_moments_by_rest(&self->folds, f, &rest, axis, force->turn, turn, moment);
+  for (int k = 0; k < FOLD_HINGES * FOLD_SIZE; k++) {
+    double along = scale * force->gradient[k / FOLD_SIZE][k % FOLD_SIZE];
+    double* row = slope + FOLD_SIZE * (k % FOLD_SIZE);
+    for (int c = 0; c < FOLD_SIZE && along != 0.0; c++) {
+      row[c] += along * moment[k / FOLD_SIZE][c];
     }
   }
 }
@@ -353,13 +339,14 @@ static void hinge_by_moduli(const NoliBlock* block, const NoliHinges* hinge, con
 static void fold_by_moduli(const NoliBlock* block, int64_t f, const double* X,
                            const FoldForce* force, double scale, double* by_mu, double* by_lambda) {
   int32_t t = noli_shells_of(block)->folds.tri[2 * f];
+  const NoliFoldRest rest = fold_at_rest(block, f, X);
   const NoliPlate plate[3] = {slope_of(block, t, true).plate, slope_of(block, t, false).plate};
-  NoliVec3 slope[FOLD_SIZE];
-  NoliFoldChange change = {.node = -1, .plate = plate};
-  slopes_of_fold(block, f, X, force, &change, NULL, slope);
-  for (int k = 0; k < FOLD_SIZE; k++) {
-    by_mu[2 * k] = scale * slope[k].x;
-    by_lambda[2 * k] = scale * slope[k].y;
+  NoliVec3 moment[FOLD_HINGES];
+  noli_folds_moments_by_plate(&noli_shells_of(block)->folds, f, &rest, plate, force->turn, moment);
+  for (int k = 0; k < FOLD_HINGES * FOLD_SIZE; k++) {
+    int i = k / FOLD_SIZE, own = k % FOLD_SIZE;
+    by_mu[2 * own] += scale * force->gradient[i][own] * moment[i].x;
+    by_lambda[2 * own] += scale * force->gradient[i][own] * moment[i].y;
   }
 }
 

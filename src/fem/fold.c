@@ -1,5 +1,6 @@
 #include "fem/fold.h"
 
+#include "math/dual.h"
 #include "math/eigen.h"
 #include "math/vec3.h"
 
@@ -23,8 +24,7 @@ static void hinge_positions(const int32_t* node, const int8_t* local, const doub
   }
 }
 
-// The angles of a fold over those at rest; 0 where there is no hinge.
-static void set_turns(const NoliFolds* folds, int64_t f, const double* x, double turn[HINGES]) {
+void noli_folds_turns(const NoliFolds* folds, int64_t f, const double* x, double turn[HINGES]) {
   for (int i = 0; i < HINGES; i++) {
     const int8_t* local = folds->hinge + 4 * (HINGES * f + i);
     turn[i] = 0.0;
@@ -32,6 +32,23 @@ static void set_turns(const NoliFolds* folds, int64_t f, const double* x, double
       double at[12];
       hinge_positions(folds->node + NODES * f, local, x, at);
       turn[i] = remainder(noli_hinge_angle(at) - folds->rest[HINGES * f + i], 2.0 * PI);
+    }
+  }
+}
+
+void noli_folds_gradients(const NoliFolds* folds, int64_t f, const double* x,
+                          double gradient[HINGES][3 * NODES]) {
+  memset(gradient, 0, HINGES * sizeof *gradient);
+  for (int i = 0; i < HINGES; i++) {
+    const int8_t* local = folds->hinge + 4 * (HINGES * f + i);
+    double at[12], own[12];
+    if (local[0] < 0) {
+      continue;
+    }
+    hinge_positions(folds->node + NODES * f, local, x, at);
+    noli_hinge_derivatives(at, own, NULL);
+    for (int k = 0; k < 12; k++) {
+      gradient[i][3 * local[k / 3] + k % 3] = own[k];
     }
   }
 }
@@ -115,7 +132,7 @@ void noli_folds_evaluate(const void* data, const double* x, int64_t begin, int64
   for (int64_t f = begin; f < end; f++) {
     const double* root = bending->folds->root + 3 * HINGES * f;
     double turn[HINGES], strain[3] = {0};
-    set_turns(bending->folds, f, x, turn);
+    noli_folds_turns(bending->folds, f, x, turn);
     for (int k = 0; k < 3 * HINGES; k++) {
       strain[k / HINGES] += root[k] * turn[k % HINGES];
     }
@@ -186,131 +203,334 @@ void noli_folds_damping(const NoliFolds* folds, int64_t f, const double* y, cons
 
 // In the plane of a triangle, where its neighbours are laid out.
 typedef struct Point {
-  double x, y;
+  NoliDual x, y;
 } Point;
 
 // Curvatures are (k11, k22, sqrt(2) k12) here, so that their product is that of tensors.
 typedef struct Response {
   bool exists;
-  double angle[3];  // of the hinge
-  double share[3];  // that of its first triangle, with the sheet at the middle of the edge
-  double normal[3]; // n n^T
-  double length;
+  NoliDual angle[3];  // of the hinge
+  NoliDual share[3];  // that of its first triangle, with the sheet at the middle of the edge
+  NoliDual normal[3]; // n n^T
+  NoliDual length;
 } Response;
 
+static Point apart(Point a, Point b) {
+  return (Point){noli_dual_sub(a.x, b.x), noli_dual_sub(a.y, b.y)};
+}
+
 // The symmetric part of a b^T.
-static void tensor(Point a, Point b, double out[3]) {
-  out[0] = a.x * b.x;
-  out[1] = a.y * b.y;
-  out[2] = (a.x * b.y + a.y * b.x) * sqrt(0.5);
+static void tensor(Point a, Point b, NoliDual out[3]) {
+  out[0] = noli_dual_mul(a.x, b.x);
+  out[1] = noli_dual_mul(a.y, b.y);
+  out[2] = noli_dual_products(a.x, b.y, a.y, b.x);
+  out[2] = noli_dual_scale(sqrt(0.5), out[2]);
 }
 
 // Position of the third node of a triangle on the right of the edge a to b; `at` are positions of
 // the ends and of the third node in space.
-static Point lay_out(Point a, Point b, NoliVec3 at_a, NoliVec3 at_b, NoliVec3 third) {
-  NoliVec3 edge = noli_sub3(at_b, at_a), side = noli_sub3(third, at_a);
-  double length_sqr = noli_norm_sqr3(edge), along = noli_dot3(edge, side) / length_sqr;
-  double height = noli_norm3(noli_cross3(edge, side)) / length_sqr;
-  Point d = {b.x - a.x, b.y - a.y};
-  return (Point){a.x + along * d.x + height * d.y, a.y + along * d.y - height * d.x};
+static Point lay_out(Point a, Point b, NoliDual3 at_a, NoliDual3 at_b, NoliDual3 third) {
+  NoliDual3 edge = noli_dual_sub3(at_b, at_a), side = noli_dual_sub3(third, at_a);
+  NoliDual length_sqr = noli_dual_dot3(edge, edge);
+  NoliDual along = noli_dual_div(noli_dual_dot3(edge, side), length_sqr);
+  NoliDual height = noli_dual_div(noli_dual_norm3(noli_dual_cross3(edge, side)), length_sqr);
+  Point d = apart(b, a);
+  NoliDual x = noli_dual_add(a.x, noli_dual_mul(along, d.x));
+  NoliDual y = noli_dual_add(a.y, noli_dual_mul(along, d.y));
+  return (Point){noli_dual_add(x, noli_dual_mul(height, d.y)),
+                 noli_dual_sub(y, noli_dual_mul(height, d.x))};
+}
+
+// The angle of a triangle with the sheet per curvature along an edge and across it: its third node
+// has the place s along the edge and the height h.
+static NoliDual half_angle(NoliDual along, NoliDual s, NoliDual length, NoliDual h,
+                           NoliDual across) {
+  NoliDual one = noli_dual_mul(noli_dual_scale(0.5, along), s);
+  one = noli_dual_div(noli_dual_mul(one, noli_dual_sub(s, length)), h);
+  return noli_dual_add(one, noli_dual_mul(noli_dual_scale(0.5, h), across));
 }
 
 // The hinge at the edge a to b, between a triangle on its left and one on its right.
 static Response respond(Point a, Point b, Point left, Point right) {
-  double dx = b.x - a.x, dy = b.y - a.y, length = sqrt(dx * dx + dy * dy);
-  Point t = {dx / length, dy / length}, n = {t.y, -t.x};
-  double s1 = (left.x - a.x) * t.x + (left.y - a.y) * t.y;
-  double h1 = -(left.x - a.x) * n.x - (left.y - a.y) * n.y;
-  double s2 = (right.x - a.x) * t.x + (right.y - a.y) * t.y;
-  double h2 = (right.x - a.x) * n.x + (right.y - a.y) * n.y;
-  double along[3], mixed[3];
+  Point edge = apart(b, a), one = apart(left, a), two = apart(right, a);
+  NoliDual length = noli_dual_sqrt(noli_dual_products(edge.x, edge.x, edge.y, edge.y));
+  Point t = {noli_dual_div(edge.x, length), noli_dual_div(edge.y, length)};
+  Point n = {t.y, noli_dual_scale(-1.0, t.x)};
+  NoliDual s1 = noli_dual_products(one.x, t.x, one.y, t.y);
+  NoliDual h1 = noli_dual_scale(-1.0, noli_dual_products(one.x, n.x, one.y, n.y));
+  NoliDual s2 = noli_dual_products(two.x, t.x, two.y, t.y);
+  NoliDual h2 = noli_dual_products(two.x, n.x, two.y, n.y);
+  NoliDual along[3], mixed[3];
   Response out = {.exists = true, .length = length};
   tensor(t, t, along);
   tensor(t, n, mixed);
   tensor(n, n, out.normal);
   for (int k = 0; k < 3; k++) {
-    double first = 0.5 * along[k] * s1 * (s1 - length) / h1 + 0.5 * h1 * out.normal[k];
-    double second = 0.5 * along[k] * s2 * (s2 - length) / h2 + 0.5 * h2 * out.normal[k];
-    out.angle[k] = first + second + mixed[k] * (s2 - s1);
-    out.share[k] = first + mixed[k] * (0.5 * length - s1);
+    NoliDual first = half_angle(along[k], s1, length, h1, out.normal[k]);
+    NoliDual second = half_angle(along[k], s2, length, h2, out.normal[k]);
+    NoliDual middle = noli_dual_sub(noli_dual_scale(0.5, length), s1);
+    out.angle[k] =
+        noli_dual_add(noli_dual_add(first, second), noli_dual_mul(mixed[k], noli_dual_sub(s2, s1)));
+    out.share[k] = noli_dual_add(first, noli_dual_mul(mixed[k], middle));
   }
   return out;
 }
 
+// The place of a node of a fold at rest, and its slopes if it is the one that moves.
+static NoliDual3 place_of(const NoliFolds* folds, int64_t f, int local, const double* X,
+                          int moved) {
+  NoliVec3 at = noli_load3(X + 3 * (int64_t)folds->node[NODES * f + local]);
+  double by = local == moved ? 1.0 : 0.0;
+  return (NoliDual3){{at.x, {by, 0.0, 0.0}}, {at.y, {0.0, by, 0.0}}, {at.z, {0.0, 0.0, by}}};
+}
+
+// Hinge i of a fold between a triangle whose third node is at at[2] and one that is laid out at the
+// edge at[0] to at[1], with its third node into `other`.
+static Response put_hinge(const NoliFolds* folds, int64_t f, int i, const double* X, int moved,
+                          const Point at[3], Point* other) {
+  const int8_t* local = folds->hinge + 4 * (HINGES * f + i);
+  *other = lay_out(at[0], at[1], place_of(folds, f, local[0], X, moved),
+                   place_of(folds, f, local[1], X, moved), place_of(folds, f, local[3], X, moved));
+  return respond(at[0], at[1], at[2], *other);
+}
+
+// What determines the stiffness of a fold: the hinges around its triangle, and the area of this.
+typedef struct Plan {
+  Response response[HINGES];
+  NoliDual area;
+} Plan;
+
+// The corners of the triangle in the frame that `axis` begins, which turns in its plane: where it
+// tilts with them, that changes nothing.
+static void set_corners(const NoliDual3 corner[3], const double* axis, NoliVec3 turn, Plan* plan,
+                        Point z[3]) {
+  NoliDual3 from[3], cross;
+  for (int i = 0; i < 3; i++) {
+    from[i] = noli_dual_sub3(corner[i], corner[0]);
+  }
+  cross = noli_dual_cross3(from[1], from[2]);
+  plan->area = noli_dual_scale(0.5, noli_dual_norm3(cross));
+  NoliVec3 first = noli_load3(axis);
+  NoliVec3 second = noli_cross3(noli_normalize3(noli_dual_value3(cross)), first);
+  const NoliDual3 one = noli_dual_vec3(first), two = noli_dual_vec3(second);
+  for (int i = 0; i < 3; i++) {
+    NoliDual x = noli_dual_dot3(from[i], one), y = noli_dual_dot3(from[i], two);
+    z[i] = (Point){{x.v, noli_mul_add3(x.d, y.v, turn)}, {y.v, noli_mul_add3(y.d, -x.v, turn)}};
+  }
+}
+
+// At rest, with slopes by the place of a node (-1: none), with which the axis turns.
+static Plan plan_of(const NoliFolds* folds, int64_t f, const double* X, const double* axis,
+                    int moved, NoliVec3 turn) {
+  Plan plan = {.response = {{0}}};
+  const NoliDual3 corner[3] = {place_of(folds, f, 0, X, moved), place_of(folds, f, 1, X, moved),
+                               place_of(folds, f, 2, X, moved)};
+  Point z[3];
+  set_corners(corner, axis, turn, &plan, z);
+
+  // its own, and those of its neighbours, in their orientation
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    Response* response = plan.response;
+    Point at, far;
+    if (folds->hinge[4 * (HINGES * f + i)] < 0) {
+      response[i] = respond(z[j], z[k], z[i], z[i]); // for the normal
+      response[i].exists = false;
+      continue;
+    }
+    response[i] = put_hinge(folds, f, i, X, moved, (const Point[3]){z[j], z[k], z[i]}, &at);
+    const Point around[2][3] = {{z[j], at, z[k]}, {at, z[k], z[j]}};
+    for (int side = 0; side < 2; side++) {
+      int other = 3 + 2 * i + side;
+      if (folds->hinge[4 * (HINGES * f + other)] >= 0) {
+        response[other] = put_hinge(folds, f, other, X, moved, around[side], &far);
+      }
+    }
+  }
+  return plan;
+}
+
 // ---- the root of the energy ---------------------------------------------------------------------
 
-static double dot(const double a[3], const double b[3]) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+static NoliDual dot(const NoliDual a[3], const NoliDual b[3]) {
+  return noli_dual_add(noli_dual_products(a[0], b[0], a[1], b[1]), noli_dual_mul(a[2], b[2]));
+}
+
+// The slope of V f(values) V^T target by that of the matrix, in its eigenvectors V; f is the
+// inverse, but for eigenvalues below `least`, which count as it. A quotient of differences is that
+// of the formula of Daleckii and Krein.
+static void add_matrix_slope(const double values[3], const double vectors[9], double least,
+                             const NoliDual matrix[9], const double target[3],
+                             NoliDual solution[3]) {
+  NoliVec3 half[3][3] = {{{0.0, 0.0, 0.0}}}, by[3][3] = {{{0.0, 0.0, 0.0}}}; // dA V, V^T dA V
+  double of[3] = {0.0};
+  for (int k = 0; k < 27; k++) {
+    int i = k / 9, j = k / 3 % 3, c = k % 3;
+    half[i][c] = noli_mul_add3(half[i][c], vectors[3 * j + c], matrix[3 * i + j].d);
+  }
+  for (int k = 0; k < 27; k++) {
+    int i = k / 9, r = k / 3 % 3, c = k % 3;
+    by[r][c] = noli_mul_add3(by[r][c], vectors[3 * i + r], half[i][c]);
+  }
+  for (int k = 0; k < 9; k++) {
+    of[k % 3] += vectors[k] * target[k / 3];
+  }
+  for (int r = 0; r < 3; r++) {
+    NoliVec3 sum = {0.0, 0.0, 0.0};
+    for (int c = 0; c < 3; c++) {
+      double one = fmax(values[r], least), two = fmax(values[c], least);
+      double span = values[r] - values[c];
+      double rate = span != 0.0 ? (one - two) / span : values[r] < least ? 0.0 : 1.0;
+      sum = noli_mul_add3(sum, -rate / (one * two) * of[c], by[r][c]);
+    }
+    if (values[r] < least) {
+      sum = noli_mul_add3(sum, -LEAST_SHARE / (least * least) * of[r], by[2][2]);
+    }
+    for (int c = 0; c < 3; c++) {
+      solution[c].d = noli_mul_add3(solution[c].d, vectors[3 * c + r], sum);
+    }
+  }
+}
+
+// The solution of matrix . solution = target.
+static void solve(const NoliDual matrix[9], const NoliDual target[3], NoliDual solution[3]) {
+  double plain[9], values[3], vectors[9], at[3] = {target[0].v, target[1].v, target[2].v};
+  for (int k = 0; k < 9; k++) {
+    plain[k] = matrix[k].v;
+  }
+  noli_eigen_symmetric(3, plain, values, vectors);
+  double least = LEAST_SHARE * values[2];
+  for (int k = 0; k < 3; k++) {
+    NoliDual sum = noli_dual(0.0);
+    for (int c = 0; c < 3; c++) {
+      sum = noli_dual_add(sum, noli_dual_scale(vectors[3 * c + k], target[c]));
+    }
+    for (int c = 0; c < 3; c++) {
+      NoliDual part = noli_dual_scale(vectors[3 * c + k], sum);
+      part = noli_dual_div(part, noli_dual(fmax(values[k], least)));
+      solution[c] = noli_dual_add(solution[c], part);
+    }
+  }
+  add_matrix_slope(values, vectors, least, matrix, at, solution);
 }
 
 // How the angle of a triangle with the sheet at its edge i depends on its hinges: `weight`.
-static void divide(int i, const Response response[HINGES], double weight[HINGES]) {
+static void divide(int i, const Response response[HINGES], NoliDual weight[HINGES]) {
   const int around[5] = {i, (i + 1) % 3, (i + 2) % 3, 3 + 2 * i, 4 + 2 * i};
-  double target[3], matrix[9] = {0}, values[3], vectors[9], solution[3] = {0};
+  NoliDual target[3], matrix[9] = {{0}}, solution[3] = {{0}};
   for (int k = 0; k < 3; k++) {
-    target[k] = response[i].share[k] - 0.5 * response[i].angle[k];
+    target[k] = noli_dual_sub(response[i].share[k], noli_dual_scale(0.5, response[i].angle[k]));
   }
   for (int j = 0; j < 5; j++) {
     const Response* other = &response[around[j]];
     for (int k = 0; k < 9 && other->exists; k++) {
-      matrix[k] += other->angle[k / 3] * other->angle[k % 3];
+      matrix[k] = noli_dual_add(matrix[k], noli_dual_mul(other->angle[k / 3], other->angle[k % 3]));
     }
   }
-  noli_eigen_symmetric(3, matrix, values, vectors);
-  for (int k = 0; k < 3; k++) {
-    double sum = 0.0;
-    for (int c = 0; c < 3; c++) {
-      sum += vectors[3 * c + k] * target[c];
-    }
-    for (int c = 0; c < 3; c++) {
-      solution[c] += vectors[3 * c + k] * sum / fmax(values[k], LEAST_SHARE * values[2]);
-    }
-  }
+  solve(matrix, target, solution);
   for (int j = 0; j < 5; j++) {
     const Response* other = &response[around[j]];
-    weight[around[j]] += other->exists ? dot(other->angle, solution) : 0.0;
+    weight[around[j]] = noli_dual_add(weight[around[j]],
+                                      other->exists ? dot(other->angle, solution) : noli_dual(0.0));
   }
-  weight[i] += 0.5;
+  weight[i].v += 0.5;
 }
 
-// The stiffness of a triangle of which no moment acts across the edges with `free` normals.
-static void set_stiffness(const NoliPlate* plate, const Response response[HINGES], double D[9]) {
-  const double full[9] = {
-      plate->first, plate->coupled,    0.0, plate->coupled, plate->second, 0.0, 0.0,
-      0.0,          2.0 * plate->twist};
+// The stiffness of a triangle of which no moment acts across the edges with `free` normals; it
+// has the slopes of `by`, or none.
+static void set_stiffness(const NoliPlate* plate, const NoliPlate* by,
+                          const Response response[HINGES], NoliDual D[9]) {
+  static const NoliPlate none[3] = {{0.0, 0.0, 0.0, 0.0}};
+  by = by != NULL ? by : none;
+  const NoliDual zero = noli_dual(0.0);
+  const NoliDual coupled = {plate->coupled, {by[0].coupled, by[1].coupled, by[2].coupled}};
+  const NoliDual full[9] = {
+      {plate->first, {by[0].first, by[1].first, by[2].first}},
+      coupled,
+      zero,
+      coupled,
+      {plate->second, {by[0].second, by[1].second, by[2].second}},
+      zero,
+      zero,
+      zero,
+      {2.0 * plate->twist, {2.0 * by[0].twist, 2.0 * by[1].twist, 2.0 * by[2].twist}}};
   memcpy(D, full, sizeof full);
   for (int i = 0; i < 3; i++) {
-    const double* n = response[i].normal;
-    double moment[3] = {dot(D, n), dot(D + 3, n), dot(D + 6, n)}, work = dot(moment, n);
-    bool stiff = work > 1e-9 * (plate->first + plate->second);
+    const NoliDual* n = response[i].normal;
+    NoliDual moment[3] = {dot(D, n), dot(D + 3, n), dot(D + 6, n)}, work = dot(moment, n);
+    bool stiff = work.v > 1e-9 * (plate->first + plate->second);
     for (int k = 0; k < 9 && !response[i].exists && stiff; k++) {
-      D[k] -= moment[k / 3] * moment[k % 3] / work;
+      NoliDual part = noli_dual_div(noli_dual_mul(moment[k / 3], moment[k % 3]), work);
+      D[k] = noli_dual_sub(D[k], part);
     }
   }
 }
 
-static void set_root(const NoliPlate* plate, const Response response[HINGES], double area,
-                     double* root) {
-  double D[9], values[3], vectors[9];
-  set_stiffness(plate, response, D);
-  noli_eigen_symmetric(3, D, values, vectors);
+static void set_root(const NoliPlate* plate, const Plan* plan, double* root) {
+  const Response* response = plan->response;
+  double plain[9], values[3], vectors[9], area = plan->area.v;
+  NoliDual D[9];
+  set_stiffness(plate, NULL, response, D);
+  for (int k = 0; k < 9; k++) {
+    plain[k] = D[k].v;
+  }
+  noli_eigen_symmetric(3, plain, values, vectors);
   for (int i = 0; i < 3; i++) {
     if (!response[i].exists) {
       continue;
     }
-    double weight[HINGES] = {0};
+    NoliDual weight[HINGES] = {{0}};
     divide(i, response, weight);
     for (int r = 0; r < 3; r++) {
       double part = 0.0;
       for (int k = 0; k < 3; k++) {
-        part += vectors[3 * k + r] * response[i].normal[k] * response[i].length / area;
+        part += vectors[3 * k + r] * response[i].normal[k].v * response[i].length.v / area;
       }
       // the part removed by free edges is 0 up to rounding
       part *= values[r] > 1e-9 * plate->first ? sqrt(area * values[r]) : 0.0;
       for (int j = 0; j < HINGES; j++) {
-        root[HINGES * r + j] += part * weight[j];
+        root[HINGES * r + j] += part * weight[j].v;
       }
     }
+  }
+}
+
+// ---- how the stiffness changes ------------------------------------------------------------------
+
+// The curvature is sum_j C_j turn_j with C_j = sum_i weight_ij l_i / A n_i n_i^T.
+static void set_curvatures(const Plan* plan, NoliDual C[HINGES][3]) {
+  memset(C, 0, HINGES * sizeof *C);
+  for (int i = 0; i < 3; i++) {
+    const Response* own = &plan->response[i];
+    NoliDual weight[HINGES] = {{0}}, part[3];
+    if (!own->exists) {
+      continue;
+    }
+    divide(i, plan->response, weight);
+    for (int k = 0; k < 3; k++) {
+      part[k] = noli_dual_div(noli_dual_mul(own->normal[k], own->length), plan->area);
+    }
+    for (int k = 0; k < 3 * HINGES; k++) {
+      C[k / 3][k % 3] = noli_dual_add(C[k / 3][k % 3], noli_dual_mul(part[k % 3], weight[k / 3]));
+    }
+  }
+}
+
+void noli_folds_moments(const NoliFolds* folds, int64_t f, const double* X, const double* axis,
+                        const NoliPlate* plate, const NoliFoldChange* change,
+                        const NoliDual turn[HINGES], NoliDual moment[HINGES]) {
+  Plan plan = plan_of(folds, f, X, axis, change->node, change->turn);
+  NoliDual D[9], C[HINGES][3], curvature[3] = {{0}}, sheet[3];
+  set_stiffness(plate, change->plate, plan.response, D);
+  set_curvatures(&plan, C);
+  for (int k = 0; k < 3 * HINGES; k++) {
+    curvature[k % 3] = noli_dual_add(curvature[k % 3], noli_dual_mul(C[k / 3][k % 3], turn[k / 3]));
+  }
+  for (int k = 0; k < 3; k++) {
+    sheet[k] = noli_dual_mul(plan.area, dot(D + 3 * k, curvature));
+  }
+  for (int j = 0; j < HINGES; j++) {
+    moment[j] = dot(C[j], sheet);
   }
 }
 
@@ -354,7 +574,6 @@ static void set_hinge(NoliFolds* folds, int i, const int32_t nodes[4]) {
 typedef struct Sheet {
   int32_t begin;
   const int32_t* tri;
-  const double* X;
   int32_t* neighbour; // (triangles from begin x 3) across the edge opposite to each node, or
                       // NOLI_NULL_INDEX
 } Sheet;
@@ -376,56 +595,24 @@ static int32_t look_across(const Sheet* sheet, int32_t t, int32_t node, int32_t 
   return far[0] != a && far[0] != b ? far[0] : far[1] != a && far[1] != b ? far[1] : far[2];
 }
 
-static NoliVec3 rest_of(const Sheet* sheet, int32_t node) {
-  return noli_load3(sheet->X + 3 * (int64_t)node);
-}
-
-// The hinge of the last fold at the edge a to b between a triangle with the third node `third` and
-// its neighbour with `other`.
-static Response put_hinge(const Sheet* sheet, NoliFolds* folds, int i, const int32_t node[4],
-                          const Point at[3], Point* other) {
-  set_hinge(folds, i, node);
-  *other = lay_out(at[0], at[1], rest_of(sheet, node[0]), rest_of(sheet, node[1]),
-                   rest_of(sheet, node[3]));
-  return respond(at[0], at[1], at[2], *other);
-}
-
-// The hinges around triangle t as those of the last fold.
-static void surround(const Sheet* sheet, int32_t t, const double* axis, NoliFolds* folds,
-                     Response response[HINGES]) {
+// The hinges around triangle t as those of the last fold: its own, and those of its neighbours, in
+// their orientation.
+static void surround(const Sheet* sheet, int32_t t, NoliFolds* folds) {
   const int32_t* v = sheet->tri + 3 * (int64_t)t;
-  NoliVec3 first = noli_load3(axis), origin = rest_of(sheet, v[0]);
-  NoliVec3 normal = noli_normalize3(noli_cross3(noli_sub3(rest_of(sheet, v[1]), origin),
-                                                noli_sub3(rest_of(sheet, v[2]), origin)));
-  NoliVec3 second = noli_cross3(normal, first);
-  Point z[3];
   for (int i = 0; i < 3; i++) {
-    NoliVec3 from = noli_sub3(rest_of(sheet, v[i]), origin);
-    z[i] = (Point){noli_dot3(from, first), noli_dot3(from, second)};
-  }
-
-  // its own, and those of its neighbours, in their orientation
-  for (int i = 0; i < 3; i++) {
-    int j = (i + 1) % 3, k = (i + 2) % 3;
-    int32_t a = v[j], b = v[k], next, beyond;
+    int32_t a = v[(i + 1) % 3], b = v[(i + 2) % 3], next, beyond;
     int32_t o = look_across(sheet, t, v[i], a, b, &next);
-    Point at, far;
-    response[i] = respond(z[j], z[k], z[i], z[i]); // for the normal
-    response[i].exists = false;
     if (o == NOLI_NULL_INDEX) {
       continue;
     }
-    response[i] = put_hinge(sheet, folds, i, (const int32_t[4]){a, b, v[i], o},
-                            (const Point[3]){z[j], z[k], z[i]}, &at);
+    set_hinge(folds, i, (const int32_t[4]){a, b, v[i], o});
     int32_t p = look_across(sheet, next, b, a, o, &beyond);
     if (p != NOLI_NULL_INDEX) {
-      response[3 + 2 * i] = put_hinge(sheet, folds, 3 + 2 * i, (const int32_t[4]){a, o, b, p},
-                                      (const Point[3]){z[j], at, z[k]}, &far);
+      set_hinge(folds, 3 + 2 * i, (const int32_t[4]){a, o, b, p});
     }
     int32_t q = look_across(sheet, next, a, o, b, &beyond);
     if (q != NOLI_NULL_INDEX) {
-      response[4 + 2 * i] = put_hinge(sheet, folds, 4 + 2 * i, (const int32_t[4]){o, b, a, q},
-                                      (const Point[3]){at, z[k], z[j]}, &far);
+      set_hinge(folds, 4 + 2 * i, (const int32_t[4]){o, b, a, q});
     }
   }
 }
@@ -455,7 +642,7 @@ NoliStatus noli_folds_add(NoliContext* context, int32_t begin, int32_t end, cons
                           const double* X, const double* axis, const NoliPlate* plate,
                           NoliHinges* hinges, int32_t first_hinge, NoliFolds* folds) {
   NoliStatus status = NOLI_OK;
-  Sheet sheet = {.begin = begin, .tri = tri, .X = X};
+  Sheet sheet = {.begin = begin, .tri = tri};
   NOLI_NEW(context, sheet.neighbour, 3 * (int64_t)(end - begin));
   for (int64_t k = 0; k < 3 * (int64_t)(end - begin); k++) {
     sheet.neighbour[k] = NOLI_NULL_INDEX;
@@ -468,15 +655,12 @@ NoliStatus noli_folds_add(NoliContext* context, int32_t begin, int32_t end, cons
     const int32_t* v = tri + 3 * (int64_t)t;
     memcpy(folds->node + NODES * f, v, 3 * sizeof *v);
     folds->tri[2 * f] = folds->tri[2 * f + 1] = t;
-    Response response[HINGES] = {{0}};
-    surround(&sheet, t, axis + 3 * (int64_t)t, folds, response);
+    surround(&sheet, t, folds);
 
     // angles at rest: those over an angle of 0
-    set_turns(folds, f, X, folds->rest + HINGES * f);
-    NoliVec3 origin = rest_of(&sheet, v[0]);
-    double area = 0.5 * noli_norm3(noli_cross3(noli_sub3(rest_of(&sheet, v[1]), origin),
-                                               noli_sub3(rest_of(&sheet, v[2]), origin)));
-    set_root(&plate[t - begin], response, area, folds->root + 3 * HINGES * f);
+    noli_folds_turns(folds, f, X, folds->rest + HINGES * f);
+    Plan plan = plan_of(folds, f, X, axis + 3 * (int64_t)t, -1, noli_vec3(0.0, 0.0, 0.0));
+    set_root(&plate[t - begin], &plan, folds->root + 3 * HINGES * f);
   }
 done:
   noli_free(context, sheet.neighbour);

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "fem/hinge.h"
+#include "math/dual.h"
 
 enum { NOLI_FOLD_NODES = 12, NOLI_FOLD_HINGES = 9 };
 
@@ -68,3 +69,24 @@ void noli_folds_evaluate(const void* data, const double* x, int64_t begin, int64
 // it changes with y, (3 NOLI_FOLD_NODES)^2, which is 0 before.
 void noli_folds_damping(const NoliFolds* folds, int64_t f, const double* y, const double* w,
                         double* force, double* by_y);
+
+// The angles of a fold over those at rest, and the gradients of its angles at x; 0 where there is
+// no hinge.
+void noli_folds_turns(const NoliFolds* folds, int64_t f, const double* x,
+                      double turn[NOLI_FOLD_HINGES]);
+void noli_folds_gradients(const NoliFolds* folds, int64_t f, const double* x,
+                          double gradient[NOLI_FOLD_HINGES][3 * NOLI_FOLD_NODES]);
+
+// By which three variables the stiffness of a fold that is no lone hinge has slopes: by the place
+// of a node at rest, or by what its plate depends on.
+typedef struct NoliFoldChange {
+  int node;               // of the NOLI_FOLD_NODES; -1: they stay
+  NoliVec3 turn;          // rad/m, of the axis in the plane of the triangle
+  const NoliPlate* plate; // (3) slopes; NULL: it stays
+} NoliFoldChange;
+
+// The moments root^T root `turn` of the hinges of a fold, with their slopes where the angles have
+// those of `turn`. X (n_vert x 3), axis (3) and plate are those with which the fold was made.
+void noli_folds_moments(const NoliFolds* folds, int64_t f, const double* X, const double* axis,
+                        const NoliPlate* plate, const NoliFoldChange* change,
+                        const NoliDual turn[NOLI_FOLD_HINGES], NoliDual moment[NOLI_FOLD_HINGES]);

@@ -4,8 +4,6 @@
 #include "sim/body_kind.h"
 #include "sim/definition.h"
 
-#include <string.h>
-
 // ---- what has derivatives -----------------------------------------------------------------------
 
 static const char* section_defect(const NoliSim* sim, const NoliParameter* def) {
@@ -18,31 +16,9 @@ static const char* section_defect(const NoliSim* sim, const NoliParameter* def) 
   if (def->kind == NOLI_PARAMETER_RADIUS && !(body->rod.radius > 0.0)) {
     return "is no rod";
   }
-  if (noli_model_angle_count(sim->model, def->of) > 0) {
-    return "has segments with twist, whose angles are measured by the radius";
-  }
   return follows ? "has a contact offset that follows its thickness: use the contact model "
                    "\"ipc\", or give contact_offset a number"
                  : NULL;
-}
-
-// Of shells, rods and points.
-static const char* thin_defect(const NoliBodyDef* body, const NoliBlock* block,
-                               const NoliParameter* def) {
-  if (def->kind == NOLI_PARAMETER_DENSITY) {
-    return NULL;
-  }
-  if (block->type->elasticity == NULL) {
-    return "has no elasticity";
-  }
-  bool plate = body->shell.bending_law != NULL && strcmp(body->shell.bending_law, "plate") == 0;
-  if (plate && def->kind == NOLI_PARAMETER_POISSON) {
-    return "has the bending law \"plate\", whose stiffness is not differentiated by Poisson's "
-           "ratio: use \"hinges\"";
-  }
-  return plate && body->shell.woven && body->shell.shear > 0.0
-             ? "has the bending law \"plate\" with a shear stiffness apart from Young's modulus"
-             : NULL;
 }
 
 static const char* material_defect(const NoliSim* sim, const NoliParameter* def) {
@@ -52,9 +28,8 @@ static const char* material_defect(const NoliSim* sim, const NoliParameter* def)
   if (block == NULL) {
     return "is an obstacle, which has no material";
   }
-  const char* thin = block->type->solid ? NULL : thin_defect(body, block, def);
-  if (thin != NULL) {
-    return thin;
+  if (def->kind != NOLI_PARAMETER_DENSITY && block->type->elasticity == NULL) {
+    return "has no elasticity";
   }
   if (def->kind == NOLI_PARAMETER_YOUNG && noli_material_has_shear(&body->material)) {
     return "has parameters of rubber, which replace Young's modulus";
@@ -159,25 +134,43 @@ done:
   return status;
 }
 
-// Factors of the energies of a thin body, and of its masses.
+// The section of a thin body in powers of its thickness or first radius.
+typedef struct SectionPowers {
+  double part[NOLI_THIN_NUMBERS]; // energies, or 1: the logarithm of the radius
+  double mass, inertia;           // of vertices, and of angles, which the radius measures
+} SectionPowers;
+
+static SectionPowers section_powers(const NoliSim* sim, const NoliParameter* def) {
+  const NoliRodDef* rod = &sim->definition.def->bodies[def->of].rod;
+  double a = rod->radius * rod->radius, b = rod->second_radius * rod->second_radius;
+  bool ellipse = rod->second_radius > 0.0;
+  if (def->kind == NOLI_PARAMETER_THICKNESS) {
+    return (SectionPowers){.part = {1.0, 3.0}, .mass = 1.0};
+  }
+  return noli_model_angle_count(sim->model, def->of) == 0
+             ? (SectionPowers){.part = {2.0, 4.0}, .mass = 2.0}
+         : ellipse
+             ? (SectionPowers){.part = {1.0, 0.0, 1.0}, .mass = 1.0, .inertia = (a - b) / (a + b)}
+             : (SectionPowers){.part = {2.0, 0.0, 1.0}, .mass = 2.0, .inertia = 2.0};
+}
+
+// Numbers of the energies of a thin body, and its masses.
 static NoliStatus map_section(NoliParameters* self, const NoliSim* sim, const NoliParameter* def,
                               int32_t point, int32_t component) {
   (void)point, (void)component;
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
-  // powers of a stretched and a bent shell, a stretched and a bent rod, and of masses
-  static const double powers[][NOLI_BLOCK_PARTS + 1] = {
-      [NOLI_PARAMETER_THICKNESS] = {1.0, 3.0, 1.0}, [NOLI_PARAMETER_RADIUS] = {2.0, 4.0, 2.0}};
-  const double* power = powers[def->kind];
+  SectionPowers power = section_powers(sim, def);
   double value = self->value[def->first];
-  for (int32_t part = 0; part < NOLI_BLOCK_PARTS; part++) {
-    NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_PART, NOLI_BLOCK_PARTS * (int64_t)def->of + part,
-                                power[part] / value));
+  int64_t end = model->vert_first[def->of + 1];
+  for (int32_t k = 0; k < NOLI_THIN_NUMBERS; k++) {
+    NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_PART, NOLI_THIN_NUMBERS * (int64_t)def->of + k,
+                                power.part[k] / value));
   }
-  for (int64_t i = model->vert_first[def->of];
-       power[NOLI_BLOCK_PARTS] > 0.0 && i < model->vert_first[def->of + 1]; i++) {
-    NOLI_TRY(noli_parameter_add_mass(self, model, i,
-                                     power[NOLI_BLOCK_PARTS] * model->problem.mass[i] / value));
+  for (int64_t i = model->vert_first[def->of]; i < end; i++) {
+    bool angle = i >= end - noli_model_angle_count(model, def->of);
+    NOLI_TRY(noli_parameter_add_mass(
+        self, model, i, (angle ? power.inertia : power.mass) * model->problem.mass[i] / value));
   }
   if (sim->definition.def->bodies[def->of].contact_offset == NOLI_OFFSET_THICKNESS) {
     double share = def->kind == NOLI_PARAMETER_THICKNESS ? 0.5 : 1.0;

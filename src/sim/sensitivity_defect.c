@@ -23,16 +23,11 @@ static const char* material_defect(const NoliProblem* problem, unsigned wanted) 
 }
 
 static const char* damping_defect(const NoliModel* model) {
-  const NoliProblem* problem = &model->problem;
-  const char* defect = NULL;
-  for (int32_t i = 0; i < problem->n_block && defect == NULL; i++) {
-    defect = noli_element_damping_defect(&problem->block[i]);
-  }
   bool from_forces = noli_integrator_needs_force(model->integrator);
-  return defect == NULL && from_forces && noli_problem_is_damped(problem)
+  return from_forces && noli_problem_is_damped(&model->problem)
              ? "integrators that start from forces are not differentiated with material.damping or "
                "dampers: choose \"bdf2\" or \"sdirk2\""
-             : defect;
+             : NULL;
 }
 
 // Whether a pair has a distance of its own that is that of the scene, and would not follow it.

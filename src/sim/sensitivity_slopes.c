@@ -99,8 +99,8 @@ done:
   return status;
 }
 
-static NoliStatus list_damping_slopes(NoliSensitivity* self, const NoliBlock* block,
-                                      int64_t first) {
+static NoliStatus list_damping_slopes(NoliSensitivity* self, const NoliBlock* block, int64_t first,
+                                      int64_t first_history) {
   const NoliStage* stage = self->sim->stage;
   const NoliStageTime* time = &stage->time;
   if (!time->inertia || block->type->elasticity == NULL || !noli_block_is_damped(block)) {
@@ -111,8 +111,10 @@ static NoliStatus list_damping_slopes(NoliSensitivity* self, const NoliBlock* bl
                                 .x_hat = time->x_hat,
                                 .lagged = self->damped,
                                 .scale = time->h_e * time->h_e / time->h_v,
-                                .body = stage->problem->surface->body};
-  return noli_element_slopes_of_damping(&self->mixed, block, self->wanted, first, &at);
+                                .body = stage->problem->surface->body,
+                                .first_element = first,
+                                .first_history = first_history};
+  return noli_element_slopes_of_damping(&self->mixed, block, self->wanted, &at);
 }
 
 // Of springs, volumes and pressures.
@@ -216,7 +218,7 @@ NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
   for (int32_t i = 0; i < problem->n_block; i++) {
     if (problem->block[i].n_element > 0) {
       NOLI_TRY(list_block_slopes(self, &problem->block[i], first, first_history));
-      NOLI_TRY(list_damping_slopes(self, &problem->block[i], first));
+      NOLI_TRY(list_damping_slopes(self, &problem->block[i], first, first_history));
     }
     first += problem->block[i].n_element;
     first_history += problem->block[i].n_history;

@@ -224,6 +224,16 @@ static void damped_woven_plate(World* world) {
   damp(world, 0.01);
 }
 
+// Its hinges are among the folds of another body.
+static void damped_sheet_beside_a_plate(World* world) {
+  damped_sheet(world);
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_rectangle(world->context, 0.1, 0.1, 2, 2, &mesh));
+  int32_t body = world_add(world, mesh, (double[]){0, 0.9, 0});
+  world->body[body].shell.thickness = 2e-3;
+  world->body[body].shell.bending_law = "plate";
+}
+
 static void damped_woven_sheet(World* world) {
   woven_sheet(world);
   damp(world, 0.01);
@@ -266,6 +276,10 @@ static void damping_in_proportion_to_stiffness(void** state) {
       {"damped woven plate, young of elements", damped_woven_plate, NULL, 0.005, 6,
        ELEMENTS("young", "body0"), 1000, 1e-6},
       {"damped woven plate, shape", damped_woven_plate, NULL, 0.005, 5, SHAPE("body0"), 1e-7, 1e-6},
+      {"damped sheet beside a plate, poisson", damped_sheet_beside_a_plate, "bdf2", 0.005, 5,
+       OF("poisson", "body0"), 1e-4, 1e-6},
+      {"damped sheet beside a plate, shape", damped_sheet_beside_a_plate, NULL, 0.005, 5,
+       SHAPE("body0"), 1e-7, 1e-6},
       {"damped plate, positions", damped_plate, NULL, 0.005, 5,
        VERTICES("initial_position", "body0"), 1e-7, 1e-6},
       {"damped sheet, velocity", damped_sheet, "bdf2", 0.005, 6,

@@ -81,7 +81,8 @@ static const char* shape_defect(const NoliSim* sim, const NoliParameter* def) {
   const NoliModel* model = sim->model;
   const NoliBlock* block = noli_problem_block(&model->problem, def->of);
   bool rest = def->kind == NOLI_PARAMETER_REST_POSITION;
-  if (rest && block != NULL && noli_parameter_shares_load(model, def->of)) {
+  if (rest && block != NULL && block->n_consistent > 0 &&
+      noli_parameter_shares_load(model, def->of)) {
     return NOLI_PARAMETER_SHARED_LOAD;
   }
   if (!rest && noli_parameter_has_potential(model) && model->problem.followers.n > 0 &&

@@ -153,7 +153,15 @@ done:
   return status;
 }
 
-// Of accelerations, which act in proportion to lumped masses.
+// Whether a force acts in proportion to lumped masses.
+static bool acts_on_masses(const NoliSensitivity* self, const NoliForce* force) {
+  const NoliBlock* block = noli_problem_block(&self->sim->model->problem, force->def.body);
+  bool lumped = block == NULL || block->n_consistent == 0;
+  return lumped && (accelerates(self, force) ||
+                    (force->kind == NOLI_FORCE_TOTAL && noli_sim_force_acts(force, self->t1)));
+}
+
+// Of accelerations and of total forces, of which masses take shares.
 static NoliStatus list_acceleration_slopes(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = self->sim->stage;
@@ -161,18 +169,18 @@ static NoliStatus list_acceleration_slopes(NoliSensitivity* self) {
   double scale = stage->time.h_e * stage->time.h_e;
   for (int32_t f = 0; f < model->n_force; f++) {
     const NoliForce* force = &model->force[f];
-    const NoliBlock* block = noli_problem_block(&model->problem, force->def.body);
     NoliMixedBlocks* blocks;
-    if (!accelerates(self, force) || (block != NULL && block->n_consistent > 0)) {
+    if (!acts_on_masses(self, force)) {
       continue;
     }
+    double factor = force->kind == NOLI_FORCE_TOTAL ? scale / force->total_mass : scale;
     NOLI_TRY(noli_mixed_list_add(&self->mixed, NOLI_INPUT_MASS, force->n_node, 1, 1, &blocks));
     for (int32_t i = 0; i < force->n_node; i++) {
       double* slope = noli_mixed_block(blocks, i);
       blocks->node[i] = force->node[i];
       blocks->input[i] = force->node[i];
       noli_sim_force_value(self->sim, f, i, self->t, slope);
-      noli_store3(slope, noli_scale3(-scale, noli_load3(slope)));
+      noli_store3(slope, noli_scale3(-factor, noli_load3(slope)));
     }
   }
 done:

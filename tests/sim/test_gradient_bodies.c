@@ -410,7 +410,7 @@ static void accelerated(World* world) {
   accelerated_of(world, 1);
 }
 
-// Its shares do not change with the density of the whole body.
+// Its shares do not change with the density of the whole body, but with those of elements.
 static void accelerated_in_total(World* world) {
   accelerated_of(world, 1);
   forces[0].kind = "total";
@@ -467,6 +467,9 @@ static void springs_volumes_and_loads(void** state) {
       {"acceleration, shape", accelerated, "tr_bdf2", 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
       {"total force, density", accelerated_in_total, NULL, 0.01, 6, OF("density", "body0"), 0.3,
        1e-6},
+      {"total force, density of elements", accelerated_in_total, NULL, 0.01, 6,
+       ELEMENTS("density", "body0"), 0.3, 1e-6},
+      {"total force, shape", accelerated_in_total, "bdf2", 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
       {"acceleration order 2, density", accelerated_quadratic, NULL, 0.01, 4,
        ELEMENTS("density", "body0"), 0.3, 1e-6},
       {"acceleration order 2, shape", accelerated_quadratic, "bdf2", 0.01, 4, SHAPE("body0"), 1e-6,

@@ -2,6 +2,8 @@
 // differences of runs.
 #include "gradient_runs.h"
 
+#include "math/rotation.h"
+
 // ---- shells and rods ----------------------------------------------------------------------------
 
 // A bent sheet, held at two corners of one side.
@@ -427,23 +429,106 @@ static void rods_with_twist(void** state) {
   COMPARE(cases);
 }
 
-// ---- refusals -----------------------------------------------------------------------------------
+// ---- motions that turn the sections of held segments --------------------------------------------
 
-static void spin(void* user, double t0, double t1, int32_t n, const int32_t* node, const double* X,
-                 const double* x_t0, double* x_t1) {
-  double c = cos(t1 - t0), s = sin(t1 - t0);
-  (void)user, (void)node, (void)X;
+// Turns points about an axis through the held end.
+static void turn_all(double angle, int32_t n, const double* from, double* to) {
+  NoliVec3 pivot = {0.05, 0.5, 0.0}, axis = {0.3, 0.8, 0.52};
+  NoliMat3 R = noli_rotation33(noli_scale3(angle, axis));
   for (int64_t i = 0; i < n; i++) {
-    x_t1[3 * i] = x_t0[3 * i];
-    x_t1[3 * i + 1] = c * x_t0[3 * i + 1] - s * x_t0[3 * i + 2];
-    x_t1[3 * i + 2] = s * x_t0[3 * i + 1] + c * x_t0[3 * i + 2];
+    NoliVec3 arm = noli_sub3(noli_load3(from + 3 * i), pivot);
+    noli_store3(to + 3 * i, noli_add3(pivot, noli_mul33_vec(&R, arm)));
   }
 }
 
+// From where they are, or from the rest shape, faster and faster.
+static void whirl(void* user, double t0, double t1, int32_t n, const int32_t* node, const double* X,
+                  const double* x_t0, double* x_t1) {
+  (void)user, (void)node, (void)X;
+  turn_all(20.0 * (t1 - t0) + 200.0 * (t1 * t1 - t0 * t0), n, x_t0, x_t1);
+}
+
+static void whirl_rest_shape(void* user, double t0, double t1, int32_t n, const int32_t* node,
+                             const double* X, const double* x_t0, double* x_t1) {
+  (void)user, (void)node, (void)t0, (void)x_t0;
+  turn_all(20.0 * t1 + 200.0 * t1 * t1, n, X, x_t1);
+}
+
+static void whirled_tape(World* world) {
+  twisted_tape(world);
+  world->motion[0].target = whirl;
+}
+
+static void whirled_rod(World* world) {
+  twisted_rod(world);
+  world->motion[0].target = whirl_rest_shape;
+}
+
+static void damped_whirled_tape(World* world) {
+  whirled_tape(world);
+  damp(world, 0.01);
+}
+
+// It holds one end, but in a frame that spins.
 static void spun_tape(World* world) {
   twisted_tape(world);
-  world->motion[0].target = spin;
+  memcpy(world->motion[0].spin, (double[]){5.0, 12.0, -9.0}, 3 * sizeof(double));
+  memcpy(world->motion[0].pivot, (double[]){0.04, 0.52, 0.01}, 3 * sizeof(double));
+  world->motion[0].velocity[1] = 0.3;
 }
+
+static void spun_whirl(World* world) {
+  spun_tape(world);
+  world->motion[0].target = whirl;
+  world->motion[0].change = 0.1;
+}
+
+// Two motions move one vertex of the held segment each; the one with its first vertex turns it.
+static void whirled_and_lifted_tape(World* world) {
+  static const int32_t own[2] = {0, 1};
+  whirled_tape(world);
+  world->motion[0].node = own;
+  world->motion[0].n_node = 1;
+  NoliMotionDef* motion = world_add_motion(world, 0, lift, NULL);
+  motion->node = own + 1;
+  motion->n_node = 1;
+}
+
+static void motions_that_turn_sections(void** state) {
+  (void)state;
+  static const GradientCase cases[] = {
+      {"whirled tape, young", whirled_tape, NULL, 0.005, 8, OF("young", "body0"), 1000, 1e-6},
+      {"whirled tape, shape", whirled_tape, "bdf2", 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"whirled tape, positions", whirled_tape, "sdirk2", 0.005, 6,
+       VERTICES("initial_position", "body0"), 1e-7, 1e-6},
+      {"whirled tape, radius", whirled_tape, NULL, 0.005, 8, OF("radius", "body0"), 1e-7, 1e-6},
+      {"whirled rod, shape", whirled_rod, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"whirled rod, radius", whirled_rod, "bdf2", 0.005, 6, OF("radius", "body0"), 1e-7, 1e-6},
+      {"whirled rod, factor", whirled_rod, NULL, 0.005, 6, OF("motion", "motion0"), 1e-5, 1e-6},
+      {"damped whirled tape, shape", damped_whirled_tape, "bdf2", 0.005, 6, SHAPE("body0"), 1e-7,
+       1e-6},
+      {"damped whirled tape, spin", damped_whirled_tape, NULL, 0.005, 6,
+       OF("motion_spin", "motion0"), 1e-4, 1e-6},
+      {"spun tape, spin", spun_tape, NULL, 0.005, 8, OF("motion_spin", "motion0"), 1e-4, 1e-6},
+      {"spun tape, spin, bdf2", spun_tape, "bdf2", 0.005, 6, OF("motion_spin", "motion0"), 1e-4,
+       1e-6},
+      {"spun tape, velocity", spun_tape, "sdirk2", 0.005, 6, OF("motion_velocity", "motion0"), 1e-5,
+       1e-6},
+      {"spun tape, shape", spun_tape, NULL, 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"spun whirl, spin", spun_whirl, "bdf2", 0.005, 6, OF("motion_spin", "motion0"), 1e-4, 1e-6},
+      {"spun whirl, factor", spun_whirl, NULL, 0.005, 6, OF("motion", "motion0"), 1e-5, 1e-6},
+      {"spun whirl, shape", spun_whirl, "sdirk2", 0.005, 6, SHAPE("body0"), 1e-7, 1e-6},
+      {"whirled and lifted, shape", whirled_and_lifted_tape, NULL, 0.005, 6, SHAPE("body0"), 1e-7,
+       1e-6},
+      {"whirled and lifted, radius", whirled_and_lifted_tape, "bdf2", 0.005, 6,
+       OF("radius", "body0"), 1e-7, 1e-6},
+      {"whirled and lifted, spin", whirled_and_lifted_tape, "tr_bdf2", 0.005, 6,
+       OF("motion_spin", "motion0"), 1e-4, 1e-6},
+  };
+  COMPARE(cases);
+}
+
+// ---- refusals -----------------------------------------------------------------------------------
 
 static void what_has_no_derivative_is_refused(void** state) {
   (void)state;
@@ -452,7 +537,6 @@ static void what_has_no_derivative_is_refused(void** state) {
     NoliParameterDef parameter;
     const char* words;
   } cases[] = {
-      {spun_tape, OF("young", "body0"), "motions that turn segments of rods with twist"},
       {plate, OF("poisson", "body0"), "the bending law \"plate\", whose stiffness"},
       {plate, SHAPE("body0"), "the bending law \"plate\" is not differentiated by rest positions"},
   };
@@ -464,9 +548,11 @@ static void what_has_no_derivative_is_refused(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shells_and_rods), cmocka_unit_test(damping_in_proportion_to_stiffness),
-      cmocka_unit_test(rods_with_twist), cmocka_unit_test(damped_rods_with_twist),
-      cmocka_unit_test(what_has_no_derivative_is_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(shells_and_rods),
+                                     cmocka_unit_test(damping_in_proportion_to_stiffness),
+                                     cmocka_unit_test(rods_with_twist),
+                                     cmocka_unit_test(damped_rods_with_twist),
+                                     cmocka_unit_test(motions_that_turn_sections),
+                                     cmocka_unit_test(what_has_no_derivative_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,12 +6,14 @@
 //   d phi = d theta + (t x d) . dd + h . (dt + dt'),   h = t' x t / (1 + t . t'),
 // and so, with e = t' x m / |t' x m|^2,
 //   d psi = e . (dm - (m . t') dt') - d phi.
+// Targets that do not follow the place of a vertex do not turn sections: m = 0.
 #include "sim/section_slopes.h"
 
 #include "fem/twist.h"
 #include "math/vec3.h"
 
-#include <math.h>
+// A direction of rounding, of one of length 1.
+#define VANISHES 1e-12
 
 NoliSectionSlope noli_section_slope(const NoliSection* section, const NoliMotionSlope* slope) {
   NoliVec3 t = section->tangent, d = section->director, b = noli_cross3(t, d);
@@ -23,6 +25,9 @@ NoliSectionSlope noli_section_slope(const NoliSection* section, const NoliMotion
   NoliVec3 m = noli_add3(noli_mul33_vec(&slope->by_start, n),
                          noli_mul33_vec(&slope->by_rest, section->rest));
   NoliVec3 e = noli_cross3(now, m), h = noli_cross3(now, t);
+  if (noli_norm3(e) <= VANISHES) {
+    return (NoliSectionSlope){0};
+  }
   e = noli_scale3(1.0 / noli_norm_sqr3(e), e);
   h = noli_scale3(1.0 / (1.0 + noli_dot3(t, now)), h);
   NoliVec3 by_axis = noli_transpose_mul33_vec(&slope->by_start, e);

@@ -339,6 +339,51 @@ static void damped_landing_tape(World* world) {
   damp(world, 0.003);
 }
 
+// A closed loop of ten segments that is bent out of its plane, with a tape's section.
+static void damped_ring(World* world) {
+  enum { N = 10 };
+  static double x0[3 * N];
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_create(world->context, N, 0, 0, N, 0, false, &mesh));
+  for (int32_t i = 0; i < N; i++) {
+    double t = 2.0 * 3.14159265358979323846 * i / N;
+    noli_store3(mesh->x + 3 * i, (NoliVec3){0.05 * cos(t), 0.05 * sin(t), 0.0});
+    mesh->edge[2 * i] = i;
+    mesh->edge[2 * i + 1] = (i + 1) % N;
+  }
+  int32_t body = world_add(world, mesh, (double[]){0, 0.5, 0});
+  for (int32_t i = 0; i < N; i++) {
+    double t = 2.0 * 3.14159265358979323846 * i / N;
+    noli_store3(x0 + 3 * i,
+                (NoliVec3){0.05 * cos(t), 0.5 + 0.045 * sin(t), 0.01 * cos(2.0 * t) * sin(t)});
+  }
+  world->body[body].x0 = x0;
+  world->body[body].rod.radius = 2e-3;
+  world->body[body].rod.twist = 1.0;
+  world->body[body].rod.second_radius = 5e-4;
+  world->body[body].rod.normal[2] = 1.0;
+  world->body[body].material.young = 1e6;
+  world->body[body].material.density = 900;
+  damp(world, 0.01);
+}
+
+// Straight or nearly so at rest; bent at the start.
+static void damped_straight_tape(World* world) {
+  static double x0[3 * 8];
+  damped_straight_rod(world);
+  for (int i = 0; i < 8; i++) {
+    double* x = world->mesh[0]->x + 3 * i;
+    x[1] += 1e-9 * (i % 3);
+    noli_store3(x0 + 3 * i,
+                (NoliVec3){x[0], x[1] + (i > 1 ? 0.1 * x[0] * x[0] : 0.0), 0.002 * sin(3.0 * i)});
+  }
+  memcpy(x0, world->mesh[0]->x, 6 * sizeof *x0);
+  world->body[0].x0 = x0;
+  world->body[0].rod.twist = 1.0;
+  world->body[0].rod.second_radius = 5e-4;
+  world->body[0].rod.normal[2] = 1.0;
+}
+
 static void damped_rods_with_twist(void** state) {
   (void)state;
   static const GradientCase cases[] = {
@@ -371,6 +416,15 @@ static void damped_rods_with_twist(void** state) {
        1e-7, 1e-6},
       {"damped bent tape, radius", damped_bent_tape, "sdirk2", 0.005, 6, OF("radius", "body0"),
        1e-6, 1e-6},
+      {"damped ring, young", damped_ring, NULL, 0.005, 8, OF("young", "body0"), 100, 1e-6},
+      {"damped ring, shape", damped_ring, "bdf2", 0.005, 5, SHAPE("body0"), 1e-7, 1e-6},
+      {"damped ring, radius", damped_ring, "sdirk2", 0.005, 5, OF("radius", "body0"), 1e-7, 1e-6},
+      {"damped straight tape, young", damped_straight_tape, NULL, 0.005, 8, OF("young", "body0"),
+       100, 1e-6},
+      {"damped straight tape, shape", damped_straight_tape, NULL, 0.005, 5, SHAPE("body0"), 1e-7,
+       1e-6},
+      {"damped straight tape, radius", damped_straight_tape, "bdf2", 0.005, 6,
+       OF("radius", "body0"), 1e-7, 1e-6},
       {"damped landing tape, friction",
        damped_landing_tape,
        NULL,

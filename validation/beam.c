@@ -269,8 +269,8 @@ bool validate_elastica(Report* report) {
   for (int b = 0; b < N_BENT; b++) {
     double worst = 0.0;
     for (int k = 0; k < LOADS; k++) {
-      worst = fmax(worst,
-                   hypot(tips.down[b][k] - tips.want_down[k], tips.back[b][k] - tips.want_back[k]));
+      worst = report_worse(
+          worst, hypot(tips.down[b][k] - tips.want_down[k], tips.back[b][k] - tips.want_back[k]));
     }
     if (!report->quick || bent[b].quick) {
       report_check(report, worst, bent[b].bound, "tip, order %d, %d cells across, distance over L",

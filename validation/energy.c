@@ -46,7 +46,7 @@ bool validate_energy(Report* report) {
       }
       end[k] = values[steps - 1];
       for (int n = 0; n < steps && k == 0; n++) {
-        highest = fmax(highest, values[n]);
+        highest = report_worse(highest, values[n]);
       }
     }
     report_row(report, "%s | %.4f | %.4f | %.4f | %.4f", integrators[i], end[0], highest, end[1],

@@ -57,7 +57,7 @@ static bool stretch(Report* report, int test, double* worst) {
     double got, at = 1.0 + tests[test].step * i, want = closed_form(tests[test].across, at);
     good = run_step(&run) && run_mean_stress(&run, &got);
     if (good) {
-      *worst = fmax(*worst, fabs(got / want - 1.0));
+      *worst = report_worse(*worst, fabs(got / want - 1.0));
       if (!report->quick && i % 2 == 1) {
         report_row(report, "%s | %g | %.5g | %.5g | %.1e", tests[test].title, at, got, want,
                    fabs(got / want - 1.0));

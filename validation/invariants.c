@@ -47,8 +47,8 @@ static bool collide(const char* integrator, const char* solver, double h, double
     contacts += run.report.contacts;
     momenta(&run, p[1], l[1], ignored);
     for (int k = 0; k < 3; k++) {
-      change[0] = fmax(change[0], fabs(p[1][k] - p[0][k]) / scale[0]);
-      change[1] = fmax(change[1], fabs(l[1][k] - l[0][k]) / scale[1]);
+      change[0] = report_worse(change[0], fabs(p[1][k] - p[0][k]) / scale[0]);
+      change[1] = report_worse(change[1], fabs(l[1][k] - l[0][k]) / scale[1]);
     }
   }
   run_end(&run);
@@ -165,7 +165,7 @@ bool validate_rotation(Report* report) {
         return false;
       }
       for (int i = 0; i < 3 * CORNER_VERTICES; i++) {
-        worst[d] = fmax(worst[d], fabs(end[d][i] - end[0][i]));
+        worst[d] = report_worse(worst[d], fabs(end[d][i] - end[0][i]));
       }
     }
     report_row(report, "%g | %.1e | %.1e", tolerance[t], worst[1], worst[2]);

@@ -47,9 +47,9 @@ static bool measure(Run* run, int cells, Result* result) {
     }
     // tetrahedra of a block have equal volumes
     result->rms += 0.5 * error * error / (t < upper ? upper : n - upper);
-    result->most = fmax(result->most, fabs(error));
+    result->most = report_worse(result->most, fabs(error));
     if (fabs(y - 1.0) > FAR) {
-      result->away = fmax(result->away, fabs(error));
+      result->away = report_worse(result->away, fabs(error));
     }
   }
   result->rms = sqrt(result->rms);

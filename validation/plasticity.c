@@ -47,7 +47,7 @@ static bool stretch(Report* report, double* worst) {
     double want = scalar_stress(e, &p, &a) / exp(e);
     good = run_step(&run) && run_mean_stress(&run, &got);
     if (good) {
-      *worst = fmax(*worst, fabs(got - want) / yield);
+      *worst = report_worse(*worst, fabs(got - want) / yield);
       if (!report->quick && (i == 1 || i % 5 == 0)) {
         report_row(report, "%g | %.3f | %.5g | %.5g | %.1e", e, a, got, want,
                    fabs(got - want) / yield);

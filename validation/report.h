@@ -3,6 +3,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <math.h>
 #include <stdbool.h>
 
 typedef struct Report {
@@ -34,6 +35,11 @@ void report_point(Report* report, double x, double y);
 // A published error: fails unless value <= bound. One without a finite bound is not published.
 void report_check(Report* report, double value, double bound, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
+
+// The larger of two errors, NaN if one of them is, which fails the check: fmax leaves NaN out.
+static inline double report_worse(double a, double b) {
+  return isnan(a) || a > b ? a : b;
+}
 
 // Writes all cases. Returns false, after a message, on failure.
 bool report_write(const Report* report, const char* path);

@@ -52,7 +52,7 @@ bool validate_rod_weight(Report* report) {
       double distance = hypot(got[0] - want[0], got[1] - want[1]);
       report_row(report, "%g | %d | %.4f | %.4f | %.4f | %.4f | %.5f", betas[k], (int)cells, got[0],
                  want[0], got[1], want[1], distance);
-      worst = fmax(worst, distance);
+      worst = report_worse(worst, distance);
     }
     report_check(report, worst, 0.018 * (16.0 * 16.0) / (cells * cells),
                  "end, %d segments, distance over L", (int)cells);

@@ -54,7 +54,7 @@ static bool stretch(Report* report, int law, int mode, double* worst) {
     double got, at = 1.0 + 0.25 * i, want = closed_form(law, mode, at);
     good = run_step(&run) && run_mean_stress(&run, &got);
     if (good) {
-      *worst = fmax(*worst, fabs(got / want - 1.0));
+      *worst = report_worse(*worst, fabs(got / want - 1.0));
       if (!report->quick && i % 2 == 0) {
         report_row(report, "%s | %s | %g | %.5g | %.5g | %.1e", laws[law].law, modes[mode].title,
                    at, got, want, fabs(got / want - 1.0));

@@ -132,7 +132,7 @@ bool validate_shell_weight(Report* report) {
       double distance = hypot(along - place[0], down - place[1]);
       report_row(report, "%g | %s | %.4f | %.4f | %.4f | %.4f | %.4f", betas[k], patterns[m], along,
                  place[0], down, place[1], distance);
-      worst = fmax(worst, distance);
+      worst = report_worse(worst, distance);
     }
     report_check(report, worst, 0.003, "end, %s, distance over L", patterns[m]);
   }

@@ -61,8 +61,8 @@ static bool row_of(Report* report, int method, double young, double* worst) {
       if (!slide(method, young, steps[k], ratios[r], &error)) {
         return false;
       }
-      largest[k] = fmax(largest[k], error);
-      *worst = fmax(*worst, error);
+      largest[k] = report_worse(largest[k], error);
+      *worst = report_worse(*worst, error);
     }
   }
   report_row(report, "%s | %g | %.2f | %.2f | %.2f | %.2f", methods[method].title, young,

@@ -122,8 +122,8 @@ static bool sweep(double degrees, Sweep* result) {
     double along = -(pair.friction[0] * cos(angle) + pair.friction[2] * sin(angle));
     result->load[n] = 1.5 * MU * (n + 1) / SWEEP;
     result->force[n] = tangent / pair.normal[1];
-    result->error = fmax(result->error, fabs(result->force[n] - fmin(result->load[n], MU)));
-    result->turn = fmax(result->turn, acos(fmin(along / tangent, 1.0)) * 180.0 / PI);
+    result->error = report_worse(result->error, fabs(result->force[n] - fmin(result->load[n], MU)));
+    result->turn = report_worse(result->turn, acos(fmin(along / tangent, 1.0)) * 180.0 / PI);
   }
   run_end(&run);
   return good;

@@ -54,7 +54,7 @@ static bool disturb(const Unstable* unstable, double load, Thin* thin) {
 static double distance_across(const Unstable* unstable, const Thin* thin) {
   double far = 0.0;
   for (int32_t i = 0; i < thin->mesh->n_vert; i++) {
-    far = fmax(far, fabs(noli_sim_positions(thin->run.sim)[3 * i + unstable->component]));
+    far = report_worse(far, fabs(noli_sim_positions(thin->run.sim)[3 * i + unstable->component]));
   }
   return far;
 }

@@ -29,7 +29,7 @@ static void measure(Run* run, Stack* stack) {
   double centre[3], gaps = 0.0;
   for (int b = 0; b < N_BOXES; b++) {
     run_centre(run, b, centre);
-    stack->drift = fmax(stack->drift, hypot(centre[0], centre[2]));
+    stack->drift = report_worse(stack->drift, hypot(centre[0], centre[2]));
     // half-spaces are numbered after the bodies
     gaps += run_pair(run, b, b == 0 ? N_BOXES : b - 1).min_distance;
   }

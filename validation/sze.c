@@ -52,7 +52,7 @@ static bool run_mesh(Report* report, const Benchmark* benchmark, const Mesh* mes
     }
     double error = u[target->component] / target->published - 1.0;
     n += snprintf(row + n, sizeof row - (size_t)n, " | %+.2f %%", 100.0 * error);
-    *worst = fmax(*worst, fabs(error));
+    *worst = report_worse(*worst, fabs(error));
   }
   if (good) {
     report_row(report, "%s | %lld", row, (long long)thin.run.newton);

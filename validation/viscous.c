@@ -38,7 +38,7 @@ static bool relax(Report* report, double h, double* worst) {
     double got, want = relaxed_stress(h, i * h);
     good = run_step(&run) && run_mean_stress(&run, &got);
     if (good) {
-      *worst = fmax(*worst, fabs(got / want - 1.0));
+      *worst = report_worse(*worst, fabs(got / want - 1.0));
       if (!report->quick && (i == 1 || i * h == 0.5 || i == n)) {
         report_row(report, "%g | %g | %.5g | %.5g | %.1e", h, i * h, got, want,
                    fabs(got / want - 1.0));
@@ -93,7 +93,7 @@ static bool creep(Report* report, double h, double* worst) {
     double got, want = creep_strain(i * h);
     good = run_step(&run) && strain_of(&run, &got);
     if (good) {
-      *worst = fmax(*worst, fabs(got - want) / creep_strain(taken));
+      *worst = report_worse(*worst, fabs(got - want) / creep_strain(taken));
       if (!report->quick && i % (n / 5) == 0) {
         report_row(report, "%g | %g | %.5g | %.5g | %.1e", h, i * h, got, want,
                    fabs(got - want) / creep_strain(taken));

@@ -54,7 +54,7 @@ static bool rows_of(Report* report, int method, int cells) {
     double error = got / want - 1.0;
     report_row(report, "%s | %d | %g | %.6f | %.6f | %+.4f %%", methods[method].title, cells, mu,
                got, want, 100.0 * error);
-    worst = fmax(worst, fabs(error));
+    worst = report_worse(worst, fabs(error));
   }
   report_check(report, worst, methods[method].bound, "F / G, %s, %d cells, relative",
                methods[method].title, cells);

@@ -256,8 +256,6 @@ struct NoliBlockType {
   // shape; `gradient` and `hessian` of the element, with its scale. NULL: there are none.
   void (*add_axis_slope)(const NoliBlock* block, int64_t element, const double* X, const double* x,
                          const double* gradient, const double* hessian, double* slope);
-  // Why gradients of thin elements have no derivative by rest positions; NULL: they have.
-  const char* (*rest_defect)(const NoliBlock* block);
   // The product of the projected tangent of a thin element at F with W, and its derivatives, where
   // `gradient` are those of its linear functions at rest. NULL: nothing resists, or it is solid.
   void (*tangent_product)(const NoliBlock* block, int32_t element, const NoliVec3 gradient[4],

@@ -9,14 +9,7 @@
 #include <string.h>
 
 const char* noli_element_slopes_defect(const NoliBlock* block, NoliInput input) {
-  bool moduli = input == NOLI_INPUT_MU || input == NOLI_INPUT_LAMBDA;
-  if (!block->type->solid && moduli) {
-    return NULL; // those of its bodies are no inputs of these kinds
-  }
-  if (!block->type->solid) {
-    return block->type->rest_defect != NULL ? block->type->rest_defect(block) : NULL;
-  }
-  return input == NOLI_INPUT_REST && block->space != NULL &&
+  return block->type->solid && input == NOLI_INPUT_REST && block->space != NULL &&
                  block->space->geometry_order > block->space->order
              ? "curved meshes are differentiated by their rest positions only where the order of "
                "elements is at least that of the mesh: raise order"

@@ -48,7 +48,9 @@ enum { NOLI_THIN_RADIUS = 2, NOLI_THIN_NUMBERS };
 typedef enum NoliContactNumber {
   NOLI_CONTACT_DISTANCE,  // m, dhat
   NOLI_CONTACT_STIFFNESS, // factor of kappa, 1
-  NOLI_CONTACT_OPEN,      // factor of that of the barrier with open obstacles, of "gcp", 1
+  NOLI_CONTACT_OPEN,      // factor of that of the barrier with open obstacles, of "gcp", or
+                          // between open sheets, of "implicit_surface", 1
+  NOLI_CONTACT_GAP,       // m, the range of the latter
   NOLI_CONTACT_NUMBERS
 } NoliContactNumber;
 

@@ -303,15 +303,23 @@ static void mooney_rivlin_third(NoliLame lame, const double sigma[3], NoliStretc
   third_of(&terms, lame, sigma, third);
 }
 
+// Terms that are not given are zero, and nothing depends on them.
+static bool is_given(const double* term) {
+  return term[0] != 0.0 || term[1] != 0.0;
+}
+
 static double ogden_energy_by(NoliLame lame, const double sigma[3], int32_t which) {
   const double* term = lame.parameter + which / 2 * 2;
-  return energy_by(term[0], term[1], which % 2 == 1, 1.0, sigma);
+  return !is_given(term) ? 0.0 : energy_by(term[0], term[1], which % 2 == 1, 1.0, sigma);
 }
 
 static void ogden_by(NoliLame lame, const double sigma[3], int32_t which,
                      NoliStretchDerivatives* by) {
   const double* term = lame.parameter + which / 2 * 2;
-  term_by(term[0], term[1], which % 2 == 1, 1.0, sigma, by);
+  *by = (NoliStretchDerivatives){0};
+  if (is_given(term)) {
+    term_by(term[0], term[1], which % 2 == 1, 1.0, sigma, by);
+  }
 }
 
 static double mooney_rivlin_energy_by(NoliLame lame, const double sigma[3], int32_t which) {

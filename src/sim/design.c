@@ -205,7 +205,8 @@ static NoliStatus create_parameters(NoliDesign* design, const NoliDesignDef* def
   for (int32_t i = 0; i < def->n_variables; i++) {
     parameter[i] = def->variables[i].parameter;
   }
-  NOLI_TRY(noli_parameters_create(design->sim, parameter, def->n_variables, &design->parameters));
+  NOLI_TRY(noli_parameters_create_in(design->sim, "design.variables", parameter, def->n_variables,
+                                     &design->parameters));
   NOLI_TRY(noli_variables_create(design->sim, design->parameters, def->variables, def->n_variables,
                                  &design->variables));
   design->n_values = noli_parameters_count(design->parameters);

@@ -28,8 +28,8 @@ done:
 }
 
 // Goals that a constraint bounds, or a formula takes, are values where they do not say what else.
-static NoliStatus create_term(NoliSim* sim, const NoliParameters* parameters,
-                              const NoliGoalDef* goals, int32_t n_goals, bool values,
+static NoliStatus create_term(NoliSim* sim, const NoliParameters* parameters, const char* list,
+                              int32_t first, const NoliGoalDef* goals, int32_t n_goals, bool values,
                               NoliDesignTerm* term) {
   NoliStatus status = NOLI_OK;
   NoliGoalDef* own = NULL;
@@ -38,7 +38,7 @@ static NoliStatus create_term(NoliSim* sim, const NoliParameters* parameters,
     own[i] = goals[i];
     own[i].form = own[i].form == NULL && values ? "value" : own[i].form;
   }
-  NOLI_TRY(noli_goals_create(sim, parameters, own, n_goals, &term->goals));
+  NOLI_TRY(noli_goals_create_in(sim, parameters, list, first, own, n_goals, &term->goals));
   term->part[0] = noli_goals_objective(term->goals);
 done:
   noli_free(sim->context, own);
@@ -48,13 +48,13 @@ done:
 // ---- functions ----------------------------------------------------------------------------------
 
 static NoliStatus check_times(NoliSim* sim, const NoliDesignFunctionDef* def, int64_t n_steps,
-                              const char* name) {
+                              const char* list) {
   NoliStatus status = NOLI_OK;
   for (int32_t i = 0; i < def->n_goals; i++) {
     NOLI_CHECK(
         sim->context,
         noli_goal_has_time(&def->goals[i], noli_sim_time(sim), noli_sim_time_step(sim), n_steps),
-        NOLI_ERROR_ARGUMENT, "%s: goal %d: no step of the run is at its time", name, (int)i);
+        NOLI_ERROR_ARGUMENT, "%s[%d]: no step of the run is at its time", list, (int)i);
   }
 done:
   return status;
@@ -76,7 +76,7 @@ static int32_t term_count(const NoliDesignFunctionDef* def) {
 }
 
 static NoliStatus create_terms(NoliDesignFunctions* functions, NoliSim* sim,
-                               const NoliParameters* parameters, bool constraint,
+                               const NoliParameters* parameters, const char* list, bool constraint,
                                const NoliDesignFunctionDef* def, NoliDesignFunction* function) {
   NoliStatus status = NOLI_OK;
   NoliDesignTerm* term = functions->term + functions->n_term;
@@ -87,10 +87,10 @@ static NoliStatus create_terms(NoliDesignFunctions* functions, NoliSim* sim,
   functions->n_term += n;
   term[n - 1].part[1] = def->custom;
   if (def->formula == NULL) {
-    NOLI_TRY(create_term(sim, parameters, def->goals, def->n_goals, constraint, term));
+    NOLI_TRY(create_term(sim, parameters, list, 0, def->goals, def->n_goals, constraint, term));
   }
   for (int32_t i = 0; i < function->n_goal; i++) {
-    NOLI_TRY(create_term(sim, parameters, &def->goals[i], 1, true, &term[i]));
+    NOLI_TRY(create_term(sim, parameters, list, i, &def->goals[i], 1, true, &term[i]));
   }
 done:
   return status;
@@ -102,7 +102,11 @@ static NoliStatus create_function(NoliDesignFunctions* functions, NoliSim* sim,
   NoliStatus status = NOLI_OK;
   NoliContext* context = sim->context;
   NoliDesignFunction* function = &functions->function[index];
-  char own[48];
+  char own[48], list[48];
+  snprintf(list, sizeof list, "design.constraints[%d].goals", (int)index - 1);
+  if (index == 0) {
+    snprintf(list, sizeof list, "design.objective");
+  }
   snprintf(own, sizeof own, "constraint %d", (int)index - 1);
   function->name = noli_strdup(context, def->name != NULL ? def->name
                                         : index == 0      ? "objective"
@@ -112,8 +116,8 @@ static NoliStatus create_function(NoliDesignFunctions* functions, NoliSim* sim,
              "%s: has neither goals nor a function", function->name);
   NOLI_CHECK(context, def->formula == NULL || def->n_goals > 0, NOLI_ERROR_ARGUMENT,
              "%s: its formula has no goals", function->name);
-  NOLI_TRY(check_times(sim, def, n_steps, function->name));
-  NOLI_TRY(create_terms(functions, sim, parameters, index > 0, def, function));
+  NOLI_TRY(check_times(sim, def, n_steps, list));
+  NOLI_TRY(create_terms(functions, sim, parameters, list, index > 0, def, function));
   function->formula = def->formula;
   function->formula_user = def->formula_user;
   function->at_most = def->at_most;

@@ -423,12 +423,10 @@ done:
   return status;
 }
 
-static NoliStatus copy_goal(NoliGoals* goals, NoliSim* sim, int32_t index, const NoliGoalDef* def,
-                            Goal* goal) {
+static NoliStatus copy_goal(NoliGoals* goals, NoliSim* sim, const char* where,
+                            const NoliGoalDef* def, Goal* goal) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = goals->context;
-  char where[64];
-  snprintf(where, sizeof where, "goal %d: ", (int)index);
   NOLI_TRY(read_choices(context, where, def, goal));
   goal->body = noli_sim_find_entity(sim, def->of);
   NOLI_CHECK(context, goal->body != NOLI_NULL_INDEX && goal->body < sim->model->n_body,
@@ -454,6 +452,12 @@ done:
 
 NoliStatus noli_goals_create(NoliSim* sim, const NoliParameters* parameters,
                              const NoliGoalDef* defs, int32_t n_defs, NoliGoals** goals) {
+  return noli_goals_create_in(sim, parameters, "goals", 0, defs, n_defs, goals);
+}
+
+NoliStatus noli_goals_create_in(NoliSim* sim, const NoliParameters* parameters, const char* list,
+                                int32_t first, const NoliGoalDef* defs, int32_t n_defs,
+                                NoliGoals** goals) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL,
                sim != NULL && goals != NULL && (defs != NULL || n_defs == 0));
   NoliStatus status = NOLI_OK;
@@ -465,7 +469,9 @@ NoliStatus noli_goals_create(NoliSim* sim, const NoliParameters* parameters,
   NOLI_NEW_ZERO(sim->context, made->goal, n_defs);
   for (int32_t i = 0; i < n_defs; i++) {
     made->n_goal = i + 1;
-    NOLI_TRY(copy_goal(made, sim, i, &defs[i], &made->goal[i]));
+    char where[64];
+    snprintf(where, sizeof where, "%s[%d]: ", list, (int)(first + i));
+    NOLI_TRY(copy_goal(made, sim, where, &defs[i], &made->goal[i]));
   }
   *goals = made;
   made = NULL;

@@ -32,5 +32,11 @@ typedef enum NoliGoalTime {
 } NoliGoalTime;
 extern const NoliNamed noli_goal_times[NOLI_GOAL_TIMES];
 
+// noli_goals_create for the entries of a list from `first` on, which messages name: "list[0]: ...".
+NOLI_WARN_UNUSED NoliStatus noli_goals_create_in(NoliSim* sim, const NoliParameters* parameters,
+                                                 const char* list, int32_t first,
+                                                 const NoliGoalDef* defs, int32_t n_defs,
+                                                 NoliGoals** goals);
+
 // Whether a goal counts at a time after the start of a run of `steps` steps of length h from t0.
 bool noli_goal_has_time(const NoliGoalDef* def, double t0, double h, int64_t steps);

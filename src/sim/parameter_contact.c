@@ -45,7 +45,7 @@ static const char* contact_defect(const NoliSim* sim, const NoliParameter* def) 
                : "the stiffness adapts: set contact.stiffness to a number";
   }
   return noli_parameter_has_smooth_surfaces(sim->model) && !(problem->surface_radius > 0.0)
-             ? "the radius of smooth surfaces follows it: set contact.surface_radius"
+             ? "the radius of smooth surfaces follows it: set contact.radius"
              : NULL;
 }
 
@@ -56,12 +56,26 @@ static void read_contact(const NoliSim* sim, const NoliParameter* def, double* v
                                                          : problem->dhat;
 }
 
+// The range of the barrier between open sheets is a share of dhat, and it is as stiff as the
+// penalty over the square of its range.
+static NoliStatus map_sheets(NoliParameters* self, const NoliProblem* problem) {
+  NoliStatus status = NOLI_OK;
+  if (problem->sheet_gap > 0.0 && !problem->sheet_gap_at_rest) {
+    NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_GAP,
+                                problem->sheet_gap / problem->dhat));
+    NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_OPEN, -2.0 / problem->dhat));
+  }
+done:
+  return status;
+}
+
 // dhat, or the supports that are eps_target.
 static NoliStatus map_distance(NoliParameters* self, const NoliModel* model) {
   NoliStatus status = NOLI_OK;
   const NoliGcpModel* gcp = &model->problem.gcp.model;
   if (!noli_parameter_has_potential(model)) {
-    return noli_parameter_add(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_DISTANCE, 1.0);
+    NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_DISTANCE, 1.0));
+    return map_sheets(self, &model->problem);
   }
   for (int32_t v = 0; v < gcp->surface->n_vert; v++) {
     if (gcp->vert_limit[v] == NOLI_NULL_INDEX) {

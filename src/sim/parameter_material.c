@@ -4,8 +4,6 @@
 #include "sim/body_kind.h"
 #include "sim/definition.h"
 
-#include <string.h>
-
 // ---- what has derivatives -----------------------------------------------------------------------
 
 static const char* section_defect(const NoliSim* sim, const NoliParameter* def) {
@@ -23,25 +21,6 @@ static const char* section_defect(const NoliSim* sim, const NoliParameter* def) 
                  : NULL;
 }
 
-// Of shells, rods and points.
-static const char* thin_defect(const NoliBodyDef* body, const NoliBlock* block,
-                               const NoliParameter* def) {
-  if (def->kind == NOLI_PARAMETER_DENSITY) {
-    return NULL;
-  }
-  if (block->type->elasticity == NULL) {
-    return "has no elasticity";
-  }
-  bool plate = body->shell.bending_law != NULL && strcmp(body->shell.bending_law, "plate") == 0;
-  if (plate && def->kind == NOLI_PARAMETER_POISSON) {
-    return "has the bending law \"plate\", whose stiffness is not differentiated by Poisson's "
-           "ratio: use \"hinges\"";
-  }
-  return plate && body->shell.woven && body->shell.shear > 0.0
-             ? "has the bending law \"plate\" with a shear stiffness apart from Young's modulus"
-             : NULL;
-}
-
 static const char* material_defect(const NoliSim* sim, const NoliParameter* def) {
   const NoliModel* model = sim->model;
   const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
@@ -49,9 +28,8 @@ static const char* material_defect(const NoliSim* sim, const NoliParameter* def)
   if (block == NULL) {
     return "is an obstacle, which has no material";
   }
-  const char* thin = block->type->solid ? NULL : thin_defect(body, block, def);
-  if (thin != NULL) {
-    return thin;
+  if (def->kind != NOLI_PARAMETER_DENSITY && block->type->elasticity == NULL) {
+    return "has no elasticity";
   }
   if (def->kind == NOLI_PARAMETER_YOUNG && noli_material_has_shear(&body->material)) {
     return "has parameters of rubber, which replace Young's modulus";

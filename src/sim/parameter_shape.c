@@ -63,7 +63,7 @@ static const char* rest_defect(const NoliSim* sim, const NoliParameter* def,
   const NoliModel* model = sim->model;
   const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
   if (noli_parameter_has_smooth_surfaces(model) && !(model->problem.surface_radius > 0.0)) {
-    return "has a smooth surface whose radius follows rest edges: set contact.surface_radius";
+    return "has a smooth surface whose radius follows rest edges: set contact.radius";
   }
   return block != NULL && has_curved_traction(model, def->of)
              ? "has elements of order 2 to 4 with a traction, whose areas follow the shape"
@@ -88,10 +88,6 @@ static const char* shape_defect(const NoliSim* sim, const NoliParameter* def) {
       model->problem.gcp.model.limit.count > 0) {
     return "is in a scene with ties or proxies, whose positions at the start limit the range of "
            "\"gcp\": use contact.act_at_rest, or a smaller contact.eps_target";
-  }
-  if (block == NULL && noli_parameter_has_smooth_surfaces(model)) {
-    return "is an obstacle, whose positions are not differentiated with the contact model "
-           "\"implicit_surface\"";
   }
   return rest ? rest_defect(sim, def, block) : NULL;
 }

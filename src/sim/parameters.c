@@ -112,11 +112,9 @@ int32_t noli_parameter_points(const NoliParameter* def) {
 // ---- what a definition says ---------------------------------------------------------------------
 
 // Which words a definition has for its kind.
-static NoliStatus take_words(NoliContext* context, const NoliParameterDef* def, int32_t index,
+static NoliStatus take_words(NoliContext* context, const NoliParameterDef* def, const char* where,
                              NoliParameter* made) {
   NoliStatus status = NOLI_OK;
-  char where[64];
-  snprintf(where, sizeof where, "parameter %d: ", (int)index);
   NOLI_CHECK(context, def->kind != NULL, NOLI_ERROR_ARGUMENT, "%sno kind is given", where);
   NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_PARAMETER, def->kind));
   NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_PARAMETER_SCOPE, def->scope));
@@ -134,59 +132,56 @@ done:
   return status;
 }
 
-static NoliStatus find_entity(const NoliSim* sim, const char* what, const char* name, int32_t index,
-                              int32_t limit, int32_t* found) {
+static NoliStatus find_entity(const NoliSim* sim, const char* what, const char* name,
+                              const char* where, int32_t limit, int32_t* found) {
   NoliStatus status = NOLI_OK;
-  NOLI_CHECK(sim->context, name != NULL, NOLI_ERROR_ARGUMENT, "parameter %d: no %s is given",
-             (int)index, what);
+  NOLI_CHECK(sim->context, name != NULL, NOLI_ERROR_ARGUMENT, "%sno %s is given", where, what);
   *found = noli_sim_find_entity(sim, name);
   bool known = *found != NOLI_NULL_INDEX && *found < limit;
   const char* nearest =
       known ? NULL : noli_nearest(name, (const char* const*)sim->model->name, limit);
   NOLI_CHECK(sim->context, known || nearest == NULL, NOLI_ERROR_ARGUMENT,
-             "parameter %d: there is no %s \"%s\"; did you mean \"%s\"?", (int)index, what, name,
-             nearest);
-  NOLI_CHECK(sim->context, known, NOLI_ERROR_ARGUMENT, "parameter %d: there is no %s \"%s\"",
-             (int)index, what, name);
+             "%sthere is no %s \"%s\"; did you mean \"%s\"?", where, what, name, nearest);
+  NOLI_CHECK(sim->context, known, NOLI_ERROR_ARGUMENT, "%sthere is no %s \"%s\"", where, what,
+             name);
 done:
   return status;
 }
 
 // A force, motion or spring by its name.
-static NoliStatus find_named(const NoliSim* sim, const NoliParameterDef* def, int32_t index,
+static NoliStatus find_named(const NoliSim* sim, const NoliParameterDef* def, const char* where,
                              const char* what, int32_t (*find)(const NoliSim*, const char*),
                              int32_t* found) {
   NoliStatus status = NOLI_OK;
   *found = def->of != NULL ? find(sim, def->of) : NOLI_NULL_INDEX;
   NOLI_CHECK(sim->context, *found != NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
-             "parameter %d: there is no %s \"%s\"", (int)index, what,
-             def->of != NULL ? def->of : "");
+             "%sthere is no %s \"%s\"", where, what, def->of != NULL ? def->of : "");
 done:
   return status;
 }
 
-static NoliStatus take_place(const NoliSim* sim, const NoliParameterDef* def, int32_t index,
+static NoliStatus take_place(const NoliSim* sim, const NoliParameterDef* def, const char* where,
                              NoliParameter* made) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
   made->with = NOLI_NULL_INDEX;
   switch (made->type->of) {
   case NOLI_OF_BODY:
-    return find_entity(sim, "body", def->of, index, model->n_body, &made->of);
+    return find_entity(sim, "body", def->of, where, model->n_body, &made->of);
   case NOLI_OF_ENTITY:
-    return find_entity(sim, "entity", def->of, index, model->n_entity, &made->of);
+    return find_entity(sim, "entity", def->of, where, model->n_entity, &made->of);
   case NOLI_OF_PAIR:
     if (def->of != NULL || def->with != NULL) {
-      NOLI_TRY(find_entity(sim, "entity", def->of, index, model->n_entity, &made->of));
-      NOLI_TRY(find_entity(sim, "other entity", def->with, index, model->n_entity, &made->with));
+      NOLI_TRY(find_entity(sim, "entity", def->of, where, model->n_entity, &made->of));
+      NOLI_TRY(find_entity(sim, "other entity", def->with, where, model->n_entity, &made->with));
     }
     break;
   case NOLI_OF_FORCE:
-    return find_named(sim, def, index, "force", noli_sim_find_force, &made->of);
+    return find_named(sim, def, where, "force", noli_sim_find_force, &made->of);
   case NOLI_OF_MOTION:
-    return find_named(sim, def, index, "motion", noli_sim_find_motion, &made->of);
+    return find_named(sim, def, where, "motion", noli_sim_find_motion, &made->of);
   case NOLI_OF_SPRING:
-    return find_named(sim, def, index, "spring", noli_sim_find_spring, &made->of);
+    return find_named(sim, def, where, "spring", noli_sim_find_spring, &made->of);
   default:
     break;
   }
@@ -194,7 +189,7 @@ done:
   return status;
 }
 
-static NoliStatus take_points(const NoliSim* sim, const NoliParameterDef* def, int32_t index,
+static NoliStatus take_points(const NoliSim* sim, const NoliParameterDef* def, const char* where,
                               NoliParameter* made) {
   NoliStatus status = NOLI_OK;
   if (made->scope == NOLI_SCOPE_BODY) {
@@ -206,7 +201,7 @@ static NoliStatus take_points(const NoliSim* sim, const NoliParameterDef* def, i
   for (int32_t i = 0; i < made->n_point; i++) {
     made->point[i] = def->index != NULL ? def->index[i] : i;
     NOLI_CHECK(sim->context, made->point[i] >= 0 && made->point[i] < n_all, NOLI_ERROR_ARGUMENT,
-               "parameter %d: body \"%s\" has no %s %d", (int)index, sim->model->name[made->of],
+               "%sbody \"%s\" has no %s %d", where, sim->model->name[made->of],
                made->scope == NOLI_SCOPE_ELEMENTS ? "element"
                : made->scope == NOLI_SCOPE_TERMS  ? "term"
                                                   : "vertex",
@@ -217,21 +212,20 @@ done:
 }
 
 static NoliStatus take(NoliParameters* self, const NoliSim* sim, const NoliParameterDef* def,
-                       int32_t index) {
+                       const char* where, NoliParameter* made) {
   NoliStatus status = NOLI_OK;
-  NoliParameter* made = &self->def[index];
-  NOLI_TRY(take_words(sim->context, def, index, made));
-  NOLI_TRY(take_place(sim, def, index, made));
-  NOLI_TRY(take_points(sim, def, index, made));
+  NOLI_TRY(take_words(sim->context, def, where, made));
+  NOLI_TRY(take_place(sim, def, where, made));
+  NOLI_TRY(take_points(sim, def, where, made));
   const char* defect = made->type->defect != NULL ? made->type->defect(sim, made) : NULL;
   const char* what = made->type->of == NOLI_OF_BODY     ? "body"
                      : made->type->of == NOLI_OF_SPRING ? "spring"
                      : made->type->of == NOLI_OF_MOTION ? "motion"
                                                         : NULL;
   NOLI_CHECK(sim->context, defect == NULL || what == NULL, NOLI_ERROR_ARGUMENT,
-             "parameter %d, \"%s\": %s \"%s\" %s", (int)index, def->kind, what, def->of, defect);
-  NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT, "parameter %d, \"%s\": %s",
-             (int)index, def->kind, defect);
+             "%s\"%s\": %s \"%s\" %s", where, def->kind, what, def->of, defect);
+  NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT, "%s\"%s\": %s", where, def->kind,
+             defect);
   if (made->type->prepare != NULL) {
     NOLI_TRY(made->type->prepare(sim, made));
   }
@@ -379,6 +373,11 @@ static int64_t count_weighted(const NoliModel* model) {
 
 NoliStatus noli_parameters_create(NoliSim* sim, const NoliParameterDef* defs, int32_t n_defs,
                                   NoliParameters** out) {
+  return noli_parameters_create_in(sim, "parameters", defs, n_defs, out);
+}
+
+NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list, const NoliParameterDef* defs,
+                                     int32_t n_defs, NoliParameters** out) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL,
                sim != NULL && out != NULL && n_defs > 0 && defs != NULL);
   NoliStatus status = NOLI_OK;
@@ -389,7 +388,9 @@ NoliStatus noli_parameters_create(NoliSim* sim, const NoliParameterDef* defs, in
   self->n_def = n_defs;
   NOLI_NEW_ZERO(sim->context, self->def, n_defs);
   for (int32_t i = 0; i < n_defs; i++) {
-    NOLI_TRY(take(self, sim, &defs[i], i));
+    char where[64];
+    snprintf(where, sizeof where, "%s[%d]: ", list, (int)i);
+    NOLI_TRY(take(self, sim, &defs[i], where, &self->def[i]));
   }
   NOLI_TRY(noli_owned_definition_copy(sim->context, sim->definition.def, &self->source));
   noli_sim_fix_lengths(sim, self->source.def);

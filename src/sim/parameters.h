@@ -71,6 +71,11 @@ typedef enum NoliGradientMode {
 } NoliGradientMode;
 extern const NoliNamed noli_gradient_modes[NOLI_GRADIENT_MODES];
 
+// noli_parameters_create for the entries of a list, which messages name: "list[0]: ...".
+NOLI_WARN_UNUSED NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list,
+                                                      const NoliParameterDef* defs, int32_t n_defs,
+                                                      NoliParameters** parameters);
+
 // Lengths of the simulation that other values keep.
 typedef struct NoliParameterLengths {
   double size;             // m, l, to which lengths and speeds may be relative

@@ -9,6 +9,19 @@
 
 // ---- making -------------------------------------------------------------------------------------
 
+// Whether prescribed components or tied nodes at fixed other ones have derivatives: by what they
+// follow from, and by all inputs where a motion starts from what was free before.
+static bool moves_targets(const NoliSensitivity* self) {
+  const unsigned inputs = 1u << NOLI_INPUT_START | 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_PART |
+                          1u << NOLI_INPUT_MOTION | 1u << NOLI_INPUT_TIE;
+  const NoliModel* model = self->sim->model;
+  bool late = false;
+  for (int32_t m = 0; m < model->n_motion; m++) {
+    late = late || model->motion[m].def.t_begin > 0.0;
+  }
+  return late || (self->wanted & inputs) != 0;
+}
+
 static NoliStatus list_pressing(const NoliSim* sim, int32_t** pressing) {
   NoliStatus status = NOLI_OK;
   NOLI_NEW(sim->context, *pressing, sim->model->problem.pressed.n);
@@ -32,6 +45,9 @@ NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasse
   self->sim = sim;
   self->wanted = self->mixed.wanted = wanted;
   self->classes = classes;
+  self->basis_derivatives = sim->model->problem.friction_basis_derivatives;
+  sim->model->problem.friction_basis_derivatives = true;
+  sim->own_stage->obstacles_vary = moves_targets(self);
   NOLI_NEW_ZERO(sim->context, self->lambda, n);
   NOLI_NEW_ZERO(sim->context, self->product, n);
   NOLI_NEW_ZERO(sim->context, self->scaled, n);
@@ -60,6 +76,8 @@ void noli_sensitivity_destroy(NoliSensitivity** owner) {
   if (self == NULL) {
     return;
   }
+  self->sim->model->problem.friction_basis_derivatives = self->basis_derivatives;
+  self->sim->own_stage->obstacles_vary = false;
   noli_mixed_list_clear(&self->mixed);
   noli_array_free(self->context, &self->mixed.blocks);
   for (int32_t f = 0; self->force != NULL && f < self->sim->model->n_force; f++) {
@@ -288,19 +306,6 @@ static void negate(double* x, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     x[i] = -x[i];
   }
-}
-
-// Whether prescribed components or tied nodes at fixed other ones have derivatives: by what they
-// follow from, and by all inputs where a motion starts from what was free before.
-static bool moves_targets(const NoliSensitivity* self) {
-  const unsigned inputs = 1u << NOLI_INPUT_START | 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_PART |
-                          1u << NOLI_INPUT_MOTION | 1u << NOLI_INPUT_TIE;
-  const NoliModel* model = self->sim->model;
-  bool late = false;
-  for (int32_t m = 0; m < model->n_motion; m++) {
-    late = late || model->motion[m].def.t_begin > 0.0;
-  }
-  return late || (self->wanted & inputs) != 0;
 }
 
 // Forces on tied nodes, where weights change.

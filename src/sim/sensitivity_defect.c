@@ -51,10 +51,6 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   if (damping != NULL) {
     return damping;
   }
-  if (problem->implicit_friction && !problem->friction_basis_derivatives) {
-    return "implicit friction needs the derivatives of its basis: leave friction.basis_derivatives "
-           "out";
-  }
   if (problem->contact->lag_slopes == NULL && problem->rubs) {
     return "friction is not differentiated with this contact model";
   }

@@ -1,6 +1,7 @@
 // The ends of solves: Newton steps with the plain Hessian, until only rounding is left.
 #include "sim/sensitivity_solve.h"
 
+#include "math/larger.h"
 #include "solve/prescribed.h"
 #include "solve/projected_newton.h"
 #include "solve/rounding.h"
@@ -23,7 +24,7 @@ enum { MAX_POLISH = 12 };
 static double largest(const double* x, int64_t n) {
   double most = 0.0;
   for (int64_t i = 0; i < n; i++) {
-    most = fmax(most, fabs(x[i]));
+    most = noli_larger(most, fabs(x[i]));
   }
   return most;
 }
@@ -39,7 +40,7 @@ static NoliStatus force_scale(NoliSensitivity* self, double* scale) {
   for (int k = 0; k < 3; k++) {
     memset(self->product, 0, (size_t)n * sizeof(double));
     NOLI_TRY(noli_stage_add_forces(stage, roles[k], self->product));
-    *scale = fmax(*scale, h_e_sqr * largest(self->product, n));
+    *scale = noli_larger(*scale, h_e_sqr * largest(self->product, n));
   }
 done:
   return status;
@@ -59,10 +60,11 @@ done:
 }
 
 // Whether the potential at the end of a solve is a function of its positions.
-static NoliStatus require_function(const NoliSim* sim) {
+static NoliStatus require_function(const NoliSim* sim, unsigned wanted) {
   NoliStatus status = NOLI_OK;
   const NoliContactModel* contact = sim->model->problem.contact;
-  const char* defect = contact->slopes_defect != NULL ? contact->slopes_defect(sim->stage) : NULL;
+  const char* defect =
+      contact->slopes_defect != NULL ? contact->slopes_defect(sim->stage, wanted) : NULL;
   NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT, "derivatives: step %lld: %s",
              (long long)*sim->state.step + 1, defect);
 done:
@@ -142,7 +144,7 @@ static NoliStatus unexplained(const NoliSensitivity* self, double* residual) {
   *residual = 0.0;
   for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
     if (noli_system_is_unknown(&stage->system, j / 3)) {
-      *residual = fmax(*residual, fabs(stage->gradient[j]) - stage->rounding[j]);
+      *residual = noli_larger(*residual, fabs(stage->gradient[j]) - stage->rounding[j]);
     }
   }
 done:
@@ -192,7 +194,7 @@ NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance) {
              "derivatives: step %lld is not solved accurately enough: %.2g of the forces are not "
              "balanced; choose a smaller time step",
              (long long)*sim->state.step + 1, left);
-  NOLI_TRY(require_function(sim));
+  NOLI_TRY(require_function(sim, self->wanted));
   NOLI_TRY(noli_stage_energy(stage));
 done:
   return status;

@@ -23,15 +23,16 @@ struct NoliSensitivity {
   NoliGeneralMatrix mirror;
   NoliLinSolver* definite;
   NoliLinSolver* general;
-  double* lambda;    // (n_vert x 3)
-  double* product;   // (n_vert x 3)
-  double* scaled;    // (n_vert x 3)
-  double* damped;    // (n_vert x 3) m, where the stiffness of damping is taken
-  double* zero;      // (n_vert x 3) 0
-  double* begin;     // (n_vert x 3) m, at the start of the part
-  double* gradient;  // (n_vert x 3) of the potential, on tied nodes, too, where ties vary
-  double t, t1;      // s, of the loads, and of the end of the part
-  int32_t* pressing; // (faces with a pressure) their forces
+  double* lambda;         // (n_vert x 3)
+  double* product;        // (n_vert x 3)
+  double* scaled;         // (n_vert x 3)
+  double* damped;         // (n_vert x 3) m, where the stiffness of damping is taken
+  double* zero;           // (n_vert x 3) 0
+  double* begin;          // (n_vert x 3) m, at the start of the part
+  double* gradient;       // (n_vert x 3) of the potential, on tied nodes, too, where ties vary
+  double t, t1;           // s, of the loads, and of the end of the part
+  int32_t* pressing;      // (faces with a pressure) their forces
+  bool basis_derivatives; // the setting of the model, which needs them meanwhile
 };
 
 // Whether derivatives by an input are needed.

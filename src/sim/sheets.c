@@ -105,6 +105,7 @@ static NoliStatus find_gap(NoliModel* model) {
   NoliGap rest = {.distance = (double)INFINITY};
   double gap = SHEET_GAP * problem->dhat;
   NOLI_TRY(noli_clearance_rest_gap(model, &pairs, gap / SHARE_OF_REST_GAP, &rest));
+  problem->sheet_gap_at_rest = SHARE_OF_REST_GAP * rest.distance < gap;
   problem->sheet_gap = fmin(gap, SHARE_OF_REST_GAP * rest.distance);
 done:
   return status;

@@ -96,15 +96,14 @@ static NoliStatus keep(NoliStage* stage, const NoliPoint* at, bool others) {
   NoliStatus status = NOLI_OK;
   const Self* self = stage->contact;
   Memory *kept = stage->trial->contact, *here = stage->here->contact;
-  NOLI_TRY(noli_implicit_surface_contacts_keep(&kept->contacts, stage->context, self->search, at->x,
-                                               stage->problem->dhat, &here->contacts, others,
-                                               stage->prescribed.by_springs, stage->n_threads));
+  NOLI_TRY(noli_implicit_surface_contacts_keep(
+      &kept->contacts, stage->context, self->search, at->x, stage->problem->dhat, &here->contacts,
+      others, noli_stage_moves_obstacles(stage), stage->n_threads));
   NOLI_TRY(update_sheets(stage, at, kept));
 done:
   return status;
 }
 
-// Springs move obstacles too: then the stencils include their vertices.
 static NoliStatus update(NoliStage* stage, NoliPoint* at) {
   NoliStatus status = NOLI_OK;
   Self* self = stage->contact;
@@ -113,9 +112,9 @@ static NoliStatus update(NoliStage* stage, NoliPoint* at) {
   if (self->keeps_triangles) {
     return keep(stage, at, false);
   }
-  NOLI_TRY(noli_implicit_surface_contacts_build(&memory->contacts, stage->context, self->search,
-                                                at->x, stage->problem->dhat,
-                                                stage->prescribed.by_springs, stage->n_threads));
+  NOLI_TRY(noli_implicit_surface_contacts_build(
+      &memory->contacts, stage->context, self->search, at->x, stage->problem->dhat,
+      noli_stage_moves_obstacles(stage), stage->n_threads));
   NOLI_TRY(update_sheets(stage, at, memory));
 done:
   return status;
@@ -212,29 +211,79 @@ static NoliImplicitSurfaceFriction friction_of(const NoliStage* stage, const Mem
                                        .basis_derivatives = problem->friction_basis_derivatives};
 }
 
+// Of the barrier between sheets.
+static NoliBarrierInputs sheet_inputs(const NoliStage* stage, NoliPairClasses classes) {
+  return (NoliBarrierInputs){.X = stage->problem->X,
+                             .distance = NOLI_CONTACT_GAP,
+                             .stiffness = {NOLI_CONTACT_STIFFNESS, NOLI_CONTACT_OPEN},
+                             .classes = classes};
+}
+
 static NoliStatus lag_slopes(const NoliStage* stage, const double* x, NoliPairClasses classes,
                              NoliMixedList* list) {
-  NoliImplicitSurfaceFriction friction = friction_of(stage, stage->here->contact);
-  return noli_implicit_surface_lagged_friction_slopes(list, &friction, stage->here->x, x,
-                                                      stage->problem->n_vert, classes);
+  NoliStatus status = NOLI_OK;
+  const Memory* here = stage->here->contact;
+  NoliImplicitSurfaceFriction friction = friction_of(stage, here);
+  NOLI_TRY(noli_implicit_surface_lagged_friction_slopes(list, &friction, stage->here->x, x,
+                                                        stage->problem->n_vert, classes));
+  if (here->sheets.contact.count > 0) {
+    NoliImplicitFriction sheets = noli_stage_implicit_friction(stage, &here->barrier);
+    NoliBarrierInputs inputs = sheet_inputs(stage, classes);
+    NOLI_TRY(noli_lagged_friction_slopes(list, &sheets, stage->here->x, x, &inputs));
+  }
+done:
+  return status;
 }
 
 static NoliStatus slide_slopes(const NoliStage* stage, NoliPairClasses classes,
                                NoliMixedList* list) {
-  NoliImplicitSurfaceFriction friction = friction_of(stage, stage->here->contact);
-  return noli_implicit_surface_implicit_friction_slopes(list, &friction, stage->here->x, classes);
+  NoliStatus status = NOLI_OK;
+  const Memory* here = stage->here->contact;
+  NoliImplicitSurfaceFriction friction = friction_of(stage, here);
+  NOLI_TRY(
+      noli_implicit_surface_implicit_friction_slopes(list, &friction, stage->here->x, classes));
+  if (here->sheets.contact.count > 0) {
+    NoliImplicitFriction sheets = noli_stage_implicit_friction(stage, &here->barrier);
+    NoliBarrierInputs inputs = sheet_inputs(stage, classes);
+    NOLI_TRY(noli_implicit_friction_slopes(list, &sheets, stage->here->x, &inputs));
+  }
+done:
+  return status;
 }
 
 static NoliStatus slopes(const NoliStage* stage, NoliMixedList* list) {
+  NoliStatus status = NOLI_OK;
   const Memory* here = stage->here->contact;
-  return noli_implicit_surface_slopes(list, &here->penalty, stage->here->x);
+  NOLI_TRY(noli_implicit_surface_slopes(list, &here->penalty, stage->here->x));
+  if (here->sheets.contact.count > 0) {
+    NoliBarrierInputs inputs = sheet_inputs(stage, (NoliPairClasses){0});
+    NOLI_TRY(noli_barrier_slopes(list, &here->barrier, &inputs, stage->here->x));
+  }
+done:
+  return status;
 }
 
-static const char* slopes_defect(const NoliStage* stage) {
+// The least stiffness of the barrier between sheets follows masses, and its range their distance at
+// rest where that is short.
+static const char* sheets_defect(const NoliStage* stage, unsigned wanted) {
   const Self* self = stage->contact;
-  if (((const Memory*)stage->here->contact)->sheets.contact.count > 0) {
-    return "open sheets touch themselves or each other, where \"implicit_surface\" has no "
-           "derivatives: use \"ipc\", or keep them apart";
+  unsigned by_mass = 1u << NOLI_INPUT_MASS | 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT;
+  if (stage->kappa * self->barrier_ratio <= self->barrier_kappa && (wanted & by_mass) != 0) {
+    return "open sheets touch, and contact.stiffness is so small that the barrier between them is "
+           "as stiff as their masses ask: choose a larger one";
+  }
+  return stage->problem->sheet_gap_at_rest && (wanted >> NOLI_INPUT_REST & 1u) != 0
+             ? "open sheets touch, and are so close at rest that the range of the barrier between "
+               "them follows the rest shapes: choose a shorter contact.distance"
+             : NULL;
+}
+
+static const char* slopes_defect(const NoliStage* stage, unsigned wanted) {
+  const Self* self = stage->contact;
+  const Memory* here = stage->here->contact;
+  const char* sheets = here->sheets.contact.count > 0 ? sheets_defect(stage, wanted) : NULL;
+  if (sheets != NULL) {
+    return sheets;
   }
   double given = stage->problem->fixed_stiffness * stage->time.h_e * stage->time.h_e;
   if (count(stage) > 0 && fabs(stage->kappa - given) > 1e-12 * given) {

@@ -73,9 +73,10 @@ typedef struct NoliContactModel {
   // wants them. NULL: none.
   NoliStatus (*slopes)(const NoliStage* stage, NoliMixedList* list);
   unsigned slopes_by;
-  // Why the potential here is not that of its positions and of problem->fixed_stiffness; NULL
-  // where it is, and likewise the function.
-  const char* (*slopes_defect)(const NoliStage* stage);
+  // Why the potential here is not that of its positions and of problem->fixed_stiffness, or does
+  // not follow the inputs whose bits are set in `wanted`; NULL where it is, and likewise the
+  // function.
+  const char* (*slopes_defect)(const NoliStage* stage, unsigned wanted);
 
   // Implicit friction: its terms at a point, where terms that are not set stay empty; its forces at
   // x divided by `scale`; its resultants. All NULL: the model supports lagged friction only.

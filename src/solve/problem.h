@@ -90,6 +90,7 @@ typedef struct NoliProblem {
   double surface_radius; // m; 0: separate for each body
   const bool* sheet; // (n_body) shells that enclose no volume, with "implicit_surface"; else NULL;
                      // borrowed from the model
+  bool sheet_gap_at_rest; // the next is that at rest, not in proportion to dhat
   double sheet_gap;  // m: open sheets that meet are kept apart, and a barrier acts below this gap;
                      // 0: none meet
   const bool* still; // (n_body) obstacles; borrowed from the model

@@ -157,7 +157,8 @@ struct NoliStage {
   NoliTerm* term;    // (n_term)
   bool* on_vertices; // (n_term) whether their stencils may contain followers
   NoliFriction friction;
-  bool lags_all; // implicit friction is disabled while a solver uses lagged friction
+  bool lags_all;       // implicit friction is disabled while a solver uses lagged friction
+  bool obstacles_vary; // derivatives by positions of obstacles are wanted
 
   // on several ranks, energies that are summed together: for each term the number of its blocks
   // that are the share of this rank, or -1; then their sums; and those of all ranks
@@ -220,6 +221,11 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_damping_loss(const NoliStage* stage, cons
 // step.
 NOLI_WARN_UNUSED NoliStatus noli_stage_add_damping_force(const NoliStage* stage, const double* v,
                                                          double* force);
+
+// Whether stencils need the vertices of obstacles, too: springs move them, or derivatives do.
+static inline bool noli_stage_moves_obstacles(const NoliStage* stage) {
+  return stage->prescribed.by_springs || stage->obstacles_vary;
+}
 
 // Finds the contacts at the current point: searches candidates and contacts, or linearizes the
 // constraints of the active set.

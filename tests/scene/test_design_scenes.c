@@ -624,7 +624,16 @@ static void test_errors(void** state) {
   expect_error(context, VELOCITY "'objective': [{" GOAL ", 'over': [0.3, 0.5]}]",
                "design.objective[0].over: is no interval of the run");
   expect_error(context, VELOCITY "'objective': [{" GOAL ", 'form': 'above'}]",
-               "the form \"above\" needs one \"component\" of \"centre\"");
+               "design.objective[0]: the form \"above\" needs one \"component\" of \"centre\"");
+  expect_error(context,
+               VELOCITY "'objective': [{" GOAL ", 'component': 'x', 'name': 'a'}, {" GOAL
+                        ", 'name': 'b', 'form': "
+                        "'above'}], 'expression': 'a + b'",
+               "design.objective[1]: the form \"above\" needs one \"component\" of \"centre\"");
+  expect_error(context,
+               "'variables': [{'parameter': 'friction', 'lower': 0, 'upper': 1}, {'parameter': "
+               "'yield', 'of': 'cube', 'lower': 1, 'upper': 2}], 'objective': [{" GOAL "}]",
+               "design.variables[1]: \"yield\": body \"cube\" does not yield");
   expect_error(context,
                VELOCITY "'objective': [{" GOAL "}], 'constraints': [{'goals': [{" GOAL "}]}]",
                "design.constraints[0]: needs a bound, \"at_most\" or \"at_least\"");
@@ -647,7 +656,8 @@ static void test_errors(void** state) {
   expect_error(context,
                VELOCITY "'objective': [{" GOAL "}], 'constraints': "
                         "[{'goals': [{" GOAL "}], 'at_most': 1}]",
-               "the form \"value\" needs one \"component\" of \"centre\"");
+               "design.constraints[0].goals[0]: the form \"value\" needs one \"component\" of "
+               "\"centre\"");
   expect_error(context, VELOCITY "'constraints': []",
                "objective: has neither goals nor a function");
   expect_error(context,

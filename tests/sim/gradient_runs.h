@@ -2,6 +2,7 @@
 // both modes with each other and with central differences of runs, and refusals.
 #pragma once
 
+#include "math/larger.h"
 #include "sim/goals.h"
 #include "world.h"
 
@@ -140,14 +141,15 @@ static inline void compare_run(World* world, const GradientRun* run) {
     noli_sim_destroy(&sim);
   }
   for (int64_t j = 0; j < n; j++) {
-    size = fmax(size, fabs(gradient[0][j]));
-    apart = fmax(apart, fabs(gradient[0][j] - gradient[1][j]));
+    size = noli_larger(size, fabs(gradient[0][j]));
+    apart = noli_larger(apart, fabs(gradient[0][j] - gradient[1][j]));
   }
   assert_true(size > 0.0);
   int64_t stride = n > 6 ? n / 5 + (n / 5 % 3 == 0 ? 1 : 0) : 1;
   for (int64_t j = 0; j < n; j += stride) {
     if (!(is_plane(world) && n > 3 && j % 3 == 2)) {
-      off = fmax(off, difference_off(run, parameters, context, values, j, gradient[0][j], size));
+      off = noli_larger(off,
+                        difference_off(run, parameters, context, values, j, gradient[0][j], size));
     }
   }
   print_message("%-40s value %.6g, gradient %.3g, modes differ by %.1e, differences by %.1e\n",

@@ -18,6 +18,7 @@ typedef struct Case {
   bool open;      // the floor is an obstacle of two triangles
   double pressed; // m/s, the second body moves down
   bool still;     // the first body is an obstacle
+  bool driven;    // which moves
   bool rests;     // the potential acts at rest, too
   double own;     // m, distance of the pairs of the first body; 0: that of the scene
   bool force;     // the objective is the contact force of body0 over time
@@ -117,6 +118,11 @@ static World world_of(const Case* c) {
   }
   if (c->pressed > 0.0) {
     world_add_motion(&world, 1, press, (void*)(uintptr_t)&c->pressed);
+  }
+  if (c->driven) {
+    NoliMotionDef* motion = world_add_motion(&world, 0, NULL, NULL);
+    motion->name = "drive";
+    memcpy(motion->velocity, (double[]){0.4, 0.05, 0.1}, sizeof motion->velocity);
   }
   if (c->open) {
     world_add_obstacle(&world, make_floor(&world), (double[]){0, 0, 0});
@@ -237,10 +243,95 @@ static void smooth_surfaces(void** state) {
        .parameter = DISTANCE, .step = 1e-7, .error = 1e-6},
       {"surface on an obstacle, velocity", SMOOTH, .second = true, .still = true,
        .parameter = {.kind = "initial_velocity", .of = "body1"}, .step = 1e-5, .error = 1e-6},
+      {"surface on a driven obstacle, velocity", SMOOTH, .second = true, .still = true,
+       .driven = true, .parameter = {.kind = "motion_velocity", .of = "drive"}, .step = 1e-5,
+       .error = 1e-6},
+      {"surface implicit on a driven obstacle, velocity", SMOOTH, .second = true, .still = true,
+       .driven = true, .implicit = true, .parameter = {.kind = "motion_velocity", .of = "drive"},
+       .step = 1e-5, .error = 1e-6},
+      {"surface on an obstacle, its positions", SMOOTH, .second = true, .still = true,
+       .parameter = VERTICES("initial_position", "body0"), .step = 1e-7, .error = 1e-6},
+      {"surface implicit on an obstacle, its shape", SMOOTH, .second = true, .still = true,
+       .implicit = true, .parameter = VERTICES("rest_position", "body0"), .step = 1e-7,
+       .error = 1e-6},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     compare(&cases[i]);
   }
+}
+
+// ---- open sheets with smooth surfaces -----------------------------------------------------------
+
+static int32_t add_sheet(World* world, double size, int32_t cells, const double at[3]) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_plane(world->context, size, size, cells, cells, &mesh));
+  int32_t sheet = world_add(world, mesh, at);
+  NoliBodyDef* body = &world->body[sheet];
+  body->shell.thickness = 1e-3;
+  body->material = (NoliMaterialDef){.law = "stvk", .young = 1e5, .poisson = 0.3, .density = 300.0};
+  return sheet;
+}
+
+// A sheet falls onto a larger one that is held at its corners, and slides: a barrier acts between
+// them.
+static void meeting_sheets(World* world) {
+  static const int32_t corners[4] = {0, 4, 20, 24};
+  world->def.contact_model = "implicit_surface";
+  world->def.contact_distance = (NoliScaled){4e-3, false};
+  world->def.surface_radius = (NoliScaled){0.13, false};
+  world->def.barrier_stiffness = 2e5;
+  world->def.friction = 0.3;
+  int32_t lower = add_sheet(world, 0.4, 4, (double[]){0, 0, 0});
+  int32_t upper = add_sheet(world, 0.15, 2, (double[]){0.013, 1.5e-3, 0.007});
+  NoliMotionDef* hold = world_add_motion(world, lower, NULL, NULL);
+  hold->node = corners;
+  hold->n_node = 4;
+  memcpy(world->body[upper].velocity, (double[]){0.3, -0.6, 0.1}, 3 * sizeof(double));
+  world->body[upper].angular_velocity[2] = 0.5;
+}
+
+static void meeting_sheets_implicit(World* world) {
+  meeting_sheets(world);
+  world->def.friction_method = "implicit";
+  world->def.solver = "implicit_newton";
+}
+
+// Another sheet has two layers that are close at rest.
+static void meeting_near_layers(World* world) {
+  const double x[18] = {0, 0, 0, 0, 0, 0.1, 0.1, 0, 0, 0, 5e-4, 0, 0, 5e-4, 0.1, 0.1, 5e-4, 0};
+  const int32_t tri[6] = {0, 1, 2, 3, 4, 5};
+  NoliMesh* mesh = NULL;
+  meeting_sheets(world);
+  ASSERT_OK(noli_mesh_create(world->context, 6, 0, 2, 0, 0, false, &mesh));
+  memcpy(mesh->x, x, sizeof x);
+  memcpy(mesh->tri, tri, sizeof tri);
+  world->body[world_add(world, mesh, (double[]){5, 0, 0})].shell = world->body[1].shell;
+}
+
+static void open_sheets(void** state) {
+  (void)state;
+  static const GradientCase cases[] = {
+      {"sheets, friction", meeting_sheets, NULL, 0.004, 8, {.kind = "friction"}, 1e-4, 1e-6},
+      {"sheets, stiffness", meeting_sheets, NULL, 0.004, 8, STIFFNESS, 1e3, 1e-6},
+      {"sheets, distance", meeting_sheets, NULL, 0.004, 8, DISTANCE, 1e-7, 1e-6},
+      {"sheets, velocity", meeting_sheets, NULL, 0.004, 8, OF("initial_velocity", "body1"), 1e-5,
+       1e-6},
+      {"sheets, shape", meeting_sheets, NULL, 0.004, 8, VERTICES("rest_position", "body0"), 1e-7,
+       1e-6},
+      {"sheets, young", meeting_sheets, NULL, 0.004, 8, OF("young", "body0"), 10, 1e-6},
+      {"sheets implicit, friction",
+       meeting_sheets_implicit,
+       NULL,
+       0.004,
+       8,
+       {.kind = "friction"},
+       1e-4,
+       1e-6},
+      {"sheets implicit, distance", meeting_sheets_implicit, NULL, 0.004, 8, DISTANCE, 1e-7, 1e-6},
+      {"sheets implicit, shape", meeting_sheets_implicit, NULL, 0.004, 8,
+       VERTICES("rest_position", "body1"), 1e-7, 1e-6},
+  };
+  COMPARE(cases);
 }
 
 // Where the boxes meet: of the upper and of the lower one.
@@ -384,22 +475,31 @@ static void what_has_no_derivative_is_refused(void** state) {
   const Case smooth = {"smooth", .model = "implicit_surface", .n_steps = 2, .second = true,
                        .still = true};
   world = world_of(&smooth);
-  expect_refusal(&world, 1, &(NoliParameterDef)VERTICES("initial_position", "body0"),
-                 "is an obstacle");
-  world = world_of(&smooth);
   world.def.surface_radius.value = 0.0;
   expect_refusal(&world, 1, &(NoliParameterDef)VERTICES("rest_position", "body1"),
-                 "set contact.surface_radius");
+                 "set contact.radius");
   world = world_of(&smooth);
   world.def.barrier_stiffness = 1.0;
   world.body[1].velocity[1] = -1.0;
   expect_refusal(&world, 1, &(NoliParameterDef){.kind = "gravity"}, "has become stiffer");
+
+  // open sheets
+  const GradientCase light = {"light", meeting_sheets, NULL, 0.004, 8, DISTANCE, 1e-7, 1e-6};
+  world = built_world(&light);
+  world.def.barrier_stiffness = 1e-3;
+  expect_refusal(&world, 8, &(NoliParameterDef)DISTANCE, "as stiff as their masses ask");
+  const GradientCase near = {"near", meeting_near_layers, NULL, 0.004, 8, DISTANCE, 1e-7, 1e-6};
+  world = built_world(&near);
+  expect_refusal(&world, 8, &(NoliParameterDef)VERTICES("rest_position", "body0"),
+                 "so close at rest");
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(numbers_of_the_barrier), cmocka_unit_test(geometric_potential),
-      cmocka_unit_test(smooth_surfaces), cmocka_unit_test(pulled_motions),
-      cmocka_unit_test(what_has_no_derivative_is_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_of_the_barrier),
+                                     cmocka_unit_test(geometric_potential),
+                                     cmocka_unit_test(smooth_surfaces),
+                                     cmocka_unit_test(open_sheets),
+                                     cmocka_unit_test(pulled_motions),
+                                     cmocka_unit_test(what_has_no_derivative_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

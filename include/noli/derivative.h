@@ -16,8 +16,8 @@ extern "C" {
 ///
 /// Kinds, NOLI_CHOICE_PARAMETER, with the values that they count:
 /// - "young", "poisson", "density": of a body, in their units; with the scope "elements" of each
-/// - "thickness", "radius": m, of a shell, or a rod without twist; a contact offset that is the
-///   thickness follows, with "ipc"
+/// - "thickness", "radius": m, of a shell, or a rod, whose second radius stays; a contact
+///   offset that is the thickness follows, with "ipc"
 /// - "friction": coefficient of a pair of entities, or of all pairs without one of their own
 /// - "gravity": 3, m/s^2
 /// - "initial_position", "initial_velocity", "rest_position": of a body, added to those of the

@@ -648,6 +648,18 @@ static void held_beam(World* world) {
   world->motion[0].pivot[1] = 1.0;
 }
 
+// It falls and sags before it is clamped and turns.
+static void late_beam(World* world) {
+  static double x0[3 * 64];
+  moved_beam(world, turn, false);
+  world->motion[0].t_begin = 0.025;
+  for (int64_t i = 0; i < 3 * (int64_t)world->mesh[0]->n_vert; i++) {
+    assert_true(i < 3 * 64);
+    x0[i] = world->mesh[0]->x[i] + 0.004 * sin(5.0 * (double)i);
+  }
+  world->body[0].x0 = x0;
+}
+
 // A box is held in the air until a plate below, which moves, touches it.
 static void lifted_box(World* world) {
   NoliMesh* mesh = NULL;
@@ -679,6 +691,8 @@ static void prescribed_motions(void** state) {
        1e-6},
       {"turned tr_bdf2, velocity", turned_beam, "tr_bdf2", 0.01, 6, OF("motion_velocity", "drive"),
        1e-4, 1e-6},
+      {"clamped late, young", late_beam, NULL, 0.01, 6, OF("young", "body0"), 100, 1e-6},
+      {"clamped late, density", late_beam, "bdf2", 0.01, 6, OF("density", "body0"), 0.1, 1e-6},
       {"changed, factor", changed_beam, NULL, 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
       {"changed, velocity", changed_beam, "sdirk2", 0.01, 6, OF("motion_velocity", "drive"), 1e-4,
        1e-6},

@@ -120,8 +120,7 @@ static void fold_origins(const NoliChains* self, bool back, double* begin) {
 
 static NoliStatus set_targets(NoliChains* self, const NoliTapePart* part,
                               const NoliTapeStage* stage) {
-  bool vary = self->inputs[0].value[NOLI_INPUT_MOTION] != NULL;
-  return noli_motion_links_set(&self->targets, self->sim, part, stage, vary);
+  return noli_motion_links_set(&self->targets, self->sim, part, stage);
 }
 
 // The inputs of a chain, with those of one solve.
@@ -386,8 +385,7 @@ static NoliStatus pull_start_force(NoliChains* self, int32_t index, const NoliTa
   divide_by_mass(self, self->force, chain->force);
   NOLI_TRY(pull_masses(self, index, self->acceleration, -1.0, chain->force));
   NoliInputs to = with_own(self, index);
-  double *v = self->hat_v, *moved = self->acceleration;
-  clear(self, v);
+  double *v = self->start_v, *moved = self->acceleration;
   if (!part->past_known) {
     NOLI_TRY(noli_sensitivity_pull_force(self->sensitivity, part, chain->force, &to, chain->x, v));
     clear(self, chain->force);
@@ -404,7 +402,6 @@ static NoliStatus pull_start_force(NoliChains* self, int32_t index, const NoliTa
   for (int64_t i = 0; i < history_size(self); i++) {
     chain->history[i] += to.value[NOLI_INPUT_HISTORY][i]; // which nothing has relaxed
   }
-  NOLI_TRY(pull_start_velocity(self, index, part, v));
 done:
   return status;
 }
@@ -413,13 +410,12 @@ static NoliStatus push_start_force(NoliChains* self, int32_t index, const NoliTa
   NoliStatus status = NOLI_OK;
   NoliChain* chain = &self->chain[index];
   const NoliProblem* problem = &self->sim->model->problem;
-  double *v = self->hat_v, *change = self->moved;
+  double *v = self->start_v, *change = self->moved;
   NoliInputs inputs = with_own(self, index);
   copy(self, chain->force, self->force);
   if (part->force == NULL) {
     return NOLI_OK;
   }
-  NOLI_TRY(push_start_velocity(self, index, part, v));
   for (int64_t i = 0; i < history_size(self); i++) {
     inputs.value[NOLI_INPUT_HISTORY][i] = chain->history[i];
   }
@@ -448,15 +444,62 @@ done:
 
 // What a slope adds to y_hat: h v and h a.
 static void pull_slope(const NoliChains* self, const NoliTapePart* part, double slope,
-                       const double* hat, const double* hat_v, NoliChain* chain, double* force) {
-  add(self, slope * part->h, hat, chain->v);
-  add(self, slope * part->h, hat_v, force);
+                       const double* hat) {
+  add(self, slope * part->h, hat, self->start_v);
+  add(self, slope * part->h, self->hat_v, self->force);
 }
 
 static void push_slope(const NoliChains* self, const NoliTapePart* part, double slope,
-                       const NoliChain* chain, double* hat, double* hat_v) {
-  add(self, slope * part->h, chain->v, hat);
-  add(self, slope * part->h, self->force, hat_v);
+                       double* hat) {
+  add(self, slope * part->h, self->start_v, hat);
+  add(self, slope * part->h, self->force, self->hat_v);
+}
+
+// With ties the inertia of prescribed components counts, with the acceleration of the same parabola
+// in integrators of order 2: x_tilde = x_1 - 4 c (x_1 - 2 x_half + x_0), c = (h_e / t)^2.
+static double tied_share(const NoliTapePart* part, int32_t s) {
+  double ratio = part->stage[s].time.h_e / (part->rule->stage[s].end * part->h);
+  return ratio * ratio;
+}
+
+static bool ties_prescribe(const NoliChains* self, const NoliTapePart* part) {
+  return part->rule->order == 2 && self->sim->model->problem.followers.n_tied > 0;
+}
+
+static void pull_tied(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
+                      double* tilde) {
+  const NoliMotionStart start = start_of(self, index);
+  double c = tied_share(part, s), *held = self->target;
+  if (!ties_prescribe(self, part)) {
+    return;
+  }
+  for (int64_t j = 0; j < size_of(self); j++) {
+    bool prescribed = noli_tape_prescribes(&part->stage[s], j);
+    held[j] = prescribed ? tilde[j] : 0.0;
+    tilde[j] = prescribed ? 0.0 : tilde[j];
+  }
+  noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_END, 1.0 - 4.0 * c, held,
+                         &self->inputs[index], &start);
+  noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, 8.0 * c, held,
+                         &self->inputs[index], &start);
+  add(self, -4.0 * c, held, start.x);
+}
+
+static void push_tied(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
+                      double* tilde) {
+  const NoliMotionStart start = start_of(self, index);
+  const NoliTapeStage* stage = &part->stage[s];
+  double c = tied_share(part, s);
+  if (!ties_prescribe(self, part)) {
+    return;
+  }
+  for (int64_t j = 0; j < size_of(self); j++) {
+    tilde[j] = noli_tape_prescribes(stage, j) ? -4.0 * c * start.x[j] : tilde[j];
+  }
+  noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_END, stage, 1.0 - 4.0 * c,
+                         &start, &self->inputs[index], tilde);
+  noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, stage, 8.0 * c,
+                         &start, &self->inputs[index], tilde);
 }
 
 // ---- histories ----------------------------------------------------------------------------------
@@ -520,6 +563,7 @@ NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart*
   copy(self, chain->x_before, chain->x);
   copy(self, chain->v_before, chain->v);
   clear(self, self->force);
+  clear(self, self->start_v);
   clear(self, self->own.value[NOLI_INPUT_DAMPED]);
   memset(self->own.value[NOLI_INPUT_BEGIN], 0,
          sizeof(double) * (size_t)noli_input_count(self->sim, NOLI_INPUT_BEGIN, 0));
@@ -545,6 +589,7 @@ NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart*
 
     // x_tilde = x_hat + e v_hat
     add(self, s == last ? 1.0 : 0.0, chain->force, self->own.value[NOLI_INPUT_PREDICTED]);
+    pull_tied(self, index, part, s, self->own.value[NOLI_INPUT_PREDICTED]);
     add(self, 1.0, self->own.value[NOLI_INPUT_PREDICTED], hat);
     clear(self, self->hat_v);
     add(self, stage->time.inertia ? stage->time.h_v : 0.0, self->own.value[NOLI_INPUT_PREDICTED],
@@ -552,18 +597,19 @@ NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart*
 
     // y_hat
     add(self, weight_of_start(rule), hat, chain->x);
-    add(self, weight_of_start(rule), self->hat_v, chain->v);
+    add(self, weight_of_start(rule), self->hat_v, self->start_v);
     add(self, rule->before, hat, chain->x_before);
     add(self, rule->before, self->hat_v, chain->v_before);
     if (rule->first != 0.0) {
       add(self, rule->first, hat, self->end_x[0]);
       add(self, rule->first, self->hat_v, self->end_v[0]);
     }
-    pull_slope(self, part, rule->slope, hat, self->hat_v, chain, self->force);
+    pull_slope(self, part, rule->slope, hat);
     add(self, 1.0, lagged, s > 0 ? self->end_x[s - 1] : chain->x);
   }
 
   NOLI_TRY(pull_start_force(self, index, part));
+  NOLI_TRY(pull_start_velocity(self, index, part, self->start_v));
 
   // where the stiffness of damping was taken
   copy(self, part->start.x, self->moved);
@@ -591,6 +637,7 @@ NoliStatus noli_chains_push(NoliChains* self, int32_t index, const NoliTapePart*
          3 * sizeof(double) * (size_t)self->sim->model->n_force);
   copy(self, chain->x, self->own.value[NOLI_INPUT_BEGIN]);
   fold_origins(self, false, self->own.value[NOLI_INPUT_BEGIN]);
+  NOLI_TRY(push_start_velocity(self, index, part, self->start_v));
   NOLI_TRY(push_start_force(self, index, part));
   for (int32_t s = 0; s < part->n_stages; s++) {
     const NoliTapeStage* stage = &part->stage[s];
@@ -601,19 +648,20 @@ NoliStatus noli_chains_push(NoliChains* self, int32_t index, const NoliTapePart*
     clear(self, hat);
     clear(self, self->hat_v);
     add(self, weight_of_start(rule), chain->x, hat);
-    add(self, weight_of_start(rule), chain->v, self->hat_v);
+    add(self, weight_of_start(rule), self->start_v, self->hat_v);
     add(self, rule->before, chain->x_before, hat);
     add(self, rule->before, chain->v_before, self->hat_v);
     if (rule->first != 0.0) {
       add(self, rule->first, self->end_x[0], hat);
       add(self, rule->first, self->end_v[0], self->hat_v);
     }
-    push_slope(self, part, rule->slope, chain, hat, self->hat_v);
+    push_slope(self, part, rule->slope, hat);
     copy(self, hat, tilde);
     add(self, stage->time.inertia ? stage->time.h_v : 0.0, self->hat_v, tilde);
     NOLI_TRY(set_targets(self, part, stage));
     push_held(self, index, part, s, hat);
     noli_chains_follow(self, index, stage->time.x_hat, hat);
+    push_tied(self, index, part, s, tilde);
     noli_chains_follow(self, index, stage->time.x_tilde, tilde);
 
     // x, v
@@ -656,8 +704,8 @@ NoliStatus noli_chains_create(NoliSim* sim, const NoliParameters* parameters, in
   unsigned wanted = noli_parameters_wanted(parameters);
   int32_t n_class = noli_parameters_class_count(parameters);
   *self = (NoliChains){.context = sim->context, .sim = sim, .n = n};
-  double** vectors[] = {&self->force, &self->target,       &self->hat_v,
-                        &self->moved, &self->acceleration, &self->rubbed};
+  double** vectors[] = {&self->force,        &self->target,  &self->hat_v, &self->moved,
+                        &self->acceleration, &self->start_v, &self->rubbed};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
     NOLI_NEW_ZERO(sim->context, *vectors[i], size_of(self));
   }
@@ -684,8 +732,8 @@ done:
 
 void noli_chains_free(NoliChains* self) {
   NoliContext* context = self->context;
-  double* vectors[] = {self->force, self->target, self->hat_v,       self->moved,
-                       self->error, self->rubbed, self->acceleration};
+  double* vectors[] = {self->force, self->target, self->hat_v,        self->moved,
+                       self->error, self->rubbed, self->acceleration, self->start_v};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
     noli_free(context, vectors[i]);
   }

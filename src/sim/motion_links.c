@@ -53,23 +53,6 @@ static void set_goals(NoliMotionLinks* targets, const NoliModel* model, int32_t 
   }
 }
 
-// Integrators of order 2 begin with a velocity of prescribed components that follows from their
-// targets; only consistent masses and ties let it act on others.
-static NoliStatus require_plain(const NoliSim* sim, const NoliTapePart* part, bool vary,
-                                const NoliMotionSlope* slope) {
-  NoliStatus status = NOLI_OK;
-  const NoliProblem* problem = &sim->model->problem;
-  NoliMat3 turn = noli_sub33(slope->by_start, noli_identity3());
-  double turn_norm = noli_norm_sqr33(&turn);
-  bool plain = turn_norm < 1e-24 && !vary;
-  bool coupled = noli_problem_has_consistent_mass(problem) || problem->followers.n_tied > 0;
-  NOLI_CHECK(sim->context, plain || !coupled || part->rule->order != 2, NOLI_ERROR_ARGUMENT,
-             "derivatives: motions that turn or vary are differentiated with \"backward_euler\" "
-             "only where masses are consistent or nodes are tied");
-done:
-  return status;
-}
-
 static bool acts(const NoliTapePart* part, const NoliMotionDef* def) {
   double t0 = *part->start.time;
   return !part->held && t0 >= def->t_begin && t0 < def->t_end;
@@ -107,7 +90,7 @@ static void set_turners(NoliMotionLinks* targets, const NoliModel* model, const 
 }
 
 NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliSim* sim,
-                                 const NoliTapePart* part, const NoliTapeStage* stage, bool vary) {
+                                 const NoliTapePart* part, const NoliTapeStage* stage) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
   targets->t0 = *part->start.time;
@@ -128,7 +111,6 @@ NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliSim* sim,
     for (int which = 0; which < NOLI_TARGETS; which++) {
       NoliMotionSlope* slope = &targets->slope[which][m];
       NOLI_TRY(noli_motion_slope(model, m, targets->t0, targets->t1[which], part->start.x, slope));
-      NOLI_TRY(require_plain(sim, part, vary, slope));
     }
     set_goals(targets, model, m, part->start.x);
   }

@@ -33,11 +33,11 @@ typedef struct NoliMotionStart {
 NOLI_WARN_UNUSED NoliStatus noli_motion_links_create(const NoliSim* sim, NoliMotionLinks* links);
 void noli_motion_links_free(NoliContext* context, NoliMotionLinks* links);
 
-// The targets of a stage, as functions of where the part starts. `vary`: the numbers of motions do.
+// The targets of a stage, as functions of where the part starts.
 // Fails with NOLI_ERROR_ARGUMENT where they have no derivatives.
 NOLI_WARN_UNUSED NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliSim* sim,
                                                   const NoliTapePart* part,
-                                                  const NoliTapeStage* stage, bool vary);
+                                                  const NoliTapeStage* stage);
 
 // From derivatives d by targets of prescribed components, 0 at others, adds those times a weight by
 // the start of the part, and by rest positions, motions and radii of rods with twist to `to`.

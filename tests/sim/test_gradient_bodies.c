@@ -673,6 +673,11 @@ static void lifted_box(World* world) {
   world->def.friction = 0.3;
 }
 
+static void quadratic_turned_beam(World* world) {
+  changed_beam(world);
+  world->body[0].order = 2;
+}
+
 // ---- integrators that start from forces ---------------------------------------------------------
 
 static void damped_turned_beam(World* world) {
@@ -767,6 +772,16 @@ static void prescribed_motions(void** state) {
        1e-6},
       {"changed shaken bdf2, shape", changed_shaken_beam, "bdf2", 0.01, 6, SHAPE("body0"), 1e-6,
        1e-6},
+      {"order 2 turned bdf2, factor", quadratic_turned_beam, "bdf2", 0.01, 4, OF("motion", "drive"),
+       1e-4, 1e-6},
+      {"order 2 turned sdirk2, velocity", quadratic_turned_beam, "sdirk2", 0.01, 4,
+       OF("motion_velocity", "drive"), 1e-4, 1e-6},
+      {"order 2 turned tr_bdf2, spin", quadratic_turned_beam, "tr_bdf2", 0.01, 4,
+       OF("motion_spin", "drive"), 1e-4, 1e-6},
+      {"order 2 turned bdf2, shape", quadratic_turned_beam, "bdf2", 0.01, 4, SHAPE("body0"), 1e-6,
+       1e-6},
+      {"order 2 turned bdf2, densities", quadratic_turned_beam, "bdf2", 0.01, 4,
+       ELEMENTS("density", "body0"), 0.3, 1e-6},
       {"turned, spin", turned_beam, NULL, 0.01, 6, OF("motion_spin", "drive"), 1e-4, 1e-6},
       {"held tr_bdf2, spin", held_beam, "tr_bdf2", 0.01, 6, OF("motion_spin", "drive"), 1e-4, 1e-6},
       {"spun, spin", spun_beam, NULL, 0.01, 6, OF("motion_spin", "drive"), 1e-4, 1e-6},

@@ -140,6 +140,26 @@ static void on_obstacle(World* world) {
   tie(world, 1, 0, 0, 2e-3);
 }
 
+// A turning obstacle takes the box along, by a motion that may be changed.
+static void swing_around(void* user, double t0, double t1, int32_t n, const int32_t* node,
+                         const double* X, const double* x_t0, double* x_t1) {
+  (void)user, (void)node, (void)X;
+  double angle = 3.0 * (t1 - t0) + 20.0 * (t1 * t1 - t0 * t0), c = cos(angle), s = sin(angle);
+  for (int32_t i = 0; i < n; i++) {
+    double dx = x_t0[3 * i], dy = x_t0[3 * i + 1] - 1.0;
+    x_t1[3 * i] = c * dx - s * dy;
+    x_t1[3 * i + 1] = 1.0 + s * dx + c * dy;
+    x_t1[3 * i + 2] = x_t0[3 * i + 2];
+  }
+}
+
+static void on_turning(World* world) {
+  on_obstacle(world);
+  world->motion[0].target = swing_around;
+  world->motion[0].name = "drive";
+  world->motion[0].velocity[1] = 0.3;
+}
+
 #define START(of_) VERTICES("initial_position", of_)
 
 static void shapes(void** state) {
@@ -182,7 +202,23 @@ static void shapes(void** state) {
   COMPARE(cases);
 }
 
+static void motions(void** state) {
+  (void)state;
+  static const GradientCase cases[] = {
+      {"obstacle bdf2, shape of the tied", on_obstacle, "bdf2", 0.01, 4, SHAPE("body1"), 1e-6,
+       1e-6},
+      {"turning, velocity", on_turning, NULL, 0.01, 4, OF("motion_velocity", "drive"), 1e-4, 1e-6},
+      {"turning bdf2, velocity", on_turning, "bdf2", 0.01, 5, OF("motion_velocity", "drive"), 1e-4,
+       1e-6},
+      {"turning sdirk2, factor", on_turning, "sdirk2", 0.01, 4, OF("motion", "drive"), 1e-4, 1e-6},
+      {"turning bdf2, spin", on_turning, "bdf2", 0.01, 4, OF("motion_spin", "drive"), 1e-4, 1e-6},
+      {"turning sdirk2, at the start", on_turning, "sdirk2", 0.01, 4, START("body0"), 1e-6, 1e-6},
+      {"turning bdf2, shape of the tied", on_turning, "bdf2", 0.01, 4, SHAPE("body1"), 1e-6, 1e-6},
+  };
+  COMPARE(cases);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(shapes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(shapes), cmocka_unit_test(motions)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,8 @@ typedef struct NoliParameterDef {
   const char* scope; ///< "body" (the default), "elements", "vertices", "terms"
   const int32_t* index; ///< (n_index) elements, vertices or terms of the body; NULL: all
   int32_t n_index;
+  int32_t part; ///< of parameters of a material: 0 the body's own, else 1 + the index of the part
+                ///< that has it; with the scope "elements" 0, which is then of all parts
   const void* reserved[4];
 } NoliParameterDef;
 

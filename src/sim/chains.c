@@ -90,21 +90,25 @@ static void push_held(NoliChains* self, int32_t index, const NoliTapePart* part,
 
 // ---- pressures ----------------------------------------------------------------------------------
 
-// The origin of the potential of a pressure is the mean of the corners of its faces: from
-// derivatives by origins to those by positions, or forward from changes of these.
+// The origin of the potential of a pressure is the mean of the nodes of its faces, as many times as
+// faces have them: from derivatives by origins to those by positions, or forward from changes of
+// these.
 static void fold_origins(const NoliChains* self, bool back, double* begin) {
   for (int32_t f = 0; f < self->sim->model->n_force; f++) {
     const NoliForce* force = &self->sim->model->force[f];
+    const NoliCurvedFaces* curved = &force->curved;
     double* origin = begin + size_of(self) + 3 * (int64_t)f;
-    int64_t n = 0, n_corner = 3 * (int64_t)force->faces.n;
-    for (int64_t i = 0; i < n_corner; i++) {
-      n += force->faces.tri[i] != NOLI_NULL_INDEX ? 1 : 0;
+    const int32_t* node = curved->n > 0 ? curved->node : force->faces.tri;
+    int64_t n = 0, n_all = curved->n > 0 ? (int64_t)curved->n * curved->n_node
+                                         : 3 * (int64_t)force->faces.n;
+    for (int64_t i = 0; i < n_all; i++) {
+      n += node[i] != NOLI_NULL_INDEX ? 1 : 0;
     }
-    for (int64_t i = 0; i < n_corner && force->kind == NOLI_FORCE_PRESSURE; i++) {
-      if (force->faces.tri[i] == NOLI_NULL_INDEX) {
+    for (int64_t i = 0; i < n_all && force->kind == NOLI_FORCE_PRESSURE; i++) {
+      if (node[i] == NOLI_NULL_INDEX) {
         continue;
       }
-      double* corner = begin + 3 * (int64_t)force->faces.tri[i];
+      double* corner = begin + 3 * (int64_t)node[i];
       for (int k = 0; k < 3; k++) {
         *(back ? &corner[k] : &origin[k]) += (back ? origin[k] : corner[k]) / (double)n;
       }

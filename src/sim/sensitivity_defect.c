@@ -70,9 +70,6 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
            "contact.distance or contact.eps_target is below 1e-4 of it: choose longer ones, or "
            "closed obstacles";
   }
-  if (problem->n_pressed_curved > 0) {
-    return "pressures on curved elements and on elements of order 2 to 4 are not differentiated";
-  }
   if (model->integrator->decoupled) {
     return "\"trapezoidal_decoupled\" is not differentiated: choose \"trapezoidal\"";
   }

@@ -174,6 +174,23 @@ static const DerivativeCase cases[] = {
       {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"rod\", \"control\": "
                            "\"cage\", \"cage\": [2, 2, 1], \"lower\": -0.01, \"upper\": 0.01}]"}}},
     {"rod",
+     "a damped tape with twist falls on a floor",
+     {{"bodies[0].rod",
+       "{\"radius\": 0.004, \"second_radius\": 0.002, \"normal\": [0, 1, 0], \"twist\": 1}"},
+      {"bodies[0].material.damping", "0.003"},
+      {"design.variables",
+       "[{\"parameter\": \"radius\", \"of\": \"rod\", \"lower\": 0.003, \"upper\": 0.005}]"}}},
+    {"rod",
+     "a rod with twist falls on a floor, turned at one end",
+     {{"bodies[0].rod", "{\"radius\": 0.004, \"twist\": 1}"},
+      {"prescribed[0].select",
+       "{\"half_space\": {\"origin\": [-0.11, 0, 0], \"normal\": [-1, 0, 0]}}"},
+      {"prescribed[0].motion", "{\"name\": \"drive\", \"rotation\": {\"axis\": [1, 0.2, 0], "
+                               "\"speed\": 200}}"},
+      {"design.variables",
+       "[{\"parameter\": \"motion_spin\", \"of\": \"drive\", \"lower\": [-5, -5, "
+       "-5], \"upper\": [5, 5, 5]}]"}}},
+    {"rod",
      "a rod falls on a floor",
      {{"design.variables", "[{\"parameter\": \"contact_offset\", \"of\": \"rod\", \"lower\": "
                            "0.001, \"upper\": 0.01}]"}}},

@@ -579,11 +579,21 @@ static void set_part(const NoliBlockStencils* stencils, int64_t s, int64_t numbe
   blocks->input[s] = NOLI_THIN_NUMBERS * (int64_t)body[node[0]] + number;
 }
 
+// Names the nodes of stencil s, and takes over its values, times a factor.
+static void set_values(const NoliBlockStencils* stencils, int64_t s, double factor,
+                       const double* value, NoliMixedBlocks* blocks) {
+  int64_t n = stencils->size;
+  memcpy(blocks->node + n * s, stencils->node + n * s, sizeof *blocks->node * (size_t)n);
+  for (int64_t i = 0; i < 3 * n * blocks->n_input; i++) {
+    noli_mixed_block(blocks, s)[i] = factor * value[i];
+  }
+}
+
 // Of the stencil s of bending.
 static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils* stencils,
                                 int64_t s, const NoliDampingSlopes* at, const DampingBlocks* to) {
   const int32_t* node = stencils->node + stencils->size * s;
-  int32_t n = 3 * stencils->size, n_rest = n - 3 * stencils->n_angle;
+  int32_t n = 3 * stencils->size;
   double w[NOLI_BENDING_SIZE] = {0.0}, factor = at->scale * stencils->damping_time[s];
   NoliBendingDamping damping = {.element = {NOLI_NULL_INDEX, NOLI_NULL_INDEX}};
   for (int32_t i = 0; i < n; i++) {
@@ -592,35 +602,32 @@ static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils*
   }
   block->type->bending_damping(block, s, at->X, at->lagged, w, &damping);
   set_own_nodes(stencils, s, stencils->size, to->lagged);
-  for (int32_t i = 0; i < n * n; i++) {
-    noli_mixed_block(to->lagged, s)[i] = factor * damping.by_y[i];
-  }
+  set_values(stencils, s, factor, damping.by_y, to->lagged);
   if (to->rest != NULL) {
-    set_own_nodes(stencils, s, n_rest / 3, to->rest);
-    for (int32_t i = 0; i < n * n_rest; i++) {
-      noli_mixed_block(to->rest, s)[i] = factor * damping.by_rest[i];
+    set_own_nodes(stencils, s, stencils->size - stencils->n_angle, to->rest);
+    set_values(stencils, s, factor, damping.by_rest, to->rest);
+  }
+  if (to->frame != NULL) {
+    set_values(stencils, s, factor, damping.by_frame, to->frame);
+    for (int32_t i = 0; i < 12; i++) {
+      to->frame->input[12 * s + i] = at->first_history + damping.place[i];
     }
   }
-  for (int32_t i = 0; to->frame != NULL && i < 12 * n; i++) {
-    to->frame->node[stencils->size * s + i / 36] = node[i / 36];
-    to->frame->input[12 * s + i % 12] = at->first_history + damping.place[i % 12];
-    noli_mixed_block(to->frame, s)[i] = factor * damping.by_frame[i];
-  }
-  int64_t number = part_number(block, NOLI_PART_BENDING);
-  const double* by_part = number == NOLI_THIN_RADIUS ? damping.by_radius : damping.force;
-  for (int32_t i = 0; to->part != NULL && i < n; i++) {
+  if (to->part != NULL) {
+    int64_t number = part_number(block, NOLI_PART_BENDING);
     set_part(stencils, s, number, at->body, to->part);
-    noli_mixed_block(to->part, s)[i] = factor * by_part[i];
+    set_values(stencils, s, factor, number == NOLI_THIN_RADIUS ? damping.by_radius : damping.force,
+               to->part);
   }
   for (int k = 0; k < 2; k++) { // mu and lambda, the first two inputs
-    NoliMixedBlocks* blocks = to->number[k];
-    const double* by = k == 0 ? damping.by_mu : damping.by_lambda;
-    for (int32_t i = 0; blocks != NULL && i < 2 * n; i++) {
-      int32_t element = damping.element[i % 2];
-      blocks->node[stencils->size * s + i / 6] = node[i / 6];
-      blocks->input[2 * s + i % 2] =
-          element != NOLI_NULL_INDEX ? at->first_element + element : NOLI_NULL_INDEX;
-      noli_mixed_block(blocks, s)[i] = factor * by[i];
+    if (to->number[k] == NULL) {
+      continue;
+    }
+    set_values(stencils, s, factor, k == 0 ? damping.by_mu : damping.by_lambda, to->number[k]);
+    for (int32_t e = 0; e < 2; e++) {
+      to->number[k]->input[2 * s + e] = damping.element[e] != NOLI_NULL_INDEX
+                                            ? at->first_element + damping.element[e]
+                                            : NOLI_NULL_INDEX;
     }
   }
 }

@@ -103,14 +103,17 @@ typedef struct NoliBlockEnergy {
 enum { NOLI_BENDING_SIZE = 36 };
 
 // The damping force K+ w of a stencil of bending, with its projected stiffness K+ at positions y
-// and w (3 size) at its nodes, and its derivatives.
+// and w (3 size) at its nodes, and its derivatives, row-major.
 typedef struct NoliBendingDamping {
   double force[NOLI_BENDING_SIZE];
-  double by_y[NOLI_BENDING_SIZE * NOLI_BENDING_SIZE];    // (3 size x 3 size), row-major
-  double by_rest[NOLI_BENDING_SIZE * NOLI_BENDING_SIZE]; // likewise
+  double by_y[NOLI_BENDING_SIZE * NOLI_BENDING_SIZE];    // (3 size x 3 size)
+  double by_rest[NOLI_BENDING_SIZE * NOLI_BENDING_SIZE]; // of its nodes that are no angles
   int32_t element[2];                                    // NOLI_NULL_INDEX: none
-  double mu[2]; // of the logarithm of its stiffness, by Lame's parameters of its elements
-  double lambda[2];
+  double by_mu[2 * NOLI_BENDING_SIZE]; // (3 size x 2) by Lame's parameters of its elements
+  double by_lambda[2 * NOLI_BENDING_SIZE];
+  double by_radius[NOLI_BENDING_SIZE];     // by its logarithm, where the gradient has one, too
+  int64_t place[12];                       // of the frame, where the type has any
+  double by_frame[12 * NOLI_BENDING_SIZE]; // (3 size x 12)
 } NoliBendingDamping;
 
 // Stiffness damping (fem/damping.h): storage of and products with beta K of a step.
@@ -238,6 +241,10 @@ struct NoliBlockType {
   // row-major. NULL: it has no such derivative, or there is no bending.
   void (*bending_by_rest)(const NoliBlock* block, int64_t stencil, const double* X, const double* x,
                           double scale, double* slope);
+  // How the gradient of a stencil of bending, times `scale`, changes with the logarithm of the
+  // radius that measures angles: (3 size). NULL: there are no angles.
+  void (*bending_by_radius)(const NoliBlock* block, int64_t stencil, const double* x, double scale,
+                            double* slope);
   // How the gradient of a stencil of a part of a thin body, times `scale`, changes with Lame's
   // parameters of up to two elements, which it names: (3 size x 2) each, zero before. NULL: nothing
   // resists, or the body is solid.
@@ -249,10 +256,8 @@ struct NoliBlockType {
   // shape; `gradient` and `hessian` of the element, with its scale. NULL: there are none.
   void (*add_axis_slope)(const NoliBlock* block, int64_t element, const double* X, const double* x,
                          const double* gradient, const double* hessian, double* slope);
-  // Why gradients of thin elements have no derivative by rest positions; NULL: they have.
-  const char* (*rest_defect)(const NoliBlock* block);
   // The product of the projected tangent of a thin element at F with W, and its derivatives, where
-  // `gradient` are those of its linear functions at rest: NULL: its damping has none.
+  // `gradient` are those of its linear functions at rest. NULL: nothing resists, or it is solid.
   void (*tangent_product)(const NoliBlock* block, int32_t element, const NoliVec3 gradient[4],
                           const NoliMat3* F, const NoliMat3* W, NoliTangentProduct* product);
   // How that product changes where the directions of an element turn in its plane, and how they
@@ -260,7 +265,7 @@ struct NoliBlockType {
   bool (*product_by_turn)(const NoliBlock* block, int32_t element, const double* X,
                           const NoliVec3 gradient[4], const NoliMat3* F, const NoliMat3* W,
                           const NoliTangentProduct* product, NoliMat3* by_turn, double turn[9]);
-  // Damping of a stencil of bending; all zero before.
+  // Damping of a stencil of bending; all zero before. NULL: there is no bending.
   void (*bending_damping)(const NoliBlock* block, int64_t stencil, const double* X, const double* y,
                           const double* w, NoliBendingDamping* damping);
   NoliTermFn* inertia; // scale / 2 (x - reference)^T M (x - reference); NULL: lumped

@@ -380,13 +380,18 @@ static void pull_frame(const NoliBlock* block, const double* before, const doubl
                              by_before);
 }
 
+// Of the frames of both segments of a turn in that of the block.
+static void set_places(const Rods* self, int64_t turn, int64_t place[12]) {
+  for (int k = 0; k < 12; k++) {
+    place[k] = 6 * (int64_t)self->turns.segment[2 * turn + k / 6] + k % 6;
+  }
+}
+
 static void bending_by_frame(const NoliBlock* block, int64_t stencil, const double* x, double scale,
                              int64_t place[12], double* slope) {
   const Rods* self = rods_of(block);
   NoliTwisting scaled = {.twists = &self->twists, .frame = block->history, .scale = scale};
-  for (int k = 0; k < 12; k++) {
-    place[k] = 6 * (int64_t)self->turns.segment[2 * stencil + k / 6] + k % 6;
-  }
+  set_places(self, stencil, place);
   noli_twisting_by_frame(&scaled, stencil, x, slope);
 }
 
@@ -428,10 +433,8 @@ static void pull_rest_frame(const NoliBlock* block, const double* X, const doubl
   }
 }
 
-static void twisting_by_rest(const NoliBlock* block, int64_t stencil, const double* X,
-                             const double* x, double scale, double* slope) {
+static NoliTurnRest turn_rest(const NoliBlock* block, int64_t stencil, const double* X) {
   const Rods* self = rods_of(block);
-  const NoliTwisting scaled = {.twists = &self->twists, .frame = block->history, .scale = scale};
   const int32_t* segment = self->turns.segment + 2 * stencil;
   NoliTurnRest rest = {.X = X, .frame = self->rest_frame};
   double series[2] = {0.0, 0.0}; // l0 / b0 + l1 / b1
@@ -445,6 +448,14 @@ static void twisting_by_rest(const NoliBlock* block, int64_t stencil, const doub
     rest.rate[k / 2][k % 2] /= series[k / 2] > 0.0 ? series[k / 2] : 1.0;
     set_normal(self, segment[k % 2], rest.normal[k % 2]);
   }
+  return rest;
+}
+
+static void twisting_by_rest(const NoliBlock* block, int64_t stencil, const double* X,
+                             const double* x, double scale, double* slope) {
+  const Rods* self = rods_of(block);
+  const NoliTwisting scaled = {.twists = &self->twists, .frame = block->history, .scale = scale};
+  NoliTurnRest rest = turn_rest(block, stencil, X);
   noli_twisting_by_rest(&scaled, stencil, x, &rest, slope);
 }
 
@@ -467,13 +478,29 @@ static void young_slopes(const NoliBlock* block, int32_t s, double* by_mu, doubl
   *by_lambda = mu * mu / (sum * sum) / young;
 }
 
-// The share of segment e in the relative change of the stiffness of a turn, k = 2 / (l0 / b0 + l1 /
-// b1), by that of its b.
-static double share_of(const Rods* self, int64_t turn, int e) {
+// How the logarithms of the stiffness of a turn, k = 2 / (l0 / b0 + l1 / b1), change with Lame's
+// parameters of one of its segments: b follows Young's modulus in bending, mu in twist. All
+// sections are alike.
+typedef struct TurnModuli {
+  int32_t segment;
+  double bending_by_mu, bending_by_lambda, twist_by_mu;
+} TurnModuli;
+
+static TurnModuli turn_moduli(const NoliBlock* block, int64_t turn, int e) {
+  const Rods* self = rods_of(block);
   const int32_t* segment = self->turns.segment + 2 * turn;
-  double l0 = self->length[segment[0]] / self->bending[segment[0]];
-  double l1 = self->length[segment[1]] / self->bending[segment[1]];
-  return (e == 0 ? l0 : l1) / (l0 + l1);
+  TurnModuli moduli = {.segment = segment[e]};
+  double bent[2], twisted[2], mu, lambda;
+  for (int k = 0; k < 2; k++) {
+    bent[k] = self->length[segment[k]] / self->bending[segment[k]];
+    twisted[k] = self->length[segment[k]] / block->lame_mu[segment[k]];
+  }
+  double share = self->turns.stiffness[turn] > 0.0 ? bent[e] / (bent[0] + bent[1]) : 0.0;
+  young_slopes(block, segment[e], &mu, &lambda);
+  moduli.bending_by_mu = share * mu;
+  moduli.bending_by_lambda = share * lambda;
+  moduli.twist_by_mu = twisted[e] / (twisted[0] + twisted[1]) / block->lame_mu[segment[e]];
+  return moduli;
 }
 
 static void stretching_by_moduli(const NoliBlock* block, int64_t s, const double* x, double scale,
@@ -492,7 +519,6 @@ static void stretching_by_moduli(const NoliBlock* block, int64_t s, const double
 static void by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stencil, const double* X,
                       const double* x, double scale, int32_t element[2], double* by_mu,
                       double* by_lambda) {
-  const Rods* self = rods_of(block);
   const NoliBlockEnergy energy = {.block = block, .part = part, .scale = scale};
   double gradient[9];
   (void)X;
@@ -504,13 +530,11 @@ static void by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stenci
   const NoliLocal out = {.gradient = noli_local_from(gradient, 9 * stencil)};
   evaluate_turning(&energy, x, stencil, stencil + 1, NOLI_EVAL_GRADIENT, &out);
   for (int e = 0; e < 2; e++) {
-    double mu, lambda,
-        share = self->turns.stiffness[stencil] > 0.0 ? share_of(self, stencil, e) : 0;
-    element[e] = self->turns.segment[2 * stencil + e];
-    young_slopes(block, element[e], &mu, &lambda);
+    TurnModuli moduli = turn_moduli(block, stencil, e);
+    element[e] = moduli.segment;
     for (int i = 0; i < 9; i++) {
-      by_mu[2 * i + e] = share * mu * gradient[i];
-      by_lambda[2 * i + e] = share * lambda * gradient[i];
+      by_mu[2 * i + e] = moduli.bending_by_mu * gradient[i];
+      by_lambda[2 * i + e] = moduli.bending_by_lambda * gradient[i];
     }
   }
 }
@@ -554,19 +578,17 @@ static void turn_damping(const NoliBlock* block, int64_t stencil, const double* 
   noli_turning_damping(&turning, stencil, X, y, self->bending, w, damping->force, damping->by_y,
                        damping->by_rest);
   for (int e = 0; e < 2; e++) {
-    double share = self->turns.stiffness[stencil] > 0.0 ? share_of(self, stencil, e) : 0.0, mu,
-           lambda;
-    damping->element[e] = self->turns.segment[2 * stencil + e];
-    young_slopes(block, damping->element[e], &mu, &lambda);
-    damping->mu[e] = share * mu;
-    damping->lambda[e] = share * lambda;
+    TurnModuli moduli = turn_moduli(block, stencil, e);
+    damping->element[e] = moduli.segment;
+    for (int i = 0; i < 9; i++) {
+      damping->by_mu[2 * i + e] = moduli.bending_by_mu * damping->force[i];
+      damping->by_lambda[2 * i + e] = moduli.bending_by_lambda * damping->force[i];
+    }
   }
 }
 
 // ---- by moduli, with twist ----------------------------------------------------------------------
 
-// Bending follows Young's modulus, twist mu. All sections are alike, so that the shares are those
-// of bending.
 static void twisted_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
                               const double* X, const double* x, double scale, int32_t element[2],
                               double* by_mu, double* by_lambda) {
@@ -577,24 +599,65 @@ static void twisted_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_
   }
   const NoliTwisting scaled = {.twists = &self->twists, .frame = block->history, .scale = scale};
   const double* k = self->twists.stiffness + 5 * stencil;
-  const int32_t* segment = self->turns.segment + 2 * stencil;
-  double slope[75], inverse[2];
+  double slope[75];
   noli_twisting_by_stiffness(&scaled, stencil, x, slope);
   for (int e = 0; e < 2; e++) {
-    inverse[e] = self->length[segment[e]] / block->lame_mu[segment[e]];
-  }
-  for (int e = 0; e < 2; e++) {
-    double mu, lambda, bent = k[0] > 0.0 ? share_of(self, stencil, e) : 0.0;
-    double twisted = inverse[e] / (inverse[0] + inverse[1]) / block->lame_mu[segment[e]];
-    element[e] = segment[e];
-    young_slopes(block, element[e], &mu, &lambda);
+    TurnModuli moduli = turn_moduli(block, stencil, e);
+    element[e] = moduli.segment;
     for (int i = 0; i < 15; i++) {
       double bending = 0.0;
       for (int q = 0; q < 4; q++) {
         bending += k[q] * slope[5 * i + q];
       }
-      by_mu[2 * i + e] = bent * mu * bending + twisted * k[4] * slope[5 * i + 4];
-      by_lambda[2 * i + e] = bent * lambda * bending;
+      by_mu[2 * i + e] =
+          moduli.bending_by_mu * bending + moduli.twist_by_mu * k[4] * slope[5 * i + 4];
+      by_lambda[2 * i + e] = moduli.bending_by_lambda * bending;
+    }
+  }
+}
+
+// Of the stiffness of the terms of a turn with twist as powers of the first radius.
+static void radius_powers(const NoliBlock* block, double power[5]) {
+  const NoliRodDef* def = rods_of(block)->def;
+  double a = def->radius * def->radius, b = def->second_radius * def->second_radius;
+  bool round = def->second_radius == 0.0;
+  for (int q = 0; q < 4; q++) {
+    power[q] = round ? 4.0 : q % 2 == 0 ? 1.0 : 3.0;
+  }
+  power[4] = round ? 4.0 : 3.0 - 2.0 * a / (a + b);
+}
+
+static void twisting_by_radius(const NoliBlock* block, int64_t stencil, const double* x,
+                               double scale, double* slope) {
+  const Rods* self = rods_of(block);
+  const NoliTwisting scaled = {.twists = &self->twists, .frame = block->history, .scale = scale};
+  double power[5];
+  radius_powers(block, power);
+  noli_twisting_by_radius(&scaled, stencil, x, power, slope);
+}
+
+static void twist_damping(const NoliBlock* block, int64_t stencil, const double* X, const double* y,
+                          const double* w, NoliBendingDamping* damping) {
+  const Rods* self = rods_of(block);
+  const NoliTwisting scaled = {.twists = &self->twists, .frame = block->history, .scale = 1.0};
+  NoliTurnRest rest = turn_rest(block, stencil, X);
+  NoliTwistingDamping own;
+  double power[5];
+  radius_powers(block, power);
+  noli_twisting_damping(&scaled, stencil, y, w, &rest, power, &own);
+  memcpy(damping->by_radius, own.by_radius, sizeof own.by_radius);
+  memcpy(damping->force, own.force, sizeof own.force);
+  memcpy(damping->by_y, own.by_x, sizeof own.by_x);
+  memcpy(damping->by_rest, own.by_rest, sizeof own.by_rest);
+  memcpy(damping->by_frame, own.by_frame, sizeof own.by_frame);
+  set_places(self, stencil, damping->place);
+  for (int e = 0; e < 2; e++) {
+    TurnModuli moduli = turn_moduli(block, stencil, e);
+    damping->element[e] = moduli.segment;
+    for (int i = 0; i < 15; i++) {
+      const double* by = own.by_stiffness + 2 * i;
+      damping->by_mu[2 * i + e] = moduli.bending_by_mu * by[0] + moduli.twist_by_mu * by[1];
+      damping->by_lambda[2 * i + e] = moduli.bending_by_lambda * by[0];
     }
   }
 }
@@ -693,6 +756,7 @@ const NoliBlockType noli_block_twisted = {.name = "twisted rods",
                                           .pull_rest_frame = pull_rest_frame,
                                           .bending_by_rest = twisting_by_rest,
                                           .bending_by_frame = bending_by_frame,
+                                          .bending_by_radius = twisting_by_radius,
                                           .add_mass = add_twisted_mass,
                                           .rest_volume = rest_volume,
                                           .wave_time_sqr = wave_time_sqr,
@@ -702,4 +766,6 @@ const NoliBlockType noli_block_twisted = {.name = "twisted rods",
                                           .elasticity = elasticity,
                                           .bending = twisting,
                                           .by_moduli = twisted_by_moduli,
+                                          .tangent_product = tangent_product,
+                                          .bending_damping = twist_damping,
                                           .damping = &noli_block_damping};

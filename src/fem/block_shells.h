@@ -25,7 +25,6 @@ static inline const NoliShells* noli_shells_of(const NoliBlock* block) {
 }
 
 // Those of NoliBlockType.
-const char* noli_shells_rest_defect(const NoliBlock* block);
 void noli_shells_bending_by_rest(const NoliBlock* block, int64_t stencil, const double* X,
                                  const double* x, double scale, double* slope);
 void noli_shells_add_axis_slope(const NoliBlock* block, int64_t element, const double* X,

@@ -9,14 +9,7 @@
 #include <string.h>
 
 const char* noli_element_slopes_defect(const NoliBlock* block, NoliInput input) {
-  bool moduli = input == NOLI_INPUT_MU || input == NOLI_INPUT_LAMBDA;
-  if (!block->type->solid && moduli) {
-    return NULL; // those of its bodies are no inputs of these kinds
-  }
-  if (!block->type->solid) {
-    return block->type->rest_defect != NULL ? block->type->rest_defect(block) : NULL;
-  }
-  return input == NOLI_INPUT_REST && block->space != NULL &&
+  return block->type->solid && input == NOLI_INPUT_REST && block->space != NULL &&
                  block->space->geometry_order > block->space->order
              ? "curved meshes are differentiated by their rest positions only where the order of "
                "elements is at least that of the mesh: raise order"
@@ -25,15 +18,6 @@ const char* noli_element_slopes_defect(const NoliBlock* block, NoliInput input) 
 
 static bool is_damped(const NoliBlock* block, int32_t element) {
   return block->damping_time[element] > 0.0;
-}
-
-const char* noli_element_damping_defect(const NoliBlock* block) {
-  const NoliBlockType* type = block->type;
-  bool known = type->solid || type->elasticity == NULL || type->tangent_product != NULL;
-  return known || !noli_block_is_damped(block)
-             ? NULL
-             : "damping in proportion to the stiffness of rods with twist is not differentiated: "
-               "leave material.damping out, or use mass_damping";
 }
 
 // ---- points of quadrature -----------------------------------------------------------------------
@@ -204,6 +188,12 @@ static NoliLame lame_of(const NoliBlock* block, int32_t element) {
 
 // ---- thin bodies --------------------------------------------------------------------------------
 
+// The number of a thin body that a part of its energy follows.
+static int64_t part_number(const NoliBlock* block, NoliBlockPart part) {
+  bool by_radius = part == NOLI_PART_BENDING && block->type->bending_by_radius != NULL;
+  return by_radius ? NOLI_THIN_RADIUS : (int64_t)part;
+}
+
 NoliStatus noli_element_slopes_by_parts(NoliMixedList* list, const NoliBlock* block,
                                         const NoliBlockEnergy* energy, const int32_t* body,
                                         const double* x) {
@@ -217,11 +207,16 @@ NoliStatus noli_element_slopes_by_parts(NoliMixedList* list, const NoliBlock* bl
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_PART, stencils.n, stencils.size, 1, &blocks));
   memcpy(blocks->node, stencils.node,
          sizeof *stencils.node * (size_t)stencils.size * (size_t)stencils.n);
+  int64_t number = part_number(block, energy->part);
   for (int64_t s = 0; s < stencils.n; s++) {
     NoliLocal out = {.gradient = noli_local_from(noli_mixed_block(blocks, s), n * s)};
-    stencils.evaluate(energy, x, s, s + 1, NOLI_EVAL_GRADIENT, &out);
+    if (number == NOLI_THIN_RADIUS) {
+      block->type->bending_by_radius(block, s, x, energy->scale, noli_mixed_block(blocks, s));
+    } else {
+      stencils.evaluate(energy, x, s, s + 1, NOLI_EVAL_GRADIENT, &out);
+    }
     int64_t of = body[stencils.node[s * stencils.size]];
-    blocks->input[s] = NOLI_BLOCK_PARTS * of + (int64_t)energy->part;
+    blocks->input[s] = NOLI_THIN_NUMBERS * of + number;
   }
 done:
   return status;
@@ -280,9 +275,10 @@ static void add_thin_rest(const NoliBlock* block, int32_t element, const double*
   }
 }
 
-// A stencil of a thin body has its own nodes as inputs, but those of angles.
-static void set_own_nodes(const NoliBlockStencils* stencils, int64_t s, NoliMixedBlocks* blocks) {
-  int32_t n = stencils->size, n_input = n - stencils->n_angle;
+// A stencil of a thin body has its first nodes as inputs.
+static void set_own_nodes(const NoliBlockStencils* stencils, int64_t s, int32_t n_input,
+                          NoliMixedBlocks* blocks) {
+  int32_t n = stencils->size;
   for (int32_t k = 0; k < n; k++) {
     int32_t node = stencils->node[n * s + k];
     blocks->node[n * s + k] = node;
@@ -304,7 +300,7 @@ static NoliStatus thin_by_rest(NoliMixedList* list, const NoliBlock* block,
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, stencils.n, n, 3 * (n - stencils.n_angle),
                                &blocks));
   for (int64_t s = 0; s < stencils.n; s++) {
-    set_own_nodes(&stencils, s, blocks);
+    set_own_nodes(&stencils, s, n - stencils.n_angle, blocks);
     double* slope = noli_mixed_block(blocks, s);
     if (energy->part == NOLI_PART_BENDING) {
       block->type->bending_by_rest(block, s, X, x, energy->scale, slope);
@@ -461,6 +457,7 @@ typedef struct DampingBlocks {
   NoliMixedBlocks* rest;
   NoliMixedBlocks* number[NOLI_NUMBER_INPUTS];
   NoliMixedBlocks* part;
+  NoliMixedBlocks* frame;
 } DampingBlocks;
 
 // Numbers of a material without a Prony series, which excludes damping.
@@ -472,13 +469,13 @@ static int32_t number_count(int which) {
 // Adds blocks of n stencils of `size` nodes, with `n_rest` components of rest positions and
 // the numbers of `n_owner` elements.
 static NoliStatus add_damping_blocks(NoliMixedList* list, unsigned wanted, int64_t n, int32_t size,
-                                     int32_t n_rest, int32_t n_owner, bool thin,
+                                     int32_t n_rest, int32_t n_owner, bool thin, bool framed,
                                      DampingBlocks* to) {
   NoliStatus status = NOLI_OK;
   *to = (DampingBlocks){0};
   // all of them, so that none moves
   NOLI_TRY(noli_array_reserve(list->context, &list->blocks,
-                              list->blocks.count + 3 + NOLI_NUMBER_INPUTS));
+                              list->blocks.count + 4 + NOLI_NUMBER_INPUTS));
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_DAMPED, n, size, 3 * size, &to->lagged));
   if ((wanted >> NOLI_INPUT_REST & 1u) != 0) {
     NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, n, size, n_rest, &to->rest));
@@ -493,6 +490,9 @@ static NoliStatus add_damping_blocks(NoliMixedList* list, unsigned wanted, int64
   }
   if (thin && (wanted >> NOLI_INPUT_PART & 1u) != 0) {
     NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_PART, n, size, 1, &to->part));
+  }
+  if (framed) {
+    NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_HISTORY, n, size, 12, &to->frame));
   }
 done:
   return status;
@@ -572,19 +572,18 @@ static void set_damping(const NoliBlock* block, int32_t e, const NoliDampingSlop
   }
 }
 
-static void set_part(const NoliBlockStencils* stencils, int64_t s, NoliBlockPart part,
+static void set_part(const NoliBlockStencils* stencils, int64_t s, int64_t number,
                      const int32_t* body, NoliMixedBlocks* blocks) {
   const int32_t* node = stencils->node + stencils->size * s;
   memcpy(blocks->node + stencils->size * s, node, sizeof *node * (size_t)stencils->size);
-  blocks->input[s] = NOLI_BLOCK_PARTS * (int64_t)body[node[0]] + (int64_t)part;
+  blocks->input[s] = NOLI_THIN_NUMBERS * (int64_t)body[node[0]] + number;
 }
 
 // Of the stencil s of bending.
 static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils* stencils,
-                                int64_t s, int64_t first_element, const NoliDampingSlopes* at,
-                                const DampingBlocks* to) {
+                                int64_t s, const NoliDampingSlopes* at, const DampingBlocks* to) {
   const int32_t* node = stencils->node + stencils->size * s;
-  int32_t n = 3 * stencils->size;
+  int32_t n = 3 * stencils->size, n_rest = n - 3 * stencils->n_angle;
   double w[NOLI_BENDING_SIZE] = {0.0}, factor = at->scale * stencils->damping_time[s];
   NoliBendingDamping damping = {.element = {NOLI_NULL_INDEX, NOLI_NULL_INDEX}};
   for (int32_t i = 0; i < n; i++) {
@@ -592,47 +591,54 @@ static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils*
     w[i] = node[i / 3] != NOLI_NULL_INDEX ? at->x[k] - at->x_hat[k] : 0.0;
   }
   block->type->bending_damping(block, s, at->X, at->lagged, w, &damping);
-  set_own_nodes(stencils, s, to->lagged);
+  set_own_nodes(stencils, s, stencils->size, to->lagged);
   for (int32_t i = 0; i < n * n; i++) {
     noli_mixed_block(to->lagged, s)[i] = factor * damping.by_y[i];
   }
   if (to->rest != NULL) {
-    set_own_nodes(stencils, s, to->rest);
-    for (int32_t i = 0; i < n * n; i++) {
+    set_own_nodes(stencils, s, n_rest / 3, to->rest);
+    for (int32_t i = 0; i < n * n_rest; i++) {
       noli_mixed_block(to->rest, s)[i] = factor * damping.by_rest[i];
     }
   }
+  for (int32_t i = 0; to->frame != NULL && i < 12 * n; i++) {
+    to->frame->node[stencils->size * s + i / 36] = node[i / 36];
+    to->frame->input[12 * s + i % 12] = at->first_history + damping.place[i % 12];
+    noli_mixed_block(to->frame, s)[i] = factor * damping.by_frame[i];
+  }
+  int64_t number = part_number(block, NOLI_PART_BENDING);
+  const double* by_part = number == NOLI_THIN_RADIUS ? damping.by_radius : damping.force;
   for (int32_t i = 0; to->part != NULL && i < n; i++) {
-    set_part(stencils, s, NOLI_PART_BENDING, at->body, to->part);
-    noli_mixed_block(to->part, s)[i] = factor * damping.force[i];
+    set_part(stencils, s, number, at->body, to->part);
+    noli_mixed_block(to->part, s)[i] = factor * by_part[i];
   }
   for (int k = 0; k < 2; k++) { // mu and lambda, the first two inputs
     NoliMixedBlocks* blocks = to->number[k];
-    const double* by = k == 0 ? damping.mu : damping.lambda;
+    const double* by = k == 0 ? damping.by_mu : damping.by_lambda;
     for (int32_t i = 0; blocks != NULL && i < 2 * n; i++) {
       int32_t element = damping.element[i % 2];
       blocks->node[stencils->size * s + i / 6] = node[i / 6];
       blocks->input[2 * s + i % 2] =
-          element != NOLI_NULL_INDEX ? first_element + element : NOLI_NULL_INDEX;
-      noli_mixed_block(blocks, s)[i] = factor * damping.force[i / 2] * by[i % 2];
+          element != NOLI_NULL_INDEX ? at->first_element + element : NOLI_NULL_INDEX;
+      noli_mixed_block(blocks, s)[i] = factor * by[i];
     }
   }
 }
 
 static NoliStatus slopes_of_bending_damping(NoliMixedList* list, const NoliBlock* block,
-                                            unsigned wanted, int64_t first_element,
-                                            const NoliDampingSlopes* at) {
+                                            unsigned wanted, const NoliDampingSlopes* at) {
   NoliStatus status = NOLI_OK;
   NoliBlockStencils stencils = noli_block_stencils(block, NOLI_PART_BENDING);
+  int32_t n_rest = 3 * (stencils.size - stencils.n_angle);
   DampingBlocks to;
   if (stencils.n == 0) {
     return NOLI_OK;
   }
-  NOLI_TRY(
-      add_damping_blocks(list, wanted, stencils.n, stencils.size, 3 * stencils.size, 2, true, &to));
+  NOLI_TRY(add_damping_blocks(list, wanted, stencils.n, stencils.size, n_rest, 2, true,
+                              noli_block_has_frames(block), &to));
   for (int64_t s = 0; s < stencils.n; s++) {
     if (stencils.damping_time[s] > 0.0) {
-      set_bending_damping(block, &stencils, s, first_element, at, &to);
+      set_bending_damping(block, &stencils, s, at, &to);
     }
   }
 done:
@@ -640,13 +646,12 @@ done:
 }
 
 NoliStatus noli_element_slopes_of_damping(NoliMixedList* list, const NoliBlock* block,
-                                          unsigned wanted, int64_t first_element,
-                                          const NoliDampingSlopes* at) {
+                                          unsigned wanted, const NoliDampingSlopes* at) {
   NoliStatus status = NOLI_OK;
   NoliBlockStencils stencils = noli_block_stencils(block, NOLI_PART_ELEMENTS);
   DampingBlocks to;
   NOLI_TRY(add_damping_blocks(list, wanted, block->n_element, block->n_local, 12, 1,
-                              !block->type->solid, &to));
+                              !block->type->solid, false, &to));
   for (int32_t e = 0; e < block->n_element; e++) {
     if (!is_damped(block, e)) {
       continue;
@@ -657,7 +662,7 @@ NoliStatus noli_element_slopes_of_damping(NoliMixedList* list, const NoliBlock* 
     }
     for (int i = 0; i < NOLI_NUMBER_INPUTS; i++) {
       if (to.number[i] != NULL) {
-        set_element(block, e, first_element, to.number[i]);
+        set_element(block, e, at->first_element, to.number[i]);
       }
     }
     if (to.part != NULL) {
@@ -666,7 +671,7 @@ NoliStatus noli_element_slopes_of_damping(NoliMixedList* list, const NoliBlock* 
     set_damping(block, e, at, &to);
   }
   if (!block->type->solid) {
-    NOLI_TRY(slopes_of_bending_damping(list, block, wanted, first_element, at));
+    NOLI_TRY(slopes_of_bending_damping(list, block, wanted, at));
   }
 done:
   return status;

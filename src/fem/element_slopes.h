@@ -17,7 +17,7 @@ NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_thin_moduli(NoliMixedList* li
                                                                int64_t first_element,
                                                                const double* X, const double* x);
 
-// By factors of the energies of thin bodies, of the part that `energy` names (NOLI_INPUT_PART).
+// By numbers of thin bodies, of the part that `energy` names (NOLI_INPUT_PART).
 // `body` (n_vert) of each vertex.
 NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_parts(NoliMixedList* list,
                                                          const NoliBlock* block,
@@ -41,19 +41,16 @@ typedef struct NoliDampingSlopes {
   const double* X;
   const double* x;
   const double* x_hat;
-  const double* lagged; // where the stiffness is taken
-  double scale;         // h_e^2 / h_v
-  const int32_t* body;  // (n_vert) of each vertex
+  const double* lagged;                 // where the stiffness is taken
+  double scale;                         // h_e^2 / h_v
+  const int32_t* body;                  // (n_vert) of each vertex
+  int64_t first_element, first_history; // places of those of the block among those of all blocks
 } NoliDampingSlopes;
 
-// Why the damping of a block cannot be differentiated; NULL: it can, or there is none.
-const char* noli_element_damping_defect(const NoliBlock* block);
-
-// By the point `lagged` and, as `wanted` says, by rest positions, moduli and factors of the
-// energies of thin bodies.
+// By the point `lagged`, the frames of rods with twist and, as `wanted` says, by rest positions,
+// moduli and factors of the energies of thin bodies.
 NOLI_WARN_UNUSED NoliStatus noli_element_slopes_of_damping(NoliMixedList* list,
                                                            const NoliBlock* block, unsigned wanted,
-                                                           int64_t first_element,
                                                            const NoliDampingSlopes* at);
 
 // Gradients of the linear functions of the vertices at point q at rest: of a curved element, of

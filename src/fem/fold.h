@@ -68,3 +68,10 @@ void noli_folds_evaluate(const void* data, const double* x, int64_t begin, int64
 // it changes with y, (3 NOLI_FOLD_NODES)^2, which is 0 before.
 void noli_folds_damping(const NoliFolds* folds, int64_t f, const double* y, const double* w,
                         double* force, double* by_y);
+
+// The angles of a fold over those at rest, and the gradients of its angles at x; 0 where there is
+// no hinge.
+void noli_folds_turns(const NoliFolds* folds, int64_t f, const double* x,
+                      double turn[NOLI_FOLD_HINGES]);
+void noli_folds_gradients(const NoliFolds* folds, int64_t f, const double* x,
+                          double gradient[NOLI_FOLD_HINGES][3 * NOLI_FOLD_NODES]);

@@ -1,21 +1,81 @@
 // How the forces of shells change with rest shapes and moduli.
 #include "fem/block_shells.h"
 #include "fem/element_slopes.h"
+#include "fem/fold_stiffness.h"
 
 #include "math/vec3.h"
 
 #include <math.h>
 #include <string.h>
 
-// ---- rest positions -----------------------------------------------------------------------------
+enum { FOLD_SIZE = 3 * NOLI_FOLD_NODES, FOLD_HINGES = NOLI_FOLD_HINGES };
 
-const char* noli_shells_rest_defect(const NoliBlock* block) {
-  const NoliShells* self = noli_shells_of(block);
-  if (self->folds.n_fold > 0) {
-    return "the bending law \"plate\" is not differentiated by rest positions: use \"hinges\"";
-  }
-  return NULL;
+// ---- hinges and folds ---------------------------------------------------------------------------
+
+static bool is_fold(const NoliBlock* block, int64_t stencil) {
+  const NoliFolds* folds = &noli_shells_of(block)->folds;
+  return folds->n_fold > 0 && folds->tri[2 * stencil] == folds->tri[2 * stencil + 1];
 }
+
+// A stencil that is no fold, as the only hinge; its stiffness into `stiffness`.
+static NoliHinges hinge_of(const NoliBlock* block, int64_t stencil, double* stiffness) {
+  const NoliHinges* hinges = &noli_shells_of(block)->hinges;
+  const NoliFolds* folds = &noli_shells_of(block)->folds;
+  if (folds->n_fold == 0) {
+    *stiffness = hinges->stiffness[stencil];
+    return (NoliHinges){.n_hinge = 1,
+                        .node = hinges->node + 4 * stencil,
+                        .tri = hinges->tri + 2 * stencil,
+                        .rest = hinges->rest + stencil,
+                        .stiffness = stiffness};
+  }
+  double root = folds->root[3 * FOLD_HINGES * stencil];
+  *stiffness = root * root;
+  return (NoliHinges){.n_hinge = 1,
+                      .node = folds->node + NOLI_FOLD_NODES * stencil,
+                      .tri = folds->tri + 2 * stencil,
+                      .rest = folds->rest + FOLD_HINGES * stencil,
+                      .stiffness = stiffness};
+}
+
+// Derivatives of a hinge (12 x 12) as those of its stencil.
+static void spread(const NoliBlock* block, const double own[144], double* out) {
+  int32_t n = 3 * noli_block_stencils(block, NOLI_PART_BENDING).size;
+  for (int i = 0; i < 144; i++) {
+    out[n * (i / 12) + i % 12] = own[i];
+  }
+}
+
+// The force sum_i gradient_i (S turn)_i of a fold with the stiffness S of its hinges.
+typedef struct FoldForce {
+  double gradient[FOLD_HINGES][FOLD_SIZE]; // of their angles
+  double turn[FOLD_HINGES];
+} FoldForce;
+
+static FoldForce bent_fold(const NoliBlock* block, int64_t f, const double* x) {
+  FoldForce force;
+  noli_folds_turns(&noli_shells_of(block)->folds, f, x, force.turn);
+  noli_folds_gradients(&noli_shells_of(block)->folds, f, x, force.gradient);
+  return force;
+}
+
+// Of the damping of a fold at y, with w (FOLD_SIZE).
+static FoldForce damped_fold(const NoliBlock* block, int64_t f, const double* y, const double* w) {
+  FoldForce force = {.turn = {0.0}};
+  noli_folds_gradients(&noli_shells_of(block)->folds, f, y, force.gradient);
+  for (int k = 0; k < FOLD_HINGES * FOLD_SIZE; k++) {
+    force.turn[k / FOLD_SIZE] += force.gradient[k / FOLD_SIZE][k % FOLD_SIZE] * w[k % FOLD_SIZE];
+  }
+  return force;
+}
+
+static NoliFoldRest fold_at_rest(const NoliBlock* block, int64_t f, const double* X) {
+  const NoliShells* self = noli_shells_of(block);
+  int64_t t = self->folds.tri[2 * f];
+  return (NoliFoldRest){.X = X, .axis = self->triangles.axis + 3 * t, .plate = &self->plate[t]};
+}
+
+// ---- rest positions -----------------------------------------------------------------------------
 
 // The rest frame of a triangle: axis a, across b, normal n, and its nodes.
 typedef struct Frame {
@@ -98,11 +158,11 @@ void noli_shells_add_axis_slope(const NoliBlock* block, int64_t element, const d
 
 // How the stiffness of a hinge between woven triangles changes with its nodes (12), by the
 // directions of their axes.
-static void add_direction_slope(const NoliBlock* block, int64_t hinge, int k, const double* X,
-                                double by[12]) {
+static void add_direction_slope(const NoliBlock* block, const NoliHinges* hinge, int k,
+                                const double* X, double by[12]) {
   const NoliShells* self = noli_shells_of(block);
-  const int32_t* node = self->hinges.node + 4 * hinge;
-  int64_t t = self->hinges.tri[2 * hinge + k];
+  const int32_t* node = hinge->node;
+  int64_t t = hinge->tri[k];
   Frame frame = frame_of(block, t, X);
   NoliVec3 at[4];
   double turn[9];
@@ -127,29 +187,64 @@ static void add_direction_slope(const NoliBlock* block, int64_t hinge, int k, co
   }
 }
 
-// Adds the part of the directions.
-static void add_woven(const NoliBlock* block, int64_t hinge, const double* X, const double* x,
-                      double scale, double* slope) {
-  const NoliHinges* hinges = &noli_shells_of(block)->hinges;
-  NoliBending bending = {.hinges = hinges, .scale = scale};
-  double gradient[12], by[12] = {0.0}, stiffness = hinges->stiffness[hinge];
-  const NoliLocal out = {.gradient = noli_local_from(gradient, 12 * hinge)};
-  noli_bending_evaluate(&bending, x, hinge, hinge + 1, NOLI_EVAL_GRADIENT, &out);
+// Adds the part of the directions to derivatives of a force in proportion to the stiffness.
+static void add_woven(const NoliBlock* block, const NoliHinges* hinge, const double* X,
+                      const double force[12], double slope[144]) {
+  double by[12] = {0.0}, stiffness = hinge->stiffness[0];
+  if (!noli_shells_of(block)->def[hinge->tri[0]].woven || !(stiffness > 0.0)) {
+    return;
+  }
   for (int k = 0; k < 2; k++) {
     add_direction_slope(block, hinge, k, X, by);
   }
-  for (int i = 0; i < 144 && stiffness > 0.0; i++) {
-    slope[i] += gradient[i / 12] / stiffness * by[i % 12];
+  for (int i = 0; i < 144; i++) {
+    slope[i] += force[i / 12] / stiffness * by[i % 12];
+  }
+}
+
+// Of the force of a fold by rest positions of its nodes, with which its angles at rest change if
+// they are part of `turn`.
+static void fold_by_rest(const NoliBlock* block, int64_t f, const double* X, const FoldForce* force,
+                         bool over_rest, double scale, double* slope) {
+  const NoliShells* self = noli_shells_of(block);
+  int64_t t = self->folds.tri[2 * f];
+  const NoliFoldRest rest = fold_at_rest(block, f, X);
+  double turn[FOLD_HINGES][FOLD_SIZE] = {{0.0}}, moment[FOLD_HINGES][FOLD_SIZE], axis[9] = {0.0};
+  if (self->def[t].woven) {
+    Frame frame = frame_of(block, t, X);
+    turn_of_axis(block, t, &frame, axis);
+  }
+  if (over_rest) {
+    noli_folds_gradients(&self->folds, f, X, turn);
+  }
+  for (int k = 0; k < FOLD_HINGES * FOLD_SIZE; k++) {
+    turn[k / FOLD_SIZE][k % FOLD_SIZE] *= -1.0;
+  }
+  noli_folds_moments_by_rest(&self->folds, f, &rest, axis, force->turn, turn, moment);
+  for (int k = 0; k < FOLD_HINGES * FOLD_SIZE; k++) {
+    double along = scale * force->gradient[k / FOLD_SIZE][k % FOLD_SIZE];
+    double* row = slope + FOLD_SIZE * (k % FOLD_SIZE);
+    for (int c = 0; c < FOLD_SIZE && along != 0.0; c++) {
+      row[c] += along * moment[k / FOLD_SIZE][c];
+    }
   }
 }
 
 void noli_shells_bending_by_rest(const NoliBlock* block, int64_t stencil, const double* X,
                                  const double* x, double scale, double* slope) {
-  NoliBending scaled = {.hinges = &noli_shells_of(block)->hinges, .scale = scale};
-  noli_bending_by_rest(&scaled, stencil, X, x, slope);
-  if (noli_shells_of(block)->def[scaled.hinges->tri[2 * stencil]].woven) {
-    add_woven(block, stencil, X, x, scale, slope);
+  if (is_fold(block, stencil)) {
+    FoldForce force = bent_fold(block, stencil, x);
+    fold_by_rest(block, stencil, X, &force, true, scale, slope);
+    return;
   }
+  double stiffness, own[144], gradient[12];
+  NoliHinges hinge = hinge_of(block, stencil, &stiffness);
+  NoliBending bending = {.hinges = &hinge, .scale = scale};
+  const NoliLocal out = {.gradient = gradient};
+  noli_bending_by_rest(&bending, 0, X, x, own);
+  noli_bending_evaluate(&bending, x, 0, 1, NOLI_EVAL_GRADIENT, &out);
+  add_woven(block, &hinge, X, gradient, own);
+  spread(block, own, slope);
 }
 
 // ---- moduli -------------------------------------------------------------------------------------
@@ -157,7 +252,7 @@ void noli_shells_bending_by_rest(const NoliBlock* block, int64_t stencil, const 
 // Derivatives of what an element is made of, by mu or lambda.
 typedef struct Slope {
   NoliMembraneParameters parameters; // in which forces are linear, but for the limits
-  double along[2];                   // N m, of its plate
+  NoliPlate plate;
 } Slope;
 
 static Slope slope_of(const NoliBlock* block, int32_t t, bool by_mu) {
@@ -179,9 +274,14 @@ static Slope slope_of(const NoliBlock* block, int32_t t, bool by_mu) {
   own->limit_stiffness *= d_young / young;
   double cube = self->thickness[t] * self->thickness[t] * self->thickness[t] / 12.0;
   double less = 1.0 - poisson * poisson;
-  slope.along[0] =
-      def->bending * cube / less * (d_young + 2.0 * young * poisson * d_poisson / less);
-  slope.along[1] = (def->woven ? def->weft : 1.0) * slope.along[0];
+  double first = def->bending * cube / less * (d_young + 2.0 * young * poisson * d_poisson / less);
+  double weft = def->woven ? def->weft : 1.0;
+  double shear = by_mu && !(def->woven && def->shear > 0.0) ? 1.0 : 0.0;
+  slope.plate =
+      (NoliPlate){.first = first,
+                  .second = weft * first,
+                  .coupled = sqrt(weft) * (poisson * first + d_poisson * self->plate[t].first),
+                  .twist = def->bending * shear * cube};
   return slope;
 }
 
@@ -213,82 +313,64 @@ static void membrane_by_moduli(const NoliBlock* block, int64_t t, const double* 
 static double stiffness_slope(const NoliBlock* block, const int32_t* node, const int32_t* tri,
                               int k, bool by_mu, const double* X) {
   const NoliShells* self = noli_shells_of(block);
-  const double none[2] = {0.0, 0.0};
-  Slope slope = slope_of(block, tri[k], by_mu);
+  NoliPlate slope = slope_of(block, tri[k], by_mu).plate;
+  const double none[2] = {0.0, 0.0}, along[2] = {slope.first, slope.second};
   const double* const axis[2] = {self->triangles.axis + 3 * (int64_t)tri[0],
                                  self->triangles.axis + 3 * (int64_t)tri[1]};
-  const double* const plate[2] = {k == 0 ? slope.along : none, k == 1 ? slope.along : none};
+  const double* const plate[2] = {k == 0 ? along : none, k == 1 ? along : none};
   return noli_hinge_stiffness(node, X, axis, plate);
 }
 
-// Of the logarithm of the stiffness, by the moduli of both triangles.
-static void hinge_moduli(const NoliBlock* block, const int32_t* node, const int32_t* tri,
-                         double stiffness, const double* X, double mu[2], double lambda[2]) {
-  for (int k = 0; k < 2; k++) {
-    bool any = stiffness > 0.0;
-    mu[k] = any ? stiffness_slope(block, node, tri, k, true, X) / stiffness : 0.0;
-    lambda[k] = any ? stiffness_slope(block, node, tri, k, false, X) / stiffness : 0.0;
+// Of the force of a hinge, (12), by the moduli of both triangles.
+static void hinge_by_moduli(const NoliBlock* block, const NoliHinges* hinge, const double* X,
+                            const double force[12], double* by_mu, double* by_lambda) {
+  double stiffness = hinge->stiffness[0];
+  for (int k = 0; k < 2 && stiffness > 0.0; k++) {
+    double mu = stiffness_slope(block, hinge->node, hinge->tri, k, true, X) / stiffness;
+    double lambda = stiffness_slope(block, hinge->node, hinge->tri, k, false, X) / stiffness;
+    for (int i = 0; i < 12; i++) {
+      by_mu[2 * i + k] = mu * force[i];
+      by_lambda[2 * i + k] = lambda * force[i];
+    }
   }
 }
 
-static void add_moduli(const double mu[2], const double lambda[2], const double* gradient, int n,
-                       double* by_mu, double* by_lambda) {
-  for (int i = 0; i < 2 * n; i++) {
-    by_mu[i] = mu[i % 2] * gradient[i / 2];
-    by_lambda[i] = lambda[i % 2] * gradient[i / 2];
-  }
-}
-
-// Of a fold that is a lone hinge.
-static void lone_hinge_moduli(const NoliBlock* block, int64_t f, const double* X, double mu[2],
-                              double lambda[2]) {
-  const NoliFolds* folds = &noli_shells_of(block)->folds;
-  const int8_t* local = folds->hinge + 4 * NOLI_FOLD_HINGES * f;
-  double root = folds->root[3 * NOLI_FOLD_HINGES * f];
-  int32_t node[4];
-  for (int a = 0; a < 4; a++) {
-    node[a] = folds->node[NOLI_FOLD_NODES * f + local[a]];
-  }
-  hinge_moduli(block, node, folds->tri + 2 * f, root * root, X, mu, lambda);
-}
-
-// Of a fold: with Poisson's ratio as it is, in proportion to the moduli of its triangle.
+// Of the force of a fold, by the moduli of its triangle.
 static void fold_by_moduli(const NoliBlock* block, int64_t f, const double* X,
-                           const double* gradient, double* by_mu, double* by_lambda) {
-  const int32_t* tri = noli_shells_of(block)->folds.tri + 2 * f;
-  double mu[2] = {1.0 / block->lame_mu[tri[0]], 0.0}, lambda[2] = {0.0, 0.0};
-  if (tri[0] != tri[1]) {
-    lone_hinge_moduli(block, f, X, mu, lambda);
+                           const FoldForce* force, double scale, double* by_mu, double* by_lambda) {
+  int32_t t = noli_shells_of(block)->folds.tri[2 * f];
+  const NoliFoldRest rest = fold_at_rest(block, f, X);
+  const NoliPlate plate[3] = {slope_of(block, t, true).plate, slope_of(block, t, false).plate};
+  NoliVec3 moment[FOLD_HINGES];
+  noli_folds_moments_by_plate(&noli_shells_of(block)->folds, f, &rest, plate, force->turn, moment);
+  for (int k = 0; k < FOLD_HINGES * FOLD_SIZE; k++) {
+    int i = k / FOLD_SIZE, own = k % FOLD_SIZE;
+    by_mu[2 * own] += scale * force->gradient[i][own] * moment[i].x;
+    by_lambda[2 * own] += scale * force->gradient[i][own] * moment[i].y;
   }
-  add_moduli(mu, lambda, gradient, 3 * NOLI_FOLD_NODES, by_mu, by_lambda);
 }
 
 void noli_shells_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
                            const double* X, const double* x, double scale, int32_t element[2],
                            double* by_mu, double* by_lambda) {
-  const NoliShells* self = noli_shells_of(block);
   if (part == NOLI_PART_ELEMENTS) {
     element[0] = (int32_t)stencil;
     membrane_by_moduli(block, stencil, x, scale, by_mu, by_lambda);
     return;
   }
-  NoliBlockStencils stencils = noli_block_stencils(block, part);
-  NoliBlockEnergy energy = {.block = block, .part = part, .scale = scale};
-  bool folds = self->folds.n_fold > 0;
-  const int32_t* tri = (folds ? self->folds.tri : self->hinges.tri) + 2 * stencil;
-  double gradient[3 * NOLI_FOLD_NODES];
-  const NoliLocal out = {.gradient = noli_local_from(gradient, 3 * stencils.size * stencil)};
-  stencils.evaluate(&energy, x, stencil, stencil + 1, NOLI_EVAL_GRADIENT, &out);
-  element[0] = tri[0];
-  element[1] = tri[1] != tri[0] ? tri[1] : NOLI_NULL_INDEX;
-  if (folds) {
-    fold_by_moduli(block, stencil, X, gradient, by_mu, by_lambda);
-  } else {
-    double mu[2], lambda[2];
-    hinge_moduli(block, self->hinges.node + 4 * stencil, tri, self->hinges.stiffness[stencil], X,
-                 mu, lambda);
-    add_moduli(mu, lambda, gradient, 12, by_mu, by_lambda);
+  if (is_fold(block, stencil)) {
+    FoldForce force = bent_fold(block, stencil, x);
+    element[0] = noli_shells_of(block)->folds.tri[2 * stencil];
+    fold_by_moduli(block, stencil, X, &force, scale, by_mu, by_lambda);
+    return;
   }
+  double stiffness, gradient[12];
+  NoliHinges hinge = hinge_of(block, stencil, &stiffness);
+  NoliBending bending = {.hinges = &hinge, .scale = scale};
+  const NoliLocal out = {.gradient = gradient};
+  noli_bending_evaluate(&bending, x, 0, 1, NOLI_EVAL_GRADIENT, &out);
+  memcpy(element, hinge.tri, 2 * sizeof *element);
+  hinge_by_moduli(block, &hinge, X, gradient, by_mu, by_lambda);
 }
 
 // ---- damping ------------------------------------------------------------------------------------
@@ -328,38 +410,23 @@ bool noli_shells_product_by_turn(const NoliBlock* block, int32_t element, const 
   return true;
 }
 
-// Moduli of a fold as in fold_by_moduli.
-static void fold_damping(const NoliBlock* block, int64_t f, const double* X, const double* y,
-                         const double* w, NoliBendingDamping* damping) {
-  const NoliFolds* folds = &noli_shells_of(block)->folds;
-  const int32_t* tri = folds->tri + 2 * f;
-  noli_folds_damping(folds, f, y, w, damping->force, damping->by_y);
-  damping->element[0] = tri[0];
-  damping->mu[0] = 1.0 / block->lame_mu[tri[0]];
-  if (tri[0] != tri[1]) {
-    damping->element[1] = tri[1];
-    lone_hinge_moduli(block, f, X, damping->mu, damping->lambda);
-  }
-}
-
 void noli_shells_bending_damping(const NoliBlock* block, int64_t stencil, const double* X,
                                  const double* y, const double* w, NoliBendingDamping* damping) {
-  if (noli_shells_of(block)->folds.n_fold > 0) {
-    fold_damping(block, stencil, X, y, w, damping);
+  if (is_fold(block, stencil)) {
+    FoldForce force = damped_fold(block, stencil, y, w);
+    noli_folds_damping(&noli_shells_of(block)->folds, stencil, y, w, damping->force, damping->by_y);
+    fold_by_rest(block, stencil, X, &force, false, 1.0, damping->by_rest);
+    damping->element[0] = noli_shells_of(block)->folds.tri[2 * stencil];
+    fold_by_moduli(block, stencil, X, &force, 1.0, damping->by_mu, damping->by_lambda);
     return;
   }
-  const NoliHinges* hinges = &noli_shells_of(block)->hinges;
-  const NoliBending bending = {.hinges = hinges, .scale = 1.0};
-  const int32_t* tri = hinges->tri + 2 * stencil;
-  noli_bending_damping(&bending, stencil, X, y, w, damping->force, damping->by_y, damping->by_rest);
-  memcpy(damping->element, tri, sizeof damping->element);
-  hinge_moduli(block, hinges->node + 4 * stencil, tri, hinges->stiffness[stencil], X, damping->mu,
-               damping->lambda);
-  double by[12] = {0.0}, stiffness = hinges->stiffness[stencil];
-  for (int k = 0; noli_shells_of(block)->def[tri[0]].woven && k < 2; k++) {
-    add_direction_slope(block, stencil, k, X, by);
-  }
-  for (int i = 0; i < 144 && stiffness > 0.0; i++) {
-    damping->by_rest[i] += damping->force[i / 12] / stiffness * by[i % 12];
-  }
+  double stiffness, by_y[144], by_rest[144];
+  NoliHinges hinge = hinge_of(block, stencil, &stiffness);
+  NoliBending bending = {.hinges = &hinge, .scale = 1.0};
+  noli_bending_damping(&bending, 0, X, y, w, damping->force, by_y, by_rest);
+  add_woven(block, &hinge, X, damping->force, by_rest);
+  spread(block, by_y, damping->by_y);
+  spread(block, by_rest, damping->by_rest);
+  memcpy(damping->element, hinge.tri, sizeof damping->element);
+  hinge_by_moduli(block, &hinge, X, damping->force, damping->by_mu, damping->by_lambda);
 }

@@ -12,12 +12,12 @@
 //
 // The angle of a segment is the x component of a node of its own, times a radius: a length. Its
 // other components are not read.
-#pragma once
-
 //
 // How a frame matters: a change of the frame at the start changes the director of a segment now by
 // a turn about its tangent, d phi = (t x d) . dd + h . (dt + dt now), h = t now x t / (1 + t . t
 // now), to which an equal change of its angle amounts. Derivatives follow from those by angles.
+#pragma once
+
 #include "fem/rod.h"
 #include "math/mat3.h"
 
@@ -103,6 +103,10 @@ typedef struct NoliTurnRest {
   double rate[2][2];
 } NoliTurnRest;
 
+// How the terms of turn i at rest change with both edges there (5 x 6), and the tangents of these.
+void noli_twisting_rest_slopes(const NoliTwisting* twisting, int64_t i, const NoliTurnRest* rest,
+                               double slope[30], NoliVec3 tangent[2]);
+
 // How the gradient of turn i changes with rest positions of its nodes, (15 x 9).
 void noli_twisting_by_rest(const NoliTwisting* twisting, int64_t i, const double* x,
                            const NoliTurnRest* rest, double slope[135]);
@@ -118,7 +122,28 @@ NoliVec3 noli_segment_pull_rest(const double* frame, int64_t s, NoliVec3 edge, c
 void noli_twisting_by_stiffness(const NoliTwisting* twisting, int64_t i, const double* x,
                                 double slope[75]);
 
+// How the gradient of turn i changes with the logarithm of the radius of its angles, where it is at
+// x all the same, and the stiffness of its terms are these powers of the radius (5).
+void noli_twisting_by_radius(const NoliTwisting* twisting, int64_t i, const double* x,
+                             const double* power, double slope[15]);
+
 // How the gradient of turn i changes with the frame: (15 x 12), columns are the tangents and the
 // directors of its segments.
 void noli_twisting_by_frame(const NoliTwisting* twisting, int64_t i, const double* x,
                             double slope[180]);
+
+// The product of the projected Hessian of turn i at x with w, and how it changes with x, the frame
+// (as above), rest positions, the logarithms of the stiffness of bending and of twist, and that of
+// the radius (as above): where the projection has a kink, the mean of both sides.
+typedef struct NoliTwistingDamping {
+  double force[15];
+  double by_x[225];        // (15 x 15)
+  double by_frame[180];    // (15 x 12)
+  double by_rest[135];     // (15 x 9)
+  double by_stiffness[30]; // (15 x 2)
+  double by_radius[15];
+} NoliTwistingDamping;
+
+void noli_twisting_damping(const NoliTwisting* twisting, int64_t i, const double* x,
+                           const double w[15], const NoliTurnRest* rest, const double* power,
+                           NoliTwistingDamping* damping);

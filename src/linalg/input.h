@@ -22,23 +22,27 @@ typedef enum NoliInput {
   NOLI_INPUT_LAW,       // (likewise x NOLI_LAW_PARAMETERS) parameters of laws
   NOLI_INPUT_FIBRE,     // (likewise x 2) k1 and k2 of fibres
   NOLI_INPUT_SERIES,    // (likewise x 2 NOLI_PRONY_TERMS) shares, then times of Prony series
-  NOLI_INPUT_PART,     // (bodies x NOLI_BLOCK_PARTS) factors of the elastic energies of thin bodies
-  NOLI_INPUT_FRICTION, // (classes of pairs) coefficient of friction
-  NOLI_INPUT_MOTION,   // (motions x NOLI_MOTION_NUMBERS)
-  NOLI_INPUT_FORCE,    // (forces) factor
-  NOLI_INPUT_SPRING,   // (springs x NOLI_SPRING_NUMBERS)
-  NOLI_INPUT_REGION,   // (regions with a volume law x NOLI_REGION_NUMBERS)
-  NOLI_INPUT_BEGIN,    // (n_vert + forces) x 3, m: positions at the start of a step, and the
-                       // origins of the potentials of pressures, which follow from them
-  NOLI_INPUT_START,    // (n_vert x 3) m, positions at the start of the run
-  NOLI_INPUT_VELOCITY, // (n_vert x 3) m/s, velocities at the start of the run
-  NOLI_INPUT_TIE,      // (ties x 3) m, displacements of tied nodes from their places
-  NOLI_INPUT_CONTACT,  // (NOLI_CONTACT_NUMBERS)
-  NOLI_INPUT_OFFSET,   // (entities) m, contact offsets of bodies and half-spaces
-  NOLI_INPUT_WEIGHT,   // (vertices, edges and triangles of the surface) of the geometric potential
-  NOLI_INPUT_SUPPORT,  // (vertices of the surface) m, likewise
+  NOLI_INPUT_PART,      // (bodies x NOLI_THIN_NUMBERS) of the elastic energies of thin bodies
+  NOLI_INPUT_FRICTION,  // (classes of pairs) coefficient of friction
+  NOLI_INPUT_MOTION,    // (motions x NOLI_MOTION_NUMBERS)
+  NOLI_INPUT_FORCE,     // (forces) factor
+  NOLI_INPUT_SPRING,    // (springs x NOLI_SPRING_NUMBERS)
+  NOLI_INPUT_REGION,    // (regions with a volume law x NOLI_REGION_NUMBERS)
+  NOLI_INPUT_BEGIN,     // (n_vert + forces) x 3, m: positions at the start of a step, and the
+                        // origins of the potentials of pressures, which follow from them
+  NOLI_INPUT_START,     // (n_vert x 3) m, positions at the start of the run
+  NOLI_INPUT_VELOCITY,  // (n_vert x 3) m/s, velocities at the start of the run
+  NOLI_INPUT_TIE,       // (ties x 3) m, displacements of tied nodes from their places
+  NOLI_INPUT_CONTACT,   // (NOLI_CONTACT_NUMBERS)
+  NOLI_INPUT_OFFSET,    // (entities) m, contact offsets of bodies and half-spaces
+  NOLI_INPUT_WEIGHT,    // (vertices, edges and triangles of the surface) of the geometric potential
+  NOLI_INPUT_SUPPORT,   // (vertices of the surface) m, likewise
   NOLI_INPUTS
 } NoliInput;
+
+// Numbers of a thin body: factors of its energies, by NoliBlockPart (fem/block.h); of a rod with
+// twist, in place of that of bending, the logarithm of the radius.
+enum { NOLI_THIN_RADIUS = 2, NOLI_THIN_NUMBERS };
 
 // Numbers of contact as a whole.
 typedef enum NoliContactNumber {

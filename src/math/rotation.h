@@ -1,9 +1,26 @@
-// Rotations by a vector: about its direction, by its length in radians.
+// Rotations: about a unit axis, or by a vector, about its direction by its length in radians.
 #pragma once
 
 #include "math/mat3.h"
 
 #include <math.h>
+
+// About a unit axis by the angle with these cosine and sine (Rodrigues).
+static inline NoliMat3 noli_turn33(NoliVec3 axis, double cosine, double sine) {
+  const double n[3] = {axis.x, axis.y, axis.z};
+  NoliMat3 R;
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      R.m[i][j] = (1.0 - cosine) * n[i] * n[j] + (i == j ? cosine : 0.0);
+    }
+  }
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    R.m[j][i] += sine * n[k];
+    R.m[i][j] -= sine * n[k];
+  }
+  return R;
+}
 
 // (1 - cos a) / a^2 and (a - sin a) / a^3 of a^2, without cancellation: the half angle, and a
 // series up to an angle of 0.1.

@@ -2,7 +2,7 @@
 // tags. Other keywords are skipped with their data, except those that would make a mesh.
 //
 // Blocks may come in any order, so that elements and sets keep labels until the file ends.
-#include "math/vec3.h"
+#include "math/rotation.h"
 #include "mesh/inp_sets.h"
 #include "mesh/inp_text.h"
 #include "mesh/io.h"
@@ -419,7 +419,7 @@ done:
   return status;
 }
 
-// Moves the nodes to the place of the instance: a translation, then Rodrigues' formula.
+// Moves the nodes to the place of the instance: a translation, then a rotation.
 static void place_instance(Reader* reader) {
   if (!reader->has_instance) {
     return;
@@ -427,16 +427,16 @@ static void place_instance(Reader* reader) {
   const double degree = 3.14159265358979323846 / 180.0;
   const double* turn = reader->turn;
   NoliVec3 start = noli_load3(turn), axis = noli_sub3(noli_load3(turn + 3), start);
-  double c = cos(turn[6] * degree), s = sin(turn[6] * degree);
+  NoliMat3 R = noli_identity3();
+  if (turn[6] != 0.0) {
+    NoliVec3 unit = noli_scale3(1.0 / noli_norm3(axis), axis);
+    R = noli_turn33(unit, cos(turn[6] * degree), sin(turn[6] * degree));
+  }
   for (int64_t v = 0; v < noli_parts_n_vert(reader->parts); v++) {
     double* x = reader->parts->x.data + 3 * v;
     NoliVec3 moved = noli_add3(noli_load3(x), noli_load3(reader->translation));
     if (turn[6] != 0.0) {
-      NoliVec3 unit = noli_scale3(1.0 / noli_norm3(axis), axis);
-      NoliVec3 arm = noli_sub3(moved, start);
-      NoliVec3 along = noli_scale3((1.0 - c) * noli_dot3(unit, arm), unit);
-      NoliVec3 across = noli_scale3(s, noli_cross3(unit, arm));
-      moved = noli_add3(start, noli_add3(noli_scale3(c, arm), noli_add3(along, across)));
+      moved = noli_add3(start, noli_mul33_vec(&R, noli_sub3(moved, start)));
     }
     noli_store3(x, moved);
   }

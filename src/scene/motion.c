@@ -1,6 +1,7 @@
 #include "scene/motion.h"
 
 #include "base/array.h"
+#include "math/rotation.h"
 #include "scene/files.h"
 
 #include <math.h>
@@ -385,27 +386,16 @@ static double turn_between(const NoliSceneMotion* motion, double t0, double t1) 
                                : turn_at(motion, t1) - turn_at(motion, t0);
 }
 
-// Rodrigues: matrix of a rotation about a unit axis.
-static void rotation_matrix(const double axis[3], double degrees, double R[9]) {
-  double c = cos(degrees * DEGREE), s = sin(degrees * DEGREE);
-  for (int i = 0; i < 3; i++) {
-    for (int j = 0; j < 3; j++) {
-      R[3 * i + j] = (1.0 - c) * axis[i] * axis[j] + (i == j ? c : 0.0);
-    }
-  }
-  for (int i = 0; i < 3; i++) {
-    int j = (i + 1) % 3, k = (i + 2) % 3;
-    R[3 * j + i] += s * axis[k];
-    R[3 * i + j] -= s * axis[k];
-  }
+static NoliMat3 rotation_matrix(const double axis[3], double degrees) {
+  return noli_turn33(noli_load3(axis), cos(degrees * DEGREE), sin(degrees * DEGREE));
 }
 
 // out = c1 + R (p - c0)
-static void turn_about(const double R[9], const double c0[3], const double c1[3], const double p[3],
+static void turn_about(const NoliMat3* R, const double c0[3], const double c1[3], const double p[3],
                        double out[3]) {
   double d[3] = {p[0] - c0[0], p[1] - c0[1], p[2] - c0[2]};
   for (int i = 0; i < 3; i++) {
-    out[i] = c1[i] + R[3 * i] * d[0] + R[3 * i + 1] * d[1] + R[3 * i + 2] * d[2];
+    out[i] = c1[i] + R->m[i][0] * d[0] + R->m[i][1] * d[1] + R->m[i][2] * d[2];
   }
 }
 
@@ -430,9 +420,9 @@ static void set_position(NoliSceneVariables* variables, const double X[3]) {
 static void move_absolute(const NoliSceneMover* mover, double t1, int32_t n_node, const double* X,
                           double* x_t1) {
   const NoliSceneMotion* motion = mover->motion;
-  double R[9];
+  NoliMat3 R = noli_identity3();
   if (motion->has_rotation) {
-    rotation_matrix(motion->axis, turn_at(motion, t1), R);
+    R = rotation_matrix(motion->axis, turn_at(motion, t1));
   }
   double shift[3] = {0.0, 0.0, 0.0};
   for (int64_t k = 0; k < n_node; k++) {
@@ -444,7 +434,7 @@ static void move_absolute(const NoliSceneMover* mover, double t1, int32_t n_node
       }
     }
     if (motion->has_rotation) {
-      turn_about(R, mover->origin, mover->origin, X + 3 * k, x_t1 + 3 * k);
+      turn_about(&R, mover->origin, mover->origin, X + 3 * k, x_t1 + 3 * k);
     } else {
       memcpy(x_t1 + 3 * k, X + 3 * k, 3 * sizeof *X);
     }
@@ -471,7 +461,7 @@ static void move_linearly(const NoliSceneMotion* motion, double t0, double t1, i
 static void move_turning(const NoliSceneMover* mover, double t0, double t1, int32_t n_node,
                          const double* x_t0, double* x_t1) {
   const NoliSceneMotion* motion = mover->motion;
-  double c0[3], c1[3], R[9];
+  double c0[3], c1[3];
   memcpy(c0, mover->origin, sizeof c0);
   if (motion->about_box) {
     noli_scene_box_centre(n_node, NULL, x_t0, c0);
@@ -483,9 +473,9 @@ static void move_turning(const NoliSceneMover* mover, double t0, double t1, int3
     }
     c1[i] = c0[i] + (motion->has_velocity ? integrate_step(velocity, t0, t1) : 0.0);
   }
-  rotation_matrix(motion->axis, turn_between(motion, t0, t1), R);
+  NoliMat3 R = rotation_matrix(motion->axis, turn_between(motion, t0, t1));
   for (int64_t k = 0; k < n_node; k++) {
-    turn_about(R, c0, c1, x_t0 + 3 * k, x_t1 + 3 * k);
+    turn_about(&R, c0, c1, x_t0 + 3 * k, x_t1 + 3 * k);
   }
 }
 

@@ -48,22 +48,27 @@ static double parabola_share(const NoliTapePart* part, int32_t s) {
   return part->stage[s].time.h_v / (part->rule->stage[s].end * part->h);
 }
 
+static NoliMotionStart start_of(const NoliChains* self, int32_t index) {
+  return (NoliMotionStart){.x = self->chain[index].x, .history = self->chain[index].history};
+}
+
 static void pull_held(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
-                      double* hat, double* x) {
+                      double* hat) {
   if (part->rule->order != 2) {
     return;
   }
   double c = parabola_share(part, s), *held = self->target;
+  const NoliMotionStart start = start_of(self, index);
   for (int64_t j = 0; j < size_of(self); j++) {
     bool prescribed = noli_tape_prescribes(&part->stage[s], j);
     held[j] = prescribed ? hat[j] : 0.0;
     hat[j] = prescribed ? 0.0 : hat[j];
   }
   noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_END, 1.0 - 3.0 * c, held,
-                         &self->inputs[index], x);
+                         &self->inputs[index], &start);
   noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, 4.0 * c, held,
-                         &self->inputs[index], x);
-  add(self, -c, held, x);
+                         &self->inputs[index], &start);
+  add(self, -c, held, start.x);
 }
 
 static void push_held(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
@@ -73,32 +78,37 @@ static void push_held(NoliChains* self, int32_t index, const NoliTapePart* part,
   }
   double c = parabola_share(part, s);
   const NoliTapeStage* stage = &part->stage[s];
+  const NoliMotionStart start = start_of(self, index);
   for (int64_t j = 0; j < size_of(self); j++) {
     hat[j] = noli_tape_prescribes(stage, j) ? -c * self->chain[index].x[j] : hat[j];
   }
   noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_END, stage, 1.0 - 3.0 * c,
-                         self->chain[index].x, &self->inputs[index], hat);
+                         &start, &self->inputs[index], hat);
   noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, stage, 4.0 * c,
-                         self->chain[index].x, &self->inputs[index], hat);
+                         &start, &self->inputs[index], hat);
 }
 
 // ---- pressures ----------------------------------------------------------------------------------
 
-// The origin of the potential of a pressure is the mean of the corners of its faces: from
-// derivatives by origins to those by positions, or forward from changes of these.
+// The origin of the potential of a pressure is the mean of the nodes of its faces, as many times as
+// faces have them: from derivatives by origins to those by positions, or forward from changes of
+// these.
 static void fold_origins(const NoliChains* self, bool back, double* begin) {
   for (int32_t f = 0; f < self->sim->model->n_force; f++) {
     const NoliForce* force = &self->sim->model->force[f];
+    const NoliCurvedFaces* curved = &force->curved;
     double* origin = begin + size_of(self) + 3 * (int64_t)f;
-    int64_t n = 0, n_corner = 3 * (int64_t)force->faces.n;
-    for (int64_t i = 0; i < n_corner; i++) {
-      n += force->faces.tri[i] != NOLI_NULL_INDEX ? 1 : 0;
+    const int32_t* node = curved->n > 0 ? curved->node : force->faces.tri;
+    int64_t n = 0, n_all = curved->n > 0 ? (int64_t)curved->n * curved->n_node
+                                         : 3 * (int64_t)force->faces.n;
+    for (int64_t i = 0; i < n_all; i++) {
+      n += node[i] != NOLI_NULL_INDEX ? 1 : 0;
     }
-    for (int64_t i = 0; i < n_corner && force->kind == NOLI_FORCE_PRESSURE; i++) {
-      if (force->faces.tri[i] == NOLI_NULL_INDEX) {
+    for (int64_t i = 0; i < n_all && force->kind == NOLI_FORCE_PRESSURE; i++) {
+      if (node[i] == NOLI_NULL_INDEX) {
         continue;
       }
-      double* corner = begin + 3 * (int64_t)force->faces.tri[i];
+      double* corner = begin + 3 * (int64_t)node[i];
       for (int k = 0; k < 3; k++) {
         *(back ? &corner[k] : &origin[k]) += (back ? origin[k] : corner[k]) / (double)n;
       }
@@ -132,6 +142,7 @@ static NoliStatus pull_solves(NoliChains* self, int32_t chain, const NoliTapePar
   NoliStatus status = NOLI_OK;
   const NoliTapeStage* stage = &part->stage[s];
   NoliInputs to = with_own(self, chain);
+  const NoliMotionStart start = start_of(self, chain);
   NOLI_TRY(set_targets(self, part, stage));
   clear(self, self->own.value[NOLI_INPUT_PREDICTED]);
   clear(self, self->own.value[NOLI_INPUT_REFERENCE]);
@@ -144,7 +155,7 @@ static NoliStatus pull_solves(NoliChains* self, int32_t chain, const NoliTapePar
                              self->own.value[NOLI_INPUT_LAGGED]);
     copy(self, self->own.value[NOLI_INPUT_LAGGED], b);
     noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_END, 1.0, self->target,
-                           &self->inputs[chain], self->chain[chain].x);
+                           &self->inputs[chain], &start);
   }
   noli_chains_act_on_nodes(self, chain, stage->time.x_tilde, self->own.value[NOLI_INPUT_PREDICTED]);
   noli_chains_act_on_nodes(self, chain, stage->time.x_hat, self->own.value[NOLI_INPUT_REFERENCE]);
@@ -158,14 +169,15 @@ static NoliStatus push_solves(NoliChains* self, int32_t chain, const NoliTapePar
   NoliStatus status = NOLI_OK;
   const NoliTapeStage* stage = &part->stage[s];
   NoliInputs change = with_own(self, chain);
+  const NoliMotionStart start = start_of(self, chain);
   for (int64_t k = 0; k < stage->solve.count; k++) {
     copy(self, x, self->own.value[NOLI_INPUT_LAGGED]);
     NOLI_TRY(noli_sensitivity_set(self->sensitivity, part, s, k));
     for (int64_t j = 0; j < size_of(self); j++) {
       x[j] = noli_tape_prescribes(stage, j) ? 0.0 : self->chain[chain].x[j];
     }
-    noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_END, stage, 1.0,
-                           self->chain[chain].x, &self->inputs[chain], x);
+    noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_END, stage, 1.0, &start,
+                           &self->inputs[chain], x);
     NOLI_TRY(noli_sensitivity_push(self->sensitivity, &change, x));
     noli_chains_follow(self, chain, stage->solve.data[k], x);
   }
@@ -333,7 +345,7 @@ NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart*
     double* lagged = self->end_x[s];
     double* hat = self->own.value[NOLI_INPUT_REFERENCE];
     add(self, -by_v, self->end_v[s], hat);
-    pull_held(self, index, part, s, hat, chain->x);
+    pull_held(self, index, part, s, hat);
 
     // x_tilde = x_hat + e v_hat
     add(self, s == last ? 1.0 : 0.0, chain->force, self->own.value[NOLI_INPUT_PREDICTED]);

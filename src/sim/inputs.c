@@ -29,7 +29,7 @@ int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes)
   case NOLI_INPUT_SERIES:
     return 2 * NOLI_PRONY_TERMS * noli_input_elements(problem, problem->n_block);
   case NOLI_INPUT_PART:
-    return NOLI_BLOCK_PARTS * (int64_t)sim->model->n_body;
+    return NOLI_THIN_NUMBERS * (int64_t)sim->model->n_body;
   case NOLI_INPUT_FRICTION:
     return n_classes;
   case NOLI_INPUT_FORCE:

@@ -9,12 +9,17 @@
 
 // ---- making -------------------------------------------------------------------------------------
 
-// Whether prescribed components or tied nodes at fixed other ones have derivatives.
+// Whether prescribed components or tied nodes at fixed other ones have derivatives: by what they
+// follow from, and by all inputs where a motion starts from what was free before.
 static bool moves_targets(const NoliSensitivity* self) {
-  return noli_sensitivity_wants(self, NOLI_INPUT_START) ||
-         noli_sensitivity_wants(self, NOLI_INPUT_REST) ||
-         noli_sensitivity_wants(self, NOLI_INPUT_MOTION) ||
-         noli_sensitivity_wants(self, NOLI_INPUT_TIE);
+  const unsigned inputs = 1u << NOLI_INPUT_START | 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_PART |
+                          1u << NOLI_INPUT_MOTION | 1u << NOLI_INPUT_TIE;
+  const NoliModel* model = self->sim->model;
+  bool late = false;
+  for (int32_t m = 0; m < model->n_motion; m++) {
+    late = late || model->motion[m].def.t_begin > 0.0;
+  }
+  return late || (self->wanted & inputs) != 0;
 }
 
 static NoliStatus list_pressing(const NoliSim* sim, int32_t** pressing) {

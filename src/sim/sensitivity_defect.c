@@ -23,16 +23,11 @@ static const char* material_defect(const NoliProblem* problem, unsigned wanted) 
 }
 
 static const char* damping_defect(const NoliModel* model) {
-  const NoliProblem* problem = &model->problem;
-  const char* defect = NULL;
-  for (int32_t i = 0; i < problem->n_block && defect == NULL; i++) {
-    defect = noli_element_damping_defect(&problem->block[i]);
-  }
   bool from_forces = noli_integrator_needs_force(model->integrator);
-  return defect == NULL && from_forces && noli_problem_is_damped(problem)
+  return from_forces && noli_problem_is_damped(&model->problem)
              ? "integrators that start from forces are not differentiated with material.damping or "
                "dampers: choose \"bdf2\" or \"sdirk2\""
-             : defect;
+             : NULL;
 }
 
 // Whether a pair has a distance of its own that is that of the scene, and would not follow it.
@@ -74,9 +69,6 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
     return "the stiffness of \"gcp\" at open obstacles follows the size of the scene where "
            "contact.distance or contact.eps_target is below 1e-4 of it: choose longer ones, or "
            "closed obstacles";
-  }
-  if (problem->n_pressed_curved > 0) {
-    return "pressures on curved elements and on elements of order 2 to 4 are not differentiated";
   }
   if (model->integrator->decoupled) {
     return "\"trapezoidal_decoupled\" is not differentiated: choose \"trapezoidal\"";

@@ -99,8 +99,8 @@ done:
   return status;
 }
 
-static NoliStatus list_damping_slopes(NoliSensitivity* self, const NoliBlock* block,
-                                      int64_t first) {
+static NoliStatus list_damping_slopes(NoliSensitivity* self, const NoliBlock* block, int64_t first,
+                                      int64_t first_history) {
   const NoliStage* stage = self->sim->stage;
   const NoliStageTime* time = &stage->time;
   if (!time->inertia || block->type->elasticity == NULL || !noli_block_is_damped(block)) {
@@ -111,8 +111,27 @@ static NoliStatus list_damping_slopes(NoliSensitivity* self, const NoliBlock* bl
                                 .x_hat = time->x_hat,
                                 .lagged = self->damped,
                                 .scale = time->h_e * time->h_e / time->h_v,
-                                .body = stage->problem->surface->body};
-  return noli_element_slopes_of_damping(&self->mixed, block, self->wanted, first, &at);
+                                .body = stage->problem->surface->body,
+                                .first_element = first,
+                                .first_history = first_history};
+  return noli_element_slopes_of_damping(&self->mixed, block, self->wanted, &at);
+}
+
+static NoliStatus list_curved_pressure_slopes(NoliSensitivity* self) {
+  NoliStatus status = NOLI_OK;
+  const NoliStage* stage = self->sim->stage;
+  const NoliModel* model = self->sim->model;
+  for (int32_t f = 0; f < model->n_force; f++) {
+    const NoliForce* force = &model->force[f];
+    if (force->kind == NOLI_FORCE_PRESSURE && force->curved.n > 0) {
+      NoliCurvedPressure pressure = noli_stage_curved_pressure(stage, force->pressed_first);
+      pressure.scale = stage->time.h_e * stage->time.h_e;
+      NOLI_TRY(noli_curved_pressure_slopes(&self->mixed, &pressure, f, model->problem.n_vert,
+                                           self->begin, stage->here->x));
+    }
+  }
+done:
+  return status;
 }
 
 // Of springs, volumes and pressures.
@@ -146,12 +165,21 @@ static NoliStatus list_load_slopes(NoliSensitivity* self) {
     NOLI_TRY(noli_pressure_slopes(&self->mixed, &pressure, self->wanted, self->pressing,
                                   problem->n_vert, self->begin, x));
   }
+  NOLI_TRY(list_curved_pressure_slopes(self));
 done:
   noli_free(self->context, state);
   return status;
 }
 
-// Of accelerations, which act in proportion to lumped masses.
+// Whether a force acts in proportion to lumped masses.
+static bool acts_on_masses(const NoliSensitivity* self, const NoliForce* force) {
+  const NoliBlock* block = noli_problem_block(&self->sim->model->problem, force->def.body);
+  bool lumped = block == NULL || block->n_consistent == 0;
+  return lumped && (accelerates(self, force) ||
+                    (force->kind == NOLI_FORCE_TOTAL && noli_sim_force_acts(force, self->t1)));
+}
+
+// Of accelerations and of total forces, of which masses take shares.
 static NoliStatus list_acceleration_slopes(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = self->sim->stage;
@@ -159,18 +187,18 @@ static NoliStatus list_acceleration_slopes(NoliSensitivity* self) {
   double scale = stage->time.h_e * stage->time.h_e;
   for (int32_t f = 0; f < model->n_force; f++) {
     const NoliForce* force = &model->force[f];
-    const NoliBlock* block = noli_problem_block(&model->problem, force->def.body);
     NoliMixedBlocks* blocks;
-    if (!accelerates(self, force) || (block != NULL && block->n_consistent > 0)) {
+    if (!acts_on_masses(self, force)) {
       continue;
     }
+    double factor = force->kind == NOLI_FORCE_TOTAL ? scale / force->total_mass : scale;
     NOLI_TRY(noli_mixed_list_add(&self->mixed, NOLI_INPUT_MASS, force->n_node, 1, 1, &blocks));
     for (int32_t i = 0; i < force->n_node; i++) {
       double* slope = noli_mixed_block(blocks, i);
       blocks->node[i] = force->node[i];
       blocks->input[i] = force->node[i];
       noli_sim_force_value(self->sim, f, i, self->t, slope);
-      noli_store3(slope, noli_scale3(-scale, noli_load3(slope)));
+      noli_store3(slope, noli_scale3(-factor, noli_load3(slope)));
     }
   }
 done:
@@ -185,8 +213,7 @@ static NoliStatus list_traction_slopes(NoliSensitivity* self) {
   double scale = stage->time.h_e * stage->time.h_e, *value = self->product;
   for (int32_t f = 0; f < model->n_force; f++) {
     const NoliForce* force = &model->force[f];
-    if (force->kind != NOLI_FORCE_TRACTION || force->faces.n == 0 ||
-        !noli_sim_force_acts(force, self->t1)) {
+    if (force->kind != NOLI_FORCE_TRACTION || !noli_sim_force_acts(force, self->t1)) {
       continue;
     }
     memset(value, 0, noli_sim_vector_bytes(self->sim));
@@ -195,7 +222,10 @@ static NoliStatus list_traction_slopes(NoliSensitivity* self) {
       noli_sim_force_value(self->sim, f, i, self->t, own);
       noli_store3(own, noli_scale3(force->thickness, noli_load3(own)));
     }
-    NOLI_TRY(noli_traction_slopes(&self->mixed, &force->faces, model->problem.X, value, scale));
+    NOLI_TRY(force->curved.n > 0 ? noli_curved_traction_slopes(&self->mixed, &force->curved,
+                                                               model->problem.X, value, scale)
+                                 : noli_traction_slopes(&self->mixed, &force->faces,
+                                                        model->problem.X, value, scale));
   }
 done:
   return status;
@@ -216,7 +246,7 @@ NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
   for (int32_t i = 0; i < problem->n_block; i++) {
     if (problem->block[i].n_element > 0) {
       NOLI_TRY(list_block_slopes(self, &problem->block[i], first, first_history));
-      NOLI_TRY(list_damping_slopes(self, &problem->block[i], first));
+      NOLI_TRY(list_damping_slopes(self, &problem->block[i], first, first_history));
     }
     first += problem->block[i].n_element;
     first_history += problem->block[i].n_history;

@@ -248,6 +248,71 @@ static void gradients_follow_frames(void** state) {
   test_context_done(&context);
 }
 
+// The projected Hessian of the first turn times w, in a frame.
+static void turn_product(const Chain* chain, const double* frame, const double* x,
+                         const double w[15], double to[15]) {
+  const int32_t* node = chain->twists.node;
+  double blocks[135], H[225] = {0};
+  NoliTwisting twisting = {&chain->twists, frame, 1.3};
+  noli_twisting_evaluate(&twisting, x, 0, 1, NOLI_EVAL_PROJECTED, &(NoliLocal){.hessian = blocks});
+  full_matrix(node, blocks, H);
+  for (int i = 0; i < 15; i++) {
+    to[i] = 0.0;
+    for (int j = 0; j < 15; j++) {
+      int row = 3 * node[i / 3] + i % 3, column = 3 * node[j / 3] + j % 3;
+      to[i] += H[15 * row + column] * w[j];
+    }
+  }
+}
+
+static void products_follow_frames(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestRandom random = {13};
+  for (int trial = 0; trial < 72; trial++) {
+    Chain chain;
+    double x[15], w[15], turn[6], change[13], turned[13], by[15] = {0}, most = 1.0, off = INFINITY;
+    make_trial(context, &random, trial, &chain, x);
+    for (int k = 0; k < 15; k++) {
+      turn[k % 6] = test_random(&random, -1.0, 1.0);
+      w[k] = test_random(&random, -1.0, 1.0) * (k < 9 ? 1.0 : 0.1);
+    }
+    NoliTwisting twisting = {&chain.twists, chain.frame, 1.3};
+    double rest_frame[7 * N_MAX];
+    memcpy(rest_frame, chain.frame, sizeof rest_frame);
+    const NoliTurnRest rest = {
+        .X = x, .frame = rest_frame, .normal = {{0.3, -0.8, 0.5}, {0.3, -0.8, 0.51}}};
+    NoliTwistingDamping damping;
+    noli_twisting_damping(&twisting, 0, x, w, &rest, (double[5]){4, 4, 4, 4, 4}, &damping);
+    turn_frame(&chain, turn, 0.0, rest_frame, change);
+    for (int e = 0; e < 2; e++) {
+      memcpy(turned + 6 * e, change + 6 * chain.turns.segment[e], 6 * sizeof *turned);
+    }
+    for (int r = 0; r < 15; r++) {
+      for (int c = 0; c < 12; c++) {
+        by[r] += damping.by_frame[12 * r + c] * turned[c];
+      }
+      most = fmax(most, fabs(by[r]));
+    }
+    for (double h = 1e-4; h > 1e-8; h *= 0.2) { // those of h, h / 2 and h / 4, extrapolated
+      double end[6][15], frame[7 * N_MAX], apart = 0.0;
+      for (int k = 0; k < 6; k++) {
+        turn_frame(&chain, turn, (k % 2 == 0 ? -h : h) / (1 << k / 2), frame, change);
+        turn_product(&chain, frame, x, w, end[k]);
+      }
+      for (int r = 0; r < 15; r++) {
+        double sum =
+            end[1][r] - end[0][r] - 12.0 * (end[3][r] - end[2][r]) + 32.0 * (end[5][r] - end[4][r]);
+        apart = fmax(apart, fabs(sum / (6.0 * h) - by[r]));
+      }
+      off = fmin(off, apart);
+    }
+    ASSERT_AT_MOST(off, 1e-7 * most);
+    free_chain(context, &chain);
+  }
+  test_context_done(&context);
+}
+
 // Forward against differences, in reverse against forward.
 static void transports_follow_frames_and_positions(void** state) {
   (void)state;
@@ -440,6 +505,7 @@ int main(void) {
       cmocka_unit_test(derivatives_of_turns),
       cmocka_unit_test(derivatives_of_short_segments),
       cmocka_unit_test(gradients_follow_frames),
+      cmocka_unit_test(products_follow_frames),
       cmocka_unit_test(transports_follow_frames_and_positions),
       cmocka_unit_test(projections_are_semi_definite),
       cmocka_unit_test(energy_of_uniform_twist),

@@ -1,5 +1,7 @@
 #include "import/ipc/world.h"
 
+#include "math/rotation.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -183,14 +185,10 @@ static void angles_of(const NoliMat3* R, double degrees[3]) {
   }
 }
 
-// Rotation about an axis by Rodrigues' formula.
 static NoliMat3 turn_about(NoliVec3 axis, double degrees) {
   double turn[3] = {degrees, 0, 0};
   NoliMat3 about_x = noli_ipc_rotation(turn);
-  double c = about_x.m[1][1], s = about_x.m[2][1];
-  NoliMat3 cross = {{{0, -axis.z, axis.y}, {axis.z, 0, -axis.x}, {-axis.y, axis.x, 0}}};
-  return noli_add33(noli_add33(noli_scale33(c, noli_identity3()), noli_scale33(s, cross)),
-                    noli_scale33(1.0 - c, noli_outer33(axis, axis)));
+  return noli_turn33(axis, about_x.m[1][1], about_x.m[2][1]);
 }
 
 int32_t noli_ipc_n_vert(const NoliIpcWorld* world, const NoliIpcPart* part) {

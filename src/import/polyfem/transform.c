@@ -2,6 +2,8 @@
 // scenes do the same with R = Rx Ry Rz.
 #include "import/polyfem/polyfem.h"
 
+#include "math/rotation.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -12,47 +14,21 @@
 
 // ---- rotations ----------------------------------------------------------------------------------
 
-typedef struct Rotation {
-  double R[3][3];
-} Rotation;
-
-static const Rotation identity = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-
-static Rotation multiply(const Rotation* A, const Rotation* B) {
-  Rotation C = {0};
-  for (int i = 0; i < 3; i++) {
-    for (int j = 0; j < 3; j++) {
-      for (int k = 0; k < 3; k++) {
-        C.R[i][j] += A->R[i][k] * B->R[k][j];
-      }
-    }
-  }
-  return C;
-}
-
 // About a unit axis, in degrees; multiples of 90 are exact.
-static Rotation about(const double n[3], double degrees) {
+static NoliMat3 about(const double n[3], double degrees) {
   double turn = remainder(degrees, 360.0);
   double c = fabs(turn) == 90.0 ? 0.0 : fabs(turn) == 180.0 ? -1.0 : cos(turn / DEGREES);
   double s = fabs(turn) == 90.0    ? copysign(1.0, turn)
              : fabs(turn) == 180.0 ? 0.0
                                    : sin(turn / DEGREES);
-  Rotation result;
-  for (int i = 0; i < 3; i++) {
-    for (int j = 0; j < 3; j++) {
-      int k = 3 - i - j;
-      double cross = i == j ? 0.0 : (j == (i + 1) % 3 ? -1.0 : 1.0) * n[k % 3];
-      result.R[i][j] = (i == j ? c : 0.0) + (1.0 - c) * n[i] * n[j] + s * cross;
-    }
-  }
-  return result;
+  return noli_turn33(noli_load3(n), c, s);
 }
 
-static Rotation from_quaternion(const double q[4]) {
+static NoliMat3 from_quaternion(const double q[4]) {
   // (x, y, z, w)
   double n = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
   double x = q[0] / n, y = q[1] / n, z = q[2] / n, w = q[3] / n;
-  Rotation result = {{{1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)},
+  NoliMat3 result = {{{1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)},
                       {2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)},
                       {2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)}}};
   return result;
@@ -65,8 +41,8 @@ static double tidy(double degrees) {
 }
 
 // Angles with R = Rx Ry Rz.
-static void to_angles(const Rotation* rotation, double angle[3]) {
-  const double(*R)[3] = rotation->R;
+static void to_angles(const NoliMat3* rotation, double angle[3]) {
+  const double(*R)[3] = rotation->m;
   double level = hypot(R[0][0], R[0][1]);
   angle[1] = atan2(R[0][2], level);
   if (level > 1e-9) {
@@ -100,12 +76,12 @@ static NoliStatus read_euler(NoliPolyfem* import, const NoliSceneNode* node, con
     memcpy(angle, r, 3 * sizeof *angle);
     goto done;
   }
-  Rotation R = identity;
+  NoliMat3 R = noli_identity3();
   for (const char* letter = mode; *letter != '\0'; letter++) {
     double axis[3] = {0};
     axis[*letter - 'x'] = 1.0;
-    Rotation turn = about(axis, r[*letter - 'x']);
-    R = multiply(&turn, &R);
+    NoliMat3 turn = about(axis, r[*letter - 'x']);
+    R = noli_mul33(turn, R);
   }
   to_angles(&R, angle);
 done:
@@ -133,7 +109,7 @@ static NoliStatus read_axis_angle(NoliPolyfem* import, const NoliSceneNode* node
   double length = hypot(hypot(q[1], q[2]), q[3]);
   NOLI_POLYFEM_CHECK(import, node, length > 0.0, "the axis must not be 0");
   double axis[3] = {q[1] / length, q[2] / length, q[3] / length};
-  Rotation R = about(axis, q[0]);
+  NoliMat3 R = about(axis, q[0]);
   to_angles(&R, angle);
 done:
   return status;
@@ -143,7 +119,7 @@ static NoliStatus read_vector_rotation(const double r[3], double angle[3]) {
   double turn = hypot(hypot(r[0], r[1]), r[2]);
   if (turn > 0.0) {
     double axis[3] = {r[0] / turn, r[1] / turn, r[2] / turn};
-    Rotation R = about(axis, turn);
+    NoliMat3 R = about(axis, turn);
     to_angles(&R, angle);
   }
   return NOLI_OK;
@@ -182,7 +158,7 @@ static NoliStatus read_rotation(NoliPolyfem* import, const NoliSceneNode* transf
     NOLI_TRY(read_axis_angle(import, &node, angle));
   } else if (strcmp(mode, "quaternion") == 0) {
     NOLI_TRY(read_four(import, &node, q));
-    Rotation R = from_quaternion(q);
+    NoliMat3 R = from_quaternion(q);
     to_angles(&R, angle);
   } else {
     NOLI_TRY(noli_polyfem_vector(import, &node, NOLI_POLYFEM_NONE, r, &n));
@@ -272,11 +248,11 @@ NoliStatus noli_polyfem_read_placement(NoliPolyfem* import, const NoliSceneNode*
   static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   for (int i = 2; i >= 0; i--) {
     // where the plane of a flat mesh moved to 0, turned as the mesh is
-    Rotation turn = about(axes[i], placement->rotate[i]);
+    NoliMat3 turn = about(axes[i], placement->rotate[i]);
     double moved[3] = {0};
     for (int j = 0; j < 3; j++) {
       for (int k = 0; k < 3; k++) {
-        moved[j] += turn.R[j][k] * flat[k];
+        moved[j] += turn.m[j][k] * flat[k];
       }
     }
     memcpy(flat, moved, sizeof flat);

@@ -99,7 +99,8 @@ done:
   return status;
 }
 
-static NoliStatus list_damping_slopes(NoliSensitivity* self, const NoliBlock* block, int64_t first,
+static NoliStatus list_damping_slopes(NoliSensitivity* self, NoliMixedList* list,
+                                      const NoliBlock* block, int64_t first,
                                       int64_t first_history) {
   const NoliStage* stage = self->sim->stage;
   const NoliStageTime* time = &stage->time;
@@ -114,7 +115,7 @@ static NoliStatus list_damping_slopes(NoliSensitivity* self, const NoliBlock* bl
                                 .body = stage->problem->surface->body,
                                 .first_element = first,
                                 .first_history = first_history};
-  return noli_element_slopes_of_damping(&self->mixed, block, self->wanted, &at);
+  return noli_element_slopes_of_damping(list, block, self->wanted, &at);
 }
 
 static NoliStatus list_curved_pressure_slopes(NoliSensitivity* self) {
@@ -134,6 +135,17 @@ done:
   return status;
 }
 
+static NoliSpringSlopes spring_slopes(const NoliSensitivity* self, double scale) {
+  const NoliStage* stage = self->sim->stage;
+  double h_e_sqr = stage->time.h_e * stage->time.h_e;
+  return (NoliSpringSlopes){.X = stage->problem->X,
+                            .x = stage->here->x,
+                            .x_hat = stage->time.x_hat,
+                            .lagged = self->damped,
+                            .scale = scale,
+                            .damping_scale = stage->time.inertia ? h_e_sqr / stage->time.h_v : 0.0};
+}
+
 // Of springs, volumes and pressures.
 static NoliStatus list_load_slopes(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
@@ -143,12 +155,7 @@ static NoliStatus list_load_slopes(NoliSensitivity* self) {
   double scale = stage->time.h_e * stage->time.h_e;
   NoliVolumeState* state = NULL;
   double magnitude;
-  NoliSpringSlopes springs = {.X = problem->X,
-                              .x = x,
-                              .x_hat = stage->time.x_hat,
-                              .lagged = self->damped,
-                              .scale = scale,
-                              .damping_scale = stage->time.inertia ? scale / stage->time.h_v : 0.0};
+  NoliSpringSlopes springs = spring_slopes(self, scale);
   NOLI_TRY(noli_spring_slopes(&self->mixed, &problem->springs, self->wanted, &springs));
   if (noli_sensitivity_wants(self, NOLI_INPUT_REGION)) {
     NOLI_NEW(self->context, state, problem->volumes.n_region);
@@ -246,7 +253,7 @@ NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
   for (int32_t i = 0; i < problem->n_block; i++) {
     if (problem->block[i].n_element > 0) {
       NOLI_TRY(list_block_slopes(self, &problem->block[i], first, first_history));
-      NOLI_TRY(list_damping_slopes(self, &problem->block[i], first, first_history));
+      NOLI_TRY(list_damping_slopes(self, &self->mixed, &problem->block[i], first, first_history));
     }
     first += problem->block[i].n_element;
     first_history += problem->block[i].n_history;
@@ -256,6 +263,38 @@ NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
   }
   if ((self->wanted & problem->contact->slopes_by) != 0) {
     NOLI_TRY(problem->contact->slopes(stage, &self->mixed));
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_sensitivity_list_damping(NoliSensitivity* self, NoliMixedList* list) {
+  NoliStatus status = NOLI_OK;
+  NoliProblem* problem = &self->sim->model->problem;
+  int64_t first = 0, first_history = 0;
+  NoliSpringSlopes springs = spring_slopes(self, 0.0);
+  NOLI_TRY(noli_spring_slopes(list, &problem->springs, self->wanted, &springs));
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    if (problem->block[i].n_element > 0) {
+      NOLI_TRY(list_damping_slopes(self, list, &problem->block[i], first, first_history));
+    }
+    first += problem->block[i].n_element;
+    first_history += problem->block[i].n_history;
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_sensitivity_list_masses(NoliSensitivity* self, const double* z,
+                                        NoliMixedList* list) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = &self->sim->model->problem;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    if (block->n_consistent > 0) {
+      NOLI_TRY(noli_element_slopes_of_mass(
+          list, block, self->wanted, noli_input_elements(problem, i), problem->X, z, self->zero));
+    }
   }
 done:
   return status;

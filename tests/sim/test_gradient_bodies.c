@@ -673,6 +673,62 @@ static void lifted_box(World* world) {
   world->def.friction = 0.3;
 }
 
+// ---- integrators that start from forces ---------------------------------------------------------
+
+static void damped_turned_beam(World* world) {
+  turned_beam(world);
+  world->body[0].material.damping = 0.01;
+}
+
+// A box that rests on a plate which moves aside from the start.
+static void dragged_box(World* world) {
+  lifted_box(world);
+  world->body[0].velocity[1] = 0.0;
+  world->body[0].material.damping = 0.002;
+  world->motion[0].velocity[1] = 0.05;
+}
+
+static void starts_from_forces(void** state) {
+  (void)state;
+  static const GradientCase cases[] = {
+      {"damped trapezoidal, shape", damped_beam, "trapezoidal", 0.01, 6, SHAPE("body0"), 1e-6,
+       1e-6},
+      {"damped tr_bdf2, young", damped_beam, "tr_bdf2", 0.01, 6, OF("young", "body0"), 5, 1e-6},
+      {"damped tr_bdf2, density", damped_beam, "tr_bdf2", 0.01, 6, ELEMENTS("density", "body0"),
+       0.3, 1e-6},
+      {"damped trapezoidal, velocity", damped_beam, "trapezoidal", 0.01, 6,
+       OF("initial_velocity", "body0"), 1e-4, 1e-6},
+      {"damped crash tr_bdf2, shape", damped_crash, "tr_bdf2", 0.002, 6, SHAPE("body0"), 1e-7,
+       1e-5},
+      {"strung tr_bdf2, damping", strung, "tr_bdf2", 0.01, 6, OF("spring_damping", "spring 1"),
+       1e-3, 1e-6},
+      {"strung trapezoidal, length", strung, "trapezoidal", 0.01, 6,
+       OF("spring_length", "spring 0"), 1e-5, 1e-6},
+      {"springs trapezoidal, shape", sprung, "trapezoidal", 0.01, 6, SHAPE("body1"), 1e-6, 1e-6},
+      {"order 2 trapezoidal, shape", quadratic_beam, "trapezoidal", 0.01, 5, SHAPE("body0"), 1e-6,
+       1e-6},
+      {"order 3 tr_bdf2, densities", cubic_beam, "tr_bdf2", 0.01, 4, ELEMENTS("density", "body0"),
+       0.3, 1e-6},
+      {"order 2 tr_bdf2, landing, positions", quadratic_landing, "tr_bdf2", 0.005, 8,
+       OF("initial_position", "body0"), 1e-7, 1e-5},
+      {"order 2 tr_bdf2, acceleration, density", accelerated_quadratic, "tr_bdf2", 0.01, 4,
+       OF("density", "body0"), 0.3, 1e-6},
+      {"damped order 2 tr_bdf2, shape", damped_quadratic_beam, "tr_bdf2", 0.01, 4, SHAPE("body0"),
+       1e-6, 1e-6},
+      {"damped order 2 trapezoidal, density", damped_quadratic_beam, "trapezoidal", 0.01, 4,
+       OF("density", "body0"), 0.3, 1e-6},
+      {"damped and turned tr_bdf2, factor", damped_turned_beam, "tr_bdf2", 0.01, 6,
+       OF("motion", "drive"), 1e-4, 1e-6},
+      {"damped and turned trapezoidal, velocity", damped_turned_beam, "trapezoidal", 0.01, 6,
+       OF("motion_velocity", "drive"), 1e-4, 1e-6},
+      {"dragged tr_bdf2, velocity", dragged_box, "tr_bdf2", 0.004, 4,
+       OF("motion_velocity", "drive"), 1e-6, 1e-5},
+      {"dragged trapezoidal, density", dragged_box, "trapezoidal", 0.004, 4, OF("density", "body0"),
+       0.1, 1e-5},
+  };
+  COMPARE(cases);
+}
+
 static void prescribed_motions(void** state) {
   (void)state;
   static const GradientCase cases[] = {
@@ -900,6 +956,7 @@ int main(void) {
                                      cmocka_unit_test(damping_in_proportion_to_stiffness),
                                      cmocka_unit_test(springs_volumes_and_loads),
                                      cmocka_unit_test(prescribed_motions),
+                                     cmocka_unit_test(starts_from_forces),
                                      cmocka_unit_test(materials_with_history),
                                      cmocka_unit_test(histories_are_kept)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -307,7 +307,7 @@ static void it_decides_as_if_it_had_just_been_made(void** state) {
   free(x);
 }
 
-// Iterations that "auto" spends on a square mat; `*factored`: in vain.
+// Iterations that "auto" spends on a square mat; `*factored`: a factorization then takes over.
 static int64_t iterations_of_mat(int32_t side, double mass, bool* factored) {
   const int32_t mat[3] = {side, side, 2};
   NoliContext* context = test_context(1);

@@ -43,9 +43,11 @@ typedef struct StrongCost {
 } StrongCost;
 static const StrongCost costs[] = {[INCOMPLETE] = {8.0, 3.5}, [MULTIGRID] = {25.0, 5.0}};
 
-// A solution that has used the first share of its budget, and would need the second factor times
-// the complete one, ends.
+// A solution ends that would cost FAR_BEYOND times its budget: at the rate of convergence since its
+// start, when the first share of the budget is used, and at the rate since then, when the second
+// is. Systems of mats converge quickly at first and slowly later.
 #define SOME_BUDGET 0.25
+#define HALF_BUDGET 0.5
 #define FAR_BEYOND 1.5
 
 // Progress of a solution: carried from one iteration to the next.
@@ -56,6 +58,8 @@ typedef struct Progress {
   double r_sqr;   // |residual|^2
   double b_sqr;
   double cost; // in iterations with diagonal blocks
+  // when SOME_BUDGET was used, or now
+  double early_cost, early_r_sqr;
 } Progress;
 
 // Scalar products of an iteration.
@@ -347,8 +351,20 @@ static double estimate_condition(const NoliPcg* pcg) {
 // Whether the budget is very unlikely to suffice: a good part is used up, and at the same rate of
 // convergence the complete solution would cost far more.
 static bool is_hopeless(const NoliPcg* pcg, const Progress* at) {
-  double share = log(at->r_sqr / at->b_sqr) / (2.0 * log(pcg->tolerance));
-  return at->cost > SOME_BUDGET * pcg->budget && at->cost > FAR_BEYOND * share * pcg->budget;
+  double limit = FAR_BEYOND * pcg->budget, end = 2.0 * log(pcg->tolerance);
+  double done = log(at->r_sqr / at->b_sqr), late = log(at->r_sqr / at->early_r_sqr);
+  bool slow = at->cost > SOME_BUDGET * pcg->budget && at->cost > limit * done / end;
+  bool slower = at->cost > HALF_BUDGET * pcg->budget &&
+                at->cost - at->early_cost > (limit - at->cost) * late / (end - done);
+  return slow || slower;
+}
+
+// The early point moves on until SOME_BUDGET is used.
+static void remember_early(const NoliPcg* pcg, Progress* at) {
+  if (at->cost <= SOME_BUDGET * pcg->budget) {
+    at->early_cost = at->cost;
+    at->early_r_sqr = at->r_sqr;
+  }
 }
 
 static bool has_converged(const NoliPcg* pcg, const Progress* at) {
@@ -418,7 +434,10 @@ static void iterate(void* user, NoliTeam* team, int32_t rank, int32_t size) {
                     .length = length,
                     .r_sqr = sum_of(pcg, RESIDUAL_RESIDUAL),
                     .b_sqr = at.b_sqr,
-                    .cost = at.cost + (pcg->strong ? costs[pcg->stronger].iteration : 1.0)};
+                    .cost = at.cost + (pcg->strong ? costs[pcg->stronger].iteration : 1.0),
+                    .early_cost = at.early_cost,
+                    .early_r_sqr = at.early_r_sqr};
+    remember_early(pcg, &at);
   }
   // all members have read where they start
   noli_team_wait(team);
@@ -451,7 +470,7 @@ NoliStatus noli_pcg_solve(NoliPcg* pcg, const NoliBlockMatrix* matrix, const dou
   memset(pcg->direction, 0, bytes);
   memcpy(pcg->residual, b, bytes);
   pcg->at.b_sqr = noli_parallel_sum(1, pcg->n, SUM_BLOCK, square_of_block, pcg->residual);
-  pcg->at.r_sqr = pcg->at.b_sqr;
+  pcg->at.r_sqr = pcg->at.early_r_sqr = pcg->at.b_sqr;
   NOLI_CHECK(pcg->context, isfinite(pcg->at.b_sqr), NOLI_NOT_FINITE,
              "the right side is not finite");
   NOLI_TRY(noli_pcg_resume(pcg, matrix, x, stats));

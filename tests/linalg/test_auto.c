@@ -307,6 +307,39 @@ static void it_decides_as_if_it_had_just_been_made(void** state) {
   free(x);
 }
 
+// Iterations that "auto" spends on a square mat; `*factored`: a factorization then takes over.
+static int64_t iterations_of_mat(int32_t side, double mass, bool* factored) {
+  const int32_t mat[3] = {side, side, 2};
+  NoliContext* context = test_context(1);
+  NoliBlockMatrix matrix = make_grid(mat, 1.0, 1);
+  add_mass(&matrix, mass);
+  double* x = malloc(sizeof *x * 3 * (size_t)matrix.n);
+  NoliLinSolver* solver = NULL;
+  ASSERT_OK(noli_lin_solver_create(context, "auto", &solver));
+  noli_lin_solver_set_tolerance(solver, 1e-4);
+  assert_true(solve(solver, &matrix, x) < 1.1e-4);
+  *factored = noli_lin_solver_stats(solver).factored;
+  int64_t iterations = iterations_of(solver);
+  noli_lin_solver_destroy(&solver);
+  free_grid(&matrix);
+  free(x);
+  test_context_done(&context);
+  return iterations;
+}
+
+// Conjugate gradients that converge quickly at first and slowly later, as for mats, are stopped
+// before they have cost as much as a factorization (67 and 64 iterations); others are not.
+static void it_stops_where_convergence_becomes_slow(void** state) {
+  (void)state;
+  bool factored = false;
+  assert_in_range(iterations_of_mat(40, 1e-3, &factored), 51, 58);
+  assert_true(factored);
+  assert_in_range(iterations_of_mat(40, 1e-6, &factored), 51, 58);
+  assert_true(factored);
+  assert_in_range(iterations_of_mat(56, 1e-3, &factored), 60, 80);
+  assert_false(factored);
+}
+
 typedef struct Warnings {
   int n;
   char last[512];
@@ -410,6 +443,7 @@ int main(void) {
       cmocka_unit_test(it_tries_less_often_after_failures),
       cmocka_unit_test(it_says_whether_it_factors),
       cmocka_unit_test(it_decides_as_if_it_had_just_been_made),
+      cmocka_unit_test(it_stops_where_convergence_becomes_slow),
       cmocka_unit_test(iterative_solvers_fall_back),
       cmocka_unit_test(slow_systems_are_iterated),
   };

@@ -6,8 +6,8 @@
 #define CRUSHED 1e-4
 // Squared distance that defines the upper limit of kappa for them, likewise.
 #define CRUSHED_LIMIT 1e-6
-// A pair opens if its squared distance grows by more than this factor in an iteration.
-#define NOT_OPENING 1.2
+// A pair opens if its squared distance would grow by more than this share in a whole step.
+#define OPENING 0.2
 
 // The kappa for which pairs at distance sqrt(d_sqr) are as stiff as `share` times a nodal mass.
 static double stiffness_at(double d_sqr, double dhat_sqr, double share, double mean_mass) {
@@ -47,13 +47,13 @@ double noli_stiffness_initial(const NoliStiffness* stiffness, int32_t n_node,
 
 double noli_stiffness_update(const NoliStiffness* stiffness, double kappa,
                              const NoliContactSet* before, const NoliContactSet* after,
-                             bool blocked) {
+                             double alpha) {
   if (kappa < stiffness->max &&
       noli_contact_set_approached(before, after, stiffness->close_d_sqr, 1.0)) {
     return fmin(2.0 * kappa, stiffness->max);
   }
-  if (blocked && kappa < stiffness->limit &&
-      noli_contact_set_approached(before, after, stiffness->crushed_d_sqr, NOT_OPENING)) {
+  if (alpha < 1.0 && kappa < stiffness->limit &&
+      noli_contact_set_approached(before, after, stiffness->crushed_d_sqr, 1.0 + OPENING * alpha)) {
     // forces are proportional to kappa / d: the force at d would act at the larger distance
     double factor = sqrt(stiffness->crushed_d_sqr / after->min_ranged_sqr);
     return fmin(fmax(factor, 2.0) * kappa, stiffness->limit);

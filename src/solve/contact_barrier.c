@@ -133,12 +133,11 @@ static NoliStatus begin_stiffness(NoliStage* stage) {
   return noli_stage_kappa_from_forces(stage, &stiffness);
 }
 
-static double adapt_stiffness(const NoliStage* stage, bool blocked) {
+static double adapt_stiffness(const NoliStage* stage, double alpha) {
   // after an accepted step the trial point is the previous one
   const NoliStiffness stiffness = bounds(stage);
   const Memory *before = stage->trial->contact, *here = stage->here->contact;
-  return noli_stiffness_update(&stiffness, stage->kappa, &before->contacts, &here->contacts,
-                               blocked);
+  return noli_stiffness_update(&stiffness, stage->kappa, &before->contacts, &here->contacts, alpha);
 }
 
 const NoliContactModel noli_contact_barrier = {

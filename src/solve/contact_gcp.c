@@ -290,29 +290,30 @@ static NoliStatus begin_stiffness(NoliStage* stage) {
 // The kappa that a barrier of one range needs, converted to the potential.
 static double adapt_barrier(const NoliStage* stage, double dhat, double ratio,
                             const NoliContactSet* before, const NoliContactSet* after, double kappa,
-                            bool blocked) {
+                            double alpha) {
   const NoliProblem* problem = stage->problem;
   NoliStiffness barrier = noli_stiffness(problem->mean_mass, problem->diagonal, dhat);
   double now = stage->kappa * ratio;
-  double next = noli_stiffness_update(&barrier, now, before, after, blocked);
+  double next = noli_stiffness_update(&barrier, now, before, after, alpha);
   return next > now ? fmax(kappa, next / ratio) : kappa;
 }
 
-static double adapt_stiffness(const NoliStage* stage, bool blocked) {
+static double adapt_stiffness(const NoliStage* stage, double alpha) {
   const NoliProblem* problem = stage->problem;
   const NoliGcpProblem* geometric = &problem->gcp;
   const Self* self = stage->contact;
   // after an accepted step the trial point is the previous one
   const Memory *before = stage->trial->contact, *here = stage->here->contact;
-  double kappa = noli_gcp_stiffness_update(&self->stiffness, stage->kappa, &geometric->model,
-                                           &before->closed, &here->closed, stage->here->x, blocked);
+  double kappa =
+      noli_gcp_stiffness_update(&self->stiffness, stage->kappa, &geometric->model, &before->closed,
+                                &here->closed, stage->here->x, alpha < 1.0);
   if (geometric->has_open) {
     kappa = adapt_barrier(stage, problem->dhat, self->open_ratio, &before->open, &here->open, kappa,
-                          blocked);
+                          alpha);
   }
   if (geometric->inner > 0.0) {
     kappa = adapt_barrier(stage, geometric->inner, self->inner_ratio, &before->inside,
-                          &here->inside, kappa, blocked);
+                          &here->inside, kappa, alpha);
   }
   return kappa;
 }

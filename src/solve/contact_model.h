@@ -88,10 +88,11 @@ typedef struct NoliContactModel {
   // Lower bound of the distance of pairs that are not candidates, m.
   double (*reach)(const NoliStage* stage);
 
-  // The stiffness kappa: at the start of a stage; after an iteration, where `blocked` means that
-  // CCD has cut the step to less than half; and when the solver has converged. May be NULL.
+  // The stiffness kappa: at the start of a stage; after an iteration, where `alpha` is the part of
+  // the step that was taken if CCD has cut it to less than half, otherwise 1; and when the solver
+  // has converged. May be NULL.
   NoliStatus (*begin_stiffness)(NoliStage* stage);
-  double (*adapt_stiffness)(const NoliStage* stage, bool blocked);
+  double (*adapt_stiffness)(const NoliStage* stage, double alpha);
   NoliStatus (*stiffen)(NoliStage* stage, bool* stiffer);
 } NoliContactModel;
 

@@ -31,8 +31,6 @@
 // Fraction of a gap that one step may consume.
 #define CCD_SAFETY 0.9
 #define LEAST_ALPHA 1e-14
-// If CCD cuts a step below this fraction, contact blocks it.
-#define BLOCKED 0.5
 
 // Constants of [Larionov2024] Algorithm 2.
 #define DECREASE 1e-4                   // c_1
@@ -371,7 +369,7 @@ static NoliStatus take_step(Search* search, const NoliNewtonStat* stat, bool* co
   search->alpha = stat->fallback == EXACT ? stat->alpha : 0.0;
   search->norm_before = search->norm;
   double kappa = stage->kappa;
-  noli_stage_adapt_kappa(stage, stat->alpha_ccd < BLOCKED * stat->alpha_inversion);
+  noli_stage_adapt_kappa(stage, stat);
   bool joined;
   NOLI_TRY(noli_stage_keep_contacts(stage, stat->alpha / stat->alpha_ccd, &joined));
   *converged = *converged && stage->kappa == kappa && !joined;

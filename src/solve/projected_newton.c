@@ -23,9 +23,6 @@
 // alpha that the line search finds.
 #define ROUNDING 1e-4
 
-// If CCD cuts a step below this fraction, contact blocks it.
-#define BLOCKED 0.5
-
 // The solve stalls if the same pair or element cuts STUCK_ITERATIONS consecutive steps to less than
 // this fraction: together these cover a hundred-thousandth of one Newton step.
 #define STUCK_ALPHA 1e-6
@@ -216,7 +213,7 @@ static NoliStatus end_iteration(Newton* newton, const NoliStepFilter* filter,
 
   // adapt the barrier, release or pull prescribed nodes
   if (!away) {
-    noli_stage_adapt_kappa(stage, stat->alpha_ccd < BLOCKED * stat->alpha_inversion);
+    noli_stage_adapt_kappa(stage, stat);
   }
   if (iterations + 1 >= noli_min_iterations(stage)) {
     newton->beta *=

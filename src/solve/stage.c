@@ -18,6 +18,9 @@ enum { LEAST = 2, LEAST_WITH_FRICTION = 6 };
 // is assumed to have jumped.
 #define JUMP_ALPHA 1e-3
 
+// If CCD cuts a step below this fraction, contact blocks it.
+#define BLOCKED 0.5
+
 static int64_t curved_values(const NoliStage* stage, int32_t k) {
   const NoliCurvedFaces* faces = stage->problem->pressed_curved[k];
   return (int64_t)faces->n * faces->n_node;
@@ -588,12 +591,13 @@ done:
   return status;
 }
 
-void noli_stage_adapt_kappa(NoliStage* stage, bool blocked) {
+void noli_stage_adapt_kappa(NoliStage* stage, const NoliNewtonStat* stat) {
   const NoliProblem* problem = stage->problem;
   if (problem->fixed_stiffness > 0.0 || problem->contact->adapt_stiffness == NULL) {
     return;
   }
-  double kappa = problem->contact->adapt_stiffness(stage, blocked);
+  bool blocked = stat->alpha_ccd < BLOCKED * stat->alpha_inversion;
+  double kappa = problem->contact->adapt_stiffness(stage, blocked ? stat->alpha : 1.0);
   if (kappa != stage->kappa) {
     noli_stage_set_kappa(stage, kappa);
   }

@@ -351,9 +351,8 @@ void noli_stage_set_kappa(NoliStage* stage, double kappa);
 // NOLI_MAX_STIFFNESS_INCREASES in a step the penetration remains and is reported.
 enum { NOLI_MAX_STIFFNESS_INCREASES = 20 };
 NOLI_WARN_UNUSED NoliStatus noli_stage_stiffen(NoliStage* stage, bool* stiffer);
-// Raises the barrier stiffness if the contacts require it, after an accepted step; `blocked`:
-// contact cut the step.
-void noli_stage_adapt_kappa(NoliStage* stage, bool blocked);
+// Raises the barrier stiffness if the contacts require it, after an accepted step.
+void noli_stage_adapt_kappa(NoliStage* stage, const NoliNewtonStat* stat);
 
 // Replaces implicit friction by friction lagged at the current contacts, or restores it.
 NOLI_WARN_UNUSED NoliStatus noli_stage_lag_all_friction(NoliStage* stage, bool lags_all);

@@ -134,15 +134,34 @@ static void dresses_stay_on(void** state) {
   finish(&run);
 }
 
+static void assert_layers_in_order(const Run* run, int32_t count) {
+  for (int32_t b = 1; b < count; b++) {
+    ASSERT_AT_LEAST(extent_of(run, b).mean.y, extent_of(run, b - 1).mean.y);
+  }
+}
+
 // A hundred layers keep their order.
 static void layers_keep_their_order(void** state) {
   (void)state;
   Run run = start_audited("examples/thin/layers.json");
   steps(&run, 8);
-  for (int32_t b = 1; b < 100; b++) {
-    ASSERT_AT_LEAST(extent_of(&run, b).mean.y, extent_of(&run, b - 1).mean.y);
-  }
+  assert_layers_in_order(&run, 100);
   assert_true(run.report.contacts > 1000);
+  finish(&run);
+}
+
+// Twenty layers drape on the ball: they rest on its top, and their rims hang lower.
+static void layers_drape(void** state) {
+  (void)state;
+  const char* const change[][2] = {{"debug.audit", "true"}, {"bodies.cloth.copies.count", "20"}};
+  Run run = start("examples/thin/layers.json", 2, change);
+  steps(&run, 40);
+  assert_layers_in_order(&run, 20);
+  for (int32_t b = 0; b < 20; b++) {
+    Extent layer = extent_of(&run, b);
+    ASSERT_AT_LEAST(layer.high.y, 0.25);
+    ASSERT_AT_MOST(layer.low.y, layer.high.y - 0.05);
+  }
   finish(&run);
 }
 
@@ -151,6 +170,7 @@ int main(void) {
       cmocka_unit_test(reef_knots_hold),      cmocka_unit_test(ropes_pull_balls_through_rings),
       cmocka_unit_test(nets_stop_fast_balls), cmocka_unit_test(noodles_stay_in_the_bowl),
       cmocka_unit_test(dresses_stay_on),      cmocka_unit_test(layers_keep_their_order),
+      cmocka_unit_test(layers_drape),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

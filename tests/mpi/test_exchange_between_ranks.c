@@ -204,6 +204,12 @@ static void check_rows(NoliContext* context, const NoliRows* rows, int32_t n) {
   }
 }
 
+static void gather(NoliRows* rows, NoliContext* context, const NoliShare* share,
+                   NoliRowsKind kind) {
+  ASSERT_OK(noli_rows_gather_pattern(rows, context, share, kind));
+  ASSERT_OK(noli_rows_gather_values(rows, context, share, kind));
+}
+
 // Few rows, and so many that they come in pieces.
 static void rows_are_those_of_the_sum(void** state) {
   (void)state;
@@ -214,14 +220,14 @@ static void rows_are_those_of_the_sum(void** state) {
     Chain chain = make_chain(context, n);
     NoliRows rows = {0};
     for (int32_t round = 0; round < 2; round++) {
-      ASSERT_OK(noli_rows_gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED));
+      gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED);
       check_rows(context, &rows, n);
     }
     assert_int_equal(rows.pattern_id, 1);
     noli_rows_free(context, &rows);
 
     // the first rank alone
-    ASSERT_OK(noli_rows_gather(&rows, context, &chain.share, NOLI_ROWS_FIRST));
+    gather(&rows, context, &chain.share, NOLI_ROWS_FIRST);
     assert_int_equal(rows.end - rows.begin, rank == 0 ? n : 0);
     assert_int_equal(rows.nnz, rank == 0 ? 2 * n - 1 : 0);
     noli_rows_free(context, &rows);
@@ -239,18 +245,20 @@ static void rows_take_little_more_memory_than_they_have(void** state) {
   Chain chain = make_chain(context, n);
   NoliRows rows = {0};
   int64_t before = context->bytes;
-  ASSERT_OK(noli_rows_gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED));
+  ASSERT_OK(noli_rows_gather_pattern(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED));
+  assert_null(rows.value);
+  gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED);
   int64_t own = rows.end - rows.begin, kept = context->bytes - before;
   int64_t needed = 72 * rows.nnz + 16 * own + 8 * n + 4 * (rows.n_sent + 2 * rows.n_received);
   assert_true(kept <= needed + 4096);
   context->peak_bytes = context->bytes;
-  ASSERT_OK(noli_rows_gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED));
+  gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED);
   assert_true(context->peak_bytes - context->bytes < 72 * (rows.n_sent + rows.n_received) / 4);
 
   // values that were copied need not stay
   noli_rows_free_values(context, &rows);
   assert_true(context->bytes - before <= needed - 72 * rows.nnz + 4096);
-  ASSERT_OK(noli_rows_gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED));
+  gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED);
   assert_int_equal(context->bytes - before, kept);
   check_rows(context, &rows, n);
   noli_rows_free(context, &rows);

@@ -349,43 +349,47 @@ static void ranks_that_do_not_come_are_told(void** state) {
   test_context_done(&context);
 }
 
-// A call that fails alone on a rank before (0) or after (1) its inner call, or in it (2).
-static NoliStatus inner_call(NoliContext* context, bool fails) {
-  NoliStatus status = fails ? noli_fail(context, NOLI_ERROR_MEMORY, "no memory") : NOLI_OK;
+// A call that fails alone on a rank before (0) or after (1) its inner call, or in it (2), for good
+// or so that it may be repeated.
+static NoliStatus inner_call(NoliContext* context, NoliStatus failure) {
+  NoliStatus status = failure != NOLI_OK ? noli_fail(context, failure, "no luck") : NOLI_OK;
   double sum = 1.0;
   status = status == NOLI_OK ? noli_ranks_sum(context, &sum, 1) : status;
   return noli_ranks_agree(context, status);
 }
 
-static NoliStatus outer_call(NoliContext* context, bool fails, int32_t where) {
+static NoliStatus outer_call(NoliContext* context, NoliStatus failure, int32_t where) {
   NoliStatus status = NOLI_OK;
   noli_ranks_begin_outer(context);
-  if (fails && where == 0) {
-    status = noli_fail(context, NOLI_ERROR_MEMORY, "no memory");
+  if (failure != NOLI_OK && where == 0) {
+    status = noli_fail(context, failure, "no luck");
   }
-  status = status == NOLI_OK ? inner_call(context, fails && where == 2) : status;
-  if (fails && where == 1) {
-    status = noli_fail(context, NOLI_ERROR_MEMORY, "no memory");
+  status = status == NOLI_OK ? inner_call(context, where == 2 ? failure : NOLI_OK) : status;
+  if (failure != NOLI_OK && where == 1) {
+    status = noli_fail(context, failure, "no luck");
   }
   // others go on to another inner call
-  status = status == NOLI_OK ? inner_call(context, false) : status;
+  status = status == NOLI_OK ? inner_call(context, NOLI_OK) : status;
   return noli_ranks_end_outer(context, status);
 }
 
-static void failures_leave_outer_calls(void** state) {
+static void failures_leave_calls(void** state) {
   (void)state;
   if (ranks == NULL) {
     skip();
   }
   NoliContext* context = context_of_rank();
-  for (int32_t where = 0; where < 3; where++) {
-    for (int32_t failing = 0; failing < noli_rank_count(context); failing++) {
-      ASSERT_STATUS(outer_call(context, noli_rank(context) == failing, where), NOLI_ERROR_MEMORY);
-      ASSERT_OK(outer_call(context, false, where));
-      double sum = 1.0;
-      ASSERT_OK(noli_ranks_sum(context, &sum, 1));
-      ASSERT_NEAR(sum, noli_rank_count(context), 0.0);
-    }
+  const NoliStatus kind[] = {NOLI_ERROR_MEMORY, NOLI_INVERTED_ELEMENT};
+  for (int32_t i = 0; i < 6 * noli_rank_count(context); i++) {
+    NoliStatus failure = kind[i % 2], own = i / 6 == noli_rank(context) ? failure : NOLI_OK;
+    ASSERT_STATUS(inner_call(context, own), failure);
+    assert_string_equal(noli_context_message(context), "no luck");
+    ASSERT_STATUS(outer_call(context, own, i / 2 % 3), failure);
+    assert_string_equal(noli_context_message(context), "no luck");
+    ASSERT_OK(outer_call(context, NOLI_OK, i / 2 % 3));
+    double sum = 1.0;
+    ASSERT_OK(noli_ranks_sum(context, &sum, 1));
+    ASSERT_NEAR(sum, noli_rank_count(context), 0.0);
   }
   ASSERT_OK(noli_ranks_agree(context, NOLI_OK));
   test_context_done(&context);
@@ -404,7 +408,7 @@ int main(void) {
       cmocka_unit_test(large_data_go_in_pieces),
       cmocka_unit_test(whole_work_is_refused),
       cmocka_unit_test(failures_of_one_rank_are_those_of_all),
-      cmocka_unit_test(failures_leave_outer_calls),
+      cmocka_unit_test(failures_leave_calls),
       cmocka_unit_test(ranks_that_do_not_come_are_told),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);

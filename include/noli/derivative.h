@@ -16,8 +16,8 @@ extern "C" {
 ///
 /// Kinds, NOLI_CHOICE_PARAMETER, with the values that they count:
 /// - "young", "poisson", "density": of a body, in their units; with the scope "elements" of each
-/// - "thickness", "radius": m, of a shell, or a rod without twist; a contact offset that is the
-///   thickness follows, with "ipc"
+/// - "thickness", "radius": m, of a shell, or a rod, whose second radius stays; a contact
+///   offset that is the thickness follows, with "ipc"
 /// - "friction": coefficient of a pair of entities, or of all pairs without one of their own
 /// - "gravity": 3, m/s^2
 /// - "initial_position", "initial_velocity", "rest_position": of a body, added to those of the
@@ -45,6 +45,8 @@ typedef struct NoliParameterDef {
   const char* scope; ///< "body" (the default), "elements", "vertices", "terms"
   const int32_t* index; ///< (n_index) elements, vertices or terms of the body; NULL: all
   int32_t n_index;
+  int32_t part; ///< of parameters of a material: 0 the body's own, else 1 + the index of the part
+                ///< that has it; with the scope "elements" 0, which is then of all parts
   const void* reserved[4];
 } NoliParameterDef;
 

@@ -193,8 +193,7 @@ typedef struct NoliMotionDef {
                         ///< motions without a target
   double velocity[3];   ///< m/s, added to the motion from its begin on; default 0
   double spin[3];  ///< rad/s, turns what the motion does, from its begin on, about a pivot that
-                   ///< `velocity` moves; default 0. All three not for controlled motions and
-                   ///< rods with twist
+                   ///< `velocity` moves; default 0. All three not for controlled motions
   double pivot[3]; ///< m; default 0
 } NoliMotionDef;
 

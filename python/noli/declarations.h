@@ -896,6 +896,7 @@ typedef struct NoliParameterDef {
   const char* scope;
   const int32_t* index;
   int32_t n_index;
+  int32_t part;
   const void* reserved[4];
 } NoliParameterDef;
 NoliParameterDef noli_default_parameter_def(void);

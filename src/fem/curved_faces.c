@@ -347,3 +347,139 @@ void noli_curved_faces_add_traction(const NoliCurvedFaces* faces, const double* 
     }
   }
 }
+
+// ---- slopes -------------------------------------------------------------------------------------
+
+// Adds a matrix to the rows of node a of a face and the columns from `column` on.
+static void add_matrix(const NoliMixedBlocks* blocks, int64_t face, int32_t a, int32_t column,
+                       double factor, NoliMat3 matrix) {
+  double* block = noli_mixed_block(blocks, face);
+  for (int r = 0; r < 9; r++) {
+    block[(int64_t)blocks->n_input * (3 * a + r / 3) + column + r % 3] +=
+        factor * matrix.m[r / 3][r % 3];
+  }
+}
+
+// Names the nodes of face i, and the first `n` of them as inputs; the corners come first.
+static void set_nodes(const NoliCurvedFaces* faces, int64_t i, int32_t n, NoliMixedBlocks* blocks) {
+  const int32_t* node = faces->node + i * faces->n_node;
+  memcpy(blocks->node + i * faces->n_node, node, sizeof *node * (size_t)faces->n_node);
+  for (int32_t k = 0; k < 3 * n; k++) {
+    blocks->input[i * blocks->n_input + k] = 3 * (int64_t)node[k / 3] + k % 3;
+  }
+}
+
+// How s x t changes with a node: [s] N,v - [t] N,u.
+static NoliMat3 area_by_node(const Point* p, const double shape[3]) {
+  return noli_sub33(noli_scale33(shape[2], noli_cross33(p->s)),
+                    noli_scale33(shape[1], noli_cross33(p->t)));
+}
+
+// The gradient is that of the potential at x, less its own at the start, and p N_a s x t there.
+// What point q adds to the derivative of the last by the nodes, and to that of the others by the
+// origin, with which r changes by minus itself.
+static void add_begin(const NoliCurvedPressure* data, int64_t i, int32_t q, const Point* then,
+                      const Point* now, NoliMixedBlocks* blocks) {
+  const NoliCurvedFaces* faces = data->faces;
+  const double* shape = faces->shape + 3 * (int64_t)q * faces->n_node;
+  double load = data->scale * load_at(data, i, q);
+  for (int32_t a = 0; a < faces->n_node; a++) {
+    NoliMat3 by_origin =
+        noli_sub33(area_by_node(now, shape + 3 * a), area_by_node(then, shape + 3 * a));
+    add_matrix(blocks, i, a, 3 * faces->n_node, load / 3.0, by_origin);
+    for (int32_t b = 0; b < faces->n_node; b++) {
+      add_matrix(blocks, i, a, 3 * b, load * shape[3 * a], area_by_node(then, shape + 3 * b));
+    }
+  }
+}
+
+static void set_begin(const NoliCurvedPressure* data, int64_t i, int64_t origin_row,
+                      const double* begin, const double* x, NoliMixedBlocks* blocks) {
+  enum { BLOCKS_MAX = NOLI_TRI_NODES_MAX * (NOLI_TRI_NODES_MAX + 1) / 2 };
+  const NoliCurvedFaces* faces = data->faces;
+  int32_t n = faces->n_node;
+  double then[3 * NOLI_TRI_NODES_MAX], now[3 * NOLI_TRI_NODES_MAX], hessian[9 * BLOCKS_MAX];
+  load_nodes(faces, i, begin, noli_load3(data->origin), then);
+  load_nodes(faces, i, x, noli_load3(data->origin), now);
+  for (int32_t q = 0; q < faces->n_point; q++) {
+    Point p = interpolate(faces, q, then, rigid_at(faces, i, q));
+    Point at = interpolate(faces, q, now, rigid_at(faces, i, q));
+    add_begin(data, i, q, &p, &at, blocks);
+  }
+  face_derivatives(data, i, begin, NULL, hessian);
+  for (int32_t a = 0; a < n; a++) {
+    for (int32_t b = a + 1; b < n; b++) {
+      NoliMat3 block = noli_load33(hessian + 9 * noli_stencil_block(n, a, b));
+      add_matrix(blocks, i, a, 3 * b, -1.0, block);
+      add_matrix(blocks, i, b, 3 * a, -1.0, noli_transpose33(block));
+    }
+  }
+  set_nodes(faces, i, n, blocks);
+  for (int c = 0; c < 3; c++) {
+    blocks->input[i * blocks->n_input + 3 * n + c] = 3 * origin_row + c;
+  }
+}
+
+NoliStatus noli_curved_pressure_slopes(NoliMixedList* list, const NoliCurvedPressure* data,
+                                       int32_t force, int32_t n_vert, const double* begin,
+                                       const double* x) {
+  NoliStatus status = NOLI_OK;
+  const NoliCurvedFaces* faces = data->faces;
+  int32_t n = faces->n_node;
+  NoliMixedBlocks* blocks;
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_BEGIN, faces->n, n, 3 * n + 3, &blocks));
+  for (int64_t i = 0; i < faces->n; i++) {
+    set_begin(data, i, (int64_t)n_vert + force, begin, x, blocks);
+  }
+  if (noli_mixed_list_wants(list, NOLI_INPUT_FORCE)) {
+    NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_FORCE, faces->n, n, 1, &blocks));
+    for (int64_t i = 0; i < faces->n; i++) {
+      face_derivatives(data, i, x, noli_mixed_block(blocks, i), NULL);
+      set_nodes(faces, i, 0, blocks);
+      blocks->input[i] = force;
+    }
+  }
+done:
+  return status;
+}
+
+// A corner b moves the point by its barycentric coordinate, so the area |s x t| changes by
+// (s x t) / |s x t| . d(s x t)/db.
+static void add_area_slope(const NoliCurvedFaces* faces, int64_t i, int32_t q, const Point* rest,
+                           NoliVec3 force, NoliMixedBlocks* blocks) {
+  static const double corner[3][3] = {{0.0, -1.0, -1.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
+  const double* shape = faces->shape + 3 * (int64_t)q * faces->n_node;
+  NoliVec3 normal = noli_normalize3(noli_cross3(rest->s, rest->t));
+  for (int32_t b = 0; b < 3; b++) {
+    NoliMat3 by_corner = area_by_node(rest, corner[b]);
+    NoliMat3 slope = noli_outer33(force, noli_transpose_mul33_vec(&by_corner, normal));
+    for (int32_t a = 0; a < faces->n_node; a++) {
+      add_matrix(blocks, i, a, 3 * b, faces->weight[q] * shape[3 * a], slope);
+    }
+  }
+}
+
+NoliStatus noli_curved_traction_slopes(NoliMixedList* list, const NoliCurvedFaces* faces,
+                                       const double* X, const double* traction, double scale) {
+  NoliStatus status = NOLI_OK;
+  NoliMixedBlocks* blocks;
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, faces->n, faces->n_node, 9, &blocks));
+  for (int64_t i = 0; i < faces->n; i++) {
+    double rest[3 * NOLI_TRI_NODES_MAX];
+    const int32_t* node = faces->node + i * faces->n_node;
+    load_nodes(faces, i, X, noli_load3(X + 3 * (int64_t)node[0]), rest);
+    for (int32_t q = 0; q < faces->n_point; q++) {
+      const double* shape = faces->shape + 3 * (int64_t)q * faces->n_node;
+      Point p = interpolate(faces, q, rest, rigid_at(faces, i, q));
+      NoliVec3 force = {0};
+      for (int32_t a = 0; a < faces->n_node; a++) {
+        NoliVec3 t = noli_load3(traction + 3 * (int64_t)node[a]);
+        force = noli_mul_add3(force, -scale * shape[3 * a], t);
+      }
+      add_area_slope(faces, i, q, &p, force, blocks);
+    }
+    set_nodes(faces, i, 3, blocks);
+  }
+done:
+  return status;
+}

@@ -15,6 +15,7 @@
 
 #include "fem/space.h"
 #include "linalg/energy_term.h"
+#include "linalg/input.h"
 
 // Faces of one body; constant.
 typedef struct NoliCurvedFaces {
@@ -68,3 +69,18 @@ void noli_curved_pressure_add_mantle(const NoliCurvedPressure* data, const doubl
 // (n_vert x 3); `traction` has the same form.
 void noli_curved_faces_add_traction(const NoliCurvedFaces* faces, const double* traction,
                                     double* force);
+
+// Mixed derivatives of a pressure by where the step began, `begin`, and by the origin
+// (NOLI_INPUT_BEGIN), whose rows follow those of n_vert vertices, as `force` says; by the factor of
+// this force where it is wanted.
+NOLI_WARN_UNUSED NoliStatus noli_curved_pressure_slopes(NoliMixedList* list,
+                                                        const NoliCurvedPressure* data,
+                                                        int32_t force, int32_t n_vert,
+                                                        const double* begin, const double* x);
+
+// Of `scale` times a traction on faces whose nodes are at X at rest, by the corners there. Shapes
+// move with the corners by linear interpolation.
+NOLI_WARN_UNUSED NoliStatus noli_curved_traction_slopes(NoliMixedList* list,
+                                                        const NoliCurvedFaces* faces,
+                                                        const double* X, const double* traction,
+                                                        double scale);

@@ -38,18 +38,19 @@ static void multiply(const double* H, const double w[UNKNOWNS], double to[UNKNOW
 // By three edges. As c^2 + s^2 = 1 everywhere, the twist has d3 = d d d + c d3s - s d3c.
 static void set_third_by_edges(const Turn* turn, const double angle[2], const double force[TERMS],
                                const double twist[UNKNOWNS], Matrix third[UNKNOWNS]) {
+  Jet sum = constant(3, 0.0);
+  add(&sum, force[4] * turn->c.value, &turn->s);
+  add(&sum, -force[4] * turn->s.value, &turn->c);
+  for (int e = 0; e < 2; e++) {
+    double c = cos(angle[e]), s = sin(angle[e]), f0 = force[2 * e], f1 = force[2 * e + 1];
+    add(&sum, c * f0 - s * f1, &turn->beta[e][0]);
+    add(&sum, s * f0 + c * f1, &turn->beta[e][1]);
+  }
   for (int i = 0; i < EDGES; i++) {
     for (int j = 0; j < EDGES; j++) {
       for (int k = 0; k < EDGES; k++) {
-        double sum = force[4] *
-                     (twist[i] * twist[j] * twist[k] + turn->c.value * third_of(&turn->s, i, j, k) -
-                      turn->s.value * third_of(&turn->c, i, j, k));
-        for (int e = 0; e < 2; e++) {
-          double c = cos(angle[e]), s = sin(angle[e]), f0 = force[2 * e], f1 = force[2 * e + 1];
-          sum += (c * f0 - s * f1) * third_of(&turn->beta[e][0], i, j, k) +
-                 (s * f0 + c * f1) * third_of(&turn->beta[e][1], i, j, k);
-        }
-        third[i][UNKNOWNS * j + k] = sum;
+        third[i][UNKNOWNS * j + k] =
+            third_of(&sum, i, j, k) + force[4] * twist[i] * twist[j] * twist[k];
       }
     }
   }

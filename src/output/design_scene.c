@@ -5,6 +5,8 @@
 #include "output/file.h"
 #include "sim/definition.h"
 #include "sim/parameters.h"
+#include "sim/properties.h"
+#include "sim/material_regions.h"
 #include "text/json.h"
 
 #include <stdio.h>
@@ -74,22 +76,131 @@ static int32_t body_index(const Writer* writer, const char* name) {
 
 // ---- numbers ------------------------------------------------------------------------------------
 
-static NoliStatus set_material(const Writer* writer, const Change* change) {
+static bool is_of_elements(const Change* change) {
+  const char* scope = change->parameter->scope;
+  return scope != NULL && strcmp(scope, "elements") == 0;
+}
+
+static NoliStatus make_list(const Writer* writer, const double* values, int64_t n, json_t** list) {
   NoliStatus status = NOLI_OK;
-  json_t* entry = NULL;
-  NOLI_TRY(find_body(writer, change, &entry));
-  for (int64_t i = 1; i < change->n; i++) {
-    if (change->value[i] != change->value[0]) {
-      return refuse(writer, change, "a scene has no list of values for elements");
-    }
+  *list = json_array();
+  for (int64_t i = 0; i < n && status == NOLI_OK; i++) {
+    status =
+        json_array_append_new(*list, json_real(values[i])) != 0 ? out_of_memory(writer) : NOLI_OK;
   }
-  json_t* material = json_object_get(entry, "material");
-  NOLI_TRY(set(writer, material, change->parameter->kind, json_real(change->value[0])));
-  if (strcmp(change->parameter->kind, "poisson") == 0) {
+  return status;
+}
+
+// The material of a body, or of one of its parts.
+static json_t* material_of(json_t* entry, int32_t region) {
+  json_t* parts = json_object_get(entry, "parts");
+  return json_object_get(region > 0 ? json_array_get(parts, (size_t)region - 1) : entry,
+                         "material");
+}
+
+static NoliStatus set_property(const Writer* writer, const char* key, json_t* value,
+                               json_t* material) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(set(writer, material, key, value));
+  if (strcmp(key, "poisson") == 0) {
     (void)json_object_del(material, "bulk"); // which said it before
   }
 done:
   return status;
+}
+
+// Whether a part has the value of its body: it does not say it, nor what replaces it.
+static bool inherits(const json_t* part, const json_t* body, const char* key) {
+  const char* law = json_string_value(json_object_get(part, "law"));
+  const char* of_body = json_string_value(json_object_get(body, "law"));
+  bool same = law == NULL || (of_body != NULL && strcmp(law, of_body) == 0);
+  bool rubber = json_object_get(part, "ogden") != NULL || json_object_get(part, "c10") != NULL;
+  bool replaced = strcmp(key, "young") == 0     ? rubber
+                  : strcmp(key, "poisson") == 0 ? json_object_get(part, "bulk") != NULL
+                  : strcmp(key, "density") == 0 ? false
+                                                : !same;
+  return json_object_get(part, key) == NULL && !replaced;
+}
+
+// The parts of a body keep its value: they do not follow the parameter.
+static NoliStatus keep_in_parts(const Writer* writer, json_t* entry, const char* key) {
+  NoliStatus status = NOLI_OK;
+  json_t *body = material_of(entry, 0), *value = json_object_get(body, key);
+  size_t n = json_array_size(json_object_get(entry, "parts"));
+  for (size_t k = 0; k < n && value != NULL; k++) {
+    json_t* part = material_of(entry, (int32_t)k + 1);
+    if (inherits(part, body, key)) {
+      NOLI_TRY(set(writer, part, key, json_deep_copy(value)));
+    }
+  }
+done:
+  return status;
+}
+
+static NoliStatus set_material(const Writer* writer, const Change* change) {
+  NoliStatus status = NOLI_OK;
+  const NoliParameterDef* parameter = change->parameter;
+  json_t* entry = NULL;
+  NOLI_TRY(find_body(writer, change, &entry));
+  if (parameter->part == 0) {
+    NOLI_TRY(keep_in_parts(writer, entry, parameter->kind));
+  }
+  NOLI_TRY(set_property(writer, parameter->kind, json_real(change->value[0]),
+                        material_of(entry, parameter->part)));
+done:
+  return status;
+}
+
+// Properties that differ from element to element: a list in each material of the body.
+static NoliStatus set_elements(const Writer* writer, const Change* change, int32_t property) {
+  NoliStatus status = NOLI_OK;
+  const NoliParameterDef* parameter = change->parameter;
+  const NoliBodyDef* body = &writer->def->bodies[body_index(writer, parameter->of)];
+  NoliMaterialRegions regions = {0};
+  int32_t* all = NULL;
+  double* values = NULL;
+  json_t *entry = NULL, *list = NULL;
+  NOLI_TRY(find_body(writer, change, &entry));
+  NOLI_TRY(noli_material_regions_find(writer->context, body, &regions));
+  NOLI_NEW(writer->context, all, regions.n_element);
+  for (int32_t e = 0; e < regions.n_element; e++) {
+    all[e] = e;
+  }
+  for (int32_t region = 0; region <= body->n_parts; region++) {
+    NOLI_TRY(noli_region_values(writer->context, body, &regions, region, property,
+                                parameter->index != NULL ? parameter->index : all,
+                                (int32_t)change->n, change->value, &values));
+    if (values != NULL) {
+      NOLI_TRY(make_list(writer, values, noli_region_size(body, &regions, region), &list));
+      NOLI_TRY(
+          set_property(writer, parameter->kind, json_incref(list), material_of(entry, region)));
+    }
+    noli_free(writer->context, values);
+    values = NULL;
+    json_decref(list);
+    list = NULL;
+  }
+done:
+  json_decref(list);
+  noli_free(writer->context, all);
+  noli_free(writer->context, values);
+  noli_material_regions_free(writer->context, &regions);
+  return status;
+}
+
+static NoliStatus set_young(const Writer* writer, const Change* change) {
+  return is_of_elements(change) ? set_elements(writer, change, NOLI_YOUNG)
+                                : set_material(writer, change);
+}
+
+static NoliStatus set_poisson(const Writer* writer, const Change* change) {
+  return is_of_elements(change) ? set_elements(writer, change, NOLI_POISSON)
+                                : set_material(writer, change);
+}
+
+static NoliStatus set_density(const Writer* writer, const Change* change) {
+  return is_of_elements(change) ? set_elements(writer, change, NOLI_DENSITY)
+                                : set_material(writer, change);
 }
 
 // Friction of all pairs without their own.
@@ -380,9 +491,9 @@ static const struct {
   const char* kind;
   NoliStatus (*change)(const Writer* writer, const Change* change);
 } changes[] = {
-    {"young", set_material},
-    {"poisson", set_material},
-    {"density", set_material},
+    {"young", set_young},
+    {"poisson", set_poisson},
+    {"density", set_density},
     {"friction", set_friction},
     {"gravity", set_gravity},
     {"initial_position", move_start},

@@ -44,7 +44,8 @@ static NoliStatus read_parameters(const NoliSceneSource* source, const NoliScene
                        noli_scene_number(&young) == noli_default_material_def().young,
                    "is not used with the parameters of the law \"%s\", which replace it",
                    material->law);
-  NOLI_SCENE_CHECK(source, &poisson, bulk.value == NULL || !json_is_string(poisson.value),
+  NOLI_SCENE_CHECK(source, &poisson,
+                   bulk.value == NULL || poisson.value == NULL || json_is_number(poisson.value),
                    "is not used with \"bulk\", which replaces it");
   if (bulk.value != NULL) {
     NOLI_SCENE_CHECK(source, &bulk, noli_material_has_shear(material),

@@ -177,7 +177,31 @@ done:
   return status;
 }
 
-// Vertices that a variable is about.
+// Elements that a variable is about, as parts of bodies have them.
+static NoliStatus read_elements(const NoliSceneSource* source, NoliScene* scene,
+                                const NoliSceneNode* of, const NoliSceneNode* select,
+                                NoliVariableDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneIndices entities = {0};
+  int32_t* element = NULL;
+  NOLI_TRY(noli_scene_find_entities(source, scene, of, false, &entities));
+  const NoliSceneEntity* entity = &scene->entities.data[entities.data[0]];
+  NOLI_SCENE_CHECK(source, of, entities.count == 1,
+                   "means %lld bodies; name one of them, such as \"%.60s\"",
+                   (long long)entities.count, entity->name);
+  status = noli_scene_select_elements(
+      source, select, entity->name, &scene->shapes.data[entity->shape],
+      scene->meshes.data[entities.data[0]], &element, &def->parameter.n_index);
+  if (element != NULL && noli_scene_own(scene, element) != NOLI_OK) {
+    status = NOLI_ERROR_MEMORY;
+  }
+  def->parameter.index = element;
+done:
+  noli_array_free(scene->context, &entities);
+  return status;
+}
+
+// Vertices or elements that a variable is about.
 static NoliStatus read_scope(const NoliSceneSource* source, NoliScene* scene,
                              const NoliSceneNode* entry, NoliVariableDef* def) {
   NoliStatus status = NOLI_OK;
@@ -189,8 +213,15 @@ static NoliStatus read_scope(const NoliSceneSource* source, NoliScene* scene,
   int32_t entity = NOLI_NULL_INDEX;
   def->parameter.scope = given != NULL ? given : moves || select.value != NULL ? "vertices" : NULL;
   bool vertices = def->parameter.scope != NULL && strcmp(def->parameter.scope, "vertices") == 0;
-  NOLI_SCENE_CHECK(source, &select, vertices || select.value == NULL,
-                   "needs the scope \"vertices\", this one is \"%s\"", def->parameter.scope);
+  bool elements = def->parameter.scope != NULL && strcmp(def->parameter.scope, "elements") == 0;
+  NOLI_SCENE_CHECK(source, &select, vertices || elements || select.value == NULL,
+                   "needs the scope \"vertices\" or \"elements\", this one is \"%s\"",
+                   def->parameter.scope);
+  NOLI_SCENE_CHECK(source, entry, !elements || of.value != NULL,
+                   "the scope \"elements\" needs a body, \"of\"");
+  if (elements && select.value != NULL) {
+    return read_elements(source, scene, &of, &select, def);
+  }
   NOLI_SCENE_CHECK(source, entry, !vertices || of.value != NULL,
                    "the scope \"vertices\" needs a body, \"of\"");
   if (vertices && select.value != NULL) {
@@ -208,7 +239,7 @@ static NoliStatus read_variable(const NoliSceneSource* source, NoliScene* scene,
                                 const NoliSceneNode* entry, NoliVariableDef* def) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode kind = noli_scene_member(entry, "parameter"), of = noli_scene_member(entry, "of"),
-                with = noli_scene_member(entry, "with"),
+                with = noli_scene_member(entry, "with"), part = noli_scene_member(entry, "part"),
                 points = noli_scene_member(entry, "points");
   static const char* const keys[] = {"lower", "upper", "start"};
   double* place = NULL;
@@ -218,6 +249,7 @@ static NoliStatus read_variable(const NoliSceneSource* source, NoliScene* scene,
   def->parameter.kind = noli_scene_string(&kind);
   def->parameter.of = noli_scene_string(&of);
   def->parameter.with = noli_scene_string(&with);
+  def->parameter.part = part.value != NULL ? 1 + (int32_t)noli_scene_number(&part) : 0;
   for (int k = 0; k < 3; k++) {
     NoliSceneNode node = noli_scene_member(entry, keys[k]);
     read_three(&node, values[k]);

@@ -32,6 +32,25 @@ done:
   return status;
 }
 
+// A list of numbers, which are in their range.
+static NoliStatus read_list(const NoliSceneSource* source, NoliScene* scene,
+                            const NoliSceneNode* node, int32_t n_element, const double** values) {
+  NoliStatus status = NOLI_OK;
+  double* found = NULL;
+  NOLI_SCENE_CHECK(source, node, noli_scene_size(node) == (size_t)n_element,
+                   "must have a number for each of %d elements, has %lld", (int)n_element,
+                   (long long)noli_scene_size(node));
+  NOLI_NEW(scene->context, found, n_element);
+  NOLI_TRY(noli_scene_own(scene, found));
+  for (int32_t i = 0; i < n_element; i++) {
+    NoliSceneNode item = noli_scene_item(node, (size_t)i);
+    found[i] = noli_scene_number(&item);
+  }
+  *values = found;
+done:
+  return status;
+}
+
 static NoliStatus read_field(const NoliSceneSource* source, NoliScene* scene,
                              const NoliSceneNode* node, const NoliBodyDef* body,
                              const int32_t* element, int32_t n_element,
@@ -151,7 +170,9 @@ NoliStatus noli_scene_read_fields(const NoliSceneSource* source, NoliScene* scen
   for (int32_t k = 0; k < NOLI_PROPERTY_COUNT; k++) {
     const NoliProperty* property = noli_property_at(k);
     NoliSceneNode value = noli_scene_member(&node, property->key);
-    if (json_is_string(value.value)) {
+    if (json_is_array(value.value)) {
+      NOLI_TRY(read_list(source, scene, &value, n_element, noli_property_values(property, fields)));
+    } else if (json_is_string(value.value)) {
       NOLI_TRY(read_field(source, scene, &value, body, element, n_element, property,
                           noli_property_number(property, material),
                           noli_property_values(property, fields)));

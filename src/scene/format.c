@@ -62,12 +62,24 @@ static const NoliSceneType positive_share = {
     .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, 1.0, false)};
 static const NoliSceneType open_share = {
     .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, 1.0, true)};
-static const NoliSceneType material_field = {.kind = NOLI_SCENE_EXPRESSION,
+static const NoliSceneType material_value = {.kind = NOLI_SCENE_EXPRESSION,
                                              .what = "a number or an expression",
                                              RANGE(0.0, true, NOLI_MATERIAL_MAX, false)};
-static const NoliSceneType poisson_field = {.kind = NOLI_SCENE_EXPRESSION,
+static const NoliSceneType poisson_value = {.kind = NOLI_SCENE_EXPRESSION,
                                             .what = "a number or an expression",
                                             RANGE(-1.0, true, 0.5, true)};
+static const NoliSceneType poisson_number = {
+    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(-1.0, true, 0.5, true)};
+static const NoliSceneType material_list = {.kind = NOLI_SCENE_LIST,
+                                            .what = "a list of numbers",
+                                            .item = &material_number,
+                                            .min_items = 1,
+                                            .max_items = INT32_MAX};
+static const NoliSceneType poisson_list = {.kind = NOLI_SCENE_LIST,
+                                           .what = "a list of numbers",
+                                           .item = &poisson_number,
+                                           .min_items = 1,
+                                           .max_items = INT32_MAX};
 static const NoliSceneType expression = {.kind = NOLI_SCENE_EXPRESSION,
                                          .what = "a number or an expression"};
 
@@ -138,6 +150,10 @@ static const NoliSceneType expressions = FIXED_LIST(expression, 3, "a list of 3 
       __VA_ARGS__, NULL                                                                            \
     }                                                                                              \
   }
+
+// One for all elements, of their place, or one for each.
+static const NoliSceneType material_field = EITHER(&material_value, &material_list);
+static const NoliSceneType poisson_field = EITHER(&poisson_value, &poisson_list);
 
 static const NoliSceneType keyword_all = KEYWORD("all");
 static const NoliSceneType keyword_end = KEYWORD("end");
@@ -525,7 +541,8 @@ OBJECT(material, "material", NOLI_SCENE_ANY,
              INTO(NoliBodyDef, material.law)),
        FIELD("young", material_field, "1e5", "Pa",
              "Young's modulus. Expressions in X, Y, Z here and in `poisson` and `density` are "
-             "evaluated at the centre of each element: docs/materials.md.",
+             "evaluated at the centre of each element, a list has one number for each: "
+             "docs/materials.md.",
              INTO(NoliBodyDef, material.young)),
        FIELD("poisson", poisson_field, "0.4", NULL, "Poisson's ratio.",
              INTO(NoliBodyDef, material.poisson)),
@@ -1166,12 +1183,16 @@ OBJECT(variable, "variable", NOLI_SCENE_ANY,
        REQUIRED("parameter", parameter_kind, NULL, "What varies: see docs/derivatives.md."),
        FIELD("of", text, NULL, NULL, "Name of a body or force, or of one entity of a pair."),
        FIELD("with", text, NULL, NULL, "Friction: the other entity of the pair."),
+       FIELD("part", natural_or_zero, NULL, NULL,
+             "Of parameters of a material: which of the `parts` of the body, from 0; default: the "
+             "material of the body itself."),
        FIELD("scope", parameter_scope, NULL, NULL,
              "One value for the body, or one for each element, vertex or term of a series; "
              "default: `body`, of "
              "`rest_position` with a cage or points `vertices`."),
        FIELD("select", selection, NULL, NULL,
-             "With the scope `vertices`: which, by initial position; default: all."),
+             "With the scope `vertices`: which, by initial position; with the scope `elements`: "
+             "which, as of `parts`; default: all."),
        FIELD("control", design_control, "\"each\"", NULL,
              "How values follow from the variables: see docs/design_problems.md.",
              INTO(NoliVariableDef, control)),

@@ -45,9 +45,13 @@ static void store_value(const NoliSceneNode* node, const NoliSceneField* field, 
   }
 }
 
-// Whether a value is the text of an expression, which build_*.c evaluates.
-static bool is_formula(const NoliSceneNode* node, const NoliSceneType* type) {
-  return type->kind == NOLI_SCENE_EXPRESSION && noli_scene_string(node) != NULL;
+// Whether a value is the text of an expression, which build_*.c evaluates, or a list in its place.
+static bool is_field(const NoliSceneNode* node, const NoliSceneType* type) {
+  bool takes = type->kind == NOLI_SCENE_EXPRESSION;
+  for (int32_t k = 0; type->alternatives != NULL && type->alternatives[k] != NULL; k++) {
+    takes = takes || type->alternatives[k]->kind == NOLI_SCENE_EXPRESSION;
+  }
+  return takes && (noli_scene_string(node) != NULL || json_is_array(node->value));
 }
 
 void noli_scene_store(const NoliSceneNode* node, const NoliSceneType* type, void* definition,
@@ -56,7 +60,7 @@ void noli_scene_store(const NoliSceneNode* node, const NoliSceneType* type, void
     const NoliSceneField* field = &type->fields[i];
     NoliSceneNode value = noli_scene_member(node, field->key);
     if (value.value == NULL || field->holds == NOLI_SCENE_HOLDS_NOTHING ||
-        is_formula(&value, field->type)) {
+        is_field(&value, field->type)) {
       continue;
     }
     if (field->holds == NOLI_SCENE_HOLDS_MEMBERS) {

@@ -48,22 +48,27 @@ static double parabola_share(const NoliTapePart* part, int32_t s) {
   return part->stage[s].time.h_v / (part->rule->stage[s].end * part->h);
 }
 
+static NoliMotionStart start_of(const NoliChains* self, int32_t index) {
+  return (NoliMotionStart){.x = self->chain[index].x, .history = self->chain[index].history};
+}
+
 static void pull_held(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
-                      double* hat, double* x) {
+                      double* hat) {
   if (part->rule->order != 2) {
     return;
   }
   double c = parabola_share(part, s), *held = self->target;
+  const NoliMotionStart start = start_of(self, index);
   for (int64_t j = 0; j < size_of(self); j++) {
     bool prescribed = noli_tape_prescribes(&part->stage[s], j);
     held[j] = prescribed ? hat[j] : 0.0;
     hat[j] = prescribed ? 0.0 : hat[j];
   }
   noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_END, 1.0 - 3.0 * c, held,
-                         &self->inputs[index], x);
+                         &self->inputs[index], &start);
   noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, 4.0 * c, held,
-                         &self->inputs[index], x);
-  add(self, -c, held, x);
+                         &self->inputs[index], &start);
+  add(self, -c, held, start.x);
 }
 
 static void push_held(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
@@ -73,32 +78,37 @@ static void push_held(NoliChains* self, int32_t index, const NoliTapePart* part,
   }
   double c = parabola_share(part, s);
   const NoliTapeStage* stage = &part->stage[s];
+  const NoliMotionStart start = start_of(self, index);
   for (int64_t j = 0; j < size_of(self); j++) {
     hat[j] = noli_tape_prescribes(stage, j) ? -c * self->chain[index].x[j] : hat[j];
   }
   noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_END, stage, 1.0 - 3.0 * c,
-                         self->chain[index].x, &self->inputs[index], hat);
+                         &start, &self->inputs[index], hat);
   noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, stage, 4.0 * c,
-                         self->chain[index].x, &self->inputs[index], hat);
+                         &start, &self->inputs[index], hat);
 }
 
 // ---- pressures ----------------------------------------------------------------------------------
 
-// The origin of the potential of a pressure is the mean of the corners of its faces: from
-// derivatives by origins to those by positions, or forward from changes of these.
+// The origin of the potential of a pressure is the mean of the nodes of its faces, as many times as
+// faces have them: from derivatives by origins to those by positions, or forward from changes of
+// these.
 static void fold_origins(const NoliChains* self, bool back, double* begin) {
   for (int32_t f = 0; f < self->sim->model->n_force; f++) {
     const NoliForce* force = &self->sim->model->force[f];
+    const NoliCurvedFaces* curved = &force->curved;
     double* origin = begin + size_of(self) + 3 * (int64_t)f;
-    int64_t n = 0, n_corner = 3 * (int64_t)force->faces.n;
-    for (int64_t i = 0; i < n_corner; i++) {
-      n += force->faces.tri[i] != NOLI_NULL_INDEX ? 1 : 0;
+    const int32_t* node = curved->n > 0 ? curved->node : force->faces.tri;
+    int64_t n = 0, n_all = curved->n > 0 ? (int64_t)curved->n * curved->n_node
+                                         : 3 * (int64_t)force->faces.n;
+    for (int64_t i = 0; i < n_all; i++) {
+      n += node[i] != NOLI_NULL_INDEX ? 1 : 0;
     }
-    for (int64_t i = 0; i < n_corner && force->kind == NOLI_FORCE_PRESSURE; i++) {
-      if (force->faces.tri[i] == NOLI_NULL_INDEX) {
+    for (int64_t i = 0; i < n_all && force->kind == NOLI_FORCE_PRESSURE; i++) {
+      if (node[i] == NOLI_NULL_INDEX) {
         continue;
       }
-      double* corner = begin + 3 * (int64_t)force->faces.tri[i];
+      double* corner = begin + 3 * (int64_t)node[i];
       for (int k = 0; k < 3; k++) {
         *(back ? &corner[k] : &origin[k]) += (back ? origin[k] : corner[k]) / (double)n;
       }
@@ -132,6 +142,7 @@ static NoliStatus pull_solves(NoliChains* self, int32_t chain, const NoliTapePar
   NoliStatus status = NOLI_OK;
   const NoliTapeStage* stage = &part->stage[s];
   NoliInputs to = with_own(self, chain);
+  const NoliMotionStart start = start_of(self, chain);
   NOLI_TRY(set_targets(self, part, stage));
   clear(self, self->own.value[NOLI_INPUT_PREDICTED]);
   clear(self, self->own.value[NOLI_INPUT_REFERENCE]);
@@ -144,7 +155,7 @@ static NoliStatus pull_solves(NoliChains* self, int32_t chain, const NoliTapePar
                              self->own.value[NOLI_INPUT_LAGGED]);
     copy(self, self->own.value[NOLI_INPUT_LAGGED], b);
     noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_END, 1.0, self->target,
-                           &self->inputs[chain], self->chain[chain].x);
+                           &self->inputs[chain], &start);
   }
   noli_chains_act_on_nodes(self, chain, stage->time.x_tilde, self->own.value[NOLI_INPUT_PREDICTED]);
   noli_chains_act_on_nodes(self, chain, stage->time.x_hat, self->own.value[NOLI_INPUT_REFERENCE]);
@@ -158,19 +169,24 @@ static NoliStatus push_solves(NoliChains* self, int32_t chain, const NoliTapePar
   NoliStatus status = NOLI_OK;
   const NoliTapeStage* stage = &part->stage[s];
   NoliInputs change = with_own(self, chain);
+  const NoliMotionStart start = start_of(self, chain);
   for (int64_t k = 0; k < stage->solve.count; k++) {
     copy(self, x, self->own.value[NOLI_INPUT_LAGGED]);
     NOLI_TRY(noli_sensitivity_set(self->sensitivity, part, s, k));
     for (int64_t j = 0; j < size_of(self); j++) {
       x[j] = noli_tape_prescribes(stage, j) ? 0.0 : self->chain[chain].x[j];
     }
-    noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_END, stage, 1.0,
-                           self->chain[chain].x, &self->inputs[chain], x);
+    noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_END, stage, 1.0, &start,
+                           &self->inputs[chain], x);
     NOLI_TRY(noli_sensitivity_push(self->sensitivity, &change, x));
     noli_chains_follow(self, chain, stage->solve.data[k], x);
   }
 done:
   return status;
+}
+
+static int64_t history_size(const NoliChains* self) {
+  return noli_input_count(self->sim, NOLI_INPUT_HISTORY, 0);
 }
 
 // ---- forces that steps start from ---------------------------------------------------------------
@@ -180,79 +196,270 @@ static double weight_of_start(const NoliStageRule* rule) {
   return 1.0 - rule->before - rule->first;
 }
 
-// The force that the end of a part implies, f = m (x - x_tilde) / h_e^2, where nothing is
-// prescribed: to derivatives by x and x_tilde, and by masses; forward likewise.
-static bool keeps_force(const NoliTapePart* part, const NoliChains* self, int64_t j) {
-  return noli_integrator_needs_force(self->sim->model->integrator) &&
-         !noli_tape_prescribes(&part->stage[part->n_stages - 1], j);
+// What the mass matrix makes of accelerations, and its inverse of forces: of elements of higher
+// order it is consistent, else diagonal.
+static void multiply_mass(const NoliChains* self, const double* z, double* y) {
+  const NoliProblem* problem = &self->sim->model->problem;
+  for (int64_t j = 0; j < size_of(self); j++) {
+    y[j] = problem->mass[j / 3] * z[j];
+  }
+  noli_problem_multiply_mass(problem, z, self->sim->own_stage->n_threads, y);
 }
 
-static void pull_end_force(const NoliChains* self, const NoliTapePart* part, NoliChain* chain,
-                           NoliInputs* inputs, double* x) {
+static void divide_by_mass(const NoliChains* self, const double* y, double* z) {
+  const NoliProblem* problem = &self->sim->model->problem;
+  for (int64_t j = 0; j < size_of(self); j++) {
+    z[j] = y[j] / problem->mass[j / 3];
+  }
+  noli_problem_divide_by_mass(problem, y, self->sim->own_stage->n_threads, z);
+}
+
+// M z by masses: from derivatives b by it, times a factor, to those by inputs; forward adds its
+// change.
+static NoliStatus pull_masses(NoliChains* self, int32_t index, const double* z, double factor,
+                              const double* b) {
+  NoliInputs* inputs = &self->inputs[index];
+  double* mass = inputs->value[NOLI_INPUT_MASS];
+  for (int64_t j = 0; mass != NULL && j < size_of(self); j++) {
+    mass[j / 3] += factor * b[j] * z[j];
+  }
+  return noli_sensitivity_pull_masses(self->sensitivity, z, factor, b, inputs);
+}
+
+static NoliStatus push_masses(NoliChains* self, int32_t index, const double* z, double* force) {
+  const NoliInputs* inputs = &self->inputs[index];
+  const double* mass = inputs->value[NOLI_INPUT_MASS];
+  for (int64_t j = 0; mass != NULL && j < size_of(self); j++) {
+    force[j] += mass[j / 3] * z[j];
+  }
+  return noli_sensitivity_push_masses(self->sensitivity, z, inputs, force);
+}
+
+// The force that the end of a part implies, without that of damping: f = M (x - x_tilde) / h_e^2 +
+// C v, 0 where nodes are prescribed.
+static bool keeps_force(const NoliChains* self) {
+  return noli_integrator_needs_force(self->sim->model->integrator);
+}
+
+static const double* end_acceleration(NoliChains* self, const NoliTapePart* part) {
   const NoliTapeStage* stage = &part->stage[part->n_stages - 1];
   const double* solution = stage->solve.data[stage->solve.count - 1];
   double h_e_sqr = stage->time.h_e * stage->time.h_e;
   for (int64_t j = 0; j < size_of(self); j++) {
-    double b = keeps_force(part, self, j) ? chain->force[j] / h_e_sqr : 0.0;
-    double mass = self->sim->model->problem.mass[j / 3];
-    chain->force[j] = -mass * b; // by x_tilde
-    x[j] += mass * b;
-    if (inputs->value[NOLI_INPUT_MASS] != NULL) {
-      inputs->value[NOLI_INPUT_MASS][j / 3] += b * (solution[j] - stage->time.x_tilde[j]);
+    self->acceleration[j] = (solution[j] - stage->time.x_tilde[j]) / h_e_sqr;
+  }
+  return self->acceleration;
+}
+
+static NoliStatus set_end(NoliChains* self, const NoliTapePart* part) {
+  int32_t last = part->n_stages - 1;
+  return noli_sensitivity_set(self->sensitivity, part, last, part->stage[last].solve.count - 1);
+}
+
+// To derivatives by x; those by x_tilde become chain->force, and those by x - x_hat of damping
+// `moved`.
+static NoliStatus pull_end_force(NoliChains* self, int32_t index, const NoliTapePart* part,
+                                 double* x, double* moved) {
+  NoliStatus status = NOLI_OK;
+  NoliChain* chain = &self->chain[index];
+  const NoliTapeStage* stage = &part->stage[part->n_stages - 1];
+  double h_e_sqr = stage->time.h_e * stage->time.h_e, *b = self->target;
+  clear(self, moved);
+  if (!keeps_force(self)) {
+    clear(self, chain->force);
+    return NOLI_OK;
+  }
+  for (int64_t j = 0; j < size_of(self); j++) {
+    b[j] = noli_tape_prescribes(stage, j) ? 0.0 : chain->force[j];
+  }
+  NOLI_TRY(pull_masses(self, index, end_acceleration(self, part), 1.0, b));
+  multiply_mass(self, b, chain->force);
+  for (int64_t j = 0; j < size_of(self); j++) {
+    chain->force[j] /= -h_e_sqr;
+  }
+  add(self, -1.0, chain->force, x);
+  if (noli_problem_is_damped(&self->sim->model->problem)) {
+    NoliInputs to = with_own(self, index);
+    NOLI_TRY(set_end(self, part));
+    NOLI_TRY(noli_sensitivity_pull_damping(self->sensitivity, b, &to, moved));
+    add(self, 1.0, moved, x);
+  }
+done:
+  return status;
+}
+
+static NoliStatus push_end_force(NoliChains* self, int32_t index, const NoliTapePart* part,
+                                 const double* x, const double* tilde, const double* hat) {
+  NoliStatus status = NOLI_OK;
+  NoliChain* chain = &self->chain[index];
+  const NoliTapeStage* stage = &part->stage[part->n_stages - 1];
+  double h_e_sqr = stage->time.h_e * stage->time.h_e, *change = self->target;
+  if (!keeps_force(self)) {
+    return NOLI_OK;
+  }
+  copy(self, x, change);
+  add(self, -1.0, tilde, change);
+  multiply_mass(self, change, chain->force);
+  for (int64_t j = 0; j < size_of(self); j++) {
+    chain->force[j] /= h_e_sqr;
+  }
+  NOLI_TRY(push_masses(self, index, end_acceleration(self, part), chain->force));
+  if (noli_problem_is_damped(&self->sim->model->problem)) {
+    NoliInputs inputs = with_own(self, index);
+    copy(self, x, change);
+    add(self, -1.0, hat, change);
+    NOLI_TRY(set_end(self, part));
+    NOLI_TRY(noli_sensitivity_push_damping(self->sensitivity, &inputs, change, chain->force));
+  }
+  for (int64_t j = 0; j < size_of(self); j++) {
+    chain->force[j] = noli_tape_prescribes(stage, j) ? 0.0 : chain->force[j];
+  }
+done:
+  return status;
+}
+
+// The velocity at the start: that of prescribed components is of the parabola of their motion,
+// (4 x_half - 3 x - x_1) / t of the first stage.
+static double start_time(const NoliTapePart* part) {
+  return part->rule->stage[0].end * part->h;
+}
+
+static NoliStatus pull_start_velocity(NoliChains* self, int32_t index, const NoliTapePart* part,
+                                      double* v) {
+  NoliStatus status = NOLI_OK;
+  const NoliMotionStart start = start_of(self, index);
+  double *held = self->target, t = start_time(part);
+  clear(self, held);
+  for (int64_t j = 0; part->rule->order == 2 && j < size_of(self); j++) {
+    if (noli_tape_prescribes(&part->stage[0], j)) {
+      held[j] = v[j];
+      v[j] = 0.0;
     }
   }
+  NOLI_TRY(set_targets(self, part, &part->stage[0]));
+  noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, 4.0 / t, held,
+                         &self->inputs[index], &start);
+  noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_END, -1.0 / t, held,
+                         &self->inputs[index], &start);
+  add(self, -3.0 / t, held, start.x);
+  add(self, 1.0, v, self->chain[index].v);
+done:
+  return status;
 }
 
-static void push_end_force(const NoliChains* self, const NoliTapePart* part, NoliChain* chain,
-                           const NoliInputs* inputs, const double* x, const double* tilde) {
-  const NoliTapeStage* stage = &part->stage[part->n_stages - 1];
-  const double* solution = stage->solve.data[stage->solve.count - 1];
-  double h_e_sqr = stage->time.h_e * stage->time.h_e;
-  const double* mass_change = inputs->value[NOLI_INPUT_MASS];
-  for (int64_t j = 0; j < size_of(self); j++) {
-    double by_mass =
-        mass_change != NULL ? mass_change[j / 3] * (solution[j] - stage->time.x_tilde[j]) : 0.0;
-    chain->force[j] =
-        keeps_force(part, self, j)
-            ? (self->sim->model->problem.mass[j / 3] * (x[j] - tilde[j]) + by_mass) / h_e_sqr
-            : 0.0;
+static NoliStatus push_start_velocity(NoliChains* self, int32_t index, const NoliTapePart* part,
+                                      double* v) {
+  NoliStatus status = NOLI_OK;
+  const NoliTapeStage* stage = &part->stage[0];
+  const NoliMotionStart start = start_of(self, index);
+  double t = start_time(part);
+  copy(self, self->chain[index].v, v);
+  if (part->rule->order != 2) {
+    return NOLI_OK;
   }
+  for (int64_t j = 0; j < size_of(self); j++) {
+    v[j] = noli_tape_prescribes(stage, j) ? -3.0 / t * start.x[j] : v[j];
+  }
+  NOLI_TRY(set_targets(self, part, stage));
+  noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, stage, 4.0 / t,
+                         &start, &self->inputs[index], v);
+  noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_END, stage, -1.0 / t, &start,
+                         &self->inputs[index], v);
+done:
+  return status;
 }
 
-// What a slope adds to y_hat: h v and h f / m.
+// The acceleration at the start of a part, M^-1 (f - C v), with the force f of the part before, or
+// of the state. From derivatives by it, `self->force`, to those by the force before and by the
+// state.
+static NoliStatus pull_start_force(NoliChains* self, int32_t index, const NoliTapePart* part) {
+  NoliStatus status = NOLI_OK;
+  NoliChain* chain = &self->chain[index];
+  const NoliProblem* problem = &self->sim->model->problem;
+  if (part->force == NULL) {
+    clear(self, chain->force);
+    return NOLI_OK;
+  }
+  for (int64_t j = 0; j < size_of(self); j++) {
+    self->acceleration[j] = part->force[j] / problem->mass[j / 3];
+  }
+  divide_by_mass(self, self->force, chain->force);
+  NOLI_TRY(pull_masses(self, index, self->acceleration, -1.0, chain->force));
+  NoliInputs to = with_own(self, index);
+  double *v = self->hat_v, *moved = self->acceleration;
+  clear(self, v);
+  if (!part->past_known) {
+    NOLI_TRY(noli_sensitivity_pull_force(self->sensitivity, part, chain->force, &to, chain->x, v));
+    clear(self, chain->force);
+  } else if (noli_problem_is_damped(problem)) {
+    NOLI_TRY(noli_sensitivity_set_start(self->sensitivity, part));
+    clear(self, moved);
+    copy(self, chain->force, self->target);
+    for (int64_t j = 0; j < size_of(self); j++) {
+      self->target[j] = -self->target[j];
+    }
+    NOLI_TRY(noli_sensitivity_pull_damping(self->sensitivity, self->target, &to, moved));
+    add(self, part->stage[0].time.h_v, moved, v);
+  }
+  for (int64_t i = 0; i < history_size(self); i++) {
+    chain->history[i] += to.value[NOLI_INPUT_HISTORY][i]; // which nothing has relaxed
+  }
+  NOLI_TRY(pull_start_velocity(self, index, part, v));
+done:
+  return status;
+}
+
+static NoliStatus push_start_force(NoliChains* self, int32_t index, const NoliTapePart* part) {
+  NoliStatus status = NOLI_OK;
+  NoliChain* chain = &self->chain[index];
+  const NoliProblem* problem = &self->sim->model->problem;
+  double *v = self->hat_v, *change = self->moved;
+  NoliInputs inputs = with_own(self, index);
+  copy(self, chain->force, self->force);
+  if (part->force == NULL) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(push_start_velocity(self, index, part, v));
+  for (int64_t i = 0; i < history_size(self); i++) {
+    inputs.value[NOLI_INPUT_HISTORY][i] = chain->history[i];
+  }
+  if (!part->past_known) {
+    NOLI_TRY(
+        noli_sensitivity_push_force(self->sensitivity, part, &inputs, chain->x, v, self->force));
+  } else if (noli_problem_is_damped(problem)) {
+    NOLI_TRY(noli_sensitivity_set_start(self->sensitivity, part));
+    clear(self, self->target);
+    clear(self, change);
+    add(self, part->stage[0].time.h_v, v, self->target);
+    NOLI_TRY(noli_sensitivity_push_damping(self->sensitivity, &inputs, self->target, change));
+    add(self, -1.0, change, self->force);
+  }
+  for (int64_t j = 0; j < size_of(self); j++) {
+    self->acceleration[j] = part->force[j] / problem->mass[j / 3];
+  }
+  clear(self, change);
+  NOLI_TRY(push_masses(self, index, self->acceleration, change));
+  add(self, -1.0, change, self->force);
+  copy(self, self->force, change);
+  divide_by_mass(self, change, self->force);
+done:
+  return status;
+}
+
+// What a slope adds to y_hat: h v and h a.
 static void pull_slope(const NoliChains* self, const NoliTapePart* part, double slope,
-                       const double* hat, const double* hat_v, NoliChain* chain, NoliInputs* inputs,
-                       double* force) {
-  for (int64_t j = 0; slope != 0.0 && j < size_of(self); j++) {
-    double mass = self->sim->model->problem.mass[j / 3];
-    chain->v[j] += slope * part->h * hat[j];
-    force[j] += slope * part->h * hat_v[j] / mass;
-    if (inputs->value[NOLI_INPUT_MASS] != NULL) {
-      inputs->value[NOLI_INPUT_MASS][j / 3] -=
-          slope * part->h * hat_v[j] * part->force[j] / (mass * mass);
-    }
-  }
+                       const double* hat, const double* hat_v, NoliChain* chain, double* force) {
+  add(self, slope * part->h, hat, chain->v);
+  add(self, slope * part->h, hat_v, force);
 }
 
 static void push_slope(const NoliChains* self, const NoliTapePart* part, double slope,
-                       const NoliChain* chain, const NoliInputs* inputs, double* hat,
-                       double* hat_v) {
-  const double* mass_change = inputs->value[NOLI_INPUT_MASS];
-  for (int64_t j = 0; slope != 0.0 && j < size_of(self); j++) {
-    double mass = self->sim->model->problem.mass[j / 3];
-    hat[j] += slope * part->h * chain->v[j];
-    hat_v[j] += slope * part->h * self->force[j] / mass;
-    hat_v[j] -= mass_change != NULL
-                    ? slope * part->h * part->force[j] * mass_change[j / 3] / (mass * mass)
-                    : 0.0;
-  }
+                       const NoliChain* chain, double* hat, double* hat_v) {
+  add(self, slope * part->h, chain->v, hat);
+  add(self, slope * part->h, self->force, hat_v);
 }
 
 // ---- histories ----------------------------------------------------------------------------------
-
-static int64_t history_size(const NoliChains* self) {
-  return noli_input_count(self->sim, NOLI_INPUT_HISTORY, 0);
-}
 
 // What the links of histories read and write, with positions `x`.
 static NoliHistoryDerivatives histories_of(const NoliChains* self, int32_t index, double* x) {
@@ -313,13 +520,13 @@ NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart*
   copy(self, chain->x_before, chain->x);
   copy(self, chain->v_before, chain->v);
   clear(self, self->force);
-  pull_end_force(self, part, chain, &self->inputs[index], self->end_x[last]);
-  pull_end_history(self, index, part, self->end_x[last]);
-  clear(self, chain->x_before);
-  clear(self, chain->v_before);
   clear(self, self->own.value[NOLI_INPUT_DAMPED]);
   memset(self->own.value[NOLI_INPUT_BEGIN], 0,
          sizeof(double) * (size_t)noli_input_count(self->sim, NOLI_INPUT_BEGIN, 0));
+  pull_end_history(self, index, part, self->end_x[last]);
+  NOLI_TRY(pull_end_force(self, index, part, self->end_x[last], self->rubbed));
+  clear(self, chain->x_before);
+  clear(self, chain->v_before);
 
   for (int32_t s = last; s >= 0; s--) {
     const NoliTapeStage* stage = &part->stage[s];
@@ -333,7 +540,8 @@ NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart*
     double* lagged = self->end_x[s];
     double* hat = self->own.value[NOLI_INPUT_REFERENCE];
     add(self, -by_v, self->end_v[s], hat);
-    pull_held(self, index, part, s, hat, chain->x);
+    add(self, s == last ? -1.0 : 0.0, self->rubbed, hat);
+    pull_held(self, index, part, s, hat);
 
     // x_tilde = x_hat + e v_hat
     add(self, s == last ? 1.0 : 0.0, chain->force, self->own.value[NOLI_INPUT_PREDICTED]);
@@ -351,21 +559,11 @@ NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart*
       add(self, rule->first, hat, self->end_x[0]);
       add(self, rule->first, self->hat_v, self->end_v[0]);
     }
-    pull_slope(self, part, rule->slope, hat, self->hat_v, chain, &self->inputs[index], self->force);
+    pull_slope(self, part, rule->slope, hat, self->hat_v, chain, self->force);
     add(self, 1.0, lagged, s > 0 ? self->end_x[s - 1] : chain->x);
   }
 
-  // the force at the start: that of the part before, or of the state
-  copy(self, self->force, chain->force);
-  if (part->force != NULL && !part->past_known) {
-    NoliInputs to = with_own(self, index);
-    NOLI_TRY(
-        noli_sensitivity_pull_force(self->sensitivity, part, self->force, &to, chain->x, chain->v));
-    clear(self, chain->force);
-    for (int64_t i = 0; i < history_size(self); i++) {
-      chain->history[i] += to.value[NOLI_INPUT_HISTORY][i]; // which nothing has relaxed
-    }
-  }
+  NOLI_TRY(pull_start_force(self, index, part));
 
   // where the stiffness of damping was taken
   copy(self, part->start.x, self->moved);
@@ -387,21 +585,13 @@ NoliStatus noli_chains_push(NoliChains* self, int32_t index, const NoliTapePart*
   NoliChain* chain = &self->chain[index];
   double *hat = self->own.value[NOLI_INPUT_REFERENCE],
          *tilde = self->own.value[NOLI_INPUT_PREDICTED];
-  copy(self, chain->force, self->force);
   copy(self, chain->x, self->own.value[NOLI_INPUT_DAMPED]);
   add(self, part->damping_ahead, chain->v, self->own.value[NOLI_INPUT_DAMPED]);
   memset(self->own.value[NOLI_INPUT_BEGIN] + size_of(self), 0,
          3 * sizeof(double) * (size_t)self->sim->model->n_force);
   copy(self, chain->x, self->own.value[NOLI_INPUT_BEGIN]);
   fold_origins(self, false, self->own.value[NOLI_INPUT_BEGIN]);
-  if (part->force != NULL && !part->past_known) {
-    NoliInputs change = with_own(self, index);
-    for (int64_t i = 0; i < history_size(self); i++) {
-      change.value[NOLI_INPUT_HISTORY][i] = chain->history[i];
-    }
-    NOLI_TRY(noli_sensitivity_push_force(self->sensitivity, part, &change, chain->x, chain->v,
-                                         self->force));
-  }
+  NOLI_TRY(push_start_force(self, index, part));
   for (int32_t s = 0; s < part->n_stages; s++) {
     const NoliTapeStage* stage = &part->stage[s];
     const NoliStageRule* rule = &part->rule->stage[s];
@@ -418,7 +608,7 @@ NoliStatus noli_chains_push(NoliChains* self, int32_t index, const NoliTapePart*
       add(self, rule->first, self->end_x[0], hat);
       add(self, rule->first, self->end_v[0], self->hat_v);
     }
-    push_slope(self, part, rule->slope, chain, &self->inputs[index], hat, self->hat_v);
+    push_slope(self, part, rule->slope, chain, hat, self->hat_v);
     copy(self, hat, tilde);
     add(self, stage->time.inertia ? stage->time.h_v : 0.0, self->hat_v, tilde);
     NOLI_TRY(set_targets(self, part, stage));
@@ -435,7 +625,7 @@ NoliStatus noli_chains_push(NoliChains* self, int32_t index, const NoliTapePart*
     add(self, by_v, self->end_x[s], self->end_v[s]);
     add(self, -by_v, hat, self->end_v[s]);
   }
-  push_end_force(self, part, chain, &self->inputs[index], self->end_x[part->n_stages - 1], tilde);
+  NOLI_TRY(push_end_force(self, index, part, self->end_x[part->n_stages - 1], tilde, hat));
   NoliHistoryDerivatives changes = histories_of(self, index, self->end_x[part->n_stages - 1]);
   noli_history_links_push_end(self->sim, part, &changes);
   copy(self, chain->x, chain->x_before);
@@ -466,7 +656,8 @@ NoliStatus noli_chains_create(NoliSim* sim, const NoliParameters* parameters, in
   unsigned wanted = noli_parameters_wanted(parameters);
   int32_t n_class = noli_parameters_class_count(parameters);
   *self = (NoliChains){.context = sim->context, .sim = sim, .n = n};
-  double** vectors[] = {&self->force, &self->target, &self->hat_v, &self->moved};
+  double** vectors[] = {&self->force, &self->target,       &self->hat_v,
+                        &self->moved, &self->acceleration, &self->rubbed};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
     NOLI_NEW_ZERO(sim->context, *vectors[i], size_of(self));
   }
@@ -493,7 +684,8 @@ done:
 
 void noli_chains_free(NoliChains* self) {
   NoliContext* context = self->context;
-  double* vectors[] = {self->force, self->target, self->hat_v, self->moved, self->error};
+  double* vectors[] = {self->force, self->target, self->hat_v,       self->moved,
+                       self->error, self->rubbed, self->acceleration};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
     noli_free(context, vectors[i]);
   }

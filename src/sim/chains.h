@@ -30,7 +30,9 @@ typedef struct NoliChains {
   double* end_x[NOLI_MAX_STAGES]; // (n_vert x 3) at the ends of the stages of a part
   double* end_v[NOLI_MAX_STAGES];
   NoliMotionLinks targets; // of one stage
-  double* force;           // (n_vert x 3) at the start of a part
+  double* force;           // (n_vert x 3) at the start of a part, or accelerations there
+  double* acceleration;    // (n_vert x 3)
+  double* rubbed;          // (n_vert x 3) by x - x_hat of damping at the end of a part
   double* target;          // (n_vert x 3)
   double* hat_v;           // (n_vert x 3)
   double* moved;           // (n_vert x 3) where histories change

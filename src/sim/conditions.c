@@ -238,19 +238,6 @@ static void hold_planes(NoliSim* sim) {
   }
 }
 
-// Index in a motion of the body's `node`; NOLI_NULL_INDEX: not in the motion.
-static int32_t find_node(const NoliMotion* motion, int32_t node) {
-  if (node < motion->n_node && motion->node[node] == node) {
-    return node;
-  }
-  for (int32_t i = 0; i < motion->n_node; i++) {
-    if (motion->node[i] == node) {
-      return i;
-    }
-  }
-  return NOLI_NULL_INDEX;
-}
-
 // The angle by which a controlled motion turns the section of segment s, of which it has vertex i:
 // to the pose that was set, if the targets still belong to it; targets alone do not turn a section.
 static double turn_to_pose(const NoliSim* sim, const NoliMotion* motion, int32_t i,
@@ -280,20 +267,21 @@ static double turn_of_section(const NoliSim* sim, const NoliMotion* motion, cons
   const NoliModel* model = sim->model;
   int64_t first = model->vert_first[motion->def.body], vertex = block->node[2 * (int64_t)s];
   int64_t other = block->node[2 * (int64_t)s + 1], angle = block->first_angle + s;
-  int32_t i = find_node(motion, (int32_t)(vertex - first));
+  int32_t i = noli_motion_find(motion, (int32_t)(vertex - first));
   if (i == NOLI_NULL_INDEX) {
     return other_turn;
   }
   if (motion->def.controlled) {
     return turn_to_pose(sim, motion, i, block, s, t0, t1, target);
   }
-  if (motion->def.target == NULL) {
+  if (motion->def.target == NULL && !noli_motion_is_changed(motion)) {
     return 0.0;
   }
 
   // the points now, and at rest
-  double radius = block->angle_radius, X[6], x0[6], x1[6];
-  const int32_t nodes[2] = {motion->node[i], motion->node[i]};
+  double radius = block->angle_radius, X[6], x0[6], x1[6], inner[6];
+  int32_t nodes[2] = {motion->node[i], motion->node[i]};
+  NoliMotion points = {.def = motion->def, .n_node = 2, .node = nodes, .X = X, .inner = inner};
   NoliVec3 rest = block->type->axis_at_rest(block, s);
   NoliVec3 axis = noli_segment_axis(block->history, s, sim->state.x[3 * angle] / radius);
   for (int k = 0; k < 2; k++) {
@@ -301,8 +289,7 @@ static double turn_of_section(const NoliSim* sim, const NoliMotion* motion, cons
     noli_store3(X + 3 * k, noli_mul_add3(noli_load3(motion->X + 3 * (int64_t)i), side, rest));
     noli_store3(x0 + 3 * k, noli_mul_add3(noli_load3(&sim->state.x[3 * vertex]), side, axis));
   }
-  memcpy(x1, x0, sizeof x1);
-  motion->def.target(motion->def.user, t0, t1, 2, nodes, X, x0, x1);
+  noli_motion_targets(&points, t0, t1, x0, x1);
 
   // against the axis transported
   NoliVec3 tangent = noli_sub3(noli_load3(target + 3 * other), noli_load3(target + 3 * vertex));

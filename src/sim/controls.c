@@ -290,16 +290,18 @@ done:
 
 static NoliStatus name_set(NoliContext* context, const NoliParameterDef* def, NoliControlSet* set) {
   NoliStatus status = NOLI_OK;
-  const char* parts[3] = {def->kind, def->of, def->with};
+  char part[24];
+  snprintf(part, sizeof part, "part %d", (int)def->part - 1);
+  const char* words[] = {def->kind, def->of, def->with, def->part > 0 ? part : NULL};
   size_t size = 1;
-  for (int k = 0; k < 3; k++) {
-    size += parts[k] != NULL ? strlen(parts[k]) + 1 : 0;
+  for (int k = 0; k < 4; k++) {
+    size += words[k] != NULL ? strlen(words[k]) + 1 : 0;
   }
   NOLI_NEW_ZERO(context, set->name, (int64_t)size);
-  for (int k = 0; k < 3; k++) {
-    if (parts[k] != NULL) {
+  for (int k = 0; k < 4; k++) {
+    if (words[k] != NULL) {
       strcat(set->name, k > 0 ? " " : "");
-      strcat(set->name, parts[k]);
+      strcat(set->name, words[k]);
     }
   }
 done:

@@ -718,11 +718,8 @@ static NoliStatus check_change(NoliContext* context, const NoliSimDef* def, int3
              "motion %d: body \"%s\" is in plane strain and turns about z alone: got spin (%g, %g, "
              "%g)",
              index, def->bodies[motion->body].name, spin.x, spin.y, spin.z);
-  NOLI_CHECK(
-      context, !changed || (!motion->controlled && !(def->bodies[motion->body].rod.twist > 0.0)),
-      NOLI_ERROR_ARGUMENT,
-      "motion %d: change, velocity and spin are not for controlled motions and rods with twist",
-      index);
+  NOLI_CHECK(context, !changed || !motion->controlled, NOLI_ERROR_ARGUMENT,
+             "motion %d: change, velocity and spin are not for controlled motions", index);
   NOLI_CHECK(context, motion->change == 0.0 || motion->target != NULL, NOLI_ERROR_ARGUMENT,
              "motion %d: holds its vertices, and change has no effect; velocity moves them", index);
 done:

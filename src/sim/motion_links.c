@@ -1,12 +1,18 @@
 #include "sim/motion_links.h"
 
+#include "sim/section_slopes.h"
 #include "solve/stage.h"
+
+#include <string.h>
 
 NoliStatus noli_motion_links_create(const NoliSim* sim, NoliMotionLinks* links) {
   NoliStatus status = NOLI_OK;
   int64_t n = 3 * (int64_t)sim->model->problem.n_vert;
   *links = (NoliMotionLinks){0};
   NOLI_NEW_ZERO(sim->context, links->owner, n);
+  NOLI_NEW_ZERO(sim->context, links->turner, sim->model->problem.n_vert);
+  NOLI_NEW_ZERO(sim->context, links->moved, n);
+  NOLI_NEW_ZERO(sim->context, links->rest_frame, noli_model_history_size(sim->model));
   for (int which = 0; which < NOLI_TARGETS; which++) {
     NOLI_NEW_ZERO(sim->context, links->goal[which], n);
     NOLI_NEW_ZERO(sim->context, links->slope[which], sim->model->n_motion);
@@ -17,6 +23,9 @@ done:
 
 void noli_motion_links_free(NoliContext* context, NoliMotionLinks* links) {
   noli_free(context, links->owner);
+  noli_free(context, links->turner);
+  noli_free(context, links->moved);
+  noli_free(context, links->rest_frame);
   for (int which = 0; which < NOLI_TARGETS; which++) {
     noli_free(context, links->goal[which]);
     noli_free(context, links->slope[which]);
@@ -46,23 +55,55 @@ static void set_goals(NoliMotionLinks* targets, const NoliModel* model, int32_t 
 
 // Integrators of order 2 begin with a velocity of prescribed components that follows from their
 // targets; only consistent masses and ties let it act on others.
-static NoliStatus require_plain(const NoliSim* sim, const NoliTapePart* part, int32_t body,
-                                bool vary, const NoliMotionSlope* slope) {
+static NoliStatus require_plain(const NoliSim* sim, const NoliTapePart* part, bool vary,
+                                const NoliMotionSlope* slope) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &sim->model->problem;
   NoliMat3 turn = noli_sub33(slope->by_start, noli_identity3());
   double turn_norm = noli_norm_sqr33(&turn);
   bool plain = turn_norm < 1e-24 && !vary;
   bool coupled = noli_problem_has_consistent_mass(problem) || problem->followers.n_tied > 0;
-  NOLI_CHECK(sim->context, turn_norm < 1e-24 || noli_model_angle_count(sim->model, body) == 0,
-             NOLI_ERROR_ARGUMENT,
-             "derivatives: motions that turn segments of rods with twist, or that follow rest "
-             "positions, are not differentiated: hold them, or move them all by the same");
   NOLI_CHECK(sim->context, plain || !coupled || part->rule->order != 2, NOLI_ERROR_ARGUMENT,
              "derivatives: motions that turn or vary are differentiated with \"backward_euler\" "
              "only where masses are consistent or nodes are tied");
 done:
   return status;
+}
+
+static bool acts(const NoliTapePart* part, const NoliMotionDef* def) {
+  double t0 = *part->start.time;
+  return !part->held && t0 >= def->t_begin && t0 < def->t_end;
+}
+
+// The motion that turns the section of segment s, if its vertices are prescribed and its angle is
+// not: the last one with its first vertex, as in sim/conditions.c. One that holds does not turn it.
+static int32_t turner_of(const NoliMotionLinks* targets, const NoliModel* model,
+                         const NoliTapePart* part, const NoliTapeStage* stage,
+                         const NoliBlock* block, int32_t s) {
+  const int32_t* node = block->node + 2 * (int64_t)s;
+  int64_t angle = block->first_angle + s;
+  int32_t body = model->problem.surface->body[node[0]], turner = NOLI_NULL_INDEX;
+  bool clamped = targets->owner[3 * angle] == NOLI_NULL_INDEX &&
+                 stage->axes[node[0]] == NOLI_ALL_AXES && stage->axes[node[1]] == NOLI_ALL_AXES;
+  for (int32_t m = 0; clamped && m < model->n_motion; m++) {
+    const NoliMotion* motion = &model->motion[m];
+    if (motion->def.body == body && acts(part, &motion->def) &&
+        noli_motion_find(motion, node[0] - model->vert_first[body]) != NOLI_NULL_INDEX) {
+      bool moves = motion->def.target != NULL || noli_motion_is_changed(motion);
+      turner = moves ? m : NOLI_NULL_INDEX;
+    }
+  }
+  return turner;
+}
+
+static void set_turners(NoliMotionLinks* targets, const NoliModel* model, const NoliTapePart* part,
+                        const NoliTapeStage* stage) {
+  for (int32_t i = 0; i < model->problem.n_block; i++) {
+    const NoliBlock* block = &model->problem.block[i];
+    for (int32_t s = 0; s < block->n_angle; s++) {
+      targets->turner[block->first_angle + s] = turner_of(targets, model, part, stage, block, s);
+    }
+  }
 }
 
 NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliSim* sim,
@@ -74,19 +115,24 @@ NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliSim* sim,
   targets->t1[NOLI_TARGET_MIDDLE] = 0.5 * (targets->t0 + stage->t);
   for (int64_t j = 0; j < 3 * (int64_t)model->problem.n_vert; j++) {
     targets->owner[j] = NOLI_NULL_INDEX;
+    targets->turner[j / 3] = NOLI_NULL_INDEX;
+  }
+  for (int which = 0; which < NOLI_TARGETS; which++) {
+    memcpy(targets->goal[which], part->start.x, noli_sim_vector_bytes(sim));
   }
   for (int32_t m = 0; m < model->n_motion; m++) {
     const NoliMotionDef* def = &model->motion[m].def;
-    if (part->held || targets->t0 < def->t_begin || targets->t0 >= def->t_end) {
+    if (!acts(part, def)) {
       continue;
     }
     for (int which = 0; which < NOLI_TARGETS; which++) {
       NoliMotionSlope* slope = &targets->slope[which][m];
       NOLI_TRY(noli_motion_slope(model, m, targets->t0, targets->t1[which], part->start.x, slope));
-      NOLI_TRY(require_plain(sim, part, def->body, vary, slope));
+      NOLI_TRY(require_plain(sim, part, vary, slope));
     }
     set_goals(targets, model, m, part->start.x);
   }
+  set_turners(targets, model, part, stage);
 done:
   return status;
 }
@@ -105,75 +151,240 @@ static void add3(double* to, double weight, NoliVec3 by) {
   noli_store3(to, noli_mul_add3(noli_load3(to), weight, by));
 }
 
-void noli_motion_links_pull(const NoliMotionLinks* targets, const NoliSim* sim,
-                            const NoliTapePart* part, NoliTarget which, double weight,
-                            const double* d, const NoliInputs* to, double* x) {
+// A segment whose section a motion turns.
+typedef struct Turned {
+  const NoliBlock* block;
+  const double* frame; // of the block, at the start of the part
+  int64_t first_history;
+  int32_t segment, motion;
+  int64_t angle, from, to; // nodes
+  NoliSectionSlope slope;
+} Turned;
+
+static Turned turned_of(const NoliMotionLinks* targets, const NoliTapePart* part, NoliTarget which,
+                        const NoliBlock* block, int64_t first_history, int32_t s) {
+  Turned turned = {.block = block,
+                   .frame = part->start.history + first_history,
+                   .first_history = first_history,
+                   .segment = s,
+                   .angle = block->first_angle + s,
+                   .from = block->node[2 * (int64_t)s],
+                   .to = block->node[2 * (int64_t)s + 1]};
+  turned.motion = targets->turner[turned.angle];
+  if (turned.motion != NOLI_NULL_INDEX) {
+    const double *goal = targets->goal[which], *own = turned.frame + 6 * (int64_t)s;
+    const NoliSection section = {
+        .tangent = noli_load3(own),
+        .director = noli_load3(own + 3),
+        .angle = part->start.x[3 * turned.angle] / block->angle_radius,
+        .edge = noli_sub3(noli_load3(goal + 3 * turned.to), noli_load3(goal + 3 * turned.from)),
+        .rest = block->type->axis_at_rest(block, s)};
+    turned.slope = noli_section_slope(&section, &targets->slope[which][turned.motion]);
+  }
+  return turned;
+}
+
+// How the target of an angle, which is its radius times it, changes with the logarithm of that.
+static double by_radius(const Turned* turned, const NoliTapePart* part) {
+  return turned->block->angle_radius * turned->slope.turn -
+         part->start.x[3 * turned->angle] * turned->slope.by_angle;
+}
+
+static int64_t radius_of(const NoliSim* sim, const Turned* turned) {
+  int64_t body = sim->model->motion[turned->motion].def.body;
+  return NOLI_THIN_NUMBERS * body + NOLI_THIN_RADIUS;
+}
+
+// One section, from the derivative by its angle: adds to those by targets of vertices, and by all
+// else.
+static void pull_section(const NoliMotionLinks* targets, const NoliSim* sim,
+                         const NoliTapePart* part, const Turned* turned, double weight,
+                         const NoliInputs* to, const NoliMotionStart* start) {
+  const NoliSectionSlope* slope = &turned->slope;
+  double d = targets->moved[3 * turned->angle], by = d * turned->block->angle_radius;
+  double* history = start->history + turned->first_history + 6 * (int64_t)turned->segment;
+  add3(targets->moved + 3 * turned->to, by, slope->by_edge);
+  add3(targets->moved + 3 * turned->from, -by, slope->by_edge);
+  start->x[3 * turned->angle] += weight * d * slope->by_angle;
+  add3(history, weight * by, slope->by_tangent);
+  add3(history + 3, weight * by, slope->by_director);
+  add3(targets->rest_frame + turned->first_history + 6 * (int64_t)turned->segment + 3, weight * by,
+       slope->by_rest);
+  if (to->value[NOLI_INPUT_MOTION] != NULL) {
+    double* number = to->value[NOLI_INPUT_MOTION] + NOLI_MOTION_NUMBERS * (int64_t)turned->motion;
+    number[NOLI_MOTION_CHANGE] += weight * by * slope->by_change;
+    add3(number + NOLI_MOTION_SPIN, weight * by, slope->by_spin);
+  }
+  if (to->value[NOLI_INPUT_PART] != NULL) {
+    to->value[NOLI_INPUT_PART][radius_of(sim, turned)] += weight * d * by_radius(turned, part);
+  }
+}
+
+// The change of the target of its angle, beside that of the angle at the start.
+static double push_section(const NoliMotionLinks* targets, const NoliSim* sim,
+                           const NoliTapePart* part, const Turned* turned,
+                           const NoliMotionStart* start, const NoliInputs* change) {
+  const NoliSectionSlope* slope = &turned->slope;
+  double radius = turned->block->angle_radius;
+  const double* history = start->history + turned->first_history + 6 * (int64_t)turned->segment;
+  const double* rest =
+      targets->rest_frame + turned->first_history + 6 * (int64_t)turned->segment + 3;
+  NoliVec3 edge = noli_sub3(noli_load3(targets->moved + 3 * turned->to),
+                            noli_load3(targets->moved + 3 * turned->from));
+  double turn = noli_dot3(slope->by_edge, edge) +
+                slope->by_angle * start->x[3 * turned->angle] / radius +
+                noli_dot3(slope->by_tangent, noli_load3(history)) +
+                noli_dot3(slope->by_director, noli_load3(history + 3)) +
+                noli_dot3(slope->by_rest, noli_load3(rest));
+  if (change->value[NOLI_INPUT_MOTION] != NULL) {
+    const double* number =
+        change->value[NOLI_INPUT_MOTION] + NOLI_MOTION_NUMBERS * (int64_t)turned->motion;
+    turn += slope->by_change * number[NOLI_MOTION_CHANGE] +
+            noli_dot3(slope->by_spin, noli_load3(number + NOLI_MOTION_SPIN));
+  }
+  double log_radius = change->value[NOLI_INPUT_PART] != NULL
+                          ? change->value[NOLI_INPUT_PART][radius_of(sim, turned)]
+                          : 0.0;
+  return radius * turn + log_radius * by_radius(turned, part);
+}
+
+// All sections that a motion turns: in `moved`, from derivatives by their angles to those by
+// vertices, or from changes of vertices to those of angles. A block without any is left alone.
+static void pull_sections(const NoliMotionLinks* targets, const NoliSim* sim,
+                          const NoliTapePart* part, NoliTarget which, double weight,
+                          const NoliInputs* to, const NoliMotionStart* start) {
+  const NoliProblem* problem = &sim->model->problem;
+  int64_t first = 0;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    double *frame = targets->rest_frame + first, *rest = to->value[NOLI_INPUT_REST];
+    memset(frame, 0, sizeof *frame * (size_t)block->n_history);
+    for (int32_t s = 0; s < block->n_angle; s++) {
+      Turned turned = turned_of(targets, part, which, block, first, s);
+      if (turned.motion != NOLI_NULL_INDEX && targets->moved[3 * turned.angle] != 0.0) {
+        pull_section(targets, sim, part, &turned, weight, to, start);
+      }
+    }
+    if (block->n_angle > 0 && rest != NULL) {
+      block->type->pull_rest_frame(block, problem->X, frame, rest);
+    }
+    first += block->n_history;
+  }
+}
+
+static void push_sections(const NoliMotionLinks* targets, const NoliSim* sim,
+                          const NoliTapePart* part, NoliTarget which, const NoliMotionStart* start,
+                          const NoliInputs* change) {
+  const NoliProblem* problem = &sim->model->problem;
+  int64_t first = 0;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    double *frame = targets->rest_frame + first, *rest = change->value[NOLI_INPUT_REST];
+    memset(frame, 0, sizeof *frame * (size_t)block->n_history);
+    if (block->n_angle > 0 && rest != NULL) {
+      block->type->push_rest_frame(block, problem->X, rest, frame);
+    }
+    for (int32_t s = 0; s < block->n_angle; s++) {
+      Turned turned = turned_of(targets, part, which, block, first, s);
+      if (turned.motion != NOLI_NULL_INDEX) {
+        targets->moved[3 * turned.angle] +=
+            push_section(targets, sim, part, &turned, start, change);
+      }
+    }
+    first += block->n_history;
+  }
+}
+
+// One vertex of a motion, from the derivative `own` by its target.
+static void pull_vertex(const NoliMotionLinks* targets, const NoliSim* sim,
+                        const NoliTapePart* part, NoliTarget which, int32_t m, int32_t i,
+                        NoliVec3 own, double weight, const NoliInputs* to, double* x) {
   const NoliModel* model = sim->model;
+  const NoliMotionSlope* slope = &targets->slope[which][m];
+  int64_t node = model->vert_first[model->motion[m].def.body] + model->motion[m].node[i];
   double* rest = to->value[NOLI_INPUT_REST];
   double* numbers = to->value[NOLI_INPUT_MOTION];
+  add3(x + 3 * node, weight, noli_transpose_mul33_vec(&slope->by_start, own));
+  if (rest != NULL) {
+    add3(rest + 3 * node, weight, noli_transpose_mul33_vec(&slope->by_rest, own));
+  }
+  if (numbers != NULL) {
+    double* number = numbers + NOLI_MOTION_NUMBERS * (int64_t)m;
+    NoliMotionByNumbers by =
+        noli_motion_by_numbers(model, m, slope, i, part->start.x, targets->goal[which]);
+    number[NOLI_MOTION_CHANGE] += weight * noli_dot3(by.change, own);
+    add3(number + NOLI_MOTION_SPIN, weight, noli_transpose_mul33_vec(&by.spin, own));
+    add3(number + NOLI_MOTION_VELOCITY, weight, noli_transpose_mul33_vec(&slope->by_velocity, own));
+  }
+}
+
+void noli_motion_links_pull(const NoliMotionLinks* targets, const NoliSim* sim,
+                            const NoliTapePart* part, NoliTarget which, double weight,
+                            const double* d, const NoliInputs* to, const NoliMotionStart* start) {
+  const NoliModel* model = sim->model;
+  memcpy(targets->moved, d, noli_sim_vector_bytes(sim));
+  pull_sections(targets, sim, part, which, weight, to, start);
   for (int64_t j = 0; j < 3 * (int64_t)model->problem.n_vert; j++) {
-    x[j] += targets->owner[j] == NOLI_NULL_INDEX ? weight * d[j] : 0.0;
+    start->x[j] += targets->owner[j] == NOLI_NULL_INDEX ? weight * targets->moved[j] : 0.0;
   }
   for (int32_t m = 0; m < model->n_motion; m++) {
     const NoliMotion* motion = &model->motion[m];
-    const NoliMotionSlope* slope = &targets->slope[which][m];
     for (int32_t i = 0; i < motion->n_node; i++) {
       int64_t node = model->vert_first[motion->def.body] + motion->node[i];
-      NoliVec3 own = owned(targets, m, node, d);
-      if (noli_norm_sqr3(own) == 0.0) {
-        continue;
-      }
-      add3(x + 3 * node, weight, noli_transpose_mul33_vec(&slope->by_start, own));
-      if (rest != NULL) {
-        add3(rest + 3 * node, weight, noli_transpose_mul33_vec(&slope->by_rest, own));
-      }
-      if (numbers != NULL) {
-        double* number = numbers + NOLI_MOTION_NUMBERS * (int64_t)m;
-        NoliMotionByNumbers by =
-            noli_motion_by_numbers(model, m, slope, i, part->start.x, targets->goal[which]);
-        number[NOLI_MOTION_CHANGE] += weight * noli_dot3(by.change, own);
-        add3(number + NOLI_MOTION_SPIN, weight, noli_transpose_mul33_vec(&by.spin, own));
-        add3(number + NOLI_MOTION_VELOCITY, weight,
-             noli_transpose_mul33_vec(&slope->by_velocity, own));
+      NoliVec3 own = owned(targets, m, node, targets->moved);
+      if (noli_norm_sqr3(own) != 0.0) {
+        pull_vertex(targets, sim, part, which, m, i, own, weight, to, start->x);
       }
     }
   }
 }
 
-void noli_motion_links_push(const NoliMotionLinks* targets, const NoliSim* sim,
-                            const NoliTapePart* part, NoliTarget which, const NoliTapeStage* stage,
-                            double weight, const double* x, const NoliInputs* change, double* to) {
+// The change of the target of one vertex of a motion.
+static NoliVec3 push_vertex(const NoliMotionLinks* targets, const NoliSim* sim,
+                            const NoliTapePart* part, NoliTarget which, int32_t m, int32_t i,
+                            const double* x, const NoliInputs* change) {
   const NoliModel* model = sim->model;
+  const NoliMotionSlope* slope = &targets->slope[which][m];
+  int64_t node = model->vert_first[model->motion[m].def.body] + model->motion[m].node[i];
   const double* rest = change->value[NOLI_INPUT_REST];
   const double* numbers = change->value[NOLI_INPUT_MOTION];
-  for (int64_t j = 0; j < 3 * (int64_t)model->problem.n_vert; j++) {
-    to[j] += targets->owner[j] == NOLI_NULL_INDEX && noli_tape_prescribes(stage, j) ? weight * x[j]
-                                                                                    : 0.0;
+  NoliVec3 by = noli_mul33_vec(&slope->by_start, noli_load3(x + 3 * node));
+  if (rest != NULL) {
+    by = noli_add3(by, noli_mul33_vec(&slope->by_rest, noli_load3(rest + 3 * node)));
   }
+  if (numbers != NULL) {
+    const double* number = numbers + NOLI_MOTION_NUMBERS * (int64_t)m;
+    NoliMotionByNumbers by_number =
+        noli_motion_by_numbers(model, m, slope, i, part->start.x, targets->goal[which]);
+    NoliVec3 spin = noli_load3(number + NOLI_MOTION_SPIN);
+    by = noli_mul_add3(by, number[NOLI_MOTION_CHANGE], by_number.change);
+    by = noli_add3(by, noli_mul33_vec(&by_number.spin, spin));
+    by = noli_add3(by,
+                   noli_mul33_vec(&slope->by_velocity, noli_load3(number + NOLI_MOTION_VELOCITY)));
+  }
+  return by;
+}
+
+void noli_motion_links_push(const NoliMotionLinks* targets, const NoliSim* sim,
+                            const NoliTapePart* part, NoliTarget which, const NoliTapeStage* stage,
+                            double weight, const NoliMotionStart* start, const NoliInputs* change,
+                            double* to) {
+  const NoliModel* model = sim->model;
+  memcpy(targets->moved, start->x, noli_sim_vector_bytes(sim));
   for (int32_t m = 0; m < model->n_motion; m++) {
     const NoliMotion* motion = &model->motion[m];
-    const NoliMotionSlope* slope = &targets->slope[which][m];
     for (int32_t i = 0; i < motion->n_node; i++) {
       int64_t node = model->vert_first[motion->def.body] + motion->node[i];
-      double sum[3];
-      NoliVec3 by = noli_mul33_vec(&slope->by_start, noli_load3(x + 3 * node));
-      if (rest != NULL) {
-        by = noli_add3(by, noli_mul33_vec(&slope->by_rest, noli_load3(rest + 3 * node)));
-      }
-      if (numbers != NULL) {
-        const double* number = numbers + NOLI_MOTION_NUMBERS * (int64_t)m;
-        NoliMotionByNumbers by_number =
-            noli_motion_by_numbers(model, m, slope, i, part->start.x, targets->goal[which]);
-        NoliVec3 spin = noli_load3(number + NOLI_MOTION_SPIN);
-        by = noli_mul_add3(by, number[NOLI_MOTION_CHANGE], by_number.change);
-        by = noli_add3(by, noli_mul33_vec(&by_number.spin, spin));
-        by = noli_add3(
-            by, noli_mul33_vec(&slope->by_velocity, noli_load3(number + NOLI_MOTION_VELOCITY)));
-      }
-      noli_store3(sum, by);
+      double by[3];
+      noli_store3(by, push_vertex(targets, sim, part, which, m, i, start->x, change));
       for (int k = 0; k < 3; k++) {
-        to[3 * node + k] += targets->owner[3 * node + k] == m ? weight * sum[k] : 0.0;
+        bool own = targets->owner[3 * node + k] == m;
+        targets->moved[3 * node + k] = own ? by[k] : targets->moved[3 * node + k];
       }
     }
+  }
+  push_sections(targets, sim, part, which, start, change);
+  for (int64_t j = 0; j < 3 * (int64_t)model->problem.n_vert; j++) {
+    to[j] += noli_tape_prescribes(stage, j) ? weight * targets->moved[j] : 0.0;
   }
 }

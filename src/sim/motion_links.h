@@ -13,10 +13,21 @@ typedef enum NoliTarget { NOLI_TARGET_END, NOLI_TARGET_MIDDLE, NOLI_TARGETS } No
 typedef struct NoliMotionLinks {
   int32_t* owner;                       // (n_vert x 3) the motion that prescribes a component, or
                                         // NOLI_NULL_INDEX: it stays
+  int32_t* turner;                      // (n_vert) the motion that turns the section of an angle;
+                                        // NOLI_NULL_INDEX: none
   double* goal[NOLI_TARGETS];           // (n_vert x 3) m
   NoliMotionSlope* slope[NOLI_TARGETS]; // (motions)
   double t0, t1[NOLI_TARGETS];          // s
+  double* moved;                        // (n_vert x 3) of targets, while these are linked
+  double* rest_frame;                   // (histories of all blocks) likewise, of frames at rest
 } NoliMotionLinks;
+
+// What targets follow from besides inputs: positions and histories of all blocks at the start of
+// the part, or derivatives by them.
+typedef struct NoliMotionStart {
+  double* x; // (n_vert x 3)
+  double* history;
+} NoliMotionStart;
 
 // Fails with NOLI_ERROR_MEMORY; must be released then, too.
 NOLI_WARN_UNUSED NoliStatus noli_motion_links_create(const NoliSim* sim, NoliMotionLinks* links);
@@ -29,13 +40,14 @@ NOLI_WARN_UNUSED NoliStatus noli_motion_links_set(NoliMotionLinks* targets, cons
                                                   const NoliTapeStage* stage, bool vary);
 
 // From derivatives d by targets of prescribed components, 0 at others, adds those times a weight by
-// the positions x at the start of the part, and by rest positions and motions to `to`.
+// the start of the part, and by rest positions, motions and radii of rods with twist to `to`.
 void noli_motion_links_pull(const NoliMotionLinks* targets, const NoliSim* sim,
                             const NoliTapePart* part, NoliTarget which, double weight,
-                            const double* d, const NoliInputs* to, double* x);
+                            const double* d, const NoliInputs* to, const NoliMotionStart* start);
 
 // Forward: adds the changes of targets, times a weight, to prescribed components of `to`, from
-// changes x of the positions at the start of the part, and of inputs.
+// changes of the start of the part, and of inputs.
 void noli_motion_links_push(const NoliMotionLinks* targets, const NoliSim* sim,
                             const NoliTapePart* part, NoliTarget which, const NoliTapeStage* stage,
-                            double weight, const double* x, const NoliInputs* change, double* to);
+                            double weight, const NoliMotionStart* start, const NoliInputs* change,
+                            double* to);

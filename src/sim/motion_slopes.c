@@ -23,7 +23,19 @@ static double begin_of(const NoliMotion* motion) {
   return fmax(motion->def.t_begin, 0.0);
 }
 
-static bool is_changed(const NoliMotion* motion) {
+int32_t noli_motion_find(const NoliMotion* motion, int32_t node) {
+  if (node < motion->n_node && motion->node[node] == node) {
+    return node;
+  }
+  for (int32_t i = 0; i < motion->n_node; i++) {
+    if (motion->node[i] == node) {
+      return i;
+    }
+  }
+  return NOLI_NULL_INDEX;
+}
+
+bool noli_motion_is_changed(const NoliMotion* motion) {
   const double *w = motion->def.velocity, *spin = motion->def.spin;
   return motion->def.change != 0.0 || w[0] != 0.0 || w[1] != 0.0 || w[2] != 0.0 || spin[0] != 0.0 ||
          spin[1] != 0.0 || spin[2] != 0.0;
@@ -64,7 +76,7 @@ static void set_inner(const NoliMotion* motion, const NoliMotionFrame* frame, co
 
 void noli_motion_targets(const NoliMotion* motion, double t0, double t1, const double* x_t0,
                          double* x_t1) {
-  if (!is_changed(motion)) {
+  if (!noli_motion_is_changed(motion)) {
     call(motion, t0, t1, motion->X, x_t0, x_t1);
     return;
   }
@@ -179,25 +191,28 @@ done:
   return status;
 }
 
+NoliMotionByNumbers noli_motion_arm_by_numbers(const NoliMotionSlope* slope, NoliVec3 rest,
+                                               NoliVec3 start, NoliVec3 end) {
+  // displacements from the rest shape, seen from outside
+  NoliVec3 start_moved = noli_sub3(start, noli_mul33_vec(&slope->start.turn, rest));
+  NoliVec3 end_moved = noli_sub3(end, noli_mul33_vec(&slope->end.turn, rest));
+  NoliVec3 by = noli_sub3(end_moved, noli_mul33_vec(&slope->by_start, start_moved));
+
+  // turns of both arms
+  NoliMat3 start_turn = noli_mul33(noli_cross33(start), slope->start.by_spin);
+  NoliMat3 end_turn = noli_mul33(noli_cross33(end), slope->end.by_spin);
+  return (NoliMotionByNumbers){.change = noli_scale3(1.0 / slope->change, by),
+                               .spin =
+                                   noli_sub33(noli_mul33(slope->by_start, start_turn), end_turn)};
+}
+
 NoliMotionByNumbers noli_motion_by_numbers(const NoliModel* model, int32_t index,
                                            const NoliMotionSlope* slope, int32_t i, const double* x,
                                            const double* target) {
   const NoliMotion* motion = &model->motion[index];
-  const NoliMotionFrame *start = &slope->start, *end = &slope->end;
   int64_t node = model->vert_first[motion->def.body] + motion->node[i];
   NoliVec3 rest = noli_sub3(noli_load3(motion->X + 3 * (int64_t)i), noli_load3(motion->def.pivot));
-  NoliVec3 start_arm = noli_sub3(noli_load3(x + 3 * node), start->pivot);
-  NoliVec3 end_arm = noli_sub3(noli_load3(target + 3 * node), end->pivot);
-
-  // displacements from the rest shape, seen from outside
-  NoliVec3 start_moved = noli_sub3(start_arm, noli_mul33_vec(&start->turn, rest));
-  NoliVec3 end_moved = noli_sub3(end_arm, noli_mul33_vec(&end->turn, rest));
-  NoliVec3 by = noli_sub3(end_moved, noli_mul33_vec(&slope->by_start, start_moved));
-
-  // turns of both arms
-  NoliMat3 start_turn = noli_mul33(noli_cross33(start_arm), start->by_spin);
-  NoliMat3 end_turn = noli_mul33(noli_cross33(end_arm), end->by_spin);
-  return (NoliMotionByNumbers){.change = noli_scale3(1.0 / slope->change, by),
-                               .spin =
-                                   noli_sub33(noli_mul33(slope->by_start, start_turn), end_turn)};
+  return noli_motion_arm_by_numbers(slope, rest,
+                                    noli_sub3(noli_load3(x + 3 * node), slope->start.pivot),
+                                    noli_sub3(noli_load3(target + 3 * node), slope->end.pivot));
 }

@@ -31,6 +31,12 @@ typedef struct NoliMotionByNumbers {
   NoliMat3 spin;
 } NoliMotionByNumbers;
 
+// Index in a motion of a node of its body; NOLI_NULL_INDEX: not in the motion.
+int32_t noli_motion_find(const NoliMotion* motion, int32_t node);
+
+// Whether a definition changes a motion, by a factor, a velocity or a spin.
+bool noli_motion_is_changed(const NoliMotion* motion);
+
 // Targets at t1 of the vertices of a motion that are at x_t0 (n_node x 3) at t0, into x_t1, with
 // the changes of its definition. It must have a target, or hold its vertices.
 void noli_motion_targets(const NoliMotion* motion, double t0, double t1, const double* x_t0,
@@ -40,6 +46,11 @@ void noli_motion_targets(const NoliMotion* motion, double t0, double t1, const d
 // affine, or depend on several vertices (a located message); NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_motion_slope(const NoliModel* model, int32_t index, double t0,
                                               double t1, const double* x, NoliMotionSlope* slope);
+
+// Of an arm that is `rest` at rest, from the pivot or between two points, by the numbers of the
+// motion that takes it from `start` to `end`.
+NoliMotionByNumbers noli_motion_arm_by_numbers(const NoliMotionSlope* slope, NoliVec3 rest,
+                                               NoliVec3 start, NoliVec3 end);
 
 // By the numbers of the motion, of its vertex i; that by its velocity is the same for all.
 NoliMotionByNumbers noli_motion_by_numbers(const NoliModel* model, int32_t index,

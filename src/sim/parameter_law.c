@@ -2,8 +2,6 @@
 // (material/ogden.c), of fibres and of Prony series.
 #include "sim/parameter_type.h"
 
-#include "sim/body_kind.h"
-
 #include <string.h>
 
 // What a kind varies: an input of each element of the body, and the one of the next term after
@@ -60,12 +58,9 @@ static const char* metal_defect(const NoliMaterialDef* material, const NoliParam
 
 static const char* law_defect(const NoliSim* sim, const NoliParameter* def) {
   const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
-  const NoliMaterialDef* material = &body->material;
+  const NoliMaterialDef* material = noli_region_material(body, def->part);
   if (noli_problem_block(&sim->model->problem, def->of) == NULL) {
     return "is an obstacle, which has no material";
-  }
-  if (body->n_parts > 0) {
-    return "has parts, which may have other parameters";
   }
   if (def->kind >= NOLI_PARAMETER_YIELD && def->kind <= NOLI_PARAMETER_SATURATION_RATE) {
     return metal_defect(material, def);
@@ -85,21 +80,24 @@ static const char* fibre_defect(const NoliSim* sim, const NoliParameter* def) {
   const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
   const NoliBlock* block = noli_problem_block(&sim->model->problem, def->of);
   NoliBlockRange range = sim->model->problem.range[def->of];
-  if (block == NULL || body->fields.fibre == NULL) {
-    return body->n_parts > 0 ? "has parts, which may have other fibres" : "has no material.fibre";
+  bool own = noli_region_fields(body, def->part)->fibre != NULL;
+  if (block == NULL || block->fibre == NULL || (def->scope == NOLI_SCOPE_BODY && !own)) {
+    return "has no material.fibre";
   }
-  if (body->n_parts > 0) {
-    return "has parts, which may have other fibres";
-  }
-  const double* all = block->fibre + NOLI_FIBRE_VALUES * (int64_t)range.begin;
-  int32_t n = def->scope == NOLI_SCOPE_ELEMENTS ? def->n_point : range.end - range.begin;
-  int value = 3 + place_of(def).first;
+  const double *all = block->fibre + NOLI_FIBRE_VALUES * (int64_t)range.begin, *first = NULL;
+  bool each = def->scope == NOLI_SCOPE_ELEMENTS;
+  int32_t n = each ? def->n_point : range.end - range.begin, value = 3 + place_of(def).first;
   for (int32_t i = 0; i < n; i++) {
-    const double* fibre = all + NOLI_FIBRE_VALUES * (def->point != NULL ? def->point[i] : i);
+    int32_t e = each ? def->point[i] : i;
+    const double* fibre = all + NOLI_FIBRE_VALUES * (int64_t)e;
+    if (!each && !noli_parameter_covers(def, e)) {
+      continue;
+    }
     if (!(fibre[3] > 0.0)) {
       return "has elements without fibres: choose the scope \"elements\", and others";
     }
-    if (def->scope == NOLI_SCOPE_BODY && fibre[value] != all[value]) {
+    first = first != NULL ? first : fibre;
+    if (!each && fibre[value] != first[value]) {
       return "has fibres that differ: choose the scope \"elements\"";
     }
   }
@@ -115,7 +113,8 @@ static int32_t count_elements(const NoliSim* sim, const NoliParameter* def) {
 
 // Terms of a series, up to the last one that counts.
 static int32_t count_terms(const NoliSim* sim, const NoliParameter* def) {
-  const NoliMaterialDef* material = &sim->definition.def->bodies[def->of].material;
+  const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
+  const NoliMaterialDef* material = noli_region_material(body, def->part);
   if (place_of(def).input == NOLI_INPUT_SERIES) {
     return material->prony != NULL ? material->prony->n : 0;
   }
@@ -132,14 +131,18 @@ static double* number_of(const NoliBodyDef* body, const NoliParameter* def, int3
   int32_t point = def->point != NULL ? def->point[i] : 0;
   int32_t at = place.first + place.step * point;
   if (place.input == NOLI_INPUT_FIBRE) {
-    return (double*)(uintptr_t)body->fields.fibre + NOLI_FIBRE_VALUES * (int64_t)point + 3 +
-           place.first;
+    bool each = def->scope == NOLI_SCOPE_ELEMENTS;
+    const double* fibre =
+        noli_region_fields(body, each ? def->regions.region[point] : def->part)->fibre;
+    return (double*)(uintptr_t)fibre +
+           NOLI_FIBRE_VALUES * (int64_t)(each ? def->regions.local[point] : 0) + 3 + place.first;
   }
+  const NoliMaterialDef* material = noli_region_material(body, def->part);
   if (place.input == NOLI_INPUT_SERIES) {
-    NoliProny* prony = (NoliProny*)(uintptr_t)body->material.prony;
+    NoliProny* prony = (NoliProny*)(uintptr_t)material->prony;
     return def->kind == NOLI_PARAMETER_PRONY_G ? &prony->share[point] : &prony->time[point];
   }
-  return (double*)(uintptr_t)&body->material.parameter[at];
+  return (double*)(uintptr_t)&material->parameter[at];
 }
 
 static void read(const NoliSim* sim, const NoliParameter* def, double* value) {
@@ -165,7 +168,7 @@ static NoliStatus apply_fibre(NoliContext* context, const NoliParameter* def, co
   if (def->scope == NOLI_SCOPE_ELEMENTS) {
     return apply(context, def, value, definition);
   }
-  int32_t n = noli_body_cells(noli_body_kind(body), body->mesh).n;
+  int32_t n = noli_region_size(body, &def->regions, def->part);
   for (int32_t e = 0; e < n; e++) {
     number_of(body, def, 0)[NOLI_FIBRE_VALUES * (int64_t)e] = *value;
   }
@@ -189,6 +192,9 @@ static NoliStatus map(NoliParameters* self, const NoliSim* sim, const NoliParame
   int32_t begin = of_element ? range.begin + def->point[point] : range.begin;
   int32_t end = of_element ? begin + 1 : range.end;
   for (int32_t e = begin; e < end; e++) {
+    if (!of_element && !noli_parameter_covers(def, e - range.begin)) {
+      continue;
+    }
     int64_t at = place.stride * (first + e) + place.first + place.step * term;
     NOLI_TRY(noli_parameter_add(self, place.input, at, 1.0));
     if (place.shear > 0.0) {
@@ -203,6 +209,7 @@ done:
 
 const NoliParameterType noli_parameter_law = {.of = NOLI_OF_BODY,
                                               .n_component = 1,
+                                              .material = true,
                                               .defect = law_defect,
                                               .read = read,
                                               .map = map,
@@ -210,6 +217,7 @@ const NoliParameterType noli_parameter_law = {.of = NOLI_OF_BODY,
 const NoliParameterType noli_parameter_series = {.of = NOLI_OF_BODY,
                                                  .n_component = 1,
                                                  .scope = NOLI_SCOPE_TERMS,
+                                                 .material = true,
                                                  .count = count_terms,
                                                  .defect = law_defect,
                                                  .read = read,
@@ -218,6 +226,7 @@ const NoliParameterType noli_parameter_series = {.of = NOLI_OF_BODY,
 const NoliParameterType noli_parameter_fibre = {.of = NOLI_OF_BODY,
                                                 .n_component = 1,
                                                 .scope = NOLI_SCOPE_ELEMENTS,
+                                                .material = true,
                                                 .count = count_elements,
                                                 .defect = fibre_defect,
                                                 .read = read,

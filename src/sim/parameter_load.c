@@ -102,13 +102,6 @@ static double* motion_rate(NoliParameterKind kind, NoliMotionDef* motion) {
   return kind == NOLI_PARAMETER_MOTION_SPIN ? motion->spin : motion->velocity;
 }
 
-static const char* rate_defect(const NoliSim* sim, const NoliParameter* def) {
-  bool twists = noli_model_angle_count(sim->model, sim->definition.def->motions[def->of].body) > 0;
-  return def->kind == NOLI_PARAMETER_MOTION_SPIN && twists
-             ? "is of a rod with twist, whose segments it would turn: not derived"
-             : NULL;
-}
-
 static void read_motion_rate(const NoliSim* sim, const NoliParameter* def, double* value) {
   NoliMotionDef motion = sim->definition.def->motions[def->of];
   memcpy(value, motion_rate(def->kind, &motion), 3 * sizeof *value);
@@ -131,7 +124,6 @@ static NoliStatus apply_motion_rate(NoliContext* context, const NoliParameter* d
 
 const NoliParameterType noli_parameter_motion_rate = {.of = NOLI_OF_MOTION,
                                                       .n_component = 3,
-                                                      .defect = rate_defect,
                                                       .read = read_motion_rate,
                                                       .map = map_motion_rate,
                                                       .apply = apply_motion_rate};

@@ -1,8 +1,9 @@
 // Parameters of materials and sections: moduli, densities, thickness and radius.
+#include "fem/element_slopes.h"
 #include "sim/parameter_type.h"
 
-#include "sim/body_kind.h"
 #include "sim/definition.h"
+#include "sim/properties.h"
 
 // ---- what has derivatives -----------------------------------------------------------------------
 
@@ -21,6 +22,22 @@ static const char* section_defect(const NoliSim* sim, const NoliParameter* def) 
                  : NULL;
 }
 
+// Whether the shear modulus of some element follows parameters of rubber.
+static bool has_shear(const NoliBodyDef* body, const NoliParameter* def) {
+  bool has = def->scope == NOLI_SCOPE_BODY &&
+             noli_material_has_shear(noli_region_material(body, def->part));
+  for (int32_t i = 0; def->scope == NOLI_SCOPE_ELEMENTS && i < def->n_point; i++) {
+    int32_t region = def->regions.region[def->point[i]];
+    has = has || noli_material_has_shear(noli_region_material(body, region));
+  }
+  return has;
+}
+
+// Whether all elements have one value.
+static bool is_uniform(const NoliBodyDef* body, const NoliParameter* def) {
+  return def->scope == NOLI_SCOPE_BODY && body->n_parts == 0;
+}
+
 static const char* material_defect(const NoliSim* sim, const NoliParameter* def) {
   const NoliModel* model = sim->model;
   const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
@@ -31,24 +48,18 @@ static const char* material_defect(const NoliSim* sim, const NoliParameter* def)
   if (def->kind != NOLI_PARAMETER_DENSITY && block->type->elasticity == NULL) {
     return "has no elasticity";
   }
-  if (def->kind == NOLI_PARAMETER_YOUNG && noli_material_has_shear(&body->material)) {
+  if (def->kind == NOLI_PARAMETER_YOUNG && has_shear(body, def)) {
     return "has parameters of rubber, which replace Young's modulus";
   }
-  if (body->n_parts > 0 || body->fields.young != NULL || body->fields.poisson != NULL ||
-      body->fields.density != NULL) {
-    return def->scope == NOLI_SCOPE_BODY ? "has several materials: choose the scope \"elements\""
-           : body->n_parts > 0           ? "has parts, whose elements cannot be changed one by one"
-                                         : NULL;
+  const NoliMaterialFields* fields = noli_region_fields(body, def->part);
+  if (def->scope == NOLI_SCOPE_BODY &&
+      (fields->young != NULL || fields->poisson != NULL || fields->density != NULL)) {
+    return "has several materials: choose the scope \"elements\"";
   }
-  if (def->kind != NOLI_PARAMETER_DENSITY) {
-    return NULL;
-  }
-  if (def->scope == NOLI_SCOPE_ELEMENTS && noli_parameter_shares_load(model, def->of)) {
-    return NOLI_PARAMETER_SHARED_LOAD;
-  }
-  return def->scope == NOLI_SCOPE_ELEMENTS && block->type != &noli_block_tets &&
-                 block->n_consistent == 0
-             ? "has densities of elements that are differentiated for solids only"
+  bool lumped = block->n_consistent == 0;
+  return def->kind == NOLI_PARAMETER_DENSITY && !lumped && !is_uniform(body, def) &&
+                 noli_parameter_shares_load(model, def->of)
+             ? NOLI_PARAMETER_SHARED_LOAD
              : NULL;
 }
 
@@ -59,11 +70,10 @@ static int32_t count_elements(const NoliSim* sim, const NoliParameter* def) {
 
 // ---- values -------------------------------------------------------------------------------------
 
-// The number of a material that a kind varies.
-static double* material_number(NoliParameterKind kind, NoliMaterialDef* material) {
-  return kind == NOLI_PARAMETER_YOUNG     ? &material->young
-         : kind == NOLI_PARAMETER_POISSON ? &material->poisson
-                                          : &material->density;
+// The number of a material that a kind varies; these kinds are in the order of the properties.
+static double* material_number(NoliParameterKind kind, const NoliMaterialDef* material) {
+  return noli_property_number(noli_property_at((int32_t)kind),
+                              (NoliMaterialDef*)(uintptr_t)material);
 }
 
 static double material_value(NoliParameterKind kind, double mu, double lambda, double density) {
@@ -81,8 +91,8 @@ static void read_material(const NoliSim* sim, const NoliParameter* def, double* 
         material_value(def->kind, block->lame_mu[e], block->lame_lambda[e], block->density[e]);
   }
   if (def->scope == NOLI_SCOPE_BODY) {
-    NoliMaterialDef material = sim->definition.def->bodies[def->of].material;
-    value[0] = *material_number(def->kind, &material);
+    const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
+    value[0] = *material_number(def->kind, noli_region_material(body, def->part));
   }
 }
 
@@ -105,7 +115,8 @@ static NoliStatus map_moduli(NoliParameters* self, const NoliModel* model, const
   double nu = material_value(NOLI_PARAMETER_POISSON, mu, lambda, 0.0);
   double by_mu = mu / young, by_lambda = lambda / young;
   if (def->kind == NOLI_PARAMETER_POISSON &&
-      noli_material_has_shear(&self->source.def->bodies[def->of].material)) {
+      noli_material_has_shear(noli_region_material(&self->source.def->bodies[def->of],
+                                                   def->regions.region[element - range.begin]))) {
     // the shear modulus is that of the parameters: lambda = 2 mu nu / (1 - 2 nu)
     by_mu = 0.0;
     by_lambda = 2.0 * mu / ((1.0 - 2.0 * nu) * (1.0 - 2.0 * nu));
@@ -125,10 +136,17 @@ static NoliStatus map_element_density(NoliParameters* self, const NoliModel* mod
                                       const NoliBlock* block, int32_t element) {
   NoliStatus status = NOLI_OK;
   int32_t n = noli_parameter_element_nodes(block, element);
-  double share = block->type->point_volume(block, element, 0) / n;
+  NoliVec3 gradient[4];
+  double volume;
+  noli_element_rest_gradients(block, element, model->problem.X, gradient, &volume);
   for (int32_t k = 0; k < n; k++) {
-    NOLI_TRY(noli_parameter_add_mass(self, model,
-                                     block->node[(int64_t)block->n_local * element + k], share));
+    NOLI_TRY(noli_parameter_add_mass(
+        self, model, block->node[(int64_t)block->n_local * element + k], volume / n));
+  }
+  if (block->n_angle > 0) {
+    int32_t angle = block->first_angle + element;
+    NOLI_TRY(noli_parameter_add_mass(self, model, angle,
+                                     model->problem.mass[angle] / block->density[element]));
   }
 done:
   return status;
@@ -187,30 +205,27 @@ static NoliStatus map_material(NoliParameters* self, const NoliSim* sim, const N
   const NoliModel* model = sim->model;
   NoliBlockRange range = model->problem.range[def->of];
   const NoliBlock* block = &model->problem.block[range.block];
-  bool all = def->scope == NOLI_SCOPE_BODY;
+  bool all = def->scope == NOLI_SCOPE_BODY, density = def->kind == NOLI_PARAMETER_DENSITY;
+  bool consistent = block->n_consistent > 0;
   int32_t begin = all ? range.begin : range.begin + def->point[point];
   int32_t end = all ? range.end : begin + 1;
-  if (def->kind == NOLI_PARAMETER_DENSITY && block->n_consistent > 0) {
-    int64_t first = noli_input_elements(&model->problem, range.block);
-    for (int32_t e = begin; e < end; e++) {
-      double factor = all ? block->density[e] / self->value[def->first] : 1.0;
-      NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_DENSITY, first + e, factor));
-    }
-    goto done;
-  }
-  if (all && def->kind == NOLI_PARAMETER_DENSITY) {
+  if (density && !consistent && is_uniform(&self->source.def->bodies[def->of], def)) {
     for (int64_t i = model->vert_first[def->of]; i < model->vert_first[def->of + 1]; i++) {
       NOLI_TRY(noli_parameter_add_mass(self, model, i,
                                        model->problem.mass[i] / self->value[def->first]));
     }
     goto done;
   }
+  int64_t first = noli_input_elements(&model->problem, range.block);
   for (int32_t e = begin; e < end; e++) {
-    if (def->kind == NOLI_PARAMETER_DENSITY) {
-      NOLI_TRY(map_element_density(self, model, block, e));
-    } else {
-      NOLI_TRY(map_moduli(self, model, def, e));
+    if (all && !noli_parameter_covers(def, e - range.begin)) {
+      continue;
     }
+    NOLI_TRY(density && consistent
+                 ? noli_parameter_add(self, NOLI_INPUT_DENSITY, first + e,
+                                      all ? block->density[e] / self->value[def->first] : 1.0)
+             : density ? map_element_density(self, model, block, e)
+                       : map_moduli(self, model, def, e));
   }
 done:
   return status;
@@ -218,26 +233,22 @@ done:
 
 // ---- other values -------------------------------------------------------------------------------
 
+// Gives the elements of each material of the body fields of their own, of which some have values.
 static NoliStatus apply_elements(NoliContext* context, const NoliParameter* def,
                                  const double* value, NoliOwnedDefinition* definition) {
   NoliStatus status = NOLI_OK;
-  NoliBodyDef* body = noli_parameter_body(def, definition);
-  int32_t n_element = noli_body_cells(noli_body_kind(body), body->mesh).n;
-  const double** field = def->kind == NOLI_PARAMETER_YOUNG     ? &body->fields.young
-                         : def->kind == NOLI_PARAMETER_POISSON ? &body->fields.poisson
-                                                               : &body->fields.density;
-  double uniform = *material_number(def->kind, &body->material);
-  NOLI_TRY(noli_array_reserve(context, &definition->memory, definition->memory.count + 1));
-  double* made = noli_alloc(context, n_element, sizeof *made);
-  NOLI_CHECK(context, made != NULL, NOLI_ERROR_MEMORY, "out of memory");
-  definition->memory.data[definition->memory.count++] = made;
-  for (int32_t e = 0; e < n_element; e++) {
-    made[e] = *field != NULL ? (*field)[e] : uniform;
+  const NoliBodyDef* body = noli_parameter_body(def, definition);
+  for (int32_t region = 0; region <= body->n_parts; region++) {
+    NoliMaterialFields* fields = (NoliMaterialFields*)(uintptr_t)noli_region_fields(body, region);
+    double* made = NULL;
+    NOLI_TRY(noli_array_reserve(context, &definition->memory, definition->memory.count + 1));
+    NOLI_TRY(noli_region_values(context, body, &def->regions, region, (int32_t)def->kind,
+                                def->point, def->n_point, value, &made));
+    if (made != NULL) {
+      definition->memory.data[definition->memory.count++] = made;
+      *noli_property_values(noli_property_at((int32_t)def->kind), fields) = made;
+    }
   }
-  for (int32_t i = 0; i < def->n_point; i++) {
-    made[def->point[i]] = value[i];
-  }
-  *field = made;
 done:
   return status;
 }
@@ -247,7 +258,8 @@ static NoliStatus apply_material(NoliContext* context, const NoliParameter* def,
   if (def->scope == NOLI_SCOPE_ELEMENTS) {
     return apply_elements(context, def, value, definition);
   }
-  *material_number(def->kind, &noli_parameter_body(def, definition)->material) = *value;
+  const NoliBodyDef* body = noli_parameter_body(def, definition);
+  *material_number(def->kind, noli_region_material(body, def->part)) = *value;
   return NOLI_OK;
 }
 
@@ -262,6 +274,7 @@ static NoliStatus apply_section(NoliContext* context, const NoliParameter* def, 
 const NoliParameterType noli_parameter_material = {.of = NOLI_OF_BODY,
                                                    .n_component = 1,
                                                    .scope = NOLI_SCOPE_ELEMENTS,
+                                                   .material = true,
                                                    .count = count_elements,
                                                    .defect = material_defect,
                                                    .read = read_material,

@@ -12,16 +12,6 @@
 
 // ---- what has derivatives -----------------------------------------------------------------------
 
-// Whether a traction acts on curved faces of a body, or of elements of order 2 to 4.
-static bool has_curved_traction(const NoliModel* model, int32_t body) {
-  bool has = false;
-  for (int32_t f = 0; f < model->n_force; f++) {
-    bool traction = model->force[f].kind == NOLI_FORCE_TRACTION && model->force[f].curved.n > 0;
-    has = has || (model->force[f].def.body == body && traction);
-  }
-  return has;
-}
-
 // Whether the values of some force on a body depend on its rest positions: tried with another place
 // of each node.
 static bool has_load_by_place(const NoliModel* model, int32_t body) {
@@ -65,9 +55,7 @@ static const char* rest_defect(const NoliSim* sim, const NoliParameter* def,
   if (noli_parameter_has_smooth_surfaces(model) && !(model->problem.surface_radius > 0.0)) {
     return "has a smooth surface whose radius follows rest edges: set contact.radius";
   }
-  return block != NULL && has_curved_traction(model, def->of)
-             ? "has elements of order 2 to 4 with a traction, whose areas follow the shape"
-         : block != NULL && has_load_by_place(model, def->of)
+  return block != NULL && has_load_by_place(model, def->of)
              ? "has a force whose values depend on rest positions, by which they have no "
                "derivatives"
          : noli_proxy_kind(&body->proxy) == NOLI_PROXY_MESH ||
@@ -81,7 +69,8 @@ static const char* shape_defect(const NoliSim* sim, const NoliParameter* def) {
   const NoliModel* model = sim->model;
   const NoliBlock* block = noli_problem_block(&model->problem, def->of);
   bool rest = def->kind == NOLI_PARAMETER_REST_POSITION;
-  if (rest && block != NULL && noli_parameter_shares_load(model, def->of)) {
+  if (rest && block != NULL && block->n_consistent > 0 &&
+      noli_parameter_shares_load(model, def->of)) {
     return NOLI_PARAMETER_SHARED_LOAD;
   }
   if (!rest && noli_parameter_has_potential(model) && model->problem.followers.n > 0 &&

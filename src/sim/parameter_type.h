@@ -7,6 +7,7 @@
 #include "contact/gcp_shape.h"
 #include "sim/owned_definition.h"
 #include "sim/parameters.h"
+#include "sim/material_regions.h"
 #include "sim/rest_map.h"
 
 // What a definition names.
@@ -25,8 +26,10 @@ typedef struct NoliParameter {
   NoliParameterKind kind;
   const struct NoliParameterType* type;
   NoliParameterScope scope;
-  int32_t of;     // body, force, motion, spring or entity
-  int32_t with;   // the other entity of a pair; NOLI_NULL_INDEX: pairs without one of their own
+  int32_t of;   // body, force, motion, spring or entity
+  int32_t with; // the other entity of a pair; NOLI_NULL_INDEX: pairs without one of their own
+  int32_t part; // of materials: 0 the body's own, else 1 + the index of the part that has it
+  NoliMaterialRegions regions; // of the body, likewise
   int32_t* point; // (n_point) elements, vertices or terms of the body; NULL: all of it at once
   int32_t n_point;
   NoliRestMap map; // of positions of vertices
@@ -52,6 +55,8 @@ struct NoliParameters {
   double* velocity;     // (n_vert x 3) m/s, at the start
   double* volume_slope; // (regions with a volume law x n_vert x 3) m^2, of their volumes at rest
   int64_t* first_entry; // (n + 1)
+  bool** shares;        // (n_force) (n_vert) vertices that share a total force; NULL: not such one
+  int32_t n_force;
   NOLI_ARRAY(NoliParameterEntry) entry;
   NoliGcpShape shape; // of the contact model "gcp"; else empty
   int64_t n_weighted; // vertices that the mean weight is of, likewise
@@ -64,7 +69,8 @@ typedef struct NoliParameterType {
   int32_t n_component; // of each point
   // beside the whole; NOLI_SCOPE_BODY: none; NOLI_SCOPE_TERMS: without it
   NoliParameterScope scope;
-  bool free; // every value is valid
+  bool free;     // every value is valid
+  bool material; // of a material, of the body or of a part
   // Points of the scope `vertices`, `elements` or `terms` of a definition.
   int32_t (*count)(const NoliSim* sim, const NoliParameter* def);
   // Why it has no derivatives, or NULL; NULL: it always has.
@@ -108,15 +114,21 @@ NOLI_WARN_UNUSED NoliStatus noli_parameter_add(NoliParameters* self, NoliInput i
 NOLI_WARN_UNUSED NoliStatus noli_parameter_add_mass(NoliParameters* self, const NoliModel* model,
                                                     int64_t vertex, double factor);
 
+// Whether an element of the body has the material that the parameter is of.
+static inline bool noli_parameter_covers(const NoliParameter* def, int32_t element) {
+  return def->regions.region[element] == def->part;
+}
+
 // A body of a definition that is being changed.
 NoliBodyDef* noli_parameter_body(const NoliParameter* def, NoliOwnedDefinition* definition);
 
 // Whether a total force is shared in proportion to the masses of a body, and why parameters of
-// masses have no derivatives then.
+// masses have no derivatives then if these are not lumped.
 bool noli_parameter_shares_load(const NoliModel* model, int32_t body);
 #define NOLI_PARAMETER_SHARED_LOAD                                                                 \
-  "has a total force that is shared in proportion to its masses, which is not differentiated by "  \
-  "them: use gravity, or a force of the kind \"acceleration\" or \"nodal\""
+  "has a total force that is shared in proportion to the masses of elements of order 2 to 4, "     \
+  "which is not differentiated by them: use gravity, or a force of the kind \"acceleration\" or "  \
+  "\"nodal\""
 
 // Adds the values of a definition to the velocities at the start of another simulation.
 void noli_parameter_add_velocity(const NoliParameter* def, const double* value, NoliSim* sim);

@@ -160,14 +160,34 @@ done:
   return status;
 }
 
+static NoliStatus take_part(const NoliSim* sim, const char* where, NoliParameter* made) {
+  NoliStatus status = NOLI_OK;
+  const NoliBodyDef* body = &sim->definition.def->bodies[made->of];
+  NOLI_CHECK(sim->context, made->part >= 0 && made->part <= body->n_parts, NOLI_ERROR_ARGUMENT,
+             "%sbody \"%s\" has no part %d, it has %d", where, sim->model->name[made->of],
+             (int)made->part - 1, (int)body->n_parts);
+  NOLI_CHECK(sim->context, made->part == 0 || made->scope != NOLI_SCOPE_ELEMENTS,
+             NOLI_ERROR_ARGUMENT, "%sthe scope \"elements\" is of all parts: leave the part out",
+             where);
+  if (!body->obstacle) {
+    NOLI_TRY(noli_material_regions_find(sim->context, body, &made->regions));
+  }
+done:
+  return status;
+}
+
 static NoliStatus take_place(const NoliSim* sim, const NoliParameterDef* def, const char* where,
                              NoliParameter* made) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
   made->with = NOLI_NULL_INDEX;
+  made->part = def->part;
+  NOLI_CHECK(sim->context, made->type->material || def->part == 0, NOLI_ERROR_ARGUMENT,
+             "%s\"%s\" is of no material, and of no part", where, def->kind);
   switch (made->type->of) {
   case NOLI_OF_BODY:
-    return find_entity(sim, "body", def->of, where, model->n_body, &made->of);
+    NOLI_TRY(find_entity(sim, "body", def->of, where, model->n_body, &made->of));
+    return made->type->material ? take_part(sim, where, made) : NOLI_OK;
   case NOLI_OF_ENTITY:
     return find_entity(sim, "entity", def->of, where, model->n_entity, &made->of);
   case NOLI_OF_PAIR:
@@ -247,6 +267,20 @@ done:
   return status;
 }
 
+// The shares of total forces: as masses grow by dm, that of each node by F dm_i / M, which its mass
+// does, and all of them by -F m_i / M^2 times the sum of dm, which is a factor of the force.
+static NoliStatus add_shares(NoliParameters* self, const NoliModel* model, int64_t vertex,
+                             double factor) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t f = 0; f < model->n_force; f++) {
+    if (self->shares != NULL && self->shares[f] != NULL && self->shares[f][vertex]) {
+      NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_FORCE, f, -factor / model->force[f].total_mass));
+    }
+  }
+done:
+  return status;
+}
+
 // A mass and its weight.
 NoliStatus noli_parameter_add_mass(NoliParameters* self, const NoliModel* model, int64_t vertex,
                                    double factor) {
@@ -255,6 +289,7 @@ NoliStatus noli_parameter_add_mass(NoliParameters* self, const NoliModel* model,
   for (int32_t k = 0; k < 3 && model->problem.weight[vertex] != 0.0; k++) { // angles have none
     NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_LOAD, 3 * vertex + k, factor * model->gravity[k]));
   }
+  NOLI_TRY(add_shares(self, model, vertex, factor));
 done:
   return status;
 }
@@ -361,6 +396,24 @@ int32_t noli_parameters_class_count(const NoliParameters* self) {
 
 // ---- making -------------------------------------------------------------------------------------
 
+// The vertices that share total forces.
+static NoliStatus find_shares(NoliParameters* self, const NoliModel* model) {
+  NoliStatus status = NOLI_OK;
+  self->n_force = model->n_force;
+  NOLI_NEW_ZERO(self->context, self->shares, model->n_force);
+  for (int32_t f = 0; f < model->n_force; f++) {
+    const NoliForce* force = &model->force[f];
+    if (force->kind == NOLI_FORCE_TOTAL) {
+      NOLI_NEW_ZERO(self->context, self->shares[f], model->problem.n_vert);
+    }
+    for (int32_t i = 0; self->shares[f] != NULL && i < force->n_node; i++) {
+      self->shares[f][force->node[i]] = true;
+    }
+  }
+done:
+  return status;
+}
+
 // The vertices of deformable bodies with a weight.
 static int64_t count_weighted(const NoliModel* model) {
   const NoliGcpModel* gcp = &model->problem.gcp.model;
@@ -410,6 +463,7 @@ NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list, const NoliP
       self->def[i].type->read(sim, &self->def[i], self->value + self->def[i].first);
     }
   }
+  NOLI_TRY(find_shares(self, sim->model));
   if (noli_parameter_has_potential(sim->model)) {
     NOLI_TRY(noli_gcp_shape_create(sim->context, &sim->model->problem.gcp.model,
                                    sim->model->problem.X, &self->shape));
@@ -431,8 +485,13 @@ void noli_parameters_destroy(NoliParameters** owner) {
   }
   for (int32_t i = 0; self->def != NULL && i < self->n_def; i++) {
     noli_free(self->context, self->def[i].point);
+    noli_material_regions_free(self->context, &self->def[i].regions);
     noli_rest_map_free(self->context, &self->def[i].map);
   }
+  for (int32_t f = 0; self->shares != NULL && f < self->n_force; f++) {
+    noli_free(self->context, self->shares[f]);
+  }
+  noli_free(self->context, self->shares);
   noli_owned_definition_free(self->context, &self->source);
   noli_array_free(self->context, &self->entry);
   noli_gcp_shape_free(self->context, &self->shape);

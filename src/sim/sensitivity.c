@@ -9,12 +9,17 @@
 
 // ---- making -------------------------------------------------------------------------------------
 
-// Whether prescribed components or tied nodes at fixed other ones have derivatives.
+// Whether prescribed components or tied nodes at fixed other ones have derivatives: by what they
+// follow from, and by all inputs where a motion starts from what was free before.
 static bool moves_targets(const NoliSensitivity* self) {
-  return noli_sensitivity_wants(self, NOLI_INPUT_START) ||
-         noli_sensitivity_wants(self, NOLI_INPUT_REST) ||
-         noli_sensitivity_wants(self, NOLI_INPUT_MOTION) ||
-         noli_sensitivity_wants(self, NOLI_INPUT_TIE);
+  const unsigned inputs = 1u << NOLI_INPUT_START | 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_PART |
+                          1u << NOLI_INPUT_MOTION | 1u << NOLI_INPUT_TIE;
+  const NoliModel* model = self->sim->model;
+  bool late = false;
+  for (int32_t m = 0; m < model->n_motion; m++) {
+    late = late || model->motion[m].def.t_begin > 0.0;
+  }
+  return late || (self->wanted & inputs) != 0;
 }
 
 static NoliStatus list_pressing(const NoliSim* sim, int32_t** pressing) {
@@ -36,9 +41,9 @@ NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasse
   NoliSensitivity* self = NULL;
   int64_t n = 3 * (int64_t)sim->model->problem.n_vert;
   NOLI_NEW_ZERO(sim->context, self, 1);
-  self->context = self->mixed.context = sim->context;
+  self->context = self->mixed.context = self->part_list.context = sim->context;
   self->sim = sim;
-  self->wanted = self->mixed.wanted = wanted;
+  self->wanted = self->mixed.wanted = self->part_list.wanted = wanted;
   self->classes = classes;
   self->basis_derivatives = sim->model->problem.friction_basis_derivatives;
   sim->model->problem.friction_basis_derivatives = true;
@@ -75,6 +80,8 @@ void noli_sensitivity_destroy(NoliSensitivity** owner) {
   self->sim->own_stage->obstacles_vary = false;
   noli_mixed_list_clear(&self->mixed);
   noli_array_free(self->context, &self->mixed.blocks);
+  noli_mixed_list_clear(&self->part_list);
+  noli_array_free(self->context, &self->part_list.blocks);
   for (int32_t f = 0; self->force != NULL && f < self->sim->model->n_force; f++) {
     noli_free(self->context, self->force[f]);
   }
@@ -243,6 +250,26 @@ static double by_mass(const NoliStage* stage, int64_t j) {
   return stage->time.inertia ? x - stage->time.x_tilde[j] + drag * (x - stage->time.x_hat[j]) : 0.0;
 }
 
+// Adds the products of a list with a factor times lambda; forward with the changes of inputs.
+static void pull_list(const NoliMixedList* list, double factor, const double* lambda,
+                      NoliInputs* to) {
+  for (int64_t i = 0; i < list->blocks.count; i++) {
+    const NoliMixedBlocks* blocks = &list->blocks.data[i];
+    if (to->value[blocks->kind] != NULL) {
+      noli_mixed_multiply_transposed(blocks, factor, lambda, to->value[blocks->kind]);
+    }
+  }
+}
+
+static void push_list(const NoliMixedList* list, const NoliInputs* change, double* g) {
+  for (int64_t i = 0; i < list->blocks.count; i++) {
+    const NoliMixedBlocks* blocks = &list->blocks.data[i];
+    if (change->value[blocks->kind] != NULL) {
+      noli_mixed_multiply(blocks, change->value[blocks->kind], g);
+    }
+  }
+}
+
 // Adds -(dG/dinput)^T lambda by all inputs but x_tilde and x_hat of potentials.
 static void pull_inputs(const NoliSensitivity* self, const double* lambda, NoliInputs* to) {
   const NoliStage* stage = self->sim->stage;
@@ -264,12 +291,7 @@ static void pull_inputs(const NoliSensitivity* self, const double* lambda, NoliI
       force[f] += h_e_sqr * lambda[j] * self->force[f][j];
     }
   }
-  for (int64_t i = 0; i < self->mixed.blocks.count; i++) {
-    const NoliMixedBlocks* blocks = &self->mixed.blocks.data[i];
-    if (to->value[blocks->kind] != NULL) {
-      noli_mixed_multiply_transposed(blocks, -1.0, lambda, to->value[blocks->kind]);
-    }
-  }
+  pull_list(&self->mixed, -1.0, lambda, to);
 }
 
 // Adds dG/dinput times the changes of the same inputs to g.
@@ -289,12 +311,7 @@ static void push_inputs(const NoliSensitivity* self, const NoliInputs* change, d
       g[j] -= h_e_sqr * force[f] * self->force[f][j];
     }
   }
-  for (int64_t i = 0; i < self->mixed.blocks.count; i++) {
-    const NoliMixedBlocks* blocks = &self->mixed.blocks.data[i];
-    if (change->value[blocks->kind] != NULL) {
-      noli_mixed_multiply(blocks, change->value[blocks->kind], g);
-    }
-  }
+  push_list(&self->mixed, change, g);
 }
 
 static void negate(double* x, int64_t n) {
@@ -404,7 +421,7 @@ static NoliStatus set_start(NoliSensitivity* self, const NoliTapePart* part) {
   double *x_hat = stage->time.x_hat, h_v = part->stage[0].time.h_v;
   self->part = NULL;
   for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
-    x_hat[i] = part->start.x[i] - h_v * part->start.v[i];
+    x_hat[i] = part->start.x[i] - h_v * part->velocity[i];
   }
   noli_stage_follow(stage, x_hat);
   noli_history_links_begin(self->sim, part, 0.0);
@@ -470,6 +487,65 @@ NoliStatus noli_sensitivity_push_force(NoliSensitivity* self, const NoliTapePart
   noli_stage_act_on_nodes(stage, g);
   memset(force, 0, (size_t)n * sizeof *force);
   add(n, -1.0 / h_e_sqr, g, force);
+done:
+  return status;
+}
+
+// ---- damping and masses of these forces ---------------------------------------------------------
+
+NoliStatus noli_sensitivity_set_start(NoliSensitivity* self, const NoliTapePart* part) {
+  return set_start(self, part);
+}
+
+NoliStatus noli_sensitivity_pull_damping(NoliSensitivity* self, const double* b, NoliInputs* to,
+                                         double* moved) {
+  NoliStatus status = NOLI_OK;
+  const NoliStage* stage = self->sim->stage;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
+  double h_e_sqr = stage->time.h_e * stage->time.h_e, *lambda = self->lambda;
+  for (int64_t i = 0; i < n; i++) {
+    lambda[i] = b[i] / h_e_sqr;
+  }
+  noli_mixed_list_clear(&self->part_list);
+  NOLI_TRY(noli_sensitivity_list_damping(self, &self->part_list));
+  pull_list(&self->part_list, 1.0, lambda, to);
+  NOLI_TRY(noli_sensitivity_multiply(self, true, NOLI_ROLE_DAMPING, lambda, moved));
+done:
+  return status;
+}
+
+NoliStatus noli_sensitivity_push_damping(NoliSensitivity* self, const NoliInputs* change,
+                                         const double* moved, double* force) {
+  NoliStatus status = NOLI_OK;
+  const NoliStage* stage = self->sim->stage;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
+  double h_e_sqr = stage->time.h_e * stage->time.h_e, *g = self->lambda;
+  memset(g, 0, (size_t)n * sizeof *g);
+  noli_mixed_list_clear(&self->part_list);
+  NOLI_TRY(noli_sensitivity_list_damping(self, &self->part_list));
+  push_list(&self->part_list, change, g);
+  NOLI_TRY(noli_sensitivity_multiply(self, false, NOLI_ROLE_DAMPING, moved, g));
+  add(n, 1.0 / h_e_sqr, g, force);
+done:
+  return status;
+}
+
+NoliStatus noli_sensitivity_pull_masses(NoliSensitivity* self, const double* z, double factor,
+                                        const double* b, NoliInputs* to) {
+  NoliStatus status = NOLI_OK;
+  noli_mixed_list_clear(&self->part_list);
+  NOLI_TRY(noli_sensitivity_list_masses(self, z, &self->part_list));
+  pull_list(&self->part_list, factor, b, to);
+done:
+  return status;
+}
+
+NoliStatus noli_sensitivity_push_masses(NoliSensitivity* self, const double* z,
+                                        const NoliInputs* change, double* force) {
+  NoliStatus status = NOLI_OK;
+  noli_mixed_list_clear(&self->part_list);
+  NOLI_TRY(noli_sensitivity_list_masses(self, z, &self->part_list));
+  push_list(&self->part_list, change, force);
 done:
   return status;
 }

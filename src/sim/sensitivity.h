@@ -42,6 +42,28 @@ NOLI_WARN_UNUSED NoliStatus noli_sensitivity_push_force(NoliSensitivity* sensiti
                                                         NoliInputs* change, const double* x,
                                                         const double* v, double* force);
 
+// Sets the state at the start of such a part up, where x - x_hat = h_v v.
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_set_start(NoliSensitivity* sensitivity,
+                                                       const NoliTapePart* part);
+
+// The force of damping of what is set up, at the velocity (x - x_hat) / h_v: from derivatives b by
+// it adds those by inputs to `to`, and those by x - x_hat to `moved`. Forward: adds its change.
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_pull_damping(NoliSensitivity* sensitivity,
+                                                          const double* b, NoliInputs* to,
+                                                          double* moved);
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_push_damping(NoliSensitivity* sensitivity,
+                                                          const NoliInputs* change,
+                                                          const double* moved, double* force);
+
+// The forces M z of consistent masses: from derivatives b by them adds those by inputs, times a
+// factor, to `to`; forward adds their change.
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_pull_masses(NoliSensitivity* sensitivity,
+                                                         const double* z, double factor,
+                                                         const double* b, NoliInputs* to);
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_push_masses(NoliSensitivity* sensitivity,
+                                                         const double* z, const NoliInputs* change,
+                                                         double* force);
+
 // To be called when the parts of a tape are gone, or the stage was used for something else.
 void noli_sensitivity_forget(NoliSensitivity* sensitivity);
 

@@ -22,14 +22,6 @@ static const char* material_defect(const NoliProblem* problem, unsigned wanted) 
   return defect;
 }
 
-static const char* damping_defect(const NoliModel* model) {
-  bool from_forces = noli_integrator_needs_force(model->integrator);
-  return from_forces && noli_problem_is_damped(&model->problem)
-             ? "integrators that start from forces are not differentiated with material.damping or "
-               "dampers: choose \"bdf2\" or \"sdirk2\""
-             : NULL;
-}
-
 // Whether a pair has a distance of its own that is that of the scene, and would not follow it.
 static bool has_equal_distances(const NoliModel* model, const NoliSimDef* def) {
   bool has = false;
@@ -46,10 +38,6 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   if (noli_stage_constraints(sim->own_stage) != NULL) {
     return "the solver \"augmented_lagrangian\" is no differentiable function of its start: choose "
            "solver.method \"projected_newton\"";
-  }
-  const char* damping = damping_defect(model);
-  if (damping != NULL) {
-    return damping;
   }
   if (problem->contact->lag_slopes == NULL && problem->rubs) {
     return "friction is not differentiated with this contact model";
@@ -70,18 +58,13 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
            "contact.distance or contact.eps_target is below 1e-4 of it: choose longer ones, or "
            "closed obstacles";
   }
-  if (problem->n_pressed_curved > 0) {
-    return "pressures on curved elements and on elements of order 2 to 4 are not differentiated";
-  }
   if (model->integrator->decoupled) {
     return "\"trapezoidal_decoupled\" is not differentiated: choose \"trapezoidal\"";
   }
-  bool from_forces = noli_integrator_needs_force(model->integrator);
-  for (int32_t i = 0; from_forces && i < problem->n_block; i++) {
-    if (problem->block[i].n_consistent > 0 || problem->followers.n_tied > 0) {
-      return "integrators that start from forces are not differentiated with consistent masses or "
-             "ties: choose \"bdf2\" or \"sdirk2\"";
-    }
+  if (noli_integrator_needs_force(model->integrator) && problem->followers.n_tied > 0) {
+    return "integrators that start from forces are not differentiated with ties: choose \"bdf2\" "
+           "or "
+           "\"sdirk2\"";
   }
   if (model->increments.initial > 0.0) {
     return "the lengths of adaptive increments jump: leave time.increments out";

@@ -99,7 +99,8 @@ done:
   return status;
 }
 
-static NoliStatus list_damping_slopes(NoliSensitivity* self, const NoliBlock* block, int64_t first,
+static NoliStatus list_damping_slopes(NoliSensitivity* self, NoliMixedList* list,
+                                      const NoliBlock* block, int64_t first,
                                       int64_t first_history) {
   const NoliStage* stage = self->sim->stage;
   const NoliStageTime* time = &stage->time;
@@ -114,7 +115,35 @@ static NoliStatus list_damping_slopes(NoliSensitivity* self, const NoliBlock* bl
                                 .body = stage->problem->surface->body,
                                 .first_element = first,
                                 .first_history = first_history};
-  return noli_element_slopes_of_damping(&self->mixed, block, self->wanted, &at);
+  return noli_element_slopes_of_damping(list, block, self->wanted, &at);
+}
+
+static NoliStatus list_curved_pressure_slopes(NoliSensitivity* self) {
+  NoliStatus status = NOLI_OK;
+  const NoliStage* stage = self->sim->stage;
+  const NoliModel* model = self->sim->model;
+  for (int32_t f = 0; f < model->n_force; f++) {
+    const NoliForce* force = &model->force[f];
+    if (force->kind == NOLI_FORCE_PRESSURE && force->curved.n > 0) {
+      NoliCurvedPressure pressure = noli_stage_curved_pressure(stage, force->pressed_first);
+      pressure.scale = stage->time.h_e * stage->time.h_e;
+      NOLI_TRY(noli_curved_pressure_slopes(&self->mixed, &pressure, f, model->problem.n_vert,
+                                           self->begin, stage->here->x));
+    }
+  }
+done:
+  return status;
+}
+
+static NoliSpringSlopes spring_slopes(const NoliSensitivity* self, double scale) {
+  const NoliStage* stage = self->sim->stage;
+  double h_e_sqr = stage->time.h_e * stage->time.h_e;
+  return (NoliSpringSlopes){.X = stage->problem->X,
+                            .x = stage->here->x,
+                            .x_hat = stage->time.x_hat,
+                            .lagged = self->damped,
+                            .scale = scale,
+                            .damping_scale = stage->time.inertia ? h_e_sqr / stage->time.h_v : 0.0};
 }
 
 // Of springs, volumes and pressures.
@@ -126,12 +155,7 @@ static NoliStatus list_load_slopes(NoliSensitivity* self) {
   double scale = stage->time.h_e * stage->time.h_e;
   NoliVolumeState* state = NULL;
   double magnitude;
-  NoliSpringSlopes springs = {.X = problem->X,
-                              .x = x,
-                              .x_hat = stage->time.x_hat,
-                              .lagged = self->damped,
-                              .scale = scale,
-                              .damping_scale = stage->time.inertia ? scale / stage->time.h_v : 0.0};
+  NoliSpringSlopes springs = spring_slopes(self, scale);
   NOLI_TRY(noli_spring_slopes(&self->mixed, &problem->springs, self->wanted, &springs));
   if (noli_sensitivity_wants(self, NOLI_INPUT_REGION)) {
     NOLI_NEW(self->context, state, problem->volumes.n_region);
@@ -148,12 +172,21 @@ static NoliStatus list_load_slopes(NoliSensitivity* self) {
     NOLI_TRY(noli_pressure_slopes(&self->mixed, &pressure, self->wanted, self->pressing,
                                   problem->n_vert, self->begin, x));
   }
+  NOLI_TRY(list_curved_pressure_slopes(self));
 done:
   noli_free(self->context, state);
   return status;
 }
 
-// Of accelerations, which act in proportion to lumped masses.
+// Whether a force acts in proportion to lumped masses.
+static bool acts_on_masses(const NoliSensitivity* self, const NoliForce* force) {
+  const NoliBlock* block = noli_problem_block(&self->sim->model->problem, force->def.body);
+  bool lumped = block == NULL || block->n_consistent == 0;
+  return lumped && (accelerates(self, force) ||
+                    (force->kind == NOLI_FORCE_TOTAL && noli_sim_force_acts(force, self->t1)));
+}
+
+// Of accelerations and of total forces, of which masses take shares.
 static NoliStatus list_acceleration_slopes(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = self->sim->stage;
@@ -161,18 +194,18 @@ static NoliStatus list_acceleration_slopes(NoliSensitivity* self) {
   double scale = stage->time.h_e * stage->time.h_e;
   for (int32_t f = 0; f < model->n_force; f++) {
     const NoliForce* force = &model->force[f];
-    const NoliBlock* block = noli_problem_block(&model->problem, force->def.body);
     NoliMixedBlocks* blocks;
-    if (!accelerates(self, force) || (block != NULL && block->n_consistent > 0)) {
+    if (!acts_on_masses(self, force)) {
       continue;
     }
+    double factor = force->kind == NOLI_FORCE_TOTAL ? scale / force->total_mass : scale;
     NOLI_TRY(noli_mixed_list_add(&self->mixed, NOLI_INPUT_MASS, force->n_node, 1, 1, &blocks));
     for (int32_t i = 0; i < force->n_node; i++) {
       double* slope = noli_mixed_block(blocks, i);
       blocks->node[i] = force->node[i];
       blocks->input[i] = force->node[i];
       noli_sim_force_value(self->sim, f, i, self->t, slope);
-      noli_store3(slope, noli_scale3(-scale, noli_load3(slope)));
+      noli_store3(slope, noli_scale3(-factor, noli_load3(slope)));
     }
   }
 done:
@@ -187,8 +220,7 @@ static NoliStatus list_traction_slopes(NoliSensitivity* self) {
   double scale = stage->time.h_e * stage->time.h_e, *value = self->product;
   for (int32_t f = 0; f < model->n_force; f++) {
     const NoliForce* force = &model->force[f];
-    if (force->kind != NOLI_FORCE_TRACTION || force->faces.n == 0 ||
-        !noli_sim_force_acts(force, self->t1)) {
+    if (force->kind != NOLI_FORCE_TRACTION || !noli_sim_force_acts(force, self->t1)) {
       continue;
     }
     memset(value, 0, noli_sim_vector_bytes(self->sim));
@@ -197,7 +229,10 @@ static NoliStatus list_traction_slopes(NoliSensitivity* self) {
       noli_sim_force_value(self->sim, f, i, self->t, own);
       noli_store3(own, noli_scale3(force->thickness, noli_load3(own)));
     }
-    NOLI_TRY(noli_traction_slopes(&self->mixed, &force->faces, model->problem.X, value, scale));
+    NOLI_TRY(force->curved.n > 0 ? noli_curved_traction_slopes(&self->mixed, &force->curved,
+                                                               model->problem.X, value, scale)
+                                 : noli_traction_slopes(&self->mixed, &force->faces,
+                                                        model->problem.X, value, scale));
   }
 done:
   return status;
@@ -218,7 +253,7 @@ NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
   for (int32_t i = 0; i < problem->n_block; i++) {
     if (problem->block[i].n_element > 0) {
       NOLI_TRY(list_block_slopes(self, &problem->block[i], first, first_history));
-      NOLI_TRY(list_damping_slopes(self, &problem->block[i], first, first_history));
+      NOLI_TRY(list_damping_slopes(self, &self->mixed, &problem->block[i], first, first_history));
     }
     first += problem->block[i].n_element;
     first_history += problem->block[i].n_history;
@@ -228,6 +263,38 @@ NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
   }
   if ((self->wanted & problem->contact->slopes_by) != 0) {
     NOLI_TRY(problem->contact->slopes(stage, &self->mixed));
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_sensitivity_list_damping(NoliSensitivity* self, NoliMixedList* list) {
+  NoliStatus status = NOLI_OK;
+  NoliProblem* problem = &self->sim->model->problem;
+  int64_t first = 0, first_history = 0;
+  NoliSpringSlopes springs = spring_slopes(self, 0.0);
+  NOLI_TRY(noli_spring_slopes(list, &problem->springs, self->wanted, &springs));
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    if (problem->block[i].n_element > 0) {
+      NOLI_TRY(list_damping_slopes(self, list, &problem->block[i], first, first_history));
+    }
+    first += problem->block[i].n_element;
+    first_history += problem->block[i].n_history;
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_sensitivity_list_masses(NoliSensitivity* self, const double* z,
+                                        NoliMixedList* list) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = &self->sim->model->problem;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    if (block->n_consistent > 0) {
+      NOLI_TRY(noli_element_slopes_of_mass(
+          list, block, self->wanted, noli_input_elements(problem, i), problem->X, z, self->zero));
+    }
   }
 done:
   return status;

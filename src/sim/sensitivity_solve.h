@@ -13,6 +13,7 @@ struct NoliSensitivity {
   unsigned wanted;
   NoliPairClasses classes;
   NoliMixedList mixed;      // of the current solve
+  NoliMixedList part_list;  // of a part of its terms; scratch
   const NoliTapePart* part; // it is one of this part; NULL: nothing is set up
   int32_t stage;
   int64_t solve;
@@ -62,3 +63,10 @@ NOLI_WARN_UNUSED NoliStatus noli_sensitivity_find_gradient(NoliSensitivity* self
 
 // Lists the derivatives of the equations by all inputs but predictions and lagged friction.
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self);
+
+// Those of damping in proportion to stiffness and of dampers alone; and of M z, z (n_vert x 3), of
+// consistent masses.
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_list_damping(NoliSensitivity* self,
+                                                          NoliMixedList* list);
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_list_masses(NoliSensitivity* self, const double* z,
+                                                         NoliMixedList* list);

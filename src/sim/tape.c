@@ -22,6 +22,7 @@ static void free_part(NoliContext* context, NoliTapePart* part) {
     noli_free(context, stage->axes);
   }
   noli_free(context, part->force);
+  noli_free(context, part->velocity);
   noli_state_free(context, &part->start);
 }
 
@@ -95,6 +96,7 @@ NoliStatus noli_tape_begin_stage(NoliTape* tape, NoliSim* sim) {
   NOLI_TRY(copy_vector(sim, tape->context, stage->time.x_hat, &to->time.x_hat));
   if (stage->index == 0 && noli_integrator_needs_force(sim->rule)) {
     NOLI_TRY(copy_vector(sim, tape->context, sim->force_start, &last_part(tape)->force));
+    NOLI_TRY(copy_vector(sim, tape->context, sim->v_start, &last_part(tape)->velocity));
   }
   NOLI_NEW_ZERO(tape->context, to->axes, sim->model->problem.n_vert);
   for (int32_t i = 0; i < stage->prescribed.n; i++) {

@@ -22,8 +22,9 @@ typedef struct NoliTapePart {
   double t1;            // s, at its end
   bool past_known;      // the part has used the part before
   double damping_ahead; // s, after its start: where its damping takes the stiffness
-  double* force; // (n_vert x 3) N, at its start, of integrators that start from it; else NULL
-  bool held;     // prescribed nodes stay where they are at its start
+  double* force;    // (n_vert x 3) N, at its start, of integrators that start from it; else NULL
+  double* velocity; // (n_vert x 3) m/s, likewise: that of prescribed nodes is of their motion
+  bool held;        // prescribed nodes stay where they are at its start
   NoliState start;
   int32_t n_stages;
   NoliTapeStage stage[NOLI_MAX_STAGES];

@@ -489,7 +489,8 @@ static const char* const driven =
     "0.3, 'distance': '2e-3 l'}], 'bodies': [{'name': 'cube', 'mesh': {'box': {'size': [1, 1, 1], "
     "'cells': [2, 2, 2]}}, 'translate': [0, 0.503, 0], 'velocity': [0.5, -0.5, 0], 'material': "
     "{'law': 'hencky', 'young': 1e5, 'yield': 500, 'hardening': 2e3, 'saturation': 300, "
-    "'saturation_rate': 20}, 'contact_offset': 0.002, 'volume': {'region': 'outside', 'pressure': "
+    "'saturation_rate': 20}, 'parts': [{'select': {'elements': [3, 17]}, 'material': {'young': "
+    "2e5}}], 'contact_offset': 0.002, 'volume': {'region': 'outside', 'pressure': "
     "100, 'compression': 1e-5}}], 'half_spaces': [{'name': 'floor'}], 'prescribed': [{'body': "
     "'cube', 'select': {'side': '+y'}, 'motion': [{'name': 'drive', 'pivot': [0, 1, 0], "
     "'displacement': ['0.1*t', '-0.2*sin(9*t)', 0]}]}], 'design': {'variables': [%s], "
@@ -526,6 +527,15 @@ static void written_scenes_run_as_searched(void** state) {
       "{'parameter': 'hardening', 'of': 'cube', 'lower': 0, 'upper': 1e4, 'start': 5e3}",
       "{'parameter': 'saturation', 'of': 'cube', 'lower': 1, 'upper': 1e3, 'start': 600}",
       "{'parameter': 'saturation_rate', 'of': 'cube', 'lower': 1, 'upper': 100, 'start': 60}",
+      "{'parameter': 'young', 'of': 'cube', 'lower': 1e4, 'upper': 1e6, 'start': 2e5}",
+      "{'parameter': 'poisson', 'of': 'cube', 'part': 0, 'lower': 0.1, 'upper': 0.45, 'start': "
+      "0.2}",
+      "{'parameter': 'density', 'of': 'cube', 'scope': 'elements', 'control': 'uniform', 'select': "
+      "{'box': {'min': [-0.5, 0, -0.5], 'max': [0.5, 0.6, 0.5]}}, 'lower': 100, 'upper': 5000, "
+      "'start': 3000}",
+      "{'parameter': 'young', 'of': 'cube', 'scope': 'elements', 'control': 'uniform', 'lower': "
+      "1e4, "
+      "'upper': 1e6, 'start': 3e5}",
       // relative lengths keep their values where the scene grows
       "{'parameter': 'rest_position', 'of': 'cube', 'control': 'cage', 'cage': [2, 1, 1], 'lower': "
       "[-0.2, 0, 0], 'upper': [0.2, 0, 0], 'start': [0.15, 0, 0]}",

@@ -183,6 +183,43 @@ static void uniform_fields_are_numbers(void** state) {
                                  "}, 'parts': [{'select': {'elements': [5, 150]}, "                \
                                  "'material': {" part "}}]}]," HELD "}"
 
+// A list has the bits of the numbers, and those of a part are its own.
+static void lists_are_fields(void** state) {
+  (void)state;
+  Run run[2] = {begin("{" STEPS(
+      3,
+      "backward_euler") "," ALONE ", 'bodies': [{'name': 'bar', " LINE
+                        ", 'rod': {'radius': 0.02}, 'material': {'young': '1e6*(3+X)', 'density': "
+                        "1500}}]," HELD "}")};
+  const NoliBodyDef* body = &noli_scene_sim_def(run[0].scene)->bodies[0];
+  char text[SCENE_TEXT], list[SCENE_TEXT / 2] = "";
+  int32_t n = body->mesh->n_edge;
+  for (int32_t e = 0; e < n; e++) {
+    snprintf(list + strlen(list), sizeof list - strlen(list), "%s%.17g", e > 0 ? ", " : "",
+             body->fields.young[e]);
+  }
+  snprintf(text, sizeof text,
+           "{" STEPS(3, "backward_euler") "," ALONE ", 'bodies': [{'name': 'bar', " LINE
+                                          ", 'rod': {'radius': 0.02}, 'material': {'young': [%s], "
+                                          "'density': 1500}}]," HELD "}",
+           list);
+  run[1] = begin(text);
+  for (int step = 0; step < 3; step++) {
+    ASSERT_OK(noli_sim_step(run[0].sim, NULL));
+    ASSERT_OK(noli_sim_step(run[1].sim, NULL));
+  }
+  size_t bytes = 3 * sizeof(double) * (size_t)noli_sim_vertex_count(run[0].sim);
+  assert_memory_equal(noli_sim_positions(run[0].sim), noli_sim_positions(run[1].sim), bytes);
+  end(&run[0]);
+  end(&run[1]);
+
+  run[0] = begin(BAR("'young': '1e6*(3+X)'", "'young': [7e6, 8e6], 'poisson': [0.1, 0.2]"));
+  const NoliPartDef* part = &noli_scene_sim_def(run[0].scene)->bodies[0].parts[0];
+  assert_true(part->fields.young[0] == 7e6 && part->fields.young[1] == 8e6);
+  assert_true(part->fields.poisson[1] == 0.2);
+  end(&run[0]);
+}
+
 // Expressions without X, Y, Z are numbers; a part has the expressions of the body, or its own.
 static void parts_override_fields(void** state) {
   (void)state;
@@ -238,6 +275,12 @@ static void mistakes_are_located(void** state) {
          "must be in (0, 1e+40], got 0 at");
   expect("'young': 'sqrt(X)'", "", "bodies[0].material.young", "has no finite value at (-0.9375");
   expect("'young': '-1'", "", "bodies[0].material.young", "must be in (0, 1e+40], got -1");
+  expect("'young': [1e6, 2e6]", "", "bodies[0].material.young", "must have a number for each of ");
+  expect("", "'density': [1e3]", "bodies[0].parts[0].material.density",
+         "must have a number for each of 2 elements, has 1");
+  expect("", "'poisson': [0.3, 0.5]", "bodies[0].parts[0].material.poisson[1]",
+         "must be in (-1, 0.5)");
+  expect("", "'young': [1e6, '1e6*X']", "bodies[0].parts[0].material.young[1]", "must be a number");
   expect("'young': '1e6 + t'", "", "bodies[0].material.young",
          "may depend on X, Y, Z only, not on t");
   expect("'young': '1e6*(X'", "", "bodies[0].material.young", "a parenthesis is missing");
@@ -404,6 +447,7 @@ int main(void) {
       cmocka_unit_test(modulus_may_grow_along_a_bar),
       cmocka_unit_test(mass_is_the_integral_of_the_density),
       cmocka_unit_test(uniform_fields_are_numbers),
+      cmocka_unit_test(lists_are_fields),
       cmocka_unit_test(parts_override_fields),
       cmocka_unit_test(mistakes_are_located),
       cmocka_unit_test(definitions_are_checked),

@@ -415,10 +415,6 @@ static void what_has_no_derivative_is_refused(void** state) {
   world.def.solver = "augmented_lagrangian";
   expect_refusal(&world, 12, &young, "choose solver.method \"projected_newton\"");
   world = world_of(&landing);
-  world.body[0].material.damping = 1e-3;
-  world.def.integrator = "trapezoidal";
-  expect_refusal(&world, 12, &young, "choose \"bdf2\" or \"sdirk2\"");
-  world = world_of(&landing);
   world.def.integrator = "trapezoidal_decoupled";
   expect_refusal(&world, 12, &gravity, "choose \"trapezoidal\"");
   world = world_of(&landing);

@@ -1,5 +1,6 @@
 // Derivatives of runs by parameters of bodies and loads: both modes against each other and against
 // central differences of runs.
+#include "fem/space.h"
 #include "gradient_runs.h"
 
 static void set_material(World* world, int32_t body) {
@@ -284,6 +285,13 @@ static void constant_load(void* user, double t, const double X[3], double value[
   value[2] = 0.0;
 }
 
+static void strong_load(void* user, double t, const double X[3], double value[3]) {
+  (void)user, (void)X;
+  value[0] = 400.0 + 5000.0 * t;
+  value[1] = 150.0;
+  value[2] = -50.0;
+}
+
 static NoliSpringDef springs[2];
 static NoliForceDef forces[1];
 static NoliVolumeDef volumes[1];
@@ -410,7 +418,7 @@ static void accelerated(World* world) {
   accelerated_of(world, 1);
 }
 
-// Its shares do not change with the density of the whole body.
+// Its shares do not change with the density of the whole body, but with those of elements.
 static void accelerated_in_total(World* world) {
   accelerated_of(world, 1);
   forces[0].kind = "total";
@@ -418,6 +426,62 @@ static void accelerated_in_total(World* world) {
 
 static void accelerated_quadratic(World* world) {
   accelerated_of(world, 2);
+}
+
+// On a curved ball that is held on its left, or on the straight faces of a box, by nodes of
+// `order`.
+static void loaded_of(World* world, const char* kind, int32_t order, bool curved) {
+  if (curved) {
+    held_ball_of(world, order);
+  } else {
+    held_beam_of(world, order);
+  }
+  forces[0] = noli_default_force_def();
+  forces[0].body = 0;
+  forces[0].kind = kind;
+  forces[0].value = strong_load;
+  world->def.forces = forces;
+  world->def.n_forces = 1;
+}
+
+static void quadratic_traction(World* world) {
+  loaded_of(world, "traction", 2, false);
+}
+
+static void quartic_traction(World* world) {
+  loaded_of(world, "traction", 4, false);
+}
+
+static void curved_traction(World* world) {
+  loaded_of(world, "traction", 2, true);
+}
+
+static void cubic_curved_traction(World* world) {
+  loaded_of(world, "traction", 3, true);
+}
+
+static void quadratic_pressure(World* world) {
+  loaded_of(world, "pressure", 2, false);
+}
+
+// On one side only: the mantle of the cones matters.
+static void cubic_side_pressure(World* world) {
+  static int32_t some[112];
+  NoliSpace space = {0};
+  loaded_of(world, "pressure", 3, false);
+  ASSERT_OK(noli_space_create(world->context, world->body[0].mesh, 3, &space));
+  assert_true(space.n_node <= 112);
+  forces[0].node = some;
+  for (int32_t i = 0; i < space.n_node; i++) {
+    if (space.X[3 * (int64_t)i + 1] > 1.0999) {
+      some[forces[0].n_node++] = i;
+    }
+  }
+  noli_space_destroy(world->context, &space);
+}
+
+static void curved_pressure(World* world) {
+  loaded_of(world, "pressure", 2, true);
 }
 
 static void flat_traction(World* world) {
@@ -467,10 +531,29 @@ static void springs_volumes_and_loads(void** state) {
       {"acceleration, shape", accelerated, "tr_bdf2", 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
       {"total force, density", accelerated_in_total, NULL, 0.01, 6, OF("density", "body0"), 0.3,
        1e-6},
+      {"total force, density of elements", accelerated_in_total, NULL, 0.01, 6,
+       ELEMENTS("density", "body0"), 0.3, 1e-6},
+      {"total force, shape", accelerated_in_total, "bdf2", 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
       {"acceleration order 2, density", accelerated_quadratic, NULL, 0.01, 4,
        ELEMENTS("density", "body0"), 0.3, 1e-6},
       {"acceleration order 2, shape", accelerated_quadratic, "bdf2", 0.01, 4, SHAPE("body0"), 1e-6,
        1e-6},
+      {"order 2, traction, shape", quadratic_traction, NULL, 0.01, 4, SHAPE("body0"), 1e-6, 1e-6},
+      {"order 4, traction, shape", quartic_traction, NULL, 0.01, 2, SHAPE("body0"), 1e-6, 1e-6},
+      {"curved traction, shape", curved_traction, "bdf2", 0.01, 4, SHAPE("body0"), 1e-6, 1e-6},
+      {"order 3, curved traction, shape", cubic_curved_traction, NULL, 0.01, 2, SHAPE("body0"),
+       1e-6, 1e-6},
+      {"curved traction, factor", curved_traction, NULL, 0.01, 4, OF("force", "force 0"), 2e-2,
+       1e-6},
+      {"order 2, pressure, factor", quadratic_pressure, NULL, 0.01, 4, OF("force", "force 0"), 2e-2,
+       1e-6},
+      {"order 2, pressure, shape", quadratic_pressure, "bdf2", 0.01, 4, SHAPE("body0"), 1e-6, 1e-6},
+      {"order 3, side pressure, shape", cubic_side_pressure, "sdirk2", 0.01, 3, SHAPE("body0"),
+       1e-6, 1e-6},
+      {"curved pressure, factor", curved_pressure, "bdf2", 0.01, 4, OF("force", "force 0"), 2e-2,
+       1e-6},
+      {"curved pressure, young", curved_pressure, NULL, 0.01, 4, OF("young", "body0"), 5, 1e-6},
+      {"curved pressure, shape", curved_pressure, NULL, 0.01, 4, SHAPE("body0"), 1e-6, 1e-6},
       {"gas, pressure", with_gas, NULL, 0.01, 6, OF("volume_pressure", "body0"), 0.1, 1e-6},
       {"gas, compression", with_gas, "bdf2", 0.01, 6, OF("volume_compression", "body0"), 1e-7,
        1e-6},
@@ -565,6 +648,18 @@ static void held_beam(World* world) {
   world->motion[0].pivot[1] = 1.0;
 }
 
+// It falls and sags before it is clamped and turns.
+static void late_beam(World* world) {
+  static double x0[3 * 64];
+  moved_beam(world, turn, false);
+  world->motion[0].t_begin = 0.025;
+  for (int64_t i = 0; i < 3 * (int64_t)world->mesh[0]->n_vert; i++) {
+    assert_true(i < 3 * 64);
+    x0[i] = world->mesh[0]->x[i] + 0.004 * sin(5.0 * (double)i);
+  }
+  world->body[0].x0 = x0;
+}
+
 // A box is held in the air until a plate below, which moves, touches it.
 static void lifted_box(World* world) {
   NoliMesh* mesh = NULL;
@@ -576,6 +671,62 @@ static void lifted_box(World* world) {
   world->motion[0].velocity[1] = 0.3;
   world->motion[0].velocity[0] = 0.5;
   world->def.friction = 0.3;
+}
+
+// ---- integrators that start from forces ---------------------------------------------------------
+
+static void damped_turned_beam(World* world) {
+  turned_beam(world);
+  world->body[0].material.damping = 0.01;
+}
+
+// A box that rests on a plate which moves aside from the start.
+static void dragged_box(World* world) {
+  lifted_box(world);
+  world->body[0].velocity[1] = 0.0;
+  world->body[0].material.damping = 0.002;
+  world->motion[0].velocity[1] = 0.05;
+}
+
+static void starts_from_forces(void** state) {
+  (void)state;
+  static const GradientCase cases[] = {
+      {"damped trapezoidal, shape", damped_beam, "trapezoidal", 0.01, 6, SHAPE("body0"), 1e-6,
+       1e-6},
+      {"damped tr_bdf2, young", damped_beam, "tr_bdf2", 0.01, 6, OF("young", "body0"), 5, 1e-6},
+      {"damped tr_bdf2, density", damped_beam, "tr_bdf2", 0.01, 6, ELEMENTS("density", "body0"),
+       0.3, 1e-6},
+      {"damped trapezoidal, velocity", damped_beam, "trapezoidal", 0.01, 6,
+       OF("initial_velocity", "body0"), 1e-4, 1e-6},
+      {"damped crash tr_bdf2, shape", damped_crash, "tr_bdf2", 0.002, 6, SHAPE("body0"), 1e-7,
+       1e-5},
+      {"strung tr_bdf2, damping", strung, "tr_bdf2", 0.01, 6, OF("spring_damping", "spring 1"),
+       1e-3, 1e-6},
+      {"strung trapezoidal, length", strung, "trapezoidal", 0.01, 6,
+       OF("spring_length", "spring 0"), 1e-5, 1e-6},
+      {"springs trapezoidal, shape", sprung, "trapezoidal", 0.01, 6, SHAPE("body1"), 1e-6, 1e-6},
+      {"order 2 trapezoidal, shape", quadratic_beam, "trapezoidal", 0.01, 5, SHAPE("body0"), 1e-6,
+       1e-6},
+      {"order 3 tr_bdf2, densities", cubic_beam, "tr_bdf2", 0.01, 4, ELEMENTS("density", "body0"),
+       0.3, 1e-6},
+      {"order 2 tr_bdf2, landing, positions", quadratic_landing, "tr_bdf2", 0.005, 8,
+       OF("initial_position", "body0"), 1e-7, 1e-5},
+      {"order 2 tr_bdf2, acceleration, density", accelerated_quadratic, "tr_bdf2", 0.01, 4,
+       OF("density", "body0"), 0.3, 1e-6},
+      {"damped order 2 tr_bdf2, shape", damped_quadratic_beam, "tr_bdf2", 0.01, 4, SHAPE("body0"),
+       1e-6, 1e-6},
+      {"damped order 2 trapezoidal, density", damped_quadratic_beam, "trapezoidal", 0.01, 4,
+       OF("density", "body0"), 0.3, 1e-6},
+      {"damped and turned tr_bdf2, factor", damped_turned_beam, "tr_bdf2", 0.01, 6,
+       OF("motion", "drive"), 1e-4, 1e-6},
+      {"damped and turned trapezoidal, velocity", damped_turned_beam, "trapezoidal", 0.01, 6,
+       OF("motion_velocity", "drive"), 1e-4, 1e-6},
+      {"dragged tr_bdf2, velocity", dragged_box, "tr_bdf2", 0.004, 4,
+       OF("motion_velocity", "drive"), 1e-6, 1e-5},
+      {"dragged trapezoidal, density", dragged_box, "trapezoidal", 0.004, 4, OF("density", "body0"),
+       0.1, 1e-5},
+  };
+  COMPARE(cases);
 }
 
 static void prescribed_motions(void** state) {
@@ -596,6 +747,8 @@ static void prescribed_motions(void** state) {
        1e-6},
       {"turned tr_bdf2, velocity", turned_beam, "tr_bdf2", 0.01, 6, OF("motion_velocity", "drive"),
        1e-4, 1e-6},
+      {"clamped late, young", late_beam, NULL, 0.01, 6, OF("young", "body0"), 100, 1e-6},
+      {"clamped late, density", late_beam, "bdf2", 0.01, 6, OF("density", "body0"), 0.1, 1e-6},
       {"changed, factor", changed_beam, NULL, 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
       {"changed, velocity", changed_beam, "sdirk2", 0.01, 6, OF("motion_velocity", "drive"), 1e-4,
        1e-6},
@@ -803,6 +956,7 @@ int main(void) {
                                      cmocka_unit_test(damping_in_proportion_to_stiffness),
                                      cmocka_unit_test(springs_volumes_and_loads),
                                      cmocka_unit_test(prescribed_motions),
+                                     cmocka_unit_test(starts_from_forces),
                                      cmocka_unit_test(materials_with_history),
                                      cmocka_unit_test(histories_are_kept)};
   return cmocka_run_group_tests(tests, NULL, NULL);

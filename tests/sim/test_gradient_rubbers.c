@@ -130,6 +130,65 @@ static void relaxing_plane(World* world) {
   world->body[body].material.prony = &prony;
 }
 
+// A beam with two parts, the second one on elements that the first one has, too.
+static NoliPartDef parts[2];
+static const int32_t first_part[4] = {0, 1, 2, 4}, second_part[3] = {6, 4, 7};
+
+static void parted_beam(World* world) {
+  beam(world);
+  for (int k = 0; k < 2; k++) {
+    parts[k] = (NoliPartDef){.element = k == 0 ? first_part : second_part,
+                             .n_element = k == 0 ? 4 : 3,
+                             .material = world->body[0].material};
+  }
+  parts[0].material.young = 5e4;
+  parts[0].material.poisson = 0.2;
+  parts[1].material.density = 2500.0;
+  world->body[0].parts = parts;
+  world->body[0].n_parts = 2;
+}
+
+static void parted_quadratic(World* world) {
+  parted_beam(world);
+  world->body[0].order = 2;
+}
+
+// Parts of rubber, of metal and with a Prony series.
+static void parted_laws(World* world) {
+  parted_beam(world);
+  parts[0].material.law = "ogden";
+  memcpy(parts[0].material.parameter, (double[]){9e3, 1.7, -2e3, -2.4}, 4 * sizeof(double));
+  parts[1].material.law = "hencky";
+  memcpy(parts[1].material.parameter, (double[]){400.0, 1500.0, 300.0, 20.0}, 4 * sizeof(double));
+  parts[1].material.prony = &prony;
+}
+
+#define PART(kind_, part_)                                                                         \
+  { .kind = (kind_), .of = "body0", .part = (part_) }
+
+static void materials_of_parts(void** state) {
+  (void)state;
+  static const GradientCase cases[] = {
+      {"parts, young of the body", parted_beam, NULL, 0.01, 6, PART("young", 0), 2, 1e-6},
+      {"parts, young of the first", parted_beam, NULL, 0.01, 6, PART("young", 1), 5, 1e-6},
+      {"parts, poisson of the first", parted_beam, "bdf2", 0.01, 6, PART("poisson", 1), 1e-4, 1e-6},
+      {"parts, density of the body", parted_beam, NULL, 0.01, 6, PART("density", 0), 0.1, 1e-6},
+      {"parts, density of the second", parted_beam, NULL, 0.01, 6, PART("density", 2), 0.2, 1e-6},
+      {"parts, young of elements", parted_beam, NULL, 0.01, 6, ELEMENTS("young", "body0"), 5, 1e-6},
+      {"parts, density of elements", parted_beam, NULL, 0.01, 6, ELEMENTS("density", "body0"), 0.3,
+       1e-6},
+      {"quadratic parts, density of the second", parted_quadratic, NULL, 0.01, 4,
+       PART("density", 2), 0.2, 1e-6},
+      {"quadratic parts, density of the body", parted_quadratic, NULL, 0.01, 4, PART("density", 0),
+       0.1, 1e-6},
+      {"parts, mu of the first", parted_laws, NULL, 0.01, 6, PART("ogden_mu", 1), 5, 1e-6},
+      {"parts, poisson of rubber", parted_laws, NULL, 0.01, 6, PART("poisson", 1), 1e-4, 1e-6},
+      {"parts, yield of the second", parted_laws, NULL, 0.01, 6, PART("yield", 2), 0.05, 1e-6},
+      {"parts, times of the second", parted_laws, NULL, 0.01, 6, PART("prony_tau", 2), 1e-5, 1e-6},
+  };
+  COMPARE(cases);
+}
+
 static void numbers_of_rubbers(void** state) {
   (void)state;
   static const int32_t second[] = {1};
@@ -219,6 +278,15 @@ static void what_there_is_not(void** state) {
        {.kind = "prony_g", .of = "body0", .index = third, .n_index = 1},
        "has no term 2"},
       {beam, {.kind = "young", .of = "body0", .scope = "terms"}, "has no scope \"terms\""},
+      {parted_beam, PART("young", 3), "has no part 2, it has 2"},
+      {parted_beam, PART("young", -1), "has no part -2"},
+      {parted_laws, PART("young", 1), "parameters of rubber"},
+      {parted_laws, PART("yield", 1), "does not yield"},
+      {parted_laws, ELEMENTS("young", "body0"), "parameters of rubber"},
+      {parted_beam,
+       {.kind = "density", .of = "body0", .scope = "elements", .part = 1},
+       "leave the part out"},
+      {parted_beam, {.kind = "rest_position", .of = "body0", .part = 1}, "is of no material"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const GradientCase c = {"refused", cases[i].build, NULL, 0.01, 1, {0}, 0, 0};
@@ -228,8 +296,8 @@ static void what_there_is_not(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_of_rubbers),
-                                     cmocka_unit_test(stresses_and_energies),
-                                     cmocka_unit_test(what_there_is_not)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(numbers_of_rubbers), cmocka_unit_test(materials_of_parts),
+      cmocka_unit_test(stresses_and_energies), cmocka_unit_test(what_there_is_not)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

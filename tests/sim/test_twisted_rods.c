@@ -96,6 +96,41 @@ static void turned_ends_twist_evenly(void** state) {
   world_done(&world);
 }
 
+// A spin that is added to a motion turns sections, and so do displacements that are twice as large.
+static void changes_of_motions_turn_sections(void** state) {
+  (void)state;
+  enum { N = 21, STEPS = 5 };
+  static double axis[3] = {1, 0, 0};
+  static const int32_t held[2] = {0, 1}, turned[2] = {N - 1, N};
+  for (int which = 0; which < 3; which++) {
+    World world = world_new(1);
+    double radius = 0.01, young = 1e7;
+    int32_t rod = add_rod(&world, make_straight(&world, N, 1.0), radius, young, 0.0);
+    NoliMotionDef* motion = world_add_motion(&world, rod, NULL, NULL);
+    motion->node = held;
+    motion->n_node = 2;
+    motion = world_add_motion(&world, rod, which == 0 ? NULL : turn, axis);
+    motion->node = turned;
+    motion->n_node = 2;
+    motion->spin[0] = which == 2 ? 0.0 : 0.4;
+    motion->change = which == 2 ? 1.0 : 0.0;
+    world.def.integrator = "quasi_static";
+    world.def.time_step = 0.1;
+    world_start(&world);
+    double twice = 0.0;
+    for (int step = 1; step <= STEPS; step++) {
+      world_step(&world);
+      // a director d goes to r + 2 (R y - r), y = r + (d - r) / 2, and stays as long as r
+      double half = 0.5 * twice, turned_by = half + 0.1;
+      twice = atan2(2.0 * cos(half) * sin(turned_by), 2.0 * cos(half) * cos(turned_by) - 1.0);
+      double angle = which == 0 ? 0.04 * step : which == 1 ? 0.14 * step : twice;
+      double energy = 0.25 * young * 0.5 * PI * pow(radius, 4.0) * angle * angle;
+      ASSERT_NEAR(elastic_energy(&world) / energy, 1.0, 1e-6);
+    }
+    world_done(&world);
+  }
+}
+
 // Poses turn sections as motions do, also through a step that is repeated in a clone; targets
 // written by the caller do not turn them.
 static void poses_turn_sections(void** state) {
@@ -543,6 +578,7 @@ static void angles_stand_before_other_bodies(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(turned_ends_twist_evenly),
+      cmocka_unit_test(changes_of_motions_turn_sections),
       cmocka_unit_test(rotations_of_a_whole_rod_cost_nothing),
       cmocka_unit_test(twisted_rods_buckle_at_the_torque_of_greenhill),
       cmocka_unit_test(bends_in_space_as_published),

@@ -89,29 +89,40 @@ static void tell_loss(NoliContext* context) {
 }
 
 // The smallest of each of the words of all ranks.
-static bool compare_words(NoliContext* context, int64_t word[3]) {
+static bool compare_words(NoliContext* context, int64_t word[4]) {
   NoliRanks* ranks = context->def.ranks;
   bool waits = ranks->lost != NOLI_OK && ranks->tell_loss != NULL;
   double start = noli_processor_seconds();
-  bool good = ranks->type->smallest(ranks, word, 3, waits ? tell_loss : NULL, context);
+  bool good = ranks->type->smallest(ranks, word, 4, waits ? tell_loss : NULL, context);
   ranks->waited += noli_processor_seconds() - start;
   ranks->lost = NOLI_OK;
   return good;
 }
 
-// Puts the statuses of all ranks together.
+// All ranks leave their functions up to the end of a call at this depth.
+static NoliStatus leave(NoliContext* context, NoliStatus status, int32_t depth) {
+  context->def.ranks->failure = status;
+  context->def.ranks->until = depth;
+  return status;
+}
+
+// Puts the statuses of all ranks together. What may be repeated is an outcome on which ranks agree
+// and no reason to leave, unless some are at the end of the call alone.
 static NoliStatus meet(NoliContext* context, NoliStatus own, Place place) {
   NoliRanks* ranks = context->def.ranks;
-  int64_t word[3] = {rank_status(own) * 65536 + (own != NOLI_OK ? ranks->rank : 0), place,
-                     -(int64_t)place};
+  int64_t word[4] = {rank_status(own) * 65536 + (own != NOLI_OK ? ranks->rank : 0), place,
+                     -(int64_t)place, ranks->depth};
   ranks->exchanges++;
   if (!compare_words(context, word)) {
-    return broken(context);
+    return leave(context, broken(context), 0);
   }
+  bool together = word[1] == -word[2];
   if (word[0] == 0) {
-    return word[1] == -word[2] ? NOLI_OK
-                               : noli_fail(context, NOLI_ERROR_INTERNAL,
-                                           "ranks are at different places of the program");
+    return together ? NOLI_OK
+                    : leave(context,
+                            noli_fail(context, NOLI_ERROR_INTERNAL,
+                                      "ranks are at different places of the program"),
+                            0);
   }
 
   // the worst status, and its message from the first rank that has it
@@ -121,9 +132,13 @@ static NoliStatus meet(NoliContext* context, NoliStatus own, Place place) {
   char message[sizeof context->message];
   memcpy(message, context->message, sizeof message);
   if (!ranks->type->broadcast(ranks, from, 1, message, sizeof message)) {
-    return broken(context);
+    return leave(context, broken(context), 0);
   }
-  return noli_fail(context, status, "%s", message);
+  noli_fail(context, status, "%s", message);
+  if (status < NOLI_OK) {
+    return leave(context, status, 0);
+  }
+  return together ? status : leave(context, status, (int32_t)word[3]);
 }
 
 // Begins an exchange; after a failure all ranks leave without one.
@@ -132,10 +147,7 @@ static NoliStatus enter(NoliContext* context, NoliStatus own, Place place) {
   if (ranks->failure != NOLI_OK) {
     return ranks->failure;
   }
-  NoliStatus status = meet(context, own, place);
-  // what may be repeated is an outcome on which ranks agree, and no reason to leave
-  ranks->failure = status < NOLI_OK ? status : NOLI_OK;
-  return status;
+  return meet(context, own, place);
 }
 
 NoliStatus noli_ranks_join(NoliContext* context, NoliStatus own) {
@@ -148,13 +160,8 @@ NoliStatus noli_ranks_agree(NoliContext* context, NoliStatus status) {
   if (ranks == NULL || ranks->size == 1) {
     return status;
   }
-  if (ranks->failure == NOLI_OK) {
-    status = meet(context, status, PLACE_AGREE);
-    ranks->failure = status < NOLI_OK ? status : NOLI_OK;
-  } else {
-    status = ranks->failure;
-  }
-  ranks->failure = ranks->depth > 0 ? ranks->failure : NOLI_OK;
+  status = ranks->failure == NOLI_OK ? meet(context, status, PLACE_AGREE) : ranks->failure;
+  ranks->failure = ranks->depth > ranks->until ? ranks->failure : NOLI_OK;
   return status;
 }
 

@@ -8,7 +8,9 @@
 // functions without any further exchange, and end in noli_ranks_agree, too. Every call of the
 // library whose failure may concern one rank ends in noli_ranks_agree. One that calls others that
 // do is put between noli_ranks_begin_outer and noli_ranks_end_outer: a failure of all ranks in an
-// inner call is left by all, without another exchange, up to the end of the outer one.
+// inner call is left by all, without another exchange, up to the end of the outer one. What may be
+// repeated (a status > 0) is an outcome where all ranks learn of it in the same exchange; where one
+// of them has left for the end of its call with it, all leave for the same end.
 //
 // A call of PETSc that fails on one rank leaves others inside of the same call, where nothing
 // reaches them: the rank waits for them for a while, and then tells the program
@@ -40,6 +42,7 @@ struct NoliRanks {
   int32_t rank, size;
   NoliStatus failure; // that all ranks have learnt of and are leaving their functions for
   int32_t depth;      // of calls that make others which end in noli_ranks_agree
+  int32_t until;      // depth of the call at whose end the failure ends
   NoliStatus lost;    // failure after which others may be where they cannot be reached
   double patience;    // s, for them
   NoliRanksLost tell_loss;

@@ -278,6 +278,10 @@ static NoliStatus prepare_fixed(NoliAssembler* assembler, const NoliEnergyTerm* 
   if (n_missing > 0) {
     NOLI_TRY(add_missing(assembler, &assembler->fixed, terms, n_missing, NOLI_BLOCK_FIXED));
   }
+  // the keys of all blocks take as much memory as the matrix; those of changing terms are few
+  noli_free(assembler->context, assembler->key);
+  assembler->key = NULL;
+  assembler->key_capacity = 0;
   assembler->fixed_known = true;
   assembler->n_fixed = n_fixed;
 done:

@@ -173,7 +173,6 @@ static NoliStatus make_pattern(NoliRows* rows, NoliContext* context, const uint6
   NOLI_NEW(context, order, n);
   sort_by_row(rows, key, order);
   merge(rows, order);
-  NOLI_TRY(reserve_values(rows, context));
 done:
   noli_free(context, order);
   return status;
@@ -280,14 +279,12 @@ static void add_up(NoliRows* rows, int32_t size, Piece* piece) {
   }
 }
 
-NoliStatus noli_rows_gather(NoliRows* rows, NoliContext* context, const NoliShare* share,
-                            NoliRowsKind kind) {
+NoliStatus noli_rows_gather_values(NoliRows* rows, NoliContext* context, const NoliShare* share,
+                                   NoliRowsKind kind) {
   NoliStatus status = NOLI_OK;
   Piece piece = {0};
   int32_t size = noli_rank_count(context);
-  int64_t* scratch = NULL;
-  NOLI_TRY(noli_rows_gather_pattern(rows, context, share, kind));
-  scratch = noli_alloc(context, 3 * (int64_t)size, sizeof *scratch);
+  int64_t* scratch = noli_alloc(context, 3 * (int64_t)size, sizeof *scratch);
   status = scratch != NULL ? reserve_values(rows, context) : NOLI_ERROR_MEMORY;
   NOLI_TRY(noli_ranks_join(context, status));
   piece = (Piece){.n_out = scratch, .n_in = scratch + size, .at = scratch + 2 * (int64_t)size};

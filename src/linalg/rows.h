@@ -55,14 +55,15 @@ typedef struct NoliRows {
 
 void noli_rows_free(NoliContext* context, NoliRows* rows);
 
-// Frees the values, once they are copied: the next noli_rows_gather makes room for new ones.
+// Frees the values, once they are copied: the next noli_rows_gather_values makes room for new ones.
 void noli_rows_free_values(NoliContext* context, NoliRows* rows);
 
-// Sends shares to the owners of rows. The pattern is made only where that of a share has changed.
-// To be called by all ranks with shares of one matrix.
-NOLI_WARN_UNUSED NoliStatus noli_rows_gather(NoliRows* rows, NoliContext* context,
-                                             const NoliShare* share, NoliRowsKind kind);
-
-// As above, the pattern alone: values are left undefined.
+// Tells the owners of rows where the blocks of shares are; does nothing unless the pattern of a
+// share has changed. To be called by all ranks with shares of one matrix, like the next one.
 NOLI_WARN_UNUSED NoliStatus noli_rows_gather_pattern(NoliRows* rows, NoliContext* context,
                                                      const NoliShare* share, NoliRowsKind kind);
+
+// Sends the values of shares to the owners of rows, in the pattern of the last
+// noli_rows_gather_pattern.
+NOLI_WARN_UNUSED NoliStatus noli_rows_gather_values(NoliRows* rows, NoliContext* context,
+                                                    const NoliShare* share, NoliRowsKind kind);

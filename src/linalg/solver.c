@@ -304,7 +304,13 @@ static NoliStatus diagonal_of_symmetric(void* user, double* block) {
 static NoliStatus take_rows(NoliLinSolver* solver, const NoliShare* share, NoliRowsKind kind) {
   NoliStatus status = NOLI_OK;
   if (solver->backend->distributed && noli_rank_count(solver->context) > 1) {
-    NOLI_TRY(noli_rows_gather(&solver->rows, solver->context, share, kind));
+    NOLI_TRY(noli_rows_gather_pattern(&solver->rows, solver->context, share, kind));
+    if (solver->pattern_id != solver->rows.pattern_id && solver->backend->release != NULL) {
+      // before values take as much memory again
+      solver->phase = PHASE_EMPTY;
+      solver->backend->release(solver->state);
+    }
+    NOLI_TRY(noli_rows_gather_values(&solver->rows, solver->context, share, kind));
     solver->view.rows = &solver->rows;
   }
 done:

@@ -42,6 +42,8 @@ typedef struct NoliLinBackend {
   void (*begin)(void* state);
   // Makes the next analysis depend on its pattern alone; NULL where every analysis does.
   void (*forget)(void* state);
+  // Frees what depends on the last pattern; an analysis follows. NULL where that is little.
+  void (*release)(void* state);
   // New pattern; the values may still be undefined. NULL where nothing depends on the pattern.
   NoliStatus (*analyze)(void* state, const NoliLinView* view);
   // Decides whether this system is factored at once; NULL: never.

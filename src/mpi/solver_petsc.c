@@ -112,13 +112,18 @@ static void release(PetscSolver* solver) {
   VecDestroy(&solver->residual);
 }
 
-static void petsc_destroy(NoliContext* context, void* state) {
+static void petsc_release(void* state) {
   PetscSolver* solver = state;
   NoliPetsc petsc = {0};
-  if (noli_petsc_begin(&petsc, context) == NOLI_OK && !petsc.leaves) {
+  if (noli_petsc_begin(&petsc, solver->context) == NOLI_OK && !petsc.leaves) {
     release(solver);
   }
   noli_petsc_end(&petsc);
+}
+
+static void petsc_destroy(NoliContext* context, void* state) {
+  PetscSolver* solver = state;
+  petsc_release(solver);
   noli_general_matrix_free(context, &solver->mirror);
   noli_free(context, solver->gathered);
   noli_free(context, solver->line);
@@ -579,6 +584,7 @@ static const PetscRow petsc_mumps_lu = {"petsc:mumps_lu", MATAIJ, true, true,
       .begin = petsc_begin_period,                                                                 \
       .set_tolerance = (is_direct) ? NULL : petsc_set_tolerance,                                   \
       .prefers_factor = (is_direct) ? NULL : petsc_prefers_factor,                                 \
+      .release = petsc_release,                                                                    \
       .analyze = petsc_analyze,                                                                    \
       .factor = petsc_factor,                                                                      \
       .solve = petsc_solve};

@@ -1,7 +1,7 @@
 #include "output/checkpoint.h"
 
 #include "base/validate.h"
-#include "base/context.h"
+#include "base/ranks.h"
 #include "base/sized.h"
 #include "output/file.h"
 #include "output/hdf5_session.h"
@@ -210,6 +210,9 @@ NoliStatus noli_checkpoint_write(NoliContext* context, NoliSim* sim, const char*
   NoliStatus status = NOLI_OK;
   char* image = NULL;
   size_t size = 0;
+  if (!noli_rank_writes(context)) {
+    return NOLI_OK;
+  }
   NOLI_TRY(make_bytes(context, sim, scene_json, summary_json, files, path, &image, &size));
   NOLI_TRY(noli_file_replace(context, path, image, size, true));
 done:

@@ -204,6 +204,12 @@ static void check_rows(NoliContext* context, const NoliRows* rows, int32_t n) {
   }
 }
 
+static void gather(NoliRows* rows, NoliContext* context, const NoliShare* share,
+                   NoliRowsKind kind) {
+  ASSERT_OK(noli_rows_gather_pattern(rows, context, share, kind));
+  ASSERT_OK(noli_rows_gather_values(rows, context, share, kind));
+}
+
 // Few rows, and so many that they come in pieces.
 static void rows_are_those_of_the_sum(void** state) {
   (void)state;
@@ -214,14 +220,14 @@ static void rows_are_those_of_the_sum(void** state) {
     Chain chain = make_chain(context, n);
     NoliRows rows = {0};
     for (int32_t round = 0; round < 2; round++) {
-      ASSERT_OK(noli_rows_gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED));
+      gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED);
       check_rows(context, &rows, n);
     }
     assert_int_equal(rows.pattern_id, 1);
     noli_rows_free(context, &rows);
 
     // the first rank alone
-    ASSERT_OK(noli_rows_gather(&rows, context, &chain.share, NOLI_ROWS_FIRST));
+    gather(&rows, context, &chain.share, NOLI_ROWS_FIRST);
     assert_int_equal(rows.end - rows.begin, rank == 0 ? n : 0);
     assert_int_equal(rows.nnz, rank == 0 ? 2 * n - 1 : 0);
     noli_rows_free(context, &rows);
@@ -239,18 +245,20 @@ static void rows_take_little_more_memory_than_they_have(void** state) {
   Chain chain = make_chain(context, n);
   NoliRows rows = {0};
   int64_t before = context->bytes;
-  ASSERT_OK(noli_rows_gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED));
+  ASSERT_OK(noli_rows_gather_pattern(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED));
+  assert_null(rows.value);
+  gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED);
   int64_t own = rows.end - rows.begin, kept = context->bytes - before;
   int64_t needed = 72 * rows.nnz + 16 * own + 8 * n + 4 * (rows.n_sent + 2 * rows.n_received);
   assert_true(kept <= needed + 4096);
   context->peak_bytes = context->bytes;
-  ASSERT_OK(noli_rows_gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED));
+  gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED);
   assert_true(context->peak_bytes - context->bytes < 72 * (rows.n_sent + rows.n_received) / 4);
 
   // values that were copied need not stay
   noli_rows_free_values(context, &rows);
   assert_true(context->bytes - before <= needed - 72 * rows.nnz + 4096);
-  ASSERT_OK(noli_rows_gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED));
+  gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED);
   assert_int_equal(context->bytes - before, kept);
   check_rows(context, &rows, n);
   noli_rows_free(context, &rows);
@@ -341,43 +349,47 @@ static void ranks_that_do_not_come_are_told(void** state) {
   test_context_done(&context);
 }
 
-// A call that fails alone on a rank before (0) or after (1) its inner call, or in it (2).
-static NoliStatus inner_call(NoliContext* context, bool fails) {
-  NoliStatus status = fails ? noli_fail(context, NOLI_ERROR_MEMORY, "no memory") : NOLI_OK;
+// A call that fails alone on a rank before (0) or after (1) its inner call, or in it (2), for good
+// or so that it may be repeated.
+static NoliStatus inner_call(NoliContext* context, NoliStatus failure) {
+  NoliStatus status = failure != NOLI_OK ? noli_fail(context, failure, "no luck") : NOLI_OK;
   double sum = 1.0;
   status = status == NOLI_OK ? noli_ranks_sum(context, &sum, 1) : status;
   return noli_ranks_agree(context, status);
 }
 
-static NoliStatus outer_call(NoliContext* context, bool fails, int32_t where) {
+static NoliStatus outer_call(NoliContext* context, NoliStatus failure, int32_t where) {
   NoliStatus status = NOLI_OK;
   noli_ranks_begin_outer(context);
-  if (fails && where == 0) {
-    status = noli_fail(context, NOLI_ERROR_MEMORY, "no memory");
+  if (failure != NOLI_OK && where == 0) {
+    status = noli_fail(context, failure, "no luck");
   }
-  status = status == NOLI_OK ? inner_call(context, fails && where == 2) : status;
-  if (fails && where == 1) {
-    status = noli_fail(context, NOLI_ERROR_MEMORY, "no memory");
+  status = status == NOLI_OK ? inner_call(context, where == 2 ? failure : NOLI_OK) : status;
+  if (failure != NOLI_OK && where == 1) {
+    status = noli_fail(context, failure, "no luck");
   }
   // others go on to another inner call
-  status = status == NOLI_OK ? inner_call(context, false) : status;
+  status = status == NOLI_OK ? inner_call(context, NOLI_OK) : status;
   return noli_ranks_end_outer(context, status);
 }
 
-static void failures_leave_outer_calls(void** state) {
+static void failures_leave_calls(void** state) {
   (void)state;
   if (ranks == NULL) {
     skip();
   }
   NoliContext* context = context_of_rank();
-  for (int32_t where = 0; where < 3; where++) {
-    for (int32_t failing = 0; failing < noli_rank_count(context); failing++) {
-      ASSERT_STATUS(outer_call(context, noli_rank(context) == failing, where), NOLI_ERROR_MEMORY);
-      ASSERT_OK(outer_call(context, false, where));
-      double sum = 1.0;
-      ASSERT_OK(noli_ranks_sum(context, &sum, 1));
-      ASSERT_NEAR(sum, noli_rank_count(context), 0.0);
-    }
+  const NoliStatus kind[] = {NOLI_ERROR_MEMORY, NOLI_INVERTED_ELEMENT};
+  for (int32_t i = 0; i < 6 * noli_rank_count(context); i++) {
+    NoliStatus failure = kind[i % 2], own = i / 6 == noli_rank(context) ? failure : NOLI_OK;
+    ASSERT_STATUS(inner_call(context, own), failure);
+    assert_string_equal(noli_context_message(context), "no luck");
+    ASSERT_STATUS(outer_call(context, own, i / 2 % 3), failure);
+    assert_string_equal(noli_context_message(context), "no luck");
+    ASSERT_OK(outer_call(context, NOLI_OK, i / 2 % 3));
+    double sum = 1.0;
+    ASSERT_OK(noli_ranks_sum(context, &sum, 1));
+    ASSERT_NEAR(sum, noli_rank_count(context), 0.0);
   }
   ASSERT_OK(noli_ranks_agree(context, NOLI_OK));
   test_context_done(&context);
@@ -396,7 +408,7 @@ int main(void) {
       cmocka_unit_test(large_data_go_in_pieces),
       cmocka_unit_test(whole_work_is_refused),
       cmocka_unit_test(failures_of_one_rank_are_those_of_all),
-      cmocka_unit_test(failures_leave_outer_calls),
+      cmocka_unit_test(failures_leave_calls),
       cmocka_unit_test(ranks_that_do_not_come_are_told),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);

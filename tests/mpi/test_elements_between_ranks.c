@@ -1,0 +1,279 @@
+// Elements that are divided among ranks, on as many as mpirun starts (tests/scripted.cmake: three):
+// each rank simulates a scene with the others and, beside it, alone, and both have the same
+// results.
+#include "sim/world.h"
+
+#include "base/ranks.h"
+
+#include <float.h>
+
+enum {
+  CELLS = 4,
+  N_ELEMENT = 6 * CELLS * CELLS * CELLS, // of a block
+  AT_NODE = 24,                          // most elements that share a node
+  LOWER = 0,
+  UPPER = 1
+};
+
+static NoliRanks* ranks;
+
+// Two blocks with damping that collide; the upper one has parts.
+typedef struct Pair {
+  World world;
+  NoliPartDef part;
+  int32_t element[N_ELEMENT];
+} Pair;
+
+static void pair_define(Pair* pair, bool together) {
+  World* world = &pair->world;
+  *world = world_new(1);
+  if (together) {
+    NoliContextDef def = noli_default_context_def();
+    def.ranks = ranks;
+    test_context_done(&world->context);
+    ASSERT_OK(noli_context_create(&def, &world->context));
+  }
+  for (int32_t b = 0; b < 2; b++) {
+    NoliMesh* mesh = NULL;
+    ASSERT_OK(noli_mesh_make_box(world->context, (double[]){0.2, 0.2, 0.2},
+                                 (int32_t[]){CELLS, CELLS, CELLS}, false, &mesh));
+    world_add(world, mesh, (double[]){0.01 * b, 0.1005 + 0.201 * b, 0.0});
+    world->body[b].material.young = 1e5;
+    world->body[b].material.damping = b == UPPER ? 0.0 : 1e-3;
+  }
+  world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+
+  // every third element of the upper one is stiffer and damped
+  pair->part =
+      (NoliPartDef){.element = pair->element, .material = noli_default_body_def().material};
+  pair->part.material.young = 4e5;
+  pair->part.material.damping = 2e-3;
+  for (int32_t t = 0; t < N_ELEMENT; t += 3) {
+    pair->element[pair->part.n_element++] = t;
+  }
+  world->body[UPPER].parts = &pair->part;
+  world->body[UPPER].n_parts = 1;
+  world->body[UPPER].velocity[1] = -0.3;
+  world->def.integrator = "trapezoidal";
+  world->def.time_step = 0.005;
+  world->def.friction = 0.3;
+}
+
+static Pair* pair_start(bool together, int32_t n_steps) {
+  Pair* pair = calloc(1, sizeof *pair);
+  pair_define(pair, together);
+  world_start(&pair->world);
+  for (int32_t i = 0; i < n_steps; i++) {
+    world_step(&pair->world);
+  }
+  return pair;
+}
+
+static void pair_done(Pair* pair) {
+  world_done(&pair->world);
+  free(pair);
+}
+
+// Two sums of n positive numbers in different orders are within n - 1 roundings of their size each,
+// n epsilon of each other.
+static double reordered(int32_t n) {
+  return n * DBL_EPSILON;
+}
+
+static void assert_alike(const double* one, const double* other, int64_t n, double tolerance) {
+  double most = 0.0, size = 0.0;
+  for (int64_t i = 0; i < n; i++) {
+    most = fmax(most, fabs(one[i] - other[i]));
+    size = fmax(size, fabs(other[i]));
+    assert_true(isfinite(one[i]) && isfinite(other[i]));
+  }
+  assert_true(size > 0.0);
+  ASSERT_NEAR(most / size, 0.0, tolerance);
+}
+
+// ---- what is held -------------------------------------------------------------------------------
+
+static void each_rank_holds_its_share(void** state) {
+  (void)state;
+  Pair *alone = pair_start(false, 0), *together = pair_start(true, 0);
+  const NoliModel *one = alone->world.sim->model, *other = together->world.sim->model;
+  const NoliBlock *whole = &one->problem.block[0], *own = &other->problem.block[0];
+  int64_t begin, end;
+  noli_ranks_share(together->world.context, 2 * N_ELEMENT, &begin, &end);
+  bool several = noli_rank_count(together->world.context) > 1;
+  assert_true(own->divided == several && !whole->divided);
+  assert_int_equal(own->first_element, several ? begin : 0);
+  assert_int_equal(own->n_element, end - begin);
+  assert_int_equal(whole->n_element, 2 * N_ELEMENT);
+
+  // with the nodes and materials that they have in the whole
+  int32_t seen = 0;
+  for (int32_t b = 0; b < 2; b++) {
+    NoliBlockRange range = other->problem.range[b];
+    for (int32_t t = range.begin; t < range.end; t++, seen++) {
+      int32_t there = one->problem.range[b].begin + range.first + t - range.begin;
+      assert_int_equal(there, own->first_element + t);
+      assert_memory_equal(own->node + 4 * (int64_t)t, whole->node + 4 * (int64_t)there,
+                          4 * sizeof *own->node);
+      assert_true(own->lame_mu[t] == whole->lame_mu[there]);
+      assert_true(own->damping_time[t] == whole->damping_time[there]);
+      assert_int_equal(noli_model_cell(other, b, t), noli_model_cell(one, b, there));
+    }
+  }
+  assert_int_equal(seen, own->n_element);
+
+  // and the same masses
+  assert_alike(other->problem.mass, one->problem.mass, one->problem.n_vert, reordered(AT_NODE));
+  // the root of a ratio of two sums
+  ASSERT_NEAR(other->problem.static_time / one->problem.static_time, 1.0, reordered(2 * N_ELEMENT));
+  assert_true(noli_problem_is_damped(&other->problem));
+  pair_done(alone);
+  pair_done(together);
+}
+
+// ---- results ------------------------------------------------------------------------------------
+
+typedef struct Results {
+  double* x;
+  NoliStress* stress;
+  NoliStress* nodal;
+  double* mises;
+  double* elastic;
+  double* force;
+  NoliEnergies energies;
+  NoliBodyState body[2];
+  double loss;
+} Results;
+
+static Results results_of(Pair* pair) {
+  NoliSim* sim = pair->world.sim;
+  size_t n_vert = (size_t)noli_sim_vertex_count(sim), n_tet = (size_t)noli_sim_tet_count(sim);
+  Results r = {.x = malloc(3 * n_vert * sizeof *r.x),
+               .stress = malloc(n_tet * sizeof *r.stress),
+               .nodal = malloc(n_vert * sizeof *r.nodal),
+               .mises = malloc(n_tet * sizeof *r.mises),
+               .elastic = malloc(n_vert * sizeof *r.elastic),
+               .force = calloc(3 * n_vert, sizeof *r.force),
+               .loss = pair->world.report.damping_loss};
+  memcpy(r.x, noli_sim_positions(sim), 3 * n_vert * sizeof *r.x);
+  ASSERT_OK(noli_sim_stresses(sim, r.stress));
+  ASSERT_OK(noli_sim_nodal_stresses(sim, r.nodal));
+  ASSERT_OK(noli_sim_von_mises(sim, r.mises));
+  ASSERT_OK(noli_sim_nodal_energies(sim, NULL, r.elastic, NULL));
+  ASSERT_OK(noli_sim_energies(sim, &r.energies));
+  ASSERT_OK(noli_stage_add_forces(sim->stage, NOLI_ROLE_ELASTIC, r.force));
+  for (int32_t b = 0; b < 2; b++) {
+    ASSERT_OK(noli_sim_body_state(sim, b, &r.body[b]));
+  }
+  return r;
+}
+
+static void results_free(Results* r) {
+  free(r->x);
+  free(r->stress);
+  free(r->nodal);
+  free(r->mises);
+  free(r->elastic);
+  free(r->force);
+}
+
+static void results_are_those_of_one_rank(void** state) {
+  (void)state;
+  Pair *alone = pair_start(false, 2), *together = pair_start(true, 2);
+  Results one = results_of(alone), other = results_of(together);
+  int64_t n_vert = noli_sim_vertex_count(alone->world.sim);
+  int64_t n_tet = noli_sim_tet_count(alone->world.sim);
+  int64_t of_stress = (int64_t)(sizeof(NoliStress) / sizeof(double));
+  assert_alike(other.x, one.x, 3 * n_vert, 1e-10);
+  assert_alike((double*)other.stress, (double*)one.stress, of_stress * n_tet, 1e-6);
+  assert_alike((double*)other.nodal, (double*)one.nodal, of_stress * n_vert, 1e-6);
+  assert_alike(other.mises, one.mises, n_tet, 1e-6);
+  assert_alike(other.elastic, one.elastic, n_vert, 1e-6);
+  assert_alike(other.force, one.force, 3 * n_vert, 1e-6);
+  assert_alike(&other.energies.elastic, &one.energies.elastic, 1, 1e-6);
+  assert_alike(&other.loss, &one.loss, 1, 1e-6);
+  for (int32_t b = 0; b < 2; b++) {
+    assert_alike(&other.body[b].rest_volume, &one.body[b].rest_volume, 1, reordered(N_ELEMENT));
+  }
+
+  // the model is the same for saved states, too
+  size_t size = noli_sim_state_bytes(alone->world.sim);
+  void* saved = malloc(size);
+  assert_int_equal(noli_sim_state_bytes(together->world.sim), size);
+  ASSERT_OK(noli_sim_save_state(alone->world.sim, saved, size));
+  ASSERT_OK(noli_sim_load_state(together->world.sim, saved, size));
+  free(saved);
+  results_free(&one);
+  results_free(&other);
+  pair_done(alone);
+  pair_done(together);
+}
+
+// ---- bounds and messages ------------------------------------------------------------------------
+
+// A vertex is moved through the opposite face of one of its elements, in turn in all parts of the
+// blocks.
+static void bounds_name_the_same_element(void** state) {
+  (void)state;
+  Pair *alone = pair_start(false, 0), *together = pair_start(true, 0);
+  const NoliModel *one = alone->world.sim->model, *other = together->world.sim->model;
+  int64_t n_vert = one->problem.n_vert;
+  double* p = malloc(3 * (size_t)n_vert * sizeof *p);
+  for (int64_t t = 0; t < 2 * N_ELEMENT; t += 123) {
+    const int32_t* tet = one->tet + 4 * t;
+    memset(p, 0, 3 * (size_t)n_vert * sizeof *p);
+    for (int32_t k = 0; k < 3; k++) {
+      p[3 * tet[0] + k] = 2.0 * (one->problem.X[3 * tet[2] + k] - one->problem.X[3 * tet[0] + k]);
+    }
+    double want, alpha;
+    NoliBlockingElement element, same;
+    int32_t body, same_body;
+    ASSERT_OK(noli_problem_inversion_bound(&one->problem, alone->world.context, one->problem.X, p,
+                                           0.1, false, &want, &element));
+    ASSERT_OK(noli_problem_inversion_bound(&other->problem, together->world.context,
+                                           other->problem.X, p, 0.1, false, &alpha, &same));
+    assert_true(want < 1.0 && alpha == want);
+    assert_int_equal(same.element, element.element);
+    assert_int_equal(noli_model_element(other, same, &same_body),
+                     noli_model_element(one, element, &body));
+    assert_int_equal(same_body, body);
+  }
+  free(p);
+  pair_done(alone);
+  pair_done(together);
+}
+
+static void messages_number_elements_in_their_body(void** state) {
+  (void)state;
+  char message[2][512];
+  for (int32_t k = 0; k < 2; k++) {
+    Pair* pair = calloc(1, sizeof *pair);
+    pair_define(pair, k > 0);
+    int32_t* tet = pair->world.mesh[UPPER]->tet + 4 * (N_ELEMENT - 7);
+    int32_t first = tet[0];
+    tet[0] = tet[1];
+    tet[1] = first;
+    assert_int_equal(world_create(&pair->world), NOLI_INVERTED_ELEMENT);
+    snprintf(message[k], sizeof message[k], "%s", noli_context_message(pair->world.context));
+    pair_done(pair);
+  }
+  assert_string_equal(message[1], message[0]);
+}
+
+int main(void) {
+  if (noli_ranks_start(&ranks) != NOLI_OK) {
+    return 1;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_rank_holds_its_share),
+      cmocka_unit_test(results_are_those_of_one_rank),
+      cmocka_unit_test(bounds_name_the_same_element),
+      cmocka_unit_test(messages_number_elements_in_their_body),
+  };
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  if (failed != 0) {
+    noli_ranks_abort(ranks, 1); // others may wait for this one
+  }
+  noli_ranks_end(&ranks);
+  return failed;
+}

@@ -112,6 +112,24 @@ static void release(PetscSolver* solver) {
   VecDestroy(&solver->residual);
 }
 
+// Takes the options of the solver out of the list of the process, which has room for 512.
+static void clear_options(PetscSolver* solver) {
+  char *all = NULL, name[256];
+  if (PetscOptionsGetAll(NULL, &all) != 0) {
+    return;
+  }
+  size_t length = strlen(solver->prefix);
+  for (const char* at = strchr(all, '-'); at != NULL; at = strchr(at + 1, '-')) {
+    size_t size = strcspn(at, " ");
+    if (strncmp(at + 1, solver->prefix, length) == 0 && size < sizeof name) {
+      memcpy(name, at, size);
+      name[size] = '\0';
+      (void)PetscOptionsClearValue(NULL, name);
+    }
+  }
+  PetscFree(all);
+}
+
 static void petsc_release(void* state) {
   PetscSolver* solver = state;
   NoliPetsc petsc = {0};
@@ -123,7 +141,12 @@ static void petsc_release(void* state) {
 
 static void petsc_destroy(NoliContext* context, void* state) {
   PetscSolver* solver = state;
+  NoliPetsc petsc = {0};
   petsc_release(solver);
+  if (noli_petsc_begin(&petsc, context) == NOLI_OK && !petsc.leaves) {
+    clear_options(solver);
+  }
+  noli_petsc_end(&petsc);
   noli_general_matrix_free(context, &solver->mirror);
   noli_free(context, solver->gathered);
   noli_free(context, solver->line);

@@ -130,6 +130,26 @@ static void values_are_kept_by_petsc_alone(void** state) {
   test_context_done(&context);
 }
 
+// PETSc keeps the options of all solvers in one list with room for 512: they leave it.
+static void any_number_of_solvers_may_follow(void** state) {
+  (void)state;
+  enum { SIDE = 2, N = 3 * SIDE * SIDE * SIDE };
+  NoliContext* context = test_context(1);
+  NoliBlockMatrix grid = make_grid(SIDE);
+  double b[N], x[N];
+  NoliLinSolverStats stats;
+  for (int32_t i = 0; i < N; i++) {
+    b[i] = cos((double)i);
+  }
+  for (int32_t i = 0; i < 600; i++) {
+    solve_with(context, "petsc:ilu", &grid, b, x, &stats);
+  }
+  free(grid.row);
+  free(grid.col);
+  free(grid.value);
+  test_context_done(&context);
+}
+
 // A box that falls on a plate: a few steps with a linear solver, and the positions at the end.
 static int32_t simulate(NoliContext* context, const char* solver, double* x, int32_t most) {
   static const char text[] =
@@ -191,6 +211,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(grids_are_solved_as_by_cholmod),
       cmocka_unit_test(values_are_kept_by_petsc_alone),
+      cmocka_unit_test(any_number_of_solvers_may_follow),
       cmocka_unit_test(steps_agree_with_those_of_cholmod),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,51 +41,79 @@ void noli_chains_act_on_nodes(const NoliChains* self, int32_t index, const doubl
 
 // ---- prescribed motions -------------------------------------------------------------------------
 
-// h_v over the length of a stage. Prescribed components have an x_hat of their own in integrators
-// of order 2, that of a parabola through the start and the targets halfway and at the end: x_hat =
-// x_1 - c (3 x_1 - 4 x_half + x_0) with this c.
-static double parabola_share(const NoliTapePart* part, int32_t s) {
-  return part->stage[s].time.h_v / (part->rule->stage[s].end * part->h);
-}
-
 static NoliMotionStart start_of(const NoliChains* self, int32_t index) {
   return (NoliMotionStart){.x = self->chain[index].x, .history = self->chain[index].history};
 }
 
-static void pull_held(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
-                      double* hat) {
-  if (part->rule->order != 2) {
-    return;
-  }
-  double c = parabola_share(part, s), *held = self->target;
-  const NoliMotionStart start = start_of(self, index);
-  for (int64_t j = 0; j < size_of(self); j++) {
-    bool prescribed = noli_tape_prescribes(&part->stage[s], j);
-    held[j] = prescribed ? hat[j] : 0.0;
-    hat[j] = prescribed ? 0.0 : hat[j];
-  }
-  noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_END, 1.0 - 3.0 * c, held,
-                         &self->inputs[index], &start);
-  noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, 4.0 * c, held,
-                         &self->inputs[index], &start);
-  add(self, -c, held, start.x);
+// Integrators of order 2 put a parabola through the start of prescribed components and their
+// targets halfway and at the end of a stage. What follows from it is a sum of the three.
+typedef struct Parabola {
+  double start, middle, end;
+} Parabola;
+
+static double stage_time(const NoliTapePart* part, int32_t s) {
+  return part->rule->stage[s].end * part->h;
 }
 
-static void push_held(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
-                      double* hat) {
+// x_hat = x_1 - h_v v_1, with the velocity at the end.
+static Parabola parabola_hat(const NoliTapePart* part, int32_t s) {
+  double c = part->stage[s].time.h_v / stage_time(part, s);
+  return (Parabola){-c, 4.0 * c, 1.0 - 3.0 * c};
+}
+
+// x_tilde = x_1 - h_e^2 a, with the acceleration: of ties, with which the inertia of prescribed
+// components counts.
+static Parabola parabola_tilde(const NoliTapePart* part, int32_t s) {
+  double ratio = part->stage[s].time.h_e / stage_time(part, s), c = ratio * ratio;
+  return (Parabola){-4.0 * c, 8.0 * c, 1.0 - 4.0 * c};
+}
+
+// The velocity at the start of the part.
+static Parabola parabola_velocity(const NoliTapePart* part) {
+  double t = stage_time(part, 0);
+  return (Parabola){-3.0 / t, 4.0 / t, -1.0 / t};
+}
+
+// From derivatives by a vector whose prescribed components follow the parabola of a stage, the
+// targets of which are set: those by these components become derivatives by what they follow from,
+// and 0. Forward: sets these components.
+static void pull_parabola(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
+                          Parabola of, double* vector) {
+  double* held = self->target;
+  const NoliMotionStart start = start_of(self, index);
   if (part->rule->order != 2) {
     return;
   }
-  double c = parabola_share(part, s);
+  for (int64_t j = 0; j < size_of(self); j++) {
+    bool prescribed = noli_tape_prescribes(&part->stage[s], j);
+    held[j] = prescribed ? vector[j] : 0.0;
+    vector[j] = prescribed ? 0.0 : vector[j];
+  }
+  noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_END, of.end, held,
+                         &self->inputs[index], &start);
+  noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, of.middle, held,
+                         &self->inputs[index], &start);
+  add(self, of.start, held, start.x);
+}
+
+static void push_parabola(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
+                          Parabola of, double* vector) {
   const NoliTapeStage* stage = &part->stage[s];
   const NoliMotionStart start = start_of(self, index);
-  for (int64_t j = 0; j < size_of(self); j++) {
-    hat[j] = noli_tape_prescribes(stage, j) ? -c * self->chain[index].x[j] : hat[j];
+  if (part->rule->order != 2) {
+    return;
   }
-  noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_END, stage, 1.0 - 3.0 * c,
-                         &start, &self->inputs[index], hat);
-  noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, stage, 4.0 * c,
-                         &start, &self->inputs[index], hat);
+  for (int64_t j = 0; j < size_of(self); j++) {
+    vector[j] = noli_tape_prescribes(stage, j) ? of.start * start.x[j] : vector[j];
+  }
+  noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_END, stage, of.end, &start,
+                         &self->inputs[index], vector);
+  noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, stage, of.middle,
+                         &start, &self->inputs[index], vector);
+}
+
+static bool has_ties(const NoliChains* self) {
+  return self->sim->model->problem.followers.n_tied > 0;
 }
 
 // ---- pressures ----------------------------------------------------------------------------------
@@ -118,11 +146,6 @@ static void fold_origins(const NoliChains* self, bool back, double* begin) {
 
 // ---- solves -------------------------------------------------------------------------------------
 
-static NoliStatus set_targets(NoliChains* self, const NoliTapePart* part,
-                              const NoliTapeStage* stage) {
-  return noli_motion_links_set(&self->targets, self->sim, part, stage);
-}
-
 // The inputs of a chain, with those of one solve.
 static NoliInputs with_own(const NoliChains* self, int32_t chain) {
   NoliInputs inputs = self->inputs[chain];
@@ -142,7 +165,7 @@ static NoliStatus pull_solves(NoliChains* self, int32_t chain, const NoliTapePar
   const NoliTapeStage* stage = &part->stage[s];
   NoliInputs to = with_own(self, chain);
   const NoliMotionStart start = start_of(self, chain);
-  NOLI_TRY(set_targets(self, part, stage));
+  NOLI_TRY(noli_motion_links_set(&self->targets, self->sim, part, stage));
   clear(self, self->own.value[NOLI_INPUT_PREDICTED]);
   clear(self, self->own.value[NOLI_INPUT_REFERENCE]);
   for (int64_t k = stage->solve.count - 1; k >= 0; k--) {
@@ -317,55 +340,11 @@ done:
   return status;
 }
 
-// The velocity at the start: that of prescribed components is of the parabola of their motion,
-// (4 x_half - 3 x - x_1) / t of the first stage.
-static double start_time(const NoliTapePart* part) {
-  return part->rule->stage[0].end * part->h;
-}
-
-static NoliStatus pull_start_velocity(NoliChains* self, int32_t index, const NoliTapePart* part,
-                                      double* v) {
-  NoliStatus status = NOLI_OK;
-  const NoliMotionStart start = start_of(self, index);
-  double *held = self->target, t = start_time(part);
-  clear(self, held);
-  for (int64_t j = 0; part->rule->order == 2 && j < size_of(self); j++) {
-    if (noli_tape_prescribes(&part->stage[0], j)) {
-      held[j] = v[j];
-      v[j] = 0.0;
-    }
-  }
-  NOLI_TRY(set_targets(self, part, &part->stage[0]));
-  noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, 4.0 / t, held,
-                         &self->inputs[index], &start);
-  noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_END, -1.0 / t, held,
-                         &self->inputs[index], &start);
-  add(self, -3.0 / t, held, start.x);
-  add(self, 1.0, v, self->chain[index].v);
-done:
-  return status;
-}
-
-static NoliStatus push_start_velocity(NoliChains* self, int32_t index, const NoliTapePart* part,
-                                      double* v) {
-  NoliStatus status = NOLI_OK;
-  const NoliTapeStage* stage = &part->stage[0];
-  const NoliMotionStart start = start_of(self, index);
-  double t = start_time(part);
-  copy(self, self->chain[index].v, v);
-  if (part->rule->order != 2) {
-    return NOLI_OK;
-  }
+static const double* start_acceleration(NoliChains* self, const NoliTapePart* part) {
   for (int64_t j = 0; j < size_of(self); j++) {
-    v[j] = noli_tape_prescribes(stage, j) ? -3.0 / t * start.x[j] : v[j];
+    self->acceleration[j] = part->force[j] / self->sim->model->problem.mass[j / 3];
   }
-  NOLI_TRY(set_targets(self, part, stage));
-  noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, stage, 4.0 / t,
-                         &start, &self->inputs[index], v);
-  noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_END, stage, -1.0 / t, &start,
-                         &self->inputs[index], v);
-done:
-  return status;
+  return self->acceleration;
 }
 
 // The acceleration at the start of a part, M^-1 (f - C v), with the force f of the part before, or
@@ -379,11 +358,8 @@ static NoliStatus pull_start_force(NoliChains* self, int32_t index, const NoliTa
     clear(self, chain->force);
     return NOLI_OK;
   }
-  for (int64_t j = 0; j < size_of(self); j++) {
-    self->acceleration[j] = part->force[j] / problem->mass[j / 3];
-  }
   divide_by_mass(self, self->force, chain->force);
-  NOLI_TRY(pull_masses(self, index, self->acceleration, -1.0, chain->force));
+  NOLI_TRY(pull_masses(self, index, start_acceleration(self, part), -1.0, chain->force));
   NoliInputs to = with_own(self, index);
   double *v = self->start_v, *moved = self->acceleration;
   if (!part->past_known) {
@@ -392,10 +368,8 @@ static NoliStatus pull_start_force(NoliChains* self, int32_t index, const NoliTa
   } else if (noli_problem_is_damped(problem)) {
     NOLI_TRY(noli_sensitivity_set_start(self->sensitivity, part));
     clear(self, moved);
-    copy(self, chain->force, self->target);
-    for (int64_t j = 0; j < size_of(self); j++) {
-      self->target[j] = -self->target[j];
-    }
+    clear(self, self->target);
+    add(self, -1.0, chain->force, self->target);
     NOLI_TRY(noli_sensitivity_pull_damping(self->sensitivity, self->target, &to, moved));
     add(self, part->stage[0].time.h_v, moved, v);
   }
@@ -430,11 +404,8 @@ static NoliStatus push_start_force(NoliChains* self, int32_t index, const NoliTa
     NOLI_TRY(noli_sensitivity_push_damping(self->sensitivity, &inputs, self->target, change));
     add(self, -1.0, change, self->force);
   }
-  for (int64_t j = 0; j < size_of(self); j++) {
-    self->acceleration[j] = part->force[j] / problem->mass[j / 3];
-  }
   clear(self, change);
-  NOLI_TRY(push_masses(self, index, self->acceleration, change));
+  NOLI_TRY(push_masses(self, index, start_acceleration(self, part), change));
   add(self, -1.0, change, self->force);
   copy(self, self->force, change);
   divide_by_mass(self, change, self->force);
@@ -453,53 +424,6 @@ static void push_slope(const NoliChains* self, const NoliTapePart* part, double 
                        double* hat) {
   add(self, slope * part->h, self->start_v, hat);
   add(self, slope * part->h, self->force, self->hat_v);
-}
-
-// With ties the inertia of prescribed components counts, with the acceleration of the same parabola
-// in integrators of order 2: x_tilde = x_1 - 4 c (x_1 - 2 x_half + x_0), c = (h_e / t)^2.
-static double tied_share(const NoliTapePart* part, int32_t s) {
-  double ratio = part->stage[s].time.h_e / (part->rule->stage[s].end * part->h);
-  return ratio * ratio;
-}
-
-static bool ties_prescribe(const NoliChains* self, const NoliTapePart* part) {
-  return part->rule->order == 2 && self->sim->model->problem.followers.n_tied > 0;
-}
-
-static void pull_tied(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
-                      double* tilde) {
-  const NoliMotionStart start = start_of(self, index);
-  double c = tied_share(part, s), *held = self->target;
-  if (!ties_prescribe(self, part)) {
-    return;
-  }
-  for (int64_t j = 0; j < size_of(self); j++) {
-    bool prescribed = noli_tape_prescribes(&part->stage[s], j);
-    held[j] = prescribed ? tilde[j] : 0.0;
-    tilde[j] = prescribed ? 0.0 : tilde[j];
-  }
-  noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_END, 1.0 - 4.0 * c, held,
-                         &self->inputs[index], &start);
-  noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, 8.0 * c, held,
-                         &self->inputs[index], &start);
-  add(self, -4.0 * c, held, start.x);
-}
-
-static void push_tied(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
-                      double* tilde) {
-  const NoliMotionStart start = start_of(self, index);
-  const NoliTapeStage* stage = &part->stage[s];
-  double c = tied_share(part, s);
-  if (!ties_prescribe(self, part)) {
-    return;
-  }
-  for (int64_t j = 0; j < size_of(self); j++) {
-    tilde[j] = noli_tape_prescribes(stage, j) ? -4.0 * c * start.x[j] : tilde[j];
-  }
-  noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_END, stage, 1.0 - 4.0 * c,
-                         &start, &self->inputs[index], tilde);
-  noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, stage, 8.0 * c,
-                         &start, &self->inputs[index], tilde);
 }
 
 // ---- histories ----------------------------------------------------------------------------------
@@ -585,11 +509,14 @@ NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart*
     double* hat = self->own.value[NOLI_INPUT_REFERENCE];
     add(self, -by_v, self->end_v[s], hat);
     add(self, s == last ? -1.0 : 0.0, self->rubbed, hat);
-    pull_held(self, index, part, s, hat);
+    pull_parabola(self, index, part, s, parabola_hat(part, s), hat);
 
     // x_tilde = x_hat + e v_hat
     add(self, s == last ? 1.0 : 0.0, chain->force, self->own.value[NOLI_INPUT_PREDICTED]);
-    pull_tied(self, index, part, s, self->own.value[NOLI_INPUT_PREDICTED]);
+    if (has_ties(self)) {
+      pull_parabola(self, index, part, s, parabola_tilde(part, s),
+                    self->own.value[NOLI_INPUT_PREDICTED]);
+    }
     add(self, 1.0, self->own.value[NOLI_INPUT_PREDICTED], hat);
     clear(self, self->hat_v);
     add(self, stage->time.inertia ? stage->time.h_v : 0.0, self->own.value[NOLI_INPUT_PREDICTED],
@@ -609,7 +536,8 @@ NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart*
   }
 
   NOLI_TRY(pull_start_force(self, index, part));
-  NOLI_TRY(pull_start_velocity(self, index, part, self->start_v));
+  pull_parabola(self, index, part, 0, parabola_velocity(part), self->start_v);
+  add(self, 1.0, self->start_v, chain->v);
 
   // where the stiffness of damping was taken
   copy(self, part->start.x, self->moved);
@@ -637,7 +565,9 @@ NoliStatus noli_chains_push(NoliChains* self, int32_t index, const NoliTapePart*
          3 * sizeof(double) * (size_t)self->sim->model->n_force);
   copy(self, chain->x, self->own.value[NOLI_INPUT_BEGIN]);
   fold_origins(self, false, self->own.value[NOLI_INPUT_BEGIN]);
-  NOLI_TRY(push_start_velocity(self, index, part, self->start_v));
+  NOLI_TRY(noli_motion_links_set(&self->targets, self->sim, part, &part->stage[0]));
+  copy(self, chain->v, self->start_v);
+  push_parabola(self, index, part, 0, parabola_velocity(part), self->start_v);
   NOLI_TRY(push_start_force(self, index, part));
   for (int32_t s = 0; s < part->n_stages; s++) {
     const NoliTapeStage* stage = &part->stage[s];
@@ -658,10 +588,14 @@ NoliStatus noli_chains_push(NoliChains* self, int32_t index, const NoliTapePart*
     push_slope(self, part, rule->slope, hat);
     copy(self, hat, tilde);
     add(self, stage->time.inertia ? stage->time.h_v : 0.0, self->hat_v, tilde);
-    NOLI_TRY(set_targets(self, part, stage));
-    push_held(self, index, part, s, hat);
+    if (s > 0) {
+      NOLI_TRY(noli_motion_links_set(&self->targets, self->sim, part, stage));
+    }
+    push_parabola(self, index, part, s, parabola_hat(part, s), hat);
     noli_chains_follow(self, index, stage->time.x_hat, hat);
-    push_tied(self, index, part, s, tilde);
+    if (has_ties(self)) {
+      push_parabola(self, index, part, s, parabola_tilde(part, s), tilde);
+    }
     noli_chains_follow(self, index, stage->time.x_tilde, tilde);
 
     // x, v

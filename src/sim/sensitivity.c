@@ -416,7 +416,7 @@ done:
 #define FORCES (NOLI_ROLE_ALL & ~(unsigned)NOLI_ROLE_INERTIA)
 
 // The stage at the start, where f = -dG/dx / h_e^2 without inertia.
-static NoliStatus set_start(NoliSensitivity* self, const NoliTapePart* part) {
+NoliStatus noli_sensitivity_set_start(NoliSensitivity* self, const NoliTapePart* part) {
   NoliStage* stage = self->sim->stage = self->sim->own_stage;
   double *x_hat = stage->time.x_hat, h_v = part->stage[0].time.h_v;
   self->part = NULL;
@@ -438,7 +438,7 @@ static void add(int64_t n, double a, const double* x, double* y) {
 NoliStatus noli_sensitivity_pull_force(NoliSensitivity* self, const NoliTapePart* part,
                                        const double* b, NoliInputs* to, double* x, double* v) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(set_start(self, part));
+  NOLI_TRY(noli_sensitivity_set_start(self, part));
   NoliStage* stage = self->sim->stage;
   int64_t n = 3 * (int64_t)stage->problem->n_vert;
   double h_e_sqr = stage->time.h_e * stage->time.h_e, *lambda = self->lambda;
@@ -471,7 +471,7 @@ NoliStatus noli_sensitivity_push_force(NoliSensitivity* self, const NoliTapePart
                                        NoliInputs* change, const double* x, const double* v,
                                        double* force) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(set_start(self, part));
+  NOLI_TRY(noli_sensitivity_set_start(self, part));
   NoliStage* stage = self->sim->stage;
   int64_t n = 3 * (int64_t)stage->problem->n_vert;
   double h_e_sqr = stage->time.h_e * stage->time.h_e, *g = self->lambda;
@@ -492,10 +492,6 @@ done:
 }
 
 // ---- damping and masses of these forces ---------------------------------------------------------
-
-NoliStatus noli_sensitivity_set_start(NoliSensitivity* self, const NoliTapePart* part) {
-  return set_start(self, part);
-}
 
 NoliStatus noli_sensitivity_pull_damping(NoliSensitivity* self, const double* b, NoliInputs* to,
                                          double* moved) {

@@ -118,6 +118,22 @@ static NoliStatus list_damping_slopes(NoliSensitivity* self, NoliMixedList* list
   return noli_element_slopes_of_damping(list, block, self->wanted, &at);
 }
 
+static NoliStatus list_blocks_damping(NoliSensitivity* self, NoliMixedList* list) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = &self->sim->model->problem;
+  int64_t first_history = 0;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    if (block->n_element > 0) {
+      NOLI_TRY(
+          list_damping_slopes(self, list, block, noli_input_elements(problem, i), first_history));
+    }
+    first_history += block->n_history;
+  }
+done:
+  return status;
+}
+
 static NoliStatus list_curved_pressure_slopes(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = self->sim->stage;
@@ -253,11 +269,11 @@ NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
   for (int32_t i = 0; i < problem->n_block; i++) {
     if (problem->block[i].n_element > 0) {
       NOLI_TRY(list_block_slopes(self, &problem->block[i], first, first_history));
-      NOLI_TRY(list_damping_slopes(self, &self->mixed, &problem->block[i], first, first_history));
     }
     first += problem->block[i].n_element;
     first_history += problem->block[i].n_history;
   }
+  NOLI_TRY(list_blocks_damping(self, &self->mixed));
   if (problem->rubs && noli_sensitivity_is_general(self)) {
     NOLI_TRY(problem->contact->slide_slopes(stage, self->classes, &self->mixed));
   }
@@ -270,17 +286,9 @@ done:
 
 NoliStatus noli_sensitivity_list_damping(NoliSensitivity* self, NoliMixedList* list) {
   NoliStatus status = NOLI_OK;
-  NoliProblem* problem = &self->sim->model->problem;
-  int64_t first = 0, first_history = 0;
   NoliSpringSlopes springs = spring_slopes(self, 0.0);
-  NOLI_TRY(noli_spring_slopes(list, &problem->springs, self->wanted, &springs));
-  for (int32_t i = 0; i < problem->n_block; i++) {
-    if (problem->block[i].n_element > 0) {
-      NOLI_TRY(list_damping_slopes(self, list, &problem->block[i], first, first_history));
-    }
-    first += problem->block[i].n_element;
-    first_history += problem->block[i].n_history;
-  }
+  NOLI_TRY(noli_spring_slopes(list, &self->sim->model->problem.springs, self->wanted, &springs));
+  NOLI_TRY(list_blocks_damping(self, list));
 done:
   return status;
 }

@@ -17,6 +17,7 @@ typedef struct Writer {
   NoliContext* context;
   const NoliScene* scene;
   const NoliSimDef* def;
+  const NoliSimDef* made;       // with all values
   NoliParameterLengths lengths; // that the search keeps
   const char* path;
   json_t* root;
@@ -76,9 +77,12 @@ static int32_t body_index(const Writer* writer, const char* name) {
 
 // ---- numbers ------------------------------------------------------------------------------------
 
-static bool is_of_elements(const Change* change) {
-  const char* scope = change->parameter->scope;
-  return scope != NULL && strcmp(scope, "elements") == 0;
+static const NoliProperty* property_named(const char* key) {
+  int32_t k = 0;
+  while (strcmp(noli_property_at(k)->key, key) != 0) {
+    k++;
+  }
+  return noli_property_at(k);
 }
 
 static NoliStatus make_list(const Writer* writer, const double* values, int64_t n, json_t** list) {
@@ -137,11 +141,40 @@ done:
   return status;
 }
 
+// A property that differs from element to element: a list of its values in each material of the
+// body where they have changed.
+static NoliStatus set_elements(const Writer* writer, const Change* change, json_t* entry) {
+  NoliStatus status = NOLI_OK;
+  const NoliProperty* property = property_named(change->parameter->kind);
+  int32_t b = body_index(writer, change->parameter->of);
+  const NoliBodyDef* body = &writer->def->bodies[b];
+  json_t* list = NULL;
+  for (int32_t region = 0; region <= body->n_parts; region++) {
+    NoliMaterialFields before = *noli_region_fields(body, region);
+    NoliMaterialFields after = *noli_region_fields(&writer->made->bodies[b], region);
+    const double* from = *noli_property_values(property, &before);
+    const double* to = *noli_property_values(property, &after);
+    int32_t n = noli_region_size(body, region);
+    if (to != NULL && (from == NULL || memcmp(from, to, sizeof *to * (size_t)n) != 0)) {
+      NOLI_TRY(make_list(writer, to, n, &list));
+      NOLI_TRY(set_property(writer, property->key, json_incref(list), material_of(entry, region)));
+      json_decref(list);
+      list = NULL;
+    }
+  }
+done:
+  json_decref(list);
+  return status;
+}
+
 static NoliStatus set_material(const Writer* writer, const Change* change) {
   NoliStatus status = NOLI_OK;
   const NoliParameterDef* parameter = change->parameter;
   json_t* entry = NULL;
   NOLI_TRY(find_body(writer, change, &entry));
+  if (parameter->scope != NULL && strcmp(parameter->scope, "elements") == 0) {
+    return set_elements(writer, change, entry);
+  }
   if (parameter->part == 0) {
     NOLI_TRY(keep_in_parts(writer, entry, parameter->kind));
   }
@@ -149,58 +182,6 @@ static NoliStatus set_material(const Writer* writer, const Change* change) {
                         material_of(entry, parameter->part)));
 done:
   return status;
-}
-
-// Properties that differ from element to element: a list in each material of the body.
-static NoliStatus set_elements(const Writer* writer, const Change* change, int32_t property) {
-  NoliStatus status = NOLI_OK;
-  const NoliParameterDef* parameter = change->parameter;
-  const NoliBodyDef* body = &writer->def->bodies[body_index(writer, parameter->of)];
-  NoliMaterialRegions regions = {0};
-  int32_t* all = NULL;
-  double* values = NULL;
-  json_t *entry = NULL, *list = NULL;
-  NOLI_TRY(find_body(writer, change, &entry));
-  NOLI_TRY(noli_material_regions_find(writer->context, body, &regions));
-  NOLI_NEW(writer->context, all, regions.n_element);
-  for (int32_t e = 0; e < regions.n_element; e++) {
-    all[e] = e;
-  }
-  for (int32_t region = 0; region <= body->n_parts; region++) {
-    NOLI_TRY(noli_region_values(writer->context, body, &regions, region, property,
-                                parameter->index != NULL ? parameter->index : all,
-                                (int32_t)change->n, change->value, &values));
-    if (values != NULL) {
-      NOLI_TRY(make_list(writer, values, noli_region_size(body, &regions, region), &list));
-      NOLI_TRY(
-          set_property(writer, parameter->kind, json_incref(list), material_of(entry, region)));
-    }
-    noli_free(writer->context, values);
-    values = NULL;
-    json_decref(list);
-    list = NULL;
-  }
-done:
-  json_decref(list);
-  noli_free(writer->context, all);
-  noli_free(writer->context, values);
-  noli_material_regions_free(writer->context, &regions);
-  return status;
-}
-
-static NoliStatus set_young(const Writer* writer, const Change* change) {
-  return is_of_elements(change) ? set_elements(writer, change, NOLI_YOUNG)
-                                : set_material(writer, change);
-}
-
-static NoliStatus set_poisson(const Writer* writer, const Change* change) {
-  return is_of_elements(change) ? set_elements(writer, change, NOLI_POISSON)
-                                : set_material(writer, change);
-}
-
-static NoliStatus set_density(const Writer* writer, const Change* change) {
-  return is_of_elements(change) ? set_elements(writer, change, NOLI_DENSITY)
-                                : set_material(writer, change);
 }
 
 // Friction of all pairs without their own.
@@ -491,9 +472,9 @@ static const struct {
   const char* kind;
   NoliStatus (*change)(const Writer* writer, const Change* change);
 } changes[] = {
-    {"young", set_young},
-    {"poisson", set_poisson},
-    {"density", set_density},
+    {"young", set_material},
+    {"poisson", set_material},
+    {"density", set_material},
     {"friction", set_friction},
     {"gravity", set_gravity},
     {"initial_position", move_start},
@@ -528,14 +509,16 @@ static NoliStatus apply(const Writer* writer, const Change* change) {
   return refuse(writer, change, "a scene cannot say this");
 }
 
-static NoliStatus apply_all(const Writer* writer, const NoliDesign* design,
-                            const double* variables) {
+static NoliStatus apply_all(Writer* writer, const NoliDesign* design, const double* variables) {
   NoliStatus status = NOLI_OK;
   const NoliDesignDef* def = noli_scene_design(writer->scene);
   const NoliParameters* parameters = noli_design_parameters(design);
+  NoliOwnedDefinition made = {0};
   double* value = NULL;
   NOLI_NEW(writer->context, value, noli_parameters_count(parameters));
   noli_design_values(design, variables, value);
+  NOLI_TRY(noli_parameters_define(parameters, value, writer->context, &made));
+  writer->made = made.def;
   for (int32_t i = 0; i < def->n_variables; i++) {
     int64_t first = noli_parameters_first(parameters, i);
     Change change = {.parameter = &def->variables[i].parameter,
@@ -544,6 +527,8 @@ static NoliStatus apply_all(const Writer* writer, const NoliDesign* design,
     NOLI_TRY(apply(writer, &change));
   }
 done:
+  writer->made = NULL;
+  noli_owned_definition_free(writer->context, &made);
   noli_free(writer->context, value);
   return status;
 }

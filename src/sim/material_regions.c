@@ -2,12 +2,11 @@
 
 #include "base/context.h"
 #include "sim/body_kind.h"
-#include "sim/properties.h"
 
 NoliStatus noli_material_regions_find(NoliContext* context, const NoliBodyDef* body,
                                       NoliMaterialRegions* regions) {
   NoliStatus status = NOLI_OK;
-  int32_t n = noli_body_cells(noli_body_kind(body), body->mesh).n;
+  int32_t n = noli_region_size(body, 0);
   *regions = (NoliMaterialRegions){.n_element = n};
   NOLI_NEW_ZERO(context, regions->region, n);
   NOLI_NEW(context, regions->local, n);
@@ -38,36 +37,7 @@ const NoliMaterialFields* noli_region_fields(const NoliBodyDef* body, int32_t re
   return region > 0 ? &body->parts[region - 1].fields : &body->fields;
 }
 
-int32_t noli_region_size(const NoliBodyDef* body, const NoliMaterialRegions* regions,
-                         int32_t region) {
-  return region > 0 ? body->parts[region - 1].n_element : regions->n_element;
-}
-
-NoliStatus noli_region_values(NoliContext* context, const NoliBodyDef* body,
-                              const NoliMaterialRegions* regions, int32_t region, int32_t property,
-                              const int32_t* index, int32_t n_index, const double* value,
-                              double** values) {
-  NoliStatus status = NOLI_OK;
-  const NoliProperty* of = noli_property_at(property);
-  NoliMaterialDef material = *noli_region_material(body, region);
-  NoliMaterialFields fields = *noli_region_fields(body, region);
-  const double* field = *noli_property_values(of, &fields);
-  double *made = NULL, number = *noli_property_number(of, &material);
-  int32_t n = noli_region_size(body, regions, region);
-  *values = NULL;
-  for (int32_t i = 0; i < n_index; i++) {
-    if (regions->region[index[i]] != region) {
-      continue;
-    }
-    if (made == NULL) {
-      NOLI_NEW(context, made, n);
-      for (int32_t e = 0; e < n; e++) {
-        made[e] = field != NULL ? field[e] : number;
-      }
-    }
-    made[regions->local[index[i]]] = value[i];
-  }
-  *values = made;
-done:
-  return status;
+int32_t noli_region_size(const NoliBodyDef* body, int32_t region) {
+  return region > 0 ? body->parts[region - 1].n_element
+                    : noli_body_cells(noli_body_kind(body), body->mesh).n;
 }

@@ -20,14 +20,4 @@ const NoliMaterialDef* noli_region_material(const NoliBodyDef* body, int32_t reg
 const NoliMaterialFields* noli_region_fields(const NoliBodyDef* body, int32_t region);
 
 // Elements in the list of a region: of the body, or of a part.
-int32_t noli_region_size(const NoliBodyDef* body, const NoliMaterialRegions* regions,
-                         int32_t region);
-
-// The values of a property (sim/properties.h) of these elements, of which the elements `index`
-// (n_index) of the body that have this material are given `value`. The caller frees them; NULL: no
-// such element is of this material. Fails with NOLI_ERROR_MEMORY.
-NOLI_WARN_UNUSED NoliStatus noli_region_values(NoliContext* context, const NoliBodyDef* body,
-                                               const NoliMaterialRegions* regions, int32_t region,
-                                               int32_t property, const int32_t* index,
-                                               int32_t n_index, const double* value,
-                                               double** values);
+int32_t noli_region_size(const NoliBodyDef* body, int32_t region);

@@ -106,11 +106,6 @@ static const char* fibre_defect(const NoliSim* sim, const NoliParameter* def) {
 
 // ---- values -------------------------------------------------------------------------------------
 
-static int32_t count_elements(const NoliSim* sim, const NoliParameter* def) {
-  NoliBlockRange range = sim->model->problem.range[def->of];
-  return range.end - range.begin;
-}
-
 // Terms of a series, up to the last one that counts.
 static int32_t count_terms(const NoliSim* sim, const NoliParameter* def) {
   const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
@@ -168,7 +163,7 @@ static NoliStatus apply_fibre(NoliContext* context, const NoliParameter* def, co
   if (def->scope == NOLI_SCOPE_ELEMENTS) {
     return apply(context, def, value, definition);
   }
-  int32_t n = noli_region_size(body, &def->regions, def->part);
+  int32_t n = noli_region_size(body, def->part);
   for (int32_t e = 0; e < n; e++) {
     number_of(body, def, 0)[NOLI_FIBRE_VALUES * (int64_t)e] = *value;
   }
@@ -227,7 +222,6 @@ const NoliParameterType noli_parameter_fibre = {.of = NOLI_OF_BODY,
                                                 .n_component = 1,
                                                 .scope = NOLI_SCOPE_ELEMENTS,
                                                 .material = true,
-                                                .count = count_elements,
                                                 .defect = fibre_defect,
                                                 .read = read,
                                                 .map = map,

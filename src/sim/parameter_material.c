@@ -1,7 +1,7 @@
 // Parameters of materials and sections: moduli, densities, thickness and radius.
-#include "fem/element_slopes.h"
 #include "sim/parameter_type.h"
 
+#include "fem/element_slopes.h"
 #include "sim/definition.h"
 #include "sim/properties.h"
 
@@ -61,11 +61,6 @@ static const char* material_defect(const NoliSim* sim, const NoliParameter* def)
                  noli_parameter_shares_load(model, def->of)
              ? NOLI_PARAMETER_SHARED_LOAD
              : NULL;
-}
-
-static int32_t count_elements(const NoliSim* sim, const NoliParameter* def) {
-  NoliBlockRange range = sim->model->problem.range[def->of];
-  return range.end - range.begin;
 }
 
 // ---- values -------------------------------------------------------------------------------------
@@ -233,6 +228,33 @@ done:
 
 // ---- other values -------------------------------------------------------------------------------
 
+// The values of the elements of one material of the body, of which some have others; NULL: none
+// has.
+static NoliStatus make_values(NoliContext* context, const NoliParameter* def, int32_t region,
+                              const double* value, const NoliBodyDef* body, double** values) {
+  NoliStatus status = NOLI_OK;
+  const NoliMaterialRegions* regions = &def->regions;
+  NoliMaterialFields fields = *noli_region_fields(body, region);
+  const double* field = *noli_property_values(noli_property_at((int32_t)def->kind), &fields);
+  double *made = NULL, number = *material_number(def->kind, noli_region_material(body, region));
+  int32_t n = noli_region_size(body, region);
+  for (int32_t i = 0; i < def->n_point; i++) {
+    if (regions->region[def->point[i]] != region) {
+      continue;
+    }
+    if (made == NULL) {
+      NOLI_NEW(context, made, n);
+      for (int32_t e = 0; e < n; e++) {
+        made[e] = field != NULL ? field[e] : number;
+      }
+    }
+    made[regions->local[def->point[i]]] = value[i];
+  }
+  *values = made;
+done:
+  return status;
+}
+
 // Gives the elements of each material of the body fields of their own, of which some have values.
 static NoliStatus apply_elements(NoliContext* context, const NoliParameter* def,
                                  const double* value, NoliOwnedDefinition* definition) {
@@ -242,8 +264,7 @@ static NoliStatus apply_elements(NoliContext* context, const NoliParameter* def,
     NoliMaterialFields* fields = (NoliMaterialFields*)(uintptr_t)noli_region_fields(body, region);
     double* made = NULL;
     NOLI_TRY(noli_array_reserve(context, &definition->memory, definition->memory.count + 1));
-    NOLI_TRY(noli_region_values(context, body, &def->regions, region, (int32_t)def->kind,
-                                def->point, def->n_point, value, &made));
+    NOLI_TRY(make_values(context, def, region, value, body, &made));
     if (made != NULL) {
       definition->memory.data[definition->memory.count++] = made;
       *noli_property_values(noli_property_at((int32_t)def->kind), fields) = made;
@@ -275,7 +296,6 @@ const NoliParameterType noli_parameter_material = {.of = NOLI_OF_BODY,
                                                    .n_component = 1,
                                                    .scope = NOLI_SCOPE_ELEMENTS,
                                                    .material = true,
-                                                   .count = count_elements,
                                                    .defect = material_defect,
                                                    .read = read_material,
                                                    .map = map_material,

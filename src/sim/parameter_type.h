@@ -5,9 +5,8 @@
 #pragma once
 
 #include "contact/gcp_shape.h"
-#include "sim/owned_definition.h"
-#include "sim/parameters.h"
 #include "sim/material_regions.h"
+#include "sim/parameters.h"
 #include "sim/rest_map.h"
 
 // What a definition names.
@@ -71,7 +70,7 @@ typedef struct NoliParameterType {
   NoliParameterScope scope;
   bool free;     // every value is valid
   bool material; // of a material, of the body or of a part
-  // Points of the scope `vertices`, `elements` or `terms` of a definition.
+  // Points of the scope `vertices` or `terms` of a definition.
   int32_t (*count)(const NoliSim* sim, const NoliParameter* def);
   // Why it has no derivatives, or NULL; NULL: it always has.
   const char* (*defect)(const NoliSim* sim, const NoliParameter* def);

@@ -215,16 +215,17 @@ static NoliStatus take_points(const NoliSim* sim, const NoliParameterDef* def, c
   if (made->scope == NOLI_SCOPE_BODY) {
     return NOLI_OK;
   }
-  int32_t n_all = made->type->count(sim, made);
+  bool elements = made->scope == NOLI_SCOPE_ELEMENTS;
+  int32_t n_all = elements ? made->regions.n_element : made->type->count(sim, made);
   made->n_point = def->index != NULL ? def->n_index : n_all;
   NOLI_NEW(sim->context, made->point, made->n_point);
   for (int32_t i = 0; i < made->n_point; i++) {
     made->point[i] = def->index != NULL ? def->index[i] : i;
     NOLI_CHECK(sim->context, made->point[i] >= 0 && made->point[i] < n_all, NOLI_ERROR_ARGUMENT,
                "%sbody \"%s\" has no %s %d", where, sim->model->name[made->of],
-               made->scope == NOLI_SCOPE_ELEMENTS ? "element"
-               : made->scope == NOLI_SCOPE_TERMS  ? "term"
-                                                  : "vertex",
+               elements                          ? "element"
+               : made->scope == NOLI_SCOPE_TERMS ? "term"
+                                                 : "vertex",
                (int)made->point[i]);
   }
 done:
@@ -273,7 +274,7 @@ static NoliStatus add_shares(NoliParameters* self, const NoliModel* model, int64
                              double factor) {
   NoliStatus status = NOLI_OK;
   for (int32_t f = 0; f < model->n_force; f++) {
-    if (self->shares != NULL && self->shares[f] != NULL && self->shares[f][vertex]) {
+    if (self->shares[f] != NULL && self->shares[f][vertex]) {
       NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_FORCE, f, -factor / model->force[f].total_mass));
     }
   }
@@ -534,6 +535,24 @@ done:
   return status;
 }
 
+NoliStatus noli_parameters_define(const NoliParameters* self, const double* values,
+                                  NoliContext* context, NoliOwnedDefinition* definition) {
+  NoliStatus status = NOLI_OK;
+  for (int64_t i = 0; i < self->n; i++) {
+    NOLI_CHECK(context, isfinite(values[i]), NOLI_ERROR_ARGUMENT, "parameter value %lld is %g",
+               (long long)i, values[i]);
+  }
+  NOLI_TRY(noli_owned_definition_copy(context, self->source.def, definition));
+  for (int32_t d = 0; d < self->n_def; d++) {
+    const NoliParameter* def = &self->def[d];
+    if (def->type->apply != NULL) {
+      NOLI_TRY(def->type->apply(context, def, values + def->first, definition));
+    }
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_parameters_apply(const NoliParameters* self, const double* values,
                                  NoliContext* context, NoliSim** out) {
   NOLI_REQUIRE(context, self != NULL && values != NULL && context != NULL && out != NULL);
@@ -541,17 +560,7 @@ NoliStatus noli_parameters_apply(const NoliParameters* self, const double* value
   NoliOwnedDefinition definition = {0};
   NoliSim* sim = NULL;
   *out = NULL;
-  for (int64_t i = 0; i < self->n; i++) {
-    NOLI_CHECK(context, isfinite(values[i]), NOLI_ERROR_ARGUMENT, "parameter value %lld is %g",
-               (long long)i, values[i]);
-  }
-  NOLI_TRY(noli_owned_definition_copy(context, self->source.def, &definition));
-  for (int32_t d = 0; d < self->n_def; d++) {
-    const NoliParameter* def = &self->def[d];
-    if (def->type->apply != NULL) {
-      NOLI_TRY(def->type->apply(context, def, values + def->first, &definition));
-    }
-  }
+  NOLI_TRY(noli_parameters_define(self, values, context, &definition));
   NOLI_TRY(noli_sim_create(context, definition.def, &sim));
 
   // velocities stay, whatever the shape

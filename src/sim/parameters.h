@@ -5,6 +5,7 @@
 #include "base/named.h"
 #include "noli/derivative.h"
 #include "sim/inputs.h"
+#include "sim/owned_definition.h"
 
 typedef enum NoliParameterKind {
   NOLI_PARAMETER_YOUNG,
@@ -85,6 +86,11 @@ NoliParameterLengths noli_parameters_lengths(const NoliParameters* parameters);
 
 // Bits of the inputs that the parameters change.
 unsigned noli_parameters_wanted(const NoliParameters* parameters);
+
+// The definition of the simulation with other values, zeros before; to be freed also on failure.
+NOLI_WARN_UNUSED NoliStatus noli_parameters_define(const NoliParameters* parameters,
+                                                   const double* values, NoliContext* context,
+                                                   NoliOwnedDefinition* definition);
 
 // Whether the numbers of definition `index` may have these values, those of the others as they are:
 // NOLI_ERROR_ARGUMENT with the message that a simulation with them would end with. Positions and

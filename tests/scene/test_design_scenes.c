@@ -536,6 +536,12 @@ static void written_scenes_run_as_searched(void** state) {
       "{'parameter': 'young', 'of': 'cube', 'scope': 'elements', 'control': 'uniform', 'lower': "
       "1e4, "
       "'upper': 1e6, 'start': 3e5}",
+      // two regions of one body, one of them with a part
+      "{'parameter': 'density', 'of': 'cube', 'scope': 'elements', 'control': 'uniform', 'select': "
+      "{'box': {'min': [-0.5, 0, -0.5], 'max': [0, 1.01, 0.5]}}, 'lower': 100, 'upper': 5000, "
+      "'start': 3000}, {'parameter': 'density', 'of': 'cube', 'scope': 'elements', 'control': "
+      "'uniform', 'select': {'box': {'min': [0.01, 0, -0.5], 'max': [0.5, 1.01, 0.5]}}, 'lower': "
+      "100, 'upper': 5000, 'start': 500}",
       // relative lengths keep their values where the scene grows
       "{'parameter': 'rest_position', 'of': 'cube', 'control': 'cage', 'cage': [2, 1, 1], 'lower': "
       "[-0.2, 0, 0], 'upper': [0.2, 0, 0], 'start': [0.15, 0, 0]}",

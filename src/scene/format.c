@@ -70,16 +70,15 @@ static const NoliSceneType poisson_value = {.kind = NOLI_SCENE_EXPRESSION,
                                             RANGE(-1.0, true, 0.5, true)};
 static const NoliSceneType poisson_number = {
     .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(-1.0, true, 0.5, true)};
-static const NoliSceneType material_list = {.kind = NOLI_SCENE_LIST,
-                                            .what = "a list of numbers",
-                                            .item = &material_number,
-                                            .min_items = 1,
-                                            .max_items = INT32_MAX};
-static const NoliSceneType poisson_list = {.kind = NOLI_SCENE_LIST,
-                                           .what = "a list of numbers",
-                                           .item = &poisson_number,
-                                           .min_items = 1,
-                                           .max_items = INT32_MAX};
+#define LIST(variable, item_, minimum, description)                                                \
+  static const NoliSceneType variable = {.kind = NOLI_SCENE_LIST,                                  \
+                                         .what = (description),                                    \
+                                         .item = &(item_),                                         \
+                                         .min_items = (minimum),                                   \
+                                         .max_items = INT32_MAX}
+
+LIST(material_list, material_number, 1, "a list of numbers");
+LIST(poisson_list, poisson_number, 1, "a list of numbers");
 static const NoliSceneType expression = {.kind = NOLI_SCENE_EXPRESSION,
                                          .what = "a number or an expression"};
 
@@ -109,28 +108,15 @@ static const NoliSceneType profile = {.kind = NOLI_SCENE_LIST,
                                       .item = &pair_of_numbers,
                                       .min_items = 2,
                                       .max_items = INT32_MAX};
-static const NoliSceneType places = {.kind = NOLI_SCENE_LIST,
-                                     .what = "a list of positions",
-                                     .item = &vector,
-                                     .min_items = 1,
-                                     .max_items = INT32_MAX};
+LIST(places, vector, 1, "a list of positions");
 #define CELL_LIST(variable, size, description)                                                     \
   static const NoliSceneType variable##_cell = FIXED_LIST(natural_or_zero, size, description);     \
-  static const NoliSceneType variable = {.kind = NOLI_SCENE_LIST,                                  \
-                                         .what = "a list of cells",                                \
-                                         .item = &variable##_cell,                                 \
-                                         .max_items = INT32_MAX}
+  LIST(variable, variable##_cell, 0, "a list of cells")
 CELL_LIST(tet_cells, 4, "a list of 4 integers");
 CELL_LIST(triangle_cells, 3, "a list of 3 integers");
 CELL_LIST(segment_cells, 2, "a list of 2 integers");
-static const NoliSceneType vertex_numbers = {.kind = NOLI_SCENE_LIST,
-                                             .what = "a list of integers",
-                                             .item = &natural_or_zero,
-                                             .max_items = INT32_MAX};
-static const NoliSceneType tags = {.kind = NOLI_SCENE_LIST,
-                                   .what = "a list of integers",
-                                   .item = &integer,
-                                   .max_items = INT32_MAX};
+LIST(vertex_numbers, natural_or_zero, 0, "a list of integers");
+LIST(tags, integer, 0, "a list of integers");
 static const NoliSceneType corners = {.kind = NOLI_SCENE_LIST,
                                       .what = "a list of pairs of numbers",
                                       .item = &pair_of_numbers,
@@ -264,13 +250,6 @@ static const NoliSceneType audit = EITHER(&boolean, &audit_moment);
                                          .fields = variable##_fields,                              \
                                          .n_fields = COUNT(variable##_fields),                     \
                                          .rule = (rule_)}
-
-#define LIST(variable, item_, minimum, description)                                                \
-  static const NoliSceneType variable = {.kind = NOLI_SCENE_LIST,                                  \
-                                         .what = (description),                                    \
-                                         .item = &(item_),                                         \
-                                         .min_items = (minimum),                                   \
-                                         .max_items = INT32_MAX}
 
 OBJECT(increments, "increments", NOLI_SCENE_ANY,
        REQUIRED("initial", positive, "s", "Length of the first increment, at most `step`.",

@@ -350,16 +350,6 @@ void noli_curved_faces_add_traction(const NoliCurvedFaces* faces, const double* 
 
 // ---- slopes -------------------------------------------------------------------------------------
 
-// Adds a matrix to the rows of node a of a face and the columns from `column` on.
-static void add_matrix(const NoliMixedBlocks* blocks, int64_t face, int32_t a, int32_t column,
-                       double factor, NoliMat3 matrix) {
-  double* block = noli_mixed_block(blocks, face);
-  for (int r = 0; r < 9; r++) {
-    block[(int64_t)blocks->n_input * (3 * a + r / 3) + column + r % 3] +=
-        factor * matrix.m[r / 3][r % 3];
-  }
-}
-
 // Names the nodes of face i, and the first `n` of them as inputs; the corners come first.
 static void set_nodes(const NoliCurvedFaces* faces, int64_t i, int32_t n, NoliMixedBlocks* blocks) {
   const int32_t* node = faces->node + i * faces->n_node;
@@ -386,9 +376,9 @@ static void add_begin(const NoliCurvedPressure* data, int64_t i, int32_t q, cons
   for (int32_t a = 0; a < faces->n_node; a++) {
     NoliMat3 by_origin =
         noli_sub33(area_by_node(now, shape + 3 * a), area_by_node(then, shape + 3 * a));
-    add_matrix(blocks, i, a, 3 * faces->n_node, load / 3.0, by_origin);
+    noli_mixed_add33(blocks, i, a, 3 * faces->n_node, load / 3.0, by_origin);
     for (int32_t b = 0; b < faces->n_node; b++) {
-      add_matrix(blocks, i, a, 3 * b, load * shape[3 * a], area_by_node(then, shape + 3 * b));
+      noli_mixed_add33(blocks, i, a, 3 * b, load * shape[3 * a], area_by_node(then, shape + 3 * b));
     }
   }
 }
@@ -410,8 +400,8 @@ static void set_begin(const NoliCurvedPressure* data, int64_t i, int64_t origin_
   for (int32_t a = 0; a < n; a++) {
     for (int32_t b = a + 1; b < n; b++) {
       NoliMat3 block = noli_load33(hessian + 9 * noli_stencil_block(n, a, b));
-      add_matrix(blocks, i, a, 3 * b, -1.0, block);
-      add_matrix(blocks, i, b, 3 * a, -1.0, noli_transpose33(block));
+      noli_mixed_add33(blocks, i, a, 3 * b, -1.0, block);
+      noli_mixed_add33(blocks, i, b, 3 * a, -1.0, noli_transpose33(block));
     }
   }
   set_nodes(faces, i, n, blocks);
@@ -454,7 +444,7 @@ static void add_area_slope(const NoliCurvedFaces* faces, int64_t i, int32_t q, c
     NoliMat3 by_corner = area_by_node(rest, corner[b]);
     NoliMat3 slope = noli_outer33(force, noli_transpose_mul33_vec(&by_corner, normal));
     for (int32_t a = 0; a < faces->n_node; a++) {
-      add_matrix(blocks, i, a, 3 * b, faces->weight[q] * shape[3 * a], slope);
+      noli_mixed_add33(blocks, i, a, 3 * b, faces->weight[q] * shape[3 * a], slope);
     }
   }
 }

@@ -8,17 +8,6 @@ static bool has(unsigned wanted, NoliInput input) {
   return (wanted >> input & 1u) != 0;
 }
 
-// Adds a matrix to the rows of one node and the columns from `column` on.
-static void add_matrix(const NoliMixedBlocks* blocks, int64_t stencil, int32_t node, int32_t column,
-                       double factor, NoliMat3 matrix) {
-  double* block = noli_mixed_block(blocks, stencil);
-  for (int r = 0; r < 3; r++) {
-    for (int c = 0; c < 3; c++) {
-      block[(int64_t)blocks->n_input * (3 * node + r) + column + c] += factor * matrix.m[r][c];
-    }
-  }
-}
-
 static void add_column(const NoliMixedBlocks* blocks, int64_t stencil, int32_t node, int32_t column,
                        double factor, NoliVec3 vector) {
   double* block = noli_mixed_block(blocks, stencil);
@@ -68,8 +57,8 @@ static void add_ends(const NoliSprings* springs, int64_t s, NoliMixedBlocks* blo
   bool fixed = springs->node[2 * s + 1] == NOLI_NULL_INDEX;
   for (int32_t end = 0; end < (fixed ? 1 : 2); end++) {
     double sign = end == 0 ? -factor : factor;
-    add_matrix(blocks, s, end, 0, sign, by_first);
-    add_matrix(blocks, s, end, 3, fixed ? 0.0 : sign, by_second);
+    noli_mixed_add33(blocks, s, end, 0, sign, by_first);
+    noli_mixed_add33(blocks, s, end, 3, fixed ? 0.0 : sign, by_second);
     set_inputs(blocks, s, 3 * end, springs->node[2 * s + end]);
   }
 }
@@ -249,8 +238,8 @@ static void set_begin(const NoliPressure* data, int64_t i, int64_t origin_row, c
   for (int32_t m = 0; m < now.n; m++) {
     for (int32_t k = 0; k < now.n; k++) {
       NoliMat3 was = cone_hessian(&then, k, m);
-      add_matrix(blocks, i, k, 3 * m, factor, noli_sub33(share_slope(&then, m), was));
-      add_matrix(blocks, i, k, 9, factor, noli_sub33(was, cone_hessian(&now, k, m)));
+      noli_mixed_add33(blocks, i, k, 3 * m, factor, noli_sub33(share_slope(&then, m), was));
+      noli_mixed_add33(blocks, i, k, 9, factor, noli_sub33(was, cone_hessian(&now, k, m)));
     }
     set_inputs(blocks, i, 3 * m, tri[m]);
   }
@@ -314,8 +303,8 @@ NoliStatus noli_traction_slopes(NoliMixedList* list, const NoliFaces* faces, con
     for (int32_t k = 0; k < face.n * face.n; k++) {
       int32_t a = k / face.n, b = k % face.n;
       NoliVec3 force = noli_add3(sum, noli_load3(traction + 3 * (int64_t)tri[a]));
-      add_matrix(blocks, i, a, 3 * b, -scale / (face.n + 1),
-                 noli_outer33(force, area_slope(&face, b)));
+      noli_mixed_add33(blocks, i, a, 3 * b, -scale / (face.n + 1),
+                       noli_outer33(force, area_slope(&face, b)));
     }
   }
 done:

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/context.h"
+#include "math/mat3.h"
 
 // The blocks of one term by one input: for every stencil 3 size x n_input numbers, row-major, rows
 // are components of nodes. NOLI_NULL_INDEX pads nodes and inputs.
@@ -30,6 +31,18 @@ void noli_mixed_free(NoliContext* context, NoliMixedBlocks* blocks);
 // The block of a stencil.
 static inline double* noli_mixed_block(const NoliMixedBlocks* blocks, int64_t stencil) {
   return blocks->value + stencil * 3 * blocks->size * blocks->n_input;
+}
+
+// Adds a factor times a matrix to the rows of one node of a stencil and three columns from
+// `column`.
+static inline void noli_mixed_add33(const NoliMixedBlocks* blocks, int64_t stencil, int32_t node,
+                                    int32_t column, double factor, NoliMat3 matrix) {
+  double* block = noli_mixed_block(blocks, stencil);
+  for (int32_t r = 0; r < 3; r++) {
+    for (int32_t c = 0; c < 3; c++) {
+      block[(int64_t)blocks->n_input * (3 * node + r) + column + c] += factor * matrix.m[r][c];
+    }
+  }
 }
 
 // Adds d2E/dx dp times a change of the inputs to a vector over nodes (n_vert x 3).

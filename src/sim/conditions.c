@@ -274,7 +274,7 @@ static double turn_of_section(const NoliSim* sim, const NoliMotion* motion, cons
   if (motion->def.controlled) {
     return turn_to_pose(sim, motion, i, block, s, t0, t1, target);
   }
-  if (motion->def.target == NULL && !noli_motion_is_changed(motion)) {
+  if (!noli_motion_moves(motion)) {
     return 0.0;
   }
 

@@ -72,8 +72,7 @@ static int32_t turner_of(const NoliMotionLinks* targets, const NoliModel* model,
     const NoliMotion* motion = &model->motion[m];
     if (motion->def.body == body && acts(part, &motion->def) &&
         noli_motion_find(motion, node[0] - model->vert_first[body]) != NOLI_NULL_INDEX) {
-      bool moves = motion->def.target != NULL || noli_motion_is_changed(motion);
-      turner = moves ? m : NOLI_NULL_INDEX;
+      turner = noli_motion_moves(motion) ? m : NOLI_NULL_INDEX;
     }
   }
   return turner;

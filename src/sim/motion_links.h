@@ -33,8 +33,8 @@ typedef struct NoliMotionStart {
 NOLI_WARN_UNUSED NoliStatus noli_motion_links_create(const NoliSim* sim, NoliMotionLinks* links);
 void noli_motion_links_free(NoliContext* context, NoliMotionLinks* links);
 
-// The targets of a stage, as functions of where the part starts.
-// Fails with NOLI_ERROR_ARGUMENT where they have no derivatives.
+// The targets of a stage, as functions of where the part starts. Fails with NOLI_ERROR_ARGUMENT
+// where they have no derivatives.
 NOLI_WARN_UNUSED NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliSim* sim,
                                                   const NoliTapePart* part,
                                                   const NoliTapeStage* stage);

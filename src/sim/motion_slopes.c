@@ -35,10 +35,14 @@ int32_t noli_motion_find(const NoliMotion* motion, int32_t node) {
   return NOLI_NULL_INDEX;
 }
 
-bool noli_motion_is_changed(const NoliMotion* motion) {
+static bool is_changed(const NoliMotion* motion) {
   const double *w = motion->def.velocity, *spin = motion->def.spin;
   return motion->def.change != 0.0 || w[0] != 0.0 || w[1] != 0.0 || w[2] != 0.0 || spin[0] != 0.0 ||
          spin[1] != 0.0 || spin[2] != 0.0;
+}
+
+bool noli_motion_moves(const NoliMotion* motion) {
+  return motion->def.target != NULL || is_changed(motion);
 }
 
 static NoliMotionFrame frame_at(const NoliMotion* motion, double t) {
@@ -76,7 +80,7 @@ static void set_inner(const NoliMotion* motion, const NoliMotionFrame* frame, co
 
 void noli_motion_targets(const NoliMotion* motion, double t0, double t1, const double* x_t0,
                          double* x_t1) {
-  if (!noli_motion_is_changed(motion)) {
+  if (!is_changed(motion)) {
     call(motion, t0, t1, motion->X, x_t0, x_t1);
     return;
   }

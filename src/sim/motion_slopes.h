@@ -34,8 +34,8 @@ typedef struct NoliMotionByNumbers {
 // Index in a motion of a node of its body; NOLI_NULL_INDEX: not in the motion.
 int32_t noli_motion_find(const NoliMotion* motion, int32_t node);
 
-// Whether a definition changes a motion, by a factor, a velocity or a spin.
-bool noli_motion_is_changed(const NoliMotion* motion);
+// Whether a motion moves its vertices, by a target, a velocity or a spin; otherwise it holds them.
+bool noli_motion_moves(const NoliMotion* motion);
 
 // Targets at t1 of the vertices of a motion that are at x_t0 (n_node x 3) at t0, into x_t1, with
 // the changes of its definition. It must have a target, or hold its vertices.

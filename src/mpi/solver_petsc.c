@@ -142,8 +142,8 @@ static void petsc_release(void* state) {
 static void petsc_destroy(NoliContext* context, void* state) {
   PetscSolver* solver = state;
   NoliPetsc petsc = {0};
-  petsc_release(solver);
   if (noli_petsc_begin(&petsc, context) == NOLI_OK && !petsc.leaves) {
+    release(solver);
     clear_options(solver);
   }
   noli_petsc_end(&petsc);

@@ -1,5 +1,6 @@
 // Derivatives of runs on as many ranks as mpirun starts (tests/scripted.cmake: three): those of a
 // process alone, which other tests compare with differences, in both modes.
+#include "mpi/on_ranks.h"
 #include "sim/gradient_runs.h"
 
 static NoliRanks* ranks;
@@ -126,15 +127,10 @@ static void divided_elements_are_refused(void** state) {
 }
 
 int main(void) {
-  if (noli_ranks_start(&ranks) != NOLI_OK) {
-    return 1;
-  }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(gradients_are_those_of_one_rank),
       cmocka_unit_test(implicit_friction_has_them_too),
       cmocka_unit_test(divided_elements_are_refused),
   };
-  int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  noli_ranks_end(&ranks);
-  return failed;
+  return run_on_ranks(&ranks, tests, sizeof tests / sizeof *tests);
 }

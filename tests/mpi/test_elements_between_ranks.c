@@ -1,6 +1,7 @@
 // Elements that are divided among ranks, on as many as mpirun starts (tests/scripted.cmake: three):
 // each rank simulates a scene with the others and, beside it, alone, and both have the same
 // results.
+#include "mpi/on_ranks.h"
 #include "sim/world.h"
 
 #include "base/ranks.h"
@@ -261,19 +262,11 @@ static void messages_number_elements_in_their_body(void** state) {
 }
 
 int main(void) {
-  if (noli_ranks_start(&ranks) != NOLI_OK) {
-    return 1;
-  }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_rank_holds_its_share),
       cmocka_unit_test(results_are_those_of_one_rank),
       cmocka_unit_test(bounds_name_the_same_element),
       cmocka_unit_test(messages_number_elements_in_their_body),
   };
-  int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  if (failed != 0) {
-    noli_ranks_abort(ranks, 1); // others may wait for this one
-  }
-  noli_ranks_end(&ranks);
-  return failed;
+  return run_on_ranks(&ranks, tests, sizeof tests / sizeof *tests);
 }

@@ -2,7 +2,7 @@
 // in the order of ranks, lists, the rows of a matrix that is shared out, and failures of one rank,
 // which end all without a rank that waits.
 #define _POSIX_C_SOURCE 200809L // nanosleep
-#include "support.h"
+#include "mpi/on_ranks.h"
 
 #include "base/ranks.h"
 #include "linalg/rows.h"
@@ -396,9 +396,6 @@ static void failures_leave_calls(void** state) {
 }
 
 int main(void) {
-  if (noli_ranks_start(&ranks) != NOLI_OK) {
-    return 1;
-  }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(shares_cover_all_items),
       cmocka_unit_test(sums_have_the_order_of_ranks),
@@ -411,7 +408,5 @@ int main(void) {
       cmocka_unit_test(failures_leave_calls),
       cmocka_unit_test(ranks_that_do_not_come_are_told),
   };
-  int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  noli_ranks_end(&ranks);
-  return failed;
+  return run_on_ranks(&ranks, tests, sizeof tests / sizeof *tests);
 }

@@ -1,0 +1,19 @@
+// What tests on several ranks share: their main.
+#pragma once
+
+#include "noli/ranks.h"
+#include "support.h"
+
+// Starts the ranks, runs tests on all of them, and ends them. One on which a test has failed ends
+// all: others may wait for it.
+static inline int run_on_ranks(NoliRanks** ranks, const struct CMUnitTest* tests, size_t n) {
+  if (noli_ranks_start(ranks) != NOLI_OK) {
+    return 1;
+  }
+  int failed = _cmocka_run_group_tests("tests", tests, n, NULL, NULL);
+  if (failed != 0) {
+    noli_ranks_abort(*ranks, 1);
+  }
+  noli_ranks_end(ranks);
+  return failed;
+}

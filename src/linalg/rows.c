@@ -10,8 +10,8 @@
 enum { PIECE_ROWS = 4096 };
 
 void noli_rows_free(NoliContext* context, NoliRows* rows) {
-  void* owned[] = {rows->row,  rows->col,      rows->value,  rows->diagonal,
-                   rows->n_in, rows->sent_row, rows->source, rows->target};
+  void* owned[] = {rows->row,      rows->col,    rows->value,  rows->diagonal, rows->n_in,
+                   rows->sent_row, rows->source, rows->target, rows->first};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
     noli_free(context, owned[i]);
   }
@@ -29,33 +29,48 @@ static NoliStatus reserve_values(NoliRows* rows, NoliContext* context) {
                    sizeof *rows->value);
 }
 
-// The first row of a rank.
-static int64_t first_row(NoliRowsKind kind, int64_t n, int32_t rank, int32_t size) {
-  return kind == NOLI_ROWS_FIRST ? (rank == 0 ? 0 : n) : n * rank / size;
+// Finds the first row of each rank.
+static NoliStatus place_ranks(NoliRows* rows, NoliContext* context, const NoliShare* share,
+                              NoliRowsKind kind) {
+  NoliStatus status = NOLI_OK;
+  int64_t size = noli_rank_count(context), n = share->n;
+  const int64_t* given = share->rank_row;
+  NOLI_TRY(
+      noli_grow(context, (void**)&rows->first, &rows->capacity[8], size + 1, sizeof *rows->first));
+  for (int64_t r = 0; r <= size; r++) {
+    int64_t shared = given != NULL ? given[r] : n * r / size;
+    rows->first[r] = kind == NOLI_ROWS_FIRST ? (r == 0 ? 0 : n) : shared;
+  }
+done:
+  return status;
 }
 
 // The rows of a piece of a rank, and how many pieces a matrix has.
-static int64_t piece_row(NoliRowsKind kind, int64_t n, int32_t rank, int32_t size, int64_t piece) {
-  int64_t row = first_row(kind, n, rank, size) + piece * PIECE_ROWS;
-  int64_t end = first_row(kind, n, rank + 1, size);
+static int64_t piece_row(const NoliRows* rows, int32_t rank, int64_t piece) {
+  int64_t row = rows->first[rank] + piece * PIECE_ROWS, end = rows->first[rank + 1];
   return row < end ? row : end;
 }
-static int64_t piece_count(NoliRowsKind kind, int64_t n, int32_t size) {
-  int64_t most = kind == NOLI_ROWS_FIRST ? n : (n + size - 1) / size;
+static int64_t piece_count(const NoliRows* rows, int32_t size) {
+  int64_t most = 0;
+  for (int32_t r = 0; r < size; r++) {
+    int64_t n = rows->first[r + 1] - rows->first[r];
+    most = n > most ? n : most;
+  }
   return (most + PIECE_ROWS - 1) / PIECE_ROWS;
 }
 
 // ---- what is sent -------------------------------------------------------------------------------
 
-// Counts the blocks of the share for every row, those above the diagonal twice if mirrored: where
-// each row begins.
+// Counts the blocks of the share beside the diagonal for every row, twice if mirrored: where each
+// row begins.
 static void count_sent(NoliRows* rows, const NoliShare* share, bool mirrored) {
   int64_t* begin = rows->sent_row;
   memset(begin, 0, (size_t)(share->n + 1) * sizeof *begin);
   for (int64_t i = 0; i < share->n; i++) {
     for (int64_t k = share->row[i]; k < share->row[i + 1]; k++) {
-      begin[i + 1]++;
-      begin[share->col[k] + 1] += mirrored && share->col[k] != i ? 1 : 0;
+      bool beside = share->col[k] != i;
+      begin[i + 1] += beside ? 1 : 0;
+      begin[share->col[k] + 1] += mirrored && beside ? 1 : 0;
     }
   }
   for (int64_t i = 0; i < share->n; i++) {
@@ -64,15 +79,18 @@ static void count_sent(NoliRows* rows, const NoliShare* share, bool mirrored) {
   rows->n_sent = begin[share->n];
 }
 
-// Lists the blocks of the share by the row that gets them; `key`: (row, column).
+// Lists these blocks by the row that gets them; `key`: (row, column).
 static void sort_sent(NoliRows* rows, const NoliShare* share, bool mirrored, uint64_t* key) {
   int64_t* at = rows->sent_row;
   for (int64_t i = 0; i < share->n; i++) {
     for (int64_t k = share->row[i]; k < share->row[i + 1]; k++) {
       int64_t j = share->col[k];
+      if (i == j) {
+        continue;
+      }
       key[at[i]] = (uint64_t)i << 32 | (uint64_t)j;
       rows->source[at[i]++] = (uint32_t)(2 * k);
-      if (mirrored && i != j) {
+      if (mirrored) {
         key[at[j]] = (uint64_t)j << 32 | (uint64_t)i;
         rows->source[at[j]++] = (uint32_t)(2 * k + 1);
       }
@@ -103,11 +121,10 @@ done:
 }
 
 // How many blocks each rank gets of a piece: `n_out` (ranks).
-static void count_piece(const NoliRows* rows, NoliRowsKind kind, int32_t size, int64_t piece,
-                        int64_t* n_out) {
+static void count_piece(const NoliRows* rows, int32_t size, int64_t piece, int64_t* n_out) {
   for (int32_t r = 0; r < size; r++) {
-    n_out[r] = rows->sent_row[piece_row(kind, rows->n, r, size, piece + 1)] -
-               rows->sent_row[piece_row(kind, rows->n, r, size, piece)];
+    n_out[r] =
+        rows->sent_row[piece_row(rows, r, piece + 1)] - rows->sent_row[piece_row(rows, r, piece)];
   }
 }
 
@@ -118,15 +135,23 @@ static int compare(const void* a, const void* b) {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-// Sorts received blocks by row: (column, number) of each in `order`, rows begin at `row`.
+// The diagonal block of a row, in place of the number of a received one.
+#define DIAGONAL UINT32_MAX
+
+// Sorts received blocks and those of the diagonal by row: (column, number) of each in `order`, rows
+// begin at `row`.
 static void sort_by_row(NoliRows* rows, const uint64_t* key, uint64_t* order) {
   int64_t n_own = rows->end - rows->begin;
-  memset(rows->row, 0, (size_t)(n_own + 1) * sizeof *rows->row);
+  rows->row[0] = 0;
+  for (int64_t i = 0; i < n_own; i++) {
+    rows->row[i + 1] = 1;
+  }
   for (int64_t k = 0; k < rows->n_received; k++) {
     rows->row[(int64_t)(key[k] >> 32) - rows->begin + 1]++;
   }
   for (int64_t i = 0; i < n_own; i++) {
     rows->row[i + 1] += rows->row[i];
+    order[rows->row[i]++] = (uint64_t)(rows->begin + i) << 32 | DIAGONAL;
   }
   for (int64_t k = 0; k < rows->n_received; k++) {
     int64_t i = (int64_t)(key[k] >> 32) - rows->begin;
@@ -138,7 +163,7 @@ static void sort_by_row(NoliRows* rows, const uint64_t* key, uint64_t* order) {
   rows->row[0] = 0;
 }
 
-// Gives equal places one block; the diagonal is among them, as every share has it.
+// Gives equal places one block.
 static void merge(NoliRows* rows, uint64_t* order) {
   int64_t n_own = rows->end - rows->begin, nnz = 0;
   for (int64_t i = 0, k = 0; i < n_own; i++) {
@@ -147,11 +172,15 @@ static void merge(NoliRows* rows, uint64_t* order) {
     rows->row[i] = nnz;
     for (; k < last; k++) {
       int32_t col = (int32_t)(order[k] >> 32);
+      uint32_t number = (uint32_t)(order[k] & UINT32_MAX);
       if (nnz == first || rows->col[nnz - 1] != col) {
-        rows->diagonal[i] = col == rows->begin + i ? nnz : rows->diagonal[i];
         rows->col[nnz++] = col;
       }
-      rows->target[order[k] & UINT32_MAX] = (uint32_t)(nnz - 1);
+      if (number == DIAGONAL) {
+        rows->diagonal[i] = nnz - 1;
+      } else {
+        rows->target[number] = (uint32_t)(nnz - 1);
+      }
     }
   }
   rows->row[n_own] = nnz;
@@ -163,14 +192,14 @@ static NoliStatus make_pattern(NoliRows* rows, NoliContext* context, const uint6
   int64_t* capacity = rows->capacity;
   int64_t n_own = rows->end - rows->begin, n = rows->n_received;
   uint64_t* order = NULL;
-  NOLI_CHECK(context, n < UINT32_MAX, NOLI_ERROR_TOO_LARGE,
+  NOLI_CHECK(context, n + n_own < UINT32_MAX, NOLI_ERROR_TOO_LARGE,
              "a rank would get %lld blocks of the matrix: use more ranks", (long long)n);
   NOLI_TRY(noli_grow(context, (void**)&rows->row, &capacity[3], n_own + 1, sizeof *rows->row));
   NOLI_TRY(
       noli_grow(context, (void**)&rows->diagonal, &capacity[4], n_own, sizeof *rows->diagonal));
   NOLI_TRY(noli_grow(context, (void**)&rows->target, &capacity[5], n, sizeof *rows->target));
-  NOLI_TRY(noli_grow(context, (void**)&rows->col, &capacity[6], n, sizeof *rows->col));
-  NOLI_NEW(context, order, n);
+  NOLI_TRY(noli_grow(context, (void**)&rows->col, &capacity[6], n + n_own, sizeof *rows->col));
+  NOLI_NEW(context, order, n + n_own);
   sort_by_row(rows, key, order);
   merge(rows, order);
 done:
@@ -201,14 +230,14 @@ NoliStatus noli_rows_gather_pattern(NoliRows* rows, NoliContext* context, const 
   }
   rows->known = false;
   rows->n = share->n;
-  rows->begin = (int32_t)first_row(kind, share->n, rank, size);
-  rows->end = (int32_t)first_row(kind, share->n, rank + 1, size);
   n_out = noli_alloc(context, size, sizeof *n_out);
-  status = n_out != NULL ? list_sent(rows, context, share, kind, &key) : NOLI_ERROR_MEMORY;
+  status = n_out != NULL ? place_ranks(rows, context, share, kind) : NOLI_ERROR_MEMORY;
+  status = status == NOLI_OK ? list_sent(rows, context, share, kind, &key) : status;
   NOLI_TRY(noli_ranks_join(context, status));
+  rows->begin = (int32_t)rows->first[rank];
+  rows->end = (int32_t)rows->first[rank + 1];
   for (int32_t r = 0; r < size; r++) {
-    n_out[r] = rows->sent_row[first_row(kind, rows->n, r + 1, size)] -
-               rows->sent_row[first_row(kind, rows->n, r, size)];
+    n_out[r] = rows->sent_row[rows->first[r + 1]] - rows->sent_row[rows->first[r]];
   }
   NOLI_TRY(noli_ranks_exchange(context, sizeof *key, key, n_out, &in, &capacity, rows->n_in));
   noli_free(context, key);
@@ -230,6 +259,13 @@ done:
 
 // ---- values -------------------------------------------------------------------------------------
 
+// A block of the diagonal. Every share has all of them, but most are zero: those that are not are
+// sent with their rows.
+typedef struct Diagonal {
+  int64_t row;
+  double value[9];
+} Diagonal;
+
 // A piece under way.
 typedef struct Piece {
   int64_t* n_out; // (ranks) blocks
@@ -237,28 +273,72 @@ typedef struct Piece {
   int64_t* at;    // (ranks) received blocks before the next piece, in the numbers of `target`
   double* out;
   void* in;
-  int64_t out_capacity, in_capacity;
+  Diagonal* diagonal_out;
+  void* diagonal_in;
+  int64_t capacity[4]; // of these
 } Piece;
 
-// Writes the blocks of a piece as they are sent.
+// Writes the blocks of a piece beside the diagonal as they are sent.
 static NoliStatus pack(const NoliRows* rows, NoliContext* context, const NoliShare* share,
-                       NoliRowsKind kind, int64_t number, Piece* piece) {
+                       int64_t number, Piece* piece) {
   NoliStatus status = NOLI_OK;
   int32_t size = noli_rank_count(context);
   int64_t n = 0;
-  count_piece(rows, kind, size, number, piece->n_out);
+  count_piece(rows, size, number, piece->n_out);
   for (int32_t r = 0; r < size; r++) {
     n += piece->n_out[r];
   }
-  NOLI_TRY(noli_grow(context, (void**)&piece->out, &piece->out_capacity, 9 * n, sizeof(double)));
+  NOLI_TRY(noli_grow(context, (void**)&piece->out, &piece->capacity[0], 9 * n, sizeof(double)));
   double* to = piece->out;
   for (int32_t r = 0; r < size; r++) {
-    const uint32_t* source =
-        rows->source + rows->sent_row[piece_row(kind, rows->n, r, size, number)];
+    const uint32_t* source = rows->source + rows->sent_row[piece_row(rows, r, number)];
     for (int64_t k = 0; k < piece->n_out[r]; k++, to += 9) {
       const double* from = share->value + 9 * (int64_t)(source[k] / 2);
       for (int32_t e = 0; e < 9; e++) {
         to[e] = source[k] % 2 == 0 ? from[e] : from[3 * (e % 3) + e / 3];
+      }
+    }
+  }
+done:
+  return status;
+}
+
+// The block of the diagonal of a row of a share; NULL: all its values are zero.
+static const double* diagonal_of(const NoliShare* share, int64_t row) {
+  int64_t k = share->row[row];
+  while (share->col[k] != row) {
+    k++;
+  }
+  const double* value = share->value + 9 * k;
+  bool any = false;
+  for (int32_t e = 0; e < 9; e++) {
+    any = any || value[e] != 0.0;
+  }
+  return any ? value : NULL;
+}
+
+// Likewise those of the diagonal.
+static NoliStatus pack_diagonals(const NoliRows* rows, NoliContext* context, const NoliShare* share,
+                                 int64_t number, Piece* piece) {
+  NoliStatus status = NOLI_OK;
+  int32_t size = noli_rank_count(context);
+  int64_t n = 0;
+  for (int32_t r = 0; r < size; r++) {
+    int64_t begin = piece_row(rows, r, number), end = piece_row(rows, r, number + 1), first = n;
+    for (int64_t i = begin; i < end; i++) {
+      n += diagonal_of(share, i) != NULL ? 1 : 0;
+    }
+    piece->n_out[r] = n - first;
+  }
+  NOLI_TRY(noli_grow(context, (void**)&piece->diagonal_out, &piece->capacity[2], n,
+                     sizeof *piece->diagonal_out));
+  Diagonal* to = piece->diagonal_out;
+  for (int32_t r = 0; r < size; r++) {
+    for (int64_t i = piece_row(rows, r, number); i < piece_row(rows, r, number + 1); i++) {
+      const double* value = diagonal_of(share, i);
+      if (value != NULL) {
+        to->row = i;
+        memcpy((to++)->value, value, sizeof to->value);
       }
     }
   }
@@ -279,8 +359,36 @@ static void add_up(NoliRows* rows, int32_t size, Piece* piece) {
   }
 }
 
-NoliStatus noli_rows_gather_values(NoliRows* rows, NoliContext* context, const NoliShare* share,
-                                   NoliRowsKind kind) {
+static void add_diagonals(NoliRows* rows, int32_t size, const Piece* piece) {
+  const Diagonal* in = piece->diagonal_in;
+  for (int32_t r = 0; r < size; r++) {
+    for (int64_t k = 0; k < piece->n_in[r]; k++, in++) {
+      double* to = rows->value + 9 * rows->diagonal[in->row - rows->begin];
+      for (int32_t e = 0; e < 9; e++) {
+        to[e] += in->value[e];
+      }
+    }
+  }
+}
+
+static NoliStatus move_piece(NoliRows* rows, NoliContext* context, const NoliShare* share,
+                             int64_t number, Piece* piece) {
+  NoliStatus status = NOLI_OK;
+  int32_t size = noli_rank_count(context);
+  NOLI_TRY(noli_ranks_join(context, pack(rows, context, share, number, piece)));
+  NOLI_TRY(noli_ranks_exchange(context, 9 * sizeof *piece->out, piece->out, piece->n_out,
+                               &piece->in, &piece->capacity[1], piece->n_in));
+  add_up(rows, size, piece);
+  NOLI_TRY(noli_ranks_join(context, pack_diagonals(rows, context, share, number, piece)));
+  NOLI_TRY(noli_ranks_exchange(context, sizeof *piece->diagonal_out, piece->diagonal_out,
+                               piece->n_out, &piece->diagonal_in, &piece->capacity[3],
+                               piece->n_in));
+  add_diagonals(rows, size, piece);
+done:
+  return status;
+}
+
+NoliStatus noli_rows_gather_values(NoliRows* rows, NoliContext* context, const NoliShare* share) {
   NoliStatus status = NOLI_OK;
   Piece piece = {0};
   int32_t size = noli_rank_count(context);
@@ -293,13 +401,12 @@ NoliStatus noli_rows_gather_values(NoliRows* rows, NoliContext* context, const N
     piece.at[r] = piece.at[r - 1] + rows->n_in[r - 1];
   }
   memset(rows->value, 0, 9 * (size_t)rows->nnz * sizeof *rows->value);
-  for (int64_t k = 0; k < piece_count(kind, rows->n, size); k++) {
-    NOLI_TRY(noli_ranks_join(context, pack(rows, context, share, kind, k, &piece)));
-    NOLI_TRY(noli_ranks_exchange(context, 9 * sizeof *piece.out, piece.out, piece.n_out, &piece.in,
-                                 &piece.in_capacity, piece.n_in));
-    add_up(rows, size, &piece);
+  for (int64_t k = 0; k < piece_count(rows, size); k++) {
+    NOLI_TRY(move_piece(rows, context, share, k, &piece));
   }
 done:
+  noli_free(context, piece.diagonal_in);
+  noli_free(context, piece.diagonal_out);
   noli_free(context, piece.in);
   noli_free(context, piece.out);
   noli_free(context, scratch);

@@ -1,6 +1,7 @@
 // Rows of a matrix that is the sum of the shares of all ranks. Every rank sends the blocks of its
 // share to the ranks that own their rows, which add them up in the order of ranks: the same bits in
-// every run on the same number of ranks.
+// every run on the same number of ranks. Every share has all blocks of the diagonal; those that are
+// zero are not sent.
 #pragma once
 
 #include "linalg/general_matrix.h"
@@ -13,15 +14,17 @@ typedef struct NoliShare {
   const int32_t* col; // (nnz)
   const double* value;
   uint64_t pattern_id;
+  const int64_t* rank_row; // (ranks + 1) where the rows of ranks begin, which may change with the
+                           // pattern; NULL: equal numbers
 } NoliShare;
 
 static inline NoliShare noli_share_of_symmetric(const NoliBlockMatrix* matrix) {
-  return (NoliShare){matrix->n,   matrix->nnz,   matrix->row,
-                     matrix->col, matrix->value, matrix->pattern_id};
+  return (NoliShare){matrix->n,     matrix->nnz,        matrix->row, matrix->col,
+                     matrix->value, matrix->pattern_id, NULL};
 }
 static inline NoliShare noli_share_of_general(const NoliGeneralMatrix* matrix) {
-  return (NoliShare){matrix->n,   matrix->nnz,   matrix->row,
-                     matrix->col, matrix->value, matrix->pattern_id};
+  return (NoliShare){matrix->n,     matrix->nnz,        matrix->row, matrix->col,
+                     matrix->value, matrix->pattern_id, NULL};
 }
 
 // What a rank gets.
@@ -45,12 +48,13 @@ typedef struct NoliRows {
   // what is sent and received, with the pattern of the share with this number
   bool known;
   uint64_t share_id;
-  int64_t* n_in; // (ranks) blocks
-  int64_t n_sent, n_received;
-  int64_t* sent_row; // (n + 1) where the blocks sent for each row of the matrix begin
-  uint32_t* source;  // (n_sent) 2 * block of the share + whether it is transposed
-  uint32_t* target;  // (n_received) own block
-  int64_t capacity[8];
+  int64_t* first;             // (ranks + 1) where the rows of ranks begin
+  int64_t* n_in;              // (ranks) blocks
+  int64_t n_sent, n_received; // beside the diagonal
+  int64_t* sent_row;          // (n + 1) where the blocks sent for each row of the matrix begin
+  uint32_t* source;           // (n_sent) 2 * block of the share + whether it is transposed
+  uint32_t* target;           // (n_received) own block
+  int64_t capacity[9];
 } NoliRows;
 
 void noli_rows_free(NoliContext* context, NoliRows* rows);
@@ -66,4 +70,4 @@ NOLI_WARN_UNUSED NoliStatus noli_rows_gather_pattern(NoliRows* rows, NoliContext
 // Sends the values of shares to the owners of rows, in the pattern of the last
 // noli_rows_gather_pattern.
 NOLI_WARN_UNUSED NoliStatus noli_rows_gather_values(NoliRows* rows, NoliContext* context,
-                                                    const NoliShare* share, NoliRowsKind kind);
+                                                    const NoliShare* share);

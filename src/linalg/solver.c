@@ -310,7 +310,7 @@ static NoliStatus take_rows(NoliLinSolver* solver, const NoliShare* share, NoliR
       solver->phase = PHASE_EMPTY;
       solver->backend->release(solver->state);
     }
-    NOLI_TRY(noli_rows_gather_values(&solver->rows, solver->context, share, kind));
+    NOLI_TRY(noli_rows_gather_values(&solver->rows, solver->context, share));
     solver->view.rows = &solver->rows;
   }
 done:
@@ -320,6 +320,7 @@ done:
 // The same for a symmetric system; general backends that are distributed take it likewise.
 static NoliStatus take_symmetric_rows(NoliLinSolver* solver, const NoliBlockMatrix* matrix) {
   NoliShare share = noli_share_of_symmetric(matrix);
+  share.rank_row = solver->system.rank_row;
   return take_rows(solver, &share, NOLI_ROWS_SHARED_MIRRORED);
 }
 
@@ -361,6 +362,7 @@ static NoliStatus take_system(NoliLinSolver* solver, const NoliLinSystem* system
         context, check_finite(context, solver->view.matrix->nnz, solver->view.matrix->value)));
     if (system->symmetric == NULL) {
       NoliShare share = noli_share_of_general(solver->view.matrix);
+      share.rank_row = system->rank_row;
       NOLI_TRY(take_rows(solver, &share, NOLI_ROWS_SHARED));
     }
   }

@@ -39,7 +39,8 @@ typedef struct NoliLinSystem {
   NoliStatus (*multiply)(void* user, const double* x, double* y);
   NoliStatus (*diagonal)(void* user, double* block);
   void* user;
-  NoliLowRank* low_rank; // the parts of rank one and their workspace; NULL: none
+  NoliLowRank* low_rank;   // the parts of rank one and their workspace; NULL: none
+  const int64_t* rank_row; // (ranks + 1) where the rows that ranks own begin; NULL: equal numbers
 } NoliLinSystem;
 
 // Work done since creation.

@@ -263,7 +263,7 @@ NoliStatus noli_whole_solver_factor(NoliWholeSolver* solver, const NoliLinSystem
     share = noli_share_of_general(matrix);
   }
   NOLI_TRY(noli_rows_gather_pattern(&solver->rows, context, &share, NOLI_ROWS_FIRST));
-  NOLI_TRY(noli_rows_gather_values(&solver->rows, context, &share, NOLI_ROWS_FIRST));
+  NOLI_TRY(noli_rows_gather_values(&solver->rows, context, &share));
   NoliStatus own = NOLI_OK;
   if (solver->inner != NULL) {
     own = noli_lin_solver_factor_system(solver->inner, whole_system(solver, system));

@@ -207,7 +207,7 @@ static void check_rows(NoliContext* context, const NoliRows* rows, int32_t n) {
 static void gather(NoliRows* rows, NoliContext* context, const NoliShare* share,
                    NoliRowsKind kind) {
   ASSERT_OK(noli_rows_gather_pattern(rows, context, share, kind));
-  ASSERT_OK(noli_rows_gather_values(rows, context, share, kind));
+  ASSERT_OK(noli_rows_gather_values(rows, context, share));
 }
 
 // Few rows, and so many that they come in pieces.
@@ -225,6 +225,22 @@ static void rows_are_those_of_the_sum(void** state) {
     }
     assert_int_equal(rows.pattern_id, 1);
     noli_rows_free(context, &rows);
+
+    // with rows as they are given: none for the first rank, most for the last
+    int32_t n_rank = noli_rank_count(context);
+    int64_t* first = noli_calloc(context, n_rank + 1, sizeof *first);
+    assert_non_null(first);
+    for (int32_t k = 2; k <= n_rank; k++) {
+      first[k] = k == n_rank ? n : (int64_t)n * (k - 1) / (4 * n_rank);
+    }
+    first[1] = n_rank == 1 ? n : 0;
+    chain.share.rank_row = first;
+    gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED);
+    assert_true(rows.begin == first[rank] && rows.end == first[rank + 1]);
+    check_rows(context, &rows, n);
+    noli_rows_free(context, &rows);
+    chain.share.rank_row = NULL;
+    noli_free(context, first);
 
     // the first rank alone
     gather(&rows, context, &chain.share, NOLI_ROWS_FIRST);
@@ -249,7 +265,7 @@ static void rows_take_little_more_memory_than_they_have(void** state) {
   assert_null(rows.value);
   gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED);
   int64_t own = rows.end - rows.begin, kept = context->bytes - before;
-  int64_t needed = 72 * rows.nnz + 16 * own + 8 * n + 4 * (rows.n_sent + 2 * rows.n_received);
+  int64_t needed = 72 * rows.nnz + 20 * own + 8 * n + 4 * (rows.n_sent + 2 * rows.n_received);
   assert_true(kept <= needed + 4096);
   context->peak_bytes = context->bytes;
   gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED);

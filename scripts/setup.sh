@@ -33,7 +33,7 @@ for level in "${@:-build}"; do
   docs) packages="$packages $docs" ;;
   python) packages="$packages $build $python" ;;
   package) packages="$packages $build dpkg-dev file python3" ;;
-  mpi) packages="$packages $build petsc-dev libopenmpi-dev libhdf5-openmpi-dev openmpi-bin" ;;
+  mpi) packages="$packages $build petsc-dev libopenmpi-dev libhdf5-openmpi-dev openmpi-bin libmetis-dev" ;;
   mesh) packages="$packages $build libgmsh-dev" ;;
   *)
     echo "setup: unknown level \"$level\"; use build, demo, test, docs, python, package, mpi or mesh" >&2

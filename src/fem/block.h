@@ -6,7 +6,7 @@
 // All vectors are those of the scene, (n_vert x 3).
 //
 // On several ranks the elements of some types are divided among them: a rank then holds the data of
-// its own elements only, consecutive ones, and numbers them from 0. What is summed over elements is
+// its own elements only, in their order, and numbers them from 0. What is summed over elements is
 // summed over ranks as well.
 //
 // Mass is lumped or consistent. Lumped masses of all blocks are summed at the nodes and share one
@@ -40,7 +40,7 @@ typedef struct NoliBlock {
   NoliContext* context;
   int32_t n_element;        // that this rank holds
   bool divided;             // other ranks hold others
-  int32_t first_element;    // number of the first one among those of all ranks; 0 if not divided
+  int32_t* number;          // (n_element) among those of all ranks, ascending; NULL: not divided
   bool damped_elsewhere;    // an element of another rank is damped
   int32_t n_local;          // nodes of an element
   int32_t* node;            // (n_element x n_local) padded with NOLI_NULL_INDEX
@@ -146,9 +146,10 @@ struct NoliBlockType {
 
   // Adds the body's elements as [begin, begin + n_element), and their nodes.
   NoliStatus (*add)(NoliBlock* block, int32_t begin, const NoliBlockBody* body);
-  // Sets the rest data of [begin, end) from X; `thickness` of triangles, m. In messages `begin` has
-  // the number `number`. NULL: `add` has set them. Fails with NOLI_INVERTED_ELEMENT.
-  NoliStatus (*set_rest)(NoliBlock* block, int32_t begin, int32_t end, int32_t number,
+  // Sets the rest data of [begin, end) from X; `thickness` of triangles, m. Messages number
+  // elements from `first`, the number of the body's first one among those of all ranks. NULL: `add`
+  // has set them. Fails with NOLI_INVERTED_ELEMENT.
+  NoliStatus (*set_rest)(NoliBlock* block, int32_t begin, int32_t end, int32_t first,
                          const double* X, double thickness);
   // Computes data that depend on all elements and their materials.
   NoliStatus (*finish)(NoliBlock* block);
@@ -324,6 +325,13 @@ void noli_block_end_stage(NoliBlock* block);
 // Takes the history to x, in the last stage of a step; histories of materials stay outside of
 // stages. Ends the stage.
 void noli_block_move_history(NoliBlock* block, const double* x, int32_t n_threads);
+
+// The number of an element among those of all ranks; the element with a number, or NOLI_NULL_INDEX
+// where another rank has it.
+static inline int32_t noli_block_number(const NoliBlock* block, int32_t element) {
+  return block->divided ? block->number[element] : element;
+}
+int32_t noli_block_find(const NoliBlock* block, int32_t number);
 
 // Whether an element of the block, on any rank, has a damping in proportion to its stiffness.
 bool noli_block_is_damped(const NoliBlock* block);

@@ -98,7 +98,7 @@ static double young_of(const NoliBlock* block, int32_t s) {
   return mu * (3.0 * lambda + 2.0 * mu) / (lambda + mu);
 }
 
-static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t number,
+static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t first,
                            const double* X, double thickness) {
   NoliStatus status = NOLI_OK;
   (void)thickness;
@@ -108,8 +108,7 @@ static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t
     NoliVec3 from = noli_load3(X + 3 * (int64_t)node[0]);
     double length = noli_norm3(noli_sub3(noli_load3(X + 3 * (int64_t)node[1]), from));
     NOLI_CHECK(block->context, length > 0.0, NOLI_ERROR_ARGUMENT,
-               "segment %d at (%g, %g, %g) has no length", number + s - begin, from.x, from.y,
-               from.z);
+               "segment %d at (%g, %g, %g) has no length", s - first, from.x, from.y, from.z);
     double radius = self->def[s].radius, young = young_of(block, s);
     self->length[s] = length;
     self->area[s] = PI * radius * second_radius(&self->def[s]);
@@ -163,7 +162,7 @@ done:
 }
 
 // The block has one body.
-static NoliStatus set_twisted_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t number,
+static NoliStatus set_twisted_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t first,
                                    const double* X, double thickness) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = block->context;
@@ -172,7 +171,7 @@ static NoliStatus set_twisted_rest(NoliBlock* block, int32_t begin, int32_t end,
   int32_t* angle = NULL;
   NOLI_NEW(context, section, block->n_element);
   NOLI_NEW(context, angle, block->n_element);
-  NOLI_TRY(set_rest(block, begin, end, number, X, thickness));
+  NOLI_TRY(set_rest(block, begin, end, first, X, thickness));
   for (int32_t s = 0; s < block->n_element; s++) {
     section[s] = section_of(block, s);
     angle[s] = block->first_angle + s;

@@ -102,10 +102,10 @@ static bool bends_as_plate(const NoliShellDef* def) {
   return plate && def->bending > 0.0;
 }
 
-static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t number,
+static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t first_number,
                            const double* X, double thickness) {
   NoliStatus status = NOLI_OK;
-  (void)number, (void)thickness; // `begin` is the first one of its body
+  (void)first_number, (void)thickness; // `begin` is the first one of its body
   NoliShells* self = block->self;
   if (begin == end) {
     return NOLI_OK;

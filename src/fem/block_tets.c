@@ -56,10 +56,11 @@ done:
   return status;
 }
 
-static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t number,
+static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t first,
                            const double* X, double thickness) {
   Tets* self = block->self;
-  NoliStatus status = noli_tets_set_rest(block->context, &self->tets, begin, end, number, X);
+  NoliStatus status =
+      noli_tets_set_rest(block->context, &self->tets, begin, end, block->number, first, X);
   if (status == NOLI_OK) {
     noli_tets_thicken(&self->tets, begin, end, thickness);
   }

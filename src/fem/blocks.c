@@ -24,6 +24,22 @@ const NoliBlockType* noli_block_type_for(const NoliBlockBody* body) {
   return types[i];
 }
 
+int32_t noli_block_find(const NoliBlock* block, int32_t number) {
+  if (!block->divided) {
+    return number;
+  }
+  int32_t low = 0, high = block->n_element;
+  while (low < high) {
+    int32_t middle = low + (high - low) / 2;
+    if (block->number[middle] < number) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < block->n_element && block->number[low] == number ? low : NOLI_NULL_INDEX;
+}
+
 bool noli_block_is_damped(const NoliBlock* block) {
   bool any = block->damped_elsewhere;
   for (int32_t e = 0; e < block->n_element; e++) {
@@ -54,6 +70,7 @@ void noli_block_destroy(NoliBlock* block) {
     block->type->destroy(block);
   }
   noli_free(context, block->self);
+  noli_free(context, block->number);
   noli_free(context, block->node);
   noli_free(context, block->law);
   noli_free(context, block->lame_mu);

@@ -98,7 +98,8 @@ NoliEnergyTerm noli_inertia_term(const NoliInertia* data) {
                           .size = 1,
                           .n_stencil = data->n,
                           .node = data->node,
-                          .fixed = true};
+                          .fixed = true,
+                          .divided = data->divided};
 }
 
 NoliEnergyTerm noli_load_term(const NoliLoad* data) {

@@ -13,6 +13,7 @@ typedef struct NoliInertia {
   const double* mass;    // (n_vert) kg
   const double* x_tilde; // (n_vert x 3) m
   double scale;
+  bool divided; // other ranks list others
 } NoliInertia;
 
 // Sum of -scale force . (x - reference) over the listed nodes. The reference does not affect

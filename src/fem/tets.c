@@ -49,25 +49,24 @@ done:
 }
 
 NoliStatus noli_tets_set_rest(NoliContext* context, NoliTets* tets, int32_t begin, int32_t end,
-                              int32_t number, const double* X) {
+                              const int32_t* number, int32_t first, const double* X) {
   NoliStatus status = NOLI_OK;
   for (int32_t t = begin; t < end; t++) {
     const int32_t* node = tets->tet + 4 * (int64_t)t;
+    int32_t name = (number != NULL ? number[t] : t) - first;
     NoliMat3 rest = edges(node, X, 1.0);
     double det = noli_det33(&rest), volume = det / 6.0;
     if (node[3] < 0) {
-      NOLI_TRY(set_triangle(context, tets, t, number + t - begin, &rest));
+      NOLI_TRY(set_triangle(context, tets, t, name, &rest));
       continue;
     }
     NOLI_CHECK(context, det > 0.0 && isfinite(det), NOLI_INVERTED_ELEMENT,
                "tetrahedron %d (nodes %d %d %d %d) has rest volume %g, which is not positive",
-               (int)(number + t - begin), (int)node[0], (int)node[1], (int)node[2], (int)node[3],
-               volume);
+               (int)name, (int)node[0], (int)node[1], (int)node[2], (int)node[3], volume);
     NoliMat3 inverse = noli_inverse33(&rest);
     NOLI_CHECK(context, isfinite(noli_norm_sqr33(&inverse)), NOLI_INVERTED_ELEMENT,
-               "tetrahedron %d (nodes %d %d %d %d) is too flat: rest volume %g",
-               (int)(number + t - begin), (int)node[0], (int)node[1], (int)node[2], (int)node[3],
-               volume);
+               "tetrahedron %d (nodes %d %d %d %d) is too flat: rest volume %g", (int)name,
+               (int)node[0], (int)node[1], (int)node[2], (int)node[3], volume);
     noli_store33(tets->rest_inverse + 9 * (int64_t)t, &inverse);
     tets->volume[t] = volume;
   }
@@ -79,7 +78,7 @@ NoliStatus noli_tets_create(NoliContext* context, int32_t n_tet, const int32_t* 
                             const double* X, NoliTets* tets) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_tets_allocate(context, n_tet, tet, tets));
-  NOLI_TRY(noli_tets_set_rest(context, tets, 0, n_tet, 0, X));
+  NOLI_TRY(noli_tets_set_rest(context, tets, 0, n_tet, NULL, 0, X));
 done:
   if (status != NOLI_OK) {
     noli_tets_destroy(context, tets);

@@ -26,12 +26,14 @@ typedef struct NoliTets {
 NOLI_WARN_UNUSED NoliStatus noli_tets_create(NoliContext* context, int32_t n_tet,
                                              const int32_t* tet, const double* X, NoliTets* tets);
 
-// The same in two parts: allocates all, then sets the rest data of [begin, end), of which messages
-// give the first one the number `number`. The caller must destroy `tets` even after a failure.
+// The same in two parts: allocates all, then sets the rest data of [begin, end). Messages name
+// element t by number[t] - first; `number` NULL: t - first. The caller must destroy `tets` even
+// after a failure.
 NOLI_WARN_UNUSED NoliStatus noli_tets_allocate(NoliContext* context, int32_t n_tet,
                                                const int32_t* tet, NoliTets* tets);
 NOLI_WARN_UNUSED NoliStatus noli_tets_set_rest(NoliContext* context, NoliTets* tets, int32_t begin,
-                                               int32_t end, int32_t number, const double* X);
+                                               int32_t end, const int32_t* number, int32_t first,
+                                               const double* X);
 void noli_tets_destroy(NoliContext* context, NoliTets* tets);
 
 // Sets the thickness of the triangles [begin, end), m; to be called once.

@@ -7,6 +7,7 @@
 #include "sim/body_kind.h"
 #include "sim/plane_strain.h"
 #include "sim/properties.h"
+#include "sim/rank_parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -131,33 +132,43 @@ static bool is_divisible(const NoliBlock* block, const NoliProblem* problem,
   return divisible;
 }
 
-static int32_t clamp(int64_t value, int32_t low, int32_t high) {
-  return value < low ? low : value > high ? high : (int32_t)value;
-}
-
-// Keeps the share of this rank of the elements of a block, which bodies have one after the other.
-static void divide_block(NoliModel* model, int32_t index) {
+// Keeps the elements of a block that this rank has by `rank` (n_tet), body after body.
+static NoliStatus divide_block(NoliModel* model, int32_t index, const int32_t* rank) {
+  NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
   NoliBlock* block = &problem->block[index];
-  int64_t begin, end;
-  noli_ranks_share(model->context, block->n_element, &begin, &end);
+  int32_t n = 0, own = noli_rank(model->context);
   for (int32_t b = 0; b < model->n_body; b++) {
-    NoliBlockRange* range = &problem->range[b];
-    if (range->block == index) {
-      int32_t first = clamp(begin, range->begin, range->end);
-      int32_t last = clamp(end, range->begin, range->end);
-      range->first = first - range->begin;
-      range->begin = first < last ? first - (int32_t)begin : 0;
-      range->end = range->begin + last - first;
+    for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1]; t++) {
+      n += problem->range[b].block == index && rank[t] == own ? 1 : 0;
     }
   }
+  block->context = model->context;
+  NOLI_NEW(model->context, block->number, n);
+  n = 0;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    NoliBlockRange* range = &problem->range[b];
+    if (range->block != index) {
+      continue;
+    }
+    range->begin = n;
+    for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1]; t++) {
+      if (rank[t] == own) {
+        block->number[n++] = range->first + t - model->tet_first[b];
+      }
+    }
+    range->end = n;
+  }
   block->divided = true;
-  block->first_element = (int32_t)begin;
-  block->n_element = (int32_t)(end - begin);
+  block->n_element = n;
+done:
+  return status;
 }
 
-// Finds the block of each body; blocks have the order of the table of types.
-static NoliStatus assign_blocks(NoliModel* model, const NoliSimDef* def, bool divide) {
+// Finds the block of each body; blocks have the order of the table of types. `rank` (n_tet): writes
+// which ranks have the elements of blocks that are divided.
+static NoliStatus assign_blocks(NoliModel* model, const NoliSimDef* def, bool divide,
+                                int32_t* rank) {
   NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
   NOLI_NEW(model->context, problem->range, model->n_body);
@@ -181,8 +192,7 @@ static NoliStatus assign_blocks(NoliModel* model, const NoliSimDef* def, bool di
       }
       int32_t begin = block->n_element;
       block->n_element += body.n_element;
-      problem->range[b] =
-          (NoliBlockRange){.block = problem->n_block - 1, .begin = begin, .end = block->n_element};
+      problem->range[b] = (NoliBlockRange){problem->n_block - 1, begin, block->n_element, begin};
     }
   }
 
@@ -191,7 +201,8 @@ static NoliStatus assign_blocks(NoliModel* model, const NoliSimDef* def, bool di
   for (int32_t i = 0; i < problem->n_block; i++) {
     NoliBlock* block = &problem->block[i];
     if (share && is_divisible(block, problem, def)) {
-      divide_block(model, i);
+      NOLI_TRY(noli_rank_parts_divide(model, def, i, rank));
+      NOLI_TRY(divide_block(model, i, rank));
     }
     NOLI_TRY(noli_block_create(model->context, block));
   }
@@ -235,8 +246,8 @@ static void set_material(NoliBlock* block, NoliBlockRange range, int32_t n, cons
                          const NoliMaterialDef* material, const NoliMaterialFields* fields) {
   const NoliMaterial* law = noli_material_find(material->law);
   for (int32_t i = 0; i < n; i++) {
-    int32_t t = range.begin + (element != NULL ? element[i] : i) - range.first;
-    if (t < range.begin || t >= range.end) {
+    int32_t t = noli_block_find(block, range.first + (element != NULL ? element[i] : i));
+    if (t == NOLI_NULL_INDEX) {
       continue; // of another rank
     }
     NoliMaterialDef own = noli_material_of_element(material, fields, i);
@@ -280,6 +291,28 @@ done:
   return status;
 }
 
+// Adds the elements of a body that this rank has to their block.
+static NoliStatus add_elements(NoliModel* model, const NoliSimDef* def, int32_t b) {
+  NoliStatus status = NOLI_OK;
+  NoliBlockRange range = model->problem.range[b];
+  NoliBlock* block = &model->problem.block[range.block];
+  NoliBlockBody described = describe(model, def, b);
+  int32_t* corner = NULL;
+  if (block->divided) {
+    described.n_element = range.end - range.begin;
+    NOLI_NEW(model->context, corner, 4 * (int64_t)described.n_element);
+    for (int32_t i = 0; i < described.n_element; i++) {
+      int32_t cell = noli_model_cell(model, b, range.begin + i);
+      memcpy(corner + 4 * (int64_t)i, model->tet + 4 * (int64_t)cell, 4 * sizeof *corner);
+    }
+    described.corner = corner;
+  }
+  NOLI_TRY(noli_bodies_locate(model, b, block->type->add(block, range.begin, &described)));
+done:
+  noli_free(model->context, corner);
+  return status;
+}
+
 // Numbers nodes body by body, and assigns the elements to their blocks.
 static NoliStatus number_nodes(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
@@ -292,13 +325,8 @@ static NoliStatus number_nodes(NoliModel* model, const NoliSimDef* def) {
       NoliBlockRange range = problem->range[b];
       NoliBlock* block = &problem->block[range.block];
       set_corners(model, body, b);
-      NoliBlockBody described = describe(model, def, b);
-      int32_t n_element = described.n_element;
-      described.n_element = range.end - range.begin;
-      described.corner += 4 * (int64_t)range.first;
-      status = block->type->add(block, range.begin, &described);
-      NOLI_TRY(noli_bodies_locate(model, b, status));
-      set_materials(block, range, n_element, body);
+      NOLI_TRY(add_elements(model, def, b));
+      set_materials(block, range, model->tet_first[b + 1] - model->tet_first[b], body);
       n_node = (block->space != NULL ? block->space->n_node : n_node) + block->n_angle;
     }
     NOLI_CHECK(context, n_node <= INT32_MAX / 3 - model->vert_first[b], NOLI_ERROR_TOO_LARGE,
@@ -695,10 +723,15 @@ done:
 NoliStatus noli_bodies_build(NoliModel* model, const NoliSimDef* def, bool divide) {
   NoliStatus status = NOLI_OK;
   Proxies proxies = {0};
+  int32_t* rank = NULL;
   NOLI_NEW_ZERO(model->context, model->vert_first, model->n_body + 1);
   NOLI_TRY(count_cells(model, def));
-  NOLI_TRY(assign_blocks(model, def, divide));
+  if (noli_rank_count(model->context) > 1) {
+    NOLI_NEW(model->context, rank, model->tet_first[model->n_body]);
+  }
+  NOLI_TRY(assign_blocks(model, def, divide, rank));
   NOLI_TRY(number_nodes(model, def));
+  NOLI_TRY(noli_rank_parts_own_nodes(model, rank));
   NOLI_TRY(copy_obstacles(model, def));
   NOLI_TRY(make_proxies(model, def, &proxies));
   NOLI_TRY(number_followers(model, &proxies));
@@ -707,6 +740,7 @@ NoliStatus noli_bodies_build(NoliModel* model, const NoliSimDef* def, bool divid
   NOLI_TRY(set_offsets(model, def));
 done:
   free_proxies(model, &proxies);
+  noli_free(model->context, rank);
   return status;
 }
 

@@ -72,6 +72,13 @@ done:
   return status;
 }
 
+// Whether terms of single nodes list a node on this rank: where elements are divided among ranks,
+// its owner does, which has its row of the matrix.
+static bool lists(const NoliModel* model, int32_t node) {
+  return !noli_problem_is_divided(&model->problem) ||
+         model->problem.owner[node] == noli_rank(model->context);
+}
+
 // Masses of nodes, and the nodes with inertia of their own; unused nodes and obstacles get the
 // mean.
 static NoliStatus build_masses(NoliModel* model) {
@@ -82,6 +89,7 @@ static NoliStatus build_masses(NoliModel* model) {
   NOLI_NEW_ZERO(context, problem->weight, problem->n_vert);
   NOLI_NEW(context, problem->inertial, problem->n_vert);
   NOLI_NEW(context, problem->lumped, problem->n_vert);
+  NOLI_NEW(context, problem->own_lumped, problem->n_vert);
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
     if (noli_model_counts(model, block)) {
@@ -102,6 +110,9 @@ static NoliStatus build_masses(NoliModel* model) {
       }
       if (problem->mass[i] > 0.0 && lumped) {
         problem->lumped[problem->n_lumped++] = i;
+        if (lists(model, i)) {
+          problem->own_lumped[problem->n_own_lumped++] = i;
+        }
       }
     }
   }
@@ -136,7 +147,7 @@ static NoliStatus build_drag(NoliModel* model, const NoliSimDef* def) {
     for (; next < problem->n_lumped && problem->lumped[next] < model->vert_first[b + 1]; next++) {
       int32_t node = problem->lumped[next];
       problem->drag[node] = rate * problem->mass[node];
-      if (rate > 0.0) {
+      if (rate > 0.0 && lists(model, node)) {
         problem->drag_node[problem->n_drag++] = node;
       }
     }
@@ -751,8 +762,10 @@ void noli_model_destroy(NoliModel** owner) {
                    problem->weight,
                    problem->block,
                    problem->range,
+                   problem->owner,
                    problem->inertial,
                    problem->lumped,
+                   problem->own_lumped,
                    problem->drag,
                    problem->drag_node,
                    problem->half_spaces,

@@ -91,7 +91,8 @@ static inline int32_t noli_model_local(const NoliModel* model, int32_t vertex) {
 // The number of element t of a body's block among all elements (n_tet).
 static inline int32_t noli_model_cell(const NoliModel* model, int32_t body, int32_t t) {
   NoliBlockRange range = model->problem.range[body];
-  return model->tet_first[body] + range.first + t - range.begin;
+  int32_t number = noli_block_number(&model->problem.block[range.block], t);
+  return model->tet_first[body] + number - range.first;
 }
 
 // The element of a block among all elements (n_tet), and its body; NOLI_NULL_INDEX: none.

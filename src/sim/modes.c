@@ -86,7 +86,7 @@ static NoliStatus assemble(Modes* modes, unsigned roles, NoliSystem* system) {
   }
   NOLI_TRY(noli_system_create(modes->context, &stage->problem->followers, stage->problem->n_vert,
                               stage->n_term, system));
-  NOLI_TRY(noli_system_number(system, stage->unknown, 0));
+  NOLI_TRY(noli_system_number(system, stage->unknown, NULL, 0));
   NOLI_TRY(noli_assembler_hold(system->assembler, prescribed->partial ? prescribed->n : 0,
                                prescribed->node, prescribed->held));
   NOLI_TRY(noli_system_prepare(system, term, on_vertices, n));

@@ -29,27 +29,28 @@ NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force) {
 }
 
 typedef struct StressLoop {
-  const NoliBlock* block;
+  const NoliModel* model;
+  int32_t body;
   const double* x;
-  int32_t first;    // element of the block
-  double* mises;    // of it and those that follow; or NULL
+  double* mises;    // (n_tet) or NULL
   NoliStress* full; // likewise
 } StressLoop;
 
 static void find_stresses(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const StressLoop* loop = user;
-  const NoliBlock* block = loop->block;
+  const NoliBlock* block = noli_problem_block(&loop->model->problem, loop->body);
   for (int64_t i = begin; i < end; i++) {
     NoliStress stress = {0};
-    int32_t element = loop->first + (int32_t)i;
+    int32_t element = loop->model->problem.range[loop->body].begin + (int32_t)i;
+    int64_t cell = noli_model_cell(loop->model, loop->body, element);
     double volume = block->type->rest_volume(block, element, element + 1);
     block->type->add_stress(block, element, loop->x, &stress);
     if (loop->mises != NULL) {
-      loop->mises[i] = volume > 0.0 ? stress.von_mises / volume : 0.0;
+      loop->mises[cell] = volume > 0.0 ? stress.von_mises / volume : 0.0;
     } else {
       noli_stress_finish(&stress, volume);
-      loop->full[i] = stress;
+      loop->full[cell] = stress;
     }
   }
 }
@@ -68,12 +69,7 @@ static void stresses_of_elements(const NoliSim* sim, double* mises, NoliStress* 
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBlock* block = noli_problem_block(&model->problem, b);
     NoliBlockRange range = model->problem.range[b];
-    int64_t first = model->tet_first[b] + range.first;
-    StressLoop loop = {.block = block,
-                       .x = sim->state.x,
-                       .first = range.begin,
-                       .mises = mises != NULL ? mises + first : NULL,
-                       .full = full != NULL ? full + first : NULL};
+    StressLoop loop = {.model = model, .body = b, .x = sim->state.x, .mises = mises, .full = full};
     if (block != NULL && noli_model_counts(model, block)) {
       noli_parallel_for(sim->stage->n_threads, range.end - range.begin, ELEMENTS_PER_BLOCK,
                         find_stresses, &loop);

@@ -52,7 +52,8 @@ static NoliStatus factor_general(NoliSensitivity* self, bool transposed) {
   NoliLinSystem system = {.n = self->matrix.n,
                           .assemble = give_matrix,
                           .user = self,
-                          .low_rank = &self->sim->stage->system.low_rank};
+                          .low_rank = &self->sim->stage->system.low_rank,
+                          .rank_row = self->sim->stage->system.rank_row};
   NOLI_TRY(noli_lin_solver_factor_system(self->general, system));
 done:
   return status;
@@ -70,7 +71,10 @@ NoliStatus noli_sensitivity_factor(NoliSensitivity* self) {
     goto done;
   }
   const NoliBlockMatrix* matrix = noli_system_matrix(&stage->system);
-  NoliLinSystem system = {.n = matrix->n, .symmetric = matrix, .low_rank = &stage->system.low_rank};
+  NoliLinSystem system = {.n = matrix->n,
+                          .symmetric = matrix,
+                          .low_rank = &stage->system.low_rank,
+                          .rank_row = stage->system.rank_row};
   self->solver = self->definite;
   status = noli_lin_solver_factor_system(self->definite, system);
   if (status > NOLI_OK) {

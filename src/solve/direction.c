@@ -165,7 +165,10 @@ static void choose_solver(NoliStage* stage) {
 static NoliStatus solve(NoliStage* stage, const NoliBlockMatrix* matrix) {
   NoliStatus status = NOLI_OK;
   NoliLinSolver* solver = stage->directions->solver;
-  NoliLinSystem system = {.n = matrix->n, .symmetric = matrix, .low_rank = &stage->system.low_rank};
+  NoliLinSystem system = {.n = matrix->n,
+                          .symmetric = matrix,
+                          .low_rank = &stage->system.low_rank,
+                          .rank_row = stage->system.rank_row};
   NOLI_TRY(noli_lin_solver_factor_system(solver, system));
   NOLI_TRY(noli_lin_solver_solve(solver, stage->system.rhs, stage->system.solution));
 done:

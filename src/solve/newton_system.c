@@ -156,7 +156,8 @@ NoliStatus noli_newton_system_solve(NoliStage* stage, NoliNewtonMatrix which, do
                           .multiply = multiply,
                           .diagonal = find_diagonal,
                           .user = stage,
-                          .low_rank = &stage->system.low_rank};
+                          .low_rank = &stage->system.low_rank,
+                          .rank_row = stage->system.rank_row};
   system->which = which;
   noli_system_to_rows(&stage->system, -1.0, stage->gradient, stage->system.rhs);
   stats = noli_lin_solver_stats(system->solver);

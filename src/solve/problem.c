@@ -29,15 +29,19 @@ static Bound bound_own(const NoliProblem* problem, const double* x, const double
     int32_t element;
     double bound = block->type->inversion_bound(block, x, p, keep, valid_end, n_threads, &element);
     if (bound < own.alpha) {
-      own = (Bound){bound, {i, block->first_element + element}};
+      own = (Bound){bound, {i, noli_block_number(block, element)}};
     }
   }
   return own;
 }
 
-// Blocks come in their order, and elements of a block in that of ranks.
+// Blocks, and elements of a block, come in their order.
 static bool comes_first(const Bound* a, const Bound* b) {
-  return a->alpha < b->alpha || (a->alpha == b->alpha && a->stopper.block < b->stopper.block);
+  if (a->alpha != b->alpha) {
+    return a->alpha < b->alpha;
+  }
+  return a->stopper.block != b->stopper.block ? a->stopper.block < b->stopper.block
+                                              : a->stopper.element < b->stopper.element;
 }
 
 NoliStatus noli_problem_inversion_bound(const NoliProblem* problem, NoliContext* context,

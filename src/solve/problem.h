@@ -36,7 +36,8 @@ typedef struct NoliBlockRange {
   int32_t block; // NOLI_NULL_INDEX: obstacles have none
   int32_t begin;
   int32_t end;
-  int32_t first; // the body's number of element `begin`: 0 unless the block is divided
+  int32_t first; // number of the body's first element among those of all ranks: `begin` unless the
+                 // block is divided
 } NoliBlockRange;
 
 typedef struct NoliProblem {
@@ -52,6 +53,7 @@ typedef struct NoliProblem {
   NoliBlock* block; // (n_block)
   int32_t n_block;
   NoliBlockRange* range; // (n_body)
+  int32_t* owner;        // (n_node) rank that has the row of a node; NULL: there is one rank
   NoliFollowers followers;
   NoliVolumes volumes;                    // closed regions that resist a change of their volume
   NoliFaces pressed;                      // faces with a pressure of the loads
@@ -62,8 +64,11 @@ typedef struct NoliProblem {
   int32_t n_inertial;
   int32_t* lumped; // (n_lumped) those with lumped mass
   int32_t n_lumped;
+  int32_t* own_lumped; // (n_own_lumped) those of them that this rank has where ranks hold elements
+                       // of their own; elsewhere all
+  int32_t n_own_lumped;
   double* drag;       // (n_vert) kg/s, mass times mass damping
-  int32_t* drag_node; // (n_drag) vertices with nonzero drag
+  int32_t* drag_node; // (n_drag) vertices with nonzero drag, likewise
   int32_t n_drag;
   double static_time; // s, h_e without inertia: time of a wave to cross an element
 

@@ -331,7 +331,7 @@ NoliStatus noli_stage_number_unknowns(NoliStage* stage) {
   // springs need not change the unknowns, but they always change the stencils
   noli_stage_list_terms(stage);
   noli_stage_list_contact_terms(stage);
-  NOLI_TRY(noli_system_number(&stage->system, stage->unknown,
+  NOLI_TRY(noli_system_number(&stage->system, stage->unknown, problem->owner,
                               prescribed->by_springs ? prescribed->n : 0));
   NOLI_TRY(hold_components(stage));
 done:

@@ -59,8 +59,8 @@ static void sum_blocks(void* user, int64_t begin, int64_t end, int32_t worker) {
 
 // Sums over all stencils of terms: begin_sums, add_sum for some terms, end_sums, which writes the
 // sums of energies of the point. On several ranks each adds up the blocks that are its share; the
-// sums of the blocks of all terms are gathered in one exchange and added in the order of blocks, so
-// that the bits are those of one rank.
+// sums of the blocks of all terms are gathered in one exchange and added in the order of ranks and
+// blocks: the same bits on all ranks, and those of one rank for terms that are not divided.
 static NoliStatus begin_sums(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   if (noli_rank_count(stage->context) == 1) {

@@ -12,6 +12,7 @@ NoliStatus noli_system_create(NoliContext* context, const NoliFollowers* followe
       (NoliSystem){.context = context, .followers = followers, .n_vert = n_vert, .n_most = n_most};
   NOLI_NEW_ZERO(context, system->dof, n_vert);
   NOLI_NEW_ZERO(context, system->dof_next, n_vert);
+  NOLI_NEW_ZERO(context, system->rank_row, (int64_t)noli_rank_count(context) + 1);
   NOLI_NEW_ZERO(context, system->rhs, 3 * (int64_t)n_vert);
   NOLI_NEW_ZERO(context, system->solution, 3 * (int64_t)n_vert);
   NOLI_NEW_ZERO(context, system->term, n_most);
@@ -32,6 +33,7 @@ void noli_system_destroy(NoliSystem* system) {
   noli_free(context, system->term);
   noli_free(context, system->dof);
   noli_free(context, system->dof_next);
+  noli_free(context, system->rank_row);
   noli_free(context, system->rhs);
   noli_free(context, system->solution);
   noli_array_free(context, &system->diagonal);
@@ -43,12 +45,49 @@ NoliStatus noli_system_forget(NoliSystem* system) {
   return noli_assembler_forget(system->assembler);
 }
 
-NoliStatus noli_system_number(NoliSystem* system, const bool* unknown, int64_t stencils) {
-  NoliStatus status = NOLI_OK;
-  int32_t n_dof = 0;
+// Finds where the rows of ranks begin; returns how many there are.
+static int32_t place_ranks(NoliSystem* system, const bool* unknown, const int32_t* owner) {
+  int64_t *begin = system->rank_row, n_rank = noli_rank_count(system->context), n = 0;
+  memset(begin, 0, (size_t)(n_rank + 1) * sizeof *begin);
   for (int32_t i = 0; i < system->n_vert; i++) {
-    system->dof_next[i] = unknown[i] ? n_dof++ : NOLI_NULL_INDEX;
+    n += unknown[i] ? 1 : 0;
+    if (unknown[i] && owner != NULL) {
+      begin[owner[i] + 1]++;
+    }
   }
+  for (int64_t r = 1; r <= n_rank; r++) {
+    begin[r] = owner != NULL ? begin[r - 1] + begin[r] : n * r / n_rank;
+  }
+  return (int32_t)n;
+}
+
+// Numbers the nodes of each rank in their order.
+static void number_by_rank(NoliSystem* system, const bool* unknown, const int32_t* owner) {
+  int64_t* next = system->rank_row;
+  for (int32_t i = 0; i < system->n_vert; i++) {
+    system->dof_next[i] = unknown[i] ? (int32_t)next[owner[i]]++ : NOLI_NULL_INDEX;
+  }
+  // each stands where the one after it began
+  memmove(next + 1, next, (size_t)noli_rank_count(system->context) * sizeof *next);
+  next[0] = 0;
+}
+
+static int32_t number_nodes(NoliSystem* system, const bool* unknown, const int32_t* owner) {
+  int32_t n_dof = place_ranks(system, unknown, owner), next = 0;
+  if (owner != NULL) {
+    number_by_rank(system, unknown, owner);
+    return n_dof;
+  }
+  for (int32_t i = 0; i < system->n_vert; i++) {
+    system->dof_next[i] = unknown[i] ? next++ : NOLI_NULL_INDEX;
+  }
+  return n_dof;
+}
+
+NoliStatus noli_system_number(NoliSystem* system, const bool* unknown, const int32_t* owner,
+                              int64_t stencils) {
+  NoliStatus status = NOLI_OK;
+  int32_t n_dof = number_nodes(system, unknown, owner);
   size_t bytes = (size_t)system->n_vert * sizeof *system->dof;
   if (system->numbered && system->stencils == stencils &&
       memcmp(system->dof, system->dof_next, bytes) == 0) {

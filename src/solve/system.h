@@ -17,6 +17,7 @@ typedef struct NoliSystem {
   int32_t n_dof;
   int32_t* dof;      // (n_vert) block row, or NOLI_NULL_INDEX without unknowns
   int32_t* dof_next; // (n_vert) scratch
+  int64_t* rank_row; // (ranks + 1) where the rows of ranks begin
   bool numbered;     // the assembler has these numbers
   int64_t stencils;  // argument of the last noli_system_number
 
@@ -49,11 +50,12 @@ void noli_system_destroy(NoliSystem* system);
 // Discards the sparsity patterns of previous steps.
 NOLI_WARN_UNUSED NoliStatus noli_system_forget(NoliSystem* system);
 
-// Numbers the `unknown` (n_vert) nodes in their order. `stencils` identifies the stencils of terms
-// that are the same at every point: if it or a number has changed, all matrix positions are
-// searched again.
+// Numbers the `unknown` (n_vert) nodes in their order; on several ranks those of the first, then
+// those of the next, ... `owner`: the rank of each unknown node; NULL: equal numbers of them.
+// `stencils` identifies the stencils of terms that are the same at every point: if it or a number
+// has changed, all matrix positions are searched again.
 NOLI_WARN_UNUSED NoliStatus noli_system_number(NoliSystem* system, const bool* unknown,
-                                               int64_t stencils);
+                                               const int32_t* owner, int64_t stencils);
 
 // Prepares the first n terms for linearize and multiply. `on_vertices` (n): whether the stencils of
 // a term may contain followers.

@@ -23,11 +23,12 @@ static NoliEnergyTerm list_inertia(const NoliStage* stage, void* self, const Nol
   (void)at;
   const NoliProblem* problem = stage->problem;
   NoliInertia* data = self;
-  *data = (NoliInertia){.n = problem->n_lumped,
-                        .node = problem->lumped,
+  *data = (NoliInertia){.n = problem->n_own_lumped,
+                        .node = problem->own_lumped,
                         .mass = problem->mass,
                         .x_tilde = stage->time.x_tilde,
-                        .scale = 1.0};
+                        .scale = 1.0,
+                        .divided = noli_problem_is_divided(problem)};
   return if_inertia(stage, noli_inertia_term(data));
 }
 
@@ -39,8 +40,13 @@ static NoliEnergyTerm list_drag(const NoliStage* stage, void* self, const NoliPo
                         .node = problem->drag_node,
                         .mass = problem->drag,
                         .x_tilde = stage->time.x_hat,
-                        .scale = velocity_scale(stage)};
+                        .scale = velocity_scale(stage),
+                        .divided = noli_problem_is_divided(problem)};
   return if_inertia(stage, noli_inertia_term(data));
+}
+
+static bool inertia_is_divided(const void* self) {
+  return ((const NoliInertia*)self)->divided;
 }
 
 static double drag_loss(const void* self, const double* x0, const double* x1, int32_t n_threads) {
@@ -442,6 +448,7 @@ const NoliTermType noli_term_drag = {.name = "mass damping",
                                      .role = NOLI_ROLE_DRAG,
                                      .size = sizeof(NoliInertia),
                                      .list = list_drag,
+                                     .divided = inertia_is_divided,
                                      .loss = drag_loss};
 const NoliTermType noli_term_block_drag = {.name = "mass damping of elements",
                                            .role = NOLI_ROLE_DRAG,

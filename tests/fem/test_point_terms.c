@@ -67,7 +67,7 @@ static void inertia_is_consistent(void** state) {
   (void)state;
   Data data;
   fill(&data);
-  NoliInertia inertia = {N, nodes, data.mass, data.x_tilde, 1.5};
+  NoliInertia inertia = {N, nodes, data.mass, data.x_tilde, 1.5, false};
   data.term = noli_inertia_term(&inertia);
   check(&data);
   double gradient[3 * N_VERT];

@@ -99,21 +99,20 @@ static void each_rank_holds_its_share(void** state) {
   Pair *alone = pair_start(false, 0), *together = pair_start(true, 0);
   const NoliModel *one = alone->world.sim->model, *other = together->world.sim->model;
   const NoliBlock *whole = &one->problem.block[0], *own = &other->problem.block[0];
-  int64_t begin, end;
-  noli_ranks_share(together->world.context, 2 * N_ELEMENT, &begin, &end);
-  bool several = noli_rank_count(together->world.context) > 1;
-  assert_true(own->divided == several && !whole->divided);
-  assert_int_equal(own->first_element, several ? begin : 0);
-  assert_int_equal(own->n_element, end - begin);
+  NoliContext* context = together->world.context;
+  int32_t n_rank = noli_rank_count(context);
+  assert_true(own->divided == (n_rank > 1) && !whole->divided);
   assert_int_equal(whole->n_element, 2 * N_ELEMENT);
+  assert_in_range(own->n_element, 2 * N_ELEMENT / n_rank - 1, 2 * N_ELEMENT / n_rank + 1);
 
   // with the nodes and materials that they have in the whole
-  int32_t seen = 0;
+  double* held = calloc(2 * N_ELEMENT, sizeof *held);
   for (int32_t b = 0; b < 2; b++) {
     NoliBlockRange range = other->problem.range[b];
-    for (int32_t t = range.begin; t < range.end; t++, seen++) {
-      int32_t there = one->problem.range[b].begin + range.first + t - range.begin;
-      assert_int_equal(there, own->first_element + t);
+    for (int32_t t = range.begin; t < range.end; t++) {
+      int32_t there = noli_block_number(own, t);
+      held[there] += 1.0;
+      assert_int_equal(noli_block_find(own, there), t);
       assert_memory_equal(own->node + 4 * (int64_t)t, whole->node + 4 * (int64_t)there,
                           4 * sizeof *own->node);
       assert_true(own->lame_mu[t] == whole->lame_mu[there]);
@@ -121,7 +120,12 @@ static void each_rank_holds_its_share(void** state) {
       assert_int_equal(noli_model_cell(other, b, t), noli_model_cell(one, b, there));
     }
   }
-  assert_int_equal(seen, own->n_element);
+  // each on one rank
+  ASSERT_OK(noli_ranks_sum(context, held, 2 * N_ELEMENT));
+  for (int32_t t = 0; t < 2 * N_ELEMENT; t++) {
+    assert_true(held[t] == 1.0);
+  }
+  free(held);
 
   // and the same masses
   assert_alike(other->problem.mass, one->problem.mass, one->problem.n_vert, reordered(AT_NODE));
@@ -130,6 +134,103 @@ static void each_rank_holds_its_share(void** state) {
   assert_true(noli_problem_is_damped(&other->problem));
   pair_done(alone);
   pair_done(together);
+}
+
+// The same mesh with vertices and cells in another order: steps of a number without a common
+// divisor.
+static NoliMesh* shuffled(NoliContext* context, NoliMesh* mesh) {
+  NoliMesh* other = NULL;
+  int64_t n_vert = mesh->n_vert, n_tet = mesh->n_tet;
+  ASSERT_OK(noli_mesh_create(context, mesh->n_vert, mesh->n_tet, 0, 0, 0, false, &other));
+  for (int64_t i = 0; i < n_vert; i++) {
+    memcpy(other->x + 3 * (i * 47 % n_vert), mesh->x + 3 * i, 3 * sizeof *mesh->x);
+  }
+  for (int64_t i = 0; i < 4 * n_tet; i++) {
+    other->tet[4 * (i / 4 * 131 % n_tet) + i % 4] = (int32_t)(mesh->tet[i] * INT64_C(47) % n_vert);
+  }
+  noli_mesh_destroy(context, &mesh);
+  return other;
+}
+
+// Every rank counts the nodes of its elements; what they have in common is as little as where two
+// planes of the mesh meet, and rows belong to ranks that have most of the elements around.
+static void ranks_have_few_nodes_in_common(void** state) {
+  (void)state;
+  World world = world_new(1);
+  NoliContextDef def = noli_default_context_def();
+  def.ranks = ranks;
+  test_context_done(&world.context);
+  ASSERT_OK(noli_context_create(&def, &world.context));
+  enum { ACROSS = 9 };
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.2, 0.2, 0.2},
+                               (int32_t[]){ACROSS, ACROSS, ACROSS}, false, &mesh));
+  world_add(&world, shuffled(world.context, mesh), (double[]){0, 0, 0});
+  world_start(&world);
+  const NoliProblem* problem = &world.sim->model->problem;
+  const NoliBlock* own = &problem->block[0];
+  int32_t rank = noli_rank(world.context), n_rank = noli_rank_count(world.context);
+  int32_t n_node = problem->n_node;
+  double* around = calloc((size_t)(n_node * n_rank), sizeof *around);
+  for (int64_t i = 0; i < 4 * (int64_t)own->n_element; i++) {
+    around[own->node[i] * n_rank + rank] += 1.0;
+  }
+  ASSERT_OK(noli_ranks_sum(world.context, around, (int64_t)n_node * n_rank));
+  int32_t shared = 0;
+  for (int32_t i = 0; i < n_node; i++) {
+    const double* here = around + (int64_t)i * n_rank;
+    double most = 0.0;
+    for (int32_t r = 0; r < n_rank; r++) {
+      shared += here[r] > 0.0 ? 1 : 0;
+      most = fmax(most, here[r]);
+    }
+    shared -= 1;
+    assert_true(most > 0.0 && (n_rank == 1 || here[problem->owner[i]] == most));
+  }
+  assert_in_range(shared, 0, 3 * (n_rank - 1) * (ACROSS + 1) * (ACROSS + 1) / 2);
+  free(around);
+  world_done(&world);
+}
+
+// ---- rows ---------------------------------------------------------------------------------------
+
+// Unknown nodes are numbered rank by rank, in their order.
+static void rows_follow_their_owners(void** state) {
+  (void)state;
+  enum { N = 40 };
+  NoliContextDef def = noli_default_context_def();
+  def.ranks = ranks;
+  NoliContext* context = NULL;
+  ASSERT_OK(noli_context_create(&def, &context));
+  NoliFollowers followers = {.n_node = N};
+  NoliSystem system;
+  ASSERT_OK(noli_system_create(context, &followers, N, 1, &system));
+  int32_t n_rank = noli_rank_count(context), owner[N];
+  bool unknown[N];
+  for (int32_t i = 0; i < N; i++) {
+    unknown[i] = i % 5 != 2;
+    owner[i] = i * 7 % n_rank;
+  }
+  for (int32_t given = 0; given < 2; given++) {
+    ASSERT_OK(noli_system_number(&system, unknown, given ? owner : NULL, 0));
+    assert_int_equal(system.n_dof, 4 * N / 5);
+    assert_int_equal(system.rank_row[0], 0);
+    assert_int_equal(system.rank_row[n_rank], system.n_dof);
+    int32_t next = 0;
+    for (int32_t r = 0; r < n_rank; r++) {
+      for (int32_t i = 0; i < N; i++) {
+        bool here = unknown[i] && (given ? owner[i] == r : r == 0);
+        if (here) {
+          assert_int_equal(system.dof[i], next++);
+        }
+        assert_true(unknown[i] || system.dof[i] == NOLI_NULL_INDEX);
+      }
+      int64_t end = given ? next : (int64_t)system.n_dof * (r + 1) / n_rank;
+      assert_int_equal(system.rank_row[r + 1], end);
+    }
+  }
+  noli_system_destroy(&system);
+  test_context_done(&context);
 }
 
 // ---- results ------------------------------------------------------------------------------------
@@ -264,6 +365,8 @@ static void messages_number_elements_in_their_body(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_rank_holds_its_share),
+      cmocka_unit_test(ranks_have_few_nodes_in_common),
+      cmocka_unit_test(rows_follow_their_owners),
       cmocka_unit_test(results_are_those_of_one_rank),
       cmocka_unit_test(bounds_name_the_same_element),
       cmocka_unit_test(messages_number_elements_in_their_body),

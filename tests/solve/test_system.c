@@ -70,7 +70,7 @@ static void world_end(World* world) {
 
 static void number(World* world, bool second) {
   const bool unknown[N_VERT] = {true, second, true, false};
-  ASSERT_OK(noli_system_number(&world->system, unknown, 0));
+  ASSERT_OK(noli_system_number(&world->system, unknown, NULL, 0));
 }
 
 // Gradient of inertia and of the spring, which acts on the nodes behind the follower.

@@ -24,7 +24,9 @@ static NoliStatus elements_create(NoliContext* context, const NoliModel* model, 
                  .n_tet = model->tet_first[body + 1] - model->tet_first[body],
                  .n_local = block->n_local,
                  .first_node = model->vert_first[body],
-                 .node = block->node + (int64_t)block->n_local * model->problem.range[body].begin};
+                 .node = block->divided ? model->tet + 4 * (int64_t)model->tet_first[body]
+                                        : block->node + (int64_t)block->n_local *
+                                                            model->problem.range[body].begin};
   int32_t n_node = model->vert_first[body + 1] - elements->first_node;
   int64_t n = (int64_t)elements->n_tet * elements->n_local;
   NOLI_NEW_ZERO(context, elements->first, (int64_t)n_node + 2);

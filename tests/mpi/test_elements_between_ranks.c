@@ -5,6 +5,7 @@
 #include "sim/world.h"
 
 #include "base/ranks.h"
+#include "output/proxy_cells.h"
 
 #include <float.h>
 
@@ -311,6 +312,32 @@ static void results_are_those_of_one_rank(void** state) {
   pair_done(together);
 }
 
+// Vertices of a finer surface lie in elements that may be those of another rank.
+static void surfaces_find_the_elements_of_all_ranks(void** state) {
+  (void)state;
+  int32_t* element[2] = {NULL, NULL};
+  int32_t n_tri = 0;
+  for (int32_t k = 0; k < 2; k++) {
+    Pair* pair = calloc(1, sizeof *pair);
+    pair_define(pair, k > 0);
+    pair->world.body[UPPER].proxy.kind = "subdivision";
+    pair->world.body[UPPER].proxy.subdivision = 2;
+    world_start(&pair->world);
+    const NoliModel* model = pair->world.sim->model;
+    const NoliSurface* surface = model->problem.surface;
+    int32_t first = surface->tri_first[UPPER];
+    n_tri = surface->tri_first[UPPER + 1] - first;
+    element[k] = calloc(3 * (size_t)n_tri, sizeof *element[k]);
+    ASSERT_OK(noli_proxy_cells_find(pair->world.context, model, UPPER, n_tri,
+                                    surface->tri + 3 * (int64_t)first, element[k]));
+    pair_done(pair);
+  }
+  assert_int_equal(n_tri, 4 * 12 * CELLS * CELLS);
+  assert_memory_equal(element[1], element[0], 3 * (size_t)n_tri * sizeof *element[0]);
+  free(element[0]);
+  free(element[1]);
+}
+
 // ---- bounds and messages ------------------------------------------------------------------------
 
 // A vertex is moved through the opposite face of one of its elements, in turn in all parts of the
@@ -368,6 +395,7 @@ int main(void) {
       cmocka_unit_test(ranks_have_few_nodes_in_common),
       cmocka_unit_test(rows_follow_their_owners),
       cmocka_unit_test(results_are_those_of_one_rank),
+      cmocka_unit_test(surfaces_find_the_elements_of_all_ranks),
       cmocka_unit_test(bounds_name_the_same_element),
       cmocka_unit_test(messages_number_elements_in_their_body),
   };

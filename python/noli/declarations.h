@@ -959,7 +959,9 @@ typedef struct NoliGoalDef {
   const char* when;
   double t_begin;
   double t_end;
-  const void* reserved[4];
+  const int32_t* element;
+  int32_t n_element;
+  const void* reserved[2];
 } NoliGoalDef;
 NoliGoalDef noli_default_goal_def(void);
 typedef struct NoliGoals NoliGoals;

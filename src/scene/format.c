@@ -1135,6 +1135,8 @@ OBJECT(
     FIELD("name", text, NULL, NULL, "In an `expression`: letters, digits and _."),
     FIELD("select", selection, "\"all\"", NULL,
           "Selected vertices, by initial position; a list is a union."),
+    FIELD("elements", element_selection, NULL, NULL,
+          "`volume`, `elastic_energy`, `von_mises`: which elements, as of `parts`; default: all."),
     FIELD("with", text, NULL, NULL,
           "`contact_force`, `contact_pressure`: the other body or obstacle; default: all contacts.",
           INTO(NoliGoalDef, with)),

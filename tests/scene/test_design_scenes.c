@@ -596,6 +596,35 @@ static void written_scenes_run_as_searched(void** state) {
   }
 }
 
+// ---- sets of elements ---------------------------------------------------------------------------
+
+// The left half of a box of 2 x 1 x 1 m.
+static void goals_are_of_elements(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  NoliSim* sim = NULL;
+  NoliDesign* design = NULL;
+  double z[3], value = 0.0;
+  ASSERT_OK(parse_quoted(
+      context,
+      "{'time': {'step': 0.01, 'duration': 0.01}, 'bodies': [{'name': 'bar', 'mesh': {'box': "
+      "{'size': [2, 1, 1], 'cells': [4, 1, 1]}}}], 'design': {'variables': [{'parameter': "
+      "'initial_velocity', 'of': 'bar', 'lower': -1, 'upper': 1}], 'objective': [{'quantity': "
+      "'volume', 'body': 'bar', 'form': 'value', 'elements': {'half_space': {'origin': [0, 0, 0], "
+      "'normal': [-1, 0, 0]}}}]}}",
+      &scene));
+  ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
+  ASSERT_OK(noli_design_create(sim, noli_scene_design(scene), &design));
+  noli_design_range(design, z, NULL, NULL);
+  ASSERT_OK(noli_design_evaluate(design, z, &value, NULL));
+  ASSERT_NEAR(value, 1.0, 1e-6);
+  noli_design_destroy(&design);
+  noli_sim_destroy(&sim);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
 // ---- errors -------------------------------------------------------------------------------------
 
 static const char* const head =
@@ -639,6 +668,16 @@ static void test_errors(void** state) {
                "design.objective[0].at: is not in the run, which ends at 0.1 s");
   expect_error(context, VELOCITY "'objective': [{" GOAL ", 'over': [0.3, 0.5]}]",
                "design.objective[0].over: is no interval of the run");
+  expect_error(context,
+               VELOCITY "'objective': [{'quantity': 'von_mises', 'body': 'cube', 'select': "
+                        "{'side': '+x'}, 'form': 'value'}]",
+               "design.objective[0]: \"von_mises\" is of elements, not of vertices");
+  expect_error(context, VELOCITY "'objective': [{" GOAL ", 'elements': {'elements': [0]}}]",
+               "design.objective[0]: \"centre\" is of vertices, not of elements");
+  expect_error(context,
+               VELOCITY "'objective': [{'quantity': 'volume', 'body': 'cube', 'elements': "
+                        "{'elements': [7]}}]",
+               "design.objective[0].elements.elements");
   expect_error(context, VELOCITY "'objective': [{" GOAL ", 'form': 'above'}]",
                "design.objective[0]: the form \"above\" needs one \"component\" of \"centre\"");
   expect_error(context,
@@ -735,6 +774,7 @@ int main(void) {
       cmocka_unit_test(test_plier),
       cmocka_unit_test(test_remember),
       cmocka_unit_test(test_written_friction),
+      cmocka_unit_test(goals_are_of_elements),
       cmocka_unit_test(test_errors),
       cmocka_unit_test(test_bounds),
   };

@@ -136,20 +136,6 @@ static void elements_of_higher_order(void** state) {
   COMPARE(cases);
 }
 
-// Stresses and energies of a curved body by its shape.
-static void goals_of_curved_bodies(void** state) {
-  (void)state;
-  static const char* const quantities[2] = {"elastic_energy", "von_mises"};
-  for (int k = 0; k < 2; k++) {
-    const GradientCase c = {quantities[k], curved_ball, NULL, 0.01, 3, SHAPE("body0"), 1e-6, 1e-6};
-    NoliGoalDef goal = noli_default_goal_def();
-    goal.quantity = quantities[k];
-    goal.of = "body0";
-    goal.reduction = k == 1 ? "norm" : NULL;
-    compare_case(&c, &goal);
-  }
-}
-
 // ---- damping in proportion to stiffness ---------------------------------------------------------
 
 static void damped_beam_of(World* world, const char* law, int32_t order) {
@@ -967,7 +953,6 @@ static void histories_are_kept(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(elements_of_higher_order),
-                                     cmocka_unit_test(goals_of_curved_bodies),
                                      cmocka_unit_test(damping_in_proportion_to_stiffness),
                                      cmocka_unit_test(springs_volumes_and_loads),
                                      cmocka_unit_test(prescribed_motions),

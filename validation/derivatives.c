@@ -210,6 +210,24 @@ static const DerivativeCase cases[] = {
                "\"distance\": 0.002}]"},
       {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"upper\", \"control\": "
                            "\"cage\", \"cage\": [2, 2, 1], \"lower\": -0.01, \"upper\": 0.01}]"}}},
+    {"stack",
+     "tied, the lower block sticks",
+     {{"time.integrator", "tr_bdf2"},
+      {"bodies[1].translate", "[0.013, 0.1512, 0.007]"},
+      {"ties", "[{\"body\": \"upper\", \"select\": {\"side\": \"-y\"}, \"to\": \"lower\", "
+               "\"distance\": 0.002}]"},
+      {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"upper\", \"control\": "
+                           "\"cage\", \"cage\": [2, 2, 1], \"lower\": -0.01, \"upper\": 0.01}]"}}},
+    {"stack",
+     "tied, the lower block of order 2 sticks",
+     {{"time.integrator", "trapezoidal"},
+      {"time.step", "0.002"},
+      {"bodies[0].order", "2"},
+      {"bodies[1].translate", "[0.013, 0.1512, 0.007]"},
+      {"ties", "[{\"body\": \"upper\", \"select\": {\"side\": \"-y\"}, \"to\": \"lower\", "
+               "\"distance\": 0.002}]"},
+      {"design.variables",
+       "[{\"parameter\": \"density\", \"of\": \"lower\", \"lower\": 100, \"upper\": 5000}]"}}},
     {"land",
      "rubber, contact begins and ends",
      {{"bodies[0].material", "{\"law\": \"ogden\", \"ogden\": [[40000.0, 2], [2000.0, -2]], "

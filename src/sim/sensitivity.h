@@ -32,8 +32,9 @@ NOLI_WARN_UNUSED NoliStatus noli_sensitivity_set(NoliSensitivity* sensitivity,
                                                  int64_t solve);
 
 // The force at the start of a part without a past, f(x, v): from derivatives b by it adds those by
-// all inputs to `to`, and those by the positions and velocities at the start to x and v. Forward:
-// its change by changes of inputs, positions and velocities. Leaves no solve set up.
+// all inputs to `to`, and those by the positions and velocities at the start to x, of nodes, and v,
+// of all vertices. Forward: its change by changes of inputs, positions and velocities, with that on
+// followers acting on their nodes. Leaves no solve set up.
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_pull_force(NoliSensitivity* sensitivity,
                                                         const NoliTapePart* part, const double* b,
                                                         NoliInputs* to, double* x, double* v);

@@ -61,10 +61,6 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   if (model->integrator->decoupled) {
     return "\"trapezoidal_decoupled\" is not differentiated: choose \"trapezoidal\"";
   }
-  if (noli_integrator_needs_force(model->integrator) && problem->followers.n_tied > 0) {
-    return "integrators that start from forces are not differentiated with ties: choose \"bdf2\" "
-           "or \"sdirk2\"";
-  }
   if (model->increments.initial > 0.0) {
     return "the lengths of adaptive increments jump: leave time.increments out";
   }

@@ -15,6 +15,15 @@ NoliDifference noli_difference_begin(void) {
   return (NoliDifference){.slope = (double)NAN, .error = (double)INFINITY};
 }
 
+// Steps that are taken in any case, and an error that smaller steps, which round more, do not
+// lower.
+enum { LEAST_LEVELS = 4 };
+#define END_ROUNDINGS 8.0
+
+static double rounding_of(double h, double down, double up) {
+  return DBL_EPSILON * fmax(fabs(down), fabs(up)) / h;
+}
+
 // Whether quotients leave the slope again: the steps before were longer than all that the function
 // does near the point.
 static bool leaves(const NoliDifference* self, double quotient, double rounding) {
@@ -25,7 +34,7 @@ static bool leaves(const NoliDifference* self, double quotient, double rounding)
 
 void noli_difference_add(NoliDifference* self, double h, double down, double up) {
   double now[NOLI_DIFFERENCE_LEVELS], weight = 1.0, quotient = (up - down) / (2.0 * h);
-  double rounding = DBL_EPSILON * fmax(fabs(down), fabs(up)) / h;
+  double rounding = rounding_of(h, down, up);
   if (!isfinite(quotient)) {
     self->n = 0;
     return;
@@ -64,12 +73,15 @@ NoliStatus noli_differences(NoliContext* context, int64_t n, NoliShiftFn* fn, vo
     table[i] = noli_difference_begin();
   }
   (void)frexp(step, &exponent);
-  for (int level = 0; level < NOLI_DIFFERENCE_LEVELS; level++) {
+  bool ended = false;
+  for (int level = 0; level < NOLI_DIFFERENCE_LEVELS && !ended; level++) {
     double h = ldexp(1.0, exponent - 1 - level);
     fn(user, h, up);
     fn(user, -h, down);
+    ended = level + 1 >= LEAST_LEVELS;
     for (int64_t i = 0; i < n; i++) {
       noli_difference_add(&table[i], h, down[i], up[i]);
+      ended = ended && table[i].error <= END_ROUNDINGS * rounding_of(h, down[i], up[i]);
     }
   }
 done:

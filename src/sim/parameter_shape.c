@@ -13,16 +13,17 @@
 // ---- what has derivatives -----------------------------------------------------------------------
 
 // The motions of a body whose positions vary must be functions of them.
-static NoliStatus require_affine_motions(const NoliModel* model, const NoliParameter* def) {
+static NoliStatus require_smooth_motions(const NoliModel* model, const NoliParameter* def) {
   NoliStatus status = NOLI_OK;
+  NoliMotionSlopes slopes = {0};
   for (int32_t m = 0; m < model->n_motion; m++) {
-    NoliMotionSlope slope;
     double t0 = fmax(model->motion[m].def.t_begin, 0.0);
     if (model->motion[m].def.body == def->of) {
-      NOLI_TRY(noli_motion_slope(model, m, t0, t0 + model->h, model->x0, &slope));
+      NOLI_TRY(noli_motion_slopes_set(model, m, t0, t0 + model->h, model->x0, &slopes));
     }
   }
 done:
+  noli_motion_slopes_free(model->context, &slopes);
   return status;
 }
 
@@ -57,7 +58,7 @@ static const char* shape_defect(const NoliSim* sim, const NoliParameter* def) {
 
 static NoliStatus prepare_shape(const NoliSim* sim, NoliParameter* def) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(require_affine_motions(sim->model, def));
+  NOLI_TRY(require_smooth_motions(sim->model, def));
   NOLI_TRY(noli_rest_map_create(sim->model, def->of,
                                 sim->definition.def->bodies[def->of].mesh->n_vert, &def->map));
 done:

@@ -60,8 +60,11 @@ typedef struct Functions {
   int64_t n;
 } Functions;
 
+static int n_evaluated;
+
 static void evaluate(void* user, double shift, double* value) {
   const Functions* functions = user;
+  n_evaluated++;
   for (int64_t i = 0; i < functions->n; i++) {
     value[i] = functions->function[i].value(functions->function[i].at + shift);
   }
@@ -85,6 +88,9 @@ static void smooth_functions_have_slopes(void** state) {
   NoliContext* context = test_context(1);
   ASSERT_OK(noli_differences(context, N, evaluate, &(Functions){smooth, N}, 0.01, table));
   for (int i = 0; i < N; i++) {
+    NoliDifference alone;
+    ASSERT_OK(noli_differences(context, 1, evaluate, &(Functions){&smooth[i], 1}, 0.01, &alone));
+    ASSERT_NEAR(alone.slope, table[i].slope, 1e-11 * fmax(fabs(smooth[i].slope), 1.0));
     double size = fmax(fabs(smooth[i].slope), 1.0), off = fabs(table[i].slope - smooth[i].slope);
     print_message("%-16s off by %.1e, estimated %.1e\n", smooth[i].name, off / size,
                   table[i].error / size);
@@ -92,6 +98,18 @@ static void smooth_functions_have_slopes(void** state) {
     ASSERT_AT_MOST(off, noli_larger(10.0 * table[i].error, 1e-15));
     assert_true(noli_difference_is_smooth(&table[i], 1.0));
   }
+  noli_context_destroy(&context);
+}
+
+// Smaller steps would only round more.
+static void smooth_functions_need_few_values(void** state) {
+  (void)state;
+  const Function easy[] = {{"cubic", cubic, 0.3, 0.0}, {"constant", constant, 0.3, 0.0}};
+  NoliDifference table[2];
+  NoliContext* context = test_context(1);
+  n_evaluated = 0;
+  ASSERT_OK(noli_differences(context, 2, evaluate, &(Functions){easy, 2}, 0.01, table));
+  assert_true(n_evaluated <= 8);
   noli_context_destroy(&context);
 }
 
@@ -116,6 +134,7 @@ static void jumps_are_not_smooth(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(smooth_functions_have_slopes),
+      cmocka_unit_test(smooth_functions_need_few_values),
       cmocka_unit_test(jumps_are_not_smooth),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

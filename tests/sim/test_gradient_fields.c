@@ -261,12 +261,229 @@ static void loads_by_place(void** state) {
   COMPARE(cases);
 }
 
-// Jumps at x = 0.01 + 0.1 + 0.0, in the middle of the beam.
+// ---- motions ------------------------------------------------------------------------------------
+
+// Bends the rest shape into a parabola, and more and more.
+static void bend(void* user, double t0, double t1, int32_t n, const int32_t* node, const double* X,
+                 const double* x_t0, double* x_t1) {
+  (void)user, (void)node, (void)t0, (void)x_t0;
+  for (int64_t i = 0; i < n; i++) {
+    double x = X[3 * i] - 0.1, y = X[3 * i + 1] - 1.0, z = X[3 * i + 2];
+    x_t1[3 * i] = X[3 * i] - 8.0 * t1 * x * y;
+    x_t1[3 * i + 1] = X[3 * i + 1] + 4.0 * t1 * x * x + 3.0 * t1 * t1 * sin(20.0 * z);
+    x_t1[3 * i + 2] = X[3 * i + 2] + 0.5 * t1 * x;
+  }
+}
+
+// Flows on from where vertices are, past a vortex.
+static void flow(void* user, double t0, double t1, int32_t n, const int32_t* node, const double* X,
+                 const double* x_t0, double* x_t1) {
+  (void)user, (void)node;
+  double share = t1 - t0 + 5.0 * (t1 * t1 - t0 * t0);
+  for (int64_t i = 0; i < n; i++) {
+    double x = x_t0[3 * i] - 0.1, y = x_t0[3 * i + 1] - 1.3, z = x_t0[3 * i + 2];
+    double whirl = 0.1 / (0.1 + x * x + y * y);
+    x_t1[3 * i] = x_t0[3 * i] - share * whirl * y;
+    x_t1[3 * i + 1] = x_t0[3 * i + 1] + share * whirl * x;
+    x_t1[3 * i + 2] = z + share * (0.2 * z * z + X[3 * i] * X[3 * i]);
+  }
+}
+
+static void add_moved_beam(World* world, NoliMotionFn* target, int32_t order) {
+  static const int32_t nodes[] = {0, 1, 2, 3, 5, 7};
+  add_beam(world, order);
+  world->motion[0].node = nodes;
+  world->motion[0].n_node = 6;
+  world->motion[0].target = target;
+  world->motion[0].name = "drive";
+}
+
+static void bent(World* world) {
+  add_moved_beam(world, bend, 1);
+}
+
+static void flowing(World* world) {
+  add_moved_beam(world, flow, 1);
+}
+
+// Its positions at the start are not those at rest.
+static void start_elsewhere(World* world) {
+  static double x0[3 * 64];
+  for (int64_t i = 0; i < 3 * (int64_t)world->mesh[0]->n_vert; i++) {
+    assert_true(i < 3 * 64);
+    x0[i] = world->mesh[0]->x[i] + 0.004 * sin(5.0 * (double)i);
+  }
+  world->body[0].x0 = x0;
+}
+
+// All that changes a motion.
+static void change(World* world) {
+  world->motion[0].change = 0.3;
+  world->motion[0].velocity[1] = 0.4;
+  memcpy(world->motion[0].spin, (double[]){3.0, -2.0, 5.0}, sizeof world->motion[0].spin);
+  memcpy(world->motion[0].pivot, (double[]){0.1, 1.0, 0.3}, sizeof world->motion[0].pivot);
+}
+
+static void changed_bent(World* world) {
+  bent(world);
+  change(world);
+}
+
+static void changed_flowing(World* world) {
+  flowing(world);
+  change(world);
+  start_elsewhere(world);
+}
+
+static void freely_flowing(World* world) {
+  flowing(world);
+  world->motion[0].free_axis[2] = true;
+}
+
+// It falls and sags before it flows.
+static void flowing_late(World* world) {
+  flowing(world);
+  start_elsewhere(world);
+  world->motion[0].t_begin = 0.025;
+}
+
+static void quadratic_bent(World* world) {
+  add_moved_beam(world, bend, 2);
+}
+
+static void quadratic_flowing(World* world) {
+  add_moved_beam(world, flow, 2);
+  change(world);
+}
+
+// A box falls on a plate that bends.
+static void swell(void* user, double t0, double t1, int32_t n, const int32_t* node, const double* X,
+                  const double* x_t0, double* x_t1) {
+  (void)user, (void)node, (void)t0, (void)x_t0;
+  for (int64_t i = 0; i < n; i++) {
+    memcpy(x_t1 + 3 * i, X + 3 * i, 3 * sizeof *X);
+    x_t1[3 * i + 1] += 3.0 * t1 * (0.05 - X[3 * i] * X[3 * i]);
+  }
+}
+
+static void swelling_plate(World* world) {
+  NoliMesh* mesh = NULL;
+  int32_t body = add_plain_box(world, 1.5e-3);
+  set_material(&world->body[body]);
+  world->body[body].material.mass_damping = 0.0;
+  ASSERT_OK(noli_mesh_make_box(world->context, (double[]){0.4, 0.1, 0.4}, (int32_t[]){4, 1, 4},
+                               false, &mesh));
+  int32_t plate = world_add_obstacle(world, mesh, (double[]){0, -0.05, 0});
+  world_add_motion(world, plate, swell, NULL)->name = "drive";
+  world->def.friction = 0.3;
+}
+
+static void bent_sheet(World* world) {
+  static const int32_t nodes[] = {0, 1, 2, 5, 6};
+  add_sheet(world, "traction", &ten);
+  world->motion[0].node = nodes;
+  world->motion[0].n_node = 5;
+  world->motion[0].target = bend;
+  world->motion[0].name = "drive";
+}
+
+// Moves one end of a rod with twist: no section has both of its vertices in it.
+static void bent_rod(World* world) {
+  twisted_rod(world);
+  world->def.n_forces = 0;
+  world->motion[0].n_node = 1;
+  world->motion[0].target = bend;
+  world->motion[0].name = "drive";
+}
+
+static void motions_by_place(void** state) {
+  (void)state;
+  static const GradientCase cases[] = {
+      {"bent, shape", bent, NULL, 0.01, 5, SHAPE("body0"), 1e-6, 1e-6},
+      {"bent bdf2, place", bent, "bdf2", 0.01, 5, OF("rest_position", "body0"), 1e-6, 1e-6},
+      {"bent, start", bent, NULL, 0.01, 5, VERTICES("initial_position", "body0"), 1e-6, 1e-6},
+      {"bent, factor", bent, "bdf2", 0.01, 5, OF("motion", "drive"), 1e-4, 1e-6},
+      {"bent, velocity", bent, NULL, 0.01, 5, OF("motion_velocity", "drive"), 1e-4, 1e-6},
+      {"bent tr_bdf2, spin", bent, "tr_bdf2", 0.01, 4, OF("motion_spin", "drive"), 1e-4, 1e-6},
+      {"bent, young", bent, NULL, 0.01, 5, OF("young", "body0"), 100, 1e-6},
+      {"flowing, shape", flowing, NULL, 0.01, 5, SHAPE("body0"), 1e-6, 1e-6},
+      {"flowing bdf2, start", flowing, "bdf2", 0.01, 5, VERTICES("initial_position", "body0"), 1e-6,
+       1e-6},
+      {"flowing sdirk2, factor", flowing, "sdirk2", 0.01, 4, OF("motion", "drive"), 1e-4, 1e-6},
+      {"flowing, velocity", flowing, NULL, 0.01, 5, OF("motion_velocity", "drive"), 1e-4, 1e-6},
+      {"flowing freely, shape", freely_flowing, "bdf2", 0.01, 5, SHAPE("body0"), 1e-6, 1e-6},
+      {"changed and bent, shape", changed_bent, "bdf2", 0.01, 5, SHAPE("body0"), 1e-6, 1e-6},
+      {"changed and bent, factor", changed_bent, NULL, 0.01, 5, OF("motion", "drive"), 1e-4, 1e-6},
+      {"changed and flowing, shape", changed_flowing, NULL, 0.01, 5, SHAPE("body0"), 1e-6, 1e-6},
+      {"changed and flowing, start", changed_flowing, "bdf2", 0.01, 5,
+       VERTICES("initial_position", "body0"), 1e-6, 1e-6},
+      {"changed and flowing, factor", changed_flowing, "bdf2", 0.01, 5, OF("motion", "drive"), 1e-4,
+       1e-6},
+      {"changed and flowing, velocity", changed_flowing, NULL, 0.01, 5,
+       OF("motion_velocity", "drive"), 1e-4, 1e-6},
+      {"changed and flowing, spin", changed_flowing, "bdf2", 0.01, 5, OF("motion_spin", "drive"),
+       1e-4, 1e-6},
+      {"flowing late, young", flowing_late, NULL, 0.01, 6, OF("young", "body0"), 100, 1e-6},
+      {"flowing late bdf2, shape", flowing_late, "bdf2", 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
+      {"flowing late, start", flowing_late, NULL, 0.01, 6, VERTICES("initial_position", "body0"),
+       1e-6, 1e-6},
+      {"order 2 bent, shape", quadratic_bent, NULL, 0.01, 3, SHAPE("body0"), 1e-6, 1e-6},
+      {"order 2 flowing bdf2, shape", quadratic_flowing, "bdf2", 0.01, 3, SHAPE("body0"), 1e-6,
+       1e-6},
+      {"swelling plate, velocity", swelling_plate, NULL, 0.004, 5, OF("motion_velocity", "drive"),
+       1e-6, 1e-5},
+      {"swelling plate, shape", swelling_plate, NULL, 0.004, 5, SHAPE("body1"), 1e-6, 1e-5},
+      {"bent sheet, shape", bent_sheet, NULL, 0.005, 5, SHAPE("body0"), 1e-7, 1e-6},
+      {"bent rod, start", bent_rod, "bdf2", 0.005, 4, VERTICES("initial_position", "body0"), 1e-7,
+       1e-6},
+  };
+  COMPARE(cases);
+}
+
+// ---- what is refused ----------------------------------------------------------------------------
+
+// Jumps in the middle of the beam, where vertices are.
 static void jump(void* user, double t, const double X[3], double value[3]) {
   (void)user, (void)t;
   value[0] = 0.0;
   value[1] = X[0] >= 0.01 ? 5.0 : 1.0;
   value[2] = X[1];
+}
+
+static void tear(void* user, double t0, double t1, int32_t n, const int32_t* node, const double* X,
+                 const double* x_t0, double* x_t1) {
+  (void)user, (void)node, (void)t0, (void)x_t0;
+  for (int64_t i = 0; i < n; i++) {
+    memcpy(x_t1 + 3 * i, X + 3 * i, 3 * sizeof *X);
+    x_t1[3 * i + 1] += X[3 * i] >= 0.01 ? t1 : 0.0;
+  }
+}
+
+// Stretches about the mean of all vertices.
+static void stretch(void* user, double t0, double t1, int32_t n, const int32_t* node,
+                    const double* X, const double* x_t0, double* x_t1) {
+  (void)user, (void)node, (void)X;
+  double mean = 0.0;
+  for (int64_t i = 0; i < n; i++) {
+    mean += x_t0[3 * i] / n;
+  }
+  memcpy(x_t1, x_t0, 3 * sizeof *x_t0 * (size_t)n);
+  for (int64_t i = 0; i < n; i++) {
+    x_t1[3 * i] += (t1 - t0) * (x_t0[3 * i] - mean);
+  }
+}
+
+static void torn(World* world) {
+  add_moved_beam(world, tear, 1);
+}
+
+static void stretched(World* world) {
+  add_moved_beam(world, stretch, 1);
+}
+
+static void bent_section(World* world) {
+  bent_rod(world);
+  world->motion[0].n_node = 2;
 }
 
 static void jumping(World* world) {
@@ -275,20 +492,32 @@ static void jumping(World* world) {
   forces[0].where = "scene.json:7: forces[0]";
 }
 
-static World jumping_world(const char* kind) {
-  const GradientCase c = {.name = kind, .build = jumping, .h = 0.01};
+static World world_of(void (*build)(World*)) {
+  const GradientCase c = {.build = build, .h = 0.01};
   return built_world(&c);
 }
 
-static void jumps_are_refused(void** state) {
+static void jumps_and_others_are_refused(void** state) {
   (void)state;
-  World world = jumping_world("shape");
-  expect_refusal(&world, 2, &(NoliParameterDef)SHAPE("body0"),
-                 "scene.json:7: forces[0]: derivatives: the values of force 0 on body \"body0\" "
-                 "jump at the rest position of vertex");
+  static const struct {
+    void (*build)(World* world);
+    NoliParameterDef parameter;
+    const char* words;
+  } cases[] = {
+      {jumping, SHAPE("body0"),
+       "scene.json:7: forces[0]: derivatives: the values of force 0 on body \"body0\" jump at the "
+       "rest position of vertex 4, at t = 0.02 s"},
+      {torn, SHAPE("body0"), "motion 0, of body \"body0\": the target of vertex 5 at t = 0.01 s "},
+      {stretched, OF("motion", "drive"), "follow the places of other vertices than their own"},
+      {bent_section, VERTICES("initial_position", "body0"), "turns sections of a rod with twist"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    World world = world_of(cases[i].build);
+    expect_refusal(&world, 2, &cases[i].parameter, cases[i].words);
+  }
 
-  // other parameters do not need them
-  World other = jumping_world("young");
+  // other parameters do not need derivatives by place
+  World other = world_of(jumping);
   const GradientRun run = {.name = "jump, young",
                            .n_steps = 3,
                            .parameter = OF("young", "body0"),
@@ -299,6 +528,7 @@ static void jumps_are_refused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(loads_by_place),
-                                     cmocka_unit_test(jumps_are_refused)};
+                                     cmocka_unit_test(motions_by_place),
+                                     cmocka_unit_test(jumps_and_others_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

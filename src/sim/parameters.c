@@ -368,6 +368,15 @@ unsigned noli_parameters_wanted(const NoliParameters* self) {
   return self->wanted;
 }
 
+bool noli_parameters_vary_rest(const NoliParameters* parameters, int32_t body) {
+  bool vary = false;
+  for (int32_t i = 0; i < parameters->n_def; i++) {
+    const NoliParameter* def = &parameters->def[i];
+    vary = vary || (def->kind == NOLI_PARAMETER_REST_POSITION && def->of == body);
+  }
+  return vary;
+}
+
 // ---- pairs --------------------------------------------------------------------------------------
 
 static int32_t find_class(const void* user, int32_t a, int32_t b) {

@@ -262,6 +262,7 @@ NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
   NOLI_TRY(list_load_slopes(self));
   if (noli_sensitivity_wants(self, NOLI_INPUT_REST)) {
     NOLI_TRY(list_traction_slopes(self));
+    NOLI_TRY(noli_sensitivity_list_places(self));
   }
   if (noli_sensitivity_wants(self, NOLI_INPUT_MASS)) {
     NOLI_TRY(list_acceleration_slopes(self));

@@ -271,6 +271,24 @@ static void add_by_volume(const NoliGoalPlace* place, int32_t e, int32_t q, doub
   }
 }
 
+// Likewise by the rest volume of an element, of which its points may not have all where it is
+// curved (fem/block_order_n.c).
+static void add_by_rest_volume(const NoliGoalPlace* place, int32_t e, double by,
+                               NoliGoalSlopes* slopes) {
+  double* rest = slopes->inputs.value[NOLI_INPUT_REST];
+  const NoliBlock* block = block_of(place);
+  const int32_t* node = block->node + (int64_t)block->n_local * e;
+  NoliVec3 slope[4];
+  if (rest == NULL) {
+    return;
+  }
+  noli_element_volume_slope(block, e, place->sim->model->problem.X, slope);
+  for (int b = 0; b < 4 && b < block->n_local && node[b] != NOLI_NULL_INDEX; b++) {
+    double* to = rest + 3 * (int64_t)node[b];
+    noli_store3(to, noli_mul_add3(noli_load3(to), by, slope[b]));
+  }
+}
+
 // ---- points -------------------------------------------------------------------------------------
 
 // One point of quadrature.
@@ -466,17 +484,15 @@ static void add_by_shares(const NoliGoalPlace* place, int32_t e, const Point* po
                           double weight, NoliGoalSlopes* slopes) {
   const NoliBlock* block = block_of(place);
   double volume = block->type->rest_volume(block, e, e + 1), mean = 0.0;
-  double mises[NOLI_ELEMENT_POINTS_MAX];
   if (block->space == NULL) {
     return;
   }
   for (int32_t q = 0; q < n; q++) {
-    mises[q] = mises_at(&point[q]);
-    mean += share_of(place, e, &point[q]) * mises[q];
+    double mises = mises_at(&point[q]);
+    mean += share_of(place, e, &point[q]) * mises;
+    add_by_volume(place, e, q, weight * mises / volume, slopes);
   }
-  for (int32_t q = 0; q < n; q++) {
-    add_by_volume(place, e, q, weight * (mises[q] - mean) / volume, slopes);
-  }
+  add_by_rest_volume(place, e, -weight * mean / volume, slopes);
 }
 
 static NoliStatus derive_von_mises(const NoliGoalPlace* place, const double* weight,
@@ -572,9 +588,6 @@ void noli_goal_derive_weights(const NoliGoalQuantity* quantity, const NoliGoalPl
   NoliBlockRange range = elements_of(place);
   int32_t n = quantity->items == NOLI_GOAL_ELEMENTS ? range.end - range.begin : 0;
   for (int32_t i = 0; i < n; i++) {
-    const NoliBlock* block = block_of(place);
-    for (int32_t q = 0; q < block->type->point_count(block); q++) {
-      add_by_volume(place, range.begin + i, q, by_weight[i], slopes);
-    }
+    add_by_rest_volume(place, range.begin + i, by_weight[i], slopes);
   }
 }

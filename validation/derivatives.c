@@ -115,6 +115,28 @@ static const DerivativeCase cases[] = {
      {{"bodies[0].order", "2"},
       {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"cube\", \"control\": "
                            "\"cage\", \"cage\": [2, 2, 1], \"lower\": -0.01, \"upper\": 0.01}]"}}},
+    {"slide",
+     "is pushed and slides, total force, order 2",
+     {{"bodies[0].order", "2"},
+      {"forces", "[{\"body\": \"block\", \"total\": [0, 0, 2], \"select\": {\"side\": \"-x\"}}]"},
+      {"design.variables", "[{\"parameter\": \"density\", \"of\": \"block\", \"scope\": "
+                           "\"elements\", \"lower\": 100, \"upper\": 5000}]"},
+      {"design.objective", "[{\"quantity\": \"displacement\", \"body\": \"block\", \"component\": "
+                           "\"z\", \"form\": \"value\"}]"}}},
+    {"land",
+     "total force, order 3",
+     {{"time.integrator", "bdf2"},
+      {"bodies[0].order", "3"},
+      {"forces", "[{\"body\": \"cube\", \"total\": [3, 0, 0], \"select\": {\"side\": \"+y\"}}]"},
+      {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"cube\", \"control\": "
+                           "\"cage\", \"cage\": [2, 2, 1], \"lower\": -0.01, \"upper\": 0.01}]"}}},
+    {"press",
+     "pressed, load steps, curved mesh of linear elements",
+     {{"bodies[0].mesh.sphere.geometry_order", "2"},
+      {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"ball\", \"control\": "
+                           "\"cage\", \"cage\": [2, 3, 2], \"lower\": -0.002, \"upper\": 0.002}]"},
+      {"design.objective", "[{\"quantity\": \"von_mises\", \"body\": \"ball\", \"of\": \"norm\", "
+                           "\"form\": \"value\"}]"}}},
     {"land",
      "damping in proportion to stiffness",
      {{"bodies[0].material.damping", "0.002"},

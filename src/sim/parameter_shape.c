@@ -44,9 +44,8 @@ static const char* shape_defect(const NoliSim* sim, const NoliParameter* def) {
   const NoliModel* model = sim->model;
   const NoliBlock* block = noli_problem_block(&model->problem, def->of);
   bool rest = def->kind == NOLI_PARAMETER_REST_POSITION;
-  if (rest && block != NULL && block->n_consistent > 0 &&
-      noli_parameter_shares_load(model, def->of)) {
-    return NOLI_PARAMETER_SHARED_LOAD;
+  if (rest && block != NULL && noli_parameter_share_defect(model, def->of) != NULL) {
+    return noli_parameter_share_defect(model, def->of);
   }
   if (!rest && noli_parameter_has_potential(model) && model->problem.followers.n > 0 &&
       model->problem.gcp.model.limit.count > 0) {
@@ -194,6 +193,10 @@ static NoliStatus map_vertex(NoliParameters* self, const NoliSim* sim, const Nol
       NOLI_TRY(map_rest_volumes(self, model, at, map->weight[k]));
     }
     NOLI_TRY(map_potential(self, model, map->point[k], component, rest, starts, map->weight[k]));
+  }
+  if (rest) {
+    NOLI_TRY(
+        noli_parameter_add_share_shape(self, model->vert_first[def->of] + vertex, component, 1.0));
   }
   if (rest && block != NULL && block->n_consistent == 0 && def->scope == NOLI_SCOPE_VERTICES) {
     NOLI_TRY(map_shape_masses(self, model, block, model->problem.range[def->of],

@@ -138,6 +138,20 @@ static const DerivativeCase cases[] = {
       {"design.objective", "[{\"quantity\": \"von_mises\", \"body\": \"ball\", \"of\": \"norm\", "
                            "\"form\": \"value\"}]"}}},
     {"land",
+     "order 2, a finer surface around it",
+     {{"bodies[0].order", "2"},
+      {"bodies[0].proxy",
+       "{\"mesh\": {\"box\": {\"size\": [0.102, 0.102, 0.102], \"cells\": [3, 3, 3]}}}"},
+      {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"cube\", \"control\": "
+                           "\"cage\", \"cage\": [2, 2, 1], \"lower\": -0.01, \"upper\": 0.01}]"}}},
+    {"land",
+     "surface of a length of edges, geometric potential",
+     {{"contact.model", "gcp"},
+      {"contact.stiffness", "1e5"},
+      {"bodies[0].proxy", "{\"edge_length\": 0.03}"},
+      {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"cube\", \"control\": "
+                           "\"cage\", \"cage\": [2, 2, 1], \"lower\": -0.01, \"upper\": 0.01}]"}}},
+    {"land",
      "damping in proportion to stiffness",
      {{"bodies[0].material.damping", "0.002"},
       {"design.variables",

@@ -29,7 +29,8 @@ typedef struct NoliProxyDef {
   /// Where the triangles come from. "automatic" (default): the boundary of the elements, of curved
   /// or high-order bodies as "subdivision" with n the larger of the two orders; "subdivision": the
   /// boundary, every face cut into n^2 triangles on its curved shape; "edge_length": the same, with
-  /// n such that no edge is longer than a length; "mesh": triangles that the elements carry
+  /// n such that no edge is longer than a length; "mesh": triangles that the elements carry. Where
+  /// parameters change the rest shape, weights stay: n, and the places of vertices
   const char* kind;
   int32_t subdivision;  ///< n >= 1
   double edge_length;   ///< m, > 0
@@ -42,7 +43,12 @@ typedef struct NoliProxyDef {
   /// Assigns a density to each tetrahedron, in place of that of the material, such that the body
   /// has the mass and centre of mass of the region that the triangles enclose, section 5.3
   bool balance;
-  void* reserved[4]; ///< NULL
+  /// Where the vertices of `mesh` lie, (its n_vert) tetrahedra of the body and (its n_vert x 3)
+  /// coordinates in them, as in docs/high-order.md; borrowed like it. NULL (default), both: in the
+  /// closest tetrahedra. Given places have no limits
+  const int32_t* carrier;
+  const double* place;
+  void* reserved[2]; ///< NULL
 } NoliProxyDef;
 
 /// The defaults named above.

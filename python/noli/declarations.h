@@ -257,7 +257,9 @@ typedef struct NoliProxyDef {
   double max_distance;
   double max_extrapolation;
   bool balance;
-  void* reserved[4];
+  const int32_t* carrier;
+  const double* place;
+  void* reserved[2];
 } NoliProxyDef;
 NoliProxyDef noli_default_proxy_def(void);
 typedef enum NoliFrictionIterations {

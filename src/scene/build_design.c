@@ -205,6 +205,17 @@ done:
   return status;
 }
 
+// Leaves out nodes between vertices, whose positions follow those of vertices.
+static void keep_vertices(NoliSceneTarget* target) {
+  int32_t n = 0;
+  for (int32_t i = 0; target->node != NULL && i < target->n_node; i++) {
+    if (target->node[i] < target->mesh->n_vert) {
+      target->node[n++] = target->node[i];
+    }
+  }
+  target->n_node = target->node != NULL ? n : target->n_node;
+}
+
 // Vertices or elements that a variable is about.
 static NoliStatus read_scope(const NoliSceneSource* source, NoliScene* scene,
                              const NoliSceneNode* entry, NoliVariableDef* def) {
@@ -231,6 +242,9 @@ static NoliStatus read_scope(const NoliSceneSource* source, NoliScene* scene,
                    "the scope \"vertices\" needs a body, \"of\"");
   if (vertices && select.value != NULL) {
     NOLI_TRY(read_selection(source, scene, &of, &select, &target, &entity));
+    if (strcmp(def->parameter.kind, "initial_velocity") != 0) {
+      keep_vertices(&target);
+    }
     NOLI_SCENE_CHECK(source, &select, target.node == NULL || target.n_node > 0,
                      "selects no vertex");
     def->parameter.index = target.node;

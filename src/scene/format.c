@@ -572,10 +572,12 @@ OBJECT(proxy, "proxy", NOLI_SCENE_EXACTLY_ONE,
        GROUPED("subdivision", subdivision, NULL,
                "The boundary, with each face split into the square of this number of triangles.",
                INTO(NoliBodyDef, proxy.subdivision)),
-       GROUPED("edge_length", positive, "m", "The boundary, split until no edge is longer.",
+       GROUPED("edge_length", positive, "m",
+               "The boundary, split until no edge of the placed mesh is longer.",
                INTO(NoliBodyDef, proxy.edge_length)),
        GROUPED("mesh", obstacle_mesh, NULL,
-               "Triangles, or the boundary of tetrahedra, placed like the `mesh` of the body."),
+               "Triangles, or the boundary of tetrahedra, placed like the `mesh` of the body; they "
+               "move with its elements to `rest`."),
        FIELD("max_distance", positive, NULL, "m",
              "Maximum distance of vertices of `mesh` from the body; default: a twentieth of its "
              "diagonal.",
@@ -704,7 +706,8 @@ OBJECT(
     FIELD("rest", start_positions, NULL, "m",
           "Positions at rest, if they are not those of the placed mesh, which still decides what "
           "selections contain and what expressions of materials give: likewise. Nodes of curved "
-          "meshes follow the vertices. `noli design` writes such files: docs/design_problems.md."),
+          "meshes and proxies follow the vertices. `noli design` writes such files: "
+          "docs/design_problems.md."),
     FIELD("material", material, "{}", NULL, "Material.", ITS_MEMBERS),
     FIELD("parts", parts, NULL, NULL,
           "Elements of other materials; where several parts have an element, the last one counts."),

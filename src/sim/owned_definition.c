@@ -2,6 +2,7 @@
 
 #include "base/context.h"
 #include "sim/body_kind.h"
+#include "sim/body_proxy.h"
 #include "sim/definition.h"
 
 #include <stdio.h>
@@ -89,6 +90,9 @@ static NoliStatus own_body(NoliContext* context, NoliOwnedDefinition* owner, Nol
   NOLI_TRY(own_mesh(context, owner, &body->mesh));
   NOLI_TRY(own_mesh(context, owner, &body->proxy.mesh));
   OWN_TEXT(body->proxy.kind);
+  int64_t n_carried = body->proxy.mesh != NULL ? body->proxy.mesh->n_vert : 0;
+  OWN(body->proxy.carrier, n_carried);
+  OWN(body->proxy.place, 3 * n_carried);
   OWN_TEXT(body->shell.bending_law);
   NOLI_TRY(own_material(context, owner, &body->material));
   NOLI_TRY(own_fields(context, owner, noli_body_cells(noli_body_kind(body), body->mesh).n,
@@ -213,6 +217,19 @@ NoliStatus noli_owned_definition_set_body(NoliContext* context, NoliOwnedDefinit
   bodies[index] = *body;
   NOLI_TRY(own_body(context, owner, &bodies[index]));
   def->n_bodies = index < def->n_bodies ? def->n_bodies : index + 1;
+done:
+  return status;
+}
+
+NoliStatus noli_owned_definition_settle_proxy(NoliContext* context, NoliOwnedDefinition* owner,
+                                              int32_t body) {
+  NoliStatus status = NOLI_OK;
+  NoliProxyPlaces made;
+  NOLI_TRY(noli_array_reserve(context, &owner->memory, owner->memory.count + 2));
+  NOLI_TRY(
+      noli_body_proxy_settle(context, (NoliBodyDef*)(uintptr_t)&owner->def->bodies[body], &made));
+  owner->memory.data[owner->memory.count++] = made.carrier;
+  owner->memory.data[owner->memory.count++] = made.place;
 done:
   return status;
 }

@@ -5,6 +5,7 @@
 #include "fem/element_slopes.h"
 #include "math/vec3.h"
 #include "mesh/curve.h"
+#include "sim/body_proxy.h"
 #include "sim/motion_slopes.h"
 
 #include <math.h>
@@ -33,11 +34,7 @@ static const char* rest_defect(const NoliSim* sim, const NoliParameter* def) {
   if (noli_parameter_has_smooth_surfaces(model) && !(model->problem.surface_radius > 0.0)) {
     return "has a smooth surface whose radius follows rest edges: set contact.radius";
   }
-  return noli_proxy_kind(&body->proxy) == NOLI_PROXY_MESH ||
-                 noli_proxy_kind(&body->proxy) == NOLI_PROXY_EDGE_LENGTH
-             ? "has a proxy that depends on its shape: use proxy.subdivision"
-         : body->proxy.balance ? "has densities that are fitted to its shape"
-                               : NULL;
+  return body->proxy.balance ? "has densities that are fitted to its shape" : NULL;
 }
 
 static const char* shape_defect(const NoliSim* sim, const NoliParameter* def) {
@@ -265,6 +262,7 @@ static NoliStatus apply_positions(NoliContext* context, const NoliParameter* def
     displace(def, value, mesh->n_vert, moved);
     displace(def, value, mesh->n_vert, mesh->x);
     NOLI_TRY(noli_curve_follow(context, mesh, moved));
+    noli_body_proxy_follow(body, moved);
     goto done;
   }
   NOLI_TRY(noli_array_reserve(context, &definition->memory, definition->memory.count + 1));

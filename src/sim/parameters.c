@@ -512,6 +512,18 @@ done:
   return status;
 }
 
+// Proxies of bodies whose shapes vary keep their weights.
+static NoliStatus settle_proxies(NoliParameters* self) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t i = 0; i < self->n_def; i++) {
+    if (self->def[i].kind == NOLI_PARAMETER_REST_POSITION) {
+      NOLI_TRY(noli_owned_definition_settle_proxy(self->context, &self->source, self->def[i].of));
+    }
+  }
+done:
+  return status;
+}
+
 // The vertices of deformable bodies with a weight.
 static int64_t count_weighted(const NoliModel* model) {
   const NoliGcpModel* gcp = &model->problem.gcp.model;
@@ -545,6 +557,7 @@ NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list, const NoliP
   }
   NOLI_TRY(noli_owned_definition_copy(sim->context, sim->definition.def, &self->source));
   noli_sim_fix_lengths(sim, self->source.def);
+  NOLI_TRY(settle_proxies(self));
   self->size = sim->model->problem.diagonal;
   NOLI_NEW_ZERO(sim->context, self->value, self->n);
   NOLI_NEW_ZERO(sim->context, self->first_entry, self->n + 1);

@@ -2,7 +2,7 @@
 """What several ranks cost: a squeezed box, the scene of docs/scaling.md, on each number of ranks. Prints a row of a table for
 each: memory and processor time of ranks, iterations, contacts, what ranks send.
 
-usage: ranks.py NOLI [--cells N] [--ranks 1,2] [--steps N] [--linear NAME] [--out DIRECTORY]
+usage: ranks.py NOLI [--cells N] [--ranks 1,2] [--steps N] [--linear NAME] [--set KEY=VALUE ..] [--out DIRECTORY]
 """
 import argparse
 import csv
@@ -37,8 +37,8 @@ def simulate(options, n_ranks, path):
     settings = {"solver.linear": json.dumps(options.linear), "output.every": "1000000"}
     command = ["mpirun", "--oversubscribe", "-n", str(n_ranks), sys.executable, os.path.abspath(__file__), "--one", options.noli, "run", path, "-o",
                directory, "--force", "--quiet", "--steps", str(options.steps)]
-    for key, value in settings.items():
-        command += ["--set", f"{key}={value}"]
+    for setting in [f"{key}={value}" for key, value in settings.items()] + options.set:
+        command += ["--set", setting]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive",
                    "OMPI_MCA_mpi_yield_when_idle": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -70,6 +70,7 @@ def main():
     parser.add_argument("--ranks", default="1,2")
     parser.add_argument("--steps", type=int, default=2)
     parser.add_argument("--linear", default="petsc:ilu")
+    parser.add_argument("--set", action="append", default=[], help="KEY=VALUE: of the scene, as for noli run")
     parser.add_argument("--out", default="out/ranks")
     options = parser.parse_args()
     options.noli = os.path.abspath(options.noli)

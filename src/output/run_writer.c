@@ -209,6 +209,9 @@ static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSi
   }
   NOLI_TRY(noli_frame_layout_create(context, sim, sim_def, &made->layout));
   NOLI_TRY(add_fields(context, def, sim, &made->layout, format->has_cells));
+  if (!noli_frame_is_written(context, format)) {
+    noli_frame_layout_free_lists(context, &made->layout);
+  }
   NOLI_TRY(noli_probes_create(context, sim, def->n_probes, def->probes, &made->probes));
 done:
   noli_definition_free(context, &sim_def);

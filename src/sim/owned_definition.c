@@ -83,12 +83,18 @@ done:
   return status;
 }
 
-static NoliStatus own_body(NoliContext* context, NoliOwnedDefinition* owner, NoliBodyDef* body) {
+static NoliStatus own_meshes(NoliContext* context, NoliOwnedDefinition* owner, NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
-  OWN_TEXT(body->name);
   OWN(body->x0, 3 * (int64_t)body->mesh->n_vert);
   NOLI_TRY(own_mesh(context, owner, &body->mesh));
   NOLI_TRY(own_mesh(context, owner, &body->proxy.mesh));
+done:
+  return status;
+}
+
+static NoliStatus own_body(NoliContext* context, NoliOwnedDefinition* owner, NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  OWN_TEXT(body->name);
   OWN_TEXT(body->proxy.kind);
   int64_t n_carried = body->proxy.mesh != NULL ? body->proxy.mesh->n_vert : 0;
   OWN(body->proxy.carrier, n_carried);
@@ -200,8 +206,13 @@ NoliStatus noli_owned_definition_copy(NoliContext* context, const NoliSimDef* fr
   NOLI_TRY(own_texts(context, owner));
   NOLI_TRY(own_items(context, owner));
   for (int32_t b = 0; b < def->n_bodies; b++) {
-    NOLI_TRY(own_body(context, owner, (NoliBodyDef*)bodies + b));
+    NoliBodyDef* body = (NoliBodyDef*)bodies + b;
+    NOLI_TRY(own_body(context, owner, body));
+    if (!def->borrow_meshes) {
+      NOLI_TRY(own_meshes(context, owner, body));
+    }
   }
+  def->borrow_meshes = false; // copies of the copy may change
 done:
   if (status != NOLI_OK) {
     noli_owned_definition_free(context, owner);
@@ -216,6 +227,7 @@ NoliStatus noli_owned_definition_set_body(NoliContext* context, NoliOwnedDefinit
   NoliBodyDef* bodies = (NoliBodyDef*)(uintptr_t)def->bodies;
   bodies[index] = *body;
   NOLI_TRY(own_body(context, owner, &bodies[index]));
+  NOLI_TRY(own_meshes(context, owner, &bodies[index]));
   def->n_bodies = index < def->n_bodies ? def->n_bodies : index + 1;
 done:
   return status;

@@ -161,7 +161,9 @@ static inline NoliHalfSpaceDef noli_default_half_space_def(void) {
 /// Computes the positions of prescribed nodes at the end of a step.
 /// `node` (n_node) are vertex indices of the body, `X` (n_node x 3) their rest positions, `x_t0`
 /// (n_node x 3) their positions at `t0`; writes `x_t1` (n_node x 3), the positions at `t1`.
-/// Must be a pure function of its arguments, so that a step can be repeated.
+/// Must be a pure function of its arguments, so that a step can be repeated. Derivatives of runs
+/// (noli/derivative.h) also evaluate it where all vertices are elsewhere: by some percent of the
+/// scene's diagonal, and by all of it, where values that are not finite do no harm.
 typedef void NoliMotionFn(void* user, double t0, double t1, int32_t n_node, const int32_t* node,
                           const double* X, const double* x_t0, double* x_t1);
 
@@ -207,7 +209,8 @@ static inline NoliMotionDef noli_default_motion_def(void) {
   return def;
 }
 
-/// A force field at time t and rest position X. A pressure reads value[0].
+/// A force field at time t and rest position X. A pressure reads value[0]. Derivatives of runs by
+/// rest shapes (noli/derivative.h) also evaluate it within 1 % of the scene's diagonal around X.
 typedef void NoliForceFn(void* user, double t, const double X[3], double value[3]);
 
 /// A load on some vertices of a body, or on the faces that they bound: triangles of its surface

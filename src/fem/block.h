@@ -224,6 +224,11 @@ struct NoliBlockType {
   // the mass distributed in proportion to the diagonal of the matrix.
   void (*add_mass)(const NoliBlock* block, double* mass);
 
+  // What each element adds to that measure of its nodes, (n_element x n_local) kg, and how this
+  // changes with rest positions of its vertices, (n_element x n_local x 12) or NULL, but for a
+  // factor that all nodes share; NULL if the mass is lumped. Fails with NOLI_ERROR_MEMORY.
+  NoliStatus (*measure_shares)(const NoliBlock* block, double* share, double* slope);
+
   // Functions of a consistent mass M, which access only its nodes; NULL if the mass is lumped.
   void (*set_weight)(const NoliBlock* block, double* weight); // row sums, (n_vert) kg
   void (*multiply_mass)(const NoliBlock* block, const double* x, int32_t n_threads, double* y);
@@ -235,6 +240,9 @@ struct NoliBlockType {
   // ---- measures
 
   double (*rest_volume)(const NoliBlock* block, int32_t begin, int32_t end); // m^3
+  // How the volume of an element changes with rest positions of its vertices, m^2; NULL: as that of
+  // a straight one.
+  void (*volume_slope)(const NoliBlock* block, int32_t element, NoliVec3 slope[4]);
   // Volume times the mean square of the time in which a wave crosses an element, m^3 s^2.
   double (*wave_time_sqr)(const NoliBlock* block);
   // The largest ratio of stiffness to mass in [begin, end), 1/s^2. `mass` as set by add_mass.

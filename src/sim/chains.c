@@ -735,6 +735,7 @@ NoliStatus noli_chains_create(NoliSim* sim, const NoliParameters* parameters, in
   }
   NOLI_TRY(noli_sensitivity_create(sim, wanted, noli_parameters_classes(parameters),
                                    &self->sensitivity));
+  NOLI_TRY(noli_sensitivity_follow_places(self->sensitivity, parameters));
 done:
   return status;
 }

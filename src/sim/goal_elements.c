@@ -187,6 +187,24 @@ static void add_by_volume(const NoliGoalPlace* place, int32_t e, int32_t q, doub
   }
 }
 
+// Likewise by the rest volume of an element, of which its points may not have all where it is
+// curved (fem/block_order_n.c).
+static void add_by_rest_volume(const NoliGoalPlace* place, int32_t e, double by,
+                               NoliGoalSlopes* slopes) {
+  double* rest = slopes->inputs.value[NOLI_INPUT_REST];
+  const NoliBlock* block = block_of(place);
+  const int32_t* node = block->node + (int64_t)block->n_local * e;
+  NoliVec3 slope[4];
+  if (rest == NULL) {
+    return;
+  }
+  noli_element_volume_slope(block, e, place->sim->model->problem.X, slope);
+  for (int b = 0; b < 4 && b < block->n_local && node[b] != NOLI_NULL_INDEX; b++) {
+    double* to = rest + 3 * (int64_t)node[b];
+    noli_store3(to, noli_mul_add3(noli_load3(to), by, slope[b]));
+  }
+}
+
 double noli_goal_rest_volume(const NoliGoalPlace* place, int32_t index) {
   const NoliBlock* block = block_of(place);
   int32_t e = element_of(place, index);
@@ -195,10 +213,7 @@ double noli_goal_rest_volume(const NoliGoalPlace* place, int32_t index) {
 
 void noli_goal_derive_rest_volume(const NoliGoalPlace* place, int32_t index, double by,
                                   NoliGoalSlopes* slopes) {
-  const NoliBlock* block = block_of(place);
-  for (int32_t q = 0; q < block->type->point_count(block); q++) {
-    add_by_volume(place, element_of(place, index), q, by, slopes);
-  }
+  add_by_rest_volume(place, element_of(place, index), by, slopes);
 }
 
 // ---- points -------------------------------------------------------------------------------------
@@ -399,17 +414,15 @@ static void add_by_shares(const NoliGoalPlace* place, int32_t e, const Point* po
                           double weight, NoliGoalSlopes* slopes) {
   const NoliBlock* block = block_of(place);
   double volume = block->type->rest_volume(block, e, e + 1), mean = 0.0;
-  double mises[NOLI_ELEMENT_POINTS_MAX];
   if (block->space == NULL) {
     return;
   }
   for (int32_t q = 0; q < n; q++) {
-    mises[q] = mises_at(&point[q]);
-    mean += share_of(place, e, &point[q]) * mises[q];
+    double mises = mises_at(&point[q]);
+    mean += share_of(place, e, &point[q]) * mises;
+    add_by_volume(place, e, q, weight * mises / volume, slopes);
   }
-  for (int32_t q = 0; q < n; q++) {
-    add_by_volume(place, e, q, weight * (mises[q] - mean) / volume, slopes);
-  }
+  add_by_rest_volume(place, e, -weight * mean / volume, slopes);
 }
 
 NoliStatus noli_goal_derive_von_mises(const NoliGoalPlace* place, const double* weight,

@@ -98,6 +98,7 @@ void noli_sensitivity_destroy(NoliSensitivity** owner) {
   noli_free(self->context, self->begin);
   noli_free(self->context, self->gradient);
   noli_free(self->context, self->pressing);
+  noli_sensitivity_free_places(self);
   noli_free(self->context, self);
   *owner = NULL;
 }

@@ -5,6 +5,7 @@
 // Hessian.
 #pragma once
 
+#include "noli/derivative.h"
 #include "sim/inputs.h"
 #include "sim/tape.h"
 
@@ -16,6 +17,11 @@ NOLI_WARN_UNUSED NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wante
                                                     NoliPairClasses classes,
                                                     NoliSensitivity** sensitivity);
 void noli_sensitivity_destroy(NoliSensitivity** sensitivity);
+
+// Says which bodies have rest shapes that vary: forces on them follow these. To be called once
+// before solves are set up, where rest positions are wanted. Fails with NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_follow_places(NoliSensitivity* sensitivity,
+                                                           const NoliParameters* parameters);
 
 // Why steps of a simulation have no derivatives by these inputs, or NULL.
 const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted);

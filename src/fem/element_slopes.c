@@ -193,8 +193,7 @@ static NoliLame lame_of(const NoliBlock* block, int32_t element) {
 
 // ---- thin bodies --------------------------------------------------------------------------------
 
-// The number of a thin body that a part of its energy follows.
-static int64_t part_number(const NoliBlock* block, NoliBlockPart part) {
+int64_t noli_thin_number(const NoliBlock* block, NoliBlockPart part) {
   bool by_radius = part == NOLI_PART_BENDING && block->type->bending_by_radius != NULL;
   return by_radius ? NOLI_THIN_RADIUS : (int64_t)part;
 }
@@ -212,7 +211,7 @@ NoliStatus noli_element_slopes_by_parts(NoliMixedList* list, const NoliBlock* bl
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_PART, stencils.n, stencils.size, 1, &blocks));
   memcpy(blocks->node, stencils.node,
          sizeof *stencils.node * (size_t)stencils.size * (size_t)stencils.n);
-  int64_t number = part_number(block, energy->part);
+  int64_t number = noli_thin_number(block, energy->part);
   for (int64_t s = 0; s < stencils.n; s++) {
     NoliLocal out = {.gradient = noli_local_from(noli_mixed_block(blocks, s), n * s)};
     if (number == NOLI_THIN_RADIUS) {
@@ -663,7 +662,7 @@ static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils*
     }
   }
   if (to->part != NULL) {
-    int64_t number = part_number(block, NOLI_PART_BENDING);
+    int64_t number = noli_thin_number(block, NOLI_PART_BENDING);
     set_part(stencils, s, number, at->body, to->part);
     set_values(stencils, s, factor, number == NOLI_THIN_RADIUS ? damping.by_radius : damping.force,
                to->part);

@@ -13,7 +13,10 @@ NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_thin_moduli(NoliMixedList* li
                                                                int64_t first_element,
                                                                const double* X, const double* x);
 
-// By numbers of thin bodies, of the part that `energy` names (NOLI_INPUT_PART).
+// The number of a thin body (NOLI_INPUT_PART) that a part of its energy follows.
+int64_t noli_thin_number(const NoliBlock* block, NoliBlockPart part);
+
+// By numbers of thin bodies, of the part that `energy` names.
 // `body` (n_vert) of each vertex.
 NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_parts(NoliMixedList* list,
                                                          const NoliBlock* block,

@@ -658,8 +658,8 @@ OBJECT(element_region, "element_selection", NOLI_SCENE_EXACTLY_ONE,
                "Elements all of whose vertices are in this named set of the mesh file. See "
                "docs/import.md."),
        GROUPED("elements", element_list, NULL,
-               "Indices of tetrahedra (in plane strain of triangles) of the mesh, refined or not, "
-               "from 0."),
+               "Indices of tetrahedra of the mesh (in plane strain and of shells triangles, of "
+               "rods segments), refined or not, from 0."),
        FIELD("depth", fraction, "0.01", NULL,
              "With `side`: how deep, as a fraction of the extent of the bounding box."));
 LIST(element_region_list, element_region, 1, "a list of selections");

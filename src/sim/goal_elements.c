@@ -4,6 +4,7 @@
 #include "fem/elements.h"
 #include "fem/history_slopes.h"
 #include "material/history_slopes.h"
+#include "sim/goal_thin.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,6 +43,13 @@ static int64_t first_input(const NoliGoalPlace* place) {
 const char* noli_goal_solid_defect(const NoliGoalPlace* place) {
   const NoliBlock* block = block_of(place);
   return block == NULL ? "obstacles have none" : !block->type->solid ? "only of solids" : NULL;
+}
+
+const char* noli_goal_energy_defect(const NoliGoalPlace* place) {
+  const NoliBlock* block = block_of(place);
+  return block == NULL                     ? "obstacles have none"
+         : block->type->elasticity == NULL ? "particles have none"
+                                           : NULL;
 }
 
 // ---- volume -------------------------------------------------------------------------------------
@@ -247,6 +255,9 @@ static void add_by_deformation(const NoliGoalPlace* place, int32_t e, int32_t q,
 // ---- elastic energy -----------------------------------------------------------------------------
 
 NoliStatus noli_goal_elastic_energy(const NoliGoalPlace* place, double* value) {
+  if (!block_of(place)->type->solid) {
+    return noli_goal_thin_energy(place, value);
+  }
   *value = 0.0;
   for (int32_t i = 0; i < noli_goal_element_count(place); i++) {
     Point point[NOLI_ELEMENT_POINTS_MAX];
@@ -291,6 +302,9 @@ static void derive_one_energy(const NoliGoalPlace* place, int32_t e, int32_t q, 
 
 NoliStatus noli_goal_derive_elastic_energy(const NoliGoalPlace* place, const double* weight,
                                            NoliGoalSlopes* slopes) {
+  if (!block_of(place)->type->solid) {
+    return noli_goal_derive_thin_energy(place, *weight, slopes);
+  }
   int64_t first = first_input(place);
   for (int32_t i = 0; i < noli_goal_element_count(place); i++) {
     Point point[NOLI_ELEMENT_POINTS_MAX];

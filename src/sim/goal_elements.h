@@ -11,8 +11,9 @@ double noli_goal_rest_volume(const NoliGoalPlace* place, int32_t index);
 void noli_goal_derive_rest_volume(const NoliGoalPlace* place, int32_t index, double by,
                                   NoliGoalSlopes* slopes);
 
-// Why a body has none of them; NULL: it has.
+// Why a body has no volume or stress, or no elastic energy; NULL: it has.
 const char* noli_goal_solid_defect(const NoliGoalPlace* place);
+const char* noli_goal_energy_defect(const NoliGoalPlace* place);
 
 // m^3, the sum over the elements as they are deformed.
 NOLI_WARN_UNUSED NoliStatus noli_goal_volume(const NoliGoalPlace* place, double* value);

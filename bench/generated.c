@@ -226,7 +226,7 @@ static const Recipe recipes[] = {
     {"layers", "LAYERS CELLS", "layers of cloth that fall onto a ball", 2, generated_layers},
     {"twist", "CELLS", "a cloth whose ends turn back and forth", 1, generated_twist},
     {"tube", "ALONG AROUND", "a tube of cloth whose ends turn", 2, generated_tube},
-    {"funnel", "CELLS", "three cloths that slide through a funnel", 1, generated_funnel},
+    {"funnel", "CELLS", "three cloths that fall into a funnel", 1, generated_funnel},
     {"shuffle", "CARDS", "cards of two decks that fall onto each other", 1, generated_shuffle},
     {"noodles", "ROWS SEGMENTS", "ROWS x ROWS rods that fall into a bowl", 2, generated_noodles},
     {"knot", "ACROSS", "two ribbons in a reef knot that is pulled tight", 1, generated_knot},

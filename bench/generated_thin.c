@@ -67,7 +67,7 @@ void generated_tube(FILE* file, const int number[]) {
   write_turns(file, "[1, 0, 0]", "x", "72", "0.005");
 }
 
-// Three cloths, one above the other, slide through a funnel.
+// Three cloths, one above the other, fall into a funnel, where they crumple and stay.
 void generated_funnel(FILE* file, const int number[]) {
   fprintf(file, STEPS("0.04", "80") "\"contact\": {\"distance\": 0.001}, \"friction\": "
                                     "{\"coefficient\": 0}, \"bodies\": [");

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""What several ranks cost: a squeezed box, the scene of docs/scaling.md, on each number of ranks. Prints a row of a table for
-each: memory and processor time of ranks, iterations, contacts, what ranks send.
+"""What several ranks cost: a squeezed box or a pile of small boxes, the scenes of docs/scaling.md, on each number of ranks. Prints
+a row of a table for each: memory and processor time of ranks, iterations, contacts, those between elements of different ranks,
+what ranks send.
 
-usage: ranks.py NOLI [--cells N] [--ranks 1,2] [--steps N] [--linear NAME] [--out DIRECTORY]
+usage: ranks.py NOLI [--cells N | --bodies N] [--ranks 1,2] [--steps N] [--linear NAME] [--set KEY=VALUE ..] [--out DIRECTORY]
 """
 import argparse
 import csv
@@ -22,7 +23,7 @@ def measure_one(command):
     return status
 
 
-def scene(cells):
+def box(cells):
     return {
         "time": {"step": 0.01, "steps": 40}, "contact": {"distance": 2e-4}, "solver": {"tolerance": 2e-3}, "friction": {"coefficient": 0},
         "half_spaces": [{"name": "floor"}],
@@ -32,13 +33,34 @@ def scene(cells):
                        "motion": {"displacement": [0, "-0.18 * min(1, t / 0.3)", 0]}}]}
 
 
+def pile(n_bodies):
+    """Layers of 10 x 10 boxes of 27 nodes in a container, already in contact; layers are shifted against each other, so that boxes
+    lie on up to four others."""
+    size, pitch, distance = 0.1, 0.105, 1e-3
+    bodies = []
+    for row in range((n_bodies + 9) // 10):
+        layer, z = divmod(row, 10)
+        shift = 0.02 * (layer % 3 - 1)
+        bodies.append({"name": f"row {row}", "mesh": {"box": {"size": [size] * 3, "cells": [2, 2, 2]}},
+                       "translate": [shift - 4.5 * pitch, 0.5 * size + 0.7 * distance + layer * (size + 0.7 * distance), shift + (z - 4.5) * pitch],
+                       "copies": {"count": min(10, n_bodies - 10 * row), "translate": [pitch, 0, 0]},
+                       "material": {"young": 1e5, "poisson": 0.4, "density": 1000}})
+    wall = 5.0 * pitch + 0.025
+    sides = {"left": [1, 0, 0], "right": [-1, 0, 0], "front": [0, 0, 1], "back": [0, 0, -1]}
+    return {
+        "time": {"step": 0.005, "steps": 40}, "contact": {"distance": distance}, "friction": {"coefficient": 0.2}, "solver": {"tolerance": 1e-2},
+        "half_spaces": [{"name": "floor"}] + [{"name": name, "normal": normal, "origin": [-wall * value for value in normal]}
+                                              for name, normal in sides.items()],
+        "bodies": bodies}
+
+
 def simulate(options, n_ranks, path):
-    directory = os.path.join(options.out, f"{options.cells}_{n_ranks}")
+    directory = os.path.join(options.out, f"{options.name}_{n_ranks}")
     settings = {"solver.linear": json.dumps(options.linear), "output.every": "1000000"}
     command = ["mpirun", "--oversubscribe", "-n", str(n_ranks), sys.executable, os.path.abspath(__file__), "--one", options.noli, "run", path, "-o",
                directory, "--force", "--quiet", "--steps", str(options.steps)]
-    for key, value in settings.items():
-        command += ["--set", f"{key}={value}"]
+    for setting in [f"{key}={value}" for key, value in settings.items()] + options.set:
+        command += ["--set", setting]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive",
                    "OMPI_MCA_mpi_yield_when_idle": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -53,12 +75,14 @@ def row(options, n_ranks, path):
     with open(os.path.join(directory, "steps.csv"), encoding="utf-8") as file:
         steps = list(csv.DictReader(file))
     with open(os.path.join(directory, "log.txt"), encoding="utf-8") as file:
-        sent = re.findall(r"exchanges between ranks, ([\d.]+) MB sent", file.read())
+        log = file.read()
+    sent = re.findall(r"exchanges between ranks, ([\d.]+) MB sent", log)
+    between = re.findall(r"between elements of different ranks: (\d+)", log)
     memory = [int(one[0]) / 1e3 for one in ones]
-    n_node = (options.cells + 1) ** 3
+    n_node = 27 * options.bodies if options.bodies else (options.cells + 1) ** 3
     return [n_node, n_ranks, f"{max(memory):.0f}", f"{1e3 * max(memory) / n_node:.2f}", f"{max(float(one[1]) for one in ones):.0f}",
             sum(int(step["newton"]) for step in steps), sum(int(step["linear_iterations"]) for step in steps),
-            max(int(step["contacts"]) for step in steps), sent[-1] if sent else "-"]
+            max(int(step["contacts"]) for step in steps), between[-1] if between else "-", sent[-1] if sent else "-"]
 
 
 def main():
@@ -67,18 +91,21 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("noli")
     parser.add_argument("--cells", type=int, default=30, help="of an edge of the box")
+    parser.add_argument("--bodies", type=int, default=0, help="a pile of so many boxes instead")
     parser.add_argument("--ranks", default="1,2")
     parser.add_argument("--steps", type=int, default=2)
     parser.add_argument("--linear", default="petsc:ilu")
+    parser.add_argument("--set", action="append", default=[], help="KEY=VALUE: of the scene, as for noli run")
     parser.add_argument("--out", default="out/ranks")
     options = parser.parse_args()
     options.noli = os.path.abspath(options.noli)
     os.makedirs(options.out, exist_ok=True)
-    path = os.path.join(options.out, f"box_{options.cells}.json")
+    options.name = f"pile_{options.bodies}" if options.bodies else f"box_{options.cells}"
+    path = os.path.join(options.out, options.name + ".json")
     with open(path, "w", encoding="utf-8") as file:
-        json.dump(scene(options.cells), file)
-    print("| nodes | ranks | peak MB, largest rank | kB for a node | CPU s, largest | Newton iterations | linear iterations | contacts | MB sent by the first rank |")
-    print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|", flush=True)
+        json.dump(pile(options.bodies) if options.bodies else box(options.cells), file)
+    print("| nodes | ranks | peak MB, largest rank | kB for a node | CPU s, largest | Newton iterations | linear iterations | contacts | between ranks | MB sent by the first rank |")
+    print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|", flush=True)
     for n_ranks in options.ranks.split(","):
         print("| " + " | ".join(str(cell) for cell in row(options, int(n_ranks), path)) + " |", flush=True)
     return 0

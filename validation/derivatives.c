@@ -115,6 +115,42 @@ static const DerivativeCase cases[] = {
      {{"bodies[0].order", "2"},
       {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"cube\", \"control\": "
                            "\"cage\", \"cage\": [2, 2, 1], \"lower\": -0.01, \"upper\": 0.01}]"}}},
+    {"slide",
+     "is pushed and slides, total force, order 2",
+     {{"bodies[0].order", "2"},
+      {"forces", "[{\"body\": \"block\", \"total\": [0, 0, 2], \"select\": {\"side\": \"-x\"}}]"},
+      {"design.variables", "[{\"parameter\": \"density\", \"of\": \"block\", \"scope\": "
+                           "\"elements\", \"lower\": 100, \"upper\": 5000}]"},
+      {"design.objective", "[{\"quantity\": \"displacement\", \"body\": \"block\", \"component\": "
+                           "\"z\", \"form\": \"value\"}]"}}},
+    {"land",
+     "total force, order 3",
+     {{"time.integrator", "bdf2"},
+      {"bodies[0].order", "3"},
+      {"forces", "[{\"body\": \"cube\", \"total\": [3, 0, 0], \"select\": {\"side\": \"+y\"}}]"},
+      {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"cube\", \"control\": "
+                           "\"cage\", \"cage\": [2, 2, 1], \"lower\": -0.01, \"upper\": 0.01}]"}}},
+    {"press",
+     "pressed, load steps, curved mesh of linear elements",
+     {{"bodies[0].mesh.sphere.geometry_order", "2"},
+      {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"ball\", \"control\": "
+                           "\"cage\", \"cage\": [2, 3, 2], \"lower\": -0.002, \"upper\": 0.002}]"},
+      {"design.objective", "[{\"quantity\": \"von_mises\", \"body\": \"ball\", \"of\": \"norm\", "
+                           "\"form\": \"value\"}]"}}},
+    {"land",
+     "order 2, a finer surface around it",
+     {{"bodies[0].order", "2"},
+      {"bodies[0].proxy",
+       "{\"mesh\": {\"box\": {\"size\": [0.102, 0.102, 0.102], \"cells\": [3, 3, 3]}}}"},
+      {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"cube\", \"control\": "
+                           "\"cage\", \"cage\": [2, 2, 1], \"lower\": -0.01, \"upper\": 0.01}]"}}},
+    {"land",
+     "surface of a length of edges, geometric potential",
+     {{"contact.model", "gcp"},
+      {"contact.stiffness", "1e5"},
+      {"bodies[0].proxy", "{\"edge_length\": 0.03}"},
+      {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"cube\", \"control\": "
+                           "\"cage\", \"cage\": [2, 2, 1], \"lower\": -0.01, \"upper\": 0.01}]"}}},
     {"land",
      "damping in proportion to stiffness",
      {{"bodies[0].material.damping", "0.002"},
@@ -210,6 +246,24 @@ static const DerivativeCase cases[] = {
                "\"distance\": 0.002}]"},
       {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"upper\", \"control\": "
                            "\"cage\", \"cage\": [2, 2, 1], \"lower\": -0.01, \"upper\": 0.01}]"}}},
+    {"stack",
+     "tied, the lower block sticks",
+     {{"time.integrator", "tr_bdf2"},
+      {"bodies[1].translate", "[0.013, 0.1512, 0.007]"},
+      {"ties", "[{\"body\": \"upper\", \"select\": {\"side\": \"-y\"}, \"to\": \"lower\", "
+               "\"distance\": 0.002}]"},
+      {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"upper\", \"control\": "
+                           "\"cage\", \"cage\": [2, 2, 1], \"lower\": -0.01, \"upper\": 0.01}]"}}},
+    {"stack",
+     "tied, the lower block of order 2 sticks",
+     {{"time.integrator", "trapezoidal"},
+      {"time.step", "0.002"},
+      {"bodies[0].order", "2"},
+      {"bodies[1].translate", "[0.013, 0.1512, 0.007]"},
+      {"ties", "[{\"body\": \"upper\", \"select\": {\"side\": \"-y\"}, \"to\": \"lower\", "
+               "\"distance\": 0.002}]"},
+      {"design.variables",
+       "[{\"parameter\": \"density\", \"of\": \"lower\", \"lower\": 100, \"upper\": 5000}]"}}},
     {"land",
      "rubber, contact begins and ends",
      {{"bodies[0].material", "{\"law\": \"ogden\", \"ogden\": [[40000.0, 2], [2000.0, -2]], "
@@ -223,6 +277,39 @@ static const DerivativeCase cases[] = {
                              "\"bulk\": 1000000.0, \"density\": 1000}"},
       {"design.variables", "[{\"parameter\": \"c01\", \"of\": \"cube\", \"lower\": 1000.0, "
                            "\"upper\": 100000.0}]"}}},
+    {"beam",
+     "a traction that varies with place",
+     {{"forces[0]",
+       "{\"name\": \"end\", \"body\": \"beam\", \"select\": {\"side\": \"+y\"}, "
+       "\"traction\": [\"20*sin(9*Z)\", \"-100*(1 + 20*X*X)*exp(3*X)\", \"300*X*t\"]}"},
+      {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"beam\", \"control\": "
+                           "\"cage\", \"lower\": -0.01, \"upper\": 0.01}]"}}},
+    {"beam",
+     "order 2, a pressure that varies with place",
+     {{"time.integrator", "bdf2"},
+      {"bodies[0].order", "2"},
+      {"forces[0]", "{\"name\": \"end\", \"body\": \"beam\", \"select\": {\"side\": \"+y\"}, "
+                    "\"pressure\": \"150*smoothstep(-0.13, 0.11, X)*cos(30*Z)\"}"},
+      {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"beam\", \"control\": "
+                           "\"cage\", \"lower\": -0.01, \"upper\": 0.01}]"}}},
+    {"beam",
+     "a motion bends one half",
+     {{"prescribed[0].select",
+       "{\"half_space\": {\"origin\": [-0.01, 0, 0], \"normal\": [-1, 0, 0]}}"},
+      {"prescribed[0].motion", "{\"name\": \"drive\", \"displacement\": [\"-8*t*(X + 0.2)*Y\", "
+                               "\"4*t*(X + 0.2)^2\", \"t*t*sin(20*X)\"]}"},
+      {"design.variables", "[{\"parameter\": \"rest_position\", \"of\": \"beam\", \"control\": "
+                           "\"cage\", \"lower\": -0.01, \"upper\": 0.01}]"}}},
+    {"beam",
+     "a motion bends one half",
+     {{"time.integrator", "bdf2"},
+      {"prescribed[0].select",
+       "{\"half_space\": {\"origin\": [-0.01, 0, 0], \"normal\": [-1, 0, 0]}}"},
+      {"prescribed[0].motion",
+       "{\"name\": \"drive\", \"factor\": 1.2, \"from\": 0.02, \"velocity\": [0, "
+       "\"2*t*(X + 0.2)^2\", \"0.1*exp(5*X)\"]}"},
+      {"design.variables",
+       "[{\"parameter\": \"motion\", \"of\": \"drive\", \"lower\": 0.5, \"upper\": 2}]"}}},
     {"examples/design/finger", "slips, plane strain", {{NULL, NULL}}},
 };
 enum { N_CASES = sizeof cases / sizeof *cases, N_QUICK = 2 };

@@ -119,7 +119,8 @@ static void set_turned(Settings* settings, const char* path, double R[3][3], dou
   set(settings, path, "[%.17g, %.17g, %.17g]", w[0], w[1], w[2]);
 }
 
-enum { CORNER_VERTICES = 27 };
+enum { CORNER_VERTICES = 27, FALL_STEPS = 40 };
+#define FALL_TIME 0.4 // s
 
 // Final positions of the vertices, in the rotated frame.
 static bool fall(const double degrees[3], double tolerance, double end[3 * CORNER_VERTICES]) {
@@ -135,7 +136,7 @@ static bool fall(const double degrees[3], double tolerance, double end[3 * CORNE
   set_turned(&settings, "gravity", R, 0.0, -9.81, 0.0);
   set(&settings, "solver.tolerance", "%g", tolerance);
   bool good = run_start(&run, "corner", &settings);
-  for (int n = 0; n < 40 && good; n++) {
+  for (int n = 0; n < FALL_STEPS && good; n++) {
     good = run_step(&run);
   }
   for (int i = 0; i < CORNER_VERTICES && good; i++) {
@@ -148,10 +149,12 @@ static bool fall(const double degrees[3], double tolerance, double end[3 * CORNE
   return good;
 }
 
+// Rounding differs between frames, so that the last iteration of a step may be done in one of them
+// only: it changes velocities by the tolerance at most. Positions may then be as far apart as that
+// velocity takes them.
 bool validate_rotation(Report* report) {
   static const double degrees[3][3] = {{0, 0, 0}, {30, 40, 50}, {90, 0, 0}};
   static const double tolerance[] = {1e-2, 1e-4, 1e-6, 1e-8};
-  static const double bound[] = {1e-2, 1e-6, 1e-8, 1e-9};
   double end[3][3 * CORNER_VERTICES];
   report_table(
       report,
@@ -169,8 +172,8 @@ bool validate_rotation(Report* report) {
       }
     }
     report_row(report, "%g | %.1e | %.1e", tolerance[t], worst[1], worst[2]);
-    report_check(report, fmax(worst[1], worst[2]), bound[t], "rotated frame, tolerance %g m/s, m",
-                 tolerance[t]);
+    report_check(report, report_worse(worst[1], worst[2]), tolerance[t] * FALL_TIME,
+                 "rotated frame, tolerance %g m/s, m", tolerance[t]);
   }
   return true;
 }

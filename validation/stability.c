@@ -15,7 +15,7 @@
 
 // ---- leaving a plane ----------------------------------------------------------------------------
 
-enum { HALVINGS = 6, UNSTABLE_STEPS = 200 };
+enum { HALVINGS = 9, UNSTABLE_STEPS = 200 };
 #define DISTURBANCE 1e-5 // of the length
 #define BRACKET 0.1      // about the load of theory
 
@@ -92,6 +92,13 @@ static bool find_load(const Unstable* unstable, double* load) {
   return true;
 }
 
+// The mean order of the errors over three meshes, the last four times as fine as the first.
+static void check_order(Report* report, double coarse, double fine, const char* of) {
+  if (!report->quick) {
+    report_check(report, fabs(order_of(4.0, coarse, 1.0, fine) - 2.0), 0.3, "order, %s, off 2", of);
+  }
+}
+
 // ---- twist --------------------------------------------------------------------------------------
 
 // Clamps are the middles of the first and last segment.
@@ -123,6 +130,7 @@ static bool twist_evenly(const Unstable* unstable, double load, double* x) {
 bool validate_rod_twist(Report* report) {
   report_table(report, "Torque at which a clamped rod buckles, over Greenhill's",
                "segments | torque | error");
+  double coarse = NAN, error = NAN;
   for (int32_t cells = 21; cells <= (report->quick ? 21 : 81); cells += cells - 1) {
     const Unstable twisted = {.build = build_twisted,
                               .turn = twist_evenly,
@@ -135,10 +143,16 @@ bool validate_rod_twist(Report* report) {
     if (!find_load(&twisted, &load)) {
       return false;
     }
+    error = fabs(load - 1.0);
+    coarse = cells == 21 ? error : coarse;
     report_row(report, "%d | %.4f | %+.2f %%", (int)cells, load, 100.0 * (load - 1.0));
-    report_check(report, fabs(load - 1.0), cells > 40 ? 0.01 : 0.03,
+    report_check(report, error,
+                 cells > 80   ? 0.002
+                 : cells > 40 ? 0.01
+                              : 0.03,
                  "critical torque, %d segments, relative", (int)cells);
   }
+  check_order(report, coarse, error, "critical torque");
   return true;
 }
 
@@ -480,7 +494,8 @@ bool validate_rod_curl(Report* report) {
                "curvature | segments | theory | over theory | error");
   for (int k = 0; k < (report->quick ? 1 : 2); k++) {
     const double weight = curl_weight(naturals[k], 1.0 / (1.0 + POISSON));
-    for (int32_t cells = 20; cells <= (report->quick ? 20 : 40); cells *= 2) {
+    double coarse = NAN, error = NAN;
+    for (int32_t cells = 20; cells <= (report->quick ? 20 : 80); cells *= 2) {
       const Unstable curl = {.build = build_curl,
                              .turn = hang_in_plane,
                              .component = 2,
@@ -495,9 +510,15 @@ bool validate_rod_curl(Report* report) {
       }
       report_row(report, "%g | %d | %.2f | %.4f | %+.2f %%", naturals[k], (int)cells, weight, load,
                  100.0 * (load - 1.0));
-      report_check(report, fabs(load - 1.0), cells > 20 ? 0.02 : 0.065,
+      error = fabs(load - 1.0);
+      coarse = cells == 20 ? error : coarse;
+      report_check(report, error,
+                   cells > 40   ? 0.006
+                   : cells > 20 ? 0.02
+                                : 0.065,
                    "critical weight, curvature %g, %d segments, relative", naturals[k], (int)cells);
     }
+    check_order(report, coarse, error, k == 0 ? "curvature 4" : "curvature 5");
   }
   return true;
 }

@@ -3,6 +3,9 @@
 #include "console.h"
 
 #include <fcntl.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
@@ -35,8 +38,23 @@ static void end_all(void* user, NoliStatus status, const char* message) {
   noli_ranks_abort(ranks, console_exit_status(status));
 }
 
+// Libraries beneath MPI tell the allocator of the process never to give memory back (mallopt with
+// M_MMAP_MAX 0 and M_TRIM_THRESHOLD -1), so that what is freed after set-up or a frame counts to
+// the end. Large arrays come and go as mappings again; smaller ones stay as fast as they are.
+static void let_memory_go(void) {
+#if defined(__GLIBC__)
+  enum { MAPPINGS = 65536, LARGE = 1 << 20 };
+  (void)mallopt(M_MMAP_MAX, MAPPINGS);
+  (void)mallopt(M_MMAP_THRESHOLD, LARGE);
+  (void)mallopt(M_TRIM_THRESHOLD, LARGE);
+#endif
+}
+
 bool console_start_ranks(bool on_several) {
   NoliStatus status = noli_ranks_start(&ranks);
+  if (ranks != NULL) {
+    let_memory_go();
+  }
   noli_ranks_on_loss(ranks, PATIENCE, end_all, NULL);
   bool first = noli_ranks_rank(ranks) == 0;
   if (status != NOLI_OK) {

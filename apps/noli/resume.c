@@ -75,7 +75,9 @@ static NoliStatus resume_scene(Console* console, NoliContext* context, const Arg
   NoliSim* sim = NULL;
   NoliRun* run = NULL;
   char* json = NULL;
-  NoliStatus status = noli_sim_create(context, def, &sim);
+  NoliSimDef lean = *def;
+  lean.borrow_meshes = true; // the scene lasts longer than the simulation
+  NoliStatus status = noli_sim_create(context, &lean, &sim);
   if (status == NOLI_OK) {
     status = noli_ranks_agree(context, noli_scene_json(scene, &json));
   }

@@ -56,7 +56,9 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
   default_directory(noli_scene_name(scene), directory, sizeof directory);
 
   // a start that is not possible is explained, place by place
-  NoliStatus status = noli_sim_create(context, def, &sim);
+  NoliSimDef lean = *def;
+  lean.borrow_meshes = true; // the scene lasts longer than the simulation
+  NoliStatus status = noli_sim_create(context, &lean, &sim);
   if (status == NOLI_ERROR_INTERSECTION || status == NOLI_INVERTED_ELEMENT) {
     NoliStatus search;
     *exit_status = console_exit_status(status);

@@ -18,8 +18,7 @@ typedef struct NoliGoalDef {
   const char* quantity; ///< NOLI_CHOICE_GOAL_QUANTITY; must be set
   const char* of;       ///< name of a body; must be set
   const char* with;     ///< "contact_force", "contact_pressure": the other body; NULL: all contacts
-  const int32_t* node;  ///< (n_node) vertices within the body; NULL: all. Not for quantities of the
-                        ///< body as a whole
+  const int32_t* node;  ///< (n_node) vertices within the body; NULL: all
   int32_t n_node;
   const char* component; ///< "x", "y", "z" of a vector; NULL: the vector
   const char* reduction; ///< NOLI_CHOICE_GOAL_REDUCTION of the vertices; NULL: "mean"
@@ -31,7 +30,10 @@ typedef struct NoliGoalDef {
   const char* when;     ///< NOLI_CHOICE_GOAL_TIME; NULL: "end"
   double t_begin; ///< s; "at": the time; "over": steps that end in (t_begin, t_end]; default 0
   double t_end;   ///< s; default INFINITY
-  const void* reserved[4];
+  const int32_t* element; ///< (n_element) "volume", "elastic_energy", "von_mises": elements of the
+                          ///< body; NULL: all
+  int32_t n_element;
+  const void* reserved[2];
 } NoliGoalDef;
 
 /// The defaults named above.

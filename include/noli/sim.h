@@ -29,7 +29,8 @@ typedef struct NoliProxyDef {
   /// Where the triangles come from. "automatic" (default): the boundary of the elements, of curved
   /// or high-order bodies as "subdivision" with n the larger of the two orders; "subdivision": the
   /// boundary, every face cut into n^2 triangles on its curved shape; "edge_length": the same, with
-  /// n such that no edge is longer than a length; "mesh": triangles that the elements carry
+  /// n such that no edge is longer than a length; "mesh": triangles that the elements carry. Where
+  /// parameters change the rest shape, weights stay: n, and the places of vertices
   const char* kind;
   int32_t subdivision;  ///< n >= 1
   double edge_length;   ///< m, > 0
@@ -42,7 +43,12 @@ typedef struct NoliProxyDef {
   /// Assigns a density to each tetrahedron, in place of that of the material, such that the body
   /// has the mass and centre of mass of the region that the triangles enclose, section 5.3
   bool balance;
-  void* reserved[4]; ///< NULL
+  /// Where the vertices of `mesh` lie, (its n_vert) tetrahedra of the body and (its n_vert x 3)
+  /// coordinates in them, as in docs/high-order.md; borrowed like it. NULL (default), both: in the
+  /// closest tetrahedra. Given places have no limits
+  const int32_t* carrier;
+  const double* place;
+  void* reserved[2]; ///< NULL
 } NoliProxyDef;
 
 /// The defaults named above.
@@ -161,7 +167,9 @@ static inline NoliHalfSpaceDef noli_default_half_space_def(void) {
 /// Computes the positions of prescribed nodes at the end of a step.
 /// `node` (n_node) are vertex indices of the body, `X` (n_node x 3) their rest positions, `x_t0`
 /// (n_node x 3) their positions at `t0`; writes `x_t1` (n_node x 3), the positions at `t1`.
-/// Must be a pure function of its arguments, so that a step can be repeated.
+/// Must be a pure function of its arguments, so that a step can be repeated. Derivatives of runs
+/// (noli/derivative.h) also evaluate it where all vertices are elsewhere: by some percent of the
+/// scene's diagonal, and by all of it, where values that are not finite do no harm.
 typedef void NoliMotionFn(void* user, double t0, double t1, int32_t n_node, const int32_t* node,
                           const double* X, const double* x_t0, double* x_t1);
 
@@ -207,7 +215,8 @@ static inline NoliMotionDef noli_default_motion_def(void) {
   return def;
 }
 
-/// A force field at time t and rest position X. A pressure reads value[0].
+/// A force field at time t and rest position X. A pressure reads value[0]. Derivatives of runs by
+/// rest shapes (noli/derivative.h) also evaluate it within 1 % of the scene's diagonal around X.
 typedef void NoliForceFn(void* user, double t, const double X[3], double value[3]);
 
 /// A load on some vertices of a body, or on the faces that they bound: triangles of its surface
@@ -553,6 +562,9 @@ typedef struct NoliSimDef {
   /// on several ranks: every rank holds the data of all elements, as derivatives need, instead of
   /// those of its share; default false
   bool whole_elements;
+  /// the simulation reads the meshes of bodies and proxies, and `x0`, where they are, instead of
+  /// copies of its own: they must stay as they are until it is destroyed; default false
+  bool borrow_meshes;
 } NoliSimDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_sim_def.

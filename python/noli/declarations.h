@@ -257,7 +257,9 @@ typedef struct NoliProxyDef {
   double max_distance;
   double max_extrapolation;
   bool balance;
-  void* reserved[4];
+  const int32_t* carrier;
+  const double* place;
+  void* reserved[2];
 } NoliProxyDef;
 NoliProxyDef noli_default_proxy_def(void);
 typedef enum NoliFrictionIterations {
@@ -482,6 +484,7 @@ typedef struct NoliSimDef {
   NoliIncrementDef increments;
   const char* petsc_options;
   bool whole_elements;
+  bool borrow_meshes;
 } NoliSimDef;
 void noli_sim_def_init(NoliSimDef* def, size_t size);
 typedef struct NoliDefSizes {
@@ -959,7 +962,9 @@ typedef struct NoliGoalDef {
   const char* when;
   double t_begin;
   double t_end;
-  const void* reserved[4];
+  const int32_t* element;
+  int32_t n_element;
+  const void* reserved[2];
 } NoliGoalDef;
 NoliGoalDef noli_default_goal_def(void);
 typedef struct NoliGoals NoliGoals;

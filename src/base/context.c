@@ -118,7 +118,20 @@ int64_t noli_context_peak_bytes(const NoliContext* context) {
   return context->peak_bytes;
 }
 
-void* noli_alloc(NoliContext* context, int64_t count, size_t size) {
+// Zeros come from the allocator of the process where it is used: pages of them that nothing is
+// written to take no memory.
+static void* request(NoliContext* context, size_t total, bool zero) {
+  if (zero && context->def.allocate == default_allocate) {
+    return calloc(1, total);
+  }
+  void* memory = context->def.allocate(context->def.allocator_user, total);
+  if (zero && memory != NULL) {
+    memset(memory, 0, total);
+  }
+  return memory;
+}
+
+static void* allocate(NoliContext* context, int64_t count, size_t size, bool zero) {
   NOLI_ASSERT(count >= 0 && size > 0);
   if (context == NULL) {
     return NULL;
@@ -132,7 +145,7 @@ void* noli_alloc(NoliContext* context, int64_t count, size_t size) {
 
   // one alignment unit for the header, one to align the block to 64 bytes
   size_t total = (size_t)count * size + 2 * ALIGNMENT;
-  char* memory = context->def.allocate(context->def.allocator_user, total);
+  char* memory = request(context, total, zero);
   if (memory == NULL) {
     noli_fail(context, NOLI_ERROR_MEMORY, "out of memory: %zu bytes refused, %lld in use", total,
               (long long)context->bytes);
@@ -155,6 +168,10 @@ void* noli_alloc(NoliContext* context, int64_t count, size_t size) {
   return block;
 }
 
+void* noli_alloc(NoliContext* context, int64_t count, size_t size) {
+  return allocate(context, count, size, false);
+}
+
 NoliStatus noli_require_memory(NoliContext* context, int64_t bytes) {
   NOLI_REQUIRE(context, context != NULL);
   const NoliContextDef* def = &context->def;
@@ -169,11 +186,7 @@ NoliStatus noli_require_memory(NoliContext* context, int64_t bytes) {
 }
 
 void* noli_calloc(NoliContext* context, int64_t count, size_t size) {
-  void* block = noli_alloc(context, count, size);
-  if (block != NULL) {
-    memset(block, 0, (size_t)count * size);
-  }
-  return block;
+  return allocate(context, count, size, true);
 }
 
 void noli_free(NoliContext* context, void* memory) {

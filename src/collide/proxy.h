@@ -61,6 +61,18 @@ NOLI_WARN_UNUSED NoliStatus noli_proxy_from_mesh(NoliContext* context, const Nol
                                                  const int32_t* tri, NoliProxyLimits limits,
                                                  NoliProxy* proxy, NoliProxyReport* report);
 
+// Where noli_proxy_from_mesh places vertices: tet (n_vert) and xi (n_vert x 3). Fails likewise.
+NOLI_WARN_UNUSED NoliStatus noli_proxy_locate(NoliContext* context, const NoliSpace* space,
+                                              int32_t n_vert, const double* X,
+                                              NoliProxyLimits limits, int32_t* tet, double* xi);
+
+// A triangle mesh whose vertices have known places. Fails with NOLI_ERROR_ARGUMENT for values that
+// are not finite or bad indices, NOLI_ERROR_MEMORY; `*proxy` is empty then.
+NOLI_WARN_UNUSED NoliStatus noli_proxy_from_places(NoliContext* context, const NoliSpace* space,
+                                                   int32_t n_vert, const double* X, int32_t n_tri,
+                                                   const int32_t* tri, const int32_t* tet,
+                                                   const double* xi, NoliProxy* proxy);
+
 // The proxy whose vertices are the nodes themselves, for linear bodies.
 NOLI_WARN_UNUSED NoliStatus noli_proxy_identity(NoliContext* context, int32_t n_node,
                                                 const double* X, int32_t n_tri, const int32_t* tri,

@@ -274,26 +274,36 @@ done:
 
 // ---- the proxy
 
-static void fill_report(const Search* search, int32_t n_vert, const NoliProxy* proxy,
-                        NoliProxyReport* report) {
-  *report =
-      (NoliProxyReport){.extrapolated_vertex = NOLI_NULL_INDEX, .distant_vertex = NOLI_NULL_INDEX};
+static NoliProxyReport no_report(void) {
+  return (NoliProxyReport){.extrapolated_vertex = NOLI_NULL_INDEX,
+                           .distant_vertex = NOLI_NULL_INDEX};
+}
+
+// All but the weights.
+static NoliProxyReport report_places(const Search* search, int32_t n_vert) {
+  NoliProxyReport report = no_report();
   for (int32_t v = 0; v < n_vert; v++) {
     const Place* place = &search->place[v];
-    if (place->extrapolation > report->largest_extrapolation) {
-      report->largest_extrapolation = place->extrapolation;
-      report->extrapolated_vertex = v;
+    if (place->extrapolation > report.largest_extrapolation) {
+      report.largest_extrapolation = place->extrapolation;
+      report.extrapolated_vertex = v;
     }
-    if (place->distance > report->largest_distance) {
-      report->largest_distance = place->distance;
-      report->distant_vertex = v;
+    if (place->distance > report.largest_distance) {
+      report.largest_distance = place->distance;
+      report.distant_vertex = v;
     }
-    report->largest_gap = fmax(report->largest_gap, place->gap);
-    report->n_outside += place->distance > search->tolerance;
+    report.largest_gap = fmax(report.largest_gap, place->gap);
+    report.n_outside += place->distance > search->tolerance;
   }
-  for (int64_t k = 0; k < proxy->row[n_vert]; k++) {
-    report->largest_weight = fmax(report->largest_weight, fabs(proxy->weight[k]));
+  return report;
+}
+
+static double largest_weight(const NoliProxy* proxy) {
+  double largest = 0.0;
+  for (int64_t k = 0; k < proxy->row[proxy->n_vert]; k++) {
+    largest = fmax(largest, fabs(proxy->weight[k]));
   }
+  return largest;
 }
 
 static NoliStatus check_limits(NoliContext* context, const double* X, NoliProxyLimits limits,
@@ -314,8 +324,8 @@ done:
   return status;
 }
 
-static NoliStatus check_arguments(NoliContext* context, const NoliSpace* space, int32_t n_vert,
-                                  const double* X, int32_t n_tri, const int32_t* tri) {
+static NoliStatus check_vertices(NoliContext* context, const NoliSpace* space, int32_t n_vert,
+                                 const double* X) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(context, space->n_tet > 0, NOLI_ERROR_ARGUMENT,
              "a body without tetrahedra cannot move a collision mesh");
@@ -323,6 +333,13 @@ static NoliStatus check_arguments(NoliContext* context, const NoliSpace* space, 
     NOLI_CHECK(context, isfinite(X[i]), NOLI_ERROR_ARGUMENT,
                "vertex %lld of the collision mesh is not finite", (long long)(i / 3));
   }
+done:
+  return status;
+}
+
+static NoliStatus check_triangles(NoliContext* context, int32_t n_vert, int32_t n_tri,
+                                  const int32_t* tri) {
+  NoliStatus status = NOLI_OK;
   for (int64_t i = 0; i < 3 * (int64_t)n_tri; i++) {
     NOLI_CHECK(context, tri[i] >= 0 && tri[i] < n_vert, NOLI_ERROR_ARGUMENT,
                "triangle %lld of the collision mesh names vertex %d, but there are %d",
@@ -332,41 +349,99 @@ done:
   return status;
 }
 
-NoliStatus noli_proxy_from_mesh(NoliContext* context, const NoliSpace* space, int32_t n_vert,
-                                const double* X, int32_t n_tri, const int32_t* tri,
-                                NoliProxyLimits limits, NoliProxy* proxy, NoliProxyReport* report) {
+static NoliStatus check_places(NoliContext* context, const NoliSpace* space, int32_t n_vert,
+                               const int32_t* tet, const double* xi) {
+  NoliStatus status = NOLI_OK;
+  for (int64_t v = 0; v < n_vert; v++) {
+    NOLI_CHECK(context, tet[v] >= 0 && tet[v] < space->n_tet, NOLI_ERROR_ARGUMENT,
+               "vertex %lld of the collision mesh is carried by tetrahedron %d, but there are %d",
+               (long long)v, tet[v], space->n_tet);
+    NOLI_CHECK(context, isfinite(xi[3 * v]) && isfinite(xi[3 * v + 1]) && isfinite(xi[3 * v + 2]),
+               NOLI_ERROR_ARGUMENT, "the place of vertex %lld of the collision mesh is not finite",
+               (long long)v);
+  }
+done:
+  return status;
+}
+
+// Places all vertices; no limit is checked.
+static NoliStatus locate_all(NoliContext* context, const NoliSpace* space, int32_t n_vert,
+                             const double* X, int32_t* tet, double* xi, NoliProxyReport* report) {
   NoliStatus status = NOLI_OK;
   Search search = {.space = space, .X = X};
-  NoliProxyReport own;
-  report = report != NULL ? report : &own;
-  *report =
-      (NoliProxyReport){.extrapolated_vertex = NOLI_NULL_INDEX, .distant_vertex = NOLI_NULL_INDEX};
-  *proxy = (NoliProxy){0};
-  NOLI_TRY(check_arguments(context, space, n_vert, X, n_tri, tri));
-
-  // a place for every vertex
+  *report = no_report();
+  NOLI_TRY(check_vertices(context, space, n_vert, X));
   NOLI_TRY(make_search(context, &search));
   NOLI_NEW(context, search.place, n_vert);
   noli_parallel_for(noli_context_threads(context), n_vert, VERTICES_PER_BLOCK, locate_range,
                     &search);
+  for (int64_t v = 0; v < n_vert; v++) {
+    tet[v] = search.place[v].tet;
+    memcpy(xi + 3 * v, search.place[v].xi, 3 * sizeof *xi);
+  }
+  *report = report_places(&search, n_vert);
+done:
+  noli_forest_release(context, &search.forest);
+  noli_free(context, search.bulge);
+  noli_free(context, search.place);
+  return status;
+}
 
-  // the mesh, and a row for each place
+NoliStatus noli_proxy_locate(NoliContext* context, const NoliSpace* space, int32_t n_vert,
+                             const double* X, NoliProxyLimits limits, int32_t* tet, double* xi) {
+  NoliStatus status = NOLI_OK;
+  NoliProxyReport report;
+  NOLI_TRY(locate_all(context, space, n_vert, X, tet, xi, &report));
+  NOLI_TRY(check_limits(context, X, limits, &report));
+done:
+  return status;
+}
+
+NoliStatus noli_proxy_from_places(NoliContext* context, const NoliSpace* space, int32_t n_vert,
+                                  const double* X, int32_t n_tri, const int32_t* tri,
+                                  const int32_t* tet, const double* xi, NoliProxy* proxy) {
+  NoliStatus status = NOLI_OK;
+  *proxy = (NoliProxy){0};
+  NOLI_TRY(check_vertices(context, space, n_vert, X));
+  NOLI_TRY(check_triangles(context, n_vert, n_tri, tri));
+  NOLI_TRY(check_places(context, space, n_vert, tet, xi));
   NOLI_TRY(noli_proxy_begin(context, space, n_vert, n_tri, proxy));
   memcpy(proxy->X, X, 3 * (size_t)n_vert * sizeof *X);
   if (n_tri > 0) {
     memcpy(proxy->tri, tri, 3 * (size_t)n_tri * sizeof *tri);
   }
   for (int32_t v = 0; v < n_vert; v++) {
-    noli_proxy_set_row(space, search.place[v].tet, search.place[v].xi, v, proxy);
+    noli_proxy_set_row(space, tet[v], xi + 3 * (int64_t)v, v, proxy);
   }
+done:
+  if (status != NOLI_OK) {
+    noli_proxy_destroy(context, proxy);
+  }
+  return status;
+}
+
+NoliStatus noli_proxy_from_mesh(NoliContext* context, const NoliSpace* space, int32_t n_vert,
+                                const double* X, int32_t n_tri, const int32_t* tri,
+                                NoliProxyLimits limits, NoliProxy* proxy, NoliProxyReport* report) {
+  NoliStatus status = NOLI_OK;
+  NoliProxyReport own;
+  int32_t* tet = NULL;
+  double* xi = NULL;
+  report = report != NULL ? report : &own;
+  *report = no_report();
+  *proxy = (NoliProxy){0};
+  NOLI_TRY(check_triangles(context, n_vert, n_tri, tri));
+  NOLI_NEW(context, tet, n_vert);
+  NOLI_NEW(context, xi, 3 * (int64_t)n_vert);
+  NOLI_TRY(locate_all(context, space, n_vert, X, tet, xi, report));
+  NOLI_TRY(noli_proxy_from_places(context, space, n_vert, X, n_tri, tri, tet, xi, proxy));
 
   // is it close enough to the body?
-  fill_report(&search, n_vert, proxy, report);
+  report->largest_weight = largest_weight(proxy);
   NOLI_TRY(check_limits(context, X, limits, report));
 done:
-  noli_forest_release(context, &search.forest);
-  noli_free(context, search.bulge);
-  noli_free(context, search.place);
+  noli_free(context, tet);
+  noli_free(context, xi);
   if (status != NOLI_OK) {
     noli_proxy_destroy(context, proxy);
   }

@@ -5,7 +5,7 @@
 
 // As in contact/stiffness.c.
 #define CRUSHED 1e-2
-#define NOT_OPENING 1.2
+#define OPENING 0.2
 // Pairs whose factors M g_G g_H are below this are ignored.
 #define BORDER 0.1
 // kappa grows at most by this factor in an iteration.
@@ -85,9 +85,9 @@ static double distance_in(const NoliGcpModel* model, const NoliGcpSet* set, Noli
 
 double noli_gcp_stiffness_update(const NoliStiffness* stiffness, double kappa,
                                  const NoliGcpModel* model, const NoliGcpSet* before,
-                                 const NoliGcpSet* after, const double* x, bool blocked) {
-  double close = sqrt(stiffness->close_d_sqr), factor = 1.0;
-  bool approaches = false;
+                                 const NoliGcpSet* after, const double* x, double alpha) {
+  double close = sqrt(stiffness->close_d_sqr), factor = 1.0, opened = 1.0 + OPENING * alpha;
+  bool approaches = false, blocked = alpha < 1.0;
   for (int64_t i = 0; i < after->pair.count; i++) {
     NoliGcpPair pair = after->pair.data[i];
     double d = after->d.data[i], crushed = CRUSHED * noli_gcp_pair_support(model, pair);
@@ -100,7 +100,7 @@ double noli_gcp_stiffness_update(const NoliStiffness* stiffness, double kappa,
     }
     double d_before = distance_in(model, before, pair);
     approaches = approaches || (d_before < close && d < d_before);
-    if (blocked && d_before < crushed && d * d < NOT_OPENING * d_before * d_before) {
+    if (blocked && d_before < crushed && d * d < opened * d_before * d_before) {
       // the force at d would act at the larger distance
       double ratio = crushed / d;
       factor = fmax(factor, fmin(fmax(ratio * ratio * ratio, 2.0), MOST_GROWTH));

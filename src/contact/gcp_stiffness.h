@@ -10,11 +10,10 @@
 NoliStiffness noli_gcp_stiffness(double mean_mass, double length, double eps, double weight,
                                  int32_t space);
 
-// kappa for the next iteration, by the same rules as noli_stiffness_update. Pairs count as crushed
-// below a hundredth of their own support if CCD cut the step to less than half (`blocked`), and
-// open if their squared distance grows by a fifth in the iteration; forces are proportional to
+// kappa for the next iteration, by the same rules as noli_stiffness_update, with the same `alpha`.
+// Pairs count as crushed below a hundredth of their own support; forces are proportional to
 // kappa / d^3. `x` are the positions of `after`. Pairs whose direction terms nearly vanish are
 // ignored.
 double noli_gcp_stiffness_update(const NoliStiffness* stiffness, double kappa,
                                  const NoliGcpModel* model, const NoliGcpSet* before,
-                                 const NoliGcpSet* after, const double* x, bool blocked);
+                                 const NoliGcpSet* after, const double* x, double alpha);

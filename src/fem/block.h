@@ -81,6 +81,8 @@ typedef struct NoliBlockStencils {
   int32_t size;
   const int32_t* node;        // (n x size) NOLI_NULL_INDEX pads those that have fewer
   int32_t n_angle;            // the last of its nodes that are angles: no translation moves them
+  const int32_t* element;     // (n x 2) of bending: the elements that it is between, or one twice;
+                              // NULL: the stencils are those of the elements
   const double* damping_time; // (n) s
   NoliTermFn* evaluate;       // data is a NoliBlockEnergy
 } NoliBlockStencils;
@@ -115,6 +117,18 @@ typedef struct NoliBendingDamping {
   int64_t place[12];                       // of the frame, where the type has any
   double by_frame[12 * NOLI_BENDING_SIZE]; // (3 size x 12)
 } NoliBendingDamping;
+
+// The elastic energy of a stencil of a thin body and its derivatives (fem/energy_slopes.h).
+typedef struct NoliEnergySlopes {
+  double value;                      // J
+  double by_x[NOLI_BENDING_SIZE];    // (3 size)
+  double by_rest[NOLI_BENDING_SIZE]; // likewise; of angles 0
+  double by_mu[2];                   // by Lame's parameters of its elements
+  double by_lambda[2];
+  double by_radius;    // of bending, by the logarithm of the radius, where the gradient has it, too
+  int64_t place[12];   // of the frame; meaningless where it has no derivative
+  double by_frame[12]; // of bending, where the type has any
+} NoliEnergySlopes;
 
 // Stiffness damping (fem/damping.h): storage of and products with beta K of a step.
 typedef struct NoliBlockDamping {
@@ -211,6 +225,11 @@ struct NoliBlockType {
   // the mass distributed in proportion to the diagonal of the matrix.
   void (*add_mass)(const NoliBlock* block, double* mass);
 
+  // What each element adds to that measure of its nodes, (n_element x n_local) kg, and how this
+  // changes with rest positions of its vertices, (n_element x n_local x 12) or NULL, but for a
+  // factor that all nodes share; NULL if the mass is lumped. Fails with NOLI_ERROR_MEMORY.
+  NoliStatus (*measure_shares)(const NoliBlock* block, double* share, double* slope);
+
   // Functions of a consistent mass M, which access only its nodes; NULL if the mass is lumped.
   void (*set_weight)(const NoliBlock* block, double* weight); // row sums, (n_vert) kg
   void (*multiply_mass)(const NoliBlock* block, const double* x, int32_t n_threads, double* y);
@@ -222,6 +241,9 @@ struct NoliBlockType {
   // ---- measures
 
   double (*rest_volume)(const NoliBlock* block, int32_t begin, int32_t end); // m^3
+  // How the volume of an element changes with rest positions of its vertices, m^2; NULL: as that of
+  // a straight one.
+  void (*volume_slope)(const NoliBlock* block, int32_t element, NoliVec3 slope[4]);
   // Volume times the mean square of the time in which a wave crosses an element, m^3 s^2.
   double (*wave_time_sqr)(const NoliBlock* block);
   // The largest ratio of stiffness to mass in [begin, end), 1/s^2. `mass` as set by add_mass.
@@ -252,6 +274,11 @@ struct NoliBlockType {
   void (*by_moduli)(const NoliBlock* block, NoliBlockPart part, int64_t stencil, const double* X,
                     const double* x, double scale, int32_t element[2], double* by_mu,
                     double* by_lambda);
+  // Adds derivatives of the energy of a stencil of a part to those that are set: the energy, by x
+  // and, of elements, by their rest shape without the turn of directions in it. NULL: nothing
+  // resists, or the body is solid.
+  void (*energy_slopes)(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
+                        const double* X, const double* x, NoliEnergySlopes* slopes);
   // Adds to `slope` (3 n_local x 3 n_local), how the gradient of an element changes with rest
   // positions of its nodes, what directions in it contribute, which do not turn with its rest
   // shape; `gradient` and `hessian` of the element, with its scale. NULL: there are none.

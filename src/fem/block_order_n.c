@@ -24,8 +24,10 @@ typedef struct OrderN {
   double total_mass; // kg
   double* volume;    // (n_tet) m^3 at rest, by an exact rule
   double total_volume;
-  double* row_sum; // (n_node) kg
-  double* measure; // (n_node) kg, > 0
+  double* volume_slope; // (n_tet x 12) m^2, how volumes change with their vertices
+  double* row_sum;      // (n_node) kg
+  double* measure;      // (n_node) kg, > 0: the diagonal of the mass, times `stretch`
+  double stretch;
   double* scratch; // (5 x n_node x 3) of the solves with the mass
 } OrderN;
 
@@ -65,8 +67,9 @@ static NoliStatus finish(NoliBlock* block) {
       }
     }
   }
+  self->stretch = self->total_mass / diagonal;
   for (int32_t v = 0; v < space->n_node; v++) {
-    self->measure[v] *= self->total_mass / diagonal;
+    self->measure[v] *= self->stretch;
   }
   NOLI_TRY(noli_block_create_histories(block));
 done:
@@ -87,7 +90,9 @@ static NoliStatus measure_volumes(NoliContext* context, OrderN* self) {
   double* moment = NULL;
   NOLI_NEW(context, self->volume, self->space.n_tet);
   NOLI_NEW(context, moment, 3 * (int64_t)self->space.n_tet);
+  NOLI_NEW(context, self->volume_slope, 12 * (int64_t)self->space.n_tet);
   NOLI_TRY(noli_space_moments(context, &self->space, self->volume, moment));
+  NOLI_TRY(noli_space_volume_slopes(context, &self->space, self->volume_slope));
   self->total_volume = volume_of(self, 0, self->space.n_tet);
 done:
   noli_free(context, moment);
@@ -127,6 +132,7 @@ static void destroy(NoliBlock* block) {
   noli_elements_destroy(context, &self->elements);
   noli_space_destroy(context, &self->space);
   noli_free(context, self->volume);
+  noli_free(context, self->volume_slope);
   noli_free(context, self->row_sum);
   noli_free(context, self->measure);
   noli_free(context, self->scratch);
@@ -195,12 +201,38 @@ static NoliStatus inertia_by_rest(const NoliBlock* block, const double* z, doubl
                                z + first_of(block), slope);
 }
 
+static void volume_slope(const NoliBlock* block, int32_t element, NoliVec3 slope[4]) {
+  for (int k = 0; k < 4; k++) {
+    slope[k] = noli_load3(order_of(block)->volume_slope + 12 * (int64_t)element + 3 * k);
+  }
+}
+
 // ---- mass ---------------------------------------------------------------------------------------
 
 static void add_mass(const NoliBlock* block, double* mass) {
   for (int32_t v = 0; v < block->n_consistent; v++) {
     mass[block->first_node + v] += order_of(block)->measure[v];
   }
+}
+
+static NoliStatus measure_shares(const NoliBlock* block, double* share, double* slope) {
+  NoliStatus status = NOLI_OK;
+  const OrderN* self = block->self;
+  int32_t n = block->n_local;
+  for (int64_t k = 0; k < (int64_t)block->n_element * n; k++) {
+    int64_t t = k / n, a = k % n;
+    const double* matrix = self->element_mass.matrix;
+    matrix += self->space.geometry_order > 1 ? t * n * n : 0;
+    share[k] = self->stretch * self->element_mass.factor[t] * matrix[a * n + a];
+  }
+  if (slope != NULL) {
+    NOLI_TRY(noli_mass_diagonal_slopes(block->context, &self->space, block->density, slope));
+  }
+  for (int64_t k = 0; slope != NULL && k < 12 * (int64_t)block->n_element * n; k++) {
+    slope[k] *= self->stretch;
+  }
+done:
+  return status;
 }
 
 static void set_weight(const NoliBlock* block, double* weight) {
@@ -365,7 +397,9 @@ const NoliBlockType noli_block_order_n = {.name = "order n",
                                           .vertex_gradients = vertex_gradients,
                                           .shape_gradients = shape_gradients,
                                           .inertia_by_rest = inertia_by_rest,
+                                          .volume_slope = volume_slope,
                                           .add_mass = add_mass,
+                                          .measure_shares = measure_shares,
                                           .set_weight = set_weight,
                                           .multiply_mass = multiply_mass,
                                           .divide_by_mass = divide_by_mass,

@@ -338,6 +338,7 @@ static NoliBlockStencils bending(const NoliBlock* block) {
   return (NoliBlockStencils){.n = self->turns.n,
                              .size = 3,
                              .node = self->turns.node,
+                             .element = self->turns.segment,
                              .damping_time = self->turn_damping,
                              .evaluate = evaluate_turning};
 }
@@ -359,6 +360,7 @@ static NoliBlockStencils twisting(const NoliBlock* block) {
                              .size = 5,
                              .node = self->twists.node,
                              .n_angle = 2,
+                             .element = self->turns.segment,
                              .damping_time = self->turn_damping,
                              .evaluate = evaluate_twisting};
 }
@@ -661,6 +663,52 @@ static void twist_damping(const NoliBlock* block, int64_t stencil, const double*
   }
 }
 
+// ---- derivatives of energies --------------------------------------------------------------------
+
+static void energy_slopes(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
+                          const double* X, const double* x, NoliEnergySlopes* slopes) {
+  const Rods* self = rods_of(block);
+  const NoliTurning turning = {.turns = &self->turns, .scale = 1.0};
+  if (part == NOLI_PART_ELEMENTS) {
+    double mu, lambda;
+    young_slopes(block, (int32_t)stencil, &mu, &lambda);
+    slopes->by_mu[0] += mu * slopes->value;
+    slopes->by_lambda[0] += lambda * slopes->value;
+    return;
+  }
+  noli_turning_energy_by_rest(&turning, stencil, X, x, self->bending, slopes->by_rest);
+  for (int e = 0; e < 2; e++) {
+    TurnModuli moduli = turn_moduli(block, stencil, e);
+    slopes->by_mu[e] += moduli.bending_by_mu * slopes->value;
+    slopes->by_lambda[e] += moduli.bending_by_lambda * slopes->value;
+  }
+}
+
+static void twisted_energy_slopes(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
+                                  const double* X, const double* x, NoliEnergySlopes* slopes) {
+  const Rods* self = rods_of(block);
+  const NoliTwisting twisting = {.twists = &self->twists, .frame = block->history, .scale = 1.0};
+  NoliTwistingEnergy own;
+  double power[5];
+  if (part == NOLI_PART_ELEMENTS) {
+    energy_slopes(block, part, stencil, X, x, slopes);
+    return;
+  }
+  NoliTurnRest rest = turn_rest(block, stencil, X);
+  radius_powers(block, power);
+  noli_twisting_energy_slopes(&twisting, stencil, x, &rest, power, &own);
+  memcpy(slopes->by_rest, own.by_rest, sizeof own.by_rest);
+  memcpy(slopes->by_frame, own.by_frame, sizeof own.by_frame);
+  slopes->by_radius = own.by_radius;
+  set_places(self, stencil, slopes->place);
+  for (int e = 0; e < 2; e++) {
+    TurnModuli moduli = turn_moduli(block, stencil, e);
+    slopes->by_mu[e] += moduli.bending_by_mu * own.by_stiffness[0];
+    slopes->by_mu[e] += moduli.twist_by_mu * own.by_stiffness[1];
+    slopes->by_lambda[e] += moduli.bending_by_lambda * own.by_stiffness[0];
+  }
+}
+
 // ---- forces and moments -------------------------------------------------------------------------
 
 // The moment of turn i: what the segment behind it exerts on the one before it. It is the
@@ -734,6 +782,7 @@ const NoliBlockType noli_block_rods = {.name = "rods",
                                        .elasticity = elasticity,
                                        .bending_by_rest = bending_by_rest,
                                        .by_moduli = by_moduli,
+                                       .energy_slopes = energy_slopes,
                                        .tangent_product = tangent_product,
                                        .bending_damping = turn_damping,
                                        .bending = bending,
@@ -765,6 +814,7 @@ const NoliBlockType noli_block_twisted = {.name = "twisted rods",
                                           .elasticity = elasticity,
                                           .bending = twisting,
                                           .by_moduli = twisted_by_moduli,
+                                          .energy_slopes = twisted_energy_slopes,
                                           .tangent_product = tangent_product,
                                           .bending_damping = twist_damping,
                                           .damping = &noli_block_damping};

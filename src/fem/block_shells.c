@@ -290,15 +290,13 @@ static void add_moment(const double* x, int32_t size, const int32_t* node, const
 
 // The moments of stencils belong to their triangles by area.
 static void add_moments(const NoliBlock* block, const double* x, NoliSheetForces* forces) {
-  const NoliShells* self = noli_shells_of(block);
   const NoliBlockEnergy energy = {.block = block, .part = NOLI_PART_BENDING, .scale = 1.0};
   const NoliBlockStencils stencils = noli_block_stencils(block, NOLI_PART_BENDING);
-  const int32_t* both = self->folds.n_fold > 0 ? self->folds.tri : self->hinges.tri;
   for (int64_t i = 0; i < stencils.n; i++) {
     double gradient[3 * NOLI_FOLD_NODES];
     const NoliLocal local = {.gradient = noli_local_from(gradient, 3 * stencils.size * i)};
     stencils.evaluate(&energy, x, i, i + 1, NOLI_EVAL_GRADIENT, &local);
-    const int32_t* tri = both + 2 * i;
+    const int32_t* tri = stencils.element + 2 * i;
     int n_tri = tri[0] == tri[1] ? 1 : 2;
     NoliVec3 area[2] = {twice_area(block, x, tri[0]), twice_area(block, x, tri[1])};
     double sum = 0.5 * (noli_norm3(area[0]) + (n_tri == 2 ? noli_norm3(area[1]) : 0.0));
@@ -351,12 +349,14 @@ static NoliBlockStencils bending(const NoliBlock* block) {
     return (NoliBlockStencils){.n = self->folds.n_fold,
                                .size = NOLI_FOLD_NODES,
                                .node = self->folds.node,
+                               .element = self->folds.tri,
                                .damping_time = self->bending_damping,
                                .evaluate = evaluate_folds};
   }
   return (NoliBlockStencils){.n = self->hinges.n_hinge,
                              .size = 4,
                              .node = self->hinges.node,
+                             .element = self->hinges.tri,
                              .damping_time = self->bending_damping,
                              .evaluate = evaluate_bending};
 }
@@ -382,6 +382,7 @@ const NoliBlockType noli_block_shells = {.name = "shells",
                                          .bending_by_rest = noli_shells_bending_by_rest,
                                          .add_axis_slope = noli_shells_add_axis_slope,
                                          .by_moduli = noli_shells_by_moduli,
+                                         .energy_slopes = noli_shells_energy_slopes,
                                          .tangent_product = noli_shells_tangent_product,
                                          .product_by_turn = noli_shells_product_by_turn,
                                          .bending_damping = noli_shells_bending_damping,

@@ -42,3 +42,5 @@ void noli_shells_bending_damping(const NoliBlock* block, int64_t stencil, const 
 void noli_shells_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
                            const double* X, const double* x, double scale, int32_t element[2],
                            double* by_mu, double* by_lambda);
+void noli_shells_energy_slopes(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
+                               const double* X, const double* x, NoliEnergySlopes* slopes);

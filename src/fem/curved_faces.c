@@ -473,3 +473,73 @@ NoliStatus noli_curved_traction_slopes(NoliMixedList* list, const NoliCurvedFace
 done:
   return status;
 }
+
+NoliStatus noli_curved_traction_place_slopes(NoliMixedList* list, const NoliCurvedFaces* faces,
+                                             const NoliMat3* by_place, double scale) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = faces->n_node;
+  NoliMixedBlocks* blocks;
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, faces->n, n, 3 * n, &blocks));
+  for (int64_t i = 0; i < faces->n; i++) {
+    const int32_t* node = faces->node + i * n;
+    for (int32_t q = 0; q < faces->n_point; q++) {
+      const double* shape = faces->shape + 3 * (int64_t)q * n;
+      double area = faces->weight[q] * faces->area[i * faces->n_point + q];
+      for (int32_t k = 0; k < n * n; k++) {
+        int32_t a = k / n, b = k % n;
+        noli_mixed_add33(blocks, i, a, 3 * b, -scale * area * shape[3 * a] * shape[3 * b],
+                         by_place[node[b]]);
+      }
+    }
+    set_nodes(faces, i, n, blocks);
+  }
+done:
+  return status;
+}
+
+// Adds one point of a face: forces of the potential now, less those of its mantle when the step
+// began, by the pressures at all nodes.
+static void add_pressure_by_place(const NoliCurvedPressure* data, int64_t i, int32_t q,
+                                  const Point* now, const Point* then, const NoliMat3* by_place,
+                                  NoliMixedBlocks* blocks) {
+  const NoliCurvedFaces* faces = data->faces;
+  int32_t n = faces->n_node;
+  const int32_t* node = faces->node + i * n;
+  const double* shape = faces->shape + 3 * (int64_t)q * n;
+  NoliVec3 cross[3], was[3];
+  products(now, cross);
+  products(then, was);
+  for (int32_t a = 0; a < n; a++) {
+    NoliVec3 by = noli_sub3(slope_of_cone(shape + 3 * a, cross), slope_of_cone(shape + 3 * a, was));
+    by = noli_mul_add3(noli_scale3(1.0 / 3.0, by), shape[3 * a], was[0]);
+    for (int32_t b = 0; b < n; b++) {
+      double share = data->scale * faces->weight[q] * shape[3 * b];
+      noli_mixed_add33(blocks, i, a, 3 * b, share,
+                       noli_outer33(by, noli_load3(by_place[node[b]].m[0])));
+    }
+  }
+}
+
+NoliStatus noli_curved_pressure_place_slopes(NoliMixedList* list, const NoliCurvedPressure* data,
+                                             const NoliMat3* by_place, const double* begin,
+                                             const double* x) {
+  NoliStatus status = NOLI_OK;
+  const NoliCurvedFaces* faces = data->faces;
+  NoliVec3 origin = noli_load3(data->origin);
+  NoliMixedBlocks* blocks;
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, faces->n, faces->n_node, 3 * faces->n_node,
+                               &blocks));
+  for (int64_t i = 0; i < faces->n; i++) {
+    double then[3 * NOLI_TRI_NODES_MAX], now[3 * NOLI_TRI_NODES_MAX];
+    load_nodes(faces, i, begin, origin, then);
+    load_nodes(faces, i, x, origin, now);
+    for (int32_t q = 0; q < faces->n_point; q++) {
+      Point p = interpolate(faces, q, now, rigid_at(faces, i, q));
+      Point was = interpolate(faces, q, then, rigid_at(faces, i, q));
+      add_pressure_by_place(data, i, q, &p, &was, by_place, blocks);
+    }
+    set_nodes(faces, i, faces->n_node, blocks);
+  }
+done:
+  return status;
+}

@@ -84,3 +84,14 @@ NOLI_WARN_UNUSED NoliStatus noli_curved_traction_slopes(NoliMixedList* list,
                                                         const NoliCurvedFaces* faces,
                                                         const double* X, const double* traction,
                                                         double scale);
+
+// Of values that follow the rest positions of the nodes they are at, as `by_place` (n_vert) says,
+// by these: of a traction, and of a pressure in a step that began at `begin`.
+NOLI_WARN_UNUSED NoliStatus noli_curved_traction_place_slopes(NoliMixedList* list,
+                                                              const NoliCurvedFaces* faces,
+                                                              const NoliMat3* by_place,
+                                                              double scale);
+NOLI_WARN_UNUSED NoliStatus noli_curved_pressure_place_slopes(NoliMixedList* list,
+                                                              const NoliCurvedPressure* data,
+                                                              const NoliMat3* by_place,
+                                                              const double* begin, const double* x);

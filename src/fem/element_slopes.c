@@ -8,14 +8,6 @@
 
 #include <string.h>
 
-const char* noli_element_slopes_defect(const NoliBlock* block, NoliInput input) {
-  return block->type->solid && input == NOLI_INPUT_REST && block->space != NULL &&
-                 block->space->geometry_order > block->space->order
-             ? "curved meshes are differentiated by their rest positions only where the order of "
-               "elements is at least that of the mesh: raise order"
-             : NULL;
-}
-
 static bool is_damped(const NoliBlock* block, int32_t element) {
   return block->damping_time[element] > 0.0;
 }
@@ -95,6 +87,19 @@ void noli_element_vertex_gradients(const NoliBlock* block, int32_t element, int3
     block->type->vertex_gradients(block, element, q, gradient);
   } else {
     noli_element_rest_gradients(block, element, X, gradient, &volume);
+  }
+}
+
+void noli_element_volume_slope(const NoliBlock* block, int32_t element, const double* X,
+                               NoliVec3 slope[4]) {
+  double volume;
+  if (block->type->volume_slope != NULL) {
+    block->type->volume_slope(block, element, slope);
+    return;
+  }
+  noli_element_rest_gradients(block, element, X, slope, &volume);
+  for (int k = 0; k < 4; k++) {
+    slope[k] = noli_scale3(volume, slope[k]);
   }
 }
 
@@ -188,8 +193,7 @@ static NoliLame lame_of(const NoliBlock* block, int32_t element) {
 
 // ---- thin bodies --------------------------------------------------------------------------------
 
-// The number of a thin body that a part of its energy follows.
-static int64_t part_number(const NoliBlock* block, NoliBlockPart part) {
+int64_t noli_thin_number(const NoliBlock* block, NoliBlockPart part) {
   bool by_radius = part == NOLI_PART_BENDING && block->type->bending_by_radius != NULL;
   return by_radius ? NOLI_THIN_RADIUS : (int64_t)part;
 }
@@ -207,7 +211,7 @@ NoliStatus noli_element_slopes_by_parts(NoliMixedList* list, const NoliBlock* bl
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_PART, stencils.n, stencils.size, 1, &blocks));
   memcpy(blocks->node, stencils.node,
          sizeof *stencils.node * (size_t)stencils.size * (size_t)stencils.n);
-  int64_t number = part_number(block, energy->part);
+  int64_t number = noli_thin_number(block, energy->part);
   for (int64_t s = 0; s < stencils.n; s++) {
     NoliLocal out = {.gradient = noli_local_from(noli_mixed_block(blocks, s), n * s)};
     if (number == NOLI_THIN_RADIUS) {
@@ -413,6 +417,50 @@ done:
   return status;
 }
 
+// ---- forces that nodes share --------------------------------------------------------------------
+
+NoliStatus noli_element_slopes_of_shares(NoliMixedList* list, const NoliBlock* block,
+                                         unsigned wanted, int64_t first_element,
+                                         const double* force) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = block->n_local, size[2] = {1, 12};
+  NoliInput inputs[2] = {NOLI_INPUT_DENSITY, NOLI_INPUT_REST};
+  int64_t n_share = (int64_t)block->n_element * n;
+  double *share = NULL, *slope = NULL;
+  NOLI_NEW(list->context, share, n_share);
+  if ((wanted >> NOLI_INPUT_REST & 1u) != 0) {
+    NOLI_NEW(list->context, slope, 12 * n_share);
+  }
+  NOLI_TRY(block->type->measure_shares(block, share, slope));
+  for (int64_t k = 0; k < n_share; k++) {
+    share[k] /= block->density[k / n];
+  }
+  for (int i = 0; i < 2; i++) {
+    NoliMixedBlocks* blocks;
+    const double* by = i == 0 ? share : slope;
+    if ((wanted >> inputs[i] & 1u) == 0) {
+      continue;
+    }
+    NOLI_TRY(noli_mixed_list_add(list, inputs[i], block->n_element, n, size[i], &blocks));
+    for (int64_t e = 0; e < block->n_element; e++) {
+      if (inputs[i] == NOLI_INPUT_DENSITY) {
+        set_element(block, e, first_element, blocks);
+      } else {
+        set_nodes(block, e, 4, blocks);
+      }
+    }
+    for (int64_t k = 0; k < 3 * n_share * size[i]; k++) {
+      int64_t row = k / size[i];
+      blocks->value[k] =
+          force[3 * (int64_t)block->node[row / 3] + row % 3] * by[row / 3 * size[i] + k % size[i]];
+    }
+  }
+done:
+  noli_free(list->context, share);
+  noli_free(list->context, slope);
+  return status;
+}
+
 // ---- damping in proportion to stiffness ---------------------------------------------------------
 
 // The force V Q B_a with Q = A+(F) : W, where F is that of the point at which the stiffness is
@@ -614,7 +662,7 @@ static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils*
     }
   }
   if (to->part != NULL) {
-    int64_t number = part_number(block, NOLI_PART_BENDING);
+    int64_t number = noli_thin_number(block, NOLI_PART_BENDING);
     set_part(stencils, s, number, at->body, to->part);
     set_values(stencils, s, factor, number == NOLI_THIN_RADIUS ? damping.by_radius : damping.force,
                to->part);

@@ -5,10 +5,6 @@
 #include "fem/block.h"
 #include "linalg/input.h"
 
-// Why the gradient of a block cannot be differentiated by an input: rest positions, MU or LAMBDA;
-// NULL: it can.
-const char* noli_element_slopes_defect(const NoliBlock* block, NoliInput input);
-
 // By Lame's parameters of each element of a part of thin bodies, numbered from `first_element`.
 // `energy` is that of the term. X (n_vert x 3).
 NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_thin_moduli(NoliMixedList* list,
@@ -17,7 +13,10 @@ NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_thin_moduli(NoliMixedList* li
                                                                int64_t first_element,
                                                                const double* X, const double* x);
 
-// By numbers of thin bodies, of the part that `energy` names (NOLI_INPUT_PART).
+// The number of a thin body (NOLI_INPUT_PART) that a part of its energy follows.
+int64_t noli_thin_number(const NoliBlock* block, NoliBlockPart part);
+
+// By numbers of thin bodies, of the part that `energy` names.
 // `body` (n_vert) of each vertex.
 NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_parts(NoliMixedList* list,
                                                          const NoliBlock* block,
@@ -35,6 +34,13 @@ NOLI_WARN_UNUSED NoliStatus noli_element_slopes_of_mass(NoliMixedList* list, con
                                                         unsigned wanted, int64_t first_element,
                                                         const double* X, const double* z,
                                                         const double* zero);
+
+// Likewise of forces on nodes that share them in proportion to the measures of a consistent mass:
+// `force` (n_vert x 3) for each kg, constant.
+NOLI_WARN_UNUSED NoliStatus noli_element_slopes_of_shares(NoliMixedList* list,
+                                                          const NoliBlock* block, unsigned wanted,
+                                                          int64_t first_element,
+                                                          const double* force);
 
 // Where the force of damping scale beta K+(lagged) (x - x_hat) is differentiated; all (n_vert x 3).
 typedef struct NoliDampingSlopes {
@@ -62,3 +68,7 @@ void noli_element_vertex_gradients(const NoliBlock* block, int32_t element, int3
 // vertices 0, and its volume, m^3.
 void noli_element_rest_gradients(const NoliBlock* block, int32_t element, const double* X,
                                  NoliVec3 gradient[4], double* volume);
+
+// How the volume of a solid element changes with its vertices at rest, m^2.
+void noli_element_volume_slope(const NoliBlock* block, int32_t element, const double* X,
+                               NoliVec3 slope[4]);

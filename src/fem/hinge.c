@@ -325,6 +325,20 @@ void noli_bending_by_rest(const NoliBending* bending, int64_t h, const double* X
   }
 }
 
+void noli_bending_energy_by_rest(const NoliBending* bending, int64_t h, const double* X,
+                                 const double* x, double slope[12]) {
+  const NoliHinges* hinges = bending->hinges;
+  double at[12], rest[12], then[12], shape[12], k = bending->scale * hinges->stiffness[h];
+  gather(hinges, h, x, at);
+  gather(hinges, h, X, rest);
+  noli_hinge_derivatives(rest, then, NULL);
+  shape_gradient(rest, shape);
+  double turn = remainder(noli_hinge_angle(at) - hinges->rest[h], 2.0 * PI);
+  for (int i = 0; i < 12; i++) {
+    slope[i] = k * turn * (0.5 * turn * shape[i] - then[i]);
+  }
+}
+
 // k g (g . w), with the gradient g of the angle.
 void noli_bending_damping(const NoliBending* bending, int64_t h, const double* X, const double* x,
                           const double w[12], double force[12], double by_x[144],

@@ -68,6 +68,10 @@ void noli_bending_evaluate(const void* data, const double* x, int64_t begin, int
 void noli_bending_by_rest(const NoliBending* bending, int64_t h, const double* X, const double* x,
                           double slope[144]);
 
+// How its energy changes with them, (12).
+void noli_bending_energy_by_rest(const NoliBending* bending, int64_t h, const double* X,
+                                 const double* x, double slope[12]);
+
 // The product of the projected Hessian of hinge h at x with w (12), and how it changes with x and
 // with rest positions X, (12 x 12) each.
 void noli_bending_damping(const NoliBending* bending, int64_t h, const double* X, const double* x,

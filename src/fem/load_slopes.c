@@ -192,6 +192,15 @@ static NoliMat3 share_slope(const Face* face, int32_t m) {
   return m == 0 ? noli_sub33(ac, ab) : m == 1 ? noli_scale33(-1.0, ac) : ab;
 }
 
+// The share of a corner in the area vector, linear in its sides.
+static NoliVec3 share_of(const Face* face) {
+  const NoliVec3* c = face->corner;
+  NoliVec3 side = noli_sub3(c[1], c[0]);
+  NoliMat3 turn = turn_of(0.5);
+  return face->n == 2 ? noli_mul33_vec(&turn, side)
+                      : noli_scale3(1.0 / 6.0, noli_cross3(side, noli_sub3(c[2], c[0])));
+}
+
 // ---- volumes ------------------------------------------------------------------------------------
 
 // The gradient is W' dV with W' = w(V / V_0) / compression - pressure.
@@ -273,6 +282,38 @@ done:
   return status;
 }
 
+// The first row of a matrix.
+static NoliVec3 first_row(const NoliMat3* matrix) {
+  return noli_load3(matrix->m[0]);
+}
+
+NoliStatus noli_pressure_place_slopes(NoliMixedList* list, const NoliPressure* data, int32_t first,
+                                      int32_t end, const NoliMat3* by_place, const double* begin,
+                                      const double* x) {
+  NoliStatus status = NOLI_OK;
+  NoliMixedBlocks* blocks;
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, end - first, 3, 9, &blocks));
+  memcpy(blocks->node, data->faces->tri + 3 * (int64_t)first,
+         3 * sizeof *blocks->node * (size_t)(end - first));
+  for (int64_t i = first; i < end; i++) {
+    const int32_t* tri = data->faces->tri + 3 * i;
+    NoliVec3 origin = noli_load3(data->origin + 3 * i);
+    Face now = face_at(tri, x, origin), then = face_at(tri, begin, origin);
+    for (int32_t k = 0; k < now.n; k++) {
+      // of the mean pressure of the corners, 1: the potential and its mantle, as in set_begin
+      NoliVec3 by = noli_sub3(cone_gradient(&now, k), cone_gradient(&then, k));
+      by = noli_add3(by, share_of(&then));
+      for (int32_t m = 0; m < now.n; m++) {
+        noli_mixed_add33(blocks, i - first, k, 3 * m, data->scale / now.n,
+                         noli_outer33(by, first_row(&by_place[tri[m]])));
+      }
+      set_inputs(blocks, i - first, 3 * k, tri[k]);
+    }
+  }
+done:
+  return status;
+}
+
 // ---- tractions ----------------------------------------------------------------------------------
 
 // The derivative of the share of a corner in the area at rest, or in the length, by corner k.
@@ -305,6 +346,28 @@ NoliStatus noli_traction_slopes(NoliMixedList* list, const NoliFaces* faces, con
       NoliVec3 force = noli_add3(sum, noli_load3(traction + 3 * (int64_t)tri[a]));
       noli_mixed_add33(blocks, i, a, 3 * b, -scale / (face.n + 1),
                        noli_outer33(force, area_slope(&face, b)));
+    }
+  }
+done:
+  return status;
+}
+
+// The force on a corner is (sum of t + t of the corner) / (n + 1) of the share of a corner.
+NoliStatus noli_traction_place_slopes(NoliMixedList* list, const NoliFaces* faces, const double* X,
+                                      const NoliMat3* by_place, double scale) {
+  NoliStatus status = NOLI_OK;
+  NoliMixedBlocks* blocks;
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, faces->n, 3, 9, &blocks));
+  memcpy(blocks->node, faces->tri, 3 * sizeof *faces->tri * (size_t)faces->n);
+  for (int64_t i = 0; i < faces->n; i++) {
+    const int32_t* tri = faces->tri + 3 * i;
+    Face face = face_at(tri, X, noli_load3(X + 3 * (int64_t)tri[0]));
+    double share = noli_norm3(share_of(&face)) / (face.n + 1);
+    for (int32_t k = 0; k < face.n * face.n; k++) {
+      int32_t a = k / face.n, b = k % face.n;
+      noli_mixed_add33(blocks, i, a, 3 * b, -scale * share * (a == b ? 2.0 : 1.0),
+                       by_place[tri[b]]);
+      set_inputs(blocks, i, 3 * b, tri[b]);
     }
   }
 done:

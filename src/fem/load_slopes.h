@@ -39,3 +39,13 @@ NOLI_WARN_UNUSED NoliStatus noli_pressure_slopes(NoliMixedList* list, const Noli
 NOLI_WARN_UNUSED NoliStatus noli_traction_slopes(NoliMixedList* list, const NoliFaces* faces,
                                                  const double* X, const double* traction,
                                                  double scale);
+
+// Of values that follow the rest positions of the vertices they are at, as `by_place` (n_vert)
+// says, by these: of a traction, and of the pressure of faces from `first` to `end`.
+NOLI_WARN_UNUSED NoliStatus noli_traction_place_slopes(NoliMixedList* list, const NoliFaces* faces,
+                                                       const double* X, const NoliMat3* by_place,
+                                                       double scale);
+NOLI_WARN_UNUSED NoliStatus noli_pressure_place_slopes(NoliMixedList* list,
+                                                       const NoliPressure* data, int32_t first,
+                                                       int32_t end, const NoliMat3* by_place,
+                                                       const double* begin, const double* x);

@@ -46,6 +46,10 @@ NOLI_WARN_UNUSED NoliStatus noli_mass_rest_slopes(NoliContext* context, const No
                                                   const double* density, const double* z,
                                                   double* slope);
 
+// Likewise the diagonal of the mass of each element: (n_tet x n_local x 12).
+NOLI_WARN_UNUSED NoliStatus noli_mass_diagonal_slopes(NoliContext* context, const NoliSpace* space,
+                                                      const double* density, double* slope);
+
 // scale/2 (x - x_tilde)^T M (x - x_tilde), element by element, as an energy term. Everything is
 // borrowed; nodes as in NoliElementElasticity.
 typedef struct NoliElementInertia {
@@ -64,3 +68,7 @@ void noli_element_inertia_evaluate(const void* data, const double* x, int64_t be
 // rest.
 NOLI_WARN_UNUSED NoliStatus noli_space_moments(NoliContext* context, const NoliSpace* space,
                                                double* volume, double* first_moment);
+
+// How the volume changes with displacements of the vertices as above: (n_tet x 12), m^2.
+NOLI_WARN_UNUSED NoliStatus noli_space_volume_slopes(NoliContext* context, const NoliSpace* space,
+                                                     double* slope);

@@ -308,6 +308,22 @@ void noli_turning_by_rest(const NoliTurning* turning, int64_t i, const double* X
   }
 }
 
+void noli_turning_energy_by_rest(const NoliTurning* turning, int64_t i, const double* X,
+                                 const double* x, const double* bending, double slope[9]) {
+  const NoliTurns* turns = turning->turns;
+  const int32_t *node = turns->node + 3 * i, *segment = turns->segment + 2 * i;
+  Turn now = turn_at(x, node), rest = turn_at(X, node);
+  double by_rest[9], by_stiffness[9], k = turns->stiffness[i];
+  double excess = kappa_of(&now) - turns->rest[i], turned = kappa_by_cosine(&rest);
+  cosine_gradient(&rest, by_rest);
+  stiffness_gradient(&rest, k, bending, segment, by_stiffness);
+  for (int j = 0; j < 9; j++) {
+    slope[j] = k > 0.0 ? turning->scale * k * excess *
+                             (0.5 * excess * by_stiffness[j] - turned * by_rest[j])
+                       : 0.0;
+  }
+}
+
 // ---- damping ------------------------------------------------------------------------------------
 
 // d3E/dc3, per k.

@@ -65,6 +65,10 @@ void noli_turning_evaluate(const void* data, const double* x, int64_t begin, int
 void noli_turning_by_rest(const NoliTurning* turning, int64_t i, const double* X, const double* x,
                           const double* bending, double slope[81]);
 
+// How its energy changes with them, (9), likewise.
+void noli_turning_energy_by_rest(const NoliTurning* turning, int64_t i, const double* X,
+                                 const double* x, const double* bending, double slope[9]);
+
 // The product of the projected Hessian of turn i at x with w (9), and how it changes with x and
 // with rest positions X, (9 x 9) each; as above by a straight rest shape.
 void noli_turning_damping(const NoliTurning* turning, int64_t i, const double* X, const double* x,

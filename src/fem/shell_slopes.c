@@ -118,8 +118,18 @@ static void turn_of_axis(const NoliBlock* block, int64_t t, const Frame* frame, 
   }
 }
 
-// A turn of the axis by d changes F by d (F_1, -F_0) and the gradient (B_0, B_1) of a shape
-// function by d (B_1, -B_0): the first is that of displacements d (F_1 X_0 - F_0 X_1).
+// A turn of the axis by d changes F by d (F_1, -F_0): that of displacements d (F_1 X_0 - F_0 X_1).
+static void moved_by_turn(const NoliBlock* block, int64_t t, const Frame* frame, const double* x,
+                          NoliVec3 moved[3]) {
+  NoliSheet F = noli_triangles_deformation(&noli_shells_of(block)->triangles, t, x);
+  for (int c = 0; c < 3; c++) {
+    NoliVec3 from = noli_sub3(frame->corner[c], frame->corner[0]);
+    moved[c] = noli_scale3(noli_dot3(from, frame->a), F.f[1]);
+    moved[c] = noli_mul_add3(moved[c], -noli_dot3(from, frame->b), F.f[0]);
+  }
+}
+
+// It changes the gradient (B_0, B_1) of a shape function by d (B_1, -B_0), too.
 void noli_shells_add_axis_slope(const NoliBlock* block, int64_t element, const double* X,
                                 const double* x, const double* gradient, const double* hessian,
                                 double* slope) {
@@ -128,16 +138,15 @@ void noli_shells_add_axis_slope(const NoliBlock* block, int64_t element, const d
     return;
   }
   Frame frame = frame_of(block, element, X);
-  NoliSheet F = noli_triangles_deformation(&self->triangles, element, x);
   NoliVec3 force[2] = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}}, moved[3]; // V P by columns
   double by[9];
   turn_of_axis(block, element, &frame, by);
+  moved_by_turn(block, element, &frame, x, moved);
   for (int c = 0; c < 3; c++) {
     NoliVec3 from = noli_sub3(frame.corner[c], frame.corner[0]);
     double along = noli_dot3(from, frame.a), across = noli_dot3(from, frame.b);
     force[0] = noli_mul_add3(force[0], along, noli_load3(gradient + 3 * c));
     force[1] = noli_mul_add3(force[1], across, noli_load3(gradient + 3 * c));
-    moved[c] = noli_sub3(noli_scale3(along, F.f[1]), noli_scale3(across, F.f[0]));
   }
   for (int a = 0; a < 3; a++) {
     NoliVec3 sum = noli_scale3(noli_dot3(frame.gradient[a], frame.b), force[0]);
@@ -187,9 +196,9 @@ static void add_direction_slope(const NoliBlock* block, const NoliHinges* hinge,
   }
 }
 
-// Adds the part of the directions to derivatives of a force in proportion to the stiffness.
-static void add_woven(const NoliBlock* block, const NoliHinges* hinge, const double* X,
-                      const double force[12], double slope[144]) {
+// Adds the part of the directions to derivatives of `n` values in proportion to the stiffness.
+static void add_woven(const NoliBlock* block, const NoliHinges* hinge, const double* X, int n,
+                      const double* value, double* slope) {
   double by[12] = {0.0}, stiffness = hinge->stiffness[0];
   if (!noli_shells_of(block)->def[hinge->tri[0]].woven || !(stiffness > 0.0)) {
     return;
@@ -197,30 +206,39 @@ static void add_woven(const NoliBlock* block, const NoliHinges* hinge, const dou
   for (int k = 0; k < 2; k++) {
     add_direction_slope(block, hinge, k, X, by);
   }
-  for (int i = 0; i < 144; i++) {
-    slope[i] += force[i / 12] / stiffness * by[i % 12];
+  for (int i = 0; i < 12 * n; i++) {
+    slope[i] += value[i / 12] / stiffness * by[i % 12];
   }
+}
+
+// Of the moments of a fold with these turns by rest positions of its nodes; `follow` times the
+// change of the angles at rest is taken off the turns.
+static void moments_by_rest(const NoliBlock* block, int64_t f, const double* X,
+                            const double angle[FOLD_HINGES], double follow,
+                            double moment[FOLD_HINGES][FOLD_SIZE]) {
+  const NoliShells* self = noli_shells_of(block);
+  int64_t t = self->folds.tri[2 * f];
+  const NoliFoldRest rest = fold_at_rest(block, f, X);
+  double turn[FOLD_HINGES][FOLD_SIZE] = {{0.0}}, axis[9] = {0.0};
+  if (self->def[t].woven) {
+    Frame frame = frame_of(block, t, X);
+    turn_of_axis(block, t, &frame, axis);
+  }
+  if (follow > 0.0) {
+    noli_folds_gradients(&self->folds, f, X, turn);
+  }
+  for (int k = 0; k < FOLD_HINGES * FOLD_SIZE; k++) {
+    turn[k / FOLD_SIZE][k % FOLD_SIZE] *= -follow;
+  }
+  noli_folds_moments_by_rest(&self->folds, f, &rest, axis, angle, turn, moment);
 }
 
 // Of the force of a fold by rest positions of its nodes, with which its angles at rest change if
 // they are part of `turn`.
 static void fold_by_rest(const NoliBlock* block, int64_t f, const double* X, const FoldForce* force,
                          bool over_rest, double scale, double* slope) {
-  const NoliShells* self = noli_shells_of(block);
-  int64_t t = self->folds.tri[2 * f];
-  const NoliFoldRest rest = fold_at_rest(block, f, X);
-  double turn[FOLD_HINGES][FOLD_SIZE] = {{0.0}}, moment[FOLD_HINGES][FOLD_SIZE], axis[9] = {0.0};
-  if (self->def[t].woven) {
-    Frame frame = frame_of(block, t, X);
-    turn_of_axis(block, t, &frame, axis);
-  }
-  if (over_rest) {
-    noli_folds_gradients(&self->folds, f, X, turn);
-  }
-  for (int k = 0; k < FOLD_HINGES * FOLD_SIZE; k++) {
-    turn[k / FOLD_SIZE][k % FOLD_SIZE] *= -1.0;
-  }
-  noli_folds_moments_by_rest(&self->folds, f, &rest, axis, force->turn, turn, moment);
+  double moment[FOLD_HINGES][FOLD_SIZE];
+  moments_by_rest(block, f, X, force->turn, over_rest ? 1.0 : 0.0, moment);
   for (int k = 0; k < FOLD_HINGES * FOLD_SIZE; k++) {
     double along = scale * force->gradient[k / FOLD_SIZE][k % FOLD_SIZE];
     double* row = slope + FOLD_SIZE * (k % FOLD_SIZE);
@@ -243,7 +261,7 @@ void noli_shells_bending_by_rest(const NoliBlock* block, int64_t stencil, const 
   const NoliLocal out = {.gradient = gradient};
   noli_bending_by_rest(&bending, 0, X, x, own);
   noli_bending_evaluate(&bending, x, 0, 1, NOLI_EVAL_GRADIENT, &out);
-  add_woven(block, &hinge, X, gradient, own);
+  add_woven(block, &hinge, X, 12, gradient, own);
   spread(block, own, slope);
 }
 
@@ -285,24 +303,30 @@ static Slope slope_of(const NoliBlock* block, int32_t t, bool by_mu) {
   return slope;
 }
 
-static void membrane_by_moduli(const NoliBlock* block, int64_t t, const double* x, double scale,
-                               double* by_mu, double* by_lambda) {
+// What the membrane of triangle t changes by with one of its moduli.
+static void evaluate_by_modulus(const NoliBlock* block, int64_t t, bool by_mu, const double* x,
+                                double scale, unsigned what, const NoliLocal* out) {
   const NoliShells* self = noli_shells_of(block);
   const NoliTriangles one = {.n_tri = 1,
                              .tri = self->triangles.tri + 3 * t,
                              .rest_inverse = self->triangles.rest_inverse + 4 * t,
                              .axis = self->triangles.axis + 3 * t,
                              .area = self->triangles.area + t};
+  Slope slope = slope_of(block, (int32_t)t, by_mu);
+  const NoliMembrane membrane = {.triangles = &one,
+                                 .law = self->law + t,
+                                 .parameters = &slope.parameters,
+                                 .thickness = self->thickness + t,
+                                 .scale = scale};
+  noli_membrane_evaluate(&membrane, x, 0, 1, what, out);
+}
+
+static void membrane_by_moduli(const NoliBlock* block, int64_t t, const double* x, double scale,
+                               double* by_mu, double* by_lambda) {
   for (int which = 0; which < 2; which++) {
-    Slope slope = slope_of(block, (int32_t)t, which == 0);
     double gradient[9], *to = which == 0 ? by_mu : by_lambda;
-    const NoliMembrane membrane = {.triangles = &one,
-                                   .law = self->law + t,
-                                   .parameters = &slope.parameters,
-                                   .thickness = self->thickness + t,
-                                   .scale = scale};
     const NoliLocal out = {.gradient = gradient};
-    noli_membrane_evaluate(&membrane, x, 0, 1, NOLI_EVAL_GRADIENT, &out);
+    evaluate_by_modulus(block, t, which == 0, x, scale, NOLI_EVAL_GRADIENT, &out);
     for (int i = 0; i < 9; i++) {
       to[2 * i] = gradient[i];
     }
@@ -321,28 +345,34 @@ static double stiffness_slope(const NoliBlock* block, const int32_t* node, const
   return noli_hinge_stiffness(node, X, axis, plate);
 }
 
-// Of the force of a hinge, (12), by the moduli of both triangles.
-static void hinge_by_moduli(const NoliBlock* block, const NoliHinges* hinge, const double* X,
-                            const double force[12], double* by_mu, double* by_lambda) {
+// Of `n` values in proportion to the stiffness of a hinge, by the moduli of both triangles.
+static void hinge_by_moduli(const NoliBlock* block, const NoliHinges* hinge, const double* X, int n,
+                            const double* value, double* by_mu, double* by_lambda) {
   double stiffness = hinge->stiffness[0];
   for (int k = 0; k < 2 && stiffness > 0.0; k++) {
     double mu = stiffness_slope(block, hinge->node, hinge->tri, k, true, X) / stiffness;
     double lambda = stiffness_slope(block, hinge->node, hinge->tri, k, false, X) / stiffness;
-    for (int i = 0; i < 12; i++) {
-      by_mu[2 * i + k] = mu * force[i];
-      by_lambda[2 * i + k] = lambda * force[i];
+    for (int i = 0; i < n; i++) {
+      by_mu[2 * i + k] = mu * value[i];
+      by_lambda[2 * i + k] = lambda * value[i];
     }
   }
 }
 
-// Of the force of a fold, by the moduli of its triangle.
-static void fold_by_moduli(const NoliBlock* block, int64_t f, const double* X,
-                           const FoldForce* force, double scale, double* by_mu, double* by_lambda) {
+// Of the moments of a fold with these turns, by the moduli of its triangle: x and y.
+static void moments_by_moduli(const NoliBlock* block, int64_t f, const double* X,
+                              const double turn[FOLD_HINGES], NoliVec3 moment[FOLD_HINGES]) {
   int32_t t = noli_shells_of(block)->folds.tri[2 * f];
   const NoliFoldRest rest = fold_at_rest(block, f, X);
   const NoliPlate plate[3] = {slope_of(block, t, true).plate, slope_of(block, t, false).plate};
+  noli_folds_moments_by_plate(&noli_shells_of(block)->folds, f, &rest, plate, turn, moment);
+}
+
+// Of its force.
+static void fold_by_moduli(const NoliBlock* block, int64_t f, const double* X,
+                           const FoldForce* force, double scale, double* by_mu, double* by_lambda) {
   NoliVec3 moment[FOLD_HINGES];
-  noli_folds_moments_by_plate(&noli_shells_of(block)->folds, f, &rest, plate, force->turn, moment);
+  moments_by_moduli(block, f, X, force->turn, moment);
   for (int k = 0; k < FOLD_HINGES * FOLD_SIZE; k++) {
     int i = k / FOLD_SIZE, own = k % FOLD_SIZE;
     by_mu[2 * own] += scale * force->gradient[i][own] * moment[i].x;
@@ -370,7 +400,7 @@ void noli_shells_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t s
   const NoliLocal out = {.gradient = gradient};
   noli_bending_evaluate(&bending, x, 0, 1, NOLI_EVAL_GRADIENT, &out);
   memcpy(element, hinge.tri, 2 * sizeof *element);
-  hinge_by_moduli(block, &hinge, X, gradient, by_mu, by_lambda);
+  hinge_by_moduli(block, &hinge, X, 12, gradient, by_mu, by_lambda);
 }
 
 // ---- damping ------------------------------------------------------------------------------------
@@ -424,9 +454,67 @@ void noli_shells_bending_damping(const NoliBlock* block, int64_t stencil, const 
   NoliHinges hinge = hinge_of(block, stencil, &stiffness);
   NoliBending bending = {.hinges = &hinge, .scale = 1.0};
   noli_bending_damping(&bending, 0, X, y, w, damping->force, by_y, by_rest);
-  add_woven(block, &hinge, X, damping->force, by_rest);
+  add_woven(block, &hinge, X, 12, damping->force, by_rest);
   spread(block, by_y, damping->by_y);
   spread(block, by_rest, damping->by_rest);
   memcpy(damping->element, hinge.tri, sizeof damping->element);
-  hinge_by_moduli(block, &hinge, X, damping->force, damping->by_mu, damping->by_lambda);
+  hinge_by_moduli(block, &hinge, X, 12, damping->force, damping->by_mu, damping->by_lambda);
+}
+
+// ---- energies -----------------------------------------------------------------------------------
+
+static void membrane_energy(const NoliBlock* block, int64_t t, const double* X, const double* x,
+                            NoliEnergySlopes* slopes) {
+  const NoliLocal by_mu = {.energy = slopes->by_mu}, by_lambda = {.energy = slopes->by_lambda};
+  evaluate_by_modulus(block, t, true, x, 1.0, NOLI_EVAL_ENERGY, &by_mu);
+  evaluate_by_modulus(block, t, false, x, 1.0, NOLI_EVAL_ENERGY, &by_lambda);
+  if (!noli_shells_of(block)->def[t].woven) {
+    return;
+  }
+  Frame frame = frame_of(block, t, X);
+  NoliVec3 moved[3];
+  double turn[9], by_turn = 0.0;
+  turn_of_axis(block, t, &frame, turn);
+  moved_by_turn(block, t, &frame, x, moved);
+  for (int c = 0; c < 3; c++) {
+    by_turn += noli_dot3(noli_load3(slopes->by_x + 3 * c), moved[c]);
+  }
+  for (int k = 0; k < 9; k++) {
+    slopes->by_rest[k] += by_turn * turn[k];
+  }
+}
+
+// The energy 1/2 turn . S turn changes by 1/2 turn . (dS turn + 2 S dturn).
+static void fold_energy(const NoliBlock* block, int64_t f, const double* X, const double* x,
+                        NoliEnergySlopes* slopes) {
+  double turn[FOLD_HINGES], by_rest[FOLD_HINGES][FOLD_SIZE];
+  NoliVec3 by_moduli[FOLD_HINGES];
+  noli_folds_turns(&noli_shells_of(block)->folds, f, x, turn);
+  moments_by_rest(block, f, X, turn, 2.0, by_rest);
+  moments_by_moduli(block, f, X, turn, by_moduli);
+  for (int i = 0; i < FOLD_HINGES; i++) {
+    slopes->by_mu[0] += 0.5 * turn[i] * by_moduli[i].x;
+    slopes->by_lambda[0] += 0.5 * turn[i] * by_moduli[i].y;
+    for (int k = 0; k < FOLD_SIZE; k++) {
+      slopes->by_rest[k] += 0.5 * turn[i] * by_rest[i][k];
+    }
+  }
+}
+
+void noli_shells_energy_slopes(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
+                               const double* X, const double* x, NoliEnergySlopes* slopes) {
+  if (part == NOLI_PART_ELEMENTS) {
+    membrane_energy(block, stencil, X, x, slopes);
+    return;
+  }
+  if (is_fold(block, stencil)) {
+    fold_energy(block, stencil, X, x, slopes);
+    return;
+  }
+  double stiffness;
+  NoliHinges hinge = hinge_of(block, stencil, &stiffness);
+  const NoliBending bending = {.hinges = &hinge, .scale = 1.0};
+  noli_bending_energy_by_rest(&bending, 0, X, x, slopes->by_rest);
+  add_woven(block, &hinge, X, 1, &slopes->value, slopes->by_rest);
+  hinge_by_moduli(block, &hinge, X, 1, &slopes->value, slopes->by_mu, slopes->by_lambda);
 }

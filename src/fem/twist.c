@@ -322,6 +322,54 @@ void noli_twisting_by_radius(const NoliTwisting* twisting, int64_t i, const doub
   write_gradient(scaled.gradient, state.per_length, slope);
 }
 
+// ---- derivatives of energies --------------------------------------------------------------------
+
+// Of the terms' energies k / 2 (value - rest)^2.
+static void add_energy_by_rest(const NoliTwisting* twisting, int64_t i, const State* state,
+                               const double energy[TERMS], const NoliTurnRest* rest,
+                               double slope[9]) {
+  double by_edge[TERMS * EDGES];
+  NoliVec3 tangent[2];
+  noli_twisting_rest_slopes(twisting, i, rest, by_edge, tangent);
+  for (int q = 0; q < TERMS; q++) {
+    for (int j = 0; j < EDGES; j++) {
+      double t[3];
+      noli_store3(t, tangent[j / 3]);
+      double by = -energy[q] * rest->rate[q == 4][j / 3] * t[j % 3] -
+                  state->force[q] * by_edge[EDGES * q + j];
+      slope[j + 3] += by;
+      slope[j] -= by;
+    }
+  }
+}
+
+void noli_twisting_energy_slopes(const NoliTwisting* twisting, int64_t i, const double* x,
+                                 const NoliTurnRest* rest, const double* power,
+                                 NoliTwistingEnergy* slopes) {
+  const NoliTwists* twists = twisting->twists;
+  State state;
+  Derivatives derivatives;
+  double energy[TERMS];
+  set_state(twisting, x, i, 1, &state);
+  derivatives_of(&state.turn, state.angle, state.value, state.stiffness, state.force, false,
+                 &derivatives);
+  *slopes = (NoliTwistingEnergy){.by_radius = 0.0};
+  for (int q = 0; q < TERMS; q++) {
+    energy[q] = 0.5 * state.force[q] * (state.value[q] - twists->rest[TERMS * i + q]);
+    slopes->by_stiffness[q == 4] += energy[q];
+    slopes->by_radius += power[q] * energy[q];
+  }
+  add_energy_by_rest(twisting, i, &state, energy, rest, slopes->by_rest);
+  for (int e = 0; e < 2; e++) { // an angle is that at x over the radius
+    const double* own = twisting->frame + FRAME * (int64_t)twists->turns->segment[2 * i + e];
+    double force = derivatives.gradient[EDGES + e], sign = twists->sign[2 * i + e];
+    Transport at = transport_of(own, sign, edge_of(x, twists->node + NODES * i + e));
+    slopes->by_radius -= force * state.angle[e];
+    add_to(slopes->by_frame + 6 * e, force * sign, at.h);
+    add_to(slopes->by_frame + 6 * e + 3, force, at.b);
+  }
+}
+
 // ---- making -------------------------------------------------------------------------------------
 
 // Both segments bend over half their length, one after the other; 0: a joint.

@@ -132,6 +132,19 @@ void noli_twisting_by_radius(const NoliTwisting* twisting, int64_t i, const doub
 void noli_twisting_by_frame(const NoliTwisting* twisting, int64_t i, const double* x,
                             double slope[180]);
 
+// How the energy of turn i changes with rest positions of its nodes, the logarithms of the
+// stiffness of bending and of twist, the radius, and the frame (as above).
+typedef struct NoliTwistingEnergy {
+  double by_rest[9];
+  double by_stiffness[2];
+  double by_radius;
+  double by_frame[12];
+} NoliTwistingEnergy;
+
+void noli_twisting_energy_slopes(const NoliTwisting* twisting, int64_t i, const double* x,
+                                 const NoliTurnRest* rest, const double* power,
+                                 NoliTwistingEnergy* slopes);
+
 // The product of the projected Hessian of turn i at x with w, and how it changes with x, the frame
 // (as above), rest positions, the logarithms of the stiffness of bending and of twist, and that of
 // the radius (as above): where the projection has a kink, the mean of both sides.

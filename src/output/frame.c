@@ -1,5 +1,6 @@
 #include "output/frame.h"
 
+#include "base/ranks.h"
 #include "base/validate.h"
 #include "fem/twist.h"
 #include "output/lagrange_cells.h"
@@ -154,14 +155,23 @@ done:
   return status;
 }
 
+// How many elements have this number of corners.
+static int64_t count_cells(const NoliFrameLayout* layout, const NoliSim* sim, int32_t n_corner) {
+  int64_t n = 0;
+  for (int64_t t = 0; t < layout->n_tet; t++) {
+    n += noli_model_cell_size(sim->model->tet + 4 * t) == n_corner ? 1 : 0;
+  }
+  return n;
+}
+
 // Segments and points that bound nothing: those of obstacles, then rods and free points.
 static NoliStatus list_thin(NoliContext* context, const NoliSim* sim, NoliFrameLayout* layout) {
   NoliStatus status = NOLI_OK;
   int32_t n_segments, n_points;
   const int32_t* segment = noli_sim_segments(sim, &n_segments);
   const int32_t* point = noli_sim_points(sim, &n_points);
-  NOLI_NEW(context, layout->segments, 2 * ((int64_t)n_segments + layout->n_tet));
-  NOLI_NEW(context, layout->points, (int64_t)n_points + layout->n_tet);
+  NOLI_NEW(context, layout->segments, 2 * (n_segments + count_cells(layout, sim, 2)));
+  NOLI_NEW(context, layout->points, n_points + count_cells(layout, sim, 1));
   for (int64_t i = 0; i < 2 * (int64_t)n_segments; i++) {
     layout->segments[i] = segment[i];
   }
@@ -188,7 +198,7 @@ static NoliStatus list_triangles(NoliContext* context, const NoliSim* sim,
                                  NoliFrameLayout* layout) {
   NoliStatus status = NOLI_OK;
   int32_t n = noli_sim_surface_triangle_count(sim);
-  NOLI_NEW(context, layout->triangles, 3 * ((int64_t)n + layout->n_tet));
+  NOLI_NEW(context, layout->triangles, 3 * (n + count_cells(layout, sim, 3)));
   if (n > 0) {
     memcpy(layout->triangles, noli_sim_surface_triangles(sim), 3 * sizeof(int32_t) * (size_t)n);
   }
@@ -245,30 +255,17 @@ done:
   return status;
 }
 
-// Fields of shells and rods, where there are any.
-static NoliStatus allocate_thin_fields(NoliContext* context, const NoliSim* sim, int64_t n_cells,
-                                       NoliFrameLayout* layout) {
-  NoliStatus status = NOLI_OK;
+// Which fields of shells and rods there are.
+static void find_thin_fields(const NoliSim* sim, NoliFrameLayout* layout) {
   const NoliProblem* problem = &sim->model->problem;
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
-    if (block->type->sheet_forces != NULL && block->n_element > 0 && layout->sheet == NULL) {
-      NOLI_NEW(context, layout->sheet, layout->n_tet);
-      NOLI_NEW_ZERO(context, layout->sheet_fields, 12 * n_cells);
-    }
-    if (block->type->rod_forces != NULL && block->n_element > 0 && layout->rod == NULL) {
-      NOLI_NEW(context, layout->rod, layout->n_tet);
-      NOLI_NEW_ZERO(context, layout->rod_fields, 5 * n_cells);
-    }
-    if (block->n_angle > 0 && layout->angle_fields == NULL) {
-      NOLI_NEW_ZERO(context, layout->angle_fields, 2 * n_cells);
-    }
-    if (block->elliptic && layout->normal_fields == NULL) {
-      NOLI_NEW_ZERO(context, layout->normal_fields, 3 * n_cells);
-    }
+    bool any = block->n_element > 0;
+    layout->has_sheets = layout->has_sheets || (block->type->sheet_forces != NULL && any);
+    layout->has_rods = layout->has_rods || (block->type->rod_forces != NULL && any);
+    layout->has_angles = layout->has_angles || block->n_angle > 0;
+    layout->has_normals = layout->has_normals || block->elliptic;
   }
-done:
-  return status;
 }
 
 NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, const NoliSimDef* def,
@@ -303,11 +300,7 @@ NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, co
   NOLI_NEW(context, layout->cell_tag, n_cells);
   NOLI_NEW(context, layout->cell_proxy, n_cells);
   NOLI_NEW(context, layout->proxy_tet, 3 * n_tri);
-  NOLI_NEW(context, layout->x, 3 * (int64_t)layout->n_node);
-  NOLI_NEW(context, layout->vector, 3 * (int64_t)layout->n_node);
-  NOLI_NEW(context, layout->stress, layout->n_tet);
-  NOLI_NEW(context, layout->fields, 12 * (int64_t)layout->n_node + n_cells);
-  NOLI_TRY(allocate_thin_fields(context, sim, n_cells, layout));
+  find_thin_fields(sim, layout);
   number_bodies(sim, layout->vertex_body);
   NOLI_TRY(list_cells(context, sim, def, layout));
   NOLI_TRY(list_triangles(context, sim, layout));
@@ -325,7 +318,6 @@ NoliStatus noli_frame_layout_add(NoliContext* context, NoliFrameLayout* layout, 
                                  const char* const* name) {
   NoliStatus status = NOLI_OK;
   NOLI_NEW_ZERO(context, layout->field, n + 1);
-  NOLI_NEW_ZERO(context, layout->field_values, n + 1);
   for (int32_t i = 0; i < n; i++) {
     const NoliFrameField* field = noli_frame_field_find(name[i]);
     NOLI_CHECK(context, field != NULL, NOLI_ERROR_ARGUMENT, "unknown field of frames \"%s\"",
@@ -334,43 +326,30 @@ NoliStatus noli_frame_layout_add(NoliContext* context, NoliFrameLayout* layout, 
       NOLI_CHECK(context, layout->field[k] != field, NOLI_ERROR_ARGUMENT,
                  "the field \"%s\" is named twice", field->name);
     }
-    int64_t count = field->of_cells ? layout->n_cells : layout->n_node;
     layout->field[i] = field;
     layout->n_field = i + 1;
-    NOLI_NEW_ZERO(context, layout->field_values[i], count * field->n_components);
   }
 done:
   return status;
 }
 
-void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout) {
-  for (int32_t i = 0; i < layout->n_field; i++) {
-    noli_free(context, layout->field_values[i]);
+void noli_frame_layout_free_lists(NoliContext* context, NoliFrameLayout* layout) {
+  void** lists[] = {
+      (void**)&layout->connectivity, (void**)&layout->offsets,   (void**)&layout->types,
+      (void**)&layout->vertex_body,  (void**)&layout->cell_body, (void**)&layout->cell_tag,
+      (void**)&layout->cell_proxy,   (void**)&layout->proxy_tet, (void**)&layout->triangles,
+      (void**)&layout->segments,     (void**)&layout->points};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    noli_free(context, *lists[i]);
+    *lists[i] = NULL;
   }
+  layout->n_proxy = 0; // nor do they need the means of elements
+}
+
+void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout) {
+  noli_frame_layout_free_lists(context, layout);
   noli_free(context, (void*)layout->field);
-  noli_free(context, layout->field_values);
-  noli_free(context, layout->connectivity);
-  noli_free(context, layout->offsets);
-  noli_free(context, layout->types);
-  noli_free(context, layout->vertex_body);
-  noli_free(context, layout->cell_body);
-  noli_free(context, layout->cell_tag);
-  noli_free(context, layout->cell_proxy);
-  noli_free(context, layout->proxy_tet);
-  noli_free(context, layout->triangles);
-  noli_free(context, layout->segments);
-  noli_free(context, layout->points);
   noli_free(context, layout->node);
-  noli_free(context, layout->x);
-  noli_free(context, layout->vector);
-  noli_free(context, layout->stress);
-  noli_free(context, layout->fields);
-  noli_free(context, layout->sheet);
-  noli_free(context, layout->rod);
-  noli_free(context, layout->sheet_fields);
-  noli_free(context, layout->rod_fields);
-  noli_free(context, layout->normal_fields);
-  noli_free(context, layout->angle_fields);
   noli_vtu_cache_free(context, &layout->cache);
   *layout = (NoliFrameLayout){0};
 }
@@ -389,29 +368,30 @@ static void narrow_vectors(const NoliFrameLayout* layout, const double* of_nodes
 }
 
 // First axes of elliptic sections; 0 in all other cells.
-static void fill_normals(const NoliSim* sim, const NoliFrameLayout* layout) {
+static void fill_normals(const NoliSim* sim, NoliFrameValues* values) {
   const NoliModel* model = sim->model;
   const double* x = noli_sim_positions(sim);
-  for (int32_t b = 0; layout->normal_fields != NULL && b < model->n_body; b++) {
+  for (int32_t b = 0; values->normal_fields != NULL && b < model->n_body; b++) {
     const NoliBlock* block = noli_problem_block(&model->problem, b);
     for (int32_t s = 0; block != NULL && block->elliptic && s < block->n_angle; s++) {
       double axis[3], angle = x[3 * ((int64_t)block->first_angle + s)] / block->angle_radius;
       noli_store3(axis, noli_segment_axis(block->history, s, angle));
-      narrow(axis, 3, layout->normal_fields + 3 * ((int64_t)model->tet_first[b] + s));
+      narrow(axis, 3, values->normal_fields + 3 * ((int64_t)model->tet_first[b] + s));
     }
   }
 }
 
 // Angles of rods and their rates, rad and rad/s; 0 in all other cells.
-static void fill_angles(const NoliSim* sim, const NoliFrameLayout* layout) {
+static void fill_angles(const NoliSim* sim, const NoliFrameLayout* layout,
+                        NoliFrameValues* values) {
   const NoliModel* model = sim->model;
   const double *x = noli_sim_positions(sim), *v = noli_sim_velocities(sim);
-  for (int32_t b = 0; layout->angle_fields != NULL && b < model->n_body; b++) {
+  for (int32_t b = 0; values->angle_fields != NULL && b < model->n_body; b++) {
     const NoliBlock* block = noli_problem_block(&model->problem, b);
     for (int32_t s = 0; block != NULL && s < block->n_angle; s++) {
       int64_t node = block->first_angle + s, cell = model->tet_first[b] + s;
-      layout->angle_fields[cell] = (float)(x[3 * node] / block->angle_radius);
-      layout->angle_fields[layout->n_cells + cell] = (float)(v[3 * node] / block->angle_radius);
+      values->angle_fields[cell] = (float)(x[3 * node] / block->angle_radius);
+      values->angle_fields[layout->n_cells + cell] = (float)(v[3 * node] / block->angle_radius);
     }
   }
 }
@@ -442,22 +422,23 @@ void noli_frame_layout_expand(const NoliFrameLayout* layout, const NoliModel* mo
 }
 
 // Forces and moments inside thin elements, which are the first cells; 0 in all others.
-static NoliStatus fill_thin_fields(NoliSim* sim, const NoliFrameLayout* layout) {
+static NoliStatus fill_thin_fields(NoliSim* sim, const NoliFrameLayout* layout,
+                                   NoliFrameValues* values) {
   NoliStatus status = NOLI_OK;
   int64_t n = layout->n_cells;
-  if (layout->sheet != NULL) {
-    NOLI_TRY(noli_sim_sheet_forces(sim, layout->sheet));
+  if (values->sheet != NULL) {
+    NOLI_TRY(noli_sim_sheet_forces(sim, values->sheet));
     for (int64_t t = 0; t < layout->n_tet; t++) {
-      narrow(layout->sheet[t].membrane, 6, layout->sheet_fields + 6 * t);
-      narrow(layout->sheet[t].bending, 6, layout->sheet_fields + 6 * (n + t));
+      narrow(values->sheet[t].membrane, 6, values->sheet_fields + 6 * t);
+      narrow(values->sheet[t].bending, 6, values->sheet_fields + 6 * (n + t));
     }
   }
-  if (layout->rod != NULL) {
-    NOLI_TRY(noli_sim_rod_forces(sim, layout->rod));
+  if (values->rod != NULL) {
+    NOLI_TRY(noli_sim_rod_forces(sim, values->rod));
     for (int64_t t = 0; t < layout->n_tet; t++) {
-      narrow(&layout->rod[t].tension, 1, layout->rod_fields + t);
-      narrow(layout->rod[t].bending, 3, layout->rod_fields + n + 3 * t);
-      narrow(&layout->rod[t].twist, 1, layout->rod_fields + 4 * n + t);
+      narrow(&values->rod[t].tension, 1, values->rod_fields + t);
+      narrow(values->rod[t].bending, 3, values->rod_fields + n + 3 * t);
+      narrow(&values->rod[t].twist, 1, values->rod_fields + 4 * n + t);
     }
   }
 done:
@@ -480,20 +461,21 @@ static void fill_proxies(const NoliFrameLayout* layout, int32_t n_components, fl
 }
 
 // Fields that were asked for.
-static NoliStatus fill_chosen(NoliSim* sim, const NoliFrameLayout* layout) {
+static NoliStatus fill_chosen(NoliSim* sim, const NoliFrameLayout* layout,
+                              const NoliFrameValues* values) {
   NoliStatus status = NOLI_OK;
   NoliFieldResults results = {0};
   for (int32_t i = 0; i < layout->n_field; i++) {
     const NoliFrameField* field = layout->field[i];
-    float* values = layout->field_values[i];
-    NOLI_TRY(field->fill(sim, &results, values));
+    float* own = values->of_field[i];
+    NOLI_TRY(field->fill(sim, &results, own));
     if (field->of_cells) {
-      fill_proxies(layout, field->n_components, values);
+      fill_proxies(layout, field->n_components, own);
       continue;
     }
     for (int64_t v = 0; v < layout->n_vert; v++) {
-      memmove(values + field->n_components * v, values + field->n_components * layout->node[v],
-              sizeof *values * (size_t)field->n_components);
+      memmove(own + field->n_components * v, own + field->n_components * layout->node[v],
+              sizeof *own * (size_t)field->n_components);
     }
   }
 done:
@@ -503,25 +485,26 @@ done:
 
 // Positions; displacement, velocity, contact force, friction force (n_vert x 3 each), stress
 // (n_cells).
-static NoliStatus fill_fields(NoliSim* sim, const NoliFrameLayout* layout) {
+static NoliStatus fill_fields(NoliSim* sim, const NoliFrameLayout* layout,
+                              NoliFrameValues* values) {
   NoliStatus status = NOLI_OK;
   int64_t n = 3 * (int64_t)layout->n_vert;
   const double* x = noli_sim_positions(sim);
   const double* X = noli_sim_rest_positions(sim);
   for (int64_t i = 0; i < n; i++) {
     int64_t from = 3 * (int64_t)layout->node[i / 3] + i % 3;
-    layout->x[i] = x[from];
-    layout->fields[i] = (float)(x[from] - X[from]);
+    values->x[i] = x[from];
+    values->fields[i] = (float)(x[from] - X[from]);
   }
-  narrow_vectors(layout, noli_sim_velocities(sim), layout->fields + n);
-  NOLI_TRY(noli_sim_contact_forces(sim, layout->vector));
-  narrow_vectors(layout, layout->vector, layout->fields + 2 * n);
-  NOLI_TRY(noli_sim_friction_forces(sim, layout->vector));
-  narrow_vectors(layout, layout->vector, layout->fields + 3 * n);
-  NOLI_TRY(noli_sim_von_mises(sim, layout->stress));
-  float* stress = layout->fields + 4 * n;
+  narrow_vectors(layout, noli_sim_velocities(sim), values->fields + n);
+  NOLI_TRY(noli_sim_contact_forces(sim, values->vector));
+  narrow_vectors(layout, values->vector, values->fields + 2 * n);
+  NOLI_TRY(noli_sim_friction_forces(sim, values->vector));
+  narrow_vectors(layout, values->vector, values->fields + 3 * n);
+  NOLI_TRY(noli_sim_von_mises(sim, values->stress));
+  float* stress = values->fields + 4 * n;
   memset(stress, 0, sizeof(float) * (size_t)layout->n_cells);
-  narrow(layout->stress, layout->n_tet, stress);
+  narrow(values->stress, layout->n_tet, stress);
   fill_proxies(layout, 1, stress);
 done:
   return status;
@@ -530,84 +513,150 @@ done:
 enum { MAX_POINT_DATA = 5, MAX_CELL_DATA = 12 };
 
 // Appends the chosen fields of cells or vertices.
-static int32_t list_chosen(const NoliFrameLayout* layout, bool of_cells, NoliFrameArray* array,
-                           int32_t n) {
+static int32_t list_chosen(const NoliFrameLayout* layout, const NoliFrameValues* values,
+                           bool of_cells, NoliFrameArray* array, int32_t n) {
   for (int32_t i = 0; i < layout->n_field; i++) {
     const NoliFrameField* field = layout->field[i];
     if (field->of_cells == of_cells) {
       array[n++] = (NoliFrameArray){field->name, NOLI_FRAME_FLOAT32, field->n_components,
-                                    layout->field_values[i], false};
+                                    values->of_field[i], false};
     }
   }
   return n;
 }
 
-static int32_t list_point_data(const NoliFrameLayout* layout, NoliFrameArray* array) {
+static int32_t list_point_data(const NoliFrameLayout* layout, const NoliFrameValues* values,
+                               NoliFrameArray* array) {
   int32_t n = 0;
   int64_t size = 3 * (int64_t)layout->n_vert;
-  const float* own = layout->fields;
+  const float* own = values->fields;
   array[n++] = (NoliFrameArray){"displacement", NOLI_FRAME_FLOAT32, 3, own, false};
   array[n++] = (NoliFrameArray){"velocity", NOLI_FRAME_FLOAT32, 3, own + size, false};
   array[n++] = (NoliFrameArray){"body", NOLI_FRAME_INT32, 1, layout->vertex_body, true};
   array[n++] = (NoliFrameArray){"contact_force", NOLI_FRAME_FLOAT32, 3, own + 2 * size, false};
   array[n++] = (NoliFrameArray){"friction_force", NOLI_FRAME_FLOAT32, 3, own + 3 * size, false};
-  return list_chosen(layout, false, array, n);
+  return list_chosen(layout, values, false, array, n);
 }
 
 // Proxies, shells and rods have arrays only where there are some.
-static int32_t list_cell_data(const NoliFrameLayout* layout, NoliFrameArray* array) {
+static int32_t list_cell_data(const NoliFrameLayout* layout, const NoliFrameValues* values,
+                              NoliFrameArray* array) {
   int32_t n = 0;
   int64_t n_cells = layout->n_cells;
-  const float* stress = layout->fields + 12 * (int64_t)layout->n_vert;
+  const float* stress = values->fields + 12 * (int64_t)layout->n_vert;
   array[n++] = (NoliFrameArray){"von_mises", NOLI_FRAME_FLOAT32, 1, stress, false};
   array[n++] = (NoliFrameArray){"body", NOLI_FRAME_INT32, 1, layout->cell_body, true};
   array[n++] = (NoliFrameArray){"tag", NOLI_FRAME_INT32, 1, layout->cell_tag, true};
   if (layout->n_proxy > 0) {
     array[n++] = (NoliFrameArray){"proxy", NOLI_FRAME_UINT8, 1, layout->cell_proxy, true};
   }
-  if (layout->sheet != NULL) {
-    const float* own = layout->sheet_fields;
+  if (values->sheet != NULL) {
+    const float* own = values->sheet_fields;
     array[n++] = (NoliFrameArray){"membrane_force", NOLI_FRAME_FLOAT32, 6, own, false};
     own += 6 * n_cells;
     array[n++] = (NoliFrameArray){"bending_moment", NOLI_FRAME_FLOAT32, 6, own, false};
   }
-  if (layout->rod != NULL) {
-    const float* own = layout->rod_fields;
+  if (values->rod != NULL) {
+    const float* own = values->rod_fields;
     array[n++] = (NoliFrameArray){"rod_tension", NOLI_FRAME_FLOAT32, 1, own, false};
     array[n++] = (NoliFrameArray){"rod_bending", NOLI_FRAME_FLOAT32, 3, own + n_cells, false};
     array[n++] = (NoliFrameArray){"rod_twist", NOLI_FRAME_FLOAT32, 1, own + 4 * n_cells, false};
   }
-  if (layout->angle_fields != NULL) {
-    const float* own = layout->angle_fields;
+  if (values->angle_fields != NULL) {
+    const float* own = values->angle_fields;
     array[n++] = (NoliFrameArray){"rod_angle", NOLI_FRAME_FLOAT32, 1, own, false};
     array[n++] = (NoliFrameArray){"rod_angle_rate", NOLI_FRAME_FLOAT32, 1, own + n_cells, false};
   }
-  if (layout->normal_fields != NULL) {
+  if (values->normal_fields != NULL) {
     array[n++] =
-        (NoliFrameArray){"rod_normal", NOLI_FRAME_FLOAT32, 3, layout->normal_fields, false};
+        (NoliFrameArray){"rod_normal", NOLI_FRAME_FLOAT32, 3, values->normal_fields, false};
   }
-  return list_chosen(layout, true, array, n);
+  return list_chosen(layout, values, true, array, n);
+}
+
+// Room for the values; those of shells, rods and chosen fields are 0 where nothing is filled in.
+static NoliStatus allocate_values(NoliContext* context, const NoliFrameLayout* layout,
+                                  NoliFrameValues* values) {
+  NoliStatus status = NOLI_OK;
+  int64_t n_cells = layout->n_cells;
+  NOLI_NEW_ZERO(context, values->of_field, layout->n_field + 1);
+  NOLI_NEW(context, values->x, 3 * (int64_t)layout->n_node);
+  NOLI_NEW(context, values->vector, 3 * (int64_t)layout->n_node);
+  NOLI_NEW(context, values->stress, layout->n_tet);
+  NOLI_NEW(context, values->fields, 12 * (int64_t)layout->n_node + n_cells);
+  if (layout->has_sheets) {
+    NOLI_NEW(context, values->sheet, layout->n_tet);
+    NOLI_NEW_ZERO(context, values->sheet_fields, 12 * n_cells);
+  }
+  if (layout->has_rods) {
+    NOLI_NEW(context, values->rod, layout->n_tet);
+    NOLI_NEW_ZERO(context, values->rod_fields, 5 * n_cells);
+  }
+  if (layout->has_angles) {
+    NOLI_NEW_ZERO(context, values->angle_fields, 2 * n_cells);
+  }
+  if (layout->has_normals) {
+    NOLI_NEW_ZERO(context, values->normal_fields, 3 * n_cells);
+  }
+  for (int32_t i = 0; i < layout->n_field; i++) {
+    const NoliFrameField* field = layout->field[i];
+    int64_t count = field->of_cells ? n_cells : layout->n_node;
+    NOLI_NEW_ZERO(context, values->of_field[i], count * field->n_components);
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_frame_values_take(NoliContext* context, NoliSim* sim, const NoliFrameLayout* layout,
+                                  NoliFrameValues* values) {
+  NoliStatus status = NOLI_OK;
+  *values = (NoliFrameValues){0};
+  NOLI_TRY(allocate_values(context, layout, values));
+  NOLI_TRY(fill_fields(sim, layout, values));
+  NOLI_TRY(fill_thin_fields(sim, layout, values));
+  fill_angles(sim, layout, values);
+  fill_normals(sim, values);
+  NOLI_TRY(fill_chosen(sim, layout, values));
+done:
+  return status;
+}
+
+void noli_frame_values_free(NoliContext* context, const NoliFrameLayout* layout,
+                            NoliFrameValues* values) {
+  for (int32_t i = 0; values->of_field != NULL && i < layout->n_field; i++) {
+    noli_free(context, values->of_field[i]);
+  }
+  void* owned[] = {values->of_field,     values->x,
+                   values->vector,       values->stress,
+                   values->fields,       values->sheet,
+                   values->rod,          values->sheet_fields,
+                   values->rod_fields,   values->angle_fields,
+                   values->normal_fields};
+  for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
+    noli_free(context, owned[i]);
+  }
+  *values = (NoliFrameValues){0};
 }
 
 NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, NoliFrameLayout* layout,
                             const NoliFrameFormat* format, const char* path) {
   NoliStatus status = NOLI_OK;
   NoliFrameArray *point_data = NULL, *cell_data = NULL;
-  NOLI_TRY(fill_fields(sim, layout));
-  NOLI_TRY(fill_thin_fields(sim, layout));
-  fill_angles(sim, layout);
-  fill_normals(sim, layout);
-  NOLI_TRY(fill_chosen(sim, layout));
+  NoliFrameValues values;
+  NOLI_TRY(noli_frame_values_take(context, sim, layout, &values));
+  if (!noli_frame_is_written(context, format)) {
+    goto done;
+  }
   NOLI_NEW(context, point_data, MAX_POINT_DATA + layout->n_field);
   NOLI_NEW(context, cell_data, MAX_CELL_DATA + layout->n_field);
-  int32_t n_point_data = list_point_data(layout, point_data);
-  int32_t n_cell_data = list_cell_data(layout, cell_data);
+  int32_t n_point_data = list_point_data(layout, &values, point_data);
+  int32_t n_cell_data = list_cell_data(layout, &values, cell_data);
 
   // the frame, as a format takes it
   const NoliFrame frame = {
       .time = noli_sim_time(sim),
       .n_vert = layout->n_vert,
-      .x = layout->x,
+      .x = values.x,
       .n_cells = layout->n_cells,
       .connectivity = layout->connectivity,
       .offsets = layout->offsets,
@@ -626,6 +675,7 @@ NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, NoliFrameLayout*
   };
   NOLI_TRY(format->write(context, path, &frame));
 done:
+  noli_frame_values_free(context, layout, &values);
   noli_free(context, point_data);
   noli_free(context, cell_data);
   return status;

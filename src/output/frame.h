@@ -29,8 +29,20 @@ typedef struct NoliFrameLayout {
   int32_t n_segments;
   int32_t* segments; // (n_segments x 2) of obstacles, then of rods
   int32_t n_points;
-  int32_t* points;        // (n_points) of obstacles, then free ones
-  double* x;              // (n_vert x 3) scratch
+  int32_t* points;  // (n_points) of obstacles, then free ones
+  bool has_sheets;  // a body is a shell
+  bool has_rods;    // a body is a rod,
+  bool has_angles;  // with angles,
+  bool has_normals; // and a section that is not round
+  int32_t n_field;  // that were asked for
+  const NoliFrameField** field;
+  NoliVtuCache cache; // what stays the same, compressed
+} NoliFrameLayout;
+
+// What a frame says of a state. There only while a frame is written: it takes as much memory as
+// the state itself.
+typedef struct NoliFrameValues {
+  double* x;              // (n_vert x 3)
   double* vector;         // (n_node x 3) scratch
   double* stress;         // (n_tet) scratch
   float* fields;          // (n_vert x 12 + n_cells) what is written
@@ -40,11 +52,8 @@ typedef struct NoliFrameLayout {
   float* rod_fields;      // (n_cells x 5) tension, bending moments, twist moments
   float* angle_fields;    // (n_cells x 2) angle and its rate; NULL: no rod has angles
   float* normal_fields;   // (n_cells x 3) first axis of the section; NULL: all sections are round
-  int32_t n_field;        // that were asked for
-  const NoliFrameField** field;
-  float** field_values; // of each: (n_cells or n_vert x n_components)
-  NoliVtuCache cache;   // what stays the same, compressed
-} NoliFrameLayout;
+  float** of_field;       // (n_field) of each: (n_cells or n_node x n_components)
+} NoliFrameValues;
 
 // `def` may be NULL: no tags. The layout is zero where this fails.
 NOLI_WARN_UNUSED NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim,
@@ -55,6 +64,17 @@ NOLI_WARN_UNUSED NoliStatus noli_frame_layout_create(NoliContext* context, const
 NOLI_WARN_UNUSED NoliStatus noli_frame_layout_add(NoliContext* context, NoliFrameLayout* layout,
                                                   int32_t n, const char* const* name);
 void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout);
+
+// Frees the lists of cells, of which ranks that write no part of a frame need only the numbers.
+void noli_frame_layout_free_lists(NoliContext* context, NoliFrameLayout* layout);
+
+// The values of a frame of the present state, which the caller frees even after a failure
+// (noli_frame_values_free). All ranks call it.
+NOLI_WARN_UNUSED NoliStatus noli_frame_values_take(NoliContext* context, NoliSim* sim,
+                                                   const NoliFrameLayout* layout,
+                                                   NoliFrameValues* values);
+void noli_frame_values_free(NoliContext* context, const NoliFrameLayout* layout,
+                            NoliFrameValues* values);
 
 NOLI_WARN_UNUSED NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim,
                                              NoliFrameLayout* layout, const NoliFrameFormat* format,

@@ -1,5 +1,7 @@
 #include "output/frame_format.h"
 
+#include "base/ranks.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +35,10 @@ const char* noli_run_frame_format(int32_t index) {
 const char* noli_run_frame_list(int32_t index) {
   const NoliFrameFormat* format = noli_frame_format_at(index);
   return format != NULL ? format->list.name : NULL;
+}
+
+bool noli_frame_is_written(const NoliContext* context, const NoliFrameFormat* format) {
+  return noli_rank_writes(context) || format->part_name != NULL;
 }
 
 void noli_frame_name(const NoliFrameFormat* format, int64_t step, char name[NOLI_FRAME_NAME_SIZE]) {

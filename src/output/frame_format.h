@@ -44,6 +44,9 @@ const NoliFrameFormat* noli_frame_format_at(int32_t index);
 // The format of this name (NULL: the default); NULL if there is none.
 const NoliFrameFormat* noli_frame_format_find(const char* name);
 
+// Whether this rank writes a frame, or a part of it.
+bool noli_frame_is_written(const NoliContext* context, const NoliFrameFormat* format);
+
 // The name of a frame: "frame_000123.vtu".
 void noli_frame_name(const NoliFrameFormat* format, int64_t step, char name[NOLI_FRAME_NAME_SIZE]);
 

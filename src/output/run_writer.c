@@ -9,6 +9,7 @@
 #include "output/run_files.h"
 #include "output/summary.h"
 #include "sim/definition.h"
+#include "sim/rank_contacts.h"
 #include "sim/simulation.h"
 
 #include <stdio.h>
@@ -92,8 +93,23 @@ static double ratio(double most, double mean) {
   return mean > 0.0 ? most / mean : 1.0;
 }
 
-// What the first rank has sent to others, without what PETSc sends, and how evenly ranks worked.
-static NoliStatus log_ranks(NoliRun* run) {
+// How many contacts the last step has, and how many of them between elements of different ranks.
+static NoliStatus log_rank_contacts(NoliRun* run, NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  char line[128];
+  int64_t n, n_between;
+  NOLI_TRY(noli_sim_rank_contacts(sim, &n, &n_between));
+  snprintf(line, sizeof line,
+           "contacts of the last step: %lld, of them between elements of different ranks: %lld",
+           (long long)n, (long long)n_between);
+  noli_run_log(run, NOLI_LOG_INFO, line);
+done:
+  return status;
+}
+
+// What the first rank has sent to others, without what PETSc sends, how evenly ranks worked, and
+// which contacts concern several of them.
+static NoliStatus log_ranks(NoliRun* run, NoliSim* sim, const char* failure) {
   NoliStatus status = NOLI_OK;
   const NoliRanks* ranks = run->context->def.ranks;
   char line[256];
@@ -111,13 +127,16 @@ static NoliStatus log_ranks(NoliRun* run) {
            load.seconds, ratio(load.most_seconds, load.seconds), load.busiest, load.work,
            ratio(load.most_work, load.work));
   noli_run_log(run, NOLI_LOG_INFO, line);
+  if (failure == NULL) {
+    NOLI_TRY(log_rank_contacts(run, sim));
+  }
 done:
   return status;
 }
 
 NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finished, const char* failure) {
   NOLI_REQUIRE(run != NULL ? run->context : NULL, run != NULL && sim != NULL);
-  NoliStatus status = log_ranks(run);
+  NoliStatus status = log_ranks(run, sim, failure);
   status = status == NOLI_OK ? save(run, sim, finished, failure) : status;
   return noli_ranks_agree(run->context, status);
 }
@@ -209,6 +228,9 @@ static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSi
   }
   NOLI_TRY(noli_frame_layout_create(context, sim, sim_def, &made->layout));
   NOLI_TRY(add_fields(context, def, sim, &made->layout, format->has_cells));
+  if (!noli_frame_is_written(context, format)) {
+    noli_frame_layout_free_lists(context, &made->layout);
+  }
   NOLI_TRY(noli_probes_create(context, sim, def->n_probes, def->probes, &made->probes));
 done:
   noli_definition_free(context, &sim_def);

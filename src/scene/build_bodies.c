@@ -2,6 +2,7 @@
 
 #include "material/material.h"
 #include "mesh/curve.h"
+#include "sim/body_proxy.h"
 
 #include "scene/fields.h"
 #include "scene/select.h"
@@ -325,8 +326,22 @@ done:
   return status;
 }
 
-// Of one copy. The nodes of a curved mesh follow.
-static NoliStatus move_to(NoliContext* context, const double* rest, NoliMesh* mesh) {
+// The proxy of a body keeps the weights that it has where the mesh was placed.
+static NoliStatus settle_proxy(NoliScene* scene, NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  NoliProxyPlaces made;
+  NOLI_TRY(noli_body_proxy_settle(scene->context, body, &made));
+  // each is released also where the other fails
+  NoliStatus owned = noli_scene_own(scene, made.carrier);
+  NOLI_TRY(noli_scene_own(scene, made.place));
+  NOLI_TRY(owned);
+done:
+  return status;
+}
+
+// Of one copy. The nodes of a curved mesh and the proxy follow.
+static NoliStatus move_to(NoliContext* context, const double* rest, NoliBodyDef* body,
+                          NoliMesh* mesh) {
   NoliStatus status = NOLI_OK;
   double* by = NULL;
   NOLI_NEW(context, by, 3 * (int64_t)mesh->n_vert);
@@ -335,6 +350,7 @@ static NoliStatus move_to(NoliContext* context, const double* rest, NoliMesh* me
     mesh->x[j] = rest[j];
   }
   NOLI_TRY(noli_curve_follow(context, mesh, by));
+  noli_body_proxy_follow(body, by);
 done:
   noli_free(context, by);
   return status;
@@ -348,7 +364,10 @@ NoliStatus noli_scene_move_to_rest(NoliScene* scene) {
         entity->kind != NOLI_SCENE_HALF_SPACE ? scene->shapes.data[entity->shape].rest : NULL;
     NoliMesh* mesh = rest != NULL ? scene->meshes.data[i] : NULL;
     if (mesh != NULL) {
-      NOLI_TRY(move_to(scene->context, rest + 3 * (int64_t)entity->copy * mesh->n_vert, mesh));
+      NoliBodyDef* body = &scene->bodies.data[i];
+      rest += 3 * (int64_t)entity->copy * mesh->n_vert;
+      NOLI_TRY(settle_proxy(scene, body));
+      NOLI_TRY(move_to(scene->context, rest, body, mesh));
     }
   }
 done:

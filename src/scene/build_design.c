@@ -61,6 +61,30 @@ done:
   return status;
 }
 
+// Elements of the single body `of`, as parts of bodies have them.
+static NoliStatus read_elements(const NoliSceneSource* source, NoliScene* scene,
+                                const NoliSceneNode* of, const NoliSceneNode* select,
+                                const int32_t** element, int32_t* n_element) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneIndices entities = {0};
+  int32_t* found = NULL;
+  NOLI_TRY(noli_scene_find_entities(source, scene, of, false, &entities));
+  const NoliSceneEntity* entity = &scene->entities.data[entities.data[0]];
+  NOLI_SCENE_CHECK(source, of, entities.count == 1,
+                   "means %lld bodies; name one of them, such as \"%.60s\"",
+                   (long long)entities.count, entity->name);
+  status =
+      noli_scene_select_elements(source, select, entity->name, &scene->shapes.data[entity->shape],
+                                 scene->meshes.data[entities.data[0]], &found, n_element);
+  if (found != NULL && noli_scene_own(scene, found) != NOLI_OK) {
+    status = NOLI_ERROR_MEMORY;
+  }
+  *element = found;
+done:
+  noli_array_free(scene->context, &entities);
+  return status;
+}
+
 // ---- goals --------------------------------------------------------------------------------------
 
 static NoliStatus read_time(const NoliSceneSource* source, const NoliScene* scene,
@@ -114,7 +138,8 @@ static NoliStatus read_goal(const NoliSceneSource* source, NoliScene* scene,
                             const NoliSceneNode* entry, NoliGoalDef* def) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode body = noli_scene_member(entry, "body"),
-                select = noli_scene_member(entry, "select");
+                select = noli_scene_member(entry, "select"),
+                elements = noli_scene_member(entry, "elements");
   NoliSceneTarget target = {0};
   int32_t entity = NOLI_NULL_INDEX;
   *def = noli_default_goal_def();
@@ -126,6 +151,9 @@ static NoliStatus read_goal(const NoliSceneSource* source, NoliScene* scene,
   def->n_node = all ? 0 : target.n_node;
   NOLI_SCENE_CHECK(source, &select, all || target.n_node > 0, "selects no vertex of \"%.80s\"",
                    def->of);
+  if (elements.value != NULL) {
+    NOLI_TRY(read_elements(source, scene, &body, &elements, &def->element, &def->n_element));
+  }
   NOLI_TRY(read_time(source, scene, entry, def));
   NOLI_TRY(read_target(source, scene, entry, def));
 done:
@@ -177,28 +205,15 @@ done:
   return status;
 }
 
-// Elements that a variable is about, as parts of bodies have them.
-static NoliStatus read_elements(const NoliSceneSource* source, NoliScene* scene,
-                                const NoliSceneNode* of, const NoliSceneNode* select,
-                                NoliVariableDef* def) {
-  NoliStatus status = NOLI_OK;
-  NoliSceneIndices entities = {0};
-  int32_t* element = NULL;
-  NOLI_TRY(noli_scene_find_entities(source, scene, of, false, &entities));
-  const NoliSceneEntity* entity = &scene->entities.data[entities.data[0]];
-  NOLI_SCENE_CHECK(source, of, entities.count == 1,
-                   "means %lld bodies; name one of them, such as \"%.60s\"",
-                   (long long)entities.count, entity->name);
-  status = noli_scene_select_elements(
-      source, select, entity->name, &scene->shapes.data[entity->shape],
-      scene->meshes.data[entities.data[0]], &element, &def->parameter.n_index);
-  if (element != NULL && noli_scene_own(scene, element) != NOLI_OK) {
-    status = NOLI_ERROR_MEMORY;
+// Leaves out nodes between vertices, whose positions follow those of vertices.
+static void keep_vertices(NoliSceneTarget* target) {
+  int32_t n = 0;
+  for (int32_t i = 0; target->node != NULL && i < target->n_node; i++) {
+    if (target->node[i] < target->mesh->n_vert) {
+      target->node[n++] = target->node[i];
+    }
   }
-  def->parameter.index = element;
-done:
-  noli_array_free(scene->context, &entities);
-  return status;
+  target->n_node = target->node != NULL ? n : target->n_node;
 }
 
 // Vertices or elements that a variable is about.
@@ -220,12 +235,16 @@ static NoliStatus read_scope(const NoliSceneSource* source, NoliScene* scene,
   NOLI_SCENE_CHECK(source, entry, !elements || of.value != NULL,
                    "the scope \"elements\" needs a body, \"of\"");
   if (elements && select.value != NULL) {
-    return read_elements(source, scene, &of, &select, def);
+    return read_elements(source, scene, &of, &select, &def->parameter.index,
+                         &def->parameter.n_index);
   }
   NOLI_SCENE_CHECK(source, entry, !vertices || of.value != NULL,
                    "the scope \"vertices\" needs a body, \"of\"");
   if (vertices && select.value != NULL) {
     NOLI_TRY(read_selection(source, scene, &of, &select, &target, &entity));
+    if (strcmp(def->parameter.kind, "initial_velocity") != 0) {
+      keep_vertices(&target);
+    }
     NOLI_SCENE_CHECK(source, &select, target.node == NULL || target.n_node > 0,
                      "selects no vertex");
     def->parameter.index = target.node;

@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L // pthread_mutex_t
 #include "scene/expression.h"
 
+#include "math/difference.h"
+
 #include <math.h>
 #include <muParserDLL.h>
 #include <pthread.h>
@@ -239,9 +241,8 @@ void noli_scene_release_expression(NoliSceneExpression* expression) {
 
 // ---- formulas -----------------------------------------------------------------------------------
 
-// The first step of differences, relative to a number, and how often it is halved.
+// The first step of differences, relative to a number.
 #define FORMULA_STEP 0.02
-enum { FORMULA_LEVELS = 14 };
 
 NoliStatus noli_scene_compile_formula(const NoliSceneSource* source, const NoliSceneNode* node,
                                       int32_t n, const char* const* name, NoliSceneLock* lock,
@@ -284,30 +285,16 @@ static double value_with(NoliSceneFormula* formula, int32_t index, double number
   return mupError(formula->parser) == 0 ? value : (double)NAN;
 }
 
-// Central differences extrapolated to a step of 0 [Ridders1982]: the entry of the table that
-// differs least from those that it follows from. Larger steps that leave the domain are left out.
+// Larger steps that leave the domain are left out.
 static double slope_by(NoliSceneFormula* formula, int32_t index) {
   double at = formula->value[index], h = FORMULA_STEP * (at != 0.0 ? fabs(at) : 1.0);
-  double before[FORMULA_LEVELS], now[FORMULA_LEVELS], best = (double)NAN, least = (double)INFINITY;
-  for (int level = 0, n = 0; level < FORMULA_LEVELS; level++, h *= 0.5) {
-    double up = at + h, down = at - h, weight = 1.0;
-    now[0] = (value_with(formula, index, up) - value_with(formula, index, down)) / (up - down);
-    if (!isfinite(now[0])) {
-      n = 0;
-      continue;
-    }
-    best = n == 0 && !isfinite(least) ? now[0] : best;
-    for (int k = 1; k <= n; k++) {
-      weight *= 4.0;
-      now[k] = (weight * now[k - 1] - before[k - 1]) / (weight - 1.0);
-      double error = fmax(fabs(now[k] - now[k - 1]), fabs(now[k] - before[k - 1]));
-      best = error <= least ? now[k] : best;
-      least = fmin(least, error);
-    }
-    n++;
-    memcpy(before, now, sizeof now);
+  NoliDifference table = noli_difference_begin();
+  for (int level = 0; level < NOLI_DIFFERENCE_LEVELS; level++, h *= 0.5) {
+    double up = at + h, down = at - h;
+    noli_difference_add(&table, 0.5 * (up - down), value_with(formula, index, down),
+                        value_with(formula, index, up));
   }
-  return best;
+  return table.slope;
 }
 
 bool noli_scene_evaluate_formula(void* user, const double* number, double* value, double* slope) {

@@ -572,10 +572,12 @@ OBJECT(proxy, "proxy", NOLI_SCENE_EXACTLY_ONE,
        GROUPED("subdivision", subdivision, NULL,
                "The boundary, with each face split into the square of this number of triangles.",
                INTO(NoliBodyDef, proxy.subdivision)),
-       GROUPED("edge_length", positive, "m", "The boundary, split until no edge is longer.",
+       GROUPED("edge_length", positive, "m",
+               "The boundary, split until no edge of the placed mesh is longer.",
                INTO(NoliBodyDef, proxy.edge_length)),
        GROUPED("mesh", obstacle_mesh, NULL,
-               "Triangles, or the boundary of tetrahedra, placed like the `mesh` of the body."),
+               "Triangles, or the boundary of tetrahedra, placed like the `mesh` of the body; they "
+               "move with its elements to `rest`."),
        FIELD("max_distance", positive, NULL, "m",
              "Maximum distance of vertices of `mesh` from the body; default: a twentieth of its "
              "diagonal.",
@@ -656,8 +658,8 @@ OBJECT(element_region, "element_selection", NOLI_SCENE_EXACTLY_ONE,
                "Elements all of whose vertices are in this named set of the mesh file. See "
                "docs/import.md."),
        GROUPED("elements", element_list, NULL,
-               "Indices of tetrahedra (in plane strain of triangles) of the mesh, refined or not, "
-               "from 0."),
+               "Indices of tetrahedra of the mesh (in plane strain and of shells triangles, of "
+               "rods segments), refined or not, from 0."),
        FIELD("depth", fraction, "0.01", NULL,
              "With `side`: how deep, as a fraction of the extent of the bounding box."));
 LIST(element_region_list, element_region, 1, "a list of selections");
@@ -704,7 +706,8 @@ OBJECT(
     FIELD("rest", start_positions, NULL, "m",
           "Positions at rest, if they are not those of the placed mesh, which still decides what "
           "selections contain and what expressions of materials give: likewise. Nodes of curved "
-          "meshes follow the vertices. `noli design` writes such files: docs/design_problems.md."),
+          "meshes and proxies follow the vertices. `noli design` writes such files: "
+          "docs/design_problems.md."),
     FIELD("material", material, "{}", NULL, "Material.", ITS_MEMBERS),
     FIELD("parts", parts, NULL, NULL,
           "Elements of other materials; where several parts have an element, the last one counts."),
@@ -1135,6 +1138,8 @@ OBJECT(
     FIELD("name", text, NULL, NULL, "In an `expression`: letters, digits and _."),
     FIELD("select", selection, "\"all\"", NULL,
           "Selected vertices, by initial position; a list is a union."),
+    FIELD("elements", element_selection, NULL, NULL,
+          "`volume`, `elastic_energy`, `von_mises`: which elements, as of `parts`; default: all."),
     FIELD("with", text, NULL, NULL,
           "`contact_force`, `contact_pressure`: the other body or obstacle; default: all contacts.",
           INTO(NoliGoalDef, with)),

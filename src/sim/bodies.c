@@ -5,17 +5,13 @@
 #include "fem/density_fit.h"
 #include "math/vec3.h"
 #include "sim/body_kind.h"
+#include "sim/body_proxy.h"
 #include "sim/plane_strain.h"
 #include "sim/properties.h"
 #include "sim/rank_parts.h"
 
 #include <stdio.h>
 #include <string.h>
-
-// Default limits of a given proxy: distance of its vertices from the body, relative to the diagonal
-// of the body, and extrapolation of elements.
-#define PROXY_DISTANCE 0.05
-#define PROXY_EXTRAPOLATION 0.5
 
 NoliStatus noli_bodies_locate(const NoliModel* model, int32_t body, NoliStatus status) {
   if (status == NOLI_OK || status == NOLI_ERROR_MEMORY) {
@@ -384,60 +380,6 @@ typedef struct Proxies {
   int32_t* place; // (joined n_vert)
 } Proxies;
 
-static double diagonal_of(const NoliMesh* mesh) {
-  double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-  for (int64_t i = 0; i < 3 * (int64_t)mesh->n_vert; i++) {
-    low[i % 3] = fmin(low[i % 3], mesh->x[i]);
-    high[i % 3] = fmax(high[i % 3], mesh->x[i]);
-  }
-  return noli_norm3(noli_sub3(noli_load3(high), noli_load3(low)));
-}
-
-// A proxy of given triangles; logs how well they fit.
-static NoliStatus carry_mesh(const NoliModel* model, int32_t b, const NoliBodyDef* body,
-                             const NoliSpace* space, NoliProxy* proxy) {
-  const NoliProxyDef* def = &body->proxy;
-  NoliProxyReport report;
-  NoliProxyLimits limits = {
-      .distance =
-          def->max_distance > 0.0 ? def->max_distance : PROXY_DISTANCE * diagonal_of(body->mesh),
-      .extrapolation = def->max_extrapolation > 0.0 ? def->max_extrapolation : PROXY_EXTRAPOLATION};
-  NoliStatus status =
-      noli_proxy_from_mesh(model->context, space, def->mesh->n_vert, def->mesh->x, def->mesh->n_tri,
-                           def->mesh->tri, limits, proxy, &report);
-  if (status == NOLI_OK) {
-    noli_log(
-        model->context, NOLI_LOG_INFO,
-        "body \"%s\": collision proxy of %d vertices, %d of them outside all tetrahedra: at most "
-        "%.3g m outside, extrapolated by %.3g, largest weight %.3g, largest gap to its place "
-        "in a curved tetrahedron %.3g m",
-        model->name[b], proxy->n_vert, report.n_outside, report.largest_distance,
-        report.largest_extrapolation, report.largest_weight, report.largest_gap);
-  }
-  return status;
-}
-
-static NoliStatus make_proxy(const NoliModel* model, int32_t b, const NoliBodyDef* body,
-                             const NoliSpace* space, NoliProxy* proxy) {
-  NoliStatus status = NOLI_OK;
-  int32_t n = space->order > space->geometry_order ? space->order : space->geometry_order;
-  switch (noli_proxy_kind(&body->proxy)) {
-  case NOLI_PROXY_MESH:
-    return carry_mesh(model, b, body, space, proxy);
-  case NOLI_PROXY_EDGE_LENGTH:
-    NOLI_TRY(noli_proxy_subdivision(model->context, space, body->proxy.edge_length, &n));
-    break;
-  case NOLI_PROXY_SUBDIVISION:
-    n = body->proxy.subdivision;
-    break;
-  case NOLI_PROXY_AUTOMATIC:
-    break;
-  }
-  NOLI_TRY(noli_proxy_from_boundary(model->context, space, n, proxy));
-done:
-  return status;
-}
-
 // Densities of a body that give it the mass and the centre of the volume enclosed by its proxy.
 static NoliStatus balance(const NoliModel* model, int32_t b, const NoliSpace* space,
                           const NoliProxy* proxy, double* density) {
@@ -492,7 +434,7 @@ static NoliStatus add_proxy(const NoliModel* model, const NoliSimDef* def, int32
     NOLI_TRY(noli_space_create(model->context, body->mesh, 1, &linear));
     space = &linear;
   }
-  NOLI_TRY(make_proxy(model, b, body, space, &proxies->body[b]));
+  NOLI_TRY(noli_body_proxy_make(model->context, model->name[b], body, space, &proxies->body[b]));
   if (body->proxy.balance) {
     NOLI_TRY(
         balance(model, b, space, &proxies->body[b],

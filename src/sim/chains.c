@@ -1,6 +1,7 @@
 #include "sim/chains.h"
 
 #include "sim/history_links.h"
+#include "solve/tied_mass.h"
 
 #include <string.h>
 
@@ -219,21 +220,28 @@ static double weight_of_start(const NoliStageRule* rule) {
 }
 
 // What the mass matrix makes of accelerations, and its inverse of forces: of elements of higher
-// order it is consistent, else diagonal.
+// order it is consistent, else diagonal. Vertices of surfaces have no mass.
 static void multiply_mass(const NoliChains* self, const double* z, double* y) {
   const NoliProblem* problem = &self->sim->model->problem;
   for (int64_t j = 0; j < size_of(self); j++) {
-    y[j] = problem->mass[j / 3] * z[j];
+    y[j] = j / 3 < problem->n_node ? problem->mass[j / 3] * z[j] : 0.0;
   }
   noli_problem_multiply_mass(problem, z, self->sim->own_stage->n_threads, y);
 }
 
-static void divide_by_mass(const NoliChains* self, const double* y, double* z) {
+// At the start of a part: with ties, nodes carry the mass tied to them.
+static NoliStatus divide_by_mass(const NoliChains* self, const NoliTapePart* part, const double* y,
+                                 double* z) {
   const NoliProblem* problem = &self->sim->model->problem;
+  if (has_ties(self)) {
+    copy(self, y, z);
+    return noli_tied_mass_divide(self->sim->own_stage, part->stage[0].axes, z);
+  }
   for (int64_t j = 0; j < size_of(self); j++) {
     z[j] = y[j] / problem->mass[j / 3];
   }
   noli_problem_divide_by_mass(problem, y, self->sim->own_stage->n_threads, z);
+  return NOLI_OK;
 }
 
 // M z by masses: from derivatives b by it, times a factor, to those by inputs; forward adds its
@@ -278,15 +286,15 @@ static NoliStatus set_end(NoliChains* self, const NoliTapePart* part) {
   return noli_sensitivity_set(self->sensitivity, part, last, part->stage[last].solve.count - 1);
 }
 
-// To derivatives by x; those by x_tilde become chain->force, and those by x - x_hat of damping
-// `moved`.
+// To derivatives by x; those by x_tilde become chain->force, and those by x_hat of damping `hat`,
+// all of nodes.
 static NoliStatus pull_end_force(NoliChains* self, int32_t index, const NoliTapePart* part,
-                                 double* x, double* moved) {
+                                 double* x, double* hat) {
   NoliStatus status = NOLI_OK;
   NoliChain* chain = &self->chain[index];
   const NoliTapeStage* stage = &part->stage[part->n_stages - 1];
   double h_e_sqr = stage->time.h_e * stage->time.h_e, *b = self->target;
-  clear(self, moved);
+  clear(self, hat);
   if (!keeps_force(self)) {
     clear(self, chain->force);
     return NOLI_OK;
@@ -303,9 +311,14 @@ static NoliStatus pull_end_force(NoliChains* self, int32_t index, const NoliTape
   if (noli_problem_is_damped(&self->sim->model->problem)) {
     NoliInputs to = with_own(self, index);
     NOLI_TRY(set_end(self, part));
-    NOLI_TRY(noli_sensitivity_pull_damping(self->sensitivity, b, &to, moved));
-    add(self, 1.0, moved, x);
+    clear(self, self->moved);
+    NOLI_TRY(noli_sensitivity_pull_damping(self->sensitivity, b, &to, self->moved));
+    add(self, 1.0, self->moved, x);
+    add(self, -1.0, self->moved, hat);
   }
+  noli_chains_act_on_nodes(self, index, stage->solve.data[stage->solve.count - 1], x);
+  noli_chains_act_on_nodes(self, index, stage->time.x_tilde, chain->force);
+  noli_chains_act_on_nodes(self, index, stage->time.x_hat, hat);
 done:
   return status;
 }
@@ -347,32 +360,92 @@ static const double* start_acceleration(NoliChains* self, const NoliTapePart* pa
   return self->acceleration;
 }
 
+// With ties the accelerations A = W a of all vertices solve W^T (f - M A) = 0 (solve/tied_mass.h),
+// where the weights W may change, too: then forces f - M A on tied nodes act on others, and tied
+// nodes accelerate otherwise. Sets f - M A on tied nodes, where f is that of a part before; that of
+// the state has acted on nodes with its own derivatives.
+static NoliStatus rest_of_force(NoliChains* self, const NoliTapePart* part, const double* A,
+                                double* rest) {
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = self->sim->model;
+  multiply_mass(self, A, rest);
+  for (int64_t j = 0; j < size_of(self); j++) {
+    rest[j] = (part->past_known ? part->start.force[j] : 0.0) - rest[j];
+  }
+  if (part->past_known && noli_problem_is_damped(&model->problem)) {
+    NOLI_TRY(noli_stage_add_damping_force(self->sim->own_stage, part->velocity, rest));
+  }
+  noli_tie_slopes_gather(&model->tie_slopes, &model->problem.followers, rest);
+done:
+  return status;
+}
+
+// From derivatives Z by f, with zeros at prescribed components, to those by weights.
+static NoliStatus pull_shares(NoliChains* self, int32_t index, const NoliTapePart* part,
+                              const double* A, const double* Z) {
+  NoliStatus status = NOLI_OK;
+  double *by = self->inputs[index].value[NOLI_INPUT_TIE], *minus = self->target;
+  if (by == NULL) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(rest_of_force(self, part, A, self->moved));
+  clear(self, minus);
+  add(self, -1.0, Z, minus);
+  noli_tie_slopes_add_power(&self->sim->model->tie_slopes, self->moved, minus, by);
+  multiply_mass(self, minus, self->moved);
+  noli_chains_act_on_nodes(self, index, A, self->moved);
+done:
+  return status;
+}
+
+static NoliStatus push_shares(NoliChains* self, int32_t index, const NoliTapePart* part,
+                              const double* A, double* force) {
+  NoliStatus status = NOLI_OK;
+  const double* change = self->inputs[index].value[NOLI_INPUT_TIE];
+  if (change == NULL) {
+    return NOLI_OK;
+  }
+  clear(self, self->moved);
+  noli_chains_follow(self, index, A, self->moved);
+  multiply_mass(self, self->moved, self->target);
+  add(self, -1.0, self->target, force);
+  NOLI_TRY(rest_of_force(self, part, A, self->moved));
+  noli_tie_slopes_add_forces(&self->sim->model->tie_slopes, self->moved, change, force);
+done:
+  return status;
+}
+
 // The acceleration at the start of a part, M^-1 (f - C v), with the force f of the part before, or
 // of the state. From derivatives by it, `self->force`, to those by the force before and by the
 // state.
 static NoliStatus pull_start_force(NoliChains* self, int32_t index, const NoliTapePart* part) {
   NoliStatus status = NOLI_OK;
   NoliChain* chain = &self->chain[index];
-  const NoliProblem* problem = &self->sim->model->problem;
+  bool is_damped = part->past_known && noli_problem_is_damped(&self->sim->model->problem);
   if (part->force == NULL) {
     clear(self, chain->force);
     return NOLI_OK;
   }
-  divide_by_mass(self, self->force, chain->force);
-  NOLI_TRY(pull_masses(self, index, start_acceleration(self, part), -1.0, chain->force));
+  if (is_damped) {
+    NOLI_TRY(noli_sensitivity_set_start(self->sensitivity, part));
+  }
+  const double* A = start_acceleration(self, part);
+  NOLI_TRY(divide_by_mass(self, part, self->force, chain->force));
+  NOLI_TRY(pull_masses(self, index, A, -1.0, chain->force));
+  NOLI_TRY(pull_shares(self, index, part, A, chain->force));
   NoliInputs to = with_own(self, index);
   double *v = self->start_v, *moved = self->acceleration;
   if (!part->past_known) {
     NOLI_TRY(noli_sensitivity_pull_force(self->sensitivity, part, chain->force, &to, chain->x, v));
     clear(self, chain->force);
-  } else if (noli_problem_is_damped(problem)) {
-    NOLI_TRY(noli_sensitivity_set_start(self->sensitivity, part));
+  } else if (is_damped) {
     clear(self, moved);
     clear(self, self->target);
     add(self, -1.0, chain->force, self->target);
     NOLI_TRY(noli_sensitivity_pull_damping(self->sensitivity, self->target, &to, moved));
     add(self, part->stage[0].time.h_v, moved, v);
   }
+  noli_chains_act_on_nodes(self, index, part->velocity, v);
   for (int64_t i = 0; i < history_size(self); i++) {
     chain->history[i] += to.value[NOLI_INPUT_HISTORY][i]; // which nothing has relaxed
   }
@@ -383,20 +456,20 @@ done:
 static NoliStatus push_start_force(NoliChains* self, int32_t index, const NoliTapePart* part) {
   NoliStatus status = NOLI_OK;
   NoliChain* chain = &self->chain[index];
-  const NoliProblem* problem = &self->sim->model->problem;
   double *v = self->start_v, *change = self->moved;
   NoliInputs inputs = with_own(self, index);
   copy(self, chain->force, self->force);
   if (part->force == NULL) {
     return NOLI_OK;
   }
+  noli_chains_follow(self, index, part->velocity, v);
   for (int64_t i = 0; i < history_size(self); i++) {
     inputs.value[NOLI_INPUT_HISTORY][i] = chain->history[i];
   }
   if (!part->past_known) {
     NOLI_TRY(
         noli_sensitivity_push_force(self->sensitivity, part, &inputs, chain->x, v, self->force));
-  } else if (noli_problem_is_damped(problem)) {
+  } else if (noli_problem_is_damped(&self->sim->model->problem)) {
     NOLI_TRY(noli_sensitivity_set_start(self->sensitivity, part));
     clear(self, self->target);
     clear(self, change);
@@ -404,11 +477,13 @@ static NoliStatus push_start_force(NoliChains* self, int32_t index, const NoliTa
     NOLI_TRY(noli_sensitivity_push_damping(self->sensitivity, &inputs, self->target, change));
     add(self, -1.0, change, self->force);
   }
+  const double* A = start_acceleration(self, part);
   clear(self, change);
-  NOLI_TRY(push_masses(self, index, start_acceleration(self, part), change));
+  NOLI_TRY(push_masses(self, index, A, change));
   add(self, -1.0, change, self->force);
+  NOLI_TRY(push_shares(self, index, part, A, self->force));
   copy(self, self->force, change);
-  divide_by_mass(self, change, self->force);
+  NOLI_TRY(divide_by_mass(self, part, change, self->force));
 done:
   return status;
 }
@@ -508,7 +583,7 @@ NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart*
     double* lagged = self->end_x[s];
     double* hat = self->own.value[NOLI_INPUT_REFERENCE];
     add(self, -by_v, self->end_v[s], hat);
-    add(self, s == last ? -1.0 : 0.0, self->rubbed, hat);
+    add(self, s == last ? 1.0 : 0.0, self->rubbed, hat);
     pull_parabola(self, index, part, s, parabola_hat(part, s), hat);
 
     // x_tilde = x_hat + e v_hat
@@ -660,6 +735,7 @@ NoliStatus noli_chains_create(NoliSim* sim, const NoliParameters* parameters, in
   }
   NOLI_TRY(noli_sensitivity_create(sim, wanted, noli_parameters_classes(parameters),
                                    &self->sensitivity));
+  NOLI_TRY(noli_sensitivity_follow_places(self->sensitivity, parameters));
 done:
   return status;
 }

@@ -452,6 +452,11 @@ static NoliStatus check_order(NoliContext* context, const char* name, const Noli
              name, proxy->edge_length);
   NOLI_CHECK(context, kind != NOLI_PROXY_MESH || (proxy->mesh != NULL && proxy->mesh->n_tri > 0),
              NOLI_ERROR_ARGUMENT, "body \"%s\": its proxy has no triangles", name);
+  NOLI_CHECK(context, (proxy->carrier != NULL) == (proxy->place != NULL), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": its proxy has carriers without places, or places without carriers",
+             name);
+  NOLI_CHECK(context, proxy->carrier == NULL || kind == NOLI_PROXY_MESH, NOLI_ERROR_ARGUMENT,
+             "body \"%s\": its proxy has carriers, but no mesh", name);
   NOLI_CHECK(context, proxy->max_distance >= 0.0 && proxy->max_extrapolation >= 0.0,
              NOLI_ERROR_ARGUMENT,
              "body \"%s\": the limits of a proxy must be >= 0, got %g m and %g", name,

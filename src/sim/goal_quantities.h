@@ -1,19 +1,18 @@
 // Quantities of goals: functions of positions and velocities, with their exact derivatives.
 //
-// A quantity has a value of some components for each of its items: the vertices of a set, the
-// elements of a body, or the body itself. Its table entry computes values and, from weights of
-// them, the weighted sum of their derivatives by positions, by velocities, and by the inputs of the
-// model at fixed positions (linalg/input.h): masses, moduli, rest positions.
+// A quantity is of some vertices or elements of a body and has a value of some components for each
+// of them, or one for all: its items. Its table entry computes values and, from weights of them,
+// the weighted sum of their derivatives by positions, by velocities, and by the inputs of the model
+// at fixed positions (linalg/input.h): masses, moduli, rest positions.
 #pragma once
 
 #include "base/named.h"
 #include "sim/inputs.h"
 
-typedef enum NoliGoalItems {
+typedef enum NoliGoalSet {
   NOLI_GOAL_VERTICES,
   NOLI_GOAL_ELEMENTS, // with their rest volumes as weights
-  NOLI_GOAL_BODY,
-} NoliGoalItems;
+} NoliGoalSet;
 
 // Where a quantity is taken.
 typedef struct NoliGoalPlace {
@@ -22,6 +21,8 @@ typedef struct NoliGoalPlace {
   int32_t other;         // body of contact forces; NOLI_NULL_INDEX: all
   const int32_t* vertex; // (n_vertex) of the simulation
   int32_t n_vertex;
+  const int32_t* element; // (n_element) of the body; NULL: all
+  int32_t n_element;
   const double* x; // (n_vert x 3)
   const double* v; // (n_vert x 3)
 } NoliGoalPlace;
@@ -37,7 +38,8 @@ typedef struct NoliGoalSlopes {
 typedef struct NoliGoalQuantity {
   const char* name;
   const char* description;
-  NoliGoalItems items;
+  NoliGoalSet set;
+  bool each; // a value for each of the set; else one for all
   int32_t n_components;
   unsigned reads; // bit k: the value depends on input k at fixed x and v
   // NULL: always; else the reason for which there is no derivative, or NULL

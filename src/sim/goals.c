@@ -36,6 +36,8 @@ typedef struct Goal {
   int32_t other;   // of contact forces; NOLI_NULL_INDEX: all
   int32_t* vertex; // (n_vertex)
   int32_t n_vertex;
+  int32_t* element; // (n_element) of the body; NULL: all
+  int32_t n_element;
   int component; // NOLI_NULL_INDEX: all; MAGNITUDE
   NoliGoalReduction reduction;
   double exponent;
@@ -279,6 +281,8 @@ static NoliStatus add_goal(const NoliGoals* goals, const Goal* goal, NoliSim* si
                          .other = goal->other,
                          .vertex = goal->vertex,
                          .n_vertex = goal->n_vertex,
+                         .element = goal->element,
+                         .n_element = goal->n_element,
                          .x = at->x,
                          .v = at->v};
   Work work = {0};
@@ -357,6 +361,31 @@ done:
   return status;
 }
 
+static NoliStatus copy_elements(NoliContext* context, const NoliModel* model, const char* where,
+                                const NoliGoalDef* def, Goal* goal) {
+  NoliStatus status = NOLI_OK;
+  bool of_elements = goal->quantity->set == NOLI_GOAL_ELEMENTS;
+  NOLI_CHECK(context, of_elements ? def->node == NULL : def->element == NULL, NOLI_ERROR_ARGUMENT,
+             "%s\"%s\" is of %s, not of %s", where, def->quantity,
+             of_elements ? "elements" : "vertices", of_elements ? "vertices" : "elements");
+  if (def->element == NULL) {
+    return NOLI_OK;
+  }
+  NoliBlockRange range = model->problem.range[goal->body];
+  NOLI_CHECK(context, def->n_element > 0, NOLI_ERROR_ARGUMENT,
+             "%sno elements of body \"%s\" are selected", where, model->name[goal->body]);
+  NOLI_NEW(context, goal->element, def->n_element);
+  goal->n_element = def->n_element;
+  for (int32_t i = 0; i < def->n_element; i++) {
+    NOLI_CHECK(context, def->element[i] >= 0 && def->element[i] < range.end - range.begin,
+               NOLI_ERROR_ARGUMENT, "%sbody \"%s\" has no element %d", where,
+               model->name[goal->body], (int)def->element[i]);
+    goal->element[i] = def->element[i];
+  }
+done:
+  return status;
+}
+
 static NoliStatus read_component(NoliContext* context, const char* where, const NoliGoalDef* def,
                                  Goal* goal) {
   NoliStatus status = NOLI_OK;
@@ -380,6 +409,10 @@ done:
   return status;
 }
 
+static bool is_of_each_vertex(const NoliGoalQuantity* quantity) {
+  return quantity->each && quantity->set == NOLI_GOAL_VERTICES;
+}
+
 static NoliStatus copy_target(NoliContext* context, const char* where, const NoliGoalDef* def,
                               Goal* goal) {
   NoliStatus status = NOLI_OK;
@@ -387,7 +420,7 @@ static NoliStatus copy_target(NoliContext* context, const char* where, const Nol
   if (def->n_target == 0) {
     return NOLI_OK;
   }
-  bool each = goal->reduction == NOLI_GOAL_EACH && goal->quantity->items == NOLI_GOAL_VERTICES &&
+  bool each = goal->reduction == NOLI_GOAL_EACH && is_of_each_vertex(goal->quantity) &&
               def->n_target == size * goal->n_vertex;
   NOLI_CHECK(context, def->target != NULL && (def->n_target == size || each), NOLI_ERROR_ARGUMENT,
              "%sthe target needs %d numbers, has %d", where, (int)size, (int)def->n_target);
@@ -440,6 +473,7 @@ static NoliStatus copy_goal(NoliGoals* goals, NoliSim* sim, const char* where,
              NOLI_ERROR_ARGUMENT,
              "%s\"with\" is the other body of a \"contact_force\" or \"contact_pressure\"", where);
   NOLI_TRY(copy_vertices(context, sim->model, where, def, goal));
+  NOLI_TRY(copy_elements(context, sim->model, where, def, goal));
   NOLI_TRY(read_component(context, where, def, goal));
   NOLI_TRY(copy_target(context, where, def, goal));
   NoliGoalPlace place = {.sim = sim, .body = goal->body};
@@ -487,6 +521,7 @@ void noli_goals_destroy(NoliGoals** goals) {
   NoliContext* context = (*goals)->context;
   for (int32_t i = 0; i < (*goals)->n_goal; i++) {
     noli_free(context, (*goals)->goal[i].vertex);
+    noli_free(context, (*goals)->goal[i].element);
     noli_free(context, (*goals)->goal[i].target);
   }
   noli_free(context, (*goals)->goal);

@@ -220,8 +220,11 @@ NoliStatus noli_sim_take_force(NoliSim* sim) {
     memset(sim->force_next, 0, noli_sim_vector_bytes(sim));
     return whole_force(sim, !decoupled, sim->force_next);
   }
-  noli_integrator_force(&stage->time, model->problem.n_vert, model->problem.mass, stage->here->x,
+  // vertices of surfaces, which follow nodes, have no inertia
+  noli_integrator_force(&stage->time, model->problem.n_node, model->problem.mass, stage->here->x,
                         sim->force_next);
+  memset(sim->force_next + 3 * (int64_t)model->problem.n_node, 0,
+         noli_sim_vector_bytes(sim) - 3 * (size_t)model->problem.n_node * sizeof(double));
   take_consistent_force(sim);
   for (int64_t i = 0; i < n; i++) {
     stage->gradient[i] = -sim->v_next[i];

@@ -15,7 +15,7 @@ NoliStatus noli_motion_links_create(const NoliSim* sim, NoliMotionLinks* links) 
   NOLI_NEW_ZERO(sim->context, links->rest_frame, noli_model_history_size(sim->model));
   for (int which = 0; which < NOLI_TARGETS; which++) {
     NOLI_NEW_ZERO(sim->context, links->goal[which], n);
-    NOLI_NEW_ZERO(sim->context, links->slope[which], sim->model->n_motion);
+    NOLI_NEW_ZERO(sim->context, links->slopes[which], links->n_motion = sim->model->n_motion);
   }
 done:
   return status;
@@ -28,7 +28,10 @@ void noli_motion_links_free(NoliContext* context, NoliMotionLinks* links) {
   noli_free(context, links->rest_frame);
   for (int which = 0; which < NOLI_TARGETS; which++) {
     noli_free(context, links->goal[which]);
-    noli_free(context, links->slope[which]);
+    for (int32_t m = 0; links->slopes[which] != NULL && m < links->n_motion; m++) {
+      noli_motion_slopes_free(context, &links->slopes[which][m]);
+    }
+    noli_free(context, links->slopes[which]);
   }
 }
 
@@ -78,14 +81,25 @@ static int32_t turner_of(const NoliMotionLinks* targets, const NoliModel* model,
   return turner;
 }
 
-static void set_turners(NoliMotionLinks* targets, const NoliModel* model, const NoliTapePart* part,
-                        const NoliTapeStage* stage) {
+static NoliStatus set_turners(NoliMotionLinks* targets, const NoliModel* model,
+                              const NoliTapePart* part, const NoliTapeStage* stage) {
+  NoliStatus status = NOLI_OK;
   for (int32_t i = 0; i < model->problem.n_block; i++) {
     const NoliBlock* block = &model->problem.block[i];
     for (int32_t s = 0; s < block->n_angle; s++) {
-      targets->turner[block->first_angle + s] = turner_of(targets, model, part, stage, block, s);
+      int32_t m = turner_of(targets, model, part, stage, block, s);
+      NOLI_CHECK(model->context,
+                 m == NOLI_NULL_INDEX || targets->slopes[NOLI_TARGET_END][m].own == NULL,
+                 NOLI_ERROR_ARGUMENT,
+                 "derivatives: motion %d, of body \"%s\", turns sections of a rod with twist by "
+                 "targets that are no affine functions of place, which is not differentiated: move "
+                 "both vertices of a segment rigidly, or only one of them",
+                 (int)m, model->name[model->motion[m].def.body]);
+      targets->turner[block->first_angle + s] = m;
     }
   }
+done:
+  return status;
 }
 
 NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliSim* sim,
@@ -108,12 +122,12 @@ NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliSim* sim,
       continue;
     }
     for (int which = 0; which < NOLI_TARGETS; which++) {
-      NoliMotionSlope* slope = &targets->slope[which][m];
-      NOLI_TRY(noli_motion_slope(model, m, targets->t0, targets->t1[which], part->start.x, slope));
+      NOLI_TRY(noli_motion_slopes_set(model, m, targets->t0, targets->t1[which], part->start.x,
+                                      &targets->slopes[which][m]));
     }
     set_goals(targets, model, m, part->start.x);
   }
-  set_turners(targets, model, part, stage);
+  NOLI_TRY(set_turners(targets, model, part, stage));
 done:
   return status;
 }
@@ -160,7 +174,7 @@ static Turned turned_of(const NoliMotionLinks* targets, const NoliTapePart* part
         .angle = part->start.x[3 * turned.angle] / block->angle_radius,
         .edge = noli_sub3(noli_load3(goal + 3 * turned.to), noli_load3(goal + 3 * turned.from)),
         .rest = block->type->axis_at_rest(block, s)};
-    turned.slope = noli_section_slope(&section, &targets->slope[which][turned.motion]);
+    turned.slope = noli_section_slope(&section, &targets->slopes[which][turned.motion].all);
   }
   return turned;
 }
@@ -281,21 +295,22 @@ static void pull_vertex(const NoliMotionLinks* targets, const NoliSim* sim,
                         const NoliTapePart* part, NoliTarget which, int32_t m, int32_t i,
                         NoliVec3 own, double weight, const NoliInputs* to, double* x) {
   const NoliModel* model = sim->model;
-  const NoliMotionSlope* slope = &targets->slope[which][m];
+  const NoliMotionSlope slope = noli_motion_slope_at(&targets->slopes[which][m], i);
   int64_t node = model->vert_first[model->motion[m].def.body] + model->motion[m].node[i];
   double* rest = to->value[NOLI_INPUT_REST];
   double* numbers = to->value[NOLI_INPUT_MOTION];
-  add3(x + 3 * node, weight, noli_transpose_mul33_vec(&slope->by_start, own));
+  add3(x + 3 * node, weight, noli_transpose_mul33_vec(&slope.by_start, own));
   if (rest != NULL) {
-    add3(rest + 3 * node, weight, noli_transpose_mul33_vec(&slope->by_rest, own));
+    add3(rest + 3 * node, weight, noli_transpose_mul33_vec(&slope.by_rest, own));
   }
   if (numbers != NULL) {
     double* number = numbers + NOLI_MOTION_NUMBERS * (int64_t)m;
     NoliMotionByNumbers by =
-        noli_motion_by_numbers(model, m, slope, i, part->start.x, targets->goal[which]);
+        noli_motion_by_numbers(model, m, &slope, i, part->start.x, targets->goal[which]);
     number[NOLI_MOTION_CHANGE] += weight * noli_dot3(by.change, own);
     add3(number + NOLI_MOTION_SPIN, weight, noli_transpose_mul33_vec(&by.spin, own));
-    add3(number + NOLI_MOTION_VELOCITY, weight, noli_transpose_mul33_vec(&slope->by_velocity, own));
+    NoliMat3 by_velocity = noli_motion_by_velocity(&slope);
+    add3(number + NOLI_MOTION_VELOCITY, weight, noli_transpose_mul33_vec(&by_velocity, own));
   }
 }
 
@@ -325,23 +340,23 @@ static NoliVec3 push_vertex(const NoliMotionLinks* targets, const NoliSim* sim,
                             const NoliTapePart* part, NoliTarget which, int32_t m, int32_t i,
                             const double* x, const NoliInputs* change) {
   const NoliModel* model = sim->model;
-  const NoliMotionSlope* slope = &targets->slope[which][m];
+  const NoliMotionSlope slope = noli_motion_slope_at(&targets->slopes[which][m], i);
   int64_t node = model->vert_first[model->motion[m].def.body] + model->motion[m].node[i];
   const double* rest = change->value[NOLI_INPUT_REST];
   const double* numbers = change->value[NOLI_INPUT_MOTION];
-  NoliVec3 by = noli_mul33_vec(&slope->by_start, noli_load3(x + 3 * node));
+  NoliVec3 by = noli_mul33_vec(&slope.by_start, noli_load3(x + 3 * node));
   if (rest != NULL) {
-    by = noli_add3(by, noli_mul33_vec(&slope->by_rest, noli_load3(rest + 3 * node)));
+    by = noli_add3(by, noli_mul33_vec(&slope.by_rest, noli_load3(rest + 3 * node)));
   }
   if (numbers != NULL) {
     const double* number = numbers + NOLI_MOTION_NUMBERS * (int64_t)m;
     NoliMotionByNumbers by_number =
-        noli_motion_by_numbers(model, m, slope, i, part->start.x, targets->goal[which]);
+        noli_motion_by_numbers(model, m, &slope, i, part->start.x, targets->goal[which]);
     NoliVec3 spin = noli_load3(number + NOLI_MOTION_SPIN);
     by = noli_mul_add3(by, number[NOLI_MOTION_CHANGE], by_number.change);
     by = noli_add3(by, noli_mul33_vec(&by_number.spin, spin));
-    by = noli_add3(by,
-                   noli_mul33_vec(&slope->by_velocity, noli_load3(number + NOLI_MOTION_VELOCITY)));
+    NoliMat3 by_velocity = noli_motion_by_velocity(&slope);
+    by = noli_add3(by, noli_mul33_vec(&by_velocity, noli_load3(number + NOLI_MOTION_VELOCITY)));
   }
   return by;
 }

@@ -11,15 +11,16 @@
 typedef enum NoliTarget { NOLI_TARGET_END, NOLI_TARGET_MIDDLE, NOLI_TARGETS } NoliTarget;
 
 typedef struct NoliMotionLinks {
-  int32_t* owner;                       // (n_vert x 3) the motion that prescribes a component, or
-                                        // NOLI_NULL_INDEX: it stays
-  int32_t* turner;                      // (n_vert) the motion that turns the section of an angle;
-                                        // NOLI_NULL_INDEX: none
-  double* goal[NOLI_TARGETS];           // (n_vert x 3) m
-  NoliMotionSlope* slope[NOLI_TARGETS]; // (motions)
-  double t0, t1[NOLI_TARGETS];          // s
-  double* moved;                        // (n_vert x 3) of targets, while these are linked
-  double* rest_frame;                   // (histories of all blocks) likewise, of frames at rest
+  int32_t* owner;                         // (n_vert x 3) the motion that prescribes a component, or
+                                          // NOLI_NULL_INDEX: it stays
+  int32_t* turner;                        // (n_vert) the motion that turns the section of an angle;
+                                          // NOLI_NULL_INDEX: none
+  double* goal[NOLI_TARGETS];             // (n_vert x 3) m
+  NoliMotionSlopes* slopes[NOLI_TARGETS]; // (motions)
+  double t0, t1[NOLI_TARGETS];            // s
+  int32_t n_motion;
+  double* moved;      // (n_vert x 3) of targets, while these are linked
+  double* rest_frame; // (histories of all blocks) likewise, of frames at rest
 } NoliMotionLinks;
 
 // What targets follow from besides inputs: positions and histories of all blocks at the start of

@@ -4,13 +4,17 @@
 // with the targets y of its function and frames F(z) = c + R (z - c) + w (t - b) at the times t_0
 // and t_1, where R turns by spin (t - b) about the pivot c: those of a motion whose displacements
 // are f times as large, seen in a frame that moves, whether the function continues from x_0 or
-// starts from X. Where y is affine, y = A y_0 + B X + c, and with A' = R_1 A R_0^T,
+// starts from X. With dy = A dy_0 + B dX and A' = R_1 A R_0^T,
 //   dx_1 = A' dx_0 + R_1 (1 - f + A (f - 1) + f B) dX + ((t_1 - b) - A' (t_0 - b)) dw
 //          + R_1 ((y - X) - A (y_0 - X)) df + ...
-// and a change of the spin turns both frames. A and B are differences of the function, which are
-// exact.
+// and a change of the spin turns both frames. Where y is affine, A and B are the same for all
+// vertices, and differences of the function are exact. Elsewhere each vertex has its own, from
+// differences extrapolated to a step of 0: of all vertices at once, because the target of each
+// follows only its own place, which is tried.
 #include "sim/motion_slopes.h"
 
+#include "math/difference.h"
+#include "math/larger.h"
 #include "math/rotation.h"
 
 #include <math.h>
@@ -18,6 +22,11 @@
 
 // Error of an affine function's difference, relative to its change.
 #define AFFINE 1e-7
+
+// The largest step of differences where it is not affine, and what counts as the same target; of
+// the diagonal.
+#define STEP 0.01
+#define SAME 1e-9
 
 static double begin_of(const NoliMotion* motion) {
   return fmax(motion->def.t_begin, 0.0);
@@ -100,12 +109,27 @@ void noli_motion_targets(const NoliMotion* motion, double t0, double t1, const d
 typedef struct Trial {
   const NoliMotion* motion;
   double t0, t1, size;
-  double* X; // (n_node x 3) each
+  const double* x; // (vertices of the body x 3) at t0
+  double* X;       // (n_node x 3) each
   double* y0;
   double* y;
   double* from; // X or y0 without its change
   double* end;
+  double* by; // X or y0, of which component `axis` changes
+  int axis;
 } Trial;
+
+// At the point itself.
+static void set_point(Trial* trial) {
+  const NoliMotion* motion = trial->motion;
+  NoliMotionFrame frame = frame_at(motion, trial->t0);
+  for (int64_t j = 0; j < 3 * (int64_t)motion->n_node; j++) {
+    trial->from[j] = trial->x[3 * (int64_t)motion->node[j / 3] + j % 3];
+    trial->X[j] = motion->X[j];
+  }
+  set_inner(motion, &frame, trial->from, trial->y0);
+  call(motion, trial->t0, trial->t1, trial->X, trial->y0, trial->y);
+}
 
 // Column k of the derivative by X or y0, from a change of all vertices along an axis.
 static void set_column(Trial* trial, double* by, int k, NoliMat3* matrix) {
@@ -140,54 +164,183 @@ static bool is_affine(Trial* trial, const NoliMat3* A, const NoliMat3* B) {
       by_rest = noli_mul_add3(by_rest, rest, noli_column33(B, (int)(j % 3)));
     }
     NoliVec3 moved = noli_sub3(noli_load3(trial->end + 3 * i), noli_load3(trial->y + 3 * i));
-    off = fmax(off, noli_norm3(noli_sub3(moved, noli_add3(by_start, by_rest))));
+    off = noli_larger(off, noli_norm3(noli_sub3(moved, noli_add3(by_start, by_rest))));
   }
   return off <= AFFINE * trial->size;
 }
 
-static void set_slope(const NoliMotion* motion, double t0, double t1, const NoliMat3* A,
-                      const NoliMat3* B, NoliMotionSlope* slope) {
-  double f = 1.0 + motion->def.change;
-  NoliMat3 one = noli_identity3(), by_rest;
-  slope->change = f;
-  slope->start = frame_at(motion, t0);
-  slope->end = frame_at(motion, t1);
-  slope->by_start = noli_mul_transpose33(noli_mul33(slope->end.turn, *A), slope->start.turn);
-  by_rest = noli_add33(noli_scale33(1.0 - f, one), noli_scale33(f - 1.0, *A));
-  slope->by_rest = noli_mul33(slope->end.turn, noli_add33(by_rest, noli_scale33(f, *B)));
-  slope->by_velocity = noli_sub33(noli_scale33(slope->end.elapsed, one),
-                                  noli_scale33(slope->start.elapsed, slope->by_start));
+// ---- targets that are not affine ----------------------------------------------------------------
+
+// The NoliShiftFn of a motion.
+static void shift(void* user, double by, double* value) {
+  Trial* trial = user;
+  int64_t n = trial->motion->n_node;
+  memcpy(trial->from, trial->by, 3 * sizeof *value * (size_t)n);
+  for (int64_t i = 0; i < n; i++) {
+    trial->by[3 * i + trial->axis] += by;
+  }
+  call(trial->motion, trial->t0, trial->t1, trial->X, trial->y0, value);
+  memcpy(trial->by, trial->from, 3 * sizeof *value * (size_t)n);
 }
 
-NoliStatus noli_motion_slope(const NoliModel* model, int32_t index, double t0, double t1,
-                             const double* x, NoliMotionSlope* slope) {
+// Moves vertices that are marked; all of them: mark 0.
+static void move_some(Trial* trial, unsigned mark, double size) {
+  const double along[3] = {0.37, -0.51, 0.83};
+  for (uint32_t i = 0; i < (uint32_t)trial->motion->n_node; i++) {
+    bool moves = mark == 0 || (i * 2654435761u >> mark & 1u) != 0;
+    for (int64_t k = 0; moves && k < 3; k++) {
+      trial->y0[3 * (int64_t)i + k] += size * along[k] * (1.0 + i % 3);
+      trial->X[3 * (int64_t)i + k] -= size * along[(k + 1) % 3] * (1.0 + i % 4);
+    }
+  }
+}
+
+// Whether the target of each vertex follows only its own place: those of vertices that move are the
+// same whether others move or not, and likewise of those that stay.
+static bool is_local(Trial* trial) {
+  int64_t n = 3 * (int64_t)trial->motion->n_node;
+  double size = STEP * trial->size, off = 0.0, *moved = trial->from;
+  static const unsigned marks[2] = {16, 21};
+  move_some(trial, 0, size);
+  call(trial->motion, trial->t0, trial->t1, trial->X, trial->y0, moved);
+  move_some(trial, 0, -size);
+  for (int k = 0; k < 2; k++) {
+    move_some(trial, marks[k], size);
+    call(trial->motion, trial->t0, trial->t1, trial->X, trial->y0, trial->end);
+    move_some(trial, marks[k], -size);
+    for (int64_t j = 0; j < n; j++) {
+      bool moves = ((uint32_t)(j / 3) * 2654435761u >> marks[k] & 1u) != 0;
+      off = noli_larger(off, fabs(trial->end[j] - (moves ? moved[j] : trial->y[j])));
+    }
+  }
+  return off <= SAME * trial->size;
+}
+
+static NoliStatus require_smooth(const NoliModel* model, int32_t index, const Trial* trial,
+                                 const NoliDifference* table) {
+  NoliStatus status = NOLI_OK;
+  const NoliMotion* motion = trial->motion;
+  for (int64_t j = 0; j < 3 * (int64_t)motion->n_node; j++) {
+    NOLI_CHECK(model->context, noli_difference_is_smooth(&table[j], 1.0), NOLI_ERROR_ARGUMENT,
+               "derivatives: motion %d, of body \"%s\": the target of vertex %d at t = %g s jumps "
+               "with the place of the vertex: positions and motions have derivatives where targets "
+               "are smooth; replace the jump by a ramp",
+               (int)index, model->name[motion->def.body], (int)motion->node[j / 3], trial->t1);
+  }
+done:
+  return status;
+}
+
+// A and B of each vertex, in `own`.
+static NoliStatus set_own(const NoliModel* model, int32_t index, Trial* trial, NoliMat3* own) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = 3 * (int64_t)trial->motion->n_node;
+  NoliDifference* table = NULL;
+  NOLI_NEW(model->context, table, n);
+  for (int which = 0; which < 2; which++) {
+    trial->by = which == 0 ? trial->y0 : trial->X;
+    for (trial->axis = 0; trial->axis < 3; trial->axis++) {
+      NOLI_TRY(noli_differences(model->context, n, shift, trial, STEP * trial->size, table));
+      NOLI_TRY(require_smooth(model, index, trial, table));
+      for (int64_t j = 0; j < n; j++) {
+        own[2 * (j / 3) + which].m[j % 3][trial->axis] = table[j].slope;
+      }
+    }
+  }
+done:
+  noli_free(model->context, table);
+  return status;
+}
+
+// ---- slopes -------------------------------------------------------------------------------------
+
+static NoliMotionSlope slope_of(const NoliMotion* motion, double t0, double t1, const NoliMat3* A,
+                                const NoliMat3* B) {
+  double f = 1.0 + motion->def.change;
+  NoliMat3 one = noli_identity3(), by_rest;
+  NoliMotionSlope slope = {.change = f, .start = frame_at(motion, t0), .end = frame_at(motion, t1)};
+  slope.by_start = noli_mul_transpose33(noli_mul33(slope.end.turn, *A), slope.start.turn);
+  by_rest = noli_add33(noli_scale33(1.0 - f, one), noli_scale33(f - 1.0, *A));
+  slope.by_rest = noli_mul33(slope.end.turn, noli_add33(by_rest, noli_scale33(f, *B)));
+  return slope;
+}
+
+NoliMotionSlope noli_motion_slope_at(const NoliMotionSlopes* slopes, int32_t i) {
+  NoliMotionSlope slope = slopes->all;
+  if (slopes->own != NULL) {
+    slope.by_start = slopes->own[2 * (int64_t)i];
+    slope.by_rest = slopes->own[2 * (int64_t)i + 1];
+  }
+  return slope;
+}
+
+NoliMat3 noli_motion_by_velocity(const NoliMotionSlope* slope) {
+  return noli_sub33(noli_scale33(slope->end.elapsed, noli_identity3()),
+                    noli_scale33(slope->start.elapsed, slope->by_start));
+}
+
+void noli_motion_slopes_free(NoliContext* context, NoliMotionSlopes* slopes) {
+  noli_free(context, slopes->own);
+  slopes->own = NULL;
+}
+
+// The same for all vertices, or of each.
+static NoliStatus set_slopes(const NoliModel* model, int32_t index, Trial* trial,
+                             NoliMotionSlopes* slopes) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  const NoliMotion* motion = trial->motion;
+  int64_t n = motion->n_node;
+  NoliMat3 A = noli_identity3(), B = {0};
+  set_point(trial);
+  for (int k = 0; n > 0 && k < 3; k++) {
+    set_column(trial, trial->y0, k, &A);
+    set_column(trial, trial->X, k, &B);
+  }
+  slopes->all = slope_of(motion, trial->t0, trial->t1, &A, &B);
+  if (n == 0 || is_affine(trial, &A, &B)) {
+    goto done;
+  }
+  set_point(trial);
+  NOLI_CHECK(context, is_local(trial), NOLI_ERROR_ARGUMENT,
+             "derivatives: motion %d, of body \"%s\", has targets that follow the places of other "
+             "vertices than their own, or are not finite: let each follow only its own, a rotation "
+             "a fixed origin",
+             (int)index, model->name[motion->def.body]);
+  set_point(trial);
+  NOLI_NEW_ZERO(context, slopes->own, 2 * n);
+  NOLI_TRY(set_own(model, index, trial, slopes->own));
+  for (int64_t i = 0; i < n; i++) {
+    NoliMat3* own = &slopes->own[2 * i];
+    NoliMotionSlope slope = slope_of(motion, trial->t0, trial->t1, &own[0], &own[1]);
+    own[0] = slope.by_start;
+    own[1] = slope.by_rest;
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_motion_slopes_set(const NoliModel* model, int32_t index, double t0, double t1,
+                                  const double* x, NoliMotionSlopes* slopes) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   const NoliMotion* motion = &model->motion[index];
-  int64_t n = 3 * (int64_t)motion->n_node, first = model->vert_first[motion->def.body];
-  Trial trial = {.motion = motion, .t0 = t0, .t1 = t1, .size = model->problem.diagonal};
+  int64_t n = 3 * (int64_t)motion->n_node;
+  Trial trial = {.motion = motion,
+                 .t0 = t0,
+                 .t1 = t1,
+                 .size = model->problem.diagonal,
+                 .x = x + 3 * (int64_t)model->vert_first[motion->def.body]};
   double** vectors[] = {&trial.X, &trial.y0, &trial.y, &trial.from, &trial.end};
-  NoliMat3 A = noli_identity3(), B = {0};
+  noli_motion_slopes_free(context, slopes);
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
     NOLI_NEW_ZERO(context, *vectors[k], n);
   }
-  for (int64_t j = 0; j < n; j++) {
-    trial.from[j] = x[3 * (first + motion->node[j / 3]) + j % 3];
-    trial.X[j] = motion->X[j];
-  }
-  NoliMotionFrame frame = frame_at(motion, t0);
-  set_inner(motion, &frame, trial.from, trial.y0);
-  call(motion, t0, t1, trial.X, trial.y0, trial.y);
-  for (int k = 0; n > 0 && k < 3; k++) {
-    set_column(&trial, trial.y0, k, &A);
-    set_column(&trial, trial.X, k, &B);
-  }
-  NOLI_CHECK(context, !motion->def.controlled && (n == 0 || is_affine(&trial, &A, &B)),
-             NOLI_ERROR_ARGUMENT,
-             "derivatives: motion %d, of body \"%s\", has targets that are no affine functions of "
-             "the place of each vertex, or are set from outside: those of rigid motions are",
+  NOLI_CHECK(context, !motion->def.controlled, NOLI_ERROR_ARGUMENT,
+             "derivatives: motion %d, of body \"%s\", is set from outside, and is no function of "
+             "where its vertices are: give it a target",
              (int)index, model->name[motion->def.body]);
-  set_slope(motion, t0, t1, &A, &B, slope);
+  NOLI_TRY(set_slopes(model, index, &trial, slopes));
 done:
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
     noli_free(context, *vectors[k]);

@@ -15,15 +15,20 @@ typedef struct NoliMotionFrame {
   NoliMat3 by_spin; // s, with dR = [by_spin d(spin)]_x R
 } NoliMotionFrame;
 
-// The same for all vertices of a motion, whose targets are affine in their positions: rigid motions
-// and translations are.
+// Of a vertex.
 typedef struct NoliMotionSlope {
   NoliMat3 by_start; // by the position at the start
   NoliMat3 by_rest;  // by the rest position
-  NoliMat3 by_velocity;
-  double change; // factor of its displacements, NoliMotionDef.change + 1
+  double change;     // factor of its displacements, NoliMotionDef.change + 1
   NoliMotionFrame start, end;
 } NoliMotionSlope;
+
+// Of all vertices of a motion.
+typedef struct NoliMotionSlopes {
+  NoliMotionSlope all;
+  NoliMat3* own; // (n_node x 2) by_start and by_rest of each; NULL: those of `all`, where targets
+                 // are affine in their positions, as those of rigid motions are
+} NoliMotionSlopes;
 
 // Derivatives of the target of a vertex by numbers of its motion.
 typedef struct NoliMotionByNumbers {
@@ -42,17 +47,26 @@ bool noli_motion_moves(const NoliMotion* motion);
 void noli_motion_targets(const NoliMotion* motion, double t0, double t1, const double* x_t0,
                          double* x_t1);
 
-// The derivatives. x (n_vert x 3) at t0. Fails with NOLI_ERROR_ARGUMENT where targets are not
-// affine, or depend on several vertices (a located message); NOLI_ERROR_MEMORY.
-NOLI_WARN_UNUSED NoliStatus noli_motion_slope(const NoliModel* model, int32_t index, double t0,
-                                              double t1, const double* x, NoliMotionSlope* slope);
+// The derivatives; x (n_vert x 3) at t0. `slopes` is zero or set before, and must be released, also
+// on failure: NOLI_ERROR_ARGUMENT where targets are set from outside, depend on several vertices,
+// or jump (a located message); NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_motion_slopes_set(const NoliModel* model, int32_t index, double t0,
+                                                   double t1, const double* x,
+                                                   NoliMotionSlopes* slopes);
+void noli_motion_slopes_free(NoliContext* context, NoliMotionSlopes* slopes);
+
+// Of vertex i of the motion.
+NoliMotionSlope noli_motion_slope_at(const NoliMotionSlopes* slopes, int32_t i);
+
+// By the velocity that is added to the motion.
+NoliMat3 noli_motion_by_velocity(const NoliMotionSlope* slope);
 
 // Of an arm that is `rest` at rest, from the pivot or between two points, by the numbers of the
 // motion that takes it from `start` to `end`.
 NoliMotionByNumbers noli_motion_arm_by_numbers(const NoliMotionSlope* slope, NoliVec3 rest,
                                                NoliVec3 start, NoliVec3 end);
 
-// By the numbers of the motion, of its vertex i; that by its velocity is the same for all.
+// By the numbers of the motion, of its vertex i, which has this slope.
 NoliMotionByNumbers noli_motion_by_numbers(const NoliModel* model, int32_t index,
                                            const NoliMotionSlope* slope, int32_t i, const double* x,
                                            const double* target);

@@ -2,6 +2,7 @@
 
 #include "base/context.h"
 #include "sim/body_kind.h"
+#include "sim/body_proxy.h"
 #include "sim/definition.h"
 
 #include <stdio.h>
@@ -82,13 +83,22 @@ done:
   return status;
 }
 
-static NoliStatus own_body(NoliContext* context, NoliOwnedDefinition* owner, NoliBodyDef* body) {
+static NoliStatus own_meshes(NoliContext* context, NoliOwnedDefinition* owner, NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
-  OWN_TEXT(body->name);
   OWN(body->x0, 3 * (int64_t)body->mesh->n_vert);
   NOLI_TRY(own_mesh(context, owner, &body->mesh));
   NOLI_TRY(own_mesh(context, owner, &body->proxy.mesh));
+done:
+  return status;
+}
+
+static NoliStatus own_body(NoliContext* context, NoliOwnedDefinition* owner, NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  OWN_TEXT(body->name);
   OWN_TEXT(body->proxy.kind);
+  int64_t n_carried = body->proxy.mesh != NULL ? body->proxy.mesh->n_vert : 0;
+  OWN(body->proxy.carrier, n_carried);
+  OWN(body->proxy.place, 3 * n_carried);
   OWN_TEXT(body->shell.bending_law);
   NOLI_TRY(own_material(context, owner, &body->material));
   NOLI_TRY(own_fields(context, owner, noli_body_cells(noli_body_kind(body), body->mesh).n,
@@ -196,8 +206,13 @@ NoliStatus noli_owned_definition_copy(NoliContext* context, const NoliSimDef* fr
   NOLI_TRY(own_texts(context, owner));
   NOLI_TRY(own_items(context, owner));
   for (int32_t b = 0; b < def->n_bodies; b++) {
-    NOLI_TRY(own_body(context, owner, (NoliBodyDef*)bodies + b));
+    NoliBodyDef* body = (NoliBodyDef*)bodies + b;
+    NOLI_TRY(own_body(context, owner, body));
+    if (!def->borrow_meshes) {
+      NOLI_TRY(own_meshes(context, owner, body));
+    }
   }
+  def->borrow_meshes = false; // copies of the copy may change
 done:
   if (status != NOLI_OK) {
     noli_owned_definition_free(context, owner);
@@ -212,7 +227,21 @@ NoliStatus noli_owned_definition_set_body(NoliContext* context, NoliOwnedDefinit
   NoliBodyDef* bodies = (NoliBodyDef*)(uintptr_t)def->bodies;
   bodies[index] = *body;
   NOLI_TRY(own_body(context, owner, &bodies[index]));
+  NOLI_TRY(own_meshes(context, owner, &bodies[index]));
   def->n_bodies = index < def->n_bodies ? def->n_bodies : index + 1;
+done:
+  return status;
+}
+
+NoliStatus noli_owned_definition_settle_proxy(NoliContext* context, NoliOwnedDefinition* owner,
+                                              int32_t body) {
+  NoliStatus status = NOLI_OK;
+  NoliProxyPlaces made;
+  NOLI_TRY(noli_array_reserve(context, &owner->memory, owner->memory.count + 2));
+  NOLI_TRY(
+      noli_body_proxy_settle(context, (NoliBodyDef*)(uintptr_t)&owner->def->bodies[body], &made));
+  owner->memory.data[owner->memory.count++] = made.carrier;
+  owner->memory.data[owner->memory.count++] = made.place;
 done:
   return status;
 }

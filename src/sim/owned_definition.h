@@ -18,6 +18,10 @@ NOLI_WARN_UNUSED NoliStatus noli_owned_definition_copy(NoliContext* context, con
 NOLI_WARN_UNUSED NoliStatus noli_owned_definition_set_body(NoliContext* context,
                                                            NoliOwnedDefinition* owner,
                                                            const NoliBodyDef* body, int32_t index);
+// Fixes what the proxy of a body takes from its rest shape (noli_body_proxy_settle).
+NOLI_WARN_UNUSED NoliStatus noli_owned_definition_settle_proxy(NoliContext* context,
+                                                               NoliOwnedDefinition* owner,
+                                                               int32_t body);
 // Sets the contact of a pair of entities: replaces the last entry of this pair, or appends one.
 NOLI_WARN_UNUSED NoliStatus noli_owned_definition_set_pair(NoliContext* context,
                                                            NoliOwnedDefinition* owner,

@@ -56,11 +56,7 @@ static const char* material_defect(const NoliSim* sim, const NoliParameter* def)
       (fields->young != NULL || fields->poisson != NULL || fields->density != NULL)) {
     return "has several materials: choose the scope \"elements\"";
   }
-  bool lumped = block->n_consistent == 0;
-  return def->kind == NOLI_PARAMETER_DENSITY && !lumped && !is_uniform(body, def) &&
-                 noli_parameter_shares_load(model, def->of)
-             ? NOLI_PARAMETER_SHARED_LOAD
-             : NULL;
+  return def->kind == NOLI_PARAMETER_DENSITY ? noli_parameter_share_defect(model, def->of) : NULL;
 }
 
 // ---- values -------------------------------------------------------------------------------------
@@ -211,14 +207,13 @@ static NoliStatus map_material(NoliParameters* self, const NoliSim* sim, const N
     }
     goto done;
   }
-  int64_t first = noli_input_elements(&model->problem, range.block);
   for (int32_t e = begin; e < end; e++) {
     if (all && !noli_parameter_covers(def, e - range.begin)) {
       continue;
     }
-    NOLI_TRY(density && consistent
-                 ? noli_parameter_add(self, NOLI_INPUT_DENSITY, first + e,
-                                      all ? block->density[e] / self->value[def->first] : 1.0)
+    NOLI_TRY(density && consistent ? noli_parameter_add_density(
+                                         self, model, def->of, e,
+                                         all ? block->density[e] / self->value[def->first] : 1.0)
              : density ? map_element_density(self, model, block, e)
                        : map_moduli(self, model, def, e));
   }

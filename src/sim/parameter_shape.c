@@ -5,6 +5,7 @@
 #include "fem/element_slopes.h"
 #include "math/vec3.h"
 #include "mesh/curve.h"
+#include "sim/body_proxy.h"
 #include "sim/motion_slopes.h"
 
 #include <math.h>
@@ -12,78 +13,48 @@
 
 // ---- what has derivatives -----------------------------------------------------------------------
 
-// Whether the values of some force on a body depend on its rest positions: tried with another place
-// of each node.
-static bool has_load_by_place(const NoliModel* model, int32_t body) {
-  const double shift[3] = {0.037, -0.051, 0.083};
-  bool has = false;
-  for (int32_t f = 0; f < model->n_force; f++) {
-    const NoliForce* force = &model->force[f];
-    for (int32_t i = 0; i < force->n_node && force->def.body == body && force->def.value != NULL;
-         i++) {
-      double X[3], value[2][3] = {{0.0}}, t = fmax(force->def.t_begin, 0.0) + 0.5 * model->h;
-      memcpy(X, model->problem.X + 3 * (int64_t)force->node[i], sizeof X);
-      force->def.value(force->def.user, t, X, value[0]);
-      for (int k = 0; k < 3; k++) {
-        X[k] += model->problem.diagonal * shift[k];
-      }
-      force->def.value(force->def.user, t, X, value[1]);
-      has = has || memcmp(value[0], value[1], sizeof value[0]) != 0;
-    }
-  }
-  return has;
-}
-
 // The motions of a body whose positions vary must be functions of them.
-static NoliStatus require_affine_motions(const NoliModel* model, const NoliParameter* def) {
+static NoliStatus require_smooth_motions(const NoliModel* model, const NoliParameter* def) {
   NoliStatus status = NOLI_OK;
+  NoliMotionSlopes slopes = {0};
   for (int32_t m = 0; m < model->n_motion; m++) {
-    NoliMotionSlope slope;
     double t0 = fmax(model->motion[m].def.t_begin, 0.0);
     if (model->motion[m].def.body == def->of) {
-      NOLI_TRY(noli_motion_slope(model, m, t0, t0 + model->h, model->x0, &slope));
+      NOLI_TRY(noli_motion_slopes_set(model, m, t0, t0 + model->h, model->x0, &slopes));
     }
   }
 done:
+  noli_motion_slopes_free(model->context, &slopes);
   return status;
 }
 
-static const char* rest_defect(const NoliSim* sim, const NoliParameter* def,
-                               const NoliBlock* block) {
+static const char* rest_defect(const NoliSim* sim, const NoliParameter* def) {
   const NoliModel* model = sim->model;
   const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
   if (noli_parameter_has_smooth_surfaces(model) && !(model->problem.surface_radius > 0.0)) {
     return "has a smooth surface whose radius follows rest edges: set contact.radius";
   }
-  return block != NULL && has_load_by_place(model, def->of)
-             ? "has a force whose values depend on rest positions, by which they have no "
-               "derivatives"
-         : noli_proxy_kind(&body->proxy) == NOLI_PROXY_MESH ||
-                 noli_proxy_kind(&body->proxy) == NOLI_PROXY_EDGE_LENGTH
-             ? "has a proxy that depends on its shape: use proxy.subdivision"
-         : body->proxy.balance ? "has densities that are fitted to its shape"
-                               : NULL;
+  return body->proxy.balance ? "has densities that are fitted to its shape" : NULL;
 }
 
 static const char* shape_defect(const NoliSim* sim, const NoliParameter* def) {
   const NoliModel* model = sim->model;
   const NoliBlock* block = noli_problem_block(&model->problem, def->of);
   bool rest = def->kind == NOLI_PARAMETER_REST_POSITION;
-  if (rest && block != NULL && block->n_consistent > 0 &&
-      noli_parameter_shares_load(model, def->of)) {
-    return NOLI_PARAMETER_SHARED_LOAD;
+  if (rest && block != NULL && noli_parameter_share_defect(model, def->of) != NULL) {
+    return noli_parameter_share_defect(model, def->of);
   }
   if (!rest && noli_parameter_has_potential(model) && model->problem.followers.n > 0 &&
       model->problem.gcp.model.limit.count > 0) {
     return "is in a scene with ties or proxies, whose positions at the start limit the range of "
            "\"gcp\": use contact.act_at_rest, or a smaller contact.eps_target";
   }
-  return rest ? rest_defect(sim, def, block) : NULL;
+  return rest ? rest_defect(sim, def) : NULL;
 }
 
 static NoliStatus prepare_shape(const NoliSim* sim, NoliParameter* def) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(require_affine_motions(sim->model, def));
+  NOLI_TRY(require_smooth_motions(sim->model, def));
   NOLI_TRY(noli_rest_map_create(sim->model, def->of,
                                 sim->definition.def->bodies[def->of].mesh->n_vert, &def->map));
 done:
@@ -220,6 +191,10 @@ static NoliStatus map_vertex(NoliParameters* self, const NoliSim* sim, const Nol
     }
     NOLI_TRY(map_potential(self, model, map->point[k], component, rest, starts, map->weight[k]));
   }
+  if (rest) {
+    NOLI_TRY(
+        noli_parameter_add_share_shape(self, model->vert_first[def->of] + vertex, component, 1.0));
+  }
   if (rest && block != NULL && block->n_consistent == 0 && def->scope == NOLI_SCOPE_VERTICES) {
     NOLI_TRY(map_shape_masses(self, model, block, model->problem.range[def->of],
                               model->vert_first[def->of] + vertex, component));
@@ -287,6 +262,7 @@ static NoliStatus apply_positions(NoliContext* context, const NoliParameter* def
     displace(def, value, mesh->n_vert, moved);
     displace(def, value, mesh->n_vert, mesh->x);
     NOLI_TRY(noli_curve_follow(context, mesh, moved));
+    noli_body_proxy_follow(body, moved);
     goto done;
   }
   NOLI_TRY(noli_array_reserve(context, &definition->memory, definition->memory.count + 1));

@@ -43,6 +43,14 @@ typedef struct NoliParameterEntry {
   double factor;
 } NoliParameterEntry;
 
+// How a total force is shared, which changes with masses.
+typedef struct NoliForceShares {
+  int32_t* count; // (n_vert) how often it names a vertex; NULL: not such a force
+  // Of a consistent mass, how the measures of these vertices change in all, relative to their sum:
+  double* by_density; // (elements of the block) with densities; NULL: it is lumped or does not vary
+  double* by_rest;    // (n_vert x 3) likewise with rest positions of vertices
+} NoliForceShares;
+
 struct NoliParameters {
   NoliContext* context;
   NoliOwnedDefinition source;
@@ -50,11 +58,11 @@ struct NoliParameters {
   int32_t n_def;
   int32_t n_class;
   int64_t n;
-  double* value;        // (n)
-  double* velocity;     // (n_vert x 3) m/s, at the start
-  double* volume_slope; // (regions with a volume law x n_vert x 3) m^2, of their volumes at rest
-  int64_t* first_entry; // (n + 1)
-  bool** shares;        // (n_force) (n_vert) vertices that share a total force; NULL: not such one
+  double* value;           // (n)
+  double* velocity;        // (n_vert x 3) m/s, at the start
+  double* volume_slope;    // (regions with a volume law x n_vert x 3) m^2, of their volumes at rest
+  int64_t* first_entry;    // (n + 1)
+  NoliForceShares* shares; // (n_force)
   int32_t n_force;
   NOLI_ARRAY(NoliParameterEntry) entry;
   NoliGcpShape shape; // of the contact model "gcp"; else empty
@@ -113,6 +121,14 @@ NOLI_WARN_UNUSED NoliStatus noli_parameter_add(NoliParameters* self, NoliInput i
 NOLI_WARN_UNUSED NoliStatus noli_parameter_add_mass(NoliParameters* self, const NoliModel* model,
                                                     int64_t vertex, double factor);
 
+// Likewise the density of element `element` of a block with a consistent mass; the rest position of
+// a vertex, where shares of forces follow it so.
+NOLI_WARN_UNUSED NoliStatus noli_parameter_add_density(NoliParameters* self, const NoliModel* model,
+                                                       int32_t body, int32_t element,
+                                                       double factor);
+NOLI_WARN_UNUSED NoliStatus noli_parameter_add_share_shape(NoliParameters* self, int32_t vertex,
+                                                           int32_t component, double factor);
+
 // Whether an element of the body has the material that the parameter is of.
 static inline bool noli_parameter_covers(const NoliParameter* def, int32_t element) {
   return def->regions.region[element] == def->part;
@@ -121,13 +137,9 @@ static inline bool noli_parameter_covers(const NoliParameter* def, int32_t eleme
 // A body of a definition that is being changed.
 NoliBodyDef* noli_parameter_body(const NoliParameter* def, NoliOwnedDefinition* definition);
 
-// Whether a total force is shared in proportion to the masses of a body, and why parameters of
-// masses have no derivatives then if these are not lumped.
-bool noli_parameter_shares_load(const NoliModel* model, int32_t body);
-#define NOLI_PARAMETER_SHARED_LOAD                                                                 \
-  "has a total force that is shared in proportion to the masses of elements of order 2 to 4, "     \
-  "which is not differentiated by them: use gravity, or a force of the kind \"acceleration\" or "  \
-  "\"nodal\""
+// Why parameters of masses of a body have no derivatives: a total force on it has vertices without
+// any mass, whose shares are those of a mean; NULL: none has.
+const char* noli_parameter_share_defect(const NoliModel* model, int32_t body);
 
 // Adds the values of a definition to the velocities at the start of another simulation.
 void noli_parameter_add_velocity(const NoliParameter* def, const double* value, NoliSim* sim);

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS] = {
@@ -274,8 +275,10 @@ static NoliStatus add_shares(NoliParameters* self, const NoliModel* model, int64
                              double factor) {
   NoliStatus status = NOLI_OK;
   for (int32_t f = 0; f < model->n_force; f++) {
-    if (self->shares[f] != NULL && self->shares[f][vertex]) {
-      NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_FORCE, f, -factor / model->force[f].total_mass));
+    int32_t count = self->shares[f].count != NULL ? self->shares[f].count[vertex] : 0;
+    if (count > 0) {
+      NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_FORCE, f,
+                                  -factor * count / model->force[f].total_mass));
     }
   }
 done:
@@ -295,6 +298,36 @@ done:
   return status;
 }
 
+// A consistent mass: the shares of forces follow its diagonal, likewise.
+NoliStatus noli_parameter_add_density(NoliParameters* self, const NoliModel* model, int32_t body,
+                                      int32_t element, double factor) {
+  NoliStatus status = NOLI_OK;
+  int64_t first = noli_input_elements(&model->problem, model->problem.range[body].block);
+  NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_DENSITY, first + element, factor));
+  for (int32_t f = 0; f < model->n_force; f++) {
+    const double* by = self->shares[f].by_density;
+    if (model->force[f].def.body == body && by != NULL && by[element] != 0.0) {
+      NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_FORCE, f, -factor * by[element]));
+    }
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_parameter_add_share_shape(NoliParameters* self, int32_t vertex, int32_t component,
+                                          double factor) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t f = 0; f < self->n_force; f++) {
+    const double* by = self->shares[f].by_rest;
+    int64_t at = 3 * (int64_t)vertex + component;
+    if (by != NULL && by[at] != 0.0) {
+      NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_FORCE, f, -factor * by[at]));
+    }
+  }
+done:
+  return status;
+}
+
 int32_t noli_parameter_element_nodes(const NoliBlock* block, int32_t element) {
   int32_t n = 0;
   while (n < block->n_local && block->node[(int64_t)block->n_local * element + n] >= 0) {
@@ -303,13 +336,26 @@ int32_t noli_parameter_element_nodes(const NoliBlock* block, int32_t element) {
   return n;
 }
 
-// Whether some force is shared in proportion to the masses of a body.
-bool noli_parameter_shares_load(const NoliModel* model, int32_t body) {
+static int compare_vertices(const void* a, const void* b) {
+  int32_t p = *(const int32_t*)a, q = *(const int32_t*)b;
+  return (p > q) - (p < q);
+}
+
+const char* noli_parameter_share_defect(const NoliModel* model, int32_t body) {
+  const NoliProblem* problem = &model->problem;
   bool has = false;
   for (int32_t f = 0; f < model->n_force; f++) {
-    has = has || (model->force[f].def.body == body && model->force[f].kind == NOLI_FORCE_TOTAL);
+    const NoliForce* force = &model->force[f];
+    bool shared = force->kind == NOLI_FORCE_TOTAL && force->def.body == body;
+    for (int32_t i = 0; shared && i < force->n_node;
+         i++) { // nodes with a mass are in ascending order
+      has = has || bsearch(&force->node[i], problem->inertial, (size_t)problem->n_inertial,
+                           sizeof *problem->inertial, compare_vertices) == NULL;
+    }
   }
-  return has;
+  return has ? "has a total force on vertices that no element has, whose share is that of a mean "
+               "mass: select others"
+             : NULL;
 }
 
 // Whether the geometric contact potential acts, whose range has the name eps_target.
@@ -368,6 +414,15 @@ unsigned noli_parameters_wanted(const NoliParameters* self) {
   return self->wanted;
 }
 
+bool noli_parameters_vary_rest(const NoliParameters* parameters, int32_t body) {
+  bool vary = false;
+  for (int32_t i = 0; i < parameters->n_def; i++) {
+    const NoliParameter* def = &parameters->def[i];
+    vary = vary || (def->kind == NOLI_PARAMETER_REST_POSITION && def->of == body);
+  }
+  return vary;
+}
+
 // ---- pairs --------------------------------------------------------------------------------------
 
 static int32_t find_class(const void* user, int32_t a, int32_t b) {
@@ -397,18 +452,72 @@ int32_t noli_parameters_class_count(const NoliParameters* self) {
 
 // ---- making -------------------------------------------------------------------------------------
 
-// The vertices that share total forces.
+// Sums what the elements of a consistent mass add to the measures of the vertices of a force.
+static NoliStatus sum_measures(NoliContext* context, const NoliModel* model, const NoliForce* force,
+                               NoliForceShares* shares) {
+  NoliStatus status = NOLI_OK;
+  const NoliBlock* block = noli_problem_block(&model->problem, force->def.body);
+  int64_t n = (int64_t)block->n_element * block->n_local;
+  double *share = NULL, *slope = NULL;
+  NOLI_NEW(context, share, n);
+  NOLI_NEW(context, slope, 12 * n);
+  NOLI_TRY(block->type->measure_shares(block, share, slope));
+  NOLI_NEW_ZERO(context, shares->by_density, block->n_element);
+  NOLI_NEW_ZERO(context, shares->by_rest, 3 * (int64_t)model->problem.n_vert);
+  for (int64_t k = 0; k < n; k++) {
+    int64_t e = k / block->n_local;
+    const int32_t* corner = block->node + e * block->n_local;
+    double part = shares->count[block->node[k]] / force->total_mass;
+    shares->by_density[e] += part * share[k] / block->density[e];
+    for (int i = 0; i < 12; i++) {
+      shares->by_rest[3 * (int64_t)corner[i / 3] + i % 3] += part * slope[12 * k + i];
+    }
+  }
+done:
+  noli_free(context, share);
+  noli_free(context, slope);
+  return status;
+}
+
+static bool varies(const NoliParameters* self, NoliParameterKind kind) {
+  bool has = false;
+  for (int32_t d = 0; d < self->n_def; d++) {
+    has = has || self->def[d].kind == kind;
+  }
+  return has;
+}
+
+// The vertices that share total forces, and how.
 static NoliStatus find_shares(NoliParameters* self, const NoliModel* model) {
   NoliStatus status = NOLI_OK;
+  bool masses = varies(self, NOLI_PARAMETER_DENSITY) || varies(self, NOLI_PARAMETER_REST_POSITION);
   self->n_force = model->n_force;
   NOLI_NEW_ZERO(self->context, self->shares, model->n_force);
   for (int32_t f = 0; f < model->n_force; f++) {
     const NoliForce* force = &model->force[f];
-    if (force->kind == NOLI_FORCE_TOTAL) {
-      NOLI_NEW_ZERO(self->context, self->shares[f], model->problem.n_vert);
+    const NoliBlock* block = noli_problem_block(&model->problem, force->def.body);
+    NoliForceShares* shares = &self->shares[f];
+    if (force->kind != NOLI_FORCE_TOTAL) {
+      continue;
     }
-    for (int32_t i = 0; self->shares[f] != NULL && i < force->n_node; i++) {
-      self->shares[f][force->node[i]] = true;
+    NOLI_NEW_ZERO(self->context, shares->count, model->problem.n_vert);
+    for (int32_t i = 0; i < force->n_node; i++) {
+      shares->count[force->node[i]]++;
+    }
+    if (masses && block != NULL && block->n_consistent > 0) {
+      NOLI_TRY(sum_measures(self->context, model, force, shares));
+    }
+  }
+done:
+  return status;
+}
+
+// Proxies of bodies whose shapes vary keep their weights.
+static NoliStatus settle_proxies(NoliParameters* self) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t i = 0; i < self->n_def; i++) {
+    if (self->def[i].kind == NOLI_PARAMETER_REST_POSITION) {
+      NOLI_TRY(noli_owned_definition_settle_proxy(self->context, &self->source, self->def[i].of));
     }
   }
 done:
@@ -448,6 +557,7 @@ NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list, const NoliP
   }
   NOLI_TRY(noli_owned_definition_copy(sim->context, sim->definition.def, &self->source));
   noli_sim_fix_lengths(sim, self->source.def);
+  NOLI_TRY(settle_proxies(self));
   self->size = sim->model->problem.diagonal;
   NOLI_NEW_ZERO(sim->context, self->value, self->n);
   NOLI_NEW_ZERO(sim->context, self->first_entry, self->n + 1);
@@ -490,7 +600,9 @@ void noli_parameters_destroy(NoliParameters** owner) {
     noli_rest_map_free(self->context, &self->def[i].map);
   }
   for (int32_t f = 0; self->shares != NULL && f < self->n_force; f++) {
-    noli_free(self->context, self->shares[f]);
+    noli_free(self->context, self->shares[f].count);
+    noli_free(self->context, self->shares[f].by_density);
+    noli_free(self->context, self->shares[f].by_rest);
   }
   noli_free(self->context, self->shares);
   noli_owned_definition_free(self->context, &self->source);

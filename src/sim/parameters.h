@@ -87,6 +87,9 @@ NoliParameterLengths noli_parameters_lengths(const NoliParameters* parameters);
 // Bits of the inputs that the parameters change.
 unsigned noli_parameters_wanted(const NoliParameters* parameters);
 
+// Whether they change the rest shape of a body.
+bool noli_parameters_vary_rest(const NoliParameters* parameters, int32_t body);
+
 // The definition of the simulation with other values, zeros before; to be freed also on failure.
 NOLI_WARN_UNUSED NoliStatus noli_parameters_define(const NoliParameters* parameters,
                                                    const double* values, NoliContext* context,

@@ -98,6 +98,7 @@ void noli_sensitivity_destroy(NoliSensitivity** owner) {
   noli_free(self->context, self->begin);
   noli_free(self->context, self->gradient);
   noli_free(self->context, self->pressing);
+  noli_sensitivity_free_places(self);
   noli_free(self->context, self);
   *owner = NULL;
 }
@@ -454,13 +455,14 @@ NoliStatus noli_sensitivity_pull_force(NoliSensitivity* self, const NoliTapePart
   memset(lagged, 0, (size_t)n * sizeof *lagged);
   NOLI_TRY(noli_sensitivity_multiply(self, true, VISCOUS, lambda, hat));
   pull_inputs(self, lambda, to);
+  pull_ties(self, lambda, to);
   negate(lambda, n);
   memset(self->product, 0, (size_t)n * sizeof(double));
   NOLI_TRY(noli_sensitivity_multiply(self, true, FORCES, lambda, self->product));
   add(n, 1.0, hat, self->product);
   add(n, 1.0, lagged, self->product);
-  noli_stage_act_on_nodes(stage, self->product);
-  noli_stage_act_on_nodes(stage, hat);
+  noli_tie_slopes_act(&self->sim->model->tie_slopes, &stage->problem->followers, stage->n_threads,
+                      part->start.x, self->product, to->value[NOLI_INPUT_TIE]);
   add(n, 1.0, self->product, x);
   add(n, -stage->time.h_v, hat, v);
 done:
@@ -484,6 +486,7 @@ NoliStatus noli_sensitivity_push_force(NoliSensitivity* self, const NoliTapePart
   negate(g, n);
   NOLI_TRY(noli_sensitivity_multiply(self, false, FORCES, x, g));
   push_inputs(self, change, g);
+  push_ties(self, change, g);
   noli_stage_act_on_nodes(stage, g);
   memset(force, 0, (size_t)n * sizeof *force);
   add(n, -1.0 / h_e_sqr, g, force);

@@ -5,6 +5,7 @@
 // Hessian.
 #pragma once
 
+#include "noli/derivative.h"
 #include "sim/inputs.h"
 #include "sim/tape.h"
 
@@ -16,6 +17,11 @@ NOLI_WARN_UNUSED NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wante
                                                     NoliPairClasses classes,
                                                     NoliSensitivity** sensitivity);
 void noli_sensitivity_destroy(NoliSensitivity** sensitivity);
+
+// Says which bodies have rest shapes that vary: forces on them follow these. To be called once
+// before solves are set up, where rest positions are wanted. Fails with NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_follow_places(NoliSensitivity* sensitivity,
+                                                           const NoliParameters* parameters);
 
 // Why steps of a simulation have no derivatives by these inputs, or NULL.
 const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted);
@@ -32,8 +38,9 @@ NOLI_WARN_UNUSED NoliStatus noli_sensitivity_set(NoliSensitivity* sensitivity,
                                                  int64_t solve);
 
 // The force at the start of a part without a past, f(x, v): from derivatives b by it adds those by
-// all inputs to `to`, and those by the positions and velocities at the start to x and v. Forward:
-// its change by changes of inputs, positions and velocities. Leaves no solve set up.
+// all inputs to `to`, and those by the positions and velocities at the start to x, of nodes, and v,
+// of all vertices. Forward: its change by changes of inputs, positions and velocities, with that on
+// followers acting on their nodes. Leaves no solve set up.
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_pull_force(NoliSensitivity* sensitivity,
                                                         const NoliTapePart* part, const double* b,
                                                         NoliInputs* to, double* x, double* v);

@@ -1,26 +1,11 @@
 // Which runs have derivatives, and why others have none.
 #include "sim/sensitivity_solve.h"
 
-#include "fem/element_slopes.h"
-
 #include <math.h>
 
 // Ranges above this, relative to the scene, give the barrier and the geometric potential
 // stiffnesses whose ratio does not depend on the scene (contact/stiffness.c).
 #define SHORT_RANGE 1e-4
-
-static const char* material_defect(const NoliProblem* problem, unsigned wanted) {
-  const char* defect = NULL;
-  static const NoliInput inputs[] = {NOLI_INPUT_MU, NOLI_INPUT_LAMBDA, NOLI_INPUT_REST};
-  for (int32_t i = 0; i < problem->n_block; i++) {
-    for (int k = 0; k < 3 && defect == NULL; k++) {
-      if ((wanted >> inputs[k] & 1u) != 0) {
-        defect = noli_element_slopes_defect(&problem->block[i], inputs[k]);
-      }
-    }
-  }
-  return defect;
-}
 
 // Whether a pair has a distance of its own that is that of the scene, and would not follow it.
 static bool has_equal_distances(const NoliModel* model, const NoliSimDef* def) {
@@ -61,15 +46,11 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
   if (model->integrator->decoupled) {
     return "\"trapezoidal_decoupled\" is not differentiated: choose \"trapezoidal\"";
   }
-  if (noli_integrator_needs_force(model->integrator) && problem->followers.n_tied > 0) {
-    return "integrators that start from forces are not differentiated with ties: choose \"bdf2\" "
-           "or \"sdirk2\"";
-  }
   if (model->increments.initial > 0.0) {
     return "the lengths of adaptive increments jump: leave time.increments out";
   }
   if (model->n_ends > 0) {
     return "motions that end by position end at whole steps, which jumps: give them an end in time";
   }
-  return material_defect(problem, wanted);
+  return NULL;
 }

@@ -228,6 +228,32 @@ done:
   return status;
 }
 
+// Of total forces on a consistent mass, of which the measures of its nodes take shares.
+static NoliStatus list_share_slopes(NoliSensitivity* self, const NoliBlock* block, int64_t first) {
+  NoliStatus status = NOLI_OK;
+  const NoliStage* stage = self->sim->stage;
+  const NoliModel* model = self->sim->model;
+  double scale = stage->time.h_e * stage->time.h_e, *force = self->product;
+  bool some = false;
+  memset(force, 0, noli_sim_vector_bytes(self->sim));
+  for (int32_t f = 0; f < model->n_force; f++) {
+    const NoliForce* total = &model->force[f];
+    bool own = total->kind == NOLI_FORCE_TOTAL && noli_sim_force_acts(total, self->t1) &&
+               noli_problem_block(&model->problem, total->def.body) == block;
+    some = some || own;
+    for (int32_t i = 0; own && i < total->n_node; i++) {
+      double *to = force + 3 * (int64_t)total->node[i], value[3];
+      noli_sim_force_value(self->sim, f, i, self->t, value);
+      noli_store3(to, noli_mul_add3(noli_load3(to), -scale / total->total_mass, noli_load3(value)));
+    }
+  }
+  if (some) {
+    NOLI_TRY(noli_element_slopes_of_shares(&self->mixed, block, self->wanted, first, force));
+  }
+done:
+  return status;
+}
+
 // Of tractions, whose faces follow rest shapes.
 static NoliStatus list_traction_slopes(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
@@ -262,6 +288,7 @@ NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
   NOLI_TRY(list_load_slopes(self));
   if (noli_sensitivity_wants(self, NOLI_INPUT_REST)) {
     NOLI_TRY(list_traction_slopes(self));
+    NOLI_TRY(noli_sensitivity_list_places(self));
   }
   if (noli_sensitivity_wants(self, NOLI_INPUT_MASS)) {
     NOLI_TRY(list_acceleration_slopes(self));
@@ -269,6 +296,11 @@ NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
   for (int32_t i = 0; i < problem->n_block; i++) {
     if (problem->block[i].n_element > 0) {
       NOLI_TRY(list_block_slopes(self, &problem->block[i], first, first_history));
+    }
+    bool shares = noli_sensitivity_wants(self, NOLI_INPUT_DENSITY) ||
+                  noli_sensitivity_wants(self, NOLI_INPUT_REST);
+    if (shares && problem->block[i].n_consistent > 0) {
+      NOLI_TRY(list_share_slopes(self, &problem->block[i], first));
     }
     first += problem->block[i].n_element;
     first_history += problem->block[i].n_history;

@@ -1,7 +1,7 @@
 // What the files of derivatives of one solve share: sensitivity.c sets solves up and multiplies by
 // their derivatives, sensitivity_defect.c refuses, sensitivity_system.c solves,
-// sensitivity_slopes.c lists what the equations depend on, and sensitivity_polish.c ends solves
-// accurately.
+// sensitivity_slopes.c lists what the equations depend on, sensitivity_places.c what forces by
+// place depend on, and sensitivity_polish.c ends solves accurately.
 #pragma once
 
 #include "linalg/solver.h"
@@ -34,6 +34,10 @@ struct NoliSensitivity {
   double t, t1;           // s, of the loads, and of the end of the part
   int32_t* pressing;      // (faces with a pressure) their forces
   bool basis_derivatives; // the setting of the model, which needs them meanwhile
+  NoliMat3** by_place;    // (n_force) (n_node) of the values of a force by rest positions of its
+                          // vertices; NULL: those do not vary
+  NoliMat3* place;        // (n_vert) the same of one force; scratch
+  double place_time;      // s, of by_place; NaN: none
 };
 
 // Whether derivatives by an input are needed.
@@ -63,6 +67,11 @@ NOLI_WARN_UNUSED NoliStatus noli_sensitivity_find_gradient(NoliSensitivity* self
 
 // Lists the derivatives of the equations by all inputs but predictions and lagged friction.
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self);
+
+// Those of forces whose values follow rest positions that vary. Fails with NOLI_ERROR_ARGUMENT
+// where values jump.
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_list_places(NoliSensitivity* self);
+void noli_sensitivity_free_places(NoliSensitivity* self);
 
 // Those of damping in proportion to stiffness and of dampers alone; and of M z, z (n_vert x 3), of
 // consistent masses.

@@ -304,9 +304,8 @@ static double adapt_stiffness(const NoliStage* stage, double alpha) {
   const Self* self = stage->contact;
   // after an accepted step the trial point is the previous one
   const Memory *before = stage->trial->contact, *here = stage->here->contact;
-  double kappa =
-      noli_gcp_stiffness_update(&self->stiffness, stage->kappa, &geometric->model, &before->closed,
-                                &here->closed, stage->here->x, alpha < 1.0);
+  double kappa = noli_gcp_stiffness_update(&self->stiffness, stage->kappa, &geometric->model,
+                                           &before->closed, &here->closed, stage->here->x, alpha);
   if (geometric->has_open) {
     kappa = adapt_barrier(stage, problem->dhat, self->open_ratio, &before->open, &here->open, kappa,
                           alpha);

@@ -10,9 +10,10 @@ enum { MAX_ITERATIONS = 500 };
 
 typedef struct Solve {
   const NoliStage* stage;
-  int64_t n;        // components of vectors
-  double* inverse;  // of the diagonal; 0 at components without acceleration
-  double* solution; // accelerations
+  const uint8_t* axes; // (n_vert) prescribed components
+  int64_t n;           // components of vectors
+  double* inverse;     // of the diagonal; 0 at components without acceleration
+  double* solution;    // accelerations
   double* residual;
   double* direction;
   double* product;
@@ -22,7 +23,6 @@ typedef struct Solve {
 // prescribed components.
 static void invert_diagonal(Solve* solve) {
   const NoliProblem* problem = solve->stage->problem;
-  const NoliPrescribed* prescribed = &solve->stage->prescribed;
   const NoliFollowers* followers = &problem->followers;
   memset(solve->inverse, 0, (size_t)solve->n * sizeof(double));
   for (int32_t i = 0; i < problem->n_inertial; i++) {
@@ -41,14 +41,10 @@ static void invert_diagonal(Solve* solve) {
     }
     memset(&solve->inverse[3 * tied], 0, 3 * sizeof(double));
   }
-  for (int32_t i = 0; i < prescribed->n; i++) {
-    for (int32_t k = 0; k < 3; k++) {
-      int64_t j = 3 * (int64_t)prescribed->node[i] + k;
-      solve->inverse[j] = noli_prescribes(prescribed, i, k) ? 0.0 : solve->inverse[j];
-    }
-  }
   for (int64_t j = 0; j < solve->n; j++) {
-    solve->inverse[j] = solve->inverse[j] > 0.0 ? 1.0 / solve->inverse[j] : 0.0;
+    bool prescribed = (solve->axes[j / 3] >> (j % 3) & 1) != 0;
+    bool moves = !prescribed && solve->inverse[j] > 0.0;
+    solve->inverse[j] = moves ? 1.0 / solve->inverse[j] : 0.0;
   }
 }
 
@@ -117,33 +113,44 @@ static void iterate(Solve* solve) {
   }
 }
 
-NoliStatus noli_tied_mass_share(const NoliStage* stage, double* force) {
+NoliStatus noli_tied_mass_divide(const NoliStage* stage, const uint8_t* axes, double* vector) {
   NoliStatus status = NOLI_OK;
-  const NoliProblem* problem = stage->problem;
-  Solve solve = {.stage = stage, .n = 3 * (int64_t)problem->n_vert};
+  Solve solve = {.stage = stage, .axes = axes, .n = 3 * (int64_t)stage->problem->n_vert};
   NOLI_NEW(stage->context, solve.inverse, solve.n);
   NOLI_NEW(stage->context, solve.solution, solve.n);
   NOLI_NEW(stage->context, solve.residual, solve.n);
   NOLI_NEW(stage->context, solve.direction, solve.n);
   NOLI_NEW(stage->context, solve.product, solve.n);
-
-  // accelerations, then the equivalent forces
   invert_diagonal(&solve);
-  memcpy(solve.residual, force, (size_t)solve.n * sizeof(double));
+  memcpy(solve.residual, vector, (size_t)solve.n * sizeof(double));
   noli_stage_act_on_nodes(stage, solve.residual);
   mask(&solve, solve.residual);
   iterate(&solve);
-  noli_stage_follow_vectors(stage, solve.solution);
-  for (int32_t i = 0; i < problem->n_vert; i++) {
-    for (int64_t j = 3 * (int64_t)i; j < 3 * (int64_t)i + 3; j++) {
-      force[j] = problem->mass[i] * solve.solution[j];
-    }
-  }
+  memcpy(vector, solve.solution, (size_t)solve.n * sizeof(double));
+  noli_stage_follow_vectors(stage, vector);
 done:
   noli_free(stage->context, solve.inverse);
   noli_free(stage->context, solve.solution);
   noli_free(stage->context, solve.residual);
   noli_free(stage->context, solve.direction);
   noli_free(stage->context, solve.product);
+  return status;
+}
+
+NoliStatus noli_tied_mass_share(const NoliStage* stage, double* force) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = stage->problem;
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  uint8_t* axes = NULL;
+  NOLI_NEW_ZERO(stage->context, axes, problem->n_vert);
+  for (int32_t i = 0; i < prescribed->n; i++) {
+    axes[prescribed->node[i]] = prescribed->axes[i];
+  }
+  NOLI_TRY(noli_tied_mass_divide(stage, axes, force));
+  for (int64_t j = 0; j < 3 * (int64_t)problem->n_vert; j++) {
+    force[j] *= problem->mass[j / 3];
+  }
+done:
+  noli_free(stage->context, axes);
   return status;
 }

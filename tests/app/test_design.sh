@@ -57,6 +57,37 @@ expect 0 'objective 0.0359525201764, residual error' "$noli" design "$scene" --c
 expect 0 ' MB of states, 0 steps computed again' "$noli" design "$scene" --check
 expect 0 'points at yield, where derivatives are those of one side' "$noli" design still.json --check
 
+# ---- a shape with a surface of its own, which moves with it ----
+cat >hull.obj <<'END'
+v -0.52 -0.52 -0.52
+v 0.52 -0.52 -0.52
+v 0.52 0.52 -0.52
+v -0.52 0.52 -0.52
+v -0.52 -0.52 0.52
+v 0.52 -0.52 0.52
+v 0.52 0.52 0.52
+v -0.52 0.52 0.52
+f 4 3 2 1
+f 5 6 7 8
+f 1 2 6 5
+f 2 3 7 6
+f 3 4 8 7
+f 4 1 5 8
+END
+cat >carried.json <<'END'
+{"time": {"step": 0.01, "steps": 8}, "contact": {"stiffness": 1e8, "distance": 0.01}, "friction": {"coefficient": 0.3},
+ "bodies": [{"name": "cube", "mesh": {"box": {"size": [1, 1, 1], "cells": [2, 1, 1]}}, "order": 2, "translate": [0, 0.55, 0],
+   "velocity": [0.5, -1, 0], "proxy": {"mesh": "hull.obj"}, "material": {"young": 1e5}}],
+ "half_spaces": [{"name": "floor"}],
+ "design": {"variables": [{"parameter": "rest_position", "of": "cube", "control": "cage", "cage": [2, 2, 1],
+     "lower": [-0.1, 0, 0], "upper": [0.1, 0.1, 0]}], "evaluations": 3,
+   "objective": [{"quantity": "displacement", "body": "cube", "component": "x", "form": "value"}]}}
+END
+expect 0 'relative error' "$noli" design carried.json --check
+expect 0 'evaluations after 3' "$noli" design carried.json -o carried
+cp hull.obj carried
+expect 0 '' "$noli" run carried/best.json -o run
+
 # ---- errors ----
 expect 4 'there is no search to resume' "$noli" design "$scene" -o nowhere --resume
 expect 2 'has no design: a key "design" says' "$noli" design "$source/examples/guide/first.json" -o none

@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include "collide/proxy.h"
+#include "sim/body_proxy.h"
 
 #define PI 3.14159265358979323846
 
@@ -460,6 +461,54 @@ static void bodies_side_by_side(void** state) {
   body_end(&body);
 }
 
+// A proxy made of the places of its vertices is that of its mesh, to the bit; bad places are named.
+static void known_places(void** state) {
+  (void)state;
+  TestRandom random = {6};
+  enum { N = 100 };
+  for (int32_t g = 1; g <= 2; g++) {
+    Body body;
+    NoliProxy searched, known;
+    double X[3 * N], xi[3 * N];
+    int32_t tet[N];
+    const int32_t tri[3] = {0, 1, 2};
+    const NoliProxyLimits limits = {1.0, 1.0};
+    body_begin(&body, 2, g, 2);
+    for (int i = 0; i < 3 * N; i++) {
+      X[i] = test_random(&random, -0.6, 0.6);
+    }
+    ASSERT_OK(
+        noli_proxy_from_mesh(body.context, &body.space, N, X, 1, tri, limits, &searched, NULL));
+    ASSERT_OK(noli_proxy_locate(body.context, &body.space, N, X, limits, tet, xi));
+    ASSERT_OK(noli_proxy_from_places(body.context, &body.space, N, X, 1, tri, tet, xi, &known));
+    assert_memory_equal(searched.row, known.row, sizeof(int64_t) * (N + 1));
+    size_t n = (size_t)known.row[N];
+    assert_memory_equal(searched.node, known.node, n * sizeof(int32_t));
+    assert_memory_equal(searched.weight, known.weight, n * sizeof(double));
+    assert_memory_equal(searched.X, known.X, sizeof X);
+    noli_proxy_destroy(body.context, &searched);
+    noli_proxy_destroy(body.context, &known);
+
+    // limits, and places that cannot be
+    X[3 * 7] = 5.0;
+    ASSERT_STATUS(noli_proxy_locate(body.context, &body.space, N, X, limits, tet, xi),
+                  NOLI_ERROR_ARGUMENT);
+    assert_non_null(strstr(noli_context_message(body.context), "vertex 7 of the collision mesh"));
+    X[3 * 7] = 0.0;
+    xi[3 * 4 + 1] = NAN;
+    ASSERT_STATUS(noli_proxy_from_places(body.context, &body.space, N, X, 1, tri, tet, xi, &known),
+                  NOLI_ERROR_ARGUMENT);
+    assert_non_null(strstr(noli_context_message(body.context), "the place of vertex 4"));
+    xi[3 * 4 + 1] = 0.0;
+    tet[9] = -1;
+    ASSERT_STATUS(noli_proxy_from_places(body.context, &body.space, N, X, 1, tri, tet, xi, &known),
+                  NOLI_ERROR_ARGUMENT);
+    assert_non_null(strstr(noli_context_message(body.context), "is carried by tetrahedron -1"));
+    assert_null(known.X);
+    body_end(&body);
+  }
+}
+
 // Memory that runs out at any allocation leaks nothing.
 static void refused_memory(void** state) {
   (void)state;
@@ -470,15 +519,27 @@ static void refused_memory(void** state) {
   ASSERT_OK(noli_mesh_make_curved_sphere(context, 1.0, 2, 2, &mesh));
   ASSERT_OK(noli_space_create(context, mesh, 2, &space));
   const double X[6] = {0.1, 0.2, 0.3, -0.2, 0.1, 0.4};
-  for (int way = 0; way < 2; way++) {
+  double x[6];
+  memcpy(x, X, sizeof x);
+  const NoliMesh points = {.n_vert = 2, .x = x};
+  for (int way = 0; way < 4; way++) {
     NoliStatus status = NOLI_ERROR_MEMORY;
     for (int64_t k = 1; status == NOLI_ERROR_MEMORY; k++) {
       NoliProxy proxy = {0};
       test_refuse(&memory, k);
-      status = way == 0 ? noli_proxy_from_boundary(context, &space, 2, &proxy)
-                        : noli_proxy_from_mesh(context, &space, 2, X, 0, NULL,
-                                               (NoliProxyLimits){1.0, 1.0}, &proxy, NULL);
+      NoliBodyDef body = {.mesh = mesh, .order = 2};
+      NoliProxyPlaces made = {0};
+      body.proxy = (NoliProxyDef){
+          .kind = way == 2 ? "mesh" : "edge_length", .mesh = &points, .edge_length = 0.5};
+      status = way == 0   ? noli_proxy_from_boundary(context, &space, 2, &proxy)
+               : way == 1 ? noli_proxy_from_mesh(context, &space, 2, X, 0, NULL,
+                                                 (NoliProxyLimits){1.0, 1.0}, &proxy, NULL)
+                          : noli_body_proxy_settle(context, &body, &made);
       test_refuse(&memory, 0);
+      assert_true((made.carrier != NULL) == (way == 2 && status == NOLI_OK));
+      assert_true(body.proxy.carrier == made.carrier);
+      noli_free(context, made.carrier);
+      noli_free(context, made.place);
       noli_proxy_destroy(context, &proxy);
       assert_true(k < 100);
     }
@@ -499,6 +560,7 @@ int main(void) {
       cmocka_unit_test(limits),
       cmocka_unit_test(followers_of_a_proxy),
       cmocka_unit_test(bodies_side_by_side),
+      cmocka_unit_test(known_places),
       cmocka_unit_test(refused_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

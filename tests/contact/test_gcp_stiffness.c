@@ -16,16 +16,28 @@ static int64_t find_pair(const GcpScene* scene, const double* x, double low, dou
   return 0;
 }
 
-// kappa after an iteration that was blocked while pair i alone was crushed.
-static double after_crushing(GcpScene* scene, const double* x, int64_t i, double kappa) {
-  const NoliStiffness stiffness = {
-      .min = 1e-3 * kappa, .max = kappa, .limit = 1e9 * kappa, .close_d_sqr = 1e-30};
-  double d = scene->set.d.data[i];
-  scene->set.d.data[i] = 1e-3 * noli_gcp_pair_support(&scene->model, scene->set.pair.data[i]);
-  double next = noli_gcp_stiffness_update(&stiffness, kappa, &scene->model, &scene->set,
-                                          &scene->set, x, true);
+// kappa = 1 after an iteration of which the part `alpha` was taken, while pair i alone was crushed
+// and its distance grew by the factor `opened`.
+static double after_opening(GcpScene* scene, const double* x, int64_t i, double alpha,
+                            double opened) {
+  const NoliStiffness stiffness = {.min = 1e-3, .max = 1.0, .limit = 1e9, .close_d_sqr = 1e-30};
+  double d = 1e-3 * noli_gcp_pair_support(&scene->model, scene->set.pair.data[i]);
+  double usual = scene->set.d.data[i];
+  size_t size = sizeof *scene->set.d.data * (size_t)scene->set.d.count;
+  NoliGcpSet before = scene->set; // other distances of the same pairs
+  before.d.data = malloc(size);
+  memcpy(before.d.data, scene->set.d.data, size);
+  before.d.data[i] = d / opened;
   scene->set.d.data[i] = d;
+  double next =
+      noli_gcp_stiffness_update(&stiffness, 1.0, &scene->model, &before, &scene->set, x, alpha);
+  scene->set.d.data[i] = usual;
+  free(before.d.data);
   return next;
+}
+
+static double after_crushing(GcpScene* scene, const double* x, int64_t i) {
+  return after_opening(scene, x, i, 0.4, 1.0);
 }
 
 // The value of a pair is weight, factors and barrier.
@@ -54,8 +66,15 @@ static void pairs_on_the_border_ask_for_nothing(void** state) {
   gcp_build(scene, x, NULL);
   factors_are_those_of_the_value(scene, x);
   int64_t acts = find_pair(scene, x, 0.9, 1.1), border = find_pair(scene, x, 0.0, 0.05);
-  ASSERT_NEAR(after_crushing(scene, x, acts, 1.0), 1000.0, 1e-6);
-  ASSERT_NEAR(after_crushing(scene, x, border, 1.0), 1.0, 0.0);
+  ASSERT_NEAR(after_crushing(scene, x, acts), 1000.0, 1e-6);
+  ASSERT_NEAR(after_crushing(scene, x, border), 1.0, 0.0);
+
+  // only in steps that are cut, and unless a whole step would open the pair
+  ASSERT_NEAR(after_opening(scene, x, acts, 1.0, 1.0), 1.0, 0.0);
+  ASSERT_NEAR(after_opening(scene, x, acts, 0.4, 1.03), 1000.0, 1e-6);
+  ASSERT_NEAR(after_opening(scene, x, acts, 0.4, 1.05), 1.0, 0.0);
+  ASSERT_NEAR(after_opening(scene, x, acts, 0.05, 1.03), 1.0, 0.0);
+  ASSERT_NEAR(after_opening(scene, x, acts, 0.05, 1.003), 1000.0, 1e-6);
   gcp_scene_done(&scene);
   free(x);
   test_context_done(&context);

@@ -1,7 +1,9 @@
-// Derivatives of the forces of shells and rods by rest positions and moduli, and of those of their
-// damping: against central
-// differences of blocks that are made again, at rest, at random places and far from rest.
+// Derivatives of the forces of shells and rods by rest positions and moduli, of those of their
+// damping, and of their energies: against central differences of blocks that are made again, at
+// rest, at random places and far from rest.
 #include "fem/element_slopes.h"
+#include "fem/energy_slopes.h"
+#include "math/larger.h"
 #include "support.h"
 
 #include <math.h>
@@ -492,9 +494,121 @@ static void of_damping(void** state) {
   }
 }
 
+// ---- energies -----------------------------------------------------------------------------------
+
+// At the point of the inputs, in the frame of X0.
+static double energy_at(NoliContext* context, const Case* c, const double* X0, const Inputs* at) {
+  NoliBlock block;
+  double frame[14 * N_ELEMENT], sum = 0.0;
+  for (int part = 0; part < NOLI_BLOCK_PARTS; part++) {
+    Case own = part == NOLI_PART_BENDING ? with_radius(c, at->part[NOLI_THIN_RADIUS]) : *c;
+    make_framed(context, &own, X0, at->X, at->moduli, frame, &block);
+    NoliBlockEnergy energy = {.block = &block, .part = (NoliBlockPart)part, .scale = 1.0};
+    NoliBlockStencils stencils = noli_block_stencils(&block, energy.part);
+    for (int64_t s = 0; s < stencils.n; s++) {
+      double value;
+      NoliLocal out = {.energy = noli_local_from(&value, s)};
+      stencils.evaluate(&energy, at->y, s, s + 1, NOLI_EVAL_ENERGY, &out);
+      sum += at->part[part] * value;
+    }
+    noli_block_destroy(&block);
+  }
+  return sum;
+}
+
+static double stencil_change(const NoliBlockStencils* stencils, int64_t s, NoliBlockPart part,
+                             const NoliEnergySlopes* by, const Inputs* change) {
+  double sum = change->part[part] * by->value + change->part[NOLI_THIN_RADIUS] * by->by_radius;
+  for (int k = 0; k < 3 * stencils->size; k++) {
+    int32_t node = stencils->node[stencils->size * s + k / 3];
+    if (node != NOLI_NULL_INDEX) {
+      sum += by->by_x[k] * change->y[3 * node + k % 3];
+      sum += by->by_rest[k] * change->X[3 * node + k % 3];
+    }
+  }
+  for (int e = 0; e < 2; e++) {
+    int64_t element = stencils->element != NULL ? stencils->element[2 * s + e] : s;
+    sum += by->by_mu[e] * change->moduli[2 * element];
+    sum += by->by_lambda[e] * change->moduli[2 * element + 1];
+  }
+  return sum;
+}
+
+static double energy_change(NoliContext* context, const Case* c, const Inputs* at,
+                            const Inputs* change) {
+  NoliBlock block;
+  double sum = 0.0;
+  make(context, c, at->X, at->moduli, &block);
+  for (int part = 0; part < NOLI_BLOCK_PARTS; part++) {
+    NoliBlockStencils stencils = noli_block_stencils(&block, (NoliBlockPart)part);
+    for (int64_t s = 0; s < stencils.n; s++) {
+      NoliEnergySlopes by;
+      noli_block_energy_slopes(&block, (NoliBlockPart)part, s, at->X, at->y, &by);
+      sum += stencil_change(&stencils, s, (NoliBlockPart)part, &by, change);
+    }
+  }
+  noli_block_destroy(&block);
+  return sum;
+}
+
+static void compare_energy(const Case* c) {
+  TestRandom random = {17};
+  NoliContext* context = test_context(1);
+  double worst = 0.0;
+  for (int trial = 0; trial < 60; trial++) {
+    Inputs at, change;
+    double off = INFINITY;
+    set_inputs(c, &random, trial, &at);
+    int kind = is_straight(c, trial) ? 1 : trial % 5;
+    set_change(c, &random, kind, &change);
+    double slope = energy_change(context, c, &at, &change);
+    for (double h = 1e-3; h > 1e-6; h *= 0.2) {
+      double end[4];
+      for (int side = 0; side < 4; side++) {
+        Inputs moved = at;
+        for (int i = 0; i < N_INPUT; i++) {
+          ((double*)&moved)[i] +=
+              (side % 2 == 0 ? -h : h) * (1 + side / 2) * ((const double*)&change)[i];
+        }
+        end[side] = energy_at(context, c, at.X, &moved);
+      }
+      double difference = (8.0 * (end[1] - end[0]) - (end[3] - end[2])) / (12.0 * h);
+      off = fmin(off, fabs(difference - slope));
+    }
+    worst = noli_larger(worst, off / fmax(fabs(slope), 0.1));
+  }
+  print_message("%-28s differences by %.1e\n", c->name, worst);
+  ASSERT_AT_MOST(worst, 1e-8);
+  test_context_done(&context);
+}
+
+static void of_energies(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {.name = "neo-Hookean sheet", .shell = {SHEET}},
+      {.name = "stvk sheet with a limit", .shell = {SHEET, .limit = 3.0}, .law = "stvk"},
+      {.name = "woven sheet", .shell = {WOVEN}},
+      {.name = "woven sheet, shear, limit", .shell = {WOVEN, .shear = 0.2, .limit = 3.0}},
+      {.name = "warp across the sheet", .shell = {SHEET, .woven = true, .weft = 0.4}},
+      {.name = "forked sheet", .shell = {WOVEN}, .forked = true},
+      {.name = "plate", .shell = {SHEET, PLATE}},
+      {.name = "woven plate, shear", .shell = {WOVEN, PLATE, .shear = 0.2}},
+      {.name = "forked plate", .shell = {SHEET, PLATE}, .forked = true},
+      {.name = "forked woven plate", .shell = {WOVEN, PLATE}, .forked = true},
+      {.name = "rod", .rod = {ROD}},
+      {.name = "rope", .rod = {.radius = 0.3}},
+      {.name = "rod with twist", .rod = {ROD, .twist = 1.2}},
+      {.name = "tape with twist",
+       .rod = {ROD, .twist = 1.2, .second_radius = 0.1, .normal = {0, 0, 1}}},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    compare_energy(&cases[i]);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(by_rest_positions),
                                      cmocka_unit_test(by_moduli), cmocka_unit_test(by_radius),
-                                     cmocka_unit_test(of_damping)};
+                                     cmocka_unit_test(of_damping), cmocka_unit_test(of_energies)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

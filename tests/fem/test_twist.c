@@ -4,6 +4,7 @@
 
 #include "fem/twist.h"
 #include "math/eigen.h"
+#include "math/larger.h"
 #include "math/vec3.h"
 
 #define PI 3.14159265358979323846
@@ -245,6 +246,40 @@ static void gradients_follow_frames(void** state) {
     ASSERT_AT_MOST(off, 1e-6 * fmax(most, 1.0));
     free_chain(context, &chain);
   }
+  test_context_done(&context);
+}
+
+static void energies_follow_frames(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestRandom random = {14};
+  double h = 1e-3, worst = 0.0;
+  for (int trial = 0; trial < 72; trial++) {
+    Chain chain;
+    double x[15], w[6], change[13], frame[7 * N_MAX], end[4], by = 0.0;
+    make_trial(context, &random, trial, &chain, x);
+    for (int k = 0; k < 6; k++) {
+      w[k] = test_random(&random, -1.0, 1.0);
+    }
+    const NoliTwisting twisting = {&chain.twists, chain.frame, 1.3};
+    const NoliTurnRest rest = {
+        .X = x, .frame = chain.frame, .normal = {{0.3, -0.8, 0.5}, {0.3, -0.8, 0.51}}};
+    NoliTwistingEnergy slopes;
+    noli_twisting_energy_slopes(&twisting, 0, x, &rest, (double[5]){4, 4, 4, 4, 4}, &slopes);
+    for (int k = 0; k < 4; k++) {
+      turn_frame(&chain, w, (k % 2 == 0 ? -h : h) * (1 + k / 2), frame, change);
+      const NoliTwisting turned = {&chain.twists, frame, 1.3};
+      noli_twisting_evaluate(&turned, x, 0, 1, NOLI_EVAL_ENERGY, &(NoliLocal){.energy = &end[k]});
+    }
+    for (int c = 0; c < 12; c++) {
+      by += slopes.by_frame[c] * change[6 * chain.turns.segment[c / 6] + c % 6];
+    }
+    double difference = (8.0 * (end[1] - end[0]) - (end[3] - end[2])) / (12.0 * h);
+    worst = noli_larger(worst, fabs(difference - by) / fmax(fabs(by), 1.0));
+    free_chain(context, &chain);
+  }
+  print_message("energies by frames: differences by %.1e\n", worst);
+  ASSERT_AT_MOST(worst, 1e-8);
   test_context_done(&context);
 }
 
@@ -505,6 +540,7 @@ int main(void) {
       cmocka_unit_test(derivatives_of_turns),
       cmocka_unit_test(derivatives_of_short_segments),
       cmocka_unit_test(gradients_follow_frames),
+      cmocka_unit_test(energies_follow_frames),
       cmocka_unit_test(products_follow_frames),
       cmocka_unit_test(transports_follow_frames_and_positions),
       cmocka_unit_test(projections_are_semi_definite),

@@ -6,8 +6,10 @@
 
 #include "base/ranks.h"
 #include "output/proxy_cells.h"
+#include "sim/rank_contacts.h"
 
 #include <float.h>
+#include <limits.h>
 
 enum {
   CELLS = 4,
@@ -393,6 +395,58 @@ static void messages_number_elements_in_their_body(void** state) {
   assert_string_equal(message[1], message[0]);
 }
 
+// Which ranks have elements at each vertex, as a sum of 2^rank.
+static double* ranks_of_vertices(const World* world) {
+  const NoliProblem* problem = &world->sim->model->problem;
+  const NoliBlock* block = &problem->block[0];
+  double* sum = calloc((size_t)problem->n_vert, sizeof *sum);
+  bool whole = !block->divided && noli_rank(world->context) > 0;
+  for (int64_t k = 0; !whole && k < 4 * (int64_t)block->n_element; k++) {
+    sum[block->node[k]] = ldexp(1.0, noli_rank(world->context));
+  }
+  ASSERT_OK(noli_ranks_sum(world->context, sum, problem->n_vert));
+  return sum;
+}
+
+static void contacts_between_ranks_are_counted(void** state) {
+  (void)state;
+  Pair* pair = calloc(1, sizeof *pair);
+  pair_define(pair, true);
+  World* world = &pair->world;
+  for (int32_t b = 0; b < 2; b++) {
+    memset(world->body[b].angular_velocity, 0, sizeof world->body[b].angular_velocity);
+  }
+  world->body[UPPER].velocity[1] = -0.3; // it falls on the other one
+  world_start(world);
+  for (int32_t i = 0; i < 3; i++) {
+    world_step(world);
+  }
+  const NoliContactInfo* contact;
+  int64_t n, n_between, n_listed, expected = 0;
+  ASSERT_OK(noli_sim_rank_contacts(pair->world.sim, &n, &n_between));
+  double* sum = ranks_of_vertices(&pair->world);
+  ASSERT_OK(noli_sim_contacts(pair->world.sim, &contact, &n_listed));
+  for (int64_t i = 0; i < n_listed; i++) {
+    int least = INT_MAX, most = -1;
+    for (int k = 0; k < 4 && contact[i].vertex[k] != NOLI_NULL_INDEX; k++) {
+      int first = 0;
+      for (double at = sum[contact[i].vertex[k]]; at > 0.0 && fmod(at, 2.0) < 1.0; at /= 2.0) {
+        first++;
+      }
+      least = first < least ? first : least;
+      most = first > most ? first : most;
+    }
+    expected += most > least ? 1 : 0;
+  }
+  assert_true(n > 0);
+  assert_int_equal(n, n_listed);
+  assert_int_equal(n_between, expected);
+  // the pair lies on each other, and the ranks have them in turn
+  assert_true((n_between > 0) == (noli_rank_count(pair->world.context) > 1));
+  free(sum);
+  pair_done(pair);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_rank_holds_its_share),
@@ -400,6 +454,7 @@ int main(void) {
       cmocka_unit_test(rows_follow_their_owners),
       cmocka_unit_test(results_are_those_of_one_rank),
       cmocka_unit_test(surfaces_find_the_elements_of_all_ranks),
+      cmocka_unit_test(contacts_between_ranks_are_counted),
       cmocka_unit_test(bounds_name_the_same_element),
       cmocka_unit_test(messages_number_elements_in_their_body),
   };

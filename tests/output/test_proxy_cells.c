@@ -25,13 +25,13 @@ static double inside(const World* world, int32_t element, int32_t vertex) {
 // Every corner lies in its element; the stress is the mean of the three.
 static void check_frame(World* world, int64_t n_proxy, bool one_element) {
   NoliFrameLayout layout;
+  NoliFrameValues values;
   ASSERT_OK(noli_frame_layout_create(world->context, world->sim, &world->def, &layout));
   assert_int_equal(layout.n_proxy, n_proxy);
-  ASSERT_OK(noli_frame_write(world->context, world->sim, &layout, &noli_frame_format_vtu,
-                             "proxy_cells.vtu"));
+  ASSERT_OK(noli_frame_values_take(world->context, world->sim, &layout, &values));
   double* stress = malloc(sizeof *stress * (size_t)layout.n_tet);
   ASSERT_OK(noli_sim_von_mises(world->sim, stress));
-  const float* von_mises = layout.fields + 12 * (int64_t)layout.n_vert;
+  const float* von_mises = values.fields + 12 * (int64_t)layout.n_vert;
   double largest = 0.0;
   for (int64_t i = 0; i < n_proxy; i++) {
     int64_t cell = layout.n_cells - n_proxy + i;
@@ -49,6 +49,7 @@ static void check_frame(World* world, int64_t n_proxy, bool one_element) {
   }
   ASSERT_AT_LEAST(largest, 100.0);
   free(stress);
+  noli_frame_values_free(world->context, &layout, &values);
   noli_frame_layout_free(world->context, &layout);
 }
 
@@ -102,8 +103,42 @@ static void given_meshes(void** state) {
   }
 }
 
+// The values of a frame are in memory only while it is written; a rank that writes none takes the
+// same ones without the lists of cells.
+static void frames_leave_no_values(void** state) {
+  (void)state;
+  World world = world_new(2);
+  world_add(&world, make_box(&world, 0.4, 0.4, 0.4, 3), (double[3]){0.0, 0.205, 0.0});
+  world.body[0].velocity[1] = -1.0;
+  land(&world);
+  NoliFrameLayout layout;
+  NoliFrameValues whole, bare;
+  ASSERT_OK(noli_frame_layout_create(world.context, world.sim, &world.def, &layout));
+  int64_t bytes[3];
+  for (int i = 0; i < 3; i++) {
+    ASSERT_OK(noli_frame_write(world.context, world.sim, &layout, &noli_frame_format_vtu,
+                               "no_values.vtu"));
+    bytes[i] = noli_context_bytes(world.context);
+  }
+  assert_int_equal(bytes[1], bytes[0]);
+  assert_int_equal(bytes[2], bytes[0]);
+
+  ASSERT_OK(noli_frame_values_take(world.context, world.sim, &layout, &whole));
+  noli_frame_layout_free_lists(world.context, &layout);
+  assert_null(layout.connectivity);
+  ASSERT_OK(noli_frame_values_take(world.context, world.sim, &layout, &bare));
+  size_t n_value = 12 * (size_t)layout.n_vert + (size_t)layout.n_cells;
+  assert_memory_equal(whole.fields, bare.fields, n_value * sizeof(float));
+  assert_memory_equal(whole.x, bare.x, 3 * (size_t)layout.n_vert * sizeof(double));
+  noli_frame_values_free(world.context, &layout, &whole);
+  noli_frame_values_free(world.context, &layout, &bare);
+  noli_frame_layout_free(world.context, &layout);
+  world_done(&world);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(frames_leave_no_values),
       cmocka_unit_test(boundaries),
       cmocka_unit_test(given_meshes),
   };

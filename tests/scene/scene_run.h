@@ -3,6 +3,7 @@
 
 #include "scene_support.h"
 
+#include "math/vec3.h"
 #include "noli/noli.h"
 
 typedef struct Run {
@@ -31,4 +32,29 @@ static inline void finish(Run* run) {
   noli_sim_destroy(&run->sim);
   noli_scene_destroy(&run->scene);
   test_context_done(&run->context);
+}
+
+// Where the nodes of a body are.
+typedef struct Extent {
+  NoliVec3 low, high;
+  NoliVec3 mean;
+  NoliVec3 velocity; // mean
+} Extent;
+
+static inline Extent extent_of(const Run* run, int32_t body) {
+  const double *x = noli_sim_positions(run->sim), *v = noli_sim_velocities(run->sim);
+  int32_t first, n;
+  noli_sim_body_range(run->sim, body, &first, &n);
+  Extent extent = {.low = {INFINITY, INFINITY, INFINITY},
+                   .high = {-INFINITY, -INFINITY, -INFINITY}};
+  for (int64_t i = first; i < first + n; i++) {
+    NoliVec3 at = noli_load3(x + 3 * i);
+    extent.low =
+        (NoliVec3){fmin(extent.low.x, at.x), fmin(extent.low.y, at.y), fmin(extent.low.z, at.z)};
+    extent.high =
+        (NoliVec3){fmax(extent.high.x, at.x), fmax(extent.high.y, at.y), fmax(extent.high.z, at.z)};
+    extent.mean = noli_mul_add3(extent.mean, 1.0 / n, at);
+    extent.velocity = noli_mul_add3(extent.velocity, 1.0 / n, noli_load3(v + 3 * i));
+  }
+  return extent;
 }

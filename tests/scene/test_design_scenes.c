@@ -510,6 +510,54 @@ static double apart_after(NoliSim* a, NoliSim* b, int32_t n_steps) {
 }
 
 // The scene that is written runs as the search did, and not as the one that was read.
+static void expect_written_run(const char* name, const char* text) {
+  NoliContext* context = test_context(1);
+  char path[32];
+  NoliScene *scene = NULL, *written = NULL;
+  NoliSim *sim = NULL, *want = NULL, *got = NULL;
+  NoliDesign* design = NULL;
+  double z[MOST], value[256];
+  snprintf(path, sizeof path, "written_%s.json", name);
+  NoliStatus status = parse_quoted(context, text, &scene);
+  if (status == NOLI_OK) {
+    ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
+    status = noli_design_create(sim, noli_scene_design(scene), &design);
+  }
+  if (status != NOLI_OK) {
+    print_error("%s: %s\n", name, noli_context_message(context));
+  }
+  ASSERT_OK(status);
+  noli_design_range(design, z, NULL, NULL);
+  noli_design_values(design, z, value);
+  ASSERT_OK(noli_parameters_apply(noli_design_parameters(design), value, context, &want));
+  status = noli_output_write_design(context, scene, design, z, path);
+  if (status == NOLI_OK) {
+    status = noli_scene_load(context, path, NULL, 0, &written);
+  }
+  if (status != NOLI_OK) {
+    print_error("%s: %s\n", name, noli_context_message(context));
+  }
+  ASSERT_OK(status);
+  ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(written), &got));
+  ASSERT_AT_MOST(apart_after(want, got, 6), 1e-12);
+  for (int32_t step = 0; step < 6; step++) {
+    ASSERT_OK(noli_sim_step(sim, NULL));
+  }
+  double moved = 0.0;
+  for (int32_t i = 0; i < 3 * noli_sim_node_count(sim); i++) {
+    moved = fmax(moved, fabs(noli_sim_positions(sim)[i] - noli_sim_positions(got)[i]));
+  }
+  print_message("%s: another run by %.1e m\n", name, moved);
+  assert_true(moved > 1e-9);
+  noli_design_destroy(&design);
+  noli_sim_destroy(&sim);
+  noli_sim_destroy(&want);
+  noli_sim_destroy(&got);
+  noli_scene_destroy(&scene);
+  noli_scene_destroy(&written);
+  test_context_done(&context);
+}
+
 static void written_scenes_run_as_searched(void** state) {
   (void)state;
   static const char* const variables[] = {
@@ -547,53 +595,74 @@ static void written_scenes_run_as_searched(void** state) {
       "[-0.2, 0, 0], 'upper': [0.2, 0, 0], 'start': [0.15, 0, 0]}",
   };
   for (size_t k = 0; k < sizeof variables / sizeof *variables; k++) {
-    NoliContext* context = test_context(1);
-    char text[SCENE_TEXT], path[32];
-    NoliScene *scene = NULL, *written = NULL;
-    NoliSim *sim = NULL, *want = NULL, *got = NULL;
-    NoliDesign* design = NULL;
-    double z[MOST], value[256];
+    char text[SCENE_TEXT], name[16];
     snprintf(text, sizeof text, driven, variables[k]);
-    snprintf(path, sizeof path, "driven_%d.json", (int)k);
-    NoliStatus status = parse_quoted(context, text, &scene);
-    if (status == NOLI_OK) {
-      ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
-      status = noli_design_create(sim, noli_scene_design(scene), &design);
-    }
-    if (status != NOLI_OK) {
-      print_error("%d: %s\n", (int)k, noli_context_message(context));
-    }
-    ASSERT_OK(status);
-    noli_design_range(design, z, NULL, NULL);
-    noli_design_values(design, z, value);
-    ASSERT_OK(noli_parameters_apply(noli_design_parameters(design), value, context, &want));
-    status = noli_output_write_design(context, scene, design, z, path);
-    if (status == NOLI_OK) {
-      status = noli_scene_load(context, path, NULL, 0, &written);
-    }
-    if (status != NOLI_OK) {
-      print_error("%d: %s\n", (int)k, noli_context_message(context));
-    }
-    ASSERT_OK(status);
-    ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(written), &got));
-    ASSERT_AT_MOST(apart_after(want, got, 6), 1e-12);
-    for (int32_t step = 0; step < 6; step++) {
-      ASSERT_OK(noli_sim_step(sim, NULL));
-    }
-    double moved = 0.0;
-    for (int32_t i = 0; i < 3 * noli_sim_node_count(sim); i++) {
-      moved = fmax(moved, fabs(noli_sim_positions(sim)[i] - noli_sim_positions(got)[i]));
-    }
-    print_message("%d: another run by %.1e m\n", (int)k, moved);
-    assert_true(moved > 1e-9);
-    noli_design_destroy(&design);
-    noli_sim_destroy(&sim);
-    noli_sim_destroy(&want);
-    noli_sim_destroy(&got);
-    noli_scene_destroy(&scene);
-    noli_scene_destroy(&written);
-    test_context_done(&context);
+    snprintf(name, sizeof name, "%d", (int)k);
+    expect_written_run(name, text);
   }
+}
+
+static const char* const landing =
+    "{'time': {'step': 0.01, 'duration': 0.06}, 'contact': {'stiffness': 1e8}, 'friction': "
+    "{'coefficient': 0.3}, 'bodies': [{'name': 'cube', 'mesh': {'box': {'size': [1, 1, 1], "
+    "'cells': [2, 1, 1]}}, 'translate': [0, 0.55, 0], 'order': %d, 'velocity': [0.5, -1, 0], "
+    "'proxy': {%s}, 'material': {'young': 1e5}}], 'half_spaces': [{'name': 'floor'}], 'design': "
+    "{'variables': [{'parameter': 'rest_position', 'of': 'cube', 'control': 'uniform', 'select': "
+    "{'vertices': [8, 9, 10, 11]}, 'lower': [-0.9, 0, 0], 'upper': [0.9, 0.1, 0], 'start': [0.8, "
+    "0.05, 0]}], "
+    "'objective': [{'quantity': 'displacement', 'body': 'cube', 'component': 'x'}]}}";
+
+// Shapes so much longer that a proxy for them alone would have other weights.
+static void written_proxies_keep_their_weights(void** state) {
+  (void)state;
+  static const struct {
+    const char *name, *proxy;
+    int order;
+  } proxies[] = {{"carried", "'mesh': 'hull.vtk'", 1},
+                 {"carried_2", "'mesh': 'hull.vtk'", 2},
+                 {"sized", "'edge_length': 0.5", 1},
+                 {"sized_2", "'edge_length': 0.5", 2}};
+  NoliContext* context = test_context(1);
+  NoliMesh* hull = NULL;
+  ASSERT_OK(noli_mesh_make_box(context, (double[]){1.04, 1.04, 1.04}, (int32_t[]){3, 3, 3}, false,
+                               &hull));
+  ASSERT_OK(noli_mesh_write(context, "hull.vtk", hull));
+  noli_mesh_destroy(context, &hull);
+  test_context_done(&context);
+  for (size_t k = 0; k < sizeof proxies / sizeof *proxies; k++) {
+    char text[SCENE_TEXT];
+    snprintf(text, sizeof text, landing, proxies[k].order, proxies[k].proxy);
+    expect_written_run(proxies[k].name, text);
+  }
+}
+
+// ---- sets of elements ---------------------------------------------------------------------------
+
+// The left half of a box of 2 x 1 x 1 m.
+static void goals_are_of_elements(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  NoliSim* sim = NULL;
+  NoliDesign* design = NULL;
+  double z[3], value = 0.0;
+  ASSERT_OK(parse_quoted(
+      context,
+      "{'time': {'step': 0.01, 'duration': 0.01}, 'bodies': [{'name': 'bar', 'mesh': {'box': "
+      "{'size': [2, 1, 1], 'cells': [4, 1, 1]}}}], 'design': {'variables': [{'parameter': "
+      "'initial_velocity', 'of': 'bar', 'lower': -1, 'upper': 1}], 'objective': [{'quantity': "
+      "'volume', 'body': 'bar', 'form': 'value', 'elements': {'half_space': {'origin': [0, 0, 0], "
+      "'normal': [-1, 0, 0]}}}]}}",
+      &scene));
+  ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
+  ASSERT_OK(noli_design_create(sim, noli_scene_design(scene), &design));
+  noli_design_range(design, z, NULL, NULL);
+  ASSERT_OK(noli_design_evaluate(design, z, &value, NULL));
+  ASSERT_NEAR(value, 1.0, 1e-6);
+  noli_design_destroy(&design);
+  noli_sim_destroy(&sim);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
 }
 
 // ---- errors -------------------------------------------------------------------------------------
@@ -639,6 +708,16 @@ static void test_errors(void** state) {
                "design.objective[0].at: is not in the run, which ends at 0.1 s");
   expect_error(context, VELOCITY "'objective': [{" GOAL ", 'over': [0.3, 0.5]}]",
                "design.objective[0].over: is no interval of the run");
+  expect_error(context,
+               VELOCITY "'objective': [{'quantity': 'von_mises', 'body': 'cube', 'select': "
+                        "{'side': '+x'}, 'form': 'value'}]",
+               "design.objective[0]: \"von_mises\" is of elements, not of vertices");
+  expect_error(context, VELOCITY "'objective': [{" GOAL ", 'elements': {'elements': [0]}}]",
+               "design.objective[0]: \"centre\" is of vertices, not of elements");
+  expect_error(context,
+               VELOCITY "'objective': [{'quantity': 'volume', 'body': 'cube', 'elements': "
+                        "{'elements': [7]}}]",
+               "design.objective[0].elements.elements");
   expect_error(context, VELOCITY "'objective': [{" GOAL ", 'form': 'above'}]",
                "design.objective[0]: the form \"above\" needs one \"component\" of \"centre\"");
   expect_error(context,
@@ -724,6 +803,7 @@ static void test_bounds(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(written_scenes_run_as_searched),
+      cmocka_unit_test(written_proxies_keep_their_weights),
       cmocka_unit_test(formulas_have_derivatives),
       cmocka_unit_test(test_friction),
       cmocka_unit_test(test_young),
@@ -735,6 +815,7 @@ int main(void) {
       cmocka_unit_test(test_plier),
       cmocka_unit_test(test_remember),
       cmocka_unit_test(test_written_friction),
+      cmocka_unit_test(goals_are_of_elements),
       cmocka_unit_test(test_errors),
       cmocka_unit_test(test_bounds),
   };

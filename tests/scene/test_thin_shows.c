@@ -1,8 +1,6 @@
 // Scenes of ropes, nets and cloth: every state is audited, and each ends as the scene is about.
 #include "scene_run.h"
 
-#include "math/vec3.h"
-
 // Runs an example with the exact audit after each step.
 static Run start_audited(const char* path) {
   const char* const change[][2] = {{"debug.audit", "true"}};
@@ -17,30 +15,6 @@ static void steps(Run* run, int32_t n) {
   }
   print_message("%d steps, %d iterations, %lld contacts\n", n, iterations,
                 (long long)run->report.contacts);
-}
-
-typedef struct Extent {
-  NoliVec3 low, high;
-  NoliVec3 mean;
-  NoliVec3 velocity; // mean
-} Extent;
-
-static Extent extent_of(const Run* run, int32_t body) {
-  const double *x = noli_sim_positions(run->sim), *v = noli_sim_velocities(run->sim);
-  int32_t first, n;
-  noli_sim_body_range(run->sim, body, &first, &n);
-  Extent extent = {.low = {INFINITY, INFINITY, INFINITY},
-                   .high = {-INFINITY, -INFINITY, -INFINITY}};
-  for (int64_t i = first; i < first + n; i++) {
-    NoliVec3 at = noli_load3(x + 3 * i);
-    extent.low =
-        (NoliVec3){fmin(extent.low.x, at.x), fmin(extent.low.y, at.y), fmin(extent.low.z, at.z)};
-    extent.high =
-        (NoliVec3){fmax(extent.high.x, at.x), fmax(extent.high.y, at.y), fmax(extent.high.z, at.z)};
-    extent.mean = noli_mul_add3(extent.mean, 1.0 / n, at);
-    extent.velocity = noli_mul_add3(extent.velocity, 1.0 / n, noli_load3(v + 3 * i));
-  }
-  return extent;
 }
 
 // The bights, 0.2 m long at first, shrink around the legs of the other rope and hold: both ropes

@@ -313,6 +313,41 @@ static void any_threads_give_the_same_bits(void** state) {
   }
 }
 
+// Two cards without an offset fall onto each other and onto the floor while a third falls far away
+// from them; `offset` is that of the third.
+static World cards_beside_one_with(double offset, int k) {
+  World world = world_new(1);
+  for (int c = 0; c < 3; c++) {
+    int32_t card = add_card(&world, 0.1, 3, c == 2 ? 5.0 : 0.002 + 0.004 * c, 4e-3);
+    world.body[card].contact_offset = c == 2 ? offset : 0.0;
+    world.body[card].velocity[1] = -0.5 * c;
+    world.body[card].angular_velocity[0] = c;
+  }
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world.def.friction = 0.2;
+  world.def.solver = solvers[k];
+  world.def.contact_distance = (NoliScaled){1e-3, false};
+  world_start(&world);
+  return world;
+}
+
+// An offset that no contact has changes no bit of contacts without one.
+static void offsets_of_zero_change_no_bit(void** state) {
+  (void)state;
+  for (int k = 0; k < N_SOLVERS; k++) {
+    World without = cards_beside_one_with(0.0, k), with = cards_beside_one_with(3e-3, k);
+    for (int i = 0; i < 12; i++) {
+      run(&without, 1);
+      run(&with, 1);
+      assert_int_equal(with.report.newton_iterations, without.report.newton_iterations);
+    }
+    assert_true(with.report.contacts > 0);
+    assert_null(noli_sim_state_difference(without.sim, with.sim));
+    world_done(&without);
+    world_done(&with);
+  }
+}
+
 // A run resumes from a checkpoint with the same bits.
 static void checkpoints_resume_with_the_same_bits(void** state) {
   (void)state;
@@ -458,6 +493,7 @@ int main(void) {
       cmocka_unit_test(folded_sheets_keep_their_thickness),
       cmocka_unit_test(blocks_slide_as_coulomb_says),
       cmocka_unit_test(any_threads_give_the_same_bits),
+      cmocka_unit_test(offsets_of_zero_change_no_bit),
       cmocka_unit_test(checkpoints_resume_with_the_same_bits),
       cmocka_unit_test(audits_find_what_overlaps),
       cmocka_unit_test(bad_offsets_are_refused),

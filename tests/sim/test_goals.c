@@ -230,7 +230,8 @@ static void check_input(Fixture* f, const NoliGoalQuantity* quantity, NoliInput 
   }
   for (int i = 0; i < 256; i++) {
     by_value[i] = test_random(&random, -1.0, 1.0);
-    by_weight[i] = quantity->items == NOLI_GOAL_ELEMENTS ? test_random(&random, -1e4, 1e4) : 0.0;
+    bool volumes = quantity->each && quantity->set == NOLI_GOAL_ELEMENTS;
+    by_weight[i] = volumes ? test_random(&random, -1e4, 1e4) : 0.0;
   }
   int64_t n = noli_input_count(f->sim, input, 0);
   double* slope = calloc((size_t)n, sizeof *slope);
@@ -268,13 +269,17 @@ static void test_inputs(void** state) {
       for (int k = 0; k < 4; k++) {
         // forces of contact come from terms whose mixed derivatives have tests of their own
         bool contact = strncmp(quantity->name, "contact_", 8) == 0;
-        if (!contact && (quantity->reads >> inputs[k] & 1u) != 0) {
+        // masses of linear elements are inputs; they change weights as loads, in runs
+        // (test_gradient_goals.c)
+        bool mass = (quantity->reads >> NOLI_INPUT_MASS & 1u) != 0 && inputs[k] == NOLI_INPUT_REST;
+        if (!contact && !mass && strcmp(quantity->name, "gravity_energy") != 0 &&
+            (quantity->reads >> inputs[k] & 1u) != 0) {
           check_input(&f, quantity, inputs[k], plane != 0);
           n_checked++;
         }
       }
     }
-    assert_true(n_checked >= 10);
+    assert_true(n_checked >= 9);
     drop(&f);
   }
 }

@@ -57,20 +57,25 @@ static void cubic_landing(World* world) {
   landing_of(world, 3);
 }
 
-// A ball of curved tetrahedra of order 2, held at a vertex.
-static int32_t add_ball(World* world, int32_t order, double height) {
+// A ball of curved tetrahedra.
+static int32_t add_curved_ball(World* world, int32_t geometry_order, int32_t order, double height) {
   NoliMesh* mesh = NULL;
-  ASSERT_OK(noli_mesh_make_curved_sphere(world->context, 0.06, 1, 2, &mesh));
+  ASSERT_OK(noli_mesh_make_curved_sphere(world->context, 0.06, 1, geometry_order, &mesh));
   int32_t body = world_add(world, mesh, (double[]){0.01, height, 0.02});
   set_material(world, body);
   world->body[body].order = order;
   return body;
 }
 
-static void held_ball_of(World* world, int32_t order) {
-  int32_t body = add_ball(world, order, 1.0);
+// Held at some vertices.
+static void held_curved_ball(World* world, int32_t geometry_order, int32_t order) {
+  int32_t body = add_curved_ball(world, geometry_order, order, 1.0);
   hold_left(world, body, 4);
   world->body[body].material.mass_damping = 2.0;
+}
+
+static void held_ball_of(World* world, int32_t order) {
+  held_curved_ball(world, 2, order);
 }
 
 static void curved_ball(World* world) {
@@ -86,12 +91,56 @@ static void damped_ball(World* world) {
   world->body[0].material.damping = 0.01;
 }
 
-static void curved_landing(World* world) {
-  int32_t body = add_ball(world, 2, 0.0615);
+static void curved_landing_of(World* world, int32_t geometry_order, int32_t order, double height) {
+  int32_t body = add_curved_ball(world, geometry_order, order, height);
   world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
   world->def.friction = 0.3;
   world->body[body].velocity[0] = 0.5;
   world->body[body].velocity[1] = -0.2;
+}
+
+static void curved_landing(World* world) {
+  curved_landing_of(world, 2, 2, 0.0615);
+}
+
+// Of elements whose shapes have a higher order than their displacements.
+static void linear_ball(World* world) {
+  held_curved_ball(world, 2, 1);
+}
+
+static void damped_linear_ball(World* world) {
+  linear_ball(world);
+  world->body[0].material.damping = 0.01;
+}
+
+// Its parts relax within a few steps, and hardly.
+static void relaxing_linear_ball(World* world) {
+  static const NoliProny series = {.n = 2, .share = {0.4, 0.2}, .time = {0.01, 0.2}};
+  linear_ball(world);
+  world->body[0].material.prony = &series;
+}
+
+static void flowing_linear_ball(World* world) {
+  linear_ball(world);
+  world->body[0].material.law = "hencky";
+  world->body[0].material.parameter[0] = 50.0; // yield stress
+  world->body[0].material.parameter[1] = 2e3;  // hardening
+}
+
+static void ball_of_shape_3(World* world) {
+  held_curved_ball(world, 3, 2);
+}
+
+static void ball_of_shape_4(World* world) {
+  held_curved_ball(world, 4, 2);
+}
+
+static void linear_landing(World* world) {
+  curved_landing_of(world, 2, 1, 0.0615);
+}
+
+static void landing_of_shape_3(World* world) {
+  curved_landing_of(world, 3, 2, 0.0615);
 }
 
 // A linear body with a finer proxy.
@@ -136,18 +185,305 @@ static void elements_of_higher_order(void** state) {
   COMPARE(cases);
 }
 
-// Stresses and energies of a curved body by its shape.
-static void goals_of_curved_bodies(void** state) {
+static void shapes_of_higher_order_than_elements(void** state) {
   (void)state;
+  static const GradientCase cases[] = {
+      {"shape 2, order 1, shape", linear_ball, NULL, 0.01, 5, SHAPE("body0"), 1e-6, 1e-6},
+      {"shape 2, order 1 at rest, shape", linear_ball, "quasi_static", 0.01, 2, SHAPE("body0"),
+       1e-6, 1e-6},
+      {"shape 2, order 1 tr_bdf2, shape", linear_ball, "tr_bdf2", 0.01, 4, SHAPE("body0"), 1e-6,
+       1e-6},
+      {"shape 2, order 1, place", linear_ball, "bdf2", 0.01, 4, OF("rest_position", "body0"), 1e-6,
+       1e-6},
+      {"shape 2, order 1 damped, shape", damped_linear_ball, NULL, 0.01, 4, SHAPE("body0"), 1e-6,
+       1e-6},
+      {"shape 2, order 1 relaxes, shape", relaxing_linear_ball, "bdf2", 0.01, 4, SHAPE("body0"),
+       1e-6, 1e-6},
+      {"shape 2, order 1 flows, shape", flowing_linear_ball, NULL, 0.01, 4, SHAPE("body0"), 1e-6,
+       1e-6},
+      {"shape 3, order 2, shape", ball_of_shape_3, "sdirk2", 0.01, 3, SHAPE("body0"), 1e-6, 1e-6},
+      {"shape 4, order 2, shape", ball_of_shape_4, NULL, 0.01, 3, SHAPE("body0"), 1e-6, 1e-6},
+      {"shape 2, order 1, landing, shape", linear_landing, NULL, 0.005, 6, SHAPE("body0"), 1e-7,
+       1e-5},
+      {"shape 3, order 2, landing, shape", landing_of_shape_3, NULL, 0.005, 6, SHAPE("body0"), 1e-7,
+       1e-5},
+  };
+  COMPARE(cases);
+}
+
+// Stresses and energies of them; those of other bodies: test_gradient_goals.c.
+static void goals_of_such_shapes(void** state) {
+  (void)state;
+  static void (*const builds[])(World*) = {linear_ball, ball_of_shape_3};
   static const char* const quantities[2] = {"elastic_energy", "von_mises"};
-  for (int k = 0; k < 2; k++) {
-    const GradientCase c = {quantities[k], curved_ball, NULL, 0.01, 3, SHAPE("body0"), 1e-6, 1e-6};
+  for (int k = 0; k < 4; k++) {
+    const GradientCase c = {quantities[k % 2], builds[k / 2], NULL, 0.01, 3,
+                            SHAPE("body0"),    1e-6,          1e-6};
     NoliGoalDef goal = noli_default_goal_def();
-    goal.quantity = quantities[k];
+    goal.quantity = quantities[k % 2];
     goal.of = "body0";
-    goal.reduction = k == 1 ? "norm" : NULL;
+    goal.reduction = k % 2 == 1 ? "norm" : NULL;
     compare_case(&c, &goal);
   }
+}
+
+// ---- proxies that are given, or depend on the shape ---------------------------------------------
+
+// The simulation copies it.
+static struct {
+  NoliMesh mesh;
+  double x[3 * 400];
+  int32_t tri[3 * 800];
+} given;
+
+// The surface of `whole`, around a body at `centre`, is its proxy. Destroys `whole`.
+static void give_proxy(World* world, int32_t body, NoliMesh** whole, const double centre[3],
+                       double stretch) {
+  NoliMesh* surface = NULL;
+  const double scale[3] = {stretch, stretch, stretch}, rotate[3] = {0.0, 0.0, 0.0};
+  noli_mesh_transform(*whole, scale, rotate, centre);
+  ASSERT_OK(noli_mesh_extract(world->context, *whole, "surface", &surface));
+  ASSERT_OK(noli_mesh_remove_unused(world->context, surface));
+  assert_true(surface->n_vert <= 400 && surface->n_tri <= 800);
+  given.mesh = (NoliMesh){
+      .n_vert = surface->n_vert, .n_tri = surface->n_tri, .x = given.x, .tri = given.tri};
+  memcpy(given.x, surface->x, 3 * sizeof(double) * (size_t)surface->n_vert);
+  memcpy(given.tri, surface->tri, 3 * sizeof(int32_t) * (size_t)surface->n_tri);
+  world->body[body].proxy.kind = "mesh";
+  world->body[body].proxy.mesh = &given.mesh;
+  noli_mesh_destroy(world->context, &surface);
+  noli_mesh_destroy(world->context, whole);
+}
+
+// Of finer cells than those of the box, which do not match them, and a fiftieth larger.
+static void carry_box(World* world) {
+  NoliMesh* whole = NULL;
+  ASSERT_OK(noli_mesh_make_box(world->context, (double[]){0.2, 0.1, 0.12}, (int32_t[]){3, 2, 2},
+                               false, &whole));
+  world->body[0].proxy = noli_default_proxy_def();
+  give_proxy(world, 0, &whole, (double[]){0.01, 0.0515, 0.0}, 1.02);
+}
+
+static void carried_landing_of(World* world, int32_t order) {
+  landing_of(world, order);
+  carry_box(world);
+  world->plane[0].origin[1] = -1e-3;
+}
+
+static void carried_landing(World* world) {
+  carried_landing_of(world, 1);
+}
+
+static void quadratic_carried_landing(World* world) {
+  carried_landing_of(world, 2);
+}
+
+static void cubic_carried_landing(World* world) {
+  carried_landing_of(world, 3);
+}
+
+static void quartic_carried_landing(World* world) {
+  carried_landing_of(world, 4);
+}
+
+static void use_potential(World* world) {
+  world->def.contact_model = "gcp";
+  world->def.barrier_stiffness = 0.02;
+}
+
+static void potential_carried_landing(World* world) {
+  carried_landing(world);
+  use_potential(world);
+}
+
+static void potential_quadratic_carried_landing(World* world) {
+  quadratic_carried_landing(world);
+  use_potential(world);
+}
+
+// A ball of curved elements with a finer sphere, which pass each other.
+static void carried_ball_landing(World* world) {
+  NoliMesh* whole = NULL;
+  curved_landing(world);
+  ASSERT_OK(noli_mesh_make_sphere(world->context, 0.0601, 2, false, &whole));
+  give_proxy(world, 0, &whole, (double[]){0.01, 0.0615, 0.02}, 1.01);
+  world->plane[0].origin[1] = -1e-3;
+}
+
+static void sized_landing_of(World* world, int32_t order) {
+  landing_of(world, order);
+  world->body[0].proxy.kind = "edge_length";
+  world->body[0].proxy.edge_length = order == 1 ? 0.09 : 0.06;
+}
+
+static void sized_landing(World* world) {
+  sized_landing_of(world, 1);
+}
+
+static void quadratic_sized_landing(World* world) {
+  sized_landing_of(world, 2);
+}
+
+static void potential_sized_landing(World* world) {
+  sized_landing(world);
+  use_potential(world);
+}
+
+#define MOVED OF("rest_position", "body0")
+
+static void shapes_with_proxies(void** state) {
+  (void)state;
+  static const GradientCase cases[] = {
+      {"given proxy, shape", carried_landing, NULL, 0.005, 8, SHAPE("body0"), 1e-7, 1e-6},
+      {"given proxy, place", carried_landing, NULL, 0.005, 8, MOVED, 1e-7, 1e-6},
+      {"given proxy, order 2, shape", quadratic_carried_landing, NULL, 0.005, 8, SHAPE("body0"),
+       1e-7, 1e-6},
+      {"given proxy, order 2, place", quadratic_carried_landing, "bdf2", 0.005, 8, MOVED, 1e-7,
+       1e-6},
+      {"given proxy, gcp, shape", potential_carried_landing, NULL, 0.005, 8, SHAPE("body0"), 1e-7,
+       1e-6},
+      {"given proxy, gcp, order 2, shape", potential_quadratic_carried_landing, NULL, 0.005, 8,
+       SHAPE("body0"), 1e-7, 1e-6},
+      {"given proxy, curved, shape", carried_ball_landing, NULL, 0.005, 6, SHAPE("body0"), 1e-7,
+       1e-6},
+      {"edge length, shape", sized_landing, NULL, 0.005, 8, SHAPE("body0"), 1e-7, 1e-6},
+      {"edge length, place", sized_landing, NULL, 0.005, 8, MOVED, 1e-7, 1e-6},
+      {"edge length, order 2, shape", quadratic_sized_landing, NULL, 0.005, 8, SHAPE("body0"), 1e-7,
+       1e-6},
+      {"edge length, gcp, shape", potential_sized_landing, NULL, 0.005, 8, SHAPE("body0"), 1e-7,
+       1e-6},
+  };
+  COMPARE(cases);
+}
+
+// The simulation whose vertices at rest are moved by `change` (n).
+static NoliSim* reshaped(NoliSim* sim, int64_t n, const double* change) {
+  const NoliParameterDef shape = SHAPE("body0");
+  NoliParameters* parameters = NULL;
+  NoliSim* made = NULL;
+  ASSERT_OK(noli_parameters_create(sim, &shape, 1, &parameters));
+  assert_int_equal(noli_parameters_count(parameters), n);
+  ASSERT_OK(noli_parameters_apply(parameters, change, sim->context, &made));
+  noli_parameters_destroy(&parameters);
+  return made;
+}
+
+static void expect_same_weights(const NoliSim* sim, const NoliSim* other) {
+  const NoliFollowers *a = &sim->model->problem.followers, *b = &other->model->problem.followers;
+  assert_true(a->n > 0);
+  assert_int_equal(a->n, b->n);
+  int64_t n = a->row[a->n];
+  assert_int_equal(n, b->row[b->n]);
+  assert_memory_equal(a->node, b->node, (size_t)n * sizeof *a->node);
+  assert_memory_equal(a->weight, b->weight, (size_t)n * sizeof *a->weight);
+}
+
+// How far the vertices of a given proxy lie from their places in the elements, (n_vert x 3).
+static void find_gaps(const NoliSim* sim, double* gap) {
+  const NoliBodyDef* body = &sim->definition.def->bodies[0];
+  const NoliProxyDef* proxy = &body->proxy;
+  NoliSpace space = {0};
+  ASSERT_OK(noli_space_create(sim->context, body->mesh, body->order, &space));
+  for (int64_t v = 0; v < proxy->mesh->n_vert; v++) {
+    NoliVec3 x = noli_space_position(&space, proxy->carrier[v], proxy->place + 3 * v);
+    noli_store3(gap + 3 * v, noli_sub3(noli_load3(proxy->mesh->x + 3 * v), x));
+  }
+  noli_space_destroy(sim->context, &space);
+}
+
+// How much more of them the second simulation has; only vertices far outside of curved elements
+// have any.
+static double gaps_differ(const NoliSim* first, const NoliSim* second) {
+  double gap[2][3 * 400], most = 0.0;
+  find_gaps(first, gap[0]);
+  find_gaps(second, gap[1]);
+  for (int64_t i = 0; i < 3 * (int64_t)given.mesh.n_vert; i++) {
+    most = noli_larger(most, fabs(gap[1][i] - gap[0][i]));
+  }
+  return most;
+}
+
+// Weights stay those of the first shape, to the bit, however far vertices move; two changes are
+// their sum.
+static void proxies_keep_their_weights(void** state) {
+  (void)state;
+  static const GradientCase cases[] = {
+      {"given, order 1", carried_landing, .h = 0.005},
+      {"given, order 2", quadratic_carried_landing, .h = 0.005},
+      {"given, order 3", cubic_carried_landing, .h = 0.005},
+      {"given, order 4", quartic_carried_landing, .h = 0.005},
+      {"given, curved", carried_ball_landing, .h = 0.005},
+      {"edge length", sized_landing, .h = 0.005},
+      {"edge length, order 2", quadratic_sized_landing, .h = 0.005},
+  };
+  TestRandom random = {3};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    World world = built_world(&cases[k]);
+    enum { MOST = 3 * 200 };
+    double change[3][MOST], none[MOST] = {0.0};
+    world_start(&world);
+    int64_t n = 3 * (int64_t)world.body[0].mesh->n_vert;
+    assert_in_range(n, 1, MOST);
+    for (int64_t i = 0; i < n; i++) {
+      // upwards, away from the floor, and so much longer that a length would give other edges
+      double x = world.body[0].mesh->x[i - i % 3];
+      change[0][i] = test_random(&random, 0.0, 4e-3) + (i % 3 == 0 ? x : 0.0);
+      change[1][i] = test_random(&random, 0.0, 4e-3) + (i % 3 == 1 ? 0.02 : 0.0);
+      change[2][i] = change[0][i] + change[1][i];
+    }
+    NoliSim* still = reshaped(world.sim, n, none);
+    NoliSim* once = reshaped(world.sim, n, change[0]);
+    NoliSim* twice = reshaped(once, n, change[1]);
+    NoliSim* sum = reshaped(world.sim, n, change[2]);
+    expect_same_weights(world.sim, once);
+    expect_same_weights(world.sim, twice);
+    expect_same_weights(world.sim, sum);
+    double apart = 0.0, moved = 0.0;
+    for (int64_t i = 0; i < 3 * (int64_t)sum->model->problem.n_vert; i++) {
+      const double *a = twice->model->problem.X, *b = sum->model->problem.X;
+      apart = noli_larger(apart, fabs(a[i] - b[i]));
+      moved = noli_larger(moved, fabs(b[i] - world.sim->model->problem.X[i]));
+      ASSERT_NEAR(twice->model->x0[i], sum->model->x0[i], 1e-15);
+    }
+    assert_true(moved > 0.05);
+    bool meshed = world.body[0].proxy.mesh != NULL;
+    double miss = meshed ? noli_larger(gaps_differ(still, twice), gaps_differ(still, sum)) : 0.0;
+    print_message("%-24s moved by %.2g m, ways differ by %.1e m, places by %.1e m\n", cases[k].name,
+                  moved, apart, miss);
+    ASSERT_AT_MOST(apart, 1e-15);
+    ASSERT_AT_MOST(miss, 1e-15);
+    noli_sim_destroy(&still);
+    noli_sim_destroy(&once);
+    noli_sim_destroy(&twice);
+    noli_sim_destroy(&sum);
+    world_done(&world);
+  }
+}
+
+// Places without a mesh, or of other elements; densities that are fitted to a proxy.
+static void refused_proxies(void** state) {
+  (void)state;
+  static const int32_t carrier[400] = {[7] = 99};
+  static const double place[3 * 400];
+  const GradientCase c = {"refused", carried_landing, .h = 0.005};
+  const NoliParameterDef shape = SHAPE("body0");
+  World world = built_world(&c);
+  world.body[0].proxy.carrier = carrier;
+  world_expect_refusal(&world, "body \"body0\": its proxy has carriers without places");
+  world = built_world(&c);
+  world.body[0].proxy.carrier = carrier;
+  world.body[0].proxy.place = place;
+  world_expect_refusal(&world, "body \"body0\": vertex 7 of the collision mesh is carried by "
+                               "tetrahedron 99, but there are ");
+  world = built_world(&c);
+  world.body[0].proxy.carrier = carrier;
+  world.body[0].proxy.place = place;
+  world.body[0].proxy.kind = "subdivision";
+  world.body[0].proxy.subdivision = 2;
+  world_expect_refusal(&world, "body \"body0\": its proxy has carriers, but no mesh");
+  world = built_world(&c);
+  world.body[0].proxy.balance = true;
+  expect_refusal(&world, 2, &shape, "has densities that are fitted to its shape");
 }
 
 // ---- damping in proportion to stiffness ---------------------------------------------------------
@@ -424,6 +760,167 @@ static void accelerated_in_total(World* world) {
   forces[0].kind = "total";
 }
 
+// Some vertices and nodes between them of a body that falls, of which one is named twice.
+static void add_total(World* world) {
+  static const int32_t some[9] = {1, 3, 5, 6, 8, 5, 12, 15, 20};
+  forces[0] = noli_default_force_def();
+  forces[0].kind = "total";
+  forces[0].value = constant_load;
+  forces[0].node = some;
+  forces[0].n_node = 9;
+  world->def.forces = forces;
+  world->def.n_forces = 1;
+}
+
+static void total_of(World* world, int32_t order, bool falls) {
+  int32_t body = add_box(world, 1.0, true);
+  world->body[body].order = order;
+  world->body[body].material.mass_damping = 2.0;
+  world->def.gravity[1] = falls ? -9.81 : 0.0;
+  add_total(world);
+}
+
+static void quadratic_total(World* world) {
+  total_of(world, 2, false);
+}
+
+static void falling_quadratic_total(World* world) {
+  total_of(world, 2, true);
+}
+
+static void cubic_total(World* world) {
+  total_of(world, 3, false);
+}
+
+static void quartic_total(World* world) {
+  total_of(world, 4, true);
+}
+
+// Only for a while, beside an acceleration and another total force.
+static void several_totals(World* world) {
+  static NoliForceDef several[3];
+  total_of(world, 2, true);
+  several[0] = several[1] = several[2] = forces[0];
+  several[0].t_end = 0.025;
+  several[1].kind = "acceleration";
+  several[2].node = right;
+  several[2].n_node = 4;
+  several[2].change = -0.4;
+  world->def.forces = several;
+  world->def.n_forces = 3;
+}
+
+static void parted_total(World* world) {
+  static const int32_t heavy[4] = {0, 2, 3, 7};
+  static NoliPartDef part;
+  total_of(world, 3, true);
+  part = (NoliPartDef){.element = heavy, .n_element = 4, .material = world->body[0].material};
+  part.material.density = 2500.0;
+  world->body[0].parts = &part;
+  world->body[0].n_parts = 1;
+}
+
+static void pushed_landing(World* world, int32_t order) {
+  landing_of(world, order);
+  add_total(world);
+}
+
+static void quadratic_pushed_landing(World* world) {
+  pushed_landing(world, 2);
+}
+
+static void cubic_pushed_landing(World* world) {
+  pushed_landing(world, 3);
+}
+
+static void curved_total(World* world) {
+  curved_ball(world);
+  add_total(world);
+}
+
+static void linear_curved_total(World* world) {
+  linear_ball(world);
+  add_total(world);
+  forces[0].n_node = 4; // it has no others
+}
+
+static void curved_pushed_landing(World* world) {
+  curved_landing(world);
+  add_total(world);
+}
+
+static void total_forces_of_higher_order(void** state) {
+  (void)state;
+  static const NoliParameterDef second = {.kind = "density", .of = "body0", .part = 1};
+  const GradientCase cases[] = {
+      {"order 2, total, densities", quadratic_total, NULL, 0.01, 4, ELEMENTS("density", "body0"),
+       0.3, 1e-6},
+      {"order 2, total, falling, densities", falling_quadratic_total, "bdf2", 0.01, 4,
+       ELEMENTS("density", "body0"), 0.3, 1e-6},
+      {"order 2, total, density", quadratic_total, NULL, 0.01, 4, OF("density", "body0"), 0.3,
+       1e-6},
+      {"order 2, total, shape", quadratic_total, NULL, 0.01, 4, SHAPE("body0"), 1e-6, 1e-6},
+      {"order 2, total, falling, shape", falling_quadratic_total, "tr_bdf2", 0.01, 4,
+       SHAPE("body0"), 1e-6, 1e-6},
+      {"order 2, total, place", falling_quadratic_total, NULL, 0.01, 4,
+       OF("rest_position", "body0"), 1e-6, 1e-6},
+      {"order 2, total at rest, shape", quadratic_total, "quasi_static", 0.01, 2, SHAPE("body0"),
+       1e-6, 1e-6},
+      {"order 2, several totals, densities", several_totals, NULL, 0.01, 4,
+       ELEMENTS("density", "body0"), 0.3, 1e-6},
+      {"order 2, several totals, shape", several_totals, "trapezoidal", 0.01, 4, SHAPE("body0"),
+       1e-6, 1e-6},
+      {"order 3, total, densities", cubic_total, "sdirk2", 0.01, 3, ELEMENTS("density", "body0"),
+       0.3, 1e-6},
+      {"order 3, total, shape", cubic_total, NULL, 0.01, 3, SHAPE("body0"), 1e-6, 1e-6},
+      {"order 3, total, density of a part", parted_total, NULL, 0.01, 3, second, 0.3, 1e-6},
+      {"order 3, total, density of the rest", parted_total, "bdf2", 0.01, 3, OF("density", "body0"),
+       0.3, 1e-6},
+      {"order 3, total and parts, shape", parted_total, NULL, 0.01, 3, SHAPE("body0"), 1e-6, 1e-6},
+      {"order 4, total, densities", quartic_total, NULL, 0.01, 2, ELEMENTS("density", "body0"), 0.3,
+       1e-6},
+      {"order 4, total, shape", quartic_total, NULL, 0.01, 2, SHAPE("body0"), 1e-6, 1e-6},
+      {"curved, total, densities", curved_total, NULL, 0.01, 3, ELEMENTS("density", "body0"), 0.3,
+       1e-6},
+      {"curved, total, shape", curved_total, "bdf2", 0.01, 3, SHAPE("body0"), 1e-6, 1e-6},
+      {"shape 2, order 1, total, densities", linear_curved_total, NULL, 0.01, 3,
+       ELEMENTS("density", "body0"), 0.3, 1e-6},
+      {"shape 2, order 1, total, shape", linear_curved_total, NULL, 0.01, 3, SHAPE("body0"), 1e-6,
+       1e-6},
+      {"order 2, total, landing, densities", quadratic_pushed_landing, NULL, 0.005, 6,
+       ELEMENTS("density", "body0"), 0.1, 1e-5},
+      {"order 2, total, landing, shape", quadratic_pushed_landing, "bdf2", 0.005, 6, SHAPE("body0"),
+       1e-7, 1e-5},
+      {"order 3, total, landing, shape", cubic_pushed_landing, NULL, 0.005, 4, SHAPE("body0"), 1e-7,
+       1e-5},
+      {"curved, total, landing, shape", curved_pushed_landing, NULL, 0.005, 4, SHAPE("body0"), 1e-7,
+       1e-5},
+  };
+  COMPARE(cases);
+}
+
+// A vertex without elements has a mean mass, and so a share that follows all bodies.
+static void shares_without_masses_are_refused(void** state) {
+  (void)state;
+  static const NoliParameterDef defs[3] = {OF("density", "body0"), ELEMENTS("density", "body0"),
+                                           SHAPE("body0")};
+  const double x[15] = {0.5, 0.5, 0.5, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+  for (int k = 0; k < 6; k++) {
+    World world = world_new(1);
+    NoliMesh* mesh = NULL;
+    ASSERT_OK(noli_mesh_create(world.context, 5, 1, 0, 0, 0, false, &mesh));
+    memcpy(mesh->x, x, sizeof x);
+    memcpy(mesh->tet, (int32_t[]){1, 2, 3, 4}, 4 * sizeof(int32_t));
+    world_add(&world, mesh, (double[]){0, 0, 0});
+    world.body[0].order = 1 + k % 2;
+    world.def.barrier_stiffness = 2e6;
+    add_total(&world);
+    forces[0].node = NULL;
+    forces[0].n_node = 0;
+    expect_refusal(&world, 1, &defs[k / 2], "that no element has");
+  }
+}
+
 static void accelerated_quadratic(World* world) {
   accelerated_of(world, 2);
 }
@@ -458,6 +955,15 @@ static void curved_traction(World* world) {
 
 static void cubic_curved_traction(World* world) {
   loaded_of(world, "traction", 3, true);
+}
+
+// The shapes of faces have a higher order than their nodes.
+static void linear_curved_traction(World* world) {
+  loaded_of(world, "traction", 1, true);
+}
+
+static void linear_curved_pressure(World* world) {
+  loaded_of(world, "pressure", 1, true);
 }
 
 static void quadratic_pressure(World* world) {
@@ -554,6 +1060,10 @@ static void springs_volumes_and_loads(void** state) {
        1e-6},
       {"curved pressure, young", curved_pressure, NULL, 0.01, 4, OF("young", "body0"), 5, 1e-6},
       {"curved pressure, shape", curved_pressure, NULL, 0.01, 4, SHAPE("body0"), 1e-6, 1e-6},
+      {"order 1, curved traction, shape", linear_curved_traction, NULL, 0.01, 4, SHAPE("body0"),
+       1e-6, 1e-6},
+      {"order 1, curved pressure, shape", linear_curved_pressure, "bdf2", 0.01, 4, SHAPE("body0"),
+       1e-6, 1e-6},
       {"gas, pressure", with_gas, NULL, 0.01, 6, OF("volume_pressure", "body0"), 0.1, 1e-6},
       {"gas, compression", with_gas, "bdf2", 0.01, 6, OF("volume_compression", "body0"), 1e-7,
        1e-6},
@@ -967,9 +1477,15 @@ static void histories_are_kept(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(elements_of_higher_order),
-                                     cmocka_unit_test(goals_of_curved_bodies),
+                                     cmocka_unit_test(shapes_of_higher_order_than_elements),
+                                     cmocka_unit_test(goals_of_such_shapes),
+                                     cmocka_unit_test(shapes_with_proxies),
+                                     cmocka_unit_test(proxies_keep_their_weights),
+                                     cmocka_unit_test(refused_proxies),
                                      cmocka_unit_test(damping_in_proportion_to_stiffness),
                                      cmocka_unit_test(springs_volumes_and_loads),
+                                     cmocka_unit_test(total_forces_of_higher_order),
+                                     cmocka_unit_test(shares_without_masses_are_refused),
                                      cmocka_unit_test(prescribed_motions),
                                      cmocka_unit_test(starts_from_forces),
                                      cmocka_unit_test(materials_with_history),

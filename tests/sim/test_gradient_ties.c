@@ -160,6 +160,70 @@ static void on_turning(World* world) {
   world->motion[0].velocity[1] = 0.3;
 }
 
+// Its left side turns, a force pulls at the tied box from the second step on, at tied vertices,
+// too, and a spring holds it. Both begin deformed: at rest, damping has a kink.
+static void pull(void* user, double t, const double X[3], double value[3]) {
+  (void)user, (void)X;
+  value[0] = 0.3;
+  value[1] = 4.0 * t;
+  value[2] = -0.2;
+}
+
+static void driven_of(World* world, int32_t order, double damping) {
+  static const int32_t some[3] = {1, 2, 4}, end[1] = {6};
+  static NoliForceDef force;
+  static NoliSpringDef spring;
+  static double x0[2][3 * 12];
+  pair_of(world, 1e-3);
+  world->motion[0].target = swing_around;
+  world->motion[0].name = "drive";
+  world->motion[0].velocity[1] = 0.3;
+  force = noli_default_force_def();
+  force.body = 1;
+  force.node = some;
+  force.n_node = 3;
+  force.value = pull;
+  force.t_begin = 0.015;
+  world->def.forces = &force;
+  world->def.n_forces = 1;
+  spring = noli_default_spring_def();
+  spring.body = 1;
+  spring.node = end;
+  spring.n_node = 1;
+  spring.stiffness = 50.0;
+  spring.damping = damping > 0.0 ? 0.5 : 0.0;
+  world->def.springs = &spring;
+  world->def.n_springs = 1;
+  for (int32_t b = 0; b < 2; b++) {
+    world->body[b].material.damping = damping;
+    world->body[b].material.mass_damping = 100.0 * damping;
+    world->body[b].velocity[2] = 0.4 * b;
+    const NoliMesh* mesh = world->mesh[b];
+    assert_true(mesh->n_vert <= 12);
+    for (int32_t i = 0; i < 3 * mesh->n_vert; i++) {
+      x0[b][i] = mesh->x[i] + 2e-4 * sin(5.0 * i + b);
+    }
+    world->body[b].x0 = x0[b];
+  }
+  world->body[0].order = order;
+}
+
+static void driven(World* world) {
+  driven_of(world, 1, 0.0);
+}
+
+static void driven_damped(World* world) {
+  driven_of(world, 1, 0.01);
+}
+
+static void driven_quadratic(World* world) {
+  driven_of(world, 2, 0.0);
+}
+
+static void driven_damped_quadratic(World* world) {
+  driven_of(world, 2, 0.02);
+}
+
 #define START(of_) VERTICES("initial_position", of_)
 
 static void shapes(void** state) {
@@ -218,7 +282,72 @@ static void motions(void** state) {
   COMPARE(cases);
 }
 
+// By everything that the accelerations of tied bodies follow from.
+static void compare_shares(void (*build)(World* world), const char* integrator, const char* name) {
+  const struct {
+    NoliParameterDef parameter;
+    double step;
+  } by[] = {{START("body0"), 1e-6},
+            {START("body1"), 1e-6},
+            {VERTICES("initial_velocity", "body0"), 1e-3},
+            {ELEMENTS("density", "body0"), 1.0},
+            {OF("density", "body1"), 1.0},
+            {OF("young", "body1"), 5.0},
+            {SHAPE("body0"), 1e-6},
+            {SHAPE("body1"), 1e-6},
+            {OF("rest_position", "body1"), 1e-6},
+            {OF("force", "force 0"), 1e-2},
+            {OF("motion_velocity", "drive"), 1e-4},
+            {OF("motion", "drive"), 1e-4}};
+  for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
+    char text[96];
+    const NoliParameterDef* def = &by[i].parameter;
+    const char* scope = def->scope != NULL ? def->scope : "";
+    snprintf(text, sizeof text, "%s %s, %s %s %s", name, integrator, def->kind, def->of, scope);
+    const GradientCase c = {text, build, integrator, 0.01, 4, by[i].parameter, by[i].step, 5e-7};
+    compare_case(&c, NULL);
+  }
+}
+
+static void shares(void** state) {
+  (void)state;
+  compare_shares(driven, "trapezoidal", "driven");
+  compare_shares(driven_damped, "tr_bdf2", "damped");
+  compare_shares(driven_quadratic, "tr_bdf2", "order 2");
+  compare_shares(driven_damped_quadratic, "trapezoidal", "damped order 2");
+}
+
+static void starts_from_forces(void** state) {
+  (void)state;
+  static const GradientCase cases[] = {
+      {"within trapezoidal, shape of the target", within, "trapezoidal", 0.01, 4, SHAPE("body0"),
+       1e-6, 1e-6},
+      {"chain trapezoidal, shape of the first", chain, "trapezoidal", 0.01, 3, SHAPE("body0"), 1e-6,
+       1e-6},
+      {"chain tr_bdf2, shape of the second", chain, "tr_bdf2", 0.01, 3, SHAPE("body1"), 1e-6, 1e-6},
+      {"chain trapezoidal, shape of the third", chain, "trapezoidal", 0.01, 3, SHAPE("body2"), 1e-6,
+       1e-6},
+      {"proxy trapezoidal, shape of the target", proxy, "trapezoidal", 0.01, 4, SHAPE("body0"),
+       1e-6, 1e-6},
+      {"proxy tr_bdf2, shape of the tied", proxy, "tr_bdf2", 0.01, 4, SHAPE("body1"), 1e-6, 1e-6},
+      {"landing trapezoidal, shape of the tied", landing, "trapezoidal", 0.001, 6, SHAPE("body1"),
+       1e-7, 1e-5},
+      {"landing tr_bdf2, shape of the target", landing, "tr_bdf2", 0.005, 6, SHAPE("body0"), 1e-7,
+       1e-5},
+      {"sheet trapezoidal, shape of the target", on_sheet, "trapezoidal", 0.005, 4, SHAPE("body0"),
+       1e-6, 1e-6},
+      {"turning trapezoidal, spin", on_turning, "trapezoidal", 0.01, 4, OF("motion_spin", "drive"),
+       1e-4, 1e-6},
+      {"turning tr_bdf2, shape of the tied", on_turning, "tr_bdf2", 0.01, 4, SHAPE("body1"), 1e-6,
+       1e-6},
+      {"turning tr_bdf2, at the start", on_turning, "tr_bdf2", 0.01, 4, START("body0"), 1e-6, 1e-6},
+  };
+  COMPARE(cases);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(shapes), cmocka_unit_test(motions)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(shapes), cmocka_unit_test(motions),
+                                     cmocka_unit_test(shares),
+                                     cmocka_unit_test(starts_from_forces)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -272,6 +272,54 @@ static void changes_act_as_if_made_so(void** state) {
   }
 }
 
+// Bytes of the meshes of all bodies.
+static int64_t mesh_bytes(const NoliSimDef* def) {
+  int64_t bytes = 0;
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    const NoliMesh* mesh = def->bodies[b].mesh;
+    bytes += 24 * (int64_t)mesh->n_vert + 16 * (int64_t)mesh->n_tet + 12 * (int64_t)mesh->n_tri;
+  }
+  return bytes;
+}
+
+// A simulation without meshes of its own has the same bits, and changes of it, which make another
+// model, own theirs.
+static void meshes_are_borrowed(void** state) {
+  (void)state;
+  Pushed pushed;
+  pushed_start(&pushed, NULL, "backward_euler");
+  World* world = &pushed.world;
+  NoliSim *copies = world->sim, *borrows = NULL;
+  int64_t before = noli_context_bytes(world->context);
+  world->def.borrow_meshes = true;
+  ASSERT_OK(noli_sim_create(world->context, &world->def, &borrows));
+  int64_t after = noli_context_bytes(world->context);
+  noli_sim_destroy(&borrows);
+  world->def.borrow_meshes = false;
+  ASSERT_OK(noli_sim_create(world->context, &world->def, &borrows));
+  ASSERT_AT_LEAST((double)(noli_context_bytes(world->context) - after),
+                  (double)mesh_bytes(&world->def));
+  noli_sim_destroy(&borrows);
+  assert_int_equal(noli_context_bytes(world->context), before);
+
+  // the same steps, before and after a change
+  world->def.borrow_meshes = true;
+  ASSERT_OK(noli_sim_create(world->context, &world->def, &borrows));
+  for (int i = 0; i < 2; i++) {
+    move_hand(copies, 0.03 * (i + 1));
+    move_hand(borrows, 0.03 * (i + 1));
+    take_steps(copies, 3);
+    take_steps(borrows, 3);
+    assert_same(copies, borrows);
+    for (int c = 0; i == 0 && c < N_CHANGES; c++) {
+      change_live(copies, (Change)c);
+      change_live(borrows, (Change)c);
+    }
+  }
+  noli_sim_destroy(&borrows);
+  world_done(world);
+}
+
 static void contact_is_not_switched_on_between_bodies_that_overlap(void** state) {
   (void)state;
   Pushed pushed;
@@ -1083,6 +1131,7 @@ int main(void) {
       cmocka_unit_test(controlled_forces_accelerate),
       cmocka_unit_test(misuse_is_refused),
       cmocka_unit_test(changes_act_as_if_made_so),
+      cmocka_unit_test(meshes_are_borrowed),
       cmocka_unit_test(contact_is_not_switched_on_between_bodies_that_overlap),
       cmocka_unit_test(steps_of_any_length_fall),
       cmocka_unit_test(rest_survives_another_step),

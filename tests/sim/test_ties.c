@@ -837,6 +837,38 @@ static void high_order_masters(void** state) {
   tied_done(tied);
 }
 
+// All of two bodies falls by g t^2 / 2, one of which has a surface of its own: its vertices have no
+// mass that the accelerations of ties could count.
+static void surfaces_of_their_own_have_no_mass(void** state) {
+  (void)state;
+  static const char* const integrators[] = {"trapezoidal", "tr_bdf2"};
+  for (int k = 0; k < 4; k++) {
+    Tied* tied = tied_new(1);
+    World* world = &tied->world;
+    world_add(world, make_bar(world, 0.4, 2, 1), (double[]){0.2, 0, 0});
+    world->body[0].order = k < 2 ? 2 : 1;
+    world->body[0].proxy.kind = "subdivision";
+    world->body[0].proxy.subdivision = 2;
+    int32_t cloth = make_sheet(world, 0.15, 0.3, 4, (double[]){0.32, -0.25, 0.013});
+    add_tie(tied, cloth, 1, -0.1, 0);
+    world->def.integrator = integrators[k % 2];
+    world->def.time_step = 0.01;
+    world->def.tolerance = (NoliScaled){1e-10, true};
+    memcpy(world->def.gravity, (double[]){0.0, -10.0, 0.0}, sizeof world->def.gravity);
+    world_start(world);
+    for (int step = 0; step < 5; step++) {
+      world_step(world);
+    }
+    const double *x = noli_sim_positions(world->sim), *v = noli_sim_velocities(world->sim);
+    const double* X = noli_sim_rest_positions(world->sim);
+    for (int32_t i = 0; i < noli_sim_node_count(world->sim); i++) {
+      ASSERT_NEAR(x[3 * i + 1] - X[3 * i + 1], -0.0125, 1e-9);
+      ASSERT_NEAR(v[3 * i + 1], -0.5, 1e-8);
+    }
+    tied_done(tied);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tied_bars_are_one_bar),
@@ -851,6 +883,7 @@ int main(void) {
       cmocka_unit_test(threads_and_checkpoints_change_no_bit),
       cmocka_unit_test(chains_and_seams),
       cmocka_unit_test(high_order_masters),
+      cmocka_unit_test(surfaces_of_their_own_have_no_mass),
       cmocka_unit_test(refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,9 @@
+// The elastic energy of thin bodies, stencil by stencil, and its derivatives by positions and by
+// all that it depends on at fixed positions.
+#pragma once
+
+#include "fem/block.h"
+
+// Of a stencil of a part at x, with rest positions X, both (n_vert x 3).
+void noli_block_energy_slopes(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
+                              const double* X, const double* x, NoliEnergySlopes* slopes);

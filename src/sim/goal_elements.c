@@ -331,8 +331,7 @@ static double mises_of(const NoliMat3* F, const NoliMat3* P, NoliMat3* by_P, Nol
 
 // The mean over the points of an element, by their volumes at rest.
 static double share_of(const NoliGoalPlace* place, int32_t e, const Point* point) {
-  const NoliBlock* block = block_of(place);
-  return point->volume / block->type->rest_volume(block, e, e + 1);
+  return point->volume / noli_block_mean_volume(block_of(place), e);
 }
 
 static double mises_at(const Point* point) {
@@ -395,20 +394,21 @@ static void derive_one_mises(const NoliGoalPlace* place, int32_t e, int32_t q, c
   add_by_numbers(by_numbers, input, slopes);
 }
 
-// By the shares of points in the volume at rest, which change where an element is curved.
+// By the shares of points in their volume at rest, which change where an element is curved.
 static void add_by_shares(const NoliGoalPlace* place, int32_t e, const Point* point, int32_t n,
                           double weight, NoliGoalSlopes* slopes) {
   const NoliBlock* block = block_of(place);
-  double volume = block->type->rest_volume(block, e, e + 1), mean = 0.0;
+  double volume = noli_block_mean_volume(block, e), mean = 0.0, mises[NOLI_ELEMENT_POINTS_MAX];
   if (block->space == NULL) {
     return;
   }
   for (int32_t q = 0; q < n; q++) {
-    double mises = mises_at(&point[q]);
-    mean += share_of(place, e, &point[q]) * mises;
-    add_by_volume(place, e, q, weight * mises / volume, slopes);
+    mises[q] = mises_at(&point[q]);
+    mean += share_of(place, e, &point[q]) * mises[q];
   }
-  add_by_rest_volume(place, e, -weight * mean / volume, slopes);
+  for (int32_t q = 0; q < n; q++) {
+    add_by_volume(place, e, q, weight * (mises[q] - mean) / volume, slopes);
+  }
 }
 
 NoliStatus noli_goal_derive_von_mises(const NoliGoalPlace* place, const double* weight,

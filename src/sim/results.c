@@ -43,7 +43,7 @@ static void find_stresses(void* user, int64_t begin, int64_t end, int32_t worker
   for (int64_t i = begin; i < end; i++) {
     NoliStress stress = {0};
     int32_t element = loop->first + (int32_t)i;
-    double volume = block->type->rest_volume(block, element, element + 1);
+    double volume = noli_block_mean_volume(block, element);
     block->type->add_stress(block, element, loop->x, &stress);
     if (loop->mises != NULL) {
       loop->mises[i] = volume > 0.0 ? stress.von_mises / volume : 0.0;

@@ -31,12 +31,7 @@ static int32_t element_of(const NoliGoalPlace* place, int32_t index) {
 
 // Elements of the blocks before that of the body: inputs over elements number those of all blocks.
 static int64_t first_input(const NoliGoalPlace* place) {
-  const NoliProblem* problem = &place->sim->model->problem;
-  int64_t first = 0;
-  for (int32_t b = 0; b < range_of(place).block; b++) {
-    first += problem->block[b].n_element;
-  }
-  return first;
+  return noli_input_elements(&place->sim->model->problem, range_of(place).block);
 }
 
 const char* noli_goal_solid_defect(const NoliGoalPlace* place) {

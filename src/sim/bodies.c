@@ -12,13 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
-NoliStatus noli_bodies_locate(const NoliModel* model, int32_t body, NoliStatus status) {
+NoliStatus noli_bodies_locate(NoliContext* context, const char* name, NoliStatus status) {
   if (status == NOLI_OK || status == NOLI_ERROR_MEMORY) {
     return status;
   }
   char message[512];
-  snprintf(message, sizeof message, "%s", noli_context_message(model->context));
-  return noli_fail(model->context, status, "body \"%s\": %s", model->name[body], message);
+  snprintf(message, sizeof message, "%s", noli_context_message(context));
+  return noli_fail(context, status, "body \"%s\": %s", name, message);
 }
 
 static bool is_flat(const NoliBodyDef* body) {
@@ -293,7 +293,7 @@ static NoliStatus number_nodes(NoliModel* model, const NoliSimDef* def) {
       described.n_element = range.end - range.begin;
       described.corner += 4 * (int64_t)range.first;
       status = block->type->add(block, range.begin, &described);
-      NOLI_TRY(noli_bodies_locate(model, b, status));
+      NOLI_TRY(noli_bodies_locate(model->context, model->name[b], status));
       set_materials(block, range, n_element, body);
       n_node = (block->space != NULL ? block->space->n_node : n_node) + block->n_angle;
     }
@@ -414,7 +414,7 @@ static NoliStatus add_proxy(const NoliModel* model, const NoliSimDef* def, int32
   }
 done:
   noli_space_destroy(model->context, &linear);
-  return noli_bodies_locate(model, b, status);
+  return noli_bodies_locate(model->context, model->name[b], status);
 }
 
 static NoliStatus make_proxies(NoliModel* model, const NoliSimDef* def, Proxies* proxies) {

@@ -611,7 +611,7 @@ NoliStatus noli_frame_values_take(NoliContext* context, NoliSim* sim, const Noli
                                   NoliFrameValues* values) {
   NoliStatus status = NOLI_OK;
   *values = (NoliFrameValues){0};
-  NOLI_TRY(noli_ranks_join(context, allocate_values(context, layout, values)));
+  NOLI_TRY(allocate_values(context, layout, values));
   NOLI_TRY(fill_fields(sim, layout, values));
   NOLI_TRY(fill_thin_fields(sim, layout, values));
   fill_angles(sim, layout, values);

@@ -248,7 +248,8 @@ struct NoliBlockType {
   double (*wave_time_sqr)(const NoliBlock* block);
   // The largest ratio of stiffness to mass in [begin, end), 1/s^2. `mass` as set by add_mass.
   double (*frequency_sqr)(const NoliBlock* block, int32_t begin, int32_t end, const double* mass);
-  // Sums of stress and strain over the rest volume of an element (material/stress.h).
+  // Sums of stress and strain over the rest volume of an element (material/stress.h), of which its
+  // points have noli_block_mean_volume.
   void (*add_stress)(const NoliBlock* block, int32_t element, const double* x, NoliStress* sum);
   // Forces and moments inside all elements of the block, (n_element), of shells or rods; NULL: they
   // are neither.
@@ -365,6 +366,10 @@ bool noli_block_is_damped(const NoliBlock* block);
 
 // Whether a material of the block has a yield stress.
 bool noli_block_yields(const NoliBlock* block);
+
+// The volume of an element that means over its points divide by: that of the points, which is not
+// the whole where the shape of the element is curved above its order; without points, the whole.
+double noli_block_mean_volume(const NoliBlock* block, int32_t element);
 
 // Equivalent plastic strain, the mean over the volume of an element; 0 without a yield stress.
 double noli_block_plastic_strain(const NoliBlock* block, int32_t element);

@@ -169,17 +169,27 @@ bool noli_block_yields(const NoliBlock* block) {
   return false;
 }
 
+double noli_block_mean_volume(const NoliBlock* block, int32_t element) {
+  double volume = 0.0;
+  if (block->type->point_volume == NULL) {
+    return block->type->rest_volume(block, element, element + 1);
+  }
+  for (int32_t q = 0; q < block->type->point_count(block); q++) {
+    volume += block->type->point_volume(block, element, q);
+  }
+  return volume;
+}
+
 double noli_block_plastic_strain(const NoliBlock* block, int32_t element) {
   NoliMaterialPoint point = material_of(block, element);
-  double sum = 0.0, volume = 0.0;
+  double sum = 0.0;
   if (noli_flow_size(&point) == 0) {
     return 0.0;
   }
   const double* strain = block->history + block->laws.first[element] + NOLI_BRANCH_VALUES;
   for (int32_t q = 0; q < block->type->point_count(block); q++) {
-    double part = block->type->point_volume(block, element, q);
-    sum += part * strain[(int64_t)q * noli_history_size(&point)];
-    volume += part;
+    sum += block->type->point_volume(block, element, q) *
+           strain[(int64_t)q * noli_history_size(&point)];
   }
-  return sum / volume;
+  return sum / noli_block_mean_volume(block, element);
 }

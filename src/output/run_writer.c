@@ -54,7 +54,8 @@ done:
 NoliStatus noli_run_step(NoliRun* run, NoliSim* sim) {
   NOLI_REQUIRE(run != NULL ? run->context : NULL, run != NULL && sim != NULL);
   NoliWork before = noli_work(NOLI_WORK_OUTPUT);
-  NoliStatus status = noli_ranks_agree(run->context, add_step(run, sim));
+  noli_ranks_begin_outer(run->context);
+  NoliStatus status = noli_ranks_end_outer(run->context, add_step(run, sim));
   noli_work(before);
   return status;
 }
@@ -136,9 +137,10 @@ done:
 
 NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finished, const char* failure) {
   NOLI_REQUIRE(run != NULL ? run->context : NULL, run != NULL && sim != NULL);
+  noli_ranks_begin_outer(run->context);
   NoliStatus status = log_ranks(run, sim, failure);
   status = status == NOLI_OK ? save(run, sim, finished, failure) : status;
-  return noli_ranks_agree(run->context, status);
+  return noli_ranks_end_outer(run->context, status);
 }
 
 // ---- opening ----
@@ -404,12 +406,13 @@ NoliStatus noli_run_open(NoliContext* context, const NoliRunDef* given, NoliSim*
   NoliRunDef own = noli_default_run_def();
   const NoliRunDef* def = &own;
   *run = NULL;
+  noli_ranks_begin_outer(context);
   NOLI_TRY(take_def(context, given, &own));
   NOLI_TRY(create_run(context, def, sim, run));
   NOLI_TRY(noli_ranks_join(context, take_directory(context, *run, def->replace_unfinished)));
   NOLI_TRY(start_files(*run, sim));
 done:
-  status = noli_ranks_agree(context, status);
+  status = noli_ranks_end_outer(context, status);
   if (status != NOLI_OK) {
     noli_run_close(run);
   }
@@ -454,6 +457,7 @@ NoliStatus noli_run_reopen(NoliContext* context, const NoliRunDef* given, NoliSi
   NoliRunDef own = noli_default_run_def();
   const NoliRunDef* def = &own;
   *run = NULL;
+  noli_ranks_begin_outer(context);
   NOLI_TRY(take_def(context, given, &own));
   NOLI_TRY(create_run(context, def, sim, run));
   NOLI_TRY(noli_ranks_join(context, retake_directory(context, *run)));
@@ -461,7 +465,7 @@ NoliStatus noli_run_reopen(NoliContext* context, const NoliRunDef* given, NoliSi
   NOLI_TRY(noli_ranks_join(context, NOLI_OK)); // all have read before the first one writes
   NOLI_TRY(continue_files(*run, sim));
 done:
-  status = noli_ranks_agree(context, status);
+  status = noli_ranks_end_outer(context, status);
   if (status != NOLI_OK) {
     noli_run_close(run);
   }

@@ -13,13 +13,13 @@
 #include <stdio.h>
 #include <string.h>
 
-NoliStatus noli_bodies_locate(const NoliModel* model, int32_t body, NoliStatus status) {
+NoliStatus noli_bodies_locate(NoliContext* context, const char* name, NoliStatus status) {
   if (status == NOLI_OK || status == NOLI_ERROR_MEMORY) {
     return status;
   }
   char message[512];
-  snprintf(message, sizeof message, "%s", noli_context_message(model->context));
-  return noli_fail(model->context, status, "body \"%s\": %s", model->name[body], message);
+  snprintf(message, sizeof message, "%s", noli_context_message(context));
+  return noli_fail(context, status, "body \"%s\": %s", name, message);
 }
 
 static bool is_flat(const NoliBodyDef* body) {
@@ -303,7 +303,8 @@ static NoliStatus add_elements(NoliModel* model, const NoliSimDef* def, int32_t 
     }
     described.corner = corner;
   }
-  NOLI_TRY(noli_bodies_locate(model, b, block->type->add(block, range.begin, &described)));
+  NOLI_TRY(noli_bodies_locate(model->context, model->name[b],
+                              block->type->add(block, range.begin, &described)));
 done:
   noli_free(model->context, corner);
   return status;
@@ -442,7 +443,7 @@ static NoliStatus add_proxy(const NoliModel* model, const NoliSimDef* def, int32
   }
 done:
   noli_space_destroy(model->context, &linear);
-  return noli_bodies_locate(model, b, status);
+  return noli_bodies_locate(model->context, model->name[b], status);
 }
 
 static NoliStatus make_proxies(NoliModel* model, const NoliSimDef* def, Proxies* proxies) {

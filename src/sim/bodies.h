@@ -15,7 +15,7 @@ NOLI_WARN_UNUSED NoliStatus noli_bodies_materials(NoliContext* context, const No
                                                   int32_t n_element, NoliBlock* block);
 
 // Prepends the name of the body to the message of a failure.
-NoliStatus noli_bodies_locate(const NoliModel* model, int32_t body, NoliStatus status);
+NoliStatus noli_bodies_locate(NoliContext* context, const char* name, NoliStatus status);
 
 // Warns of rubbers that are unstable at moderate stretches.
 void noli_bodies_report(const NoliModel* model, const NoliSimDef* def);

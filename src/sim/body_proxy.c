@@ -1,6 +1,7 @@
 #include "sim/body_proxy.h"
 
 #include "math/vec3.h"
+#include "sim/bodies.h"
 #include "sim/choices.h"
 
 // Default limits of a given proxy: distance of its vertices from the body, relative to the diagonal
@@ -97,8 +98,10 @@ NoliStatus noli_body_proxy_settle(NoliContext* context, NoliBodyDef* body, NoliP
   NoliProxyDef* def = &body->proxy;
   NoliProxyKind kind = noli_proxy_kind(def);
   *made = (NoliProxyPlaces){0};
-  if (kind != NOLI_PROXY_EDGE_LENGTH && (kind != NOLI_PROXY_MESH || def->carrier != NULL)) {
-    return NOLI_OK;
+  bool follows =
+      kind == NOLI_PROXY_EDGE_LENGTH || (kind == NOLI_PROXY_MESH && def->carrier == NULL);
+  if (!follows || body->mesh->n_tet == 0) {
+    return NOLI_OK; // without tetrahedra it is refused when the definition is checked
   }
   NOLI_TRY(noli_space_create(context, body->mesh, body->order > 1 ? body->order : 1, &space));
   if (kind == NOLI_PROXY_MESH) {
@@ -109,12 +112,12 @@ NoliStatus noli_body_proxy_settle(NoliContext* context, NoliBodyDef* body, NoliP
   }
 done:
   noli_space_destroy(context, &space);
-  return status;
+  return body->name != NULL ? noli_bodies_locate(context, body->name, status) : status;
 }
 
 void noli_body_proxy_follow(const NoliBodyDef* body, const double* displacement) {
   const NoliProxyDef* def = &body->proxy;
-  if (noli_proxy_kind(def) != NOLI_PROXY_MESH) {
+  if (noli_proxy_kind(def) != NOLI_PROXY_MESH || def->carrier == NULL) {
     return;
   }
   for (int64_t v = 0; v < def->mesh->n_vert; v++) {

@@ -270,9 +270,8 @@ static void collect_curved(NoliSim* sim, const NoliForce* force, const double* v
 void noli_face_loads_collect(NoliSim* sim, const NoliForce* force, double* value, double* scratch) {
   const NoliModel* model = sim->model;
   NoliStage* stage = sim->stage;
-  for (int64_t i = 0; i < force->n_node; i++) {
-    double* own = value + 3 * (int64_t)force->node[i];
-    noli_store3(own, noli_scale3(force->thickness, noli_load3(own)));
+  for (int64_t i = 0; i < 3 * (int64_t)model->problem.n_vert; i++) {
+    value[i] *= force->thickness;
   }
   memset(scratch, 0, noli_sim_vector_bytes(sim));
   if (force->curved.n > 0) {

@@ -32,12 +32,7 @@ static int32_t element_of(const NoliGoalPlace* place, int32_t index) {
 
 // Elements of the blocks before that of the body: inputs over elements number those of all blocks.
 static int64_t first_input(const NoliGoalPlace* place) {
-  const NoliProblem* problem = &place->sim->model->problem;
-  int64_t first = 0;
-  for (int32_t b = 0; b < range_of(place).block; b++) {
-    first += problem->block[b].n_element;
-  }
-  return first;
+  return noli_input_elements(&place->sim->model->problem, range_of(place).block);
 }
 
 const char* noli_goal_solid_defect(const NoliGoalPlace* place) {
@@ -345,8 +340,7 @@ static double mises_of(const NoliMat3* F, const NoliMat3* P, NoliMat3* by_P, Nol
 
 // The mean over the points of an element, by their volumes at rest.
 static double share_of(const NoliGoalPlace* place, int32_t e, const Point* point) {
-  const NoliBlock* block = block_of(place);
-  return point->volume / block->type->rest_volume(block, e, e + 1);
+  return point->volume / noli_block_mean_volume(block_of(place), e);
 }
 
 static double mises_at(const Point* point) {
@@ -409,20 +403,21 @@ static void derive_one_mises(const NoliGoalPlace* place, int32_t e, int32_t q, c
   add_by_numbers(by_numbers, input, slopes);
 }
 
-// By the shares of points in the volume at rest, which change where an element is curved.
+// By the shares of points in their volume at rest, which change where an element is curved.
 static void add_by_shares(const NoliGoalPlace* place, int32_t e, const Point* point, int32_t n,
                           double weight, NoliGoalSlopes* slopes) {
   const NoliBlock* block = block_of(place);
-  double volume = block->type->rest_volume(block, e, e + 1), mean = 0.0;
+  double volume = noli_block_mean_volume(block, e), mean = 0.0, mises[NOLI_ELEMENT_POINTS_MAX];
   if (block->space == NULL) {
     return;
   }
   for (int32_t q = 0; q < n; q++) {
-    double mises = mises_at(&point[q]);
-    mean += share_of(place, e, &point[q]) * mises;
-    add_by_volume(place, e, q, weight * mises / volume, slopes);
+    mises[q] = mises_at(&point[q]);
+    mean += share_of(place, e, &point[q]) * mises[q];
   }
-  add_by_rest_volume(place, e, -weight * mean / volume, slopes);
+  for (int32_t q = 0; q < n; q++) {
+    add_by_volume(place, e, q, weight * (mises[q] - mean) / volume, slopes);
+  }
 }
 
 NoliStatus noli_goal_derive_von_mises(const NoliGoalPlace* place, const double* weight,

@@ -35,26 +35,16 @@ static void multiply(const NoliGoalPlace* place, const double* x, double* y) {
   }
 }
 
-// The first element of a block among those of all blocks.
-static int64_t first_element(const NoliProblem* problem, const NoliBlock* block) {
-  int64_t first = 0;
-  for (const NoliBlock* b = problem->block; b != block; b++) {
-    first += b->n_element;
-  }
-  return first;
-}
-
 // The derivatives of a^T M z by densities and rest positions of a consistent mass.
 static NoliStatus add_by_consistent(const NoliGoalPlace* place, unsigned wanted, const double* a,
                                     const double* z, NoliGoalSlopes* slopes) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &place->sim->model->problem;
-  const NoliBlock* block = block_of(place);
+  int64_t first = noli_input_elements(problem, problem->range[place->body].block);
   NoliMixedList list = {.context = place->sim->context, .wanted = wanted};
   double* zero = NULL;
   NOLI_NEW_ZERO(list.context, zero, size_of(place));
-  NOLI_TRY(noli_element_slopes_of_mass(&list, block, wanted, first_element(problem, block),
-                                       problem->X, z, zero));
+  NOLI_TRY(noli_element_slopes_of_mass(&list, block_of(place), wanted, first, problem->X, z, zero));
   for (int64_t i = 0; i < list.blocks.count; i++) {
     const NoliMixedBlocks* blocks = &list.blocks.data[i];
     noli_mixed_multiply_transposed(blocks, 1.0, a, slopes->inputs.value[blocks->kind]);

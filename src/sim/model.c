@@ -56,7 +56,7 @@ static NoliStatus build_elements(NoliModel* model, const NoliSimDef* def) {
       NoliBlock* block = &problem->block[range.block];
       status = block->type->set_rest(block, range.begin, range.end, range.first, problem->X,
                                      def->bodies[b].plane_strain);
-      NOLI_TRY(noli_bodies_locate(model, b, status));
+      NOLI_TRY(noli_bodies_locate(model->context, model->name[b], status));
     }
   }
   for (int32_t i = 0; i < problem->n_block; i++) {

@@ -8,14 +8,14 @@
 NoliStatus noli_motion_links_create(const NoliSim* sim, NoliMotionLinks* links) {
   NoliStatus status = NOLI_OK;
   int64_t n = 3 * (int64_t)sim->model->problem.n_vert;
-  *links = (NoliMotionLinks){0};
+  *links = (NoliMotionLinks){.n_motion = sim->model->n_motion};
   NOLI_NEW_ZERO(sim->context, links->owner, n);
   NOLI_NEW_ZERO(sim->context, links->turner, sim->model->problem.n_vert);
   NOLI_NEW_ZERO(sim->context, links->moved, n);
   NOLI_NEW_ZERO(sim->context, links->rest_frame, noli_model_history_size(sim->model));
   for (int which = 0; which < NOLI_TARGETS; which++) {
     NOLI_NEW_ZERO(sim->context, links->goal[which], n);
-    NOLI_NEW_ZERO(sim->context, links->slopes[which], links->n_motion = sim->model->n_motion);
+    NOLI_NEW_ZERO(sim->context, links->slopes[which], links->n_motion);
   }
 done:
   return status;
@@ -81,6 +81,15 @@ static int32_t turner_of(const NoliMotionLinks* targets, const NoliModel* model,
   return turner;
 }
 
+// Whether targets of a motion have the same derivatives at all vertices.
+static bool is_affine(const NoliMotionLinks* targets, int32_t motion) {
+  bool affine = true;
+  for (int which = 0; which < NOLI_TARGETS; which++) {
+    affine = affine && targets->slopes[which][motion].own == NULL;
+  }
+  return affine;
+}
+
 static NoliStatus set_turners(NoliMotionLinks* targets, const NoliModel* model,
                               const NoliTapePart* part, const NoliTapeStage* stage) {
   NoliStatus status = NOLI_OK;
@@ -88,9 +97,7 @@ static NoliStatus set_turners(NoliMotionLinks* targets, const NoliModel* model,
     const NoliBlock* block = &model->problem.block[i];
     for (int32_t s = 0; s < block->n_angle; s++) {
       int32_t m = turner_of(targets, model, part, stage, block, s);
-      NOLI_CHECK(model->context,
-                 m == NOLI_NULL_INDEX || targets->slopes[NOLI_TARGET_END][m].own == NULL,
-                 NOLI_ERROR_ARGUMENT,
+      NOLI_CHECK(model->context, m == NOLI_NULL_INDEX || is_affine(targets, m), NOLI_ERROR_ARGUMENT,
                  "derivatives: motion %d, of body \"%s\", turns sections of a rod with twist by "
                  "targets that are no affine functions of place, which is not differentiated: move "
                  "both vertices of a segment rigidly, or only one of them",

@@ -41,8 +41,9 @@ static const char* shape_defect(const NoliSim* sim, const NoliParameter* def) {
   const NoliModel* model = sim->model;
   const NoliBlock* block = noli_problem_block(&model->problem, def->of);
   bool rest = def->kind == NOLI_PARAMETER_REST_POSITION;
-  if (rest && block != NULL && noli_parameter_share_defect(model, def->of) != NULL) {
-    return noli_parameter_share_defect(model, def->of);
+  const char* shared = rest && block != NULL ? noli_parameter_share_defect(model, def->of) : NULL;
+  if (shared != NULL) {
+    return shared;
   }
   if (!rest && noli_parameter_has_potential(model) && model->problem.followers.n > 0 &&
       model->problem.gcp.model.limit.count > 0) {

@@ -347,10 +347,11 @@ const char* noli_parameter_share_defect(const NoliModel* model, int32_t body) {
   for (int32_t f = 0; f < model->n_force; f++) {
     const NoliForce* force = &model->force[f];
     bool shared = force->kind == NOLI_FORCE_TOTAL && force->def.body == body;
-    for (int32_t i = 0; shared && i < force->n_node;
-         i++) { // nodes with a mass are in ascending order
-      has = has || bsearch(&force->node[i], problem->inertial, (size_t)problem->n_inertial,
-                           sizeof *problem->inertial, compare_vertices) == NULL;
+    int32_t n = shared ? force->n_node : 0;
+    for (int32_t i = 0; i < n && !has; i++) {
+      // nodes with a mass are in ascending order
+      has = bsearch(&force->node[i], problem->inertial, (size_t)problem->n_inertial,
+                    sizeof *problem->inertial, compare_vertices) == NULL;
     }
   }
   return has ? "has a total force on vertices that no element has, whose share is that of a mean "

@@ -44,7 +44,7 @@ static void find_stresses(void* user, int64_t begin, int64_t end, int32_t worker
     NoliStress stress = {0};
     int32_t element = loop->model->problem.range[loop->body].begin + (int32_t)i;
     int64_t cell = noli_model_cell(loop->model, loop->body, element);
-    double volume = block->type->rest_volume(block, element, element + 1);
+    double volume = noli_block_mean_volume(block, element);
     block->type->add_stress(block, element, loop->x, &stress);
     if (loop->mises != NULL) {
       loop->mises[cell] = volume > 0.0 ? stress.von_mises / volume : 0.0;

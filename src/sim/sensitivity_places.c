@@ -131,10 +131,11 @@ done:
 
 // ---- forces by their values ---------------------------------------------------------------------
 
-// On single vertices, a lumped mass or its share in a total.
-static NoliStatus list_at_vertices(NoliSensitivity* self, const NoliForce* force, double scale) {
+// On single vertices, a lumped mass or its share in a total. A force may name a vertex twice.
+static NoliStatus list_at_vertices(NoliSensitivity* self, int32_t index, double scale) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = self->sim->model;
+  const NoliForce* force = &model->force[index];
   NoliMixedBlocks* blocks;
   NOLI_TRY(noli_mixed_list_add(&self->mixed, NOLI_INPUT_REST, force->n_node, 1, 3, &blocks));
   for (int32_t i = 0; i < force->n_node; i++) {
@@ -145,7 +146,7 @@ static NoliStatus list_at_vertices(NoliSensitivity* self, const NoliForce* force
                                                            : 1.0;
     if (node < model->problem.n_node) {
       blocks->node[i] = (int32_t)node;
-      noli_mixed_add33(blocks, i, 0, 0, -scale * factor, self->place[node]);
+      noli_mixed_add33(blocks, i, 0, 0, -scale * factor, self->by_place[index][i]);
       for (int c = 0; c < 3; c++) {
         blocks->input[3 * (int64_t)i + c] = 3 * node + c;
       }
@@ -233,7 +234,7 @@ NoliStatus noli_sensitivity_list_places(NoliSensitivity* self) {
     }
     NOLI_TRY(on_faces     ? list_on_faces(self, force, scale)
              : consistent ? list_in_elements(self, block, scale)
-                          : list_at_vertices(self, force, scale));
+                          : list_at_vertices(self, f, scale));
   }
 done:
   return status;

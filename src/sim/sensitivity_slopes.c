@@ -267,9 +267,9 @@ static NoliStatus list_traction_slopes(NoliSensitivity* self) {
     }
     memset(value, 0, noli_sim_vector_bytes(self->sim));
     for (int32_t i = 0; i < force->n_node; i++) {
-      double* own = value + 3 * (int64_t)force->node[i];
+      double *to = value + 3 * (int64_t)force->node[i], own[3];
       noli_sim_force_value(self->sim, f, i, self->t, own);
-      noli_store3(own, noli_scale3(force->thickness, noli_load3(own)));
+      noli_store3(to, noli_mul_add3(noli_load3(to), force->thickness, noli_load3(own)));
     }
     NOLI_TRY(force->curved.n > 0 ? noli_curved_traction_slopes(&self->mixed, &force->curved,
                                                                model->problem.X, value, scale)

@@ -88,6 +88,20 @@ expect 0 'evaluations after 3' "$noli" design carried.json -o carried
 cp hull.obj carried
 expect 0 '' "$noli" run carried/best.json -o run
 
+# surfaces that cannot move with a body
+cat >far.json <<'END'
+{"time": {"step": 0.01, "steps": 1}, "bodies": [{"name": "cube", "mesh": {"box": {"size": [1, 1, 1], "cells": [1, 1, 1]}},
+   "rest": [[-0.5, -0.5, -0.5], [0.5, -0.5, -0.5], [-0.5, 0.5, -0.5], [0.5, 0.5, -0.5], [-0.5, -0.5, 0.6], [0.5, -0.5, 0.6],
+     [-0.5, 0.5, 0.6], [0.5, 0.5, 0.6]], "proxy": {"mesh": {"box": {"size": [4, 1, 1], "cells": [1, 1, 1]}}}}]}
+END
+cat >sheet.json <<'END'
+{"time": {"step": 0.01, "steps": 1}, "bodies": [{"name": "sheet", "mesh": {"rectangle": {"size": [1, 1], "cells": [1, 1]}},
+   "shell": {"thickness": 0.01}, "rest": [[-0.5, -0.5, 0], [0.6, -0.5, 0], [-0.5, 0.5, 0], [0.5, 0.5, 0]],
+   "proxy": {"mesh": {"box": {"size": [1, 1, 1], "cells": [1, 1, 1]}}}}]}
+END
+expect 2 'body "cube": vertex 0 of the collision mesh at' "$noli" check far.json
+expect 2 'body "sheet" is a shell: its elements are linear' "$noli" check sheet.json
+
 # ---- errors ----
 expect 4 'there is no search to resume' "$noli" design "$scene" -o nowhere --resume
 expect 2 'has no design: a key "design" says' "$noli" design "$source/examples/guide/first.json" -o none

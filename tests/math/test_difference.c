@@ -98,7 +98,7 @@ static void smooth_functions_have_slopes(void** state) {
     ASSERT_AT_MOST(off, noli_larger(10.0 * table[i].error, 1e-15));
     assert_true(noli_difference_is_smooth(&table[i], 1.0));
   }
-  noli_context_destroy(&context);
+  test_context_done(&context);
 }
 
 // Smaller steps would only round more.
@@ -110,7 +110,7 @@ static void smooth_functions_need_few_values(void** state) {
   n_evaluated = 0;
   ASSERT_OK(noli_differences(context, 2, evaluate, &(Functions){easy, 2}, 0.01, table));
   assert_true(n_evaluated <= 8);
-  noli_context_destroy(&context);
+  test_context_done(&context);
 }
 
 static void jumps_are_not_smooth(void** state) {
@@ -128,7 +128,7 @@ static void jumps_are_not_smooth(void** state) {
     print_message("%-16s estimated %.1e\n", jumps[i].name, table[i].error);
     assert_false(noli_difference_is_smooth(&table[i], 1.0));
   }
-  noli_context_destroy(&context);
+  test_context_done(&context);
 }
 
 int main(void) {

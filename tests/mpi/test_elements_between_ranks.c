@@ -20,6 +20,7 @@ enum {
 };
 
 static NoliRanks* ranks;
+static TestMemory memory; // of simulations together
 
 // Two blocks with damping that spin apart; the upper one has parts. Face on face they would amplify
 // rounding: on one rank, 1e-15 of the vertices moves others by 6e-8.
@@ -35,6 +36,9 @@ static void pair_define(Pair* pair, bool together) {
   if (together) {
     NoliContextDef def = noli_default_context_def();
     def.ranks = ranks;
+    def.allocate = test_allocate;
+    def.release = test_release;
+    def.allocator_user = &memory;
     test_context_done(&world->context);
     ASSERT_OK(noli_context_create(&def, &world->context));
   }
@@ -65,6 +69,8 @@ static void pair_define(Pair* pair, bool together) {
   world->def.integrator = "trapezoidal";
   world->def.time_step = 0.005;
   world->def.friction = 0.3;
+  // sums differ by rounding, and so may the number of iterations: the last one must be negligible
+  world->def.tolerance = (NoliScaled){1e-8, true};
 }
 
 static Pair* pair_start(bool together, int32_t n_steps) {
@@ -447,6 +453,40 @@ static void contacts_between_ranks_are_counted(void** state) {
   pair_done(pair);
 }
 
+// A rank that has no memory for the output of a step ends it on all, wherever it is.
+static void output_without_memory_ends_on_all(void** state) {
+  (void)state;
+  Pair* pair = pair_start(true, 2);
+  static const char* const fields[] = {"stress", "nodal_von_mises", "contact_pressure"};
+  NoliContext* context = pair->world.context;
+  NoliRunDef def = noli_default_run_def();
+  NoliRun* run = NULL;
+  def.directory = "poor_output";
+  def.scene_name = "pair";
+  def.scene_json = "{}";
+  def.replace_unfinished = true;
+  def.fields = fields;
+  def.n_fields = 3;
+  ASSERT_OK(noli_run_open(context, &def, pair->world.sim, &run));
+  int32_t poor = noli_rank_count(context) - 1;
+  NoliStatus status = NOLI_ERROR_MEMORY;
+  int64_t calls = 0;
+  while (status == NOLI_ERROR_MEMORY) {
+    test_refuse(&memory, noli_rank(context) == poor ? calls + 1 : 0);
+    status = noli_run_step(run, pair->world.sim);
+    test_refuse(&memory, 0);
+    calls++;
+  }
+  ASSERT_OK(status);
+  int64_t number[2] = {calls, -calls}; // the same on all: they are not one call apart
+  ASSERT_OK(noli_ranks_smallest(context, number, 2));
+  assert_true(number[0] == calls && number[1] == -calls);
+  print_message("%d requests for memory refused\n", (int)calls - 1);
+  assert_true(calls > 10);
+  noli_run_close(&run);
+  pair_done(pair);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_rank_holds_its_share),
@@ -455,6 +495,7 @@ int main(void) {
       cmocka_unit_test(results_are_those_of_one_rank),
       cmocka_unit_test(surfaces_find_the_elements_of_all_ranks),
       cmocka_unit_test(contacts_between_ranks_are_counted),
+      cmocka_unit_test(output_without_memory_ends_on_all),
       cmocka_unit_test(bounds_name_the_same_element),
       cmocka_unit_test(messages_number_elements_in_their_body),
   };

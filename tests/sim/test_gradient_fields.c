@@ -60,12 +60,13 @@ static void accelerated_cubic(World* world) {
   forces[0].n_node = 8;
 }
 
+// One node is named twice, here and below, and has twice the force.
 static void nodal(World* world) {
-  static const int32_t some[] = {4, 5, 6, 9, 10};
+  static const int32_t some[] = {4, 5, 6, 9, 10, 9};
   add_beam(world, 1);
   add_field(world, "nodal", &one);
   forces[0].node = some;
-  forces[0].n_node = 5;
+  forces[0].n_node = 6;
 }
 
 static void nodal_quadratic(World* world) {
@@ -149,8 +150,9 @@ static void flat(World* world, const char* kind) {
   set_material(&world->body[body]);
   world->body[body].material.mass_damping = 0.0;
   add_field(world, kind, &hundred);
-  forces[0].node = left;
-  forces[0].n_node = 3;
+  static const int32_t some[] = {0, 1, 2, 1};
+  forces[0].node = some;
+  forces[0].n_node = 4;
 }
 
 static void flat_pressure(World* world) {

@@ -562,6 +562,7 @@ typedef struct NoliSimDef {
   /// on several ranks: every rank holds the data of all elements, as derivatives need, instead of
   /// those of its share; default false
   bool whole_elements;
+  bool unused[7]; ///< not read: padding of older definitions, which may hold anything
   /// the simulation reads the meshes of bodies and proxies, and `x0`, where they are, instead of
   /// copies of its own: they must stay as they are until it is destroyed; default false
   bool borrow_meshes;

@@ -484,6 +484,7 @@ typedef struct NoliSimDef {
   NoliIncrementDef increments;
   const char* petsc_options;
   bool whole_elements;
+  bool unused[7];
   bool borrow_meshes;
 } NoliSimDef;
 void noli_sim_def_init(NoliSimDef* def, size_t size);

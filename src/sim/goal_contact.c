@@ -302,7 +302,7 @@ typedef void FaceFn(const NoliGoalPlace* place, Pressed* pressed, const int32_t*
 static void for_faces(const NoliGoalPlace* place, Pressed* pressed, FaceFn* add, double* to) {
   const NoliProblem* problem = &place->sim->model->problem;
   const NoliSurface* surface = problem->surface;
-  const NoliBlock* block = noli_problem_block(problem, place->body);
+  const NoliBlock* block = noli_goal_block(place);
   bool planar = surface->planar[place->body];
   bool solid = !planar && block != NULL && block->type->solid;
   double thickness = planar ? place->sim->definition.def->bodies[place->body].plane_strain : 0.0;

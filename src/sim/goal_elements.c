@@ -16,17 +16,12 @@ static NoliBlockRange range_of(const NoliGoalPlace* place) {
   return place->sim->model->problem.range[place->body];
 }
 
-static const NoliBlock* block_of(const NoliGoalPlace* place) {
-  return noli_problem_block(&place->sim->model->problem, place->body);
-}
-
 int32_t noli_goal_element_count(const NoliGoalPlace* place) {
   NoliBlockRange range = range_of(place);
   return place->element != NULL ? place->n_element : range.end - range.begin;
 }
 
-// The `index`-th element within its block.
-static int32_t element_of(const NoliGoalPlace* place, int32_t index) {
+int32_t noli_goal_element(const NoliGoalPlace* place, int32_t index) {
   return range_of(place).begin + (place->element != NULL ? place->element[index] : index);
 }
 
@@ -36,22 +31,32 @@ static int64_t first_input(const NoliGoalPlace* place) {
 }
 
 const char* noli_goal_solid_defect(const NoliGoalPlace* place) {
-  const NoliBlock* block = block_of(place);
+  const NoliBlock* block = noli_goal_block(place);
   return block == NULL ? "obstacles have none" : !block->type->solid ? "only of solids" : NULL;
 }
 
 const char* noli_goal_energy_defect(const NoliGoalPlace* place) {
-  const NoliBlock* block = block_of(place);
+  const NoliBlock* block = noli_goal_block(place);
   return block == NULL                     ? "obstacles have none"
          : block->type->elasticity == NULL ? "particles have none"
                                            : NULL;
+}
+
+// Adds a factor times derivatives by the nodes of an element.
+static void add_by_nodes(const NoliBlock* block, int32_t element, int32_t n, double factor,
+                         const NoliVec3* by, double* to) {
+  const int32_t* node = block->node + (int64_t)block->n_local * element;
+  for (int32_t k = 0; k < n && k < block->n_local && node[k] != NOLI_NULL_INDEX; k++) {
+    double* at = to + 3 * (int64_t)node[k];
+    noli_store3(at, noli_mul_add3(noli_load3(at), factor, by[k]));
+  }
 }
 
 // ---- volume -------------------------------------------------------------------------------------
 
 // Thickness of a triangle in plane strain.
 static double thickness_of(const NoliGoalPlace* place, int32_t element, const int32_t* node) {
-  const NoliBlock* block = block_of(place);
+  const NoliBlock* block = noli_goal_block(place);
   const double* X = place->sim->model->problem.X;
   const double *a = X + 3 * (int64_t)node[0], *b = X + 3 * (int64_t)node[1],
                *c = X + 3 * (int64_t)node[2];
@@ -61,7 +66,7 @@ static double thickness_of(const NoliGoalPlace* place, int32_t element, const in
 
 // Volume of a linear element at x and its derivatives by its nodes.
 static double linear_volume(const NoliGoalPlace* place, int32_t element, NoliVec3 by[4]) {
-  const int32_t* node = block_of(place)->node + 4 * (int64_t)element;
+  const int32_t* node = noli_goal_block(place)->node + 4 * (int64_t)element;
   NoliVec3 p[4];
   for (int k = 0; k < 4 && node[k] != NOLI_NULL_INDEX; k++) {
     p[k] = noli_load3(&place->x[3 * (int64_t)node[k]]);
@@ -83,7 +88,7 @@ static double linear_volume(const NoliGoalPlace* place, int32_t element, NoliVec
 // at rest moves both alike, so it has no derivative by the shape.
 static double curved_volume(const NoliGoalPlace* place, const NoliQuadrature* rule, int32_t element,
                             NoliVec3 by[NOLI_TET_NODES_MAX]) {
-  const NoliBlock* block = block_of(place);
+  const NoliBlock* block = noli_goal_block(place);
   const NoliSpace* space = block->space;
   const int32_t* node = block->node + (int64_t)block->n_local * element;
   const double* X = place->sim->model->problem.X;
@@ -114,7 +119,7 @@ static double curved_volume(const NoliGoalPlace* place, const NoliQuadrature* ru
 
 // A rule that is exact; none of linear elements.
 static NoliStatus create_rule(const NoliGoalPlace* place, NoliQuadrature* rule) {
-  const NoliSpace* space = block_of(place)->space;
+  const NoliSpace* space = noli_goal_block(place)->space;
   if (space == NULL) {
     return NOLI_OK;
   }
@@ -134,7 +139,7 @@ NoliStatus noli_goal_volume(const NoliGoalPlace* place, double* value) {
   *value = 0.0;
   NOLI_TRY(create_rule(place, &rule));
   for (int32_t i = 0; i < noli_goal_element_count(place); i++) {
-    *value += element_volume(place, &rule, element_of(place, i), by);
+    *value += element_volume(place, &rule, noli_goal_element(place, i), by);
   }
 done:
   noli_quadrature_free(place->sim->context, &rule);
@@ -144,18 +149,14 @@ done:
 NoliStatus noli_goal_derive_volume(const NoliGoalPlace* place, const double* weight,
                                    NoliGoalSlopes* slopes) {
   NoliStatus status = NOLI_OK;
-  const NoliBlock* block = block_of(place);
+  const NoliBlock* block = noli_goal_block(place);
   NoliQuadrature rule = {0};
   NoliVec3 by[NOLI_TET_NODES_MAX];
   NOLI_TRY(create_rule(place, &rule));
   for (int32_t i = 0; slopes->x != NULL && i < noli_goal_element_count(place); i++) {
-    int32_t e = element_of(place, i);
-    const int32_t* node = block->node + (int64_t)block->n_local * e;
+    int32_t e = noli_goal_element(place, i);
     (void)element_volume(place, &rule, e, by);
-    for (int32_t k = 0; k < block->n_local && node[k] != NOLI_NULL_INDEX; k++) {
-      double* to = slopes->x + 3 * (int64_t)node[k];
-      noli_store3(to, noli_mul_add3(noli_load3(to), *weight, by[k]));
-    }
+    add_by_nodes(block, e, block->n_local, *weight, by, slopes->x);
   }
 done:
   noli_quadrature_free(place->sim->context, &rule);
@@ -168,18 +169,13 @@ done:
 static void add_by_volume(const NoliGoalPlace* place, int32_t e, int32_t q, double by,
                           NoliGoalSlopes* slopes) {
   double* rest = slopes->inputs.value[NOLI_INPUT_REST];
-  const NoliBlock* block = block_of(place);
-  const int32_t* node = block->node + (int64_t)block->n_local * e;
+  const NoliBlock* block = noli_goal_block(place);
   NoliVec3 gradient[4];
-  double volume = block->type->point_volume(block, e, q);
   if (rest == NULL) {
     return;
   }
   noli_element_vertex_gradients(block, e, q, place->sim->model->problem.X, gradient);
-  for (int b = 0; b < 4 && node[b] != NOLI_NULL_INDEX; b++) {
-    double* to = rest + 3 * (int64_t)node[b];
-    noli_store3(to, noli_mul_add3(noli_load3(to), by * volume, gradient[b]));
-  }
+  add_by_nodes(block, e, 4, by * block->type->point_volume(block, e, q), gradient, rest);
 }
 
 // Likewise by the rest volume of an element, of which its points may not have all where it is
@@ -187,28 +183,24 @@ static void add_by_volume(const NoliGoalPlace* place, int32_t e, int32_t q, doub
 static void add_by_rest_volume(const NoliGoalPlace* place, int32_t e, double by,
                                NoliGoalSlopes* slopes) {
   double* rest = slopes->inputs.value[NOLI_INPUT_REST];
-  const NoliBlock* block = block_of(place);
-  const int32_t* node = block->node + (int64_t)block->n_local * e;
+  const NoliBlock* block = noli_goal_block(place);
   NoliVec3 slope[4];
   if (rest == NULL) {
     return;
   }
   noli_element_volume_slope(block, e, place->sim->model->problem.X, slope);
-  for (int b = 0; b < 4 && b < block->n_local && node[b] != NOLI_NULL_INDEX; b++) {
-    double* to = rest + 3 * (int64_t)node[b];
-    noli_store3(to, noli_mul_add3(noli_load3(to), by, slope[b]));
-  }
+  add_by_nodes(block, e, 4, by, slope, rest);
 }
 
 double noli_goal_rest_volume(const NoliGoalPlace* place, int32_t index) {
-  const NoliBlock* block = block_of(place);
-  int32_t e = element_of(place, index);
+  const NoliBlock* block = noli_goal_block(place);
+  int32_t e = noli_goal_element(place, index);
   return block->type->rest_volume(block, e, e + 1);
 }
 
 void noli_goal_derive_rest_volume(const NoliGoalPlace* place, int32_t index, double by,
                                   NoliGoalSlopes* slopes) {
-  add_by_rest_volume(place, element_of(place, index), by, slopes);
+  add_by_rest_volume(place, noli_goal_element(place, index), by, slopes);
 }
 
 // ---- points -------------------------------------------------------------------------------------
@@ -223,14 +215,10 @@ typedef struct Point {
 
 // The points of an element; returns their number.
 static int32_t points_of(const NoliGoalPlace* place, int32_t e, Point* point) {
-  const NoliProblem* problem = &place->sim->model->problem;
-  const NoliBlock* block = block_of(place);
+  const NoliBlock* block = noli_goal_block(place);
   NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
   int32_t n = block->type->point_count(block);
-  int64_t first = 0;
-  for (int32_t b = 0; b < range_of(place).block; b++) {
-    first += problem->block[b].n_history;
-  }
+  int64_t first = noli_input_histories(&place->sim->model->problem, range_of(place).block);
   block->type->deformation(block, e, place->x, F);
   for (int32_t q = 0; q < n; q++) {
     point[q].F = F[q];
@@ -243,20 +231,20 @@ static int32_t points_of(const NoliGoalPlace* place, int32_t e, Point* point) {
 
 static void add_by_deformation(const NoliGoalPlace* place, int32_t e, int32_t q, const Point* point,
                                const NoliMat3* by_F, NoliGoalSlopes* slopes) {
-  noli_block_pull_deformation(block_of(place), e, q, place->sim->model->problem.X, &point->F, by_F,
-                              slopes->x, slopes->inputs.value[NOLI_INPUT_REST]);
+  noli_block_pull_deformation(noli_goal_block(place), e, q, place->sim->model->problem.X, &point->F,
+                              by_F, slopes->x, slopes->inputs.value[NOLI_INPUT_REST]);
 }
 
 // ---- elastic energy -----------------------------------------------------------------------------
 
 NoliStatus noli_goal_elastic_energy(const NoliGoalPlace* place, double* value) {
-  if (!block_of(place)->type->solid) {
+  if (!noli_goal_block(place)->type->solid) {
     return noli_goal_thin_energy(place, value);
   }
   *value = 0.0;
   for (int32_t i = 0; i < noli_goal_element_count(place); i++) {
     Point point[NOLI_ELEMENT_POINTS_MAX];
-    int32_t n = points_of(place, element_of(place, i), point);
+    int32_t n = points_of(place, noli_goal_element(place, i), point);
     for (int32_t q = 0; q < n; q++) {
       *value += point[q].volume * noli_history_energy(&point[q].material, &point[q].F);
     }
@@ -297,13 +285,13 @@ static void derive_one_energy(const NoliGoalPlace* place, int32_t e, int32_t q, 
 
 NoliStatus noli_goal_derive_elastic_energy(const NoliGoalPlace* place, const double* weight,
                                            NoliGoalSlopes* slopes) {
-  if (!block_of(place)->type->solid) {
+  if (!noli_goal_block(place)->type->solid) {
     return noli_goal_derive_thin_energy(place, *weight, slopes);
   }
   int64_t first = first_input(place);
   for (int32_t i = 0; i < noli_goal_element_count(place); i++) {
     Point point[NOLI_ELEMENT_POINTS_MAX];
-    int32_t e = element_of(place, i), n = points_of(place, e, point);
+    int32_t e = noli_goal_element(place, i), n = points_of(place, e, point);
     for (int32_t q = 0; q < n; q++) {
       derive_one_energy(place, e, q, &point[q], *weight, first + e, slopes);
     }
@@ -340,7 +328,7 @@ static double mises_of(const NoliMat3* F, const NoliMat3* P, NoliMat3* by_P, Nol
 
 // The mean over the points of an element, by their volumes at rest.
 static double share_of(const NoliGoalPlace* place, int32_t e, const Point* point) {
-  return point->volume / noli_block_mean_volume(block_of(place), e);
+  return point->volume / noli_block_mean_volume(noli_goal_block(place), e);
 }
 
 static double mises_at(const Point* point) {
@@ -353,7 +341,7 @@ static double mises_at(const Point* point) {
 NoliStatus noli_goal_von_mises(const NoliGoalPlace* place, double* value) {
   for (int32_t i = 0; i < noli_goal_element_count(place); i++) {
     Point point[NOLI_ELEMENT_POINTS_MAX];
-    int32_t e = element_of(place, i), n = points_of(place, e, point);
+    int32_t e = noli_goal_element(place, i), n = points_of(place, e, point);
     value[i] = 0.0;
     for (int32_t q = 0; q < n; q++) {
       value[i] += share_of(place, e, &point[q]) * mises_at(&point[q]);
@@ -406,7 +394,7 @@ static void derive_one_mises(const NoliGoalPlace* place, int32_t e, int32_t q, c
 // By the shares of points in their volume at rest, which change where an element is curved.
 static void add_by_shares(const NoliGoalPlace* place, int32_t e, const Point* point, int32_t n,
                           double weight, NoliGoalSlopes* slopes) {
-  const NoliBlock* block = block_of(place);
+  const NoliBlock* block = noli_goal_block(place);
   double volume = noli_block_mean_volume(block, e), mean = 0.0, mises[NOLI_ELEMENT_POINTS_MAX];
   if (block->space == NULL) {
     return;
@@ -425,7 +413,7 @@ NoliStatus noli_goal_derive_von_mises(const NoliGoalPlace* place, const double* 
   int64_t first = first_input(place);
   for (int32_t i = 0; i < noli_goal_element_count(place); i++) {
     Point point[NOLI_ELEMENT_POINTS_MAX];
-    int32_t e = element_of(place, i), n = points_of(place, e, point);
+    int32_t e = noli_goal_element(place, i), n = points_of(place, e, point);
     for (int32_t q = 0; q < n; q++) {
       derive_one_mises(place, e, q, &point[q], weight[i], first + e, slopes);
     }

@@ -4,8 +4,9 @@
 
 #include "sim/goal_quantities.h"
 
-// Number of the elements of a place.
+// Number of the elements of a place; the `index`-th within its block.
 int32_t noli_goal_element_count(const NoliGoalPlace* place);
+int32_t noli_goal_element(const NoliGoalPlace* place, int32_t index);
 // Volume of one at rest, m^3; adds what follows from a derivative by it.
 double noli_goal_rest_volume(const NoliGoalPlace* place, int32_t index);
 void noli_goal_derive_rest_volume(const NoliGoalPlace* place, int32_t index, double by,

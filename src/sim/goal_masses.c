@@ -11,12 +11,8 @@ static int64_t size_of(const NoliGoalPlace* place) {
   return 3 * (int64_t)place->sim->model->problem.n_vert;
 }
 
-static const NoliBlock* block_of(const NoliGoalPlace* place) {
-  return noli_problem_block(&place->sim->model->problem, place->body);
-}
-
 const char* noli_goal_mass_defect(const NoliGoalPlace* place) {
-  return block_of(place) == NULL ? "obstacles have none" : NULL;
+  return noli_goal_block(place) == NULL ? "obstacles have none" : NULL;
 }
 
 // ---- the mass matrix ----------------------------------------------------------------------------
@@ -24,7 +20,7 @@ const char* noli_goal_mass_defect(const NoliGoalPlace* place) {
 // y = M x on the nodes of the body.
 static void multiply(const NoliGoalPlace* place, const double* x, double* y) {
   const NoliModel* model = place->sim->model;
-  const NoliBlock* block = block_of(place);
+  const NoliBlock* block = noli_goal_block(place);
   if (block->n_consistent > 0) {
     block->type->multiply_mass(block, x, place->sim->own_stage->n_threads, y);
     return;
@@ -44,7 +40,8 @@ static NoliStatus add_by_consistent(const NoliGoalPlace* place, unsigned wanted,
   NoliMixedList list = {.context = place->sim->context, .wanted = wanted};
   double* zero = NULL;
   NOLI_NEW_ZERO(list.context, zero, size_of(place));
-  NOLI_TRY(noli_element_slopes_of_mass(&list, block_of(place), wanted, first, problem->X, z, zero));
+  NOLI_TRY(noli_element_slopes_of_mass(&list, noli_goal_block(place), wanted, first, problem->X, z,
+                                       zero));
   for (int64_t i = 0; i < list.blocks.count; i++) {
     const NoliMixedBlocks* blocks = &list.blocks.data[i];
     noli_mixed_multiply_transposed(blocks, 1.0, a, slopes->inputs.value[blocks->kind]);
@@ -67,7 +64,7 @@ static NoliStatus add_by_mass(const NoliGoalPlace* place, const double* a, const
   for (int k = 0; k < 2; k++) {
     wanted |= slopes->inputs.value[inputs[k]] != NULL ? 1u << inputs[k] : 0u;
   }
-  if (block_of(place)->n_consistent > 0) {
+  if (noli_goal_block(place)->n_consistent > 0) {
     return wanted != 0 ? add_by_consistent(place, wanted, a, z, slopes) : NOLI_OK;
   }
   for (int64_t i = model->vert_first[place->body];
@@ -225,7 +222,7 @@ NoliStatus noli_goal_derive_gravity_energy(const NoliGoalPlace* place, const dou
       }
     }
   }
-  if (block_of(place)->n_consistent > 0) {
+  if (noli_goal_block(place)->n_consistent > 0) {
     NOLI_TRY(add_by_row_sums(place, by, slopes));
   }
 done:

@@ -27,6 +27,11 @@ typedef struct NoliGoalPlace {
   const double* v; // (n_vert x 3)
 } NoliGoalPlace;
 
+// The block of the body; NULL: there is none.
+static inline const NoliBlock* noli_goal_block(const NoliGoalPlace* place) {
+  return noli_problem_block(&place->sim->model->problem, place->body);
+}
+
 // Where derivatives are added; NULL: not wanted.
 typedef struct NoliGoalSlopes {
   double* x;         // (n_vert x 3)

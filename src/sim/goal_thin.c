@@ -4,21 +4,16 @@
 #include "fem/energy_slopes.h"
 #include "fem/history_slopes.h"
 #include "math/vec3.h"
-
-static const NoliBlock* block_of(const NoliGoalPlace* place) {
-  return noli_problem_block(&place->sim->model->problem, place->body);
-}
+#include "sim/goal_elements.h"
 
 // ---- what counts --------------------------------------------------------------------------------
 
 // How often each element of the block counts.
 static NoliStatus create_counts(const NoliGoalPlace* place, double** count) {
   NoliStatus status = NOLI_OK;
-  NoliBlockRange range = place->sim->model->problem.range[place->body];
-  int32_t n = place->element != NULL ? place->n_element : range.end - range.begin;
-  NOLI_NEW_ZERO(place->sim->context, *count, block_of(place)->n_element);
-  for (int32_t i = 0; i < n; i++) {
-    (*count)[range.begin + (place->element != NULL ? place->element[i] : i)] += 1.0;
+  NOLI_NEW_ZERO(place->sim->context, *count, noli_goal_block(place)->n_element);
+  for (int32_t i = 0; i < noli_goal_element_count(place); i++) {
+    (*count)[noli_goal_element(place, i)] += 1.0;
   }
 done:
   return status;
@@ -41,7 +36,7 @@ static double share_of(const NoliBlockStencils* stencils, int64_t s, const doubl
 // ---- values -------------------------------------------------------------------------------------
 
 static double part_energy(const NoliGoalPlace* place, NoliBlockPart part, const double* count) {
-  const NoliBlock* block = block_of(place);
+  const NoliBlock* block = noli_goal_block(place);
   const NoliBlockEnergy energy = {.block = block, .part = part, .scale = 1.0};
   const NoliBlockStencils stencils = noli_block_stencils(block, part);
   double sum = 0.0;
@@ -96,27 +91,14 @@ static void add_by_moduli(const NoliBlockStencils* stencils, int64_t s, int64_t 
   }
 }
 
-// `first`, `first_history`: the place of its elements and of its history among those of all blocks.
-typedef struct BlockPlace {
-  int64_t first, first_history;
-} BlockPlace;
-
-static BlockPlace place_of(const NoliGoalPlace* place) {
-  const NoliProblem* problem = &place->sim->model->problem;
-  int32_t block = problem->range[place->body].block;
-  BlockPlace of = {.first = noli_input_elements(problem, block)};
-  for (int32_t b = 0; b < block; b++) {
-    of.first_history += problem->block[b].n_history;
-  }
-  return of;
-}
-
 static void derive_part(const NoliGoalPlace* place, NoliBlockPart part, const double* count,
                         double weight, NoliGoalSlopes* slopes) {
-  const NoliBlock* block = block_of(place);
+  const NoliBlock* block = noli_goal_block(place);
   const NoliBlockStencils stencils = noli_block_stencils(block, part);
-  const BlockPlace of = place_of(place);
-  const double* X = place->sim->model->problem.X;
+  const NoliProblem* problem = &place->sim->model->problem;
+  int32_t index = problem->range[place->body].block;
+  int64_t first = noli_input_elements(problem, index);
+  int64_t first_history = noli_input_histories(problem, index);
   double* numbers = slopes->inputs.value[NOLI_INPUT_PART];
   int64_t number = NOLI_THIN_NUMBERS * (int64_t)place->body + noli_thin_number(block, part);
   bool framed = part == NOLI_PART_BENDING && noli_block_has_frames(block);
@@ -126,16 +108,16 @@ static void derive_part(const NoliGoalPlace* place, NoliBlockPart part, const do
     if (scale == 0.0) {
       continue;
     }
-    noli_block_energy_slopes(block, part, s, X, place->x, &by);
+    noli_block_energy_slopes(block, part, s, problem->X, place->x, &by);
     add_by_nodes(&stencils, s, scale, by.by_x, slopes->x);
     add_by_nodes(&stencils, s, scale, by.by_rest, slopes->inputs.value[NOLI_INPUT_REST]);
-    add_by_moduli(&stencils, s, of.first, scale, &by, slopes);
+    add_by_moduli(&stencils, s, first, scale, &by, slopes);
     if (numbers != NULL) {
       numbers[number] +=
           scale * (number % NOLI_THIN_NUMBERS == NOLI_THIN_RADIUS ? by.by_radius : by.value);
     }
     for (int k = 0; k < 12 && framed && slopes->history != NULL; k++) {
-      slopes->history[of.first_history + by.place[k]] += scale * by.by_frame[k];
+      slopes->history[first_history + by.place[k]] += scale * by.by_frame[k];
     }
   }
 }

@@ -10,6 +10,14 @@ int64_t noli_input_elements(const NoliProblem* problem, int32_t n_block) {
   return n;
 }
 
+int64_t noli_input_histories(const NoliProblem* problem, int32_t n_block) {
+  int64_t n = 0;
+  for (int32_t i = 0; i < n_block; i++) {
+    n += problem->block[i].n_history;
+  }
+  return n;
+}
+
 int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes) {
   const NoliProblem* problem = &sim->model->problem;
   const NoliSurface* surface = problem->surface;

@@ -1,4 +1,4 @@
-// Sorting of integer keys, in time linear in their number.
+// Sorting of integers: of keys in time linear in their number.
 #pragma once
 
 #include <stdint.h>
@@ -13,3 +13,6 @@ void noli_sort_keys(uint64_t* keys, uint64_t* scratch, int64_t n, int32_t n_bits
 
 // Smallest n_bits with count <= 2^n_bits: the bits of an index below `count`.
 int32_t noli_bits_of(int64_t count);
+
+// For qsort and bsearch of int32_t, ascending.
+int noli_compare_int32(const void* a, const void* b);

@@ -1,6 +1,7 @@
 #include "linalg/followers.h"
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "base/validate.h"
 #include "base/parallel.h"
 #include "math/vec3.h"
@@ -130,11 +131,6 @@ done:
   return status;
 }
 
-static int compare_nodes(const void* a, const void* b) {
-  int32_t p = *(const int32_t*)a, q = *(const int32_t*)b;
-  return p < q ? -1 : p > q;
-}
-
 // Makes the row of tied node t, after those of the tied nodes that it refers to.
 static NoliStatus resolve(Resolving* resolving, int32_t t) {
   NoliStatus status = NOLI_OK;
@@ -167,7 +163,7 @@ static NoliStatus resolve(Resolving* resolving, int32_t t) {
     goto done;
   }
   int32_t* node = resolving->touched.data + first;
-  qsort(node, (size_t)n, sizeof *node, compare_nodes);
+  qsort(node, (size_t)n, sizeof *node, noli_compare_int32);
   resolving->begin[t] = resolving->node.count;
   for (int64_t i = 0; i < n; i++) {
     NOLI_PUSH(resolving->context, &resolving->node, node[i]);

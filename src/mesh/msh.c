@@ -3,6 +3,7 @@
 // Both versions are sequences of `$Name ... $EndName`. Unknown sections are skipped. In 4.1 the
 // text and the binary form contain the same values in the same order; in 2.2 they differ for
 // elements.
+#include "base/sort.h"
 #include "math/lagrange.h"
 #include "mesh/io.h"
 #include "mesh/curve.h"
@@ -726,11 +727,6 @@ static int32_t run_end(const WrittenKind* kind, int32_t cell) {
   return end;
 }
 
-static int compare_tags(const void* a, const void* b) {
-  const int32_t *left = a, *right = b;
-  return *left < *right ? -1 : *left > *right;
-}
-
 typedef struct TagList {
   int32_t* tag;
   int64_t n;
@@ -746,7 +742,7 @@ static NoliStatus list_tags(NoliContext* context, const WrittenKind* kind, TagLi
     list->tag[n++] = tag_of(kind, c);
   }
   if (n > 0) {
-    qsort(list->tag, (size_t)n, sizeof *list->tag, compare_tags);
+    qsort(list->tag, (size_t)n, sizeof *list->tag, noli_compare_int32);
   }
   list->n = 0;
   for (int64_t i = 0; i < n; i++) {
@@ -759,7 +755,7 @@ done:
 }
 
 static int64_t entity_of(const TagList* list, int32_t tag) {
-  const int32_t* found = bsearch(&tag, list->tag, (size_t)list->n, sizeof tag, compare_tags);
+  const int32_t* found = bsearch(&tag, list->tag, (size_t)list->n, sizeof tag, noli_compare_int32);
   return 1 + (found - list->tag);
 }
 

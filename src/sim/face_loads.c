@@ -1,5 +1,6 @@
 #include "sim/face_loads.h"
 
+#include "base/sort.h"
 #include "math/vec3.h"
 
 #include <stdlib.h>
@@ -82,11 +83,6 @@ static int compare_sides(const void* a, const void* b) {
   return 0;
 }
 
-static int compare_numbers(const void* a, const void* b) {
-  int32_t p = *(const int32_t*)a, q = *(const int32_t*)b;
-  return (p > q) - (p < q);
-}
-
 static Side make_side(const int32_t* corner, int32_t tet, int32_t side) {
   Side made = {.face = {tet, side}};
   int32_t count = 0;
@@ -95,7 +91,7 @@ static Side make_side(const int32_t* corner, int32_t tet, int32_t side) {
       made.key[count++] = corner[k];
     }
   }
-  qsort(made.key, 3, sizeof *made.key, compare_numbers);
+  qsort(made.key, 3, sizeof *made.key, noli_compare_int32);
   return made;
 }
 

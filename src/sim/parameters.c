@@ -2,6 +2,7 @@
 
 #include "noli/extend.h"
 
+#include "base/sort.h"
 #include "math/vec3.h"
 #include "sim/choices.h"
 #include "sim/definition.h"
@@ -336,11 +337,6 @@ int32_t noli_parameter_element_nodes(const NoliBlock* block, int32_t element) {
   return n;
 }
 
-static int compare_vertices(const void* a, const void* b) {
-  int32_t p = *(const int32_t*)a, q = *(const int32_t*)b;
-  return (p > q) - (p < q);
-}
-
 const char* noli_parameter_share_defect(const NoliModel* model, int32_t body) {
   const NoliProblem* problem = &model->problem;
   bool has = false;
@@ -351,7 +347,7 @@ const char* noli_parameter_share_defect(const NoliModel* model, int32_t body) {
     for (int32_t i = 0; i < n && !has; i++) {
       // nodes with a mass are in ascending order
       has = bsearch(&force->node[i], problem->inertial, (size_t)problem->n_inertial,
-                    sizeof *problem->inertial, compare_vertices) == NULL;
+                    sizeof *problem->inertial, noli_compare_int32) == NULL;
     }
   }
   return has ? "has a total force on vertices that no element has, whose share is that of a mean "

@@ -164,6 +164,21 @@ static inline void compare_run(World* world, const GradientRun* run) {
   world_done(world);
 }
 
+// The value of a goal at the state of a world.
+static inline double goal_value(World* world, const NoliGoalDef* goal) {
+  NoliGoals* goals = NULL;
+  ASSERT_OK(noli_goals_create(world->sim, NULL, goal, 1, &goals));
+  NoliObjective objective = noli_goals_objective(goals);
+  NoliObjectivePoint at = {.step = 1,
+                           .n_steps = 1,
+                           .time = noli_sim_time_step(world->sim),
+                           .x = noli_sim_positions(world->sim),
+                           .v = noli_sim_velocities(world->sim)};
+  ASSERT_OK(objective.evaluate(objective.user, world->sim, &at));
+  noli_goals_destroy(&goals);
+  return at.value;
+}
+
 // ---- bodies -------------------------------------------------------------------------------------
 
 // The vertices of the left side of a box.

@@ -96,7 +96,6 @@ static void goals_of_elements(void** state) {
 // ---- values -------------------------------------------------------------------------------------
 
 static double value_of(World* world, const GoalCase* of, const int32_t* element, int32_t n) {
-  NoliGoals* goals = NULL;
   NoliGoalDef goal = noli_default_goal_def();
   goal.quantity = of->quantity;
   goal.of = "body0";
@@ -104,16 +103,7 @@ static double value_of(World* world, const GoalCase* of, const int32_t* element,
   goal.form = "value";
   goal.element = element;
   goal.n_element = n;
-  ASSERT_OK(noli_goals_create(world->sim, NULL, &goal, 1, &goals));
-  NoliObjective objective = noli_goals_objective(goals);
-  NoliObjectivePoint at = {.step = 1,
-                           .n_steps = 1,
-                           .time = 0.01,
-                           .x = noli_sim_positions(world->sim),
-                           .v = noli_sim_velocities(world->sim)};
-  ASSERT_OK(objective.evaluate(objective.user, world->sim, &at));
-  noli_goals_destroy(&goals);
-  return at.value;
+  return goal_value(world, &goal);
 }
 
 // A body of order `b` at rest, turned, blown up by a tenth and thrown.

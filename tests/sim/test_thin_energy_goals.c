@@ -247,23 +247,13 @@ static void energies_of_rods_with_twist(void** state) {
 // ---- values -------------------------------------------------------------------------------------
 
 static double energy_of(World* world, int32_t body, const int32_t* element, int32_t n) {
-  NoliGoals* goals = NULL;
   NoliGoalDef goal = noli_default_goal_def();
   goal.quantity = "elastic_energy";
   goal.of = world->name[body];
   goal.form = "value";
   goal.element = element;
   goal.n_element = n;
-  ASSERT_OK(noli_goals_create(world->sim, NULL, &goal, 1, &goals));
-  NoliObjective objective = noli_goals_objective(goals);
-  NoliObjectivePoint at = {.step = 1,
-                           .n_steps = 1,
-                           .time = H,
-                           .x = noli_sim_positions(world->sim),
-                           .v = noli_sim_velocities(world->sim)};
-  ASSERT_OK(objective.evaluate(objective.user, world->sim, &at));
-  noli_goals_destroy(&goals);
-  return at.value;
+  return goal_value(world, &goal);
 }
 
 // The energies of bodies are those that the simulation reports, and the sums of those of their

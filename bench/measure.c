@@ -184,7 +184,7 @@ static void add_step(Result* result, const NoliStepReport* report, double wall) 
   result->max_speed = report->max_speed;
   result->friction_iterations += report->friction_iterations;
   result->friction_error = fmax(result->friction_error, report->friction_error);
-  result->friction_off += report->friction_error > FRICTION_TOLERATED ? 1 : 0;
+  result->friction_off += !(report->friction_error <= FRICTION_TOLERATED) ? 1 : 0;
 }
 
 static double largest_change(int32_t n, const double* X, const double* x) {

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/context.h"
+#include "math/larger.h"
 
 enum { TEST_SKIPPED = 77 };
 
@@ -154,10 +155,10 @@ static inline void test_derivatives(TestFunction* f, void* user, int n, const do
   f(user, x, gradient, hessian);
   double largest_gradient = 0.0, largest_hessian = 0.0;
   for (int i = 0; i < n; i++) {
-    largest_gradient = fmax(largest_gradient, fabs(gradient[i]));
+    largest_gradient = noli_larger(largest_gradient, fabs(gradient[i]));
   }
   for (int i = 0; i < n * n; i++) {
-    largest_hessian = fmax(largest_hessian, fabs(hessian[i]));
+    largest_hessian = noli_larger(largest_hessian, fabs(hessian[i]));
   }
   if (!(largest_gradient > 0.0 || largest_hessian > 0.0)) {
     print_error("the derivatives vanish: this test shows nothing\n");
@@ -173,10 +174,10 @@ static inline void test_derivatives(TestFunction* f, void* user, int n, const do
       double plus = f(user, y, g_plus, NULL);
       y[j] = x[j] - h;
       double minus = f(user, y, g_minus, NULL);
-      error_gradient = fmax(error_gradient, fabs((plus - minus) / (2.0 * h) - gradient[j]));
+      error_gradient = noli_larger(error_gradient, fabs((plus - minus) / (2.0 * h) - gradient[j]));
       for (int i = 0; i < n; i++) {
         double want = (g_plus[i] - g_minus[i]) / (2.0 * h);
-        error_hessian = fmax(error_hessian, fabs(want - hessian[i * n + j]));
+        error_hessian = noli_larger(error_hessian, fabs(want - hessian[i * n + j]));
       }
     }
     best_gradient = fmin(best_gradient, error_gradient);

@@ -105,7 +105,7 @@ bool validate_shell_shear(Report* report) {
                sheared[k].pattern, (int)sheared[k].cells, sheared[k].law, tip.back, back,
                100.0 * (tip.back / back - 1.0), tip.down, down, 100.0 * (tip.down / down - 1.0),
                (long long)tip.newton);
-    report_check(report, fmax(fabs(tip.back / back - 1.0), fabs(tip.down / down - 1.0)),
+    report_check(report, report_worse(fabs(tip.back / back - 1.0), fabs(tip.down / down - 1.0)),
                  sheared[k].bound, "end, %s, %s, %d cells along, relative", sheared[k].pattern,
                  sheared[k].law, (int)sheared[k].cells);
   }

@@ -25,8 +25,8 @@ static inline BruteInterval brute_sweep(const BruteMotion* motion, const int32_t
   for (int i = 0; i < n; i++) {
     double from = motion->x_t0[3 * (int64_t)vert[i] + axis];
     double to = motion->x_t1[3 * (int64_t)vert[i] + axis];
-    swept.lo = fmin(swept.lo, fmin(from, to));
-    swept.hi = fmax(swept.hi, fmax(from, to));
+    swept.lo = noli_smaller(swept.lo, noli_smaller(from, to));
+    swept.hi = noli_larger(swept.hi, noli_larger(from, to));
   }
   return swept;
 }

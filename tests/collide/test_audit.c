@@ -118,12 +118,12 @@ static bool slow_edge_triangle(const double* x) {
   double d = INFINITY;
   for (int end = 0; end < 2; end++) {
     const NoliVec3 pair[4] = {e[end], t[0], t[1], t[2]};
-    d = fmin(d, reference_distance(reference_point_triangle, pair));
+    d = noli_smaller(d, reference_distance(reference_point_triangle, pair));
   }
   int inner[3];
   for (int k = 0; k < 3; k++) {
     const NoliVec3 pair[4] = {e[0], e[1], t[k], t[(k + 1) % 3]};
-    d = fmin(d, reference_distance(reference_edge_edge, pair));
+    d = noli_smaller(d, reference_distance(reference_edge_edge, pair));
     inner[k] = sign_of(plain_orient3d(x, x + 3, x + 6 + 3 * k, x + 6 + 3 * ((k + 1) % 3)));
   }
   int side0 = sign_of(plain_orient3d(x + 6, x + 9, x + 12, x));

@@ -159,7 +159,7 @@ static double smallest_distance(const Scene* scene, bool is_point_triangle, Noli
     from[k] = noli_load3(&scene->x_t0[3 * vert[k]]);
     moved[k] = noli_sub3(noli_load3(&scene->x_t1[3 * vert[k]]), from[k]);
     double relative = noli_norm3(noli_sub3(moved[k], moved[0]));
-    speed[k >= n_first] = fmax(speed[k >= n_first], relative);
+    speed[k >= n_first] = noli_larger(speed[k >= n_first], relative);
   }
   double best = INFINITY, t = 0.0;
   while (best > bound && t <= 1.0) {

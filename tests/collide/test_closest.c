@@ -86,7 +86,7 @@ static void compare_with_reference(MakePair* make, SquaredDistance* distance,
       print_error("case %d: got %.17g, want %.17g\n", k, got / scale, want / scale);
       fail();
     }
-    worst = fmax(worst, error);
+    worst = noli_larger(worst, error);
   }
   print_message("largest error %.2g of the size\n", worst);
 }
@@ -136,9 +136,9 @@ static void small_gaps_are_accurate(void** state) {
     Long3 y[4] = {long_vec(x[0]), long_vec(x[1]), long_vec(x[2]), long_vec(x[3])};
     Long3 q[4] = {long_vec(z[0]), long_vec(z[1]), long_vec(z[2]), long_vec(z[3])};
     double want = (double)reference_point_triangle(y);
-    worst = fmax(worst, fabs(sqrt(noli_distance_sqr_point_triangle(x)) / want - 1.0));
+    worst = noli_larger(worst, fabs(sqrt(noli_distance_sqr_point_triangle(x)) / want - 1.0));
     want = (double)reference_edge_edge(q);
-    worst = fmax(worst, fabs(sqrt(noli_distance_sqr_edge_edge(z)) / want - 1.0));
+    worst = noli_larger(worst, fabs(sqrt(noli_distance_sqr_edge_edge(z)) / want - 1.0));
   }
   print_message("largest relative error %.2g\n", worst);
   ASSERT_AT_MOST(worst, 2e-7);

@@ -242,7 +242,7 @@ static double sampled_distance(const Scene* scene, const NoliImpact* impact) {
   for (int k = 0; k <= 500; k++) {
     ReferenceDistance* distance =
         impact->kind == NOLI_PRIMITIVES_EDGE_EDGE ? reference_edge_edge : reference_point_triangle;
-    least = fmin(least, (double)reference_at(distance, x_t0, x_t1, k / 500.0));
+    least = noli_smaller(least, (double)reference_at(distance, x_t0, x_t1, k / 500.0));
   }
   return least;
 }
@@ -358,7 +358,7 @@ static void scarce_gaps_last(void** state) {
     x_t0[0].y += toi * (x_t1[0].y - x_t0[0].y);
     // never below a tenth of the gap, and a small gap keeps nine tenths
     double bound = fmin(0.1 * least, 1e-4);
-    bound = fmax(bound, fmin(0.9 * least, 5e-5));
+    bound = noli_larger(bound, fmin(0.9 * least, 5e-5));
     ASSERT_AT_LEAST(x_t0[0].y, bound * (1.0 - 1e-9));
     least = x_t0[0].y;
   }

@@ -266,7 +266,7 @@ static void closest_tetrahedra(void** state) {
     // inside a tetrahedron there is one with all weights positive, and it is taken
     double least_here = (double)INFINITY, best = -(double)INFINITY;
     for (int64_t k = proxy.row[v]; k < proxy.row[v + 1]; k++) {
-      least_here = fmin(least_here, proxy.weight[k]);
+      least_here = noli_smaller(least_here, proxy.weight[k]);
     }
     for (int64_t t = 0; t < body.space.n_tet; t++) {
       const int32_t* node = body.space.node + 4 * t;
@@ -278,7 +278,7 @@ static void closest_tetrahedra(void** state) {
           noli_columns33(noli_sub3(x[1], x[0]), noli_sub3(x[2], x[0]), noli_sub3(x[3], x[0]));
       NoliMat3 inverse = noli_inverse33(&sides);
       NoliVec3 xi = noli_mul33_vec(&inverse, noli_sub3(noli_load3(X + 3 * v), x[0]));
-      best = fmax(best, fmin(fmin(xi.x, xi.y), fmin(xi.z, 1.0 - xi.x - xi.y - xi.z)));
+      best = noli_larger(best, fmin(fmin(xi.x, xi.y), fmin(xi.z, 1.0 - xi.x - xi.y - xi.z)));
     }
     if (best > 1e-9) {
       ASSERT_AT_LEAST(least_here, -1e-9);

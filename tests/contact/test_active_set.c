@@ -30,7 +30,8 @@ static double gradient_error(const FeatureCase* which, const Pair* pair, double 
     long double plus = distance_of_case(which, x);
     x[j] = pair->x[j] - h;
     long double minus = distance_of_case(which, x);
-    worst = fmax(worst, fabs((double)((plus - minus) / (2.0L * (long double)h)) - gradient[j]));
+    worst =
+        noli_larger(worst, fabs((double)((plus - minus) / (2.0L * (long double)h)) - gradient[j]));
   }
   return worst;
 }
@@ -74,7 +75,7 @@ static void constraints_are_the_distance_linearized(void** state) {
       ASSERT_NEAR(constraint->distance, distance, 1e-13);
       ASSERT_NEAR(constraint_at(&pair.set, 0, pair.x), distance - DELTA, 1e-13);
       ASSERT_NEAR(noli_active_set_min_distance(&pair.set), distance, 1e-13);
-      worst = fmax(worst, gradient_error(which, &pair, crossing ? 1e-7 : 1e-6));
+      worst = noli_larger(worst, gradient_error(which, &pair, crossing ? 1e-7 : 1e-6));
     }
     print_message("%-28s gradient off by %.2g\n", which->name, worst);
     ASSERT_AT_MOST(worst, crossing ? 1e-4 : 1e-9);

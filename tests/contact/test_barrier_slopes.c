@@ -100,7 +100,7 @@ static double error_by(const Setup* setup, const NoliMixedList* list, int j, dou
   slope_by(list, j, slope);
   *largest = 0.0;
   for (int k = 0; k < 12; k++) {
-    *largest = fmax(*largest, fabs(slope[k]));
+    *largest = noli_larger(*largest, fabs(slope[k]));
   }
   for (double h = step; h > 1e-6 * step; h *= 0.2) {
     double input[INPUTS], plus[12], minus[12], error = 0.0;
@@ -157,7 +157,7 @@ static void slopes_agree_with_differences(void** state) {
       double error = error_by(&setup, &list, j, step[j], &largest);
       assert_true(largest > 0.0);
       ASSERT_AT_MOST(error, 1e-6);
-      worst = fmax(worst, error);
+      worst = noli_larger(worst, error);
     }
     bool moves = false;
     for (int j = REST; j < INPUTS; j++) {

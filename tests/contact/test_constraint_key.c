@@ -113,7 +113,7 @@ static void vertices_reach_the_closest_triangle(void** state) {
       put(&scene, LOW, x, height_of(&scene, x, z) + test_random(&random, 1e-4, 1e-2), z);
       double least = (double)INFINITY;
       for (int32_t t = 0; t < surface->tri_first[1]; t++) {
-        least = fmin(least, distance_of(&scene, LOW, t));
+        least = noli_smaller(least, distance_of(&scene, LOW, t));
       }
       int32_t from = 0;
       for (int32_t t = 0; t < surface->tri_first[1]; t++) {

@@ -150,7 +150,7 @@ static Naive naive_sum(const Scene* scene, const NoliContactPairs* pairs, double
         naive.energy += e * noli_barrier(d_sqr, dhat_sqr);
         naive.pairs++;
         naive.mollified += e < 1.0;
-        naive.min_d_sqr = fmin(naive.min_d_sqr, d_sqr);
+        naive.min_d_sqr = noli_smaller(naive.min_d_sqr, d_sqr);
       }
     }
   }
@@ -164,7 +164,7 @@ static Naive naive_sum(const Scene* scene, const NoliContactPairs* pairs, double
       if (d < dhat && noli_contact_pairs_touch(pairs, s->body[s->point[i]], 2 + p)) {
         naive.energy += noli_barrier(d * d, dhat_sqr);
         naive.pairs++;
-        naive.min_d_sqr = fmin(naive.min_d_sqr, d * d);
+        naive.min_d_sqr = noli_smaller(naive.min_d_sqr, d * d);
       }
     }
   }

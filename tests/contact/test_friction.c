@@ -197,7 +197,7 @@ static void majorizer_lies_above_stribeck(void** state) {
       }
       double energy = evaluate(&evaluation, y, NULL, NULL);
       ASSERT_AT_LEAST(quadratic - energy, -1e-12 * (fabs(quadratic) + energy));
-      tightest = fmin(tightest, (quadratic - energy) / energy);
+      tightest = noli_smaller(tightest, (quadratic - energy) / energy);
     }
     noli_friction_set_free(context, &set);
   }

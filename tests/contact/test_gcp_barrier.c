@@ -95,7 +95,7 @@ static void approach(NoliContext* context, TestRandom* random, Part lower, Part 
     double value = noli_gcp_energy(&gcp, x, 1);
     // p ~ 1/z^2, and never infinite before contact
     assert_true(isfinite(value) && value > 0.0);
-    *least = fmin(*least, value * gap * gap);
+    *least = noli_smaller(*least, value * gap * gap);
   }
   for (int k = 0; k < NOLI_GCP_KINDS; k++) {
     count[k] += scene->set.count[k];

@@ -140,8 +140,8 @@ static double jacobian_error(const NoliEnergyTerm* term, int64_t i, const double
         int64_t at = 9 * (block + noli_stencil_block(n, upper ? a : b, upper ? b : a)) +
                      (upper ? 3 * (r % 3) + c % 3 : 3 * (c % 3) + r % 3);
         double got = symmetric[at] + (upper ? 1.0 : -1.0) * skew[at];
-        worst = fmax(worst, fabs((plus[row] - minus[row]) / (2.0 * h) - got));
-        largest = fmax(largest, fabs(got));
+        worst = noli_larger(worst, fabs((plus[row] - minus[row]) / (2.0 * h) - got));
+        largest = noli_larger(largest, fabs(got));
       }
     }
     best = fmin(best, worst);
@@ -177,7 +177,7 @@ static void compare_jacobians(Rub (*make_scene)(TestRandom*, double), int32_t sp
       seen[kind]++;
       double error = jacobian_error(&term, i, x, rub.scene->mesh->n_vert, space);
       ASSERT_AT_MOST(error, 2e-4);
-      worst = fmax(worst, error);
+      worst = noli_larger(worst, error);
     }
     done(&rub);
   }

@@ -46,7 +46,7 @@ static void derive(const GcpScene* scene, int64_t i, const double* x, bool with_
 static double largest(const double* a, int32_t n) {
   double most = 0.0;
   for (int32_t i = 0; i < n; i++) {
-    most = fmax(most, fabs(a[i]));
+    most = noli_larger(most, fabs(a[i]));
   }
   return most;
 }
@@ -74,14 +74,14 @@ static void check_pair(const GcpScene* scene, int64_t i, double* x, double step,
       double below = noli_gcp_pair_value(&scene->model, pair, x, &d);
       derive(scene, i, x, false, false, &minus);
       *at = before;
-      error[0] = fmax(error[0], fabs((above - below) / (2.0 * step) - exact.gradient[j]));
+      error[0] = noli_larger(error[0], fabs((above - below) / (2.0 * step) - exact.gradient[j]));
       for (int32_t r = 0; r < exact.n; r++) {
         double want = (plus.gradient[r] - minus.gradient[r]) / (2.0 * step);
-        error[1] = fmax(error[1], fabs(want - exact.hessian[r * exact.n + j]));
+        error[1] = noli_larger(error[1], fabs(want - exact.hessian[r * exact.n + j]));
       }
     }
-    best[0] = fmin(best[0], error[0]);
-    best[1] = fmin(best[1], error[1]);
+    best[0] = noli_smaller(best[0], error[0]);
+    best[1] = noli_smaller(best[1], error[1]);
   }
   ASSERT_AT_MOST(best[0], tol_gradient * scale_gradient);
   ASSERT_AT_MOST(best[1], tol_hessian * scale_hessian);
@@ -214,9 +214,9 @@ static double largest_jump(GcpScene* scene, const double* from, int32_t n_first,
       noli_store3(x + 3 * v, noli_mul_add3(noli_load3(from + 3 * v), (double)k / n, way));
     }
     total_gradient(scene, x, gradient[k % 2]);
-    scale = fmax(scale, largest(gradient[k % 2], n_value));
+    scale = noli_larger(scale, largest(gradient[k % 2], n_value));
     for (int32_t i = 0; i < n_value && k > 0; i++) {
-      jump = fmax(jump, fabs(gradient[0][i] - gradient[1][i]));
+      jump = noli_larger(jump, fabs(gradient[0][i] - gradient[1][i]));
     }
   }
   free(x);

@@ -110,7 +110,7 @@ static void derivatives_agree_with_differences(void** state) {
     double form[2] = {0.0, 0.0}, way[DOF], largest = 0.0, largest_force = 0.0;
     for (int i = 0; i < DOF; i++) {
       way[i] = i % 3 < 2 ? test_random(&random, -1.0, 1.0) : 0.0;
-      largest_force = fmax(largest_force, fabs(gradient[i]));
+      largest_force = noli_larger(largest_force, fabs(gradient[i]));
     }
     for (int projected = 1; projected >= 0; projected--) {
       const NoliTriplet* triplets;
@@ -124,7 +124,7 @@ static void derivatives_agree_with_differences(void** state) {
     assert_true(form[1] > 0.0);
     ASSERT_AT_LEAST(form[1], form[0]);
     for (int i = 0; i < DOF * DOF; i++) {
-      largest = fmax(largest, fabs(hessian[i]));
+      largest = noli_larger(largest, fabs(hessian[i]));
     }
 
     // differences of the value and of the gradient
@@ -250,7 +250,7 @@ static double gap_of(const Curves* curves, int32_t n_first) {
       NoliVec3 along = noli_sub3(noli_load3(curves->x + 3 * curves->edge[2 * e + 1]), a);
       NoliVec3 r = noli_sub3(noli_load3(curves->x + 3 * v), a);
       double t = fmin(fmax(noli_dot3(r, along) / noli_norm_sqr3(along), 0.0), 1.0);
-      least = fmin(least, noli_norm3(noli_mul_add3(r, -t, along)));
+      least = noli_smaller(least, noli_norm3(noli_mul_add3(r, -t, along)));
     }
   }
   return least;
@@ -303,7 +303,7 @@ static void the_value_grows_without_bound(void** state) {
     }
     n_contacts += gap < 2e-9;
     if (gap < 2e-9) {
-      least = fmin(least, value * gap);
+      least = noli_smaller(least, value * gap);
     }
     noli_gcp_potential_destroy(&potential);
 

@@ -76,10 +76,10 @@ static void value_gradient_and_hessian_agree(void** state) {
     hessian[n * triplets[i].row + triplets[i].column] += triplets[i].value;
   }
   for (int32_t i = 0; i < n * n; i++) {
-    largest = fmax(largest, fabs(hessian[i]));
+    largest = noli_larger(largest, fabs(hessian[i]));
   }
   for (int32_t i = 0; i < n; i++) {
-    largest_force = fmax(largest_force, fabs(gradient[i]));
+    largest_force = noli_larger(largest_force, fabs(gradient[i]));
   }
 
   // differences
@@ -184,7 +184,7 @@ static void numbering_does_not_matter(void** state) {
   ASSERT_OK(noli_gcp_potential_gradient(other, backward));
   double largest = 0.0;
   for (int32_t i = 0; i < 3 * n; i++) {
-    largest = fmax(largest, fabs(forward[i]));
+    largest = noli_larger(largest, fabs(forward[i]));
   }
   for (int32_t i = 0; i < 3 * n; i++) {
     ASSERT_NEAR(backward[3 * (n - 1 - i / 3) + i % 3], forward[i], 1e-10 * largest);
@@ -204,7 +204,7 @@ static void pairs_are_described(void** state) {
   const double* eps = noli_gcp_potential_eps(c.potential);
   for (int64_t i = 0; i < n; i++) {
     count[pair[i].kind]++;
-    least = fmin(least, pair[i].distance);
+    least = noli_smaller(least, pair[i].distance);
     assert_true(pair[i].distance > 0.0 && pair[i].distance < 0.25);
     for (int k = 0; k < 4; k++) {
       assert_int_equal(pair[i].vertex[k] >= 0, k < size[pair[i].kind]);

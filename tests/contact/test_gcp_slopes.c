@@ -148,7 +148,7 @@ static double force_error(const Forces* of, NoliInput kind, TestRandom* random) 
       kind == NOLI_INPUT_CONTACT ? 1.0 : change[NOLI_CONTACT_STIFFNESS];
   push(of, kind, change, slope);
   for (int64_t i = 0; i < n; i++) {
-    largest = fmax(largest, fabs(slope[i]));
+    largest = noli_larger(largest, fabs(slope[i]));
   }
   for (double h = 1e-2; h > 1e-6; h *= 0.1) {
     double error = 0.0, by_stiffness = kind == NOLI_INPUT_CONTACT ? h : 0.0;
@@ -197,7 +197,7 @@ static void forces_follow_the_model(void** state) {
       of.friction = k >= 3;
       double error = force_error(&of, kinds[k % 3], &random);
       ASSERT_AT_MOST(error, 1e-6);
-      worst = fmax(worst, error);
+      worst = noli_larger(worst, error);
     }
     free(of.x_hat);
     gcp_scene_done(&scene);
@@ -284,7 +284,7 @@ static void model_follows_shapes(void** state) {
       // between bodies and with the half-space the start counts
       assert_true(got == 0.0 || at_start == (i >= m && n % 3 != 1) || n % 3 == 1);
       n_moving += i >= m && got != 0.0;
-      worst = fmax(worst, fabs(got - difference));
+      worst = noli_larger(worst, fabs(got - difference));
     }
     assert_true(n_moving > 0);
     noli_gcp_shape_free(context, &shape);

@@ -63,7 +63,7 @@ static double jacobian_error(const NoliForceTerm* term, const double* x, double 
   term->evaluate(term->data, x, 0, NULL, jacobian);
   *largest = 0.0;
   for (int k = 0; k < n * n; k++) {
-    *largest = fmax(*largest, fabs(jacobian[k]));
+    *largest = noli_larger(*largest, fabs(jacobian[k]));
   }
   for (double h = scale * 1e-2; h > scale * 1e-8; h *= 0.2) {
     double error = 0.0;
@@ -108,7 +108,7 @@ static void jacobian_agrees_with_differences(void** state) {
         double error = jacobian_error(&setup.term, setup.made.x, scale, &largest);
         ASSERT_AT_LEAST(largest, 1e-3);
         ASSERT_AT_MOST(error, tol);
-        worst = share[i] < 1e-2 ? worst : fmax(worst, error);
+        worst = share[i] < 1e-2 ? worst : noli_larger(worst, error);
       }
     }
   }
@@ -126,9 +126,9 @@ static void basis_derivatives_matter_and_are_right(void** state) {
       Setup setup;
       double largest, d = DHAT * test_random(&random, 0.2, 0.8);
       set_up(&setup, which, &random, n % 2 == 0 ? &coulomb : &stribeck, d, 5.0 * EPS, 0.5 * d);
-      with = fmax(with, jacobian_error(&setup.term, setup.made.x, EPS, &largest));
+      with = noli_larger(with, jacobian_error(&setup.term, setup.made.x, EPS, &largest));
       setup.friction.basis_derivatives = false;
-      without = fmax(without, jacobian_error(&setup.term, setup.made.x, EPS, &largest));
+      without = noli_larger(without, jacobian_error(&setup.term, setup.made.x, EPS, &largest));
     }
     print_message("case %d: error %.2g with the basis term, %.2g without\n", which, with, without);
     ASSERT_AT_MOST(with, 1e-4);
@@ -236,7 +236,7 @@ static void force_is_that_of_lagged_friction_at_the_same_x(void** state) {
 
       // forces on vertices
       for (int i = 0; i < 12; i++) {
-        size = fmax(size, fabs(want[i]));
+        size = noli_larger(size, fabs(want[i]));
       }
       ASSERT_AT_LEAST(size, 1e-6);
       for (int i = 0; i < 12; i++) {
@@ -275,8 +275,8 @@ static void momentum_is_conserved(void** state) {
       double residual[12], jacobian[144], largest = 0.0, entry = 0.0;
       setup.term.evaluate(setup.term.data, setup.made.x, 0, residual, jacobian);
       for (int i = 0; i < 144; i++) {
-        entry = fmax(entry, fabs(jacobian[i]));
-        largest = fmax(largest, fabs(residual[i % 12]));
+        entry = noli_larger(entry, fabs(jacobian[i]));
+        largest = noli_larger(largest, fabs(residual[i % 12]));
       }
 
       // sums over nodes

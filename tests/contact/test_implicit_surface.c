@@ -246,9 +246,9 @@ static void sphere_errors(int32_t n, double* error, double* tilt) {
     NoliPatch patch = {
         .x = x, .radius = 3.0 / n, .n_triangle = n_tri, .triangle = triangle, .tri = tri};
     NoliPatchValue value = noli_patch_value(&patch);
-    *error = fmax(*error, fabs(value.d - height));
+    *error = noli_larger(*error, fabs(value.d - height));
     NoliVec3 normal = noli_normalize3(value.gradient);
-    *tilt = fmax(*tilt, noli_norm3(noli_cross3(normal, way)));
+    *tilt = noli_larger(*tilt, noli_norm3(noli_cross3(normal, way)));
   }
   free(x);
   free(tri);

@@ -124,7 +124,7 @@ static void contacts_are_those_of_all_pairs(void** state) {
         assert_int_equal(contact->entity[1], 1 - body);
         assert_int_equal(contact->n_triangle, n_triangle);
         ASSERT_NEAR(contact->d, d, 1e-12);
-        least = fmin(least, d);
+        least = noli_smaller(least, d);
       }
       double height = noli_half_space_distance(&ground, scene.x + 3 * point);
       if (height < DELTA) {
@@ -132,7 +132,7 @@ static void contacts_are_those_of_all_pairs(void** state) {
         assert_int_equal(contact->entity[1], 2);
         assert_int_equal(contact->n_triangle, 0);
         ASSERT_NEAR(contact->d, height, 1e-14);
-        least = fmin(least, height);
+        least = noli_smaller(least, height);
       }
     }
 

@@ -112,7 +112,7 @@ static double jacobian_error(Scene* scene, const NoliEnergyTerm* term, int64_t c
   double largest = 0.0, error = 0.0;
   evaluate(term, scene->x, c, plus, jacobian);
   for (int32_t k = 0; k < 9 * n * n; k++) {
-    largest = fmax(largest, fabs(jacobian[k]));
+    largest = noli_larger(largest, fabs(jacobian[k]));
   }
   for (int32_t j = 0; j < 3 * n; j++) {
     double *moving = &scene->x[3 * term->node[term->first[c] + j / 3] + j % 3], at = *moving;
@@ -146,9 +146,9 @@ static void jacobians_agree_with_differences(void** state) {
     assert_true(term.skew && term.n_stencil > 2);
     for (int64_t c = 0; c < term.n_stencil; c += 2) {
       scene.friction.basis_derivatives = true;
-      worst = fmax(worst, jacobian_error(&scene, &term, c));
+      worst = noli_larger(worst, jacobian_error(&scene, &term, c));
       scene.friction.basis_derivatives = false;
-      without = fmax(without, jacobian_error(&scene, &term, c));
+      without = noli_larger(without, jacobian_error(&scene, &term, c));
     }
     free_scene(&scene);
   }
@@ -172,7 +172,7 @@ static void forces_are_those_of_lagged_friction(void** state) {
   NoliFriction friction = {.set = &set, .x_hat = scene.x_hat, .eps_v = EPS, .h_v = 1.0};
   noli_friction_forces(&friction, scene.x, 2.0, lagged);
   for (size_t k = 0; k < n; k++) {
-    largest = fmax(largest, fabs(lagged[k]));
+    largest = noli_larger(largest, fabs(lagged[k]));
   }
   for (size_t k = 0; k < n; k++) {
     ASSERT_NEAR(force[k], lagged[k], 1e-12 * largest);

@@ -97,7 +97,7 @@ static void plain_hessian_by_formula(const NoliClosest* c, const NoliVec3 y[4], 
 static void assert_same_matrix(const double* got, const double* want, double tol) {
   double largest = 0.0, error = 0.0;
   for (int i = 0; i < 144; i++) {
-    largest = fmax(largest, fabs(want[i]));
+    largest = noli_larger(largest, fabs(want[i]));
     error = !(fabs(got[i] - want[i]) <= error) ? fabs(got[i] - want[i]) : error;
   }
   assert_true(largest > 0.0);
@@ -160,10 +160,10 @@ static void projection_equals_that_of_the_full_matrix(void** state) {
       // compare
       double largest = 0.0;
       for (int i = 0; i < 144; i++) {
-        largest = fmax(largest, fabs(want[i]));
+        largest = noli_larger(largest, fabs(want[i]));
       }
       for (int i = 0; i < 144; i++) {
-        worst = fmax(worst, fabs(got[i] - want[i]) / largest);
+        worst = noli_larger(worst, fabs(got[i] - want[i]) / largest);
       }
       assert_same_matrix(got, want, 1e-9);
       noli_eigen_symmetric(12, got, value, vector);
@@ -193,7 +193,7 @@ static void momentum_is_conserved(void** state) {
         NoliVec3 g = noli_load3(gradient + 3 * i);
         sum = noli_add3(sum, g);
         torque = noli_add3(torque, noli_cross3(noli_load3(made.x + 3 * i), g));
-        largest = fmax(largest, noli_norm3(g));
+        largest = noli_larger(largest, noli_norm3(g));
       }
       assert_true(largest > 0.0);
       ASSERT_AT_MOST(noli_norm3(sum), 1e-12 * largest);
@@ -225,7 +225,7 @@ static void forces_are_minus_the_gradient_and_lambda_their_size(void** state) {
     double largest = 0.0;
     for (int i = 0; i < 12; i++) {
       ASSERT_NEAR(force[i], -gradient[i] / scale, 1e-12 * fabs(gradient[i]));
-      largest = fmax(largest, fabs(force[i]));
+      largest = noli_larger(largest, fabs(force[i]));
     }
 
     // the mollifier's own part is a couple on each edge: the resultant is lambda along the normal

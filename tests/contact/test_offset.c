@@ -107,7 +107,7 @@ static void projection_equals_that_of_the_full_matrix(void** state) {
       term.evaluate(&barrier, made.x, 0, 1, NOLI_EVAL_PROJECTED, &local);
       case_full(blocks, got);
       for (int i = 0; i < 144; i++) {
-        largest = fmax(largest, fabs(want[i]));
+        largest = noli_larger(largest, fabs(want[i]));
       }
       assert_true(largest > 0.0);
       for (int i = 0; i < 144; i++) {
@@ -179,7 +179,7 @@ static void small_gaps_keep_six_digits(void** state) {
     NoliBarrier barrier = {&made.set, NULL, DHAT * DHAT, 1.0};
     double lambda = case_normal_force(&barrier, made.x);
     double want = -made.contact.weight * noli_barrier_first(g * g, DHAT * DHAT) * 2.0 * g;
-    worst = fmax(worst, fabs(lambda / want - 1.0));
+    worst = noli_larger(worst, fabs(lambda / want - 1.0));
     ASSERT_NEAR(lambda / want, 1.0, 1e-14 * offset / g);
   }
   print_message("forces at gaps down to 1e-8 of the offset: largest relative error %.2g\n", worst);

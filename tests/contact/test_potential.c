@@ -30,7 +30,7 @@ static void value_gradient_and_hessian_agree(void** state) {
     hessian[30 * triplets[i].row + triplets[i].column] += triplets[i].value;
   }
   for (int i = 0; i < 900; i++) {
-    largest = fmax(largest, fabs(hessian[i]));
+    largest = noli_larger(largest, fabs(hessian[i]));
   }
 
   // differences

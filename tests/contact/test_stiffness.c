@@ -60,7 +60,7 @@ static void make_sets(Sets* made, double d0, double d1, double d_plane) {
   }
   made->set.plane.data = made->plane;
   made->set.plane.count = 1;
-  double d = fmin(fmin(d0, d1), d_plane);
+  double d = noli_smaller(noli_smaller(d0, d1), d_plane);
   made->set.min_gap_sqr = made->set.min_ranged_sqr = d * d;
 }
 

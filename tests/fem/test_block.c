@@ -365,12 +365,12 @@ static double hessian_error(const Scene* s, const NoliEnergyTerm* term) {
       }
     }
     for (int32_t i = 0; i < 3 * n; i++) {
-      largest = fmax(largest, fabs(product[i]));
+      largest = noli_larger(largest, fabs(product[i]));
     }
     assert_true(largest > 0.0);
     for (int32_t i = 0; i < 3 * n; i++) {
       double difference = (gradient[1][i] - gradient[0][i]) / (2.0 * h);
-      worst = fmax(worst, fabs(difference - product[i]) / largest);
+      worst = noli_larger(worst, fabs(difference - product[i]) / largest);
     }
     free(moved);
   }
@@ -397,8 +397,8 @@ static int32_t check_projection(const Scene* s, const NoliEnergyTerm* term) {
     const double* hessian[2] = {all[0] + size * t, all[1] + size * t};
     double largest = 0.0, difference = 0.0;
     for (int64_t i = 0; i < size; i++) {
-      largest = fmax(largest, fabs(hessian[0][i]));
-      difference = fmax(difference, fabs(hessian[0][i] - hessian[1][i]));
+      largest = noli_larger(largest, fabs(hessian[0][i]));
+      difference = noli_larger(difference, fabs(hessian[0][i] - hessian[1][i]));
     }
     n_equal += difference < 1e-10 * largest ? 1 : 0;
     for (int trial = 0; trial < 20; trial++) {

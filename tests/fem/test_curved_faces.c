@@ -172,7 +172,7 @@ static void derivatives_match_differences(void** state) {
       ASSERT_NEAR((energy[0] - energy[1]) / (2.0 * h), g[j], 1e-8);
       for (int i = 0; i < n; i++) {
         ASSERT_NEAR((up[i] - down[i]) / (2.0 * h), H[i * n + j], 1e-8);
-        largest = fmax(largest, fabs(H[i * n + j]));
+        largest = noli_larger(largest, fabs(H[i * n + j]));
       }
     }
     assert_true(largest > 0.01);
@@ -257,8 +257,8 @@ static void closed_surfaces_balance(void** state) {
         NoliVec3 f = noli_load3(force + 3 * i);
         sum = noli_add3(sum, f);
         moment = noli_add3(moment, noli_cross3(noli_load3(x + 3 * i), f));
-        largest = fmax(largest, noli_norm3(f));
-        mantle_largest = fmax(mantle_largest, noli_norm3(noli_load3(mantle + 3 * i)));
+        largest = noli_larger(largest, noli_norm3(f));
+        mantle_largest = noli_larger(mantle_largest, noli_norm3(noli_load3(mantle + 3 * i)));
       }
       assert_true(largest > 10.0);
       ASSERT_NEAR(mantle_largest, 0.0, 1e-9);

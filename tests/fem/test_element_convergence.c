@@ -256,7 +256,7 @@ static void solve(Problem* problem) {
     for (int32_t v = 0; v < n_node; v++) {
       for (int i = 0; i < 3 && problem->dof[v] != NOLI_NULL_INDEX; i++) {
         problem->x[3 * v + i] -= p[3 * problem->dof[v] + i];
-        step = fmax(step, fabs(p[3 * problem->dof[v] + i]));
+        step = noli_larger(step, fabs(p[3 * problem->dof[v] + i]));
       }
     }
   }

@@ -165,7 +165,7 @@ static void check_derivatives(Ball* ball, TestRandom* random) {
     double below = evaluate(ball, y, WHAT, minus, NULL, NULL), error = 0.0;
     best_slope = fmin(best_slope, fabs((above - below) / (2.0 * h) - slope));
     for (int32_t i = 0; i < ball->n; i++) {
-      error = fmax(error, fabs((plus[i] - minus[i]) / (2.0 * h) - product[i]));
+      error = noli_larger(error, fabs((plus[i] - minus[i]) / (2.0 * h) - product[i]));
     }
     best_product = fmin(best_product, error);
   }
@@ -360,7 +360,7 @@ static void hessian_against_plain_twin(void** state) {
         // blocks of the diagonal are exactly symmetric
         const double* own = blocks + 9 * noli_stencil_block(n, a, a);
         assert_true(own[1] == own[3] && own[2] == own[6] && own[5] == own[7]);
-        least = fmin(least, fmin(own[0], fmin(own[4], own[8])));
+        least = noli_smaller(least, noli_smaller(own[0], noli_smaller(own[4], own[8])));
       }
       assert_true(!projected || least >= 0.0);
     }
@@ -468,7 +468,7 @@ static void bounded_steps(void** state) {
           noli_elements_deformation(&ball.elements, t, ball.x, false, before);
           noli_elements_deformation(&ball.elements, t, y, false, after);
           for (int32_t q = 0; q < n_point; q++) {
-            ratio[side] = fmin(ratio[side], noli_det33(&after[q]) / noli_det33(&before[q]));
+            ratio[side] = noli_smaller(ratio[side], noli_det33(&after[q]) / noli_det33(&before[q]));
           }
         }
       }

@@ -70,8 +70,8 @@ static void hinges_follow_rest_shapes(void** state) {
       }
       for (int r = 0; r < SIZE; r++) {
         int at = 3 * hinges.node[r / 3] + r % 3;
-        off = fmax(off, fabs((side[1][at] - side[0][at]) / 2e-6 - slope[SIZE * r + c]));
-        most = fmax(most, fabs(slope[SIZE * r + c]));
+        off = noli_larger(off, fabs((side[1][at] - side[0][at]) / 2e-6 - slope[SIZE * r + c]));
+        most = noli_larger(most, fabs(slope[SIZE * r + c]));
       }
     }
     assert_true(off <= 1e-7 * most);
@@ -136,8 +136,8 @@ static void turns_follow_rest_shapes(void** state) {
         turn_gradient(context, moved, x, side[s]);
       }
       for (int r = 0; r < 9; r++) {
-        off = fmax(off, fabs((side[1][r] - side[0][r]) / 2e-6 - slope[9 * r + c]));
-        most = fmax(most, fabs(slope[9 * r + c]));
+        off = noli_larger(off, fabs((side[1][r] - side[0][r]) / 2e-6 - slope[9 * r + c]));
+        most = noli_larger(most, fabs(slope[9 * r + c]));
       }
     }
     assert_true(off <= 1e-7 * most);

@@ -116,12 +116,12 @@ static void constant_curvatures_are_those_of_a_plate(void** state) {
                       2.0 * (1.0 - poisson) * k[2] * k[2]);
     for (int t = 0; t < TRIANGLES; t++) {
       double got = energy[t] / (size * size * area_of(sheet, t));
-      worst = fmax(worst, sheet->interior[t] ? fabs(got / density - 1.0) : 0.0);
+      worst = noli_larger(worst, sheet->interior[t] ? fabs(got / density - 1.0) : 0.0);
     }
     for (int v = 0; v < VERTICES; v++) {
       int i = v % SIDE, j = v / SIDE;
       bool inside = i > 3 && j > 3 && i < CELLS - 3 && j < CELLS - 3;
-      force_worst = fmax(force_worst, inside ? fabs(force[3 * v + 2]) / (D * size) : 0.0);
+      force_worst = noli_larger(force_worst, inside ? fabs(force[3 * v + 2]) / (D * size) : 0.0);
     }
   }
   print_message("energy off by %.2g, forces %.2g D kappa\n", worst, force_worst);
@@ -242,7 +242,7 @@ static void expect_positive(One* one, const double* x, TestRandom* random) {
     }
     for (int i = 0; i < 36 * 36; i++) {
       form += p[i / 36] * hessian[i] * p[i % 36];
-      size = fmax(size, fabs(hessian[i]));
+      size = noli_larger(size, fabs(hessian[i]));
     }
     assert_true(form >= -1e-9 * size);
   }

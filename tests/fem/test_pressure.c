@@ -64,7 +64,7 @@ static void derivatives_match_differences(void** state) {
       ASSERT_NEAR((energy[0] - energy[1]) / (2.0 * h), g[j], 1e-8);
       for (int i = 0; i < 3 * n; i++) {
         ASSERT_NEAR((up[i] - down[i]) / (2.0 * h), H[i * 3 * n + j], 1e-8);
-        largest = fmax(largest, fabs(H[i * 3 * n + j]));
+        largest = noli_larger(largest, fabs(H[i * 3 * n + j]));
       }
     }
     assert_true(largest > 0.01);
@@ -101,7 +101,7 @@ static void forces_are_pressure_times_area(void** state) {
     double largest = 0.0;
     for (int32_t i = 0; i < mesh->n_vert; i++) {
       mantle = noli_add3(mantle, noli_load3(force + 3 * i));
-      largest = fmax(largest, noli_norm3(noli_load3(force + 3 * i)));
+      largest = noli_larger(largest, noli_norm3(noli_load3(force + 3 * i)));
     }
     NoliLocal out = {.gradient = g};
     NoliEnergyTerm term = noli_pressure_term(&data);

@@ -137,7 +137,7 @@ static void projections_are_semi_definite(void** state) {
       full_matrix(size, projected, H);
       noli_eigen_symmetric(n, H, values, scratch);
       for (int i = 0; i < n; i++) {
-        largest = fmax(largest, values[i]);
+        largest = noli_larger(largest, values[i]);
       }
       for (int i = 0; i < n; i++) {
         assert_true(values[i] >= -1e-12 * largest);

@@ -205,7 +205,7 @@ static void mass_integrates(void** state) {
       for (int32_t v = 0; v < space.n_node; v++) {
         total += sums[v];
         second += space.X[3 * v + 1] * My[3 * v + 1];
-        least = fmin(least, sums[v]);
+        least = noli_smaller(least, sums[v]);
       }
       ASSERT_NEAR(total, rho, 1e-10);
       ASSERT_NEAR(second, rho * 4.0 / 12.0, 1e-10);
@@ -350,7 +350,7 @@ static void inertia_of_elements(void** state) {
       // compare
       for (size_t i = 3 * FIRST; i < n; i++) {
         want_sum += 0.5 * d[i] * want[i];
-        largest = fmax(largest, fabs(want[i]));
+        largest = noli_larger(largest, fabs(want[i]));
       }
       for (size_t i = 3 * FIRST; i < n; i++) {
         ASSERT_NEAR(got[i], want[i], 1e-13 * largest);

@@ -193,13 +193,13 @@ static void compare(const Case* c) {
         gradient_of(context, c, X, moved_X, moved, x, 0, end[side]);
       }
       for (int i = 0; i < SIZE; i++) {
-        most = fmax(most, fabs(slope[i]));
+        most = noli_larger(most, fabs(slope[i]));
         double sum = 8.0 * (end[1][i] - end[0][i]) - (end[3][i] - end[2][i]);
-        apart = fmax(apart, fabs(sum / (12.0 * h) - slope[i]));
+        apart = noli_larger(apart, fabs(sum / (12.0 * h) - slope[i]));
       }
       off = fmin(off, apart);
     }
-    worst = fmax(worst, off / most);
+    worst = noli_larger(worst, off / most);
   }
   print_message("%-28s differences by %.1e\n", c->name, worst);
   ASSERT_AT_MOST(worst, 1e-8);
@@ -305,8 +305,8 @@ static void by_radius(void** state) {
     }
     for (int i = 0; i < SIZE; i++) {
       double sum = 8.0 * (end[1][i] - end[0][i]) - (end[3][i] - end[2][i]);
-      most = fmax(most, fabs(slope[i]));
-      off = fmax(off, fabs(sum / (12.0 * h) - slope[i]));
+      most = noli_larger(most, fabs(slope[i]));
+      off = noli_larger(off, fabs(sum / (12.0 * h) - slope[i]));
     }
     ASSERT_AT_MOST(off, 1e-9 * most);
   }
@@ -426,7 +426,7 @@ static double difference(NoliContext* context, const Case* c, const Inputs* at, 
     double sum =
         (end[1][i] - end[0][i] - 12.0 * (end[3][i] - end[2][i]) + 32.0 * (end[5][i] - end[4][i])) /
         (6.0 * h);
-    apart = fmax(apart, fabs(sum - slope[i]));
+    apart = noli_larger(apart, fabs(sum - slope[i]));
   }
   return apart;
 }
@@ -447,12 +447,12 @@ static void compare_damping(const Case* c) {
     }
     damping_slope(context, c, &at, w, &change, slope);
     for (int i = 0; i < SIZE; i++) {
-      most = fmax(most, fabs(slope[i]));
+      most = noli_larger(most, fabs(slope[i]));
     }
     for (double h = 1e-4; h > 1e-9; h *= 0.2) {
       off = fmin(off, difference(context, c, &at, w, &change, h, slope));
     }
-    worst = fmax(worst, off / most);
+    worst = noli_larger(worst, off / most);
   }
   print_message("%-28s differences by %.1e\n", c->name, worst);
   ASSERT_AT_MOST(worst, 1e-7);

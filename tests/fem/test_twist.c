@@ -240,8 +240,8 @@ static void gradients_follow_frames(void** state) {
       for (int c = 0; c < 12; c++) {
         by[r] += slope[12 * r + c] * turned[c];
       }
-      most = fmax(most, fabs(by[r]));
-      off = fmax(off, fabs((side[1][r] - side[0][r]) / (2.0 * h) - by[r]));
+      most = noli_larger(most, fabs(by[r]));
+      off = noli_larger(off, fabs((side[1][r] - side[0][r]) / (2.0 * h) - by[r]));
     }
     ASSERT_AT_MOST(off, 1e-6 * fmax(most, 1.0));
     free_chain(context, &chain);
@@ -327,7 +327,7 @@ static void products_follow_frames(void** state) {
       for (int c = 0; c < 12; c++) {
         by[r] += damping.by_frame[12 * r + c] * turned[c];
       }
-      most = fmax(most, fabs(by[r]));
+      most = noli_larger(most, fabs(by[r]));
     }
     for (double h = 1e-4; h > 1e-8; h *= 0.2) { // those of h, h / 2 and h / 4, extrapolated
       double end[6][15], frame[7 * N_MAX], apart = 0.0;
@@ -338,7 +338,7 @@ static void products_follow_frames(void** state) {
       for (int r = 0; r < 15; r++) {
         double sum =
             end[1][r] - end[0][r] - 12.0 * (end[3][r] - end[2][r]) + 32.0 * (end[5][r] - end[4][r]);
-        apart = fmax(apart, fabs(sum / (6.0 * h) - by[r]));
+        apart = noli_larger(apart, fabs(sum / (6.0 * h) - by[r]));
       }
       off = fmin(off, apart);
     }
@@ -415,7 +415,7 @@ static void projections_are_semi_definite(void** state) {
     }
     noli_eigen_symmetric(11, small, values, scratch);
     for (int i = 0; i < 11; i++) {
-      largest = fmax(largest, values[i]);
+      largest = noli_larger(largest, values[i]);
     }
     for (int i = 0; i < 11; i++) {
       assert_true(values[i] >= -1e-11 * largest);

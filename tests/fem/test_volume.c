@@ -179,7 +179,7 @@ static void derivatives_at(const Ball* ball, const NoliEnergyTerm* term, const d
 static double largest_of(const double* values, int32_t n) {
   double most = 0.0;
   for (int32_t i = 0; i < n; i++) {
-    most = fmax(most, fabs(values[i]));
+    most = noli_larger(most, fabs(values[i]));
   }
   return most;
 }

@@ -574,8 +574,8 @@ static void expect_box(const NoliSimDef* def, int32_t body, const double want[6]
   for (int k = 0; k < 3; k++) {
     double low = (double)INFINITY, high = -(double)INFINITY;
     for (int32_t v = 0; v < mesh->n_vert; v++) {
-      low = fmin(low, mesh->x[3 * v + k]);
-      high = fmax(high, mesh->x[3 * v + k]);
+      low = noli_smaller(low, mesh->x[3 * v + k]);
+      high = noli_larger(high, mesh->x[3 * v + k]);
     }
     ASSERT_NEAR(low, want[k], 1e-11);
     ASSERT_NEAR(high, want[3 + k], 1e-11);

@@ -48,7 +48,7 @@ static void solve_with(NoliIncompleteCholesky* factor, int32_t n_threads, const 
 static double largest_difference(const double* a, const double* b, int64_t n) {
   double largest = 0.0;
   for (int64_t i = 0; i < n; i++) {
-    largest = fmax(largest, fabs(a[i] - b[i]));
+    largest = noli_larger(largest, fabs(a[i] - b[i]));
   }
   return largest;
 }

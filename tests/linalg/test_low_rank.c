@@ -125,7 +125,7 @@ static void solve_extended(const System* system, const double* b, double* x) {
 static double largest(const double* a, const double* b) {
   double most = 0.0;
   for (int32_t i = 0; i < UNKNOWNS; i++) {
-    most = fmax(most, fabs(a[i] - (b != NULL ? b[i] : 0.0)));
+    most = noli_larger(most, fabs(a[i] - (b != NULL ? b[i] : 0.0)));
   }
   return most;
 }

@@ -68,7 +68,7 @@ static double viscous(const NoliMaterialPoint* point, const NoliMat3* F, NoliMat
 static double difference(const NoliMat3* P, const NoliMat3* Q) {
   double largest = 0.0;
   for (int i = 0; i < 9; i++) {
-    largest = fmax(largest, fabs(P->m[i / 3][i % 3] - Q->m[i / 3][i % 3]));
+    largest = noli_larger(largest, fabs(P->m[i / 3][i % 3] - Q->m[i / 3][i % 3]));
   }
   return largest;
 }
@@ -327,7 +327,7 @@ static double transform(const NoliMat3* M, const double A[81], double K[81]) {
         }
       }
       K[9 * r + c] = sum;
-      most = fmax(most, fabs(sum));
+      most = noli_larger(most, fabs(sum));
     }
   }
   return most;
@@ -357,7 +357,7 @@ static void projections_of_sums_clamp_eigenvalues(void** state) {
     noli_project_psd(9, A);
     transform(&M, A, want);
     for (int i = 0; i < 81; i++) {
-      change = fmax(change, fabs(K[i] - want[i]));
+      change = noli_larger(change, fabs(K[i] - want[i]));
     }
     assert_true(change > 0.01 * size);
     noli_branches_project(&M, K);

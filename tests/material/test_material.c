@@ -173,7 +173,7 @@ static void assert_projection(const NoliMaterial* law, const NoliMat3* F) {
   material_tangent(law, lame, F, true, projected);
   double size = 0.0;
   for (int i = 0; i < 81; i++) {
-    size = fmax(size, fabs(plain[i]));
+    size = noli_larger(size, fabs(plain[i]));
     copy[i] = 0.5 * (plain[i] + plain[i % 9 * 9 + i / 9]);
   }
   noli_eigen_symmetric(9, copy, values, vectors);

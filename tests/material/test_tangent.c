@@ -96,8 +96,8 @@ static double error_of(const NoliMaterial* law, NoliLame lame, const NoliMat3* F
     }
     for (int r = 0; r < 9; r++) {
       double difference = (side[1][r] - side[0][r]) / (2.0 * step);
-      off = fmax(off, fabs(difference - at.D[9 * r + c]));
-      most = fmax(most, fabs(at.D[9 * r + c]));
+      off = noli_larger(off, fabs(difference - at.D[9 * r + c]));
+      most = noli_larger(most, fabs(at.D[9 * r + c]));
     }
   }
   for (int which = 0; which < NOLI_ELASTIC_NUMBERS; which++) {
@@ -107,7 +107,7 @@ static double error_of(const NoliMaterial* law, NoliLame lame, const NoliMat3* F
     }
     noli_store33(by, &at.by[which]);
     for (int r = 0; has_number(law, lame, which) && r < 9; r++) {
-      off = fmax(off, fabs((side[1][r] - side[0][r]) / (2.0 * step) - by[r]));
+      off = noli_larger(off, fabs((side[1][r] - side[0][r]) / (2.0 * step) - by[r]));
     }
   }
   return off / most;
@@ -137,7 +137,7 @@ static void check_products(const NoliMaterial* law, NoliLame lame, TestRandom* r
       if (error > 2e-6) {
         print_message("%s: stretches %zu: %.2e\n", law->name, c, error);
       }
-      most = fmax(most, error);
+      most = noli_larger(most, error);
     }
   }
   print_message("%-20s%-12s%-8s largest error %.1e\n", law->name,

@@ -30,7 +30,7 @@ static void low_rank(TestRandom* random, int32_t n, int32_t rank, int32_t n_nega
 static double largest(int32_t n, const double* a) {
   double result = 0.0;
   for (int32_t i = 0; i < n * n; i++) {
-    result = fmax(result, fabs(a[i]));
+    result = noli_larger(result, fabs(a[i]));
   }
   return result;
 }

@@ -37,7 +37,7 @@ static double volume(NoliContext* context, const NoliMesh* mesh, double* least) 
     for (int32_t q = 0; q < rule.n; q++) {
       shape_at(mesh, t, rule.xi + 3 * q, x, &det);
       sum += rule.weight[q] * det;
-      *least = fmin(*least, det);
+      *least = noli_smaller(*least, det);
     }
   }
   noli_quadrature_free(context, &rule);
@@ -54,7 +54,7 @@ static double difference(const NoliMesh* a, const NoliMesh* b) {
     shape_at(a, t, xi, xa, &det);
     shape_at(b, t, xi, xb, &det);
     for (int i = 0; i < 3; i++) {
-      worst = fmax(worst, fabs(xa[i] - xb[i]));
+      worst = noli_larger(worst, fabs(xa[i] - xb[i]));
     }
   }
   return worst;
@@ -392,7 +392,7 @@ static void public_spheres(void** state) {
     assert_int_equal(mesh->n_tri, order == 4 ? 30 : 0);
     double got = volume(context, mesh, &least), radius = 0.0;
     for (int64_t v = 0; v < mesh->n_curve; v++) {
-      radius = fmax(radius, sqrt(dot(mesh->curve_x + 3 * v, mesh->curve_x + 3 * v)));
+      radius = noli_larger(radius, sqrt(dot(mesh->curve_x + 3 * v, mesh->curve_x + 3 * v)));
     }
     double want = 4.0 / 3.0 * PI * radius * radius * radius;
     print_message("%s: %d vertices, %d nodes of curves, volume off by %.2e, minimum det %.3g\n",
@@ -424,7 +424,7 @@ static void nodes_follow_vertices(void** state) {
     for (int32_t i = 0; i < mesh->n_curve; i++) {
       ASSERT_NEAR(mesh->curve_x[3 * i] - before[3 * i], 0.25, 1e-15);
       ASSERT_NEAR(mesh->curve_x[3 * i + 1] - before[3 * i + 1], 0.0, 0.0);
-      moved = fmax(moved, mesh->curve_x[3 * i + 2] - before[3 * i + 2]);
+      moved = noli_larger(moved, mesh->curve_x[3 * i + 2] - before[3 * i + 2]);
     }
     ASSERT_NEAR(moved, order > 1 ? 0.5 * (order - 1) / order : 0.0, 1e-15);
     free(by);

@@ -36,9 +36,9 @@ static Quality measure(const NoliMesh* mesh) {
       }
     }
     double volume = tet_volume(mesh, t);
-    q.volume = fmin(q.volume, volume);
-    q.mean_ratio =
-        fmin(q.mean_ratio, volume > 0 ? 12.0 * pow(3.0 * volume, 2.0 / 3.0) / length_sqr : -1.0);
+    q.volume = noli_smaller(q.volume, volume);
+    q.mean_ratio = noli_smaller(
+        q.mean_ratio, volume > 0 ? 12.0 * pow(3.0 * volume, 2.0 / 3.0) / length_sqr : -1.0);
 
     // dihedral angles
     for (int i = 0; i < 4; i++) {
@@ -50,8 +50,8 @@ static Quality measure(const NoliMesh* mesh) {
       for (int j = 0; j < i; j++) {
         double c = -dot(n[i], n[j]) / sqrt(dot(n[i], n[i]) * dot(n[j], n[j]));
         double degrees = acos(fmax(-1.0, fmin(1.0, c))) * 180.0 / PI;
-        q.lowest_deg = fmin(q.lowest_deg, degrees);
-        q.highest_deg = fmax(q.highest_deg, degrees);
+        q.lowest_deg = noli_smaller(q.lowest_deg, degrees);
+        q.highest_deg = noli_larger(q.highest_deg, degrees);
       }
     }
   }

@@ -59,7 +59,7 @@ static void public_tet_meshes_have_known_counts(void** state) {
     NoliMesh* mesh = NULL;
     double start = noli_seconds();
     ASSERT_OK(noli_mesh_read(context, path, &mesh));
-    slowest = fmax(slowest, noli_seconds() - start);
+    slowest = noli_larger(slowest, noli_seconds() - start);
     assert_int_equal(mesh->n_vert, tet_meshes[k].n_vert);
     assert_int_equal(mesh->n_tet, tet_meshes[k].n_tet);
     assert_int_equal(mesh->n_tri, 0);

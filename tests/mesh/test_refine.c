@@ -44,7 +44,7 @@ static Look look_at(NoliContext* context, const NoliMesh* mesh) {
     double volume = tet_volume(mesh, t);
     assert_true(volume > 0.0);
     look.volume += volume;
-    look.worst = fmin(look.worst, tet_quality(mesh, t));
+    look.worst = noli_smaller(look.worst, tet_quality(mesh, t));
   }
   ASSERT_OK(noli_mesh_boundary(context, mesh, &tri, &look.n_boundary));
   for (int64_t t = 0; t < look.n_boundary; t++) {

@@ -46,8 +46,8 @@ static Measures measure(const NoliMesh* mesh) {
       NoliVec3 d = noli_sub3(at(mesh, v[(k + 1) % 3]), p);
       NoliVec3 e = noli_sub3(at(mesh, v[(k + 2) % 3]), p);
       double angle = 180.0 / pi * atan2(noli_norm3(noli_cross3(d, e)), noli_dot3(d, e));
-      m.smallest_angle = fmin(m.smallest_angle, angle);
-      m.largest_angle = fmax(m.largest_angle, angle);
+      m.smallest_angle = noli_smaller(m.smallest_angle, angle);
+      m.largest_angle = noli_larger(m.largest_angle, angle);
       uint64_t from = (uint64_t)v[k], to = (uint64_t)v[(k + 1) % 3];
       // the direction is the last bit
       key[3 * t + k] = from < to ? from << 32 | to << 1 : to << 32 | from << 1 | 1;

@@ -71,8 +71,8 @@ static void compare_with_one(const GradientRun* run, const char* mode, int64_t n
     value[k] = gradient_of(&world, run, k == 0 ? mode : "adjoint", gradient[k], n);
   }
   for (int64_t j = 0; j < n; j++) {
-    size = fmax(size, fabs(gradient[1][j]));
-    off = fmax(off, fabs(gradient[0][j] - gradient[1][j]));
+    size = noli_larger(size, fabs(gradient[1][j]));
+    off = noli_larger(off, fabs(gradient[0][j] - gradient[1][j]));
   }
   print_message("%s: gradient %.3g, on ranks off by %.1e\n", run->name, size, off / size);
   ASSERT_NEAR(value[0], value[1], 1e-9 * fabs(value[1]));

@@ -97,8 +97,8 @@ static double reordered(int32_t n) {
 static void assert_alike(const double* one, const double* other, int64_t n, double tolerance) {
   double most = 0.0, size = 0.0;
   for (int64_t i = 0; i < n; i++) {
-    most = fmax(most, fabs(one[i] - other[i]));
-    size = fmax(size, fabs(other[i]));
+    most = noli_larger(most, fabs(one[i] - other[i]));
+    size = noli_larger(size, fabs(other[i]));
     assert_true(isfinite(one[i]) && isfinite(other[i]));
   }
   assert_true(size > 0.0);
@@ -195,7 +195,7 @@ static void ranks_have_few_nodes_in_common(void** state) {
     double most = 0.0;
     for (int32_t r = 0; r < n_rank; r++) {
       shared += here[r] > 0.0 ? 1 : 0;
-      most = fmax(most, here[r]);
+      most = noli_larger(most, here[r]);
     }
     shared -= 1;
     assert_true(most > 0.0 && (n_rank == 1 || here[problem->owner[i]] == most));

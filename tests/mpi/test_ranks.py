@@ -11,6 +11,7 @@ import csv
 import filecmp
 import glob
 import json
+import math
 import os
 import shutil
 import signal
@@ -108,13 +109,18 @@ def history(directory):
         return list(csv.DictReader(file))
 
 
+def largest_of(errors):
+    """NaN if one of them is, which max may leave out."""
+    return max(errors, key=lambda error: (math.isnan(error), error))
+
+
 def compare(name, directory, reference, tolerance):
     rows, wanted = history(directory), history(reference)
     if len(rows) != len(wanted) or not wanted:
         fail(f"{name}: {len(rows)} steps, not {len(wanted)}")
         return
     largest = max(abs(float(row[energy])) for row in wanted for energy in ENERGIES[:3])
-    worst = max(abs(float(a[energy]) - float(b[energy])) for a, b in zip(rows, wanted) for energy in ENERGIES) / largest
+    worst = largest_of(abs(float(a[energy]) - float(b[energy])) for a, b in zip(rows, wanted) for energy in ENERGIES) / largest
     if not worst <= tolerance:
         fail(f"{name}: energies differ by {worst:.3g} of the largest")
     contacts = max(int(row["contacts"]) for row in wanted)
@@ -299,7 +305,7 @@ def searches_agree():
     if len(alone) != 2 or len(ranks) != 2:
         fail(f"searches: {len(alone)} and {len(ranks)} runs, not 2")
     for a, b in zip(alone, ranks):
-        worst = max(abs(x - y) / max(abs(x), 1e-300) for x, y in zip(a, b))
+        worst = largest_of(abs(x - y) / max(abs(x), 1e-300) for x, y in zip(a, b))
         print(f"search: {a}, on ranks off by {worst:.2g}", flush=True)
         if not worst <= TOLERANCE:
             fail(f"a search on two ranks: off by {worst:.3g}")

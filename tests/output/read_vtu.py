@@ -82,7 +82,7 @@ def read_lagrange(Reader):
                 cell.EvaluateLocation(mutable(0), xi, x, weights)
                 ids = [cell.GetPointId(k) for k in range(n_local)]
                 got = sum(w * values.GetTuple1(i) for w, i in zip(weights, ids))
-                worst = max(worst, abs(got - polynomial(order, *x)))
+                worst = np.maximum(worst, abs(got - polynomial(order, *x)))
         assert worst < 1e-12, f"order {order}: off by {worst}"
         print(f"Lagrange tetrahedra of order {order}: VTK agrees to {worst:.1e}")
 

@@ -117,7 +117,7 @@ static void an_impact_is_cut_by_contact(void** state) {
     const NoliNewtonStat* stat = &report.newton[i];
     if (stat->alpha_ccd < 0.5 && stat->alpha >= 0.5 * stat->alpha_ccd) {
       n_cut++;
-      shortest = fmin(shortest, stat->alpha_ccd);
+      shortest = noli_smaller(shortest, stat->alpha_ccd);
     }
   }
   assert_int_equal(cut->iterations, n_cut);

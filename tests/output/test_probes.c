@@ -244,8 +244,8 @@ static void blocks_rest_on_a_table(void** state) {
   ASSERT_OK(noli_sim_contact_pressures(run.sim, pressure, gap));
   noli_sim_body_range(run.sim, 0, &first, &count);
   for (int32_t i = first; i < first + count; i++) {
-    most = fmax(most, pressure[i]);
-    speed = fmax(speed, noli_sim_velocities(run.sim)[3 * i + 1]);
+    most = noli_larger(most, pressure[i]);
+    speed = noli_larger(speed, noli_sim_velocities(run.sim)[3 * i + 1]);
   }
   assert_true(most > weight / 0.8);
   assert_true(value_at(&history, 39, "pressure") == most);

@@ -17,9 +17,9 @@ static double inside(const World* world, int32_t element, int32_t vertex) {
   for (int k = 0; k < 3; k++) {
     double share = noli_dot3(p, noli_cross3(edge[(k + 1) % 3], edge[(k + 2) % 3])) / volume;
     sum += share;
-    least = fmin(least, share);
+    least = noli_smaller(least, share);
   }
-  return fmin(least, 1.0 - sum);
+  return noli_smaller(least, 1.0 - sum);
 }
 
 // Every corner lies in its element; the stress is the mean of the three.
@@ -45,7 +45,7 @@ static void check_frame(World* world, int64_t n_proxy, bool one_element) {
     }
     assert_true(!one_element || (element[0] == element[1] && element[1] == element[2]));
     ASSERT_NEAR((double)von_mises[cell], mean, 1e-6 * mean);
-    largest = fmax(largest, mean);
+    largest = noli_larger(largest, mean);
   }
   ASSERT_AT_LEAST(largest, 100.0);
   free(stress);

@@ -49,10 +49,10 @@ static inline Extent extent_of(const Run* run, int32_t body) {
                    .high = {-INFINITY, -INFINITY, -INFINITY}};
   for (int64_t i = first; i < first + n; i++) {
     NoliVec3 at = noli_load3(x + 3 * i);
-    extent.low =
-        (NoliVec3){fmin(extent.low.x, at.x), fmin(extent.low.y, at.y), fmin(extent.low.z, at.z)};
-    extent.high =
-        (NoliVec3){fmax(extent.high.x, at.x), fmax(extent.high.y, at.y), fmax(extent.high.z, at.z)};
+    extent.low = (NoliVec3){noli_smaller(extent.low.x, at.x), noli_smaller(extent.low.y, at.y),
+                            noli_smaller(extent.low.z, at.z)};
+    extent.high = (NoliVec3){noli_larger(extent.high.x, at.x), noli_larger(extent.high.y, at.y),
+                             noli_larger(extent.high.z, at.z)};
     extent.mean = noli_mul_add3(extent.mean, 1.0 / n, at);
     extent.velocity = noli_mul_add3(extent.velocity, 1.0 / n, noli_load3(v + 3 * i));
   }

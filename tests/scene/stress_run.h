@@ -49,7 +49,7 @@ static inline double smallest_volume(const Run* run) {
     NoliMat3 edges = noli_columns33(noli_sub3(noli_load3(x + 3 * tet[1]), a),
                                     noli_sub3(noli_load3(x + 3 * tet[2]), a),
                                     noli_sub3(noli_load3(x + 3 * tet[3]), a));
-    smallest = fmin(smallest, noli_det33(&edges) / 6.0);
+    smallest = noli_smaller(smallest, noli_det33(&edges) / 6.0);
   }
   return smallest;
 }
@@ -118,7 +118,7 @@ static inline double extreme(const Run* run, int32_t body, int axis, bool highes
   const double* x = noli_sim_positions(run->sim) + 3 * first;
   double found = x[axis];
   for (int32_t i = 0; i < count; i++) {
-    found = highest ? fmax(found, x[3 * i + axis]) : fmin(found, x[3 * i + axis]);
+    found = highest ? noli_larger(found, x[3 * i + axis]) : noli_smaller(found, x[3 * i + axis]);
   }
   return found;
 }
@@ -142,8 +142,8 @@ static inline double shape_error(const Run* run, int32_t body) {
   for (int32_t i = 0; i < count; i++) {
     NoliVec3 arm = noli_sub3(noli_load3(X + 3 * i), rest);
     NoliVec3 wanted = noli_add3(now, noli_mul33_vec(&R, arm));
-    worst = fmax(worst, noli_norm3(noli_sub3(noli_load3(x + 3 * i), wanted)));
-    radius = fmax(radius, noli_norm3(arm));
+    worst = noli_larger(worst, noli_norm3(noli_sub3(noli_load3(x + 3 * i), wanted)));
+    radius = noli_larger(radius, noli_norm3(arm));
   }
   return worst / radius;
 }
@@ -151,7 +151,7 @@ static inline double shape_error(const Run* run, int32_t body) {
 static inline double worst_shape_error(const Run* run) {
   double worst = 0.0;
   for (int32_t b = 0; b < body_count(run); b++) {
-    worst = fmax(worst, shape_error(run, b));
+    worst = noli_larger(worst, shape_error(run, b));
   }
   return worst;
 }
@@ -170,7 +170,7 @@ static inline void assert_contained(const Run* run, double half) {
 static inline double highest(const Run* run) {
   double top = 0.0;
   for (int32_t b = 0; b < body_count(run); b++) {
-    top = fmax(top, extreme(run, b, 1, true));
+    top = noli_larger(top, extreme(run, b, 1, true));
   }
   return top;
 }

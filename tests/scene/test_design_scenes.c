@@ -127,7 +127,7 @@ static void fly(Problem* p, const char* path, double end[3], double* over_wall) 
     ASSERT_OK(noli_sim_step(sim, NULL));
     ASSERT_OK(noli_sim_body_state(sim, 0, &ball));
     if (fabs(ball.centre[0] - 0.7) < 0.07) {
-      *over_wall = fmax(*over_wall, ball.centre[1]);
+      *over_wall = noli_larger(*over_wall, ball.centre[1]);
     }
   }
   memcpy(end, ball.centre, sizeof ball.centre);
@@ -171,8 +171,8 @@ static void plateau(Problem* p, const char* path, double* low, double* high) {
     ASSERT_OK(noli_sim_step(sim, NULL));
     ASSERT_OK(noli_sim_wrench(sim, 0, NULL, &leg));
     if (noli_sim_time(sim) > 0.35) {
-      *low = fmin(*low, -leg.normal[1]);
-      *high = fmax(*high, -leg.normal[1]);
+      *low = noli_smaller(*low, -leg.normal[1]);
+      *high = noli_larger(*high, -leg.normal[1]);
     }
   }
   noli_sim_destroy(&sim);
@@ -504,7 +504,7 @@ static double apart_after(NoliSim* a, NoliSim* b, int32_t n_steps) {
     ASSERT_OK(noli_sim_step(b, NULL));
   }
   for (int32_t i = 0; i < 3 * noli_sim_node_count(a); i++) {
-    apart = fmax(apart, fabs(noli_sim_positions(a)[i] - noli_sim_positions(b)[i]));
+    apart = noli_larger(apart, fabs(noli_sim_positions(a)[i] - noli_sim_positions(b)[i]));
   }
   return apart;
 }
@@ -545,7 +545,7 @@ static void expect_written_run(const char* name, const char* text) {
   }
   double moved = 0.0;
   for (int32_t i = 0; i < 3 * noli_sim_node_count(sim); i++) {
-    moved = fmax(moved, fabs(noli_sim_positions(sim)[i] - noli_sim_positions(got)[i]));
+    moved = noli_larger(moved, fabs(noli_sim_positions(sim)[i] - noli_sim_positions(got)[i]));
   }
   print_message("%s: another run by %.1e m\n", name, moved);
   assert_true(moved > 1e-9);

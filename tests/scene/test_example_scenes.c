@@ -79,10 +79,10 @@ static void spinning_ball_bounces_in_a_box(void** state) {
     step(&run);
     energy = run.report.kinetic + run.report.elastic + run.report.contact_energy;
     start_energy = s == 1 ? energy : start_energy;
-    largest = fmax(largest, energy);
+    largest = noli_larger(largest, energy);
     NoliVec3 at = mean_of(&run, BALL, noli_sim_positions(run.sim));
     NoliVec3 now = mean_of(&run, BALL, noli_sim_velocities(run.sim));
-    out = fmax(out, fmax(fabs(at.x), fmax(fabs(at.y), fabs(at.z))));
+    out = noli_larger(out, noli_larger(fabs(at.x), noli_larger(fabs(at.y), fabs(at.z))));
     bounces += now.x * last.x < 0.0 || now.y * last.y < 0.0;
     last = now;
   }
@@ -121,8 +121,8 @@ static double squish(const char* compression, double kappa) {
   int32_t first, count;
   noli_sim_body_range(run.sim, 0, &first, &count);
   for (int32_t v = first; v < first + count; v++) {
-    low = fmin(low, noli_sim_positions(run.sim)[3 * v + 1]);
-    high = fmax(high, noli_sim_positions(run.sim)[3 * v + 1]);
+    low = noli_smaller(low, noli_sim_positions(run.sim)[3 * v + 1]);
+    high = noli_larger(high, noli_sim_positions(run.sim)[3 * v + 1]);
   }
   ASSERT_AT_MOST(high - low, 0.084);
   ASSERT_AT_LEAST(high - low, 0.083);
@@ -151,7 +151,7 @@ static double bounce(const char* integrator) {
   double deepest = (double)INFINITY;
   while (noli_sim_step_count(run.sim) < 60) {
     step(&run);
-    deepest = fmin(deepest, height_of(&run, 0));
+    deepest = noli_smaller(deepest, height_of(&run, 0));
   }
   double speed = mean_of(&run, 0, noli_sim_velocities(run.sim)).y;
   double height = speed * fabs(speed) / (2.0 * 9.80665);
@@ -246,7 +246,7 @@ static void viscous_balls_rebound_less(void** state) {
   for (int i = 0; i < 150; i++) {
     step(&run);
     for (int32_t b = 0; b < 3 && i > 80; b++) {
-      highest[b] = fmax(highest[b], height_of(&run, b));
+      highest[b] = noli_larger(highest[b], height_of(&run, b));
     }
   }
   print_message("rebound to %.3f, %.3f and %.3f m\n", highest[0], highest[1], highest[2]);
@@ -264,7 +264,7 @@ static double sag_of(const Run* run, int32_t body) {
   const double *X = noli_sim_rest_positions(run->sim), *x = noli_sim_positions(run->sim);
   double sag = 0.0;
   for (int64_t v = first; v < first + count; v++) {
-    sag = fmin(sag, x[3 * v + 1] - X[3 * v + 1]);
+    sag = noli_smaller(sag, x[3 * v + 1] - X[3 * v + 1]);
   }
   return sag;
 }
@@ -283,7 +283,7 @@ static void only_the_metal_stays_bent(void** state) {
   double left[2] = {sag_of(&run, 0), sag_of(&run, 1)};
   print_message("bent by %.3f and %.3f m, left %.2g and %.3f m\n", bent[0], bent[1], left[0],
                 left[1]);
-  ASSERT_AT_MOST(fmax(bent[0], bent[1]), -0.1);
+  ASSERT_AT_MOST(noli_larger(bent[0], bent[1]), -0.1);
   ASSERT_AT_LEAST(left[0], -1e-4);
   ASSERT_AT_MOST(left[1], -0.02);
   finish(&run);

@@ -90,7 +90,7 @@ static double largest_imbalance(const NoliSim* sim, const double* v_t0, const No
   for (int32_t b = 0; b <= CUBES; b++) {
     ASSERT_NEAR(mass[b], 1.0, 1e-12);
     for (int k = 0; k < 3; k++) {
-      largest = fmax(largest, fabs(left[b][k]) / mass[b]);
+      largest = noli_larger(largest, fabs(left[b][k]) / mass[b]);
     }
   }
   return largest;

@@ -44,7 +44,7 @@ static void end(Run* run) {
 static double largest_x(const NoliSim* sim, const double* x) {
   double largest = -(double)INFINITY;
   for (int32_t v = 0; v < noli_sim_vertex_count(sim); v++) {
-    largest = fmax(largest, x[3 * (int64_t)v]);
+    largest = noli_larger(largest, x[3 * (int64_t)v]);
   }
   return largest;
 }

@@ -366,15 +366,15 @@ static void truss_is_compressed(void** state) {
     if (s == 5) {
       ASSERT_NEAR(run.report.elastic, work, 0.1 * work);
     }
-    peak = fmax(peak, force);
+    peak = noli_larger(peak, force);
     last = force;
   }
 
   // as high as the press leaves it, to the reach of contact (its nodes do not collide)
   double highest = 0.0, lowest = 1.0, plate = 0.0322 - 0.02 * noli_sim_time(run.sim);
   for (int64_t v = 0; v < noli_sim_node_count(run.sim); v++) {
-    highest = fmax(highest, noli_sim_positions(run.sim)[3 * v + 1]);
-    lowest = fmin(lowest, noli_sim_positions(run.sim)[3 * v + 1]);
+    highest = noli_larger(highest, noli_sim_positions(run.sim)[3 * v + 1]);
+    lowest = noli_smaller(lowest, noli_sim_positions(run.sim)[3 * v + 1]);
   }
   double volume = volume_ratio(&run, 0);
   print_message("between %.5f and %.5f m, the plate at %.5f m; force %.2f N of %.2f N at most, "

@@ -14,8 +14,8 @@ static void bounds_of(const NoliMesh* mesh, double low[3], double high[3]) {
   for (int i = 0; i < 3; i++) {
     low[i] = high[i] = mesh->x[i];
     for (int32_t v = 0; v < mesh->n_vert; v++) {
-      low[i] = fmin(low[i], mesh->x[3 * v + i]);
-      high[i] = fmax(high[i], mesh->x[3 * v + i]);
+      low[i] = noli_smaller(low[i], mesh->x[3 * v + i]);
+      high[i] = noli_larger(high[i], mesh->x[3 * v + i]);
     }
   }
 }
@@ -744,7 +744,7 @@ static void curved_shapes(void** state) {
   double farthest = 0.0;
   for (int64_t v = 0; v < mesh->n_curve; v++) {
     const double* x = mesh->curve_x + 3 * v;
-    farthest = fmax(farthest, hypot(hypot(x[0] - 10.0, x[1]), x[2]));
+    farthest = noli_larger(farthest, hypot(hypot(x[0] - 10.0, x[1]), x[2]));
   }
   ASSERT_NEAR(farthest, 1.0, 1e-14);
   ASSERT_OK(noli_sim_create(context, def, &sim));

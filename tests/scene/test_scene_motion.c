@@ -112,8 +112,9 @@ static void motions_match_closed_forms(void** state) {
     NoliScene* scene = moving(context, cases[i].motion);
     double got[3];
     run_motion(scene, cases[i].t0, cases[i].n_steps, 0, got);
-    double off = fmax(fabs(got[0] - cases[i].want[0]),
-                      fmax(fabs(got[1] - cases[i].want[1]), fabs(got[2] - cases[i].want[2])));
+    double off =
+        noli_larger(fabs(got[0] - cases[i].want[0]),
+                    noli_larger(fabs(got[1] - cases[i].want[1]), fabs(got[2] - cases[i].want[2])));
     if (!(off < 1e-9)) {
       print_error("%s: got %g %g %g, want %g %g %g\n", cases[i].motion, got[0], got[1], got[2],
                   cases[i].want[0], cases[i].want[1], cases[i].want[2]);

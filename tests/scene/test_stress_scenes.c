@@ -84,7 +84,7 @@ static void body_bounces_off_a_thin_plate_at_100_m_per_s(void** state) {
     step_until(&run, noli_sim_time(run.sim) + run.def->time_step);
     // not through the plate, which has no thickness
     ASSERT_AT_LEAST(extreme(&run, 0, 1, false), 0.0);
-    thinnest = fmin(thinnest, extreme(&run, 0, 1, true) - extreme(&run, 0, 1, false));
+    thinnest = noli_smaller(thinnest, extreme(&run, 0, 1, true) - extreme(&run, 0, 1, false));
     ASSERT_AT_MOST(energy(&run), 1.001 * last);
     last = energy(&run);
   }
@@ -170,12 +170,12 @@ static void nested_rings_stay_nested_in_1_185th_of_the_space(void** state) {
     for (int axis = 0; axis < 3; axis++) {
       double low = 1.0, high = -1.0;
       for (int32_t b = 0; b < 3; b++) {
-        low = fmin(low, extreme(&run, b, axis, false));
-        high = fmax(high, extreme(&run, b, axis, true));
+        low = noli_smaller(low, extreme(&run, b, axis, false));
+        high = noli_larger(high, extreme(&run, b, axis, true));
       }
       volume *= high - low;
     }
-    smallest = fmin(smallest, volume);
+    smallest = noli_smaller(smallest, volume);
   }
   print_message("rings in %.0f cm^3 at the end of the motion, shapes within %.3f after it\n",
                 1e6 * smallest, worst_shape_error(&run));

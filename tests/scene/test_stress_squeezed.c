@@ -40,7 +40,7 @@ static void body_passes_a_hole_narrower_than_itself(void** state) {
   // the rod stops after 100 steps
   while (run.steps < 120) {
     step_until(&run, noli_sim_time(run.sim) + run.def->time_step);
-    stored = fmax(stored, run.report.elastic);
+    stored = noli_larger(stored, run.report.elastic);
   }
   print_message("%.3g J stored in the hole, %.3g J behind it, shape within %.3g\n", stored,
                 run.report.elastic, shape_error(&run, 0));
@@ -60,7 +60,7 @@ static void body_is_dragged_through_a_funnel_and_recovers(void** state) {
   double stored = 0.0;
   while (run.steps < 100) {
     step_until(&run, noli_sim_time(run.sim) + run.def->time_step);
-    stored = fmax(stored, run.report.elastic);
+    stored = noli_larger(stored, run.report.elastic);
     ASSERT_AT_MOST(run.report.max_speed, 15.0);
   }
   print_message("%.3g J stored, %.3g J at the end, tail at %.2f m, shape within %.3g\n", stored,

@@ -21,7 +21,7 @@ static void pair_vertices(const double* x, const int32_t arm[2], const int32_t s
       double d = noli_norm3(
           noli_sub3(noli_load3(x + 3 * (sleeve[0] + i)), noli_load3(x + 3 * (int64_t)k)));
       under[i] = d < least ? k : under[i];
-      least = fmin(least, d);
+      least = noli_smaller(least, d);
     }
   }
 }
@@ -69,7 +69,7 @@ static Sleeve bend_arm(Bend of) {
     step(&run);
     result.iterations += run.report.newton_iterations;
     result.loss += run.report.friction_loss;
-    result.closest = fmin(result.closest, run.report.min_distance);
+    result.closest = noli_smaller(result.closest, run.report.min_distance);
   }
   const double* x = noli_sim_positions(run.sim);
   for (int32_t i = 0; i < sleeve[1]; i++) {
@@ -127,7 +127,7 @@ static void sleeves_fold_in_the_bend(void** state) {
   int32_t iterations = 0;
   while (noli_sim_time(run.sim) < 0.48 - 1e-9) {
     step(&run);
-    closest = fmin(closest, run.report.min_distance);
+    closest = noli_smaller(closest, run.report.min_distance);
     iterations += run.report.newton_iterations;
   }
   int64_t folded = contacts_within(&run, 1);

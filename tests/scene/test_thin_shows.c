@@ -43,7 +43,7 @@ static void ropes_pull_balls_through_rings(void** state) {
   double width = extent_of(&run, 2).high.x - extent_of(&run, 2).low.x, widest = 0.0;
   for (int32_t i = 0; i < 120; i++) {
     step(&run);
-    widest = fmax(widest, extent_of(&run, 2).high.x - extent_of(&run, 2).low.x);
+    widest = noli_larger(widest, extent_of(&run, 2).high.x - extent_of(&run, 2).low.x);
   }
   Extent ball = extent_of(&run, 0), ring = extent_of(&run, 2);
   print_message("the ball is %.3f m above the ring, which was %.3f m wide, %.3f m at most, %.3f m "
@@ -63,7 +63,7 @@ static void nets_stop_fast_balls(void** state) {
   double deepest = 0.0;
   for (int32_t i = 0; i < 80; i++) {
     step(&run);
-    deepest = fmin(deepest, extent_of(&run, 0).low.z);
+    deepest = noli_smaller(deepest, extent_of(&run, 0).low.z);
     for (int32_t b = 1; b < 4; b++) {
       ASSERT_AT_LEAST(extent_of(&run, b).mean.z, extent_of(&run, 0).low.z);
     }

@@ -140,8 +140,8 @@ typedef struct Course {
 static double extent(const NoliSim* sim) {
   double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
   for (int32_t k = 0; k < 3 * noli_sim_vertex_count(sim); k++) {
-    low[k % 3] = fmin(low[k % 3], noli_sim_positions(sim)[k]);
-    high[k % 3] = fmax(high[k % 3], noli_sim_positions(sim)[k]);
+    low[k % 3] = noli_smaller(low[k % 3], noli_sim_positions(sim)[k]);
+    high[k % 3] = noli_larger(high[k % 3], noli_sim_positions(sim)[k]);
   }
   return hypot(hypot(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
 }

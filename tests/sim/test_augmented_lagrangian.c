@@ -79,9 +79,9 @@ static void rest_on(bool obstacle, double friction) {
     ASSERT_OK(noli_sim_pair_forces(world.sim, &pair, &n_pair));
     assert_int_equal(n_pair, 1);
     assert_true(pair->a == box && pair->b == 1);
-    worst = fmax(worst, fabs(pair->normal[1] / weight - 1.0));
-    low = fmin(low, world_lowest(&world, box));
-    high = fmax(high, world_lowest(&world, box));
+    worst = noli_larger(worst, fabs(pair->normal[1] / weight - 1.0));
+    low = noli_smaller(low, world_lowest(&world, box));
+    high = noli_larger(high, world_lowest(&world, box));
     ASSERT_AT_MOST(pair->min_distance, 1.5 * delta);
   }
 
@@ -144,14 +144,14 @@ static Loss measure_momentum(World* world, int steps) {
     double change[3] = {now[0] - before[0], now[1] - before[1], now[2] - before[2]};
     double whole[3] = {now[0] - start[0], now[1] - start[1], now[2] - start[2]};
     loss.contacts += world->report.contacts_max;
-    loss.worst = fmax(loss.worst, norm(whole) / scale);
+    loss.worst = noli_larger(loss.worst, norm(whole) / scale);
     if (last->alpha == 1.0) {
-      loss.full = fmax(loss.full, norm(change) / scale);
+      loss.full = noli_larger(loss.full, norm(change) / scale);
     } else {
       loss.partial++;
-      loss.share = fmax(loss.share, last->beta);
+      loss.share = noli_larger(loss.share, last->beta);
     }
-    loss.excess = fmax(loss.excess, (norm(change) - last->beta * norm(before)) / scale);
+    loss.excess = noli_larger(loss.excess, (norm(change) - last->beta * norm(before)) / scale);
     memcpy(before, now, sizeof before);
   }
   return loss;
@@ -397,7 +397,7 @@ static void fire_at_board(double speed) {
   noli_sim_body_range(world.sim, ball + 1, &start, &count);
   for (int32_t i = start; i < start + count; i++) {
     const double* x = &noli_sim_positions(world.sim)[3 * i];
-    behind = hypot(x[0] - centre[0], x[1] - centre[1]) < 0.08 ? fmax(behind, x[2]) : behind;
+    behind = hypot(x[0] - centre[0], x[1] - centre[1]) < 0.08 ? noli_larger(behind, x[2]) : behind;
   }
   ASSERT_AT_LEAST(centre[2], behind);
   world_done(&world);
@@ -467,7 +467,7 @@ static void feasible_motion_is_done(void** state) {
     // move, and compare with the path
     for (int i = 0; i < 25; i++) {
       world_step(&world);
-      worst = fmax(worst, world.report.motion_error);
+      worst = noli_larger(worst, world.report.motion_error);
       sum += world.report.motion_error;
       off += world.report.motion_error > 1e-15;
     }
@@ -721,7 +721,7 @@ static void toi_termination_saves_iterations_of_the_barrier(void** state) {
   double worst = 0.0;
   for (int b = 0; b < 2; b++) {
     for (int k = 0; k < 3; k++) {
-      worst = fmax(worst, fabs(exact.centre[b][k] - toi.centre[b][k]));
+      worst = noli_larger(worst, fabs(exact.centre[b][k] - toi.centre[b][k]));
     }
   }
   print_message("barrier: %lld Newton iterations with residual 1e-4, %lld with toi; boxes of 0.3 m "
@@ -765,7 +765,7 @@ static Drop drop_on_box(const char* integrator, const char* law) {
     double last = energy;
     world_step(&world);
     energy = world_total_energy(&world);
-    drop.gained = fmax(drop.gained, (energy - last) / start);
+    drop.gained = noli_larger(drop.gained, (energy - last) / start);
     drop.lost += world.report.friction_loss / start;
     contacts += world.report.contacts;
   }

@@ -12,7 +12,7 @@ static World landing_box(int32_t n_threads, const char* method, const char* line
   noli_mesh_transform(box, (double[]){1, 1, 1}, (double[]){20, 30, 40}, (double[]){0, 0, 0});
   double lowest = 0.0;
   for (int32_t v = 0; v < box->n_vert; v++) {
-    lowest = fmin(lowest, box->x[3 * v + 1]);
+    lowest = noli_smaller(lowest, box->x[3 * v + 1]);
   }
   world_add(&world, box, (double[]){0, 0.002 - lowest, 0});
   world.body[0].velocity[1] = -1.0;

@@ -69,13 +69,13 @@ static void measure_rest(World* world, double* displacement, double* stress) {
   }
   const double *x = noli_sim_positions(world->sim), *X = noli_sim_rest_positions(world->sim);
   for (int64_t i = 0; i < 3 * (int64_t)noli_sim_vertex_count(world->sim); i++) {
-    *displacement = fmax(*displacement, fabs(x[i] - X[i]));
+    *displacement = noli_larger(*displacement, fabs(x[i] - X[i]));
   }
   int32_t n_tet = noli_sim_tet_count(world->sim);
   double* mises = malloc((size_t)n_tet * sizeof *mises);
   ASSERT_OK(noli_sim_von_mises(world->sim, mises));
   for (int32_t t = 0; t < n_tet; t++) {
-    *stress = fmax(*stress, mises[t]);
+    *stress = noli_larger(*stress, mises[t]);
   }
   free(mises);
 }
@@ -172,7 +172,7 @@ static double slow_gap(const World* world) {
       at[k] = noli_load3(&X[3 * v]);
     }
     double d_sqr = edges ? noli_distance_sqr_edge_edge(at) : noli_distance_sqr_point_triangle(at);
-    least = same ? fmin(least, sqrt(d_sqr)) : least;
+    least = same ? noli_smaller(least, sqrt(d_sqr)) : least;
   }
   noli_candidates_free(world->context, &candidates);
   return least;

@@ -24,7 +24,7 @@ static void ball_rests_on_points(void** state) {
   for (int i = 0; i < 60; i++) {
     world_step(&world);
     world_centre(&world, ball, centre);
-    lowest = fmin(lowest, centre[1]);
+    lowest = noli_smaller(lowest, centre[1]);
   }
   print_message("ball on points: centre %.4f m above the bed, lowest %.4f m\n", centre[1], lowest);
   assert_true(world.report.contacts >= 3);

@@ -211,7 +211,7 @@ static void folded_sheets_keep_their_thickness(void** state) {
     double lowest = (double)INFINITY;
     for (int32_t v = 0; v < mesh->n_vert; v++) {
       bool upper = mesh->x[3 * v + 1] > 2.0 * radius;
-      lowest = upper ? fmin(lowest, x[3 * v + 1]) : lowest;
+      lowest = upper ? noli_smaller(lowest, x[3 * v + 1]) : lowest;
     }
     print_message("%s: upper side from %.6f, 1.5 t = %.6f; self-contact %d\n", solvers[k], lowest,
                   1.5 * t, self);

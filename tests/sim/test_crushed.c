@@ -32,7 +32,7 @@ static NoliStatus step_from(double share, const char* law, double* height, doubl
   *height = noli_sim_positions(world.sim)[3 * middle + 1];
   *longest = 0.0;
   for (int32_t i = 0; i < report.newton_iterations; i++) {
-    *longest = fmax(*longest, report.newton[i].alpha);
+    *longest = noli_larger(*longest, report.newton[i].alpha);
     ASSERT_AT_MOST(report.newton[i].energy_change, 0.0);
   }
   world_done(&world);

@@ -154,12 +154,12 @@ static bool start_pair(const char* body, const char* obstacle, bool turned, Pair
   // put the body above the highest point of the obstacle
   double low = INFINITY, middle[2] = {0, 0};
   for (int32_t i = 0; i < falling->n_vert; i++) {
-    low = fmin(low, falling->x[3 * i + 1]);
+    low = noli_smaller(low, falling->x[3 * i + 1]);
     middle[0] += falling->x[3 * i] / falling->n_vert;
     middle[1] += falling->x[3 * i + 2] / falling->n_vert;
   }
   for (int32_t i = 0; i < fixed->n_vert; i++) {
-    pair->high = fmax(pair->high, fixed->x[3 * i + 1]);
+    pair->high = noli_larger(pair->high, fixed->x[3 * i + 1]);
     pair->side[0] += fixed->x[3 * i] / fixed->n_vert;
     pair->side[1] += fixed->x[3 * i + 2] / fixed->n_vert;
   }

@@ -43,8 +43,8 @@ static void test_slopes(void** state) {
       x[i] = keep - 1e-6;
       double minus = distortion(&test, x, unused, NULL);
       x[i] = keep;
-      error = fmax(error, fabs((plus - minus) / 2e-6 - slope[i]));
-      largest = fmax(largest, fabs(slope[i]));
+      error = noli_larger(error, fabs((plus - minus) / 2e-6 - slope[i]));
+      largest = noli_larger(largest, fabs(slope[i]));
     }
     assert_true(largest > 1e-3);
     ASSERT_AT_MOST(error, 1e-8 * largest + 1e-9);

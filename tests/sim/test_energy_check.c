@@ -24,8 +24,8 @@ static Balance measure(World* world, double start, int steps) {
     world_step(world);
     const NoliStepReport* report = &world->report;
     double now = report->kinetic + report->elastic + report->gravity;
-    balance.gain = fmax(balance.gain, (now - before) / moving);
-    balance.elastic = fmax(balance.elastic, report->elastic / report->kinetic);
+    balance.gain = noli_larger(balance.gain, (now - before) / moving);
+    balance.elastic = noli_larger(balance.elastic, report->elastic / report->kinetic);
     balance.contacts += report->contacts_max;
     balance.iterations += report->newton_iterations;
     before = now;
@@ -78,8 +78,8 @@ static void stiff_impacts_gain_nothing(void** state) {
       for (int k = 0; k < N_SPEEDS; k++) {
         Balance balance = collide(solvers[s], integrators[i], speed[k]);
         assert_true(balance.contacts > 0);
-        gain = fmax(gain, balance.gain);
-        elastic = fmax(elastic, balance.elastic);
+        gain = noli_larger(gain, balance.gain);
+        elastic = noli_larger(elastic, balance.elastic);
         iterations += balance.iterations;
       }
       print_message("%s, %s: gains %.2g of the energy at most, deformation %.2g of motion, "
@@ -133,8 +133,8 @@ static void prescribed_motion_exempts_nothing(void** state) {
     double most = 0.5 * mass * 4.0 * speed * speed;
     for (int n = 0; n < 5; n++) {
       world_step(&world);
-      kinetic = fmax(kinetic, world.report.kinetic);
-      elastic = fmax(elastic, world.report.elastic);
+      kinetic = noli_larger(kinetic, world.report.kinetic);
+      elastic = noli_larger(elastic, world.report.elastic);
     }
     print_message("%s: ball swept along has %.3g of the energy of an elastic impact, deformation "
                   "%.2g\n",
@@ -178,7 +178,7 @@ static void backward_euler_takes_over_and_says_so(void** state) {
   double most = 0.0;
   for (int i = 0; i < 10; i++) {
     world_step(&world);
-    most = fmax(most, world.report.kinetic + world.report.elastic);
+    most = noli_larger(most, world.report.kinetic + world.report.elastic);
   }
   print_message("blocks that touch at the start: %.3g J, backward Euler in %d steps\n", most,
                 heard.taken_over);
@@ -215,7 +215,7 @@ static void jumps_are_not_carried_on(void** state) {
     world_step(&world);
     double now = world.report.kinetic + world.report.elastic;
     first = n == 0 ? now : first;
-    most = fmax(most, now / first);
+    most = noli_larger(most, now / first);
   }
   print_message("block hit at its corner: at most %.4g times the energy after the impact\n", most);
   ASSERT_AT_MOST(most, 1.05);
@@ -267,8 +267,8 @@ static void public_scenes_gain_nothing(void** state) {
       ASSERT_OK(noli_sim_step(sim, &world.report));
       double now = world.report.kinetic + world.report.elastic + world.report.gravity;
       first = n == 0 ? world.report.kinetic + world.report.elastic : first;
-      gain = n == 0 ? gain : fmax(gain, (now - before) / first);
-      elastic = fmax(elastic, world.report.elastic / world.report.kinetic);
+      gain = n == 0 ? gain : noli_larger(gain, (now - before) / first);
+      elastic = noli_larger(elastic, world.report.elastic / world.report.kinetic);
       before = now;
     }
     print_message("%s: gains %.2g of its energy at most in a step, deformation %.2g of motion\n",

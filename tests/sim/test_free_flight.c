@@ -73,7 +73,7 @@ static void iterative_solvers_miss_no_gravity(void** state) {
     for (int n = 0; n < 12; n++) {
       world_step(&world);
       double change = (world.report.momentum[1] - before) / mass;
-      worst = n > 0 ? fmax(worst, fabs(change + 0.5 * 9.80665)) : 0.0;
+      worst = n > 0 ? noli_larger(worst, fabs(change + 0.5 * 9.80665)) : 0.0;
       before = world.report.momentum[1];
     }
     print_message("%s: speed gained in a step is off by %.2g m/s at most\n", integrators[i], worst);
@@ -192,7 +192,7 @@ static void rotating_the_scene_rotates_the_answer(void** state) {
     double worst = 0.0;
     for (int32_t i = 0; i < 3 * n; i++) {
       const double *row = &R[3 * (i % 3)], *p = &x[i - i % 3];
-      worst = fmax(worst, fabs(row[0] * p[0] + row[1] * p[1] + row[2] * p[2] - y[i]));
+      worst = noli_larger(worst, fabs(row[0] * p[0] + row[1] * p[1] + row[2] * p[2] - y[i]));
     }
     print_message("rotated scene, %s barrier: largest difference %.3g m\n",
                   stiffness[k] > 0.0 ? "given" : "adaptive", worst);

@@ -130,7 +130,7 @@ static void a_balloon_does_not_push_itself_apart(void** state) {
     double thinnest = 1.0;
     for (int s = 0; s < 40; s++) {
       world_step(&world);
-      force[i] = fmax(force[i], contact_force(&world, origin, 10.0));
+      force[i] = noli_larger(force[i], contact_force(&world, origin, 10.0));
       contacts[i] += world.report.contacts_max;
     }
     // inner vertices against outer ones
@@ -138,12 +138,12 @@ static void a_balloon_does_not_push_itself_apart(void** state) {
     double outer = 0.0;
     for (int32_t v = 0; v < noli_sim_vertex_count(world.sim); v++) {
       NoliVec3 a = noli_load3(x + 3 * v);
-      outer = fmax(outer, noli_norm3(a));
+      outer = noli_larger(outer, noli_norm3(a));
       for (int32_t w = 0; w < noli_sim_vertex_count(world.sim); w++) {
         bool through = noli_norm3(noli_load3(X + 3 * v)) < 0.09 - 1e-6 &&
                        noli_norm3(noli_load3(X + 3 * w)) > 0.09 + 1e-6;
         double d = noli_norm3(noli_sub3(a, noli_load3(x + 3 * w)));
-        thinnest = through ? fmin(thinnest, d) : thinnest;
+        thinnest = through ? noli_smaller(thinnest, d) : thinnest;
       }
     }
     print_message("balloon, %s: radius %.3f m, wall %.4f m, contact forces up to %.3g N\n",
@@ -360,12 +360,13 @@ static void a_corner_bounces_alike_on_every_mesh(void** state) {
       world_step(&world);
       world_centre(&world, 0, centre);
       height[level][s] = centre[1];
-      least = fmin(least, world_lowest(&world, 0));
+      least = noli_smaller(least, world_lowest(&world, 0));
     }
     lowest[level] = least;
     difference[level] = 0.0;
     for (int s = 0; level > 0 && s < STEPS; s++) {
-      difference[level] = fmax(difference[level], fabs(height[level][s] - height[level - 1][s]));
+      difference[level] =
+          noli_larger(difference[level], fabs(height[level][s] - height[level - 1][s]));
     }
     print_message("corner impact, %d cells: height after %.2f s %.5f m, lowest %.5f m, change of "
                   "the path %.2g m\n",

@@ -12,7 +12,7 @@ static double largest_speed(const World* world, int steps) {
   double largest = 0.0;
   for (int i = 0; i < steps; i++) {
     world_step((World*)(uintptr_t)world);
-    largest = fmax(largest, world->report.max_speed);
+    largest = noli_larger(largest, world->report.max_speed);
   }
   return largest;
 }

@@ -131,7 +131,7 @@ static void a_bunny_slides_as_with_the_barrier(void** state) {
       NoliMesh* mesh = slider(&world);
       double low = (double)INFINITY;
       for (int32_t v = 0; v < mesh->n_vert; v++) {
-        low = fmin(low, mesh->x[3 * v + 1]);
+        low = noli_smaller(low, mesh->x[3 * v + 1]);
       }
       int32_t body = world_add(&world, mesh, (double[]){0, 0.002 - low, 0});
       world.body[body].material =
@@ -225,7 +225,7 @@ static Pulled pull_bar(Pull pull) {
     world_step(&world);
     pulled.iterations += world.report.newton_iterations;
     pulled.wall += world.report.wall;
-    pulled.gap = fmin(pulled.gap, world.report.min_distance);
+    pulled.gap = noli_smaller(pulled.gap, world.report.min_distance);
     pulled.contacts =
         world.report.contacts_max > pulled.contacts ? world.report.contacts_max : pulled.contacts;
     for (int32_t i = 0; i < world.report.newton_iterations; i++) {
@@ -270,7 +270,7 @@ static void a_far_reach_saves_iterations(void** state) {
           stiffness[k] > 0.0 ? equal_stiffness(stiffness[k], barrier_reach, reach[e], weight) : 0.0;
       Pulled potential = pull_bar((Pull){"gcp", reach[e], kappa});
       weight = potential.weight;
-      least = fmin(least, (double)potential.iterations / (double)barrier.iterations);
+      least = noli_smaller(least, (double)potential.iterations / (double)barrier.iterations);
     }
     print_message("iterations of gcp over those of ipc: %.2f\n", least);
     // about a third, as in the paper, where a fixed stiffness is small for the short range; half if
@@ -311,7 +311,7 @@ static Landing land(const Erleben* of, const char* path, bool gcp) {
   int32_t first, count;
   noli_sim_body_range(world.sim, 1, &first, &count);
   for (int32_t v = first; v < first + count; v++) {
-    landing.top = fmax(landing.top, noli_sim_positions(world.sim)[3 * v + 1]);
+    landing.top = noli_larger(landing.top, noli_sim_positions(world.sim)[3 * v + 1]);
   }
 
   // let it fall
@@ -331,7 +331,7 @@ static Landing land(const Erleben* of, const char* path, bool gcp) {
       ASSERT_AT_MOST(energy, last + 1e-9 * start);
     }
     last = energy;
-    landing.least = fmin(landing.least, world_lowest(&world, 0));
+    landing.least = noli_smaller(landing.least, world_lowest(&world, 0));
   }
 
   // where it ends

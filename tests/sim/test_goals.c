@@ -85,8 +85,8 @@ static void check_slope(Fixture* f, NoliGoals* goals, double* at, const double* 
     at[i] = keep - h;
     double minus = value_at(f, goals, NULL, NULL);
     at[i] = keep;
-    error = fmax(error, fabs((plus - minus) / (2.0 * h) - slope[i]));
-    largest = fmax(largest, fabs(slope[i]));
+    error = noli_larger(error, fabs((plus - minus) / (2.0 * h) - slope[i]));
+    largest = noli_larger(largest, fabs(slope[i]));
   }
   assert_true(largest > smallest);
   ASSERT_AT_MOST(error, 2e-7 * largest + 1e-12);
@@ -249,8 +249,8 @@ static void check_input(Fixture* f, const NoliGoalQuantity* quantity, NoliInput 
     set_input(f, input, i, keep - h);
     double minus = weighted(f, quantity, by_value, by_weight);
     set_input(f, input, i, keep);
-    error = fmax(error, fabs((plus - minus) / (2.0 * h) - slope[i]));
-    largest = fmax(largest, fabs(slope[i]));
+    error = noli_larger(error, fabs((plus - minus) / (2.0 * h) - slope[i]));
+    largest = noli_larger(largest, fabs(slope[i]));
   }
   free(slope);
   assert_true(largest > 0.0);
@@ -394,8 +394,8 @@ static void check_force_slope(Fixture* f, NoliGoals* goals, const double* slope)
       f->x[i] = keep - h;
       double minus = force_at(f, goals);
       f->x[i] = keep;
-      error = fmax(error, fabs((plus - minus) / (2.0 * h) - slope[i]));
-      largest = fmax(largest, fabs(slope[i]));
+      error = noli_larger(error, fabs((plus - minus) / (2.0 * h) - slope[i]));
+      largest = noli_larger(largest, fabs(slope[i]));
     }
     best = fmin(best, error);
   }

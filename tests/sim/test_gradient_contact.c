@@ -418,7 +418,7 @@ static double least_done(const Case* c) {
   world_start(&world);
   for (int64_t step = 0; step < c->n_steps; step++) {
     world_step(&world);
-    least = fmin(least, world.report.motion_done);
+    least = noli_smaller(least, world.report.motion_done);
   }
   world_done(&world);
   return least;

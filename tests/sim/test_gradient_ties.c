@@ -20,7 +20,7 @@ static void tie(World* world, int32_t body, int axis, int32_t to, double distanc
   made.tie[k].distance = (NoliScaled){distance, false};
   made.tie[k].node = made.node[k];
   for (int32_t i = 0; i < mesh->n_vert; i++) {
-    least = fmin(least, mesh->x[3 * i + axis]);
+    least = noli_smaller(least, mesh->x[3 * i + axis]);
   }
   for (int32_t i = 0; i < mesh->n_vert; i++) {
     if (mesh->x[3 * i + axis] < least + 1e-9) {

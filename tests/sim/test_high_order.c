@@ -312,7 +312,7 @@ static void momentum(void** state) {
     for (int32_t n = 0; n < 8; n++) {
       world_step(&world);
       contacts += world.report.contacts;
-      scale = fmax(scale, sqrt(2.0 * world.report.kinetic * 500.0));
+      scale = noli_larger(scale, sqrt(2.0 * world.report.kinetic * 500.0));
       for (int32_t i = 0; i < 3; i++) {
         ASSERT_NEAR(world.report.momentum[i] / scale, start[i] / scale, 1e-9);
       }

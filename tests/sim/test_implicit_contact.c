@@ -366,7 +366,7 @@ static void cloths_lie_on_solids(void** state) {
       double x[3];
       memcpy(x, noli_sim_positions(world.sim) + 3 * i, sizeof x);
       x[1] -= 0.2;
-      low = fmin(low, noli_norm3(noli_load3(x)));
+      low = noli_smaller(low, noli_norm3(noli_load3(x)));
     }
     print_message("%s: centre %.3f %.3f %.3f, closest to the middle %.4f, %lld contacts\n",
                   world.def.friction_method, centre[0], centre[1], centre[2], low,
@@ -550,8 +550,8 @@ static double ride(const char* model, double* way) {
     if (i >= SETTLE) {
       double acceleration = (y[2] - 2.0 * y[1] + y[0]) / 1e-4;
       sum += acceleration * acceleration;
-      low = fmin(low, y[2]);
-      high = fmax(high, y[2]);
+      low = noli_smaller(low, y[2]);
+      high = noli_larger(high, y[2]);
     }
   }
 

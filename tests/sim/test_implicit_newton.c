@@ -179,7 +179,7 @@ static void momentum_is_conserved(void** state) {
     world_step(&world);
     for (int c = 0; c < 3; c++) {
       before[c] = step == 0 ? world.report.momentum[c] : before[c];
-      largest = fmax(largest, fabs(world.report.momentum[c] - before[c]));
+      largest = noli_larger(largest, fabs(world.report.momentum[c] - before[c]));
     }
     assert_true(world.report.friction_energy == 0.0);
   }
@@ -306,7 +306,7 @@ static void the_bound_of_rounding_is_close(void** state) {
     ASSERT_OK(noli_stage_linearize_as(stage, 0));
     double largest = 0.0;
     for (int32_t k = 0; k < n; k++) {
-      largest = fmax(largest, fabs(stage->gradient[k] - before[k]) / stage->rounding[k]);
+      largest = noli_larger(largest, fabs(stage->gradient[k] - before[k]) / stage->rounding[k]);
     }
     print_message("floor %d: gradients differ by %.3f of the bound\n", floor, largest);
     ASSERT_AT_MOST(largest, 1.0);
@@ -437,7 +437,7 @@ static void better_starts_keep_lagged_friction(void** state) {
         for (int32_t i = 0; i < n; i++) {
           double x = noli_sim_positions(world.sim)[i], *at = &want[step * n + i];
           *at = k == 0 ? x : *at;
-          off = fmax(off, fabs(x - *at));
+          off = noli_larger(off, fabs(x - *at));
         }
       }
       world_done(&world);

@@ -49,7 +49,7 @@ static void a_strip_folds_onto_itself(void** state) {
     int32_t iterations = 0;
     for (int i = 0; i < cases[k].n_step; i++) {
       world_step(&world);
-      closest = fmin(closest, world.report.min_distance);
+      closest = noli_smaller(closest, world.report.min_distance);
       iterations += world.report.newton_iterations;
     }
     const NoliPairForce* within = world_pair(&world, 0, 0);

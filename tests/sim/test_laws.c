@@ -24,7 +24,7 @@ static void box_falls_and_rests(void** state) {
       newton += world.report.newton_iterations;
       touched += world.report.contacts > 0 ? 1 : 0;
       world_centre(&world, box, centre);
-      lowest = fmin(lowest, centre[1]);
+      lowest = noli_smaller(lowest, centre[1]);
     }
     print_message("%s: centre rests at %.5f m (lowest %.5f), %.2f Newton iterations/step\n",
                   noli_choice_name(NOLI_CHOICE_MATERIAL, i), centre[1], lowest,
@@ -63,7 +63,7 @@ static double least_volume(const World* world) {
                              problem->X, &tets));
   for (int32_t t = 0; t < tets.n_tet; t++) {
     NoliMat3 F = noli_tets_deformation(&tets, t, noli_sim_positions(world->sim));
-    least = fmin(least, noli_det33(&F));
+    least = noli_smaller(least, noli_det33(&F));
   }
   noli_tets_destroy(world->context, &tets);
   return least;
@@ -87,7 +87,7 @@ static void crushed_bodies_keep_orientation(void** state) {
     for (int k = 0; k < 80; k++) {
       world_step(&world);
       newton += world.report.newton_iterations;
-      least = fmin(least, least_volume(&world));
+      least = noli_smaller(least, least_volume(&world));
     }
     print_message("%s: minimum volume of an element %.4f of rest, at the end %.4f, %.1f Newton "
                   "iterations/step\n",

@@ -114,7 +114,7 @@ static void a_target_behind_a_block_is_approached(void** state) {
   double face = (double)INFINITY;
   noli_sim_body_range(sim, BLOCK, &first, &count);
   for (int32_t i = first; i < first + count; i++) {
-    face = fmin(face, noli_sim_positions(sim)[3 * i]);
+    face = noli_smaller(face, noli_sim_positions(sim)[3 * i]);
   }
   ASSERT_AT_LEAST(face, -0.126 + 0.025 + 0.05);
   world_done(&pushed.world);
@@ -956,7 +956,7 @@ static void contacts_add_up(void** state) {
         along += at->normal[k] * at->normal_force[k];
         size += at->normal_force[k] * at->normal_force[k];
         normal += at->normal[k] * at->normal[k];
-        largest = fmax(largest, fabs(at->normal_force[k]));
+        largest = noli_larger(largest, fabs(at->normal_force[k]));
         for (int32_t p = 0; p < n_pairs; p++) {
           bool same = (kept[p].a == at->entity[0] && kept[p].b == at->entity[1]);
           bool turned = (kept[p].a == at->entity[1] && kept[p].b == at->entity[0]);
@@ -1034,8 +1034,8 @@ static void queries_find_the_nearest(void** state) {
     for (int64_t t = 0; t < noli_sim_surface_triangle_count(sim); t++) {
       const double *a = x + 3 * tri[3 * t], *b = x + 3 * tri[3 * t + 1],
                    *c = x + 3 * tri[3 * t + 2];
-      want = fmin(want, meet(o, d, a, b, c));
-      nearest = fmin(nearest, sqrt(noli_point_triangle_distance_sqr(o, a, b, c)));
+      want = noli_smaller(want, meet(o, d, a, b, c));
+      nearest = noli_smaller(nearest, sqrt(noli_point_triangle_distance_sqr(o, a, b, c)));
     }
     NoliSurfacePoint hit, closest;
     ASSERT_OK(noli_sim_cast_ray(sim, o, d, (double)INFINITY, &hit));

@@ -94,7 +94,7 @@ static void free_bars_have_the_exact_series(void** state) {
     double worst = 0.0;
     assert_true(frequency[0] == 0.0);
     for (int k = 1; k < 4; k++) {
-      worst = fmax(worst, fabs(frequency[k] / (k * 100.0 / 2.0) - 1.0));
+      worst = noli_larger(worst, fabs(frequency[k] / (k * 100.0 / 2.0) - 1.0));
     }
     print_message("bar, order %d, %d cells: %.3g\n", bars[b].order, bars[b].along, worst);
     ASSERT_AT_MOST(worst, bars[b].bound);
@@ -203,7 +203,7 @@ static void shapes_are_orthonormal(void** state) {
         for (int64_t j = 0; j < 3 * n_node; j++) {
           product += shape[k * 3 * n_node + j] * y[j];
         }
-        worst = fmax(worst, fabs(product - (i == k ? 1.0 : 0.0)));
+        worst = noli_larger(worst, fabs(product - (i == k ? 1.0 : 0.0)));
       }
     }
     print_message("order %d: products within %.2g\n", order, worst);
@@ -316,7 +316,7 @@ static void follow_mode(const World* world, double omega, const double* shape) {
   ASSERT_OK(noli_sim_reset(sim));
   memcpy(x, noli_sim_positions(sim), (size_t)n * sizeof *x);
   for (int64_t j = 0; j < n; j++) {
-    largest = fmax(largest, fabs(shape[j]));
+    largest = noli_larger(largest, fabs(shape[j]));
   }
   for (int64_t j = 0; j < n; j++) {
     v[j] = 1e-4 * shape[j] / largest;
@@ -328,7 +328,7 @@ static void follow_mode(const World* world, double omega, const double* shape) {
   }
   double factor = sin(2.0 * atan(0.5 * omega * h) * STEPS) / omega;
   for (int64_t j = 0; j < n; j++) {
-    worst = fmax(worst, fabs(noli_sim_positions(sim)[j] - x[j] - factor * v[j]));
+    worst = noli_larger(worst, fabs(noli_sim_positions(sim)[j] - x[j] - factor * v[j]));
   }
   ASSERT_AT_MOST(worst, 1e-4 * 1e-4 / omega);
   free(x);

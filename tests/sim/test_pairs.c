@@ -367,8 +367,8 @@ static void trapezoidal_rule_keeps_the_energy(void** state) {
     world_step(&world);
     double energy = world_total_energy(&world);
     first = i == 0 ? energy : first;
-    low = fmin(low, energy);
-    high = fmax(high, energy);
+    low = noli_smaller(low, energy);
+    high = noli_larger(high, energy);
   }
   print_message("trapezoidal bar: energy between %.5f and %.5f of the first\n", low / first,
                 high / first);
@@ -398,8 +398,8 @@ static void trapezoidal_rule_keeps_the_energy(void** state) {
     world_step(&world);
     double energy = world_total_energy(&world);
     first = i == 0 ? energy : first;
-    highest = fmax(highest, energy);
-    lowest = fmin(lowest, energy);
+    highest = noli_larger(highest, energy);
+    lowest = noli_smaller(lowest, energy);
     contacts += world.report.contacts;
   }
 

@@ -21,8 +21,8 @@ static void set_reach(World* world, bool geometric, double reach) {
 static double largest_displacement(const World* world) {
   double most = 0.0;
   for (int32_t i = 0; i < 3 * noli_sim_vertex_count(world->sim); i++) {
-    most = fmax(most,
-                fabs(noli_sim_positions(world->sim)[i] - noli_sim_rest_positions(world->sim)[i]));
+    most = noli_larger(
+        most, fabs(noli_sim_positions(world->sim)[i] - noli_sim_rest_positions(world->sim)[i]));
   }
   return most;
 }
@@ -122,7 +122,7 @@ static int32_t grade(double finest, double growth, int32_t level, double end,
   while (t < end) {
     double edge = finest + growth * t, rest = end - t;
     // the last two share the rest
-    edge = rest < 1.5 * edge ? rest : fmin(edge, 0.5 * rest);
+    edge = rest < 1.5 * edge ? rest : noli_smaller(edge, 0.5 * rest);
     int32_t pieces = 1 << level;
     for (int32_t k = 1; k <= pieces; k++) {
       assert_in_range(n, 0, MOST_LAYERS - 1);
@@ -238,7 +238,7 @@ static void run_impact(const Impact* impact, int32_t level, Path* path) {
   for (int s = 0; s < CORNER_STEPS; s++) {
     world_step(&world);
     path->height[s] = noli_sim_positions(world.sim)[1];
-    path->least = fmin(path->least, path->height[s]);
+    path->least = noli_smaller(path->least, path->height[s]);
     path->iterations += world.report.newton_iterations;
   }
   world_done(&world);
@@ -257,7 +257,7 @@ static void refine_impact(const Impact* impact, double least[CORNER_LEVELS],
   for (int32_t l = 1; l < CORNER_LEVELS; l++) {
     apart[l] = 0.0;
     for (int s = 0; s < CORNER_STEPS; s++) {
-      apart[l] = fmax(apart[l], fabs(path[l].height[s] - path[l - 1].height[s]));
+      apart[l] = noli_larger(apart[l], fabs(path[l].height[s] - path[l - 1].height[s]));
     }
     print_message(" %.3f |", 1e3 * apart[l]);
   }

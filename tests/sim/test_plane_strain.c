@@ -352,7 +352,7 @@ static void corners_meet_and_slide_past(void** state) {
     double least = (double)INFINITY;
     for (int i = 0; i < 100; i++) {
       world_step(&world);
-      least = fmin(least, world.report.min_distance);
+      least = noli_smaller(least, world.report.min_distance);
     }
     double upper[3], lower[3];
     world_centre(&world, 0, lower);

@@ -77,11 +77,11 @@ static double slow_distance(const Case* test, int32_t vertex, const int32_t* ite
     int32_t other = surface->body[item[3 * i]];
     if (other != body && noli_body_pairs_get(&model->problem.body_pairs, body, other)) {
       double d = noli_surface_item_distance(noli_load3(x + 3 * vertex), x, item + 3 * i, weight);
-      nearest = fmin(nearest, d - noli_surface_offset(surface, body, other));
+      nearest = noli_smaller(nearest, d - noli_surface_offset(surface, body, other));
     }
   }
   bool on_floor = noli_body_pairs_get(&model->problem.body_pairs, body, model->n_body);
-  return on_floor ? fmin(nearest, x[3 * vertex + 1] - noli_surface_offset_of(surface, body))
+  return on_floor ? noli_smaller(nearest, x[3 * vertex + 1] - noli_surface_offset_of(surface, body))
                   : nearest;
 }
 

@@ -198,7 +198,7 @@ static void each_load_has_its_equilibrium(void** state) {
     world_step(&world);
     double last = 0.0;
     for (int32_t v = 0; v < mesh->n_vert; v++) {
-      last = fmax(last, noli_sim_positions(world.sim)[3 * v]);
+      last = noli_larger(last, noli_sim_positions(world.sim)[3 * v]);
     }
     longer[i] = last - 0.2;
   }

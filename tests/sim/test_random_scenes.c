@@ -120,8 +120,8 @@ static int32_t place(Scene* scene, NoliMesh* mesh) {
   double low = (double)INFINITY, high = -(double)INFINITY;
   for (int32_t i = 0; i < mesh->n_vert; i++) {
     double s = along(scene->across, &mesh->x[3 * i]);
-    low = fmin(low, s);
-    high = fmax(high, s);
+    low = noli_smaller(low, s);
+    high = noli_larger(high, s);
   }
   double begin = scene->end + scene->size * decades(scene, 1e-6, 0.3);
   double sideways = along(scene->across, at);
@@ -246,7 +246,7 @@ static void add_half_space(Scene* scene) {
   }
   for (int32_t b = 0; b < world->def.n_bodies; b++) {
     for (int32_t i = 0; i < world->mesh[b]->n_vert; i++) {
-      low = fmin(low, along(normal, &world->mesh[b]->x[3 * i]));
+      low = noli_smaller(low, along(normal, &world->mesh[b]->x[3 * i]));
     }
   }
   low -= scene->size * decades(scene, 1e-6, 0.3);

@@ -340,8 +340,8 @@ static void heights(const Layers* layers, const NoliRepair* repair, int body, do
   range[1] = -INFINITY;
   for (int32_t v = 0; v < layers->mesh[body]->n_vert; v++) {
     double y = repair->move[body].x0[3 * v + 1];
-    range[0] = fmin(range[0], y);
-    range[1] = fmax(range[1], y);
+    range[0] = noli_smaller(range[0], y);
+    range[1] = noli_larger(range[1], y);
   }
 }
 

@@ -289,13 +289,13 @@ static void points_meet_rods_and_points(void** state) {
     for (int step = 0; step < 60; step++) {
       world_step(&world);
       const double* x = noli_sim_positions(world.sim);
-      least[0] = fmin(least[0], distance_of(&x[3 * 11], &x[3 * 12]));
+      least[0] = noli_smaller(least[0], distance_of(&x[3 * 11], &x[3 * 12]));
       for (int i = 0; i < 10; i++) {
         double along = fmin(fmax((x[33] - x[3 * i]) / (x[3 * i + 3] - x[3 * i]), 0.0), 1.0), at[3];
         for (int k = 0; k < 3; k++) {
           at[k] = x[3 * i + k] + along * (x[3 * i + 3 + k] - x[3 * i + k]);
         }
-        least[1] = fmin(least[1], distance_of(&x[33], at));
+        least[1] = noli_smaller(least[1], distance_of(&x[33], at));
       }
       pushed = pushed || noli_sim_velocities(world.sim)[3 * 5 + 1] < -0.1;
       ASSERT_NEAR(world.report.momentum[1], -3.0 * mass, 1e-6 * mass);
@@ -346,7 +346,7 @@ static void points_pile_up(void** state) {
       ASSERT_AT_LEAST(now[3 * i + 1], 0.01);
       ASSERT_AT_LEAST(0.07 - now[3 * i + 2], 0.01);
       for (int k = 0; k < i; k++) {
-        least = fmin(least, distance_of(&now[3 * i], &now[3 * k]));
+        least = noli_smaller(least, distance_of(&now[3 * i], &now[3 * k]));
       }
     }
   }

@@ -87,7 +87,7 @@ static double hang(const char* law, double weft, bool along_weft, const char* so
   const double* x = noli_sim_positions(world.sim);
   double highest = -1.0;
   for (int32_t i = 0; i < mesh->n_vert; i++) {
-    highest = fmax(highest, x[3 * i + 1]);
+    highest = noli_larger(highest, x[3 * i + 1]);
   }
   world_done(&world);
   return (highest - 0.5) / (1000.0 * 9.80665 * 0.95 * 0.95 / (2.0 * 1e7));
@@ -129,7 +129,7 @@ static void limits_hold(void** state) {
           now += (x[3 * a + c] - x[3 * b + c]) * (x[3 * a + c] - x[3 * b + c]);
           rest += (X[3 * a + c] - X[3 * b + c]) * (X[3 * a + c] - X[3 * b + c]);
         }
-        longest[k] = fmax(longest[k], sqrt(now / rest));
+        longest[k] = noli_larger(longest[k], sqrt(now / rest));
       }
     }
     world_done(&world);

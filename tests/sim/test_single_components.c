@@ -68,11 +68,11 @@ static void free_components_fall(void** state) {
       for (int32_t i = 0; i < noli_sim_vertex_count(world.sim); i++) {
         const double* x = noli_sim_positions(world.sim) + 3 * i;
         const double* X = noli_sim_rest_positions(world.sim) + 3 * i;
-        off = fmax(off, fabs(x[0] - X[0] - 0.5 * h * step));
-        off = fmax(off, fabs(x[1] - X[1] - y));
-        off = fmax(off, fabs(x[2] - X[2] - 0.3 * h * step));
-        off = fmax(off, fabs(noli_sim_velocities(world.sim)[3 * i] - 0.5));
-        off = fmax(off, fabs(noli_sim_velocities(world.sim)[3 * i + 1] - v));
+        off = noli_larger(off, fabs(x[0] - X[0] - 0.5 * h * step));
+        off = noli_larger(off, fabs(x[1] - X[1] - y));
+        off = noli_larger(off, fabs(x[2] - X[2] - 0.3 * h * step));
+        off = noli_larger(off, fabs(noli_sim_velocities(world.sim)[3 * i] - 0.5));
+        off = noli_larger(off, fabs(noli_sim_velocities(world.sim)[3 * i + 1] - v));
       }
     }
     print_message("%s: off by %.3g\n", integrators[k], off);
@@ -185,7 +185,8 @@ static void solvers_agree(void** state) {
       world_step(&other);
     }
     for (int32_t i = 0; i < 3 * noli_sim_vertex_count(world.sim); i++) {
-      off = fmax(off, fabs(noli_sim_positions(world.sim)[i] - noli_sim_positions(other.sim)[i]));
+      off = noli_larger(off,
+                        fabs(noli_sim_positions(world.sim)[i] - noli_sim_positions(other.sim)[i]));
     }
     print_message("%s and cholmod differ by %.3g m\n", solvers[k], off);
     ASSERT_AT_MOST(off, 1e-7);
@@ -276,13 +277,13 @@ static void rollers_give_uniaxial_stress(void** state) {
     double P = lame.mu * (l - 1.0 / l) + lame.lambda * log(l * a * a) / l;
     for (int32_t i = 0; i < mesh->n_vert; i++) {
       const double *x = noli_sim_positions(world.sim) + 3 * i, *X = mesh->x + 3 * i;
-      off = fmax(off, fabs(x[0] - l * X[0]));
-      off = fmax(off, fmax(fabs(x[1] - a * X[1]), fabs(x[2] - a * X[2])));
+      off = noli_larger(off, fabs(x[0] - l * X[0]));
+      off = noli_larger(off, noli_larger(fabs(x[1] - a * X[1]), fabs(x[2] - a * X[2])));
     }
     assert_int_equal(noli_sim_tet_count(world.sim), 96);
     ASSERT_OK(noli_sim_von_mises(world.sim, stress));
     for (int32_t t = 0; t < 96; t++) {
-      stress_off = fmax(stress_off, fabs(stress[t] / (P / (a * a)) - 1.0));
+      stress_off = noli_larger(stress_off, fabs(stress[t] / (P / (a * a)) - 1.0));
     }
     print_message("%s: stretch %.3g, transverse %.6g, off by %.3g m, stress by %.3g\n", solvers[k],
                   l, a, off, stress_off);

@@ -64,7 +64,7 @@ static int32_t select_end(const World* world, int32_t body, double sign, int32_t
   double end = -INFINITY;
   int32_t n = 0;
   for (int32_t i = 0; i < mesh->n_vert; i++) {
-    end = fmax(end, sign * mesh->x[3 * i + 1]);
+    end = noli_larger(end, sign * mesh->x[3 * i + 1]);
   }
   for (int32_t i = 0; i < mesh->n_vert; i++) {
     if (sign * mesh->x[3 * i + 1] > end - 1e-9) {
@@ -295,7 +295,7 @@ static void springs_join_closest_vertices(void** state) {
     double length = hypot(0.01, 0.02), crossed = 0.0;
     for (int32_t i = 0; i < 25; i++) {
       ASSERT_NEAR(springs->stiffness[i], 3.0, 1e-14);
-      crossed += fabs(springs->length[i] - length) > 1e-12 ? 1.0 : 0.0;
+      crossed += !(fabs(springs->length[i] - length) <= 1e-12) ? 1.0 : 0.0;
       if (pairwise) {
         int32_t first = s.world.sim->model->vert_first[1];
         assert_int_equal(springs->node[2 * i + 1], first + high[i]);
@@ -336,7 +336,7 @@ static void closest_vertices_are_those_of_all(void** state) {
     for (int32_t j = 0; j < sizes[1]; j++) {
       double square = noli_norm_sqr3(noli_sub3(noli_load3(Y + 3 * j), noli_load3(X + 3 * i)));
       best = square < least ? j : best;
-      least = fmin(least, square);
+      least = noli_smaller(least, square);
     }
     assert_int_equal(springs->node[2 * i + 1], sizes[0] + best);
   }

@@ -125,9 +125,9 @@ static void stacks_come_to_rest(void** state) {
       iterations += world.report.newton_iterations;
       most = world.report.newton_iterations > most ? world.report.newton_iterations : most;
       double now = world_total_energy(&world);
-      gained = fmax(gained, now - energy);
+      gained = noli_larger(gained, now - energy);
       energy = now;
-      moved = fmax(moved, sideways(&world));
+      moved = noli_larger(moved, sideways(&world));
     }
     // the energy of a fall through a contact distance
     double scale = stack->n * weight_of(stack) * dhat;
@@ -170,7 +170,7 @@ static void barriers_take_over_without_a_jump(void** state) {
       assert_int_equal(world.report.substeps, 1);
       assert_true(world.report.min_distance > 0.0);
       double now = world_total_energy(&world);
-      gained = fmax(gained, now - energy);
+      gained = noli_larger(gained, now - energy);
       energy = now;
     }
     print_message("gap %.0e m: gain %.2g of a fall by the contact distance\n", gap[k],

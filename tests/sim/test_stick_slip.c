@@ -78,8 +78,8 @@ static Slips count_slips(const double* ratio) {
   Slips slips = {.low = 10.0};
   double first = 0.0, last = 0.0, shortest = 1e9, longest = 0.0;
   for (int k = SETTLED; k < STEPS; k++) {
-    slips.low = fmin(slips.low, ratio[k]);
-    slips.high = fmax(slips.high, ratio[k]);
+    slips.low = noli_smaller(slips.low, ratio[k]);
+    slips.high = noli_larger(slips.high, ratio[k]);
   }
   slips.amplitude = slips.high - slips.low;
   bool loaded = false;
@@ -89,8 +89,8 @@ static Slips count_slips(const double* ratio) {
       loaded = false;
       double now = 1e-3 * k;
       if (slips.n++ > 0) {
-        shortest = fmin(shortest, now - last);
-        longest = fmax(longest, now - last);
+        shortest = noli_smaller(shortest, now - last);
+        longest = noli_larger(longest, now - last);
       } else {
         first = now;
       }

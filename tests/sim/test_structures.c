@@ -104,9 +104,9 @@ static void body_is_pulled_through_a_funnel_and_recovers(void** state) {
     double radius = 0.0;
     const double* x = noli_sim_positions(world.sim);
     for (int32_t v = 0; v < rest->n_vert; v++) {
-      radius = fmax(radius, hypot(x[3 * v + 1], x[3 * v + 2]));
+      radius = noli_larger(radius, hypot(x[3 * v + 1], x[3 * v + 2]));
     }
-    thinnest = fmin(thinnest, radius);
+    thinnest = noli_smaller(thinnest, radius);
   }
 
   // through, and back to the rest shape: distances between vertices within 1 %
@@ -117,7 +117,7 @@ static void body_is_pulled_through_a_funnel_and_recovers(void** state) {
     for (int32_t b = 0; b < a; b += 5) {
       double now = noli_norm3(noli_sub3(noli_load3(&x[3 * a]), noli_load3(&x[3 * b])));
       double then = noli_norm3(noli_sub3(noli_load3(&X[3 * a]), noli_load3(&X[3 * b])));
-      worst = fmax(worst, fabs(now - then) / 0.6);
+      worst = noli_larger(worst, fabs(now - then) / 0.6);
     }
   }
   print_message(

@@ -49,7 +49,7 @@ static World spun_body(bool ball, int32_t order, int32_t held[64]) {
   const double* X = mesh->x;
   double low = (double)INFINITY;
   for (int32_t i = 0; i < n_vert; i++) {
-    low = fmin(low, X[3 * i + 1]);
+    low = noli_smaller(low, X[3 * i + 1]);
   }
   for (int32_t i = 0; i < n_vert; i++) {
     if (X[3 * i + 1] < low + 0.05 && n < 64) {
@@ -93,7 +93,7 @@ static void surfaces_do_not_fold_inwards(void** state) {
       assert_int_equal(world.report.substeps, 1);
       iterations += world.report.newton_iterations;
       most_contacts = world.report.contacts > most_contacts ? world.report.contacts : most_contacts;
-      least = fmin(least, world.report.min_distance);
+      least = noli_smaller(least, world.report.min_distance);
     }
     print_message("%d iterations, %lld contacts, minimum distance %.2e m, range %.2e m\n",
                   iterations, (long long)most_contacts, least, range);
@@ -137,7 +137,7 @@ static void crushed_elements_are_pushed(void** state) {
     for (int32_t i = 0; i < n; i++) {
       double outwards = stage->here->x[3 * i + 1] > 0.0 ? force[3 * i + 1] : -force[3 * i + 1];
       assert_true(outwards >= 0.0);
-      most = fmax(most, outwards);
+      most = noli_larger(most, outwards);
     }
     assert_true(k < 2 ? most == 0.0 : most > most_before);
     most_before = most;

@@ -159,8 +159,8 @@ static double compare_bars(const char* integrator, const char* solver, int32_t n
     for (int32_t b = 0; b < 2; b++) {
       const double* other = find_vertex(two, X + 3 * i, b);
       for (int k = 0; other != NULL && k < 3; k++) {
-        worst = fmax(worst, fabs(other[k] - x[3 * i + k]));
-        moved = fmax(moved, fabs(x[3 * i + k] - X[3 * i + k]));
+        worst = noli_larger(worst, fabs(other[k] - x[3 * i + k]));
+        moved = noli_larger(moved, fabs(x[3 * i + k] - X[3 * i + k]));
       }
     }
   }
@@ -385,8 +385,8 @@ static void angular_momentum_converges(void** state) {
     lost[k] = 0.0;
     double size = 0.0;
     for (int c = 0; c < 3; c++) {
-      lost[k] = fmax(lost[k], fabs(L[1][c] - L[0][c]));
-      size = fmax(size, fabs(L[0][c]));
+      lost[k] = noli_larger(lost[k], fabs(L[1][c] - L[0][c]));
+      size = noli_larger(size, fabs(L[0][c]));
     }
     lost[k] /= size;
     tied_done(tied);
@@ -523,8 +523,8 @@ static void derivatives_of_the_reduced_system(void** state) {
     for (int32_t i = 0; i < n; i++) {
       if (noli_system_is_unknown(&stage->system, i / 3)) {
         double change = (high[i] - stage->trial_gradient[i]) / (2.0 * e);
-        worst = fmax(worst, fabs(change - product[i]));
-        largest = fmax(largest, fabs(product[i]));
+        worst = noli_larger(worst, fabs(change - product[i]));
+        largest = noli_larger(largest, fabs(product[i]));
       }
     }
     free(high);

@@ -239,7 +239,7 @@ static double distance_after(double share) {
   }
   for (int i = 0; i <= N; i++) {
     const double* at = noli_sim_positions(world.sim) + 3 * i;
-    far = fmax(far, hypot(at[1], at[2]));
+    far = noli_larger(far, hypot(at[1], at[2]));
   }
   world_done(&world);
   return far;

@@ -188,7 +188,7 @@ static void energy_that_is_lost_is_reported(void** state) {
       lost += i > 0 ? report->damping_loss : 0.0;
       double energy = report->kinetic + report->elastic + lost;
       first = i == 0 ? energy : first;
-      worst = fmax(worst, fabs(energy - first));
+      worst = noli_larger(worst, fabs(energy - first));
     }
     print_message("h = %g s: damping dissipated %.1f J, balance within %.3g J\n", h, lost, worst);
     ASSERT_AT_LEAST(lost, 1000.0);

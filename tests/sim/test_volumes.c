@@ -74,7 +74,7 @@ static void thick_sphere_follows_lame(void** state) {
     double outer = outer_radius(&world, 0.1) - 0.1, inner = outer_radius(&world, 0.07) - 0.07;
     double want_outer = lame(pressure, 0.1, 0.07, 0.1, 1e6, 0.3);
     double want_inner = lame(pressure, 0.07, 0.07, 0.1, 1e6, 0.3);
-    error[i] = fmax(fabs(outer / want_outer - 1.0), fabs(inner / want_inner - 1.0));
+    error[i] = noli_larger(fabs(outer / want_outer - 1.0), fabs(inner / want_inner - 1.0));
     print_message("%d cells: u(b) = %.4e (Lame %.4e), u(a) = %.4e (%.4e), off by %.2f %%\n",
                   cells[i], outer, want_outer, inner, want_inner, 100.0 * error[i]);
     ASSERT_NEAR(region_of(&world).pressure, pressure, 0.01 * pressure);
@@ -253,8 +253,8 @@ static void pressure_has_no_resultant(void** state) {
     world_step(&world);
     double energy = world.report.kinetic + world.report.elastic + world.report.volume_energy;
     first = k == 0 ? energy : first;
-    most = fmax(most, fabs(energy - first));
-    breath = fmax(breath, fabs(world.report.volume_energy));
+    most = noli_larger(most, fabs(energy - first));
+    breath = noli_larger(breath, fabs(world.report.volume_energy));
   }
 
   // momentum
@@ -330,8 +330,8 @@ static void regions_enclose_what_they_say(void** state) {
   assert_int_equal(n, 7);
 
   // compare
-  double box = 1.25e-4, inner = got[6].volume, outer = fmax(got[1].volume, got[2].volume);
-  ASSERT_NEAR(fmin(got[1].volume, got[2].volume), inner, 1e-15);
+  double box = 1.25e-4, inner = got[6].volume, outer = noli_larger(got[1].volume, got[2].volume);
+  ASSERT_NEAR(noli_smaller(got[1].volume, got[2].volume), inner, 1e-15);
   ASSERT_NEAR(inner / outer, 0.512, 1e-12);
   ASSERT_NEAR(got[0].volume, outer - inner + box, 1e-15);
   ASSERT_NEAR(got[3].volume, outer - inner, 1e-15);

@@ -163,7 +163,7 @@ static inline double world_lowest(const World* world, int32_t body) {
   noli_sim_body_range(world->sim, body, &first, &count);
   double low = (double)INFINITY;
   for (int32_t i = first; i < first + count; i++) {
-    low = fmin(low, noli_sim_positions(world->sim)[3 * i + 1]);
+    low = noli_smaller(low, noli_sim_positions(world->sim)[3 * i + 1]);
   }
   return low;
 }

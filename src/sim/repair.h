@@ -3,9 +3,9 @@
 //
 // Rigid stage (repair_rigid.c): units are moved as a whole, first bodies (tied ones together), then
 // connected parts. Each pair of units that meet gives a half-space of allowed translations: the
-// shortest way out that directions sampled with the exact audit as oracle find. The translations
-// with the least sum of squares within all half-spaces follow by Hildreth's method; new pairs are
-// added until none meet.
+// shortest way out that directions sampled with the exact audit as oracle find (repair_way.h). The
+// translations with the least sum of squares within all half-spaces follow by Hildreth's method;
+// new pairs are added until none meet.
 //
 // Deforming stage (repair_deform.c): surfaces that still cross descend on the length of their
 // intersection contours, after [Volino2006]; displacements are smoothed over the elements, and a

@@ -1,4 +1,5 @@
-// Definitions: defaults, versions from programs built with other headers, and checks of user input.
+// Definitions: defaults, versions from programs built with other headers, and checks of user input
+// (definition_check.h).
 #pragma once
 
 #include "base/context.h"

@@ -1,0 +1,275 @@
+#include "sim/definition_check.h"
+
+#include "integrate/integrator.h"
+#include "math/vec3.h"
+#include "sim/body_kind.h"
+#include "sim/choices.h"
+#include "sim/plane_strain.h"
+#include "solve/method.h"
+
+#include <math.h>
+
+static NoliStatus check_numbers(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, def->time_step > 0.0 && isfinite(def->time_step), NOLI_ERROR_ARGUMENT,
+             "the time step must be > 0, got %g", def->time_step);
+  NOLI_CHECK(context, def->linear_tolerance > 0.0 && def->linear_tolerance < 1.0,
+             NOLI_ERROR_ARGUMENT, "linear_tolerance is %g, not between 0 and 1",
+             def->linear_tolerance);
+  NOLI_CHECK(context, noli_is_finite3(noli_load3(def->gravity)), NOLI_ERROR_ARGUMENT,
+             "gravity is not finite");
+
+  // contact and friction
+  NOLI_CHECK(context, def->contact_distance.value >= 0.0 && isfinite(def->contact_distance.value),
+             NOLI_ERROR_ARGUMENT, "the contact distance must be > 0, or 0 for the default, got %g",
+             def->contact_distance.value);
+  NOLI_CHECK(context, def->friction_speed.value > 0.0 && isfinite(def->friction_speed.value),
+             NOLI_ERROR_ARGUMENT, "the friction speed must be > 0, got %g",
+             def->friction_speed.value);
+  NOLI_CHECK(context, def->tolerance.value > 0.0 && isfinite(def->tolerance.value),
+             NOLI_ERROR_ARGUMENT, "the tolerance must be > 0, got %g", def->tolerance.value);
+  NOLI_TRY(noli_definition_check_friction(context, "", def->friction, def->static_friction,
+                                          def->stribeck_speed, def->viscosity));
+  NOLI_CHECK(context, def->barrier_stiffness >= 0.0 && isfinite(def->barrier_stiffness),
+             NOLI_ERROR_ARGUMENT, "the barrier stiffness must be >= 0, got %g",
+             def->barrier_stiffness);
+  NOLI_CHECK(context, def->friction_iterations >= NOLI_FRICTION_UNTIL_CONVERGENCE,
+             NOLI_ERROR_ARGUMENT,
+             "friction_iterations must be positive or a NoliFrictionIterations, got %d",
+             (int)def->friction_iterations);
+
+  // the solver
+  NOLI_CHECK(context, def->max_iterations > 0, NOLI_ERROR_ARGUMENT,
+             "max_iterations must be positive, got %d", (int)def->max_iterations);
+done:
+  return status;
+}
+
+static NoliStatus check_increments(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const NoliIncrementDef* rule = &def->increments;
+  NOLI_CHECK(context, rule->initial >= 0.0 && rule->initial <= def->time_step, NOLI_ERROR_ARGUMENT,
+             "the first increment must be at most a time step, %g s, got %g s", def->time_step,
+             rule->initial);
+  if (rule->initial == 0.0) {
+    return NOLI_OK;
+  }
+  NOLI_CHECK(context, noli_integrator_find(def->integrator)->quasi_static, NOLI_ERROR_ARGUMENT,
+             "increments of load steps need the integrator \"quasi_static\"; \"%s\" divides time "
+             "steps where they fail",
+             def->integrator);
+  NOLI_CHECK(context, rule->smallest >= 0.0 && rule->smallest <= rule->initial, NOLI_ERROR_ARGUMENT,
+             "the smallest increment must be at most the first one, %g s, got %g s", rule->initial,
+             rule->smallest);
+  NOLI_CHECK(context, rule->easy_iterations >= 1 && rule->hard_iterations > rule->easy_iterations,
+             NOLI_ERROR_ARGUMENT,
+             "an easy increment takes at least one iteration and fewer than a hard one, got %d and "
+             "%d",
+             (int)rule->easy_iterations, (int)rule->hard_iterations);
+done:
+  return status;
+}
+
+// Choices by name.
+static NoliStatus check_choices(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const struct {
+    NoliChoice kind;
+    const char* name;
+  } choices[] = {
+      {NOLI_CHOICE_INTEGRATOR, def->integrator},
+      {NOLI_CHOICE_CONTACT_MODEL, def->contact_model},
+      {NOLI_CHOICE_CCD, def->ccd},
+      {NOLI_CHOICE_FRICTION_METHOD, def->friction_method},
+      {NOLI_CHOICE_SOLVER, def->solver},
+      {NOLI_CHOICE_TERMINATION, def->termination},
+      {NOLI_CHOICE_LINEAR_SOLVER, def->linear_solver},
+      {NOLI_CHOICE_GENERAL_SOLVER, def->implicit_newton.linear},
+      {NOLI_CHOICE_AUDIT, def->audit},
+  };
+  for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+    NOLI_TRY(noli_choice_require(context, "", choices[i].kind, choices[i].name));
+  }
+done:
+  return status;
+}
+
+static NoliStatus check_implicit(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  bool implicit = noli_definition_has_implicit_friction(def);
+  const NoliSolverMethod* method = noli_solver_method_find(def->solver);
+  // friction at the end of the step has no energy to minimize
+  NOLI_CHECK(context, !implicit || method == NULL || method->forces, NOLI_ERROR_ARGUMENT,
+             "implicit friction needs the solver \"implicit_newton\": it has no energy, and \"%s\" "
+             "minimizes one%s; or use \"lagged\" friction",
+             def->solver,
+             method->contact != NULL ? " whose contact forces are multipliers, without derivatives"
+                                     : "");
+  bool solves_forces = implicit || (method != NULL && method->forces);
+  NOLI_CHECK(context,
+             !solves_forces || noli_choice_find(NOLI_CHOICE_TERMINATION, def->termination) !=
+                                   NOLI_TERMINATION_TOI,
+             NOLI_ERROR_ARGUMENT,
+             "the solver \"implicit_newton\" ends by its residual; termination \"toi\" belongs to "
+             "\"augmented_lagrangian\" and \"projected_newton\"");
+done:
+  return status;
+}
+
+static NoliStatus check_solver(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, def->max_substeps >= 1 && def->max_substeps <= 1 << 20, NOLI_ERROR_ARGUMENT,
+             "max_substeps must be in 1 .. 2^20, got %d", def->max_substeps);
+  NOLI_TRY(check_implicit(context, def));
+  NOLI_CHECK(context, def->toi_tolerance > 0.0 && def->toi_tolerance < 1.0, NOLI_ERROR_ARGUMENT,
+             "the tolerance of the time of impact must be in (0, 1), got %g", def->toi_tolerance);
+  NOLI_CHECK(context, def->min_iterations >= 0, NOLI_ERROR_ARGUMENT,
+             "min_iterations must not be negative, got %d", def->min_iterations);
+  const NoliAugmentedLagrangianDef* knobs = &def->augmented_lagrangian;
+  NOLI_CHECK(context, knobs->stiffness_ratio > 0.0 && isfinite(knobs->stiffness_ratio),
+             NOLI_ERROR_ARGUMENT, "the stiffness ratio must be > 0, got %g",
+             knobs->stiffness_ratio);
+  NOLI_CHECK(context, knobs->decay >= 0.0 && knobs->decay <= 1.0, NOLI_ERROR_ARGUMENT,
+             "the decay must be in [0, 1], got %g", knobs->decay);
+done:
+  return status;
+}
+
+// A setting that the integrator would ignore is an error.
+static NoliStatus check_integrator(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const NoliIntegrator* integrator = noli_integrator_find(def->integrator);
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    const NoliBodyDef* body = &def->bodies[b];
+    bool moves = noli_norm3(noli_load3(body->velocity)) > 0.0 ||
+                 noli_norm3(noli_load3(body->angular_velocity)) > 0.0;
+    NOLI_CHECK(context, !integrator->quasi_static || !moves || body->obstacle, NOLI_ERROR_ARGUMENT,
+               "body \"%s\": an initial velocity has no effect with the integrator \"%s\"",
+               body->name != NULL ? body->name : "(no name)", integrator->name);
+  }
+  NOLI_CHECK(context,
+             !integrator->decoupled || def->solver == NULL ||
+                 noli_solver_method_find(def->solver)->contact == NULL,
+             NOLI_ERROR_ARGUMENT,
+             "the integrator \"%s\" exists to compare contact by the barrier; it does not support "
+             "the solver \"%s\"",
+             integrator->name, def->solver);
+done:
+  return status;
+}
+
+// The penalty pushes vertices out of surfaces: an obstacle needs triangles.
+static NoliStatus check_obstacle_surfaces(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    const NoliMesh* mesh = def->bodies[b].mesh;
+    NOLI_CHECK(context,
+               !def->bodies[b].obstacle ||
+                   (mesh->n_edge == 0 && mesh->n_point == 0 && mesh->n_tri + mesh->n_tet > 0),
+               NOLI_ERROR_ARGUMENT,
+               "obstacle \"%s\" has segments or points, which have no inside: the contact model "
+               "\"implicit_surface\" needs triangles, \"ipc\" does not",
+               def->bodies[b].name);
+  }
+done:
+  return status;
+}
+
+static NoliStatus check_geometric(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const NoliGcpContactDef* gcp = &def->gcp;
+  NOLI_CHECK(context, gcp->eps_target.value >= 0.0 && isfinite(gcp->eps_target.value),
+             NOLI_ERROR_ARGUMENT, "eps_target of the contact model \"gcp\" must be >= 0, got %g",
+             gcp->eps_target.value);
+  NOLI_CHECK(context, gcp->alpha > 0.0 && gcp->alpha <= 1.0, NOLI_ERROR_ARGUMENT,
+             "alpha of the contact model \"gcp\" must be in (0, 1], got %g", gcp->alpha);
+  NOLI_CHECK(context, gcp->beta > 0.0 && gcp->beta <= 1.0, NOLI_ERROR_ARGUMENT,
+             "beta of the contact model \"gcp\" must be in (0, 1], got %g", gcp->beta);
+  NOLI_CHECK(context, gcp->length.value >= 0.0 && isfinite(gcp->length.value), NOLI_ERROR_ARGUMENT,
+             "length of the contact model \"gcp\" must be >= 0, got %g", gcp->length.value);
+  NOLI_CHECK(context, def->solver == NULL || noli_solver_method_find(def->solver)->contact == NULL,
+             NOLI_ERROR_ARGUMENT,
+             "the contact model \"gcp\" is a potential, but the solver \"%s\" treats "
+             "contact by constraints; use \"projected_newton\" or \"implicit_newton\"",
+             def->solver);
+done:
+  return status;
+}
+
+static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const NoliContactModel* found = noli_contact_model_find(def->contact_model);
+  bool smooth = found == &noli_contact_implicit_surface;
+  for (int32_t b = 0; found != &noli_contact_barrier && b < def->n_bodies; b++) {
+    NOLI_CHECK(context, def->bodies[b].contact_offset == 0.0, NOLI_ERROR_ARGUMENT,
+               "body \"%s\" has a contact offset: the contact model \"%s\" acts on the surfaces "
+               "themselves, \"ipc\" supports offsets",
+               def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)", def->contact_model);
+    NoliBodyKind kind = noli_body_kind(&def->bodies[b]);
+    NOLI_CHECK(context, kind != NOLI_BODY_ROD && kind != NOLI_BODY_POINTS, NOLI_ERROR_ARGUMENT,
+               "body \"%s\" is %s and has no inside: the contact model \"%s\" needs "
+               "closed surfaces, \"ipc\" does not",
+               def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)",
+               kind == NOLI_BODY_POINTS ? "made of points" : "a rod", def->contact_model);
+  }
+
+  // parameters
+  if (found == &noli_contact_gcp) {
+    NOLI_TRY(check_geometric(context, def));
+  }
+  double radius = def->surface_radius.value;
+  NOLI_CHECK(context, radius >= 0.0 && isfinite(radius), NOLI_ERROR_ARGUMENT,
+             "the radius of surfaces must be >= 0, got %g", radius);
+  if (!smooth) {
+    return NOLI_OK;
+  }
+
+  // features that implicit surfaces do not support
+  const NoliSolverMethod* method = noli_solver_method_find(def->solver);
+  NOLI_CHECK(context, method == NULL || method->contact == NULL, NOLI_ERROR_ARGUMENT,
+             "the contact model \"implicit_surface\" needs the solver \"projected_newton\" or "
+             "\"implicit_newton\"; \"%s\" has its own contact, constraints that keep surfaces "
+             "apart",
+             def->solver);
+  NOLI_TRY(check_obstacle_surfaces(context, def));
+done:
+  return status;
+}
+
+// Reserved members must be zero: a newer program may set members that this library does not know.
+static NoliStatus check_reserved(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+#define REQUIRE_NULL(what, list)                                                                   \
+  for (size_t i = 0; i < sizeof(list) / sizeof *(list); i++) {                                     \
+    NOLI_CHECK(context, (list)[i] == NULL, NOLI_ERROR_ARGUMENT,                                    \
+               "%s sets members that Noli %s does not have; start from noli_default_" what "_def", \
+               what, NOLI_VERSION);                                                                \
+  }
+  REQUIRE_NULL("geometric", def->gcp.reserved)
+  REQUIRE_NULL("augmented_lagrangian", def->augmented_lagrangian.reserved)
+  REQUIRE_NULL("implicit_newton", def->implicit_newton.reserved)
+  REQUIRE_NULL("increment", def->increments.reserved)
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    REQUIRE_NULL("material", def->bodies[b].material.reserved)
+    REQUIRE_NULL("proxy", def->bodies[b].proxy.reserved)
+  }
+#undef REQUIRE_NULL
+done:
+  return status;
+}
+
+NoliStatus noli_definition_check(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(check_choices(context, def));
+  NOLI_TRY(check_numbers(context, def));
+  NOLI_TRY(check_reserved(context, def));
+  NOLI_TRY(check_solver(context, def));
+  NOLI_TRY(noli_definition_check_bodies(context, def));
+  NOLI_TRY(check_contact_model(context, def));
+  NOLI_TRY(noli_plane_strain_check(context, def));
+  NOLI_TRY(noli_definition_check_lists(context, def));
+  NOLI_TRY(check_integrator(context, def));
+  NOLI_TRY(check_increments(context, def));
+done:
+  return status;
+}

@@ -1,0 +1,273 @@
+#include "sim/definition_check.h"
+
+#include "fem/volume_law.h"
+#include "material/material.h"
+#include "math/vec3.h"
+#include "mesh/curve.h"
+#include "sim/choices.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static NoliStatus check_nodes(NoliContext* context, const NoliSimDef* def, const char* what,
+                              int32_t index, int32_t body, const int32_t* node, int32_t n_node) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, body >= 0 && body < def->n_bodies, NOLI_ERROR_ARGUMENT,
+             "%s %d: body %d does not exist", what, index, body);
+  NOLI_CHECK(context, node == NULL || n_node > 0, NOLI_ERROR_ARGUMENT,
+             "%s %d: no vertices of body \"%s\" are selected", what, index, def->bodies[body].name);
+  for (int32_t i = 0; node != NULL && i < n_node; i++) {
+    // the number of nodes of high-order elements is not known yet
+    bool exists = node[i] < def->bodies[body].mesh->n_vert || def->bodies[body].order > 1 ||
+                  noli_mesh_order(def->bodies[body].mesh) > 1;
+    NOLI_CHECK(context, node[i] >= 0 && exists, NOLI_ERROR_ARGUMENT,
+               "%s %d: body \"%s\" has no vertex %d", what, index, def->bodies[body].name, node[i]);
+  }
+done:
+  return status;
+}
+
+static NoliStatus check_axes(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliMotionDef* motion = &def->motions[index];
+  int32_t n_free = motion->free_axis[0] + motion->free_axis[1] + motion->free_axis[2];
+  NOLI_CHECK(context, n_free < 3, NOLI_ERROR_ARGUMENT, "motion %d prescribes no component", index);
+  NOLI_CHECK(context, n_free == 0 || !def->bodies[motion->body].obstacle, NOLI_ERROR_ARGUMENT,
+             "motion %d: obstacle \"%s\" cannot have free components", index,
+             def->bodies[motion->body].name);
+done:
+  return status;
+}
+
+static NoliStatus check_change(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliMotionDef* motion = &def->motions[index];
+  NoliVec3 velocity = noli_load3(motion->velocity), spin = noli_load3(motion->spin);
+  bool turns = noli_norm3(spin) != 0.0;
+  bool changed = motion->change != 0.0 || noli_norm3(velocity) != 0.0 || turns;
+  NOLI_CHECK(context,
+             motion->change > -1.0 && isfinite(motion->change) && noli_is_finite3(velocity),
+             NOLI_ERROR_ARGUMENT,
+             "motion %d: change must be above -1, and velocity finite: got %g and (%g, %g, %g)",
+             index, motion->change, velocity.x, velocity.y, velocity.z);
+  NOLI_CHECK(context, noli_is_finite3(spin) && noli_is_finite3(noli_load3(motion->pivot)),
+             NOLI_ERROR_ARGUMENT, "motion %d: spin and pivot must be finite: got spin (%g, %g, %g)",
+             index, spin.x, spin.y, spin.z);
+  NOLI_CHECK(context,
+             !turns || def->bodies[motion->body].plane_strain == 0.0 ||
+                 (spin.x == 0.0 && spin.y == 0.0),
+             NOLI_ERROR_ARGUMENT,
+             "motion %d: body \"%s\" is in plane strain and turns about z alone: got spin (%g, %g, "
+             "%g)",
+             index, def->bodies[motion->body].name, spin.x, spin.y, spin.z);
+  NOLI_CHECK(context, !changed || !motion->controlled, NOLI_ERROR_ARGUMENT,
+             "motion %d: change, velocity and spin are not for controlled motions", index);
+  NOLI_CHECK(context, motion->change == 0.0 || motion->target != NULL, NOLI_ERROR_ARGUMENT,
+             "motion %d: holds its vertices, and change has no effect; velocity moves them", index);
+done:
+  return status;
+}
+
+static NoliStatus check_end(NoliContext* context, int32_t index, const NoliMotionDef* motion) {
+  NoliStatus status = NOLI_OK;
+  NoliVec3 normal = noli_load3(motion->end_normal);
+  NOLI_CHECK(context,
+             !motion->ends_beyond || (noli_is_finite3(noli_load3(motion->end_origin)) &&
+                                      noli_is_finite3(normal) && noli_norm3(normal) > 0.0),
+             NOLI_ERROR_ARGUMENT,
+             "motion %d: origin and normal of its end must be finite, the normal not zero", index);
+done:
+  return status;
+}
+
+NoliStatus noli_definition_check_friction(NoliContext* context, const char* where, double friction,
+                                          double static_friction, NoliScaled stribeck_speed,
+                                          double viscosity) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, friction >= 0.0 && isfinite(friction), NOLI_ERROR_ARGUMENT,
+             "%sfriction must be >= 0, got %g", where, friction);
+  NOLI_CHECK(context,
+             static_friction == 0.0 || (static_friction >= friction && isfinite(static_friction)),
+             NOLI_ERROR_ARGUMENT,
+             "%sstatic friction must be 0 (as friction) or at least friction, %g, got %g", where,
+             friction, static_friction);
+  NOLI_CHECK(context, stribeck_speed.value >= 0.0 && isfinite(stribeck_speed.value),
+             NOLI_ERROR_ARGUMENT, "%sthe Stribeck speed must be >= 0, got %g", where,
+             stribeck_speed.value);
+  NOLI_CHECK(context, viscosity >= 0.0 && isfinite(viscosity), NOLI_ERROR_ARGUMENT,
+             "%sviscosity must be >= 0, got %g", where, viscosity);
+done:
+  return status;
+}
+
+static NoliStatus check_volume(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliVolumeDef* volume = &def->volumes[index];
+  NOLI_CHECK(context, volume->body >= 0 && volume->body < def->n_bodies, NOLI_ERROR_ARGUMENT,
+             "volume %d: body %d does not exist", index, volume->body);
+  const char* name = def->bodies[volume->body].name;
+  NOLI_CHECK(context, !def->bodies[volume->body].obstacle, NOLI_ERROR_ARGUMENT,
+             "volume %d: obstacle \"%s\" does not deform", index, name != NULL ? name : "");
+  char where[32];
+  snprintf(where, sizeof where, "volume %d: ", index);
+  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_VOLUME_REGION, volume->region));
+  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_VOLUME_MODEL, volume->model));
+  bool gas =
+      noli_choice_index(NOLI_CHOICE_VOLUME_MODEL, volume->model) == (int32_t)NOLI_VOLUME_IDEAL_GAS;
+  NOLI_CHECK(context,
+             isfinite(volume->compression) &&
+                 (volume->compression > 0.0 || (gas && volume->compression == 0.0)),
+             NOLI_ERROR_ARGUMENT, "volume %d: compression must be > 0, got %g", index,
+             volume->compression);
+  NOLI_CHECK(context,
+             isfinite(volume->pressure) &&
+                 (!gas || volume->compression > 0.0 || volume->pressure > -NOLI_ATMOSPHERE),
+             NOLI_ERROR_ARGUMENT,
+             "volume %d: there is no gas at %g Pa above the atmosphere, 101325 Pa", index,
+             volume->pressure);
+done:
+  return status;
+}
+
+static NoliStatus check_pair(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliPairDef* pair = &def->pairs[index];
+  int32_t n_entity = def->n_bodies + def->n_half_spaces;
+  NOLI_CHECK(context, pair->a >= 0 && pair->a < n_entity && pair->b >= 0 && pair->b < n_entity,
+             NOLI_ERROR_ARGUMENT, "pair %d: entities %d and %d must be below %d", index, pair->a,
+             pair->b, n_entity);
+  char where[32];
+  snprintf(where, sizeof where, "pair %d: ", index);
+  NOLI_TRY(noli_definition_check_friction(context, where, pair->friction, pair->static_friction,
+                                          pair->stribeck_speed, pair->viscosity));
+  NOLI_CHECK(context, pair->distance.value >= 0.0 && isfinite(pair->distance.value),
+             NOLI_ERROR_ARGUMENT, "pair %d: the contact distance must be >= 0, got %g", index,
+             pair->distance.value);
+done:
+  return status;
+}
+
+static NoliStatus check_tie(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliTieDef* tie = &def->ties[index];
+  NOLI_TRY(check_nodes(context, def, "tie", index, tie->body, tie->node, tie->n_node));
+  NOLI_CHECK(context, tie->to >= 0 && tie->to < def->n_bodies, NOLI_ERROR_ARGUMENT,
+             "tie %d: body %d does not exist", index, tie->to);
+  NOLI_CHECK(context, tie->node != NULL || tie->body != tie->to, NOLI_ERROR_ARGUMENT,
+             "tie %d binds all of body \"%s\" to itself", index,
+             def->bodies[tie->body].name != NULL ? def->bodies[tie->body].name : "(no name)");
+  NOLI_CHECK(context, tie->distance.value >= 0.0 && isfinite(tie->distance.value),
+             NOLI_ERROR_ARGUMENT, "tie %d: the distance must be >= 0, got %g", index,
+             tie->distance.value);
+done:
+  return status;
+}
+
+// Which vertices springs join.
+static NoliStatus check_spring_ends(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliSpringDef* spring = &def->springs[index];
+  NOLI_TRY(check_nodes(context, def, "spring", index, spring->body, spring->node, spring->n_node));
+  NOLI_CHECK(context, !def->bodies[spring->body].obstacle, NOLI_ERROR_ARGUMENT,
+             "spring %d: \"%s\" is an obstacle; springs begin at a body that deforms", index,
+             def->bodies[spring->body].name);
+  bool grounded = spring->to == NOLI_NULL_INDEX;
+  if (!grounded) {
+    NOLI_TRY(
+        check_nodes(context, def, "spring", index, spring->to, spring->to_node, spring->n_to_node));
+  }
+  NOLI_CHECK(context, grounded || !spring->at_point, NOLI_ERROR_ARGUMENT,
+             "spring %d goes to body \"%s\" and to a point: only one is possible", index,
+             def->bodies[grounded ? 0 : spring->to].name);
+  NOLI_CHECK(context, !grounded || (spring->to_node == NULL && !spring->pairwise),
+             NOLI_ERROR_ARGUMENT, "spring %d: the ground has no vertices", index);
+  NOLI_CHECK(context,
+             !spring->pairwise || (spring->node != NULL && spring->to_node != NULL &&
+                                   spring->n_node == spring->n_to_node),
+             NOLI_ERROR_ARGUMENT, "spring %d: pairs need as many vertices at both ends", index);
+  NOLI_CHECK(context, noli_is_finite3(noli_load3(spring->point)), NOLI_ERROR_ARGUMENT,
+             "spring %d: its point is not finite", index);
+done:
+  return status;
+}
+
+static NoliStatus check_spring(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliSpringDef* spring = &def->springs[index];
+  NOLI_TRY(check_spring_ends(context, def, index));
+  const struct {
+    const char* what;
+    double value;
+  } numbers[] = {{"stiffness", spring->stiffness},
+                 {"damping", spring->damping},
+                 {"length", spring->length == NOLI_REST_DISTANCE ? 0.0 : spring->length}};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    NOLI_CHECK(context, numbers[i].value >= 0.0 && numbers[i].value <= NOLI_MATERIAL_MAX,
+               NOLI_ERROR_ARGUMENT, "spring %d: the %s must be in [0, %g], got %g", index,
+               numbers[i].what, NOLI_MATERIAL_MAX, numbers[i].value);
+  }
+  NOLI_CHECK(context, spring->stiffness > 0.0 || spring->damping > 0.0, NOLI_ERROR_ARGUMENT,
+             "spring %d has neither stiffness nor damping", index);
+done:
+  return status;
+}
+
+NoliStatus noli_definition_check_lists(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+
+  // half-spaces
+  for (int32_t i = 0; i < def->n_half_spaces; i++) {
+    const NoliHalfSpaceDef* plane = &def->half_spaces[i];
+    NOLI_CHECK(context,
+               noli_is_finite3(noli_load3(plane->origin)) &&
+                   noli_is_finite3(noli_load3(plane->normal)) &&
+                   noli_norm3(noli_load3(plane->normal)) > 0.0,
+               NOLI_ERROR_ARGUMENT,
+               "half-space %d: origin and normal must be finite, the normal "
+               "not zero",
+               i);
+    NOLI_CHECK(context, plane->contact_offset >= 0.0 && plane->contact_offset < 1e15,
+               NOLI_ERROR_ARGUMENT,
+               "half-space %d: the contact offset must be in [0, 1e15) m, got %g", i,
+               plane->contact_offset);
+  }
+
+  // motions and forces
+  for (int32_t i = 0; i < def->n_motions; i++) {
+    const NoliMotionDef* motion = &def->motions[i];
+    NOLI_TRY(check_nodes(context, def, "motion", i, motion->body, motion->node, motion->n_node));
+    NOLI_CHECK(context, motion->t_begin < motion->t_end, NOLI_ERROR_ARGUMENT,
+               "motion %d: t_begin %g is not before t_end %g", i, motion->t_begin, motion->t_end);
+    NOLI_CHECK(context, !motion->controlled || motion->target == NULL, NOLI_ERROR_ARGUMENT,
+               "motion %d: a controlled motion has no function for its targets", i);
+    NOLI_TRY(check_change(context, def, i));
+    NOLI_TRY(check_axes(context, def, i));
+    NOLI_TRY(check_end(context, i, motion));
+  }
+  for (int32_t i = 0; i < def->n_forces; i++) {
+    const NoliForceDef* force = &def->forces[i];
+    NOLI_TRY(check_nodes(context, def, "force", i, force->body, force->node, force->n_node));
+    NOLI_CHECK(context, (force->value == NULL) == force->controlled, NOLI_ERROR_ARGUMENT,
+               "force %d %s", i,
+               force->controlled ? "is controlled and also has a function" : "has no value");
+    char where[32];
+    snprintf(where, sizeof where, "force %d: ", i);
+    NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_FORCE, force->kind));
+  }
+
+  // volumes, pairs, ties and springs
+  for (int32_t i = 0; i < def->n_volumes; i++) {
+    NOLI_TRY(check_volume(context, def, i));
+  }
+  for (int32_t i = 0; i < def->n_pairs; i++) {
+    NOLI_TRY(check_pair(context, def, i));
+  }
+  for (int32_t i = 0; i < def->n_ties; i++) {
+    NOLI_TRY(check_tie(context, def, i));
+  }
+  for (int32_t i = 0; i < def->n_springs; i++) {
+    NOLI_TRY(check_spring(context, def, i));
+  }
+done:
+  return status;
+}

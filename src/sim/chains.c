@@ -722,7 +722,7 @@ NoliStatus noli_chains_create(NoliSim* sim, const NoliParameters* parameters, in
     NOLI_NEW_ZERO(sim->context, self->end_x[s], size_of(self));
     NOLI_NEW_ZERO(sim->context, self->end_v[s], size_of(self));
   }
-  NOLI_TRY(noli_motion_links_create(sim, &self->targets));
+  NOLI_TRY(noli_motion_links_create(sim, wanted, &self->targets));
   NOLI_NEW_ZERO(sim->context, self->error, n);
   NOLI_NEW_ZERO(sim->context, self->chain, n);
   NOLI_NEW_ZERO(sim->context, self->inputs, n);

@@ -155,19 +155,26 @@ bool noli_sim_conditions_change(NoliSim* sim) {
   return false;
 }
 
-// Fraction of the controlled motion remaining at t0 that is done by t1.
-static double share_of_step(const NoliSim* sim, double t0, double t1) {
-  double end = noli_sim_step_start(sim, *sim->state.step + 1);
+double noli_sim_share_of_step(const NoliSim* sim, int64_t step, double t0, double t1) {
+  double end = noli_sim_step_start(sim, step + 1);
   return t1 < end ? (t1 - t0) / (end - t0) : 1.0;
 }
 
 // Controlled vertices move straight to their targets, which they reach at the end of the full step.
-static void approach(const NoliSim* sim, const NoliMotion* motion, const double* target, double t0,
-                     double t1) {
-  double share = share_of_step(sim, t0, t1);
+static void approach(const NoliMotion* motion, const double* target, double share) {
   for (int64_t i = 0; i < 3 * (int64_t)motion->n_node; i++) {
     double from = motion->x_t0[i];
     motion->x_t1[i] = share < 1.0 ? from + share * (target[i] - from) : target[i];
+  }
+}
+
+void noli_sim_aim(const NoliSim* sim, int32_t index, int64_t step, double t0, double t1) {
+  const NoliMotion* motion = &sim->model->motion[index];
+  const double* target = sim->controls.target[index];
+  if (target != NULL) {
+    approach(motion, target, noli_sim_share_of_step(sim, step, t0, t1));
+  } else {
+    noli_motion_targets(motion, t0, t1, motion->x_t0, motion->x_t1);
   }
 }
 
@@ -179,11 +186,7 @@ static void apply_motion(NoliSim* sim, int32_t index, double t0, double t1, doub
   for (int32_t i = 0; i < motion->n_node; i++) {
     memcpy(&motion->x_t0[3 * i], &sim->state.x[3 * (first + motion->node[i])], 3 * sizeof(double));
   }
-  if (sim->controls.target[index] != NULL) {
-    approach(sim, motion, sim->controls.target[index], t0, t1);
-  } else {
-    noli_motion_targets(motion, t0, t1, motion->x_t0, motion->x_t1);
-  }
+  noli_sim_aim(sim, index, *sim->state.step, t0, t1);
   for (int32_t i = 0; i < motion->n_node; i++) {
     int64_t node = first + motion->node[i];
     for (int32_t k = 0; k < 3; k++) {
@@ -253,7 +256,7 @@ static double turn_to_pose(const NoliSim* sim, const NoliMotion* motion, int32_t
   NoliVec3 axis = noli_segment_axis(block->history, s, angle);
   NoliVec3 tangent = noli_sub3(noli_load3(target + 3 * (int64_t)node[1]),
                                noli_load3(target + 3 * (int64_t)node[0]));
-  return share_of_step(sim, t0, t1) *
+  return noli_sim_share_of_step(sim, *sim->state.step, t0, t1) *
          noli_segment_turn(block->history, s, axis, noli_normalize3(tangent), turned);
 }
 

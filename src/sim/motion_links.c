@@ -1,14 +1,18 @@
 #include "sim/motion_links.h"
 
+#include "sim/conditions.h"
 #include "sim/section_slopes.h"
 #include "solve/stage.h"
 
 #include <string.h>
 
-NoliStatus noli_motion_links_create(const NoliSim* sim, NoliMotionLinks* links) {
+NoliStatus noli_motion_links_create(const NoliSim* sim, unsigned wanted, NoliMotionLinks* links) {
   NoliStatus status = NOLI_OK;
   int64_t n = 3 * (int64_t)sim->model->problem.n_vert;
-  *links = (NoliMotionLinks){.n_motion = sim->model->n_motion};
+  unsigned places = 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_START | 1u << NOLI_INPUT_MOTION;
+  *links = (NoliMotionLinks){.n_motion = sim->model->n_motion,
+                             .begin = *sim->state.time,
+                             .varies = (wanted & places) != 0};
   NOLI_NEW_ZERO(sim->context, links->owner, n);
   NOLI_NEW_ZERO(sim->context, links->turner, sim->model->problem.n_vert);
   NOLI_NEW_ZERO(sim->context, links->moved, n);
@@ -36,15 +40,16 @@ void noli_motion_links_free(NoliContext* context, NoliMotionLinks* links) {
 }
 
 // Where the vertices of one motion go from x, and which components it prescribes.
-static void set_goals(NoliMotionLinks* targets, const NoliModel* model, int32_t index,
+static void set_goals(NoliMotionLinks* targets, const NoliSim* sim, int32_t index,
                       const double* x) {
+  const NoliModel* model = sim->model;
   const NoliMotion* motion = &model->motion[index];
   int64_t first = model->vert_first[motion->def.body];
   for (int64_t j = 0; j < 3 * (int64_t)motion->n_node; j++) {
     motion->x_t0[j] = x[3 * (first + motion->node[j / 3]) + j % 3];
   }
   for (int which = 0; which < NOLI_TARGETS; which++) {
-    noli_motion_targets(motion, targets->t0, targets->t1[which], motion->x_t0, motion->x_t1);
+    noli_sim_aim(sim, index, targets->step, targets->t0, targets->t1[which]);
     for (int64_t j = 0; j < 3 * (int64_t)motion->n_node; j++) {
       int64_t at = 3 * (first + motion->node[j / 3]) + j % 3;
       bool flat = model->problem.surface->planar[motion->def.body] && j % 3 == 2;
@@ -62,10 +67,13 @@ static bool acts(const NoliTapePart* part, const NoliMotionDef* def) {
 }
 
 // The motion that turns the section of segment s, if its vertices are prescribed and its angle is
-// not: the last one with its first vertex, as in sim/conditions.c. One that holds does not turn it.
-static int32_t turner_of(const NoliMotionLinks* targets, const NoliModel* model,
+// not: the last one with its first vertex, as in sim/conditions.c. One that holds does not turn it,
+// nor one whose targets are set from outside without a pose.
+static int32_t turner_of(const NoliMotionLinks* targets, const NoliSim* sim,
                          const NoliTapePart* part, const NoliTapeStage* stage,
                          const NoliBlock* block, int32_t s) {
+  const NoliModel* model = sim->model;
+  NoliVec3 rest = block->type->axis_at_rest(block, s), turned;
   const int32_t* node = block->node + 2 * (int64_t)s;
   int64_t angle = block->first_angle + s;
   int32_t body = model->problem.surface->body[node[0]], turner = NOLI_NULL_INDEX;
@@ -73,9 +81,10 @@ static int32_t turner_of(const NoliMotionLinks* targets, const NoliModel* model,
                  stage->axes[node[0]] == NOLI_ALL_AXES && stage->axes[node[1]] == NOLI_ALL_AXES;
   for (int32_t m = 0; clamped && m < model->n_motion; m++) {
     const NoliMotion* motion = &model->motion[m];
-    if (motion->def.body == body && acts(part, &motion->def) &&
-        noli_motion_find(motion, node[0] - model->vert_first[body]) != NOLI_NULL_INDEX) {
-      turner = noli_motion_moves(motion) ? m : NOLI_NULL_INDEX;
+    int32_t i = noli_motion_find(motion, node[0] - model->vert_first[motion->def.body]);
+    if (motion->def.body == body && acts(part, &motion->def) && i != NOLI_NULL_INDEX) {
+      bool turns = noli_motion_moves(motion) || noli_sim_turns_with_pose(sim, m, i, rest, &turned);
+      turner = turns ? m : NOLI_NULL_INDEX;
     }
   }
   return turner;
@@ -90,13 +99,19 @@ static bool is_affine(const NoliMotionLinks* targets, int32_t motion) {
   return affine;
 }
 
-static NoliStatus set_turners(NoliMotionLinks* targets, const NoliModel* model,
+static NoliStatus set_turners(NoliMotionLinks* targets, const NoliSim* sim,
                               const NoliTapePart* part, const NoliTapeStage* stage) {
   NoliStatus status = NOLI_OK;
+  const NoliModel* model = sim->model;
   for (int32_t i = 0; i < model->problem.n_block; i++) {
     const NoliBlock* block = &model->problem.block[i];
     for (int32_t s = 0; s < block->n_angle; s++) {
-      int32_t m = turner_of(targets, model, part, stage, block, s);
+      int32_t m = turner_of(targets, sim, part, stage, block, s);
+      NOLI_CHECK(model->context, m == NOLI_NULL_INDEX || !model->motion[m].def.controlled,
+                 NOLI_ERROR_ARGUMENT,
+                 "derivatives: motion %d, of body \"%s\", turns sections of a rod with twist to a "
+                 "pose that is set from outside, which is not differentiated: give it a target",
+                 (int)m, model->name[model->motion[m].def.body]);
       NOLI_CHECK(model->context, m == NOLI_NULL_INDEX || is_affine(targets, m), NOLI_ERROR_ARGUMENT,
                  "derivatives: motion %d, of body \"%s\", turns sections of a rod with twist by "
                  "targets that are no affine functions of place, which is not differentiated: move "
@@ -109,10 +124,39 @@ done:
   return status;
 }
 
+// Whether targets of a motion change with what varies. One that has prescribed all components of
+// its vertices since the start of the run has not, unless what it follows varies there; obstacles
+// have been prescribed anyway. Sections also follow radii.
+static bool varies(const NoliMotionLinks* targets, const NoliModel* model,
+                   const NoliMotion* motion) {
+  const NoliBlock* block = noli_problem_block(&model->problem, motion->def.body);
+  const bool* is_free = motion->def.free_axis;
+  bool turns = block != NULL && block->n_angle > 0, late = motion->def.t_begin > targets->begin;
+  bool moved =
+      !model->obstacle[motion->def.body] && (late || is_free[0] || is_free[1] || is_free[2]);
+  return targets->varies || turns || moved;
+}
+
+static NoliStatus set_slopes(NoliMotionLinks* targets, const NoliSim* sim, int32_t index,
+                             NoliTarget which, const double* x) {
+  const NoliMotion* motion = &sim->model->motion[index];
+  NoliMotionSlopes* slopes = &targets->slopes[which][index];
+  double t0 = targets->t0, t1 = targets->t1[which];
+  if (motion->def.controlled) {
+    *slopes = noli_motion_slopes_to(noli_sim_share_of_step(sim, targets->step, t0, t1));
+  } else if (!varies(targets, sim->model, motion)) {
+    *slopes = noli_motion_slopes_to(1.0);
+  } else {
+    return noli_motion_slopes_set(sim->model, index, t0, t1, x, slopes);
+  }
+  return NOLI_OK;
+}
+
 NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliSim* sim,
                                  const NoliTapePart* part, const NoliTapeStage* stage) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
+  targets->step = *part->start.step;
   targets->t0 = *part->start.time;
   targets->t1[NOLI_TARGET_END] = stage->t;
   targets->t1[NOLI_TARGET_MIDDLE] = 0.5 * (targets->t0 + stage->t);
@@ -129,12 +173,11 @@ NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliSim* sim,
       continue;
     }
     for (int which = 0; which < NOLI_TARGETS; which++) {
-      NOLI_TRY(noli_motion_slopes_set(model, m, targets->t0, targets->t1[which], part->start.x,
-                                      &targets->slopes[which][m]));
+      NOLI_TRY(set_slopes(targets, sim, m, (NoliTarget)which, part->start.x));
     }
-    set_goals(targets, model, m, part->start.x);
+    set_goals(targets, sim, m, part->start.x);
   }
-  NOLI_TRY(set_turners(targets, model, part, stage));
+  NOLI_TRY(set_turners(targets, sim, part, stage));
 done:
   return status;
 }

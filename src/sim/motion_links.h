@@ -18,6 +18,9 @@ typedef struct NoliMotionLinks {
   double* goal[NOLI_TARGETS];             // (n_vert x 3) m
   NoliMotionSlopes* slopes[NOLI_TARGETS]; // (motions)
   double t0, t1[NOLI_TARGETS];            // s
+  int64_t step;                           // of the part
+  double begin;                           // s, of the run
+  bool varies;                            // targets do from the start of the run
   int32_t n_motion;
   double* moved;      // (n_vert x 3) of targets, while these are linked
   double* rest_frame; // (histories of all blocks) likewise, of frames at rest
@@ -30,12 +33,15 @@ typedef struct NoliMotionStart {
   double* history;
 } NoliMotionStart;
 
+// Of a run that begins with the state of the simulation, by inputs `wanted` (1 << NoliInput each).
 // Fails with NOLI_ERROR_MEMORY; must be released then, too.
-NOLI_WARN_UNUSED NoliStatus noli_motion_links_create(const NoliSim* sim, NoliMotionLinks* links);
+NOLI_WARN_UNUSED NoliStatus noli_motion_links_create(const NoliSim* sim, unsigned wanted,
+                                                     NoliMotionLinks* links);
 void noli_motion_links_free(NoliContext* context, NoliMotionLinks* links);
 
 // The targets of a stage, as functions of where the part starts. Fails with NOLI_ERROR_ARGUMENT
-// where they have no derivatives.
+// where these have no derivatives but are needed: unless positions or motions vary, not of motions
+// that have acted since the start of the run.
 NOLI_WARN_UNUSED NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliSim* sim,
                                                   const NoliTapePart* part,
                                                   const NoliTapeStage* stage);

@@ -284,6 +284,14 @@ void noli_motion_slopes_free(NoliContext* context, NoliMotionSlopes* slopes) {
   slopes->own = NULL;
 }
 
+NoliMotionSlopes noli_motion_slopes_to(double share) {
+  NoliMotionSlope slope = {.change = 1.0,
+                           .by_start = noli_scale33(1.0 - share, noli_identity3()),
+                           .start = {.turn = noli_identity3()},
+                           .end = {.turn = noli_identity3()}};
+  return (NoliMotionSlopes){.all = slope};
+}
+
 // The same for all vertices, or of each.
 static NoliStatus set_slopes(const NoliModel* model, int32_t index, Trial* trial,
                              NoliMotionSlopes* slopes) {

@@ -55,6 +55,9 @@ NOLI_WARN_UNUSED NoliStatus noli_motion_slopes_set(const NoliModel* model, int32
                                                    NoliMotionSlopes* slopes);
 void noli_motion_slopes_free(NoliContext* context, NoliMotionSlopes* slopes);
 
+// Of a motion that takes its vertices this share of the way to places that do not vary.
+NoliMotionSlopes noli_motion_slopes_to(double share);
+
 // Of vertex i of the motion.
 NoliMotionSlope noli_motion_slope_at(const NoliMotionSlopes* slopes, int32_t i);
 

@@ -66,10 +66,17 @@ static NoliMotionDef* motion_of(const NoliParameter* def, NoliOwnedDefinition* d
   return (NoliMotionDef*)(uintptr_t)&definition->def->motions[def->of];
 }
 
-static const char* motion_defect(const NoliSim* sim, const NoliParameter* def) {
-  return sim->definition.def->motions[def->of].target == NULL
-             ? "holds its vertices, which no factor moves: use \"motion_velocity\""
+static const char* motion_rate_defect(const NoliSim* sim, const NoliParameter* def) {
+  return sim->definition.def->motions[def->of].controlled
+             ? "is set from outside, and has no numbers of its own: give it a target"
              : NULL;
+}
+
+static const char* motion_defect(const NoliSim* sim, const NoliParameter* def) {
+  return sim->definition.def->motions[def->of].target == NULL &&
+                 !sim->definition.def->motions[def->of].controlled
+             ? "holds its vertices, which no factor moves: use \"motion_velocity\""
+             : motion_rate_defect(sim, def);
 }
 
 static void read_motion(const NoliSim* sim, const NoliParameter* def, double* value) {
@@ -124,6 +131,7 @@ static NoliStatus apply_motion_rate(NoliContext* context, const NoliParameter* d
 
 const NoliParameterType noli_parameter_motion_rate = {.of = NOLI_OF_MOTION,
                                                       .n_component = 3,
+                                                      .defect = motion_rate_defect,
                                                       .read = read_motion_rate,
                                                       .map = map_motion_rate,
                                                       .apply = apply_motion_rate};

@@ -253,16 +253,15 @@ static inline void compare_cases(const GradientCase* cases, size_t n) {
 
 #define COMPARE(cases_) compare_cases(cases_, sizeof(cases_) / sizeof *(cases_))
 
-// The derivatives of a run of a new world by a parameter are refused, with these words in the
-// message. Ends the world.
-static inline void expect_refusal(World* world, int64_t n_steps, const NoliParameterDef* def,
-                                  const char* words) {
+// The derivatives of a run by a parameter are refused, with these words in the message. Ends the
+// world.
+static inline void expect_run_refusal(World* world, int64_t n_steps, const NoliParameterDef* def,
+                                      const char* words) {
   NoliParameters* parameters = NULL;
   NoliObjective objective = {spread, NULL};
   NoliGradientDef gradient = noli_default_gradient_def();
   double value, slope[64];
   gradient.n_steps = n_steps;
-  world_start(world);
   NoliStatus status = noli_parameters_create(world->sim, def, 1, &parameters);
   if (status == NOLI_OK) {
     status =
@@ -276,4 +275,11 @@ static inline void expect_refusal(World* world, int64_t n_steps, const NoliParam
   assert_non_null(strstr(message, words));
   noli_parameters_destroy(&parameters);
   world_done(world);
+}
+
+// Likewise of a new world, which it starts.
+static inline void expect_refusal(World* world, int64_t n_steps, const NoliParameterDef* def,
+                                  const char* words) {
+  world_start(world);
+  expect_run_refusal(world, n_steps, def, words);
 }

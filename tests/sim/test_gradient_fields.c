@@ -488,6 +488,13 @@ static void bent_section(World* world) {
   world->motion[0].n_node = 2;
 }
 
+// Two ends of a segment, which the caller moves.
+static void outside_section(World* world) {
+  bent_section(world);
+  world->motion[0].target = NULL;
+  world->motion[0].controlled = true;
+}
+
 static void jumping(World* world) {
   accelerated(world);
   forces[0].value = jump;
@@ -528,9 +535,25 @@ static void jumps_and_others_are_refused(void** state) {
   compare_run(&other, &run);
 }
 
+// Poses turn sections, which follow the angles that they have; targets without a pose do not.
+static void sections_turned_from_outside(void** state) {
+  (void)state;
+  const NoliParameterDef young = OF("young", "body0");
+  const GradientRun run = {
+      .name = "section from outside", .n_steps = 3, .parameter = young, .step = 1e3, .error = 1e-6};
+  const NoliPose pose = {.quaternion = {1.0, 0.1, 0.0, 0.0}};
+  World world = world_of(outside_section);
+  compare_run(&world, &run);
+  world = world_of(outside_section);
+  world_start(&world);
+  ASSERT_OK(noli_sim_set_pose(world.sim, 0, &pose));
+  expect_run_refusal(&world, 2, &young, "to a pose that is set from outside");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(loads_by_place),
                                      cmocka_unit_test(motions_by_place),
-                                     cmocka_unit_test(jumps_and_others_are_refused)};
+                                     cmocka_unit_test(jumps_and_others_are_refused),
+                                     cmocka_unit_test(sections_turned_from_outside)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

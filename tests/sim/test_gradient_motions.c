@@ -122,6 +122,48 @@ static void viscous_shaken_beam(World* world) {
   world->body[0].material.prony = &prony;
 }
 
+// It sags before it goes back to where it began.
+static void outside_beam(World* world) {
+  late_beam(world);
+  world->motion[0].target = NULL;
+  world->motion[0].controlled = true;
+}
+
+static void free_outside_beam(World* world) {
+  outside_beam(world);
+  world->motion[0].free_axis[2] = true;
+}
+
+// Turns about the centre of all vertices.
+static void turn_about_centre(void* user, double t0, double t1, int32_t n, const int32_t* node,
+                              const double* X, const double* x_t0, double* x_t1) {
+  (void)user, (void)node, (void)X;
+  double angle = 20.0 * (t1 - t0), c = cos(angle), s = sin(angle), centre[2] = {0.0, 0.0};
+  for (int64_t i = 0; i < n; i++) {
+    centre[0] += x_t0[3 * i] / n;
+    centre[1] += x_t0[3 * i + 1] / n;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    double dx = x_t0[3 * i] - centre[0], dy = x_t0[3 * i + 1] - centre[1];
+    x_t1[3 * i] = centre[0] + c * dx - s * dy;
+    x_t1[3 * i + 1] = centre[1] + s * dx + c * dy;
+    x_t1[3 * i + 2] = x_t0[3 * i + 2];
+  }
+}
+
+static void centred_beam(World* world) {
+  moved_beam(world, turn_about_centre, false);
+}
+
+static void free_centred_beam(World* world) {
+  moved_beam(world, turn_about_centre, true);
+}
+
+static void late_centred_beam(World* world) {
+  late_beam(world);
+  world->motion[0].target = turn_about_centre;
+}
+
 static void prescribed_motions(void** state) {
   (void)state;
   static const GradientCase cases[] = {
@@ -208,7 +250,53 @@ static void prescribed_motions(void** state) {
   COMPARE(cases);
 }
 
+// Targets that no parameter changes need no derivatives.
+static void targets_that_do_not_vary(void** state) {
+  (void)state;
+  static const GradientCase cases[] = {
+      {"from outside, young", outside_beam, NULL, 0.01, 6, OF("young", "body0"), 100, 1e-6},
+      {"from outside bdf2, density", outside_beam, "bdf2", 0.01, 6, OF("density", "body0"), 0.1,
+       1e-6},
+      {"from outside sdirk2, young", outside_beam, "sdirk2", 0.01, 6, OF("young", "body0"), 100,
+       1e-6},
+      {"from outside tr_bdf2, velocity", outside_beam, "tr_bdf2", 0.01, 6,
+       OF("initial_velocity", "body0"), 1e-4, 1e-6},
+      {"from outside trapezoidal, young", outside_beam, "trapezoidal", 0.01, 6,
+       OF("young", "body0"), 100, 1e-6},
+      {"from outside and free, young", free_outside_beam, "sdirk2", 0.01, 6, OF("young", "body0"),
+       100, 1e-6},
+      {"about the centre, young", centred_beam, NULL, 0.01, 6, OF("young", "body0"), 100, 1e-6},
+      {"about the centre tr_bdf2, density", centred_beam, "tr_bdf2", 0.01, 6,
+       OF("density", "body0"), 0.1, 1e-6},
+  };
+  COMPARE(cases);
+}
+
+static void targets_that_vary_without_derivatives(void** state) {
+  (void)state;
+  static const struct {
+    void (*build)(World* world);
+    NoliParameterDef parameter;
+    const char* words;
+  } cases[] = {
+      {outside_beam, SHAPE("body0"), "motion 0, of body \"body0\", is set from outside"},
+      {outside_beam, OF("motion", "drive"), "motion \"drive\" is set from outside"},
+      {outside_beam, OF("motion_spin", "drive"), "motion \"drive\" is set from outside"},
+      {centred_beam, OF("motion_spin", "drive"), "follow the places of other vertices"},
+      {centred_beam, OF("initial_position", "body0"), "follow the places of other vertices"},
+      {free_centred_beam, OF("young", "body0"), "follow the places of other vertices"},
+      {late_centred_beam, OF("young", "body0"), "follow the places of other vertices"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const GradientCase c = {.build = cases[i].build, .h = 0.01};
+    World world = built_world(&c);
+    expect_refusal(&world, 6, &cases[i].parameter, cases[i].words);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(prescribed_motions)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(prescribed_motions),
+                                     cmocka_unit_test(targets_that_do_not_vary),
+                                     cmocka_unit_test(targets_that_vary_without_derivatives)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

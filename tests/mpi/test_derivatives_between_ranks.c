@@ -14,8 +14,7 @@ static World two_boxes(NoliRanks* with, bool implicit) {
   world.def.contact_distance = (NoliScaled){2e-3, false};
   world.def.barrier_stiffness = 2e6;
   world.def.friction = 0.3;
-  world.def.friction_method = implicit ? "implicit" : "lagged";
-  world.def.solver = implicit ? "implicit_newton" : world.def.solver;
+  world_use_friction(&world, implicit ? "implicit" : "lagged");
   world.def.audit = "off";
   world.def.whole_elements = true;
   world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});

@@ -52,9 +52,8 @@ static World world_of(const Case* c) {
   world.def.static_friction = c->sticks ? 2.0 * c->friction : 0.0;
   world.def.stribeck_speed = (NoliScaled){c->sticks ? 2.0 : 0.0, false};
   world.def.audit = "off";
-  world.def.friction_method = c->implicit ? "implicit" : "lagged";
+  world_use_friction(&world, c->implicit ? "implicit" : "lagged");
   world.def.friction_basis_derivatives = !c->no_basis;
-  world.def.solver = c->implicit ? "implicit_newton" : world.def.solver;
   world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
   int32_t n = c->second ? 2 : 1;
   for (int32_t b = 0; b < n; b++) {

@@ -86,8 +86,7 @@ static World world_of(const Case* c) {
   world.def.barrier_stiffness = stiffness_of(c);
   world.def.friction = c->friction;
   world.def.audit = "off";
-  world.def.friction_method = c->implicit ? "implicit" : "lagged";
-  world.def.solver = c->implicit ? "implicit_newton" : world.def.solver;
+  world_use_friction(&world, c->implicit ? "implicit" : "lagged");
   world.def.gcp.act_at_rest = c->rests;
   world.def.surface_radius = (NoliScaled){0.13, false};
   if (!c->open) {
@@ -292,8 +291,7 @@ static void meeting_sheets(World* world) {
 
 static void meeting_sheets_implicit(World* world) {
   meeting_sheets(world);
-  world->def.friction_method = "implicit";
-  world->def.solver = "implicit_newton";
+  world_use_friction(world, "implicit");
 }
 
 // Another sheet has two layers that are close at rest.

@@ -207,8 +207,8 @@ static void friction_is_that_of_coulomb(void** state) {
   for (int k = 0; k < 4; k++) {
     int grips = k % 2;
     World world = smooth_world(1);
-    world.def.friction_method = k < 2 ? "lagged" : "implicit";
-    world.def.solver = k < 2 ? "projected_newton" : "implicit_newton";
+    world.def.solver = "projected_newton";
+    world_use_friction(&world, k < 2 ? "lagged" : "implicit");
     int32_t block = world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 2), (double[]){0, 0.0502, 0});
     world.body[block].material.young = 1e6;
     world_add_obstacle(&world, make_sheet(&world, 2.0, 25), origin);
@@ -287,8 +287,8 @@ static void bodies_touch_themselves(void** state) {
     world_add_plane(&world, origin, up);
     world.def.gravity[0] = k == 2 ? 0.3 * 9.81 : 0.0;
     world.def.friction = 0.6;
-    world.def.friction_method = k == 2 ? "implicit" : "lagged";
-    world.def.solver = k == 2 ? "implicit_newton" : "projected_newton";
+    world.def.solver = "projected_newton";
+    world_use_friction(&world, k == 2 ? "implicit" : "lagged");
     world_start(&world);
     for (int i = 0; i < 40; i++) {
       world_step(&world);
@@ -351,8 +351,8 @@ static void cloths_lie_on_solids(void** state) {
     world.body[cloth].material.density = 500.0;
     world_add_plane(&world, origin, up);
     world.def.friction = 0.5;
-    world.def.friction_method = k == 0 ? "lagged" : "implicit";
-    world.def.solver = k == 0 ? "projected_newton" : "implicit_newton";
+    world.def.solver = "projected_newton";
+    world_use_friction(&world, k == 0 ? "lagged" : "implicit");
     world.def.time_step = 0.02;
     world_start(&world);
     for (int i = 0; i < 25; i++) {

@@ -9,8 +9,8 @@ static const double origin[3] = {0, 0, 0}, up[3] = {0, 1, 0};
 static World sheet_world(bool implicit) {
   World world = world_new(1);
   world.def.contact_model = "implicit_surface";
-  world.def.friction_method = implicit ? "implicit" : "lagged";
-  world.def.solver = implicit ? "implicit_newton" : "projected_newton";
+  world.def.solver = "projected_newton";
+  world_use_friction(&world, implicit ? "implicit" : "lagged");
   world.def.contact_distance = (NoliScaled){4e-3, false};
   return world;
 }

@@ -58,8 +58,8 @@ static void check_speed(double young, double h, double ratio, const char* method
   double time = 0.4, mu = ratio * TANGENT;
   double want = fmax(0.0, G_ALONG - mu * G_ACROSS) * time;
   World world = block_on_slope(young, h, mu, 2e-4, NULL);
-  world.def.friction_method = method;
-  world.def.solver = strcmp(method, "implicit") == 0 ? "implicit_newton" : "projected_newton";
+  world.def.solver = "projected_newton";
+  world_use_friction(&world, method);
   world_start(&world);
   double speed = speed_at(&world, time);
   // eps_v, the speed of creep, and 2 %

@@ -27,6 +27,13 @@ static inline World world_new(int32_t n_threads) {
   return world;
 }
 
+// "implicit" friction is a force without an energy, which only one solver takes; another method
+// leaves the solver as it is.
+static inline void world_use_friction(World* world, const char* method) {
+  world->def.friction_method = method;
+  world->def.solver = strcmp(method, "implicit") == 0 ? "implicit_newton" : world->def.solver;
+}
+
 // The world owns the mesh. Returns the body's index.
 static inline int32_t world_add(World* world, NoliMesh* mesh, const double position[3]) {
   static const double unit[3] = {1, 1, 1}, zero[3] = {0, 0, 0};

@@ -620,20 +620,18 @@ static void set_damping(const NoliBlock* block, int32_t e, const NoliDampingSlop
   }
 }
 
+// Names the nodes of stencil s, and the number of its thin body.
 static void set_part(const NoliBlockStencils* stencils, int64_t s, int64_t number,
                      const int32_t* body, NoliMixedBlocks* blocks) {
-  const int32_t* node = stencils->node + stencils->size * s;
-  memcpy(blocks->node + stencils->size * s, node, sizeof *node * (size_t)stencils->size);
-  blocks->input[s] = NOLI_THIN_NUMBERS * (int64_t)body[node[0]] + number;
+  set_own_nodes(stencils, s, 0, blocks);
+  blocks->input[s] = NOLI_THIN_NUMBERS * (int64_t)body[stencils->node[stencils->size * s]] + number;
 }
 
-// Names the nodes of stencil s, and takes over its values, times a factor.
-static void set_values(const NoliBlockStencils* stencils, int64_t s, double factor,
-                       const double* value, NoliMixedBlocks* blocks) {
-  int64_t n = stencils->size;
-  memcpy(blocks->node + n * s, stencils->node + n * s, sizeof *blocks->node * (size_t)n);
-  for (int64_t i = 0; i < 3 * n * blocks->n_input; i++) {
-    noli_mixed_block(blocks, s)[i] = factor * value[i];
+// Takes over the values of stencil s, times a factor.
+static void set_values(int64_t s, double factor, const double* value, NoliMixedBlocks* blocks) {
+  double* block = noli_mixed_block(blocks, s);
+  for (int64_t i = 0; i < 3 * (int64_t)blocks->size * blocks->n_input; i++) {
+    block[i] = factor * value[i];
   }
 }
 
@@ -650,13 +648,14 @@ static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils*
   }
   block->type->bending_damping(block, s, at->X, at->lagged, w, &damping);
   set_own_nodes(stencils, s, stencils->size, to->lagged);
-  set_values(stencils, s, factor, damping.by_y, to->lagged);
+  set_values(s, factor, damping.by_y, to->lagged);
   if (to->rest != NULL) {
     set_own_nodes(stencils, s, stencils->size - stencils->n_angle, to->rest);
-    set_values(stencils, s, factor, damping.by_rest, to->rest);
+    set_values(s, factor, damping.by_rest, to->rest);
   }
   if (to->frame != NULL) {
-    set_values(stencils, s, factor, damping.by_frame, to->frame);
+    set_own_nodes(stencils, s, 0, to->frame);
+    set_values(s, factor, damping.by_frame, to->frame);
     for (int32_t i = 0; i < 12; i++) {
       to->frame->input[12 * s + i] = at->first_history + damping.place[i];
     }
@@ -664,14 +663,14 @@ static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils*
   if (to->part != NULL) {
     int64_t number = noli_thin_number(block, NOLI_PART_BENDING);
     set_part(stencils, s, number, at->body, to->part);
-    set_values(stencils, s, factor, number == NOLI_THIN_RADIUS ? damping.by_radius : damping.force,
-               to->part);
+    set_values(s, factor, number == NOLI_THIN_RADIUS ? damping.by_radius : damping.force, to->part);
   }
   for (int k = 0; k < 2; k++) { // mu and lambda, the first two inputs
     if (to->number[k] == NULL) {
       continue;
     }
-    set_values(stencils, s, factor, k == 0 ? damping.by_mu : damping.by_lambda, to->number[k]);
+    set_own_nodes(stencils, s, 0, to->number[k]);
+    set_values(s, factor, k == 0 ? damping.by_mu : damping.by_lambda, to->number[k]);
     for (int32_t e = 0; e < 2; e++) {
       to->number[k]->input[2 * s + e] = damping.element[e] != NOLI_NULL_INDEX
                                             ? at->first_element + damping.element[e]

@@ -255,21 +255,28 @@ static void set_begin(const NoliPressure* data, int64_t i, int64_t origin_row, c
   set_inputs(blocks, i, 9, origin_row);
 }
 
+// Blocks of faces first .. end by `n_input` inputs each, with the nodes of their corners.
+static NoliStatus add_faces(NoliMixedList* list, NoliInput input, const NoliFaces* faces,
+                            int64_t first, int64_t end, int32_t n_input, NoliMixedBlocks** blocks) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_mixed_list_add(list, input, end - first, 3, n_input, blocks));
+  memcpy((*blocks)->node, faces->tri + 3 * first, 3 * sizeof *faces->tri * (size_t)(end - first));
+done:
+  return status;
+}
+
 NoliStatus noli_pressure_slopes(NoliMixedList* list, const NoliPressure* data, unsigned wanted,
                                 const int32_t* force, int32_t n_vert, const double* begin,
                                 const double* x) {
   NoliStatus status = NOLI_OK;
   const NoliFaces* faces = data->faces;
-  size_t bytes = 3 * sizeof *faces->tri * (size_t)faces->n;
   NoliMixedBlocks* blocks;
-  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_BEGIN, faces->n, 3, 12, &blocks));
-  memcpy(blocks->node, faces->tri, bytes);
+  NOLI_TRY(add_faces(list, NOLI_INPUT_BEGIN, faces, 0, faces->n, 12, &blocks));
   for (int64_t i = 0; i < faces->n; i++) {
     set_begin(data, i, (int64_t)n_vert + force[i], begin, x, blocks);
   }
   if (has(wanted, NOLI_INPUT_FORCE)) {
-    NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_FORCE, faces->n, 3, 1, &blocks));
-    memcpy(blocks->node, faces->tri, bytes);
+    NOLI_TRY(add_faces(list, NOLI_INPUT_FORCE, faces, 0, faces->n, 1, &blocks));
     for (int64_t i = 0; i < faces->n; i++) {
       Face face = face_at(faces->tri + 3 * i, x, noli_load3(data->origin + 3 * i));
       blocks->input[i] = force[i];
@@ -292,9 +299,7 @@ NoliStatus noli_pressure_place_slopes(NoliMixedList* list, const NoliPressure* d
                                       const double* x) {
   NoliStatus status = NOLI_OK;
   NoliMixedBlocks* blocks;
-  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, end - first, 3, 9, &blocks));
-  memcpy(blocks->node, data->faces->tri + 3 * (int64_t)first,
-         3 * sizeof *blocks->node * (size_t)(end - first));
+  NOLI_TRY(add_faces(list, NOLI_INPUT_REST, data->faces, first, end, 9, &blocks));
   for (int64_t i = first; i < end; i++) {
     const int32_t* tri = data->faces->tri + 3 * i;
     NoliVec3 origin = noli_load3(data->origin + 3 * i);
@@ -331,8 +336,7 @@ NoliStatus noli_traction_slopes(NoliMixedList* list, const NoliFaces* faces, con
                                 const double* traction, double scale) {
   NoliStatus status = NOLI_OK;
   NoliMixedBlocks* blocks;
-  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, faces->n, 3, 9, &blocks));
-  memcpy(blocks->node, faces->tri, 3 * sizeof *faces->tri * (size_t)faces->n);
+  NOLI_TRY(add_faces(list, NOLI_INPUT_REST, faces, 0, faces->n, 9, &blocks));
   for (int64_t i = 0; i < faces->n; i++) {
     const int32_t* tri = faces->tri + 3 * i;
     Face face = face_at(tri, X, noli_load3(X + 3 * (int64_t)tri[0]));
@@ -357,8 +361,7 @@ NoliStatus noli_traction_place_slopes(NoliMixedList* list, const NoliFaces* face
                                       const NoliMat3* by_place, double scale) {
   NoliStatus status = NOLI_OK;
   NoliMixedBlocks* blocks;
-  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, faces->n, 3, 9, &blocks));
-  memcpy(blocks->node, faces->tri, 3 * sizeof *faces->tri * (size_t)faces->n);
+  NOLI_TRY(add_faces(list, NOLI_INPUT_REST, faces, 0, faces->n, 9, &blocks));
   for (int64_t i = 0; i < faces->n; i++) {
     const int32_t* tri = faces->tri + 3 * i;
     Face face = face_at(tri, X, noli_load3(X + 3 * (int64_t)tri[0]));

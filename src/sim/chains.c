@@ -549,9 +549,140 @@ static void pull_begin_history(NoliChains* self, int32_t index, const NoliTapePa
 
 // ---- parts --------------------------------------------------------------------------------------
 
-NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart* part) {
+// v = (x - x_hat) / h_v of a stage.
+static double by_velocity(const NoliTapeStage* stage) {
+  return stage->time.inertia ? 1.0 / stage->time.h_v : 0.0;
+}
+
+// What x_tilde = x_hat + e v_hat is ahead of x_hat.
+static double ahead(const NoliTapeStage* stage) {
+  return stage->time.inertia ? stage->time.h_v : 0.0;
+}
+
+// The derivatives by y_hat, `hat` and hat_v, to those by what it is made of.
+static void pull_hat(NoliChains* self, NoliChain* chain, const NoliTapePart* part, int32_t s,
+                     const double* hat) {
+  const NoliStageRule* rule = &part->rule->stage[s];
+  add(self, weight_of_start(rule), hat, chain->x);
+  add(self, weight_of_start(rule), self->hat_v, self->start_v);
+  add(self, rule->before, hat, chain->x_before);
+  add(self, rule->before, self->hat_v, chain->v_before);
+  if (rule->first != 0.0) {
+    add(self, rule->first, hat, self->end_x[0]);
+    add(self, rule->first, self->hat_v, self->end_v[0]);
+  }
+  pull_slope(self, part, rule->slope, hat);
+}
+
+static void push_hat(NoliChains* self, const NoliChain* chain, const NoliTapePart* part, int32_t s,
+                     double* hat) {
+  const NoliStageRule* rule = &part->rule->stage[s];
+  clear(self, hat);
+  clear(self, self->hat_v);
+  add(self, weight_of_start(rule), chain->x, hat);
+  add(self, weight_of_start(rule), self->start_v, self->hat_v);
+  add(self, rule->before, chain->x_before, hat);
+  add(self, rule->before, chain->v_before, self->hat_v);
+  if (rule->first != 0.0) {
+    add(self, rule->first, self->end_x[0], hat);
+    add(self, rule->first, self->end_v[0], self->hat_v);
+  }
+  push_slope(self, part, rule->slope, hat);
+}
+
+// From derivatives by the end of a stage to those by its start and by the start of the part.
+static NoliStatus pull_stage(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s) {
   NoliStatus status = NOLI_OK;
   NoliChain* chain = &self->chain[index];
+  const NoliTapeStage* stage = &part->stage[s];
+  double *lagged = self->end_x[s], *tilde = self->own.value[NOLI_INPUT_PREDICTED];
+  double* hat = self->own.value[NOLI_INPUT_REFERENCE];
+  bool last = s == part->n_stages - 1;
+
+  // v, then the solves
+  add(self, by_velocity(stage), self->end_v[s], self->end_x[s]);
+  NOLI_TRY(pull_solves(self, index, part, s, self->end_x[s]));
+  pull_begin_history(self, index, part, s);
+  add(self, -by_velocity(stage), self->end_v[s], hat);
+  add(self, last ? 1.0 : 0.0, self->rubbed, hat);
+  pull_parabola(self, index, part, s, parabola_hat(part, s), hat);
+
+  // x_tilde
+  add(self, last ? 1.0 : 0.0, chain->force, tilde);
+  if (has_ties(self)) {
+    pull_parabola(self, index, part, s, parabola_tilde(part, s), tilde);
+  }
+  add(self, 1.0, tilde, hat);
+  clear(self, self->hat_v);
+  add(self, ahead(stage), tilde, self->hat_v);
+
+  // y_hat
+  pull_hat(self, chain, part, s, hat);
+  add(self, 1.0, lagged, s > 0 ? self->end_x[s - 1] : chain->x);
+done:
+  return status;
+}
+
+// From the change of the start of a stage and of the part to that of its end.
+static NoliStatus push_stage(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s) {
+  NoliStatus status = NOLI_OK;
+  NoliChain* chain = &self->chain[index];
+  const NoliTapeStage* stage = &part->stage[s];
+  double *hat = self->own.value[NOLI_INPUT_REFERENCE],
+         *tilde = self->own.value[NOLI_INPUT_PREDICTED];
+
+  // y_hat, x_tilde
+  push_hat(self, chain, part, s, hat);
+  copy(self, hat, tilde);
+  add(self, ahead(stage), self->hat_v, tilde);
+  if (s > 0) {
+    NOLI_TRY(noli_motion_links_set(&self->targets, self->sim, part, stage));
+  }
+  push_parabola(self, index, part, s, parabola_hat(part, s), hat);
+  noli_chains_follow(self, index, stage->time.x_hat, hat);
+  if (has_ties(self)) {
+    push_parabola(self, index, part, s, parabola_tilde(part, s), tilde);
+  }
+  noli_chains_follow(self, index, stage->time.x_tilde, tilde);
+
+  // x, v
+  NoliHistoryDerivatives changes = histories_of(self, index, chain->x);
+  noli_history_links_push_begin(self->sim, part, s, &changes);
+  copy(self, s > 0 ? self->end_x[s - 1] : chain->x, self->end_x[s]);
+  NOLI_TRY(push_solves(self, index, part, s, self->end_x[s]));
+  clear(self, self->end_v[s]);
+  add(self, by_velocity(stage), self->end_x[s], self->end_v[s]);
+  add(self, -by_velocity(stage), hat, self->end_v[s]);
+done:
+  return status;
+}
+
+// Where the stiffness of damping was taken and where pressures began, both before the solves.
+static void pull_begin(NoliChains* self, int32_t index, const NoliTapePart* part) {
+  NoliChain* chain = &self->chain[index];
+  double *damped = self->own.value[NOLI_INPUT_DAMPED], *begin = self->own.value[NOLI_INPUT_BEGIN];
+  copy(self, part->start.x, self->moved);
+  add(self, part->damping_ahead, part->start.v, self->moved);
+  noli_chains_act_on_nodes(self, index, self->moved, damped);
+  add(self, 1.0, damped, chain->x);
+  add(self, part->damping_ahead, damped, chain->v);
+  fold_origins(self, true, begin);
+  noli_chains_act_on_nodes(self, index, part->start.x, begin);
+  add(self, 1.0, begin, chain->x);
+}
+
+static void push_begin(NoliChains* self, int32_t index, const NoliTapePart* part) {
+  const NoliChain* chain = &self->chain[index];
+  double *damped = self->own.value[NOLI_INPUT_DAMPED], *begin = self->own.value[NOLI_INPUT_BEGIN];
+  copy(self, chain->x, damped);
+  add(self, part->damping_ahead, chain->v, damped);
+  memset(begin + size_of(self), 0, 3 * sizeof(double) * (size_t)self->sim->model->n_force);
+  copy(self, chain->x, begin);
+  fold_origins(self, false, begin);
+}
+
+// The derivatives by the state after a part become those by the end of its last stage.
+static void take_end(NoliChains* self, NoliChain* chain, const NoliTapePart* part) {
   int32_t last = part->n_stages - 1;
   for (int32_t s = 0; s <= last; s++) {
     clear(self, self->end_x[s]);
@@ -566,65 +697,24 @@ NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart*
   clear(self, self->own.value[NOLI_INPUT_DAMPED]);
   memset(self->own.value[NOLI_INPUT_BEGIN], 0,
          sizeof(double) * (size_t)noli_input_count(self->sim, NOLI_INPUT_BEGIN, 0));
-  pull_end_history(self, index, part, self->end_x[last]);
-  NOLI_TRY(pull_end_force(self, index, part, self->end_x[last], self->rubbed));
+}
+
+NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart* part) {
+  NoliStatus status = NOLI_OK;
+  NoliChain* chain = &self->chain[index];
+  double* end = self->end_x[part->n_stages - 1];
+  take_end(self, chain, part);
+  pull_end_history(self, index, part, end);
+  NOLI_TRY(pull_end_force(self, index, part, end, self->rubbed));
   clear(self, chain->x_before);
   clear(self, chain->v_before);
-
-  for (int32_t s = last; s >= 0; s--) {
-    const NoliTapeStage* stage = &part->stage[s];
-    const NoliStageRule* rule = &part->rule->stage[s];
-    double by_v = stage->time.inertia ? 1.0 / stage->time.h_v : 0.0;
-
-    // v = (x - x_hat) / h_v, then the solves
-    add(self, by_v, self->end_v[s], self->end_x[s]);
-    NOLI_TRY(pull_solves(self, index, part, s, self->end_x[s]));
-    pull_begin_history(self, index, part, s);
-    double* lagged = self->end_x[s];
-    double* hat = self->own.value[NOLI_INPUT_REFERENCE];
-    add(self, -by_v, self->end_v[s], hat);
-    add(self, s == last ? 1.0 : 0.0, self->rubbed, hat);
-    pull_parabola(self, index, part, s, parabola_hat(part, s), hat);
-
-    // x_tilde = x_hat + e v_hat
-    add(self, s == last ? 1.0 : 0.0, chain->force, self->own.value[NOLI_INPUT_PREDICTED]);
-    if (has_ties(self)) {
-      pull_parabola(self, index, part, s, parabola_tilde(part, s),
-                    self->own.value[NOLI_INPUT_PREDICTED]);
-    }
-    add(self, 1.0, self->own.value[NOLI_INPUT_PREDICTED], hat);
-    clear(self, self->hat_v);
-    add(self, stage->time.inertia ? stage->time.h_v : 0.0, self->own.value[NOLI_INPUT_PREDICTED],
-        self->hat_v);
-
-    // y_hat
-    add(self, weight_of_start(rule), hat, chain->x);
-    add(self, weight_of_start(rule), self->hat_v, self->start_v);
-    add(self, rule->before, hat, chain->x_before);
-    add(self, rule->before, self->hat_v, chain->v_before);
-    if (rule->first != 0.0) {
-      add(self, rule->first, hat, self->end_x[0]);
-      add(self, rule->first, self->hat_v, self->end_v[0]);
-    }
-    pull_slope(self, part, rule->slope, hat);
-    add(self, 1.0, lagged, s > 0 ? self->end_x[s - 1] : chain->x);
+  for (int32_t s = part->n_stages - 1; s >= 0; s--) {
+    NOLI_TRY(pull_stage(self, index, part, s));
   }
-
   NOLI_TRY(pull_start_force(self, index, part));
   pull_parabola(self, index, part, 0, parabola_velocity(part), self->start_v);
   add(self, 1.0, self->start_v, chain->v);
-
-  // where the stiffness of damping was taken
-  copy(self, part->start.x, self->moved);
-  add(self, part->damping_ahead, part->start.v, self->moved);
-  noli_chains_act_on_nodes(self, index, self->moved, self->own.value[NOLI_INPUT_DAMPED]);
-  add(self, 1.0, self->own.value[NOLI_INPUT_DAMPED], chain->x);
-  add(self, part->damping_ahead, self->own.value[NOLI_INPUT_DAMPED], chain->v);
-
-  // where pressures began
-  fold_origins(self, true, self->own.value[NOLI_INPUT_BEGIN]);
-  noli_chains_act_on_nodes(self, index, part->start.x, self->own.value[NOLI_INPUT_BEGIN]);
-  add(self, 1.0, self->own.value[NOLI_INPUT_BEGIN], chain->x);
+  pull_begin(self, index, part);
 done:
   return status;
 }
@@ -632,63 +722,24 @@ done:
 NoliStatus noli_chains_push(NoliChains* self, int32_t index, const NoliTapePart* part) {
   NoliStatus status = NOLI_OK;
   NoliChain* chain = &self->chain[index];
-  double *hat = self->own.value[NOLI_INPUT_REFERENCE],
-         *tilde = self->own.value[NOLI_INPUT_PREDICTED];
-  copy(self, chain->x, self->own.value[NOLI_INPUT_DAMPED]);
-  add(self, part->damping_ahead, chain->v, self->own.value[NOLI_INPUT_DAMPED]);
-  memset(self->own.value[NOLI_INPUT_BEGIN] + size_of(self), 0,
-         3 * sizeof(double) * (size_t)self->sim->model->n_force);
-  copy(self, chain->x, self->own.value[NOLI_INPUT_BEGIN]);
-  fold_origins(self, false, self->own.value[NOLI_INPUT_BEGIN]);
+  int32_t last = part->n_stages - 1;
+  push_begin(self, index, part);
   NOLI_TRY(noli_motion_links_set(&self->targets, self->sim, part, &part->stage[0]));
   copy(self, chain->v, self->start_v);
   push_parabola(self, index, part, 0, parabola_velocity(part), self->start_v);
   NOLI_TRY(push_start_force(self, index, part));
-  for (int32_t s = 0; s < part->n_stages; s++) {
-    const NoliTapeStage* stage = &part->stage[s];
-    const NoliStageRule* rule = &part->rule->stage[s];
-    double by_v = stage->time.inertia ? 1.0 / stage->time.h_v : 0.0;
-
-    // y_hat, x_tilde
-    clear(self, hat);
-    clear(self, self->hat_v);
-    add(self, weight_of_start(rule), chain->x, hat);
-    add(self, weight_of_start(rule), self->start_v, self->hat_v);
-    add(self, rule->before, chain->x_before, hat);
-    add(self, rule->before, chain->v_before, self->hat_v);
-    if (rule->first != 0.0) {
-      add(self, rule->first, self->end_x[0], hat);
-      add(self, rule->first, self->end_v[0], self->hat_v);
-    }
-    push_slope(self, part, rule->slope, hat);
-    copy(self, hat, tilde);
-    add(self, stage->time.inertia ? stage->time.h_v : 0.0, self->hat_v, tilde);
-    if (s > 0) {
-      NOLI_TRY(noli_motion_links_set(&self->targets, self->sim, part, stage));
-    }
-    push_parabola(self, index, part, s, parabola_hat(part, s), hat);
-    noli_chains_follow(self, index, stage->time.x_hat, hat);
-    if (has_ties(self)) {
-      push_parabola(self, index, part, s, parabola_tilde(part, s), tilde);
-    }
-    noli_chains_follow(self, index, stage->time.x_tilde, tilde);
-
-    // x, v
-    NoliHistoryDerivatives changes = histories_of(self, index, chain->x);
-    noli_history_links_push_begin(self->sim, part, s, &changes);
-    copy(self, s > 0 ? self->end_x[s - 1] : chain->x, self->end_x[s]);
-    NOLI_TRY(push_solves(self, index, part, s, self->end_x[s]));
-    clear(self, self->end_v[s]);
-    add(self, by_v, self->end_x[s], self->end_v[s]);
-    add(self, -by_v, hat, self->end_v[s]);
+  for (int32_t s = 0; s <= last; s++) {
+    NOLI_TRY(push_stage(self, index, part, s));
   }
-  NOLI_TRY(push_end_force(self, index, part, self->end_x[part->n_stages - 1], tilde, hat));
-  NoliHistoryDerivatives changes = histories_of(self, index, self->end_x[part->n_stages - 1]);
+  NOLI_TRY(push_end_force(self, index, part, self->end_x[last],
+                          self->own.value[NOLI_INPUT_PREDICTED],
+                          self->own.value[NOLI_INPUT_REFERENCE]));
+  NoliHistoryDerivatives changes = histories_of(self, index, self->end_x[last]);
   noli_history_links_push_end(self->sim, part, &changes);
   copy(self, chain->x, chain->x_before);
   copy(self, chain->v, chain->v_before);
-  copy(self, self->end_x[part->n_stages - 1], chain->x);
-  copy(self, self->end_v[part->n_stages - 1], chain->v);
+  copy(self, self->end_x[last], chain->x);
+  copy(self, self->end_v[last], chain->v);
 done:
   return status;
 }

@@ -3,7 +3,7 @@
 
 usage: scene_docs.py SOURCE_DIRECTORY TEST_PROGRAM       TEST_PROGRAM: build/release/tests/test_scene_docs
 
-The test compares both with the tables of src/scene/format.c and writes the expected files; this script copies them.
+The test compares both with the tables of src/scene/format*.c and writes the expected files; this script copies them.
 """
 import os
 import subprocess

@@ -99,7 +99,7 @@ static NoliStatus read_output(const NoliSceneSource* source, const NoliSceneNode
                NOLI_ERROR_MEMORY, "out of memory");
   }
   scene->output.frame_interval = (int32_t)n;
-  noli_scene_store(&output, noli_scene_output_format, &scene->output, sizeof scene->output);
+  noli_scene_store(&output, &noli_scene_output_format, &scene->output, sizeof scene->output);
   NOLI_TRY(read_fields(source, &output, scene));
 done:
   return status;

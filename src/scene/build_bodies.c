@@ -143,7 +143,7 @@ static NoliStatus read_body(const NoliSceneSource* source, NoliScene* scene,
         json_object_set(entry->value, "self_contact", json_object_get(contact.value, "self")) == 0,
         NOLI_ERROR_MEMORY, "out of memory");
   }
-  noli_scene_store(entry, noli_scene_body_format, body, sizeof *body);
+  noli_scene_store(entry, &noli_scene_body_format, body, sizeof *body);
   NoliBodyCells cells = noli_body_cells(noli_body_kind(body), body->mesh);
   NOLI_TRY(noli_scene_read_fields(source, scene, entry, body, NULL, cells.n, &body->material,
                                   &body->fields));
@@ -210,7 +210,7 @@ static NoliStatus read_parts(const NoliSceneSource* source, NoliScene* scene,
     NoliSceneNode select = noli_scene_member(&item, "select");
     int32_t* element = NULL;
     parts[k].material = body->material;
-    noli_scene_store(&item, noli_scene_part_format, &parts[k], sizeof parts[k]);
+    noli_scene_store(&item, &noli_scene_part_format, &parts[k], sizeof parts[k]);
     bool law_is_new = strcmp(parts[k].material.law, body->material.law) != 0;
     status = noli_scene_select_elements(source, &select, entity->name,
                                         &scene->shapes.data[entity->shape], body->mesh, &element,
@@ -256,7 +256,7 @@ static NoliStatus add_volume(const NoliSceneSource* source, NoliScene* scene,
   const NoliVolumeDef defaults = noli_default_volume_def();
   NoliVolumeDef def = defaults;
   def.body = (int32_t)scene->bodies.count;
-  noli_scene_store(node, noli_scene_volume_format, &def, sizeof def);
+  noli_scene_store(node, &noli_scene_volume_format, &def, sizeof def);
   if (region.value == NULL) {
     def.region = component.value != NULL ? "component" : "tag";
     def.index = (int32_t)noli_scene_number(component.value != NULL ? &component : &tag);
@@ -311,7 +311,7 @@ static NoliStatus add_copy(const NoliSceneSource* source, NoliScene* scene,
   body.obstacle = entity.kind == NOLI_SCENE_OBSTACLE;
   if (body.obstacle) {
     body.self_contact = false;
-    noli_scene_store(entry, noli_scene_obstacle_format, &body, sizeof body);
+    noli_scene_store(entry, &noli_scene_obstacle_format, &body, sizeof body);
   } else {
     NOLI_TRY(read_body(source, scene, root, entry, &body));
     NOLI_TRY(read_proxy(source, scene, entry, &entity, &body.proxy));
@@ -415,7 +415,7 @@ static NoliStatus add_half_spaces(const NoliSceneSource* source, NoliScene* scen
     entity.name = entity.entry;
     NoliHalfSpaceDef half_space = noli_default_half_space_def();
     half_space.name = entity.name;
-    noli_scene_store(&entry, noli_scene_half_space_format, &half_space, sizeof half_space);
+    noli_scene_store(&entry, &noli_scene_half_space_format, &half_space, sizeof half_space);
     double length;
     NOLI_TRY(noli_scene_read_direction(source, &normal, half_space.normal, &length));
     NOLI_PUSH(scene->context, &scene->half_spaces, half_space);

@@ -143,7 +143,7 @@ static NoliStatus read_goal(const NoliSceneSource* source, NoliScene* scene,
   NoliSceneTarget target = {0};
   int32_t entity = NOLI_NULL_INDEX;
   *def = noli_default_goal_def();
-  noli_scene_store(entry, noli_scene_goal_format, def, sizeof *def);
+  noli_scene_store(entry, &noli_scene_goal_format, def, sizeof *def);
   NOLI_TRY(read_selection(source, scene, &body, &select, &target, &entity));
   def->of = scene->entities.data[entity].name;
   bool all = strcmp(json_is_string(select.value) ? noli_scene_string(&select) : "", "all") == 0;
@@ -264,7 +264,7 @@ static NoliStatus read_variable(const NoliSceneSource* source, NoliScene* scene,
   double* place = NULL;
   *def = noli_default_variable_def();
   double* values[] = {def->lower, def->upper, def->start};
-  noli_scene_store(entry, noli_scene_variable_format, def, sizeof *def);
+  noli_scene_store(entry, &noli_scene_variable_format, def, sizeof *def);
   def->parameter.kind = noli_scene_string(&kind);
   def->parameter.of = noli_scene_string(&of);
   def->parameter.with = noli_scene_string(&with);
@@ -370,7 +370,7 @@ static NoliStatus read_constraints(const NoliSceneSource* source, NoliScene* sce
     NoliSceneNode most = noli_scene_member(&item, "at_most");
     NoliSceneNode least = noli_scene_member(&item, "at_least");
     constraints[i] = noli_default_design_function_def();
-    noli_scene_store(&item, noli_scene_constraint_format, &constraints[i], sizeof constraints[i]);
+    noli_scene_store(&item, &noli_scene_constraint_format, &constraints[i], sizeof constraints[i]);
     NOLI_SCENE_CHECK(source, &item, most.value != NULL || least.value != NULL,
                      "needs a bound, \"at_most\" or \"at_least\"");
     NOLI_TRY(read_goals(source, scene, &goals, &constraints[i]));
@@ -390,7 +390,7 @@ NoliStatus noli_scene_build_design(const NoliSceneSource* source, NoliScene* sce
   if (node.value == NULL) {
     return NOLI_OK;
   }
-  noli_scene_store(&node, noli_scene_design_format, &def, sizeof def);
+  noli_scene_store(&node, &noli_scene_design_format, &def, sizeof def);
   def.gradient.n_steps = scene->n_steps;
   NOLI_TRY(read_variables(source, scene, &node, &def));
   NOLI_TRY(read_goals(source, scene, &objective, &def.objective));

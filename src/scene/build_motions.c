@@ -369,7 +369,7 @@ static NoliStatus add_ties(const NoliSceneSource* source, NoliScene* scene,
                    noli_scene_string(&body));
   NOLI_TRY(noli_scene_find_entities(source, scene, &to, false, masters));
   NOLI_TRY(match_copies(source, &body, targets->count, &to, masters->count));
-  noli_scene_store(entry, noli_scene_tie_format, &def, sizeof def);
+  noli_scene_store(entry, &noli_scene_tie_format, &def, sizeof def);
   NOLI_TRY(noli_scene_keep_place(source, scene, entry, &def.where));
   for (int64_t k = 0; k < targets->count; k++) {
     def.body = entities->data[k];
@@ -439,7 +439,7 @@ static NoliStatus add_springs(const NoliSceneSource* source, NoliScene* scene,
   NOLI_SCENE_CHECK(source, &body, scene->entities.data[entities[0].data[0]].kind == NOLI_SCENE_BODY,
                    "\"%.80s\" is an obstacle; springs begin at a body, and go \"to\" obstacles",
                    noli_scene_string(&body));
-  noli_scene_store(entry, noli_scene_spring_format, &def, sizeof def);
+  noli_scene_store(entry, &noli_scene_spring_format, &def, sizeof def);
   NOLI_SCENE_CHECK(source, entry, def.stiffness > 0.0 || def.damping > 0.0,
                    "the spring has neither \"stiffness\" nor \"damping\"");
   int64_t n = targets[0].count;

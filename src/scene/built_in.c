@@ -563,7 +563,7 @@ done:
 typedef NoliStatus MakeShapeFn(const NoliSceneSource* source, const NoliSceneNode* node,
                                NoliMesh** mesh);
 
-// The keys of "shape" in format.c.
+// The keys of "shape" in format_shapes.c.
 static const struct {
   const char* key;
   MakeShapeFn* make;

@@ -78,20 +78,30 @@ struct NoliSceneType {
 // after: NoliBodyDef (bodies and obstacles), NoliPartDef, NoliVolumeDef, NoliHalfSpaceDef,
 // NoliPairDef, NoliSceneOutput, NoliProbeDef, NoliDesignDef and its parts.
 extern const NoliSceneType noli_scene_format;
-extern const NoliSceneType* const noli_scene_body_format;
-extern const NoliSceneType* const noli_scene_obstacle_format;
-extern const NoliSceneType* const noli_scene_part_format;
-extern const NoliSceneType* const noli_scene_volume_format;
-extern const NoliSceneType* const noli_scene_half_space_format;
-extern const NoliSceneType* const noli_scene_pair_format;
-extern const NoliSceneType* const noli_scene_tie_format;
-extern const NoliSceneType* const noli_scene_spring_format;
-extern const NoliSceneType* const noli_scene_output_format;
-extern const NoliSceneType* const noli_scene_probe_format;
-extern const NoliSceneType* const noli_scene_design_format;
-extern const NoliSceneType* const noli_scene_goal_format;
-extern const NoliSceneType* const noli_scene_variable_format;
-extern const NoliSceneType* const noli_scene_constraint_format;
+extern const NoliSceneType noli_scene_body_format;
+extern const NoliSceneType noli_scene_obstacle_format;
+extern const NoliSceneType noli_scene_part_format;
+extern const NoliSceneType noli_scene_volume_format;
+extern const NoliSceneType noli_scene_half_space_format;
+extern const NoliSceneType noli_scene_pair_format;
+extern const NoliSceneType noli_scene_tie_format;
+extern const NoliSceneType noli_scene_spring_format;
+extern const NoliSceneType noli_scene_output_format;
+extern const NoliSceneType noli_scene_probe_format;
+extern const NoliSceneType noli_scene_design_format;
+extern const NoliSceneType noli_scene_goal_format;
+extern const NoliSceneType noli_scene_variable_format;
+extern const NoliSceneType noli_scene_constraint_format;
+
+// Types that tables of several files name: shapes and places, selections of elements and of
+// vertices, motions.
+extern const NoliSceneType noli_scene_shape_format;
+extern const NoliSceneType noli_scene_box_region;
+extern const NoliSceneType noli_scene_sphere_region;
+extern const NoliSceneType noli_scene_half_space_region;
+extern const NoliSceneType noli_scene_element_selection;
+extern const NoliSceneType noli_scene_selection;
+extern const NoliSceneType noli_scene_motions;
 
 // The `index`-th choice, NULL past the last.
 const char* noli_scene_choice(const NoliSceneType* type, int32_t index);

@@ -127,13 +127,13 @@ static void check_format(const char* name, const NoliSceneType* type, size_t siz
 static void values_reach_their_members(void** state) {
   (void)state;
   check_format("scene", &noli_scene_format, sizeof(NoliSimDef), 35);
-  check_format("body", noli_scene_body_format, sizeof(NoliBodyDef), 15);
-  check_format("obstacle", noli_scene_obstacle_format, sizeof(NoliBodyDef), 1);
-  check_format("part", noli_scene_part_format, sizeof(NoliPartDef), 5);
-  check_format("volume", noli_scene_volume_format, sizeof(NoliVolumeDef), 4);
-  check_format("half-space", noli_scene_half_space_format, sizeof(NoliHalfSpaceDef), 1);
-  check_format("pair", noli_scene_pair_format, sizeof(NoliPairDef), 2);
-  check_format("output", noli_scene_output_format, sizeof(NoliSceneOutput), 2);
+  check_format("body", &noli_scene_body_format, sizeof(NoliBodyDef), 15);
+  check_format("obstacle", &noli_scene_obstacle_format, sizeof(NoliBodyDef), 1);
+  check_format("part", &noli_scene_part_format, sizeof(NoliPartDef), 5);
+  check_format("volume", &noli_scene_volume_format, sizeof(NoliVolumeDef), 4);
+  check_format("half-space", &noli_scene_half_space_format, sizeof(NoliHalfSpaceDef), 1);
+  check_format("pair", &noli_scene_pair_format, sizeof(NoliPairDef), 2);
+  check_format("output", &noli_scene_output_format, sizeof(NoliSceneOutput), 2);
 }
 
 // "adaptive" and "until_convergence" may replace numbers, and count as 0.

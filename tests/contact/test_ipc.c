@@ -1,6 +1,5 @@
 #include "contact_cases.h"
 
-#include "base/timer.h"
 #include "contact/barrier.h"
 #include "contact/stencil_hessian.h"
 #include "math/eigen.h"
@@ -329,34 +328,6 @@ static void half_space_derivatives_and_limits(void** state) {
   }
 }
 
-// Not a benchmark: catches a slowdown by an order of magnitude.
-static void cost_of_a_contact(void** state) {
-  (void)state;
-  TestRandom random = {19};
-  static const char* name[CASES] = {"point-point",  "point-edge",   "point-triangle", "edge-edge",
-                                    "mollified pp", "mollified pe", "mollified ee"};
-  for (int which = 0; which < CASES; which++) {
-    Case made;
-    case_make(which, &random, 0.4 * DHAT, which == CASE_EDGE_EDGE ? 0.5 : 0.012, &made);
-    case_set(&made);
-    NoliBarrier barrier = {&made.set, NULL, DHAT * DHAT, 1e4};
-    NoliEnergyTerm term = noli_barrier_term(&barrier);
-    double gradient[12], blocks[90], energy, best = (double)INFINITY;
-    NoliLocal local = {.energy = &energy, .gradient = gradient, .hessian = blocks};
-    for (int repeat = 0; repeat < 5; repeat++) {
-      enum { N = 400 };
-      double begin = noli_seconds();
-      for (int i = 0; i < N; i++) {
-        made.x[0] += 1e-12;
-        term.evaluate(&barrier, made.x, 0, 1, NOLI_EVAL_GRADIENT | NOLI_EVAL_PROJECTED, &local);
-      }
-      best = fmin(best, (noli_seconds() - begin) / N);
-    }
-    print_message("gradient and projected Hessian, %s: %.2f us\n", name[which], best * 1e6);
-    ASSERT_AT_MOST(best, 2e-3);
-  }
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(derivatives_agree_with_differences),
@@ -368,7 +339,6 @@ int main(void) {
       cmocka_unit_test(touching_is_infinite_and_never_hidden),
       cmocka_unit_test(far_contacts_are_exactly_zero),
       cmocka_unit_test(half_space_derivatives_and_limits),
-      cmocka_unit_test(cost_of_a_contact),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 #include "fem/elasticity.h"
 
-#include "base/timer.h"
 #include "material/reference.h"
 #include "math/eigen.h"
 #include "math/svd3.h"
@@ -232,55 +231,6 @@ static void projection_is_semi_definite(void** state) {
       }
       single_end(&s);
     }
-  }
-}
-
-// The cost saved by working in the frame of the SVD ([Zheng2025] eq. 19): compares the projected
-// element with the plain element whose 144 entries are projected numerically, both in the same
-// deformed state.
-static void projection_is_cheaper_than_twelve_by_twelve(void** state) {
-  (void)state;
-  enum { STATES = 64, REPEATS = 40 };
-  for (int32_t i = 0; i < noli_material_count(); i++) {
-    TestRandom random = {67};
-    Single s;
-    single_begin(&s, rest_shapes[REGULAR], noli_material_at(i));
-
-    // random deformations
-    double x[STATES][12], hessian[90], full[144], ours = INFINITY, numeric = INFINITY, sink = 0.0;
-    for (int k = 0; k < STATES; k++) {
-      NoliMat3 F = noli_identity3();
-      do {
-        F = noli_add33(noli_identity3(), random_matrix(&random, 0.5));
-      } while (noli_det33(&F) < 0.1);
-      deform(&F, rest_shapes[REGULAR], x[k]);
-    }
-
-    // the best of all repetitions
-    NoliLocal local = {.hessian = hessian};
-    for (int repeat = 0; repeat < REPEATS; repeat++) {
-      double start = noli_seconds();
-      for (int k = 0; k < STATES; k++) {
-        noli_elasticity_evaluate(&s.data, x[k], 0, 1, NOLI_EVAL_PROJECTED, &local);
-        sink += hessian[k];
-      }
-      double middle = noli_seconds();
-      for (int k = 0; k < STATES; k++) {
-        noli_elasticity_evaluate(&s.data, x[k], 0, 1, NOLI_EVAL_HESSIAN, &local);
-        expand(hessian, full);
-        noli_project_psd(12, full);
-        sink += full[k];
-      }
-      ours = fmin(ours, middle - start);
-      numeric = fmin(numeric, noli_seconds() - middle);
-    }
-
-    // compare
-    print_message("%s: projected Hessian %.0f ns, with a 12 x 12 eigen-decomposition %.0f ns\n",
-                  s.law->name, 1e9 * ours / STATES, 1e9 * numeric / STATES);
-    assert_true(isfinite(sink));
-    ASSERT_AT_MOST(ours, numeric);
-    single_end(&s);
   }
 }
 
@@ -567,7 +517,6 @@ int main(void) {
       cmocka_unit_test(blocks_match_the_tangent),
       cmocka_unit_test(projection_clamps_eigenvalues),
       cmocka_unit_test(projection_is_semi_definite),
-      cmocka_unit_test(projection_is_cheaper_than_twelve_by_twelve),
       cmocka_unit_test(rigid_motions_cost_nothing),
       cmocka_unit_test(patch_test),
       cmocka_unit_test(requests_are_consistent),

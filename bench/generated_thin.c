@@ -10,21 +10,39 @@
   ", \"poisson\": 0.3, \"density\": " density                                                      \
   "}, \"shell\": {\"thickness\": 0.001, \"bending\": " bending "}"
 
+// The paper's hinges have the energy 1/2 stiffness length angle^2, with the length of the edge, so
+// that its sheets depend on the mesh. This is the factor of bending that gives the edges of `cells`
+// squares along 1 m the same energy.
+static double bending_of(double stiffness, double young, int cells) {
+  double plate = young * 1e-9 / (12.0 * (1.0 - 0.3 * 0.3));
+  return stiffness / cells / plate;
+}
+
 #define STEPS(step, steps) "{\"time\": {\"step\": " step ", \"steps\": " steps "}, "
 
-// [Zheng2025] fig. 23, easy: layers of cloth of 1 m, 5 mm apart, that fall onto a fixed ball.
-void generated_layers(FILE* file, const int number[]) {
+// [Zheng2025] fig. 23: layers of cloth of 1 m, 5 mm apart, that fall onto a fixed ball.
+static void write_layers(FILE* file, const int number[], const char* young, double bending) {
   fprintf(file, STEPS("0.02", "100") "\"contact\": {\"distance\": 0.002}, \"friction\": "
                                      "{\"coefficient\": 0}, \"bodies\": [");
   for (int i = 0; i < number[0]; i++) {
-    fprintf(file,
-            "%s{\"name\": \"layer%d\", \"mesh\": {\"plane\": {\"size\": [1, 1], \"cells\": [%d, "
-            "%d]}}, \"rotate\": [0, %d, 0], \"translate\": [0, %.4f, 0], " CLOTH("78e3", "200",
-                                                                                 "0") "}",
-            i > 0 ? ", " : "", i, number[1], number[1], 37 * i % 90, 0.26 + 0.005 * i);
+    fprintf(
+        file,
+        "%s{\"name\": \"layer%d\", \"mesh\": {\"plane\": {\"size\": [1, 1], \"cells\": [%d, "
+        "%d]}}, \"rotate\": [0, %d, 0], \"translate\": [0, %.4f, 0], " CLOTH("%s", "200", "%g") "}",
+        i > 0 ? ", " : "", i, number[1], number[1], 37 * i % 90, 0.26 + 0.005 * i, young, bending);
   }
   fprintf(file, "], \"obstacles\": [{\"name\": \"ball\", \"mesh\": {\"sphere\": {\"radius\": 0.25, "
                 "\"cells\": 12}}}]}");
+}
+
+// Easy: no bending, 30 N/m in shear.
+void generated_layers(FILE* file, const int number[]) {
+  write_layers(file, number, "78e3", 0.0);
+}
+
+// Hard: 300 N/m in shear, and stiff in bending.
+void generated_stiff_layers(FILE* file, const int number[]) {
+  write_layers(file, number, "780e3", bending_of(5e3, 780e3, number[1]));
 }
 
 // Two opposite sides of a sheet or a tube that turn against each other.
@@ -42,16 +60,20 @@ static void write_turns(FILE* file, const char* axis, const char* side, const ch
   fprintf(file, "]}");
 }
 
-// [Zheng2025] fig. 22: a sheet whose ends turn back and forth.
+// [Zheng2025] fig. 22: a sheet whose ends turn to one side, back, to the other side and back. In 6
+// s (easy) each end turns by 172 degrees, in 30 s (hard) by 859 degrees.
 void generated_twist(FILE* file, const int number[]) {
+  int cells = number[0], seconds = number[1];
   fprintf(file,
-          STEPS("0.0166666667", "360") "\"contact\": {\"distance\": 0.002}, \"friction\": "
-                                       "{\"coefficient\": 0}, \"gravity\": [0, 0, 0], "
-                                       "\"bodies\": [{\"name\": \"cloth\", \"mesh\": {\"plane\": "
-                                       "{\"size\": [1, 1], \"cells\": [%d, %d]}}, " CLOTH(
-                                           "2.6e6", "200", "1") "}], ",
-          number[0], number[0]);
-  write_turns(file, "[1, 0, 0]", "x", "180*cos(1.047*t)", "0");
+          STEPS("0.0166666667", "%d") "\"contact\": {\"distance\": 0.002}, \"friction\": "
+                                      "{\"coefficient\": 0}, \"gravity\": [0, 0, 0], "
+                                      "\"bodies\": [{\"name\": \"cloth\", \"mesh\": {\"plane\": "
+                                      "{\"size\": [1, 1], \"cells\": [%d, %d]}}, " CLOTH(
+                                          "2.6e6", "200", "%g") "}], ",
+          60 * seconds, cells, cells, bending_of(1e-3, 2.6e6, cells));
+  char speed[64];
+  snprintf(speed, sizeof speed, "180*cos(2*pi*t/%d)", seconds);
+  write_turns(file, "[1, 0, 0]", "x", speed, "0");
 }
 
 // A tube whose ends turn and approach each other, as in [Li2021]'s twisted cylinder.
@@ -67,19 +89,25 @@ void generated_tube(FILE* file, const int number[]) {
   write_turns(file, "[1, 0, 0]", "x", "72", "0.005");
 }
 
-// Three cloths, one above the other, fall into a funnel, where they crumple and stay.
+// Three cloths of cotton in a funnel, and a tetrahedron that pushes them through: sizes, materials
+// and friction of Codim-IPC's scene, whose bending is three times that of a plate. It has 80 steps,
+// which end while the last corners are in the exit.
 void generated_funnel(FILE* file, const int number[]) {
-  fprintf(file, STEPS("0.04", "80") "\"contact\": {\"distance\": 0.001}, \"friction\": "
-                                    "{\"coefficient\": 0}, \"bodies\": [");
+  fprintf(file, STEPS("0.04", "90") "\"contact\": {\"distance\": 0.001}, \"friction\": "
+                                    "{\"coefficient\": 0.4}, \"bodies\": [");
   for (int i = 0; i < 3; i++) {
     fprintf(file,
             "%s{\"name\": \"cloth%d\", \"mesh\": {\"plane\": {\"size\": [1, 1], \"cells\": [%d, "
-            "%d]}}, \"rotate\": [0, %d, 0], \"translate\": [0, %.3f, 0], " CLOTH("0.821e6", "473",
-                                                                                 "1") "}",
-            i > 0 ? ", " : "", i, number[0], number[0], 30 * i, 0.42 + 0.02 * i);
+            "%d]}}, \"rotate\": [0, %d, 0], \"translate\": [0, %.2f, 0], \"material\": {\"law\": "
+            "\"neo_hookean\", \"young\": 41050, \"poisson\": 0.243, \"density\": 472.6}, "
+            "\"shell\": {\"thickness\": 0.000318, \"bending\": 60, \"limit\": 1.0608}}",
+            i > 0 ? ", " : "", i, number[0], number[0], 45 * i, 0.2 + 0.05 * i);
   }
   fprintf(file, "], \"obstacles\": [{\"name\": \"funnel\", \"mesh\": {\"revolution\": "
-                "{\"profile\": [[0.6, 0.4], [0.1, 0], [0.1, -0.3]], \"cells_around\": 48}}}]}");
+                "{\"profile\": [[0.4964, 0.1], [0.15, -0.1]], \"cells_around\": 64}}}, {\"name\": "
+                "\"plunger\", \"mesh\": {\"arrays\": {\"positions\": [[0, 0.5, 0], [0.1, 0.5, 0], "
+                "[0, 0.5, 0.1], [0, 0.6, 0]], \"triangles\": [[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, "
+                "3, 2]]}}, \"motion\": {\"velocity\": [0, -0.3, 0]}}]}");
 }
 
 // Cards of shells from two decks, alternately tilted, fall onto each other and onto a table.

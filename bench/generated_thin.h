@@ -4,11 +4,12 @@
 
 #include <stdio.h>
 
-void generated_layers(FILE* file, const int number[]);  // LAYERS CELLS
-void generated_twist(FILE* file, const int number[]);   // CELLS
-void generated_tube(FILE* file, const int number[]);    // ALONG AROUND
-void generated_funnel(FILE* file, const int number[]);  // CELLS
-void generated_shuffle(FILE* file, const int number[]); // CARDS
-void generated_noodles(FILE* file, const int number[]); // ROWS SEGMENTS
-void generated_knot(FILE* file, const int number[]);    // ACROSS
-void generated_dress(FILE* file, const int number[]);   // AROUND
+void generated_layers(FILE* file, const int number[]);       // LAYERS CELLS
+void generated_stiff_layers(FILE* file, const int number[]); // LAYERS CELLS
+void generated_twist(FILE* file, const int number[]);        // CELLS SECONDS
+void generated_tube(FILE* file, const int number[]);         // ALONG AROUND
+void generated_funnel(FILE* file, const int number[]);       // CELLS
+void generated_shuffle(FILE* file, const int number[]);      // CARDS
+void generated_noodles(FILE* file, const int number[]);      // ROWS SEGMENTS
+void generated_knot(FILE* file, const int number[]);         // ACROSS
+void generated_dress(FILE* file, const int number[]);        // AROUND

@@ -61,5 +61,10 @@ bool thin_solve(Thin* thin, int steps);
 // per length times the cube of the length over the bending stiffness.
 void heavy_elastica(double beta, double place[2]);
 
+// The end of a clamped elastica of length 1, with a force across it at its end, along and down.
+// `beta`: the force times the length squared over the bending stiffness; `stretch`: the force over
+// the stiffness of stretching, 0 if it does not stretch.
+void sheared_elastica(double beta, double stretch, double place[2]);
+
 // The mean displacement of the vertices, m.
 void thin_displacement(const Thin* thin, Wanted* wanted, double u[3]);

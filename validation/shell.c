@@ -176,7 +176,7 @@ static bool hang(Report* report, const char* pattern, int32_t cells, double* wor
     if (!bend(pattern, "plate", cells, strip, &tip)) {
       return false;
     }
-    heavy_elastica(betas[k], place);
+    heavy_elastica(betas[k], betas[k] * pow(strip.thickness / LENGTH, 2) / 12.0, place);
     double along = 1.0 - tip.back / LENGTH, down = tip.down / LENGTH;
     double distance = hypot(along - place[0], down - place[1]);
     report_row(report, "%g | %s | %d | %.4f | %.4f | %.4f | %.4f | %.4f", betas[k], pattern,

@@ -294,25 +294,28 @@ void thin_displacement(const Thin* thin, Wanted* wanted, double u[3]) {
 
 enum { ELASTICA_PARTS = 4000 };
 
-// A clamped beam of length 1: weight or force over the bending stiffness, force over that of
-// stretching.
+// A clamped beam of length 1: weight or force over the bending stiffness, and their sum over that
+// of stretching.
 typedef struct Elastica {
   double weight, force, stretch;
 } Elastica;
 
-// theta'' = -(beta (1 - s) + f lambda) cos(theta), theta(0) = 0, from a curvature at the clamp, by
-// the rule of midpoints, with the stretch lambda = 1 + N / (E A) of the tension N; returns
-// theta'(1) and the place of the end.
+// What acts across it at s and the angle theta, with the stretch there, which the tension causes.
+static double load_at(const Elastica* beam, double s, double theta, double* lambda) {
+  double load = beam->weight * (1.0 - s) + beam->force;
+  *lambda = 1.0 + beam->stretch * load / (beam->weight + beam->force) * sin(theta);
+  return load * *lambda;
+}
+
+// theta'' = -(beta (1 - s) + f) lambda cos(theta), theta(0) = 0, from a curvature at the clamp, by
+// the rule of midpoints; returns theta'(1) and the place of the end.
 static double shoot(const Elastica* beam, double curvature, double place[2]) {
-  double h = 1.0 / ELASTICA_PARTS, theta = 0.0, kappa = curvature;
+  double h = 1.0 / ELASTICA_PARTS, theta = 0.0, kappa = curvature, lambda;
   place[0] = place[1] = 0.0;
   for (int i = 0; i < ELASTICA_PARTS; i++) {
     double s = i * h, middle = theta + 0.5 * h * kappa;
-    double lambda = 1.0 + beam->stretch * sin(theta);
-    double load = beam->weight * (1.0 - s) + beam->force * lambda;
-    double kappa_middle = kappa - 0.5 * h * load * cos(theta);
-    lambda = 1.0 + beam->stretch * sin(middle);
-    load = beam->weight * (1.0 - s - 0.5 * h) + beam->force * lambda;
+    double kappa_middle = kappa - 0.5 * h * load_at(beam, s, theta, &lambda) * cos(theta);
+    double load = load_at(beam, s + 0.5 * h, middle, &lambda);
     place[0] += h * lambda * cos(middle);
     place[1] += h * lambda * sin(middle);
     kappa -= h * load * cos(middle);
@@ -330,8 +333,8 @@ static void bend_elastica(const Elastica* beam, double place[2]) {
   }
 }
 
-void heavy_elastica(double beta, double place[2]) {
-  bend_elastica(&(Elastica){.weight = beta}, place);
+void heavy_elastica(double beta, double stretch, double place[2]) {
+  bend_elastica(&(Elastica){.weight = beta, .stretch = stretch}, place);
 }
 
 void sheared_elastica(double beta, double stretch, double place[2]) {

@@ -233,6 +233,8 @@ static const Recipe recipes[] = {
     {"noodles", "ROWS SEGMENTS", "ROWS x ROWS rods that fall into a bowl", 2, generated_noodles},
     {"knot", "ACROSS", "two ribbons in a reef knot that is pulled tight", 1, generated_knot},
     {"dress", "AROUND", "a sewn dress on a body that turns", 1, generated_dress},
+    {"tyre", "ACROSS AROUND", "a tyre that is pressed to the ground and spins up", 2,
+     generated_tyre},
 };
 enum { N_RECIPES = (int)(sizeof recipes / sizeof *recipes) };
 

@@ -1,6 +1,7 @@
 #include "generated_thin.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 // Membranes of [Zheng2025] are given by their shear modulus times thickness: with a Poisson's ratio
@@ -267,4 +268,97 @@ void generated_dress(FILE* file, const int number[]) {
   write_profile(file, body, 11, 11);
   fprintf(file, "], \"cells_around\": 24}}, \"motion\": {\"rotation\": {\"axis\": [0, 1, 0], "
                 "\"origin\": [0, 0, 0], \"angle\": \"60*sin(pi*t)*smoothstep(0, 0.5, t)\"}}}]}");
+}
+
+// ---- a tyre
+// -------------------------------------------------------------------------------------
+
+#define TYRE_RADIUS 0.33  // m, of the middle of the section
+#define TYRE_HIGH 0.127   // m, half of the section along radii
+#define TYRE_WIDE 0.2     // m, half of it along the axis
+#define TYRE_RIM 0.235    // m, what is nearer to the axis belongs to the rim
+#define TYRE_TREAD "0.41" // m, what is farther is of the stiffer part
+#define TYRE_AXIS "0.459" // m, of the axis above the ground
+
+// Point of the section at t in 0 to 1, from the rim: between an ellipse and a rectangle, and in the
+// order that makes triangles look outward.
+static void tyre_point(double t, double x[2]) {
+  double angle = 2.0 * acos(-1.0) * t, c = cos(angle), s = sin(angle);
+  x[0] = TYRE_RADIUS - TYRE_HIGH * copysign(pow(fabs(c), 2.0 / 3.0), c);
+  x[1] = -TYRE_WIDE * copysign(pow(fabs(s), 2.0 / 3.0), s);
+}
+
+// Closed, of n points at equal distances; returns how many from either end belong to the rim.
+static int write_section(FILE* file, int n) {
+  enum { FINE = 20000 };
+  double before[2], at[2], length = 0.0, done = 0.0, piece = 0.0;
+  int rim = 0;
+  bool at_rim = true;
+  tyre_point(0.0, before);
+  for (int j = 1; j <= FINE; j++) {
+    tyre_point((double)j / FINE, at);
+    length += hypot(at[0] - before[0], at[1] - before[1]);
+    memcpy(before, at, sizeof at);
+  }
+  tyre_point(0.0, before);
+  memcpy(at, before, sizeof at);
+  for (int i = 0, j = 0; i < n; i++) {
+    while (j < FINE && done + piece < length * i / n) {
+      done += piece;
+      memcpy(before, at, sizeof at);
+      tyre_point((double)++j / FINE, at);
+      piece = hypot(at[0] - before[0], at[1] - before[1]);
+    }
+    double share = piece > 0.0 ? (length * i / n - done) / piece : 0.0;
+    double r = before[0] + share * (at[0] - before[0]);
+    at_rim = at_rim && r < TYRE_RIM;
+    rim += at_rim ? 1 : 0;
+    fprintf(file, "[%.8f, %.8f], ", r, before[1] + share * (at[1] - before[1]));
+  }
+  tyre_point(0.0, at);
+  fprintf(file, "[%.8f, %.8f]", at[0], at[1]);
+  return rim;
+}
+
+// [Larionov2024] fig. 11: a tyre of a stiff tread and soft walls, with the paper's pressure,
+// stiffness, mass, friction and step; its rim lowers it by 40 mm, and turns it by 0.15 s so fast
+// that the tread moves at 5 m/s.
+void generated_tyre(FILE* file, const int number[]) {
+  int across = number[0], around = number[1];
+  fprintf(file, STEPS("0.00125", "160") "\"gravity\": [0, 0, 0], \"bodies\": [{\"name\": "
+                                        "\"tyre\", \"mesh\": {\"revolution\": {\"profile\": [");
+  int rim = write_section(file, across);
+#define TREAD(outer, inner)                                                                        \
+  "\"" inner " + (" outer " - " inner ")*(X^2 + (Y - " TYRE_AXIS ")^2 > " TYRE_TREAD "^2)\""
+  fprintf(
+      file,
+      "], \"cells_around\": %d}}, \"rotate\": [90, 0, 0], \"translate\": [0, " TYRE_AXIS
+      ", 0], \"material\": {\"law\": \"neo_hookean\", \"young\": " TREAD(
+          "4e7",
+          "2e7") ", \"poisson\": 0.49, \"density\": " TREAD("2e4",
+                                                            "5e3") ", "
+                                                                   "\"damping\": 0.001}, "
+                                                                   "\"shell\": {\"thickness\": "
+                                                                   "0.01, \"bending\": "
+                                                                   "0.13}, \"volume\": "
+                                                                   "{\"region\": \"cavity\", "
+                                                                   "\"pressure\": 68900}}], "
+                                                                   "\"prescribed\": [{\"body\": "
+                                                                   "\"tyre\", \"select\": "
+                                                                   "{\"vertices\": [",
+      around);
+#undef TREAD
+  for (int i = 0; i < rim * around; i++) {
+    fprintf(file, "%d, ", i);
+  }
+  for (int i = (across - rim + 1) * around; i < across * around; i++) {
+    fprintf(file, "%d%s", i, i + 1 < across * around ? ", " : "");
+  }
+  fprintf(file, "]}, \"motion\": {\"displacement\": [0, \"-0.04*smoothstep(0, 0.1, t)\", 0], "
+                "\"rotation\": {\"axis\": [0, 0, 1], \"origin\": [0, " TYRE_AXIS
+                ", 0], \"speed\": \"-630*smoothstep(0.1, 0.15, t)\"}}}], \"half_spaces\": "
+                "[{\"name\": \"ground\"}], \"contact\": {\"model\": \"implicit_surface\", "
+                "\"distance\": 0.002}, \"friction\": {\"coefficient\": 0.5, "
+                "\"static_coefficient\": 1.5, \"stribeck_speed\": 0.05, \"method\": "
+                "\"implicit\"}}");
 }

@@ -13,3 +13,4 @@ void generated_shuffle(FILE* file, const int number[]);      // CARDS
 void generated_noodles(FILE* file, const int number[]);      // ROWS SEGMENTS
 void generated_knot(FILE* file, const int number[]);         // ACROSS
 void generated_dress(FILE* file, const int number[]);        // AROUND
+void generated_tyre(FILE* file, const int number[]);         // ACROSS AROUND

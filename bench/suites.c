@@ -459,6 +459,13 @@ static const Variant cloth_variant[] = {
      .override = {{"solver.method", "augmented_lagrangian"}, {"solver.linear", "pcg"}}},
 };
 
+// [Larionov2024] fig. 11, in the size of the paper and smaller: with implicit friction.
+static const StudyScene tyre_scene[] = {
+    {"tyre, 3K vertices", "generated: tyre 30 96", 20},
+    {"tyre, 46K vertices", "generated: tyre 118 394", 2},
+};
+static const Variant tyre_variant[] = {{.name = "implicit friction"}};
+
 // ---- stress scenes with the numbers of tetrahedra of [Zheng2025] table 2 ------------------------
 
 #define STRESS(scene)                                                                              \
@@ -517,6 +524,7 @@ static const Study studies[] = {
     STUDY("friction", friction_scene, friction_variant),
     STUDY("linear", linear_scene, linear_variant),
     STUDY("thin", cloth_scene, cloth_variant),
+    STUDY("thin", tyre_scene, tyre_variant),
     STUDY("order", beam_scene, beam_variant),
     STUDY("order", bounce_scene, bounce_variant),
     STUDY("order", rolling_scene, rolling_variant),

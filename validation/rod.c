@@ -48,7 +48,7 @@ bool validate_rod_weight(Report* report) {
       if (!bend_by_weight(cells, betas[k], got)) {
         return false;
       }
-      heavy_elastica(betas[k], want);
+      heavy_elastica(betas[k], 0.0, want);
       double distance = hypot(got[0] - want[0], got[1] - want[1]);
       report_row(report, "%g | %d | %.4f | %.4f | %.4f | %.4f | %.5f", betas[k], (int)cells, got[0],
                  want[0], got[1], want[1], distance);

@@ -50,6 +50,10 @@ static double distance(const double* a, const double* b) {
   return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
 }
 
+static bool are_near(const double* a, const double* b, double near) {
+  return fabs(a[0] - b[0]) <= near && fabs(a[1] - b[1]) <= near && fabs(a[2] - b[2]) <= near;
+}
+
 // Moves vertices so that each place has one; returns how many remain, and which each became.
 static int32_t join(int32_t n, double* x, int32_t* became) {
   int32_t kept = 0;
@@ -58,9 +62,10 @@ static int32_t join(int32_t n, double* x, int32_t* became) {
     low[k % 3] = fmin(low[k % 3], x[k]);
     high[k % 3] = fmax(high[k % 3], x[k]);
   }
+  const double near = SAME * distance(low, high);
   for (int32_t i = 0; i < n; i++) {
     int32_t same = 0;
-    while (same < kept && distance(x + 3 * same, x + 3 * i) > SAME * distance(low, high)) {
+    while (same < kept && !are_near(x + 3 * same, x + 3 * i, near)) {
       same++;
     }
     memmove(x + 3 * same, x + 3 * i, 3 * sizeof *x);
@@ -287,27 +292,51 @@ void thin_displacement(const Thin* thin, Wanted* wanted, double u[3]) {
 
 // ---- the elastica -------------------------------------------------------------------------------
 
-// theta'' = -beta (1 - s) cos(theta), theta(0) = 0, from a curvature at the clamp; returns
-// theta'(1) and the place of the tip, over the length.
-static double shoot(double beta, double curvature, double place[2]) {
-  enum { PARTS = 4000 };
-  double h = 1.0 / PARTS, theta = 0.0, kappa = curvature;
+enum { ELASTICA_PARTS = 4000 };
+
+// A clamped beam of length 1: weight or force over the bending stiffness, and their sum over that
+// of stretching.
+typedef struct Elastica {
+  double weight, force, stretch;
+} Elastica;
+
+// What acts across it at s and the angle theta, with the stretch there, which the tension causes.
+static double load_at(const Elastica* beam, double s, double theta, double* lambda) {
+  double load = beam->weight * (1.0 - s) + beam->force;
+  *lambda = 1.0 + beam->stretch * load / (beam->weight + beam->force) * sin(theta);
+  return load * *lambda;
+}
+
+// theta'' = -(beta (1 - s) + f) lambda cos(theta), theta(0) = 0, from a curvature at the clamp, by
+// the rule of midpoints; returns theta'(1) and the place of the end.
+static double shoot(const Elastica* beam, double curvature, double place[2]) {
+  double h = 1.0 / ELASTICA_PARTS, theta = 0.0, kappa = curvature, lambda;
   place[0] = place[1] = 0.0;
-  for (int i = 0; i < PARTS; i++) {
+  for (int i = 0; i < ELASTICA_PARTS; i++) {
     double s = i * h, middle = theta + 0.5 * h * kappa;
-    double kappa_middle = kappa - 0.5 * h * beta * (1.0 - s) * cos(theta);
-    place[0] += h * cos(middle);
-    place[1] += h * sin(middle);
-    kappa -= h * beta * (1.0 - s - 0.5 * h) * cos(middle);
+    double kappa_middle = kappa - 0.5 * h * load_at(beam, s, theta, &lambda) * cos(theta);
+    double load = load_at(beam, s + 0.5 * h, middle, &lambda);
+    place[0] += h * lambda * cos(middle);
+    place[1] += h * lambda * sin(middle);
+    kappa -= h * load * cos(middle);
     theta += h * kappa_middle;
   }
   return kappa;
 }
 
-void heavy_elastica(double beta, double place[2]) {
-  double low = 0.0, high = beta;
+// The curvature at the clamp for which there is no moment at the end.
+static void bend_elastica(const Elastica* beam, double place[2]) {
+  double low = 0.0, high = beam->weight + 2.0 * beam->force;
   for (int k = 0; k < 60; k++) {
     double middle = 0.5 * (low + high);
-    *(shoot(beta, middle, place) < 0.0 ? &low : &high) = middle;
+    *(shoot(beam, middle, place) < 0.0 ? &low : &high) = middle;
   }
+}
+
+void heavy_elastica(double beta, double stretch, double place[2]) {
+  bend_elastica(&(Elastica){.weight = beta, .stretch = stretch}, place);
+}
+
+void sheared_elastica(double beta, double stretch, double place[2]) {
+  bend_elastica(&(Elastica){.force = beta, .stretch = stretch}, place);
 }

@@ -58,8 +58,11 @@ bool thin_start(Thin* thin, double time_step);
 // The same, and solves load steps up to 1 s.
 bool thin_solve(Thin* thin, int steps);
 // The end of a clamped elastica of length 1 under its own weight, along and down; beta is weight
-// per length times the cube of the length over the bending stiffness.
-void heavy_elastica(double beta, double place[2]);
+// per length times the cube of the length over the bending stiffness, `stretch` the weight over the
+// stiffness of stretching, 0 if it does not stretch.
+void heavy_elastica(double beta, double stretch, double place[2]);
+// The same with a force across it at its end, in place of the weight.
+void sheared_elastica(double beta, double stretch, double place[2]);
 
 // The mean displacement of the vertices, m.
 void thin_displacement(const Thin* thin, Wanted* wanted, double u[3]);

@@ -3,13 +3,16 @@
 // With the angle alpha_i that a triangle makes with the sheet at the middle of edge i, n_i the
 // normals of its edges in its plane and l_i their lengths, its curvature is that of Morley's plate,
 //   kappa = sum_i alpha_i l_i / A  n_i n_i^T,   energy A/2 kappa . D kappa.
-// Morley has one more unknown per edge, which divides the angle theta_i of a hinge between its two
-// triangles. Here it is theta_i / 2 + sum_j c_j theta_j for the one and theta_i / 2 - sum_j c_j
-// theta_j for the other, with the hinge and the four others of its two triangles: the least c such
-// that all constant curvatures are divided correctly. So a constant curvature has the
-// energy of the plate on any mesh, and is in equilibrium, because both triangles have the same
-// sheet direction at their common edge. An edge without a neighbour is free: no moment acts across
-// it.
+// Morley has one more unknown per edge, which divides the angle theta of a hinge between its two
+// triangles. Here it is theta h / (h + h') + sum_j c_j theta_j for the one and theta h' / (h + h')
+// - sum_j c_j theta_j for the other, with their heights h and h' over the edge, the hinge and the
+// four others of its two triangles: the c of the least sum of c_j^2 / k_j, where k_j is the length
+// of a hinge over the heights of its triangles, such that all constant curvatures are divided
+// correctly. So a constant curvature has the energy of the plate on any mesh, and is in
+// equilibrium, because both triangles have the same sheet direction at their common edge. Of a
+// narrow triangle beside a wide one, heights and k leave the angles of the wide one alone; halves
+// and the least sum of c_j^2 would bend the narrow one by them, so that clamped plates locked. An
+// edge without a neighbour is free: no moment acts across it.
 //
 // Angles are those of fem/hinge.h. A fold may also be a lone hinge, with any stiffness.
 #pragma once

@@ -26,6 +26,8 @@ typedef struct Response {
   NoliDual share[3];  // that of its first triangle, with the sheet at the middle of the edge
   NoliDual normal[3]; // n n^T
   NoliDual length;
+  NoliDual part;      // height of its first triangle over that of both
+  NoliDual stiffness; // length over that of both
 } Response;
 
 static Point apart(Point a, Point b) {
@@ -74,7 +76,11 @@ static Response respond(Point a, Point b, Point left, Point right) {
   NoliDual s2 = noli_dual_products(two.x, t.x, two.y, t.y);
   NoliDual h2 = noli_dual_products(two.x, n.x, two.y, n.y);
   NoliDual along[3], mixed[3];
-  Response out = {.exists = true, .length = length};
+  NoliDual both = noli_dual_add(h1, h2);
+  Response out = {.exists = true,
+                  .length = length,
+                  .part = noli_dual_div(h1, both),
+                  .stiffness = noli_dual_div(length, both)};
   tensor(t, t, along);
   tensor(t, n, mixed);
   tensor(n, n, out.normal);
@@ -169,13 +175,15 @@ static void divide(int i, const Response response[HINGES], bool first, Eigen* ei
   NoliDual target[3], matrix[9] = {{0}}, solution[3] = {{0}};
   set_around(i, around);
   for (int k = 0; k < 3; k++) {
-    target[k] = noli_dual_sub(response[i].share[k], noli_dual_scale(0.5, response[i].angle[k]));
+    NoliDual part = noli_dual_mul(response[i].part, response[i].angle[k]);
+    target[k] = noli_dual_sub(response[i].share[k], part);
   }
   for (int j = 0; j < 5; j++) {
     const Response* other = &response[around[j]];
     for (int k = 0; k < 6 && other->exists; k++) {
       NoliDual* to = &matrix[3 * row[k] + column[k]];
-      *to = noli_dual_add(*to, noli_dual_mul(other->angle[row[k]], other->angle[column[k]]));
+      NoliDual product = noli_dual_mul(other->angle[row[k]], other->angle[column[k]]);
+      *to = noli_dual_add(*to, noli_dual_mul(other->stiffness, product));
     }
   }
   matrix[3] = matrix[1], matrix[6] = matrix[2], matrix[7] = matrix[5];
@@ -189,10 +197,10 @@ static void divide(int i, const Response response[HINGES], bool first, Eigen* ei
   memset(weight, 0, HINGES * sizeof *weight);
   for (int j = 0; j < 5; j++) {
     const Response* other = &response[around[j]];
-    weight[around[j]] = noli_dual_add(weight[around[j]],
-                                      other->exists ? dot(other->angle, solution) : noli_dual(0.0));
+    NoliDual more = noli_dual_mul(other->stiffness, dot(other->angle, solution));
+    weight[around[j]] = noli_dual_add(weight[around[j]], other->exists ? more : noli_dual(0.0));
   }
-  weight[i].v += 0.5;
+  weight[i] = noli_dual_add(weight[i], response[i].part);
 }
 
 // ---- around a triangle --------------------------------------------------------------------------

@@ -123,6 +123,15 @@ static void stiffness_is_that_of_what_is_pushed(void** state) {
     double want = compliance > 0.0 ? 50.0 / compliance : 50.0;
     ASSERT_NEAR(constraint->mu, want, 1e-12 * want);
     ASSERT_NEAR(noli_active_set_largest_mu(&pair.set), want, 1e-12 * want);
+
+    // a multiplier that pushes harder than that over the gap
+    for (int k = 0; k < 2; k++) {
+      constraint->lambda = (k == 0 ? 0.5 : 3.0) * want * constraint->gap;
+      double held = fmax(want, constraint->lambda / constraint->gap);
+      ASSERT_OK(
+          noli_active_set_linearize(&pair.set, pair.context, pair.surface, &ground, pair.x, 1));
+      ASSERT_NEAR(constraint->mu, held, 1e-12 * held);
+    }
   }
   pair_done(&pair);
 }

@@ -321,13 +321,17 @@ static double stiffness_of(const NoliConstraint* constraint) {
   return constraint->stiffness > 0.0 ? constraint->stiffness : 1.0;
 }
 
+// Largest penalty stiffness for small gaps, by that of the nodes: where prescribed motion leaves no
+// room, multipliers grow without end.
+#define STIFFEST 1e4
+
 // Chooses the penalty stiffness. An error of the multiplier moves the gap by that error over mu:
 // with lambda / gap, the stiffness of a barrier, the gap changes by the same fraction as the
 // multiplier. A step keeps what the one before has left of a gap. Where soft nodes carry the weight
 // of many others, the stiffness of the nodes alone would let gaps shrink from step to step.
 static void choose_mu(const NoliActiveSet* set, NoliConstraint* constraint) {
-  constraint->mu =
-      fmax(set->ratio * stiffness_of(constraint), constraint->lambda / constraint->gap);
+  double held = fmin(constraint->lambda / constraint->gap, STIFFEST * constraint->stiffness);
+  constraint->mu = fmax(set->ratio * stiffness_of(constraint), held);
 }
 
 static void linearize_block(void* user, int64_t begin, int64_t end, int32_t worker) {

@@ -394,7 +394,7 @@ static inline NoliSpringDef noli_default_spring_def(void) {
 /// Parameters of the solver "augmented_lagrangian"; the defaults suit all known scenes. Never
 /// changes its size.
 typedef struct NoliAugmentedLagrangianDef {
-  double stiffness_ratio; ///< penalty stiffness of a constraint relative to the stiffness of the
+  double stiffness_ratio; ///< least penalty stiffness of a constraint relative to that of the
                           ///< bodies it pushes, from the diagonal of the Hessian, > 0; default 10.
                           ///< ([Zheng2025] eq. 20 has 0.1, for solvers without factorization.)
   double decay;           ///< Gamma in [0, 1]: factor of inactive constraints in each iteration;

@@ -316,6 +316,24 @@ static void choose_gap(const LinearizeJob* job, NoliConstraint* constraint) {
   }
 }
 
+// Stiffness of the nodes that a constraint pushes; between prescribed nodes it has no effect.
+static double stiffness_of(const NoliConstraint* constraint) {
+  return constraint->stiffness > 0.0 ? constraint->stiffness : 1.0;
+}
+
+// Largest penalty stiffness for small gaps, by that of the nodes: where prescribed motion leaves no
+// room, multipliers grow without end.
+#define STIFFEST 1e4
+
+// Chooses the penalty stiffness. An error of the multiplier moves the gap by that error over mu:
+// with lambda / gap, the stiffness of a barrier, the gap changes by the same fraction as the
+// multiplier. A step keeps what the one before has left of a gap. Where soft nodes carry the weight
+// of many others, the stiffness of the nodes alone would let gaps shrink from step to step.
+static void choose_mu(const NoliActiveSet* set, NoliConstraint* constraint) {
+  double held = fmin(constraint->lambda / constraint->gap, STIFFEST * constraint->stiffness);
+  constraint->mu = fmax(set->ratio * stiffness_of(constraint), held);
+}
+
 static void linearize_block(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const LinearizeJob* job = user;
@@ -325,14 +343,12 @@ static void linearize_block(void* user, int64_t begin, int64_t end, int32_t work
     locate(job, constraint, vertex);
     keep_nodes(constraint, vertex, job->set->node.data + 4 * i);
 
-    // penalty stiffness and gap; between prescribed nodes the stiffness has no effect
     ConstraintNodes nodes;
     find_nodes(job->set, constraint, job->set->node.data + 4 * i, &nodes);
     double compliance = compliance_of(job->set, constraint, &nodes);
     constraint->stiffness = compliance > 0.0 ? 1.0 / compliance : 0.0;
-    double stiffness = compliance > 0.0 ? constraint->stiffness : 1.0;
-    constraint->mu = job->set->ratio * stiffness;
     choose_gap(job, constraint);
+    choose_mu(job->set, constraint);
     constraint->constant -= constraint->gap;
   }
 }
@@ -450,7 +466,7 @@ double noli_active_set_recover_gaps(NoliActiveSet* set, double most) {
     const NoliConstraint* constraint = &set->constraint.data[i];
     double step = GAP_RECOVERY * fmax(set->delta * constraint->range - constraint->distance, 0.0);
     pushing += constraint->lambda * step;
-    yielding += 0.5 * constraint->mu / set->ratio * step * step;
+    yielding += 0.5 * stiffness_of(constraint) * step * step;
   }
   if (!(most > 0.0)) {
     share = 0.0;

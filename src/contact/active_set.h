@@ -11,9 +11,9 @@
 //
 // The energy is that of eq. 12, gamma (mu/2 (c - s)^2 - lambda (c - s)), with the slacks s fixed
 // while the target moves: a quadratic function of y. There are three differences from the paper:
-//  - Each constraint has its own mu: a ratio times the stiffness of the nodes that it pushes. A
-//    single mu, the largest entry of the Hessian (eq. 20), follows the stiffest body or the most
-//    crushed element, far from most constraints.
+//  - Each constraint has its own mu: a ratio times the stiffness of the nodes that it pushes, or its
+//    multiplier over its gap if that is more. The largest entry of the Hessian (eq. 20) follows the
+//    stiffest body or the most crushed element, far from most constraints.
 //  - Only pairs that approach from further away must immediately keep the full gap delta. A pair
 //    that enters the set with a smaller gap, or began the step with one, keeps that gap, and
 //    recovers the deficit in the following steps, slowly: a full recovery in one step throws

@@ -345,7 +345,8 @@ LIST(springs, noli_scene_spring_format, 0, "a list of objects");
 OBJECT(
     augmented_lagrangian, "augmented_lagrangian", NOLI_SCENE_ANY,
     FIELD("stiffness_ratio", positive, "10", NULL,
-          "Penalty stiffness of a constraint divided by the stiffness of the vertices it pushes.",
+          "Least penalty stiffness of a constraint divided by the stiffness of the vertices it "
+          "pushes.",
           INTO(NoliSimDef, augmented_lagrangian.stiffness_ratio)),
     FIELD("decay", share, "0.9", NULL, "Decay factor of inactive constraints in each iteration.",
           INTO(NoliSimDef, augmented_lagrangian.decay)),

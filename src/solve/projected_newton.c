@@ -28,8 +28,10 @@
 #define STUCK_ALPHA 1e-6
 enum { STUCK_ITERATIONS = 10 };
 
-// If the potential decreases along a step as if it had less than half of the curvature of its
-// model, the next step may be this many times longer.
+// If a step decreases the potential by more than this share of what the slope predicts, the next
+// one may be LONGEST times longer. A full step has then met less than half of the curvature of its
+// model. One that was cut to less than half decreases it by as much whatever the curvature; asking
+// for little curvature there, too, takes 1.02 times the iterations (docs/solvers.md).
 #define LINEAR 0.75
 #define LONGEST 4.0
 

@@ -123,6 +123,17 @@ static void stiffness_is_that_of_what_is_pushed(void** state) {
     double want = compliance > 0.0 ? 50.0 / compliance : 50.0;
     ASSERT_NEAR(constraint->mu, want, 1e-12 * want);
     ASSERT_NEAR(noli_active_set_largest_mu(&pair.set), want, 1e-12 * want);
+
+    // a multiplier that pushes harder than that over the gap; prescribed nodes do not yield
+    static const double factor[3] = {0.5, 3.0, 1e5};
+    for (int k = 0; k < 3; k++) {
+      constraint->lambda = factor[k] * want * constraint->gap;
+      double held = compliance > 0.0 ? fmin(factor[k] * want, 1e4 / compliance) : 0.0;
+      held = fmax(held, want);
+      ASSERT_OK(
+          noli_active_set_linearize(&pair.set, pair.context, pair.surface, &ground, pair.x, 1));
+      ASSERT_NEAR(constraint->mu, held, 1e-12 * held);
+    }
   }
   pair_done(&pair);
 }

@@ -80,10 +80,9 @@ static double sideways(const World* world) {
 }
 
 // Every interface carries what lies on it, at a gap below the contact distance.
-static void check_rest(const World* world, const Stack* stack) {
+static void check_weights(const World* world, const Stack* stack) {
   const NoliPairForce* pair;
   int32_t n;
-  double below = 0.0, centre[3];
   ASSERT_OK(noli_sim_pair_forces(world->sim, &pair, &n));
   assert_int_equal(n, stack->n);
   for (int32_t i = 0; i < n; i++) {
@@ -93,6 +92,12 @@ static void check_rest(const World* world, const Stack* stack) {
     ASSERT_NEAR(fabs(pair[i].normal[1]) / want, 1.0, 1e-2);
     assert_true(pair[i].min_distance > 0.0 && pair[i].min_distance < dhat);
   }
+}
+
+// The same, with the sheets at their heights.
+static void check_rest(const World* world, const Stack* stack) {
+  double below = 0.0, centre[3];
+  check_weights(world, stack);
   for (int32_t c = 0; c < stack->n; c++) {
     world_centre(world, c, centre);
     double gap = centre[1] - below - (c == 0 ? 1.0 : 2.0) * offset_of(stack);
@@ -101,7 +106,7 @@ static void check_rest(const World* world, const Stack* stack) {
   }
 }
 
-enum { N_STACKS = 10 };
+enum { N_STACKS = 9 };
 
 static void stacks_come_to_rest(void** state) {
   (void)state;
@@ -110,7 +115,7 @@ static void stacks_come_to_rest(void** state) {
       {5, 0.01, 1e-5, 2, false, 0.0, 0.0},  {5, 0.01, 1e-3, 3, true, 0.0, 0.0},
       {5, 0.01, 1e-3, 4, false, 0.3, 0.0},  {5, 0.01, 1e-4, 2, true, 0.3, 0.0},
       {5, 0.01, 1e-3, 4, false, 0.0, 0.0},  {5, 0.01, 1e-4, 3, true, 0.0, 0.004},
-      {10, 0.01, 1e-4, 3, false, 0.0, 0.0}, {5, 0.001, 1e-4, 5, true, 0.0, 0.0},
+      {10, 0.01, 1e-4, 3, false, 0.0, 0.0},
   };
   int all = 0;
   for (size_t k = 0; k < N_STACKS; k++) {
@@ -140,21 +145,53 @@ static void stacks_come_to_rest(void** state) {
     if (stack->friction == 0.0) {
       ASSERT_AT_MOST(moved, 1e-9);
     }
-    // thinner sheets do not come to rest in this time: rounding decides when (docs/solvers.md)
-    if (stack->thickness > 5e-3) {
-      assert_int_equal(take_overs, 0);
-      // without a limit of iterations where sheets of few cells slide on each other: 2.3 to 7
-      ASSERT_AT_MOST(iterations, 30 * 20);
-      all += iterations;
-      check_rest(&world, stack);
-    }
+    assert_int_equal(take_overs, 0);
+    // without a limit of iterations where sheets of few cells slide on each other: 2.3 to 7
+    ASSERT_AT_MOST(iterations, 30 * 20);
+    all += iterations;
+    check_rest(&world, stack);
     world_done(&world);
   }
   ASSERT_AT_MOST(all, 30 * N_STACKS * 8);
 }
 
-// Multipliers that hardly grow do not hold a stack: the barrier takes over in every step, at gaps
-// that are much smaller than the contact distance, and neither gains energy nor divides the step.
+// Soft sheets carry up to four others. Starts that differ by rounding slide apart in other ways,
+// but gaps do not shrink from step to step, which took 300 to 2500 iterations.
+static void thin_stacks_keep_their_gaps(void** state) {
+  (void)state;
+  enum { N_STARTS = 8, N_STEPS = 30 };
+  int all = 0, take_overs = 0;
+  for (int k = 0; k < N_STARTS; k++) {
+    const Stack stack = {5, 0.001, 1e-4 * (1.0 + 1e-6 * k), 5, true, 0.0, 0.0};
+    World world = build(&stack);
+    world_start(&world);
+    int iterations = 0;
+    double energy = (double)INFINITY, gained = 0.0, least = (double)INFINITY;
+    for (int i = 0; i < N_STEPS; i++) {
+      step_audited(&world, &take_overs);
+      iterations += world.report.newton_iterations;
+      least = fmin(least, world.report.min_distance);
+      double now = world_total_energy(&world);
+      gained = fmax(gained, now - energy);
+      energy = now;
+    }
+    print_message("start %d: %4.1f iterations per step, smallest gap %.1e m\n", k,
+                  (double)iterations / N_STEPS, least);
+    ASSERT_AT_MOST(gained, 0.1 * stack.n * weight_of(&stack) * dhat);
+    // the multipliers alone, with the weights of the stack; 142 to 197 iterations
+    ASSERT_AT_MOST(iterations, 300);
+    assert_true(least > 1e-3 * dhat);
+    check_weights(&world, &stack);
+    all += iterations;
+    world_done(&world);
+  }
+  assert_int_equal(take_overs, 0);
+  ASSERT_AT_MOST(all, N_STARTS * N_STEPS * 8);
+}
+
+// A penalty without multipliers does not hold a stack: the barrier takes over in every step, at
+// gaps that are much smaller than the contact distance, and neither gains energy nor divides the
+// step.
 static void barriers_take_over_without_a_jump(void** state) {
   (void)state;
   static const double gap[3] = {1e-4, 1e-5, 1e-6};
@@ -162,6 +199,7 @@ static void barriers_take_over_without_a_jump(void** state) {
     const Stack stack = {5, 0.01, gap[k], 3, true, 0.0, 0.0};
     World world = build(&stack);
     world.def.augmented_lagrangian.stiffness_ratio = 1e-7;
+    world.def.augmented_lagrangian.multipliers = false;
     world_start(&world);
     double energy = (double)INFINITY, gained = 0.0, scale = stack.n * weight_of(&stack) * dhat;
     int take_overs = 0;
@@ -184,6 +222,7 @@ static void barriers_take_over_without_a_jump(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(stacks_come_to_rest),
+      cmocka_unit_test(thin_stacks_keep_their_gaps),
       cmocka_unit_test(barriers_take_over_without_a_jump),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,9 +5,10 @@
 // belong to a body. A type consists of a file, block_NAME.c, and a line in the table of blocks.c.
 // All vectors are those of the scene, (n_vert x 3).
 //
-// On several ranks the elements of some types are divided among them: a rank then holds the data of
-// its own elements only, in their order, and numbers them from 0. What is summed over elements is
-// summed over ranks as well.
+// On several ranks each evaluates the energies of its own elements, of which it lists the stencils
+// (fem/own_stencils.h). Of some types it also holds the data of these only, in their order, and
+// numbers them from 0: the block is divided, and what is summed over elements is summed over ranks
+// as well. Other data, and histories, are on every rank.
 //
 // Mass is lumped or consistent. Lumped masses of all blocks are summed at the nodes and share one
 // inertia term. A consistent mass is a matrix over nodes that belong to no other block.
@@ -33,6 +34,20 @@ typedef struct NoliBlockBody {
   NoliRodDef rod;        // a radius of 0: none
   NoliPointDef point;    // a radius of 0: none
 } NoliBlockBody;
+
+// Some stencils of a list, in its order.
+typedef struct NoliOwnStencils {
+  int64_t n;
+  int64_t* number; // (n) in the list, ascending
+  int32_t* node;   // (n x size of a stencil)
+} NoliOwnStencils;
+
+// Elastic energies of a block: of its elements, and of bending, which may have different stencils.
+typedef enum NoliBlockPart {
+  NOLI_PART_ELEMENTS,
+  NOLI_PART_BENDING,
+  NOLI_BLOCK_PARTS
+} NoliBlockPart;
 
 // Constant once finished, but for the history.
 typedef struct NoliBlock {
@@ -66,15 +81,12 @@ typedef struct NoliBlock {
   NoliProny* prony;   // (n_prony) those in `laws`
   int32_t n_prony;
   int64_t prony_room;
-  void* self; // of the type
+  bool* mine; // (n_element) those that this rank evaluates; NULL: it is alone, the block is
+              // divided, or ranks evaluate consecutive stencils
+  NoliOwnStencils own[NOLI_BLOCK_PARTS]; // of this rank, with `mine`
+  NoliOwnStencils own_damped;            // likewise, where damping has a list of its own
+  void* self;                            // of the type
 } NoliBlock;
-
-// Elastic energies of a block: of its elements, and of bending, which may have different stencils.
-typedef enum NoliBlockPart {
-  NOLI_PART_ELEMENTS,
-  NOLI_PART_BENDING,
-  NOLI_BLOCK_PARTS
-} NoliBlockPart;
 
 typedef struct NoliBlockStencils {
   int64_t n;
@@ -99,6 +111,7 @@ typedef struct NoliBlockEnergy {
                            // there predicts, in the frame of x: without the stretch of second
                            // order that a straight step causes as it turns elements, and the next
                            // one removes [Magisano2017]
+  NoliTermFn* of_any;      // evaluates stencils of the list of which this rank has some
 } NoliBlockEnergy;
 
 // Components of the nodes of a stencil of bending, at most.
@@ -145,6 +158,7 @@ typedef struct NoliBlockDamping {
                  const double* x0, const double* x1, int32_t n_threads);
   // scale / 2 (x - reference)^T beta K (x - reference). Borrows `energy`.
   NoliEnergyTerm (*term)(const NoliBlockEnergy* energy);
+  bool of_damped; // its stencils are those of elements that are damped, else those of the part
 } NoliBlockDamping;
 
 struct NoliBlockType {
@@ -155,6 +169,9 @@ struct NoliBlockType {
   bool affine; // F is constant in an element: its vertices determine its orientation, and its faces
                // are flat
   bool (*serves)(const NoliBlockBody* body);
+  // Blocks of the Hessians of the stencils of an element, undamped, with inertia and its share of
+  // bending; at least 1. `others`: elements that share a vertex with it, once for each vertex.
+  int32_t (*work)(const NoliBlockBody* body, int32_t others);
 
   // ---- creation, in this order
 

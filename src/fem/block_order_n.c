@@ -46,6 +46,13 @@ static bool serves(const NoliBlockBody* body) {
   return body->order > 1 || noli_mesh_order(body->mesh) > 1;
 }
 
+// Elasticity and a consistent mass.
+static int32_t work(const NoliBlockBody* body, int32_t others) {
+  (void)others;
+  int32_t p = body->order > 1 ? body->order : 1;
+  return 2 * noli_stencil_blocks((p + 1) * (p + 2) * (p + 3) / 6);
+}
+
 // Mass matrix, its row sums, and the measure of every node. Nodes without elements have no mass.
 static NoliStatus finish(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
@@ -386,6 +393,7 @@ static void inertia(const void* data, const double* x, int64_t begin, int64_t en
 const NoliBlockType noli_block_order_n = {.name = "order n",
                                           .solid = true,
                                           .serves = serves,
+                                          .work = work,
                                           .add = add,
                                           .finish = finish,
                                           .destroy = destroy,

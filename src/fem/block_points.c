@@ -15,6 +15,11 @@ static bool serves(const NoliBlockBody* body) {
   return body->point.radius > 0.0;
 }
 
+static int32_t work(const NoliBlockBody* body, int32_t others) {
+  (void)body, (void)others;
+  return 1;
+}
+
 static NoliStatus add(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
   NoliStatus status = NOLI_OK;
   Points* self = block->self;
@@ -97,6 +102,7 @@ static void add_stress(const NoliBlock* block, int32_t element, const double* x,
 const NoliBlockType noli_block_points = {.name = "points",
                                          .shared = true,
                                          .serves = serves,
+                                         .work = work,
                                          .add = add,
                                          .finish = finish,
                                          .destroy = destroy,

@@ -43,6 +43,17 @@ static bool serves_twisted(const NoliBlockBody* body) {
   return body->rod.radius > 0.0 && body->rod.twist > 0.0;
 }
 
+// Of a segment and half of its turns, one with each segment that it meets.
+static int32_t work(const NoliBlockBody* body, int32_t others) {
+  (void)body;
+  return noli_stencil_blocks(2) + others * noli_stencil_blocks(3) / 2;
+}
+
+static int32_t work_twisted(const NoliBlockBody* body, int32_t others) {
+  (void)body;
+  return noli_stencil_blocks(2) + others * noli_stencil_blocks(5) / 2;
+}
+
 static NoliStatus allocate(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = block->context;
@@ -769,6 +780,7 @@ static void rod_forces(const NoliBlock* block, const double* x, NoliRodForces* f
 const NoliBlockType noli_block_rods = {.name = "rods",
                                        .shared = true,
                                        .serves = serves,
+                                       .work = work,
                                        .add = add,
                                        .set_rest = set_rest,
                                        .finish = finish,
@@ -791,6 +803,7 @@ const NoliBlockType noli_block_rods = {.name = "rods",
 const NoliBlockType noli_block_twisted = {.name = "twisted rods",
                                           .shared = false,
                                           .serves = serves_twisted,
+                                          .work = work_twisted,
                                           .add = add_twisted,
                                           .set_rest = set_twisted_rest,
                                           .finish = finish,

@@ -58,6 +58,19 @@ done:
   return status;
 }
 
+static bool bends_as_plate(const NoliShellDef* def) {
+  bool plate = def->bending_law != NULL && strcmp(def->bending_law, "plate") == 0;
+  return plate && def->bending > 0.0;
+}
+
+// Of a triangle, and a fold or half of its three hinges.
+static int32_t work(const NoliBlockBody* body, int32_t others) {
+  (void)others;
+  return noli_stencil_blocks(3) + (bends_as_plate(&body->shell)
+                                       ? noli_stencil_blocks(NOLI_FOLD_NODES)
+                                       : 3 * noli_stencil_blocks(4) / 2);
+}
+
 // Data of an element, from its material and the shell definition of its body.
 static void set_parameters(NoliBlock* block, int32_t t) {
   NoliShells* self = block->self;
@@ -95,11 +108,6 @@ static void set_parameters(NoliBlock* block, int32_t t) {
                                .second = weft * plate,
                                .coupled = poisson * sqrt(weft) * plate,
                                .twist = def->bending * shear * cube};
-}
-
-static bool bends_as_plate(const NoliShellDef* def) {
-  bool plate = def->bending_law != NULL && strcmp(def->bending_law, "plate") == 0;
-  return plate && def->bending > 0.0;
 }
 
 static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t first_number,
@@ -364,6 +372,7 @@ static NoliBlockStencils bending(const NoliBlock* block) {
 const NoliBlockType noli_block_shells = {.name = "shells",
                                          .shared = true,
                                          .serves = serves,
+                                         .work = work,
                                          .add = add,
                                          .set_rest = set_rest,
                                          .finish = finish,

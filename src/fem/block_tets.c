@@ -23,6 +23,11 @@ static bool serves(const NoliBlockBody* body) {
   return !thin && body->order <= 1 && noli_mesh_order(body->mesh) <= 1;
 }
 
+static int32_t work(const NoliBlockBody* body, int32_t others) {
+  (void)body, (void)others;
+  return noli_stencil_blocks(4);
+}
+
 // Allocates all elements, with the first body.
 static NoliStatus allocate(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
@@ -227,7 +232,8 @@ static const NoliBlockDamping damping = {.size = damping_size,
                                          .set = set_damping,
                                          .add_force = add_damping_force,
                                          .loss = damping_loss,
-                                         .term = damping_term};
+                                         .term = damping_term,
+                                         .of_damped = true};
 
 const NoliBlockType noli_block_tets = {.name = "tets",
                                        .shared = true,
@@ -235,6 +241,7 @@ const NoliBlockType noli_block_tets = {.name = "tets",
                                        .divisible = true,
                                        .affine = true,
                                        .serves = serves,
+                                       .work = work,
                                        .add = add,
                                        .set_rest = set_rest,
                                        .finish = finish,

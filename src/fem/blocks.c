@@ -1,6 +1,7 @@
 #include "fem/block.h"
 
 #include "base/parallel.h"
+#include "fem/own_stencils.h"
 
 // The order of the blocks of a problem.
 static const NoliBlockType* const types[] = {&noli_block_tets,    &noli_block_shells,
@@ -70,6 +71,7 @@ void noli_block_destroy(NoliBlock* block) {
     block->type->destroy(block);
   }
   noli_free(context, block->self);
+  noli_own_stencils_free(block);
   noli_free(context, block->number);
   noli_free(context, block->node);
   noli_free(context, block->law);

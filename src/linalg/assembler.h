@@ -16,6 +16,10 @@ struct NoliAssembler {
   int64_t dof_capacity;
   NoliPattern pattern;
 
+  // own rows
+  int64_t own_begin;
+  int64_t own_end;
+
   // components of unknown nodes that are held
   int32_t n_held;
   int32_t* held_node;

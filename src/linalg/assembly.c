@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 #include "base/profile.h"
+#include "base/ranks.h"
 #include "base/sort.h"
 #include "linalg/expansion.h"
 
@@ -131,9 +132,15 @@ NoliStatus noli_assembler_set_unknowns(NoliAssembler* assembler, int32_t n_node,
     memcpy(assembler->dof, dof, sizeof *dof * (size_t)n_node);
   }
   assembler->unknowns = (NoliUnknowns){n_node, assembler->dof};
+  noli_assembler_own_rows(assembler, 0, noli_rank(context) == 0 ? n_dof : 0);
   NOLI_TRY(noli_pattern_reset(&assembler->pattern, n_dof));
 done:
   return status;
+}
+
+void noli_assembler_own_rows(NoliAssembler* assembler, int64_t begin, int64_t end) {
+  assembler->own_begin = begin;
+  assembler->own_end = end;
 }
 
 NoliStatus noli_assembler_hold(NoliAssembler* assembler, int32_t n, const int32_t* node,

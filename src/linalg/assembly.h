@@ -20,6 +20,10 @@ void noli_assembler_destroy(NoliAssembler** assembler);
 NOLI_WARN_UNUSED NoliStatus noli_assembler_set_unknowns(NoliAssembler* assembler, int32_t n_node,
                                                         const int32_t* dof, int32_t n_dof);
 
+// The rows [begin, end) of this rank, of which its share has the diagonal of held components; the
+// next noli_assembler_set_unknowns gives all to the first rank.
+void noli_assembler_own_rows(NoliAssembler* assembler, int64_t begin, int64_t end);
+
 // Holds single components of unknown nodes: from now on they have no gradient, and their rows and
 // columns of the matrix are zero except for a diagonal of one, so that a solution is zero there.
 // Bit k of axes[i] (n) holds component k of node[i]; nodes without a row may be named. Replaces

@@ -327,8 +327,8 @@ void noli_assembler_mask_gradient(const NoliAssembler* assembler, double* gradie
 
 typedef struct MaskJob {
   const NoliAssembler* assembler;
-  double* value; // of the upper blocks
-  double diagonal;
+  double* value;   // of the upper blocks
+  double diagonal; // in own rows
 } MaskJob;
 
 // Rows and columns of held components in block rows begin..end.
@@ -339,6 +339,7 @@ static void mask_rows(void* user, int64_t begin, int64_t end, int32_t worker) {
   const NoliBlockMatrix* matrix = &assembler->pattern.matrix;
   for (int64_t i = begin; i < end; i++) {
     unsigned here = assembler->held_row[i];
+    bool own = i >= assembler->own_begin && i < assembler->own_end;
     for (int64_t k = matrix->row[i]; k < matrix->row[i + 1]; k++) {
       unsigned there = assembler->held_row[matrix->col[k]];
       if ((here | there) == 0) {
@@ -347,7 +348,7 @@ static void mask_rows(void* user, int64_t begin, int64_t end, int32_t worker) {
       for (int32_t e = 0; e < 9; e++) {
         int32_t r = e / 3, c = e % 3;
         if ((here >> r & 1) != 0 || (there >> c & 1) != 0) {
-          job->value[9 * k + e] = matrix->col[k] == i && r == c ? job->diagonal : 0.0;
+          job->value[9 * k + e] = own && matrix->col[k] == i && r == c ? job->diagonal : 0.0;
         }
       }
     }
@@ -402,7 +403,7 @@ NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTe
     noli_assembler_mask_gradient(assembler, gradient);
   }
   if (assembler->n_held > 0 && job.value != NULL) {
-    mask_matrix(assembler, job.value, noli_rank(assembler->context) == 0 ? 1.0 : 0.0);
+    mask_matrix(assembler, job.value, 1.0);
   }
 done:
   noli_work(before);

@@ -64,7 +64,7 @@ done:
   return status;
 }
 
-static NoliBlockBody describe(const NoliModel* model, const NoliSimDef* def, int32_t b) {
+NoliBlockBody noli_bodies_describe(const NoliModel* model, const NoliSimDef* def, int32_t b) {
   const NoliBodyDef* body = &def->bodies[b];
   return (NoliBlockBody){.mesh = body->mesh,
                          .order = body->order > 1 ? body->order : 1,
@@ -109,7 +109,8 @@ static bool has_history(const NoliMaterialDef* material) {
                                      law->history_size(noli_material_lame(material).parameter) > 0);
 }
 
-// Histories are part of the state, which is the same on all ranks.
+// Histories are part of the state, which is the same on all ranks: these hold all elements that
+// have any.
 static bool is_divisible(const NoliBlock* block, const NoliProblem* problem,
                          const NoliSimDef* def) {
   bool divisible = block->type->divisible;
@@ -139,7 +140,6 @@ static NoliStatus divide_block(NoliModel* model, int32_t index, const int32_t* r
       n += problem->range[b].block == index && rank[t] == own ? 1 : 0;
     }
   }
-  block->context = model->context;
   NOLI_NEW(model->context, block->number, n);
   n = 0;
   for (int32_t b = 0; b < model->n_body; b++) {
@@ -161,8 +161,44 @@ done:
   return status;
 }
 
+// Marks those elements of a block that this rank evaluates.
+static NoliStatus mark_own(NoliModel* model, int32_t index, const int32_t* rank) {
+  NoliStatus status = NOLI_OK;
+  NoliBlock* block = &model->problem.block[index];
+  NOLI_NEW(model->context, block->mine, block->n_element);
+  for (int32_t b = 0; b < model->n_body; b++) {
+    NoliBlockRange range = model->problem.range[b];
+    for (int32_t e = range.begin; range.block == index && e < range.end; e++) {
+      block->mine[e] = rank[model->tet_first[b] + e - range.begin] == noli_rank(model->context);
+    }
+  }
+done:
+  return status;
+}
+
+// Finds the ranks of all elements, `rank` (n_tet), and what each block holds of them; `divide` as
+// in noli_bodies_build.
+static NoliStatus share_out(NoliModel* model, const NoliSimDef* def, bool divide, int32_t* rank) {
+  NoliStatus status = NOLI_OK;
+  NoliProblem* problem = &model->problem;
+  problem->in_parts = divide;
+  if (!divide) {
+    noli_rank_parts_in_order(model, rank);
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_rank_parts_divide(model, def, rank));
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    NoliBlock* block = &problem->block[i];
+    block->context = model->context;
+    NOLI_TRY(is_divisible(block, problem, def) ? divide_block(model, i, rank)
+                                               : mark_own(model, i, rank));
+  }
+done:
+  return status;
+}
+
 // Finds the block of each body; blocks have the order of the table of types. `rank` (n_tet): writes
-// which ranks have the elements of blocks that are divided.
+// which ranks evaluate the elements, where there are several.
 static NoliStatus assign_blocks(NoliModel* model, const NoliSimDef* def, bool divide,
                                 int32_t* rank) {
   NoliStatus status = NOLI_OK;
@@ -178,7 +214,7 @@ static NoliStatus assign_blocks(NoliModel* model, const NoliSimDef* def, bool di
     const NoliBlockType* type = noli_block_type_at(k);
     NoliBlock* block = NULL;
     for (int32_t b = 0; b < model->n_body; b++) {
-      NoliBlockBody body = describe(model, def, b);
+      NoliBlockBody body = noli_bodies_describe(model, def, b);
       if (model->obstacle[b] || noli_block_type_for(&body) != type) {
         continue;
       }
@@ -193,14 +229,11 @@ static NoliStatus assign_blocks(NoliModel* model, const NoliSimDef* def, bool di
   }
 
   // now that their sizes are known
-  bool share = divide && noli_rank_count(model->context) > 1;
+  if (noli_rank_count(model->context) > 1) {
+    NOLI_TRY(share_out(model, def, divide, rank));
+  }
   for (int32_t i = 0; i < problem->n_block; i++) {
-    NoliBlock* block = &problem->block[i];
-    if (share && is_divisible(block, problem, def)) {
-      NOLI_TRY(noli_rank_parts_divide(model, def, i, rank));
-      NOLI_TRY(divide_block(model, i, rank));
-    }
-    NOLI_TRY(noli_block_create(model->context, block));
+    NOLI_TRY(noli_block_create(model->context, &problem->block[i]));
   }
   for (int32_t b = 0; b < def->n_bodies; b++) {
     if (!model->obstacle[b]) {
@@ -292,7 +325,7 @@ static NoliStatus add_elements(NoliModel* model, const NoliSimDef* def, int32_t 
   NoliStatus status = NOLI_OK;
   NoliBlockRange range = model->problem.range[b];
   NoliBlock* block = &model->problem.block[range.block];
-  NoliBlockBody described = describe(model, def, b);
+  NoliBlockBody described = noli_bodies_describe(model, def, b);
   int32_t* corner = NULL;
   if (block->divided) {
     described.n_element = range.end - range.begin;

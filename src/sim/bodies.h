@@ -4,15 +4,19 @@
 #include "sim/model.h"
 
 // Fills the mesh data of the model: nodes, cells, blocks of elements with their materials (not yet
-// finished, fem/block.h), followers, rest and initial positions, the surface. With `divide`, blocks
-// that can be divided hold the elements of this rank. Needs names. Fails with NOLI_ERROR_ARGUMENT,
-// NOLI_INVERTED_ELEMENT, NOLI_ERROR_TOO_LARGE, NOLI_ERROR_MEMORY.
+// finished, fem/block.h), followers, rest and initial positions, the surface. With `divide`, each
+// of several ranks evaluates the elements of its part, and blocks that can be divided hold these
+// only. Needs names. Fails with NOLI_ERROR_ARGUMENT, NOLI_INVERTED_ELEMENT, NOLI_ERROR_TOO_LARGE,
+// NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_bodies_build(NoliModel* model, const NoliSimDef* def, bool divide);
 
 // The materials of all elements of a body, as a block of which the caller reads nothing else and
 // which it must destroy even after a failure (NOLI_ERROR_MEMORY).
 NOLI_WARN_UNUSED NoliStatus noli_bodies_materials(NoliContext* context, const NoliBodyDef* body,
                                                   int32_t n_element, NoliBlock* block);
+
+// The data of a body for its block; before nodes are numbered without them.
+NoliBlockBody noli_bodies_describe(const NoliModel* model, const NoliSimDef* def, int32_t b);
 
 // Prepends the name of the body to the message of a failure.
 NoliStatus noli_bodies_locate(NoliContext* context, const char* name, NoliStatus status);

@@ -461,7 +461,7 @@ static NoliStatus find_gradient(NoliSim* sim, const NoliParameters* parameters,
                 .value = value,
                 .gradient = gradient};
   noli_tape_init(&g.tape, sim->context, def->tolerance > 0.0 ? def->tolerance : 1e-10);
-  NOLI_CHECK(sim->context, !noli_problem_is_divided(&sim->model->problem), NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(sim->context, !sim->model->problem.in_parts, NOLI_ERROR_ARGUMENT,
              "derivatives on several ranks: set NoliSimDef.whole_elements");
   memset(value, 0, (size_t)n_objectives * sizeof *value);
   if (gradient != NULL) {

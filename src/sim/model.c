@@ -4,6 +4,7 @@
 #include "base/validate.h"
 #include "linalg/solver.h"
 #include "collide/ccd.h"
+#include "fem/own_stencils.h"
 #include "math/vec3.h"
 #include "noli/extend.h"
 #include "sim/bodies.h"
@@ -62,6 +63,7 @@ static NoliStatus build_elements(NoliModel* model, const NoliSimDef* def) {
   for (int32_t i = 0; i < problem->n_block; i++) {
     NoliBlock* block = &problem->block[i];
     NOLI_TRY(block->type->finish(block));
+    NOLI_TRY(noli_own_stencils_list(block));
     if (block->divided) {
       int64_t damped = noli_block_is_damped(block) ? 1 : 0;
       NOLI_TRY(noli_ranks_largest(model->context, &damped));
@@ -72,11 +74,10 @@ done:
   return status;
 }
 
-// Whether terms of single nodes list a node on this rank: where elements are divided among ranks,
-// its owner does, which has its row of the matrix.
+// Whether terms of single nodes list a node on this rank: where ranks have parts, its owner does,
+// which has its row of the matrix.
 static bool lists(const NoliModel* model, int32_t node) {
-  return !noli_problem_is_divided(&model->problem) ||
-         model->problem.owner[node] == noli_rank(model->context);
+  return !model->problem.in_parts || model->problem.owner[node] == noli_rank(model->context);
 }
 
 // Masses of nodes, and the nodes with inertia of their own; unused nodes and obstacles get the

@@ -2,21 +2,21 @@
 
 #include "base/ranks.h"
 #include "mpi/partition.h"
+#include "sim/bodies.h"
 #include "sim/body_kind.h"
-
-#include <string.h>
 
 // ---- elements -----------------------------------------------------------------------------------
 
-// The cells of the bodies of a block, one body after the other.
-static NoliStatus list_cells(const NoliModel* model, const NoliSimDef* def, int32_t block,
-                             int32_t* first, int32_t* vertex, NoliCells* cells) {
+// The cells of all bodies that are simulated, one body after the other, as many as `first`,
+// `vertex` and `weight` have room for.
+static NoliStatus list_cells(const NoliModel* model, const NoliSimDef* def, int32_t* first,
+                             int32_t* vertex, NoliCells* cells) {
   NoliStatus status = NOLI_OK;
   int64_t n_vert = 0, n_corner = 0;
   *cells = (NoliCells){.first = first, .vertex = vertex};
   first[0] = 0;
   for (int32_t b = 0; b < model->n_body; b++) {
-    if (model->problem.range[b].block != block) {
+    if (model->obstacle[b]) {
       continue;
     }
     const NoliMesh* mesh = def->bodies[b].mesh;
@@ -39,43 +39,71 @@ done:
   return status;
 }
 
-// On the first rank, for all.
-static NoliStatus partition(const NoliModel* model, const NoliSimDef* def, int32_t block, int32_t n,
-                            int32_t* part) {
+// The work for each of these cells, which depends on how many others there are at its vertices.
+static NoliStatus weigh_cells(const NoliModel* model, const NoliSimDef* def, const NoliCells* cells,
+                              int32_t* weight) {
   NoliStatus status = NOLI_OK;
-  NoliContext* context = model->context;
-  NoliCells cells;
-  int32_t *first = NULL, *vertex = NULL;
-  NOLI_NEW(context, first, (int64_t)n + 1);
-  NOLI_NEW(context, vertex, 4 * (int64_t)n);
-  NOLI_TRY(list_cells(model, def, block, first, vertex, &cells));
-  NOLI_TRY(noli_partition_cells(context, &cells, noli_rank_count(context), part));
-done:
-  noli_free(context, first);
-  noli_free(context, vertex);
-  return status;
-}
-
-NoliStatus noli_rank_parts_divide(NoliModel* model, const NoliSimDef* def, int32_t block,
-                                  int32_t* rank) {
-  NoliStatus status = NOLI_OK;
-  NoliContext* context = model->context;
-  int32_t *part = NULL, n = model->problem.block[block].n_element;
-  NOLI_NEW(context, part, n);
-  if (noli_rank(context) == 0) {
-    NOLI_TRY(partition(model, def, block, n, part));
+  int32_t* around = NULL;
+  NOLI_NEW_ZERO(model->context, around, cells->n_vert);
+  for (int64_t i = 0; i < cells->first[cells->n]; i++) {
+    around[cells->vertex[i]]++;
   }
-  NOLI_TRY(noli_ranks_broadcast(context, 0, sizeof *part, part, n));
   for (int32_t b = 0; b < model->n_body; b++) {
-    NoliBlockRange range = model->problem.range[b];
-    if (range.block == block && range.begin < range.end) {
-      memcpy(rank + model->tet_first[b], part + range.begin,
-             (size_t)(range.end - range.begin) * sizeof *rank);
+    NoliBlockBody body = noli_bodies_describe(model, def, b);
+    for (int32_t e = model->tet_first[b]; e < model->tet_first[b + 1]; e++) {
+      int32_t others = 0;
+      for (int32_t i = cells->first[e]; i < cells->first[e + 1]; i++) {
+        others += around[cells->vertex[i]] - 1;
+      }
+      weight[e] = noli_problem_block(&model->problem, b)->type->work(&body, others);
     }
   }
 done:
-  noli_free(context, part);
+  noli_free(model->context, around);
   return status;
+}
+
+// On the first rank, for all.
+static NoliStatus partition(const NoliModel* model, const NoliSimDef* def, int32_t n,
+                            int32_t* rank) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  NoliCells cells;
+  int32_t *first = NULL, *vertex = NULL, *weight = NULL;
+  NOLI_NEW(context, first, (int64_t)n + 1);
+  NOLI_NEW(context, vertex, 4 * (int64_t)n);
+  NOLI_NEW(context, weight, n);
+  NOLI_TRY(list_cells(model, def, first, vertex, &cells));
+  NOLI_TRY(weigh_cells(model, def, &cells, weight));
+  cells.weight = weight;
+  NOLI_TRY(noli_partition_cells(context, &cells, noli_rank_count(context), rank));
+done:
+  noli_free(context, first);
+  noli_free(context, vertex);
+  noli_free(context, weight);
+  return status;
+}
+
+NoliStatus noli_rank_parts_divide(NoliModel* model, const NoliSimDef* def, int32_t* rank) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = model->tet_first[model->n_body];
+  if (noli_rank(model->context) == 0) {
+    NOLI_TRY(partition(model, def, n, rank));
+  }
+  NOLI_TRY(noli_ranks_broadcast(model->context, 0, sizeof *rank, rank, n));
+done:
+  return status;
+}
+
+void noli_rank_parts_in_order(const NoliModel* model, int32_t* rank) {
+  const NoliProblem* problem = &model->problem;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    NoliBlockRange range = problem->range[b];
+    for (int64_t e = range.begin; e < range.end; e++) {
+      rank[model->tet_first[b] + e - range.begin] =
+          (int32_t)(e * noli_rank_count(model->context) / problem->block[range.block].n_element);
+    }
+  }
 }
 
 // ---- nodes --------------------------------------------------------------------------------------
@@ -100,28 +128,18 @@ static void add(Around* around, int32_t rank, const int32_t* node, int32_t n) {
   }
 }
 
-// Elements of a block that is not divided, and angles, have ranks with equal numbers of them.
-static int32_t rank_in_order(const NoliModel* model, int64_t i, int64_t n) {
-  return (int32_t)(i * noli_rank_count(model->context) / n);
-}
-
 static void add_elements(const NoliModel* model, const int32_t* rank, Around* around) {
   const NoliProblem* problem = &model->problem;
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBlock* block = noli_problem_block(problem, b);
-    for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1] && block->divided; t++) {
-      add(around, rank[t], model->tet + 4 * (int64_t)t, 4);
+    int32_t first = model->tet_first[b], n = model->tet_first[b + 1] - first;
+    for (int32_t i = 0; i < n && block->divided; i++) {
+      add(around, rank[first + i], model->tet + 4 * (int64_t)(first + i), 4);
     }
-  }
-  for (int32_t i = 0; i < problem->n_block; i++) {
-    const NoliBlock* block = &problem->block[i];
-    for (int32_t e = 0; e < block->n_element && !block->divided; e++) {
-      add(around, rank_in_order(model, e, block->n_element),
-          block->node + (int64_t)block->n_local * e, block->n_local);
-    }
-    for (int32_t s = 0; s < block->n_angle; s++) {
-      const int32_t angle = block->first_angle + s;
-      add(around, rank_in_order(model, s, block->n_angle), &angle, 1);
+    for (int32_t i = 0; i < n && !block->divided; i++) {
+      int32_t e = problem->range[b].begin + i, angle = block->first_angle + i;
+      add(around, rank[first + i], block->node + (int64_t)block->n_local * e, block->n_local);
+      add(around, rank[first + i], &angle, block->n_angle > 0 ? 1 : 0);
     }
   }
 }

@@ -4,13 +4,14 @@
 
 #include "sim/model.h"
 
-// The ranks of all elements of a block that is to be divided, the same on all ranks, which all call
-// this: `rank` (n_tet), of which it writes those of the bodies of the block. Needs the ranges of
-// whole bodies in the block. Fails with NOLI_ERROR_MEMORY.
+// The ranks of the elements of all bodies, `rank` (n_tet), the same on all ranks, which all call
+// this. Needs the ranges of whole bodies in their blocks. Fails with NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_rank_parts_divide(NoliModel* model, const NoliSimDef* def,
-                                                   int32_t block, int32_t* rank);
+                                                   int32_t* rank);
 
-// Gives each node to the rank with most of its elements, problem->owner; of blocks that are not
-// divided ranks evaluate consecutive elements. On one rank nothing. Needs the nodes of all blocks;
-// `rank` as above.
+// The ranks of elements where ranks evaluate consecutive ones of each block.
+void noli_rank_parts_in_order(const NoliModel* model, int32_t* rank);
+
+// Gives each node to the rank with most of its elements, problem->owner. On one rank nothing. Needs
+// the nodes of all blocks; `rank` as above.
 NOLI_WARN_UNUSED NoliStatus noli_rank_parts_own_nodes(NoliModel* model, const int32_t* rank);

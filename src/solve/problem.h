@@ -54,6 +54,8 @@ typedef struct NoliProblem {
   int32_t n_block;
   NoliBlockRange* range; // (n_body)
   int32_t* owner;        // (n_node) rank that has the row of a node; NULL: there is one rank
+  bool in_parts; // each of several ranks evaluates the elements of its part, and the inertia of the
+                 // nodes that it owns; else consecutive stencils of all
   NoliFollowers followers;
   NoliVolumes volumes;                    // closed regions that resist a change of their volume
   NoliFaces pressed;                      // faces with a pressure of the loads
@@ -64,8 +66,8 @@ typedef struct NoliProblem {
   int32_t n_inertial;
   int32_t* lumped; // (n_lumped) those with lumped mass
   int32_t n_lumped;
-  int32_t* own_lumped; // (n_own_lumped) those of them that this rank has where ranks hold elements
-                       // of their own; elsewhere all
+  int32_t* own_lumped; // (n_own_lumped) those of them that this rank owns where ranks have parts;
+                       // elsewhere all
   int32_t n_own_lumped;
   double* drag;       // (n_vert) kg/s, mass times mass damping
   int32_t* drag_node; // (n_drag) vertices with nonzero drag, likewise

@@ -334,36 +334,57 @@ static void add_gradients(const NoliEnergyTerm* term, const double* x, int64_t b
   }
 }
 
-// Serial over stencils: used only a few times per step.
-static NoliStatus term_gradient(NoliStage* stage, const NoliEnergyTerm* term, double* gradient) {
+// Adds the gradient of a term. Serial over stencils: used only a few times per step.
+static NoliStatus add_gradient(const NoliStage* stage, const NoliEnergyTerm* term,
+                               double* gradient) {
   NoliStatus status = NOLI_OK;
-  int64_t n = 3 * (int64_t)stage->problem->n_vert;
   double* local = NULL;
-  memset(gradient, 0, (size_t)n * sizeof *gradient);
   NOLI_NEW(stage->context, local, 3 * TERM_BLOCK * (int64_t)noli_term_largest(term));
   noli_term_prepare(term, stage->here->x, stage->n_threads);
   for (int64_t begin = 0; begin < term->n_stencil; begin += TERM_BLOCK) {
     int64_t end = begin + TERM_BLOCK < term->n_stencil ? begin + TERM_BLOCK : term->n_stencil;
     add_gradients(term, stage->here->x, begin, end, local, gradient);
   }
-  if (term->divided) {
-    NOLI_TRY(noli_ranks_sum(stage->context, gradient, n));
-  }
-  noli_stage_act_on_nodes(stage, gradient);
 done:
   noli_free(stage->context, local);
   return status;
 }
 
+// Adds the force of a gradient, which is that on nodes afterwards.
+static void add_force_of(const NoliStage* stage, double* gradient, double* force) {
+  double scale = stage->time.h_e * stage->time.h_e;
+  noli_stage_act_on_nodes(stage, gradient);
+  for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
+    force[j] -= gradient[j] / scale;
+  }
+}
+
 NoliStatus noli_stage_add_forces(NoliStage* stage, unsigned roles, double* force) {
   NoliStatus status = NOLI_OK;
-  double scale = stage->time.h_e * stage->time.h_e;
+  const NoliEnergyTerm* term = stage->here->term;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
+  double* gradient = stage->gradient;
+
+  // terms of which other ranks have other stencils, in one sum
+  bool divided = false;
+  memset(gradient, 0, (size_t)n * sizeof *gradient);
   for (int32_t i = 0; i < stage->n_term; i++) {
-    if (noli_stage_has(stage, i, roles)) {
-      NOLI_TRY(term_gradient(stage, &stage->here->term[i], stage->gradient));
-      for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
-        force[j] -= stage->gradient[j] / scale;
-      }
+    if (term[i].divided && noli_stage_has(stage, i, roles)) {
+      NOLI_TRY(add_gradient(stage, &term[i], gradient));
+      divided = true;
+    }
+  }
+  if (divided) {
+    NOLI_TRY(noli_ranks_sum(stage->context, gradient, n));
+    add_force_of(stage, gradient, force);
+  }
+
+  // one after the other of the others
+  for (int32_t i = 0; i < stage->n_term; i++) {
+    if (!term[i].divided && noli_stage_has(stage, i, roles)) {
+      memset(gradient, 0, (size_t)n * sizeof *gradient);
+      NOLI_TRY(add_gradient(stage, &term[i], gradient));
+      add_force_of(stage, gradient, force);
     }
   }
 done:

@@ -101,6 +101,8 @@ NoliStatus noli_system_number(NoliSystem* system, const bool* unknown, const int
   system->numbered = false;
   system->fixed_known = false;
   NOLI_TRY(noli_assembler_set_unknowns(system->assembler, system->n_vert, system->dof, n_dof));
+  const int64_t* own = system->rank_row + noli_rank(system->context);
+  noli_assembler_own_rows(system->assembler, own[0], own[1]);
   system->numbered = true;
 done:
   return status;

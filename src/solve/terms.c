@@ -1,4 +1,5 @@
 // The types of terms and their data in the stage.
+#include "fem/own_stencils.h"
 #include "fem/point_terms.h"
 #include "math/vec3.h"
 #include "solve/stage.h"
@@ -28,7 +29,7 @@ static NoliEnergyTerm list_inertia(const NoliStage* stage, void* self, const Nol
                         .mass = problem->mass,
                         .x_tilde = stage->time.x_tilde,
                         .scale = 1.0,
-                        .divided = noli_problem_is_divided(problem)};
+                        .divided = problem->in_parts};
   return if_inertia(stage, noli_inertia_term(data));
 }
 
@@ -41,7 +42,7 @@ static NoliEnergyTerm list_drag(const NoliStage* stage, void* self, const NoliPo
                         .mass = problem->drag,
                         .x_tilde = stage->time.x_hat,
                         .scale = velocity_scale(stage),
-                        .divided = noli_problem_is_divided(problem)};
+                        .divided = problem->in_parts};
   return if_inertia(stage, noli_inertia_term(data));
 }
 
@@ -114,7 +115,7 @@ static NoliEnergyTerm list_block_inertia(const NoliStage* stage, void* self, con
   NoliBlockEnergy* energy = &((BlockTerm*)self)->energy;
   energy->reference = stage->time.x_tilde;
   energy->scale = 1.0;
-  return if_inertia(stage, noli_block_inertia_term(energy));
+  return if_inertia(stage, noli_own_stencils_of(energy, noli_block_inertia_term(energy)));
 }
 
 static NoliEnergyTerm list_elasticity(const NoliStage* stage, void* self, const NoliPoint* at) {
@@ -122,7 +123,7 @@ static NoliEnergyTerm list_elasticity(const NoliStage* stage, void* self, const 
   NoliBlockEnergy* energy = &((BlockTerm*)self)->energy;
   energy->scale = energy_scale(stage);
   energy->last = stage->knows_last ? stage->last : NULL;
-  return noli_block_elasticity_term(energy);
+  return noli_own_stencils_of(energy, noli_block_elasticity_term(energy));
 }
 
 static NoliEnergyTerm list_block_drag(const NoliStage* stage, void* self, const NoliPoint* at) {
@@ -130,7 +131,8 @@ static NoliEnergyTerm list_block_drag(const NoliStage* stage, void* self, const 
   NoliBlockEnergy* energy = &((BlockTerm*)self)->energy;
   energy->reference = stage->time.x_hat;
   energy->scale = energy->block->mass_damping * velocity_scale(stage);
-  NoliEnergyTerm term = if_inertia(stage, noli_block_inertia_term(energy));
+  NoliEnergyTerm term =
+      if_inertia(stage, noli_own_stencils_of(energy, noli_block_inertia_term(energy)));
   term.n_stencil = energy->block->mass_damping > 0.0 ? term.n_stencil : 0;
   return term;
 }
@@ -172,7 +174,9 @@ static NoliEnergyTerm list_damping(const NoliStage* stage, void* self, const Nol
   term->energy.stiffness = term->stiffness;
   term->energy.reference = stage->time.x_hat;
   term->energy.scale = velocity_scale(stage);
-  return if_inertia(stage, term->energy.block->type->damping->term(&term->energy));
+  NoliBlockEnergy* energy = &term->energy;
+  return if_inertia(
+      stage, noli_own_stencils_of_damping(energy, energy->block->type->damping->term(energy)));
 }
 
 static void set_stiffness(void* self, const double* x, int32_t n_threads) {

@@ -2,7 +2,7 @@
 // each rank simulates a scene with the others and, beside it, alone, and both have the same
 // results.
 #include "mpi/on_ranks.h"
-#include "sim/world.h"
+#include "sim/kinds.h"
 
 #include "base/ranks.h"
 #include "output/proxy_cells.h"
@@ -350,6 +350,179 @@ static void surfaces_find_the_elements_of_all_ranks(void** state) {
   free(element[1]);
 }
 
+// ---- elements of all kinds
+// -----------------------------------------------------------------------
+
+static World kinds_start(bool together, bool plate, int32_t n_steps) {
+  World world = world_new(1);
+  if (together) {
+    NoliContextDef def = noli_default_context_def();
+    def.ranks = ranks;
+    test_context_done(&world.context);
+    ASSERT_OK(noli_context_create(&def, &world.context));
+  }
+  kinds_add(&world, plate);
+  world_start(&world);
+  for (int32_t i = 0; i < n_steps; i++) {
+    world_step(&world);
+  }
+  return world;
+}
+
+// Blocks of the Hessians of the stencils that this rank has of a list.
+static double work_of(const NoliOwnStencils* own, int32_t size) {
+  return (double)own->n * noli_stencil_blocks(size);
+}
+
+// Every stencil is on one rank, ranks have about the same work, and rows belong to ranks that have
+// most of the elements around.
+static void each_stencil_is_on_one_rank(void** state) {
+  (void)state;
+  World world = kinds_start(true, true, 0);
+  const NoliProblem* problem = &world.sim->model->problem;
+  int32_t rank = noli_rank(world.context), n_rank = noli_rank_count(world.context);
+  assert_int_equal(problem->n_block, 5);
+  assert_true(problem->in_parts == (n_rank > 1));
+  double work[2] = {0.0, 0.0}; // of this rank, of all
+  double* around = calloc((size_t)problem->n_node * (size_t)n_rank, sizeof *around);
+  for (int32_t i = 0; i < problem->n_block && n_rank > 1; i++) {
+    const NoliBlock* block = &problem->block[i];
+    assert_true(!block->divided && block->mine != NULL); // solids have a history
+    for (int part = 0; part < NOLI_BLOCK_PARTS; part++) {
+      NoliBlockStencils all = noli_block_stencils(block, (NoliBlockPart)part);
+      const NoliOwnStencils* own = &block->own[part];
+      double* count = calloc((size_t)all.n + 1, sizeof *count);
+      for (int64_t s = 0; s < own->n; s++) {
+        count[own->number[s]] += 1.0;
+      }
+      ASSERT_OK(noli_ranks_sum(world.context, count, all.n));
+      for (int64_t s = 0; s < all.n; s++) {
+        assert_true(count[s] == 1.0);
+      }
+      free(count);
+      bool inertia = part == NOLI_PART_ELEMENTS && block->type->inertia != NULL;
+      work[0] += all.n > 0 ? work_of(own, all.size) * (inertia ? 2.0 : 1.0) : 0.0;
+    }
+    const NoliOwnStencils* own = &block->own[NOLI_PART_ELEMENTS];
+    for (int64_t k = 0; k < own->n * block->n_local; k++) {
+      around[(int64_t)own->node[k] * n_rank + rank] += 1.0;
+    }
+  }
+  work[1] = work[0];
+  ASSERT_OK(noli_ranks_sum(world.context, &work[1], 1));
+  ASSERT_OK(noli_ranks_sum(world.context, around, (int64_t)problem->n_node * n_rank));
+  for (int32_t i = 0; i < problem->n_node && n_rank > 1; i++) {
+    const double* here = around + (int64_t)i * n_rank;
+    double most = 0.0;
+    for (int32_t r = 0; r < n_rank; r++) {
+      most = fmax(most, here[r]);
+    }
+    assert_true(here[problem->owner[i]] == most);
+  }
+  // bending at the ends of bodies is counted as in the middle
+  ASSERT_NEAR(work[0] * n_rank, work[1], 0.1 * work[1]);
+  free(around);
+  world_done(&world);
+}
+
+static void assert_same_on_all(NoliContext* context, const double* value, int64_t n) {
+  double* first = malloc((size_t)n * sizeof *first);
+  memcpy(first, value, (size_t)n * sizeof *first);
+  ASSERT_OK(noli_ranks_broadcast(context, 0, sizeof *first, first, n));
+  assert_memory_equal(first, value, (size_t)n * sizeof *first);
+  free(first);
+}
+
+static void kinds_agree_with_one_rank(bool plate) {
+  World alone = kinds_start(false, plate, 3), together = kinds_start(true, plate, 3);
+  int64_t n_vert = noli_sim_vertex_count(alone.sim), n_tet = noli_sim_tet_count(alone.sim);
+  const double* x = noli_sim_positions(together.sim);
+  assert_alike(x, noli_sim_positions(alone.sim), 3 * n_vert, 1e-9);
+  assert_same_on_all(together.context, x, 3 * n_vert);
+
+  // energies, forces, losses
+  NoliEnergies one, other;
+  ASSERT_OK(noli_sim_energies(alone.sim, &one));
+  ASSERT_OK(noli_sim_energies(together.sim, &other));
+  assert_alike(&other.elastic, &one.elastic, 1, 1e-6);
+  assert_alike(&other.kinetic, &one.kinetic, 1, 1e-6);
+  assert_alike(&together.report.damping_loss, &alone.report.damping_loss, 1, 1e-6);
+  double* force[2] = {calloc(3 * (size_t)n_vert, sizeof(double)),
+                      calloc(3 * (size_t)n_vert, sizeof(double))};
+  ASSERT_OK(noli_stage_add_forces(alone.sim->stage, NOLI_ROLE_ELASTIC, force[0]));
+  ASSERT_OK(noli_stage_add_forces(together.sim->stage, NOLI_ROLE_ELASTIC, force[1]));
+  assert_alike(force[1], force[0], 3 * n_vert, 1e-6);
+
+  // histories, which every rank has of all elements
+  double* strain[2] = {calloc((size_t)n_tet, sizeof(double)),
+                       calloc((size_t)n_tet, sizeof(double))};
+  ASSERT_OK(noli_sim_plastic_strains(alone.sim, strain[0]));
+  ASSERT_OK(noli_sim_plastic_strains(together.sim, strain[1]));
+  assert_alike(strain[1], strain[0], n_tet, 1e-6);
+  assert_same_on_all(together.context, strain[1], n_tet);
+  for (int k = 0; k < 2; k++) {
+    free(force[k]);
+    free(strain[k]);
+  }
+  world_done(&alone);
+  world_done(&together);
+}
+
+static void all_kinds_agree_with_one_rank(void** state) {
+  (void)state;
+  kinds_agree_with_one_rank(false);
+  kinds_agree_with_one_rank(true);
+}
+
+// Triangles in an order without any meaning: with the hinges, what ranks have in common is two rows
+// of nodes where they meet, and half as much again where that is not straight.
+static void cloths_have_few_nodes_in_common(void** state) {
+  (void)state;
+  enum { CELLS_ACROSS = 30, STEP = 131 };
+  World world = world_new(1);
+  NoliContextDef def = noli_default_context_def();
+  def.ranks = ranks;
+  test_context_done(&world.context);
+  ASSERT_OK(noli_context_create(&def, &world.context));
+  NoliMesh *ordered = NULL, *mesh = NULL;
+  ASSERT_OK(noli_mesh_make_sheet(world.context, 1.0, 1.0, CELLS_ACROSS, CELLS_ACROSS, "diagonal",
+                                 &ordered));
+  int64_t n_tri = ordered->n_tri;
+  assert_true(n_tri % STEP != 0);
+  ASSERT_OK(
+      noli_mesh_create(world.context, ordered->n_vert, 0, ordered->n_tri, 0, 0, false, &mesh));
+  memcpy(mesh->x, ordered->x, 3 * (size_t)ordered->n_vert * sizeof *mesh->x);
+  for (int64_t i = 0; i < 3 * n_tri; i++) {
+    mesh->tri[3 * (i / 3 * STEP % n_tri) + i % 3] = ordered->tri[i];
+  }
+  noli_mesh_destroy(world.context, &ordered);
+  world.body[world_add(&world, mesh, (double[]){0, 0, 0})].shell.thickness = 1e-3;
+  world.body[0].material.law = "stvk";
+  world_start(&world);
+
+  const NoliProblem* problem = &world.sim->model->problem;
+  const NoliBlock* block = &problem->block[0];
+  int32_t n_rank = noli_rank_count(world.context);
+  double* touched = calloc((size_t)problem->n_node, sizeof *touched);
+  for (int part = 0; part < NOLI_BLOCK_PARTS && n_rank > 1; part++) {
+    const NoliOwnStencils* own = &block->own[part];
+    int32_t size = noli_block_stencils(block, (NoliBlockPart)part).size;
+    for (int64_t k = 0; k < own->n * size; k++) {
+      touched[own->node[k]] = own->node[k] == NOLI_NULL_INDEX ? 0.0 : 1.0;
+    }
+  }
+  ASSERT_OK(noli_ranks_sum(world.context, touched, problem->n_node));
+  double shared = 0.0;
+  for (int32_t i = 0; i < problem->n_node && n_rank > 1; i++) {
+    assert_true(touched[i] >= 1.0);
+    shared += touched[i] - 1.0;
+  }
+  print_message("%g of %d nodes are of several ranks\n", shared, problem->n_node);
+  assert_true(shared <= 1.5 * (n_rank - 1) * 2.0 * (CELLS_ACROSS + 1));
+  free(touched);
+  world_done(&world);
+}
+
 // ---- bounds and messages ------------------------------------------------------------------------
 
 // A vertex is moved through the opposite face of one of its elements, in turn in all parts of the
@@ -493,6 +666,9 @@ int main(void) {
       cmocka_unit_test(ranks_have_few_nodes_in_common),
       cmocka_unit_test(rows_follow_their_owners),
       cmocka_unit_test(results_are_those_of_one_rank),
+      cmocka_unit_test(each_stencil_is_on_one_rank),
+      cmocka_unit_test(all_kinds_agree_with_one_rank),
+      cmocka_unit_test(cloths_have_few_nodes_in_common),
       cmocka_unit_test(surfaces_find_the_elements_of_all_ranks),
       cmocka_unit_test(contacts_between_ranks_are_counted),
       cmocka_unit_test(output_without_memory_ends_on_all),

@@ -69,7 +69,7 @@ static NoliStatus check_change(Console* console, NoliContext* context, const cha
 }
 
 static NoliStatus resume_scene(Console* console, NoliContext* context, const Arguments* arguments,
-                               const NoliScene* scene, int* exit_status) {
+                               NoliScene* scene, int* exit_status) {
   const NoliSimDef* def = noli_scene_sim_def(scene);
   const OptionValue* option = arguments->option;
   NoliSim* sim = NULL;
@@ -92,6 +92,7 @@ static NoliStatus resume_scene(Console* console, NoliContext* context, const Arg
     int64_t done = noli_sim_step_count(sim);
     int64_t n_steps = option[RESUME_STEPS].given ? done + option[RESUME_STEPS].integer
                                                  : noli_scene_step_count(scene);
+    noli_scene_free_elements(scene);
     console_log_to(console, run);
     *exit_status =
         simulate(console, context, sim, run, n_steps, def->time_step, option[RESUME_VIEW].given);

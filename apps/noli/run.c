@@ -46,7 +46,7 @@ static void default_directory(const char* scene_name, char* directory, size_t si
 }
 
 static NoliStatus run_scene(Console* console, NoliContext* context, const Arguments* arguments,
-                            const NoliScene* scene, int* exit_status) {
+                            NoliScene* scene, int* exit_status) {
   const NoliSimDef* def = noli_scene_sim_def(scene);
   const OptionValue* option = arguments->option;
   NoliSim* sim = NULL;
@@ -89,6 +89,7 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
   if (status == NOLI_OK) {
     int64_t n_steps =
         option[RUN_STEPS].given ? option[RUN_STEPS].integer : noli_scene_step_count(scene);
+    noli_scene_free_elements(scene);
     console_log_to(console, run);
     *exit_status =
         simulate(console, context, sim, run, n_steps, def->time_step, option[RUN_VIEW].given);

@@ -49,6 +49,12 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_parse_converted(
 /// scene must be destroyed first: their motions and forces belong to the scene.
 NOLI_API void noli_scene_destroy(NoliScene** scene);
 
+/// Frees the lists of tetrahedra, which a simulation made of the scene with `borrow_meshes` no
+/// longer reads once its run is opened (noli_run_open, noli_run_reopen). No other simulation, and
+/// no further body of this one, can be made of the scene afterwards. Curved meshes keep theirs.
+/// NULL is allowed.
+NOLI_API void noli_scene_free_elements(NoliScene* scene);
+
 /// noli_scene_sim_def for definitions of the given sizes.
 NOLI_API const NoliSimDef* noli_scene_sim_def_sized(const NoliScene* scene,
                                                     const NoliDefSizes* sizes);

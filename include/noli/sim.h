@@ -560,7 +560,7 @@ typedef struct NoliSimDef {
   /// NULL (default): none
   const char* petsc_options;
   /// on several ranks: every rank holds the data of all elements, as derivatives need, instead of
-  /// those of its share; default false
+  /// those of its share, and only the first one the list of all; default false
   bool whole_elements;
   bool unused[7]; ///< not read: padding of older definitions, which may hold anything
   /// the simulation reads the meshes of bodies and proxies, and `x0`, where they are, instead of
@@ -812,7 +812,8 @@ NOLI_API const double* noli_sim_velocities(const NoliSim* sim);
 /// of linear bodies, row sums of the mass matrix of others, some of which are not positive.
 NOLI_API const double* noli_sim_masses(const NoliSim* sim);
 /// Tetrahedra with global vertex indices, body after body, (n_tet x 4). In triangles in plane
-/// strain the fourth index is NOLI_NULL_INDEX.
+/// strain the fourth index is NOLI_NULL_INDEX. NULL on ranks other than the first where elements
+/// are divided among ranks (see `whole_elements`).
 NOLI_API const int32_t* noli_sim_tets(const NoliSim* sim);
 /// Triangles that take part in contact, with global vertex indices, body after body, (n_tri x 3).
 NOLI_API const int32_t* noli_sim_surface_triangles(const NoliSim* sim);

@@ -1156,6 +1156,7 @@ NoliStatus noli_scene_load(NoliContext* context, const char* path, const NoliSce
 NoliStatus noli_scene_parse(NoliContext* context, const char* text, const char* name, const char* directory, const NoliSceneOverride* overrides, int32_t n_overrides, NoliScene** scene);
 NoliStatus noli_scene_parse_converted( NoliContext* context, const char* text, const char* name, const char* directory, const NoliSceneOverride* overrides, int32_t n_overrides, NoliScene** scene);
 void noli_scene_destroy(NoliScene** scene);
+void noli_scene_free_elements(NoliScene* scene);
 const NoliSimDef* noli_scene_sim_def_sized(const NoliScene* scene, const NoliDefSizes* sizes);
 const char* noli_scene_name(const NoliScene* scene);
 int64_t noli_scene_step_count(const NoliScene* scene);

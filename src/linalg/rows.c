@@ -18,12 +18,6 @@ void noli_rows_free(NoliContext* context, NoliRows* rows) {
   *rows = (NoliRows){0};
 }
 
-void noli_rows_free_values(NoliContext* context, NoliRows* rows) {
-  noli_free(context, rows->value);
-  rows->value = NULL;
-  rows->capacity[7] = 0;
-}
-
 static NoliStatus reserve_values(NoliRows* rows, NoliContext* context) {
   return noli_grow(context, (void**)&rows->value, &rows->capacity[7], 9 * rows->nnz,
                    sizeof *rows->value);
@@ -120,12 +114,10 @@ done:
   return status;
 }
 
-// How many blocks each rank gets of a piece: `n_out` (ranks).
-static void count_piece(const NoliRows* rows, int32_t size, int64_t piece, int64_t* n_out) {
-  for (int32_t r = 0; r < size; r++) {
-    n_out[r] =
-        rows->sent_row[piece_row(rows, r, piece + 1)] - rows->sent_row[piece_row(rows, r, piece)];
-  }
+// How many blocks a rank gets of a piece.
+static int64_t piece_size(const NoliRows* rows, int32_t rank, int64_t piece) {
+  return rows->sent_row[piece_row(rows, rank, piece + 1)] -
+         rows->sent_row[piece_row(rows, rank, piece)];
 }
 
 // ---- the pattern of the own rows ----------------------------------------------------------------
@@ -266,8 +258,10 @@ typedef struct Diagonal {
   double value[9];
 } Diagonal;
 
-// A piece under way.
+// A piece under way. What a rank has for its own rows does not go through messages.
 typedef struct Piece {
+  double* value;  // of the own rows of the piece, or of all of them
+  int64_t base;   // own block with which it begins
   int64_t* n_out; // (ranks) blocks
   int64_t* n_in;  // (ranks)
   int64_t* at;    // (ranks) received blocks before the next piece, in the numbers of `target`
@@ -278,14 +272,22 @@ typedef struct Piece {
   int64_t capacity[4]; // of these
 } Piece;
 
+// A block of the share, transposed if it is mirrored.
+static void copy_block(const NoliShare* share, uint32_t source, double to[9]) {
+  const double* from = share->value + 9 * (int64_t)(source / 2);
+  for (int32_t e = 0; e < 9; e++) {
+    to[e] = source % 2 == 0 ? from[e] : from[3 * (e % 3) + e / 3];
+  }
+}
+
 // Writes the blocks of a piece beside the diagonal as they are sent.
 static NoliStatus pack(const NoliRows* rows, NoliContext* context, const NoliShare* share,
                        int64_t number, Piece* piece) {
   NoliStatus status = NOLI_OK;
   int32_t size = noli_rank_count(context);
   int64_t n = 0;
-  count_piece(rows, size, number, piece->n_out);
   for (int32_t r = 0; r < size; r++) {
+    piece->n_out[r] = r == noli_rank(context) ? 0 : piece_size(rows, r, number);
     n += piece->n_out[r];
   }
   NOLI_TRY(noli_grow(context, (void**)&piece->out, &piece->capacity[0], 9 * n, sizeof(double)));
@@ -293,10 +295,7 @@ static NoliStatus pack(const NoliRows* rows, NoliContext* context, const NoliSha
   for (int32_t r = 0; r < size; r++) {
     const uint32_t* source = rows->source + rows->sent_row[piece_row(rows, r, number)];
     for (int64_t k = 0; k < piece->n_out[r]; k++, to += 9) {
-      const double* from = share->value + 9 * (int64_t)(source[k] / 2);
-      for (int32_t e = 0; e < 9; e++) {
-        to[e] = source[k] % 2 == 0 ? from[e] : from[3 * (e % 3) + e / 3];
-      }
+      copy_block(share, source[k], to);
     }
   }
 done:
@@ -347,23 +346,35 @@ done:
 }
 
 // Adds the blocks of a piece; a row is within one piece, and gets those of ranks in their order.
-static void add_up(NoliRows* rows, int32_t size, Piece* piece) {
+static void add_up(const NoliRows* rows, NoliContext* context, const NoliShare* share,
+                   int64_t number, Piece* piece) {
   const double* in = piece->in;
-  for (int32_t r = 0; r < size; r++) {
-    for (int64_t k = 0; k < piece->n_in[r]; k++, in += 9) {
-      double* to = rows->value + 9 * (int64_t)rows->target[piece->at[r]++];
+  int32_t rank = noli_rank(context);
+  const uint32_t* source = rows->source + rows->sent_row[piece_row(rows, rank, number)];
+  int64_t n_own = piece_size(rows, rank, number);
+  for (int32_t r = 0; r < noli_rank_count(context); r++) {
+    int64_t n = r == rank ? n_own : piece->n_in[r];
+    for (int64_t k = 0; k < n; k++) {
+      double* to = piece->value + 9 * ((int64_t)rows->target[piece->at[r]++] - piece->base);
+      double own[9];
+      const double* from = r == rank ? own : in;
+      if (r == rank) {
+        copy_block(share, source[k], own);
+      } else {
+        in += 9;
+      }
       for (int32_t e = 0; e < 9; e++) {
-        to[e] += in[e];
+        to[e] += from[e];
       }
     }
   }
 }
 
-static void add_diagonals(NoliRows* rows, int32_t size, const Piece* piece) {
+static void add_diagonals(const NoliRows* rows, int32_t size, const Piece* piece) {
   const Diagonal* in = piece->diagonal_in;
   for (int32_t r = 0; r < size; r++) {
     for (int64_t k = 0; k < piece->n_in[r]; k++, in++) {
-      double* to = rows->value + 9 * rows->diagonal[in->row - rows->begin];
+      double* to = piece->value + 9 * (rows->diagonal[in->row - rows->begin] - piece->base);
       for (int32_t e = 0; e < 9; e++) {
         to[e] += in->value[e];
       }
@@ -371,14 +382,16 @@ static void add_diagonals(NoliRows* rows, int32_t size, const Piece* piece) {
   }
 }
 
-static NoliStatus move_piece(NoliRows* rows, NoliContext* context, const NoliShare* share,
-                             int64_t number, Piece* piece) {
+// `before`: the status of this rank after the last piece.
+static NoliStatus move_piece(const NoliRows* rows, NoliContext* context, const NoliShare* share,
+                             int64_t number, NoliStatus before, Piece* piece) {
   NoliStatus status = NOLI_OK;
   int32_t size = noli_rank_count(context);
-  NOLI_TRY(noli_ranks_join(context, pack(rows, context, share, number, piece)));
+  status = before == NOLI_OK ? pack(rows, context, share, number, piece) : before;
+  NOLI_TRY(noli_ranks_join(context, status));
   NOLI_TRY(noli_ranks_exchange(context, 9 * sizeof *piece->out, piece->out, piece->n_out,
                                &piece->in, &piece->capacity[1], piece->n_in));
-  add_up(rows, size, piece);
+  add_up(rows, context, share, number, piece);
   NOLI_TRY(noli_ranks_join(context, pack_diagonals(rows, context, share, number, piece)));
   NOLI_TRY(noli_ranks_exchange(context, sizeof *piece->diagonal_out, piece->diagonal_out,
                                piece->n_out, &piece->diagonal_in, &piece->capacity[3],
@@ -388,27 +401,79 @@ done:
   return status;
 }
 
+static void free_piece(NoliContext* context, Piece* piece) {
+  noli_free(context, piece->diagonal_in);
+  noli_free(context, piece->diagonal_out);
+  noli_free(context, piece->in);
+  noli_free(context, piece->out);
+  noli_free(context, piece->n_out);
+}
+
+// Makes room for the numbers of a piece; a failure is that of this rank.
+static NoliStatus begin_pieces(const NoliRows* rows, NoliContext* context, Piece* piece) {
+  NoliStatus status = NOLI_OK;
+  int64_t size = noli_rank_count(context);
+  NOLI_NEW(context, piece->n_out, 3 * size);
+  piece->n_in = piece->n_out + size;
+  piece->at = piece->n_out + 2 * size;
+  piece->at[0] = 0;
+  for (int64_t r = 1; r < size; r++) {
+    piece->at[r] = piece->at[r - 1] + rows->n_in[r - 1];
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_rows_gather_values(NoliRows* rows, NoliContext* context, const NoliShare* share) {
   NoliStatus status = NOLI_OK;
   Piece piece = {0};
-  int32_t size = noli_rank_count(context);
-  int64_t* scratch = noli_alloc(context, 3 * (int64_t)size, sizeof *scratch);
-  status = scratch != NULL ? reserve_values(rows, context) : NOLI_ERROR_MEMORY;
+  status = begin_pieces(rows, context, &piece);
+  status = status == NOLI_OK ? reserve_values(rows, context) : status;
   NOLI_TRY(noli_ranks_join(context, status));
-  piece = (Piece){.n_out = scratch, .n_in = scratch + size, .at = scratch + 2 * (int64_t)size};
-  piece.at[0] = 0;
-  for (int32_t r = 1; r < size; r++) {
-    piece.at[r] = piece.at[r - 1] + rows->n_in[r - 1];
-  }
+  piece.value = rows->value;
   memset(rows->value, 0, 9 * (size_t)rows->nnz * sizeof *rows->value);
-  for (int64_t k = 0; k < piece_count(rows, size); k++) {
-    NOLI_TRY(move_piece(rows, context, share, k, &piece));
+  for (int64_t k = 0; k < piece_count(rows, noli_rank_count(context)); k++) {
+    NOLI_TRY(move_piece(rows, context, share, k, NOLI_OK, &piece));
   }
 done:
-  noli_free(context, piece.diagonal_in);
-  noli_free(context, piece.diagonal_out);
-  noli_free(context, piece.in);
-  noli_free(context, piece.out);
-  noli_free(context, scratch);
+  free_piece(context, &piece);
+  return status;
+}
+
+// Room for the values of any piece of the own rows.
+static NoliStatus reserve_piece(const NoliRows* rows, NoliContext* context, Piece* piece) {
+  NoliStatus status = NOLI_OK;
+  int64_t n_own = rows->end - rows->begin, most = 0;
+  for (int64_t i = 0; i < n_own; i += PIECE_ROWS) {
+    int64_t end = i + PIECE_ROWS < n_own ? i + PIECE_ROWS : n_own;
+    int64_t n = rows->row[end] - rows->row[i];
+    most = n > most ? n : most;
+  }
+  NOLI_NEW(context, piece->value, 9 * most);
+done:
+  return status;
+}
+
+NoliStatus noli_rows_pass_values(NoliRows* rows, NoliContext* context, const NoliShare* share,
+                                 NoliRowsTakeFn* take, void* user) {
+  NoliStatus status = NOLI_OK;
+  Piece piece = {0};
+  int32_t rank = noli_rank(context);
+  NoliStatus own = begin_pieces(rows, context, &piece);
+  own = own == NOLI_OK ? reserve_piece(rows, context, &piece) : own;
+  for (int64_t k = 0; k < piece_count(rows, noli_rank_count(context)); k++) {
+    int64_t begin = piece_row(rows, rank, k) - rows->begin;
+    int64_t end = piece_row(rows, rank, k + 1) - rows->begin;
+    if (own == NOLI_OK) {
+      piece.base = rows->row[begin];
+      memset(piece.value, 0, 9 * (size_t)(rows->row[end] - piece.base) * sizeof *piece.value);
+    }
+    NOLI_TRY(move_piece(rows, context, share, k, own, &piece));
+    own = take(user, rows, begin, end, piece.value);
+  }
+  NOLI_TRY(noli_ranks_join(context, own));
+done:
+  free_piece(context, &piece);
+  noli_free(context, piece.value);
   return status;
 }

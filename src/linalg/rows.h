@@ -41,7 +41,7 @@ typedef struct NoliRows {
   int64_t nnz;         // own blocks
   int64_t* row;        // (own rows + 1)
   int32_t* col;        // (nnz) ascending in each row
-  double* value;       // (nnz x 9) row-major blocks
+  double* value;       // (nnz x 9) row-major blocks; NULL where they are only passed on
   int64_t* diagonal;   // (own rows) where the diagonal block of each row stands
   uint64_t pattern_id; // changes on all ranks whenever the pattern of a share did
 
@@ -59,9 +59,6 @@ typedef struct NoliRows {
 
 void noli_rows_free(NoliContext* context, NoliRows* rows);
 
-// Frees the values, once they are copied: the next noli_rows_gather_values makes room for new ones.
-void noli_rows_free_values(NoliContext* context, NoliRows* rows);
-
 // Tells the owners of rows where the blocks of shares are; does nothing unless the pattern of a
 // share has changed. To be called by all ranks with shares of one matrix, like the next one.
 NOLI_WARN_UNUSED NoliStatus noli_rows_gather_pattern(NoliRows* rows, NoliContext* context,
@@ -71,3 +68,14 @@ NOLI_WARN_UNUSED NoliStatus noli_rows_gather_pattern(NoliRows* rows, NoliContext
 // noli_rows_gather_pattern.
 NOLI_WARN_UNUSED NoliStatus noli_rows_gather_values(NoliRows* rows, NoliContext* context,
                                                     const NoliShare* share);
+
+// Takes the values of own rows begin to end - 1, counted from the first own one: `value` has the
+// blocks from rows->row[begin] on.
+typedef NoliStatus NoliRowsTakeFn(void* user, const NoliRows* rows, int64_t begin, int64_t end,
+                                  const double* value);
+
+// The same without keeping the values: `take` gets a few thousand rows at once, one after the
+// other. Where it fails on a rank, this function fails on all.
+NOLI_WARN_UNUSED NoliStatus noli_rows_pass_values(NoliRows* rows, NoliContext* context,
+                                                  const NoliShare* share, NoliRowsTakeFn* take,
+                                                  void* user);

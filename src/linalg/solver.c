@@ -42,8 +42,9 @@ struct NoliLinSolver {
   // the system of the last factorization
   NoliLinSystem system;
   NoliLinView view;
-  NoliLowRank* low_rank;    // parts of rank one that are eliminated around the backend, or NULL
-  NoliRows rows;            // on several ranks
+  NoliLowRank* low_rank; // parts of rank one that are eliminated around the backend, or NULL
+  NoliRows rows;         // on several ranks, with the share that has their values
+  NoliShare share;
   NoliGeneralMatrix mirror; // both triangles of a symmetric matrix, for general backends
 
   // the direct solver that takes over from an iterative one; NULL: none
@@ -306,12 +307,13 @@ static NoliStatus take_rows(NoliLinSolver* solver, const NoliShare* share, NoliR
   if (solver->backend->distributed && noli_rank_count(solver->context) > 1) {
     NOLI_TRY(noli_rows_gather_pattern(&solver->rows, solver->context, share, kind));
     if (solver->pattern_id != solver->rows.pattern_id && solver->backend->release != NULL) {
-      // before values take as much memory again
+      // before another takes as much memory again
       solver->phase = PHASE_EMPTY;
       solver->backend->release(solver->state);
     }
-    NOLI_TRY(noli_rows_gather_values(&solver->rows, solver->context, share));
+    solver->share = *share;
     solver->view.rows = &solver->rows;
+    solver->view.share = &solver->share;
   }
 done:
   return status;

@@ -12,8 +12,9 @@ typedef struct NoliLinView {
   int32_t n; // block rows
   const NoliBlockMatrix* symmetric;
   const NoliGeneralMatrix* matrix;
-  NoliRows* rows;        // on several ranks, for distributed backends: its rows
-  NoliLowRank* low_rank; // NULL unless the backend adds the parts of rank one to its products
+  NoliRows* rows;         // on several ranks, for distributed backends: the pattern of its rows,
+  const NoliShare* share; // whose values noli_rows_pass_values brings from here
+  NoliLowRank* low_rank;  // NULL unless the backend adds the parts of rank one to its products
 } NoliLinView;
 
 typedef struct NoliLinBackend {

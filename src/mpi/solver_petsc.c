@@ -195,13 +195,14 @@ static void petsc_begin_period(void* state) {
 
 // ---- matrix -------------------------------------------------------------------------------------
 
-// The rows of this rank, with the blocks below the diagonal.
+// Rows of this rank, with the blocks below the diagonal.
 typedef struct Rows {
-  PetscInt begin, n; // own block rows
+  PetscInt begin, n; // block rows
   int64_t nnz;
   const int64_t* row;
   const int32_t* col;
-  const double* value;
+  const double* value; // of the blocks from `first` on; NULL: not yet those of other ranks
+  int64_t first;
   const int64_t* diagonal;
 } Rows;
 
@@ -210,16 +211,16 @@ static NoliStatus take_rows(PetscSolver* solver, const NoliLinView* view, Rows* 
   const NoliGeneralMatrix* matrix = view->matrix;
   if (view->rows != NULL) {
     const NoliRows* own = view->rows;
-    *rows = (Rows){own->begin, own->end - own->begin, own->nnz, own->row, own->col,
-                   own->value, own->diagonal};
+    *rows = (Rows){own->begin, own->end - own->begin, own->nnz, own->row, own->col, NULL,
+                   0,          own->diagonal};
     goto done;
   }
   if (matrix == NULL) {
     NOLI_TRY(noli_general_matrix_mirror(&solver->mirror, solver->context, view->symmetric));
     matrix = &solver->mirror;
   }
-  *rows =
-      (Rows){0, matrix->n, matrix->nnz, matrix->row, matrix->col, matrix->value, matrix->diagonal};
+  *rows = (Rows){0,           matrix->n,     matrix->nnz, matrix->row,
+                 matrix->col, matrix->value, 0,           matrix->diagonal};
 done:
   return status;
 }
@@ -259,7 +260,7 @@ done:
   return status;
 }
 
-// Writes the values of all rows.
+// Writes the values of rows.
 static NoliStatus fill_matrix(NoliPetsc* petsc, PetscSolver* solver, const Rows* rows) {
   NoliStatus status = NOLI_OK;
   for (PetscInt i = 0; i < rows->n; i++) {
@@ -267,24 +268,15 @@ static NoliStatus fill_matrix(NoliPetsc* petsc, PetscSolver* solver, const Rows*
     int64_t first = rows->row[i], count = rows->row[i + 1] - first;
     for (int64_t k = 0; k < count; k++) {
       for (int64_t r = 0; r < 3; r++) {
-        memcpy(solver->line + 3 * (r * count + k), rows->value + 9 * (first + k) + 3 * r,
-               3 * sizeof *solver->line);
+        memcpy(solver->line + 3 * (r * count + k),
+               rows->value + 9 * (first - rows->first + k) + 3 * r, 3 * sizeof *solver->line);
       }
     }
     NOLI_PETSC_TRY(petsc, MatSetValuesBlocked(solver->matrix, 1, &place, (PetscInt)count,
                                               rows->col + first, solver->line, INSERT_VALUES));
   }
-  NOLI_TRY(end_changes(petsc, solver));
 done:
   return status;
-}
-
-// Frees copies of the values that PETSc has now.
-static void free_copies(PetscSolver* solver, const NoliLinView* view) {
-  if (view->rows != NULL) {
-    noli_rows_free_values(solver->context, view->rows);
-  }
-  noli_general_matrix_free_values(solver->context, &solver->mirror);
 }
 
 // Makes a solver, without what one before it may have kept.
@@ -426,10 +418,51 @@ static NoliStatus check_diagonal(const PetscSolver* solver, const Rows* rows) {
   NoliStatus status = NOLI_OK;
   for (int64_t i = 0; !solver->row->general && i < rows->n; i++) {
     double inverse[9];
-    NOLI_CHECK(solver->context, noli_block_invert(rows->value + 9 * rows->diagonal[i], inverse),
-               NOLI_NOT_POSITIVE_DEFINITE, "diagonal block %lld is not positive definite",
-               (long long)i);
+    const double* block = rows->value + 9 * (rows->diagonal[i] - rows->first);
+    NOLI_CHECK(solver->context, noli_block_invert(block, inverse), NOLI_NOT_POSITIVE_DEFINITE,
+               "diagonal block %lld is not positive definite", (long long)(rows->begin + i));
   }
+done:
+  return status;
+}
+
+typedef struct Filling {
+  NoliPetsc* petsc;
+  PetscSolver* solver;
+} Filling;
+
+// A NoliRowsTakeFn.
+static NoliStatus take_piece(void* user, const NoliRows* all, int64_t begin, int64_t end,
+                             const double* value) {
+  NoliStatus status = NOLI_OK;
+  Filling* filling = user;
+  const Rows rows = {.begin = all->begin + (PetscInt)begin,
+                     .n = (PetscInt)(end - begin),
+                     .row = all->row + begin,
+                     .col = all->col,
+                     .value = value,
+                     .first = all->row[begin],
+                     .diagonal = all->diagonal + begin};
+  NOLI_TRY(check_diagonal(filling->solver, &rows));
+  NOLI_TRY(fill_matrix(filling->petsc, filling->solver, &rows));
+done:
+  return status;
+}
+
+// Gives PETSc the values, without another copy of those of several ranks.
+static NoliStatus fill(NoliPetsc* petsc, PetscSolver* solver, const NoliLinView* view) {
+  NoliStatus status = NOLI_OK;
+  Rows rows;
+  Filling filling = {petsc, solver};
+  if (view->rows != NULL) {
+    NOLI_TRY(noli_rows_pass_values(view->rows, solver->context, view->share, take_piece, &filling));
+  } else {
+    NOLI_TRY(take_rows(solver, view, &rows));
+    NOLI_TRY(check_diagonal(solver, &rows));
+    NOLI_TRY(fill_matrix(petsc, solver, &rows));
+    noli_general_matrix_free_values(solver->context, &solver->mirror);
+  }
+  NOLI_TRY(end_changes(petsc, solver));
 done:
   return status;
 }
@@ -438,7 +471,6 @@ static NoliStatus petsc_factor(void* state, const NoliLinView* view, NoliLinSolv
   NoliStatus status = NOLI_OK;
   PetscSolver* solver = state;
   NoliPetsc petsc = {0};
-  Rows rows;
   PC pc = NULL;
   PCFailedReason reason = PC_NOERROR;
   NOLI_TRY(noli_petsc_begin(&petsc, solver->context));
@@ -446,14 +478,11 @@ static NoliStatus petsc_factor(void* state, const NoliLinView* view, NoliLinSolv
   if (view->n == 0) {
     goto done;
   }
-  NOLI_TRY(take_rows(solver, view, &rows));
-  NOLI_TRY(noli_ranks_join(solver->context, check_diagonal(solver, &rows)));
+  NOLI_TRY(fill(&petsc, solver, view));
   if (solver->fresh) {
     NOLI_TRY(create_solver(&petsc, solver));
   }
   solver->fresh = false;
-  NOLI_TRY(fill_matrix(&petsc, solver, &rows));
-  free_copies(solver, view);
   if (solver->row->direct) {
     NOLI_TRY(factor_directly(&petsc, solver, stats));
     goto done;

@@ -7,6 +7,7 @@ const NoliFrameFormat noli_frame_format_vtu = {
     .name = "vtu",
     .suffix = ".vtu",
     .has_cells = true,
+    .caches = true,
     .list = NOLI_VTK_COLLECTION("frames.pvd"),
     .write = noli_vtu_write,
     .read = noli_vtu_read,

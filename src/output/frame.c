@@ -229,12 +229,18 @@ static NoliStatus leave_out_angles(NoliContext* context, const NoliSim* sim,
   }
   for (int32_t i = 0; i < layout->n_node; i++) {
     if (place[i] != NOLI_NULL_INDEX) {
-      layout->vertex_body[n] = layout->vertex_body[i];
+      if (layout->vertex_body != NULL) {
+        layout->vertex_body[n] = layout->vertex_body[i];
+      }
       layout->node[n] = i;
       place[i] = n++;
     }
   }
   layout->n_vert = n;
+
+  if (layout->offsets == NULL) {
+    goto done;
+  }
 
   // all lists
   const struct {
@@ -268,19 +274,13 @@ static void find_thin_fields(const NoliSim* sim, NoliFrameLayout* layout) {
   }
 }
 
-NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, const NoliSimDef* def,
-                                    NoliFrameLayout* layout) {
+// Makes the lists, on a rank that has the elements.
+static NoliStatus make_lists(NoliContext* context, const NoliSim* sim, const NoliSimDef* def,
+                             NoliFrameLayout* layout) {
   NoliStatus status = NOLI_OK;
-  *layout = (NoliFrameLayout){0};
   int32_t n_segments, n_points;
   (void)noli_sim_segments(sim, &n_segments);
   (void)noli_sim_points(sim, &n_points);
-  NOLI_CHECK(context, def == NULL || def->n_bodies == noli_sim_body_count(sim), NOLI_ERROR_ARGUMENT,
-             "the definition has %d bodies, the simulation %d", (int)def->n_bodies,
-             (int)noli_sim_body_count(sim));
-  layout->n_node = noli_sim_vertex_count(sim);
-  layout->n_tet = noli_sim_tet_count(sim);
-
   // not all surface triangles become cells
   int64_t n_tri = noli_sim_surface_triangle_count(sim);
   int64_t n_cells = layout->n_tet + n_tri + n_segments + n_points;
@@ -294,18 +294,52 @@ NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, co
   NOLI_NEW(context, layout->connectivity, n_connectivity + n_points);
   NOLI_NEW(context, layout->offsets, n_cells);
   NOLI_NEW(context, layout->types, n_cells);
-  NOLI_NEW(context, layout->node, layout->n_node);
   NOLI_NEW_ZERO(context, layout->vertex_body, layout->n_node);
   NOLI_NEW(context, layout->cell_body, n_cells);
   NOLI_NEW(context, layout->cell_tag, n_cells);
   NOLI_NEW(context, layout->cell_proxy, n_cells);
   NOLI_NEW(context, layout->proxy_tet, 3 * n_tri);
-  find_thin_fields(sim, layout);
   number_bodies(sim, layout->vertex_body);
   NOLI_TRY(list_cells(context, sim, def, layout));
   NOLI_TRY(list_triangles(context, sim, layout));
   NOLI_TRY(list_thin(context, sim, layout));
+done:
+  return status;
+}
+
+// What the lists of the first rank count, on all.
+static NoliStatus share_numbers(NoliContext* context, NoliFrameLayout* layout) {
+  NoliStatus status = NOLI_OK;
+  int64_t number[] = {layout->n_cells, layout->n_proxy, layout->n_triangles, layout->n_segments,
+                      layout->n_points};
+  NOLI_TRY(noli_ranks_broadcast(context, 0, sizeof *number, number, 5));
+  layout->n_cells = number[0];
+  layout->n_proxy = number[1];
+  layout->n_triangles = (int32_t)number[2];
+  layout->n_segments = (int32_t)number[3];
+  layout->n_points = (int32_t)number[4];
+done:
+  return status;
+}
+
+NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, const NoliSimDef* def,
+                                    NoliFrameLayout* layout) {
+  NoliStatus status = NOLI_OK;
+  *layout = (NoliFrameLayout){0};
+  NOLI_CHECK(context, def == NULL || def->n_bodies == noli_sim_body_count(sim), NOLI_ERROR_ARGUMENT,
+             "the definition has %d bodies, the simulation %d", (int)def->n_bodies,
+             (int)noli_sim_body_count(sim));
+  layout->n_node = noli_sim_vertex_count(sim);
+  layout->n_tet = noli_sim_tet_count(sim);
+  NOLI_NEW(context, layout->node, layout->n_node);
+  find_thin_fields(sim, layout);
+  if (sim->model->tet != NULL) {
+    NOLI_TRY(make_lists(context, sim, def, layout));
+  }
   NOLI_TRY(leave_out_angles(context, sim, layout));
+  if (sim->model->tet_on_first) {
+    NOLI_TRY(share_numbers(context, layout));
+  }
   NOLI_VALIDATE(context, noli_frame_layout_defect(layout));
 done:
   if (status != NOLI_OK) {
@@ -447,7 +481,8 @@ done:
 
 // Triangles of proxies have the mean of the elements in which their corners lie.
 static void fill_proxies(const NoliFrameLayout* layout, int32_t n_components, float* values) {
-  for (int64_t i = 0; i < layout->n_proxy; i++) {
+  // ranks that write nothing have no lists
+  for (int64_t i = 0; layout->proxy_tet != NULL && i < layout->n_proxy; i++) {
     const int32_t* tet = layout->proxy_tet + 3 * i;
     float* value = values + n_components * (layout->n_cells - layout->n_proxy + i);
     for (int32_t k = 0; k < n_components; k++) {
@@ -638,11 +673,59 @@ void noli_frame_values_free(NoliContext* context, const NoliFrameLayout* layout,
   *values = (NoliFrameValues){0};
 }
 
+// Gives the lists of the first rank to all, each of which writes a part of a frame.
+static NoliStatus lend_lists(NoliContext* context, NoliFrameLayout* layout) {
+  NoliStatus status = NOLI_OK;
+  int64_t n_cells = layout->n_cells;
+  int64_t n_corner = layout->offsets != NULL && n_cells > 0 ? layout->offsets[n_cells - 1] : 0;
+  NOLI_TRY(noli_ranks_broadcast(context, 0, sizeof n_corner, &n_corner, 1));
+  const struct {
+    void** data;
+    size_t size;
+    int64_t n;
+  } lists[] = {{(void**)&layout->connectivity, sizeof *layout->connectivity, n_corner},
+               {(void**)&layout->offsets, sizeof *layout->offsets, n_cells},
+               {(void**)&layout->types, sizeof *layout->types, n_cells},
+               {(void**)&layout->vertex_body, sizeof *layout->vertex_body, layout->n_vert},
+               {(void**)&layout->cell_body, sizeof *layout->cell_body, n_cells},
+               {(void**)&layout->cell_tag, sizeof *layout->cell_tag, n_cells},
+               {(void**)&layout->cell_proxy, sizeof *layout->cell_proxy, n_cells},
+               {(void**)&layout->proxy_tet, sizeof *layout->proxy_tet, 3 * layout->n_proxy}};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    if (*lists[i].data == NULL) {
+      *lists[i].data = noli_alloc(context, lists[i].n, lists[i].size);
+    }
+    NOLI_TRY(noli_ranks_join(context, *lists[i].data != NULL ? NOLI_OK : NOLI_ERROR_MEMORY));
+    NOLI_TRY(noli_ranks_broadcast(context, 0, lists[i].size, *lists[i].data, lists[i].n));
+  }
+done:
+  return status;
+}
+
+// Frees what is not needed before the next frame on several ranks: lists that were lent, and those
+// that are in the cache now.
+static void free_idle_lists(NoliContext* context, const NoliSim* sim, const NoliFrameFormat* format,
+                            NoliFrameLayout* layout) {
+  int64_t n_proxy = layout->n_proxy;
+  int32_t* proxy_tet = layout->proxy_tet;
+  if (sim->model->tet == NULL) {
+    noli_frame_layout_free_lists(context, layout);
+  } else if (format->caches && noli_rank_count(context) > 1) {
+    layout->proxy_tet = NULL;
+    noli_frame_layout_free_lists(context, layout);
+    layout->proxy_tet = proxy_tet;
+  }
+  layout->n_proxy = n_proxy;
+}
+
 NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, NoliFrameLayout* layout,
                             const NoliFrameFormat* format, const char* path) {
   NoliStatus status = NOLI_OK;
   NoliFrameArray *point_data = NULL, *cell_data = NULL;
-  NoliFrameValues values;
+  NoliFrameValues values = {0};
+  if (sim->model->tet_on_first && format->part_name != NULL) {
+    NOLI_TRY(lend_lists(context, layout));
+  }
   NOLI_TRY(noli_frame_values_take(context, sim, layout, &values));
   if (!noli_frame_is_written(context, format)) {
     goto done;
@@ -674,6 +757,7 @@ NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, NoliFrameLayout*
       .cache = &layout->cache,
   };
   NOLI_TRY(format->write(context, path, &frame));
+  free_idle_lists(context, sim, format, layout);
 done:
   noli_frame_values_free(context, layout, &values);
   noli_free(context, point_data);
@@ -700,6 +784,9 @@ done:
 
 const char* noli_frame_layout_defect(const NoliFrameLayout* layout) {
   int64_t begin = 0;
+  if (layout->offsets == NULL) {
+    return NULL; // of the first rank
+  }
   for (int64_t c = 0; c < layout->n_cells; c++) {
     NOLI_RULE(layout->offsets[c] > begin, "frame: offsets of cells do not ascend");
     for (int64_t k = begin; k < layout->offsets[c]; k++) {

@@ -36,7 +36,7 @@ typedef struct NoliFrameLayout {
   bool has_normals; // and a section that is not round
   int32_t n_field;  // that were asked for
   const NoliFrameField** field;
-  NoliVtuCache cache; // what stays the same, compressed
+  NoliVtuCache cache; // what stays the same, compressed, also of lists that are freed
 } NoliFrameLayout;
 
 // What a frame says of a state. There only while a frame is written: it takes as much memory as
@@ -55,7 +55,8 @@ typedef struct NoliFrameValues {
   float** of_field;       // (n_field) of each: (n_cells or n_node x n_components)
 } NoliFrameValues;
 
-// `def` may be NULL: no tags. The layout is zero where this fails.
+// `def` may be NULL: no tags. The layout is zero where this fails. All ranks call it; those that
+// have no elements (sim/rank_cells.h) get the numbers without the lists.
 NOLI_WARN_UNUSED NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim,
                                                      const NoliSimDef* def,
                                                      NoliFrameLayout* layout);

@@ -25,7 +25,7 @@ typedef struct NoliFrameArray {
   NoliFrameType type;
   int32_t n_components;
   const void* data; // (number of vertices or cells x n_components)
-  bool constant;    // the same data, at the same place, in all frames with one cache
+  bool constant; // the same data in all frames with one cache: after the first, `data` may be NULL
 } NoliFrameArray;
 
 // A frame to write. The surface is that with which bodies collide: the triangles of all bodies, and

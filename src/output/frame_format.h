@@ -24,6 +24,7 @@ typedef struct NoliFrameFormat {
   const char* name;   // value of `output.format`
   const char* suffix; // of frames: ".vtu"
   bool has_cells;     // its frames hold all cells and their data, else the surface
+  bool caches;        // once it has written one, the next need no lists of cells
   NoliFrameListFormat list;
   // The name of a part of a frame, beside it; NULL: a frame is one file.
   void (*part_name)(const char* frame, int32_t part, char name[NOLI_FRAME_NAME_SIZE]);

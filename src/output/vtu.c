@@ -27,9 +27,10 @@ const char* noli_vtu_type_name(NoliFrameType type) {
 
 // An array after compression.
 typedef struct NoliVtuPacked {
-  const void* data; // it was made of; a cache finds it by that
-  uint64_t* header; // (n_blocks + 3) number of blocks, size of a block, size of the last if
-                    // partial, compressed sizes
+  const char* section; // a cache finds it by that
+  const char* name;    // and by that, within it
+  uint64_t* header;    // (n_blocks + 3) number of blocks, size of a block, size of the last if
+                       // partial, compressed sizes
   int64_t n_blocks;
   unsigned char* bytes; // compressed blocks
   size_t n_bytes;
@@ -99,7 +100,7 @@ static NoliStatus pack(NoliContext* context, const char* path, const void* data,
   NoliStatus status = NOLI_OK;
   Compression all = {.data = data, .size = size, .slot_size = slot_size_of(size)};
   int64_t n_blocks = (size + BLOCK_SIZE - 1) / BLOCK_SIZE;
-  *packed = (NoliVtuPacked){.data = data, .n_blocks = n_blocks};
+  *packed = (NoliVtuPacked){.n_blocks = n_blocks};
   NOLI_NEW(context, packed->header, n_blocks + 3);
   NOLI_NEW(context, packed->bytes, n_blocks * all.slot_size);
   packed->header[0] = (uint64_t)n_blocks;
@@ -141,17 +142,20 @@ done:
 }
 
 // The packed form stays in the cache; the slack of its slots does not.
-static NoliStatus write_cached(NoliFile* file, NoliVtuCache* cache, const void* data,
-                               int64_t size) {
+static NoliStatus write_cached(NoliFile* file, NoliVtuCache* cache, const char* section,
+                               const NoliFrameArray* array, int64_t size) {
   NoliStatus status = NOLI_OK;
   NoliVtuPacked made = {0};
   unsigned char* tight = NULL;
   for (int64_t i = 0; i < cache->packed.count; i++) {
-    if (cache->packed.data[i].data == data) {
-      return write_packed(file, &cache->packed.data[i]);
+    const NoliVtuPacked* packed = &cache->packed.data[i];
+    if (strcmp(packed->section, section) == 0 && strcmp(packed->name, array->name) == 0) {
+      return write_packed(file, packed);
     }
   }
-  NOLI_TRY(pack(file->context, file->path, data, size, &made));
+  NOLI_TRY(pack(file->context, file->path, array->data, size, &made));
+  made.section = section;
+  made.name = array->name;
   NOLI_NEW(file->context, tight, (int64_t)made.n_bytes);
   memcpy(tight, made.bytes, made.n_bytes);
   noli_free(file->context, made.bytes);
@@ -165,8 +169,8 @@ done:
 }
 
 // `cache` is NULL for what changes.
-static NoliStatus write_array(NoliFile* file, const NoliFrameArray* array, int64_t n_tuples,
-                              NoliVtuCache* cache) {
+static NoliStatus write_array(NoliFile* file, const char* section, const NoliFrameArray* array,
+                              int64_t n_tuples, NoliVtuCache* cache) {
   NoliStatus status = NOLI_OK;
   char components[40] = "";
   int64_t size = n_tuples * array->n_components * types[array->type].size;
@@ -176,7 +180,7 @@ static NoliStatus write_array(NoliFile* file, const NoliFrameArray* array, int64
   }
   NOLI_TRY(noli_file_print(file, "<DataArray type=\"%s\" Name=\"%s\"%s format=\"binary\">\n",
                            types[array->type].name, array->name, components));
-  NOLI_TRY(cache != NULL ? write_cached(file, cache, array->data, size)
+  NOLI_TRY(cache != NULL ? write_cached(file, cache, section, array, size)
                          : write_compressed(file, array->data, size));
   NOLI_TRY(noli_file_print(file, "\n</DataArray>\n"));
 done:
@@ -188,7 +192,7 @@ static NoliStatus write_arrays(NoliFile* file, const char* section, const NoliFr
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_file_print(file, "<%s>\n", section));
   for (int32_t i = 0; i < n_arrays; i++) {
-    NOLI_TRY(write_array(file, &arrays[i], n_tuples, arrays[i].constant ? cache : NULL));
+    NOLI_TRY(write_array(file, section, &arrays[i], n_tuples, arrays[i].constant ? cache : NULL));
   }
   NOLI_TRY(noli_file_print(file, "</%s>\n", section));
 done:
@@ -197,16 +201,18 @@ done:
 
 static NoliStatus write_cells(NoliFile* file, const NoliFrame* grid) {
   NoliStatus status = NOLI_OK;
+  static const char section[] = "Cells";
   int64_t n_cells = grid->n_cells;
-  int64_t n_connectivity = n_cells > 0 ? grid->offsets[n_cells - 1] : 0;
+  // a cache may have the lists alone
+  int64_t n_connectivity = n_cells > 0 && grid->offsets != NULL ? grid->offsets[n_cells - 1] : 0;
   const NoliFrameArray connectivity = {"connectivity", NOLI_FRAME_INT32, 1, grid->connectivity,
                                        true};
   const NoliFrameArray offsets = {"offsets", NOLI_FRAME_INT64, 1, grid->offsets, true};
   const NoliFrameArray cell_types = {"types", NOLI_FRAME_UINT8, 1, grid->types, true};
   NOLI_TRY(noli_file_print(file, "<Cells>\n"));
-  NOLI_TRY(write_array(file, &connectivity, n_connectivity, grid->cache));
-  NOLI_TRY(write_array(file, &offsets, n_cells, grid->cache));
-  NOLI_TRY(write_array(file, &cell_types, n_cells, grid->cache));
+  NOLI_TRY(write_array(file, section, &connectivity, n_connectivity, grid->cache));
+  NOLI_TRY(write_array(file, section, &offsets, n_cells, grid->cache));
+  NOLI_TRY(write_array(file, section, &cell_types, n_cells, grid->cache));
   NOLI_TRY(noli_file_print(file, "</Cells>\n"));
 done:
   return status;

@@ -379,6 +379,19 @@ done:
   return NULL;
 }
 
+void noli_scene_free_elements(NoliScene* scene) {
+  for (int64_t i = 0; scene != NULL && i < scene->meshes.count; i++) {
+    NoliMesh* mesh = scene->meshes.data[i];
+    if (mesh->curve == NULL) {
+      noli_free(scene->context, mesh->tet);
+      noli_free(scene->context, mesh->tet_tag);
+      mesh->tet = NULL;
+      mesh->tet_tag = NULL;
+      mesh->n_tet = 0;
+    }
+  }
+}
+
 const NoliSimDef* noli_scene_sim_def_sized(const NoliScene* scene, const NoliDefSizes* sizes) {
   if (scene == NULL || sizes == NULL) {
     return NULL;

@@ -1,5 +1,6 @@
 #include "sim/audit.h"
 
+#include "base/ranks.h"
 #include "collide/audit.h"
 #include "collide/closest.h"
 #include "collide/nested.h"
@@ -36,7 +37,7 @@ static bool is_inverted(const NoliModel* model, const double* x, int32_t body, i
   return block->type->is_inverted != NULL && block->type->is_inverted(block, x, element);
 }
 
-NoliStatus noli_audit_add_inverted(const NoliModel* model, const double* x, NoliDefects* defects) {
+static NoliStatus find_inverted(const NoliModel* model, const double* x, NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   for (int32_t t = 0, body = 0; t < model->tet_first[model->n_body]; t++) {
     const int32_t* tet = &model->tet[4 * (int64_t)t];
@@ -55,6 +56,28 @@ NoliStatus noli_audit_add_inverted(const NoliModel* model, const double* x, Noli
     }
     noli_store3(defect.position, centre);
     NOLI_PUSH(model->context, defects, defect);
+  }
+done:
+  return status;
+}
+
+// Where the first rank has the elements it looks for all, which call this together.
+NoliStatus noli_audit_add_inverted(const NoliModel* model, const double* x, NoliDefects* defects) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  int64_t first = defects->count, n = 0;
+  if (!model->tet_on_first) {
+    return find_inverted(model, x, defects);
+  }
+  if (noli_rank(context) == 0) {
+    NOLI_TRY(find_inverted(model, x, defects));
+    n = defects->count - first;
+  }
+  NOLI_TRY(noli_ranks_broadcast(context, 0, sizeof n, &n, 1));
+  if (n > 0) {
+    NOLI_TRY(noli_ranks_join(context, noli_array_reserve(context, defects, first + n)));
+    NOLI_TRY(noli_ranks_broadcast(context, 0, sizeof *defects->data, defects->data + first, n));
+    defects->count = first + n;
   }
 done:
   return status;

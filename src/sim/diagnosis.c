@@ -2,6 +2,7 @@
 // motion, and where surfaces are closest.
 #include "collide/closest.h"
 #include "sim/clearance.h"
+#include "sim/rank_cells.h"
 #include "sim/simulation.h"
 #include "solve/prescribed.h"
 
@@ -89,12 +90,16 @@ static void place_at_element(const NoliSim* sim, NoliBlockingElement element,
   }
   NoliVec3 sum = {0};
   int32_t n = 0;
-  for (; n < 4 && model->tet[4 * tet + n] != NOLI_NULL_INDEX; n++) {
-    int32_t vertex = model->tet[4 * tet + n];
+  const int32_t* corner = noli_model_corners(model, tet);
+  found->entity[0] = body;
+  if (corner == NULL) {
+    return; // the first rank says where
+  }
+  for (; n < 4 && corner[n] != NOLI_NULL_INDEX; n++) {
+    int32_t vertex = corner[n];
     found->vertex[0][n] = vertex - model->vert_first[body];
     sum = noli_add3(sum, noli_load3(sim->state.x + 3 * (int64_t)vertex));
   }
-  found->entity[0] = body;
   found->n_vert[0] = n;
   noli_store3(found->position, noli_scale3(1.0 / n, sum));
 }

@@ -112,17 +112,23 @@ static uint64_t add_ties(uint64_t digest, const NoliModel* model, int32_t body) 
   return digest;
 }
 
+uint64_t noli_fingerprint_of_elements(const NoliModel* model, int32_t body) {
+  const int32_t *node = model->vert_first + body, *follower = model->follower_first + body;
+  const int32_t kind[] = {model->obstacle[body], node[0], node[1], follower[0], follower[1]};
+  return model->element_digest != NULL
+             ? model->element_digest[body]
+             : add_cells(noli_digest(NOLI_DIGEST_BEGIN, kind, sizeof kind), model->tet,
+                         model->tet_first[body], model->tet_first[body + 1], 4);
+}
+
 NoliStatus noli_sim_fingerprint(const NoliSim* sim, int32_t body, NoliFingerprint* fingerprint) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
   const NoliSurface* surface = model->problem.surface;
   const int32_t *node = model->vert_first + body, *follower = model->follower_first + body;
-  const int32_t kind[] = {model->obstacle[body], node[0], node[1], follower[0], follower[1]};
-  NoliFingerprint print = {.cells = noli_digest(NOLI_DIGEST_BEGIN, kind, sizeof kind)};
+  NoliFingerprint print = {.cells = noli_fingerprint_of_elements(model, body)};
 
-  // cells: elements and the colliding surface
-  print.cells =
-      add_cells(print.cells, model->tet, model->tet_first[body], model->tet_first[body + 1], 4);
+  // the colliding surface
   print.cells = add_cells(print.cells, surface->tri, surface->tri_first[body],
                           surface->tri_first[body + 1], 3);
   print.cells = add_cells(print.cells, surface->edge, surface->edge_first[body],

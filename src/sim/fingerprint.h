@@ -8,13 +8,16 @@
 // Materials, friction, motions, loads and half-spaces are left out: a resumed run may change them.
 #pragma once
 
-#include "noli/sim.h"
+#include "sim/model.h"
 
 typedef struct NoliFingerprint {
   uint64_t cells; // digest of kind, nodes and cells
   double rest;    // m, weighted sum of rest coordinates
   double size;    // m, sum of their magnitudes
 } NoliFingerprint;
+
+// The digest of kind, nodes and elements of a body, with which that of its cells begins.
+uint64_t noli_fingerprint_of_elements(const NoliModel* model, int32_t body);
 
 // Fails with NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_sim_fingerprint(const NoliSim* sim, int32_t body,

@@ -81,7 +81,7 @@ static void unite_tied(const NoliModel* model, int32_t* parent) {
   }
 }
 
-// Unites the vertices of each element of a block, of all ranks.
+// Unites the vertices of each element of a block, of all ranks on those that have all.
 static void unite_elements(const NoliModel* model, int32_t index, int32_t* parent) {
   const NoliBlock* block = &model->problem.block[index];
   if (!block->divided) {
@@ -89,7 +89,7 @@ static void unite_elements(const NoliModel* model, int32_t index, int32_t* paren
     return;
   }
   for (int32_t b = 0; b < model->n_body; b++) {
-    if (model->problem.range[b].block == index) {
+    if (model->problem.range[b].block == index && model->tet != NULL) {
       int32_t first = model->tet_first[b];
       unite(parent, model->tet_first[b + 1] - first, 4, model->tet + 4 * (int64_t)first);
     }
@@ -97,7 +97,8 @@ static void unite_elements(const NoliModel* model, int32_t index, int32_t* paren
 }
 
 // Numbers the connected parts in the order of their first vertices; in `of`, parents come first.
-static void find_parts(const NoliModel* model, Parts* parts) {
+static NoliStatus find_parts(const NoliModel* model, Parts* parts) {
+  NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
   for (int32_t i = 0; i < problem->n_vert; i++) {
     parts->of[i] = i;
@@ -110,6 +111,10 @@ static void find_parts(const NoliModel* model, Parts* parts) {
       unite(parts->of, 1, 2, pair);
     }
   }
+  if (model->tet_on_first) {
+    NOLI_TRY(
+        noli_ranks_broadcast(model->context, 0, sizeof *parts->of, parts->of, problem->n_vert));
+  }
   unite_tied(model, parts->of);
   int32_t next = 0; // of the inertial vertices
   for (int32_t i = 0; i < problem->n_vert; i++) {
@@ -118,6 +123,8 @@ static void find_parts(const NoliModel* model, Parts* parts) {
     int32_t parent = parts->of[i];
     parts->of[i] = !inertial ? NOLI_NULL_INDEX : parent == i ? parts->n++ : parts->of[parent];
   }
+done:
+  return status;
 }
 
 // An angle, in m, changes by the component of a rotation along its segment.
@@ -438,7 +445,7 @@ NoliStatus noli_sim_require_held(NoliSim* sim) {
   NOLI_NEW_ZERO(context, parts.axes, n_vert);
   NOLI_NEW_ZERO(context, parts.turn, 3 * (int64_t)n_vert);
   set_turns(sim, &parts);
-  find_parts(sim->model, &parts);
+  NOLI_TRY(find_parts(sim->model, &parts));
   NOLI_NEW_ZERO(context, parts.part, parts.n);
   for (int32_t i = 0; i < n_vert; i++) {
     if (noli_system_is_unknown(&stage->system, i)) {

@@ -751,6 +751,7 @@ void noli_model_destroy(NoliModel** owner) {
                    model->follower_first,
                    model->tet_first,
                    model->tet,
+                   model->element_digest,
                    model->segment,
                    model->lone_point,
                    model->x0,
@@ -790,8 +791,8 @@ const char* noli_model_defect(const NoliModel* model) {
     NOLI_RULE(begin <= end && model->tet_first[b] <= model->tet_first[b + 1] &&
                   model->follower_first[b] <= model->follower_first[b + 1],
               "model: bodies do not ascend");
-    for (int64_t i = 4 * (int64_t)model->tet_first[b]; i < 4 * (int64_t)model->tet_first[b + 1];
-         i++) {
+    for (int64_t i = 4 * (int64_t)model->tet_first[b];
+         model->tet != NULL && i < 4 * (int64_t)model->tet_first[b + 1]; i++) {
       // cells with fewer than four vertices are padded
       bool none = i % 4 > 0 && model->tet[i] == NOLI_NULL_INDEX;
       NOLI_RULE(none || (model->tet[i] >= begin && model->tet[i] < end),

@@ -52,16 +52,19 @@ typedef struct NoliModel {
   NoliAudit audit;
 
   int32_t n_body;
-  int32_t n_entity;        // bodies, then half-spaces
-  char** name;             // (n_entity)
-  char* petsc_options;     // NULL: none
-  bool* obstacle;          // (n_body)
-  bool* sheet;             // (n_body) of sim/sheets.h; NULL with other contact models
-  int32_t* vert_first;     // (n_body + 1) nodes
-  int32_t* follower_first; // (n_body + 1) vertices of the proxy other than nodes
-  int32_t* tet_first;      // (n_body + 1)
-  int32_t* tet;            // (n_tet x 4) corners, also for elements with more nodes
-  int32_t* segment;        // (n_segment x 2) lone segments of obstacles
+  int32_t n_entity;         // bodies, then half-spaces
+  char** name;              // (n_entity)
+  char* petsc_options;      // NULL: none
+  bool* obstacle;           // (n_body)
+  bool* sheet;              // (n_body) of sim/sheets.h; NULL with other contact models
+  int32_t* vert_first;      // (n_body + 1) nodes
+  int32_t* follower_first;  // (n_body + 1) vertices of the proxy other than nodes
+  int32_t* tet_first;       // (n_body + 1)
+  int32_t* tet;             // (n_tet x 4) corners, also for elements with more nodes; NULL on ranks
+                            // that have left them to the first one
+  bool tet_on_first;        // all but the first rank have (sim/rank_cells.h)
+  uint64_t* element_digest; // (n_body) of sim/fingerprint.h, where they have; else NULL
+  int32_t* segment;         // (n_segment x 2) lone segments of obstacles
   int32_t n_segment;
   int32_t* lone_point; // (n_lone_point)
   int32_t n_lone_point;

@@ -1,6 +1,7 @@
 // Describes why a step stalls: the pair, the bound on the step, possible remedies.
 #include "math/vec3.h"
 #include "noli/ranks.h"
+#include "sim/rank_cells.h"
 #include "sim/simulation.h"
 #include "solve/direction.h"
 #include "solve/friction_end.h"
@@ -34,7 +35,12 @@ static void name_element(const NoliModel* model, NoliBlockingElement element, ch
     snprintf(by, 256, "an element that would invert");
     return;
   }
-  const int32_t* corner = model->tet + 4 * tet;
+  const int32_t* corner = noli_model_corners(model, tet);
+  if (corner == NULL) {
+    snprintf(by, 256, "an element of \"%.100s\" that would invert (tetrahedron %d)",
+             model->name[body], (int)(tet - model->tet_first[body]));
+    return;
+  }
   bool triangle = corner[3] == NOLI_NULL_INDEX;
   int32_t first = model->vert_first[body];
   char last[16] = "";

@@ -184,9 +184,12 @@ static void free_chain(NoliContext* context, Chain* chain) {
   noli_free(context, chain->value);
 }
 
-// Rows as of the whole, with sums in the order of ranks.
-static void check_rows(NoliContext* context, const NoliRows* rows, int32_t n) {
-  for (int32_t i = rows->begin; i < rows->end; i++) {
+// Own rows [begin, end) as of the whole, with sums in the order of ranks; `value` has their blocks.
+static void check_values(NoliContext* context, const NoliRows* rows, int64_t begin, int64_t end,
+                         const double* value) {
+  int32_t n = rows->n, first = rows->begin + (int32_t)begin;
+  int64_t base = rows->row[begin];
+  for (int32_t i = first; i < rows->begin + end; i++) {
     int64_t k = rows->row[i - rows->begin];
     assert_int_equal(rows->row[i - rows->begin + 1] - k, i == 0 || i == n - 1 ? 2 : 3);
     double sum = value_of(0, i);
@@ -196,18 +199,65 @@ static void check_rows(NoliContext* context, const NoliRows* rows, int32_t n) {
     for (; k < rows->row[i - rows->begin + 1]; k++) {
       int32_t j = rows->col[k];
       double above = j == i + 1 ? -1.0 - i : 0.0, below = j == i - 1 ? -1.0 - j : 0.0;
-      ASSERT_NEAR(rows->value[9 * k + 1], above, 0.0);
-      ASSERT_NEAR(rows->value[9 * k + 3], below, 0.0); // transposed
-      ASSERT_NEAR(rows->value[9 * k + 4], j == i ? sum : 0.0, 0.0);
+      ASSERT_NEAR(value[9 * (k - base) + 1], above, 0.0);
+      ASSERT_NEAR(value[9 * (k - base) + 3], below, 0.0); // transposed
+      ASSERT_NEAR(value[9 * (k - base) + 4], j == i ? sum : 0.0, 0.0);
       assert_true((k == rows->diagonal[i - rows->begin]) == (i == j));
     }
   }
+}
+
+static void check_rows(NoliContext* context, const NoliRows* rows) {
+  check_values(context, rows, 0, rows->end - rows->begin, rows->value);
 }
 
 static void gather(NoliRows* rows, NoliContext* context, const NoliShare* share,
                    NoliRowsKind kind) {
   ASSERT_OK(noli_rows_gather_pattern(rows, context, share, kind));
   ASSERT_OK(noli_rows_gather_values(rows, context, share));
+}
+
+// Rows that are passed on: how many, and at which one a rank fails (-1: none does).
+typedef struct Taken {
+  NoliContext* context;
+  int64_t n;
+  int64_t fails_at;
+} Taken;
+
+static NoliStatus take_rows(void* user, const NoliRows* rows, int64_t begin, int64_t end,
+                            const double* value) {
+  Taken* taken = user;
+  assert_int_equal(begin, taken->n);
+  check_values(taken->context, rows, begin, end, value);
+  taken->n = end;
+  return taken->fails_at >= begin && taken->fails_at < end
+             ? noli_fail(taken->context, NOLI_NOT_POSITIVE_DEFINITE, "row %d", (int)taken->fails_at)
+             : NOLI_OK;
+}
+
+// All own rows come once, in their order; a failure of one rank is one of all.
+static void rows_are_passed_on(void** state) {
+  (void)state;
+  NoliContext* context = context_of_rank();
+  int32_t rank = noli_rank(context), last = noli_rank_count(context) - 1;
+  const int32_t sizes[] = {2, 50, 4096, 60001};
+  for (int32_t s = 0; s < 4; s++) {
+    Chain chain = make_chain(context, sizes[s]);
+    NoliRows rows = {0};
+    ASSERT_OK(noli_rows_gather_pattern(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED));
+    int64_t n_own = rows.end - rows.begin;
+    for (int32_t round = 0; round < 3; round++) {
+      Taken taken = {context, 0, round == 1 && rank == last ? n_own / 2 : -1};
+      NoliStatus status = noli_rows_pass_values(&rows, context, &chain.share, take_rows, &taken);
+      ASSERT_STATUS(status, round == 1 ? NOLI_NOT_POSITIVE_DEFINITE : NOLI_OK);
+      assert_true(round == 1 || taken.n == n_own);
+      assert_null(rows.value);
+      ASSERT_STATUS(noli_ranks_agree(context, status), status);
+    }
+    noli_rows_free(context, &rows);
+    free_chain(context, &chain);
+  }
+  test_context_done(&context);
 }
 
 // Few rows, and so many that they come in pieces.
@@ -221,7 +271,7 @@ static void rows_are_those_of_the_sum(void** state) {
     NoliRows rows = {0};
     for (int32_t round = 0; round < 2; round++) {
       gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED);
-      check_rows(context, &rows, n);
+      check_rows(context, &rows);
     }
     assert_int_equal(rows.pattern_id, 1);
     noli_rows_free(context, &rows);
@@ -237,7 +287,7 @@ static void rows_are_those_of_the_sum(void** state) {
     chain.share.rank_row = first;
     gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED);
     assert_true(rows.begin == first[rank] && rows.end == first[rank + 1]);
-    check_rows(context, &rows, n);
+    check_rows(context, &rows);
     noli_rows_free(context, &rows);
     chain.share.rank_row = NULL;
     noli_free(context, first);
@@ -270,13 +320,15 @@ static void rows_take_little_more_memory_than_they_have(void** state) {
   context->peak_bytes = context->bytes;
   gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED);
   assert_true(context->peak_bytes - context->bytes < 72 * (rows.n_sent + rows.n_received) / 4);
+  context->peak_bytes = context->bytes;
+  Taken taken = {context, 0, -1};
+  NoliRows passed = rows;
+  passed.value = NULL;
+  ASSERT_OK(noli_rows_pass_values(&passed, context, &chain.share, take_rows, &taken));
+  assert_int_equal(taken.n, own);
+  assert_true(context->peak_bytes - context->bytes < 72 * (rows.n_sent + rows.n_received) / 4);
 
-  // values that were copied need not stay
-  noli_rows_free_values(context, &rows);
-  assert_true(context->bytes - before <= needed - 72 * rows.nnz + 4096);
-  gather(&rows, context, &chain.share, NOLI_ROWS_SHARED_MIRRORED);
-  assert_int_equal(context->bytes - before, kept);
-  check_rows(context, &rows, n);
+  check_rows(context, &rows);
   noli_rows_free(context, &rows);
   free_chain(context, &chain);
   test_context_done(&context);
@@ -417,6 +469,7 @@ int main(void) {
       cmocka_unit_test(sums_have_the_order_of_ranks),
       cmocka_unit_test(lists_are_gathered_and_exchanged),
       cmocka_unit_test(rows_are_those_of_the_sum),
+      cmocka_unit_test(rows_are_passed_on),
       cmocka_unit_test(rows_take_little_more_memory_than_they_have),
       cmocka_unit_test(large_data_go_in_pieces),
       cmocka_unit_test(whole_work_is_refused),

@@ -24,12 +24,14 @@ def measure_one(command):
 
 
 def box(cells):
+    """A box between floor and plate. The cells of the plate are about 4 of the box wide: one of its vertices is near few nodes."""
+    plate = (cells + 1) // 2
     return {
         "time": {"step": 0.01, "steps": 40}, "contact": {"distance": 2e-4}, "solver": {"tolerance": 2e-3}, "friction": {"coefficient": 0},
         "half_spaces": [{"name": "floor"}],
         "bodies": [{"mesh": {"box": {"size": [0.3, 0.3, 0.3], "cells": [cells] * 3}}, "translate": [0, 0.151, 0],
                     "material": {"young": 5e4, "poisson": 0.40, "density": 1000}}],
-        "obstacles": [{"mesh": {"plane": {"size": [0.6, 0.6], "cells": [4, 4]}}, "translate": [0, 0.302, 0],
+        "obstacles": [{"mesh": {"plane": {"size": [0.6, 0.6], "cells": [plate, plate]}}, "translate": [0, 0.302, 0],
                        "motion": {"displacement": [0, "-0.18 * min(1, t / 0.3)", 0]}}]}
 
 

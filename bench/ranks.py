@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What several ranks cost: a squeezed box or a pile of small boxes, the scenes of docs/scaling.md, on each number of ranks. Prints
 a row of a table for each: memory and processor time of ranks, iterations, contacts, those between elements of different ranks,
-what ranks send.
+what ranks send. From three numbers of ranks on, also the model a + b / ranks that fits memory and processor time best, and the
+number of ranks from which a, what every rank does for itself, is the larger part.
 
 usage: ranks.py NOLI [--cells N | --bodies N] [--ranks 1,2] [--steps N] [--linear NAME] [--set KEY=VALUE ..] [--out DIRECTORY]
 """
@@ -24,12 +25,14 @@ def measure_one(command):
 
 
 def box(cells):
+    """A box between floor and plate. The cells of the plate are about 4 of the box wide: one of its vertices is near few nodes."""
+    plate = (cells + 1) // 2
     return {
         "time": {"step": 0.01, "steps": 40}, "contact": {"distance": 2e-4}, "solver": {"tolerance": 2e-3}, "friction": {"coefficient": 0},
         "half_spaces": [{"name": "floor"}],
         "bodies": [{"mesh": {"box": {"size": [0.3, 0.3, 0.3], "cells": [cells] * 3}}, "translate": [0, 0.151, 0],
                     "material": {"young": 5e4, "poisson": 0.40, "density": 1000}}],
-        "obstacles": [{"mesh": {"plane": {"size": [0.6, 0.6], "cells": [4, 4]}}, "translate": [0, 0.302, 0],
+        "obstacles": [{"mesh": {"plane": {"size": [0.6, 0.6], "cells": [plate, plate]}}, "translate": [0, 0.302, 0],
                        "motion": {"displacement": [0, "-0.18 * min(1, t / 0.3)", 0]}}]}
 
 
@@ -70,6 +73,28 @@ def simulate(options, n_ranks, path):
     return directory, ones
 
 
+def fit(ranks, values):
+    """a and b of a + b / ranks with the least sum of squared relative errors, and the largest relative error."""
+    weight = [1 / value ** 2 for value in values]
+    share = [1 / n for n in ranks]
+    total = sum(weight)
+    mean = sum(w * x for w, x in zip(weight, share)) / total
+    middle = sum(w * y for w, y in zip(weight, values)) / total
+    b = sum(w * (x - mean) * (y - middle) for w, x, y in zip(weight, share, values)) / sum(w * (x - mean) ** 2 for w, x in zip(weight, share))
+    a = middle - b * mean
+    return a, b, max(abs(a + b * x - y) / y for x, y in zip(share, values))
+
+
+def print_models(rows):
+    ranks = [cells[1] for cells in rows]
+    for name, column in (("peak MB", 2), ("CPU s of the slowest rank", 4)):
+        values = [float(cells[column]) for cells in rows]
+        if len(set(ranks)) >= 3 and min(values) > 0:
+            a, b, error = fit(ranks, values)
+            even = f"; a is more than b / ranks from {b / a:.0f} ranks on" if a > 0 else ""
+            print(f"{name}: {a:.2f} + {b:.2f} / ranks, within {100 * error:.1f} %{even}")
+
+
 def row(options, n_ranks, path):
     directory, ones = simulate(options, n_ranks, path)
     with open(os.path.join(directory, "steps.csv"), encoding="utf-8") as file:
@@ -80,7 +105,7 @@ def row(options, n_ranks, path):
     between = re.findall(r"between elements of different ranks: (\d+)", log)
     memory = [int(one[0]) / 1e3 for one in ones]
     n_node = 27 * options.bodies if options.bodies else (options.cells + 1) ** 3
-    return [n_node, n_ranks, f"{max(memory):.0f}", f"{1e3 * max(memory) / n_node:.2f}", f"{max(float(one[1]) for one in ones):.0f}",
+    return [n_node, n_ranks, f"{max(memory):.0f}", f"{1e3 * max(memory) / n_node:.2f}", f"{max(float(one[1]) for one in ones):.1f}",
             sum(int(step["newton"]) for step in steps), sum(int(step["linear_iterations"]) for step in steps),
             max(int(step["contacts"]) for step in steps), between[-1] if between else "-", sent[-1] if sent else "-"]
 
@@ -106,8 +131,11 @@ def main():
         json.dump(pile(options.bodies) if options.bodies else box(options.cells), file)
     print("| nodes | ranks | peak MB, largest rank | kB for a node | CPU s, largest | Newton iterations | linear iterations | contacts | between ranks | MB sent by the first rank |")
     print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|", flush=True)
+    rows = []
     for n_ranks in options.ranks.split(","):
-        print("| " + " | ".join(str(cell) for cell in row(options, int(n_ranks), path)) + " |", flush=True)
+        rows.append(row(options, int(n_ranks), path))
+        print("| " + " | ".join(str(cell) for cell in rows[-1]) + " |", flush=True)
+    print_models(rows)
     return 0
 
 

@@ -5,6 +5,7 @@
 
 #include "base/ranks.h"
 #include "linalg/metis_guard.h"
+#include "mpi/hubs.h"
 #include "mpi/petsc.h"
 
 #include <stdio.h>
@@ -16,6 +17,11 @@ enum { FEW_NODES = 256 };
 
 // The true residual may exceed the asked one by this factor.
 #define RESIDUAL_SLACK 10.0
+
+// Multigrid leaves out the couplings of nodes with more blocks in their rows: PETSc 3.18 ends with
+// an error ("Buffer .. too small 4096") where a row of the graph of gamg has 4096 or more, and the
+// coarse matrices of hypre fill up.
+enum { MOST_BLOCKS = 4000 };
 
 // Memory of MUMPS beyond its estimate, percent: doubled while it does not suffice.
 enum { MUMPS_ROOM = 30, MUMPS_MOST_ROOM = 2000 };
@@ -35,6 +41,7 @@ typedef struct PetscRow {
   MatType type;
   bool general;
   bool direct;
+  bool cuts_hubs; // the preconditioner does without the couplings of hubs
   const char* options;
 } PetscRow;
 
@@ -51,6 +58,9 @@ typedef struct PetscSolver {
   double* gathered;         // (n x 3) solution of all ranks
   int64_t gathered_capacity;
   Mat matrix;
+  NoliHubs hubs;
+  Mat reduced; // the matrix without the couplings of hubs; NULL: there are none
+  bool told;   // of hubs
   KSP ksp;
   Vec b, x, residual;
   double* line; // (3 x 3 columns) values of a block row, row by row
@@ -107,6 +117,7 @@ done:
 static void release(PetscSolver* solver) {
   KSPDestroy(&solver->ksp);
   MatDestroy(&solver->matrix);
+  MatDestroy(&solver->reduced);
   VecDestroy(&solver->b);
   VecDestroy(&solver->x);
   VecDestroy(&solver->residual);
@@ -148,6 +159,7 @@ static void petsc_destroy(NoliContext* context, void* state) {
   }
   noli_petsc_end(&petsc);
   noli_general_matrix_free(context, &solver->mirror);
+  noli_hubs_free(context, &solver->hubs);
   noli_free(context, solver->gathered);
   noli_free(context, solver->line);
   noli_free(context, solver->count);
@@ -195,6 +207,8 @@ static void petsc_begin_period(void* state) {
 
 // ---- matrix -------------------------------------------------------------------------------------
 
+static const NoliHubs no_hubs;
+
 // Rows of this rank, with the blocks below the diagonal.
 typedef struct Rows {
   PetscInt begin, n; // block rows
@@ -225,8 +239,9 @@ done:
   return status;
 }
 
-// Makes the matrix with room for a pattern.
-static NoliStatus create_matrix(NoliPetsc* petsc, PetscSolver* solver, const Rows* rows) {
+// Makes a matrix with room for the pattern, without the couplings of hubs.
+static NoliStatus create_matrix(NoliPetsc* petsc, PetscSolver* solver, const Rows* rows,
+                                const NoliHubs* hubs, Mat* matrix) {
   NoliStatus status = NOLI_OK;
   PetscInt n = 3 * rows->n, own_end = rows->begin + rows->n;
   PetscInt *near = solver->count, *far = solver->count + rows->n;
@@ -234,46 +249,54 @@ static NoliStatus create_matrix(NoliPetsc* petsc, PetscSolver* solver, const Row
     near[i] = far[i] = 0;
     for (int64_t k = rows->row[i]; k < rows->row[i + 1]; k++) {
       bool own = rows->col[k] >= rows->begin && rows->col[k] < own_end;
-      near[i] += own ? 1 : 0;
-      far[i] += own ? 0 : 1;
+      bool kept = !noli_hubs_couple(hubs, rows->begin + (int32_t)i, rows->col[k]);
+      near[i] += kept && own ? 1 : 0;
+      far[i] += kept && !own ? 1 : 0;
     }
   }
-  NOLI_PETSC_TRY(petsc, MatCreate(solver->comm, &solver->matrix));
-  NOLI_PETSC_TRY(petsc, MatSetSizes(solver->matrix, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
-  NOLI_PETSC_TRY(petsc, MatSetBlockSize(solver->matrix, 3));
-  NOLI_PETSC_TRY(petsc, MatSetType(solver->matrix, solver->row->type));
-  NOLI_PETSC_TRY(petsc, MatXAIJSetPreallocation(solver->matrix, 3, near, far, NULL, NULL));
+  NOLI_PETSC_TRY(petsc, MatCreate(solver->comm, matrix));
+  NOLI_PETSC_TRY(petsc, MatSetSizes(*matrix, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
+  NOLI_PETSC_TRY(petsc, MatSetBlockSize(*matrix, 3));
+  NOLI_PETSC_TRY(petsc, MatSetType(*matrix, solver->row->type));
+  NOLI_PETSC_TRY(petsc, MatXAIJSetPreallocation(*matrix, 3, near, far, NULL, NULL));
   // blocked matrices of several ranks do not take the hint, which only factorizations use
   if (!solver->row->general && strcmp(solver->row->type, MATAIJ) == 0) {
-    NOLI_PETSC_TRY(petsc, MatSetOption(solver->matrix, MAT_SPD, PETSC_TRUE));
+    NOLI_PETSC_TRY(petsc, MatSetOption(*matrix, MAT_SPD, PETSC_TRUE));
   }
 done:
   return status;
 }
 
 // Tells PETSc that the values are complete and new.
-static NoliStatus end_changes(NoliPetsc* petsc, PetscSolver* solver) {
+static NoliStatus end_changes(NoliPetsc* petsc, Mat matrix) {
   NoliStatus status = NOLI_OK;
-  NOLI_PETSC_TRY(petsc, MatAssemblyBegin(solver->matrix, MAT_FINAL_ASSEMBLY));
-  NOLI_PETSC_TRY(petsc, MatAssemblyEnd(solver->matrix, MAT_FINAL_ASSEMBLY));
+  NOLI_PETSC_TRY(petsc, MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY));
+  NOLI_PETSC_TRY(petsc, MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY));
 done:
   return status;
 }
 
-// Writes the values of rows.
-static NoliStatus fill_matrix(NoliPetsc* petsc, PetscSolver* solver, const Rows* rows) {
+// Writes the values of rows, without the couplings of hubs.
+static NoliStatus fill_matrix(NoliPetsc* petsc, PetscSolver* solver, const Rows* rows,
+                              const NoliHubs* hubs, Mat matrix) {
   NoliStatus status = NOLI_OK;
   for (PetscInt i = 0; i < rows->n; i++) {
-    PetscInt place = rows->begin + i;
-    int64_t first = rows->row[i], count = rows->row[i + 1] - first;
-    for (int64_t k = 0; k < count; k++) {
-      for (int64_t r = 0; r < 3; r++) {
-        memcpy(solver->line + 3 * (r * count + k),
-               rows->value + 9 * (first - rows->first + k) + 3 * r, 3 * sizeof *solver->line);
+    const double* value = rows->value + 9 * (rows->row[i] - rows->first);
+    PetscInt place = rows->begin + i, n = (PetscInt)(rows->row[i + 1] - rows->row[i]), count = 0;
+    PetscInt *col = solver->count, *from = col + n;
+    for (PetscInt k = 0; k < n; k++) {
+      col[count] = rows->col[rows->row[i] + k];
+      from[count] = k;
+      count += noli_hubs_couple(hubs, place, col[count]) ? 0 : 1;
+    }
+    for (PetscInt k = 0; k < count; k++) {
+      for (PetscInt r = 0; r < 3; r++) {
+        memcpy(solver->line + 3 * (r * count + k), value + 9 * from[k] + 3 * r,
+               3 * sizeof *solver->line);
       }
     }
-    NOLI_PETSC_TRY(petsc, MatSetValuesBlocked(solver->matrix, 1, &place, (PetscInt)count,
-                                              rows->col + first, solver->line, INSERT_VALUES));
+    NOLI_PETSC_TRY(petsc,
+                   MatSetValuesBlocked(matrix, 1, &place, count, col, solver->line, INSERT_VALUES));
   }
 done:
   return status;
@@ -306,9 +329,29 @@ static NoliStatus reserve(PetscSolver* solver, const Rows* rows) {
     longest = count > longest ? count : longest;
   }
   NOLI_TRY(noli_grow(solver->context, (void**)&solver->count, &solver->count_capacity,
-                     2 * (int64_t)rows->n, sizeof *solver->count));
+                     2 * (rows->n > longest ? rows->n : longest), sizeof *solver->count));
   NOLI_TRY(noli_grow(solver->context, (void**)&solver->line, &solver->line_capacity, 9 * longest,
                      sizeof *solver->line));
+done:
+  return status;
+}
+
+// Makes the matrix that is preconditioned in place of one with hubs.
+static NoliStatus reduce_matrix(NoliPetsc* petsc, PetscSolver* solver, const Rows* rows) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(
+      noli_hubs_find(&solver->hubs, solver->context, rows->begin, rows->n, rows->row, MOST_BLOCKS));
+  if (solver->hubs.n == 0) {
+    goto done;
+  }
+  NOLI_TRY(create_matrix(petsc, solver, rows, &solver->hubs, &solver->reduced));
+  if (!solver->told) {
+    noli_log(solver->context, NOLI_LOG_INFO,
+             "linear solver \"%s\": the preconditioner leaves out the couplings of %lld nodes, "
+             "each with more than %d others",
+             solver->row->name, (long long)solver->hubs.n, MOST_BLOCKS - 1);
+    solver->told = true;
+  }
 done:
   return status;
 }
@@ -325,7 +368,10 @@ static NoliStatus petsc_analyze(void* state, const NoliLinView* view) {
   }
   NOLI_TRY(take_rows(solver, view, &rows));
   NOLI_TRY(noli_ranks_join(solver->context, reserve(solver, &rows)));
-  NOLI_TRY(create_matrix(&petsc, solver, &rows));
+  NOLI_TRY(create_matrix(&petsc, solver, &rows, &no_hubs, &solver->matrix));
+  if (solver->row->cuts_hubs) {
+    NOLI_TRY(reduce_matrix(&petsc, solver, &rows));
+  }
   NOLI_PETSC_TRY(&petsc, MatCreateVecs(solver->matrix, &solver->x, &solver->b));
   NOLI_PETSC_TRY(&petsc, VecDuplicate(solver->b, &solver->residual));
   NOLI_TRY(create_solver(&petsc, solver));
@@ -368,7 +414,9 @@ done:
 static NoliStatus set_up(NoliPetsc* petsc, PetscSolver* solver, PC* pc, PCFailedReason* reason) {
   NoliStatus status = NOLI_OK;
   NoliMetisGuard guard;
-  NOLI_PETSC_TRY(petsc, KSPSetOperators(solver->ksp, solver->matrix, solver->matrix));
+  NOLI_PETSC_TRY(petsc,
+                 KSPSetOperators(solver->ksp, solver->matrix,
+                                 solver->reduced != NULL ? solver->reduced : solver->matrix));
   noli_metis_begin(&guard);
   PetscErrorCode code = KSPSetUp(solver->ksp);
   noli_metis_end(&guard);
@@ -393,7 +441,7 @@ static NoliStatus factor_directly(NoliPetsc* petsc, PetscSolver* solver,
   NOLI_PETSC_TRY(petsc, PCFactorGetMatrix(pc, &factor));
   for (PetscInt room = MUMPS_ROOM; needs_room && room <= MUMPS_MOST_ROOM; room *= 2) {
     NOLI_PETSC_TRY(petsc, MatMumpsSetIcntl(factor, 14, room));
-    NOLI_TRY(end_changes(petsc, solver)); // or PETSc would keep the factor that failed
+    NOLI_TRY(end_changes(petsc, solver->matrix)); // or PETSc would keep the factor that failed
     NOLI_TRY(set_up(petsc, solver, &pc, &reason));
     NOLI_PETSC_TRY(petsc, PCFactorGetMatrix(pc, &factor));
     NOLI_TRY(judge_mumps(petsc, solver, factor, stats, &needs_room));
@@ -431,6 +479,17 @@ typedef struct Filling {
   PetscSolver* solver;
 } Filling;
 
+// Writes the values of rows to the matrix, and to the one without hubs.
+static NoliStatus fill_matrices(NoliPetsc* petsc, PetscSolver* solver, const Rows* rows) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(fill_matrix(petsc, solver, rows, &no_hubs, solver->matrix));
+  if (solver->reduced != NULL) {
+    NOLI_TRY(fill_matrix(petsc, solver, rows, &solver->hubs, solver->reduced));
+  }
+done:
+  return status;
+}
+
 // A NoliRowsTakeFn.
 static NoliStatus take_piece(void* user, const NoliRows* all, int64_t begin, int64_t end,
                              const double* value) {
@@ -444,7 +503,7 @@ static NoliStatus take_piece(void* user, const NoliRows* all, int64_t begin, int
                      .first = all->row[begin],
                      .diagonal = all->diagonal + begin};
   NOLI_TRY(check_diagonal(filling->solver, &rows));
-  NOLI_TRY(fill_matrix(filling->petsc, filling->solver, &rows));
+  NOLI_TRY(fill_matrices(filling->petsc, filling->solver, &rows));
 done:
   return status;
 }
@@ -459,10 +518,13 @@ static NoliStatus fill(NoliPetsc* petsc, PetscSolver* solver, const NoliLinView*
   } else {
     NOLI_TRY(take_rows(solver, view, &rows));
     NOLI_TRY(check_diagonal(solver, &rows));
-    NOLI_TRY(fill_matrix(petsc, solver, &rows));
+    NOLI_TRY(fill_matrices(petsc, solver, &rows));
     noli_general_matrix_free_values(solver->context, &solver->mirror);
   }
-  NOLI_TRY(end_changes(petsc, solver));
+  NOLI_TRY(end_changes(petsc, solver->matrix));
+  if (solver->reduced != NULL) {
+    NOLI_TRY(end_changes(petsc, solver->reduced));
+  }
 done:
   return status;
 }
@@ -601,21 +663,33 @@ done:
 
 // Chebyshev polynomials of Jacobi's method, PETSc's default, are indefinite for stiff contact.
 static const PetscRow petsc_gamg = {
-    "petsc:gamg", MATAIJ, false, false,
-    "-ksp_type cg -ksp_max_it 500 -pc_type gamg -pc_gamg_reuse_interpolation true "
-    "-mg_levels_pc_type sor"};
+    .name = "petsc:gamg",
+    .type = MATAIJ,
+    .cuts_hubs = true,
+    .options = "-ksp_type cg -ksp_max_it 500 -pc_type gamg -pc_gamg_reuse_interpolation true "
+               "-mg_levels_pc_type sor"};
 static const PetscRow petsc_hypre = {
-    "petsc:hypre", MATAIJ, false, false,
-    "-ksp_type cg -ksp_max_it 500 -pc_type hypre -pc_hypre_type boomeramg"};
-static const PetscRow petsc_ilu = {"petsc:ilu", MATBAIJ, false, false,
-                                   "-ksp_type cg -pc_type bjacobi -sub_pc_type ilu"};
-static const PetscRow petsc_mumps = {"petsc:mumps", MATAIJ, false, true,
-                                     FACTOR_WITH_MUMPS " -pc_type cholesky"};
+    .name = "petsc:hypre",
+    .type = MATAIJ,
+    .cuts_hubs = true,
+    .options = "-ksp_type cg -ksp_max_it 500 -pc_type hypre -pc_hypre_type boomeramg"};
+static const PetscRow petsc_ilu = {.name = "petsc:ilu",
+                                   .type = MATBAIJ,
+                                   .options = "-ksp_type cg -pc_type bjacobi -sub_pc_type ilu"};
+static const PetscRow petsc_mumps = {.name = "petsc:mumps",
+                                     .type = MATAIJ,
+                                     .direct = true,
+                                     .options = FACTOR_WITH_MUMPS " -pc_type cholesky"};
 static const PetscRow petsc_bicgstab = {
-    "petsc:bicgstab", MATBAIJ, true, false,
-    "-ksp_type bcgs -ksp_pc_side right -pc_type bjacobi -sub_pc_type ilu"};
-static const PetscRow petsc_mumps_lu = {"petsc:mumps_lu", MATAIJ, true, true,
-                                        FACTOR_WITH_MUMPS " -pc_type lu"};
+    .name = "petsc:bicgstab",
+    .type = MATBAIJ,
+    .general = true,
+    .options = "-ksp_type bcgs -ksp_pc_side right -pc_type bjacobi -sub_pc_type ilu"};
+static const PetscRow petsc_mumps_lu = {.name = "petsc:mumps_lu",
+                                        .type = MATAIJ,
+                                        .general = true,
+                                        .direct = true,
+                                        .options = FACTOR_WITH_MUMPS " -pc_type lu"};
 
 // The backend of a row.
 #define ROW(id, text, is_direct, is_general, instead, words)                                       \

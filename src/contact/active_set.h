@@ -11,7 +11,8 @@
 //
 // The energy is that of eq. 12, gamma (mu/2 (c - s)^2 - lambda (c - s)), with the slacks s fixed
 // while the target moves: a quadratic function of y. There are four differences from the paper:
-//  - Each constraint has its own mu: a ratio times the stiffness of the nodes that it pushes, or its
+//  - Each constraint has its own mu: a ratio times the stiffness of the nodes that it pushes, or
+//  its
 //    multiplier over its gap if that is more. The largest entry of the Hessian (eq. 20) follows the
 //    stiffest body or the most crushed element, far from most constraints.
 //  - Only pairs that approach from further away must immediately keep the full gap delta. A pair

@@ -1,6 +1,6 @@
 // Linear systems of a grid with a node that is coupled with all others, as a corner of a large
 // obstacle triangle is, on as many ranks as mpirun starts and on one: gamg has no room for its row,
-// and hypre takes minutes.
+// and hypre did not end in 200 s.
 #include "mpi/on_ranks.h"
 
 #include "base/ranks.h"

@@ -342,19 +342,18 @@ SHARED_OBJECT(
 LIST(springs, noli_scene_spring_format, 0, "a list of objects");
 // solver, debug: build.c; output: build.c, build_probes.c
 
-OBJECT(
-    augmented_lagrangian, "augmented_lagrangian", NOLI_SCENE_ANY,
-    FIELD("stiffness_ratio", positive, "10", NULL,
-          "Least penalty stiffness of a constraint divided by the stiffness of the vertices it "
-          "pushes.",
-          INTO(NoliSimDef, augmented_lagrangian.stiffness_ratio)),
-    FIELD("decay", share, "0.9", NULL, "Decay factor of inactive constraints in each iteration.",
-          INTO(NoliSimDef, augmented_lagrangian.decay)),
-    FIELD("filter", boolean, "true", NULL,
-          "Add only pairs that are the earliest new impact of one of their vertices.",
-          INTO(NoliSimDef, augmented_lagrangian.filter)),
-    FIELD("multipliers", boolean, "true", NULL, "`false`: a pure penalty, for comparison.",
-          INTO(NoliSimDef, augmented_lagrangian.multipliers)));
+OBJECT(augmented_lagrangian, "augmented_lagrangian", NOLI_SCENE_ANY,
+       FIELD("stiffness_ratio", positive, "10", NULL,
+             "Least penalty stiffness of a constraint divided by the stiffness of the vertices it "
+             "pushes.",
+             INTO(NoliSimDef, augmented_lagrangian.stiffness_ratio)),
+       FIELD("decay", share, "0.9", NULL, "Decay factor of inactive constraints in each iteration.",
+             INTO(NoliSimDef, augmented_lagrangian.decay)),
+       FIELD("filter", boolean, "true", NULL,
+             "Add only pairs that are the earliest new impact of one of their vertices.",
+             INTO(NoliSimDef, augmented_lagrangian.filter)),
+       FIELD("multipliers", boolean, "true", NULL, "`false`: a pure penalty, for comparison.",
+             INTO(NoliSimDef, augmented_lagrangian.multipliers)));
 OBJECT(implicit_newton, "implicit_newton", NOLI_SCENE_ANY,
        FIELD("linear", general_solver, "\"automatic\"", NULL,
              "Linear solver: LU factorization, inexact Newton with BiCGSTAB, or the same without a "

@@ -270,8 +270,7 @@ void generated_dress(FILE* file, const int number[]) {
                 "\"origin\": [0, 0, 0], \"angle\": \"60*sin(pi*t)*smoothstep(0, 0.5, t)\"}}}]}");
 }
 
-// ---- a tyre
-// -------------------------------------------------------------------------------------
+// ---- a tyre -------------------------------------------------------------------------------------
 
 #define TYRE_RADIUS 0.33  // m, of the middle of the section
 #define TYRE_HIGH 0.127   // m, half of the section along radii

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PI 3.14159265358979323846
 #define RADIUS 1.0
 #define WIDTH 0.3  // of the cap, from the axis; as high
 #define DEPTH 9e-4 // the largest approach: a = 0.03 m

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#define PI 3.14159265358979323846
-
 // ---- momentum -----------------------------------------------------------------------------------
 
 // Momentum and angular momentum about the origin; `scale` of both is the sum of absolute values.

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PI 3.14159265358979323846
 #define INNER 1.0 // radius, m
 #define OUTER 2.0
 #define YOUNG 1e9

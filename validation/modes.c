@@ -7,7 +7,6 @@
 
 #include <math.h>
 
-#define PI 3.14159265358979323846
 #define LENGTH 1.0
 #define THICKNESS 0.1
 #define YOUNG 1.2e7

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PI 3.14159265358979323846
 #define MM 1e-3
 #define HOLE 50.0    // radius
 #define OUTER 100.0  // radius of the round end, half of the width

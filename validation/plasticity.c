@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PI 3.14159265358979323846
-
 // ---- tension and compression --------------------------------------------------------------------
 
 // Pa.

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PI 3.14159265358979323846
 #define MM 1e-3
 #define HEIGHT 100.0 // of the punch, mm; its radius is 50 mm
 #define DEPTH 200.0  // of the foundation, mm; its radius is 100 mm

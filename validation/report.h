@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#define PI 3.14159265358979323846
+
 typedef struct Report {
   bool quick;    // the part that belongs to the tests: a few seconds
   bool good;     // no check has failed

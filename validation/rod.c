@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#define PI 3.14159265358979323846
 #define YOUNG 1e7
 #define DENSITY 1000.0
 #define RADIUS 0.01 // m

@@ -1,11 +1,11 @@
 #include "run.h"
 
+#include "report.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PI 3.14159265358979323846
 
 void set(Settings* settings, const char* path, const char* format, ...) {
   int32_t k = settings->count++;

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PI 3.14159265358979323846
-
 static const char* solver_of(const char* friction) {
   return strcmp(friction, "implicit") == 0 ? "implicit_newton" : "projected_newton";
 }

@@ -10,7 +10,6 @@
 #define YOUNG 1.2e6
 #define DENSITY 1.0
 #define GAP 1e-5 // m, between the held lines of nodes: the clamp lies between the first two
-#define PI 3.14159265358979323846
 enum { STEPS = 4 };
 
 // ---- the strip ----------------------------------------------------------------------------------

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PI 3.14159265358979323846
 #define YOUNG 1e7
 #define DENSITY 1000.0
 #define POISSON 0.3

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PI 3.14159265358979323846
 #define SPEED 0.1
 #define MU 0.177
 

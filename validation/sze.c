@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#define PI 3.14159265358979323846
 #define TINY 1e-6
 
 enum { MESHES = 8 };

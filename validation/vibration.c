@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PI 3.14159265358979323846
 enum { STEPS_PER_PERIOD = 50, PERIODS = 2 };
 
 // A body that is released from its first mode. All have the length 1 m.

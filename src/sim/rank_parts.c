@@ -7,8 +7,7 @@
 
 // ---- elements -----------------------------------------------------------------------------------
 
-// The cells of all bodies that are simulated, one body after the other, as many as `first`,
-// `vertex` and `weight` have room for.
+// The cells of all bodies that are simulated, one body after the other, in `first` and `vertex`.
 static NoliStatus list_cells(const NoliModel* model, const NoliSimDef* def, int32_t* first,
                              int32_t* vertex, NoliCells* cells) {
   NoliStatus status = NOLI_OK;

@@ -2,9 +2,10 @@
 """What several ranks cost: a squeezed box or a pile of small boxes, the scenes of docs/scaling.md, on each number of ranks. Prints
 a row of a table for each: memory and processor time of ranks, iterations, contacts, those between elements of different ranks,
 what ranks send. From three numbers of ranks on, also the model a + b / ranks that fits memory and processor time best, and the
-number of ranks from which a, what every rank does for itself, is the larger part.
+number of ranks from which a, what every rank does for itself, is the larger part. With --grow the size is for one rank, and each
+rank more brings as many nodes.
 
-usage: ranks.py NOLI [--cells N | --bodies N] [--ranks 1,2] [--steps N] [--linear NAME] [--set KEY=VALUE ..] [--out DIRECTORY]
+usage: ranks.py NOLI [--cells N | --bodies N] [--grow] [--ranks 1,2] [--steps N] [--linear NAME] [--set KEY=VALUE ..] [--out DIRECTORY]
 """
 import argparse
 import csv
@@ -57,6 +58,21 @@ def pile(n_bodies):
         "bodies": bodies}
 
 
+def size_of(options, n_ranks):
+    """Cells of an edge of the box, and bodies of the pile."""
+    factor = n_ranks if options.grow else 1
+    return round((options.cells + 1) * factor ** (1 / 3)) - 1, options.bodies * factor
+
+
+def write_scene(options, n_ranks):
+    cells, bodies = size_of(options, n_ranks)
+    options.name = f"pile_{bodies}" if bodies else f"box_{cells}"
+    path = os.path.join(options.out, options.name + ".json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(pile(bodies) if bodies else box(cells), file)
+    return path
+
+
 def simulate(options, n_ranks, path):
     directory = os.path.join(options.out, f"{options.name}_{n_ranks}")
     settings = {"solver.linear": json.dumps(options.linear), "output.every": "1000000"}
@@ -87,7 +103,7 @@ def fit(ranks, values):
 
 def print_models(rows):
     ranks = [cells[1] for cells in rows]
-    for name, column in (("peak MB", 2), ("CPU s of the slowest rank", 4)):
+    for name, column in (("peak MB", 2), ("CPU s of the slowest rank", 4), ("CPU s besides waiting", 5)):
         values = [float(cells[column]) for cells in rows]
         if len(set(ranks)) >= 3 and min(values) > 0:
             a, b, error = fit(ranks, values)
@@ -95,18 +111,23 @@ def print_models(rows):
             print(f"{name}: {a:.2f} + {b:.2f} / ranks, within {100 * error:.1f} %{even}")
 
 
-def row(options, n_ranks, path):
+def row(options, n_ranks):
+    path = write_scene(options, n_ranks)
     directory, ones = simulate(options, n_ranks, path)
     with open(os.path.join(directory, "steps.csv"), encoding="utf-8") as file:
         steps = list(csv.DictReader(file))
     with open(os.path.join(directory, "log.txt"), encoding="utf-8") as file:
         log = file.read()
     sent = re.findall(r"exchanges between ranks, ([\d.]+) MB sent", log)
+    load = re.findall(r"load of ranks: ([\d.e+-]+) s .*?([\d.]+) times that on rank", log)
     between = re.findall(r"between elements of different ranks: (\d+)", log)
     memory = [int(one[0]) / 1e3 for one in ones]
-    n_node = 27 * options.bodies if options.bodies else (options.cells + 1) ** 3
-    return [n_node, n_ranks, f"{max(memory):.0f}", f"{1e3 * max(memory) / n_node:.2f}", f"{max(float(one[1]) for one in ones):.1f}",
-            sum(int(step["newton"]) for step in steps), sum(int(step["linear_iterations"]) for step in steps),
+    cells, bodies = size_of(options, n_ranks)
+    n_node = 27 * bodies if bodies else (cells + 1) ** 3
+    longest = max(float(one[1]) for one in ones)
+    busy, most = (float(load[-1][0]), float(load[-1][1])) if load else (longest, 1.0)
+    return [n_node, n_ranks, f"{max(memory):.0f}", f"{1e3 * max(memory) / n_node:.2f}", f"{longest:.1f}", f"{busy * most:.2f}",
+            f"{most:.2f}", sum(int(step["newton"]) for step in steps), sum(int(step["linear_iterations"]) for step in steps),
             max(int(step["contacts"]) for step in steps), between[-1] if between else "-", sent[-1] if sent else "-"]
 
 
@@ -117,6 +138,7 @@ def main():
     parser.add_argument("noli")
     parser.add_argument("--cells", type=int, default=30, help="of an edge of the box")
     parser.add_argument("--bodies", type=int, default=0, help="a pile of so many boxes instead")
+    parser.add_argument("--grow", action="store_true", help="as many nodes for each rank")
     parser.add_argument("--ranks", default="1,2")
     parser.add_argument("--steps", type=int, default=2)
     parser.add_argument("--linear", default="petsc:ilu")
@@ -125,17 +147,15 @@ def main():
     options = parser.parse_args()
     options.noli = os.path.abspath(options.noli)
     os.makedirs(options.out, exist_ok=True)
-    options.name = f"pile_{options.bodies}" if options.bodies else f"box_{options.cells}"
-    path = os.path.join(options.out, options.name + ".json")
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(pile(options.bodies) if options.bodies else box(options.cells), file)
-    print("| nodes | ranks | peak MB, largest rank | kB for a node | CPU s, largest | Newton iterations | linear iterations | contacts | between ranks | MB sent by the first rank |")
-    print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|", flush=True)
+    print("| nodes | ranks | peak MB, largest rank | kB for a node | CPU s, largest | besides waiting | of the mean | Newton iterations | linear iterations "
+          "| contacts | between ranks | MB sent by the first rank |")
+    print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|", flush=True)
     rows = []
     for n_ranks in options.ranks.split(","):
-        rows.append(row(options, int(n_ranks), path))
+        rows.append(row(options, int(n_ranks)))
         print("| " + " | ".join(str(cell) for cell in rows[-1]) + " |", flush=True)
-    print_models(rows)
+    if not options.grow:
+        print_models(rows)
     return 0
 
 

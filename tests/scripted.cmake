@@ -153,7 +153,7 @@ if(NOLI_MPI AND TARGET noli_program AND NOLI_PYTHON)
     set_tests_properties(ranks_${name} PROPERTIES WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/ranks_${name} LABELS mpi
       ENVIRONMENT "${ranks_environment}" SKIP_RETURN_CODE 77 TIMEOUT 1800 PROCESSORS 4)
   endforeach()
-  foreach(name exchange derivatives elements solvers)
+  foreach(name exchange derivatives elements solvers contacts)
     add_test(NAME ranks_${name} COMMAND ${CMAKE_COMMAND} -E env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
       ${MPIEXEC_EXECUTABLE} --oversubscribe -n 3 $<TARGET_FILE:test_${name}_between_ranks>)
     set_tests_properties(ranks_${name} PROPERTIES LABELS mpi ENVIRONMENT "${ranks_environment}" TIMEOUT ${NOLI_TEST_TIMEOUT} PROCESSORS 3)

@@ -180,6 +180,12 @@ NoliStatus noli_ranks_end_outer(NoliContext* context, NoliStatus status) {
 
 // ---- data ---------------------------------------------------------------------------------------
 
+void noli_ranks_begin_sum(const NoliContext* context, double* value, int64_t n) {
+  if (noli_rank(context) != 0) {
+    memset(value, 0, (size_t)n * sizeof *value);
+  }
+}
+
 NoliStatus noli_ranks_smallest(NoliContext* context, int64_t* value, int32_t n) {
   NoliStatus status = NOLI_OK;
   NoliRanks* ranks = context->def.ranks;

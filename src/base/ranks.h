@@ -104,6 +104,10 @@ NOLI_WARN_UNUSED NoliStatus noli_ranks_join(NoliContext* context, NoliStatus own
 // Sums of `value` (n) over all ranks, in the order of ranks.
 NOLI_WARN_UNUSED NoliStatus noli_ranks_sum(NoliContext* context, double* value, int64_t n);
 
+// Before each rank adds its share to values (n) that all ranks have: leaves them on the first rank
+// and zeros on others, so that noli_ranks_sum then gives all ranks the whole.
+void noli_ranks_begin_sum(const NoliContext* context, double* value, int64_t n);
+
 // The smallest of `value` (n) over all ranks.
 NOLI_WARN_UNUSED NoliStatus noli_ranks_smallest(NoliContext* context, int64_t* value, int32_t n);
 

@@ -740,12 +740,10 @@ static void drop_others(const NoliSurface* surface, NoliCandidates* out) {
   out->edge_edge.count = n;
 }
 
-NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0,
-                                 const double* x_t1, double inflation, const NoliBodyPairs* pairs,
-                                 NoliCandidates* out) {
+static NoliStatus find(NoliBroadPhase* bp, const double* x_t0, const double* x_t1, double inflation,
+                       const NoliBodyPairs* pairs, NoliCandidates* out) {
   NoliStatus status = NOLI_OK;
   NoliWork before = noli_work(NOLI_WORK_BROAD_PHASE);
-  NoliBroadPhase* bp = broad_phase;
   out->point_triangle.count = 0;
   out->edge_edge.count = 0;
   NOLI_CHECK(bp->context, inflation >= 0.0 && inflation <= largest_coordinate, NOLI_ERROR_ARGUMENT,
@@ -759,7 +757,9 @@ NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0
     search(bp);
     NOLI_TRY(make_room(bp, &enough));
   }
-  NOLI_TRY(gather_keys(bp));
+  if (out->home == NULL) {
+    NOLI_TRY(gather_keys(bp));
+  }
   sort_results(bp);
   NOLI_TRY(write_candidates(bp, out));
   if (bp->surface->attached_first != NULL || bp->surface->covered != NULL) {
@@ -770,6 +770,21 @@ NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0
 done:
   noli_work(before);
   return status;
+}
+
+NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0,
+                                 const double* x_t1, double inflation, const NoliBodyPairs* pairs,
+                                 NoliCandidates* out) {
+  out->home = NULL;
+  return find(broad_phase, x_t0, x_t1, inflation, pairs, out);
+}
+
+NoliStatus noli_broad_phase_find_own(NoliBroadPhase* broad_phase, const double* x_t0,
+                                     const double* x_t1, double inflation,
+                                     const NoliBodyPairs* pairs, const int32_t* home,
+                                     NoliCandidates* out) {
+  out->home = home;
+  return find(broad_phase, x_t0, x_t1, inflation, pairs, out);
 }
 
 int64_t noli_broad_phase_builds(const NoliBroadPhase* broad_phase) {

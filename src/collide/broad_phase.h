@@ -43,5 +43,14 @@ NOLI_WARN_UNUSED NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, c
                                                   const double* x_t1, double inflation,
                                                   const NoliBodyPairs* pairs, NoliCandidates* out);
 
+// The same on several ranks, without telling the others: `out` has the pairs that this rank has
+// found, and every pair is on one rank. `home` (n_vert), borrowed by `out`, says on which rank
+// contacts of a vertex are best kept, or NOLI_NULL_INDEX where it does not matter; the same on all
+// ranks (contact/contact_share.h).
+NOLI_WARN_UNUSED NoliStatus noli_broad_phase_find_own(NoliBroadPhase* broad_phase,
+                                                      const double* x_t0, const double* x_t1,
+                                                      double inflation, const NoliBodyPairs* pairs,
+                                                      const int32_t* home, NoliCandidates* out);
+
 // How often the trees have been built, the first time included. Other searches only refit them.
 int64_t noli_broad_phase_builds(const NoliBroadPhase* broad_phase);

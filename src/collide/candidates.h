@@ -13,6 +13,8 @@ typedef struct NoliPrimitivePair {
 typedef struct NoliCandidates {
   NOLI_ARRAY(NoliPrimitivePair) point_triangle;
   NOLI_ARRAY(NoliPrimitivePair) edge_edge;
+  const int32_t* home; // not NULL: these are the pairs that this rank has found, and other ranks
+                       // have others; see noli_broad_phase_find_own
 } NoliCandidates;
 
 static inline void noli_candidates_free(NoliContext* context, NoliCandidates* candidates) {

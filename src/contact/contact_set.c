@@ -3,6 +3,7 @@
 #include "base/validate.h"
 #include "base/parallel.h"
 #include "base/ranks.h"
+#include "contact/contact_share.h"
 #include "contact/mollifier.h"
 
 #include <string.h>
@@ -21,6 +22,8 @@ typedef struct Build {
   NoliContactSet* set;
   const NoliSurface* surface;
   const NoliCandidates* candidates;
+  const int32_t* home; // of the candidates
+  int32_t rank;
   const NoliHalfSpace* half_spaces;
   const NoliContactPairs* pairs;
   const double* X;
@@ -50,6 +53,7 @@ void noli_contact_set_free(NoliContext* context, NoliContactSet* set) {
   noli_array_free(context, &set->raw);
   noli_array_free(context, &set->sort);
   noli_point_edges_free(context, &set->point_edges);
+  noli_candidates_free(context, &set->kept);
   noli_contact_set_init(set);
 }
 
@@ -249,6 +253,9 @@ static bool plane_close(const Build* build, int64_t item, NoliHalfSpaceContact* 
   int32_t n_point = build->surface->n_point;
   int32_t plane = (int32_t)(item / n_point);
   int32_t node = build->surface->point[item % n_point];
+  if (build->home != NULL && build->home[node] != build->rank) {
+    return false; // kept on another rank
+  }
   int32_t body = build->surface->body[node], entity = build->surface->n_body + plane;
   double d = noli_half_space_distance(&build->half_spaces[plane], build->x + 3 * (int64_t)node);
   double offset = noli_surface_offset_of(build->surface, body), gap = d - offset;
@@ -352,85 +359,6 @@ static void fill_blocks(void* user, int64_t begin, int64_t end, int32_t worker) 
   }
 }
 
-// What a block of items gives: tells other ranks.
-typedef struct BlockResult {
-  int64_t count[N_CLASS];
-  int64_t n_close;
-} BlockResult;
-
-// Counts the blocks of this rank, the first of which is `first`.
-typedef struct CountShare {
-  const Build* build;
-  int64_t first; // item
-} CountShare;
-
-static void count_share(void* user, int64_t begin, int64_t end, int32_t worker) {
-  const CountShare* job = user;
-  count_blocks((void*)(uintptr_t)job->build, job->first + begin, job->first + end, worker);
-}
-
-// Packs what the blocks [begin, end) gave; returns the number of close items.
-static int64_t pack_blocks(const Build* build, int64_t begin, int64_t end, BlockResult* result,
-                           uint16_t* close) {
-  const NoliContactSet* set = build->set;
-  int64_t n = 0;
-  for (int64_t b = begin; b < end; b++) {
-    BlockResult* to = &result[b - begin];
-    to->n_close = set->block_close.data[b];
-    for (int k = 0; k < N_CLASS; k++) {
-      to->count[k] = set->block_count.data[k * build->n_blocks + b];
-    }
-    memcpy(close + n, set->close.data + b * BLOCK, (size_t)to->n_close * sizeof *close);
-    n += to->n_close;
-  }
-  return n;
-}
-
-static void unpack_blocks(const Build* build, const BlockResult* result, const uint16_t* close) {
-  NoliContactSet* set = build->set;
-  for (int64_t b = 0; b < build->n_blocks; b++) {
-    set->block_close.data[b] = (int32_t)result[b].n_close;
-    for (int k = 0; k < N_CLASS; k++) {
-      set->block_count.data[k * build->n_blocks + b] = result[b].count[k];
-    }
-    memcpy(set->close.data + b * BLOCK, close, (size_t)result[b].n_close * sizeof *close);
-    close += result[b].n_close;
-  }
-}
-
-// Counts all blocks: each rank its share of them, and all get the results of all.
-static NoliStatus count_all(NoliContext* context, const Build* build, int32_t n_threads) {
-  NoliStatus status = NOLI_OK;
-  if (noli_rank_count(context) == 1) {
-    noli_parallel_for(n_threads, build->n_items, BLOCK, count_blocks, (void*)(uintptr_t)build);
-    return NOLI_OK;
-  }
-  int64_t begin, end, n_all = 0, capacity[2] = {0, 0};
-  BlockResult *result = NULL, *all_results = NULL;
-  uint16_t *close = NULL, *all_close = NULL;
-  noli_ranks_share_of(noli_rank(context), noli_rank_count(context), build->n_items, BLOCK, &begin,
-                      &end);
-  CountShare job = {build, begin};
-  int64_t first = begin / BLOCK, last = (end + BLOCK - 1) / BLOCK;
-  noli_parallel_for(n_threads, end - begin, BLOCK, count_share, &job);
-  result = noli_alloc(context, last - first, sizeof *result);
-  close = noli_alloc(context, end - begin, sizeof *close);
-  bool has_room = result != NULL && close != NULL;
-  NOLI_TRY(noli_ranks_join(context, has_room ? NOLI_OK : NOLI_ERROR_MEMORY));
-  int64_t n_close = pack_blocks(build, first, last, result, close);
-  NOLI_TRY(noli_ranks_gather(context, sizeof *result, result, last - first, (void**)&all_results,
-                             &capacity[0], &n_all));
-  NOLI_TRY(noli_ranks_gather(context, sizeof *close, close, n_close, (void**)&all_close,
-                             &capacity[1], &n_all));
-  unpack_blocks(build, all_results, all_close);
-done:
-  noli_free(context, result);
-  noli_free(context, close);
-  noli_free(context, all_results);
-  noli_free(context, all_close);
-  return status;
-}
-
 // Turns counts into positions, class by class; contacts and plane contacts count from 0.
 static void prefix_sum(const Build* build, int64_t first[N_CLASS + 1]) {
   int64_t next = 0;
@@ -449,19 +377,11 @@ static void prefix_sum(const Build* build, int64_t first[N_CLASS + 1]) {
   first[N_CLASS] = next;
 }
 
-static bool key_equal(NoliContactKey a, NoliContactKey b) {
-  return a.high == b.high && a.low == b.low;
-}
-
-static bool key_less(NoliContactKey a, NoliContactKey b) {
-  return a.high != b.high ? a.high < b.high : a.low < b.low;
-}
-
 static void insertion_sort(NoliContactKey* key, int64_t n) {
   for (int64_t i = 1; i < n; i++) {
     NoliContactKey k = key[i];
     int64_t j = i;
-    for (; j > 0 && key_less(k, key[j - 1]); j--) {
+    for (; j > 0 && noli_contact_key_less(k, key[j - 1]); j--) {
       key[j] = key[j - 1];
     }
     key[j] = k;
@@ -472,7 +392,7 @@ static void merge_runs(const NoliContactKey* a, int64_t n_a, const NoliContactKe
                        NoliContactKey* out) {
   int64_t i = 0, j = 0;
   while (i < n_a && j < n_b) {
-    *out++ = key_less(b[j], a[i]) ? b[j++] : a[i++];
+    *out++ = noli_contact_key_less(b[j], a[i]) ? b[j++] : a[i++];
   }
   memcpy(out, a + i, (size_t)(n_a - i) * sizeof *out);
   memcpy(out + (n_a - i), b + j, (size_t)(n_b - j) * sizeof *out);
@@ -480,7 +400,7 @@ static void merge_runs(const NoliContactKey* a, int64_t n_a, const NoliContactKe
 
 static bool is_sorted(const NoliContactKey* key, int64_t n) {
   for (int64_t i = 1; i < n; i++) {
-    if (key_less(key[i], key[i - 1])) {
+    if (noli_contact_key_less(key[i], key[i - 1])) {
       return false;
     }
   }
@@ -523,7 +443,7 @@ static void append_merged(NoliContactSet* set, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
     NoliContactKey key = set->sort.data[i];
     const NoliContact* raw = &set->raw.data[key.index];
-    if (i > begin && key_equal(key, set->sort.data[i - 1])) {
+    if (i > begin && noli_contact_key_equal(key, set->sort.data[i - 1])) {
       set->contact.data[set->contact.count - 1].weight += raw->weight;
       continue;
     }
@@ -566,6 +486,89 @@ done:
   return status;
 }
 
+// Numbers the items.
+static void number_items(Build* build, int32_t n_half_spaces) {
+  build->edge_edge_first = build->candidates->point_triangle.count;
+  build->point_edge_first = build->edge_edge_first + build->candidates->edge_edge.count;
+  build->plane_first = build->point_edge_first + build->set->point_edges.pair.count;
+  build->n_items = build->plane_first + (int64_t)n_half_spaces * build->surface->n_point;
+  build->n_blocks = (build->n_items + BLOCK - 1) / BLOCK;
+}
+
+// The rank on which the vertices of a contact are at home, the first that have one.
+static int32_t home_of(const Build* build, const NoliContact* contact) {
+  for (int k = 0; k < 4 && contact->node[k] != NOLI_NULL_INDEX; k++) {
+    if (build->home[contact->node[k]] != NOLI_NULL_INDEX) {
+      return build->home[contact->node[k]];
+    }
+  }
+  return 0;
+}
+
+// The close pairs among the items counted.
+static void list_found(const Build* build, NoliFoundPair* found) {
+  const NoliContactSet* set = build->set;
+  for (int64_t b = 0; b < build->n_blocks; b++) {
+    for (int32_t n = 0; n < set->block_close.data[b]; n++) {
+      int64_t item = b * BLOCK + set->close.data[b * BLOCK + n];
+      NoliContact contact;
+      NoliHalfSpaceContact plane;
+      int class = item_class(build, item, &contact, &plane);
+      NoliContactKey key = contact_key(build, item, &contact);
+      *found++ = (NoliFoundPair){.pair = pair_of_item(build, item),
+                                 .edges = item >= build->edge_edge_first,
+                                 .home = home_of(build, &contact),
+                                 .draw = noli_contact_draw(key.high, key.low, (uint32_t) class)};
+    }
+  }
+}
+
+// Replaces candidates that this rank has found by close pairs whose contacts it keeps.
+static NoliStatus share_pairs(Build* build, NoliContext* context, int32_t n_threads) {
+  NoliStatus status = NOLI_OK;
+  NoliContactSet* set = build->set;
+  NoliFoundPair* found = NULL;
+  int64_t n = 0;
+  number_items(build, 0);
+  NOLI_TRY(reserve_items(context, build));
+  noli_parallel_for(n_threads, build->n_items, BLOCK, count_blocks, build);
+  for (int64_t b = 0; b < build->n_blocks; b++) {
+    n += set->block_close.data[b];
+  }
+  NOLI_NEW(context, found, n);
+  list_found(build, found);
+  NOLI_TRY(noli_contact_share_pairs(context, found, n, &set->kept));
+  build->candidates = &set->kept;
+done:
+  noli_free(context, found);
+  return status;
+}
+
+// What is said of all contacts.
+typedef struct Totals {
+  int64_t n_all, n_primitive_pairs;
+  double min_gap_sqr, min_ranged_sqr;
+} Totals;
+
+// Adds what is on other ranks to the totals of a divided set.
+static NoliStatus unite_totals(NoliContactSet* set, NoliContext* context) {
+  NoliStatus status = NOLI_OK;
+  Totals *all = NULL,
+         own = {set->n_all, set->n_primitive_pairs, set->min_gap_sqr, set->min_ranged_sqr};
+  int64_t capacity = 0, n = 0;
+  NOLI_TRY(noli_ranks_gather(context, sizeof own, &own, 1, (void**)&all, &capacity, &n));
+  set->n_all = set->n_primitive_pairs = 0;
+  for (int64_t r = 0; r < n; r++) {
+    set->n_all += all[r].n_all;
+    set->n_primitive_pairs += all[r].n_primitive_pairs;
+    set->min_gap_sqr = smaller(set->min_gap_sqr, all[r].min_gap_sqr);
+    set->min_ranged_sqr = smaller(set->min_ranged_sqr, all[r].min_ranged_sqr);
+  }
+done:
+  noli_free(context, all);
+  return status;
+}
+
 static void empty(NoliContactSet* set) {
   set->contact.count = 0;
   set->node.count = 0;
@@ -573,7 +576,7 @@ static void empty(NoliContactSet* set) {
   set->plane.count = 0;
   set->plane_node.count = 0;
   memset(set->class_first, 0, sizeof set->class_first);
-  set->n_primitive_pairs = 0;
+  set->n_all = set->n_primitive_pairs = 0;
   set->min_gap_sqr = set->min_ranged_sqr = (double)INFINITY;
 }
 
@@ -601,25 +604,26 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
   Build build = {.set = set,
                  .surface = surface,
                  .candidates = candidates,
+                 .home = candidates->home,
+                 .rank = noli_rank(context),
                  .half_spaces = half_spaces,
                  .pairs = pairs,
                  .X = X,
                  .x = x,
                  .dhat = dhat,
                  .dhat_sqr = dhat * dhat};
-
-  // number the items
-  NOLI_TRY(noli_point_edges_find(&set->point_edges, context, surface, candidates));
-  build.edge_edge_first = candidates->point_triangle.count;
-  build.point_edge_first = build.edge_edge_first + candidates->edge_edge.count;
-  build.plane_first = build.point_edge_first + set->point_edges.pair.count;
-  build.n_items = build.plane_first + (int64_t)n_half_spaces * surface->n_point;
-  build.n_blocks = (build.n_items + BLOCK - 1) / BLOCK;
+  set->divided = candidates->home != NULL;
+  if (set->divided) {
+    NOLI_TRY(share_pairs(&build, context, n_threads));
+  } else {
+    NOLI_TRY(noli_point_edges_find(&set->point_edges, context, surface, candidates));
+  }
 
   // count, find places, fill
   int64_t first[N_CLASS + 1];
+  number_items(&build, n_half_spaces);
   NOLI_TRY(reserve_items(context, &build));
-  NOLI_TRY(count_all(context, &build, n_threads));
+  noli_parallel_for(n_threads, build.n_items, BLOCK, count_blocks, &build);
   prefix_sum(&build, first);
   NOLI_TRY(reserve_contacts(context, set, first[PLANE_CLASS], first[N_CLASS]));
   noli_parallel_for(n_threads, build.n_items, BLOCK, fill_blocks, &build);
@@ -634,6 +638,10 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
   set->class_first[NOLI_CONTACT_CLASSES] = set->contact.count;
   collect_planes(set, first[N_CLASS]);
   set->n_primitive_pairs = n_raw + set->plane.count;
+  set->n_all = set->contact.count + set->plane.count;
+  if (set->divided) {
+    NOLI_TRY(unite_totals(set, context));
+  }
   NOLI_VALIDATE(context, noli_contact_set_defect(set, surface->n_vert));
 done:
   return status;
@@ -641,63 +649,6 @@ done:
 
 double noli_contact_set_min_distance(const NoliContactSet* set) {
   return sqrt(set->min_gap_sqr);
-}
-
-// Index of the contact with a key among the sorted keys [begin, end), or NOLI_NULL_INDEX.
-static int64_t find_key(const NoliContactSet* set, int64_t begin, int64_t end, NoliContactKey key) {
-  int64_t stop = end;
-  while (begin < end) {
-    int64_t middle = begin + (end - begin) / 2;
-    if (key_less(set->key.data[middle], key)) {
-      begin = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  bool found = begin < stop && key_equal(set->key.data[begin], key);
-  return found ? begin : NOLI_NULL_INDEX;
-}
-
-static bool plane_approached(const NoliContactSet* after, const NoliHalfSpaceContact* before,
-                             double share_sqr) {
-  for (int64_t i = 0; i < after->plane.count; i++) {
-    const NoliHalfSpaceContact* now = &after->plane.data[i];
-    if (now->node == before->node && now->plane == before->plane) {
-      return now->gap * now->gap < share_sqr * (before->gap * before->gap);
-    }
-  }
-  return false;
-}
-
-bool noli_contact_set_approached(const NoliContactSet* before, const NoliContactSet* after,
-                                 double gap_sqr_limit, double share_sqr) {
-  if (!(before->min_ranged_sqr < gap_sqr_limit)) {
-    return false;
-  }
-
-  // pairs of primitives, which both sets sort by key
-  for (int k = 0; k < NOLI_CONTACT_CLASSES; k++) {
-    for (int64_t i = before->class_first[k]; i < before->class_first[k + 1]; i++) {
-      double gap_sqr = before->contact.data[i].gap_sqr, range = before->contact.data[i].range;
-      if (gap_sqr < gap_sqr_limit * (range * range)) {
-        int64_t now =
-            find_key(after, after->class_first[k], after->class_first[k + 1], before->key.data[i]);
-        if (now != NOLI_NULL_INDEX && after->contact.data[now].gap_sqr < share_sqr * gap_sqr) {
-          return true;
-        }
-      }
-    }
-  }
-
-  // half-spaces
-  for (int64_t i = 0; i < before->plane.count; i++) {
-    const NoliHalfSpaceContact* contact = &before->plane.data[i];
-    if (contact->gap * contact->gap < gap_sqr_limit * (contact->range * contact->range) &&
-        plane_approached(after, contact, share_sqr)) {
-      return true;
-    }
-  }
-  return false;
 }
 
 const char* noli_contact_set_defect(const NoliContactSet* set, int32_t n_vert) {
@@ -710,7 +661,7 @@ const char* noli_contact_set_defect(const NoliContactSet* set, int32_t n_vert) {
     NOLI_RULE(first <= set->class_first[k + 1], "contacts: classes do not ascend");
     for (int64_t i = first; i < set->class_first[k + 1]; i++) {
       const NoliContact* contact = &set->contact.data[i];
-      NOLI_RULE(i == first || key_less(set->key.data[i - 1], set->key.data[i]),
+      NOLI_RULE(i == first || noli_contact_key_less(set->key.data[i - 1], set->key.data[i]),
                 "contacts: keys do not ascend, or one occurs twice");
       NOLI_RULE(set->key.data[i].index == (int32_t)i, "contacts: a key belongs to another contact");
       NOLI_RULE(contact->range > 0.0, "contacts: a range is not positive");

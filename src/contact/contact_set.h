@@ -12,6 +12,9 @@
 //
 // Contacts are sorted by kind and key. The order depends on x alone, not on the number of threads
 // or on surplus candidates of the broad phase.
+//
+// Where candidates are divided among ranks, so is the set: every contact is on one rank
+// (contact_share.h), and what is said of all contacts is the same on all ranks.
 #pragma once
 
 #include "base/array.h"
@@ -56,6 +59,13 @@ typedef struct NoliContactKey {
   int32_t index; // of the contact
 } NoliContactKey;
 
+static inline bool noli_contact_key_equal(NoliContactKey a, NoliContactKey b) {
+  return a.high == b.high && a.low == b.low;
+}
+static inline bool noli_contact_key_less(NoliContactKey a, NoliContactKey b) {
+  return a.high != b.high ? a.high < b.high : a.low < b.low;
+}
+
 // Contacts by class: the four kinds, then the mollified ones.
 enum { NOLI_CONTACT_CLASSES = 5 };
 
@@ -66,11 +76,15 @@ typedef struct NoliContactSet {
   NOLI_ARRAY(NoliHalfSpaceContact) plane;
   NOLI_ARRAY(int32_t) plane_node;                // (plane.count)
   int64_t class_first[NOLI_CONTACT_CLASSES + 1]; // contacts of class k: [k], [k + 1)
+  bool divided; // the lists above are those of this rank, and other ranks have others
+  // of all contacts, those of other ranks included
+  int64_t n_all;             // contacts, half-spaces included
   int64_t n_primitive_pairs; // pairs closer than dhat before merging, half-spaces included
-  double min_gap_sqr;        // over all contacts; INFINITY when empty, 0 at or below a plane
+  double min_gap_sqr;        // INFINITY when empty, 0 at or below a plane
   double min_ranged_sqr;     // likewise, each gap over its range
   // scratch of the build, kept so that rebuilding allocates nothing
   NoliPointEdges point_edges;      // in planes
+  NoliCandidates kept;             // close pairs whose contacts this rank keeps, of divided ones
   NOLI_ARRAY(uint16_t) close;      // close items of each block: position in the block
   NOLI_ARRAY(int32_t) block_close; // their number
   NOLI_ARRAY(int64_t) block_count; // per class and block, then the block's position in the output
@@ -93,12 +107,6 @@ NOLI_WARN_UNUSED NoliStatus noli_contact_set_build(
 
 // Smallest gap in metres, INFINITY when the set is empty.
 double noli_contact_set_min_distance(const NoliContactSet* set);
-
-// Whether any pair whose gap over its range is below sqrt(gap_sqr_limit) in `before` has a squared
-// gap in `after` that is less than `share_sqr` times the one before; with 1, whether it has come
-// closer.
-bool noli_contact_set_approached(const NoliContactSet* before, const NoliContactSet* after,
-                                 double gap_sqr_limit, double share_sqr);
 
 // Validator (base/validate.h).
 const char* noli_contact_set_defect(const NoliContactSet* set, int32_t n_vert);

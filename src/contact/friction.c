@@ -1,5 +1,7 @@
 #include "contact/friction.h"
 
+#include "base/ranks.h"
+
 #include "contact/ipc.h"
 
 #include <string.h>
@@ -30,7 +32,8 @@ void noli_friction_set_clear(NoliFrictionSet* set) {
   set->weight.count = 0;
   set->first.count = 0;
   set->first_block.count = 0;
-  set->n_majorized = 0;
+  set->divided = false;
+  set->n_all = set->n_majorized = 0;
 }
 
 // Nodes and weights of one contact.
@@ -92,6 +95,7 @@ NoliStatus noli_friction_set_add(NoliFrictionSet* set, NoliContext* context,
   NOLI_TRY(noli_array_reserve(context, &set->contact, set->contact.count + 1));
   NOLI_TRY(noli_array_reserve(context, &set->node, set->node.count + 4));
   set->contact.data[set->contact.count++] = friction_contact(law, contact);
+  set->n_all++;
   memcpy(set->node.data + set->node.count, contact->node, sizeof contact->node);
   set->node.count += 4;
 done:
@@ -119,6 +123,7 @@ NoliStatus noli_friction_set_add_stencil(NoliFrictionSet* set, NoliContext* cont
 
   // the contact, its offsets and its stencil
   set->contact.data[set->contact.count++] = friction_contact(law, contact);
+  set->n_all++;
   if (n == 0) {
     set->first.data[0] = set->first_block.data[0] = 0;
   }
@@ -161,6 +166,36 @@ static NoliNormalContact from_plane(const NoliHalfSpaceContact* contact, const N
       .n_first = 1};
 }
 
+// The sum of the numbers of all ranks, if what they count is divided.
+static NoliStatus add_up(NoliContext* context, bool divided, int64_t* n) {
+  double sum = (double)*n;
+  NoliStatus status = divided ? noli_ranks_sum(context, &sum, 1) : NOLI_OK;
+  *n = (int64_t)sum;
+  return status;
+}
+
+// Adds the contacts on this rank.
+static NoliStatus add_contacts(NoliFrictionSet* set, NoliContext* context,
+                               const NoliBarrier* barrier, const NoliContactPairs* pairs,
+                               const double* x) {
+  NoliStatus status = NOLI_OK;
+  const NoliContactSet* contacts = barrier->set;
+  for (int64_t i = 0; i < contacts->contact.count; i++) {
+    if (rubs(pairs, contacts->contact.data[i].entity)) {
+      NoliNormalContact contact = from_contact(&contacts->contact.data[i], barrier, x);
+      NOLI_TRY(noli_friction_set_add(set, context, pairs, &contact));
+    }
+  }
+  for (int64_t i = 0; i < contacts->plane.count; i++) {
+    if (rubs(pairs, contacts->plane.data[i].entity)) {
+      NoliNormalContact contact = from_plane(&contacts->plane.data[i], barrier, x);
+      NOLI_TRY(noli_friction_set_add(set, context, pairs, &contact));
+    }
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliContext* context,
                                    const NoliContactSet* contacts, const NoliHalfSpace* half_spaces,
                                    const NoliContactPairs* pairs, const double* x, double kappa,
@@ -168,18 +203,10 @@ NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliContext* context,
   NoliStatus status = NOLI_OK;
   const NoliBarrier barrier = {contacts, half_spaces, dhat * dhat, kappa};
   noli_friction_set_clear(set);
-  for (int64_t i = 0; i < contacts->contact.count; i++) {
-    if (rubs(pairs, contacts->contact.data[i].entity)) {
-      NoliNormalContact contact = from_contact(&contacts->contact.data[i], &barrier, x);
-      NOLI_TRY(noli_friction_set_add(set, context, pairs, &contact));
-    }
-  }
-  for (int64_t i = 0; i < contacts->plane.count; i++) {
-    if (rubs(pairs, contacts->plane.data[i].entity)) {
-      NoliNormalContact contact = from_plane(&contacts->plane.data[i], &barrier, x);
-      NOLI_TRY(noli_friction_set_add(set, context, pairs, &contact));
-    }
-  }
+  set->divided = contacts->divided;
+  NoliStatus own = add_contacts(set, context, &barrier, pairs, x);
+  NOLI_TRY(set->divided ? noli_ranks_join(context, own) : own);
+  NOLI_TRY(add_up(context, set->divided, &set->n_all));
 done:
   return status;
 }
@@ -313,18 +340,21 @@ static Course course_of(const NoliFriction* data, int64_t i, const double* x, co
   return (Course){change > expected + SEEN * excess, length2(du) < SETTLED * length2(u)};
 }
 
-void noli_friction_majorize(NoliFrictionSet* set, const NoliFriction* data, const double* x,
-                            const double* x_end, bool too_long) {
+NoliStatus noli_friction_majorize(NoliFrictionSet* set, NoliContext* context,
+                                  const NoliFriction* data, const double* x, const double* x_end,
+                                  bool too_long) {
+  int64_t n = 0;
   if (!too_long && set->n_majorized == 0) {
-    return;
+    return NOLI_OK;
   }
   for (int64_t i = 0; i < set->contact.count; i++) {
     NoliFrictionContact* contact = &set->contact.data[i];
     Course course = course_of(data, i, x, x_end);
-    bool majorized = contact->majorized ? !course.settled : course.overshot;
-    set->n_majorized += (majorized ? 1 : 0) - (contact->majorized ? 1 : 0);
-    contact->majorized = majorized;
+    contact->majorized = contact->majorized ? !course.settled : course.overshot;
+    n += contact->majorized ? 1 : 0;
   }
+  set->n_majorized = n;
+  return add_up(context, set->divided, &set->n_majorized);
 }
 
 void noli_friction_set_exact(NoliFrictionSet* set) {
@@ -381,6 +411,7 @@ NoliEnergyTerm noli_friction_term(const NoliFriction* data) {
                           .size = 4,
                           .n_stencil = set->contact.count,
                           .node = set->node.data,
+                          .divided = set->divided,
                           .first = any_size ? set->first.data : NULL,
                           .first_block = any_size ? set->first_block.data : NULL};
 }

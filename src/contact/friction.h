@@ -38,7 +38,9 @@ typedef struct NoliFrictionSet {
   NOLI_ARRAY(double) weight;       // of any size: of each node
   NOLI_ARRAY(int64_t) first;       // of any size: (contact.count + 1), as in NoliEnergyTerm
   NOLI_ARRAY(int64_t) first_block; // likewise
-  int64_t n_majorized;             // contacts
+  bool divided;        // the lists above are those of this rank, and other ranks have others
+  int64_t n_all;       // contacts, those of other ranks included
+  int64_t n_majorized; // likewise
 } NoliFrictionSet;
 
 typedef struct NoliFriction {
@@ -65,7 +67,8 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_set_add_stencil(
     NoliFrictionSet* set, NoliContext* context, const NoliContactPairs* pairs,
     const NoliNormalContact* contact, int32_t size, const int32_t* node, const double* weight);
 
-// Replaces the set by those of `contacts`, half-spaces included, that have friction at x. Fails
+// Replaces the set by those of `contacts`, half-spaces included, that have friction at x; it is
+// divided if `contacts` are. Fails
 // with NOLI_ERROR_MEMORY, and with NOLI_NOT_FINITE if a distance is not positive.
 NOLI_WARN_UNUSED NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliContext* context,
                                                     const NoliContactSet* contacts,
@@ -84,8 +87,9 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_set_add_stencils(
 // with the exact Hessian can oscillate around sticking. After a step that was `too_long`, and as
 // long as any contact is majorized, contacts whose potential exceeds its model are majorized, and
 // those whose sliding has changed little are exact again. `set` is data->set.
-void noli_friction_majorize(NoliFrictionSet* set, const NoliFriction* data, const double* x,
-                            const double* x_end, bool too_long);
+NOLI_WARN_UNUSED NoliStatus noli_friction_majorize(NoliFrictionSet* set, NoliContext* context,
+                                                   const NoliFriction* data, const double* x,
+                                                   const double* x_end, bool too_long);
 
 // Makes all Hessians exact again.
 void noli_friction_set_exact(NoliFrictionSet* set);
@@ -99,7 +103,8 @@ NoliSlidingLaw noli_friction_law_of(const NoliFriction* data, int64_t i);
 // Stencils of 4 nodes, or of any size. `data` is borrowed; data->eps_v, data->h_v > 0.
 NoliEnergyTerm noli_friction_term(const NoliFriction* data);
 
-// Adds the friction force -gradient / scale to each vertex of `force` (n_vert x 3).
+// Adds the friction force -gradient / scale to each vertex of `force` (n_vert x 3). This and the
+// next function add what is on this rank.
 void noli_friction_forces(const NoliFriction* data, const double* x, double scale, double* force);
 
 // Adds the friction resultant of each pair to `pairs`.

@@ -151,7 +151,8 @@ NoliForceTerm noli_implicit_friction_term(const NoliImplicitFriction* data) {
                          .evaluate = evaluate_contact,
                          .size = NODES,
                          .n_stencil = data->barrier->set->contact.count,
-                         .node = data->barrier->set->node.data};
+                         .node = data->barrier->set->node.data,
+                         .divided = data->barrier->set->divided};
 }
 
 NoliForceTerm noli_implicit_plane_friction_term(const NoliImplicitFriction* data) {
@@ -160,7 +161,8 @@ NoliForceTerm noli_implicit_plane_friction_term(const NoliImplicitFriction* data
                          .evaluate = evaluate_plane,
                          .size = 1,
                          .n_stencil = data->barrier->set->plane.count,
-                         .node = data->barrier->set->plane_node.data};
+                         .node = data->barrier->set->plane_node.data,
+                         .divided = data->barrier->set->divided};
 }
 
 static void add_forces(const NoliForceTerm* term, const double* x, double scale, double* force) {

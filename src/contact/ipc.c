@@ -191,7 +191,8 @@ NoliEnergyTerm noli_barrier_term(const NoliBarrier* data) {
                           .evaluate = evaluate_contacts,
                           .size = 4,
                           .n_stencil = data->set->contact.count,
-                          .node = data->set->node.data};
+                          .node = data->set->node.data,
+                          .divided = data->set->divided};
 }
 
 double noli_plane_gap(const NoliBarrier* data, const NoliHalfSpaceContact* contact,
@@ -240,7 +241,8 @@ NoliEnergyTerm noli_half_space_barrier_term(const NoliBarrier* data) {
                           .evaluate = evaluate_planes,
                           .size = 1,
                           .n_stencil = data->set->plane.count,
-                          .node = data->set->plane_node.data};
+                          .node = data->set->plane_node.data,
+                          .divided = data->set->divided};
 }
 
 typedef struct EnergyJob {

@@ -1,5 +1,7 @@
 #include "contact/pair_forces.h"
 
+#include "base/ranks.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +139,43 @@ NoliStatus noli_pair_forces_add_friction(NoliPairForces* forces, NoliContext* co
     noli_store3(info->friction_force, force);
   }
 done:
+  return status;
+}
+
+// Adds the resultants of another rank.
+static NoliStatus add_pair(NoliPairForces* forces, NoliContext* context,
+                           const NoliPairForce* more) {
+  NoliStatus status = NOLI_OK;
+  NoliPairForce* pair;
+  NOLI_TRY(find_pair(forces, context, more->a, more->b, &pair));
+  for (int k = 0; k < 3; k++) {
+    pair->normal[k] += more->normal[k];
+    pair->friction[k] += more->friction[k];
+  }
+  pair->min_distance = fmin(pair->min_distance, more->min_distance);
+  pair->contacts += more->contacts;
+done:
+  return status;
+}
+
+NoliStatus noli_pair_forces_gather(NoliPairForces* forces, NoliContext* context) {
+  NoliStatus status = NOLI_OK;
+  NoliPairForces all = {0};
+  NOLI_TRY(noli_ranks_gather(context, sizeof *all.pair.data, forces->pair.data, forces->pair.count,
+                             (void**)&all.pair.data, &all.pair.capacity, &all.pair.count));
+  NOLI_TRY(noli_ranks_gather(context, sizeof *all.contact.data, forces->contact.data,
+                             forces->contact.count, (void**)&all.contact.data,
+                             &all.contact.capacity, &all.contact.count));
+  noli_pair_forces_clear(forces);
+  for (int64_t i = 0; i < all.pair.count; i++) {
+    NOLI_TRY(add_pair(forces, context, &all.pair.data[i]));
+  }
+  NOLI_TRY(noli_array_reserve(context, &forces->contact, all.contact.count));
+  for (int64_t i = 0; i < all.contact.count; i++) {
+    forces->contact.data[forces->contact.count++] = all.contact.data[i];
+  }
+done:
+  noli_pair_forces_free(context, &all);
   return status;
 }
 

@@ -1,6 +1,7 @@
 #include "contact/stiffness.h"
 
 #include "contact/barrier.h"
+#include "contact/contact_approach.h"
 
 // Squared distance of crushed pairs, relative to that of dhat.
 #define CRUSHED 1e-4
@@ -45,18 +46,29 @@ double noli_stiffness_initial(const NoliStiffness* stiffness, int32_t n_node,
   return square == 0.0 ? stiffness->min : clamp(-product / square, stiffness->min, stiffness->max);
 }
 
-double noli_stiffness_update(const NoliStiffness* stiffness, double kappa,
-                             const NoliContactSet* before, const NoliContactSet* after,
-                             double alpha) {
-  if (kappa < stiffness->max &&
-      noli_contact_set_approached(before, after, stiffness->close_d_sqr, 1.0)) {
-    return fmin(2.0 * kappa, stiffness->max);
+NoliStatus noli_stiffness_update(const NoliStiffness* stiffness, NoliContext* context, double kappa,
+                                 const NoliContactSet* before, const NoliContactSet* after,
+                                 double alpha, double* next) {
+  NoliStatus status = NOLI_OK;
+  bool approached = false;
+  *next = kappa;
+  if (kappa < stiffness->max) {
+    NOLI_TRY(noli_contact_set_approached(before, after, context, stiffness->close_d_sqr, 1.0,
+                                         &approached));
   }
-  if (alpha < 1.0 && kappa < stiffness->limit &&
-      noli_contact_set_approached(before, after, stiffness->crushed_d_sqr, 1.0 + OPENING * alpha)) {
+  if (approached) {
+    *next = fmin(2.0 * kappa, stiffness->max);
+    goto done;
+  }
+  if (alpha < 1.0 && kappa < stiffness->limit) {
+    NOLI_TRY(noli_contact_set_approached(before, after, context, stiffness->crushed_d_sqr,
+                                         1.0 + OPENING * alpha, &approached));
+  }
+  if (approached) {
     // forces are proportional to kappa / d: the force at d would act at the larger distance
     double factor = sqrt(stiffness->crushed_d_sqr / after->min_ranged_sqr);
-    return fmin(fmax(factor, 2.0) * kappa, stiffness->limit);
+    *next = fmin(fmax(factor, 2.0) * kappa, stiffness->limit);
   }
-  return kappa;
+done:
+  return status;
 }

@@ -28,15 +28,17 @@ double noli_stiffness_initial(const NoliStiffness* stiffness, int32_t n_node,
                               const double* contact_gradient, const double* energy_gradient,
                               const int32_t* dof);
 
-// kappa for the next iteration: doubled, up to the maximum, if a pair that was very close before
-// the iteration has come closer.
-// Deviation: `alpha` is the part of the iteration's step that was taken if CCD cut it to less than
-// half, otherwise 1. If a pair of a step that was cut is closer than dhat / 100 and does not open,
-// kappa grows beyond the maximum, up to `limit`, so that the barrier would balance the forces on
-// the pair at dhat / 100. At gaps as small as 1e-6 dhat, CCD limits sliding and rotation to the
-// square root of gap times size, and Newton's method would take thousands of iterations with the
-// same small alpha. A pair opens if a whole step would open it: no pair opens far in a step that
-// others cut, and kappa would grow in each of them until contact holds more energy than the motion.
-double noli_stiffness_update(const NoliStiffness* stiffness, double kappa,
-                             const NoliContactSet* before, const NoliContactSet* after,
-                             double alpha);
+// kappa for the next iteration, `*next`: doubled, up to the maximum, if a pair that was very close
+// before the iteration has come closer. Deviation: `alpha` is the part of the iteration's step that
+// was taken if CCD cut it to less than half, otherwise 1. If a pair of a step that was cut is
+// closer than dhat / 100 and does not open, kappa grows beyond the maximum, up to `limit`, so that
+// the barrier would balance the forces on the pair at dhat / 100. At gaps as small as 1e-6 dhat,
+// CCD limits sliding and rotation to the square root of gap times size, and Newton's method would
+// take thousands of iterations with the same small alpha. A pair opens if a whole step would open
+// it: no pair opens far in a step that others cut, and kappa would grow in each of them until
+// contact holds more energy than the motion. Fails with NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_stiffness_update(const NoliStiffness* stiffness,
+                                                  NoliContext* context, double kappa,
+                                                  const NoliContactSet* before,
+                                                  const NoliContactSet* after, double alpha,
+                                                  double* next);

@@ -47,5 +47,6 @@ NoliEnergyTerm noli_force_as_term(const NoliForceTerm* force) {
                           .size = force->size,
                           .n_stencil = force->n_stencil,
                           .node = force->node,
+                          .divided = force->divided,
                           .skew = true};
 }

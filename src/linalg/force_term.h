@@ -25,6 +25,7 @@ typedef struct NoliForceTerm {
   int32_t size; // nodes of each stencil, at most NOLI_FORCE_NODES
   int64_t n_stencil;
   const int32_t* node; // (n_stencil x size); NOLI_NULL_INDEX pads stencils that need fewer
+  bool divided;        // as in NoliEnergyTerm
 } NoliForceTerm;
 
 // The force as a term of the assembler; `force` is borrowed.

@@ -94,15 +94,17 @@ static double ratio(double most, double mean) {
   return mean > 0.0 ? most / mean : 1.0;
 }
 
-// How many contacts the last step has, and how many of them between elements of different ranks.
+// How many contacts the last step has, how many of them between elements of different ranks, and
+// how many on another rank than their home.
 static NoliStatus log_rank_contacts(NoliRun* run, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
-  char line[128];
-  int64_t n, n_between;
-  NOLI_TRY(noli_sim_rank_contacts(sim, &n, &n_between));
+  char line[192];
+  NoliRankContacts contacts;
+  NOLI_TRY(noli_sim_rank_contacts(sim, &contacts));
   snprintf(line, sizeof line,
-           "contacts of the last step: %lld, of them between elements of different ranks: %lld",
-           (long long)n, (long long)n_between);
+           "contacts of the last step: %lld, of them between elements of different ranks: %lld, "
+           "away from home: %lld",
+           (long long)contacts.n, (long long)contacts.n_between, (long long)contacts.n_away);
   noli_run_log(run, NOLI_LOG_INFO, line);
 done:
   return status;

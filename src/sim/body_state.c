@@ -2,6 +2,7 @@
 #include "sim/conditions.h"
 #include "sim/simulation.h"
 
+#include "base/ranks.h"
 #include "base/sized.h"
 #include "math/eigen.h"
 #include "math/mat3.h"
@@ -116,6 +117,7 @@ NoliStatus noli_sim_wrench_sized(NoliSim* sim, int32_t body, const double origin
   NoliStatus status = NOLI_OK;
   NoliWrench own = {0};
   double *force = NULL, mass;
+  noli_ranks_begin_outer(sim->context);
   NOLI_TRY(require_body(sim, body));
   NOLI_NEW(sim->context, force, 3 * (int64_t)sim->model->problem.n_vert);
   NoliVec3 about = origin != NULL ? noli_load3(origin) : centre_of(sim, body, &mass);
@@ -126,7 +128,7 @@ NoliStatus noli_sim_wrench_sized(NoliSim* sim, int32_t body, const double origin
   noli_sized_give(wrench, size, &own, sizeof own);
 done:
   noli_free(sim->context, force);
-  return status;
+  return noli_ranks_end_outer(sim->context, status);
 }
 
 NoliStatus noli_sim_reaction_forces(NoliSim* sim, double* force) {
@@ -151,7 +153,7 @@ NoliStatus noli_sim_reaction_forces(NoliSim* sim, double* force) {
   }
 done:
   noli_free(sim->context, sum);
-  return status;
+  return noli_ranks_agree(sim->context, status);
 }
 
 // Moments of held angles, for segments of which the motion contains both vertices or the angle: an
@@ -220,6 +222,7 @@ NoliStatus noli_sim_reactions(NoliSim* sim, NoliReaction* reaction, double* orig
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
   double* force = NULL;
+  noli_ranks_begin_outer(sim->context);
   NOLI_NEW(sim->context, force, 3 * (int64_t)model->problem.n_vert);
   NOLI_TRY(noli_sim_reaction_forces(sim, force));
   for (int32_t m = 0; m < model->n_motion; m++) {
@@ -232,7 +235,7 @@ NoliStatus noli_sim_reactions(NoliSim* sim, NoliReaction* reaction, double* orig
   }
 done:
   noli_free(sim->context, force);
-  return status;
+  return noli_ranks_end_outer(sim->context, status);
 }
 
 NoliStatus noli_sim_reaction_sized(NoliSim* sim, int32_t motion, const double origin[3],
@@ -242,6 +245,7 @@ NoliStatus noli_sim_reaction_sized(NoliSim* sim, int32_t motion, const double or
   NoliReaction own = {0};
   double *force = NULL, mass;
   const NoliModel* model = sim->model;
+  noli_ranks_begin_outer(sim->context);
   NOLI_CHECK(sim->context, motion >= 0 && motion < model->n_motion, NOLI_ERROR_ARGUMENT,
              "there is no motion %d", (int)motion);
   const NoliMotion* of = &model->motion[motion];
@@ -252,5 +256,5 @@ NoliStatus noli_sim_reaction_sized(NoliSim* sim, int32_t motion, const double or
   noli_sized_give(reaction, size, &own, sizeof own);
 done:
   noli_free(sim->context, force);
-  return status;
+  return noli_ranks_end_outer(sim->context, status);
 }

@@ -268,13 +268,16 @@ done:
   return status;
 }
 
-double noli_sim_friction_loss(const NoliSim* sim) {
+NoliStatus noli_sim_friction_loss(const NoliSim* sim, double* loss) {
+  NoliStatus status = NOLI_OK;
   const NoliStage* stage = sim->stage;
-  double *force = stage->trial_gradient, loss = 0.0;
+  double* force = stage->trial_gradient;
+  *loss = 0.0;
   memset(force, 0, noli_sim_vector_bytes(sim));
-  noli_stage_friction_forces(stage, force);
+  NOLI_TRY(noli_stage_friction_forces(stage, force));
   for (int64_t i = 0; i < 3 * (int64_t)sim->model->problem.n_vert; i++) {
-    loss -= force[i] * (stage->here->x[i] - sim->state.x[i]);
+    *loss -= force[i] * (stage->here->x[i] - sim->state.x[i]);
   }
-  return loss;
+done:
+  return status;
 }

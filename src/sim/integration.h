@@ -37,4 +37,4 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_damping_loss(const NoliSim* sim, double* lo
 
 // Energy dissipated by friction: its forces at the end of the step over the motion of the full
 // step.
-double noli_sim_friction_loss(const NoliSim* sim);
+NOLI_WARN_UNUSED NoliStatus noli_sim_friction_loss(const NoliSim* sim, double* loss);

@@ -12,6 +12,7 @@
 #include "sim/definition.h"
 #include "sim/face_loads.h"
 #include "sim/gcp_build.h"
+#include "sim/rank_parts.h"
 #include "sim/sheets.h"
 #include "sim/regions.h"
 #include "sim/springs.h"
@@ -654,6 +655,7 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, bool d
   NOLI_TRY(build_conditions(model, def));
   NOLI_TRY(set_parameters(model, def));
   NOLI_TRY(build_solvers(model, def));
+  NOLI_TRY(noli_rank_parts_divide_contacts(model));
   NOLI_VALIDATE(context, noli_model_defect(model));
 done:
   if (status != NOLI_OK) {
@@ -765,6 +767,7 @@ void noli_model_destroy(NoliModel** owner) {
                    problem->block,
                    problem->range,
                    problem->owner,
+                   problem->home,
                    problem->inertial,
                    problem->lumped,
                    problem->own_lumped,

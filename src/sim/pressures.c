@@ -1,6 +1,7 @@
 // Contact pressure and gaps at the vertices of surfaces.
 #include "sim/simulation.h"
 
+#include "base/ranks.h"
 #include "math/vec3.h"
 
 #include <math.h>
@@ -107,6 +108,7 @@ NoliStatus noli_sim_contact_pressures(NoliSim* sim, double* pressure, double* ga
   int64_t n_contact = 0;
   int32_t n = noli_sim_vertex_count(sim);
   double *force = NULL, *area = NULL;
+  noli_ranks_begin_outer(sim->context);
   NOLI_NEW_ZERO(sim->context, force, 3 * (int64_t)n);
   NOLI_NEW_ZERO(sim->context, area, n);
   for (int32_t i = 0; i < n; i++) {
@@ -130,5 +132,5 @@ NoliStatus noli_sim_contact_pressures(NoliSim* sim, double* pressure, double* ga
 done:
   noli_free(sim->context, force);
   noli_free(sim->context, area);
-  return status;
+  return noli_ranks_end_outer(sim->context, status);
 }

@@ -1,66 +1,55 @@
 #include "sim/rank_contacts.h"
 
+#include "base/ranks.h"
 #include "sim/simulation.h"
 
-// Marks the nodes of the elements that this rank evaluates.
-static void mark_own(const NoliSim* sim, int64_t* rank) {
+// The homes of the vertices of a stencil: the first, and whether there are others.
+typedef struct Homes {
+  int32_t first; // NOLI_NULL_INDEX: none
+  bool several;
+} Homes;
+
+static Homes homes_of(const int32_t* home, const int32_t* vertex, int64_t n) {
+  Homes of = {NOLI_NULL_INDEX, false};
+  for (int64_t k = 0; k < n; k++) {
+    int32_t own = vertex[k] != NOLI_NULL_INDEX ? home[vertex[k]] : NOLI_NULL_INDEX;
+    of.several =
+        of.several || (own != of.first && own != NOLI_NULL_INDEX && of.first != NOLI_NULL_INDEX);
+    of.first = of.first == NOLI_NULL_INDEX ? own : of.first;
+  }
+  return of;
+}
+
+// Adds the stencils of a term that this rank evaluates.
+static void count_stencils(const NoliSim* sim, int32_t index, double* between, double* away) {
   const NoliStage* stage = sim->stage;
-  for (int32_t i = 0; i < stage->first_contact; i++) {
-    const NoliEnergyTerm* term = &stage->here->term[i];
-    int64_t begin, end;
-    if (!noli_stage_has(stage, i, NOLI_ROLE_ELASTIC)) {
-      continue;
-    }
-    noli_term_share(sim->context, term, i, 1, &begin, &end);
-    for (int64_t k = noli_term_first(term, begin); k < noli_term_first(term, end); k++) {
-      if (term->node[k] != NOLI_NULL_INDEX) {
-        rank[term->node[k]] = noli_rank(sim->context);
-      }
-    }
+  const NoliEnergyTerm* term = &stage->here->term[index];
+  int64_t begin, end;
+  noli_term_share(sim->context, term, index, 1, &begin, &end);
+  for (int64_t s = begin; s < end; s++) {
+    Homes of = homes_of(stage->problem->home, term->node + noli_term_first(term, s),
+                        noli_term_size(term, s));
+    *between += of.several ? 1.0 : 0.0;
+    *away += term->divided && of.first != noli_rank(sim->context) ? 1.0 : 0.0;
   }
 }
 
-// Vertices that follow nodes are of the first rank of these.
-static void mark_followers(const NoliFollowers* followers, int64_t* rank) {
-  for (int32_t i = followers->n_tied; i < followers->n; i++) {
-    int64_t* own = &rank[noli_followers_vertex(followers, i)];
-    for (int64_t k = followers->row[i]; k < followers->row[i + 1]; k++) {
-      int64_t other = rank[followers->node[k]];
-      *own = other < *own ? other : *own;
-    }
-  }
-}
-
-static bool is_between(const NoliContactInfo* contact, const int64_t* rank, int64_t none) {
-  int64_t first = none;
-  for (int k = 0; k < 4 && contact->vertex[k] != NOLI_NULL_INDEX; k++) {
-    int64_t own = rank[contact->vertex[k]];
-    if (own != none && first != none && own != first) {
-      return true;
-    }
-    first = own != none ? own : first;
-  }
-  return false;
-}
-
-NoliStatus noli_sim_rank_contacts(NoliSim* sim, int64_t* n, int64_t* n_between) {
+NoliStatus noli_sim_rank_contacts(NoliSim* sim, NoliRankContacts* contacts) {
   NoliStatus status = NOLI_OK;
-  const NoliProblem* problem = &sim->model->problem;
-  const NoliContactInfo* contact;
-  int64_t *rank = NULL, none = noli_rank_count(sim->context);
-  *n = *n_between = 0;
-  NOLI_NEW(sim->context, rank, problem->n_vert);
-  for (int32_t i = 0; i < problem->n_vert; i++) {
-    rank[i] = none;
+  const NoliStage* stage = sim->stage;
+  double sum[2] = {0.0, 0.0};
+  *contacts = (NoliRankContacts){.n = noli_stage_contact_count(stage)};
+  if (stage->problem->home == NULL || *sim->state.step == 0) {
+    return NOLI_OK;
   }
-  mark_own(sim, rank);
-  NOLI_TRY(noli_ranks_smallest(sim->context, rank, problem->n_node));
-  mark_followers(&problem->followers, rank);
-  NOLI_TRY(noli_sim_contacts(sim, &contact, n));
-  for (int64_t i = 0; i < *n; i++) {
-    *n_between += is_between(&contact[i], rank, none) ? 1 : 0;
+  for (int32_t i = stage->first_contact; i < stage->n_term; i++) {
+    if (noli_stage_has(stage, i, NOLI_ROLE_CONTACT)) {
+      count_stencils(sim, i, &sum[0], &sum[1]);
+    }
   }
+  NOLI_TRY(noli_ranks_sum(sim->context, sum, 2));
+  contacts->n_between = (int64_t)sum[0];
+  contacts->n_away = (int64_t)sum[1];
 done:
-  noli_free(sim->context, rank);
   return status;
 }

@@ -193,3 +193,27 @@ done:
   noli_free(context, count);
   return status;
 }
+
+NoliStatus noli_rank_parts_divide_contacts(NoliModel* model) {
+  NoliStatus status = NOLI_OK;
+  NoliProblem* problem = &model->problem;
+  const NoliFollowers* followers = &problem->followers;
+  if (noli_rank_count(model->context) == 1) {
+    return NOLI_OK;
+  }
+  problem->divides_contacts = problem->in_parts;
+  for (int32_t b = 0; b < problem->surface->n_body; b++) {
+    problem->divides_contacts = problem->divides_contacts && !problem->surface->planar[b];
+  }
+  NOLI_NEW(model->context, problem->home, problem->n_vert);
+  for (int32_t i = 0; i < problem->n_vert; i++) {
+    bool moves = i < problem->n_node && !model->obstacle[problem->surface->body[i]];
+    problem->home[i] = moves ? problem->owner[i] : NOLI_NULL_INDEX;
+  }
+  for (int32_t f = followers->n_tied; f < followers->n; f++) {
+    int32_t leader = followers->node[followers->row[f]];
+    problem->home[noli_followers_vertex(followers, f)] = problem->home[leader];
+  }
+done:
+  return status;
+}

@@ -15,3 +15,8 @@ void noli_rank_parts_in_order(const NoliModel* model, int32_t* rank);
 // Gives each node to the rank with most of its elements, problem->owner. On one rank nothing. Needs
 // the nodes of all blocks; `rank` as above.
 NOLI_WARN_UNUSED NoliStatus noli_rank_parts_own_nodes(NoliModel* model, const int32_t* rank);
+
+// Finds the homes of vertices, and whether contacts are divided: where ranks have parts. In a plane
+// every rank keeps all contacts, few as they are: the pairs of edges that ranks find have vertices
+// in common there. On one rank nothing. Needs owners, followers and the surface.
+NOLI_WARN_UNUSED NoliStatus noli_rank_parts_divide_contacts(NoliModel* model);

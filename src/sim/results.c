@@ -1,6 +1,6 @@
 // Forces, stresses and other results at the current state.
 #include "base/parallel.h"
-#include "noli/ranks.h"
+#include "base/ranks.h"
 #include "material/stress.h"
 #include "sim/simulation.h"
 
@@ -14,7 +14,7 @@ NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && force != NULL);
   memset(force, 0, (size_t)sim->model->problem.n_vert * 3 * sizeof(double));
   if (*sim->state.step > 0 && force_scale(sim) > 0.0) {
-    return noli_stage_contact_forces(sim->stage, force);
+    return noli_ranks_agree(sim->context, noli_stage_contact_forces(sim->stage, force));
   }
   return NOLI_OK;
 }
@@ -23,7 +23,7 @@ NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && force != NULL);
   memset(force, 0, (size_t)sim->model->problem.n_vert * 3 * sizeof(double));
   if (*sim->state.step > 0 && force_scale(sim) > 0.0) {
-    noli_stage_friction_forces(sim->stage, force);
+    return noli_ranks_agree(sim->context, noli_stage_friction_forces(sim->stage, force));
   }
   return NOLI_OK;
 }
@@ -219,16 +219,12 @@ NoliStatus noli_sim_volumes(NoliSim* sim, const NoliRegionVolume** volumes, int3
 
 // Forces of contacts in the last step; none before the first one.
 static NoliStatus find_contacts(NoliSim* sim, bool lists) {
-  NoliStatus status = NOLI_OK;
   noli_pair_forces_clear(&sim->pair_forces);
   sim->pair_forces.lists = lists;
   if (*sim->state.step == 0 || !(force_scale(sim) > 0.0)) {
     return NOLI_OK;
   }
-  NOLI_TRY(noli_stage_pair_forces(sim->stage, &sim->pair_forces));
-  NOLI_TRY(noli_stage_friction_pair_forces(sim->stage, &sim->pair_forces));
-done:
-  return status;
+  return noli_ranks_agree(sim->context, noli_stage_pair_forces(sim->stage, &sim->pair_forces));
 }
 
 NoliStatus noli_sim_pair_forces(NoliSim* sim, const NoliPairForce** pairs, int32_t* n_pairs) {

@@ -266,13 +266,14 @@ static NoliStatus accept_step(NoliSim* sim) {
   if (noli_integrator_needs_force(model->integrator)) {
     NOLI_TRY(noli_sim_take_force(sim));
   }
-  double loss;
+  double loss, friction_loss;
   NOLI_TRY(noli_sim_damping_loss(sim, &loss));
+  NOLI_TRY(noli_sim_friction_loss(sim, &friction_loss));
   // the last operation that may fail
   const NoliActiveSet* set = noli_stage_constraints(stage);
   NOLI_TRY(noli_sim_set_constraint_count(sim, set != NULL ? set->constraint.count : 0));
   sim->damping_loss += loss;
-  sim->friction_loss += noli_sim_friction_loss(sim);
+  sim->friction_loss += friction_loss;
   sim->gained = sim->start.gain;
   noli_sim_keep_past(sim);
   memcpy(sim->state.x, stage->here->x, noli_sim_vector_bytes(sim));

@@ -41,7 +41,7 @@ static void list_terms(const NoliStage* stage, const NoliPoint* at,
 
 static int64_t count(const NoliStage* stage) {
   const Memory* here = stage->here->contact;
-  return here->contacts.contact.count + here->contacts.plane.count;
+  return here->contacts.n_all;
 }
 
 static double min_distance(const NoliStage* stage) {
@@ -133,11 +133,12 @@ static NoliStatus begin_stiffness(NoliStage* stage) {
   return noli_stage_kappa_from_forces(stage, &stiffness);
 }
 
-static double adapt_stiffness(const NoliStage* stage, double alpha) {
+static NoliStatus adapt_stiffness(const NoliStage* stage, double alpha, double* kappa) {
   // after an accepted step the trial point is the previous one
   const NoliStiffness stiffness = bounds(stage);
   const Memory *before = stage->trial->contact, *here = stage->here->contact;
-  return noli_stiffness_update(&stiffness, stage->kappa, &before->contacts, &here->contacts, alpha);
+  return noli_stiffness_update(&stiffness, stage->context, stage->kappa, &before->contacts,
+                               &here->contacts, alpha, kappa);
 }
 
 const NoliContactModel noli_contact_barrier = {
@@ -146,6 +147,7 @@ const NoliContactModel noli_contact_barrier = {
     .advice = "a larger contact.distance",
     .ranges = true,
     .keeps_apart = true,
+    .divides = true,
     .searches = true,
     .memory_size = sizeof(Memory),
     .init_memory = init_memory,

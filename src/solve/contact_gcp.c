@@ -287,34 +287,39 @@ static NoliStatus begin_stiffness(NoliStage* stage) {
   return noli_stage_kappa_from_forces(stage, &self->stiffness);
 }
 
-// The kappa that a barrier of one range needs, converted to the potential.
-static double adapt_barrier(const NoliStage* stage, double dhat, double ratio,
-                            const NoliContactSet* before, const NoliContactSet* after, double kappa,
-                            double alpha) {
+// Raises kappa to that which a barrier of one range needs, converted to the potential.
+static NoliStatus adapt_barrier(const NoliStage* stage, double dhat, double ratio,
+                                const NoliContactSet* before, const NoliContactSet* after,
+                                double alpha, double* kappa) {
+  NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   NoliStiffness barrier = noli_stiffness(problem->mean_mass, problem->diagonal, dhat);
-  double now = stage->kappa * ratio;
-  double next = noli_stiffness_update(&barrier, now, before, after, alpha);
-  return next > now ? fmax(kappa, next / ratio) : kappa;
+  double now = stage->kappa * ratio, next;
+  NOLI_TRY(noli_stiffness_update(&barrier, stage->context, now, before, after, alpha, &next));
+  *kappa = next > now ? fmax(*kappa, next / ratio) : *kappa;
+done:
+  return status;
 }
 
-static double adapt_stiffness(const NoliStage* stage, double alpha) {
+static NoliStatus adapt_stiffness(const NoliStage* stage, double alpha, double* kappa) {
+  NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   const NoliGcpProblem* geometric = &problem->gcp;
   const Self* self = stage->contact;
   // after an accepted step the trial point is the previous one
   const Memory *before = stage->trial->contact, *here = stage->here->contact;
-  double kappa = noli_gcp_stiffness_update(&self->stiffness, stage->kappa, &geometric->model,
-                                           &before->closed, &here->closed, stage->here->x, alpha);
+  *kappa = noli_gcp_stiffness_update(&self->stiffness, stage->kappa, &geometric->model,
+                                     &before->closed, &here->closed, stage->here->x, alpha);
   if (geometric->has_open) {
-    kappa = adapt_barrier(stage, problem->dhat, self->open_ratio, &before->open, &here->open, kappa,
-                          alpha);
+    NOLI_TRY(adapt_barrier(stage, problem->dhat, self->open_ratio, &before->open, &here->open,
+                           alpha, kappa));
   }
   if (geometric->inner > 0.0) {
-    kappa = adapt_barrier(stage, geometric->inner, self->inner_ratio, &before->inside,
-                          &here->inside, kappa, alpha);
+    NOLI_TRY(adapt_barrier(stage, geometric->inner, self->inner_ratio, &before->inside,
+                           &here->inside, alpha, kappa));
   }
-  return kappa;
+done:
+  return status;
 }
 
 const NoliContactModel noli_contact_gcp = {

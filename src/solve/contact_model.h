@@ -24,6 +24,7 @@ typedef struct NoliContactModel {
   bool keeps_apart;   // keeps surfaces free of intersections: steps are bounded
   bool has_targets;   // x may penetrate: the solver's safe state follows it
   bool same_at_trial; // contacts at the trial point have the same stencils as here
+  bool divides;       // contacts may be divided among ranks (problem->home)
 
   bool searches;      // contacts are among the pairs that the broad phase finds within `reach`
   size_t size;        // of stage->contact
@@ -55,7 +56,8 @@ typedef struct NoliContactModel {
   // Smallest distance, m; INFINITY without contacts.
   double (*min_distance)(const NoliStage* stage);
 
-  // Adds contact forces divided by `scale` to `force` (n_vert x 3), and resultants to `pairs`.
+  // Adds contact forces divided by `scale` to `force` (n_vert x 3), and resultants to `pairs`:
+  // those of this rank where contacts are divided, otherwise all.
   NoliStatus (*forces)(const NoliStage* stage, double scale, double* force);
   NoliStatus (*pair_forces)(const NoliStage* stage, double scale, NoliPairForces* pairs);
   // Replaces `set` by friction with the normal forces at x.
@@ -79,7 +81,8 @@ typedef struct NoliContactModel {
   const char* (*slopes_defect)(const NoliStage* stage, unsigned wanted);
 
   // Implicit friction: its terms at a point, where terms that are not set stay empty; its forces at
-  // x divided by `scale`; its resultants. All NULL: the model supports lagged friction only.
+  // x divided by `scale` and its resultants, of this rank where contacts are divided. All NULL: the
+  // model supports lagged friction only.
   void (*list_friction)(const NoliStage* stage, const NoliPoint* at,
                         NoliEnergyTerm terms[NOLI_CONTACT_TERMS]);
   void (*friction_forces)(const NoliStage* stage, double scale, double* force);
@@ -92,7 +95,7 @@ typedef struct NoliContactModel {
   // the step that was taken if CCD has cut it to less than half, otherwise 1; and when the solver
   // has converged. May be NULL.
   NoliStatus (*begin_stiffness)(NoliStage* stage);
-  double (*adapt_stiffness)(const NoliStage* stage, double alpha);
+  NoliStatus (*adapt_stiffness)(const NoliStage* stage, double alpha, double* kappa);
   NoliStatus (*stiffen)(NoliStage* stage, bool* stiffer);
 } NoliContactModel;
 

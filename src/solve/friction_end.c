@@ -1,6 +1,7 @@
 #include "solve/friction_end.h"
 
 #include "base/profile.h"
+#include "base/ranks.h"
 #include "contact/friction_residual.h"
 #include "math/vec3.h"
 #include "solve/rounding.h"
@@ -97,6 +98,15 @@ static NoliFrictionSums* clear_sums(NoliStage* stage) {
   return end->sums;
 }
 
+// Adds what contacts on other ranks have added to their sums.
+static NoliStatus unite_sums(NoliStage* stage) {
+  NoliFrictionEnd* end = stage->friction_end;
+  const int64_t numbers = sizeof *end->sums / sizeof(double);
+  return noli_stage_divides_contacts(stage)
+             ? noli_ranks_sum(end->context, &end->sums->force, numbers * end->n_body)
+             : NOLI_OK;
+}
+
 static bool is_implicit(const NoliStage* stage) {
   return stage->problem->implicit_friction && !stage->lags_all;
 }
@@ -126,15 +136,16 @@ NoliStatus noli_friction_residual(NoliStage* stage, const double* residual, cons
   if (is_implicit(stage) && problem->rubs) {
     NOLI_TRY(find_friction_at_end(stage, &friction));
   }
-  if (friction.set->contact.count == 0) {
+  if (friction.set->n_all == 0) {
     return NOLI_OK;
   }
   NoliFrictionSums* sums = clear_sums(stage);
   noli_friction_add_bounds(&friction, stage->here->x, n_body, sums);
+  NOLI_TRY(unite_sums(stage));
 
   // the imbalance of the nodes on which friction acts, and of bodies
   memset(scratch, 0, 3 * sizeof *scratch * (size_t)problem->n_vert);
-  noli_stage_friction_forces(stage, scratch);
+  NOLI_TRY(noli_stage_friction_forces(stage, scratch));
   for (int32_t i = 0; i < problem->n_vert; i++) {
     NoliFrictionSums* body = &sums[problem->surface->body[i]];
     if (noli_system_is_unknown(&stage->system, i)) {
@@ -157,7 +168,8 @@ done:
 
 // Largest relative change of the friction of a body if its normal forces are replaced by those at
 // x.
-static double change_of(NoliStage* stage, const NoliFriction* end) {
+static NoliStatus change_of(NoliStage* stage, const NoliFriction* end, double* change) {
+  NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   double *now = stage->gradient, *then = stage->trial_gradient;
   size_t bytes = 3 * sizeof *now * (size_t)problem->n_vert;
@@ -165,6 +177,10 @@ static double change_of(NoliStage* stage, const NoliFriction* end) {
   memset(then, 0, bytes);
   noli_friction_forces(&stage->friction, stage->here->x, 1.0, now);
   noli_friction_forces(end, stage->here->x, 1.0, then);
+  if (noli_stage_divides_contacts(stage)) {
+    NOLI_TRY(noli_ranks_sum(stage->context, now, 3 * (int64_t)problem->n_vert));
+    NOLI_TRY(noli_ranks_sum(stage->context, then, 3 * (int64_t)problem->n_vert));
+  }
   NoliFrictionSums* sums = clear_sums(stage);
   for (int32_t i = 0; i < problem->n_vert; i++) {
     NoliVec3 a = noli_load3(now + 3 * (int64_t)i), b = noli_load3(then + 3 * (int64_t)i);
@@ -173,14 +189,17 @@ static double change_of(NoliStage* stage, const NoliFriction* end) {
     body->most += fmax(noli_norm3(a), noli_norm3(b));
   }
 
-  double change = 0.0;
+  *change = 0.0;
   for (int32_t b = 0; b < problem->surface->n_body; b++) {
-    change = fmax(change, noli_friction_ratio(&sums[b]));
+    *change = fmax(*change, noli_friction_ratio(&sums[b]));
   }
-  return change;
+done:
+  return status;
 }
 
-static NoliFrictionError measure_error(NoliStage* stage, const NoliFriction* end) {
+static NoliStatus measure_error(NoliStage* stage, const NoliFriction* end,
+                                NoliFrictionError* worst) {
+  NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   int32_t n_body = problem->surface->n_body;
   // changes of a body's speed below eps_v do not count
@@ -188,21 +207,23 @@ static NoliFrictionError measure_error(NoliStage* stage, const NoliFriction* end
   NoliFrictionSums* sums = clear_sums(stage);
   noli_friction_add_force(&stage->friction, stage->here->x, n_body, sums);
   noli_friction_add_bounds(end, stage->here->x, n_body, sums);
+  NOLI_TRY(unite_sums(stage));
 
-  NoliFrictionError worst = {.body = NOLI_NULL_INDEX};
+  *worst = (NoliFrictionError){.body = NOLI_NULL_INDEX};
   for (int32_t b = 0; b < n_body; b++) {
     double mass = stage->friction_end->mass[b];
     double error = mass > 0.0 ? noli_friction_error(&sums[b], length * mass) : 0.0;
-    if (error > worst.error) {
-      worst.error = error;
-      worst.excess = sums[b].force > sums[b].most;
-      worst.body = b;
+    if (error > worst->error) {
+      worst->error = error;
+      worst->excess = sums[b].force > sums[b].most;
+      worst->body = b;
     }
     if (error > 0.0 || (mass > 0.0 && sums[b].force <= sums[b].most)) {
-      worst.ratio = fmax(worst.ratio, noli_friction_ratio(&sums[b]));
+      worst->ratio = fmax(worst->ratio, noli_friction_ratio(&sums[b]));
     }
   }
-  return worst;
+done:
+  return status;
 }
 
 // Whether the last solve, with updated friction, moved anything; always true of the first solve of
@@ -230,7 +251,7 @@ static bool is_needed(const NoliStage* stage, const Lag* lag) {
     return stage->friction_iteration + 1 < MAX_FRICTION_ITERATIONS && idle < MAX_IDLE &&
            (has_moved(stage) || lag->left > CONVERGED);
   }
-  bool rubs = stage->friction_set.contact.count > 0 || stage->friction_end->set.contact.count > 0;
+  bool rubs = stage->friction_set.n_all > 0 || stage->friction_end->set.n_all > 0;
   return rubs && stage->friction_iteration + 1 < limit;
 }
 
@@ -247,9 +268,11 @@ static NoliStatus find_lag(NoliStage* stage) {
   *lag = (Lag){.off = {.body = NOLI_NULL_INDEX}};
   if (stage->problem->rubs && !is_implicit(stage)) {
     NOLI_TRY(find_friction_at_end(stage, &end));
-    lag->off = measure_error(stage, &end);
-    bool converges = stage->problem->friction_iterations == NOLI_FRICTION_UNTIL_CONVERGENCE;
-    lag->left = converges ? change_of(stage, &end) : lag->off.error;
+    NOLI_TRY(measure_error(stage, &end, &lag->off));
+    lag->left = lag->off.error;
+    if (stage->problem->friction_iterations == NOLI_FRICTION_UNTIL_CONVERGENCE) {
+      NOLI_TRY(change_of(stage, &end, &lag->left));
+    }
     lag->again = is_needed(stage, lag);
   }
   lag->known = true;
@@ -259,16 +282,19 @@ done:
 }
 
 // Largest relative change of the friction of a body by the last Newton step at full length.
-static double change_by_step(NoliStage* stage, double alpha) {
+static NoliStatus change_by_step(NoliStage* stage, double alpha, double* change) {
+  NoliStatus status = NOLI_OK;
   int32_t n_body = stage->problem->surface->n_body;
   NoliFrictionSums* sums = clear_sums(stage);
   noli_friction_add_bounds(&stage->friction, stage->here->x, n_body, sums);
   noli_friction_add_change(&stage->friction, stage->here->x, stage->step, alpha, n_body, sums);
-  double change = 0.0;
+  NOLI_TRY(unite_sums(stage));
+  *change = 0.0;
   for (int32_t b = 0; b < n_body; b++) {
-    change = fmax(change, noli_friction_ratio(&sums[b]));
+    *change = fmax(*change, noli_friction_ratio(&sums[b]));
   }
-  return change;
+done:
+  return status;
 }
 
 NoliStatus noli_friction_solved(NoliStage* stage, double tolerance, const NoliNewtonStat* stat,
@@ -286,7 +312,7 @@ NoliStatus noli_friction_solved(NoliStage* stage, double tolerance, const NoliNe
     again = lag->again;
     limit = again ? fmax(limit, DRAFT * lag->off.error) : limit;
   }
-  *solved = !again && (stage->friction_set.contact.count == 0 ||
+  *solved = !again && (stage->friction_set.n_all == 0 ||
                        stat->step_speed < RESOLVED * stage->problem->friction_speed);
   if (*solved) {
     goto done;
@@ -304,7 +330,9 @@ NoliStatus noli_friction_solved(NoliStage* stage, double tolerance, const NoliNe
   // alternatively, friction alone
   double unsolved = imbalance.local;
   if (unsolved > limit) {
-    unsolved = fmin(unsolved, fmax(imbalance.net, change_by_step(stage, stat->alpha)));
+    double change;
+    NOLI_TRY(change_by_step(stage, stat->alpha, &change));
+    unsolved = fmin(unsolved, fmax(imbalance.net, change));
   }
   *solved = unsolved <= limit;
   stage->record.unbalanced = *solved ? 0.0 : unsolved;

@@ -369,7 +369,7 @@ static NoliStatus take_step(Search* search, const NoliNewtonStat* stat, bool* co
   search->alpha = stat->fallback == EXACT ? stat->alpha : 0.0;
   search->norm_before = search->norm;
   double kappa = stage->kappa;
-  noli_stage_adapt_kappa(stage, stat);
+  NOLI_TRY(noli_stage_adapt_kappa(stage, stat));
   bool joined;
   NOLI_TRY(noli_stage_keep_contacts(stage, stat->alpha / stat->alpha_ccd, &joined));
   *converged = *converged && stage->kappa == kappa && !joined;

@@ -138,8 +138,8 @@ NoliStatus noli_line_search(NoliStage* stage, double alpha_max, bool may_begin,
       NOLI_TRY(slope_test(stage, slope, &accepted));
     }
     if (halvings == 0) {
-      noli_friction_majorize(&stage->friction_set, &stage->friction, stage->here->x,
-                             stage->trial->x, !accepted);
+      NOLI_TRY(noli_friction_majorize(&stage->friction_set, stage->context, &stage->friction,
+                                      stage->here->x, stage->trial->x, !accepted));
     }
     if (accepted) {
       *search = (NoliLineSearch){

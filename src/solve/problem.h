@@ -54,6 +54,9 @@ typedef struct NoliProblem {
   int32_t n_block;
   NoliBlockRange* range; // (n_body)
   int32_t* owner;        // (n_node) rank that has the row of a node; NULL: there is one rank
+  int32_t* home; // (n_vert) the rank that owns a vertex, or nodes that it follows; of obstacles
+                 // NOLI_NULL_INDEX. NULL: there is one rank
+  bool divides_contacts; // among ranks, if the contact model can: each has some of them
   bool in_parts; // each of several ranks evaluates the elements of its part, and the inertia of the
                  // nodes that it owns; else consecutive stencils of all
   NoliFollowers followers;

@@ -215,7 +215,7 @@ static NoliStatus end_iteration(Newton* newton, const NoliStepFilter* filter,
 
   // adapt the barrier, release or pull prescribed nodes
   if (!away) {
-    noli_stage_adapt_kappa(stage, stat);
+    NOLI_TRY(noli_stage_adapt_kappa(stage, stat));
   }
   if (iterations + 1 >= noli_min_iterations(stage)) {
     newton->beta *=

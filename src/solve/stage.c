@@ -369,21 +369,17 @@ done:
   return status;
 }
 
-// Adds the force of a term of which other ranks have other stencils.
-static NoliStatus add_divided_force(const NoliStage* stage, const NoliTerm* term, const double* v,
-                                    double* force) {
-  NoliStatus status = NOLI_OK;
-  int64_t n = 3 * (int64_t)stage->problem->n_vert;
-  double* sum = noli_calloc(stage->context, n, sizeof *sum);
-  NOLI_TRY(noli_ranks_join(stage->context, sum != NULL ? NOLI_OK : NOLI_ERROR_MEMORY));
-  term->type->add_force(term->self, v, sum);
-  NOLI_TRY(noli_ranks_sum(stage->context, sum, n));
-  for (int64_t i = 0; i < n; i++) {
-    force[i] += sum[i];
+// Between begin_forces and end_forces, ranks add their shares to forces (n_vert x 3) that all have,
+// if these are divided.
+static void begin_forces(const NoliStage* stage, bool divided, double* force) {
+  if (divided) {
+    noli_ranks_begin_sum(stage->context, force, 3 * (int64_t)stage->problem->n_vert);
   }
-done:
-  noli_free(stage->context, sum);
-  return status;
+}
+
+static NoliStatus end_forces(const NoliStage* stage, bool divided, double* force) {
+  return divided ? noli_ranks_sum(stage->context, force, 3 * (int64_t)stage->problem->n_vert)
+                 : NOLI_OK;
 }
 
 NoliStatus noli_stage_add_damping_force(const NoliStage* stage, const double* v, double* force) {
@@ -393,11 +389,9 @@ NoliStatus noli_stage_add_damping_force(const NoliStage* stage, const double* v,
     if (term->type->add_force == NULL) {
       continue;
     }
-    if (is_divided(term)) {
-      NOLI_TRY(add_divided_force(stage, term, v, force));
-    } else {
-      term->type->add_force(term->self, v, force);
-    }
+    begin_forces(stage, is_divided(term), force);
+    term->type->add_force(term->self, v, force);
+    NOLI_TRY(end_forces(stage, is_divided(term), force));
   }
 done:
   return status;
@@ -423,15 +417,27 @@ NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliPoint* at, int32
   return noli_system_prepare(&stage->system, at->term, stage->on_vertices, n_terms);
 }
 
+bool noli_stage_divides_contacts(const NoliStage* stage) {
+  return stage->problem->divides_contacts && stage->problem->contact->divides;
+}
+
+NoliStatus noli_stage_find_pairs(NoliStage* stage, const double* x_end, double reach,
+                                 NoliCandidates* candidates) {
+  const NoliBodyPairs pairs = noli_problem_kept_apart(stage->problem);
+  const double* x = stage->here->x;
+  return noli_stage_divides_contacts(stage)
+             ? noli_broad_phase_find_own(stage->broad_phase, x, x_end, reach, &pairs,
+                                         stage->problem->home, candidates)
+             : noli_broad_phase_find(stage->broad_phase, x, x_end, reach, &pairs, candidates);
+}
+
 NoliStatus noli_stage_find_contacts(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliWork before = noli_work(NOLI_WORK_CONTACTS);
   double start = noli_seconds();
   const NoliProblem* problem = stage->problem;
   if (problem->contact->searches || problem->sheet_gap > 0.0) {
-    const NoliBodyPairs pairs = noli_problem_kept_apart(problem);
-    NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->here->x, stage->here->x,
-                                   problem->contact->reach(stage), &pairs,
+    NOLI_TRY(noli_stage_find_pairs(stage, stage->here->x, problem->contact->reach(stage),
                                    &stage->here->candidates));
   }
   NOLI_TRY(problem->contact->update(stage, stage->here));
@@ -502,7 +508,7 @@ done:
 int32_t noli_min_iterations(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   int64_t contacts = problem->contact->count_near(stage);
-  bool rubs = problem->rubs && (contacts > 0 || stage->friction_set.contact.count > 0);
+  bool rubs = problem->rubs && (contacts > 0 || stage->friction_set.n_all > 0);
   int32_t least = rubs ? LEAST_WITH_FRICTION : LEAST;
   return problem->min_iterations > 0 ? problem->min_iterations : least;
 }
@@ -515,15 +521,38 @@ double noli_stage_min_distance(const NoliStage* stage) {
   return stage->problem->contact->min_distance(stage);
 }
 
+// Adds contact forces on vertices divided by `scale`, those of all ranks.
+static NoliStatus add_contact_forces(const NoliStage* stage, double scale, double* force) {
+  NoliStatus status = NOLI_OK;
+  bool divided = noli_stage_divides_contacts(stage);
+  begin_forces(stage, divided, force);
+  NOLI_TRY(stage->problem->contact->forces(stage, scale, force));
+  NOLI_TRY(end_forces(stage, divided, force));
+done:
+  return status;
+}
+
 NoliStatus noli_stage_contact_forces(const NoliStage* stage, double* force) {
-  NoliStatus status =
-      stage->problem->contact->forces(stage, stage->time.h_e * stage->time.h_e, force);
+  NoliStatus status = add_contact_forces(stage, stage->time.h_e * stage->time.h_e, force);
   noli_stage_act_on_nodes(stage, force);
   return status;
 }
 
 NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliPairForces* pairs) {
-  return stage->problem->contact->pair_forces(stage, stage->time.h_e * stage->time.h_e, pairs);
+  NoliStatus status = NOLI_OK;
+  double scale = stage->time.h_e * stage->time.h_e;
+  const NoliContactModel* contact = stage->problem->contact;
+  NOLI_TRY(contact->pair_forces(stage, scale, pairs));
+  NOLI_TRY(
+      noli_friction_pair_forces(&stage->friction, stage->context, stage->here->x, scale, pairs));
+  if (stage->problem->implicit_friction) {
+    NOLI_TRY(contact->friction_pair_forces(stage, scale, pairs));
+  }
+  if (noli_stage_divides_contacts(stage)) {
+    NOLI_TRY(noli_pair_forces_gather(pairs, stage->context));
+  }
+done:
+  return status;
 }
 
 void noli_stage_drop_pressure(NoliStage* stage) {
@@ -570,37 +599,35 @@ NoliStatus noli_stage_lag_all_friction(NoliStage* stage, bool lags_all) {
   return noli_stage_lag_friction(stage);
 }
 
-void noli_stage_friction_forces(const NoliStage* stage, double* force) {
+NoliStatus noli_stage_friction_forces(const NoliStage* stage, double* force) {
+  NoliStatus status = NOLI_OK;
   double scale = stage->time.h_e * stage->time.h_e;
+  bool divided = noli_stage_divides_contacts(stage);
+  begin_forces(stage, divided, force);
   noli_friction_forces(&stage->friction, stage->here->x, scale, force);
   if (stage->problem->implicit_friction) {
     stage->problem->contact->friction_forces(stage, scale, force);
   }
+  NOLI_TRY(end_forces(stage, divided, force));
   noli_stage_act_on_nodes(stage, force);
-}
-
-NoliStatus noli_stage_friction_pair_forces(const NoliStage* stage, NoliPairForces* pairs) {
-  NoliStatus status = NOLI_OK;
-  double scale = stage->time.h_e * stage->time.h_e;
-  NOLI_TRY(
-      noli_friction_pair_forces(&stage->friction, stage->context, stage->here->x, scale, pairs));
-  if (stage->problem->implicit_friction) {
-    NOLI_TRY(stage->problem->contact->friction_pair_forces(stage, scale, pairs));
-  }
 done:
   return status;
 }
 
-void noli_stage_adapt_kappa(NoliStage* stage, const NoliNewtonStat* stat) {
+NoliStatus noli_stage_adapt_kappa(NoliStage* stage, const NoliNewtonStat* stat) {
+  NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   if (problem->fixed_stiffness > 0.0 || problem->contact->adapt_stiffness == NULL) {
-    return;
+    return NOLI_OK;
   }
   bool blocked = stat->alpha_ccd < BLOCKED * stat->alpha_inversion;
-  double kappa = problem->contact->adapt_stiffness(stage, blocked ? stat->alpha : 1.0);
+  double kappa;
+  NOLI_TRY(problem->contact->adapt_stiffness(stage, blocked ? stat->alpha : 1.0, &kappa));
   if (kappa != stage->kappa) {
     noli_stage_set_kappa(stage, kappa);
   }
+done:
+  return status;
 }
 
 void noli_stage_set_kappa(NoliStage* stage, double kappa) {
@@ -637,7 +664,7 @@ NoliStatus noli_stage_kappa_from_forces(NoliStage* stage, const NoliStiffness* b
   double* barrier = stage->trial_gradient;
   memset(barrier, 0, (size_t)problem->n_vert * 3 * sizeof *barrier);
   noli_stage_set_kappa(stage, 1.0);
-  NOLI_TRY(problem->contact->forces(stage, -1.0, barrier));
+  NOLI_TRY(add_contact_forces(stage, -1.0, barrier));
   noli_stage_act_on_nodes(stage, barrier);
   noli_system_mask(&stage->system, barrier);
   NOLI_TRY(noli_stage_gradient_without_contact(stage));

@@ -227,6 +227,15 @@ static inline bool noli_stage_moves_obstacles(const NoliStage* stage) {
   return stage->prescribed.by_springs || stage->obstacles_vary;
 }
 
+// Whether contacts are divided among ranks: candidates, contacts and lagged friction of a point are
+// those of this rank.
+bool noli_stage_divides_contacts(const NoliStage* stage);
+
+// The pairs of primitives whose gaps fall below `reach` between the current point and x_end
+// (n_vert x 3); where contacts are divided, those that this rank has found.
+NOLI_WARN_UNUSED NoliStatus noli_stage_find_pairs(NoliStage* stage, const double* x_end,
+                                                  double reach, NoliCandidates* candidates);
+
 // Finds the contacts at the current point: searches candidates and contacts, or linearizes the
 // constraints of the active set.
 NOLI_WARN_UNUSED NoliStatus noli_stage_find_contacts(NoliStage* stage);
@@ -276,7 +285,7 @@ int64_t noli_stage_contact_count(const NoliStage* stage);
 // Smallest distance of the contacts, m; INFINITY without contacts.
 double noli_stage_min_distance(const NoliStage* stage);
 
-// Adds contact forces to `force` (n_vert x 3), N, and resultants to `pairs`.
+// Adds contact forces to `force` (n_vert x 3), N; resultants of contact and friction to `pairs`.
 NOLI_WARN_UNUSED NoliStatus noli_stage_contact_forces(const NoliStage* stage, double* force);
 NOLI_WARN_UNUSED NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliPairForces* pairs);
 
@@ -352,15 +361,13 @@ void noli_stage_set_kappa(NoliStage* stage, double kappa);
 enum { NOLI_MAX_STIFFNESS_INCREASES = 20 };
 NOLI_WARN_UNUSED NoliStatus noli_stage_stiffen(NoliStage* stage, bool* stiffer);
 // Raises the barrier stiffness if the contacts require it, after an accepted step.
-void noli_stage_adapt_kappa(NoliStage* stage, const NoliNewtonStat* stat);
+NOLI_WARN_UNUSED NoliStatus noli_stage_adapt_kappa(NoliStage* stage, const NoliNewtonStat* stat);
 
 // Replaces implicit friction by friction lagged at the current contacts, or restores it.
 NOLI_WARN_UNUSED NoliStatus noli_stage_lag_all_friction(NoliStage* stage, bool lags_all);
 
-// Adds friction forces at x, N, to `force` (n_vert x 3), and resultants to `pairs`.
-void noli_stage_friction_forces(const NoliStage* stage, double* force);
-NOLI_WARN_UNUSED NoliStatus noli_stage_friction_pair_forces(const NoliStage* stage,
-                                                            NoliPairForces* pairs);
+// Adds friction forces at x, N, to `force` (n_vert x 3).
+NOLI_WARN_UNUSED NoliStatus noli_stage_friction_forces(const NoliStage* stage, double* force);
 
 // Stiffness for the start of a time step; needs contacts at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_initial_kappa(NoliStage* stage);

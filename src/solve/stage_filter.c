@@ -24,10 +24,13 @@ void noli_stage_set_trial(NoliStage* stage, double alpha) {
   noli_stage_follow(stage, stage->trial->x);
 }
 
-// The share of this rank of the candidates.
+// The share of this rank of the candidates, all of which it has unless they are divided.
 static NoliCandidates share_of(const NoliContext* context, const NoliCandidates* candidates) {
   NoliCandidates share = *candidates;
   int64_t begin, end;
+  if (candidates->home != NULL) {
+    return share;
+  }
   noli_ranks_share(context, candidates->point_triangle.count, &begin, &end);
   share.point_triangle.data = begin < end ? candidates->point_triangle.data + begin : NULL;
   share.point_triangle.count = end - begin;
@@ -84,8 +87,6 @@ static NoliStatus filter_others(NoliStage* stage, const NoliCcdOptions* options,
                                 double* alpha, NoliStepFilter* filter) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  const double *x = stage->here->x, *x_end = stage->trial->x;
-  const NoliBodyPairs pairs = noli_problem_kept_apart(problem);
 
   // these pairs are farther apart than the reach: a step up to this bound needs no CCD for them.
   // Where the next iteration may go on, it is used if it keeps at least half of the step ([Li2020]
@@ -100,8 +101,7 @@ static NoliStatus filter_others(NoliStage* stage, const NoliCcdOptions* options,
 
   // one broad phase for CCD and all contact sets of the line search
   noli_stage_set_trial(stage, *alpha);
-  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, x, x_end, reach, &pairs,
-                                 &stage->trial->candidates));
+  NOLI_TRY(noli_stage_find_pairs(stage, stage->trial->x, reach, &stage->trial->candidates));
   if (!short_step) {
     NoliStepBound bound;
     NOLI_TRY(bound_candidates(stage, &stage->trial->candidates, options, 1.0, &bound));

@@ -226,7 +226,7 @@ static void friction_is_majorized_where_steps_overshoot(void** state) {
       double x[12], x_end[12];
       displace(&made, &set.contact.data[0], (double[]){100.0 * eps * starts[i], 0.0}, 0.0, x);
       displace(&made, &set.contact.data[0], (double[]){100.0 * eps * ends[i], 0.0}, 0.0, x_end);
-      noli_friction_majorize(&set, &friction, x, x_end, long_step[i]);
+      ASSERT_OK(noli_friction_majorize(&set, context, &friction, x, x_end, long_step[i]));
       assert_int_equal(set.n_majorized, majorized[i]);
       assert_int_equal(set.contact.data[0].majorized, majorized[i]);
     }

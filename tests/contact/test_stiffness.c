@@ -64,27 +64,37 @@ static void make_sets(Sets* made, double d0, double d1, double d_plane) {
   made->set.min_gap_sqr = made->set.min_ranged_sqr = d * d;
 }
 
+static double updated(const NoliStiffness* stiffness, double kappa, const Sets* before,
+                      const Sets* after, double alpha) {
+  NoliContext* context = test_context(1);
+  double next;
+  ASSERT_OK(
+      noli_stiffness_update(stiffness, context, kappa, &before->set, &after->set, alpha, &next));
+  test_context_done(&context);
+  return next;
+}
+
 static void kappa_doubles_only_when_close_pairs_approach(void** state) {
   (void)state;
   NoliStiffness s = {.min = 1.0, .max = 3.0, .close_d_sqr = 1e-18};
   Sets before, after;
   make_sets(&before, 1e-3, 5e-10, 1e-3);
   make_sets(&after, 1e-4, 6e-10, 1e-4);
-  assert_true(noli_stiffness_update(&s, 1.0, &before.set, &after.set, 1.0) == 1.0);
+  assert_true(updated(&s, 1.0, &before, &after, 1.0) == 1.0);
   make_sets(&after, 1e-4, 4e-10, 1e-4);
-  assert_true(noli_stiffness_update(&s, 1.0, &before.set, &after.set, 1.0) == 2.0);
-  assert_true(noli_stiffness_update(&s, 2.0, &before.set, &after.set, 1.0) == 3.0);
-  assert_true(noli_stiffness_update(&s, 3.0, &before.set, &after.set, 1.0) == 3.0);
+  assert_true(updated(&s, 1.0, &before, &after, 1.0) == 2.0);
+  assert_true(updated(&s, 2.0, &before, &after, 1.0) == 3.0);
+  assert_true(updated(&s, 3.0, &before, &after, 1.0) == 3.0);
   // pairs that were not close before are ignored, and so are those that have gone
   make_sets(&before, 1e-3, 1e-3, 1e-3);
-  assert_true(noli_stiffness_update(&s, 1.0, &before.set, &after.set, 1.0) == 1.0);
+  assert_true(updated(&s, 1.0, &before, &after, 1.0) == 1.0);
   make_sets(&before, 1e-3, 5e-10, 1e-3);
   after.key[1].high = 99;
-  assert_true(noli_stiffness_update(&s, 1.0, &before.set, &after.set, 1.0) == 1.0);
+  assert_true(updated(&s, 1.0, &before, &after, 1.0) == 1.0);
   // half-spaces count too
   make_sets(&before, 1e-3, 1e-3, 5e-10);
   make_sets(&after, 1e-3, 1e-3, 4e-10);
-  assert_true(noli_stiffness_update(&s, 1.0, &before.set, &after.set, 1.0) == 2.0);
+  assert_true(updated(&s, 1.0, &before, &after, 1.0) == 2.0);
 }
 
 static void kappa_grows_until_crushed_pairs_open(void** state) {
@@ -95,17 +105,17 @@ static void kappa_grows_until_crushed_pairs_open(void** state) {
   make_sets(&before, 1e-3, 1e-7, 1e-3);
   make_sets(&after, 1e-3, 1e-8, 1e-3);
   // only where the pair blocks; the same force then balances at 1e-5
-  assert_true(noli_stiffness_update(&s, 2.0, &before.set, &after.set, 1.0) == 2.0);
-  ASSERT_NEAR(noli_stiffness_update(&s, 2.0, &before.set, &after.set, 0.4), 2e3, 1e-9);
-  assert_true(noli_stiffness_update(&s, 2e3, &before.set, &after.set, 0.4) == 1e4);
-  assert_true(noli_stiffness_update(&s, 1e4, &before.set, &after.set, 0.4) == 1e4);
+  assert_true(updated(&s, 2.0, &before, &after, 1.0) == 2.0);
+  ASSERT_NEAR(updated(&s, 2.0, &before, &after, 0.4), 2e3, 1e-9);
+  assert_true(updated(&s, 2e3, &before, &after, 0.4) == 1e4);
+  assert_true(updated(&s, 1e4, &before, &after, 0.4) == 1e4);
   // a pair that neither opens nor closes raises kappa, one that opens does not
   make_sets(&after, 1e-3, 1.01e-7, 1e-3);
-  assert_true(noli_stiffness_update(&s, 2.0, &before.set, &after.set, 0.4) > 2.0);
+  assert_true(updated(&s, 2.0, &before, &after, 0.4) > 2.0);
   // in a step that was cut further, what a whole step would open counts
-  assert_true(noli_stiffness_update(&s, 2.0, &before.set, &after.set, 0.05) == 2.0);
+  assert_true(updated(&s, 2.0, &before, &after, 0.05) == 2.0);
   make_sets(&after, 1e-3, 2e-7, 1e-3);
-  assert_true(noli_stiffness_update(&s, 2.0, &before.set, &after.set, 0.4) == 2.0);
+  assert_true(updated(&s, 2.0, &before, &after, 0.4) == 2.0);
 }
 
 static void pair_forces_stay_sorted_and_signed(void** state) {

@@ -1,0 +1,36 @@
+// Which rank keeps a contact, where ranks have found the close pairs of primitives in shares.
+//
+// A contact is best kept on the rank that has the elements around its vertices, its home: few of
+// its blocks of the matrix are sent then. Where most contacts are at home on one rank, that rank
+// keeps LARGEST_SHARE times the average, and others go where there are fewer; which ones, their
+// keys decide. Pairs with the same closest feature therefore meet on one rank, whichever ranks have
+// found them, and nothing depends on who has found what.
+#pragma once
+
+#include "base/array.h"
+#include "collide/candidates.h"
+
+// A close pair that this rank has found.
+typedef struct NoliFoundPair {
+  NoliPrimitivePair pair;
+  bool edges;   // edge-edge, else point-triangle
+  int32_t home; // of its contact: a rank
+  double draw;  // in [0, 1), the same for all pairs with this contact
+} NoliFoundPair;
+
+// A number in [0, 1) from the key of a contact: evenly distributed, and the same everywhere.
+double noli_contact_draw(uint64_t high, uint32_t low, uint32_t class);
+
+// Sends the n pairs to the ranks that keep their contacts, all of which call this, and replaces
+// `kept` by those that come here.
+NOLI_WARN_UNUSED NoliStatus noli_contact_share_pairs(NoliContext* context,
+                                                     const NoliFoundPair* found, int64_t n,
+                                                     NoliCandidates* kept);
+
+// How `n_home` (n_rank) contacts at home on each rank are shared out: the part `keep` that stays,
+// and of all those that go, the part `until` that goes to this rank or one before it.
+void noli_contact_shares(int32_t n_rank, const int64_t* n_home, double* keep, double* until);
+
+// The rank that keeps a contact.
+int32_t noli_contact_keeper(int32_t n_rank, const double* keep, const double* until, int32_t home,
+                            double draw);

@@ -518,7 +518,7 @@ static void list_found(const Build* build, NoliFoundPair* found) {
       *found++ = (NoliFoundPair){.pair = pair_of_item(build, item),
                                  .edges = item >= build->edge_edge_first,
                                  .home = home_of(build, &contact),
-                                 .draw = noli_contact_draw(key.high, key.low, (uint32_t) class)};
+                                 .draw = noli_contact_draw(key.high, key.low, class)};
     }
   }
 }

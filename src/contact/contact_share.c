@@ -14,8 +14,8 @@ static uint64_t mix(uint64_t z) {
   return z ^ (z >> 31);
 }
 
-double noli_contact_draw(uint64_t high, uint32_t low, uint32_t class) {
-  uint64_t mixed = mix(mix(high) + ((uint64_t)low << 3 | class) + 0x9e3779b97f4a7c15U);
+double noli_contact_draw(uint64_t high, uint32_t low, int32_t class) {
+  uint64_t mixed = mix(mix(high) + ((uint64_t)low << 3 | (uint64_t) class) + 0x9e3779b97f4a7c15U);
   return (double)(mixed >> 11) / 9007199254740992.0; // 2^53
 }
 

@@ -19,7 +19,7 @@ typedef struct NoliFoundPair {
 } NoliFoundPair;
 
 // A number in [0, 1) from the key of a contact: evenly distributed, and the same everywhere.
-double noli_contact_draw(uint64_t high, uint32_t low, uint32_t class);
+double noli_contact_draw(uint64_t high, uint32_t low, int32_t class);
 
 // Sends the n pairs to the ranks that keep their contacts, all of which call this, and replaces
 // `kept` by those that come here.

@@ -108,6 +108,23 @@ static bool print_work(const Options* options) {
   return good;
 }
 
+// The JSON of each scene, which must be generated: others have a file.
+static bool print_scenes(const SceneList* scenes) {
+  for (int32_t i = 0; i < scenes->count; i++) {
+    const char* path = scenes->data[i].path;
+    char* text = generated_is(path) ? generated_text(path) : NULL;
+    if (!generated_is(path)) {
+      fprintf(stderr, "noli_bench: %s is not generated\n", path);
+    }
+    if (text == NULL) {
+      return false;
+    }
+    printf("%s\n", text);
+    free(text);
+  }
+  return true;
+}
+
 static void print_list(const SceneList* scenes) {
   for (int32_t i = 0; i < scenes->count; i++) {
     const char* path = scenes->data[i].path;
@@ -143,7 +160,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   bool good = true;
-  if (options.list) {
+  if (options.print) {
+    good = print_scenes(&scenes);
+  } else if (options.list) {
     print_list(&scenes);
   } else {
     // the first rows appear while the others run

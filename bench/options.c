@@ -34,6 +34,8 @@ void options_help(void) {
        "                   --compare a short table with ratios\n"
        "  --data DIR       directory of the public data (default: $NOLI_DATA, otherwise the one\n"
        "                   configured at build time)\n"
+       "  --print          runs nothing: prints a generated scene, for `noli run`, which keeps "
+       "frames\n"
        "  --list           lists the scenes");
 }
 
@@ -126,6 +128,7 @@ static bool read_valued(Options* options, const char* option, char* value) {
 static bool* find_flag(Options* options, const char* word) {
   return strcmp(word, "--full") == 0      ? &options->measure.full
          : strcmp(word, "--profile") == 0 ? &options->measure.profile
+         : strcmp(word, "--print") == 0   ? &options->print
          : strcmp(word, "--list") == 0    ? &options->list
          : strcmp(word, "--help") == 0    ? &options->help
                                           : NULL;

@@ -17,6 +17,7 @@ typedef struct Options {
   const char* compare;
   const char* markdown;
   const char* work;
+  bool print;
   bool list;
   bool help;
 } Options;

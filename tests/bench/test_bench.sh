@@ -91,6 +91,9 @@ for scene in 'noodles 2 10' 'knot 1' 'dress 16'; do
   expect 0 "generated: $scene" "$bench" "generated: $scene" --steps 2 --json thin.json
   json 'd["scenes"][0]["steps"] == 2 and d["scenes"][0]["state"] == "done"' thin.json
 done
+"$bench" --print 'generated: twist 4 6' > print.json
+json 'd["bodies"][0]["mesh"]["plane"]["cells"] == [4, 4]' print.json
+expect 1 'examples/cloth.json is not generated' "$bench" --print examples/cloth.json
 expect 0 'Growth: exponent p' "$bench" --suite scaling --scene 'pile 4:' --scene 'pile 16:' --steps 1 \
   --json scaling.json
 json 'len(d["scenes"]) == 8 and all(r["state"] == "done" for r in d["scenes"])' scaling.json

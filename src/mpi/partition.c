@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L // sigaction
 #include "mpi/partition.h"
 
 #include "linalg/metis_guard.h"

@@ -43,6 +43,10 @@ typedef struct PetscRow {
   bool direct;
   bool cuts_hubs; // the preconditioner does without the couplings of hubs
   const char* options;
+  // of the preconditioner: the usual one, and one for systems where that is indefinite or cannot be
+  // made; NULL: those above, none
+  const char* usual;
+  const char* robust;
 } PetscRow;
 
 typedef struct PetscSolver {
@@ -51,7 +55,9 @@ typedef struct PetscSolver {
   double tolerance;
   char prefix[32];  // of its options
   bool has_options; // of the user, not yet checked
+  bool chosen;      // the user has chosen a preconditioner
   bool fresh;       // the next setup may depend on its matrix alone
+  bool is_robust;   // the usual preconditioner failed for a system of this period
 
   MPI_Comm comm;
   NoliGeneralMatrix mirror; // both triangles of a symmetric matrix, on one rank
@@ -61,6 +67,7 @@ typedef struct PetscSolver {
   NoliHubs hubs;
   Mat reduced; // the matrix without the couplings of hubs; NULL: there are none
   bool told;   // of hubs
+  bool said;   // that the usual preconditioner failed
   KSP ksp;
   Vec b, x, residual;
   double* line; // (3 x 3 columns) values of a block row, row by row
@@ -77,8 +84,11 @@ static int64_t next_number(void) {
   return ++number;
 }
 
-// Writes options under the prefix of the solver.
+// Writes options under the prefix of the solver; NULL: none.
 static PetscErrorCode insert_options(PetscSolver* solver, const char* options) {
+  if (options == NULL) {
+    return 0;
+  }
   PetscErrorCode code = PetscOptionsPrefixPush(NULL, solver->prefix);
   if (code == 0) {
     code = PetscOptionsInsertString(NULL, options);
@@ -101,6 +111,7 @@ static NoliStatus petsc_create(NoliContext* context, const PetscRow* row, void**
   NOLI_TRY(noli_petsc_begin(&petsc, context));
   snprintf(solver->prefix, sizeof solver->prefix, "noli%lld_", (long long)next_number());
   NOLI_PETSC_TRY(&petsc, insert_options(solver, row->options));
+  NOLI_PETSC_TRY(&petsc, insert_options(solver, row->usual));
   if (noli_rank_count(context) > 1) {
     // the usual product of multigrid, P^T A P, adds what ranks send in the order of its arrival
     NOLI_PETSC_TRY(&petsc, PetscOptionsSetValue(NULL, "-matptap_via", "allatonce"));
@@ -177,6 +188,7 @@ static NoliStatus petsc_set_options(void* state, const char* options) {
   NOLI_TRY(noli_petsc_begin(&petsc, solver->context));
   NOLI_PETSC_TRY(&petsc, insert_options(solver, options));
   solver->has_options = true;
+  solver->chosen = solver->chosen || strstr(options, "pc_type") != NULL; // or "-sub_pc_type"
 done:
   noli_petsc_end(&petsc);
   return status;
@@ -316,6 +328,19 @@ done:
   return status;
 }
 
+// Makes a solver with the other preconditioner, if there are two.
+static NoliStatus change_preconditioner(NoliPetsc* petsc, PetscSolver* solver, bool to_robust) {
+  NoliStatus status = NOLI_OK;
+  if (solver->is_robust != to_robust) {
+    NOLI_PETSC_TRY(petsc,
+                   insert_options(solver, to_robust ? solver->row->robust : solver->row->usual));
+  }
+  solver->is_robust = to_robust;
+  NOLI_TRY(create_solver(petsc, solver));
+done:
+  return status;
+}
+
 // Makes room for the rows; what fails on one rank fails on all before PETSc is called.
 static NoliStatus reserve(PetscSolver* solver, const Rows* rows) {
   NoliStatus status = NOLI_OK;
@@ -427,6 +452,21 @@ done:
   return status;
 }
 
+// Sets up the preconditioner of iterations, on all ranks or on none.
+static NoliStatus make_preconditioner(NoliPetsc* petsc, PetscSolver* solver) {
+  NoliStatus status = NOLI_OK;
+  PC pc = NULL;
+  PCFailedReason reason = PC_NOERROR;
+  NOLI_TRY(set_up(petsc, solver, &pc, &reason));
+  if (reason != PC_NOERROR) {
+    status = noli_fail(solver->context, NOLI_NOT_CONVERGED,
+                       "PETSc: the preconditioner cannot be made (%s)", PCFailedReasons[reason]);
+  }
+  status = noli_ranks_join(solver->context, status);
+done:
+  return status;
+}
+
 // Factors with MUMPS, in more memory while its estimate does not suffice.
 static NoliStatus factor_directly(NoliPetsc* petsc, PetscSolver* solver,
                                   NoliLinSolverStats* stats) {
@@ -533,8 +573,6 @@ static NoliStatus petsc_factor(void* state, const NoliLinView* view, NoliLinSolv
   NoliStatus status = NOLI_OK;
   PetscSolver* solver = state;
   NoliPetsc petsc = {0};
-  PC pc = NULL;
-  PCFailedReason reason = PC_NOERROR;
   NOLI_TRY(noli_petsc_begin(&petsc, solver->context));
   stats->factor_bytes = 0;
   if (view->n == 0) {
@@ -542,16 +580,14 @@ static NoliStatus petsc_factor(void* state, const NoliLinView* view, NoliLinSolv
   }
   NOLI_TRY(fill(&petsc, solver, view));
   if (solver->fresh) {
-    NOLI_TRY(create_solver(&petsc, solver));
+    NOLI_TRY(change_preconditioner(&petsc, solver, false));
   }
   solver->fresh = false;
   if (solver->row->direct) {
     NOLI_TRY(factor_directly(&petsc, solver, stats));
     goto done;
   }
-  NOLI_TRY(set_up(&petsc, solver, &pc, &reason));
-  NOLI_CHECK(solver->context, reason == PC_NOERROR, NOLI_NOT_CONVERGED,
-             "PETSc: the preconditioner cannot be made (%s)", PCFailedReasons[reason]);
+  NOLI_TRY(make_preconditioner(&petsc, solver));
 done:
   noli_petsc_end(&petsc);
   return status;
@@ -625,12 +661,53 @@ done:
   return status;
 }
 
+static NoliStatus iterate(NoliPetsc* petsc, PetscSolver* solver, KSPConvergedReason* reason,
+                          NoliLinSolverStats* stats) {
+  NoliStatus status = NOLI_OK;
+  PetscInt iterations = 0;
+  if (!solver->row->direct) {
+    NOLI_PETSC_TRY(petsc,
+                   KSPSetTolerances(solver->ksp, solver->tolerance, 0.0, 1e30, PETSC_DEFAULT));
+  }
+  NOLI_PETSC_TRY(petsc, KSPSolve(solver->ksp, solver->b, solver->x));
+  NOLI_PETSC_TRY(petsc, KSPGetConvergedReason(solver->ksp, reason));
+  NOLI_PETSC_TRY(petsc, KSPGetIterationNumber(solver->ksp, &iterations));
+  stats->iterations += solver->row->direct ? 0 : iterations;
+done:
+  return status;
+}
+
+// Whether the preconditioner is why iterations ended. Blocks of ranks are factored when iterations
+// begin; PETSc tells all ranks where one of them fails.
+static bool calls_for_robust(const PetscSolver* solver, KSPConvergedReason reason) {
+  bool indefinite = reason == KSP_DIVERGED_INDEFINITE_PC || reason == KSP_DIVERGED_PC_FAILED;
+  return indefinite && solver->row->robust != NULL && !solver->chosen && !solver->is_robust;
+}
+
+// Solves the system again with the robust preconditioner, which stays for the rest of the period:
+// later systems are like this one.
+static NoliStatus iterate_robustly(NoliPetsc* petsc, PetscSolver* solver,
+                                   KSPConvergedReason* reason, NoliLinSolverStats* stats) {
+  NoliStatus status = NOLI_OK;
+  if (!solver->said) {
+    noli_log(solver->context, NOLI_LOG_INFO,
+             "linear solver \"%s\": its preconditioner is not positive definite (%s); from here to "
+             "the end of a step \"%s\" replaces it",
+             solver->row->name, KSPConvergedReasons[*reason], solver->row->robust);
+    solver->said = true;
+  }
+  NOLI_TRY(change_preconditioner(petsc, solver, true));
+  NOLI_TRY(make_preconditioner(petsc, solver));
+  NOLI_TRY(iterate(petsc, solver, reason, stats));
+done:
+  return status;
+}
+
 static NoliStatus petsc_solve(void* state, const NoliLinView* view, const double* b, double* x,
                               NoliLinSolverStats* stats) {
   NoliStatus status = NOLI_OK;
   PetscSolver* solver = state;
   NoliPetsc petsc = {0};
-  PetscInt iterations = 0;
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
   NOLI_TRY(noli_petsc_begin(&petsc, solver->context));
   if (view->n == 0) {
@@ -638,15 +715,11 @@ static NoliStatus petsc_solve(void* state, const NoliLinView* view, const double
   }
   NOLI_TRY(noli_ranks_join(solver->context, NOLI_OK));
   NOLI_TRY(put(&petsc, solver, view, b));
-  if (!solver->row->direct) {
-    NOLI_PETSC_TRY(&petsc,
-                   KSPSetTolerances(solver->ksp, solver->tolerance, 0.0, 1e30, PETSC_DEFAULT));
-  }
-  NOLI_PETSC_TRY(&petsc, KSPSolve(solver->ksp, solver->b, solver->x));
-  NOLI_PETSC_TRY(&petsc, KSPGetConvergedReason(solver->ksp, &reason));
-  NOLI_PETSC_TRY(&petsc, KSPGetIterationNumber(solver->ksp, &iterations));
-  stats->iterations += solver->row->direct ? 0 : iterations;
+  NOLI_TRY(iterate(&petsc, solver, &reason, stats));
   warn_of_unused(solver);
+  if (calls_for_robust(solver, reason)) {
+    NOLI_TRY(iterate_robustly(&petsc, solver, &reason, stats));
+  }
   NOLI_TRY(judge_iterations(solver, reason));
   if (!solver->row->direct) {
     NOLI_TRY(check_residual(&petsc, solver));
@@ -673,9 +746,13 @@ static const PetscRow petsc_hypre = {
     .type = MATAIJ,
     .cuts_hubs = true,
     .options = "-ksp_type cg -ksp_max_it 500 -pc_type hypre -pc_hypre_type boomeramg"};
+// Incomplete factors of stiff contact are often indefinite; symmetric Gauss-Seidel never is, but
+// takes more iterations elsewhere.
 static const PetscRow petsc_ilu = {.name = "petsc:ilu",
                                    .type = MATBAIJ,
-                                   .options = "-ksp_type cg -pc_type bjacobi -sub_pc_type ilu"};
+                                   .options = "-ksp_type cg -pc_type bjacobi",
+                                   .usual = "-sub_pc_type ilu",
+                                   .robust = "-sub_pc_type sor"};
 static const PetscRow petsc_mumps = {.name = "petsc:mumps",
                                      .type = MATAIJ,
                                      .direct = true,

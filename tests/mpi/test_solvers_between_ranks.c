@@ -1,6 +1,7 @@
-// Linear systems of a grid with a node that is coupled with all others, as a corner of a large
-// obstacle triangle is, on as many ranks as mpirun starts and on one: gamg has no room for its row,
-// and hypre did not end in 200 s.
+// Linear systems that PETSc's preconditioners fail for, on as many ranks as mpirun starts and on
+// one: a grid with a node that is coupled with all others, as a corner of a large obstacle triangle
+// is, where gamg has no room for its row and hypre did not end in 200 s; and rings whose incomplete
+// factors are indefinite or do not exist, as those of piles in contact.
 #include "mpi/on_ranks.h"
 
 #include "base/ranks.h"
@@ -124,6 +125,113 @@ static int64_t iterations_of(const char* name, double to_last) {
   return stats.iterations;
 }
 
+// The factors of a matrix without fill-in are not positive definite though the matrix is.
+typedef struct Ring {
+  double diagonal[4], to_next[4]; // to_next[3]: to the first
+} Ring;
+
+// eigenvalues 3 -+ sqrt(8); pivots 3, 5/3, 3/5, -5 [Kershaw1978]
+static const Ring indefinite_ring = {{3.0, 3.0, 3.0, 3.0}, {-2.0, -2.0, -2.0, 2.0}};
+// pivots 2, 1, 1, 0; with fill-in the last one is 1/2
+static const Ring singular_ring = {{2.0, 1.5, 2.0, 1.5}, {-1.0, -1.0, -1.0, 1.0}};
+// pivots 3, 8/3, 21/8, 16/7
+static const Ring plain_ring = {{3.0, 3.0, 3.0, 3.0}, {-1.0, -1.0, -1.0, -1.0}};
+
+enum { N_RING = 120, N_OF_RINGS = 4 * N_RING };
+
+// Rings, the last `n_bad` of which are `bad`; every rank has every so many of them.
+static NoliBlockMatrix make_rings(const NoliContext* context, const Ring* bad, int32_t n_bad) {
+  int32_t rank = noli_rank(context), size = noli_rank_count(context);
+  NoliBlockMatrix rings = {.n = N_OF_RINGS, .pattern_id = 23};
+  rings.row = calloc(N_OF_RINGS + 1, sizeof *rings.row);
+  rings.col = malloc(2 * N_OF_RINGS * sizeof *rings.col);
+  rings.value = calloc(9 * 2 * N_OF_RINGS, sizeof *rings.value);
+  for (int32_t i = 0; i < N_OF_RINGS; i++) {
+    const Ring* ring = i / 4 >= N_RING - n_bad ? bad : &plain_ring;
+    int32_t at = i % 4, first = i - at;
+    const int32_t col[] = {i, at < 3 ? i + 1 : i, at == 0 ? first + 3 : i};
+    const double value[] = {ring->diagonal[at], ring->to_next[at], ring->to_next[3]};
+    for (int32_t k = 0; k < 3; k++) {
+      bool own = i / 4 % size == rank;
+      if (k > 0 && (col[k] == i || !own)) {
+        continue;
+      }
+      for (int32_t c = 0; c < 3; c++) {
+        rings.value[9 * rings.nnz + 4 * c] = own ? value[k] : 0.0;
+      }
+      rings.col[rings.nnz++] = col[k];
+    }
+    rings.row[i + 1] = rings.nnz;
+  }
+  return rings;
+}
+
+// Solves a system of rings; returns the iterations.
+static int64_t iterations_of_rings(NoliContext* context, NoliLinSolver* solver,
+                                   const NoliBlockMatrix* rings) {
+  double b[3 * N_OF_RINGS], x[3 * N_OF_RINGS];
+  for (int32_t i = 0; i < 3 * N_OF_RINGS; i++) {
+    b[i] = sin((double)i);
+  }
+  int64_t before = noli_lin_solver_stats(solver).iterations;
+  ASSERT_OK(noli_lin_solver_factor(solver, rings));
+  ASSERT_OK(noli_lin_solver_solve(solver, b, x));
+  assert_true(residual_of(context, rings, x, b) < 1e-7);
+  return noli_lin_solver_stats(solver).iterations - before;
+}
+
+static NoliLinSolver* make_ilu(NoliContext* context, const char* options) {
+  NoliLinSolver* solver = NULL;
+  ASSERT_OK(noli_lin_solver_create(context, "petsc:ilu", &solver));
+  ASSERT_OK(noli_lin_solver_set_options(solver, options));
+  noli_lin_solver_set_tolerance(solver, 1e-8);
+  return solver;
+}
+
+// Where `bad` rings spoil the incomplete factors, Gauss-Seidel takes their place up to the end of
+// the period, and nothing is factored.
+static void check_rings(const Ring* bad, int32_t n_bad) {
+  NoliContext* context = context_of_rank();
+  NoliBlockMatrix rings = make_rings(context, bad, n_bad), plain = make_rings(context, bad, 0);
+  NoliLinSolver *ilu = make_ilu(context, ""), *sor = make_ilu(context, "-sub_pc_type sor");
+  int64_t by_ilu = iterations_of_rings(context, ilu, &plain);
+  int64_t by_sor = iterations_of_rings(context, sor, &plain);
+  int64_t wanted = iterations_of_rings(context, sor, &rings);
+  assert_true(by_ilu < by_sor);
+
+  // the attempt counts, later systems begin with Gauss-Seidel, another period does not
+  int64_t first = iterations_of_rings(context, ilu, &rings);
+  assert_true(first >= wanted && wanted > 0);
+  assert_int_equal(iterations_of_rings(context, ilu, &rings), wanted);
+  assert_int_equal(iterations_of_rings(context, ilu, &plain), by_sor);
+  noli_lin_solver_forget(ilu);
+  assert_int_equal(iterations_of_rings(context, ilu, &plain), by_ilu);
+  assert_int_equal(iterations_of_rings(context, ilu, &rings), first);
+  assert_int_equal(noli_lin_solver_stats(ilu).fallbacks, 0);
+
+  // who chooses a preconditioner gets no other
+  NoliLinSolver* chosen = make_ilu(context, "-sub_pc_type ilu");
+  iterations_of_rings(context, chosen, &rings);
+  assert_int_equal(noli_lin_solver_stats(chosen).fallbacks, 1);
+  noli_lin_solver_destroy(&chosen);
+  noli_lin_solver_destroy(&ilu);
+  noli_lin_solver_destroy(&sor);
+  free_grid(&rings);
+  free_grid(&plain);
+  test_context_done(&context);
+}
+
+static void indefinite_factors_give_way_to_gauss_seidel(void** state) {
+  (void)state;
+  check_rings(&indefinite_ring, N_RING);
+}
+
+// On several ranks only the last one has such rings.
+static void missing_factors_give_way_on_all_ranks(void** state) {
+  (void)state;
+  check_rings(&singular_ring, N_RING / 8);
+}
+
 static void multigrid_leaves_out_the_couplings_of_a_hub(void** state) {
   (void)state;
   const char* const names[] = {"petsc:gamg", "petsc:hypre"};
@@ -145,6 +253,8 @@ int main(void) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(multigrid_leaves_out_the_couplings_of_a_hub),
+      cmocka_unit_test(indefinite_factors_give_way_to_gauss_seidel),
+      cmocka_unit_test(missing_factors_give_way_on_all_ranks),
   };
   return run_on_ranks(&ranks, tests, sizeof tests / sizeof *tests);
 }

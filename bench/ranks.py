@@ -103,7 +103,7 @@ def fit(ranks, values):
 
 def print_models(rows):
     ranks = [cells[1] for cells in rows]
-    for name, column in (("peak MB", 2), ("CPU s of the slowest rank", 4), ("CPU s besides waiting", 5)):
+    for name, column in (("peak MB", 2), ("CPU s of the slowest rank", 4)):
         values = [float(cells[column]) for cells in rows]
         if len(set(ranks)) >= 3 and min(values) > 0:
             a, b, error = fit(ranks, values)
@@ -119,15 +119,13 @@ def row(options, n_ranks):
     with open(os.path.join(directory, "log.txt"), encoding="utf-8") as file:
         log = file.read()
     sent = re.findall(r"exchanges between ranks, ([\d.]+) MB sent", log)
-    load = re.findall(r"load of ranks: ([\d.e+-]+) s .*?([\d.]+) times that on rank", log)
+    load = re.findall(r"load of ranks: .*?([\d.]+) times that on rank", log)
     between = re.findall(r"between elements of different ranks: (\d+)", log)
     memory = [int(one[0]) / 1e3 for one in ones]
     cells, bodies = size_of(options, n_ranks)
     n_node = 27 * bodies if bodies else (cells + 1) ** 3
-    longest = max(float(one[1]) for one in ones)
-    busy, most = (float(load[-1][0]), float(load[-1][1])) if load else (longest, 1.0)
-    return [n_node, n_ranks, f"{max(memory):.0f}", f"{1e3 * max(memory) / n_node:.2f}", f"{longest:.1f}", f"{busy * most:.2f}",
-            f"{most:.2f}", sum(int(step["newton"]) for step in steps), sum(int(step["linear_iterations"]) for step in steps),
+    return [n_node, n_ranks, f"{max(memory):.0f}", f"{1e3 * max(memory) / n_node:.2f}", f"{max(float(one[1]) for one in ones):.1f}",
+            load[-1] if load else "-", sum(int(step["newton"]) for step in steps), sum(int(step["linear_iterations"]) for step in steps),
             max(int(step["contacts"]) for step in steps), between[-1] if between else "-", sent[-1] if sent else "-"]
 
 
@@ -147,9 +145,9 @@ def main():
     options = parser.parse_args()
     options.noli = os.path.abspath(options.noli)
     os.makedirs(options.out, exist_ok=True)
-    print("| nodes | ranks | peak MB, largest rank | kB for a node | CPU s, largest | besides waiting | of the mean | Newton iterations | linear iterations "
+    print("| nodes | ranks | peak MB, largest rank | kB for a node | CPU s, largest | of the mean | Newton iterations | linear iterations "
           "| contacts | between ranks | MB sent by the first rank |")
-    print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|", flush=True)
+    print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|", flush=True)
     rows = []
     for n_ranks in options.ranks.split(","):
         rows.append(row(options, int(n_ranks)))

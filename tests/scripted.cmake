@@ -135,6 +135,10 @@ endif()
 # runs on several ranks
 if(NOLI_MPI AND TARGET noli_program AND NOLI_PYTHON)
   set(ranks_environment ${NOLI_TEST_ENVIRONMENT})
+  math(EXPR ranks_timeout "3 * ${NOLI_TEST_TIMEOUT}")
+  if(NOLI_SANITIZE)
+    list(APPEND ranks_environment "NOLI_RUN_TIMEOUT=3000")
+  endif()
   if(NOLI_SANITIZE MATCHES address)
     # of MPI and PETSc; slow unwinding sees through libraries without frame pointers
     add_library(keep_loaded MODULE ${CMAKE_CURRENT_SOURCE_DIR}/mpi/keep_loaded.c)
@@ -151,7 +155,7 @@ if(NOLI_MPI AND TARGET noli_program AND NOLI_PYTHON)
       $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR} ${name})
     file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/ranks_${name})
     set_tests_properties(ranks_${name} PROPERTIES WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/ranks_${name} LABELS mpi
-      ENVIRONMENT "${ranks_environment}" SKIP_RETURN_CODE 77 TIMEOUT 1800 PROCESSORS 4)
+      ENVIRONMENT "${ranks_environment}" SKIP_RETURN_CODE 77 TIMEOUT ${ranks_timeout} PROCESSORS 4)
   endforeach()
   foreach(name exchange derivatives elements solvers)
     add_test(NAME ranks_${name} COMMAND ${CMAKE_COMMAND} -E env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

@@ -68,6 +68,9 @@ ITERATIVE = 1e-3
 SPREAD = 10
 ENERGIES = ["kinetic", "elastic", "gravity", "contact_energy", "friction_energy"]
 
+# s for a run; sanitizers take ten times as long and more
+PATIENCE = int(os.environ.get("NOLI_RUN_TIMEOUT", "300"))
+
 failures = []
 
 
@@ -85,7 +88,7 @@ def launch(n_ranks):
     return ["mpirun", "--oversubscribe", "-n", str(n_ranks)] if n_ranks > 0 else []
 
 
-def run(n_ranks, *arguments, status=0, timeout=300):
+def run(n_ranks, *arguments, status=0, timeout=PATIENCE):
     """Runs noli on ranks, 0: without mpirun; returns standard error."""
     done = subprocess.run(launch(n_ranks) + [NOLI, *arguments], env=environment(), capture_output=True, text=True,
                           timeout=timeout)
@@ -94,7 +97,7 @@ def run(n_ranks, *arguments, status=0, timeout=300):
     return done.stderr
 
 
-def run_with(prefix, odd_rank, *arguments, timeout=300):
+def run_with(prefix, odd_rank, *arguments, timeout=PATIENCE):
     """Two ranks of noli, one of which is started by the words of `prefix`; returns status and standard error."""
     command = ["mpirun", "--oversubscribe"]
     for rank in range(2):
@@ -450,7 +453,7 @@ def data_seen(n_ranks, *arguments):
 def run_limited(n_ranks, limit, *arguments):
     """Runs noli on ranks with at most so many kB of data each; returns exit status and standard error."""
     done = subprocess.run(launch(n_ranks) + ["sh", "-c", f'ulimit -d {limit}; exec "$@"', "sh", NOLI, *arguments], env=environment(),
-                          capture_output=True, text=True, timeout=300, check=False)
+                          capture_output=True, text=True, timeout=PATIENCE, check=False)
     return done.returncode, done.stderr
 
 

@@ -89,7 +89,7 @@ mpi-check: mpi
 mpi-sanitize:
 	@sh scripts/setup.sh mpi test
 	@cmake --preset mpi-asan >/dev/null
-	@cmake --build --preset mpi-asan --parallel $(JOBS) --target noli_program test_petsc test_exchange_between_ranks keep_loaded
+	@cmake --build --preset mpi-asan --parallel $(JOBS) --target ranks_tests
 	@ctest --preset mpi-asan -R '$(TESTS)'
 
 mpi-build:

@@ -691,8 +691,8 @@ static NoliStatus iterate_robustly(NoliPetsc* petsc, PetscSolver* solver,
   NoliStatus status = NOLI_OK;
   if (!solver->said) {
     noli_log(solver->context, NOLI_LOG_INFO,
-             "linear solver \"%s\": its preconditioner is not positive definite (%s); from here to "
-             "the end of a step \"%s\" replaces it",
+             "linear solver \"%s\": its preconditioner fails (%s); up to the end of such a step "
+             "\"%s\" replaces it",
              solver->row->name, KSPConvergedReasons[*reason], solver->row->robust);
     solver->said = true;
   }

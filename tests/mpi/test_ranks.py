@@ -68,6 +68,9 @@ ITERATIVE = 1e-3
 SPREAD = 10
 ENERGIES = ["kinetic", "elastic", "gravity", "contact_energy", "friction_energy"]
 
+# s for a run; sanitizers take ten times as long and more
+PATIENCE = int(os.environ.get("NOLI_RUN_TIMEOUT", "300"))
+
 failures = []
 
 
@@ -85,7 +88,7 @@ def launch(n_ranks):
     return ["mpirun", "--oversubscribe", "-n", str(n_ranks)] if n_ranks > 0 else []
 
 
-def run(n_ranks, *arguments, status=0, timeout=300):
+def run(n_ranks, *arguments, status=0, timeout=PATIENCE):
     """Runs noli on ranks, 0: without mpirun; returns standard error."""
     done = subprocess.run(launch(n_ranks) + [NOLI, *arguments], env=environment(), capture_output=True, text=True,
                           timeout=timeout)
@@ -94,7 +97,7 @@ def run(n_ranks, *arguments, status=0, timeout=300):
     return done.stderr
 
 
-def run_with(prefix, odd_rank, *arguments, timeout=300):
+def run_with(prefix, odd_rank, *arguments, timeout=PATIENCE):
     """Two ranks of noli, one of which is started by the words of `prefix`; returns status and standard error."""
     command = ["mpirun", "--oversubscribe"]
     for rank in range(2):
@@ -425,6 +428,64 @@ def children_of(process):
     return [int(word) for word in done.stdout.split()]
 
 
+def data_of(pid):
+    """Bytes of data of a process now, in kB, as `ulimit -d` counts them; 0 where it has ended."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+            return max([int(line.split()[1]) for line in file if line.startswith("VmData:")], default=0)
+    except (OSError, ValueError):
+        return 0
+
+
+def data_seen(n_ranks, *arguments):
+    """Runs noli on ranks; returns the largest number of kB of data that one of them was seen to have, which is less than its peak."""
+    with open("seen.log", "w", encoding="utf-8") as log:
+        process = subprocess.Popen(launch(n_ranks) + [NOLI, *arguments], env=environment(), stdout=log, stderr=log)
+        most = 0
+        while process.poll() is None:
+            most = max([most] + [data_of(pid) for pid in children_of(process)])
+            time.sleep(0.01)
+    if process.returncode != 0:
+        fail(f"{n_ranks} ranks, {' '.join(arguments)}: exit status {process.returncode}")
+    return most
+
+
+def run_limited(n_ranks, limit, *arguments):
+    """Runs noli on ranks with at most so many kB of data each; returns exit status and standard error."""
+    done = subprocess.run(launch(n_ranks) + ["sh", "-c", f'ulimit -d {limit}; exec "$@"', "sh", NOLI, *arguments], env=environment(),
+                          capture_output=True, text=True, timeout=PATIENCE, check=False)
+    return done.returncode, done.stderr
+
+
+def two_ranks_have_room():
+    """A squeezed box in as little memory for each rank as two need: they end with the same result as without a limit, and one rank
+    says that there is no more."""
+    if "NOLI_REFUSE_MEMORY" not in os.environ:
+        print("SKIPPED: a sanitizer reserves more memory than any limit")
+        return
+    box = {**PILE, "contact": {"distance": 2e-4}, "solver": {"linear": "petsc:ilu", "tolerance": 2e-3}, "friction": {"coefficient": 0},
+           "bodies": [{"name": "box", "mesh": {"box": {"size": [0.3, 0.3, 0.3], "cells": [16, 16, 16]}}, "translate": [0, 0.1501, 0],
+                       "material": {"young": 5e4, "poisson": 0.4, "density": 1000}}]}
+    with open("box.json", "w", encoding="utf-8") as file:
+        json.dump(box, file)
+    arguments = ("run", "box.json", "-q", "--force", "--steps", "1", "-o")
+    run(1, *arguments, "room_1")
+    seen = data_seen(2, *arguments, "room_2")
+    limit, status = seen, 4
+    while status == 4 and limit < 2 * seen:
+        limit += seen // 16
+        status, words = run_limited(2, limit, *arguments, "limited")
+    print(f"two ranks were seen with {seen} kB of data, and have room in {limit} kB", flush=True)
+    if status != 0:
+        fail(f"two ranks with {limit} kB: exit status {status}\n{words}")
+        return
+    same_bits("two ranks with a limit of memory", "room_2", "limited")
+    compare("two ranks with a limit of memory", "limited", "room_1", ITERATIVE)
+    status, words = run_limited(1, limit, *arguments, "limited")
+    if status != 4 or words.lower().count("memory") != 1:
+        fail(f"one rank with {limit} kB: exit status {status}, not 4\n{words}")
+
+
 def killed_ranks_end_all():
     """A rank that is killed ends all, and the run can be resumed from its checkpoint."""
     shutil.rmtree("killed", ignore_errors=True)
@@ -454,7 +515,7 @@ def killed_ranks_end_all():
 
 TESTS = {test.__name__: test for test in
          (documents_tell, examples_agree, variants_agree, bits_repeat, runs_resume, errors_end_once, searches_agree, frames_come_in_parts, full_disks_end_all,
-          refused_memory_ends_all, killed_ranks_end_all)}
+          refused_memory_ends_all, two_ranks_have_room, killed_ranks_end_all)}
 LONG = {test.__name__: test for test in (every_example, public_scenes)}
 
 

@@ -66,15 +66,14 @@ def size_of(options, n_ranks):
 
 def write_scene(options, n_ranks):
     cells, bodies = size_of(options, n_ranks)
-    options.name = f"pile_{bodies}" if bodies else f"box_{cells}"
-    path = os.path.join(options.out, options.name + ".json")
+    path = os.path.join(options.out, f"pile_{bodies}.json" if bodies else f"box_{cells}.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump(pile(bodies) if bodies else box(cells), file)
     return path
 
 
 def simulate(options, n_ranks, path):
-    directory = os.path.join(options.out, f"{options.name}_{n_ranks}")
+    directory = f"{os.path.splitext(path)[0]}_{n_ranks}"
     settings = {"solver.linear": json.dumps(options.linear), "output.every": "1000000"}
     command = ["mpirun", "--oversubscribe", "-n", str(n_ranks), sys.executable, os.path.abspath(__file__), "--one", options.noli, "run", path, "-o",
                directory, "--force", "--quiet", "--steps", str(options.steps)]

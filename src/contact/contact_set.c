@@ -495,16 +495,6 @@ static void number_items(Build* build, int32_t n_half_spaces) {
   build->n_blocks = (build->n_items + BLOCK - 1) / BLOCK;
 }
 
-// The rank on which the vertices of a contact are at home, the first that have one.
-static int32_t home_of(const Build* build, const NoliContact* contact) {
-  for (int k = 0; k < 4 && contact->node[k] != NOLI_NULL_INDEX; k++) {
-    if (build->home[contact->node[k]] != NOLI_NULL_INDEX) {
-      return build->home[contact->node[k]];
-    }
-  }
-  return 0;
-}
-
 // The close pairs among the items counted.
 static void list_found(const Build* build, NoliFoundPair* found) {
   const NoliContactSet* set = build->set;
@@ -517,7 +507,7 @@ static void list_found(const Build* build, NoliFoundPair* found) {
       NoliContactKey key = contact_key(build, item, &contact);
       *found++ = (NoliFoundPair){.pair = pair_of_item(build, item),
                                  .edges = item >= build->edge_edge_first,
-                                 .home = home_of(build, &contact),
+                                 .home = noli_contact_home(build->home, contact.node, 4),
                                  .draw = noli_contact_draw(key.high, key.low, class)};
     }
   }

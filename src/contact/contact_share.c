@@ -2,8 +2,6 @@
 
 #include "base/ranks.h"
 
-#include <string.h>
-
 // The largest number of contacts at home on a rank that it keeps, relative to the average.
 #define LARGEST_SHARE 1.1
 
@@ -19,13 +17,13 @@ double noli_contact_draw(uint64_t high, uint32_t low, int32_t class) {
   return (double)(mixed >> 11) / 9007199254740992.0; // 2^53
 }
 
-void noli_contact_shares(int32_t n_rank, const int64_t* n_home, double* keep, double* until) {
+void noli_contact_shares(int32_t n_rank, const double* n_home, double* keep, double* until) {
   double mean = 0.0, room = 0.0;
   for (int32_t r = 0; r < n_rank; r++) {
-    mean += (double)n_home[r] / n_rank;
+    mean += n_home[r] / n_rank;
   }
   for (int32_t r = 0; r < n_rank; r++) {
-    double n = (double)n_home[r];
+    double n = n_home[r];
     keep[r] = n > LARGEST_SHARE * mean ? LARGEST_SHARE * mean / n : 1.0;
     room += n < mean ? mean - n : 0.0;
     until[r] = room;
@@ -59,8 +57,8 @@ static NoliStatus address(NoliContext* context, const NoliFoundPair* found, int6
                           int64_t* n_out, Sent* out) {
   NoliStatus status = NOLI_OK;
   int32_t n_rank = noli_rank_count(context), *keeper = NULL;
-  int64_t *n_home = NULL, *all = NULL, *next = NULL, capacity = 0, n_all;
-  double *keep = NULL, *until = NULL;
+  int64_t* next = NULL;
+  double *n_home = NULL, *keep = NULL, *until = NULL;
   NOLI_NEW_ZERO(context, n_home, n_rank);
   NOLI_NEW(context, next, n_rank);
   NOLI_NEW(context, keep, n_rank);
@@ -69,14 +67,9 @@ static NoliStatus address(NoliContext* context, const NoliFoundPair* found, int6
 
   // how many are at home on each rank, found by all
   for (int64_t i = 0; i < n; i++) {
-    n_home[found[i].home]++;
+    n_home[found[i].home] += 1.0;
   }
-  NOLI_TRY(
-      noli_ranks_gather(context, sizeof *n_home, n_home, n_rank, (void**)&all, &capacity, &n_all));
-  memset(n_home, 0, (size_t)n_rank * sizeof *n_home);
-  for (int64_t i = 0; i < n_all; i++) {
-    n_home[i % n_rank] += all[i];
-  }
+  NOLI_TRY(noli_ranks_sum(context, n_home, n_rank));
   noli_contact_shares(n_rank, n_home, keep, until);
 
   // sorted by rank
@@ -95,7 +88,6 @@ static NoliStatus address(NoliContext* context, const NoliFoundPair* found, int6
   }
 done:
   noli_free(context, n_home);
-  noli_free(context, all);
   noli_free(context, next);
   noli_free(context, keep);
   noli_free(context, until);

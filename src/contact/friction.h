@@ -68,8 +68,8 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_set_add_stencil(
     const NoliNormalContact* contact, int32_t size, const int32_t* node, const double* weight);
 
 // Replaces the set by those of `contacts`, half-spaces included, that have friction at x; it is
-// divided if `contacts` are. Fails
-// with NOLI_ERROR_MEMORY, and with NOLI_NOT_FINITE if a distance is not positive.
+// divided if `contacts` are. Fails with NOLI_ERROR_MEMORY, and with NOLI_NOT_FINITE if a distance
+// is not positive.
 NOLI_WARN_UNUSED NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliContext* context,
                                                     const NoliContactSet* contacts,
                                                     const NoliHalfSpace* half_spaces,

@@ -160,21 +160,18 @@ done:
 
 NoliStatus noli_pair_forces_gather(NoliPairForces* forces, NoliContext* context) {
   NoliStatus status = NOLI_OK;
-  NoliPairForces all = {0};
-  NOLI_TRY(noli_ranks_gather(context, sizeof *all.pair.data, forces->pair.data, forces->pair.count,
+  NoliPairForces own = *forces, all = {0};
+  *forces = (NoliPairForces){.lists = own.lists};
+  NOLI_TRY(noli_ranks_gather(context, sizeof *own.contact.data, own.contact.data, own.contact.count,
+                             (void**)&forces->contact.data, &forces->contact.capacity,
+                             &forces->contact.count));
+  NOLI_TRY(noli_ranks_gather(context, sizeof *own.pair.data, own.pair.data, own.pair.count,
                              (void**)&all.pair.data, &all.pair.capacity, &all.pair.count));
-  NOLI_TRY(noli_ranks_gather(context, sizeof *all.contact.data, forces->contact.data,
-                             forces->contact.count, (void**)&all.contact.data,
-                             &all.contact.capacity, &all.contact.count));
-  noli_pair_forces_clear(forces);
   for (int64_t i = 0; i < all.pair.count; i++) {
     NOLI_TRY(add_pair(forces, context, &all.pair.data[i]));
   }
-  NOLI_TRY(noli_array_reserve(context, &forces->contact, all.contact.count));
-  for (int64_t i = 0; i < all.contact.count; i++) {
-    forces->contact.data[forces->contact.count++] = all.contact.data[i];
-  }
 done:
+  noli_pair_forces_free(context, &own);
   noli_pair_forces_free(context, &all);
   return status;
 }

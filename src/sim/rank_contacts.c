@@ -1,36 +1,31 @@
 #include "sim/rank_contacts.h"
 
 #include "base/ranks.h"
+#include "contact/contact_share.h"
 #include "sim/simulation.h"
 
-// The homes of the vertices of a stencil: the first, and whether there are others.
-typedef struct Homes {
-  int32_t first; // NOLI_NULL_INDEX: none
-  bool several;
-} Homes;
-
-static Homes homes_of(const int32_t* home, const int32_t* vertex, int64_t n) {
-  Homes of = {NOLI_NULL_INDEX, false};
-  for (int64_t k = 0; k < n; k++) {
+// Whether a vertex of a stencil has another home than `first`.
+static bool has_other(const int32_t* home, int32_t first, const int32_t* vertex, int32_t n) {
+  bool other = false;
+  for (int32_t k = 0; k < n; k++) {
     int32_t own = vertex[k] != NOLI_NULL_INDEX ? home[vertex[k]] : NOLI_NULL_INDEX;
-    of.several =
-        of.several || (own != of.first && own != NOLI_NULL_INDEX && of.first != NOLI_NULL_INDEX);
-    of.first = of.first == NOLI_NULL_INDEX ? own : of.first;
+    other = other || (own != NOLI_NULL_INDEX && own != first);
   }
-  return of;
+  return other;
 }
 
 // Adds the stencils of a term that this rank evaluates.
 static void count_stencils(const NoliSim* sim, int32_t index, double* between, double* away) {
   const NoliStage* stage = sim->stage;
   const NoliEnergyTerm* term = &stage->here->term[index];
+  const int32_t* home = stage->problem->home;
   int64_t begin, end;
   noli_term_share(sim->context, term, index, 1, &begin, &end);
   for (int64_t s = begin; s < end; s++) {
-    Homes of = homes_of(stage->problem->home, term->node + noli_term_first(term, s),
-                        noli_term_size(term, s));
-    *between += of.several ? 1.0 : 0.0;
-    *away += term->divided && of.first != noli_rank(sim->context) ? 1.0 : 0.0;
+    const int32_t* vertex = term->node + noli_term_first(term, s);
+    int32_t size = noli_term_size(term, s), first = noli_contact_home(home, vertex, size);
+    *between += has_other(home, first, vertex, size) ? 1.0 : 0.0;
+    *away += term->divided && first != noli_rank(sim->context) ? 1.0 : 0.0;
   }
 }
 

@@ -1,7 +1,6 @@
 #include "solve/friction_end.h"
 
 #include "base/profile.h"
-#include "base/ranks.h"
 #include "contact/friction_residual.h"
 #include "math/vec3.h"
 #include "solve/rounding.h"
@@ -102,9 +101,7 @@ static NoliFrictionSums* clear_sums(NoliStage* stage) {
 static NoliStatus unite_sums(NoliStage* stage) {
   NoliFrictionEnd* end = stage->friction_end;
   const int64_t numbers = sizeof *end->sums / sizeof(double);
-  return noli_stage_divides_contacts(stage)
-             ? noli_ranks_sum(end->context, &end->sums->force, numbers * end->n_body)
-             : NOLI_OK;
+  return noli_stage_unite(stage, &end->sums->force, numbers * end->n_body);
 }
 
 static bool is_implicit(const NoliStage* stage) {
@@ -177,10 +174,8 @@ static NoliStatus change_of(NoliStage* stage, const NoliFriction* end, double* c
   memset(then, 0, bytes);
   noli_friction_forces(&stage->friction, stage->here->x, 1.0, now);
   noli_friction_forces(end, stage->here->x, 1.0, then);
-  if (noli_stage_divides_contacts(stage)) {
-    NOLI_TRY(noli_ranks_sum(stage->context, now, 3 * (int64_t)problem->n_vert));
-    NOLI_TRY(noli_ranks_sum(stage->context, then, 3 * (int64_t)problem->n_vert));
-  }
+  NOLI_TRY(noli_stage_unite(stage, now, 3 * (int64_t)problem->n_vert));
+  NOLI_TRY(noli_stage_unite(stage, then, 3 * (int64_t)problem->n_vert));
   NoliFrictionSums* sums = clear_sums(stage);
   for (int32_t i = 0; i < problem->n_vert; i++) {
     NoliVec3 a = noli_load3(now + 3 * (int64_t)i), b = noli_load3(then + 3 * (int64_t)i);

@@ -421,6 +421,10 @@ bool noli_stage_divides_contacts(const NoliStage* stage) {
   return stage->problem->divides_contacts && stage->problem->contact->divides;
 }
 
+NoliStatus noli_stage_unite(const NoliStage* stage, double* value, int64_t n) {
+  return noli_stage_divides_contacts(stage) ? noli_ranks_sum(stage->context, value, n) : NOLI_OK;
+}
+
 NoliStatus noli_stage_find_pairs(NoliStage* stage, const double* x_end, double reach,
                                  NoliCandidates* candidates) {
   const NoliBodyPairs pairs = noli_problem_kept_apart(stage->problem);

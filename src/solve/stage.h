@@ -231,6 +231,10 @@ static inline bool noli_stage_moves_obstacles(const NoliStage* stage) {
 // those of this rank.
 bool noli_stage_divides_contacts(const NoliStage* stage);
 
+// Adds up over ranks what the contacts of each have given, values (n); where contacts are not
+// divided, all ranks have the whole already.
+NOLI_WARN_UNUSED NoliStatus noli_stage_unite(const NoliStage* stage, double* value, int64_t n);
+
 // The pairs of primitives whose gaps fall below `reach` between the current point and x_end
 // (n_vert x 3); where contacts are divided, those that this rank has found.
 NOLI_WARN_UNUSED NoliStatus noli_stage_find_pairs(NoliStage* stage, const double* x_end,

@@ -17,3 +17,16 @@ static inline int run_on_ranks(NoliRanks** ranks, const struct CMUnitTest* tests
   noli_ranks_end(ranks);
   return failed;
 }
+
+// Numbers (n) that are those of one rank within a tolerance, relative to the largest.
+static inline void assert_alike(const double* one, const double* other, int64_t n,
+                                double tolerance) {
+  double most = 0.0, size = 0.0;
+  for (int64_t i = 0; i < n; i++) {
+    most = noli_larger(most, fabs(one[i] - other[i]));
+    size = noli_larger(size, fabs(other[i]));
+    assert_true(isfinite(one[i]) && isfinite(other[i]));
+  }
+  assert_true(size > 0.0);
+  ASSERT_NEAR(most / size, 0.0, tolerance);
+}

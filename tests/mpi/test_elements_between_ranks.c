@@ -94,17 +94,6 @@ static double reordered(int32_t n) {
   return n * DBL_EPSILON;
 }
 
-static void assert_alike(const double* one, const double* other, int64_t n, double tolerance) {
-  double most = 0.0, size = 0.0;
-  for (int64_t i = 0; i < n; i++) {
-    most = noli_larger(most, fabs(one[i] - other[i]));
-    size = noli_larger(size, fabs(other[i]));
-    assert_true(isfinite(one[i]) && isfinite(other[i]));
-  }
-  assert_true(size > 0.0);
-  ASSERT_NEAR(most / size, 0.0, tolerance);
-}
-
 // ---- what is held -------------------------------------------------------------------------------
 
 static void each_rank_holds_its_share(void** state) {

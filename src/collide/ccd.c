@@ -59,6 +59,9 @@ static bool excludes_boxes(const NoliCcdOptions* options) {
 // much longer than others.
 #define LEAST_TURN 2.0
 
+// Conservative advancement that takes more steps hardly gets on: boxes are excluded instead.
+enum { FEW_STEPS = 100 };
+
 // Near-parallel segments and needles may seem farther apart by this share of their size, see
 // closest.c.
 #define THIN_ERROR 1e-13
@@ -242,7 +245,47 @@ static inline bool turn_to(const Motion* motion, double t, double low, Instant* 
   return true;
 }
 
-// Conservative advancement, see ccd.h for the method and why it is safe.
+// Moves the pair on by conservative advancement, until t_max, until its distance has nearly come
+// down to `low`, or for n_steps; see ccd.h for the method and why it is safe.
+static inline void advance_steps(const Motion* motion, double low, double end, double t_max,
+                                 int32_t n_steps, Instant* at) {
+  double reach = 1.0; // of the next step along a direction that turns; does not depend on t_max
+  for (int32_t k = 0; k < n_steps && at->d > end && !(at->t >= t_max); k++) {
+    double step = directional_step(motion, at->w, at->r, at->d, low);
+    step = larger((at->d - motion->thin - low) / motion->speed, step);
+    if (at->t + step >= t_max) {
+      at->t = t_max;
+      return;
+    }
+    if (!(at->t + step > at->t)) {
+      return;
+    }
+    if (reach > LEAST_TURN * step && at->t < 1.0) {
+      if (turn_to(motion, at->t + reach < 1.0 ? at->t + reach : 1.0, low, at)) {
+        reach *= 2.0;
+        continue;
+      }
+      reach *= 0.25;
+    }
+    move_to(motion, at->t + step, at);
+  }
+}
+
+// Moves the pair on by inclusion. Boxes may run out, where a gap is far smaller than the motion, or
+// where they have to pave a cylinder as wide as the separation at an edge of a triangle: what they
+// have excluded is safe. Returns whether they have not, so that at->t is the answer.
+static bool exclude_boxes(const Motion* motion, double low, double end, const NoliCcdOptions* use,
+                          double t_max, Instant* at) {
+  double toi;
+  NoliVec3 axis = closest_vector(motion->kind, motion->w0);
+  bool ran_out = false, hit = exclude(motion, axis, low, end - low, use, t_max, &toi, &ran_out);
+  if (!hit || toi > at->t) {
+    move_to(motion, toi, at);
+  }
+  return !hit || !ran_out;
+}
+
+// `method` first; the other one goes on where it does not get on.
 static inline bool advance_motion(const Motion* motion, const NoliCcdOptions* use, double t_max,
                                   double* toi) {
   Instant at = {.r = closest_vector(motion->kind, motion->w0)};
@@ -250,36 +293,18 @@ static inline bool advance_motion(const Motion* motion, const NoliCcdOptions* us
   at.d = noli_norm3(at.r);
   double low = least_distance(use, at.d) + 2.0 * motion->rounding;
   double end = low + hit_margin(use, at.d - low);
-  if (at.d > end && excludes_boxes(use)) {
-    // boxes may run out, where a gap is far smaller than the motion, or where they have to pave a
-    // cylinder as wide as the separation at an edge of a triangle: what they have excluded is safe,
-    // and advancement goes on from there
-    bool ran_out, hit = exclude(motion, at.r, low, end - low, use, t_max, toi, &ran_out);
-    if (!ran_out) {
-      return hit;
-    }
-    move_to(motion, *toi, &at);
+  // not for pairs that start too close, and for NaN
+  bool boxes_first = excludes_boxes(use), ended = !(at.d > end);
+  if (!ended && boxes_first) {
+    ended = exclude_boxes(motion, low, end, use, t_max, &at);
   }
-  // false at once for pairs that start too close and for NaN
-  double reach = 1.0; // of the next step along a direction that turns; does not depend on t_max
-  for (int32_t k = 0; k < use->max_iterations && at.d > end && !(at.t >= t_max); k++) {
-    double step = directional_step(motion, at.w, at.r, at.d, low);
-    step = larger((at.d - motion->thin - low) / motion->speed, step);
-    if (at.t + step >= t_max) {
-      *toi = t_max;
-      return false;
-    }
-    if (!(at.t + step > at.t)) {
-      break;
-    }
-    if (reach > LEAST_TURN * step && at.t < 1.0) {
-      if (turn_to(motion, at.t + reach < 1.0 ? at.t + reach : 1.0, low, &at)) {
-        reach *= 2.0;
-        continue;
-      }
-      reach *= 0.25;
-    }
-    move_to(motion, at.t + step, &at);
+  if (!ended) {
+    int32_t few = use->max_iterations < FEW_STEPS ? use->max_iterations : FEW_STEPS;
+    advance_steps(motion, low, end, t_max, boxes_first ? use->max_iterations : few, &at);
+    ended = boxes_first || at.t >= t_max || !(at.d > end);
+  }
+  if (!ended && !exclude_boxes(motion, low, end, use, t_max, &at)) {
+    advance_steps(motion, low, end, t_max, use->max_iterations, &at);
   }
   bool passed = at.t >= t_max;
   *toi = passed ? t_max : at.t;

@@ -54,7 +54,7 @@ help:
 	@echo '               in iterations'
 	@echo 'make bench-linear-large    systems of 9,000 to a million nodes with every linear solver (7 minutes, 4 GB)'
 	@echo 'make bench-linear-limits    operations and bytes of linear solutions beside the limits of the machine'
-	@echo 'make bench-stress_fine    stress scenes with the numbers of tetrahedra of the paper, first steps'
+	@echo 'make bench-stress_fine    stress scenes with the numbers of tetrahedra of the paper, in rich contact'
 	@echo 'make bench-tables    update docs/benchmarks.md with the measurements'
 	@echo 'make setup     install the packages that make demo needs'
 	@echo 'make clean     remove build and results'

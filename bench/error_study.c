@@ -236,6 +236,15 @@ static const char header[] =
     "| solver | iterations a step | CPU s a step | position, mean | position, largest | energy | "
     "momentum | friction work |\n|---|---:|---:|---:|---:|---:|---:|---:|\n";
 
+// A text of a table and a comma; quotation marks in it are doubled.
+static void print_quoted(FILE* file, const char* text) {
+  putc('"', file);
+  for (; *text != '\0'; text++) {
+    *text == '"' ? fputs("\"\"", file) : putc(*text, file);
+  }
+  fputs("\",", file);
+}
+
 static void print_row(const Study* study, const Scene* entry, const Run* run) {
   const Errors* errors = &run->errors;
   double n = (double)run->steps;
@@ -257,8 +266,9 @@ static void print_row(const Study* study, const Scene* entry, const Run* run) {
     printf("\n");
   }
   if (study->csv != NULL && run->message[0] == '\0') {
-    fprintf(study->csv, "\"%s\",\"%s\",%.17g,%.17g", entry->name, run->variant->name,
-            (double)run->newton / n, run->seconds / n);
+    print_quoted(study->csv, entry->name);
+    print_quoted(study->csv, run->variant->name);
+    fprintf(study->csv, "%.17g,%.17g", (double)run->newton / n, run->seconds / n);
     for (size_t k = 0; k < sizeof error / sizeof *error; k++) {
       fprintf(study->csv, ",%.6g", error[k]);
     }

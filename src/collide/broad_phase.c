@@ -5,6 +5,7 @@
 #include "base/ranks.h"
 #include "base/sort.h"
 #include "base/validate.h"
+#include "base/wide.h"
 #include "collide/body_tree.h"
 #include "collide/facets.h"
 
@@ -18,7 +19,6 @@ enum {
   N_TASK = 512,       // about this many tasks are traversed in parallel
   TASK_BLOCK = 4,     // tasks handed out together
   SHARED_KEYS = 4096, // from which threads pay for sorting
-  MANY_HOLES = 2,     // claimed keys for each one found from which holes are not sorted
   ITEM_BLOCK = 2048,  // boxes handed out together
   STACK_SIZE = 256,   // both trees have at most 30 levels, each leaves at most 3 pairs behind
   N_KIND = 2,
@@ -54,10 +54,12 @@ typedef struct BodyMotion {
   double mean[3];
 } BodyMotion;
 
-// Two nodes to compare, or one with itself (a == b). The boxes of `a` move by `d`.
+// Two nodes to compare, or one with itself (a == b): of one body, or `a` of the body with the lower
+// number. The boxes of `a` move by `d`.
 typedef struct Task {
   int32_t a;
   int32_t b;
+  bool self; // of one body, which does not move in its own frame
   bool moving;
   double d[3];
 } Task;
@@ -136,12 +138,11 @@ static void release_places(NoliContext* context, Places* places) {
   noli_free(context, places->edge_box);
 }
 
-// Keys are (first index, second index); the largest value of all bits stays free to mark holes.
+// Keys are (first index, second index).
 static void set_key_bits(const NoliSurface* surface, Pool pool[N_KIND]) {
-  pool[POINT_TRIANGLE].low_bits = noli_bits_of((int64_t)surface->n_tri + 1);
-  pool[POINT_TRIANGLE].n_bits =
-      pool[POINT_TRIANGLE].low_bits + noli_bits_of((int64_t)surface->n_point + 1);
-  pool[EDGE_EDGE].low_bits = noli_bits_of((int64_t)surface->n_edge + 1);
+  pool[POINT_TRIANGLE].low_bits = noli_bits_of(surface->n_tri);
+  pool[POINT_TRIANGLE].n_bits = pool[POINT_TRIANGLE].low_bits + noli_bits_of(surface->n_point);
+  pool[EDGE_EDGE].low_bits = noli_bits_of(surface->n_edge);
   pool[EDGE_EDGE].n_bits = 2 * pool[EDGE_EDGE].low_bits;
 }
 
@@ -395,7 +396,7 @@ static void fill_body_boxes(NoliBroadPhase* bp) {
 // Adds a task for the bodies a <= b, if both have surfaces and their boxes meet on the way.
 static NoliStatus start_task(NoliBroadPhase* bp, int32_t a, int32_t b) {
   NoliStatus status = NOLI_OK;
-  Task task = {.a = bp->forest.root[a], .b = bp->forest.root[b]};
+  Task task = {.a = bp->forest.root[a], .b = bp->forest.root[b], .self = a == b};
   if (task.a == NOLI_NULL_INDEX || task.b == NOLI_NULL_INDEX) {
     return NOLI_OK;
   }
@@ -483,8 +484,9 @@ static inline void keep(NoliBroadPhase* bp, Worker* worker, int kind, bool hit, 
 }
 
 // Points owned by facet p against the triangle of facet q. `flip`: q is the one that moves by d.
-static inline void pair_points(NoliBroadPhase* bp, Worker* worker, const double* d, bool flip,
-                               int32_t p, int32_t q) {
+// `self`: both are of one body, and may have common vertices.
+NOLI_INLINE void pair_points(NoliBroadPhase* bp, Worker* worker, const double* d, bool flip,
+                             bool self, int32_t p, int32_t q) {
   const Places* places = &bp->places;
   if (places->tri[q] == NOLI_NULL_INDEX) {
     return;
@@ -494,32 +496,35 @@ static inline void pair_points(NoliBroadPhase* bp, Worker* worker, const double*
   for (int32_t i = places->point_first[p]; i < places->point_first[p + 1]; i++) {
     const NoliBox* point_box = &places->point_box[i];
     int32_t point = places->point[i];
-    bool apart = (point != corner[0]) & (point != corner[1]) & (point != corner[2]);
+    bool apart = !self || ((point != corner[0]) & (point != corner[1]) & (point != corner[2]));
     bool hit = apart & meet(flip ? box : point_box, flip ? point_box : box, d);
     keep(bp, worker, POINT_TRIANGLE, hit, point, places->tri[q]);
   }
 }
 
 // Edges owned by facet p against edges owned by facet q.
-static inline void pair_edges(NoliBroadPhase* bp, Worker* worker, const double* d, int32_t p,
-                              int32_t q) {
+NOLI_INLINE void pair_edges(NoliBroadPhase* bp, Worker* worker, const double* d, bool self,
+                            int32_t p, int32_t q) {
   const Places* places = &bp->places;
   for (int32_t i = places->edge_first[p]; i < places->edge_first[p + 1]; i++) {
     const int32_t* u = &places->edge_point[2 * (int64_t)i];
     const NoliBox* box = &places->edge_box[i];
+    if (!meet(box, &places->box[q], d)) {
+      continue;
+    }
     for (int32_t j = places->edge_first[q]; j < places->edge_first[q + 1]; j++) {
       const int32_t* v = &places->edge_point[2 * (int64_t)j];
-      bool apart = (u[0] != v[0]) & (u[0] != v[1]) & (u[1] != v[0]) & (u[1] != v[1]);
+      bool apart = !self || ((u[0] != v[0]) & (u[0] != v[1]) & (u[1] != v[0]) & (u[1] != v[1]));
       int32_t e = places->edge[i], f = places->edge[j];
       bool hit = apart & meet(box, &places->edge_box[j], d);
-      keep(bp, worker, EDGE_EDGE, hit, e < f ? e : f, e < f ? f : e);
+      keep(bp, worker, EDGE_EDGE, hit, self && f < e ? f : e, self && f < e ? e : f);
     }
   }
 }
 
 // All facets of leaf a against all facets of leaf b.
-static inline void pair_leaves(NoliBroadPhase* bp, Worker* worker, const double* d, int32_t a,
-                               int32_t b) {
+NOLI_INLINE void pair_leaves(NoliBroadPhase* bp, Worker* worker, const double* d, bool self,
+                             int32_t a, int32_t b) {
   const NoliNode *node_a = &bp->forest.node[a], *node_b = &bp->forest.node[b];
   const NoliBox* box = bp->places.box;
   int32_t pair[2 * NOLI_LEAF_SIZE * NOLI_LEAF_SIZE];
@@ -533,28 +538,41 @@ static inline void pair_leaves(NoliBroadPhase* bp, Worker* worker, const double*
   }
   for (int32_t i = 0; i < n; i += 2) {
     int32_t p = pair[i], q = pair[i + 1];
-    pair_points(bp, worker, d, false, p, q);
-    pair_points(bp, worker, d, true, q, p);
-    pair_edges(bp, worker, d, p, q);
+    pair_points(bp, worker, d, false, self, p, q);
+    pair_points(bp, worker, d, true, self, q, p);
+    pair_edges(bp, worker, d, self, p, q);
   }
 }
 
-// Compares all facets below the two nodes of a task.
-static void traverse(NoliBroadPhase* bp, Worker* worker, const Task* task) {
-  const double* d = task->moving ? task->d : NULL;
+// Compares all facets below two nodes, the first of which moves by d (NULL: neither does).
+NOLI_INLINE void traverse(NoliBroadPhase* bp, Worker* worker, const double* d, bool self, int32_t a,
+                          int32_t b) {
   int32_t stack[STACK_SIZE];
   int32_t n = 0;
-  stack[n++] = task->a;
-  stack[n++] = task->b;
+  stack[n++] = a;
+  stack[n++] = b;
   while (n > 0) {
-    int32_t b = stack[--n];
-    int32_t a = stack[--n];
+    b = stack[--n];
+    a = stack[--n];
     if (noli_forest_is_leaf(&bp->forest, a) && noli_forest_is_leaf(&bp->forest, b)) {
-      pair_leaves(bp, worker, d, a, b);
+      pair_leaves(bp, worker, d, self, a, b);
     } else {
       n += 2 * noli_forest_split_pair(&bp->forest, d, a, b, stack + n);
     }
   }
+}
+
+// Tasks of a kind each have their own loops.
+static void run_self(NoliBroadPhase* bp, Worker* worker, const Task* task) {
+  traverse(bp, worker, NULL, true, task->a, task->b);
+}
+
+static void run_resting(NoliBroadPhase* bp, Worker* worker, const Task* task) {
+  traverse(bp, worker, NULL, false, task->a, task->b);
+}
+
+static void run_moving(NoliBroadPhase* bp, Worker* worker, const Task* task) {
+  traverse(bp, worker, task->d, false, task->a, task->b);
 }
 
 static void run_tasks(void* user, int64_t begin, int64_t end, int32_t worker) {
@@ -564,21 +582,14 @@ static void run_tasks(void* user, int64_t begin, int64_t end, int32_t worker) {
     if (size > 1 && i % size != rank) {
       continue; // of another rank; neighbouring tasks have much to do at the same place
     }
-    traverse(bp, &bp->worker[worker], &bp->task.data[bp->first_task + i]);
+    const Task* task = &bp->task.data[bp->first_task + i];
+    (task->self     ? run_self
+     : task->moving ? run_moving
+                    : run_resting)(bp, &bp->worker[worker], task);
   }
 }
 
 // --- results ---
-
-// Fills the unused ends of chunks with the largest key, which sorts last. This must happen before
-// the pools grow and invalidate the pointers of the workers.
-static void pad_chunks(NoliBroadPhase* bp, int kind) {
-  for (int32_t w = 0; w < bp->n_worker; w++) {
-    for (int64_t i = 0; i < bp->worker[w].room[kind]; i++) {
-      bp->worker[w].next[kind][i] = ((uint64_t)1 << bp->pool[kind].n_bits) - 1;
-    }
-  }
-}
 
 // Runs all tasks and counts the keys found.
 static void search(NoliBroadPhase* bp) {
@@ -597,7 +608,6 @@ static void search(NoliBroadPhase* bp) {
     for (int32_t w = 0; w < bp->n_worker; w++) {
       bp->pool[kind].n_found += bp->worker[w].n_chunk[kind] * CHUNK - bp->worker[w].room[kind];
     }
-    pad_chunks(bp, kind);
   }
 }
 
@@ -617,6 +627,26 @@ done:
   return status;
 }
 
+// Moves keys from the end of the pool to the unused rooms of the last chunks of workers, so that
+// all keys found come first. Keys are not sorted yet.
+static void close_gaps(NoliBroadPhase* bp, int kind) {
+  uint64_t* end = bp->pool[kind].key.data + atomic_load(&bp->pool[kind].claimed);
+  for (int32_t n_open = bp->n_worker; n_open > 0; n_open--) {
+    // behind the last gap there are only keys
+    Worker* last = NULL;
+    for (int32_t w = 0; w < bp->n_worker; w++) {
+      Worker* worker = &bp->worker[w];
+      bool open = worker->room[kind] > 0;
+      last = open && (last == NULL || worker->next[kind] > last->next[kind]) ? worker : last;
+    }
+    int64_t room = last->room[kind], behind = end - (last->next[kind] + room);
+    int64_t n = behind < room ? behind : room;
+    memcpy(last->next[kind], end - n, (size_t)n * sizeof *end);
+    end -= room;
+    last->room[kind] = 0;
+  }
+}
+
 // Gives all ranks the keys that each has found.
 static NoliStatus gather_keys(NoliBroadPhase* bp) {
   NoliStatus status = NOLI_OK;
@@ -624,8 +654,7 @@ static NoliStatus gather_keys(NoliBroadPhase* bp) {
   for (int kind = 0; noli_rank_count(context) > 1 && kind < N_KIND; kind++) {
     Pool* pool = &bp->pool[kind];
     int64_t n_all = 0;
-    // holes sort last
-    noli_sort_keys(pool->key.data, pool->scratch.data, atomic_load(&pool->claimed), pool->n_bits);
+    noli_sort_keys(pool->key.data, pool->scratch.data, pool->n_found, pool->n_bits);
     NOLI_TRY(noli_ranks_gather(context, sizeof(uint64_t), pool->key.data, pool->n_found,
                                (void**)&bp->gathered, &bp->gathered_capacity, &n_all));
     NoliStatus own = noli_array_reserve(context, &pool->key, n_all + 1);
@@ -633,34 +662,18 @@ static NoliStatus gather_keys(NoliBroadPhase* bp) {
     NOLI_TRY(noli_ranks_join(context, own));
     memcpy(pool->key.data, bp->gathered, (size_t)n_all * sizeof(uint64_t));
     pool->n_found = n_all;
-    atomic_store(&pool->claimed, n_all);
   }
 done:
   return status;
 }
 
-// Moves the keys that were found to the front, before the holes. Returns their number.
-static int64_t drop_holes(Pool* pool, int64_t n) {
-  uint64_t hole = ((uint64_t)1 << pool->n_bits) - 1, *key = pool->key.data;
-  int64_t kept = 0;
-  for (int64_t i = 0; i < n; i++) {
-    key[kept] = key[i];
-    kept += key[i] != hole ? 1 : 0;
-  }
-  return kept;
-}
-
-// Sorts the keys of one kind; holes come last.
+// Sorts the keys of one kind.
 static void sort_pools(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   NoliBroadPhase* bp = user;
   for (int64_t kind = begin; kind < end; kind++) {
     Pool* pool = &bp->pool[kind];
-    int64_t n = atomic_load_explicit(&pool->claimed, memory_order_relaxed);
-    if (n > MANY_HOLES * pool->n_found) {
-      n = drop_holes(pool, n);
-    }
-    noli_sort_keys(pool->key.data, pool->scratch.data, n, pool->n_bits);
+    noli_sort_keys(pool->key.data, pool->scratch.data, pool->n_found, pool->n_bits);
   }
 }
 
@@ -756,6 +769,9 @@ static NoliStatus find(NoliBroadPhase* bp, const double* x_t0, const double* x_t
   while (!enough) {
     search(bp);
     NOLI_TRY(make_room(bp, &enough));
+  }
+  for (int kind = 0; kind < N_KIND; kind++) {
+    close_gaps(bp, kind);
   }
   if (out->home == NULL) {
     NOLI_TRY(gather_keys(bp));

@@ -193,6 +193,14 @@ static inline double hit_margin(const NoliCcdOptions* options, double room) {
   return margin > options->gap_cap ? options->gap_cap : margin;
 }
 
+double noli_ccd_hit_share(const NoliCcdOptions* options) {
+  double keep = 1.0 - options->safety;
+  if (options->small_gap > 0.0 && keep < KEEP_SMALL_GAP) {
+    keep = KEEP_SMALL_GAP;
+  }
+  return excludes_boxes(options) ? 1.0 : keep + HIT_SHARE * (1.0 - keep);
+}
+
 // The other method, for the same distance to keep; see inclusion_ccd.h.
 static inline bool exclude(const Motion* motion, NoliVec3 axis, double low, double margin,
                            const NoliCcdOptions* options, double t_max, double* toi,

@@ -59,6 +59,10 @@ bool noli_ccd_point_edge(const NoliVec3 x_t0[3], const NoliVec3 x_t1[3],
 bool noli_ccd_point_point(const NoliVec3 x_t0[2], const NoliVec3 x_t1[2],
                           const NoliCcdOptions* options, double t_max, double* toi);
 
+// Conservative advancement finds no hit while the gap is larger than this share of the gap at the
+// start, but for rounding; 1 where the options ask for another method.
+double noli_ccd_hit_share(const NoliCcdOptions* options);
+
 // Largest t <= t_max up to which the height of a point above the plane through `origin` with unit
 // `normal` stays above the same bound, with height(0) for D(0).
 double noli_ccd_half_space(NoliVec3 x_t0, NoliVec3 x_t1, NoliVec3 origin, NoliVec3 normal,

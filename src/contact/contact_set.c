@@ -3,6 +3,7 @@
 #include "base/validate.h"
 #include "base/parallel.h"
 #include "base/ranks.h"
+#include "collide/separation.h"
 #include "contact/contact_share.h"
 #include "contact/mollifier.h"
 
@@ -13,6 +14,9 @@
 // surface point against every half-space. The first pass records the close items of each block, the
 // second writes them at the offsets given by the prefix sum, class by class, so that the result
 // does not depend on which worker processed which block.
+
+// Relative to the largest coordinate.
+#define BLUR 1e-12
 
 enum { BLOCK = 2048, PLANE_CLASS = NOLI_CONTACT_CLASSES, N_CLASS = NOLI_CONTACT_CLASSES + 1 };
 
@@ -30,6 +34,7 @@ typedef struct Build {
   const double* x;
   double dhat;
   double dhat_sqr;
+  double blur;             // m, more than the rounding of a distance
   int64_t edge_edge_first; // items: point-triangle, edge-edge, point-edge, point-plane
   int64_t point_edge_first;
   int64_t plane_first;
@@ -55,40 +60,6 @@ void noli_contact_set_free(NoliContext* context, NoliContactSet* set) {
   noli_point_edges_free(context, &set->point_edges);
   noli_candidates_free(context, &set->kept);
   noli_contact_set_init(set);
-}
-
-static double min2(double a, double b) {
-  return a < b ? a : b;
-}
-static double max2(double a, double b) {
-  return a > b ? a : b;
-}
-
-// Whether the intervals [a_min, a_max] and [b_min, b_max] are further apart than reach.
-static bool apart(double a_min, double a_max, double b_min, double b_max, double reach) {
-  return b_min - a_max > reach || a_min - b_max > reach;
-}
-
-static bool point_triangle_apart(const double* p, const double* t0, const double* t1,
-                                 const double* t2, double reach) {
-  for (int k = 0; k < 3; k++) {
-    if (apart(p[k], p[k], min2(min2(t0[k], t1[k]), t2[k]), max2(max2(t0[k], t1[k]), t2[k]),
-              reach)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-static bool edge_edge_apart(const double* a0, const double* a1, const double* b0, const double* b1,
-                            double reach) {
-  for (int k = 0; k < 3; k++) {
-    if (apart(min2(a0[k], a1[k]), max2(a0[k], a1[k]), min2(b0[k], b1[k]), max2(b0[k], b1[k]),
-              reach)) {
-      return true;
-    }
-  }
-  return false;
 }
 
 static void swap(int32_t* a, int32_t* b) {
@@ -176,21 +147,32 @@ static bool feature_close(const Build* build, const int32_t node[4], const NoliV
          noli_contact_pairs_touch(build->pairs, contact->entity[0], contact->entity[1]);
 }
 
+// Whether the vector between the centers of two primitives shows that they are farther apart than
+// their reach. The slack covers the rounding of distances as they are computed below.
+static bool centers_are_far(const Build* build, int32_t n_a, const NoliVec3 y[4],
+                            const NoliContact* contact) {
+  const double SLACK = 1e-6;
+  double reach = (1.0 + SLACK) * (build->dhat * contact->range + contact->offset) + build->blur;
+  NoliVec3 n = noli_between_centers(n_a, y);
+  double at[4];
+  for (int i = 0; i < 4; i++) {
+    at[i] = noli_dot3(n, y[i]);
+  }
+  return noli_room_between(n_a, at) > reach * noli_norm3(n);
+}
+
 static bool point_triangle_close(const Build* build, NoliPrimitivePair pair, NoliContact* contact) {
   const int32_t* t = build->surface->tri + 3 * (int64_t)pair.b;
   const int32_t node[4] = {pair.a, t[0], t[1], t[2]};
-  const double* x = build->x;
+  NoliVec3 y[4];
+  load_nodes(node, 4, build->x, y);
   set_pair(build, node[0], node[1], contact);
-  if (point_triangle_apart(x + 3 * (int64_t)node[0], x + 3 * (int64_t)node[1],
-                           x + 3 * (int64_t)node[2], x + 3 * (int64_t)node[3],
-                           build->dhat * contact->range + contact->offset)) {
+  if (centers_are_far(build, 1, y, contact)) {
     return false;
   }
   if (node[0] == node[1] || node[0] == node[2] || node[0] == node[3]) {
     return false;
   }
-  NoliVec3 y[4];
-  load_nodes(node, 4, x, y);
   return feature_close(build, node, y, noli_feature_point_triangle(y), contact);
 }
 
@@ -198,13 +180,12 @@ static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliCont
   const int32_t* a = build->surface->edge + 2 * (int64_t)pair.a;
   const int32_t* b = build->surface->edge + 2 * (int64_t)pair.b;
   const int32_t node[4] = {a[0], a[1], b[0], b[1]};
-  const double* x = build->x;
-
+  NoliVec3 y[4];
+  load_nodes(node, 4, build->x, y);
   set_pair(build, node[0], node[2], contact);
 
   // edges that are apart, share a vertex, or lie in a plane, where point-edge pairs represent them
-  if (edge_edge_apart(x + 3 * (int64_t)node[0], x + 3 * (int64_t)node[1], x + 3 * (int64_t)node[2],
-                      x + 3 * (int64_t)node[3], build->dhat * contact->range + contact->offset)) {
+  if (centers_are_far(build, 2, y, contact)) {
     return false;
   }
   if (node[0] == node[2] || node[0] == node[3] || node[1] == node[2] || node[1] == node[3]) {
@@ -216,8 +197,6 @@ static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliCont
   }
 
   // the closest feature
-  NoliVec3 y[4];
-  load_nodes(node, 4, x, y);
   if (!feature_close(build, node, y, noli_feature_edge_edge(y), contact)) {
     return false;
   }
@@ -601,7 +580,8 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
                  .X = X,
                  .x = x,
                  .dhat = dhat,
-                 .dhat_sqr = dhat * dhat};
+                 .dhat_sqr = dhat * dhat,
+                 .blur = BLUR * noli_surface_largest_coordinate(surface, x)};
   set->divided = candidates->home != NULL;
   if (set->divided) {
     NOLI_TRY(share_pairs(&build, context, n_threads));

@@ -35,6 +35,16 @@ static const double slack_ulps = 64.0;
 // The trees are rebuilt when their nodes have grown by this factor relative to their facets.
 static const double poor_tree = 2.0;
 
+// Boxes that are compared with another box at once: coordinate by coordinate, so that they fill
+// registers. Unused ones meet nothing.
+enum { GROUP = NOLI_LEAF_SIZE };
+_Static_assert(GROUP == 8, "a register or two have a row of a group");
+
+typedef struct Group {
+  float lo[3][GROUP];
+  float hi[3][GROUP];
+} Group;
+
 // A tree of facets in the order of their places, so that a leaf reads consecutive memory.
 typedef struct Places {
   int32_t* tri;         // (n_facet) or NOLI_NULL_INDEX
@@ -47,6 +57,8 @@ typedef struct Places {
   int32_t* edge;        // (n_edge)
   int32_t* edge_point;  // (n_edge x 2)
   NoliBox* edge_box;    // (n_edge)
+  int32_t* group_first; // (n_node) of a leaf: the boxes of its triangles, then of its edges
+  Group* group;
 } Places;
 
 // Mean motion of a body.
@@ -109,8 +121,11 @@ struct NoliBroadPhase {
 // --- making and releasing ---
 
 static NoliStatus create_places(NoliContext* context, const NoliSurface* surface, int32_t n_facet,
-                                Places* places) {
+                                const NoliForest* forest, Places* places) {
   NoliStatus status = NOLI_OK;
+  // of each leaf the triangles and a group of edges that is not full; leaves are at most half of
+  // the nodes and one of each tree
+  int64_t n_leaf = ((int64_t)forest->n_node + forest->n_tree) / 2;
   NOLI_NEW(context, places->tri, n_facet);
   NOLI_NEW(context, places->corner, 3 * (int64_t)n_facet);
   NOLI_NEW(context, places->box, n_facet);
@@ -121,6 +136,8 @@ static NoliStatus create_places(NoliContext* context, const NoliSurface* surface
   NOLI_NEW(context, places->edge, surface->n_edge);
   NOLI_NEW(context, places->edge_point, 2 * (int64_t)surface->n_edge);
   NOLI_NEW(context, places->edge_box, surface->n_edge);
+  NOLI_NEW(context, places->group_first, forest->n_node);
+  NOLI_NEW(context, places->group, 2 * n_leaf + surface->n_edge / GROUP);
 done:
   return status;
 }
@@ -136,6 +153,8 @@ static void release_places(NoliContext* context, Places* places) {
   noli_free(context, places->edge);
   noli_free(context, places->edge_point);
   noli_free(context, places->edge_box);
+  noli_free(context, places->group_first);
+  noli_free(context, places->group);
 }
 
 // Keys are (first index, second index).
@@ -159,7 +178,7 @@ NoliStatus noli_broad_phase_create(NoliContext* context, const NoliSurface* surf
   NOLI_TRY(noli_forest_create(context, surface->n_body, made->facets.facet_first, &made->forest));
   NOLI_TRY(noli_body_tree_create(context, surface->n_body, &made->bodies));
   NOLI_NEW(context, made->body_box, surface->n_body);
-  NOLI_TRY(create_places(context, surface, made->facets.n_facet, &made->places));
+  NOLI_TRY(create_places(context, surface, made->facets.n_facet, &made->forest, &made->places));
   NOLI_NEW(context, made->point_box, surface->n_point);
   NOLI_NEW(context, made->centre, 3 * (int64_t)made->facets.n_facet);
   NOLI_NEW(context, made->motion, surface->n_body);
@@ -289,10 +308,43 @@ static void fill_place_boxes(void* user, int64_t begin, int64_t end, int32_t wor
   }
 }
 
+static void set_box(Group* group, int32_t at, const NoliBox* box) {
+  for (int k = 0; k < 3; k++) {
+    group->lo[k][at] = box->lo[k];
+    group->hi[k][at] = box->hi[k];
+  }
+}
+
+// Groups of the boxes of leaves.
+static void fill_groups(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const NoliBroadPhase* bp = ((const BoxLoop*)user)->bp;
+  const Places* places = &bp->places;
+  const NoliBox empty = noli_box_empty();
+  for (int64_t n = begin; n < end; n++) {
+    const NoliNode* node = &bp->forest.node[n];
+    if (node->child != NOLI_NULL_INDEX) {
+      continue;
+    }
+    Group* group = &places->group[places->group_first[n]];
+    for (int32_t i = 0; i < GROUP; i++) {
+      int32_t p = node->begin + i;
+      bool used = p < node->end && places->tri[p] != NOLI_NULL_INDEX;
+      set_box(group, i, used ? &places->box[p] : &empty);
+    }
+    int32_t first = places->edge_first[node->begin];
+    int32_t n_edge = places->edge_first[node->end] - first;
+    for (int32_t i = 0; i < n_edge || i % GROUP != 0; i++) {
+      set_box(group + 1 + i / GROUP, i % GROUP, i < n_edge ? &places->edge_box[first + i] : &empty);
+    }
+  }
+}
+
 static void refit(BoxLoop* loop) {
   NoliBroadPhase* bp = loop->bp;
   noli_parallel_for(bp->n_worker, bp->facets.n_facet, ITEM_BLOCK, fill_place_boxes, loop);
   noli_forest_refit(&bp->forest, bp->places.box);
+  noli_parallel_for(bp->n_worker, bp->forest.n_node, ITEM_BLOCK, fill_groups, loop);
 }
 
 // Copies the facets to their places.
@@ -318,6 +370,13 @@ static void fill_places(NoliBroadPhase* bp) {
   }
   places->point_first[facets->n_facet] = n_point;
   places->edge_first[facets->n_facet] = n_edge;
+  int32_t n_group = 0;
+  for (int32_t n = 0; n < bp->forest.n_node; n++) {
+    const NoliNode* node = &bp->forest.node[n];
+    int32_t n_own = places->edge_first[node->end] - places->edge_first[node->begin];
+    places->group_first[n] = n_group;
+    n_group += node->child == NOLI_NULL_INDEX ? 1 + (n_own + GROUP - 1) / GROUP : 0;
+  }
 }
 
 // Rebuilds the trees from the boxes of the points.
@@ -483,41 +542,112 @@ static inline void keep(NoliBroadPhase* bp, Worker* worker, int kind, bool hit, 
   }
 }
 
-// Points owned by facet p against the triangle of facet q. `flip`: q is the one that moves by d.
+// The boxes of a group that meet a box: bit i of the result for the i-th.
+static inline uint32_t meet_group(const Group* group, const NoliBox* box) {
+  uint32_t bits = 0;
+#ifdef __GNUC__
+  typedef float Row __attribute__((vector_size(16)));
+  typedef int32_t Mask __attribute__((vector_size(16)));
+  typedef uint64_t Half __attribute__((vector_size(16)));
+  for (int i = 0; i < GROUP; i += 4) {
+    Mask apart = {0, 0, 0, 0}, bit = {1, 2, 4, 8};
+    for (int k = 0; k < 3; k++) {
+      Row lo, hi;
+      memcpy(&lo, &group->lo[k][i], sizeof lo);
+      memcpy(&hi, &group->hi[k][i], sizeof hi);
+      apart |= (lo > box->hi[k]) | (box->lo[k] > hi);
+    }
+    Half half = (Half)(~apart & bit);
+    uint64_t both = half[0] | half[1];
+    bits |= (uint32_t)(both | both >> 32) << i;
+  }
+#else
+  for (int i = 0; i < GROUP; i++) {
+    bool met = true;
+    for (int k = 0; k < 3; k++) {
+      met = met & (group->lo[k][i] <= box->hi[k]) & (box->lo[k] <= group->hi[k][i]);
+    }
+    bits |= (uint32_t)met << i;
+  }
+#endif
+  return bits;
+}
+
+// The lowest bit that is set.
+static inline int32_t lowest_bit(uint32_t bits) {
+#ifdef __GNUC__
+  return __builtin_ctz(bits);
+#else
+  int32_t i = 0;
+  while ((bits >> i & 1u) == 0) {
+    i++;
+  }
+  return i;
+#endif
+}
+
+// A box around `box` on its way by `sign` d (NULL: it is at rest).
+static inline NoliBox swept_box(const NoliBox* box, const double* d, double sign) {
+  NoliBox swept = *box;
+  for (int k = 0; k < 3 && d != NULL; k++) {
+    double way = sign * d[k];
+    swept.lo[k] = round_down((double)box->lo[k] + (way < 0.0 ? way : 0.0));
+    swept.hi[k] = round_up((double)box->hi[k] + (way > 0.0 ? way : 0.0));
+  }
+  return swept;
+}
+
+// Points owned by leaf a against the triangles of leaf b. `flip`: b is the one that moves by d.
 // `self`: both are of one body, and may have common vertices.
 NOLI_INLINE void pair_points(NoliBroadPhase* bp, Worker* worker, const double* d, bool flip,
-                             bool self, int32_t p, int32_t q) {
+                             bool self, int32_t a, int32_t b) {
   const Places* places = &bp->places;
-  if (places->tri[q] == NOLI_NULL_INDEX) {
-    return;
-  }
-  const int32_t* corner = &places->corner[3 * (int64_t)q];
-  const NoliBox* box = &places->box[q];
-  for (int32_t i = places->point_first[p]; i < places->point_first[p + 1]; i++) {
-    const NoliBox* point_box = &places->point_box[i];
+  const NoliNode *node_a = &bp->forest.node[a], *node_b = &bp->forest.node[b];
+  const Group* group = &places->group[places->group_first[b]];
+  int32_t end = places->point_first[node_a->end];
+  for (int32_t i = places->point_first[node_a->begin]; i < end; i++) {
+    const NoliBox* box = &places->point_box[i];
+    NoliBox swept = swept_box(box, d, flip ? -1.0 : 1.0);
+    if (!noli_boxes_meet(&swept, &bp->forest.box[b])) {
+      continue;
+    }
     int32_t point = places->point[i];
-    bool apart = !self || ((point != corner[0]) & (point != corner[1]) & (point != corner[2]));
-    bool hit = apart & meet(flip ? box : point_box, flip ? point_box : box, d);
-    keep(bp, worker, POINT_TRIANGLE, hit, point, places->tri[q]);
+    for (uint32_t bits = meet_group(group, &swept); bits != 0; bits &= bits - 1) {
+      int32_t q = node_b->begin + lowest_bit(bits);
+      const int32_t* corner = &places->corner[3 * (int64_t)q];
+      const NoliBox* other = &places->box[q];
+      bool hit = d == NULL || noli_moving_boxes_meet(flip ? other : box, flip ? box : other, d);
+      hit = hit & (!self || ((point != corner[0]) & (point != corner[1]) & (point != corner[2])));
+      keep(bp, worker, POINT_TRIANGLE, hit, point, places->tri[q]);
+    }
   }
 }
 
-// Edges owned by facet p against edges owned by facet q.
+// Edges owned by leaf a against edges owned by leaf b, each pair once if the leaves are the same.
 NOLI_INLINE void pair_edges(NoliBroadPhase* bp, Worker* worker, const double* d, bool self,
-                            int32_t p, int32_t q) {
+                            int32_t a, int32_t b) {
   const Places* places = &bp->places;
-  for (int32_t i = places->edge_first[p]; i < places->edge_first[p + 1]; i++) {
+  const NoliNode *node_a = &bp->forest.node[a], *node_b = &bp->forest.node[b];
+  const Group* group = &places->group[places->group_first[b]] + 1;
+  int32_t first = places->edge_first[node_a->begin], end = places->edge_first[node_a->end];
+  int32_t first_b = places->edge_first[node_b->begin], end_b = places->edge_first[node_b->end];
+  for (int32_t i = first; i < end; i++) {
     const int32_t* u = &places->edge_point[2 * (int64_t)i];
     const NoliBox* box = &places->edge_box[i];
-    if (!meet(box, &places->box[q], d)) {
+    NoliBox swept = swept_box(box, d, 1.0);
+    if (!noli_boxes_meet(&swept, &bp->forest.box[b])) {
       continue;
     }
-    for (int32_t j = places->edge_first[q]; j < places->edge_first[q + 1]; j++) {
-      const int32_t* v = &places->edge_point[2 * (int64_t)j];
-      bool apart = !self || ((u[0] != v[0]) & (u[0] != v[1]) & (u[1] != v[0]) & (u[1] != v[1]));
-      int32_t e = places->edge[i], f = places->edge[j];
-      bool hit = apart & meet(box, &places->edge_box[j], d);
-      keep(bp, worker, EDGE_EDGE, hit, self && f < e ? f : e, self && f < e ? e : f);
+    int32_t e = places->edge[i];
+    for (int32_t g = 0; first_b + GROUP * g < end_b; g++) {
+      for (uint32_t bits = meet_group(&group[g], &swept); bits != 0; bits &= bits - 1) {
+        int32_t j = first_b + GROUP * g + lowest_bit(bits), f = places->edge[j];
+        const int32_t* v = &places->edge_point[2 * (int64_t)j];
+        bool hit = d == NULL || noli_moving_boxes_meet(box, &places->edge_box[j], d);
+        hit = hit & (!self || ((u[0] != v[0]) & (u[0] != v[1]) & (u[1] != v[0]) & (u[1] != v[1]) &
+                               (a != b || i < j)));
+        keep(bp, worker, EDGE_EDGE, hit, self && f < e ? f : e, self && f < e ? e : f);
+      }
     }
   }
 }
@@ -525,23 +655,11 @@ NOLI_INLINE void pair_edges(NoliBroadPhase* bp, Worker* worker, const double* d,
 // All facets of leaf a against all facets of leaf b.
 NOLI_INLINE void pair_leaves(NoliBroadPhase* bp, Worker* worker, const double* d, bool self,
                              int32_t a, int32_t b) {
-  const NoliNode *node_a = &bp->forest.node[a], *node_b = &bp->forest.node[b];
-  const NoliBox* box = bp->places.box;
-  int32_t pair[2 * NOLI_LEAF_SIZE * NOLI_LEAF_SIZE];
-  int32_t n = 0;
-  for (int32_t p = node_a->begin; p < node_a->end; p++) {
-    for (int32_t q = a == b ? p + 1 : node_b->begin; q < node_b->end; q++) {
-      pair[n] = p;
-      pair[n + 1] = q;
-      n += 2 * (int32_t)meet(&box[p], &box[q], d);
-    }
+  pair_points(bp, worker, d, false, self, a, b);
+  if (a != b) {
+    pair_points(bp, worker, d, true, self, b, a);
   }
-  for (int32_t i = 0; i < n; i += 2) {
-    int32_t p = pair[i], q = pair[i + 1];
-    pair_points(bp, worker, d, false, self, p, q);
-    pair_points(bp, worker, d, true, self, q, p);
-    pair_edges(bp, worker, d, self, p, q);
-  }
+  pair_edges(bp, worker, d, self, a, b);
 }
 
 // Compares all facets below two nodes, the first of which moves by d (NULL: neither does).

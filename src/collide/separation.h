@@ -22,3 +22,17 @@ static inline double noli_room_between(int32_t n_a, const double at[4]) {
   double high = at[2] > at[3] ? at[2] : at[3];
   return low - (n_a == 1 && at[1] > high ? at[1] : high);
 }
+
+// Whether the vector between the centers shows that the primitives are farther apart than `reach`,
+// by more than the rounding of their distance as it is computed elsewhere. `largest`: a bound of
+// all coordinates, NaN if any is not finite, which shows nothing.
+static inline bool noli_centers_are_far(int32_t n_a, const NoliVec3 x[4], double reach,
+                                        double largest) {
+  const double SLACK = 1e-6, ROUNDING = 1e-12;
+  NoliVec3 n = noli_between_centers(n_a, x);
+  double at[4];
+  for (int i = 0; i < 4; i++) {
+    at[i] = noli_dot3(n, x[i]);
+  }
+  return noli_room_between(n_a, at) > ((1.0 + SLACK) * reach + ROUNDING * largest) * noli_norm3(n);
+}

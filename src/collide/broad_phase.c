@@ -630,7 +630,8 @@ NOLI_INLINE void pair_edges(NoliBroadPhase* bp, Worker* worker, const double* d,
   const NoliNode *node_a = &bp->forest.node[a], *node_b = &bp->forest.node[b];
   const Group* group = &places->group[places->group_first[b]] + 1;
   int32_t first = places->edge_first[node_a->begin], end = places->edge_first[node_a->end];
-  int32_t first_b = places->edge_first[node_b->begin], end_b = places->edge_first[node_b->end];
+  int32_t first_b = places->edge_first[node_b->begin];
+  uint32_t n_b = (uint32_t)(places->edge_first[node_b->end] - first_b);
   for (int32_t i = first; i < end; i++) {
     const int32_t* u = &places->edge_point[2 * (int64_t)i];
     const NoliBox* box = &places->edge_box[i];
@@ -639,13 +640,14 @@ NOLI_INLINE void pair_edges(NoliBroadPhase* bp, Worker* worker, const double* d,
       continue;
     }
     int32_t e = places->edge[i];
-    for (int32_t g = 0; first_b + GROUP * g < end_b; g++) {
-      for (uint32_t bits = meet_group(&group[g], &swept); bits != 0; bits &= bits - 1) {
-        int32_t j = first_b + GROUP * g + lowest_bit(bits), f = places->edge[j];
+    uint32_t begin = self && a == b ? (uint32_t)(i + 1 - first) : 0;
+    for (uint32_t at = begin; at < n_b; at += GROUP - at % GROUP) {
+      uint32_t bits = meet_group(&group[at / GROUP], &swept) >> at % GROUP;
+      for (; bits != 0; bits &= bits - 1) {
+        int32_t j = first_b + (int32_t)at + lowest_bit(bits), f = places->edge[j];
         const int32_t* v = &places->edge_point[2 * (int64_t)j];
         bool hit = d == NULL || noli_moving_boxes_meet(box, &places->edge_box[j], d);
-        hit = hit & (!self || ((u[0] != v[0]) & (u[0] != v[1]) & (u[1] != v[0]) & (u[1] != v[1]) &
-                               (a != b || i < j)));
+        hit = hit & (!self || ((u[0] != v[0]) & (u[0] != v[1]) & (u[1] != v[0]) & (u[1] != v[1])));
         keep(bp, worker, EDGE_EDGE, hit, self && f < e ? f : e, self && f < e ? e : f);
       }
     }

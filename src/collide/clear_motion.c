@@ -34,23 +34,23 @@ static double larger(double a, double b) {
 
 NoliClearMotion noli_clear_motion(const NoliSurface* surface, const double* x_t0,
                                   const double* x_t1, const NoliCcdOptions* options, double t_max) {
-  NoliClearMotion clear = {.share = noli_ccd_hit_share(options) + MARGIN};
   double size = noli_surface_largest_coordinate(surface, x_t0) +
                 noli_surface_largest_coordinate(surface, x_t1);
   // steps advance by MARGIN least / (2 motion) or more, except one that reaches the end of the
   // path: half of the iterations must be enough
   double far = 4.0 / MARGIN * t_max * largest_motion(surface, x_t0, x_t1) / options->max_iterations;
-  bool usable = clear.share < 1.0 && options->max_iterations >= 4 && isfinite(size + far);
-  clear.least = larger(larger(BLUR * larger(t_max, 1.0) * size, far), SHORTEST);
-  clear.least = usable ? clear.least : (double)INFINITY;
-  return clear;
+  return (NoliClearMotion){
+      .usable = noli_ccd_advances(options) && options->max_iterations >= 4 && isfinite(size + far),
+      .least = larger(larger(BLUR * larger(t_max, 1.0) * size, far), SHORTEST)};
 }
 
 // Whether the vector n shows it. It is no shorter than the distance at the start.
 static inline bool shows(const NoliClearMotion* clear, NoliVec3 n, int32_t n_a,
-                         const NoliVec3 x_t0[4], const NoliVec3 x_t1[4], double min_separation,
-                         double t_max) {
-  double length = noli_norm3(n), need = length * (min_separation + clear->share * length);
+                         const NoliVec3 x_t0[4], const NoliVec3 x_t1[4],
+                         const NoliCcdOptions* options, double t_max) {
+  double length = noli_norm3(n), low = noli_ccd_least_distance(options, length);
+  double hit = low + noli_ccd_hit_margin(options, length - low);
+  double need = length * (hit + MARGIN * length);
   double at[4], to[4];
   for (int i = 0; i < 4; i++) {
     at[i] = noli_dot3(n, x_t0[i]);
@@ -61,16 +61,16 @@ static inline bool shows(const NoliClearMotion* clear, NoliVec3 n, int32_t n_a,
 }
 
 bool noli_is_clear_point_triangle(const NoliClearMotion* clear, const NoliVec3 x_t0[4],
-                                  const NoliVec3 x_t1[4], double min_separation, double t_max) {
-  return clear->share < 1.0 &&
-         (shows(clear, noli_between_centers(1, x_t0), 1, x_t0, x_t1, min_separation, t_max) ||
-          shows(clear, noli_closest_vector_point_triangle(x_t0), 1, x_t0, x_t1, min_separation,
-                t_max));
+                                  const NoliVec3 x_t1[4], const NoliCcdOptions* options,
+                                  double t_max) {
+  return clear->usable &&
+         (shows(clear, noli_between_centers(1, x_t0), 1, x_t0, x_t1, options, t_max) ||
+          shows(clear, noli_closest_vector_point_triangle(x_t0), 1, x_t0, x_t1, options, t_max));
 }
 
 bool noli_is_clear_edge_edge(const NoliClearMotion* clear, const NoliVec3 x_t0[4],
-                             const NoliVec3 x_t1[4], double min_separation, double t_max) {
-  return clear->share < 1.0 &&
-         (shows(clear, noli_between_centers(2, x_t0), 2, x_t0, x_t1, min_separation, t_max) ||
-          shows(clear, noli_closest_vector_edge_edge(x_t0), 2, x_t0, x_t1, min_separation, t_max));
+                             const NoliVec3 x_t1[4], const NoliCcdOptions* options, double t_max) {
+  return clear->usable &&
+         (shows(clear, noli_between_centers(2, x_t0), 2, x_t0, x_t1, options, t_max) ||
+          shows(clear, noli_closest_vector_edge_edge(x_t0), 2, x_t0, x_t1, options, t_max));
 }

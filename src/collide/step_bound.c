@@ -60,13 +60,13 @@ static void bound_pair(const Pass* pass, int64_t item, NoliStepBound* bound) {
     const int32_t* b = &pass->surface->edge[2 * (int64_t)pair.b];
     load_vertices(pass, (const int32_t[4]){a[0], a[1], b[0], b[1]}, x_t0, x_t1);
     const NoliCcdOptions* options = options_of(pass, offset_of(pass, a[0], b[0]), &own);
-    hit = !noli_is_clear_edge_edge(&pass->clear, x_t0, x_t1, options->min_separation, t_max) &&
+    hit = !noli_is_clear_edge_edge(&pass->clear, x_t0, x_t1, options, t_max) &&
           noli_ccd_edge_edge(x_t0, x_t1, options, t_max, &toi);
   } else {
     const int32_t* t = &pass->surface->tri[3 * (int64_t)pair.b];
     load_vertices(pass, (const int32_t[4]){pair.a, t[0], t[1], t[2]}, x_t0, x_t1);
     const NoliCcdOptions* options = options_of(pass, offset_of(pass, pair.a, t[0]), &own);
-    hit = !noli_is_clear_point_triangle(&pass->clear, x_t0, x_t1, options->min_separation, t_max) &&
+    hit = !noli_is_clear_point_triangle(&pass->clear, x_t0, x_t1, options, t_max) &&
           noli_ccd_point_triangle(x_t0, x_t1, options, t_max, &toi);
   }
   if (hit && toi < bound->alpha) {

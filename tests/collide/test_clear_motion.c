@@ -44,8 +44,8 @@ static NoliClearMotion clear_motion_of(const Pair* pair, const NoliCcdOptions* o
 
 static bool is_clear(const Pair* pair, bool edges, const NoliCcdOptions* options, double t_max) {
   NoliClearMotion clear = clear_motion_of(pair, options, t_max);
-  return (edges ? noli_is_clear_edge_edge : noli_is_clear_point_triangle)(
-      &clear, pair->x_t0, pair->x_t1, options->min_separation, t_max);
+  return (edges ? noli_is_clear_edge_edge
+                : noli_is_clear_point_triangle)(&clear, pair->x_t0, pair->x_t1, options, t_max);
 }
 
 static void ccd_finds_clear_pairs_free(void** state) {
@@ -60,6 +60,7 @@ static void ccd_finds_clear_pairs_free(void** state) {
     NoliCcdOptions options = noli_default_ccd_options();
     options.safety = i % 5 == 0 ? 0.5 : 0.9;
     options.small_gap = i % 7 == 0 ? 0.1 * size : 0.0;
+    options.gap_cap = i % 9 == 0 ? 0.01 * size : (double)INFINITY;
     options.min_separation = i % 4 == 0 ? 0.05 * size : 0.0;
     options.max_iterations = i % 11 == 0 ? 10 : 1000;
     double toi, t_max = i % 6 == 0 ? 2.0 : test_random(&random, 0.0, 1.0);

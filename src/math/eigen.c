@@ -26,7 +26,7 @@ NOLI_INLINE double dot(int32_t n, const double* a, const double* b) {
 }
 
 NOLI_INLINE void add_scaled(int32_t n, double* restrict to, double factor,
-                              const double* restrict from) {
+                            const double* restrict from) {
   for (int32_t i = 0; i < n; i++) {
     to[i] += factor * from[i];
   }
@@ -79,7 +79,7 @@ NOLI_INLINE double reflect(int32_t n, double* a, int32_t k, double* off_diagonal
 
 // Q -= beta v (v^T Q) for the first m rows and columns at `q`. `w` is scratch (m).
 NOLI_INLINE void reflect_rows(int32_t n, int32_t m, const double* v, double beta, double* q,
-                                double* w) {
+                              double* w) {
   memset(w, 0, sizeof(double) * (size_t)m);
   for (int32_t i = 0; i < m; i++) {
     add_scaled(m, w, v[i], q + i * n);
@@ -94,7 +94,7 @@ NOLI_INLINE void reflect_rows(int32_t n, int32_t m, const double* v, double beta
 
 // Diagonal d, off-diagonal e (e[i] couples i and i + 1), and the rows of Q^T. `scratch` has (2 n).
 NOLI_INLINE void tridiagonalize(int32_t n, double* a, double* d, double* e, double* rows,
-                                  double* scratch) {
+                                double* scratch) {
   double *beta = scratch, *w = scratch + n;
 
   // reflect, and read the two diagonals
@@ -130,8 +130,8 @@ NOLI_INLINE void tridiagonalize(int32_t n, double* a, double* d, double* e, doub
   }
 }
 
-NOLI_INLINE void rotate_rows(int32_t n, double* restrict low, double* restrict high,
-                               double cosine, double sine) {
+NOLI_INLINE void rotate_rows(int32_t n, double* restrict low, double* restrict high, double cosine,
+                             double sine) {
   for (int32_t j = 0; j < n; j++) {
     double l = low[j], h = high[j];
     high[j] = sine * l + cosine * h;

@@ -22,8 +22,9 @@ static int64_t block_count(int64_t n_items, int64_t block) {
   return (n_items + block - 1) / block;
 }
 
-// Threads pay off only if each has several blocks: waking them costs as much as a block or two, and
-// far more on a busy machine.
+// A region of OpenMP costs system calls even on one thread, so that loops which one thread runs
+// have none. Threads pay off only if each has several blocks: waking them costs as much as a block
+// or two, and far more on a busy machine.
 static bool pays(int32_t n_threads, int64_t n_blocks) {
   return n_threads > 1 && n_blocks >= 2 * (int64_t)n_threads;
 }
@@ -144,20 +145,17 @@ void noli_parallel_tasks(int32_t n_threads, int64_t n_items, NoliRangeFn* fn, vo
     return;
   }
 #ifdef _OPENMP
-  bool shared = n_threads > 1;
-  if (shared) {
+  if (n_threads > 1) {
     noli_work_share();
-  }
-#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1) if (shared)
-  for (int64_t k = 0; k < n_items; k++) {
-    fn(user, k, k + 1, omp_get_thread_num());
-  }
-  if (shared) {
+#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1)
+    for (int64_t k = 0; k < n_items; k++) {
+      fn(user, k, k + 1, omp_get_thread_num());
+    }
     noli_work_join();
+    return;
   }
-#else
-  take_blocks(&blocks, 0);
 #endif
+  take_blocks(&blocks, 0);
 }
 
 // ---- teams --------------------------------------------------------------------------------------
@@ -247,23 +245,20 @@ void noli_parallel_team(int32_t n_threads, NoliTeamFn* fn, void* user) {
     goto done;
   }
 #ifdef _OPENMP
-  bool shared = n_threads > 1;
-  if (shared) {
+  if (n_threads > 1) {
     noli_work_share();
-  }
-#pragma omp parallel num_threads(n_threads) if (shared)
-  {
-    // the region may have fewer threads than it asks for
+#pragma omp parallel num_threads(n_threads)
+    {
+      // the region may have fewer threads than it asks for
 #pragma omp single
-    team.size = omp_get_num_threads();
-    fn(user, &team, omp_get_thread_num(), team.size);
-  }
-  if (shared) {
+      team.size = omp_get_num_threads();
+      fn(user, &team, omp_get_thread_num(), team.size);
+    }
     noli_work_join();
+    goto done;
   }
-#else
-  fn(user, &team, 0, 1);
 #endif
+  fn(user, &team, 0, 1);
 done:
   pthread_cond_destroy(&team.all_arrived);
   pthread_mutex_destroy(&team.mutex);
@@ -273,6 +268,27 @@ done:
 
 // The block sums of one batch are on the stack, so that summing needs no allocation.
 enum { SUM_BATCH = 256 };
+
+// Blocks of a batch on threads of OpenMP, or on this one.
+static void sum_blocks(Blocks* blocks, int32_t n_threads) {
+#ifdef _OPENMP
+  if (pays(n_threads, blocks->n_blocks)) {
+    noli_work_share();
+#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1)
+    for (int64_t k = 0; k < blocks->n_blocks; k++) {
+      int64_t begin = blocks->first + k * blocks->block;
+      blocks->sums[k] =
+          blocks->sum(blocks->user, begin, range_end(begin, blocks->block, blocks->n_items),
+                      omp_get_thread_num());
+    }
+    noli_work_join();
+    return;
+  }
+#else
+  (void)n_threads;
+#endif
+  take_blocks(blocks, 0);
+}
 
 double noli_parallel_sum(int32_t n_threads, int64_t n_items, int64_t block, NoliRangeSumFn* fn,
                          void* user) {
@@ -289,22 +305,7 @@ double noli_parallel_sum(int32_t n_threads, int64_t n_items, int64_t block, Noli
                      .n_items = n_items,
                      .n_blocks = n};
     if (!run_blocks(&blocks, n_threads, false)) {
-#ifdef _OPENMP
-      bool shared = pays(n_threads, n);
-      if (shared) {
-        noli_work_share();
-      }
-#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1) if (shared)
-      for (int64_t k = 0; k < n; k++) {
-        int64_t begin = (first + k) * block;
-        sums[k] = fn(user, begin, range_end(begin, block, n_items), omp_get_thread_num());
-      }
-      if (shared) {
-        noli_work_join();
-      }
-#else
-      take_blocks(&blocks, 0);
-#endif
+      sum_blocks(&blocks, n_threads);
     }
     for (int64_t k = 0; k < n; k++) {
       total += sums[k];

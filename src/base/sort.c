@@ -3,7 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { DIGIT_BITS = 11, N_BUCKETS = 1 << DIGIT_BITS, SMALL = 48 };
+// Fewer words than a long digit has values are sorted by more and shorter digits.
+enum { SHORT_DIGIT = 8, LONG_DIGIT = 11, MOST_BUCKETS = 1 << LONG_DIGIT, SMALL = 48 };
 
 int32_t noli_bits_of(int64_t count) {
   int32_t n_bits = 0;
@@ -26,10 +27,10 @@ static void insertion_sort(uint64_t* word, int64_t n, int32_t first_bit) {
 }
 
 // Converts the counts to first positions. Returns false if all words have the same digit.
-static bool prefix_sum(int64_t* count, int64_t n) {
+static bool prefix_sum(int32_t n_buckets, int64_t* count, int64_t n) {
   bool useful = true;
   int64_t first = 0;
-  for (int32_t k = 0; k < N_BUCKETS; k++) {
+  for (int32_t k = 0; k < n_buckets; k++) {
     int64_t here = count[k];
     useful = useful && here != n;
     count[k] = first;
@@ -38,18 +39,22 @@ static bool prefix_sum(int64_t* count, int64_t n) {
   return useful;
 }
 
-// One stable pass over the digit that begins at `shift`. Returns false, and moves nothing, if all
-// words have the same digit.
-static bool sort_by_digit(const uint64_t* from, uint64_t* to, int64_t n, int32_t shift) {
-  int64_t position[N_BUCKETS] = {0};
+// One stable pass over the digit of `n_bits` that begins at `shift`. Returns false, and moves
+// nothing, if all words have the same digit.
+static bool sort_by_digit(const uint64_t* from, uint64_t* to, int64_t n, int32_t shift,
+                          int32_t n_bits) {
+  int64_t position[MOST_BUCKETS];
+  int32_t n_buckets = 1 << n_bits;
+  uint64_t mask = (uint64_t)n_buckets - 1;
+  memset(position, 0, (size_t)n_buckets * sizeof *position);
   for (int64_t i = 0; i < n; i++) {
-    position[from[i] >> shift & (N_BUCKETS - 1)]++;
+    position[from[i] >> shift & mask]++;
   }
-  if (!prefix_sum(position, n)) {
+  if (!prefix_sum(n_buckets, position, n)) {
     return false;
   }
   for (int64_t i = 0; i < n; i++) {
-    to[position[from[i] >> shift & (N_BUCKETS - 1)]++] = from[i];
+    to[position[from[i] >> shift & mask]++] = from[i];
   }
   return true;
 }
@@ -62,8 +67,9 @@ uint64_t* noli_sort_words(uint64_t* word, uint64_t* scratch, int64_t n, int32_t 
   }
   uint64_t* from = word;
   uint64_t* to = scratch;
-  for (int32_t shift = first_bit; shift < n_bits; shift += DIGIT_BITS) {
-    if (sort_by_digit(from, to, n, shift)) {
+  int32_t digit = n < MOST_BUCKETS ? SHORT_DIGIT : LONG_DIGIT;
+  for (int32_t shift = first_bit; shift < n_bits; shift += digit) {
+    if (sort_by_digit(from, to, n, shift, digit)) {
       uint64_t* swap = from;
       from = to;
       to = swap;

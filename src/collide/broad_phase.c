@@ -5,6 +5,7 @@
 #include "base/ranks.h"
 #include "base/sort.h"
 #include "base/validate.h"
+#include "base/wide.h"
 #include "collide/body_tree.h"
 #include "collide/facets.h"
 
@@ -18,7 +19,6 @@ enum {
   N_TASK = 512,       // about this many tasks are traversed in parallel
   TASK_BLOCK = 4,     // tasks handed out together
   SHARED_KEYS = 4096, // from which threads pay for sorting
-  MANY_HOLES = 2,     // claimed keys for each one found from which holes are not sorted
   ITEM_BLOCK = 2048,  // boxes handed out together
   STACK_SIZE = 256,   // both trees have at most 30 levels, each leaves at most 3 pairs behind
   N_KIND = 2,
@@ -35,6 +35,16 @@ static const double slack_ulps = 64.0;
 // The trees are rebuilt when their nodes have grown by this factor relative to their facets.
 static const double poor_tree = 2.0;
 
+// Boxes that are compared with another box at once: coordinate by coordinate, so that they fill
+// registers. Unused ones meet nothing.
+enum { GROUP = NOLI_LEAF_SIZE };
+_Static_assert(GROUP == 8, "a register or two have a row of a group");
+
+typedef struct Group {
+  float lo[3][GROUP];
+  float hi[3][GROUP];
+} Group;
+
 // A tree of facets in the order of their places, so that a leaf reads consecutive memory.
 typedef struct Places {
   int32_t* tri;         // (n_facet) or NOLI_NULL_INDEX
@@ -47,6 +57,8 @@ typedef struct Places {
   int32_t* edge;        // (n_edge)
   int32_t* edge_point;  // (n_edge x 2)
   NoliBox* edge_box;    // (n_edge)
+  int32_t* group_first; // (n_node) of a leaf: the boxes of its triangles, then of its edges
+  Group* group;
 } Places;
 
 // Mean motion of a body.
@@ -54,10 +66,12 @@ typedef struct BodyMotion {
   double mean[3];
 } BodyMotion;
 
-// Two nodes to compare, or one with itself (a == b). The boxes of `a` move by `d`.
+// Two nodes to compare, or one with itself (a == b): of one body, or `a` of the body with the lower
+// number. The boxes of `a` move by `d`.
 typedef struct Task {
   int32_t a;
   int32_t b;
+  bool self; // of one body, which does not move in its own frame
   bool moving;
   double d[3];
 } Task;
@@ -107,8 +121,11 @@ struct NoliBroadPhase {
 // --- making and releasing ---
 
 static NoliStatus create_places(NoliContext* context, const NoliSurface* surface, int32_t n_facet,
-                                Places* places) {
+                                const NoliForest* forest, Places* places) {
   NoliStatus status = NOLI_OK;
+  // of each leaf the triangles and a group of edges that is not full; leaves are at most half of
+  // the nodes and one of each tree
+  int64_t n_leaf = ((int64_t)forest->n_node + forest->n_tree) / 2;
   NOLI_NEW(context, places->tri, n_facet);
   NOLI_NEW(context, places->corner, 3 * (int64_t)n_facet);
   NOLI_NEW(context, places->box, n_facet);
@@ -119,6 +136,8 @@ static NoliStatus create_places(NoliContext* context, const NoliSurface* surface
   NOLI_NEW(context, places->edge, surface->n_edge);
   NOLI_NEW(context, places->edge_point, 2 * (int64_t)surface->n_edge);
   NOLI_NEW(context, places->edge_box, surface->n_edge);
+  NOLI_NEW(context, places->group_first, forest->n_node);
+  NOLI_NEW(context, places->group, 2 * n_leaf + surface->n_edge / GROUP);
 done:
   return status;
 }
@@ -134,14 +153,15 @@ static void release_places(NoliContext* context, Places* places) {
   noli_free(context, places->edge);
   noli_free(context, places->edge_point);
   noli_free(context, places->edge_box);
+  noli_free(context, places->group_first);
+  noli_free(context, places->group);
 }
 
-// Keys are (first index, second index); the largest value of all bits stays free to mark holes.
+// Keys are (first index, second index).
 static void set_key_bits(const NoliSurface* surface, Pool pool[N_KIND]) {
-  pool[POINT_TRIANGLE].low_bits = noli_bits_of((int64_t)surface->n_tri + 1);
-  pool[POINT_TRIANGLE].n_bits =
-      pool[POINT_TRIANGLE].low_bits + noli_bits_of((int64_t)surface->n_point + 1);
-  pool[EDGE_EDGE].low_bits = noli_bits_of((int64_t)surface->n_edge + 1);
+  pool[POINT_TRIANGLE].low_bits = noli_bits_of(surface->n_tri);
+  pool[POINT_TRIANGLE].n_bits = pool[POINT_TRIANGLE].low_bits + noli_bits_of(surface->n_point);
+  pool[EDGE_EDGE].low_bits = noli_bits_of(surface->n_edge);
   pool[EDGE_EDGE].n_bits = 2 * pool[EDGE_EDGE].low_bits;
 }
 
@@ -158,7 +178,7 @@ NoliStatus noli_broad_phase_create(NoliContext* context, const NoliSurface* surf
   NOLI_TRY(noli_forest_create(context, surface->n_body, made->facets.facet_first, &made->forest));
   NOLI_TRY(noli_body_tree_create(context, surface->n_body, &made->bodies));
   NOLI_NEW(context, made->body_box, surface->n_body);
-  NOLI_TRY(create_places(context, surface, made->facets.n_facet, &made->places));
+  NOLI_TRY(create_places(context, surface, made->facets.n_facet, &made->forest, &made->places));
   NOLI_NEW(context, made->point_box, surface->n_point);
   NOLI_NEW(context, made->centre, 3 * (int64_t)made->facets.n_facet);
   NOLI_NEW(context, made->motion, surface->n_body);
@@ -288,10 +308,43 @@ static void fill_place_boxes(void* user, int64_t begin, int64_t end, int32_t wor
   }
 }
 
+static void set_box(Group* group, int32_t at, const NoliBox* box) {
+  for (int k = 0; k < 3; k++) {
+    group->lo[k][at] = box->lo[k];
+    group->hi[k][at] = box->hi[k];
+  }
+}
+
+// Groups of the boxes of leaves.
+static void fill_groups(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const NoliBroadPhase* bp = ((const BoxLoop*)user)->bp;
+  const Places* places = &bp->places;
+  const NoliBox empty = noli_box_empty();
+  for (int64_t n = begin; n < end; n++) {
+    const NoliNode* node = &bp->forest.node[n];
+    if (node->child != NOLI_NULL_INDEX) {
+      continue;
+    }
+    Group* group = &places->group[places->group_first[n]];
+    for (int32_t i = 0; i < GROUP; i++) {
+      int32_t p = node->begin + i;
+      bool used = p < node->end && places->tri[p] != NOLI_NULL_INDEX;
+      set_box(group, i, used ? &places->box[p] : &empty);
+    }
+    int32_t first = places->edge_first[node->begin];
+    int32_t n_edge = places->edge_first[node->end] - first;
+    for (int32_t i = 0; i < n_edge || i % GROUP != 0; i++) {
+      set_box(group + 1 + i / GROUP, i % GROUP, i < n_edge ? &places->edge_box[first + i] : &empty);
+    }
+  }
+}
+
 static void refit(BoxLoop* loop) {
   NoliBroadPhase* bp = loop->bp;
   noli_parallel_for(bp->n_worker, bp->facets.n_facet, ITEM_BLOCK, fill_place_boxes, loop);
   noli_forest_refit(&bp->forest, bp->places.box);
+  noli_parallel_for(bp->n_worker, bp->forest.n_node, ITEM_BLOCK, fill_groups, loop);
 }
 
 // Copies the facets to their places.
@@ -317,6 +370,13 @@ static void fill_places(NoliBroadPhase* bp) {
   }
   places->point_first[facets->n_facet] = n_point;
   places->edge_first[facets->n_facet] = n_edge;
+  int32_t n_group = 0;
+  for (int32_t n = 0; n < bp->forest.n_node; n++) {
+    const NoliNode* node = &bp->forest.node[n];
+    int32_t n_own = places->edge_first[node->end] - places->edge_first[node->begin];
+    places->group_first[n] = n_group;
+    n_group += node->child == NOLI_NULL_INDEX ? 1 + (n_own + GROUP - 1) / GROUP : 0;
+  }
 }
 
 // Rebuilds the trees from the boxes of the points.
@@ -395,7 +455,7 @@ static void fill_body_boxes(NoliBroadPhase* bp) {
 // Adds a task for the bodies a <= b, if both have surfaces and their boxes meet on the way.
 static NoliStatus start_task(NoliBroadPhase* bp, int32_t a, int32_t b) {
   NoliStatus status = NOLI_OK;
-  Task task = {.a = bp->forest.root[a], .b = bp->forest.root[b]};
+  Task task = {.a = bp->forest.root[a], .b = bp->forest.root[b], .self = a == b};
   if (task.a == NOLI_NULL_INDEX || task.b == NOLI_NULL_INDEX) {
     return NOLI_OK;
   }
@@ -482,79 +542,157 @@ static inline void keep(NoliBroadPhase* bp, Worker* worker, int kind, bool hit, 
   }
 }
 
-// Points owned by facet p against the triangle of facet q. `flip`: q is the one that moves by d.
-static inline void pair_points(NoliBroadPhase* bp, Worker* worker, const double* d, bool flip,
-                               int32_t p, int32_t q) {
-  const Places* places = &bp->places;
-  if (places->tri[q] == NOLI_NULL_INDEX) {
-    return;
+// The boxes of a group that meet a box: bit i of the result for the i-th.
+static inline uint32_t meet_group(const Group* group, const NoliBox* box) {
+  uint32_t bits = 0;
+#ifdef __GNUC__
+  typedef float Row __attribute__((vector_size(16)));
+  typedef int32_t Mask __attribute__((vector_size(16)));
+  typedef uint64_t Half __attribute__((vector_size(16)));
+  for (int i = 0; i < GROUP; i += 4) {
+    Mask apart = {0, 0, 0, 0}, bit = {1, 2, 4, 8};
+    for (int k = 0; k < 3; k++) {
+      Row lo, hi;
+      memcpy(&lo, &group->lo[k][i], sizeof lo);
+      memcpy(&hi, &group->hi[k][i], sizeof hi);
+      apart |= (lo > box->hi[k]) | (box->lo[k] > hi);
+    }
+    Half half = (Half)(~apart & bit);
+    uint64_t both = half[0] | half[1];
+    bits |= (uint32_t)(both | both >> 32) << i;
   }
-  const int32_t* corner = &places->corner[3 * (int64_t)q];
-  const NoliBox* box = &places->box[q];
-  for (int32_t i = places->point_first[p]; i < places->point_first[p + 1]; i++) {
-    const NoliBox* point_box = &places->point_box[i];
+#else
+  for (int i = 0; i < GROUP; i++) {
+    bool met = true;
+    for (int k = 0; k < 3; k++) {
+      met = met & (group->lo[k][i] <= box->hi[k]) & (box->lo[k] <= group->hi[k][i]);
+    }
+    bits |= (uint32_t)met << i;
+  }
+#endif
+  return bits;
+}
+
+// The lowest bit that is set.
+static inline int32_t lowest_bit(uint32_t bits) {
+#ifdef __GNUC__
+  return __builtin_ctz(bits);
+#else
+  int32_t i = 0;
+  while ((bits >> i & 1u) == 0) {
+    i++;
+  }
+  return i;
+#endif
+}
+
+// A box around `box` on its way by `sign` d (NULL: it is at rest).
+static inline NoliBox swept_box(const NoliBox* box, const double* d, double sign) {
+  NoliBox swept = *box;
+  for (int k = 0; k < 3 && d != NULL; k++) {
+    double way = sign * d[k];
+    swept.lo[k] = round_down((double)box->lo[k] + (way < 0.0 ? way : 0.0));
+    swept.hi[k] = round_up((double)box->hi[k] + (way > 0.0 ? way : 0.0));
+  }
+  return swept;
+}
+
+// Points owned by leaf a against the triangles of leaf b. `flip`: b is the one that moves by d.
+// `self`: both are of one body, and may have common vertices.
+NOLI_INLINE void pair_points(NoliBroadPhase* bp, Worker* worker, const double* d, bool flip,
+                             bool self, int32_t a, int32_t b) {
+  const Places* places = &bp->places;
+  const NoliNode *node_a = &bp->forest.node[a], *node_b = &bp->forest.node[b];
+  const Group* group = &places->group[places->group_first[b]];
+  int32_t end = places->point_first[node_a->end];
+  for (int32_t i = places->point_first[node_a->begin]; i < end; i++) {
+    const NoliBox* box = &places->point_box[i];
+    NoliBox swept = swept_box(box, d, flip ? -1.0 : 1.0);
+    if (!noli_boxes_meet(&swept, &bp->forest.box[b])) {
+      continue;
+    }
     int32_t point = places->point[i];
-    bool apart = (point != corner[0]) & (point != corner[1]) & (point != corner[2]);
-    bool hit = apart & meet(flip ? box : point_box, flip ? point_box : box, d);
-    keep(bp, worker, POINT_TRIANGLE, hit, point, places->tri[q]);
+    for (uint32_t bits = meet_group(group, &swept); bits != 0; bits &= bits - 1) {
+      int32_t q = node_b->begin + lowest_bit(bits);
+      const int32_t* corner = &places->corner[3 * (int64_t)q];
+      const NoliBox* other = &places->box[q];
+      bool hit = d == NULL || noli_moving_boxes_meet(flip ? other : box, flip ? box : other, d);
+      hit = hit & (!self || ((point != corner[0]) & (point != corner[1]) & (point != corner[2])));
+      keep(bp, worker, POINT_TRIANGLE, hit, point, places->tri[q]);
+    }
   }
 }
 
-// Edges owned by facet p against edges owned by facet q.
-static inline void pair_edges(NoliBroadPhase* bp, Worker* worker, const double* d, int32_t p,
-                              int32_t q) {
+// Edges owned by leaf a against edges owned by leaf b, each pair once if the leaves are the same.
+NOLI_INLINE void pair_edges(NoliBroadPhase* bp, Worker* worker, const double* d, bool self,
+                            int32_t a, int32_t b) {
   const Places* places = &bp->places;
-  for (int32_t i = places->edge_first[p]; i < places->edge_first[p + 1]; i++) {
+  const NoliNode *node_a = &bp->forest.node[a], *node_b = &bp->forest.node[b];
+  const Group* group = &places->group[places->group_first[b]] + 1;
+  int32_t first = places->edge_first[node_a->begin], end = places->edge_first[node_a->end];
+  int32_t first_b = places->edge_first[node_b->begin];
+  uint32_t n_b = (uint32_t)(places->edge_first[node_b->end] - first_b);
+  for (int32_t i = first; i < end; i++) {
     const int32_t* u = &places->edge_point[2 * (int64_t)i];
     const NoliBox* box = &places->edge_box[i];
-    for (int32_t j = places->edge_first[q]; j < places->edge_first[q + 1]; j++) {
-      const int32_t* v = &places->edge_point[2 * (int64_t)j];
-      bool apart = (u[0] != v[0]) & (u[0] != v[1]) & (u[1] != v[0]) & (u[1] != v[1]);
-      int32_t e = places->edge[i], f = places->edge[j];
-      bool hit = apart & meet(box, &places->edge_box[j], d);
-      keep(bp, worker, EDGE_EDGE, hit, e < f ? e : f, e < f ? f : e);
+    NoliBox swept = swept_box(box, d, 1.0);
+    if (!noli_boxes_meet(&swept, &bp->forest.box[b])) {
+      continue;
+    }
+    int32_t e = places->edge[i];
+    uint32_t begin = self && a == b ? (uint32_t)(i + 1 - first) : 0;
+    for (uint32_t at = begin; at < n_b; at += GROUP - at % GROUP) {
+      uint32_t bits = meet_group(&group[at / GROUP], &swept) >> at % GROUP;
+      for (; bits != 0; bits &= bits - 1) {
+        int32_t j = first_b + (int32_t)at + lowest_bit(bits), f = places->edge[j];
+        const int32_t* v = &places->edge_point[2 * (int64_t)j];
+        bool hit = d == NULL || noli_moving_boxes_meet(box, &places->edge_box[j], d);
+        hit = hit & (!self || ((u[0] != v[0]) & (u[0] != v[1]) & (u[1] != v[0]) & (u[1] != v[1])));
+        keep(bp, worker, EDGE_EDGE, hit, self && f < e ? f : e, self && f < e ? e : f);
+      }
     }
   }
 }
 
 // All facets of leaf a against all facets of leaf b.
-static inline void pair_leaves(NoliBroadPhase* bp, Worker* worker, const double* d, int32_t a,
-                               int32_t b) {
-  const NoliNode *node_a = &bp->forest.node[a], *node_b = &bp->forest.node[b];
-  const NoliBox* box = bp->places.box;
-  int32_t pair[2 * NOLI_LEAF_SIZE * NOLI_LEAF_SIZE];
-  int32_t n = 0;
-  for (int32_t p = node_a->begin; p < node_a->end; p++) {
-    for (int32_t q = a == b ? p + 1 : node_b->begin; q < node_b->end; q++) {
-      pair[n] = p;
-      pair[n + 1] = q;
-      n += 2 * (int32_t)meet(&box[p], &box[q], d);
-    }
+NOLI_INLINE void pair_leaves(NoliBroadPhase* bp, Worker* worker, const double* d, bool self,
+                             int32_t a, int32_t b) {
+  pair_points(bp, worker, d, false, self, a, b);
+  if (a != b) {
+    pair_points(bp, worker, d, true, self, b, a);
   }
-  for (int32_t i = 0; i < n; i += 2) {
-    int32_t p = pair[i], q = pair[i + 1];
-    pair_points(bp, worker, d, false, p, q);
-    pair_points(bp, worker, d, true, q, p);
-    pair_edges(bp, worker, d, p, q);
-  }
+  pair_edges(bp, worker, d, self, a, b);
 }
 
-// Compares all facets below the two nodes of a task.
-static void traverse(NoliBroadPhase* bp, Worker* worker, const Task* task) {
-  const double* d = task->moving ? task->d : NULL;
+// Compares all facets below two nodes, the first of which moves by d (NULL: neither does).
+NOLI_INLINE void traverse(NoliBroadPhase* bp, Worker* worker, const double* d, bool self, int32_t a,
+                          int32_t b) {
   int32_t stack[STACK_SIZE];
   int32_t n = 0;
-  stack[n++] = task->a;
-  stack[n++] = task->b;
+  stack[n++] = a;
+  stack[n++] = b;
   while (n > 0) {
-    int32_t b = stack[--n];
-    int32_t a = stack[--n];
+    b = stack[--n];
+    a = stack[--n];
     if (noli_forest_is_leaf(&bp->forest, a) && noli_forest_is_leaf(&bp->forest, b)) {
-      pair_leaves(bp, worker, d, a, b);
+      pair_leaves(bp, worker, d, self, a, b);
     } else {
       n += 2 * noli_forest_split_pair(&bp->forest, d, a, b, stack + n);
     }
   }
+}
+
+// Tasks of a kind each have their own loops.
+static void run_self(NoliBroadPhase* bp, Worker* worker, const Task* task) {
+  traverse(bp, worker, NULL, true, task->a, task->b);
+}
+
+static void run_resting(NoliBroadPhase* bp, Worker* worker, const Task* task) {
+  traverse(bp, worker, NULL, false, task->a, task->b);
+}
+
+static void run_moving(NoliBroadPhase* bp, Worker* worker, const Task* task) {
+  traverse(bp, worker, task->d, false, task->a, task->b);
 }
 
 static void run_tasks(void* user, int64_t begin, int64_t end, int32_t worker) {
@@ -564,21 +702,14 @@ static void run_tasks(void* user, int64_t begin, int64_t end, int32_t worker) {
     if (size > 1 && i % size != rank) {
       continue; // of another rank; neighbouring tasks have much to do at the same place
     }
-    traverse(bp, &bp->worker[worker], &bp->task.data[bp->first_task + i]);
+    const Task* task = &bp->task.data[bp->first_task + i];
+    (task->self     ? run_self
+     : task->moving ? run_moving
+                    : run_resting)(bp, &bp->worker[worker], task);
   }
 }
 
 // --- results ---
-
-// Fills the unused ends of chunks with the largest key, which sorts last. This must happen before
-// the pools grow and invalidate the pointers of the workers.
-static void pad_chunks(NoliBroadPhase* bp, int kind) {
-  for (int32_t w = 0; w < bp->n_worker; w++) {
-    for (int64_t i = 0; i < bp->worker[w].room[kind]; i++) {
-      bp->worker[w].next[kind][i] = ((uint64_t)1 << bp->pool[kind].n_bits) - 1;
-    }
-  }
-}
 
 // Runs all tasks and counts the keys found.
 static void search(NoliBroadPhase* bp) {
@@ -597,7 +728,6 @@ static void search(NoliBroadPhase* bp) {
     for (int32_t w = 0; w < bp->n_worker; w++) {
       bp->pool[kind].n_found += bp->worker[w].n_chunk[kind] * CHUNK - bp->worker[w].room[kind];
     }
-    pad_chunks(bp, kind);
   }
 }
 
@@ -617,6 +747,26 @@ done:
   return status;
 }
 
+// Moves keys from the end of the pool to the unused rooms of the last chunks of workers, so that
+// all keys found come first. Keys are not sorted yet.
+static void close_gaps(NoliBroadPhase* bp, int kind) {
+  uint64_t* end = bp->pool[kind].key.data + atomic_load(&bp->pool[kind].claimed);
+  for (int32_t n_open = bp->n_worker; n_open > 0; n_open--) {
+    // behind the last gap there are only keys
+    Worker* last = NULL;
+    for (int32_t w = 0; w < bp->n_worker; w++) {
+      Worker* worker = &bp->worker[w];
+      bool open = worker->room[kind] > 0;
+      last = open && (last == NULL || worker->next[kind] > last->next[kind]) ? worker : last;
+    }
+    int64_t room = last->room[kind], behind = end - (last->next[kind] + room);
+    int64_t n = behind < room ? behind : room;
+    memcpy(last->next[kind], end - n, (size_t)n * sizeof *end);
+    end -= room;
+    last->room[kind] = 0;
+  }
+}
+
 // Gives all ranks the keys that each has found.
 static NoliStatus gather_keys(NoliBroadPhase* bp) {
   NoliStatus status = NOLI_OK;
@@ -624,8 +774,7 @@ static NoliStatus gather_keys(NoliBroadPhase* bp) {
   for (int kind = 0; noli_rank_count(context) > 1 && kind < N_KIND; kind++) {
     Pool* pool = &bp->pool[kind];
     int64_t n_all = 0;
-    // holes sort last
-    noli_sort_keys(pool->key.data, pool->scratch.data, atomic_load(&pool->claimed), pool->n_bits);
+    noli_sort_keys(pool->key.data, pool->scratch.data, pool->n_found, pool->n_bits);
     NOLI_TRY(noli_ranks_gather(context, sizeof(uint64_t), pool->key.data, pool->n_found,
                                (void**)&bp->gathered, &bp->gathered_capacity, &n_all));
     NoliStatus own = noli_array_reserve(context, &pool->key, n_all + 1);
@@ -633,34 +782,18 @@ static NoliStatus gather_keys(NoliBroadPhase* bp) {
     NOLI_TRY(noli_ranks_join(context, own));
     memcpy(pool->key.data, bp->gathered, (size_t)n_all * sizeof(uint64_t));
     pool->n_found = n_all;
-    atomic_store(&pool->claimed, n_all);
   }
 done:
   return status;
 }
 
-// Moves the keys that were found to the front, before the holes. Returns their number.
-static int64_t drop_holes(Pool* pool, int64_t n) {
-  uint64_t hole = ((uint64_t)1 << pool->n_bits) - 1, *key = pool->key.data;
-  int64_t kept = 0;
-  for (int64_t i = 0; i < n; i++) {
-    key[kept] = key[i];
-    kept += key[i] != hole ? 1 : 0;
-  }
-  return kept;
-}
-
-// Sorts the keys of one kind; holes come last.
+// Sorts the keys of one kind.
 static void sort_pools(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   NoliBroadPhase* bp = user;
   for (int64_t kind = begin; kind < end; kind++) {
     Pool* pool = &bp->pool[kind];
-    int64_t n = atomic_load_explicit(&pool->claimed, memory_order_relaxed);
-    if (n > MANY_HOLES * pool->n_found) {
-      n = drop_holes(pool, n);
-    }
-    noli_sort_keys(pool->key.data, pool->scratch.data, n, pool->n_bits);
+    noli_sort_keys(pool->key.data, pool->scratch.data, pool->n_found, pool->n_bits);
   }
 }
 
@@ -756,6 +889,9 @@ static NoliStatus find(NoliBroadPhase* bp, const double* x_t0, const double* x_t
   while (!enough) {
     search(bp);
     NOLI_TRY(make_room(bp, &enough));
+  }
+  for (int kind = 0; kind < N_KIND; kind++) {
+    close_gaps(bp, kind);
   }
   if (out->home == NULL) {
     NOLI_TRY(gather_keys(bp));

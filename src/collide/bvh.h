@@ -9,14 +9,15 @@
 #include "math/vec3.h"
 
 #include <math.h>
+#include <string.h>
 
 // Items of a leaf, at most.
 enum { NOLI_LEAF_SIZE = 8 };
 
-// A closed box, in floats to save memory.
+// A closed box, in floats to save memory. A fourth coordinate, 0, fills registers of four floats.
 typedef struct NoliBox {
-  float lo[3];
-  float hi[3];
+  float lo[4];
+  float hi[4];
 } NoliBox;
 
 // A coordinate of a box that lies outside of `value`: rounded down for the lower side, up for the
@@ -65,10 +66,22 @@ double noli_forest_cost(const NoliForest* forest, const NoliBox* place_box);
 const char* noli_forest_defect(const NoliForest* forest);
 const char* noli_forest_box_defect(const NoliForest* forest, const NoliBox* place_box);
 
-// Whether two closed boxes have a point in common.
+// Whether two closed boxes have a point in common. With vector types all coordinates at once.
 static inline bool noli_boxes_meet(const NoliBox* a, const NoliBox* b) {
+#ifdef __GNUC__
+  typedef float Row __attribute__((vector_size(16)));
+  typedef int64_t Half __attribute__((vector_size(16)));
+  Row a_lo, a_hi, b_lo, b_hi;
+  memcpy(&a_lo, a->lo, sizeof a_lo);
+  memcpy(&a_hi, a->hi, sizeof a_hi);
+  memcpy(&b_lo, b->lo, sizeof b_lo);
+  memcpy(&b_hi, b->hi, sizeof b_hi);
+  Half apart = (Half)((a_lo > b_hi) | (b_lo > a_hi));
+  return (apart[0] | apart[1]) == 0;
+#else
   return (a->lo[0] <= b->hi[0]) & (b->lo[0] <= a->hi[0]) & (a->lo[1] <= b->hi[1]) &
          (b->lo[1] <= a->hi[1]) & (a->lo[2] <= b->hi[2]) & (b->lo[2] <= a->hi[2]);
+#endif
 }
 
 // A box that contains no point: it meets no box, and a union with it changes nothing.
@@ -79,7 +92,7 @@ static inline NoliBox noli_box_empty(void) {
 // Smallest box around both.
 static inline NoliBox noli_box_union(const NoliBox* a, const NoliBox* b) {
   NoliBox box;
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 4; k++) {
     box.lo[k] = a->lo[k] < b->lo[k] ? a->lo[k] : b->lo[k];
     box.hi[k] = a->hi[k] > b->hi[k] ? a->hi[k] : b->hi[k];
   }
@@ -97,9 +110,10 @@ static inline double noli_box_distance(const NoliBox* box, NoliVec3 p) {
   return sqrt(sum);
 }
 
-// Whether box `a`, moving by `d`, meets box `b` at some time. Seen from b, a point moves from 0 to
-// d through the Minkowski difference of the boxes, a box with centre c + d/2 and half widths h. The
-// two are apart if and only if one of the axes e_k and e_k x d separates them.
+// Whether box `a`, moving by `d`, meets box `b` at some time: mostly at the start, if at all. Seen
+// from b, a point moves from 0 to d through the Minkowski difference of the boxes, a box with
+// centre c + d/2 and half widths h. The two are apart if and only if one of the axes e_k and e_k x
+// d separates them.
 static inline bool noli_moving_boxes_meet(const NoliBox* a, const NoliBox* b, const double d[3]) {
   double c[3], h[3];
   for (int k = 0; k < 3; k++) {

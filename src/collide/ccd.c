@@ -10,9 +10,6 @@
 #include <stdint.h>
 #include <string.h>
 
-// Share of a gap below options->small_gap that remains.
-#define KEEP_SMALL_GAP 0.9
-
 const NoliNamed noli_ccd_methods[NOLI_CCD_METHODS] = {
     [NOLI_CCD_ADDITIVE] = {"additive", "Conservative advancement; fast."},
     [NOLI_CCD_INCLUSION] = {"inclusion", "Excludes boxes in time and space; slower, independent of "
@@ -51,9 +48,9 @@ static bool excludes_boxes(const NoliCcdOptions* options) {
          strcmp(options->method, noli_ccd_methods[NOLI_CCD_INCLUSION].name) == 0;
 }
 
-// A hit is reported when only this share of the available distance is left; below it steps get
-// short.
-#define HIT_SHARE 0.05
+bool noli_ccd_advances(const NoliCcdOptions* options) {
+  return !excludes_boxes(options);
+}
 
 // Steps along a direction that turns cost a closest point: they are tried where they would be this
 // much longer than others.
@@ -180,22 +177,6 @@ static inline bool turned_is_safe(const Motion* motion, const NoliVec3 w[4], Nol
   return safe && s > 0.0;
 }
 
-// The distance to keep of a pair that starts at distance d.
-static inline double least_distance(const NoliCcdOptions* options, double d) {
-  double gap = d - options->min_separation, keep = (1.0 - options->safety) * gap;
-  keep = keep > options->gap_cap ? options->gap_cap : keep;
-  double most =
-      KEEP_SMALL_GAP * gap < options->small_gap ? KEEP_SMALL_GAP * gap : options->small_gap;
-  return options->min_separation + (keep < most ? most : keep);
-}
-
-// A pair that is this much above its bound counts as a hit. `room` is its distance from the bound
-// at the start. The margin does not exceed options->gap_cap.
-static inline double hit_margin(const NoliCcdOptions* options, double room) {
-  double margin = HIT_SHARE * room;
-  return margin > options->gap_cap ? options->gap_cap : margin;
-}
-
 // The other method, for the same distance to keep; see inclusion_ccd.h.
 static inline bool exclude(const Motion* motion, NoliVec3 axis, double low, double margin,
                            const NoliCcdOptions* options, double t_max, double* toi,
@@ -291,8 +272,8 @@ static inline bool advance_motion(const Motion* motion, const NoliCcdOptions* us
   Instant at = {.r = closest_vector(motion->kind, motion->w0)};
   memcpy(at.w, motion->w0, sizeof at.w);
   at.d = noli_norm3(at.r);
-  double low = least_distance(use, at.d) + 2.0 * motion->rounding;
-  double end = low + hit_margin(use, at.d - low);
+  double low = noli_ccd_least_distance(use, at.d) + 2.0 * motion->rounding;
+  double end = low + noli_ccd_hit_margin(use, at.d - low);
   // not for pairs that start too close, and for NaN
   bool boxes_first = excludes_boxes(use), ended = !(at.d > end);
   if (!ended && boxes_first) {
@@ -376,7 +357,8 @@ static double advance_to_plane(NoliVec3 x_t0, NoliVec3 x_t1, NoliVec3 origin, No
   double largest_x = larger(absolute_sum(x_t0), absolute_sum(x_t1));
   double height = noli_dot3(normal, w_t0);
   double climb = noli_dot3(normal, noli_sub3(w_t1, w_t0));
-  double low = least_distance(use, height) + 2.0 * rounding_of(largest_w, largest_x, t_max);
+  double low =
+      noli_ccd_least_distance(use, height) + 2.0 * rounding_of(largest_w, largest_x, t_max);
   // false for NaN, which climb has if either end does
   if (!(height > low && isfinite(climb * t_max))) {
     return 0.0;

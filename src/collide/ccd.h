@@ -59,6 +59,28 @@ bool noli_ccd_point_edge(const NoliVec3 x_t0[3], const NoliVec3 x_t1[3],
 bool noli_ccd_point_point(const NoliVec3 x_t0[2], const NoliVec3 x_t1[2],
                           const NoliCcdOptions* options, double t_max, double* toi);
 
+// Whether the options ask for conservative advancement.
+bool noli_ccd_advances(const NoliCcdOptions* options);
+
+// The distance to keep of a pair that starts at distance d.
+static inline double noli_ccd_least_distance(const NoliCcdOptions* options, double d) {
+  // share of a gap below options->small_gap that remains
+  const double KEEP_SMALL_GAP = 0.9;
+  double gap = d - options->min_separation, keep = (1.0 - options->safety) * gap;
+  keep = keep > options->gap_cap ? options->gap_cap : keep;
+  double most =
+      KEEP_SMALL_GAP * gap < options->small_gap ? KEEP_SMALL_GAP * gap : options->small_gap;
+  return options->min_separation + (keep < most ? most : keep);
+}
+
+// A pair that is this much above its bound counts as a hit: below it steps get short. `room` is its
+// distance from the bound at the start. The margin does not exceed options->gap_cap.
+static inline double noli_ccd_hit_margin(const NoliCcdOptions* options, double room) {
+  const double HIT_SHARE = 0.05;
+  double margin = HIT_SHARE * room;
+  return margin > options->gap_cap ? options->gap_cap : margin;
+}
+
 // Largest t <= t_max up to which the height of a point above the plane through `origin` with unit
 // `normal` stays above the same bound, with height(0) for D(0).
 double noli_ccd_half_space(NoliVec3 x_t0, NoliVec3 x_t1, NoliVec3 origin, NoliVec3 normal,

@@ -1,6 +1,7 @@
 #include "collide/impacts.h"
 
 #include "base/parallel.h"
+#include "collide/clear_motion.h"
 
 #include <stdlib.h>
 
@@ -60,7 +61,8 @@ typedef struct Pass {
   const NoliSurface* surface;
   const double* x_t0;
   const double* x_t1;
-  const NoliCcdOptions* options;
+  NoliCcdOptions options;
+  NoliClearMotion clear;
   NoliPrimitives kind;
   const NoliPrimitivePair* pair; // NULL: all surface vertices with all planes
   const NoliHalfSpace* half_spaces;
@@ -90,9 +92,9 @@ static const NoliCcdOptions* options_of(const Pass* pass, const int32_t* vertex,
   int32_t b = n == 1 ? surface->n_body + plane : surface->body[vertex[n - 1]];
   double range = noli_body_pairs_range(pass->body_pairs, a, b);
   if (surface->offset == NULL && range == 1.0) {
-    return pass->options;
+    return &pass->options;
   }
-  *own = pass->options != NULL ? *pass->options : noli_default_ccd_options();
+  *own = pass->options;
   if (surface->offset != NULL) {
     own->min_separation += n == 1 ? surface->offset[a] : noli_surface_offset(surface, a, b);
   }
@@ -114,10 +116,13 @@ static double time_of_impact(const Pass* pass, NoliPrimitivePair pair) {
   const NoliCcdOptions* options = options_of(pass, vertex, n, pair.b, &own);
   switch (pass->kind) {
   case NOLI_PRIMITIVES_POINT_TRIANGLE:
-    noli_ccd_point_triangle(x_t0, x_t1, options, 1.0, &toi);
+    if (!noli_is_clear_point_triangle(&pass->clear, x_t0, x_t1, options, 1.0)) {
+      noli_ccd_point_triangle(x_t0, x_t1, options, 1.0, &toi);
+    }
     break;
   case NOLI_PRIMITIVES_EDGE_EDGE:
-    if (!is_planar(pass->surface, vertex)) {
+    if (!is_planar(pass->surface, vertex) &&
+        !noli_is_clear_edge_edge(&pass->clear, x_t0, x_t1, options, 1.0)) {
       noli_ccd_edge_edge(x_t0, x_t1, options, 1.0, &toi);
     }
     break;
@@ -192,10 +197,11 @@ NoliStatus noli_impacts_find(NoliImpacts* impacts, NoliContext* context, const N
   Pass pass = {.surface = surface,
                .x_t0 = x_t0,
                .x_t1 = x_t1,
-               .options = options,
+               .options = options != NULL ? *options : noli_default_ccd_options(),
                .half_spaces = half_spaces,
                .n_half_spaces = n_half_spaces,
                .body_pairs = pairs};
+  pass.clear = noli_clear_motion(surface, x_t0, x_t1, &pass.options, 1.0);
   impacts->impact.count = 0;
   pass.kind = NOLI_PRIMITIVES_POINT_TRIANGLE;
   pass.pair = candidates->point_triangle.data;

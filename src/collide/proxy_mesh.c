@@ -217,7 +217,7 @@ static double find_bulge(const NoliSpace* space, int64_t tet, int32_t lattice[][
 
 static NoliBox tet_box(const Search* search, int32_t tet) {
   NoliVec3 x[4];
-  NoliBox box;
+  NoliBox box = {{0.0f}, {0.0f}};
   corners(search->space, tet, x);
   double room = search->bulge[tet] + search->tolerance;
   for (int k = 0; k < 3; k++) {

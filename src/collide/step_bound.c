@@ -1,6 +1,7 @@
 #include "collide/step_bound.h"
 
 #include "base/parallel.h"
+#include "collide/clear_motion.h"
 
 // Pairs of a block, blocks of a batch. A batch gives every thread work and its minimum prunes the
 // next ones; minima of its blocks live on the stack.
@@ -12,6 +13,7 @@ typedef struct Pass {
   const double* x_t0;
   const double* x_t1;
   NoliCcdOptions options;
+  NoliClearMotion clear;
   const NoliPrimitivePair* pair; // candidates of one kind
   bool edge_edge;
   const NoliHalfSpace* half_spaces; // half-spaces; items are pairs of surface vertex and plane
@@ -51,19 +53,21 @@ static void bound_pair(const Pass* pass, int64_t item, NoliStepBound* bound) {
   NoliPrimitivePair pair = pass->pair[item];
   NoliVec3 x_t0[4], x_t1[4];
   NoliCcdOptions own;
-  double toi;
+  double toi, t_max = bound->alpha;
   bool hit;
   if (pass->edge_edge) {
     const int32_t* a = &pass->surface->edge[2 * (int64_t)pair.a];
     const int32_t* b = &pass->surface->edge[2 * (int64_t)pair.b];
     load_vertices(pass, (const int32_t[4]){a[0], a[1], b[0], b[1]}, x_t0, x_t1);
     const NoliCcdOptions* options = options_of(pass, offset_of(pass, a[0], b[0]), &own);
-    hit = noli_ccd_edge_edge(x_t0, x_t1, options, bound->alpha, &toi);
+    hit = !noli_is_clear_edge_edge(&pass->clear, x_t0, x_t1, options, t_max) &&
+          noli_ccd_edge_edge(x_t0, x_t1, options, t_max, &toi);
   } else {
     const int32_t* t = &pass->surface->tri[3 * (int64_t)pair.b];
     load_vertices(pass, (const int32_t[4]){pair.a, t[0], t[1], t[2]}, x_t0, x_t1);
     const NoliCcdOptions* options = options_of(pass, offset_of(pass, pair.a, t[0]), &own);
-    hit = noli_ccd_point_triangle(x_t0, x_t1, options, bound->alpha, &toi);
+    hit = !noli_is_clear_point_triangle(&pass->clear, x_t0, x_t1, options, t_max) &&
+          noli_ccd_point_triangle(x_t0, x_t1, options, t_max, &toi);
   }
   if (hit && toi < bound->alpha) {
     *bound = (NoliStepBound){toi, pair.a, pair.b, pass->edge_edge, NOLI_NULL_INDEX};
@@ -125,6 +129,7 @@ void noli_step_bound_candidates(const NoliSurface* surface, const NoliCandidates
                                 NoliStepBound* bound) {
   Pass pass = {.surface = surface, .x_t0 = x_t0, .x_t1 = x_t1};
   pass.options = options != NULL ? *options : noli_default_ccd_options();
+  pass.clear = noli_clear_motion(surface, x_t0, x_t1, &pass.options, alpha_max);
   *bound = free_bound(alpha_max);
   pass.pair = candidates->point_triangle.data;
   run_pass(&pass, candidates->point_triangle.count, n_threads, bound);

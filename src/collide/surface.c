@@ -217,6 +217,19 @@ static void release(NoliContext* context, const Building* building) {
   noli_free(context, building->reversed);
 }
 
+double noli_surface_largest_coordinate(const NoliSurface* surface, const double* x) {
+  double largest = 0.0, poison = 0.0;
+  for (int32_t p = 0; p < surface->n_point; p++) {
+    const double* at = &x[3 * (int64_t)surface->point[p]];
+    for (int k = 0; k < 3; k++) {
+      double size = fabs(at[k]);
+      largest = size > largest ? size : largest;
+      poison += 0.0 * size;
+    }
+  }
+  return largest + poison;
+}
+
 NoliStatus noli_surface_create(NoliContext* context, int32_t n_body, const int32_t* vert_first,
                                const NoliSurfaceParts* parts, NoliSurface** surface) {
   return noli_surface_create_with_followers(context, n_body, vert_first, NULL, parts, surface);

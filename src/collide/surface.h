@@ -44,6 +44,9 @@ static inline double noli_surface_offset_of(const NoliSurface* surface, int32_t 
   return surface->offset != NULL ? surface->offset[body] : 0.0;
 }
 
+// The largest coordinate of vertices of the surface at x (n_vert x 3), NaN if one is not finite.
+double noli_surface_largest_coordinate(const NoliSurface* surface, const double* x);
+
 // Vertices of an edge: 1 of lone points, which are edges of zero length where NoliSurfaceParts asks
 // for it, otherwise 2.
 static inline int32_t noli_surface_edge_size(const int32_t edge[2]) {

@@ -3,6 +3,7 @@
 #include "base/validate.h"
 #include "base/parallel.h"
 #include "base/ranks.h"
+#include "collide/separation.h"
 #include "contact/contact_share.h"
 #include "contact/mollifier.h"
 
@@ -10,11 +11,16 @@
 
 // The build is a count, a prefix sum and a fill over fixed blocks of items. Items are all
 // point-triangle candidates, then all edge-edge candidates, point-edge pairs in planes, then every
-// surface point against every half-space. The first pass records the close items of each block, the
-// second writes them at the offsets given by the prefix sum, class by class, so that the result
-// does not depend on which worker processed which block.
+// surface point against every half-space. The first pass records the close items of each block and
+// keeps the first contacts, the second writes them at the offsets given by the prefix sum, class by
+// class, so that the result does not depend on which worker processed which block.
 
-enum { BLOCK = 2048, PLANE_CLASS = NOLI_CONTACT_CLASSES, N_CLASS = NOLI_CONTACT_CLASSES + 1 };
+enum {
+  BLOCK = 2048,
+  KEPT = 128,
+  PLANE_CLASS = NOLI_CONTACT_CLASSES,
+  N_CLASS = NOLI_CONTACT_CLASSES + 1
+};
 
 _Static_assert(BLOCK <= UINT16_MAX, "positions in a block are 16 bits wide");
 
@@ -30,6 +36,7 @@ typedef struct Build {
   const double* x;
   double dhat;
   double dhat_sqr;
+  double largest;          // coordinate
   int64_t edge_edge_first; // items: point-triangle, edge-edge, point-edge, point-plane
   int64_t point_edge_first;
   int64_t plane_first;
@@ -50,45 +57,12 @@ void noli_contact_set_free(NoliContext* context, NoliContactSet* set) {
   noli_array_free(context, &set->close);
   noli_array_free(context, &set->block_close);
   noli_array_free(context, &set->block_count);
+  noli_array_free(context, &set->first);
   noli_array_free(context, &set->raw);
   noli_array_free(context, &set->sort);
   noli_point_edges_free(context, &set->point_edges);
   noli_candidates_free(context, &set->kept);
   noli_contact_set_init(set);
-}
-
-static double min2(double a, double b) {
-  return a < b ? a : b;
-}
-static double max2(double a, double b) {
-  return a > b ? a : b;
-}
-
-// Whether the intervals [a_min, a_max] and [b_min, b_max] are further apart than reach.
-static bool apart(double a_min, double a_max, double b_min, double b_max, double reach) {
-  return b_min - a_max > reach || a_min - b_max > reach;
-}
-
-static bool point_triangle_apart(const double* p, const double* t0, const double* t1,
-                                 const double* t2, double reach) {
-  for (int k = 0; k < 3; k++) {
-    if (apart(p[k], p[k], min2(min2(t0[k], t1[k]), t2[k]), max2(max2(t0[k], t1[k]), t2[k]),
-              reach)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-static bool edge_edge_apart(const double* a0, const double* a1, const double* b0, const double* b1,
-                            double reach) {
-  for (int k = 0; k < 3; k++) {
-    if (apart(min2(a0[k], a1[k]), max2(a0[k], a1[k]), min2(b0[k], b1[k]), max2(b0[k], b1[k]),
-              reach)) {
-      return true;
-    }
-  }
-  return false;
 }
 
 static void swap(int32_t* a, int32_t* b) {
@@ -176,21 +150,25 @@ static bool feature_close(const Build* build, const int32_t node[4], const NoliV
          noli_contact_pairs_touch(build->pairs, contact->entity[0], contact->entity[1]);
 }
 
+// Whether two primitives are clearly out of reach.
+static bool centers_are_far(const Build* build, int32_t n_a, const NoliVec3 y[4],
+                            const NoliContact* contact) {
+  double reach = build->dhat * contact->range + contact->offset;
+  return noli_centers_are_far(n_a, y, reach, build->largest);
+}
+
 static bool point_triangle_close(const Build* build, NoliPrimitivePair pair, NoliContact* contact) {
   const int32_t* t = build->surface->tri + 3 * (int64_t)pair.b;
   const int32_t node[4] = {pair.a, t[0], t[1], t[2]};
-  const double* x = build->x;
+  NoliVec3 y[4];
+  load_nodes(node, 4, build->x, y);
   set_pair(build, node[0], node[1], contact);
-  if (point_triangle_apart(x + 3 * (int64_t)node[0], x + 3 * (int64_t)node[1],
-                           x + 3 * (int64_t)node[2], x + 3 * (int64_t)node[3],
-                           build->dhat * contact->range + contact->offset)) {
+  if (centers_are_far(build, 1, y, contact)) {
     return false;
   }
   if (node[0] == node[1] || node[0] == node[2] || node[0] == node[3]) {
     return false;
   }
-  NoliVec3 y[4];
-  load_nodes(node, 4, x, y);
   return feature_close(build, node, y, noli_feature_point_triangle(y), contact);
 }
 
@@ -198,13 +176,12 @@ static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliCont
   const int32_t* a = build->surface->edge + 2 * (int64_t)pair.a;
   const int32_t* b = build->surface->edge + 2 * (int64_t)pair.b;
   const int32_t node[4] = {a[0], a[1], b[0], b[1]};
-  const double* x = build->x;
-
+  NoliVec3 y[4];
+  load_nodes(node, 4, build->x, y);
   set_pair(build, node[0], node[2], contact);
 
   // edges that are apart, share a vertex, or lie in a plane, where point-edge pairs represent them
-  if (edge_edge_apart(x + 3 * (int64_t)node[0], x + 3 * (int64_t)node[1], x + 3 * (int64_t)node[2],
-                      x + 3 * (int64_t)node[3], build->dhat * contact->range + contact->offset)) {
+  if (centers_are_far(build, 2, y, contact)) {
     return false;
   }
   if (node[0] == node[2] || node[0] == node[3] || node[1] == node[2] || node[1] == node[3]) {
@@ -216,8 +193,6 @@ static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliCont
   }
 
   // the closest feature
-  NoliVec3 y[4];
-  load_nodes(node, 4, x, y);
   if (!feature_close(build, node, y, noli_feature_edge_edge(y), contact)) {
     return false;
   }
@@ -280,6 +255,10 @@ static NoliPrimitivePair pair_of_item(const Build* build, int64_t item) {
              : build->set->point_edges.pair.data[item - build->point_edge_first];
 }
 
+static int contact_class(const NoliContact* contact) {
+  return contact->mollified ? NOLI_CONTACT_CLASSES - 1 : (int)contact->kind;
+}
+
 // Class of an item, -1 if it is not close. Fills `contact`, or `plane` for half-spaces.
 static int item_class(const Build* build, int64_t item, NoliContact* contact,
                       NoliHalfSpaceContact* plane) {
@@ -290,10 +269,7 @@ static int item_class(const Build* build, int64_t item, NoliContact* contact,
   bool close = item < build->edge_edge_first    ? point_triangle_close(build, pair, contact)
                : item < build->point_edge_first ? edge_edge_close(build, pair, contact)
                                                 : point_edge_close(build, pair, contact);
-  if (!close) {
-    return -1;
-  }
-  return contact->mollified ? NOLI_CONTACT_CLASSES - 1 : (int)contact->kind;
+  return close ? contact_class(contact) : -1;
 }
 
 // Identifies a contact within its class by its nodes or, where those are unique, its primitives.
@@ -318,10 +294,10 @@ static void count_blocks(void* user, int64_t begin, int64_t end, int32_t worker)
   NoliContactSet* set = build->set;
   int64_t block = begin / BLOCK, count[N_CLASS] = {0};
   int32_t n_close = 0;
-  NoliContact contact;
+  NoliContact other, *kept = set->first.data + block * KEPT;
   NoliHalfSpaceContact plane;
   for (int64_t i = begin; i < end; i++) {
-    int class = item_class(build, i, &contact, &plane);
+    int class = item_class(build, i, n_close < KEPT ? &kept[n_close] : &other, &plane);
     if (class >= 0) {
       set->close.data[begin + n_close++] = (uint16_t)(i - begin);
       count[class]++;
@@ -342,18 +318,20 @@ static void fill_blocks(void* user, int64_t begin, int64_t end, int32_t worker) 
   for (int k = 0; k < N_CLASS; k++) {
     next[k] = set->block_count.data[k * build->n_blocks + block];
   }
-  NoliContact contact;
+  NoliContact other, *kept = set->first.data + block * KEPT;
   NoliHalfSpaceContact plane;
   for (int32_t n = 0; n < set->block_close.data[block]; n++) {
     int64_t item = begin + set->close.data[begin + n];
-    int class = item_class(build, item, &contact, &plane);
+    bool known = n < KEPT && item < build->plane_first;
+    const NoliContact* contact = known ? &kept[n] : &other;
+    int class = known ? contact_class(contact) : item_class(build, item, &other, &plane);
     int64_t at = next[class]++;
     if (class == PLANE_CLASS) {
       set->plane.data[at] = plane;
       set->plane_node.data[at] = plane.node;
     } else {
-      set->raw.data[at] = contact;
-      set->sort.data[at] = contact_key(build, item, &contact);
+      set->raw.data[at] = *contact;
+      set->sort.data[at] = contact_key(build, item, contact);
       set->sort.data[at].index = (int32_t)at;
     }
   }
@@ -464,6 +442,7 @@ static NoliStatus reserve_items(NoliContext* context, const Build* build) {
   NoliStatus status = NOLI_OK;
   NoliContactSet* set = build->set;
   NOLI_TRY(noli_array_reserve(context, &set->close, build->n_items));
+  NOLI_TRY(noli_array_reserve(context, &set->first, build->n_blocks * KEPT));
   NOLI_TRY(noli_array_reserve(context, &set->block_close, build->n_blocks));
   NOLI_TRY(noli_array_reserve(context, &set->block_count, N_CLASS * build->n_blocks));
 done:
@@ -601,7 +580,8 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
                  .X = X,
                  .x = x,
                  .dhat = dhat,
-                 .dhat_sqr = dhat * dhat};
+                 .dhat_sqr = dhat * dhat,
+                 .largest = noli_surface_largest_coordinate(surface, x)};
   set->divided = candidates->home != NULL;
   if (set->divided) {
     NOLI_TRY(share_pairs(&build, context, n_threads));

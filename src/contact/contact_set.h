@@ -88,6 +88,7 @@ typedef struct NoliContactSet {
   NOLI_ARRAY(uint16_t) close;      // close items of each block: position in the block
   NOLI_ARRAY(int32_t) block_close; // their number
   NOLI_ARRAY(int64_t) block_count; // per class and block, then the block's position in the output
+  NOLI_ARRAY(NoliContact) first;   // the first contacts of each block
   NOLI_ARRAY(NoliContact) raw;     // before merging
   NOLI_ARRAY(NoliContactKey) sort; // keys of `raw`, then as many as scratch for sorting
 } NoliContactSet;

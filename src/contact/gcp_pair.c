@@ -1,5 +1,6 @@
 #include "contact/gcp_pair.h"
 
+#include "base/wide.h"
 #include "contact/gcp_curves.h"
 #include "contact/gcp_mollifier.h"
 #include "linalg/energy_term.h"
@@ -384,8 +385,8 @@ static void pull_gradient(const Pullback* pullback, const NoliGcpSlots* slots, d
 }
 
 // rows (3 x 3 n_node) = rows `s` of the slot Hessian times the derivatives of all slots.
-static void pull_rows(const Pullback* pullback, const NoliGcpSlots* slots, int32_t s,
-                      double* rows) {
+NOLI_INLINE void pull_rows(const Pullback* pullback, const NoliGcpSlots* slots, int32_t s,
+                           double* rows) {
   const Expansion* e = pullback->expansion;
   int32_t n = 3 * pullback->stencil->n_node, stride = 3 * slots->n;
   memset(rows, 0, 3 * (size_t)n * sizeof *rows);
@@ -410,15 +411,16 @@ static void pull_rows(const Pullback* pullback, const NoliGcpSlots* slots, int32
   }
 }
 
-static void add_rows(double* matrix, int32_t n, int32_t node, double factor, const double* rows) {
+NOLI_INLINE void add_rows(double* matrix, int32_t n, int32_t node, double factor,
+                          const double* rows) {
   double* to = matrix + (int64_t)3 * node * n;
   for (int32_t i = 0; i < 3 * n; i++) {
     to[i] += factor * rows[i];
   }
 }
 
-static void pull_hessian(const Pullback* pullback, const NoliGcpSlots* slots, double* rows,
-                         double* matrix) {
+NOLI_WIDE static void pull_hessian(const Pullback* pullback, const NoliGcpSlots* slots,
+                                   double* rows, double* matrix) {
   const Expansion* e = pullback->expansion;
   int32_t n = 3 * pullback->stencil->n_node;
 
@@ -603,7 +605,7 @@ static int32_t find_active_nodes(const NoliGcpStencil* stencil, int32_t n_vertex
 // H A H with the reflection over nodes that maps (1, .., 1) / sqrt(m) to -(1, 0, .., 0):
 // H = I - b v v^T, v = (1, .., 1) / sqrt(m) + (1, 0, .., 0). With p = A v, a column for each axis,
 // and w = b p - (b^2 / 2) v (v^T p), H A H = A - v w^T - w v^T. `scratch` has (3 x 3 m).
-static void reflect_nodes(int32_t m, double* a, double* scratch) {
+NOLI_WIDE static void reflect_nodes(int32_t m, double* a, double* scratch) {
   int32_t n = 3 * m;
   double low = 1.0 / sqrt((double)m), v0 = low + 1.0, b = 1.0 / v0;
 

@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 #include "base/validate.h"
+#include "collide/separation.h"
 
 #include <string.h>
 
@@ -83,14 +84,32 @@ static bool acts(const NoliGcpModel* model, NoliGcpPair pair, const double* x) {
   return !(noli_gcp_pair_value(model, pair, x, &d) <= 0.0);
 }
 
-static uint8_t mask_of_face(const NoliGcpModel* model, NoliPrimitivePair candidate,
-                            const double* x) {
+// All candidates in one sequence: vertices and faces, edges, vertices and edges in a plane,
+// vertices and half-spaces.
+typedef struct Items {
+  const NoliCandidates* candidates;
+  const NoliPointEdges* point_edges;
+  int64_t edge_first, flat_first, plane_first, n;
+} Items;
+
+typedef struct MaskJob {
+  const NoliGcpModel* model;
+  const Items* items;
+  const double* x;
+  double largest; // coordinate
+  uint8_t* mask;
+} MaskJob;
+
+static uint8_t mask_of_face(const MaskJob* job, NoliPrimitivePair candidate) {
+  const NoliGcpModel* model = job->model;
+  const double* x = job->x;
   const int32_t* t = model->surface->tri + 3 * (int64_t)candidate.b;
   NoliVec3 y[4] = {noli_load3(x + 3 * (int64_t)candidate.a)};
   for (int i = 0; i < 3; i++) {
     y[i + 1] = noli_load3(x + 3 * (int64_t)t[i]);
   }
-  if (noli_distance_sqr_point_triangle(y) >= model->max_eps * model->max_eps ||
+  if (noli_centers_are_far(1, y, model->max_eps, job->largest) ||
+      noli_distance_sqr_point_triangle(y) >= model->max_eps * model->max_eps ||
       shares_vertex(&candidate.a, 1, t, 3)) {
     return 0;
   }
@@ -145,24 +164,23 @@ static uint8_t mask_of_edge(const NoliGcpModel* model, NoliPrimitivePair candida
   return mask;
 }
 
-static uint8_t mask_of_edges(const NoliGcpModel* model, NoliPrimitivePair candidate,
-                             const double* x) {
+static uint8_t mask_of_edges(const MaskJob* job, NoliPrimitivePair candidate) {
+  const NoliGcpModel* model = job->model;
+  const double* x = job->x;
   if (model->space == 2) {
     return 0; // candidates of vertices and edges represent them
   }
   const int32_t* a = model->surface->edge + 2 * (int64_t)candidate.a;
   const int32_t* b = model->surface->edge + 2 * (int64_t)candidate.b;
   const NoliGcpPair pair = {NOLI_GCP_EDGE_EDGE, {candidate.a, candidate.b}};
-  return !shares_vertex(a, 2, b, 2) && acts(model, pair, x);
+  NoliVec3 y[4];
+  for (int i = 0; i < 2; i++) {
+    y[i] = noli_load3(x + 3 * (int64_t)a[i]);
+    y[i + 2] = noli_load3(x + 3 * (int64_t)b[i]);
+  }
+  return !noli_centers_are_far(2, y, model->max_eps, job->largest) && !shares_vertex(a, 2, b, 2) &&
+         acts(model, pair, x);
 }
-
-// All candidates in one sequence: vertices and faces, edges, vertices and edges in a plane,
-// vertices and half-spaces.
-typedef struct Items {
-  const NoliCandidates* candidates;
-  const NoliPointEdges* point_edges;
-  int64_t edge_first, flat_first, plane_first, n;
-} Items;
 
 static Items items_of(const NoliGcpModel* model, const NoliCandidates* candidates,
                       const NoliPointEdges* point_edges) {
@@ -173,13 +191,6 @@ static Items items_of(const NoliGcpModel* model, const NoliCandidates* candidate
   items.n = items.plane_first + (int64_t)model->surface->n_point * model->n_half_spaces;
   return items;
 }
-
-typedef struct MaskJob {
-  const NoliGcpModel* model;
-  const Items* items;
-  const double* x;
-  uint8_t* mask;
-} MaskJob;
 
 static NoliGcpPair plane_pair(const NoliGcpModel* model, int64_t i) {
   const NoliSurface* s = model->surface;
@@ -202,12 +213,11 @@ static void mask_range(void* user, int64_t begin, int64_t end, int32_t worker) {
     if (i < items->edge_first) {
       NoliPrimitivePair c = items->candidates->point_triangle.data[i];
       int32_t t0 = model->surface->tri[3 * (int64_t)c.b];
-      job->mask[i] = bodies_are_closed(model->surface, model->rings, c.a, t0)
-                         ? mask_of_face(model, c, job->x)
-                         : 0;
+      job->mask[i] =
+          bodies_are_closed(model->surface, model->rings, c.a, t0) ? mask_of_face(job, c) : 0;
     } else if (i < items->flat_first) {
       NoliPrimitivePair c = items->candidates->edge_edge.data[i - items->edge_first];
-      job->mask[i] = mask_of_edges(model, c, job->x);
+      job->mask[i] = mask_of_edges(job, c);
     } else if (i < items->plane_first) {
       NoliPrimitivePair c = items->point_edges->pair.data[i - items->flat_first];
       job->mask[i] = mask_of_edge(model, c, job->x);
@@ -342,7 +352,11 @@ NoliStatus noli_gcp_set_build(NoliGcpSet* set, NoliContext* context, const NoliG
   NOLI_TRY(noli_point_edges_find(&set->point_edges, context, model->surface, candidates));
   const Items items = items_of(model, candidates, &set->point_edges);
   NOLI_TRY(noli_array_reserve(context, &set->mask, items.n));
-  MaskJob job = {.model = model, .items = &items, .x = x, .mask = set->mask.data};
+  MaskJob job = {.model = model,
+                 .items = &items,
+                 .x = x,
+                 .largest = noli_surface_largest_coordinate(model->surface, x),
+                 .mask = set->mask.data};
   noli_parallel_for(n_threads, items.n, MASK_BLOCK, mask_range, &job);
 
   // list them in the order of candidates

@@ -4,6 +4,7 @@
 #include "math/eigen.h"
 
 #include "base/context.h"
+#include "base/wide.h"
 
 #include <float.h>
 #include <math.h>
@@ -16,7 +17,7 @@
 // QL needs about two steps per eigenvalue; the bound only prevents endless loops.
 enum { QL_STEPS_MAX = 60 };
 
-static inline double dot(int32_t n, const double* a, const double* b) {
+NOLI_INLINE double dot(int32_t n, const double* a, const double* b) {
   double sum = 0.0;
   for (int32_t i = 0; i < n; i++) {
     sum += a[i] * b[i];
@@ -24,8 +25,8 @@ static inline double dot(int32_t n, const double* a, const double* b) {
   return sum;
 }
 
-static inline void add_scaled(int32_t n, double* restrict to, double factor,
-                              const double* restrict from) {
+NOLI_INLINE void add_scaled(int32_t n, double* restrict to, double factor,
+                            const double* restrict from) {
   for (int32_t i = 0; i < n; i++) {
     to[i] += factor * from[i];
   }
@@ -35,7 +36,7 @@ static inline void add_scaled(int32_t n, double* restrict to, double factor,
 // v = x + sign(x_0) |x| e_0 and H = I - beta v v^T, the remaining block B of the matrix becomes
 // H B H = B - v w^T - w v^T, w = p - (beta/2)(p.v) v, p = beta B v.
 // v stays in row k of `a`, right of the diagonal; returns beta. `w` is scratch (n).
-static inline double reflect(int32_t n, double* a, int32_t k, double* off_diagonal, double* w) {
+NOLI_INLINE double reflect(int32_t n, double* a, int32_t k, double* off_diagonal, double* w) {
   int32_t m = n - k - 1;
   double* v = a + k * n + k + 1;
   double* rest = a + (k + 1) * n + k + 1;
@@ -77,8 +78,8 @@ static inline double reflect(int32_t n, double* a, int32_t k, double* off_diagon
 }
 
 // Q -= beta v (v^T Q) for the first m rows and columns at `q`. `w` is scratch (m).
-static inline void reflect_rows(int32_t n, int32_t m, const double* v, double beta, double* q,
-                                double* w) {
+NOLI_INLINE void reflect_rows(int32_t n, int32_t m, const double* v, double beta, double* q,
+                              double* w) {
   memset(w, 0, sizeof(double) * (size_t)m);
   for (int32_t i = 0; i < m; i++) {
     add_scaled(m, w, v[i], q + i * n);
@@ -92,8 +93,8 @@ static inline void reflect_rows(int32_t n, int32_t m, const double* v, double be
 }
 
 // Diagonal d, off-diagonal e (e[i] couples i and i + 1), and the rows of Q^T. `scratch` has (2 n).
-static inline void tridiagonalize(int32_t n, double* a, double* d, double* e, double* rows,
-                                  double* scratch) {
+NOLI_INLINE void tridiagonalize(int32_t n, double* a, double* d, double* e, double* rows,
+                                double* scratch) {
   double *beta = scratch, *w = scratch + n;
 
   // reflect, and read the two diagonals
@@ -129,8 +130,8 @@ static inline void tridiagonalize(int32_t n, double* a, double* d, double* e, do
   }
 }
 
-static inline void rotate_rows(int32_t n, double* restrict low, double* restrict high,
-                               double cosine, double sine) {
+NOLI_INLINE void rotate_rows(int32_t n, double* restrict low, double* restrict high, double cosine,
+                             double sine) {
   for (int32_t j = 0; j < n; j++) {
     double l = low[j], h = high[j];
     high[j] = sine * l + cosine * h;
@@ -139,7 +140,7 @@ static inline void rotate_rows(int32_t n, double* restrict low, double* restrict
 }
 
 // One implicit QL step on the unreduced block l .. m.
-static inline void ql_step(int32_t n, double* d, double* e, double* rows, int32_t l, int32_t m) {
+NOLI_INLINE void ql_step(int32_t n, double* d, double* e, double* rows, int32_t l, int32_t m) {
   double g = (d[l + 1] - d[l]) / (2.0 * e[l]);
   double r = sqrt(g * g + 1.0);
   g = d[m] - d[l] + e[l] / (g + copysign(r, g));
@@ -170,7 +171,7 @@ static inline void ql_step(int32_t n, double* d, double* e, double* rows, int32_
   e[m] = 0.0;
 }
 
-static inline void diagonalize(int32_t n, double* d, double* e, double* rows) {
+NOLI_INLINE void diagonalize(int32_t n, double* d, double* e, double* rows) {
   for (int32_t l = 0; l < n; l++) {
     for (int32_t step = 0; step < QL_STEPS_MAX; step++) {
       // entries are at most 1 here, so that DBL_EPSILON is the rounding error of the matrix
@@ -187,7 +188,7 @@ static inline void diagonalize(int32_t n, double* d, double* e, double* rows) {
 }
 
 // NaN if an entry is not finite.
-static double largest_entry(int32_t n, const double* a) {
+NOLI_INLINE double largest_entry(int32_t n, const double* a) {
   double largest = 0.0, poison = 0.0;
   for (int32_t i = 0; i < n * n; i++) {
     double entry = fabs(a[i]);
@@ -199,7 +200,7 @@ static double largest_entry(int32_t n, const double* a) {
 
 // Unsorted values, vectors in rows. The matrix is scaled to entries of at most 1. `scratch` has
 // (3 n).
-static inline void eigen_rows(int32_t n, double* a, double* values, double* rows, double* scratch) {
+NOLI_INLINE void eigen_rows(int32_t n, double* a, double* values, double* rows, double* scratch) {
   double* e = scratch;
   // the inverse must be finite; NaN propagates
   double scale = largest_entry(n, a);
@@ -243,7 +244,7 @@ void noli_eigen_symmetric_large(int32_t n, double* a, double* values, double* ro
 }
 
 // Diagonal dominance: every Gershgorin disk is right of zero.
-static inline bool is_dominant(int32_t n, const double* a) {
+NOLI_INLINE bool is_dominant(int32_t n, const double* a) {
   for (int32_t i = 0; i < n; i++) {
     double sum = 0.0;
     for (int32_t j = 0; j < n; j++) {
@@ -287,7 +288,7 @@ static inline bool is_definite(int32_t n, const double* a) {
 }
 
 // a += factor v v^T, exactly symmetric.
-static inline void add_outer(int32_t n, double* a, double factor, const double* v) {
+NOLI_INLINE void add_outer(int32_t n, double* a, double factor, const double* v) {
   for (int32_t i = 0; i < n; i++) {
     double scaled = factor * v[i];
     for (int32_t j = i; j < n; j++) {
@@ -299,7 +300,7 @@ static inline void add_outer(int32_t n, double* a, double factor, const double* 
 // Replaces `a` by the sum over its positive eigenpairs, or subtracts the negative ones if there are
 // fewer.
 // `scratch` has (2 n n + 4 n).
-static inline void clamp_spectrum_in(int32_t n, double* a, double* scratch) {
+NOLI_INLINE void clamp_spectrum_in(int32_t n, double* a, double* scratch) {
   double *copy = scratch, *rows = copy + n * n, *values = rows + n * n;
 
   // NaN values count as neither and must not become zeros
@@ -441,7 +442,7 @@ int64_t noli_project_psd_scratch(int32_t n) {
   return 2 * (int64_t)n * n + 4 * (int64_t)n;
 }
 
-void noli_project_psd_large(int32_t n, double* a, double* scratch) {
+NOLI_WIDE void noli_project_psd_large(int32_t n, double* a, double* scratch) {
   if (!is_dominant(n, a)) {
     clamp_spectrum_in(n, a, scratch);
   }

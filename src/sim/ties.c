@@ -141,7 +141,7 @@ static NoliBox vertices_box(const Ties* ties, int32_t n, const int32_t* vertex) 
   NoliBox box = noli_box_empty();
   for (int32_t i = 0; i < n; i++) {
     const double* x = &ties->x[3 * (int64_t)vertex[i]];
-    NoliBox point;
+    NoliBox point = {{0.0f}, {0.0f}};
     for (int32_t k = 0; k < 3; k++) {
       point.lo[k] = noli_box_below(x[k]);
       point.hi[k] = noli_box_above(x[k]);

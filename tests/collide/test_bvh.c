@@ -5,7 +5,7 @@
 enum { N = 1000 };
 
 static NoliBox random_box(TestRandom* random, double size) {
-  NoliBox box;
+  NoliBox box = {{0.0f}, {0.0f}};
   for (int k = 0; k < 3; k++) {
     double middle = test_random(random, 0.0, 1.0), half = test_random(random, 0.0, size);
     box.lo[k] = (float)(middle - half);

@@ -3,7 +3,8 @@
 // iterations.
 //
 // If iterations fail, the system is factored: they do not converge at a sensible price, or the
-// matrix is not positive definite as far as they can see. A stiff body must neither end a run nor
+// matrix is not positive definite as far as they can see; likewise a factorization in single
+// precision is replaced by one in double precision. A stiff body must neither end a run nor
 // divide a step because of how its systems are solved. The systems after it are factored too, until
 // noli_lin_solver_forget: they are unlikely to be easier.
 #include "linalg/solver.h"
@@ -49,6 +50,7 @@ struct NoliLinSolver {
 
   // the direct solver that takes over from an iterative one; NULL: none
   NoliLinSolver* fallback;
+  bool replaced;        // it has the present system
   bool slow;            // factors all systems until noli_lin_solver_forget
   bool solved, failed;  // since then, iterations have: solved a system, failed at the first one
   NoliLinLesson lesson; // of the period before
@@ -128,6 +130,7 @@ NoliStatus noli_lin_solver_create_with(NoliContext* context, const NoliLinBacken
   }
   if (backend->fallback != NULL) {
     NOLI_TRY(noli_lin_solver_create(context, backend->fallback, &made->fallback));
+    made->fallback->said = true; // there is nothing to add
   }
   NOLI_TRY(backend->create(context, &made->state));
   *solver = made;
@@ -171,6 +174,9 @@ void noli_lin_solver_set_tolerance(NoliLinSolver* solver, double tolerance) {
   if (solver->backend->set_tolerance != NULL) {
     solver->backend->set_tolerance(solver->state, tolerance);
   }
+  if (solver->fallback != NULL) {
+    noli_lin_solver_set_tolerance(solver->fallback, tolerance);
+  }
 }
 
 void noli_lin_solver_forget(NoliLinSolver* solver) {
@@ -212,6 +218,9 @@ void noli_lin_solver_factor_all(NoliLinSolver* solver) {
     noli_whole_solver_factor_all(solver->whole);
   }
   solver->slow = solver->slow || solver->backend->info.learns;
+  if (solver->fallback != NULL) {
+    noli_lin_solver_factor_always(solver->fallback);
+  }
 }
 
 void noli_lin_solver_recall(NoliLinSolver* solver, NoliLinLesson lesson) {
@@ -428,7 +437,7 @@ static NoliStatus factor_instead(NoliLinSolver* solver) {
   solver->stats.factor_bytes = noli_lin_solver_stats(solver->fallback).factor_bytes;
   // a choice, of the backend or its purpose, is none
   solver->stats.fallbacks += solver->slow && !solver->backend->automatic ? 1 : 0;
-  solver->stats.factored = true;
+  solver->stats.factored = solver->replaced = true;
 done:
   return status;
 }
@@ -441,6 +450,9 @@ static NoliStatus fall_back(NoliLinSolver* solver) {
   solver->slow = true;
   solver->failed = !solver->solved;
   NoliStatus status = factor_instead(solver);
+  if (status == NOLI_NOT_POSITIVE_DEFINITE && solver->backend->info.direct) {
+    solver->slow = false; // for the right reason
+  }
   if (status == NOLI_OK && !solver->backend->automatic && !solver->said) {
     noli_log(solver->context, NOLI_LOG_WARNING,
              "linear solver \"%s\": %s; this system, and others like it, are solved by \"%s\"",
@@ -482,6 +494,7 @@ static NoliStatus factor(NoliLinSolver* solver) {
   bool at_once = false;
   solver->stats.factorizations++;
   solver->stats.factored = backend->info.direct;
+  solver->replaced = false;
   NOLI_TRY(factors_at_once(solver, &solver->view, &at_once));
   if (at_once) {
     NOLI_TRY(factor_instead(solver));
@@ -499,7 +512,7 @@ done:
 static NoliStatus solve_sparse(void* user, const double* b, double* x) {
   NoliStatus status = NOLI_OK;
   NoliLinSolver* solver = user;
-  if (solver->fallback == NULL || !solver->stats.factored) {
+  if (!solver->replaced) {
     status = solver->backend->solve(solver->state, &solver->view, b, x, &solver->stats);
     if (solver->fallback == NULL || !may_be_factored(status)) {
       solver->solved = solver->solved || status == NOLI_OK;
@@ -508,7 +521,10 @@ static NoliStatus solve_sparse(void* user, const double* b, double* x) {
     NOLI_TRY(fall_back(solver));
   }
   solver->stats.condition = 0.0;
-  NOLI_TRY(noli_lin_solver_solve(solver->fallback, b, x));
+  status = noli_lin_solver_solve(solver->fallback, b, x);
+  if (solver->fallback->fallback != NULL) {
+    solver->stats.refinements = solver->fallback->stats.refinements;
+  }
 done:
   return status;
 }

@@ -48,6 +48,7 @@ typedef struct NoliLinSolverStats {
   int64_t analyses;       // symbolic factorizations
   int64_t factorizations; // numeric ones, or what prepares iterations
   int64_t iterations;     // of iterative solvers
+  int64_t refinements;    // of solutions by factorizations in single precision
   int64_t fallbacks;      // systems that iterations should have solved and that were factored
   int64_t factor_bytes;   // of the current factor
   double operations;      // of a factorization by supernodes, when it was ordered

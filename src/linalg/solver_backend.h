@@ -58,6 +58,7 @@ typedef struct NoliLinBackend {
 // The table: noli_lin_backend_NAME for each, in the order in which they are listed.
 #define NOLI_LIN_BACKENDS(X)                                                                       \
   X(cholmod)                                                                                       \
+  X(cholmod_single)                                                                                \
   X(dense)                                                                                         \
   X(pcg)                                                                                           \
   X(pcg_diagonal)                                                                                  \

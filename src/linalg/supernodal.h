@@ -7,6 +7,9 @@
 // context factor subtrees of the elimination forest, then, as a team, the supernodes above these
 // one after the other. Every supernode receives its updates in the same order as with one
 // thread, and so does every row of a solution.
+//
+// The structure serves factors in double and in single precision; their numbers are computed by the
+// same code (linalg/supernodal_numbers.h), compiled for each.
 #pragma once
 
 #include "base/array.h"
@@ -20,6 +23,7 @@ typedef struct NoliPermutedBlocks {
   const int32_t* row;    // (nnz) block row
   const int64_t* source; // (nnz)
   const double* value;
+  const double* scale; // (n x 3) S if S A S is to be factored, in the permuted order; NULL: A is
 } NoliPermutedBlocks;
 
 typedef NOLI_ARRAY(int32_t) NoliIndexArray;
@@ -45,6 +49,7 @@ typedef struct NoliSupernodal {
   NoliOffsetArray start; // (n_super + 1) where its block rows start in `row`
   NoliIndexArray row;    // block rows, ascending; those of its own block columns come first
   NoliOffsetArray at;    // (n_super + 1) where its panel starts in `value`
+  bool single;           // in single precision: arrays of doubles below hold twice as many floats
   NoliRealArray value;   // panels, column-major over scalar rows
 
   // for the factorization
@@ -59,10 +64,19 @@ typedef struct NoliSupernodal {
   NOLI_ARRAY(NoliFactorScratch) scratch; // of each thread
 } NoliSupernodal;
 
+// Block columns of supernode s, and its block rows.
+static inline int64_t noli_supernodal_width(const NoliSupernodal* factor, int32_t s) {
+  return factor->first.data[s + 1] - factor->first.data[s];
+}
+
+static inline int64_t noli_supernodal_rows(const NoliSupernodal* factor, int32_t s) {
+  return factor->start.data[s + 1] - factor->start.data[s];
+}
+
 // Takes the structure from a symbolic factorization of the graph of block rows, for the threads of
-// the context.
+// the context and numbers in double or in single precision.
 NOLI_WARN_UNUSED NoliStatus noli_supernodal_begin(NoliContext* context, NoliSupernodal* factor,
-                                                  const NoliSymbolic* symbolic);
+                                                  const NoliSymbolic* symbolic, bool single);
 void noli_supernodal_free(NoliContext* context, NoliSupernodal* factor);
 
 // What is wrong with the structure (base/validate.h).
@@ -74,6 +88,10 @@ bool noli_supernodal_factor(NoliSupernodal* factor, const NoliPermutedBlocks* ma
 
 // Solves L L' x = b in place, in the permuted order of rows.
 void noli_supernodal_solve(NoliSupernodal* factor, double* x);
+
+// The same in single precision.
+bool noli_supernodal_factor_single(NoliSupernodal* factor, const NoliPermutedBlocks* matrix);
+void noli_supernodal_solve_single(NoliSupernodal* factor, float* x);
 
 // Bytes of the factor.
 int64_t noli_supernodal_bytes(const NoliSupernodal* factor);

@@ -32,6 +32,7 @@ struct NoliWholeSolver {
 // The distributed solvers that stand in for others: for large systems and for huge ones. An
 // incomplete factorization costs less than multigrid, whose iterations do not grow.
 static const char* const stand_ins[][3] = {{"cholmod", "petsc:mumps", "petsc:mumps"},
+                                           {"cholmod_single", "petsc:mumps", "petsc:mumps"},
                                            {"auto", "petsc:ilu", "petsc:gamg"},
                                            {"pcg", "petsc:ilu", "petsc:gamg"},
                                            {"pcg_diagonal", "petsc:ilu", "petsc:ilu"},

@@ -389,7 +389,8 @@ static NoliStatus solve_direction(NoliStage* stage, bool accurate, bool projecte
   noli_system_to_rows(&stage->system, -1.0, stage->gradient, stage->system.rhs);
   NOLI_TRY(solve_regular(stage, projected));
   take_solution(stage, stat);
-  if (noli_lin_solver_stats(solver).iterations > before.iterations) {
+  NoliLinSolverStats solved = noli_lin_solver_stats(solver);
+  if (solved.iterations > before.iterations || solved.refinements > before.refinements) {
     NOLI_TRY(confirm_short_step(stage, asked, projected, stat));
   }
 

@@ -193,7 +193,7 @@ static void supernodes(void** state) {
   ASSERT_OK(noli_orderer_create(context, NOLI_ORDERER_NARROW, &orderer));
   ASSERT_OK(noli_orderer_begin(orderer, &matrix));
   ASSERT_OK(noli_symbolic_make(orderer, order, &symbolic));
-  ASSERT_OK(noli_supernodal_begin(context, &factor, &symbolic));
+  ASSERT_OK(noli_supernodal_begin(context, &factor, &symbolic, false));
   assert_null(noli_supernodal_defect(&factor));
 
   int32_t last = factor.n_super - 1, n_super = factor.n_super;

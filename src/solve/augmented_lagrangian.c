@@ -590,7 +590,7 @@ static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
 
     // 5. weight of the early targets
     if (solve.boundary_done && !solve.step_by_step &&
-        ++solve.n_advances >= noli_min_iterations(stage)) {
+        ++solve.n_advances >= noli_min_iterations(stage, stat.step_speed)) {
       solve.beta *= 1.0 - stat.alpha;
     }
     stat.beta = solve.beta;

@@ -531,7 +531,8 @@ typedef struct NoliSimDef {
   double toi_tolerance;    ///< epsilon in (0, 1): toi: stop when the targets of the first
                            ///< iterations weigh less ([Zheng2025] eq. 9); default 1e-3
   int32_t min_iterations;  ///< K_min: toi: minimum number of iterations of a step; 0 (default): 2,
-                           ///< or 6 where contacts rub
+                           ///< or 6 where contacts rub, until a Newton step divided by the time
+                           ///< step is shorter than a hundredth of eps_v
   int32_t max_iterations;  ///< Newton iterations per nonlinear solve; default 1000
   int32_t max_substeps;    ///< a step that cannot be solved is split into 2, 4, ... up to
                            ///< max_substeps substeps, the next one into half as many, and so on;

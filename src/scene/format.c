@@ -383,7 +383,8 @@ OBJECT(
           INTO(NoliSimDef, toi_tolerance)),
     FIELD("min_iterations", natural, NULL, NULL,
           "`toi`: minimum number of iterations, those that count as the first ones; default 2, or "
-          "6 with friction.",
+          "6 with friction until a Newton step, divided by `h`, is shorter than a hundredth of "
+          "`friction.speed`.",
           INTO(NoliSimDef, min_iterations)),
     FIELD("max_iterations", natural, "1000", NULL,
           "Maximum number of Newton iterations in one solve.", INTO(NoliSimDef, max_iterations)),

@@ -257,25 +257,38 @@ done:
   return status;
 }
 
+static NoliNewtonStat new_stat(const Solve* solve) {
+  return (NoliNewtonStat){.stage = solve->stage->index,
+                          .friction_iteration = solve->stage->friction_iteration,
+                          .beta = solve->beta};
+}
+
+// What the last Newton step may have left unsolved.
+static void measure_error(Solve* solve, const NoliNewtonStat* stat) {
+  solve->energy_scale = noli_stage_reference_energy(solve->stage);
+  solve->energy_error = -stat->energy_change;
+}
+
 // If moving the prescribed nodes alone would invert elements, springs pull them together with the
-// other nodes until they can reach their targets.
-static NoliStatus pull_boundary(Solve* solve) {
+// other nodes until they can reach their targets; in one Newton step if x has to follow it.
+static NoliStatus pull_boundary(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   stage->prescribed.by_springs = true;
   stage->prescribed.stiffness = PULL_STIFFNESS * solve->max_stiffness / stage->problem->mean_mass;
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(noli_stage_energy(stage));
-  int32_t most = solve->step_by_step ? 1 : MAX_PULLS;
-  for (int32_t i = 0; i < most && !solve->boundary_done; i++) {
-    NoliNewtonStat stat = {.stage = stage->index,
-                           .friction_iteration = stage->friction_iteration,
-                           .beta = solve->beta};
-    NOLI_TRY(newton_step(solve, &stat));
-    NOLI_TRY(noli_stage_record(stage, &stat));
+  for (int32_t i = 0; i < MAX_PULLS && !solve->boundary_done; i++) {
+    *stat = new_stat(solve);
+    NOLI_TRY(newton_step(solve, stat));
+    measure_error(solve, stat);
     if (solve->full_step) {
       NOLI_TRY(place_boundary(solve));
     }
+    if (solve->step_by_step) {
+      break;
+    }
+    NOLI_TRY(noli_stage_record(stage, stat));
   }
   stage->prescribed.by_springs = false;
   NOLI_TRY(noli_stage_number_unknowns(stage));
@@ -304,13 +317,10 @@ static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   for (;;) {
-    *stat = (NoliNewtonStat){.stage = stage->index,
-                             .friction_iteration = stage->friction_iteration,
-                             .beta = solve->beta};
+    *stat = new_stat(solve);
     NOLI_TRY(newton_step(solve, stat));
     NOLI_TRY(check_residual(solve, stat));
-    solve->energy_scale = noli_stage_reference_energy(stage);
-    solve->energy_error = -stat->energy_change;
+    measure_error(solve, stat);
     bool near = solve->energy_error <= solve->energy_scale;
     if ((solve->full_step && near) || solve->step_by_step ||
         stat->step_speed < NEGLIGIBLE * stage->tolerance) {
@@ -322,16 +332,19 @@ done:
   return status;
 }
 
-// Moves the prescribed nodes of y to their targets, then y to the minimum.
+// Moves the prescribed nodes of y to their targets, then y to the minimum; not both if x has to
+// follow each Newton step.
 static NoliStatus move_target(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
+  bool pulled = false;
   if (!solve->boundary_done) {
     NOLI_TRY(place_boundary(solve));
   }
   if (!solve->boundary_done) {
-    NOLI_TRY(pull_boundary(solve));
+    NOLI_TRY(pull_boundary(solve, stat));
+    pulled = true;
   }
-  if (solve->boundary_done || !solve->step_by_step) {
+  if (!pulled || !solve->step_by_step) {
     NOLI_TRY(solve_subproblem(solve, stat));
   }
 done:
@@ -590,7 +603,7 @@ static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
 
     // 5. weight of the early targets
     if (solve.boundary_done && !solve.step_by_step &&
-        ++solve.n_advances >= noli_min_iterations(stage)) {
+        ++solve.n_advances >= noli_min_iterations(stage, stat.step_speed)) {
       solve.beta *= 1.0 - stat.alpha;
     }
     stat.beta = solve.beta;

@@ -217,7 +217,7 @@ static NoliStatus end_iteration(Newton* newton, const NoliStepFilter* filter,
   if (!away) {
     NOLI_TRY(noli_stage_adapt_kappa(stage, stat));
   }
-  if (iterations + 1 >= noli_min_iterations(stage)) {
+  if (iterations + 1 >= noli_min_iterations(stage, stat->step_speed)) {
     newton->beta *=
         stat->step_speed < ROUNDING * newton->tolerance ? 0.0 : 1.0 - fmin(stat->alpha, 1.0);
   }

@@ -12,7 +12,11 @@
 #include <string.h>
 
 // Minimum number of iterations with termination "toi".
-enum { LEAST = 2, LEAST_WITH_FRICTION = 6 };
+enum { LEAST = 2, LEAST_WITH_FRICTION = 6, LEAST_AGAIN = 1 };
+
+// Relative to eps_v: after a Newton step this short, divided by h, the next one would change
+// friction by the square of that.
+#define FRICTION_RESOLVED 1e-2
 
 // If the line search takes less than this fraction of the allowed step, a potential that can jump
 // is assumed to have jumped.
@@ -509,12 +513,18 @@ done:
   return status;
 }
 
-int32_t noli_min_iterations(const NoliStage* stage) {
+int32_t noli_min_iterations(const NoliStage* stage, double speed) {
   const NoliProblem* problem = stage->problem;
+  if (problem->min_iterations > 0) {
+    return problem->min_iterations;
+  }
   int64_t contacts = problem->contact->count_near(stage);
   bool rubs = problem->rubs && (contacts > 0 || stage->friction_set.n_all > 0);
-  int32_t least = rubs ? LEAST_WITH_FRICTION : LEAST;
-  return problem->min_iterations > 0 ? problem->min_iterations : least;
+  if (rubs && speed >= FRICTION_RESOLVED * problem->friction_speed) {
+    return LEAST_WITH_FRICTION;
+  }
+  // a repeated solve starts at the solution with other normal forces
+  return rubs && stage->friction_iteration > 0 ? LEAST_AGAIN : LEAST;
 }
 
 int64_t noli_stage_contact_count(const NoliStage* stage) {

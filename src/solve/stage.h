@@ -279,8 +279,9 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_keep_contacts(NoliStage* stage, double al
 // Audits x (n_vert x 3), a point without intersections, if iterations are audited.
 NOLI_WARN_UNUSED NoliStatus noli_stage_audit(NoliStage* stage, const double* x);
 
-// The current K_min: [Zheng2025] section 6 suggests more iterations with friction.
-int32_t noli_min_iterations(const NoliStage* stage);
+// The current K_min: [Zheng2025] section 6 suggests more iterations with friction, which a Newton
+// step of this `speed`, m/s, may have resolved before.
+int32_t noli_min_iterations(const NoliStage* stage, double speed);
 
 // Number of contacts at x: pairs of closest features, each counted once even if several primitive
 // pairs share it, or constraints that push.

@@ -145,7 +145,7 @@ void noli_parallel_tasks(int32_t n_threads, int64_t n_items, NoliRangeFn* fn, vo
     return;
   }
 #ifdef _OPENMP
-  if (n_threads > 1) {
+  if (n_threads > 1 && n_items > 1) {
     noli_work_share();
 #pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1)
     for (int64_t k = 0; k < n_items; k++) {

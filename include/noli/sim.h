@@ -537,7 +537,7 @@ typedef struct NoliSimDef {
   int32_t max_substeps;    ///< a step that cannot be solved is split into 2, 4, ... up to
                            ///< max_substeps substeps, the next one into half as many, and so on;
                            ///< 1: never; default 16
-  /// "auto" (default) takes cholmod_single or pcg, whichever is predicted or found to be faster;
+  /// "auto" (default) takes cholmod or pcg, whichever is predicted or found to be faster;
   /// "cholmod", "cholmod_single", "dense", "pcg"; "pcg_diagonal", "pcg_incomplete" and "multigrid"
   /// use one preconditioner only; "petsc:gamg", "petsc:hypre", "petsc:ilu", "petsc:mumps" in builds
   /// with PETSc (docs/mpi.md)

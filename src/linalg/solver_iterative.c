@@ -10,7 +10,6 @@
 // noli_lin_solver_forget: the same for any number of threads, and in a run that was resumed.
 #include "linalg/solver_backend.h"
 
-#include "linalg/cholmod_api.h"
 #include "linalg/solver_pcg.h"
 #include "linalg/weigh.h"
 
@@ -160,21 +159,14 @@ done:
   return status;
 }
 
-// What "auto" factors with: solutions of its iterations are no more accurate.
-#if NOLI_CHOLMOD_KNOWN
-#define FACTORED "cholmod_single"
-#else
-#define FACTORED "cholmod"
-#endif
-
-#define BACKEND(text, what, maker, chooses, prefers, direct)                                       \
+#define BACKEND(text, what, maker, chooses, prefers)                                               \
   {                                                                                                \
     .info = {.name = text,                                                                         \
              .description = what,                                                                  \
              .built = true,                                                                        \
              .deterministic = true,                                                                \
              .learns = chooses},                                                                   \
-    .fallback = direct, .automatic = chooses, .create = maker, .destroy = iterative_destroy,       \
+    .fallback = "cholmod", .automatic = chooses, .create = maker, .destroy = iterative_destroy,    \
     .set_tolerance = iterative_set_tolerance, .begin = iterative_begin,                            \
     .analyze = iterative_analyze, .prefers_factor = prefers, .factor = iterative_factor,           \
     .solve = iterative_solve,                                                                      \
@@ -184,16 +176,16 @@ const NoliLinBackend noli_lin_backend_pcg =
     BACKEND("pcg",
             "conjugate gradients, preconditioned by diagonal blocks, then incomplete Cholesky or "
             "multigrid",
-            pcg_create, false, NULL, "cholmod");
+            pcg_create, false, NULL);
 const NoliLinBackend noli_lin_backend_pcg_diagonal =
     BACKEND("pcg_diagonal", "conjugate gradients, preconditioned by diagonal blocks",
-            pcg_diagonal_create, false, NULL, "cholmod");
+            pcg_diagonal_create, false, NULL);
 const NoliLinBackend noli_lin_backend_pcg_incomplete =
     BACKEND("pcg_incomplete", "conjugate gradients, preconditioned by incomplete Cholesky",
-            pcg_incomplete_create, false, NULL, "cholmod");
+            pcg_incomplete_create, false, NULL);
 const NoliLinBackend noli_lin_backend_multigrid =
     BACKEND("multigrid", "conjugate gradients, preconditioned by smoothed-aggregation multigrid",
-            multigrid_create, false, NULL, "cholmod");
+            multigrid_create, false, NULL);
 const NoliLinBackend noli_lin_backend_auto =
-    BACKEND("auto", "\"pcg\", or \"cholmod_single\" where that is expected, or found, to be faster",
-            auto_create, true, auto_prefers_factor, FACTORED);
+    BACKEND("auto", "\"pcg\", or \"cholmod\" where that is expected, or found, to be faster",
+            auto_create, true, auto_prefers_factor);

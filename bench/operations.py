@@ -104,7 +104,7 @@ def main():
             cost = count([bench, *scene], functions, folder)
             costs[stage] = cost
             if inside:
-                cost = {event: cost[event] - costs[inside][event] for event in cost}
+                cost = {event: max(0, cost[event] - costs[inside][event]) for event in cost}
             seconds = sum(best.get(work, 0.0) for work in works)
             if seconds <= 0.0:
                 continue

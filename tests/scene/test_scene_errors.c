@@ -121,7 +121,7 @@ static const BadScene bad_scenes[] = {
     {3, "friction.coefficient", "must be >= 0, got -0.1",
      WITH("'friction': {'coefficient': -0.1}")},
     {3, "contact.distance", "must be > 0, got 0", WITH("'contact': {'distance': '0 l'}")},
-    {3, "solver.linear", "known: \"cholmod\", \"dense\", \"pcg\"",
+    {3, "solver.linear", "known: \"cholmod\", \"cholmod_single\", \"dense\", \"pcg\"",
      WITH("'solver': {'linear': 'x'}")},
     {3, "output", "takes only one of \"every\", \"interval\"",
      WITH("'output': {'every': 1, 'interval': 1}")},

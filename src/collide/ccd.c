@@ -255,18 +255,21 @@ static inline void advance_steps(const Motion* motion, double low, double end, d
 // Moves the pair on by inclusion. Boxes may run out, where a gap is far smaller than the motion, or
 // where they have to pave a cylinder as wide as the separation at an edge of a triangle: what they
 // have excluded is safe. Returns whether they have not, so that at->t is the answer.
-static bool exclude_boxes(const Motion* motion, double low, double end, const NoliCcdOptions* use,
-                          double t_max, Instant* at) {
+static bool exclude_boxes(const Motion* motion, NoliVec3 axis, double low, double end,
+                          const NoliCcdOptions* use, double t_max, Instant* at) {
   double toi;
-  NoliVec3 axis = closest_vector(motion->kind, motion->w0);
   bool ran_out = false, hit = exclude(motion, axis, low, end - low, use, t_max, &toi, &ran_out);
-  if (!hit || toi > at->t) {
+  bool answered = !hit || !ran_out;
+  if (answered) {
+    at->t = larger(toi, at->t);
+  } else if (toi > at->t) {
     move_to(motion, toi, at);
   }
-  return !hit || !ran_out;
+  return answered;
 }
 
-// `method` first; the other one goes on where it does not get on.
+// Conservative advancement, unless inclusion is asked for; inclusion where that does not get on;
+// and advancement where boxes run out.
 static inline bool advance_motion(const Motion* motion, const NoliCcdOptions* use, double t_max,
                                   double* toi) {
   Instant at = {.r = closest_vector(motion->kind, motion->w0)};
@@ -274,17 +277,13 @@ static inline bool advance_motion(const Motion* motion, const NoliCcdOptions* us
   at.d = noli_norm3(at.r);
   double low = noli_ccd_least_distance(use, at.d) + 2.0 * motion->rounding;
   double end = low + noli_ccd_hit_margin(use, at.d - low);
-  // not for pairs that start too close, and for NaN
-  bool boxes_first = excludes_boxes(use), ended = !(at.d > end);
-  if (!ended && boxes_first) {
-    ended = exclude_boxes(motion, low, end, use, t_max, &at);
-  }
-  if (!ended) {
-    int32_t few = use->max_iterations < FEW_STEPS ? use->max_iterations : FEW_STEPS;
-    advance_steps(motion, low, end, t_max, boxes_first ? use->max_iterations : few, &at);
-    ended = boxes_first || at.t >= t_max || !(at.d > end);
-  }
-  if (!ended && !exclude_boxes(motion, low, end, use, t_max, &at)) {
+  NoliVec3 axis = at.r;
+  int32_t few = excludes_boxes(use) ? 0 : FEW_STEPS;
+  advance_steps(motion, low, end, t_max, few < use->max_iterations ? few : use->max_iterations,
+                &at);
+  // not for pairs that have come, or start, too close, and for NaN
+  bool goes_on = at.d > end && !(at.t >= t_max);
+  if (goes_on && !exclude_boxes(motion, axis, low, end, use, t_max, &at)) {
     advance_steps(motion, low, end, t_max, use->max_iterations, &at);
   }
   bool passed = at.t >= t_max;

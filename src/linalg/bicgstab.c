@@ -1,6 +1,7 @@
 #include "linalg/bicgstab.h"
 
 #include "base/parallel.h"
+#include "linalg/dot.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,24 +31,8 @@ typedef struct Iteration {
   double *r, *shadow, *p, *v, *s, *t, *p_hat, *s_hat;
 } Iteration;
 
-typedef struct DotJob {
-  const double* a;
-  const double* b;
-} DotJob;
-
-static double dot_range(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const DotJob* job = user;
-  double sum = 0.0;
-  for (int64_t k = begin; k < end; k++) {
-    sum += job->a[k] * job->b[k];
-  }
-  return sum;
-}
-
 static double dot(const Iteration* it, const double* a, const double* b) {
-  DotJob job = {a, b};
-  return noli_parallel_sum(it->n_threads, it->n, LOOP_BLOCK, dot_range, &job);
+  return noli_dot(it->n_threads, it->n, a, b);
 }
 
 // z = a + s b + t c

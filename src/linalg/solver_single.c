@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "linalg/cholmod_api.h"
 #include "linalg/cholmod_symbolic.h"
+#include "linalg/dot.h"
 
 #include <math.h>
 #include <string.h>
@@ -89,32 +90,12 @@ typedef struct Iteration {
   double length; // of the step
 } Iteration;
 
-static double scaled_residual(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const Iteration* it = user;
-  double sum = 0.0;
-  for (int64_t k = begin; k < end; k++) {
-    sum += it->residual[k] * it->scaled[k];
-  }
-  return sum;
-}
-
 static void turn(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const Iteration* it = user;
   for (int64_t k = begin; k < end; k++) {
     it->direction[k] = it->scaled[k] + it->weight * it->direction[k];
   }
-}
-
-static double curvature(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const Iteration* it = user;
-  double sum = 0.0;
-  for (int64_t k = begin; k < end; k++) {
-    sum += it->direction[k] * it->product[k];
-  }
-  return sum;
 }
 
 // The next solution and residual; returns the square of the latter.
@@ -130,8 +111,8 @@ static double advance(void* user, int64_t begin, int64_t end, int32_t worker) {
   return sum;
 }
 
-static double sum_over(Iteration* it, NoliRangeSumFn* fn) {
-  return noli_parallel_sum(it->n_threads, it->n, LOOP_BLOCK, fn, it);
+static double advance_all(Iteration* it) {
+  return noli_parallel_sum(it->n_threads, it->n, LOOP_BLOCK, advance, it);
 }
 
 static Iteration first_iteration(Single* single, int64_t n, const double* b, double* x) {
@@ -161,7 +142,7 @@ static NoliStatus single_solve(void* state, const NoliLinView* view, const doubl
   }
   int32_t most = MOST_ITERATIONS + (int32_t)(density / OPERATIONS_OF_ITERATION);
   Iteration it = first_iteration(single, 3 * (int64_t)view->n, b, x);
-  double b_sqr = sum_over(&it, advance), r_sqr = b_sqr, r_dot_z = (double)INFINITY;
+  double b_sqr = advance_all(&it), r_sqr = b_sqr, r_dot_z = (double)INFINITY;
   double least = single->tolerance * single->tolerance * b_sqr;
   stats->condition = 0.0;
   NOLI_CHECK(single->context, isfinite(b_sqr), NOLI_NOT_FINITE, "the right side is not finite");
@@ -175,18 +156,18 @@ static NoliStatus single_solve(void* state, const NoliLinView* view, const doubl
     // the next direction
     noli_cholmod_solve_single(single->cholmod, sqrt(r_sqr), it.residual, it.scaled);
     double before = r_dot_z;
-    r_dot_z = sum_over(&it, scaled_residual);
+    r_dot_z = noli_dot(it.n_threads, it.n, it.residual, it.scaled);
     it.weight = r_dot_z / before;
     noli_parallel_for(it.n_threads, it.n, LOOP_BLOCK, turn, &it);
 
     // the minimum along it
     noli_block_matrix_multiply(view->symmetric, noli_context_threads(single->context), it.direction,
                                it.product);
-    double curved = sum_over(&it, curvature);
+    double curved = noli_dot(it.n_threads, it.n, it.direction, it.product);
     NOLI_CHECK(single->context, curved > 0.0 && r_dot_z > 0.0, NOLI_NOT_POSITIVE_DEFINITE,
                "the matrix is not positive definite: curvature %.3g", curved);
     it.length = r_dot_z / curved;
-    r_sqr = sum_over(&it, advance);
+    r_sqr = advance_all(&it);
   }
 done:
   return status;

@@ -221,8 +221,8 @@ static bool factor_panel(Panel panel) {
 
 // --- all supernodes ---
 
-// The scratch of a thread for updates, and for rows of a solution; in that of the first one is room
-// for so many.
+// The scratch of a thread for updates, and for rows of a solution; that of the first one has room
+// for the largest of all supernodes.
 static Real* numbers_of(const NoliSupernodal* factor, int32_t thread) {
   return (Real*)factor->scratch.data[thread].update.data;
 }

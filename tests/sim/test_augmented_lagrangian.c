@@ -539,16 +539,6 @@ static void infeasible_motion_stops_and_says_so(void** state) {
   world_done(&world);
 }
 
-static void move_right(void* user, double t0, double t1, int32_t n, const int32_t* node,
-                       const double* X, const double* x_t0, double* x_t1) {
-  (void)node;
-  (void)X;
-  const double* speed = user;
-  for (int32_t i = 0; i < 3 * n; i++) {
-    x_t1[i] = x_t0[i] + (i % 3 == 0 ? *speed * (t1 - t0) : 0.0);
-  }
-}
-
 // A cap of a ball is pushed into it, further in a step than elements are long. The safe state has
 // to follow the pull of the springs before another Newton step: with both in one advance, step 5
 // did not end, and the barrier took over.
@@ -568,7 +558,7 @@ static void a_push_that_would_invert_elements_ends(void** state) {
   int32_t body = world_add(&world, ball, (double[]){0, 0, 0});
   world.body[body].material.law = "stable_neo_hookean";
   world.body[body].material.young = 1e4;
-  NoliMotionDef* push = world_add_motion(&world, body, move_right, &speed);
+  NoliMotionDef* push = world_add_motion(&world, body, move_along_x, &speed);
   push->node = cap;
   push->n_node = n_cap;
   world.def.time_step = 0.04;

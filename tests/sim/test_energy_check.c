@@ -91,16 +91,6 @@ static void stiff_impacts_gain_nothing(void** state) {
   }
 }
 
-static void move_along(void* user, double t0, double t1, int32_t n, const int32_t* node,
-                       const double* X, const double* x_t0, double* x_t1) {
-  (void)node;
-  (void)X;
-  const double* speed = user;
-  for (int32_t i = 0; i < 3 * n; i++) {
-    x_t1[i] = x_t0[i] + (i % 3 == 0 ? *speed * (t1 - t0) : 0.0);
-  }
-}
-
 // A plate that flies at 5 m/s sweeps along a stiff ball at rest, which must not gain more energy
 // than from an elastic impact. Prescribed motion does work, but is no exception.
 static void prescribed_motion_exempts_nothing(void** state) {
@@ -118,7 +108,7 @@ static void prescribed_motion_exempts_nothing(void** state) {
     const int32_t cells[3] = {1, 3, 3};
     ASSERT_OK(noli_mesh_make_box(world.context, size, cells, false, &plate));
     int32_t ram = world_add_obstacle(&world, plate, (double[]){-0.12, 0, 0});
-    world_add_motion(&world, ram, move_along, &speed);
+    world_add_motion(&world, ram, move_along_x, &speed);
     memset(world.def.gravity, 0, sizeof world.def.gravity);
     world.def.solver = "augmented_lagrangian";
     world.def.integrator = integrators[i];

@@ -357,16 +357,6 @@ static void points_pile_up(void** state) {
   world_done(&world);
 }
 
-static void move_aside(void* user, double t0, double t1, int32_t n, const int32_t* node,
-                       const double* X, const double* x_t0, double* x_t1) {
-  (void)node;
-  (void)X;
-  const double* speed = user;
-  for (int32_t i = 0; i < 3 * n; i++) {
-    x_t1[i] = x_t0[i] + (i % 3 == 0 ? *speed * (t1 - t0) : 0.0);
-  }
-}
-
 // Two points of radius 0.01 m at a distance, with a rod far away.
 static World two_points(double distance) {
   World world = world_new(1);
@@ -407,8 +397,8 @@ static void points_are_called_points(void** state) {
   // the pair that blocks a motion
   static const double speed[2] = {10.0, 0.0};
   world = two_points(0.05);
-  world_add_motion(&world, 1, move_aside, (void*)(uintptr_t)&speed[0]);
-  world_add_motion(&world, 2, move_aside, (void*)(uintptr_t)&speed[1]);
+  world_add_motion(&world, 1, move_along_x, (void*)(uintptr_t)&speed[0]);
+  world_add_motion(&world, 2, move_along_x, (void*)(uintptr_t)&speed[1]);
   world_start(&world);
   world_step(&world);
   assert_non_null(strstr(world.report.blocked_by, "(vertex 0, vertex 0)"));

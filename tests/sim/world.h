@@ -223,3 +223,14 @@ static inline void move_down(void* user, double t0, double t1, int32_t n, const 
     x_t1[3 * i + 2] = x_t0[3 * i + 2];
   }
 }
+
+// A NoliMotionFn: along x at the speed that `user` points to, m/s.
+static inline void move_along_x(void* user, double t0, double t1, int32_t n, const int32_t* node,
+                                const double* X, const double* x_t0, double* x_t1) {
+  (void)node;
+  (void)X;
+  const double* speed = user;
+  for (int32_t i = 0; i < 3 * n; i++) {
+    x_t1[i] = x_t0[i] + (i % 3 == 0 ? *speed * (t1 - t0) : 0.0);
+  }
+}

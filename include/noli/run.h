@@ -141,6 +141,7 @@ typedef struct NoliSummary {
   int64_t linear_fallbacks; ///< systems that the selected linear solver did not solve
   int64_t solver_fallbacks; ///< steps that the selected solver did not solve
   const char* failure;      ///< borrowed; why the run ended early, NULL if it did not
+  double imbalance;         ///< largest of all steps, as in NoliStepReport
 } NoliSummary;
 
 /// Totals so far, valid until the run is closed; they change with every step that is recorded.

@@ -567,6 +567,11 @@ typedef struct NoliSimDef {
   /// the simulation reads the meshes of bodies and proxies, and `x0`, where they are, instead of
   /// copies of its own: they must stay as they are until it is destroyed; default false
   bool borrow_meshes;
+  /// a solve ends only when the residual force on each body is at most this share, in (0, 1), of
+  /// the force that acts on it; the residual is the sum over the free nodes of a body, with inertia
+  /// the net force or the sum over nodes in contact; 0 (default): 1e-3 with "quasi_static", 1e-2
+  /// with inertia
+  double imbalance;
 } NoliSimDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_sim_def.
@@ -694,6 +699,8 @@ typedef struct NoliStepReport {
   /// it where it was divided; 0 otherwise
   int32_t solver_fallbacks;
   double increment; ///< s, length of the shortest part of the step
+  double imbalance; ///< largest residual force on a body, relative to the force that acts on it;
+                    ///< at most NoliSimDef.imbalance, unless rounding is larger
 } NoliStepReport;
 
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names

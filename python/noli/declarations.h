@@ -486,6 +486,7 @@ typedef struct NoliSimDef {
   bool whole_elements;
   bool unused[7];
   bool borrow_meshes;
+  double imbalance;
 } NoliSimDef;
 void noli_sim_def_init(NoliSimDef* def, size_t size);
 typedef struct NoliDefSizes {
@@ -568,6 +569,7 @@ typedef struct NoliStepReport {
   int32_t linear_fallbacks;
   int32_t solver_fallbacks;
   double increment;
+  double imbalance;
 } NoliStepReport;
 NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim** sim);
 void noli_sim_destroy(NoliSim** sim);
@@ -1296,6 +1298,7 @@ typedef struct NoliSummary {
   int64_t linear_fallbacks;
   int64_t solver_fallbacks;
   const char* failure;
+  double imbalance;
 } NoliSummary;
 const NoliSummary* noli_run_summary(const NoliRun* run);
 void noli_run_close(NoliRun** run);

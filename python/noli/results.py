@@ -145,6 +145,9 @@ class StepReport:
     solver_fallbacks: int
     #: s, length of the shortest part of the step
     increment: float
+    #: largest residual force on a body, relative to the force that acts on it; at most SimDef.imbalance,
+    #: unless rounding is larger
+    imbalance: float
 
 
 @dataclass(slots=True)
@@ -434,6 +437,8 @@ class Summary:
     solver_fallbacks: int
     #: why the run ended early, None if it did not
     failure: str | None
+    #: largest of all steps, as in StepReport
+    imbalance: float
 
 
 @dataclass(slots=True)

@@ -54,6 +54,7 @@ void noli_summary_add_step(NoliSummary* summary, const NoliStepReport* report) {
   summary->min_distance = fmin(summary->min_distance, report->min_distance);
   summary->friction_ratio = fmax(summary->friction_ratio, report->friction_ratio);
   summary->friction_error = fmax(summary->friction_error, report->friction_error);
+  summary->imbalance = fmax(summary->imbalance, report->imbalance);
   summary->timing.assemble += report->timing.assemble;
   summary->timing.linear += report->timing.linear;
   summary->timing.ccd += report->timing.ccd;
@@ -116,6 +117,7 @@ NoliStatus noli_summary_text(NoliContext* context, const NoliSummary* summary, c
       {"friction_error_max", number(s->friction_error)},
       {"linear_fallbacks", integer(s->linear_fallbacks)},
       {"solver_fallbacks", integer(s->solver_fallbacks)},
+      {"imbalance_max", number(s->imbalance)},
   };
 
   // setting a value releases it also when that fails, and refuses one that could not be made
@@ -178,6 +180,7 @@ NoliStatus noli_summary_restore(NoliContext* context, const char* text, NoliSumm
     summary->friction_ratio = INFINITY;
   }
   summary->friction_error = get_number(root, "friction_error_max", 0.0);
+  summary->imbalance = get_number(root, "imbalance_max", 0.0);
   summary->linear_fallbacks = get_integer(root, "linear_fallbacks");
   summary->solver_fallbacks = get_integer(root, "solver_fallbacks");
 

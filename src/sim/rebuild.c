@@ -105,7 +105,7 @@ static void copy_host(const NoliSim* from, NoliSim* to) {
   to->progress = from->progress;
   to->progress_user = from->progress_user;
   to->friction_warned = from->friction_warned;
-  to->contact_warned = from->contact_warned;
+  to->imbalance_warned = from->imbalance_warned;
 }
 
 // Exchanges the contents of two simulations, except for the stage of the barrier, whose problem is

@@ -31,6 +31,7 @@ static const char* const keys[] = {
     "friction_error_max",
     "linear_fallbacks",
     "solver_fallbacks",
+    "imbalance_max",
 };
 static const char* const timing_keys[] = {"assemble", "linear",      "ccd",
                                           "contacts", "line_search", "other"};

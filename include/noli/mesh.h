@@ -49,7 +49,9 @@ NOLI_API void noli_mesh_destroy(NoliContext* context, NoliMesh** mesh);
 /// CalculiX, one part; element sets become tags), .obj, .ply and .stl (ASCII and binary), .seg
 /// (segments: `v x y z`, `s i j`), .pt (points: `v x y z`, every vertex is a point).
 ///
-/// Cells keep the order and the orientation of the file; polygons become fans of triangles.
+/// Cells keep the order and the orientation of the file. Polygons become triangles, a fan of the
+/// first vertex where that is one without flat triangles, as of convex polygons; the others are cut
+/// in their best-fit plane, and those that are not planar or cross themselves are logged.
 /// Segments that are edges of a triangle or tetrahedron of the file, and points that are vertices
 /// of another cell, do not stand alone and are left out. Vertices of no cell are kept. The vertices
 /// of an STL file are merged where their positions are equal. Tags come from .msh, .mesh

@@ -17,9 +17,10 @@ typedef struct Reader {
   LongArray offset; // of the first vertex of each cell, and the end
   LongArray vertex;
   LongArray type;
-  LongArray tag;  // one for each cell of the file, or empty
-  int64_t n_cell; // cells of the file read so far
-  int64_t n_data; // items of the current CELL_DATA or POINT_DATA
+  NOLI_ARRAY(int32_t) corner; // of a polygon
+  LongArray tag;              // one for each cell of the file, or empty
+  int64_t n_cell;             // cells of the file read so far
+  int64_t n_data;             // items of the current CELL_DATA or POINT_DATA
   bool in_cell_data;
 } Reader;
 
@@ -222,19 +223,35 @@ done:
   return status;
 }
 
+// Adds a polygon, or a pixel, whose last two vertices are in the other order.
+static NoliStatus make_polygon(Reader* reader, Making making, int64_t n, const int64_t* vertex) {
+  static const int pixel_order[4] = {0, 1, 3, 2};
+  NoliStatus status = NOLI_OK;
+  reader->corner.count = 0;
+  for (int64_t i = 0; i < n; i++) {
+    NOLI_PUSH(reader->cursor->context, &reader->corner,
+              (int32_t)vertex[making == PIXEL ? pixel_order[i] : i]);
+  }
+  NOLI_TRY(noli_parts_add_polygon(reader->cursor->context, reader->parts, n, reader->corner.data,
+                                  (int32_t)reader->n_cell));
+done:
+  return status;
+}
+
 // Adds the cells that one cell of the file, with n vertices, is converted to.
 static NoliStatus make_cell(Reader* reader, Making making, int64_t n, const int64_t* vertex) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = reader->cursor->context;
-  static const int pixel_order[4] = {0, 1, 3, 2};
   int32_t source = (int32_t)reader->n_cell;
   int32_t width = making == POINTS ? 1 : making == POLYLINE ? 2 : making == TETRAHEDRON ? 4 : 3;
-  for (int64_t i = 0; i + width <= n; i++) {
+  bool is_polygon = making == POLYGON || making == PIXEL;
+  if (is_polygon) {
+    NOLI_TRY(make_polygon(reader, making, n, vertex));
+  }
+  for (int64_t i = 0; !is_polygon && i + width <= n; i++) {
     int32_t cell[4] = {0};
     for (int32_t k = 0; k < width; k++) {
-      // a fan keeps its first corner
-      int64_t at = (making == POLYGON || making == PIXEL) && k == 0 ? 0 : i + k;
-      cell[k] = (int32_t)vertex[making == PIXEL ? pixel_order[at] : at];
+      cell[k] = (int32_t)vertex[i + k];
     }
     // every other triangle of a strip is reversed
     if (making == STRIP && i % 2 == 1) {
@@ -589,6 +606,7 @@ done:
   noli_array_free(cursor->context, &reader.vertex);
   noli_array_free(cursor->context, &reader.type);
   noli_array_free(cursor->context, &reader.tag);
+  noli_array_free(cursor->context, &reader.corner);
   return status;
 }
 

@@ -27,6 +27,20 @@ static NoliStatus regular_file_size(NoliContext* context, const char* path, FILE
   return NOLI_OK;
 }
 
+int64_t noli_mark_size(const char* text, int64_t size) {
+  static const char mark[3] = {'\xef', '\xbb', '\xbf'};
+  return size >= 3 && memcmp(text, mark, sizeof mark) == 0 ? 3 : 0;
+}
+
+void noli_end_lines(char* text, int64_t size) {
+  if (memchr(text, '\n', (size_t)size) != NULL || memchr(text, '\0', (size_t)size) != NULL) {
+    return;
+  }
+  for (char* at = text; (at = memchr(at, '\r', (size_t)(text + size - at))) != NULL; at++) {
+    *at = '\n';
+  }
+}
+
 NoliStatus noli_cursor_open(NoliContext* context, const char* path, NoliCursor* cursor) {
   NoliStatus status = NOLI_OK;
   char* text = NULL;
@@ -41,8 +55,12 @@ NoliStatus noli_cursor_open(NoliContext* context, const char* path, NoliCursor* 
   NOLI_CHECK(context, got == (size_t)size, NOLI_ERROR_IO, "%s: only %zu of %lld bytes were read",
              path, got, (long long)size);
   text[size] = '\0';
-  *cursor =
-      (NoliCursor){.context = context, .path = path, .begin = text, .at = text, .end = text + size};
+  noli_end_lines(text, size);
+  *cursor = (NoliCursor){.context = context,
+                         .path = path,
+                         .begin = text,
+                         .at = text + noli_mark_size(text, size),
+                         .end = text + size};
   text = NULL;
 done:
   if (file != NULL) {

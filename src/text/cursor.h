@@ -25,7 +25,15 @@ typedef struct NoliSpan {
   int64_t n;
 } NoliSpan;
 
-// Reads a file. The caller owns the memory: noli_free(context, (void*)cursor.begin).
+// The size of a byte order mark at the beginning of a text: 3 bytes or none. Editors write them.
+int64_t noli_mark_size(const char* text, int64_t size);
+
+// Gives a text whose lines end with a carriage return only the usual ends. Binary data, which has
+// zeros, stays as it is.
+void noli_end_lines(char* text, int64_t size);
+
+// Reads a file; the cursor begins after a byte order mark. The caller owns the memory:
+// noli_free(context, (void*)cursor.begin).
 NOLI_WARN_UNUSED NoliStatus noli_cursor_open(NoliContext* context, const char* path,
                                              NoliCursor* cursor);
 

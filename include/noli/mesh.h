@@ -55,7 +55,8 @@ NOLI_API void noli_mesh_destroy(NoliContext* context, NoliMesh** mesh);
 /// Segments that are edges of a triangle or tetrahedron of the file, and points that are vertices
 /// of another cell, do not stand alone and are left out. Vertices of no cell are kept. The vertices
 /// of an STL file are merged where their positions are equal. Tags come from .msh, .mesh
-/// (references), .vtk (an integer cell array named tag, material, or similar) and .inp (the
+/// (references), .vtk (a cell array of integers, also as floats, named tag,
+/// material, CellEntityIds, medit:ref, region or similar; others are logged) and .inp (the
 /// smallest element set with the cell; sets are numbered from 1 on in the order in which the file
 /// first names them, and logged), and are NULL when every cell is untagged. Tetrahedra of 10, 20
 /// and 35 nodes (.msh; .inp: 10) make a curved mesh; all must have the same order then. Their

@@ -3,6 +3,7 @@
 #include "mesh/polygon.h"
 #include "mesh/topology.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,31 @@ void noli_parts_free(NoliContext* context, NoliMeshParts* parts) {
   noli_array_free(context, &parts->sets.member);
   noli_array_free(context, &parts->polygon);
   noli_array_free(context, &parts->corner);
+}
+
+// ---- what is not used
+
+void noli_parts_note_unused(NoliMeshParts* parts, const char* kind, NoliSpan name) {
+  NoliPartsUnused* unused = &parts->unused;
+  size_t length = strlen(unused->text), left = sizeof unused->text - length;
+  enum { LENGTH_OF_ONE = 90 };
+  if (left < LENGTH_OF_ONE) {
+    unused->n_more++;
+    return;
+  }
+  snprintf(unused->text + length, left, "%s%s%s%s", length > 0 ? ", " : "", kind,
+           name.n > 0 ? " " : "", name.n > 0 ? noli_show(name).text : "");
+}
+
+void noli_parts_log_unused(NoliContext* context, const char* path, const NoliMeshParts* parts) {
+  const NoliPartsUnused* unused = &parts->unused;
+  char more[40] = "";
+  if (unused->n_more > 0) {
+    snprintf(more, sizeof more, " and %lld more", (long long)unused->n_more);
+  }
+  if (unused->text[0] != '\0') {
+    noli_log(context, NOLI_LOG_INFO, "%s: not used: %s%s", path, unused->text, more);
+  }
 }
 
 // ---- sets

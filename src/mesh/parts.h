@@ -25,6 +25,12 @@ typedef struct NoliPartsPolygon {
   int32_t n;
 } NoliPartsPolygon;
 
+// What a file has besides its mesh, as text for the log; names that have no room are counted.
+typedef struct NoliPartsUnused {
+  char text[1000];
+  int64_t n_more;
+} NoliPartsUnused;
+
 typedef struct NoliMeshParts {
   NOLI_ARRAY(double) x;        // 3 per vertex
   NOLI_ARRAY(int32_t) tet;     // 4 per tetrahedron
@@ -39,6 +45,7 @@ typedef struct NoliMeshParts {
   NoliPartsSets sets;
   NOLI_ARRAY(NoliPartsPolygon) polygon; // of more than three vertices
   NOLI_ARRAY(int32_t) corner;           // of the polygons
+  NoliPartsUnused unused;
 } NoliMeshParts;
 
 void noli_parts_free(NoliContext* context, NoliMeshParts* parts);
@@ -61,6 +68,12 @@ NOLI_WARN_UNUSED NoliStatus noli_parts_add_cell(NoliContext* context, NoliMeshPa
 // once. Vertices may come later: noli_parts_to_mesh cuts it.
 NOLI_WARN_UNUSED NoliStatus noli_parts_add_polygon(NoliContext* context, NoliMeshParts* parts,
                                                    int64_t n, const int32_t* vertex, int32_t tag);
+
+// Notes something that is not used, such as the "cell array" of that name, which may be empty.
+void noli_parts_note_unused(NoliMeshParts* parts, const char* kind, NoliSpan name);
+
+// Logs it.
+void noli_parts_log_unused(NoliContext* context, const char* path, const NoliMeshParts* parts);
 
 // Adds a set; its members are added by its index, name.count - 1. Adds a member.
 NOLI_WARN_UNUSED NoliStatus noli_parts_add_set(NoliContext* context, NoliMeshParts* parts,

@@ -507,3 +507,15 @@ NoliStatus noli_next_number(NoliCursor* cursor, bool binary, NoliScalar type, co
   }
   return status;
 }
+
+NoliStatus noli_skip_value(NoliCursor* cursor, bool binary, NoliScalar type, const char* what) {
+  const char* bytes = NULL;
+  if (binary) {
+    return noli_take_bytes(cursor, what, noli_scalar_size(type), &bytes);
+  }
+  if (noli_next_word_anywhere(cursor).n > 0) {
+    return NOLI_OK;
+  }
+  return noli_cursor_fail(cursor, cursor->at, "expected %s, got %s", what,
+                          noli_show_next(cursor).text);
+}

@@ -194,6 +194,11 @@ NOLI_WARN_UNUSED NoliStatus noli_next_integer(NoliCursor* cursor, bool binary, N
 NOLI_WARN_UNUSED NoliStatus noli_next_number(NoliCursor* cursor, bool binary, NoliScalar type,
                                              const char* what, double* value);
 
+// Moves past a value that nobody uses. In text it may be any word: programs write -nan(ind) and the
+// like where they have no number.
+NOLI_WARN_UNUSED NoliStatus noli_skip_value(NoliCursor* cursor, bool binary, NoliScalar type,
+                                            const char* what);
+
 // Fails with the line (text) or byte (binary) of `place`.
 #define noli_cursor_fail_at(cursor, binary, place, ...)                                            \
   ((binary) ? noli_cursor_fail_byte((cursor), (place), __VA_ARGS__)                                \

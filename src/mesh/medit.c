@@ -33,6 +33,12 @@ static void skip_comments(NoliCursor* cursor) {
   }
 }
 
+// Moves past a value that is not used.
+static NoliStatus skip_value(NoliCursor* cursor, const char* what) {
+  skip_comments(cursor);
+  return noli_skip_value(cursor, false, NOLI_SCALAR_F64, what);
+}
+
 static NoliStatus next_integer(NoliCursor* cursor, const char* what, int64_t low, int64_t high,
                                int64_t* value) {
   skip_comments(cursor);
@@ -51,7 +57,7 @@ done:
 
 static NoliStatus read_vertices(NoliCursor* cursor, int64_t dimension, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
-  int64_t count, reference;
+  int64_t count;
   double* x = NULL;
   NOLI_TRY(read_count(cursor, "vertices", (int32_t)dimension + 1, &count));
   NOLI_TRY(noli_parts_add_vertices(cursor->context, parts, count, &x));
@@ -61,7 +67,7 @@ static NoliStatus read_vertices(NoliCursor* cursor, int64_t dimension, NoliMeshP
       skip_comments(cursor);
       NOLI_TRY(noli_read_number(cursor, "a coordinate", &x[3 * i + k]));
     }
-    NOLI_TRY(next_integer(cursor, "the reference of the vertex", INT32_MIN, INT32_MAX, &reference));
+    NOLI_TRY(skip_value(cursor, "the reference of the vertex"));
   }
 done:
   return status;
@@ -88,11 +94,9 @@ done:
 static NoliStatus skip_items(NoliCursor* cursor, const Section* section) {
   NoliStatus status = NOLI_OK;
   int64_t count;
-  double unused;
   NOLI_TRY(read_count(cursor, section->items, section->n_skipped, &count));
   for (int64_t i = 0; i < count * section->n_skipped; i++) {
-    skip_comments(cursor);
-    NOLI_TRY(noli_read_number(cursor, "a number", &unused));
+    NOLI_TRY(skip_value(cursor, "a number"));
   }
 done:
   return status;

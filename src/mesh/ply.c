@@ -246,9 +246,8 @@ static NoliStatus read_list(Reader* reader, const Property* property) {
       NOLI_PUSH(cursor->context, &reader->corners, (int32_t)vertex);
     }
   } else {
-    double ignored = 0.0;
     for (int64_t i = 0; i < n; i++) {
-      NOLI_TRY(noli_next_number(cursor, reader->binary, property->type, "a value", &ignored));
+      NOLI_TRY(noli_skip_value(cursor, reader->binary, property->type, "a value"));
     }
   }
 done:
@@ -269,12 +268,11 @@ static NoliStatus read_one(Reader* reader, const Element* element, double x[3], 
       NOLI_TRY(noli_next_integer(cursor, reader->binary, property->type, "a vertex of the edge", 0,
                                  reader->n_vert - 1, &vertex));
       edge[property->role == VERTEX_2] = (int32_t)vertex;
+    } else if (property->role == IGNORED) {
+      NOLI_TRY(noli_skip_value(cursor, reader->binary, property->type, "a value"));
     } else {
-      NOLI_TRY(noli_next_number(cursor, reader->binary, property->type,
-                                property->role == IGNORED ? "a value" : "a coordinate", &value));
-      if (property->role != IGNORED) {
-        x[property->role - COORDINATE_X] = value;
-      }
+      NOLI_TRY(noli_next_number(cursor, reader->binary, property->type, "a coordinate", &value));
+      x[property->role - COORDINATE_X] = value;
     }
   }
 done:

@@ -33,6 +33,10 @@ int64_t noli_mark_size(const char* text, int64_t size) {
 }
 
 void noli_end_lines(char* text, int64_t size) {
+  // editors add the last one
+  while (size > 0 && text[size - 1] == '\n') {
+    size--;
+  }
   if (memchr(text, '\n', (size_t)size) != NULL || memchr(text, '\0', (size_t)size) != NULL) {
     return;
   }

@@ -128,6 +128,19 @@ typedef struct NoliMeshCheck {
   int32_t first_non_manifold_edge[2];
 } NoliMeshCheck;
 NoliStatus noli_mesh_check_sized(NoliContext* context, const NoliMesh* mesh, NoliMeshCheck* check, size_t size);
+typedef struct NoliMeshCleaned {
+  int32_t n_vert;
+  int32_t n_merged;
+  int32_t n_degenerate;
+  int32_t n_duplicate;
+  double largest_move;
+  int32_t* new_index;
+  int32_t* degenerate;
+  int32_t* duplicate;
+  double reserved[4];
+} NoliMeshCleaned;
+NoliStatus noli_mesh_clean(NoliContext* context, NoliMesh* mesh, double tolerance, NoliMeshCleaned* cleaned);
+void noli_mesh_cleaned_free(NoliContext* context, NoliMeshCleaned* cleaned);
 typedef struct NoliMeshQuality {
   double least;
   double mean;

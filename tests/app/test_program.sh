@@ -109,6 +109,8 @@ expect 0 '3 warnings' "$noli" check idle.json --set prescribed[0].motion.from=0.
 
 # ---- a run ----
 expect 0 'result: out/small' "$noli" run scene.json
+grep -q '^100%  0.2/0.2 s  step 20/20  left 0:00' said || { fail 'no line of progress'; cat said >&2; }
+[ -z "$(grep '%  ' said | grep '.\{80\}')" ] || fail 'lines of progress have more than 79 columns'
 for name in scene.json frames.pvd frame_000000.vtu frame_000005.vtu frame_000020.vtu steps.csv \
   forces.csv summary.json checkpoint.h5 log.txt; do
   [ -s "out/small/$name" ] || fail "out/small/$name is missing or empty"

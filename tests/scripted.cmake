@@ -19,6 +19,10 @@ if(NOLI_PYTHON)
   set_tests_properties(test_vtu PROPERTIES FIXTURES_SETUP vtu_files)
   set_tests_properties(read_vtu PROPERTIES FIXTURES_REQUIRED vtu_files)
 endif()
+noli_add_scripted_test(working_folder sh ${CMAKE_CURRENT_SOURCE_DIR}/strangers/test_working_folder.sh
+  $<TARGET_FILE:test_run_writer> $<TARGET_FILE:test_elements_between_ranks>)
+# they write the same files
+set_tests_properties(working_folder test_run_writer test_elements_between_ranks PROPERTIES RESOURCE_LOCK written_by_tests)
 if(TARGET noli_program)
   noli_add_scripted_test(program sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_program.sh
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
@@ -164,6 +168,7 @@ if(NOLI_MPI AND TARGET noli_program AND NOLI_PYTHON)
     set_tests_properties(test_${name}_between_ranks PROPERTIES LABELS mpi ENVIRONMENT "${ranks_environment}")
     list(APPEND ranks_programs test_${name}_between_ranks)
   endforeach()
+  set_tests_properties(ranks_elements PROPERTIES RESOURCE_LOCK written_by_tests)
   set_tests_properties(test_petsc PROPERTIES LABELS mpi ENVIRONMENT "${ranks_environment}")
   # what these tests need
   add_custom_target(ranks_tests DEPENDS noli_program test_petsc ${ranks_programs})

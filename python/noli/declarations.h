@@ -818,7 +818,7 @@ typedef struct NoliWrench {
   double normal_moment[3];
   double friction_moment[3];
 } NoliWrench;
-NoliStatus noli_sim_wrench_sized(NoliSim* sim, int32_t body, const double origin[3], NoliWrench* wrench, size_t size);
+NoliStatus noli_sim_wrench_sized(NoliSim* sim, int32_t entity, const double origin[3], NoliWrench* wrench, size_t size);
 NoliStatus noli_sim_reaction_forces(NoliSim* sim, double* force);
 typedef struct NoliReaction {
   double force[3];
@@ -854,7 +854,7 @@ NoliStatus noli_batch_set_forces(NoliBatch* batch, int32_t force, const double* 
 NoliStatus noli_batch_positions(NoliBatch* batch, double* x);
 NoliStatus noli_batch_velocities(NoliBatch* batch, double* v);
 NoliStatus noli_batch_body_states_sized(NoliBatch* batch, int32_t body, NoliBodyState* states, size_t size);
-NoliStatus noli_batch_wrenches_sized(NoliBatch* batch, int32_t body, NoliWrench* wrenches, size_t size);
+NoliStatus noli_batch_wrenches_sized(NoliBatch* batch, int32_t entity, NoliWrench* wrenches, size_t size);
 typedef struct NoliCandidatePairs {
   int64_t n_point_triangle;
   int64_t n_edge_edge;

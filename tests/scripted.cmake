@@ -111,7 +111,7 @@ if(CMAKE_GENERATOR STREQUAL "Unix Makefiles")
 endif()
 # the Python package, in the tree and as a wheel; an instrumented library would need its runtime in Python
 if(NOLI_PYTHON AND NOLI_SANITIZE STREQUAL "")
-  foreach(name library scene simulation design threads run examples)
+  foreach(name library scene simulation design threads fork run examples)
     noli_add_scripted_test(python_${name} ${CMAKE_COMMAND} -E env NOLI_LIBRARY=$<TARGET_FILE_DIR:noli>
       PYTHONPATH=${PROJECT_SOURCE_DIR}/python PYTHONDONTWRITEBYTECODE=1
       ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/python/tests/run.py test_${name})

@@ -142,6 +142,10 @@ typedef struct NoliSummary {
   int64_t solver_fallbacks; ///< steps that the selected solver did not solve
   const char* failure;      ///< borrowed; why the run ended early, NULL if it did not
   double imbalance;         ///< largest of all steps, as in NoliStepReport
+  int64_t blocked_steps;    ///< steps in which a prescribed motion did not reach its targets
+  double motion_error;      ///< m, largest distance of a prescribed vertex from its target, last step
+  double motion_error_max;  ///< m, largest of all steps
+  char blocked_by[512];     ///< what stopped a prescribed motion in the last step, or ""
 } NoliSummary;
 
 /// Totals so far, valid until the run is closed; they change with every step that is recorded.

@@ -133,6 +133,8 @@ typedef struct NoliBodyDef {
   NoliMaterialFields fields; ///< of the elements of the body, in the order of its mesh: tetrahedra;
                              ///< in plane strain and of shells triangles; segments of rods; points.
                              ///< Default: none
+  const char* where; ///< prefix of messages about it, such as a place in a file; borrowed; NULL
+                     ///< (default): none
 } NoliBodyDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_body_def.
@@ -203,6 +205,8 @@ typedef struct NoliMotionDef {
   double spin[3];  ///< rad/s, turns what the motion does, from its begin on, about a pivot that
                    ///< `velocity` moves; default 0. All three not for controlled motions
   double pivot[3]; ///< m; default 0
+  const char* where; ///< prefix of messages about it, such as a place in a file; borrowed; NULL
+                     ///< (default): none
 } NoliMotionDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_motion_def.
@@ -274,6 +278,8 @@ typedef struct NoliPairDef {
   /// Contact distance of the pair, m, > 0; {0} (default): that of NoliSimDef. "ipc" and the
   /// augmented Lagrangian only; other models refuse it unless it is that of NoliSimDef.
   NoliScaled distance;
+  const char* where; ///< prefix of messages about it, such as a place in a file; borrowed; NULL
+                     ///< (default): none
 } NoliPairDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_pair_def.
@@ -572,6 +578,8 @@ typedef struct NoliSimDef {
   /// the net force or the sum over nodes in contact; 0 (default): 1e-3 with "quasi_static", 1e-2
   /// with inertia
   double imbalance;
+  const char* where; ///< prefix of messages about what has no `where`, such as the name of a file;
+                     ///< borrowed; NULL (default): none
 } NoliSimDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_sim_def.

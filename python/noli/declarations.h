@@ -312,6 +312,7 @@ typedef struct NoliBodyDef {
   NoliRodDef rod;
   NoliPointDef point;
   NoliMaterialFields fields;
+  const char* where;
 } NoliBodyDef;
 void noli_body_def_init(NoliBodyDef* def, size_t size);
 typedef struct NoliHalfSpaceDef {
@@ -342,6 +343,7 @@ typedef struct NoliMotionDef {
   double velocity[3];
   double spin[3];
   double pivot[3];
+  const char* where;
 } NoliMotionDef;
 void noli_motion_def_init(NoliMotionDef* def, size_t size);
 typedef void NoliForceFn(void* user, double t, const double X[3], double value[3]);
@@ -373,6 +375,7 @@ typedef struct NoliPairDef {
   const char* name_a;
   const char* name_b;
   NoliScaled distance;
+  const char* where;
 } NoliPairDef;
 void noli_pair_def_init(NoliPairDef* def, size_t size);
 typedef struct NoliVolumeDef {
@@ -500,6 +503,7 @@ typedef struct NoliSimDef {
   bool unused[7];
   bool borrow_meshes;
   double imbalance;
+  const char* where;
 } NoliSimDef;
 void noli_sim_def_init(NoliSimDef* def, size_t size);
 typedef struct NoliDefSizes {
@@ -1312,6 +1316,10 @@ typedef struct NoliSummary {
   int64_t solver_fallbacks;
   const char* failure;
   double imbalance;
+  int64_t blocked_steps;
+  double motion_error;
+  double motion_error_max;
+  char blocked_by[512];
 } NoliSummary;
 const NoliSummary* noli_run_summary(const NoliRun* run);
 void noli_run_close(NoliRun** run);

@@ -441,6 +441,14 @@ class Summary(Result):
     failure: str | None
     #: largest of all steps, as in StepReport
     imbalance: float
+    #: steps in which a prescribed motion did not reach its targets
+    blocked_steps: int
+    #: m, largest distance of a prescribed vertex from its target, last step
+    motion_error: float
+    #: m, largest of all steps
+    motion_error_max: float
+    #: what stopped a prescribed motion in the last step, or ""
+    blocked_by: str
 
 
 @dataclass(slots=True, repr=False)

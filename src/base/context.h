@@ -23,6 +23,10 @@ struct NoliContext {
 // files.
 bool noli_disk_allows(NoliContext* context, const char* request, const char* path);
 
+// Puts `where` (NULL: nothing) before the message of a failure, unless it begins so. Returns
+// `status`.
+NoliStatus noli_fail_at(NoliContext* context, const char* where, NoliStatus status);
+
 // Programmer errors; active in builds without NDEBUG.
 #ifdef NDEBUG
 #define NOLI_ASSERT(condition) ((void)0)

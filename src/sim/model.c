@@ -63,7 +63,7 @@ static NoliStatus build_elements(NoliModel* model, const NoliSimDef* def) {
       NoliBlock* block = &problem->block[range.block];
       status = block->type->set_rest(block, range.begin, range.end, range.first, problem->X,
                                      def->bodies[b].plane_strain);
-      NOLI_TRY(noli_bodies_locate(model->context, model->name[b], status));
+      NOLI_TRY(noli_bodies_locate(model->context, &def->bodies[b], model->name[b], status));
     }
   }
   for (int32_t i = 0; i < problem->n_block; i++) {
@@ -292,8 +292,9 @@ NoliStatus noli_model_set_pairs(NoliModel* model, const NoliSimDef* def) {
     double own = 1.0;
     char where[32];
     snprintf(where, sizeof where, "pair %d: ", i);
-    NOLI_TRY(make_law(model, def, where, pair, &law));
-    NOLI_TRY(make_range(model, def, i, &own));
+    status = make_law(model, def, where, pair, &law);
+    status = status == NOLI_OK ? make_range(model, def, i, &own) : status;
+    NOLI_TRY(noli_fail_at(model->context, pair->where, status));
     // one entry of a scene makes many consecutive equal pairs
     if (memcmp(&law, &laws.data[laws.count - 1], sizeof law) != 0 ||
         own != range.data[range.count - 1]) {
@@ -491,7 +492,9 @@ static double shortest_edge(const NoliProblem* problem, int32_t body) {
 static NoliStatus check_rounding(const NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
+  const char* where = NULL;
   for (int32_t b = 0; b < model->n_body; b++) {
+    where = def->bodies[b].where;
     double largest = noli_surface_offset_of(problem->surface, b);
     double edge = shortest_edge(problem, b);
     for (int64_t i = 3 * (int64_t)model->vert_first[b]; i < 3 * (int64_t)model->vert_first[b + 1];
@@ -508,7 +511,7 @@ static NoliStatus check_rounding(const NoliModel* model, const NoliSimDef* def) 
         fine_gaps ? edge : problem->dhat);
   }
 done:
-  return status;
+  return noli_fail_at(model->context, where, status);
 }
 
 // The solver and its termination criterion.

@@ -48,7 +48,7 @@ done:
 static NoliStatus add_frame(PageWriter* writer, NoliRunFrame listed) {
   NoliStatus status = NOLI_OK;
   NoliReadFrame frame = {0};
-  NOLI_TRY(noli_run_reader_frame(&writer->run, listed.step, &frame));
+  NOLI_TRY(noli_run_reader_frame(&writer->run, listed.step, noli_page_arrays, &frame));
   if (writer->fields.n == 0) {
     writer->fields = noli_page_fields_of(&writer->run.layout, &frame);
   }

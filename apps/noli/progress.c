@@ -76,23 +76,43 @@ static void show_on_terminal(Progress* progress, char line[512]) {
   progress->console->line_is_open = true;
 }
 
-void progress_step(Progress* progress, const NoliStepReport* report) {
-  double now = seconds_now();
-  bool first = report->step == progress->first_step + 1;
-  // a moving average: contact makes later steps slower than the first
-  progress->seconds_per_step =
-      first ? now - progress->started_at : 0.9 * progress->seconds_per_step + 0.1 * report->wall;
+static bool is_due(const Progress* progress, double now, bool last) {
   double interval = progress->terminal ? INTERVAL_TERMINAL : INTERVAL_PLAIN;
-  bool last = report->step >= progress->n_steps;
-  if (progress->console->quiet || (now - progress->shown_at < interval && !last)) {
-    return;
-  }
-  char line[512];
-  format_line(progress, report, line);
+  return !progress->console->quiet && (now - progress->shown_at >= interval || last);
+}
+
+static void show(Progress* progress, double now, char line[512]) {
   if (progress->terminal) {
     show_on_terminal(progress, line);
   } else {
     fprintf(stderr, "%s\n", line);
   }
   progress->shown_at = now;
+}
+
+void progress_step(Progress* progress, const NoliStepReport* report) {
+  double now = seconds_now();
+  bool first = report->step == progress->first_step + 1;
+  // a moving average: contact makes later steps slower than the first
+  progress->seconds_per_step =
+      first ? now - progress->started_at : 0.9 * progress->seconds_per_step + 0.1 * report->wall;
+  if (is_due(progress, now, report->step >= progress->n_steps)) {
+    char line[512];
+    format_line(progress, report, line);
+    show(progress, now, line);
+  }
+}
+
+void progress_frame(Progress* progress, int64_t done, int64_t n_frames) {
+  double now = seconds_now(), spent = now - progress->started_at;
+  // what takes no time needs no line
+  if (is_due(progress, now, false)) {
+    char line[512], wall[32], left[32];
+    progress_format_seconds(spent, wall);
+    progress_format_seconds((double)(n_frames - done) * spent / (double)done, left);
+    snprintf(line, sizeof line, "%3.0f%%  frame %lld/%lld  wall %s  left %s",
+             floor(100.0 * (double)done / (double)n_frames), (long long)done, (long long)n_frames,
+             wall, left);
+    show(progress, now, line);
+  }
 }

@@ -1206,6 +1206,12 @@ NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim, const NoliS
 NoliStatus noli_output_write_defects(NoliContext* context, const NoliSimDef* def, const NoliDefect* defects, int64_t n_defects, const char* path);
 NoliStatus noli_output_write_scene_page(NoliContext* context, const NoliScene* scene, const char* path);
 NoliStatus noli_output_write_page(NoliContext* context, const char* directory, const char* path);
+typedef void NoliPageProgressFn(void* user, int64_t done, int64_t n_frames);
+typedef struct NoliPageOptions {
+  NoliPageProgressFn* progress;
+  void* user;
+} NoliPageOptions;
+NoliStatus noli_output_write_page_with(NoliContext* context, const char* directory, const char* path, const NoliPageOptions* options);
 NoliStatus noli_output_write_report(NoliContext* context, const char* directory, const char* path);
 NoliStatus noli_output_write_text(NoliContext* context, const char* path, const char* text);
 NoliStatus noli_output_write_repaired(NoliContext* context, const NoliScene* scene, const NoliRepair* repair, const char* path);

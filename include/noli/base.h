@@ -78,7 +78,8 @@ typedef enum NoliLogLevel {
 } NoliLogLevel;
 
 /// Receives one complete message without a trailing newline. Called from the thread that called
-/// into Noli, never from a worker thread.
+/// into Noli, never from a worker thread, in the middle of its call: a log function may not change,
+/// step or destroy what belongs to the context.
 typedef void NoliLogFn(void* user, NoliLogLevel level, const char* message);
 
 /// Allocates `size` bytes, any alignment that malloc gives. Returns NULL when memory is exhausted.

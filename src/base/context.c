@@ -87,6 +87,9 @@ int64_t noli_context_destroy(NoliContext** context) {
     return 0;
   }
   int64_t leaked = (*context)->bytes;
+  if ((*context)->n_logging > 0) {
+    return leaked;
+  }
   NoliContextDef def = (*context)->def;
   def.release(def.allocator_user, *context, sizeof **context);
   *context = NULL;
@@ -277,5 +280,7 @@ void noli_log(NoliContext* context, NoliLogLevel level, const char* format, ...)
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
+  context->n_logging++;
   context->def.log(context->def.log_user, level, message);
+  context->n_logging--;
 }

@@ -16,6 +16,7 @@ struct NoliContext {
   int64_t n_allocations; // since creation; tests assert that Newton iterations do not change it
   NoliDiskFaultFn* disk_fault; // NULL outside tests
   void* disk_fault_user;
+  int32_t n_logging; // calls of the log function that run
   char message[2048];
 };
 

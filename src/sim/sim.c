@@ -109,7 +109,7 @@ NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition,
 done:
   noli_owned_definition_free(context, definition);
   if (status != NOLI_OK) {
-    noli_sim_destroy(&sim);
+    noli_sim_release(&sim);
   }
   *out = sim;
   return status;
@@ -134,17 +134,17 @@ done:
   status = noli_ranks_agree(context, status);
   noli_definition_free(context, &def);
   if (status != NOLI_OK) {
-    noli_sim_destroy(&sim);
+    noli_sim_release(&sim);
   }
   *out = sim;
   return status;
 }
 
-void noli_sim_destroy(NoliSim** owner) {
-  if (owner == NULL || *owner == NULL) {
+void noli_sim_release(NoliSim** owner) {
+  NoliSim* sim = *owner;
+  if (sim == NULL) {
     return;
   }
-  NoliSim* sim = *owner;
   noli_stage_destroy(&sim->own_stage);
   noli_stage_destroy(&sim->barrier_stage);
   noli_sim_free_controls(sim);
@@ -315,7 +315,7 @@ void noli_sim_follow(NoliSim* sim) {
 }
 
 NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && x != NULL && v != NULL);
+  NOLI_REQUIRE_IDLE(sim, sim != NULL && x != NULL && v != NULL);
   NoliStatus status = NOLI_OK;
   size_t n = (size_t)sim->model->problem.n_node * 3;
   size_t n_all = (size_t)sim->model->problem.n_vert * 3;
@@ -367,7 +367,7 @@ int64_t noli_sim_constraint_count(const NoliSim* sim) {
 }
 
 NoliStatus noli_sim_set_constraint_count(NoliSim* sim, int64_t count) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL);
+  NOLI_REQUIRE_IDLE(sim, sim != NULL);
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(sim->context, count >= 0, NOLI_ERROR_ARGUMENT,
              "the number of constraints must not be negative");
@@ -391,7 +391,7 @@ const char* noli_sim_state_difference(const NoliSim* one, const NoliSim* other) 
 }
 
 NoliStatus noli_sim_copy_state(NoliSim* sim, const NoliSim* from) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && from != NULL);
+  NOLI_REQUIRE_IDLE(sim, sim != NULL && from != NULL);
   NoliStatus status = NOLI_OK;
   const NoliStateSizes *a = &from->state.sizes, *b = &sim->state.sizes;
   NOLI_CHECK(sim->context,

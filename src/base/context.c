@@ -261,7 +261,7 @@ NoliStatus noli_fail(NoliContext* context, NoliStatus status, const char* format
 }
 
 NoliStatus noli_refuse_null(NoliContext* context, const char* function, const char* condition) {
-  if (context != NULL) {
+  if (context != NULL && function != NULL && condition != NULL) {
     // callers know an inline function that adds the size of a struct
     const char* suffix = strstr(function, "_sized");
     int length = (int)(suffix != NULL ? (size_t)(suffix - function) : strlen(function));

@@ -24,6 +24,13 @@ struct NoliContext {
 // files.
 bool noli_disk_allows(NoliContext* context, const char* request, const char* path);
 
+// Gives a number to a caller who may not want it.
+static inline void noli_give_count(int32_t* to, int32_t n) {
+  if (to != NULL) {
+    *to = n;
+  }
+}
+
 // Programmer errors; active in builds without NDEBUG.
 #ifdef NDEBUG
 #define NOLI_ASSERT(condition) ((void)0)

@@ -302,6 +302,9 @@ void noli_design_variable_name(const NoliDesign* design, int32_t variable, char*
 }
 
 void noli_design_range(const NoliDesign* design, double* start, double* lower, double* upper) {
+  if (design == NULL) {
+    return;
+  }
   const NoliVariables* variables = &design->variables;
   const double* from[3] = {variables->start, variables->lower, variables->upper};
   double* to[3] = {start, lower, upper};
@@ -317,7 +320,9 @@ const NoliParameters* noli_design_parameters(const NoliDesign* design) {
 }
 
 void noli_design_values(const NoliDesign* design, const double* variables, double* values) {
-  noli_variables_values(&design->variables, variables, values);
+  if (design != NULL && variables != NULL && values != NULL) {
+    noli_variables_values(&design->variables, variables, values);
+  }
 }
 
 // ---- evaluation ---------------------------------------------------------------------------------

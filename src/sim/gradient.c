@@ -436,6 +436,10 @@ static NoliStatus check(Gradient* g) {
   NoliStatus status = NOLI_OK;
   const char* defect = noli_sensitivity_defect(g->sim, noli_parameters_wanted(g->parameters));
   NOLI_CHECK(g->context, defect == NULL, NOLI_ERROR_ARGUMENT, "derivatives: %s", defect);
+  for (int32_t i = 0; i < g->n_objectives; i++) {
+    NOLI_CHECK(g->context, g->objective[i].evaluate != NULL, NOLI_ERROR_ARGUMENT,
+               "derivatives: objective %d has no function", (int)i);
+  }
   NOLI_CHECK(g->context, g->def->n_steps >= 0, NOLI_ERROR_ARGUMENT,
              "derivatives: %lld steps are asked for", (long long)g->def->n_steps);
   NOLI_TRY(

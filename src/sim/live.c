@@ -72,19 +72,19 @@ int32_t noli_sim_find_entity(const NoliSim* sim, const char* name) {
 
 const int32_t* noli_sim_motion_nodes(const NoliSim* sim, int32_t motion, int32_t* n_node) {
   bool found = has_motion(sim, motion);
-  *n_node = found ? sim->model->motion[motion].n_node : 0;
+  noli_give_count(n_node, found ? sim->model->motion[motion].n_node : 0);
   return found ? sim->model->motion[motion].node : NULL;
 }
 
 double* noli_sim_motion_targets(NoliSim* sim, int32_t motion, int32_t* n_node) {
   bool controlled = has_motion(sim, motion) && sim->controls.target[motion] != NULL;
-  *n_node = controlled ? sim->model->motion[motion].n_node : 0;
+  noli_give_count(n_node, controlled ? sim->model->motion[motion].n_node : 0);
   return controlled ? sim->controls.target[motion] : NULL;
 }
 
 double* noli_sim_force_values(NoliSim* sim, int32_t force, const int32_t** node, int32_t* n_node) {
   bool controlled = has_force(sim, force) && sim->controls.value[force] != NULL;
-  *n_node = controlled ? sim->model->force[force].n_node : 0;
+  noli_give_count(n_node, controlled ? sim->model->force[force].n_node : 0);
   if (node != NULL) {
     *node = controlled ? sim->controls.local[force] : NULL;
   }

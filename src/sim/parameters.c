@@ -623,7 +623,9 @@ int64_t noli_parameters_first(const NoliParameters* self, int32_t index) {
 }
 
 void noli_parameters_values(const NoliParameters* self, double* values) {
-  memcpy(values, self->value, (size_t)self->n * sizeof *values);
+  if (self != NULL && values != NULL) {
+    memcpy(values, self->value, (size_t)self->n * sizeof *values);
+  }
 }
 
 // ---- other values -------------------------------------------------------------------------------

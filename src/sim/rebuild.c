@@ -1,7 +1,7 @@
 #include "sim/rebuild.h"
 
 #include "base/ranks.h"
-#include "sim/definition.h"
+#include "sim/definition_check.h"
 #include "sim/fallback.h"
 #include "sim/properties.h"
 
@@ -346,8 +346,7 @@ NoliStatus noli_sim_add_body(NoliSim* sim, const NoliBodyDef* given, int32_t* in
   NOLI_TRY(noli_sim_require_own_bodies(sim, __func__));
   int32_t n = sim->model->n_body;
   NOLI_TRY(noli_definition_take_body(context, given, &body));
-  NOLI_CHECK(context, body.mesh != NULL, NOLI_ERROR_ARGUMENT, "body \"%s\" has no mesh",
-             body.name != NULL ? body.name : "(no name)");
+  NOLI_TRY(noli_definition_check_meshes(context, &body));
   NOLI_TRY(noli_owned_definition_copy(context, sim->definition.def, &definition));
   NOLI_TRY(noli_owned_definition_set_body(context, &definition, &body, n));
 

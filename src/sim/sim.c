@@ -221,17 +221,14 @@ int32_t noli_sim_surface_triangle_count(const NoliSim* sim) {
 }
 
 void noli_sim_body_range(const NoliSim* sim, int32_t body, int32_t* first, int32_t* count) {
-  if (sim == NULL) {
-    *first = 0;
-    *count = 0;
-    return;
-  }
-  *first = sim->model->vert_first[body];
-  *count = sim->model->vert_first[body + 1] - *first;
+  bool found = sim != NULL && body >= 0 && body < sim->model->n_body;
+  const int32_t* range = found ? &sim->model->vert_first[body] : (const int32_t[2]){0, 0};
+  noli_give_count(first, range[0]);
+  noli_give_count(count, range[1] - range[0]);
 }
 
 double noli_sim_contact_distance(const NoliSim* sim) {
-  return sim->model->problem.dhat;
+  return sim != NULL ? sim->model->problem.dhat : 0.0;
 }
 
 const char* noli_sim_integrator(const NoliSim* sim) {
@@ -291,21 +288,13 @@ const int32_t* noli_sim_surface_triangles(const NoliSim* sim) {
 }
 
 const int32_t* noli_sim_segments(const NoliSim* sim, int32_t* n_segments) {
-  if (sim == NULL) {
-    *n_segments = 0;
-    return NULL;
-  }
-  *n_segments = sim->model->n_segment;
-  return sim->model->segment;
+  noli_give_count(n_segments, sim != NULL ? sim->model->n_segment : 0);
+  return sim != NULL ? sim->model->segment : NULL;
 }
 
 const int32_t* noli_sim_points(const NoliSim* sim, int32_t* n_points) {
-  if (sim == NULL) {
-    *n_points = 0;
-    return NULL;
-  }
-  *n_points = sim->model->n_lone_point;
-  return sim->model->lone_point;
+  noli_give_count(n_points, sim != NULL ? sim->model->n_lone_point : 0);
+  return sim != NULL ? sim->model->lone_point : NULL;
 }
 
 void noli_sim_follow(NoliSim* sim) {

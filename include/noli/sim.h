@@ -718,7 +718,9 @@ typedef struct NoliStepReport {
 /// than the contact distance.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def,
                                                      NoliSim** sim);
-/// Releases a simulation and sets the pointer to NULL. NULL is harmless.
+/// Releases a simulation and sets the pointer to NULL. NULL is harmless. Does nothing, keeps the
+/// pointer and logs an error for a copy of a batch, and where a function that the simulation calls
+/// (noli/live.h, progress) destroys it: the step then fails with NOLI_ERROR_ARGUMENT.
 NOLI_API void noli_sim_destroy(NoliSim** sim);
 
 /// Kinds of initial defects.

@@ -432,6 +432,7 @@ static NoliStatus copy_motions(NoliModel* model, const NoliSimDef* def) {
   for (int32_t m = 0; m < def->n_motions; m++) {
     NoliMotion* motion = &model->motion[model->n_motion++];
     motion->def = def->motions[m];
+    motion->n_calls = &model->n_calls;
     motion->end = motion->def.ends_beyond ? model->n_ends++ : NOLI_NULL_INDEX;
     int32_t body = motion->def.body;
     NOLI_TRY(copy_nodes(model, body, motion->def.node, motion->def.n_node, 0, &motion->node,

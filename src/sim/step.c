@@ -247,10 +247,11 @@ static void save_lesson(NoliSim* sim) {
   sim->state.linear[1] = lesson.wait;
 }
 
-// Whether the end of the step may become the state: audit of surfaces and elements, if requested,
+// Whether the end of the step may become the state: no misuse, audit of surfaces and elements, if requested,
 // and energy check.
 static NoliStatus judge_step(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_sim_require_used_well(sim));
   if (sim->model->audit != NOLI_AUDIT_OFF) {
     NOLI_TRY(noli_audit_require(sim->model, sim->stage->here->x));
   }
@@ -341,6 +342,7 @@ static void begin_report(NoliSim* sim) {
   sim->n_retries = 0;
   sim->next_notice = 0;
   sim->cancelled = false;
+  sim->misused = false;
 }
 
 // The energy that the state stores, in place of the potential of the step: materials with history
@@ -377,7 +379,7 @@ done:
 }
 
 NoliStatus noli_sim_step_sized(NoliSim* sim, NoliStepReport* report, size_t size) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL);
+  NOLI_REQUIRE_IDLE(sim, sim != NULL);
   NoliStatus status = NOLI_OK;
   double wall = noli_seconds();
   int32_t friction_iterations = 0;

@@ -24,8 +24,16 @@ static Bounded subtract(Bounded a, Bounded b) {
   return add(a, (Bounded){-b.value, b.error});
 }
 
-// DBL_MIN: what products lose that vanish
+static bool is_zero(Bounded a) {
+  return a.value == 0.0 && a.error == 0.0;
+}
+
+// An exact 0 stays one, so that edges without length are what they are. DBL_MIN: what products lose
+// that vanish.
 static Bounded multiply(Bounded a, Bounded b) {
+  if ((is_zero(a) && isfinite(b.value)) || (is_zero(b) && isfinite(a.value))) {
+    return (Bounded){0.0, 0.0};
+  }
   double value = a.value * b.value;
   double error = fabs(a.value) * b.error + fabs(b.value) * a.error + a.error * b.error;
   return (Bounded){value, (error + DBL_EPSILON * fabs(value) + DBL_MIN) * ROUND_UP};
@@ -52,6 +60,14 @@ static Polynomial times(const Polynomial* a, const Polynomial* b) {
   return product;
 }
 
+// a - b, of the same degree.
+static Polynomial minus(Polynomial a, const Polynomial* b) {
+  for (int i = 0; i <= a.degree; i++) {
+    a.c[i] = subtract(a.c[i], b->c[i]);
+  }
+  return a;
+}
+
 // a - factor b, of no higher degree; coefficients beyond the degree are 0.
 static Polynomial less(Polynomial a, Bounded factor, const Polynomial* b) {
   for (int i = 0; i <= a.degree; i++) {
@@ -61,21 +77,19 @@ static Polynomial less(Polynomial a, Bounded factor, const Polynomial* b) {
 }
 
 static Vector difference(const Vector* a, const Vector* b) {
-  const Bounded one = {1.0, 0.0};
   Vector d;
   for (int k = 0; k < 3; k++) {
-    d.x[k] = less(a->x[k], one, &b->x[k]);
+    d.x[k] = minus(a->x[k], &b->x[k]);
   }
   return d;
 }
 
 static Vector cross(const Vector* a, const Vector* b) {
-  const Bounded one = {1.0, 0.0};
   Vector c;
   for (int k = 0; k < 3; k++) {
     int i = (k + 1) % 3, j = (k + 2) % 3;
     Polynomial second = times(&a->x[j], &b->x[i]);
-    c.x[k] = less(times(&a->x[i], &b->x[j]), one, &second);
+    c.x[k] = minus(times(&a->x[i], &b->x[j]), &second);
   }
   return c;
 }

@@ -24,6 +24,7 @@ if(TARGET noli_program)
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
   noli_add_scripted_test(design sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_design.sh
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
+  noli_add_scripted_test(moved sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_moved.sh $<TARGET_FILE:noli_program>)
   noli_add_scripted_test(bad_input sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_bad_input.sh
     $<TARGET_FILE:noli_program>)
 endif()

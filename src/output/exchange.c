@@ -3,6 +3,7 @@
 #include "base/byte_order.h"
 #include "math/vec3.h"
 #include "noli/run.h"
+#include "scene/origins.h"
 #include "sim/simulation.h"
 
 #include <math.h>
@@ -462,6 +463,7 @@ NoliStatus noli_run_export(NoliContext* context, const char* directory, const ch
     NOLI_TRY(noli_exchange_number(context, path, 0, &first));
   }
   NOLI_TRY(noli_run_reader_open(&exchange.run));
+  NOLI_TRY(noli_scene_require_files(exchange.run.scene));
   NOLI_TRY(read_list(&exchange));
   find_up(&exchange);
   NOLI_TRY(make_shapes(&exchange));

@@ -15,6 +15,7 @@ struct NoliRun {
   char* directory;
   char* scene_name;
   char* scene_json;
+  bool has_other_scene; // than that of the checkpoint from which it was resumed
   char* files; // what the scene read, run_files.h
   char* failure;
   int32_t frame_interval;

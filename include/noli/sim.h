@@ -573,6 +573,11 @@ typedef struct NoliSimDef {
   /// the simulation reads the meshes of bodies and proxies, and `x0`, where they are, instead of
   /// copies of its own: they must stay as they are until it is destroyed; default false
   bool borrow_meshes;
+  /// a solve ends only when the residual force on each body is at most this share, in (0, 1), of
+  /// the force that acts on it; the residual is the sum over the free nodes of a body, with inertia
+  /// the net force or the sum over nodes in contact; 0 (default): 1e-3 with "quasi_static", 1e-2
+  /// with inertia
+  double imbalance;
   const char* where; ///< prefix of messages about what has no `where`, such as the name of a file;
                      ///< borrowed; NULL (default): none
 } NoliSimDef;
@@ -702,6 +707,8 @@ typedef struct NoliStepReport {
   /// it where it was divided; 0 otherwise
   int32_t solver_fallbacks;
   double increment; ///< s, length of the shortest part of the step
+  double imbalance; ///< largest residual force on a body, relative to the force that acts on it;
+                    ///< at most NoliSimDef.imbalance, unless rounding is larger
 } NoliStepReport;
 
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names
@@ -711,7 +718,9 @@ typedef struct NoliStepReport {
 /// than the contact distance.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def,
                                                      NoliSim** sim);
-/// Releases a simulation and sets the pointer to NULL. NULL is harmless.
+/// Releases a simulation and sets the pointer to NULL. NULL is harmless. Does nothing, keeps the
+/// pointer and logs an error for a copy of a batch, and where a function that the simulation calls
+/// (noli/live.h, progress) destroys it: the step then fails with NOLI_ERROR_ARGUMENT.
 NOLI_API void noli_sim_destroy(NoliSim** sim);
 
 /// Kinds of initial defects.

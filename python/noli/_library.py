@@ -341,6 +341,8 @@ def given(array, shape, dtype=np.float64, what="array") -> np.ndarray:
         if made.min() < limits.min or made.max() > limits.max:
             raise ValueError(f"{what} has numbers beyond {np.dtype(dtype)}")
     if len(made.shape) != len(shape) or any(n is not None and n != m for n, m in zip(shape, made.shape)):
+        if len(shape) == len(made.shape) == 1:
+            raise ValueError(f"{what} must be {shape[0]} numbers, got {len(made)}")
         wanted = " x ".join("n" if n is None else str(n) for n in shape)
         got = " x ".join(map(str, made.shape)) or "a number"
         raise ValueError(f"{what} must be ({wanted}), got ({got})")
@@ -440,12 +442,22 @@ def keep_struct(name: str):
 
 # ---- names --------------------------------------------------------------------------------------
 
+def nearest(name: str, known: list[str]) -> str | None:
+    """The known name that a misspelt one is meant to be; None where none is near."""
+    texts = [ffi.new("char[]", encode(word)) for word in known]
+    array = ffi.new("char*[]", texts or 1)
+    found = lib.noli_nearest(encode(name), array, len(texts))
+    return decode(found)
+
+
 def index_of(name: str | int, names: list[str], what: str) -> int:
     """The number of something that has a name, given either."""
     if isinstance(name, str):
         if name not in names:
             known = ", ".join(f'"{known}"' for known in names) or "none"
-            raise KeyError(f'there is no {what} "{name}"; known: {known}')
+            meant = nearest(name, names)
+            raise KeyError(f'there is no {what} "{name}"; '
+                           + (f"known: {known}" if meant is None else f'did you mean "{meant}"?'))
         return names.index(name)
     index = int(name)
     if not 0 <= index < len(names):

@@ -55,6 +55,7 @@ void noli_summary_add_step(NoliSummary* summary, const NoliStepReport* report) {
   summary->min_distance = fmin(summary->min_distance, report->min_distance);
   summary->friction_ratio = fmax(summary->friction_ratio, report->friction_ratio);
   summary->friction_error = fmax(summary->friction_error, report->friction_error);
+  summary->imbalance = fmax(summary->imbalance, report->imbalance);
   const char* blocked_by = report->blocked_by != NULL ? report->blocked_by : "";
   summary->blocked_steps += blocked_by[0] != '\0' ? 1 : 0;
   summary->motion_error = report->motion_error;
@@ -122,6 +123,7 @@ NoliStatus noli_summary_text(NoliContext* context, const NoliSummary* summary, c
       {"friction_error_max", number(s->friction_error)},
       {"linear_fallbacks", integer(s->linear_fallbacks)},
       {"solver_fallbacks", integer(s->solver_fallbacks)},
+      {"imbalance_max", number(s->imbalance)},
       {"blocked_steps", integer(s->blocked_steps)},
       {"motion_error", number(s->motion_error)},
       {"motion_error_max", number(s->motion_error_max)},
@@ -188,6 +190,7 @@ NoliStatus noli_summary_restore(NoliContext* context, const char* text, NoliSumm
     summary->friction_ratio = INFINITY;
   }
   summary->friction_error = get_number(root, "friction_error_max", 0.0);
+  summary->imbalance = get_number(root, "imbalance_max", 0.0);
   summary->linear_fallbacks = get_integer(root, "linear_fallbacks");
   summary->solver_fallbacks = get_integer(root, "solver_fallbacks");
   summary->blocked_steps = get_integer(root, "blocked_steps");

@@ -121,6 +121,8 @@ static NoliStatus check_solver(NoliContext* context, const NoliSimDef* def) {
   NOLI_CHECK(context, def->max_substeps >= 1 && def->max_substeps <= 1 << 20, NOLI_ERROR_ARGUMENT,
              "max_substeps must be in 1 .. 2^20, got %d", def->max_substeps);
   NOLI_TRY(check_implicit(context, def));
+  NOLI_CHECK(context, def->imbalance >= 0.0 && def->imbalance < 1.0, NOLI_ERROR_ARGUMENT,
+             "the allowed imbalance must be in [0, 1), got %g", def->imbalance);
   NOLI_CHECK(context, def->toi_tolerance > 0.0 && def->toi_tolerance < 1.0, NOLI_ERROR_ARGUMENT,
              "the tolerance of the time of impact must be in (0, 1), got %g", def->toi_tolerance);
   NOLI_CHECK(context, def->min_iterations >= 0, NOLI_ERROR_ARGUMENT,

@@ -31,6 +31,11 @@
 // The smallest contact distance of a pair over that of the scene; its inverse is the largest.
 #define RANGE_MIN 1e-3
 
+// Default of the residual force on a body, relative to the force that acts on it. With inertia the
+// next step makes up for what is left of it.
+#define IMBALANCE_OF_STATICS 1e-3
+#define IMBALANCE_OF_DYNAMICS 1e-2
+
 static NoliStatus copy_names(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NOLI_NEW_ZERO(model->context, model->name, model->n_entity);
@@ -427,6 +432,7 @@ static NoliStatus copy_motions(NoliModel* model, const NoliSimDef* def) {
   for (int32_t m = 0; m < def->n_motions; m++) {
     NoliMotion* motion = &model->motion[model->n_motion++];
     motion->def = def->motions[m];
+    motion->n_calls = &model->n_calls;
     motion->end = motion->def.ends_beyond ? model->n_ends++ : NOLI_NULL_INDEX;
     int32_t body = motion->def.body;
     NOLI_TRY(copy_nodes(model, body, motion->def.node, motion->def.n_node, 0, &motion->node,
@@ -527,6 +533,9 @@ static void set_method(NoliModel* model, const NoliSimDef* def) {
           ? noli_choice_index(NOLI_CHOICE_TERMINATION, def->termination) == NOLI_TERMINATION_TOI
           : model->problem.method->toi_termination;
   problem->toi_tolerance = def->toi_tolerance;
+  problem->imbalance_allowed = def->imbalance > 0.0              ? def->imbalance
+                               : model->integrator->quasi_static ? IMBALANCE_OF_STATICS
+                                                                 : IMBALANCE_OF_DYNAMICS;
   problem->min_iterations = def->min_iterations;
   problem->augmented_lagrangian = def->augmented_lagrangian;
 }

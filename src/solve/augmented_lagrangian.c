@@ -20,6 +20,7 @@
 #include "base/timer.h"
 #include "contact/active_set.h"
 #include "math/vec3.h"
+#include "solve/balance.h"
 #include "solve/direction.h"
 #include "solve/line_search.h"
 #include "solve/method.h"
@@ -91,6 +92,7 @@ typedef struct Solve {
   int32_t adjustments;       // of mu and delta
   bool boundary_done;        // prescribed nodes of y are at their targets
   bool full_step;            // the last Newton step was not cut
+  bool settled;              // x may be the end of the step, except that forces do not balance
   // Elements would invert on the straight path from x to y although both states are valid: y has
   // passed around an obstacle. It restarts from x, and x follows each of its Newton steps.
   bool step_by_step;
@@ -551,9 +553,21 @@ done:
   return status;
 }
 
+// Whether the forces at the safe state balance, with the multipliers as forces of contact: those
+// that the step reports.
+static NoliStatus forces_settled(Solve* solve, double speed, bool* may) {
+  NoliStage* stage = solve->stage;
+  double* target = stage->here->x;
+  stage->here->x = solve->work->safe;
+  NoliStatus status = noli_forces_balance(stage, speed, may);
+  stage->here->x = target;
+  return status;
+}
+
 static NoliStatus begin(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
+  noli_balance_begin(stage);
   memcpy(solve->work->safe, stage->here->x, vector_bytes(stage));
   solve->set->delta = stage->problem->dhat;
   noli_friction_set_exact(&stage->friction_set);
@@ -589,7 +603,13 @@ static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
   for (bool converged = false; !converged;) {
     // 1. boundary and target state
     stat = (NoliNewtonStat){0};
-    NOLI_TRY(move_target(&solve, &stat));
+    status = move_target(&solve, &stat);
+    if (status > NOLI_OK && solve.settled) {
+      // rounding leaves no direction that would improve the balance
+      status = NOLI_OK;
+      break;
+    }
+    NOLI_TRY(status);
 
     // 2. multipliers, 3. the safe state, 4. the active set
     solve.energy_error += noli_active_set_update_multipliers(solve.set, stage->here->x,
@@ -621,6 +641,10 @@ static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
       NOLI_TRY(energy_settled(&solve, stat.alpha, &converged));
     }
     NOLI_TRY(noli_constraints_linearize(stage, solve.work->safe));
+    solve.settled = converged;
+    if (converged) {
+      NOLI_TRY(forces_settled(&solve, stat.step_speed, &converged));
+    }
   }
   end(&solve);
 done:

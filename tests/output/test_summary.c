@@ -31,6 +31,7 @@ static const char* const keys[] = {
     "friction_error_max",
     "linear_fallbacks",
     "solver_fallbacks",
+    "imbalance_max",
     "blocked_steps",
     "motion_error",
     "motion_error_max",

@@ -62,6 +62,7 @@ static bool rename_motion(json_t* motion, NoliSceneRenameFn* rename, void* user)
 static bool rename_entry(json_t* entry, NoliSceneRenameFn* rename, void* user) {
   json_t* motion = json_object_get(entry, "motion");
   bool made = rename_member(entry, "mesh", rename, user) &&
+              rename_member(entry, "appearance", rename, user) &&
               rename_member(entry, "start", rename, user) &&
               rename_member(entry, "rest", rename, user) &&
               rename_member(json_object_get(entry, "proxy"), "mesh", rename, user) &&

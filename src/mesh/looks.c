@@ -234,10 +234,8 @@ NoliStatus noli_mesh_read_looks(NoliContext* context, const char* path, NoliMesh
   NoliStatus status = NOLI_OK;
   NoliCursor cursor = {0};
   NoliMesh* mesh = NULL;
-  Reader reader = {.cursor = &cursor,
-                   .looks = looks,
-                   .material = NOLI_NULL_INDEX,
-                   .group = NOLI_NULL_INDEX};
+  Reader reader = {
+      .cursor = &cursor, .looks = looks, .material = NOLI_NULL_INDEX, .group = NOLI_NULL_INDEX};
   *looks = (NoliMeshLooks){0};
   NOLI_TRY(noli_mesh_read(context, path, &mesh));
   NOLI_TRY(noli_cursor_open(context, path, &cursor));
@@ -280,8 +278,8 @@ done:
   return status;
 }
 
-// Corners of the children, as numbers of corners (0 to 2) and of midpoints behind them, as cut_cells
-// in mesh/refine.c has them.
+// Corners of the children, as numbers of corners (0 to 2) and of midpoints behind them, as
+// cut_cells in mesh/refine.c has them.
 static const int children[12] = {0, 3, 5, 3, 1, 4, 5, 4, 2, 3, 4, 5};
 
 // Positions of corners and midpoints, with the bits of the refined mesh: sums of two commute.

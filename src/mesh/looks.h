@@ -10,12 +10,12 @@ typedef NOLI_ARRAY(char*) NoliLookNames;
 
 typedef struct NoliMeshLooks {
   int32_t n_tri;
-  int32_t* vertex;    // (n_tri x 3) of the file
-  double* x;          // (n_tri x 9) positions of the corners
-  NOLI_ARRAY(double) uv;  // 2 for each texture coordinate
-  int32_t* corner_uv; // (n_tri x 3) which of them; NOLI_NULL_INDEX: none
-  int32_t* material;  // (n_tri) which name; NOLI_NULL_INDEX: none
-  int32_t* group;     // (n_tri) likewise
+  int32_t* vertex;       // (n_tri x 3) of the file
+  double* x;             // (n_tri x 9) positions of the corners
+  NOLI_ARRAY(double) uv; // 2 for each texture coordinate
+  int32_t* corner_uv;    // (n_tri x 3) which of them; NOLI_NULL_INDEX: none
+  int32_t* material;     // (n_tri) which name; NOLI_NULL_INDEX: none
+  int32_t* group;        // (n_tri) likewise
   NoliLookNames materials, groups;
   NoliLookNames libraries; // names of the files of materials, as the file has them
 } NoliMeshLooks;

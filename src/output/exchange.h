@@ -26,7 +26,7 @@ typedef struct NoliExchangeMaterial {
 
 // Consecutive triangles of a shape with the same material and group.
 typedef struct NoliShapePart {
-  int32_t material; // of the exchange; NOLI_NULL_INDEX: that of the shape
+  int32_t material;  // of the exchange; NOLI_NULL_INDEX: that of the shape
   const char* group; // NULL: none
   int32_t first, n;
 } NoliShapePart;
@@ -64,10 +64,10 @@ typedef struct NoliExchange {
   NoliShape* shape;
   NOLI_ARRAY(NoliExchangeMaterial) materials;
   NOLI_ARRAY(char*) groups; // names
-  int32_t* vertex; // (n_vert) of all shapes
-  int32_t n_vert;  // of all shapes
-  int32_t up;      // axis against gravity: 0, 1, 2
-  bool up_is_down; // the way up is the negative axis
+  int32_t* vertex;          // (n_vert) of all shapes
+  int32_t n_vert;           // of all shapes
+  int32_t up;               // axis against gravity: 0, 1, 2
+  bool up_is_down;          // the way up is the negative axis
   // Positions of all frames, if the format wants them: for each shape (n_frames x its n_vert x 3).
   float* x;
 } NoliExchange;

@@ -175,9 +175,9 @@ static NoliStatus read_library(NoliExchange* exchange, const char* path, const c
   NoliStatus status = NOLI_OK;
   NoliCursor cursor = {0};
   NoliExchangeMaterial* material = NULL;
-  if (!noli_file_exists(path) ||
-      noli_cursor_open(exchange->context, path, &cursor) != NOLI_OK) {
-    return NOLI_OK;
+  if (noli_file_exists(path)) {
+    status = noli_cursor_open(exchange->context, path, &cursor);
+    status = status == NOLI_ERROR_MEMORY ? status : NOLI_OK;
   }
   for (; cursor.at < cursor.end; noli_skip_line(&cursor)) {
     NoliSpan key = noli_next_word(&cursor);
@@ -306,9 +306,10 @@ static NoliStatus add_groups(NoliExchange* exchange, const NoliMeshLooks* from, 
   NoliStatus status = NOLI_OK;
   *first = exchange->groups.count;
   for (int64_t i = 0; i < from->groups.count; i++) {
-    char* name = noli_strdup(exchange->context, from->groups.data[i]);
-    NOLI_CHECK(exchange->context, name != NULL, NOLI_ERROR_MEMORY, "out of memory");
-    NOLI_PUSH(exchange->context, &exchange->groups, name);
+    NOLI_PUSH(exchange->context, &exchange->groups, NULL);
+    char** name = &exchange->groups.data[*first + i];
+    *name = noli_strdup(exchange->context, from->groups.data[i]);
+    NOLI_CHECK(exchange->context, *name != NULL, NOLI_ERROR_MEMORY, "out of memory");
   }
 done:
   return status;
@@ -377,14 +378,13 @@ static NoliStatus make_parts(NoliExchange* exchange, NoliShape* shape, const Fou
   int32_t n = shape->n[NOLI_SHAPE_TRIANGLES], n_parts = 0;
   for (int64_t t = 0; t < n; t++) {
     const int32_t* key = found->key + 2 * (int64_t)found->order[t];
-    n_parts += t == 0 || noli_compare_tuples(key, found->key + 2 * (int64_t)found->order[t - 1],
-                                             2) != 0;
+    n_parts +=
+        t == 0 || noli_compare_tuples(key, found->key + 2 * (int64_t)found->order[t - 1], 2) != 0;
   }
   NOLI_NEW_ZERO(exchange->context, shape->part, n_parts);
   for (int32_t t = 0; t < n; t++) {
     const int32_t* key = found->key + 2 * (int64_t)found->order[t];
-    if (t == 0 ||
-        noli_compare_tuples(key, found->key + 2 * (int64_t)found->order[t - 1], 2) != 0) {
+    if (t == 0 || noli_compare_tuples(key, found->key + 2 * (int64_t)found->order[t - 1], 2) != 0) {
       shape->part[shape->n_parts++] = (NoliShapePart){
           .material = key[0] > 0 ? material[key[0] - 1] : NOLI_NULL_INDEX,
           .group = key[1] > 0 ? exchange->groups.data[first_group + key[1] - 1] : NULL,
@@ -398,8 +398,8 @@ done:
 
 // The texture coordinate of a corner at a place of a triangle of the file.
 static int32_t uv_at(const Search* search, int32_t triangle, int32_t place) {
-  for (int64_t k = 3 * (int64_t)triangle; triangle != NOLI_NULL_INDEX && k < 3 * (int64_t)triangle + 3;
-       k++) {
+  for (int64_t k = 3 * (int64_t)triangle;
+       triangle != NOLI_NULL_INDEX && k < 3 * (int64_t)triangle + 3; k++) {
     if (search->places.number[k] == place) {
       return search->looks->looks.corner_uv[k];
     }

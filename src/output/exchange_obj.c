@@ -180,8 +180,8 @@ NoliStatus noli_obj_put_shape(const NoliExchange* exchange, NoliFile* file, int3
   NOLI_TRY(put_vectors(file, "v", shape->n_vert, x));
   NOLI_TRY(put_vectors(file, "vn", shape->n_vert, normal));
   NOLI_TRY(put_uv(file, shape));
-  NOLI_TRY(put_parts(exchange, file, shape, name, n_before,
-                     count_uv_before(exchange, index, n_before)));
+  NOLI_TRY(
+      put_parts(exchange, file, shape, name, n_before, count_uv_before(exchange, index, n_before)));
   bool has_others = shape->n[NOLI_SHAPE_SEGMENTS] + shape->n[NOLI_SHAPE_POINTS] > 0;
   NOLI_TRY(has_others && shape->n_parts > 0 ? noli_file_print(file, "usemtl %s\n", name) : NOLI_OK);
   for (int32_t kind = NOLI_SHAPE_SEGMENTS; kind < NOLI_SHAPE_KINDS; kind++) {

@@ -170,8 +170,9 @@ static NoliStatus put_uv(NoliFile* file, const NoliShape* shape) {
     NOLI_TRY(noli_file_print(file, "%s(%.9g, %.9g)", i > 0 ? ", " : "", (double)shape->uv[2 * i],
                              (double)shape->uv[2 * i + 1]));
   }
-  NOLI_TRY(noli_file_print(file, "] (\n                    interpolation = \"faceVarying\"\n"
-                                 "                )\n                int[] primvars:st:indices = ["));
+  NOLI_TRY(noli_file_print(file,
+                           "] (\n                    interpolation = \"faceVarying\"\n"
+                           "                )\n                int[] primvars:st:indices = ["));
   for (int64_t i = 0; i < 3 * (int64_t)shape->n[NOLI_SHAPE_TRIANGLES]; i++) {
     NOLI_TRY(noli_file_print(file, "%s%d", i > 0 ? ", " : "", (int)shape->corner_uv[i]));
   }
@@ -184,8 +185,8 @@ done:
 // material, without one, binds.
 static NoliStatus begin_subset(NoliFile* file, const char* name, const char* group) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_file_print(file, "                def GeomSubset \"%s\" (\n                    ",
-                           name));
+  NOLI_TRY(
+      noli_file_print(file, "                def GeomSubset \"%s\" (\n                    ", name));
   if (group != NULL) {
     NOLI_TRY(noli_file_print(file, "displayName = "));
     NOLI_TRY(put_string(file, group));

@@ -205,8 +205,8 @@ static json_t* about_of(const PageWriter* writer, json_t* audit) {
       (int)run->layout.n_triangles, "n_segments", (int)run->layout.n_segments, "n_points",
       (int)run->layout.n_points, "gravity", g[0], g[1], g[2], "reach",
       noli_proximity_reach(writer->proximity), "bodies", bodies_of(run->sim->model, def), "floors",
-      noli_page_floors(def), "fields", noli_page_fields_json(&writer->fields), "frames", writer->frames,
-      "groups", writer->groups, "histories", writer->histories, "audit", audit);
+      noli_page_floors(def), "fields", noli_page_fields_json(&writer->fields), "frames",
+      writer->frames, "groups", writer->groups, "histories", writer->histories, "audit", audit);
 }
 
 // What the audit of the run found, or why there is none.

@@ -183,7 +183,8 @@ static NoliStatus write_scene(Writer* writer, const NoliScene* scene) {
   NOLI_TRY(set_starts(writer));
   int32_t n_files;
   const NoliSceneFile* files = noli_scene_files(scene, &n_files);
-  NOLI_TRY(noli_scene_make_movable(writer->context, writer->root, writer->directory, files, n_files));
+  NOLI_TRY(
+      noli_scene_make_movable(writer->context, writer->root, writer->directory, files, n_files));
   NOLI_TRY(noli_scene_append_json(writer->context, &text, writer->root, 0));
   NOLI_TRY(noli_scene_append(writer->context, &text, "\n"));
   NOLI_TRY(verify(writer, text.data));

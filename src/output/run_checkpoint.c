@@ -114,8 +114,8 @@ static NoliStatus check_files(NoliRun* run, const NoliRunDef* def, const char* p
   if (scene != NULL && !same) {
     NOLI_TRY(noli_scene_is_same(run->context, scene, run->scene_json, &same));
   }
-  NOLI_TRY(noli_run_files_check(run->context, run->directory, files, def->files, def->n_files,
-                                same, scene_path));
+  NOLI_TRY(noli_run_files_check(run->context, run->directory, files, def->files, def->n_files, same,
+                                scene_path));
   run->has_other_scene = scene != NULL && !same;
 done:
   noli_free(run->context, files);

@@ -102,8 +102,8 @@ static bool has_digest(const char* found, const char* line) {
   return found != NULL && strncmp(found, line, DIGEST) == 0;
 }
 
-// Whether a file, by its two lines, is as it was: under either of its names or, where it has none of
-// these, elsewhere. `*at` is where the search begins, and the line behind what it has found.
+// Whether a file, by its two lines, is as it was: under either of its names or, where it has none
+// of these, elsewhere. `*at` is where the search begins, and the line behind what it has found.
 static bool is_as_before(const char* text, const char** at, const char* line, bool* is_known) {
   const char* absolute = find_line(text, *at, line);
   if (has_digest(absolute, line)) {

@@ -438,8 +438,8 @@ done:
 // The scene as the run writes it, and its files, as seen from the directory, which is there now.
 static NoliStatus take_scene(NoliRun* run, const NoliRunDef* def) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_run_files_text(run->context, run->directory, def->files, def->n_files,
-                               &run->files));
+  NOLI_TRY(
+      noli_run_files_text(run->context, run->directory, def->files, def->n_files, &run->files));
   NOLI_TRY(noli_scene_movable_text(run->context, def->scene_json, run->directory, def->files,
                                    def->n_files, &run->scene_json));
 done:

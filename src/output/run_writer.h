@@ -19,7 +19,7 @@ struct NoliRun {
   char* scene_name;
   char* scene_json;
   bool has_other_scene; // than that of the checkpoint from which it was resumed
-  char* files; // what the scene read, run_files.h
+  char* files;          // what the scene read, run_files.h
   char* failure;
   int32_t frame_interval;
   double checkpoint_seconds;

@@ -8,8 +8,8 @@
 // keeps its name. Released with free; NULL: there is no such folder, or no memory.
 char* noli_scene_true_path(const char* path);
 
-// An absolute name, or one in a folder with the true place of that folder. Released with free; NULL:
-// no memory.
+// An absolute name, or one in a folder with the true place of that folder. Released with free;
+// NULL: no memory.
 char* noli_scene_absolute_path(const char* directory, const char* name);
 
 // A new name for `name`, owned by the caller; NULL: it stays.

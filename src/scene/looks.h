@@ -20,7 +20,8 @@ typedef struct NoliSceneLooks {
 NOLI_WARN_UNUSED NoliStatus noli_scene_note_appearance(const NoliSceneSource* source,
                                                        const NoliSceneNode* entry);
 
-// Reads those of the `body`-th body or obstacle: of the file "appearance", of its proxy or its mesh.
+// Reads those of the `body`-th body or obstacle: of the file "appearance", of its proxy or its
+// mesh.
 NOLI_WARN_UNUSED NoliStatus noli_scene_read_looks(const NoliScene* scene, int32_t body,
                                                   NoliSceneLooks* looks);
 void noli_scene_free_looks(NoliContext* context, NoliSceneLooks* looks);

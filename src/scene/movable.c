@@ -109,8 +109,7 @@ static json_t* make_relative(void* user, const char* name) {
   char* path = name[0] == '/' ? noli_scene_true_path(name) : NULL;
   char* text = path != NULL ? relative_to(writer->directory, path) : NULL;
   json_t* made = text != NULL ? json_string(text) : NULL; // NULL, the name stays: no UTF-8
-  if (name[0] == '/' &&
-      !list_file(writer, made != NULL ? json_string_value(made) : name, name)) {
+  if (name[0] == '/' && !list_file(writer, made != NULL ? json_string_value(made) : name, name)) {
     writer->failed = true;
   }
   free(text);

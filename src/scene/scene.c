@@ -124,8 +124,8 @@ static NoliStatus make_paths_absolute(const NoliSceneSource* source, json_t* roo
   valid = json_string(directory != NULL ? directory : given);
   Absolute absolute = {source->user, directory != NULL ? directory : given, false};
   NOLI_CHECK(source->context,
-             valid == NULL || (noli_scene_rename_files(root, make_absolute, &absolute) &&
-                               !absolute.failed),
+             valid == NULL ||
+                 (noli_scene_rename_files(root, make_absolute, &absolute) && !absolute.failed),
              NOLI_ERROR_MEMORY, "out of memory");
 done:
   json_decref(valid);

@@ -457,7 +457,7 @@ static void ply_is_a_mesh(void** state) {
   char path[256];
   record(&noli_frame_format_ply, "format_mesh", 2);
   frame_path(&noli_frame_format_ply, "format_mesh", 2, path);
-  ASSERT_OK(noli_mesh_read(context, path, NULL, &mesh));
+  ASSERT_OK(noli_mesh_read(context, path, &mesh));
   // the box has 27 nodes, one of them within; the rod has 6, plate, wire and dots have 4 each
   assert_int_equal(mesh->n_vert, 26 + 6 + 3 * 4);
   assert_int_equal(mesh->n_tri, 48 + 2);

@@ -1,3 +1,4 @@
+#include "base/numbers.h"
 #include "base/context.h"
 
 #include "base/parallel.h"
@@ -67,7 +68,8 @@ NoliStatus noli_context_create(const NoliContextDef* def, NoliContext** context)
                           ? noli_sized_take(NULL, "the context definition",
                                             "noli_default_context_def", def, &used, sizeof used)
                           : NOLI_OK;
-  if (status != NOLI_OK || used.allocate == NULL || used.release == NULL || used.n_threads < 0) {
+  if (status != NOLI_OK || used.allocate == NULL || used.release == NULL ||
+      noli_numbers_check(NULL, "", NOLI_NUMBERS_CONTEXT, &used) != NOLI_OK) {
     return NOLI_ERROR_ARGUMENT;
   }
   if (used.n_threads == 0) {

@@ -1,5 +1,6 @@
 #include "collide/ccd.h"
 
+#include "base/numbers.h"
 #include "base/sized.h"
 #include "collide/closest.h"
 #include "collide/inclusion_ccd.h"
@@ -38,7 +39,8 @@ static const NoliCcdOptions* take_options(const NoliCcdOptions* options, NoliCcd
                 : NULL;
   }
   bool valid =
-      taken != NULL && (taken->method == NULL ||
+      taken != NULL && noli_numbers_check(NULL, "", NOLI_NUMBERS_CCD, taken) == NOLI_OK &&
+      (taken->method == NULL ||
                         noli_named_find(noli_ccd_methods, NOLI_CCD_METHODS, taken->method) >= 0);
   return valid ? taken : NULL;
 }

@@ -259,6 +259,7 @@ NoliStatus noli_fail(NoliContext* context, NoliStatus status, const char* format
   va_start(arguments, format);
   vsnprintf(context->message, sizeof context->message, format, arguments);
   va_end(arguments);
+  noli_make_printable(context->message);
   return status;
 }
 
@@ -282,6 +283,7 @@ void noli_log(NoliContext* context, NoliLogLevel level, const char* format, ...)
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
+  noli_make_printable(message);
   context->n_logging++;
   context->def.log(context->def.log_user, level, message);
   context->n_logging--;

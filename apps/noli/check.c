@@ -68,6 +68,10 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
           path != NULL ? "; " : "", path != NULL ? path : "", path != NULL ? " shows them" : "");
     return EXIT_BAD_INPUT;
   }
+  status = noli_sim_check_conditions(context, def, noli_scene_step_count(scene));
+  if (status != NOLI_OK) {
+    return console_fail(console, context, status);
+  }
   int exit_status = try_to_create(console, context, def);
   if (exit_status == EXIT_DONE && strcmp(def->contact_model, "implicit_surface") == 0) {
     print("ready to run: no inverted elements, %d warnings; contact with implicit surfaces does "

@@ -18,7 +18,7 @@ OTHER_VALUES = {"noli_sim_state_difference", "noli_nearest"}
 # They record the failure of another function.
 FAILURES = ("noli_fail", "noli_refuse_null")
 # Pointers that may be NULL, as their comments say.
-OPTIONAL = {"noli_context_create": {"def"}, "noli_lend_threads": {"host"}}
+OPTIONAL = {"noli_context_create": {"def"}, "noli_lend_threads": {"host"}, "noli_goals_create": {"parameters"}}
 
 
 # Which pointers are NULL, besides one alone.
@@ -75,7 +75,7 @@ def value_of(kind, own, function, parameters):
         return "1.0"
     if kind.startswith("Noli"):
         return f"({kind})0"
-    return "2" if own == "n" or own.startswith("n_") else "0"
+    return "1" if own == "n" or own.startswith("n_") else "0"
 
 
 def call(function, parameters, null):

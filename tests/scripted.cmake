@@ -9,16 +9,18 @@ function(noli_add_scripted_test name)
     ENVIRONMENT "${NOLI_TEST_ENVIRONMENT}" SKIP_RETURN_CODE 77 TIMEOUT ${NOLI_TEST_TIMEOUT})
 endfunction()
 
-# calls of every public function with NULL, from the headers
+# what two tests take from the public headers: calls of all functions with NULL, numbers of all definitions
 if(NOLI_PYTHON)
-  set(null_calls ${CMAKE_CURRENT_BINARY_DIR}/generated/null_calls.h)
   file(GLOB public_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/noli/*.h)
-  add_custom_command(OUTPUT ${null_calls}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/generated
-    COMMAND ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/null_calls.py --cc ${CMAKE_C_COMPILER} ${PROJECT_SOURCE_DIR} ${null_calls}
-    DEPENDS ${PROJECT_SOURCE_DIR}/scripts/null_calls.py ${PROJECT_SOURCE_DIR}/scripts/python_declarations.py ${public_headers})
-  noli_add_test_program(test_null_calls strangers/null_calls.c ${null_calls})
-  target_include_directories(test_null_calls PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/generated)
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/generated)
+  foreach(name null_calls definition_numbers)
+    set(made ${CMAKE_CURRENT_BINARY_DIR}/generated/${name}.h)
+    add_custom_command(OUTPUT ${made}
+      COMMAND ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/${name}.py ${PROJECT_SOURCE_DIR} ${made}
+      DEPENDS ${PROJECT_SOURCE_DIR}/scripts/${name}.py ${PROJECT_SOURCE_DIR}/scripts/python_declarations.py ${public_headers})
+    noli_add_test_program(test_${name} strangers/${name}.c ${made})
+    target_include_directories(test_${name} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/generated)
+  endforeach()
 endif()
 if(NOLI_PYTHON)
   noli_add_scripted_test(check_includes ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_includes.py

@@ -22,18 +22,18 @@ static const Option audit_options[] = {
 static void print_text(const NoliRunAudit* audit, const char* directory, bool all) {
   int64_t n_told = all || audit->n_findings < TOLD ? audit->n_findings : TOLD;
   for (int64_t i = 0; i < n_told; i++) {
-    printf("%s\n", audit->findings[i].message);
+    print("%s\n", audit->findings[i].message);
   }
   if (n_told < audit->n_found) {
-    printf("... and %" PRId64 " more\n", audit->n_found - n_told);
+    print("... and %" PRId64 " more\n", audit->n_found - n_told);
   }
-  printf("%s: %" PRId64 " frames, %" PRId64 " checkpoints, %" PRId64 " steps%s: ", directory,
-         audit->n_frames, audit->n_checkpoints, audit->n_rows,
-         audit->ended ? "" : " of a run that has not ended");
+  print("%s: %" PRId64 " frames, %" PRId64 " checkpoints, %" PRId64 " steps%s: ", directory,
+        audit->n_frames, audit->n_checkpoints, audit->n_rows,
+        audit->ended ? "" : " of a run that has not ended");
   if (audit->n_found == 0) {
-    printf("nothing is wrong\n");
+    print("nothing is wrong\n");
   } else {
-    printf("%" PRId64 " findings\n", audit->n_found);
+    print("%" PRId64 " findings\n", audit->n_found);
   }
 }
 
@@ -75,7 +75,7 @@ static bool print_json(const NoliRunAudit* audit, const char* directory) {
                            "found", (json_int_t)audit->n_found, "findings", findings);
   char* text = json_dumps(root, JSON_INDENT(2));
   if (text != NULL) {
-    printf("%s\n", text);
+    print("%s\n", text);
   }
   bool printed = text != NULL;
   free(text);

@@ -56,8 +56,8 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
                        const char* path, const char* shown) {
   const NoliSimDef* def = noli_scene_sim_def(scene);
   NoliStatus status = NOLI_OK;
-  printf("scene \"%s\": %" PRId64 " steps, %g s\n", noli_scene_name(scene),
-         noli_scene_step_count(scene), noli_scene_duration(scene));
+  print("scene \"%s\": %" PRId64 " steps, %g s\n", noli_scene_name(scene),
+        noli_scene_step_count(scene), noli_scene_duration(scene));
   describe_definition(def);
   // keeps lines of both streams in order
   fflush(stdout);
@@ -67,18 +67,22 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
     return console_exit_status(status);
   }
   if (n > 0) {
-    printf("%" PRId64 " initial defects%s; %s\n", n,
+    print("%" PRId64 " initial defects%s; %s\n", n,
            n > LISTED && !all ? ", of which the first 20 are listed (--all lists all)" : "", shown);
     return EXIT_BAD_INPUT;
   }
+  status = noli_sim_check_conditions(context, def, noli_scene_step_count(scene));
+  if (status != NOLI_OK) {
+    return console_fail(console, context, status);
+  }
   int exit_status = try_to_create(console, context, def);
   if (exit_status == EXIT_DONE && strcmp(def->contact_model, "implicit_surface") == 0) {
-    printf("ready to run: no inverted elements, %d warnings; contact with implicit surfaces does "
-           "not guarantee that bodies stay apart\n",
-           (int)console->n_warnings);
+    print("ready to run: no inverted elements, %d warnings; contact with implicit surfaces does "
+          "not guarantee that bodies stay apart\n",
+          (int)console->n_warnings);
   } else if (exit_status == EXIT_DONE) {
-    printf("ready to run: no intersections, no inverted elements, %d warnings\n",
-           (int)console->n_warnings);
+    print("ready to run: no intersections, no inverted elements, %d warnings\n",
+          (int)console->n_warnings);
   }
   return exit_status;
 }
@@ -94,7 +98,7 @@ static int show_scene(Console* console, const NoliScene* scene, const OptionValu
     status = noli_output_write_scene_page(quiet, scene, path);
   }
   if (status == NOLI_OK) {
-    printf("page: %s (open it in a browser)\n", path);
+    print("page: %s (open it in a browser)\n", path);
   } else {
     checked = console_fail(console, quiet, status);
   }
@@ -131,14 +135,14 @@ static void say_moves(const NoliSimDef* def, const NoliRepair* repair) {
     if (move->distance <= 0.0) {
       continue;
     }
-    printf("body \"%s\": moved %.4g m (%.3g l)", def->bodies[b].name, move->distance,
-           move->distance / repair->length);
+    print("body \"%s\": moved %.4g m (%.3g l)", def->bodies[b].name, move->distance,
+          move->distance / repair->length);
     if (move->deformation > 0.0) {
-      printf(", deformed by %.4g m (%.3g l)\n", move->deformation,
-             move->deformation / repair->length);
+      print(", deformed by %.4g m (%.3g l)\n", move->deformation,
+            move->deformation / repair->length);
     } else {
-      printf(" by (%.4g, %.4g, %.4g)\n", move->translation[0], move->translation[1],
-             move->translation[2]);
+      print(" by (%.4g, %.4g, %.4g)\n", move->translation[0], move->translation[1],
+            move->translation[2]);
     }
   }
 }
@@ -157,13 +161,13 @@ static int repair_scene(Console* console, NoliContext* context, const NoliScene*
   if (status == NOLI_OK) {
     say_moves(def, &repair);
     if (repair.n_refused > 0) {
-      printf("%" PRId64 " ways through thin bodies refused: all stay on their sides\n",
-             repair.n_refused);
+      print("%" PRId64 " ways through thin bodies refused: all stay on their sides\n",
+            repair.n_refused);
     }
-    printf("%s: %" PRId64 " initial defects repaired, %d of %d bodies and obstacles moved%s; ready "
-           "to run\n",
-           path, repair.n_defects, (int)repair.n_moved, (int)repair.n_bodies,
-           settle ? ", all gaps reach the contact distance" : "");
+    print("%s: %" PRId64 " initial defects repaired, %d of %d bodies and obstacles moved%s; ready "
+          "to run\n",
+          path, repair.n_defects, (int)repair.n_moved, (int)repair.n_bodies,
+          settle ? ", all gaps reach the contact distance" : "");
   } else {
     exit_status = console_fail(console, context, status);
   }

@@ -138,12 +138,23 @@ void console_log_to(Console* console, NoliRun* run) {
   console->n_early = 0;
 }
 
+void print(const char* format, ...) {
+  char text[8192];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  noli_make_printable(text);
+  fputs(text, stdout);
+}
+
 void console_say(Console* console, NoliLogLevel level, const char* format, ...) {
   char message[2300];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
+  noli_make_printable(message);
   if (console->run != NULL) {
     noli_run_log(console->run, level, message);
   } else {

@@ -49,6 +49,9 @@ NoliContext* console_context(Console* console, int32_t n_threads);
 // Writes a message to standard error and to the log. Information is hidden when quiet.
 void console_say(Console* console, NoliLogLevel level, const char* format, ...) NOLI_PRINTF(3, 4);
 
+// Writes a result to standard output.
+void print(const char* format, ...) NOLI_PRINTF(1, 2);
+
 // Sends all messages to a run, including earlier ones; NULL: stops.
 void console_log_to(Console* console, NoliRun* run);
 

@@ -43,9 +43,9 @@ static NoliStatus convert_mesh(NoliContext* context, const Request* request) {
     describe_cleaned(request->in, &cleaned);
   }
   NOLI_TRY(noli_mesh_write(context, request->out, mesh));
-  printf("%s: ", request->out);
+  print("%s: ", request->out);
   describe_cells(mesh);
-  printf("\n");
+  print("\n");
 done:
   noli_mesh_cleaned_free(context, &cleaned);
   noli_mesh_destroy(context, &mesh);
@@ -67,9 +67,9 @@ static NoliStatus convert_scene(NoliContext* context, const char* in, const char
   NOLI_TRY(noli_scene_json_in(scene, directory, &json));
   NOLI_TRY(noli_output_write_text(context, out, json));
   const NoliSimDef* def = noli_scene_sim_def(scene);
-  printf("%s: scene \"%s\", %" PRId64 " steps, %d bodies and obstacles, %d half-spaces\n", out,
-         noli_scene_name(scene), noli_scene_step_count(scene), (int)def->n_bodies,
-         (int)def->n_half_spaces);
+  print("%s: scene \"%s\", %" PRId64 " steps, %d bodies and obstacles, %d half-spaces\n", out,
+        noli_scene_name(scene), noli_scene_step_count(scene), (int)def->n_bodies,
+        (int)def->n_half_spaces);
 done:
   noli_scene_free_text(context, &json);
   noli_scene_destroy(&scene);
@@ -80,7 +80,7 @@ static NoliStatus convert_result(NoliContext* context, const char* in, const cha
   int64_t n_frames = 0;
   NoliStatus status = noli_run_export(context, in, out, &n_frames);
   if (status == NOLI_OK) {
-    printf("%s: %" PRId64 " frames\n", out, n_frames);
+    print("%s: %" PRId64 " frames\n", out, n_frames);
   }
   return status;
 }

@@ -130,10 +130,10 @@ void describe_cells(const NoliMesh* mesh) {
                {mesh->n_tri, "triangles"},
                {mesh->n_edge, "segments"},
                {mesh->n_point, "points"}};
-  printf("%d vertices", (int)mesh->n_vert);
+  print("%d vertices", (int)mesh->n_vert);
   for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
     if (cells[i].n > 0) {
-      printf(", %d %s", (int)cells[i].n, cells[i].what);
+      print(", %d %s", (int)cells[i].n, cells[i].what);
     }
   }
 }
@@ -156,11 +156,11 @@ static Span span_of(double number, const double* values, int32_t n) {
 }
 
 static void print_span(const char* what, Span span, const char* unit) {
-  printf(", %s %g", what, span.least);
+  print(", %s %g", what, span.least);
   if (span.largest > span.least) {
-    printf(" to %g", span.largest);
+    print(" to %g", span.largest);
   }
-  printf("%s", unit);
+  print("%s", unit);
 }
 
 // The number of parameters of the law up to the last that is not 0; with some, Young's modulus is
@@ -176,10 +176,10 @@ static int32_t parameter_count(const NoliMaterialDef* material) {
 static void print_material(const NoliMaterialDef* material, const NoliMaterialFields* fields,
                            int32_t n_element) {
   Span fibre = {0};
-  printf("%s", material->law);
+  print("%s", material->law);
   int32_t n = parameter_count(material);
   for (int32_t k = 0; k < n; k++) {
-    printf("%s %g", k == 0 ? ", parameters" : ",", material->parameter[k]);
+    print("%s %g", k == 0 ? ", parameters" : ",", material->parameter[k]);
   }
   if (n == 0) {
     print_span("E", span_of(material->young, fields->young, n_element), " Pa");
@@ -195,7 +195,7 @@ static void print_material(const NoliMaterialDef* material, const NoliMaterialFi
     print_span("fibres k1", fibre, " Pa");
   }
   for (int32_t k = 0; material->prony != NULL && k < material->prony->n; k++) {
-    printf(", relaxes %g in %g s", material->prony->share[k], material->prony->time[k]);
+    print(", relaxes %g in %g s", material->prony->share[k], material->prony->time[k]);
   }
 }
 
@@ -210,9 +210,9 @@ static int32_t element_count(const NoliBodyDef* body) {
 static void describe_parts(const NoliBodyDef* body) {
   for (int32_t k = 0; k < body->n_parts; k++) {
     const NoliPartDef* part = &body->parts[k];
-    printf("  part of %d elements: ", (int)part->n_element);
+    print("  part of %d elements: ", (int)part->n_element);
     print_material(&part->material, &part->fields, part->n_element);
-    printf(", damping %g s\n", part->material.damping);
+    print(", damping %g s\n", part->material.damping);
   }
 }
 
@@ -227,25 +227,25 @@ static void describe_bodies(const NoliSimDef* def, const NoliSimMeasures* measur
 
     // shape
     mesh_edges(mesh, edges);
-    printf("%s \"%s\": ", body->obstacle ? "obstacle" : "body", body->name);
+    print("%s \"%s\": ", body->obstacle ? "obstacle" : "body", body->name);
     describe_cells(mesh);
-    printf("\n  from (%g, %g, %g) to (%g, %g, %g) m", extent.low[0], extent.low[1], extent.low[2],
-           extent.high[0], extent.high[1], extent.high[2]);
+    print("\n  from (%g, %g, %g) to (%g, %g, %g) m", extent.low[0], extent.low[1], extent.low[2],
+          extent.high[0], extent.high[1], extent.high[2]);
     if (edges[1] > 0.0) {
-      printf(", edges %.3g to %.3g m", edges[0], edges[1]);
+      print(", edges %.3g to %.3g m", edges[0], edges[1]);
     }
-    printf("\n");
+    print("\n");
 
     // material and mass
     if (!body->obstacle) {
-      printf("  ");
+      print("  ");
       print_material(&body->material, &body->fields, element_count(body));
       if (measures != NULL) {
-        printf(", volume %.6g m^3, mass %.6g kg", measures->volume[i], measures->mass[i]);
+        print(", volume %.6g m^3, mass %.6g kg", measures->volume[i], measures->mass[i]);
       }
-      printf("\n");
+      print("\n");
       if (body->material.damping > 0.0) {
-        printf("  damping %g s\n", body->material.damping);
+        print("  damping %g s\n", body->material.damping);
       }
       describe_parts(body);
     }
@@ -254,36 +254,36 @@ static void describe_bodies(const NoliSimDef* def, const NoliSimMeasures* measur
   // walls and floors
   for (int32_t i = 0; i < def->n_half_spaces; i++) {
     const NoliHalfSpaceDef* half = &def->half_spaces[i];
-    printf("half-space \"%s\": through (%g, %g, %g) m, normal (%g, %g, %g)\n", half->name,
-           half->origin[0], half->origin[1], half->origin[2], half->normal[0], half->normal[1],
-           half->normal[2]);
+    print("half-space \"%s\": through (%g, %g, %g) m, normal (%g, %g, %g)\n", half->name,
+          half->origin[0], half->origin[1], half->origin[2], half->normal[0], half->normal[1],
+          half->normal[2]);
   }
 }
 
 static void describe_settings(const NoliSimDef* def, const NoliSimMeasures* measures) {
   double length = scene_length(def);
-  printf("time step %g s, %s, gravity (%g, %g, %g) m/s^2\n", def->time_step, def->integrator,
-         def->gravity[0], def->gravity[1], def->gravity[2]);
-  printf("size l %g m, tolerance %.3g m/s, at most %d Newton iterations, solver %s\n", length,
-         scaled(def->tolerance, length), (int)def->max_iterations, def->linear_solver);
+  print("time step %g s, %s, gravity (%g, %g, %g) m/s^2\n", def->time_step, def->integrator,
+        def->gravity[0], def->gravity[1], def->gravity[2]);
+  print("size l %g m, tolerance %.3g m/s, at most %d Newton iterations, solver %s\n", length,
+        scaled(def->tolerance, length), (int)def->max_iterations, def->linear_solver);
   if (!def->contact) {
-    printf("no contact\n");
+    print("no contact\n");
     return;
   }
   if (measures != NULL) {
-    printf("contact distance %.3g m, ", measures->contact_distance);
+    print("contact distance %.3g m, ", measures->contact_distance);
   }
-  printf("friction %g, sticking below %.3g m/s, ", def->friction,
-         scaled(def->friction_speed, length));
+  print("friction %g, sticking below %.3g m/s, ", def->friction,
+        scaled(def->friction_speed, length));
   bool smooth = strcmp(def->contact_model, "implicit_surface") == 0;
   bool geometric = strcmp(def->contact_model, "gcp") == 0;
   const char* what = smooth      ? "penalty on implicit surfaces"
                      : geometric ? "geometric contact potential"
                                  : "barrier";
   if (def->barrier_stiffness > 0.0) {
-    printf("%s stiffness %g\n", what, def->barrier_stiffness);
+    print("%s stiffness %g\n", what, def->barrier_stiffness);
   } else {
-    printf("%s stiffness adaptive\n", what);
+    print("%s stiffness adaptive\n", what);
   }
 }
 
@@ -391,21 +391,21 @@ static void describe_tags(const char* cells, const int32_t* tag, int32_t n_cells
       others++;
     }
   }
-  printf("tags of %s:", cells);
+  print("tags of %s:", cells);
   for (int32_t k = 0; k < n; k++) {
-    printf(" %d (%d)", (int)value[k], (int)count[k]);
+    print(" %d (%d)", (int)value[k], (int)count[k]);
   }
   if (others > 0) {
-    printf(" and others (%d)", (int)others);
+    print(" and others (%d)", (int)others);
   }
-  printf("\n");
+  print("\n");
 }
 
 static int32_t defect(int32_t count, const char* what, int32_t first) {
   if (count > 0 && first >= 0) {
-    printf("%d %s, first %d\n", (int)count, what, (int)first);
+    print("%d %s, first %d\n", (int)count, what, (int)first);
   } else if (count > 0) {
-    printf("%d %s\n", (int)count, what);
+    print("%d %s\n", (int)count, what);
   }
   return count > 0 ? 1 : 0;
 }
@@ -414,21 +414,21 @@ int32_t describe_mesh(const NoliMesh* mesh, const NoliMeshCheck* check) {
   Extent extent = empty_extent();
   double edges[2], least;
   describe_cells(mesh);
-  printf("\n");
+  print("\n");
 
   // size
   if (mesh->n_vert > 0) {
     extend(&extent, mesh->x, mesh->n_vert);
-    printf("from (%g, %g, %g) to (%g, %g, %g), diagonal %g\n", extent.low[0], extent.low[1],
-           extent.low[2], extent.high[0], extent.high[1], extent.high[2], diagonal(&extent));
+    print("from (%g, %g, %g) to (%g, %g, %g), diagonal %g\n", extent.low[0], extent.low[1],
+          extent.low[2], extent.high[0], extent.high[1], extent.high[2], diagonal(&extent));
   }
   mesh_edges(mesh, edges);
   if (edges[1] > 0.0) {
-    printf("edges %.6g to %.6g\n", edges[0], edges[1]);
+    print("edges %.6g to %.6g\n", edges[0], edges[1]);
   }
   if (mesh->n_tet > 0) {
     double volume = mesh_volume(mesh, &least);
-    printf("volume %.6g, smallest tetrahedron %.3g\n", volume, least);
+    print("volume %.6g, smallest tetrahedron %.3g\n", volume, least);
   }
 
   // tags, then defects
@@ -439,7 +439,7 @@ int32_t describe_mesh(const NoliMesh* mesh, const NoliMeshCheck* check) {
   if (check->n_inverted < mesh->n_tet) {
     n += defect(check->n_inverted, "inverted tetrahedra", check->first_inverted);
   } else if (mesh->n_tet > 0) {
-    printf("all tetrahedra are inverted; a scene flips them\n");
+    print("all tetrahedra are inverted; a scene flips them\n");
   }
   n += defect(check->n_flat, "flat tetrahedra", check->first_flat);
   n += defect(check->n_degenerate, "degenerate triangles or segments", check->first_degenerate);

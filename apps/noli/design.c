@@ -58,10 +58,12 @@ static void say(const char* format, ...) NOLI_PRINTF(1, 2);
 static void say(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  if (console_is_first()) {
-    vprintf(format, arguments);
-  }
+  char text[4096];
+  vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
+  if (console_is_first()) {
+    print("%s", text);
+  }
 }
 
 static void path_in(const Search* search, const char* file, char path[PATH_SIZE]) {

@@ -22,25 +22,25 @@ static bool has_suffix(const char* path, const char* suffix) {
 static void print_value(const char* indent, const char* key, const json_t* value) {
   switch (json_typeof(value)) {
   case JSON_STRING:
-    printf("%s%s: %s\n", indent, key, json_string_value(value));
+    print("%s%s: %s\n", indent, key, json_string_value(value));
     break;
   case JSON_INTEGER:
-    printf("%s%s: %" JSON_INTEGER_FORMAT "\n", indent, key, json_integer_value(value));
+    print("%s%s: %" JSON_INTEGER_FORMAT "\n", indent, key, json_integer_value(value));
     break;
   case JSON_REAL:
-    printf("%s%s: %g\n", indent, key, json_real_value(value));
+    print("%s%s: %g\n", indent, key, json_real_value(value));
     break;
   case JSON_TRUE:
   case JSON_FALSE:
-    printf("%s%s: %s\n", indent, key, json_is_true(value) ? "yes" : "no");
+    print("%s%s: %s\n", indent, key, json_is_true(value) ? "yes" : "no");
     break;
   case JSON_NULL:
-    printf("%s%s: -\n", indent, key);
+    print("%s%s: -\n", indent, key);
     break;
   case JSON_OBJECT:
   case JSON_ARRAY:
-    printf("%s%s: %zu entries\n", indent, key,
-           json_is_object(value) ? json_object_size(value) : json_array_size(value));
+    print("%s%s: %zu entries\n", indent, key,
+          json_is_object(value) ? json_object_size(value) : json_array_size(value));
     break;
   }
 }
@@ -50,7 +50,7 @@ static void print_object(const char* indent, json_t* object) {
   json_t* value;
   json_object_foreach(object, key, value) {
     if (json_is_object(value)) {
-      printf("%s%s:\n", indent, key);
+      print("%s%s:\n", indent, key);
       print_object("  ", value);
     } else {
       print_value(indent, key, value);
@@ -88,12 +88,12 @@ static NoliStatus info_frames(NoliContext* context, const char* path) {
   int64_t n = 0;
   NoliStatus status = noli_run_read_frames(context, path, &frames, &n);
   if (status == NOLI_OK) {
-    printf("%" PRId64 " frames", n);
+    print("%" PRId64 " frames", n);
     if (n > 0) {
-      printf(", from t = %g s (step %" PRId64 ") to t = %g s (step %" PRId64 ")", frames[0].time,
-             frames[0].step, frames[n - 1].time, frames[n - 1].step);
+      print(", from t = %g s (step %" PRId64 ") to t = %g s (step %" PRId64 ")", frames[0].time,
+            frames[0].step, frames[n - 1].time, frames[n - 1].step);
     }
-    printf("\n");
+    print("\n");
   }
   noli_run_free_frames(context, &frames);
   return status;
@@ -103,9 +103,9 @@ static NoliStatus info_checkpoint(NoliContext* context, const char* path) {
   NoliCheckpointInfo info;
   NoliStatus status = noli_checkpoint_info(context, path, &info);
   if (status == NOLI_OK) {
-    printf("checkpoint of noli %s: step %" PRId64 ", t = %g s, state %016" PRIx64 "%s\n",
-           info.version, info.step, info.time, info.hash,
-           info.scene_json != NULL ? ", with its scene" : "");
+    print("checkpoint of noli %s: step %" PRId64 ", t = %g s, state %016" PRIx64 "%s\n",
+          info.version, info.step, info.time, info.hash,
+          info.scene_json != NULL ? ", with its scene" : "");
   }
   noli_checkpoint_info_free(context, &info);
   return status;
@@ -156,11 +156,11 @@ static NoliStatus info_scene(NoliContext* context, const char* path) {
   NoliScene* scene = NULL;
   NOLI_TRY(noli_import_load(context, path, NULL, 0, &scene));
   const NoliSimDef* def = noli_scene_sim_def(scene);
-  printf("scene \"%s\": %" PRId64 " steps, %g s\n", noli_scene_name(scene),
-         noli_scene_step_count(scene), noli_scene_duration(scene));
+  print("scene \"%s\": %" PRId64 " steps, %g s\n", noli_scene_name(scene),
+        noli_scene_step_count(scene), noli_scene_duration(scene));
   describe_definition(def);
-  printf("%d motions, %d forces, %d pairs with individual settings\n", (int)def->n_motions,
-         (int)def->n_forces, (int)def->n_pairs);
+  print("%d motions, %d forces, %d pairs with individual settings\n", (int)def->n_motions,
+        (int)def->n_forces, (int)def->n_pairs);
 done:
   noli_scene_destroy(&scene);
   return status;
@@ -174,11 +174,11 @@ static NoliStatus info_mesh(NoliContext* context, const char* path) {
   NOLI_TRY(noli_mesh_read_sets(context, path, &mesh, &sets));
   NOLI_TRY(noli_mesh_check(context, mesh, &found));
   for (int32_t s = 0; s < sets.n; s++) {
-    printf("set \"%s\": %lld vertices\n", sets.name[s],
-           (long long)(sets.first[s + 1] - sets.first[s]));
+    print("set \"%s\": %lld vertices\n", sets.name[s],
+          (long long)(sets.first[s + 1] - sets.first[s]));
   }
-  printf("%s\n",
-         describe_mesh(mesh, &found) == 0 ? "fit for simulation" : "NOT fit for simulation");
+  print("%s\n",
+        describe_mesh(mesh, &found) == 0 ? "fit for simulation" : "NOT fit for simulation");
 done:
   noli_mesh_destroy(context, &mesh);
   noli_mesh_sets_free(context, &sets);

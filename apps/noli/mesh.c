@@ -28,8 +28,8 @@ static bool read_size(const char* text, double* size) {
 static void say_quality(Console* console, const NoliMesh* mesh) {
   NoliMeshQuality quality = noli_mesh_quality(mesh);
   const double* x = quality.worst_centre;
-  printf("scaled Jacobian: least %.3g at (%.4g, %.4g, %.4g), mean %.3g; %d tetrahedra below 0.1\n",
-         quality.least, x[0], x[1], x[2], quality.mean, (int)quality.n_below_tenth);
+  print("scaled Jacobian: least %.3g at (%.4g, %.4g, %.4g), mean %.3g; %d tetrahedra below 0.1\n",
+        quality.least, x[0], x[1], x[2], quality.mean, (int)quality.n_below_tenth);
   if (quality.least <= 0.0) {
     console_say(console, NOLI_LOG_WARNING,
                 "tetrahedron %d is inverted somewhere: a simulation will refuse it; use another "
@@ -48,10 +48,10 @@ static NoliStatus fill(Console* console, NoliContext* context, const Surface* su
   snprintf(scratch, size, "%s.part.msh", path);
   NOLI_TRY(solid_fill(context, surface, options, scratch, &solid));
   NOLI_TRY(noli_mesh_write(context, path, solid));
-  printf("%s: ", path);
+  print("%s: ", path);
   describe_cells(solid);
-  printf(", %d %s, order %d\n", (int)surface->n_solids, surface->n_solids == 1 ? "solid" : "solids",
-         solid->order > 1 ? (int)solid->order : 1);
+  print(", %d %s, order %d\n", (int)surface->n_solids, surface->n_solids == 1 ? "solid" : "solids",
+        solid->order > 1 ? (int)solid->order : 1);
   say_quality(console, solid);
 done:
   noli_mesh_destroy(context, &solid);

@@ -49,25 +49,25 @@ static double effective_mass(const Modes* modes, int32_t mode, int axis) {
 
 static void print_modes(const Modes* modes, const char* scene) {
   int32_t n_rigid = 0, n_unstable = 0;
-  printf("scene \"%s\": modes about the state at t = %g s, without contact, friction and "
-         "damping\n\nmode  frequency, Hz\n",
-         scene, noli_sim_time(modes->sim));
+  print("scene \"%s\": modes about the state at t = %g s, without contact, friction and "
+        "damping\n\nmode  frequency, Hz\n",
+        scene, noli_sim_time(modes->sim));
   for (int32_t i = 0; i < modes->n; i++) {
     double f = modes->frequency[i];
     n_rigid += f == 0.0 ? 1 : 0;
     n_unstable += f < 0.0 ? 1 : 0;
-    printf("%4d  %-13.7g%s\n", (int)i + 1, f,
-           f == 0.0  ? "  no stiffness"
-           : f < 0.0 ? "  unstable"
-                     : "");
+    print("%4d  %-13.7g%s\n", (int)i + 1, f,
+          f == 0.0  ? "  no stiffness"
+          : f < 0.0 ? "  unstable"
+                    : "");
   }
-  printf("\n");
+  print("\n");
   if (n_rigid > 0) {
-    printf("%d without stiffness: rigid motions of free bodies, or mechanisms\n", (int)n_rigid);
+    print("%d without stiffness: rigid motions of free bodies, or mechanisms\n", (int)n_rigid);
   }
   if (n_unstable > 0) {
-    printf("%d unstable: without contact, this state is not a stable equilibrium\n",
-           (int)n_unstable);
+    print("%d unstable: without contact, this state is not a stable equilibrium\n",
+          (int)n_unstable);
   }
 }
 

@@ -56,7 +56,7 @@ void live_page_refresh(LivePage* page, Console* console, bool now) {
   NoliStatus status = noli_output_write_page(page->context, page->directory, page->path);
   if (status == NOLI_OK && !page->written && !console->quiet) {
     console_clear_line(console);
-    printf("page: %s (open it in a browser; load it again for the latest frame)\n", page->path);
+    print("page: %s (open it in a browser; load it again for the latest frame)\n", page->path);
     fflush(stdout);
   }
   page->written = page->written || status == NOLI_OK;

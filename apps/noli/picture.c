@@ -231,7 +231,7 @@ static int picture(const Arguments* arguments) {
     unlink(wanted.part);
   }
   if (status == NOLI_OK) {
-    printf("picture: %s\n", wanted.output);
+    print("picture: %s\n", wanted.output);
   } else {
     exit_status = console_fail(&console, context, status);
   }

@@ -164,15 +164,15 @@ static int end_after_failure(Console* console, NoliContext* context, NoliSim* si
 static void say_totals(const NoliSummary* summary) {
   char wall[32];
   progress_format_seconds(summary->wall, wall);
-  printf("%lld steps, %g s simulated in %s, %.1f Newton iterations per step (max %d), max "
-         "contacts %lld",
-         (long long)summary->steps, summary->time, wall,
-         summary->steps > 0 ? (double)summary->newton_total / (double)summary->steps : 0.0,
-         (int)summary->newton_max, (long long)summary->contacts_max);
+  print("%lld steps, %g s simulated in %s, %.1f Newton iterations per step (max %d), max "
+        "contacts %lld",
+        (long long)summary->steps, summary->time, wall,
+        summary->steps > 0 ? (double)summary->newton_total / (double)summary->steps : 0.0,
+        (int)summary->newton_max, (long long)summary->contacts_max);
   if (isfinite(summary->min_distance)) {
-    printf(", minimum distance %.3g m", summary->min_distance);
+    print(", minimum distance %.3g m", summary->min_distance);
   }
-  printf("\n");
+  print("\n");
 }
 
 // A run that has done all its steps may not have done what its scene prescribes.
@@ -202,8 +202,8 @@ static int end_in_order(Console* console, NoliContext* context, NoliSim* sim, No
   warn_if_short(console, noli_run_summary(run));
   if (!console->quiet) {
     say_totals(noli_run_summary(run));
-    printf("result: %s (open %s/%s in ParaView)\n", noli_run_directory(run),
-           noli_run_directory(run), noli_run_list_name(run));
+    print("result: %s (open %s/%s in ParaView)\n", noli_run_directory(run),
+          noli_run_directory(run), noli_run_list_name(run));
   }
   return EXIT_DONE;
 }

@@ -35,7 +35,7 @@ static int write_page(const Arguments* arguments, const char* name, PageFn* writ
   }
   NoliStatus status = write(context, &console, directory, path);
   if (status == NOLI_OK) {
-    printf("%s: %s (open it in a browser)\n", what, path);
+    print("%s: %s (open it in a browser)\n", what, path);
   } else {
     exit_status = console_fail(&console, context, status);
   }

@@ -51,6 +51,11 @@ NOLI_API NoliStatus noli_refuse_null(NoliContext* context, const char* function,
 NOLI_API void noli_log(NoliContext* context, NoliLogLevel level, const char* format, ...)
     NOLI_PRINTF(3, 4);
 
+/// Replaces what a terminal would obey, control characters other than line breaks and tabs, and
+/// bytes that are not UTF-8, by question marks. Messages and logs of Noli have passed it; programs
+/// that print names of scenes should pass theirs. NULL is harmless.
+NOLI_API void noli_make_printable(char* text);
+
 /// The word of `words` (n_words) nearest to `word`, for messages such as `did you mean "cholmod"?`:
 /// the first with the smallest edit distance; one that `word` begins counts as one edit away. NULL
 /// when nothing is near or `word` is NULL or empty.

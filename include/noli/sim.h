@@ -758,6 +758,15 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_check(NoliContext* context, const 
 /// Releases the list of noli_sim_check and sets the pointer to NULL.
 NOLI_API void noli_sim_check_free(NoliContext* context, NoliDefect** defects);
 
+/// Evaluates the targets of motions and the values of forces in a run of `n_steps` from time 0, in
+/// all steps or, of very many vertices or steps, in evenly spaced ones, and simulates nothing:
+/// vertices are where the motion takes them. Fails with NOLI_NOT_FINITE where one is not finite
+/// (the message names the motion or force, the body, a vertex and the time), otherwise as
+/// noli_sim_check.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_check_conditions(NoliContext* context,
+                                                               const NoliSimDef* def,
+                                                               int64_t n_steps);
+
 /// Bodies and contact of a simulation before its first step.
 typedef struct NoliSimMeasures {
   double contact_distance; ///< dhat, m: given, or the default, which stays below gaps within bodies

@@ -609,6 +609,7 @@ typedef struct NoliDefect {
 } NoliDefect;
 NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* def, NoliDefect** defects, int64_t* n_defects);
 void noli_sim_check_free(NoliContext* context, NoliDefect** defects);
+NoliStatus noli_sim_check_conditions(NoliContext* context, const NoliSimDef* def, int64_t n_steps);
 typedef struct NoliSimMeasures {
   double contact_distance;
   double* volume;
@@ -1095,6 +1096,7 @@ NoliStatus noli_require_memory(NoliContext* context, int64_t bytes);
 NoliStatus noli_fail(NoliContext* context, NoliStatus status, const char* format, ...) ;
 NoliStatus noli_refuse_null(NoliContext* context, const char* function, const char* condition);
 void noli_log(NoliContext* context, NoliLogLevel level, const char* format, ...) ;
+void noli_make_printable(char* text);
 const char* noli_nearest(const char* word, const char* const* words, int32_t n_words);
 typedef struct NoliGcpDef {
   uint32_t size;

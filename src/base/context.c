@@ -1,3 +1,4 @@
+#include "base/numbers.h"
 #include "base/context.h"
 
 #include "base/parallel.h"
@@ -67,7 +68,8 @@ NoliStatus noli_context_create(const NoliContextDef* def, NoliContext** context)
                           ? noli_sized_take(NULL, "the context definition",
                                             "noli_default_context_def", def, &used, sizeof used)
                           : NOLI_OK;
-  if (status != NOLI_OK || used.allocate == NULL || used.release == NULL || used.n_threads < 0) {
+  if (status != NOLI_OK || used.allocate == NULL || used.release == NULL ||
+      noli_numbers_check(NULL, "", NOLI_NUMBERS_CONTEXT, &used) != NOLI_OK) {
     return NOLI_ERROR_ARGUMENT;
   }
   if (used.n_threads == 0) {
@@ -257,6 +259,7 @@ NoliStatus noli_fail(NoliContext* context, NoliStatus status, const char* format
   va_start(arguments, format);
   vsnprintf(context->message, sizeof context->message, format, arguments);
   va_end(arguments);
+  noli_make_printable(context->message);
   return status;
 }
 
@@ -290,6 +293,7 @@ void noli_log(NoliContext* context, NoliLogLevel level, const char* format, ...)
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
+  noli_make_printable(message);
   context->n_logging++;
   context->def.log(context->def.log_user, level, message);
   context->n_logging--;

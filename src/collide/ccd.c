@@ -1,5 +1,6 @@
 #include "collide/ccd.h"
 
+#include "base/numbers.h"
 #include "base/sized.h"
 #include "collide/apart.h"
 #include "collide/closest.h"
@@ -39,7 +40,8 @@ static const NoliCcdOptions* take_options(const NoliCcdOptions* options, NoliCcd
                 : NULL;
   }
   bool valid =
-      taken != NULL && (taken->method == NULL ||
+      taken != NULL && noli_numbers_check(NULL, "", NOLI_NUMBERS_CCD, taken) == NOLI_OK &&
+      (taken->method == NULL ||
                         noli_named_find(noli_ccd_methods, NOLI_CCD_METHODS, taken->method) >= 0);
   return valid ? taken : NULL;
 }

@@ -2,6 +2,7 @@
 // only body of a scene that otherwise contains only half-spaces.
 #include "noli/gcp.h"
 
+#include "base/numbers.h"
 #include "base/parallel.h"
 #include "base/sized.h"
 #include "contact/gcp_support.h"
@@ -37,17 +38,8 @@ void noli_gcp_def_init(NoliGcpDef* def, size_t size) {
 
 static NoliStatus check_def(NoliContext* context, const NoliGcpDef* def) {
   NoliStatus status = NOLI_OK;
-  NOLI_CHECK(context, def->eps_target > 0.0 && isfinite(def->eps_target), NOLI_ERROR_ARGUMENT,
-             "contact potential: eps_target must be positive and finite, got %g", def->eps_target);
-  NOLI_CHECK(context, def->alpha > 0.0 && def->alpha <= 1.0, NOLI_ERROR_ARGUMENT,
-             "contact potential: alpha must be in (0, 1], got %g", def->alpha);
-  NOLI_CHECK(context, def->beta > 0.0 && def->beta <= 1.0, NOLI_ERROR_ARGUMENT,
-             "contact potential: beta must be in (0, 1], got %g", def->beta);
-  NOLI_CHECK(context, def->length >= 0.0 && isfinite(def->length), NOLI_ERROR_ARGUMENT,
-             "contact potential: length must not be negative, got %g", def->length);
-  NOLI_CHECK(context,
-             def->n_half_spaces >= 0 && (def->n_half_spaces == 0 || def->half_spaces != NULL),
-             NOLI_ERROR_ARGUMENT, "contact potential: the half-spaces are missing");
+  NOLI_TRY(noli_numbers_check(context, "contact potential: ", NOLI_NUMBERS_GCP_POTENTIAL, def));
+  NOLI_CHECK(context, def->n_half_spaces == 0 || def->half_spaces != NULL, NOLI_ERROR_ARGUMENT, "contact potential: the half-spaces are missing");
 done:
   return status;
 }

@@ -368,8 +368,10 @@ NoliStatus noli_page_compress(NoliContext* context, const void* data, int64_t si
   uLongf length = compressBound((uLong)size);
   uint8_t* bytes = NULL;
   NOLI_NEW(context, bytes, (int64_t)length);
-  NOLI_CHECK(context, compress2(bytes, &length, data, (uLong)size, LEVEL) == Z_OK,
-             NOLI_ERROR_BACKEND, "zlib cannot compress %lld bytes", (long long)size);
+  int result = compress2(bytes, &length, data, (uLong)size, LEVEL);
+  NOLI_CHECK(context, result == Z_OK, result == Z_MEM_ERROR ? NOLI_ERROR_MEMORY : NOLI_ERROR_BACKEND,
+             "zlib cannot compress %lld bytes%s", (long long)size,
+             result == Z_MEM_ERROR ? ": out of memory" : "");
   *packed = bytes;
   *n_packed = (int64_t)length;
   bytes = NULL;

@@ -1,5 +1,6 @@
 #include "output/run_writer.h"
 
+#include "base/numbers.h"
 #include "base/profile.h"
 #include "base/ranks.h"
 #include "base/sized.h"
@@ -220,19 +221,18 @@ static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSi
   NoliRun* made = NULL;
   NoliSimDef* sim_def = NULL;
 
+  NOLI_TRY(noli_numbers_check(context, "a run: ", NOLI_NUMBERS_RUN, def));
   NOLI_CHECK(context,
              def->directory != NULL && def->scene_name != NULL && def->scene_json != NULL &&
-                 def->n_files >= 0 && (def->files != NULL || def->n_files == 0) &&
-                 def->n_fields >= 0 && (def->fields != NULL || def->n_fields == 0),
+                 (def->files != NULL || def->n_files == 0) &&
+                 (def->fields != NULL || def->n_fields == 0),
              NOLI_ERROR_ARGUMENT,
              "a run needs a directory, the name, text and files of its scene, and the names of "
              "its fields");
-  NOLI_CHECK(context, def->frame_interval > 0, NOLI_ERROR_ARGUMENT,
-             "the frame interval must be positive");
   const NoliFrameFormat* format = noli_frame_format_find(def->frame_format);
   NOLI_CHECK(context, format != NULL, NOLI_ERROR_ARGUMENT, "unknown frame format \"%s\"",
              def->frame_format);
-  NOLI_CHECK(context, def->n_probes >= 0 && (def->probes != NULL || def->n_probes == 0),
+  NOLI_CHECK(context, def->probes != NULL || def->n_probes == 0,
              NOLI_ERROR_ARGUMENT, "there are %d probes, but no array of them", (int)def->n_probes);
   NOLI_CHECK(context, format->has_cells || def->n_fields == 0, NOLI_ERROR_ARGUMENT,
              "frames of the format \"%s\" have no fields; "

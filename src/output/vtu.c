@@ -112,7 +112,8 @@ static NoliStatus pack(NoliContext* context, const char* path, const void* data,
 
   // close the gaps between the slots
   for (int64_t i = 0; i < n_blocks; i++) {
-    NOLI_CHECK(context, all.sizes[i] > 0, NOLI_ERROR_BACKEND, "%s: zlib failed", path);
+    // slots have room for all data: zlib fails without memory for its tables
+    NOLI_CHECK(context, all.sizes[i] > 0, NOLI_ERROR_MEMORY, "%s: out of memory", path);
     memmove(packed->bytes + packed->n_bytes, packed->bytes + i * all.slot_size,
             (size_t)all.sizes[i]);
     packed->n_bytes += (size_t)all.sizes[i];

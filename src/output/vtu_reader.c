@@ -137,6 +137,9 @@ static NoliStatus decompress(const Reader* reader, const Blocks* blocks,
     uint64_t want = blocks->size - done < block ? blocks->size - done : block;
     uLongf size = (uLongf)want;
     int result = uncompress(data + done, &size, compressed, (uLong)blocks->header[3 + i]);
+    if (result == Z_MEM_ERROR) {
+      return noli_fail(reader->context, NOLI_ERROR_MEMORY, "%s: out of memory", reader->path);
+    }
     if (result != Z_OK || size != want) {
       return fail_array(reader, "damaged data: the checksum of a block is wrong");
     }

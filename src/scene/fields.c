@@ -14,20 +14,20 @@ static NoliStatus evaluate(const NoliSceneSource* source, const NoliSceneNode* n
                            int32_t element, double* value) {
   NoliStatus status = NOLI_OK;
   const double* at = expression->variables->position;
-  char range[40], place[120] = "";
+  char range[80], place[120] = "";
   *value = noli_scene_evaluate(expression, 0.0);
-  if (noli_property_allows(property, *value)) {
+  if (noli_number_allows(noli_property_limits(property), *value)) {
     return NOLI_OK;
   }
 
   // what is wrong with it, and where
-  noli_property_range(property, range, sizeof range);
+  noli_number_range(noli_property_limits(property), range);
   if (expression->uses_position) {
     snprintf(place, sizeof place, " at (%g, %g, %g), the centre of element %d", at[0], at[1], at[2],
              (int)element);
   }
   NOLI_SCENE_CHECK(source, node, isfinite(*value), "has no finite value%s", place);
-  NOLI_SCENE_CHECK(source, node, false, "must be in %s, got %.10g%s", range, *value, place);
+  NOLI_SCENE_CHECK(source, node, false, "must be %s, got %.10g%s", range, *value, place);
 done:
   return status;
 }

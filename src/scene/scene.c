@@ -174,6 +174,8 @@ static NoliStatus read_scene(NoliSceneSource* source, NoliScene* scene) {
   // overrides may replace what their own paths name
   NoliSceneInput* input = source->user;
   written = input->n_overrides > 0 ? json_deep_copy(parsed) : NULL;
+  NOLI_CHECK(source->context, input->n_overrides <= 0 || written != NULL, NOLI_ERROR_MEMORY,
+             "out of memory");
   input->tree = written;
   NOLI_TRY(noli_scene_apply_overrides(source, parsed));
   NoliSceneNode root = noli_scene_root(parsed);

@@ -1,5 +1,6 @@
 #include "sim/controls.h"
 
+#include "base/numbers.h"
 #include "sim/choices.h"
 #include "sim/parameters.h"
 #include "sim/simulation.h"
@@ -198,10 +199,6 @@ static NoliStatus weigh_points(const NoliSim* sim, const NoliVariableDef* def,
   NOLI_CHECK(context, scope != NULL && strcmp(scope, "vertices") == 0 && set->n_component == 3,
              NOLI_ERROR_ARGUMENT, "%s: a \"%s\" moves vertices: it needs the scope \"vertices\"",
              set->name, noli_control_kinds[set->kind].name);
-  for (int k = 0; k < 3 && cage; k++) {
-    NOLI_CHECK(context, def->cage[k] >= 1 && def->cage[k] <= 64, NOLI_ERROR_ARGUMENT,
-               "%s: a cage has 1 to 64 control points along an axis", set->name);
-  }
   NOLI_CHECK(context, cage || (def->point != NULL && def->n_point > 0), NOLI_ERROR_ARGUMENT,
              "%s: no control points are given", set->name);
   set->n_control = cage ? def->cage[0] * def->cage[1] * def->cage[2] : def->n_point;
@@ -250,10 +247,9 @@ static NoliStatus check_bounds(NoliContext* context, const NoliVariableDef* def,
                                const NoliControlSet* set) {
   NoliStatus status = NOLI_OK;
   for (int k = 0; k < set->n_component; k++) {
-    NOLI_CHECK(context,
-               isfinite(def->lower[k]) && isfinite(def->upper[k]) && def->lower[k] <= def->upper[k],
-               NOLI_ERROR_ARGUMENT, "%s: needs finite bounds, the lower one first: %g, %g",
-               set->name, def->lower[k], def->upper[k]);
+    NOLI_CHECK(context, def->lower[k] <= def->upper[k], NOLI_ERROR_ARGUMENT,
+               "%s: needs finite bounds, the lower one first: %g, %g", set->name, def->lower[k],
+               def->upper[k]);
     NOLI_CHECK(context, !def->logarithmic || def->lower[k] > 0.0, NOLI_ERROR_ARGUMENT,
                "%s: a logarithmic variable needs bounds above 0", set->name);
   }
@@ -315,6 +311,7 @@ static NoliStatus create_set(const NoliSim* sim, const NoliParameters* parameter
   NOLI_TRY(name_set(context, &def->parameter, set));
   char where[160];
   snprintf(where, sizeof where, "%.150s: ", set->name);
+  NOLI_TRY(noli_numbers_check(context, where, NOLI_NUMBERS_VARIABLE, def));
   NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_DESIGN_CONTROL, def->control));
   set->kind = (NoliControlKind)noli_choice_index(NOLI_CHOICE_DESIGN_CONTROL, def->control);
   set->n_component = components_of(def->parameter.kind);

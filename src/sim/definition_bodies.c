@@ -1,5 +1,6 @@
 #include "sim/definition_check.h"
 
+#include "base/numbers.h"
 #include "material/material.h"
 #include "material/membrane.h"
 #include "math/lagrange.h"
@@ -17,6 +18,25 @@
 // Largest exponent of the Ogden law: larger ones overflow at moderate stretches.
 #define MAX_EXPONENT 100.0
 
+static NoliStatus check_body_numbers(NoliContext* context, const char* body, NoliNumbersOf of,
+                                     const void* definition) {
+  char where[160];
+  snprintf(where, sizeof where, "body \"%.100s\": ", body);
+  return noli_numbers_check(context, where, of, definition);
+}
+
+static NoliStatus check_all_numbers(NoliContext* context, const char* name,
+                                    const NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(check_body_numbers(context, name, NOLI_NUMBERS_BODY, body));
+  NOLI_TRY(check_body_numbers(context, name, NOLI_NUMBERS_PROXY, &body->proxy));
+  NOLI_TRY(check_body_numbers(context, name, NOLI_NUMBERS_SHELL, &body->shell));
+  NOLI_TRY(check_body_numbers(context, name, NOLI_NUMBERS_ROD, &body->rod));
+  NOLI_TRY(check_body_numbers(context, name, NOLI_NUMBERS_POINT, &body->point));
+done:
+  return status;
+}
+
 // Parameters of the law, which determine a positive shear modulus.
 static NoliStatus check_parameters(NoliContext* context, const char* body,
                                    const NoliMaterialDef* material) {
@@ -28,8 +48,6 @@ static NoliStatus check_parameters(NoliContext* context, const char* body,
     NOLI_CHECK(context, parameter[i] == 0.0 || i < law->n_parameter, NOLI_ERROR_ARGUMENT,
                "body \"%s\": the law \"%s\" has %d parameters, but a further one is %g", body,
                law->name, (int)law->n_parameter, parameter[i]);
-    NOLI_CHECK(context, fabs(parameter[i]) <= NOLI_MATERIAL_MAX, NOLI_ERROR_ARGUMENT,
-               "body \"%s\": a parameter of the law \"%s\" is %g", body, law->name, parameter[i]);
     NOLI_CHECK(context, !powers || i % 2 == 1 || parameter[i] == 0.0 || parameter[i + 1] != 0.0,
                NOLI_ERROR_ARGUMENT, "body \"%s\": exponent %d of the law \"ogden\" is 0", body,
                (int)(i / 2 + 1));
@@ -82,16 +100,14 @@ static NoliStatus check_prony(NoliContext* context, const char* body,
   if (prony == NULL) {
     return NOLI_OK;
   }
-  NOLI_CHECK(context, prony->n >= 0 && prony->n <= NOLI_PRONY_TERMS, NOLI_ERROR_ARGUMENT,
-             "body \"%s\": a Prony series has up to %d terms, got %d", body, NOLI_PRONY_TERMS,
-             (int)prony->n);
+  NOLI_TRY(check_body_numbers(context, body, NOLI_NUMBERS_PRONY, prony));
   for (int32_t k = 0; k < prony->n; k++) {
     double share = prony->share[k], time = prony->time[k];
     sum += share;
-    NOLI_CHECK(context, share > 0.0 && share < 1.0, NOLI_ERROR_ARGUMENT,
+    NOLI_CHECK(context, share > 0.0, NOLI_ERROR_ARGUMENT,
                "body \"%s\": share %d of its Prony series must be in (0, 1), got %g", body, (int)k,
                share);
-    NOLI_CHECK(context, time > 0.0 && isfinite(time), NOLI_ERROR_ARGUMENT,
+    NOLI_CHECK(context, time > 0.0, NOLI_ERROR_ARGUMENT,
                "body \"%s\": time %d of its Prony series must be > 0, got %g", body, (int)k, time);
   }
   NOLI_CHECK(context, sum <= NOLI_PRONY_SUM_MAX, NOLI_ERROR_ARGUMENT,
@@ -113,20 +129,7 @@ static NoliStatus check_material(NoliContext* context, const char* body,
   char where[160];
   snprintf(where, sizeof where, "body \"%.100s\": ", body);
   NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_MATERIAL, material->law));
-  NoliMaterialDef own = *material;
-  for (int32_t k = 0; k < NOLI_PROPERTY_COUNT; k++) {
-    const NoliProperty* property = noli_property_at(k);
-    double number = *noli_property_number(property, &own);
-    char range[40];
-    noli_property_range(property, range, sizeof range);
-    NOLI_CHECK(context, noli_property_allows(property, number), NOLI_ERROR_ARGUMENT,
-               "body \"%s\": %s must be in %s, got %g", body, property->noun, range, number);
-  }
-  NOLI_CHECK(context, material->damping >= 0.0 && isfinite(material->damping), NOLI_ERROR_ARGUMENT,
-             "body \"%s\": damping must be >= 0, got %g", body, material->damping);
-  NOLI_CHECK(context, material->mass_damping >= 0.0 && isfinite(material->mass_damping),
-             NOLI_ERROR_ARGUMENT, "body \"%s\": mass damping must be >= 0, got %g", body,
-             material->mass_damping);
+  NOLI_TRY(check_body_numbers(context, body, NOLI_NUMBERS_MATERIAL, material));
   NOLI_TRY(check_parameters(context, body, material));
   NOLI_TRY(check_yield(context, body, material));
   NOLI_TRY(check_prony(context, body, material));
@@ -141,9 +144,6 @@ static NoliStatus check_order(NoliContext* context, const char* name, const Noli
   snprintf(where, sizeof where, "body \"%.100s\": ", name);
   NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_PROXY, proxy->kind));
   NoliProxyKind kind = noli_proxy_kind(proxy);
-  NOLI_CHECK(context, body->obstacle || (body->order >= 0 && body->order <= NOLI_ORDER_MAX),
-             NOLI_ERROR_ARGUMENT, "body \"%s\": the order of elements is 1 to %d, got %d", name,
-             NOLI_ORDER_MAX, body->order);
   NOLI_CHECK(context, !body->obstacle || kind == NOLI_PROXY_AUTOMATIC, NOLI_ERROR_ARGUMENT,
              "obstacle \"%s\" has a collision proxy; give it the mesh of the proxy instead", name);
   NOLI_CHECK(context, kind != NOLI_PROXY_SUBDIVISION || proxy->subdivision >= 1,
@@ -159,10 +159,6 @@ static NoliStatus check_order(NoliContext* context, const char* name, const Noli
              name);
   NOLI_CHECK(context, proxy->carrier == NULL || kind == NOLI_PROXY_MESH, NOLI_ERROR_ARGUMENT,
              "body \"%s\": its proxy has carriers, but no mesh", name);
-  NOLI_CHECK(context, proxy->max_distance >= 0.0 && proxy->max_extrapolation >= 0.0,
-             NOLI_ERROR_ARGUMENT,
-             "body \"%s\": the limits of a proxy must be >= 0, got %g m and %g", name,
-             proxy->max_distance, proxy->max_extrapolation);
   NOLI_CHECK(context, !proxy->balance || kind != NOLI_PROXY_AUTOMATIC, NOLI_ERROR_ARGUMENT,
              "body \"%s\": there is no proxy to balance it with", name);
 done:
@@ -172,8 +168,6 @@ done:
 static NoliStatus check_shell(NoliContext* context, const char* name, const NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
   const NoliShellDef* shell = &body->shell;
-  NOLI_CHECK(context, shell->thickness >= 0.0 && isfinite(shell->thickness), NOLI_ERROR_ARGUMENT,
-             "body \"%s\": the thickness of a shell must be > 0, got %g", name, shell->thickness);
   if (shell->thickness == 0.0) {
     return NOLI_OK;
   }
@@ -198,25 +192,11 @@ static NoliStatus check_shell(NoliContext* context, const char* name, const Noli
              "body \"%s\" is a shell: its material law is \"neo_hookean\" or \"stvk\", not "
              "\"%s\", unless it is woven",
              name, body->material.law != NULL ? body->material.law : "(none)");
-  NOLI_CHECK(context, shell->bending >= 0.0 && isfinite(shell->bending), NOLI_ERROR_ARGUMENT,
-             "body \"%s\": the bending of a shell must be >= 0, got %g", name, shell->bending);
   const char* law = shell->bending_law;
   NOLI_CHECK(context, law == NULL || strcmp(law, "plate") == 0 || strcmp(law, "hinges") == 0,
              NOLI_ERROR_ARGUMENT,
              "body \"%s\": the bending law of a shell is \"plate\" or \"hinges\", not \"%s\"", name,
              law);
-  NOLI_CHECK(context, shell->limit == 0.0 || (shell->limit > 1.0 && isfinite(shell->limit)),
-             NOLI_ERROR_ARGUMENT,
-             "body \"%s\": the limit of stretch of a shell must be > 1, got %g", name,
-             shell->limit);
-  NOLI_CHECK(context, shell->weft > 0.0 && isfinite(shell->weft), NOLI_ERROR_ARGUMENT,
-             "body \"%s\": the stiffness along weft over that along warp must be > 0, got %g", name,
-             shell->weft);
-  NOLI_CHECK(context, shell->shear >= 0.0 && isfinite(shell->shear), NOLI_ERROR_ARGUMENT,
-             "body \"%s\": the stiffness of a shell in shear must be >= 0, got %g", name,
-             shell->shear);
-  NOLI_CHECK(context, noli_is_finite3(noli_load3(shell->warp)), NOLI_ERROR_ARGUMENT,
-             "body \"%s\": the direction of warp is not finite", name);
 done:
   return status;
 }
@@ -232,9 +212,6 @@ static NoliStatus check_offset(NoliContext* context, const char* name, const Nol
       "body \"%s\": only shells, rods and points have a thickness or radius as contact offset; "
       "give it in m",
       name);
-  NOLI_CHECK(context, offset == NOLI_OFFSET_THICKNESS || (offset >= 0.0 && offset < 1e15),
-             NOLI_ERROR_ARGUMENT, "body \"%s\": the contact offset must be in [0, 1e15) m, got %g",
-             name, offset);
 done:
   return status;
 }
@@ -244,12 +221,9 @@ static NoliStatus check_section(NoliContext* context, const char* name, const No
   NoliStatus status = NOLI_OK;
   bool elliptic = def->second_radius != 0.0;
   double normal = noli_norm3(noli_load3(def->normal));
-  NOLI_CHECK(context, def->twist >= 0.0 && isfinite(def->twist), NOLI_ERROR_ARGUMENT,
-             "body \"%s\": the twist of a rod must be >= 0, got %g", name, def->twist);
   NOLI_CHECK(
       context,
-      def->second_radius >= 0.0 && isfinite(def->second_radius) && isfinite(normal) &&
-          (!elliptic || (normal > 0.0 && def->twist > 0.0)),
+      isfinite(normal) && (!elliptic || (normal > 0.0 && def->twist > 0.0)),
       NOLI_ERROR_ARGUMENT,
       "body \"%s\": the second radius of a rod must be > 0, with a normal and with twist > 0",
       name);
@@ -267,10 +241,6 @@ static NoliStatus check_thin(NoliContext* context, const char* name, const NoliB
   }
   bool rod = body->rod.radius != 0.0;
   const char* kind = rod ? "a rod" : "made of points";
-  NOLI_CHECK(context, radius > 0.0 && isfinite(radius), NOLI_ERROR_ARGUMENT,
-             "body \"%s\": the radius of rods and points must be > 0, got %g", name, radius);
-  NOLI_CHECK(context, body->rod.bending >= 0.0 && isfinite(body->rod.bending), NOLI_ERROR_ARGUMENT,
-             "body \"%s\": the bending of a rod must be >= 0, got %g", name, body->rod.bending);
   NOLI_TRY(check_section(context, name, &body->rod));
 
   // kind and mesh
@@ -298,7 +268,7 @@ static NoliStatus check_parts(NoliContext* context, const char* name, const Noli
   NoliStatus status = NOLI_OK;
   bool shell = noli_body_kind(body) == NOLI_BODY_SHELL;
   int32_t n_element = noli_body_cells(noli_body_kind(body), body->mesh).n;
-  NOLI_CHECK(context, body->n_parts >= 0 && (body->n_parts == 0 || body->parts != NULL),
+  NOLI_CHECK(context, body->n_parts == 0 || body->parts != NULL,
              NOLI_ERROR_ARGUMENT, "body \"%s\": its parts are missing", name);
   NOLI_CHECK(context, body->n_parts == 0 || !body->obstacle, NOLI_ERROR_ARGUMENT,
              "obstacle \"%s\" has parts, but no material", name);
@@ -312,7 +282,8 @@ static NoliStatus check_parts(NoliContext* context, const char* name, const Noli
         "body \"%s\" is a shell, part %d: its material law is \"neo_hookean\" or \"stvk\", not "
         "\"%s\"",
         name, (int)k, part->material.law);
-    NOLI_CHECK(context, part->n_element >= 0 && (part->n_element == 0 || part->element != NULL),
+    NOLI_TRY(check_body_numbers(context, name, NOLI_NUMBERS_PART, part));
+    NOLI_CHECK(context, part->n_element == 0 || part->element != NULL,
                NOLI_ERROR_ARGUMENT, "body \"%s\", part %d: its elements are missing", name, (int)k);
     for (int32_t i = 0; i < part->n_element; i++) {
       NOLI_CHECK(context, part->element[i] >= 0 && part->element[i] < n_element,
@@ -357,6 +328,7 @@ NoliStatus noli_definition_check_bodies(NoliContext* context, const NoliSimDef* 
     where = body->where;
     const char* name = body->name != NULL ? body->name : "(no name)";
     NOLI_TRY(noli_definition_check_meshes(context, body));
+    NOLI_TRY(check_all_numbers(context, name, body));
     NOLI_TRY(check_shell(context, name, body));
     NOLI_TRY(check_offset(context, name, body));
     NOLI_TRY(check_thin(context, name, body));
@@ -367,10 +339,6 @@ NoliStatus noli_definition_check_bodies(NoliContext* context, const NoliSimDef* 
                "body \"%s\" has no tetrahedra: make it an obstacle, give it a volume mesh, make it "
                "a shell or a rod, or give it a thickness in plane strain if it lies in a plane",
                name);
-    NOLI_CHECK(context,
-               noli_is_finite3(noli_load3(body->velocity)) &&
-                   noli_is_finite3(noli_load3(body->angular_velocity)),
-               NOLI_ERROR_ARGUMENT, "body \"%s\": the initial velocity is not finite", name);
     NOLI_TRY(check_order(context, name, body));
     for (int64_t i = 0; i < 3 * (int64_t)body->mesh->n_vert; i++) {
       NOLI_CHECK(context, isfinite(body->mesh->x[i]) && (body->x0 == NULL || isfinite(body->x0[i])),

@@ -1,5 +1,6 @@
 #include "sim/definition_check.h"
 
+#include "base/numbers.h"
 #include "integrate/integrator.h"
 #include "math/vec3.h"
 #include "sim/body_kind.h"
@@ -11,36 +12,12 @@
 
 static NoliStatus check_numbers(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  NOLI_CHECK(context, def->time_step > 0.0 && isfinite(def->time_step), NOLI_ERROR_ARGUMENT,
-             "the time step must be > 0, got %g", def->time_step);
-  NOLI_CHECK(context, def->linear_tolerance > 0.0 && def->linear_tolerance < 1.0,
-             NOLI_ERROR_ARGUMENT, "linear_tolerance is %g, not between 0 and 1",
-             def->linear_tolerance);
-  NOLI_CHECK(context, noli_is_finite3(noli_load3(def->gravity)), NOLI_ERROR_ARGUMENT,
-             "gravity is not finite");
-
-  // contact and friction
-  NOLI_CHECK(context, def->contact_distance.value >= 0.0 && isfinite(def->contact_distance.value),
-             NOLI_ERROR_ARGUMENT, "the contact distance must be > 0, or 0 for the default, got %g",
-             def->contact_distance.value);
-  NOLI_CHECK(context, def->friction_speed.value > 0.0 && isfinite(def->friction_speed.value),
-             NOLI_ERROR_ARGUMENT, "the friction speed must be > 0, got %g",
-             def->friction_speed.value);
-  NOLI_CHECK(context, def->tolerance.value > 0.0 && isfinite(def->tolerance.value),
-             NOLI_ERROR_ARGUMENT, "the tolerance must be > 0, got %g", def->tolerance.value);
-  NOLI_TRY(noli_definition_check_friction(context, "", def->friction, def->static_friction,
-                                          def->stribeck_speed, def->viscosity));
-  NOLI_CHECK(context, def->barrier_stiffness >= 0.0 && isfinite(def->barrier_stiffness),
-             NOLI_ERROR_ARGUMENT, "the barrier stiffness must be >= 0, got %g",
-             def->barrier_stiffness);
-  NOLI_CHECK(context, def->friction_iterations >= NOLI_FRICTION_UNTIL_CONVERGENCE,
-             NOLI_ERROR_ARGUMENT,
-             "friction_iterations must be positive or a NoliFrictionIterations, got %d",
-             (int)def->friction_iterations);
-
-  // the solver
-  NOLI_CHECK(context, def->max_iterations > 0, NOLI_ERROR_ARGUMENT,
-             "max_iterations must be positive, got %d", (int)def->max_iterations);
+  NOLI_TRY(noli_numbers_check(context, "", NOLI_NUMBERS_SIM, def));
+  NOLI_TRY(noli_numbers_check(context, "the solver \"augmented_lagrangian\": ",
+                              NOLI_NUMBERS_AUGMENTED_LAGRANGIAN, &def->augmented_lagrangian));
+  NOLI_TRY(noli_numbers_check(context, "", NOLI_NUMBERS_GCP, &def->gcp));
+  NOLI_TRY(noli_numbers_check(context, "", NOLI_NUMBERS_INCREMENT, &def->increments));
+  NOLI_TRY(noli_definition_check_friction(context, "", def->friction, def->static_friction));
 done:
   return status;
 }
@@ -48,7 +25,7 @@ done:
 static NoliStatus check_increments(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   const NoliIncrementDef* rule = &def->increments;
-  NOLI_CHECK(context, rule->initial >= 0.0 && rule->initial <= def->time_step, NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context, rule->initial <= def->time_step, NOLI_ERROR_ARGUMENT,
              "the first increment must be at most a time step, %g s, got %g s", def->time_step,
              rule->initial);
   if (rule->initial == 0.0) {
@@ -58,7 +35,7 @@ static NoliStatus check_increments(NoliContext* context, const NoliSimDef* def) 
              "increments of load steps need the integrator \"quasi_static\"; \"%s\" divides time "
              "steps where they fail",
              def->integrator);
-  NOLI_CHECK(context, rule->smallest >= 0.0 && rule->smallest <= rule->initial, NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context, rule->smallest <= rule->initial, NOLI_ERROR_ARGUMENT,
              "the smallest increment must be at most the first one, %g s, got %g s", rule->initial,
              rule->smallest);
   NOLI_CHECK(context, rule->easy_iterations >= 1 && rule->hard_iterations > rule->easy_iterations,
@@ -116,27 +93,6 @@ done:
   return status;
 }
 
-static NoliStatus check_solver(NoliContext* context, const NoliSimDef* def) {
-  NoliStatus status = NOLI_OK;
-  NOLI_CHECK(context, def->max_substeps >= 1 && def->max_substeps <= 1 << 20, NOLI_ERROR_ARGUMENT,
-             "max_substeps must be in 1 .. 2^20, got %d", def->max_substeps);
-  NOLI_TRY(check_implicit(context, def));
-  NOLI_CHECK(context, def->imbalance >= 0.0 && def->imbalance < 1.0, NOLI_ERROR_ARGUMENT,
-             "the allowed imbalance must be in [0, 1), got %g", def->imbalance);
-  NOLI_CHECK(context, def->toi_tolerance > 0.0 && def->toi_tolerance < 1.0, NOLI_ERROR_ARGUMENT,
-             "the tolerance of the time of impact must be in (0, 1), got %g", def->toi_tolerance);
-  NOLI_CHECK(context, def->min_iterations >= 0, NOLI_ERROR_ARGUMENT,
-             "min_iterations must not be negative, got %d", def->min_iterations);
-  const NoliAugmentedLagrangianDef* knobs = &def->augmented_lagrangian;
-  NOLI_CHECK(context, knobs->stiffness_ratio > 0.0 && isfinite(knobs->stiffness_ratio),
-             NOLI_ERROR_ARGUMENT, "the stiffness ratio must be > 0, got %g",
-             knobs->stiffness_ratio);
-  NOLI_CHECK(context, knobs->decay >= 0.0 && knobs->decay <= 1.0, NOLI_ERROR_ARGUMENT,
-             "the decay must be in [0, 1], got %g", knobs->decay);
-done:
-  return status;
-}
-
 // A setting that the integrator would ignore is an error.
 static NoliStatus check_integrator(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
@@ -179,16 +135,6 @@ done:
 
 static NoliStatus check_geometric(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  const NoliGcpContactDef* gcp = &def->gcp;
-  NOLI_CHECK(context, gcp->eps_target.value >= 0.0 && isfinite(gcp->eps_target.value),
-             NOLI_ERROR_ARGUMENT, "eps_target of the contact model \"gcp\" must be >= 0, got %g",
-             gcp->eps_target.value);
-  NOLI_CHECK(context, gcp->alpha > 0.0 && gcp->alpha <= 1.0, NOLI_ERROR_ARGUMENT,
-             "alpha of the contact model \"gcp\" must be in (0, 1], got %g", gcp->alpha);
-  NOLI_CHECK(context, gcp->beta > 0.0 && gcp->beta <= 1.0, NOLI_ERROR_ARGUMENT,
-             "beta of the contact model \"gcp\" must be in (0, 1], got %g", gcp->beta);
-  NOLI_CHECK(context, gcp->length.value >= 0.0 && isfinite(gcp->length.value), NOLI_ERROR_ARGUMENT,
-             "length of the contact model \"gcp\" must be >= 0, got %g", gcp->length.value);
   NOLI_CHECK(context, def->solver == NULL || noli_solver_method_find(def->solver)->contact == NULL,
              NOLI_ERROR_ARGUMENT,
              "the contact model \"gcp\" is a potential, but the solver \"%s\" treats "
@@ -222,9 +168,6 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
   if (found == &noli_contact_gcp) {
     NOLI_TRY(check_geometric(context, def));
   }
-  double radius = def->surface_radius.value;
-  NOLI_CHECK(context, radius >= 0.0 && isfinite(radius), NOLI_ERROR_ARGUMENT,
-             "the radius of surfaces must be >= 0, got %g", radius);
   if (!smooth) {
     return NOLI_OK;
   }
@@ -268,7 +211,7 @@ NoliStatus noli_definition_check(NoliContext* context, const NoliSimDef* def) {
   NOLI_TRY(check_choices(context, def));
   NOLI_TRY(check_numbers(context, def));
   NOLI_TRY(check_reserved(context, def));
-  NOLI_TRY(check_solver(context, def));
+  NOLI_TRY(check_implicit(context, def));
   NOLI_TRY(noli_definition_check_bodies(context, def));
   NOLI_TRY(check_contact_model(context, def));
   NOLI_TRY(noli_plane_strain_check(context, def));

@@ -18,6 +18,4 @@ NOLI_WARN_UNUSED NoliStatus noli_definition_check_meshes(NoliContext* context,
 
 // Of the scene or of a pair; `where` starts the message.
 NOLI_WARN_UNUSED NoliStatus noli_definition_check_friction(NoliContext* context, const char* where,
-                                                           double friction, double static_friction,
-                                                           NoliScaled stribeck_speed,
-                                                           double viscosity);
+                                                           double friction, double static_friction);

@@ -1,5 +1,6 @@
 #include "sim/definition_check.h"
 
+#include "base/numbers.h"
 #include "fem/volume_law.h"
 #include "material/material.h"
 #include "math/vec3.h"
@@ -8,6 +9,14 @@
 
 #include <math.h>
 #include <stdio.h>
+
+// The numbers of an item of a list, which `what` names.
+static NoliStatus check_item(NoliContext* context, const char* what, int32_t index,
+                             NoliNumbersOf of, const void* definition) {
+  char where[40];
+  snprintf(where, sizeof where, "%s %d: ", what, index);
+  return noli_numbers_check(context, where, of, definition);
+}
 
 static NoliStatus check_nodes(NoliContext* context, const NoliSimDef* def, const char* what,
                               int32_t index, int32_t body, const int32_t* node, int32_t n_node) {
@@ -23,6 +32,15 @@ static NoliStatus check_nodes(NoliContext* context, const NoliSimDef* def, const
     NOLI_CHECK(context, node[i] >= 0 && exists, NOLI_ERROR_ARGUMENT,
                "%s %d: body \"%s\" has no vertex %d", what, index, def->bodies[body].name, node[i]);
   }
+done:
+  return status;
+}
+
+static NoliStatus check_times(NoliContext* context, const char* what, int32_t index,
+                              double t_begin, double t_end) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, t_begin < t_end, NOLI_ERROR_ARGUMENT,
+             "%s %d: t_begin %g is not before t_end %g", what, index, t_begin, t_end);
 done:
   return status;
 }
@@ -46,14 +64,6 @@ static NoliStatus check_change(NoliContext* context, const NoliSimDef* def, int3
   bool turns = noli_norm3(spin) != 0.0;
   bool changed = motion->change != 0.0 || noli_norm3(velocity) != 0.0 || turns;
   NOLI_CHECK(context,
-             motion->change > -1.0 && isfinite(motion->change) && noli_is_finite3(velocity),
-             NOLI_ERROR_ARGUMENT,
-             "motion %d: change must be above -1, and velocity finite: got %g and (%g, %g, %g)",
-             index, motion->change, velocity.x, velocity.y, velocity.z);
-  NOLI_CHECK(context, noli_is_finite3(spin) && noli_is_finite3(noli_load3(motion->pivot)),
-             NOLI_ERROR_ARGUMENT, "motion %d: spin and pivot must be finite: got spin (%g, %g, %g)",
-             index, spin.x, spin.y, spin.z);
-  NOLI_CHECK(context,
              !turns || def->bodies[motion->body].plane_strain == 0.0 ||
                  (spin.x == 0.0 && spin.y == 0.0),
              NOLI_ERROR_ARGUMENT,
@@ -68,34 +78,12 @@ done:
   return status;
 }
 
-static NoliStatus check_end(NoliContext* context, int32_t index, const NoliMotionDef* motion) {
-  NoliStatus status = NOLI_OK;
-  NoliVec3 normal = noli_load3(motion->end_normal);
-  NOLI_CHECK(context,
-             !motion->ends_beyond || (noli_is_finite3(noli_load3(motion->end_origin)) &&
-                                      noli_is_finite3(normal) && noli_norm3(normal) > 0.0),
-             NOLI_ERROR_ARGUMENT,
-             "motion %d: origin and normal of its end must be finite, the normal not zero", index);
-done:
-  return status;
-}
-
 NoliStatus noli_definition_check_friction(NoliContext* context, const char* where, double friction,
-                                          double static_friction, NoliScaled stribeck_speed,
-                                          double viscosity) {
+                                          double static_friction) {
   NoliStatus status = NOLI_OK;
-  NOLI_CHECK(context, friction >= 0.0 && isfinite(friction), NOLI_ERROR_ARGUMENT,
-             "%sfriction must be >= 0, got %g", where, friction);
-  NOLI_CHECK(context,
-             static_friction == 0.0 || (static_friction >= friction && isfinite(static_friction)),
-             NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context, static_friction == 0.0 || static_friction >= friction, NOLI_ERROR_ARGUMENT,
              "%sstatic friction must be 0 (as friction) or at least friction, %g, got %g", where,
              friction, static_friction);
-  NOLI_CHECK(context, stribeck_speed.value >= 0.0 && isfinite(stribeck_speed.value),
-             NOLI_ERROR_ARGUMENT, "%sthe Stribeck speed must be >= 0, got %g", where,
-             stribeck_speed.value);
-  NOLI_CHECK(context, viscosity >= 0.0 && isfinite(viscosity), NOLI_ERROR_ARGUMENT,
-             "%sviscosity must be >= 0, got %g", where, viscosity);
 done:
   return status;
 }
@@ -103,6 +91,7 @@ done:
 static NoliStatus check_volume(NoliContext* context, const NoliSimDef* def, int32_t index) {
   NoliStatus status = NOLI_OK;
   const NoliVolumeDef* volume = &def->volumes[index];
+  NOLI_TRY(check_item(context, "volume", index, NOLI_NUMBERS_VOLUME, volume));
   NOLI_CHECK(context, volume->body >= 0 && volume->body < def->n_bodies, NOLI_ERROR_ARGUMENT,
              "volume %d: body %d does not exist", index, volume->body);
   const char* name = def->bodies[volume->body].name;
@@ -114,14 +103,11 @@ static NoliStatus check_volume(NoliContext* context, const NoliSimDef* def, int3
   NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_VOLUME_MODEL, volume->model));
   bool gas =
       noli_choice_index(NOLI_CHOICE_VOLUME_MODEL, volume->model) == (int32_t)NOLI_VOLUME_IDEAL_GAS;
-  NOLI_CHECK(context,
-             isfinite(volume->compression) &&
-                 (volume->compression > 0.0 || (gas && volume->compression == 0.0)),
+  NOLI_CHECK(context, gas || volume->compression > 0.0,
              NOLI_ERROR_ARGUMENT, "volume %d: compression must be > 0, got %g", index,
              volume->compression);
   NOLI_CHECK(context,
-             isfinite(volume->pressure) &&
-                 (!gas || volume->compression > 0.0 || volume->pressure > -NOLI_ATMOSPHERE),
+             !gas || volume->compression > 0.0 || volume->pressure > -NOLI_ATMOSPHERE,
              NOLI_ERROR_ARGUMENT,
              "volume %d: there is no gas at %g Pa above the atmosphere, 101325 Pa", index,
              volume->pressure);
@@ -133,16 +119,12 @@ static NoliStatus check_pair(NoliContext* context, const NoliSimDef* def, int32_
   NoliStatus status = NOLI_OK;
   const NoliPairDef* pair = &def->pairs[index];
   int32_t n_entity = def->n_bodies + def->n_half_spaces;
-  NOLI_CHECK(context, pair->a >= 0 && pair->a < n_entity && pair->b >= 0 && pair->b < n_entity,
-             NOLI_ERROR_ARGUMENT, "pair %d: entities %d and %d must be below %d", index, pair->a,
-             pair->b, n_entity);
   char where[32];
   snprintf(where, sizeof where, "pair %d: ", index);
-  NOLI_TRY(noli_definition_check_friction(context, where, pair->friction, pair->static_friction,
-                                          pair->stribeck_speed, pair->viscosity));
-  NOLI_CHECK(context, pair->distance.value >= 0.0 && isfinite(pair->distance.value),
-             NOLI_ERROR_ARGUMENT, "pair %d: the contact distance must be >= 0, got %g", index,
-             pair->distance.value);
+  NOLI_TRY(noli_numbers_check(context, where, NOLI_NUMBERS_PAIR, pair));
+  NOLI_CHECK(context, pair->a < n_entity && pair->b < n_entity, NOLI_ERROR_ARGUMENT,
+             "pair %d: entities %d and %d must be below %d", index, pair->a, pair->b, n_entity);
+  NOLI_TRY(noli_definition_check_friction(context, where, pair->friction, pair->static_friction));
 done:
   return status;
 }
@@ -150,15 +132,13 @@ done:
 static NoliStatus check_tie(NoliContext* context, const NoliSimDef* def, int32_t index) {
   NoliStatus status = NOLI_OK;
   const NoliTieDef* tie = &def->ties[index];
+  NOLI_TRY(check_item(context, "tie", index, NOLI_NUMBERS_TIE, tie));
   NOLI_TRY(check_nodes(context, def, "tie", index, tie->body, tie->node, tie->n_node));
   NOLI_CHECK(context, tie->to >= 0 && tie->to < def->n_bodies, NOLI_ERROR_ARGUMENT,
              "tie %d: body %d does not exist", index, tie->to);
   NOLI_CHECK(context, tie->node != NULL || tie->body != tie->to, NOLI_ERROR_ARGUMENT,
              "tie %d binds all of body \"%s\" to itself", index,
              def->bodies[tie->body].name != NULL ? def->bodies[tie->body].name : "(no name)");
-  NOLI_CHECK(context, tie->distance.value >= 0.0 && isfinite(tie->distance.value),
-             NOLI_ERROR_ARGUMENT, "tie %d: the distance must be >= 0, got %g", index,
-             tie->distance.value);
 done:
   return status;
 }
@@ -185,8 +165,6 @@ static NoliStatus check_spring_ends(NoliContext* context, const NoliSimDef* def,
              !spring->pairwise || (spring->node != NULL && spring->to_node != NULL &&
                                    spring->n_node == spring->n_to_node),
              NOLI_ERROR_ARGUMENT, "spring %d: pairs need as many vertices at both ends", index);
-  NOLI_CHECK(context, noli_is_finite3(noli_load3(spring->point)), NOLI_ERROR_ARGUMENT,
-             "spring %d: its point is not finite", index);
 done:
   return status;
 }
@@ -194,18 +172,8 @@ done:
 static NoliStatus check_spring(NoliContext* context, const NoliSimDef* def, int32_t index) {
   NoliStatus status = NOLI_OK;
   const NoliSpringDef* spring = &def->springs[index];
+  NOLI_TRY(check_item(context, "spring", index, NOLI_NUMBERS_SPRING, spring));
   NOLI_TRY(check_spring_ends(context, def, index));
-  const struct {
-    const char* what;
-    double value;
-  } numbers[] = {{"stiffness", spring->stiffness},
-                 {"damping", spring->damping},
-                 {"length", spring->length == NOLI_REST_DISTANCE ? 0.0 : spring->length}};
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-    NOLI_CHECK(context, numbers[i].value >= 0.0 && numbers[i].value <= NOLI_MATERIAL_MAX,
-               NOLI_ERROR_ARGUMENT, "spring %d: the %s must be in [0, %g], got %g", index,
-               numbers[i].what, NOLI_MATERIAL_MAX, numbers[i].value);
-  }
   NOLI_CHECK(context, spring->stiffness > 0.0 || spring->damping > 0.0, NOLI_ERROR_ARGUMENT,
              "spring %d has neither stiffness nor damping", index);
 done:
@@ -218,35 +186,29 @@ NoliStatus noli_definition_check_lists(NoliContext* context, const NoliSimDef* d
   // half-spaces
   for (int32_t i = 0; i < def->n_half_spaces; i++) {
     const NoliHalfSpaceDef* plane = &def->half_spaces[i];
-    NOLI_CHECK(context,
-               noli_is_finite3(noli_load3(plane->origin)) &&
-                   noli_is_finite3(noli_load3(plane->normal)) &&
-                   noli_norm3(noli_load3(plane->normal)) > 0.0,
-               NOLI_ERROR_ARGUMENT,
-               "half-space %d: origin and normal must be finite, the normal "
-               "not zero",
-               i);
-    NOLI_CHECK(context, plane->contact_offset >= 0.0 && plane->contact_offset < 1e15,
-               NOLI_ERROR_ARGUMENT,
-               "half-space %d: the contact offset must be in [0, 1e15) m, got %g", i,
-               plane->contact_offset);
+    NOLI_TRY(check_item(context, "half-space", i, NOLI_NUMBERS_HALF_SPACE, plane));
+    NOLI_CHECK(context, noli_norm3(noli_load3(plane->normal)) > 0.0, NOLI_ERROR_ARGUMENT,
+               "half-space %d: its normal is zero", i);
   }
 
   // motions and forces
   for (int32_t i = 0; i < def->n_motions; i++) {
     const NoliMotionDef* motion = &def->motions[i];
+    NOLI_TRY(check_item(context, "motion", i, NOLI_NUMBERS_MOTION, motion));
     NOLI_TRY(check_nodes(context, def, "motion", i, motion->body, motion->node, motion->n_node));
-    NOLI_CHECK(context, motion->t_begin < motion->t_end, NOLI_ERROR_ARGUMENT,
-               "motion %d: t_begin %g is not before t_end %g", i, motion->t_begin, motion->t_end);
+    NOLI_TRY(check_times(context, "motion", i, motion->t_begin, motion->t_end));
     NOLI_CHECK(context, !motion->controlled || motion->target == NULL, NOLI_ERROR_ARGUMENT,
                "motion %d: a controlled motion has no function for its targets", i);
     NOLI_TRY(check_change(context, def, i));
     NOLI_TRY(check_axes(context, def, i));
-    NOLI_TRY(check_end(context, i, motion));
+    NOLI_CHECK(context, !motion->ends_beyond || noli_norm3(noli_load3(motion->end_normal)) > 0.0,
+               NOLI_ERROR_ARGUMENT, "motion %d: the normal of its end is zero", i);
   }
   for (int32_t i = 0; i < def->n_forces; i++) {
     const NoliForceDef* force = &def->forces[i];
+    NOLI_TRY(check_item(context, "force", i, NOLI_NUMBERS_FORCE, force));
     NOLI_TRY(check_nodes(context, def, "force", i, force->body, force->node, force->n_node));
+    NOLI_TRY(check_times(context, "force", i, force->t_begin, force->t_end));
     NOLI_CHECK(context, (force->value == NULL) == force->controlled, NOLI_ERROR_ARGUMENT,
                "force %d %s", i,
                force->controlled ? "is controlled and also has a function" : "has no value");

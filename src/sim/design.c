@@ -1,6 +1,7 @@
 // Problems of design: variables, functions of them by simulation, and the search. noli/design.h
 #include "noli/design.h"
 
+#include "base/numbers.h"
 #include "base/ranks.h"
 #include "search/search.h"
 #include "sim/choices.h"
@@ -144,12 +145,6 @@ static NoliStatus read_search(NoliDesign* design, const NoliDesignDef* def) {
   NOLI_CHECK(
       context, !constrained || design->method != NOLI_SEARCH_L_BFGS, NOLI_ERROR_ARGUMENT,
       "design: the method \"l_bfgs\" has no constraints; use \"mma\", \"ccsa\" or \"slsqp\"");
-  NOLI_CHECK(context,
-             def->max_evaluations > 0 && def->tolerance > 0.0 && def->move > 0.0 &&
-                 def->move <= 1.0 && def->smoothness >= 0.0,
-             NOLI_ERROR_ARGUMENT,
-             "design: needs at least one evaluation, a tolerance > 0, a move in (0, 1] and a "
-             "smoothness >= 0");
   design->max_evaluations = def->max_evaluations;
   design->tolerance = def->tolerance;
   design->enough = def->enough;
@@ -229,8 +224,11 @@ NoliStatus noli_design_create(NoliSim* sim, const NoliDesignDef* def, NoliDesign
   *design = NULL;
   NOLI_CHECK(context, !sim->model->problem.in_parts, NOLI_ERROR_ARGUMENT,
              "design on several ranks: set NoliSimDef.whole_elements");
+  NOLI_TRY(noli_numbers_check(context, "design: ", NOLI_NUMBERS_DESIGN, def));
   NOLI_CHECK(context, def->n_variables > 0 && def->variables != NULL, NOLI_ERROR_ARGUMENT,
              "design: has no variables");
+  NOLI_CHECK(context, def->n_constraints == 0 || def->constraints != NULL, NOLI_ERROR_ARGUMENT,
+             "design: its constraints are missing");
   NOLI_CHECK(context, def->gradient.n_steps > 0, NOLI_ERROR_ARGUMENT,
              "design: needs at least one step");
   NOLI_NEW_ZERO(context, made, 1);

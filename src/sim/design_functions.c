@@ -1,5 +1,7 @@
 #include "sim/design_functions.h"
 
+#include "base/numbers.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -112,6 +114,10 @@ static NoliStatus create_function(NoliDesignFunctions* functions, NoliSim* sim,
                                         : index == 0      ? "objective"
                                                           : own);
   NOLI_CHECK(context, function->name != NULL, NOLI_ERROR_MEMORY, "out of memory");
+  snprintf(own, sizeof own, "%.40s: ", function->name);
+  NOLI_TRY(noli_numbers_check(context, own, NOLI_NUMBERS_DESIGN_FUNCTION, def));
+  NOLI_CHECK(context, def->n_goals == 0 || def->goals != NULL, NOLI_ERROR_ARGUMENT,
+             "%s: its goals are missing", function->name);
   NOLI_CHECK(context, def->n_goals > 0 || def->custom.evaluate != NULL, NOLI_ERROR_ARGUMENT,
              "%s: has neither goals nor a function", function->name);
   NOLI_CHECK(context, def->formula == NULL || def->n_goals > 0, NOLI_ERROR_ARGUMENT,

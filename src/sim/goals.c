@@ -1,5 +1,6 @@
 #include "sim/goals.h"
 
+#include "base/numbers.h"
 #include "sim/choices.h"
 #include "sim/parameters.h"
 
@@ -440,9 +441,9 @@ static NoliStatus read_choices(NoliContext* context, const char* where, const No
   NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_GOAL_REDUCTION, def->reduction));
   NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_GOAL_FORM, def->form));
   NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_GOAL_TIME, def->when));
-  NOLI_CHECK(context, isfinite(def->weight) && def->exponent >= 1.0 && def->t_begin < def->t_end,
-             NOLI_ERROR_ARGUMENT,
-             "%sneeds a finite weight, an exponent of at least 1 and an interval of time", where);
+  NOLI_TRY(noli_numbers_check(context, where, NOLI_NUMBERS_GOAL, def));
+  NOLI_CHECK(context, def->t_begin < def->t_end, NOLI_ERROR_ARGUMENT,
+             "%st_begin %g is not before t_end %g", where, def->t_begin, def->t_end);
   *goal = (Goal){
       .quantity = noli_goal_quantity_find(def->quantity),
       .reduction = (NoliGoalReduction)noli_choice_index(NOLI_CHOICE_GOAL_REDUCTION, def->reduction),
@@ -492,8 +493,7 @@ NoliStatus noli_goals_create(NoliSim* sim, const NoliParameters* parameters,
 NoliStatus noli_goals_create_in(NoliSim* sim, const NoliParameters* parameters, const char* list,
                                 int32_t first, const NoliGoalDef* defs, int32_t n_defs,
                                 NoliGoals** goals) {
-  NOLI_REQUIRE_READABLE(sim, sim != NULL && parameters != NULL && goals != NULL &&
-                                 (defs != NULL || n_defs == 0));
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && goals != NULL && (defs != NULL || n_defs == 0));
   NoliStatus status = NOLI_OK;
   NoliGoals* made = NULL;
   *goals = NULL;

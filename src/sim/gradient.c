@@ -5,6 +5,7 @@
 // are as many as memory allows, at the places of the binomial schedule of Griewank and Walther:
 // with s + 1 states and segments that are computed again at most r times, a run may have (s + 1 + r
 // choose r) of them.
+#include "base/numbers.h"
 #include "base/ranks.h"
 #include "base/timer.h"
 #include "sim/chains.h"
@@ -440,8 +441,7 @@ static NoliStatus check(Gradient* g) {
     NOLI_CHECK(g->context, g->objective[i].evaluate != NULL, NOLI_ERROR_ARGUMENT,
                "derivatives: objective %d has no function", (int)i);
   }
-  NOLI_CHECK(g->context, g->def->n_steps >= 0, NOLI_ERROR_ARGUMENT,
-             "derivatives: %lld steps are asked for", (long long)g->def->n_steps);
+  NOLI_TRY(noli_numbers_check(g->context, "derivatives: ", NOLI_NUMBERS_GRADIENT, g->def));
   NOLI_TRY(
       noli_choice_require(g->context, "derivatives: ", NOLI_CHOICE_GRADIENT_MODE, g->def->mode));
   g->tangent = g->def->mode != NULL && strcmp(g->def->mode, "tangent") == 0;

@@ -2,6 +2,7 @@
 
 #include "noli/extend.h"
 
+#include "base/numbers.h"
 #include "base/sort.h"
 #include "math/vec3.h"
 #include "sim/choices.h"
@@ -549,6 +550,7 @@ NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list, const NoliP
   for (int32_t i = 0; i < n_defs; i++) {
     char where[64];
     snprintf(where, sizeof where, "%s[%d]: ", list, (int)i);
+    NOLI_TRY(noli_numbers_check(sim->context, where, NOLI_NUMBERS_PARAMETER, &defs[i]));
     NOLI_TRY(take(self, sim, &defs[i], where, &self->def[i]));
   }
   NOLI_TRY(noli_owned_definition_copy(sim->context, sim->definition.def, &self->source));

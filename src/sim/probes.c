@@ -1,5 +1,6 @@
 #include "sim/probes.h"
 
+#include "base/numbers.h"
 #include "sim/choices.h"
 #include "sim/simulation.h"
 
@@ -142,7 +143,8 @@ static NoliStatus copy_probe(NoliContext* context, const NoliModel* model, const
   snprintf(where, sizeof where, "probe \"%.100s\": ", def->name);
   NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_PROBE_QUANTITY, def->quantity));
   NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_PROBE_REDUCTION, def->reduction));
-  NOLI_CHECK(context, def->body >= 0 && def->body < model->n_body, NOLI_ERROR_ARGUMENT,
+  NOLI_TRY(noli_numbers_check(context, where, NOLI_NUMBERS_PROBE, def));
+  NOLI_CHECK(context, def->body < model->n_body, NOLI_ERROR_ARGUMENT,
              "probe \"%s\": body %d does not exist", def->name, (int)def->body);
   probe->quantity = noli_probe_quantity_find(def->quantity);
   NOLI_CHECK(context, probe->quantity->source != NOLI_PROBE_STRESS || !model->obstacle[def->body],

@@ -12,23 +12,17 @@
   .values = offsetof(NoliMaterialFields, member)
 
 static const NoliProperty properties[NOLI_PROPERTY_COUNT] = {
-    [NOLI_YOUNG] = {PLACES(young), .noun = "Young's modulus", .high = NOLI_MATERIAL_MAX},
-    [NOLI_POISSON] = {PLACES(poisson), .noun = "Poisson's ratio", .low = -1.0, .high = 0.5,
-                      .open_high = true},
-    [NOLI_DENSITY] = {PLACES(density), .noun = "density", .high = NOLI_MATERIAL_MAX},
+    [NOLI_YOUNG] = {PLACES(young)},
+    [NOLI_POISSON] = {PLACES(poisson)},
+    [NOLI_DENSITY] = {PLACES(density)},
 };
 
 const NoliProperty* noli_property_at(int32_t index) {
   return &properties[index];
 }
 
-bool noli_property_allows(const NoliProperty* property, double value) {
-  return value > property->low &&
-         (property->open_high ? value < property->high : value <= property->high);
-}
-
-void noli_property_range(const NoliProperty* property, char* text, size_t size) {
-  snprintf(text, size, "(%g, %g%c", property->low, property->high, property->open_high ? ')' : ']');
+const NoliNumber* noli_property_limits(const NoliProperty* property) {
+  return noli_number_at(NOLI_NUMBERS_MATERIAL, property->number);
 }
 
 double* noli_property_number(const NoliProperty* property, NoliMaterialDef* material) {
@@ -52,12 +46,13 @@ static NoliStatus fail_value(NoliContext* context, const char* name, const NoliB
                              int32_t element, const NoliProperty* property, double value) {
   NoliBodyCells cells = noli_body_cells(noli_body_kind(body), body->mesh);
   double at[3];
-  char range[40];
+  char range[80];
+  const NoliNumber* limits = noli_property_limits(property);
   noli_body_cell_centre(&cells, body->mesh, element, at);
-  noli_property_range(property, range, sizeof range);
+  noli_number_range(limits, range);
   return noli_fail(context, NOLI_ERROR_ARGUMENT,
-                   "body \"%s\", element %d at (%g, %g, %g): %s must be in %s, got %g", name,
-                   (int)element, at[0], at[1], at[2], property->noun, range, value);
+                   "body \"%s\", element %d at (%g, %g, %g): %s must be %s, got %g", name,
+                   (int)element, at[0], at[1], at[2], limits->noun, range, value);
 }
 
 bool noli_fibre_has_direction(const double* fibre) {
@@ -149,7 +144,7 @@ NoliStatus noli_fields_check(NoliContext* context, const char* name, const NoliB
   for (int32_t k = 0; k < NOLI_PROPERTY_COUNT; k++) {
     const double* value = *noli_property_values(&properties[k], &given);
     for (int32_t i = 0; value != NULL && i < n_element; i++) {
-      if (!noli_property_allows(&properties[k], value[i])) {
+      if (!noli_number_allows(noli_property_limits(&properties[k]), value[i])) {
         int32_t t = element != NULL ? element[i] : i;
         status = fail_value(context, name, body, t, &properties[k], value[i]);
         goto done;

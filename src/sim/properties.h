@@ -1,28 +1,25 @@
-// The properties of a material that may differ from element to element: their ranges, and the
-// values of each element.
+// The properties of a material that may differ from element to element, and the values of each
+// element.
 //
 // Checks of definitions, scenes and blocks of elements all use this table.
 #pragma once
 
 #include "base/context.h"
+#include "base/numbers.h"
 #include "noli/sim.h"
 
 typedef struct NoliProperty {
-  const char* key;  // in scenes
-  const char* noun; // for messages
-  double low, high; // low < value <= high
-  bool open_high;   // value < high instead
-  size_t number;    // offset of the number in NoliMaterialDef, bytes
-  size_t values;    // offset of the values in NoliMaterialFields, bytes
+  const char* key; // in scenes
+  size_t number;   // offset of the number in NoliMaterialDef, bytes
+  size_t values;   // offset of the values in NoliMaterialFields, bytes
 } NoliProperty;
 
 enum { NOLI_YOUNG, NOLI_POISSON, NOLI_DENSITY, NOLI_PROPERTY_COUNT };
 
 const NoliProperty* noli_property_at(int32_t index);
 
-bool noli_property_allows(const NoliProperty* property, double value);
-// "(0, 1e+15]".
-void noli_property_range(const NoliProperty* property, char* text, size_t size);
+// Its noun and range.
+const NoliNumber* noli_property_limits(const NoliProperty* property);
 
 double* noli_property_number(const NoliProperty* property, NoliMaterialDef* material);
 // NULL: the number counts.

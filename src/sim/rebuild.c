@@ -176,7 +176,7 @@ static NoliStatus check_numbers(const NoliSim* sim, const NoliBodyDef* body, int
                NOLI_ERROR_ARGUMENT,
                "body \"%s\": a field gives the %s of each element, and stays; the number in its "
                "place cannot be changed",
-               body->name, property->noun);
+               body->name, noli_property_limits(property)->noun);
   }
 done:
   return status;

@@ -1,6 +1,7 @@
 // Repair of starts: what the stages share, their order, and the verification of the result.
 #include "sim/repair.h"
 
+#include "base/numbers.h"
 #include "base/ranks.h"
 #include "collide/closest.h"
 #include "collide/impacts.h"
@@ -470,8 +471,7 @@ NoliStatus noli_sim_repair(NoliContext* context, const NoliSimDef* given,
   NoliRepairDef settings = repair_def != NULL ? *repair_def : noli_default_repair_def();
   int64_t n_defects = 0;
   *repair = (NoliRepair){0};
-  NOLI_CHECK(context, settings.rounds > 0, NOLI_ERROR_ARGUMENT,
-             "repair: rounds must be > 0, got %d", (int)settings.rounds);
+  NOLI_TRY(noli_numbers_check(context, "repair: ", NOLI_NUMBERS_REPAIR, &settings));
   NOLI_TRY(noli_definition_take(context, given, &def));
   NOLI_TRY(noli_model_create(context, def, false, &model));
   NOLI_TRY(begin(context, model, &settings, &work));

@@ -222,7 +222,7 @@ NoliStatus noli_forces_balance(NoliStage* stage, double speed, bool* balanced) {
   NoliStatus status = NOLI_OK;
   NoliWork before = noli_work(NOLI_WORK_GRADIENT);
   *balanced = true;
-  if (!has_interaction(stage) || stage->prescribed.by_springs) {
+  if (!has_interaction(stage)) {
     goto done;
   }
   bool short_step = speed < TINY * stage->tolerance;

@@ -109,7 +109,7 @@ void noli_prescribed_begin(NoliStage* stage) {
   prescribed->n_pulls = 0;
   prescribed->n_settles = 0;
   prescribed->stopped = false;
-  prescribed->stiffness = FIRST_STIFFNESS;
+  prescribed->stiffness = FIRST_STIFFNESS * noli_stage_stiffness_over_mass(stage);
   prescribed->blocker = (NoliStepBound){
       .alpha = 1.0, .a = NOLI_NULL_INDEX, .b = NOLI_NULL_INDEX, .half_space = NOLI_NULL_INDEX};
   prescribed->blocking = (NoliBlockingElement){NOLI_NULL_INDEX, NOLI_NULL_INDEX};
@@ -274,7 +274,8 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
   if (prescribed->n_stalled > MAX_STALLED || prescribed->n_updates > MAX_UPDATES || exhausted) {
     return fix(stage);
   }
-  if (prescribed->done < NEARLY_DONE && prescribed->stiffness < LAST_STIFFNESS) {
+  double last = LAST_STIFFNESS * noli_stage_stiffness_over_mass(stage);
+  if (prescribed->done < NEARLY_DONE && prescribed->stiffness < last) {
     prescribed->stiffness *= 2.0;
   } else {
     update_multipliers(stage);

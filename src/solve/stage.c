@@ -10,6 +10,7 @@
 #include "solve/method.h"
 #include "solve/newton_system.h"
 
+#include <math.h>
 #include <string.h>
 
 // Minimum number of iterations with termination "toi".
@@ -663,6 +664,11 @@ NoliStatus noli_stage_stiffen(NoliStage* stage, bool* stiffer) {
   const NoliContactModel* contact = stage->problem->contact;
   *stiffer = false;
   return contact->stiffen != NULL ? contact->stiffen(stage, stiffer) : NOLI_OK;
+}
+
+double noli_stage_stiffness_over_mass(const NoliStage* stage) {
+  double elements = stage->time.h_e / stage->problem->static_time;
+  return fmax(elements * elements, 1.0);
 }
 
 NoliStatus noli_stage_initial_kappa(NoliStage* stage) {

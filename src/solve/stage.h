@@ -388,6 +388,10 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_lag_all_friction(NoliStage* stage, bool l
 // Adds friction forces at x, N, to `force` (n_vert x 3).
 NOLI_WARN_UNUSED NoliStatus noli_stage_friction_forces(const NoliStage* stage, double* force);
 
+// About how stiff elements are in the scaled potential, relative to the mass of their nodes; at
+// least 1: what is only relative to masses is too soft in steps in which waves cross many elements.
+double noli_stage_stiffness_over_mass(const NoliStage* stage);
+
 // Stiffness for the start of a time step; needs contacts at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_initial_kappa(NoliStage* stage);
 

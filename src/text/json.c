@@ -55,8 +55,12 @@ NoliStatus noli_scene_read_json(NoliContext* context, const char* text, size_t s
                                 json_t** value, json_error_t* error) {
   NoliStatus status = NOLI_OK;
   *value = NULL;
-  NOLI_TRY(noli_require_memory(context, BYTES_BESIDES + BYTES_PER_CHARACTER * (int64_t)size));
-  *value = json_loadb(text, size, flags, error);
+  // the parser takes a refused allocation for an invalid token: what fails twice, although there is
+  // memory, is no JSON
+  for (int k = 0; k < 2 && *value == NULL; k++) {
+    NOLI_TRY(noli_require_memory(context, BYTES_BESIDES + BYTES_PER_CHARACTER * (int64_t)size));
+    *value = json_loadb(text, size, flags, error);
+  }
   // a failure without a text is not one of the scene
   bool refused = *value == NULL &&
                  (error->text[0] == '\0' || json_error_code(error) == json_error_out_of_memory);

@@ -156,6 +156,21 @@ expect 0 'volume 0.01 m^3, mass 10 kg' "$noli" check sheet.json
 expect 2 'needs closed oriented surfaces' "$noli" check sheet.json --set contact.model=gcp
 grep -q 'volume\|mass\|contact distance' said && fail 'a check told what it did not measure'
 
+# ---- names with escape codes, on the terminal and in the log ----
+sed 's/: "box"/: "b\\u001b[2Jx"/' scene.json >escape.json
+grep -q u001b escape.json || fail 'no name with an escape code'
+for command in 'check escape.json' 'run escape.json -o escaped' 'info escaped' 'info escape.json' 'audit escaped'; do
+  "$noli" $command >said 2>&1
+  ! grep -q "$(printf '\033')" said || fail "$command: an escape code on the terminal"
+done
+! grep -q "$(printf '\033')" escaped/log.txt || fail 'an escape code in the log'
+
+# ---- motions that are not finite, never and from some time on ----
+expect 2 'motion 0 of body "upper": vertex 0 is not finite at t = 0.01 s' \
+  "$noli" check scene.json --set 'prescribed[0].motion={"displacement": [0, "sqrt(-1-t)", 0]}'
+expect 2 'is not finite at t = 0.02 s' \
+  "$noli" check scene.json --set 'prescribed[0].motion={"displacement": [0, "1e-9/(0.02-t)", 0]}'
+
 # ---- a motion that contact does not allow goes as far as it can, with a warning ----
 expect 0 'prescribed motion stopped by contact of "upper" with "box"' \
   "$noli" run scene.json -o pressed --set 'prescribed[0].motion.velocity=[0,-20,0]'

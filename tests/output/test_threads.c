@@ -474,6 +474,178 @@ static void make_errors(Worker* worker) {
   refuses(worker, noli_checkpoint_info(context, text, &info));
 }
 
+// A simulation of the scene; NULL where that fails.
+static NoliSim* start(Worker* worker, const char* contact, NoliScene** scene) {
+  NoliSim* sim = NULL;
+  if (load_scene(worker, "neo_hookean", contact, "", scene)) {
+    works(worker, noli_sim_create(worker->context, noli_scene_sim_def(*scene), &sim));
+  }
+  return sim;
+}
+
+// Derivatives, and a search of one run.
+static void differentiate(Worker* worker) {
+  NoliScene* scene = NULL;
+  NoliSim* sim = start(worker, ", 'stiffness': 1e7", &scene);
+  NoliDesign* design = NULL;
+  NoliGoalDef goal = noli_default_goal_def();
+  NoliVariableDef variable = noli_default_variable_def();
+  NoliDesignDef def = noli_default_design_def();
+  goal.quantity = "position";
+  goal.of = "high";
+  variable.parameter.kind = "young";
+  variable.parameter.of = "low";
+  variable.lower[0] = 1e4;
+  variable.upper[0] = 1e6;
+  def.variables = &variable;
+  def.n_variables = def.objective.n_goals = 1;
+  def.objective.goals = &goal;
+  def.gradient.n_steps = 2;
+  def.max_evaluations = 2;
+  if (sim != NULL && works(worker, noli_design_create(sim, &def, &design))) {
+    double start_at, value, gradient;
+    NoliDesignResult result;
+    noli_design_range(design, &start_at, NULL, NULL);
+    works(worker, noli_design_evaluate(design, &start_at, &value, &gradient));
+    works(worker, noli_design_search(design, NULL, NULL, &start_at, &result));
+    mix(worker, &value, sizeof value);
+    mix(worker, &gradient, sizeof gradient);
+    mix(worker, &start_at, sizeof start_at);
+  }
+  noli_design_destroy(&design);
+  noli_sim_destroy(&sim);
+  noli_scene_destroy(&scene);
+}
+
+static void read_results(Worker* worker, NoliSim* sim) {
+  NoliBodyState state;
+  NoliWrench wrench;
+  NoliEnergies energies;
+  NoliSurfacePoint hit;
+  const NoliContactInfo* contact;
+  const NoliDiagnosis* diagnosis;
+  int64_t n_contacts = 0;
+  int32_t n = 0;
+  works(worker, noli_sim_body_state(sim, 1, &state));
+  works(worker, noli_sim_wrench(sim, 1, NULL, &wrench));
+  works(worker, noli_sim_energies(sim, &energies));
+  works(worker, noli_sim_contacts(sim, &contact, &n_contacts));
+  works(worker, noli_sim_diagnosis(sim, &diagnosis, &n));
+  works(worker, noli_sim_cast_ray(sim, (double[]){0.3, 9, 0.05}, (double[]){0, -1, 0}, 99, &hit));
+  mix(worker, &state, sizeof state);
+  mix(worker, &wrench, sizeof wrench);
+  mix(worker, &energies, sizeof energies);
+  mix(worker, hit.position, sizeof hit.position);
+  mix(worker, &n_contacts, sizeof n_contacts);
+}
+
+// What hosts do between steps.
+static void change_simulations(Worker* worker) {
+  NoliScene* scene = NULL;
+  NoliSim *sim = start(worker, "", &scene), *clone = NULL;
+  NoliMesh* mesh = NULL;
+  NoliBodyDef body = noli_default_body_def();
+  NoliMaterialDef material = noli_default_material_def();
+  if (sim != NULL && works(worker, noli_sim_step(sim, NULL)) &&
+      works(worker, noli_mesh_make_box(worker->context, (double[]){0.2, 0.2, 0.2},
+                                       (int32_t[]){1, 1, 1}, false, &mesh))) {
+    noli_mesh_transform(mesh, (double[]){1, 1, 1}, (double[]){0, 0, 0}, (double[]){0, 5, 0});
+    body.mesh = mesh;
+    body.name = "added";
+    material.young = 2e5 + worker->id;
+    works(worker, noli_sim_add_body(sim, &body, NULL));
+    works(worker, noli_sim_set_material(sim, 1, NOLI_NULL_INDEX, &material));
+    works(worker, noli_sim_set_gravity(sim, (double[]){0, -5, 0}));
+    works(worker, noli_sim_step(sim, NULL));
+    read_results(worker, sim);
+    works(worker, noli_sim_clone(sim, worker->context, &clone));
+    works(worker, noli_sim_remove_body(sim, 2));
+    works(worker, noli_sim_reset(sim));
+    works(worker, noli_sim_step(clone, NULL));
+    uint64_t hash[2] = {noli_sim_state_hash(sim), noli_sim_state_hash(clone)};
+    mix(worker, hash, sizeof hash);
+  }
+  noli_sim_destroy(&clone);
+  noli_sim_destroy(&sim);
+  noli_mesh_destroy(worker->context, &mesh);
+  noli_scene_destroy(&scene);
+}
+
+// Threads within threads.
+static void step_batches(Worker* worker) {
+  enum { N = 3 };
+  NoliScene* scene = NULL;
+  NoliSim* sim = start(worker, "", &scene);
+  NoliBatch* batch = NULL;
+  if (sim != NULL && works(worker, noli_batch_create(worker->context, sim, N, 2, &batch))) {
+    NoliBodyState state[N];
+    works(worker, noli_batch_step(batch, NULL, NULL, NULL));
+    works(worker, noli_batch_step(batch, (bool[]){true, false, true}, NULL, NULL));
+    works(worker, noli_batch_body_states(batch, 1, state));
+    mix(worker, state, sizeof state);
+    NoliSim* copy = noli_batch_sim(batch, 1);
+    worker->failures += noli_sim_remove_body(copy, 0) != NOLI_ERROR_ARGUMENT;
+  }
+  noli_batch_destroy(&batch);
+  noli_sim_destroy(&sim);
+  noli_scene_destroy(&scene);
+}
+
+// Checks, a repair, and the schema.
+static void check_and_repair(Worker* worker) {
+  NoliScene* scene = NULL;
+  NoliDefect* defects = NULL;
+  NoliRepair repair = {0};
+  NoliSimMeasures measures = {0};
+  NoliRepairDef def = noli_default_repair_def();
+  char* schema = NULL;
+  int64_t n = 0;
+  if (load_scene(worker, "neo_hookean", "", "", &scene)) {
+    NoliSimDef wrong = *noli_scene_sim_def(scene);
+    NoliBodyDef body[2] = {wrong.bodies[0], wrong.bodies[1]};
+    body[0].x0 = body[1].x0 = NULL;
+    wrong.bodies = body;
+    wrong.n_motions = 0;
+    body[1].mesh->x[1] -= 0.05 + 0.001 * worker->id; // into the other one
+    works(worker, noli_sim_check(worker->context, &wrong, &defects, &n));
+    works(worker, noli_sim_measure(worker->context, &wrong, &measures));
+    works(worker, noli_sim_check_conditions(worker->context, &wrong, 5));
+    works(worker, noli_sim_repair(worker->context, &wrong, &def, &repair));
+    works(worker, noli_scene_schema(worker->context, &schema));
+    mix(worker, &n, sizeof n);
+    mix(worker, measures.volume, 2 * sizeof(double));
+    mix(worker, &repair.n_defects, sizeof repair.n_defects);
+  }
+  noli_scene_free_text(worker->context, &schema);
+  noli_repair_free(worker->context, &repair);
+  noli_sim_measures_free(worker->context, &measures);
+  noli_sim_check_free(worker->context, &defects);
+  noli_scene_destroy(&scene);
+}
+
+// A run for other programs, as a page and as a report.
+static void export_runs(Worker* worker) {
+  char directory[64], path[100];
+  NoliScene* scene = NULL;
+  int64_t n_frames = 0;
+  snprintf(directory, sizeof directory, "threads_export_%d", (int)worker->id);
+  if (load_scene(worker, "neo_hookean", "", "", &scene)) {
+    record(worker, scene, directory);
+    const char* suffix;
+    for (int32_t i = 0; (suffix = noli_run_export_suffix(i)) != NULL; i++) {
+      snprintf(path, sizeof path, "threads_%d_%%04d%s", (int)worker->id, suffix);
+      works(worker, noli_run_export(worker->context, directory, path, &n_frames));
+    }
+    snprintf(path, sizeof path, "threads_%d.html", (int)worker->id);
+    works(worker, noli_output_write_page(worker->context, directory, path));
+    works(worker, noli_output_write_report(worker->context, directory, path));
+    works(worker, noli_output_write_scene_page(worker->context, scene, path));
+    mix(worker, &n_frames, sizeof n_frames);
+    mix_text(worker, directory);
+  }
+  noli_scene_destroy(&scene);
+}
+
 typedef struct Task {
   const char* name;
   void (*run)(Worker* worker);
@@ -491,6 +663,11 @@ static const Task tasks[] = {
     {"primitives", evaluate_primitives},
     {"errors", make_errors},
     {"modes", find_modes},
+    {"derivatives", differentiate},
+    {"changes", change_simulations},
+    {"batches", step_batches},
+    {"checks and repairs", check_and_repair},
+    {"exports", export_runs},
 };
 enum { N_TASKS = sizeof tasks / sizeof tasks[0] };
 

@@ -359,9 +359,9 @@ static void bad_input_is_refused(void** state) {
                            {.n = 1, .share = {(double)NAN}, .time = {1.0}},
                            {.n = 1, .share = {0.5}, .time = {(double)INFINITY}},
                            {.n = 2, .share = {0.5, 0.5}, .time = {1.0, 1.0}}};
-  const char* const message[] = {"up to 16 terms, got -1", "up to 16 terms, got 17",
-                                 "share 0 of its Prony series must be in (0, 1)",
-                                 "time 0 of its Prony series", "add up to 1"};
+  const char* const message[] = {"must be in [0, 16], got -1", "must be in [0, 16], got 17",
+                                 "Prony share 0 must be in [0, 1)",
+                                 "Prony time 0", "add up to 1"};
   for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
     body.material.prony = &bad[k];
     def.bodies = &body;

@@ -416,7 +416,7 @@ static void bad_offsets_are_refused(void** state) {
   (void)state;
   World world = card_on_floor(0.1);
   world.body[0].contact_offset = -0.5;
-  world_expect_refusal(&world, "contact offset must be in [0, 1e15) m");
+  world_expect_refusal(&world, "contact offset must be in [0, 1e+15)");
   world = card_on_floor(0.1);
   world.body[0].contact_offset = (double)NAN;
   world_expect_refusal(&world, "contact offset must be in");

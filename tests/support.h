@@ -136,6 +136,30 @@ static inline void test_refuse(TestMemory* memory, int64_t k) {
   *memory = (TestMemory){.refused = k};
 }
 
+// Messages of a context, one after the other.
+typedef struct TestLog {
+  char text[4096];
+} TestLog;
+
+static inline void test_take_message(void* user, NoliLogLevel level, const char* message) {
+  TestLog* log = user;
+  (void)level;
+  size_t n = strlen(log->text);
+  snprintf(log->text + n, sizeof log->text - n, "%s\n", message);
+}
+
+// A context whose messages go to `log`.
+static inline NoliContext* test_context_log(TestLog* log) {
+  NoliContextDef def = noli_default_context_def();
+  def.log = test_take_message;
+  def.log_user = log;
+  def.n_threads = 1;
+  *log = (TestLog){{0}};
+  NoliContext* context = NULL;
+  assert_int_equal(noli_context_create(&def, &context), NOLI_OK);
+  return context;
+}
+
 // A path below the public data, or NULL (and a visible note) if the data is missing.
 static inline const char* test_data(const char* name, char* buffer, size_t size) {
   const char* root = getenv("NOLI_DATA");

@@ -13,6 +13,9 @@ void describe_doubts(Console* console, const NoliSimDef* def);
 // Prints the number of vertices and of each type of cell in a mesh, omitting types it lacks.
 void describe_cells(const NoliMesh* mesh);
 
+// Prints what mending a mesh did: the vertices that were merged and the cells that were dropped.
+void describe_cleaned(const char* path, const NoliMeshCleaned* cleaned);
+
 // Counts, bounds, tags, quality and defects of a mesh; returns the number of kinds of defects that
 // a simulation rejects.
 int32_t describe_mesh(const NoliMesh* mesh, const NoliMeshCheck* check);

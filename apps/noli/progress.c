@@ -112,11 +112,13 @@ static size_t line_width(const Progress* progress) {
   return known && size.ws_col > 10 ? size.ws_col - 1u : PLAIN_WIDTH;
 }
 
-static void show_line(Progress* progress, const NoliStepReport* report) {
-  char field[N_FIELDS][FIELD_SIZE], line[512];
+static bool is_due(const Progress* progress, double now, bool last) {
+  double interval = progress->terminal ? INTERVAL_TERMINAL : INTERVAL_PLAIN;
+  return !progress->console->quiet && (now - progress->shown_at >= interval || last);
+}
+
+static void show(Progress* progress, double now, char line[512]) {
   size_t width = line_width(progress);
-  format_fields(progress, report, field);
-  format_line(field, width, line);
   if (strlen(line) > width) {
     line[width] = '\0';
   }
@@ -127,6 +129,7 @@ static void show_line(Progress* progress, const NoliStepReport* report) {
   } else {
     fprintf(stderr, "%s\n", line);
   }
+  progress->shown_at = now;
 }
 
 void progress_step(Progress* progress, const NoliStepReport* report) {
@@ -135,11 +138,24 @@ void progress_step(Progress* progress, const NoliStepReport* report) {
   // a moving average: contact makes later steps slower than the first
   progress->seconds_per_step =
       first ? now - progress->started_at : 0.9 * progress->seconds_per_step + 0.1 * report->wall;
-  double interval = progress->terminal ? INTERVAL_TERMINAL : INTERVAL_PLAIN;
-  bool last = report->step >= progress->n_steps;
-  if (progress->console->quiet || (now - progress->shown_at < interval && !last)) {
-    return;
+  if (is_due(progress, now, report->step >= progress->n_steps)) {
+    char field[N_FIELDS][FIELD_SIZE], line[512];
+    format_fields(progress, report, field);
+    format_line(field, line_width(progress), line);
+    show(progress, now, line);
   }
-  show_line(progress, report);
-  progress->shown_at = now;
+}
+
+void progress_frame(Progress* progress, int64_t done, int64_t n_frames) {
+  double now = seconds_now(), spent = now - progress->started_at;
+  // what takes no time needs no line
+  if (is_due(progress, now, false)) {
+    char line[512], wall[32], left[32];
+    progress_format_seconds(spent, wall);
+    progress_format_seconds((double)(n_frames - done) * spent / (double)done, left);
+    snprintf(line, sizeof line, "%3.0f%%  frame %lld/%lld  wall %s  left %s",
+             floor(100.0 * (double)done / (double)n_frames), (long long)done, (long long)n_frames,
+             wall, left);
+    show(progress, now, line);
+  }
 }

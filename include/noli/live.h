@@ -158,6 +158,11 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t 
 /// Called after every Newton iteration of a step, in the thread that called noli_sim_step. May read
 /// names and counts of the simulation, and nothing else of it. Returning false ends the step with
 /// NOLI_CANCELLED, and the simulation is as it was before the step.
+///
+/// This holds for every function that a simulation calls, also targets and values of forces:
+/// functions that change or step it, and those that read results, refuse with NOLI_ERROR_ARGUMENT.
+/// Objectives (noli/derivative.h) may read results. A log function may not call these functions for
+/// any simulation of its context.
 typedef bool NoliProgressFn(void* user, const NoliSim* sim, const NoliNewtonStat* iteration);
 
 /// Sets the progress function, NULL for none. `user` is passed to it.

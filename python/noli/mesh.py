@@ -167,6 +167,13 @@ class Mesh(Hinted):
         """A copy whose tetrahedra have a shape of this order, 1 to 4."""
         return self._changed(lib.noli_mesh_set_order, order)
 
+    def cleaned(self, tolerance: float = 0) -> Mesh:
+        """A copy in which vertices within `tolerance` (m) are one, without cells that have no size or occur twice."""
+        done = ffi.new("NoliMeshCleaned*")
+        made = self._changed(lib.noli_mesh_clean, tolerance, done)
+        lib.noli_mesh_cleaned_free(made.context.c, done)
+        return made
+
     def _changed(self, function, *arguments) -> Mesh:
         made = self._copy_of(self.c)
         made.context.call(function, made.context.c, made.c, *arguments)

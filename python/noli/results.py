@@ -147,6 +147,9 @@ class StepReport(Result):
     solver_fallbacks: int
     #: s, length of the shortest part of the step
     increment: float
+    #: largest residual force on a body, relative to the force that acts on it; at most SimDef.imbalance,
+    #: unless rounding is larger
+    imbalance: float
 
 
 @dataclass(slots=True, repr=False)
@@ -436,6 +439,16 @@ class Summary(Result):
     solver_fallbacks: int
     #: why the run ended early, None if it did not
     failure: str | None
+    #: largest of all steps, as in StepReport
+    imbalance: float
+    #: steps in which a prescribed motion did not reach its targets
+    blocked_steps: int
+    #: m, largest distance of a prescribed vertex from its target, last step
+    motion_error: float
+    #: m, largest of all steps
+    motion_error_max: float
+    #: what stopped a prescribed motion in the last step, or ""
+    blocked_by: str
 
 
 @dataclass(slots=True, repr=False)

@@ -19,7 +19,7 @@ Progress = Callable[[results.NewtonStat], Any]
 
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
 # members of NoliPairDef that say which pair it is
-_NAMES_OF_PAIR = ("size", "a", "b", "name_a", "name_b")
+_NAMES_OF_PAIR = ("size", "a", "b", "name_a", "name_b", "where")
 
 
 class _Host:

@@ -77,7 +77,7 @@ done:
 
 NoliStatus noli_sim_body_state_sized(NoliSim* sim, int32_t body, NoliBodyState* state,
                                      size_t size) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && state != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && state != NULL);
   NoliStatus status = NOLI_OK;
   NoliBodyState own = {0};
   NOLI_TRY(require_body(sim, body));
@@ -155,7 +155,7 @@ done:
 
 NoliStatus noli_sim_wrench_sized(NoliSim* sim, int32_t entity, const double origin[3],
                                  NoliWrench* wrench, size_t size) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && wrench != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && wrench != NULL);
   NoliStatus status = NOLI_OK;
   NoliWrench own = {0};
   noli_ranks_begin_outer(sim->context);
@@ -169,7 +169,7 @@ done:
 }
 
 NoliStatus noli_sim_reaction_forces(NoliSim* sim, double* force) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && force != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && force != NULL);
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   const NoliPrescribed* prescribed = &stage->prescribed;
@@ -277,7 +277,7 @@ done:
 
 NoliStatus noli_sim_reaction_sized(NoliSim* sim, int32_t motion, const double origin[3],
                                    NoliReaction* reaction, size_t size) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && reaction != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && reaction != NULL);
   NoliStatus status = NOLI_OK;
   NoliReaction own = {0};
   double *force = NULL, mass;

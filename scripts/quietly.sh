@@ -48,7 +48,11 @@ failed_download() {
     return 3
     ;;
   esac
-  echo "$label: $lost files could not be fetched${cause:+, the first one: $cause} (all output: $log)" >&2
+  case $lost in
+  0) echo "$label: failed${cause:+: $cause} (all output: $log)" ;;
+  1) echo "$label: a file could not be fetched: $cause (all output: $log)" ;;
+  *) echo "$label: $lost files could not be fetched, the first one: $cause (all output: $log)" ;;
+  esac >&2
   return "$1"
 }
 # pass LINE: a message on a separate line.
@@ -76,13 +80,13 @@ pass() {
       percent=${line#dlstatus:*:} percent=${percent%%[.:]*}
       [ "$percent" -eq 0 ] || download "$percent"
       ;;
-    download:E:\ * | download:W:\ *'Failed to fetch'* | download:Err:*)
-      case $line in
-      Err:*) continue ;;
-      esac
-      lost=$((lost + 1))
+    download:E:\ * | download:W:\ *'Failed to fetch'*)
       # "E: Failed to fetch URL  REASON"
-      case $cause:$line in :*'Failed to fetch '*'  '*) cause=${line#*  } ;; :E:\ *) cause=${line#E: } ;; esac
+      case $line in *'Failed to fetch'*) lost=$((lost + 1)) ;; esac
+      case $cause:$line in
+      :*'Failed to fetch '*'  '*) cause=${line#*  } ;;
+      :E:\ *) cause=${line#E: } ;;
+      esac
       ;;
     download:*) ;;
     packages:Unpacking\ * | packages:'Setting up '*)

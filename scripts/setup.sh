@@ -88,7 +88,8 @@ update() {
   sh scripts/quietly.sh download "setup: apt-get update" 0 build/setup.log $sudo apt-get update -q -o APT::Update::Error-Mode=any
 }
 if ! plan >/dev/null && [ "$sudo" != none ]; then
-  update || exit 4
+  # other sources may fail: what counts is that the packages are known
+  update || plan >/dev/null || exit 4
 fi
 numbers=$(plan | tr -d , | sed -n -e 's/.* \([0-9]*\) newly installed.*/count=\1/p' \
   -e 's|^Need to get \([0-9.]*\) \([kMG]*B\)[ /].*|load="\1 \2"|p' \
@@ -126,6 +127,7 @@ status=0
 download_missing || status=$?
 # the list of packages may be older than the servers, but there must be servers
 if [ "$status" -ne 0 ] && [ "$status" -ne 3 ]; then
-  update && download_missing && status=0
+  update || :
+  download_missing && status=0
 fi
 [ "$status" -eq 0 ] && install_missing || exit 4

@@ -88,7 +88,7 @@ NOLI_SKIP_SETUP=1 expect 0 'skipped' setup test
 # ---- root; old lists; a failure ----
 echo 0 >user
 touch stale broken
-expect 4 '1 files could not be fetched, the first one: Failed to fetch something' setup build
+expect 4 'a file could not be fetched: Failed to fetch something' setup build
 wrote said 'all output: build/setup.log'
 wrote asked 'update'
 rm broken

@@ -64,14 +64,13 @@ setup:
 
 # $(call compile,LABEL,OPTIONS OF CMAKE,TARGETS): configures and builds; prints progress and compiler messages
 define compile
-	@mkdir -p $(BUILD)
-	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX='$(PREFIX)' $(2) \
-	  $(if $(WERROR),-DNOLI_WERROR=$(WERROR)) $(if $(GMSH),-DNOLI_GMSH=$(GMSH)) >$(BUILD)/configure.log 2>&1 || { cat $(BUILD)/configure.log; exit 1; }
+	@sh scripts/configure.sh $(BUILD) $(2) -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX='$(PREFIX)' \
+	  $(if $(WERROR),-DNOLI_WERROR=$(WERROR)) $(if $(GMSH),-DNOLI_GMSH=$(GMSH))
 	@sh scripts/quietly.sh build 'build: $(1)' 0 $(BUILD)/build.log \
 	  env MAKEFLAGS=--no-print-directory cmake --build $(BUILD) --parallel $(JOBS) $(addprefix --target ,$(3))
 endef
 # a build without tests needs none of their packages; a build with tests keeps them
-WITHOUT_TESTS = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DNOLI_TESTS=OFF)
+WITHOUT_TESTS = --without-tests
 
 build:
 	@sh scripts/setup.sh build $(if $(filter ON,$(GMSH)),mesh)
@@ -88,12 +87,12 @@ mpi-check: mpi
 # tests on several ranks with AddressSanitizer and UBSan; TESTS=REGEX selects some
 mpi-sanitize:
 	@sh scripts/setup.sh mpi test
-	@cmake --preset mpi-asan >/dev/null
+	@sh scripts/configure.sh build/mpi-asan --preset mpi-asan
 	@cmake --build --preset mpi-asan --parallel $(JOBS) --target ranks_tests
 	@ctest --preset mpi-asan -R '$(TESTS)'
 
 mpi-build:
-	$(call compile,libraries and program with MPI,-DNOLI_MPI=ON $(WITHOUT_TESTS),noli_program noli noli_import)
+	$(call compile,libraries and program with MPI,$(WITHOUT_TESTS) -DNOLI_MPI=ON,noli_program noli noli_import)
 
 demo:
 	@sh scripts/setup.sh demo
@@ -124,14 +123,14 @@ view-test:
 # a sanitizer finding fails the test; TESTS=REGEX selects tests
 sanitize thread-check:
 	@sh scripts/setup.sh test
-	@cmake --preset $(if $(filter sanitize,$@),asan,tsan) >/dev/null
+	@sh scripts/configure.sh build/$(if $(filter sanitize,$@),asan,tsan) --preset $(if $(filter sanitize,$@),asan,tsan)
 	@cmake --build --preset $(if $(filter sanitize,$@),asan,tsan) --parallel $(JOBS)
 	@ctest --preset $(if $(filter sanitize,$@),asan,tsan) --parallel $(JOBS) -R '$(TESTS)'
 
 fuzz:
 	@sh scripts/setup.sh test
-	@cmake -S . -B build/fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNOLI_FUZZ=ON \
-	  -DNOLI_SANITIZE=address,undefined -DNOLI_BENCH=OFF >/dev/null
+	@sh scripts/configure.sh build/fuzz -S . -B build/fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNOLI_FUZZ=ON \
+	  -DNOLI_SANITIZE=address,undefined -DNOLI_BENCH=OFF
 	@cmake --build build/fuzz --parallel $(JOBS) --target fuzz_targets
 	@sh tests/fuzz/run.sh build/fuzz $(FUZZ)
 
@@ -240,7 +239,7 @@ install-python: build
 # a build for the prefix /usr, apart from others
 package:
 	@sh scripts/setup.sh package
-	@cmake -S . -B $(PACKAGE) -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DNOLI_TESTS=OFF -DNOLI_BENCH=OFF >/dev/null
+	@sh scripts/configure.sh $(PACKAGE) -S . -B $(PACKAGE) -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DNOLI_TESTS=OFF -DNOLI_BENCH=OFF
 	@cmake --build $(PACKAGE) --parallel $(JOBS)
 	@cd $(PACKAGE) && cpack >package.log || { cat package.log >&2; exit 4; }
 	@echo 'install it with: apt-get install ./'$$(ls $(PACKAGE)/noli_*.deb)

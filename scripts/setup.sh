@@ -82,9 +82,14 @@ plan() {
 megabytes() {
   awk -v n="$1" -v unit="$2" 'BEGIN { print n * (unit == "GB" ? 1000 : unit == "kB" ? 0.001 : unit == "B" ? 0.000001 : 1) }'
 }
-if ! plan >/dev/null && [ "$sudo" != none ]; then
+# apt-get succeeds where lists could not be fetched; where there is no network, nothing else can succeed
+update() {
   echo "setup: ${sudo:+$sudo }apt-get update"
-  $sudo apt-get update -qq
+  sh scripts/quietly.sh download "setup: apt-get update" 0 build/setup.log $sudo apt-get update -q -o APT::Update::Error-Mode=any
+}
+if ! plan >/dev/null && [ "$sudo" != none ]; then
+  # other sources may fail: what counts is that the packages are known
+  update || plan >/dev/null || exit 4
 fi
 numbers=$(plan | tr -d , | sed -n -e 's/.* \([0-9]*\) newly installed.*/count=\1/p' \
   -e 's|^Need to get \([0-9.]*\) \([kMG]*B\)[ /].*|load="\1 \2"|p' \
@@ -107,14 +112,22 @@ if [ "$sudo" = none ]; then
 fi
 
 # ---- installation ----
-# shellcheck disable=SC2086 # the names are words
+quiet_install="$sudo env DEBIAN_FRONTEND=noninteractive LC_ALL=C $install -y -q -o Dpkg::Use-Pty=0"
+# shellcheck disable=SC2086 # the names are words, and so are number and unit
+download_missing() {
+  sh scripts/quietly.sh download "setup: downloading" "$(megabytes $load | cut -d . -f 1)" build/setup.log \
+    $quiet_install --download-only -o APT::Status-Fd=1 $missing
+}
+# shellcheck disable=SC2086
 install_missing() {
   sh scripts/quietly.sh packages "setup: ${sudo:+sudo }apt-get install" $((2 * (count > 0 ? count : 200))) build/setup.log \
-    $sudo env DEBIAN_FRONTEND=noninteractive LC_ALL=C $install -y -q -o Dpkg::Use-Pty=0 $missing
+    $quiet_install $missing
 }
-# the list of packages may be older than the servers
-install_missing || {
-  echo "setup: retrying with updated lists"
-  $sudo apt-get update -qq
-  install_missing
-} || exit 4
+status=0
+download_missing || status=$?
+# the list of packages may be older than the servers, but there must be servers
+if [ "$status" -ne 0 ] && [ "$status" -ne 3 ]; then
+  update || :
+  download_missing && status=0
+fi
+[ "$status" -eq 0 ] && install_missing || exit 4

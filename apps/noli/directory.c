@@ -21,9 +21,11 @@ NoliStatus make_directory(NoliContext* context, const char* directory) {
     memcpy(part, directory, i);
     part[i] = '\0';
     struct stat about;
-    if (mkdir(part, 0777) != 0 && !(stat(part, &about) == 0 && S_ISDIR(about.st_mode))) {
+    int failure = mkdir(part, 0777) != 0 ? errno : 0;
+    bool exists = failure != 0 && stat(part, &about) == 0;
+    if (failure != 0 && !(exists && S_ISDIR(about.st_mode))) {
       return noli_fail(context, NOLI_ERROR_IO, "%s: cannot create the directory: %s", part,
-                       strerror(errno));
+                       exists ? "a file has this name" : strerror(failure));
     }
   }
   return NOLI_OK;
@@ -37,7 +39,13 @@ NoliStatus make_directory_of(NoliContext* context, const char* path) {
     return NOLI_OK;
   }
   snprintf(directory, sizeof directory, "%.*s", (int)(n < sizeof directory ? n : 0), path);
-  return make_directory(context, n < sizeof directory ? directory : path);
+  NoliStatus status = make_directory(context, n < sizeof directory ? directory : path);
+  if (status != NOLI_OK) {
+    char message[512];
+    snprintf(message, sizeof message, "%s", noli_context_message(context));
+    status = noli_fail(context, status, "%.200s: %s", path, message);
+  }
+  return status;
 }
 
 void result_directory(const NoliScene* scene, char* directory, size_t size) {

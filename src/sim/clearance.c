@@ -16,8 +16,7 @@
 
 // ---- the smallest gap ----
 
-// Whether the model acts on all primitives closer than the contact distance.
-static bool acts_at_rest(const NoliModel* model) {
+bool noli_clearance_acts_at_rest(const NoliModel* model) {
   const NoliContactModel* contact = model->problem.contact;
   return contact->keeps_apart && contact != &noli_contact_gcp;
 }
@@ -217,7 +216,7 @@ NoliStatus noli_clearance_set_distance(NoliModel* model, const NoliSimDef* def) 
              problem->dhat < 1e15 && (problem->dhat > 1e-100 || problem->n_inertial == 0),
              NOLI_ERROR_ARGUMENT, "the contact distance must be in (1e-100, 1e15) m, got %g m",
              problem->dhat);
-  if (!acts_at_rest(model) || !def->contact) {
+  if (!noli_clearance_acts_at_rest(model) || !def->contact) {
     goto done;
   }
   NOLI_TRY(require_rest_offsets(model));
@@ -333,7 +332,7 @@ NoliStatus noli_clearance_report(const NoliModel* model) {
   if (model->problem.contact->keeps_apart) {
     NOLI_TRY(report_rooms(model));
   }
-  if (acts_at_rest(model)) {
+  if (noli_clearance_acts_at_rest(model)) {
     report_rest_gap(model);
     NOLI_TRY(report_start_gap(model));
   }

@@ -7,6 +7,10 @@
 #include "collide/broad_phase.h"
 #include "sim/model.h"
 
+// Whether the contact model acts on all primitives closer than the contact distance, whatever they
+// belong to.
+bool noli_clearance_acts_at_rest(const NoliModel* model);
+
 // Sets problem->dhat and model->rest_gap: the given distance or the default, which is half the
 // smallest gap between parts of the surface of one body at rest that share no vertex if that gap is
 // below 1e-3 l, and otherwise 1e-3 l. Needs surface, pairs, sizes and the contact model; with

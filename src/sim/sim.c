@@ -6,6 +6,7 @@
 #include "sim/bodies.h"
 #include "sim/clearance.h"
 #include "sim/definition.h"
+#include "sim/doubts.h"
 #include "sim/fallback.h"
 #include "sim/rank_cells.h"
 
@@ -129,6 +130,7 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* given, NoliSi
   NOLI_TRY(noli_sim_require_valid(sim->model, sim->model->x0));
   NOLI_TRY(noli_clearance_report(sim->model));
   noli_bodies_report(sim->model, def);
+  NOLI_TRY(noli_doubts_report(sim->model, def));
   NOLI_TRY(noli_rank_cells_leave_to_first(sim->model));
 done:
   status = noli_fail_at(context, def != NULL ? def->where : NULL, status);

@@ -72,7 +72,7 @@ expect 0 'no inverted elements, 0 warnings' "$noli" check hollow.json
 # a card whose thickness is half of 1e-3 l, and the warning about a contact distance above it
 cat >card.json <<'END'
 {"time": {"step": 0.01, "steps": 1}, "gravity": [0, 0, 0],
- "bodies": [{"name": "card", "mesh": {"mat": {"size": [0.2, 0.2], "thickness": 0.001, "cells": [4, 4]}}},
+ "bodies": [{"name": "card", "mesh": {"mat": {"size": [0.2, 0.2], "thickness": 0.001, "cells": [2, 2]}}},
             {"name": "box", "mesh": {"box": {"size": [0.1, 0.1, 0.1], "cells": [1, 1, 1]}}, "translate": [0, 2, 0]}]}
 END
 expect 0 'contact distance 0.0005 m' "$noli" check card.json

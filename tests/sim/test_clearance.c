@@ -16,7 +16,8 @@ typedef struct Said {
 
 static void keep(void* user, NoliLogLevel level, const char* message) {
   Said* said = user;
-  if (level == NOLI_LOG_WARNING) {
+  // the card is a single layer of elements, which has its own warning
+  if (level == NOLI_LOG_WARNING && strstr(message, "contact distance") != NULL) {
     said->n_warnings++;
     snprintf(said->warning, sizeof said->warning, "%s", message);
   } else if (strstr(message, "contact distance") != NULL) {
@@ -144,7 +145,8 @@ static void the_default_is_what_it_was_without_narrow_gaps(void** state) {
     world.def.audit = i == 3 ? "off" : world.def.audit;
     world_start(&world);
     ASSERT_NEAR(noli_sim_contact_distance(world.sim), 1e-3 * diagonal(&world), 0.0);
-    assert_int_equal(said.n_warnings, 0);
+    // where contact acts on all that is near, it acts through the card
+    assert_int_equal(said.n_warnings, i == 0 ? 1 : 0);
     world_done(&world);
   }
 }

@@ -79,12 +79,29 @@ typedef struct NoliMeshSets {
 } NoliMeshSets;
 
 /// noli_mesh_read, also of the sets that the file names: node sets of .inp files, in the order of
-/// the file, then element sets of other names, with the vertices of their elements; physical groups
+/// the file, then element sets of other names, with the vertices of their elements, and surfaces of
+/// other names, with the vertices of their faces; physical groups
 /// with names of .msh files, with the vertices of their cells. Nodes that are no vertices (of
 /// curves) are left out, and so are sets for internal use and labels of node sets that do not
 /// exist. Files of other formats have no sets. Release `sets` with noli_mesh_sets_free.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_read_sets(NoliContext* context, const char* path,
                                                          NoliMesh** mesh, NoliMeshSets* sets);
+/// Faces of named sets: those of sets of faces, as surfaces of .inp files and groups of triangles
+/// of .msh files. Never changes its size.
+typedef struct NoliMeshSides {
+  int32_t n;      ///< as many as sets
+  int64_t* first; ///< (n + 1)
+  int32_t* tri;   ///< vertices of the faces of set s: tri[3 first[s]] .. tri[3 first[s + 1] - 1];
+                  ///< none of a set that is not one of faces
+} NoliMeshSides;
+
+/// noli_mesh_read_sets, also of the faces of the sets. Release them with noli_mesh_sides_free.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_read_sides(NoliContext* context, const char* path,
+                                                          NoliMesh** mesh, NoliMeshSets* sets,
+                                                          NoliMeshSides* sides);
+/// Releases what the faces own; of zeros is allowed.
+NOLI_API void noli_mesh_sides_free(NoliContext* context, NoliMeshSides* sides);
+
 /// Releases what the sets own; sets of zeros are allowed.
 NOLI_API void noli_mesh_sets_free(NoliContext* context, NoliMeshSets* sets);
 

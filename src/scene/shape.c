@@ -641,11 +641,16 @@ NoliStatus noli_scene_read_sets(const NoliSceneSource* source, const NoliSceneNo
                    "select by tag or place",
                    shape->path);
   NOLI_TRY(noli_scene_locate_failure(
-      source, node, noli_mesh_read_sets(source->context, shape->path, &mesh, &shape->sets)));
+      source, node,
+      noli_mesh_read_sides(source->context, shape->path, &mesh, &shape->sets, &shape->sides)));
   shape->has_sets = true;
   // the sets name vertices of the file
   for (int64_t i = 0; shape->cleaned.n_vert > 0 && i < shape->sets.first[shape->sets.n]; i++) {
     shape->sets.vertex[i] = shape->cleaned.new_index[shape->sets.vertex[i]];
+  }
+  for (int64_t i = 0; shape->cleaned.n_vert > 0 && i < 3 * shape->sides.first[shape->sides.n];
+       i++) {
+    shape->sides.tri[i] = shape->cleaned.new_index[shape->sides.tri[i]];
   }
 done:
   noli_mesh_destroy(source->context, &mesh);
@@ -659,6 +664,7 @@ void noli_scene_release_shape(NoliContext* context, NoliSceneShape* shape) {
   noli_free(context, shape->new_index);
   noli_free(context, shape->path);
   noli_mesh_sets_free(context, &shape->sets);
+  noli_mesh_sides_free(context, &shape->sides);
   noli_mesh_cleaned_free(context, &shape->cleaned);
   shape->new_index = NULL;
 }

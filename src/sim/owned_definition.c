@@ -159,6 +159,7 @@ static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
     OWN_TEXT(force[i].kind);
     OWN_TEXT(force[i].where);
     OWN(force[i].node, force[i].n_node);
+    OWN(force[i].face, 3 * (int64_t)force[i].n_face);
   }
   NoliVolumeDef* volume = (NoliVolumeDef*)(uintptr_t)def->volumes;
   for (int32_t i = 0; i < def->n_volumes; i++) {

@@ -141,8 +141,9 @@ NOLI_API void noli_mesh_free_array(NoliContext* context, int32_t** array);
 /// -infinity. `x` (n x 3).
 NOLI_API void noli_mesh_bounds(int32_t n, const double* x, double low[3], double high[3]);
 
-/// Makes every tetrahedron positive, seen as straight, by exchanging two vertices. Returns how many
-/// were changed. Indices must be valid. Tetrahedra of zero volume stay as they are.
+/// Makes the volume of every tetrahedron, of curved ones that of their shape, positive by
+/// exchanging two vertices. Returns how many were changed. Indices must be valid. Tetrahedra of
+/// zero volume stay as they are.
 NOLI_API int32_t noli_mesh_orient(NoliMesh* mesh);
 
 /// Removes the vertices of no cell and renumbers the others in the same order.
@@ -195,7 +196,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_extract(NoliContext* context, con
 typedef struct NoliMeshCheck {
   int32_t n_bad_coordinates;    ///< vertices, then nodes of curves, that are not finite
   int32_t n_bad_indices;        ///< cells that name a vertex that does not exist, or one twice
-  int32_t n_inverted;           ///< tetrahedra of negative volume
+  int32_t n_inverted;           ///< tetrahedra of negative volume; curved ones whose determinant
+                                ///< is not positive everywhere
   int32_t n_flat;               ///< tetrahedra of zero volume (relative to their longest edge)
   int32_t n_degenerate;         ///< triangles or segments of zero size
   int32_t n_duplicate_cells;    ///< cells that occur again, in any order of their vertices
@@ -217,7 +219,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_check_sized(NoliContext* context,
                                                            NoliMeshCheck* check, size_t size);
 
 /// Inspects any mesh, also a defective one: cells with bad indices are counted and then ignored,
-/// and shapes are tested only where the coordinates are finite. Zero size means below rounding:
+/// and shapes are tested only where the coordinates are finite, curved ones everywhere in them
+/// (docs/high-order.md). Zero size means below rounding:
 /// 64 DBL_EPSILON times the power of the longest edge. Fails only with NOLI_ERROR_MEMORY or
 /// NOLI_ERROR_TOO_LARGE; defects are reported in `*check`.
 static inline NOLI_WARN_UNUSED NoliStatus noli_mesh_check(NoliContext* context,
@@ -353,7 +356,7 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_nut(NoliContext* context, do
 /// A truss: balls of `joint_radius` on a cubic lattice, `spacing` apart, more than two radii,
 /// joined by round struts, which are of `strut_radius` in their middle and widen towards the
 /// joints. `cells_across` balls and struts, even, `cells_along` a strut. With tetrahedra of order
-/// `order` all nodes follow the round shape.
+/// `order` nodes follow the round shape as far as elements stay valid.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_truss(NoliContext* context,
                                                           const int32_t joints[3], double spacing,
                                                           double joint_radius, double strut_radius,

@@ -18,6 +18,16 @@
 
 enum { TEST_SKIPPED = 77 };
 
+// Makes the folder of tests in the build the working directory, whatever the test was started in:
+// the files that tests write stay out of the sources. Exits with status 1 if it is not there.
+void test_enter_folder(void);
+
+// Shadows the macro of cmocka.
+#undef cmocka_run_group_tests
+#define cmocka_run_group_tests(tests, setup, teardown)                                             \
+  (test_enter_folder(),                                                                            \
+   _cmocka_run_group_tests(#tests, tests, sizeof(tests) / sizeof((tests)[0]), setup, teardown))
+
 // |got - want| <= tol, false for NaN.
 #define ASSERT_NEAR(got, want, tol)                                                                \
   do {                                                                                             \

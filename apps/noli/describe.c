@@ -1,4 +1,5 @@
 #include "describe.h"
+#include "directory.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -601,7 +602,10 @@ int64_t describe_defects(Console* console, NoliContext* context, const NoliSimDe
     say_counts(console, def, defects + limit, n - limit);
   }
   if (n > 0 && path != NULL) {
-    *status = noli_output_write_defects(context, def, defects, n, path);
+    *status = make_directory_of(context, path);
+    if (*status == NOLI_OK) {
+      *status = noli_output_write_defects(context, def, defects, n, path);
+    }
     if (*status != NOLI_OK) {
       console_fail(console, context, *status);
     }

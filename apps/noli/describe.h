@@ -20,9 +20,8 @@ void describe_cleaned(const char* path, const NoliMeshCleaned* cleaned);
 // a simulation rejects.
 int32_t describe_mesh(const NoliMesh* mesh, const NoliMeshCheck* check);
 
-// Prints the initial defects, at most `limit`, counts the others by bodies, and writes all to the
-// VTU file `path` unless that is NULL. Returns their number; -1 (after a message) when the search
-// or the file failed, with
-// `*status` set.
+// Prints the initial defects, at most `limit`, counts the others by bodies, and writes all, if
+// there are any, to the VTU file `path` unless that is NULL, after creating its directory. Returns
+// their number; -1 (after a message) when the search or the file failed, with `*status` set.
 int64_t describe_defects(Console* console, NoliContext* context, const NoliSimDef* def,
                          int64_t limit, const char* path, NoliStatus* status);

@@ -319,6 +319,7 @@ typedef struct NoliBodyDef {
   NoliRodDef rod;
   NoliPointDef point;
   NoliMaterialFields fields;
+  const char* where;
 } NoliBodyDef;
 void noli_body_def_init(NoliBodyDef* def, size_t size);
 typedef struct NoliHalfSpaceDef {
@@ -349,6 +350,7 @@ typedef struct NoliMotionDef {
   double velocity[3];
   double spin[3];
   double pivot[3];
+  const char* where;
 } NoliMotionDef;
 void noli_motion_def_init(NoliMotionDef* def, size_t size);
 typedef void NoliForceFn(void* user, double t, const double X[3], double value[3]);
@@ -382,6 +384,7 @@ typedef struct NoliPairDef {
   const char* name_a;
   const char* name_b;
   NoliScaled distance;
+  const char* where;
 } NoliPairDef;
 void noli_pair_def_init(NoliPairDef* def, size_t size);
 typedef struct NoliVolumeDef {
@@ -508,6 +511,8 @@ typedef struct NoliSimDef {
   bool whole_elements;
   bool unused[7];
   bool borrow_meshes;
+  double imbalance;
+  const char* where;
 } NoliSimDef;
 void noli_sim_def_init(NoliSimDef* def, size_t size);
 typedef struct NoliDefSizes {
@@ -590,6 +595,7 @@ typedef struct NoliStepReport {
   int32_t linear_fallbacks;
   int32_t solver_fallbacks;
   double increment;
+  double imbalance;
 } NoliStepReport;
 NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim** sim);
 void noli_sim_destroy(NoliSim** sim);
@@ -825,7 +831,7 @@ typedef struct NoliWrench {
   double normal_moment[3];
   double friction_moment[3];
 } NoliWrench;
-NoliStatus noli_sim_wrench_sized(NoliSim* sim, int32_t body, const double origin[3], NoliWrench* wrench, size_t size);
+NoliStatus noli_sim_wrench_sized(NoliSim* sim, int32_t entity, const double origin[3], NoliWrench* wrench, size_t size);
 NoliStatus noli_sim_reaction_forces(NoliSim* sim, double* force);
 typedef struct NoliReaction {
   double force[3];
@@ -861,7 +867,7 @@ NoliStatus noli_batch_set_forces(NoliBatch* batch, int32_t force, const double* 
 NoliStatus noli_batch_positions(NoliBatch* batch, double* x);
 NoliStatus noli_batch_velocities(NoliBatch* batch, double* v);
 NoliStatus noli_batch_body_states_sized(NoliBatch* batch, int32_t body, NoliBodyState* states, size_t size);
-NoliStatus noli_batch_wrenches_sized(NoliBatch* batch, int32_t body, NoliWrench* wrenches, size_t size);
+NoliStatus noli_batch_wrenches_sized(NoliBatch* batch, int32_t entity, NoliWrench* wrenches, size_t size);
 typedef struct NoliCandidatePairs {
   int64_t n_point_triangle;
   int64_t n_edge_edge;
@@ -1209,6 +1215,12 @@ NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim, const NoliS
 NoliStatus noli_output_write_defects(NoliContext* context, const NoliSimDef* def, const NoliDefect* defects, int64_t n_defects, const char* path);
 NoliStatus noli_output_write_scene_page(NoliContext* context, const NoliScene* scene, const char* path);
 NoliStatus noli_output_write_page(NoliContext* context, const char* directory, const char* path);
+typedef void NoliPageProgressFn(void* user, int64_t done, int64_t n_frames);
+typedef struct NoliPageOptions {
+  NoliPageProgressFn* progress;
+  void* user;
+} NoliPageOptions;
+NoliStatus noli_output_write_page_with(NoliContext* context, const char* directory, const char* path, const NoliPageOptions* options);
 NoliStatus noli_output_write_report(NoliContext* context, const char* directory, const char* path);
 NoliStatus noli_output_write_text(NoliContext* context, const char* path, const char* text);
 NoliStatus noli_output_write_repaired(NoliContext* context, const NoliScene* scene, const NoliRepair* repair, const char* path);
@@ -1318,6 +1330,11 @@ typedef struct NoliSummary {
   int64_t linear_fallbacks;
   int64_t solver_fallbacks;
   const char* failure;
+  double imbalance;
+  int64_t blocked_steps;
+  double motion_error;
+  double motion_error_max;
+  char blocked_by[512];
 } NoliSummary;
 const NoliSummary* noli_run_summary(const NoliRun* run);
 void noli_run_close(NoliRun** run);

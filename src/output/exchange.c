@@ -218,14 +218,21 @@ float noli_exchange_linear(float component) {
 
 // ---- frames ----
 
+static NoliStatus read_frame(NoliExchange* exchange, int64_t frame, const char* const* wanted,
+                             NoliReadFrame* read) {
+  int64_t step = exchange->run.frames.frames.data[frame].step;
+  return noli_run_reader_frame(&exchange->run, step, wanted, read);
+}
+
 NoliStatus noli_exchange_read(NoliExchange* exchange, int64_t frame, NoliReadFrame* read) {
-  return noli_run_reader_frame(&exchange->run, exchange->run.frames.frames.data[frame].step, read);
+  return read_frame(exchange, frame, NULL, read);
 }
 
 NoliStatus noli_exchange_read_shapes(NoliExchange* exchange, int64_t frame, float* x) {
   NoliStatus status = NOLI_OK;
   NoliReadFrame read = {0};
-  NOLI_TRY(noli_exchange_read(exchange, frame, &read));
+  static const char* const wanted[] = {"Points", NULL};
+  NOLI_TRY(read_frame(exchange, frame, wanted, &read));
   const double* from =
       noli_read_frame_find(&read, "Points", "Points", NOLI_FRAME_FLOAT64, 3, -1)->data;
   for (int64_t v = 0; v < exchange->n_vert; v++) {

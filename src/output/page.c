@@ -21,6 +21,7 @@ enum { PICTURES = 6 };
 
 typedef struct PageWriter {
   NoliContext* context;
+  NoliPageOptions options;
   NoliRunReader run;
   NoliPageSurface surface;
   NoliProximity* proximity;
@@ -48,7 +49,7 @@ done:
 static NoliStatus add_frame(PageWriter* writer, NoliRunFrame listed) {
   NoliStatus status = NOLI_OK;
   NoliReadFrame frame = {0};
-  NOLI_TRY(noli_run_reader_frame(&writer->run, listed.step, &frame));
+  NOLI_TRY(noli_run_reader_frame(&writer->run, listed.step, noli_page_arrays, &frame));
   if (writer->fields.n == 0) {
     writer->fields = noli_page_fields_of(&writer->run.layout, &frame);
   }
@@ -74,6 +75,9 @@ static NoliStatus write_frames(PageWriter* writer, int64_t most) {
   for (int64_t k = 0; k < n_shown; k++) {
     int64_t i = n_shown > 1 ? (k * (n - 1) + (n_shown - 1) / 2) / (n_shown - 1) : 0;
     NOLI_TRY(add_frame(writer, writer->run.frames.frames.data[i]));
+    if (writer->options.progress != NULL) {
+      writer->options.progress(writer->options.user, k + 1, n_shown);
+    }
   }
   NOLI_TRY(write_group(writer));
 done:
@@ -226,9 +230,11 @@ static json_t* audit_of(NoliContext* context, const char* directory) {
 
 // Writes a page by a template with at most `most_frames` frames (0: all).
 static NoliStatus write_page(NoliContext* context, const char* directory, const char* path,
-                             const NoliPageTemplate* page, int64_t most_frames, bool audited) {
+                             const NoliPageTemplate* page, const NoliPageOptions* options,
+                             int64_t most_frames, bool audited) {
   NoliStatus status = NOLI_OK;
   PageWriter writer = {.context = context,
+                       .options = options != NULL ? *options : (NoliPageOptions){0},
                        .run = {.context = context, .directory = directory},
                        .groups = json_array(),
                        .frames = json_array(),
@@ -255,11 +261,16 @@ done:
 }
 
 NoliStatus noli_output_write_page(NoliContext* context, const char* directory, const char* path) {
+  return noli_output_write_page_with(context, directory, path, NULL);
+}
+
+NoliStatus noli_output_write_page_with(NoliContext* context, const char* directory,
+                                       const char* path, const NoliPageOptions* options) {
   NOLI_REQUIRE(context, context != NULL && directory != NULL && path != NULL);
-  return write_page(context, directory, path, &noli_page_template, 0, false);
+  return write_page(context, directory, path, &noli_page_template, options, 0, false);
 }
 
 NoliStatus noli_output_write_report(NoliContext* context, const char* directory, const char* path) {
   NOLI_REQUIRE(context, context != NULL && directory != NULL && path != NULL);
-  return write_page(context, directory, path, &noli_report_template, PICTURES, true);
+  return write_page(context, directory, path, &noli_report_template, NULL, PICTURES, true);
 }

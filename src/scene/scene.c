@@ -428,12 +428,8 @@ const NoliDesignDef* noli_scene_design(const NoliScene* scene) {
 }
 
 const NoliSceneFile* noli_scene_files(const NoliScene* scene, int32_t* n_files) {
-  if (scene == NULL) {
-    *n_files = 0;
-    return NULL;
-  }
-  *n_files = (int32_t)scene->files.count;
-  return scene->files.data;
+  noli_give_count(n_files, scene != NULL ? (int32_t)scene->files.count : 0);
+  return scene != NULL ? scene->files.data : NULL;
 }
 
 NoliStatus noli_scene_json(const NoliScene* scene, char** json) {

@@ -166,13 +166,7 @@ typedef struct FaceKey {
 } FaceKey;
 
 static int compare_faces(const void* a, const void* b) {
-  const int32_t *p = ((const FaceKey*)a)->vertex, *q = ((const FaceKey*)b)->vertex;
-  for (int k = 0; k < 3; k++) {
-    if (p[k] != q[k]) {
-      return p[k] < q[k] ? -1 : 1;
-    }
-  }
-  return 0;
+  return noli_compare_tuples(((const FaceKey*)a)->vertex, ((const FaceKey*)b)->vertex, 3);
 }
 
 static FaceKey face_key(int32_t a, int32_t b, int32_t c) {

@@ -1,7 +1,7 @@
 #include "sim/face_loads.h"
 
-#include "base/sort.h"
 #include "math/vec3.h"
+#include "mesh/topology.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,19 +22,14 @@ typedef struct Meant {
 } Meant;
 
 static int compare_corners(const void* a, const void* b) {
-  const int32_t *p = ((const Corners*)a)->vertex, *q = ((const Corners*)b)->vertex;
-  for (int k = 0; k < 3; k++) {
-    if (p[k] != q[k]) {
-      return p[k] < q[k] ? -1 : 1;
-    }
-  }
-  return 0;
+  return noli_compare_tuples(((const Corners*)a)->vertex, ((const Corners*)b)->vertex, 3);
 }
 
 // The face of three vertices that are numbered from `first` on.
 static Corners corners_of(const int32_t vertex[3], int32_t first) {
-  Corners corners = {{vertex[0] + first, vertex[1] + first, vertex[2] + first}};
-  qsort(corners.vertex, 3, sizeof *corners.vertex, noli_compare_int32);
+  const int32_t global[3] = {vertex[0] + first, vertex[1] + first, vertex[2] + first};
+  Corners corners;
+  noli_ascending_tuples(global, 3, 1, corners.vertex);
   return corners;
 }
 

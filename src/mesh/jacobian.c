@@ -18,16 +18,12 @@ enum {
 
 // ---- polynomials of the barycentric coordinates, homogeneous of an order
 
-// The position of the coefficient with exponents (order - i - j - k, i, j, k).
+// The position of the coefficient with exponents (order - i - j - k, i, j, k): after those of lower
+// i, which are all but those of a tetrahedron of order - i, and likewise in the triangle of j.
 static int32_t place(int32_t order, const int32_t exponent[4]) {
-  int32_t at = 0;
-  for (int32_t i = 0; i < exponent[1]; i++) {
-    at += (order - i + 1) * (order - i + 2) / 2;
-  }
-  for (int32_t j = 0; j < exponent[2]; j++) {
-    at += order - exponent[1] - j + 1;
-  }
-  return at + exponent[3];
+  int32_t rest = order - exponent[1], last = rest - exponent[2];
+  return noli_tet_nodes(order) - noli_tet_nodes(rest) + noli_tri_nodes(rest) -
+         noli_tri_nodes(last) + exponent[3];
 }
 
 // All exponents, in the order of their places; returns their number.
@@ -47,15 +43,8 @@ static int32_t list_exponents(int32_t order, int32_t exponent[][4]) {
 }
 
 static double factorial(int32_t n) {
-  double product = 1.0;
-  for (int32_t i = 2; i <= n; i++) {
-    product *= i;
-  }
-  return product;
-}
-
-static double binomial(int32_t n, int32_t k) {
-  return factorial(n) / (factorial(k) * factorial(n - k));
+  static const double value[Q_MAX + 1] = {1, 1, 2, 6, 24, 120, 720, 5040, 40320, 362880};
+  return value[n];
 }
 
 // How many times the monomial occurs in (sum of coordinates)^order.
@@ -230,12 +219,14 @@ static void halve(int32_t order, const Box* box, int kept, int moved, Box* half)
   for (int32_t a = 0; a < n; a++) {
     int32_t of[4], j = exponent[a][moved];
     memcpy(of, exponent[a], sizeof of);
-    half->det[a] = 0.0;
+    double sum = 0.0, weight = 1.0;
     for (int32_t s = 0; s <= j; s++) {
       of[moved] = s;
       of[kept] = exponent[a][kept] + j - s;
-      half->det[a] += ldexp(binomial(j, s), -j) * box->det[place(order, of)];
+      sum += weight * box->det[place(order, of)];
+      weight *= (double)(j - s) / (s + 1);
     }
+    half->det[a] = sum / (double)(1 << j);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "output/histories.h"
 #include "output/page_file.h"
 #include "output/page_frames.h"
+#include "scene/origins.h"
 
 #include <math.h>
 #include <string.h>
@@ -204,8 +205,8 @@ static json_t* about_of(const PageWriter* writer, json_t* audit) {
       (int)run->layout.n_triangles, "n_segments", (int)run->layout.n_segments, "n_points",
       (int)run->layout.n_points, "gravity", g[0], g[1], g[2], "reach",
       noli_proximity_reach(writer->proximity), "bodies", bodies_of(run->sim->model, def), "floors",
-      noli_page_floors(def), "fields", noli_page_fields_json(&writer->fields), "frames", writer->frames,
-      "groups", writer->groups, "histories", writer->histories, "audit", audit);
+      noli_page_floors(def), "fields", noli_page_fields_json(&writer->fields), "frames",
+      writer->frames, "groups", writer->groups, "histories", writer->histories, "audit", audit);
 }
 
 // What the audit of the run found, or why there is none.
@@ -240,6 +241,7 @@ static NoliStatus write_page(NoliContext* context, const char* directory, const 
                        .frames = json_array(),
                        .histories = json_array()};
   NOLI_TRY(noli_run_reader_open(&writer.run));
+  NOLI_TRY(noli_scene_require_files(writer.run.scene));
   NOLI_TRY(noli_page_surface_make(context, &writer.run.layout, &writer.surface));
   NOLI_TRY(noli_proximity_create(writer.run.sim->model, &writer.proximity));
   NOLI_TRY(noli_page_file_begin(context, path, page, &writer.file));

@@ -439,7 +439,9 @@ int32_t describe_mesh(const NoliMesh* mesh, const NoliMeshCheck* check) {
   if (check->n_inverted < mesh->n_tet) {
     n += defect(check->n_inverted, "inverted tetrahedra", check->first_inverted);
   } else if (mesh->n_tet > 0) {
-    print("all tetrahedra are inverted; a scene flips them\n");
+    print("all tetrahedra are inverted%s\n",
+           mesh->order > 1 ? " somewhere; a scene flips them, and refuses those that stay so"
+                           : "; a scene flips them");
   }
   n += defect(check->n_flat, "flat tetrahedra", check->first_flat);
   n += defect(check->n_degenerate, "degenerate triangles or segments", check->first_degenerate);

@@ -79,12 +79,29 @@ typedef struct NoliMeshSets {
 } NoliMeshSets;
 
 /// noli_mesh_read, also of the sets that the file names: node sets of .inp files, in the order of
-/// the file, then element sets of other names, with the vertices of their elements; physical groups
+/// the file, then element sets of other names, with the vertices of their elements, and surfaces of
+/// other names, with the vertices of their faces; physical groups
 /// with names of .msh files, with the vertices of their cells. Nodes that are no vertices (of
 /// curves) are left out, and so are sets for internal use and labels of node sets that do not
 /// exist. Files of other formats have no sets. Release `sets` with noli_mesh_sets_free.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_read_sets(NoliContext* context, const char* path,
                                                          NoliMesh** mesh, NoliMeshSets* sets);
+/// Faces of named sets: those of sets of faces, as surfaces of .inp files and groups of triangles
+/// of .msh files. Never changes its size.
+typedef struct NoliMeshSides {
+  int32_t n;      ///< as many as sets
+  int64_t* first; ///< (n + 1)
+  int32_t* tri;   ///< vertices of the faces of set s: tri[3 first[s]] .. tri[3 first[s + 1] - 1];
+                  ///< none of a set that is not one of faces
+} NoliMeshSides;
+
+/// noli_mesh_read_sets, also of the faces of the sets. Release them with noli_mesh_sides_free.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_read_sides(NoliContext* context, const char* path,
+                                                          NoliMesh** mesh, NoliMeshSets* sets,
+                                                          NoliMeshSides* sides);
+/// Releases what the faces own; of zeros is allowed.
+NOLI_API void noli_mesh_sides_free(NoliContext* context, NoliMeshSides* sides);
+
 /// Releases what the sets own; sets of zeros are allowed.
 NOLI_API void noli_mesh_sets_free(NoliContext* context, NoliMeshSets* sets);
 
@@ -124,8 +141,9 @@ NOLI_API void noli_mesh_free_array(NoliContext* context, int32_t** array);
 /// -infinity. `x` (n x 3).
 NOLI_API void noli_mesh_bounds(int32_t n, const double* x, double low[3], double high[3]);
 
-/// Makes every tetrahedron positive, seen as straight, by exchanging two vertices. Returns how many
-/// were changed. Indices must be valid. Tetrahedra of zero volume stay as they are.
+/// Makes the volume of every tetrahedron, of curved ones that of their shape, positive by
+/// exchanging two vertices. Returns how many were changed. Indices must be valid. Tetrahedra of
+/// zero volume stay as they are.
 NOLI_API int32_t noli_mesh_orient(NoliMesh* mesh);
 
 /// Removes the vertices of no cell and renumbers the others in the same order.
@@ -178,7 +196,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_extract(NoliContext* context, con
 typedef struct NoliMeshCheck {
   int32_t n_bad_coordinates;    ///< vertices, then nodes of curves, that are not finite
   int32_t n_bad_indices;        ///< cells that name a vertex that does not exist, or one twice
-  int32_t n_inverted;           ///< tetrahedra of negative volume
+  int32_t n_inverted;           ///< tetrahedra of negative volume; curved ones whose determinant
+                                ///< is not positive everywhere
   int32_t n_flat;               ///< tetrahedra of zero volume (relative to their longest edge)
   int32_t n_degenerate;         ///< triangles or segments of zero size
   int32_t n_duplicate_cells;    ///< cells that occur again, in any order of their vertices
@@ -200,7 +219,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_check_sized(NoliContext* context,
                                                            NoliMeshCheck* check, size_t size);
 
 /// Inspects any mesh, also a defective one: cells with bad indices are counted and then ignored,
-/// and shapes are tested only where the coordinates are finite. Zero size means below rounding:
+/// and shapes are tested only where the coordinates are finite, curved ones everywhere in them
+/// (docs/high-order.md). Zero size means below rounding:
 /// 64 DBL_EPSILON times the power of the longest edge. Fails only with NOLI_ERROR_MEMORY or
 /// NOLI_ERROR_TOO_LARGE; defects are reported in `*check`.
 static inline NOLI_WARN_UNUSED NoliStatus noli_mesh_check(NoliContext* context,
@@ -336,7 +356,7 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_nut(NoliContext* context, do
 /// A truss: balls of `joint_radius` on a cubic lattice, `spacing` apart, more than two radii,
 /// joined by round struts, which are of `strut_radius` in their middle and widen towards the
 /// joints. `cells_across` balls and struts, even, `cells_along` a strut. With tetrahedra of order
-/// `order` all nodes follow the round shape.
+/// `order` nodes follow the round shape as far as elements stay valid.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_truss(NoliContext* context,
                                                           const int32_t joints[3], double spacing,
                                                           double joint_radius, double strut_radius,

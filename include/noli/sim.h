@@ -237,15 +237,18 @@ typedef struct NoliForceDef {
   /// against their outward normals (shells: against the normals of the triangles), component 0
   /// only. Values are those at vertices; faces interpolate them
   const char* kind;
-  double t_begin;     ///< s; acts in steps that END in (t_begin, t_end]; default 0
-  double t_end;       ///< s; default INFINITY
-  NoliForceFn* value; ///< must be set, unless the force is controlled
-  void* user;         ///< must outlive the simulation
-  const char* name;   ///< borrowed; NULL (default): "force" and its number
-  bool controlled;    ///< true: the caller writes values between steps, noli_sim_force_values
-                      ///< (noli/live.h), and `value` is NULL; default false
-  const char* where;  ///< borrowed; prefixes messages; NULL (default): no prefix
-  double change;      ///< all values are multiplied by 1 + change; default 0
+  double t_begin;      ///< s; acts in steps that END in (t_begin, t_end]; default 0
+  double t_end;        ///< s; default INFINITY
+  NoliForceFn* value;  ///< must be set, unless the force is controlled
+  void* user;          ///< must outlive the simulation
+  const char* name;    ///< borrowed; NULL (default): "force" and its number
+  bool controlled;     ///< true: the caller writes values between steps, noli_sim_force_values
+                       ///< (noli/live.h), and `value` is NULL; default false
+  const char* where;   ///< borrowed; prefixes messages; NULL (default): no prefix
+  double change;       ///< all values are multiplied by 1 + change; default 0
+  const int32_t* face; ///< (n_face x 3) vertices of the faces on which tractions and pressures act,
+                       ///< in any order; borrowed; NULL (default): all faces of vertices in `node`
+  int32_t n_face;
 } NoliForceDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_force_def.

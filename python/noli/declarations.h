@@ -96,6 +96,13 @@ typedef struct NoliMeshSets {
   int32_t* vertex;
 } NoliMeshSets;
 NoliStatus noli_mesh_read_sets(NoliContext* context, const char* path, NoliMesh** mesh, NoliMeshSets* sets);
+typedef struct NoliMeshSides {
+  int32_t n;
+  int64_t* first;
+  int32_t* tri;
+} NoliMeshSides;
+NoliStatus noli_mesh_read_sides(NoliContext* context, const char* path, NoliMesh** mesh, NoliMeshSets* sets, NoliMeshSides* sides);
+void noli_mesh_sides_free(NoliContext* context, NoliMeshSides* sides);
 void noli_mesh_sets_free(NoliContext* context, NoliMeshSets* sets);
 NoliStatus noli_mesh_write(NoliContext* context, const char* path, const NoliMesh* mesh);
 NoliStatus noli_mesh_boundary(NoliContext* context, const NoliMesh* mesh, int32_t** tri, int32_t* n_tri);
@@ -361,6 +368,8 @@ typedef struct NoliForceDef {
   bool controlled;
   const char* where;
   double change;
+  const int32_t* face;
+  int32_t n_face;
 } NoliForceDef;
 void noli_force_def_init(NoliForceDef* def, size_t size);
 typedef struct NoliPairDef {

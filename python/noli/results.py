@@ -351,7 +351,7 @@ class MeshCheck(Result):
     n_bad_coordinates: int
     #: cells that name a vertex that does not exist, or one twice
     n_bad_indices: int
-    #: tetrahedra of negative volume
+    #: tetrahedra of negative volume; curved ones whose determinant is not positive everywhere
     n_inverted: int
     #: tetrahedra of zero volume (relative to their longest edge)
     n_flat: int

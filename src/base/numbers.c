@@ -190,6 +190,7 @@ static const NoliNumber of_motion[] = {
 static const NoliNumber of_force[] = {
   N(NoliForceDef, body, "the body", FROM(0)),
   N(NoliForceDef, n_node, "the number of vertices", FROM(0)),
+  N(NoliForceDef, n_face, "the number of faces", FROM(0)),
   N(NoliForceDef, t_begin, "t_begin", BEGIN),
   N(NoliForceDef, t_end, "t_end", END),
   N(NoliForceDef, change, "change", FINITE),

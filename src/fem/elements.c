@@ -63,7 +63,7 @@ NoliStatus noli_elements_create(NoliContext* context, const NoliSpace* space, in
   NOLI_CHECK(context, rule.n <= NOLI_ELEMENT_POINTS_MAX, NOLI_ERROR_ARGUMENT,
              "quadrature of degree %d has %d points, more than the %d of an element", rule.degree,
              rule.n, NOLI_ELEMENT_POINTS_MAX);
-  NOLI_TRY(noli_space_check(context, space, &rule));
+  NOLI_TRY(noli_space_check(context, space));
   int64_t n_table = 3 * (int64_t)space->n_local * rule.n;
   int64_t n_shape_point = (int64_t)space->n_tet * (elements->curved ? rule.n : 1);
   elements->n_point = rule.n;

@@ -6,8 +6,8 @@
 // memory of an element does not grow with nodes times points, and the inner loops run over
 // contiguous tables.
 //
-// Orientation is checked at points of quadrature only, as in [Ferguson2023]: between them an
-// element may invert undetected.
+// Orientation is checked everywhere at rest (noli_space_check), and in motion at points of
+// quadrature only, as in [Ferguson2023]: between them an element may invert undetected.
 #pragma once
 
 #include "fem/space.h"

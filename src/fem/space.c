@@ -2,6 +2,7 @@
 
 #include "base/validate.h"
 #include "mesh/curve.h"
+#include "mesh/jacobian.h"
 #include "mesh/lattice.h"
 #include "mesh/topology.h"
 
@@ -105,24 +106,30 @@ int32_t noli_space_mass_degree(const NoliSpace* space) {
 
 // ---- orientation
 
-NoliStatus noli_space_check(NoliContext* context, const NoliSpace* space,
-                            const NoliQuadrature* rule) {
+// Fails for the place xi, where the determinant is `det`.
+static NoliStatus fail_inverted(NoliContext* context, const NoliSpace* space, int64_t tet,
+                                const double* xi, double det) {
+  const int32_t* node = space->node + tet * space->n_local;
+  NoliVec3 x = noli_space_position(space, tet, xi);
+  return noli_fail(context, NOLI_INVERTED_ELEMENT,
+                   "tetrahedron %lld (nodes %d %d %d %d) of order %d is inverted at rest: its "
+                   "determinant at (%g, %g, %g) is %g",
+                   (long long)tet, node[0], node[1], node[2], node[3], space->geometry_order, x.x,
+                   x.y, x.z, det);
+}
+
+NoliStatus noli_space_check(NoliContext* context, const NoliSpace* space) {
   NoliStatus status = NOLI_OK;
+  NoliShapeBasis basis;
+  noli_shape_basis(space->geometry_order, &basis);
   for (int64_t t = 0; t < space->n_tet; t++) {
-    for (int32_t q = 0; q < rule->n; q++) {
-      const double* xi = rule->xi + 3 * (int64_t)q;
-      NoliMat3 dxdxi = noli_space_dxdxi(space, t, xi);
-      double det = noli_det33(&dxdxi);
-      if (!(det > 0.0) || !isfinite(det)) {
-        const int32_t* node = space->node + t * space->n_local;
-        NoliVec3 x = noli_space_position(space, t, xi);
-        status = noli_fail(context, NOLI_INVERTED_ELEMENT,
-                           "tetrahedron %lld (nodes %d %d %d %d) of order %d is inverted at rest: "
-                           "its determinant at (%g, %g, %g) is %g",
-                           (long long)t, node[0], node[1], node[2], node[3], space->geometry_order,
-                           x.x, x.y, x.z, det);
-        goto done;
-      }
+    NoliShapeTest test = noli_shape_test(&basis, space->shape_X + 3 * t * space->n_shape);
+    if (test.sign != NOLI_SHAPE_POSITIVE && test.volume < 0.0) {
+      // the mean, for want of a place that says more
+      const double middle[3] = {0.25, 0.25, 0.25};
+      NOLI_TRY(fail_inverted(context, space, t, middle, 6.0 * test.volume));
+    } else if (test.sign == NOLI_SHAPE_MIXED) {
+      NOLI_TRY(fail_inverted(context, space, t, test.xi, test.det));
     }
   }
 done:

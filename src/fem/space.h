@@ -7,9 +7,9 @@
 // g < p a field of higher order on simpler shapes; g > p also works, but needs a correction where
 // positions instead of displacements are interpolated.
 //
-// Elements need det dX/dxi > 0. noli_space_check tests it at quadrature points only, as in
-// [Ferguson2023], and so do the bounds of steps: between them it can be negative. Such elements
-// work, but self-intersect slightly.
+// Elements need det dX/dxi > 0. At rest noli_space_check bounds it everywhere [Johnen2013]. Bounds
+// of steps test det F at quadrature points only, as in [Ferguson2023]: between them it can be
+// negative. Such elements work, but self-intersect slightly.
 #pragma once
 
 #include "math/lagrange.h"
@@ -46,10 +46,9 @@ NoliMat3 noli_space_dxdxi(const NoliSpace* space, int64_t tet, const double xi[3
 int32_t noli_space_elastic_degree(const NoliSpace* space);
 int32_t noli_space_mass_degree(const NoliSpace* space);
 
-// Fails with NOLI_INVERTED_ELEMENT if the determinant of a shape is not positive at a point of the
-// rule; the message names the first such tetrahedron and point.
-NOLI_WARN_UNUSED NoliStatus noli_space_check(NoliContext* context, const NoliSpace* space,
-                                             const NoliQuadrature* rule);
+// Fails with NOLI_INVERTED_ELEMENT if the determinant of a shape is not positive everywhere
+// (mesh/jacobian.h); the message names the first such tetrahedron and a point.
+NOLI_WARN_UNUSED NoliStatus noli_space_check(NoliContext* context, const NoliSpace* space);
 
 // Validator (base/validate.h).
 const char* noli_space_defect(const NoliSpace* space);

@@ -3,6 +3,7 @@
 #include "base/sized.h"
 #include "math/vec3.h"
 #include "mesh/curve.h"
+#include "mesh/jacobian.h"
 
 #include <float.h>
 #include <math.h>
@@ -85,21 +86,46 @@ done:
   return status;
 }
 
+// Six times the volume of a straight tetrahedron, and what counts as none.
+static double straight_volume6(const NoliMesh* mesh, const int32_t* tet, double* bound) {
+  NoliVec3 x[4];
+  for (int i = 0; i < 4; i++) {
+    x[i] = position(mesh, tet[i]);
+  }
+  double longest_sqr = 0.0;
+  for (int e = 0; e < 6; e++) {
+    NoliVec3 side = noli_sub3(x[noli_tet_edge[e][1]], x[noli_tet_edge[e][0]]);
+    longest_sqr = fmax(longest_sqr, noli_norm_sqr3(side));
+  }
+  NoliVec3 e1 = noli_sub3(x[1], x[0]), e2 = noli_sub3(x[2], x[0]), e3 = noli_sub3(x[3], x[0]);
+  *bound = FLAT * longest_sqr * sqrt(longest_sqr);
+  return noli_dot3(noli_cross3(e1, e2), e3);
+}
+
+// Curved tetrahedra are judged by their shape, which may be valid where the straight corners are
+// inverted, and the reverse.
+static void check_curved(const NoliMesh* mesh, const int32_t* source, int32_t n,
+                         NoliMeshCheck* check) {
+  NoliShapeBasis basis;
+  double X[3 * NOLI_TET_NODES_MAX];
+  noli_shape_basis(mesh->order, &basis);
+  for (int32_t t = 0; t < n; t++) {
+    noli_mesh_shape_nodes(mesh, source[t], X);
+    NoliShapeTest test = noli_shape_test(&basis, X);
+    if (isfinite(test.volume) && test.sign != NOLI_SHAPE_POSITIVE) {
+      found(&check->n_inverted, &check->first_inverted, source[t]);
+    }
+  }
+}
+
 static void check_tetrahedra(const NoliMesh* mesh, const NoliMesh* good, const int32_t* source,
                              NoliMeshCheck* check) {
+  if (mesh->order > 1) {
+    check_curved(mesh, source, good->n_tet, check);
+    return;
+  }
   for (int32_t t = 0; t < good->n_tet; t++) {
-    NoliVec3 x[4];
-    for (int i = 0; i < 4; i++) {
-      x[i] = position(mesh, good->tet[4 * (int64_t)t + i]);
-    }
-    double longest_sqr = 0.0;
-    for (int e = 0; e < 6; e++) {
-      NoliVec3 side = noli_sub3(x[noli_tet_edge[e][1]], x[noli_tet_edge[e][0]]);
-      longest_sqr = fmax(longest_sqr, noli_norm_sqr3(side));
-    }
-    NoliVec3 e1 = noli_sub3(x[1], x[0]), e2 = noli_sub3(x[2], x[0]), e3 = noli_sub3(x[3], x[0]);
-    double volume6 = noli_dot3(noli_cross3(e1, e2), e3);
-    double bound = FLAT * longest_sqr * sqrt(longest_sqr);
+    double bound, volume6 = straight_volume6(mesh, good->tet + 4 * (int64_t)t, &bound);
     // check_coordinates counts those that are not finite
     if (!isfinite(volume6) || !isfinite(bound)) {
       continue;

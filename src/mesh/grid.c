@@ -1,6 +1,7 @@
 #include "mesh/grid.h"
 
 #include "base/validate.h"
+#include "mesh/jacobian.h"
 
 #include <math.h>
 #include <string.h>
@@ -126,6 +127,8 @@ NoliStatus noli_grid_make(NoliContext* context, const char* shape, NoliGrid grid
   for (int64_t v = 0; v < made->n_curve; v++) {
     map(size, made->curve_x + 3 * v);
   }
+  // coarse cells cannot follow maps that turn sharply
+  NOLI_TRY(noli_mesh_straighten(context, made));
   if (surface) {
     NOLI_TRY(noli_mesh_extract(context, made, "surface", mesh));
   } else {

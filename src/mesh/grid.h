@@ -25,7 +25,8 @@ typedef struct NoliGrid {
   int32_t layers[3];  // of vertices along each axis; filled in
 } NoliGrid;
 
-// Makes a grid of the given order, mapped by `map`, or only its surface. `shape` is its name in
+// Makes a grid of the given order, mapped by `map` as far as its elements stay valid, or only its
+// surface. `shape` is its name in
 // messages. Fails as the shapes of noli/mesh.h do.
 NOLI_WARN_UNUSED NoliStatus noli_grid_make(NoliContext* context, const char* shape, NoliGrid grid,
                                            NoliGridMapFn* map, const double* size, bool surface,

@@ -37,9 +37,9 @@ static const Format* find_format(const char* path) {
   return NULL;
 }
 
-// Reads a mesh; its sets where `sets` is not NULL.
+// Reads a mesh; its sets and their faces where these are not NULL.
 static NoliStatus read_mesh(NoliContext* context, const char* path, NoliMesh** mesh,
-                            NoliMeshSets* sets) {
+                            NoliMeshSets* sets, NoliMeshSides* sides) {
   NoliStatus status = NOLI_OK;
   NoliCursor cursor = {0};
   NoliMeshParts parts = {.sets.wanted = sets != NULL};
@@ -53,11 +53,15 @@ static NoliStatus read_mesh(NoliContext* context, const char* path, NoliMesh** m
   NOLI_TRY(format->read(&cursor, &parts));
   noli_parts_log_unused(context, path, &parts);
   NOLI_TRY(noli_parts_to_mesh(context, path, &parts, mesh));
+  if (sides != NULL) {
+    NOLI_TRY(noli_parts_to_sides(context, &parts, sides));
+  }
   if (sets != NULL) {
     NOLI_TRY(noli_parts_to_sets(context, &parts, sets));
   }
 done:
   if (status != NOLI_OK) {
+    noli_mesh_sides_free(context, sides);
     noli_mesh_destroy(context, mesh);
   }
   noli_parts_free(context, &parts);
@@ -67,14 +71,23 @@ done:
 
 NoliStatus noli_mesh_read(NoliContext* context, const char* path, NoliMesh** mesh) {
   NOLI_REQUIRE(context, context != NULL && path != NULL && mesh != NULL);
-  return read_mesh(context, path, mesh, NULL);
+  return read_mesh(context, path, mesh, NULL, NULL);
 }
 
 NoliStatus noli_mesh_read_sets(NoliContext* context, const char* path, NoliMesh** mesh,
                                NoliMeshSets* sets) {
   NOLI_REQUIRE(context, context != NULL && path != NULL && mesh != NULL && sets != NULL);
   *sets = (NoliMeshSets){0};
-  return read_mesh(context, path, mesh, sets);
+  return read_mesh(context, path, mesh, sets, NULL);
+}
+
+NoliStatus noli_mesh_read_sides(NoliContext* context, const char* path, NoliMesh** mesh,
+                                NoliMeshSets* sets, NoliMeshSides* sides) {
+  NOLI_REQUIRE(context,
+               context != NULL && path != NULL && mesh != NULL && sets != NULL && sides != NULL);
+  *sets = (NoliMeshSets){0};
+  *sides = (NoliMeshSides){0};
+  return read_mesh(context, path, mesh, sets, sides);
 }
 
 NoliStatus noli_mesh_write(NoliContext* context, const char* path, const NoliMesh* mesh) {

@@ -2,6 +2,7 @@
 
 #include "base/context.h"
 #include "mesh/curve.h"
+#include "mesh/jacobian.h"
 #include "math/vec3.h"
 
 #include <math.h>
@@ -92,18 +93,33 @@ void noli_mesh_bounds(int32_t n, const double* x, double low[3], double high[3])
   }
 }
 
+// Whether the volume of a tetrahedron is negative, which `basis` measures where it is curved.
+static bool is_inverted(const NoliMesh* mesh, int64_t tet, const NoliShapeBasis* basis) {
+  if (mesh->order > 1) {
+    double X[3 * NOLI_TET_NODES_MAX];
+    noli_mesh_shape_nodes(mesh, tet, X);
+    return noli_shape_test(basis, X).volume < 0.0;
+  }
+  const int32_t* vertex = mesh->tet + 4 * tet;
+  NoliVec3 x0 = noli_load3(mesh->x + 3 * (int64_t)vertex[0]);
+  NoliVec3 e1 = noli_sub3(noli_load3(mesh->x + 3 * (int64_t)vertex[1]), x0);
+  NoliVec3 e2 = noli_sub3(noli_load3(mesh->x + 3 * (int64_t)vertex[2]), x0);
+  NoliVec3 e3 = noli_sub3(noli_load3(mesh->x + 3 * (int64_t)vertex[3]), x0);
+  return noli_dot3(noli_cross3(e1, e2), e3) < 0.0;
+}
+
 int32_t noli_mesh_orient(NoliMesh* mesh) {
   if (mesh == NULL) {
     return 0;
   }
+  NoliShapeBasis basis = {0};
+  if (mesh->order > 1) {
+    noli_shape_basis(mesh->order, &basis);
+  }
   int32_t n_changed = 0;
   for (int64_t t = 0; t < mesh->n_tet; t++) {
     int32_t* tet = mesh->tet + 4 * t;
-    NoliVec3 x0 = noli_load3(mesh->x + 3 * (int64_t)tet[0]);
-    NoliVec3 e1 = noli_sub3(noli_load3(mesh->x + 3 * (int64_t)tet[1]), x0);
-    NoliVec3 e2 = noli_sub3(noli_load3(mesh->x + 3 * (int64_t)tet[2]), x0);
-    NoliVec3 e3 = noli_sub3(noli_load3(mesh->x + 3 * (int64_t)tet[3]), x0);
-    if (noli_dot3(noli_cross3(e1, e2), e3) < 0.0) {
+    if (is_inverted(mesh, t, &basis)) {
       int32_t kept = tet[2];
       tet[2] = tet[3];
       tet[3] = kept;

@@ -523,7 +523,13 @@ static NoliStatus add_to_set(Reader* reader, int32_t dimension, int32_t physical
   NoliStatus status = NOLI_OK;
   for (int64_t g = 0; g < reader->group.count; g++) {
     const Entity* group = &reader->group.data[g];
-    for (int32_t i = 0; group->dimension == dimension && group->tag == physical && i < width; i++) {
+    if (group->dimension != dimension || group->tag != physical) {
+      continue;
+    }
+    if (dimension == 2) {
+      NOLI_TRY(noli_parts_add_face(reader->cursor->context, reader->parts, group->physical, node));
+    }
+    for (int32_t i = dimension == 2 ? 3 : 0; i < width; i++) {
       NOLI_TRY(
           noli_parts_add_member(reader->cursor->context, reader->parts, group->physical, node[i]));
     }

@@ -22,6 +22,7 @@ void noli_parts_free(NoliContext* context, NoliMeshParts* parts) {
   }
   noli_array_free(context, &parts->sets.name);
   noli_array_free(context, &parts->sets.member);
+  noli_array_free(context, &parts->sets.face);
   noli_array_free(context, &parts->polygon);
   noli_array_free(context, &parts->corner);
 }
@@ -73,6 +74,56 @@ NoliStatus noli_parts_add_member(NoliContext* context, NoliMeshParts* parts, int
   NOLI_PUSH(context, &parts->sets.member, ((NoliSetMember){set, vertex}));
 done:
   return status;
+}
+
+NoliStatus noli_parts_add_face(NoliContext* context, NoliMeshParts* parts, int32_t set,
+                               const int32_t vertex[3]) {
+  NoliStatus status = NOLI_OK;
+  NoliSetFace face = {.set = set};
+  memcpy(face.vertex, vertex, sizeof face.vertex);
+  NOLI_PUSH(context, &parts->sets.face, face);
+  for (int i = 0; i < 3; i++) {
+    NOLI_TRY(noli_parts_add_member(context, parts, set, vertex[i]));
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_parts_to_sides(NoliContext* context, NoliMeshParts* parts, NoliMeshSides* sides) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = parts->sets.name.count, n_face = parts->sets.face.count;
+  const NoliSetFace* face = parts->sets.face.data;
+  *sides = (NoliMeshSides){.n = (int32_t)n};
+  NOLI_NEW_ZERO(context, sides->first, n + 1);
+  NOLI_NEW(context, sides->tri, 3 * n_face);
+  for (int64_t i = 0; i < n_face; i++) {
+    sides->first[face[i].set + 1]++;
+  }
+  for (int64_t s = 0; s < n; s++) {
+    sides->first[s + 1] += sides->first[s];
+  }
+
+  // place them from the end of each set, which moves to its beginning
+  for (int64_t i = n_face - 1; i >= 0; i--) {
+    int64_t at = --sides->first[face[i].set + 1];
+    memcpy(sides->tri + 3 * at, face[i].vertex, sizeof face[i].vertex);
+  }
+  memmove(sides->first, sides->first + 1, (size_t)n * sizeof *sides->first);
+  sides->first[n] = n_face;
+done:
+  if (status != NOLI_OK) {
+    noli_mesh_sides_free(context, sides);
+  }
+  return status;
+}
+
+void noli_mesh_sides_free(NoliContext* context, NoliMeshSides* sides) {
+  if (context == NULL || sides == NULL) {
+    return;
+  }
+  noli_free(context, sides->first);
+  noli_free(context, sides->tri);
+  *sides = (NoliMeshSides){0};
 }
 
 static int compare_members(const void* one, const void* other) {
@@ -413,6 +464,12 @@ static NoliStatus split_nodes(NoliContext* context, const char* path, NoliMesh* 
 
   for (int64_t i = 0; i < parts->sets.member.count; i++) {
     parts->sets.member.data[i].vertex = vertex[parts->sets.member.data[i].vertex];
+  }
+  for (int64_t i = 0; i < parts->sets.face.count; i++) {
+    int32_t* corner = parts->sets.face.data[i].vertex;
+    for (int k = 0; k < 3; k++) {
+      corner[k] = vertex[corner[k]];
+    }
   }
 
   // the mesh takes over the curve

@@ -11,11 +11,18 @@ typedef struct NoliSetMember {
   int32_t vertex;
 } NoliSetMember;
 
+// A face in a named set.
+typedef struct NoliSetFace {
+  int32_t set;
+  int32_t vertex[3];
+} NoliSetFace;
+
 // The sets that a file names; readers fill them only where they are wanted.
 typedef struct NoliPartsSets {
   bool wanted;
   NOLI_ARRAY(char*) name;
   NOLI_ARRAY(NoliSetMember) member; // in any order, also several times
+  NOLI_ARRAY(NoliSetFace) face;     // likewise; their vertices are members, too
 } NoliPartsSets;
 
 // A polygon of the file whose triangles are in place, but not yet cut out of it.
@@ -80,6 +87,14 @@ NOLI_WARN_UNUSED NoliStatus noli_parts_add_set(NoliContext* context, NoliMeshPar
                                                NoliSpan name);
 NOLI_WARN_UNUSED NoliStatus noli_parts_add_member(NoliContext* context, NoliMeshParts* parts,
                                                   int32_t set, int32_t vertex);
+
+// Adds a face and its vertices as members.
+NOLI_WARN_UNUSED NoliStatus noli_parts_add_face(NoliContext* context, NoliMeshParts* parts,
+                                                int32_t set, const int32_t vertex[3]);
+
+// The faces of the sets of parts, before their sets are taken.
+NOLI_WARN_UNUSED NoliStatus noli_parts_to_sides(NoliContext* context, NoliMeshParts* parts,
+                                                NoliMeshSides* sides);
 
 // The sets of parts whose mesh has been made, which are empty then.
 NOLI_WARN_UNUSED NoliStatus noli_parts_to_sets(NoliContext* context, NoliMeshParts* parts,

@@ -225,8 +225,9 @@ NoliStatus noli_scene_find_selected(const NoliSceneSource* source, NoliScene* sc
                                  : NOLI_OK;
   // all lists are handed over, also after a failure
   for (int64_t k = 0; k < targets->count; k++) {
-    if (targets->data[k].node != NULL) {
-      NoliStatus owned = noli_scene_own(scene, targets->data[k].node);
+    int32_t* const lists[] = {targets->data[k].node, targets->data[k].face};
+    for (int i = 0; i < 2; i++) {
+      NoliStatus owned = lists[i] != NULL ? noli_scene_own(scene, lists[i]) : NOLI_OK;
       status = status != NOLI_OK ? status : owned;
     }
   }
@@ -330,6 +331,8 @@ NoliStatus noli_scene_build_forces(const NoliSceneSource* source, NoliScene* sce
       def.body = entities.data[k];
       def.node = targets.data[k].node;
       def.n_node = targets.data[k].n_node;
+      def.face = targets.data[k].face;
+      def.n_face = targets.data[k].n_face;
       NOLI_TRY(noli_scene_name_for(scene, &entry, targets.count, &scene->entities.data[def.body],
                                    &def.name));
       if (def.n_node > 0) {

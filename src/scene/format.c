@@ -168,8 +168,8 @@ OBJECT(region, "selection", NOLI_SCENE_EXACTLY_ONE,
        GROUPED("side", side_name, NULL, "Vertices close to one side of the bounding box."),
        GROUPED("tag", integer, NULL, "Vertices of tetrahedra or triangles with this tag."),
        GROUPED("set", text, NULL,
-               "Vertices of a named set of the mesh file: a node or element set of .inp files, a "
-               "physical group of Gmsh's. See docs/scene.md."),
+               "Vertices of a named set of the mesh file: a node or element set or a surface of "
+               ".inp files, a physical group of Gmsh's. See docs/import.md."),
        GROUPED("vertices", vertex_list, NULL, "Indices of vertices in the mesh file, from 0."),
        FIELD("depth", fraction, "0.01", NULL,
              "With `side`: depth as a fraction of the extent of the bounding box."),

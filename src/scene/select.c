@@ -166,13 +166,7 @@ typedef struct FaceKey {
 } FaceKey;
 
 static int compare_faces(const void* a, const void* b) {
-  const int32_t *p = ((const FaceKey*)a)->vertex, *q = ((const FaceKey*)b)->vertex;
-  for (int k = 0; k < 3; k++) {
-    if (p[k] != q[k]) {
-      return p[k] < q[k] ? -1 : 1;
-    }
-  }
-  return 0;
+  return noli_compare_tuples(((const FaceKey*)a)->vertex, ((const FaceKey*)b)->vertex, 3);
 }
 
 static FaceKey face_key(int32_t a, int32_t b, int32_t c) {
@@ -464,6 +458,56 @@ done:
   return status;
 }
 
+// The set of faces that a region names, or NOLI_NULL_INDEX.
+static int32_t find_face_set(const NoliSceneNode* region, const NoliSceneShape* shape) {
+  NoliSceneNode set = noli_scene_member(region, "set");
+  if (set.value == NULL) {
+    return NOLI_NULL_INDEX;
+  }
+  int32_t found = find_set(&shape->sets, noli_scene_string(&set));
+  bool has_faces = found >= 0 && shape->sides.first[found] < shape->sides.first[found + 1];
+  return has_faces ? found : NOLI_NULL_INDEX;
+}
+
+// Where all regions are sets of faces, a load acts on these only.
+static NoliStatus collect_faces(NoliContext* context, const NoliSceneNode* selection,
+                                NoliSceneTarget* target) {
+  NoliStatus status = NOLI_OK;
+  const NoliSceneShape* shape = target->shape;
+  bool is_list = json_is_array(selection->value);
+  size_t n_regions = is_list ? noli_scene_size(selection) : 1;
+  int64_t n = 0;
+  for (size_t i = 0; i < n_regions; i++) {
+    NoliSceneNode region = is_list ? noli_scene_item(selection, i) : *selection;
+    int32_t set = find_face_set(&region, shape);
+    if (set < 0) {
+      return NOLI_OK;
+    }
+    n += shape->sides.first[set + 1] - shape->sides.first[set];
+  }
+  NOLI_CHECK(context, n <= INT32_MAX, NOLI_ERROR_TOO_LARGE, "too many faces: %lld", (long long)n);
+  NOLI_NEW(context, target->face, 3 * n);
+  for (size_t i = 0; i < n_regions; i++) {
+    NoliSceneNode region = is_list ? noli_scene_item(selection, i) : *selection;
+    int32_t set = find_face_set(&region, shape);
+    for (int64_t f = shape->sides.first[set]; f < shape->sides.first[set + 1]; f++) {
+      int32_t* face = target->face + 3 * (int64_t)target->n_face;
+      bool all = true;
+      for (int k = 0; k < 3; k++) {
+        face[k] = shape->new_index[shape->sides.tri[3 * f + k]];
+        all = all && face[k] != NOLI_NULL_INDEX;
+      }
+      target->n_face += all;
+    }
+  }
+  if (target->n_face == 0) {
+    noli_free(context, target->face);
+    target->face = NULL;
+  }
+done:
+  return status;
+}
+
 // A set that the mesh of a body does not have, or that has no vertices or elements in it.
 static NoliStatus fail_set(const NoliSceneSource* source, const NoliSceneNode* set,
                            const char* name, const NoliMeshSets* sets, const char* what) {
@@ -520,6 +564,9 @@ NoliStatus noli_scene_select(const NoliSceneSource* source, const NoliSceneNode*
     }
     if (status == NOLI_OK) {
       status = collect(context, &marker, &targets[k]);
+    }
+    if (status == NOLI_OK) {
+      status = collect_faces(context, selection, &targets[k]);
     }
     release_marker(context, &marker);
     NOLI_TRY(status);

@@ -280,6 +280,19 @@ static const double* first_corner(const NoliMesh* mesh, int32_t cell) {
   return &mesh->x[3 * (int64_t)vertex];
 }
 
+static NoliStatus fail_inverted(const NoliSceneSource* source, const NoliSceneNode* node,
+                                const NoliMesh* mesh, const NoliMeshCheck* found) {
+  char label[NOTE_SIZE];
+  double centre[3];
+  mesh_label(node, label);
+  tet_centre(mesh, found->first_inverted, centre);
+  return noli_scene_fail(source, node, NOLI_ERROR_FORMAT,
+                         "%s: tetrahedron %d at (%g, %g, %g) is inverted%s (%d of %d tetrahedra)",
+                         label, (int)found->first_inverted, centre[0], centre[1], centre[2],
+                         mesh->order > 1 ? " somewhere" : "", (int)found->n_inverted,
+                         (int)mesh->n_tet);
+}
+
 // Checks the tetrahedra and triangles that take part. Reorients a mesh whose tetrahedra are all
 // inverted.
 static NoliStatus check_part(const NoliSceneSource* source, const NoliSceneNode* node,
@@ -292,23 +305,22 @@ static NoliStatus check_part(const NoliSceneSource* source, const NoliSceneNode*
   NOLI_TRY(noli_mesh_check(source->context, mesh, &found));
 
   // tetrahedra have volume, and the same sign all over
+  bool all_inverted = found.n_inverted > 0 && found.n_inverted == mesh->n_tet;
   if (found.n_flat > 0) {
     tet_centre(mesh, found.first_flat, centre);
     NOLI_SCENE_CHECK(source, node, false,
                      "%s: tetrahedron %d at (%g, %g, %g) has no volume (%d such tetrahedra)", label,
                      (int)found.first_flat, centre[0], centre[1], centre[2], (int)found.n_flat);
   }
-  if (found.n_inverted > 0 && found.n_inverted < mesh->n_tet) {
-    tet_centre(mesh, found.first_inverted, centre);
-    NOLI_SCENE_CHECK(source, node, false,
-                     "%s: tetrahedron %d at (%g, %g, %g) is inverted (%d of %d tetrahedra)", label,
-                     (int)found.first_inverted, centre[0], centre[1], centre[2],
-                     (int)found.n_inverted, (int)mesh->n_tet);
+  if (found.n_inverted > 0 && !all_inverted) {
+    NOLI_TRY(fail_inverted(source, node, mesh, &found));
   }
-  if (found.n_inverted > 0) {
+  if (all_inverted) {
     noli_scene_log(source, node, NOLI_LOG_WARNING,
                    "%s: all tetrahedra are inverted; their vertices were exchanged", label);
     (void)noli_mesh_orient(mesh);
+    NOLI_TRY(noli_mesh_check(source->context, mesh, &found));
+    NOLI_TRY(found.n_inverted > 0 ? fail_inverted(source, node, mesh, &found) : NOLI_OK);
   }
 
   // cells have size and occur once
@@ -644,11 +656,16 @@ NoliStatus noli_scene_read_sets(const NoliSceneSource* source, const NoliSceneNo
                    "select by tag or place",
                    shape->path);
   NOLI_TRY(noli_scene_locate_failure(
-      source, node, noli_mesh_read_sets(source->context, shape->path, &mesh, &shape->sets)));
+      source, node,
+      noli_mesh_read_sides(source->context, shape->path, &mesh, &shape->sets, &shape->sides)));
   shape->has_sets = true;
   // the sets name vertices of the file
   for (int64_t i = 0; shape->cleaned.n_vert > 0 && i < shape->sets.first[shape->sets.n]; i++) {
     shape->sets.vertex[i] = shape->cleaned.new_index[shape->sets.vertex[i]];
+  }
+  for (int64_t i = 0; shape->cleaned.n_vert > 0 && i < 3 * shape->sides.first[shape->sides.n];
+       i++) {
+    shape->sides.tri[i] = shape->cleaned.new_index[shape->sides.tri[i]];
   }
 done:
   noli_mesh_destroy(source->context, &mesh);
@@ -662,6 +679,7 @@ void noli_scene_release_shape(NoliContext* context, NoliSceneShape* shape) {
   noli_free(context, shape->new_index);
   noli_free(context, shape->path);
   noli_mesh_sets_free(context, &shape->sets);
+  noli_mesh_sides_free(context, &shape->sides);
   noli_mesh_cleaned_free(context, &shape->cleaned);
   shape->new_index = NULL;
 }

@@ -23,6 +23,7 @@ typedef struct NoliSceneShape {
   int32_t refine;          // how often
   char* path;              // of the file; NULL: none
   NoliMeshSets sets;       // of the file, when first needed
+  NoliMeshSides sides;     // faces of the sets
   bool has_sets;           // they were read
   NoliMesh* mesh;          // what takes part, without unused vertices
   int32_t* new_index;      // (source n_vert) vertex of `mesh`; NOLI_NULL_INDEX: not used

@@ -45,6 +45,22 @@ done:
   return status;
 }
 
+// The faces of a force.
+static NoliStatus check_faces(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliForceDef* force = &def->forces[index];
+  int32_t n_vert = def->bodies[force->body].mesh->n_vert;
+  NOLI_CHECK(context, force->n_face == 0 || force->face != NULL, NOLI_ERROR_ARGUMENT,
+             "force %d: its faces are missing", index);
+  for (int64_t i = 0; force->face != NULL && i < 3 * (int64_t)force->n_face; i++) {
+    NOLI_CHECK(context, force->face[i] >= 0 && force->face[i] < n_vert, NOLI_ERROR_ARGUMENT,
+               "force %d: body \"%s\" has no vertex %d, which face %lld names", index,
+               def->bodies[force->body].name, force->face[i], (long long)(i / 3));
+  }
+done:
+  return status;
+}
+
 static NoliStatus check_axes(NoliContext* context, const NoliSimDef* def, int32_t index) {
   NoliStatus status = NOLI_OK;
   const NoliMotionDef* motion = &def->motions[index];
@@ -209,6 +225,7 @@ NoliStatus noli_definition_check_lists(NoliContext* context, const NoliSimDef* d
     NOLI_TRY(check_item(context, "force", i, NOLI_NUMBERS_FORCE, force));
     NOLI_TRY(check_nodes(context, def, "force", i, force->body, force->node, force->n_node));
     NOLI_TRY(check_times(context, "force", i, force->t_begin, force->t_end));
+    NOLI_TRY(check_faces(context, def, i));
     NOLI_CHECK(context, (force->value == NULL) == force->controlled, NOLI_ERROR_ARGUMENT,
                "force %d %s", i,
                force->controlled ? "is controlled and also has a function" : "has no value");

@@ -1,16 +1,46 @@
 #include "sim/face_loads.h"
 
-#include "base/sort.h"
 #include "math/vec3.h"
+#include "mesh/topology.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 // ---- faces --------------------------------------------------------------------------------------
 
-// Lists the marked faces of a body into tri (NULL: only counts).
-static int32_t list_faces(const NoliModel* model, int32_t body, const uint8_t* marked,
-                          int32_t* tri) {
+// The corners of a face in ascending order.
+typedef struct Corners {
+  int32_t vertex[3];
+} Corners;
+
+// What a force acts on: faces of marked nodes, and of these only those in the list, if there is
+// one.
+typedef struct Meant {
+  const uint8_t* marked; // (n_vert)
+  Corners* face;         // (n_face) global, sorted; NULL: any
+  int32_t n_face;
+} Meant;
+
+static int compare_corners(const void* a, const void* b) {
+  return noli_compare_tuples(((const Corners*)a)->vertex, ((const Corners*)b)->vertex, 3);
+}
+
+// The face of three vertices that are numbered from `first` on.
+static Corners corners_of(const int32_t vertex[3], int32_t first) {
+  const int32_t global[3] = {vertex[0] + first, vertex[1] + first, vertex[2] + first};
+  Corners corners;
+  noli_ascending_tuples(global, 3, 1, corners.vertex);
+  return corners;
+}
+
+static bool is_listed(const Meant* meant, const Corners* corners) {
+  return meant->face == NULL || bsearch(corners, meant->face, (size_t)meant->n_face,
+                                        sizeof *corners, compare_corners) != NULL;
+}
+
+// Lists the faces of a body that are meant into tri (NULL: only counts).
+static int32_t list_faces(const NoliModel* model, int32_t body, const Meant* meant, int32_t* tri) {
+  const uint8_t* marked = meant->marked;
   const NoliSurface* surface = model->problem.surface;
   bool planar = surface->planar[body];
   const int32_t* first = planar ? surface->edge_first : surface->tri_first;
@@ -23,7 +53,10 @@ static int32_t list_faces(const NoliModel* model, int32_t body, const uint8_t* m
     } else {
       memcpy(face, &surface->tri[3 * i], sizeof face);
     }
-    if (marked[face[0]] != 0 && marked[face[1]] != 0 && (planar || marked[face[2]] != 0)) {
+    bool is_marked =
+        marked[face[0]] != 0 && marked[face[1]] != 0 && (planar || marked[face[2]] != 0);
+    Corners corners = corners_of(face, 0);
+    if (is_marked && (planar || is_listed(meant, &corners))) {
       if (tri != NULL) {
         memcpy(&tri[3 * (int64_t)n], face, sizeof face);
       }
@@ -51,13 +84,12 @@ done:
   return status;
 }
 
-// The marked faces of a body.
-static NoliStatus find_faces(NoliModel* model, int32_t body, const uint8_t* marked,
-                             NoliForce* force) {
+// The faces of a body that are meant.
+static NoliStatus find_faces(NoliModel* model, int32_t body, const Meant* meant, NoliForce* force) {
   NoliStatus status = NOLI_OK;
-  force->faces.n = list_faces(model, body, marked, NULL);
+  force->faces.n = list_faces(model, body, meant, NULL);
   NOLI_NEW(model->context, force->faces.tri, 3 * (int64_t)force->faces.n);
-  (void)list_faces(model, body, marked, force->faces.tri);
+  (void)list_faces(model, body, meant, force->faces.tri);
   if (force->kind == NOLI_FORCE_PRESSURE) {
     NOLI_TRY(add_pressed(model, force));
   }
@@ -67,32 +99,21 @@ done:
 
 // ---- curved faces -------------------------------------------------------------------------------
 
-// A face of a tetrahedron. Its corners in ascending order identify its twin.
+// A face of a tetrahedron. Its corners identify its twin.
 typedef struct Side {
-  int32_t key[3];
+  Corners key;
   NoliTetFace face; // of the body
 } Side;
 
-static int compare_sides(const void* a, const void* b) {
-  const int32_t *p = ((const Side*)a)->key, *q = ((const Side*)b)->key;
-  for (int k = 0; k < 3; k++) {
-    if (p[k] != q[k]) {
-      return p[k] < q[k] ? -1 : 1;
-    }
-  }
-  return 0;
+static Side make_side(const int32_t* corner, int32_t tet, int32_t side) {
+  const int32_t vertex[3] = {corner[(side + 1) % 4], corner[(side + 2) % 4],
+                             corner[(side + 3) % 4]};
+  return (Side){.key = corners_of(vertex, 0), .face = {tet, side}};
 }
 
-static Side make_side(const int32_t* corner, int32_t tet, int32_t side) {
-  Side made = {.face = {tet, side}};
-  int32_t count = 0;
-  for (int32_t k = 0; k < 4; k++) {
-    if (k != side) {
-      made.key[count++] = corner[k];
-    }
-  }
-  qsort(made.key, 3, sizeof *made.key, noli_compare_int32);
-  return made;
+// Sides begin with their key.
+static int compare_sides(const void* a, const void* b) {
+  return compare_corners(&((const Side*)a)->key, &((const Side*)b)->key);
 }
 
 // Whether all nodes of a face are marked.
@@ -108,10 +129,10 @@ static bool is_marked(const NoliBlock* block, NoliTetFace face, const uint8_t* m
   return true;
 }
 
-// The marked faces that belong to only one tetrahedron: writes them to the beginning of `side`, all
-// n faces of the body, and returns their number.
-static int32_t keep_marked(const NoliBlock* block, const uint8_t* marked, int64_t n, Side* side,
-                           NoliTetFace* kept) {
+// The faces that are meant and belong to only one tetrahedron: writes them to `kept`, with `side`
+// all n faces of the body, and returns their number.
+static int32_t keep_meant(const NoliBlock* block, const Meant* meant, int64_t n, Side* side,
+                          NoliTetFace* kept) {
   int32_t n_kept = 0;
   qsort(side, (size_t)n, sizeof *side, compare_sides);
   for (int64_t i = 0, end; i < n; i = end) {
@@ -119,7 +140,8 @@ static int32_t keep_marked(const NoliBlock* block, const uint8_t* marked, int64_
     while (end < n && compare_sides(&side[i], &side[end]) == 0) {
       end++;
     }
-    if (end == i + 1 && is_marked(block, side[i].face, marked)) {
+    if (end == i + 1 && is_marked(block, side[i].face, meant->marked) &&
+        is_listed(meant, &side[i].key)) {
       kept[n_kept++] = side[i].face;
     }
   }
@@ -144,7 +166,7 @@ done:
 
 // Likewise of a body of elements of any order.
 static NoliStatus find_curved_faces(NoliModel* model, int32_t body, const NoliBlock* block,
-                                    const uint8_t* marked, NoliForce* force) {
+                                    const Meant* meant, NoliForce* force) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   int32_t first = model->tet_first[body], n_tet = model->tet_first[body + 1] - first;
@@ -155,7 +177,7 @@ static NoliStatus find_curved_faces(NoliModel* model, int32_t body, const NoliBl
   for (int64_t i = 0; i < 4 * (int64_t)n_tet; i++) {
     side[i] = make_side(model->tet + 4 * (first + i / 4), (int32_t)(i / 4), (int32_t)(i % 4));
   }
-  int32_t n = keep_marked(block, marked, 4 * (int64_t)n_tet, side, kept);
+  int32_t n = keep_meant(block, meant, 4 * (int64_t)n_tet, side, kept);
   NOLI_TRY(
       noli_curved_faces_create(context, block->space, block->first_node, n, kept, &force->curved));
   if (n > 0 && force->kind == NOLI_FORCE_PRESSURE) {
@@ -173,24 +195,34 @@ NoliStatus noli_face_loads_build(NoliModel* model, const NoliSimDef* sim_def, in
   NoliForce* force = &model->force[index];
   int32_t body = def->body;
   uint8_t* marked = NULL;
+  Meant meant = {.n_face = def->n_face};
   const char *place = def->where != NULL ? def->where : "", *colon = def->where != NULL ? ": " : "";
   const NoliBlock* block = noli_problem_block(&model->problem, body);
   bool curved = block != NULL && block->space != NULL;
   NOLI_NEW_ZERO(model->context, marked, model->problem.n_vert);
+  meant.marked = marked;
   for (int32_t i = 0; i < force->n_node; i++) {
     marked[force->node[i]] = 1;
+  }
+  if (def->face != NULL) {
+    NOLI_NEW(model->context, meant.face, def->n_face);
+    for (int64_t i = 0; i < def->n_face; i++) {
+      meant.face[i] = corners_of(def->face + 3 * i, model->vert_first[body]);
+    }
+    qsort(meant.face, (size_t)def->n_face, sizeof *meant.face, compare_corners);
   }
   force->thickness =
       model->problem.surface->planar[body] ? sim_def->bodies[body].plane_strain : 1.0;
   if (curved) {
-    NOLI_TRY(find_curved_faces(model, body, block, marked, force));
+    NOLI_TRY(find_curved_faces(model, body, block, &meant, force));
   } else {
-    NOLI_TRY(find_faces(model, body, marked, force));
+    NOLI_TRY(find_faces(model, body, &meant, force));
   }
   NOLI_CHECK(model->context, force->faces.n > 0 || force->curved.n > 0, NOLI_ERROR_ARGUMENT,
              "%s%sforce %d, a %s: body \"%s\" has no face with all its %s among those given", place,
              colon, (int)index, def->kind, model->name[body], curved ? "nodes" : "vertices");
 done:
+  noli_free(model->context, meant.face);
   noli_free(model->context, marked);
   return status;
 }

@@ -161,6 +161,7 @@ static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
     OWN_TEXT(force[i].kind);
     OWN_TEXT(force[i].where);
     OWN(force[i].node, force[i].n_node);
+    OWN(force[i].face, 3 * (int64_t)force[i].n_face);
   }
   NoliPairDef* pair = (NoliPairDef*)(uintptr_t)def->pairs;
   const char *place = NULL, *copied = NULL; // one entry of a scene makes many consecutive pairs

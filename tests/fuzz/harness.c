@@ -61,7 +61,9 @@ static void expect_told(NoliContext* context, NoliStatus status) {
 static void meet_mesh(NoliContext* context, const char* path) {
   NoliMesh* mesh = NULL;
   NoliMeshSets sets;
-  NoliStatus status = noli_mesh_read_sets(context, path, &mesh, &sets);
+  NoliMeshSides sides;
+  NoliMeshCleaned cleaned;
+  NoliStatus status = noli_mesh_read_sides(context, path, &mesh, &sets, &sides);
   expect_told(context, status);
   EXPECT((status == NOLI_OK) == (mesh != NULL));
   if (status == NOLI_OK) {
@@ -70,7 +72,13 @@ static void meet_mesh(NoliContext* context, const char* path) {
     for (int64_t i = 0; i < sets.first[sets.n]; i++) {
       EXPECT(sets.vertex[i] >= 0 && sets.vertex[i] < mesh->n_vert);
     }
+    for (int64_t i = 0; i < 3 * sides.first[sides.n]; i++) {
+      EXPECT(sides.tri[i] >= 0 && sides.tri[i] < mesh->n_vert);
+    }
+    expect_told(context, noli_mesh_clean(context, mesh, 0.1, &cleaned));
+    noli_mesh_cleaned_free(context, &cleaned);
   }
+  noli_mesh_sides_free(context, &sides);
   noli_mesh_sets_free(context, &sets);
   noli_mesh_destroy(context, &mesh);
 }

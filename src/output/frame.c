@@ -192,11 +192,12 @@ done:
   return status;
 }
 
-// The triangles with which bodies collide; bodies in plane strain, which have none, show their
-// elements.
+// The triangles with which bodies collide, those of shells among them; bodies in plane strain, which
+// have none, show their elements.
 static NoliStatus list_triangles(NoliContext* context, const NoliSim* sim,
                                  NoliFrameLayout* layout) {
   NoliStatus status = NOLI_OK;
+  const NoliSurface* surface = sim->model->problem.surface;
   int32_t n = noli_sim_surface_triangle_count(sim);
   NOLI_NEW(context, layout->triangles, 3 * (n + count_cells(layout, sim, 3)));
   if (n > 0) {
@@ -204,7 +205,7 @@ static NoliStatus list_triangles(NoliContext* context, const NoliSim* sim,
   }
   for (int64_t t = 0; t < layout->n_tet; t++) {
     const int32_t* tet = sim->model->tet + 4 * t;
-    if (noli_model_cell_size(tet) == 3) {
+    if (noli_model_cell_size(tet) == 3 && surface->planar[surface->body[tet[0]]]) {
       memcpy(layout->triangles + 3 * (int64_t)n++, tet, 3 * sizeof *tet);
     }
   }

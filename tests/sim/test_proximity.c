@@ -40,7 +40,7 @@ static void begin(Case* test, const char* quoted, int32_t n_threads) {
 }
 
 static void measure(Case* test, const double* x) {
-  ASSERT_OK(noli_proximity_measure(test->proximity, x, test->vertex, test->n, test->distance));
+  ASSERT_OK(noli_proximity_measure(test->proximity, x, test->vertex, test->n, test->distance, NULL));
 }
 
 static void end(Case* test) {

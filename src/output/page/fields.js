@@ -20,9 +20,10 @@ function magnitudes(about, data, k) {
   return result;
 }
 
-// The first axes of elliptic sections of rods at each vertex; null: the run has none.
-function axesOf(about, data) {
-  const k = about.fields.findIndex((field) => field.name === "rod_normal");
+// A hidden field of directions at each vertex: "rod_normal", the first axes of elliptic sections of rods; "away", where a
+// vertex is drawn to, so that order is seen at contacts. null: the run has none.
+function directionsOf(about, data, name) {
+  const k = about.fields.findIndex((field) => field.name === name);
   return k < 0 ? null : Float32Array.from(data.values[k], (stored) => (data.scale[k] * (stored - 127)) / 127);
 }
 

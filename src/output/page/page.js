@@ -104,7 +104,7 @@ function paint() {
     value = value.map((v) => (colour.near ? 1 - Math.sqrt(Math.min(1, v / top)) : Math.min(1, v / top)));
   }
   element("legend").hidden = !colour.values;
-  renderer.setShape(state.x, value, axesOf(about, state.data));
+  renderer.setShape(state.x, value, directionsOf(about, state.data, "away"), directionsOf(about, state.data, "rod_normal"));
 }
 
 function showLegend(colour, top) {
@@ -403,7 +403,7 @@ function zoom(factor) {
 function pick(event) {
   const canvas = element("view"), box = canvas.getBoundingClientRect(), v = state.view;
   const a = (2 * (event.clientX - box.left)) / box.width - 1, b = 1 - (2 * (event.clientY - box.top)) / box.height;
-  const inverse = invert4(renderer.cameraOf(v));
+  const inverse = invert4(renderer.cameraOf(v, renderer.extent.centre));
   const point = [0, 1, 2, 3].map((r) => inverse[r] * a + inverse[4 + r] * b + inverse[8 + r] * 0.5 + inverse[12 + r]);
   const direction = normalized([0, 1, 2].map((k) => point[k] / point[3] - v.eye[k]));
   state.picked = mesh.pick(state.x, v.eye, direction, (body) => state.bodies[body].alpha > 0);

@@ -30,14 +30,14 @@ function fillTable(id, header, rows) {
 async function addPictures(about, arrays) {
   const frames = new Frames(about), renderer = new Renderer(element("view"));
   const first = positionsOf(await frames.get(0), about), mesh = new Mesh(about, arrays, first);
-  renderer.setMesh(mesh);
   renderer.setBox(boxOfRun(about));
+  renderer.setMesh(mesh);
   const box = boxOfRun(about), size = Math.hypot(...box.high.map((h, k) => h - box.low[k])), flat = box.high[2] - box.low[2] < 1e-3 * size;
   const stress = about.fields.findIndex((field) => field.name === "von_mises"), top = usualTop(about, stress) || 1;
   const bodies = about.bodies.map((body, b) => ({colour: body.obstacle ? OBSTACLE : BODY_COLOURS[b % BODY_COLOURS.length], alpha: body.obstacle ? 0.35 : 1, deforms: !body.obstacle, radius: body.radius, second: body.second}));
   for (let f = 0; f < about.frames.length; f++) {
     const data = await frames.get(f), x = positionsOf(data, about), mapped = f > 0;
-    renderer.setShape(x, mapped ? magnitudes(about, data, stress).map((v) => Math.min(1, v / top)) : null, axesOf(about, data));
+    renderer.setShape(x, mapped ? magnitudes(about, data, stress).map((v) => Math.min(1, v / top)) : null, directionsOf(about, data, "away"), directionsOf(about, data, "rod_normal"));
     renderer.draw(viewOf(box.low, box.high, upOf(about), 640 / 440, flat ? 0 : 0.7, flat ? 0 : 0.35), {
       background: [0.97, 0.975, 0.98], floor: [0.87, 0.88, 0.9], bodies, mapped, edges: false, floors: about.floors, clip: [0, 0, 0, 1e30], arrows: [],
     });

@@ -1,7 +1,10 @@
 // What a frame says about its vertices: stored fields in their units, and colours of bodies.
 
-const BODY_COLOURS = [[0.36, 0.61, 0.84], [0.93, 0.58, 0.34], [0.44, 0.72, 0.48], [0.78, 0.55, 0.82], [0.86, 0.76, 0.38], [0.84, 0.47, 0.5], [0.4, 0.74, 0.74], [0.63, 0.6, 0.87]];
-const OBSTACLE = [0.62, 0.64, 0.68];
+// The colour of body b: those of bodies follow each other, the last one in the list is that of obstacles.
+function colourOf(about, b) {
+  const body = about.bodies[b], last = about.colours.length - 1;
+  return about.colours[body.obstacle ? last : Math.max(0, body.of ?? b) % last];
+}
 
 // The upper end of the scale of field k: the median of the largest values of the groups of frames, so that one impact
 // does not darken the rest of the run.

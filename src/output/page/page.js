@@ -66,7 +66,7 @@ function coloursOf() {
   about.fields.forEach((field, k) => field.hidden || list.push({
     name: field.name, label: field.label, unit: field.unit,
     values: (data) => magnitudes(about, data, k), top: field.root ? about.reach : usualTop(about, k),
-    pressure: field.name === "contact_force", near: field.root,
+    pressure: field.name === "contact_force", near: field.root, cells: field.cells,
   }));
   const force = list.find((entry) => entry.pressure);
   if (force) {
@@ -260,7 +260,7 @@ function listBodies() {
   element("bodies").replaceChildren(...about.bodies.map((body, b) => {
     const label = document.createElement("label"), box = document.createElement("input"), mark = document.createElement("b");
     const name = document.createElement("span"), alpha = document.createElement("input");
-    const part = PARTS[body.kind ?? "body"], own = body.obstacle ? OBSTACLE : BODY_COLOURS[Math.max(0, body.of ?? b) % BODY_COLOURS.length];
+    const part = PARTS[body.kind ?? "body"], own = colourOf(about, b);
     const shown = {colour: part.colour ?? own, alpha: part.alpha, over: part.over, deforms: !body.obstacle, radius: body.radius, second: body.second};
     state.bodies.push(shown);
     box.type = "checkbox";
@@ -476,20 +476,36 @@ function listen() {
   }
   element("clip-at").addEventListener("input", redraw);
   new ResizeObserver(redraw).observe(element("stage"));
-  document.addEventListener("keydown", (event) => {
-    const typing = ["SELECT", "TEXTAREA"].includes(event.target.tagName) || (event.target.type === "range" && event.key.startsWith("Arrow"));
-    const colour = /^[0-9]$/.test(event.key) ? Number(event.key) : -1;
-    const known = KEYS.find((key) => key[0].toLowerCase() === event.key.toLowerCase() && key[3]);
-    if (typing || event.ctrlKey || event.metaKey || event.altKey) {
-      return;
-    }
-    if (colour >= 0 && colour < state.colours.length) {
-      choose("colour", colour);
-    } else if (known) {
-      event.preventDefault();
-      known[3]();
-    }
-  });
+}
+
+// Keys that were pressed before the page could obey them.
+const early = [];
+
+function keepKey(event) {
+  early.push(event);
+}
+
+document.addEventListener("keydown", keepKey);
+
+function listenToKeys() {
+  document.removeEventListener("keydown", keepKey);
+  document.addEventListener("keydown", obeyKey);
+  early.splice(0).forEach(obeyKey);
+}
+
+function obeyKey(event) {
+  const typing = ["SELECT", "TEXTAREA"].includes(event.target.tagName) || (event.target.type === "range" && event.key.startsWith("Arrow"));
+  const colour = /^[0-9]$/.test(event.key) ? Number(event.key) : -1;
+  const known = KEYS.find((key) => key[0].toLowerCase() === event.key.toLowerCase() && key[3]);
+  if (typing || event.ctrlKey || event.metaKey || event.altKey) {
+    return;
+  }
+  if (colour >= 0 && colour < state.colours.length) {
+    choose("colour", colour);
+  } else if (known) {
+    event.preventDefault();
+    known[3]();
+  }
 }
 
 function options(select, labels) {
@@ -507,6 +523,12 @@ function clipPlane() {
   return plane;
 }
 
+// Whether a body has the values that bodies are coloured by: those of cells, such as stresses, only what deforms.
+function isMapped(body) {
+  const colour = state.colours[state.colour];
+  return Boolean(colour.values) && (body.deforms || !colour.cells);
+}
+
 function drawAll() {
   setPins();
   const pins = element("pins").checked ? state.held.filter((found) => found.at).map((found) => ({name: `pin-${found.kind}`, colour: DIAGNOSIS_COLOURS[found.kind], pin: true})) : [];
@@ -514,7 +536,7 @@ function drawAll() {
   setArrows(arrows.map((arrow) => arrow.name));
   renderer.draw(state.view, {
     background: state.dark ? [0.08, 0.09, 0.11] : [0.96, 0.965, 0.97], floor: state.dark ? [0.2, 0.22, 0.25] : [0.86, 0.87, 0.89],
-    bodies: state.bodies, mapped: Boolean(state.colours[state.colour].values), edges: element("edges").checked,
+    bodies: state.bodies.map((body) => ({...body, mapped: isMapped(body)})), edges: element("edges").checked,
     floors: about.floors, clip: clipPlane(), arrows: [...arrows, ...pins],
   });
   if (charts.length > 0) {
@@ -590,7 +612,7 @@ async function start() {
   diagnosis = diagnosisOf(histories);
   vertexNumbers = new VertexNumbers(about, arrays);
   listHardest();
-  charts = chartsOf(histories);
+  charts = chartsOf(histories, about.contact_distance);
   options(element("chart"), charts.map((chart) => chart.title));
   plot = new Plot(element("plot"), element("plot-legend"), (time) => show(frameAt(time)));
   if (charts.length > 0) {
@@ -612,6 +634,7 @@ async function start() {
   listen();
   const wanted = new URLSearchParams(location.hash.slice(1));
   await obey(wanted, summary.finished ? 0 : about.frames.length - 1);
+  listenToKeys();
   document.documentElement.dataset.ready = "yes";
   if (!wanted.has("picture")) {
     loop(performance.now());

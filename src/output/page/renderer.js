@@ -485,7 +485,7 @@ class Renderer {
       this.attribute(1, `${source}normal`, 3);
       this.attribute(2, `${source}value`, 1);
       this.attribute(3, `${source}away`, 3);
-      gl.uniform1i(at.mapped, look.mapped && body.deforms ? 1 : 0);
+      gl.uniform1i(at.mapped, body.mapped ? 1 : 0);
       gl.uniform4fv(at.colour, [...body.colour, body.alpha]);
       gl.uniform1i(at.mode, 0);
       gl.uniform1i(at.edges, look.edges ? 1 : 0);
@@ -508,7 +508,7 @@ class Renderer {
       gl.disableVertexAttribArray(1);
       gl.vertexAttrib3f(1, 0, 0, 0);
       gl.uniform1i(at.mode, 1);
-      gl.uniform1i(at.mapped, look.mapped && body.deforms ? 1 : 0);
+      gl.uniform1i(at.mapped, body.mapped ? 1 : 0);
       gl.uniform4fv(at.colour, [...body.colour, body.alpha]);
       elements("segments", mesh.segmentRange[b], gl.LINES);
       if (body.radius > 0) {
@@ -528,7 +528,7 @@ class Renderer {
         return;
       }
       this.begin(this.tube, camera, view, look);
-      gl.uniform1i(at.mapped, look.mapped && body.deforms ? 1 : 0);
+      gl.uniform1i(at.mapped, body.mapped ? 1 : 0);
       gl.uniform4fv(at.colour, [...body.colour, body.alpha]);
       gl.uniform1f(at.width, body.radius);
       gl.uniform1f(at.second, (this.elliptic && body.second) || body.radius);

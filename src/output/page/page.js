@@ -118,7 +118,12 @@ function showLegend(colour, top) {
   element("legend").replaceChildren(`${colour.label}${colour.unit ? `, ${colour.unit}` : ""}`, bar, numbers);
 }
 
-// Arrows that are shown, as long as a twelfth of the scene for the largest force of the run.
+// The length of an arrow for a share of the largest force of the run, which has that of a twelfth of the scene.
+function arrowLength(share) {
+  return (state.view.size / 12) * Math.sqrt(share);
+}
+
+// Arrows that are shown.
 function setArrows(names) {
   for (const name of names) {
     const k = about.fields.findIndex((field) => field.name === name);
@@ -127,11 +132,10 @@ function setArrows(names) {
     }
     state.arrowsOf[name] = state.data;
     const most = Math.max(...about.groups.map((g) => g.scale[k]), 1e-300), start = [], vector = [];
-    const length = state.view.size / 12;
     for (let i = 0; i < about.n_vert; i++) {
       const force = component(state.data, k, i), size = Math.hypot(...force) / most;
       if (size > 0.01) {
-        const factor = (length * Math.sqrt(size)) / Math.hypot(...force);
+        const factor = arrowLength(size) / Math.hypot(...force);
         start.push(state.x[3 * i], state.x[3 * i + 1], state.x[3 * i + 2]);
         vector.push(...force.map((f) => f * factor));
       }
@@ -523,6 +527,23 @@ function clipPlane() {
   return plane;
 }
 
+// The axes, the spacing of the grid, and for each kind of arrow one of a round number.
+function showScale(arrows) {
+  const canvas = element("scale"), ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  const g = canvas.getContext("2d"), entries = [];
+  g.scale(ratio, ratio);
+  for (const {name, colour} of arrows) {
+    const k = about.fields.findIndex((field) => field.name === name), most = Math.max(...about.groups.map((group) => group.scale[k]));
+    if (most > 0) {
+      const value = ticksOf(0, most, 2).at(-1) || most;
+      entries.push({label: `${about.fields[k].label} ${shortNumber(value)} ${about.fields[k].unit}`, colour: `rgb(${colour.map((c) => Math.round(255 * c))})`, metres: arrowLength(value / most)});
+    }
+  }
+  drawScale(g, width, height, state.view, state.dark ? "#e6e9ef" : "#1c2330", entries);
+}
+
 // Whether a body has the values that bodies are coloured by: those of cells, such as stresses, only what deforms.
 function isMapped(body) {
   const colour = state.colours[state.colour];
@@ -537,8 +558,9 @@ function drawAll() {
   renderer.draw(state.view, {
     background: state.dark ? [0.08, 0.09, 0.11] : [0.96, 0.965, 0.97], floor: state.dark ? [0.2, 0.22, 0.25] : [0.86, 0.87, 0.89],
     bodies: state.bodies.map((body) => ({...body, mapped: isMapped(body)})), edges: element("edges").checked,
-    floors: about.floors, clip: clipPlane(), arrows: [...arrows, ...pins],
+    floors: floorsOf(about, about.box, upOf(about)), clip: clipPlane(), arrows: [...arrows, ...pins],
   });
+  showScale(arrows);
   if (charts.length > 0) {
     plot.draw(about.frames[state.frame].time);
   }

@@ -43,18 +43,19 @@ in vec3 world; in vec3 n; in float v; in vec3 corner;
 uniform bool edges;
 uniform vec4 colour; uniform vec3 eye; uniform vec3 up; uniform vec4 clip;
 uniform int mode; // 0: lit, 1: plain, 2: floor, 3: a ball in the square of a point
-uniform bool mapped; uniform sampler2D map; uniform float spacing; uniform vec4 extent;
+uniform bool mapped; uniform sampler2D map; uniform float spacing; uniform vec4 extent; uniform vec3 shift;
 out vec4 result;
 void main() {
   if (dot(clip.xyz, world) > clip.w) discard;
   vec4 c = colour;
   if (mode == 2) {
     vec3 axis = abs(up.y) > 0.5 ? vec3(0.0, 1.0, 0.0) : abs(up.x) > 0.5 ? vec3(1.0, 0.0, 0.0) : vec3(0.0, 0.0, 1.0);
-    vec2 p = (axis.y > 0.5 ? world.xz : axis.x > 0.5 ? world.yz : world.xy) / spacing;
+    vec3 q = world + shift;
+    vec2 p = (axis.y > 0.5 ? q.xz : axis.x > 0.5 ? q.yz : q.xy) / spacing;
     vec2 g = abs(fract(p - 0.5) - 0.5) / fwidth(p);
     float line = 1.0 - clamp(min(g.x, g.y), 0.0, 1.0);
     float fade = 1.0 - smoothstep(0.5, 1.0, distance(world, extent.xyz) / extent.w);
-    result = vec4(mix(c.rgb, c.rgb * 0.8, line), c.a * fade);
+    result = vec4(mix(c.rgb, c.rgb * 0.8, line), (c.a > 0.0 ? c.a : 0.8 * line) * fade); // without a floor only lines
     return;
   }
   if (mapped) c.rgb = texture(map, vec2(v, 0.5)).rgb;
@@ -187,6 +188,56 @@ function invert4(m) {
     }
   }
   return Float32Array.from({length: 16}, (_, k) => a[k % 4][4 + (k >> 2)]);
+}
+
+// Metres between lines of the grid.
+function gridSpacing(view) {
+  return 10 ** Math.round(Math.log10(view.size / 4));
+}
+
+// What the grid lies on: the half-spaces, or without any the bottom of the box of the run.
+function floorsOf(about, box, up) {
+  // a little below, so that what lies there covers it
+  const below = 0.01 * Math.hypot(...box.high.map((h, k) => h - box.low[k]));
+  const floor = {origin: box.low.map((low, k) => (up[k] < 0 ? box.high[k] : low) - below * up[k]), normal: up, empty: true};
+  return about.floors.length > 0 ? about.floors : [floor];
+}
+
+// ---- what tells sizes and directions: the axes, the spacing of the grid, and arrows of a stated size ----
+
+// Draws them at the lower right corner of a picture. `arrows`: [{label, colour, metres}].
+function drawScale(g, width, height, view, ink, arrows) {
+  const forward = normalized(view.target.map((t, k) => t - view.eye[k])), right = normalized(cross(forward, view.up)), above = cross(right, forward);
+  const line = (from, to, colour) => {
+    g.strokeStyle = g.fillStyle = colour;
+    g.lineWidth = 2;
+    g.beginPath();
+    g.moveTo(...from);
+    g.lineTo(...to);
+    g.stroke();
+  };
+  g.font = "12px system-ui, sans-serif";
+  g.textAlign = "center";
+  const centre = [width - 44, height - 48], names = ["x", "y", "z"], colours = ["#d33", "#2a2", "#46f"];
+  [0, 1, 2].sort((a, b) => forward[b] - forward[a]).forEach((k) => {
+    const tip = [28 * right[k], -28 * above[k]];
+    line(centre, [centre[0] + tip[0], centre[1] + tip[1]], colours[k]);
+    g.fillText(names[k], centre[0] + 1.35 * tip[0], centre[1] + 1.35 * tip[1] + 4);
+  });
+  g.textAlign = "right";
+  g.fillStyle = ink;
+  g.fillText(`grid ${shortNumber(gridSpacing(view))} m`, width - 10, height - 6);
+  arrows.forEach(({label, colour, metres}, k) => {
+    const pixels = (metres * height) / (2 * Math.tan(0.5 * FIELD_OF_VIEW) * view.distance), y = height - 98 - 34 * k;
+    line([width - 12 - pixels, y], [width - 12, y], colour);
+    g.beginPath();
+    g.moveTo(width - 10, y);
+    g.lineTo(width - 19, y - 5);
+    g.lineTo(width - 19, y + 5);
+    g.fill();
+    g.fillStyle = ink;
+    g.fillText(label, width - 10, y - 9);
+  });
 }
 
 // ---- the renderer ----
@@ -577,9 +628,11 @@ class Renderer {
       gl.disableVertexAttribArray(1);
       gl.disableVertexAttribArray(2);
       gl.uniform3fv(at.up, n);
-      gl.uniform1f(at.spacing, 10 ** Math.round(Math.log10(view.size / 4)));
+      const spacing = gridSpacing(view);
+      gl.uniform1f(at.spacing, spacing);
+      gl.uniform3fv(at.shift, this.origin.map((c) => c % spacing));
       gl.uniform4fv(at.extent, [...centre, size]);
-      gl.uniform4fv(at.colour, [...look.floor, dot(n, view.eye) < dot(n, floor.origin) ? 0.15 : 1]);
+      gl.uniform4fv(at.colour, [...look.floor, floor.empty ? 0 : dot(n, view.eye) < dot(n, floor.origin) ? 0.15 : 1]);
       gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
     }
     gl.uniform3fv(at.up, view.up);

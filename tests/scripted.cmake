@@ -9,6 +9,17 @@ function(noli_add_scripted_test name)
     ENVIRONMENT "${NOLI_TEST_ENVIRONMENT}" SKIP_RETURN_CODE 77 TIMEOUT ${NOLI_TEST_TIMEOUT})
 endfunction()
 
+# calls of every public function with NULL, from the headers
+if(NOLI_PYTHON)
+  set(null_calls ${CMAKE_CURRENT_BINARY_DIR}/generated/null_calls.h)
+  file(GLOB public_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/noli/*.h)
+  add_custom_command(OUTPUT ${null_calls}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/generated
+    COMMAND ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/null_calls.py --cc ${CMAKE_C_COMPILER} ${PROJECT_SOURCE_DIR} ${null_calls}
+    DEPENDS ${PROJECT_SOURCE_DIR}/scripts/null_calls.py ${PROJECT_SOURCE_DIR}/scripts/python_declarations.py ${public_headers})
+  noli_add_test_program(test_null_calls strangers/null_calls.c ${null_calls})
+  target_include_directories(test_null_calls PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/generated)
+endif()
 if(NOLI_PYTHON)
   noli_add_scripted_test(check_includes ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_includes.py
     ${PROJECT_SOURCE_DIR})
@@ -19,6 +30,10 @@ if(NOLI_PYTHON)
   set_tests_properties(test_vtu PROPERTIES FIXTURES_SETUP vtu_files)
   set_tests_properties(read_vtu PROPERTIES FIXTURES_REQUIRED vtu_files)
 endif()
+noli_add_scripted_test(working_folder sh ${CMAKE_CURRENT_SOURCE_DIR}/strangers/test_working_folder.sh
+  $<TARGET_FILE:test_run_writer> $<TARGET_FILE:test_elements_between_ranks>)
+# they write the same files
+set_tests_properties(working_folder test_run_writer test_elements_between_ranks PROPERTIES RESOURCE_LOCK written_by_tests)
 if(TARGET noli_program)
   noli_add_scripted_test(program sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_program.sh
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
@@ -108,7 +123,7 @@ if(CMAKE_GENERATOR STREQUAL "Unix Makefiles")
 endif()
 # the Python package, in the tree and as a wheel; an instrumented library would need its runtime in Python
 if(NOLI_PYTHON AND NOLI_SANITIZE STREQUAL "")
-  foreach(name library scene simulation design threads run examples)
+  foreach(name library scene simulation design threads fork run examples)
     noli_add_scripted_test(python_${name} ${CMAKE_COMMAND} -E env NOLI_LIBRARY=$<TARGET_FILE_DIR:noli>
       PYTHONPATH=${PROJECT_SOURCE_DIR}/python PYTHONDONTWRITEBYTECODE=1
       ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/python/tests/run.py test_${name})
@@ -165,6 +180,7 @@ if(NOLI_MPI AND TARGET noli_program AND NOLI_PYTHON)
     set_tests_properties(test_${name}_between_ranks PROPERTIES LABELS mpi ENVIRONMENT "${ranks_environment}")
     list(APPEND ranks_programs test_${name}_between_ranks)
   endforeach()
+  set_tests_properties(ranks_elements PROPERTIES RESOURCE_LOCK written_by_tests)
   set_tests_properties(test_petsc PROPERTIES LABELS mpi ENVIRONMENT "${ranks_environment}")
   # what these tests need
   add_custom_target(ranks_tests DEPENDS noli_program test_petsc ${ranks_programs})

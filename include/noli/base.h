@@ -4,8 +4,9 @@
 /// NULL pointers: functions that return a status return NOLI_ERROR_ARGUMENT and change nothing
 /// where a context, an object (simulation, scene, mesh, potential), an array or the address of a
 /// result is NULL and their comment does not allow it; other functions return 0, NULL, false or ""
-/// for a NULL object, and functions that destroy or free do nothing. Distances and collision
-/// detection of single pairs do not check their arguments.
+/// for a NULL object, write nothing where there is no place for a result, and functions that
+/// destroy or free do nothing. The distance of a point that is NULL is NaN, and collision detection
+/// reports a hit of it at the start.
 #pragma once
 
 #include "noli/version.h"
@@ -78,7 +79,8 @@ typedef enum NoliLogLevel {
 } NoliLogLevel;
 
 /// Receives one complete message without a trailing newline. Called from the thread that called
-/// into Noli, never from a worker thread.
+/// into Noli, never from a worker thread, in the middle of its call: a log function may not change,
+/// step or destroy what belongs to the context.
 typedef void NoliLogFn(void* user, NoliLogLevel level, const char* message);
 
 /// Allocates `size` bytes, any alignment that malloc gives. Returns NULL when memory is exhausted.

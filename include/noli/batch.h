@@ -22,13 +22,15 @@ typedef struct NoliBatch NoliBatch;
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_batch_create(NoliContext* context, const NoliSim* sim,
                                                        int32_t n, int32_t n_threads,
                                                        NoliBatch** batch);
-/// Destroys the batch with its copies and sets the pointer to NULL.
+/// Destroys the batch with its copies and sets the pointer to NULL. Does nothing where a function
+/// that a copy calls destroys it: no function of a batch works there, NOLI_ERROR_ARGUMENT.
 NOLI_API void noli_batch_destroy(NoliBatch** batch);
 
 /// Number of copies.
 NOLI_API int32_t noli_batch_count(const NoliBatch* batch);
 /// A copy, owned by the batch, to be read and changed by noli/sim.h and noli/live.h between steps;
-/// NULL if there is none with this index. Bodies may not be added to it or removed from it.
+/// NULL if there is none with this index. Adding or removing bodies fails with
+/// NOLI_ERROR_ARGUMENT, because arrays of the batch have the same size for every copy.
 NOLI_API NoliSim* noli_batch_sim(NoliBatch* batch, int32_t index);
 /// The message of the last failure of a copy, "" if there was none.
 NOLI_API const char* noli_batch_message(const NoliBatch* batch, int32_t index);
@@ -74,13 +76,14 @@ static inline NOLI_WARN_UNUSED NoliStatus noli_batch_body_states(NoliBatch* batc
                                                                  NoliBodyState* states) {
   return noli_batch_body_states_sized(batch, body, states, sizeof *states);
 }
-/// The wrenches on one body in all copies, (n), about its centres of mass.
-NOLI_API NOLI_WARN_UNUSED NoliStatus noli_batch_wrenches_sized(NoliBatch* batch, int32_t body,
+/// The wrenches on one body or half-space in all copies, (n), about the default origins of
+/// noli_sim_wrench.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_batch_wrenches_sized(NoliBatch* batch, int32_t entity,
                                                                NoliWrench* wrenches, size_t size);
 /// noli_batch_wrenches_sized for the caller's headers.
-static inline NOLI_WARN_UNUSED NoliStatus noli_batch_wrenches(NoliBatch* batch, int32_t body,
+static inline NOLI_WARN_UNUSED NoliStatus noli_batch_wrenches(NoliBatch* batch, int32_t entity,
                                                               NoliWrench* wrenches) {
-  return noli_batch_wrenches_sized(batch, body, wrenches, sizeof *wrenches);
+  return noli_batch_wrenches_sized(batch, entity, wrenches, sizeof *wrenches);
 }
 
 #ifdef __cplusplus

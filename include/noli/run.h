@@ -90,12 +90,14 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_reopen(NoliContext* context, const
 
 /// Records the step that noli_sim_step has just done: rows, and the frame and checkpoint when they
 /// are due. Fails with NOLI_ERROR_IO, NOLI_ERROR_BACKEND, NOLI_ERROR_MEMORY, which leave the last
-/// checkpoint untouched, and with NOLI_ERROR_ARGUMENT when there was no such step.
+/// checkpoint untouched, and with NOLI_ERROR_ARGUMENT, writing nothing, when there was no such step,
+/// when the step does not follow the last one that was recorded or failed to be (each is recorded
+/// once, in order), and for another simulation or other bodies than those of noli_run_open.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_step(NoliRun* run, NoliSim* sim);
 
 /// Writes the present state: frame, summary and checkpoint; at the end, or when a step failed or
 /// the user interrupts. `finished` and `failure` (why the run ends early, or NULL) go to the
-/// summary. Fails as noli_run_step.
+/// summary. Fails as noli_run_step, also when a step was not recorded.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finished,
                                                    const char* failure);
 
@@ -141,6 +143,11 @@ typedef struct NoliSummary {
   int64_t linear_fallbacks; ///< systems that the selected linear solver did not solve
   int64_t solver_fallbacks; ///< steps that the selected solver did not solve
   const char* failure;      ///< borrowed; why the run ended early, NULL if it did not
+  double imbalance;         ///< largest of all steps, as in NoliStepReport
+  int64_t blocked_steps;    ///< steps in which a prescribed motion did not reach its targets
+  double motion_error;      ///< m, largest distance of a prescribed vertex from its target, last step
+  double motion_error_max;  ///< m, largest of all steps
+  char blocked_by[512];     ///< what stopped a prescribed motion in the last step, or ""
 } NoliSummary;
 
 /// Totals so far, valid until the run is closed; they change with every step that is recorded.

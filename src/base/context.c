@@ -87,6 +87,9 @@ int64_t noli_context_destroy(NoliContext** context) {
     return 0;
   }
   int64_t leaked = (*context)->bytes;
+  if ((*context)->n_logging > 0) {
+    return leaked;
+  }
   NoliContextDef def = (*context)->def;
   def.release(def.allocator_user, *context, sizeof **context);
   *context = NULL;
@@ -257,8 +260,18 @@ NoliStatus noli_fail(NoliContext* context, NoliStatus status, const char* format
   return status;
 }
 
+NoliStatus noli_fail_at(NoliContext* context, const char* where, NoliStatus status) {
+  if (status == NOLI_OK || status == NOLI_ERROR_MEMORY || where == NULL ||
+      strncmp(context->message, where, strlen(where)) == 0) {
+    return status;
+  }
+  char message[sizeof context->message];
+  memcpy(message, context->message, sizeof message);
+  return noli_fail(context, status, "%s: %s", where, message);
+}
+
 NoliStatus noli_refuse_null(NoliContext* context, const char* function, const char* condition) {
-  if (context != NULL) {
+  if (context != NULL && function != NULL && condition != NULL) {
     // callers know an inline function that adds the size of a struct
     const char* suffix = strstr(function, "_sized");
     int length = (int)(suffix != NULL ? (size_t)(suffix - function) : strlen(function));
@@ -277,5 +290,7 @@ void noli_log(NoliContext* context, NoliLogLevel level, const char* format, ...)
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
+  context->n_logging++;
   context->def.log(context->def.log_user, level, message);
+  context->n_logging--;
 }

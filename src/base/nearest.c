@@ -40,7 +40,7 @@ static int32_t edit_distance(const char* a, int32_t n_a, const char* b, int32_t 
 
 const char* noli_nearest(const char* word, const char* const* words, int32_t n_words) {
   size_t length = word != NULL ? strlen(word) : 0;
-  if (length == 0 || length > LONGEST) {
+  if (length == 0 || length > LONGEST || words == NULL) {
     return NULL;
   }
   const char* nearest = NULL;

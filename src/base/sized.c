@@ -18,6 +18,9 @@ static uint32_t size_of(const void* def) {
 
 void noli_sized_give(void* given, size_t size, const void* own, size_t own_size) {
   size_t shared = lesser(size, own_size);
+  if (given == NULL) {
+    return;
+  }
   memcpy(given, own, shared);
   memset((char*)given + shared, 0, size - shared);
 }
@@ -25,7 +28,9 @@ void noli_sized_give(void* given, size_t size, const void* own, size_t own_size)
 void noli_sized_default(void* def, size_t size, const void* defaults, size_t own_size) {
   uint32_t written = (uint32_t)size;
   noli_sized_give(def, size, defaults, own_size);
-  memcpy(def, &written, sizeof written);
+  if (def != NULL && size >= sizeof written) {
+    memcpy(def, &written, sizeof written);
+  }
 }
 
 NoliStatus noli_sized_take(NoliContext* context, const char* what, const char* maker,

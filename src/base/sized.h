@@ -34,5 +34,6 @@ NOLI_WARN_UNUSED NoliStatus noli_sized_take_list(NoliContext* context, const cha
 NOLI_WARN_UNUSED NoliStatus noli_sized_give_list(NoliContext* context, const void* own, int32_t n,
                                                  size_t own_size, size_t size, const void** given);
 
-// Gives a result: the beginning of `own` (own_size) to `given` (size), zeros behind it.
+// Gives a result: the beginning of `own` (own_size) to `given` (size; NULL: nowhere), zeros behind
+// it.
 void noli_sized_give(void* given, size_t size, const void* own, size_t own_size);

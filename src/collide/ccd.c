@@ -381,52 +381,55 @@ double noli_ccd_half_space(NoliVec3 x_t0, NoliVec3 x_t1, NoliVec3 origin, NoliVe
 
 // -- toolkit
 
+// A search at ordinary arguments.
+typedef bool SearchFn(const NoliVec3* x_t0, const NoliVec3* x_t1, const NoliCcdOptions* options,
+                      double t_max, double* toi);
+
 // Nothing is known where the options are not valid.
-static bool refuse(double* toi) {
-  *toi = 0.0;
-  return true;
+static bool answer(SearchFn* search, const NoliVec3* x_t0, const NoliVec3* x_t1,
+                   const NoliCcdOptions* options, double t_max, double* toi) {
+  double found = 0.0;
+  NoliCcdOptions own;
+  const NoliCcdOptions* taken = take_options(options, &own);
+  bool hit = taken == NULL || search(x_t0, x_t1, taken, t_max, &found);
+  if (toi != NULL) {
+    *toi = found;
+  }
+  return hit;
 }
 
 bool noli_point_triangle_ccd(const double p_t0[3], const double t0_t0[3], const double t1_t0[3],
                              const double t2_t0[3], const double p_t1[3], const double t0_t1[3],
                              const double t1_t1[3], const double t2_t1[3],
                              const NoliCcdOptions* options, double t_max, double* toi) {
-  NoliVec3 x_t0[4] = {noli_load3(p_t0), noli_load3(t0_t0), noli_load3(t1_t0), noli_load3(t2_t0)};
-  NoliVec3 x_t1[4] = {noli_load3(p_t1), noli_load3(t0_t1), noli_load3(t1_t1), noli_load3(t2_t1)};
-  NoliCcdOptions own;
-  const NoliCcdOptions* taken = take_options(options, &own);
-  return taken != NULL ? noli_ccd_point_triangle(x_t0, x_t1, taken, t_max, toi) : refuse(toi);
+  NoliVec3 x_t0[4] = {noli_load3_or_nan(p_t0), noli_load3_or_nan(t0_t0), noli_load3_or_nan(t1_t0), noli_load3_or_nan(t2_t0)};
+  NoliVec3 x_t1[4] = {noli_load3_or_nan(p_t1), noli_load3_or_nan(t0_t1), noli_load3_or_nan(t1_t1), noli_load3_or_nan(t2_t1)};
+  return answer(noli_ccd_point_triangle, x_t0, x_t1, options, t_max, toi);
 }
 
 bool noli_edge_edge_ccd(const double ea0_t0[3], const double ea1_t0[3], const double eb0_t0[3],
                         const double eb1_t0[3], const double ea0_t1[3], const double ea1_t1[3],
                         const double eb0_t1[3], const double eb1_t1[3],
                         const NoliCcdOptions* options, double t_max, double* toi) {
-  NoliVec3 x_t0[4] = {noli_load3(ea0_t0), noli_load3(ea1_t0), noli_load3(eb0_t0),
-                      noli_load3(eb1_t0)};
-  NoliVec3 x_t1[4] = {noli_load3(ea0_t1), noli_load3(ea1_t1), noli_load3(eb0_t1),
-                      noli_load3(eb1_t1)};
-  NoliCcdOptions own;
-  const NoliCcdOptions* taken = take_options(options, &own);
-  return taken != NULL ? noli_ccd_edge_edge(x_t0, x_t1, taken, t_max, toi) : refuse(toi);
+  NoliVec3 x_t0[4] = {noli_load3_or_nan(ea0_t0), noli_load3_or_nan(ea1_t0), noli_load3_or_nan(eb0_t0),
+                      noli_load3_or_nan(eb1_t0)};
+  NoliVec3 x_t1[4] = {noli_load3_or_nan(ea0_t1), noli_load3_or_nan(ea1_t1), noli_load3_or_nan(eb0_t1),
+                      noli_load3_or_nan(eb1_t1)};
+  return answer(noli_ccd_edge_edge, x_t0, x_t1, options, t_max, toi);
 }
 
 bool noli_point_edge_ccd(const double p_t0[3], const double e0_t0[3], const double e1_t0[3],
                          const double p_t1[3], const double e0_t1[3], const double e1_t1[3],
                          const NoliCcdOptions* options, double t_max, double* toi) {
-  NoliVec3 x_t0[3] = {noli_load3(p_t0), noli_load3(e0_t0), noli_load3(e1_t0)};
-  NoliVec3 x_t1[3] = {noli_load3(p_t1), noli_load3(e0_t1), noli_load3(e1_t1)};
-  NoliCcdOptions own;
-  const NoliCcdOptions* taken = take_options(options, &own);
-  return taken != NULL ? noli_ccd_point_edge(x_t0, x_t1, taken, t_max, toi) : refuse(toi);
+  NoliVec3 x_t0[3] = {noli_load3_or_nan(p_t0), noli_load3_or_nan(e0_t0), noli_load3_or_nan(e1_t0)};
+  NoliVec3 x_t1[3] = {noli_load3_or_nan(p_t1), noli_load3_or_nan(e0_t1), noli_load3_or_nan(e1_t1)};
+  return answer(noli_ccd_point_edge, x_t0, x_t1, options, t_max, toi);
 }
 
 bool noli_point_point_ccd(const double p_t0[3], const double q_t0[3], const double p_t1[3],
                           const double q_t1[3], const NoliCcdOptions* options, double t_max,
                           double* toi) {
-  NoliVec3 x_t0[2] = {noli_load3(p_t0), noli_load3(q_t0)};
-  NoliVec3 x_t1[2] = {noli_load3(p_t1), noli_load3(q_t1)};
-  NoliCcdOptions own;
-  const NoliCcdOptions* taken = take_options(options, &own);
-  return taken != NULL ? noli_ccd_point_point(x_t0, x_t1, taken, t_max, toi) : refuse(toi);
+  NoliVec3 x_t0[2] = {noli_load3_or_nan(p_t0), noli_load3_or_nan(q_t0)};
+  NoliVec3 x_t1[2] = {noli_load3_or_nan(p_t1), noli_load3_or_nan(q_t1)};
+  return answer(noli_ccd_point_point, x_t0, x_t1, options, t_max, toi);
 }

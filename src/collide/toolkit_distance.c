@@ -36,75 +36,74 @@ static void scatter_derivatives(NoliFeature feature, const NoliVec3* x, int32_t 
 }
 
 double noli_point_point_distance_sqr(const double p[3], const double q[3]) {
-  return noli_norm_sqr3(noli_sub3(noli_load3(p), noli_load3(q)));
+  return noli_norm_sqr3(noli_sub3(noli_load3_or_nan(p), noli_load3_or_nan(q)));
 }
 
 void noli_point_point_distance_sqr_gradient(const double p[3], const double q[3],
                                             double gradient[6]) {
-  NoliVec3 x[2] = {noli_load3(p), noli_load3(q)};
-  noli_distance_sqr_derivatives(NOLI_PAIR_POINT_POINT, x, gradient, NULL);
+  NoliVec3 x[2] = {noli_load3_or_nan(p), noli_load3_or_nan(q)};
+  scatter_derivatives((NoliFeature){NOLI_PAIR_POINT_POINT, {0, 1}}, x, 2, gradient, NULL);
 }
 
 void noli_point_point_distance_sqr_hessian(const double p[3], const double q[3],
                                            double hessian[36]) {
-  NoliVec3 x[2] = {noli_load3(p), noli_load3(q)};
-  double gradient[6];
-  noli_distance_sqr_derivatives(NOLI_PAIR_POINT_POINT, x, gradient, hessian);
+  NoliVec3 x[2] = {noli_load3_or_nan(p), noli_load3_or_nan(q)};
+  scatter_derivatives((NoliFeature){NOLI_PAIR_POINT_POINT, {0, 1}}, x, 2, NULL, hessian);
 }
 
 double noli_point_edge_distance_sqr(const double p[3], const double e0[3], const double e1[3]) {
-  NoliVec3 x[3] = {noli_load3(p), noli_load3(e0), noli_load3(e1)};
+  NoliVec3 x[3] = {noli_load3_or_nan(p), noli_load3_or_nan(e0), noli_load3_or_nan(e1)};
   return noli_norm_sqr3(noli_closest_vector_point_edge(x));
 }
 
 void noli_point_edge_distance_sqr_gradient(const double p[3], const double e0[3],
                                            const double e1[3], double gradient[9]) {
-  NoliVec3 x[3] = {noli_load3(p), noli_load3(e0), noli_load3(e1)};
+  NoliVec3 x[3] = {noli_load3_or_nan(p), noli_load3_or_nan(e0), noli_load3_or_nan(e1)};
   scatter_derivatives(noli_feature_point_edge(x), x, 3, gradient, NULL);
 }
 
 void noli_point_edge_distance_sqr_hessian(const double p[3], const double e0[3], const double e1[3],
                                           double hessian[81]) {
-  NoliVec3 x[3] = {noli_load3(p), noli_load3(e0), noli_load3(e1)};
+  NoliVec3 x[3] = {noli_load3_or_nan(p), noli_load3_or_nan(e0), noli_load3_or_nan(e1)};
   scatter_derivatives(noli_feature_point_edge(x), x, 3, NULL, hessian);
 }
 
 double noli_point_triangle_distance_sqr(const double p[3], const double t0[3], const double t1[3],
                                         const double t2[3]) {
-  NoliVec3 x[4] = {noli_load3(p), noli_load3(t0), noli_load3(t1), noli_load3(t2)};
+  NoliVec3 x[4] = {noli_load3_or_nan(p), noli_load3_or_nan(t0), noli_load3_or_nan(t1), noli_load3_or_nan(t2)};
   return noli_distance_sqr_point_triangle(x);
 }
 
 void noli_point_triangle_distance_sqr_gradient(const double p[3], const double t0[3],
                                                const double t1[3], const double t2[3],
                                                double gradient[12]) {
-  NoliVec3 x[4] = {noli_load3(p), noli_load3(t0), noli_load3(t1), noli_load3(t2)};
+  NoliVec3 x[4] = {noli_load3_or_nan(p), noli_load3_or_nan(t0), noli_load3_or_nan(t1), noli_load3_or_nan(t2)};
   scatter_derivatives(noli_feature_point_triangle(x), x, 4, gradient, NULL);
 }
 
 void noli_point_triangle_distance_sqr_hessian(const double p[3], const double t0[3],
                                               const double t1[3], const double t2[3],
                                               double hessian[144]) {
-  NoliVec3 x[4] = {noli_load3(p), noli_load3(t0), noli_load3(t1), noli_load3(t2)};
+  NoliVec3 x[4] = {noli_load3_or_nan(p), noli_load3_or_nan(t0), noli_load3_or_nan(t1), noli_load3_or_nan(t2)};
   scatter_derivatives(noli_feature_point_triangle(x), x, 4, NULL, hessian);
 }
 
 double noli_edge_edge_distance_sqr(const double ea0[3], const double ea1[3], const double eb0[3],
                                    const double eb1[3]) {
-  NoliVec3 x[4] = {noli_load3(ea0), noli_load3(ea1), noli_load3(eb0), noli_load3(eb1)};
+  NoliVec3 x[4] = {noli_load3_or_nan(ea0), noli_load3_or_nan(ea1), noli_load3_or_nan(eb0), noli_load3_or_nan(eb1)};
   return noli_distance_sqr_edge_edge(x);
 }
 
 void noli_edge_edge_distance_sqr_gradient(const double ea0[3], const double ea1[3],
                                           const double eb0[3], const double eb1[3],
                                           double gradient[12]) {
-  NoliVec3 x[4] = {noli_load3(ea0), noli_load3(ea1), noli_load3(eb0), noli_load3(eb1)};
+  NoliVec3 x[4] = {noli_load3_or_nan(ea0), noli_load3_or_nan(ea1), noli_load3_or_nan(eb0), noli_load3_or_nan(eb1)};
   scatter_derivatives(noli_feature_edge_edge(x), x, 4, gradient, NULL);
 }
 
 void noli_edge_edge_distance_sqr_hessian(const double ea0[3], const double ea1[3],
                                          const double eb0[3], const double eb1[3],
                                          double hessian[144]) {
-  NoliVec3 x[4] = {noli_load3(ea0), noli_load3(ea1), noli_load3(eb0), noli_load3(eb1)};
+  NoliVec3 x[4] = {noli_load3_or_nan(ea0), noli_load3_or_nan(ea1), noli_load3_or_nan(eb0), noli_load3_or_nan(eb1)};
   scatter_derivatives(noli_feature_edge_edge(x), x, 4, NULL, hessian);
 }

@@ -227,12 +227,10 @@ done:
 
 const NoliGcpContact* noli_gcp_potential_pairs(const NoliGcpPotential* potential,
                                                int64_t* n_pairs) {
-  if (potential == NULL) {
-    *n_pairs = 0;
-    return NULL;
+  if (n_pairs != NULL) {
+    *n_pairs = potential != NULL ? potential->contact.count : 0;
   }
-  *n_pairs = potential->contact.count;
-  return potential->contact.data;
+  return potential != NULL ? potential->contact.data : NULL;
 }
 
 double noli_gcp_potential_min_distance(const NoliGcpPotential* potential) {

@@ -135,7 +135,7 @@ double noli_barrier_potential_value(const NoliBarrierPotential* potential) {
 }
 
 void noli_barrier_potential_gradient(const NoliBarrierPotential* potential, double* gradient) {
-  if (potential == NULL) {
+  if (potential == NULL || gradient == NULL) {
     return;
   }
   const NoliBarrier barrier = barrier_of(potential);

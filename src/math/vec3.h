@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct NoliVec3 {
@@ -14,6 +15,10 @@ static inline NoliVec3 noli_vec3(double x, double y, double z) {
 }
 static inline NoliVec3 noli_load3(const double* p) {
   return (NoliVec3){p[0], p[1], p[2]};
+}
+// A point that is not there is nowhere.
+static inline NoliVec3 noli_load3_or_nan(const double* p) {
+  return p != NULL ? noli_load3(p) : (NoliVec3){NAN, NAN, NAN};
 }
 static inline void noli_store3(double* p, NoliVec3 a) {
   p[0] = a.x, p[1] = a.y, p[2] = a.z;

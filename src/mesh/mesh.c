@@ -77,11 +77,14 @@ void noli_mesh_free_array(NoliContext* context, int32_t** array) {
 }
 
 void noli_mesh_bounds(int32_t n, const double* x, double low[3], double high[3]) {
+  if (low == NULL || high == NULL) {
+    return;
+  }
   for (int i = 0; i < 3; i++) {
     low[i] = HUGE_VAL;
     high[i] = -HUGE_VAL;
   }
-  for (int64_t v = 0; v < n; v++) {
+  for (int64_t v = 0; x != NULL && v < n; v++) {
     for (int i = 0; i < 3; i++) {
       low[i] = fmin(low[i], x[3 * v + i]);
       high[i] = fmax(high[i], x[3 * v + i]);

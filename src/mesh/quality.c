@@ -44,7 +44,7 @@ static double quality_of(const NoliMesh* mesh, int64_t tet) {
 
 NoliMeshQuality noli_mesh_quality(const NoliMesh* mesh) {
   NoliMeshQuality quality = {.worst = NOLI_NULL_INDEX};
-  for (int32_t t = 0; t < mesh->n_tet; t++) {
+  for (int32_t t = 0; mesh != NULL && t < mesh->n_tet; t++) {
     double q = quality_of(mesh, t);
     quality.mean += q / mesh->n_tet;
     quality.n_below_tenth += q < 0.1 ? 1 : 0;

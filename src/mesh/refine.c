@@ -154,6 +154,7 @@ done:
 }
 
 NoliStatus noli_mesh_refine(NoliContext* context, NoliMesh* mesh, int32_t times) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   NoliMesh *fine = NULL, *finer = NULL;
   NOLI_CHECK(context, times >= 0, NOLI_ERROR_ARGUMENT, "a mesh cannot be refined %d times",

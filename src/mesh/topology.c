@@ -109,10 +109,27 @@ void noli_mesh_cells(const NoliMesh* mesh, NoliCells cells[NOLI_N_CELL_KINDS]) {
   cells[3] = (NoliCells){"point", mesh->point, mesh->n_point, 1};
 }
 
+// Numbers of vertices and cells, and their arrays.
+static NoliStatus require_arrays(NoliContext* context, const NoliMesh* mesh,
+                                 const NoliCells cells[NOLI_N_CELL_KINDS]) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, mesh->n_vert >= 0 && (mesh->n_vert == 0 || mesh->x != NULL),
+             NOLI_ERROR_ARGUMENT, "the mesh has %d vertices%s", mesh->n_vert,
+             mesh->n_vert > 0 ? ", but no array of them" : "");
+  for (int kind = 0; kind < NOLI_N_CELL_KINDS; kind++) {
+    NOLI_CHECK(context, cells[kind].n >= 0 && (cells[kind].n == 0 || cells[kind].vertex != NULL),
+               NOLI_ERROR_ARGUMENT, "the mesh has %d cells of the kind %s%s", cells[kind].n,
+               cells[kind].name, cells[kind].n > 0 ? ", but no array of them" : "");
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_mesh_validate(NoliContext* context, const NoliMesh* mesh) {
   NoliCells cells[NOLI_N_CELL_KINDS];
   noli_mesh_cells(mesh, cells);
-  for (int kind = 0; kind < NOLI_N_CELL_KINDS; kind++) {
+  NoliStatus status = require_arrays(context, mesh, cells);
+  for (int kind = 0; status == NOLI_OK && kind < NOLI_N_CELL_KINDS; kind++) {
     int64_t n_index = (int64_t)cells[kind].n * cells[kind].width;
     for (int64_t i = 0; i < n_index; i++) {
       int32_t vertex = cells[kind].vertex[i];
@@ -123,7 +140,7 @@ NoliStatus noli_mesh_validate(NoliContext* context, const NoliMesh* mesh) {
       }
     }
   }
-  return noli_curve_validate(context, mesh);
+  return status == NOLI_OK ? noli_curve_validate(context, mesh) : status;
 }
 
 // Lists the faces of tetrahedra as ascending tuples.
@@ -252,7 +269,8 @@ done:
 
 NoliStatus noli_mesh_edges(NoliContext* context, const int32_t* tri, int32_t n_tri, int32_t** edge,
                            int32_t* n_edge) {
-  NOLI_REQUIRE(context, context != NULL && edge != NULL && n_edge != NULL);
+  NOLI_REQUIRE(context, context != NULL && (tri != NULL || n_tri == 0) && edge != NULL &&
+                            n_edge != NULL);
   NoliStatus status = NOLI_OK;
   int32_t *tuple = NULL, *order = NULL, *unique = NULL;
   *edge = NULL;

@@ -55,7 +55,7 @@ static void flip_cells(int32_t* cell, int64_t n, int64_t width) {
 
 void noli_mesh_transform(NoliMesh* mesh, const double scale[3], const double rotation_deg[3],
                          const double translation[3]) {
-  if (mesh == NULL) {
+  if (mesh == NULL || scale == NULL || rotation_deg == NULL || translation == NULL) {
     return;
   }
   double R[3][3];

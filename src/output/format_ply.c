@@ -212,8 +212,9 @@ static NoliStatus put_rods(Writer* writer) {
   NoliStatus status = NOLI_OK;
   for (int64_t cell = 0; writer->has_rods && cell < writer->frame->n_cells; cell++) {
     for (int32_t k = 0; k < N_ROD_DATA; k++) {
-      int32_t n = writer->rod[k] != NULL ? rod_data[k].n_components : 0;
-      NOLI_TRY(put(writer, writer->rod[k] + n * cell, n * (int64_t)sizeof *writer->rod[k]));
+      const float* data = writer->rod[k];
+      int64_t n = rod_data[k].n_components;
+      NOLI_TRY(data != NULL ? put(writer, data + n * cell, n * (int64_t)sizeof *data) : NOLI_OK);
     }
   }
 done:

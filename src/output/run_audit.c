@@ -14,7 +14,7 @@
 const char* noli_finding_kind_name(NoliFindingKind kind) {
   static const char* const names[] = {"intersection", "half_space", "inverted", "not_finite",
                                       "file",         "time",       "balance",  "nested"};
-  return names[kind];
+  return kind >= 0 && (size_t)kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }
 
 // ---- checkpoints ----

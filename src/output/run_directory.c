@@ -186,8 +186,9 @@ void noli_run_log(NoliRun* run, NoliLogLevel level, const char* message) {
   if (run == NULL || message == NULL) {
     return;
   }
+  bool known = level >= NOLI_LOG_DEBUG && level <= NOLI_LOG_ERROR;
   int length = snprintf(line, sizeof line, "%10.3f %s: %s\n", noli_seconds() - run->opened_at,
-                        names[level], message);
+                        names[known ? level : NOLI_LOG_ERROR], message);
   if (length > 0) {
     size_t size = (size_t)length < sizeof line ? (size_t)length : sizeof line - 1;
     (void)noli_file_write_all(run->context, LOG, run->log, line, size);

@@ -22,7 +22,7 @@ done:
 void noli_run_reader_close(NoliRunReader* reader) {
   noli_frame_list_free(reader->context, &reader->frames);
   noli_frame_layout_free(reader->context, &reader->layout);
-  noli_sim_destroy(&reader->sim);
+  noli_sim_release(&reader->sim);
   noli_scene_destroy(&reader->scene);
 }
 

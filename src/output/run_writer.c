@@ -28,13 +28,40 @@ done:
   return status;
 }
 
+// Frames and histories are those of the simulation with which the run was opened.
+static NoliStatus require_own(const NoliRun* run, const NoliSim* sim, const char* function) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_sim_require_idle(sim, function, true));
+  NOLI_CHECK(run->context, sim == run->sim, NOLI_ERROR_ARGUMENT,
+             "%s: %s was opened for another simulation", function, run->directory);
+  NOLI_CHECK(run->context, sim->n_body_changes == run->n_body_changes, NOLI_ERROR_ARGUMENT,
+             "%s: bodies were added or removed since %s was opened; open another run", function,
+             run->directory);
+done:
+  return status;
+}
+
+// Every step has one row in each history: none is repeated, none is left out.
+static NoliStatus take_step(NoliRun* run, const NoliStepReport* report) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(run->context, report != NULL, NOLI_ERROR_ARGUMENT,
+             "noli_run_step: the simulation has not just done a step");
+  NOLI_CHECK(run->context, report->step == run->step + 1, NOLI_ERROR_ARGUMENT,
+             "noli_run_step: step %lld of the simulation does not follow step %lld, the last one "
+             "of %s; record each step once, in order",
+             (long long)report->step, (long long)run->step, run->directory);
+  run->step = report->step;
+done:
+  return status;
+}
+
 static NoliStatus add_step(NoliRun* run, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   bool due = false;
   // what the library reported: a program with older headers knows less
   const NoliStepReport* report = noli_sim_last_report(sim);
-  NOLI_CHECK(run->context, report != NULL, NOLI_ERROR_ARGUMENT,
-             "noli_run_step: the simulation has not just done a step");
+  NOLI_TRY(require_own(run, sim, "noli_run_step"));
+  NOLI_TRY(take_step(run, report));
   const NoliHistorySource source = {sim, &run->probes};
   for (int32_t i = 0; i < NOLI_N_HISTORIES; i++) {
     NOLI_TRY(noli_histories[i].append(&run->history[i], &source, report));
@@ -76,6 +103,11 @@ done:
 static NoliStatus save(NoliRun* run, NoliSim* sim, bool finished, const char* failure) {
   NoliStatus status = NOLI_OK;
   NoliWork before = noli_work(NOLI_WORK_OUTPUT);
+  NOLI_TRY(require_own(run, sim, "noli_run_save"));
+  NOLI_CHECK(run->context, noli_sim_step_count(sim) == run->step, NOLI_ERROR_ARGUMENT,
+             "noli_run_save: the simulation is at step %lld, but the last one of %s is %lld; "
+             "record each step with noli_run_step",
+             (long long)noli_sim_step_count(sim), run->directory, (long long)run->step);
   noli_free(run->context, run->failure);
   run->failure = failure != NULL ? noli_strdup(run->context, failure) : NULL;
   run->summary.failure = run->failure;
@@ -209,6 +241,8 @@ static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSi
   // copy it
   NOLI_NEW_ZERO(context, made, 1);
   made->context = context;
+  made->sim = sim;
+  made->n_body_changes = sim->n_body_changes;
   made->log = -1;
   made->frames.format = format;
   made->checkpoint_step = -1;
@@ -300,6 +334,7 @@ done:
 static NoliStatus start_files(NoliRun* run, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_run_remove_files(run));
+  run->step = noli_sim_step_count(sim);
   NOLI_TRY(noli_run_begin_log(run, true));
   NOLI_TRY(noli_run_write_text(run, "scene.json", run->scene_json));
   NOLI_TRY(open_histories(run, sim, -1));
@@ -424,7 +459,7 @@ done:
 static NoliStatus continue_files(NoliRun* run, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   char* summary = NULL;
-  int64_t step = noli_sim_step_count(sim);
+  int64_t step = run->step = noli_sim_step_count(sim);
   NOLI_TRY(noli_run_begin_log(run, false));
   NOLI_TRY(noli_run_drop_later_frames(run, step));
   NOLI_TRY(open_histories(run, sim, step));

@@ -12,6 +12,9 @@
 
 struct NoliRun {
   NoliContext* context;
+  const NoliSim* sim;     // whose steps it records
+  int64_t n_body_changes; // of it when the run was opened
+  int64_t step;           // the last one recorded, or whose record failed
   char* directory;
   char* scene_name;
   char* scene_json;

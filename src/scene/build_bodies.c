@@ -302,6 +302,7 @@ static NoliStatus add_copy(const NoliSceneSource* source, NoliScene* scene,
       noli_scene_place_copy(source, entry, &scene->shapes.data[entity.shape], entity.copy, &mesh));
   NOLI_PUSH(scene->context, &scene->meshes, mesh);
   NoliBodyDef body = noli_default_body_def();
+  NOLI_TRY(noli_scene_keep_place(source, scene, entry, &body.where));
   body.name = entity.name;
   body.mesh = mesh;
   mesh = NULL;

@@ -377,6 +377,12 @@ OBJECT(
           "of "
           "the largest speed at the start of the step.",
           INTO(NoliSimDef, tolerance)),
+    FIELD(
+        "imbalance", open_share, NULL, NULL,
+        "A step is solved when the residual force on each body is at most this share of the force "
+        "that acts on it; default 1e-3 with `quasi_static`, 1e-2 with inertia, where the net "
+        "force and nodes in contact count. See docs/solvers.md.",
+        INTO(NoliSimDef, imbalance)),
     FIELD("toi_tolerance", open_share, "1e-3", NULL,
           "`toi`: a step is solved when the weight of the first iterations in the result is below "
           "this.",

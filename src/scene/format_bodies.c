@@ -63,9 +63,14 @@ OBJECT(copies, "copies", NOLI_SCENE_ANY,
        FIELD("rotate", vector, "[0, 0, 0]", "deg",
              "Rotation of each copy relative to the previous one, about the local origin."));
 
+#define MERGE                                                                                      \
+  FIELD("merge", not_negative, NULL, NULL,                                                         \
+        "If given, vertices of `mesh` within this distance, before `scale`, become one, 0: equal " \
+        "ones; cells without size and those that occur twice are dropped. See docs/import.md.")
 #define PLACEMENT                                                                                  \
-  FIELD("scale", scale, "1", NULL,                                                                 \
-        "Scale factor, or one for each axis; negative factors mirror."),                           \
+  MERGE,                                                                                           \
+      FIELD("scale", scale, "1", NULL,                                                             \
+            "Scale factor, or one for each axis; negative factors mirror."),                       \
       FIELD("fit", positive, NULL, "m",                                                            \
             "If given, the scaled mesh is scaled again to make this its largest extent."),         \
       FIELD("rotate", vector, "[0, 0, 0]", "deg",                                                  \
@@ -168,6 +173,7 @@ OBJECT(proxy, "proxy", NOLI_SCENE_EXACTLY_ONE,
        GROUPED("mesh", obstacle_mesh, NULL,
                "Triangles, or the boundary of tetrahedra, placed like the `mesh` of the body; they "
                "move with its elements to `rest`."),
+       MERGE,
        FIELD("max_distance", positive, NULL, "m",
              "Maximum distance of vertices of `mesh` from the body; default: a twentieth of its "
              "diagonal.",

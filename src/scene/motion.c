@@ -242,6 +242,9 @@ static NoliStatus add_frame(const NoliSceneSource* source, const NoliSceneNode* 
   NoliStatus status = NOLI_OK;
   NoliMesh* mesh = NULL;
   NOLI_TRY(noli_scene_locate_failure(source, node, noli_mesh_read(source->context, path, &mesh)));
+  if (shape->refine == 0) {
+    noli_scene_follow_merging(shape, mesh);
+  }
   NOLI_TRY(noli_scene_refine(source, node, shape->refine, mesh));
   NOLI_SCENE_CHECK(source, node, mesh->n_vert == shape->source->n_vert,
                    "\"%s\" has %d vertices, the mesh that moves has %d", path, (int)mesh->n_vert,

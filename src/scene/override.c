@@ -189,8 +189,10 @@ done:
 NoliStatus noli_scene_apply_overrides(const NoliSceneSource* source, json_t* root) {
   NoliStatus status = NOLI_OK;
   const NoliSceneInput* input = source->user;
-  NOLI_CHECK(source->context, input->n_overrides >= 0, NOLI_ERROR_ARGUMENT,
-             "the number of overrides is negative");
+  NOLI_CHECK(source->context,
+             input->n_overrides >= 0 && (input->n_overrides == 0 || input->overrides != NULL),
+             NOLI_ERROR_ARGUMENT, "there are %d overrides, but no array of them",
+             (int)input->n_overrides);
   for (int32_t i = 0; i < input->n_overrides; i++) {
     NOLI_TRY(apply(source, &input->overrides[i], root));
   }

@@ -8,6 +8,7 @@
 #include "scene/format.h"
 #include "scene/override.h"
 #include "sim/definition.h"
+#include "text/cursor.h"
 #include "text/json.h"
 
 #include <errno.h>
@@ -191,13 +192,10 @@ done:
 // From text to definition.
 static NoliStatus read_scene(NoliSceneSource* source, NoliScene* scene) {
   NoliStatus status = NOLI_OK;
-  static const char mark[] = "\xef\xbb\xbf";
   json_t *parsed = NULL, *written = NULL;
-  // a byte order mark is harmless
-  if (source->size >= 3 && memcmp(source->text, mark, 3) == 0) {
-    source->text += 3;
-    source->size -= 3;
-  }
+  size_t skipped = (size_t)noli_mark_size(source->text, (int64_t)source->size);
+  source->text += skipped;
+  source->size -= skipped;
   NOLI_TRY(noli_scene_require_text(source->context, source->name, source->text, source->size));
   NOLI_TRY(parse_json(source, &parsed));
   // overrides may replace what their own paths name
@@ -430,12 +428,8 @@ const NoliDesignDef* noli_scene_design(const NoliScene* scene) {
 }
 
 const NoliSceneFile* noli_scene_files(const NoliScene* scene, int32_t* n_files) {
-  if (scene == NULL) {
-    *n_files = 0;
-    return NULL;
-  }
-  *n_files = (int32_t)scene->files.count;
-  return scene->files.data;
+  noli_give_count(n_files, scene != NULL ? (int32_t)scene->files.count : 0);
+  return scene != NULL ? scene->files.data : NULL;
 }
 
 NoliStatus noli_scene_json(const NoliScene* scene, char** json) {

@@ -10,6 +10,7 @@ struct NoliBatch {
   NoliContext* context;
   int32_t n;
   int32_t n_threads;
+  bool busy;          // a call for all copies runs
   NoliContext** own;  // (n) contexts of the copies
   NoliSim** sim;      // (n)
   NoliStatus* status; // (n) of the last call
@@ -41,7 +42,13 @@ static void call_one(void* user, int64_t begin, int64_t end, int32_t worker) {
 // Calls for every chosen copy; returns the status and message of the first that fails.
 static NoliStatus call_all(BatchCall* call) {
   NoliBatch* batch = call->batch;
+  // from a function that a copy calls, in any thread: without a message
+  if (batch->busy) {
+    return NOLI_ERROR_ARGUMENT;
+  }
+  batch->busy = true;
   noli_parallel_tasks(batch->n_threads, batch->n, call_one, call);
+  batch->busy = false;
   for (int32_t i = 0; i < batch->n; i++) {
     if (batch->status[i] != NOLI_OK) {
       return noli_fail(batch->context, batch->status[i], "copy %d: %s", (int)i,
@@ -57,8 +64,13 @@ static NoliStatus clone_one(const BatchCall* call, int32_t index) {
   def.log = NULL;
   def.n_threads = 1;
   NoliStatus status = noli_context_create(&def, &batch->own[index]);
-  return status != NOLI_OK ? status
-                           : noli_sim_clone(call->in, batch->own[index], &batch->sim[index]);
+  if (status == NOLI_OK) {
+    status = noli_sim_clone(call->in, batch->own[index], &batch->sim[index]);
+  }
+  if (status == NOLI_OK) {
+    batch->sim[index]->in_batch = true;
+  }
+  return status;
 }
 
 NoliStatus noli_batch_create(NoliContext* context, const NoliSim* sim, int32_t n, int32_t n_threads,
@@ -89,13 +101,13 @@ done:
 }
 
 void noli_batch_destroy(NoliBatch** owner) {
-  if (owner == NULL || *owner == NULL) {
+  if (owner == NULL || *owner == NULL || (*owner)->busy) {
     return;
   }
   NoliBatch* batch = *owner;
   for (int32_t i = 0; i < batch->n; i++) {
     if (batch->sim != NULL) {
-      noli_sim_destroy(&batch->sim[i]);
+      noli_sim_release(&batch->sim[i]);
     }
     if (batch->own != NULL && batch->own[i] != NULL) {
       noli_context_destroy(&batch->own[i]);
@@ -135,7 +147,7 @@ NoliStatus noli_batch_step_sized(NoliBatch* batch, const bool* chosen, NoliStatu
   BatchCall call = {
       .batch = batch, .chosen = chosen, .call = step_one, .out = reports, .size = size};
   NoliStatus first = call_all(&call);
-  for (int32_t i = 0; status != NULL && i < batch->n; i++) {
+  for (int32_t i = 0; status != NULL && !batch->busy && i < batch->n; i++) {
     if (is_chosen(&call, i)) {
       status[i] = batch->status[i];
     }
@@ -239,10 +251,10 @@ static NoliStatus wrench_one(const BatchCall* call, int32_t index) {
   return noli_sim_wrench_sized(call->batch->sim[index], call->item, NULL, to, call->size);
 }
 
-NoliStatus noli_batch_wrenches_sized(NoliBatch* batch, int32_t body, NoliWrench* wrenches,
+NoliStatus noli_batch_wrenches_sized(NoliBatch* batch, int32_t entity, NoliWrench* wrenches,
                                      size_t size) {
   NOLI_REQUIRE(batch != NULL ? batch->context : NULL, batch != NULL && wrenches != NULL);
   BatchCall call = {
-      .batch = batch, .call = wrench_one, .item = body, .out = wrenches, .size = size};
+      .batch = batch, .call = wrench_one, .item = entity, .out = wrenches, .size = size};
   return call_all(&call);
 }

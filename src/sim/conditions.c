@@ -39,7 +39,9 @@ void noli_sim_force_value(const NoliSim* sim, int32_t force, int32_t i, double t
   if (sim->controls.value[force] != NULL) {
     memcpy(value, &sim->controls.value[force][3 * (int64_t)i], 3 * sizeof *value);
   } else {
+    sim->model->n_calls++;
     def->value(def->user, t, &sim->model->problem.X[3 * node], value);
+    sim->model->n_calls--;
   }
   for (int32_t k = 0; k < 3; k++) {
     value[k] *= 1.0 + def->change;
@@ -284,7 +286,7 @@ static double turn_of_section(const NoliSim* sim, const NoliMotion* motion, cons
   // the points now, and at rest
   double radius = block->angle_radius, X[6], x0[6], x1[6], inner[6];
   int32_t nodes[2] = {motion->node[i], motion->node[i]};
-  NoliMotion points = {.def = motion->def, .n_node = 2, .node = nodes, .X = X, .inner = inner};
+  NoliMotion points = {.def = motion->def, .n_node = 2, .node = nodes, .X = X, .inner = inner, .n_calls = motion->n_calls};
   NoliVec3 rest = block->type->axis_at_rest(block, s);
   NoliVec3 axis = noli_segment_axis(block->history, s, sim->state.x[3 * angle] / radius);
   for (int k = 0; k < 2; k++) {

@@ -5,6 +5,7 @@
 #include "math/lagrange.h"
 #include "math/vec3.h"
 #include "mesh/curve.h"
+#include "mesh/topology.h"
 #include "sim/body_kind.h"
 #include "sim/choices.h"
 #include "sim/properties.h"
@@ -325,8 +326,27 @@ done:
   return status;
 }
 
+NoliStatus noli_definition_check_meshes(NoliContext* context, const NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  const char* name = body->name != NULL ? body->name : "(no name)";
+  const NoliMesh* mesh[] = {body->mesh, body->proxy.mesh};
+  NOLI_CHECK(context, body->mesh != NULL, NOLI_ERROR_ARGUMENT, "body \"%s\" has no mesh", name);
+  for (int i = 0; i < 2 && mesh[i] != NULL; i++) {
+    status = noli_mesh_validate(context, mesh[i]);
+    if (status != NOLI_OK) {
+      char why[256];
+      snprintf(why, sizeof why, "%s", noli_context_message(context));
+      status = noli_fail(context, status, "body \"%s\"%s: %s", name, i > 0 ? ", proxy" : "", why);
+      goto done;
+    }
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_definition_check_bodies(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
+  const char* where = NULL;
   NOLI_CHECK(context, def->n_bodies > 0 && def->bodies != NULL, NOLI_ERROR_ARGUMENT,
              "a simulation needs at least one body");
   int64_t n_vert = 0;
@@ -334,8 +354,9 @@ NoliStatus noli_definition_check_bodies(NoliContext* context, const NoliSimDef* 
   // each body
   for (int32_t b = 0; b < def->n_bodies; b++) {
     const NoliBodyDef* body = &def->bodies[b];
+    where = body->where;
     const char* name = body->name != NULL ? body->name : "(no name)";
-    NOLI_CHECK(context, body->mesh != NULL, NOLI_ERROR_ARGUMENT, "body \"%s\" has no mesh", name);
+    NOLI_TRY(noli_definition_check_meshes(context, body));
     NOLI_TRY(check_shell(context, name, body));
     NOLI_TRY(check_offset(context, name, body));
     NOLI_TRY(check_thin(context, name, body));
@@ -367,8 +388,9 @@ NoliStatus noli_definition_check_bodies(NoliContext* context, const NoliSimDef* 
   }
 
   // all bodies together
+  where = NULL;
   NOLI_CHECK(context, n_vert < INT32_MAX / 3, NOLI_ERROR_TOO_LARGE,
              "%lld vertices exceed the index range", (long long)n_vert);
 done:
-  return status;
+  return noli_fail_at(context, where, status);
 }

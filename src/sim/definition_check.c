@@ -121,6 +121,8 @@ static NoliStatus check_solver(NoliContext* context, const NoliSimDef* def) {
   NOLI_CHECK(context, def->max_substeps >= 1 && def->max_substeps <= 1 << 20, NOLI_ERROR_ARGUMENT,
              "max_substeps must be in 1 .. 2^20, got %d", def->max_substeps);
   NOLI_TRY(check_implicit(context, def));
+  NOLI_CHECK(context, def->imbalance >= 0.0 && def->imbalance < 1.0, NOLI_ERROR_ARGUMENT,
+             "the allowed imbalance must be in [0, 1), got %g", def->imbalance);
   NOLI_CHECK(context, def->toi_tolerance > 0.0 && def->toi_tolerance < 1.0, NOLI_ERROR_ARGUMENT,
              "the tolerance of the time of impact must be in (0, 1), got %g", def->toi_tolerance);
   NOLI_CHECK(context, def->min_iterations >= 0, NOLI_ERROR_ARGUMENT,
@@ -200,7 +202,9 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
   NoliStatus status = NOLI_OK;
   const NoliContactModel* found = noli_contact_model_find(def->contact_model);
   bool smooth = found == &noli_contact_implicit_surface;
+  const char* where = NULL;
   for (int32_t b = 0; found != &noli_contact_barrier && b < def->n_bodies; b++) {
+    where = def->bodies[b].where;
     NOLI_CHECK(context, def->bodies[b].contact_offset == 0.0, NOLI_ERROR_ARGUMENT,
                "body \"%s\" has a contact offset: the contact model \"%s\" acts on the surfaces "
                "themselves, \"ipc\" supports offsets",
@@ -214,6 +218,7 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
   }
 
   // parameters
+  where = NULL;
   if (found == &noli_contact_gcp) {
     NOLI_TRY(check_geometric(context, def));
   }
@@ -233,7 +238,7 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
              def->solver);
   NOLI_TRY(check_obstacle_surfaces(context, def));
 done:
-  return status;
+  return noli_fail_at(context, where, status);
 }
 
 // Reserved members must be zero: a newer program may set members that this library does not know.

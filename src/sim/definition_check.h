@@ -12,6 +12,10 @@ NOLI_WARN_UNUSED NoliStatus noli_definition_check_bodies(NoliContext* context,
 NOLI_WARN_UNUSED NoliStatus noli_definition_check_lists(NoliContext* context,
                                                         const NoliSimDef* def);
 
+// The meshes of a body are there, and can be copied: their order, numbers and indices.
+NOLI_WARN_UNUSED NoliStatus noli_definition_check_meshes(NoliContext* context,
+                                                         const NoliBodyDef* body);
+
 // Of the scene or of a pair; `where` starts the message.
 NOLI_WARN_UNUSED NoliStatus noli_definition_check_friction(NoliContext* context, const char* where,
                                                            double friction, double static_friction,

@@ -222,7 +222,7 @@ done:
 }
 
 NoliStatus noli_design_create(NoliSim* sim, const NoliDesignDef* def, NoliDesign** design) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && def != NULL && design != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && def != NULL && design != NULL);
   NoliStatus status = NOLI_OK;
   NoliContext* context = sim->context;
   NoliDesign* made = NULL;
@@ -302,6 +302,9 @@ void noli_design_variable_name(const NoliDesign* design, int32_t variable, char*
 }
 
 void noli_design_range(const NoliDesign* design, double* start, double* lower, double* upper) {
+  if (design == NULL) {
+    return;
+  }
   const NoliVariables* variables = &design->variables;
   const double* from[3] = {variables->start, variables->lower, variables->upper};
   double* to[3] = {start, lower, upper};
@@ -317,7 +320,9 @@ const NoliParameters* noli_design_parameters(const NoliDesign* design) {
 }
 
 void noli_design_values(const NoliDesign* design, const double* variables, double* values) {
-  noli_variables_values(&design->variables, variables, values);
+  if (design != NULL && variables != NULL && values != NULL) {
+    noli_variables_values(&design->variables, variables, values);
+  }
 }
 
 // ---- evaluation ---------------------------------------------------------------------------------
@@ -367,7 +372,7 @@ static NoliStatus run_forward(NoliDesign* design, NoliSim* sim, double* term) {
                                .time = noli_sim_time(sim),
                                .x = noli_sim_positions(sim),
                                .v = noli_sim_velocities(sim)};
-      NOLI_TRY(objective->evaluate(objective->user, sim, &at));
+      NOLI_TRY(noli_objective_call(objective, sim, &at));
       term[i] += at.value;
     }
   }
@@ -395,7 +400,7 @@ static NoliStatus evaluate_once(NoliDesign* design, const double* variables, dou
                                          by_term, value, by_value));
   NOLI_TRY(add_smoothness(design, &value[0], by_value));
 done:
-  noli_sim_destroy(&sim);
+  noli_sim_release(&sim);
   return status;
 }
 
@@ -615,7 +620,7 @@ static NoliStatus keep_best(Searching* searching) {
   }
   memcpy(design->from, sim->state.x, noli_sim_vector_bytes(sim));
 done:
-  noli_sim_destroy(&sim);
+  noli_sim_release(&sim);
   return status;
 }
 

@@ -172,7 +172,7 @@ done:
 }
 
 NoliStatus noli_sim_diagnosis(NoliSim* sim, const NoliDiagnosis** diagnosis, int32_t* n) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && diagnosis != NULL && n != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && diagnosis != NULL && n != NULL);
   NoliStatus status = NOLI_OK;
   sim->n_diagnosis = 0;
   if (sim->failed || noli_sim_last_report(sim) != NULL) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 NoliStatus noli_sim_energies_sized(NoliSim* sim, NoliEnergies* energies, size_t size) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && energies != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && energies != NULL);
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &sim->model->problem;
   int32_t n_threads = sim->stage->n_threads;
@@ -128,7 +128,7 @@ static void share_gravity(const NoliSim* sim, double* share) {
 
 NoliStatus noli_sim_nodal_energies(NoliSim* sim, double* kinetic, double* elastic,
                                    double* gravity) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL);
   NoliStatus status = NOLI_OK;
   if (kinetic != NULL) {
     NOLI_TRY(share_kinetic(sim, kinetic));
@@ -155,7 +155,7 @@ static void sum_bodies(const NoliModel* model, const double* share, double* sum)
 }
 
 NoliStatus noli_sim_body_energies(NoliSim* sim, double* kinetic, double* elastic, double* gravity) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL);
   NoliStatus status = NOLI_OK;
   double* const sums[3] = {kinetic, elastic, gravity};
   double* share = NULL;

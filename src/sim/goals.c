@@ -492,8 +492,8 @@ NoliStatus noli_goals_create(NoliSim* sim, const NoliParameters* parameters,
 NoliStatus noli_goals_create_in(NoliSim* sim, const NoliParameters* parameters, const char* list,
                                 int32_t first, const NoliGoalDef* defs, int32_t n_defs,
                                 NoliGoals** goals) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL,
-               sim != NULL && goals != NULL && (defs != NULL || n_defs == 0));
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && parameters != NULL && goals != NULL &&
+                                 (defs != NULL || n_defs == 0));
   NoliStatus status = NOLI_OK;
   NoliGoals* made = NULL;
   *goals = NULL;

@@ -89,7 +89,7 @@ static NoliStatus add_values(Gradient* g, int64_t step) {
   NoliStatus status = NOLI_OK;
   for (int32_t i = 0; i < g->n_objectives; i++) {
     NoliObjectivePoint at = point_at(g, step);
-    NOLI_TRY(g->objective[i].evaluate(g->objective[i].user, g->sim, &at));
+    NOLI_TRY(noli_objective_call(&g->objective[i], g->sim, &at));
     g->value[i] += at.value;
   }
 done:
@@ -106,7 +106,7 @@ static NoliStatus find_slopes(Gradient* g, int32_t i, int64_t step) {
   at.d_history = g->d_history;
   memset(g->d_history, 0, (size_t)noli_model_history_size(g->sim->model) * sizeof(double));
   memset(g->d_p, 0, (size_t)g->n_parameters * sizeof *g->d_p);
-  NOLI_TRY(g->objective[i].evaluate(g->objective[i].user, g->sim, &at));
+  NOLI_TRY(noli_objective_call(&g->objective[i], g->sim, &at));
   if (!g->tangent) {
     noli_chains_act_on_nodes(&g->chains, i, at.x, g->d_x);
     noli_chains_act_on_nodes(&g->chains, i, at.v, g->d_v);
@@ -436,6 +436,10 @@ static NoliStatus check(Gradient* g) {
   NoliStatus status = NOLI_OK;
   const char* defect = noli_sensitivity_defect(g->sim, noli_parameters_wanted(g->parameters));
   NOLI_CHECK(g->context, defect == NULL, NOLI_ERROR_ARGUMENT, "derivatives: %s", defect);
+  for (int32_t i = 0; i < g->n_objectives; i++) {
+    NOLI_CHECK(g->context, g->objective[i].evaluate != NULL, NOLI_ERROR_ARGUMENT,
+               "derivatives: objective %d has no function", (int)i);
+  }
   NOLI_CHECK(g->context, g->def->n_steps >= 0, NOLI_ERROR_ARGUMENT,
              "derivatives: %lld steps are asked for", (long long)g->def->n_steps);
   NOLI_TRY(
@@ -489,9 +493,8 @@ NoliStatus noli_sim_gradient(NoliSim* sim, const NoliParameters* parameters,
                              const NoliObjective* objectives, int32_t n_objectives,
                              const NoliGradientDef* def, double* value, double* gradient,
                              NoliGradientReport* report) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && parameters != NULL &&
-                                                      objectives != NULL && n_objectives > 0 &&
-                                                      def != NULL && value != NULL);
+  NOLI_REQUIRE_IDLE(sim, sim != NULL && parameters != NULL && objectives != NULL &&
+                             n_objectives > 0 && def != NULL && value != NULL);
   noli_ranks_begin_outer(sim->context);
   return noli_ranks_end_outer(sim->context, find_gradient(sim, parameters, objectives, n_objectives,
                                                           def, value, gradient, report));

@@ -72,19 +72,19 @@ int32_t noli_sim_find_entity(const NoliSim* sim, const char* name) {
 
 const int32_t* noli_sim_motion_nodes(const NoliSim* sim, int32_t motion, int32_t* n_node) {
   bool found = has_motion(sim, motion);
-  *n_node = found ? sim->model->motion[motion].n_node : 0;
+  noli_give_count(n_node, found ? sim->model->motion[motion].n_node : 0);
   return found ? sim->model->motion[motion].node : NULL;
 }
 
 double* noli_sim_motion_targets(NoliSim* sim, int32_t motion, int32_t* n_node) {
   bool controlled = has_motion(sim, motion) && sim->controls.target[motion] != NULL;
-  *n_node = controlled ? sim->model->motion[motion].n_node : 0;
+  noli_give_count(n_node, controlled ? sim->model->motion[motion].n_node : 0);
   return controlled ? sim->controls.target[motion] : NULL;
 }
 
 double* noli_sim_force_values(NoliSim* sim, int32_t force, const int32_t** node, int32_t* n_node) {
   bool controlled = has_force(sim, force) && sim->controls.value[force] != NULL;
-  *n_node = controlled ? sim->model->force[force].n_node : 0;
+  noli_give_count(n_node, controlled ? sim->model->force[force].n_node : 0);
   if (node != NULL) {
     *node = controlled ? sim->controls.local[force] : NULL;
   }
@@ -126,7 +126,7 @@ bool noli_sim_turns_with_pose(const NoliSim* sim, int32_t motion, int32_t i, Nol
 }
 
 NoliStatus noli_sim_set_pose(NoliSim* sim, int32_t motion, const NoliPose* pose) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && pose != NULL);
+  NOLI_REQUIRE_IDLE(sim, sim != NULL && pose != NULL);
   NoliStatus status = NOLI_OK;
   int32_t n_node;
   double* target = noli_sim_motion_targets(sim, motion, &n_node);
@@ -276,7 +276,7 @@ NoliStatus noli_sim_material(const NoliSim* sim, int32_t body, int32_t part,
 }
 
 NoliStatus noli_sim_set_gravity(NoliSim* sim, const double gravity[3]) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && gravity != NULL);
+  NOLI_REQUIRE_IDLE(sim, sim != NULL && gravity != NULL);
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(sim->context, noli_is_finite3(noli_load3(gravity)), NOLI_ERROR_ARGUMENT,
              "gravity is not finite");
@@ -305,7 +305,7 @@ static void shorten_increments(NoliIncrementDef* rule, double time_step) {
 }
 
 NoliStatus noli_sim_set_time_step(NoliSim* sim, double time_step) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL);
+  NOLI_REQUIRE_IDLE(sim, sim != NULL);
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(sim->context, time_step > 0.0 && isfinite(time_step), NOLI_ERROR_ARGUMENT,
              "the time step must be > 0, got %g", time_step);
@@ -325,7 +325,7 @@ done:
 }
 
 NoliStatus noli_sim_set_time(NoliSim* sim, double time) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL);
+  NOLI_REQUIRE_IDLE(sim, sim != NULL);
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(sim->context, isfinite(time), NOLI_ERROR_ARGUMENT, "the time is not finite");
   *sim->state.time = time;
@@ -337,7 +337,7 @@ done:
 // ---- states -------------------------------------------------------------------------------------
 
 NoliStatus noli_sim_reset(NoliSim* sim) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL);
+  NOLI_REQUIRE_IDLE(sim, sim != NULL);
   NoliStatus status = NOLI_OK;
   NoliState state = {0};
   NOLI_TRY(noli_sim_require_valid(sim->model, sim->model->x0));
@@ -395,7 +395,7 @@ size_t noli_sim_state_bytes(const NoliSim* sim) {
 }
 
 NoliStatus noli_sim_save_state(const NoliSim* sim, void* buffer, size_t size) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && buffer != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && buffer != NULL);
   NoliStatus status = NOLI_OK;
   size_t need = noli_sim_state_bytes(sim);
   NOLI_CHECK(sim->context, size >= need, NOLI_ERROR_ARGUMENT,
@@ -434,7 +434,7 @@ done:
 }
 
 NoliStatus noli_sim_load_state(NoliSim* sim, const void* buffer, size_t size) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && buffer != NULL);
+  NOLI_REQUIRE_IDLE(sim, sim != NULL && buffer != NULL);
   NoliStatus status = NOLI_OK;
   NoliState state = {0};
   StateHeader header;

@@ -18,6 +18,7 @@ typedef struct NoliMotion {
   double* inner; // (n_node x 3) scratch of sim/motion_slopes.h
   int32_t end;   // index among the motions that end by position, or NOLI_NULL_INDEX
   NoliMotionDef def;
+  int32_t* n_calls; // of the model
 } NoliMotion;
 
 typedef struct NoliForce {
@@ -47,6 +48,8 @@ typedef struct NoliModel {
   NoliProblem problem;
   const NoliIntegrator* integrator;
   double h;
+  int32_t n_calls;      // functions of the host that run: targets, values, progress
+  int32_t n_objectives; // that are evaluated: they may read results
   NoliIncrementDef increments; // `smallest` > 0 where `initial` is
   double gravity[3];
   NoliAudit audit;

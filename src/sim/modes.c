@@ -389,7 +389,7 @@ static void release(Modes* modes) {
 }
 
 NoliStatus noli_sim_modes(NoliSim* sim, int32_t n, double* frequency, double* shape) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && frequency != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && frequency != NULL);
   NoliStatus status = NOLI_OK;
   Modes modes = {.sim = sim, .context = sim->context};
   NoliStage* own = sim->stage;

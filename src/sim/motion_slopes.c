@@ -69,7 +69,9 @@ static void call(const NoliMotion* motion, double t0, double t1, const double* X
                  double* y) {
   memcpy(y, y0, 3 * sizeof *y * (size_t)motion->n_node);
   if (motion->def.target != NULL) {
+    (*motion->n_calls)++;
     motion->def.target(motion->def.user, t0, t1, motion->n_node, motion->node, X, y0, y);
+    (*motion->n_calls)--;
   }
 }
 

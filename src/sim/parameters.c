@@ -538,8 +538,7 @@ NoliStatus noli_parameters_create(NoliSim* sim, const NoliParameterDef* defs, in
 
 NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list, const NoliParameterDef* defs,
                                      int32_t n_defs, NoliParameters** out) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL,
-               sim != NULL && out != NULL && n_defs > 0 && defs != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && out != NULL && n_defs > 0 && defs != NULL);
   NoliStatus status = NOLI_OK;
   NoliParameters* self = NULL;
   *out = NULL;
@@ -624,7 +623,9 @@ int64_t noli_parameters_first(const NoliParameters* self, int32_t index) {
 }
 
 void noli_parameters_values(const NoliParameters* self, double* values) {
-  memcpy(values, self->value, (size_t)self->n * sizeof *values);
+  if (self != NULL && values != NULL) {
+    memcpy(values, self->value, (size_t)self->n * sizeof *values);
+  }
 }
 
 // ---- other values -------------------------------------------------------------------------------

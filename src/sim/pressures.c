@@ -102,7 +102,7 @@ static void add_segments(const NoliSim* sim, const double* force, double* area) 
 }
 
 NoliStatus noli_sim_contact_pressures(NoliSim* sim, double* pressure, double* gap) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && pressure != NULL && gap != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && pressure != NULL && gap != NULL);
   NoliStatus status = NOLI_OK;
   const NoliContactInfo* contact = NULL;
   int64_t n_contact = 0;

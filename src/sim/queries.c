@@ -271,8 +271,7 @@ done:
 
 NoliStatus noli_sim_cast_ray(NoliSim* sim, const double origin[3], const double direction[3],
                              double length, NoliSurfacePoint* hit) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL,
-               sim != NULL && origin != NULL && direction != NULL && hit != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && origin != NULL && direction != NULL && hit != NULL);
   NoliStatus status = NOLI_OK;
   NoliVec3 from = noli_load3(origin), along = noli_load3(direction);
   double norm = noli_norm3(along);
@@ -293,8 +292,7 @@ done:
 
 NoliStatus noli_sim_closest_point(NoliSim* sim, const double position[3], double max_distance,
                                   NoliSurfacePoint* closest) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL,
-               sim != NULL && position != NULL && closest != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && position != NULL && closest != NULL);
   NoliStatus status = NOLI_OK;
   NoliVec3 from = noli_load3(position);
   NOLI_CHECK(sim->context, noli_is_finite3(from) && max_distance >= 0.0, NOLI_ERROR_ARGUMENT,

@@ -1,7 +1,7 @@
 #include "sim/rebuild.h"
 
 #include "base/ranks.h"
-#include "sim/definition.h"
+#include "sim/definition_check.h"
 #include "sim/fallback.h"
 #include "sim/properties.h"
 
@@ -104,8 +104,10 @@ static void copy_controls(const NoliSim* from, NoliSim* to, const NoliRenumberin
 static void copy_host(const NoliSim* from, NoliSim* to) {
   to->progress = from->progress;
   to->progress_user = from->progress_user;
+  to->in_batch = from->in_batch;
+  to->n_body_changes = from->n_body_changes;
   to->friction_warned = from->friction_warned;
-  to->contact_warned = from->contact_warned;
+  to->imbalance_warned = from->imbalance_warned;
 }
 
 // Exchanges the contents of two simulations, except for the stage of the barrier, whose problem is
@@ -133,12 +135,13 @@ NoliStatus noli_sim_rebuild(NoliSim* sim, NoliOwnedDefinition* definition,
   noli_sim_forget_past(made);
   swap(sim, made);
 done:
-  noli_sim_destroy(&made);
+  noli_sim_release(&made);
   return status;
 }
 
 NoliStatus noli_sim_clone(const NoliSim* sim, NoliContext* context, NoliSim** clone) {
   NOLI_REQUIRE(context, sim != NULL && context != NULL && clone != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL);
   NoliStatus status = NOLI_OK;
   NoliSim* made = NULL;
   NoliOwnedDefinition definition = {0};
@@ -155,7 +158,7 @@ done:
     *clone = made;
     made = NULL;
   }
-  noli_sim_destroy(&made);
+  noli_sim_release(&made);
   return status;
 }
 
@@ -199,7 +202,7 @@ done:
 
 NoliStatus noli_sim_set_material(NoliSim* sim, int32_t body, int32_t part,
                                  const NoliMaterialDef* material) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && material != NULL);
+  NOLI_REQUIRE_IDLE(sim, sim != NULL && material != NULL);
   NoliStatus status = NOLI_OK;
   NoliOwnedDefinition definition = {0};
   const NoliRenumbering same = {0};
@@ -232,7 +235,7 @@ static bool switches_contact(const NoliSim* sim, const NoliPairDef* pair) {
 }
 
 NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* given) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && given != NULL);
+  NOLI_REQUIRE_IDLE(sim, sim != NULL && given != NULL);
   NoliStatus status = NOLI_OK;
   NoliPairDef pair;
   NoliOwnedDefinition definition = {0};
@@ -324,6 +327,7 @@ static NoliStatus rebuild_bodies(NoliSim* sim, NoliOwnedDefinition* definition,
   double tolerance = sim->model->problem.tolerance;
   NOLI_TRY(noli_sim_rebuild(sim, definition, old));
   keep_tolerance(sim, tolerance);
+  sim->n_body_changes++;
   for (int32_t b = 0; b < sim->definition.def->n_bodies; b++) {
     ((NoliBodyDef*)(uintptr_t)sim->definition.def->bodies)[b].x0 = x0[b];
   }
@@ -333,16 +337,16 @@ done:
 }
 
 NoliStatus noli_sim_add_body(NoliSim* sim, const NoliBodyDef* given, int32_t* index) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && given != NULL);
+  NOLI_REQUIRE_IDLE(sim, sim != NULL && given != NULL);
   NoliStatus status = NOLI_OK;
   NoliContext* context = sim->context;
   NoliOwnedDefinition definition = {0};
   NoliBodyDef body;
   int32_t* old_body = NULL;
+  NOLI_TRY(noli_sim_require_own_bodies(sim, __func__));
   int32_t n = sim->model->n_body;
   NOLI_TRY(noli_definition_take_body(context, given, &body));
-  NOLI_CHECK(context, body.mesh != NULL, NOLI_ERROR_ARGUMENT, "body \"%s\" has no mesh",
-             body.name != NULL ? body.name : "(no name)");
+  NOLI_TRY(noli_definition_check_meshes(context, &body));
   NOLI_TRY(noli_owned_definition_copy(context, sim->definition.def, &definition));
   NOLI_TRY(noli_owned_definition_set_body(context, &definition, &body, n));
 
@@ -402,12 +406,13 @@ done:
   } while (0)
 
 NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL);
+  NOLI_REQUIRE_IDLE(sim, sim != NULL);
   NoliStatus status = NOLI_OK;
   NoliContext* context = sim->context;
   NoliOwnedDefinition definition = {0};
   const NoliModel* model = sim->model;
   int32_t *old_body = NULL, *old_motion = NULL, *old_force = NULL, *old = NULL;
+  NOLI_TRY(noli_sim_require_own_bodies(sim, __func__));
   NOLI_CHECK(context, body >= 0 && body < model->n_body, NOLI_ERROR_ARGUMENT,
              "there is no body %d to remove", (int)body);
   int32_t n_others = 0;

@@ -11,7 +11,7 @@ static double force_scale(const NoliSim* sim) {
 }
 
 NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && force != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && force != NULL);
   memset(force, 0, (size_t)sim->model->problem.n_vert * 3 * sizeof(double));
   if (*sim->state.step > 0 && force_scale(sim) > 0.0) {
     return noli_ranks_agree(sim->context, noli_stage_contact_forces(sim->stage, force));
@@ -20,7 +20,7 @@ NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force) {
 }
 
 NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && force != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && force != NULL);
   memset(force, 0, (size_t)sim->model->problem.n_vert * 3 * sizeof(double));
   if (*sim->state.step > 0 && force_scale(sim) > 0.0) {
     return noli_ranks_agree(sim->context, noli_stage_friction_forces(sim->stage, force));
@@ -78,14 +78,14 @@ static void stresses_of_elements(const NoliSim* sim, double* mises, NoliStress* 
 }
 
 NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && stress != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && stress != NULL);
   stresses_of_elements(sim, stress, NULL);
   NoliStatus status = noli_model_unite(sim->model, sizeof *stress, stress, noli_sim_tet_count(sim));
   return noli_ranks_agree(sim->context, status);
 }
 
 NoliStatus noli_sim_plastic_strains(NoliSim* sim, double* strain) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && strain != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && strain != NULL);
   const NoliModel* model = sim->model;
   memset(strain, 0, sizeof *strain * (size_t)noli_sim_tet_count(sim));
   for (int32_t b = 0; b < model->n_body; b++) {
@@ -101,7 +101,7 @@ NoliStatus noli_sim_plastic_strains(NoliSim* sim, double* strain) {
 }
 
 NoliStatus noli_sim_stresses(NoliSim* sim, NoliStress* stress) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && stress != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && stress != NULL);
   stresses_of_elements(sim, NULL, stress);
   return noli_ranks_agree(
       sim->context, noli_model_unite(sim->model, sizeof *stress, stress, noli_sim_tet_count(sim)));
@@ -121,7 +121,7 @@ static void add_to_nodes(const NoliBlock* block, int32_t element, double volume,
 }
 
 NoliStatus noli_sim_nodal_stresses(NoliSim* sim, NoliStress* stress) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && stress != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && stress != NULL);
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
   NoliStress* element = NULL;
@@ -164,7 +164,7 @@ static void give_elements(const NoliModel* model, const NoliBlock* block, const 
 }
 
 NoliStatus noli_sim_sheet_forces(NoliSim* sim, NoliSheetForces* forces) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && forces != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && forces != NULL);
   NoliStatus status = NOLI_OK;
   NoliSheetForces* own = NULL;
   memset(forces, 0, sizeof *forces * (size_t)noli_sim_tet_count(sim));
@@ -182,7 +182,7 @@ done:
 }
 
 NoliStatus noli_sim_rod_forces(NoliSim* sim, NoliRodForces* forces) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && forces != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && forces != NULL);
   NoliStatus status = NOLI_OK;
   NoliRodForces* own = NULL;
   memset(forces, 0, sizeof *forces * (size_t)noli_sim_tet_count(sim));
@@ -200,8 +200,7 @@ done:
 }
 
 NoliStatus noli_sim_volumes(NoliSim* sim, const NoliRegionVolume** volumes, int32_t* n_volumes) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL,
-               sim != NULL && volumes != NULL && n_volumes != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && volumes != NULL && n_volumes != NULL);
   const NoliVolumes* regions = &sim->model->problem.volumes;
   NoliVolumeState* state = sim->volume_state;
   noli_volume_states(regions, sim->state.x, sim->stage->n_threads, state);
@@ -228,7 +227,7 @@ static NoliStatus find_contacts(NoliSim* sim, bool lists) {
 }
 
 NoliStatus noli_sim_pair_forces(NoliSim* sim, const NoliPairForce** pairs, int32_t* n_pairs) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && pairs != NULL && n_pairs != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && pairs != NULL && n_pairs != NULL);
   NoliStatus status = NOLI_OK;
   *pairs = NULL;
   *n_pairs = 0;
@@ -240,8 +239,7 @@ done:
 }
 
 NoliStatus noli_sim_contacts(NoliSim* sim, const NoliContactInfo** contacts, int64_t* n_contacts) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL,
-               sim != NULL && contacts != NULL && n_contacts != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && contacts != NULL && n_contacts != NULL);
   NoliStatus status = NOLI_OK;
   *contacts = NULL;
   *n_contacts = 0;

@@ -109,7 +109,7 @@ NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition,
 done:
   noli_owned_definition_free(context, definition);
   if (status != NOLI_OK) {
-    noli_sim_destroy(&sim);
+    noli_sim_release(&sim);
   }
   *out = sim;
   return status;
@@ -131,20 +131,21 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* given, NoliSi
   noli_bodies_report(sim->model, def);
   NOLI_TRY(noli_rank_cells_leave_to_first(sim->model));
 done:
+  status = noli_fail_at(context, def != NULL ? def->where : NULL, status);
   status = noli_ranks_agree(context, status);
   noli_definition_free(context, &def);
   if (status != NOLI_OK) {
-    noli_sim_destroy(&sim);
+    noli_sim_release(&sim);
   }
   *out = sim;
   return status;
 }
 
-void noli_sim_destroy(NoliSim** owner) {
-  if (owner == NULL || *owner == NULL) {
+void noli_sim_release(NoliSim** owner) {
+  NoliSim* sim = *owner;
+  if (sim == NULL) {
     return;
   }
-  NoliSim* sim = *owner;
   noli_stage_destroy(&sim->own_stage);
   noli_stage_destroy(&sim->barrier_stage);
   noli_sim_free_controls(sim);
@@ -221,17 +222,14 @@ int32_t noli_sim_surface_triangle_count(const NoliSim* sim) {
 }
 
 void noli_sim_body_range(const NoliSim* sim, int32_t body, int32_t* first, int32_t* count) {
-  if (sim == NULL) {
-    *first = 0;
-    *count = 0;
-    return;
-  }
-  *first = sim->model->vert_first[body];
-  *count = sim->model->vert_first[body + 1] - *first;
+  bool found = sim != NULL && body >= 0 && body < sim->model->n_body;
+  const int32_t* range = found ? &sim->model->vert_first[body] : (const int32_t[2]){0, 0};
+  noli_give_count(first, range[0]);
+  noli_give_count(count, range[1] - range[0]);
 }
 
 double noli_sim_contact_distance(const NoliSim* sim) {
-  return sim->model->problem.dhat;
+  return sim != NULL ? sim->model->problem.dhat : 0.0;
 }
 
 const char* noli_sim_integrator(const NoliSim* sim) {
@@ -291,21 +289,13 @@ const int32_t* noli_sim_surface_triangles(const NoliSim* sim) {
 }
 
 const int32_t* noli_sim_segments(const NoliSim* sim, int32_t* n_segments) {
-  if (sim == NULL) {
-    *n_segments = 0;
-    return NULL;
-  }
-  *n_segments = sim->model->n_segment;
-  return sim->model->segment;
+  noli_give_count(n_segments, sim != NULL ? sim->model->n_segment : 0);
+  return sim != NULL ? sim->model->segment : NULL;
 }
 
 const int32_t* noli_sim_points(const NoliSim* sim, int32_t* n_points) {
-  if (sim == NULL) {
-    *n_points = 0;
-    return NULL;
-  }
-  *n_points = sim->model->n_lone_point;
-  return sim->model->lone_point;
+  noli_give_count(n_points, sim != NULL ? sim->model->n_lone_point : 0);
+  return sim != NULL ? sim->model->lone_point : NULL;
 }
 
 void noli_sim_follow(NoliSim* sim) {
@@ -315,7 +305,7 @@ void noli_sim_follow(NoliSim* sim) {
 }
 
 NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && x != NULL && v != NULL);
+  NOLI_REQUIRE_IDLE(sim, sim != NULL && x != NULL && v != NULL);
   NoliStatus status = NOLI_OK;
   size_t n = (size_t)sim->model->problem.n_node * 3;
   size_t n_all = (size_t)sim->model->problem.n_vert * 3;
@@ -367,7 +357,7 @@ int64_t noli_sim_constraint_count(const NoliSim* sim) {
 }
 
 NoliStatus noli_sim_set_constraint_count(NoliSim* sim, int64_t count) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL);
+  NOLI_REQUIRE_IDLE(sim, sim != NULL);
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(sim->context, count >= 0, NOLI_ERROR_ARGUMENT,
              "the number of constraints must not be negative");
@@ -391,7 +381,7 @@ const char* noli_sim_state_difference(const NoliSim* one, const NoliSim* other) 
 }
 
 NoliStatus noli_sim_copy_state(NoliSim* sim, const NoliSim* from) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && from != NULL);
+  NOLI_REQUIRE_IDLE(sim, sim != NULL && from != NULL);
   NoliStatus status = NOLI_OK;
   const NoliStateSizes *a = &from->state.sizes, *b = &sim->state.sizes;
   NOLI_CHECK(sim->context,

@@ -3,6 +3,7 @@
 
 #include "contact/pair_forces.h"
 #include "noli/live.h"
+#include "sim/host_calls.h"
 #include "sim/model.h"
 #include "sim/owned_definition.h"
 #include "sim/state.h"
@@ -83,7 +84,7 @@ struct NoliSim {
   double damping_loss;           // J, of the last step
   double friction_loss;          // J, likewise
   bool friction_warned;          // a warning about its error was given
-  bool contact_warned;           // a warning about its imbalance was given
+  bool imbalance_warned;         // a warning about forces that do not balance was given
   NoliStepReport report;         // of the last step attempted
   bool reported;                 // that step succeeded
   bool failed;                   // that step failed, and the state is still that before it
@@ -93,6 +94,9 @@ struct NoliSim {
   NoliProgressFn* progress; // NULL: none
   void* progress_user;
   bool cancelled;        // by the progress function, in the current step
+  bool misused;          // a function that the step called wanted to destroy the simulation
+  bool in_batch;         // a copy of a batch, which owns it
+  int64_t n_body_changes; // bodies added and removed
   NoliSurfaceTree* tree; // of queries; made when first needed
   NoliTape* tape;        // records what steps solve; NULL: nothing does
 };
@@ -120,6 +124,12 @@ static inline double noli_sim_step_end(const NoliSim* sim) {
 static inline size_t noli_sim_vector_bytes(const NoliSim* sim) {
   return (size_t)sim->model->problem.n_vert * 3 * sizeof(double);
 }
+
+// noli_sim_destroy, whoever calls it.
+void noli_sim_release(NoliSim** owner);
+
+// NOLI_ERROR_ARGUMENT where a function that the step has called wanted to destroy the simulation.
+NOLI_WARN_UNUSED NoliStatus noli_sim_require_used_well(NoliSim* sim);
 
 // Makes a simulation of a definition without checking its start; takes ownership of the definition.
 // On failure the definition is released.

@@ -230,8 +230,7 @@ done:
 }
 
 NoliStatus noli_sim_springs(NoliSim* sim, const NoliSpringForce** springs, int32_t* n_springs) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL,
-               sim != NULL && springs != NULL && n_springs != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && springs != NULL && n_springs != NULL);
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
   const NoliSprings* all = &model->problem.springs;
@@ -259,7 +258,7 @@ done:
 }
 
 NoliStatus noli_sim_spring_forces(NoliSim* sim, double* force) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && force != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && force != NULL);
   NoliStatus status = NOLI_OK;
   const NoliSprings* all = &sim->model->problem.springs;
   double* axis = NULL;

@@ -295,7 +295,9 @@ NoliStatus noli_sim_watch(void* user, const NoliStage* stage) {
   // a solver may take this for the failure of one attempt and try another: remember the answer
   const NoliNewtonStat* last = &stage->record.newton.data[stage->record.newton.count - 1];
   if (!sim->cancelled && sim->progress != NULL) {
+    sim->model->n_calls++;
     sim->cancelled = !sim->progress(sim->progress_user, sim, last);
+    sim->model->n_calls--;
   }
   return sim->cancelled
              ? noli_fail(sim->context, NOLI_CANCELLED,

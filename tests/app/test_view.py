@@ -362,8 +362,8 @@ def check_early_keys(program, path, work):
 
 def check_scales(page):
     """The axes and the spacing of the grid are drawn, and an arrow of a round number for those that are shown."""
-    count = "(() => { const c = element('scale'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let n = 0;" \
-            " for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n; })()"
+    count = "(() => { const c = element('scale'), g = new OffscreenCanvas(c.width, c.height).getContext('2d', {willReadFrequently: true});" \
+            " g.drawImage(c, 0, 0); const d = g.getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n; })()"
     page.pixels()
     with_arrow = page.value(count)
     page.key("c", "c")

@@ -22,8 +22,11 @@ const char* const noli_page_arrays[] = {
 
 // Whole numbers of a position along an axis, and on each side of zero of a component.
 enum { POSITIONS = 65535, SCALARS = 255, COMPONENTS = 127 };
-// Bits of positions, and how much finer they are near other surfaces.
+// Bits of positions, and how much finer they are at small gaps.
 enum { BITS = 24, FINER = 256, MASK = (1 << BITS) - 1 };
+// Rounding by half a step in three axes on both sides takes 1.8 steps of a gap: smaller ones need
+// these bits.
+enum { CLOSE = 2 };
 // Steps of a component of a direction: more would only take bytes.
 #define DIRECTIONS 4.0F
 
@@ -141,10 +144,10 @@ static void take_field(const NoliFrameLayout* layout, const NoliPageSurface* sur
 // edges are near each other, that of the contact force.
 static NoliStatus take_proximity(const NoliPageSurface* surface, NoliProximity* proximity,
                                  const NoliReadArray* force, const double* x, float* distance,
-                                 float* away, uint8_t* near) {
+                                 float* away, float* gap) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_proximity_measure(proximity, x, surface->vertex.data, surface->n_vert, distance,
-                                  away));
+                                  away, gap));
   for (int32_t i = 0; i < surface->n_vert; i++) {
     float* direction = away + 3 * (int64_t)i;
     bool found = direction[0] != 0.0F || direction[1] != 0.0F || direction[2] != 0.0F;
@@ -154,9 +157,8 @@ static NoliStatus take_proximity(const NoliPageSurface* surface, NoliProximity* 
       for (int32_t c = 0; c < 3 && size > 0.0F; c++) {
         direction[c] = f[c] / size;
       }
-      found = size > 0.0F;
+      gap[i] = size > 0.0F ? 0.0F : gap[i];
     }
-    near[i] = found;
     noli_page_round_direction(direction);
     distance[i] = sqrtf(distance[i]);
   }
@@ -175,7 +177,7 @@ static NoliStatus new_positions(NoliContext* context, int64_t n_vert, NoliPageGr
                                 double** x) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_array_reserve(context, &group->x, NOLI_PAGE_GROUP * 3 * n_vert));
-  NOLI_TRY(noli_array_reserve(context, &group->near, NOLI_PAGE_GROUP * n_vert));
+  NOLI_TRY(noli_array_reserve(context, &group->gap, NOLI_PAGE_GROUP * n_vert));
   for (int32_t c = 0; c < 3 && group->n == 0; c++) {
     group->low[c] = (double)INFINITY;
     group->high[c] = -(double)INFINITY;
@@ -200,7 +202,7 @@ NoliStatus noli_page_group_add_positions(NoliContext* context, int32_t n_vert, c
   double* to = NULL;
   NOLI_TRY(new_positions(context, n_vert, group, &to));
   memcpy(to, x, 3 * (size_t)n_vert * sizeof *x);
-  memset(group->near.data + group->n * (int64_t)n_vert, 1, (size_t)n_vert);
+  memset(group->gap.data + group->n * (int64_t)n_vert, 0, (size_t)n_vert * sizeof(float));
   widen(group, to, n_vert);
   group->n++;
 done:
@@ -270,7 +272,7 @@ NoliStatus noli_page_group_add(NoliContext* context, const NoliFrameLayout* layo
           frame, "PointData", "contact_force", NOLI_FRAME_FLOAT32, 3, layout->n_vert);
       NOLI_TRY(take_proximity(surface, proximity, force, from, value_of(group, f, n_vert),
                               value_of(group, f + 1, n_vert),
-                              group->near.data + group->n * n_vert));
+                              group->gap.data + group->n * n_vert));
     } else if (strcmp(field->name, "away") != 0) {
       take_field(layout, surface, frame, field, group->weight.data, value_of(group, f, n_vert));
     }
@@ -348,9 +350,14 @@ static uint8_t* encode_axis(const NoliPageGroup* group, int64_t n_vert, int32_t 
   const uint32_t* before = group->rounded.data + ((frame + 2) % 3 * 3 + k) * n_vert;
   const uint32_t* earlier = group->rounded.data + ((frame + 1) % 3 * 3 + k) * n_vert;
   const double* x = group->x.data + frame * 3 * n_vert;
-  const uint8_t* near = group->near.data + frame * n_vert;
+  const float* gap = group->gap.data + frame * n_vert;
+  double step = 0.0;
+  for (int32_t c = 0; c < 3; c++) {
+    step = fmax(step, (group->high[c] - group->low[c]) / POSITIONS);
+  }
   for (int64_t i = 0; i < n_vert; i++) {
-    now[i] = round_position(x[3 * i + k], group->low[k], group->high[k], near[i] != 0);
+    now[i] = round_position(x[3 * i + k], group->low[k], group->high[k],
+                            (double)gap[i] < CLOSE * step);
   }
   const Axis axis = {now, before, frame > 1 ? earlier : before, n_vert};
   int32_t n = frame == 0 ? 2 : PREDICTIONS, best = 0;
@@ -425,7 +432,7 @@ done:
 
 void noli_page_group_free(NoliContext* context, NoliPageGroup* group) {
   noli_array_free(context, &group->x);
-  noli_array_free(context, &group->near);
+  noli_array_free(context, &group->gap);
   for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {
     noli_array_free(context, &group->value[f]);
   }

@@ -1,6 +1,6 @@
 // Frames of a run in few bytes: the vertices of the surface only, as whole numbers in the box of a
-// group of frames, with eight more bits for vertices near other surfaces, so that these keep their
-// order; positions as errors of a prediction from the two frames before and fields as
+// group of frames, with eight more bits for vertices at gaps of a few such numbers, so that surfaces
+// keep their order; positions as errors of a prediction from the two frames before and fields as
 // differences to the frame before, compressed.
 #pragma once
 
@@ -47,7 +47,7 @@ typedef struct NoliPageGroup {
   double low[3], high[3];
   double scale[NOLI_PAGE_FIELDS];            // largest size of a component
   NOLI_ARRAY(double) x;                      // (n x n_vert x 3)
-  NOLI_ARRAY(uint8_t) near;                  // (n x n_vert) 1: near another surface
+  NOLI_ARRAY(float) gap;                     // (n x n_vert) m, how near another surface
   NOLI_ARRAY(float) value[NOLI_PAGE_FIELDS]; // (n x n_vert x components)
   NOLI_ARRAY(uint8_t) bytes;                 // encoded
   NOLI_ARRAY(uint8_t) packed;                // and compressed

@@ -47,12 +47,13 @@ static NoliStatus find_away(Scenery* scenery) {
   const NoliSurface* surface = model->problem.surface;
   int32_t n = surface->n_point;
   NoliProximity* proximity = NULL;
-  float *distance = NULL, *away = NULL;
+  float *distance = NULL, *away = NULL, *gap = NULL;
   NOLI_NEW_ZERO(context, scenery->model_away, 3 * (int64_t)model->problem.n_vert + 1);
   NOLI_NEW(context, distance, (int64_t)n + 1);
   NOLI_NEW(context, away, 3 * (int64_t)n + 1);
+  NOLI_NEW(context, gap, (int64_t)n + 1);
   NOLI_TRY(noli_proximity_create(model, &proximity));
-  NOLI_TRY(noli_proximity_measure(proximity, model->x0, surface->point, n, distance, away));
+  NOLI_TRY(noli_proximity_measure(proximity, model->x0, surface->point, n, distance, away, gap));
   for (int32_t i = 0; i < n; i++) {
     float* direction = &scenery->model_away[3 * (int64_t)surface->point[i]];
     memcpy(direction, &away[3 * (int64_t)i], 3 * sizeof *direction);
@@ -62,6 +63,7 @@ done:
   noli_proximity_destroy(&proximity);
   noli_free(context, distance);
   noli_free(context, away);
+  noli_free(context, gap);
   return status;
 }
 

@@ -53,6 +53,7 @@ struct NoliProximity {
   int32_t* found;   // (n_vert) what is nearest (Search.item)
   float* push;      // (n_vert x 3) sum of directions
   int32_t* pushes;  // (n_vert) their number
+  float* gap;       // (n_vert) least distance of what is pushed apart
 };
 
 // ---- creation ----
@@ -128,6 +129,7 @@ NoliStatus noli_proximity_create(const NoliModel* model, NoliProximity** out) {
   NOLI_NEW(context, proximity->found, problem->n_vert);
   NOLI_NEW(context, proximity->push, 3 * (int64_t)problem->n_vert);
   NOLI_NEW(context, proximity->pushes, problem->n_vert);
+  NOLI_NEW(context, proximity->gap, problem->n_vert);
   for (int64_t i = 0; i < problem->n_vert; i++) {
     proximity->nearest[i] = NOLI_NULL_INDEX;
   }
@@ -159,6 +161,7 @@ void noli_proximity_destroy(NoliProximity** owner) {
     noli_free(context, proximity->found);
     noli_free(context, proximity->push);
     noli_free(context, proximity->pushes);
+    noli_free(context, proximity->gap);
     noli_array_free(context, &proximity->near);
     noli_free(context, proximity);
   }
@@ -624,20 +627,22 @@ static void measure(void* user, int64_t begin, int64_t end, int32_t worker) {
 
 // ---- directions ----
 
-static void add_push(NoliProximity* proximity, int32_t vertex, NoliVec3 direction, double sign) {
+static void add_push(NoliProximity* proximity, int32_t vertex, NoliVec3 direction, double sign,
+                     float gap) {
   float* push = &proximity->push[3 * (int64_t)vertex];
   push[0] += (float)(sign * direction.x);
   push[1] += (float)(sign * direction.y);
   push[2] += (float)(sign * direction.z);
   proximity->pushes[vertex]++;
+  proximity->gap[vertex] = gap < proximity->gap[vertex] ? gap : proximity->gap[vertex];
 }
 
 // A vertex and what is nearest to it.
-static void push_apart(NoliProximity* proximity, const double* x, int32_t vertex) {
+static void push_apart(NoliProximity* proximity, const double* x, int32_t vertex, float gap) {
   const NoliProblem* problem = &proximity->model->problem;
   int32_t found = proximity->found[vertex];
   if (found < 0) {
-    add_push(proximity, vertex, problem->half_spaces[-2 - found].normal, 1.0);
+    add_push(proximity, vertex, problem->half_spaces[-2 - found].normal, 1.0, gap);
     return;
   }
   const int32_t* item = &proximity->vertex[3 * (int64_t)found];
@@ -649,28 +654,32 @@ static void push_apart(NoliProximity* proximity, const double* x, int32_t vertex
   }
   if (size > 0.0) {
     r = noli_scale3(1.0 / size, r);
-    add_push(proximity, vertex, r, 1.0);
+    add_push(proximity, vertex, r, 1.0, gap);
     for (int32_t i = 0; i < item_size(item); i++) {
       if (weight[i] > 0.0) {
-        add_push(proximity, item[i], r, -1.0);
+        add_push(proximity, item[i], r, -1.0, gap);
       }
     }
   }
 }
 
 static void measure_directions(NoliProximity* proximity, const double* x, const int32_t* vertex,
-                               int32_t n, const float* distance, float* away) {
+                               int32_t n, const float* distance, float* away, float* gap) {
   const NoliProblem* problem = &proximity->model->problem;
   float near = (float)(APART * problem->diagonal);
   memset(proximity->push, 0, 3 * (size_t)problem->n_vert * sizeof *proximity->push);
   memset(proximity->pushes, 0, (size_t)problem->n_vert * sizeof *proximity->pushes);
+  for (int64_t i = 0; i < problem->n_vert; i++) {
+    proximity->gap[i] = INFINITY;
+  }
   for (int32_t i = 0; i < n; i++) {
     if (distance[i] < near && proximity->found[vertex[i]] != NOLI_NULL_INDEX) {
-      push_apart(proximity, x, vertex[i]);
+      push_apart(proximity, x, vertex[i], distance[i]);
     }
   }
   for (int32_t i = 0; i < n; i++) {
     int32_t pushes = proximity->pushes[vertex[i]];
+    gap[i] = proximity->gap[vertex[i]];
     for (int32_t c = 0; c < 3; c++) {
       float push = proximity->push[3 * (int64_t)vertex[i] + c];
       away[3 * (int64_t)i + c] = pushes > 0 ? push / (float)pushes : 0.0f;
@@ -679,7 +688,7 @@ static void measure_directions(NoliProximity* proximity, const double* x, const 
 }
 
 NoliStatus noli_proximity_measure(NoliProximity* proximity, const double* x, const int32_t* vertex,
-                                  int32_t n, float* distance, float* away) {
+                                  int32_t n, float* distance, float* away, float* gap) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = proximity->model;
   Measure work = {proximity, x, distance};
@@ -694,7 +703,7 @@ NoliStatus noli_proximity_measure(NoliProximity* proximity, const double* x, con
   noli_parallel_for(noli_context_threads(model->context), proximity->n_group, BLOCK, measure,
                     &work);
   if (away != NULL) {
-    measure_directions(proximity, x, vertex, n, distance, away);
+    measure_directions(proximity, x, vertex, n, distance, away, gap);
   }
 done:
   return status;

@@ -40,7 +40,7 @@ static void begin(Case* test, const char* quoted, int32_t n_threads) {
 }
 
 static void measure(Case* test, const double* x) {
-  ASSERT_OK(noli_proximity_measure(test->proximity, x, test->vertex, test->n, test->distance, NULL));
+  ASSERT_OK(noli_proximity_measure(test->proximity, x, test->vertex, test->n, test->distance, NULL, NULL));
 }
 
 static void end(Case* test) {
@@ -223,12 +223,14 @@ static void what_is_near_is_pushed_apart(void** state) {
         1);
   const NoliModel* model = test.sim->model;
   float* away = calloc(3 * (size_t)test.n, sizeof *away);
+  float* gap = calloc((size_t)test.n, sizeof *gap);
   ASSERT_OK(noli_proximity_measure(test.proximity, model->x0, test.vertex, test.n, test.distance,
-                                   away));
+                                   away, gap));
   for (int32_t i = 0; i < test.n; i++) {
     const char* body = model->name[model->problem.surface->body[test.vertex[i]]];
     bool up = strcmp(body, "plate") == 0 || strcmp(body, "high") == 0 ||
               model->x0[3 * (ptrdiff_t)test.vertex[i] + 1] < 0.05;
+    ASSERT_NEAR((double)gap[i], 1e-6, 1e-9);
     ASSERT_NEAR((double)away[3 * i], 0.0, 1e-6);
     ASSERT_NEAR((double)away[3 * i + 2], 0.0, 1e-6);
     if (strcmp(body, "middle") == 0) {
@@ -238,6 +240,7 @@ static void what_is_near_is_pushed_apart(void** state) {
     }
   }
   free(away);
+  free(gap);
   end(&test);
 }
 

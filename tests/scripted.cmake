@@ -39,6 +39,7 @@ if(TARGET noli_program)
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
   noli_add_scripted_test(design sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_design.sh
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
+  noli_add_scripted_test(moved sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_moved.sh $<TARGET_FILE:noli_program>)
   noli_add_scripted_test(bad_input sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_bad_input.sh
     $<TARGET_FILE:noli_program>)
 endif()
@@ -103,6 +104,8 @@ if(TARGET noli_program AND NOLI_PYTHON)
 endif()
 if(TARGET noli_program AND NOLI_PYTHON)
   noli_add_scripted_test(exchange ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/output/test_exchange.py
+    $<TARGET_FILE:noli_program>)
+  noli_add_scripted_test(looks ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/output/test_looks.py
     $<TARGET_FILE:noli_program>)
   noli_add_scripted_test(exchange_blender ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/output/test_exchange_blender.py
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})

@@ -57,11 +57,14 @@ static NoliStatus convert_scene(NoliContext* context, const char* in, const char
                                 const Overrides* overrides) {
   NoliStatus status = NOLI_OK;
   NoliScene* scene = NULL;
-  char* json = NULL;
+  char *json = NULL, directory[4096];
   NOLI_CHECK(context, has_suffix(out, ".json"), NOLI_ERROR_ARGUMENT,
              "%s: a scene is written as .json", out);
   NOLI_TRY(noli_import_load(context, in, overrides->list, overrides->n, &scene));
-  NOLI_TRY(noli_scene_json(scene, &json));
+  const char* slash = strrchr(out, '/');
+  snprintf(directory, sizeof directory, "%.*s", slash != NULL ? (int)(slash - out) + 1 : 1,
+           slash != NULL ? out : ".");
+  NOLI_TRY(noli_scene_json_in(scene, directory, &json));
   NOLI_TRY(noli_output_write_text(context, out, json));
   const NoliSimDef* def = noli_scene_sim_def(scene);
   printf("%s: scene \"%s\", %" PRId64 " steps, %d bodies and obstacles, %d half-spaces\n", out,

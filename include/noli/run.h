@@ -114,6 +114,11 @@ NOLI_API int64_t noli_run_finished_steps(NoliContext* context, const char* direc
 /// The directory of the run, as in its definition; valid until the run is closed.
 NOLI_API const char* noli_run_directory(const NoliRun* run);
 
+/// Whether a run that was resumed has another scene than its checkpoint, for example a longer
+/// duration: the result then differs from that of an uninterrupted run. Where its files are makes
+/// no difference.
+NOLI_API bool noli_run_has_other_scene(const NoliRun* run);
+
 /// The name of the list of frames in the directory of the run, such as frames.pvd.
 NOLI_API const char* noli_run_list_name(const NoliRun* run);
 

@@ -1200,6 +1200,8 @@ typedef struct NoliSceneFile {
 } NoliSceneFile;
 const NoliSceneFile* noli_scene_files(const NoliScene* scene, int32_t* n_files);
 NoliStatus noli_scene_json(const NoliScene* scene, char** json);
+NoliStatus noli_scene_json_in(const NoliScene* scene, const char* directory, char** json);
+NoliStatus noli_scene_is_same(NoliContext* context, const char* a, const char* b, bool* same);
 NoliStatus noli_scene_schema(NoliContext* context, char** schema);
 void noli_scene_free_text(NoliContext* context, char** text);
 NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim, const NoliSimDef* def, const char* path);
@@ -1295,6 +1297,7 @@ void noli_run_log(NoliRun* run, NoliLogLevel level, const char* message);
 bool noli_run_can_be_resumed(NoliRun* run);
 int64_t noli_run_finished_steps(NoliContext* context, const char* directory);
 const char* noli_run_directory(const NoliRun* run);
+bool noli_run_has_other_scene(const NoliRun* run);
 const char* noli_run_list_name(const NoliRun* run);
 typedef struct NoliSummary {
   const char* scene;

@@ -5,6 +5,7 @@
 #include "base/byte_order.h"
 #include "math/vec3.h"
 #include "noli/run.h"
+#include "scene/origins.h"
 #include "sim/simulation.h"
 
 #include <math.h>
@@ -145,6 +146,7 @@ static void describe_shapes(NoliExchange* exchange, int32_t n_body) {
     const float* colour = model->obstacle[b] ? noli_obstacle_colour
                                              : noli_body_colours[n_soft % NOLI_BODY_COLOURS];
     n_soft += !model->obstacle[b];
+    shape.body = b;
     shape.name = model->name[b];
     shape.vertex = exchange->vertex + shape.first;
     memcpy(shape.colour, colour, sizeof shape.colour);
@@ -446,6 +448,7 @@ static void free_exchange(NoliExchange* exchange) {
       noli_free(context, exchange->shape[b].primitive[kind]);
     }
   }
+  noli_exchange_free_looks(exchange);
   noli_free(context, exchange->shape);
   noli_free(context, exchange->vertex);
   noli_free(context, exchange->x);
@@ -465,9 +468,11 @@ NoliStatus noli_run_export(NoliContext* context, const char* directory, const ch
     NOLI_TRY(noli_exchange_number(context, path, 0, &first));
   }
   NOLI_TRY(noli_run_reader_open(&exchange.run));
+  NOLI_TRY(noli_scene_require_files(exchange.run.scene));
   NOLI_TRY(read_list(&exchange));
   find_up(&exchange);
   NOLI_TRY(make_shapes(&exchange));
+  NOLI_TRY(noli_exchange_read_looks(&exchange));
   if (format->wants_surfaces) {
     NOLI_TRY(read_surfaces(&exchange));
   }

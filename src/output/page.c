@@ -8,6 +8,7 @@
 #include "output/histories.h"
 #include "output/page_file.h"
 #include "output/page_frames.h"
+#include "scene/origins.h"
 
 #include <math.h>
 #include <string.h>
@@ -243,6 +244,7 @@ static NoliStatus write_page(NoliContext* context, const char* directory, const 
                        .frames = json_array(),
                        .histories = json_array()};
   NOLI_TRY(noli_run_reader_open(&writer.run));
+  NOLI_TRY(noli_scene_require_files(writer.run.scene));
   NOLI_TRY(noli_page_surface_make(context, &writer.run.layout, &writer.surface));
   NOLI_TRY(noli_proximity_create(writer.run.sim->model, &writer.proximity));
   NOLI_TRY(noli_page_file_begin(context, path, page, &writer.file));

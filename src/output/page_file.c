@@ -89,8 +89,8 @@ json_t* noli_page_fields_json(const NoliPageFieldList* list) {
   json_t* fields = json_array();
   for (int32_t f = 0; f < list->n; f++) {
     const NoliPageField* field = &noli_page_fields[list->field[f]];
-    json_array_append_new(fields, json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:b}", "name", field->name,
-                                            "label", field->label, "unit", field->unit,
+    json_array_append_new(fields, json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:b}", "name",
+                                            field->name, "label", field->label, "unit", field->unit,
                                             "components", (int)field->n_components, "root",
                                             (int)field->root, "hidden", (int)field->hidden,
                                             "cells", (int)field->of_cells));

@@ -298,6 +298,12 @@ SHARED_OBJECT(
              "points "
              "of a mesh without segments or points are its edges and vertices."),
     PLANE_STRAIN, PLACEMENT,
+    FIELD(
+        "appearance", mesh_file, NULL, NULL,
+        "File (.obj) whose texture coordinates, materials and groups the surface has in results "
+        "for "
+        "other programs, where its triangles are those of the surface, such as the surface that "
+        "was filled with tetrahedra: docs/exchange.md; default: `mesh` or the mesh of the proxy."),
     FIELD("start", start_positions, NULL, "m",
           "Positions at the start, if they are not those of the placed mesh, which stays the rest "
           "shape and decides what selections contain: a mesh file or a list, with one vertex for "
@@ -359,5 +365,11 @@ SHARED_OBJECT(
           "points: these are rods and balls of this radius. See docs/contact.md.",
           INTO(NoliBodyDef, contact_offset)),
     PLACEMENT,
+    FIELD(
+        "appearance", mesh_file, NULL, NULL,
+        "File (.obj) whose texture coordinates, materials and groups the surface has in results "
+        "for "
+        "other programs, where its triangles are those of the surface, such as the surface that "
+        "was filled with tetrahedra: docs/exchange.md; default: `mesh` or the mesh of the proxy."),
     FIELD("motion", noli_scene_motions, NULL, NULL,
           "A motion, or a list of motions for different times; default: at rest."));

@@ -2,6 +2,7 @@
 
 #include "scene/built_in.h"
 #include "scene/files.h"
+#include "scene/origins.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,9 +31,11 @@ static NoliStatus load(const NoliSceneSource* source, const NoliSceneNode* node,
   NoliStatus status = NOLI_OK;
   char* path = NULL;
   if (json_is_string(node->value)) {
-    NOLI_TRY(noli_scene_file_path(source, noli_scene_string(node), &path));
+    const char* name = noli_scene_string(node);
+    NOLI_TRY(noli_scene_find_file(source, node, &name));
+    NOLI_TRY(noli_scene_file_path(source, name, &path));
     NOLI_TRY(noli_scene_locate_failure(source, node, noli_mesh_read(source->context, path, mesh)));
-    NOLI_TRY(noli_scene_note_file(source, node, noli_scene_string(node)));
+    NOLI_TRY(noli_scene_note_file(source, node, name));
     if (keep != NULL) {
       *keep = path;
       path = NULL;

@@ -432,8 +432,8 @@ static void search_others(Search* search) {
   int32_t body = problem->surface->body[search->vertex];
   for (int32_t p = 0; p < problem->n_half_spaces; p++) {
     if (noli_body_pairs_get(&problem->body_pairs, body, model->n_body + p)) {
-      double height =
-          noli_half_space_distance(&problem->half_spaces[p], &search->x[3 * (int64_t)search->vertex]);
+      double height = noli_dot3(problem->half_spaces[p].normal,
+                                noli_sub3(search->at, problem->half_spaces[p].origin));
       double gap = height - noli_surface_offset_of(problem->surface, body);
       search->item = gap < search->nearest ? -2 - p : search->item;
       search->nearest = fmin(search->nearest, gap);
@@ -455,8 +455,8 @@ static void search_others(Search* search) {
 // ---- vertices of one body that are near each other ----
 
 // Items of a leaf of their own body. Distances d now and D at rest of the vertex from the centre of
-// an item with radii r and R bound what can count: d - r < (D + R) / 3, and no two squares a^2 + b^2
-// are less than half of (a + b)^2.
+// an item with radii r and R bound what can count: d - r < (D + R) / 3, and no two squares a^2 +
+// b^2 are less than half of (a + b)^2.
 static void search_leaf(Search* search, int32_t begin, int32_t end) {
   const Balls *now = &search->proximity->now, *rest = &search->proximity->rest;
   const float share = (float)SELF_SHARE, wide = 1.0f + (float)ROUNDING;
@@ -587,7 +587,8 @@ static void measure_group(const Measure* work, const int32_t* vertex, int32_t n)
                          .rest = noli_load3(&problem->X[at]),
                          .nearest = proximity->reach,
                          .item = NOLI_NULL_INDEX};
-    search[i].rounding = (float)(ROUNDING * (noli_norm3(search[i].at) + noli_norm3(search[i].rest)));
+    double size = noli_norm3(search[i].at) + noli_norm3(search[i].rest);
+    search[i].rounding = (float)(ROUNDING * size);
     search_others(&search[i]);
 
     // then within the body, nearer than that

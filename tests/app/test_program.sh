@@ -259,7 +259,8 @@ expect 2 'meshes/one.obj' "$noli" resume out/table
 mkdir moved && cp kept.obj moved/one.obj
 # the same mesh in another place is the same mesh; another one there is not
 sed -i 's,meshes/one.obj,moved/one.obj,' out/table/scene.json
-expect 0 'not the scene of the checkpoint' "$noli" resume out/table --steps 1
+expect 0 'resuming from step 2' "$noli" resume out/table --steps 1
+grep -q 'not the scene of the checkpoint' said && fail 'a mesh in another place makes another scene'
 cp meshes/other.obj moved/one.obj
 rm -r out/table && cp -r before out/table
 sed -i 's,meshes/one.obj,moved/one.obj,' out/table/scene.json

@@ -40,7 +40,8 @@ static void begin(Case* test, const char* quoted, int32_t n_threads) {
 }
 
 static void measure(Case* test, const double* x) {
-  ASSERT_OK(noli_proximity_measure(test->proximity, x, test->vertex, test->n, test->distance, NULL, NULL));
+  ASSERT_OK(noli_proximity_measure(test->proximity, x, test->vertex, test->n, test->distance, NULL,
+                                   NULL));
 }
 
 static void end(Case* test) {

@@ -192,12 +192,11 @@ done:
   return status;
 }
 
-// The triangles with which bodies collide, those of shells among them; bodies in plane strain,
-// which have none, show their elements.
+// The triangles with which bodies collide; bodies in plane strain, which have none, show their
+// elements.
 static NoliStatus list_triangles(NoliContext* context, const NoliSim* sim,
                                  NoliFrameLayout* layout) {
   NoliStatus status = NOLI_OK;
-  const NoliSurface* surface = sim->model->problem.surface;
   int32_t n = noli_sim_surface_triangle_count(sim);
   NOLI_NEW(context, layout->triangles, 3 * (n + count_cells(layout, sim, 3)));
   if (n > 0) {

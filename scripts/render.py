@@ -30,8 +30,10 @@ except ImportError:
 import frames
 from frames import BadRun
 
-PALETTE = np.array([[0.90, 0.45, 0.25], [0.25, 0.55, 0.85], [0.40, 0.72, 0.40], [0.85, 0.70, 0.25],
-                    [0.62, 0.45, 0.80], [0.35, 0.72, 0.72], [0.85, 0.45, 0.62], [0.55, 0.55, 0.58]])
+# those of src/output/body_colours.c
+PALETTE = np.array([[0.36, 0.61, 0.84], [0.93, 0.58, 0.34], [0.44, 0.72, 0.48], [0.78, 0.55, 0.82],
+                    [0.86, 0.76, 0.38], [0.84, 0.47, 0.50], [0.40, 0.74, 0.74], [0.63, 0.60, 0.87]])
+OBSTACLE_COLOUR = np.array([0.62, 0.64, 0.68])
 FLOOR_COLOUR = np.array([0.80, 0.82, 0.85])
 LIGHT = np.array([0.35, 0.85, 0.40]) / np.linalg.norm([0.35, 0.85, 0.40])
 SUPERSAMPLING = 2
@@ -192,7 +194,9 @@ class Surface:
         self.points = np.concatenate([frame.points, corners])
         self.triangles, self.body = triangles[kept], body[kept]
         self.opacity = by_body[self.body]
-        self.colours, self.note = PALETTE[self.body % len(PALETTE)], ""
+        # obstacles follow the bodies
+        of_bodies = self.body < (len(scene.bodies) or len(by_body))
+        self.colours, self.note = np.where(of_bodies[:, None], PALETTE[self.body % len(PALETTE)], OBSTACLE_COLOUR), ""
         if arguments.field:
             values = field_values(frame, arguments.field, vertices[kept], cells[kept])
             self.colours = heat(values)

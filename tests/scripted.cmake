@@ -60,6 +60,7 @@ if(TARGET noli_program AND NOLI_PYTHON)
 endif()
 # the page of a run, in Chromium where it is installed
 if(TARGET noli_program AND NOLI_PYTHON)
+  noli_add_scripted_test(gaps ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/app/test_gaps.py $<TARGET_FILE:noli_program>)
   noli_add_scripted_test(view ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/app/test_view.py $<TARGET_FILE:noli_program>
     ${PROJECT_SOURCE_DIR})
 endif()

@@ -328,8 +328,10 @@ NoliStatus noli_surface_create_with_followers(NoliContext* context, int32_t n_bo
 done:
   noli_free(context, to.key);
   noli_free(context, to.is_point);
-  if (status != NOLI_OK) {
+  if (status != NOLI_OK && *surface == NULL) {
     release(context, &to);
+  } else if (status != NOLI_OK) {
+    noli_surface_destroy(context, surface);
   }
   return status;
 }

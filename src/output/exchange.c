@@ -1,5 +1,7 @@
 #include "output/exchange.h"
 
+#include "output/body_colours.h"
+
 #include "base/byte_order.h"
 #include "math/vec3.h"
 #include "noli/run.h"
@@ -50,13 +52,6 @@ static NoliStatus find_format(NoliContext* context, const char* path,
 }
 
 // ---- shapes ----
-
-// Qualitative colours for bodies, in turn; obstacles are grey.
-static const float palette[][3] = {
-    {0.26F, 0.47F, 0.71F}, {0.95F, 0.56F, 0.17F}, {0.35F, 0.63F, 0.31F}, {0.88F, 0.34F, 0.35F},
-    {0.46F, 0.72F, 0.70F}, {0.93F, 0.79F, 0.28F}, {0.69F, 0.48F, 0.63F}, {0.61F, 0.46F, 0.37F},
-};
-static const float grey[3] = {0.62F, 0.62F, 0.62F};
 
 // The primitives of all shapes of one kind.
 typedef struct Primitives {
@@ -145,10 +140,11 @@ done:
 // Names and colours; bodies without a surface are left out.
 static void describe_shapes(NoliExchange* exchange, int32_t n_body) {
   const NoliModel* model = exchange->run.sim->model;
-  int32_t n_colours = sizeof palette / sizeof *palette, n = 0, n_soft = 0;
+  int32_t n = 0, n_soft = 0;
   for (int32_t b = 0; b < n_body; b++) {
     NoliShape shape = exchange->shape[b];
-    const float* colour = model->obstacle[b] ? grey : palette[n_soft % n_colours];
+    const float* colour = model->obstacle[b] ? noli_obstacle_colour
+                                             : noli_body_colours[n_soft % NOLI_BODY_COLOURS];
     n_soft += !model->obstacle[b];
     shape.body = b;
     shape.name = model->name[b];

@@ -199,13 +199,16 @@ static json_t* about_of(const PageWriter* writer, json_t* audit) {
   const NoliSimDef* def = noli_scene_sim_def(run->scene);
   const double* g = def->gravity;
   return json_pack(
-      "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:[f,f,f], s:f, s:o, s:o, s:o, s:O, s:O, s:O, s:o*}",
+      "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:[f,f,f], s:f, s:f, s:o, s:o, s:o, s:o, s:O, s:O, s:O, "
+      "s:o*}",
       "name", noli_scene_name(run->scene), "version", noli_version(), "n_nodes",
       (int)run->layout.n_vert, "n_vert", (int)writer->surface.n_vert, "n_triangles",
       (int)run->layout.n_triangles, "n_segments", (int)run->layout.n_segments, "n_points",
       (int)run->layout.n_points, "gravity", g[0], g[1], g[2], "reach",
-      noli_proximity_reach(writer->proximity), "bodies", bodies_of(run->sim->model, def), "floors",
-      noli_page_floors(def), "fields", noli_page_fields_json(&writer->fields), "frames",
+      noli_proximity_reach(writer->proximity), "contact_distance",
+      def->contact ? run->sim->model->problem.dhat : 0.0, "bodies",
+      bodies_of(run->sim->model, def), "floors", noli_page_floors(def), "colours",
+      noli_page_colours(), "fields", noli_page_fields_json(&writer->fields), "frames",
       writer->frames, "groups", writer->groups, "histories", writer->histories, "audit", audit);
 }
 

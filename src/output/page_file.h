@@ -28,8 +28,10 @@ NOLI_WARN_UNUSED NoliStatus noli_page_file_compressed(NoliPageFile* file, const 
 NOLI_WARN_UNUSED NoliStatus noli_page_file_group(NoliPageFile* file, int32_t n_vert,
                                                  NoliPageGroup* group, json_t* groups);
 
-// The half-spaces, and the fields, for the description.
+// The half-spaces, the colours of bodies (the last one is that of obstacles), and the fields, for
+// the description.
 json_t* noli_page_floors(const NoliSimDef* def);
+json_t* noli_page_colours(void);
 json_t* noli_page_fields_json(const NoliPageFieldList* list);
 
 // Writes the description and the tail, and gives the file its name. `about` is taken over; NULL:

@@ -10,16 +10,25 @@ const NoliPageField noli_page_fields[NOLI_PAGE_FIELDS] = {
     {"contact_force", "Contact force", "N", 3, .of_cells = false},
     {"friction_force", "Friction force", "N", 3, .of_cells = false},
     {"distance", "Distance to the nearest surface", "m", 1, .root = true},
+    {"away", "Direction away from what is near", "", 3, .hidden = true},
     {"plastic_strain", "Equivalent plastic strain", "", 1, .of_cells = true, .optional = true},
     {"rod_normal", "First axis of the section", "", 3, .of_cells = true, .optional = true,
      .hidden = true},
 };
 
 const char* const noli_page_arrays[] = {
-    "Points", "von_mises", "velocity", "contact_force", "friction_force", "plastic_strain", "rod_normal", NULL};
+    "Points",         "von_mises",      "velocity",   "contact_force",
+    "friction_force", "plastic_strain", "rod_normal", NULL};
 
 // Whole numbers of a position along an axis, and on each side of zero of a component.
 enum { POSITIONS = 65535, SCALARS = 255, COMPONENTS = 127 };
+// Bits of positions, and how much finer they are at small gaps.
+enum { BITS = 24, FINER = 256, MASK = (1 << BITS) - 1 };
+// Rounding by half a step in three axes on both sides takes 1.8 steps of a gap: smaller ones need
+// these bits.
+enum { CLOSE = 2 };
+// Steps of a component of a direction: more would only take bytes.
+#define DIRECTIONS 4.0F
 
 // Of zlib: the best one makes pages 6 % smaller, and takes five times as long.
 enum { LEVEL = 5 };
@@ -131,15 +140,36 @@ static void take_field(const NoliFrameLayout* layout, const NoliPageSurface* sur
   }
 }
 
-static NoliStatus take_distance(const NoliPageSurface* surface, NoliProximity* proximity,
-                                const double* x, float* value) {
+// Distances, as roots, and directions away from what is near; where no vertex is near a surface but
+// edges are near each other, that of the contact force.
+static NoliStatus take_proximity(const NoliPageSurface* surface, NoliProximity* proximity,
+                                 const NoliReadArray* force, const double* x, float* distance,
+                                 float* away, float* gap) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_proximity_measure(proximity, x, surface->vertex.data, surface->n_vert, value));
+  NOLI_TRY(noli_proximity_measure(proximity, x, surface->vertex.data, surface->n_vert, distance,
+                                  away, gap));
   for (int32_t i = 0; i < surface->n_vert; i++) {
-    value[i] = sqrtf(value[i]);
+    float* direction = away + 3 * (int64_t)i;
+    bool found = direction[0] != 0.0F || direction[1] != 0.0F || direction[2] != 0.0F;
+    if (!found && force != NULL) {
+      const float* f = (const float*)force->data + 3 * (int64_t)surface->vertex.data[i];
+      float size = sqrtf(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
+      for (int32_t c = 0; c < 3 && size > 0.0F; c++) {
+        direction[c] = f[c] / size;
+      }
+      gap[i] = size > 0.0F ? 0.0F : gap[i];
+    }
+    noli_page_round_direction(direction);
+    distance[i] = sqrtf(distance[i]);
   }
 done:
   return status;
+}
+
+void noli_page_round_direction(float direction[3]) {
+  for (int32_t c = 0; c < 3; c++) {
+    direction[c] = roundf(DIRECTIONS * direction[c]) / DIRECTIONS;
+  }
 }
 
 // The positions of a frame that is to be added; begins the group where it is the first one.
@@ -147,6 +177,7 @@ static NoliStatus new_positions(NoliContext* context, int64_t n_vert, NoliPageGr
                                 double** x) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_array_reserve(context, &group->x, NOLI_PAGE_GROUP * 3 * n_vert));
+  NOLI_TRY(noli_array_reserve(context, &group->gap, NOLI_PAGE_GROUP * n_vert));
   for (int32_t c = 0; c < 3 && group->n == 0; c++) {
     group->low[c] = (double)INFINITY;
     group->high[c] = -(double)INFINITY;
@@ -171,6 +202,7 @@ NoliStatus noli_page_group_add_positions(NoliContext* context, int32_t n_vert, c
   double* to = NULL;
   NOLI_TRY(new_positions(context, n_vert, group, &to));
   memcpy(to, x, 3 * (size_t)n_vert * sizeof *x);
+  memset(group->gap.data + group->n * (int64_t)n_vert, 0, (size_t)n_vert * sizeof(float));
   widen(group, to, n_vert);
   group->n++;
 done:
@@ -201,6 +233,12 @@ done:
   return status;
 }
 
+// Where the values of a field in the frame that is added begin.
+static float* value_of(NoliPageGroup* group, int32_t f, int64_t n_vert) {
+  int32_t n_components = noli_page_fields[group->fields.field[f]].n_components;
+  return group->value[f].data + group->n * n_components * n_vert;
+}
+
 NoliStatus noli_page_group_add(NoliContext* context, const NoliFrameLayout* layout,
                                const NoliPageSurface* surface, NoliProximity* proximity,
                                const NoliReadFrame* frame, const NoliPageFieldList* fields,
@@ -225,18 +263,23 @@ NoliStatus noli_page_group_add(NoliContext* context, const NoliFrameLayout* layo
   }
   widen(group, x, n_vert);
 
-  // fields
+  // fields; the one after the distance is the direction
   group->fields = *fields;
   for (int32_t f = 0; f < fields->n; f++) {
     const NoliPageField* field = &noli_page_fields[fields->field[f]];
-    int64_t size = field->n_components * n_vert;
-    float* value = group->value[f].data + group->n * size;
     if (field->root) {
-      NOLI_TRY(take_distance(surface, proximity, from, value));
-    } else {
-      take_field(layout, surface, frame, field, group->weight.data, value);
+      const NoliReadArray* force = noli_read_frame_find(
+          frame, "PointData", "contact_force", NOLI_FRAME_FLOAT32, 3, layout->n_vert);
+      NOLI_TRY(take_proximity(surface, proximity, force, from, value_of(group, f, n_vert),
+                              value_of(group, f + 1, n_vert),
+                              group->gap.data + group->n * n_vert));
+    } else if (strcmp(field->name, "away") != 0) {
+      take_field(layout, surface, frame, field, group->weight.data, value_of(group, f, n_vert));
     }
-    scale_field(group, f, value, size);
+  }
+  for (int32_t f = 0; f < fields->n; f++) {
+    scale_field(group, f, value_of(group, f, n_vert),
+                noli_page_fields[fields->field[f]].n_components * n_vert);
   }
   group->n++;
 done:
@@ -245,9 +288,10 @@ done:
 
 // ---- in few bytes -------------------------------------------------------------------------------
 
-static uint16_t round_position(double x, double low, double high) {
+static uint32_t round_position(double x, double low, double high, bool near) {
   double share = high > low ? (x - low) / (high - low) : 0.0;
-  return (uint16_t)(share * POSITIONS + 0.5);
+  return near ? (uint32_t)(share * FINER * POSITIONS + 0.5)
+              : FINER * (uint32_t)(share * POSITIONS + 0.5);
 }
 
 // What a position is predicted from: nothing, the frame before, or the motion from the one before
@@ -257,28 +301,29 @@ enum { ORDERS = 3, PREDICTIONS = 2 * ORDERS };
 
 // Rounded positions of one axis in a frame, the one before and the one before that.
 typedef struct Axis {
-  const uint16_t* now;
-  const uint16_t* before;
-  const uint16_t* earlier;
+  const uint32_t* now;
+  const uint32_t* before;
+  const uint32_t* earlier;
   int64_t n;
 } Axis;
 
-// The error of a prediction at vertex i, modulo 2^16.
+// The error of a prediction at vertex i, modulo 2^24.
 static unsigned error_of(const Axis* axis, int32_t order, int64_t i) {
   unsigned guess = order == 0   ? 0U
                    : order == 1 ? axis->before[i]
                                 : 2U * axis->before[i] - axis->earlier[i];
-  return (axis->now[i] - guess) & 0xFFFFU;
+  return (axis->now[i] - guess) & MASK;
 }
 
-// Small numbers of either sign as small numbers.
+// Small numbers of either sign as small numbers; the low byte, 0 for most vertices, stays.
 static unsigned zigzag_of(unsigned difference) {
-  difference &= 0xFFFFU;
-  return (difference & 0x8000U) != 0 ? 2U * (0xFFFFU - difference) + 1U : 2U * difference;
+  unsigned high = (difference & MASK) / FINER, most = MASK / FINER;
+  unsigned zigzag = high > most / 2 ? 2U * (most - high) + 1U : 2U * high;
+  return zigzag * FINER + difference % FINER;
 }
 
-// The numbers to store for a prediction: low bytes of all vertices, then the high ones. Returns
-// the sum of their bits.
+// The numbers to store for a prediction: low bytes of all vertices, then the middle and the high
+// ones. Returns the sum of their bits.
 static int64_t predict(const Axis* axis, int32_t prediction, uint8_t* to) {
   int32_t order = prediction / 2;
   bool chained = prediction % 2 != 0;
@@ -289,6 +334,7 @@ static int64_t predict(const Axis* axis, int32_t prediction, uint8_t* to) {
     unsigned zigzag = zigzag_of(error - (chained ? last : 0));
     to[i] = (uint8_t)(zigzag & 0xFFU);
     to[axis->n + i] = (uint8_t)(zigzag >> 8 & 0xFFU);
+    to[2 * axis->n + i] = (uint8_t)(zigzag >> 16 & 0xFFU);
     last = error;
     for (; zigzag != 0; zigzag >>= 1) {
       bits++;
@@ -300,12 +346,18 @@ static int64_t predict(const Axis* axis, int32_t prediction, uint8_t* to) {
 // One axis of a frame: the prediction, then the errors.
 static uint8_t* encode_axis(const NoliPageGroup* group, int64_t n_vert, int32_t frame, int32_t k,
                             uint8_t* to) {
-  uint16_t* const now = group->rounded.data + (frame % 3 * 3 + k) * n_vert;
-  const uint16_t* before = group->rounded.data + ((frame + 2) % 3 * 3 + k) * n_vert;
-  const uint16_t* earlier = group->rounded.data + ((frame + 1) % 3 * 3 + k) * n_vert;
+  uint32_t* const now = group->rounded.data + (frame % 3 * 3 + k) * n_vert;
+  const uint32_t* before = group->rounded.data + ((frame + 2) % 3 * 3 + k) * n_vert;
+  const uint32_t* earlier = group->rounded.data + ((frame + 1) % 3 * 3 + k) * n_vert;
   const double* x = group->x.data + frame * 3 * n_vert;
+  const float* gap = group->gap.data + frame * n_vert;
+  double step = 0.0;
+  for (int32_t c = 0; c < 3; c++) {
+    step = fmax(step, (group->high[c] - group->low[c]) / POSITIONS);
+  }
   for (int64_t i = 0; i < n_vert; i++) {
-    now[i] = round_position(x[3 * i + k], group->low[k], group->high[k]);
+    now[i] = round_position(x[3 * i + k], group->low[k], group->high[k],
+                            (double)gap[i] < CLOSE * step);
   }
   const Axis axis = {now, before, frame > 1 ? earlier : before, n_vert};
   int32_t n = frame == 0 ? 2 : PREDICTIONS, best = 0;
@@ -317,7 +369,7 @@ static uint8_t* encode_axis(const NoliPageGroup* group, int64_t n_vert, int32_t 
   }
   (void)predict(&axis, best, to + 1);
   *to = (uint8_t)best;
-  return to + 1 + 2 * n_vert;
+  return to + 1 + 3 * n_vert;
 }
 
 static uint8_t round_value(float value, double scale, int32_t n_components) {
@@ -343,7 +395,7 @@ NoliStatus noli_page_group_pack(NoliContext* context, int32_t n_vert, NoliPageGr
   for (int32_t f = 0; f < group->fields.n; f++) {
     n_components += noli_page_fields[group->fields.field[f]].n_components;
   }
-  int64_t size = group->n * (n * (6 + n_components) + 3);
+  int64_t size = group->n * (n * (9 + n_components) + 3);
   NOLI_TRY(noli_array_reserve(context, &group->bytes, size + 1));
   NOLI_TRY(noli_array_reserve(context, &group->rounded, 9 * n));
   uint8_t* to = group->bytes.data;
@@ -382,6 +434,7 @@ done:
 
 void noli_page_group_free(NoliContext* context, NoliPageGroup* group) {
   noli_array_free(context, &group->x);
+  noli_array_free(context, &group->gap);
   for (int32_t f = 0; f < NOLI_PAGE_FIELDS; f++) {
     noli_array_free(context, &group->value[f]);
   }

@@ -1,5 +1,6 @@
 // Frames of a run in few bytes: the vertices of the surface only, as whole numbers in the box of a
-// group of frames, positions as errors of a prediction from the two frames before and fields as
+// group of frames, with eight more bits for vertices at gaps of a few such numbers, so that surfaces
+// keep their order; positions as errors of a prediction from the two frames before and fields as
 // differences to the frame before, compressed.
 #pragma once
 
@@ -20,7 +21,7 @@ typedef struct NoliPageField {
   bool hidden;   // says how bodies are drawn, not what they may be coloured by
 } NoliPageField;
 
-enum { NOLI_PAGE_FIELDS = 7 };
+enum { NOLI_PAGE_FIELDS = 8 };
 extern const NoliPageField noli_page_fields[NOLI_PAGE_FIELDS];
 
 // The arrays of frames from which pages are made (noli_frame_wants).
@@ -46,10 +47,11 @@ typedef struct NoliPageGroup {
   double low[3], high[3];
   double scale[NOLI_PAGE_FIELDS];            // largest size of a component
   NOLI_ARRAY(double) x;                      // (n x n_vert x 3)
+  NOLI_ARRAY(float) gap;                     // (n x n_vert) m, how near another surface
   NOLI_ARRAY(float) value[NOLI_PAGE_FIELDS]; // (n x n_vert x components)
   NOLI_ARRAY(uint8_t) bytes;                 // encoded
   NOLI_ARRAY(uint8_t) packed;                // and compressed
-  NOLI_ARRAY(uint16_t) rounded;              // (3 frames x n_vert x 3) positions
+  NOLI_ARRAY(uint32_t) rounded;              // (3 frames x n_vert x 3) positions
   NOLI_ARRAY(float) weight;                  // (n_vert) scratch
 } NoliPageGroup;
 
@@ -57,6 +59,9 @@ NOLI_WARN_UNUSED NoliStatus noli_page_surface_make(NoliContext* context,
                                                    const NoliFrameLayout* layout,
                                                    NoliPageSurface* surface);
 void noli_page_surface_free(NoliContext* context, NoliPageSurface* surface);
+
+// A direction (`away`) as pages store it: coarsely.
+void noli_page_round_direction(float direction[3]);
 
 // The fields that frames like this one have.
 NoliPageFieldList noli_page_fields_of(const NoliFrameLayout* layout, const NoliReadFrame* frame);
@@ -70,7 +75,7 @@ NOLI_WARN_UNUSED NoliStatus noli_page_group_add(NoliContext* context, const Noli
                                                 const NoliPageFieldList* fields,
                                                 NoliPageGroup* group);
 
-// Adds a frame of positions only, (n_vert x 3), to a group of such frames.
+// Adds a frame of positions only, (n_vert x 3), all with all bits, to a group of such frames.
 NOLI_WARN_UNUSED NoliStatus noli_page_group_add_positions(NoliContext* context, int32_t n_vert,
                                                           const double* x, NoliPageGroup* group);
 

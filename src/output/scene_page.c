@@ -1,6 +1,7 @@
 // The page of a scene before it runs: the surfaces where they start, and as further bodies of the
 // page, each with its switch, what is prescribed, loaded and probed, where motions lead, and what
-// is wrong. One frame; its only field is the axes of elliptic sections of rods.
+// is wrong. One frame; its fields are directions away from what is near, and the axes of elliptic
+// sections of rods.
 #include "noli/output.h"
 
 #include "noli/version.h"
@@ -9,6 +10,7 @@
 #include "sim/audit.h"
 #include "sim/definition.h"
 #include "sim/motion_slopes.h"
+#include "sim/proximity.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -28,12 +30,42 @@ typedef struct Scenery {
   json_t* findings;
   NOLI_ARRAY(double) x;                            // (n x 3)
   NOLI_ARRAY(float) axis;                          // (n x 3) of elliptic sections; else 0
+  NOLI_ARRAY(float) away;                          // (n x 3) from what is near
   bool elliptic;                                   // there are some
   NOLI_ARRAY(int32_t) part;                        // (n) of each vertex
   NOLI_ARRAY(int32_t) number;                      // (n) within its body
   NOLI_ARRAY(int32_t) triangles, segments, points; // vertices of the page
-  int32_t* place; // (vertices of the model) in the page, of the present part; or NOLI_NULL_INDEX
+  float* model_away; // (vertices of the model x 3) where they start
+  int32_t* place;    // (vertices of the model) in the page, of the present part; or NOLI_NULL_INDEX
 } Scenery;
+
+// Directions away from what is near, of the vertices of the model where they start.
+static NoliStatus find_away(Scenery* scenery) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = scenery->context;
+  const NoliModel* model = scenery->model;
+  const NoliSurface* surface = model->problem.surface;
+  int32_t n = surface->n_point;
+  NoliProximity* proximity = NULL;
+  float *distance = NULL, *away = NULL, *gap = NULL;
+  NOLI_NEW_ZERO(context, scenery->model_away, 3 * (int64_t)model->problem.n_vert + 1);
+  NOLI_NEW(context, distance, (int64_t)n + 1);
+  NOLI_NEW(context, away, 3 * (int64_t)n + 1);
+  NOLI_NEW(context, gap, (int64_t)n + 1);
+  NOLI_TRY(noli_proximity_create(model, &proximity));
+  NOLI_TRY(noli_proximity_measure(proximity, model->x0, surface->point, n, distance, away, gap));
+  for (int32_t i = 0; i < n; i++) {
+    float* direction = &scenery->model_away[3 * (int64_t)surface->point[i]];
+    memcpy(direction, &away[3 * (int64_t)i], 3 * sizeof *direction);
+    noli_page_round_direction(direction);
+  }
+done:
+  noli_proximity_destroy(&proximity);
+  noli_free(context, distance);
+  noli_free(context, away);
+  noli_free(context, gap);
+  return status;
+}
 
 // ---- parts --------------------------------------------------------------------------------------
 
@@ -62,6 +94,7 @@ static NoliStatus new_vertex(Scenery* scenery, const double x[3], int32_t number
   for (int32_t k = 0; k < 3; k++) {
     NOLI_PUSH(scenery->context, &scenery->x, x[k]);
     NOLI_PUSH(scenery->context, &scenery->axis, 0.0F);
+    NOLI_PUSH(scenery->context, &scenery->away, 0.0F);
   }
   NOLI_PUSH(scenery->context, &scenery->part, (int32_t)json_array_size(scenery->parts) - 1);
   NOLI_PUSH(scenery->context, &scenery->number, number);
@@ -79,6 +112,10 @@ static NoliStatus add_primitive(Scenery* scenery, const double* x, const int32_t
       *place = (int32_t)scenery->number.count;
       NOLI_TRY(new_vertex(scenery, &x[3 * (int64_t)vertex[k]],
                           noli_model_local(scenery->model, vertex[k])));
+      if (x == scenery->model->x0) {
+        memcpy(&scenery->away.data[3 * (int64_t)*place],
+               &scenery->model_away[3 * (int64_t)vertex[k]], 3 * sizeof(float));
+      }
     }
     switch (n) {
     case 1:
@@ -500,6 +537,7 @@ static NoliStatus write_content(NoliPageFile* file, const Scenery* scenery, cons
   json_t* groups = json_array();
   NOLI_TRY(write_mesh(file, scenery));
   NOLI_TRY(noli_page_group_add_positions(file->context, n_vert, scenery->x.data, &group));
+  NOLI_TRY(noli_page_group_add_field(file->context, n_vert, "away", scenery->away.data, &group));
   if (scenery->elliptic) {
     NOLI_TRY(
         noli_page_group_add_field(file->context, n_vert, "rod_normal", scenery->axis.data, &group));
@@ -509,15 +547,15 @@ static NoliStatus write_content(NoliPageFile* file, const Scenery* scenery, cons
   NOLI_TRY(noli_page_file_compressed(file, "file-scene.json", text, (int64_t)strlen(text)));
   NOLI_TRY(noli_page_file_end(
       file,
-      json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:[f,f,f], s:O, s:o, s:o, s:[{s:i, s:f}], "
-                "s:O, s:[], s:O, s:I, s:f}",
+      json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:[f,f,f], s:O, s:o, s:o, s:o, "
+                "s:[{s:i, s:f}], s:O, s:[], s:O, s:I, s:f}",
                 "name", noli_scene_name(scene), "version", noli_version(), "n_nodes",
                 (int)scenery->model->problem.n_vert, "n_vert", (int)n_vert, "n_triangles",
                 (int)(scenery->triangles.count / 3), "n_segments",
                 (int)(scenery->segments.count / 2), "n_points", (int)scenery->points.count,
                 "gravity", g[0], g[1], g[2], "bodies", scenery->parts, "floors",
-                noli_page_floors(scenery->def), "fields", noli_page_fields_json(&group.fields),
-                "frames", "step", 0, "time", 0.0, "groups", groups, "histories", "findings",
+                noli_page_floors(scenery->def), "colours", noli_page_colours(), "fields",
+                noli_page_fields_json(&group.fields), "frames", "step", 0, "time", 0.0, "groups", groups, "histories", "findings",
                 scenery->findings, "n_defects", (json_int_t)n_defects, "duration",
                 noli_scene_duration(scene))));
 done:
@@ -531,11 +569,13 @@ static void free_scenery(Scenery* scenery) {
   NoliContext* context = scenery->context;
   noli_array_free(context, &scenery->x);
   noli_array_free(context, &scenery->axis);
+  noli_array_free(context, &scenery->away);
   noli_array_free(context, &scenery->part);
   noli_array_free(context, &scenery->number);
   noli_array_free(context, &scenery->triangles);
   noli_array_free(context, &scenery->segments);
   noli_array_free(context, &scenery->points);
+  noli_free(context, scenery->model_away);
   noli_free(context, scenery->place);
   json_decref(scenery->parts);
   json_decref(scenery->findings);
@@ -555,6 +595,7 @@ NoliStatus noli_output_write_scene_page(NoliContext* context, const NoliScene* s
   scenery.model = model;
   scenery.def = def;
   NOLI_NEW(context, scenery.place, model->problem.n_vert);
+  NOLI_TRY(find_away(&scenery));
   NOLI_TRY(add_bodies(&scenery));
   NOLI_TRY(add_marks(&scenery, scene));
   NOLI_TRY(add_ghosts(&scenery, scene));

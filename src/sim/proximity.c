@@ -7,6 +7,8 @@
 // What counts as far, relative to l, and at least in contact distances.
 #define REACH 0.05
 #define REACH_CONTACT 4.0
+// What is drawn apart, relative to l.
+#define APART 1e-3
 // Within one body: gaps are looked for up to this many contact distances, where the distance is at
 // most this fraction of that at rest.
 #define SELF_REACH 4.0
@@ -47,7 +49,11 @@ struct NoliProximity {
   int32_t* group;   // (n_group + 1) where groups begin in `order`
   int32_t n_group;
   int32_t* asked;   // (n_vert) where its distance is to be written, or NOLI_NULL_INDEX
-  int32_t* nearest; // (n_vert) item of another body that was nearest before, or NOLI_NULL_INDEX
+  int32_t* nearest; // (n_vert) what was nearest before besides the own body (Search.item)
+  int32_t* found;   // (n_vert) what is nearest (Search.item)
+  float* push;      // (n_vert x 3) sum of directions
+  int32_t* pushes;  // (n_vert) their number
+  float* gap;       // (n_vert) least distance of what is pushed apart
 };
 
 // ---- creation ----
@@ -120,6 +126,10 @@ NoliStatus noli_proximity_create(const NoliModel* model, NoliProximity** out) {
   NOLI_NEW(context, proximity->group, (int64_t)problem->n_vert + 1);
   NOLI_NEW(context, proximity->asked, problem->n_vert);
   NOLI_NEW(context, proximity->nearest, problem->n_vert);
+  NOLI_NEW(context, proximity->found, problem->n_vert);
+  NOLI_NEW(context, proximity->push, 3 * (int64_t)problem->n_vert);
+  NOLI_NEW(context, proximity->pushes, problem->n_vert);
+  NOLI_NEW(context, proximity->gap, problem->n_vert);
   for (int64_t i = 0; i < problem->n_vert; i++) {
     proximity->nearest[i] = NOLI_NULL_INDEX;
   }
@@ -148,6 +158,10 @@ void noli_proximity_destroy(NoliProximity** owner) {
     noli_free(context, proximity->group);
     noli_free(context, proximity->asked);
     noli_free(context, proximity->nearest);
+    noli_free(context, proximity->found);
+    noli_free(context, proximity->push);
+    noli_free(context, proximity->pushes);
+    noli_free(context, proximity->gap);
     noli_array_free(context, &proximity->near);
     noli_free(context, proximity);
   }
@@ -286,7 +300,7 @@ typedef struct Search {
   bool self;      // within the body of the vertex
   double offset;  // of both bodies
   double nearest; // m, less the offsets
-  int32_t item;   // that is nearest
+  int32_t item;   // that is nearest; half-space p: -2 - p; NOLI_NULL_INDEX: nothing
   float rounding; // m, of positions in single precision
 } Search;
 
@@ -418,14 +432,15 @@ static void search_others(Search* search) {
   int32_t body = problem->surface->body[search->vertex];
   for (int32_t p = 0; p < problem->n_half_spaces; p++) {
     if (noli_body_pairs_get(&problem->body_pairs, body, model->n_body + p)) {
-      double height =
-          noli_half_space_distance(&problem->half_spaces[p], &search->x[3 * (int64_t)search->vertex]);
-      search->nearest =
-          fmin(search->nearest, height - noli_surface_offset_of(problem->surface, body));
+      double height = noli_dot3(problem->half_spaces[p].normal,
+                                noli_sub3(search->at, problem->half_spaces[p].origin));
+      double gap = height - noli_surface_offset_of(problem->surface, body);
+      search->item = gap < search->nearest ? -2 - p : search->item;
+      search->nearest = fmin(search->nearest, gap);
     }
   }
   int32_t before = proximity->nearest[search->vertex];
-  if (before != NOLI_NULL_INDEX) {
+  if (before >= 0) {
     int32_t other = problem->surface->body[proximity->vertex[3 * (int64_t)before]];
     search->offset = noli_surface_offset(problem->surface, body, other);
     test_item(search, before);
@@ -440,8 +455,8 @@ static void search_others(Search* search) {
 // ---- vertices of one body that are near each other ----
 
 // Items of a leaf of their own body. Distances d now and D at rest of the vertex from the centre of
-// an item with radii r and R bound what can count: d - r < (D + R) / 3, and no two squares a^2 + b^2
-// are less than half of (a + b)^2.
+// an item with radii r and R bound what can count: d - r < (D + R) / 3, and no two squares a^2 +
+// b^2 are less than half of (a + b)^2.
 static void search_leaf(Search* search, int32_t begin, int32_t end) {
   const Balls *now = &search->proximity->now, *rest = &search->proximity->rest;
   const float share = (float)SELF_SHARE, wide = 1.0f + (float)ROUNDING;
@@ -572,7 +587,8 @@ static void measure_group(const Measure* work, const int32_t* vertex, int32_t n)
                          .rest = noli_load3(&problem->X[at]),
                          .nearest = proximity->reach,
                          .item = NOLI_NULL_INDEX};
-    search[i].rounding = (float)(ROUNDING * (noli_norm3(search[i].at) + noli_norm3(search[i].rest)));
+    double size = noli_norm3(search[i].at) + noli_norm3(search[i].rest);
+    search[i].rounding = (float)(ROUNDING * size);
     search_others(&search[i]);
 
     // then within the body, nearer than that
@@ -586,7 +602,9 @@ static void measure_group(const Measure* work, const int32_t* vertex, int32_t n)
     search_self(proximity, search, n, body);
   }
   for (int32_t i = 0; i < n; i++) {
-    double nearest = search[i].item != NOLI_NULL_INDEX ? search[i].nearest : others[i];
+    bool self = search[i].item != NOLI_NULL_INDEX;
+    double nearest = self ? search[i].nearest : others[i];
+    proximity->found[vertex[i]] = self ? search[i].item : proximity->nearest[vertex[i]];
     work->distance[proximity->asked[vertex[i]]] = (float)fmax(nearest, 0.0);
   }
 }
@@ -608,8 +626,70 @@ static void measure(void* user, int64_t begin, int64_t end, int32_t worker) {
   }
 }
 
+// ---- directions ----
+
+static void add_push(NoliProximity* proximity, int32_t vertex, NoliVec3 direction, double sign,
+                     float gap) {
+  float* push = &proximity->push[3 * (int64_t)vertex];
+  push[0] += (float)(sign * direction.x);
+  push[1] += (float)(sign * direction.y);
+  push[2] += (float)(sign * direction.z);
+  proximity->pushes[vertex]++;
+  proximity->gap[vertex] = gap < proximity->gap[vertex] ? gap : proximity->gap[vertex];
+}
+
+// A vertex and what is nearest to it.
+static void push_apart(NoliProximity* proximity, const double* x, int32_t vertex, float gap) {
+  const NoliProblem* problem = &proximity->model->problem;
+  int32_t found = proximity->found[vertex];
+  if (found < 0) {
+    add_push(proximity, vertex, problem->half_spaces[-2 - found].normal, 1.0, gap);
+    return;
+  }
+  const int32_t* item = &proximity->vertex[3 * (int64_t)found];
+  double weight[3];
+  NoliVec3 r = noli_load3(&x[3 * (int64_t)vertex]);
+  double size = noli_surface_item_distance(r, x, item, weight);
+  for (int32_t i = 0; i < item_size(item); i++) {
+    r = noli_mul_add3(r, -weight[i], noli_load3(&x[3 * (int64_t)item[i]]));
+  }
+  if (size > 0.0) {
+    r = noli_scale3(1.0 / size, r);
+    add_push(proximity, vertex, r, 1.0, gap);
+    for (int32_t i = 0; i < item_size(item); i++) {
+      if (weight[i] > 0.0) {
+        add_push(proximity, item[i], r, -1.0, gap);
+      }
+    }
+  }
+}
+
+static void measure_directions(NoliProximity* proximity, const double* x, const int32_t* vertex,
+                               int32_t n, const float* distance, float* away, float* gap) {
+  const NoliProblem* problem = &proximity->model->problem;
+  float near = (float)(APART * problem->diagonal);
+  memset(proximity->push, 0, 3 * (size_t)problem->n_vert * sizeof *proximity->push);
+  memset(proximity->pushes, 0, (size_t)problem->n_vert * sizeof *proximity->pushes);
+  for (int64_t i = 0; i < problem->n_vert; i++) {
+    proximity->gap[i] = INFINITY;
+  }
+  for (int32_t i = 0; i < n; i++) {
+    if (distance[i] < near && proximity->found[vertex[i]] != NOLI_NULL_INDEX) {
+      push_apart(proximity, x, vertex[i], distance[i]);
+    }
+  }
+  for (int32_t i = 0; i < n; i++) {
+    int32_t pushes = proximity->pushes[vertex[i]];
+    gap[i] = proximity->gap[vertex[i]];
+    for (int32_t c = 0; c < 3; c++) {
+      float push = proximity->push[3 * (int64_t)vertex[i] + c];
+      away[3 * (int64_t)i + c] = pushes > 0 ? push / (float)pushes : 0.0f;
+    }
+  }
+}
+
 NoliStatus noli_proximity_measure(NoliProximity* proximity, const double* x, const int32_t* vertex,
-                                  int32_t n, float* distance) {
+                                  int32_t n, float* distance, float* away, float* gap) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = proximity->model;
   Measure work = {proximity, x, distance};
@@ -623,6 +703,9 @@ NoliStatus noli_proximity_measure(NoliProximity* proximity, const double* x, con
   }
   noli_parallel_for(noli_context_threads(model->context), proximity->n_group, BLOCK, measure,
                     &work);
+  if (away != NULL) {
+    measure_directions(proximity, x, vertex, n, distance, away, gap);
+  }
 done:
   return status;
 }

@@ -40,16 +40,17 @@ class Page:
                 q = numpy.zeros((n, 3), dtype=numpy.int64)
                 for axis in range(3):
                     order, chained = data[at] >> 1, data[at] & 1
-                    zigzag = data[at + 1:at + 1 + n] + 256 * data[at + 1 + n:at + 1 + 2 * n]
-                    error = (zigzag >> 1) ^ -(zigzag & 1)
+                    fine, *coarse = data[at + 1:at + 1 + 3 * n].reshape(3, n)
+                    zigzag = coarse[0] + 256 * coarse[1]
+                    error = 256 * ((zigzag >> 1) ^ -(zigzag & 1)) + fine
                     if chained:
                         error = numpy.cumsum(error)
                     if order == 1:
                         error += past[-1][:, axis]
                     elif order == 2:
                         error += 2 * past[-1][:, axis] - past[-2 if len(past) > 1 else -1][:, axis]
-                    q[:, axis] = error % 65536
-                    at += 1 + 2 * n
+                    q[:, axis] = error % (1 << 24)
+                    at += 1 + 3 * n
                 past.append(q)
                 values = []
                 for k, field in enumerate(self.about["fields"]):
@@ -64,5 +65,5 @@ class Page:
                     scale = group["scale"][k]
                     result[field["name"]] = ((scale * values[k] / 255) ** (2 if field.get("root") else 1)
                                              if field["components"] == 1 else scale * (values[k].reshape(-1, 3) - 127) / 127)
-                yield low + (high - low) * q / 65535, result, low, high, group["scale"]
+                yield low + (high - low) * q / (256 * 65535), result, low, high, group["scale"]
             assert at == len(data)

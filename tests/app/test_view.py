@@ -260,6 +260,10 @@ def check_browser(program, path, work):
         page.key("x", "x")
         page.key("x", "x")
 
+        check_plots(page)
+        check_scales(page)
+        check_colours(page)
+
         # what held a step back: the rows of its step as sentences, pins, and a click that goes there
         with open(f"{os.path.dirname(path)}/diagnosis.csv", encoding="utf-8") as file:
             rows = [row for row in csv.DictReader(file) if row["kind"] == "contact"]
@@ -316,15 +320,105 @@ def check_browser(program, path, work):
         assert page.pixels()[-1, 0, :3].max() < 60
         page.ask("Emulation.setDeviceMetricsOverride", width=390, height=780, deviceScaleFactor=1, mobile=True)
         page.wait("element('view').clientWidth <= 390 && element('view').clientHeight > 200")
+        assert page.value("document.documentElement.scrollWidth") <= 390
+        assert page.value("[...document.querySelectorAll('footer *, #legend')].every((e) => e.getBoundingClientRect().right <= 390)")
         assert page.pixels().std() > 5
         assert not page.messages, page.messages
     finally:
         page.end()
 
 
-def check_opened_report(program, path, work):
+WITHOUT_WEBGL = """const known = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, ...more) { return kind === 'webgl2' ? null : known.call(this, kind, ...more); };"""
+
+
+def check_plots(page):
+    """Axes of the charts: ticks are round and span the values, decades where values span them; the total is a sum."""
+    assert page.value("JSON.stringify(ticksOf(0, 0.93, 5))") == "[0,0.2,0.4,0.6,0.8]"
+    assert page.value("JSON.stringify(ticksOf(-2e-5, 3e-5, 4))") == "[-0.00002,0,0.00002]"
+    axis = "axisOf({series: [{points: [[0, 2e-6], [1, 0.03]]}], unit: 'm'}, 6)"
+    assert page.value(f"{axis}.logarithmic") and page.value(f"{axis}.ticks.map((v) => v.toExponential(0)).join()") == "1e-6,1e-5,1e-4,1e-3,1e-2,1e-1"
+    assert abs(page.value(f"{axis}.share(1e-3)") - 0.6) < 1e-9
+    assert not page.value("axisOf({series: [{points: [[0, 0], [1, 5]]}], unit: ''}, 6).logarithmic")
+    assert page.value("charts.find((c) => c.title === 'Smallest distance').line.value === about.contact_distance && about.contact_distance > 0")
+    total, parts = page.value("(() => { const s = charts.find((c) => c.title === 'Energies').series, at = (n) => s.find((e) => e.name === n).points[9][1];"
+                              "return [at('total'), ['kinetic', 'elastic', 'gravity', 'contact energy'].map(at)]; })()")
+    assert abs(total - sum(parts)) <= 1e-9 * sum(map(abs, parts))
+
+
+def check_early_keys(program, path, work):
+    """Keys that come before the page is ready act when it is."""
     page = Browser(program, work)
     try:
+        page.ask("Page.addScriptToEvaluateOnNewDocument", source="""document.addEventListener("DOMContentLoaded", () => {
+            for (const key of ["e", "End"]) document.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true})); });""")
+        page.ask("Page.navigate", url=f"file://{path}")
+        page.wait("document.documentElement?.dataset.ready === 'yes'")
+        page.wait(f"state.frame === {STEPS} && element('edges').checked")
+        assert not page.messages, page.messages
+    finally:
+        page.end()
+
+
+def check_scales(page):
+    """The axes and the spacing of the grid are drawn, and an arrow of a round number for those that are shown."""
+    count = "(() => { const c = element('scale'), g = new OffscreenCanvas(c.width, c.height).getContext('2d', {willReadFrequently: true});" \
+            " g.drawImage(c, 0, 0); const d = g.getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n; })()"
+    page.pixels()
+    with_arrow = page.value(count)
+    page.key("c", "c")
+    page.pixels()
+    assert 300 < page.value(count) < with_arrow - 100
+    page.key("c", "c")
+    assert page.value("Math.log10(gridSpacing(state.view)) % 1 === 0")
+
+
+def check_colours(page):
+    """One table: what the page has is what scripts/render.py draws with."""
+    sys.path.insert(0, f"{SOURCE}/scripts")
+    import render
+
+    want = numpy.concatenate([render.PALETTE, [render.OBSTACLE_COLOUR]])
+    assert numpy.allclose(page.value("about.colours"), want, atol=1e-6)
+    assert numpy.allclose(page.value("state.bodies.map((body) => body.colour)"), want[:3], atol=1e-6)
+
+
+def check_obstacle_colours(program, work):
+    """Forces on a plate colour it; stresses, which it has none, do not."""
+    directory = f"{work}/press"
+    run("run", f"{SOURCE}/examples/guide/press.json", "-o", directory, "--steps", "30", "--quiet")
+    run("view", directory)
+    page = Browser(program, work)
+    try:
+        for field, mapped in (("contact_force", True), ("distance", True), ("von_mises", False)):
+            page.ask("Page.navigate", url="about:blank")
+            page.ask("Page.navigate", url=f"file://{directory}/view.html#last&colour={field}")
+            page.wait("document.documentElement?.dataset.ready === 'yes'")
+            picture = page.pixels()
+            vivid = (picture[:, :, :3].max(axis=2) - picture[:, :, :3].min(axis=2) > 60).mean()
+            assert page.value("isMapped(state.bodies[1])") == mapped
+            assert (vivid > 0.08) == mapped, (field, vivid)
+    finally:
+        page.end()
+
+
+def check_progress(directory):
+    """On a terminal a line says how far the page is."""
+    import pty
+
+    master, slave = pty.openpty()
+    done = subprocess.run([NOLI, "view", directory], stdout=subprocess.PIPE, stderr=slave, check=True)
+    os.close(slave)
+    said = os.read(master, 1 << 16).decode()
+    os.close(master)
+    assert f"frame 1/{STEPS + 1}" in said and "wall" in said and "left" in said and b"view.html" in done.stdout
+
+
+def check_opened_report(program, path, work, without_webgl=False):
+    page = Browser(program, work)
+    try:
+        if without_webgl:
+            page.ask("Page.addScriptToEvaluateOnNewDocument", source=WITHOUT_WEBGL)
         page.ask("Page.navigate", url=f"file://{path}")
         page.wait("document.documentElement?.dataset.ready === 'yes'")
         assert page.value("document.querySelectorAll('figure img').length") == 6
@@ -400,6 +494,7 @@ def main():
         check_report(directory, Page(f"{directory}/report.html"))
         check_errors(directory, work)
         assert "not in" not in run("audit", directory)
+        check_progress(directory)
         check_kept_fresh(work)
         check_plastic_strain(work)
         check_elliptic_sections(work)
@@ -410,7 +505,10 @@ def main():
             return
         check_browser(program, path, work)
         check_opened_scene(program, broken, work)
+        check_early_keys(program, path, work)
+        check_obstacle_colours(program, work)
         check_opened_report(program, f"{directory}/report.html", work)
+        check_opened_report(program, f"{directory}/report.html", work, without_webgl=True)
         check_pictures(directory, work)
     finally:
         shutil.rmtree(work, ignore_errors=True)

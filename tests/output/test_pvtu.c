@@ -71,7 +71,7 @@ static void parts_make_the_frame(void** state) {
     NoliReadFrame frame;
     char name[64];
     snprintf(name, sizeof name, "pvtu/frame_%06d.pvtu", (int)i + 1);
-    ASSERT_OK(noli_frame_format_pvtu.read(context, name, &frame));
+    ASSERT_OK(noli_frame_format_pvtu.read(context, name, NULL, &frame));
     assert_int_equal(frame.n_vert, whole.n_vert);
     assert_int_equal(frame.n_cells, whole.n_cells);
     ASSERT_NEAR(frame.time, whole.time, 0.0);
@@ -107,7 +107,7 @@ static void old_parts_are_removed(void** state) {
   assert_false(noli_file_exists("pvtu/frame_000004_0002.vtu"));
   assert_false(noli_file_exists("pvtu/frame_000004_0006.vtu"));
   assert_true(noli_file_exists("pvtu/frame_000004_0001.vtu"));
-  ASSERT_STATUS(noli_frame_format_pvtu.read(context, "pvtu/frame_000004.pvtu", &frame),
+  ASSERT_STATUS(noli_frame_format_pvtu.read(context, "pvtu/frame_000004.pvtu", NULL, &frame),
                 NOLI_ERROR_FORMAT);
   test_context_done(&context);
 }
@@ -124,22 +124,22 @@ static void damage_is_found(void** state) {
   for (size_t at = 0; at < size; at++) {
     text[at] = (char)(text[at] ^ 1);
     test_write_file(path, text, size);
-    NoliStatus status = noli_frame_format_pvtu.read(context, path, &frame);
+    NoliStatus status = noli_frame_format_pvtu.read(context, path, NULL, &frame);
     assert_true(status == NOLI_ERROR_FORMAT);
     assert_non_null(strstr(noli_context_message(context), path));
     text[at] = (char)(text[at] ^ 1);
   }
   test_write_file(path, text, size);
-  ASSERT_OK(noli_frame_format_pvtu.read(context, path, &frame));
+  ASSERT_OK(noli_frame_format_pvtu.read(context, path, NULL, &frame));
   noli_read_frame_free(context, &frame);
   free(text);
 
   // the middle part of seven instead of that of three: cells and vertices are missing
   text = test_read_file("pvtu/frame_000004_0003.vtu", &size);
   test_write_file("pvtu/frame_000003_0001.vtu", text, size);
-  ASSERT_STATUS(noli_frame_format_pvtu.read(context, path, &frame), NOLI_ERROR_FORMAT);
+  ASSERT_STATUS(noli_frame_format_pvtu.read(context, path, NULL, &frame), NOLI_ERROR_FORMAT);
   assert_int_equal(unlink("pvtu/frame_000003_0001.vtu"), 0);
-  ASSERT_STATUS(noli_frame_format_pvtu.read(context, path, &frame), NOLI_ERROR_IO);
+  ASSERT_STATUS(noli_frame_format_pvtu.read(context, path, NULL, &frame), NOLI_ERROR_IO);
   free(text);
   test_context_done(&context);
 }

@@ -40,7 +40,8 @@ static void begin(Case* test, const char* quoted, int32_t n_threads) {
 }
 
 static void measure(Case* test, const double* x) {
-  ASSERT_OK(noli_proximity_measure(test->proximity, x, test->vertex, test->n, test->distance));
+  ASSERT_OK(noli_proximity_measure(test->proximity, x, test->vertex, test->n, test->distance, NULL,
+                                   NULL));
 }
 
 static void end(Case* test) {
@@ -151,10 +152,105 @@ static void a_folded_sheet_sees_itself(void** state) {
   end(&test);
 }
 
+// One by one, over all items of the same body.
+static double slow_self_distance(const Case* test, const double* x, int32_t vertex,
+                                 const int32_t* item, int32_t n_item) {
+  const NoliProblem* problem = &test->sim->model->problem;
+  double nearest = 4.0 * problem->dhat, weight[3];
+  for (int32_t i = 0; i < n_item; i++) {
+    double d = noli_surface_item_distance(noli_load3(x + 3 * vertex), x, item + 3 * i, weight);
+    NoliVec3 rest = noli_load3(problem->X + 3 * vertex);
+    for (int32_t k = 0; k < 3; k++) {
+      rest = noli_mul_add3(rest, -weight[k], noli_load3(problem->X + 3 * item[3 * i + k]));
+    }
+    nearest = d < noli_norm3(rest) / 3.0 ? noli_smaller(nearest, d) : nearest;
+  }
+  return nearest < 4.0 * problem->dhat ? nearest : noli_proximity_reach(test->proximity);
+}
+
+// A sheet that rolls up, measured at many positions one after the other: trees and what was nearest
+// before are kept between them.
+static void a_rolled_sheet_is_measured_as_one_by_one(void** state) {
+  (void)state;
+  Case test;
+  begin(&test,
+        "{'time': {'step': 0.01, 'steps': 1}, 'contact': {'distance': 0.004}, 'bodies': [{'name': "
+        "'sheet', 'mesh': {'plane': {'size': [1, 0.2], 'cells': [60, 9]}}, 'shell': "
+        "{'thickness': 1e-3}}]}",
+        2);
+  const NoliProblem* problem = &test.sim->model->problem;
+  int32_t* item = NULL;
+  int32_t n_item = 0, n_near = 0;
+  double* x = malloc(3 * (size_t)problem->n_vert * sizeof *x);
+  ASSERT_OK(noli_surface_items(test.context, problem->surface, &item, &n_item));
+  for (int32_t round = 0; round < 20; round++) {
+    for (int32_t v = 0; v < problem->n_vert; v++) {
+      const double* X = problem->X + 3 * (ptrdiff_t)v;
+      double turn = (0.5 + 0.8 * round) * (X[0] + 0.5), radius = 0.05 + 0.0015 * turn;
+      x[3 * v] = radius * cos(turn);
+      x[3 * v + 1] = radius * sin(turn) + 0.001 * sin(40.0 * X[2]);
+      x[3 * v + 2] = X[2] * (1.0 - 0.03 * round);
+    }
+    measure(&test, x);
+    for (int32_t i = 0; i < test.n; i++) {
+      double want = slow_self_distance(&test, x, test.vertex[i], item, n_item);
+      ASSERT_NEAR((double)test.distance[i], want, 1e-6 * want);
+      n_near += want < 0.016;
+    }
+  }
+  assert_true(n_near > 1000);
+  free(x);
+  noli_free(test.context, item);
+  end(&test);
+}
+
+// A box under a plate of two triangles, and a sheet between two others: what is near is pushed
+// apart, also the corners of a large triangle, and the sheet in the middle is left where it is.
+static void what_is_near_is_pushed_apart(void** state) {
+  (void)state;
+  Case test;
+  begin(&test,
+        "{'time': {'step': 0.01, 'steps': 1}, 'half_spaces': [{'name': 'floor'}], 'bodies': ["
+        " {'name': 'box', 'mesh': {'box': {'size': [0.2, 0.1, 0.2], 'cells': [4, 1, 4]}},"
+        "  'translate': [0, 0.050001, 0]},"
+        " {'name': 'low', 'mesh': {'plane': {'size': [0.3, 0.3], 'cells': [2, 2]}}, 'shell': "
+        "  {'thickness': 1e-3}, 'translate': [2, 0.5, 0]},"
+        " {'name': 'middle', 'mesh': {'plane': {'size': [0.3, 0.3], 'cells': [2, 2]}}, 'shell': "
+        "  {'thickness': 1e-3}, 'translate': [2, 0.500001, 0]},"
+        " {'name': 'high', 'mesh': {'plane': {'size': [0.3, 0.3], 'cells': [2, 2]}}, 'shell': "
+        "  {'thickness': 1e-3}, 'translate': [2, 0.500002, 0]}],"
+        " 'obstacles': [{'name': 'plate', 'mesh': {'plane': {'size': [1, 1], 'cells': [1, 1]}},"
+        "  'translate': [0, 0.100002, 0]}]}",
+        1);
+  const NoliModel* model = test.sim->model;
+  float* away = calloc(3 * (size_t)test.n, sizeof *away);
+  float* gap = calloc((size_t)test.n, sizeof *gap);
+  ASSERT_OK(noli_proximity_measure(test.proximity, model->x0, test.vertex, test.n, test.distance,
+                                   away, gap));
+  for (int32_t i = 0; i < test.n; i++) {
+    const char* body = model->name[model->problem.surface->body[test.vertex[i]]];
+    bool up = strcmp(body, "plate") == 0 || strcmp(body, "high") == 0 ||
+              model->x0[3 * (ptrdiff_t)test.vertex[i] + 1] < 0.05;
+    ASSERT_NEAR((double)gap[i], 1e-6, 1e-9);
+    ASSERT_NEAR((double)away[3 * i], 0.0, 1e-6);
+    ASSERT_NEAR((double)away[3 * i + 2], 0.0, 1e-6);
+    if (strcmp(body, "middle") == 0) {
+      assert_true(fabs((double)away[3 * i + 1]) < 0.6);
+    } else {
+      ASSERT_NEAR((double)away[3 * i + 1], up ? 1.0 : -1.0, 1e-6);
+    }
+  }
+  free(away);
+  free(gap);
+  end(&test);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(distances_are_those_of_all_items),
       cmocka_unit_test(a_folded_sheet_sees_itself),
+      cmocka_unit_test(a_rolled_sheet_is_measured_as_one_by_one),
+      cmocka_unit_test(what_is_near_is_pushed_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,19 +52,19 @@ function decodeGroup(bytes, about, group) {
   const frames = [];
   let at = 0;
   for (let f = 0; f < group.n; f++) {
-    const q = [0, 1, 2].map(() => new Uint16Array(n));
+    const q = [0, 1, 2].map(() => new Uint32Array(n));
     const before = f > 0 ? frames[f - 1].q : null;
     const earlier = f > 1 ? frames[f - 2].q : before;
     for (let axis = 0; axis < 3; axis++) {
       const order = bytes[at] >> 1, chained = bytes[at] & 1;
-      const low = at + 1, high = low + n, to = q[axis], b = before?.[axis], e = earlier?.[axis];
+      const low = at + 1, middle = low + n, high = middle + n, to = q[axis], b = before?.[axis], e = earlier?.[axis];
       let error = 0;
       for (let i = 0; i < n; i++) {
-        const zigzag = bytes[low + i] | (bytes[high + i] << 8);
-        error = ((zigzag >> 1) ^ -(zigzag & 1)) + (chained ? error : 0);
-        to[i] = error + (order === 0 ? 0 : order === 1 ? b[i] : 2 * b[i] - e[i]);
+        const zigzag = bytes[middle + i] | (bytes[high + i] << 8);
+        error = 256 * ((zigzag >> 1) ^ -(zigzag & 1)) + bytes[low + i] + (chained ? error : 0);
+        to[i] = (error + (order === 0 ? 0 : order === 1 ? b[i] : 2 * b[i] - e[i])) & 0xFFFFFF;
       }
-      at += 1 + 2 * n;
+      at += 1 + 3 * n;
     }
     const values = about.fields.map((field, k) => {
       const size = n * field.components, from = f > 0 ? frames[f - 1].values[k] : null;

@@ -1,7 +1,10 @@
 // What a frame says about its vertices: stored fields in their units, and colours of bodies.
 
-const BODY_COLOURS = [[0.36, 0.61, 0.84], [0.93, 0.58, 0.34], [0.44, 0.72, 0.48], [0.78, 0.55, 0.82], [0.86, 0.76, 0.38], [0.84, 0.47, 0.5], [0.4, 0.74, 0.74], [0.63, 0.6, 0.87]];
-const OBSTACLE = [0.62, 0.64, 0.68];
+// The colour of body b: those of bodies follow each other, the last one in the list is that of obstacles.
+function colourOf(about, b) {
+  const body = about.bodies[b], last = about.colours.length - 1;
+  return about.colours[body.obstacle ? last : Math.max(0, body.of ?? b) % last];
+}
 
 // The upper end of the scale of field k: the median of the largest values of the groups of frames, so that one impact
 // does not darken the rest of the run.
@@ -20,9 +23,10 @@ function magnitudes(about, data, k) {
   return result;
 }
 
-// The first axes of elliptic sections of rods at each vertex; null: the run has none.
-function axesOf(about, data) {
-  const k = about.fields.findIndex((field) => field.name === "rod_normal");
+// A hidden field of directions at each vertex: "rod_normal", the first axes of elliptic sections of rods; "away", where a
+// vertex is drawn to, so that order is seen at contacts. null: the run has none.
+function directionsOf(about, data, name) {
+  const k = about.fields.findIndex((field) => field.name === name);
   return k < 0 ? null : Float32Array.from(data.values[k], (stored) => (data.scale[k] * (stored - 127)) / 127);
 }
 

@@ -3,10 +3,11 @@
 
 const CREASE = Math.cos((35 * Math.PI) / 180);
 
+// In double precision: single precision would lose gaps far from the origin.
 function positionsOf(frame, about) {
-  const n = about.n_vert, x = new Float32Array(3 * n);
+  const n = about.n_vert, x = new Float64Array(3 * n);
   for (let axis = 0; axis < 3; axis++) {
-    const low = frame.low[axis], step = (frame.high[axis] - low) / 65535, q = frame.q[axis];
+    const low = frame.low[axis], step = (frame.high[axis] - low) / (256 * 65535), q = frame.q[axis];
     for (let i = 0; i < n; i++) {
       x[3 * i + axis] = low + step * q[i];
     }
@@ -35,7 +36,6 @@ class Mesh {
     this.points = arrays.points;
     this.body = arrays.body;
     this.divide(x);
-    this.findEdges();
     this.findRanges();
   }
 
@@ -60,19 +60,6 @@ class Mesh {
     this.source = Uint32Array.from(source);
   }
 
-  findEdges() {
-    const seen = new Set(), edges = [], n = this.about.n_vert;
-    for (let k = 0; k < this.triangles.length; k++) {
-      const a = this.corner[k], b = this.corner[k % 3 === 2 ? k - 2 : k + 1];
-      const i = this.source[a], j = this.source[b], key = Math.min(i, j) * n + Math.max(i, j);
-      if (!seen.has(key)) {
-        seen.add(key);
-        edges.push(a, b);
-      }
-    }
-    this.edges = Uint32Array.from(edges);
-  }
-
   // parts of the index arrays that belong to each body
   findRanges() {
     const range = (list, stride, vertexOf) => {
@@ -87,13 +74,12 @@ class Mesh {
       return ranges;
     };
     this.triangleRange = range(this.corner, 3, (v) => this.source[v]);
-    this.edgeRange = range(this.edges, 2, (v) => this.source[v]);
     this.segmentRange = range(this.segments, 2, (v) => v);
     this.pointRange = range(this.points, 1, (v) => v);
   }
 
-  // positions and normals of the render vertices
-  shape(x) {
+  // positions relative to an origin, and normals, of the render vertices
+  shape(x, origin) {
     const faces = faceNormals(this.triangles, x), m = this.source.length;
     const position = new Float32Array(3 * m), normal = new Float32Array(3 * m);
     for (let k = 0; k < this.corner.length; k++) {
@@ -104,9 +90,9 @@ class Mesh {
     }
     for (let v = 0; v < m; v++) {
       const i = 3 * this.source[v];
-      position[3 * v] = x[i];
-      position[3 * v + 1] = x[i + 1];
-      position[3 * v + 2] = x[i + 2];
+      position[3 * v] = x[i] - origin[0];
+      position[3 * v + 1] = x[i + 1] - origin[1];
+      position[3 * v + 2] = x[i + 2] - origin[2];
     }
     return {position, normal};
   }

@@ -66,7 +66,7 @@ function coloursOf() {
   about.fields.forEach((field, k) => field.hidden || list.push({
     name: field.name, label: field.label, unit: field.unit,
     values: (data) => magnitudes(about, data, k), top: field.root ? about.reach : usualTop(about, k),
-    pressure: field.name === "contact_force", near: field.root,
+    pressure: field.name === "contact_force", near: field.root, cells: field.cells,
   }));
   const force = list.find((entry) => entry.pressure);
   if (force) {
@@ -104,7 +104,7 @@ function paint() {
     value = value.map((v) => (colour.near ? 1 - Math.sqrt(Math.min(1, v / top)) : Math.min(1, v / top)));
   }
   element("legend").hidden = !colour.values;
-  renderer.setShape(state.x, value, axesOf(about, state.data));
+  renderer.setShape(state.x, value, directionsOf(about, state.data, "away"), directionsOf(about, state.data, "rod_normal"));
 }
 
 function showLegend(colour, top) {
@@ -118,7 +118,12 @@ function showLegend(colour, top) {
   element("legend").replaceChildren(`${colour.label}${colour.unit ? `, ${colour.unit}` : ""}`, bar, numbers);
 }
 
-// Arrows that are shown, as long as a twelfth of the scene for the largest force of the run.
+// The length of an arrow for a share of the largest force of the run, which has that of a twelfth of the scene.
+function arrowLength(share) {
+  return (state.view.size / 12) * Math.sqrt(share);
+}
+
+// Arrows that are shown.
 function setArrows(names) {
   for (const name of names) {
     const k = about.fields.findIndex((field) => field.name === name);
@@ -127,11 +132,10 @@ function setArrows(names) {
     }
     state.arrowsOf[name] = state.data;
     const most = Math.max(...about.groups.map((g) => g.scale[k]), 1e-300), start = [], vector = [];
-    const length = state.view.size / 12;
     for (let i = 0; i < about.n_vert; i++) {
       const force = component(state.data, k, i), size = Math.hypot(...force) / most;
       if (size > 0.01) {
-        const factor = (length * Math.sqrt(size)) / Math.hypot(...force);
+        const factor = arrowLength(size) / Math.hypot(...force);
         start.push(state.x[3 * i], state.x[3 * i + 1], state.x[3 * i + 2]);
         vector.push(...force.map((f) => f * factor));
       }
@@ -260,7 +264,7 @@ function listBodies() {
   element("bodies").replaceChildren(...about.bodies.map((body, b) => {
     const label = document.createElement("label"), box = document.createElement("input"), mark = document.createElement("b");
     const name = document.createElement("span"), alpha = document.createElement("input");
-    const part = PARTS[body.kind ?? "body"], own = body.obstacle ? OBSTACLE : BODY_COLOURS[Math.max(0, body.of ?? b) % BODY_COLOURS.length];
+    const part = PARTS[body.kind ?? "body"], own = colourOf(about, b);
     const shown = {colour: part.colour ?? own, alpha: part.alpha, over: part.over, deforms: !body.obstacle, radius: body.radius, second: body.second};
     state.bodies.push(shown);
     box.type = "checkbox";
@@ -403,7 +407,7 @@ function zoom(factor) {
 function pick(event) {
   const canvas = element("view"), box = canvas.getBoundingClientRect(), v = state.view;
   const a = (2 * (event.clientX - box.left)) / box.width - 1, b = 1 - (2 * (event.clientY - box.top)) / box.height;
-  const inverse = invert4(renderer.cameraOf(v));
+  const inverse = invert4(renderer.cameraOf(v, renderer.extent.centre));
   const point = [0, 1, 2, 3].map((r) => inverse[r] * a + inverse[4 + r] * b + inverse[8 + r] * 0.5 + inverse[12 + r]);
   const direction = normalized([0, 1, 2].map((k) => point[k] / point[3] - v.eye[k]));
   state.picked = mesh.pick(state.x, v.eye, direction, (body) => state.bodies[body].alpha > 0);
@@ -476,20 +480,36 @@ function listen() {
   }
   element("clip-at").addEventListener("input", redraw);
   new ResizeObserver(redraw).observe(element("stage"));
-  document.addEventListener("keydown", (event) => {
-    const typing = ["SELECT", "TEXTAREA"].includes(event.target.tagName) || (event.target.type === "range" && event.key.startsWith("Arrow"));
-    const colour = /^[0-9]$/.test(event.key) ? Number(event.key) : -1;
-    const known = KEYS.find((key) => key[0].toLowerCase() === event.key.toLowerCase() && key[3]);
-    if (typing || event.ctrlKey || event.metaKey || event.altKey) {
-      return;
-    }
-    if (colour >= 0 && colour < state.colours.length) {
-      choose("colour", colour);
-    } else if (known) {
-      event.preventDefault();
-      known[3]();
-    }
-  });
+}
+
+// Keys that were pressed before the page could obey them.
+const early = [];
+
+function keepKey(event) {
+  early.push(event);
+}
+
+document.addEventListener("keydown", keepKey);
+
+function listenToKeys() {
+  document.removeEventListener("keydown", keepKey);
+  document.addEventListener("keydown", obeyKey);
+  early.splice(0).forEach(obeyKey);
+}
+
+function obeyKey(event) {
+  const typing = ["SELECT", "TEXTAREA"].includes(event.target.tagName) || (event.target.type === "range" && event.key.startsWith("Arrow"));
+  const colour = /^[0-9]$/.test(event.key) ? Number(event.key) : -1;
+  const known = KEYS.find((key) => key[0].toLowerCase() === event.key.toLowerCase() && key[3]);
+  if (typing || event.ctrlKey || event.metaKey || event.altKey) {
+    return;
+  }
+  if (colour >= 0 && colour < state.colours.length) {
+    choose("colour", colour);
+  } else if (known) {
+    event.preventDefault();
+    known[3]();
+  }
 }
 
 function options(select, labels) {
@@ -507,6 +527,29 @@ function clipPlane() {
   return plane;
 }
 
+// The axes, the spacing of the grid, and for each kind of arrow one of a round number.
+function showScale(arrows) {
+  const canvas = element("scale"), ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  const g = canvas.getContext("2d"), entries = [];
+  g.scale(ratio, ratio);
+  for (const {name, colour} of arrows) {
+    const k = about.fields.findIndex((field) => field.name === name), most = Math.max(...about.groups.map((group) => group.scale[k]));
+    if (most > 0) {
+      const value = ticksOf(0, most, 2).at(-1) || most;
+      entries.push({label: `${about.fields[k].label} ${shortNumber(value)} ${about.fields[k].unit}`, colour: `rgb(${colour.map((c) => Math.round(255 * c))})`, metres: arrowLength(value / most)});
+    }
+  }
+  drawScale(g, width, height, state.view, state.dark ? "#e6e9ef" : "#1c2330", entries);
+}
+
+// Whether a body has the values that bodies are coloured by: those of cells, such as stresses, only what deforms.
+function isMapped(body) {
+  const colour = state.colours[state.colour];
+  return Boolean(colour.values) && (body.deforms || !colour.cells);
+}
+
 function drawAll() {
   setPins();
   const pins = element("pins").checked ? state.held.filter((found) => found.at).map((found) => ({name: `pin-${found.kind}`, colour: DIAGNOSIS_COLOURS[found.kind], pin: true})) : [];
@@ -514,9 +557,10 @@ function drawAll() {
   setArrows(arrows.map((arrow) => arrow.name));
   renderer.draw(state.view, {
     background: state.dark ? [0.08, 0.09, 0.11] : [0.96, 0.965, 0.97], floor: state.dark ? [0.2, 0.22, 0.25] : [0.86, 0.87, 0.89],
-    bodies: state.bodies, mapped: Boolean(state.colours[state.colour].values), edges: element("edges").checked,
-    floors: about.floors, clip: clipPlane(), arrows: [...arrows, ...pins],
+    bodies: state.bodies.map((body) => ({...body, mapped: isMapped(body)})), edges: element("edges").checked,
+    floors: floorsOf(about, about.box, upOf(about)), clip: clipPlane(), arrows: [...arrows, ...pins],
   });
+  showScale(arrows);
   if (charts.length > 0) {
     plot.draw(about.frames[state.frame].time);
   }
@@ -590,7 +634,7 @@ async function start() {
   diagnosis = diagnosisOf(histories);
   vertexNumbers = new VertexNumbers(about, arrays);
   listHardest();
-  charts = chartsOf(histories);
+  charts = chartsOf(histories, about.contact_distance);
   options(element("chart"), charts.map((chart) => chart.title));
   plot = new Plot(element("plot"), element("plot-legend"), (time) => show(frameAt(time)));
   if (charts.length > 0) {
@@ -612,6 +656,7 @@ async function start() {
   listen();
   const wanted = new URLSearchParams(location.hash.slice(1));
   await obey(wanted, summary.finished ? 0 : about.frames.length - 1);
+  listenToKeys();
   document.documentElement.dataset.ready = "yes";
   if (!wanted.has("picture")) {
     loop(performance.now());

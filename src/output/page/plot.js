@@ -3,24 +3,30 @@
 const PLOT_COLOURS = ["#3b82f6", "#f97316", "#22a06b", "#d946ef", "#eab308", "#ef4444", "#14b8a6", "#8b5cf6"];
 
 // The charts that the histories of a run give: a title, a unit, and series of [time, value].
-function chartsOf(histories) {
+function chartsOf(histories, contactDistance) {
   const charts = [];
   const steps = histories["steps.csv"] ?? {columns: [], rows: []};
   const number = (row, column) => (row[column] === "inf" ? NaN : Number(row[column]));
-  const add = (title, unit, series) => {
+  const add = (title, unit, series, more = {}) => {
     const good = series.filter((s) => s.points.length > 0);
     if (good.length > 0) {
-      charts.push({title, unit, series: good});
+      charts.push({title, unit, series: good, ...more});
     }
   };
-  const columns = (title, unit, names) =>
+  const columns = (title, unit, names, more) =>
     add(title, unit, names.filter((name) => steps.columns.includes(name)).map((name) => ({
       name: name.replaceAll("_", " "), points: steps.rows.map((row) => [Number(row.time), number(row, name)]),
-    })));
-  columns("Energies", "J", ["kinetic", "elastic", "gravity", "contact_energy", "friction_loss", "damping_loss"]);
+    })), more);
+  // the total is what is stored: losses are not in it
+  const stored = ["kinetic", "elastic", "gravity", "contact_energy"].filter((name) => steps.columns.includes(name));
+  for (const row of steps.rows) {
+    row.total = String(stored.reduce((sum, name) => sum + number(row, name), 0));
+  }
+  steps.columns = [...steps.columns.filter((name) => name !== "total"), ...(stored.length > 0 ? ["total"] : [])];
+  columns("Energies", "J", ["total", "kinetic", "elastic", "gravity", "contact_energy", "friction_loss", "damping_loss"]);
   columns("Newton iterations", "", ["newton"]);
   columns("Contacts", "", ["contacts"]);
-  columns("Smallest distance", "m", ["min_distance"]);
+  columns("Smallest distance", "m", ["min_distance"], contactDistance > 0 ? {line: {value: contactDistance, name: "contact distance"}} : {});
   columns("Largest speed", "m/s", ["max_speed"]);
   columns("Momentum", "kg m/s", ["momentum_x", "momentum_y", "momentum_z"]);
   columns("Time of a step", "s", ["wall_s"]);
@@ -58,6 +64,36 @@ function shortNumber(value) {
   return size >= 1e5 || size < 1e-3 ? value.toExponential(2) : String(Number(value.toPrecision(4)));
 }
 
+// Round numbers from low to high, about as many as wanted.
+function ticksOf(low, high, wanted) {
+  const rough = (high - low) / Math.max(1, wanted), power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10), ticks = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) {
+    ticks.push(Number((k * step).toPrecision(12)));
+  }
+  return ticks;
+}
+
+// The vertical axis: its range, ticks, and where a value is, from 0 to 1. Logarithmic where all values are positive and span
+// two decades.
+function axisOf(chart, wanted) {
+  const values = chart.series.flatMap((s) => s.points.map((p) => p[1])).filter(Number.isFinite);
+  const list = chart.line ? [...values, chart.line.value] : values;
+  const least = list.reduce((a, b) => Math.min(a, b), Infinity), most = list.reduce((a, b) => Math.max(a, b), -Infinity);
+  if (least > 0 && most >= 100 * least) {
+    const low = Math.floor(Math.log10(least)), high = Math.ceil(Math.log10(most)), every = Math.ceil((high - low) / Math.max(1, wanted));
+    const ticks = Array.from({length: Math.floor((high - low) / every) + 1}, (_, k) => 10 ** (low + k * every));
+    return {logarithmic: true, ticks, share: (v) => (v > 0 ? (Math.log10(v) - low) / (high - low) : NaN)};
+  }
+  let low = Math.min(0, least), high = Math.max(0, most);
+  high = high === low ? low + 1 : high;
+  return {logarithmic: false, ticks: ticksOf(low, high, wanted), share: (v) => (v - low) / (high - low)};
+}
+
+function tickText(value, logarithmic) {
+  return logarithmic ? `1e${Math.round(Math.log10(value))}` : shortNumber(value);
+}
+
 class Plot {
   constructor(canvas, legend, onTime) {
     this.canvas = canvas;
@@ -80,12 +116,49 @@ class Plot {
 
   show(chart) {
     this.chart = chart;
-    this.legend.replaceChildren(...(chart?.series ?? []).slice(0, 24).map((s, k) => {
+    const entry = (text, colour, dashed) => {
       const item = document.createElement("span"), mark = document.createElement("b");
-      mark.style.background = PLOT_COLOURS[k % PLOT_COLOURS.length];
-      item.append(mark, s.name);
+      mark.style.background = dashed ? `repeating-linear-gradient(90deg, ${colour} 0 3px, transparent 3px 6px)` : colour;
+      item.append(mark, text);
       return item;
-    }));
+    };
+    const entries = (chart?.series ?? []).slice(0, 24).map((s, k) => entry(s.name, PLOT_COLOURS[k % PLOT_COLOURS.length], false));
+    this.legend.replaceChildren(...entries, ...(chart?.line ? [entry(`${chart.line.name}, ${shortNumber(chart.line.value)} ${chart.unit}`, "#888", true)] : []));
+  }
+
+  // Axes with ticks and units; returns where a value is.
+  drawAxes(g, width, height, style) {
+    const times = this.chart.series.flatMap((s) => s.points.map((p) => p[0]));
+    const first = times.reduce((a, b) => Math.min(a, b), 0), last = times.reduce((a, b) => Math.max(a, b), -Infinity);
+    const low = first, high = last > low ? last : low + 1;
+    g.font = "11px system-ui, sans-serif";
+    const axis = axisOf(this.chart, (height - 40) / 26), texts = axis.ticks.map((v) => tickText(v, axis.logarithmic));
+    const left = 8 + Math.max(...texts.map((text) => g.measureText(text).width), 10);
+    const area = (this.area = {left, top: 20, width: width - left - 12, height: height - 40, low, high});
+    const px = (t) => area.left + ((t - low) / (high - low)) * area.width, py = (v) => area.top + (1 - axis.share(v)) * area.height;
+    g.strokeStyle = style.getPropertyValue("--line");
+    g.fillStyle = style.getPropertyValue("--soft");
+    g.lineWidth = 1;
+    g.beginPath();
+    g.rect(area.left, area.top, area.width, area.height);
+    g.textAlign = "right";
+    axis.ticks.forEach((v, k) => {
+      g.moveTo(area.left - 3, py(v));
+      g.lineTo(area.left + area.width, py(v));
+      g.fillText(texts[k], area.left - 5, py(v) + 4);
+    });
+    g.textAlign = "center";
+    for (const t of ticksOf(low, high, area.width / 70)) {
+      g.moveTo(px(t), area.top + area.height);
+      g.lineTo(px(t), area.top + area.height + 4);
+      g.fillText(shortNumber(t), px(t), area.top + area.height + 15);
+    }
+    g.stroke();
+    g.textAlign = "left";
+    g.fillText([this.chart.unit || "number", axis.logarithmic ? "logarithmic" : ""].filter(Boolean).join(", "), area.left, 12);
+    g.textAlign = "right";
+    g.fillText("time, s", area.left + area.width, 12);
+    return {px, py};
   }
 
   draw(now) {
@@ -97,52 +170,31 @@ class Plot {
     canvas.width = width * ratio;
     canvas.height = height * ratio;
     g.scale(ratio, ratio);
-    const style = getComputedStyle(document.documentElement), soft = style.getPropertyValue("--soft");
-    const values = this.chart.series.flatMap((s) => s.points.map((p) => p[1])).filter(Number.isFinite);
-    const times = this.chart.series.flatMap((s) => s.points.map((p) => p[0]));
-    const least = (list) => list.reduce((a, b) => Math.min(a, b), Infinity), most = (list) => list.reduce((a, b) => Math.max(a, b), -Infinity);
-    let bottom = Math.min(0, least(values)), top = Math.max(0, most(values));
-    top = top === bottom ? bottom + 1 : top;
-    const low = Math.min(0, least(times)), high = most(times) > low ? most(times) : low + 1;
-    const area = (this.area = {left: 8, top: 16, width: width - 16, height: height - 34, low, high});
-    const px = (t) => area.left + ((t - low) / (high - low)) * area.width;
-    const py = (v) => area.top + (1 - (v - bottom) / (top - bottom)) * area.height;
+    const style = getComputedStyle(document.documentElement), {px, py} = this.drawAxes(g, width, height, style);
 
-    // frame and scale
-    g.strokeStyle = style.getPropertyValue("--line");
-    g.fillStyle = soft;
-    g.font = "11px system-ui, sans-serif";
+    // what values are compared with, series, then the time
+    if (this.chart.line) {
+      this.stroke(g, "#888", [4, 4], [this.area.low, this.area.high].map((t) => [px(t), py(this.chart.line.value)]));
+    }
+    this.chart.series.slice(0, 24).forEach((s, k) => this.stroke(g, PLOT_COLOURS[k % PLOT_COLOURS.length], [], s.points.map(([t, v]) => [px(t), py(v)])));
+    this.stroke(g, style.getPropertyValue("--mark"), [], [0, 1].map((share) => [px(now), this.area.top + share * this.area.height]));
+  }
+
+  // A line through places; what is not finite interrupts it.
+  stroke(g, colour, dashes, places) {
+    g.strokeStyle = colour;
+    g.lineWidth = 1.4;
+    g.setLineDash(dashes);
     g.beginPath();
-    for (const v of [bottom, 0, top]) {
-      g.moveTo(area.left, py(v));
-      g.lineTo(area.left + area.width, py(v));
+    let pen = false;
+    for (const [x, y] of places) {
+      const good = Number.isFinite(x) && Number.isFinite(y);
+      if (good) {
+        pen ? g.lineTo(x, y) : g.moveTo(x, y);
+      }
+      pen = good;
     }
     g.stroke();
-    g.fillText(`${shortNumber(top)} ${this.chart.unit}`, area.left, 11);
-    g.fillText(shortNumber(bottom), area.left, height - 5);
-    g.textAlign = "right";
-    g.fillText(`${shortNumber(high)} s`, area.left + area.width, height - 5);
-    g.textAlign = "left";
-
-    // series, then the time
-    this.chart.series.slice(0, 24).forEach((s, k) => {
-      g.strokeStyle = PLOT_COLOURS[k % PLOT_COLOURS.length];
-      g.lineWidth = 1.4;
-      g.beginPath();
-      let pen = false;
-      for (const [t, v] of s.points) {
-        if (Number.isFinite(v)) {
-          pen ? g.lineTo(px(t), py(v)) : g.moveTo(px(t), py(v));
-        }
-        pen = Number.isFinite(v);
-      }
-      g.stroke();
-    });
-    g.strokeStyle = style.getPropertyValue("--mark");
-    g.lineWidth = 1;
-    g.beginPath();
-    g.moveTo(px(now), area.top);
-    g.lineTo(px(now), area.top + area.height);
-    g.stroke();
+    g.setLineDash([]);
   }
 }

@@ -1,13 +1,19 @@
 // WebGL 2: bodies, floors, edges and arrows into a multisampled target, then one pass that darkens
 // what little light reaches (ambient occlusion), so that contact can be seen.
 
+// Surfaces in contact are nearer to each other than the corners of triangles are placed on the grid of pixels: vertices
+// move away from what is near, by a part of a pixel. Faces that are seen nearly from the side lie back, by a share of their
+// depth across a pixel: their place on the grid says little about their depth.
+const APART = 0.25, STEEP = 0.5, FIELD_OF_VIEW = 0.6;
 const VERTEX = `#version 300 es
-in vec3 position; in vec3 normal; in float value;
-uniform mat4 camera; uniform float pointSize; uniform float ballSize;
-out vec3 world; out vec3 n; out float v;
+in vec3 position; in vec3 normal; in float value; in vec3 away;
+uniform mat4 camera; uniform float pointSize; uniform float ballSize; uniform float apart;
+out vec3 world; out vec3 n; out float v; out vec3 corner;
 void main() {
   world = position; n = normal; v = value;
-  gl_Position = camera * vec4(position, 1.0);
+  world += apart * (camera * vec4(world, 1.0)).w * away;
+  corner = vec3(equal(ivec3(gl_VertexID % 3), ivec3(0, 1, 2)));
+  gl_Position = camera * vec4(world, 1.0);
   gl_PointSize = max(pointSize, ballSize / gl_Position.w);
 }`;
 
@@ -15,8 +21,9 @@ void main() {
 const TUBE_VERTEX = `#version 300 es
 in vec3 shape; in vec3 start; in vec3 end; in vec2 values; in vec3 startAxis; in vec3 endAxis;
 uniform mat4 camera; uniform float width; uniform float second;
-out vec3 world; out vec3 n; out float v;
+out vec3 world; out vec3 n; out float v; out vec3 corner;
 void main() {
+  corner = vec3(1.0);
   float z = clamp(shape.z, 0.0, 1.0);
   vec3 d = normalize(end - start), s = normalize(abs(d.x) < 0.8 ? cross(d, vec3(1, 0, 0)) : cross(d, vec3(0, 1, 0)));
   // the first axis of an elliptic section
@@ -32,24 +39,32 @@ void main() {
 
 const FRAGMENT = `#version 300 es
 precision highp float;
-in vec3 world; in vec3 n; in float v;
+in vec3 world; in vec3 n; in float v; in vec3 corner;
+uniform bool edges;
 uniform vec4 colour; uniform vec3 eye; uniform vec3 up; uniform vec4 clip;
 uniform int mode; // 0: lit, 1: plain, 2: floor, 3: a ball in the square of a point
-uniform bool mapped; uniform sampler2D map; uniform float spacing; uniform vec4 extent;
+uniform bool mapped; uniform sampler2D map; uniform float spacing; uniform vec4 extent; uniform vec3 shift;
 out vec4 result;
 void main() {
   if (dot(clip.xyz, world) > clip.w) discard;
   vec4 c = colour;
   if (mode == 2) {
     vec3 axis = abs(up.y) > 0.5 ? vec3(0.0, 1.0, 0.0) : abs(up.x) > 0.5 ? vec3(1.0, 0.0, 0.0) : vec3(0.0, 0.0, 1.0);
-    vec2 p = (axis.y > 0.5 ? world.xz : axis.x > 0.5 ? world.yz : world.xy) / spacing;
+    vec3 q = world + shift;
+    vec2 p = (axis.y > 0.5 ? q.xz : axis.x > 0.5 ? q.yz : q.xy) / spacing;
     vec2 g = abs(fract(p - 0.5) - 0.5) / fwidth(p);
     float line = 1.0 - clamp(min(g.x, g.y), 0.0, 1.0);
     float fade = 1.0 - smoothstep(0.5, 1.0, distance(world, extent.xyz) / extent.w);
-    result = vec4(mix(c.rgb, c.rgb * 0.8, line), c.a * fade);
+    result = vec4(mix(c.rgb, c.rgb * 0.8, line), (c.a > 0.0 ? c.a : 0.8 * line) * fade); // without a floor only lines
     return;
   }
   if (mapped) c.rgb = texture(map, vec2(v, 0.5)).rgb;
+  float edge = 0.0;
+  if (edges) {
+    vec3 far = corner / fwidth(corner);
+    edge = 0.8 * (1.0 - smoothstep(0.3, 1.0, min(far.x, min(far.y, far.z))));
+    c.a = mix(c.a, max(c.a, 0.5), edge);
+  }
   if (mode == 1) { result = c; return; }
   vec3 ball = vec3(0.0);
   if (mode == 3) {
@@ -67,14 +82,15 @@ void main() {
   vec3 light = normalize(view + 0.9 * up + 0.6 * side);
   float lit = 0.55 + 0.13 * dot(normal, up) + 0.4 * max(dot(normal, light), 0.0);
   float shine = 0.12 * pow(max(dot(normal, normalize(light + view)), 0.0), 30.0);
-  result = vec4(c.rgb * lit + shine, c.a);
+  result = vec4(mix(c.rgb * lit + shine, vec3(0.1, 0.1, 0.12), edge), c.a);
 }`;
 
 const ARROW_VERTEX = `#version 300 es
 in vec3 shape; in vec3 start; in vec3 arrow;
 uniform mat4 camera; uniform float width;
-out vec3 world; out vec3 n; out float v;
+out vec3 world; out vec3 n; out float v; out vec3 corner;
 void main() {
+  corner = vec3(1.0);
   float length_ = length(arrow);
   vec3 d = arrow / max(length_, 1e-30), s = normalize(abs(d.x) < 0.8 ? cross(d, vec3(1, 0, 0)) : cross(d, vec3(0, 1, 0)));
   vec3 r = (s * shape.x + cross(d, s) * shape.y);
@@ -174,6 +190,56 @@ function invert4(m) {
   return Float32Array.from({length: 16}, (_, k) => a[k % 4][4 + (k >> 2)]);
 }
 
+// Metres between lines of the grid.
+function gridSpacing(view) {
+  return 10 ** Math.round(Math.log10(view.size / 4));
+}
+
+// What the grid lies on: the half-spaces, or without any the bottom of the box of the run.
+function floorsOf(about, box, up) {
+  // a little below, so that what lies there covers it
+  const below = 0.01 * Math.hypot(...box.high.map((h, k) => h - box.low[k]));
+  const floor = {origin: box.low.map((low, k) => (up[k] < 0 ? box.high[k] : low) - below * up[k]), normal: up, empty: true};
+  return about.floors.length > 0 ? about.floors : [floor];
+}
+
+// ---- what tells sizes and directions: the axes, the spacing of the grid, and arrows of a stated size ----
+
+// Draws them at the lower right corner of a picture. `arrows`: [{label, colour, metres}].
+function drawScale(g, width, height, view, ink, arrows) {
+  const forward = normalized(view.target.map((t, k) => t - view.eye[k])), right = normalized(cross(forward, view.up)), above = cross(right, forward);
+  const line = (from, to, colour) => {
+    g.strokeStyle = g.fillStyle = colour;
+    g.lineWidth = 2;
+    g.beginPath();
+    g.moveTo(...from);
+    g.lineTo(...to);
+    g.stroke();
+  };
+  g.font = "12px system-ui, sans-serif";
+  g.textAlign = "center";
+  const centre = [width - 44, height - 48], names = ["x", "y", "z"], colours = ["#d33", "#2a2", "#46f"];
+  [0, 1, 2].sort((a, b) => forward[b] - forward[a]).forEach((k) => {
+    const tip = [28 * right[k], -28 * above[k]];
+    line(centre, [centre[0] + tip[0], centre[1] + tip[1]], colours[k]);
+    g.fillText(names[k], centre[0] + 1.35 * tip[0], centre[1] + 1.35 * tip[1] + 4);
+  });
+  g.textAlign = "right";
+  g.fillStyle = ink;
+  g.fillText(`grid ${shortNumber(gridSpacing(view))} m`, width - 10, height - 6);
+  arrows.forEach(({label, colour, metres}, k) => {
+    const pixels = (metres * height) / (2 * Math.tan(0.5 * FIELD_OF_VIEW) * view.distance), y = height - 98 - 34 * k;
+    line([width - 12 - pixels, y], [width - 12, y], colour);
+    g.beginPath();
+    g.moveTo(width - 10, y);
+    g.lineTo(width - 19, y - 5);
+    g.lineTo(width - 19, y + 5);
+    g.fill();
+    g.fillStyle = ink;
+    g.fillText(label, width - 10, y - 9);
+  });
+}
+
 // ---- the renderer ----
 
 class Renderer {
@@ -183,7 +249,7 @@ class Renderer {
     if (!gl) {
       throw new Error("This browser has no WebGL 2.");
     }
-    this.body = this.program(VERTEX, FRAGMENT, ["position", "normal", "value"]);
+    this.body = this.program(VERTEX, FRAGMENT, ["position", "normal", "value", "away"]);
     this.arrow = this.program(ARROW_VERTEX, FRAGMENT, ["shape", "start", "arrow"]);
     this.tube = this.program(TUBE_VERTEX, FRAGMENT, ["shape", "start", "end", "values", "startAxis", "endAxis"]);
     this.occlusion = this.program(SCREEN, OCCLUSION, []);
@@ -298,31 +364,37 @@ class Renderer {
     gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, t.shade, 0);
   }
 
-  // The box of all that will be drawn but floors.
+  // The box of all that will be drawn but floors. Its centre is the origin of what is drawn, which keeps digits.
   setBox({low, high}) {
     this.extent = {centre: low.map((l, k) => 0.5 * (l + high[k])), radius: 0.5 * Math.hypot(...high.map((h, k) => h - low[k]))};
+    this.origin = this.extent.centre;
   }
 
   // Arrays of the surface that stay the same.
   setMesh(mesh) {
     this.mesh = mesh;
     this.upload("corner", mesh.corner, this.gl.ELEMENT_ARRAY_BUFFER);
-    this.upload("edges", mesh.edges, this.gl.ELEMENT_ARRAY_BUFFER);
     this.upload("segments", Uint32Array.from(mesh.segments), this.gl.ELEMENT_ARRAY_BUFFER);
     this.upload("points", Uint32Array.from(mesh.points), this.gl.ELEMENT_ARRAY_BUFFER);
   }
 
-  // x: (n x 3) of all vertices, value: (n) in 0..1, or null; axis: (n x 3), the first axis of elliptic sections, or null.
-  setShape(x, value, axis = null) {
-    const {position, normal} = this.mesh.shape(x), source = this.mesh.source;
-    this.upload("position", position);
-    this.upload("normal", normal);
-    this.upload("value", value ? Float32Array.from(source, (i) => value[i]) : new Float32Array(source.length));
-    this.upload("vertices", x);
+  // x: (n x 3) of all vertices, value: (n) in 0..1, or null; away and axis (the first one of elliptic sections): (n x 3), or null.
+  setShape(x, value, away = null, axis = null) {
+    const {position, normal} = this.mesh.shape(x, this.origin), source = this.mesh.source;
+    const shown = value ? Float32Array.from(source, (i) => value[i]) : new Float32Array(source.length);
+    const pushed = new Float32Array(3 * source.length);
+    for (let k = 0; away && k < pushed.length; k++) {
+      pushed[k] = away[3 * source[(k / 3) | 0] + (k % 3)];
+    }
+    this.surface = {position: [position, 3], normal: [normal, 3], value: [shown, 1], away: [pushed, 3]};
+    Object.entries(this.surface).forEach(([name, [data]]) => this.upload(name, data));
+    this.cornersAreOld = true;
+    const local = Float32Array.from(x, (c, k) => c - this.origin[k % 3]);
+    this.upload("vertices", local);
     this.upload("values", value ?? new Float32Array(x.length / 3));
     const segments = this.mesh.segments, end = (from, k) => Float32Array.from({length: 1.5 * segments.length}, (_, i) => from[3 * segments[2 * ((i / 3) | 0) + k] + (i % 3)]);
-    this.upload("segmentStart", end(x, 0));
-    this.upload("segmentEnd", end(x, 1));
+    this.upload("segmentStart", end(local, 0));
+    this.upload("segmentEnd", end(local, 1));
     this.elliptic = axis !== null;
     if (axis) {
       this.upload("segmentStartAxis", end(axis, 0));
@@ -331,8 +403,30 @@ class Renderer {
     this.upload("segmentValues", value ? Float32Array.from(segments, (i) => value[i]) : new Float32Array(segments.length));
   }
 
+  // Edges are drawn with the faces, which must not share corners then.
+  divideCorners() {
+    if (!this.cornersAreOld) {
+      return;
+    }
+    this.cornersAreOld = false;
+    const corner = this.mesh.corner;
+    Object.entries(this.surface).forEach(([name, [data, size]]) => {
+      const divided = new Float32Array(size * corner.length);
+      for (let k = 0; k < corner.length; k++) {
+        for (let c = 0; c < size; c++) {
+          divided[size * k + c] = data[size * corner[k] + c];
+        }
+      }
+      this.upload(`corner-${name}`, divided);
+    });
+  }
+
+  relative(places) {
+    return Float32Array.from(places, (c, k) => c - this.origin[k % 3]);
+  }
+
   setArrows(name, start, vector) {
-    this.upload(`${name}Start`, start);
+    this.upload(`${name}Start`, this.relative(start));
     this.upload(`${name}Vector`, vector);
     this.arrows ??= {};
     this.arrows[name] = start.length / 3;
@@ -340,8 +434,8 @@ class Renderer {
 
   // Lines that shine through: pairs of places, and a colour for each.
   setMarks(places, colours) {
-    this.upload("markStart", new Float32Array(places.filter((_, k) => k % 2 === 0).flat()));
-    this.upload("markEnd", new Float32Array(places.filter((_, k) => k % 2 === 1).flat()));
+    this.upload("markStart", this.relative(places.filter((_, k) => k % 2 === 0).flat()));
+    this.upload("markEnd", this.relative(places.filter((_, k) => k % 2 === 1).flat()));
     this.upload("markValues", new Float32Array(2 * colours.length));
     this.marks = colours;
   }
@@ -354,16 +448,25 @@ class Renderer {
     gl.vertexAttribDivisor(index, divisor);
   }
 
-  cameraOf(view) {
+  // `centre`: of what is drawn, in the coordinates of the view.
+  cameraOf(view, centre) {
     const aspect = this.canvas.width / this.canvas.height;
     // as near as the bodies of the run can be: depths tell thin gaps apart only where the near plane is far from the eye
-    const {centre, radius} = this.extent, away = Math.hypot(...view.eye.map((e, k) => e - centre[k])) - radius;
-    return multiply4(perspective(0.6, aspect, Math.max(view.size * 2e-3, 0.5 * away), view.size * 100 + view.distance * 4), lookAt(view.eye, view.target, view.up));
+    const {radius} = this.extent, away = Math.hypot(...view.eye.map((e, k) => e - centre[k])) - radius;
+    return multiply4(perspective(FIELD_OF_VIEW, aspect, Math.max(view.size * 2e-3, 0.5 * away), view.size * 100 + view.distance * 4), lookAt(view.eye, view.target, view.up));
   }
 
-  draw(view, look) {
+  // The same view and planes relative to the origin.
+  local(view, look) {
+    const shifted = (x) => x.map((c, k) => c - this.origin[k]), [a, b, c, at] = look.clip;
+    return [{...view, eye: shifted(view.eye), target: shifted(view.target), centre: shifted(view.centre)},
+            {...look, clip: [a, b, c, at - dot([a, b, c], this.origin)], floors: look.floors.map((floor) => ({...floor, origin: shifted(floor.origin)}))}];
+  }
+
+  draw(wantedView, wantedLook) {
     this.resize();
-    const gl = this.gl, t = this.targets, camera = this.cameraOf(view);
+    const [view, look] = this.local(wantedView, wantedLook);
+    const gl = this.gl, t = this.targets, camera = this.cameraOf(view, [0, 0, 0]);
     gl.bindFramebuffer(gl.FRAMEBUFFER, t.many);
     gl.viewport(0, 0, t.width, t.height);
     gl.clearColor(...look.background, 1);
@@ -404,6 +507,8 @@ class Renderer {
     gl.uniform1i(at.mode, 0);
     gl.uniform1i(at.mapped, 0);
     gl.uniform1i(at.map, 0);
+    gl.uniform1i(at.edges, 0);
+    gl.uniform1f(at.apart, (APART * 2 * Math.tan(0.5 * FIELD_OF_VIEW)) / this.canvas.height);
     gl.uniform1f(at.ballSize, 0);
     gl.uniform1f(at.pointSize, 5 * (window.devicePixelRatio || 1));
     gl.activeTexture(gl.TEXTURE0);
@@ -412,6 +517,9 @@ class Renderer {
 
   drawBodies(look, wanted) {
     const gl = this.gl, at = this.body.at, mesh = this.mesh;
+    if (look.edges) {
+      this.divideCorners();
+    }
     const elements = (list, range, mode) => {
       if (range.count > 0) {
         gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.buffers[list]);
@@ -422,25 +530,27 @@ class Renderer {
       if (!wanted(body)) {
         return;
       }
-      // faces
-      this.attribute(0, "position", 3);
-      this.attribute(1, "normal", 3);
-      this.attribute(2, "value", 1);
-      gl.uniform1i(at.mapped, look.mapped && body.deforms ? 1 : 0);
+      // faces, with edges
+      const source = look.edges ? "corner-" : "", range = mesh.triangleRange[b];
+      this.attribute(0, `${source}position`, 3);
+      this.attribute(1, `${source}normal`, 3);
+      this.attribute(2, `${source}value`, 1);
+      this.attribute(3, `${source}away`, 3);
+      gl.uniform1i(at.mapped, body.mapped ? 1 : 0);
       gl.uniform4fv(at.colour, [...body.colour, body.alpha]);
       gl.uniform1i(at.mode, 0);
+      gl.uniform1i(at.edges, look.edges ? 1 : 0);
       gl.enable(gl.POLYGON_OFFSET_FILL);
-      gl.polygonOffset(1, 1);
-      elements("corner", mesh.triangleRange[b], gl.TRIANGLES);
-      gl.disable(gl.POLYGON_OFFSET_FILL);
-
-      // edges
-      if (look.edges) {
-        gl.uniform1i(at.mode, 1);
-        gl.uniform1i(at.mapped, 0);
-        gl.uniform4fv(at.colour, [0.1, 0.1, 0.12, 0.8 * body.alpha]);
-        elements("edges", mesh.edgeRange[b], gl.LINES);
+      gl.polygonOffset(STEEP, 0);
+      if (look.edges && range.count > 0) {
+        gl.drawArrays(gl.TRIANGLES, range.first, range.count);
+      } else {
+        elements("corner", range, gl.TRIANGLES);
       }
+      gl.disable(gl.POLYGON_OFFSET_FILL);
+      gl.uniform1i(at.edges, 0);
+      gl.disableVertexAttribArray(3);
+      gl.vertexAttrib3f(3, 0, 0, 0);
 
       // rods and particles
       gl.uniform1f(at.ballSize, 0);
@@ -449,12 +559,12 @@ class Renderer {
       gl.disableVertexAttribArray(1);
       gl.vertexAttrib3f(1, 0, 0, 0);
       gl.uniform1i(at.mode, 1);
-      gl.uniform1i(at.mapped, look.mapped && body.deforms ? 1 : 0);
+      gl.uniform1i(at.mapped, body.mapped ? 1 : 0);
       gl.uniform4fv(at.colour, [...body.colour, body.alpha]);
       elements("segments", mesh.segmentRange[b], gl.LINES);
       if (body.radius > 0) {
         gl.uniform1i(at.mode, 3);
-        gl.uniform1f(at.ballSize, (body.radius * this.canvas.height) / Math.tan(0.3));
+        gl.uniform1f(at.ballSize, (body.radius * this.canvas.height) / Math.tan(0.5 * FIELD_OF_VIEW));
       }
       elements("points", mesh.pointRange[b], gl.POINTS);
     });
@@ -469,7 +579,7 @@ class Renderer {
         return;
       }
       this.begin(this.tube, camera, view, look);
-      gl.uniform1i(at.mapped, look.mapped && body.deforms ? 1 : 0);
+      gl.uniform1i(at.mapped, body.mapped ? 1 : 0);
       gl.uniform4fv(at.colour, [...body.colour, body.alpha]);
       gl.uniform1f(at.width, body.radius);
       gl.uniform1f(at.second, (this.elliptic && body.second) || body.radius);
@@ -518,9 +628,11 @@ class Renderer {
       gl.disableVertexAttribArray(1);
       gl.disableVertexAttribArray(2);
       gl.uniform3fv(at.up, n);
-      gl.uniform1f(at.spacing, 10 ** Math.round(Math.log10(view.size / 4)));
+      const spacing = gridSpacing(view);
+      gl.uniform1f(at.spacing, spacing);
+      gl.uniform3fv(at.shift, this.origin.map((c) => c % spacing));
       gl.uniform4fv(at.extent, [...centre, size]);
-      gl.uniform4fv(at.colour, [...look.floor, dot(n, view.eye) < dot(n, floor.origin) ? 0.15 : 1]);
+      gl.uniform4fv(at.colour, [...look.floor, floor.empty ? 0 : dot(n, view.eye) < dot(n, floor.origin) ? 0.15 : 1]);
       gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
     }
     gl.uniform3fv(at.up, view.up);

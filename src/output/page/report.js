@@ -27,22 +27,33 @@ function fillTable(id, header, rows) {
 
 // ---- pictures ----
 
+// A picture with the axes and the spacing of the grid.
+function withScale(picture, view) {
+  const canvas = document.createElement("canvas"), g = canvas.getContext("2d"), larger = 1.8, ratio = (larger * picture.width) / 640;
+  [canvas.width, canvas.height] = [picture.width, picture.height];
+  g.drawImage(picture, 0, 0);
+  g.scale(ratio, ratio);
+  drawScale(g, 640 / larger, 440 / larger, view, "#1c2330", []);
+  return canvas;
+}
+
 async function addPictures(about, arrays) {
-  const frames = new Frames(about), renderer = new Renderer(element("view"));
+  const frames = new Frames(about), renderer = rendererFor(element("view"));
   const first = positionsOf(await frames.get(0), about), mesh = new Mesh(about, arrays, first);
-  renderer.setMesh(mesh);
   renderer.setBox(boxOfRun(about));
+  renderer.setMesh(mesh);
   const box = boxOfRun(about), size = Math.hypot(...box.high.map((h, k) => h - box.low[k])), flat = box.high[2] - box.low[2] < 1e-3 * size;
   const stress = about.fields.findIndex((field) => field.name === "von_mises"), top = usualTop(about, stress) || 1;
-  const bodies = about.bodies.map((body, b) => ({colour: body.obstacle ? OBSTACLE : BODY_COLOURS[b % BODY_COLOURS.length], alpha: body.obstacle ? 0.35 : 1, deforms: !body.obstacle, radius: body.radius, second: body.second}));
+  const bodies = about.bodies.map((body, b) => ({colour: colourOf(about, b), alpha: body.obstacle ? 0.35 : 1, deforms: !body.obstacle, radius: body.radius, second: body.second}));
   for (let f = 0; f < about.frames.length; f++) {
     const data = await frames.get(f), x = positionsOf(data, about), mapped = f > 0;
-    renderer.setShape(x, mapped ? magnitudes(about, data, stress).map((v) => Math.min(1, v / top)) : null, axesOf(about, data));
-    renderer.draw(viewOf(box.low, box.high, upOf(about), 640 / 440, flat ? 0 : 0.7, flat ? 0 : 0.35), {
-      background: [0.97, 0.975, 0.98], floor: [0.87, 0.88, 0.9], bodies, mapped, edges: false, floors: about.floors, clip: [0, 0, 0, 1e30], arrows: [],
+    renderer.setShape(x, mapped ? magnitudes(about, data, stress).map((v) => Math.min(1, v / top)) : null, directionsOf(about, data, "away"), directionsOf(about, data, "rod_normal"));
+    const view = viewOf(box.low, box.high, upOf(about), 640 / 440, flat ? 0 : 0.7, flat ? 0 : 0.35);
+    renderer.draw(view, {
+      background: [0.97, 0.975, 0.98], floor: [0.87, 0.88, 0.9], bodies: bodies.map((body) => ({...body, mapped: mapped && body.deforms})), edges: false, floors: floorsOf(about, box, upOf(about)), clip: [0, 0, 0, 1e30], arrows: [],
     });
     const figure = document.createElement("figure"), image = document.createElement("img");
-    image.src = element("view").toDataURL("image/png");
+    image.src = withScale(element("view"), view).toDataURL("image/png");
     image.alt = `Step ${about.frames[f].step}`;
     figure.append(image, made("figcaption", `${about.frames[f].time.toPrecision(4)} s, step ${about.frames[f].step}${mapped ? "" : ": bodies"}`));
     element("pictures").append(figure);
@@ -84,8 +95,8 @@ function addScene(scene, about) {
   ]);
 }
 
-function addPlots(histories) {
-  for (const chart of chartsOf(histories)) {
+function addPlots(histories, about) {
+  for (const chart of chartsOf(histories, about.contact_distance)) {
     const box = made("div"), canvas = made("canvas"), legend = made("p");
     box.append(made("h3", chart.title), canvas, legend);
     element("plots").append(box);
@@ -149,7 +160,7 @@ async function start() {
   addForces(histories["forces.csv"]?.rows ?? []);
   addTiming(summary);
   addAudit(about.audit);
-  addPlots(histories);
+  addPlots(histories, about);
   await addPictures(about, await loadMesh(about));
   document.documentElement.dataset.ready = "yes";
 }

@@ -212,6 +212,7 @@ python:
 	@sh scripts/setup.sh python
 	$(call compile,libraries and program,$(WITHOUT_TESTS),noli_program noli noli_import)
 	@$(PYTHON) scripts/python_wheel.py . $(BUILD) $(BUILD)/python
+	@echo 'install it with: $(PYTHON) -m venv --system-site-packages venv && venv/bin/pip install $(BUILD)/python/noli-*.whl'
 
 # in the tree, without a wheel
 IN_TREE = NOLI_LIBRARY='$(CURDIR)/$(BUILD)' PYTHONPATH='$(CURDIR)/python' PYTHONDONTWRITEBYTECODE=1

@@ -146,7 +146,7 @@ def python_type(kind, dims, comment):
 
 def dataclass(headers, name):
     doc, body = struct_text(headers, name)
-    lines = ["@dataclass(slots=True)", f"class {name}:"] + wrap(f'"""{in_python(doc)}"""', "    ") + [""]
+    lines = ["@dataclass(slots=True, repr=False)", f"class {name}(Result):"] + wrap(f'"""{in_python(doc)}"""', "    ") + [""]
     for kind, member, dims, comment in members(body):
         comment = in_python(comment)
         shape = SHAPES.get((name, member), tuple(dims))
@@ -173,6 +173,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+
+from ._result import Result
 
 '''
     shapes = ", ".join(f'("{name}", "{member}"): {shape}' for (name, member), shape in SHAPES.items())

@@ -20,8 +20,8 @@ build="gcc libc6-dev make cmake pkg-config libsuitesparse-dev libopenblas-dev li
 libmuparser-dev libhdf5-dev zlib1g-dev libgmp-dev libnlopt-dev"
 pictures="python3 python3-numpy"
 docs="python3 python3-markdown-it python3-mdit-py-plugins python3-pygments blahtexml"
-python="python3 python3-numpy python3-cffi"
-tests="g++ libcmocka-dev python3-meshio python3-venv dpkg-dev file"
+python="python3 python3-numpy python3-cffi python3-venv"
+tests="g++ libcmocka-dev python3-meshio dpkg-dev file"
 
 packages=
 for level in "${@:-build}"; do

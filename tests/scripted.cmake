@@ -32,11 +32,16 @@ if(NOLI_PYTHON)
   set_tests_properties(test_vtu PROPERTIES FIXTURES_SETUP vtu_files)
   set_tests_properties(read_vtu PROPERTIES FIXTURES_REQUIRED vtu_files)
 endif()
+noli_add_scripted_test(working_folder sh ${CMAKE_CURRENT_SOURCE_DIR}/strangers/test_working_folder.sh
+  $<TARGET_FILE:test_run_writer> $<TARGET_FILE:test_elements_between_ranks>)
+# they write the same files
+set_tests_properties(working_folder test_run_writer test_elements_between_ranks PROPERTIES RESOURCE_LOCK written_by_tests)
 if(TARGET noli_program)
   noli_add_scripted_test(program sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_program.sh
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
   noli_add_scripted_test(design sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_design.sh
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
+  noli_add_scripted_test(moved sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_moved.sh $<TARGET_FILE:noli_program>)
   noli_add_scripted_test(bad_input sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_bad_input.sh
     $<TARGET_FILE:noli_program>)
 endif()
@@ -101,6 +106,8 @@ endif()
 if(TARGET noli_program AND NOLI_PYTHON)
   noli_add_scripted_test(exchange ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/output/test_exchange.py
     $<TARGET_FILE:noli_program>)
+  noli_add_scripted_test(looks ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/output/test_looks.py
+    $<TARGET_FILE:noli_program>)
   noli_add_scripted_test(exchange_blender ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/output/test_exchange_blender.py
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
 endif()
@@ -120,7 +127,7 @@ if(CMAKE_GENERATOR STREQUAL "Unix Makefiles")
 endif()
 # the Python package, in the tree and as a wheel; an instrumented library would need its runtime in Python
 if(NOLI_PYTHON AND NOLI_SANITIZE STREQUAL "")
-  foreach(name library scene simulation design threads run examples)
+  foreach(name library scene simulation design threads fork run examples)
     noli_add_scripted_test(python_${name} ${CMAKE_COMMAND} -E env NOLI_LIBRARY=$<TARGET_FILE_DIR:noli>
       PYTHONPATH=${PROJECT_SOURCE_DIR}/python PYTHONDONTWRITEBYTECODE=1
       ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/python/tests/run.py test_${name})
@@ -177,6 +184,7 @@ if(NOLI_MPI AND TARGET noli_program AND NOLI_PYTHON)
     set_tests_properties(test_${name}_between_ranks PROPERTIES LABELS mpi ENVIRONMENT "${ranks_environment}")
     list(APPEND ranks_programs test_${name}_between_ranks)
   endforeach()
+  set_tests_properties(ranks_elements PROPERTIES RESOURCE_LOCK written_by_tests)
   set_tests_properties(test_petsc PROPERTIES LABELS mpi ENVIRONMENT "${ranks_environment}")
   # what these tests need
   add_custom_target(ranks_tests DEPENDS noli_program test_petsc ${ranks_programs})

@@ -18,6 +18,16 @@
 
 enum { TEST_SKIPPED = 77 };
 
+// Makes the folder of tests in the build the working directory, whatever the test was started in:
+// the files that tests write stay out of the sources. Exits with status 1 if it is not there.
+void test_enter_folder(void);
+
+// Shadows the macro of cmocka.
+#undef cmocka_run_group_tests
+#define cmocka_run_group_tests(tests, setup, teardown)                                             \
+  (test_enter_folder(),                                                                            \
+   _cmocka_run_group_tests(#tests, tests, sizeof(tests) / sizeof((tests)[0]), setup, teardown))
+
 // |got - want| <= tol, false for NaN.
 #define ASSERT_NEAR(got, want, tol)                                                                \
   do {                                                                                             \
@@ -124,6 +134,30 @@ static inline NoliContext* test_context_on(TestMemory* memory, int32_t n_threads
 // From now on, refuses allocation number `k`, counted from 1; 0: none.
 static inline void test_refuse(TestMemory* memory, int64_t k) {
   *memory = (TestMemory){.refused = k};
+}
+
+// Messages of a context, one after the other.
+typedef struct TestLog {
+  char text[4096];
+} TestLog;
+
+static inline void test_take_message(void* user, NoliLogLevel level, const char* message) {
+  TestLog* log = user;
+  (void)level;
+  size_t n = strlen(log->text);
+  snprintf(log->text + n, sizeof log->text - n, "%s\n", message);
+}
+
+// A context whose messages go to `log`.
+static inline NoliContext* test_context_log(TestLog* log) {
+  NoliContextDef def = noli_default_context_def();
+  def.log = test_take_message;
+  def.log_user = log;
+  def.n_threads = 1;
+  *log = (TestLog){{0}};
+  NoliContext* context = NULL;
+  assert_int_equal(noli_context_create(&def, &context), NOLI_OK);
+  return context;
 }
 
 // A path below the public data, or NULL (and a visible note) if the data is missing.

@@ -21,6 +21,7 @@ Case validate_punch;
 Case validate_pin;
 Case validate_patch;
 Case validate_lame;
+Case validate_press;
 Case validate_bar;
 Case validate_restitution;
 Case validate_energy;

@@ -22,6 +22,7 @@ static const struct {
     {"pin", validate_pin},
     {"patch", validate_patch},
     {"lame", validate_lame},
+    {"press", validate_press},
     {"bar", validate_bar},
     {"restitution", validate_restitution},
     {"energy", validate_energy},

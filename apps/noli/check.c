@@ -1,6 +1,7 @@
 #include "commands.h"
 #include "console.h"
 #include "describe.h"
+#include "directory.h"
 #include "load.h"
 #include "overrides.h"
 
@@ -9,6 +10,7 @@
 
 enum {
   CHECK_OUTPUT,
+  CHECK_DEFECTS,
   CHECK_VIEW,
   CHECK_REPAIR,
   CHECK_SETTLE,
@@ -20,10 +22,12 @@ enum {
 
 static const Option check_options[] = {
     [CHECK_OUTPUT] = {"output", 'o', OPTION_TEXT, "FILE",
-                      "file that shows the defects (default "
-                      "defects.vtu); with --view the page (default check.html); with --repair or "
-                      "--settle the scene that is written",
+                      "file that shows the defects; with --view the page (default check.html); "
+                      "with --repair or --settle the scene that is written",
                       0, 0},
+    [CHECK_DEFECTS] = {"defects", 0, OPTION_FLAG, NULL,
+                       "show the defects in out/NAME/defects.vtu, beside the results of the scene",
+                       0, 0},
     [CHECK_VIEW] = {"view", 0, OPTION_FLAG, NULL, "write a page that shows the scene in a browser",
                     0, 0},
     [CHECK_REPAIR] = {"repair", 0, OPTION_FLAG, NULL,
@@ -47,9 +51,9 @@ static int try_to_create(Console* console, NoliContext* context, const NoliSimDe
 // Defects that are listed without --all.
 enum { LISTED = 20 };
 
-// `path`: of the picture of the defects; NULL: there is none.
+// `path`: of the picture of the defects; NULL: there is none. `shown` says what shows them.
 static int check_scene(Console* console, NoliContext* context, const NoliScene* scene, bool all,
-                       const char* path) {
+                       const char* path, const char* shown) {
   const NoliSimDef* def = noli_scene_sim_def(scene);
   NoliStatus status = NOLI_OK;
   print("scene \"%s\": %" PRId64 " steps, %g s\n", noli_scene_name(scene),
@@ -63,9 +67,8 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
     return console_exit_status(status);
   }
   if (n > 0) {
-    print("%" PRId64 " initial defects%s%s%s%s\n", n,
-          n > LISTED && !all ? ", of which the first 20 are listed (--all lists all)" : "",
-          path != NULL ? "; " : "", path != NULL ? path : "", path != NULL ? " shows them" : "");
+    print("%" PRId64 " initial defects%s; %s\n", n,
+          n > LISTED && !all ? ", of which the first 20 are listed (--all lists all)" : "", shown);
     return EXIT_BAD_INPUT;
   }
   status = noli_sim_check_conditions(context, def, noli_scene_step_count(scene));
@@ -101,6 +104,27 @@ static int show_scene(Console* console, const NoliScene* scene, const OptionValu
   }
   noli_context_destroy(&quiet);
   return checked;
+}
+
+// Checks, and shows what was found in the files that the options ask for.
+static int check_and_show(Console* console, NoliContext* context, const NoliScene* scene,
+                          const OptionValue* option) {
+  bool view = option[CHECK_VIEW].given;
+  char directory[1024], beside[1100], shown[1200];
+  const char* path = option[CHECK_OUTPUT].given && !view ? option[CHECK_OUTPUT].text : NULL;
+  if (path == NULL && option[CHECK_DEFECTS].given) {
+    result_directory(scene, directory, sizeof directory);
+    snprintf(beside, sizeof beside, "%s/defects.vtu", directory);
+    path = beside;
+  }
+  if (path != NULL) {
+    snprintf(shown, sizeof shown, "%.1100s shows them", path);
+  } else {
+    snprintf(shown, sizeof shown, "%s",
+             view ? "the page shows them" : "--view shows them in a page, --defects in a file");
+  }
+  int exit_status = check_scene(console, context, scene, option[CHECK_ALL].given, path, shown);
+  return view ? show_scene(console, scene, option, exit_status) : exit_status;
 }
 
 // ---- repair ----
@@ -164,12 +188,8 @@ static int load_and_check(Console* console, const OptionValue* option, const cha
   if (status == NOLI_OK && repairs) {
     exit_status = repair_scene(console, context, scene, option[CHECK_SETTLE].given,
                                option[CHECK_OUTPUT].text);
-  } else if (status == NOLI_OK && option[CHECK_VIEW].given) {
-    exit_status = check_scene(console, context, scene, option[CHECK_ALL].given, NULL);
-    exit_status = show_scene(console, scene, option, exit_status);
   } else if (status == NOLI_OK) {
-    const char* picture = option[CHECK_OUTPUT].given ? option[CHECK_OUTPUT].text : "defects.vtu";
-    exit_status = check_scene(console, context, scene, option[CHECK_ALL].given, picture);
+    exit_status = check_and_show(console, context, scene, option);
   } else {
     exit_status = console_fail(console, context, status);
   }
@@ -208,9 +228,8 @@ const Command command_check = {
         "Reads the scene and its meshes, warns about implausible units, and lists the places\n"
         "where surfaces intersect or touch, a body lies inside another one, or an element is\n"
         "inverted, with bodies, vertices, coordinates and distance: the first 20, and how many\n"
-        "more there are of which bodies; all with --all, and in the file that shows them. Exits "
-        "with status 2 if it\n"
-        "finds an error or defect.\n"
+        "more there are of which bodies; all with --all. Exits with status 2 if it finds an error\n"
+        "or defect. Writes files only if asked to: --defects or -o FILE shows all defects.\n"
         "\n"
         "With --view, writes a page: bodies and obstacles where they start, what is prescribed,\n"
         "loaded and probed, where motions lead, defects and gaps below the contact distance.\n"

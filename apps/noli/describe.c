@@ -1,4 +1,5 @@
 #include "describe.h"
+#include "directory.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -340,6 +341,36 @@ void describe_doubts(Console* console, const NoliSimDef* def) {
 
 // ---- meshes ----
 
+enum { LISTED = 100 };
+
+static void list_dropped(const char* why, int32_t n, const int32_t* cell) {
+  if (n == 0) {
+    return;
+  }
+  print("dropped %s (%d):", why, (int)n);
+  for (int32_t i = 0; i < n && i < LISTED; i++) {
+    print("%s %d", i > 0 ? "," : "", (int)cell[i]);
+  }
+  print("%s\n", n > LISTED ? ", ..." : "");
+}
+
+void describe_cleaned(const char* path, const NoliMeshCleaned* cleaned) {
+  print("%s: merged %d of %d vertices, by at most %g", path, (int)cleaned->n_merged,
+         (int)cleaned->n_vert, cleaned->largest_move);
+  int32_t n_kept = 0, n_listed = 0;
+  for (int32_t v = 0; v < cleaned->n_vert && n_listed < LISTED; v++) {
+    // the first vertex of each number was kept
+    if (cleaned->new_index[v] == n_kept) {
+      n_kept++;
+    } else {
+      print("%s %d", n_listed++ == 0 ? ":" : ",", (int)v);
+    }
+  }
+  print("%s\n", n_listed < cleaned->n_merged ? ", ..." : "");
+  list_dropped("cells without size", cleaned->n_degenerate, cleaned->degenerate);
+  list_dropped("cells that occurred before", cleaned->n_duplicate, cleaned->duplicate);
+}
+
 static void describe_tags(const char* cells, const int32_t* tag, int32_t n_cells) {
   enum { SHOWN = 12 };
   int32_t value[SHOWN], count[SHOWN], n = 0, others = 0;
@@ -416,6 +447,10 @@ int32_t describe_mesh(const NoliMesh* mesh, const NoliMeshCheck* check) {
       defect(check->n_duplicate_cells, "cells that occur twice", check->first_duplicate);
   // surfaces allow it
   n += mesh->n_tet > 0 ? n_twice : 0;
+  if (check->n_bad_indices > 0 || check->n_degenerate > 0 || n_twice > 0) {
+    print("`noli convert --merge 0 IN OUT`, or \"merge\": 0 in a scene, drops cells without size "
+           "and those that occur twice\n");
+  }
 
   // oddities that do no harm
   defect(check->n_non_manifold_edges, "edges shared by more than two surface triangles (harmless)",
@@ -567,7 +602,10 @@ int64_t describe_defects(Console* console, NoliContext* context, const NoliSimDe
     say_counts(console, def, defects + limit, n - limit);
   }
   if (n > 0 && path != NULL) {
-    *status = noli_output_write_defects(context, def, defects, n, path);
+    *status = make_directory_of(context, path);
+    if (*status == NOLI_OK) {
+      *status = noli_output_write_defects(context, def, defects, n, path);
+    }
     if (*status != NOLI_OK) {
       console_fail(console, context, *status);
     }

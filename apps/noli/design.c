@@ -268,7 +268,8 @@ done:
 }
 
 // What must not change between a search and its continuation: all but the limits of the search.
-static json_t* essence(const char* text) {
+// Released with free; NULL: no JSON, or no memory.
+static char* essence(const char* text) {
   json_t* root = json_loads(text, 0, NULL);
   json_t* design = json_object_get(root, "design");
   static const char* const limits[] = {"evaluations", "tolerance", "enough"};
@@ -276,24 +277,29 @@ static json_t* essence(const char* text) {
     (void)json_object_del(design, limits[k]);
   }
   (void)json_object_del(root, "output");
-  return root;
+  char* made = json_dumps(root, 0);
+  json_decref(root);
+  return made;
 }
 
 // The scene must be the one beside the tables.
 static NoliStatus compare_scene(const Search* search, const char* text) {
   NoliStatus status = NOLI_OK;
-  char* old = NULL;
-  json_t *now = NULL, *before = NULL;
+  char *old = NULL, *now = NULL, *before = NULL;
+  bool same = false;
   NOLI_TRY(read_table(search, "scene.json", &old));
   now = essence(text);
   before = essence(old);
-  NOLI_CHECK(search->context, json_equal(now, before) == 1, NOLI_ERROR_ARGUMENT,
+  if (now != NULL && before != NULL) {
+    NOLI_TRY(noli_scene_is_same(search->context, now, before, &same));
+  }
+  NOLI_CHECK(search->context, same, NOLI_ERROR_ARGUMENT,
              "%s/scene.json: another scene than this one: a search can be resumed only with other "
              "evaluations, tolerance or enough",
              search->directory);
 done:
-  json_decref(now);
-  json_decref(before);
+  free(now);
+  free(before);
   noli_free(search->context, old);
   return status;
 }
@@ -305,7 +311,7 @@ static NoliStatus take_directory(const Search* search, bool resume) {
   char path[PATH_SIZE];
   char* text = NULL;
   NOLI_TRY(make_directory(search->context, search->directory));
-  NOLI_TRY(noli_scene_json(search->scene, &text));
+  NOLI_TRY(noli_scene_json_in(search->scene, search->directory, &text));
   if (resume) {
     NOLI_TRY(compare_scene(search, text));
     NOLI_TRY(remember(search));

@@ -4,6 +4,7 @@
 #include "noli/extend.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -26,4 +27,24 @@ NoliStatus make_directory(NoliContext* context, const char* directory) {
     }
   }
   return NOLI_OK;
+}
+
+NoliStatus make_directory_of(NoliContext* context, const char* path) {
+  char directory[4096];
+  const char* slash = strrchr(path, '/');
+  size_t n = slash != NULL ? (size_t)(slash - path) : 0;
+  if (n == 0) {
+    return NOLI_OK;
+  }
+  snprintf(directory, sizeof directory, "%.*s", (int)(n < sizeof directory ? n : 0), path);
+  return make_directory(context, n < sizeof directory ? directory : path);
+}
+
+void result_directory(const NoliScene* scene, char* directory, size_t size) {
+  snprintf(directory, size, "out/%s", noli_scene_name(scene));
+  for (char* c = directory + 4; *c != '\0'; c++) {
+    bool bad =
+        *c == '/' || (unsigned char)*c < ' ' || *c == 127 || (c == directory + 4 && *c == '.');
+    *c = bad ? '_' : *c;
+  }
 }

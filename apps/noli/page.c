@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "page.h"
+#include "progress.h"
 
 #include "noli/output.h"
 
@@ -18,6 +19,19 @@ char* page_path(const char* directory, const char* name) {
     snprintf(path, size, "%s/%s", directory, name);
   }
   return path;
+}
+
+static void show_frame(void* user, int64_t done, int64_t n_frames) {
+  progress_frame(user, done, n_frames);
+}
+
+NoliStatus page_write(NoliContext* context, Console* console, const char* directory,
+                      const char* path) {
+  Progress progress = progress_begin(console, 0, 0, 0.0);
+  const NoliPageOptions options = {.progress = show_frame, .user = &progress};
+  NoliStatus status = noli_output_write_page_with(context, directory, path, &options);
+  console_clear_line(console);
+  return status;
 }
 
 static double seconds_now(void) {

@@ -6,6 +6,10 @@
 // DIR/NAME, released by the caller; NULL without memory.
 char* page_path(const char* directory, const char* name);
 
+// Writes the page of a run, with a progress line where that takes time.
+NoliStatus page_write(NoliContext* context, Console* console, const char* directory,
+                      const char* path);
+
 // Zero: no page.
 typedef struct LivePage {
   NoliContext* context; // of its own, without messages

@@ -182,9 +182,9 @@ done:
   return status;
 }
 
-static NoliStatus make_picture(NoliContext* context, Picture* picture) {
+static NoliStatus make_picture(NoliContext* context, Console* console, Picture* picture) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_output_write_page(context, picture->directory, picture->page));
+  NOLI_TRY(page_write(context, console, picture->directory, picture->page));
   for (size_t k = 0; k < sizeof budgets / sizeof *budgets && !picture->drawn; k++) {
     NOLI_TRY(take(context, budgets[k], picture));
     NOLI_CHECK(context, picture->complaint[0] == '\0', NOLI_ERROR_ARGUMENT, "%s: %s",
@@ -227,7 +227,7 @@ static int picture(const Arguments* arguments) {
   }
   NoliStatus status = prepare(context, arguments, &wanted);
   if (status == NOLI_OK) {
-    status = make_picture(context, &wanted);
+    status = make_picture(context, &console, &wanted);
     unlink(wanted.part);
   }
   if (status == NOLI_OK) {

@@ -46,34 +46,90 @@ static double last_alpha(const NoliStepReport* report) {
   return report->newton != NULL && n > 0 ? report->newton[n - 1].alpha : 1.0;
 }
 
-static void format_line(const Progress* progress, const NoliStepReport* report, char line[512]) {
-  char wall[32], left[32], gap[32] = "-";
+// What a line tells, in its order. Where not all fit, those go first that tell least.
+typedef enum ProgressField {
+  FIELD_SHARE,
+  FIELD_TIME,
+  FIELD_STEP,
+  FIELD_WALL,
+  FIELD_LEFT,
+  FIELD_NEWTON,
+  FIELD_CONTACTS,
+  FIELD_GAP,
+  FIELD_ALPHA,
+  N_FIELDS
+} ProgressField;
+
+static const ProgressField least_first[] = {FIELD_ALPHA,  FIELD_WALL, FIELD_CONTACTS,
+                                            FIELD_NEWTON, FIELD_GAP,  FIELD_TIME};
+
+enum { FIELD_SIZE = 80, PLAIN_WIDTH = 79 };
+
+static void format_fields(const Progress* progress, const NoliStepReport* report,
+                          char field[N_FIELDS][FIELD_SIZE]) {
+  char wall[32], left[32];
   double share = 100.0 * (double)report->step / (double)progress->n_steps;
   progress_format_seconds(seconds_now() - progress->started_at, wall);
   progress_format_seconds((double)(progress->n_steps - report->step) * progress->seconds_per_step,
                           left);
+  snprintf(field[FIELD_SHARE], FIELD_SIZE, "%3.0f%%", floor(share));
+  snprintf(field[FIELD_TIME], FIELD_SIZE, "%.3g/%.3g s", report->time, progress->duration);
+  snprintf(field[FIELD_STEP], FIELD_SIZE, "step %lld/%lld", (long long)report->step,
+           (long long)progress->n_steps);
+  snprintf(field[FIELD_WALL], FIELD_SIZE, "wall %s", wall);
+  snprintf(field[FIELD_LEFT], FIELD_SIZE, "left %s", left);
+  snprintf(field[FIELD_NEWTON], FIELD_SIZE, "newton %d", (int)report->newton_iterations);
+  snprintf(field[FIELD_CONTACTS], FIELD_SIZE, "contacts %lld", (long long)report->contacts);
   if (isfinite(report->min_distance)) {
-    snprintf(gap, sizeof gap, "%.1e m", report->min_distance);
+    snprintf(field[FIELD_GAP], FIELD_SIZE, "gap %.1e m", report->min_distance);
+  } else {
+    snprintf(field[FIELD_GAP], FIELD_SIZE, "gap -");
   }
-  snprintf(line, 512,
-           "%3.0f%%  %.3g/%.3g s  step %lld/%lld  wall %s  left %s  newton %d  contacts %lld  "
-           "gap %s  alpha %.2g",
-           floor(share), report->time, progress->duration, (long long)report->step,
-           (long long)progress->n_steps, wall, left, (int)report->newton_iterations,
-           (long long)report->contacts, gap, last_alpha(report));
+  snprintf(field[FIELD_ALPHA], FIELD_SIZE, "alpha %.2g", last_alpha(report));
 }
 
-// Truncates the line at the width of the terminal: a wrapped line could not be cleared.
-static void show_on_terminal(Progress* progress, char line[512]) {
-  struct winsize size;
-  size_t width =
-      ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 10 ? size.ws_col : 80;
-  if (strlen(line) >= width) {
-    line[width - 1] = '\0';
+// Joins as many fields as `width` characters hold.
+static void format_line(char field[N_FIELDS][FIELD_SIZE], size_t width, char line[512]) {
+  size_t length = 2 * (N_FIELDS - 1), used = 0;
+  for (int i = 0; i < N_FIELDS; i++) {
+    length += strlen(field[i]);
   }
-  fprintf(stderr, "\r\033[K%s", line);
-  fflush(stderr);
-  progress->console->line_is_open = true;
+  for (size_t i = 0; i < sizeof least_first / sizeof *least_first && length > width; i++) {
+    length -= strlen(field[least_first[i]]) + 2;
+    field[least_first[i]][0] = '\0';
+  }
+  for (int i = 0; i < N_FIELDS; i++) {
+    if (field[i][0] != '\0') {
+      used += (size_t)snprintf(line + used, 512 - used, "%s%s", i > 0 ? "  " : "", field[i]);
+    }
+  }
+}
+
+// A line that wraps could not be cleared: it leaves one column of the terminal free.
+static size_t line_width(const Progress* progress) {
+  struct winsize size;
+  bool known = progress->terminal && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0;
+  return known && size.ws_col > 10 ? size.ws_col - 1u : PLAIN_WIDTH;
+}
+
+static bool is_due(const Progress* progress, double now, bool last) {
+  double interval = progress->terminal ? INTERVAL_TERMINAL : INTERVAL_PLAIN;
+  return !progress->console->quiet && (now - progress->shown_at >= interval || last);
+}
+
+static void show(Progress* progress, double now, char line[512]) {
+  size_t width = line_width(progress);
+  if (strlen(line) > width) {
+    line[width] = '\0';
+  }
+  if (progress->terminal) {
+    fprintf(stderr, "\r\033[K%s", line);
+    fflush(stderr);
+    progress->console->line_is_open = true;
+  } else {
+    fprintf(stderr, "%s\n", line);
+  }
+  progress->shown_at = now;
 }
 
 void progress_step(Progress* progress, const NoliStepReport* report) {
@@ -82,17 +138,24 @@ void progress_step(Progress* progress, const NoliStepReport* report) {
   // a moving average: contact makes later steps slower than the first
   progress->seconds_per_step =
       first ? now - progress->started_at : 0.9 * progress->seconds_per_step + 0.1 * report->wall;
-  double interval = progress->terminal ? INTERVAL_TERMINAL : INTERVAL_PLAIN;
-  bool last = report->step >= progress->n_steps;
-  if (progress->console->quiet || (now - progress->shown_at < interval && !last)) {
-    return;
+  if (is_due(progress, now, report->step >= progress->n_steps)) {
+    char field[N_FIELDS][FIELD_SIZE], line[512];
+    format_fields(progress, report, field);
+    format_line(field, line_width(progress), line);
+    show(progress, now, line);
   }
-  char line[512];
-  format_line(progress, report, line);
-  if (progress->terminal) {
-    show_on_terminal(progress, line);
-  } else {
-    fprintf(stderr, "%s\n", line);
+}
+
+void progress_frame(Progress* progress, int64_t done, int64_t n_frames) {
+  double now = seconds_now(), spent = now - progress->started_at;
+  // what takes no time needs no line
+  if (is_due(progress, now, false)) {
+    char line[512], wall[32], left[32];
+    progress_format_seconds(spent, wall);
+    progress_format_seconds((double)(n_frames - done) * spent / (double)done, left);
+    snprintf(line, sizeof line, "%3.0f%%  frame %lld/%lld  wall %s  left %s",
+             floor(100.0 * (double)done / (double)n_frames), (long long)done, (long long)n_frames,
+             wall, left);
+    show(progress, now, line);
   }
-  progress->shown_at = now;
 }

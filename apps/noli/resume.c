@@ -43,28 +43,17 @@ static NoliStatus check_directory(NoliContext* context, const char* directory, c
   return status;
 }
 
-static bool is_scene_of_checkpoint(NoliContext* context, const char* directory, const char* json) {
-  char path[4096];
-  NoliCheckpointInfo info = {0};
-  snprintf(path, sizeof path, "%s/checkpoint.h5", directory);
-  bool same = noli_checkpoint_info(context, path, &info) != NOLI_OK || info.scene_json == NULL ||
-              strcmp(info.scene_json, json) == 0;
-  noli_checkpoint_info_free(context, &info);
-  return same;
-}
-
 // The scene of a run may be changed on purpose; the warning reveals accidents. The state must be
 // valid in the new scene.
-static NoliStatus check_change(Console* console, NoliContext* context, const char* directory,
-                               const char* json, NoliSim* sim) {
-  if (is_scene_of_checkpoint(context, directory, json)) {
+static NoliStatus check_change(Console* console, const NoliRun* run, NoliSim* sim) {
+  if (!noli_run_has_other_scene(run)) {
     return NOLI_OK;
   }
   console_say(
       console, NOLI_LOG_WARNING,
       "%s/scene.json is not the scene of the checkpoint: the result differs from that of an "
       "uninterrupted run",
-      directory);
+      noli_run_directory(run));
   return noli_sim_set_state(sim, noli_sim_positions(sim), noli_sim_velocities(sim));
 }
 
@@ -86,7 +75,7 @@ static NoliStatus resume_scene(Console* console, NoliContext* context, const Arg
     status = noli_run_reopen(context, &run_def, sim, &run);
   }
   if (status == NOLI_OK) {
-    status = check_change(console, context, arguments->argument[0], json, sim);
+    status = check_change(console, run, sim);
   }
   if (status == NOLI_OK) {
     int64_t done = noli_sim_step_count(sim);

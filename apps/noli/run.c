@@ -1,6 +1,7 @@
 #include "commands.h"
 #include "console.h"
 #include "describe.h"
+#include "directory.h"
 #include "load.h"
 #include "overrides.h"
 #include "simulate.h"
@@ -35,16 +36,6 @@ static const Option run_options[] = {
                   "write view.html in DIR, a page for the browser, while the run goes on", 0, 0},
 };
 
-// "out/NAME", where NAME cannot leave the directory: no slashes, control characters or leading dot.
-static void default_directory(const char* scene_name, char* directory, size_t size) {
-  snprintf(directory, size, "out/%s", scene_name);
-  for (char* c = directory + 4; *c != '\0'; c++) {
-    bool bad =
-        *c == '/' || (unsigned char)*c < ' ' || *c == 127 || (c == directory + 4 && *c == '.');
-    *c = bad ? '_' : *c;
-  }
-}
-
 static NoliStatus run_scene(Console* console, NoliContext* context, const Arguments* arguments,
                             NoliScene* scene, int* exit_status) {
   const NoliSimDef* def = noli_scene_sim_def(scene);
@@ -53,7 +44,7 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
   NoliRun* run = NULL;
   char* json = NULL;
   char directory[1024];
-  default_directory(noli_scene_name(scene), directory, sizeof directory);
+  result_directory(scene, directory, sizeof directory);
 
   // a start that is not possible is explained, place by place
   NoliSimDef lean = *def;

@@ -175,6 +175,17 @@ static void say_totals(const NoliSummary* summary) {
   print("\n");
 }
 
+// A run that has done all its steps may not have done what its scene prescribes.
+static void warn_if_short(Console* console, const NoliSummary* summary) {
+  if (summary->blocked_by[0] != '\0') {
+    console_say(console, NOLI_LOG_WARNING,
+                "a prescribed motion ends %.3g m from its target, and did not reach it in %lld of "
+                "%lld steps: %s",
+                summary->motion_error, (long long)summary->blocked_steps,
+                (long long)summary->steps, summary->blocked_by);
+  }
+}
+
 static int end_in_order(Console* console, NoliContext* context, NoliSim* sim, NoliRun* run,
                         int64_t n_steps) {
   bool finished = noli_sim_step_count(sim) >= n_steps;
@@ -188,6 +199,7 @@ static int end_in_order(Console* console, NoliContext* context, NoliSim* sim, No
                 (long long)noli_sim_step_count(sim), noli_run_directory(run));
     return 128 + (int)caught_signal;
   }
+  warn_if_short(console, noli_run_summary(run));
   if (!console->quiet) {
     say_totals(noli_run_summary(run));
     print("result: %s (open %s/%s in ParaView)\n", noli_run_directory(run),

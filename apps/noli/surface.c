@@ -225,10 +225,12 @@ int surface_read(Console* console, NoliContext* context, const char* path, Surfa
   NOLI_CHECK(context, surface->mesh->n_tri > 0, NOLI_ERROR_FORMAT, "%s: has no triangles", path);
   NOLI_TRY(find_defects(console, context, path, surface->mesh, &n));
   if (n > 0) {
-    console_say(console, NOLI_LOG_ERROR,
-                "%s: not filled: a solid needs a closed surface that nowhere meets itself; if "
-                "vertices are repeated along seams, merge them first",
-                path);
+    console_say(
+        console, NOLI_LOG_ERROR,
+        "%s: not filled: a solid needs a closed surface that nowhere meets itself; if "
+        "vertices are repeated along seams, or cells have no area, `noli convert --merge 0 %s "
+        "OUT.stl` mends them",
+        path, path);
     goto done;
   }
   NOLI_TRY(find_components(context, surface));

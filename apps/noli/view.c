@@ -17,7 +17,8 @@ static const Option report_options[] = {
                      0},
 };
 
-typedef NoliStatus PageFn(NoliContext* context, const char* directory, const char* path);
+typedef NoliStatus PageFn(NoliContext* context, Console* console, const char* directory,
+                          const char* path);
 
 static int write_page(const Arguments* arguments, const char* name, PageFn* write,
                       const char* what) {
@@ -32,7 +33,7 @@ static int write_page(const Arguments* arguments, const char* name, PageFn* writ
     free(made);
     return EXIT_SYSTEM;
   }
-  NoliStatus status = write(context, directory, path);
+  NoliStatus status = write(context, &console, directory, path);
   if (status == NOLI_OK) {
     print("%s: %s (open it in a browser)\n", what, path);
   } else {
@@ -44,11 +45,17 @@ static int write_page(const Arguments* arguments, const char* name, PageFn* writ
 }
 
 static int view(const Arguments* arguments) {
-  return write_page(arguments, "view.html", noli_output_write_page, "page");
+  return write_page(arguments, "view.html", page_write, "page");
+}
+
+static NoliStatus write_report(NoliContext* context, Console* console, const char* directory,
+                               const char* path) {
+  (void)console;
+  return noli_output_write_report(context, directory, path);
 }
 
 static int report(const Arguments* arguments) {
-  return write_page(arguments, "report.html", noli_output_write_report, "report");
+  return write_page(arguments, "report.html", write_report, "report");
 }
 
 const Command command_view = {

@@ -76,13 +76,14 @@ static inline NOLI_WARN_UNUSED NoliStatus noli_batch_body_states(NoliBatch* batc
                                                                  NoliBodyState* states) {
   return noli_batch_body_states_sized(batch, body, states, sizeof *states);
 }
-/// The wrenches on one body in all copies, (n), about its centres of mass.
-NOLI_API NOLI_WARN_UNUSED NoliStatus noli_batch_wrenches_sized(NoliBatch* batch, int32_t body,
+/// The wrenches on one body or half-space in all copies, (n), about the default origins of
+/// noli_sim_wrench.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_batch_wrenches_sized(NoliBatch* batch, int32_t entity,
                                                                NoliWrench* wrenches, size_t size);
 /// noli_batch_wrenches_sized for the caller's headers.
-static inline NOLI_WARN_UNUSED NoliStatus noli_batch_wrenches(NoliBatch* batch, int32_t body,
+static inline NOLI_WARN_UNUSED NoliStatus noli_batch_wrenches(NoliBatch* batch, int32_t entity,
                                                               NoliWrench* wrenches) {
-  return noli_batch_wrenches_sized(batch, body, wrenches, sizeof *wrenches);
+  return noli_batch_wrenches_sized(batch, entity, wrenches, sizeof *wrenches);
 }
 
 #ifdef __cplusplus

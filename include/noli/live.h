@@ -220,7 +220,7 @@ static inline NOLI_WARN_UNUSED NoliStatus noli_sim_body_state(NoliSim* sim, int3
   return noli_sim_body_state_sized(sim, body, state, sizeof *state);
 }
 
-/// Forces of contact on a body in the last step, and their moments.
+/// Forces of contact on a body or half-space in the last step, and their moments.
 typedef struct NoliWrench {
   double normal[3];          ///< N
   double friction[3];        ///< N
@@ -229,15 +229,16 @@ typedef struct NoliWrench {
 } NoliWrench;
 
 /// noli_sim_wrench for a struct of `size` bytes.
-NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_wrench_sized(NoliSim* sim, int32_t body,
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_wrench_sized(NoliSim* sim, int32_t entity,
                                                            const double origin[3],
                                                            NoliWrench* wrench, size_t size);
-/// Reads the wrench of a body about `origin` (m; NULL: its centre of mass). Obstacles have one,
-/// too. Fails with NOLI_ERROR_ARGUMENT, NOLI_ERROR_MEMORY.
-static inline NOLI_WARN_UNUSED NoliStatus noli_sim_wrench(NoliSim* sim, int32_t body,
+/// Reads the wrench of a body, obstacle or half-space (noli_sim_find_entity) about `origin` (m;
+/// NULL: its centre of mass; that of vertices of obstacles, the origin of half-spaces). Fails with
+/// NOLI_ERROR_ARGUMENT, NOLI_ERROR_MEMORY.
+static inline NOLI_WARN_UNUSED NoliStatus noli_sim_wrench(NoliSim* sim, int32_t entity,
                                                           const double origin[3],
                                                           NoliWrench* wrench) {
-  return noli_sim_wrench_sized(sim, body, origin, wrench, sizeof *wrench);
+  return noli_sim_wrench_sized(sim, entity, origin, wrench, sizeof *wrench);
 }
 
 /// Forces that hold or move prescribed vertices in the last step, N, (n_vert x 3): they

@@ -49,11 +49,14 @@ NOLI_API void noli_mesh_destroy(NoliContext* context, NoliMesh** mesh);
 /// CalculiX, one part; element sets become tags), .obj, .ply and .stl (ASCII and binary), .seg
 /// (segments: `v x y z`, `s i j`), .pt (points: `v x y z`, every vertex is a point).
 ///
-/// Cells keep the order and the orientation of the file; polygons become fans of triangles.
+/// Cells keep the order and the orientation of the file. Polygons become triangles, a fan of the
+/// first vertex where that is one without flat triangles, as of convex polygons; the others are cut
+/// in their best-fit plane, and those that are not planar or cross themselves are logged.
 /// Segments that are edges of a triangle or tetrahedron of the file, and points that are vertices
 /// of another cell, do not stand alone and are left out. Vertices of no cell are kept. The vertices
 /// of an STL file are merged where their positions are equal. Tags come from .msh, .mesh
-/// (references), .vtk (an integer cell array named tag, material, or similar) and .inp (the
+/// (references), .vtk (a cell array of integers, also as floats, named tag,
+/// material, CellEntityIds, medit:ref, region or similar; others are logged) and .inp (the
 /// smallest element set with the cell; sets are numbered from 1 on in the order in which the file
 /// first names them, and logged), and are NULL when every cell is untagged. Tetrahedra of 10, 20
 /// and 35 nodes (.msh; .inp: 10) make a curved mesh; all must have the same order then. Their
@@ -205,6 +208,33 @@ static inline NOLI_WARN_UNUSED NoliStatus noli_mesh_check(NoliContext* context,
                                                           NoliMeshCheck* check) {
   return noli_mesh_check_sized(context, mesh, check, sizeof *check);
 }
+
+/// What noli_mesh_clean did. Cells are numbered as in NoliMeshCheck, before. Never changes its
+/// size.
+typedef struct NoliMeshCleaned {
+  int32_t n_vert;       ///< vertices before
+  int32_t n_merged;     ///< of them became another one
+  int32_t n_degenerate; ///< cells dropped that name a vertex twice or have no size
+  int32_t n_duplicate;  ///< cells dropped that occurred before, in any order of their vertices
+  double largest_move;  ///< m, greatest distance of a vertex from the one that it became
+  int32_t* new_index;   ///< (n_vert) the number that each vertex has now
+  int32_t* degenerate;  ///< (n_degenerate) ascending
+  int32_t* duplicate;   ///< (n_duplicate) ascending
+  double reserved[4];
+} NoliMeshCleaned;
+
+/// Mends a mesh, as of a scan: vertices within `tolerance` >= 0 (m) of an earlier one that is kept
+/// become that one, 0 merges equal positions only; then cells that name a vertex twice, triangles
+/// and segments without size (as noli_mesh_check finds them) and cells that occurred before are
+/// dropped. Kept vertices stay where they are and keep their order, also those of no cell; so do
+/// cells and their tags. Tetrahedra without volume stay unless they name a vertex twice. `*cleaned`
+/// lists what was done; release it with noli_mesh_cleaned_free. Fails with NOLI_ERROR_ARGUMENT for
+/// a curved mesh, another tolerance or a cell with vertices that do not exist,
+/// NOLI_ERROR_TOO_LARGE, NOLI_ERROR_MEMORY; the mesh is as it was then.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_clean(NoliContext* context, NoliMesh* mesh,
+                                                     double tolerance, NoliMeshCleaned* cleaned);
+/// Releases what it owns; one of zeros is allowed.
+NOLI_API void noli_mesh_cleaned_free(NoliContext* context, NoliMeshCleaned* cleaned);
 
 /// How well tetrahedra are shaped. The scaled Jacobian of a tetrahedron is the smallest value, over
 /// its corners and the nodes of its shape, of det J sqrt(2) / (product of the lengths of the three

@@ -62,6 +62,20 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_page(NoliContext* context
                                                             const char* directory,
                                                             const char* path);
 
+/// Called after each frame of a page: `done` of `n_frames`.
+typedef void NoliPageProgressFn(void* user, int64_t done, int64_t n_frames);
+
+typedef struct NoliPageOptions {
+  NoliPageProgressFn* progress; ///< NULL: none
+  void* user;                   ///< passed to it
+} NoliPageOptions;
+
+/// The same with options, NULL for none.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_page_with(NoliContext* context,
+                                                                 const char* directory,
+                                                                 const char* path,
+                                                                 const NoliPageOptions* options);
+
 /// Writes the report of a run: one HTML page to read and to print, with six pictures, what was
 /// simulated, histories, forces by pair, where the time went, warnings, and the result of an audit
 /// of the directory (noli_run_audit), which this call performs. Fails as noli_output_write_page.

@@ -114,6 +114,11 @@ NOLI_API int64_t noli_run_finished_steps(NoliContext* context, const char* direc
 /// The directory of the run, as in its definition; valid until the run is closed.
 NOLI_API const char* noli_run_directory(const NoliRun* run);
 
+/// Whether a run that was resumed has another scene than its checkpoint, for example a longer
+/// duration: the result then differs from that of an uninterrupted run. Where its files are makes
+/// no difference.
+NOLI_API bool noli_run_has_other_scene(const NoliRun* run);
+
 /// The name of the list of frames in the directory of the run, such as frames.pvd.
 NOLI_API const char* noli_run_list_name(const NoliRun* run);
 
@@ -143,6 +148,11 @@ typedef struct NoliSummary {
   int64_t linear_fallbacks; ///< systems that the selected linear solver did not solve
   int64_t solver_fallbacks; ///< steps that the selected solver did not solve
   const char* failure;      ///< borrowed; why the run ended early, NULL if it did not
+  double imbalance;         ///< largest of all steps, as in NoliStepReport
+  int64_t blocked_steps;    ///< steps in which a prescribed motion did not reach its targets
+  double motion_error;      ///< m, largest distance of a prescribed vertex from its target, last step
+  double motion_error_max;  ///< m, largest of all steps
+  char blocked_by[512];     ///< what stopped a prescribed motion in the last step, or ""
 } NoliSummary;
 
 /// Totals so far, valid until the run is closed; they change with every step that is recorded.

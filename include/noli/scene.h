@@ -120,11 +120,23 @@ NOLI_API const NoliSceneFile* noli_scene_files(const NoliScene* scene, int32_t* 
 /// that it can be run from any folder. `*json` is released with noli_scene_free_text.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_json(const NoliScene* scene, char** json);
 
+/// The same for a file in `directory`, which must exist: names of files are relative to it, and the
+/// list "files" has where they are now and digests of their bytes, so that the directory can be
+/// moved with its files, or alone. As runs write scene.json.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_json_in(const NoliScene* scene,
+                                                        const char* directory, char** json);
+
+/// Sets `*same` if two texts of the functions above are the same scene with the same bytes in its
+/// files, wherever these are. Fails with NOLI_ERROR_ARGUMENT where a text is no JSON,
+/// NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_is_same(NoliContext* context, const char* a,
+                                                        const char* b, bool* same);
+
 /// The JSON Schema (draft 2020-12) of scenes, the content of docs/scene.schema.json.
 /// `*schema` is released with noli_scene_free_text.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_schema(NoliContext* context, char** schema);
 
-/// Releases text returned by the two functions above and sets the pointer to NULL.
+/// Releases text returned by the functions above and sets the pointer to NULL.
 NOLI_API void noli_scene_free_text(NoliContext* context, char** text);
 
 #ifdef __cplusplus

@@ -133,6 +133,8 @@ typedef struct NoliBodyDef {
   NoliMaterialFields fields; ///< of the elements of the body, in the order of its mesh: tetrahedra;
                              ///< in plane strain and of shells triangles; segments of rods; points.
                              ///< Default: none
+  const char* where; ///< prefix of messages about it, such as a place in a file; borrowed; NULL
+                     ///< (default): none
 } NoliBodyDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_body_def.
@@ -203,6 +205,8 @@ typedef struct NoliMotionDef {
   double spin[3];  ///< rad/s, turns what the motion does, from its begin on, about a pivot that
                    ///< `velocity` moves; default 0. All three not for controlled motions
   double pivot[3]; ///< m; default 0
+  const char* where; ///< prefix of messages about it, such as a place in a file; borrowed; NULL
+                     ///< (default): none
 } NoliMotionDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_motion_def.
@@ -274,6 +278,8 @@ typedef struct NoliPairDef {
   /// Contact distance of the pair, m, > 0; {0} (default): that of NoliSimDef. "ipc" and the
   /// augmented Lagrangian only; other models refuse it unless it is that of NoliSimDef.
   NoliScaled distance;
+  const char* where; ///< prefix of messages about it, such as a place in a file; borrowed; NULL
+                     ///< (default): none
 } NoliPairDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_pair_def.
@@ -567,6 +573,13 @@ typedef struct NoliSimDef {
   /// the simulation reads the meshes of bodies and proxies, and `x0`, where they are, instead of
   /// copies of its own: they must stay as they are until it is destroyed; default false
   bool borrow_meshes;
+  /// a solve ends only when the residual force on each body is at most this share, in (0, 1), of
+  /// the force that acts on it; the residual is the sum over the free nodes of a body, with inertia
+  /// the net force or the sum over nodes in contact; 0 (default): 1e-3 with "quasi_static", 1e-2
+  /// with inertia
+  double imbalance;
+  const char* where; ///< prefix of messages about what has no `where`, such as the name of a file;
+                     ///< borrowed; NULL (default): none
 } NoliSimDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_sim_def.
@@ -694,6 +707,8 @@ typedef struct NoliStepReport {
   /// it where it was divided; 0 otherwise
   int32_t solver_fallbacks;
   double increment; ///< s, length of the shortest part of the step
+  double imbalance; ///< largest residual force on a body, relative to the force that acts on it;
+                    ///< at most NoliSimDef.imbalance, unless rounding is larger
 } NoliStepReport;
 
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names

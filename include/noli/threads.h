@@ -28,7 +28,8 @@ typedef struct NoliHostThreads {
 /// From now on, parallel loops of calls that the calling thread makes run on these threads instead
 /// of those of OpenMP, whatever the context: as many as it has (`n_threads` of its definition), at
 /// most host->n_threads. Results have the same bits. `host` is borrowed until the calling thread
-/// lends other threads or, with NULL, none. Loops within a part run on its thread alone.
+/// lends other threads or, with NULL, none, and in a child that the calling thread forks: the
+/// threads of the host are not there. Loops within a part run on its thread alone.
 /// Fails with NOLI_ERROR_ARGUMENT, then nothing changes: without `run`, with fewer than one thread,
 /// or where the calling thread runs a part.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_lend_threads(const NoliHostThreads* host);

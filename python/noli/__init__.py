@@ -12,6 +12,7 @@
 SI units throughout; y points up.
 """
 from . import errors, results
+from ._hints import did_you_mean
 from ._library import Context, ffi, lib
 from .batch import Batch
 from .choices import choices
@@ -26,3 +27,7 @@ __version__ = ffi.string(lib.noli_version()).decode()
 __all__ = ["At", "Audit", "Batch", "Context", "Design", "DesignResult", "DesignRun", "Frame", "Mesh", "Recorder", "Run",
            "Scene", "Simulation", "as_meshio", "as_vtk", "choices", "errors", "ffi", "lib", "results", "schema",
            *errors.__all__]
+
+
+def __getattr__(name):
+    raise AttributeError(f"module 'noli' has no attribute {name!r}{did_you_mean(name, __all__)}")

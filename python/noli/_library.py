@@ -140,6 +140,9 @@ def _note(kind, value, trace) -> None:
 _receive = ffi.callback("NoliLogFn", _log_message, onerror=_note)
 
 
+_rooms: weakref.WeakSet[_Room] = weakref.WeakSet()
+
+
 class _Room:
     """What of a context must outlive its objects. Python may drop objects in any order and in any thread: their
     destruction waits until no thread uses the context, and the context is destroyed last."""
@@ -150,7 +153,9 @@ class _Room:
         self.busy = False
         self.objects = 0
         self.left = False
+        self.lost = False
         self.rest: list[tuple] = []
+        _rooms.add(self)
 
     def destroy(self, *item) -> None:
         """Destroys an object, (pointer, kind, function); None: the context itself."""
@@ -159,7 +164,7 @@ class _Room:
 
     def clear(self) -> None:
         """Destroys what has been left, unless a thread that uses the context will do so."""
-        while self.rest and self.lock.acquire(blocking=False):
+        while self.rest and not self.lost and self.lock.acquire(blocking=False):
             try:
                 if self.busy:
                     # this thread, in a callback
@@ -177,6 +182,18 @@ class _Room:
                 pass
             finally:
                 self.lock.release()
+
+
+def _find_lost_rooms() -> None:
+    """In a child of the process: a thread that was in a call during the fork is not there, and never leaves it."""
+    for room in list(_rooms):
+        if room.lock.acquire(blocking=False):
+            room.lock.release()
+        else:
+            room.lock, room.lost = threading.RLock(), True
+
+
+os.register_at_fork(after_in_child=_find_lost_rooms)
 
 
 class Handle:
@@ -240,6 +257,9 @@ class Context:
         """Keeps other threads out."""
         try:
             with self.room.lock:
+                if self.room.lost:
+                    raise RuntimeError("another thread used this object of noli while the process was forked: make "
+                                       'it in the child, or start children by the method "spawn"')
                 yield
         finally:
             self.room.clear()
@@ -321,6 +341,8 @@ def given(array, shape, dtype=np.float64, what="array") -> np.ndarray:
         if made.min() < limits.min or made.max() > limits.max:
             raise ValueError(f"{what} has numbers beyond {np.dtype(dtype)}")
     if len(made.shape) != len(shape) or any(n is not None and n != m for n, m in zip(shape, made.shape)):
+        if len(shape) == len(made.shape) == 1:
+            raise ValueError(f"{what} must be {shape[0]} numbers, got {len(made)}")
         wanted = " x ".join("n" if n is None else str(n) for n in shape)
         got = " x ".join(map(str, made.shape)) or "a number"
         raise ValueError(f"{what} must be ({wanted}), got ({got})")
@@ -420,12 +442,22 @@ def keep_struct(name: str):
 
 # ---- names --------------------------------------------------------------------------------------
 
+def nearest(name: str, known: list[str]) -> str | None:
+    """The known name that a misspelt one is meant to be; None where none is near."""
+    texts = [ffi.new("char[]", encode(word)) for word in known]
+    array = ffi.new("char*[]", texts or 1)
+    found = lib.noli_nearest(encode(name), array, len(texts))
+    return decode(found)
+
+
 def index_of(name: str | int, names: list[str], what: str) -> int:
     """The number of something that has a name, given either."""
     if isinstance(name, str):
         if name not in names:
             known = ", ".join(f'"{known}"' for known in names) or "none"
-            raise KeyError(f'there is no {what} "{name}"; known: {known}')
+            meant = nearest(name, names)
+            raise KeyError(f'there is no {what} "{name}"; '
+                           + (f"known: {known}" if meant is None else f'did you mean "{meant}"?'))
         return names.index(name)
     index = int(name)
     if not 0 <= index < len(names):

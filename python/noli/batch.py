@@ -4,11 +4,12 @@ from __future__ import annotations
 import numpy as np
 
 from . import _library
+from ._hints import Hinted
 from ._library import Context, Sink, decode, ffi, given, lib, pointer_to, record
 from .simulation import Simulation
 
 
-class Batch:
+class Batch(Hinted):
     """`n` copies of a simulation in its present state, with parameters and controls of their own.
 
         batch = noli.Batch(sim, 64)
@@ -136,15 +137,16 @@ class Batch:
 
     def body_states(self, body: str | int) -> np.recarray:
         """The states of a body in all copies: an array (n) with the fields of results.BodyState."""
-        return self._records("BodyState", lib.noli_batch_body_states_sized, body)
+        return self._records("BodyState", lib.noli_batch_body_states_sized, self[0]._body(body))
 
     def wrenches(self, body: str | int) -> np.recarray:
-        """The wrenches on a body in all copies, about its centres: an array (n) with the fields of results.Wrench."""
-        return self._records("Wrench", lib.noli_batch_wrenches_sized, body)
+        """The wrenches on a body or half-space in all copies, about its centres: an array (n) with the fields of
+        results.Wrench."""
+        return self._records("Wrench", lib.noli_batch_wrenches_sized, self[0]._entity(body))
 
-    def _records(self, name, function, body) -> np.recarray:
+    def _records(self, name, function, index) -> np.recarray:
         made = np.zeros(len(self), record(name))
-        self.context.call(function, self.c, self[0]._body(body), pointer_to(made, f"Noli{name}*"),
+        self.context.call(function, self.c, index, pointer_to(made, f"Noli{name}*"),
                           made.dtype.itemsize)
         return made.view(np.recarray)
 

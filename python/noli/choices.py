@@ -1,9 +1,11 @@
 """The names that scenes choose by."""
 from __future__ import annotations
 
+from ._hints import hinted
 from ._library import decode, index_of, lib
 
 
+@hinted
 def choices(kind: str | None = None) -> dict[str, str] | list[str]:
     """The names of a kind, such as "integrator", each with a sentence about it; without a kind, all kinds."""
     kinds = [decode(lib.noli_choice_kind(i)) for i in range(lib.noli_choice_kinds())]

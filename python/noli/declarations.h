@@ -128,6 +128,19 @@ typedef struct NoliMeshCheck {
   int32_t first_non_manifold_edge[2];
 } NoliMeshCheck;
 NoliStatus noli_mesh_check_sized(NoliContext* context, const NoliMesh* mesh, NoliMeshCheck* check, size_t size);
+typedef struct NoliMeshCleaned {
+  int32_t n_vert;
+  int32_t n_merged;
+  int32_t n_degenerate;
+  int32_t n_duplicate;
+  double largest_move;
+  int32_t* new_index;
+  int32_t* degenerate;
+  int32_t* duplicate;
+  double reserved[4];
+} NoliMeshCleaned;
+NoliStatus noli_mesh_clean(NoliContext* context, NoliMesh* mesh, double tolerance, NoliMeshCleaned* cleaned);
+void noli_mesh_cleaned_free(NoliContext* context, NoliMeshCleaned* cleaned);
 typedef struct NoliMeshQuality {
   double least;
   double mean;
@@ -299,6 +312,7 @@ typedef struct NoliBodyDef {
   NoliRodDef rod;
   NoliPointDef point;
   NoliMaterialFields fields;
+  const char* where;
 } NoliBodyDef;
 void noli_body_def_init(NoliBodyDef* def, size_t size);
 typedef struct NoliHalfSpaceDef {
@@ -329,6 +343,7 @@ typedef struct NoliMotionDef {
   double velocity[3];
   double spin[3];
   double pivot[3];
+  const char* where;
 } NoliMotionDef;
 void noli_motion_def_init(NoliMotionDef* def, size_t size);
 typedef void NoliForceFn(void* user, double t, const double X[3], double value[3]);
@@ -360,6 +375,7 @@ typedef struct NoliPairDef {
   const char* name_a;
   const char* name_b;
   NoliScaled distance;
+  const char* where;
 } NoliPairDef;
 void noli_pair_def_init(NoliPairDef* def, size_t size);
 typedef struct NoliVolumeDef {
@@ -486,6 +502,8 @@ typedef struct NoliSimDef {
   bool whole_elements;
   bool unused[7];
   bool borrow_meshes;
+  double imbalance;
+  const char* where;
 } NoliSimDef;
 void noli_sim_def_init(NoliSimDef* def, size_t size);
 typedef struct NoliDefSizes {
@@ -568,6 +586,7 @@ typedef struct NoliStepReport {
   int32_t linear_fallbacks;
   int32_t solver_fallbacks;
   double increment;
+  double imbalance;
 } NoliStepReport;
 NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim** sim);
 void noli_sim_destroy(NoliSim** sim);
@@ -804,7 +823,7 @@ typedef struct NoliWrench {
   double normal_moment[3];
   double friction_moment[3];
 } NoliWrench;
-NoliStatus noli_sim_wrench_sized(NoliSim* sim, int32_t body, const double origin[3], NoliWrench* wrench, size_t size);
+NoliStatus noli_sim_wrench_sized(NoliSim* sim, int32_t entity, const double origin[3], NoliWrench* wrench, size_t size);
 NoliStatus noli_sim_reaction_forces(NoliSim* sim, double* force);
 typedef struct NoliReaction {
   double force[3];
@@ -840,7 +859,7 @@ NoliStatus noli_batch_set_forces(NoliBatch* batch, int32_t force, const double* 
 NoliStatus noli_batch_positions(NoliBatch* batch, double* x);
 NoliStatus noli_batch_velocities(NoliBatch* batch, double* v);
 NoliStatus noli_batch_body_states_sized(NoliBatch* batch, int32_t body, NoliBodyState* states, size_t size);
-NoliStatus noli_batch_wrenches_sized(NoliBatch* batch, int32_t body, NoliWrench* wrenches, size_t size);
+NoliStatus noli_batch_wrenches_sized(NoliBatch* batch, int32_t entity, NoliWrench* wrenches, size_t size);
 typedef struct NoliCandidatePairs {
   int64_t n_point_triangle;
   int64_t n_edge_edge;
@@ -1183,12 +1202,20 @@ typedef struct NoliSceneFile {
 } NoliSceneFile;
 const NoliSceneFile* noli_scene_files(const NoliScene* scene, int32_t* n_files);
 NoliStatus noli_scene_json(const NoliScene* scene, char** json);
+NoliStatus noli_scene_json_in(const NoliScene* scene, const char* directory, char** json);
+NoliStatus noli_scene_is_same(NoliContext* context, const char* a, const char* b, bool* same);
 NoliStatus noli_scene_schema(NoliContext* context, char** schema);
 void noli_scene_free_text(NoliContext* context, char** text);
 NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim, const NoliSimDef* def, const char* path);
 NoliStatus noli_output_write_defects(NoliContext* context, const NoliSimDef* def, const NoliDefect* defects, int64_t n_defects, const char* path);
 NoliStatus noli_output_write_scene_page(NoliContext* context, const NoliScene* scene, const char* path);
 NoliStatus noli_output_write_page(NoliContext* context, const char* directory, const char* path);
+typedef void NoliPageProgressFn(void* user, int64_t done, int64_t n_frames);
+typedef struct NoliPageOptions {
+  NoliPageProgressFn* progress;
+  void* user;
+} NoliPageOptions;
+NoliStatus noli_output_write_page_with(NoliContext* context, const char* directory, const char* path, const NoliPageOptions* options);
 NoliStatus noli_output_write_report(NoliContext* context, const char* directory, const char* path);
 NoliStatus noli_output_write_text(NoliContext* context, const char* path, const char* text);
 NoliStatus noli_output_write_repaired(NoliContext* context, const NoliScene* scene, const NoliRepair* repair, const char* path);
@@ -1272,6 +1299,7 @@ void noli_run_log(NoliRun* run, NoliLogLevel level, const char* message);
 bool noli_run_can_be_resumed(NoliRun* run);
 int64_t noli_run_finished_steps(NoliContext* context, const char* directory);
 const char* noli_run_directory(const NoliRun* run);
+bool noli_run_has_other_scene(const NoliRun* run);
 const char* noli_run_list_name(const NoliRun* run);
 typedef struct NoliSummary {
   const char* scene;
@@ -1298,6 +1326,11 @@ typedef struct NoliSummary {
   int64_t linear_fallbacks;
   int64_t solver_fallbacks;
   const char* failure;
+  double imbalance;
+  int64_t blocked_steps;
+  double motion_error;
+  double motion_error_max;
+  char blocked_by[512];
 } NoliSummary;
 const NoliSummary* noli_run_summary(const NoliRun* run);
 void noli_run_close(NoliRun** run);

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from . import _library, results
+from ._hints import Hinted
 from ._library import Context, copy, decode, encode, ffi, given, lib, pointer_to, view
+from ._result import Result
 from .scene import Scene
 from .simulation import Simulation
 
@@ -18,8 +20,8 @@ from .simulation import Simulation
 Objective = Callable[["At"], Any]
 
 
-@dataclass
-class At:
+@dataclass(repr=False)
+class At(Result):
     """A time of a run, as an objective sees it. Arrays are views that end with the call."""
     step: int          #: steps done, 0 at the start
     n_steps: int       #: of the run
@@ -28,8 +30,8 @@ class At:
     v: np.ndarray      #: velocities, (n x 3) m/s
 
 
-@dataclass
-class DesignRun:
+@dataclass(repr=False)
+class DesignRun(Result):
     """A run of a search."""
     evaluation: int               #: from 0
     status: int                   #: 0; or that of the failure, after which the next step is shorter
@@ -43,8 +45,8 @@ class DesignRun:
     at_yield: int                 #: likewise
 
 
-@dataclass
-class DesignResult:
+@dataclass(repr=False)
+class DesignResult(Result):
     """How a search ended."""
     x: np.ndarray     #: the best variables
     reason: str       #: "converged", "enough", "evaluations", "stuck", "cancelled", "infeasible"
@@ -92,7 +94,7 @@ class _Host:
         return self.watch is None or self.watch(seen) is not False
 
 
-class Design:
+class Design(Hinted):
     """A problem of design: the key "design" of a scene.
 
         design = noli.Design("examples/design/friction.json")

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from . import _library, results
+from ._hints import Hinted
 from ._library import Context, encode, ffi, given, lib, pointer_to, vector, view
 
 _CELLS = (("tets", "tet", 4), ("triangles", "tri", 3), ("segments", "edge", 2), ("points", "point", 1))
 
 
-class Mesh:
+class Mesh(Hinted):
     """A mesh, from arrays; or Mesh.read, Mesh.box and the other shapes.
 
     Arrays are views of the mesh without copies and may be written to; lengths in metres, vertices are numbered from
@@ -166,6 +167,13 @@ class Mesh:
         """A copy whose tetrahedra have a shape of this order, 1 to 4."""
         return self._changed(lib.noli_mesh_set_order, order)
 
+    def cleaned(self, tolerance: float = 0) -> Mesh:
+        """A copy in which vertices within `tolerance` (m) are one, without cells that have no size or occur twice."""
+        done = ffi.new("NoliMeshCleaned*")
+        made = self._changed(lib.noli_mesh_clean, tolerance, done)
+        lib.noli_mesh_cleaned_free(made.context.c, done)
+        return made
+
     def _changed(self, function, *arguments) -> Mesh:
         made = self._copy_of(self.c)
         made.context.call(function, made.context.c, made.c, *arguments)
@@ -200,17 +208,25 @@ class Mesh:
         self.context.call(lib.noli_mesh_check_sized, self.context.c, self.c, found, ffi.sizeof("NoliMeshCheck"))
         return _library.result(found, "MeshCheck")
 
-    # -- shapes, centred at the origin; lengths in metres, resolutions in cells --
+    # -- shapes, centred at the origin; lengths in metres, resolutions in cells. Those of scenes, docs/scene.md --
 
     @classmethod
     def box(cls, size: Sequence[float] = (1, 1, 1), cells: Sequence[int] = (4, 4, 4), *, surface=False) -> Mesh:
         """A box; with `surface` only its boundary."""
-        return cls._made(lib.noli_mesh_make_box, _three(size), _three(cells, "int32_t"), surface)
+        return cls._made(lib.noli_mesh_make_box, _lengths(size, 3), _counts(cells, 3), surface)
 
     @classmethod
-    def sphere(cls, radius: float = 0.5, cells: int = 8, *, surface=False) -> Mesh:
-        """A ball of `cells` cells across."""
-        return cls._made(lib.noli_mesh_make_sphere, radius, cells, surface)
+    def sphere(cls, radius: float = 0.5, cells: int = 8, geometry_order: int = 1, inner_radius: float | None = None,
+               layers: int = 1, *, surface=False) -> Mesh:
+        """A ball of `cells` cells across; with `inner_radius` with a concentric cavity and `layers` of cells through
+        the wall; curved with a `geometry_order` of 2 to 4."""
+        if inner_radius is not None:
+            _only_straight(geometry_order, "a hollow ball")
+            return cls.hollow_sphere(radius, inner_radius, cells, layers, surface=surface)
+        if surface:
+            _only_straight(geometry_order, "a surface")
+            return cls._made(lib.noli_mesh_make_sphere, radius, cells, True)
+        return cls._made(lib.noli_mesh_make_curved_sphere, radius, cells, geometry_order)
 
     @classmethod
     def hollow_sphere(cls, radius: float = 0.5, inner_radius: float = 0.4, cells: int = 8, layers: int = 1, *,
@@ -219,10 +235,14 @@ class Mesh:
         return cls._made(lib.noli_mesh_make_hollow_sphere, radius, inner_radius, cells, layers, surface)
 
     @classmethod
-    def cylinder(cls, radius: float = 0.5, height: float = 1, cells_across: int = 8, cells_along: int = 8, *,
-                 surface=False) -> Mesh:
-        """A cylinder along y."""
-        return cls._made(lib.noli_mesh_make_cylinder, radius, height, cells_across, cells_along, surface)
+    def cylinder(cls, radius: float = 0.5, height: float = 1, cells_across: int = 8, cells_along: int = 8,
+                 geometry_order: int = 1, *, surface=False) -> Mesh:
+        """A cylinder along y; curved with a `geometry_order` of 2 to 4."""
+        if surface:
+            _only_straight(geometry_order, "a surface")
+            return cls._made(lib.noli_mesh_make_cylinder, radius, height, cells_across, cells_along, True)
+        return cls._made(lib.noli_mesh_make_curved_cylinder, radius, height, cells_across, cells_along,
+                         geometry_order)
 
     @classmethod
     def rod(cls, length: float = 1, width: float = 0.1, cells_along: int = 20, cells_across: int = 2, *,
@@ -234,7 +254,7 @@ class Mesh:
     def mat(cls, size: Sequence[float] = (1, 1), thickness: float = 0.01, cells: Sequence[int] = (20, 20), *,
             surface=False) -> Mesh:
         """A thin plate in the xz plane with one layer of cells."""
-        return cls._made(lib.noli_mesh_make_mat, size[0], size[1], thickness, cells[0], cells[1], surface)
+        return cls._made(lib.noli_mesh_make_mat, *_lengths(size, 2), thickness, *_counts(cells, 2), surface)
 
     @classmethod
     def torus(cls, ring_radius: float = 0.5, tube_radius: float = 0.125, cells_around: int = 32, cells_across: int = 4,
@@ -243,26 +263,75 @@ class Mesh:
         return cls._made(lib.noli_mesh_make_torus, ring_radius, tube_radius, cells_around, cells_across, surface)
 
     @classmethod
-    def voxels(cls, filled, size: Sequence[float] = (1, 1, 1), *, surface=False) -> Mesh:
-        """Those cells of a grid over a box of `size` for which the array `filled` (nx x ny x nz) is true."""
-        filled = given(filled, (None, None, None), np.bool_, "filled")
-        return cls._made(lib.noli_mesh_make_voxels, _three(size), _three(filled.shape, "int32_t"),
-                         pointer_to(filled, "bool*"), surface)
+    def bowl(cls, radius: float = 0.5, thickness: float = 0.05, angle: float = 90, cells: int = 12,
+             cells_through: int = 1, *, surface=False) -> Mesh:
+        """A bowl upside down: a part of a hollow ball within `angle` degrees of the y axis."""
+        return cls._made(lib.noli_mesh_make_bowl, radius, thickness, angle, cells, cells_through, surface)
 
     @classmethod
-    def plane(cls, size: Sequence[float] = (1, 1), cells: Sequence[int] = (1, 1)) -> Mesh:
-        """A flat sheet of triangles in the xz plane, looking up."""
-        return cls._made(lib.noli_mesh_make_plane, size[0], size[1], cells[0], cells[1])
+    def voxels(cls, filled, size: Sequence[float] = (1, 1, 1), cells: Sequence[int] | None = None, *,
+               surface=False) -> Mesh:
+        """Those cells of a grid over a box of `size` for which the array `filled` (nx x ny x nz) is true. It may be a
+        function of the centres of `cells` (default: 8 x 8 x 8), three arrays x, y, z."""
+        lengths = _lengths(size, 3)
+        if callable(filled):
+            counts = (8, 8, 8) if cells is None else tuple(_counts(cells, 3))
+            axes = [length * ((np.arange(n) + 0.5) / n - 0.5) for length, n in zip(lengths, counts)]
+            filled = np.broadcast_to(np.asarray(filled(*np.meshgrid(*axes, indexing="ij"))) != 0, counts)
+        elif cells is not None and tuple(_counts(cells, 3)) != np.shape(filled):
+            raise ValueError(f"filled has the shape {np.shape(filled)}, cells are {tuple(cells)}")
+        filled = given(filled, (None, None, None), np.bool_, "filled")
+        return cls._made(lib.noli_mesh_make_voxels, lengths, _counts(filled.shape, 3), pointer_to(filled, "bool*"),
+                         surface)
+
+    @classmethod
+    def bolt(cls, radius: float = 0.02, length: float = 0.06, pitch: float = 0.01, depth: float = 0.005,
+             cells_across: int = 8, cells_along: int = 48, *, surface=False) -> Mesh:
+        """A threaded rod along y."""
+        return cls._made(lib.noli_mesh_make_bolt, radius, length, pitch, depth, cells_across, cells_along, surface)
+
+    @classmethod
+    def nut(cls, inner_radius: float = 0.0205, outer_radius: float = 0.04, height: float = 0.02, pitch: float = 0.01,
+            depth: float = 0.005, cells_around: int = 36, cells_through: int = 2, cells_along: int = 16, *,
+            surface=False) -> Mesh:
+        """A hexagonal nut with its hole along y; `inner_radius`: the radius of its bolt plus a clearance."""
+        return cls._made(lib.noli_mesh_make_nut, inner_radius, outer_radius, height, pitch, depth, cells_around,
+                         cells_through, cells_along, surface)
+
+    @classmethod
+    def truss(cls, joints: Sequence[int] = (2, 2, 2), spacing: float = 1, joint_radius: float = 0.3,
+              strut_radius: float = 0.15, cells_across: int = 2, cells_along: int = 2, geometry_order: int = 1, *,
+              surface=False) -> Mesh:
+        """Balls on a cubic lattice, joined by round struts; curved with a `geometry_order` of 2 to 4."""
+        return cls._made(lib.noli_mesh_make_truss, _counts(joints, 3, "joints"), spacing, joint_radius, strut_radius,
+                         cells_across, cells_along, geometry_order, surface)
+
+    @classmethod
+    def plane(cls, size: Sequence[float] = (1, 1), cells: Sequence[int] = (1, 1), pattern: str | None = None) -> Mesh:
+        """A flat sheet of triangles in the xz plane, looking up; choices("sheet pattern") lists the patterns."""
+        if pattern is None:
+            return cls._made(lib.noli_mesh_make_plane, *_lengths(size, 2), *_counts(cells, 2))
+        return cls.sheet(size, cells, pattern).transform(rotate=(-90, 0, 0))
+
+    @classmethod
+    def rectangle(cls, size: Sequence[float] = (1, 1), cells: Sequence[int] = (4, 4),
+                  pattern: str | None = None) -> Mesh:
+        """A rectangle of triangles in the xy plane, for plane strain; choices("sheet pattern") lists the patterns."""
+        if pattern is None:
+            return cls._made(lib.noli_mesh_make_rectangle, *_lengths(size, 2), *_counts(cells, 2))
+        return cls.sheet(size, cells, pattern)
 
     @classmethod
     def sheet(cls, size: Sequence[float] = (1, 1), cells: Sequence[int] = (4, 4), pattern: str = "symmetric") -> Mesh:
         """A rectangle of triangles in the xy plane, looking at +z; choices("sheet pattern") lists the patterns."""
-        return cls._made(lib.noli_mesh_make_sheet, size[0], size[1], cells[0], cells[1], encode(pattern))
+        return cls._made(lib.noli_mesh_make_sheet, *_lengths(size, 2), *_counts(cells, 2), encode(pattern))
 
     @classmethod
-    def disk(cls, radius: float = 0.5, cells: int = 8) -> Mesh:
-        """A disk of triangles in the xy plane."""
-        return cls._made(lib.noli_mesh_make_disk, radius, cells)
+    def disk(cls, radius: float = 0.5, cells: int = 8, rings: int | None = None) -> Mesh:
+        """A disk of triangles in the xy plane; with `rings` of nearly equilateral triangles in place of `cells`."""
+        if rings is None:
+            return cls._made(lib.noli_mesh_make_disk, radius, cells)
+        return cls._made(lib.noli_mesh_make_ring_disk, radius, rings)
 
     @classmethod
     def polygon(cls, corners, cells: int = 4) -> Mesh:
@@ -287,9 +356,34 @@ class Mesh:
         return cls._made(lib.noli_mesh_make_icosphere, radius, subdivision)
 
     @classmethod
+    def torus_shell(cls, ring_radius: float = 0.5, tube_radius: float = 0.125, cells_around: int = 32,
+                    cells_across: int = 8) -> Mesh:
+        """The surface of a ring around y, of triangles."""
+        return cls._made(lib.noli_mesh_make_torus_shell, ring_radius, tube_radius, cells_around, cells_across)
+
+    @classmethod
+    def moebius(cls, radius: float = 0.5, width: float = 0.25, cells_around: int = 48, cells_across: int = 4) -> Mesh:
+        """A Moebius strip of triangles around y."""
+        return cls._made(lib.noli_mesh_make_moebius, radius, width, cells_around, cells_across)
+
+    @classmethod
+    def chain_mail(cls, rings: Sequence[int] = (4, 4), radius: float = 0.05, tube_radius: float | None = None,
+                   cells_around: int = 16, cells_across: int = 2) -> Mesh:
+        """Linked rings in the xz plane: closed lines of segments, or solid ones of a `tube_radius`."""
+        counts = _counts(rings, 2, "rings")
+        if tube_radius is None:
+            return cls._made(lib.noli_mesh_make_chain_mail, counts, radius, cells_around)
+        return cls._made(lib.noli_mesh_make_solid_chain_mail, counts, radius, tube_radius, cells_around, cells_across)
+
+    @classmethod
     def line(cls, length: float = 1, segments: int = 32) -> Mesh:
         """Segments in a row along x."""
         return cls._made(lib.noli_mesh_make_line, length, segments)
+
+    @classmethod
+    def ring(cls, radius: float = 0.5, segments: int = 64) -> Mesh:
+        """A closed ring of segments around y."""
+        return cls.helix(radius, 0, 1, segments)
 
     @classmethod
     def helix(cls, radius: float = 0.1, pitch: float = 0.1, turns: float = 5, segments: int = 160) -> Mesh:
@@ -298,12 +392,26 @@ class Mesh:
 
     @classmethod
     def curve(cls, points, segments: int = 64) -> Mesh:
-        """Segments of equal lengths along the polyline through `points` (n x 3), m; closed if the last point is the first one."""
-        points = np.ascontiguousarray(points, dtype=np.float64)
-        if points.ndim != 2 or points.shape[1] != 3:
-            raise ValueError(f"points of a curve are n x 3, got {points.shape}")
-        return cls._made(lib.noli_mesh_make_curve, ffi.cast("double *", points.ctypes.data), len(points), segments)
+        """Segments of equal lengths along the polyline through `points` (n x 3), m; closed if the last point is the
+        first one. `points` may be a function of a number from 0 to 1, which gives three."""
+        if callable(points):
+            points = [points(t) for t in np.linspace(0, 1, 32 * segments + 1)]
+        points = given(points, (None, 3), what="points")
+        return cls._made(lib.noli_mesh_make_curve, pointer_to(points, "double*"), len(points), segments)
 
 
-def _three(values, kind="double"):
-    return ffi.new(f"{kind}[3]", [float(v) if kind == "double" else int(v) for v in values])
+def _lengths(values, n: int):
+    return ffi.new(f"double[{n}]", given(values, (n,), what="size").tolist())
+
+
+def _counts(values, n: int, what: str = "cells"):
+    """Whole numbers, of any type."""
+    counts = np.asarray(values)
+    if counts.dtype.kind == "f" and (counts == np.trunc(counts)).all():
+        counts = counts.astype(np.int64)
+    return ffi.new(f"int32_t[{n}]", given(counts, (n,), np.int32, what).tolist())
+
+
+def _only_straight(geometry_order: int, what: str) -> None:
+    if geometry_order != 1:
+        raise ValueError(f"{what} has straight elements: no geometry_order above 1, got {geometry_order}")

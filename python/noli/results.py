@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ._result import Result
+
 # Arrays that are matrices.
 SHAPES = {("BodyState", "inertia"): (3, 3), ("Stress", "first_piola"): (3, 3)}
 
 
-@dataclass(slots=True)
-class StepTiming:
+@dataclass(slots=True, repr=False)
+class StepTiming(Result):
     """Wall time of the parts of a step, s."""
 
     assemble: float
@@ -27,8 +29,8 @@ class StepTiming:
     other: float
 
 
-@dataclass(slots=True)
-class NewtonStat:
+@dataclass(slots=True, repr=False)
+class NewtonStat(Result):
     """One Newton iteration."""
 
     #: of the scaled incremental potential, J s^2
@@ -75,8 +77,8 @@ class NewtonStat:
     fallback: int
 
 
-@dataclass(slots=True)
-class StepReport:
+@dataclass(slots=True, repr=False)
+class StepReport(Result):
     """Report of a step. Energies in J, momentum in kg m/s."""
 
     #: number of steps done, this one included
@@ -145,10 +147,13 @@ class StepReport:
     solver_fallbacks: int
     #: s, length of the shortest part of the step
     increment: float
+    #: largest residual force on a body, relative to the force that acts on it; at most SimDef.imbalance,
+    #: unless rounding is larger
+    imbalance: float
 
 
-@dataclass(slots=True)
-class Energies:
+@dataclass(slots=True, repr=False)
+class Energies(Result):
     """Energies of the present state, J."""
 
     kinetic: float
@@ -162,8 +167,8 @@ class Energies:
     contact: float
 
 
-@dataclass(slots=True)
-class BodyState:
+@dataclass(slots=True, repr=False)
+class BodyState(Result):
     """Inertia and motion of a body at the present state."""
 
     #: kg; 0 of obstacles, as all that follows but the centre
@@ -184,9 +189,9 @@ class BodyState:
     angular_velocity: np.ndarray
 
 
-@dataclass(slots=True)
-class Wrench:
-    """Forces of contact on a body in the last step, and their moments."""
+@dataclass(slots=True, repr=False)
+class Wrench(Result):
+    """Forces of contact on a body or half-space in the last step, and their moments."""
 
     #: (3) N
     normal: np.ndarray
@@ -198,8 +203,8 @@ class Wrench:
     friction_moment: np.ndarray
 
 
-@dataclass(slots=True)
-class Reaction:
+@dataclass(slots=True, repr=False)
+class Reaction(Result):
     """The total reaction to a motion."""
 
     #: (3) N
@@ -208,8 +213,8 @@ class Reaction:
     moment: np.ndarray
 
 
-@dataclass(slots=True)
-class PairForce:
+@dataclass(slots=True, repr=False)
+class PairForce(Result):
     """Resultants over all contacts between two entities: forces on `a`; the opposite ones act on `b`."""
 
     a: int
@@ -223,8 +228,8 @@ class PairForce:
     min_distance: float
 
 
-@dataclass(slots=True)
-class ContactInfo:
+@dataclass(slots=True, repr=False)
+class ContactInfo(Result):
     """A contact in the last step: two primitives that act on each other."""
 
     #: (2) bodies, or a body and a half-space
@@ -245,8 +250,8 @@ class ContactInfo:
     friction_force: np.ndarray
 
 
-@dataclass(slots=True)
-class SurfacePoint:
+@dataclass(slots=True, repr=False)
+class SurfacePoint(Result):
     """A point on a surface."""
 
     #: body or half-space; -1: nothing was found
@@ -265,8 +270,8 @@ class SurfacePoint:
     distance: float
 
 
-@dataclass(slots=True)
-class RegionVolume:
+@dataclass(slots=True, repr=False)
+class RegionVolume(Result):
     """A region of SimDef.volumes at the present state."""
 
     body: int
@@ -280,8 +285,8 @@ class RegionVolume:
     energy: float
 
 
-@dataclass(slots=True)
-class SpringForce:
+@dataclass(slots=True, repr=False)
+class SpringForce(Result):
     """Springs of a definition at the present state."""
 
     body: int
@@ -297,8 +302,8 @@ class SpringForce:
     energy: float
 
 
-@dataclass(slots=True)
-class Diagnosis:
+@dataclass(slots=True, repr=False)
+class Diagnosis(Result):
     """Of the last step, at most one of each kind."""
 
     kind: int
@@ -319,8 +324,8 @@ class Diagnosis:
     position: np.ndarray
 
 
-@dataclass(slots=True)
-class Defect:
+@dataclass(slots=True, repr=False)
+class Defect(Result):
     """One initial defect: two primitives that intersect or touch, a surface inside a solid, or an inverted
     element."""
 
@@ -337,8 +342,8 @@ class Defect:
     distance: float
 
 
-@dataclass(slots=True)
-class MeshCheck:
+@dataclass(slots=True, repr=False)
+class MeshCheck(Result):
     """Defects of a mesh. Cells are numbered consecutively: tetrahedra first, then triangles, segments,
     points. Each `first_` is -1 if there is none."""
 
@@ -375,8 +380,8 @@ class MeshCheck:
     first_non_manifold_edge: np.ndarray
 
 
-@dataclass(slots=True)
-class Finding:
+@dataclass(slots=True, repr=False)
+class Finding(Result):
     """A defect."""
 
     kind: int
@@ -392,8 +397,8 @@ class Finding:
     message: str
 
 
-@dataclass(slots=True)
-class Summary:
+@dataclass(slots=True, repr=False)
+class Summary(Result):
     """Totals of a run."""
 
     #: its name
@@ -434,10 +439,20 @@ class Summary:
     solver_fallbacks: int
     #: why the run ended early, None if it did not
     failure: str | None
+    #: largest of all steps, as in StepReport
+    imbalance: float
+    #: steps in which a prescribed motion did not reach its targets
+    blocked_steps: int
+    #: m, largest distance of a prescribed vertex from its target, last step
+    motion_error: float
+    #: m, largest of all steps
+    motion_error_max: float
+    #: what stopped a prescribed motion in the last step, or ""
+    blocked_by: str
 
 
-@dataclass(slots=True)
-class CheckpointInfo:
+@dataclass(slots=True, repr=False)
+class CheckpointInfo(Result):
     """Description of a checkpoint."""
 
     #: of the library that wrote it
@@ -452,8 +467,8 @@ class CheckpointInfo:
     scene_json: str | None
 
 
-@dataclass(slots=True)
-class Stress:
+@dataclass(slots=True, repr=False)
+class Stress(Result):
     """Stress and strain of an element, means over its volume at rest, or of a vertex, means of the elements
     around it. Symmetric tensors are xx, yy, zz, xy, yz, xz."""
 
@@ -469,8 +484,8 @@ class Stress:
     von_mises: float
 
 
-@dataclass(slots=True)
-class SheetForces:
+@dataclass(slots=True, repr=False)
+class SheetForces(Result):
     """Forces and moments inside a triangle of a shell: symmetric tensors in the axes of the world, xx, yy,
     zz, xy, yz, xz, per length as it is now."""
 
@@ -480,8 +495,8 @@ class SheetForces:
     bending: np.ndarray
 
 
-@dataclass(slots=True)
-class RodForces:
+@dataclass(slots=True, repr=False)
+class RodForces(Result):
     """Forces and moments inside a segment of a rod: what the side of its second vertex exerts on that of the
     first one."""
 
@@ -493,8 +508,8 @@ class RodForces:
     twist: float
 
 
-@dataclass(slots=True)
-class GradientReport:
+@dataclass(slots=True, repr=False)
+class GradientReport(Result):
     """What a gradient has cost and how far to trust it."""
 
     #: largest error of an objective that the residuals of the solves imply, relative to its value: |lambda .

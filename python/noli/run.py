@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from . import results
+from ._hints import Hinted, hinted
 from ._library import Context, decode, encode, ffi, lib, result
+from ._result import Result
 from .mesh import Mesh
 from .scene import Scene
 from .simulation import Simulation
 
 
-class Recorder:
+class Recorder(Hinted):
     """Writes the steps of a simulation to a directory: frames for ParaView, histories, summary, checkpoints.
 
         with noli.Recorder(sim, "out/first") as recorder:
@@ -91,8 +93,8 @@ class Recorder:
         self.close(failure=None if error is None else f"{type(error).__name__}: {error}")
 
 
-@dataclass(slots=True)
-class Frame:
+@dataclass(slots=True, repr=False)
+class Frame(Result):
     """A frame of a run."""
 
     #: number of steps done
@@ -111,8 +113,8 @@ class Frame:
         return _vtk(self.path)
 
 
-@dataclass(slots=True)
-class Audit:
+@dataclass(slots=True, repr=False)
+class Audit(Result):
     """What an audit found."""
 
     #: frames, checkpoints and rows that were verified
@@ -127,7 +129,7 @@ class Audit:
     findings: list[results.Finding]
 
 
-class Run:
+class Run(Hinted):
     """A result directory."""
 
     def __init__(self, directory: str | os.PathLike):
@@ -257,11 +259,13 @@ def _vtk(path: Path):
     return reader.GetOutput()
 
 
+@hinted
 def as_meshio(sim: Simulation):
     """The present state of a simulation as a meshio.Mesh, with the fields of a frame. Needs meshio."""
     return _through_file(sim, _meshio)
 
 
+@hinted
 def as_vtk(sim: Simulation):
     """The present state of a simulation as a vtkUnstructuredGrid, with the fields of a frame. Needs VTK."""
     return _through_file(sim, _vtk)

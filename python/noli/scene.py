@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _library
+from ._hints import Hinted
 from ._library import Context, decode, encode, ffi, lib
 from .mesh import Mesh
 
@@ -23,7 +24,7 @@ _FORCE_KEYS = ("acceleration", "nodal", "total", "traction", "pressure")
 _MARK = "#function "
 
 
-class Scene:
+class Scene(Hinted):
     """A scene with all defaults filled in.
 
     `source` is a dict, or the path of a file (of noli, or of another program that docs/import.md names). In a dict a

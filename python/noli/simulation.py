@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _library, results
+from ._hints import Hinted, did_you_mean
 from ._library import Context, decode, encode, ffi, given, lib, pointer_to, records, result, vector, view
 from .mesh import Mesh
 from .scene import Scene
@@ -18,7 +19,7 @@ Progress = Callable[[results.NewtonStat], Any]
 
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
 # members of NoliPairDef that say which pair it is
-_NAMES_OF_PAIR = ("size", "a", "b", "name_a", "name_b")
+_NAMES_OF_PAIR = ("size", "a", "b", "name_a", "name_b", "where")
 
 
 class _Host:
@@ -72,7 +73,7 @@ def _evaluate(function, t, count, rest, out) -> None:
     view(out, (count, 3), np.float64, None, True)[...] = function(t, X)
 
 
-class Simulation:
+class Simulation(Hinted):
     """A simulation of a scene: a Scene, a dict or the path of a file.
 
         sim = noli.Simulation("examples/guide/first.json")
@@ -582,9 +583,9 @@ class Simulation:
         return self._result("BodyState", lib.noli_sim_body_state_sized, self._body(body))
 
     def wrench(self, body: str | int, origin=None) -> results.Wrench:
-        """Force and moment of contact on a body or obstacle in the last step, about `origin` (m; default: its
-        centre)."""
-        return self._result("Wrench", lib.noli_sim_wrench_sized, self._body(body), *_origin(origin))
+        """Force and moment of contact on a body, obstacle or half-space in the last step, about `origin` (m; default:
+        its centre; of a half-space its origin)."""
+        return self._result("Wrench", lib.noli_sim_wrench_sized, self._entity(body), *_origin(origin))
 
     def reaction(self, motion: str | int, origin=None) -> results.Reaction:
         """Force and moment that a motion needs, about `origin` (m; default: the centre of the body)."""
@@ -714,13 +715,22 @@ def _values(struct) -> dict[str, Any]:
             if kind.kind in read}
 
 
+def _meant(struct, name: str, known: list[str]) -> str:
+    """Where a member belongs: in a struct of the definition, or to a name that is nearly the same."""
+    members = _members(struct)
+    for holder in known:
+        if members[holder].kind == "struct" and name in _members(getattr(struct, holder)):
+            return f'; did you mean {holder}={{"{name}": ...}}?'
+    return did_you_mean(name, known)
+
+
 def _assign(struct, values: Mapping[str, Any], what: str, excluded: Sequence[str] = ()) -> list:
     """Sets members of a definition; returns the texts that it refers to."""
     members, kept = _members(struct), []
     known = [name for name in members if name not in excluded]
     for name, value in values.items():
         if name not in known:
-            raise TypeError(f'{what}: unknown "{name}"; known: {", ".join(known)}')
+            raise TypeError(f'{what}: unknown "{name}"{_meant(struct, name, known) or "; known: " + ", ".join(known)}')
         kind = members[name].kind
         if kind == "struct" and not isinstance(value, Mapping):
             value = {"value": value, "relative": False}  # a length or speed

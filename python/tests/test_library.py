@@ -67,6 +67,51 @@ class Names(unittest.TestCase):
         with self.assertRaisesRegex(KeyError, 'no kind of choice "colour"; known: "integrator"'):
             noli.choices("colour")
 
+    def test_misspelt_names_are_suggested(self):
+        sim = noli.Simulation(cube())
+        batch = noli.Batch(sim, 1)
+        for call, text in ((lambda: noli.Mesh.disk(ring=4), r'disk\(\).*\'ring\'; did you mean "rings"'),
+                           (lambda: noli.Mesh.box(zzzzzz=4), "box.*it takes size, cells, surface"),
+                           (lambda: noli.Simulation(cube(), thread=1), 'did you mean "threads"'),
+                           (lambda: noli.Scene(cube(), override={}), 'did you mean "overrides"'),
+                           (lambda: sim.step(progres=None), 'did you mean "progress"'),
+                           (lambda: noli.choices(kinds="law"), 'did you mean "kind"'),
+                           (lambda: sim.set_material("cube", yuong=1), 'did you mean "young"'),
+                           (lambda: sim.add_body("b", noli.Mesh.box(), thickness=1),
+                            r'body: unknown "thickness"; did you mean shell=\{"thickness": ...\}')):
+            with self.assertRaisesRegex(TypeError, text):
+                call()
+        for call, text in ((lambda: sim.positons, 'did you mean "positions"'), (lambda: noli.Mesh.boxx, '"box"'),
+                           (lambda: noli.Simulatoin, 'did you mean "Simulation"'), (lambda: batch.wrenchs, '"wrenches"'),
+                           (lambda: sim.step().min_distanse, 'did you mean "min_distance"'),
+                           (lambda: setattr(sim, "gravty", (0, 0, 0)), 'did you mean "gravity"'),
+                           (lambda: setattr(sim, "timestep", 1), 'did you mean "time_step"'),
+                           (lambda: sim.zzzzzz, "no attribute 'zzzzzz'$")):
+            with self.assertRaisesRegex(AttributeError, text):
+                call()
+        with self.assertRaisesRegex(KeyError, 'there is no body "cub"; did you mean "cube"'):
+            sim.body_state("cub")
+        # what others add to objects is theirs; errors of properties are their own
+        sim.mine = 1
+
+        class Counted(noli.Simulation):
+            def count(self):
+                self.step_counts = 3
+                return self.step_counts
+        self.assertEqual((sim.mine, Counted(cube()).count()), (1, 3))
+        sim.close()
+        with self.assertRaisesRegex(ValueError, "closed"):
+            sim.time
+
+    def test_results_are_written_on_one_line(self):
+        sim = noli.Simulation(cube())
+        report = sim.step()
+        for thing in (report, sim.body_state("cube"), sim.wrench("floor"), sim.scene.mesh("cube").check(), sim.energies()):
+            self.assertNotIn("\n", repr(thing))
+            self.assertTrue(repr(thing).startswith(type(thing).__name__ + "("))
+        self.assertIn(f"newton=<{report.newton_iterations} records>", repr(report))
+        self.assertIn("time=0.01", repr(report))
+
     def test_schema(self):
         self.assertIn("bodies", noli.schema()["properties"])
 

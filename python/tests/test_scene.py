@@ -1,4 +1,5 @@
 """Scenes: dicts, texts, files, meshes and functions in them; messages."""
+import inspect
 import json
 import os
 import tempfile
@@ -158,8 +159,51 @@ class Meshes(unittest.TestCase):
                            (noli.Mesh.icosphere(), "triangles"), (noli.Mesh.line(), "segments"),
                            (noli.Mesh.helix(), "segments"), (noli.Mesh.sphere(cells=2, surface=True), "triangles")):
             self.assertGreater(len(getattr(mesh, kind)), 0)
+        for made, size in ((noli.Mesh.sphere(geometry_order=2, cells=2), 2), (noli.Mesh.truss(geometry_order=3), 3)):
+            self.assertEqual(made.order, size)
         surface = noli.Mesh.box().extract("edges")
         self.assertGreater(len(surface.segments), 0)
+
+    def test_every_shape_of_scenes(self):
+        # with the keys of scenes as parameters, their defaults, and the same bits; arrays are Mesh itself
+        shapes = noli.schema()["$defs"]["shape"]["properties"]
+        self.assertGreater(len(shapes), 20)
+        others = {"inside": "filled", "position": "points"}
+        given = {"revolution": {"profile": [[1, 0], [1, 1]]}, "polygon": {"corners": [[0, 0], [1, 0], [0, 1]]},
+                 "voxels": {"inside": "X*X + Y*Y < 0.2"}, "curve": {"position": ["t", "t*t", 0]}}
+        functions = {"voxels": lambda x, y, z: x * x + y * y < 0.2, "curve": lambda t: (t, t * t, 0)}
+        more = [("sphere", {"inner_radius": 0.3, "layers": 2}), ("disk", {"rings": 4, "radius": 1}),
+                ("plane", {"pattern": "alternating", "cells": [3, 2]}), ("rectangle", {"pattern": "unstructured"}),
+                ("chain_mail", {"tube_radius": 0.005}), ("voxels", given["voxels"] | {"cells": [4, 5, 6]})]
+        for name, keys in [(name, given.get(name, {})) for name in shapes if name != "arrays"] + more:
+            make = getattr(noli.Mesh, name)
+            known = inspect.signature(make).parameters
+            wanted = shapes[name].get("properties") or noli.schema()["$defs"][name]["properties"]
+            self.assertLessEqual({others.get(key, key) for key in wanted}, set(known), name)
+            words = {others.get(key, key): functions[name] if key in others else value for key, value in keys.items()}
+            thin = {"plane": "shell", "disk": "shell", "rectangle": "shell", "polygon": "shell", "revolution": "shell",
+                    "tube": "shell", "icosphere": "shell", "torus_shell": "shell", "moebius": "shell"}
+            lines = ("line", "ring", "helix", "curve") + (() if "tube_radius" in keys else ("chain_mail",))
+            kind = {"shell": {"thickness": 1e-3}} if name in thin else {"rod": {"radius": 1e-3}} if name in lines else {}
+            scene = noli.Scene({"time": {"steps": 1}, "bodies": [{"name": "b", "mesh": {name: keys}, **kind}]})
+            ours, theirs = make(**words), scene.mesh("b")
+            np.testing.assert_array_equal(ours.positions, theirs.positions, name)
+            for cells in ("tets", "triangles", "segments"):
+                np.testing.assert_array_equal(getattr(ours, cells), getattr(theirs, cells), name)
+
+    def test_sizes_are_counted(self):
+        for call, text in ((lambda: noli.Mesh.box((1, 1)), "size must be 3 numbers, got 2"),
+                           (lambda: noli.Mesh.box(2), r"size must be \(3\), got \(a number\)"),
+                           (lambda: noli.Mesh.box(cells=(2, 2)), "cells must be 3 numbers, got 2"),
+                           (lambda: noli.Mesh.plane((1, 1, 1)), "size must be 2 numbers, got 3"),
+                           (lambda: noli.Mesh.mat(cells=(1,)), "cells must be 2 numbers, got 1"),
+                           (lambda: noli.Mesh.chain_mail((1, 2, 3)), "rings must be 2 numbers, got 3"),
+                           (lambda: noli.Mesh.sphere(geometry_order=2, surface=True), "straight")):
+            with self.assertRaisesRegex(ValueError, text):
+                call()
+        with self.assertRaisesRegex(TypeError, "cells must be of type int32, got float64"):
+            noli.Mesh.box(cells=(1.5, 2, 2))
+        self.assertEqual(len(noli.Mesh.box(cells=np.array([1.0, 1, 1])).positions), 8)
 
     def test_misuse(self):
         with self.assertRaisesRegex(ValueError, r"positions must be \(n x 3\), got \(2 x 2\)"):

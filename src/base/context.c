@@ -263,6 +263,16 @@ NoliStatus noli_fail(NoliContext* context, NoliStatus status, const char* format
   return status;
 }
 
+NoliStatus noli_fail_at(NoliContext* context, const char* where, NoliStatus status) {
+  if (status == NOLI_OK || status == NOLI_ERROR_MEMORY || where == NULL ||
+      strncmp(context->message, where, strlen(where)) == 0) {
+    return status;
+  }
+  char message[sizeof context->message];
+  memcpy(message, context->message, sizeof message);
+  return noli_fail(context, status, "%s: %s", where, message);
+}
+
 NoliStatus noli_refuse_null(NoliContext* context, const char* function, const char* condition) {
   if (context != NULL && function != NULL && condition != NULL) {
     // callers know an inline function that adds the size of a struct

@@ -24,6 +24,9 @@ struct NoliContext {
 // files.
 bool noli_disk_allows(NoliContext* context, const char* request, const char* path);
 
+// Puts `where` (NULL: nothing) before the message of a failure, unless it begins so. Returns
+// `status`.
+NoliStatus noli_fail_at(NoliContext* context, const char* where, NoliStatus status);
 // Gives a number to a caller who may not want it.
 static inline void noli_give_count(int32_t* to, int32_t n) {
   if (to != NULL) {

@@ -42,7 +42,7 @@
       int64_t: NOLI_NUMBER_INT64,                                                                  \
       NoliScaled: NOLI_NUMBER_SCALED)
 #define SIZE_OF(of, member_)                                                                       \
-  (_Generic(((of*)0)->member_,                                                                      \
+  (_Generic(((of*)0)->member_,                                                                     \
       double: sizeof(double),                                                                      \
       double*: sizeof(double),                                                                     \
       int32_t: sizeof(int32_t),                                                                    \
@@ -98,6 +98,7 @@ static const NoliNumber of_sim[] = {
   N(NoliSimDef, friction_speed, "the friction speed", POSITIVE),
   N(NoliSimDef, friction_iterations, "friction_iterations", FROM(NOLI_FRICTION_UNTIL_CONVERGENCE)),
   N(NoliSimDef, tolerance, "the tolerance", POSITIVE),
+  N(NoliSimDef, imbalance, "the allowed imbalance", RIGHT_OPEN(0.0, 1.0)),
   N(NoliSimDef, toi_tolerance, "the tolerance of the time of impact", OPEN(0.0, 1.0)),
   N(NoliSimDef, min_iterations, "min_iterations", FROM(0)),
   N(NoliSimDef, max_iterations, "max_iterations", FROM(1)),

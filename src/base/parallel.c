@@ -1,5 +1,6 @@
 #include "base/parallel.h"
 
+#include "base/after_fork.h"
 #include "base/profile.h"
 #include "noli/threads.h"
 
@@ -33,24 +34,32 @@ static int64_t range_end(int64_t begin, int64_t block, int64_t n_items) {
   return begin + block < n_items ? begin + block : n_items;
 }
 
-// ---- threads of the host ------------------------------------------------------------------------
+// ---- parts --------------------------------------------------------------------------------------
 
 // What a thread has lent is a matter of this thread, like the settings of OpenMP: loops have no
 // context, and every call of the library ends with the state in which it began.
-static _Thread_local const NoliHostThreads* lent; // by the calling thread; NULL: none
-static _Thread_local bool in_part;                // the calling thread runs a part
+static _Thread_local const NoliHostThreads* last_lent; // by the calling thread; NULL: none
+static _Thread_local int lent_at;                      // the number of forks then
+static _Thread_local bool in_part;                     // the calling thread runs a part
+
+// The threads of a host are not in the children of its process.
+static const NoliHostThreads* lent(void) {
+  return lent_at == noli_fork_count() ? last_lent : NULL;
+}
 
 NoliStatus noli_lend_threads(const NoliHostThreads* host) {
   if (in_part || (host != NULL && (host->run == NULL || host->n_threads < 1))) {
     return NOLI_ERROR_ARGUMENT;
   }
-  lent = host;
+  last_lent = host;
+  lent_at = noli_fork_count();
   return NOLI_OK;
 }
 
 typedef struct Parts {
   NoliPartFn* part;
   void* user;
+  int32_t n;
 } Parts;
 
 // Loops within a part are not divided again.
@@ -62,16 +71,44 @@ static void run_part(void* user, int32_t index) {
   in_part = before;
 }
 
-static int32_t host_size(int32_t n_threads) {
-  return n_threads < lent->n_threads ? n_threads : lent->n_threads;
+// The parts that a loop of up to `n_threads` threads is divided into.
+static int32_t part_count(int32_t n_threads) {
+  if (in_part) {
+    return 1;
+  }
+  const NoliHostThreads* host = lent();
+  return host != NULL && host->n_threads < n_threads ? host->n_threads : n_threads;
 }
 
-static void run_on_host(int32_t n, NoliPartFn* part, void* user) {
-  Parts parts = {part, user};
-  noli_work_share();
-  lent->run(lent->user, n, run_part, &parts);
-  noli_work_join();
+#ifdef _OPENMP
+static void run_region(void* user) {
+  Parts* parts = user;
+#pragma omp parallel num_threads(parts->n)
+  run_part(parts, omp_get_thread_num());
 }
+#endif
+
+// Runs parts 0 to n - 1 at the same time, on threads of OpenMP perhaps fewer of them; false: on
+// none, because there are no threads.
+static bool run_parts(int32_t n, NoliPartFn* part, void* user) {
+  Parts parts = {part, user, n};
+  const NoliHostThreads* host = lent();
+  bool ran = true;
+  noli_work_share();
+  if (host != NULL) {
+    host->run(host->user, n, run_part, &parts);
+  } else {
+#ifdef _OPENMP
+    ran = noli_call_after_fork(run_region, &parts);
+#else
+    ran = false;
+#endif
+  }
+  noli_work_join();
+  return ran;
+}
+
+// ---- loops --------------------------------------------------------------------------------------
 
 // A loop over blocks, which parts take one after the other.
 typedef struct Blocks {
@@ -100,62 +137,28 @@ static void take_blocks(void* user, int32_t index) {
   }
 }
 
-// Runs a loop on the calling thread, which runs a part, or on threads of the host; false: neither,
-// because the calling thread has lent none.
-static bool run_blocks(Blocks* blocks, int32_t n_threads, bool always) {
-  if (!in_part && lent == NULL) {
-    return false;
-  }
-  int32_t n = in_part ? 1 : host_size(n_threads);
-  if (n > 1 && (always ? blocks->n_blocks > 1 : pays(n, blocks->n_blocks))) {
-    run_on_host(n, take_blocks, blocks);
-  } else {
+// `always`: two blocks are enough to divide the loop.
+static void run_blocks(Blocks* blocks, int32_t n_threads, bool always) {
+  int32_t n = part_count(n_threads);
+  bool divides = n > 1 && (always ? blocks->n_blocks > 1 : pays(n, blocks->n_blocks));
+  if (!divides || !run_parts(n, take_blocks, blocks)) {
     take_blocks(blocks, 0);
   }
-  return true;
 }
-
-// ---- loops --------------------------------------------------------------------------------------
 
 void noli_parallel_for(int32_t n_threads, int64_t n_items, int64_t block, NoliRangeFn* fn,
                        void* user) {
-  int64_t n_blocks = block_count(n_items, block);
-  Blocks blocks = {
-      .fn = fn, .user = user, .block = block, .n_items = n_items, .n_blocks = n_blocks};
-  if (run_blocks(&blocks, n_threads, false)) {
-    return;
-  }
-#ifdef _OPENMP
-  if (pays(n_threads, n_blocks)) {
-    noli_work_share();
-#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1)
-    for (int64_t k = 0; k < n_blocks; k++) {
-      fn(user, k * block, range_end(k * block, block, n_items), omp_get_thread_num());
-    }
-    noli_work_join();
-    return;
-  }
-#endif
-  take_blocks(&blocks, 0);
+  Blocks blocks = {.fn = fn,
+                   .user = user,
+                   .block = block,
+                   .n_items = n_items,
+                   .n_blocks = block_count(n_items, block)};
+  run_blocks(&blocks, n_threads, false);
 }
 
 void noli_parallel_tasks(int32_t n_threads, int64_t n_items, NoliRangeFn* fn, void* user) {
   Blocks blocks = {.fn = fn, .user = user, .block = 1, .n_items = n_items, .n_blocks = n_items};
-  if (run_blocks(&blocks, n_threads, true)) {
-    return;
-  }
-#ifdef _OPENMP
-  if (n_threads > 1 && n_items > 1) {
-    noli_work_share();
-#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1)
-    for (int64_t k = 0; k < n_items; k++) {
-      fn(user, k, k + 1, omp_get_thread_num());
-    }
-    noli_work_join();
-    return;
-  }
-#endif
-  take_blocks(&blocks, 0);
+  run_blocks(&blocks, n_threads, true);
 }
 
 // ---- teams --------------------------------------------------------------------------------------
@@ -210,7 +213,6 @@ void noli_team_for(NoliTeam* team, int32_t rank, int64_t n_items, NoliRangeFn* f
   noli_team_wait(team);
 }
 
-// The members of a team on threads of the host.
 typedef struct Members {
   NoliTeamFn* fn;
   void* user;
@@ -222,44 +224,43 @@ static void be_member(void* user, int32_t rank) {
   members->fn(members->user, members->team, rank, members->team->size);
 }
 
-// As run_blocks.
-static bool run_members(Members* members, int32_t n_threads) {
-  if (!in_part && lent == NULL) {
-    return false;
+#ifdef _OPENMP
+static void run_team_region(void* user) {
+  Members* members = user;
+  Parts parts = {be_member, members, members->team->size};
+#pragma omp parallel num_threads(parts.n)
+  {
+    // the region may have fewer threads than it asks for
+#pragma omp single
+    members->team->size = omp_get_num_threads();
+    run_part(&parts, omp_get_thread_num());
   }
-  int32_t n = in_part ? 1 : host_size(n_threads);
-  members->team->size = n > 1 ? n : 1;
-  if (n > 1) {
-    run_on_host(n, be_member, members);
-  } else {
-    be_member(members, 0);
+}
+#endif
+
+// As run_parts.
+static bool run_members(Members* members) {
+  if (lent() != NULL) {
+    return run_parts(members->team->size, be_member, members);
   }
-  return true;
+  bool ran = false;
+#ifdef _OPENMP
+  noli_work_share();
+  ran = noli_call_after_fork(run_team_region, members);
+  noli_work_join();
+#endif
+  return ran;
 }
 
 void noli_parallel_team(int32_t n_threads, NoliTeamFn* fn, void* user) {
-  NoliTeam team = {
-      .size = 1, .mutex = PTHREAD_MUTEX_INITIALIZER, .all_arrived = PTHREAD_COND_INITIALIZER};
+  NoliTeam team = {.size = part_count(n_threads),
+                   .mutex = PTHREAD_MUTEX_INITIALIZER,
+                   .all_arrived = PTHREAD_COND_INITIALIZER};
   Members members = {fn, user, &team};
-  if (run_members(&members, n_threads)) {
-    goto done;
+  if (team.size <= 1 || !run_members(&members)) {
+    team.size = 1;
+    be_member(&members, 0);
   }
-#ifdef _OPENMP
-  if (n_threads > 1) {
-    noli_work_share();
-#pragma omp parallel num_threads(n_threads)
-    {
-      // the region may have fewer threads than it asks for
-#pragma omp single
-      team.size = omp_get_num_threads();
-      fn(user, &team, omp_get_thread_num(), team.size);
-    }
-    noli_work_join();
-    goto done;
-  }
-#endif
-  fn(user, &team, 0, 1);
-done:
   pthread_cond_destroy(&team.all_arrived);
   pthread_mutex_destroy(&team.mutex);
 }
@@ -268,27 +269,6 @@ done:
 
 // The block sums of one batch are on the stack, so that summing needs no allocation.
 enum { SUM_BATCH = 256 };
-
-// Blocks of a batch on threads of OpenMP, or on this one.
-static void sum_blocks(Blocks* blocks, int32_t n_threads) {
-#ifdef _OPENMP
-  if (pays(n_threads, blocks->n_blocks)) {
-    noli_work_share();
-#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1)
-    for (int64_t k = 0; k < blocks->n_blocks; k++) {
-      int64_t begin = blocks->first + k * blocks->block;
-      blocks->sums[k] =
-          blocks->sum(blocks->user, begin, range_end(begin, blocks->block, blocks->n_items),
-                      omp_get_thread_num());
-    }
-    noli_work_join();
-    return;
-  }
-#else
-  (void)n_threads;
-#endif
-  take_blocks(blocks, 0);
-}
 
 double noli_parallel_sum(int32_t n_threads, int64_t n_items, int64_t block, NoliRangeSumFn* fn,
                          void* user) {
@@ -304,9 +284,7 @@ double noli_parallel_sum(int32_t n_threads, int64_t n_items, int64_t block, Noli
                      .block = block,
                      .n_items = n_items,
                      .n_blocks = n};
-    if (!run_blocks(&blocks, n_threads, false)) {
-      sum_blocks(&blocks, n_threads);
-    }
+    run_blocks(&blocks, n_threads, false);
     for (int64_t k = 0; k < n; k++) {
       total += sums[k];
     }

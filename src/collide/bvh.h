@@ -8,6 +8,7 @@
 #include "base/context.h"
 #include "math/vec3.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -20,15 +21,30 @@ typedef struct NoliBox {
   float hi[4];
 } NoliBox;
 
+// The next float towards zero or away from it: nextafterf, without a call.
+static inline float noli_next_float(float value, int32_t away) {
+  int32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  bits += away;
+  memcpy(&value, &bits, sizeof bits);
+  return value;
+}
+
 // A coordinate of a box that lies outside of `value`: rounded down for the lower side, up for the
 // upper one.
 static inline float noli_box_below(double value) {
   float near = (float)value;
-  return (double)near > value ? nextafterf(near, -INFINITY) : near;
+  if ((double)near > value) {
+    near = near == 0.0f ? -FLT_TRUE_MIN : noli_next_float(near, near > 0.0f ? -1 : 1);
+  }
+  return near;
 }
 static inline float noli_box_above(double value) {
   float near = (float)value;
-  return (double)near < value ? nextafterf(near, INFINITY) : near;
+  if ((double)near < value) {
+    near = near == 0.0f ? FLT_TRUE_MIN : noli_next_float(near, near > 0.0f ? 1 : -1);
+  }
+  return near;
 }
 
 typedef struct NoliNode {
@@ -104,8 +120,9 @@ static inline double noli_box_distance(const NoliBox* box, NoliVec3 p) {
   const double at[3] = {p.x, p.y, p.z};
   double sum = 0.0;
   for (int k = 0; k < 3; k++) {
-    double out = fmax(fmax((double)box->lo[k] - at[k], at[k] - (double)box->hi[k]), 0.0);
-    sum += out * out;
+    double below = (double)box->lo[k] - at[k], above = at[k] - (double)box->hi[k];
+    double out = below > above ? below : above;
+    sum += out > 0.0 ? out * out : 0.0;
   }
   return sqrt(sum);
 }

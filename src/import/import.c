@@ -1,6 +1,7 @@
 #include "import/import.h"
 
 #include "noli/import.h"
+#include "text/cursor.h"
 #include "text/json.h"
 
 #include <string.h>
@@ -41,9 +42,7 @@ NoliStatus noli_import_parse(NoliContext* context, const char* text, size_t size
                              int32_t n_overrides, NoliScene** scene) {
   NOLI_REQUIRE(context, context != NULL && text != NULL && name != NULL && scene != NULL);
   NoliStatus status = NOLI_OK;
-  static const char mark[] = "\xef\xbb\xbf";
-  // a byte order mark is harmless
-  size_t skipped = size >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
+  size_t skipped = (size_t)noli_mark_size(text, (int64_t)size);
   const NoliSceneSource source = {.context = context,
                                   .name = name,
                                   .text = text + skipped,

@@ -327,9 +327,19 @@ void noli_assembler_mask_gradient(const NoliAssembler* assembler, double* gradie
 
 typedef struct MaskJob {
   const NoliAssembler* assembler;
-  double* value;   // of the upper blocks
-  double diagonal; // in own rows
+  double* value; // of the upper blocks
+  bool regular;  // held components get a diagonal in own rows
 } MaskJob;
+
+// A diagonal entry for the components of a node of which `held` are held: as large as its others,
+// so that neither conditioning nor sizes taken from the matrix depend on units.
+static double held_diagonal(const double block[9], unsigned held) {
+  double largest = 0.0;
+  for (int32_t k = 0; k < 3; k++) {
+    largest = fmax(largest, (held >> k & 1) == 0 ? fabs(block[4 * k]) : 0.0);
+  }
+  return largest > 0.0 ? largest : 1.0;
+}
 
 // Rows and columns of held components in block rows begin..end.
 static void mask_rows(void* user, int64_t begin, int64_t end, int32_t worker) {
@@ -345,18 +355,20 @@ static void mask_rows(void* user, int64_t begin, int64_t end, int32_t worker) {
       if ((here | there) == 0) {
         continue;
       }
+      bool diagonal = own && job->regular && matrix->col[k] == i;
+      double held = diagonal ? held_diagonal(job->value + 9 * k, here) : 0.0;
       for (int32_t e = 0; e < 9; e++) {
         int32_t r = e / 3, c = e % 3;
         if ((here >> r & 1) != 0 || (there >> c & 1) != 0) {
-          job->value[9 * k + e] = own && matrix->col[k] == i && r == c ? job->diagonal : 0.0;
+          job->value[9 * k + e] = r == c ? held : 0.0;
         }
       }
     }
   }
 }
 
-static void mask_matrix(const NoliAssembler* assembler, double* value, double diagonal) {
-  MaskJob job = {assembler, value, diagonal};
+static void mask_matrix(const NoliAssembler* assembler, double* value, bool regular) {
+  MaskJob job = {assembler, value, regular};
   noli_parallel_for(noli_context_threads(assembler->context), assembler->pattern.matrix.n,
                     MASK_BLOCK, mask_rows, &job);
 }
@@ -403,7 +415,7 @@ NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTe
     noli_assembler_mask_gradient(assembler, gradient);
   }
   if (assembler->n_held > 0 && job.value != NULL) {
-    mask_matrix(assembler, job.value, 1.0);
+    mask_matrix(assembler, job.value, true);
   }
 done:
   noli_work(before);
@@ -456,7 +468,7 @@ NoliStatus noli_assembler_linearize_skew(NoliAssembler* assembler, const NoliEne
     add_to_ranges(&job, 0, N_RANGES, 0);
   }
   if (assembler->n_held > 0) {
-    mask_matrix(assembler, value, 0.0);
+    mask_matrix(assembler, value, false);
   }
 done:
   return status;

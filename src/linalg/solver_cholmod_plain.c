@@ -1,6 +1,7 @@
 // Cholesky factorization by CHOLMOD alone, on scalar rows with 64-bit indices. Nothing here depends
 // on how CHOLMOD stores a factor.
 #define _POSIX_C_SOURCE 200809L // struct sigaction
+#include "base/after_fork.h"
 #include "linalg/cholmod_api.h"
 #include "linalg/metis_guard.h"
 #include "linalg/solver_cholmod.h"
@@ -92,6 +93,11 @@ done:
   return status;
 }
 
+static void factorize(void* user) {
+  Plain* plain = user;
+  cholmod_l_factorize(plain->matrix, plain->factor, &plain->common);
+}
+
 NoliStatus noli_cholmod_plain_factor(void* state, const NoliLinView* view,
                                      NoliLinSolverStats* stats) {
   NoliStatus status = NOLI_OK;
@@ -101,7 +107,9 @@ NoliStatus noli_cholmod_plain_factor(void* state, const NoliLinView* view,
     goto done;
   }
   fill(plain->matrix, view->symmetric, true);
-  cholmod_l_factorize(plain->matrix, plain->factor, &plain->common);
+  // has parallel regions of its own
+  NOLI_CHECK(plain->context, noli_call_after_fork(factorize, plain), NOLI_ERROR_BACKEND,
+             "this process was forked, and the system refuses it the thread that CHOLMOD needs");
   NOLI_TRY(noli_cholmod_check(plain->context, &plain->common, "in the factorization"));
   stats->factor_bytes = (int64_t)(8.0 * plain->common.lnz);
 done:

@@ -112,24 +112,30 @@ static void check_tetrahedra(const NoliMesh* mesh, const NoliMesh* good, const i
   }
 }
 
+bool noli_has_no_size(const NoliMesh* mesh, const int32_t* vertex, int32_t width) {
+  if (width == 2) {
+    return noli_norm_sqr3(noli_sub3(position(mesh, vertex[1]), position(mesh, vertex[0]))) <= 0.0;
+  }
+  if (width != 3) {
+    return false;
+  }
+  NoliVec3 x0 = position(mesh, vertex[0]);
+  NoliVec3 e1 = noli_sub3(position(mesh, vertex[1]), x0);
+  NoliVec3 e2 = noli_sub3(position(mesh, vertex[2]), x0);
+  double longest_sqr =
+      fmax(fmax(noli_norm_sqr3(e1), noli_norm_sqr3(e2)), noli_norm_sqr3(noli_sub3(e2, e1)));
+  return isfinite(longest_sqr) && noli_norm3(noli_cross3(e1, e2)) <= FLAT * longest_sqr;
+}
+
 static void check_sizes(const NoliMesh* mesh, const NoliMesh* good, int32_t* const* source,
                         NoliMeshCheck* check) {
-  for (int32_t t = 0; t < good->n_tri; t++) {
-    const int32_t* tri = good->tri + 3 * (int64_t)t;
-    NoliVec3 x0 = position(mesh, tri[0]);
-    NoliVec3 e1 = noli_sub3(position(mesh, tri[1]), x0);
-    NoliVec3 e2 = noli_sub3(position(mesh, tri[2]), x0);
-    double longest_sqr =
-        fmax(fmax(noli_norm_sqr3(e1), noli_norm_sqr3(e2)), noli_norm_sqr3(noli_sub3(e2, e1)));
-    if (isfinite(longest_sqr) && noli_norm3(noli_cross3(e1, e2)) <= FLAT * longest_sqr) {
-      found(&check->n_degenerate, &check->first_degenerate, source[1][t]);
-    }
-  }
-  for (int32_t e = 0; e < good->n_edge; e++) {
-    NoliVec3 side = noli_sub3(position(mesh, good->edge[2 * (int64_t)e + 1]),
-                              position(mesh, good->edge[2 * (int64_t)e]));
-    if (noli_norm_sqr3(side) <= 0.0) {
-      found(&check->n_degenerate, &check->first_degenerate, source[2][e]);
+  NoliCells cells[NOLI_N_CELL_KINDS];
+  noli_mesh_cells(good, cells);
+  for (int kind = 1; kind <= 2; kind++) {
+    for (int64_t c = 0; c < cells[kind].n; c++) {
+      if (noli_has_no_size(mesh, cells[kind].vertex + c * cells[kind].width, cells[kind].width)) {
+        found(&check->n_degenerate, &check->first_degenerate, source[kind][c]);
+      }
     }
   }
 }

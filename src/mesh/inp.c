@@ -224,16 +224,16 @@ static NoliStatus read_node(Reader* reader, NoliSpan line, int64_t* of_node) {
   const NoliCursor* cursor = reader->text.cursor;
   NoliSpan field = line;
   const char* place = line.at;
-  double *x = NULL, values[6];
+  double *x = NULL, values[3];
   int64_t label = 0;
   bool goes_on = false;
   noli_inp_next_field(&line, &field, &goes_on);
   NOLI_TRY(noli_inp_integer(&reader->text, field, "the label of a node", &label));
   NOLI_TRY(noli_inp_add_label(cursor, &reader->node, label, place));
   *of_node = label;
-  NOLI_TRY(noli_inp_numbers(&reader->text, line, "a coordinate", 6, values));
+  NOLI_TRY(noli_inp_numbers(&reader->text, line, "a coordinate", 3, 3, values));
   NOLI_TRY(noli_parts_add_vertices(cursor->context, reader->parts, 1, &x));
-  memcpy(x, values, 3 * sizeof *x);
+  memcpy(x, values, sizeof values);
 done:
   return status;
 }
@@ -406,11 +406,11 @@ static NoliStatus begin_instance(Reader* reader) {
   reader->instance = named != NULL ? named->value : (NoliSpan){text->keyword.at, 0};
   reader->level = IN_INSTANCE;
   if (noli_inp_next_line(text, &line)) {
-    NOLI_TRY(noli_inp_numbers(text, line, "a translation", 3, reader->translation));
+    NOLI_TRY(noli_inp_numbers(text, line, "a translation", 3, 0, reader->translation));
   }
   if (noli_inp_next_line(text, &line)) {
     double* turn = reader->turn;
-    NOLI_TRY(noli_inp_numbers(text, line, "a point or an angle", 7, turn));
+    NOLI_TRY(noli_inp_numbers(text, line, "a point or an angle", 7, 0, turn));
     if (turn[6] != 0.0 && turn[0] == turn[3] && turn[1] == turn[4] && turn[2] == turn[5]) {
       status = noli_cursor_fail(text->cursor, line.at, "the axis of the rotation has no length");
     }

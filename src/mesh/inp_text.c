@@ -128,7 +128,7 @@ done:
 }
 
 NoliStatus noli_inp_numbers(const NoliInpText* text, NoliSpan line, const char* what, int most,
-                            double* values) {
+                            int n_unused, double* values) {
   NoliStatus status = NOLI_OK;
   NoliSpan field;
   int n = 0;
@@ -136,8 +136,12 @@ NoliStatus noli_inp_numbers(const NoliInpText* text, NoliSpan line, const char* 
     values[i] = 0.0;
   }
   for (bool goes_on; noli_inp_next_field(&line, &field, &goes_on); n++) {
-    NOLI_TRY(n == most ? noli_inp_expected(text, field.at, "the end of the line")
-                       : noli_inp_number(text, field, what, &values[n]));
+    if (n < most) {
+      NOLI_TRY(noli_inp_number(text, field, what, &values[n]));
+    } else if (n >= most + n_unused) {
+      status = noli_inp_expected(text, field.at, "the end of the line");
+      goto done;
+    }
   }
 done:
   return status;

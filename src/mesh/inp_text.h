@@ -44,9 +44,11 @@ NOLI_WARN_UNUSED NoliStatus noli_inp_integer(const NoliInpText* text, NoliSpan f
 NOLI_WARN_UNUSED NoliStatus noli_inp_number(const NoliInpText* text, NoliSpan field,
                                             const char* what, double* value);
 
-// Reads up to `most` numbers of a line into `values`, whose others become 0.
+// Reads up to `most` numbers of a line into `values`, whose others become 0; up to `n_unused` more
+// fields may follow.
 NOLI_WARN_UNUSED NoliStatus noli_inp_numbers(const NoliInpText* text, NoliSpan line,
-                                             const char* what, int most, double* values);
+                                             const char* what, int most, int n_unused,
+                                             double* values);
 
 // Reads the keyword at the cursor and its parameters, which go on in the next line after a comma.
 NOLI_WARN_UNUSED NoliStatus noli_inp_read_keyword(NoliInpText* text);

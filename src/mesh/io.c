@@ -51,6 +51,7 @@ static NoliStatus read_mesh(NoliContext* context, const char* path, NoliMesh** m
       path);
   NOLI_TRY(noli_cursor_open(context, path, &cursor));
   NOLI_TRY(format->read(&cursor, &parts));
+  noli_parts_log_unused(context, path, &parts);
   NOLI_TRY(noli_parts_to_mesh(context, path, &parts, mesh));
   if (sets != NULL) {
     NOLI_TRY(noli_parts_to_sets(context, &parts, sets));

@@ -5,6 +5,7 @@
 // elements.
 #include "base/sort.h"
 #include "math/lagrange.h"
+#include "mesh/cell_table.h"
 #include "mesh/io.h"
 #include "mesh/curve.h"
 
@@ -17,6 +18,7 @@ typedef struct Entity {
   int64_t dimension;
   int64_t tag;
   int32_t physical;
+  bool is_cut; // made by a partition between its parts
 } Entity;
 
 typedef struct NodeTag {
@@ -31,13 +33,17 @@ typedef struct Reader {
   bool new_version; // 4.1
   bool has_nodes;
   NOLI_ARRAY(Entity) entity;  // sorted when complete
+  NOLI_ARRAY(Entity) part;    // entities of a partition, sorted when complete
   NOLI_ARRAY(NodeTag) node;   // in file order, then sorted if there is no table
   NOLI_ARRAY(int32_t) vertex; // of each tag from first_tag on, where tags are dense
   int64_t first_tag;
   NOLI_ARRAY(Entity)
-  group;                   // named physical groups: their dimensions and tags, in `physical` the
-                           // number of the set
-  NOLI_ARRAY(Entity) more; // entities of 4.1 with physical groups after the first
+  group;                     // named physical groups: their dimensions and tags, in `physical` the
+                             // number of the set
+  NOLI_ARRAY(Entity) more;   // entities of 4.1 with physical groups after the first
+  int64_t n_more;            // of them before those of parts
+  NOLI_ARRAY(int32_t) extra; // those groups of a block of elements
+  NoliCellTable cells;       // of 2.2, which lists an element once for each of its groups
 } Reader;
 
 // The element types of Gmsh.
@@ -186,47 +192,73 @@ static int compare_entities(const void* a, const void* b) {
   return left->tag < right->tag ? -1 : left->tag > right->tag;
 }
 
-static NoliStatus read_entity(Reader* reader, int dimension) {
+// Notes a group of an entity after its first one; only sets need them.
+static NoliStatus add_more(Reader* reader, Entity entity, int32_t physical) {
   NoliStatus status = NOLI_OK;
-  Entity entity = {.dimension = dimension};
-  double bound = 0.0;
+  entity.physical = physical;
+  if (reader->parts->sets.wanted) {
+    NOLI_PUSH(reader->cursor->context, &reader->more, entity);
+  }
+done:
+  return status;
+}
+
+// Reads the tag of an entity.
+static NoliStatus read_entity_tag(Reader* reader, int64_t* tag) {
+  return integer(reader, I32, "the tag of an entity", INT32_MIN, INT32_MAX, tag);
+}
+
+// Reads the box, the physical groups and the boundary of an entity. `*n_group` counts its groups;
+// the first is its tag, unless it has one already.
+static NoliStatus read_body(Reader* reader, Entity* entity, int64_t* n_group) {
+  NoliStatus status = NOLI_OK;
   int64_t n = 0, tag = 0;
-  NOLI_TRY(integer(reader, I32, "the tag of an entity", INT32_MIN, INT32_MAX, &entity.tag));
-  for (int i = 0; i < (dimension == 0 ? 3 : 6); i++) {
-    NOLI_TRY(number(reader, "a bound of an entity", &bound));
+  for (int i = 0; i < (entity->dimension == 0 ? 3 : 6); i++) {
+    NOLI_TRY(
+        noli_skip_value(reader->cursor, reader->binary, NOLI_SCALAR_F64, "a bound of an entity"));
   }
-  // the first physical group counts
-  NOLI_TRY(integer(reader, SIZE, "a number of physical groups", 0, INT32_MAX, &n));
-  for (int64_t i = 0; i < n; i++) {
+  NOLI_TRY(integer(reader, SIZE, "a number of physical groups", 0, INT32_MAX, n_group));
+  for (int64_t i = 0; i < *n_group; i++) {
     NOLI_TRY(integer(reader, I32, "the tag of a physical group", INT32_MIN, INT32_MAX, &tag));
-    Entity member = {.dimension = dimension, .tag = entity.tag, .physical = (int32_t)tag};
-    if (i > 0 && reader->parts->sets.wanted) {
-      NOLI_PUSH(reader->cursor->context, &reader->more, member);
+    if (i > 0 || entity->physical != 0) {
+      NOLI_TRY(add_more(reader, *entity, (int32_t)tag));
+    } else {
+      entity->physical = (int32_t)tag;
     }
-    entity.physical = i == 0 ? (int32_t)tag : entity.physical;
   }
-  if (dimension > 0) {
+  if (entity->dimension > 0) {
     NOLI_TRY(integer(reader, SIZE, "a number of bounding entities", 0, INT32_MAX, &n));
     for (int64_t i = 0; i < n; i++) {
-      NOLI_TRY(integer(reader, I32, "the tag of an entity", INT32_MIN, INT32_MAX, &tag));
+      NOLI_TRY(read_entity_tag(reader, &tag));
     }
   }
-  NOLI_PUSH(reader->cursor->context, &reader->entity, entity);
+done:
+  return status;
+}
+
+// Reads how many entities of each dimension follow.
+static NoliStatus read_counts(Reader* reader, int64_t count[4]) {
+  NoliStatus status = NOLI_OK;
+  for (int d = 0; d < 4; d++) {
+    NOLI_TRY(integer(reader, SIZE, "a number of entities", 0, INT32_MAX, &count[d]));
+  }
 done:
   return status;
 }
 
 static NoliStatus read_entities(Reader* reader) {
   NoliStatus status = NOLI_OK;
-  int64_t count[4];
-  for (int d = 0; d < 4; d++) {
-    NOLI_TRY(integer(reader, SIZE, "a number of entities", 0, INT32_MAX, &count[d]));
-  }
+  int64_t count[4], n_group = 0;
+  NOLI_TRY(read_counts(reader, count));
   for (int d = 0; d < 4; d++) {
     for (int64_t i = 0; i < count[d]; i++) {
-      NOLI_TRY(read_entity(reader, d));
+      Entity entity = {.dimension = d};
+      NOLI_TRY(read_entity_tag(reader, &entity.tag));
+      NOLI_TRY(read_body(reader, &entity, &n_group));
+      NOLI_PUSH(reader->cursor->context, &reader->entity, entity);
     }
   }
+  reader->n_more = reader->more.count;
   if (reader->entity.count > 0) {
     qsort(reader->entity.data, (size_t)reader->entity.count, sizeof *reader->entity.data,
           compare_entities);
@@ -235,14 +267,84 @@ done:
   return status;
 }
 
-static int32_t physical_tag(const Reader* reader, int64_t dimension, int64_t tag) {
-  if (reader->entity.count == 0) {
-    return 0;
-  }
+static const Entity* find_entity(const Entity* entity, int64_t n, int64_t dimension, int64_t tag) {
   Entity wanted = {.dimension = dimension, .tag = tag};
-  const Entity* found = bsearch(&wanted, reader->entity.data, (size_t)reader->entity.count,
-                                sizeof wanted, compare_entities);
-  return found != NULL ? found->physical : 0;
+  return n > 0 ? bsearch(&wanted, entity, (size_t)n, sizeof wanted, compare_entities) : NULL;
+}
+
+// Reads an entity of a partition. Its parent, of the same dimension, has the groups that people
+// made; its own may be those that Gmsh makes of the parts.
+static NoliStatus read_part(Reader* reader, int dimension) {
+  NoliStatus status = NOLI_OK;
+  Entity entity = {.dimension = dimension};
+  int64_t parent_dimension = 0, parent_tag = 0, n = 0, partition = 0, n_group = 0;
+  NOLI_TRY(read_entity_tag(reader, &entity.tag));
+  NOLI_TRY(integer(reader, I32, "the dimension of the parent", -1, 3, &parent_dimension));
+  NOLI_TRY(integer(reader, I32, "the tag of the parent", INT32_MIN, INT32_MAX, &parent_tag));
+  NOLI_TRY(integer(reader, SIZE, "a number of parts", 0, INT32_MAX, &n));
+  for (int64_t i = 0; i < n; i++) {
+    NOLI_TRY(integer(reader, I32, "a part", INT32_MIN, INT32_MAX, &partition));
+  }
+  const Entity* parent =
+      parent_dimension == dimension
+          ? find_entity(reader->entity.data, reader->entity.count, dimension, parent_tag)
+          : NULL;
+  if (parent != NULL) {
+    entity.physical = parent->physical;
+    for (int64_t m = 0; m < reader->n_more; m++) {
+      const Entity* more = &reader->more.data[m];
+      if (more->dimension == dimension && more->tag == parent_tag) {
+        NOLI_TRY(add_more(reader, entity, more->physical));
+      }
+    }
+  }
+  NOLI_TRY(read_body(reader, &entity, &n_group));
+  entity.is_cut = parent_dimension > dimension && n_group == 0;
+  NOLI_PUSH(reader->cursor->context, &reader->part, entity);
+done:
+  return status;
+}
+
+static NoliStatus read_parts(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  int64_t count[4], n = 0, value = 0;
+  NOLI_TRY(integer(reader, SIZE, "the number of parts", 0, INT32_MAX, &n));
+  NOLI_TRY(integer(reader, SIZE, "the number of ghost entities", 0, INT32_MAX, &n));
+  for (int64_t i = 0; i < 2 * n; i++) {
+    NOLI_TRY(integer(reader, I32, "a ghost entity", INT32_MIN, INT32_MAX, &value));
+  }
+  NOLI_TRY(read_counts(reader, count));
+  for (int d = 0; d < 4; d++) {
+    for (int64_t i = 0; i < count[d]; i++) {
+      NOLI_TRY(read_part(reader, d));
+    }
+  }
+  if (reader->part.count > 0) {
+    qsort(reader->part.data, (size_t)reader->part.count, sizeof *reader->part.data,
+          compare_entities);
+  }
+done:
+  return status;
+}
+
+// Finds the entity that a block of elements names, in `*entity`, and in `extra` its groups after
+// the first.
+static NoliStatus find_groups(Reader* reader, int64_t dimension, int64_t tag, Entity* entity) {
+  NoliStatus status = NOLI_OK;
+  const Entity* found = find_entity(reader->part.data, reader->part.count, dimension, tag);
+  if (found == NULL) {
+    found = find_entity(reader->entity.data, reader->entity.count, dimension, tag);
+  }
+  *entity = found != NULL ? *found : (Entity){.dimension = dimension, .tag = tag};
+  reader->extra.count = 0;
+  for (int64_t m = 0; m < reader->more.count; m++) {
+    const Entity* more = &reader->more.data[m];
+    if (more->dimension == dimension && more->tag == tag) {
+      NOLI_PUSH(reader->cursor->context, &reader->extra, more->physical);
+    }
+  }
+done:
+  return status;
 }
 
 static NoliStatus add_node_tag(Reader* reader, int64_t tag) {
@@ -274,9 +376,9 @@ static NoliStatus read_node_block(Reader* reader) {
     for (int k = 0; k < 3; k++) {
       NOLI_TRY(number(reader, "a coordinate", x++));
     }
-    double ignored = 0.0;
     for (int64_t k = 0; k < n_extra; k++) {
-      NOLI_TRY(number(reader, "a parametric coordinate", &ignored));
+      NOLI_TRY(noli_skip_value(reader->cursor, reader->binary, NOLI_SCALAR_F64,
+                               "a parametric coordinate"));
     }
   }
 done:
@@ -454,6 +556,7 @@ static NoliStatus read_element_block(Reader* reader, int64_t* n_read) {
   NoliStatus status = NOLI_OK;
   int64_t dimension = 0, tag = 0, type = 0, n = 0;
   int32_t width = 0, corner[NOLI_TET_NODES_MAX];
+  Entity entity;
   NOLI_TRY(integer(reader, I32, "the dimension of an entity", 0, 3, &dimension));
   NOLI_TRY(integer(reader, I32, "the tag of an entity", INT32_MIN, INT32_MAX, &tag));
   if (!reader->binary) {
@@ -465,17 +568,18 @@ static NoliStatus read_element_block(Reader* reader, int64_t* n_read) {
   NOLI_TRY(element_width(reader, place, type, &width));
   NOLI_TRY(noli_expect_items(reader->cursor, "elements", n,
                              (reader->binary ? 8 : 2) * (1 + (int64_t)width), reader->binary));
-  int32_t physical = physical_tag(reader, dimension, tag);
+  NOLI_TRY(find_groups(reader, dimension, tag, &entity));
   for (int64_t i = 0; i < n; i++) {
     int64_t number_of_element = 0;
     NOLI_TRY(integer(reader, SIZE, "the tag of an element", 0, INT64_MAX, &number_of_element));
     NOLI_TRY(read_corners(reader, SIZE, width, corner));
-    NOLI_TRY(add_element(reader, type, width, corner, physical));
-    for (int64_t m = 0; m < reader->more.count; m++) {
-      const Entity* more = &reader->more.data[m];
-      if (more->dimension == dimension && more->tag == tag) {
-        NOLI_TRY(add_to_set(reader, (int32_t)dimension, more->physical, width, corner));
-      }
+    // faces between parts are none of the mesh that was divided
+    if (entity.is_cut) {
+      continue;
+    }
+    NOLI_TRY(add_element(reader, type, width, corner, entity.physical));
+    for (int64_t g = 0; g < reader->extra.count; g++) {
+      NOLI_TRY(add_to_set(reader, dimension_of(type), reader->extra.data[g], width, corner));
     }
   }
   *n_read += n;
@@ -504,6 +608,32 @@ done:
   return status;
 }
 
+// Adds an element of 2.2. One that is in several groups is in the file once for each: it becomes
+// one cell, with the tag of the first. Again in the same group it is a duplicate.
+static NoliStatus add_old_element(Reader* reader, int64_t type, int32_t width, const int32_t* node,
+                                  int32_t physical) {
+  NoliStatus status = NOLI_OK;
+  NoliMeshParts* parts = reader->parts;
+  int32_t dimension = dimension_of(type);
+  int64_t index = dimension == 3 ? parts->tet_tag.count : dimension == 2 ? parts->tri_tag.count : 0;
+  NoliTableCell* known = NULL;
+  NOLI_TRY(noli_cell_table_add(reader->cursor->context, &reader->cells, dimension + 1, node,
+                               (int32_t)index, physical, &known));
+  if (known == NULL || known->group == physical) {
+    NOLI_TRY(add_element(reader, type, width, node, physical));
+    goto done;
+  }
+  NOLI_TRY(add_to_set(reader, dimension, physical, width, node));
+  if (known->group == 0) {
+    known->group = physical;
+    if (dimension >= 2) {
+      (dimension == 3 ? parts->tet_tag.data : parts->tri_tag.data)[known->index] = physical;
+    }
+  }
+done:
+  return status;
+}
+
 // Reads `n` elements of 2.2 that share a type and a number of tags; in text n is 1 and the number
 // of the element was read before.
 static NoliStatus read_element_run(Reader* reader, int64_t type, int64_t n, int64_t n_tag,
@@ -522,7 +652,7 @@ static NoliStatus read_element_run(Reader* reader, int64_t type, int64_t n, int6
       physical = t == 0 ? (int32_t)value : physical;
     }
     NOLI_TRY(read_corners(reader, I32, width, corner));
-    NOLI_TRY(add_element(reader, type, width, corner, physical));
+    NOLI_TRY(add_old_element(reader, type, width, corner, physical));
   }
 done:
   return status;
@@ -612,7 +742,7 @@ static NoliStatus read_names(Reader* reader) {
       goto done;
     }
     NoliSpan name = {open + 1, close - open - 1};
-    Entity group = {dimension, tag, (int32_t)reader->parts->sets.name.count};
+    Entity group = {dimension, tag, (int32_t)reader->parts->sets.name.count, false};
     NOLI_TRY(noli_parts_add_set(cursor->context, reader->parts, name));
     NOLI_PUSH(cursor->context, &reader->group, group);
     cursor->at = close + 1;
@@ -627,8 +757,12 @@ static NoliStatus read_section(Reader* reader, NoliSpan name, bool* has_format) 
     const char* name;
     NoliStatus (*read)(Reader* reader);
   } sections[] = {
-      {"$MeshFormat", read_format}, {"$Entities", read_entities},   {"$Nodes", read_nodes},
-      {"$Elements", read_elements}, {"$PhysicalNames", read_names},
+      {"$MeshFormat", read_format},
+      {"$Entities", read_entities},
+      {"$Nodes", read_nodes},
+      {"$Elements", read_elements},
+      {"$PartitionedEntities", read_parts},
+      {"$PhysicalNames", read_names},
   };
   NoliStatus status = NOLI_OK;
   size_t s = 0, n_section = sizeof sections / sizeof sections[0];
@@ -646,7 +780,7 @@ static NoliStatus read_section(Reader* reader, NoliSpan name, bool* has_format) 
 
   // 2.2 has no entities; names matter for sets only
   bool names = s + 1 == n_section && !reader->parts->sets.wanted;
-  if (s == n_section || names || (s == 1 && !reader->new_version)) {
+  if (s == n_section || names || ((s == 1 || s == 4) && !reader->new_version)) {
     NOLI_TRY(skip_section(reader, name));
   } else {
     noli_skip_line(reader->cursor);
@@ -682,6 +816,9 @@ done:
   noli_array_free(cursor->context, &reader.entity);
   noli_array_free(cursor->context, &reader.group);
   noli_array_free(cursor->context, &reader.more);
+  noli_array_free(cursor->context, &reader.part);
+  noli_array_free(cursor->context, &reader.extra);
+  noli_cell_table_free(cursor->context, &reader.cells);
   noli_array_free(cursor->context, &reader.node);
   noli_array_free(cursor->context, &reader.vertex);
   return status;

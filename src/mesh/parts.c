@@ -1,7 +1,9 @@
 #include "mesh/parts.h"
 
+#include "mesh/polygon.h"
 #include "mesh/topology.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,33 @@ void noli_parts_free(NoliContext* context, NoliMeshParts* parts) {
   }
   noli_array_free(context, &parts->sets.name);
   noli_array_free(context, &parts->sets.member);
+  noli_array_free(context, &parts->polygon);
+  noli_array_free(context, &parts->corner);
+}
+
+// ---- what is not used
+
+void noli_parts_note_unused(NoliMeshParts* parts, const char* kind, NoliSpan name) {
+  NoliPartsUnused* unused = &parts->unused;
+  size_t length = strlen(unused->text), left = sizeof unused->text - length;
+  enum { LENGTH_OF_ONE = 90 };
+  if (left < LENGTH_OF_ONE) {
+    unused->n_more++;
+    return;
+  }
+  snprintf(unused->text + length, left, "%s%s%s%s", length > 0 ? ", " : "", kind,
+           name.n > 0 ? " " : "", name.n > 0 ? noli_show(name).text : "");
+}
+
+void noli_parts_log_unused(NoliContext* context, const char* path, const NoliMeshParts* parts) {
+  const NoliPartsUnused* unused = &parts->unused;
+  char more[40] = "";
+  if (unused->n_more > 0) {
+    snprintf(more, sizeof more, " and %lld more", (long long)unused->n_more);
+  }
+  if (unused->text[0] != '\0') {
+    noli_log(context, NOLI_LOG_INFO, "%s: not used: %s%s", path, unused->text, more);
+  }
 }
 
 // ---- sets
@@ -142,11 +171,97 @@ done:
 NoliStatus noli_parts_add_polygon(NoliContext* context, NoliMeshParts* parts, int64_t n,
                                   const int32_t* vertex, int32_t tag) {
   NoliStatus status = NOLI_OK;
-  for (int64_t i = 2; i < n; i++) {
-    const int32_t tri[3] = {vertex[0], vertex[i - 1], vertex[i]};
+  NoliPartsPolygon polygon = {parts->tri.count / 3, parts->corner.count, 0};
+  NOLI_CHECK(context, n <= INT32_MAX, NOLI_ERROR_TOO_LARGE, "a polygon of %lld vertices",
+             (long long)n);
+  for (int64_t i = 0; n > 3 && i < n; i++) {
+    if (vertex[i] != vertex[i > 0 ? i - 1 : n - 1]) {
+      NOLI_PUSH(context, &parts->corner, vertex[i]);
+      polygon.n++;
+    }
+  }
+
+  // a fan takes the places; the checks of meshes find what is wrong with less than a triangle
+  bool is_polygon = polygon.n >= 3;
+  const int32_t* corner = is_polygon ? parts->corner.data + polygon.first_corner : vertex;
+  int64_t n_corner = is_polygon ? polygon.n : n < 3 ? n : 3;
+  for (int64_t i = 2; i < n_corner; i++) {
+    const int32_t tri[3] = {corner[0], corner[i - 1], corner[i]};
     NOLI_TRY(noli_parts_add_cell(context, parts, 3, tri, tag));
   }
+  if (polygon.n > 3) {
+    NOLI_PUSH(context, &parts->polygon, polygon);
+  } else {
+    parts->corner.count = polygon.first_corner;
+  }
 done:
+  return status;
+}
+
+// Polygons of a file that were not cut as they are, and where the first is.
+typedef struct Odd {
+  int64_t n;
+  double at[3];
+  double worst; // distance from the plane, relative to the size
+} Odd;
+
+static void count_odd(Odd* odd, const double x[3], double how) {
+  if (odd->n == 0 || how > odd->worst) {
+    memcpy(odd->at, x, sizeof odd->at);
+    odd->worst = how;
+  }
+  odd->n++;
+}
+
+static void log_odd(NoliContext* context, const char* path, const NoliMeshParts* parts,
+                    const Odd* bent, const Odd* crossed) {
+  if (bent->n > 0) {
+    noli_log(context, NOLI_LOG_WARNING,
+             "%s: %lld of %lld polygons are not planar, the worst by %.2g of its size at (%g, %g, "
+             "%g): their triangles depend on how they are cut",
+             path, (long long)bent->n, (long long)parts->polygon.count, bent->worst, bent->at[0],
+             bent->at[1], bent->at[2]);
+  }
+  if (crossed->n > 0) {
+    noli_log(context, NOLI_LOG_WARNING,
+             "%s: %lld of %lld polygons cross themselves or have no area, as at (%g, %g, %g): they "
+             "become fans of their first vertices",
+             path, (long long)crossed->n, (long long)parts->polygon.count, crossed->at[0],
+             crossed->at[1], crossed->at[2]);
+  }
+}
+
+// Replaces the fans of polygons by triangles that lie in the polygons.
+static NoliStatus cut_polygons(NoliContext* context, const char* path, NoliMeshParts* parts) {
+  // files round coordinates, but not to this
+  const double planar = 1e-3;
+  NoliStatus status = NOLI_OK;
+  Odd bent = {0}, crossed = {0};
+  NOLI_ARRAY(double) x = {0};
+  NOLI_ARRAY(int32_t) tri = {0};
+  for (int64_t p = 0; p < parts->polygon.count; p++) {
+    NoliPartsPolygon polygon = parts->polygon.data[p];
+    const int32_t* corner = parts->corner.data + polygon.first_corner;
+    NoliPolygonShape shape;
+    NOLI_TRY(noli_array_reserve(context, &x, 3 * (int64_t)polygon.n));
+    NOLI_TRY(noli_array_reserve(context, &tri, 3 * (int64_t)polygon.n));
+    for (int64_t i = 0; i < polygon.n; i++) {
+      memcpy(x.data + 3 * i, parts->x.data + 3 * (int64_t)corner[i], 3 * sizeof *x.data);
+    }
+    NOLI_TRY(noli_polygon_split(context, x.data, polygon.n, tri.data, &shape));
+    for (int64_t i = 0; i < 3 * ((int64_t)polygon.n - 2); i++) {
+      parts->tri.data[3 * polygon.first_tri + i] = corner[tri.data[i]];
+    }
+    if (!shape.is_simple) {
+      count_odd(&crossed, x.data, 0.0);
+    } else if (shape.off_plane > planar * shape.size) {
+      count_odd(&bent, x.data, shape.off_plane / shape.size);
+    }
+  }
+  log_odd(context, path, parts, &bent, &crossed);
+done:
+  noli_array_free(context, &x);
+  noli_array_free(context, &tri);
   return status;
 }
 
@@ -349,6 +464,7 @@ NoliStatus noli_parts_to_mesh(NoliContext* context, const char* path, NoliMeshPa
              n_vert <= INT32_MAX && n_tet <= INT32_MAX && n_tri <= INT32_MAX &&
                  n_edge <= INT32_MAX && n_point <= INT32_MAX,
              NOLI_ERROR_TOO_LARGE, "%s: the mesh exceeds the index range", path);
+  NOLI_TRY(cut_polygons(context, path, parts));
 
   // the mesh takes over the arrays
   NOLI_NEW_ZERO(context, made, 1);
@@ -371,6 +487,8 @@ NoliStatus noli_parts_to_mesh(NoliContext* context, const char* path, NoliMeshPa
   rest.curve.count = parts->curve.count;
   rest.bent.data = parts->bent.data;
   rest.bent.count = parts->bent.count;
+  noli_array_free(context, &parts->polygon);
+  noli_array_free(context, &parts->corner);
   *parts = rest;
 
   // curves and redundant cells

@@ -18,6 +18,19 @@ typedef struct NoliPartsSets {
   NOLI_ARRAY(NoliSetMember) member; // in any order, also several times
 } NoliPartsSets;
 
+// A polygon of the file whose triangles are in place, but not yet cut out of it.
+typedef struct NoliPartsPolygon {
+  int64_t first_tri;
+  int64_t first_corner;
+  int32_t n;
+} NoliPartsPolygon;
+
+// What a file has besides its mesh, as text for the log; names that have no room are counted.
+typedef struct NoliPartsUnused {
+  char text[1000];
+  int64_t n_more;
+} NoliPartsUnused;
+
 typedef struct NoliMeshParts {
   NOLI_ARRAY(double) x;        // 3 per vertex
   NOLI_ARRAY(int32_t) tet;     // 4 per tetrahedron
@@ -30,6 +43,9 @@ typedef struct NoliMeshParts {
   NOLI_ARRAY(int32_t) curve;   // additional nodes of each curved tetrahedron
   NOLI_ARRAY(int32_t) bent;    // additional nodes of curved triangles and segments
   NoliPartsSets sets;
+  NOLI_ARRAY(NoliPartsPolygon) polygon; // of more than three vertices
+  NOLI_ARRAY(int32_t) corner;           // of the polygons
+  NoliPartsUnused unused;
 } NoliMeshParts;
 
 void noli_parts_free(NoliContext* context, NoliMeshParts* parts);
@@ -48,9 +64,16 @@ NOLI_WARN_UNUSED NoliStatus noli_parts_add_cell(NoliContext* context, NoliMeshPa
                                                 int32_t n_vertex, const int32_t* vertex,
                                                 int32_t tag);
 
-// Adds a polygon of n vertices as a fan of triangles.
+// Adds a polygon of n vertices, which becomes n - 2 triangles; a vertex that follows itself counts
+// once. Vertices may come later: noli_parts_to_mesh cuts it.
 NOLI_WARN_UNUSED NoliStatus noli_parts_add_polygon(NoliContext* context, NoliMeshParts* parts,
                                                    int64_t n, const int32_t* vertex, int32_t tag);
+
+// Notes something that is not used, such as the "cell array" of that name, which may be empty.
+void noli_parts_note_unused(NoliMeshParts* parts, const char* kind, NoliSpan name);
+
+// Logs it.
+void noli_parts_log_unused(NoliContext* context, const char* path, const NoliMeshParts* parts);
 
 // Adds a set; its members are added by its index, name.count - 1. Adds a member.
 NOLI_WARN_UNUSED NoliStatus noli_parts_add_set(NoliContext* context, NoliMeshParts* parts,
@@ -62,7 +85,8 @@ NOLI_WARN_UNUSED NoliStatus noli_parts_add_member(NoliContext* context, NoliMesh
 NOLI_WARN_UNUSED NoliStatus noli_parts_to_sets(NoliContext* context, NoliMeshParts* parts,
                                                NoliMeshSets* sets);
 
-// Makes the mesh and leaves the parts empty, except for the sets. Separates nodes that only curves
+// Makes the mesh and leaves the parts empty, except for the sets. Cuts polygons into triangles and
+// logs those that are not planar or cross themselves. Separates nodes that only curves
 // use from the vertices. Drops tags that are all zero, segments that are edges of other cells and
 // points that are vertices of other cells. Fails without vertices, and if indices exceed 32 bits.
 NOLI_WARN_UNUSED NoliStatus noli_parts_to_mesh(NoliContext* context, const char* path,

@@ -1,6 +1,7 @@
 // Shapes of triangles in the plane z = 0 with normals along +z, for bodies in plane strain.
 #include "math/vec3.h"
 #include "mesh/grid.h"
+#include "mesh/polygon.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,62 +81,6 @@ done:
 }
 
 // ---- polygons -----------------------------------------------------------------------------------
-
-static double area2(const double* a, const double* b, const double* c) {
-  return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
-}
-
-// Whether corner k of the remaining polygon can be cut off: it is convex, and its triangle contains
-// no other corner.
-static bool is_ear(const double* point, const int32_t* left, int32_t n, int32_t k) {
-  int32_t a = left[(k + n - 1) % n], b = left[k], c = left[(k + 1) % n];
-  const double *pa = point + 2 * (int64_t)a, *pb = point + 2 * (int64_t)b;
-  const double* pc = point + 2 * (int64_t)c;
-  if (!(area2(pa, pb, pc) > 0.0)) {
-    return false;
-  }
-  for (int32_t i = 0; i < n; i++) {
-    const double* p = point + 2 * (int64_t)left[i];
-    bool corner = left[i] == a || left[i] == b || left[i] == c;
-    if (!corner && area2(pa, pb, p) >= 0.0 && area2(pb, pc, p) >= 0.0 && area2(pc, pa, p) >= 0.0) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// Cuts off corners, the best-shaped triangle first, until a triangle remains: tri ((n - 2) x 3).
-static NoliStatus cut_ears(NoliContext* context, const double* point, int32_t n, int32_t* left,
-                           int32_t* tri) {
-  NoliStatus status = NOLI_OK;
-  for (int32_t i = 0; i < n; i++) {
-    left[i] = i;
-  }
-  for (int32_t m = n; m > 2; m--, tri += 3) {
-    int32_t best = NOLI_NULL_INDEX;
-    double best_shape = 0.0;
-    for (int32_t k = 0; k < m; k++) {
-      const double* a = point + 2 * (int64_t)left[(k + m - 1) % m];
-      const double* b = point + 2 * (int64_t)left[k];
-      const double* c = point + 2 * (int64_t)left[(k + 1) % m];
-      double sides = hypot(b[0] - a[0], b[1] - a[1]) + hypot(c[0] - b[0], c[1] - b[1]) +
-                     hypot(a[0] - c[0], a[1] - c[1]);
-      double shape = area2(a, b, c) / (sides * sides);
-      if (shape > best_shape && is_ear(point, left, m, k)) {
-        best = k;
-        best_shape = shape;
-      }
-    }
-    NOLI_CHECK(context, best != NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
-               "polygon: its sides cross or touch each other, or it does not run counterclockwise");
-    tri[0] = left[(best + m - 1) % m];
-    tri[1] = left[best];
-    tri[2] = left[(best + 1) % m];
-    memmove(left + best, left + best + 1, (size_t)(m - 1 - best) * sizeof *left);
-  }
-done:
-  return status;
-}
 
 // The number of vertex (i, j), counted from corner 0 towards corners 1 and 2, of a triangle whose
 // sides are cut into `cells` pieces.
@@ -217,7 +162,8 @@ NoliStatus noli_mesh_make_polygon(NoliContext* context, const double* point, int
   NOLI_REQUIRE(context, context != NULL && point != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   NoliMesh* made = NULL;
-  int32_t *left = NULL, *ear = NULL;
+  int32_t* ear = NULL;
+  bool complete = false;
   *mesh = NULL;
 
   // valid and not too large
@@ -232,9 +178,10 @@ NoliStatus noli_mesh_make_polygon(NoliContext* context, const double* point, int
              "polygon: %d corners and %d cells exceed the index range", n_point, cells);
 
   // triangulate, and cut each triangle into cells
-  NOLI_NEW(context, left, n_point);
   NOLI_NEW(context, ear, 3 * ((int64_t)n_point - 2));
-  NOLI_TRY(cut_ears(context, point, n_point, left, ear));
+  NOLI_TRY(noli_polygon_cut(context, point, n_point, 0.0, ear, &complete));
+  NOLI_CHECK(context, complete, NOLI_ERROR_ARGUMENT,
+             "polygon: its sides cross or touch each other, or it does not run counterclockwise");
   int32_t n_vert = (int32_t)per_ear, n_tri = cells * cells;
   NOLI_TRY(noli_mesh_create(context, n_vert * (n_point - 2), 0, n_tri * (n_point - 2), 0, 0, false,
                             &made));
@@ -248,7 +195,6 @@ NoliStatus noli_mesh_make_polygon(NoliContext* context, const double* point, int
   *mesh = made;
   made = NULL;
 done:
-  noli_free(context, left);
   noli_free(context, ear);
   noli_mesh_destroy(context, &made);
   return status;

@@ -1,4 +1,4 @@
-// PLY: text and binary of either byte order.
+// PLY: text and binary of either byte order. Polygons, strips of triangles and edges are read.
 #include "mesh/io.h"
 
 // The meaning of a property.
@@ -9,7 +9,8 @@ typedef enum Role {
   COORDINATE_Z,
   VERTEX_1,
   VERTEX_2,
-  CORNERS
+  CORNERS,
+  STRIP
 } Role;
 
 typedef struct Property {
@@ -18,7 +19,13 @@ typedef struct Property {
   NoliScalar count_type; // of lists, else NONE
 } Property;
 
-typedef enum ElementKind { OTHER_ELEMENT, VERTEX_ELEMENT, FACE_ELEMENT, EDGE_ELEMENT } ElementKind;
+typedef enum ElementKind {
+  OTHER_ELEMENT,
+  VERTEX_ELEMENT,
+  FACE_ELEMENT,
+  EDGE_ELEMENT,
+  STRIP_ELEMENT
+} ElementKind;
 
 typedef struct Element {
   ElementKind kind;
@@ -69,6 +76,8 @@ static Role property_role(ElementKind kind, NoliSpan name, bool is_list) {
       {VERTEX_ELEMENT, "z", false, COORDINATE_Z},
       {FACE_ELEMENT, "vertex_indices", true, CORNERS},
       {FACE_ELEMENT, "vertex_index", true, CORNERS},
+      {STRIP_ELEMENT, "vertex_indices", true, STRIP},
+      {STRIP_ELEMENT, "vertex_index", true, STRIP},
       {EDGE_ELEMENT, "vertex1", false, VERTEX_1},
       {EDGE_ELEMENT, "vertex2", false, VERTEX_2},
   };
@@ -101,14 +110,18 @@ static NoliStatus read_element_line(Reader* reader) {
   NoliStatus status = NOLI_OK;
   Element element = {.first = reader->property.count};
   NoliSpan name = noli_next_word(reader->cursor);
-  element.kind = noli_span_is(name, "vertex") ? VERTEX_ELEMENT
-                 : noli_span_is(name, "face") ? FACE_ELEMENT
-                 : noli_span_is(name, "edge") ? EDGE_ELEMENT
-                                              : OTHER_ELEMENT;
+  element.kind = noli_span_is(name, "vertex")      ? VERTEX_ELEMENT
+                 : noli_span_is(name, "face")      ? FACE_ELEMENT
+                 : noli_span_is(name, "edge")      ? EDGE_ELEMENT
+                 : noli_span_is(name, "tristrips") ? STRIP_ELEMENT
+                                                   : OTHER_ELEMENT;
   NOLI_TRY(noli_read_integer_here(reader->cursor, "the number of elements", 0, INT32_MAX,
                                   &element.count));
   if (element.kind == VERTEX_ELEMENT) {
     reader->n_vert = element.count;
+  }
+  if (element.kind == OTHER_ELEMENT && element.count > 0) {
+    noli_parts_note_unused(reader->parts, "element", name);
   }
   NOLI_PUSH(reader->cursor->context, &reader->element, element);
 done:
@@ -148,6 +161,10 @@ static NoliStatus read_property_line(Reader* reader) {
   // the name
   NoliSpan name = noli_next_word(cursor);
   property.role = property_role(element->kind, name, is_list);
+  // sequences of meshes have them in every file
+  if (property.role == IGNORED && element->kind != OTHER_ELEMENT && reader->parts->sets.wanted) {
+    noli_parts_note_unused(reader->parts, "property", name);
+  }
   if (property.role >= VERTEX_1 && !noli_scalar_is_integer(property.type)) {
     status =
         noli_cursor_fail(cursor, word.at, "vertices of cells must have an integer type, got %s",
@@ -214,6 +231,7 @@ static NoliStatus check_roles(const Reader* reader, const Element* element) {
       {VERTEX_ELEMENT, COORDINATE_X, COORDINATE_Z, "the vertices need properties x, y and z"},
       {EDGE_ELEMENT, VERTEX_1, VERTEX_2, "the edges need properties vertex1 and vertex2"},
       {FACE_ELEMENT, CORNERS, CORNERS, "the faces need a list property vertex_indices"},
+      {STRIP_ELEMENT, STRIP, STRIP, "the tristrips need a list property vertex_indices"},
   };
   for (size_t n = 0; n < sizeof needs / sizeof needs[0]; n++) {
     for (int role = (int)needs[n].first; role <= (int)needs[n].last; role++) {
@@ -238,17 +256,18 @@ static NoliStatus read_list(Reader* reader, const Property* property) {
                              0, INT32_MAX, &n));
   int64_t size = reader->binary ? noli_scalar_size(property->type) : 2;
   NOLI_TRY(noli_expect_items(cursor, "list items", n, size, reader->binary));
-  if (property->role == CORNERS) {
+  if (property->role == CORNERS || property->role == STRIP) {
     reader->corners.count = 0;
+    // -1 ends a strip
+    int64_t least = property->role == STRIP ? -1 : 0;
     for (int64_t i = 0; i < n; i++) {
-      NOLI_TRY(noli_next_integer(cursor, reader->binary, property->type, "a vertex of the face", 0,
-                                 reader->n_vert - 1, &vertex));
+      NOLI_TRY(noli_next_integer(cursor, reader->binary, property->type, "a vertex of the face",
+                                 least, reader->n_vert - 1, &vertex));
       NOLI_PUSH(cursor->context, &reader->corners, (int32_t)vertex);
     }
   } else {
-    double ignored = 0.0;
     for (int64_t i = 0; i < n; i++) {
-      NOLI_TRY(noli_next_number(cursor, reader->binary, property->type, "a value", &ignored));
+      NOLI_TRY(noli_skip_value(cursor, reader->binary, property->type, "a value"));
     }
   }
 done:
@@ -269,12 +288,11 @@ static NoliStatus read_one(Reader* reader, const Element* element, double x[3], 
       NOLI_TRY(noli_next_integer(cursor, reader->binary, property->type, "a vertex of the edge", 0,
                                  reader->n_vert - 1, &vertex));
       edge[property->role == VERTEX_2] = (int32_t)vertex;
+    } else if (property->role == IGNORED) {
+      NOLI_TRY(noli_skip_value(cursor, reader->binary, property->type, "a value"));
     } else {
-      NOLI_TRY(noli_next_number(cursor, reader->binary, property->type,
-                                property->role == IGNORED ? "a value" : "a coordinate", &value));
-      if (property->role != IGNORED) {
-        x[property->role - COORDINATE_X] = value;
-      }
+      NOLI_TRY(noli_next_number(cursor, reader->binary, property->type, "a coordinate", &value));
+      x[property->role - COORDINATE_X] = value;
     }
   }
 done:
@@ -291,6 +309,28 @@ static int64_t least_size(const Reader* reader, const Element* element) {
     size += reader->binary ? noli_scalar_size(type) : 2;
   }
   return size;
+}
+
+// Adds the triangles of strips, of which every other one is reversed. Those that name a vertex
+// twice only lead to the next place.
+static NoliStatus add_strips(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  const int32_t* corner = reader->corners.data;
+  int64_t first = 0;
+  for (int64_t i = 0; i < reader->corners.count; i++) {
+    if (corner[i] < 0) {
+      first = i + 1;
+    } else if (i >= first + 2) {
+      bool reversed = (i - first) % 2 == 1;
+      const int32_t tri[3] = {corner[i - 2], corner[reversed ? i : i - 1],
+                              corner[reversed ? i - 1 : i]};
+      if (tri[0] != tri[1] && tri[1] != tri[2] && tri[2] != tri[0]) {
+        NOLI_TRY(noli_parts_add_cell(reader->cursor->context, reader->parts, 3, tri, 0));
+      }
+    }
+  }
+done:
+  return status;
 }
 
 static NoliStatus read_elements(Reader* reader, const Element* element) {
@@ -316,6 +356,8 @@ static NoliStatus read_elements(Reader* reader, const Element* element) {
     } else if (element->kind == FACE_ELEMENT) {
       NOLI_TRY(noli_parts_add_polygon(context, reader->parts, reader->corners.count,
                                       reader->corners.data, 0));
+    } else if (element->kind == STRIP_ELEMENT) {
+      NOLI_TRY(add_strips(reader));
     } else if (element->kind == EDGE_ELEMENT) {
       NOLI_TRY(noli_parts_add_cell(context, reader->parts, 2, edge, 0));
     }

@@ -63,6 +63,9 @@ static NoliStatus read_binary(NoliCursor* cursor, NoliMeshParts* parts) {
   NOLI_TRY(noli_take_bytes(cursor, "the header of a binary STL file", HEADER_SIZE, &bytes));
   int64_t n_tri = noli_load_u32(bytes + 80, swap);
   NOLI_TRY(noli_expect_items(cursor, "triangles", n_tri, TRIANGLE_SIZE, true));
+  if (noli_cursor_left(cursor) > TRIANGLE_SIZE * n_tri) {
+    noli_parts_note_unused(parts, "bytes after the last triangle", (NoliSpan){cursor->at, 0});
+  }
   double* x = NULL;
   NOLI_TRY(noli_parts_add_vertices(cursor->context, parts, 3 * n_tri, &x));
   for (int64_t t = 0; t < n_tri; t++) {
@@ -87,13 +90,17 @@ static NoliStatus expect_word(NoliCursor* cursor, const char* text) {
   return NOLI_OK;
 }
 
-// Reads a facet whose first word was read before.
+// Reads a facet whose first word was read before. The normal follows from the vertices: programs
+// write anything for those of facets without area, also less than three words.
 static NoliStatus read_facet(NoliCursor* cursor, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
-  double *x = NULL, normal = 0.0;
+  double* x = NULL;
   NOLI_TRY(expect_word(cursor, "normal"));
   for (int i = 0; i < 3; i++) {
-    NOLI_TRY(noli_read_number(cursor, "a component of the normal", &normal));
+    NoliCursor ahead = *cursor;
+    if (!noli_span_is_any_case(noli_next_word_anywhere(&ahead), "outer")) {
+      *cursor = ahead;
+    }
   }
   NOLI_TRY(expect_word(cursor, "outer"));
   NOLI_TRY(expect_word(cursor, "loop"));
@@ -136,19 +143,31 @@ done:
   return status;
 }
 
+// Whether a file is binary. Some binary files begin with `solid`, too. The number of triangles
+// after their header fits the size, to which some programs add bytes, while the text at its place
+// in other files is a number beyond any size; and only binary files have zeros in their header.
+static bool is_binary(const NoliCursor* cursor) {
+  int64_t size = cursor->end - cursor->begin;
+  NoliCursor ahead = *cursor;
+  if (!noli_span_is_any_case(noli_next_word_anywhere(&ahead), "solid")) {
+    return true;
+  }
+  if (size < HEADER_SIZE) {
+    return false;
+  }
+  int64_t n_tri = noli_load_u32(cursor->begin + 80, !noli_is_little_endian());
+  return size >= HEADER_SIZE + TRIANGLE_SIZE * n_tri ||
+         memchr(cursor->begin, '\0', HEADER_SIZE) != NULL;
+}
+
 NoliStatus noli_stl_read(NoliCursor* cursor, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
-  // some binary files begin with `solid`, too, but their size identifies them
-  int64_t size = noli_cursor_left(cursor);
-  bool binary =
-      size >= HEADER_SIZE &&
-      size == HEADER_SIZE + TRIANGLE_SIZE * (int64_t)noli_load_u32(cursor->begin + 80,
-                                                                   !noli_is_little_endian());
-  NoliCursor ahead = *cursor;
-  if (!binary && noli_span_is_any_case(noli_next_word_anywhere(&ahead), "solid")) {
-    NOLI_TRY(read_text(cursor, parts));
-  } else {
+  if (is_binary(cursor)) {
+    // whatever is in the header
+    cursor->at = cursor->begin;
     NOLI_TRY(read_binary(cursor, parts));
+  } else {
+    NOLI_TRY(read_text(cursor, parts));
   }
   NOLI_TRY(merge_vertices(cursor, parts));
 done:

@@ -42,6 +42,10 @@ typedef struct NoliCells {
 enum { NOLI_N_CELL_KINDS = 4 };
 void noli_mesh_cells(const NoliMesh* mesh, NoliCells cells[NOLI_N_CELL_KINDS]);
 
+// Whether a triangle or segment (width 3 or 2) of finite vertices has no size, relative to its
+// longest edge; false for other cells.
+bool noli_has_no_size(const NoliMesh* mesh, const int32_t* vertex, int32_t width);
+
 // Fails with NOLI_ERROR_ARGUMENT and names the first cell with a vertex that does not exist.
 NOLI_WARN_UNUSED NoliStatus noli_mesh_validate(NoliContext* context, const NoliMesh* mesh);
 

@@ -4,6 +4,7 @@
 // While cells are read, the tag arrays of the parts hold for each cell the number of the cell in
 // the file that it came from. At the end the tags of those cells, if any, replace the numbers.
 #include "mesh/io.h"
+#include "mesh/vtk_data.h"
 
 typedef NOLI_ARRAY(int64_t) LongArray;
 
@@ -14,13 +15,12 @@ typedef struct Reader {
   bool has_offsets; // version 5 and up: cells are given by offsets and vertices
   bool polygonal;   // POLYDATA
   bool has_points;
+  bool has_data;    // CELL_DATA or POINT_DATA has begun
   LongArray offset; // of the first vertex of each cell, and the end
   LongArray vertex;
   LongArray type;
-  LongArray tag;  // one for each cell of the file, or empty
-  int64_t n_cell; // cells of the file read so far
-  int64_t n_data; // items of the current CELL_DATA or POINT_DATA
-  bool in_cell_data;
+  NOLI_ARRAY(int32_t) corner; // of a polygon
+  NoliVtkData data;           // with the number of cells of the file read so far
 } Reader;
 
 // How a cell of the file is converted.
@@ -53,54 +53,6 @@ static const CellType cell_types[] = {
 
 enum { N_CELL_TYPES = sizeof cell_types / sizeof cell_types[0] };
 
-// Numeric types and their names in the file.
-static const struct {
-  const char* name;
-  NoliScalar type;
-} scalar_types[] = {
-    {"char", NOLI_SCALAR_I8},
-    {"unsigned_char", NOLI_SCALAR_U8},
-    {"short", NOLI_SCALAR_I16},
-    {"unsigned_short", NOLI_SCALAR_U16},
-    {"int", NOLI_SCALAR_I32},
-    {"unsigned_int", NOLI_SCALAR_U32},
-    {"long", NOLI_SCALAR_I64},
-    {"unsigned_long", NOLI_SCALAR_U64},
-    {"vtktypeint64", NOLI_SCALAR_I64},
-    {"vtktypeuint64", NOLI_SCALAR_U64},
-    {"vtktypeint8", NOLI_SCALAR_I8},
-    {"vtktypeuint8", NOLI_SCALAR_U8},
-    {"vtktypeint16", NOLI_SCALAR_I16},
-    {"vtktypeuint16", NOLI_SCALAR_U16},
-    {"vtktypeint32", NOLI_SCALAR_I32},
-    {"vtktypeuint32", NOLI_SCALAR_U32},
-    {"vtktypefloat32", NOLI_SCALAR_F32},
-    {"vtktypefloat64", NOLI_SCALAR_F64},
-    // identifiers are written with 32 bits, whatever their size in memory
-    {"vtkidtype", NOLI_SCALAR_I32},
-    {"float", NOLI_SCALAR_F32},
-    {"double", NOLI_SCALAR_F64},
-};
-
-static NoliScalar scalar_type(NoliSpan word) {
-  for (size_t i = 0; i < sizeof scalar_types / sizeof scalar_types[0]; i++) {
-    if (noli_span_is_any_case(word, scalar_types[i].name)) {
-      return scalar_types[i].type;
-    }
-  }
-  return NOLI_SCALAR_NONE;
-}
-
-static NoliStatus read_type(Reader* reader, NoliScalar* type) {
-  NoliSpan word = noli_next_word(reader->cursor);
-  *type = scalar_type(word);
-  if (*type == NOLI_SCALAR_NONE) {
-    return noli_cursor_fail(reader->cursor, word.at, "expected a type such as double, got %s",
-                            noli_show(word).text);
-  }
-  return NOLI_OK;
-}
-
 // Fails unless the file has room for `n` values of a type.
 static NoliStatus expect_values(Reader* reader, const char* what, int64_t n, NoliScalar type) {
   return noli_expect_items(reader->cursor, what, n, reader->binary ? noli_scalar_size(type) : 2,
@@ -126,8 +78,8 @@ static NoliStatus read_points(Reader* reader) {
   }
   reader->has_points = true;
   NOLI_TRY(noli_read_integer_here(cursor, "the number of points", 0, INT32_MAX, &n));
-  NOLI_TRY(read_type(reader, &type));
-  noli_skip_line(cursor);
+  NOLI_TRY(noli_vtk_read_type(cursor, &type));
+  noli_vtk_end_header(cursor, reader->binary);
   NOLI_TRY(expect_values(reader, "coordinates", 3 * n, type));
   NOLI_TRY(noli_parts_add_vertices(cursor->context, reader->parts, n, &x));
   for (int64_t i = 0; i < 3 * n; i++) {
@@ -177,12 +129,12 @@ static NoliStatus read_array_head(Reader* reader, const char* name, int64_t n, N
     status = noli_cursor_fail(cursor, word.at, "expected %s, got %s", name, noli_show(word).text);
     goto done;
   }
-  NOLI_TRY(read_type(reader, type));
+  NOLI_TRY(noli_vtk_read_type(cursor, type));
   if (!noli_scalar_is_integer(*type)) {
     status = noli_cursor_fail(cursor, word.at, "%s must be integers", name);
     goto done;
   }
-  noli_skip_line(cursor);
+  noli_vtk_end_header(cursor, reader->binary);
   NOLI_TRY(expect_values(reader, "values", n, *type));
 done:
   return status;
@@ -216,8 +168,23 @@ static NoliStatus read_cells(Reader* reader) {
   reader->offset.count = reader->vertex.count = 0;
   NOLI_TRY(noli_read_integer_here(cursor, "the number of cells", 0, INT32_MAX, &n));
   NOLI_TRY(noli_read_integer_here(cursor, "the number of values", 0, INT64_MAX / 16, &n_value));
-  noli_skip_line(cursor);
+  noli_vtk_end_header(cursor, reader->binary);
   NOLI_TRY(reader->has_offsets ? read_offsets(reader, n, n_value) : read_lists(reader, n, n_value));
+done:
+  return status;
+}
+
+// Adds a polygon, or a pixel, whose last two vertices are in the other order.
+static NoliStatus make_polygon(Reader* reader, Making making, int64_t n, const int64_t* vertex) {
+  static const int pixel_order[4] = {0, 1, 3, 2};
+  NoliStatus status = NOLI_OK;
+  reader->corner.count = 0;
+  for (int64_t i = 0; i < n; i++) {
+    NOLI_PUSH(reader->cursor->context, &reader->corner,
+              (int32_t)vertex[making == PIXEL ? pixel_order[i] : i]);
+  }
+  NOLI_TRY(noli_parts_add_polygon(reader->cursor->context, reader->parts, n, reader->corner.data,
+                                  (int32_t)reader->data.n_cell));
 done:
   return status;
 }
@@ -226,15 +193,16 @@ done:
 static NoliStatus make_cell(Reader* reader, Making making, int64_t n, const int64_t* vertex) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = reader->cursor->context;
-  static const int pixel_order[4] = {0, 1, 3, 2};
-  int32_t source = (int32_t)reader->n_cell;
+  int32_t source = (int32_t)reader->data.n_cell;
   int32_t width = making == POINTS ? 1 : making == POLYLINE ? 2 : making == TETRAHEDRON ? 4 : 3;
-  for (int64_t i = 0; i + width <= n; i++) {
+  bool is_polygon = making == POLYGON || making == PIXEL;
+  if (is_polygon) {
+    NOLI_TRY(make_polygon(reader, making, n, vertex));
+  }
+  for (int64_t i = 0; !is_polygon && i + width <= n; i++) {
     int32_t cell[4] = {0};
     for (int32_t k = 0; k < width; k++) {
-      // a fan keeps its first corner
-      int64_t at = (making == POLYGON || making == PIXEL) && k == 0 ? 0 : i + k;
-      cell[k] = (int32_t)vertex[making == PIXEL ? pixel_order[at] : at];
+      cell[k] = (int32_t)vertex[i + k];
     }
     // every other triangle of a strip is reversed
     if (making == STRIP && i % 2 == 1) {
@@ -244,7 +212,7 @@ static NoliStatus make_cell(Reader* reader, Making making, int64_t n, const int6
     }
     NOLI_TRY(noli_parts_add_cell(context, reader->parts, width, cell, source));
   }
-  reader->n_cell++;
+  reader->data.n_cell++;
 done:
   return status;
 }
@@ -266,7 +234,7 @@ static NoliStatus make_cells(Reader* reader, const char* place, int64_t same_typ
     }
     NOLI_TRY(make_cell(reader, known->making, n, reader->vertex.data + first));
   }
-  if (reader->n_cell > INT32_MAX) {
+  if (reader->data.n_cell > INT32_MAX) {
     status = noli_fail(reader->cursor->context, NOLI_ERROR_TOO_LARGE, "%s: too many cells",
                        reader->cursor->path);
   }
@@ -289,7 +257,7 @@ static NoliStatus read_cell_types(Reader* reader) {
                               (long long)n_list);
     goto done;
   }
-  noli_skip_line(cursor);
+  noli_vtk_end_header(cursor, reader->binary);
   NOLI_TRY(expect_values(reader, "cell types", n, NOLI_SCALAR_I32));
 
   // known and supported ones
@@ -312,133 +280,6 @@ static NoliStatus read_cell_types(Reader* reader) {
     NOLI_PUSH(cursor->context, &reader->type, type);
   }
   NOLI_TRY(make_cells(reader, head, -1));
-done:
-  return status;
-}
-
-// ---- data of cells and points, of which only integer tags of cells are kept
-
-static bool is_tag_name(NoliSpan name) {
-  static const char* const names[] = {"tag",         "tags",       "material",     "materials",
-                                      "material_id", "materialid", "materialids",  "region",
-                                      "cell_tag",    "cell_tags",  "gmsh:physical"};
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    if (noli_span_is_any_case(name, names[i])) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Reads an array of the current data; keeps it if it contains tags.
-static NoliStatus read_array(Reader* reader, NoliSpan name, NoliScalar type, int64_t n_item,
-                             int64_t n_component) {
-  NoliStatus status = NOLI_OK;
-  NoliCursor* cursor = reader->cursor;
-  bool fits = n_component == 0 || n_item <= INT64_MAX / 16 / n_component;
-  int64_t n = fits ? n_item * n_component : INT64_MAX / 16;
-  NOLI_TRY(expect_values(reader, "values", n, type));
-  bool is_tag = reader->in_cell_data && n_component == 1 && n_item == reader->n_cell &&
-                noli_scalar_is_integer(type) && is_tag_name(name) && reader->tag.count == 0;
-  for (int64_t i = 0; i < n; i++) {
-    int64_t tag = 0;
-    double ignored = 0.0;
-    if (is_tag) {
-      NOLI_TRY(next_integer(reader, type, "a tag", INT32_MIN, INT32_MAX, &tag));
-      NOLI_PUSH(cursor->context, &reader->tag, tag);
-    } else {
-      NOLI_TRY(noli_next_number(cursor, reader->binary, type, "a value", &ignored));
-    }
-  }
-done:
-  return status;
-}
-
-// Metadata of an array ends with an empty line.
-static void skip_metadata(NoliCursor* cursor) {
-  noli_skip_line(cursor);
-  while (cursor->at < cursor->end && noli_next_word(cursor).n > 0) {
-    noli_skip_line(cursor);
-  }
-}
-
-// FIELD name k, then k arrays, each with its own size.
-static NoliStatus read_field(Reader* reader, bool* understood) {
-  NoliStatus status = NOLI_OK;
-  NoliCursor* cursor = reader->cursor;
-  int64_t n_array = 0;
-  noli_next_word(cursor);
-  NOLI_TRY(noli_read_integer_here(cursor, "the number of arrays", 0, INT32_MAX, &n_array));
-  for (int64_t a = 0; a < n_array; a++) {
-    int64_t n_component = 0, n_item = 0;
-    NoliSpan name = noli_next_word_anywhere(cursor);
-    while (noli_span_is_any_case(name, "METADATA")) {
-      skip_metadata(cursor);
-      name = noli_next_word_anywhere(cursor);
-    }
-    NOLI_TRY(
-        noli_read_integer_here(cursor, "the number of components", 0, INT32_MAX, &n_component));
-    NOLI_TRY(noli_read_integer_here(cursor, "the number of items", 0, INT32_MAX, &n_item));
-    NoliScalar type = scalar_type(noli_next_word(cursor));
-    *understood = type != NOLI_SCALAR_NONE;
-    if (!*understood) {
-      goto done;
-    }
-    noli_skip_line(cursor);
-    NOLI_TRY(read_array(reader, name, type, n_item, n_component));
-  }
-done:
-  return status;
-}
-
-// SCALARS name type [n], LOOKUP_TABLE name, values.
-static NoliStatus read_scalars(Reader* reader) {
-  NoliStatus status = NOLI_OK;
-  NoliCursor* cursor = reader->cursor;
-  NoliScalar type = NOLI_SCALAR_NONE;
-  int64_t n_component = 1;
-  NoliSpan name = noli_next_word(cursor);
-  NOLI_TRY(read_type(reader, &type));
-  noli_skip_blank(cursor);
-  if (noli_is_digit(*cursor->at)) {
-    NOLI_TRY(noli_read_integer_here(cursor, "the number of components", 1, 4, &n_component));
-  }
-  noli_skip_line(cursor);
-  NoliCursor ahead = *cursor;
-  if (noli_span_is_any_case(noli_next_word(&ahead), "LOOKUP_TABLE")) {
-    noli_skip_line(cursor);
-  }
-  NOLI_TRY(read_array(reader, name, type, reader->n_data, n_component));
-done:
-  return status;
-}
-
-// Reads one attribute; if it is not `*understood`, reading cannot continue after it.
-static NoliStatus read_attribute(Reader* reader, NoliSpan word, bool* understood) {
-  static const struct {
-    const char* name;
-    int64_t n_component;
-  } arrays[] = {{"VECTORS", 3}, {"NORMALS", 3}, {"TENSORS", 9}, {"GLOBAL_IDS", 1}};
-  NoliStatus status = NOLI_OK;
-  NoliCursor* cursor = reader->cursor;
-  *understood = true;
-  if (noli_span_is_any_case(word, "SCALARS")) {
-    NOLI_TRY(read_scalars(reader));
-  } else if (noli_span_is_any_case(word, "FIELD")) {
-    NOLI_TRY(read_field(reader, understood));
-  } else {
-    *understood = false;
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-      if (noli_span_is_any_case(word, arrays[i].name)) {
-        NoliScalar type = NOLI_SCALAR_NONE;
-        NoliSpan name = noli_next_word(cursor);
-        NOLI_TRY(read_type(reader, &type));
-        noli_skip_line(cursor);
-        NOLI_TRY(read_array(reader, name, type, reader->n_data, arrays[i].n_component));
-        *understood = true;
-      }
-    }
-  }
 done:
   return status;
 }
@@ -472,7 +313,7 @@ static NoliStatus read_header(Reader* reader) {
   noli_skip_line(cursor);
   noli_skip_line(cursor);
   NoliSpan word = noli_next_word_anywhere(cursor);
-  reader->binary = noli_span_is_any_case(word, "BINARY");
+  reader->binary = reader->data.binary = noli_span_is_any_case(word, "BINARY");
   cursor->swap = noli_is_little_endian();
   if (!reader->binary && !noli_span_is_any_case(word, "ASCII")) {
     status =
@@ -524,18 +365,20 @@ static NoliStatus read_section(Reader* reader, NoliSpan word, bool* understood) 
   // once data begins, everything else is an attribute
   bool cell_data = noli_span_is_any_case(word, "CELL_DATA");
   if (cell_data || noli_span_is_any_case(word, "POINT_DATA")) {
-    reader->in_cell_data = cell_data;
-    NOLI_TRY(noli_read_integer_here(cursor, "the number of items", 0, INT32_MAX, &reader->n_data));
+    reader->has_data = true;
+    reader->data.place = cell_data ? NOLI_VTK_CELLS : NOLI_VTK_POINTS;
+    NOLI_TRY(
+        noli_read_integer_here(cursor, "the number of items", 0, INT32_MAX, &reader->data.n_item));
   } else if (noli_span_is_any_case(word, "METADATA")) {
-    skip_metadata(cursor);
-  } else if (reader->n_data >= 0) {
-    NOLI_TRY(read_attribute(reader, word, understood));
+    noli_vtk_skip_metadata(cursor);
+  } else if (reader->has_data) {
+    NOLI_TRY(noli_vtk_read_attribute(&reader->data, word, understood));
 
     // geometry
   } else if (noli_span_is_any_case(word, "POINTS")) {
     NOLI_TRY(read_points(reader));
   } else if (noli_span_is_any_case(word, "FIELD")) {
-    NOLI_TRY(read_field(reader, &found));
+    NOLI_TRY(noli_vtk_read_field(&reader->data, &found));
   } else if (reader->polygonal) {
     NOLI_TRY(read_polygonal(reader, word, &found));
   } else if (noli_span_is_any_case(word, "CELLS")) {
@@ -558,18 +401,25 @@ static void apply_tags(const Reader* reader) {
   NoliMeshParts* parts = reader->parts;
   for (int64_t t = 0; t < parts->tet_tag.count; t++) {
     int32_t* tag = &parts->tet_tag.data[t];
-    *tag = reader->tag.count > 0 ? (int32_t)reader->tag.data[*tag] : 0;
+    *tag = reader->data.tag.count > 0 ? reader->data.tag.data[*tag] : 0;
   }
   for (int64_t t = 0; t < parts->tri_tag.count; t++) {
     int32_t* tag = &parts->tri_tag.data[t];
-    *tag = reader->tag.count > 0 ? (int32_t)reader->tag.data[*tag] : 0;
+    *tag = reader->data.tag.count > 0 ? reader->data.tag.data[*tag] : 0;
   }
+}
+
+// Reading ends at an attribute that is not known, for its size is not either.
+static void log_rest(const NoliCursor* cursor, NoliSpan word) {
+  noli_log(cursor->context, NOLI_LOG_WARNING,
+           "%s: reading ends at %s, which is not known or has values of a type that is not: tags "
+           "that follow are lost",
+           cursor->path, noli_show(word).text);
 }
 
 NoliStatus noli_vtk_read(NoliCursor* cursor, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
-  // no data has begun yet
-  Reader reader = {.cursor = cursor, .parts = parts, .n_data = -1};
+  Reader reader = {.cursor = cursor, .parts = parts, .data = {.cursor = cursor, .parts = parts}};
   NOLI_TRY(read_header(&reader));
   for (bool understood = true; understood;) {
     NoliSpan word = noli_next_word_anywhere(cursor);
@@ -577,6 +427,9 @@ NoliStatus noli_vtk_read(NoliCursor* cursor, NoliMeshParts* parts) {
       break;
     }
     NOLI_TRY(read_section(&reader, word, &understood));
+    if (!understood) {
+      log_rest(cursor, word);
+    }
   }
   // a file may end before the types
   if (!reader.polygonal && reader.offset.count > 1 && reader.type.count == 0) {
@@ -588,7 +441,9 @@ done:
   noli_array_free(cursor->context, &reader.offset);
   noli_array_free(cursor->context, &reader.vertex);
   noli_array_free(cursor->context, &reader.type);
-  noli_array_free(cursor->context, &reader.tag);
+  noli_array_free(cursor->context, &reader.data.tag);
+  noli_array_free(cursor->context, &reader.data.candidate);
+  noli_array_free(cursor->context, &reader.corner);
   return status;
 }
 

@@ -171,7 +171,7 @@ static NoliStatus read_frame(NoliAuditor* auditor, NoliRunFrame listed) {
                                "%s: missing, although %s names it", name, list_name(auditor)));
     goto done;
   }
-  status = auditor->run.frames.format->read(auditor->context, path, &frame);
+  status = auditor->run.frames.format->read(auditor->context, path, NULL, &frame);
   if (status != NOLI_OK) {
     status = noli_auditor_excuse(auditor, status, name, listed.step);
     goto done;

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "output/file.h"
+#include "scene/movable.h"
 #include "sim/definition.h"
 #include "sim/parameters.h"
 #include "sim/properties.h"
@@ -533,6 +534,20 @@ done:
   return status;
 }
 
+// For the folder of the scene that is written.
+static NoliStatus name_files(Writer* writer) {
+  NoliStatus status = NOLI_OK;
+  char* directory = NULL;
+  int32_t n_files;
+  const NoliSceneFile* files = noli_scene_files(writer->scene, &n_files);
+  NOLI_TRY(noli_scene_directory(writer->context, writer->path, &directory));
+  NOLI_TRY(noli_scene_make_movable(writer->context, writer->root,
+                                   directory[0] != '\0' ? directory : ".", files, n_files));
+done:
+  noli_free(writer->context, directory);
+  return status;
+}
+
 NoliStatus noli_output_write_design(NoliContext* context, const NoliScene* scene,
                                     const NoliDesign* design, const double* variables,
                                     const char* path) {
@@ -553,6 +568,7 @@ NoliStatus noli_output_write_design(NoliContext* context, const NoliScene* scene
   NOLI_TRY(apply_all(&writer, design, variables));
   // the values are in the scene now; a search would start from them
   (void)json_object_del(writer.root, "design");
+  NOLI_TRY(name_files(&writer));
   NOLI_TRY(noli_scene_append_json(context, &text, writer.root, 0));
   NOLI_TRY(noli_scene_append(context, &text, "\n"));
   NOLI_TRY(noli_output_write_text(context, path, text.data));

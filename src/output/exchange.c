@@ -3,6 +3,7 @@
 #include "base/byte_order.h"
 #include "math/vec3.h"
 #include "noli/run.h"
+#include "scene/origins.h"
 #include "sim/simulation.h"
 
 #include <math.h>
@@ -149,6 +150,7 @@ static void describe_shapes(NoliExchange* exchange, int32_t n_body) {
     NoliShape shape = exchange->shape[b];
     const float* colour = model->obstacle[b] ? grey : palette[n_soft % n_colours];
     n_soft += !model->obstacle[b];
+    shape.body = b;
     shape.name = model->name[b];
     shape.vertex = exchange->vertex + shape.first;
     memcpy(shape.colour, colour, sizeof shape.colour);
@@ -218,14 +220,21 @@ float noli_exchange_linear(float component) {
 
 // ---- frames ----
 
+static NoliStatus read_frame(NoliExchange* exchange, int64_t frame, const char* const* wanted,
+                             NoliReadFrame* read) {
+  int64_t step = exchange->run.frames.frames.data[frame].step;
+  return noli_run_reader_frame(&exchange->run, step, wanted, read);
+}
+
 NoliStatus noli_exchange_read(NoliExchange* exchange, int64_t frame, NoliReadFrame* read) {
-  return noli_run_reader_frame(&exchange->run, exchange->run.frames.frames.data[frame].step, read);
+  return read_frame(exchange, frame, NULL, read);
 }
 
 NoliStatus noli_exchange_read_shapes(NoliExchange* exchange, int64_t frame, float* x) {
   NoliStatus status = NOLI_OK;
   NoliReadFrame read = {0};
-  NOLI_TRY(noli_exchange_read(exchange, frame, &read));
+  static const char* const wanted[] = {"Points", NULL};
+  NOLI_TRY(read_frame(exchange, frame, wanted, &read));
   const double* from =
       noli_read_frame_find(&read, "Points", "Points", NOLI_FRAME_FLOAT64, 3, -1)->data;
   for (int64_t v = 0; v < exchange->n_vert; v++) {
@@ -443,6 +452,7 @@ static void free_exchange(NoliExchange* exchange) {
       noli_free(context, exchange->shape[b].primitive[kind]);
     }
   }
+  noli_exchange_free_looks(exchange);
   noli_free(context, exchange->shape);
   noli_free(context, exchange->vertex);
   noli_free(context, exchange->x);
@@ -462,9 +472,11 @@ NoliStatus noli_run_export(NoliContext* context, const char* directory, const ch
     NOLI_TRY(noli_exchange_number(context, path, 0, &first));
   }
   NOLI_TRY(noli_run_reader_open(&exchange.run));
+  NOLI_TRY(noli_scene_require_files(exchange.run.scene));
   NOLI_TRY(read_list(&exchange));
   find_up(&exchange);
   NOLI_TRY(make_shapes(&exchange));
+  NOLI_TRY(noli_exchange_read_looks(&exchange));
   if (format->wants_surfaces) {
     NOLI_TRY(read_surfaces(&exchange));
   }

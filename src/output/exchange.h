@@ -7,14 +7,33 @@
 // what these programs store.
 #pragma once
 
+#include "base/array.h"
 #include "output/file.h"
 #include "output/run_reader.h"
 
 // Kinds of primitives of a shape; one of kind k has 3 - k corners.
 enum { NOLI_SHAPE_TRIANGLES, NOLI_SHAPE_SEGMENTS, NOLI_SHAPE_POINTS, NOLI_SHAPE_KINDS };
 
+// A material of a file (mesh/looks.h).
+typedef struct NoliExchangeMaterial {
+  char* name;
+  char* identifier; // of letters, digits and underscores, unlike those of shapes and materials
+  char* library;    // path of the file that has it, or of the folder where none is named
+  float colour[3];  // sRGB
+  bool has_colour;  // otherwise that of the shape
+  char* texture;    // path of the picture; NULL: none
+} NoliExchangeMaterial;
+
+// Consecutive triangles of a shape with the same material and group.
+typedef struct NoliShapePart {
+  int32_t material;  // of the exchange; NOLI_NULL_INDEX: that of the shape
+  const char* group; // NULL: none
+  int32_t first, n;
+} NoliShapePart;
+
 // The surface of a body.
 typedef struct NoliShape {
+  int32_t body;
   const char* name;
   float colour[3]; // sRGB, 0 to 1
   int32_t n_vert;
@@ -23,6 +42,17 @@ typedef struct NoliShape {
   int32_t n[NOLI_SHAPE_KINDS];
   int32_t* primitive[NOLI_SHAPE_KINDS]; // (n x corners) vertices of the shape
   bool moves;                           // whether its positions differ between frames
+  int32_t n_parts; // 0: all triangles have the material of the shape, and no group
+  NoliShapePart* part;
+  int32_t n_uv;       // texture coordinates; 0: none
+  float* uv;          // (n_uv x 2) the origin is at the lower left
+  int32_t* corner_uv; // (n triangles x 3) rows of uv
+  // For formats whose vertices have one texture coordinate each: one for every pair of a vertex and
+  // a texture coordinate that meet at a corner. The first n_vert are the vertices in their order.
+  int32_t n_split;       // n_vert without texture coordinates
+  int32_t* split_vertex; // (n_split) vertex of the shape; NULL without texture coordinates
+  int32_t* split_uv;     // (n_split)
+  int32_t* split_corner; // (n triangles x 3) rows of these
 } NoliShape;
 
 typedef struct NoliExchange {
@@ -32,10 +62,12 @@ typedef struct NoliExchange {
   int64_t n_frames;
   int32_t n_shapes; // those without vertices are left out
   NoliShape* shape;
-  int32_t* vertex; // (n_vert) of all shapes
-  int32_t n_vert;  // of all shapes
-  int32_t up;      // axis against gravity: 0, 1, 2
-  bool up_is_down; // the way up is the negative axis
+  NOLI_ARRAY(NoliExchangeMaterial) materials;
+  NOLI_ARRAY(char*) groups; // names
+  int32_t* vertex;          // (n_vert) of all shapes
+  int32_t n_vert;           // of all shapes
+  int32_t up;               // axis against gravity: 0, 1, 2
+  bool up_is_down;          // the way up is the negative axis
   // Positions of all frames, if the format wants them: for each shape (n_frames x its n_vert x 3).
   float* x;
 } NoliExchange;
@@ -54,6 +86,17 @@ extern const NoliExchangeFormat noli_exchange_usda;
 extern const NoliExchangeFormat noli_exchange_obj;
 extern const NoliExchangeFormat noli_exchange_ply;
 extern const NoliExchangeFormat noli_exchange_vtkhdf;
+
+// Gives shapes the texture coordinates, materials and groups of their files, and orders their
+// triangles by them (exchange_looks.c). To be released with noli_exchange_free_looks.
+NOLI_WARN_UNUSED NoliStatus noli_exchange_read_looks(NoliExchange* exchange);
+void noli_exchange_free_looks(NoliExchange* exchange);
+
+// Whether a shape needs a material of its own: where files give none.
+bool noli_shape_has_material(const NoliShape* shape);
+
+// The colour of a material of a file: its own, or that of the first shape that has it.
+const float* noli_exchange_material_colour(const NoliExchange* exchange, int32_t material);
 
 // Corners of a primitive of this kind.
 static inline int32_t noli_shape_corners(int32_t kind) {

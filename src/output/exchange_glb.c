@@ -3,8 +3,11 @@
 // others 0; weights are linear in between, and so are positions. A root node turns the scene
 // upright.
 //
+// A vertex with several texture coordinates is there several times.
+//
 // Layout of the binary chunk: for each shape its indices, its positions and normals in the first
-// frame, those of its targets; then the times and the weights of the animation.
+// frame, those of its targets, its texture coordinates; then the times and the weights of the
+// animation.
 #include "output/exchange.h"
 
 #include "noli/version.h"
@@ -66,6 +69,14 @@ static const float* take_target(const Glb* glb, int32_t index, int64_t frame, co
   return x;
 }
 
+// Vectors of the vertices of a shape, for those of the format.
+static void split(const NoliShape* shape, const float* vector, float* out) {
+  for (int64_t i = 0; i < shape->n_split; i++) {
+    int64_t v = shape->split_vertex != NULL ? shape->split_vertex[i] : i;
+    memcpy(out + 3 * i, vector + 3 * v, 3 * sizeof *out);
+  }
+}
+
 // ---- the description ----
 
 static const char* comma(const NoliSceneText* text) {
@@ -83,15 +94,15 @@ done:
   return status;
 }
 
-// Begins a part of the binary chunk; `target` 0: neither vertices nor indices.
-static NoliStatus add_view(Glb* glb, int64_t size, int target) {
+// Begins a part of the binary chunk; `target` 0: neither vertices, of n components, nor indices.
+static NoliStatus add_view(Glb* glb, int64_t size, int target, int32_t n_components) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = glb->exchange->context;
   NOLI_TRY(noli_scene_append(context, &glb->views,
                              "%s{\"buffer\":0,\"byteOffset\":%" PRId64 ",\"byteLength\":%" PRId64,
                              comma(&glb->views), glb->size, size));
   if (target == ARRAY_BUFFER) {
-    NOLI_TRY(noli_scene_append(context, &glb->views, ",\"byteStride\":12"));
+    NOLI_TRY(noli_scene_append(context, &glb->views, ",\"byteStride\":%d", 4 * (int)n_components));
   }
   if (target != 0) {
     NOLI_TRY(noli_scene_append(context, &glb->views, ",\"target\":%d", target));
@@ -112,7 +123,9 @@ static NoliStatus add_accessor(Glb* glb, int64_t offset, int component, int64_t 
                              "%s{\"bufferView\":%" PRId64 ",\"byteOffset\":%" PRId64
                              ",\"componentType\":%d,\"count\":%" PRId64 ",\"type\":\"%s\"",
                              comma(&glb->accessors), glb->n_views - 1, offset, component, count,
-                             n_components == 3 ? "VEC3" : "SCALAR"));
+                             n_components == 3   ? "VEC3"
+                             : n_components == 2 ? "VEC2"
+                                                 : "SCALAR"));
   for (int side = 0; values != NULL && side < 2; side++) {
     NOLI_TRY(noli_scene_append(context, &glb->accessors, ",\"%s\":[", side == 0 ? "min" : "max"));
     for (int32_t k = 0; k < n_components; k++) {
@@ -137,87 +150,147 @@ static NoliStatus add_vertices(Glb* glb, int32_t index) {
   NoliStatus status = NOLI_OK;
   const NoliShape* shape = &glb->exchange->shape[index];
   int64_t n_arrays = has_normals(shape) ? 2 : 1, n_frames = 1 + target_count(glb, shape);
-  int64_t size = 12 * (int64_t)shape->n_vert;
-  float* x = NULL;
+  int64_t size = 12 * (int64_t)shape->n_split;
+  float *x = NULL, *all = NULL;
   NOLI_NEW(glb->exchange->context, x, 3 * (int64_t)shape->n_vert);
-  NOLI_TRY(add_view(glb, n_frames * n_arrays * size, ARRAY_BUFFER));
+  NOLI_NEW(glb->exchange->context, all, 3 * (int64_t)shape->n_split);
+  NOLI_TRY(add_view(glb, n_frames * n_arrays * size, ARRAY_BUFFER, 3));
   for (int64_t f = 0; f < n_frames; f++) {
-    take_target(glb, index, f, NULL, x, NULL);
-    NOLI_TRY(add_accessor(glb, f * n_arrays * size, FLOAT, shape->n_vert, 3, x));
+    split(shape, take_target(glb, index, f, NULL, x, NULL), all);
+    NOLI_TRY(add_accessor(glb, f * n_arrays * size, FLOAT, shape->n_split, 3, all));
     if (n_arrays > 1) {
-      NOLI_TRY(add_accessor(glb, (f * n_arrays + 1) * size, FLOAT, shape->n_vert, 3, NULL));
+      NOLI_TRY(add_accessor(glb, (f * n_arrays + 1) * size, FLOAT, shape->n_split, 3, NULL));
     }
   }
 done:
   noli_free(glb->exchange->context, x);
+  noli_free(glb->exchange->context, all);
   return status;
 }
 
-// The vertices of a primitive: "POSITION" and "NORMAL" of the frame whose arrays begin here.
-static NoliStatus append_attributes(Glb* glb, int64_t accessor, bool normals) {
+// Texture coordinates, if there are any.
+static NoliStatus add_uv(Glb* glb, const NoliShape* shape) {
+  NoliStatus status = NOLI_OK;
+  if (shape->n_uv > 0) {
+    NOLI_TRY(add_view(glb, 8 * (int64_t)shape->n_split, ARRAY_BUFFER, 2));
+    NOLI_TRY(add_accessor(glb, 0, FLOAT, shape->n_split, 2, NULL));
+  }
+done:
+  return status;
+}
+
+// The vertices of a primitive: "POSITION" and "NORMAL" of the frame whose arrays begin here, and
+// texture coordinates; -1: none.
+static NoliStatus append_attributes(Glb* glb, int64_t accessor, bool normals, int64_t uv) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = glb->exchange->context;
   NOLI_TRY(noli_scene_append(context, &glb->meshes, "{\"POSITION\":%" PRId64, accessor));
   if (normals) {
     NOLI_TRY(noli_scene_append(context, &glb->meshes, ",\"NORMAL\":%" PRId64, accessor + 1));
   }
+  if (uv >= 0) {
+    NOLI_TRY(noli_scene_append(context, &glb->meshes, ",\"TEXCOORD_0\":%" PRId64, uv));
+  }
   NOLI_TRY(noli_scene_append(context, &glb->meshes, "}"));
 done:
   return status;
 }
 
+// `part` (may be NULL): of the triangles; `uv`: as above.
 static NoliStatus append_primitive(Glb* glb, int32_t index, int32_t kind, int64_t indices,
-                                   int64_t vertices) {
+                                   int64_t vertices, const NoliShapePart* part, int64_t uv) {
   static const int mode[] = {
       [NOLI_SHAPE_TRIANGLES] = 4, [NOLI_SHAPE_SEGMENTS] = 1, [NOLI_SHAPE_POINTS] = 0};
   NoliStatus status = NOLI_OK;
   NoliContext* context = glb->exchange->context;
   const NoliShape* shape = &glb->exchange->shape[index];
   bool normals = kind == NOLI_SHAPE_TRIANGLES;
+  bool of_file = part != NULL && part->material != NOLI_NULL_INDEX;
+  int32_t material = of_file ? glb->exchange->n_shapes + part->material : index;
   int64_t n_arrays = has_normals(shape) ? 2 : 1;
   NOLI_TRY(noli_scene_append(context, &glb->meshes,
                              "{\"mode\":%d,\"material\":%d,\"indices\":%" PRId64 ",\"attributes\":",
-                             mode[kind], (int)index, indices));
-  NOLI_TRY(append_attributes(glb, vertices, normals));
+                             mode[kind], (int)material, indices));
+  NOLI_TRY(append_attributes(glb, vertices, normals, normals ? uv : -1));
   for (int64_t t = 1; t <= target_count(glb, shape); t++) {
     NOLI_TRY(noli_scene_append(context, &glb->meshes, "%s", t == 1 ? ",\"targets\":[" : ","));
-    NOLI_TRY(append_attributes(glb, vertices + t * n_arrays, normals));
+    NOLI_TRY(append_attributes(glb, vertices + t * n_arrays, normals, -1));
   }
-  NOLI_TRY(noli_scene_append(context, &glb->meshes, "%s}", shape->moves ? "]" : ""));
+  NOLI_TRY(noli_scene_append(context, &glb->meshes, "%s", shape->moves ? "]" : ""));
+  if (part != NULL && part->group != NULL) {
+    NOLI_TRY(noli_scene_append(context, &glb->meshes, ",\"extras\":{\"group\":"));
+    NOLI_TRY(append_string(context, &glb->meshes, part->group));
+    NOLI_TRY(noli_scene_append(context, &glb->meshes, "}"));
+  }
+  NOLI_TRY(noli_scene_append(context, &glb->meshes, "}"));
 done:
   return status;
 }
 
-// The mesh of a shape: a primitive for each kind that it has.
-static NoliStatus add_mesh(Glb* glb, int32_t index) {
+// Arrays of indices: of each part of the triangles, or of all, then of segments and points.
+static NoliStatus add_indices(Glb* glb, const NoliShape* shape) {
   NoliStatus status = NOLI_OK;
-  NoliContext* context = glb->exchange->context;
-  const NoliShape* shape = &glb->exchange->shape[index];
-  int64_t first = glb->n_accessors, offset = 0, n = 0;
-
-  // its arrays
-  NOLI_TRY(add_view(glb, 4 * index_count(shape), ELEMENT_ARRAY_BUFFER));
+  int64_t offset = 0;
+  NOLI_TRY(add_view(glb, 4 * index_count(shape), ELEMENT_ARRAY_BUFFER, 1));
+  for (int32_t p = 0; p < shape->n_parts; p++) {
+    NOLI_TRY(add_accessor(glb, 12 * (int64_t)shape->part[p].first, UNSIGNED_INT,
+                          3 * (int64_t)shape->part[p].n, 1, NULL));
+  }
   for (int32_t kind = 0; kind < NOLI_SHAPE_KINDS; kind++) {
     int64_t count = (int64_t)noli_shape_corners(kind) * shape->n[kind];
-    if (count > 0) {
+    bool in_parts = kind == NOLI_SHAPE_TRIANGLES && shape->n_parts > 0;
+    if (count > 0 && !in_parts) {
       NOLI_TRY(add_accessor(glb, offset, UNSIGNED_INT, count, 1, NULL));
     }
     offset += 4 * count;
   }
+done:
+  return status;
+}
+
+// The mesh of a shape: a primitive for each kind that it has, and for each part of its triangles.
+static NoliStatus add_mesh(Glb* glb, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = glb->exchange->context;
+  const NoliShape* shape = &glb->exchange->shape[index];
+  int64_t first = glb->n_accessors, n = 0;
+
+  // its arrays
+  NOLI_TRY(add_indices(glb, shape));
   int64_t vertices = glb->n_accessors;
   NOLI_TRY(add_vertices(glb, index));
+  int64_t uv = shape->n_uv > 0 ? glb->n_accessors : -1;
+  NOLI_TRY(add_uv(glb, shape));
 
   // what is made of them
   NOLI_TRY(noli_scene_append(context, &glb->meshes, "%s{\"name\":", comma(&glb->meshes)));
   NOLI_TRY(append_string(context, &glb->meshes, shape->name));
   NOLI_TRY(noli_scene_append(context, &glb->meshes, ",\"primitives\":["));
   for (int32_t kind = 0; kind < NOLI_SHAPE_KINDS; kind++) {
-    if (shape->n[kind] > 0) {
+    bool in_parts = kind == NOLI_SHAPE_TRIANGLES && shape->n_parts > 0;
+    int32_t n_parts = shape->n[kind] == 0 ? 0 : in_parts ? shape->n_parts : 1;
+    for (int32_t p = 0; p < n_parts; p++) {
       NOLI_TRY(noli_scene_append(context, &glb->meshes, "%s", n > 0 ? "," : ""));
-      NOLI_TRY(append_primitive(glb, index, kind, first + n++, vertices));
+      NOLI_TRY(append_primitive(glb, index, kind, first + n++, vertices,
+                                in_parts ? &shape->part[p] : NULL, uv));
     }
   }
   NOLI_TRY(noli_scene_append(context, &glb->meshes, "]}"));
+done:
+  return status;
+}
+
+static NoliStatus add_material(Glb* glb, const char* name, const float* colour) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = glb->exchange->context;
+  NOLI_TRY(noli_scene_append(context, &glb->materials, "%s{\"name\":", comma(&glb->materials)));
+  NOLI_TRY(append_string(context, &glb->materials, name));
+  NOLI_TRY(noli_scene_append(
+      context, &glb->materials,
+      ",\"doubleSided\":true,\"pbrMetallicRoughness\":{\"baseColorFactor\":[%.6g,%.6g,%.6g,1],"
+      "\"metallicFactor\":0,\"roughnessFactor\":0.6}}",
+      (double)noli_exchange_linear(colour[0]), (double)noli_exchange_linear(colour[1]),
+      (double)noli_exchange_linear(colour[2])));
 done:
   return status;
 }
@@ -231,15 +304,7 @@ static NoliStatus add_node(Glb* glb, int32_t index) {
                              (int)index));
   NOLI_TRY(append_string(context, &glb->nodes, shape->name));
   NOLI_TRY(noli_scene_append(context, &glb->nodes, "}"));
-  NOLI_TRY(noli_scene_append(context, &glb->materials, "%s{\"name\":", comma(&glb->materials)));
-  NOLI_TRY(append_string(context, &glb->materials, shape->name));
-  NOLI_TRY(noli_scene_append(
-      context, &glb->materials,
-      ",\"doubleSided\":true,\"pbrMetallicRoughness\":{\"baseColorFactor\":[%.6g,%.6g,%.6g,1],"
-      "\"metallicFactor\":0,\"roughnessFactor\":0.6}}",
-      (double)noli_exchange_linear(shape->colour[0]),
-      (double)noli_exchange_linear(shape->colour[1]),
-      (double)noli_exchange_linear(shape->colour[2])));
+  NOLI_TRY(add_material(glb, shape->name, shape->colour));
   if (shape->moves) {
     NOLI_TRY(noli_scene_append(context, &glb->channels,
                                "%s{\"sampler\":0,\"target\":{\"node\":%d,\"path\":\"weights\"}}",
@@ -270,9 +335,9 @@ static NoliStatus add_animation(Glb* glb) {
                "%s: frames %lld and %lld are at equal times in single precision",
                glb->exchange->path, (long long)f - 1, (long long)f);
   }
-  NOLI_TRY(add_view(glb, 4 * n, 0));
+  NOLI_TRY(add_view(glb, 4 * n, 0, 1));
   NOLI_TRY(add_accessor(glb, 0, FLOAT, n, 1, time));
-  NOLI_TRY(add_view(glb, 4 * n * (n - 1), 0));
+  NOLI_TRY(add_view(glb, 4 * n * (n - 1), 0, 1));
   NOLI_TRY(add_accessor(glb, 0, FLOAT, n * (n - 1), 1, NULL));
 done:
   noli_free(context, time);
@@ -345,6 +410,10 @@ static NoliStatus describe(Glb* glb) {
     NOLI_TRY(add_mesh(glb, s));
     NOLI_TRY(add_node(glb, s));
   }
+  for (int32_t m = 0; m < glb->exchange->materials.count; m++) {
+    NOLI_TRY(add_material(glb, glb->exchange->materials.data[m].name,
+                          noli_exchange_material_colour(glb->exchange, m)));
+  }
   NOLI_TRY(add_animation(glb));
   NOLI_TRY(append_root(glb));
   NOLI_TRY(join_description(glb));
@@ -359,27 +428,45 @@ done:
 
 // ---- the binary chunk ----
 
+// The origin of texture coordinates is at the upper left.
+static NoliStatus put_uv(NoliFile* file, const NoliShape* shape) {
+  NoliStatus status = NOLI_OK;
+  for (int64_t i = 0; shape->n_uv > 0 && i < shape->n_split; i++) {
+    const float* uv = shape->uv + 2 * (int64_t)shape->split_uv[i];
+    const float turned[2] = {uv[0], 1.0F - uv[1]};
+    NOLI_TRY(noli_exchange_put(file, turned, 2));
+  }
+done:
+  return status;
+}
+
 static NoliStatus put_shape(const Glb* glb, NoliFile* file, int32_t index) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = glb->exchange->context;
   const NoliShape* shape = &glb->exchange->shape[index];
-  int64_t n = 3 * (int64_t)shape->n_vert;
-  float *x = NULL, *base = NULL, *own = NULL;
+  int64_t n = 3 * (int64_t)shape->n_vert, n_all = 3 * (int64_t)shape->n_split;
+  float *x = NULL, *base = NULL, *own = NULL, *all = NULL;
+  NOLI_NEW(context, all, n_all);
   NOLI_NEW(context, x, n);
   NOLI_NEW(context, base, n);
   NOLI_NEW(context, own, n);
   for (int32_t kind = 0; kind < NOLI_SHAPE_KINDS; kind++) {
-    NOLI_TRY(noli_exchange_put(file, shape->primitive[kind],
+    bool splits = kind == NOLI_SHAPE_TRIANGLES && shape->n_uv > 0;
+    NOLI_TRY(noli_exchange_put(file, splits ? shape->split_corner : shape->primitive[kind],
                                (int64_t)noli_shape_corners(kind) * shape->n[kind]));
   }
   for (int64_t f = 0; f <= target_count(glb, shape); f++) {
     float* normal = f > 0 ? own : base;
-    NOLI_TRY(noli_exchange_put(file, take_target(glb, index, f, base, x, normal), n));
+    split(shape, take_target(glb, index, f, base, x, normal), all);
+    NOLI_TRY(noli_exchange_put(file, all, n_all));
     if (has_normals(shape)) {
-      NOLI_TRY(noli_exchange_put(file, normal, n));
+      split(shape, normal, all);
+      NOLI_TRY(noli_exchange_put(file, all, n_all));
     }
   }
+  NOLI_TRY(put_uv(file, shape));
 done:
+  noli_free(context, all);
   noli_free(context, x);
   noli_free(context, base);
   noli_free(context, own);

@@ -10,6 +10,7 @@
 #include "noli/version.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // Width of segments and points, of the diagonal of the first frame.
@@ -161,6 +162,113 @@ done:
   return status;
 }
 
+// Texture coordinates of corners, which need not be those of vertices.
+static NoliStatus put_uv(NoliFile* file, const NoliShape* shape) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_file_print(file, "                texCoord2f[] primvars:st = ["));
+  for (int64_t i = 0; i < shape->n_uv; i++) {
+    NOLI_TRY(noli_file_print(file, "%s(%.9g, %.9g)", i > 0 ? ", " : "", (double)shape->uv[2 * i],
+                             (double)shape->uv[2 * i + 1]));
+  }
+  NOLI_TRY(noli_file_print(file,
+                           "] (\n                    interpolation = \"faceVarying\"\n"
+                           "                )\n                int[] primvars:st:indices = ["));
+  for (int64_t i = 0; i < 3 * (int64_t)shape->n[NOLI_SHAPE_TRIANGLES]; i++) {
+    NOLI_TRY(noli_file_print(file, "%s%d", i > 0 ? ", " : "", (int)shape->corner_uv[i]));
+  }
+  NOLI_TRY(noli_file_print(file, "]\n"));
+done:
+  return status;
+}
+
+// The beginning of a subset of the triangles, up to those that it has. A group shows its name, a
+// material, without one, binds.
+static NoliStatus begin_subset(NoliFile* file, const char* name, const char* group) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(
+      noli_file_print(file, "                def GeomSubset \"%s\" (\n                    ", name));
+  if (group != NULL) {
+    NOLI_TRY(noli_file_print(file, "displayName = "));
+    NOLI_TRY(put_string(file, group));
+  } else {
+    NOLI_TRY(noli_file_print(file, "prepend apiSchemas = [\"MaterialBindingAPI\"]"));
+  }
+  NOLI_TRY(noli_file_print(file,
+                           "\n                )\n                {\n"
+                           "                    uniform token elementType = \"face\"\n"
+                           "                    uniform token familyName = \"%s\"\n"
+                           "                    int[] indices = [",
+                           group != NULL ? "group" : "materialBind"));
+done:
+  return status;
+}
+
+static NoliStatus put_range(NoliFile* file, int32_t first, int32_t n, bool begins) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t t = first; t < first + n; t++) {
+    NOLI_TRY(noli_file_print(file, "%s%d", begins && t == first ? "" : ", ", (int)t));
+  }
+done:
+  return status;
+}
+
+// The triangles of each material; parts with the same one follow each other.
+static NoliStatus put_material_subsets(Stage* stage, const NoliShape* shape) {
+  NoliStatus status = NOLI_OK;
+  NoliFile* file = &stage->file;
+  for (int32_t p = 0; p < shape->n_parts; p++) {
+    int32_t material = shape->part[p].material, last = p;
+    while (last + 1 < shape->n_parts && shape->part[last + 1].material == material) {
+      last++;
+    }
+    if (material != NOLI_NULL_INDEX) {
+      const char* name = stage->exchange->materials.data[material].identifier;
+      int32_t end = shape->part[last].first + shape->part[last].n;
+      NOLI_TRY(begin_subset(file, name, NULL));
+      NOLI_TRY(put_range(file, shape->part[p].first, end - shape->part[p].first, true));
+      NOLI_TRY(noli_file_print(file,
+                               "]\n                    rel material:binding = "
+                               "</World/materials/%s>\n                }\n",
+                               name));
+    }
+    p = last;
+  }
+done:
+  return status;
+}
+
+// Whether a part before has the same group.
+static bool has_group_before(const NoliShape* shape, int32_t p) {
+  for (int32_t k = 0; k < p; k++) {
+    if (shape->part[k].group == shape->part[p].group) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The triangles of each group, whose name the subset displays.
+static NoliStatus put_group_subsets(Stage* stage, const NoliShape* shape) {
+  NoliStatus status = NOLI_OK;
+  NoliFile* file = &stage->file;
+  for (int32_t p = 0; p < shape->n_parts; p++) {
+    char name[32];
+    if (shape->part[p].group == NULL || has_group_before(shape, p)) {
+      continue;
+    }
+    snprintf(name, sizeof name, "group_%d", (int)p);
+    NOLI_TRY(begin_subset(file, name, shape->part[p].group));
+    for (int32_t k = p; k < shape->n_parts; k++) {
+      if (shape->part[k].group == shape->part[p].group) {
+        NOLI_TRY(put_range(file, shape->part[k].first, shape->part[k].n, k == p));
+      }
+    }
+    NOLI_TRY(noli_file_print(file, "]\n                }\n"));
+  }
+done:
+  return status;
+}
+
 // A mesh, curves or points of a body.
 static NoliStatus put_prim(Stage* stage, int32_t index, int32_t kind, const char* body) {
   static const char* const prims[][2] = {[NOLI_SHAPE_TRIANGLES] = {"Mesh", "surface"},
@@ -191,6 +299,9 @@ static NoliStatus put_prim(Stage* stage, int32_t index, int32_t kind, const char
                                    "                    interpolation = \"vertex\"\n"
                                    "                )\n"));
     NOLI_TRY(put_attribute(stage, index, kind, "normal3f[] normals", take_normals));
+    NOLI_TRY(shape->n_uv > 0 ? put_uv(file, shape) : NOLI_OK);
+    NOLI_TRY(put_material_subsets(stage, shape));
+    NOLI_TRY(put_group_subsets(stage, shape));
   }
   NOLI_TRY(noli_file_print(file, "            }\n"));
 done:
@@ -218,13 +329,18 @@ done:
   return status;
 }
 
-static NoliStatus put_material(Stage* stage, int32_t index) {
+// `shown` is what it is called in its file.
+static NoliStatus put_material(Stage* stage, const char* name, const char* shown,
+                               const float* colour) {
   NoliStatus status = NOLI_OK;
-  const float* colour = stage->exchange->shape[index].colour;
-  char* name = NULL;
-  NOLI_TRY(noli_exchange_identifier(stage->exchange, index, &name));
+  NOLI_TRY(noli_file_print(&stage->file, "        def Material \"%s\"", name));
+  if (shown != NULL) {
+    NOLI_TRY(noli_file_print(&stage->file, " (\n            displayName = "));
+    NOLI_TRY(put_string(&stage->file, shown));
+    NOLI_TRY(noli_file_print(&stage->file, "\n        )"));
+  }
   NOLI_TRY(noli_file_print(&stage->file,
-                           "        def Material \"%s\"\n        {\n"
+                           "\n        {\n"
                            "            token outputs:surface.connect = "
                            "</World/materials/%s/shader.outputs:surface>\n"
                            "            def Shader \"shader\"\n            {\n"
@@ -232,11 +348,30 @@ static NoliStatus put_material(Stage* stage, int32_t index) {
                            "                color3f inputs:diffuseColor = (%.6g, %.6g, %.6g)\n"
                            "                float inputs:roughness = 0.6\n"
                            "                token outputs:surface\n            }\n        }\n",
-                           name, name, (double)noli_exchange_linear(colour[0]),
+                           name, (double)noli_exchange_linear(colour[0]),
                            (double)noli_exchange_linear(colour[1]),
                            (double)noli_exchange_linear(colour[2])));
 done:
-  noli_free(stage->exchange->context, name);
+  return status;
+}
+
+static NoliStatus put_materials(Stage* stage) {
+  NoliStatus status = NOLI_OK;
+  const NoliExchange* exchange = stage->exchange;
+  char* name = NULL;
+  for (int32_t s = 0; s < exchange->n_shapes; s++) {
+    NOLI_TRY(noli_exchange_identifier(exchange, s, &name));
+    NOLI_TRY(put_material(stage, name, NULL, exchange->shape[s].colour));
+    noli_free(exchange->context, name);
+    name = NULL;
+  }
+  for (int32_t m = 0; m < exchange->materials.count; m++) {
+    const NoliExchangeMaterial* own = &exchange->materials.data[m];
+    NOLI_TRY(put_material(stage, own->identifier, own->name,
+                          noli_exchange_material_colour(exchange, m)));
+  }
+done:
+  noli_free(exchange->context, name);
   return status;
 }
 
@@ -275,9 +410,7 @@ static NoliStatus put_stage(Stage* stage) {
   int32_t n = stage->exchange->n_shapes;
   NOLI_TRY(put_head(stage));
   NOLI_TRY(noli_file_print(&stage->file, "    def Scope \"materials\"\n    {\n"));
-  for (int32_t s = 0; s < n; s++) {
-    NOLI_TRY(put_material(stage, s));
-  }
+  NOLI_TRY(put_materials(stage));
   NOLI_TRY(noli_file_print(&stage->file, "    }\n    def Xform \"bodies\"\n    {\n"));
   for (int32_t s = 0; s < n; s++) {
     NOLI_TRY(put_body(stage, s));

@@ -369,7 +369,7 @@ static NoliStatus read_parts(Reader* reader, const char* text) {
   for (int32_t k = 0; k < reader->n_parts; k++) {
     NoliReadFrame* part = &reader->part[k];
     NOLI_TRY(part_path(context, reader->path, k, &path));
-    NOLI_TRY(noli_vtu_read(context, path, part));
+    NOLI_TRY(noli_vtu_read(context, path, NULL, part));
     const NoliReadArray* vertex =
         noli_read_frame_find(part, "PointData", VERTEX, NOLI_FRAME_INT32, 1, part->n_vert);
     bool fits = vertex != NULL && part->time == reader->part[0].time &&
@@ -544,7 +544,10 @@ done:
   return status;
 }
 
-static NoliStatus read_pvtu(NoliContext* context, const char* path, NoliReadFrame* frame) {
+// All arrays: the parts of each must fit together.
+static NoliStatus read_pvtu(NoliContext* context, const char* path, const char* const* wanted,
+                            NoliReadFrame* frame) {
+  (void)wanted;
   NoliStatus status = NOLI_OK;
   char* text = NULL;
   size_t size;

@@ -202,9 +202,11 @@ static NoliStatus list_triangles(NoliContext* context, const NoliSim* sim,
   if (n > 0) {
     memcpy(layout->triangles, noli_sim_surface_triangles(sim), 3 * sizeof(int32_t) * (size_t)n);
   }
+  const NoliSurface* surface = sim->model->problem.surface;
   for (int64_t t = 0; t < layout->n_tet; t++) {
+    // those of shells are triangles of the surface
     const int32_t* tet = sim->model->tet + 4 * t;
-    if (noli_model_cell_size(tet) == 3) {
+    if (noli_model_cell_size(tet) == 3 && surface->planar[surface->body[tet[0]]]) {
       memcpy(layout->triangles + 3 * (int64_t)n++, tet, 3 * sizeof *tet);
     }
   }

@@ -11,6 +11,14 @@ int64_t noli_frame_type_size(NoliFrameType type) {
   return sizes[type];
 }
 
+bool noli_frame_wants(const char* const* wanted, const char* name) {
+  bool found = wanted == NULL;
+  for (const char* const* one = wanted; !found && *one != NULL; one++) {
+    found = strcmp(*one, name) == 0;
+  }
+  return found;
+}
+
 NoliStatus noli_read_frame_add(NoliContext* context, NoliReadFrame* frame, const char* section,
                                const char* name, NoliFrameType type, int32_t n_components,
                                int64_t n_tuples, NoliReadArray** array) {

@@ -30,9 +30,11 @@ typedef struct NoliFrameFormat {
   void (*part_name)(const char* frame, int32_t part, char name[NOLI_FRAME_NAME_SIZE]);
   // Writes a frame; an older file at `path` is untouched when that fails.
   NoliStatus (*write)(NoliContext* context, const char* path, const NoliFrame* frame);
-  // Reads what `write` wrote, and nothing else. Fails with NOLI_ERROR_IO, NOLI_ERROR_FORMAT (the
-  // message has the path) or NOLI_ERROR_MEMORY; the frame is empty then.
-  NoliStatus (*read)(NoliContext* context, const char* path, NoliReadFrame* frame);
+  // Reads what `write` wrote, and nothing else; it may leave out arrays that are not `wanted`
+  // (noli_frame_wants). Fails with NOLI_ERROR_IO, NOLI_ERROR_FORMAT (the message has the path) or
+  // NOLI_ERROR_MEMORY; the frame is empty then.
+  NoliStatus (*read)(NoliContext* context, const char* path, const char* const* wanted,
+                     NoliReadFrame* frame);
 } NoliFrameFormat;
 
 extern const NoliFrameFormat noli_frame_format_vtu;

@@ -1,16 +1,14 @@
-#define _POSIX_C_SOURCE 200809L // pthread_mutex_t
 #include "output/hdf5_session.h"
 
-#include <pthread.h>
+#include "base/process_lock.h"
+
 #include <stdio.h>
 #include <string.h>
 
 // HDF5 is not thread-safe unless it was built to be, and its files, identifiers and error handler
 // belong to the process: one context at a time may use it.
-static pthread_mutex_t hdf5_in_use = PTHREAD_MUTEX_INITIALIZER;
-
 void noli_hdf5_begin(NoliHdf5* hdf5) {
-  pthread_mutex_lock(&hdf5_in_use);
+  noli_lock(NOLI_LOCK_HDF5);
   H5Eauto_is_v2(H5E_DEFAULT, &hdf5->is_version_2);
   if (hdf5->is_version_2) {
     H5Eget_auto2(H5E_DEFAULT, &hdf5->print_2, &hdf5->user);
@@ -33,7 +31,7 @@ void noli_hdf5_end(NoliHdf5* hdf5) {
     H5Eset_auto1(hdf5->print_1, hdf5->user);
   }
   hdf5->begun = false;
-  pthread_mutex_unlock(&hdf5_in_use);
+  noli_unlock(NOLI_LOCK_HDF5);
 }
 
 enum { HDF5_BYTES = 1 << 23, HDF5_COPIES = 4 };

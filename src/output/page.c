@@ -8,6 +8,7 @@
 #include "output/histories.h"
 #include "output/page_file.h"
 #include "output/page_frames.h"
+#include "scene/origins.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,6 +22,7 @@ enum { PICTURES = 6 };
 
 typedef struct PageWriter {
   NoliContext* context;
+  NoliPageOptions options;
   NoliRunReader run;
   NoliPageSurface surface;
   NoliProximity* proximity;
@@ -48,7 +50,7 @@ done:
 static NoliStatus add_frame(PageWriter* writer, NoliRunFrame listed) {
   NoliStatus status = NOLI_OK;
   NoliReadFrame frame = {0};
-  NOLI_TRY(noli_run_reader_frame(&writer->run, listed.step, &frame));
+  NOLI_TRY(noli_run_reader_frame(&writer->run, listed.step, noli_page_arrays, &frame));
   if (writer->fields.n == 0) {
     writer->fields = noli_page_fields_of(&writer->run.layout, &frame);
   }
@@ -74,6 +76,9 @@ static NoliStatus write_frames(PageWriter* writer, int64_t most) {
   for (int64_t k = 0; k < n_shown; k++) {
     int64_t i = n_shown > 1 ? (k * (n - 1) + (n_shown - 1) / 2) / (n_shown - 1) : 0;
     NOLI_TRY(add_frame(writer, writer->run.frames.frames.data[i]));
+    if (writer->options.progress != NULL) {
+      writer->options.progress(writer->options.user, k + 1, n_shown);
+    }
   }
   NOLI_TRY(write_group(writer));
 done:
@@ -200,8 +205,8 @@ static json_t* about_of(const PageWriter* writer, json_t* audit) {
       (int)run->layout.n_triangles, "n_segments", (int)run->layout.n_segments, "n_points",
       (int)run->layout.n_points, "gravity", g[0], g[1], g[2], "reach",
       noli_proximity_reach(writer->proximity), "bodies", bodies_of(run->sim->model, def), "floors",
-      noli_page_floors(def), "fields", noli_page_fields_json(&writer->fields), "frames", writer->frames,
-      "groups", writer->groups, "histories", writer->histories, "audit", audit);
+      noli_page_floors(def), "fields", noli_page_fields_json(&writer->fields), "frames",
+      writer->frames, "groups", writer->groups, "histories", writer->histories, "audit", audit);
 }
 
 // What the audit of the run found, or why there is none.
@@ -226,14 +231,17 @@ static json_t* audit_of(NoliContext* context, const char* directory) {
 
 // Writes a page by a template with at most `most_frames` frames (0: all).
 static NoliStatus write_page(NoliContext* context, const char* directory, const char* path,
-                             const NoliPageTemplate* page, int64_t most_frames, bool audited) {
+                             const NoliPageTemplate* page, const NoliPageOptions* options,
+                             int64_t most_frames, bool audited) {
   NoliStatus status = NOLI_OK;
   PageWriter writer = {.context = context,
+                       .options = options != NULL ? *options : (NoliPageOptions){0},
                        .run = {.context = context, .directory = directory},
                        .groups = json_array(),
                        .frames = json_array(),
                        .histories = json_array()};
   NOLI_TRY(noli_run_reader_open(&writer.run));
+  NOLI_TRY(noli_scene_require_files(writer.run.scene));
   NOLI_TRY(noli_page_surface_make(context, &writer.run.layout, &writer.surface));
   NOLI_TRY(noli_proximity_create(writer.run.sim->model, &writer.proximity));
   NOLI_TRY(noli_page_file_begin(context, path, page, &writer.file));
@@ -256,10 +264,16 @@ done:
 
 NoliStatus noli_output_write_page(NoliContext* context, const char* directory, const char* path) {
   NOLI_REQUIRE(context, context != NULL && directory != NULL && path != NULL);
-  return write_page(context, directory, path, &noli_page_template, 0, false);
+  return noli_output_write_page_with(context, directory, path, NULL);
+}
+
+NoliStatus noli_output_write_page_with(NoliContext* context, const char* directory,
+                                       const char* path, const NoliPageOptions* options) {
+  NOLI_REQUIRE(context, context != NULL && directory != NULL && path != NULL);
+  return write_page(context, directory, path, &noli_page_template, options, 0, false);
 }
 
 NoliStatus noli_output_write_report(NoliContext* context, const char* directory, const char* path) {
   NOLI_REQUIRE(context, context != NULL && directory != NULL && path != NULL);
-  return write_page(context, directory, path, &noli_report_template, PICTURES, true);
+  return write_page(context, directory, path, &noli_report_template, NULL, PICTURES, true);
 }

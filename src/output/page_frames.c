@@ -15,8 +15,14 @@ const NoliPageField noli_page_fields[NOLI_PAGE_FIELDS] = {
      .hidden = true},
 };
 
+const char* const noli_page_arrays[] = {
+    "Points", "von_mises", "velocity", "contact_force", "friction_force", "plastic_strain", "rod_normal", NULL};
+
 // Whole numbers of a position along an axis, and on each side of zero of a component.
 enum { POSITIONS = 65535, SCALARS = 255, COMPONENTS = 127 };
+
+// Of zlib: the best one makes pages 6 % smaller, and takes five times as long.
+enum { LEVEL = 5 };
 
 // ---- vertices -----------------------------------------------------------------------------------
 
@@ -362,10 +368,10 @@ NoliStatus noli_page_compress(NoliContext* context, const void* data, int64_t si
   uLongf length = compressBound((uLong)size);
   uint8_t* bytes = NULL;
   NOLI_NEW(context, bytes, (int64_t)length);
-  int result = compress2(bytes, &length, data, (uLong)size, Z_BEST_COMPRESSION);
-  NOLI_CHECK(context, result == Z_OK, result == Z_MEM_ERROR ? NOLI_ERROR_MEMORY : NOLI_ERROR_BACKEND,
-             "zlib cannot compress %lld bytes%s", (long long)size,
-             result == Z_MEM_ERROR ? ": out of memory" : "");
+  int result = compress2(bytes, &length, data, (uLong)size, LEVEL);
+  bool poor = result == Z_MEM_ERROR;
+  NOLI_CHECK(context, result == Z_OK, poor ? NOLI_ERROR_MEMORY : NOLI_ERROR_BACKEND,
+             "zlib cannot compress %lld bytes%s", (long long)size, poor ? ": out of memory" : "");
   *packed = bytes;
   *n_packed = (int64_t)length;
   bytes = NULL;

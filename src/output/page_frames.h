@@ -23,6 +23,9 @@ typedef struct NoliPageField {
 enum { NOLI_PAGE_FIELDS = 7 };
 extern const NoliPageField noli_page_fields[NOLI_PAGE_FIELDS];
 
+// The arrays of frames from which pages are made (noli_frame_wants).
+extern const char* const noli_page_arrays[];
+
 // Those of a run, in the order of the table.
 typedef struct NoliPageFieldList {
   int32_t n;

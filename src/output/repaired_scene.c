@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "output/file.h"
+#include "scene/movable.h"
 #include "text/json.h"
 
 #include <stdio.h>
@@ -176,10 +177,14 @@ done:
   return status;
 }
 
-static NoliStatus write_scene(Writer* writer) {
+static NoliStatus write_scene(Writer* writer, const NoliScene* scene) {
   NoliStatus status = NOLI_OK;
   NoliSceneText text = {0};
   NOLI_TRY(set_starts(writer));
+  int32_t n_files;
+  const NoliSceneFile* files = noli_scene_files(scene, &n_files);
+  NOLI_TRY(
+      noli_scene_make_movable(writer->context, writer->root, writer->directory, files, n_files));
   NOLI_TRY(noli_scene_append_json(writer->context, &text, writer->root, 0));
   NOLI_TRY(noli_scene_append(writer->context, &text, "\n"));
   NOLI_TRY(verify(writer, text.data));
@@ -220,7 +225,7 @@ NoliStatus noli_output_write_repaired(NoliContext* context, const NoliScene* sce
              "the repair has %d bodies, the scene %d", (int)repair->n_bodies,
              (int)writer.def->n_bodies);
   NOLI_TRY(read_scene(&writer, scene));
-  NOLI_TRY(write_scene(&writer));
+  NOLI_TRY(write_scene(&writer, scene));
 done:
   for (int64_t i = 0; i < writer.written.count; i++) {
     if (status != NOLI_OK) {

@@ -6,6 +6,7 @@
 #include "output/run_files.h"
 #include "output/run_writer.h"
 #include "output/summary.h"
+#include "scene/movable.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -108,8 +109,14 @@ static NoliStatus check_files(NoliRun* run, const NoliRunDef* def, const char* p
   NOLI_TRY(noli_run_path(run, "scene.json", &scene_path));
   NOLI_TRY(noli_checkpoint_read_text(run->context, path, "files", &files));
   NOLI_TRY(noli_checkpoint_read_text(run->context, path, "scene", &scene));
-  NOLI_TRY(noli_run_files_check(run->context, files, def->files, def->n_files,
-                                scene != NULL && strcmp(scene, run->scene_json) == 0, scene_path));
+  // runs of older versions have absolute paths
+  bool same = scene != NULL && strcmp(scene, def->scene_json) == 0;
+  if (scene != NULL && !same) {
+    NOLI_TRY(noli_scene_is_same(run->context, scene, run->scene_json, &same));
+  }
+  NOLI_TRY(noli_run_files_check(run->context, run->directory, files, def->files, def->n_files, same,
+                                scene_path));
+  run->has_other_scene = scene != NULL && !same;
 done:
   noli_free(run->context, files);
   noli_free(run->context, scene);

@@ -48,12 +48,13 @@ NoliStatus noli_run_reader_frame_path(const NoliRunReader* reader, int64_t step,
   return noli_file_join(reader->context, reader->directory, name, path);
 }
 
-NoliStatus noli_run_reader_frame(const NoliRunReader* reader, int64_t step, NoliReadFrame* frame) {
+NoliStatus noli_run_reader_frame(const NoliRunReader* reader, int64_t step,
+                                 const char* const* wanted, NoliReadFrame* frame) {
   NoliStatus status = NOLI_OK;
   const NoliFrameFormat* format = reader->frames.format;
   char* path = NULL;
   NOLI_TRY(noli_run_reader_frame_path(reader, step, &path));
-  NOLI_TRY(format->read(reader->context, path, frame));
+  NOLI_TRY(format->read(reader->context, path, wanted, frame));
   bool fits = frame->n_vert == reader->layout.n_vert &&
               (!format->has_cells || frame->n_cells == reader->layout.n_cells) &&
               noli_read_frame_find(frame, "Points", "Points", NOLI_FRAME_FLOAT64, 3, frame->n_vert);

@@ -31,7 +31,8 @@ NOLI_WARN_UNUSED NoliStatus noli_run_reader_list(NoliRunReader* reader, bool may
 NOLI_WARN_UNUSED NoliStatus noli_run_reader_frame_path(const NoliRunReader* reader, int64_t step,
                                                        char** path);
 
-// Reads the frame of a step. Fails as the format of frames does, and with NOLI_ERROR_FORMAT where
+// Reads the frame of a step, at least the arrays that are `wanted` (noli_frame_wants), `Points`
+// among them. Fails as the format of frames does, and with NOLI_ERROR_FORMAT where
 // vertices or cells are not those of the scene.
 NOLI_WARN_UNUSED NoliStatus noli_run_reader_frame(const NoliRunReader* reader, int64_t step,
-                                                  NoliReadFrame* frame);
+                                                  const char* const* wanted, NoliReadFrame* frame);

@@ -9,6 +9,7 @@
 #include "output/file.h"
 #include "output/run_files.h"
 #include "output/summary.h"
+#include "scene/movable.h"
 #include "sim/definition.h"
 #include "sim/rank_contacts.h"
 #include "sim/simulation.h"
@@ -253,14 +254,12 @@ static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSi
   made->checkpoint_steps = def->checkpoint_steps;
   made->directory = noli_strdup(context, def->directory);
   made->scene_name = noli_strdup(context, def->scene_name);
-  made->scene_json = noli_strdup(context, def->scene_json);
-  if (made->directory == NULL || made->scene_name == NULL || made->scene_json == NULL) {
+  if (made->directory == NULL || made->scene_name == NULL) {
     status = NOLI_ERROR_MEMORY;
     goto done;
   }
 
   // what is written with every checkpoint and frame
-  NOLI_TRY(noli_run_files_text(context, def->files, def->n_files, &made->files));
   if (def->sim_def != NULL) {
     NOLI_TRY(noli_definition_take(context, def->sim_def, &sim_def));
   }
@@ -436,6 +435,17 @@ done:
   return status;
 }
 
+// The scene as the run writes it, and its files, as seen from the directory, which is there now.
+static NoliStatus take_scene(NoliRun* run, const NoliRunDef* def) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(
+      noli_run_files_text(run->context, run->directory, def->files, def->n_files, &run->files));
+  NOLI_TRY(noli_scene_movable_text(run->context, def->scene_json, run->directory, def->files,
+                                   def->n_files, &run->scene_json));
+done:
+  return status;
+}
+
 NoliStatus noli_run_open(NoliContext* context, const NoliRunDef* given, NoliSim* sim,
                          NoliRun** run) {
   NOLI_REQUIRE(context, context != NULL && given != NULL && sim != NULL && run != NULL);
@@ -447,6 +457,7 @@ NoliStatus noli_run_open(NoliContext* context, const NoliRunDef* given, NoliSim*
   NOLI_TRY(take_def(context, given, &own));
   NOLI_TRY(create_run(context, def, sim, run));
   NOLI_TRY(noli_ranks_join(context, take_directory(context, *run, def->replace_unfinished)));
+  NOLI_TRY(take_scene(*run, def));
   NOLI_TRY(start_files(*run, sim));
 done:
   status = noli_ranks_end_outer(context, status);
@@ -498,6 +509,7 @@ NoliStatus noli_run_reopen(NoliContext* context, const NoliRunDef* given, NoliSi
   NOLI_TRY(take_def(context, given, &own));
   NOLI_TRY(create_run(context, def, sim, run));
   NOLI_TRY(noli_ranks_join(context, retake_directory(context, *run)));
+  NOLI_TRY(take_scene(*run, def));
   NOLI_TRY(noli_run_restore(*run, def, sim));
   NOLI_TRY(noli_ranks_join(context, NOLI_OK)); // all have read before the first one writes
   NOLI_TRY(continue_files(*run, sim));
@@ -511,6 +523,10 @@ done:
 
 const char* noli_run_directory(const NoliRun* run) {
   return run != NULL ? run->directory : "";
+}
+
+bool noli_run_has_other_scene(const NoliRun* run) {
+  return run != NULL && run->has_other_scene;
 }
 
 const char* noli_run_list_name(const NoliRun* run) {

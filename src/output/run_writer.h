@@ -18,7 +18,8 @@ struct NoliRun {
   char* directory;
   char* scene_name;
   char* scene_json;
-  char* files; // what the scene read, run_files.h
+  bool has_other_scene; // than that of the checkpoint from which it was resumed
+  char* files;          // what the scene read, run_files.h
   char* failure;
   int32_t frame_interval;
   double checkpoint_seconds;

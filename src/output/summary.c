@@ -5,6 +5,7 @@
 #include "text/json.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -54,6 +55,12 @@ void noli_summary_add_step(NoliSummary* summary, const NoliStepReport* report) {
   summary->min_distance = fmin(summary->min_distance, report->min_distance);
   summary->friction_ratio = fmax(summary->friction_ratio, report->friction_ratio);
   summary->friction_error = fmax(summary->friction_error, report->friction_error);
+  summary->imbalance = fmax(summary->imbalance, report->imbalance);
+  const char* blocked_by = report->blocked_by != NULL ? report->blocked_by : "";
+  summary->blocked_steps += blocked_by[0] != '\0' ? 1 : 0;
+  summary->motion_error = report->motion_error;
+  summary->motion_error_max = fmax(summary->motion_error_max, report->motion_error);
+  snprintf(summary->blocked_by, sizeof summary->blocked_by, "%s", blocked_by);
   summary->timing.assemble += report->timing.assemble;
   summary->timing.linear += report->timing.linear;
   summary->timing.ccd += report->timing.ccd;
@@ -116,6 +123,11 @@ NoliStatus noli_summary_text(NoliContext* context, const NoliSummary* summary, c
       {"friction_error_max", number(s->friction_error)},
       {"linear_fallbacks", integer(s->linear_fallbacks)},
       {"solver_fallbacks", integer(s->solver_fallbacks)},
+      {"imbalance_max", number(s->imbalance)},
+      {"blocked_steps", integer(s->blocked_steps)},
+      {"motion_error", number(s->motion_error)},
+      {"motion_error_max", number(s->motion_error_max)},
+      {"blocked_by", text_or_null(s->blocked_by[0] != '\0' ? s->blocked_by : NULL)},
   };
 
   // setting a value releases it also when that fails, and refuses one that could not be made
@@ -178,8 +190,15 @@ NoliStatus noli_summary_restore(NoliContext* context, const char* text, NoliSumm
     summary->friction_ratio = INFINITY;
   }
   summary->friction_error = get_number(root, "friction_error_max", 0.0);
+  summary->imbalance = get_number(root, "imbalance_max", 0.0);
   summary->linear_fallbacks = get_integer(root, "linear_fallbacks");
   summary->solver_fallbacks = get_integer(root, "solver_fallbacks");
+  summary->blocked_steps = get_integer(root, "blocked_steps");
+  summary->motion_error = get_number(root, "motion_error", 0.0);
+  summary->motion_error_max = get_number(root, "motion_error_max", 0.0);
+  const char* blocked_by = json_string_value(json_object_get(root, "blocked_by"));
+  snprintf(summary->blocked_by, sizeof summary->blocked_by, "%s",
+           blocked_by != NULL ? blocked_by : "");
 
   // times
   const json_t* timing = json_object_get(root, "timing");

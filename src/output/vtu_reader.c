@@ -25,6 +25,7 @@ enum { N_TYPES = sizeof types / sizeof types[0] };
 typedef struct Reader {
   NoliContext* context;
   const char* path;
+  const char* const* wanted; // names of arrays; NULL: all
   NoliReadFrame* frame;
   const NoliReadArray* array; // that is being read
 } Reader;
@@ -36,17 +37,15 @@ static NoliStatus fail_array(const Reader* reader, const char* what) {
 
 // ---- base64 ----
 
-static int digit_value(char c) {
-  if (c >= 'A' && c <= 'Z') {
-    return c - 'A';
+// Values of digits; every other character has a bit that no digit has.
+enum { NO_DIGIT = 64 };
+
+static void list_digits(unsigned char value[256]) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  memset(value, NO_DIGIT, 256);
+  for (int32_t k = 0; k < NO_DIGIT; k++) {
+    value[(unsigned char)digits[k]] = (unsigned char)k;
   }
-  if (c >= 'a' && c <= 'z') {
-    return c - 'a' + 26;
-  }
-  if (c >= '0' && c <= '9') {
-    return c - '0' + 52;
-  }
-  return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
 static size_t encoded_length(size_t size) {
@@ -55,26 +54,31 @@ static size_t encoded_length(size_t size) {
 
 // Decodes `size` bytes from the beginning of `text`, of which `length` characters are there.
 static bool decode_base64(const char* text, size_t length, unsigned char* data, size_t size) {
+  unsigned char value[256];
+  unsigned wrong = 0;
+  const unsigned char* from = (const unsigned char*)text;
   if (encoded_length(size) > length) {
     return false;
   }
-  for (size_t i = 0; i < size; i += 3, text += 4) {
-    size_t n = size - i < 3 ? size - i : 3;
-    int digit[4];
-    for (size_t k = 0; k < 4; k++) {
-      // padding stands exactly where bytes are missing
-      digit[k] = k > n ? (text[k] == '=' ? 0 : -1) : digit_value(text[k]);
-      if (digit[k] < 0) {
-        return false;
-      }
-    }
-    unsigned bits = (unsigned)digit[0] << 18 | (unsigned)digit[1] << 12 | (unsigned)digit[2] << 6 |
-                    (unsigned)digit[3];
-    for (size_t k = 0; k < n; k++) {
-      data[i + k] = (unsigned char)(bits >> (16 - 8 * k) & 255);
+  list_digits(value);
+  for (; size >= 3; size -= 3, from += 4, data += 3) {
+    unsigned a = value[from[0]], b = value[from[1]], c = value[from[2]], d = value[from[3]];
+    wrong |= a | b | c | d;
+    data[0] = (unsigned char)(a << 2 | b >> 4);
+    data[1] = (unsigned char)(b << 4 | c >> 2);
+    data[2] = (unsigned char)(c << 6 | d);
+  }
+
+  // padding stands exactly where bytes are missing
+  if (size > 0) {
+    unsigned a = value[from[0]], b = value[from[1]], c = size == 2 ? value[from[2]] : 0;
+    wrong |= a | b | c | (from[3] != '=' || (size == 1 && from[2] != '=') ? NO_DIGIT : 0);
+    data[0] = (unsigned char)(a << 2 | b >> 4);
+    if (size == 2) {
+      data[1] = (unsigned char)(b << 4 | c >> 2);
     }
   }
-  return true;
+  return (wrong & NO_DIGIT) == 0;
 }
 
 // ---- compressed blocks ----
@@ -237,6 +241,10 @@ static NoliStatus read_array(Reader* reader, const char* section, const char* el
   }
 
   // its data
+  *next = stop + strlen("</DataArray>");
+  if (!noli_frame_wants(reader->wanted, array.name)) {
+    return NOLI_OK;
+  }
   status = read_content(reader, end + 2, (size_t)(stop - end - 3), &array);
   if (status == NOLI_OK) {
     status = noli_array_reserve(reader->context, &reader->frame->arrays,
@@ -247,7 +255,6 @@ static NoliStatus read_array(Reader* reader, const char* section, const char* el
     return status;
   }
   reader->frame->arrays.data[reader->frame->arrays.count++] = array;
-  *next = stop + strlen("</DataArray>");
   return NOLI_OK;
 }
 
@@ -267,10 +274,12 @@ static NoliStatus read_section(Reader* reader, const char* text, const char* sec
                "%s: the section %s is damaged", reader->path, section);
     int64_t before = reader->frame->arrays.count;
     NOLI_TRY(read_array(reader, section, next, &next));
-    const NoliReadArray* array = &reader->frame->arrays.data[before];
-    NOLI_CHECK(reader->context, n_tuples < 0 || array->n_tuples == n_tuples, NOLI_ERROR_FORMAT,
-               "%s: %s \"%s\" has %lld entries instead of %lld", reader->path, section, array->name,
-               (long long)array->n_tuples, (long long)n_tuples);
+    if (reader->frame->arrays.count > before) {
+      const NoliReadArray* array = &reader->frame->arrays.data[before];
+      NOLI_CHECK(reader->context, n_tuples < 0 || array->n_tuples == n_tuples, NOLI_ERROR_FORMAT,
+                 "%s: %s \"%s\" has %lld entries instead of %lld", reader->path, section,
+                 array->name, (long long)array->n_tuples, (long long)n_tuples);
+    }
     next += *next == '\n';
   }
 done:
@@ -325,11 +334,12 @@ done:
   return status;
 }
 
-NoliStatus noli_vtu_read(NoliContext* context, const char* path, NoliReadFrame* frame) {
+NoliStatus noli_vtu_read(NoliContext* context, const char* path, const char* const* wanted,
+                         NoliReadFrame* frame) {
   NoliStatus status = NOLI_OK;
   char* text = NULL;
   size_t size;
-  Reader reader = {.context = context, .path = path, .frame = frame};
+  Reader reader = {.context = context, .path = path, .wanted = wanted, .frame = frame};
   *frame = (NoliReadFrame){0};
   NOLI_TRY(noli_file_read(context, path, &text, &size));
   NOLI_CHECK(context, strlen(text) == size, NOLI_ERROR_FORMAT, "%s: a zero byte within the text",

@@ -4,7 +4,8 @@
 
 #include "output/frame_arrays.h"
 
-// Fails with NOLI_ERROR_IO, NOLI_ERROR_FORMAT (the message has path and array) or
-// NOLI_ERROR_MEMORY; the frame is empty then.
+// Arrays that are not `wanted` (noli_frame_wants) are left out, and their data not verified. Fails
+// with NOLI_ERROR_IO, NOLI_ERROR_FORMAT (the message has path and array) or NOLI_ERROR_MEMORY; the
+// frame is empty then.
 NOLI_WARN_UNUSED NoliStatus noli_vtu_read(NoliContext* context, const char* path,
-                                          NoliReadFrame* frame);
+                                          const char* const* wanted, NoliReadFrame* frame);

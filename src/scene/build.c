@@ -147,12 +147,26 @@ static void point_to_arrays(NoliScene* scene) {
   def->n_springs = (int32_t)scene->springs.count;
 }
 
+// The file, for messages about what has no other place in it; as places in it begin.
+static NoliStatus name_file(const NoliSceneSource* source, NoliScene* scene) {
+  NoliStatus status = NOLI_OK;
+  enum { SIZE = 301 };
+  char* text = NULL;
+  NOLI_NEW(scene->context, text, SIZE);
+  snprintf(text, SIZE, "%s", source->name);
+  scene->def.where = text;
+  NOLI_TRY(noli_scene_own(scene, text));
+done:
+  return status;
+}
+
 NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode root = noli_scene_root(scene->root);
   scene->def = noli_default_sim_def();
   noli_scene_store(&root, &noli_scene_format, &scene->def, sizeof scene->def);
   scene->def.audit = read_audit(&root);
+  NOLI_TRY(name_file(source, scene));
   NOLI_TRY(read_time(source, &root, scene));
   NOLI_TRY(read_output(source, &root, scene));
   NOLI_TRY(noli_scene_check_contact(source, &root, &scene->def));

@@ -48,6 +48,7 @@ struct NoliScene {
   NOLI_ARRAY(NoliSceneForce*) forces_read;
   NOLI_ARRAY(NoliSceneFormula*) formulas;
   NoliSceneFiles files;
+  char* changed_file; // since the scene was written (scene/origins.h); NULL: none
   NoliSceneViews* views;
   NOLI_ARRAY(void*) blocks; // names, node lists, frames, movers
   // needed while building only

@@ -6,6 +6,7 @@
 
 #include "scene/fields.h"
 #include "scene/select.h"
+#include "scene/looks.h"
 #include "scene/store.h"
 
 #include <string.h>
@@ -305,6 +306,7 @@ static NoliStatus add_copy(const NoliSceneSource* source, NoliScene* scene,
   body.name = entity.name;
   body.mesh = mesh;
   mesh = NULL;
+  NOLI_TRY(noli_scene_keep_place(source, scene, entry, &body.where));
   if (scene->shapes.data[entity.shape].start != NULL) {
     body.x0 = scene->shapes.data[entity.shape].start + 3 * (int64_t)entity.copy * body.mesh->n_vert;
   }
@@ -389,6 +391,7 @@ static NoliStatus add_bodies(const NoliSceneSource* source, NoliScene* scene,
     NOLI_PUSH(scene->context, &scene->shapes, ((NoliSceneShape){0}));
     NoliSceneShape* shape = &scene->shapes.data[entity.shape];
     NOLI_TRY(noli_scene_read_shape(source, &entry, obstacles, shape));
+    NOLI_TRY(noli_scene_note_appearance(source, &entry));
     double *start = shape->start, *rest = shape->rest;
     NOLI_TRY(start != NULL ? noli_scene_own(scene, start) : NOLI_OK);
     NOLI_TRY(rest != NULL ? noli_scene_own(scene, rest) : NOLI_OK);

@@ -137,6 +137,7 @@ NoliStatus noli_scene_build_pairs(const NoliSceneSource* source, NoliScene* scen
     NoliSceneNode node_a = noli_scene_member(&entry, "a");
     NoliSceneNode node_b = noli_scene_member(&entry, "b");
     NoliPairDef pair = noli_default_pair_def();
+    NOLI_TRY(noli_scene_keep_place(source, scene, &entry, &pair.where));
     noli_scene_store(&entry, &noli_scene_pair_format, &pair, sizeof pair);
     NOLI_TRY(read_pair_friction(source, &entry, &scene->def, &pair));
     NOLI_TRY(noli_scene_find_entities(source, scene, &node_a, true, &a));

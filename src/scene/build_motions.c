@@ -84,6 +84,7 @@ static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
   memcpy(def.velocity, motion->drift, sizeof def.velocity);
   memcpy(def.spin, motion->spin, sizeof def.spin);
   memcpy(def.pivot, motion->pivot, sizeof def.pivot);
+  NOLI_TRY(noli_scene_keep_place(source, scene, node, &def.where));
 
   // components that are free, and the end of the motion
   bool any_free = motion->free_axis[0] || motion->free_axis[1] || motion->free_axis[2];

@@ -1,6 +1,7 @@
 #include "scene/check.h"
 
 #include "noli/extend.h"
+#include "scene/elsewhere.h"
 #include "text/cursor.h"
 #include "text/json.h"
 
@@ -218,6 +219,35 @@ static const NoliSceneField* find_field(const NoliSceneType* type, const char* k
   return NULL;
 }
 
+// Says where else the format knows the key, or the keys that it knows here.
+static NoliStatus fail_key(const NoliSceneSource* source, const NoliSceneNode* node,
+                           const NoliSceneType* type, const char* key) {
+  NoliSceneNode member = noli_scene_member(node, key);
+  const char* words[MAX_WORDS];
+  int32_t n = 0;
+  for (; n < type->n_fields && n < MAX_WORDS; n++) {
+    words[n] = type->fields[n].key;
+  }
+  const char* nearest = noli_nearest(key, words, n);
+  NoliScenePlaces places =
+      noli_scene_find_elsewhere(node, &noli_scene_format, key, nearest == NULL);
+  if (places.n == 0) {
+    return noli_scene_fail_unknown(source, &member, "unknown key", key, words, n);
+  }
+  char meant[4 * NOLI_SCENE_PLACE_SIZE] = "";
+  size_t used = 0;
+  if (nearest != NULL) {
+    used = (size_t)snprintf(meant, sizeof meant, "\"%s\" or ", nearest);
+  }
+  for (int32_t i = 0; i < places.n && used < sizeof meant; i++) {
+    const char* link = i == 0 ? "" : i + 1 < places.n ? ", " : " or ";
+    used +=
+        (size_t)snprintf(meant + used, sizeof meant - used, "%s\"%s\"", link, places.path[i]);
+  }
+  return noli_scene_fail(source, &member, NOLI_ERROR_FORMAT, "unknown key; did you mean %s?",
+                         meant);
+}
+
 static NoliStatus check_keys(const NoliSceneSource* source, const NoliSceneNode* node,
                              const NoliSceneType* type) {
   NoliStatus status = NOLI_OK;
@@ -225,13 +255,7 @@ static NoliStatus check_keys(const NoliSceneSource* source, const NoliSceneNode*
   json_t* value;
   json_object_foreach(node->value, key, value) {
     if (find_field(type, key) == NULL) {
-      NoliSceneNode member = noli_scene_member(node, key);
-      const char* words[MAX_WORDS];
-      int32_t n = 0;
-      for (; n < type->n_fields && n < MAX_WORDS; n++) {
-        words[n] = type->fields[n].key;
-      }
-      NOLI_TRY(noli_scene_fail_unknown(source, &member, "unknown key", key, words, n));
+      NOLI_TRY(fail_key(source, node, type, key));
     }
   }
 done:

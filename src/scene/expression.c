@@ -1,11 +1,14 @@
 #define _POSIX_C_SOURCE 200809L // pthread_mutex_t
 #include "scene/expression.h"
 
+#include "base/after_fork.h"
+#include "base/process_lock.h"
 #include "math/difference.h"
 
 #include <math.h>
 #include <muParserDLL.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -193,12 +196,25 @@ done:
 
 struct NoliSceneLock {
   pthread_mutex_t in_use;
+  atomic_int forks; // when the mutex was made
 };
+
+// A thread that evaluated while another one forked is not in the child, where it never unlocks.
+// Evaluations begin with all variables, so that an interrupted one does not matter.
+static void replace_after_fork(NoliSceneLock* lock) {
+  noli_lock(NOLI_LOCK_EXPRESSIONS);
+  if (atomic_load(&lock->forks) != noli_fork_count()) {
+    pthread_mutex_init(&lock->in_use, NULL);
+    atomic_store(&lock->forks, noli_fork_count());
+  }
+  noli_unlock(NOLI_LOCK_EXPRESSIONS);
+}
 
 NoliStatus noli_scene_create_lock(NoliContext* context, NoliSceneLock** lock) {
   NoliStatus status = NOLI_OK;
   NOLI_NEW_ZERO(context, *lock, 1);
   pthread_mutex_init(&(*lock)->in_use, NULL);
+  atomic_init(&(*lock)->forks, noli_fork_count());
 done:
   return status;
 }
@@ -213,6 +229,9 @@ void noli_scene_release_lock(NoliContext* context, NoliSceneLock** lock) {
 
 void noli_scene_begin_evaluation(NoliSceneVariables* variables) {
   if (variables->lock != NULL) {
+    if (atomic_load(&variables->lock->forks) != noli_fork_count()) {
+      replace_after_fork(variables->lock);
+    }
     pthread_mutex_lock(&variables->lock->in_use);
   }
 }

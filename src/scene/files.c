@@ -2,6 +2,7 @@
 #include "scene/files.h"
 
 #include "base/digest.h"
+#include "scene/file_names.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,26 +11,31 @@
 
 enum { WHERE_SIZE = 700, PIECE = 1 << 14 };
 
-static NoliStatus digest_file(const NoliSceneSource* source, const NoliSceneNode* node,
-                              const char* name, uint64_t* digest) {
-  NoliStatus status = NOLI_OK;
+NoliStatus noli_scene_digest_file(const char* path, uint64_t* digest) {
   char piece[PIECE];
-  char* path = NULL;
-  FILE* file = NULL;
-  NOLI_TRY(noli_scene_file_path(source, name, &path));
-  file = fopen(path, "rb");
-  NOLI_SCENE_CHECK(source, node, file != NULL, "\"%.300s\" cannot be opened: %s", path,
-                   strerror(errno));
+  FILE* file = fopen(path, "rb");
+  if (file == NULL) {
+    return NOLI_ERROR_IO;
+  }
   *digest = NOLI_DIGEST_BEGIN;
   for (size_t got = 1; got > 0;) {
     got = fread(piece, 1, sizeof piece, file);
     *digest = noli_digest(*digest, piece, got);
   }
-  NOLI_SCENE_CHECK(source, node, ferror(file) == 0, "\"%.300s\" cannot be read", path);
+  NoliStatus status = ferror(file) == 0 ? NOLI_OK : NOLI_ERROR_IO;
+  fclose(file);
+  return status;
+}
+
+static NoliStatus digest_file(const NoliSceneSource* source, const NoliSceneNode* node,
+                              const char* name, uint64_t* digest) {
+  NoliStatus status = NOLI_OK;
+  char* path = NULL;
+  NOLI_TRY(noli_scene_file_path(source, name, &path));
+  errno = 0;
+  NOLI_SCENE_CHECK(source, node, noli_scene_digest_file(path, digest) == NOLI_OK,
+                   "\"%.300s\" cannot be read: %s", path, strerror(errno));
 done:
-  if (file != NULL) {
-    fclose(file);
-  }
   noli_free(source->context, path);
   return status;
 }
@@ -39,16 +45,11 @@ static NoliStatus absolute_path(const NoliSceneSource* source, const char* name,
   NoliStatus status = NOLI_OK;
   const char* given =
       source->directory != NULL && source->directory[0] != '\0' ? source->directory : ".";
-  char* directory = name[0] == '/' ? NULL : realpath(given, NULL);
-  size_t size = strlen(name) + strlen(directory != NULL ? directory : given) + 2;
-  NOLI_NEW(source->context, *path, (int64_t)size);
-  if (name[0] == '/') {
-    snprintf(*path, size, "%s", name);
-  } else {
-    snprintf(*path, size, "%s/%s", directory != NULL ? directory : given, name);
-  }
+  char* absolute = noli_scene_absolute_path(given, name);
+  *path = noli_strdup(source->context, absolute);
+  NOLI_CHECK(source->context, *path != NULL, NOLI_ERROR_MEMORY, "out of memory");
 done:
-  free(directory);
+  free(absolute);
   return status;
 }
 

@@ -377,6 +377,12 @@ OBJECT(
           "of "
           "the largest speed at the start of the step.",
           INTO(NoliSimDef, tolerance)),
+    FIELD(
+        "imbalance", open_share, NULL, NULL,
+        "A step is solved when the residual force on each body is at most this share of the force "
+        "that acts on it; default 1e-3 with `quasi_static`, 1e-2 with inertia, where the net "
+        "force and nodes in contact count. See docs/solvers.md.",
+        INTO(NoliSimDef, imbalance)),
     FIELD("toi_tolerance", open_share, "1e-3", NULL,
           "`toi`: a step is solved when the weight of the first iterations in the result is below "
           "this.",
@@ -444,6 +450,14 @@ OBJECT(
           "Test every step, or every intermediate state of the solver, exactly for intersections "
           "and inversions (slow), and stop at a defect; `true`: every step. See docs/audit.md."));
 
+OBJECT(origin, "file", NOLI_SCENE_ANY,
+       REQUIRED("path", text, NULL, "Its name in this scene, relative to the folder of the scene."),
+       REQUIRED("original", text, NULL, "Where it was when the scene was written."),
+       FIELD("digest", text, NULL, NULL,
+             "Of its bytes then, FNV-1a in 16 hexadecimal digits; a name of several files has "
+             "none."));
+LIST(origins, origin, 0, "a list of files");
+
 static const NoliSceneField scene_fields[] = {
     FIELD("$schema", text, NULL, NULL, "Path of the schema for editors; ignored."),
     FIELD("name", text, NULL, NULL, "Name of the results; default: the name of the file."),
@@ -471,6 +485,10 @@ static const NoliSceneField scene_fields[] = {
           "A search for parameters, by `noli design`: see docs/design_problems.md; default: none. "
           "Runs ignore it."),
     FIELD("debug", debug, "{}", NULL, "Expensive checks."),
+    FIELD("files", origins, NULL, NULL,
+          "Written by runs: where the files were that the scene names, so that results can be "
+          "moved (docs/running.md). A file is read from its path or, if it is not there or has "
+          "another digest, from where it was, or from the folder of the scene."),
 };
 const NoliSceneType noli_scene_format = {.kind = NOLI_SCENE_OBJECT,
                                          .name = "scene",

@@ -63,9 +63,14 @@ OBJECT(copies, "copies", NOLI_SCENE_ANY,
        FIELD("rotate", vector, "[0, 0, 0]", "deg",
              "Rotation of each copy relative to the previous one, about the local origin."));
 
+#define MERGE                                                                                      \
+  FIELD("merge", not_negative, NULL, NULL,                                                         \
+        "If given, vertices of `mesh` within this distance, before `scale`, become one, 0: equal " \
+        "ones; cells without size and those that occur twice are dropped. See docs/import.md.")
 #define PLACEMENT                                                                                  \
-  FIELD("scale", scale, "1", NULL,                                                                 \
-        "Scale factor, or one for each axis; negative factors mirror."),                           \
+  MERGE,                                                                                           \
+      FIELD("scale", scale, "1", NULL,                                                             \
+            "Scale factor, or one for each axis; negative factors mirror."),                       \
       FIELD("fit", positive, NULL, "m",                                                            \
             "If given, the scaled mesh is scaled again to make this its largest extent."),         \
       FIELD("rotate", vector, "[0, 0, 0]", "deg",                                                  \
@@ -168,6 +173,7 @@ OBJECT(proxy, "proxy", NOLI_SCENE_EXACTLY_ONE,
        GROUPED("mesh", obstacle_mesh, NULL,
                "Triangles, or the boundary of tetrahedra, placed like the `mesh` of the body; they "
                "move with its elements to `rest`."),
+       MERGE,
        FIELD("max_distance", positive, NULL, "m",
              "Maximum distance of vertices of `mesh` from the body; default: a twentieth of its "
              "diagonal.",
@@ -292,6 +298,12 @@ SHARED_OBJECT(
              "points "
              "of a mesh without segments or points are its edges and vertices."),
     PLANE_STRAIN, PLACEMENT,
+    FIELD(
+        "appearance", mesh_file, NULL, NULL,
+        "File (.obj) whose texture coordinates, materials and groups the surface has in results "
+        "for "
+        "other programs, where its triangles are those of the surface, such as the surface that "
+        "was filled with tetrahedra: docs/exchange.md; default: `mesh` or the mesh of the proxy."),
     FIELD("start", start_positions, NULL, "m",
           "Positions at the start, if they are not those of the placed mesh, which stays the rest "
           "shape and decides what selections contain: a mesh file or a list, with one vertex for "
@@ -353,5 +365,11 @@ SHARED_OBJECT(
           "points: these are rods and balls of this radius. See docs/contact.md.",
           INTO(NoliBodyDef, contact_offset)),
     PLACEMENT,
+    FIELD(
+        "appearance", mesh_file, NULL, NULL,
+        "File (.obj) whose texture coordinates, materials and groups the surface has in results "
+        "for "
+        "other programs, where its triangles are those of the surface, such as the surface that "
+        "was filled with tetrahedra: docs/exchange.md; default: `mesh` or the mesh of the proxy."),
     FIELD("motion", noli_scene_motions, NULL, NULL,
           "A motion, or a list of motions for different times; default: at rest."));

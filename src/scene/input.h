@@ -6,6 +6,15 @@
 
 typedef NOLI_ARRAY(NoliSceneFile) NoliSceneFiles;
 
+// An item of "files" (scene/origins.h). Texts are those of the list.
+typedef struct NoliSceneOrigin {
+  const char* path;
+  const char* original;
+  uint64_t digest;
+  bool has_digest; // false: a name with a place for numbers
+  const char* now; // where it has been found; NULL: not yet
+} NoliSceneOrigin;
+
 typedef struct NoliSceneInput {
   const NoliSceneOverride* overrides;
   int32_t n_overrides;
@@ -13,4 +22,7 @@ typedef struct NoliSceneInput {
   bool nameless;         // the text was made by a program: its lines mean nothing to the user
   const json_t* tree;    // of the text, before overrides; names in their paths refer to it
   NoliSceneFiles* files; // paths and places are owned by it
+  NOLI_ARRAY(NoliSceneOrigin) origins;
+  json_t* origin_list; // holds their texts
+  const char* changed; // a file that is not what it was when the scene was written; NULL: none
 } NoliSceneInput;

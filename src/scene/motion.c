@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "math/rotation.h"
 #include "scene/files.h"
+#include "scene/origins.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -242,6 +243,9 @@ static NoliStatus add_frame(const NoliSceneSource* source, const NoliSceneNode* 
   NoliStatus status = NOLI_OK;
   NoliMesh* mesh = NULL;
   NOLI_TRY(noli_scene_locate_failure(source, node, noli_mesh_read(source->context, path, &mesh)));
+  if (shape->refine == 0) {
+    noli_scene_follow_merging(shape, mesh);
+  }
   NOLI_TRY(noli_scene_refine(source, node, shape->refine, mesh));
   NOLI_SCENE_CHECK(source, node, mesh->n_vert == shape->source->n_vert,
                    "\"%s\" has %d vertices, the mesh that moves has %d", path, (int)mesh->n_vert,
@@ -262,6 +266,21 @@ done:
   return status;
 }
 
+// The name of a frame, in `size` bytes: 16 more than the pattern has, which is valid.
+static void name_frame(const char* pattern, int32_t k, char* name, size_t size) {
+  size_t begin, end;
+  int width;
+  if (split_pattern(pattern, &begin, &end, &width)) {
+    snprintf(name, size, "%.*s%0*d%s", (int)begin, pattern, width, (int)k, pattern + end);
+  } else {
+    snprintf(name, size, "%s", pattern);
+  }
+}
+
+static void name_first(void* user, const char* pattern, char* name, size_t size) {
+  name_frame(pattern, *(const int32_t*)user, name, size);
+}
+
 // Counts from `first` until a file is missing.
 static NoliStatus add_pattern(const NoliSceneSource* source, const NoliSceneNode* files,
                               int32_t first, const NoliSceneShape* shape, int32_t copy,
@@ -274,10 +293,11 @@ static NoliStatus add_pattern(const NoliSceneSource* source, const NoliSceneNode
   int width;
   NOLI_SCENE_CHECK(source, files, split_pattern(pattern, &begin, &end, &width),
                    "\"%.200s\" needs one %%d or %%04d where the frame number goes", pattern);
+  NOLI_TRY(noli_scene_find_pattern(source, &pattern, name_first, &first));
   size_t size = strlen(pattern) + 16;
   NOLI_NEW(context, name, (int64_t)size);
   for (int32_t k = first;; k++) {
-    snprintf(name, size, "%.*s%0*d%s", (int)begin, pattern, width, (int)k, pattern + end);
+    name_frame(pattern, k, name, size);
     noli_free(context, path);
     path = NULL;
     NOLI_TRY(noli_scene_file_path(source, name, &path));
@@ -313,9 +333,11 @@ NoliStatus noli_scene_read_frames(const NoliSceneSource* source, const NoliScene
     NoliSceneNode item = noli_scene_item(&files, i);
     noli_free(source->context, path);
     path = NULL;
-    NOLI_TRY(noli_scene_file_path(source, noli_scene_string(&item), &path));
+    const char* name = noli_scene_string(&item);
+    NOLI_TRY(noli_scene_find_file(source, &item, &name));
+    NOLI_TRY(noli_scene_file_path(source, name, &path));
     NOLI_TRY(add_frame(source, &item, path, shape, copy, &made));
-    NOLI_TRY(copy == 0 ? noli_scene_note_file(source, &item, noli_scene_string(&item)) : NOLI_OK);
+    NOLI_TRY(copy == 0 ? noli_scene_note_file(source, &item, name) : NOLI_OK);
   }
   *frames = made.data;
   *n_frames = (int32_t)(made.count / (3 * (int64_t)shape->mesh->n_vert));

@@ -4,10 +4,14 @@
 #include "base/sized.h"
 #include "scene/build.h"
 #include "scene/check.h"
+#include "scene/file_names.h"
 #include "scene/files.h"
 #include "scene/format.h"
+#include "scene/movable.h"
+#include "scene/origins.h"
 #include "scene/override.h"
 #include "sim/definition.h"
+#include "text/cursor.h"
 #include "text/json.h"
 
 #include <errno.h>
@@ -89,52 +93,26 @@ done:
   return status;
 }
 
-// Whether a value names a file by a path that depends on the folder.
-static bool is_relative_path(const json_t* name) {
-  const char* file = json_string_value(name);
-  return file != NULL && file[0] != '/';
-}
+typedef struct Absolute {
+  const NoliSceneInput* input;
+  const char* directory;
+  bool failed;
+} Absolute;
 
-static json_t* absolute_path(const char* directory, const json_t* name) {
-  return json_sprintf("%s/%s", directory, json_string_value(name));
-}
-
-// Names of files as seen from any folder; the others stay as they are. False: out of memory.
-static bool make_member_absolute(const char* directory, json_t* object, const char* key) {
-  json_t* name = json_object_get(object, key);
-  return !is_relative_path(name) ||
-         json_object_set_new(object, key, absolute_path(directory, name)) == 0;
-}
-
-static bool make_motion_absolute(const char* directory, json_t* motion) {
-  json_t* sequence = json_object_get(motion, "sequence");
-  bool made = make_member_absolute(directory, sequence, "files");
-  json_t* files = json_object_get(sequence, "files");
-  for (size_t i = 0; i < json_array_size(files); i++) {
-    json_t* name = json_array_get(files, i);
-    made = made && (!is_relative_path(name) ||
-                    json_array_set_new(files, i, absolute_path(directory, name)) == 0);
-  }
-  return made;
-}
-
-static bool make_entry_absolute(const char* directory, json_t* entry) {
-  json_t* motion = json_object_get(entry, "motion");
-  bool made = make_member_absolute(directory, entry, "mesh") &&
-              make_member_absolute(directory, entry, "start") &&
-              make_member_absolute(directory, entry, "rest") &&
-              make_member_absolute(directory, json_object_get(entry, "proxy"), "mesh") &&
-              make_motion_absolute(directory, motion);
-  for (size_t i = 0; i < json_array_size(motion); i++) {
-    made = made && make_motion_absolute(directory, json_array_get(motion, i));
-  }
+// The name of a file as seen from any folder.
+static json_t* make_absolute(void* user, const char* name) {
+  Absolute* absolute = user;
+  const char* now = noli_scene_name_now(absolute->input, name);
+  char* path = noli_scene_absolute_path(absolute->directory, now);
+  json_t* made = path != NULL ? json_string(path) : NULL;
+  absolute->failed = absolute->failed || made == NULL;
+  free(path);
   return made;
 }
 
 // Done last, so that messages show the paths that the user wrote.
 static NoliStatus make_paths_absolute(const NoliSceneSource* source, json_t* root) {
   NoliStatus status = NOLI_OK;
-  static const char* const lists[] = {"bodies", "obstacles", "prescribed"};
   const char* given =
       source->directory != NULL && source->directory[0] != '\0' ? source->directory : ".";
   errno = 0;
@@ -144,15 +122,11 @@ static NoliStatus make_paths_absolute(const NoliSceneSource* source, json_t* roo
              "out of memory");
   // paths that are not UTF-8 cannot stand in JSON: they stay relative
   valid = json_string(directory != NULL ? directory : given);
-  for (size_t k = 0; valid != NULL && k < sizeof lists / sizeof *lists; k++) {
-    json_t* list = json_object_get(root, lists[k]);
-    for (size_t i = 0; i < json_array_size(list); i++) {
-      NOLI_CHECK(
-          source->context,
-          make_entry_absolute(directory != NULL ? directory : given, json_array_get(list, i)),
-          NOLI_ERROR_MEMORY, "out of memory");
-    }
-  }
+  Absolute absolute = {source->user, directory != NULL ? directory : given, false};
+  NOLI_CHECK(source->context,
+             valid == NULL ||
+                 (noli_scene_rename_files(root, make_absolute, &absolute) && !absolute.failed),
+             NOLI_ERROR_MEMORY, "out of memory");
 done:
   json_decref(valid);
   free(directory);
@@ -191,13 +165,10 @@ done:
 // From text to definition.
 static NoliStatus read_scene(NoliSceneSource* source, NoliScene* scene) {
   NoliStatus status = NOLI_OK;
-  static const char mark[] = "\xef\xbb\xbf";
   json_t *parsed = NULL, *written = NULL;
-  // a byte order mark is harmless
-  if (source->size >= 3 && memcmp(source->text, mark, 3) == 0) {
-    source->text += 3;
-    source->size -= 3;
-  }
+  size_t skipped = (size_t)noli_mark_size(source->text, (int64_t)source->size);
+  source->text += skipped;
+  source->size -= skipped;
   NOLI_TRY(noli_scene_require_text(source->context, source->name, source->text, source->size));
   NOLI_TRY(parse_json(source, &parsed));
   // overrides may replace what their own paths name
@@ -209,6 +180,7 @@ static NoliStatus read_scene(NoliSceneSource* source, NoliScene* scene) {
   NOLI_TRY(noli_scene_apply_overrides(source, parsed));
   NoliSceneNode root = noli_scene_root(parsed);
   NOLI_TRY(noli_scene_check(source, &root, &noli_scene_format, &scene->root));
+  NOLI_TRY(noli_scene_take_origins(source, scene->root));
   NOLI_TRY(set_name(source, scene));
   NOLI_TRY(noli_scene_build(source, scene));
   NOLI_TRY(make_paths_absolute(source, scene->root));
@@ -231,9 +203,14 @@ static NoliStatus make_scene(NoliSceneSource source, NoliSceneInput input, NoliS
   source.where = noli_scene_where_native;
   source.user = &input;
   NOLI_TRY(read_scene(&source, made));
+  if (input.changed != NULL) {
+    made->changed_file = noli_strdup(source.context, input.changed);
+    NOLI_CHECK(source.context, made->changed_file != NULL, NOLI_ERROR_MEMORY, "out of memory");
+  }
   *scene = made;
   made = NULL;
 done:
+  noli_scene_release_origins(source.context, &input);
   noli_scene_destroy(&made);
   return status;
 }
@@ -357,6 +334,7 @@ void noli_scene_destroy(NoliScene** scene) {
   noli_scene_release_files(context, &s->files);
   json_decref(s->root);
   noli_free(context, s->name);
+  noli_free(context, s->changed_file);
   noli_free(context, s);
   *scene = NULL;
 }
@@ -431,6 +409,15 @@ const NoliDesignDef* noli_scene_design(const NoliScene* scene) {
   return scene != NULL && scene->design.n_variables > 0 ? &scene->design : NULL;
 }
 
+NoliStatus noli_scene_require_files(const NoliScene* scene) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(scene->context, scene->changed_file == NULL, NOLI_ERROR_FORMAT,
+             "%s: \"%s\" has changed since the results were written: restore the file",
+             scene->def.where, scene->changed_file);
+done:
+  return status;
+}
+
 const NoliSceneFile* noli_scene_files(const NoliScene* scene, int32_t* n_files) {
   noli_give_count(n_files, scene != NULL ? (int32_t)scene->files.count : 0);
   return scene != NULL ? scene->files.data : NULL;
@@ -447,6 +434,19 @@ NoliStatus noli_scene_json(const NoliScene* scene, char** json) {
   text.data = NULL;
 done:
   noli_array_free(context, &text);
+  return status;
+}
+
+NoliStatus noli_scene_json_in(const NoliScene* scene, const char* directory, char** json) {
+  NOLI_REQUIRE(scene != NULL ? scene->context : NULL,
+               scene != NULL && directory != NULL && json != NULL);
+  NoliStatus status = NOLI_OK;
+  char* text = NULL;
+  NOLI_TRY(noli_scene_json(scene, &text));
+  NOLI_TRY(noli_scene_movable_text(scene->context, text, directory, scene->files.data,
+                                   (int32_t)scene->files.count, json));
+done:
+  noli_free(scene->context, text);
   return status;
 }
 

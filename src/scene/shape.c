@@ -2,6 +2,7 @@
 
 #include "scene/built_in.h"
 #include "scene/files.h"
+#include "scene/origins.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +10,8 @@
 #include <string.h>
 
 enum { NOTE_SIZE = 160 };
+
+#define MERGE_HINT ": \"merge\": 0 drops cells without size and those that occur twice"
 
 // ---- files --------------------------------------------------------------------------------------
 
@@ -28,9 +31,11 @@ static NoliStatus load(const NoliSceneSource* source, const NoliSceneNode* node,
   NoliStatus status = NOLI_OK;
   char* path = NULL;
   if (json_is_string(node->value)) {
-    NOLI_TRY(noli_scene_file_path(source, noli_scene_string(node), &path));
+    const char* name = noli_scene_string(node);
+    NOLI_TRY(noli_scene_find_file(source, node, &name));
+    NOLI_TRY(noli_scene_file_path(source, name, &path));
     NOLI_TRY(noli_scene_locate_failure(source, node, noli_mesh_read(source->context, path, mesh)));
-    NOLI_TRY(noli_scene_note_file(source, node, noli_scene_string(node)));
+    NOLI_TRY(noli_scene_note_file(source, node, name));
     if (keep != NULL) {
       *keep = path;
       path = NULL;
@@ -41,6 +46,58 @@ static NoliStatus load(const NoliSceneSource* source, const NoliSceneNode* node,
 done:
   noli_free(source->context, path);
   return status;
+}
+
+// ---- merging ------------------------------------------------------------------------------------
+
+// Appends the numbers of cells that were dropped, as many as fit.
+static void append_cells(char* text, size_t size, const char* why, int32_t n, const int32_t* cell) {
+  enum { SHOWN = 8 };
+  size_t used = strlen(text);
+  if (n == 0) {
+    return;
+  }
+  used += (size_t)snprintf(text + used, size - used, "; dropped %s (%d):", why, (int)n);
+  for (int32_t i = 0; i < n && i < SHOWN; i++) {
+    used += (size_t)snprintf(text + used, size - used, "%s %d", i > 0 ? "," : "", (int)cell[i]);
+  }
+  snprintf(text + used, size - used, "%s", n > SHOWN ? ", ..." : "");
+}
+
+// Mends a mesh where the entry asks for it, and logs what it did.
+static NoliStatus merge(const NoliSceneSource* source, const NoliSceneNode* entry, NoliMesh* mesh,
+                        NoliMeshCleaned* cleaned) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode node = noli_scene_member(entry, "merge");
+  char text[600];
+  if (node.value == NULL) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_scene_locate_failure(
+      source, &node, noli_mesh_clean(source->context, mesh, noli_scene_number(&node), cleaned)));
+  snprintf(text, sizeof text, "merged %d of %d vertices, by at most %g", (int)cleaned->n_merged,
+           (int)cleaned->n_vert, cleaned->largest_move);
+  append_cells(text, sizeof text, "cells without size", cleaned->n_degenerate, cleaned->degenerate);
+  append_cells(text, sizeof text, "cells that occurred before", cleaned->n_duplicate,
+               cleaned->duplicate);
+  noli_scene_log(source, &node, NOLI_LOG_INFO, "%s", text);
+done:
+  return status;
+}
+
+void noli_scene_follow_merging(const NoliSceneShape* shape, NoliMesh* mesh) {
+  const NoliMeshCleaned* cleaned = &shape->cleaned;
+  int32_t n_kept = 0;
+  if (cleaned->n_merged == 0 || mesh->n_vert != cleaned->n_vert) {
+    return;
+  }
+  // the first vertex of each number was kept
+  for (int32_t v = 0; v < cleaned->n_vert; v++) {
+    if (cleaned->new_index[v] == n_kept) {
+      memmove(mesh->x + 3 * (int64_t)n_kept++, mesh->x + 3 * (int64_t)v, 3 * sizeof *mesh->x);
+    }
+  }
+  mesh->n_vert = n_kept;
 }
 
 // ---- reduction to what takes part ---------------------------------------------------------------
@@ -187,8 +244,8 @@ static NoliStatus check_source(const NoliSceneSource* source, const NoliSceneNod
                    "%s: vertex %d is not finite (%d such vertices)", label,
                    (int)found.first_bad_vertex, (int)found.n_bad_coordinates);
   NOLI_SCENE_CHECK(source, node, found.n_bad_indices == 0,
-                   "%s: cell %d names a vertex that does not exist, or one twice (%d such cells)",
-                   label, (int)found.first_bad_cell, (int)found.n_bad_indices);
+                   "%s: cell %d names a vertex that does not exist, or one twice (%d such cells)%s",
+                   label, (int)found.first_bad_cell, (int)found.n_bad_indices, MERGE_HINT);
   NOLI_SCENE_CHECK(
       source, node, obstacle || kind != NOLI_BODY_SOLID || mesh->n_tet > 0,
       "%s has no tetrahedra: list it under \"obstacles\", fill it with tetrahedra "
@@ -258,12 +315,13 @@ static NoliStatus check_part(const NoliSceneSource* source, const NoliSceneNode*
   if (found.n_degenerate > 0) {
     const double* x = first_corner(mesh, found.first_degenerate);
     NOLI_SCENE_CHECK(source, node, false,
-                     "%s: cell %d at (%g, %g, %g) has no size (%d such triangles or segments)",
-                     label, (int)found.first_degenerate, x[0], x[1], x[2], (int)found.n_degenerate);
+                     "%s: cell %d at (%g, %g, %g) has no size (%d such triangles or segments)%s",
+                     label, (int)found.first_degenerate, x[0], x[1], x[2], (int)found.n_degenerate,
+                     MERGE_HINT);
   }
   NOLI_SCENE_CHECK(source, node, found.n_duplicate_cells == 0 || mesh->n_tet == 0,
-                   "%s: tetrahedron %d occurs twice (%d such tetrahedra)", label,
-                   (int)found.first_duplicate, (int)found.n_duplicate_cells);
+                   "%s: tetrahedron %d occurs twice (%d such tetrahedra)%s", label,
+                   (int)found.first_duplicate, (int)found.n_duplicate_cells, MERGE_HINT);
 
   // what contact can bear
   if (found.n_non_manifold_edges > 0) {
@@ -315,8 +373,8 @@ static NoliStatus warn_of_seams(const NoliSceneSource* source, const NoliSceneNo
   if (first != NULL) {
     noli_scene_log(source, node, NOLI_LOG_WARNING,
                    "%s: vertices %d and %d are both at (%g, %g, %g), so that triangles touch there "
-                   "without being joined (%d such vertices): merge them in the file, or join them "
-                   "by \"ties\"",
+                   "without being joined (%d such vertices): merge them by \"merge\": 0, or join "
+                   "them by \"ties\"",
                    label, (int)first[-1].vertex, (int)first->vertex, first->x[0], first->x[1],
                    first->x[2], (int)n_repeated);
   }
@@ -338,11 +396,13 @@ static NoliStatus check_shell(const NoliSceneSource* source, const NoliSceneNode
     const int32_t* tri = &mesh->tri[3 * (int64_t)bad];
     const double* x = &mesh->x[3 * (int64_t)tri[0]];
     NOLI_SCENE_CHECK(source, node, false,
-                     "%s: triangle %d (vertices %d, %d, %d) at (%g, %g, %g) %s (%d such triangles)",
+                     "%s: triangle %d (vertices %d, %d, %d) at (%g, %g, %g) %s (%d such "
+                     "triangles)%s",
                      label, (int)bad, (int)tri[0], (int)tri[1], (int)tri[2], x[0], x[1], x[2],
                      found.n_degenerate > 0 ? "has no area" : "occurs twice",
                      found.n_degenerate > 0 ? (int)found.n_degenerate
-                                            : (int)found.n_duplicate_cells);
+                                            : (int)found.n_duplicate_cells,
+                     MERGE_HINT);
   }
   NOLI_TRY(warn_of_seams(source, node, mesh));
 done:
@@ -435,15 +495,18 @@ static NoliStatus read_proxy(const NoliSceneSource* source, const NoliSceneNode*
   NoliSceneNode node = noli_scene_member(entry, "proxy");
   NoliSceneNode mesh = noli_scene_member(&node, "mesh");
   NoliMesh* whole = NULL;
+  NoliMeshCleaned cleaned = {0};
   if (mesh.value == NULL) {
     return NOLI_OK;
   }
   NOLI_TRY(load(source, &mesh, &whole, NULL));
+  NOLI_TRY(merge(source, &node, whole, &cleaned));
   NOLI_TRY(check_source(source, &mesh, whole, true, NOLI_BODY_SOLID));
   NOLI_TRY(noli_mesh_extract(source->context, whole, "surface", proxy));
   NOLI_TRY(noli_mesh_remove_unused(source->context, *proxy));
   NOLI_SCENE_CHECK(source, &mesh, (*proxy)->n_tri > 0, "the mesh has no triangles");
 done:
+  noli_mesh_cleaned_free(source->context, &cleaned);
   noli_mesh_destroy(source->context, &whole);
   return status;
 }
@@ -541,6 +604,7 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
   NoliSceneNode as = noli_scene_member(entry, "as");
   NoliSceneNode refine = noli_scene_member(entry, "refine");
   NOLI_TRY(load(source, &node, &shape->source, &shape->path));
+  NOLI_TRY(merge(source, entry, shape->source, &shape->cleaned));
   NOLI_TRY(read_kind(source, entry, &shape->kind));
   NOLI_TRY(check_source(source, &node, shape->source, obstacle, shape->kind));
   if (refine.value != NULL) {
@@ -582,6 +646,10 @@ NoliStatus noli_scene_read_sets(const NoliSceneSource* source, const NoliSceneNo
   NOLI_TRY(noli_scene_locate_failure(
       source, node, noli_mesh_read_sets(source->context, shape->path, &mesh, &shape->sets)));
   shape->has_sets = true;
+  // the sets name vertices of the file
+  for (int64_t i = 0; shape->cleaned.n_vert > 0 && i < shape->sets.first[shape->sets.n]; i++) {
+    shape->sets.vertex[i] = shape->cleaned.new_index[shape->sets.vertex[i]];
+  }
 done:
   noli_mesh_destroy(source->context, &mesh);
   return status;
@@ -594,5 +662,6 @@ void noli_scene_release_shape(NoliContext* context, NoliSceneShape* shape) {
   noli_free(context, shape->new_index);
   noli_free(context, shape->path);
   noli_mesh_sets_free(context, &shape->sets);
+  noli_mesh_cleaned_free(context, &shape->cleaned);
   shape->new_index = NULL;
 }

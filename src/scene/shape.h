@@ -18,18 +18,19 @@ typedef struct NoliScenePlacement {
 
 // The mesh of one entry of "bodies" or "obstacles", before it is placed.
 typedef struct NoliSceneShape {
-  NoliMesh* source;   // as in the file, refined, with all cells and tags
-  int32_t refine;     // how often
-  char* path;         // of the file; NULL: none
-  NoliMeshSets sets;  // of the file, when first needed
-  bool has_sets;      // they were read
-  NoliMesh* mesh;     // what takes part, without unused vertices
-  int32_t* new_index; // (source n_vert) vertex of `mesh`; NOLI_NULL_INDEX: not used
-  NoliMesh* proxy;    // triangles that bodies collide with, placed as they are; NULL: none
-  double* start;      // (n_copies x n_vert of `mesh` x 3) positions at the start, which the
-                      // caller takes; NULL: at rest
-  double* rest;       // likewise at rest, once selections have seen the mesh; NULL: those of `mesh`
-  NoliBodyKind kind;  // which cells are elements
+  NoliMesh* source;        // as in the file, refined, with all cells and tags
+  NoliMeshCleaned cleaned; // what "merge" did to it; of zeros: nothing
+  int32_t refine;          // how often
+  char* path;              // of the file; NULL: none
+  NoliMeshSets sets;       // of the file, when first needed
+  bool has_sets;           // they were read
+  NoliMesh* mesh;          // what takes part, without unused vertices
+  int32_t* new_index;      // (source n_vert) vertex of `mesh`; NOLI_NULL_INDEX: not used
+  NoliMesh* proxy;         // triangles that bodies collide with, placed as they are; NULL: none
+  double* start;           // (n_copies x n_vert of `mesh` x 3) positions at the start, which the
+                           // caller takes; NULL: at rest
+  double* rest;      // likewise at rest, once selections have seen the mesh; NULL: those of `mesh`
+  NoliBodyKind kind; // which cells are elements
   NoliScenePlacement placement;
 } NoliSceneShape;
 
@@ -54,6 +55,10 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_place_proxy(const NoliSceneSource* source
                                                    NoliMesh** mesh);
 // Places the vertices of any mesh likewise.
 void noli_scene_place(const NoliScenePlacement* placement, int32_t index, NoliMesh* mesh);
+
+// Takes away the vertices that "merge" took from the mesh of the shape: `mesh` comes from another
+// file of the same vertices.
+void noli_scene_follow_merging(const NoliSceneShape* shape, NoliMesh* mesh);
 
 // Refines a mesh whose indices are valid; failures are located at the node.
 NOLI_WARN_UNUSED NoliStatus noli_scene_refine(const NoliSceneSource* source,

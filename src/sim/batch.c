@@ -251,10 +251,10 @@ static NoliStatus wrench_one(const BatchCall* call, int32_t index) {
   return noli_sim_wrench_sized(call->batch->sim[index], call->item, NULL, to, call->size);
 }
 
-NoliStatus noli_batch_wrenches_sized(NoliBatch* batch, int32_t body, NoliWrench* wrenches,
+NoliStatus noli_batch_wrenches_sized(NoliBatch* batch, int32_t entity, NoliWrench* wrenches,
                                      size_t size) {
   NOLI_REQUIRE(batch != NULL ? batch->context : NULL, batch != NULL && wrenches != NULL);
   BatchCall call = {
-      .batch = batch, .call = wrench_one, .item = body, .out = wrenches, .size = size};
+      .batch = batch, .call = wrench_one, .item = entity, .out = wrenches, .size = size};
   return call_all(&call);
 }

@@ -13,13 +13,15 @@
 #include <stdio.h>
 #include <string.h>
 
-NoliStatus noli_bodies_locate(NoliContext* context, const char* name, NoliStatus status) {
+NoliStatus noli_bodies_locate(NoliContext* context, const NoliBodyDef* body, const char* name,
+                              NoliStatus status) {
   if (status == NOLI_OK || status == NOLI_ERROR_MEMORY) {
     return status;
   }
   char message[512];
   snprintf(message, sizeof message, "%s", noli_context_message(context));
-  return noli_fail(context, status, "body \"%s\": %s", name, message);
+  noli_fail(context, status, "body \"%s\": %s", name, message);
+  return noli_fail_at(context, body->where, status);
 }
 
 static bool is_flat(const NoliBodyDef* body) {
@@ -336,7 +338,7 @@ static NoliStatus add_elements(NoliModel* model, const NoliSimDef* def, int32_t 
     }
     described.corner = corner;
   }
-  NOLI_TRY(noli_bodies_locate(model->context, model->name[b],
+  NOLI_TRY(noli_bodies_locate(model->context, &def->bodies[b], model->name[b],
                               block->type->add(block, range.begin, &described)));
 done:
   noli_free(model->context, corner);
@@ -476,7 +478,7 @@ static NoliStatus add_proxy(const NoliModel* model, const NoliSimDef* def, int32
   }
 done:
   noli_space_destroy(model->context, &linear);
-  return noli_bodies_locate(model->context, model->name[b], status);
+  return noli_bodies_locate(model->context, body, model->name[b], status);
 }
 
 static NoliStatus make_proxies(NoliModel* model, const NoliSimDef* def, Proxies* proxies) {

@@ -112,7 +112,7 @@ NoliStatus noli_body_proxy_settle(NoliContext* context, NoliBodyDef* body, NoliP
   }
 done:
   noli_space_destroy(context, &space);
-  return body->name != NULL ? noli_bodies_locate(context, body->name, status) : status;
+  return body->name != NULL ? noli_bodies_locate(context, body, body->name, status) : status;
 }
 
 void noli_body_proxy_follow(const NoliBodyDef* body, const double* displacement) {

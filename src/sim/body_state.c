@@ -111,23 +111,60 @@ static void sum_wrench(const NoliSim* sim, int32_t body, NoliVec3 origin, const 
   }
 }
 
-NoliStatus noli_sim_wrench_sized(NoliSim* sim, int32_t body, const double origin[3],
+static NoliStatus wrench_of_body(NoliSim* sim, int32_t body, const double* origin,
+                                 NoliWrench* wrench) {
+  NoliStatus status = NOLI_OK;
+  double *force = NULL, mass;
+  NOLI_NEW(sim->context, force, 3 * (int64_t)sim->model->problem.n_vert);
+  NoliVec3 about = origin != NULL ? noli_load3(origin) : centre_of(sim, body, &mass);
+  NOLI_TRY(noli_sim_contact_forces(sim, force));
+  sum_wrench(sim, body, about, force, wrench->normal, wrench->normal_moment);
+  NOLI_TRY(noli_sim_friction_forces(sim, force));
+  sum_wrench(sim, body, about, force, wrench->friction, wrench->friction_moment);
+done:
+  noli_free(sim->context, force);
+  return status;
+}
+
+// Takes a force and its moment from a resultant.
+static void take_force(NoliVec3 arm, const double* force, double sum[3], double moment[3]) {
+  NoliVec3 here = noli_load3(force);
+  noli_store3(sum, noli_sub3(noli_load3(sum), here));
+  noli_store3(moment, noli_sub3(noli_load3(moment), noli_cross3(arm, here)));
+}
+
+// A half-space has no vertices: the opposite of the forces on what touches it.
+static NoliStatus wrench_of_half_space(NoliSim* sim, int32_t entity, const double* origin,
+                                       NoliWrench* wrench) {
+  NoliStatus status = NOLI_OK;
+  const NoliContactInfo* contact = NULL;
+  int64_t n = 0;
+  const NoliHalfSpace* plane = &sim->model->problem.half_spaces[entity - sim->model->n_body];
+  NoliVec3 about = origin != NULL ? noli_load3(origin) : plane->origin;
+  NOLI_TRY(noli_sim_contacts(sim, &contact, &n));
+  for (int64_t i = 0; i < n; i++) {
+    if (contact[i].entity[1] == entity) {
+      NoliVec3 arm = noli_sub3(noli_load3(contact[i].position[1]), about);
+      take_force(arm, contact[i].normal_force, wrench->normal, wrench->normal_moment);
+      take_force(arm, contact[i].friction_force, wrench->friction, wrench->friction_moment);
+    }
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_sim_wrench_sized(NoliSim* sim, int32_t entity, const double origin[3],
                                  NoliWrench* wrench, size_t size) {
   NOLI_REQUIRE_READABLE(sim, sim != NULL && wrench != NULL);
   NoliStatus status = NOLI_OK;
   NoliWrench own = {0};
-  double *force = NULL, mass;
   noli_ranks_begin_outer(sim->context);
-  NOLI_TRY(require_body(sim, body));
-  NOLI_NEW(sim->context, force, 3 * (int64_t)sim->model->problem.n_vert);
-  NoliVec3 about = origin != NULL ? noli_load3(origin) : centre_of(sim, body, &mass);
-  NOLI_TRY(noli_sim_contact_forces(sim, force));
-  sum_wrench(sim, body, about, force, own.normal, own.normal_moment);
-  NOLI_TRY(noli_sim_friction_forces(sim, force));
-  sum_wrench(sim, body, about, force, own.friction, own.friction_moment);
+  NOLI_CHECK(sim->context, entity >= 0 && entity < noli_sim_entity_count(sim), NOLI_ERROR_ARGUMENT,
+             "there is no body or half-space %d", (int)entity);
+  NOLI_TRY(entity < sim->model->n_body ? wrench_of_body(sim, entity, origin, &own)
+                                       : wrench_of_half_space(sim, entity, origin, &own));
   noli_sized_give(wrench, size, &own, sizeof own);
 done:
-  noli_free(sim->context, force);
   return noli_ranks_end_outer(sim->context, status);
 }
 

@@ -317,6 +317,7 @@ done:
 
 NoliStatus noli_definition_check_bodies(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
+  const char* where = NULL;
   NOLI_CHECK(context, def->n_bodies > 0 && def->bodies != NULL, NOLI_ERROR_ARGUMENT,
              "a simulation needs at least one body");
   int64_t n_vert = 0;
@@ -324,6 +325,7 @@ NoliStatus noli_definition_check_bodies(NoliContext* context, const NoliSimDef* 
   // each body
   for (int32_t b = 0; b < def->n_bodies; b++) {
     const NoliBodyDef* body = &def->bodies[b];
+    where = body->where;
     const char* name = body->name != NULL ? body->name : "(no name)";
     NOLI_TRY(noli_definition_check_meshes(context, body));
     NOLI_TRY(check_all_numbers(context, name, body));
@@ -354,8 +356,9 @@ NoliStatus noli_definition_check_bodies(NoliContext* context, const NoliSimDef* 
   }
 
   // all bodies together
+  where = NULL;
   NOLI_CHECK(context, n_vert < INT32_MAX / 3, NOLI_ERROR_TOO_LARGE,
              "%lld vertices exceed the index range", (long long)n_vert);
 done:
-  return status;
+  return noli_fail_at(context, where, status);
 }

@@ -148,7 +148,9 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
   NoliStatus status = NOLI_OK;
   const NoliContactModel* found = noli_contact_model_find(def->contact_model);
   bool smooth = found == &noli_contact_implicit_surface;
+  const char* where = NULL;
   for (int32_t b = 0; found != &noli_contact_barrier && b < def->n_bodies; b++) {
+    where = def->bodies[b].where;
     NOLI_CHECK(context, def->bodies[b].contact_offset == 0.0, NOLI_ERROR_ARGUMENT,
                "body \"%s\" has a contact offset: the contact model \"%s\" acts on the surfaces "
                "themselves, \"ipc\" supports offsets",
@@ -162,6 +164,7 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
   }
 
   // parameters
+  where = NULL;
   if (found == &noli_contact_gcp) {
     NOLI_TRY(check_geometric(context, def));
   }
@@ -178,7 +181,7 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
              def->solver);
   NOLI_TRY(check_obstacle_surfaces(context, def));
 done:
-  return status;
+  return noli_fail_at(context, where, status);
 }
 
 // Reserved members must be zero: a newer program may set members that this library does not know.

@@ -31,6 +31,11 @@
 // The smallest contact distance of a pair over that of the scene; its inverse is the largest.
 #define RANGE_MIN 1e-3
 
+// Default of the residual force on a body, relative to the force that acts on it. With inertia the
+// next step makes up for what is left of it.
+#define IMBALANCE_OF_STATICS 1e-3
+#define IMBALANCE_OF_DYNAMICS 1e-2
+
 static NoliStatus copy_names(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NOLI_NEW_ZERO(model->context, model->name, model->n_entity);
@@ -58,7 +63,7 @@ static NoliStatus build_elements(NoliModel* model, const NoliSimDef* def) {
       NoliBlock* block = &problem->block[range.block];
       status = block->type->set_rest(block, range.begin, range.end, range.first, problem->X,
                                      def->bodies[b].plane_strain);
-      NOLI_TRY(noli_bodies_locate(model->context, model->name[b], status));
+      NOLI_TRY(noli_bodies_locate(model->context, &def->bodies[b], model->name[b], status));
     }
   }
   for (int32_t i = 0; i < problem->n_block; i++) {
@@ -287,8 +292,9 @@ NoliStatus noli_model_set_pairs(NoliModel* model, const NoliSimDef* def) {
     double own = 1.0;
     char where[32];
     snprintf(where, sizeof where, "pair %d: ", i);
-    NOLI_TRY(make_law(model, def, where, pair, &law));
-    NOLI_TRY(make_range(model, def, i, &own));
+    status = make_law(model, def, where, pair, &law);
+    status = status == NOLI_OK ? make_range(model, def, i, &own) : status;
+    NOLI_TRY(noli_fail_at(model->context, pair->where, status));
     // one entry of a scene makes many consecutive equal pairs
     if (memcmp(&law, &laws.data[laws.count - 1], sizeof law) != 0 ||
         own != range.data[range.count - 1]) {
@@ -487,7 +493,9 @@ static double shortest_edge(const NoliProblem* problem, int32_t body) {
 static NoliStatus check_rounding(const NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
+  const char* where = NULL;
   for (int32_t b = 0; b < model->n_body; b++) {
+    where = def->bodies[b].where;
     double largest = noli_surface_offset_of(problem->surface, b);
     double edge = shortest_edge(problem, b);
     for (int64_t i = 3 * (int64_t)model->vert_first[b]; i < 3 * (int64_t)model->vert_first[b + 1];
@@ -504,7 +512,7 @@ static NoliStatus check_rounding(const NoliModel* model, const NoliSimDef* def) 
         fine_gaps ? edge : problem->dhat);
   }
 done:
-  return status;
+  return noli_fail_at(model->context, where, status);
 }
 
 // The solver and its termination criterion.
@@ -525,6 +533,9 @@ static void set_method(NoliModel* model, const NoliSimDef* def) {
           ? noli_choice_index(NOLI_CHOICE_TERMINATION, def->termination) == NOLI_TERMINATION_TOI
           : model->problem.method->toi_termination;
   problem->toi_tolerance = def->toi_tolerance;
+  problem->imbalance_allowed = def->imbalance > 0.0              ? def->imbalance
+                               : model->integrator->quasi_static ? IMBALANCE_OF_STATICS
+                                                                 : IMBALANCE_OF_DYNAMICS;
   problem->min_iterations = def->min_iterations;
   problem->augmented_lagrangian = def->augmented_lagrangian;
 }

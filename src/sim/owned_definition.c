@@ -95,6 +95,7 @@ done:
 static NoliStatus own_body(NoliContext* context, NoliOwnedDefinition* owner, NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
   OWN_TEXT(body->name);
+  OWN_TEXT(body->where);
   OWN_TEXT(body->proxy.kind);
   int64_t n_carried = body->proxy.mesh != NULL ? body->proxy.mesh->n_vert : 0;
   OWN(body->proxy.carrier, n_carried);
@@ -132,7 +133,7 @@ static NoliStatus own_texts(NoliContext* context, NoliOwnedDefinition* owner) {
   const char** texts[] = {&def->integrator,      &def->contact_model, &def->ccd,
                           &def->friction_method, &def->solver,        &def->termination,
                           &def->linear_solver,   &def->audit,         &def->implicit_newton.linear,
-                          &def->petsc_options};
+                          &def->petsc_options,   &def->where};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     OWN_TEXT(*texts[i]);
   }
@@ -151,6 +152,7 @@ static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
   NoliMotionDef* motion = (NoliMotionDef*)(uintptr_t)def->motions;
   for (int32_t i = 0; i < def->n_motions; i++) {
     NOLI_TRY(own_name(context, owner, "motion", i, &motion[i].name));
+    OWN_TEXT(motion[i].where);
     OWN(motion[i].node, motion[i].n_node);
   }
   NoliForceDef* force = (NoliForceDef*)(uintptr_t)def->forces;
@@ -159,6 +161,18 @@ static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
     OWN_TEXT(force[i].kind);
     OWN_TEXT(force[i].where);
     OWN(force[i].node, force[i].n_node);
+  }
+  NoliPairDef* pair = (NoliPairDef*)(uintptr_t)def->pairs;
+  const char *place = NULL, *copied = NULL; // one entry of a scene makes many consecutive pairs
+  for (int32_t i = 0; i < def->n_pairs; i++) {
+    bool again = pair[i].where == place;
+    place = pair[i].where;
+    if (again) {
+      pair[i].where = copied;
+    } else {
+      OWN_TEXT(pair[i].where);
+      copied = pair[i].where;
+    }
   }
   NoliVolumeDef* volume = (NoliVolumeDef*)(uintptr_t)def->volumes;
   for (int32_t i = 0; i < def->n_volumes; i++) {
@@ -257,7 +271,9 @@ NoliStatus noli_owned_definition_set_pair(NoliContext* context, NoliOwnedDefinit
     def->pairs = pairs;
     old = &def->pairs[def->n_pairs++];
   }
-  *(NoliPairDef*)(uintptr_t)old = *pair;
+  NoliPairDef* kept = (NoliPairDef*)(uintptr_t)old;
+  *kept = *pair;
+  kept->where = NULL; // it says what the host says now
 done:
   return status;
 }

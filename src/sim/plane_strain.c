@@ -132,8 +132,10 @@ NoliStatus noli_plane_strain_check(NoliContext* context, const NoliSimDef* def) 
     return NOLI_OK;
   }
   double height = first->mesh->n_vert > 0 ? first->mesh->x[2] : 0.0;
+  const char* where = NULL;
   for (int32_t b = 0; b < def->n_bodies; b++) {
     const NoliBodyDef* body = &def->bodies[b];
+    where = body->where;
     const char* name = body->name != NULL ? body->name : "(no name)";
     if (body->plane_strain != 0.0) {
       NOLI_TRY(check_body(context, body, name, height));
@@ -141,9 +143,10 @@ NoliStatus noli_plane_strain_check(NoliContext* context, const NoliSimDef* def) 
       NOLI_TRY(check_segments(context, body, name, height));
     }
   }
+  where = NULL;
   NOLI_TRY(check_rest(context, def));
 done:
-  return status;
+  return noli_fail_at(context, where, status);
 }
 
 void noli_plane_strain_elements(const NoliMesh* mesh, int32_t first, int32_t* tet) {

@@ -107,7 +107,7 @@ static void copy_host(const NoliSim* from, NoliSim* to) {
   to->in_batch = from->in_batch;
   to->n_body_changes = from->n_body_changes;
   to->friction_warned = from->friction_warned;
-  to->contact_warned = from->contact_warned;
+  to->imbalance_warned = from->imbalance_warned;
 }
 
 // Exchanges the contents of two simulations, except for the stage of the barrier, whose problem is

@@ -131,6 +131,7 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* given, NoliSi
   noli_bodies_report(sim->model, def);
   NOLI_TRY(noli_rank_cells_leave_to_first(sim->model));
 done:
+  status = noli_fail_at(context, def != NULL ? def->where : NULL, status);
   status = noli_ranks_agree(context, status);
   noli_definition_free(context, &def);
   if (status != NOLI_OK) {

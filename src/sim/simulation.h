@@ -84,7 +84,7 @@ struct NoliSim {
   double damping_loss;           // J, of the last step
   double friction_loss;          // J, likewise
   bool friction_warned;          // a warning about its error was given
-  bool contact_warned;           // a warning about its imbalance was given
+  bool imbalance_warned;         // a warning about forces that do not balance was given
   NoliStepReport report;         // of the last step attempted
   bool reported;                 // that step succeeded
   bool failed;                   // that step failed, and the state is still that before it

@@ -7,7 +7,6 @@
 #include "math/vec3.h"
 #include "sim/audit.h"
 #include "sim/conditions.h"
-#include "sim/contact_balance.h"
 #include "sim/division.h"
 #include "sim/energy_check.h"
 #include "sim/fallback.h"
@@ -190,6 +189,9 @@ static NoliStatus solve_stage(NoliSim* sim, int32_t* friction_iterations) {
     (*friction_iterations)++;
     NOLI_TRY(noli_friction_lag_again(stage, &again));
   }
+  if (stage->imbalance.share > stage->record.imbalance.share) {
+    stage->record.imbalance = stage->imbalance;
+  }
 done:
   return status;
 }
@@ -254,7 +256,6 @@ static NoliStatus judge_step(NoliSim* sim) {
     NOLI_TRY(noli_audit_require(sim->model, sim->stage->here->x));
   }
   NOLI_TRY(noli_sim_check_energy(sim));
-  NOLI_TRY(noli_sim_watch_contact(sim));
 done:
   return status;
 }
@@ -319,6 +320,21 @@ static void warn_of_friction(NoliSim* sim) {
       friction->excess ? "more than its law allows" : "missing", friction_advice(sim->model));
 }
 
+// Warns once if a solve ended before the forces balanced, because it made no progress.
+static void warn_of_imbalance(NoliSim* sim) {
+  const NoliImbalance* worst = &sim->stage->record.imbalance;
+  double allowed = sim->model->problem.imbalance_allowed;
+  if (sim->imbalance_warned || worst->share <= allowed) {
+    return;
+  }
+  sim->imbalance_warned = true;
+  noli_log(sim->context, NOLI_LOG_WARNING,
+           "step %lld: the forces on \"%s\" are off by %.2g %% (allowed %g %%), and further "
+           "iterations do not reduce that (imbalance in steps.csv has all steps)",
+           (long long)*sim->state.step, noli_sim_entity_name(sim, worst->body),
+           100.0 * worst->share, 100.0 * allowed);
+}
+
 // Counters of the step report.
 static void begin_report(NoliSim* sim) {
   noli_sim_end_fallback(sim);
@@ -371,6 +387,7 @@ NoliStatus noli_sim_step_sized(NoliSim* sim, NoliStepReport* report, size_t size
   NOLI_TRY(noli_sim_solve_or_divide(sim, solve_step, &friction_iterations));
   describe_blocker(sim);
   warn_of_friction(sim);
+  warn_of_imbalance(sim);
   NOLI_TRY(take_stored_energy(sim));
   noli_sim_report(sim, noli_seconds() - wall, friction_iterations, &sim->report);
 done:

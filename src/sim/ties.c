@@ -647,18 +647,21 @@ done:
 
 NoliStatus noli_ties_check_motions(const NoliModel* model) {
   NoliStatus status = NOLI_OK;
+  const char* where = NULL;
   for (int32_t m = 0; m < model->n_motion; m++) {
     const NoliMotion* motion = &model->motion[m];
+    where = motion->def.where;
     int32_t body = motion->def.body;
     for (int32_t i = 0; i < motion->n_node; i++) {
       int32_t node = model->vert_first[body] + motion->node[i];
       NOLI_CHECK(model->context,
                  noli_followers_find(&model->problem.followers, node) == NOLI_NULL_INDEX,
                  NOLI_ERROR_ARGUMENT,
-                 "motion %d prescribes vertex %d of \"%s\", which a tie binds to another body", m,
-                 (int)motion->node[i], model->name[body]);
+                 "motion %d prescribes vertex %d of \"%s\", which a tie binds: leave out the tie of "
+                 "this vertex, or its motion",
+                 m, (int)motion->node[i], model->name[body]);
     }
   }
 done:
-  return status;
+  return noli_fail_at(model->context, where, status);
 }

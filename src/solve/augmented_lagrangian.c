@@ -20,6 +20,7 @@
 #include "base/timer.h"
 #include "contact/active_set.h"
 #include "math/vec3.h"
+#include "solve/balance.h"
 #include "solve/direction.h"
 #include "solve/line_search.h"
 #include "solve/method.h"
@@ -62,8 +63,10 @@ enum { MAX_BLOCKED = 50, MAX_ADJUSTMENTS = 3, MAX_PULLS = 20 };
 #define ROUNDING 1e-12
 // Fraction of the kinetic energy that a step may spend on recovering gaps.
 #define RECOVERY_WORK 0.001
-// Allowed energy error at the end of a step, relative to the kinetic and elastic energy.
+// Allowed energy error at the end of a step, relative to the kinetic and elastic energy. Errors of
+// positions are of the order of its root; load steps do not make up for those of the step before.
 #define ENERGY_ERROR 0.01
+#define ENERGY_ERROR_OF_STATICS 1e-4
 
 // A solve that takes more iterations is stuck with constraints that keep changing or that
 // prescribed motion makes infeasible: the barrier needs fewer iterations from the start of the
@@ -91,6 +94,7 @@ typedef struct Solve {
   int32_t adjustments;       // of mu and delta
   bool boundary_done;        // prescribed nodes of y are at their targets
   bool full_step;            // the last Newton step was not cut
+  bool settled;              // x may be the end of the step, except that forces do not balance
   // Elements would invert on the straight path from x to y although both states are valid: y has
   // passed around an obstacle. It restarts from x, and x follows each of its Newton steps.
   bool step_by_step;
@@ -537,7 +541,8 @@ static NoliStatus energy_settled(Solve* solve, double alpha, bool* may) {
   double error =
       solve->energy_error + (alpha < 1.0 ? fabs(safe - here - solve->multiplier_work) : 0.0);
   double reference = solve->energy_scale + noli_stage_unresolved_energy(stage);
-  *may = safe <= solve->energy_limit && error <= ENERGY_ERROR * reference + rounding;
+  double allowed = stage->time.inertia ? ENERGY_ERROR : ENERGY_ERROR_OF_STATICS;
+  *may = safe <= solve->energy_limit && error <= allowed * reference + rounding;
   if (*may) {
     goto done;
   }
@@ -551,9 +556,21 @@ done:
   return status;
 }
 
+// Whether the forces at the safe state balance, with the multipliers as forces of contact: those
+// that the step reports.
+static NoliStatus forces_settled(Solve* solve, double speed, bool* may) {
+  NoliStage* stage = solve->stage;
+  double* target = stage->here->x;
+  stage->here->x = solve->work->safe;
+  NoliStatus status = noli_forces_balance(stage, speed, may);
+  stage->here->x = target;
+  return status;
+}
+
 static NoliStatus begin(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
+  noli_balance_begin(stage);
   memcpy(solve->work->safe, stage->here->x, vector_bytes(stage));
   solve->set->delta = stage->problem->dhat;
   noli_friction_set_exact(&stage->friction_set);
@@ -589,7 +606,13 @@ static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
   for (bool converged = false; !converged;) {
     // 1. boundary and target state
     stat = (NoliNewtonStat){0};
-    NOLI_TRY(move_target(&solve, &stat));
+    status = move_target(&solve, &stat);
+    if (status > NOLI_OK && solve.settled) {
+      // rounding leaves no direction that would improve the balance
+      status = NOLI_OK;
+      break;
+    }
+    NOLI_TRY(status);
 
     // 2. multipliers, 3. the safe state, 4. the active set
     solve.energy_error += noli_active_set_update_multipliers(solve.set, stage->here->x,
@@ -621,6 +644,10 @@ static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
       NOLI_TRY(energy_settled(&solve, stat.alpha, &converged));
     }
     NOLI_TRY(noli_constraints_linearize(stage, solve.work->safe));
+    solve.settled = converged;
+    if (converged) {
+      NOLI_TRY(forces_settled(&solve, stat.step_speed, &converged));
+    }
   }
   end(&solve);
 done:

@@ -82,8 +82,8 @@ void noli_friction_end_destroy(NoliFrictionEnd** owner) {
   *owner = NULL;
 }
 
-double noli_friction_end_mass(const NoliFrictionEnd* end, int32_t body) {
-  return end->mass[body];
+bool noli_friction_is_draft(const NoliStage* stage) {
+  return stage->friction_end->lag.known && stage->friction_end->lag.again;
 }
 
 void noli_friction_end_forget(NoliFrictionEnd* end) {

@@ -15,9 +15,6 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_end_create(NoliContext* context,
                                                      NoliFrictionEnd** end);
 void noli_friction_end_destroy(NoliFrictionEnd** end);
 
-// Mass of a body, kg, of its vertices with inertia.
-double noli_friction_end_mass(const NoliFrictionEnd* end, int32_t body);
-
 // To be called when friction or x has changed.
 void noli_friction_end_forget(NoliFrictionEnd* end);
 
@@ -36,6 +33,9 @@ typedef struct NoliFrictionResidual {
 NOLI_WARN_UNUSED NoliStatus noli_friction_residual(NoliStage* stage, const double* residual,
                                                    const double* rounding, double* scratch,
                                                    NoliFrictionResidual* imbalance);
+
+// Whether it is known that another friction iteration follows this solve.
+bool noli_friction_is_draft(const NoliStage* stage);
 
 // Whether a solve to a `tolerance`, m/s, whose last Newton step in `stat` was short may end:
 // momentum balances where friction acts, to NOLI_FRICTION_RESIDUAL_MAX, or accurately enough to lag

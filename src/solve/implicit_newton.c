@@ -17,6 +17,7 @@
 // and fails with NOLI_LINE_SEARCH_FAILED or NOLI_NOT_CONVERGED and a message with the value of |r|.
 // The driver then splits the step (sim/division.h).
 #include "base/timer.h"
+#include "solve/balance.h"
 #include "solve/direction.h"
 #include "solve/friction_end.h"
 #include "solve/method.h"
@@ -348,10 +349,12 @@ static NoliStatus find_step(Search* search, NoliNewtonStat* stat, bool* found, b
   for (int32_t k = 0; !*found && k < N_DIRECTIONS && !search->went_astray; k++) {
     NOLI_TRY(try_direction(search, k, stat, found));
     if (!*found && k == 0 && is_solution(search, stat, search->stage->gradient)) {
-      // rounding prevents further progress: x is the solution
-      *converged = true;
-      stat->alpha = 0.0;
-      break;
+      // rounding prevents further progress: x is the solution, if forces balance
+      NOLI_TRY(noli_forces_balance(search->stage, stat->step_speed, converged));
+      if (*converged) {
+        stat->alpha = 0.0;
+        break;
+      }
     }
   }
 done:
@@ -378,6 +381,9 @@ static NoliStatus take_step(Search* search, const NoliNewtonStat* stat, bool* co
     NOLI_TRY(noli_friction_residual(stage, stage->trial_gradient, search->rounding, stage->gradient,
                                     &imbalance));
     *converged = imbalance.local <= NOLI_FRICTION_RESIDUAL_MAX;
+  }
+  if (*converged) {
+    NOLI_TRY(noli_forces_balance(stage, stat->step_speed, converged));
   }
 done:
   return status;
@@ -453,6 +459,7 @@ static NoliStatus implicit_newton(NoliStage* stage, int32_t* iterations) {
   NoliStatus status = NOLI_OK;
   Search search = {.stage = stage, .work = stage->work};
   mark_start(&search);
+  noli_balance_begin(stage);
   for (bool converged = false; !converged;) {
     NOLI_CHECK(stage->context, search.n_iterations < stage->problem->max_iterations,
                NOLI_NOT_CONVERGED,

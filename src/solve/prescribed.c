@@ -222,6 +222,7 @@ done:
 static NoliStatus fix(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   stage->prescribed.by_springs = false;
+  stage->prescribed.error = largest_gap(stage, stage->here->x);
   stage->prescribed.stopped = stage->prescribed.done < NOLI_MOTION_DONE;
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(noli_stage_initial_kappa(stage));

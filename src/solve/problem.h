@@ -83,10 +83,11 @@ typedef struct NoliProblem {
   NoliBodyPairs body_pairs; // which entities collide
   NoliContactPairs pairs;   // the same, with friction
 
-  double dhat;           // m
-  double friction_speed; // eps_v, m/s
-  double tolerance;      // eps_d, m/s
-  double speed_share;    // eps_d is at least this fraction of the largest speed of a step; or 0
+  double dhat;              // m
+  double friction_speed;    // eps_v, m/s
+  double tolerance;         // eps_d, m/s
+  double imbalance_allowed; // of the forces on a body at the end of a solve: solve/balance.h
+  double speed_share;       // eps_d is at least this fraction of the largest speed of a step; or 0
   const char* ccd;
   double fixed_stiffness;      // Pa/m, of the barrier; 0: adaptive
   int32_t friction_iterations; // 0: until convergence

@@ -1,5 +1,6 @@
 #include "solve/projected_newton.h"
 
+#include "solve/balance.h"
 #include "solve/detour.h"
 #include "solve/direction.h"
 #include "solve/friction_end.h"
@@ -82,35 +83,6 @@ static bool is_settled(const NoliStage* stage, double released) {
                                                           noli_stage_unresolved_energy(stage));
 }
 
-// Whether the solve ends. With "residual" it ends when the Newton step is `small`, which is short
-// and settled, and friction is resolved.
-static NoliStatus test_end(NoliStage* stage, double tolerance, const NoliNewtonStat* stat,
-                           bool small, double beta, bool* converged) {
-  NoliStatus status = NOLI_OK;
-  const NoliProblem* problem = stage->problem;
-  *converged = problem->toi_termination ? beta < problem->toi_tolerance : small;
-  if (*converged && !problem->toi_termination) {
-    NOLI_TRY(noli_friction_solved(stage, tolerance, stat, converged));
-  }
-done:
-  return status;
-}
-
-// Reports why the solve did not end: the length of the step, or friction.
-static NoliStatus fail_slow(const NoliStage* stage, double tolerance, int32_t iterations,
-                            const NoliNewtonStat* stat) {
-  char friction[128] = "";
-  if (stage->record.unbalanced > 0.0) {
-    snprintf(friction, sizeof friction, ", friction residual %.2g (allowed %g)",
-             stage->record.unbalanced, NOLI_FRICTION_RESIDUAL_MAX);
-  }
-  return noli_fail(stage->context, NOLI_NOT_CONVERGED,
-                   "Newton: no convergence in %d iterations (step speed %.3g m/s, tolerance %.3g "
-                   "m/s%s, last alpha %.3g, %lld contacts)",
-                   iterations, stat->step_speed, tolerance, friction, stat->alpha,
-                   (long long)stat->contacts);
-}
-
 // ---- the solve ----------------------------------------------------------------------------------
 
 // Whether plain Hessians are tried: while full steps hardly become shorter, because the matrix is
@@ -131,9 +103,46 @@ typedef struct Newton {
   NoliNewtonStat stat;
   double beta;
   double linearity;
+  bool settled; // x may be the end of the solve, except that forces do not balance
   Stuck stuck;
   Pace pace;
 } Newton;
+
+// Whether the solve ends. With "residual" it ends when the Newton step is `small`, which is short
+// and settled, and friction is resolved; with either termination only if forces balance, unless
+// another solve follows.
+static NoliStatus test_end(Newton* newton, bool small, bool* converged) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = newton->stage;
+  const NoliProblem* problem = stage->problem;
+  *converged = !stage->detour.away &&
+               (problem->toi_termination ? newton->beta < problem->toi_tolerance : small);
+  if (*converged && !problem->toi_termination) {
+    NOLI_TRY(noli_friction_solved(stage, newton->tolerance, &newton->stat, converged));
+  }
+  newton->settled = *converged;
+  if (*converged && !newton->plain && !noli_friction_is_draft(stage)) {
+    NOLI_TRY(noli_forces_balance(stage, newton->stat.step_speed, converged));
+  }
+done:
+  return status;
+}
+
+// Reports why the solve did not end: the length of the step, or friction.
+static NoliStatus fail_slow(const NoliStage* stage, double tolerance, int32_t iterations,
+                            const NoliNewtonStat* stat) {
+  char friction[128] = "", balance[128];
+  if (stage->record.unbalanced > 0.0) {
+    snprintf(friction, sizeof friction, ", friction residual %.2g (allowed %g)",
+             stage->record.unbalanced, NOLI_FRICTION_RESIDUAL_MAX);
+  }
+  noli_balance_describe(stage, balance, sizeof balance);
+  return noli_fail(stage->context, NOLI_NOT_CONVERGED,
+                   "Newton: no convergence in %d iterations (step speed %.3g m/s, tolerance %.3g "
+                   "m/s%s%s, last alpha %.3g, %lld contacts)",
+                   iterations, stat->step_speed, tolerance, friction, balance, stat->alpha,
+                   (long long)stat->contacts);
+}
 
 static NoliStatus find_direction(Newton* newton) {
   NoliStatus status = NOLI_OK;
@@ -224,8 +233,7 @@ static NoliStatus end_iteration(Newton* newton, const NoliStepFilter* filter,
   stat->beta = newton->beta;
   bool small = is_short(stat, filter, exact, newton->tolerance) &&
                is_settled(stage, search->released) && !away;
-  NOLI_TRY(test_end(stage, newton->tolerance, stat, small, newton->beta, &converged));
-  converged = converged && !away;
+  NOLI_TRY(test_end(newton, small, &converged));
   NOLI_TRY(noli_prescribed_update(stage, converged, &changed));
 
   // record and test for the end
@@ -280,12 +288,17 @@ NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool pla
   *iterations = 0;
   noli_friction_set_exact(&stage->friction_set);
   noli_detour_reset(stage);
+  noli_balance_begin(stage);
   NOLI_TRY(noli_stage_energy(stage));
   while (!ended) {
     status = iterate(&newton, *iterations, &ended);
     if (status > NOLI_OK && stage->detour.away) {
       newton.beta = 1.0;
       status = noli_detour_return(stage);
+    } else if (status == NOLI_LINE_SEARCH_FAILED && newton.settled) {
+      // rounding leaves no direction that would improve the balance
+      status = NOLI_OK;
+      ended = true;
     }
     NOLI_TRY(status);
     (*iterations)++;

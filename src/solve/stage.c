@@ -4,6 +4,7 @@
 #include "base/profile.h"
 #include "base/ranks.h"
 #include "base/timer.h"
+#include "solve/balance.h"
 #include "solve/direction.h"
 #include "solve/friction_end.h"
 #include "solve/method.h"
@@ -235,6 +236,7 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   NOLI_TRY(create_memory(stage, problem->contact->size, problem->contact->create, &stage->contact));
   NOLI_TRY(noli_directions_create(context, problem, &stage->directions));
   NOLI_TRY(noli_friction_end_create(context, problem, &stage->friction_end));
+  NOLI_TRY(noli_balance_create(context, problem, &stage->balance));
   NOLI_TRY(create_memory(stage, problem->method->size, problem->method->create, &stage->work));
 done:
   if (status != NOLI_OK) {
@@ -290,6 +292,7 @@ void noli_stage_destroy(NoliStage** owner) {
   // workspaces
   noli_directions_destroy(&stage->directions);
   noli_friction_end_destroy(&stage->friction_end);
+  noli_balance_destroy(&stage->balance);
   destroy_memory(context, stage->problem->method->destroy, stage->work);
   noli_newton_system_destroy(&stage->newton_system);
   noli_array_free(context, &stage->own_sums);
@@ -694,7 +697,8 @@ void noli_stage_begin_step(NoliStage* stage) {
   NoliNewtonStat* newton = record->newton.data;
   *record =
       (NoliStageRecord){.blocker = {1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX},
-                        .blocking = {NOLI_NULL_INDEX, NOLI_NULL_INDEX}};
+                        .blocking = {NOLI_NULL_INDEX, NOLI_NULL_INDEX},
+                        .imbalance = {0.0, NOLI_NULL_INDEX}};
   record->newton.data = newton;
   record->newton.capacity = capacity;
   noli_directions_begin(stage->directions);

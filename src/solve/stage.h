@@ -81,6 +81,12 @@ typedef struct NoliFrictionError {
   bool excess;  // it has more friction than its law allows, not less
 } NoliFrictionError;
 
+// Imbalance of the forces on a body (solve/balance.h).
+typedef struct NoliImbalance {
+  double share;
+  int32_t body; // NOLI_NULL_INDEX: none
+} NoliImbalance;
+
 // Statistics of a step, for its report.
 typedef struct NoliStageRecord {
   NOLI_ARRAY(NoliNewtonStat) newton;
@@ -93,6 +99,7 @@ typedef struct NoliStageRecord {
   int64_t linear_fallbacks;   // systems factored instead of iterated, or regularized
   int32_t n_stiffened;        // stiffness increases for smooth surfaces
   NoliFrictionError friction; // the largest ratio and the largest error at the ends of solves
+  NoliImbalance imbalance;    // the largest at the ends of stages
   double unbalanced; // friction imbalance that kept the last iteration from ending the solve,
                      // bounded by NOLI_FRICTION_RESIDUAL_MAX; 0: none
 } NoliStageRecord;
@@ -100,6 +107,7 @@ typedef struct NoliStageRecord {
 typedef struct NoliNewtonSystem NoliNewtonSystem; // solve/newton_system.h
 typedef struct NoliDirections NoliDirections;     // solve/direction.h
 typedef struct NoliFrictionEnd NoliFrictionEnd;   // solve/friction_end.h
+typedef struct NoliBalance NoliBalance;           // solve/balance.h
 
 // Called after every Newton iteration. A failure ends the solve.
 typedef NoliStatus NoliStageWatchFn(void* user, const NoliStage* stage);
@@ -168,6 +176,8 @@ struct NoliStage {
   // workspaces of solvers
   NoliDirections* directions;
   NoliFrictionEnd* friction_end;
+  NoliBalance* balance;
+  NoliImbalance imbalance;         // at the last test of this solve
   void* work;                      // of the solver method, solve/method.h
   NoliNewtonSystem* newton_system; // of implicit Newton, created when first needed
 
@@ -352,6 +362,10 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned w
 // Adds the forces at x, N, of terms with one of `roles` to `force` (n_vert x 3), term by term.
 // Overwrites stage->gradient.
 NOLI_WARN_UNUSED NoliStatus noli_stage_add_forces(NoliStage* stage, unsigned roles, double* force);
+
+// Sums the magnitudes of the forces of elasticity at x, N, that stencils exert on their nodes, by
+// body (n_body).
+NOLI_WARN_UNUSED NoliStatus noli_stage_internal_forces(const NoliStage* stage, double* by_body);
 
 // Updates friction forces and sliding bases from the current contacts: "lagging" of [Li2020]
 // section 5.4. Does nothing if friction is implicit.

@@ -334,6 +334,51 @@ static void add_gradients(const NoliEnergyTerm* term, const double* x, int64_t b
   }
 }
 
+// Adds the sizes of the gradients of stencils [begin, end) at their nodes, by body.
+static void add_sizes(const NoliStage* stage, const NoliEnergyTerm* term, int64_t begin,
+                      int64_t end, double* local, double* by_body) {
+  int64_t first = noli_term_first(term, begin);
+  NoliLocal out = {.gradient = noli_local_from(local, 3 * first)};
+  term->evaluate(term->data, stage->here->x, begin, end, NOLI_EVAL_GRADIENT, &out);
+  for (int64_t i = 0; i < noli_term_first(term, end) - first; i++) {
+    int32_t node = term->node[first + i];
+    if (node != NOLI_NULL_INDEX) {
+      by_body[stage->problem->surface->body[node]] += noli_norm3(noli_load3(local + 3 * i));
+    }
+  }
+}
+
+NoliStatus noli_stage_internal_forces(const NoliStage* stage, double* by_body) {
+  NoliStatus status = NOLI_OK;
+  int32_t n_body = stage->problem->surface->n_body;
+  double *local = NULL, scale = stage->time.h_e * stage->time.h_e;
+  bool divided = false;
+  memset(by_body, 0, (size_t)n_body * sizeof *by_body);
+  for (int32_t t = 0; t < stage->n_term; t++) {
+    const NoliEnergyTerm* term = &stage->here->term[t];
+    if (!noli_stage_has(stage, t, NOLI_ROLE_ELASTIC)) {
+      continue;
+    }
+    noli_free(stage->context, local);
+    NOLI_NEW(stage->context, local, 3 * TERM_BLOCK * (int64_t)noli_term_largest(term));
+    noli_term_prepare(term, stage->here->x, stage->n_threads);
+    divided = divided || term->divided;
+    for (int64_t begin = 0; begin < term->n_stencil; begin += TERM_BLOCK) {
+      int64_t end = begin + TERM_BLOCK < term->n_stencil ? begin + TERM_BLOCK : term->n_stencil;
+      add_sizes(stage, term, begin, end, local, by_body);
+    }
+  }
+  if (divided) {
+    NOLI_TRY(noli_ranks_sum(stage->context, by_body, n_body));
+  }
+  for (int32_t b = 0; b < n_body; b++) {
+    by_body[b] /= scale;
+  }
+done:
+  noli_free(stage->context, local);
+  return status;
+}
+
 // Adds the gradient of a term. Serial over stencils: used only a few times per step.
 static NoliStatus add_gradient(const NoliStage* stage, const NoliEnergyTerm* term,
                                double* gradient) {

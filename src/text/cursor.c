@@ -27,6 +27,24 @@ static NoliStatus regular_file_size(NoliContext* context, const char* path, FILE
   return NOLI_OK;
 }
 
+int64_t noli_mark_size(const char* text, int64_t size) {
+  static const char mark[3] = {'\xef', '\xbb', '\xbf'};
+  return size >= 3 && memcmp(text, mark, sizeof mark) == 0 ? 3 : 0;
+}
+
+void noli_end_lines(char* text, int64_t size) {
+  // editors add the last one
+  while (size > 0 && text[size - 1] == '\n') {
+    size--;
+  }
+  if (memchr(text, '\n', (size_t)size) != NULL || memchr(text, '\0', (size_t)size) != NULL) {
+    return;
+  }
+  for (char* at = text; (at = memchr(at, '\r', (size_t)(text + size - at))) != NULL; at++) {
+    *at = '\n';
+  }
+}
+
 NoliStatus noli_cursor_open(NoliContext* context, const char* path, NoliCursor* cursor) {
   NoliStatus status = NOLI_OK;
   char* text = NULL;
@@ -41,8 +59,12 @@ NoliStatus noli_cursor_open(NoliContext* context, const char* path, NoliCursor* 
   NOLI_CHECK(context, got == (size_t)size, NOLI_ERROR_IO, "%s: only %zu of %lld bytes were read",
              path, got, (long long)size);
   text[size] = '\0';
-  *cursor =
-      (NoliCursor){.context = context, .path = path, .begin = text, .at = text, .end = text + size};
+  noli_end_lines(text, size);
+  *cursor = (NoliCursor){.context = context,
+                         .path = path,
+                         .begin = text,
+                         .at = text + noli_mark_size(text, size),
+                         .end = text + size};
   text = NULL;
 done:
   if (file != NULL) {
@@ -488,4 +510,16 @@ NoliStatus noli_next_number(NoliCursor* cursor, bool binary, NoliScalar type, co
     *value = noli_load_number(bytes, type, cursor->swap);
   }
   return status;
+}
+
+NoliStatus noli_skip_value(NoliCursor* cursor, bool binary, NoliScalar type, const char* what) {
+  const char* bytes = NULL;
+  if (binary) {
+    return noli_take_bytes(cursor, what, noli_scalar_size(type), &bytes);
+  }
+  if (noli_next_word_anywhere(cursor).n > 0) {
+    return NOLI_OK;
+  }
+  return noli_cursor_fail(cursor, cursor->at, "expected %s, got %s", what,
+                          noli_show_next(cursor).text);
 }

@@ -25,7 +25,15 @@ typedef struct NoliSpan {
   int64_t n;
 } NoliSpan;
 
-// Reads a file. The caller owns the memory: noli_free(context, (void*)cursor.begin).
+// The size of a byte order mark at the beginning of a text: 3 bytes or none. Editors write them.
+int64_t noli_mark_size(const char* text, int64_t size);
+
+// Gives a text whose lines end with a carriage return only the usual ends. Binary data, which has
+// zeros, stays as it is.
+void noli_end_lines(char* text, int64_t size);
+
+// Reads a file; the cursor begins after a byte order mark. The caller owns the memory:
+// noli_free(context, (void*)cursor.begin).
 NOLI_WARN_UNUSED NoliStatus noli_cursor_open(NoliContext* context, const char* path,
                                              NoliCursor* cursor);
 
@@ -185,6 +193,11 @@ NOLI_WARN_UNUSED NoliStatus noli_next_integer(NoliCursor* cursor, bool binary, N
                                               int64_t* value);
 NOLI_WARN_UNUSED NoliStatus noli_next_number(NoliCursor* cursor, bool binary, NoliScalar type,
                                              const char* what, double* value);
+
+// Moves past a value that nobody uses. In text it may be any word: programs write -nan(ind) and the
+// like where they have no number.
+NOLI_WARN_UNUSED NoliStatus noli_skip_value(NoliCursor* cursor, bool binary, NoliScalar type,
+                                            const char* what);
 
 // Fails with the line (text) or byte (binary) of `place`.
 #define noli_cursor_fail_at(cursor, binary, place, ...)                                            \

@@ -76,6 +76,11 @@ static void path_text(const NoliSceneStep* steps, int32_t n, char* buffer, size_
   }
 }
 
+void noli_scene_path(const NoliSceneNode* node, char* buffer, size_t size) {
+  NoliSceneStep steps[MAX_DEPTH];
+  path_text(steps, steps_to(node, steps), buffer, size);
+}
+
 void noli_scene_where(const NoliSceneSource* source, const NoliSceneNode* node, char* buffer,
                       size_t size) {
   NoliSceneStep steps[MAX_DEPTH];

@@ -53,6 +53,9 @@ void noli_scene_log(const NoliSceneSource* source, const NoliSceneNode* node, No
 void noli_scene_where(const NoliSceneSource* source, const NoliSceneNode* node, char* buffer,
                       size_t size);
 
+// The path of a node, "bodies[0].material"; "scene" for the root.
+void noli_scene_path(const NoliSceneNode* node, char* buffer, size_t size);
+
 // The vector of a checked node and its length, which must not be 0.
 NOLI_WARN_UNUSED NoliStatus noli_scene_read_direction(const NoliSceneSource* source,
                                                       const NoliSceneNode* node, double out[3],

@@ -175,6 +175,33 @@ expect 2 'is not finite at t = 0.02 s' \
 expect 0 'prescribed motion stopped by contact of "upper" with "box"' \
   "$noli" run scene.json -o pressed --set 'prescribed[0].motion.velocity=[0,-20,0]'
 
+grep -q '"finished": true' pressed/summary.json || fail 'a run with a blocked motion does not finish'
+grep -q '"blocked_steps": [1-9]' pressed/summary.json || fail 'blocked steps are not counted'
+grep -q '"motion_error": [0-9.e-]*[1-9]' pressed/summary.json || fail 'the distance from the target is not recorded'
+grep -q '"blocked_by": "prescribed motion stopped by contact' pressed/summary.json ||
+  fail 'what blocks a motion is not recorded'
+expect 0 'm from its target, and did not reach it in' grep 'a prescribed motion ends' pressed/log.txt
+expect 0 '' "$noli" run scene.json -o free --steps 2
+grep -q '"blocked_steps": 0' free/summary.json || fail 'a free motion counts as blocked'
+grep -q '"blocked_by": null' free/summary.json || fail 'a free motion is blocked by something'
+
+# ---- what only the simulation finds is located, too ----
+tied='ties=[{"body": "upper", "select": {"side": "-y"}, "to": "box", "distance": 0.2}]'
+refuse 'scene.json:8: prescribed[0].motion: motion 0 prescribes vertex 0 of "upper", which a tie binds' --set "$tied"
+expect 2 'scene.json:8: prescribed[0].motion: motion 0' "$noli" check scene.json --set "$tied"
+printf '{"time": {"step": 0.1, "steps": 1}, "gravity": [0, 0, 0],
+ "bodies": [{"name": "sheet", "mesh": {"plane": {"cells": [3, 3]}}, "shell": {"thickness": 1e-3}}],
+ "ties": [{"body": "sheet", "select": {"vertices": [0]}, "to": "sheet", "distance": 1}],
+ "prescribed": [{"body": "sheet", "select": {"vertices": [5]}, "motion": {"hold": true}},
+  {"body": "sheet", "select": {"side": "-x"}, "motion": {"name": "pin", "hold": true}}]}' >seam.json
+expect 2 'seam.json:5: prescribed[1].motion: motion 1 prescribes vertex 0 of "sheet"' "$noli" run seam.json
+refuse 'scene.json:3: bodies[0]: body "box": coordinates of 1e+13 m are rounded' \
+  --set 'bodies[0].translate=[0,1e13,0]' --set contact.distance=0.002
+refuse 'pairs[0]: pair 0, "box" and "upper": a contact distance of 1e-09 m differs' \
+  --set 'pairs=[{"a": "box", "b": "upper", "distance": 1e-9}]'
+refuse 'scene.json: the contact distance must be in' --set contact.distance=1e16
+refuse 'scene.json:3: bodies[0]: body "box" has a contact offset' --set contact.model=gcp --set bodies[0].contact_offset=1e-3
+
 # ---- places that are no files ----
 mkfifo pipe.vtu
 ln -s pipe.vtu link.msh

@@ -42,8 +42,16 @@ expect 4 'nowhere.json' "$noli" run nowhere.json
 expect 2 'coefficient' "$noli" run misspelt.json
 expect 2 'floor' "$noli" run below.json -o out/below
 [ ! -e out/below ] || fail 'a scene that cannot start left a directory'
+files=$(ls)
 expect 2 'not above half-space "floor"' "$noli" check below.json
-[ -s defects.vtu ] || fail 'check wrote no defects.vtu'
+grep -q -e '--view shows them in a page, --defects in a file' said || fail 'check does not say what shows defects'
+# nothing that was not asked for is written; what was is beside the results of the scene
+[ "$(ls)" = "$files" ] || fail "check wrote into the current folder: $(ls)"
+[ ! -e out ] || fail 'check made a folder of results'
+expect 2 'out/below/defects.vtu shows them' "$noli" check below.json --defects --set 'name="below"'
+[ -s out/below/defects.vtu ] || fail 'check --defects wrote no file'
+expect 2 'elsewhere/b.vtu shows them' "$noli" check below.json -o elsewhere/b.vtu
+[ -s elsewhere/b.vtu ] || fail 'check -o wrote no file'
 expect 0 'ready to run' "$noli" check scene.json
 # a law with parameters has no Young's modulus of its own, to print or to doubt
 sed 's/"bodies": \[{/&"material": {"law": "mooney_rivlin", "c10": 0.2, "c01": 0.1}, /' scene.json >rubber.json
@@ -55,8 +63,7 @@ cat >nested.json <<'END'
  "bodies": [{"name": "big", "mesh": {"box": {"size": [0.3, 0.3, 0.3], "cells": [4, 4, 4]}}},
             {"name": "small", "mesh": {"sphere": {"radius": 0.04, "cells": 4}}}]}
 END
-rm -f defects.vtu
-expect 2 'lies inside the solid "big"' "$noli" check nested.json
+expect 2 'lies inside the solid "big"' "$noli" check nested.json -o defects.vtu
 [ -s defects.vtu ] || fail 'check drew no nested body'
 expect 2 'lies inside the solid "big"' "$noli" run nested.json -o out/nested
 [ ! -e out/nested ] || fail 'a scene with a body inside a body left a directory'
@@ -102,6 +109,8 @@ expect 0 '3 warnings' "$noli" check idle.json --set prescribed[0].motion.from=0.
 
 # ---- a run ----
 expect 0 'result: out/small' "$noli" run scene.json
+grep -q '^100%  0.2/0.2 s  step 20/20  left 0:00' said || { fail 'no line of progress'; cat said >&2; }
+[ -z "$(grep '%  ' said | grep '.\{80\}')" ] || fail 'lines of progress have more than 79 columns'
 for name in scene.json frames.pvd frame_000000.vtu frame_000005.vtu frame_000020.vtu steps.csv \
   forces.csv summary.json checkpoint.h5 log.txt; do
   [ -s "out/small/$name" ] || fail "out/small/$name is missing or empty"
@@ -110,7 +119,7 @@ done
 [ "$(head -n 1 out/small/steps.csv)" = "step,time,wall_s,newton,linear_iterations,contacts,\
 min_distance,kappa,kinetic,elastic,gravity,contact_energy,friction_energy,momentum_x,momentum_y,\
 momentum_z,max_speed,max_penetration,damping_loss,substeps,retries,friction_loss,friction_ratio,\
-friction_error,linear_fallbacks,solver_fallbacks,increment" ] || fail 'the header of steps.csv is not the contract'
+friction_error,linear_fallbacks,solver_fallbacks,increment,imbalance" ] || fail 'the header of steps.csv is not the contract'
 grep -q '"finished": true' out/small/summary.json || fail 'summary.json does not say finished'
 expect 0 '5 frames' "$noli" info out/small
 expect 0 'step 20' "$noli" info out/small/checkpoint.h5
@@ -250,7 +259,8 @@ expect 2 'meshes/one.obj' "$noli" resume out/table
 mkdir moved && cp kept.obj moved/one.obj
 # the same mesh in another place is the same mesh; another one there is not
 sed -i 's,meshes/one.obj,moved/one.obj,' out/table/scene.json
-expect 0 'not the scene of the checkpoint' "$noli" resume out/table --steps 1
+expect 0 'resuming from step 2' "$noli" resume out/table --steps 1
+grep -q 'not the scene of the checkpoint' said && fail 'a mesh in another place makes another scene'
 cp meshes/other.obj moved/one.obj
 rm -r out/table && cp -r before out/table
 sed -i 's,meshes/one.obj,moved/one.obj,' out/table/scene.json

@@ -91,7 +91,7 @@ static const struct {
      "b.mesh:8: 2000000000 triangles do not fit in the 9 bytes that are left"},
     {"b.mesh", MEDIT "Triangles\n1\n1 2 3 ",
      "b.mesh:9: expected the reference of the cell, got the end of the file"},
-    {"b.mesh", "MeshVersionFormatted 2\nDimension 3\nTriangles\n0\n",
+    {"b.mesh", "MeshVersionFormatted 2\nDimension 3\nTriangles\n1\n1 1 1 1\n",
      "b.mesh:3: 'Triangles' before Vertices"},
     {"b.mesh", "MeshVersionFormatted 2\nVertices\n0\n", "b.mesh:2: Vertices before Dimension"},
     {"b.mesh", "MeshVersionFormatted 2\nDimension 4\n",

@@ -10,6 +10,7 @@ static inline int run_on_ranks(NoliRanks** ranks, const struct CMUnitTest* tests
   if (noli_ranks_start(ranks) != NOLI_OK) {
     return 1;
   }
+  test_enter_folder();
   int failed = _cmocka_run_group_tests("tests", tests, n, NULL, NULL);
   if (failed != 0) {
     noli_ranks_abort(*ranks, 1);

@@ -123,7 +123,7 @@ static float* read_frame(const NoliFrameFormat* format, int64_t step, int64_t* n
   char name[NOLI_FRAME_NAME_SIZE], path[128];
   noli_frame_name(format, step, name);
   snprintf(path, sizeof path, FOLDER "/%s", name);
-  ASSERT_OK(format->read(context, path, &frame));
+  ASSERT_OK(format->read(context, path, NULL, &frame));
   *n_vert = frame.n_vert;
   const double* from =
       noli_read_frame_find(&frame, "Points", "Points", NOLI_FRAME_FLOAT64, 3, -1)->data;
@@ -362,7 +362,7 @@ static void vtkhdf_has_every_array_of_every_frame(void** state) {
       int64_t n_compared = 0;
       noli_frame_name(format, step[f], name);
       snprintf(path, sizeof path, FOLDER "/%s", name);
-      ASSERT_OK(format->read(context, path, &frame));
+      ASSERT_OK(format->read(context, path, NULL, &frame));
       assert_true(time[f] == frame.time);
       assert_int_equal(read_integer(file, "/VTKHDF/NumberOfPoints", 0), frame.n_vert);
       assert_int_equal(read_integer(file, "/VTKHDF/Steps/PartOffsets", f), 0);

@@ -56,7 +56,7 @@ static void a_block_presses_with_its_weight(void** state) {
 
   // the frame of the last step
   NoliReadFrame frame = {0};
-  ASSERT_OK(noli_frame_format_vtu.read(world.context, "fields/frame_000040.vtu", &frame));
+  ASSERT_OK(noli_frame_format_vtu.read(world.context, "fields/frame_000040.vtu", NULL, &frame));
   int32_t n = noli_sim_vertex_count(world.sim), n_tet = noli_sim_tet_count(world.sim);
   const float* pressure = values_of(&frame, "PointData", "contact_pressure", 1, n);
   const float* gap = values_of(&frame, "PointData", "gap", 1, n);
@@ -158,7 +158,7 @@ static void thin_bodies_have_forces_and_moments(void** state) {
   // 16 triangles, then 6 segments
   enum { N_CELL = 16 + N_SEGMENT };
   NoliReadFrame frame = {0};
-  ASSERT_OK(noli_frame_format_vtu.read(world.context, "thin_fields/frame_000005.vtu", &frame));
+  ASSERT_OK(noli_frame_format_vtu.read(world.context, "thin_fields/frame_000005.vtu", NULL, &frame));
   assert_int_equal(noli_sim_tet_count(world.sim), N_CELL);
   NoliSheetForces sheet[N_CELL];
   NoliRodForces rod[N_CELL];

@@ -255,7 +255,7 @@ static void change_frame(NoliContext* context, const NoliFrameFormat* format, co
                          void (*change)(NoliReadFrame* frame)) {
   NoliReadFrame read;
   NoliFrameArray data[2][16];
-  ASSERT_OK(format->read(context, path, &read));
+  ASSERT_OK(format->read(context, path, NULL, &read));
   change(&read);
   NoliFrame frame = {.time = read.time,
                      .n_vert = read.n_vert,
@@ -366,7 +366,7 @@ static void damaged_ply_is_refused(void** state) {
     NoliReadFrame frame;
     text[at] = (char)(text[at] ^ 1);
     test_write_file(path, text, size);
-    NoliStatus status = format->read(context, path, &frame);
+    NoliStatus status = format->read(context, path, NULL, &frame);
     text[at] = (char)(text[at] ^ 1);
     if (status == NOLI_OK) {
       n_times += frame.time != 0.02;
@@ -380,7 +380,7 @@ static void damaged_ply_is_refused(void** state) {
   for (size_t length = 0; length < size; length += 1 + size / 50) {
     NoliReadFrame frame;
     test_write_file(path, text, length);
-    ASSERT_STATUS(format->read(context, path, &frame), NOLI_ERROR_FORMAT);
+    ASSERT_STATUS(format->read(context, path, NULL, &frame), NOLI_ERROR_FORMAT);
   }
   print_message("%lld damaged files, %lld of them with another time\n", (long long)n,
                 (long long)n_times);
@@ -398,7 +398,7 @@ static void angles_are_no_points(void** state) {
   frame_path(&noli_frame_format_vtu, "frames_angles", N_STEPS, path);
   NoliContext* context = test_context(1);
   NoliReadFrame frame = {0};
-  ASSERT_OK(noli_frame_format_vtu.read(context, path, &frame));
+  ASSERT_OK(noli_frame_format_vtu.read(context, path, NULL, &frame));
   assert_int_equal(frame.n_vert, 6 + 27 + 3 * 4);
   const NoliReadArray* body =
       noli_read_frame_find(&frame, "PointData", "body", NOLI_FRAME_INT32, 1, frame.n_vert);
@@ -435,7 +435,7 @@ static void angles_are_no_points(void** state) {
   NoliReadFrame ply = {0};
   record(&noli_frame_format_ply, "frames_angles_ply", N_STEPS);
   frame_path(&noli_frame_format_ply, "frames_angles_ply", N_STEPS, path);
-  ASSERT_OK(noli_frame_format_ply.read(context, path, &ply));
+  ASSERT_OK(noli_frame_format_ply.read(context, path, NULL, &ply));
   const NoliReadArray* arrays[] = {angle, rate, normal};
   for (int k = 0; k < 3; k++) {
     int32_t n = arrays[k]->n_components;

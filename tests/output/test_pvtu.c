@@ -65,7 +65,7 @@ static void parts_make_the_frame(void** state) {
   NoliContext* context = test_context(1);
   NoliReadFrame whole;
   write_frames(context);
-  ASSERT_OK(noli_vtu_read(context, "pvtu/frame_000000.vtu", &whole));
+  ASSERT_OK(noli_vtu_read(context, "pvtu/frame_000000.vtu", NULL, &whole));
   assert_true(whole.n_cells > 7 && whole.n_cells < MOST_PARTS && whole.arrays.count > 8);
   for (int32_t i = 0; i < (int32_t)(sizeof n_parts_tried / sizeof *n_parts_tried); i++) {
     NoliReadFrame frame;

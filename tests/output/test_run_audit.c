@@ -153,7 +153,7 @@ static void* of_points(const Frame* frame, const char* name, NoliFrameType type,
 
 static Frame open_frame(const char* path) {
   Frame frame = {.context = test_context(1)};
-  ASSERT_OK(noli_vtu_read(frame.context, path, &frame.read));
+  ASSERT_OK(noli_vtu_read(frame.context, path, NULL, &frame.read));
   frame.x = noli_read_frame_find(&frame.read, "Points", "Points", NOLI_FRAME_FLOAT64, 3, -1)->data;
   frame.displacement = of_points(&frame, "displacement", NOLI_FRAME_FLOAT32, 3);
   frame.velocity = of_points(&frame, "velocity", NOLI_FRAME_FLOAT32, 3);
@@ -416,7 +416,7 @@ static void swapped_bytes_are_found(void** state) {
   char* text = test_read_file(DAMAGED "/" FRAME, &size);
   NoliContext* context = test_context(1);
   NoliReadFrame whole;
-  ASSERT_OK(noli_vtu_read(context, DAMAGED "/" FRAME, &whole));
+  ASSERT_OK(noli_vtu_read(context, DAMAGED "/" FRAME, NULL, &whole));
   int n_missed = 0, n_judged = 0, n_idle = 0, n = 0;
 
   // swap two bytes
@@ -434,7 +434,7 @@ static void swapped_bytes_are_found(void** state) {
     test_write_file(DAMAGED "/" FRAME, text, size);
     // input that the reader accepts must be audited
     NoliReadFrame frame;
-    NoliStatus status = noli_vtu_read(context, DAMAGED "/" FRAME, &frame);
+    NoliStatus status = noli_vtu_read(context, DAMAGED "/" FRAME, NULL, &frame);
     bool same = status == NOLI_OK && same_frames(&whole, &frame);
     noli_read_frame_free(context, &frame);
     if (same) {

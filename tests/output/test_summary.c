@@ -31,6 +31,11 @@ static const char* const keys[] = {
     "friction_error_max",
     "linear_fallbacks",
     "solver_fallbacks",
+    "imbalance_max",
+    "blocked_steps",
+    "motion_error",
+    "motion_error_max",
+    "blocked_by",
 };
 static const char* const timing_keys[] = {"assemble", "linear",      "ccd",
                                           "contacts", "line_search", "other"};
@@ -87,6 +92,8 @@ static void totals_survive_a_restart(void** state) {
                                 .contacts_max = 5,
                                 .linear_fallbacks = 2,
                                 .solver_fallbacks = 1,
+                                .motion_error = 0.25,
+                                .blocked_by = "stopped by a wall",
                                 .min_distance = 0.25,
                                 .timing = {1, 2, 3, 4, 5, 6}};
   const NoliStepReport second = {.step = 2,
@@ -96,6 +103,8 @@ static void totals_survive_a_restart(void** state) {
                                  .contacts_max = 9,
                                  .linear_fallbacks = 3,
                                  .solver_fallbacks = 1,
+                                 .motion_error = 0.125,
+                                 .blocked_by = "stopped by a floor",
                                  .min_distance = INFINITY,
                                  .timing = {1, 1, 1, 1, 1, 1}};
 
@@ -106,6 +115,7 @@ static void totals_survive_a_restart(void** state) {
   assert_int_equal(summary.newton_max, 7);
   assert_int_equal(summary.linear_fallbacks, 5);
   assert_int_equal(summary.solver_fallbacks, 2);
+  assert_int_equal(summary.blocked_steps, 2);
   assert_int_equal(summary.contacts_max, 9);
   ASSERT_NEAR(summary.min_distance, 0.25, 0.0);
   ASSERT_NEAR(summary.solve, 0.3, 1e-15);
@@ -120,11 +130,22 @@ static void totals_survive_a_restart(void** state) {
   assert_int_equal(restored.newton_max, 7);
   assert_int_equal(restored.linear_fallbacks, 5);
   assert_int_equal(restored.solver_fallbacks, 2);
+  assert_int_equal(restored.blocked_steps, 2);
+  ASSERT_NEAR(restored.motion_error, 0.125, 0.0);
+  ASSERT_NEAR(restored.motion_error_max, 0.25, 0.0);
+  assert_string_equal(restored.blocked_by, "stopped by a floor");
   assert_int_equal(restored.contacts_max, 9);
   ASSERT_NEAR(restored.min_distance, 0.25, 0.0);
   ASSERT_NEAR(restored.wall, 1.5, 0.0);
   ASSERT_NEAR(restored.timing.linear, 3.0, 0.0);
   ASSERT_NEAR(restored.timing.other, 7.0, 0.0);
+
+  // a motion that reaches its target in the end
+  const NoliStepReport third = {.step = 3, .time = 1.5, .blocked_by = ""};
+  noli_summary_add_step(&restored, &third);
+  assert_int_equal(restored.blocked_steps, 2);
+  ASSERT_NEAR(restored.motion_error, 0.0, 0.0);
+  assert_string_equal(restored.blocked_by, "");
 
   // damaged text
   noli_free(context, text);

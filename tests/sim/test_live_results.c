@@ -205,6 +205,42 @@ static void curved_bodies_have_wrenches(void** state) {
   world_done(&world);
 }
 
+// The ground is a half-space: its wrench is the opposite of the forces of all on it, and contact
+// has no moment as a whole.
+static void check_ground(NoliSim* sim, const NoliPairForce* pair, int32_t n_pairs, bool balances) {
+  const double origin[3] = {0.3, -0.2, 0.1};
+  double normal[3] = {0}, friction[3] = {0}, moment[3] = {0}, largest = 0.0;
+  NoliWrench wrench[3];
+  for (int32_t e = 0; e <= GROUND; e++) {
+    ASSERT_OK(noli_sim_wrench(sim, e, origin, &wrench[e]));
+  }
+  for (int32_t p = 0; p < n_pairs; p++) {
+    for (int k = 0; k < 3 && pair[p].b == GROUND; k++) {
+      normal[k] += pair[p].normal[k];
+      friction[k] += pair[p].friction[k];
+    }
+  }
+  for (int k = 0; k < 3; k++) {
+    largest = noli_larger(largest, fabs(normal[k]));
+    for (int32_t e = 0; e <= GROUND; e++) {
+      moment[k] += wrench[e].normal_moment[k];
+    }
+  }
+  assert_true(largest > 0.0);
+  for (int k = 0; k < 3; k++) {
+    ASSERT_NEAR(wrench[GROUND].normal[k], -normal[k], 1e-9 * largest);
+    ASSERT_NEAR(wrench[GROUND].friction[k], -friction[k], 1e-9 * largest);
+    ASSERT_NEAR(balances ? moment[k] : 0.0, 0.0, 1e-9 * largest);
+  }
+  // by default about a point of its plane; behind it there is nothing
+  NoliWrench plain;
+  double arm[3] = {-origin[0], -origin[1], -origin[2]};
+  ASSERT_OK(noli_sim_wrench(sim, GROUND, NULL, &plain));
+  double moved = wrench[GROUND].normal_moment[0] - arm[1] * plain.normal[2] + arm[2] * plain.normal[1];
+  ASSERT_NEAR(plain.normal_moment[0], moved, 1e-9 * largest);
+  ASSERT_STATUS(noli_sim_wrench(sim, GROUND + 1, NULL, &plain), NOLI_ERROR_ARGUMENT);
+}
+
 // A block that slides and is pushed: for every solver, contact model and friction method, contacts
 // lie on both sides at their gap, and their forces add up to those of the pairs and vertices.
 static void contacts_add_up(void** state) {
@@ -246,6 +282,7 @@ static void contacts_add_up(void** state) {
     assert_in_range(n_pairs, 2, 8);
     memcpy(kept, pair, sizeof *kept * (size_t)n_pairs);
     double largest = 0.0;
+    check_ground(sim, kept, n_pairs, strcmp(of[c].model, "implicit_surface") != 0);
     ASSERT_OK(noli_sim_contacts(sim, &contact, &n));
     assert_true(n >= 4);
     for (int64_t i = 0; i < n; i++) {

@@ -298,6 +298,7 @@ static void closed_structs_keep_their_sizes(void** state) {
   assert_int_equal(sizeof(NoliSceneOverride), 16);
   assert_int_equal(sizeof(NoliRunFrame), 32);
   assert_int_equal(sizeof(NoliMeshIntersection), 56);
+  assert_int_equal(sizeof(NoliMeshCleaned), 80);
   assert_int_equal(sizeof(NoliTriplet), 16);
   assert_int_equal(sizeof(NoliPose), 56);
   assert_int_equal(sizeof(NoliSurfacePoint), 136);

@@ -403,6 +403,7 @@ NoliStatus noli_ipc_read(const NoliSceneSource* source, NoliIpcScript* script) {
   NOLI_NEW(source->context, script->text, (int64_t)source->size + 1);
   memcpy(script->text, source->text, source->size);
   script->text[source->size] = '\0';
+  noli_end_lines(script->text, (int64_t)source->size);
   NoliIpcReader reader = {
       .source = source,
       .script = script,

@@ -1,5 +1,6 @@
 #include "import/polyfem/polyfem.h"
 
+#include "text/cursor.h"
 #include "text/json.h"
 
 #include <errno.h>
@@ -76,7 +77,9 @@ static NoliStatus read_common(NoliPolyfem* import, const char* name) {
     noli_fail(context, status, "%.300s:%d: common: %.300s: %s", last->name, line, next->name, why);
   }
   NOLI_TRY(status);
-  next->text = next->owned_text;
+  size_t skipped = (size_t)noli_mark_size(next->owned_text, (int64_t)next->size);
+  next->text = next->owned_text + skipped;
+  next->size -= skipped;
 
   // parse it
   json_error_t error;

@@ -130,9 +130,10 @@ function addAudit(audit) {
 function addVerdict(summary, audit, log) {
   const ended = summary.finished ? `The run finished: ${summary.steps} steps, ${shortNumber(summary.time)} s simulated in ${shortNumber(summary.wall_s)} s, ${shortNumber(summary.newton_total / Math.max(1, summary.steps))} Newton iterations per step, at most ${summary.contacts_max} contacts.`
     : summary.failure ? `The run stopped after step ${summary.steps}: ${summary.failure}.` : "The run has not ended.";
+  const short = summary.blocked_by ? ` A prescribed motion ends ${shortNumber(summary.motion_error)} m from its target, and did not reach it in ${summary.blocked_steps} steps: ${summary.blocked_by}.` : "";
   const clean = audit.error ? " It was not audited." : audit.found === 0 ? " The audit found nothing wrong." : ` The audit found ${audit.found} defects.`;
-  element("verdict").textContent = ended + clean;
-  element("verdict").classList.toggle("bad", !summary.finished || Boolean(audit.error) || audit.found > 0);
+  element("verdict").textContent = ended + short + clean;
+  element("verdict").classList.toggle("bad", !summary.finished || short !== "" || Boolean(audit.error) || audit.found > 0);
   const warnings = log.split("\n").filter((line) => /\b(warning|error)\b/i.test(line));
   element("warnings").append(warnings.length > 0 ? made("pre", warnings.slice(0, 200).join("\n")) : made("p", "none"));
 }

@@ -1,0 +1,243 @@
+#include "solve/balance.h"
+
+#include "base/profile.h"
+#include "math/vec3.h"
+#include "solve/rounding.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// Relative to the tolerance: the residual of shorter steps may be rounding.
+#define TINY 1e-2
+
+// Forces between elements, relative to their sum, that count as acting from outside where hardly
+// anything else does. Their sum grows with the number of elements and with slenderness, so that a
+// larger share would hide loads.
+#define INTERNAL 1e-6
+
+// With inertia, a force that changes the speed of a body by this share of the tolerance in a step
+// counts as acting: what rounding leaves of a body at rest is no imbalance.
+#define UNRESOLVED 1e-2
+
+// A residual stalls if it does not fall by FALL in MOST_IDLE consecutive tests: rounding, or a
+// constraint that pushes in every other iteration, keeps it up.
+#define FALL 0.1
+enum { MOST_IDLE = 10 };
+
+// The forces on one body, N.
+typedef struct Forces {
+  double sum;     // of the magnitudes of residuals of its nodes
+  double touched; // likewise of the nodes that contact pushes
+  NoliVec3 net;   // of the residuals
+  double acting;  // half the sum of the magnitudes of forces from outside
+  double least;   // a force that counts as acting in any case
+} Forces;
+
+struct NoliBalance {
+  NoliContext* context;
+  int32_t n_body;
+  Forces* forces; // (n_body)
+  double least;   // smallest imbalance of this solve
+  int32_t n_idle; // consecutive tests without a smaller one
+};
+
+NoliStatus noli_balance_create(NoliContext* context, const NoliProblem* problem,
+                               NoliBalance** out) {
+  NoliStatus status = NOLI_OK;
+  NoliBalance* balance = NULL;
+  NOLI_NEW_ZERO(context, balance, 1);
+  balance->context = context;
+  balance->n_body = problem->surface->n_body;
+  NOLI_NEW_ZERO(context, balance->forces, balance->n_body);
+done:
+  if (status != NOLI_OK) {
+    noli_balance_destroy(&balance);
+  }
+  *out = balance;
+  return status;
+}
+
+void noli_balance_destroy(NoliBalance** owner) {
+  NoliBalance* balance = *owner;
+  if (balance != NULL) {
+    noli_free(balance->context, balance->forces);
+    noli_free(balance->context, balance);
+  }
+  *owner = NULL;
+}
+
+void noli_balance_begin(NoliStage* stage) {
+  stage->balance->least = (double)INFINITY;
+  stage->balance->n_idle = 0;
+  stage->imbalance = (NoliImbalance){0.0, NOLI_NULL_INDEX};
+}
+
+static double norm_at(const double* field, int64_t i) {
+  return noli_norm3(noli_load3(field + 3 * i));
+}
+
+// Whether bodies interact with anything; otherwise a full Newton step leaves their momentum exact.
+static bool has_interaction(const NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  return !stage->time.inertia || noli_stage_contact_count(stage) > 0 ||
+         stage->friction_set.n_all > 0 || stage->prescribed.n > 0 || problem->springs.n > 0 ||
+         problem->followers.n_tied > 0;
+}
+
+// ---- residuals ----------------------------------------------------------------------------------
+
+// The forces of contact (n_vert x 3), N, in stage->trial_gradient.
+static NoliStatus find_contact(NoliStage* stage) {
+  memset(stage->trial_gradient, 0, 3 * sizeof(double) * (size_t)stage->problem->n_vert);
+  return noli_stage_contact_forces(stage, stage->trial_gradient);
+}
+
+// The gradient, whose contact forces are those that are reported: constraints report their
+// multipliers.
+static NoliStatus find_gradient(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  double scale = stage->time.h_e * stage->time.h_e;
+  if (!stage->problem->contact->has_targets) {
+    return noli_stage_linearize_as(stage, 0);
+  }
+  NOLI_TRY(noli_stage_gradient_without_contact(stage));
+  for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
+    stage->gradient[j] -= scale * stage->trial_gradient[j];
+  }
+  noli_system_mask(&stage->system, stage->gradient);
+done:
+  return status;
+}
+
+// Sums the residuals of each body, less `rounding` (n_vert x 3; may be NULL), and the forces of
+// contact, loads and inertia on it.
+static void sum_residuals(NoliStage* stage, const double* rounding) {
+  const NoliProblem* problem = stage->problem;
+  Forces* forces = stage->balance->forces;
+  double scale = stage->time.h_e * stage->time.h_e;
+  memset(forces, 0, (size_t)stage->balance->n_body * sizeof *forces);
+  for (int64_t i = 0; i < problem->n_vert; i++) {
+    Forces* body = &forces[problem->surface->body[i]];
+    double touch = norm_at(stage->trial_gradient, i);
+    body->acting += 0.5 * (touch + norm_at(stage->load, i));
+    if (!noli_system_is_unknown(&stage->system, i)) {
+      continue;
+    }
+    NoliVec3 residual = noli_scale3(1.0 / scale, noli_load3(stage->gradient + 3 * i));
+    double known = rounding != NULL ? norm_at(rounding, i) / scale : 0.0;
+    double size = fmax(noli_norm3(residual) - known, 0.0);
+    body->sum += size;
+    body->touched += touch > 0.0 ? size : 0.0;
+    body->net = noli_add3(body->net, size > 0.0 ? residual : (NoliVec3){0});
+    if (stage->time.inertia) {
+      body->least += UNRESOLVED * problem->weight[i] * stage->tolerance / stage->h;
+      NoliVec3 u =
+          noli_sub3(noli_load3(stage->here->x + 3 * i), noli_load3(stage->time.x_tilde + 3 * i));
+      body->acting += 0.5 * problem->mass[i] * noli_norm3(u) / scale;
+    }
+  }
+}
+
+// Adds the forces that need more work: those of prescribed nodes and of pressures, and a share of
+// those between elements where nothing else acts.
+static NoliStatus add_other_forces(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = stage->problem;
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  NoliBalance* balance = stage->balance;
+  double* force = stage->trial_gradient;
+  double* internal = NULL;
+  NOLI_TRY(find_contact(stage));
+  NOLI_TRY(noli_stage_add_forces(
+      stage, NOLI_ROLE_ALL & ~(unsigned)(NOLI_ROLE_CONTACT | NOLI_ROLE_TARGET_SPRINGS), force));
+  for (int32_t i = 0; i < prescribed->n; i++) {
+    int64_t node = prescribed->node[i];
+    for (int32_t k = 0; k < 3; k++) {
+      double held = noli_prescribes(prescribed, i, k) ? fabs(force[3 * node + k]) : 0.0;
+      balance->forces[problem->surface->body[node]].acting += 0.5 * held;
+    }
+  }
+  NOLI_NEW_ZERO(balance->context, internal, balance->n_body);
+  NOLI_TRY(noli_stage_internal_forces(stage, internal));
+  for (int32_t b = 0; b < balance->n_body; b++) {
+    balance->forces[b].least = fmax(balance->forces[b].least, INTERNAL * internal[b]);
+  }
+done:
+  noli_free(balance->context, internal);
+  return status;
+}
+
+static double residual_of(const NoliStage* stage, const Forces* body) {
+  return stage->time.inertia ? fmax(body->touched, noli_norm3(body->net)) : body->sum;
+}
+
+// The worst body.
+static NoliImbalance worst_of(const NoliStage* stage) {
+  NoliImbalance worst = {0.0, NOLI_NULL_INDEX};
+  for (int32_t b = 0; b < stage->balance->n_body; b++) {
+    const Forces* body = &stage->balance->forces[b];
+    double residual = residual_of(stage, body);
+    double share = residual > 0.0 ? residual / fmax(body->acting, body->least) : 0.0;
+    if (!(share <= worst.share)) {
+      worst = (NoliImbalance){share, b};
+    }
+  }
+  return worst;
+}
+
+// ---- the test -----------------------------------------------------------------------------------
+
+// Measures the imbalance, with as little work as shows whether it is small enough.
+static NoliStatus measure(NoliStage* stage, bool short_step) {
+  NoliStatus status = NOLI_OK;
+  double allowed = stage->problem->imbalance_allowed;
+  NOLI_TRY(find_contact(stage));
+  NOLI_TRY(find_gradient(stage));
+  sum_residuals(stage, NULL);
+  stage->imbalance = worst_of(stage);
+  if (stage->imbalance.share > allowed && short_step) {
+    NOLI_TRY(noli_stage_rounding(stage));
+    NOLI_TRY(find_contact(stage));
+    sum_residuals(stage, stage->rounding);
+    stage->imbalance = worst_of(stage);
+  }
+  if (stage->imbalance.share > allowed) {
+    NOLI_TRY(add_other_forces(stage));
+    stage->imbalance = worst_of(stage);
+  }
+done:
+  return status;
+}
+
+// Whether the residual no longer decreases.
+static bool has_stalled(NoliBalance* balance, double share) {
+  bool falls = share <= (1.0 - FALL) * balance->least;
+  balance->n_idle = falls ? 0 : balance->n_idle + 1;
+  balance->least = falls ? share : balance->least;
+  return balance->n_idle >= MOST_IDLE;
+}
+
+NoliStatus noli_forces_balance(NoliStage* stage, double speed, bool* balanced) {
+  NoliStatus status = NOLI_OK;
+  NoliWork before = noli_work(NOLI_WORK_GRADIENT);
+  *balanced = true;
+  if (!has_interaction(stage) || stage->prescribed.by_springs) {
+    goto done;
+  }
+  bool short_step = speed < TINY * stage->tolerance;
+  NOLI_TRY(measure(stage, short_step));
+  *balanced = stage->imbalance.share <= stage->problem->imbalance_allowed ||
+              has_stalled(stage->balance, stage->imbalance.share);
+done:
+  noli_work(before);
+  return status;
+}
+
+void noli_balance_describe(const NoliStage* stage, char* text, size_t size) {
+  text[0] = '\0';
+  if (stage->imbalance.share > stage->problem->imbalance_allowed) {
+    snprintf(text, size, ", forces on a body off by %.2g %% (allowed %g %%)",
+             100.0 * stage->imbalance.share, 100.0 * stage->problem->imbalance_allowed);
+  }
+}

@@ -48,7 +48,8 @@ static NoliStatus fail_at(const Rehearsal* self, const char* where, const char* 
   return noli_fail(self->context, NOLI_NOT_FINITE,
                    "%.300s%s%s %d%s%.80s%s of body \"%.80s\": vertex %d is not finite at t = %g s",
                    where != NULL ? where : "", where != NULL ? ": " : "", what, (int)index,
-                   name != NULL ? " (\"" : "", name != NULL ? name : "", name != NULL ? "\")" : "", of != NULL ? of : "(no name)", (int)vertex, t);
+                   name != NULL ? " (\"" : "", name != NULL ? name : "", name != NULL ? "\")" : "",
+                   of != NULL ? of : "(no name)", (int)vertex, t);
 }
 
 // The first vertex whose target is not finite in a component that is prescribed, or where the

@@ -68,7 +68,7 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
   }
   if (n > 0) {
     print("%" PRId64 " initial defects%s; %s\n", n,
-           n > LISTED && !all ? ", of which the first 20 are listed (--all lists all)" : "", shown);
+          n > LISTED && !all ? ", of which the first 20 are listed (--all lists all)" : "", shown);
     return EXIT_BAD_INPUT;
   }
   status = noli_sim_check_conditions(context, def, noli_scene_step_count(scene));

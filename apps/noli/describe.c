@@ -347,15 +347,15 @@ static void list_dropped(const char* why, int32_t n, const int32_t* cell) {
   if (n == 0) {
     return;
   }
-  printf("dropped %s (%d):", why, (int)n);
+  print("dropped %s (%d):", why, (int)n);
   for (int32_t i = 0; i < n && i < LISTED; i++) {
-    printf("%s %d", i > 0 ? "," : "", (int)cell[i]);
+    print("%s %d", i > 0 ? "," : "", (int)cell[i]);
   }
-  printf("%s\n", n > LISTED ? ", ..." : "");
+  print("%s\n", n > LISTED ? ", ..." : "");
 }
 
 void describe_cleaned(const char* path, const NoliMeshCleaned* cleaned) {
-  printf("%s: merged %d of %d vertices, by at most %g", path, (int)cleaned->n_merged,
+  print("%s: merged %d of %d vertices, by at most %g", path, (int)cleaned->n_merged,
          (int)cleaned->n_vert, cleaned->largest_move);
   int32_t n_kept = 0, n_listed = 0;
   for (int32_t v = 0; v < cleaned->n_vert && n_listed < LISTED; v++) {
@@ -363,10 +363,10 @@ void describe_cleaned(const char* path, const NoliMeshCleaned* cleaned) {
     if (cleaned->new_index[v] == n_kept) {
       n_kept++;
     } else {
-      printf("%s %d", n_listed++ == 0 ? ":" : ",", (int)v);
+      print("%s %d", n_listed++ == 0 ? ":" : ",", (int)v);
     }
   }
-  printf("%s\n", n_listed < cleaned->n_merged ? ", ..." : "");
+  print("%s\n", n_listed < cleaned->n_merged ? ", ..." : "");
   list_dropped("cells without size", cleaned->n_degenerate, cleaned->degenerate);
   list_dropped("cells that occurred before", cleaned->n_duplicate, cleaned->duplicate);
 }
@@ -450,7 +450,7 @@ int32_t describe_mesh(const NoliMesh* mesh, const NoliMeshCheck* check) {
   // surfaces allow it
   n += mesh->n_tet > 0 ? n_twice : 0;
   if (check->n_bad_indices > 0 || check->n_degenerate > 0 || n_twice > 0) {
-    printf("`noli convert --merge 0 IN OUT`, or \"merge\": 0 in a scene, drops cells without size "
+    print("`noli convert --merge 0 IN OUT`, or \"merge\": 0 in a scene, drops cells without size "
            "and those that occur twice\n");
   }
 

@@ -42,7 +42,7 @@
       int64_t: NOLI_NUMBER_INT64,                                                                  \
       NoliScaled: NOLI_NUMBER_SCALED)
 #define SIZE_OF(of, member_)                                                                       \
-  (_Generic(((of*)0)->member_,                                                                      \
+  (_Generic(((of*)0)->member_,                                                                     \
       double: sizeof(double),                                                                      \
       double*: sizeof(double),                                                                     \
       int32_t: sizeof(int32_t),                                                                    \

@@ -266,6 +266,7 @@ done:
 }
 
 NoliStatus noli_output_write_page(NoliContext* context, const char* directory, const char* path) {
+  NOLI_REQUIRE(context, context != NULL && directory != NULL && path != NULL);
   return noli_output_write_page_with(context, directory, path, NULL);
 }
 

@@ -421,9 +421,9 @@ NoliStatus noli_page_compress(NoliContext* context, const void* data, int64_t si
   uint8_t* bytes = NULL;
   NOLI_NEW(context, bytes, (int64_t)length);
   int result = compress2(bytes, &length, data, (uLong)size, LEVEL);
-  NOLI_CHECK(context, result == Z_OK, result == Z_MEM_ERROR ? NOLI_ERROR_MEMORY : NOLI_ERROR_BACKEND,
-             "zlib cannot compress %lld bytes%s", (long long)size,
-             result == Z_MEM_ERROR ? ": out of memory" : "");
+  bool poor = result == Z_MEM_ERROR;
+  NOLI_CHECK(context, result == Z_OK, poor ? NOLI_ERROR_MEMORY : NOLI_ERROR_BACKEND,
+             "zlib cannot compress %lld bytes%s", (long long)size, poor ? ": out of memory" : "");
   *packed = bytes;
   *n_packed = (int64_t)length;
   bytes = NULL;

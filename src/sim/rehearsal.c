@@ -42,13 +42,14 @@ done:
   return status;
 }
 
-static NoliStatus fail_at(const Rehearsal* self, const char* what, int32_t index, const char* name,
-                          int32_t body, int32_t vertex, double t) {
+static NoliStatus fail_at(const Rehearsal* self, const char* where, const char* what, int32_t index,
+                          const char* name, int32_t body, int32_t vertex, double t) {
   const char* of = self->def->bodies[body].name;
   return noli_fail(self->context, NOLI_NOT_FINITE,
-                   "%s %d%s%.80s%s of body \"%.80s\": vertex %d is not finite at t = %g s", what,
-                   (int)index, name != NULL ? " (\"" : "", name != NULL ? name : "",
-                   name != NULL ? "\")" : "", of != NULL ? of : "(no name)", (int)vertex, t);
+                   "%.300s%s%s %d%s%.80s%s of body \"%.80s\": vertex %d is not finite at t = %g s",
+                   where != NULL ? where : "", where != NULL ? ": " : "", what, (int)index,
+                   name != NULL ? " (\"" : "", name != NULL ? name : "", name != NULL ? "\")" : "",
+                   of != NULL ? of : "(no name)", (int)vertex, t);
 }
 
 // The first vertex whose target is not finite in a component that is prescribed, or where the
@@ -80,8 +81,8 @@ static NoliStatus follow_motion(const Rehearsal* self, int32_t index, NoliMotion
     noli_motion_targets(motion, t0, t1, motion->x_t0, motion->x_t1);
     int32_t lost = find_lost(motion, &ends);
     if (lost != NOLI_NULL_INDEX) {
-      return fail_at(self, "motion", index, motion->def.name, motion->def.body, motion->node[lost],
-                     t1);
+      return fail_at(self, motion->def.where, "motion", index, motion->def.name, motion->def.body,
+                     motion->node[lost], t1);
     }
     memcpy(motion->x_t0, motion->x_t1, 3 * sizeof(double) * (size_t)motion->n_node);
   }
@@ -134,7 +135,7 @@ static NoliStatus rehearse_force(const Rehearsal* self, int32_t index) {
       double value[3] = {0.0, 0.0, 0.0};
       def->value(def->user, t, body->mesh->x + 3 * (int64_t)node[i], value);
       if (!noli_is_finite3(noli_load3(value))) {
-        status = fail_at(self, "force", index, def->name, def->body, node[i], t);
+        status = fail_at(self, def->where, "force", index, def->name, def->body, node[i], t);
         goto done;
       }
     }

@@ -372,7 +372,7 @@ static void set(const NoliNumber* number, void* definition, int32_t i, double va
 // may be refused for another reason.
 static void try_value(Defs* d, NoliNumbersOf of, const NoliNumber* number, int32_t i,
                       double value) {
-  char before[sizeof(NoliSimDef)];
+  char before[sizeof(NoliSimDef) + 64];
   char* definition = (char*)d + takers[of].offset;
   const char* name = noli_numbers(of)->definition;
   size_t size = number->offset + sizeof(NoliScaled) * (size_t)number->n;

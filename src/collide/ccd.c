@@ -1,6 +1,7 @@
 #include "collide/ccd.h"
 
 #include "base/sized.h"
+#include "collide/apart.h"
 #include "collide/closest.h"
 #include "collide/inclusion_ccd.h"
 #include "collide/range.h"
@@ -56,8 +57,12 @@ bool noli_ccd_advances(const NoliCcdOptions* options) {
 // much longer than others.
 #define LEAST_TURN 2.0
 
-// Conservative advancement that takes more steps hardly gets on: boxes are excluded instead.
+// Conservative advancement that takes more steps hardly gets on: polynomials tell how far the pair
+// stays apart, and boxes are excluded where they do not.
 enum { FEW_STEPS = 100 };
+
+// How often polynomials move a pair on at most, and how often a step is halved until they can.
+enum { MOST_MOVES = 64, MOST_HALVINGS = 30 };
 
 // Near-parallel segments and needles may seem farther apart by this share of their size, see
 // closest.c.
@@ -252,6 +257,33 @@ static inline void advance_steps(const Motion* motion, double low, double end, d
   }
 }
 
+// Moves the pair on as far as polynomials show that it stays apart, see apart.h.
+static void move_apart(const Motion* motion, double low, double end, double t_max, Instant* at) {
+  double step = t_max - at->t;
+  int halvings = 0;
+  for (int k = 0; k < MOST_MOVES && at->d > end; k++) {
+    double rest = t_max - at->t;
+    NoliVec3 p[4];
+    step = step < rest ? step : rest;
+    for (int32_t i = 0; i < motion->n; i++) {
+      p[i] = noli_scale3(step, motion->p[i]);
+    }
+    if (!noli_stay_apart(motion->kind, at->w, p, low)) {
+      step *= 0.5;
+      if (++halvings > MOST_HALVINGS) {
+        return;
+      }
+    } else if (!(step < rest)) {
+      at->t = t_max;
+      return;
+    } else if (!(at->t + step > at->t)) {
+      return;
+    } else {
+      move_to(motion, at->t + step, at);
+    }
+  }
+}
+
 // Moves the pair on by inclusion. Boxes may run out, where a gap is far smaller than the motion, or
 // where they have to pave a cylinder as wide as the separation at an edge of a triangle: what they
 // have excluded is safe. Returns whether they have not, so that at->t is the answer.
@@ -268,8 +300,13 @@ static bool exclude_boxes(const Motion* motion, NoliVec3 axis, double low, doubl
   return answered;
 }
 
-// Conservative advancement, unless inclusion is asked for; inclusion where that does not get on;
-// and advancement where boxes run out.
+// Whether a pair has neither come nearly down to its bound nor reached the end; false for NaN.
+static inline bool goes_on(const Instant* at, double end, double t_max) {
+  return at->d > end && !(at->t >= t_max);
+}
+
+// Conservative advancement, unless inclusion is asked for; polynomials where that does not get on
+// or boxes run out; inclusion where they do not, either; and advancement in the end.
 static inline bool advance_motion(const Motion* motion, const NoliCcdOptions* use, double t_max,
                                   double* toi) {
   Instant at = {.r = closest_vector(motion->kind, motion->w0)};
@@ -282,8 +319,11 @@ static inline bool advance_motion(const Motion* motion, const NoliCcdOptions* us
   advance_steps(motion, low, end, t_max, few < use->max_iterations ? few : use->max_iterations,
                 &at);
   // not for pairs that have come, or start, too close, and for NaN
-  bool goes_on = at.d > end && !(at.t >= t_max);
-  if (goes_on && !exclude_boxes(motion, axis, low, end, use, t_max, &at)) {
+  if (few > 0 && goes_on(&at, end, t_max)) {
+    move_apart(motion, low, end, t_max, &at);
+  }
+  if (goes_on(&at, end, t_max) && !exclude_boxes(motion, axis, low, end, use, t_max, &at)) {
+    move_apart(motion, low, end, t_max, &at);
     advance_steps(motion, low, end, t_max, use->max_iterations, &at);
   }
   bool passed = at.t >= t_max;

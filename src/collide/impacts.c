@@ -212,7 +212,8 @@ NoliStatus noli_impacts_find(NoliImpacts* impacts, NoliContext* context, const N
   pass.kind = NOLI_PRIMITIVES_HALF_SPACE;
   pass.pair = NULL;
   NOLI_TRY(run_pass(impacts, context, &pass, (int64_t)surface->n_point * n_half_spaces, n_threads));
-  NOLI_TRY(noli_point_edges_find(&impacts->point_edges, context, surface, candidates));
+  NOLI_TRY(noli_point_edges_find(&impacts->point_edges, context, surface,
+                                 NOLI_POINT_EDGES_IN_PLANES, candidates));
   pass.kind = NOLI_PRIMITIVES_POINT_EDGE;
   pass.pair = impacts->point_edges.pair.data;
   NOLI_TRY(run_pass(impacts, context, &pass, impacts->point_edges.pair.count, n_threads));

@@ -183,15 +183,48 @@ static void fill(NoliSurface* surface, const Building* to, const Ranges* ranges,
   to->point_first[surface->n_body] = surface->n_point = n_point;
 }
 
-// Which edges belong to triangles, if there are points among them.
-static NoliStatus mark_covered(NoliContext* context, NoliSurface* surface,
-                               const NoliSurfaceParts* parts) {
+// Lists the edges that are not covered by their vertices.
+static NoliStatus list_lone(NoliContext* context, NoliSurface* surface, const bool* covered) {
   NoliStatus status = NOLI_OK;
-  bool *covered = NULL, any = false;
-  for (int32_t b = 0; b < surface->n_body; b++) {
-    any = any || (parts[b].points_are_edges && parts[b].n_point > 0);
+  int64_t *first = NULL, n = 0;
+  int32_t* lone = NULL;
+  NOLI_NEW_ZERO(context, first, (int64_t)surface->n_vert + 2);
+  for (int32_t e = 0; e < surface->n_edge; e++) {
+    const int32_t* edge = &surface->edge[2 * (int64_t)e];
+    for (int32_t k = 0; !covered[e] && k < noli_surface_edge_size(edge); k++) {
+      first[edge[k] + 2]++;
+      n++;
+    }
   }
-  if (!any) {
+  for (int32_t v = 0; v < surface->n_vert; v++) {
+    first[v + 2] += first[v + 1];
+  }
+  // first[v + 1] is where the next edge of v goes, and ends up where those of v + 1 begin
+  NOLI_NEW(context, lone, n);
+  for (int32_t e = 0; e < surface->n_edge; e++) {
+    const int32_t* edge = &surface->edge[2 * (int64_t)e];
+    for (int32_t k = 0; !covered[e] && k < noli_surface_edge_size(edge); k++) {
+      lone[first[edge[k] + 1]++] = e;
+    }
+  }
+  surface->lone_first = first;
+  surface->lone = lone;
+  first = NULL;
+done:
+  noli_free(context, first);
+  return status;
+}
+
+// Which edges belong to triangles, kept if there are points among the edges; and the others.
+static NoliStatus sort_edges(NoliContext* context, NoliSurface* surface,
+                             const NoliSurfaceParts* parts) {
+  NoliStatus status = NOLI_OK;
+  bool *covered = NULL, any_point = false, any = false;
+  for (int32_t b = 0; b < surface->n_body; b++) {
+    any_point = any_point || (parts[b].points_are_edges && parts[b].n_point > 0);
+    any = any || parts[b].n_edge > 0;
+  }
+  if (!any && !any_point) {
     return NOLI_OK;
   }
   NOLI_NEW_ZERO(context, covered, surface->n_edge);
@@ -200,8 +233,13 @@ static NoliStatus mark_covered(NoliContext* context, NoliSurface* surface,
     int32_t p = tri[i % 3], q = tri[(i + 1) % 3];
     covered[noli_surface_edge(surface, surface->body[p], p, q)] = true;
   }
-  surface->covered = covered;
+  NOLI_TRY(list_lone(context, surface, covered));
+  if (any_point) {
+    surface->covered = covered;
+    covered = NULL;
+  }
 done:
+  noli_free(context, covered);
   return status;
 }
 
@@ -285,7 +323,7 @@ NoliStatus noli_surface_create_with_followers(NoliContext* context, int32_t n_bo
                             .planar = to.planar,
                             .reversed = to.reversed};
   fill(*surface, &to, &ranges, parts);
-  NOLI_TRY(mark_covered(context, *surface, parts));
+  NOLI_TRY(sort_edges(context, *surface, parts));
   NOLI_VALIDATE(context, noli_surface_defect(*surface));
 done:
   noli_free(context, to.key);
@@ -351,6 +389,8 @@ void noli_surface_destroy(NoliContext* context, NoliSurface** surface) {
   noli_free(context, (void*)(uintptr_t)(*surface)->reversed);
   noli_free(context, (void*)(uintptr_t)(*surface)->offset);
   noli_free(context, (void*)(uintptr_t)(*surface)->covered);
+  noli_free(context, (void*)(uintptr_t)(*surface)->lone_first);
+  noli_free(context, (void*)(uintptr_t)(*surface)->lone);
   noli_free(context, (void*)(uintptr_t)(*surface)->attached_first);
   noli_free(context, (void*)(uintptr_t)(*surface)->attached);
   noli_free(context, *surface);

@@ -5,9 +5,8 @@
 
 // Volumes contribute their boundary triangles, their edges and vertices; obstacles theirs, with
 // segments and points that stand alone; bodies in a plane bring their boundary segments.
-// Point-triangle and edge-edge pairs cover every contact, because at least one side of a pair is a
-// closed surface, or a closed curve in a plane, where segments meet before they cross. Owned by the
-// model.
+// Point-triangle and edge-edge pairs see every contact before primitives cross; owned by the model.
+// Where both sides are segments that stand alone, contact also needs their ends (point_edge.h).
 typedef struct NoliSurface {
   int32_t n_body;
   int32_t n_vert; // all vertices of the scene, including inner ones and followers
@@ -26,6 +25,8 @@ typedef struct NoliSurface {
                         // from the second vertex to the first; false elsewhere
   const bool* covered;  // (n_edge) whether an edge belongs to a triangle; NULL: there are no edges
                         // of zero length, see NoliSurfaceParts
+  const int64_t* lone_first; // (n_vert + 1) edges of no triangle, by vertex, in rows; NULL: there
+  const int32_t* lone;       // are none
   const double* offset; // (n_body) m, >= 0: contact acts on the surfaces this far outside of the
                         // primitives, on either side; NULL: 0 for all
 
@@ -69,6 +70,16 @@ static inline bool noli_surface_are_attached(const NoliSurface* surface, int32_t
                                              const int32_t* a, int32_t n_b, const int32_t* b) {
   for (int32_t i = 0; surface->attached_first != NULL && i < n_a * n_b; i++) {
     if (noli_surface_is_attached(surface, a[i / n_b], b[i % n_b])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether an edge with the end v belongs to no triangle.
+static inline bool noli_surface_is_lone(const NoliSurface* surface, int32_t v, int32_t edge) {
+  for (int64_t k = surface->lone_first[v]; k < surface->lone_first[v + 1]; k++) {
+    if (surface->lone[k] == edge) {
       return true;
     }
   }

@@ -10,8 +10,8 @@
 #include <string.h>
 
 // The build is a count, a prefix sum and a fill over fixed blocks of items. Items are all
-// point-triangle candidates, then all edge-edge candidates, point-edge pairs in planes, then every
-// surface point against every half-space. The first pass records the close items of each block and
+// point-triangle candidates, then all edge-edge candidates, point-edge pairs, then every surface
+// point against every half-space. The first pass records the close items of each block and
 // keeps the first contacts, the second writes them at the offsets given by the prefix sum, class by
 // class, so that the result does not depend on which worker processed which block.
 
@@ -474,6 +474,12 @@ static void number_items(Build* build, int32_t n_half_spaces) {
   build->n_blocks = (build->n_items + BLOCK - 1) / BLOCK;
 }
 
+static NoliPrimitives kind_of_item(const Build* build, int64_t item) {
+  return item < build->edge_edge_first    ? NOLI_PRIMITIVES_POINT_TRIANGLE
+         : item < build->point_edge_first ? NOLI_PRIMITIVES_EDGE_EDGE
+                                          : NOLI_PRIMITIVES_POINT_EDGE;
+}
+
 // The close pairs among the items counted.
 static void list_found(const Build* build, NoliFoundPair* found) {
   const NoliContactSet* set = build->set;
@@ -485,7 +491,7 @@ static void list_found(const Build* build, NoliFoundPair* found) {
       int class = item_class(build, item, &contact, &plane);
       NoliContactKey key = contact_key(build, item, &contact);
       *found++ = (NoliFoundPair){.pair = pair_of_item(build, item),
-                                 .edges = item >= build->edge_edge_first,
+                                 .kind = kind_of_item(build, item),
                                  .home = noli_contact_home(build->home, contact.node, 4),
                                  .draw = noli_contact_draw(key.high, key.low, class)};
     }
@@ -506,7 +512,7 @@ static NoliStatus share_pairs(Build* build, NoliContext* context, int32_t n_thre
   }
   NOLI_NEW(context, found, n);
   list_found(build, found);
-  NOLI_TRY(noli_contact_share_pairs(context, found, n, &set->kept));
+  NOLI_TRY(noli_contact_share_pairs(context, found, n, &set->kept, &set->point_edges));
   build->candidates = &set->kept;
 done:
   noli_free(context, found);
@@ -582,11 +588,11 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
                  .dhat = dhat,
                  .dhat_sqr = dhat * dhat,
                  .largest = noli_surface_largest_coordinate(surface, x)};
+  NOLI_TRY(noli_point_edges_find(&set->point_edges, context, surface, NOLI_POINT_EDGES_ALL,
+                                 candidates));
   set->divided = candidates->home != NULL;
   if (set->divided) {
     NOLI_TRY(share_pairs(&build, context, n_threads));
-  } else {
-    NOLI_TRY(noli_point_edges_find(&set->point_edges, context, surface, candidates));
   }
 
   // count, find places, fill

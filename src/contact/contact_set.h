@@ -4,7 +4,8 @@
 //
 // A point-triangle pair becomes point-point, point-edge or point-triangle, an edge-edge pair
 // point-point, point-edge or edge-edge: the nodes that the distance depends on. In a plane the
-// primitives are vertices and edges: point-edge pairs become point-point or point-edge. Several
+// primitives are vertices and edges: point-edge pairs become point-point or point-edge. So they do
+// between segments that belong to no triangle, beside pairs of edges (point_edge.h). Several
 // primitive pairs can share a point-point or point-edge stencil; it is stored once, and its weight
 // counts them, so that the energy stays the sum over primitive pairs of [Li2020] eq. 5. Edge-edge
 // pairs inside the mollifier's zone keep their four nodes: their energy e(c) b(D) depends on all of
@@ -83,7 +84,7 @@ typedef struct NoliContactSet {
   double min_gap_sqr;        // INFINITY when empty, 0 at or below a plane
   double min_ranged_sqr;     // likewise, each gap over its range
   // scratch of the build, kept so that rebuilding allocates nothing
-  NoliPointEdges point_edges;      // in planes
+  NoliPointEdges point_edges;      // of the candidates; those kept, of divided ones
   NoliCandidates kept;             // close pairs whose contacts this rank keeps, of divided ones
   NOLI_ARRAY(uint16_t) close;      // close items of each block: position in the block
   NOLI_ARRAY(int32_t) block_close; // their number

@@ -49,7 +49,7 @@ int32_t noli_contact_keeper(int32_t n_rank, const double* keep, const double* un
 // What is sent of a pair.
 typedef struct Sent {
   NoliPrimitivePair pair;
-  int32_t edges;
+  int32_t kind;
 } Sent;
 
 // Fills n_out (ranks) and `out` (n): the pairs in the order of the ranks that keep them.
@@ -84,7 +84,7 @@ static NoliStatus address(NoliContext* context, const NoliFoundPair* found, int6
     next[r] = r == 0 ? 0 : next[r - 1] + n_out[r - 1];
   }
   for (int64_t i = 0; i < n; i++) {
-    out[next[keeper[i]]++] = (Sent){found[i].pair, found[i].edges ? 1 : 0};
+    out[next[keeper[i]]++] = (Sent){found[i].pair, found[i].kind};
   }
 done:
   noli_free(context, n_home);
@@ -96,12 +96,12 @@ done:
 }
 
 NoliStatus noli_contact_share_pairs(NoliContext* context, const NoliFoundPair* found, int64_t n,
-                                    NoliCandidates* kept) {
+                                    NoliCandidates* kept, NoliPointEdges* point_edges) {
   NoliStatus status = NOLI_OK;
   int32_t n_rank = noli_rank_count(context);
   int64_t *n_out = NULL, *n_in = NULL, capacity = 0, n_kept = 0;
   Sent *out = NULL, *in = NULL;
-  kept->point_triangle.count = kept->edge_edge.count = 0;
+  kept->point_triangle.count = kept->edge_edge.count = point_edges->pair.count = 0;
   NOLI_NEW(context, n_out, n_rank);
   NOLI_NEW(context, n_in, n_rank);
   NOLI_NEW(context, out, n);
@@ -112,8 +112,11 @@ NoliStatus noli_contact_share_pairs(NoliContext* context, const NoliFoundPair* f
   }
   NOLI_TRY(noli_array_reserve(context, &kept->point_triangle, n_kept));
   NOLI_TRY(noli_array_reserve(context, &kept->edge_edge, n_kept));
+  NOLI_TRY(noli_array_reserve(context, &point_edges->pair, n_kept));
   for (int64_t i = 0; i < n_kept; i++) {
-    if (in[i].edges != 0) {
+    if (in[i].kind == NOLI_PRIMITIVES_POINT_EDGE) {
+      point_edges->pair.data[point_edges->pair.count++] = in[i].pair;
+    } else if (in[i].kind == NOLI_PRIMITIVES_EDGE_EDGE) {
       kept->edge_edge.data[kept->edge_edge.count++] = in[i].pair;
     } else {
       kept->point_triangle.data[kept->point_triangle.count++] = in[i].pair;

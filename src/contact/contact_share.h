@@ -7,13 +7,12 @@
 // found them, and nothing depends on who has found what.
 #pragma once
 
-#include "base/array.h"
-#include "collide/candidates.h"
+#include "collide/impacts.h"
 
 // A close pair that this rank has found.
 typedef struct NoliFoundPair {
   NoliPrimitivePair pair;
-  bool edges;   // edge-edge, else point-triangle
+  NoliPrimitives kind; // of the pair, not with a half-space
   int32_t home; // of its contact: a rank
   double draw;  // in [0, 1), the same for all pairs with this contact
 } NoliFoundPair;
@@ -33,10 +32,11 @@ static inline int32_t noli_contact_home(const int32_t* home, const int32_t* vert
 double noli_contact_draw(uint64_t high, uint32_t low, int32_t class);
 
 // Sends the n pairs to the ranks that keep their contacts, all of which call this, and replaces
-// `kept` by those that come here.
+// `kept` and `point_edges` by those that come here.
 NOLI_WARN_UNUSED NoliStatus noli_contact_share_pairs(NoliContext* context,
                                                      const NoliFoundPair* found, int64_t n,
-                                                     NoliCandidates* kept);
+                                                     NoliCandidates* kept,
+                                                     NoliPointEdges* point_edges);
 
 // How `n_home` (n_rank) contacts at home on each rank are shared out: the part `keep` that stays,
 // and of all those that go, the part `until` that goes to this rank or one before it.

@@ -349,7 +349,8 @@ NoliStatus noli_gcp_set_build(NoliGcpSet* set, NoliContext* context, const NoliG
   NOLI_PUSH(context, &set->first_slot, 0);
 
   // find the pairs that act, in parallel
-  NOLI_TRY(noli_point_edges_find(&set->point_edges, context, model->surface, candidates));
+  NOLI_TRY(noli_point_edges_find(&set->point_edges, context, model->surface,
+                                 NOLI_POINT_EDGES_IN_PLANES, candidates));
   const Items items = items_of(model, candidates, &set->point_edges);
   NOLI_TRY(noli_array_reserve(context, &set->mask, items.n));
   MaskJob job = {.model = model,

@@ -209,7 +209,7 @@ expect 4 'something that is no file' "$noli" check crossing.json -o pipe.vtu
 mesh good.vtk "0 0 0 1 0 0 0 1 0 0 0 1" 1 "4 0 1 2 3"
 expect 4 "not a regular file" "$noli" convert good.vtk link.msh
 [ -p pipe.vtu ] || fail 'a pipe was replaced by a file'
-expect 4 'crossing.json/x.vtu' "$noli" check crossing.json -o crossing.json/x.vtu
+expect 4 'crossing.json: cannot create the directory' "$noli" check crossing.json -o crossing.json/x.vtu
 (
   ulimit -f 8
   "$noli" run scene.json -o limited --set 'bodies[0].mesh.box.cells=[9,9,9]' >limited.txt 2>&1

@@ -388,7 +388,17 @@ static void nodes_may_share_a_row(void** state) {
   test_context_done(&context);
 }
 
-// Rows, columns and gradient of held components vanish, with ones on the diagonal; all other
+// The diagonal of held components of a row: the largest of the others, 1 without any.
+static double held_diagonal(const double* dense, int32_t n, int32_t row, unsigned held) {
+  double largest = 0.0;
+  for (int32_t k = 3 * row; k < 3 * row + 3; k++) {
+    bool free = (held >> k % 3 & 1) == 0;
+    largest = free ? noli_larger(largest, fabs(dense[k * 3 * n + k])) : largest;
+  }
+  return largest > 0.0 ? largest : 1.0;
+}
+
+// Rows, columns and gradient of held components vanish, but for their diagonal; all other
 // entries are unchanged.
 static void check_held(const NoliAssembler* assembler, const Problem* problem, int32_t n_held,
                        const int32_t* node, const uint8_t* axes, const double* gradient) {
@@ -396,6 +406,15 @@ static void check_held(const NoliAssembler* assembler, const Problem* problem, i
   double* dense = malloc(sizeof *dense * 9 * (size_t)n * (size_t)n);
   double* want = malloc(sizeof *want * 3 * (size_t)problem->n_node);
   assemble_naively(problem, want, dense);
+  unsigned* held = calloc((size_t)n, sizeof *held);
+  double* diagonal = calloc((size_t)n, sizeof *diagonal);
+  for (int32_t i = 0; i < n_held; i++) {
+    int32_t row = problem->dof[node[i]];
+    held[row == NOLI_NULL_INDEX ? 0 : row] |= row == NOLI_NULL_INDEX ? 0u : axes[i];
+  }
+  for (int32_t row = 0; row < n; row++) {
+    diagonal[row] = held_diagonal(dense, n, row, held[row]);
+  }
   for (int32_t i = 0; i < 3 * n_held; i++) {
     int32_t row = problem->dof[node[i / 3]];
     if (row == NOLI_NULL_INDEX || (axes[i / 3] >> i % 3 & 1) == 0) {
@@ -404,9 +423,11 @@ static void check_held(const NoliAssembler* assembler, const Problem* problem, i
     want[3 * node[i / 3] + i % 3] = 0.0;
     int32_t r = 3 * row + i % 3;
     for (int32_t c = 0; c < 3 * n; c++) {
-      dense[r * 3 * n + c] = dense[c * 3 * n + r] = r == c ? 1.0 : 0.0;
+      dense[r * 3 * n + c] = dense[c * 3 * n + r] = r == c ? diagonal[row] : 0.0;
     }
   }
+  free(held);
+  free(diagonal);
   compare_with_dense(noli_assembler_matrix(assembler), dense);
   for (int32_t i = 0; i < 3 * problem->n_node; i++) {
     ASSERT_NEAR(gradient[i], want[i], 1e-11);

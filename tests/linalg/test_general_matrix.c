@@ -151,14 +151,20 @@ static void dense_matrix(const Problem* problem, int32_t held, unsigned axes, do
     }
   }
 
-  // held rows and columns
+  // held rows and columns; their diagonal is the largest of the others of the node
+  double diagonal = 0.0;
+  for (int axis = 0; axis < 3; axis++) {
+    int row = 3 * problem->dof[held] + axis;
+    bool is_free = (axes >> axis & 1) == 0;
+    diagonal = is_free ? noli_larger(diagonal, fabs(dense[row * MAX + row])) : diagonal;
+  }
   for (int axis = 0; axis < 3; axis++) {
     if ((axes >> axis & 1) != 0) {
       int row = 3 * problem->dof[held] + axis;
       for (int j = 0; j < MAX; j++) {
         dense[row * MAX + j] = dense[j * MAX + row] = 0.0;
       }
-      dense[row * MAX + row] = 1.0;
+      dense[row * MAX + row] = diagonal > 0.0 ? diagonal : 1.0;
     }
   }
 }

@@ -199,7 +199,7 @@ static void a_failed_step_is_told(void** state) {
   Case test;
   NoliStatus status = NOLI_OK;
   char scene[1024];
-  snprintf(scene, sizeof scene, "%.*s, 'solver': {'max_iterations': 4, 'max_substeps': 1}}",
+  snprintf(scene, sizeof scene, "%.*s, 'solver': {'max_iterations': 5, 'max_substeps': 1}}",
            (int)strlen(falling) - 1, falling);
   begin(&test, scene);
   int64_t n = 0;

@@ -8,7 +8,8 @@ The test compares both with the tables of src/scene/format*.c and writes the exp
 import os
 import subprocess
 import sys
-import tempfile
+
+NAMES = ("scene.schema.json", "scene_reference.md")
 
 
 def read(path):
@@ -17,7 +18,7 @@ def read(path):
 
 
 def take_over(source, folder):
-    schema, reference = (os.path.join(folder, n) for n in ("scene.schema.json", "scene_reference.md"))
+    schema, reference = (os.path.join(folder, name) for name in NAMES)
     page = os.path.join(source, "docs", "scene.md")
     if os.path.exists(schema):
         with open(os.path.join(source, "docs", "scene.schema.json"), "w", encoding="utf-8") as file:
@@ -37,9 +38,13 @@ def main():
         print(__doc__, file=sys.stderr)
         return 2
     source, program = (os.path.abspath(word) for word in sys.argv[1:])
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([program], cwd=folder, capture_output=True, check=False)
-        take_over(source, folder)
+    # the test writes to its own folder, and only what is out of date
+    folder = os.path.dirname(program)
+    for name in NAMES:
+        if os.path.exists(os.path.join(folder, name)):
+            os.remove(os.path.join(folder, name))
+    subprocess.run([program], capture_output=True, check=False)
+    take_over(source, folder)
     return 0
 
 

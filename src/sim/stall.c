@@ -125,6 +125,17 @@ static void describe_friction(const NoliSim* sim, double alpha, char text[512]) 
   add_rest_gap(sim->model, text);
 }
 
+// Newton steps are short enough, but forces do not balance.
+static void describe_imbalance(const NoliSim* sim, double alpha, char text[512]) {
+  const NoliImbalance* worst = &sim->stage->imbalance;
+  snprintf(text, 512,
+           "the balance of forces: those on \"%.100s\" are off by %.2g %%, more than %g %% (last "
+           "alpha %.3g); a larger solver.max_iterations or a smaller time.step may help",
+           noli_sim_entity_name(sim, worst->body), 100.0 * worst->share,
+           100.0 * sim->model->problem.imbalance_allowed, alpha);
+  add_rest_gap(sim->model, text);
+}
+
 void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, char text[512]) {
   char by[256];
   NoliFilter filter = noli_step_filter_of(stat);
@@ -132,6 +143,12 @@ void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, cha
   // friction alone
   if (sim->stage->record.unbalanced > 0.0) {
     describe_friction(sim, stat->alpha, text);
+    return;
+  }
+
+  // forces alone
+  if (filter == NOLI_FILTER_NONE && sim->stage->balance_missed) {
+    describe_imbalance(sim, stat->alpha, text);
     return;
   }
 

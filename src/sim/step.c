@@ -81,6 +81,7 @@ static NoliStatus begin_step(NoliSim* sim) {
     sim->rule = noli_integrator_find("backward_euler");
   }
   stage->tolerance = tolerance_of(sim);
+  stage->part = noli_sim_step_length(sim) / sim->model->h;
   stage->h = integrator->quasi_static ? STATIC_TOLERANCE_TIME : noli_sim_step_length(sim);
   sim->stands = noli_sim_stands(sim);
   memcpy(stage->here->x, sim->state.x, noli_sim_vector_bytes(sim));
@@ -324,7 +325,7 @@ static void warn_of_friction(NoliSim* sim) {
 static void warn_of_imbalance(NoliSim* sim) {
   const NoliImbalance* worst = &sim->stage->record.imbalance;
   double allowed = sim->model->problem.imbalance_allowed;
-  if (sim->imbalance_warned || worst->share <= allowed) {
+  if (sim->imbalance_warned || !worst->stalled) {
     return;
   }
   sim->imbalance_warned = true;

@@ -645,6 +645,7 @@ static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
     }
     NOLI_TRY(noli_constraints_linearize(stage, solve.work->safe));
     solve.settled = converged;
+    stage->balance_missed = false;
     if (converged) {
       NOLI_TRY(forces_settled(&solve, stat.step_speed, &converged));
     }

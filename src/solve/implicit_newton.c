@@ -419,6 +419,7 @@ static NoliStatus iterate(Search* search, bool* converged) {
                          .contacts = noli_stage_contact_count(stage)};
   bool found = false, changed;
   *converged = false;
+  stage->balance_missed = false;
 
   // 1. residual
   NOLI_TRY(noli_stage_linearize_as(stage, 0));

@@ -263,6 +263,7 @@ static NoliStatus iterate(Newton* newton, int32_t iterations, bool* ended) {
                                   .friction_iteration = stage->friction_iteration,
                                   .contacts = noli_stage_contact_count(stage)};
   stage->record.unbalanced = 0.0;
+  stage->balance_missed = false;
   NOLI_TRY(find_direction(newton));
   NOLI_TRY(bound_step(newton, iterations + 1, &filter));
   NOLI_TRY(search_step(newton, &filter, &search, &lost));

@@ -667,8 +667,10 @@ NoliStatus noli_stage_stiffen(NoliStage* stage, bool* stiffer) {
 }
 
 double noli_stage_stiffness_over_mass(const NoliStage* stage) {
-  double elements = stage->time.h_e / stage->problem->static_time;
-  return fmax(elements * elements, 1.0);
+  // a power of two, so that bits do not depend on units
+  int exponent;
+  (void)frexp(stage->time.h_e / stage->problem->static_time, &exponent);
+  return exponent > 1 ? ldexp(1.0, 2 * (exponent - 1)) : 1.0;
 }
 
 NoliStatus noli_stage_initial_kappa(NoliStage* stage) {
@@ -704,7 +706,7 @@ void noli_stage_begin_step(NoliStage* stage) {
   *record =
       (NoliStageRecord){.blocker = {1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX},
                         .blocking = {NOLI_NULL_INDEX, NOLI_NULL_INDEX},
-                        .imbalance = {0.0, NOLI_NULL_INDEX}};
+                        .imbalance = {.body = NOLI_NULL_INDEX}};
   record->newton.data = newton;
   record->newton.capacity = capacity;
   noli_directions_begin(stage->directions);

@@ -84,6 +84,7 @@ typedef struct NoliFrictionError {
 // Imbalance of the forces on a body (solve/balance.h).
 typedef struct NoliImbalance {
   double share;
+  bool stalled; // it was more than allowed, but no longer decreased
   int32_t body; // NOLI_NULL_INDEX: none
 } NoliImbalance;
 
@@ -129,6 +130,7 @@ struct NoliStage {
   // the stage
   int32_t index;              // of the stage within its step
   double h;                   // of the step
+  double part;                // share of the step that is solved, 1 if it is not divided
   double tolerance;           // eps_d of the step, m/s
   NoliStageTime time;         // h_e, h_v, x_tilde, x_hat
   double* load;               // (n_vert x 3) N: gravity and forces at the end of the stage
@@ -178,6 +180,7 @@ struct NoliStage {
   NoliFrictionEnd* friction_end;
   NoliBalance* balance;
   NoliImbalance imbalance;         // at the last test of this solve
+  bool balance_missed;             // it alone kept the last iteration from ending the solve
   void* work;                      // of the solver method, solve/method.h
   NoliNewtonSystem* newton_system; // of implicit Newton, created when first needed
 

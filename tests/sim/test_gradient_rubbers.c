@@ -279,7 +279,7 @@ static void what_there_is_not(void** state) {
        "has no term 2"},
       {beam, {.kind = "young", .of = "body0", .scope = "terms"}, "has no scope \"terms\""},
       {parted_beam, PART("young", 3), "has no part 2, it has 2"},
-      {parted_beam, PART("young", -1), "has no part -2"},
+      {parted_beam, PART("young", -1), "the part must be >= 0, got -1"},
       {parted_laws, PART("young", 1), "parameters of rubber"},
       {parted_laws, PART("yield", 1), "does not yield"},
       {parted_laws, ELEMENTS("young", "body0"), "parameters of rubber"},

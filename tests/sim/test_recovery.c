@@ -60,9 +60,9 @@ static const Method methods[] = {
     {"projected_newton", "lagged", "sdirk2", 0, 0},
     {"projected_newton", "lagged", "tr_bdf2", 0, 0},
     {"projected_newton", "lagged", "quasi_static", 0, 0},
-    {"augmented_lagrangian", "lagged", "backward_euler", 6, 0},
-    {"augmented_lagrangian", "lagged", "bdf2", 7, 0},
-    {"augmented_lagrangian", "lagged", "sdirk2", 6, 6},
+    {"augmented_lagrangian", "lagged", "backward_euler", 7, 0},
+    {"augmented_lagrangian", "lagged", "bdf2", 9, 0},
+    {"augmented_lagrangian", "lagged", "sdirk2", 8, 6},
     {"implicit_newton", "implicit", "bdf2", 28, 0},
     {"implicit_newton", "implicit", "sdirk2", 24, 0},
 };
@@ -208,7 +208,7 @@ static void projected_newton_takes_over(void** state) {
   (void)state;
   static const Method constrained[] = {
       {"augmented_lagrangian", "lagged", "backward_euler", 10, 0},
-      {"augmented_lagrangian", "lagged", "sdirk2", 8, 0},
+      {"augmented_lagrangian", "lagged", "sdirk2", 10, 0},
       {"implicit_newton", "lagged", "bdf2", 20, 0},
       {"implicit_newton", "implicit", "sdirk2", 24, 0},
   };

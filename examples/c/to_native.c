@@ -16,7 +16,8 @@ int main(int argc, char** argv) {
     status = noli_import_load(context, argv[1], NULL, 0, &scene);
   }
   if (status == NOLI_OK) {
-    status = noli_scene_json(scene, &json);
+    // files are named relative to this folder, so that the result may be saved here
+    status = noli_scene_json_in(scene, ".", &json);
   }
   if (status == NOLI_OK) {
     fputs(json, stdout);

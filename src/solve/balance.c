@@ -136,15 +136,13 @@ static void sum_residuals(NoliStage* stage, const double* rounding) {
   }
 }
 
-// Adds the forces that need more work: those of prescribed nodes and of pressures, and a share of
-// those between elements where nothing else acts.
-static NoliStatus add_other_forces(NoliStage* stage) {
+// Adds the forces that hold or move prescribed nodes.
+static NoliStatus add_reactions(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   const NoliPrescribed* prescribed = &stage->prescribed;
-  NoliBalance* balance = stage->balance;
+  Forces* forces = stage->balance->forces;
   double* force = stage->trial_gradient;
-  double* internal = NULL;
   NOLI_TRY(find_contact(stage));
   NOLI_TRY(noli_stage_add_forces(
       stage, NOLI_ROLE_ALL & ~(unsigned)(NOLI_ROLE_CONTACT | NOLI_ROLE_TARGET_SPRINGS), force));
@@ -152,9 +150,34 @@ static NoliStatus add_other_forces(NoliStage* stage) {
     int64_t node = prescribed->node[i];
     for (int32_t k = 0; k < 3; k++) {
       double held = noli_prescribes(prescribed, i, k) ? fabs(force[3 * node + k]) : 0.0;
-      balance->forces[problem->surface->body[node]].acting += 0.5 * held;
+      forces[problem->surface->body[node]].acting += 0.5 * held;
     }
   }
+done:
+  return status;
+}
+
+// Adds the pressures of loads and of volumes.
+static NoliStatus add_pressures(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = stage->problem;
+  double* force = stage->trial_gradient;
+  for (int64_t j = 0; j < 3 * (int64_t)problem->n_vert; j++) {
+    force[j] = -stage->load[j];
+  }
+  NOLI_TRY(noli_stage_add_forces(stage, NOLI_ROLE_LOAD | NOLI_ROLE_VOLUME, force));
+  for (int64_t i = 0; i < problem->n_vert; i++) {
+    stage->balance->forces[problem->surface->body[i]].acting += 0.5 * norm_at(force, i);
+  }
+done:
+  return status;
+}
+
+// A share of the forces between elements stands in where nothing else acts.
+static NoliStatus add_internal_forces(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  NoliBalance* balance = stage->balance;
+  double* internal = NULL;
   NOLI_NEW_ZERO(balance->context, internal, balance->n_body);
   NOLI_TRY(noli_stage_internal_forces(stage, internal));
   for (int32_t b = 0; b < balance->n_body; b++) {
@@ -206,8 +229,18 @@ static NoliStatus measure(NoliStage* stage, bool short_step) {
     sum_residuals(stage, stage->rounding);
     stage->imbalance = worst_of(stage);
   }
-  if (stage->imbalance.share > allowed) {
-    NOLI_TRY(add_other_forces(stage));
+  if (stage->imbalance.share > allowed && stage->prescribed.n > 0) {
+    NOLI_TRY(add_reactions(stage));
+    stage->imbalance = worst_of(stage);
+  }
+  bool pressed = stage->problem->pressed.n > 0 || stage->problem->n_pressed_curved > 0 ||
+                 stage->problem->volumes.n_region > 0;
+  if (stage->imbalance.share > allowed && pressed) {
+    NOLI_TRY(add_pressures(stage));
+    stage->imbalance = worst_of(stage);
+  }
+  if (stage->imbalance.share > allowed && !stage->time.inertia) {
+    NOLI_TRY(add_internal_forces(stage));
     stage->imbalance = worst_of(stage);
   }
 done:

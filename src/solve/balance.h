@@ -7,10 +7,10 @@
 //
 // The residual of a body is the sum of the magnitudes of the net forces on its free nodes. The
 // force that acts on it is half the sum of the magnitudes of all forces that come from outside:
-// contact, loads, the forces that hold or move prescribed nodes, and inertia. A body that a plate
-// presses onto a support by N thus has the force N, a body that lies on a floor has its weight.
-// Where nothing acts from outside, as after the release of a body with inelastic strains, a small
-// share of the forces between its elements stands in for it; with inertia also the force that
+// contact, loads, pressures, the forces that hold or move prescribed nodes, and inertia. A body
+// that a plate presses onto a support by N thus has the force N, a body that lies on a floor its
+// weight. Where nothing acts from outside, as after the release of a body with inelastic strains, a
+// small share of the forces between its elements stands in for it; with inertia also the force that
 // changes the speed of the body by the tolerance in a step, which matters in short ones.
 //
 // With inertia, oscillations of elements that no other body feels may remain: the residual is the

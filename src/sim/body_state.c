@@ -179,9 +179,7 @@ NoliStatus noli_sim_reaction_forces(NoliSim* sim, double* force) {
     return NOLI_OK;
   }
   NOLI_NEW_ZERO(sim->context, sum, 3 * (int64_t)sim->model->problem.n_vert);
-  NOLI_TRY(noli_stage_contact_forces(stage, sum));
-  NOLI_TRY(noli_stage_add_forces(
-      stage, NOLI_ROLE_ALL & ~(unsigned)(NOLI_ROLE_CONTACT | NOLI_ROLE_TARGET_SPRINGS), sum));
+  NOLI_TRY(noli_stage_add_all_forces(stage, sum));
   for (int32_t i = 0; i < prescribed->n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)prescribed->node[i] + k;

@@ -248,8 +248,8 @@ static void save_lesson(NoliSim* sim) {
   sim->state.linear[1] = lesson.wait;
 }
 
-// Whether the end of the step may become the state: no misuse, audit of surfaces and elements, if requested,
-// and energy check.
+// Whether the end of the step may become the state: no misuse, audit of surfaces and elements, if
+// requested, and energy check.
 static NoliStatus judge_step(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_sim_require_used_well(sim));

@@ -143,9 +143,8 @@ static NoliStatus add_reactions(NoliStage* stage) {
   const NoliPrescribed* prescribed = &stage->prescribed;
   Forces* forces = stage->balance->forces;
   double* force = stage->trial_gradient;
-  NOLI_TRY(find_contact(stage));
-  NOLI_TRY(noli_stage_add_forces(
-      stage, NOLI_ROLE_ALL & ~(unsigned)(NOLI_ROLE_CONTACT | NOLI_ROLE_TARGET_SPRINGS), force));
+  memset(force, 0, 3 * sizeof *force * (size_t)problem->n_vert);
+  NOLI_TRY(noli_stage_add_all_forces(stage, force));
   for (int32_t i = 0; i < prescribed->n; i++) {
     int64_t node = prescribed->node[i];
     for (int32_t k = 0; k < 3; k++) {

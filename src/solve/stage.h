@@ -366,6 +366,10 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned w
 // Overwrites stage->gradient.
 NOLI_WARN_UNUSED NoliStatus noli_stage_add_forces(NoliStage* stage, unsigned roles, double* force);
 
+// Adds all forces at x, N, but those of the motions of prescribed nodes, to `force` (n_vert x 3):
+// the opposite of reactions at prescribed components. Overwrites stage->gradient.
+NOLI_WARN_UNUSED NoliStatus noli_stage_add_all_forces(NoliStage* stage, double* force);
+
 // Sums the magnitudes of the forces of elasticity at x, N, that stencils exert on their nodes, by
 // body (n_body).
 NOLI_WARN_UNUSED NoliStatus noli_stage_internal_forces(const NoliStage* stage, double* by_body);

@@ -435,3 +435,12 @@ NoliStatus noli_stage_add_forces(NoliStage* stage, unsigned roles, double* force
 done:
   return status;
 }
+
+NoliStatus noli_stage_add_all_forces(NoliStage* stage, double* force) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_stage_contact_forces(stage, force));
+  NOLI_TRY(noli_stage_add_forces(
+      stage, NOLI_ROLE_ALL & ~(unsigned)(NOLI_ROLE_CONTACT | NOLI_ROLE_TARGET_SPRINGS), force));
+done:
+  return status;
+}

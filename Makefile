@@ -27,17 +27,17 @@ help:
 	@echo 'make test      install missing packages, build everything, run all tests'
 	@echo 'make sanitize  all tests with AddressSanitizer and UBSan, make thread-check with ThreadSanitizer (clang, hours)'
 	@echo 'make fuzz      damaged files for every reader, FUZZ=60 seconds each (needs clang)'
-	@echo 'make torture   random scenes, every result verified; TORTURE=2000 SEED=0: number and first seed (docs/torture.md);'
+	@echo 'make torture   random scenes, every result verified; TORTURE=2000 SEED=0: number and first seed (docs/evidence/torture.md);'
 	@echo '               SERIES=thin: with shells, rods and points'
-	@echo 'make validate  physics compared with closed forms, updates docs/validation.md (CASES="hertz stack": only these)'
+	@echo 'make validate  physics compared with closed forms, updates docs/evidence/validation.md (CASES="hertz stack": only these)'
 	@echo 'make docs      the documentation as a site, out/site/index.html; readable offline'
 	@echo 'make gallery   run all examples: times, pages for the site (hours of processor time with the long ones)'
 	@echo 'make docs-update    update generated parts of documents: keys, help texts, files, tables'
-	@echo 'make build     build the libraries and the program ($(BUILD)/noli); GMSH=ON: with Gmsh, for `noli mesh` (docs/solids.md)'
-	@echo 'make mpi       build for several ranks with MPI and PETSc, build/mpi/noli (docs/mpi.md); make mpi-check runs it (minutes),'
+	@echo 'make build     build the libraries and the program ($(BUILD)/noli); GMSH=ON: with Gmsh, for `noli mesh` (docs/howto/solids.md)'
+	@echo 'make mpi       build for several ranks with MPI and PETSc, build/mpi/noli (docs/howto/mpi.md); make mpi-check runs it (minutes),'
 	@echo '               mpi-sanitize tests it with AddressSanitizer and UBSan (clang, hours)'
 	@echo 'make python    the Python package as a wheel, $(BUILD)/python; python-test tests it in the tree (TESTS="test_run"),'
-	@echo '               python-valgrind looks for errors of memory (docs/python.md)'
+	@echo '               python-valgrind looks for errors of memory (docs/reference/python.md)'
 	@echo 'make package   a Debian package of everything in build/package; make install-python installs the Python package'
 	@echo 'make install   install to PREFIX (default /usr/local), below DESTDIR if given'
 	@echo 'make bench     measure the scenes of the IPC paper (BENCH="--full": options of noli_bench)'
@@ -55,7 +55,7 @@ help:
 	@echo 'make bench-linear-large    systems of 9,000 to a million nodes with every linear solver (7 minutes, 4 GB)'
 	@echo 'make bench-linear-limits    operations and bytes of linear solutions beside the limits of the machine'
 	@echo 'make bench-stress_fine    stress scenes with the numbers of tetrahedra of the paper, in rich contact'
-	@echo 'make bench-tables    update docs/benchmarks.md with the measurements'
+	@echo 'make bench-tables    update docs/evidence/benchmarks.md with the measurements'
 	@echo 'make setup     install the packages that make demo needs'
 	@echo 'make clean     remove build and results'
 
@@ -104,7 +104,7 @@ demo:
 	@echo '  $(BUILD)/noli view $(DEMO)             the animation as a page for a browser, $(DEMO)/view.html'
 	@echo '  paraview $(DEMO)/frames.pvd                 the animation in ParaView; colour it by von_mises'
 	@echo '  $(BUILD)/noli info $(DEMO)             totals'
-	@echo 'To call the program "noli" from here, as the guide (docs/guide.md) does:'
+	@echo 'To call the program "noli" from here, as the guide (docs/start/guide.md) does:'
 	@echo '  export PATH="$$PWD/$(BUILD):$$PATH"'
 
 all-targets:
@@ -153,7 +153,7 @@ docs: build
 	@$(PYTHON) scripts/site.py . out/site out/pages
 	@echo 'open out/site/index.html'
 
-# runs all examples, half an hour of processor time and more: times and tables of docs/examples.md, pages of runs
+# runs all examples, half an hour of processor time and more: times and tables of docs/start/examples.md, pages of runs
 gallery: build
 	@nice -n 10 $(PYTHON) scripts/gallery.py --run $(BUILD)/noli
 
@@ -205,7 +205,7 @@ bench-elements: noli_bench_elements
 
 # only existing measurements: tables without a file stay unchanged
 bench-tables:
-	@python3 scripts/bench_tables.py $(BUILD)/noli_bench docs/benchmarks.md $(wildcard out/bench-*.json out/bench-*.md)
+	@python3 scripts/bench_tables.py $(BUILD)/noli_bench docs/evidence/benchmarks.md $(wildcard out/bench-*.json out/bench-*.md)
 
 python:
 	@sh scripts/setup.sh python

@@ -1,5 +1,5 @@
-// Table of docs/ccd.md: both methods of continuous collision detection on public queries with
-// exact ground truth.
+// Table of docs/background/ccd.md: both methods of continuous collision detection on public queries
+// with exact ground truth.
 //
 //   noli_ccd_study DATA > ccd_queries.md
 #define _POSIX_C_SOURCE 200809L

@@ -1,5 +1,5 @@
-// The table of docs/friction.md: the bowl of [Larionov2024] fig. 5, with lagged and implicit
-// friction over time steps. (The block of its fig. 4: validation/stopping.c.)
+// The table of docs/background/friction.md: the bowl of [Larionov2024] fig. 5, with lagged and
+// implicit friction over time steps. (The block of its fig. 4: validation/stopping.c.)
 //
 //   noli_friction_study grasp examples/grasp.json [STEP]...
 #include <noli/noli.h>

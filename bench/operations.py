@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Operations and bytes of the stages of a step, beside what the machine can do: a row of docs/benchmarks.md for each stage.
+"""Operations and bytes of the stages of a step, beside what the machine can do: a row of docs/evidence/benchmarks.md for each stage.
 
 Floating-point operations are counted instruction by instruction, bytes by a simulated cache, both with callgrind; so they do not
 depend on what else runs. Times are those of `noli_bench --profile`, limits those of `noli_bench_linear --limits`.

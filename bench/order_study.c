@@ -1,5 +1,5 @@
-// Tables of docs/high-order.md: the beam of [Ferguson2023] fig. 3 and the ball of its fig. 4, with
-// elements of several orders, meshes and proxies.
+// Tables of docs/background/high-order.md: the beam of [Ferguson2023] fig. 3 and the ball of its
+// fig. 4, with elements of several orders, meshes and proxies.
 //
 //   noli_order_study beam examples/high_order/bending_beam.json
 //   noli_order_study ball examples/high_order/bouncing_ball.json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What several ranks cost: a squeezed box or a pile of small boxes, the scenes of docs/scaling.md, on each number of ranks. Prints
+"""What several ranks cost: a squeezed box or a pile of small boxes, the scenes of docs/evidence/scaling.md, on each number of ranks. Prints
 a row of a table for each: memory and processor time of ranks, iterations, contacts, those between elements of different ranks,
 what ranks send. From three numbers of ranks on, also the model a + b / ranks that fits memory and processor time best, and the
 number of ranks from which a, what every rank does for itself, is the larger part. With --grow the size is for one rank, and each

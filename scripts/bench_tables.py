@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Updates the tables of measurements in docs/benchmarks.md.
+"""Updates the tables of measurements in docs/evidence/benchmarks.md.
 
 Usage: bench_tables.py NOLI_BENCH DOCUMENT FILE...
        bench_tables.py --check NOLI_BENCH DOCUMENT
@@ -10,7 +10,7 @@ adds `--compare OTHER`, a file in the same directory; if that file is missing, t
 `<!-- end of NAME -->` it puts the output of `noli_bench --work FILE.json`. A file
 without such lines is an error; lines without a file stay unchanged.
 
-If there is a directory `measurements` next to the document, JSON files are copied to it for later comparisons.
+If there is a directory `data/benchmarks` next to the document, JSON files are copied to it for later comparisons.
 --check fails if the tables of the document differ from those of the files in that directory.
 """
 import json
@@ -61,7 +61,7 @@ def main():
     if len(words) < 2 or (len(words) < 3 and not check):
         sys.exit(__doc__)
     bench, document, files = words[0], words[1], words[2:]
-    folder = os.path.join(os.path.dirname(document), "measurements")
+    folder = os.path.join(os.path.dirname(document), "data", "benchmarks")
     with open(document, encoding="utf-8") as file:
         text = before = file.read()
     if check:

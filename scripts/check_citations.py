@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that every citation such as [Li2020] has an entry in docs/references.bib.
+"""Checks that every citation such as [Li2020] has an entry in docs/reference/references.bib.
 
 usage: check_citations.py SOURCE_DIRECTORY
 """
@@ -17,7 +17,7 @@ def main():
         print(__doc__, file=sys.stderr)
         return 1
     source = sys.argv[1]
-    with open(os.path.join(source, "docs", "references.bib"), encoding="utf-8") as file:
+    with open(os.path.join(source, "docs", "reference", "references.bib"), encoding="utf-8") as file:
         known = set(ENTRY.findall(file.read()))
     errors, n_citations = [], 0
     for folder in FOLDERS:

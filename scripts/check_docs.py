@@ -6,7 +6,7 @@ usage: check_docs.py [--write] [--noli PROGRAM] SOURCE_DIRECTORY
 - Links and pictures of every Markdown file lead to files that exist, and #anchors to headings.
 - Files of the repository named in `backquotes` exist, and so do documents named in sources; all pictures in
   docs/images are used.
-- docs/examples.md lists every example: scenes with their command and a small picture, other files by name.
+- docs/start/examples.md lists every example: scenes with their command and a small picture, other files by name.
 - Generated parts are up to date: the text between `<!-- noli --help -->` and
   `<!-- end -->` is the output of the program, the text between `<!-- file PATH -->` and `<!-- end -->` is
   that file, and `<!-- shapes -->` is followed by the built-in shapes of docs/scene.schema.json. --write updates them. (Scene
@@ -28,7 +28,7 @@ HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*\s*$")
 CODE = re.compile(r"`([^`\n]+)`")
 # words in backquotes that begin like this are paths of the repository
 FOLDERS = ("apps/", "bench/", "cmake/", "docs/", "examples/", "include/", "scripts/", "src/", "tests/", "validation/")
-DOCUMENT = re.compile(r"\bdocs/[\w-]+\.(?:md|json|bib)\b")
+DOCUMENT = re.compile(r"\bdocs/[\w/-]+\.(?:md|json|bib)\b")
 BLOCK = re.compile(r"(<!-- (noli [^>]*?|file \S+|shapes) -->\n).*?(<!-- end -->\n)", re.S)
 LARGEST_PICTURE = 60 * 1024
 FENCES = {".c": "c", ".json": "json", ".py": "python", ".sh": "sh"}
@@ -42,11 +42,15 @@ def slug(heading):
 
 def documents(source):
     """Every Markdown file, relative to the repository."""
-    for place in ("", "docs", "examples", "validation", "bench"):
-        folder = os.path.join(source, place)
-        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
-            if name.endswith(".md"):
-                yield os.path.join(place, name)
+    for name in sorted(os.listdir(source)):
+        if name.endswith(".md"):
+            yield name
+    for top in ("docs", "examples", "validation", "bench"):
+        for place, folders, names in os.walk(os.path.join(source, top)):
+            folders.sort()
+            for name in sorted(names):
+                if name.endswith(".md"):
+                    yield os.path.relpath(os.path.join(place, name), source)
 
 
 def read(path):
@@ -86,7 +90,8 @@ class Checker:
             where = f"{path}:{number}"
             for target in LINK.findall(line):
                 self.check_link(path, where, target)
-            for code in CODE.findall(line):
+            # the history names files as they were called then
+            for code in CODE.findall(line) if path != "CHANGELOG.md" else []:
                 self.check_path(where, code)
 
     def check_link(self, path, where, target):
@@ -131,7 +136,7 @@ class Checker:
 
     def check_examples(self):
         """Every example has a row, and every row an existing example."""
-        page = os.path.join("docs", "examples.md")
+        page = os.path.join("docs", "start", "examples.md")
         text = read(os.path.join(self.source, page))
         pictures = dict(re.findall(r"^\| !\[[^\]]*\]\((\S+\.png)\) \| `noli (?:run|design) (\S+)` \|", text, re.M))
         scenes = sorted(pictures.values())
@@ -145,7 +150,7 @@ class Checker:
         for picture, scene in pictures.items():
             if not os.path.exists(os.path.join(self.source, scene)):
                 self.errors.append(f"{page}: {scene} does not exist")
-            path = os.path.join(self.source, "docs", picture)
+            path = os.path.join(self.source, "docs", "start", picture)
             if os.path.exists(path) and os.path.getsize(path) > LARGEST_PICTURE:
                 self.errors.append(f"{page}: {picture} is larger than {LARGEST_PICTURE} bytes")
 

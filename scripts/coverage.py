@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Verifies docs/coverage.md: no figure or table of a paper is missing, and every command refers to something that exists, also
+"""Verifies docs/evidence/coverage.md: no figure or table of a paper is missing, and every command refers to something that exists, also
 those of the features of thin bodies.
 
 usage: coverage.py [--bench PROGRAM] [--validate PROGRAM] SOURCE_DIRECTORY
@@ -122,30 +122,30 @@ def main():
     words = parser.parse_args()
     commands = Commands(words.source, words.bench, words.validate)
     paper, seen, errors, n_commands, features = None, {name: [] for name in PAPERS}, [], 0, 0
-    for number, line in enumerate(read(words.source, "docs", "coverage.md").splitlines(), start=1):
+    for number, line in enumerate(read(words.source, "docs", "evidence", "coverage.md").splitlines(), start=1):
         heading = re.match(r"## (?:\[(\w+)\]$|(.*))", line)
         paper = heading[1] or heading[2] if heading else paper
         if paper == "Thin bodies" and line.startswith("|") and not re.match(r"\| feature \||\|---", line):
             cells = [cell.strip() for cell in line.strip("|").split("|")]
             if len(cells) != 3:
-                errors.append(f"docs/coverage.md:{number}: {len(cells)} cells, not 3")
+                errors.append(f"docs/evidence/coverage.md:{number}: {len(cells)} cells, not 3")
                 continue
-            n_commands += check_feature(f"docs/coverage.md:{number}", cells, commands, errors)
+            n_commands += check_feature(f"docs/evidence/coverage.md:{number}", cells, commands, errors)
             features += 1
         if paper in PAPERS and re.match(r"\| (fig\.|table) \d+ \|", line):
             cells = [cell.strip() for cell in line.strip("|").split("|")]
             if len(cells) != 6:
-                errors.append(f"docs/coverage.md:{number}: {len(cells)} cells, not 6")
+                errors.append(f"docs/evidence/coverage.md:{number}: {len(cells)} cells, not 6")
                 continue
             seen[paper].append(cells[0])
-            n_commands += check_row(f"docs/coverage.md:{number}", cells, commands, errors)
+            n_commands += check_row(f"docs/evidence/coverage.md:{number}", cells, commands, errors)
     for paper, (figures, tables) in PAPERS.items():
         want = [f"fig. {i + 1}" for i in range(figures)] + [f"table {i + 1}" for i in range(tables)]
         if seen[paper] != want:
             odd = sorted(set(want) ^ set(seen[paper])) or ["order"]
-            errors.append(f"docs/coverage.md: [{paper}]: missing, unknown or out of order: {', '.join(odd)}")
+            errors.append(f"docs/evidence/coverage.md: [{paper}]: missing, unknown or out of order: {', '.join(odd)}")
     if features == 0:
-        errors.append("docs/coverage.md: no features of thin bodies")
+        errors.append("docs/evidence/coverage.md: no features of thin bodies")
     for error in errors:
         print(error, file=sys.stderr)
     print(f"{sum(map(len, seen.values()))} figures and tables, {features} features, {n_commands} commands, {len(errors)} errors")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The gallery of examples: docs/examples.json lists every scene of the directory examples with its text, and the tables of
-docs/examples.md follow from it.
+"""The gallery of examples: docs/start/examples.json lists every scene of the directory examples with its text, and the tables of
+docs/start/examples.md follow from it.
 
 usage: gallery.py [--check] [--run NOLI [NAME ...]]
-  no option     write the tables of docs/examples.md
+  no option     write the tables of docs/start/examples.md
   --check       write nothing; exit status 1 if the tables are not current, a scene has no entry, or an entry no picture
   --run NOLI    first simulate scenes that have no finished result in out/examples, with one thread; note their processor
-                time in docs/examples.json, and write their pages to out/pages. NAME: such as demo or high_order/rollers, whose
+                time in docs/start/examples.json, and write their pages to out/pages. NAME: such as demo or high_order/rollers, whose
                 pictures are rendered again; default: all, those that take more than ten minutes in part
 """
 import argparse
@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LIST, PAGE = os.path.join(SOURCE, "docs/examples.json"), os.path.join(SOURCE, "docs/examples.md")
+LIST, PAGE = os.path.join(SOURCE, "docs/start/examples.json"), os.path.join(SOURCE, "docs/start/examples.md")
 LIMIT = 600  # s
 
 
@@ -44,7 +44,7 @@ def table(entries):
     lines = ["| picture | command | time | what it shows |", "|---|---|---|---|"]
     for entry in entries:
         scene = entry["scene"]
-        lines.append(f"| ![{name_of(scene)}]({picture_of(entry)}) | `noli {entry.get('command', 'run')} examples/{scene}.json` | "
+        lines.append(f"| ![{name_of(scene)}](../{picture_of(entry)}) | `noli {entry.get('command', 'run')} examples/{scene}.json` | "
                      f"{time_text(entry['seconds']) if 'seconds' in entry else ''} | {entry['text']} |")
     return "\n".join(lines)
 
@@ -54,7 +54,7 @@ def with_tables(text, sections):
         pattern = rf"(<!-- gallery {re.escape(title)} -->\n).*?(<!-- end -->)"
         text, n = re.subn(pattern, lambda m, e=entries: f"{m[1]}{table(e)}\n{m[2]}", text, flags=re.S)
         if n != 1:
-            sys.exit(f"gallery.py: docs/examples.md has {n} places for the table \"{title}\"")
+            sys.exit(f"gallery.py: docs/start/examples.md has {n} places for the table \"{title}\"")
     return text
 
 
@@ -64,9 +64,9 @@ def defects(sections, text):
     listed = [entry["scene"] for entries in sections.values() for entry in entries]
     scenes = [os.path.relpath(os.path.join(folder, file), os.path.join(SOURCE, "examples"))[:-5]
               for folder, _, files in os.walk(os.path.join(SOURCE, "examples")) for file in files if file.endswith(".json")]
-    found += [f"examples/{scene}.json has no entry in docs/examples.json" for scene in sorted(set(scenes) - set(listed))]
-    found += [f"docs/examples.json: there is no examples/{scene}.json" for scene in sorted(set(listed) - set(scenes))]
-    found += [f"docs/examples.json: {scene} is listed twice" for scene in sorted({s for s in listed if listed.count(s) > 1})]
+    found += [f"examples/{scene}.json has no entry in docs/start/examples.json" for scene in sorted(set(scenes) - set(listed))]
+    found += [f"docs/start/examples.json: there is no examples/{scene}.json" for scene in sorted(set(listed) - set(scenes))]
+    found += [f"docs/start/examples.json: {scene} is listed twice" for scene in sorted({s for s in listed if listed.count(s) > 1})]
     for entries in sections.values():
         for entry in entries:
             path = os.path.join(SOURCE, "docs", picture_of(entry))
@@ -75,7 +75,7 @@ def defects(sections, text):
             if "seconds" not in entry:
                 found.append(f"{entry['scene']}: no time")
     if with_tables(text, sections) != text:
-        found.append("docs/examples.md is not current: run scripts/gallery.py")
+        found.append("docs/start/examples.md is not current: run scripts/gallery.py")
     return found
 
 

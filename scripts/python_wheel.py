@@ -80,7 +80,7 @@ def metadata(source, version):
              "Summary: Deformable solids, shells, cloth, rods and particles in contact",
              "License: MIT; linked to libraries under the GPL, see licenses", "Requires-Python: >=3.10",
              *(f"Requires-Dist: {package}" for package in REQUIRES), "Description-Content-Type: text/markdown", "",
-             (source / "docs" / "python.md").read_text(encoding="utf-8")]
+             (source / "docs" / "reference" / "python.md").read_text(encoding="utf-8")]
     return "\n".join(lines).encode()
 
 

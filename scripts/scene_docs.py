@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Updates the tables of scene keys in docs/scene.md and docs/scene.schema.json.
+"""Updates the tables of scene keys in docs/reference/scene.md and docs/scene.schema.json.
 
 usage: scene_docs.py SOURCE_DIRECTORY TEST_PROGRAM       TEST_PROGRAM: build/release/tests/test_scene_docs
 
@@ -19,7 +19,7 @@ def read(path):
 
 def take_over(source, folder):
     schema, reference = (os.path.join(folder, name) for name in NAMES)
-    page = os.path.join(source, "docs", "scene.md")
+    page = os.path.join(source, "docs", "reference", "scene.md")
     if os.path.exists(schema):
         with open(os.path.join(source, "docs", "scene.schema.json"), "w", encoding="utf-8") as file:
             file.write(read(schema))
@@ -30,7 +30,7 @@ def take_over(source, folder):
         tables = read(reference)
         with open(page, "w", encoding="utf-8") as file:
             file.write(head + "\n" + tables[tables.index("### scene\n"):])
-        print("wrote docs/scene.md")
+        print("wrote docs/reference/scene.md")
 
 
 def main():

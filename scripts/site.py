@@ -5,7 +5,7 @@ usage: site.py SOURCE_DIRECTORY OUT [RUNS]     OUT: a new directory, or one crea
                                                RUNS: a directory with pages of runs, NAME.html (`noli view`)
 
 Pages are the Markdown files of docs, CONTRIBUTING.md and CHANGELOG.md; one page per public header; the
-references of docs/references.bib. Pages of runs are embedded where a document says <!-- page NAME --> after a picture, and
+references of docs/reference/references.bib. Pages of runs are embedded where a document says <!-- page NAME --> after a picture, and
 linked from the pictures of examples. It resolves links between them and to files of the repository, links names in the text
 to their declarations, and converts formulas ($...$, $$...$$) to MathML; then it checks every link of the result
 and every formula. Needs python3-markdown-it, python3-mdit-py-plugins, python3-pygments and
@@ -38,21 +38,16 @@ if shutil.which("blahtexml") is None:
 import headers
 from check_docs import slug
 
-# The order of the menu. What is not named here comes under "More", by name.
+# The menu: a title and the pages that come first. Other pages of the folder follow by name.
 MENU = [
-    ("Start", ["docs/index.md", "docs/guide.md", "docs/first_hour.md", "docs/examples.md"]),
-    ("Use", ["docs/scene.md", "docs/solids.md", "docs/repair.md", "docs/running.md", "docs/mpi.md", "docs/scaling.md", "docs/import.md", "docs/exchange.md",
-             "docs/from_abaqus.md", "docs/from_mujoco.md", "docs/from_polyfem.md", "docs/solvers.md", "docs/integrators.md",
-             "docs/friction.md",
-             "docs/friction_laws.md", "docs/contact.md", "docs/contact_potential.md", "docs/high-order.md",
-             "docs/plane_strain.md", "docs/shells.md", "docs/rods.md", "docs/ties.md", "docs/volume.md", "docs/materials.md",
-             "docs/loads.md", "docs/results.md", "docs/view.md", "docs/modes.md",
-             "docs/design_problems.md", "docs/derivatives.md"]),
-    ("Theory", ["docs/theory.md", "docs/notation.md", "docs/references.bib"]),
-    ("Verification", ["docs/validation.md", "docs/coverage.md", "docs/torture.md", "docs/audit.md", "docs/ccd.md", "docs/benchmarks.md"]),
-    ("Library", ["docs/library.md", "docs/live.md", "docs/python.md", "docs/api.md"]),
-    ("More", []),
-    ("Development", ["docs/design.md", "CONTRIBUTING.md", "CHANGELOG.md"]),
+    ("Start here", "start", ["docs/index.md", "docs/start/first_hour.md", "docs/start/guide.md", "docs/start/examples.md"]),
+    ("How to", "howto", []),
+    ("Reference", "reference", ["docs/reference/scene.md", "docs/reference/python.md", "docs/reference/library.md"]),
+    ("Background", "background", ["docs/background/theory.md"]),
+    ("Evidence", "evidence", ["docs/evidence/validation.md", "docs/evidence/benchmarks.md"]),
+    ("Decisions", "decisions", []),
+    ("Development", None, ["docs/design.md", "CONTRIBUTING.md", "CHANGELOG.md"]),
+    ("Headers", None, []),
 ]
 MARK = "made by scripts/site.py"
 
@@ -89,13 +84,18 @@ def references(text):
     return "\n".join(lines)
 
 
+def listed(source):
+    """The titles of the menu with the pages of each."""
+    for title, folder, names in MENU:
+        place = os.path.join(source, "docs", folder) if folder else ""
+        found = sorted(os.listdir(place)) if os.path.isdir(place) else []
+        others = [f"docs/{folder}/{name}" for name in found if name.endswith((".md", ".bib"))]
+        yield title, names + [name for name in others if name not in names]
+
+
 def collect(source):
     """All pages by source path, in the order of the menu, and the menu itself."""
-    menu = [(title, list(names)) for title, names in MENU]
-    known = {name for _, names in menu for name in names}
-    more = next(names for title, names in menu if title == "More")
-    more += [f"docs/{name}" for name in sorted(os.listdir(os.path.join(source, "docs")))
-             if name.endswith(".md") and f"docs/{name}" not in known]
+    menu = list(listed(source))
     pages = {}
     for _, names in menu:
         for name in names:
@@ -103,7 +103,7 @@ def collect(source):
             target = os.path.splitext(os.path.basename(name))[0].lower() + ".html"
             pages[name] = Page(name, target, references(text) if name.endswith(".bib") else text)
     declared = {}
-    library = next(names for title, names in menu if title == "Library")
+    library = next(names for title, names in menu if title == "Headers")
     for name, text, identifiers in headers.pages(os.path.join(source, "include", "noli")):
         path = f"include/noli/{name}"
         pages[path] = Page(path, f"api_{name[:-2]}.html", text)
@@ -157,7 +157,7 @@ class Renderer:
 
     def __init__(self, source, out, pages, declared, runs):
         self.source, self.out, self.pages, self.declared, self.runs = source, out, pages, declared, runs
-        self.cited = set(re.findall(r"^## (\w+)$", pages["docs/references.bib"].text, re.M))
+        self.cited = set(re.findall(r"^## (\w+)$", pages["docs/reference/references.bib"].text, re.M))
         self.parser = MarkdownIt("commonmark", {"highlight": self.highlight}).enable("table")
         self.formulas = Formulas()
         self.parser.use(dollarmath_plugin, allow_labels=False, allow_space=False,
@@ -191,7 +191,7 @@ class Renderer:
                 self.follow(page, child, after)
         body = self.parser.renderer.render(tokens, self.parser.options, {})
         body = self.EMBEDDED.sub(self.embed, body)
-        if page.source == "docs/examples.md":
+        if page.source == "docs/start/examples.md":
             body = self.EXAMPLE.sub(self.link_run, body)
         body = body.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
         body = self.connect(page, self.raise_powers(body))

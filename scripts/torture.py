@@ -37,7 +37,7 @@ GAIN = 0.25     # maximum gain, relative to the energy at the start of a step or
 FACTOR = 10     # maximum ratio of the energies of two solvers in driven scenes
 FINER = 8       # shorter time steps of the reference
 SLOW = -24      # SIGXCPU
-# these may gain energy in contact: docs/integrators.md, docs/contact.md
+# these may gain energy in contact: docs/background/integrators.md, docs/background/contact.md
 MAY_GAIN = ("trapezoidal", "trapezoidal_decoupled", "implicit_surface")
 # no contact; friction without a normal force
 MAY_BE_INFINITE = ("min_distance", "friction_ratio")
@@ -237,7 +237,7 @@ def judge_audit(noli, scene, folder, found):
     except ValueError:
         found.append(f"audit: status {status}: {text.strip()[-200:]}")
         return
-    # implicit surfaces may overlap, docs/contact.md
+    # implicit surfaces may overlap, docs/background/contact.md
     allowed = ("intersection", "half_space") if scene["contact"]["model"] == "implicit_surface" else ()
     kinds = collections.Counter(one["kind"] for one in verdict["findings"] if one["kind"] not in allowed)
     if kinds:

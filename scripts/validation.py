@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Updates docs/validation.md and docs/images/validation with the measurements of noli_validate.
+"""Updates docs/evidence/validation.md and docs/images/validation with the measurements of noli_validate.
 
-usage: validation.py DOCS [NEW.json]            DOCS: the directory with validation.json and validation.md
+usage: validation.py DOCS [NEW.json]            DOCS: the directory docs
        validation.py --check DOCS [QUICK.json]
 
-The cases of NEW.json, written by `noli_validate --json`, replace those of DOCS/validation.json. The command, plots, tables and
+The cases of NEW.json, written by `noli_validate --json`, replace those of DOCS/evidence/data/validation.json. The command, plots, tables and
 bounds of a case are inserted between the lines `<!-- validation of CASE -->` and `<!-- end of CASE -->`. --check changes
 nothing and fails if the files differ from the output, if a published error exceeds its bound, or if a bound differs from
 that of the same error in QUICK.json. Needs only Python.
@@ -30,7 +30,7 @@ def block_of(case):
     for drawing in case["plots"]:
         name = drawing["name"] + ".svg"
         pictures[name] = plot.svg(drawing)
-        lines += [f"![{drawing['y']} over {drawing['x']}]({PLOTS}/{name})", ""]
+        lines += [f"![{drawing['y']} over {drawing['x']}](../{PLOTS}/{name})", ""]
     for table in case["tables"]:
         lines += [table["title"] + ":", ""] + table_of(table["columns"], table["rows"]) + [""]
     rows = [f"{check['what']} | {'' if check['value'] is None else format(check['value'], '.3g')}"
@@ -83,7 +83,7 @@ def main():
         print(__doc__, file=sys.stderr)
         return 2
     docs = words[0]
-    published = os.path.join(docs, "validation.json")
+    published = os.path.join(docs, "evidence", "data", "validation.json")
     measured = json.loads(read(published) or '{"cases": []}')
     old = []
     if check and len(words) == 2:
@@ -92,7 +92,7 @@ def main():
                if bounds.get((name, what)) != bound]
     elif len(words) == 2:
         measured = merge(measured, json.loads(read(words[1])))
-    document = os.path.join(docs, "validation.md")
+    document = os.path.join(docs, "evidence", "validation.md")
     text, pictures = fill(read(document), measured)
     wanted = {document: text, published: text_of(measured)}
     wanted.update((os.path.join(docs, PLOTS, name), drawn) for name, drawn in pictures.items())
@@ -105,7 +105,7 @@ def main():
         for what in old:
             print(f"{published}: {what}: the program has a different bound: run make validate")
         for path in stale:
-            print(f"{path} differs from {docs}/validation.json: run scripts/validation.py {docs}")
+            print(f"{path} differs from {published}: run scripts/validation.py {docs}")
         return 1 if stale or beyond or old else 0
     os.makedirs(os.path.join(docs, PLOTS), exist_ok=True)
     for path in stale:

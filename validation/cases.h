@@ -1,6 +1,6 @@
 // The validation cases. Each simulates its scenes, compares them with a closed form or a limit,
-// and reports tables, plots and checks with the bounds that docs/validation.md publishes. In a
-// quick report only a part. They return false if a simulation fails.
+// and reports tables, plots and checks with the bounds that docs/evidence/validation.md publishes.
+// In a quick report only a part. They return false if a simulation fails.
 #pragma once
 
 #include "report.h"

@@ -11,7 +11,7 @@
 
 enum { N_TESTS = 4, N_STEPS = 5 };
 
-// Pa; the toe as in docs/materials.md.
+// Pa; the toe as in docs/reference/materials.md.
 static const double M = 2e5, k1 = 1e5, k2 = 0.8, toe = 0.01;
 
 static const struct {

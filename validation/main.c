@@ -1,4 +1,5 @@
-// noli_validate: physics compared with closed forms. `make validate` updates docs/validation.md.
+// noli_validate: physics compared with closed forms. `make validate` updates
+// docs/evidence/validation.md.
 #include "cases.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@ quadrilaterals, small displacements, no clearance, and contact with Coulomb's fr
 usage: pin_reference.py [CELLS]      around a quarter of the hole, default 12; needs NumPy
 
 Prints the displacement of the edge of the hole in the direction of the force and the contact pressure there; the exit
-status is 1 if they are not those that docs/validation.md states.
+status is 1 if they are not those that docs/evidence/validation.md states.
 """
 import sys
 

@@ -1,5 +1,5 @@
 // Measurements of the validation cases: tables, plots and checks, written as JSON, from which
-// scripts/validation.py updates docs/validation.md.
+// scripts/validation.py updates docs/evidence/validation.md.
 #pragma once
 
 #include <jansson.h>

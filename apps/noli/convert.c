@@ -163,7 +163,7 @@ const Command command_convert = {
         "frame (OUT has a place for its number, such as out_%04d.obj); .pc2, point caches for\n"
         "Blender, OUT_BODY.pc2 and OUT_BODY.obj for each body; .glb (glTF 2.0); .usda (USD);\n"
         ".vtkhdf, all cells and fields of all frames, for ParaView. Axes and units:\n"
-        "docs/exchange.md.",
+        "docs/howto/exchange.md.",
     .n_arguments = 2,
     .options = convert_options,
     .n_options = N_CONVERT_OPTIONS,

@@ -596,7 +596,7 @@ const Command command_design = {
         "gradients.csv, scene.json, and best.json, the scene with the best parameters:\n"
         "`noli run DIR/best.json` shows it. A search that was interrupted goes on with --resume\n"
         "and takes the same way as one that was not.\n"
-        "docs/design_problems.md describes the key \"design\".",
+        "docs/howto/design_problems.md describes the key \"design\".",
     .n_arguments = 1,
     .options = design_options,
     .n_options = N_DESIGN_OPTIONS,

@@ -105,7 +105,7 @@ const Command command_mesh = {
         "Reads triangles (.obj, .ply, .stl, ...), refuses surfaces that are open or meet\n"
         "themselves, with the places, and fills the rest with Gmsh. Parts inside others are\n"
         "cavities; several solids get the tags 1, 2, ... Reports the quality of the mesh.\n"
-        "Gmsh is an optional part of a build (docs/solids.md).",
+        "Gmsh is an optional part of a build (docs/howto/solids.md).",
     .n_arguments = 1,
     .options = mesh_options,
     .n_options = N_MESH_OPTIONS,

@@ -1,4 +1,4 @@
-"""A cube of soft rubber falls on a floor: the first scene of the guide (docs/guide.md), recorded for ParaView."""
+"""A cube of soft rubber falls on a floor: the first scene of the guide (docs/start/guide.md), recorded for ParaView."""
 import sys
 
 import noli

@@ -1,7 +1,7 @@
 /// @file audit.h
 /// Verifies the result directory of a run: that every state in it is free of intersections and
 /// inversions, and that its files agree with each other. Uses exact predicates, and shares no
-/// code with contact, collision detection or the solvers. docs/audit.md says what is proven.
+/// code with contact, collision detection or the solvers. docs/howto/audit.md says what is proven.
 #pragma once
 
 #include "noli/sim.h"

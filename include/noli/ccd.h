@@ -52,7 +52,8 @@ static inline NoliCcdOptions noli_default_ccd_options(void) {
 /// `*toi` < t_max. Pairs that start at or below the minimum separation (touching, intersecting up
 /// to rounding), coordinates that are not finite, and options that are not valid give true with
 /// `*toi` 0. `options` may be NULL for the defaults.
-/// docs/ccd.md compares both methods; src/collide/ccd.h and src/collide/inclusion_ccd.h prove them.
+/// docs/background/ccd.md compares both methods; src/collide/ccd.h and src/collide/inclusion_ccd.h
+/// prove them.
 NOLI_API bool noli_point_triangle_ccd(const double p_t0[3], const double t0_t0[3],
                                       const double t1_t0[3], const double t2_t0[3],
                                       const double p_t1[3], const double t0_t1[3],

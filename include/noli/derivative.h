@@ -1,7 +1,7 @@
 /// @file derivative.h
 /// Derivatives of runs by their parameters: how a result (an objective) changes with moduli,
 /// friction, loads, rest shapes and initial states, exactly up to the accuracy of the solver.
-/// docs/derivatives.md is an introduction.
+/// docs/background/derivatives.md is an introduction.
 #pragma once
 
 #include "noli/live.h"

@@ -1,6 +1,6 @@
 /// @file design.h
 /// Design and identification: parameters of a simulation for which an objective is smallest.
-/// docs/design_problems.md is an introduction.
+/// docs/howto/design_problems.md is an introduction.
 #pragma once
 
 #include "noli/derivative.h"
@@ -12,8 +12,8 @@ extern "C" {
 // ---- goals --------------------------------------------------------------------------------------
 
 /// A term of an objective or a constraint: its weight times a form of a quantity and its target, at
-/// the end of the run or over time. Begin with noli_default_goal_def. docs/design_problems.md has
-/// the tables of all names. Its derivatives are exact.
+/// the end of the run or over time. Begin with noli_default_goal_def. docs/howto/design_problems.md
+/// has the tables of all names. Its derivatives are exact.
 typedef struct NoliGoalDef {
   const char* quantity; ///< NOLI_CHOICE_GOAL_QUANTITY; must be set
   const char* of;       ///< name of a body; must be set

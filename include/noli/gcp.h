@@ -9,7 +9,7 @@
 /// of distance or would meet from inside, and M takes a pair out smoothly where its closest points
 /// reach the boundary of their elements and another pair takes over. It is continuously
 /// differentiable, grows to infinity before surfaces touch, and never acts in the rest
-/// configuration. Details: docs/contact_potential.md.
+/// configuration. Details: docs/background/contact_potential.md.
 #pragma once
 
 #include "noli/barrier.h"

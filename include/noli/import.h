@@ -1,6 +1,7 @@
 /// @file import.h
 /// Scenes of other programs: the text scenes of the IPC program of [Li2020] and the JSON scenes of
-/// PolyFEM (docs/import.md). A foreign scene becomes a native one first, with all of its checks.
+/// PolyFEM (docs/howto/import.md). A foreign scene becomes a native one first, with all of its
+/// checks.
 ///
 /// These functions are in a library of their own: link with noli_import (pkg-config noli_import,
 /// CMake noli::noli_import), which is built on the public headers of Noli alone.

@@ -1,6 +1,6 @@
 /// @file live.h
 /// Live stepping: data that a host reads and changes between two steps, instead of a scene that is
-/// fixed beforehand. docs/live.md is an introduction.
+/// fixed beforehand. docs/howto/live.md is an introduction.
 ///
 /// A simulation owns a copy of its definition. The functions below change both, so that
 /// noli_sim_clone and noli_sim_reset include the changes. Checkpoints and saved states do not: they

@@ -220,7 +220,7 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_check_sized(NoliContext* context,
 
 /// Inspects any mesh, also a defective one: cells with bad indices are counted and then ignored,
 /// and shapes are tested only where the coordinates are finite, curved ones everywhere in them
-/// (docs/high-order.md). Zero size means below rounding:
+/// (docs/background/high-order.md). Zero size means below rounding:
 /// 64 DBL_EPSILON times the power of the longest edge. Fails only with NOLI_ERROR_MEMORY or
 /// NOLI_ERROR_TOO_LARGE; defects are reported in `*check`.
 static inline NOLI_WARN_UNUSED NoliStatus noli_mesh_check(NoliContext* context,

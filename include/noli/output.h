@@ -45,18 +45,18 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_defects(NoliContext* cont
 /// Writes the page of a scene before it runs, also of one that does not start: bodies and obstacles
 /// where they begin, prescribed vertices, loads and probes marked, where obstacles and prescribed
 /// vertices will be after each quarter of the duration, initial defects as noli_sim_check finds
-/// them, and gaps below the contact distance (docs/view.md). Fails with NOLI_ERROR_IO (an older
-/// file at `path` is untouched), NOLI_ERROR_MEMORY, or as noli_sim_check.
+/// them, and gaps below the contact distance (docs/howto/view.md). Fails with NOLI_ERROR_IO (an
+/// older file at `path` is untouched), NOLI_ERROR_MEMORY, or as noli_sim_check.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_scene_page(NoliContext* context,
                                                                   const NoliScene* scene,
                                                                   const char* path);
 
 /// Writes the page of a run: one HTML file that a browser opens from the disk, without server or
-/// network, with the frames, histories, log and scene of the result directory (docs/view.md). Runs
-/// that have not ended have a page too. Positions on it are rounded to 1/65535 of the box of 16
-/// frames, 256 times finer near other surfaces, stresses and speeds to 1/255, components of forces
-/// to 1/127 of the largest. Fails with NOLI_ERROR_FORMAT when the directory is not a result of
-/// Noli, NOLI_ERROR_ARGUMENT when its scene cannot be rebuilt, NOLI_ERROR_IO (an older file at
+/// network, with the frames, histories, log and scene of the result directory (docs/howto/view.md).
+/// Runs that have not ended have a page too. Positions on it are rounded to 1/65535 of the box of
+/// 16 frames, 256 times finer near other surfaces, stresses and speeds to 1/255, components of
+/// forces to 1/127 of the largest. Fails with NOLI_ERROR_FORMAT when the directory is not a result
+/// of Noli, NOLI_ERROR_ARGUMENT when its scene cannot be rebuilt, NOLI_ERROR_IO (an older file at
 /// `path` is untouched), NOLI_ERROR_BACKEND when zlib fails, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_page(NoliContext* context,
                                                             const char* directory,

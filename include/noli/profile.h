@@ -1,5 +1,5 @@
 /// @file profile.h
-/// Where the time of simulations goes, kind of work by kind of work. docs/library.md
+/// Where the time of simulations goes, kind of work by kind of work. docs/reference/library.md
 #pragma once
 
 #include "noli/base.h"

@@ -1,5 +1,5 @@
 /// @file ranks.h
-/// Ranks: processes that simulate together, started by `mpirun` (docs/mpi.md).
+/// Ranks: processes that simulate together, started by `mpirun` (docs/howto/mpi.md).
 ///
 /// All ranks make the same calls with the same arguments. Positions, meshes and results are on
 /// every rank, with the same bits; elements, contact and linear systems are shared out. Builds

@@ -1,6 +1,6 @@
 /// @file repair.h
 /// Repair of starts: bodies that intersect, touch or lie inside each other are moved apart until a
-/// simulation can begin. docs/repair.md
+/// simulation can begin. docs/howto/repair.md
 #pragma once
 
 #include "noli/sim.h"

@@ -62,7 +62,8 @@ static inline NoliRunDef noli_default_run_def(void) {
 NOLI_API const char* noli_run_frame_format(int32_t index);
 
 /// The name of the `index`-th field that frames may have beyond those which all have, such as
-/// `stress`; NULL past the last. They are an error with formats without cells. docs/results.md
+/// `stress`; NULL past the last. They are an error with formats without cells.
+/// docs/reference/results.md
 NOLI_API const char* noli_run_frame_field(int32_t index);
 
 /// The name of the list of frames that the `index`-th format writes, such as frames.pvd; NULL past
@@ -90,9 +91,10 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_reopen(NoliContext* context, const
 
 /// Records the step that noli_sim_step has just done: rows, and the frame and checkpoint when they
 /// are due. Fails with NOLI_ERROR_IO, NOLI_ERROR_BACKEND, NOLI_ERROR_MEMORY, which leave the last
-/// checkpoint untouched, and with NOLI_ERROR_ARGUMENT, writing nothing, when there was no such step,
-/// when the step does not follow the last one that was recorded or failed to be (each is recorded
-/// once, in order), and for another simulation or other bodies than those of noli_run_open.
+/// checkpoint untouched, and with NOLI_ERROR_ARGUMENT, writing nothing, when there was no such
+/// step, when the step does not follow the last one that was recorded or failed to be (each is
+/// recorded once, in order), and for another simulation or other bodies than those of
+/// noli_run_open.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_step(NoliRun* run, NoliSim* sim);
 
 /// Writes the present state: frame, summary and checkpoint; at the end, or when a step failed or
@@ -150,9 +152,9 @@ typedef struct NoliSummary {
   const char* failure;      ///< borrowed; why the run ended early, NULL if it did not
   double imbalance;         ///< largest of all steps, as in NoliStepReport
   int64_t blocked_steps;    ///< steps in which a prescribed motion did not reach its targets
-  double motion_error;      ///< m, largest distance of a prescribed vertex from its target, last step
-  double motion_error_max;  ///< m, largest of all steps
-  char blocked_by[512];     ///< what stopped a prescribed motion in the last step, or ""
+  double motion_error; ///< m, largest distance of a prescribed vertex from its target, last step
+  double motion_error_max; ///< m, largest of all steps
+  char blocked_by[512];    ///< what stopped a prescribed motion in the last step, or ""
 } NoliSummary;
 
 /// Totals so far, valid until the run is closed; they change with every step that is recorded.
@@ -185,13 +187,13 @@ NOLI_API const char* noli_run_export_suffix(int32_t index);
 NOLI_API const char* noli_run_export_description(int32_t index);
 
 /// Converts the frames of a result directory to the format that the suffix of `path` names:
-/// docs/exchange.md. Formats with a file for each frame need one place for its number in `path`,
-/// such as `%04d`; `.pc2` writes two files for each body beside `path`. Lengths are in metres, and
-/// coordinates those of the scene unless the format has a fixed axis upwards. `*n_frames` (may be
-/// NULL) receives the number of frames. Every file appears completely or not at all. Fails with
-/// NOLI_ERROR_ARGUMENT (no such format, no place for a number), NOLI_ERROR_FORMAT (not a result, a
-/// frame is damaged), NOLI_ERROR_IO, NOLI_ERROR_TOO_LARGE (more than the format can hold),
-/// NOLI_ERROR_BACKEND when HDF5 fails, NOLI_ERROR_MEMORY.
+/// docs/howto/exchange.md. Formats with a file for each frame need one place for its number in
+/// `path`, such as `%04d`; `.pc2` writes two files for each body beside `path`. Lengths are in
+/// metres, and coordinates those of the scene unless the format has a fixed axis upwards.
+/// `*n_frames` (may be NULL) receives the number of frames. Every file appears completely or not at
+/// all. Fails with NOLI_ERROR_ARGUMENT (no such format, no place for a number), NOLI_ERROR_FORMAT
+/// (not a result, a frame is damaged), NOLI_ERROR_IO, NOLI_ERROR_TOO_LARGE (more than the format
+/// can hold), NOLI_ERROR_BACKEND when HDF5 fails, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_export(NoliContext* context, const char* directory,
                                                      const char* path, int64_t* n_frames);
 

@@ -1,5 +1,5 @@
 /// @file scene.h
-/// Scenes: a JSON file (docs/scene.md, docs/scene.schema.json) becomes a NoliSimDef.
+/// Scenes: a JSON file (docs/reference/scene.md, docs/scene.schema.json) becomes a NoliSimDef.
 ///
 /// Every failure names file, line and path: `scene.json:12: bodies[2].material.poisson: must be in
 /// (-1, 0.5), got 0.7`. Implausible but valid values are logged as warnings in the same form.

@@ -6,7 +6,7 @@
 ///
 /// Whatever selects among alternatives (a solver, a contact model, a kind of load) is a name; NULL
 /// selects the default. noli/choice.h lists the names, which are those of scene files. Definitions
-/// are made by their noli_default_ functions, which also record their size: docs/api.md.
+/// are made by their noli_default_ functions, which also record their size: docs/reference/api.md.
 #pragma once
 
 #include "noli/ccd.h"
@@ -24,7 +24,7 @@ typedef struct NoliScaled {
 } NoliScaled;
 
 /// The surface with which a body collides, [Ferguson2023]: flat triangles whose vertices move with
-/// the nodes of the elements, docs/high-order.md. Never changes its size.
+/// the nodes of the elements, docs/background/high-order.md. Never changes its size.
 typedef struct NoliProxyDef {
   /// Where the triangles come from. "automatic" (default): the boundary of the elements, of curved
   /// or high-order bodies as "subdivision" with n the larger of the two orders; "subdivision": the
@@ -44,8 +44,8 @@ typedef struct NoliProxyDef {
   /// has the mass and centre of mass of the region that the triangles enclose, section 5.3
   bool balance;
   /// Where the vertices of `mesh` lie, (its n_vert) tetrahedra of the body and (its n_vert x 3)
-  /// coordinates in them, as in docs/high-order.md; borrowed like it. NULL (default), both: in the
-  /// closest tetrahedra. Given places have no limits
+  /// coordinates in them, as in docs/background/high-order.md; borrowed like it. NULL (default),
+  /// both: in the closest tetrahedra. Given places have no limits
   const int32_t* carrier;
   const double* place;
   void* reserved[2]; ///< NULL
@@ -68,7 +68,7 @@ typedef enum NoliFrictionIterations {
 /// Properties of a material that differ from element to element: each array has a value for every
 /// element of a body or part, instead of the number in its material; NULL (default): the number.
 /// Borrowed until noli_sim_create returns. Not for obstacles. Never changes its size.
-/// docs/materials.md
+/// docs/reference/materials.md
 typedef struct NoliMaterialFields {
   const double* young;   ///< Pa, in (0, NOLI_MATERIAL_MAX]; not with parameters of the law
   const double* poisson; ///< in (-1, 0.5)
@@ -115,7 +115,7 @@ typedef struct NoliBodyDef {
   /// a long body: a mesh of triangles in a plane z = const, the same for all such bodies. Contact
   /// in the plane is between boundaries of bodies, half-spaces with normals in the plane, and
   /// obstacles of segments in it, or of triangles with a thickness, whose boundary counts.
-  /// docs/plane_strain.md
+  /// docs/howto/plane_strain.md
   double plane_strain;
   NoliShellDef shell;       ///< default: none. The mesh has triangles then
   const NoliPartDef* parts; ///< (n_parts) borrowed likewise; NULL (default): all of `material`.
@@ -126,7 +126,7 @@ typedef struct NoliBodyDef {
   /// collide, on both sides of triangles, and round segments and points. Two bodies keep the sum of
   /// their offsets apart, parts of one body twice its offset. NOLI_OFFSET_THICKNESS: half the
   /// thickness of a shell, the radius of rods and points. Only with the contact model "ipc".
-  /// docs/contact.md
+  /// docs/background/contact.md
   double contact_offset;
   NoliRodDef rod;            ///< default: none. The mesh has segments then, nothing else
   NoliPointDef point;        ///< default: none. The mesh has points then, nothing else
@@ -202,9 +202,9 @@ typedef struct NoliMotionDef {
                         ///< motion by velocities is as many times as fast; default 0, and not for
                         ///< motions without a target
   double velocity[3];   ///< m/s, added to the motion from its begin on; default 0
-  double spin[3];  ///< rad/s, turns what the motion does, from its begin on, about a pivot that
-                   ///< `velocity` moves; default 0. All three not for controlled motions
-  double pivot[3]; ///< m; default 0
+  double spin[3];    ///< rad/s, turns what the motion does, from its begin on, about a pivot that
+                     ///< `velocity` moves; default 0. All three not for controlled motions
+  double pivot[3];   ///< m; default 0
   const char* where; ///< prefix of messages about it, such as a place in a file; borrowed; NULL
                      ///< (default): none
 } NoliMotionDef;
@@ -271,7 +271,7 @@ typedef struct NoliPairDef {
   double friction; ///< coefficient of (dynamic) friction, >= 0; default 0
   /// Coefficient that must be overcome before sliding, >= friction; 0 (default): `friction`.
   /// The coefficient falls from it to `friction` at the Stribeck speed
-  /// ([Larionov2024] eq. 8, see docs/friction_laws.md).
+  /// ([Larionov2024] eq. 8, see docs/reference/friction_laws.md).
   double static_friction;
   NoliScaled stribeck_speed; ///< v_s, m/s, above eps_v; {0} (default): that of NoliSimDef
   double viscosity;   ///< s/m, >= 0: adds viscosity times speed to the coefficient; default 0
@@ -308,10 +308,10 @@ typedef struct NoliVolumeDef {
   int32_t index;      ///< of a part of the boundary, or a tag
   const int32_t* tri; ///< (n_tri x 3) vertices of the body; borrowed
   int32_t n_tri;
-  /// How pressure depends on volume, [Larionov2024] eq. 11 to 13; docs/volume.md has the formulas.
-  /// "ideal_gas" (default): pressure times volume stays constant; "nearly_incompressible": constant
-  /// compression coefficient, as of a liquid; "quadratic": pressure linear in the volume, defined
-  /// for V <= 0 too
+  /// How pressure depends on volume, [Larionov2024] eq. 11 to 13; docs/howto/volume.md has the
+  /// formulas. "ideal_gas" (default): pressure times volume stays constant;
+  /// "nearly_incompressible": constant compression coefficient, as of a liquid; "quadratic":
+  /// pressure linear in the volume, defined for V <= 0 too
   const char* model;
   double compression; ///< kappa_v, 1/Pa: relative loss of volume per pressure at rest, > 0;
                       ///< 0 (default), only for the gas: 1 / (NOLI_ATMOSPHERE + pressure)
@@ -332,7 +332,7 @@ static inline NoliVolumeDef noli_default_volume_def(void) {
 
 /// Vertices of a body that are bound to points of another one, exactly and for good: each is at
 /// all times the same combination of the vertices of the element that it is on at the start. A
-/// vertex on a vertex is shared by both bodies. docs/ties.md
+/// vertex on a vertex is shared by both bodies. docs/howto/ties.md
 typedef struct NoliTieDef {
   uint32_t size;       ///< set by noli_default_tie_def
   int32_t body;        ///< whose vertices are bound; no obstacle, elements of order 1
@@ -363,7 +363,7 @@ static inline NoliTieDef noli_default_tie_def(void) {
 #define NOLI_REST_DISTANCE (-1.0)
 
 /// Springs, with dampers, from vertices of a body to vertices of another one, or to the ground: one
-/// for each vertex of `node`. docs/loads.md
+/// for each vertex of `node`. docs/howto/loads.md
 typedef struct NoliSpringDef {
   uint32_t size;       ///< set by noli_default_spring_def
   const char* name;    ///< borrowed; NULL (default): "spring" and its number
@@ -447,8 +447,8 @@ typedef struct NoliGcpContactDef {
 NOLI_API NoliGcpContactDef noli_default_geometric_def(void);
 
 /// Load steps of the integrator "quasi_static" in increments of adaptive length: at most the time
-/// step, at whose end all results are given, whatever its increments. docs/integrators.md. Never
-/// changes its size.
+/// step, at whose end all results are given, whatever its increments.
+/// docs/background/integrators.md. Never changes its size.
 typedef struct NoliIncrementDef {
   double initial;  ///< s, of the first one, <= time_step; 0 (default): each step in one
   double smallest; ///< s, in (0, initial]: a step whose increments of this length fail, fails;
@@ -494,23 +494,24 @@ typedef struct NoliSimDef {
   bool contact; ///< default true; false: no contact at all
   /// "ipc" (default): a barrier, or the constraints of the augmented Lagrangian;
   /// "implicit_surface": a cubic penalty on vertices against smooth surfaces, [Larionov2024], which
-  /// may penetrate, except between open sheets: docs/contact.md; "gcp": the geometric contact
-  /// potential [Huang2025], a barrier without forces at rest whatever its range, for closed
-  /// surfaces: docs/contact_potential.md. Open and codimensional obstacles keep the barrier of
-  /// "ipc"
+  /// may penetrate, except between open sheets: docs/background/contact.md; "gcp": the geometric
+  /// contact potential [Huang2025], a barrier without forces at rest whatever its range, for closed
+  /// surfaces: docs/background/contact_potential.md. Open and codimensional obstacles keep the
+  /// barrier of "ipc"
   const char* contact_model;
-  NoliGcpContactDef gcp;       ///< of the contact model "gcp"
-  NoliScaled surface_radius;   ///< "implicit_surface": m, range and smoothing of a surface, > 0;
-                               ///< value 0 (default): from the edges of each body
-  NoliScaled contact_distance; ///< dhat, m; contact acts below it; value 0 (default): 1e-3 l, or,
-                               ///< where parts of one body that share no vertex are closer at rest
-                               ///< (a thin body, a fine mesh), half of the smallest such gap, so
-                               ///< that rest shapes carry no contact forces; docs/contact.md
+  NoliGcpContactDef gcp;     ///< of the contact model "gcp"
+  NoliScaled surface_radius; ///< "implicit_surface": m, range and smoothing of a surface, > 0;
+                             ///< value 0 (default): from the edges of each body
+  NoliScaled
+      contact_distance; ///< dhat, m; contact acts below it; value 0 (default): 1e-3 l, or,
+                        ///< where parts of one body that share no vertex are closer at rest
+                        ///< (a thin body, a fine mesh), half of the smallest such gap, so
+                        ///< that rest shapes carry no contact forces; docs/background/contact.md
   double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2);
                                ///< with "implicit_surface" the initial kappa in N/m;
                                ///< with "gcp" the kappa in J/m^2 that multiplies the potential
   const char* ccd;             ///< continuous collision detection: "additive" (default) or
-                               ///< "inclusion", see docs/ccd.md
+                               ///< "inclusion", see docs/background/ccd.md
   double friction;             ///< coefficient where no pair overrides it; default 0
   double static_friction;      ///< likewise, as in NoliPairDef; 0 (default): `friction`
   NoliScaled stribeck_speed;   ///< likewise; {0} (default): ten times friction_speed
@@ -549,7 +550,7 @@ typedef struct NoliSimDef {
   /// "auto" (default) takes cholmod or pcg, whichever is predicted or found to be faster;
   /// "cholmod", "cholmod_single", "dense", "pcg"; "pcg_diagonal", "pcg_incomplete" and "multigrid"
   /// use one preconditioner only; "petsc:gamg", "petsc:hypre", "petsc:ilu", "petsc:mumps" in builds
-  /// with PETSc (docs/mpi.md)
+  /// with PETSc (docs/howto/mpi.md)
   const char* linear_solver;
   double linear_tolerance; ///< of iterative linear solvers, relative residual in (0, 1); default
                            ///< 1e-4
@@ -861,7 +862,7 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_friction_forces(NoliSim* sim, doub
 /// Von Mises equivalent of the Cauchy stress, Pa, (n_tet), written to the caller's array.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress);
 /// Equivalent plastic strain of every element, (n_tet), its mean over the volume at rest, written
-/// to the caller's array; 0 without a yield stress. docs/materials.md
+/// to the caller's array; 0 without a yield stress. docs/reference/materials.md
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_plastic_strains(NoliSim* sim, double* strain);
 /// What held a step back, and where.
 typedef enum NoliDiagnosisKind {
@@ -896,16 +897,16 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_diagnosis(NoliSim* sim,
 NOLI_API const char* noli_diagnosis_name(NoliDiagnosisKind kind);
 
 /// Stress and strain of every element, (n_tet), written to the caller's array. They are elastic:
-/// damping is not among them. docs/results.md
+/// damping is not among them. docs/reference/results.md
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_stresses(NoliSim* sim, NoliStress* stress);
 /// The same at the nodes, (n_vert): means of the elements around them, by volume at rest; zeros
 /// where there is none. Different bodies never share a node. Fails with NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_nodal_stresses(NoliSim* sim, NoliStress* stress);
 /// Elastic forces and moments inside shells, (n_tet), written to the caller's array; zeros in
 /// elements of other bodies. Damping is not among them. Fails with NOLI_ERROR_MEMORY.
-/// docs/shells.md
+/// docs/background/shells.md
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_sheet_forces(NoliSim* sim, NoliSheetForces* forces);
-/// The same for rods. docs/rods.md
+/// The same for rods. docs/background/rods.md
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_rod_forces(NoliSim* sim, NoliRodForces* forces);
 
 /// Entity pairs in contact after the last step; the array is owned by the simulation and valid
@@ -962,8 +963,8 @@ typedef struct NoliProbeDef {
 /// Overwrites positions and velocities, (n_node x 3), for example to start from another state.
 /// Vertices of proxies follow, and the integrator discards earlier states. Motions that have ended
 /// by position stay ended, and materials keep what they have relaxed and yielded
-/// (docs/materials.md). Fails with NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT and changes
-/// nothing.
+/// (docs/reference/materials.md). Fails with NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT and
+/// changes nothing.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_state(NoliSim* sim, const double* x,
                                                         const double* v);
 

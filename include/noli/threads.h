@@ -1,6 +1,6 @@
 /// @file threads.h
 /// Threads of the host: programs with a pool of their own lend it to the library, which then starts
-/// no threads. docs/library.md
+/// no threads. docs/reference/library.md
 #pragma once
 
 #include "noli/base.h"

@@ -29,7 +29,7 @@ extern "C" {
 /// Viscoelasticity of a solid: parts of its shear stiffness relax, each with a time of its own.
 /// With the long-term shear modulus G of the law, the relaxation modulus at small strain is G(t) =
 /// G (1 + sum_i g_i exp(-t / tau_i) / (1 - sum_j g_j)); volume changes do not relax.
-/// docs/materials.md. Never changes its size.
+/// docs/reference/materials.md. Never changes its size.
 typedef struct NoliProny {
   int32_t n;                      ///< number of terms, 0 to NOLI_PRONY_TERMS
   int32_t reserved;               ///< 0
@@ -57,7 +57,8 @@ typedef struct NoliMaterialDef {
   /// "ogden": mu_1 (Pa), a_1, mu_2, a_2, mu_3, a_3, of which only those with mu_k != 0 count;
   /// "mooney_rivlin": c10, c01, Pa. They determine the shear modulus, `poisson` the bulk modulus.
   /// All 0 (default): as an isochoric neo-Hookean solid with `young`. "hencky": yield stress (Pa,
-  /// 0: none), hardening (Pa), saturation (Pa) and its rate; excludes `damping`. docs/materials.md
+  /// 0: none), hardening (Pa), saturation (Pa) and its rate; excludes `damping`.
+  /// docs/reference/materials.md
   double parameter[NOLI_LAW_PARAMETERS];
   /// Viscoelasticity of a solid or a body in plane strain; NULL (default): none. `young`, `poisson`
   /// and `parameter` are then the long-term ones. Excludes `damping`.
@@ -67,7 +68,7 @@ typedef struct NoliMaterialDef {
 
 /// A thin body: a mesh of triangles that deforms in space, with a resistance to stretching and
 /// shearing in its surface and one to bending. Its triangles need not be oriented alike, edges may
-/// have any number of them, and its rest shape may be curved. docs/shells.md
+/// have any number of them, and its rest shape may be curved. docs/background/shells.md
 ///
 /// Young's modulus, Poisson's ratio, density and damping are those of the material of the body. Its
 /// law is "neo_hookean" or "stvk", in plane stress, unless the shell is woven.
@@ -88,7 +89,7 @@ typedef struct NoliShellDef {
 
 /// A rod: a mesh of segments that resists stretching and bending, with a round or elliptic cross
 /// section. Where more than two segments meet, they are welded together. Without `twist`, a rest
-/// shape that is bent has a rest turn but no plane. docs/rods.md
+/// shape that is bent has a rest turn but no plane. docs/background/rods.md
 ///
 /// With `twist`, the body has a node for each segment behind its vertices: its x is the angle of
 /// the segment about itself times `radius`, in m; y and z are 0. What names all vertices of the
@@ -106,7 +107,7 @@ typedef struct NoliRodDef {
 } NoliRodDef;
 
 /// Free particles: every point of the mesh has the mass of a ball of the density of the material.
-/// docs/rods.md
+/// docs/background/rods.md
 typedef struct NoliPointDef {
   double radius;      ///< m, > 0; 0 (default): the body is none
   double reserved[7]; ///< 0

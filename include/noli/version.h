@@ -1,8 +1,8 @@
 /// @file version.h
 /// The version of the headers. CMake, pkg-config and the library take theirs from here.
 ///
-/// Versions follow Semantic Versioning. docs/api.md says what a program may rely on from one
-/// version to the next.
+/// Versions follow Semantic Versioning. docs/reference/api.md says what a program may rely on from
+/// one version to the next.
 #pragma once
 
 /// Increases when programs must change.

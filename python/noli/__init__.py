@@ -1,4 +1,4 @@
-"""Deformable solids, shells, cloth, rods and particles in contact. docs/python.md is a guide.
+"""Deformable solids, shells, cloth, rods and particles in contact. docs/reference/python.md is a guide.
 
     import noli
     sim = noli.Simulation({

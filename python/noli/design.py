@@ -1,4 +1,4 @@
-"""Design and identification: objectives with their gradients, and searches. docs/design_problems.md is a guide."""
+"""Design and identification: objectives with their gradients, and searches. docs/howto/design_problems.md is a guide."""
 from __future__ import annotations
 
 import os

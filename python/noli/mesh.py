@@ -208,7 +208,7 @@ class Mesh(Hinted):
         self.context.call(lib.noli_mesh_check_sized, self.context.c, self.c, found, ffi.sizeof("NoliMeshCheck"))
         return _library.result(found, "MeshCheck")
 
-    # -- shapes, centred at the origin; lengths in metres, resolutions in cells. Those of scenes, docs/scene.md --
+    # -- shapes, centred at the origin; lengths in metres, resolutions in cells. Those of scenes, docs/reference/scene.md --
 
     @classmethod
     def box(cls, size: Sequence[float] = (1, 1, 1), cells: Sequence[int] = (4, 4, 4), *, surface=False) -> Mesh:

@@ -1,4 +1,4 @@
-"""Simulations: steps, state, control between steps, and results. docs/live.md has a tour of what C has, too."""
+"""Simulations: steps, state, control between steps, and results. docs/howto/live.md has a tour of what C has, too."""
 from __future__ import annotations
 
 import os
@@ -614,7 +614,7 @@ class Simulation(Hinted):
 
     def diagnosis(self) -> np.recarray:
         """What held the last step back, and its smallest gap: an array with the fields of results.Diagnosis; kinds are
-        the numbers of NoliDiagnosisKind. docs/running.md"""
+        the numbers of NoliDiagnosisKind. docs/howto/running.md"""
         return self._records("Diagnosis", lib.noli_sim_diagnosis, "int32_t*")
 
     def _records(self, name, function, counter) -> np.recarray:
@@ -629,7 +629,7 @@ class Simulation(Hinted):
         """The `n` modes of vibration with the lowest frequencies about the present state: frequencies, Hz, (n), and
         shapes, 1/sqrt(kg), (n x nodes x 3), with phi^T M phi = 1. Rigid motions of free bodies have 0, directions in
         which the state is unstable negative ones. Prescribed components are held, ties hold; contact, friction and
-        damping are left out. Raises ArgumentError where nothing can move or `n` is too large. docs/modes.md."""
+        damping are left out. Raises ArgumentError where nothing can move or `n` is too large. docs/howto/modes.md."""
         frequencies, shapes = np.empty(max(n, 0)), np.empty((max(n, 0), self.node_count, 3))
         self._call(lib.noli_sim_modes, self.c, n, pointer_to(frequencies, "double*"), pointer_to(shapes, "double*"))
         return frequencies, shapes

@@ -86,8 +86,8 @@ class Examples(unittest.TestCase):
 
 class Page(unittest.TestCase):
     def test_the_pieces_of_the_page_run(self):
-        """All blocks of docs/python.md that are complete programs: they import noli."""
-        text = (SOURCE / "docs" / "python.md").read_text(encoding="utf-8")
+        """All blocks of docs/reference/python.md that are complete programs: they import noli."""
+        text = (SOURCE / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
         text = re.sub(r"<!-- file .*?<!-- end -->", "", text, flags=re.S)
         blocks = [block for block in re.findall(r"```python\n(.*?)```", text, re.S) if "import noli" in block]
         self.assertGreater(len(blocks), 2)
@@ -96,7 +96,7 @@ class Page(unittest.TestCase):
             try:
                 os.chdir(folder)
                 for block in blocks:
-                    quietly(exec, compile(block, "docs/python.md", "exec"), {"__name__": "page"})
+                    quietly(exec, compile(block, "docs/reference/python.md", "exec"), {"__name__": "page"})
             finally:
                 os.chdir(here)
 

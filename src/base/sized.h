@@ -6,7 +6,7 @@
 // fills a struct of the program gets it as an argument from its inline wrapper. Inside the library
 // every struct is of the library's own size: definitions are taken where they come in, results are
 // given where they go out. Members are only ever added at the end, so the shorter of two structs is
-// the beginning of the longer one. docs/api.md
+// the beginning of the longer one. docs/reference/api.md
 #pragma once
 
 #include "base/context.h"

@@ -3,7 +3,7 @@
 //   1/2 k (theta - theta_rest)^2,   k = D |e|^2 / (A1 + A2),   D = E t^3 / (12 (1 - nu^2)),
 // with e the edge and A1, A2 the areas at rest. It bends like a plate of stiffness D where it is
 // bent to a cylinder on equilateral triangles; on meshes with one diagonal it is up to three times
-// as stiff, and alternating diagonals are in between: docs/shells.md.
+// as stiff, and alternating diagonals are in between: docs/background/shells.md.
 //
 // theta is 0 where the triangles are coplanar and +-pi where they are folded onto each other. It is
 // defined modulo 2 pi, and the energy uses the smaller difference from the rest angle.

@@ -99,7 +99,7 @@ static NoliStatus find_backend(NoliContext* context, const char* name, Wanted wa
   }
   NOLI_CHECK(context, (*backend)->info.built, NOLI_ERROR_ARGUMENT,
              "the linear solver \"%s\" is not part of this build%s", name,
-             strncmp(name, "petsc:", 6) == 0 ? ": it needs PETSc, see docs/mpi.md" : "");
+             strncmp(name, "petsc:", 6) == 0 ? ": it needs PETSc, see docs/howto/mpi.md" : "");
 done:
   return status;
 }

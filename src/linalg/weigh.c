@@ -2,10 +2,11 @@
 
 #include <math.h>
 
-// Nanoseconds, fitted within a factor of 2 to what noli_bench_linear measures (docs/benchmarks.md).
-// A factorization, on one thread, takes some for each block row, and for its operations by AMD: the
-// exponent stands for the better use of the processor by large fronts, and for METIS, which CHOLMOD
-// takes for them. An iteration, on two threads, takes some for each stored block.
+// Nanoseconds, fitted within a factor of 2 to what noli_bench_linear measures
+// (docs/evidence/benchmarks.md). A factorization, on one thread, takes some for each block row, and
+// for its operations by AMD: the exponent stands for the better use of the processor by large
+// fronts, and for METIS, which CHOLMOD takes for them. An iteration, on two threads, takes some for
+// each stored block.
 #define ROW_NS 2300.0
 #define OPERATIONS_NS 1.05
 #define OPERATIONS_EXPONENT 0.84

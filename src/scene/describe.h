@@ -1,4 +1,5 @@
-// The format for others: as JSON Schema (noli_scene_schema) and as the reference of docs/scene.md.
+// The format for others: as JSON Schema (noli_scene_schema) and as the reference of
+// docs/reference/scene.md.
 #pragma once
 
 #include "base/context.h"

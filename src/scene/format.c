@@ -66,7 +66,8 @@ OBJECT(
     GROUPED("duration", positive, "s", "Simulated time; rounded up to a multiple of `step`."),
     GROUPED("steps", natural, NULL, "Number of steps."),
     FIELD("integrator", integrator, "\"backward_euler\"", NULL,
-          "Time integration method: see docs/integrators.md.", INTO(NoliSimDef, integrator)),
+          "Time integration method: see docs/background/integrators.md.",
+          INTO(NoliSimDef, integrator)),
     FIELD("increments", increments, NULL, NULL,
           "`quasi_static`: load steps in increments of adaptive length, at most `step`; default: "
           "each step in one.",
@@ -104,39 +105,41 @@ OBJECT(until, "until", NOLI_SCENE_ANY,
        REQUIRED("beyond", beyond, NULL,
                 "The motion ends when all vertices of the body are on this side of a plane."));
 
-OBJECT(
-    motion, "motion", NOLI_SCENE_ANY,
-    FIELD("displacement", components, NULL, "m",
-          "Displacement from the rest position, expressions in t, X, Y, Z; `\"free\"`: this "
-          "component is not prescribed (not for obstacles)."),
-    FIELD("velocity", components, NULL, "m/s",
-          "Velocity, expressions in t, X, Y, Z (with `rotation`: only in t); `\"free\"` as for "
-          "`displacement`."),
-    FIELD("rotation", rotation, NULL, NULL,
-          "Rotation about an axis; can be combined with `displacement` or `velocity`."),
-    FIELD("hold", boolean, NULL, NULL,
-          "`true`: vertices keep their position. Excludes all other motions."),
-    FIELD("sequence", sequence, NULL, NULL,
-          "Follow a sequence of meshes. Excludes all other motions."),
-    FIELD("controlled", boolean, NULL, NULL,
-          "`true`: a program writes where the vertices go between steps (docs/live.md), and they "
-          "start at rest. Excludes all other motions."),
-    FIELD("name", text, NULL, NULL,
-          "Name for programs; with several bodies `NAME_BODY`; default: of controlled obstacles "
-          "their own, "
-          "else `motion N`."),
-    FIELD("factor", positive, NULL, NULL,
-          "Displacements of the motion are this times as large; default 1. Not for `hold`."),
-    FIELD("drift", vector, NULL, "m/s", "Velocity that is added to the motion."),
-    FIELD("spin", vector, NULL, "rad/s",
-          "Angular velocity with which all that the motion does turns about the `pivot`."),
-    FIELD("pivot", vector, "[0, 0, 0]", "m", "Point that `spin` turns about, and `drift` moves."),
-    FIELD("from", number, "0", "s", "Start time; compared with the time at the start of a step."),
-    FIELD("to", end_time, "\"end\"", "s",
-          "End time, exclusive; afterwards bodies are free and obstacles are at rest."),
-    FIELD("until", until, NULL, NULL,
-          "End by position, for each body separately: the first step between `from` and `to` "
-          "that starts with the body there ends the motion permanently."));
+OBJECT(motion, "motion", NOLI_SCENE_ANY,
+       FIELD("displacement", components, NULL, "m",
+             "Displacement from the rest position, expressions in t, X, Y, Z; `\"free\"`: this "
+             "component is not prescribed (not for obstacles)."),
+       FIELD("velocity", components, NULL, "m/s",
+             "Velocity, expressions in t, X, Y, Z (with `rotation`: only in t); `\"free\"` as for "
+             "`displacement`."),
+       FIELD("rotation", rotation, NULL, NULL,
+             "Rotation about an axis; can be combined with `displacement` or `velocity`."),
+       FIELD("hold", boolean, NULL, NULL,
+             "`true`: vertices keep their position. Excludes all other motions."),
+       FIELD("sequence", sequence, NULL, NULL,
+             "Follow a sequence of meshes. Excludes all other motions."),
+       FIELD("controlled", boolean, NULL, NULL,
+             "`true`: a program writes where the vertices go between steps (docs/howto/live.md), "
+             "and they "
+             "start at rest. Excludes all other motions."),
+       FIELD("name", text, NULL, NULL,
+             "Name for programs; with several bodies `NAME_BODY`; default: of controlled obstacles "
+             "their own, "
+             "else `motion N`."),
+       FIELD("factor", positive, NULL, NULL,
+             "Displacements of the motion are this times as large; default 1. Not for `hold`."),
+       FIELD("drift", vector, NULL, "m/s", "Velocity that is added to the motion."),
+       FIELD("spin", vector, NULL, "rad/s",
+             "Angular velocity with which all that the motion does turns about the `pivot`."),
+       FIELD("pivot", vector, "[0, 0, 0]", "m",
+             "Point that `spin` turns about, and `drift` moves."),
+       FIELD("from", number, "0", "s",
+             "Start time; compared with the time at the start of a step."),
+       FIELD("to", end_time, "\"end\"", "s",
+             "End time, exclusive; afterwards bodies are free and obstacles are at rest."),
+       FIELD("until", until, NULL, NULL,
+             "End by position, for each body separately: the first step between `from` and `to` "
+             "that starts with the body there ends the motion permanently."));
 LIST(motion_list, motion, 1, "a list of objects");
 const NoliSceneType noli_scene_motions = EITHER(&motion, &motion_list);
 
@@ -169,7 +172,7 @@ OBJECT(region, "selection", NOLI_SCENE_EXACTLY_ONE,
        GROUPED("tag", integer, NULL, "Vertices of tetrahedra or triangles with this tag."),
        GROUPED("set", text, NULL,
                "Vertices of a named set of the mesh file: a node or element set or a surface of "
-               ".inp files, a physical group of Gmsh's. See docs/import.md."),
+               ".inp files, a physical group of Gmsh's. See docs/howto/import.md."),
        GROUPED("vertices", vertex_list, NULL, "Indices of vertices in the mesh file, from 0."),
        FIELD("depth", fraction, "0.01", NULL,
              "With `side`: depth as a fraction of the extent of the bounding box."),
@@ -195,7 +198,7 @@ OBJECT(
           "Name for programs; with several bodies `NAME_BODY`; default: `force N`."),
     GROUPED("acceleration", load, "m/s^2",
             "Acceleration; the force is this times the mass of each vertex. `\"controlled\"`: a "
-            "program writes it between steps (docs/live.md); likewise below."),
+            "program writes it between steps (docs/howto/live.md); likewise below."),
     GROUPED("nodal", load, "N", "Force on each vertex."),
     GROUPED("total", load, "N",
             "Total force, distributed over the vertices of each body in proportion to their mass."),
@@ -204,57 +207,59 @@ OBJECT(
             "nodes are selected; in plane strain on edges, times the thickness."),
     GROUPED("pressure", face_pressure, "Pa",
             "Force per current area on these faces, against their outward normals; on shells "
-            "against the normals of the triangles. See docs/loads.md."),
+            "against the normals of the triangles. See docs/howto/loads.md."),
     FIELD("from", number, "0", "s", "Start time: acts in steps that end after it."),
     FIELD("to", end_time, "\"end\"", "s", "End time: acts in steps that end at or before it."));
 LIST(forces, force, 0, "a list of objects");
 
 // contact, friction, pairs: build_contact.c
 
-OBJECT(contact, "contact", NOLI_SCENE_ANY,
-       FIELD("enabled", boolean, "true", NULL,
-             "`false`: no contact; all bodies pass through each other.", INTO(NoliSimDef, contact)),
-       FIELD("model", contact_model, "\"ipc\"", NULL,
-             "Contact model: a barrier that nothing passes; the geometric contact potential, a "
-             "barrier without forces at rest whatever its support (see "
-             "`docs/contact_potential.md`); or a penalty between vertices and smooth surfaces, "
-             "which does not prevent penetration (see `docs/contact.md`).",
-             INTO(NoliSimDef, contact_model)),
-       FIELD("distance", positive_scaled, NULL, "m",
-             "Distance below which contact acts; default: 1e-3 l, or half of the smallest gap "
-             "between parts of one body at rest if that gap is below 1e-3 l, as in thin bodies and "
-             "fine meshes (not with `gcp` and `implicit_surface`): see `docs/contact.md`.",
-             INTO(NoliSimDef, contact_distance)),
-       FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m",
-             "Stiffness of the barrier. With `gcp`, the factor of the potential, in J/m^2. With "
-             "`implicit_surface`, the initial stiffness, in N/m.",
-             INTO(NoliSimDef, barrier_stiffness)),
-       FIELD("eps_target", positive_scaled, NULL, "m",
-             "`gcp`: maximum support, possibly many edge lengths; default: `distance`, which is "
-             "then the distance of the barrier with open obstacles.",
-             INTO(NoliSimDef, gcp.eps_target)),
-       FIELD("alpha", positive_share, "0.5", NULL,
-             "`gcp`: cosine within which a direction counts as a local minimum of the distance. "
-             "Smaller: weaker forces in cusps, more iterations.",
-             INTO(NoliSimDef, gcp.alpha)),
-       FIELD("beta", positive_share, "0.1", NULL, "`gcp`: the same for exterior and interior.",
-             INTO(NoliSimDef, gcp.beta)),
-       FIELD("length", positive_scaled, NULL, "m",
-             "`gcp`: width assigned to sharp edges and corners; default: that of the mesh.",
-             INTO(NoliSimDef, gcp.length)),
-       FIELD("act_at_rest", boolean, "false", NULL,
-             "`gcp`: `true` uses `eps_target` everywhere, even if forces act at the start, as in "
-             "programs without an adaptive support.",
-             INTO(NoliSimDef, gcp.act_at_rest)),
-       FIELD("radius", positive_scaled, NULL, "m",
-             "`implicit_surface`: range of a surface and the length over which it is smoothed; "
-             "default: twice the mean edge of each body, more for large triangles.",
-             INTO(NoliSimDef, surface_radius)),
-       FIELD("self", boolean, "true", NULL, "Default of `self_contact` of bodies."),
-       FIELD("ccd", ccd_method, "\"additive\"", NULL,
-             "Continuous collision detection: conservative advancement, or exclusion of boxes in "
-             "time and space (slower): see `docs/ccd.md`.",
-             INTO(NoliSimDef, ccd)));
+OBJECT(
+    contact, "contact", NOLI_SCENE_ANY,
+    FIELD("enabled", boolean, "true", NULL,
+          "`false`: no contact; all bodies pass through each other.", INTO(NoliSimDef, contact)),
+    FIELD("model", contact_model, "\"ipc\"", NULL,
+          "Contact model: a barrier that nothing passes; the geometric contact potential, a "
+          "barrier without forces at rest whatever its support (see "
+          "`docs/background/contact_potential.md`); or a penalty between vertices and smooth "
+          "surfaces, "
+          "which does not prevent penetration (see `docs/background/contact.md`).",
+          INTO(NoliSimDef, contact_model)),
+    FIELD("distance", positive_scaled, NULL, "m",
+          "Distance below which contact acts; default: 1e-3 l, or half of the smallest gap "
+          "between parts of one body at rest if that gap is below 1e-3 l, as in thin bodies and "
+          "fine meshes (not with `gcp` and `implicit_surface`): see `docs/background/contact.md`.",
+          INTO(NoliSimDef, contact_distance)),
+    FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m",
+          "Stiffness of the barrier. With `gcp`, the factor of the potential, in J/m^2. With "
+          "`implicit_surface`, the initial stiffness, in N/m.",
+          INTO(NoliSimDef, barrier_stiffness)),
+    FIELD("eps_target", positive_scaled, NULL, "m",
+          "`gcp`: maximum support, possibly many edge lengths; default: `distance`, which is "
+          "then the distance of the barrier with open obstacles.",
+          INTO(NoliSimDef, gcp.eps_target)),
+    FIELD("alpha", positive_share, "0.5", NULL,
+          "`gcp`: cosine within which a direction counts as a local minimum of the distance. "
+          "Smaller: weaker forces in cusps, more iterations.",
+          INTO(NoliSimDef, gcp.alpha)),
+    FIELD("beta", positive_share, "0.1", NULL, "`gcp`: the same for exterior and interior.",
+          INTO(NoliSimDef, gcp.beta)),
+    FIELD("length", positive_scaled, NULL, "m",
+          "`gcp`: width assigned to sharp edges and corners; default: that of the mesh.",
+          INTO(NoliSimDef, gcp.length)),
+    FIELD("act_at_rest", boolean, "false", NULL,
+          "`gcp`: `true` uses `eps_target` everywhere, even if forces act at the start, as in "
+          "programs without an adaptive support.",
+          INTO(NoliSimDef, gcp.act_at_rest)),
+    FIELD("radius", positive_scaled, NULL, "m",
+          "`implicit_surface`: range of a surface and the length over which it is smoothed; "
+          "default: twice the mean edge of each body, more for large triangles.",
+          INTO(NoliSimDef, surface_radius)),
+    FIELD("self", boolean, "true", NULL, "Default of `self_contact` of bodies."),
+    FIELD("ccd", ccd_method, "\"additive\"", NULL,
+          "Continuous collision detection: conservative advancement, or exclusion of boxes in "
+          "time and space (slower): see `docs/background/ccd.md`.",
+          INTO(NoliSimDef, ccd)));
 OBJECT(
     friction, "friction", NOLI_SCENE_ANY,
     FIELD("coefficient", not_negative, "0", NULL,
@@ -381,7 +386,7 @@ OBJECT(
         "imbalance", open_share, NULL, NULL,
         "A step is solved when the residual force on each body is at most this share of the force "
         "that acts on it; default 1e-3 with `quasi_static`, 1e-2 with inertia, where the net "
-        "force and nodes in contact count. See docs/solvers.md.",
+        "force and nodes in contact count. See docs/background/solvers.md.",
         INTO(NoliSimDef, imbalance)),
     FIELD("toi_tolerance", open_share, "1e-3", NULL,
           "`toi`: a step is solved when the weight of the first iterations in the result is below "
@@ -402,9 +407,10 @@ OBJECT(
           INTO(NoliSimDef, linear_solver)),
     FIELD("linear_tolerance", open_share, "1e-4", NULL,
           "`pcg`: relative residual at which it ends.", INTO(NoliSimDef, linear_tolerance)),
-    FIELD("petsc", text, NULL, NULL,
-          "Options of PETSc for the linear solvers `petsc:..`: see docs/mpi.md; default: none.",
-          INTO(NoliSimDef, petsc_options)),
+    FIELD(
+        "petsc", text, NULL, NULL,
+        "Options of PETSc for the linear solvers `petsc:..`: see docs/howto/mpi.md; default: none.",
+        INTO(NoliSimDef, petsc_options)),
     FIELD("augmented_lagrangian", augmented_lagrangian, "{}", NULL,
           "Settings of this method; the defaults suit all known scenes.", ITS_MEMBERS),
     FIELD("implicit_newton", implicit_newton, "{}", NULL, "Settings of this method.", ITS_MEMBERS));
@@ -434,9 +440,10 @@ SHARED_OBJECT(
           "`vtu`.",
           INTO(NoliSceneOutput, frame_format)),
     FIELD("fields", frame_fields, NULL, NULL,
-          "Further fields of VTU frames: see docs/results.md; default: none."),
+          "Further fields of VTU frames: see docs/reference/results.md; default: none."),
     FIELD("probes", probes, NULL, NULL,
-          "Values of some vertices for each step, in probes.csv: see docs/results.md; default: "
+          "Values of some vertices for each step, in probes.csv: see docs/reference/results.md; "
+          "default: "
           "none."),
     FIELD("checkpoint_seconds", number, "300", "s",
           "Wall time between checkpoints; negative: only at the end.",
@@ -448,7 +455,8 @@ OBJECT(
     debug, "debug", NOLI_SCENE_ANY,
     FIELD("audit", audit, "false", NULL,
           "Test every step, or every intermediate state of the solver, exactly for intersections "
-          "and inversions (slow), and stop at a defect; `true`: every step. See docs/audit.md."));
+          "and inversions (slow), and stop at a defect; `true`: every step. See "
+          "docs/howto/audit.md."));
 
 OBJECT(origin, "file", NOLI_SCENE_ANY,
        REQUIRED("path", text, NULL, "Its name in this scene, relative to the folder of the scene."),
@@ -476,19 +484,21 @@ static const NoliSceneField scene_fields[] = {
     FIELD("pairs", pairs, "[]", NULL,
           "Settings of pairs of entities; later entries override earlier ones."),
     FIELD("ties", ties, "[]", NULL,
-          "Vertices of one body bound to points of another one: see docs/ties.md."),
+          "Vertices of one body bound to points of another one: see docs/howto/ties.md."),
     FIELD("springs", springs, "[]", NULL,
-          "Springs between bodies, or to fixed points: see docs/loads.md."),
+          "Springs between bodies, or to fixed points: see docs/howto/loads.md."),
     FIELD("solver", solver, "{}", NULL, "Solver.", ITS_MEMBERS),
     FIELD("output", noli_scene_output_format, "{}", NULL, "Output."),
     FIELD("design", noli_scene_design_format, NULL, NULL,
-          "A search for parameters, by `noli design`: see docs/design_problems.md; default: none. "
+          "A search for parameters, by `noli design`: see docs/howto/design_problems.md; default: "
+          "none. "
           "Runs ignore it."),
     FIELD("debug", debug, "{}", NULL, "Expensive checks."),
-    FIELD("files", origins, NULL, NULL,
-          "Written by runs: where the files were that the scene names, so that results can be "
-          "moved (docs/running.md). A file is read from its path or, if it is not there or has "
-          "another digest, from where it was, or from the folder of the scene."),
+    FIELD(
+        "files", origins, NULL, NULL,
+        "Written by runs: where the files were that the scene names, so that results can be "
+        "moved (docs/howto/running.md). A file is read from its path or, if it is not there or has "
+        "another digest, from where it was, or from the folder of the scene."),
 };
 const NoliSceneType noli_scene_format = {.kind = NOLI_SCENE_OBJECT,
                                          .name = "scene",

@@ -66,7 +66,8 @@ OBJECT(copies, "copies", NOLI_SCENE_ANY,
 #define MERGE                                                                                      \
   FIELD("merge", not_negative, NULL, NULL,                                                         \
         "If given, vertices of `mesh` within this distance, before `scale`, become one, 0: equal " \
-        "ones; cells without size and those that occur twice are dropped. See docs/import.md.")
+        "ones; cells without size and those that occur twice are dropped. See "                    \
+        "docs/howto/import.md.")
 #define PLACEMENT                                                                                  \
   MERGE,                                                                                           \
       FIELD("scale", scale, "1", NULL,                                                             \
@@ -82,7 +83,7 @@ OBJECT(copies, "copies", NOLI_SCENE_ANY,
 #define PLANE_STRAIN                                                                               \
   FIELD("plane_strain", positive, NULL, "m",                                                       \
         "If given, the body is in plane strain: the mesh is the cross section of a body of this "  \
-        "thickness, triangles in a plane z = const. See docs/plane_strain.md.",                    \
+        "thickness, triangles in a plane z = const. See docs/howto/plane_strain.md.",              \
         INTO(NoliBodyDef, plane_strain))
 
 OBJECT(fibre, "fibre", NOLI_SCENE_ANY,
@@ -96,7 +97,7 @@ OBJECT(fibre, "fibre", NOLI_SCENE_ANY,
              "`k1 / (2 k2) (exp(k2 (I4 - 1)^2) - 1)`."));
 #define YIELD                                                                                      \
   FIELD("yield", material_number, NULL, "Pa",                                                      \
-        "Law `hencky`: yield stress, of Mises' equivalent. See docs/materials.md."),               \
+        "Law `hencky`: yield stress, of Mises' equivalent. See docs/reference/materials.md."),     \
       FIELD("hardening", not_negative, NULL, "Pa",                                                 \
             "Its growth with the equivalent plastic strain; default 0."),                          \
       FIELD("saturation", material_number, NULL, "Pa",                                             \
@@ -105,10 +106,11 @@ OBJECT(fibre, "fibre", NOLI_SCENE_ANY,
 #define PRONY                                                                                      \
   FIELD("prony", prony_terms, NULL, NULL,                                                          \
         "Viscoelasticity: pairs of a share of the instantaneous shear modulus and the time in "    \
-        "which it relaxes, s. `young` is the long-term modulus. See docs/materials.md.")
+        "which it relaxes, s. `young` is the long-term modulus. See docs/reference/materials.md.")
 #define FIBRE                                                                                      \
   FIELD("fibre", fibre, NULL, NULL,                                                                \
-        "Fibres of one direction in a solid, which bear tension only. See docs/materials.md.")
+        "Fibres of one direction in a solid, which bear tension only. See "                        \
+        "docs/reference/materials.md.")
 
 OBJECT(material, "material", NOLI_SCENE_ANY,
        FIELD("law", law, "\"neo_hookean\"", NULL, "Hyperelastic law.",
@@ -116,13 +118,13 @@ OBJECT(material, "material", NOLI_SCENE_ANY,
        FIELD("young", material_field, "1e5", "Pa",
              "Young's modulus. Expressions in X, Y, Z here and in `poisson` and `density` are "
              "evaluated at the centre of each element, a list has one number for each: "
-             "docs/materials.md.",
+             "docs/reference/materials.md.",
              INTO(NoliBodyDef, material.young)),
        FIELD("poisson", poisson_field, "0.4", NULL, "Poisson's ratio.",
              INTO(NoliBodyDef, material.poisson)),
        FIELD("ogden", ogden_terms, NULL, NULL,
              "Law `ogden`: up to three pairs of shear modulus, Pa, and exponent; they replace "
-             "`young`. See docs/materials.md."),
+             "`young`. See docs/reference/materials.md."),
        FIELD("c10", number, NULL, "Pa",
              "Law `mooney_rivlin`: coefficient of the first invariant; replaces `young`."),
        FIELD("c01", number, NULL, "Pa",
@@ -256,7 +258,7 @@ OBJECT(element_region, "element_selection", NOLI_SCENE_EXACTLY_ONE,
        GROUPED("tag", integer, NULL, "Elements with this tag in the mesh file."),
        GROUPED("set", text, NULL,
                "Elements all of whose vertices are in this named set of the mesh file. See "
-               "docs/import.md."),
+               "docs/howto/import.md."),
        GROUPED("elements", element_list, NULL,
                "Indices of tetrahedra of the mesh (in plane strain and of shells triangles, of "
                "rods segments), refined or not, from 0."),
@@ -298,31 +300,33 @@ SHARED_OBJECT(
              "points "
              "of a mesh without segments or points are its edges and vertices."),
     PLANE_STRAIN, PLACEMENT,
-    FIELD(
-        "appearance", mesh_file, NULL, NULL,
-        "File (.obj) whose texture coordinates, materials and groups the surface has in results "
-        "for "
-        "other programs, where its triangles are those of the surface, such as the surface that "
-        "was filled with tetrahedra: docs/exchange.md; default: `mesh` or the mesh of the proxy."),
+    FIELD("appearance", mesh_file, NULL, NULL,
+          "File (.obj) whose texture coordinates, materials and groups the surface has in results "
+          "for "
+          "other programs, where its triangles are those of the surface, such as the surface that "
+          "was filled with tetrahedra: docs/howto/exchange.md; default: `mesh` or the mesh of the "
+          "proxy."),
     FIELD("start", start_positions, NULL, "m",
           "Positions at the start, if they are not those of the placed mesh, which stays the rest "
           "shape and decides what selections contain: a mesh file or a list, with one vertex for "
           "each vertex in the simulation, of all copies one after another, in world coordinates. "
-          "`noli check --repair` writes such files: docs/repair.md."),
+          "`noli check --repair` writes such files: docs/howto/repair.md."),
     FIELD("rest", start_positions, NULL, "m",
           "Positions at rest, if they are not those of the placed mesh, which still decides what "
           "selections contain and what expressions of materials give: likewise. Nodes of curved "
           "meshes and proxies follow the vertices. `noli design` writes such files: "
-          "docs/design_problems.md."),
+          "docs/howto/design_problems.md."),
     FIELD("material", material, "{}", NULL, "Material.", ITS_MEMBERS),
     FIELD("parts", parts, NULL, NULL,
           "Elements of other materials; where several parts have an element, the last one counts."),
     FIELD("shell", shell, NULL, NULL,
-          "If given, the triangles of the mesh are a thin body: docs/shells.md", ITS_MEMBERS),
-    FIELD("rod", rod_body, NULL, NULL, "If given, the segments of the mesh are rods: docs/rods.md",
+          "If given, the triangles of the mesh are a thin body: docs/background/shells.md",
           ITS_MEMBERS),
+    FIELD("rod", rod_body, NULL, NULL,
+          "If given, the segments of the mesh are rods: docs/background/rods.md", ITS_MEMBERS),
     FIELD("point", point_body, NULL, NULL,
-          "If given, the points of the mesh are free particles: docs/rods.md", ITS_MEMBERS),
+          "If given, the points of the mesh are free particles: docs/background/rods.md",
+          ITS_MEMBERS),
     FIELD("velocity", vector, "[0, 0, 0]", "m/s", "Initial velocity.", INTO(NoliBodyDef, velocity)),
     FIELD("angular_velocity", vector, "[0, 0, 0]", "rad/s",
           "Initial angular velocity about the centre of mass.",
@@ -331,10 +335,12 @@ SHARED_OBJECT(
           INTO(NoliBodyDef, self_contact)),
     FIELD("contact_offset", shell_offset, "0", "m",
           "Contact keeps this far from the surface, on both sides of a shell; `\"thickness\"`: "
-          "half the thickness of a shell, the radius of rods and points. See docs/contact.md.",
+          "half the thickness of a shell, the radius of rods and points. See "
+          "docs/background/contact.md.",
           INTO(NoliBodyDef, contact_offset)),
     FIELD("order", shape_order, "1", NULL,
-          "Order of the elements, independent of the order of their shape: see docs/high-order.md.",
+          "Order of the elements, independent of the order of their shape: see "
+          "docs/background/high-order.md.",
           INTO(NoliBodyDef, order)),
     FIELD("refine", refinements, NULL, NULL,
           "Number of refinements, each of which splits every cell at the midpoints of its edges: "
@@ -362,14 +368,14 @@ SHARED_OBJECT(
     PLANE_STRAIN,
     FIELD("contact_offset", not_negative, "0", "m",
           "Contact keeps this far from the surface, on both sides, and from segments and "
-          "points: these are rods and balls of this radius. See docs/contact.md.",
+          "points: these are rods and balls of this radius. See docs/background/contact.md.",
           INTO(NoliBodyDef, contact_offset)),
     PLACEMENT,
-    FIELD(
-        "appearance", mesh_file, NULL, NULL,
-        "File (.obj) whose texture coordinates, materials and groups the surface has in results "
-        "for "
-        "other programs, where its triangles are those of the surface, such as the surface that "
-        "was filled with tetrahedra: docs/exchange.md; default: `mesh` or the mesh of the proxy."),
+    FIELD("appearance", mesh_file, NULL, NULL,
+          "File (.obj) whose texture coordinates, materials and groups the surface has in results "
+          "for "
+          "other programs, where its triangles are those of the surface, such as the surface that "
+          "was filled with tetrahedra: docs/howto/exchange.md; default: `mesh` or the mesh of the "
+          "proxy."),
     FIELD("motion", noli_scene_motions, NULL, NULL,
           "A motion, or a list of motions for different times; default: at rest."));

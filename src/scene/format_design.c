@@ -29,8 +29,8 @@ OBJECT(hold, "hold", NOLI_SCENE_ANY, REQUIRED("min", vector, NULL, "Minimum corn
        REQUIRED("max", vector, NULL, "Maximum corner."));
 SHARED_OBJECT(
     noli_scene_goal_format, "goal", NOLI_SCENE_AT_MOST_ONE,
-    REQUIRED("quantity", goal_quantity, NULL, "What is measured: see docs/design_problems.md.",
-             INTO(NoliGoalDef, quantity)),
+    REQUIRED("quantity", goal_quantity, NULL,
+             "What is measured: see docs/howto/design_problems.md.", INTO(NoliGoalDef, quantity)),
     REQUIRED("body", text, NULL, "Name of a body or obstacle."),
     FIELD("name", text, NULL, NULL, "In an `expression`: letters, digits and _."),
     FIELD("select", noli_scene_selection, "\"all\"", NULL,
@@ -62,7 +62,7 @@ SHARED_OBJECT(
 LIST(goals, noli_scene_goal_format, 1, "a list of objects");
 SHARED_OBJECT(
     noli_scene_variable_format, "variable", NOLI_SCENE_ANY,
-    REQUIRED("parameter", parameter_kind, NULL, "What varies: see docs/derivatives.md."),
+    REQUIRED("parameter", parameter_kind, NULL, "What varies: see docs/background/derivatives.md."),
     FIELD("of", text, NULL, NULL, "Name of a body or force, or of one entity of a pair."),
     FIELD("with", text, NULL, NULL, "Friction: the other entity of the pair."),
     FIELD("part", natural_or_zero, NULL, NULL,
@@ -76,7 +76,7 @@ SHARED_OBJECT(
           "With the scope `vertices`: which, by initial position; with the scope `elements`: "
           "which, as of `parts`; default: all."),
     FIELD("control", design_control, "\"each\"", NULL,
-          "How values follow from the variables: see docs/design_problems.md.",
+          "How values follow from the variables: see docs/howto/design_problems.md.",
           INTO(NoliVariableDef, control)),
     FIELD("cage", cage_vector, NULL, NULL, "`cage`: control points along x, y and z."),
     FIELD("hold", hold, NULL, NULL,

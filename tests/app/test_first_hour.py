@@ -1,4 +1,4 @@
-"""The commands of docs/first_hour.md as they stand there, where another Python is the first on the path. Each scene shows
+"""The commands of docs/start/first_hour.md as they stand there, where another Python is the first on the path. Each scene shows
 its figure, and C, Python and JSON are the same.
 
 usage: test_first_hour.py NOLI SOURCE LIBRARY_DIRECTORY C_COMPILER
@@ -32,7 +32,7 @@ import band_on_cone
 import frames
 
 
-with open(os.path.join(SOURCE, "docs", "first_hour.md"), encoding="utf-8") as page:
+with open(os.path.join(SOURCE, "docs", "start", "first_hour.md"), encoding="utf-8") as page:
     PAGE = page.read()
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.S | re.M)
 COMMANDS = [block.splitlines() for language, block in BLOCKS if language == "sh"]

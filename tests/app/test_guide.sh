@@ -4,7 +4,7 @@
 set -u
 noli=$1 source=$2 python=$3
 . "${0%/*}/expect.sh"
-guide=$source/docs/guide.md scenes=$source/examples/guide
+guide=$source/docs/start/guide.md scenes=$source/examples/guide
 
 # explained TEXT: the last command printed it, and the guide has it in its table.
 explained() {
@@ -33,7 +33,7 @@ mkdir -p checkout/build/release
 ln -s "$source/examples" "$source/scripts" checkout
 ln -s "$noli" checkout/build/release/noli
 commands index.md 'the same. The program' >typed
-commands guide.md '' >>typed
+commands start/guide.md '' >>typed
 sed -n 's/.*with.*ParaView: `\([^`]*\)`.*/\1/p' "$guide" >>typed
 [ "$pictures" -eq 1 ] || { grep -v render.py typed >left && mv left typed; }
 [ "$(grep -c '^noli run' typed)" -eq 2 ] && grep -q '^export PATH' typed || { fail 'the commands are not found'; cat typed >&2; }

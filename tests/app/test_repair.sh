@@ -1,6 +1,6 @@
 #!/bin/sh
 # Broken starts (broken_starts.py): each is repaired, runs, and passes the audit, or is refused with
-# a reason. With TABLE set, prints the table of docs/repair.md.
+# a reason. With TABLE set, prints the table of docs/howto/repair.md.
 # Arguments: the program, a Python interpreter, the source directory.
 set -u
 noli=$1 python=$2 source=$3

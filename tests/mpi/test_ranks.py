@@ -25,7 +25,7 @@ SCENES = [("demo.json", 12), ("block_slide.json", 3), ("rods.json", 3), ("cloth.
           ("smooth_contact.json", 3), ("plane_strain.json", 3), ("sewn.json", 2), ("chain.json", 3), ("pressed_ball.json", 1),
           ("curved_ball.json", 2), ("stick_slip.json", 3), ("viscous_balls.json", 2), ("falling_blocks.json", 6),
           ("thin/reef_knot.json", 2, "bodies[0].rod.twist=1"), ("ball_bounce.json", 2), ("ball_in_box.json", 1), ("bent_bars.json", 1), ("fibres.json", 1)]
-# what docs/mpi.md says to run on several ranks, by the example that the tests run
+# what docs/howto/mpi.md says to run on several ranks, by the example that the tests run
 KINDS = [("solids", "demo.json"), ("elements of higher order", "curved_ball.json"), ("shells", "cloth.json"),
          ("rods, points, contact offsets", "rods.json"), ("rods, `rod.twist` set to 1", "thin/reef_knot.json"), ("ties", "sewn.json"),
          ("springs", "suspension.json"), ("closed volumes", "ball_bounce.json"), ("plane strain", "plane_strain.json"),
@@ -198,15 +198,15 @@ def variants_agree():
 
 def documents_tell():
     """The page about ranks names every value and kind that these tests run."""
-    with open(os.path.join(SOURCE, "docs", "mpi.md"), encoding="utf-8") as file:
+    with open(os.path.join(SOURCE, "docs", "howto", "mpi.md"), encoding="utf-8") as file:
         page = file.read()
     rows = [[cell.strip() for cell in line.split("|")[1:3]] for line in page.splitlines() if line.startswith("| ")]
     for path in VALUES:
         if [f"`{path}`", ", ".join(f"`{value}`" for value in schema_values(path))] not in rows:
-            fail(f"docs/mpi.md: no row of {path} with its values")
+            fail(f"docs/howto/mpi.md: no row of {path} with its values")
     for kind, scene in KINDS:
         if [kind, f"`examples/{scene}`"] not in rows:
-            fail(f"docs/mpi.md: no row of {kind}, {scene}")
+            fail(f"docs/howto/mpi.md: no row of {kind}, {scene}")
         if not any(scene == tested[0] for tested in SCENES):
             fail(f"{scene} is not tested")
 

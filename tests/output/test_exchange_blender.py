@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the script of docs/exchange.md in Blender, and compares the vertices that Blender then has in each frame with those
+"""Runs the script of docs/howto/exchange.md in Blender, and compares the vertices that Blender then has in each frame with those
 of the point caches: equal, bit by bit. Exit status 77: skipped.
 
 usage: test_exchange_blender.py NOLI SOURCE_DIRECTORY     in a folder for files
@@ -45,7 +45,7 @@ def main():
         return 77
     shutil.rmtree(FOLDER, ignore_errors=True)
     os.makedirs(FOLDER)
-    page = open(os.path.join(source, "docs/exchange.md"), encoding="utf-8").read()
+    page = open(os.path.join(source, "docs/howto/exchange.md"), encoding="utf-8").read()
     script = re.search(r"```python\n(import bpy.*?)```", page, re.S)[1]
     with open(f"{FOLDER}/script.py", "w", encoding="utf-8") as file:
         file.write(script + CHECK)

@@ -36,7 +36,7 @@ static void reference_is_up_to_date(void** state) {
   NoliContext* context = test_context(1);
   char* reference = NULL;
   ASSERT_OK(noli_scene_reference(context, &reference));
-  compare("docs/scene.md", "scene_reference.md", reference, true);
+  compare("docs/reference/scene.md", "scene_reference.md", reference, true);
   noli_scene_free_text(context, &reference);
   test_context_done(&context);
 }

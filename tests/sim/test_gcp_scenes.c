@@ -258,7 +258,7 @@ static void a_far_reach_saves_iterations(void** state) {
   static const double stiffness[] = {0.0, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10};
   const double barrier_reach = 4e-4, reach[] = {1e-3, 4.5e-3};
   double weight = 0.0;
-  // NOLI_GCP_LONG=1 has every row of docs/contact_potential.md
+  // NOLI_GCP_LONG=1 has every row of docs/background/contact_potential.md
   for (int k = 0; k < (getenv("NOLI_GCP_LONG") != NULL ? 7 : 2); k++) {
     double least = (double)INFINITY;
     print_message("stiffness of the barrier %g Pa/m: iterations, cuts by collision detection, "

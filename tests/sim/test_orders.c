@@ -1,6 +1,6 @@
 // Measured orders of convergence in h of all integrators: smooth nonlinear problems of real bodies,
-// and, as a table, the orders that remain with contact and friction. docs/integrators.md quotes the
-// output.
+// and, as a table, the orders that remain with contact and friction. docs/background/integrators.md
+// quotes the output.
 #include "world.h"
 
 enum { MAX_VERT = 64, N_STEPS = 4 };

@@ -1,6 +1,6 @@
 // Small random scenes at the limits of the simulator: mixed stiffness, tiny gaps, fast and
 // infeasible motion, any friction. Every step must succeed and every accepted state is audited.
-// scripts/torture.py runs thousands of scenes of more kinds: docs/torture.md.
+// scripts/torture.py runs thousands of scenes of more kinds: docs/evidence/torture.md.
 #include "world.h"
 
 enum { PARTS = 512, STEPS_MIN = 10, STEPS_MAX = 20, BODIES_MAX = 8 };

@@ -205,7 +205,7 @@ bench-elements: noli_bench_elements
 
 # only existing measurements: tables without a file stay unchanged
 bench-tables:
-	@python3 scripts/bench_tables.py $(BUILD)/noli_bench docs/evidence/benchmarks.md $(wildcard out/bench-*.json out/bench-*.md)
+	@python3 scripts/bench_tables.py $(BUILD)/noli_bench docs/evidence $(wildcard out/bench-*.json out/bench-*.md)
 
 python:
 	@sh scripts/setup.sh python

@@ -5,7 +5,7 @@ usage: check_docs.py [--write] [--noli PROGRAM] SOURCE_DIRECTORY
 
 - Links and pictures of every Markdown file lead to files that exist, and #anchors to headings.
 - Files of the repository named in `backquotes` exist, and so do documents named in sources; all pictures in
-  docs/images are used.
+  docs/images and all tables in docs/evidence/data are used.
 - docs/start/examples.md lists every example: scenes with their command and a small picture, other files by name.
 - Generated parts are up to date: the text between `<!-- noli --help -->` and
   `<!-- end -->` is the output of the program, the text between `<!-- file PATH -->` and `<!-- end -->` is
@@ -125,14 +125,14 @@ class Checker:
                             where = os.path.relpath(path, self.source)
                             self.errors.append(f"{where}: {document} does not exist")
 
-    def check_images(self):
-        folder = os.path.join(self.source, "docs", "images")
-        for place, _, names in os.walk(folder):
-            for name in sorted(names):
-                goal = os.path.relpath(os.path.join(place, name), self.source)
-                if goal not in self.used:
-                    self.errors.append(f"{goal}: not used in any document")
-
+    def check_used(self):
+        """Every picture and every table belongs to a document."""
+        for folder, ending in (("images", ""), ("evidence/data", ".csv")):
+            for place, _, names in os.walk(os.path.join(self.source, "docs", folder)):
+                for name in sorted(name for name in names if name.endswith(ending)):
+                    goal = os.path.relpath(os.path.join(place, name), self.source)
+                    if goal not in self.used:
+                        self.errors.append(f"{goal}: not used in any document")
 
     def check_examples(self):
         """Every example has a row, and every row an existing example."""
@@ -202,7 +202,7 @@ def main():
     checker = Checker(words.source)
     for path in sorted(checker.anchors):
         checker.check(path)
-    checker.check_images()
+    checker.check_used()
     checker.check_sources()
     checker.check_examples()
     for error in checker.errors + stale:

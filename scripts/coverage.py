@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Verifies docs/evidence/coverage.md: no figure or table of a paper is missing, and every command refers to something that exists, also
+"""Verifies docs/evidence/data/coverage: no figure or table of a paper is missing, and every command refers to something that exists, also
 those of the features of thin bodies.
 
 usage: coverage.py [--bench PROGRAM] [--validate PROGRAM] SOURCE_DIRECTORY
@@ -18,6 +18,8 @@ import os
 import re
 import subprocess
 import sys
+
+import tables
 
 # the papers and how many figures and tables they have
 PAPERS = {"Li2020": (23, 1), "Larionov2024": (11, 2), "Zheng2025": (24, 3), "Huang2025": (41, 3), "Ferguson2023": (11, 2)}
@@ -114,6 +116,20 @@ def check_feature(where, cells, commands, errors):
     return check_commands(f"{where}: {feature}", found, commands, errors)
 
 
+def rows_of(source, name, n_cells, errors):
+    """The rows of a table with their places."""
+    path = f"docs/evidence/data/coverage/{name}.csv"
+    rows = [(f"{path}:{number}", cells) for number, cells in enumerate(tables.rows_of(read(source, path))[1:], start=2)]
+    errors += [f"{where}: {len(cells)} cells, not {n_cells}" for where, cells in rows if len(cells) != n_cells]
+    return [(where, cells) for where, cells in rows if len(cells) == n_cells]
+
+
+def count(source, paper):
+    """How many rows are complete, partial, drawings, and not reproduced."""
+    found = [re.match(r"\w*", cells[2])[0] for _, cells in rows_of(source, paper, 6, [])]
+    return [found.count(status) for status in ("complete", "partial", "drawing", "not")]
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].replace("usage: ", ""))
     parser.add_argument("--bench")
@@ -121,34 +137,26 @@ def main():
     parser.add_argument("source")
     words = parser.parse_args()
     commands = Commands(words.source, words.bench, words.validate)
-    paper, seen, errors, n_commands, features = None, {name: [] for name in PAPERS}, [], 0, 0
-    for number, line in enumerate(read(words.source, "docs", "evidence", "coverage.md").splitlines(), start=1):
-        heading = re.match(r"## (?:\[(\w+)\]$|(.*))", line)
-        paper = heading[1] or heading[2] if heading else paper
-        if paper == "Thin bodies" and line.startswith("|") and not re.match(r"\| feature \||\|---", line):
-            cells = [cell.strip() for cell in line.strip("|").split("|")]
-            if len(cells) != 3:
-                errors.append(f"docs/evidence/coverage.md:{number}: {len(cells)} cells, not 3")
-                continue
-            n_commands += check_feature(f"docs/evidence/coverage.md:{number}", cells, commands, errors)
-            features += 1
-        if paper in PAPERS and re.match(r"\| (fig\.|table) \d+ \|", line):
-            cells = [cell.strip() for cell in line.strip("|").split("|")]
-            if len(cells) != 6:
-                errors.append(f"docs/evidence/coverage.md:{number}: {len(cells)} cells, not 6")
-                continue
-            seen[paper].append(cells[0])
-            n_commands += check_row(f"docs/evidence/coverage.md:{number}", cells, commands, errors)
-    for paper, (figures, tables) in PAPERS.items():
-        want = [f"fig. {i + 1}" for i in range(figures)] + [f"table {i + 1}" for i in range(tables)]
+    seen, errors, n_commands = {}, [], 0
+    for paper in PAPERS:
+        rows = rows_of(words.source, paper, 6, errors)
+        seen[paper] = [cells[0] for _, cells in rows]
+        n_commands += sum(check_row(where, cells, commands, errors) for where, cells in rows)
+    features = rows_of(words.source, "thin", 3, errors)
+    n_commands += sum(check_feature(where, cells, commands, errors) for where, cells in features)
+    document = read(words.source, "docs", "evidence", "coverage.md")
+    for paper, (n_figures, n_tables) in PAPERS.items():
+        statuses = count(words.source, paper)
+        if f"| [{paper}] | {n_figures + n_tables} | {' | '.join(map(str, statuses))} |" not in document:
+            errors.append(f"docs/evidence/coverage.md: [{paper}] has {statuses} rows that are complete, partial, drawing, not")
+    for paper, (n_figures, n_tables) in PAPERS.items():
+        want = [f"fig. {i + 1}" for i in range(n_figures)] + [f"table {i + 1}" for i in range(n_tables)]
         if seen[paper] != want:
             odd = sorted(set(want) ^ set(seen[paper])) or ["order"]
-            errors.append(f"docs/evidence/coverage.md: [{paper}]: missing, unknown or out of order: {', '.join(odd)}")
-    if features == 0:
-        errors.append("docs/evidence/coverage.md: no features of thin bodies")
+            errors.append(f"docs/evidence/data/coverage/{paper}.csv: missing, unknown or out of order: {', '.join(odd)}")
     for error in errors:
         print(error, file=sys.stderr)
-    print(f"{sum(map(len, seen.values()))} figures and tables, {features} features, {n_commands} commands, {len(errors)} errors")
+    print(f"{sum(map(len, seen.values()))} figures and tables, {len(features)} features, {n_commands} commands, {len(errors)} errors")
     return 1 if errors else 0
 
 

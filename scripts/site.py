@@ -6,7 +6,7 @@ usage: site.py SOURCE_DIRECTORY OUT [RUNS]     OUT: a new directory, or one crea
 
 Pages are the Markdown files of docs, CONTRIBUTING.md and CHANGELOG.md; one page per public header; the
 references of docs/reference/references.bib. Pages of runs are embedded where a document says <!-- page NAME --> after a picture, and
-linked from the pictures of examples. It resolves links between them and to files of the repository, links names in the text
+linked from the pictures of examples. A paragraph that is only a link to a CSV file is shown as a table that opens on a click. It resolves links between them and to files of the repository, links names in the text
 to their declarations, and converts formulas ($...$, $$...$$) to MathML; then it checks every link of the result
 and every formula. Needs python3-markdown-it, python3-mdit-py-plugins, python3-pygments and
 blahtexml.
@@ -36,6 +36,7 @@ if shutil.which("blahtexml") is None:
     sys.exit(77)
 
 import headers
+import tables
 from check_docs import slug
 
 # The menu: a title and the pages that come first. Other pages of the folder follow by name.
@@ -153,6 +154,7 @@ class Formulas:
 class Renderer:
     # pictures of examples, and pictures that a page of a run replaces
     EXAMPLE = re.compile(r'<img src="files/docs/images/(?:examples/)?((?:stress/)?\w+)\.png"[^>]*>')
+    TABLE = re.compile(r'<p><a href="files/(docs/[^"]*\.csv)">(.*?)</a></p>', re.S)
     EMBEDDED = re.compile(r'<p>(<img [^>]*>)</p>\s*<!-- page (\w+) -->')
 
     def __init__(self, source, out, pages, declared, runs):
@@ -191,6 +193,7 @@ class Renderer:
                 self.follow(page, child, after)
         body = self.parser.renderer.render(tokens, self.parser.options, {})
         body = self.EMBEDDED.sub(self.embed, body)
+        body = self.TABLE.sub(self.open_table, body)
         if page.source == "docs/start/examples.md":
             body = self.EXAMPLE.sub(self.link_run, body)
         body = body.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
@@ -240,6 +243,14 @@ class Renderer:
     def link_run(self, found):
         target = self.run_page(found[1].replace("/", "_"))
         return found[0] if target is None else f'<a href="{target}" title="the page of this run">{found[0]}<br>page of this run</a>'
+
+    def open_table(self, found):
+        """A table of a CSV file, closed until it is asked for."""
+        names, *rows = tables.rows_of(read(os.path.join(self.source, found[1])))
+        lines = ["<tr>" + "".join(f"<{tag}>{self.parser.renderInline(cell)}</{tag}>" for cell in row) + "</tr>"
+                 for tag, row in [("th", names), *(("td", row) for row in rows)]]
+        return (f'<details class="data"><summary>{found[2]}</summary>\n<table>{"".join(lines)}</table>\n'
+                f'<p><a href="files/{found[1]}">CSV file</a></p></details>')
 
     def copy(self, goal):
         target = os.path.join(self.out, "files", goal)
@@ -321,6 +332,7 @@ sup { line-height: 0; font-size: .75em; }
 .wide { overflow-x: auto; margin: 14px 0; }
 table { border-collapse: collapse; font-size: 14.5px; line-height: 1.45; overflow-wrap: normal; } th, td { padding: 4px 10px; border: 1px solid var(--line); text-align: left; vertical-align: top; } th { background: var(--side); }
 iframe.run { width: 100%; height: min(62vh, 560px); border: 1px solid var(--line); border-radius: 6px; } .under { margin-top: 2px; font-size: 14.5px; color: var(--soft); }
+details.data { margin: 8px 0; } details.data summary { cursor: pointer; color: var(--link); }
 img { max-width: 100%; height: auto; border-radius: 4px; }
 @media (max-width: 820px) {
   nav { position: static; width: auto; border: 0; border-bottom: 1px solid var(--line); padding: 12px 16px; }

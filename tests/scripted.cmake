@@ -83,7 +83,7 @@ if(TARGET noli_bench AND NOLI_PYTHON)
   noli_add_scripted_test(bench sh ${CMAKE_CURRENT_SOURCE_DIR}/bench/test_bench.sh
     $<TARGET_FILE:noli_bench> ${PROJECT_SOURCE_DIR} ${NOLI_PYTHON})
   noli_add_scripted_test(bench_tables ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/bench_tables.py --check
-    $<TARGET_FILE:noli_bench> ${PROJECT_SOURCE_DIR}/docs/evidence/benchmarks.md)
+    $<TARGET_FILE:noli_bench> ${PROJECT_SOURCE_DIR}/docs/evidence)
 endif()
 # figures of the papers: none left out, and every command that is named exists
 if(TARGET noli_bench AND TARGET noli_validate AND NOLI_PYTHON)

@@ -71,7 +71,8 @@ json 'd["scenes"][0]["steps"] == 4' four.json
 
 expect 0 '| box | 27 | 2/20 |' "$bench" --markdown first.json --compare first.json
 says 'run: 1, failed: 0. Geometric means over the 1 with the same steps: 1.00x'
-cat >tables.md <<'END'
+mkdir -p evidence/data/benchmarks
+cat >evidence/page.md <<'END'
 <!-- tables of first.json beside first.json -->
 old
 <!-- end of first.json -->
@@ -79,9 +80,9 @@ old
 kept
 <!-- end of four.json -->
 END
-expect 0 'stay unchanged' "$python" "$source/scripts/bench_tables.py" "$bench" tables.md first.json four.json
-grep -q '^| box | 27 | 2/20 |' tables.md && grep -q kept tables.md && ! grep -q old tables.md ||
-  fail 'tables in a document'
+expect 0 'stay unchanged' "$python" "$source/scripts/bench_tables.py" "$bench" evidence first.json four.json
+grep -q '^box,27,2/20,' evidence/data/benchmarks/first.csv && grep -qF '(data/benchmarks/first.csv)' evidence/page.md &&
+  grep -q kept evidence/page.md && ! grep -q old evidence/page.md || fail 'tables of a page'
 
 # ---- scenes that are made ----
 expect 1 'is not one of' "$bench" 'generated: pill 1'

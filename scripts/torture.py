@@ -15,8 +15,8 @@ each. A run is
   wrong     another exit status or a signal, a finding of `noli audit`, missing or non-finite rows of steps.csv, unexplained gain
             of energy or momentum, a friction error without a warning, different bits after `noli resume`
 
-Exit status: 0 no wrong run, 1 wrong usage, 3 a wrong run. --docs puts the table between the lines `<!-- torture -->` and
-`<!-- end -->` of FILE. Needs only Python.
+Exit status: 0 no wrong run, 1 wrong usage, 3 a wrong run. --docs writes the tables as data/torture/results*.csv beside the page
+FILE, with links between its lines `<!-- torture -->` and `<!-- end -->`. Needs only Python.
 """
 import argparse
 import collections
@@ -30,6 +30,7 @@ import shutil
 import subprocess
 import sys
 
+import tables
 from random_scene import random_scene, reach, volume
 from random_thin_scene import random_thin_scene
 
@@ -333,12 +334,24 @@ def table_of(results):
     return "\n".join(lines) + "\n"
 
 
-def fill(path, block):
+def fill(path, markdown):
+    """Writes the tables beside a page, and links to them into it."""
+    lines, n_tables = [], 0
+    for before, table in tables.split(markdown):
+        lines += [" ".join(line for line in before if line), ""] if any(before) else []
+        if table:
+            name = f"data/torture/results{f'_{n_tables + 1}' if n_tables else ''}.csv"
+            n_tables += 1
+            with open(os.path.join(os.path.dirname(path), name), "w", encoding="utf-8") as file:
+                file.write(tables.csv_of(table))
+            columns = ", ".join(filter(None, tables.cells_of(table[0])))
+            lines += [tables.link(columns.capitalize(), len(table) - 2, name), ""]
     with open(path, encoding="utf-8") as file:
         text = file.read()
+    block = "\n" + "\n".join(lines)
     text, n = re.subn(r"(<!-- torture -->\n).*?(<!-- end -->\n)", lambda m: m[1] + block + m[2], text, flags=re.S)
     if n != 1:
-        sys.exit(f"torture.py: {path} has {n} places for the table, not 1")
+        sys.exit(f"torture.py: {path} has {n} places for the tables, not 1")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
 

@@ -84,6 +84,73 @@ class Examples(unittest.TestCase):
         self.assertGreater((rigid > 0).sum(), 10)
 
 
+class HowTo(unittest.TestCase):
+    """The scenes of docs/howto, and the figures that the pages state."""
+
+    @staticmethod
+    def simulation(name, **overrides):
+        return noli.Simulation(SOURCE / "examples" / "howto" / f"{name}.json", overrides=overrides)
+
+    def test_press_fit(self):
+        (coarse, _), _ = quietly(example("press_fit").main, 8)
+        (fine, theory), _ = quietly(example("press_fit").main, 16)
+        self.assertAlmostEqual(fine / theory, 1, delta=0.015)
+        self.assertLess(abs(fine - theory), 0.5 * abs(coarse - theory))
+
+    def test_bolt(self):
+        sim = self.simulation("bolt")
+        bolt, floor = [], []
+        for _ in sim.steps():
+            bolt.append(-sim.reaction("pull").force[1])
+            floor.append(sim.wrench("floor").normal[1])
+        bolt, floor = np.array(bolt), np.abs(floor)
+        # the preload; then the bolt takes a part of the load, and all of it once the plate has parted from the floor
+        self.assertAlmostEqual(bolt[9], 711.0, delta=0.5)
+        self.assertAlmostEqual(floor[9], bolt[9], delta=2e-3 * bolt[9])
+        np.testing.assert_allclose(bolt[10:] - floor[10:], 1500 * np.arange(0.1, 1.05, 0.1), rtol=0, atol=2)
+        self.assertLess(bolt[13], 800)
+        self.assertEqual(floor[16], 0)
+        self.assertAlmostEqual(bolt[19], 1500, delta=2)
+
+    def test_joints(self):
+        sim = self.simulation("joints")
+        ends = {name: np.flatnonzero(sim.rest_positions[:, 0] > 0.399) for name in ("flap", "bar")}
+        rows = {name: np.intersect1d(end, np.arange(sim.vertex_count)[sim.vertices(name)]) for name, end in ends.items()}
+        speed, away = {"flap": 0, "bar": 0}, 0
+        for report in sim.steps():
+            for name in speed:
+                speed[name] = max(speed[name], np.linalg.norm(sim.velocities[rows[name]].mean(axis=0)))
+            away = max(away, abs(sim.body_state("carriage").centre[0] - 0.1 - 0.1 * np.cos(10 * report.time)))
+        for name in speed:
+            self.assertAlmostEqual(speed[name], np.sqrt(3 * 9.80665 * 0.4), delta=0.005)
+        self.assertLess(away, 3e-5)
+
+    def test_garment(self):
+        sim = self.simulation("garment")
+        sim.run()
+        gaps = dict(zip(sim.spring_names, sim.springs()["length"]))
+        self.assertLess(max(gaps["left side"], gaps["right side"]), 0.003)
+        # the tunic hangs on its shoulders
+        self.assertGreater(sim.positions[sim.vertices("front"), 1].max(), 0.5)
+
+    def test_texture(self):
+        sim = self.simulation("texture")
+        with tempfile.TemporaryDirectory() as folder:
+            with noli.Recorder(sim, folder) as recorder:
+                for _ in sim.steps(1):
+                    recorder.record()
+            self.assertEqual(len(noli.Run(folder).frames), 2)
+
+    def test_torch_gradient(self):
+        try:
+            module = example("torch_gradient")
+        except ImportError:
+            self.skipTest("no PyTorch: install python3-torch")
+        (friction, error), _ = quietly(module.main, 40)
+        self.assertLess(error, 1e-8)
+        self.assertAlmostEqual(friction, 0.3, delta=0.05)
+
+
 class Page(unittest.TestCase):
     def test_the_pieces_of_the_page_run(self):
         """All blocks of docs/reference/python.md that are complete programs: they import noli."""

@@ -6,6 +6,7 @@ examples:
   render.py out/demo demo.png --frame 40 --field von_mises
   render.py out/press press.png --hide plate            without the body, obstacle or half-space of that name
   render.py out/press press.png --transparent plate=0.5
+  render.py out/demo demo.png --every 4                 a moving picture (APNG) of every fourth frame, in real time
 
 Draws the half-spaces of the scene.json of the run. Needs only python3-numpy: triangles
 are rasterized with a depth buffer, with light from above and soft shadows.
@@ -230,6 +231,7 @@ def vertex_normals(points, triangles, bodies):
 
 class Camera:
     def __init__(self, points, view, width, height):
+        self.width, self.height = width, height
         azimuth, elevation = np.radians(view)
         self.forward = -np.array([np.cos(elevation) * np.sin(azimuth), np.sin(elevation),
                                   np.cos(elevation) * np.cos(azimuth)])
@@ -375,29 +377,61 @@ def draw_surface(surface, camera, picture):
             picture[here] = (1.0 - alpha) * picture[here] + alpha * sheet[here]
 
 
-def draw(surface, walls, opacity, view, size):
-    width, height = (SUPERSAMPLING * n for n in size)
-    camera = Camera(surface.points[np.unique(surface.triangles)], view, width, height)
-    picture = np.ones((height, width, 3)) * np.linspace(1.0, 0.93, height)[:, None, None]
+def drawn_points(surface):
+    return surface.points[np.unique(surface.triangles)]
+
+
+def draw(surface, walls, opacity, camera, size):
+    picture = np.ones((camera.height, camera.width, 3)) * np.linspace(1.0, 0.93, camera.height)[:, None, None]
     draw_half_spaces(walls, opacity, camera, surface, picture)
     draw_surface(surface, camera, picture)
     return picture.reshape(size[1], SUPERSAMPLING, size[0], SUPERSAMPLING, 3).mean(axis=(1, 3))
 
 
-def write_png(path, picture):
-    height, width = picture.shape[:2]
-    rows = np.zeros((height, 1 + 3 * width), dtype=np.uint8)
-    rows[:, 1:] = (np.clip(picture, 0, 1) ** (1 / 1.1) * 255 + 0.5).astype(np.uint8).reshape(height, -1)
+def pixels_of(picture):
+    return (np.clip(picture, 0, 1) ** (1 / 1.1) * 255 + 0.5).astype(np.uint8)
 
+
+def compress(pixels):
+    """The rows of a PNG."""
+    height, width = pixels.shape[:2]
+    rows = np.zeros((height, 1 + 3 * width), dtype=np.uint8)
+    rows[:, 1:] = pixels.reshape(height, -1)
+    return zlib.compress(rows.tobytes(), 9)
+
+
+def write_png(path, pictures, delay=0.0):
+    """One picture, or a moving one: after the first picture, only the rectangles that change; `delay` in seconds."""
     def chunk(kind, data):
         body = kind + data
         return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
 
+    shown = [pixels_of(picture) for picture in pictures]
+    height, width = shown[0].shape[:2]
+    parts, number = [b"\x89PNG\r\n\x1a\n", chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))], 0
+    if len(shown) > 1:
+        parts.append(chunk(b"acTL", struct.pack(">II", len(shown), 0)))
+    for k, pixels in enumerate(shown):
+        top, left, bottom, right = 0, 0, height, width
+        if k > 0:
+            rows, columns = np.nonzero((pixels != shown[k - 1]).any(axis=2))
+            if rows.size:
+                top, left, bottom, right = rows.min(), columns.min(), rows.max() + 1, columns.max() + 1
+            else:
+                bottom = right = 1
+        if len(shown) > 1:
+            # the last picture stays for a second
+            wait = round(1000 * (delay if k < len(shown) - 1 else 1))
+            parts.append(chunk(b"fcTL", struct.pack(">IIIIIHHBB", number, right - left, bottom - top, left, top, wait, 1000, 0, 0)))
+            number += 1
+        data = compress(pixels[top:bottom, left:right])
+        if k == 0:
+            parts.append(chunk(b"IDAT", data))
+        else:
+            parts.append(chunk(b"fdAT", struct.pack(">I", number) + data))
+            number += 1
     with open(path, "wb") as file:
-        file.write(b"\x89PNG\r\n\x1a\n")
-        file.write(chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)))
-        file.write(chunk(b"IDAT", zlib.compress(rows.tobytes(), 9)))
-        file.write(chunk(b"IEND", b""))
+        file.write(b"".join(parts) + chunk(b"IEND", b""))
 
 
 # ---- the command -----------------------------------------------------------------------------------
@@ -442,6 +476,7 @@ def read_arguments():
     parser.add_argument("result", metavar="DIR|FRAME.vtu", help="directory of a run, or one of its frames")
     parser.add_argument("picture", metavar="OUT.png")
     parser.add_argument("--frame", type=int, default=-1, help="counts in frames.pvd; -1 is the last one")
+    parser.add_argument("--every", type=int, metavar="N", help="a moving picture of every N-th frame, up to --frame")
     parser.add_argument("--size", type=picture_size, default="960x640", metavar="WIDTHxHEIGHT")
     parser.add_argument("--view", type=view_angles, default="30,18", metavar="AZIMUTH,ELEVATION",
                         help="from where, in degrees; 0,0 looks along -z (write --view=-30,10)")
@@ -461,21 +496,36 @@ def read_arguments():
     return arguments
 
 
+def frames_to_draw(arguments):
+    """The paths of the frames, and the directory of the run."""
+    path, directory = find_frame(arguments.result, arguments.frame)
+    if arguments.every is None:
+        return [path], directory
+    if arguments.every < 1 or not os.path.isdir(arguments.result):
+        raise BadRun("--every needs a number of frames, at least 1, and the directory of a run")
+    paths = frames.list_frames(directory)
+    return paths[:paths.index(path) + 1:arguments.every], directory
+
+
 def run():
     arguments = read_arguments()
-    path, directory = find_frame(arguments.result, arguments.frame)
-    frame, scene = frames.read_frame(path), Scene(frames.read_scene(directory))
+    paths, directory = frames_to_draw(arguments)
+    scene, read = Scene(frames.read_scene(directory)), [frames.read_frame(path) for path in paths]
     opacity = choose_opacity(scene, arguments)
     walls = scene.half_spaces
     if arguments.floor is not None:
         walls = [HalfSpace("", [0, arguments.floor, 0], [0, 1, 0])]
-    surface = Surface(frame, scene, opacity, arguments)
-    picture = draw(surface, walls, opacity, arguments.view, arguments.size)
+    surfaces = [Surface(frame, scene, opacity, arguments) for frame in read]
+    camera = Camera(np.concatenate([drawn_points(surface) for surface in surfaces]), arguments.view,
+                    *(SUPERSAMPLING * n for n in arguments.size))
+    pictures = [draw(surface, walls, opacity, camera, arguments.size) for surface in surfaces]
+    delay = (read[-1].time - read[0].time) / max(len(read) - 1, 1)
     try:
-        write_png(arguments.picture, picture)
+        write_png(arguments.picture, pictures, delay)
     except OSError as error:
         raise BadRun(f"{arguments.picture}: cannot be written: {error.strerror}", 4) from None
-    print(f"{arguments.picture}: t = {frame.time:g} s, {len(surface.triangles)} triangles{surface.note}")
+    moving = f", {len(read)} frames" if arguments.every is not None else ""
+    print(f"{arguments.picture}: t = {read[-1].time:g} s, {len(surfaces[-1].triangles)} triangles{moving}{surfaces[-1].note}")
 
 
 def main():

@@ -44,6 +44,33 @@ done
 cmp -s press.png presstransparentplate1.png || fail 'alpha 1 is not opaque'
 cmp -s presshideplate.png pressbodies.png || fail 'the plate is the only obstacle'
 
+# ---- a moving picture: its parts are in order, and each has the pixels that it says ----
+expect 0 '3 frames' render press moving.png --size 96x64 --every 1
+refused 2 'needs a number of frames' press no.png --every 0
+refused 2 'needs a number of frames' press/frame_000000.vtu no.png --every 1
+cat >moving.py <<'END'
+import struct, zlib
+data, at, kinds, numbers, sizes = open("moving.png", "rb").read(), 8, [], [], []
+while at < len(data):
+    size, = struct.unpack(">I", data[at:at + 4])
+    kind, body = data[at + 4:at + 8], data[at + 8:at + 8 + size]
+    assert zlib.crc32(kind + body) == struct.unpack(">I", data[at + 8 + size:at + 12 + size])[0]
+    kinds.append(kind)
+    if kind == b"fcTL":
+        number, width, height, left, top, delay = struct.unpack(">IIIIIH", body[:22])
+        assert left + width <= 96 and top + height <= 64 and delay in (20, 1000), (left, width, top, height, delay)
+        sizes.append((width, height))
+    if kind in (b"fcTL", b"fdAT"):
+        numbers.append(struct.unpack(">I", body[:4])[0])
+    if kind in (b"IDAT", b"fdAT"):
+        rows = zlib.decompress(body[4:] if kind == b"fdAT" else body)
+        assert len(rows) == sizes[-1][1] * (1 + 3 * sizes[-1][0])
+    at += 12 + size
+assert kinds == [b"IHDR", b"acTL", b"fcTL", b"IDAT", b"fcTL", b"fdAT", b"fcTL", b"fdAT", b"IEND"], kinds
+assert numbers == list(range(5)), numbers
+END
+expect 0 '' "$python" moving.py
+
 # ---- copies: their own names, and one for all ----
 cat >copies.json <<'END'
 {

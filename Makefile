@@ -158,6 +158,7 @@ gallery: build
 	@nice -n 10 $(PYTHON) scripts/gallery.py --run $(BUILD)/noli
 
 docs-update: all-targets
+	@$(PYTHON) scripts/modules.py .
 	@$(PYTHON) scripts/gallery.py
 	@$(PYTHON) scripts/scene_docs.py . $(BUILD)/tests/test_scene_docs
 	@$(PYTHON) scripts/check_docs.py --write --noli $(BUILD)/noli .

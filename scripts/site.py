@@ -46,7 +46,7 @@ MENU = [
     ("Reference", "reference", ["docs/reference/scene.md", "docs/reference/python.md", "docs/reference/library.md"]),
     ("Background", "background", ["docs/background/theory.md"]),
     ("Evidence", "evidence", ["docs/evidence/validation.md", "docs/evidence/benchmarks.md"]),
-    ("Decisions", "decisions", []),
+    ("Decisions", "decisions", ["docs/decisions/README.md"]),
     ("Development", None, ["docs/design.md", "CONTRIBUTING.md", "CHANGELOG.md"]),
     ("Headers", None, []),
 ]
@@ -101,7 +101,8 @@ def collect(source):
     for _, names in menu:
         for name in names:
             text = read(os.path.join(source, name))
-            target = os.path.splitext(os.path.basename(name))[0].lower() + ".html"
+            stem = os.path.splitext(os.path.basename(name))[0].lower()
+            target = ("decisions" if stem == "readme" else stem) + ".html"
             pages[name] = Page(name, target, references(text) if name.endswith(".bib") else text)
     declared = {}
     library = next(names for title, names in menu if title == "Headers")
@@ -315,6 +316,7 @@ a { color: var(--link); text-decoration: none; } a:hover { text-decoration: unde
 nav { position: fixed; inset: 0 auto 0 0; width: 256px; overflow-y: auto; padding: 18px; background: var(--side); border-right: 1px solid var(--line); font-size: 14.5px; line-height: 1.4; }
 nav h2 { margin: 18px 0 4px; padding: 0; border: 0; font-size: 12px; letter-spacing: .06em; text-transform: uppercase; color: var(--soft); }
 nav ul { list-style: none; margin: 0; padding: 0; } nav li { margin: 4px 0; }
+nav summary { cursor: pointer; font-size: 12px; color: var(--soft); }
 nav .here { font-weight: 600; color: var(--ink); }
 nav .brand { font-size: 21px; font-weight: 700; color: var(--ink); }
 #search { width: 100%; margin: 10px 0 0; padding: 5px 8px; font: inherit; color: inherit; background: var(--back); border: 1px solid var(--line); border-radius: 4px; }
@@ -363,12 +365,14 @@ def menu_of(menu, pages, page):
     lines = ['<a class="brand" href="index.html">Noli</a><input id="open" type="checkbox"><label for="open">Menu</label>',
              '<input id="search" type="search" placeholder="Search headings"><ul id="found"></ul><div class="menu">']
     for title, names in menu:
-        lines.append(f"<h2>{title}</h2><ul>")
+        # long lists are closed, unless the page is among them
+        closed = len(names) > 25 and page.source not in names
+        lines.append(f"<h2>{title}</h2><details{'' if closed else ' open'}><summary>{len(names)} pages</summary><ul>")
         for name in names:
             label = html.escape(pages[name].title)
             here = ' class="here"' if name == page.source else ""
             lines.append(f'<li><a{here} href="{pages[name].target}">{label}</a></li>')
-        lines.append("</ul>")
+        lines.append("</ul></details>")
     return "\n".join(lines + ["</div>"])
 
 

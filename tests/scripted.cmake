@@ -92,6 +92,7 @@ if(TARGET noli_bench AND TARGET noli_validate AND NOLI_PYTHON)
 endif()
 # documents: no dead links, nothing that is made of something else out of date; the site builds
 if(TARGET noli_program AND NOLI_PYTHON)
+  noli_add_scripted_test(modules ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/modules.py --check ${PROJECT_SOURCE_DIR})
   noli_add_scripted_test(gallery ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/gallery.py --check)
   noli_add_scripted_test(check_docs ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_docs.py
     --noli $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})

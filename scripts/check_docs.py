@@ -6,6 +6,7 @@ usage: check_docs.py [--write] [--noli PROGRAM] SOURCE_DIRECTORY
 - Links and pictures of every Markdown file lead to files that exist, and #anchors to headings.
 - Files of the repository named in `backquotes` exist, and so do documents named in sources; all pictures in
   docs/images and all tables in docs/evidence/data are used.
+- README.md and the summaries of docs/evidence are short.
 - docs/start/examples.md lists every example: scenes with their command and a small picture, other files by name.
 - Generated parts are up to date: the text between `<!-- noli --help -->` and
   `<!-- end -->` is the output of the program, the text between `<!-- file PATH -->` and `<!-- end -->` is
@@ -31,6 +32,9 @@ FOLDERS = ("apps/", "bench/", "cmake/", "docs/", "examples/", "include/", "scrip
 DOCUMENT = re.compile(r"\bdocs/[\w/-]+\.(?:md|json|bib)\b")
 BLOCK = re.compile(r"(<!-- (noli [^>]*?|file \S+|shapes) -->\n).*?(<!-- end -->\n)", re.S)
 LARGEST_PICTURE = 60 * 1024
+# pages that people read to the end, in words
+LONGEST = {"README.md": 900, "docs/evidence/validation.md": 1500, "docs/evidence/benchmarks.md": 1500,
+           "docs/evidence/coverage.md": 1500, "docs/evidence/torture.md": 1500, "docs/evidence/scaling.md": 1500}
 FENCES = {".c": "c", ".json": "json", ".py": "python", ".sh": "sh"}
 
 
@@ -134,6 +138,12 @@ class Checker:
                     if goal not in self.used:
                         self.errors.append(f"{goal}: not used in any document")
 
+    def check_lengths(self):
+        for path, most in LONGEST.items():
+            words = len(read(os.path.join(self.source, path)).split())
+            if words > most:
+                self.errors.append(f"{path}: {words} words, more than {most}")
+
     def check_examples(self):
         """Every example has a row, and every row an existing example."""
         page = os.path.join("docs", "start", "examples.md")
@@ -203,6 +213,7 @@ def main():
     for path in sorted(checker.anchors):
         checker.check(path)
     checker.check_used()
+    checker.check_lengths()
     checker.check_sources()
     checker.check_examples()
     for error in checker.errors + stale:

@@ -239,8 +239,8 @@ NoliStatus noli_sim_pair(const NoliSim* sim, int32_t a, int32_t b, NoliPairDef* 
   pair = noli_definition_pair(sim->definition.def, a, b);
   pair.contact = noli_body_pairs_get(&sim->model->problem.body_pairs, a, b);
   const NoliProblem* problem = &sim->model->problem;
-  double own = noli_resolve(pair.distance, problem->diagonal);
-  pair.distance = (NoliScaled){own > 0.0 ? own : problem->dhat, false};
+  double own = noli_resolve(pair.distance, &problem->size);
+  pair.distance = (NoliScaled){own > 0.0 ? own : problem->dhat, NOLI_ABSOLUTE};
   noli_sized_give(given, size, &pair, sizeof pair);
   given->size = size;
 done:

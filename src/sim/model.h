@@ -48,8 +48,8 @@ typedef struct NoliModel {
   NoliProblem problem;
   const NoliIntegrator* integrator;
   double h;
-  int32_t n_calls;      // functions of the host that run: targets, values, progress
-  int32_t n_objectives; // that are evaluated: they may read results
+  int32_t n_calls;             // functions of the host that run: targets, values, progress
+  int32_t n_objectives;        // that are evaluated: they may read results
   NoliIncrementDef increments; // `smallest` > 0 where `initial` is
   double gravity[3];
   NoliAudit audit;
@@ -154,5 +154,8 @@ NOLI_WARN_UNUSED NoliStatus noli_model_set_pairs(NoliModel* model, const NoliSim
 // Validator (base/validate.h).
 const char* noli_model_defect(const NoliModel* model);
 
-// A value of a definition, which may be relative to the diagonal of the scene.
-double noli_resolve(NoliScaled scaled, double diagonal);
+// The sizes of the simulated bodies with vertices at X (n_vert x 3).
+NoliSceneSize noli_model_size(const NoliModel* model, const double* X);
+
+// A value of a definition, which may be relative to a size of the scene.
+double noli_resolve(NoliScaled scaled, const NoliSceneSize* size);

@@ -339,7 +339,7 @@ NoliStatus noli_motion_slopes_set(const NoliModel* model, int32_t index, double 
   Trial trial = {.motion = motion,
                  .t0 = t0,
                  .t1 = t1,
-                 .size = model->problem.diagonal,
+                 .size = model->problem.size.d,
                  .x = x + 3 * (int64_t)model->vert_first[motion->def.body]};
   double** vectors[] = {&trial.X, &trial.y0, &trial.y, &trial.from, &trial.end};
   noli_motion_slopes_free(context, slopes);

@@ -68,7 +68,7 @@ struct NoliParameters {
   NoliGcpShape shape; // of the contact model "gcp"; else empty
   int64_t n_weighted; // vertices that the mean weight is of, likewise
   unsigned wanted;
-  double size; // m, of the simulation, to which lengths may be relative
+  NoliSceneSize size; // of the simulation, to which lengths and speeds may be relative
 };
 
 typedef struct NoliParameterType {

@@ -556,7 +556,7 @@ NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list, const NoliP
   NOLI_TRY(noli_owned_definition_copy(sim->context, sim->definition.def, &self->source));
   noli_sim_fix_lengths(sim, self->source.def);
   NOLI_TRY(settle_proxies(self));
-  self->size = sim->model->problem.diagonal;
+  self->size = sim->model->problem.size;
   NOLI_NEW_ZERO(sim->context, self->value, self->n);
   NOLI_NEW_ZERO(sim->context, self->first_entry, self->n + 1);
   const NoliProblem* problem = &sim->model->problem;

@@ -79,7 +79,7 @@ NOLI_WARN_UNUSED NoliStatus noli_parameters_create_in(NoliSim* sim, const char* 
 
 // Lengths of the simulation that other values keep.
 typedef struct NoliParameterLengths {
-  double size;             // m, l, to which lengths and speeds may be relative
+  NoliSceneSize size;      // to which lengths and speeds may be relative
   double contact_distance; // m
 } NoliParameterLengths;
 NoliParameterLengths noli_parameters_lengths(const NoliParameters* parameters);

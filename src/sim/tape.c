@@ -122,7 +122,7 @@ done:
 static bool has_arrived(const NoliSim* sim) {
   const double* place = sim->holds_motion ? sim->state.x : sim->prescribed_target;
   const NoliPrescribed* prescribed = &sim->stage->prescribed;
-  double allowed = 1e-12 * sim->model->problem.diagonal;
+  double allowed = 1e-12 * sim->model->problem.size.d;
   for (int32_t i = 0; i < prescribed->n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       double x = sim->stage->here->x[3 * (int64_t)prescribed->node[i] + k];

@@ -377,7 +377,7 @@ static NoliStatus find_place(Ties* ties, int32_t node, Place* place) {
   char where[160];
   describe(ties, index, where);
   *place = find_on_surface(ties, tie->to, tie->to == tie->body, p);
-  double reach = noli_resolve(tie->distance, model->problem.diagonal);
+  double reach = noli_resolve(tie->distance, &model->problem.size);
   if (place->distance > ties->touching) {
     find_in_solid(ties, tie->to, p, place);
   }
@@ -628,7 +628,7 @@ NoliStatus noli_ties_build(NoliModel* model, const NoliSimDef* def) {
   for (int32_t i = 0; i < model->problem.n_node; i++) {
     ties.tie[i] = NOLI_NULL_INDEX;
   }
-  double size = model->problem.diagonal;
+  double size = model->problem.size.d;
   for (int64_t i = 0; i < 3 * (int64_t)model->problem.n_vert; i++) {
     size = fmax(size, fabs(ties.x[i]));
   }
@@ -654,12 +654,12 @@ NoliStatus noli_ties_check_motions(const NoliModel* model) {
     int32_t body = motion->def.body;
     for (int32_t i = 0; i < motion->n_node; i++) {
       int32_t node = model->vert_first[body] + motion->node[i];
-      NOLI_CHECK(model->context,
-                 noli_followers_find(&model->problem.followers, node) == NOLI_NULL_INDEX,
-                 NOLI_ERROR_ARGUMENT,
-                 "motion %d prescribes vertex %d of \"%s\", which a tie binds: leave out the tie of "
-                 "this vertex, or its motion",
-                 m, (int)motion->node[i], model->name[body]);
+      NOLI_CHECK(
+          model->context, noli_followers_find(&model->problem.followers, node) == NOLI_NULL_INDEX,
+          NOLI_ERROR_ARGUMENT,
+          "motion %d prescribes vertex %d of \"%s\", which a tie binds: leave out the tie of "
+          "this vertex, or its motion",
+          m, (int)motion->node[i], model->name[body]);
     }
   }
 done:

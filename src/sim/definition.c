@@ -334,6 +334,6 @@ void noli_definition_set_friction(double value, double* friction, double* static
 }
 
 bool noli_definition_has_implicit_friction(const NoliSimDef* def) {
-  return noli_choice_index(NOLI_CHOICE_FRICTION_METHOD, def->friction_method) ==
+  return noli_names_index(&noli_friction_method_names, def->friction_method) ==
          NOLI_FRICTION_IMPLICIT;
 }

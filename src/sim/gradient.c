@@ -29,6 +29,8 @@ const NoliNamed noli_gradient_modes[NOLI_GRADIENT_MODES] = {
     [NOLI_GRADIENT_ADJOINT] = {"adjoint", "One run in reverse for all parameters."},
     [NOLI_GRADIENT_TANGENT] = {"tangent", "A run forward for each parameter."},
 };
+const NoliNames noli_gradient_mode_names = {"mode of gradients", NULL, noli_gradient_modes,
+                                            NOLI_GRADIENT_MODES};
 
 // The state at the start of a segment.
 typedef struct Kept {
@@ -443,7 +445,7 @@ static NoliStatus check(Gradient* g) {
   }
   NOLI_TRY(noli_numbers_check(g->context, "derivatives: ", NOLI_NUMBERS_GRADIENT, g->def));
   NOLI_TRY(
-      noli_choice_require(g->context, "derivatives: ", NOLI_CHOICE_GRADIENT_MODE, g->def->mode));
+      noli_names_require(g->context, "derivatives: ", &noli_gradient_mode_names, g->def->mode));
   g->tangent = g->def->mode != NULL && strcmp(g->def->mode, "tangent") == 0;
 done:
   return status;

@@ -63,7 +63,8 @@ static NoliStatus build_elements(NoliModel* model, const NoliSimDef* def) {
       NoliBlock* block = &problem->block[range.block];
       status = block->type->set_rest(block, range.begin, range.end, range.first, problem->X,
                                      def->bodies[b].plane_strain);
-      NOLI_TRY(noli_bodies_locate(model->context, &def->bodies[b], model->name[b], status));
+      NOLI_TRY(
+          noli_definition_locate_body(model->context, &def->bodies[b], model->name[b], status));
     }
   }
   for (int32_t i = 0; i < problem->n_block; i++) {

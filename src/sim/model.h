@@ -48,8 +48,8 @@ typedef struct NoliModel {
   NoliProblem problem;
   const NoliIntegrator* integrator;
   double h;
-  int32_t n_calls;      // functions of the host that run: targets, values, progress
-  int32_t n_objectives; // that are evaluated: they may read results
+  int32_t n_calls;             // functions of the host that run: targets, values, progress
+  int32_t n_objectives;        // that are evaluated: they may read results
   NoliIncrementDef increments; // `smallest` > 0 where `initial` is
   double gravity[3];
   NoliAudit audit;

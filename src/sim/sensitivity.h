@@ -30,7 +30,8 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted);
 // `tolerance` times the largest force, or rounding. Fails with NOLI_NOT_CONVERGED where that is not
 // near, and with NOLI_ERROR_ARGUMENT where the stiffness of the barrier is adaptive and something
 // touches.
-NOLI_WARN_UNUSED NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance);
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_polish(NoliSensitivity* sensitivity,
+                                                    double tolerance);
 
 // Sets a solve of a part up, unless it is set up already. Overwrites the stage of the simulation.
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_set(NoliSensitivity* sensitivity,

@@ -93,6 +93,7 @@ NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition,
   NOLI_NEW_ZERO(context, sim, 1);
   sim->context = context;
   sim->n_parts = 1;
+  sim->watch = &noli_step_unwatched;
   sim->definition = *definition;
   *definition = (NoliOwnedDefinition){0};
 

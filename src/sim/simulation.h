@@ -10,7 +10,6 @@
 #include "solve/stage.h"
 
 typedef struct NoliSurfaceTree NoliSurfaceTree; // sim/queries.c
-typedef struct NoliTape NoliTape;               // sim/tape.h
 
 // Energy at the start of a step, J: sim/energy_check.h.
 typedef struct NoliEnergyCheck {
@@ -36,6 +35,17 @@ typedef struct NoliControls {
   double** value;  // (n_force) likewise, in the unit of the kind
   int32_t** local; // (n_force) their vertices within the body, (n_node)
 } NoliControls;
+
+// What follows the steps of a run, as the tape of derivatives does: is called before the first
+// stage of a step or part, after the motion of a stage has begun, after every solve, and when the
+// end is about to become the state. A failure is that of the step.
+typedef struct NoliStepWatch {
+  NoliStatus (*begin_part)(void* watcher, NoliSim* sim);
+  NoliStatus (*begin_stage)(void* watcher, NoliSim* sim);
+  NoliStatus (*end_solve)(void* watcher, NoliSim* sim);
+  NoliStatus (*end_part)(void* watcher, NoliSim* sim);
+} NoliStepWatch;
+extern const NoliStepWatch noli_step_unwatched; // does nothing
 
 struct NoliSim {
   NoliContext* context;
@@ -98,7 +108,8 @@ struct NoliSim {
   bool in_batch;         // a copy of a batch, which owns it
   int64_t n_body_changes; // bodies added and removed
   NoliSurfaceTree* tree; // of queries; made when first needed
-  NoliTape* tape;        // records what steps solve; NULL: nothing does
+  const NoliStepWatch* watch; // noli_step_unwatched: nobody
+  void* watcher;
 };
 
 // Length of the step, or of the part of a divided step.

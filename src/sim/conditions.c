@@ -2,7 +2,7 @@
 
 #include "fem/twist.h"
 #include "math/vec3.h"
-#include "sim/motion_slopes.h"
+#include "sim/motion_targets.h"
 #include "sim/face_forces.h"
 
 #include <string.h>

@@ -15,7 +15,7 @@ typedef struct NoliMotion {
   double* X;     // (n_node x 3)
   double* x_t0;  // (n_node x 3) scratch
   double* x_t1;  // (n_node x 3) scratch
-  double* inner; // (n_node x 3) scratch of sim/motion_slopes.h
+  double* inner; // (n_node x 3) scratch of sim/motion_targets.h
   int32_t end;   // index among the motions that end by position, or NOLI_NULL_INDEX
   NoliMotionDef def;
   int32_t* n_calls; // of the model

@@ -702,7 +702,7 @@ static void release_parts(NoliModel* model) {
     noli_block_destroy(&problem->block[i]);
   }
   noli_followers_destroy(context, &problem->followers);
-  noli_tie_slopes_free(context, &model->tie_slopes);
+  noli_free(context, model->tie);
   noli_surface_destroy(context, &problem->surface);
   noli_volumes_free(context, &problem->volumes);
   noli_free(context, problem->pressed.tri);

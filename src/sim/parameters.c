@@ -577,6 +577,7 @@ NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list, const NoliP
     }
   }
   NOLI_TRY(find_shares(self, sim->model));
+  NOLI_TRY(noli_tie_slopes_create(sim->model, &self->ties));
   if (noli_parameter_has_potential(sim->model)) {
     NOLI_TRY(noli_gcp_shape_create(sim->context, &sim->model->problem.gcp.model,
                                    sim->model->problem.X, &self->shape));
@@ -610,6 +611,7 @@ void noli_parameters_destroy(NoliParameters** owner) {
   noli_owned_definition_free(self->context, &self->source);
   noli_array_free(self->context, &self->entry);
   noli_gcp_shape_free(self->context, &self->shape);
+  noli_tie_slopes_free(self->context, &self->ties);
   noli_free(self->context, self->def);
   noli_free(self->context, self->value);
   noli_free(self->context, self->velocity);

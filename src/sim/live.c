@@ -5,6 +5,7 @@
 #include "base/ranks.h"
 #include "base/sized.h"
 #include "math/mat3.h"
+#include "sim/audit.h"
 #include "sim/definition.h"
 #include "sim/fingerprint.h"
 

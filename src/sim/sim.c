@@ -3,6 +3,7 @@
 
 #include "base/ranks.h"
 #include "base/sized.h"
+#include "sim/audit.h"
 #include "sim/bodies.h"
 #include "sim/clearance.h"
 #include "sim/definition.h"
@@ -56,6 +57,14 @@ void noli_sim_begin_histories(NoliSim* sim, double elapsed) {
   for (int32_t i = 0; i < sim->model->problem.n_block; i++) {
     noli_block_begin_stage(&sim->model->problem.block[i], sim->state.x, elapsed,
                            sim->stage->n_threads);
+  }
+}
+
+void noli_sim_outdate(NoliSim* sim) {
+  sim->reported = false;
+  sim->failed = false;
+  if (sim->tree != NULL) {
+    sim->tree->current = false;
   }
 }
 
@@ -152,7 +161,7 @@ void noli_sim_release(NoliSim** owner) {
   noli_stage_destroy(&sim->own_stage);
   noli_stage_destroy(&sim->barrier_stage);
   noli_sim_free_controls(sim);
-  noli_sim_free_tree(sim);
+  noli_surface_tree_destroy(sim->context, &sim->tree);
   noli_model_destroy(&sim->model);
   noli_owned_definition_free(sim->context, &sim->definition);
   noli_state_free(sim->context, &sim->state);

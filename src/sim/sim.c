@@ -198,6 +198,16 @@ int64_t noli_sim_step_count(const NoliSim* sim) {
   return *sim->state.step;
 }
 
+int32_t noli_sim_spring_count(const NoliSim* sim) {
+  return sim != NULL ? sim->model->n_spring : 0;
+}
+
+const char* noli_sim_spring_name(const NoliSim* sim, int32_t spring) {
+  return spring >= 0 && spring < noli_sim_spring_count(sim)
+             ? sim->definition.def->springs[spring].name
+             : "";
+}
+
 int32_t noli_sim_body_count(const NoliSim* sim) {
   if (sim == NULL) {
     return 0;

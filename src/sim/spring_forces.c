@@ -5,16 +5,6 @@
 
 #include <string.h>
 
-int32_t noli_sim_spring_count(const NoliSim* sim) {
-  return sim != NULL ? sim->model->n_spring : 0;
-}
-
-const char* noli_sim_spring_name(const NoliSim* sim, int32_t spring) {
-  return spring >= 0 && spring < noli_sim_spring_count(sim)
-             ? sim->definition.def->springs[spring].name
-             : "";
-}
-
 // Force of spring and damper on the first end.
 static NoliVec3 force_on_first(const NoliSim* sim, int64_t s, const double* axis) {
   const NoliSprings* springs = &sim->model->problem.springs;

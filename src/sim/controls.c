@@ -1,7 +1,6 @@
 #include "sim/controls.h"
 
 #include "base/numbers.h"
-#include "sim/choices.h"
 #include "sim/parameters.h"
 #include "sim/simulation.h"
 

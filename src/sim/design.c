@@ -4,11 +4,11 @@
 #include "base/numbers.h"
 #include "base/ranks.h"
 #include "search/search.h"
-#include "sim/choices.h"
 #include "sim/controls.h"
 #include "sim/design_functions.h"
 #include "sim/design_path.h"
 #include "sim/distortion.h"
+#include "sim/objective.h"
 #include "sim/parameters.h"
 
 #include <math.h>

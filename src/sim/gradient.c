@@ -9,8 +9,8 @@
 #include "base/ranks.h"
 #include "base/timer.h"
 #include "sim/chains.h"
-#include "sim/choices.h"
 #include "sim/history_links.h"
+#include "sim/objective.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 #include "sim/probes.h"
 
 #include "base/numbers.h"
-#include "sim/choices.h"
 #include "sim/simulation.h"
 
 #include <math.h>

@@ -334,6 +334,17 @@ void noli_definition_set_friction(double value, double* friction, double* static
 }
 
 bool noli_definition_has_implicit_friction(const NoliSimDef* def) {
-  return noli_choice_index(NOLI_CHOICE_FRICTION_METHOD, def->friction_method) ==
+  return noli_names_index(&noli_friction_method_names, def->friction_method) ==
          NOLI_FRICTION_IMPLICIT;
+}
+
+NoliStatus noli_definition_locate_body(NoliContext* context, const NoliBodyDef* body,
+                                       const char* name, NoliStatus status) {
+  if (status == NOLI_OK || status == NOLI_ERROR_MEMORY) {
+    return status;
+  }
+  char message[512];
+  snprintf(message, sizeof message, "%s", noli_context_message(context));
+  noli_fail(context, status, "body \"%s\": %s", name, message);
+  return noli_fail_at(context, body->where, status);
 }

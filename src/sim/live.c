@@ -5,6 +5,7 @@
 #include "base/ranks.h"
 #include "base/sized.h"
 #include "math/mat3.h"
+#include "sim/audit.h"
 #include "sim/definition.h"
 #include "sim/fingerprint.h"
 
@@ -369,7 +370,7 @@ static NoliStatus model_digest(const NoliSim* sim, uint64_t* found) {
   uint64_t digest = NOLI_DIGEST_BEGIN;
   for (int32_t b = 0; b < sim->model->n_body; b++) {
     NoliFingerprint print;
-    NOLI_TRY(noli_sim_fingerprint(sim, b, &print));
+    NOLI_TRY(noli_model_fingerprint(sim->model, &sim->definition.def->bodies[b], b, &print));
     digest = noli_digest(digest, &print, sizeof print);
   }
   *found = noli_digest(digest, &sim->state.sizes, offsetof(NoliStateSizes, n_constraints));

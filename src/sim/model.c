@@ -64,7 +64,8 @@ static NoliStatus build_elements(NoliModel* model, const NoliSimDef* def) {
       NoliBlock* block = &problem->block[range.block];
       status = block->type->set_rest(block, range.begin, range.end, range.first, problem->X,
                                      def->bodies[b].plane_strain);
-      NOLI_TRY(noli_bodies_locate(model->context, &def->bodies[b], model->name[b], status));
+      NOLI_TRY(
+          noli_definition_locate_body(model->context, &def->bodies[b], model->name[b], status));
     }
   }
   for (int32_t i = 0; i < problem->n_block; i++) {
@@ -461,7 +462,7 @@ static NoliStatus copy_forces(NoliModel* model, const NoliSimDef* def) {
   for (int32_t f = 0; f < def->n_forces; f++) {
     NoliForce* force = &model->force[model->n_force++];
     force->def = def->forces[f];
-    force->kind = (NoliForceKind)noli_choice_index(NOLI_CHOICE_FORCE, force->def.kind);
+    force->kind = (NoliForceKind)noli_names_index(&noli_force_names, force->def.kind);
     NOLI_TRY(copy_nodes(model, force->def.body, force->def.node, force->def.n_node,
                         model->vert_first[force->def.body], &force->node, &force->n_node));
     force->def.node = NULL;
@@ -533,7 +534,7 @@ static void set_method(NoliModel* model, const NoliSimDef* def) {
                          : noli_contact_model_find(def->contact_model);
   problem->toi_termination =
       def->termination != NULL
-          ? noli_choice_index(NOLI_CHOICE_TERMINATION, def->termination) == NOLI_TERMINATION_TOI
+          ? noli_names_index(&noli_termination_names, def->termination) == NOLI_TERMINATION_TOI
           : model->problem.method->toi_termination;
   problem->toi_tolerance = def->toi_tolerance;
   problem->imbalance_allowed = def->imbalance > 0.0              ? def->imbalance
@@ -553,7 +554,7 @@ static NoliStatus build_bodies(NoliModel* model, const NoliSimDef* def, bool div
   if (def->increments.smallest == 0.0) {
     model->increments.smallest = 1e-3 * def->increments.initial;
   }
-  model->audit = (NoliAudit)noli_choice_index(NOLI_CHOICE_AUDIT, def->audit);
+  model->audit = (NoliAudit)noli_names_index(&noli_audit_names, def->audit);
   memcpy(model->gravity, def->gravity, sizeof model->gravity);
   model->integrator = noli_integrator_find(def->integrator);
   NOLI_TRY(copy_names(model, def));
@@ -592,7 +593,7 @@ static NoliStatus set_parameters(NoliModel* model, const NoliSimDef* def) {
   noli_model_set_tolerance(model, def->tolerance);
   problem->fixed_stiffness = def->barrier_stiffness;
   problem->surface_radius = noli_resolve(def->surface_radius, &problem->size);
-  problem->ccd = noli_ccd_methods[noli_choice_index(NOLI_CHOICE_CCD, def->ccd)].name;
+  problem->ccd = noli_ccd_methods[noli_names_index(&noli_ccd_names, def->ccd)].name;
   problem->still = model->obstacle;
   problem->friction_iterations = def->friction_iterations;
   problem->max_iterations = def->max_iterations;
@@ -704,7 +705,7 @@ static void release_parts(NoliModel* model) {
     noli_block_destroy(&problem->block[i]);
   }
   noli_followers_destroy(context, &problem->followers);
-  noli_tie_slopes_free(context, &model->tie_slopes);
+  noli_free(context, model->tie);
   noli_surface_destroy(context, &problem->surface);
   noli_volumes_free(context, &problem->volumes);
   noli_free(context, problem->pressed.tri);

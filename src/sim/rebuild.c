@@ -1,6 +1,7 @@
 #include "sim/rebuild.h"
 
 #include "base/ranks.h"
+#include "sim/audit.h"
 #include "sim/definition_check.h"
 #include "sim/fallback.h"
 #include "sim/properties.h"

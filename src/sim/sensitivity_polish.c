@@ -151,9 +151,9 @@ done:
   return status;
 }
 
-NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance) {
+NoliStatus noli_sensitivity_polish(NoliSensitivity* self, double tolerance) {
   NoliStatus status = NOLI_OK;
-  NoliSensitivity* self = sim->tape->sensitivity;
+  NoliSim* sim = self->sim;
   NoliStage* stage = sim->stage;
   double scale, residual;
   NOLI_TRY(require_fixed_stiffness(sim));

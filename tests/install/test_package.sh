@@ -36,7 +36,7 @@ sh -n "$work/control/prerm" || fail prerm
 # what is in it
 dpkg-deb -x "$package" "$work/root"
 libdir=$(dirname "$(find "$work/root/usr" -name 'libnoli.so.*' | head -n 1)")
-for file in share/doc/noli/copyright share/doc/noli/guide.md share/doc/noli/examples/demo.json include/noli/noli.h; do
+for file in share/doc/noli/copyright share/doc/noli/start/guide.md share/doc/noli/examples/demo.json include/noli/noli.h; do
   [ -s "$work/root/usr/$file" ] || fail "usr/$file is missing"
 done
 if find "$work/root" -name __pycache__ | grep -q .; then

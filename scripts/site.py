@@ -366,13 +366,14 @@ def menu_of(menu, pages, page):
              '<input id="search" type="search" placeholder="Search headings"><ul id="found"></ul><div class="menu">']
     for title, names in menu:
         # long lists are closed, unless the page is among them
-        closed = len(names) > 25 and page.source not in names
-        lines.append(f"<h2>{title}</h2><details{'' if closed else ' open'}><summary>{len(names)} pages</summary><ul>")
+        long = len(names) > 30
+        closed = f"<details{' open' if page.source in names else ''}><summary>{len(names)} pages</summary>" if long else ""
+        lines.append(f"<h2>{title}</h2>{closed}<ul>")
         for name in names:
             label = html.escape(pages[name].title)
             here = ' class="here"' if name == page.source else ""
             lines.append(f'<li><a{here} href="{pages[name].target}">{label}</a></li>')
-        lines.append("</ul></details>")
+        lines.append("</ul></details>" if long else "</ul>")
     return "\n".join(lines + ["</div>"])
 
 

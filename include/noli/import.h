@@ -1,6 +1,6 @@
 /// @file import.h
 /// Scenes of other programs: the text scenes of the IPC program of [Li2020] and the JSON scenes of
-/// PolyFEM (docs/howto/import.md). A foreign scene becomes a native one first, with all of its
+/// PolyFEM (docs/reference/import.md). A foreign scene becomes a native one first, with all of its
 /// checks.
 ///
 /// These functions are in a library of their own: link with noli_import (pkg-config noli_import,

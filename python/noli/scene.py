@@ -27,7 +27,7 @@ _MARK = "#function "
 class Scene(Hinted):
     """A scene with all defaults filled in.
 
-    `source` is a dict, or the path of a file (of noli, or of another program that docs/howto/import.md names). In a dict a
+    `source` is a dict, or the path of a file (of noli, or of another program that docs/reference/import.md names). In a dict a
     mesh may be a Mesh, a list may be a NumPy array, and a motion, or the value of a force, may be a function f(t, X)
     of the time and the rest positions (n x 3):
 

@@ -172,7 +172,7 @@ OBJECT(region, "selection", NOLI_SCENE_EXACTLY_ONE,
        GROUPED("tag", integer, NULL, "Vertices of tetrahedra or triangles with this tag."),
        GROUPED("set", text, NULL,
                "Vertices of a named set of the mesh file: a node or element set or a surface of "
-               ".inp files, a physical group of Gmsh's. See docs/howto/import.md."),
+               ".inp files, a physical group of Gmsh's. See docs/reference/import.md."),
        GROUPED("vertices", vertex_list, NULL, "Indices of vertices in the mesh file, from 0."),
        FIELD("depth", fraction, "0.01", NULL,
              "With `side`: depth as a fraction of the extent of the bounding box."),

@@ -67,7 +67,7 @@ OBJECT(copies, "copies", NOLI_SCENE_ANY,
   FIELD("merge", not_negative, NULL, NULL,                                                         \
         "If given, vertices of `mesh` within this distance, before `scale`, become one, 0: equal " \
         "ones; cells without size and those that occur twice are dropped. See "                    \
-        "docs/howto/import.md.")
+        "docs/reference/import.md.")
 #define PLACEMENT                                                                                  \
   MERGE,                                                                                           \
       FIELD("scale", scale, "1", NULL,                                                             \
@@ -258,7 +258,7 @@ OBJECT(element_region, "element_selection", NOLI_SCENE_EXACTLY_ONE,
        GROUPED("tag", integer, NULL, "Elements with this tag in the mesh file."),
        GROUPED("set", text, NULL,
                "Elements all of whose vertices are in this named set of the mesh file. See "
-               "docs/howto/import.md."),
+               "docs/reference/import.md."),
        GROUPED("elements", element_list, NULL,
                "Indices of tetrahedra of the mesh (in plane strain and of shells triangles, of "
                "rods segments), refined or not, from 0."),

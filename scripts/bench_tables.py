@@ -19,6 +19,7 @@ import subprocess
 import sys
 
 import tables
+from tables import read
 
 DATA = os.path.join("data", "benchmarks")
 
@@ -86,13 +87,6 @@ def update(bench, path, pages):
     links, files = publish(markdown, re.sub(r"^bench-|\.\w+$", "", name).replace("-", "_"))
     pages[found[0]] = pattern.sub(lambda block: block[1] + "\n" + links + block[2], text)
     return files
-
-
-def read(path):
-    if not os.path.exists(path):
-        return None
-    with open(path, encoding="utf-8") as file:
-        return file.read()
 
 
 def main():

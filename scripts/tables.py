@@ -1,9 +1,18 @@
 """Tables of Markdown as CSV files, which the site shows as tables that open on a click."""
 import csv
 import io
+import os
 import re
 
 LINE = re.compile(r"^\|.*\|\s*$")
+
+
+def read(path):
+    """A text, or None if there is no such file."""
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def cells_of(line):

@@ -18,6 +18,7 @@ import sys
 
 import plot
 import tables
+from tables import read
 
 PLOTS = "images/validation"
 DATA = os.path.join("data", "validation")
@@ -84,13 +85,6 @@ def fill(pages, measured):
     if n != 1:
         sys.exit(f"validation.md has {n} places for the summary, not 1")
     return files
-
-
-def read(path):
-    if not os.path.exists(path):
-        return None
-    with open(path, encoding="utf-8") as file:
-        return file.read()
 
 
 def text_of(measured):

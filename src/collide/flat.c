@@ -98,7 +98,7 @@ bool noli_flat_vertex(const NoliSurface* surface, const double* x, int32_t verte
   const NoliFlat* flat = surface->flat;
   int64_t begin = flat->spoke_first[vertex], end = flat->spoke_first[vertex + 1];
   *reach = 0.0;
-  if (begin < end && surface->planar[surface->body[vertex]]) {
+  if (begin < end && flat->opposite[2 * (int64_t)flat->spoke[begin]] == NOLI_NULL_INDEX) {
     NoliVec3 y[3];
     load_line(surface, x, vertex, flat->spoke + begin, y);
     return is_straight(y, STILL_FLAT_FOLD, reach);
@@ -184,10 +184,9 @@ typedef struct Finding {
   int32_t* n_tri;    // (n_edge) triangles of an edge
   int32_t* side;     // (n_edge x 2) the first two of them
   int32_t* tri_edge; // (n_tri x 3) edges, from vertex k to the next
-  int64_t* first;    // (n_vert + 1) corners of triangles at each vertex, or ends of segments
-  int32_t* corner;   // 3 triangle + k, or 2 edge + k
-  bool* seen;        // (corners) by 3 triangle + k
-  int32_t* n_lone;   // (n_vert) edges of no triangle
+  int64_t* first;    // (n_vert + 1) corners of triangles at each vertex
+  int32_t* corner;   // 3 triangle + k
+  bool* seen;        // (3 n_tri) corners whose fan is known
   bool* complete;    // (n_vert) whether all that is at a vertex is one complete fan, or a line
 } Finding;
 
@@ -245,6 +244,10 @@ typedef struct Fan {
   double angle;
 } Fan;
 
+static int64_t lone_count(const NoliSurface* surface, int32_t v) {
+  return surface->lone_first != NULL ? surface->lone_first[v + 1] - surface->lone_first[v] : 0;
+}
+
 static int32_t corner_at(const NoliSurface* surface, int32_t t, int32_t v) {
   const int32_t* tri = &surface->tri[3 * (int64_t)t];
   return tri[0] == v ? 0 : tri[1] == v ? 1 : 2;
@@ -301,70 +304,68 @@ static void mark_fans(const Finding* finding, int32_t v) {
     if (complete || fan.angle > PI + ANGLE_SLACK) {
       finding->flat->tri[t] |= (uint8_t)(NOLI_FLAT_PLUS << k);
     }
-    finding->complete[v] = complete && fan.n_tri == end - begin && finding->n_lone[v] == 0 &&
+    finding->complete[v] = complete && fan.n_tri == end - begin &&
+                           lone_count(finding->surface, v) == 0 &&
                            fabs(fan.angle - 2.0 * PI) < ANGLE_SLACK;
   }
 }
 
-// Lists the corners, or the ends of segments in a plane, at each vertex of rigid bodies.
+// Lists the corners at each vertex of rigid bodies.
 static void list_corners(const Finding* finding, const bool* rigid) {
   const NoliSurface* surface = finding->surface;
-  for (int32_t pass = 0; pass < 2; pass++) {
-    // first[v + 1] counts, then is where the next one goes, and ends up where those of v end
-    for (int32_t b = 0; b < surface->n_body; b++) {
-      bool planar = surface->planar[b];
-      const int32_t* vertex = planar ? surface->edge : surface->tri;
-      const int32_t* first = planar ? surface->edge_first : surface->tri_first;
-      int64_t size = planar ? 2 : 3;
-      for (int64_t c = size * first[b]; rigid[b] && c < size * first[b + 1]; c++) {
-        int64_t at = vertex[c] + 2;
-        if (pass == 0) {
-          finding->first[at]++;
-        } else {
-          finding->corner[finding->first[at - 1]++] = (int32_t)c;
-        }
-      }
-    }
-    for (int32_t v = 0; pass == 0 && v < surface->n_vert; v++) {
-      finding->first[v + 2] += finding->first[v + 1];
+  for (int64_t c = 0; c < 3 * (int64_t)surface->n_tri; c++) {
+    finding->first[surface->tri[c] + 2] += rigid[surface->body[surface->tri[c]]];
+  }
+  for (int32_t v = 0; v < surface->n_vert; v++) {
+    finding->first[v + 2] += finding->first[v + 1];
+  }
+  // first[v + 1] is where the next corner of v goes, and ends up where those of v + 1 begin
+  for (int64_t c = 0; c < 3 * (int64_t)surface->n_tri; c++) {
+    if (rigid[surface->body[surface->tri[c]]]) {
+      finding->corner[finding->first[surface->tri[c] + 1]++] = (int32_t)c;
     }
   }
 }
 
-// Marks a vertex of a body in a plane between two segments in a line; the first subtracts it.
+// Marks a vertex between two segments in a line; the first subtracts it.
 static void mark_line(const Finding* finding, int32_t v) {
-  int64_t begin = finding->first[v];
-  if (finding->first[v + 1] - begin != 2) {
-    return;
-  }
-  const int32_t* end = &finding->corner[begin];
-  const int32_t spoke[2] = {end[0] / 2, end[1] / 2};
+  const NoliSurface* surface = finding->surface;
+  const int32_t* spoke = &surface->lone[surface->lone_first[v]];
+  const int32_t *a = &surface->edge[2 * (int64_t)spoke[0]],
+                *b = &surface->edge[2 * (int64_t)spoke[1]];
   NoliVec3 y[3];
   double reach;
-  load_line(finding->surface, finding->x, v, spoke, y);
+  if (noli_surface_edge_size(a) != 2 || noli_surface_edge_size(b) != 2) {
+    return;
+  }
+  load_line(surface, finding->x, v, spoke, y);
   if (is_straight(y, FLAT_FOLD, &reach)) {
     finding->complete[v] = true;
-    finding->flat->body[finding->surface->body[v]] = true;
-    finding->flat->segment[spoke[0]] |= (uint8_t)(NOLI_FLAT_MEMBER | NOLI_FLAT_MINUS << end[0] % 2);
+    finding->flat->body[surface->body[v]] = true;
+    finding->flat->segment[spoke[0]] |= a[0] == v ? NOLI_FLAT_MINUS : NOLI_FLAT_MINUS << 1;
+    finding->flat->segment[spoke[0]] |= NOLI_FLAT_MEMBER;
     finding->flat->segment[spoke[1]] |= NOLI_FLAT_MEMBER;
   }
 }
 
-// Whether an edge is a spoke of its end v.
-static bool is_spoke(const Finding* finding, int64_t e, int32_t v) {
-  return finding->complete[v] && (finding->surface->planar[finding->surface->body[v]] ||
-                                  finding->flat->opposite[2 * e] != NOLI_NULL_INDEX);
+static void mark_vertex(const Finding* finding, int32_t v) {
+  bool has_triangles = finding->first[v] < finding->first[v + 1];
+  if (has_triangles) {
+    mark_fans(finding, v);
+  } else if (lone_count(finding->surface, v) == 2) {
+    mark_line(finding, v);
+  }
 }
 
 // Lists the edges of complete fans and lines.
-static NoliStatus list_spokes(NoliContext* context, const Finding* finding, const bool* rigid) {
+static NoliStatus list_spokes(NoliContext* context, const Finding* finding) {
   NoliStatus status = NOLI_OK;
   const NoliSurface* surface = finding->surface;
   int64_t *first = NULL, n = 0;
   NOLI_NEW_ZERO(context, first, (int64_t)surface->n_vert + 2);
   for (int64_t i = 0; i < 2 * (int64_t)surface->n_edge; i++) {
     int32_t v = surface->edge[i];
-    if (rigid[surface->body[v]] && is_spoke(finding, i / 2, v)) {
+    if (finding->complete[v]) {
       first[v + 2]++;
       n++;
     }
@@ -375,7 +376,7 @@ static NoliStatus list_spokes(NoliContext* context, const Finding* finding, cons
   NOLI_NEW(context, finding->flat->spoke, n);
   for (int64_t i = 0; i < 2 * (int64_t)surface->n_edge; i++) {
     int32_t v = surface->edge[i];
-    if (rigid[surface->body[v]] && is_spoke(finding, i / 2, v)) {
+    if (finding->complete[v]) {
       finding->flat->spoke[first[v + 1]++] = (int32_t)(i / 2);
     }
   }
@@ -398,9 +399,8 @@ static NoliStatus allocate(NoliContext* context, const NoliSurface* surface, Fin
   NOLI_NEW(context, finding->side, 2 * n_edge);
   NOLI_NEW(context, finding->tri_edge, 3 * n_tri);
   NOLI_NEW_ZERO(context, finding->first, n_vert + 2);
-  NOLI_NEW(context, finding->corner, 3 * n_tri + 2 * n_edge);
+  NOLI_NEW(context, finding->corner, 3 * n_tri);
   NOLI_NEW_ZERO(context, finding->seen, 3 * n_tri);
-  NOLI_NEW_ZERO(context, finding->n_lone, n_vert);
   NOLI_NEW_ZERO(context, finding->complete, n_vert);
   for (int64_t i = 0; i < 2 * n_edge; i++) {
     finding->flat->opposite[i] = NOLI_NULL_INDEX;
@@ -416,19 +416,8 @@ static void release(NoliContext* context, Finding* finding) {
   noli_free(context, finding->first);
   noli_free(context, finding->corner);
   noli_free(context, finding->seen);
-  noli_free(context, finding->n_lone);
   noli_free(context, finding->complete);
   noli_flat_destroy(context, &finding->flat);
-}
-
-// Edges of no triangle at each vertex of a body.
-static void count_lone(const Finding* finding, int32_t body) {
-  const NoliSurface* surface = finding->surface;
-  for (int32_t e = surface->edge_first[body]; e < surface->edge_first[body + 1]; e++) {
-    for (int32_t k = 0; finding->n_tri[e] == 0 && k < 2; k++) {
-      finding->n_lone[surface->edge[2 * (int64_t)e + k]]++;
-    }
-  }
 }
 
 NoliStatus noli_surface_find_flat(NoliContext* context, NoliSurface* surface, const bool* rigid,
@@ -449,7 +438,6 @@ NoliStatus noli_surface_find_flat(NoliContext* context, NoliSurface* surface, co
     if (rigid[b]) {
       find_edges(&finding, b);
       mark_edges(&finding, b);
-      count_lone(&finding, b);
     }
   }
   list_corners(&finding, rigid);
@@ -457,11 +445,11 @@ NoliStatus noli_surface_find_flat(NoliContext* context, NoliSurface* surface, co
   for (int32_t v = 0; v < surface->n_vert; v++) {
     int32_t b = surface->body[v];
     if (rigid[b]) {
-      (surface->planar[b] ? mark_line : mark_fans)(&finding, v);
+      mark_vertex(&finding, v);
       any = any || finding.flat->body[b];
     }
   }
-  NOLI_TRY(list_spokes(context, &finding, rigid));
+  NOLI_TRY(list_spokes(context, &finding));
   if (any) {
     surface->flat = finding.flat;
     finding.flat = NULL;

@@ -63,7 +63,7 @@ typedef struct NoliFlat {
   int32_t* opposite;    // (n_edge x 2) the third vertices of both triangles of a flat edge;
                         // NOLI_NULL_INDEX: the edge is not flat
   uint8_t* tri;         // (n_tri) how it takes part
-  uint8_t* segment;     // (n_edge) of bodies in planes, likewise: vertices subtracted, and MEMBER
+  uint8_t* segment;     // (n_edge) of no triangle, likewise: vertices subtracted, and MEMBER
   int64_t* spoke_first; // (n_vert + 1) edges of each flat vertex, in rows: those of a complete fan,
   int32_t* spoke;       // or both segments in a line; none of other vertices
 } NoliFlat;
@@ -86,7 +86,7 @@ bool noli_flat_vertex(const NoliSurface* surface, const double* x, int32_t verte
 void noli_flat_triangle(const NoliSurface* surface, const double* x, int32_t tri,
                         const NoliVec3 y[4], int8_t count[NOLI_FLAT_FEATURES]);
 
-// The same for a segment y[1..2] in a plane: bits of its vertices.
+// The same for a segment y[1..2] of no triangle: bits of its vertices.
 void noli_flat_segment(const NoliSurface* surface, const double* x, int32_t edge,
                        const NoliVec3 y[3], int8_t count[NOLI_FLAT_FEATURES]);
 

@@ -138,7 +138,8 @@ static int32_t closest_feature(const NoliVec3* y, int32_t of) {
   for (int32_t i = 1; i < size; i++) {
     found |= -closest.weight[i] > SNAP ? 1 << vertex[feature.vertex[i]] : 0;
   }
-  return found;
+  // of what is not finite all of it, so that a later check detects it
+  return found != 0 ? found : of;
 }
 
 void noli_flat_triangle(const NoliSurface* surface, const double* x, int32_t tri,

@@ -163,8 +163,8 @@ static bool centers_are_far(const Build* build, int32_t n_a, const NoliVec3 y[4]
   return noli_centers_are_far(n_a, y, reach, build->largest);
 }
 
-// The contacts of a vertex and the features of one primitive of a flat part, or in a line, that
-// count: their number.
+// The contacts of a vertex and the features of one primitive of a flat part that count: their
+// number. found[0] has the offset and the range of the pair.
 static int32_t flat_contacts(const Build* build, const int32_t node[4], const NoliVec3 y[4],
                              const int8_t count[NOLI_FLAT_FEATURES], NoliContact found[MOST]) {
   static const NoliPairKind kind[3] = {NOLI_PAIR_POINT_POINT, NOLI_PAIR_POINT_EDGE,
@@ -733,8 +733,8 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
                  .dhat = dhat,
                  .dhat_sqr = dhat * dhat,
                  .largest = noli_surface_largest_coordinate(surface, x)};
-  NOLI_TRY(
-      noli_point_edges_find(&set->point_edges, context, surface, NOLI_POINT_EDGES_ALL, candidates));
+  NOLI_TRY(noli_point_edges_find(&set->point_edges, context, surface, NOLI_POINT_EDGES_ALL,
+                                 candidates));
   set->divided = candidates->home != NULL;
   if (set->divided) {
     NOLI_TRY(share_pairs(&build, context, n_threads));

@@ -88,6 +88,7 @@ static Bounce drop(const Drop* def) {
   world.def.time_step = 0.002;
   world.def.solver = def->solver != NULL ? def->solver : world.def.solver;
   world.def.tolerance = (NoliScaled){1e-6, true};
+  world.def.contact_distance = (NoliScaled){1.4e-3, false};
   Way way = {.speed = def->slide, .turn = def->turn};
   if (def->half_space) {
     world_add_plane(&world, (double[]){0, 0, 0}, (double[]){normal.x, normal.y, normal.z});
@@ -129,13 +130,14 @@ static void landings_get_no_push(void** state) {
   for (size_t i = 0; i < sizeof drops / sizeof *drops; i++) {
     Drop smooth = {.tilt = drops[i].tilt, .half_space = true};
     Bounce got = drop(&drops[i]), want = drop(&smooth);
+    bool still = drops[i].slide == 0.0 && drops[i].turn == 0.0;
     print_message("at %.4f, %.4f tilted by %g: side %.2g of the impact, %.6f m/s up\n",
                   drops[i].at[0], drops[i].at[1], drops[i].tilt, got.side / got.impact, got.up);
     ASSERT_AT_LEAST(got.impact, 0.95);
     ASSERT_AT_MOST(got.side / got.impact, 1e-6);
-    // and it is the bounce off a half-space; contact stops a turning floor on its way, springs move
+    // and it is the bounce off a half-space; contact stops a moving floor on its way, springs move
     // it on, and the adaptive stiffness begins anew
-    ASSERT_NEAR(got.up, want.up, drops[i].turn == 0.0 ? 1e-5 : 1e-2);
+    ASSERT_NEAR(got.up, want.up, still ? 1e-5 : 1e-2);
   }
 }
 

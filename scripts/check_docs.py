@@ -6,7 +6,7 @@ usage: check_docs.py [--write] [--noli PROGRAM] SOURCE_DIRECTORY
 - Links and pictures of every Markdown file lead to files that exist, and #anchors to headings.
 - Files of the repository named in `backquotes` exist, and so do documents named in sources; all pictures in
   docs/images and all tables in docs/evidence/data are used.
-- README.md and the summaries of docs/evidence are short.
+- README.md and the summaries of docs/evidence are short; CITATION.cff has the version of the headers.
 - docs/start/examples.md lists every example: scenes with their command and a small picture, other files by name.
 - Generated parts are up to date: the text between `<!-- noli --help -->` and
   `<!-- end -->` is the output of the program, the text between `<!-- file PATH -->` and `<!-- end -->` is
@@ -144,6 +144,13 @@ class Checker:
             if words > most:
                 self.errors.append(f"{path}: {words} words, more than {most}")
 
+    def check_citation(self):
+        """CITATION.cff has the version of the headers."""
+        header = read(os.path.join(self.source, "include", "noli", "version.h"))
+        version = ".".join(re.search(rf"NOLI_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+        if f"version: {version}\n" not in read(os.path.join(self.source, "CITATION.cff")):
+            self.errors.append(f"CITATION.cff: the version is {version}")
+
     def check_examples(self):
         """Every example has a row, and every row an existing example."""
         page = os.path.join("docs", "start", "examples.md")
@@ -214,6 +221,7 @@ def main():
         checker.check(path)
     checker.check_used()
     checker.check_lengths()
+    checker.check_citation()
     checker.check_sources()
     checker.check_examples()
     for error in checker.errors + stale:

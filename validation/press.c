@@ -322,7 +322,7 @@ static bool lift_arms(Report* report) {
     worst = report_worse(worst, fabs(apart));
     wrong = report_worse(wrong, fabs(error));
   }
-  report_check(report, worst, 0.02, "force of the snap-fit against the converged run, relative");
+  report_check(report, worst, 2e-3, "force of the snap-fit against the converged run, relative");
   report_check(report, wrong, 0.05, "force of the snap-fit against the beam, relative");
   return true;
 }

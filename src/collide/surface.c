@@ -2,6 +2,7 @@
 
 #include "base/validate.h"
 #include "base/sort.h"
+#include "collide/flat.h"
 
 #include <math.h>
 #include <string.h>
@@ -380,6 +381,8 @@ void noli_surface_destroy(NoliContext* context, NoliSurface** surface) {
     return;
   }
   // the arrays are ours: only users of the surface must not write
+  NoliFlat* flat = (void*)(uintptr_t)(*surface)->flat;
+  noli_flat_destroy(context, &flat);
   noli_free(context, (void*)(uintptr_t)(*surface)->tri);
   noli_free(context, (void*)(uintptr_t)(*surface)->edge);
   noli_free(context, (void*)(uintptr_t)(*surface)->point);
@@ -480,5 +483,5 @@ const char* noli_surface_defect(const NoliSurface* surface) {
     NOLI_RULE(surface->offset[b] >= 0.0 && isfinite(surface->offset[b]),
               "surface: an offset is negative or not finite");
   }
-  return NULL;
+  return surface->flat != NULL ? noli_flat_defect(surface) : NULL;
 }

@@ -33,6 +33,9 @@ typedef struct NoliSurface {
   // bodies that are tied together: vertices that touch, in rows, ascending; NULL: there are none
   const int64_t* attached_first; // (n_vert + 1)
   const int32_t* attached;
+
+  const struct NoliFlat* flat; // flat parts of obstacles, collide/flat.h; NULL: there are none, or
+                               // they do not count
 } NoliSurface;
 
 // How far apart primitives of two bodies are where their offset surfaces touch, m.

@@ -3,6 +3,7 @@
 #include "base/validate.h"
 #include "base/parallel.h"
 #include "base/ranks.h"
+#include "collide/flat.h"
 #include "collide/separation.h"
 #include "contact/contact_share.h"
 #include "contact/mollifier.h"
@@ -15,14 +16,18 @@
 // keeps the first contacts, the second writes them at the offsets given by the prefix sum, class by
 // class, so that the result does not depend on which worker processed which block.
 
+// An item is one contact, or several at a flat part of an obstacle (collide/flat.h).
+
 enum {
-  BLOCK = 2048,
+  POSITION_BITS = 11, // and above them the number of contacts of a close item
+  BLOCK = 1 << POSITION_BITS,
+  MOST = NOLI_FLAT_FEATURES - 1,
   KEPT = 128,
   PLANE_CLASS = NOLI_CONTACT_CLASSES,
   N_CLASS = NOLI_CONTACT_CLASSES + 1
 };
 
-_Static_assert(BLOCK <= UINT16_MAX, "positions in a block are 16 bits wide");
+_Static_assert(MOST <= UINT16_MAX >> POSITION_BITS, "close items are 16 bits wide");
 
 typedef struct Build {
   NoliContactSet* set;
@@ -123,6 +128,7 @@ static void set_pair(const Build* build, int32_t p, int32_t q, NoliContact* cont
   int32_t a = surface->body[p], b = surface->body[q];
   contact->offset = surface->offset == NULL ? 0.0 : noli_surface_offset(surface, a, b);
   contact->range = noli_contact_pairs_range(build->pairs, a, b);
+  contact->limited = false;
 }
 
 // Computes the gap of the active feature of a primitive pair with the vertices `pair_y`, where
@@ -157,19 +163,75 @@ static bool centers_are_far(const Build* build, int32_t n_a, const NoliVec3 y[4]
   return noli_centers_are_far(n_a, y, reach, build->largest);
 }
 
-static bool point_triangle_close(const Build* build, NoliPrimitivePair pair, NoliContact* contact) {
-  const int32_t* t = build->surface->tri + 3 * (int64_t)pair.b;
+// The contacts of a vertex and the features of one primitive of a flat part that count: their
+// number. found[0] has the offset and the range of the pair.
+static int32_t flat_contacts(const Build* build, const int32_t node[4], const NoliVec3 y[4],
+                             const int8_t count[NOLI_FLAT_FEATURES], NoliContact found[MOST]) {
+  static const NoliPairKind kind[3] = {NOLI_PAIR_POINT_POINT, NOLI_PAIR_POINT_EDGE,
+                                       NOLI_PAIR_POINT_TRIANGLE};
+  const NoliContact pair = found[0];
+  int32_t n = 0;
+  for (int32_t subset = 1; subset < NOLI_FLAT_FEATURES; subset++) {
+    if (count[subset] == 0) {
+      continue;
+    }
+    NoliFeature feature = {.vertex = {0}};
+    int32_t size = 1;
+    for (int32_t k = 0; k < 3; k++) {
+      if ((subset >> k & 1) != 0) {
+        feature.vertex[size++] = 1 + k;
+      }
+    }
+    feature.kind = kind[size - 2];
+    found[n] = pair;
+    if (feature_close(build, node, y, feature, &found[n])) {
+      found[n++].weight = count[subset];
+    }
+  }
+  return n;
+}
+
+// Limits the range of a pair to how far a flat part of an obstacle reaches.
+static void limit_range(const Build* build, double reach, NoliContact* contact) {
+  contact->range = fmin(contact->range, reach / build->dhat);
+  contact->limited = true;
+}
+
+static int32_t point_triangle_contacts(const Build* build, NoliPrimitivePair pair,
+                                       NoliContact found[MOST]) {
+  const NoliSurface* surface = build->surface;
+  const int32_t* t = surface->tri + 3 * (int64_t)pair.b;
   const int32_t node[4] = {pair.a, t[0], t[1], t[2]};
   NoliVec3 y[4];
   load_nodes(node, 4, build->x, y);
-  set_pair(build, node[0], node[1], contact);
-  if (centers_are_far(build, 1, y, contact)) {
-    return false;
+  set_pair(build, node[0], node[1], &found[0]);
+  if (centers_are_far(build, 1, y, &found[0])) {
+    return 0;
   }
   if (node[0] == node[1] || node[0] == node[2] || node[0] == node[3]) {
-    return false;
+    return 0;
   }
-  return feature_close(build, node, y, noli_feature_point_triangle(y), contact);
+  double reach;
+  if (surface->flat != NULL && (surface->flat->tri[pair.b] & NOLI_FLAT_MEMBER) != 0) {
+    int8_t count[NOLI_FLAT_FEATURES];
+    noli_flat_triangle(surface, build->x, pair.b, y, count);
+    return flat_contacts(build, node, y, count, found);
+  }
+  if (surface->flat != NULL && noli_flat_vertex(surface, build->x, pair.a, &reach)) {
+    limit_range(build, reach, &found[0]);
+  }
+  return feature_close(build, node, y, noli_feature_point_triangle(y), &found[0]) ? 1 : 0;
+}
+
+// Limits the range of a pair of edges one of which is flat.
+static void limit_flat_edges(const Build* build, NoliPrimitivePair pair, NoliContact* contact) {
+  double reach;
+  if (noli_flat_edge(build->surface, build->x, pair.a, &reach)) {
+    limit_range(build, reach, contact);
+  }
+  if (noli_flat_edge(build->surface, build->x, pair.b, &reach)) {
+    limit_range(build, reach, contact);
+  }
 }
 
 static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliContact* contact) {
@@ -193,6 +255,9 @@ static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliCont
   }
 
   // the closest feature
+  if (build->surface->flat != NULL) {
+    limit_flat_edges(build, pair, contact);
+  }
   if (!feature_close(build, node, y, noli_feature_edge_edge(y), contact)) {
     return false;
   }
@@ -212,16 +277,27 @@ static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliCont
   return true;
 }
 
-static bool point_edge_close(const Build* build, NoliPrimitivePair pair, NoliContact* contact) {
-  const int32_t* e = build->surface->edge + 2 * (int64_t)pair.b;
+static int32_t point_edge_contacts(const Build* build, NoliPrimitivePair pair,
+                                   NoliContact found[MOST]) {
+  const NoliSurface* surface = build->surface;
+  const int32_t* e = surface->edge + 2 * (int64_t)pair.b;
   const int32_t node[4] = {pair.a, e[0], e[1], NOLI_NULL_INDEX};
   if (node[0] == node[1] || node[0] == node[2]) {
-    return false;
+    return 0;
   }
   NoliVec3 y[4];
   load_nodes(node, 3, build->x, y);
-  set_pair(build, node[0], node[1], contact);
-  return feature_close(build, node, y, noli_feature_point_edge(y), contact);
+  set_pair(build, node[0], node[1], &found[0]);
+  double reach;
+  if (surface->flat != NULL && (surface->flat->segment[pair.b] & NOLI_FLAT_MEMBER) != 0) {
+    int8_t count[NOLI_FLAT_FEATURES];
+    noli_flat_segment(surface, build->x, pair.b, y, count);
+    return flat_contacts(build, node, y, count, found);
+  }
+  if (surface->flat != NULL && noli_flat_vertex(surface, build->x, pair.a, &reach)) {
+    limit_range(build, reach, &found[0]);
+  }
+  return feature_close(build, node, y, noli_feature_point_edge(y), &found[0]) ? 1 : 0;
 }
 
 static bool plane_close(const Build* build, int64_t item, NoliHalfSpaceContact* contact) {
@@ -259,20 +335,18 @@ static int contact_class(const NoliContact* contact) {
   return contact->mollified ? NOLI_CONTACT_CLASSES - 1 : (int)contact->kind;
 }
 
-// Class of an item, -1 if it is not close. Fills `contact`, or `plane` for half-spaces.
-static int item_class(const Build* build, int64_t item, NoliContact* contact,
-                      NoliHalfSpaceContact* plane) {
-  if (item >= build->plane_first) {
-    return plane_close(build, item - build->plane_first, plane) ? PLANE_CLASS : -1;
-  }
+// The contacts of an item between primitives: their number.
+static int32_t item_contacts(const Build* build, int64_t item, NoliContact found[MOST]) {
   NoliPrimitivePair pair = pair_of_item(build, item);
-  bool close = item < build->edge_edge_first    ? point_triangle_close(build, pair, contact)
-               : item < build->point_edge_first ? edge_edge_close(build, pair, contact)
-                                                : point_edge_close(build, pair, contact);
-  return close ? contact_class(contact) : -1;
+  if (item < build->edge_edge_first) {
+    return point_triangle_contacts(build, pair, found);
+  }
+  return item < build->point_edge_first ? (edge_edge_close(build, pair, found) ? 1 : 0)
+                                        : point_edge_contacts(build, pair, found);
 }
 
 // Identifies a contact within its class by its nodes or, where those are unique, its primitives.
+// Pairs of a shorter range are contacts of their own.
 static NoliContactKey contact_key(const Build* build, int64_t item, const NoliContact* contact) {
   uint64_t first, second;
   uint32_t third = 0;
@@ -280,6 +354,7 @@ static NoliContactKey contact_key(const Build* build, int64_t item, const NoliCo
     first = (uint32_t)contact->node[0];
     second = (uint32_t)contact->node[1];
     third = contact->kind == NOLI_PAIR_POINT_EDGE ? (uint32_t)contact->node[2] : 0;
+    third |= contact->limited ? (uint32_t)1 << 31 : 0;
   } else {
     NoliPrimitivePair pair = pair_of_item(build, item);
     first = (uint32_t)pair.a;
@@ -293,14 +368,26 @@ static void count_blocks(void* user, int64_t begin, int64_t end, int32_t worker)
   const Build* build = user;
   NoliContactSet* set = build->set;
   int64_t block = begin / BLOCK, count[N_CLASS] = {0};
-  int32_t n_close = 0;
-  NoliContact other, *kept = set->first.data + block * KEPT;
+  int32_t n_close = 0, n_kept = 0;
+  bool keeps = true;
+  NoliContact found[MOST], *kept = set->first.data + block * KEPT;
   NoliHalfSpaceContact plane;
   for (int64_t i = begin; i < end; i++) {
-    int class = item_class(build, i, n_close < KEPT ? &kept[n_close] : &other, &plane);
-    if (class >= 0) {
-      set->close.data[begin + n_close++] = (uint16_t)(i - begin);
-      count[class]++;
+    bool is_plane = i >= build->plane_first;
+    int32_t n = is_plane ? plane_close(build, i - build->plane_first, &plane)
+                         : item_contacts(build, i, found);
+    if (n == 0) {
+      continue;
+    }
+    set->close.data[begin + n_close++] = (uint16_t)((i - begin) | n << POSITION_BITS);
+    count[PLANE_CLASS] += is_plane;
+    for (int32_t k = 0; !is_plane && k < n; k++) {
+      count[contact_class(&found[k])]++;
+    }
+    keeps = keeps && !is_plane && n_kept + n <= KEPT;
+    if (keeps) {
+      memcpy(kept + n_kept, found, (size_t)n * sizeof *found);
+      n_kept += n;
     }
   }
   set->block_close.data[block] = n_close;
@@ -309,30 +396,56 @@ static void count_blocks(void* user, int64_t begin, int64_t end, int32_t worker)
   }
 }
 
+// Where the contacts of a block go, by class.
+typedef struct Filling {
+  int64_t next[N_CLASS];
+} Filling;
+
+static void fill_contacts(const Build* build, int64_t item, int32_t n, const NoliContact* contact,
+                          Filling* filling) {
+  NoliContactSet* set = build->set;
+  for (int32_t k = 0; k < n; k++) {
+    int64_t at = filling->next[contact_class(&contact[k])]++;
+    set->raw.data[at] = contact[k];
+    set->sort.data[at] = contact_key(build, item, &contact[k]);
+    set->sort.data[at].index = (int32_t)at;
+  }
+}
+
+static void fill_plane(const Build* build, int64_t item, Filling* filling) {
+  NoliContactSet* set = build->set;
+  int64_t at = filling->next[PLANE_CLASS]++;
+  plane_close(build, item - build->plane_first, &set->plane.data[at]);
+  set->plane_node.data[at] = set->plane.data[at].node;
+}
+
 static void fill_blocks(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)end;
   (void)worker;
   const Build* build = user;
-  NoliContactSet* set = build->set;
-  int64_t block = begin / BLOCK, next[N_CLASS];
+  const NoliContactSet* set = build->set;
+  int64_t block = begin / BLOCK;
+  Filling filling;
   for (int k = 0; k < N_CLASS; k++) {
-    next[k] = set->block_count.data[k * build->n_blocks + block];
+    filling.next[k] = set->block_count.data[k * build->n_blocks + block];
   }
-  NoliContact other, *kept = set->first.data + block * KEPT;
-  NoliHalfSpaceContact plane;
-  for (int32_t n = 0; n < set->block_close.data[block]; n++) {
-    int64_t item = begin + set->close.data[begin + n];
-    bool known = n < KEPT && item < build->plane_first;
-    const NoliContact* contact = known ? &kept[n] : &other;
-    int class = known ? contact_class(contact) : item_class(build, item, &other, &plane);
-    int64_t at = next[class]++;
-    if (class == PLANE_CLASS) {
-      set->plane.data[at] = plane;
-      set->plane_node.data[at] = plane.node;
+  NoliContact found[MOST];
+  const NoliContact* kept = set->first.data + block * KEPT;
+  int32_t n_kept = 0;
+  bool keeps = true;
+  for (int32_t c = 0; c < set->block_close.data[block]; c++) {
+    int32_t close = set->close.data[begin + c], n = close >> POSITION_BITS;
+    int64_t item = begin + (close & (BLOCK - 1));
+    if (item >= build->plane_first) {
+      fill_plane(build, item, &filling);
+      continue;
+    }
+    keeps = keeps && n_kept + n <= KEPT;
+    if (keeps) {
+      fill_contacts(build, item, n, kept + n_kept, &filling);
+      n_kept += n;
     } else {
-      set->raw.data[at] = *contact;
-      set->sort.data[at] = contact_key(build, item, contact);
-      set->sort.data[at].index = (int32_t)at;
+      fill_contacts(build, item, item_contacts(build, item, found), found, &filling);
     }
   }
 }
@@ -415,23 +528,29 @@ static double smaller(double a, double b) {
   return isnan(a) || a <= b ? a : b;
 }
 
+static void append(NoliContactSet* set, NoliContactKey key, const NoliContact* contact) {
+  int64_t at = set->contact.count++;
+  set->contact.data[at] = *contact;
+  memcpy(set->node.data + 4 * at, contact->node, sizeof contact->node);
+  key.index = (int32_t)at;
+  set->key.data[at] = key;
+  set->min_gap_sqr = smaller(set->min_gap_sqr, contact->gap_sqr);
+  double ranged_sqr = contact->gap_sqr / (contact->range * contact->range);
+  set->min_ranged_sqr = smaller(set->min_ranged_sqr, ranged_sqr);
+}
+
 // Copies the raw contacts [begin, end) in the order of their keys and merges those with equal keys
-// into one with the sum of their weights.
+// into one with the sum of their weights, unless that is 0.
 static void append_merged(NoliContactSet* set, int64_t begin, int64_t end) {
-  for (int64_t i = begin; i < end; i++) {
+  for (int64_t i = begin, next; i < end; i = next) {
     NoliContactKey key = set->sort.data[i];
-    const NoliContact* raw = &set->raw.data[key.index];
-    if (i > begin && noli_contact_key_equal(key, set->sort.data[i - 1])) {
-      set->contact.data[set->contact.count - 1].weight += raw->weight;
-      continue;
+    NoliContact contact = set->raw.data[key.index];
+    for (next = i + 1; next < end && noli_contact_key_equal(key, set->sort.data[next]); next++) {
+      contact.weight += set->raw.data[set->sort.data[next].index].weight;
     }
-    int64_t at = set->contact.count++;
-    set->contact.data[at] = *raw;
-    memcpy(set->node.data + 4 * at, raw->node, sizeof raw->node);
-    key.index = (int32_t)at;
-    set->key.data[at] = key;
-    set->min_gap_sqr = smaller(set->min_gap_sqr, raw->gap_sqr);
-    set->min_ranged_sqr = smaller(set->min_ranged_sqr, raw->gap_sqr / (raw->range * raw->range));
+    if (contact.weight != 0.0) {
+      append(set, key, &contact);
+    }
   }
   set->node.count = 4 * set->contact.count;
   set->key.count = set->contact.count;
@@ -480,20 +599,46 @@ static NoliPrimitives kind_of_item(const Build* build, int64_t item) {
                                           : NOLI_PRIMITIVES_POINT_EDGE;
 }
 
+static bool is_flat_body(const Build* build, int32_t vertex) {
+  return build->surface->flat->body[build->surface->body[vertex]];
+}
+
+// The vertex of a contact with an obstacle that has flat parts, NOLI_NULL_INDEX of other contacts.
+static int32_t vertex_at_flat(const Build* build, const NoliContact* contact) {
+  if (build->surface->flat == NULL || contact->kind == NOLI_PAIR_EDGE_EDGE) {
+    return NOLI_NULL_INDEX;
+  }
+  if (is_flat_body(build, contact->node[1])) {
+    return contact->node[0];
+  }
+  return contact->kind == NOLI_PAIR_POINT_POINT && is_flat_body(build, contact->node[0])
+             ? contact->node[1]
+             : NOLI_NULL_INDEX;
+}
+
+// Which rank an item goes to. The contacts of a vertex with a flat part belong to several items,
+// each with several contacts: all of them go to one rank.
+static double draw_of(const Build* build, int64_t item, const NoliContact* contact) {
+  int32_t vertex = vertex_at_flat(build, contact);
+  if (vertex != NOLI_NULL_INDEX) {
+    return noli_contact_draw((uint32_t)vertex, 0, N_CLASS);
+  }
+  NoliContactKey key = contact_key(build, item, contact);
+  return noli_contact_draw(key.high, key.low, contact_class(contact));
+}
+
 // The close pairs among the items counted.
 static void list_found(const Build* build, NoliFoundPair* found) {
   const NoliContactSet* set = build->set;
   for (int64_t b = 0; b < build->n_blocks; b++) {
     for (int32_t n = 0; n < set->block_close.data[b]; n++) {
-      int64_t item = b * BLOCK + set->close.data[b * BLOCK + n];
-      NoliContact contact;
-      NoliHalfSpaceContact plane;
-      int class = item_class(build, item, &contact, &plane);
-      NoliContactKey key = contact_key(build, item, &contact);
+      int64_t item = b * BLOCK + (set->close.data[b * BLOCK + n] & (BLOCK - 1));
+      NoliContact contact[MOST];
+      item_contacts(build, item, contact);
       *found++ = (NoliFoundPair){.pair = pair_of_item(build, item),
                                  .kind = kind_of_item(build, item),
-                                 .home = noli_contact_home(build->home, contact.node, 4),
-                                 .draw = noli_contact_draw(key.high, key.low, class)};
+                                 .home = noli_contact_home(build->home, contact->node, 4),
+                                 .draw = draw_of(build, item, contact)};
     }
   }
 }
@@ -641,8 +786,8 @@ const char* noli_contact_set_defect(const NoliContactSet* set, int32_t n_vert) {
                 "contacts: keys do not ascend, or one occurs twice");
       NOLI_RULE(set->key.data[i].index == (int32_t)i, "contacts: a key belongs to another contact");
       NOLI_RULE(contact->range > 0.0, "contacts: a range is not positive");
-      NOLI_RULE(contact->weight > 0.0 && !(contact->gap_sqr < 0.0) && contact->offset >= 0.0,
-                "contacts: a weight is not positive, or a squared gap or an offset negative");
+      NOLI_RULE(contact->weight != 0.0 && !(contact->gap_sqr < 0.0) && contact->offset >= 0.0,
+                "contacts: a weight is 0, or a squared gap or an offset negative");
       for (int v = 0; v < 4; v++) {
         NOLI_RULE(contact->node[v] == set->node.data[4 * i + v] &&
                       contact->node[v] >= NOLI_NULL_INDEX && contact->node[v] < n_vert,

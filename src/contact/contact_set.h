@@ -7,7 +7,8 @@
 // primitives are vertices and edges: point-edge pairs become point-point or point-edge. So they do
 // between segments that belong to no triangle, beside pairs of edges (point_edge.h). Several
 // primitive pairs can share a point-point or point-edge stencil; it is stored once, and its weight
-// counts them, so that the energy stays the sum over primitive pairs of [Li2020] eq. 5. Edge-edge
+// counts them, so that the energy stays the sum over primitive pairs of [Li2020] eq. 5. Flat parts
+// of obstacles are the exception: their triangles count as one plane (collide/flat.h). Edge-edge
 // pairs inside the mollifier's zone keep their four nodes: their energy e(c) b(D) depends on all of
 // them, whichever feature is closest.
 //
@@ -31,7 +32,9 @@ typedef struct NoliContact {
   int32_t entity[2]; // bodies of the first and of the last node
   NoliPairKind kind; // NOLI_PAIR_EDGE_EDGE for all mollified contacts
   bool mollified;
-  double weight;  // number of primitive pairs that share this closest feature
+  bool limited;   // its range is that of a flat part, not of its bodies
+  double weight;  // number of primitive pairs that share this closest feature; at flat parts of
+                  // obstacles as collide/flat.h says
   double eps_x;   // zone of the mollifier; 0 if not mollified
   double offset;  // m, sum of both bodies' offsets
   double range;   // contact distance of the pair over dhat
@@ -86,7 +89,7 @@ typedef struct NoliContactSet {
   // scratch of the build, kept so that rebuilding allocates nothing
   NoliPointEdges point_edges;      // of the candidates; those kept, of divided ones
   NoliCandidates kept;             // close pairs whose contacts this rank keeps, of divided ones
-  NOLI_ARRAY(uint16_t) close;      // close items of each block: position in the block
+  NOLI_ARRAY(uint16_t) close;      // close items of each block: position in it, number of contacts
   NOLI_ARRAY(int32_t) block_close; // their number
   NOLI_ARRAY(int64_t) block_count; // per class and block, then the block's position in the output
   NOLI_ARRAY(NoliContact) first;   // the first contacts of each block

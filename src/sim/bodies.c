@@ -1,6 +1,7 @@
 #include "sim/bodies.h"
 
 #include "base/ranks.h"
+#include "collide/flat.h"
 #include "collide/proxy.h"
 #include "fem/density_fit.h"
 #include "math/vec3.h"
@@ -706,6 +707,8 @@ NoliStatus noli_bodies_build(NoliModel* model, const NoliSimDef* def, bool divid
   NOLI_TRY(copy_positions(model, def, &proxies));
   NOLI_TRY(build_surface(model, def, &proxies));
   NOLI_TRY(set_offsets(model, def));
+  NOLI_TRY(noli_surface_find_flat(model->context, model->problem.surface, model->obstacle,
+                                  model->x0));
 done:
   free_proxies(model, &proxies);
   noli_free(model->context, rank);

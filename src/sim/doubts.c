@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 // Cook's membrane of 8 x 8 cells in plane strain is 1.5 times too stiff with a ratio of 0.4, 1.7
 // times with 0.45, 2.5 times with 0.49 and 3.4 times with 0.4999.
@@ -83,9 +84,10 @@ static void doubt_ratio(const NoliModel* model, int32_t b, const NoliBodyDef* bo
               "linear elements lock with a Poisson's ratio of %.6g: bending and shear may be two "
               "to four times too stiff; use %s",
               ratio,
-              plane ? "a ratio of 0.45 or less, or a slab of one layer with \"order\": 2 whose z is "
-                      "held"
-                    : "\"order\": 2, or a ratio of 0.45 or less");
+              plane
+                  ? "a ratio of 0.45 or less, or a slab of one layer with \"order\": 2 whose z is "
+                    "held"
+                  : "\"order\": 2, or a ratio of 0.45 or less");
   }
 }
 
@@ -302,6 +304,23 @@ static void doubt_distance(const NoliModel* model, int32_t b, Doubt* thin, Doubt
   }
 }
 
+// ---- integrators ----
+
+static bool may_touch(const NoliModel* model, const NoliSimDef* def) {
+  return def->contact && (model->n_entity > 1 || def->bodies[0].self_contact);
+}
+
+// A ball of 1 MPa that falls 0.2 m comes back to 0.905, 0.996 and 0.944 of that with steps of 1,
+// 0.5 and 0.25 ms, where sdirk2 has 0.957 to 0.961. That is no factor, and energy checks bound it.
+static void note_bounces(const NoliModel* model, const NoliSimDef* def) {
+  if (strncmp(model->integrator->name, "trapezoidal", 11) == 0 && may_touch(model, def)) {
+    noli_log(model->context, NOLI_LOG_INFO,
+             "integrator \"%s\": impacts of a few steps gain or lose up to 5 %% of their energy by "
+             "the phase of the steps; for bounces use \"sdirk2\" or \"tr_bdf2\"",
+             model->integrator->name);
+  }
+}
+
 NoliStatus noli_doubts_report(const NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   Doubt ratio = {0}, thin = {0}, fine = {0};
@@ -320,6 +339,7 @@ NoliStatus noli_doubts_report(const NoliModel* model, const NoliSimDef* def) {
   }
   warn(model, &thin);
   warn(model, &fine);
+  note_bounces(model, def);
 done:
   return status;
 }

@@ -5,6 +5,7 @@
 
 #include "sim/model.h"
 
-// Warns once for each reason, of the first body and how many others share it. Needs the elements of all bodies. Fails with
-// NOLI_ERROR_MEMORY.
+// Warns once for each reason, of the first body and how many others share it. Logs what is off by a
+// few per cent, too: bounces with an integrator that is not meant for them. Needs the elements of
+// all bodies. Fails with NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_doubts_report(const NoliModel* model, const NoliSimDef* def);

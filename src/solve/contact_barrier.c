@@ -22,8 +22,9 @@ static void free_memory(NoliContext* context, void* memory) {
 
 static NoliStatus update(NoliStage* stage, NoliPoint* at) {
   const NoliProblem* problem = stage->problem;
+  const NoliSurface surface = noli_stage_surface(stage);
   Memory* memory = at->contact;
-  return noli_contact_set_build(&memory->contacts, stage->context, problem->surface, problem->X,
+  return noli_contact_set_build(&memory->contacts, stage->context, &surface, problem->X,
                                 &at->candidates, problem->half_spaces, problem->n_half_spaces,
                                 &problem->pairs, at->x, problem->dhat, stage->n_threads);
 }

@@ -111,9 +111,10 @@ static NoliStatus update(NoliStage* stage, NoliPoint* at) {
   const NoliCandidates* candidates = &at->candidates;
   NOLI_TRY(update_inside(stage, at));
   if (geometric->has_open) {
+    const NoliSurface surface = noli_stage_surface(stage);
     NOLI_TRY(noli_gcp_split_candidates(stage->context, problem->surface, geometric->rings,
                                        candidates, &self->closed, &self->open));
-    NOLI_TRY(noli_contact_set_build(&memory->open, stage->context, problem->surface, problem->X,
+    NOLI_TRY(noli_contact_set_build(&memory->open, stage->context, &surface, problem->X,
                                     &self->open, NULL, 0, &problem->pairs, at->x, problem->dhat,
                                     stage->n_threads));
     candidates = &self->closed;

@@ -218,12 +218,15 @@ done:
 }
 
 // Fixes the prescribed nodes at their positions. Without the springs, whose forces were far larger
-// than all others, the barrier needs a new initial stiffness.
+// than all others, the barrier needs a new initial stiffness, and obstacles may be flat again.
 static NoliStatus fix(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   stage->prescribed.by_springs = false;
   stage->prescribed.error = largest_gap(stage, stage->here->x);
   stage->prescribed.stopped = stage->prescribed.done < NOLI_MOTION_DONE;
+  if (stage->problem->surface->flat != NULL) {
+    NOLI_TRY(noli_stage_find_contacts(stage));
+  }
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(noli_stage_initial_kappa(stage));
   NOLI_TRY(noli_stage_energy(stage));

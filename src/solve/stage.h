@@ -241,6 +241,16 @@ static inline bool noli_stage_moves_obstacles(const NoliStage* stage) {
   return stage->prescribed.by_springs || stage->obstacles_vary;
 }
 
+// The surface for contact with a barrier. Where springs move obstacles, these bend: flat parts do
+// not count (collide/flat.h).
+static inline NoliSurface noli_stage_surface(const NoliStage* stage) {
+  NoliSurface surface = *stage->problem->surface;
+  if (stage->prescribed.by_springs) {
+    surface.flat = NULL;
+  }
+  return surface;
+}
+
 // Whether contacts are divided among ranks: candidates, contacts and lagged friction of a point are
 // those of this rank.
 bool noli_stage_divides_contacts(const NoliStage* stage);

@@ -19,13 +19,14 @@ static void sabotage(void* user, double t, const double X[3], double force[3]) {
   }
 }
 
-// A box above a wide thin plate (body 1) on a half-space far below.
+// A box above a wide thin plate (body 1) on a half-space far below. The diagonal of the plate is
+// far from the box: from an invalid start, edges would end at it.
 static World box_over_plate(const char* solver, const char* audit) {
   World world = world_new(1);
   NoliMesh* plate = NULL;
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0.01, 0.15, 0.02});
   ASSERT_OK(noli_mesh_make_plane(world.context, 2.0, 2.0, 1, 1, &plate));
-  world_add_obstacle(&world, plate, (double[]){0.0, 0.0, 0.0});
+  world_add_obstacle(&world, plate, (double[]){0.4, 0.0, 0.0});
   world_add_plane(&world, (double[]){0, -1, 0}, (double[]){0, 1, 0});
   world.def.solver = solver;
   world.def.audit = audit;

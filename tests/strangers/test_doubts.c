@@ -13,6 +13,11 @@ static void keep(void* user, NoliLogLevel level, const char* message) {
   }
 }
 
+// The same for what is no warning.
+static void keep_notes(void* user, NoliLogLevel level, const char* message) {
+  keep(user, level == NOLI_LOG_INFO ? NOLI_LOG_WARNING : NOLI_LOG_INFO, message);
+}
+
 static World listening_world(char said[MAX_SAID]) {
   World world = world_new(1);
   NoliContextDef def = noli_default_context_def();
@@ -224,8 +229,35 @@ static void distances_beyond_features_are_named(void** state) {
   }
 }
 
+// ---- integrators ----
+
+// Where something may bounce, and only there.
+static void trapezoidal_bounces_are_noted(void** state) {
+  (void)state;
+  static const char* const integrators[] = {"trapezoidal", "trapezoidal_decoupled", "sdirk2",
+                                            "backward_euler"};
+  for (int k = 0; k < 8; k++) {
+    char said[MAX_SAID] = "";
+    World world = world_new(1);
+    NoliContextDef def = noli_default_context_def();
+    def.log = keep_notes;
+    def.log_user = said;
+    test_context_done(&world.context);
+    ASSERT_OK(noli_context_create(&def, &world.context));
+    world_add(&world, make_box(&world, 0.1, 0.1, 0.1, 2), (double[]){0, 1, 0});
+    world_add_plane(&world, here, (double[]){0, 1, 0});
+    world.def.integrator = integrators[k % 4];
+    world.def.contact = k < 4;
+    world_start(&world);
+    bool noted = strstr(said, "up to 5 % of their energy") != NULL;
+    assert_true(noted == (k < 2));
+    world_done(&world);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(trapezoidal_bounces_are_noted),
       cmocka_unit_test(nearly_incompressible_linear_elements_are_named),
       cmocka_unit_test(single_layers_are_named),
       cmocka_unit_test(distances_beyond_features_are_named),

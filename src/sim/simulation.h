@@ -93,12 +93,12 @@ struct NoliSim {
   char blocked_by[512];
   NoliProgressFn* progress; // NULL: none
   void* progress_user;
-  bool cancelled;        // by the progress function, in the current step
-  bool misused;          // a function that the step called wanted to destroy the simulation
-  bool in_batch;         // a copy of a batch, which owns it
+  bool cancelled;         // by the progress function, in the current step
+  bool misused;           // a function that the step called wanted to destroy the simulation
+  bool in_batch;          // a copy of a batch, which owns it
   int64_t n_body_changes; // bodies added and removed
-  NoliSurfaceTree* tree; // of queries; made when first needed
-  NoliTape* tape;        // records what steps solve; NULL: nothing does
+  NoliSurfaceTree* tree;  // of queries; made when first needed
+  NoliTape* tape;         // records what steps solve; NULL: nothing does
 };
 
 // Length of the step, or of the part of a divided step.
@@ -135,6 +135,11 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_require_used_well(NoliSim* sim);
 // On failure the definition is released.
 NOLI_WARN_UNUSED NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition,
                                            NoliSim** sim);
+
+// A simulation to read the results of a scene that has run: its start is not audited once more, and
+// its warnings are not repeated.
+NOLI_WARN_UNUSED NoliStatus noli_sim_create_for_reading(NoliContext* context, const NoliSimDef* def,
+                                                        NoliSim** sim);
 
 // The initial state of the simulation.
 NOLI_WARN_UNUSED NoliStatus noli_sim_create_state(const NoliSim* sim, NoliState* state);

@@ -17,22 +17,28 @@ typedef struct ElementType {
   int32_t n_node;
   int32_t n_vertex;
   int32_t order;
+  int32_t dimension;
 } ElementType;
 
 // clang-format off
 static const ElementType element_types[] = {
-  {"C3D4", 4, 4, 1}, {"C3D4H", 4, 4, 1}, {"C3D4T", 4, 4, 1},
-  {"C3D10", 10, 4, 2}, {"C3D10H", 10, 4, 2}, {"C3D10HS", 10, 4, 2}, {"C3D10I", 10, 4, 2},
-  {"C3D10M", 10, 4, 2}, {"C3D10MH", 10, 4, 2}, {"C3D10T", 10, 4, 2},
-  {"S3", 3, 3, 1}, {"S3R", 3, 3, 1}, {"S3RS", 3, 3, 1}, {"STRI3", 3, 3, 1}, {"M3D3", 3, 3, 1},
-  {"CPS3", 3, 3, 1}, {"CPE3", 3, 3, 1}, {"CPE3H", 3, 3, 1}, {"R3D3", 3, 3, 1},
-  {"SFM3D3", 3, 3, 1},
-  {"S6", 6, 3, 2}, {"STRI65", 6, 3, 2}, {"M3D6", 6, 3, 2}, {"CPS6", 6, 3, 2}, {"CPE6", 6, 3, 2},
-  {"CPS6M", 6, 3, 2}, {"CPE6M", 6, 3, 2}, {"SFM3D6", 6, 3, 2},
-  {"B31", 2, 2, 1}, {"B31R", 2, 2, 1}, {"B31H", 2, 2, 1}, {"B21", 2, 2, 1},
-  {"T3D2", 2, 2, 1}, {"T3D2H", 2, 2, 1}, {"T2D2", 2, 2, 1},
-  {"B32", 3, 2, 2}, {"B32R", 3, 2, 2}, {"B32H", 3, 2, 2}, {"B22", 3, 2, 2},
-  {"T3D3", 3, 2, 2}, {"T2D3", 3, 2, 2},
+  {"C3D4", 4, 4, 1, 3}, {"C3D4H", 4, 4, 1, 3}, {"C3D4T", 4, 4, 1, 3},
+  {"C3D10", 10, 4, 2, 3}, {"C3D10H", 10, 4, 2, 3}, {"C3D10HS", 10, 4, 2, 3}, {"C3D10I", 10, 4, 2, 3},
+  {"C3D10M", 10, 4, 2, 3}, {"C3D10MH", 10, 4, 2, 3}, {"C3D10T", 10, 4, 2, 3},
+  {"S3", 3, 3, 1, 2}, {"S3R", 3, 3, 1, 2}, {"S3RS", 3, 3, 1, 2}, {"STRI3", 3, 3, 1, 2}, {"M3D3", 3, 3, 1, 2},
+  {"CPS3", 3, 3, 1, 2}, {"CPE3", 3, 3, 1, 2}, {"CPE3H", 3, 3, 1, 2}, {"R3D3", 3, 3, 1, 2},
+  {"SFM3D3", 3, 3, 1, 2},
+  {"S6", 6, 3, 2, 2}, {"STRI65", 6, 3, 2, 2}, {"M3D6", 6, 3, 2, 2}, {"CPS6", 6, 3, 2, 2}, {"CPE6", 6, 3, 2, 2},
+  {"CPS6M", 6, 3, 2, 2}, {"CPE6M", 6, 3, 2, 2}, {"SFM3D6", 6, 3, 2, 2},
+  {"B31", 2, 2, 1, 1}, {"B31R", 2, 2, 1, 1}, {"B31H", 2, 2, 1, 1}, {"B21", 2, 2, 1, 1},
+  {"T3D2", 2, 2, 1, 1}, {"T3D2H", 2, 2, 1, 1}, {"T2D2", 2, 2, 1, 1},
+  {"B32", 3, 2, 2, 1}, {"B32R", 3, 2, 2, 1}, {"B32H", 3, 2, 2, 1}, {"B22", 3, 2, 2, 1},
+  {"T3D3", 3, 2, 2, 1}, {"T2D3", 3, 2, 2, 1},
+  {"S4", 4, 4, 1, 2}, {"S4R", 4, 4, 1, 2}, {"S4RS", 4, 4, 1, 2}, {"S4RSW", 4, 4, 1, 2},
+  {"S4R5", 4, 4, 1, 2}, {"M3D4", 4, 4, 1, 2}, {"M3D4R", 4, 4, 1, 2}, {"CPS4", 4, 4, 1, 2},
+  {"CPS4R", 4, 4, 1, 2}, {"CPS4I", 4, 4, 1, 2}, {"CPE4", 4, 4, 1, 2}, {"CPE4R", 4, 4, 1, 2},
+  {"CPE4H", 4, 4, 1, 2}, {"CPE4I", 4, 4, 1, 2}, {"CPE4RH", 4, 4, 1, 2}, {"CPE4IH", 4, 4, 1, 2},
+  {"R3D4", 4, 4, 1, 2}, {"SFM3D4", 4, 4, 1, 2}, {"SFM3D4R", 4, 4, 1, 2},
 };
 // clang-format on
 
@@ -40,6 +46,8 @@ typedef struct Element {
   const ElementType* type;
   const char* place;
   int64_t first_node; // in Reader.node_of
+  int64_t first_tri;  // of a triangle or quadrilateral, and
+  int64_t n_tri;
 } Element;
 
 // Sides of elements: 1 to 4 as the file numbers them, the element itself, or those of the boundary.
@@ -350,10 +358,11 @@ static NoliStatus find_type(Reader* reader, const ElementType** type) {
   if (*type == NULL) {
     return noli_cursor_fail(text->cursor, named->name.at,
                             "elements of type %s are not supported: only tetrahedra (C3D4, C3D10), "
-                            "triangles (S3, STRI3, M3D3, CPS3, CPE3) and segments (B31, T3D2) are",
+                            "triangles (S3, STRI3, M3D3, CPS3, CPE3), quadrilaterals (S4, M3D4, "
+                            "CPS4, CPE4, R3D4) and segments (B31, T3D2) are",
                             noli_show(named->value).text);
   }
-  if ((*type)->n_vertex == 4) {
+  if ((*type)->dimension == 3) {
     if (parts->order > 0 && parts->order != (*type)->order) {
       return noli_cursor_fail(text->cursor, named->name.at,
                               "%s: all tetrahedra must have the same order, previous ones have "
@@ -613,7 +622,7 @@ done:
 }
 
 // Adds the cell of an element: its vertices come first, the other nodes define its curved shape.
-static NoliStatus add_cell(Reader* reader, const Element* element, int32_t tag) {
+static NoliStatus add_cell(Reader* reader, Element* element, int32_t tag) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = reader->text.cursor->context;
   NoliMeshParts* parts = reader->parts;
@@ -633,12 +642,16 @@ static NoliStatus add_cell(Reader* reader, const Element* element, int32_t tag) 
   }
 
   // programs disagree on which node of a curved segment is in its middle; it bounds other cells
-  bool is_curved_segment = type->n_vertex == 2 && type->order > 1;
-  if (!is_curved_segment) {
+  bool is_curved_segment = type->dimension == 1 && type->order > 1;
+  element->first_tri = parts->tri.count / 3;
+  if (type->dimension == 2) {
+    NOLI_TRY(noli_parts_add_polygon(context, parts, type->n_vertex, node, tag));
+  } else if (!is_curved_segment) {
     NOLI_TRY(noli_parts_add_cell(context, parts, type->n_vertex, node, tag));
   }
+  element->n_tri = parts->tri.count / 3 - element->first_tri;
   for (int32_t i = is_curved_segment ? 0 : type->n_vertex; i < type->n_node; i++) {
-    if (type->n_vertex == 4) {
+    if (type->dimension == 3) {
       NOLI_PUSH(context, &parts->curve, node[i]);
     } else {
       NOLI_PUSH(context, &parts->bent, node[i]);
@@ -652,22 +665,22 @@ done:
 static NoliStatus add_cells(Reader* reader) {
   NoliStatus status = NOLI_OK;
   const NoliCursor* cursor = reader->text.cursor;
-  const Element* element = reader->element_data.data;
+  Element* element = reader->element_data.data;
   int64_t n = reader->element.count;
-  int32_t *n_vertex = NULL, *tag = NULL;
+  int32_t *dimension = NULL, *tag = NULL;
   NOLI_TRY(noli_inp_sort_labels(cursor, "node", &reader->node));
   NOLI_TRY(noli_inp_sort_labels(cursor, "element", &reader->element));
-  NOLI_NEW(cursor->context, n_vertex, n);
+  NOLI_NEW(cursor->context, dimension, n);
   NOLI_NEW(cursor->context, tag, n);
   for (int64_t e = 0; e < n; e++) {
-    n_vertex[e] = element[e].type->n_vertex;
+    dimension[e] = element[e].type->dimension;
   }
-  NOLI_TRY(noli_inp_find_tags(cursor, &reader->sets, &reader->element, n_vertex, tag));
+  NOLI_TRY(noli_inp_find_tags(cursor, &reader->sets, &reader->element, dimension, tag));
   for (int64_t e = 0; e < n; e++) {
     NOLI_TRY(add_cell(reader, &element[e], tag[e]));
   }
 done:
-  noli_free(cursor->context, n_vertex);
+  noli_free(cursor->context, dimension);
   noli_free(cursor->context, tag);
   return status;
 }
@@ -752,7 +765,7 @@ static NoliStatus find_boundary(Reader* reader, Boundary* boundary) {
   NOLI_NEW(context, boundary->tet, reader->element.count);
   NOLI_NEW(context, boundary->side, 4 * (int64_t)n_tet);
   for (int64_t e = 0; e < reader->element.count; e++) {
-    bool is_tet = reader->element_data.data[e].type->n_vertex == 4;
+    bool is_tet = reader->element_data.data[e].type->dimension == 3;
     boundary->tet[e] = is_tet ? next++ : NOLI_NULL_INDEX;
   }
   NOLI_TRY(noli_tet_boundary(context, n_tet, reader->parts->tet.data, 4, boundary->side));
@@ -760,8 +773,8 @@ done:
   return status;
 }
 
-// Adds a side of an element to a set: a face of a tetrahedron, a triangle, or a side of a triangle
-// in a plane, which has two vertices only.
+// Adds a side of an element to a set: a face of a tetrahedron, a triangle or quadrilateral, or a
+// side of those in a plane, which has two vertices only.
 static NoliStatus add_side(Reader* reader, const Boundary* boundary, int32_t set, int32_t element,
                            int32_t side) {
   // vertices of sides 1 to 4 of tetrahedra, and the vertex opposite to each
@@ -771,8 +784,9 @@ static NoliStatus add_side(Reader* reader, const Boundary* boundary, int32_t set
   NoliContext* context = reader->text.cursor->context;
   const Element* data = &reader->element_data.data[element];
   int32_t tet = boundary->tet[element], node[3] = {0}, n_vertex = data->type->n_vertex;
+  int32_t dimension = data->type->dimension;
   const int64_t* label = reader->node_of.data + data->first_node;
-  if (n_vertex == 4) {
+  if (dimension == 3) {
     for (int32_t k = 0; k < N_SIDE; k++) {
       bool is_meant =
           side == SIDE_FREE ? boundary->side[4 * (int64_t)tet + opposite[k]] != 0 : side == k + 1;
@@ -783,14 +797,15 @@ static NoliStatus add_side(Reader* reader, const Boundary* boundary, int32_t set
     }
     goto done;
   }
-  bool is_self = side == SIDE_FREE || side == SIDE_SELF || n_vertex < 3;
+  bool is_self = side == SIDE_FREE || side == SIDE_SELF || dimension < 2;
   for (int32_t i = 0; i < (is_self ? n_vertex : 2); i++) {
-    int32_t at = is_self ? i : (side - 1 + i) % 3;
-    node[i] = noli_inp_find_label(&reader->node, label[at]);
-    NOLI_TRY(noli_parts_add_member(context, reader->parts, set, node[i]));
+    int32_t at = is_self ? i : (side - 1 + i) % n_vertex;
+    int32_t vertex = noli_inp_find_label(&reader->node, label[at]);
+    NOLI_TRY(noli_parts_add_member(context, reader->parts, set, vertex));
   }
-  if (is_self && n_vertex == 3) {
-    NOLI_TRY(noli_parts_add_face(context, reader->parts, set, node));
+  if (is_self) {
+    NOLI_TRY(
+        noli_parts_add_triangles_to_set(context, reader->parts, set, data->first_tri, data->n_tri));
   }
 done:
   return status;

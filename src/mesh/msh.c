@@ -43,7 +43,7 @@ typedef struct Reader {
   NOLI_ARRAY(Entity) more;   // entities of 4.1 with physical groups after the first
   int64_t n_more;            // of them before those of parts
   NOLI_ARRAY(int32_t) extra; // those groups of a block of elements
-  NoliCellTable cells;       // of 2.2, which lists an element once for each of its groups
+  NoliCellTable cells[4];    // by dimension, of 2.2, which lists an element once for each group
 } Reader;
 
 // The element types of Gmsh.
@@ -51,21 +51,23 @@ typedef struct ElementType {
   const char* name;
   int32_t n_node;
   int32_t order;
+  int32_t dimension; // -1: not read
+  int32_t n_vertex;
 } ElementType;
 
 // clang-format off
 static const ElementType element_types[] = {
-  [1] = {"segment", 2, 1}, [2] = {"triangle", 3, 1}, [3] = {"quadrangle", 4, 1},
-  [4] = {"tetrahedron", 4, 1}, [5] = {"hexahedron", 8, 1}, [6] = {"prism", 6, 1},
-  [7] = {"pyramid", 5, 1}, [8] = {"segment", 3, 2}, [9] = {"triangle", 6, 2},
-  [10] = {"quadrangle", 9, 2}, [11] = {"tetrahedron", 10, 2}, [12] = {"hexahedron", 27, 2},
-  [13] = {"prism", 18, 2}, [14] = {"pyramid", 14, 2}, [15] = {"point", 1, 1},
-  [16] = {"quadrangle", 8, 2}, [17] = {"hexahedron", 20, 2}, [18] = {"prism", 15, 2},
-  [19] = {"pyramid", 13, 2}, [20] = {"triangle", 9, 3}, [21] = {"triangle", 10, 3},
-  [22] = {"triangle", 12, 4}, [23] = {"triangle", 15, 4}, [24] = {"triangle", 15, 5},
-  [25] = {"triangle", 21, 5}, [26] = {"segment", 4, 3}, [27] = {"segment", 5, 4},
-  [28] = {"segment", 6, 5}, [29] = {"tetrahedron", 20, 3}, [30] = {"tetrahedron", 35, 4},
-  [31] = {"tetrahedron", 56, 5},
+  [1] = {"segment", 2, 1, 1, 2}, [2] = {"triangle", 3, 1, 2, 3}, [3] = {"quadrangle", 4, 1, 2, 4},
+  [4] = {"tetrahedron", 4, 1, 3, 4}, [5] = {"hexahedron", 8, 1, -1, 0}, [6] = {"prism", 6, 1, -1, 0},
+  [7] = {"pyramid", 5, 1, -1, 0}, [8] = {"segment", 3, 2, 1, 2}, [9] = {"triangle", 6, 2, 2, 3},
+  [10] = {"quadrangle", 9, 2, -1, 0}, [11] = {"tetrahedron", 10, 2, 3, 4}, [12] = {"hexahedron", 27, 2, -1, 0},
+  [13] = {"prism", 18, 2, -1, 0}, [14] = {"pyramid", 14, 2, -1, 0}, [15] = {"point", 1, 1, 0, 1},
+  [16] = {"quadrangle", 8, 2, -1, 0}, [17] = {"hexahedron", 20, 2, -1, 0}, [18] = {"prism", 15, 2, -1, 0},
+  [19] = {"pyramid", 13, 2, -1, 0}, [20] = {"triangle", 9, 3, -1, 0}, [21] = {"triangle", 10, 3, 2, 3},
+  [22] = {"triangle", 12, 4, -1, 0}, [23] = {"triangle", 15, 4, 2, 3}, [24] = {"triangle", 15, 5, -1, 0},
+  [25] = {"triangle", 21, 5, -1, 0}, [26] = {"segment", 4, 3, 1, 2}, [27] = {"segment", 5, 4, 1, 2},
+  [28] = {"segment", 6, 5, -1, 0}, [29] = {"tetrahedron", 20, 3, 3, 4}, [30] = {"tetrahedron", 35, 4, 3, 4},
+  [31] = {"tetrahedron", 56, 5, -1, 0},
 };
 // clang-format on
 
@@ -79,51 +81,25 @@ static NoliStatus number(Reader* reader, const char* what, double* value) {
   return noli_next_number(reader->cursor, reader->binary, NOLI_SCALAR_F64, what, value);
 }
 
-// Dimensions of the element types that are read, all of them complete Lagrange elements.
-static int32_t dimension_of(int64_t type) {
-  switch (type) {
-  case 15:
-    return 0;
-  case 1:
-  case 8:
-  case 26:
-  case 27:
-    return 1;
-  case 2:
-  case 9:
-  case 21:
-  case 23:
-    return 2;
-  case 4:
-  case 11:
-  case 29:
-  case 30:
-    return 3;
-  default:
-    return -1;
-  }
-}
-
-// The number of nodes of an element of the given type; fails for types that are not supported.
-static NoliStatus element_width(const Reader* reader, const char* place, int64_t type,
-                                int32_t* width) {
+// Finds an element type; fails for those that are not supported. Complete Lagrange elements of
+// order 1 to 4 are, and quadrangles of order 1, which become triangles; tetrahedra of one order.
+static NoliStatus find_type(const Reader* reader, const char* place, int64_t type,
+                            const ElementType** found) {
   static const char* const order_names[] = {"", "first", "second", "third", "fourth", "fifth"};
   int64_t n_types = (int64_t)(sizeof element_types / sizeof element_types[0]);
   if (type < 1 || type >= n_types) {
     return noli_cursor_fail_at(reader->cursor, reader->binary, place,
                                "elements of type %lld are not supported", (long long)type);
   }
-
-  // only complete Lagrange elements of order 1 to 4, tetrahedra of one order
   const ElementType* known = &element_types[type];
-  if (dimension_of(type) < 0 && known->order > 1) {
+  if (known->dimension < 0 && known->order > 1) {
     return noli_cursor_fail_at(reader->cursor, reader->binary, place,
                                "%d-node %s (type %lld): %s-order elements of this kind are not "
                                "supported",
                                known->n_node, known->name, (long long)type,
                                order_names[known->order]);
   }
-  if (dimension_of(type) == 3) {
+  if (known->dimension == 3) {
     if (reader->parts->order > 0 && reader->parts->order != known->order) {
       return noli_cursor_fail_at(reader->cursor, reader->binary, place,
                                  "%d-node tetrahedron (type %lld): all tetrahedra must have the "
@@ -132,13 +108,13 @@ static NoliStatus element_width(const Reader* reader, const char* place, int64_t
     }
     reader->parts->order = known->order;
   }
-  if (dimension_of(type) < 0) {
+  if (known->dimension < 0) {
     return noli_cursor_fail_at(reader->cursor, reader->binary, place,
-                               "%d-node %s (type %lld): only tetrahedra, triangles, segments "
-                               "and points are supported",
+                               "%d-node %s (type %lld): only tetrahedra, triangles, quadrangles, "
+                               "segments and points are supported",
                                known->n_node, known->name, (long long)type);
   }
-  *width = known->n_node;
+  *found = known;
   return NOLI_OK;
 }
 
@@ -517,21 +493,26 @@ done:
   return status;
 }
 
-// Adds the nodes of an element to the set of its physical group, if that has a name.
-static NoliStatus add_to_set(Reader* reader, int32_t dimension, int32_t physical, int32_t width,
-                             const int32_t* node) {
+// An element with its nodes as vertices, and its triangles where it is a surface.
+typedef struct Element {
+  const ElementType* type;
+  const int32_t* node;
+  int64_t first_tri, n_tri;
+} Element;
+
+// Adds an element to the set of its physical group, if that has a name.
+static NoliStatus add_to_set(Reader* reader, const Element* element, int32_t physical) {
   NoliStatus status = NOLI_OK;
+  NoliContext* context = reader->cursor->context;
   for (int64_t g = 0; g < reader->group.count; g++) {
     const Entity* group = &reader->group.data[g];
-    if (group->dimension != dimension || group->tag != physical) {
+    if (group->dimension != element->type->dimension || group->tag != physical) {
       continue;
     }
-    if (dimension == 2) {
-      NOLI_TRY(noli_parts_add_face(reader->cursor->context, reader->parts, group->physical, node));
-    }
-    for (int32_t i = dimension == 2 ? 3 : 0; i < width; i++) {
-      NOLI_TRY(
-          noli_parts_add_member(reader->cursor->context, reader->parts, group->physical, node[i]));
+    NOLI_TRY(noli_parts_add_triangles_to_set(context, reader->parts, group->physical,
+                                             element->first_tri, element->n_tri));
+    for (int32_t i = 0; i < element->type->n_node; i++) {
+      NOLI_TRY(noli_parts_add_member(context, reader->parts, group->physical, element->node[i]));
     }
   }
 done:
@@ -539,18 +520,22 @@ done:
 }
 
 // Adds the cell of an element: its corners come first, the other nodes define its curved shape.
-static NoliStatus add_element(Reader* reader, int64_t type, int32_t width, const int32_t* node,
-                              int32_t physical) {
+static NoliStatus add_element(Reader* reader, Element* element, int32_t physical) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = reader->cursor->context;
-  int32_t dimension = dimension_of(type);
-  NOLI_TRY(noli_parts_add_cell(context, reader->parts, dimension + 1, node, physical));
-  NOLI_TRY(add_to_set(reader, dimension, physical, width, node));
-  for (int32_t i = dimension + 1; i < width; i++) {
-    if (dimension == 3) {
-      NOLI_PUSH(context, &reader->parts->curve, node[i]);
+  NoliMeshParts* parts = reader->parts;
+  const ElementType* type = element->type;
+  element->first_tri = parts->tri.count / 3;
+  NOLI_TRY(type->dimension == 2
+               ? noli_parts_add_polygon(context, parts, type->n_vertex, element->node, physical)
+               : noli_parts_add_cell(context, parts, type->n_vertex, element->node, physical));
+  element->n_tri = parts->tri.count / 3 - element->first_tri;
+  NOLI_TRY(add_to_set(reader, element, physical));
+  for (int32_t i = type->n_vertex; i < type->n_node; i++) {
+    if (type->dimension == 3) {
+      NOLI_PUSH(context, &parts->curve, element->node[i]);
     } else {
-      NOLI_PUSH(context, &reader->parts->bent, node[i]);
+      NOLI_PUSH(context, &parts->bent, element->node[i]);
     }
   }
 done:
@@ -561,7 +546,8 @@ done:
 static NoliStatus read_element_block(Reader* reader, int64_t* n_read) {
   NoliStatus status = NOLI_OK;
   int64_t dimension = 0, tag = 0, type = 0, n = 0;
-  int32_t width = 0, corner[NOLI_TET_NODES_MAX];
+  int32_t corner[NOLI_TET_NODES_MAX];
+  Element element = {.node = corner};
   Entity entity;
   NOLI_TRY(integer(reader, I32, "the dimension of an entity", 0, 3, &dimension));
   NOLI_TRY(integer(reader, I32, "the tag of an entity", INT32_MIN, INT32_MAX, &tag));
@@ -571,21 +557,22 @@ static NoliStatus read_element_block(Reader* reader, int64_t* n_read) {
   const char* place = reader->cursor->at;
   NOLI_TRY(integer(reader, I32, "an element type", INT32_MIN, INT32_MAX, &type));
   NOLI_TRY(integer(reader, SIZE, "the number of elements of a block", 0, INT32_MAX, &n));
-  NOLI_TRY(element_width(reader, place, type, &width));
-  NOLI_TRY(noli_expect_items(reader->cursor, "elements", n,
-                             (reader->binary ? 8 : 2) * (1 + (int64_t)width), reader->binary));
+  NOLI_TRY(find_type(reader, place, type, &element.type));
+  int64_t n_value = 1 + (int64_t)element.type->n_node;
+  NOLI_TRY(noli_expect_items(reader->cursor, "elements", n, (reader->binary ? 8 : 2) * n_value,
+                             reader->binary));
   NOLI_TRY(find_groups(reader, dimension, tag, &entity));
   for (int64_t i = 0; i < n; i++) {
     int64_t number_of_element = 0;
     NOLI_TRY(integer(reader, SIZE, "the tag of an element", 0, INT64_MAX, &number_of_element));
-    NOLI_TRY(read_corners(reader, SIZE, width, corner));
+    NOLI_TRY(read_corners(reader, SIZE, element.type->n_node, corner));
     // faces between parts are none of the mesh that was divided
     if (entity.is_cut) {
       continue;
     }
-    NOLI_TRY(add_element(reader, type, width, corner, entity.physical));
+    NOLI_TRY(add_element(reader, &element, entity.physical));
     for (int64_t g = 0; g < reader->extra.count; g++) {
-      NOLI_TRY(add_to_set(reader, dimension_of(type), reader->extra.data[g], width, corner));
+      NOLI_TRY(add_to_set(reader, &element, reader->extra.data[g]));
     }
   }
   *n_read += n;
@@ -616,24 +603,29 @@ done:
 
 // Adds an element of 2.2. One that is in several groups is in the file once for each: it becomes
 // one cell, with the tag of the first. Again in the same group it is a duplicate.
-static NoliStatus add_old_element(Reader* reader, int64_t type, int32_t width, const int32_t* node,
-                                  int32_t physical) {
+static NoliStatus add_old_element(Reader* reader, Element* element, int32_t physical) {
   NoliStatus status = NOLI_OK;
   NoliMeshParts* parts = reader->parts;
-  int32_t dimension = dimension_of(type);
-  int64_t index = dimension == 3 ? parts->tet_tag.count : dimension == 2 ? parts->tri_tag.count : 0;
+  int32_t dimension = element->type->dimension, n_vertex = element->type->n_vertex;
+  NoliCellTable* table = &reader->cells[dimension];
+  int64_t index = dimension == 3 ? parts->tet_tag.count : parts->tri_tag.count;
   NoliTableCell* known = NULL;
-  NOLI_TRY(noli_cell_table_add(reader->cursor->context, &reader->cells, dimension + 1, node,
+  NOLI_TRY(noli_cell_table_add(reader->cursor->context, table, n_vertex, element->node,
                                (int32_t)index, physical, &known));
   if (known == NULL || known->group == physical) {
-    NOLI_TRY(add_element(reader, type, width, node, physical));
+    NOLI_TRY(add_element(reader, element, physical));
     goto done;
   }
-  NOLI_TRY(add_to_set(reader, dimension, physical, width, node));
+  element->first_tri = known->index;
+  element->n_tri = dimension == 2 ? noli_parts_polygon_triangles(n_vertex, element->node) : 0;
+  NOLI_TRY(add_to_set(reader, element, physical));
   if (known->group == 0) {
     known->group = physical;
-    if (dimension >= 2) {
-      (dimension == 3 ? parts->tet_tag.data : parts->tri_tag.data)[known->index] = physical;
+    if (dimension == 3) {
+      parts->tet_tag.data[known->index] = physical;
+    }
+    for (int64_t t = 0; t < element->n_tri; t++) {
+      parts->tri_tag.data[known->index + t] = physical;
     }
   }
 done:
@@ -645,9 +637,10 @@ done:
 static NoliStatus read_element_run(Reader* reader, int64_t type, int64_t n, int64_t n_tag,
                                    const char* place) {
   NoliStatus status = NOLI_OK;
-  int32_t width = 0, corner[NOLI_TET_NODES_MAX];
+  int32_t corner[NOLI_TET_NODES_MAX];
+  Element element = {.node = corner};
   int64_t value = 0;
-  NOLI_TRY(element_width(reader, place, type, &width));
+  NOLI_TRY(find_type(reader, place, type, &element.type));
   for (int64_t i = 0; i < n; i++) {
     int32_t physical = 0;
     if (reader->binary) {
@@ -657,8 +650,8 @@ static NoliStatus read_element_run(Reader* reader, int64_t type, int64_t n, int6
       NOLI_TRY(integer(reader, I32, "a tag of the element", INT32_MIN, INT32_MAX, &value));
       physical = t == 0 ? (int32_t)value : physical;
     }
-    NOLI_TRY(read_corners(reader, I32, width, corner));
-    NOLI_TRY(add_old_element(reader, type, width, corner, physical));
+    NOLI_TRY(read_corners(reader, I32, element.type->n_node, corner));
+    NOLI_TRY(add_old_element(reader, &element, physical));
   }
 done:
   return status;
@@ -824,7 +817,9 @@ done:
   noli_array_free(cursor->context, &reader.more);
   noli_array_free(cursor->context, &reader.part);
   noli_array_free(cursor->context, &reader.extra);
-  noli_cell_table_free(cursor->context, &reader.cells);
+  for (int d = 0; d < 4; d++) {
+    noli_cell_table_free(cursor->context, &reader.cells[d]);
+  }
   noli_array_free(cursor->context, &reader.node);
   noli_array_free(cursor->context, &reader.vertex);
   return status;

@@ -11,9 +11,11 @@ typedef struct NoliSetMember {
   int32_t vertex;
 } NoliSetMember;
 
-// A face in a named set.
+// A face in a named set: a triangle of the file, whose vertices are known once polygons are cut, or
+// a side of a tetrahedron.
 typedef struct NoliSetFace {
   int32_t set;
+  int32_t tri; // NOLI_NULL_INDEX: a side
   int32_t vertex[3];
 } NoliSetFace;
 
@@ -76,6 +78,9 @@ NOLI_WARN_UNUSED NoliStatus noli_parts_add_cell(NoliContext* context, NoliMeshPa
 NOLI_WARN_UNUSED NoliStatus noli_parts_add_polygon(NoliContext* context, NoliMeshParts* parts,
                                                    int64_t n, const int32_t* vertex, int32_t tag);
 
+// The number of triangles of a polygon, before or after it is cut.
+int64_t noli_parts_polygon_triangles(int64_t n, const int32_t* vertex);
+
 // Notes something that is not used, such as the "cell array" of that name, which may be empty.
 void noli_parts_note_unused(NoliMeshParts* parts, const char* kind, NoliSpan name);
 
@@ -88,7 +93,13 @@ NOLI_WARN_UNUSED NoliStatus noli_parts_add_set(NoliContext* context, NoliMeshPar
 NOLI_WARN_UNUSED NoliStatus noli_parts_add_member(NoliContext* context, NoliMeshParts* parts,
                                                   int32_t set, int32_t vertex);
 
-// Adds a face and its vertices as members.
+// Adds the triangles from `first` on, which may be those of a polygon, and their vertices as
+// members.
+NOLI_WARN_UNUSED NoliStatus noli_parts_add_triangles_to_set(NoliContext* context,
+                                                            NoliMeshParts* parts, int32_t set,
+                                                            int64_t first, int64_t n);
+
+// Adds a side of a tetrahedron and its vertices as members.
 NOLI_WARN_UNUSED NoliStatus noli_parts_add_face(NoliContext* context, NoliMeshParts* parts,
                                                 int32_t set, const int32_t vertex[3]);
 

@@ -118,8 +118,12 @@ done:
 
 // Refuses a start that is not valid, and reports what is likely to be unintended.
 static NoliStatus judge_start(const NoliModel* model, const NoliSimDef* def) {
-  NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_sim_require_valid(model, model->x0));
+  int32_t body = NOLI_NULL_INDEX;
+  NoliStatus status = noli_sim_require_valid_start(model, model->x0, &body);
+  if (body != NOLI_NULL_INDEX) {
+    status = noli_fail_at(model->context, def->bodies[body].where, status);
+  }
+  NOLI_TRY(status);
   NOLI_TRY(noli_clearance_report(model));
   noli_bodies_report(model, def);
   NOLI_TRY(noli_doubts_report(model, def));

@@ -180,6 +180,10 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_require_held(NoliSim* sim);
 // free of intersections, touching surfaces and inverted elements.
 NOLI_WARN_UNUSED NoliStatus noli_sim_require_valid(const NoliModel* model, const double* x);
 
+// The same; `*body` receives that of the first defect, or NOLI_NULL_INDEX.
+NOLI_WARN_UNUSED NoliStatus noli_sim_require_valid_start(const NoliModel* model, const double* x,
+                                                         int32_t* body);
+
 // Names the bound on a Newton step: two bodies and their primitives, or an element; "" if none.
 void noli_sim_name_blocker(const NoliSim* sim, const NoliStepBound* blocker,
                            NoliBlockingElement blocking, char by[256]);

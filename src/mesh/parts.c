@@ -25,6 +25,7 @@ void noli_parts_free(NoliContext* context, NoliMeshParts* parts) {
   noli_array_free(context, &parts->sets.face);
   noli_array_free(context, &parts->polygon);
   noli_array_free(context, &parts->corner);
+  noli_looks_parts_free(context, &parts->looks);
 }
 
 // ---- what is not used
@@ -572,7 +573,7 @@ NoliStatus noli_parts_to_mesh(NoliContext* context, const char* path, NoliMeshPa
       .tet_tag = parts->tet_tag.data,
       .tri_tag = parts->tri_tag.data,
   };
-  NoliMeshParts rest = {.order = parts->order, .sets = parts->sets};
+  NoliMeshParts rest = {.order = parts->order, .sets = parts->sets, .looks = parts->looks};
   rest.curve.data = parts->curve.data;
   rest.curve.count = parts->curve.count;
   rest.bent.data = parts->bent.data;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/array.h"
+#include "mesh/looks_parts.h"
 #include "text/cursor.h"
 #include "noli/mesh.h"
 
@@ -55,6 +56,7 @@ typedef struct NoliMeshParts {
   NOLI_ARRAY(NoliPartsPolygon) polygon; // of more than three vertices
   NOLI_ARRAY(int32_t) corner;           // of the polygons
   NoliPartsUnused unused;
+  NoliPartsLooks looks;
 } NoliMeshParts;
 
 void noli_parts_free(NoliContext* context, NoliMeshParts* parts);
@@ -111,9 +113,10 @@ NOLI_WARN_UNUSED NoliStatus noli_parts_to_sides(NoliContext* context, NoliMeshPa
 NOLI_WARN_UNUSED NoliStatus noli_parts_to_sets(NoliContext* context, NoliMeshParts* parts,
                                                NoliMeshSets* sets);
 
-// Makes the mesh and leaves the parts empty, except for the sets. Cuts polygons into triangles and
-// logs those that are not planar or cross themselves. Separates nodes that only curves
-// use from the vertices. Drops tags that are all zero, segments that are edges of other cells and
-// points that are vertices of other cells. Fails without vertices, and if indices exceed 32 bits.
+// Makes the mesh and leaves the parts empty, except for the sets and looks. Cuts polygons into
+// triangles and logs those that are not planar or cross themselves. Separates nodes that only
+// curves use from the vertices. Drops tags that are all zero, segments that are edges of other
+// cells and points that are vertices of other cells. Fails without vertices, and if indices exceed
+// 32 bits.
 NOLI_WARN_UNUSED NoliStatus noli_parts_to_mesh(NoliContext* context, const char* path,
                                                NoliMeshParts* parts, NoliMesh** mesh);

@@ -752,7 +752,7 @@ done:
   return status;
 }
 
-// What the surfaces need of the tetrahedra.
+// Tetrahedra and their sides that bound the mesh, for surfaces.
 typedef struct Boundary {
   int32_t* tet;  // (n elements) number of the tetrahedron; NOLI_NULL_INDEX: another element
   uint8_t* side; // (n_tet x 4) whether the side opposite to a vertex bounds the mesh

@@ -35,7 +35,7 @@ typedef struct NoliPartsPolygon {
   int32_t n;
 } NoliPartsPolygon;
 
-// What a file has besides its mesh, as text for the log; names that have no room are counted.
+// Contents of a file that are not used, as text for the log; names that have no room are counted.
 typedef struct NoliPartsUnused {
   char text[1000];
   int64_t n_more;

@@ -30,7 +30,7 @@ enum { CLOSE = 2 };
 // Steps of a component of a direction: more would only take bytes.
 #define DIRECTIONS 4.0F
 
-// Of zlib: the best one makes pages 6 % smaller, and takes five times as long.
+// Level of zlib; the best one makes pages 6 % smaller, and takes five times as long.
 enum { LEVEL = 5 };
 
 // ---- vertices -----------------------------------------------------------------------------------

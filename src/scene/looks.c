@@ -105,7 +105,7 @@ done:
   return status;
 }
 
-// What there is to say about the mesh has been logged when the scene was read.
+// Messages about the mesh were logged when the scene was read.
 NoliStatus noli_scene_read_looks(const NoliScene* scene, int32_t body, NoliSceneLooks* looks) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = scene->context;

@@ -8,7 +8,7 @@
 // What counts as far, relative to l, and at least in contact distances.
 #define REACH 0.05
 #define REACH_CONTACT 4.0
-// What is drawn apart, relative to l.
+// Vertices at smaller gaps are drawn apart, relative to l.
 #define APART 1e-3
 // Within one body: gaps are looked for up to this many contact distances, where the distance is at
 // most this fraction of that at rest.

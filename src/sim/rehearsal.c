@@ -1,5 +1,5 @@
-// What the motions and forces of a definition give in a run, without the run: targets and values
-// that are not finite are found before it starts.
+// Evaluates the motions and forces of a definition as a run does, without the run: targets and
+// values that are not finite are found before it starts.
 #include "sim/definition.h"
 
 #include "base/ranks.h"
@@ -98,8 +98,8 @@ static NoliStatus rehearse_motion(const Rehearsal* self, int32_t index) {
   if (def->target == NULL) {
     return NOLI_OK;
   }
-  NOLI_TRY(list_vertices(self->context, body, def->node, def->n_node, &motion.node,
-                         &motion.n_node));
+  NOLI_TRY(
+      list_vertices(self->context, body, def->node, def->n_node, &motion.node, &motion.n_node));
   NOLI_NEW(self->context, motion.X, 3 * (int64_t)motion.n_node);
   NOLI_NEW(self->context, motion.x_t0, 3 * (int64_t)motion.n_node);
   NOLI_NEW(self->context, motion.x_t1, 3 * (int64_t)motion.n_node);

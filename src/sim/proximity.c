@@ -44,7 +44,7 @@ struct NoliProximity {
   Balls now;
   Balls rest;
   int32_t* leaf_at; // (n_item) by place: its node
-  NoliPatch* patch; // (n_node) of leaves: how they moved
+  NoliPatch* patch; // (n_node) how the items of a node moved
   float* clearance; // (n_vert) distance from the other items of the own body at rest, m
   float* centre;    // (n_item x 3)
   int64_t* first;   // (n_body + 1) of the neighbours of each body
@@ -128,7 +128,7 @@ NoliStatus noli_proximity_create(const NoliModel* model, NoliProximity** out) {
   int32_t* first = NULL;
   NOLI_NEW_ZERO(context, proximity, 1);
   proximity->model = model;
-  proximity->reach = fmax(REACH * problem->diagonal, REACH_CONTACT * problem->dhat);
+  proximity->reach = fmax(REACH * problem->size.d, REACH_CONTACT * problem->dhat);
   NOLI_TRY(noli_surface_items(context, problem->surface, &proximity->vertex, &proximity->n_item));
   NOLI_NEW(context, first, model->n_body + 1);
   NOLI_TRY(sort_items(proximity, first));
@@ -762,7 +762,7 @@ static void push_apart(NoliProximity* proximity, const double* x, int32_t vertex
 static void measure_directions(NoliProximity* proximity, const double* x, const int32_t* vertex,
                                int32_t n, const float* distance, float* away, float* gap) {
   const NoliProblem* problem = &proximity->model->problem;
-  float near = (float)(APART * problem->diagonal);
+  float near = (float)(APART * problem->size.d);
   memset(proximity->push, 0, 3 * (size_t)problem->n_vert * sizeof *proximity->push);
   memset(proximity->pushes, 0, (size_t)problem->n_vert * sizeof *proximity->pushes);
   for (int64_t i = 0; i < problem->n_vert; i++) {

@@ -4,7 +4,7 @@
 
 #include "base/ranks.h"
 #include "math/vec3.h"
-#include "sim/motion_slopes.h"
+#include "sim/motion_targets.h"
 
 #include <math.h>
 #include <string.h>

@@ -20,6 +20,8 @@
 // after PATIENCE measurements, since bodies move little from frame to frame.
 enum { STACK = 128, BLOCK = 32, GROUP = 16, PATIENCE = 16, ITEMS = 1024 };
 
+_Static_assert(NOLI_PATCH_SIZE == 3 * NOLI_LEAF_SIZE, "a leaf is a patch");
+
 // Below this share of the squared size of a triangle, its squared area is lost in rounding.
 #define SLIVER 1e-8
 // Rounding errors of squared distances.

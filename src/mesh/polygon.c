@@ -25,7 +25,7 @@ static bool is_at(const double* p, const double* q) {
 
 // ---- ears
 
-// What is known about a corner of the rest of the polygon.
+// State of a corner of the rest of the polygon.
 enum { UNKNOWN = -1, IS_EAR = -2 }; // otherwise the corner that lies in its triangle
 
 typedef struct Rest {

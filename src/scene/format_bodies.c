@@ -300,7 +300,7 @@ SHARED_OBJECT(
     PLANE_STRAIN, PLACEMENT,
     FIELD(
         "appearance", mesh_file, NULL, NULL,
-        "File (.obj) whose texture coordinates, materials and groups the surface has in results "
+        "File (.obj, .ply) whose texture coordinates, materials and groups the surface has in results "
         "for "
         "other programs, where its triangles are those of the surface, such as the surface that "
         "was filled with tetrahedra: docs/exchange.md; default: `mesh` or the mesh of the proxy."),
@@ -367,7 +367,7 @@ SHARED_OBJECT(
     PLACEMENT,
     FIELD(
         "appearance", mesh_file, NULL, NULL,
-        "File (.obj) whose texture coordinates, materials and groups the surface has in results "
+        "File (.obj, .ply) whose texture coordinates, materials and groups the surface has in results "
         "for "
         "other programs, where its triangles are those of the surface, such as the surface that "
         "was filled with tetrahedra: docs/exchange.md; default: `mesh` or the mesh of the proxy."),

@@ -508,7 +508,8 @@ typedef struct NoliSimDef {
                                ///< that rest shapes carry no contact forces; docs/contact.md
   double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2);
                                ///< with "implicit_surface" the initial kappa in N/m;
-                               ///< with "gcp" the kappa in J/m^2 that multiplies the potential
+                               ///< with "gcp" the kappa in J/m^2 (plane strain: J/m) that
+                               ///< multiplies the potential
   const char* ccd;             ///< continuous collision detection: "additive" (default) or
                                ///< "inclusion", see docs/ccd.md
   double friction;             ///< coefficient where no pair overrides it; default 0

@@ -21,7 +21,7 @@ OUTSIDE = {"text": ("noli/", "base/array.h", "text/", "base/byte_order.h"),
 # The first module that may include a public header: the one that implements it, or uses its types. All modules may
 # include those in FREE; noli.h is for users.
 FREE = {"noli/base.h", "noli/extend.h", "noli/profile.h", "noli/threads.h", "noli/types.h", "noli/version.h"}
-HEADERS = {"noli/ranks.h": "base", "noli/mesh.h": "mesh", "noli/ccd.h": "collide", "noli/choice.h": "sim", "noli/distance.h": "collide",
+HEADERS = {"noli/ranks.h": "base", "noli/mesh.h": "mesh", "noli/ccd.h": "collide", "noli/choice.h": "scene", "noli/distance.h": "collide",
            "noli/broad_phase.h": "collide", "noli/intersection.h": "collide", "noli/barrier.h": "contact",
            "noli/gcp.h": "contact", "noli/sim.h": "solve", "noli/live.h": "sim", "noli/repair.h": "sim", "noli/derivative.h": "sim", "noli/design.h": "sim", "noli/batch.h": "sim",
            "noli/scene.h": "scene", "noli/output.h": "output",

@@ -40,19 +40,15 @@ static double largest_side(const Extent* extent) {
   return side;
 }
 
-// The length l of the scene: the diagonal of the bounding box of all deformable bodies.
-static double scene_length(const NoliSimDef* def) {
-  Extent extent = empty_extent();
-  for (int32_t i = 0; i < def->n_bodies; i++) {
-    if (!def->bodies[i].obstacle) {
-      extend(&extent, def->bodies[i].mesh->x, def->bodies[i].mesh->n_vert);
-    }
-  }
-  return diagonal(&extent);
-}
-
-static double scaled(NoliScaled value, double length) {
-  return value.relative ? value.value * length : value.value;
+// A length or speed in words: absolute where the sizes of the scene are known.
+static const char* scaled(NoliScaled value, const NoliSimMeasures* measures, char words[32]) {
+  const double unit[] = {[NOLI_ABSOLUTE] = 1.0,
+                         [NOLI_OF_BOX] = measures != NULL ? measures->box : 1.0,
+                         [NOLI_OF_BALL] = measures != NULL ? measures->ball : 1.0};
+  const char* name[] = {[NOLI_ABSOLUTE] = "", [NOLI_OF_BOX] = " l", [NOLI_OF_BALL] = " d"};
+  snprintf(words, 32, "%.3g%s", value.value * unit[value.relative],
+           measures != NULL ? "" : name[value.relative]);
+  return words;
 }
 
 static bool valid_index(const NoliMesh* mesh, int32_t vertex) {
@@ -261,11 +257,14 @@ static void describe_bodies(const NoliSimDef* def, const NoliSimMeasures* measur
 }
 
 static void describe_settings(const NoliSimDef* def, const NoliSimMeasures* measures) {
-  double length = scene_length(def);
+  char tolerance[32], sticking[32];
   print("time step %g s, %s, gravity (%g, %g, %g) m/s^2\n", def->time_step, def->integrator,
         def->gravity[0], def->gravity[1], def->gravity[2]);
-  print("size l %g m, tolerance %.3g m/s, at most %d Newton iterations, solver %s\n", length,
-        scaled(def->tolerance, length), (int)def->max_iterations, def->linear_solver);
+  if (measures != NULL) {
+    print("size %g m (d, the smallest ball; l, the box: %g m)\n", measures->ball, measures->box);
+  }
+  print("tolerance %s m/s, at most %d Newton iterations, solver %s\n",
+        scaled(def->tolerance, measures, tolerance), (int)def->max_iterations, def->linear_solver);
   if (!def->contact) {
     print("no contact\n");
     return;
@@ -273,8 +272,8 @@ static void describe_settings(const NoliSimDef* def, const NoliSimMeasures* meas
   if (measures != NULL) {
     print("contact distance %.3g m, ", measures->contact_distance);
   }
-  print("friction %g, sticking below %.3g m/s, ", def->friction,
-        scaled(def->friction_speed, length));
+  print("friction %g, sticking below %s m/s, ", def->friction,
+        scaled(def->friction_speed, measures, sticking));
   bool smooth = strcmp(def->contact_model, "implicit_surface") == 0;
   bool geometric = strcmp(def->contact_model, "gcp") == 0;
   const char* what = smooth      ? "penalty on implicit surfaces"
@@ -356,7 +355,7 @@ static void list_dropped(const char* why, int32_t n, const int32_t* cell) {
 
 void describe_cleaned(const char* path, const NoliMeshCleaned* cleaned) {
   print("%s: merged %d of %d vertices, by at most %g", path, (int)cleaned->n_merged,
-         (int)cleaned->n_vert, cleaned->largest_move);
+        (int)cleaned->n_vert, cleaned->largest_move);
   int32_t n_kept = 0, n_listed = 0;
   for (int32_t v = 0; v < cleaned->n_vert && n_listed < LISTED; v++) {
     // the first vertex of each number was kept
@@ -440,8 +439,8 @@ int32_t describe_mesh(const NoliMesh* mesh, const NoliMeshCheck* check) {
     n += defect(check->n_inverted, "inverted tetrahedra", check->first_inverted);
   } else if (mesh->n_tet > 0) {
     print("all tetrahedra are inverted%s\n",
-           mesh->order > 1 ? " somewhere; a scene flips them, and refuses those that stay so"
-                           : "; a scene flips them");
+          mesh->order > 1 ? " somewhere; a scene flips them, and refuses those that stay so"
+                          : "; a scene flips them");
   }
   n += defect(check->n_flat, "flat tetrahedra", check->first_flat);
   n += defect(check->n_degenerate, "degenerate triangles or segments", check->first_degenerate);
@@ -451,7 +450,7 @@ int32_t describe_mesh(const NoliMesh* mesh, const NoliMeshCheck* check) {
   n += mesh->n_tet > 0 ? n_twice : 0;
   if (check->n_bad_indices > 0 || check->n_degenerate > 0 || n_twice > 0) {
     print("`noli convert --merge 0 IN OUT`, or \"merge\": 0 in a scene, drops cells without size "
-           "and those that occur twice\n");
+          "and those that occur twice\n");
   }
 
   // oddities that do no harm

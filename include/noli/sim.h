@@ -2,7 +2,8 @@
 /// The simulator: definitions (plain data, defaults first), a simulation, its step and its results.
 ///
 /// Symbols: X rest, x current, h time step, l the diagonal of the bounding box of all simulated
-/// bodies at rest. SI units throughout.
+/// bodies at rest, d the diameter of the smallest ball around them, which does not depend on the
+/// axes. SI units throughout.
 ///
 /// Whatever selects among alternatives (a solver, a contact model, a kind of load) is a name; NULL
 /// selects the default. noli/choice.h lists the names, which are those of scene files. Definitions
@@ -17,10 +18,17 @@
 extern "C" {
 #endif
 
-/// A number that is either absolute (in the unit of its field) or a multiple of l.
+/// What a number is relative to.
+enum {
+  NOLI_ABSOLUTE = 0, ///< nothing: it is in the unit of its field
+  NOLI_OF_BOX = 1,   ///< l, "1e-3 l" in scenes
+  NOLI_OF_BALL = 2,  ///< d, "1e-3 d" in scenes
+};
+
+/// A number that is either absolute or a multiple of a size of the scene.
 typedef struct NoliScaled {
   double value;
-  bool relative; ///< true: multiplied by l
+  uint8_t relative; ///< NOLI_ABSOLUTE, NOLI_OF_BOX or NOLI_OF_BALL
 } NoliScaled;
 
 /// The surface with which a body collides, [Ferguson2023]: flat triangles whose vertices move with
@@ -202,9 +210,9 @@ typedef struct NoliMotionDef {
                         ///< motion by velocities is as many times as fast; default 0, and not for
                         ///< motions without a target
   double velocity[3];   ///< m/s, added to the motion from its begin on; default 0
-  double spin[3];  ///< rad/s, turns what the motion does, from its begin on, about a pivot that
-                   ///< `velocity` moves; default 0. All three not for controlled motions
-  double pivot[3]; ///< m; default 0
+  double spin[3];    ///< rad/s, turns what the motion does, from its begin on, about a pivot that
+                     ///< `velocity` moves; default 0. All three not for controlled motions
+  double pivot[3];   ///< m; default 0
   const char* where; ///< prefix of messages about it, such as a place in a file; borrowed; NULL
                      ///< (default): none
 } NoliMotionDef;
@@ -343,7 +351,7 @@ typedef struct NoliTieDef {
   /// bound to triangles without such vertices
   int32_t to;
   /// How far apart they may be at the start, m; farther ones are an error. Vertices next to
-  /// tetrahedra keep their place; others move onto the surface at the start. Default 1e-4 l
+  /// tetrahedra keep their place; others move onto the surface at the start. Default 1e-4 d
   NoliScaled distance;
   const char* where; ///< prefix of messages about it, such as a place in a file; NULL (default):
                      ///< its number
@@ -502,21 +510,20 @@ typedef struct NoliSimDef {
   NoliGcpContactDef gcp;       ///< of the contact model "gcp"
   NoliScaled surface_radius;   ///< "implicit_surface": m, range and smoothing of a surface, > 0;
                                ///< value 0 (default): from the edges of each body
-  NoliScaled contact_distance; ///< dhat, m; contact acts below it; value 0 (default): 1e-3 l, or,
+  NoliScaled contact_distance; ///< dhat, m; contact acts below it; value 0 (default): 1e-3 d, or,
                                ///< where parts of one body that share no vertex are closer at rest
                                ///< (a thin body, a fine mesh), half of the smallest such gap, so
                                ///< that rest shapes carry no contact forces; docs/contact.md
   double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2);
                                ///< with "implicit_surface" the initial kappa in N/m;
-                               ///< with "gcp" the kappa in J/m^2 (plane strain: J/m) that
-                               ///< multiplies the potential
+                               ///< with "gcp" the kappa in J/m^2 that multiplies the potential
   const char* ccd;             ///< continuous collision detection: "additive" (default) or
                                ///< "inclusion", see docs/ccd.md
   double friction;             ///< coefficient where no pair overrides it; default 0
   double static_friction;      ///< likewise, as in NoliPairDef; 0 (default): `friction`
   NoliScaled stribeck_speed;   ///< likewise; {0} (default): ten times friction_speed
   double viscosity;            ///< likewise; default 0
-  NoliScaled friction_speed;   ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 l
+  NoliScaled friction_speed;   ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 d
   const char* friction_method; ///< "lagged" (default): forces and sliding bases of an earlier
                                ///< point, friction_iterations times; "implicit": all of friction at
                                ///< the end of the step, needs the solver "implicit_newton"
@@ -535,7 +542,7 @@ typedef struct NoliSimDef {
                            ///< "augmented_lagrangian" (where "residual" asks for both), else
                            ///< residual
   NoliScaled tolerance;    ///< eps_d, m/s: residual: stop when max |Newton step| / h is below;
-                           ///< default 1e-2 l; a relative one counts in l per s or,
+                           ///< default 1e-2 d; a relative one counts in l or d per s or,
                            ///< if more, 1e-4 of the largest speed at the start of
                            ///< the step
   double toi_tolerance;    ///< epsilon in (0, 1): toi: stop when the targets of the first
@@ -776,6 +783,8 @@ typedef struct NoliSimMeasures {
   double contact_distance; ///< dhat, m: given, or the default, which stays below gaps within bodies
   double* volume;          ///< (n_bodies) at rest, m^3, of curved elements with their shape; owned
   double* mass;            ///< (n_bodies) kg; of obstacles, as their volume, 0; owned
+  double box;              ///< l, m
+  double ball;             ///< d, m
 } NoliSimMeasures;
 
 /// noli_sim_measure for a struct of `size` bytes.

@@ -265,9 +265,14 @@ typedef struct NoliContactInfo {
   double friction_force[3];
   double reserved[6];
 } NoliContactInfo;
+enum {
+  NOLI_ABSOLUTE = 0,
+  NOLI_OF_BOX = 1,
+  NOLI_OF_BALL = 2,
+};
 typedef struct NoliScaled {
   double value;
-  bool relative;
+  uint8_t relative;
 } NoliScaled;
 typedef struct NoliProxyDef {
   const char* kind;
@@ -623,6 +628,8 @@ typedef struct NoliSimMeasures {
   double contact_distance;
   double* volume;
   double* mass;
+  double box;
+  double ball;
 } NoliSimMeasures;
 NoliStatus noli_sim_measure_sized(NoliContext* context, const NoliSimDef* def, NoliSimMeasures* measures, size_t size);
 void noli_sim_measures_free(NoliContext* context, NoliSimMeasures* measures);

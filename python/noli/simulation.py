@@ -733,7 +733,7 @@ def _assign(struct, values: Mapping[str, Any], what: str, excluded: Sequence[str
             raise TypeError(f'{what}: unknown "{name}"{_meant(struct, name, known) or "; known: " + ", ".join(known)}')
         kind = members[name].kind
         if kind == "struct" and not isinstance(value, Mapping):
-            value = {"value": value, "relative": False}  # a length or speed
+            value = {"value": value, "relative": 0}  # a length or speed
         if kind == "struct":
             kept += _assign(getattr(struct, name), value, f"{what}.{name}")
             continue

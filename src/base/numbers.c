@@ -341,8 +341,8 @@ static bool is_within(const NoliNumberRange* range, double value) {
 }
 
 bool noli_number_allows(const NoliNumber* number, double value) {
-  bool other = number->has_other &&
-               (value == number->other || (isnan(value) && isnan(number->other)));
+  bool other =
+      number->has_other && (value == number->other || (isnan(value) && isnan(number->other)));
   return other || is_within(&number->range, value);
 }
 
@@ -384,6 +384,13 @@ double noli_number_get(const NoliNumber* number, const void* definition, int32_t
   return (double)NAN;
 }
 
+// What a number is relative to.
+static unsigned relative_to(const NoliNumber* number, const void* definition, int32_t i) {
+  const char* at = (const char*)definition + number->offset;
+  return number->type == NOLI_NUMBER_SCALED ? ((const NoliScaled*)(const void*)at)[i].relative
+                                            : NOLI_ABSOLUTE;
+}
+
 NoliStatus noli_numbers_check(NoliContext* context, const char* where, NoliNumbersOf of,
                               const void* definition) {
   for (int32_t k = 0; k < tables[of].n; k++) {
@@ -398,6 +405,12 @@ NoliStatus noli_numbers_check(NoliContext* context, const char* where, NoliNumbe
         }
         return noli_fail(context, NOLI_ERROR_ARGUMENT, "%s%s%s must be %s, got %g", where,
                          number->noun, index, range, value);
+      }
+      unsigned relative = relative_to(number, definition, i);
+      if (relative > NOLI_OF_BALL) {
+        return noli_fail(context, NOLI_ERROR_ARGUMENT,
+                         "%s%s must be absolute (0) or relative to l (1) or d (2), got %u", where,
+                         number->noun, relative);
       }
     }
   }

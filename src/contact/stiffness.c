@@ -15,13 +15,13 @@ static double stiffness_at(double d_sqr, double dhat_sqr, double share, double m
   return share * mean_mass / (4.0 * d_sqr * noli_barrier_second(d_sqr, dhat_sqr));
 }
 
-NoliStiffness noli_stiffness(double mean_mass, double length, double dhat) {
-  double dhat_sqr = dhat * dhat, d_sqr = 1e-16 * length * length;
+NoliStiffness noli_stiffness(double mean_mass, double size, double dhat) {
+  double dhat_sqr = dhat * dhat, d_sqr = 1e-16 * size * size;
   double max = stiffness_at(fmin(d_sqr, 1e-2 * dhat_sqr), dhat_sqr, 1e13, mean_mass);
   return (NoliStiffness){
       .min = stiffness_at(fmin(d_sqr, 1e-8 * dhat_sqr), dhat_sqr, 1e11, mean_mass),
       .max = max,
-      .close_d_sqr = 1e-18 * length * length,
+      .close_d_sqr = 1e-18 * size * size,
       .limit = fmax(max, stiffness_at(CRUSHED_LIMIT * dhat_sqr, dhat_sqr, 1e13, mean_mass)),
       .crushed_d_sqr = CRUSHED * dhat_sqr,
   };

@@ -6,20 +6,20 @@
 typedef struct NoliStiffness {
   double min;
   double max;
-  double close_d_sqr;   // pairs closer than this (squared) must not come closer: (1e-9 l)^2
+  double close_d_sqr;   // pairs closer than this (squared) must not come closer: (1e-9 d)^2
   double limit;         // of kappa for crushed pairs
   double crushed_d_sqr; // pairs closer than this (squared) should open if they block: (1e-2 dhat)^2
 } NoliStiffness;
 
-// `mean_mass` of the nodes in kg, `length` l in m. kappa_min = 1e11 m / (4 D0 b''(D0)) with
-// D0 = 1e-16 l^2, so that a pair at distance 1e-8 l is as stiff as a multiple of a nodal mass;
+// `mean_mass` of the nodes in kg, `size` d in m. kappa_min = 1e11 m / (4 D0 b''(D0)) with
+// D0 = 1e-16 d^2, so that a pair at distance 1e-8 d is as stiff as a multiple of a nodal mass;
 // kappa_max = 100 kappa_min.
-// Deviation for dhat below 1e-4 l: the formula would make the barrier so stiff that it acts only
+// Deviation for dhat below 1e-4 d: the formula would make the barrier so stiff that it acts only
 // very close to dhat, and Newton's method would alternate between contact and no contact (a
 // collapsing arch with dhat = 1e-6 l: 1000 iterations in a step). kappa_min then uses
 // D0 = 1e-8 dhat^2, which makes the barrier's stiffness relative to mass the same for every dhat;
 // kappa_max is unchanged, with D0 at most dhat^2 / 100, because b'' vanishes at dhat.
-NoliStiffness noli_stiffness(double mean_mass, double length, double dhat);
+NoliStiffness noli_stiffness(double mean_mass, double size, double dhat);
 
 // clamp(-(g_c . g_E) / |g_c|^2): the kappa that best balances the rest of the potential.
 // `contact_gradient` is that of the barrier with kappa = 1, `energy_gradient` that of all other

@@ -48,6 +48,13 @@ static inline NoliVec3 noli_twice_area3(const double* x, const int32_t tri[3]) {
   return noli_cross3(noli_sub3(noli_load3(x + 3 * (int64_t)tri[1]), a),
                      noli_sub3(noli_load3(x + 3 * (int64_t)tri[2]), a));
 }
+// The smaller and the larger of each coordinate.
+static inline NoliVec3 noli_min3(NoliVec3 a, NoliVec3 b) {
+  return (NoliVec3){fmin(a.x, b.x), fmin(a.y, b.y), fmin(a.z, b.z)};
+}
+static inline NoliVec3 noli_max3(NoliVec3 a, NoliVec3 b) {
+  return (NoliVec3){fmax(a.x, b.x), fmax(a.y, b.y), fmax(a.z, b.z)};
+}
 static inline double noli_norm_sqr3(NoliVec3 a) {
   return noli_dot3(a, a);
 }

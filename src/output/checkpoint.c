@@ -89,7 +89,7 @@ static NoliStatus take_prints(NoliContext* context, const NoliSim* sim, Prints* 
   NOLI_TRY(new_prints(context, noli_sim_body_count(sim), prints));
   for (int32_t b = 0; b < prints->n; b++) {
     NoliFingerprint print;
-    NOLI_TRY(noli_sim_fingerprint(sim, b, &print));
+    NOLI_TRY(noli_model_fingerprint(sim->model, &sim->definition.def->bodies[b], b, &print));
     prints->cells[b] = print.cells;
     prints->rest[b] = print.rest;
     prints->size[b] = print.size;
@@ -471,7 +471,7 @@ static NoliStatus check_model(NoliContext* context, hid_t file, const char* path
              NOLI_ERROR_FORMAT, "%s: the description of the model is not complete", path);
   for (int32_t b = 0; b < n; b++) {
     NoliFingerprint print;
-    NOLI_TRY(noli_sim_fingerprint(sim, b, &print));
+    NOLI_TRY(noli_model_fingerprint(sim->model, &sim->definition.def->bodies[b], b, &print));
     NoliFingerprint other = {saved.cells[b], saved.rest[b], saved.size[b]};
     const char* what = noli_fingerprint_difference(&other, &print);
     NOLI_CHECK(context, what == NULL, NOLI_ERROR_FORMAT,

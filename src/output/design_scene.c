@@ -3,8 +3,10 @@
 
 #include "base/array.h"
 #include "output/file.h"
+#include "scene/check.h"
 #include "scene/movable.h"
 #include "sim/definition.h"
+#include "sim/model.h"
 #include "sim/parameters.h"
 #include "sim/properties.h"
 #include "sim/material_regions.h"
@@ -205,8 +207,11 @@ done:
 static NoliStatus set_scaled(const Writer* writer, json_t* entry, const char* key,
                              NoliScaled scaled) {
   return !(scaled.value > 0.0) ? NOLI_OK
-         : scaled.relative     ? set(writer, entry, key, json_sprintf("%.17g l", scaled.value))
-                               : set(writer, entry, key, json_real(scaled.value));
+         : scaled.relative == NOLI_ABSOLUTE
+             ? set(writer, entry, key, json_real(scaled.value))
+             : set(writer, entry, key,
+                   json_sprintf("%.17g %c", scaled.value,
+                                scaled.relative == NOLI_OF_BOX ? 'l' : 'd'));
 }
 
 static NoliStatus set_friction(const Writer* writer, const Change* change) {
@@ -424,13 +429,15 @@ done:
   return status;
 }
 
-// Lengths and speeds that are relative to the size of the scene, such as "1e-3 l", keep their
+// Lengths and speeds that are relative to the size of the scene, such as "1e-3 d", keep their
 // values, as they do in the search.
 static NoliStatus keep_length(const Writer* writer, json_t* entry, const char* key) {
   const char* given = json_string_value(json_object_get(entry, key));
-  return given == NULL
-             ? NOLI_OK
-             : set(writer, entry, key, json_real(strtod(given, NULL) * writer->lengths.size));
+  if (given == NULL) {
+    return NOLI_OK;
+  }
+  NoliScaled scaled = {strtod(given, NULL), noli_scene_relative_to(given)};
+  return set(writer, entry, key, json_real(noli_resolve(scaled, &writer->lengths.size)));
 }
 
 static NoliStatus keep_lengths(const Writer* writer) {

@@ -9,7 +9,7 @@
 #include "output/page_file.h"
 #include "sim/audit.h"
 #include "sim/definition.h"
-#include "sim/motion_slopes.h"
+#include "sim/motion_targets.h"
 #include "sim/proximity.h"
 
 #include <inttypes.h>

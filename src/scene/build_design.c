@@ -2,7 +2,6 @@
 #include "scene/build.h"
 
 #include "scene/store.h"
-#include "sim/choices.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 #include "scene/build.h"
 
+#include "noli/choice.h"
 #include "scene/store.h"
 #include "sim/choices.h"
 

@@ -101,19 +101,31 @@ done:
   return status;
 }
 
-// "1e-3 l": the number must be JSON, which also makes this independent of the locale.
+// Without blanks at its end.
+static size_t length_of(const char* text) {
+  size_t n = strlen(text);
+  while (n > 0 && text[n - 1] == ' ') {
+    n--;
+  }
+  return n;
+}
+
+uint8_t noli_scene_relative_to(const char* text) {
+  size_t n = length_of(text);
+  char last = n > 0 ? text[n - 1] : '\0';
+  return last == 'l' ? NOLI_OF_BOX : last == 'd' ? NOLI_OF_BALL : NOLI_ABSOLUTE;
+}
+
+// "1e-3 d": the number must be JSON, which also makes this independent of the locale.
 static NoliStatus parse_scaled(NoliContext* context, const char* text, bool* valid, double* value) {
   NoliStatus status = NOLI_OK;
   json_t* number = NULL;
   json_error_t error;
-  size_t n = strlen(text);
   *valid = false;
   *value = 0.0;
-  while (n > 0 && text[n - 1] == ' ') {
-    n--;
-  }
-  if (n > 0 && text[n - 1] == 'l') {
-    NOLI_TRY(noli_scene_read_json(context, text, n - 1, JSON_DECODE_ANY, &number, &error));
+  if (noli_scene_relative_to(text) != NOLI_ABSOLUTE) {
+    size_t n = length_of(text) - 1;
+    NOLI_TRY(noli_scene_read_json(context, text, n, JSON_DECODE_ANY, &number, &error));
     *valid = json_is_number(number);
     *value = json_number_value(number);
   }
@@ -123,10 +135,11 @@ done:
 }
 
 NoliScaled noli_scene_scaled(const NoliSceneNode* node) {
-  NoliScaled scaled = {.value = noli_scene_number(node), .relative = json_is_string(node->value)};
-  if (scaled.relative) {
+  NoliScaled scaled = {.value = noli_scene_number(node)};
+  if (json_is_string(node->value)) {
     // was checked to be a number, so that this cannot fail; it needs no memory either
     const char* text = noli_scene_string(node);
+    scaled.relative = noli_scene_relative_to(text);
     NoliCursor cursor = {.begin = text, .at = text, .end = text + strlen(text)};
     NoliStatus status = noli_read_number(&cursor, "a number", &scaled.value);
     NOLI_ASSERT(status == NOLI_OK);
@@ -241,8 +254,7 @@ static NoliStatus fail_key(const NoliSceneSource* source, const NoliSceneNode* n
   }
   for (int32_t i = 0; i < places.n && used < sizeof meant; i++) {
     const char* link = i == 0 ? "" : i + 1 < places.n ? ", " : " or ";
-    used +=
-        (size_t)snprintf(meant + used, sizeof meant - used, "%s\"%s\"", link, places.path[i]);
+    used += (size_t)snprintf(meant + used, sizeof meant - used, "%s\"%s\"", link, places.path[i]);
   }
   return noli_scene_fail(source, &member, NOLI_ERROR_FORMAT, "unknown key; did you mean %s?",
                          meant);

@@ -73,7 +73,7 @@ static void put_scaled(json_t* schema, const NoliSceneType* type, bool* failed) 
   put(number, "type", json_string("number"), failed);
   put_range(number, type, failed);
   put(string, "type", json_string("string"), failed);
-  put(string, "pattern", json_string("^ *[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)? *l *$"), failed);
+  put(string, "pattern", json_string("^ *[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)? *[dl] *$"), failed);
   append(either, number, failed);
   append(either, string, failed);
   put(schema, "anyOf", either, failed);
@@ -298,7 +298,7 @@ static size_t type_words(const NoliSceneType* type, char* buffer, size_t used) {
   case NOLI_SCENE_SCALED:
     used = words(buffer, used, "number");
     used = range_words(type, buffer, used);
-    return words(buffer, used, ", or `\"NUMBER l\"`");
+    return words(buffer, used, ", or `\"NUMBER d\"`");
   case NOLI_SCENE_EXPRESSION:
     used = words(buffer, used, "expression");
     return range_words(type, buffer, used);

@@ -5,7 +5,7 @@
 // ---- plain values -------------------------------------------------------------------------------
 
 static const NoliSceneType positive_scaled = {.kind = NOLI_SCENE_SCALED,
-                                              .what = "a number or text like \"1e-3 l\"",
+                                              .what = "a number or text like \"1e-3 d\"",
                                               RANGE(0.0, true, HUGE_VAL, true)};
 static const NoliSceneType share = {
     .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, false, 1.0, false)};
@@ -221,8 +221,8 @@ OBJECT(contact, "contact", NOLI_SCENE_ANY,
              "which does not prevent penetration (see `docs/contact.md`).",
              INTO(NoliSimDef, contact_model)),
        FIELD("distance", positive_scaled, NULL, "m",
-             "Distance below which contact acts; default: 1e-3 l, or half of the smallest gap "
-             "between parts of one body at rest if that gap is below 1e-3 l, as in thin bodies and "
+             "Distance below which contact acts; default: 1e-3 d, or half of the smallest gap "
+             "between parts of one body at rest if that gap is below 1e-3 d, as in thin bodies and "
              "fine meshes (not with `gcp` and `implicit_surface`): see `docs/contact.md`.",
              INTO(NoliSimDef, contact_distance)),
        FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m",
@@ -269,7 +269,7 @@ OBJECT(
           INTO(NoliSimDef, stribeck_speed)),
     FIELD("viscosity", not_negative, "0", "s/m", "Increase of the coefficient per sliding speed.",
           INTO(NoliSimDef, viscosity)),
-    FIELD("speed", positive_scaled, "\"1e-3 l\"", "m/s", "Slower sliding counts as sticking.",
+    FIELD("speed", positive_scaled, "\"1e-3 d\"", "m/s", "Slower sliding counts as sticking.",
           INTO(NoliSimDef, friction_speed)),
     FIELD("iterations", friction_iterations, "\"automatic\"", NULL,
           "Friction iterations of each step with `lagged` friction; each uses the normal forces of "
@@ -313,7 +313,7 @@ SHARED_OBJECT(
     REQUIRED("to", text, NULL,
              "Name of the body or obstacle whose closest points they are bound to; the same "
              "body: a seam."),
-    FIELD("distance", positive_scaled, "\"1e-4 l\"", "m",
+    FIELD("distance", positive_scaled, "\"1e-4 d\"", "m",
           "Largest distance at the start; vertices farther away are an error.",
           INTO(NoliTieDef, distance)));
 LIST(ties, noli_scene_tie_format, 0, "a list of objects");
@@ -372,11 +372,10 @@ OBJECT(
           "Convergence criterion of a step: the Newton correction, or the times of impact; default "
           "`residual`, with `augmented_lagrangian` `toi` (with which `residual` requires both).",
           INTO(NoliSimDef, termination)),
-    FIELD("tolerance", positive_scaled, "\"1e-2 l\"", "m/s",
+    FIELD("tolerance", positive_scaled, "\"1e-2 d\"", "m/s",
           "`residual`: a step is solved when the Newton correction divided by h is below this "
-          "everywhere. `\"NUMBER l\"` is NUMBER times l per second or, if that is more, times 1e-4 "
-          "of "
-          "the largest speed at the start of the step.",
+          "everywhere. `\"NUMBER d\"` is NUMBER times d per second or, if that is more, times 1e-4 "
+          "of the largest speed at the start of the step.",
           INTO(NoliSimDef, tolerance)),
     FIELD(
         "imbalance", open_share, NULL, NULL,

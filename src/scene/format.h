@@ -18,7 +18,7 @@ typedef enum NoliSceneKind {
   NOLI_SCENE_NUMBER,
   NOLI_SCENE_TEXT,       // not empty
   NOLI_SCENE_CHOICE,     // one of `choices`
-  NOLI_SCENE_SCALED,     // a number, or "NUMBER l"
+  NOLI_SCENE_SCALED,     // a number, or "NUMBER d" or "NUMBER l"
   NOLI_SCENE_EXPRESSION, // text for muParser; numbers are allowed, in the range
   NOLI_SCENE_LIST,       // of `item`
   NOLI_SCENE_OBJECT,     // `fields`

@@ -6,6 +6,7 @@
 #include "scene/format.h"
 
 #include "noli/scene.h"
+#include "noli/choice.h"
 #include "sim/choices.h"
 
 #include <math.h>

@@ -23,6 +23,8 @@ const NoliNamed noli_search_methods[NOLI_SEARCH_METHODS] = {
     [NOLI_SEARCH_CCSA] = {"ccsa", "The same with quadratic approximations."},
     [NOLI_SEARCH_SLSQP] = {"slsqp", "Sequential quadratic programs; constraints, few variables."},
 };
+const NoliNames noli_search_method_names = {"method of designs", NULL, noli_search_methods,
+                                            NOLI_SEARCH_METHODS};
 
 // A point with its values.
 typedef struct Sample {

@@ -66,6 +66,7 @@ typedef enum NoliSearchMethod {
   NOLI_SEARCH_METHODS
 } NoliSearchMethod;
 extern const NoliNamed noli_search_methods[NOLI_SEARCH_METHODS];
+extern const NoliNames noli_search_method_names;
 
 // From `y` (n), which receives the best point. The first evaluation must be valid.
 NOLI_WARN_UNUSED NoliStatus noli_search(const NoliSearchDef* def, double* y,

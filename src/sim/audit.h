@@ -40,6 +40,10 @@ NOLI_WARN_UNUSED NoliStatus noli_audit_model(const NoliModel* model, const doubl
 NOLI_WARN_UNUSED NoliStatus noli_sim_find_defects(const NoliModel* model, const double* x,
                                                   NoliDefects* defects);
 
+// NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT, with the first defect as message, unless x is
+// free of intersections, touching surfaces and inverted elements.
+NOLI_WARN_UNUSED NoliStatus noli_sim_require_valid(const NoliModel* model, const double* x);
+
 // Primitives, and vertices above half-spaces, that are apart by at most `reach` times the contact
 // distance of their pair over that of the scene, offsets deducted.
 NOLI_WARN_UNUSED NoliStatus noli_sim_find_gaps(const NoliModel* model, const double* x,

@@ -6,23 +6,13 @@
 #include "math/vec3.h"
 #include "sim/body_kind.h"
 #include "sim/body_proxy.h"
+#include "sim/definition.h"
 #include "sim/plane_strain.h"
 #include "sim/properties.h"
 #include "sim/rank_parts.h"
 
 #include <stdio.h>
 #include <string.h>
-
-NoliStatus noli_bodies_locate(NoliContext* context, const NoliBodyDef* body, const char* name,
-                              NoliStatus status) {
-  if (status == NOLI_OK || status == NOLI_ERROR_MEMORY) {
-    return status;
-  }
-  char message[512];
-  snprintf(message, sizeof message, "%s", noli_context_message(context));
-  noli_fail(context, status, "body \"%s\": %s", name, message);
-  return noli_fail_at(context, body->where, status);
-}
 
 static bool is_flat(const NoliBodyDef* body) {
   return noli_body_kind(body) == NOLI_BODY_PLANE_STRAIN;
@@ -338,8 +328,8 @@ static NoliStatus add_elements(NoliModel* model, const NoliSimDef* def, int32_t 
     }
     described.corner = corner;
   }
-  NOLI_TRY(noli_bodies_locate(model->context, &def->bodies[b], model->name[b],
-                              block->type->add(block, range.begin, &described)));
+  NOLI_TRY(noli_definition_locate_body(model->context, &def->bodies[b], model->name[b],
+                                       block->type->add(block, range.begin, &described)));
 done:
   noli_free(model->context, corner);
   return status;
@@ -478,7 +468,7 @@ static NoliStatus add_proxy(const NoliModel* model, const NoliSimDef* def, int32
   }
 done:
   noli_space_destroy(model->context, &linear);
-  return noli_bodies_locate(model->context, body, model->name[b], status);
+  return noli_definition_locate_body(model->context, body, model->name[b], status);
 }
 
 static NoliStatus make_proxies(NoliModel* model, const NoliSimDef* def, Proxies* proxies) {

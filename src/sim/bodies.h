@@ -18,9 +18,5 @@ NOLI_WARN_UNUSED NoliStatus noli_bodies_materials(NoliContext* context, const No
 // The data of a body for its block; before nodes are numbered without them.
 NoliBlockBody noli_bodies_describe(const NoliModel* model, const NoliSimDef* def, int32_t b);
 
-// Prepends the place of the body, and its name, to the message of a failure.
-NoliStatus noli_bodies_locate(NoliContext* context, const NoliBodyDef* body, const char* name,
-                              NoliStatus status);
-
 // Warns of rubbers that are unstable at moderate stretches.
 void noli_bodies_report(const NoliModel* model, const NoliSimDef* def);

@@ -1,8 +1,8 @@
 #include "sim/body_proxy.h"
 
 #include "math/vec3.h"
-#include "sim/bodies.h"
 #include "sim/choices.h"
+#include "sim/definition.h"
 
 // Default limits of a given proxy: distance of its vertices from the body, relative to the diagonal
 // of the body, and extrapolation of elements.
@@ -112,7 +112,8 @@ NoliStatus noli_body_proxy_settle(NoliContext* context, NoliBodyDef* body, NoliP
   }
 done:
   noli_space_destroy(context, &space);
-  return body->name != NULL ? noli_bodies_locate(context, body, body->name, status) : status;
+  return body->name != NULL ? noli_definition_locate_body(context, body, body->name, status)
+                            : status;
 }
 
 void noli_body_proxy_follow(const NoliBodyDef* body, const double* displacement) {

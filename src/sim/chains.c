@@ -28,14 +28,14 @@ static void add(const NoliChains* self, double a, const double* x, double* y) {
 
 void noli_chains_follow(const NoliChains* self, int32_t index, const double* x, double* u) {
   const NoliModel* model = self->sim->model;
-  noli_tie_slopes_follow(&model->tie_slopes, &model->problem.followers,
+  noli_tie_slopes_follow(noli_sensitivity_ties(self->sensitivity), &model->problem.followers,
                          self->sim->own_stage->n_threads, self->inputs[index].value[NOLI_INPUT_TIE],
                          x, u);
 }
 
 void noli_chains_act_on_nodes(const NoliChains* self, int32_t index, const double* x, double* d) {
   const NoliModel* model = self->sim->model;
-  noli_tie_slopes_act(&model->tie_slopes, &model->problem.followers,
+  noli_tie_slopes_act(noli_sensitivity_ties(self->sensitivity), &model->problem.followers,
                       self->sim->own_stage->n_threads, x, d,
                       self->inputs[index].value[NOLI_INPUT_TIE]);
 }
@@ -375,7 +375,7 @@ static NoliStatus rest_of_force(NoliChains* self, const NoliTapePart* part, cons
   if (part->past_known && noli_problem_is_damped(&model->problem)) {
     NOLI_TRY(noli_stage_add_damping_force(self->sim->own_stage, part->velocity, rest));
   }
-  noli_tie_slopes_gather(&model->tie_slopes, &model->problem.followers, rest);
+  noli_tie_slopes_gather(noli_sensitivity_ties(self->sensitivity), &model->problem.followers, rest);
 done:
   return status;
 }
@@ -391,7 +391,7 @@ static NoliStatus pull_shares(NoliChains* self, int32_t index, const NoliTapePar
   NOLI_TRY(rest_of_force(self, part, A, self->moved));
   clear(self, minus);
   add(self, -1.0, Z, minus);
-  noli_tie_slopes_add_power(&self->sim->model->tie_slopes, self->moved, minus, by);
+  noli_tie_slopes_add_power(noli_sensitivity_ties(self->sensitivity), self->moved, minus, by);
   multiply_mass(self, minus, self->moved);
   noli_chains_act_on_nodes(self, index, A, self->moved);
 done:
@@ -410,7 +410,7 @@ static NoliStatus push_shares(NoliChains* self, int32_t index, const NoliTapePar
   multiply_mass(self, self->moved, self->target);
   add(self, -1.0, self->target, force);
   NOLI_TRY(rest_of_force(self, part, A, self->moved));
-  noli_tie_slopes_add_forces(&self->sim->model->tie_slopes, self->moved, change, force);
+  noli_tie_slopes_add_forces(noli_sensitivity_ties(self->sensitivity), self->moved, change, force);
 done:
   return status;
 }

@@ -1,12 +1,11 @@
 // Validity of a configuration: the exact audit, and distances for surfaces that just touch.
-#include "sim/simulation.h"
+#include "sim/audit.h"
 
 #include "base/ranks.h"
 #include "collide/broad_phase.h"
 #include "collide/impacts.h"
 #include "contact/implicit_surface_contact.h"
 #include "math/vec3.h"
-#include "sim/audit.h"
 #include "sim/definition.h"
 
 #include <float.h>

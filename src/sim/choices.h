@@ -1,9 +1,8 @@
-// Choices by name in definitions: the kinds that the simulator itself implements, and the checks of
-// all kinds.
+// Choices by name in definitions of simulations. noli/choice.h has those of goals, designs and
+// results, too.
 #pragma once
 
 #include "base/named.h"
-#include "noli/choice.h"
 #include "noli/sim.h"
 
 // Each in the order of its names.
@@ -37,16 +36,21 @@ typedef enum NoliRegion {
   NOLI_REGION_TRIANGLES,
 } NoliRegion;
 
-// The choice of a checked definition; NULL counts as the first name.
-static inline int32_t noli_choice_index(NoliChoice kind, const char* name) {
-  int32_t index = noli_choice_find(kind, name);
-  return index != NOLI_NULL_INDEX ? index : 0;
-}
-static inline NoliProxyKind noli_proxy_kind(const NoliProxyDef* proxy) {
-  return (NoliProxyKind)noli_choice_index(NOLI_CHOICE_PROXY, proxy->kind);
-}
+extern const NoliNames noli_integrator_names;
+extern const NoliNames noli_solver_names;
+extern const NoliNames noli_termination_names;
+extern const NoliNames noli_contact_model_names;
+extern const NoliNames noli_friction_method_names;
+extern const NoliNames noli_linear_solver_names;  // of symmetric matrices
+extern const NoliNames noli_general_solver_names; // of others
+extern const NoliNames noli_ccd_names;
+extern const NoliNames noli_audit_names;
+extern const NoliNames noli_material_names;
+extern const NoliNames noli_proxy_names;
+extern const NoliNames noli_force_names;
+extern const NoliNames noli_region_names;
+extern const NoliNames noli_volume_model_names;
 
-// Fails with NOLI_ERROR_ARGUMENT, with a message that starts with `where` and lists the known
-// names, unless `name` is one of the kind, or NULL: the default.
-NOLI_WARN_UNUSED NoliStatus noli_choice_require(NoliContext* context, const char* where,
-                                                NoliChoice kind, const char* name);
+static inline NoliProxyKind noli_proxy_kind(const NoliProxyDef* proxy) {
+  return (NoliProxyKind)noli_names_index(&noli_proxy_names, proxy->kind);
+}

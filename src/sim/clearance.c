@@ -207,8 +207,8 @@ NoliStatus noli_clearance_set_distance(NoliModel* model, const NoliSimDef* def) 
   NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
   bool given = def->contact_distance.value > 0.0;
-  problem->dhat = given ? noli_resolve(def->contact_distance, problem->diagonal)
-                        : DEFAULT_SHARE * problem->diagonal;
+  problem->dhat =
+      given ? noli_resolve(def->contact_distance, &problem->size) : DEFAULT_SHARE * problem->size.d;
   model->rest_gap = (NoliGap){.distance = INFINITY, .entity = {NOLI_NULL_INDEX, NOLI_NULL_INDEX}};
   model->follows_rest_gap = false;
   // the square of the distance must be representable
@@ -244,8 +244,8 @@ static void report_rest_gap(const NoliModel* model) {
   if (model->follows_rest_gap) {
     noli_log(model->context, NOLI_LOG_INFO,
              "contact distance %.3g m: half the smallest gap between parts of one body at rest, of "
-             "\"%.80s\" (%s); 1e-3 l would be %.3g m",
-             dhat, name, places, DEFAULT_SHARE * model->problem.diagonal);
+             "\"%.80s\" (%s); 1e-3 d would be %.3g m",
+             dhat, name, places, DEFAULT_SHARE * model->problem.size.d);
   } else {
     noli_log(model->context, NOLI_LOG_WARNING,
              "\"%.80s\": the contact distance, %.3g m, is larger than a gap between parts of the "

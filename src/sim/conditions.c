@@ -2,8 +2,8 @@
 
 #include "fem/twist.h"
 #include "math/vec3.h"
-#include "sim/motion_slopes.h"
-#include "sim/face_loads.h"
+#include "sim/motion_targets.h"
+#include "sim/face_forces.h"
 
 #include <string.h>
 
@@ -91,7 +91,7 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
       }
     }
     if (on_faces) {
-      noli_face_loads_collect(sim, force, acceleration, sim->stage->trial_gradient);
+      noli_face_forces_collect(sim, force, acceleration, sim->stage->trial_gradient);
     }
     if (consistent) {
       add_consistent_load(sim, force->def.body, acceleration);
@@ -286,7 +286,12 @@ static double turn_of_section(const NoliSim* sim, const NoliMotion* motion, cons
   // the points now, and at rest
   double radius = block->angle_radius, X[6], x0[6], x1[6], inner[6];
   int32_t nodes[2] = {motion->node[i], motion->node[i]};
-  NoliMotion points = {.def = motion->def, .n_node = 2, .node = nodes, .X = X, .inner = inner, .n_calls = motion->n_calls};
+  NoliMotion points = {.def = motion->def,
+                       .n_node = 2,
+                       .node = nodes,
+                       .X = X,
+                       .inner = inner,
+                       .n_calls = motion->n_calls};
   NoliVec3 rest = block->type->axis_at_rest(block, s);
   NoliVec3 axis = noli_segment_axis(block->history, s, sim->state.x[3 * angle] / radius);
   for (int k = 0; k < 2; k++) {

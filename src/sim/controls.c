@@ -1,7 +1,6 @@
 #include "sim/controls.h"
 
 #include "base/numbers.h"
-#include "sim/choices.h"
 #include "sim/parameters.h"
 #include "sim/simulation.h"
 
@@ -15,6 +14,8 @@ const NoliNamed noli_control_kinds[NOLI_CONTROL_KINDS] = {
     [NOLI_CONTROL_CAGE] = {"cage", "Control points of a box around the vertices."},
     [NOLI_CONTROL_POINTS] = {"points", "Points of the body, and a smooth field between them."},
 };
+const NoliNames noli_control_names = {"control of variables", NULL, noli_control_kinds,
+                                      NOLI_CONTROL_KINDS};
 
 // ---- weights ------------------------------------------------------------------------------------
 
@@ -158,7 +159,7 @@ NoliVariableDef noli_default_variable_def(void) {
 }
 
 static int32_t components_of(const char* kind) {
-  int32_t found = noli_choice_find(NOLI_CHOICE_PARAMETER, kind);
+  int32_t found = noli_names_find(&noli_parameter_names, kind);
   return noli_parameter_components((NoliParameterKind)found);
 }
 
@@ -312,8 +313,8 @@ static NoliStatus create_set(const NoliSim* sim, const NoliParameters* parameter
   char where[160];
   snprintf(where, sizeof where, "%.150s: ", set->name);
   NOLI_TRY(noli_numbers_check(context, where, NOLI_NUMBERS_VARIABLE, def));
-  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_DESIGN_CONTROL, def->control));
-  set->kind = (NoliControlKind)noli_choice_index(NOLI_CHOICE_DESIGN_CONTROL, def->control);
+  NOLI_TRY(noli_names_require(context, where, &noli_control_names, def->control));
+  set->kind = (NoliControlKind)noli_names_index(&noli_control_names, def->control);
   set->n_component = components_of(def->parameter.kind);
   set->first_value = noli_parameters_first(parameters, index);
   set->n_point = (int32_t)((noli_parameters_first(parameters, index + 1) - set->first_value) /

@@ -17,6 +17,7 @@ typedef enum NoliControlKind {
   NOLI_CONTROL_KINDS
 } NoliControlKind;
 extern const NoliNamed noli_control_kinds[NOLI_CONTROL_KINDS];
+extern const NoliNames noli_control_names;
 
 // The controls of one definition.
 typedef struct NoliControlSet {

@@ -44,11 +44,11 @@ void noli_sim_def_init(NoliSimDef* def, size_t size) {
       .contact_model = "ipc",
       .gcp = noli_default_geometric_def(),
       .ccd = "additive",
-      .friction_speed = {1e-3, true},
+      .friction_speed = {1e-3, NOLI_OF_BALL},
       .friction_method = "lagged",
       .friction_basis_derivatives = true,
       .friction_iterations = NOLI_FRICTION_AUTOMATIC,
-      .tolerance = {1e-2, true},
+      .tolerance = {1e-2, NOLI_OF_BALL},
       .max_iterations = 1000,
       .max_substeps = 16,
       .linear_solver = "auto",
@@ -101,7 +101,7 @@ void noli_volume_def_init(NoliVolumeDef* def, size_t size) {
 }
 
 void noli_tie_def_init(NoliTieDef* def, size_t size) {
-  NoliTieDef own = {.distance = {1e-4, true}};
+  NoliTieDef own = {.distance = {1e-4, NOLI_OF_BALL}};
   noli_sized_default(def, size, &own, sizeof own);
 }
 
@@ -334,6 +334,17 @@ void noli_definition_set_friction(double value, double* friction, double* static
 }
 
 bool noli_definition_has_implicit_friction(const NoliSimDef* def) {
-  return noli_choice_index(NOLI_CHOICE_FRICTION_METHOD, def->friction_method) ==
+  return noli_names_index(&noli_friction_method_names, def->friction_method) ==
          NOLI_FRICTION_IMPLICIT;
+}
+
+NoliStatus noli_definition_locate_body(NoliContext* context, const NoliBodyDef* body,
+                                       const char* name, NoliStatus status) {
+  if (status == NOLI_OK || status == NOLI_ERROR_MEMORY) {
+    return status;
+  }
+  char message[512];
+  snprintf(message, sizeof message, "%s", noli_context_message(context));
+  noli_fail(context, status, "body \"%s\": %s", name, message);
+  return noli_fail_at(context, body->where, status);
 }

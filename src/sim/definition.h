@@ -47,3 +47,7 @@ void noli_definition_free(NoliContext* context, NoliSimDef** def);
 NOLI_WARN_UNUSED NoliStatus noli_definition_check(NoliContext* context, const NoliSimDef* def);
 
 bool noli_definition_has_implicit_friction(const NoliSimDef* def);
+
+// Prepends the place of the body, and its name, to the message of a failure.
+NoliStatus noli_definition_locate_body(NoliContext* context, const NoliBodyDef* body,
+                                       const char* name, NoliStatus status);

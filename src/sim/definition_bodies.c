@@ -128,7 +128,7 @@ static NoliStatus check_material(NoliContext* context, const char* body,
   NoliStatus status = NOLI_OK;
   char where[160];
   snprintf(where, sizeof where, "body \"%.100s\": ", body);
-  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_MATERIAL, material->law));
+  NOLI_TRY(noli_names_require(context, where, &noli_material_names, material->law));
   NOLI_TRY(check_body_numbers(context, body, NOLI_NUMBERS_MATERIAL, material));
   NOLI_TRY(check_parameters(context, body, material));
   NOLI_TRY(check_yield(context, body, material));
@@ -142,7 +142,7 @@ static NoliStatus check_order(NoliContext* context, const char* name, const Noli
   const NoliProxyDef* proxy = &body->proxy;
   char where[160];
   snprintf(where, sizeof where, "body \"%.100s\": ", name);
-  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_PROXY, proxy->kind));
+  NOLI_TRY(noli_names_require(context, where, &noli_proxy_names, proxy->kind));
   NoliProxyKind kind = noli_proxy_kind(proxy);
   NOLI_CHECK(context, !body->obstacle || kind == NOLI_PROXY_AUTOMATIC, NOLI_ERROR_ARGUMENT,
              "obstacle \"%s\" has a collision proxy; give it the mesh of the proxy instead", name);
@@ -222,8 +222,7 @@ static NoliStatus check_section(NoliContext* context, const char* name, const No
   bool elliptic = def->second_radius != 0.0;
   double normal = noli_norm3(noli_load3(def->normal));
   NOLI_CHECK(
-      context,
-      isfinite(normal) && (!elliptic || (normal > 0.0 && def->twist > 0.0)),
+      context, isfinite(normal) && (!elliptic || (normal > 0.0 && def->twist > 0.0)),
       NOLI_ERROR_ARGUMENT,
       "body \"%s\": the second radius of a rod must be > 0, with a normal and with twist > 0",
       name);
@@ -268,8 +267,8 @@ static NoliStatus check_parts(NoliContext* context, const char* name, const Noli
   NoliStatus status = NOLI_OK;
   bool shell = noli_body_kind(body) == NOLI_BODY_SHELL;
   int32_t n_element = noli_body_cells(noli_body_kind(body), body->mesh).n;
-  NOLI_CHECK(context, body->n_parts == 0 || body->parts != NULL,
-             NOLI_ERROR_ARGUMENT, "body \"%s\": its parts are missing", name);
+  NOLI_CHECK(context, body->n_parts == 0 || body->parts != NULL, NOLI_ERROR_ARGUMENT,
+             "body \"%s\": its parts are missing", name);
   NOLI_CHECK(context, body->n_parts == 0 || !body->obstacle, NOLI_ERROR_ARGUMENT,
              "obstacle \"%s\" has parts, but no material", name);
   NOLI_CHECK(context, body->n_parts == 0 || !body->proxy.balance, NOLI_ERROR_ARGUMENT,
@@ -283,8 +282,8 @@ static NoliStatus check_parts(NoliContext* context, const char* name, const Noli
         "\"%s\"",
         name, (int)k, part->material.law);
     NOLI_TRY(check_body_numbers(context, name, NOLI_NUMBERS_PART, part));
-    NOLI_CHECK(context, part->n_element == 0 || part->element != NULL,
-               NOLI_ERROR_ARGUMENT, "body \"%s\", part %d: its elements are missing", name, (int)k);
+    NOLI_CHECK(context, part->n_element == 0 || part->element != NULL, NOLI_ERROR_ARGUMENT,
+               "body \"%s\", part %d: its elements are missing", name, (int)k);
     for (int32_t i = 0; i < part->n_element; i++) {
       NOLI_CHECK(context, part->element[i] >= 0 && part->element[i] < n_element,
                  NOLI_ERROR_ARGUMENT, "body \"%s\", part %d: there is no element %d; it has %d",

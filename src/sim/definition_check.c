@@ -51,21 +51,21 @@ done:
 static NoliStatus check_choices(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   const struct {
-    NoliChoice kind;
+    const NoliNames* names;
     const char* name;
   } choices[] = {
-      {NOLI_CHOICE_INTEGRATOR, def->integrator},
-      {NOLI_CHOICE_CONTACT_MODEL, def->contact_model},
-      {NOLI_CHOICE_CCD, def->ccd},
-      {NOLI_CHOICE_FRICTION_METHOD, def->friction_method},
-      {NOLI_CHOICE_SOLVER, def->solver},
-      {NOLI_CHOICE_TERMINATION, def->termination},
-      {NOLI_CHOICE_LINEAR_SOLVER, def->linear_solver},
-      {NOLI_CHOICE_GENERAL_SOLVER, def->implicit_newton.linear},
-      {NOLI_CHOICE_AUDIT, def->audit},
+      {&noli_integrator_names, def->integrator},
+      {&noli_contact_model_names, def->contact_model},
+      {&noli_ccd_names, def->ccd},
+      {&noli_friction_method_names, def->friction_method},
+      {&noli_solver_names, def->solver},
+      {&noli_termination_names, def->termination},
+      {&noli_linear_solver_names, def->linear_solver},
+      {&noli_general_solver_names, def->implicit_newton.linear},
+      {&noli_audit_names, def->audit},
   };
   for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
-    NOLI_TRY(noli_choice_require(context, "", choices[i].kind, choices[i].name));
+    NOLI_TRY(noli_names_require(context, "", choices[i].names, choices[i].name));
   }
 done:
   return status;
@@ -84,8 +84,8 @@ static NoliStatus check_implicit(NoliContext* context, const NoliSimDef* def) {
                                      : "");
   bool solves_forces = implicit || (method != NULL && method->forces);
   NOLI_CHECK(context,
-             !solves_forces || noli_choice_find(NOLI_CHOICE_TERMINATION, def->termination) !=
-                                   NOLI_TERMINATION_TOI,
+             !solves_forces ||
+                 noli_names_find(&noli_termination_names, def->termination) != NOLI_TERMINATION_TOI,
              NOLI_ERROR_ARGUMENT,
              "the solver \"implicit_newton\" ends by its residual; termination \"toi\" belongs to "
              "\"augmented_lagrangian\" and \"projected_newton\"");

@@ -36,8 +36,8 @@ done:
   return status;
 }
 
-static NoliStatus check_times(NoliContext* context, const char* what, int32_t index,
-                              double t_begin, double t_end) {
+static NoliStatus check_times(NoliContext* context, const char* what, int32_t index, double t_begin,
+                              double t_end) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(context, t_begin < t_end, NOLI_ERROR_ARGUMENT,
              "%s %d: t_begin %g is not before t_end %g", what, index, t_begin, t_end);
@@ -115,15 +115,13 @@ static NoliStatus check_volume(NoliContext* context, const NoliSimDef* def, int3
              "volume %d: obstacle \"%s\" does not deform", index, name != NULL ? name : "");
   char where[32];
   snprintf(where, sizeof where, "volume %d: ", index);
-  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_VOLUME_REGION, volume->region));
-  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_VOLUME_MODEL, volume->model));
+  NOLI_TRY(noli_names_require(context, where, &noli_region_names, volume->region));
+  NOLI_TRY(noli_names_require(context, where, &noli_volume_model_names, volume->model));
   bool gas =
-      noli_choice_index(NOLI_CHOICE_VOLUME_MODEL, volume->model) == (int32_t)NOLI_VOLUME_IDEAL_GAS;
-  NOLI_CHECK(context, gas || volume->compression > 0.0,
-             NOLI_ERROR_ARGUMENT, "volume %d: compression must be > 0, got %g", index,
-             volume->compression);
-  NOLI_CHECK(context,
-             !gas || volume->compression > 0.0 || volume->pressure > -NOLI_ATMOSPHERE,
+      noli_names_index(&noli_volume_model_names, volume->model) == (int32_t)NOLI_VOLUME_IDEAL_GAS;
+  NOLI_CHECK(context, gas || volume->compression > 0.0, NOLI_ERROR_ARGUMENT,
+             "volume %d: compression must be > 0, got %g", index, volume->compression);
+  NOLI_CHECK(context, !gas || volume->compression > 0.0 || volume->pressure > -NOLI_ATMOSPHERE,
              NOLI_ERROR_ARGUMENT,
              "volume %d: there is no gas at %g Pa above the atmosphere, 101325 Pa", index,
              volume->pressure);
@@ -231,7 +229,7 @@ NoliStatus noli_definition_check_lists(NoliContext* context, const NoliSimDef* d
                force->controlled ? "is controlled and also has a function" : "has no value");
     char where[32];
     snprintf(where, sizeof where, "force %d: ", i);
-    NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_FORCE, force->kind));
+    NOLI_TRY(noli_names_require(context, where, &noli_force_names, force->kind));
   }
 
   // volumes, pairs, ties and springs

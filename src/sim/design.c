@@ -4,11 +4,11 @@
 #include "base/numbers.h"
 #include "base/ranks.h"
 #include "search/search.h"
-#include "sim/choices.h"
 #include "sim/controls.h"
 #include "sim/design_functions.h"
 #include "sim/design_path.h"
 #include "sim/distortion.h"
+#include "sim/objective.h"
 #include "sim/parameters.h"
 
 #include <math.h>
@@ -136,10 +136,10 @@ done:
 static NoliStatus read_search(NoliDesign* design, const NoliDesignDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = design->context;
-  NOLI_TRY(noli_choice_require(context, "design: ", NOLI_CHOICE_DESIGN_METHOD, def->method));
+  NOLI_TRY(noli_names_require(context, "design: ", &noli_search_method_names, def->method));
   bool constrained = design->row.count > 0;
   design->method = def->method != NULL
-                       ? (NoliSearchMethod)noli_choice_index(NOLI_CHOICE_DESIGN_METHOD, def->method)
+                       ? (NoliSearchMethod)noli_names_index(&noli_search_method_names, def->method)
                    : constrained ? NOLI_SEARCH_MMA
                                  : NOLI_SEARCH_L_BFGS;
   NOLI_CHECK(

@@ -1,7 +1,7 @@
-// Tractions and pressures on faces: forces of the definition whose values are per area.
+// The faces of tractions and pressures: forces of the definition whose values are per area.
 #pragma once
 
-#include "sim/simulation.h"
+#include "sim/model.h"
 
 // Finds the faces of force number `index` of the model, whose nodes are known: triangles of the
 // surface of its body (segments in a plane) all of whose corners are among its nodes, or, if its
@@ -10,7 +10,3 @@
 // none, NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_face_loads_build(NoliModel* model, const NoliSimDef* def,
                                                   int32_t index);
-
-// Adds a traction or pressure whose values at nodes are `value` (n_vert x 3) to the load of the
-// stage, and sets the pressure of its faces. `scratch` has n_vert x 3 doubles.
-void noli_face_loads_collect(NoliSim* sim, const NoliForce* force, double* value, double* scratch);

@@ -2,7 +2,6 @@
 
 #include "base/digest.h"
 #include "sim/bodies.h"
-#include "sim/simulation.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,11 +48,10 @@ static bool same_material(const NoliBlock* block, int32_t a, int32_t b) {
 
 // Adds the elements at which the material changes, not its parameters, which a resumed run may
 // change. The digest of bodies of one material is unaffected.
-static NoliStatus add_parts(const NoliSim* sim, int32_t body, uint64_t* digest) {
+static NoliStatus add_parts(const NoliModel* model, const NoliBodyDef* def, int32_t body,
+                            uint64_t* digest) {
   NoliStatus status = NOLI_OK;
-  const NoliModel* model = sim->model;
   const NoliBlock* block = noli_problem_block(&model->problem, body);
-  const NoliBodyDef* def = &sim->definition.def->bodies[body];
   int32_t begin = model->problem.range[body].begin;
   int32_t n_element = model->tet_first[body + 1] - model->tet_first[body];
   NoliBlock all = {0};
@@ -61,7 +59,7 @@ static NoliStatus add_parts(const NoliSim* sim, int32_t body, uint64_t* digest) 
     return NOLI_OK;
   }
   if (block->divided) {
-    NOLI_TRY(noli_bodies_materials(sim->context, def, n_element, &all));
+    NOLI_TRY(noli_bodies_materials(model->context, def, n_element, &all));
     block = &all;
     begin = 0;
   }
@@ -121,9 +119,9 @@ uint64_t noli_fingerprint_of_elements(const NoliModel* model, int32_t body) {
                          model->tet_first[body], model->tet_first[body + 1], 4);
 }
 
-NoliStatus noli_sim_fingerprint(const NoliSim* sim, int32_t body, NoliFingerprint* fingerprint) {
+NoliStatus noli_model_fingerprint(const NoliModel* model, const NoliBodyDef* def, int32_t body,
+                                  NoliFingerprint* fingerprint) {
   NoliStatus status = NOLI_OK;
-  const NoliModel* model = sim->model;
   const NoliSurface* surface = model->problem.surface;
   const int32_t *node = model->vert_first + body, *follower = model->follower_first + body;
   NoliFingerprint print = {.cells = noli_fingerprint_of_elements(model, body)};
@@ -136,11 +134,10 @@ NoliStatus noli_sim_fingerprint(const NoliSim* sim, int32_t body, NoliFingerprin
   print.cells = add_cells(print.cells, surface->point, surface->point_first[body],
                           surface->point_first[body + 1], 1);
 
-  const NoliBodyDef* def = &sim->definition.def->bodies[body];
   if (has_fields(def)) {
     print.cells = add_part_elements(print.cells, def);
   } else {
-    NOLI_TRY(add_parts(sim, body, &print.cells));
+    NOLI_TRY(add_parts(model, def, body, &print.cells));
   }
   print.cells = add_ties(print.cells, model, body);
 

@@ -179,8 +179,8 @@ NoliStatus noli_gcp_model_build(NoliModel* model, const NoliSimDef* def) {
   const NoliScaled reach = def->gcp.eps_target, length = def->gcp.length;
   const NoliGcpParameters parameters = {
       .sharpness = {def->gcp.alpha, def->gcp.beta},
-      .eps_target = reach.value > 0.0 ? noli_resolve(reach, problem->diagonal) : problem->dhat,
-      .length = noli_resolve(length, problem->diagonal),
+      .eps_target = reach.value > 0.0 ? noli_resolve(reach, &problem->size) : problem->dhat,
+      .length = noli_resolve(length, &problem->size),
       .ramp = RAMP};
   NOLI_TRY(noli_rings_create(context, problem->surface, &geometric->rings));
   NOLI_TRY(check_closed(model));

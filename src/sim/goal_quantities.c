@@ -106,6 +106,13 @@ const NoliGoalQuantity* noli_goal_quantity_at(int32_t index) {
              : NULL;
 }
 
+static NoliNamed named_quantity(int32_t index) {
+  const NoliGoalQuantity* found = noli_goal_quantity_at(index);
+  return found != NULL ? (NoliNamed){found->name, found->description} : (NoliNamed){0};
+}
+
+const NoliNames noli_goal_quantity_names = {"quantity of goals", named_quantity, NULL, 0};
+
 const NoliGoalQuantity* noli_goal_quantity_find(const char* name) {
   const NoliGoalQuantity* quantity = NULL;
   for (int32_t i = 0; (quantity = noli_goal_quantity_at(i)) != NULL; i++) {

@@ -55,6 +55,7 @@ typedef struct NoliGoalQuantity {
 
 // The `index`-th quantity, NULL past the last. The quantity of this name, or NULL.
 const NoliGoalQuantity* noli_goal_quantity_at(int32_t index);
+extern const NoliNames noli_goal_quantity_names;
 const NoliGoalQuantity* noli_goal_quantity_find(const char* name);
 
 // Number of items of a quantity at a place; their weights in means, (n).

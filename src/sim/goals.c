@@ -1,7 +1,6 @@
 #include "sim/goals.h"
 
 #include "base/numbers.h"
-#include "sim/choices.h"
 #include "sim/parameters.h"
 
 #include <math.h>
@@ -16,6 +15,8 @@ const NoliNamed noli_goal_reductions[NOLI_GOAL_REDUCTIONS] = {
     [NOLI_GOAL_EACH] = {"each", "Mean of the form of each, instead of the form of the mean."},
     [NOLI_GOAL_NORM] = {"norm", "p-norm of magnitudes, close to the largest: mean^(1/p) of |q|^p."},
 };
+const NoliNames noli_goal_reduction_names = {"reduction of goals", NULL, noli_goal_reductions,
+                                             NOLI_GOAL_REDUCTIONS};
 
 const NoliNamed noli_goal_forms[NOLI_GOAL_FORMS] = {
     [NOLI_GOAL_SQUARE] = {"square", "|q - target|^2."},
@@ -23,6 +24,7 @@ const NoliNamed noli_goal_forms[NOLI_GOAL_FORMS] = {
     [NOLI_GOAL_ABOVE] = {"above", "max(q - target, 0)^2, of one component."},
     [NOLI_GOAL_BELOW] = {"below", "max(target - q, 0)^2, of one component."},
 };
+const NoliNames noli_goal_form_names = {"form of goals", NULL, noli_goal_forms, NOLI_GOAL_FORMS};
 
 const NoliNamed noli_goal_times[NOLI_GOAL_TIMES] = {
     [NOLI_GOAL_END] = {"end", "At the end of the run."},
@@ -30,6 +32,7 @@ const NoliNamed noli_goal_times[NOLI_GOAL_TIMES] = {
     [NOLI_GOAL_AT] = {"at", "At the end of the step nearest to a time."},
     [NOLI_GOAL_OVER] = {"over", "Times h, summed over the steps that end in an interval."},
 };
+const NoliNames noli_goal_time_names = {"time of goals", NULL, noli_goal_times, NOLI_GOAL_TIMES};
 
 typedef struct Goal {
   const NoliGoalQuantity* quantity;
@@ -240,7 +243,7 @@ static double time_factor(const Goal* goal, const NoliObjectivePoint* at, double
 }
 
 bool noli_goal_has_time(const NoliGoalDef* def, double t0, double h, int64_t steps) {
-  Goal goal = {.when = (NoliGoalTime)noli_choice_index(NOLI_CHOICE_GOAL_TIME, def->when),
+  Goal goal = {.when = (NoliGoalTime)noli_names_index(&noli_goal_time_names, def->when),
                .t_begin = def->t_begin,
                .t_end = def->t_end};
   bool has = false;
@@ -437,18 +440,18 @@ static NoliStatus read_choices(NoliContext* context, const char* where, const No
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(context, def->quantity != NULL && def->of != NULL, NOLI_ERROR_ARGUMENT,
              "%sneeds a quantity and a body", where);
-  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_GOAL_QUANTITY, def->quantity));
-  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_GOAL_REDUCTION, def->reduction));
-  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_GOAL_FORM, def->form));
-  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_GOAL_TIME, def->when));
+  NOLI_TRY(noli_names_require(context, where, &noli_goal_quantity_names, def->quantity));
+  NOLI_TRY(noli_names_require(context, where, &noli_goal_reduction_names, def->reduction));
+  NOLI_TRY(noli_names_require(context, where, &noli_goal_form_names, def->form));
+  NOLI_TRY(noli_names_require(context, where, &noli_goal_time_names, def->when));
   NOLI_TRY(noli_numbers_check(context, where, NOLI_NUMBERS_GOAL, def));
   NOLI_CHECK(context, def->t_begin < def->t_end, NOLI_ERROR_ARGUMENT,
              "%st_begin %g is not before t_end %g", where, def->t_begin, def->t_end);
   *goal = (Goal){
       .quantity = noli_goal_quantity_find(def->quantity),
-      .reduction = (NoliGoalReduction)noli_choice_index(NOLI_CHOICE_GOAL_REDUCTION, def->reduction),
-      .form = (NoliGoalForm)noli_choice_index(NOLI_CHOICE_GOAL_FORM, def->form),
-      .when = (NoliGoalTime)noli_choice_index(NOLI_CHOICE_GOAL_TIME, def->when),
+      .reduction = (NoliGoalReduction)noli_names_index(&noli_goal_reduction_names, def->reduction),
+      .form = (NoliGoalForm)noli_names_index(&noli_goal_form_names, def->form),
+      .when = (NoliGoalTime)noli_names_index(&noli_goal_time_names, def->when),
       .exponent = def->exponent,
       .weight = def->weight,
       .t_begin = def->t_begin,

@@ -13,6 +13,7 @@ typedef enum NoliGoalReduction {
   NOLI_GOAL_REDUCTIONS
 } NoliGoalReduction;
 extern const NoliNamed noli_goal_reductions[NOLI_GOAL_REDUCTIONS];
+extern const NoliNames noli_goal_reduction_names;
 
 typedef enum NoliGoalForm {
   NOLI_GOAL_SQUARE,
@@ -22,6 +23,7 @@ typedef enum NoliGoalForm {
   NOLI_GOAL_FORMS
 } NoliGoalForm;
 extern const NoliNamed noli_goal_forms[NOLI_GOAL_FORMS];
+extern const NoliNames noli_goal_form_names;
 
 typedef enum NoliGoalTime {
   NOLI_GOAL_END,
@@ -31,6 +33,7 @@ typedef enum NoliGoalTime {
   NOLI_GOAL_TIMES
 } NoliGoalTime;
 extern const NoliNamed noli_goal_times[NOLI_GOAL_TIMES];
+extern const NoliNames noli_goal_time_names;
 
 // noli_goals_create for the entries of a list from `first` on, which messages name: "list[0]: ...".
 NOLI_WARN_UNUSED NoliStatus noli_goals_create_in(NoliSim* sim, const NoliParameters* parameters,

@@ -9,8 +9,8 @@
 #include "base/ranks.h"
 #include "base/timer.h"
 #include "sim/chains.h"
-#include "sim/choices.h"
 #include "sim/history_links.h"
+#include "sim/objective.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,6 +29,8 @@ const NoliNamed noli_gradient_modes[NOLI_GRADIENT_MODES] = {
     [NOLI_GRADIENT_ADJOINT] = {"adjoint", "One run in reverse for all parameters."},
     [NOLI_GRADIENT_TANGENT] = {"tangent", "A run forward for each parameter."},
 };
+const NoliNames noli_gradient_mode_names = {"mode of gradients", NULL, noli_gradient_modes,
+                                            NOLI_GRADIENT_MODES};
 
 // The state at the start of a segment.
 typedef struct Kept {
@@ -204,12 +206,12 @@ static NoliStatus run_segments(Gradient* g, int64_t begin, int64_t end, bool wit
   NoliStatus status = NOLI_OK;
   for (int64_t k = begin; k < end; k++) {
     noli_tape_clear(&g->tape);
-    g->sim->tape = &g->tape;
+    noli_tape_attach(&g->tape, g->sim);
     NOLI_TRY(run(g, step_of(g, k), step_of(g, k + 1), with_values));
-    g->sim->tape = NULL;
+    noli_tape_detach(g->sim);
   }
 done:
-  g->sim->tape = NULL;
+  noli_tape_detach(g->sim);
   return status;
 }
 
@@ -358,9 +360,9 @@ static NoliStatus forward(Gradient* g) {
   NOLI_TRY(push_objectives(g, 0));
   for (int64_t step = 0; step < g->def->n_steps; step++) {
     noli_tape_clear(&g->tape);
-    g->sim->tape = &g->tape;
+    noli_tape_attach(&g->tape, g->sim);
     NOLI_TRY(run(g, step, step + 1, true));
-    g->sim->tape = NULL;
+    noli_tape_detach(g->sim);
     for (int64_t p = 0; p < g->tape.part.count; p++) {
       for (int64_t j = 0; j < g->n_parameters; j++) {
         NOLI_TRY(noli_chains_push(&g->chains, (int32_t)j, &g->tape.part.data[p]));
@@ -372,7 +374,7 @@ static NoliStatus forward(Gradient* g) {
     NOLI_TRY(push_objectives(g, step + 1));
   }
 done:
-  g->sim->tape = NULL;
+  noli_tape_detach(g->sim);
   return status;
 }
 
@@ -422,7 +424,7 @@ static NoliStatus differentiate(Gradient* g) {
     NOLI_TRY(noli_state_copy(g->context, &g->sim->state, &final));
     NOLI_TRY(noli_state_copy(g->context, &g->sim->state, &at_end));
     status = reverse(g, &at_end);
-    g->sim->tape = NULL;
+    noli_tape_detach(g->sim);
     use_state(g, &final);
   }
   g->report.bytes = noli_tape_part_bytes(g->sim, USUAL_SOLVES) * (g->segment + g->n_made);
@@ -443,7 +445,7 @@ static NoliStatus check(Gradient* g) {
   }
   NOLI_TRY(noli_numbers_check(g->context, "derivatives: ", NOLI_NUMBERS_GRADIENT, g->def));
   NOLI_TRY(
-      noli_choice_require(g->context, "derivatives: ", NOLI_CHOICE_GRADIENT_MODE, g->def->mode));
+      noli_names_require(g->context, "derivatives: ", &noli_gradient_mode_names, g->def->mode));
   g->tangent = g->def->mode != NULL && strcmp(g->def->mode, "tangent") == 0;
 done:
   return status;
@@ -483,7 +485,7 @@ static NoliStatus find_gradient(NoliSim* sim, const NoliParameters* parameters,
     *report = g.report;
   }
 done:
-  sim->tape = NULL;
+  noli_tape_detach(sim);
   noli_sim_end_histories(sim);
   release(&g);
   return status;

@@ -31,14 +31,6 @@ NoliStatus noli_sim_require_own_bodies(const NoliSim* sim, const char* function)
                                     function);
 }
 
-NoliStatus noli_objective_call(const NoliObjective* objective, NoliSim* sim,
-                               NoliObjectivePoint* at) {
-  sim->model->n_objectives++;
-  NoliStatus status = objective->evaluate(objective->user, sim, at);
-  sim->model->n_objectives--;
-  return status != NOLI_OK ? status : noli_sim_require_used_well(sim);
-}
-
 void noli_sim_destroy(NoliSim** owner) {
   NoliSim* sim = owner != NULL ? *owner : NULL;
   if (sim == NULL) {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/context.h"
-#include "noli/derivative.h"
+#include "noli/sim.h"
 
 // NOLI_ERROR_ARGUMENT with a message that names the function, while a function of the host runs
 // that the simulation, or the log of its context, calls; `reads`: objectives may call it.
@@ -26,7 +26,3 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_require_idle(const NoliSim* sim, const char
 
 // NOLI_ERROR_ARGUMENT where the simulation is a copy of a batch, whose copies have the same bodies.
 NOLI_WARN_UNUSED NoliStatus noli_sim_require_own_bodies(const NoliSim* sim, const char* function);
-
-// Evaluates an objective, which may read results of the simulation.
-NOLI_WARN_UNUSED NoliStatus noli_objective_call(const NoliObjective* objective, NoliSim* sim,
-                                                NoliObjectivePoint* at);

@@ -51,7 +51,7 @@ int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes)
   case NOLI_INPUT_BEGIN:
     return 3 * ((int64_t)problem->n_vert + sim->model->n_force);
   case NOLI_INPUT_TIE:
-    return 3 * (int64_t)sim->model->tie_slopes.n;
+    return 3 * (int64_t)sim->model->n_tie;
   case NOLI_INPUT_CONTACT:
     return NOLI_CONTACT_NUMBERS;
   case NOLI_INPUT_OFFSET:

@@ -5,6 +5,7 @@
 #include "base/ranks.h"
 #include "base/sized.h"
 #include "math/mat3.h"
+#include "sim/audit.h"
 #include "sim/definition.h"
 #include "sim/fingerprint.h"
 
@@ -239,8 +240,8 @@ NoliStatus noli_sim_pair(const NoliSim* sim, int32_t a, int32_t b, NoliPairDef* 
   pair = noli_definition_pair(sim->definition.def, a, b);
   pair.contact = noli_body_pairs_get(&sim->model->problem.body_pairs, a, b);
   const NoliProblem* problem = &sim->model->problem;
-  double own = noli_resolve(pair.distance, problem->diagonal);
-  pair.distance = (NoliScaled){own > 0.0 ? own : problem->dhat, false};
+  double own = noli_resolve(pair.distance, &problem->size);
+  pair.distance = (NoliScaled){own > 0.0 ? own : problem->dhat, NOLI_ABSOLUTE};
   noli_sized_give(given, size, &pair, sizeof pair);
   given->size = size;
 done:
@@ -369,7 +370,7 @@ static NoliStatus model_digest(const NoliSim* sim, uint64_t* found) {
   uint64_t digest = NOLI_DIGEST_BEGIN;
   for (int32_t b = 0; b < sim->model->n_body; b++) {
     NoliFingerprint print;
-    NOLI_TRY(noli_sim_fingerprint(sim, b, &print));
+    NOLI_TRY(noli_model_fingerprint(sim->model, &sim->definition.def->bodies[b], b, &print));
     digest = noli_digest(digest, &print, sizeof print);
   }
   *found = noli_digest(digest, &sim->state.sizes, offsetof(NoliStateSizes, n_constraints));

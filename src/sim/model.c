@@ -5,6 +5,7 @@
 #include "linalg/solver.h"
 #include "collide/ccd.h"
 #include "fem/own_stencils.h"
+#include "math/smallest_ball.h"
 #include "math/vec3.h"
 #include "noli/extend.h"
 #include "sim/bodies.h"
@@ -63,7 +64,8 @@ static NoliStatus build_elements(NoliModel* model, const NoliSimDef* def) {
       NoliBlock* block = &problem->block[range.block];
       status = block->type->set_rest(block, range.begin, range.end, range.first, problem->X,
                                      def->bodies[b].plane_strain);
-      NOLI_TRY(noli_bodies_locate(model->context, &def->bodies[b], model->name[b], status));
+      NOLI_TRY(
+          noli_definition_locate_body(model->context, &def->bodies[b], model->name[b], status));
     }
   }
   for (int32_t i = 0; i < problem->n_block; i++) {
@@ -184,30 +186,32 @@ done:
   return status;
 }
 
-// l: the diagonal of the box around all simulated bodies at rest; around the obstacles if nothing
-// is simulated.
-static double rest_diagonal(const NoliModel* model) {
-  double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-  bool any = model->problem.n_inertial > 0;
-  for (int32_t b = 0; b < model->n_body; b++) {
-    if (any && model->obstacle[b]) {
-      continue;
-    }
-    int32_t end = model->vert_first[b + 1] - noli_model_angle_count(model, b);
-    for (int32_t i = model->vert_first[b]; i < end; i++) {
-      for (int32_t k = 0; k < 3; k++) {
-        double X = model->problem.X[3 * (int64_t)i + k];
-        low[k] = fmin(low[k], X);
-        high[k] = fmax(high[k], X);
+NoliSceneSize noli_model_size(const NoliModel* model, const double* X) {
+  NoliVec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
+  NoliBall ball = noli_ball_empty();
+  bool any = model->problem.n_inertial > 0, grows = true;
+  for (int pass = 0; grows; pass++) {
+    grows = false;
+    for (int32_t b = 0; b < model->n_body; b++) {
+      const double* own = X + 3 * (int64_t)model->vert_first[b];
+      int32_t n =
+          model->vert_first[b + 1] - model->vert_first[b] - noli_model_angle_count(model, b);
+      if (any && model->obstacle[b]) {
+        continue;
+      }
+      grows = noli_ball_include(&ball, n, own) || grows;
+      for (int32_t i = 0; pass == 0 && i < n; i++) {
+        low = noli_min3(low, noli_load3(own + 3 * (int64_t)i));
+        high = noli_max3(high, noli_load3(own + 3 * (int64_t)i));
       }
     }
   }
-  NoliVec3 size = noli_sub3(noli_load3(high), noli_load3(low));
-  return noli_norm3(size);
+  return (NoliSceneSize){.l = noli_norm3(noli_sub3(high, low)), .d = 2.0 * fmax(0.0, ball.radius)};
 }
 
-double noli_resolve(NoliScaled scaled, double diagonal) {
-  return scaled.relative ? scaled.value * diagonal : scaled.value;
+double noli_resolve(NoliScaled scaled, const NoliSceneSize* size) {
+  const double unit[] = {[NOLI_ABSOLUTE] = 1.0, [NOLI_OF_BOX] = size->l, [NOLI_OF_BALL] = size->d};
+  return scaled.value * unit[scaled.relative];
 }
 
 // The friction law of a pair. Speeds can be compared only after the size of the scene is known;
@@ -220,7 +224,7 @@ static NoliStatus make_law(NoliModel* model, const NoliSimDef* def, const char* 
   *law = (NoliFrictionLaw){.mu_d = pair->friction,
                            .mu_s =
                                pair->static_friction > 0.0 ? pair->static_friction : pair->friction,
-                           .v_s = given.value > 0.0 ? noli_resolve(given, problem->diagonal)
+                           .v_s = given.value > 0.0 ? noli_resolve(given, &problem->size)
                                                     : 10.0 * problem->friction_speed,
                            .mu_v = pair->viscosity};
   NOLI_CHECK(
@@ -238,7 +242,7 @@ static NoliStatus make_range(NoliModel* model, const NoliSimDef* def, int32_t in
   NoliStatus status = NOLI_OK;
   const NoliPairDef* pair = &def->pairs[index];
   const NoliProblem* problem = &model->problem;
-  double given = noli_resolve(pair->distance, problem->diagonal);
+  double given = noli_resolve(pair->distance, &problem->size);
   *range = given > 0.0 ? given / problem->dhat : 1.0;
   NOLI_CHECK(model->context, *range == 1.0 || problem->contact->ranges, NOLI_ERROR_ARGUMENT,
              "pair %d, \"%s\" and \"%s\": the contact model \"%s\" has one contact distance for "
@@ -268,7 +272,7 @@ static void take_ranges(NoliBodyPairs* pairs, double** range, int64_t n) {
 
 void noli_model_set_tolerance(NoliModel* model, NoliScaled tolerance) {
   NoliProblem* problem = &model->problem;
-  problem->tolerance = noli_resolve(tolerance, problem->diagonal);
+  problem->tolerance = noli_resolve(tolerance, &problem->size);
   problem->speed_share = tolerance.relative ? SPEED_SHARE * tolerance.value : 0.0;
 }
 
@@ -458,7 +462,7 @@ static NoliStatus copy_forces(NoliModel* model, const NoliSimDef* def) {
   for (int32_t f = 0; f < def->n_forces; f++) {
     NoliForce* force = &model->force[model->n_force++];
     force->def = def->forces[f];
-    force->kind = (NoliForceKind)noli_choice_index(NOLI_CHOICE_FORCE, force->def.kind);
+    force->kind = (NoliForceKind)noli_names_index(&noli_force_names, force->def.kind);
     NOLI_TRY(copy_nodes(model, force->def.body, force->def.node, force->def.n_node,
                         model->vert_first[force->def.body], &force->node, &force->n_node));
     force->def.node = NULL;
@@ -530,7 +534,7 @@ static void set_method(NoliModel* model, const NoliSimDef* def) {
                          : noli_contact_model_find(def->contact_model);
   problem->toi_termination =
       def->termination != NULL
-          ? noli_choice_index(NOLI_CHOICE_TERMINATION, def->termination) == NOLI_TERMINATION_TOI
+          ? noli_names_index(&noli_termination_names, def->termination) == NOLI_TERMINATION_TOI
           : model->problem.method->toi_termination;
   problem->toi_tolerance = def->toi_tolerance;
   problem->imbalance_allowed = def->imbalance > 0.0              ? def->imbalance
@@ -550,7 +554,7 @@ static NoliStatus build_bodies(NoliModel* model, const NoliSimDef* def, bool div
   if (def->increments.smallest == 0.0) {
     model->increments.smallest = 1e-3 * def->increments.initial;
   }
-  model->audit = (NoliAudit)noli_choice_index(NOLI_CHOICE_AUDIT, def->audit);
+  model->audit = (NoliAudit)noli_names_index(&noli_audit_names, def->audit);
   memcpy(model->gravity, def->gravity, sizeof model->gravity);
   model->integrator = noli_integrator_find(def->integrator);
   NOLI_TRY(copy_names(model, def));
@@ -561,7 +565,7 @@ static NoliStatus build_bodies(NoliModel* model, const NoliSimDef* def, bool div
   NOLI_TRY(set_static_time(model));
   NOLI_TRY(noli_regions_build(model, def));
   NOLI_TRY(build_contact(model, def));
-  model->problem.diagonal = rest_diagonal(model);
+  model->problem.size = noli_model_size(model, model->problem.X);
 done:
   return status;
 }
@@ -585,11 +589,11 @@ static NoliStatus set_parameters(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
-  problem->friction_speed = noli_resolve(def->friction_speed, problem->diagonal);
+  problem->friction_speed = noli_resolve(def->friction_speed, &problem->size);
   noli_model_set_tolerance(model, def->tolerance);
   problem->fixed_stiffness = def->barrier_stiffness;
-  problem->surface_radius = noli_resolve(def->surface_radius, problem->diagonal);
-  problem->ccd = noli_ccd_methods[noli_choice_index(NOLI_CHOICE_CCD, def->ccd)].name;
+  problem->surface_radius = noli_resolve(def->surface_radius, &problem->size);
+  problem->ccd = noli_ccd_methods[noli_names_index(&noli_ccd_names, def->ccd)].name;
   problem->still = model->obstacle;
   problem->friction_iterations = def->friction_iterations;
   problem->max_iterations = def->max_iterations;
@@ -701,7 +705,7 @@ static void release_parts(NoliModel* model) {
     noli_block_destroy(&problem->block[i]);
   }
   noli_followers_destroy(context, &problem->followers);
-  noli_tie_slopes_free(context, &model->tie_slopes);
+  noli_free(context, model->tie);
   noli_surface_destroy(context, &problem->surface);
   noli_volumes_free(context, &problem->volumes);
   noli_free(context, problem->pressed.tri);

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "integrate/integrator.h"
+#include "math/vec3.h"
 #include "noli/sim.h"
 #include "sim/choices.h"
-#include "sim/tie_slopes.h"
 #include "solve/method.h"
 #include "solve/problem.h"
 
@@ -15,7 +15,7 @@ typedef struct NoliMotion {
   double* X;     // (n_node x 3)
   double* x_t0;  // (n_node x 3) scratch
   double* x_t1;  // (n_node x 3) scratch
-  double* inner; // (n_node x 3) scratch of sim/motion_slopes.h
+  double* inner; // (n_node x 3) scratch of sim/motion_targets.h
   int32_t end;   // index among the motions that end by position, or NOLI_NULL_INDEX
   NoliMotionDef def;
   int32_t* n_calls; // of the model
@@ -33,6 +33,17 @@ typedef struct NoliForce {
   NoliForceDef def;
 } NoliForce;
 
+// Where a tied node is bound before the run: in the corners of a tetrahedron, triangle or segment,
+// or at a single point. Those without a weight come last.
+typedef struct NoliTiePlace {
+  int32_t node;
+  int32_t n;
+  int32_t vertex[4]; // which may be tied, or follow, too
+  double weight[4];
+  NoliVec3 x[4]; // m, of the vertices
+  NoliVec3 p;    // m, of the node
+} NoliTiePlace;
+
 // Two primitives of the surface, or a vertex and a half-space, that share no vertex.
 typedef struct NoliGap {
   double distance;      // m
@@ -48,8 +59,8 @@ typedef struct NoliModel {
   NoliProblem problem;
   const NoliIntegrator* integrator;
   double h;
-  int32_t n_calls;      // functions of the host that run: targets, values, progress
-  int32_t n_objectives; // that are evaluated: they may read results
+  int32_t n_calls;             // functions of the host that run: targets, values, progress
+  int32_t n_objectives;        // that are evaluated: they may read results
   NoliIncrementDef increments; // `smallest` > 0 where `initial` is
   double gravity[3];
   NoliAudit audit;
@@ -75,7 +86,8 @@ typedef struct NoliModel {
   bool follows_rest_gap; // the contact distance was reduced because of it
   double* x0;            // (n_vert x 3) initial positions
   double* v0;            // (n_vert x 3) initial velocities
-  NoliTieSlopes tie_slopes;
+  NoliTiePlace* tie;     // (n_tie) of all tied nodes, ascending
+  int32_t n_tie;
 
   NoliMotion* motion;
   int32_t n_motion;
@@ -154,5 +166,8 @@ NOLI_WARN_UNUSED NoliStatus noli_model_set_pairs(NoliModel* model, const NoliSim
 // Validator (base/validate.h).
 const char* noli_model_defect(const NoliModel* model);
 
-// A value of a definition, which may be relative to the diagonal of the scene.
-double noli_resolve(NoliScaled scaled, double diagonal);
+// The sizes of the simulated bodies with vertices at X (n_vert x 3).
+NoliSceneSize noli_model_size(const NoliModel* model, const double* X);
+
+// A value of a definition, which may be relative to a size of the scene.
+double noli_resolve(NoliScaled scaled, const NoliSceneSize* size);

@@ -1,10 +1,5 @@
-// With the factor f of displacements from the rest shape, and the velocity w and the spin that are
-// added to a motion, which begins at b, its targets are
-//   x_1 = F_1(X + f (y(X, y_0) - X)),   y_0 = X + (F_0^-1(x_0) - X) / f,
-// with the targets y of its function and frames F(z) = c + R (z - c) + w (t - b) at the times t_0
-// and t_1, where R turns by spin (t - b) about the pivot c: those of a motion whose displacements
-// are f times as large, seen in a frame that moves, whether the function continues from x_0 or
-// starts from X. With dy = A dy_0 + B dX and A' = R_1 A R_0^T,
+// How targets change (sim/motion_targets.h has the formula): with dy = A dy_0 + B dX and
+// A' = R_1 A R_0^T,
 //   dx_1 = A' dx_0 + R_1 (1 - f + A (f - 1) + f B) dX + ((t_1 - b) - A' (t_0 - b)) dw
 //          + R_1 ((y - X) - A (y_0 - X)) df + ...
 // and a change of the spin turns both frames. Where y is affine, A and B are the same for all
@@ -15,7 +10,6 @@
 
 #include "math/difference.h"
 #include "math/larger.h"
-#include "math/rotation.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,85 +21,6 @@
 // the diagonal.
 #define STEP 0.01
 #define SAME 1e-9
-
-static double begin_of(const NoliMotion* motion) {
-  return fmax(motion->def.t_begin, 0.0);
-}
-
-int32_t noli_motion_find(const NoliMotion* motion, int32_t node) {
-  if (node < motion->n_node && motion->node[node] == node) {
-    return node;
-  }
-  for (int32_t i = 0; i < motion->n_node; i++) {
-    if (motion->node[i] == node) {
-      return i;
-    }
-  }
-  return NOLI_NULL_INDEX;
-}
-
-static bool is_changed(const NoliMotion* motion) {
-  const double *w = motion->def.velocity, *spin = motion->def.spin;
-  return motion->def.change != 0.0 || w[0] != 0.0 || w[1] != 0.0 || w[2] != 0.0 || spin[0] != 0.0 ||
-         spin[1] != 0.0 || spin[2] != 0.0;
-}
-
-bool noli_motion_moves(const NoliMotion* motion) {
-  return motion->def.target != NULL || is_changed(motion);
-}
-
-static NoliMotionFrame frame_at(const NoliMotion* motion, double t) {
-  double elapsed = t - begin_of(motion);
-  NoliVec3 angle = noli_scale3(elapsed, noli_load3(motion->def.spin));
-  return (NoliMotionFrame){.elapsed = elapsed,
-                           .pivot = noli_mul_add3(noli_load3(motion->def.pivot), elapsed,
-                                                  noli_load3(motion->def.velocity)),
-                           .turn = noli_rotation33(angle),
-                           .by_spin = noli_scale33(elapsed, noli_rotation_slope33(angle))};
-}
-
-// y, of any X and y_0.
-static void call(const NoliMotion* motion, double t0, double t1, const double* X, const double* y0,
-                 double* y) {
-  memcpy(y, y0, 3 * sizeof *y * (size_t)motion->n_node);
-  if (motion->def.target != NULL) {
-    (*motion->n_calls)++;
-    motion->def.target(motion->def.user, t0, t1, motion->n_node, motion->node, X, y0, y);
-    (*motion->n_calls)--;
-  }
-}
-
-// y_0 (n_node x 3) of vertices at x.
-static void set_inner(const NoliMotion* motion, const NoliMotionFrame* frame, const double* x,
-                      double* y0) {
-  NoliVec3 pivot = noli_load3(motion->def.pivot);
-  double f = 1.0 + motion->def.change;
-  for (int64_t i = 0; i < motion->n_node; i++) {
-    NoliVec3 arm = noli_sub3(noli_load3(x + 3 * i), frame->pivot);
-    noli_store3(y0 + 3 * i, noli_add3(pivot, noli_transpose_mul33_vec(&frame->turn, arm)));
-    for (int64_t j = 3 * i; j < 3 * i + 3; j++) {
-      y0[j] = motion->X[j] + (y0[j] - motion->X[j]) / f;
-    }
-  }
-}
-
-void noli_motion_targets(const NoliMotion* motion, double t0, double t1, const double* x_t0,
-                         double* x_t1) {
-  if (!is_changed(motion)) {
-    call(motion, t0, t1, motion->X, x_t0, x_t1);
-    return;
-  }
-  NoliMotionFrame start = frame_at(motion, t0), end = frame_at(motion, t1);
-  NoliVec3 pivot = noli_load3(motion->def.pivot);
-  set_inner(motion, &start, x_t0, motion->inner);
-  call(motion, t0, t1, motion->X, motion->inner, x_t1);
-  for (int64_t i = 0; i < motion->n_node; i++) {
-    NoliVec3 X = noli_load3(motion->X + 3 * i);
-    NoliVec3 moved = noli_sub3(noli_load3(x_t1 + 3 * i), X);
-    NoliVec3 arm = noli_sub3(noli_mul_add3(X, 1.0 + motion->def.change, moved), pivot);
-    noli_store3(x_t1 + 3 * i, noli_add3(end.pivot, noli_mul33_vec(&end.turn, arm)));
-  }
-}
 
 // The function around one point, with another one for changes.
 typedef struct Trial {
@@ -124,13 +39,13 @@ typedef struct Trial {
 // At the point itself.
 static void set_point(Trial* trial) {
   const NoliMotion* motion = trial->motion;
-  NoliMotionFrame frame = frame_at(motion, trial->t0);
+  NoliMotionFrame frame = noli_motion_frame(motion, trial->t0);
   for (int64_t j = 0; j < 3 * (int64_t)motion->n_node; j++) {
     trial->from[j] = trial->x[3 * (int64_t)motion->node[j / 3] + j % 3];
     trial->X[j] = motion->X[j];
   }
-  set_inner(motion, &frame, trial->from, trial->y0);
-  call(motion, trial->t0, trial->t1, trial->X, trial->y0, trial->y);
+  noli_motion_set_inner(motion, &frame, trial->from, trial->y0);
+  noli_motion_call(motion, trial->t0, trial->t1, trial->X, trial->y0, trial->y);
 }
 
 // Column k of the derivative by X or y0, from a change of all vertices along an axis.
@@ -140,7 +55,7 @@ static void set_column(Trial* trial, double* by, int k, NoliMat3* matrix) {
   for (int32_t i = 0; i < n; i++) {
     by[3 * (int64_t)i + k] += trial->size;
   }
-  call(trial->motion, trial->t0, trial->t1, trial->X, trial->y0, trial->end);
+  noli_motion_call(trial->motion, trial->t0, trial->t1, trial->X, trial->y0, trial->end);
   for (int r = 0; r < 3; r++) {
     matrix->m[r][k] = (trial->end[r] - trial->y[r]) / trial->size;
   }
@@ -156,7 +71,7 @@ static bool is_affine(Trial* trial, const NoliMat3* A, const NoliMat3* B) {
     trial->y0[j] += trial->size * shift[j % 3] * (double)(1 + j % 5);
     trial->X[j] -= trial->size * shift[(j + 1) % 3] * (double)(1 + j % 7);
   }
-  call(trial->motion, trial->t0, trial->t1, trial->X, trial->y0, trial->end);
+  noli_motion_call(trial->motion, trial->t0, trial->t1, trial->X, trial->y0, trial->end);
   for (int64_t i = 0; i < n; i++) {
     NoliVec3 by_start = {0.0, 0.0, 0.0}, by_rest = by_start;
     for (int64_t j = 3 * i; j < 3 * i + 3; j++) {
@@ -181,7 +96,7 @@ static void shift(void* user, double by, double* value) {
   for (int64_t i = 0; i < n; i++) {
     trial->by[3 * i + trial->axis] += by;
   }
-  call(trial->motion, trial->t0, trial->t1, trial->X, trial->y0, value);
+  noli_motion_call(trial->motion, trial->t0, trial->t1, trial->X, trial->y0, value);
   memcpy(trial->by, trial->from, 3 * sizeof *value * (size_t)n);
 }
 
@@ -204,11 +119,11 @@ static bool is_local(Trial* trial) {
   double size = STEP * trial->size, off = 0.0, *moved = trial->from;
   static const unsigned marks[2] = {16, 21};
   move_some(trial, 0, size);
-  call(trial->motion, trial->t0, trial->t1, trial->X, trial->y0, moved);
+  noli_motion_call(trial->motion, trial->t0, trial->t1, trial->X, trial->y0, moved);
   move_some(trial, 0, -size);
   for (int k = 0; k < 2; k++) {
     move_some(trial, marks[k], size);
-    call(trial->motion, trial->t0, trial->t1, trial->X, trial->y0, trial->end);
+    noli_motion_call(trial->motion, trial->t0, trial->t1, trial->X, trial->y0, trial->end);
     move_some(trial, marks[k], -size);
     for (int64_t j = 0; j < n; j++) {
       bool moves = ((uint32_t)(j / 3) * 2654435761u >> marks[k] & 1u) != 0;
@@ -260,7 +175,8 @@ static NoliMotionSlope slope_of(const NoliMotion* motion, double t0, double t1, 
                                 const NoliMat3* B) {
   double f = 1.0 + motion->def.change;
   NoliMat3 one = noli_identity3(), by_rest;
-  NoliMotionSlope slope = {.change = f, .start = frame_at(motion, t0), .end = frame_at(motion, t1)};
+  NoliMotionSlope slope = {
+      .change = f, .start = noli_motion_frame(motion, t0), .end = noli_motion_frame(motion, t1)};
   slope.by_start = noli_mul_transpose33(noli_mul33(slope.end.turn, *A), slope.start.turn);
   by_rest = noli_add33(noli_scale33(1.0 - f, one), noli_scale33(f - 1.0, *A));
   slope.by_rest = noli_mul33(slope.end.turn, noli_add33(by_rest, noli_scale33(f, *B)));
@@ -339,7 +255,7 @@ NoliStatus noli_motion_slopes_set(const NoliModel* model, int32_t index, double 
   Trial trial = {.motion = motion,
                  .t0 = t0,
                  .t1 = t1,
-                 .size = model->problem.diagonal,
+                 .size = model->problem.size.d,
                  .x = x + 3 * (int64_t)model->vert_first[motion->def.body]};
   double** vectors[] = {&trial.X, &trial.y0, &trial.y, &trial.from, &trial.end};
   noli_motion_slopes_free(context, slopes);

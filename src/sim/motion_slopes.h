@@ -3,17 +3,7 @@
 #pragma once
 
 #include "linalg/input.h"
-#include "math/mat3.h"
-#include "sim/model.h"
-
-// A frame that moves with the velocity that is added to a motion and turns with its spin, at one
-// time.
-typedef struct NoliMotionFrame {
-  double elapsed;   // s, since the motion began
-  NoliVec3 pivot;   // m, where the pivot has moved
-  NoliMat3 turn;    // R
-  NoliMat3 by_spin; // s, with dR = [by_spin d(spin)]_x R
-} NoliMotionFrame;
+#include "sim/motion_targets.h"
 
 // Of a vertex.
 typedef struct NoliMotionSlope {
@@ -35,17 +25,6 @@ typedef struct NoliMotionByNumbers {
   NoliVec3 change; // by the factor
   NoliMat3 spin;
 } NoliMotionByNumbers;
-
-// Index in a motion of a node of its body; NOLI_NULL_INDEX: not in the motion.
-int32_t noli_motion_find(const NoliMotion* motion, int32_t node);
-
-// Whether a motion moves its vertices, by a target, a velocity or a spin; otherwise it holds them.
-bool noli_motion_moves(const NoliMotion* motion);
-
-// Targets at t1 of the vertices of a motion that are at x_t0 (n_node x 3) at t0, into x_t1, with
-// the changes of its definition. It must have a target, or hold its vertices.
-void noli_motion_targets(const NoliMotion* motion, double t0, double t1, const double* x_t0,
-                         double* x_t1);
 
 // The derivatives; x (n_vert x 3) at t0. `slopes` is zero or set before, and must be released, also
 // on failure: NOLI_ERROR_ARGUMENT where targets are set from outside, depend on several vertices,

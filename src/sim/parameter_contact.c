@@ -108,7 +108,7 @@ static NoliStatus apply_contact(NoliContext* context, const NoliParameter* def, 
     source->barrier_stiffness = *value;
   } else {
     *(potential ? &source->gcp.eps_target : &source->contact_distance) =
-        (NoliScaled){*value, false};
+        (NoliScaled){*value, NOLI_ABSOLUTE};
   }
   return NOLI_OK;
 }

@@ -153,9 +153,9 @@ done:
 }
 
 // The ties of a vertex that moves before the run.
-static NoliStatus map_ties(NoliParameters* self, const NoliTieSlopes* ties, int32_t vertex,
-                           int32_t component, double weight) {
+static NoliStatus map_ties(NoliParameters* self, int32_t vertex, int32_t component, double weight) {
   NoliStatus status = NOLI_OK;
+  const NoliTieSlopes* ties = &self->ties;
   for (int64_t i = ties->n > 0 ? ties->first[vertex] : 0;
        ties->n > 0 && i < ties->first[vertex + 1]; i++) {
     double by[3];
@@ -184,7 +184,7 @@ static NoliStatus map_vertex(NoliParameters* self, const NoliSim* sim, const Nol
       NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_START, at, map->weight[k]));
     }
     if (starts) {
-      NOLI_TRY(map_ties(self, &model->tie_slopes, map->point[k], component, map->weight[k]));
+      NOLI_TRY(map_ties(self, map->point[k], component, map->weight[k]));
     }
     if (rest) {
       NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_REST, at, map->weight[k]));

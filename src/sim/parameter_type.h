@@ -8,6 +8,7 @@
 #include "sim/material_regions.h"
 #include "sim/parameters.h"
 #include "sim/rest_map.h"
+#include "sim/tie_slopes.h"
 
 // What a definition names.
 typedef enum NoliParameterOf {
@@ -65,10 +66,11 @@ struct NoliParameters {
   NoliForceShares* shares; // (n_force)
   int32_t n_force;
   NOLI_ARRAY(NoliParameterEntry) entry;
+  NoliTieSlopes ties;
   NoliGcpShape shape; // of the contact model "gcp"; else empty
   int64_t n_weighted; // vertices that the mean weight is of, likewise
   unsigned wanted;
-  double size; // m, of the simulation, to which lengths may be relative
+  NoliSceneSize size; // of the simulation, to which lengths and speeds may be relative
 };
 
 typedef struct NoliParameterType {

@@ -55,6 +55,8 @@ const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS] = {
     [NOLI_PARAMETER_PRONY_G] = {"prony_g", "Shares of the terms of the Prony series of a body."},
     [NOLI_PARAMETER_PRONY_TAU] = {"prony_tau", "s, times of these terms."},
 };
+const NoliNames noli_parameter_names = {"parameter", NULL, noli_parameter_kinds,
+                                        NOLI_PARAMETER_KINDS};
 
 static const NoliParameterType* const types[NOLI_PARAMETER_KINDS] = {
     [NOLI_PARAMETER_YOUNG] = &noli_parameter_material,
@@ -99,6 +101,8 @@ const NoliNamed noli_parameter_scopes[NOLI_SCOPES] = {
     [NOLI_SCOPE_VERTICES] = {"vertices", "Values for each vertex."},
     [NOLI_SCOPE_TERMS] = {"terms", "A value for each term of a series, of which these are."},
 };
+const NoliNames noli_parameter_scope_names = {"scope of parameters", NULL, noli_parameter_scopes,
+                                              NOLI_SCOPES};
 
 NoliParameterDef noli_default_parameter_def(void) {
   return (NoliParameterDef){0};
@@ -119,13 +123,13 @@ static NoliStatus take_words(NoliContext* context, const NoliParameterDef* def, 
                              NoliParameter* made) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(context, def->kind != NULL, NOLI_ERROR_ARGUMENT, "%sno kind is given", where);
-  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_PARAMETER, def->kind));
-  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_PARAMETER_SCOPE, def->scope));
-  made->kind = (NoliParameterKind)noli_choice_find(NOLI_CHOICE_PARAMETER, def->kind);
+  NOLI_TRY(noli_names_require(context, where, &noli_parameter_names, def->kind));
+  NOLI_TRY(noli_names_require(context, where, &noli_parameter_scope_names, def->scope));
+  made->kind = (NoliParameterKind)noli_names_find(&noli_parameter_names, def->kind);
   made->type = types[made->kind];
   bool of_terms = made->type->scope == NOLI_SCOPE_TERMS;
   made->scope = def->scope != NULL
-                    ? (NoliParameterScope)noli_choice_find(NOLI_CHOICE_PARAMETER_SCOPE, def->scope)
+                    ? (NoliParameterScope)noli_names_find(&noli_parameter_scope_names, def->scope)
                 : of_terms ? NOLI_SCOPE_TERMS
                            : NOLI_SCOPE_BODY;
   bool whole = made->scope == NOLI_SCOPE_BODY && !of_terms;
@@ -556,7 +560,7 @@ NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list, const NoliP
   NOLI_TRY(noli_owned_definition_copy(sim->context, sim->definition.def, &self->source));
   noli_sim_fix_lengths(sim, self->source.def);
   NOLI_TRY(settle_proxies(self));
-  self->size = sim->model->problem.diagonal;
+  self->size = sim->model->problem.size;
   NOLI_NEW_ZERO(sim->context, self->value, self->n);
   NOLI_NEW_ZERO(sim->context, self->first_entry, self->n + 1);
   const NoliProblem* problem = &sim->model->problem;
@@ -573,6 +577,7 @@ NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list, const NoliP
     }
   }
   NOLI_TRY(find_shares(self, sim->model));
+  NOLI_TRY(noli_tie_slopes_create(sim->model, &self->ties));
   if (noli_parameter_has_potential(sim->model)) {
     NOLI_TRY(noli_gcp_shape_create(sim->context, &sim->model->problem.gcp.model,
                                    sim->model->problem.X, &self->shape));
@@ -606,6 +611,7 @@ void noli_parameters_destroy(NoliParameters** owner) {
   noli_owned_definition_free(self->context, &self->source);
   noli_array_free(self->context, &self->entry);
   noli_gcp_shape_free(self->context, &self->shape);
+  noli_tie_slopes_free(self->context, &self->ties);
   noli_free(self->context, self->def);
   noli_free(self->context, self->value);
   noli_free(self->context, self->velocity);

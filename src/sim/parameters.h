@@ -45,6 +45,7 @@ typedef enum NoliParameterKind {
   NOLI_PARAMETER_KINDS
 } NoliParameterKind;
 extern const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS];
+extern const NoliNames noli_parameter_names;
 
 // 3 of vectors, else 1.
 int32_t noli_parameter_components(NoliParameterKind kind);
@@ -63,6 +64,7 @@ typedef enum NoliParameterScope {
   NOLI_SCOPES
 } NoliParameterScope;
 extern const NoliNamed noli_parameter_scopes[NOLI_SCOPES];
+extern const NoliNames noli_parameter_scope_names;
 
 // How derivatives of runs are computed.
 typedef enum NoliGradientMode {
@@ -71,6 +73,7 @@ typedef enum NoliGradientMode {
   NOLI_GRADIENT_MODES
 } NoliGradientMode;
 extern const NoliNamed noli_gradient_modes[NOLI_GRADIENT_MODES];
+extern const NoliNames noli_gradient_mode_names;
 
 // noli_parameters_create for the entries of a list, which messages name: "list[0]: ...".
 NOLI_WARN_UNUSED NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list,
@@ -79,7 +82,7 @@ NOLI_WARN_UNUSED NoliStatus noli_parameters_create_in(NoliSim* sim, const char* 
 
 // Lengths of the simulation that other values keep.
 typedef struct NoliParameterLengths {
-  double size;             // m, l, to which lengths and speeds may be relative
+  NoliSceneSize size;      // to which lengths and speeds may be relative
   double contact_distance; // m
 } NoliParameterLengths;
 NoliParameterLengths noli_parameters_lengths(const NoliParameters* parameters);

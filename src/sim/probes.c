@@ -1,7 +1,6 @@
 #include "sim/probes.h"
 
 #include "base/numbers.h"
-#include "sim/choices.h"
 #include "sim/simulation.h"
 
 #include <math.h>
@@ -17,6 +16,8 @@ const NoliNamed noli_probe_reductions[NOLI_PROBE_REDUCTIONS] = {
     [NOLI_PROBE_MIN] = {"min", "Smallest value of each component."},
     [NOLI_PROBE_MAX] = {"max", "Largest value of each component."},
 };
+const NoliNames noli_probe_reduction_names = {"reduction of probes", NULL, noli_probe_reductions,
+                                              NOLI_PROBE_REDUCTIONS};
 
 static const char* const scalar[] = {""};
 static const char* const vector[] = {"_x", "_y", "_z"};
@@ -53,6 +54,13 @@ const NoliProbeQuantity* noli_probe_quantity_at(int32_t index) {
              ? &quantities[index]
              : NULL;
 }
+
+static NoliNamed named_quantity(int32_t index) {
+  const NoliProbeQuantity* found = noli_probe_quantity_at(index);
+  return found != NULL ? (NoliNamed){found->name, found->description} : (NoliNamed){0};
+}
+
+const NoliNames noli_probe_quantity_names = {"quantity of probes", named_quantity, NULL, 0};
 
 const NoliProbeQuantity* noli_probe_quantity_find(const char* name) {
   const NoliProbeQuantity* quantity = NULL;
@@ -141,8 +149,8 @@ static NoliStatus copy_probe(NoliContext* context, const NoliModel* model, const
   NOLI_CHECK(context, def->quantity != NULL, NOLI_ERROR_ARGUMENT, "probe \"%s\" has no quantity",
              def->name);
   snprintf(where, sizeof where, "probe \"%.100s\": ", def->name);
-  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_PROBE_QUANTITY, def->quantity));
-  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_PROBE_REDUCTION, def->reduction));
+  NOLI_TRY(noli_names_require(context, where, &noli_probe_quantity_names, def->quantity));
+  NOLI_TRY(noli_names_require(context, where, &noli_probe_reduction_names, def->reduction));
   NOLI_TRY(noli_numbers_check(context, where, NOLI_NUMBERS_PROBE, def));
   NOLI_CHECK(context, def->body < model->n_body, NOLI_ERROR_ARGUMENT,
              "probe \"%s\": body %d does not exist", def->name, (int)def->body);
@@ -153,7 +161,7 @@ static NoliStatus copy_probe(NoliContext* context, const NoliModel* model, const
 
   probe->name = noli_strdup(context, def->name);
   NOLI_CHECK(context, probe->name != NULL, NOLI_ERROR_MEMORY, "out of memory");
-  int32_t reduction = noli_choice_find(NOLI_CHOICE_PROBE_REDUCTION, def->reduction);
+  int32_t reduction = noli_names_find(&noli_probe_reduction_names, def->reduction);
   probe->reduction = def->reduction != NULL    ? (NoliProbeReduction)reduction
                      : probe->quantity->is_sum ? NOLI_PROBE_SUM
                                                : NOLI_PROBE_MEAN;

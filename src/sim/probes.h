@@ -41,9 +41,11 @@ typedef enum NoliProbeReduction {
   NOLI_PROBE_REDUCTIONS
 } NoliProbeReduction;
 extern const NoliNamed noli_probe_reductions[NOLI_PROBE_REDUCTIONS];
+extern const NoliNames noli_probe_reduction_names;
 
 // The `index`-th quantity, NULL past the last. The quantity of this name, or NULL.
 const NoliProbeQuantity* noli_probe_quantity_at(int32_t index);
+extern const NoliNames noli_probe_quantity_names;
 const NoliProbeQuantity* noli_probe_quantity_find(const char* name);
 
 // What is wrong with the name of a probe; NULL: nothing.

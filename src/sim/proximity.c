@@ -42,11 +42,11 @@ struct NoliProximity {
   NoliBox* box;      // (n_item) by place
   Balls now;
   Balls rest;
-  float* centre;     // (n_item x 3)
-  int64_t* first;    // (n_body + 1) of the neighbours of each body
+  float* centre;  // (n_item x 3)
+  int64_t* first; // (n_body + 1) of the neighbours of each body
   NOLI_ARRAY(int32_t) near;
-  int32_t* order;   // (n_vert) vertices, those of items by place
-  int32_t* group;   // (n_group + 1) where groups begin in `order`
+  int32_t* order; // (n_vert) vertices, those of items by place
+  int32_t* group; // (n_group + 1) where groups begin in `order`
   int32_t n_group;
   int32_t* asked;   // (n_vert) where its distance is to be written, or NOLI_NULL_INDEX
   int32_t* nearest; // (n_vert) what was nearest before besides the own body (Search.item)
@@ -111,7 +111,7 @@ NoliStatus noli_proximity_create(const NoliModel* model, NoliProximity** out) {
   int32_t* first = NULL;
   NOLI_NEW_ZERO(context, proximity, 1);
   proximity->model = model;
-  proximity->reach = fmax(REACH * problem->diagonal, REACH_CONTACT * problem->dhat);
+  proximity->reach = fmax(REACH * problem->size.d, REACH_CONTACT * problem->dhat);
   NOLI_TRY(noli_surface_items(context, problem->surface, &proximity->vertex, &proximity->n_item));
   NOLI_NEW(context, first, model->n_body + 1);
   NOLI_TRY(sort_items(proximity, first));
@@ -380,8 +380,7 @@ static bool is_out(const Search* search, const int32_t item[3]) {
   double limit = search->nearest + search->offset;
   return plain >= 0.0 &&
          (plain >= limit * limit ||
-          (search->self &&
-           plain >= SELF_SHARE * SELF_SHARE * farthest_at_rest_sqr(search, item)));
+          (search->self && plain >= SELF_SHARE * SELF_SHARE * farthest_at_rest_sqr(search, item)));
 }
 
 static void test_item(Search* search, int32_t number) {
@@ -667,7 +666,7 @@ static void push_apart(NoliProximity* proximity, const double* x, int32_t vertex
 static void measure_directions(NoliProximity* proximity, const double* x, const int32_t* vertex,
                                int32_t n, const float* distance, float* away, float* gap) {
   const NoliProblem* problem = &proximity->model->problem;
-  float near = (float)(APART * problem->diagonal);
+  float near = (float)(APART * problem->size.d);
   memset(proximity->push, 0, 3 * (size_t)problem->n_vert * sizeof *proximity->push);
   memset(proximity->pushes, 0, (size_t)problem->n_vert * sizeof *proximity->pushes);
   for (int64_t i = 0; i < problem->n_vert; i++) {

@@ -1,87 +1,10 @@
 // Rays and closest points over the surfaces of all bodies at the current state. noli/live.h
-//
-// One tree over all triangles, isolated segments and isolated points.
-#include "collide/surface_items.h"
 #include "sim/simulation.h"
 
 #include <string.h>
 
 // A depth-first search keeps one sibling per level: enough for any tree built by halving.
 enum { STACK = 128 };
-
-struct NoliSurfaceTree {
-  int32_t n_item;
-  int32_t* vertex; // (n_item x 3) padded with NOLI_NULL_INDEX for segments and points
-  NoliForest forest;
-  NoliBox* box; // (n_item) position in the tree
-  bool current; // boxes are those of the current state
-};
-
-void noli_sim_free_tree(NoliSim* sim) {
-  if (sim->tree != NULL) {
-    noli_forest_release(sim->context, &sim->tree->forest);
-    noli_free(sim->context, sim->tree->vertex);
-    noli_free(sim->context, sim->tree->box);
-    noli_free(sim->context, sim->tree);
-    sim->tree = NULL;
-  }
-}
-
-void noli_sim_outdate(NoliSim* sim) {
-  sim->reported = false;
-  sim->failed = false;
-  if (sim->tree != NULL) {
-    sim->tree->current = false;
-  }
-}
-
-// The tree of the current state.
-static NoliStatus update_tree(NoliSim* sim, const NoliSurfaceTree** out) {
-  NoliStatus status = NOLI_OK;
-  NoliContext* context = sim->context;
-  NoliSurfaceTree* tree = NULL;
-  float* centre = NULL;
-
-  // the first query lists the primitives
-  if (sim->tree == NULL) {
-    NOLI_NEW_ZERO(context, tree, 1);
-    NOLI_TRY(
-        noli_surface_items(context, sim->model->problem.surface, &tree->vertex, &tree->n_item));
-    NOLI_TRY(noli_forest_create(context, 1, (int32_t[]){0, tree->n_item}, &tree->forest));
-    NOLI_NEW(context, tree->box, tree->n_item);
-    sim->tree = tree;
-    tree = NULL;
-  }
-
-  // boxes at the current positions
-  NoliSurfaceTree* own = sim->tree;
-  if (!own->current) {
-    NOLI_NEW(context, centre, 3 * (int64_t)own->n_item);
-    for (int64_t i = 0; i < own->n_item; i++) {
-      NoliBox box = noli_surface_item_box(sim->state.x, &own->vertex[3 * i]);
-      for (int k = 0; k < 3; k++) {
-        centre[3 * i + k] = 0.5f * box.lo[k] + 0.5f * box.hi[k];
-      }
-    }
-    noli_forest_arrange(&own->forest, centre);
-    for (int32_t p = 0; p < own->n_item; p++) {
-      own->box[p] =
-          noli_surface_item_box(sim->state.x, &own->vertex[3 * (int64_t)own->forest.item[p]]);
-    }
-    noli_forest_refit(&own->forest, own->box);
-    own->current = true;
-  }
-  *out = own;
-done:
-  if (tree != NULL) {
-    noli_forest_release(context, &tree->forest);
-    noli_free(context, tree->vertex);
-    noli_free(context, tree->box);
-    noli_free(context, tree);
-  }
-  noli_free(context, centre);
-  return status;
-}
 
 // ---- tests of boxes and items -------------------------------------------------------------------
 
@@ -260,10 +183,10 @@ static void search_half_spaces(Query* query, bool ray) {
 
 static NoliStatus search(NoliSim* sim, Query* query, bool ray) {
   NoliStatus status = NOLI_OK;
-  const NoliSurfaceTree* tree;
-  NOLI_TRY(update_tree(sim, &tree));
+  NOLI_TRY(noli_surface_tree_update(sim->context, sim->model->problem.surface, sim->state.x,
+                                    &sim->tree));
   *query->best = (NoliSurfacePoint){.entity = NOLI_NULL_INDEX, .distance = (double)INFINITY};
-  search_tree(query, tree);
+  search_tree(query, sim->tree);
   search_half_spaces(query, ray);
 done:
   return status;

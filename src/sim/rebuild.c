@@ -1,6 +1,7 @@
 #include "sim/rebuild.h"
 
 #include "base/ranks.h"
+#include "sim/audit.h"
 #include "sim/definition_check.h"
 #include "sim/fallback.h"
 #include "sim/properties.h"
@@ -269,24 +270,24 @@ done:
 // ---- bodies -------------------------------------------------------------------------------------
 
 // Converts a length or speed relative to the size of the scene to its current value.
-static void fix_scaled(NoliScaled* scaled, double diagonal) {
-  *scaled = (NoliScaled){noli_resolve(*scaled, diagonal), false};
+static void fix_scaled(NoliScaled* scaled, const NoliSceneSize* size) {
+  *scaled = (NoliScaled){noli_resolve(*scaled, size), NOLI_ABSOLUTE};
 }
 
 void noli_sim_fix_lengths(const NoliSim* sim, NoliSimDef* def) {
   const NoliProblem* problem = &sim->model->problem;
-  def->contact_distance = (NoliScaled){problem->dhat, false};
-  fix_scaled(&def->surface_radius, problem->diagonal);
-  fix_scaled(&def->stribeck_speed, problem->diagonal);
-  fix_scaled(&def->friction_speed, problem->diagonal);
-  fix_scaled(&def->gcp.eps_target, problem->diagonal);
-  fix_scaled(&def->gcp.length, problem->diagonal);
+  def->contact_distance = (NoliScaled){problem->dhat, NOLI_ABSOLUTE};
+  fix_scaled(&def->surface_radius, &problem->size);
+  fix_scaled(&def->stribeck_speed, &problem->size);
+  fix_scaled(&def->friction_speed, &problem->size);
+  fix_scaled(&def->gcp.eps_target, &problem->size);
+  fix_scaled(&def->gcp.length, &problem->size);
   for (int32_t i = 0; i < def->n_pairs; i++) {
-    fix_scaled(&((NoliPairDef*)(uintptr_t)def->pairs)[i].stribeck_speed, problem->diagonal);
-    fix_scaled(&((NoliPairDef*)(uintptr_t)def->pairs)[i].distance, problem->diagonal);
+    fix_scaled(&((NoliPairDef*)(uintptr_t)def->pairs)[i].stribeck_speed, &problem->size);
+    fix_scaled(&((NoliPairDef*)(uintptr_t)def->pairs)[i].distance, &problem->size);
   }
   for (int32_t i = 0; i < def->n_ties; i++) {
-    fix_scaled(&((NoliTieDef*)(uintptr_t)def->ties)[i].distance, problem->diagonal);
+    fix_scaled(&((NoliTieDef*)(uintptr_t)def->ties)[i].distance, &problem->size);
   }
 }
 
@@ -294,8 +295,9 @@ void noli_sim_fix_lengths(const NoliSim* sim, NoliSimDef* def) {
 static void keep_tolerance(NoliSim* sim, double before) {
   NoliScaled* tolerance = &sim->definition.def->tolerance;
   NoliProblem* problem = &sim->model->problem;
-  if (tolerance->relative) {
-    tolerance->value = before / problem->diagonal;
+  if (tolerance->relative != NOLI_ABSOLUTE) {
+    tolerance->value =
+        before / noli_resolve((NoliScaled){1.0, tolerance->relative}, &problem->size);
     noli_model_set_tolerance(sim->model, *tolerance);
   }
 }

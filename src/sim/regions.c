@@ -96,7 +96,7 @@ done:
 static NoliStatus choose_part(NoliContext* context, const char* name, const NoliVolumeDef* def,
                               const NoliMesh* mesh, Surface* surface) {
   NoliStatus status = NOLI_OK;
-  int32_t region = noli_choice_index(NOLI_CHOICE_VOLUME_REGION, def->region);
+  int32_t region = noli_names_index(&noli_region_names, def->region);
   NOLI_TRY(measure_parts(context, mesh, surface));
   int32_t chosen = def->index, n_alike = 0;
   bool cavity = region == NOLI_REGION_CAVITY;
@@ -159,7 +159,7 @@ done:
 static NoliStatus all_of_shell(NoliContext* context, const char* name, const NoliVolumeDef* def,
                                const NoliMesh* mesh, Surface* surface) {
   NoliStatus status = NOLI_OK;
-  int32_t region = noli_choice_index(NOLI_CHOICE_VOLUME_REGION, def->region);
+  int32_t region = noli_names_index(&noli_region_names, def->region);
   NOLI_CHECK(
       context, region == NOLI_REGION_CAVITY || region == NOLI_REGION_OUTSIDE, NOLI_ERROR_ARGUMENT,
       "%s: a shell has no tetrahedra; its only region is the enclosed one, \"cavity\"", name);
@@ -183,7 +183,7 @@ static NoliStatus enclose(NoliContext* context, const char* name, const NoliVolu
                           const NoliBodyDef* body, Surface* surface) {
   NoliStatus status = NOLI_OK;
   const NoliMesh* mesh = body->mesh;
-  NoliRegion region = (NoliRegion)noli_choice_index(NOLI_CHOICE_VOLUME_REGION, def->region);
+  NoliRegion region = (NoliRegion)noli_names_index(&noli_region_names, def->region);
   NoliBodyKind kind = noli_body_kind(body);
   NOLI_CHECK(context, kind != NOLI_BODY_ROD && kind != NOLI_BODY_POINTS, NOLI_ERROR_ARGUMENT,
              "%s: rods and points enclose no volume", name);
@@ -228,7 +228,7 @@ static NoliStatus add_region(NoliModel* model, const NoliSimDef* sim_def, int32_
     surface.tri[i] += model->vert_first[def->body];
   }
   NoliVolumeLaw law = {
-      .model = (NoliVolumeModel)noli_choice_index(NOLI_CHOICE_VOLUME_MODEL, def->model),
+      .model = (NoliVolumeModel)noli_names_index(&noli_volume_model_names, def->model),
       .compression =
           def->compression > 0.0 ? def->compression : 1.0 / (NOLI_ATMOSPHERE + def->pressure),
       .pressure = def->pressure};

@@ -4,7 +4,7 @@
 
 #include "base/ranks.h"
 #include "math/vec3.h"
-#include "sim/motion_slopes.h"
+#include "sim/motion_targets.h"
 
 #include <math.h>
 #include <string.h>
@@ -98,8 +98,8 @@ static NoliStatus rehearse_motion(const Rehearsal* self, int32_t index) {
   if (def->target == NULL) {
     return NOLI_OK;
   }
-  NOLI_TRY(list_vertices(self->context, body, def->node, def->n_node, &motion.node,
-                         &motion.n_node));
+  NOLI_TRY(
+      list_vertices(self->context, body, def->node, def->n_node, &motion.node, &motion.n_node));
   NOLI_NEW(self->context, motion.X, 3 * (int64_t)motion.n_node);
   NOLI_NEW(self->context, motion.x_t0, 3 * (int64_t)motion.n_node);
   NOLI_NEW(self->context, motion.x_t1, 3 * (int64_t)motion.n_node);

@@ -155,7 +155,7 @@ static NoliStatus begin(NoliContext* context, const NoliModel* model, const Noli
     largest = fmax(largest, fabs(model->x0[i]));
   }
   // what touches up to rounding after some motion, too
-  work->touching = 64.0 * DBL_EPSILON * (largest + model->problem.diagonal);
+  work->touching = 64.0 * DBL_EPSILON * (largest + model->problem.size.d);
   work->target = fmax(work->target, 4.0 * work->touching);
   work->enough = (1.0 - 0.5 * BEYOND) * work->target;
   mark_held(work);
@@ -397,7 +397,7 @@ static NoliStatus report(NoliRepairWork* work, const NoliSimDef* def, int64_t n_
   repair->n_bodies = def->n_bodies;
   repair->n_defects = n_defects;
   repair->n_refused = work->n_refused;
-  repair->length = work->model->problem.diagonal;
+  repair->length = work->model->problem.size.l;
   repair->gap = work->model->problem.dhat;
   NOLI_NEW_ZERO(work->context, repair->move, def->n_bodies);
   for (int32_t b = 0; b < def->n_bodies; b++) {
@@ -410,30 +410,37 @@ done:
   return status;
 }
 
-// Translated bodies that are placed anew change l, and with it a contact distance relative to it.
-// Raises the gap aimed at to what is wanted then; false if it was enough.
-static bool raise_target(NoliRepairWork* work, const NoliSimDef* def) {
+// Translated bodies that are placed anew change the size of the scene, and with it a contact
+// distance relative to it. Raises the gap aimed at to what is wanted then; `*raised` is false if it
+// was enough.
+static NoliStatus raise_target(NoliRepairWork* work, const NoliSimDef* def, bool* raised) {
+  NoliStatus status = NOLI_OK;
   const NoliModel* model = work->model;
-  NoliVec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
-  bool given = def->contact_distance.value > 0.0;
-  if (given ? !def->contact_distance.relative : model->follows_rest_gap) {
-    return false;
+  NoliScaled given = def->contact_distance;
+  double* X = NULL;
+  *raised = false;
+  if (given.value > 0.0 ? given.relative == NOLI_ABSOLUTE : model->follows_rest_gap) {
+    goto done;
   }
-  for (int32_t i = 0; i < model->problem.n_inertial; i++) {
-    int64_t v = 3 * (int64_t)model->problem.inertial[i];
-    NoliVec3 moved = noli_sub3(noli_load3(&work->x[v]), noli_load3(&work->before[v]));
-    NoliVec3 x = noli_add3(noli_load3(&model->problem.X[v]), moved);
-    low = noli_vec3(fmin(low.x, x.x), fmin(low.y, x.y), fmin(low.z, x.z));
-    high = noli_vec3(fmax(high.x, x.x), fmax(high.y, x.y), fmax(high.z, x.z));
+
+  int64_t n = 3 * (int64_t)model->problem.n_vert;
+  NOLI_NEW(work->context, X, n);
+  for (int64_t i = 0; i < n; i++) {
+    X[i] = model->problem.X[i] + (work->x[i] - work->before[i]);
   }
-  double growth = noli_norm3(noli_sub3(high, low)) / model->problem.diagonal;
+  NoliSceneSize after = noli_model_size(model, X);
+  NoliScaled one = {1.0, given.value > 0.0 ? given.relative : NOLI_OF_BALL};
+  double growth = noli_resolve(one, &after) / noli_resolve(one, &model->problem.size);
+
   double wanted = (1.0 + BEYOND) * growth * model->problem.dhat;
-  if (!(wanted > work->enough)) {
-    return false;
+  *raised = wanted > work->enough;
+  if (*raised) {
+    work->target = (1.0 + 10.0 * BEYOND) * wanted;
+    work->enough = wanted;
   }
-  work->target = (1.0 + 10.0 * BEYOND) * wanted;
-  work->enough = wanted;
-  return true;
+done:
+  noli_free(work->context, X);
+  return status;
 }
 
 static NoliStatus repair_work(NoliRepairWork* work, const NoliSimDef* def,
@@ -450,7 +457,9 @@ static NoliStatus repair_work(NoliRepairWork* work, const NoliSimDef* def,
     work->through[0] = NOLI_NULL_INDEX;
     memcpy(work->x, work->before, 3 * sizeof(double) * (size_t)work->model->problem.n_vert);
     NOLI_TRY(move_units(work, def, false));
-    if (!raise_target(work, def)) {
+    bool raised;
+    NOLI_TRY(raise_target(work, def, &raised));
+    if (!raised) {
       break;
     }
   }

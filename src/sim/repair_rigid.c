@@ -401,8 +401,8 @@ static double extent_of(const NoliRepairWork* work) {
   NoliVec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
   for (int32_t i = 0; i < work->surface->n_point; i++) {
     NoliVec3 x = noli_load3(&work->x[3 * (int64_t)work->surface->point[i]]);
-    low = noli_vec3(fmin(low.x, x.x), fmin(low.y, x.y), fmin(low.z, x.z));
-    high = noli_vec3(fmax(high.x, x.x), fmax(high.y, x.y), fmax(high.z, x.z));
+    low = noli_min3(low, x);
+    high = noli_max3(high, x);
   }
   return noli_norm3(noli_sub3(high, low));
 }

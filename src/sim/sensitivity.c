@@ -61,6 +61,7 @@ NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasse
        f++) {
     NOLI_NEW_ZERO(sim->context, self->force[f], n);
   }
+  NOLI_TRY(noli_tie_slopes_create(sim->model, &self->ties));
   NOLI_TRY(noli_lin_solver_create(sim->context, "cholmod", &self->definite));
   NOLI_TRY(noli_lin_solver_create(sim->context, "umfpack", &self->general));
 done:
@@ -85,6 +86,7 @@ void noli_sensitivity_destroy(NoliSensitivity** owner) {
   for (int32_t f = 0; self->force != NULL && f < self->sim->model->n_force; f++) {
     noli_free(self->context, self->force[f]);
   }
+  noli_tie_slopes_free(self->context, &self->ties);
   noli_lin_solver_destroy(&self->definite);
   noli_lin_solver_destroy(&self->general);
   noli_general_matrix_free(self->context, &self->matrix);
@@ -101,6 +103,10 @@ void noli_sensitivity_destroy(NoliSensitivity** owner) {
   noli_sensitivity_free_places(self);
   noli_free(self->context, self);
   *owner = NULL;
+}
+
+const NoliTieSlopes* noli_sensitivity_ties(const NoliSensitivity* self) {
+  return &self->ties;
 }
 
 // ---- setting a solve up -------------------------------------------------------------------------
@@ -205,8 +211,7 @@ static NoliStatus set_stage(NoliSensitivity* self, const NoliTapePart* part, int
   NOLI_TRY(noli_sensitivity_list_slopes(self));
   if (noli_sensitivity_wants(self, NOLI_INPUT_TIE)) {
     NOLI_TRY(noli_sensitivity_find_gradient(self, self->gradient));
-    noli_tie_slopes_gather(&self->sim->model->tie_slopes, &stage->problem->followers,
-                           self->gradient);
+    noli_tie_slopes_gather(&self->ties, &stage->problem->followers, self->gradient);
   }
 done:
   return status;
@@ -324,15 +329,13 @@ static void negate(double* x, int64_t n) {
 // Forces on tied nodes, where weights change.
 static void pull_ties(const NoliSensitivity* self, const double* lambda, const NoliInputs* to) {
   if (to->value[NOLI_INPUT_TIE] != NULL) {
-    noli_tie_slopes_add_power(&self->sim->model->tie_slopes, self->gradient, lambda,
-                              to->value[NOLI_INPUT_TIE]);
+    noli_tie_slopes_add_power(&self->ties, self->gradient, lambda, to->value[NOLI_INPUT_TIE]);
   }
 }
 
 static void push_ties(const NoliSensitivity* self, const NoliInputs* change, double* g) {
   if (change->value[NOLI_INPUT_TIE] != NULL) {
-    noli_tie_slopes_add_forces(&self->sim->model->tie_slopes, self->gradient,
-                               change->value[NOLI_INPUT_TIE], g);
+    noli_tie_slopes_add_forces(&self->ties, self->gradient, change->value[NOLI_INPUT_TIE], g);
   }
 }
 
@@ -359,8 +362,8 @@ NoliStatus noli_sensitivity_pull(NoliSensitivity* self, const double* b, NoliInp
   if (moves_targets(self)) {
     memcpy(self->product, b, (size_t)n * sizeof *b);
     NOLI_TRY(noli_sensitivity_multiply(self, true, NOLI_ROLE_ALL, lambda, self->product));
-    noli_tie_slopes_act(&self->sim->model->tie_slopes, &stage->problem->followers, stage->n_threads,
-                        stage->here->x, self->product, to->value[NOLI_INPUT_TIE]);
+    noli_tie_slopes_act(&self->ties, &stage->problem->followers, stage->n_threads, stage->here->x,
+                        self->product, to->value[NOLI_INPUT_TIE]);
     for (int32_t i = 0; i < stage->prescribed.n; i++) {
       for (int32_t k = 0; k < 3; k++) {
         int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
@@ -392,9 +395,8 @@ NoliStatus noli_sensitivity_push(NoliSensitivity* self, const NoliInputs* change
     }
   }
   if (moves_targets(self)) {
-    noli_tie_slopes_follow(&self->sim->model->tie_slopes, &stage->problem->followers,
-                           stage->n_threads, change->value[NOLI_INPUT_TIE], stage->here->x,
-                           self->product);
+    noli_tie_slopes_follow(&self->ties, &stage->problem->followers, stage->n_threads,
+                           change->value[NOLI_INPUT_TIE], stage->here->x, self->product);
     NOLI_TRY(noli_sensitivity_multiply(self, false, NOLI_ROLE_ALL, self->product, g));
   }
   push_inputs(self, change, g);
@@ -461,8 +463,8 @@ NoliStatus noli_sensitivity_pull_force(NoliSensitivity* self, const NoliTapePart
   NOLI_TRY(noli_sensitivity_multiply(self, true, FORCES, lambda, self->product));
   add(n, 1.0, hat, self->product);
   add(n, 1.0, lagged, self->product);
-  noli_tie_slopes_act(&self->sim->model->tie_slopes, &stage->problem->followers, stage->n_threads,
-                      part->start.x, self->product, to->value[NOLI_INPUT_TIE]);
+  noli_tie_slopes_act(&self->ties, &stage->problem->followers, stage->n_threads, part->start.x,
+                      self->product, to->value[NOLI_INPUT_TIE]);
   add(n, 1.0, self->product, x);
   add(n, -stage->time.h_v, hat, v);
 done:

@@ -8,6 +8,7 @@
 #include "noli/derivative.h"
 #include "sim/inputs.h"
 #include "sim/tape.h"
+#include "sim/tie_slopes.h"
 
 typedef struct NoliSensitivity NoliSensitivity;
 
@@ -17,6 +18,9 @@ NOLI_WARN_UNUSED NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wante
                                                     NoliPairClasses classes,
                                                     NoliSensitivity** sensitivity);
 void noli_sensitivity_destroy(NoliSensitivity** sensitivity);
+
+// How the ties of the simulation follow shapes.
+const NoliTieSlopes* noli_sensitivity_ties(const NoliSensitivity* sensitivity);
 
 // Says which bodies have rest shapes that vary: forces on them follow these. To be called once
 // before solves are set up, where rest positions are wanted. Fails with NOLI_ERROR_MEMORY.
@@ -30,7 +34,7 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted);
 // `tolerance` times the largest force, or rounding. Fails with NOLI_NOT_CONVERGED where that is not
 // near, and with NOLI_ERROR_ARGUMENT where the stiffness of the barrier is adaptive and something
 // touches.
-NOLI_WARN_UNUSED NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance);
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_polish(NoliSensitivity* sensitivity, double tolerance);
 
 // Sets a solve of a part up, unless it is set up already. Overwrites the stage of the simulation.
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_set(NoliSensitivity* sensitivity,

@@ -11,7 +11,7 @@
 static bool has_equal_distances(const NoliModel* model, const NoliSimDef* def) {
   bool has = false;
   for (int32_t i = 0; i < def->n_pairs; i++) {
-    double own = noli_resolve(def->pairs[i].distance, model->problem.diagonal);
+    double own = noli_resolve(def->pairs[i].distance, &model->problem.size);
     has = has || own / model->problem.dhat == 1.0;
   }
   return has;
@@ -38,7 +38,7 @@ const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
            "distance out";
   }
   double range = fmin(problem->dhat, problem->gcp.model.parameters.eps_target);
-  if ((wanted & by_gcp) != 0 && problem->gcp.has_open && range < SHORT_RANGE * problem->diagonal) {
+  if ((wanted & by_gcp) != 0 && problem->gcp.has_open && range < SHORT_RANGE * problem->size.d) {
     return "the stiffness of \"gcp\" at open obstacles follows the size of the scene where "
            "contact.distance or contact.eps_target is below 1e-4 of it: choose longer ones, or "
            "closed obstacles";

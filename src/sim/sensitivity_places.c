@@ -100,9 +100,9 @@ static NoliStatus find_slopes(const NoliSensitivity* self, int32_t index) {
     largest = fmax(largest, fabs(value[j]));
   }
   for (shifted.axis = 0; shifted.axis < 3; shifted.axis++) {
-    NOLI_TRY(noli_differences(self->context, n, evaluate, &shifted, STEP * model->problem.diagonal,
+    NOLI_TRY(noli_differences(self->context, n, evaluate, &shifted, STEP * model->problem.size.d,
                               table));
-    NOLI_TRY(require_smooth(&shifted, index, table, largest / model->problem.diagonal));
+    NOLI_TRY(require_smooth(&shifted, index, table, largest / model->problem.size.d));
     for (int64_t j = 0; j < n; j++) {
       self->by_place[index][j / 3].m[j % 3][shifted.axis] = table[j].slope;
     }

@@ -151,9 +151,9 @@ done:
   return status;
 }
 
-NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance) {
+NoliStatus noli_sensitivity_polish(NoliSensitivity* self, double tolerance) {
   NoliStatus status = NOLI_OK;
-  NoliSensitivity* self = sim->tape->sensitivity;
+  NoliSim* sim = self->sim;
   NoliStage* stage = sim->stage;
   double scale, residual;
   NOLI_TRY(require_fixed_stiffness(sim));
@@ -169,7 +169,7 @@ NoliStatus noli_sensitivity_polish(NoliSim* sim, double tolerance) {
 
   // solves that end early, because friction is lagged again, are far away; a repeated solve that
   // cannot end so close is judged by its residual
-  double least = LEAST_STEP * stage->problem->diagonal / stage->h;
+  double least = LEAST_STEP * stage->problem->size.d / stage->h;
   for (double to = SHARE * stage->tolerance;
        !noli_sensitivity_is_general(self) && residual > tolerance * scale && to > least;
        to *= SHARE) {

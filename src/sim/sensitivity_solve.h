@@ -12,6 +12,7 @@ struct NoliSensitivity {
   NoliSim* sim;
   unsigned wanted;
   NoliPairClasses classes;
+  NoliTieSlopes ties;
   NoliMixedList mixed;      // of the current solve
   NoliMixedList part_list;  // of a part of its terms; scratch
   const NoliTapePart* part; // it is one of this part; NULL: nothing is set up

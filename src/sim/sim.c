@@ -3,6 +3,7 @@
 
 #include "base/ranks.h"
 #include "base/sized.h"
+#include "sim/audit.h"
 #include "sim/bodies.h"
 #include "sim/clearance.h"
 #include "sim/definition.h"
@@ -59,6 +60,14 @@ void noli_sim_begin_histories(NoliSim* sim, double elapsed) {
   }
 }
 
+void noli_sim_outdate(NoliSim* sim) {
+  sim->reported = false;
+  sim->failed = false;
+  if (sim->tree != NULL) {
+    sim->tree->current = false;
+  }
+}
+
 void noli_sim_move_histories(NoliSim* sim) {
   for (int32_t i = 0; i < sim->model->problem.n_block; i++) {
     noli_block_move_history(&sim->model->problem.block[i], sim->state.x, sim->stage->n_threads);
@@ -93,6 +102,7 @@ NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition,
   NOLI_NEW_ZERO(context, sim, 1);
   sim->context = context;
   sim->n_parts = 1;
+  sim->watch = &noli_step_unwatched;
   sim->definition = *definition;
   *definition = (NoliOwnedDefinition){0};
 
@@ -151,7 +161,7 @@ void noli_sim_release(NoliSim** owner) {
   noli_stage_destroy(&sim->own_stage);
   noli_stage_destroy(&sim->barrier_stage);
   noli_sim_free_controls(sim);
-  noli_sim_free_tree(sim);
+  noli_surface_tree_destroy(sim->context, &sim->tree);
   noli_model_destroy(&sim->model);
   noli_owned_definition_free(sim->context, &sim->definition);
   noli_state_free(sim->context, &sim->state);
@@ -186,6 +196,16 @@ int64_t noli_sim_step_count(const NoliSim* sim) {
     return 0;
   }
   return *sim->state.step;
+}
+
+int32_t noli_sim_spring_count(const NoliSim* sim) {
+  return sim != NULL ? sim->model->n_spring : 0;
+}
+
+const char* noli_sim_spring_name(const NoliSim* sim, int32_t spring) {
+  return spring >= 0 && spring < noli_sim_spring_count(sim)
+             ? sim->definition.def->springs[spring].name
+             : "";
 }
 
 int32_t noli_sim_body_count(const NoliSim* sim) {

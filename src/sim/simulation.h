@@ -1,6 +1,7 @@
 // A simulation: constant model, state, and the stage that advances it.
 #pragma once
 
+#include "collide/surface_tree.h"
 #include "contact/pair_forces.h"
 #include "noli/live.h"
 #include "sim/host_calls.h"
@@ -8,9 +9,6 @@
 #include "sim/owned_definition.h"
 #include "sim/state.h"
 #include "solve/stage.h"
-
-typedef struct NoliSurfaceTree NoliSurfaceTree; // sim/queries.c
-typedef struct NoliTape NoliTape;               // sim/tape.h
 
 // Energy at the start of a step, J: sim/energy_check.h.
 typedef struct NoliEnergyCheck {
@@ -36,6 +34,17 @@ typedef struct NoliControls {
   double** value;  // (n_force) likewise, in the unit of the kind
   int32_t** local; // (n_force) their vertices within the body, (n_node)
 } NoliControls;
+
+// What follows the steps of a run, as the tape of derivatives does: is called before the first
+// stage of a step or part, after the motion of a stage has begun, after every solve, and when the
+// end is about to become the state. A failure is that of the step.
+typedef struct NoliStepWatch {
+  NoliStatus (*begin_part)(void* watcher, NoliSim* sim);
+  NoliStatus (*begin_stage)(void* watcher, NoliSim* sim);
+  NoliStatus (*end_solve)(void* watcher, NoliSim* sim);
+  NoliStatus (*end_part)(void* watcher, NoliSim* sim);
+} NoliStepWatch;
+extern const NoliStepWatch noli_step_unwatched; // does nothing
 
 struct NoliSim {
   NoliContext* context;
@@ -93,12 +102,13 @@ struct NoliSim {
   char blocked_by[512];
   NoliProgressFn* progress; // NULL: none
   void* progress_user;
-  bool cancelled;        // by the progress function, in the current step
-  bool misused;          // a function that the step called wanted to destroy the simulation
-  bool in_batch;         // a copy of a batch, which owns it
-  int64_t n_body_changes; // bodies added and removed
-  NoliSurfaceTree* tree; // of queries; made when first needed
-  NoliTape* tape;        // records what steps solve; NULL: nothing does
+  bool cancelled;             // by the progress function, in the current step
+  bool misused;               // a function that the step called wanted to destroy the simulation
+  bool in_batch;              // a copy of a batch, which owns it
+  int64_t n_body_changes;     // bodies added and removed
+  NoliSurfaceTree* tree;      // of queries; made when first needed
+  const NoliStepWatch* watch; // noli_step_unwatched: nobody
+  void* watcher;
 };
 
 // Length of the step, or of the part of a divided step.
@@ -149,8 +159,6 @@ void noli_sim_free_controls(NoliSim* sim);
 bool noli_sim_turns_with_pose(const NoliSim* sim, int32_t motion, int32_t i, NoliVec3 axis,
                               NoliVec3* turned);
 
-void noli_sim_free_tree(NoliSim* sim);
-
 // Call after the state is replaced: the tree of queries and the report of the last step are stale.
 void noli_sim_outdate(NoliSim* sim);
 
@@ -170,10 +178,6 @@ void noli_sim_forget_past(NoliSim* sim);
 // freely in an integrator without inertia: rigid motions of a connected part of a body that neither
 // prescribed nodes nor the contacts and friction of the stage resist.
 NOLI_WARN_UNUSED NoliStatus noli_sim_require_held(NoliSim* sim);
-
-// NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT, with the first defect as message, unless x is
-// free of intersections, touching surfaces and inverted elements.
-NOLI_WARN_UNUSED NoliStatus noli_sim_require_valid(const NoliModel* model, const double* x);
 
 // Names the bound on a Newton step: two bodies and their primitives, or an element; "" if none.
 void noli_sim_name_blocker(const NoliSim* sim, const NoliStepBound* blocker,

@@ -11,7 +11,6 @@
 #include "sim/energy_check.h"
 #include "sim/fallback.h"
 #include "sim/integration.h"
-#include "sim/tape.h"
 #include "solve/direction.h"
 #include "solve/friction_end.h"
 #include "solve/prescribed.h"
@@ -24,6 +23,14 @@
 // Without inertia the Newton step, m, divided by this time, s, is compared with the tolerance, m/s:
 // the length of a load step is no measure of accuracy.
 #define STATIC_TOLERANCE_TIME 0.01
+
+static NoliStatus ignore(void* watcher, NoliSim* sim) {
+  (void)watcher;
+  (void)sim;
+  return NOLI_OK;
+}
+
+const NoliStepWatch noli_step_unwatched = {ignore, ignore, ignore, ignore};
 
 // Whether nothing has been simulated yet.
 static bool is_first(const NoliSim* sim) {
@@ -184,9 +191,7 @@ static NoliStatus solve_stage(NoliSim* sim, int32_t* friction_iterations) {
   for (stage->friction_iteration = 0; again;) {
     int32_t iterations;
     NOLI_TRY(stage->problem->method->solve(stage, &iterations));
-    if (sim->tape != NULL) {
-      NOLI_TRY(noli_tape_end_solve(sim->tape, sim));
-    }
+    NOLI_TRY(sim->watch->end_solve(sim->watcher, sim));
     (*friction_iterations)++;
     NOLI_TRY(noli_friction_lag_again(stage, &again));
   }
@@ -358,22 +363,16 @@ static NoliStatus take_stored_energy(NoliSim* sim) {
 static NoliStatus solve_step(NoliSim* sim, int32_t* friction_iterations) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(begin_step(sim));
-  if (sim->tape != NULL) {
-    NOLI_TRY(noli_tape_begin_part(sim->tape, sim));
-  }
+  NOLI_TRY(sim->watch->begin_part(sim->watcher, sim));
   for (int32_t i = 0; i < sim->rule->n_stages; i++) {
     NOLI_TRY(begin_stage(sim, i));
     NOLI_TRY(begin_motion(sim));
-    if (sim->tape != NULL) {
-      NOLI_TRY(noli_tape_begin_stage(sim->tape, sim));
-    }
+    NOLI_TRY(sim->watch->begin_stage(sim->watcher, sim));
     NOLI_TRY(solve_stage(sim, friction_iterations));
     noli_sim_take_velocity(sim);
   }
   NOLI_TRY(judge_step(sim));
-  if (sim->tape != NULL) {
-    NOLI_TRY(noli_tape_end_part(sim->tape, sim));
-  }
+  NOLI_TRY(sim->watch->end_part(sim->watcher, sim));
   NOLI_TRY(accept_step(sim));
 done:
   return status;

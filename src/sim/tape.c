@@ -61,8 +61,9 @@ done:
   return status;
 }
 
-NoliStatus noli_tape_begin_part(NoliTape* tape, NoliSim* sim) {
+static NoliStatus begin_part(void* watcher, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
+  NoliTape* tape = watcher;
   drop_open(tape);
   NoliTapePart part = {.rule = sim->rule,
                        .h = noli_sim_step_length(sim),
@@ -84,8 +85,9 @@ done:
   return status;
 }
 
-NoliStatus noli_tape_begin_stage(NoliTape* tape, NoliSim* sim) {
+static NoliStatus begin_stage(void* watcher, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
+  NoliTape* tape = watcher;
   const NoliStage* stage = sim->stage;
   NoliTapeStage* to = &last_part(tape)->stage[stage->index];
   to->time = stage->time;
@@ -106,10 +108,11 @@ done:
   return status;
 }
 
-NoliStatus noli_tape_end_solve(NoliTape* tape, NoliSim* sim) {
+static NoliStatus end_solve(void* watcher, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
+  NoliTape* tape = watcher;
   NoliTapeStage* to = &last_part(tape)->stage[sim->stage->index];
-  NOLI_TRY(noli_sensitivity_polish(sim, tape->tolerance));
+  NOLI_TRY(noli_sensitivity_polish(tape->sensitivity, tape->tolerance));
   NOLI_TRY(noli_array_reserve(tape->context, &to->solve, to->solve.count + 1));
   NOLI_TRY(copy_vector(sim, tape->context, sim->stage->here->x, &to->solve.data[to->solve.count]));
   to->solve.count++;
@@ -122,7 +125,7 @@ done:
 static bool has_arrived(const NoliSim* sim) {
   const double* place = sim->holds_motion ? sim->state.x : sim->prescribed_target;
   const NoliPrescribed* prescribed = &sim->stage->prescribed;
-  double allowed = 1e-12 * sim->model->problem.diagonal;
+  double allowed = 1e-12 * sim->model->problem.size.d;
   for (int32_t i = 0; i < prescribed->n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       double x = sim->stage->here->x[3 * (int64_t)prescribed->node[i] + k];
@@ -135,8 +138,9 @@ static bool has_arrived(const NoliSim* sim) {
   return true;
 }
 
-NoliStatus noli_tape_end_part(NoliTape* tape, NoliSim* sim) {
+static NoliStatus end_part(void* watcher, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
+  NoliTape* tape = watcher;
   long long step = (long long)*sim->state.step + 1;
   NOLI_CHECK(sim->context, !sim->damped, NOLI_ERROR_ARGUMENT,
              "derivatives: backward_euler has taken over step %lld, which gained energy: choose "
@@ -153,4 +157,15 @@ NoliStatus noli_tape_end_part(NoliTape* tape, NoliSim* sim) {
   tape->open = false;
 done:
   return status;
+}
+
+void noli_tape_attach(NoliTape* tape, NoliSim* sim) {
+  static const NoliStepWatch watch = {begin_part, begin_stage, end_solve, end_part};
+  sim->watch = &watch;
+  sim->watcher = tape;
+}
+
+void noli_tape_detach(NoliSim* sim) {
+  sim->watch = &noli_step_unwatched;
+  sim->watcher = NULL;
 }

@@ -30,13 +30,13 @@ typedef struct NoliTapePart {
   NoliTapeStage stage[NOLI_MAX_STAGES];
 } NoliTapePart;
 
-struct NoliTape {
+typedef struct NoliTape {
   NoliContext* context;
   NOLI_ARRAY(NoliTapePart) part;
   bool open;                           // the last part is not complete yet
   double tolerance;                    // of residuals, relative to the forces
   struct NoliSensitivity* sensitivity; // what ends solves
-};
+} NoliTape;
 
 // Whether component j of all (n_vert x 3) is prescribed.
 static inline bool noli_tape_prescribes(const NoliTapeStage* stage, int64_t j) {
@@ -60,10 +60,7 @@ void noli_tape_clear(NoliTape* tape);
 // Bytes of a part with `n_solves` solves.
 int64_t noli_tape_part_bytes(const NoliSim* sim, int32_t n_solves);
 
-// To be called by a step: before its first stage, after the motion of a stage has begun, after
-// every solve, and when its end becomes the state. Fail with NOLI_ERROR_ARGUMENT where a step is
-// not a differentiable function of what it starts from.
-NOLI_WARN_UNUSED NoliStatus noli_tape_begin_part(NoliTape* tape, NoliSim* sim);
-NOLI_WARN_UNUSED NoliStatus noli_tape_begin_stage(NoliTape* tape, NoliSim* sim);
-NOLI_WARN_UNUSED NoliStatus noli_tape_end_solve(NoliTape* tape, NoliSim* sim);
-NOLI_WARN_UNUSED NoliStatus noli_tape_end_part(NoliTape* tape, NoliSim* sim);
+// Records what the steps of the simulation solve, until it is detached; one tape at a time. A step
+// fails with NOLI_ERROR_ARGUMENT where it is not a differentiable function of what it starts from.
+void noli_tape_attach(NoliTape* tape, NoliSim* sim);
+void noli_tape_detach(NoliSim* sim);

@@ -30,16 +30,15 @@ static void set_gradients(int32_t n, const NoliVec3* x, NoliVec3* gradient) {
   }
 }
 
-NoliTieSlope noli_tie_slope(int32_t node, NoliVec3 p, int32_t n, const int32_t* vertex,
-                            const double* weight, const NoliVec3* x) {
-  NoliTieSlope tie = {.node = node, .n = n, .apart = p};
-  set_gradients(n, x, tie.gradient);
-  for (int32_t k = 0; k < n; k++) {
-    tie.vertex[k] = vertex[k];
-    tie.weight[k] = weight[k];
-    tie.apart = noli_mul_add3(tie.apart, -weight[k], x[k]);
+static NoliTieSlope slope_of(const NoliTiePlace* place) {
+  NoliTieSlope tie = {.node = place->node, .n = place->n, .apart = place->p};
+  set_gradients(place->n, place->x, tie.gradient);
+  for (int32_t k = 0; k < place->n; k++) {
+    tie.vertex[k] = place->vertex[k];
+    tie.weight[k] = place->weight[k];
+    tie.apart = noli_mul_add3(tie.apart, -place->weight[k], place->x[k]);
   }
-  tie.apart = n == 4 ? noli_vec3(0.0, 0.0, 0.0) : tie.apart;
+  tie.apart = place->n == 4 ? noli_vec3(0.0, 0.0, 0.0) : tie.apart;
   return tie;
 }
 
@@ -58,19 +57,19 @@ NoliVec3 noli_tie_slope_by(const NoliTieSlope* tie, int32_t vertex, int k) {
 // ---- all of them --------------------------------------------------------------------------------
 
 // Moves a tie, after those that it is bound to, to the end of a list.
-static void sort_tie(const NoliTieSlopes* from, const NoliFollowers* followers, int32_t t,
-                     bool* done, NoliTieSlope* to, int32_t* n) {
+static void sort_tie(const NoliModel* model, int32_t t, bool* done, NoliTieSlope* to, int32_t* n) {
+  const NoliFollowers* followers = &model->problem.followers;
   if (done[t]) {
     return;
   }
   done[t] = true;
-  for (int32_t k = 0; k < from->tie[t].n; k++) {
-    int32_t other = noli_followers_find(followers, from->tie[t].vertex[k]);
+  for (int32_t k = 0; k < model->tie[t].n; k++) {
+    int32_t other = noli_followers_find(followers, model->tie[t].vertex[k]);
     if (other != NOLI_NULL_INDEX && other < followers->n_tied) {
-      sort_tie(from, followers, other, done, to, n);
+      sort_tie(model, other, done, to, n);
     }
   }
-  to[(*n)++] = from->tie[t];
+  to[(*n)++] = slope_of(&model->tie[t]);
 }
 
 // The vertex that entry k of a tie depends on: the tied node, then those of its place.
@@ -103,23 +102,22 @@ done:
   return status;
 }
 
-NoliStatus noli_tie_slopes_finish(NoliContext* context, int32_t n_vert,
-                                  const NoliFollowers* followers, NoliTieSlopes* slopes) {
+NoliStatus noli_tie_slopes_create(const NoliModel* model, NoliTieSlopes* slopes) {
   NoliStatus status = NOLI_OK;
-  NoliTieSlope* sorted = NULL;
+  NoliContext* context = model->context;
   bool* done = NULL;
-  int32_t n = 0;
-  NOLI_NEW(context, sorted, slopes->n);
-  NOLI_NEW_ZERO(context, done, slopes->n);
-  for (int32_t t = 0; t < slopes->n; t++) {
-    sort_tie(slopes, followers, t, done, sorted, &n);
+  *slopes = (NoliTieSlopes){.n = model->n_tie};
+  if (model->n_tie == 0) {
+    return NOLI_OK;
   }
-  noli_free(context, slopes->tie);
-  slopes->tie = sorted;
-  sorted = NULL;
-  NOLI_TRY(list_vertices(context, n_vert, slopes));
+  NOLI_NEW(context, slopes->tie, slopes->n);
+  NOLI_NEW_ZERO(context, done, slopes->n);
+  int32_t n = 0;
+  for (int32_t t = 0; t < slopes->n; t++) {
+    sort_tie(model, t, done, slopes->tie, &n);
+  }
+  NOLI_TRY(list_vertices(context, model->problem.n_vert, slopes));
 done:
-  noli_free(context, sorted);
   noli_free(context, done);
   return status;
 }

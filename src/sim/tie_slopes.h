@@ -8,8 +8,7 @@
 // to the surface, which turns with its corners). These delta are the input NOLI_INPUT_TIE.
 #pragma once
 
-#include "linalg/followers.h"
-#include "math/vec3.h"
+#include "sim/model.h"
 
 // The place of a tied node.
 typedef struct NoliTieSlope {
@@ -29,16 +28,9 @@ typedef struct NoliTieSlopes {
   int32_t* of;       // (first[n_vert]) their places in `tie`
 } NoliTieSlopes;
 
-// The place of `node` at p: weights of n vertices at x, the corners of a tetrahedron, triangle or
-// segment, or a single point. Those without a weight must come last.
-NoliTieSlope noli_tie_slope(int32_t node, NoliVec3 p, int32_t n, const int32_t* vertex,
-                            const double* weight, const NoliVec3* x);
-
-// From the places of all tied nodes, which are sorted. Fails with NOLI_ERROR_MEMORY; must be
-// released then, too.
-NOLI_WARN_UNUSED NoliStatus noli_tie_slopes_finish(NoliContext* context, int32_t n_vert,
-                                                   const NoliFollowers* followers,
-                                                   NoliTieSlopes* slopes);
+// From the places of a model's tied nodes. Fails with NOLI_ERROR_MEMORY; must be released then,
+// too.
+NOLI_WARN_UNUSED NoliStatus noli_tie_slopes_create(const NoliModel* model, NoliTieSlopes* slopes);
 void noli_tie_slopes_free(NoliContext* context, NoliTieSlopes* slopes);
 
 // The change of delta of a tie, by component k of a vertex that moves by 1.

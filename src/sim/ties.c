@@ -377,7 +377,7 @@ static NoliStatus find_place(Ties* ties, int32_t node, Place* place) {
   char where[160];
   describe(ties, index, where);
   *place = find_on_surface(ties, tie->to, tie->to == tie->body, p);
-  double reach = noli_resolve(tie->distance, model->problem.diagonal);
+  double reach = noli_resolve(tie->distance, &model->problem.size);
   if (place->distance > ties->touching) {
     find_in_solid(ties, tie->to, p, place);
   }
@@ -404,26 +404,26 @@ done:
   return status;
 }
 
-// How the place changes with its vertices: with those that have a weight, or, where a node touches
-// a facet, with all of its element. On edges and vertices of elements, where weights have a kink,
-// that is one of several.
-static NoliTieSlope slope_of(const Ties* ties, int32_t node, const Place* place) {
+// What the place depends on: its vertices with a weight, or, where a node touches a facet, all
+// those of its element. On edges and vertices of elements, where weights have a kink, that is one
+// of several.
+static NoliTiePlace describe_place(const Ties* ties, int32_t node, const Place* place) {
   Place of = *place;
-  NoliVec3 p = position(ties, node), x[4];
+  NoliTiePlace described = {.node = node, .p = position(ties, node)};
   bool touches = place->distance <= ties->touching;
   if (touches) {
-    (void)find_in_solid(ties, ties->def->ties[ties->tie[node]].to, p, &of);
+    (void)find_in_solid(ties, ties->def->ties[ties->tie[node]].to, described.p, &of);
     clean(&of);
   }
-  int32_t n = 0;
   for (int32_t i = 0; i < of.n; i++) {
     if (touches || of.n == 4 || of.weight[i] > 0.0) {
-      of.vertex[n] = of.vertex[i];
-      of.weight[n] = of.weight[i];
-      x[n++] = position(ties, of.vertex[i]);
+      int32_t k = described.n++;
+      described.vertex[k] = of.vertex[i];
+      described.weight[k] = of.weight[i];
+      described.x[k] = position(ties, of.vertex[i]);
     }
   }
-  return noli_tie_slope(node, p, n, of.vertex, of.weight, x);
+  return described;
 }
 
 static NoliStatus find_places(Ties* ties) {
@@ -432,16 +432,16 @@ static NoliStatus find_places(Ties* ties) {
   int32_t n = 0;
   NOLI_NEW(context, ties->place, ties->n);
   NOLI_NEW(context, ties->node, ties->n);
-  NOLI_NEW(context, ties->model->tie_slopes.tie, ties->n);
+  NOLI_NEW(context, ties->model->tie, ties->n);
   for (int32_t i = 0; i < ties->model->problem.n_node; i++) {
     if (ties->tie[i] != NOLI_NULL_INDEX) {
       ties->node[n] = i;
       NOLI_TRY(find_place(ties, i, &ties->place[n]));
-      ties->model->tie_slopes.tie[n] = slope_of(ties, i, &ties->place[n]);
+      ties->model->tie[n] = describe_place(ties, i, &ties->place[n]);
       n++;
     }
   }
-  ties->model->tie_slopes.n = n;
+  ties->model->n_tie = n;
 done:
   return status;
 }
@@ -495,8 +495,6 @@ static NoliStatus make_followers(Ties* ties) {
   NOLI_TRY(status);
   noli_followers_move(&model->problem.followers, model->problem.X, noli_context_threads(context),
                       model->x0);
-  NOLI_TRY(noli_tie_slopes_finish(context, model->problem.n_vert, &model->problem.followers,
-                                  &model->tie_slopes));
 done:
   noli_free(context, row);
   noli_free(context, vertex);
@@ -628,7 +626,7 @@ NoliStatus noli_ties_build(NoliModel* model, const NoliSimDef* def) {
   for (int32_t i = 0; i < model->problem.n_node; i++) {
     ties.tie[i] = NOLI_NULL_INDEX;
   }
-  double size = model->problem.diagonal;
+  double size = model->problem.size.d;
   for (int64_t i = 0; i < 3 * (int64_t)model->problem.n_vert; i++) {
     size = fmax(size, fabs(ties.x[i]));
   }
@@ -654,12 +652,12 @@ NoliStatus noli_ties_check_motions(const NoliModel* model) {
     int32_t body = motion->def.body;
     for (int32_t i = 0; i < motion->n_node; i++) {
       int32_t node = model->vert_first[body] + motion->node[i];
-      NOLI_CHECK(model->context,
-                 noli_followers_find(&model->problem.followers, node) == NOLI_NULL_INDEX,
-                 NOLI_ERROR_ARGUMENT,
-                 "motion %d prescribes vertex %d of \"%s\", which a tie binds: leave out the tie of "
-                 "this vertex, or its motion",
-                 m, (int)motion->node[i], model->name[body]);
+      NOLI_CHECK(
+          model->context, noli_followers_find(&model->problem.followers, node) == NOLI_NULL_INDEX,
+          NOLI_ERROR_ARGUMENT,
+          "motion %d prescribes vertex %d of \"%s\", which a tie binds: leave out the tie of "
+          "this vertex, or its motion",
+          m, (int)motion->node[i], model->name[body]);
     }
   }
 done:

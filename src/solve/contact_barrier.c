@@ -125,7 +125,7 @@ static double reach(const NoliStage* stage) {
 // Bounds of kappa. The contact distance may differ between time steps (sim/fallback.h).
 static NoliStiffness bounds(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  return noli_stiffness(problem->mean_mass, problem->diagonal, problem->dhat);
+  return noli_stiffness(problem->mean_mass, problem->size.d, problem->dhat);
 }
 
 static NoliStatus begin_stiffness(NoliStage* stage) {

@@ -44,16 +44,15 @@ static NoliStatus create(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   const NoliGcpProblem* geometric = &problem->gcp;
   Self* self = stage->contact;
-  self->stiffness = noli_gcp_stiffness(problem->mean_mass, problem->diagonal,
+  self->stiffness = noli_gcp_stiffness(problem->mean_mass, problem->size.d,
                                        geometric->model.parameters.eps_target, geometric->weight,
                                        geometric->model.space);
   // both are equally stiff, each in its own units
-  NoliStiffness barrier = noli_stiffness(problem->mean_mass, problem->diagonal, problem->dhat);
+  NoliStiffness barrier = noli_stiffness(problem->mean_mass, problem->size.d, problem->dhat);
   self->open_ratio = barrier.min / self->stiffness.min;
   if (geometric->inner > 0.0) {
-    self->inner_ratio =
-        noli_stiffness(problem->mean_mass, problem->diagonal, geometric->inner).min /
-        self->stiffness.min;
+    self->inner_ratio = noli_stiffness(problem->mean_mass, problem->size.d, geometric->inner).min /
+                        self->stiffness.min;
   }
   return NOLI_OK;
 }
@@ -293,7 +292,7 @@ static NoliStatus adapt_barrier(const NoliStage* stage, double dhat, double rati
                                 double alpha, double* kappa) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  NoliStiffness barrier = noli_stiffness(problem->mean_mass, problem->diagonal, dhat);
+  NoliStiffness barrier = noli_stiffness(problem->mean_mass, problem->size.d, dhat);
   double now = stage->kappa * ratio, next;
   NOLI_TRY(noli_stiffness_update(&barrier, stage->context, now, before, after, alpha, &next));
   *kappa = next > now ? fmax(*kappa, next / ratio) : *kappa;

@@ -55,7 +55,7 @@ static NoliStatus create(NoliStage* stage) {
   Self* self = stage->contact;
   double gap = problem->sheet_gap;
   if (gap > 0.0) {
-    self->barrier_kappa = noli_stiffness(problem->mean_mass, problem->diagonal, gap).min;
+    self->barrier_kappa = noli_stiffness(problem->mean_mass, problem->size.d, gap).min;
     self->barrier_ratio =
         noli_penalty(0.0, problem->dhat, 1.0).second / (barrier_curvature() * gap * gap);
   }

@@ -179,7 +179,7 @@ done:
 // has cancelled the stiffness that should limit it.
 static bool leads_astray(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  double reach = problem->diagonal;
+  double reach = problem->size.d;
   for (int64_t k = 0; stage->time.inertia && k < 3 * (int64_t)problem->n_node; k++) {
     reach = fmax(reach, fabs(stage->time.x_tilde[k] - stage->here->x[k]));
   }

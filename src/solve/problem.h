@@ -40,6 +40,12 @@ typedef struct NoliBlockRange {
                  // block is divided
 } NoliBlockRange;
 
+// Sizes at rest, m, of all simulated bodies, or of the obstacles where there are none.
+typedef struct NoliSceneSize {
+  double l; // the diagonal of the box around them, which depends on the axes
+  double d; // the diameter of the smallest ball around them, which does not; equal to l for a box
+} NoliSceneSize;
+
 typedef struct NoliProblem {
   int32_t n_vert; // nodes, then vertices that follow them
   int32_t n_node; // candidates for unknowns
@@ -48,7 +54,7 @@ typedef struct NoliProblem {
                   // of obstacles carry the mean mass
   double* weight; // (n_vert) kg: contribution to mass, centre and momentum
   double mean_mass; // kg
-  double diagonal;  // l, m
+  NoliSceneSize size;
 
   NoliBlock* block; // (n_block)
   int32_t n_block;

@@ -404,7 +404,7 @@ static void scene_as_run_gives_the_same_definition(void** state) {
   assert_non_null(strstr(json, "\"gravity\": [0, -9.80665, 0]"));
   assert_non_null(strstr(json, "\"poisson\": 0.4,"));
   assert_non_null(strstr(json, "\"self_contact\": true"));
-  assert_non_null(strstr(json, "\"speed\": \"1e-3 l\""));
+  assert_non_null(strstr(json, "\"speed\": \"1e-3 d\""));
   noli_scene_free_text(context, &json);
   noli_scene_destroy(&scene);
   ASSERT_OK(parse_quoted(context, full_scene, &scene));

@@ -81,7 +81,7 @@ static void measure_rest(World* world, double* displacement, double* stress) {
   free(mises);
 }
 
-// 1e-3 l is twice the thickness here: with that the card swells by 0.9 % under a stress of 1e5 Pa.
+// 1e-3 d is twice the thickness here: with that the card swells by 0.9 % under a stress of 1e5 Pa.
 static void a_card_stands_without_stress(void** state) {
   (void)state;
   const char* solvers[] = {"projected_newton", "augmented_lagrangian", "implicit_newton"};
@@ -122,17 +122,17 @@ static void units_do_not_matter(void** state) {
   world_done(&metre);
 }
 
-static double diagonal(const World* world) {
-  return world->sim->model->problem.diagonal;
+static double size_of(const World* world) {
+  return world->sim->model->problem.size.d;
 }
 
 static void the_default_is_what_it_was_without_narrow_gaps(void** state) {
   (void)state;
   Said said;
-  // the card is three times as thick as 1e-3 l
+  // the card is three times as thick as 1e-3 d
   World world = make_room(&said, 6e-3, 1.0);
   world_start(&world);
-  ASSERT_NEAR(noli_sim_contact_distance(world.sim), 1e-3 * diagonal(&world), 0.0);
+  ASSERT_NEAR(noli_sim_contact_distance(world.sim), 1e-3 * size_of(&world), 0.0);
   assert_int_equal(said.n_warnings, 0);
   assert_string_equal(said.info, "");
   world_done(&world);
@@ -144,7 +144,7 @@ static void the_default_is_what_it_was_without_narrow_gaps(void** state) {
     world.def.contact_model = i == 2 ? "gcp" : i == 3 ? "implicit_surface" : "ipc";
     world.def.audit = i == 3 ? "off" : world.def.audit;
     world_start(&world);
-    ASSERT_NEAR(noli_sim_contact_distance(world.sim), 1e-3 * diagonal(&world), 0.0);
+    ASSERT_NEAR(noli_sim_contact_distance(world.sim), 1e-3 * size_of(&world), 0.0);
     // where contact acts on all that is near, it acts through the card
     assert_int_equal(said.n_warnings, i == 0 ? 1 : 0);
     world_done(&world);
@@ -158,7 +158,7 @@ static double slow_gap(const World* world) {
   const double* X = model->problem.X;
   NoliCandidates candidates = {0};
   double least = INFINITY;
-  ASSERT_OK(brute_force_find(world->context, surface, X, X, diagonal(world), NULL, &candidates));
+  ASSERT_OK(brute_force_find(world->context, surface, X, X, size_of(world), NULL, &candidates));
   for (int64_t i = 0; i < candidates.point_triangle.count + candidates.edge_edge.count; i++) {
     bool edges = i >= candidates.point_triangle.count;
     NoliPrimitivePair pair = edges ? candidates.edge_edge.data[i - candidates.point_triangle.count]
@@ -180,7 +180,7 @@ static double slow_gap(const World* world) {
   return least;
 }
 
-// Small bodies far apart: triangles are smaller than 1e-3 l, and neighbours must not push each
+// Small bodies far apart: triangles are smaller than 1e-3 d, and neighbours must not push each
 // other.
 static void fine_meshes_are_measured(void** state) {
   (void)state;
@@ -199,7 +199,7 @@ static void fine_meshes_are_measured(void** state) {
     world.body[fine].material.young = 1e6;
     world_add(&world, make_box(&world, 0.5, 0.5, 0.5, 1), (double[]){20, 10, 0});
     world_start(&world);
-    double gap = slow_gap(&world), most = 1e-3 * diagonal(&world);
+    double gap = slow_gap(&world), most = 1e-3 * size_of(&world);
     double displacement, stress;
     ASSERT_NEAR(noli_sim_contact_distance(world.sim), gap < most ? 0.5 * gap : most, 1e-14);
     assert_true(gap < most);
@@ -238,12 +238,13 @@ static void outlines_and_proxies_are_measured(void** state) {
 static void a_given_distance_is_kept_with_a_warning(void** state) {
   (void)state;
   Said said;
-  const NoliScaled given[] = {{1e-3, true}, {1.5e-3, false}, {0.9e-3, false}};
+  const NoliScaled given[] = {
+      {1e-3, NOLI_OF_BALL}, {1.5e-3, NOLI_ABSOLUTE}, {0.9e-3, NOLI_ABSOLUTE}};
   for (int i = 0; i < 3; i++) {
     World world = make_room(&said, 1e-3, 1.0);
     world.def.contact_distance = given[i];
     world_start(&world);
-    double want = given[i].value * (given[i].relative ? diagonal(&world) : 1.0);
+    double want = given[i].value * (given[i].relative ? size_of(&world) : 1.0);
     ASSERT_NEAR(noli_sim_contact_distance(world.sim), want, 0.0);
     assert_int_equal(said.n_warnings, i < 2 ? 1 : 0);
     if (i < 2) {
@@ -342,7 +343,7 @@ static void start_positions_of_one_body_count(void** state) {
   int32_t body = world_add(&world, pair, origin);
   world.body[body].x0 = x0;
   world_start(&world);
-  ASSERT_NEAR(noli_sim_contact_distance(world.sim), 1e-3 * diagonal(&world), 0.0);
+  ASSERT_NEAR(noli_sim_contact_distance(world.sim), 1e-3 * size_of(&world), 0.0);
   assert_int_equal(said.n_warnings, 1);
   expect_in(said.warning, "\"body0\" and \"body0\" start 5e-05 m apart");
   noli_mesh_destroy(world.context, &pieces);

@@ -194,6 +194,7 @@ static void apply_motion(NoliSim* sim, int32_t index, double t0, double t1, doub
     for (int32_t k = 0; k < 3; k++) {
       if (!motion->def.free_axis[k]) {
         sim->prescribed[node] |= (uint8_t)(1 << k);
+        sim->prescribed_by[node] = index;
         target[3 * node + k] = motion->x_t1[3 * i + k];
       }
     }
@@ -221,6 +222,7 @@ static NoliStatus list_prescribed(NoliSim* sim, double t1) {
     uint8_t axes = inertial ? sim->prescribed[i] : NOLI_ALL_AXES;
     prescribed->node[prescribed->n] = i;
     prescribed->axes[prescribed->n] = axes;
+    prescribed->set[prescribed->n] = sim->prescribed_by[i];
     prescribed->partial = prescribed->partial || axes != NOLI_ALL_AXES;
     memcpy(&prescribed->start[3 * (int64_t)prescribed->n], &sim->stage->here->x[3 * (int64_t)i],
            3 * sizeof(double));
@@ -350,6 +352,9 @@ NoliStatus noli_sim_collect_prescribed(NoliSim* sim, double t0, double t1) {
   const NoliModel* model = sim->model;
   memcpy(sim->ended_next, sim->state.ended, (size_t)model->n_ends * sizeof *sim->ended_next);
   memset(sim->prescribed, 0, (size_t)model->problem.n_vert);
+  for (int32_t i = 0; i < model->problem.n_vert; i++) {
+    sim->prescribed_by[i] = NOLI_NULL_INDEX;
+  }
   memcpy(sim->prescribed_target, sim->state.x, noli_sim_vector_bytes(sim));
   memcpy(sim->prescribed_middle, sim->state.x, noli_sim_vector_bytes(sim));
   for (int32_t b = 0; b < model->n_body; b++) {

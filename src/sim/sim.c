@@ -86,6 +86,7 @@ static NoliStatus create_scratch(NoliSim* sim) {
   NOLI_NEW_ZERO(context, sim->force_next, n);
   NOLI_NEW_ZERO(context, sim->ended_next, sim->model->n_ends);
   NOLI_NEW_ZERO(context, sim->prescribed, sim->model->problem.n_vert);
+  NOLI_NEW_ZERO(context, sim->prescribed_by, sim->model->problem.n_vert);
   NOLI_NEW_ZERO(context, sim->prescribed_target, n);
   NOLI_NEW_ZERO(context, sim->volumes, sim->model->problem.volumes.n_region);
   NOLI_NEW_ZERO(context, sim->volume_state, sim->model->problem.volumes.n_region);
@@ -174,6 +175,7 @@ void noli_sim_release(NoliSim** owner) {
   noli_free(sim->context, sim->force_next);
   noli_free(sim->context, sim->ended_next);
   noli_free(sim->context, sim->prescribed);
+  noli_free(sim->context, sim->prescribed_by);
   noli_free(sim->context, sim->prescribed_target);
   noli_free(sim->context, sim->volumes);
   noli_free(sim->context, sim->springs);

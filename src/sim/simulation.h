@@ -78,6 +78,7 @@ struct NoliSim {
   double* force_next;         // (n_vert x 3)
   int64_t* ended_next;        // (n_ends) of the state, at the end of the step
   uint8_t* prescribed;        // (n_vert) bit k: component k is prescribed in this step
+  int32_t* prescribed_by;     // (n_vert) by which motion; NOLI_NULL_INDEX: by none
   double* prescribed_target;  // (n_vert x 3) at the end of the stage
   double* prescribed_middle;  // (n_vert x 3) halfway from the start of the step; second order only
   NoliPairForces pair_forces;

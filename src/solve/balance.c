@@ -3,6 +3,7 @@
 #include "base/profile.h"
 #include "math/vec3.h"
 #include "solve/rounding.h"
+#include "solve/supports.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +16,9 @@
 // anything else does. Their sum grows with the number of elements and with slenderness, so that a
 // larger share would hide loads.
 #define INTERNAL 1e-6
+
+// Supports that carry less than this share of the force on a body count as carrying it.
+#define LIGHT 1e-3
 
 // A residual stalls if it does not fall by FALL in MOST_IDLE consecutive tests: rounding, or a
 // constraint that pushes in every other iteration, keeps it up.
@@ -34,6 +38,7 @@ struct NoliBalance {
   NoliContext* context;
   int32_t n_body;
   Forces* forces; // (n_body)
+  NoliSupports supports;
   double least;   // smallest imbalance of this solve
   int32_t n_idle; // consecutive tests without a smaller one
 };
@@ -58,6 +63,7 @@ void noli_balance_destroy(NoliBalance** owner) {
   NoliBalance* balance = *owner;
   if (balance != NULL) {
     noli_free(balance->context, balance->forces);
+    noli_supports_free(balance->context, &balance->supports);
     noli_free(balance->context, balance);
   }
   *owner = NULL;
@@ -66,6 +72,7 @@ void noli_balance_destroy(NoliBalance** owner) {
 void noli_balance_begin(NoliStage* stage) {
   stage->balance->least = (double)INFINITY;
   stage->balance->n_idle = 0;
+  noli_supports_clear(&stage->balance->supports);
   stage->imbalance = (NoliImbalance){.body = NOLI_NULL_INDEX};
   stage->balance_missed = false;
 }
@@ -205,6 +212,25 @@ static NoliImbalance worst_of(const NoliStage* stage) {
   return worst;
 }
 
+// The worst of a body and what supports it, once bodies are in balance.
+static NoliStatus measure_supports(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  NoliSupports* supports = &stage->balance->supports;
+  NOLI_TRY(noli_supports_find(stage, supports));
+  for (int64_t i = 0; i < supports->now.count; i++) {
+    const NoliSupport* support = &supports->now.data[i];
+    const Forces* body = &stage->balance->forces[support->body];
+    double acting = fmax(body->acting, body->least);
+    double error = fmin(residual_of(stage, body), support->change);
+    double share = error > 0.0 ? error / fmax(noli_norm3(support->force), LIGHT * acting) : 0.0;
+    if (share > stage->imbalance.share) {
+      stage->imbalance = (NoliImbalance){.share = share, .body = support->body};
+    }
+  }
+done:
+  return status;
+}
+
 // ---- the test -----------------------------------------------------------------------------------
 
 // The allowed share. With inertia an error of force counts as long as it acts: a part of a divided
@@ -241,6 +267,9 @@ static NoliStatus measure(NoliStage* stage, bool short_step) {
   if (stage->imbalance.share > allowed && !stage->time.inertia) {
     NOLI_TRY(add_internal_forces(stage));
     stage->imbalance = worst_of(stage);
+  }
+  if (stage->imbalance.share <= allowed && !stage->time.inertia) {
+    NOLI_TRY(measure_supports(stage));
   }
 done:
   return status;

@@ -13,6 +13,10 @@
 // small share of the forces between its elements stands in for it; with inertia also the force that
 // changes the speed of the body by the tolerance in a step, which matters in short ones.
 //
+// In load steps the force of each support (solve/supports.h) counts too. Its error is at most the
+// residual of the body, and about the change in the last iteration: the smaller of both is compared
+// with the force of the support, or with a small share of the force on the body if that is more.
+//
 // With inertia, oscillations of elements that no other body feels may remain: the residual is the
 // net force on the body, or the sum over the nodes that contact pushes if that is more. Bodies
 // without contact, prescribed nodes and connections are not measured: their momentum is exact.

@@ -54,6 +54,7 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->unknown, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.node, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.axes, stage->problem->n_vert);
+  NOLI_NEW_ZERO(context, stage->prescribed.set, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.held, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.start, n);
   NOLI_NEW_ZERO(context, stage->prescribed.target, n);
@@ -282,6 +283,7 @@ void noli_stage_destroy(NoliStage** owner) {
   noli_system_destroy(&stage->system);
   noli_free(context, stage->prescribed.node);
   noli_free(context, stage->prescribed.axes);
+  noli_free(context, stage->prescribed.set);
   noli_free(context, stage->prescribed.held);
   destroy_point(stage, &stage->point[0]);
   destroy_point(stage, &stage->point[1]);

@@ -32,6 +32,7 @@ typedef struct NoliPrescribed {
   int32_t n;
   int32_t* node;
   uint8_t* axes;      // (n) bit k: component k is prescribed; all three at nodes without inertia
+  int32_t* set;       // (n) number of the motion that prescribes it; NOLI_NULL_INDEX: none
   bool partial;       // some node has fewer than three prescribed components
   uint8_t* held;      // (n) scratch: components that the assembler holds
   double* start;      // (n x 3)

@@ -107,6 +107,51 @@ static void what_pushes_is_what_holds(void** state) {
   expect_balance((Press){"implicit_newton", "gcp", "neo_hookean", 1e5, 1e-3, 1e-3, 1});
 }
 
+// The cube of a press beside a wall at a distance of `gap`, m, against which it bulges; `imbalance`
+// of the definition, 0: the default. Returns what the wall carries, N, and what the plate does.
+static double force_of_wall(const char* solver, double gap, double imbalance, double* plate_force) {
+  int32_t bottom[MOST];
+  double speed;
+  World world =
+      pressed_cube((Press){solver, "ipc", "neo_hookean", 2.1e11, 1.0, 1e-4, 1}, bottom, &speed);
+  world.def.imbalance = imbalance;
+  world.def.contact_distance = (NoliScaled){1e-6, NOLI_ABSOLUTE};
+  int32_t wall = world_add_obstacle(&world, make_box(&world, 0.05, 0.3, 0.3, 1),
+                                    (double[]){0.075 + gap, 0, 0});
+  world_start(&world);
+  world_step(&world);
+  const NoliPairForce *side = world_pair(&world, 0, wall), *top = world_pair(&world, 0, 1);
+  assert_non_null(side);
+  assert_non_null(top);
+  *plate_force = fabs(top->normal[1]);
+  double force = fabs(side->normal[0]);
+  print_message("%s, gap %g um: wall %.6g N, plate %.6g N, %d iterations, imbalance %.2g\n", solver,
+                1e6 * gap, force, *plate_force, (int)world.report.newton_iterations,
+                world.report.imbalance);
+  world_done(&world);
+  return force;
+}
+
+// A wall that carries a few hundredths of what the plate does has its force as exactly as that.
+static void light_supports_are_as_exact(void** state) {
+  (void)state;
+  static const char* const solver[] = {"projected_newton", "augmented_lagrangian",
+                                       "implicit_newton"};
+  for (int s = 0; s < 3; s++) {
+    // with lighter walls the last one stalls, and warns
+    for (int k = 0; k < (s < 2 ? 4 : 2); k++) {
+      // constraints act at contact, the barrier from its distance on
+      double reach = s == 1 ? 0.9e-6 : 0.0, plate, exact_plate;
+      double gap = 1e-6 * (double[]){2.0, 2.3, 2.5, 2.6}[k] - reach;
+      double force = force_of_wall(solver[s], gap, 0.0, &plate);
+      double exact = force_of_wall(solver[s], gap, 1e-7, &exact_plate);
+      ASSERT_AT_MOST(force, 0.1 * plate);
+      ASSERT_NEAR(force, exact, 1e-3 * fmax(exact, 1e-3 * plate));
+      ASSERT_NEAR(plate, exact_plate, 1e-3 * plate);
+    }
+  }
+}
+
 // With inertia the time step may be short or long beside the time of a wave through the cube, 2e-5
 // s: in steps of 0.1 s and more the plate stopped on its way, and forces were off by factors.
 static void long_steps_reach_their_targets(void** state) {
@@ -248,6 +293,7 @@ static void an_asked_share_is_kept(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_pushes_is_what_holds),
+      cmocka_unit_test(light_supports_are_as_exact),
       cmocka_unit_test(long_steps_reach_their_targets),
       cmocka_unit_test(neighbours_carry_what_is_above),
       cmocka_unit_test(rest_is_balanced),

@@ -102,7 +102,7 @@ static bool make_part(NoliContext* context, Part part, int cells, int extra, Nol
   bool good = noli_mesh_make_rectangle(context, wide, 1.0, cells + 2 * extra,
                                        part == HUB ? cells / 2 : 1, mesh) == NOLI_OK;
   if (good) {
-    run_map(*mesh, map_fit, part);
+    run_map(*mesh, map_fit, (int32_t)part);
   }
   return good;
 }

@@ -9,7 +9,7 @@ import re
 
 from python_declarations import preprocess, without_bodies
 
-# What the test holds of these types; `->NAME` of its fixture.
+# Variables of the test that have these types; `->NAME`: members of its fixture.
 OBJECTS = {"NoliContext": "context", "NoliSim": "sim", "NoliMesh": "mesh", "NoliScene": "scene", "NoliRun": "run", "NoliBatch": "batch",
            "NoliParameters": "parameters", "NoliGoals": "goals", "NoliDesign": "design", "NoliBarrierPotential": "barrier",
            "NoliGcpPotential": "gcp"}

@@ -179,12 +179,20 @@ if(NOLI_MPI AND TARGET noli_program AND NOLI_PYTHON)
     set_tests_properties(ranks_${name} PROPERTIES WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/ranks_${name} LABELS mpi
       ENVIRONMENT "${ranks_environment}" SKIP_RETURN_CODE 77 TIMEOUT ${ranks_timeout} PROCESSORS 4)
   endforeach()
-  foreach(name exchange derivatives elements solvers contacts)
-    add_test(NAME ranks_${name} COMMAND ${CMAKE_COMMAND} -E env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-      ${MPIEXEC_EXECUTABLE} --oversubscribe -n 3 $<TARGET_FILE:test_${name}_between_ranks>)
-    set_tests_properties(ranks_${name} PROPERTIES LABELS mpi ENVIRONMENT "${ranks_environment}" TIMEOUT ${NOLI_TEST_TIMEOUT} PROCESSORS 3)
+  function(noli_add_ranks_test test name n_ranks)
+    add_test(NAME ${test} COMMAND ${CMAKE_COMMAND} -E env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+      ${MPIEXEC_EXECUTABLE} --oversubscribe -n ${n_ranks} $<TARGET_FILE:test_${name}_between_ranks>)
+    set_tests_properties(${test} PROPERTIES LABELS mpi ENVIRONMENT "${ranks_environment}" TIMEOUT ${NOLI_TEST_TIMEOUT}
+      PROCESSORS ${n_ranks})
+  endfunction()
+  foreach(name exchange derivatives elements solvers contacts balance)
+    noli_add_ranks_test(ranks_${name} ${name} 3)
     set_tests_properties(test_${name}_between_ranks PROPERTIES LABELS mpi ENVIRONMENT "${ranks_environment}")
     list(APPEND ranks_programs test_${name}_between_ranks)
+  endforeach()
+  # whose bodies lie otherwise on an even number of ranks
+  foreach(name contacts balance)
+    noli_add_ranks_test(ranks_${name}_on_2 ${name} 2)
   endforeach()
   set_tests_properties(ranks_elements PROPERTIES RESOURCE_LOCK written_by_tests)
   set_tests_properties(test_petsc PROPERTIES LABELS mpi ENVIRONMENT "${ranks_environment}")

@@ -1,5 +1,5 @@
 // Load steps with default settings, whose forces must balance: cubes under a plate, a press fit,
-// and an O-ring between plates.
+// an O-ring between plates, and the arm of a snap-fit.
 #include "cases.h"
 #include "run.h"
 
@@ -102,7 +102,7 @@ static bool make_part(NoliContext* context, Part part, int cells, int extra, Nol
   bool good = noli_mesh_make_rectangle(context, wide, 1.0, cells + 2 * extra,
                                        part == HUB ? cells / 2 : 1, mesh) == NOLI_OK;
   if (good) {
-    run_map(*mesh, map_fit, part);
+    run_map(*mesh, map_fit, (int32_t)part);
   }
   return good;
 }
@@ -261,6 +261,72 @@ static bool squeeze_rings(Report* report) {
   return true;
 }
 
+// ---- snap-fit -----------------------------------------------------------------------------------
+
+#define ARM 9e-3      // of snap_fit.json, m, from the clamp to the catch
+#define SIDE 1e-3     // m, of its section
+#define ARM_YOUNG 2e9 // Pa
+#define ARM_POISSON 0.35
+#define LIFT 9.99068e-5 // m, from contact at zero distance to the end
+
+// The force that lifts the end of Timoshenko's beam by `lift`.
+static double arm_force(double lift) {
+  double shear = ARM_YOUNG / (2.0 * (1.0 + ARM_POISSON));
+  double bent = ARM * ARM * ARM / (0.25 * ARM_YOUNG * pow(SIDE, 4));
+  return lift / (bent + ARM / (5.0 / 6.0 * shear * SIDE * SIDE));
+}
+
+// The force on the catch, and the lift; `tight`: converged far beyond the defaults.
+static bool lift_arm(int along, int across, const char* solver, bool tight, double* force,
+                     double* lift, int64_t* newton) {
+  Run run;
+  Settings settings = {0};
+  set(&settings, "bodies.arm.mesh.box.cells", "[%d, %d, %d]", along, across, across);
+  set(&settings, "solver.method", "%s", solver);
+  if (tight) {
+    set(&settings, "solver.imbalance", "1e-6");
+    set(&settings, "solver.tolerance", "1e-9 l");
+  }
+  bool good = run_start(&run, "snap_fit", &settings);
+  for (int n = 0; n < 4 && good; n++) {
+    good = run_step(&run);
+  }
+  if (good) {
+    NoliPairForce pair = run_pair(&run, 0, 1);
+    *force = fabs(pair.normal[1]);
+    *lift = LIFT + pair.min_distance;
+    *newton = run.newton;
+  }
+  run_end(&run);
+  return good;
+}
+
+static bool lift_arms(Report* report) {
+  static const int along[] = {10, 20, 20}, across[] = {1, 2, 3};
+  double worst = 0.0, wrong = 0.0;
+  report_table(report, "A catch lifts the end of an arm of plastic by a ninetieth of its length",
+               "solver | cells along, across | force, N | converged, N | apart | beam, N | error | "
+               "iterations");
+  for (int k = 0; k < (report->quick ? 2 : 6); k++) {
+    double got = 0.0, lift = 0.0, exact = 0.0, exact_lift = 0.0;
+    int64_t newton = 0, many = 0;
+    const char* solver = k % 2 == 0 ? "projected_newton" : "augmented_lagrangian";
+    if (!lift_arm(along[k / 2], across[k / 2], solver, false, &got, &lift, &newton) ||
+        !lift_arm(along[k / 2], across[k / 2], solver, true, &exact, &exact_lift, &many)) {
+      return false;
+    }
+    double beam = arm_force(lift), error = got / beam - 1.0, apart = got / exact - 1.0;
+    report_row(report, "%s | %d, %d | %.5f | %.5f | %+.2g %% | %.5f | %+.2f %% | %d", solver,
+               along[k / 2], across[k / 2], got, exact, 100.0 * apart, beam, 100.0 * error,
+               (int)newton);
+    worst = report_worse(worst, fabs(apart));
+    wrong = report_worse(wrong, fabs(error));
+  }
+  report_check(report, worst, 2e-3, "force of the snap-fit against the converged run, relative");
+  report_check(report, wrong, 0.05, "force of the snap-fit against the beam, relative");
+  return true;
+}
+
 bool validate_press(Report* report) {
-  return press_cubes(report) && press_fit(report) && squeeze_rings(report);
+  return press_cubes(report) && press_fit(report) && squeeze_rings(report) && lift_arms(report);
 }

@@ -224,15 +224,15 @@ bool validate_shell_hemisphere(Report* report) {
       .cells = "cells of a quarter",
       .build = build_hemisphere,
       .steps = 4,
-      .target = {{"inward", at_x_high, 0, -8.178}, {"outward", at_y_high, 1, 4.067}},
-      .mesh = {{"alternating", {8, 8}, 0.06, true},
-               {"alternating", {16, 16}, 0.025, false},
-               {"alternating", {32, 32}, 0.025, false},
-               {"alternating", {64, 64}, 0.02, false},
-               {"unstructured", {8, 8}, 0.06, false},
-               {"unstructured", {16, 16}, 0.015, false},
-               {"unstructured", {32, 32}, 0.012, false},
-               {"unstructured", {64, 64}, 0.008, false}}};
+      .target = {{"inward", at_x_high, 0, -8.178, 0.0}, {"outward", at_y_high, 1, 4.067, 0.0}},
+      .mesh = {{"alternating", {8, 8}, 0.06, true, 0.0},
+               {"alternating", {16, 16}, 0.025, false, 0.0},
+               {"alternating", {32, 32}, 0.025, false, 0.0},
+               {"alternating", {64, 64}, 0.02, false, 0.0},
+               {"unstructured", {8, 8}, 0.06, false, 0.0},
+               {"unstructured", {16, 16}, 0.015, false, 0.0},
+               {"unstructured", {32, 32}, 0.012, false, 0.0},
+               {"unstructured", {64, 64}, 0.008, false, 0.0}}};
   return run_benchmark(report, &hemisphere);
 }
 
@@ -363,14 +363,14 @@ bool validate_shell_annulus(Report* report) {
                                     .steps = 4,
                                     .target = {{"inner", at_inner_corner, 2, 13.891, 0.004},
                                                {"outer", at_outer_corner, 2, 17.528, 0.004}},
-                                    .mesh = {{"alternating", {32, 4}, 0.1, false},
+                                    .mesh = {{"alternating", {32, 4}, 0.1, false, 0.0},
                                              {"alternating", {64, 8}, 0.05, false, 0.8},
-                                             {"alternating", {128, 16}, 0.025, false},
-                                             {"alternating", {256, 32}, 0.008, false},
-                                             {"unstructured", {32, 4}, 0.03, true},
+                                             {"alternating", {128, 16}, 0.025, false, 0.0},
+                                             {"alternating", {256, 32}, 0.008, false, 0.0},
+                                             {"unstructured", {32, 4}, 0.03, true, 0.0},
                                              {"unstructured", {64, 8}, 0.025, false, 0.8},
-                                             {"unstructured", {128, 16}, 0.015, false},
-                                             {"unstructured", {256, 32}, 0.008, false}}};
+                                             {"unstructured", {128, 16}, 0.015, false, 0.0},
+                                             {"unstructured", {256, 32}, 0.008, false, 0.0}}};
   return run_benchmark(report, &annulus);
 }
 
@@ -415,12 +415,12 @@ bool validate_shell_pullout(Report* report) {
       .target = {{"load", at_y_high, 1, 2.768, 0.015},
                  {"side", at_x_high, 0, -4.551, 0.01},
                  {"end", at_end_of_pullout, 0, -3.269, 0.015}},
-      .mesh = {{"alternating", {12, 8}, 0.08, true},
-               {"alternating", {24, 16}, 0.015, false},
-               {"alternating", {48, 32}, 0.015, false},
+      .mesh = {{"alternating", {12, 8}, 0.08, true, 0.0},
+               {"alternating", {24, 16}, 0.015, false, 0.0},
+               {"alternating", {48, 32}, 0.015, false, 0.0},
                {"unstructured", {12, 8}, 0.08, false, 0.6},
-               {"unstructured", {24, 16}, 0.015, false},
-               {"unstructured", {48, 32}, 0.015, false}}};
+               {"unstructured", {24, 16}, 0.015, false, 0.0},
+               {"unstructured", {48, 32}, 0.015, false, 0.0}}};
   return run_benchmark(report, &pullout);
 }
 

@@ -19,7 +19,7 @@ static const Option convert_options[] = {
                        "mend a mesh: merge vertices this near, drop bad cells", 0, 0},
 };
 
-// What a command line asks for.
+// The options of a command line.
 typedef struct Request {
   const char* in;
   const char* out;

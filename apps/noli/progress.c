@@ -46,7 +46,7 @@ static double last_alpha(const NoliStepReport* report) {
   return report->newton != NULL && n > 0 ? report->newton[n - 1].alpha : 1.0;
 }
 
-// What a line tells, in its order. Where not all fit, those go first that tell least.
+// Fields of a progress line, in its order. A narrow line omits the least useful ones.
 typedef enum ProgressField {
   FIELD_SHARE,
   FIELD_TIME,

@@ -229,7 +229,7 @@ static inline NOLI_WARN_UNUSED NoliStatus noli_mesh_check(NoliContext* context,
   return noli_mesh_check_sized(context, mesh, check, sizeof *check);
 }
 
-/// What noli_mesh_clean did. Cells are numbered as in NoliMeshCheck, before. Never changes its
+/// Changes that noli_mesh_clean made. Cells are numbered as in NoliMeshCheck, before. Never changes its
 /// size.
 typedef struct NoliMeshCleaned {
   int32_t n_vert;       ///< vertices before

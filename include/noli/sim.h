@@ -585,7 +585,7 @@ typedef struct NoliSimDef {
   /// the simulation reads the meshes of bodies and proxies, and `x0`, where they are, instead of
   /// copies of its own: they must stay as they are until it is destroyed; default false
   bool borrow_meshes;
-  /// a solve ends only when the residual force on each body is at most this share, in (0, 1), of
+  /// a solve ends only when the residual force on each body is at most this share, in [0, 1), of
   /// the force that acts on it; the residual is the sum over the free nodes of a body, with inertia
   /// the net force or the sum over nodes in contact; 0 (default): 1e-3 with "quasi_static", 1e-2
   /// with inertia

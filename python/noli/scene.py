@@ -152,12 +152,15 @@ class Scene(Hinted):
 
     def check(self) -> np.recarray:
         """All initial defects: where surfaces intersect or touch, and inverted elements; an array with the fields of
-        results.Defect, empty if there are none. docs/api lists the kinds of NoliDefectKind."""
+        results.Defect, empty if there are none. docs/api lists the kinds of NoliDefectKind. Raises an error where a
+        motion or a force of the scene is not finite in one of its steps; functions of Python are not called."""
         found, count = ffi.new("NoliDefect**"), ffi.new("int64_t*")
         with self.context.locked():
             self.context.call(lib.noli_sim_check, self.context.c, self._definition(), found, count)
             defects = _library.records(found[0], count[0], "Defect")
             lib.noli_sim_check_free(self.context.c, found)
+            if len(defects) == 0:
+                self.context.call(lib.noli_sim_check_conditions, self.context.c, self._definition(), self.steps)
         return defects
 
     def __repr__(self) -> str:

@@ -103,6 +103,14 @@ class Scenes(unittest.TestCase):
             noli.Simulation(scene)
         self.assertEqual(len(noli.Scene(cube()).check()), 0)
 
+    def test_check_evaluates_motions_and_forces(self):
+        for bad in ({"prescribed": [{"body": "cube", "motion": {"displacement": [0, "sqrt(0.015-t)", 0]}}]},
+                    {"forces": [{"body": "cube", "total": [0, "1/(t-0.02)", 0]}]}):
+            with self.assertRaisesRegex(noli.Error, "not finite"):
+                noli.Scene(cube(**bad)).check()
+        moved = cube(prescribed=[{"body": "cube", "motion": lambda t, X: X + t}])
+        self.assertEqual(len(noli.Scene(moved).check()), 0)
+
     def test_foreign_scenes(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "scene.txt")

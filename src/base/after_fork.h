@@ -1,6 +1,6 @@
 // Processes that were forked, and parallel regions in them.
 //
-// Of the threads of a process, its child has the one that forked. The team of OpenMP threads that
+// A child process has only the thread that forked. The team of OpenMP threads that
 // this thread had does not exist in the child, which libgomp does not notice: the next region waits
 // for the team forever. Regions of such a thread therefore start on a second thread, made in the
 // child, which has a team of its own.

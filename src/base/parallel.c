@@ -238,7 +238,7 @@ static void run_team_region(void* user) {
 }
 #endif
 
-// As run_parts.
+// run_parts for the members of a team.
 static bool run_members(Members* members) {
   if (lent() != NULL) {
     return run_parts(members->team->size, be_member, members);

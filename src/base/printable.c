@@ -4,9 +4,11 @@
 // Bytes of the UTF-8 character at `text`; 0: there is none.
 static int length_of(const unsigned char* text) {
   unsigned char first = text[0];
-  int n = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3
-          : first >= 0xf0 && first < 0xf5                  ? 4
-                                                           : 0;
+  int n = first < 0x80                    ? 1
+          : first >= 0xc2 && first < 0xe0 ? 2
+          : first >= 0xe0 && first < 0xf0 ? 3
+          : first >= 0xf0 && first < 0xf5 ? 4
+                                          : 0;
   for (int i = 1; i < n; i++) {
     if (text[i] < 0x80 || text[i] >= 0xc0) {
       return 0;
@@ -15,7 +17,7 @@ static int length_of(const unsigned char* text) {
   return n;
 }
 
-// Of the first block of Unicode, with one byte, and of the second one, with two.
+// Whether a character of one byte (first block of Unicode) or two (second block) is a control one.
 static bool is_control(const unsigned char* text, int n) {
   bool line = text[0] == '\n' || text[0] == '\t';
   return n == 1 ? (text[0] < 0x20 && !line) || text[0] == 0x7f

@@ -334,8 +334,12 @@ static void fill_groups(void* user, int64_t begin, int64_t end, int32_t worker) 
     }
     int32_t first = places->edge_first[node->begin];
     int32_t n_edge = places->edge_first[node->end] - first;
-    for (int32_t i = 0; i < n_edge || i % GROUP != 0; i++) {
-      set_box(group + 1 + i / GROUP, i % GROUP, i < n_edge ? &places->edge_box[first + i] : &empty);
+    for (int32_t begun = 0; begun < n_edge; begun += GROUP) {
+      group++;
+      for (int32_t i = 0; i < GROUP; i++) {
+        bool used = begun + i < n_edge;
+        set_box(group, i, used ? &places->edge_box[first + begun + i] : &empty);
+      }
     }
   }
 }

@@ -15,6 +15,13 @@ static inline bool parallel(NoliVec3 u, NoliVec3 v, double cross_sqr) {
   return !(cross_sqr > PARALLEL_SINE_SQR * noli_norm_sqr3(u) * noli_norm_sqr3(v));
 }
 
+// Where closest points lie this close to an end or an edge, relative to lengths, the smaller
+// feature counts: a vertex above an edge of a plane, or two edges that cross at an end of one, are
+// ties that rounding, and so the units, would decide. Distances and forces do not change at a tie,
+// but their projected Hessians do, and so would iterations. Distances are too large by at most as
+// much as by parallel edges.
+#define TIE 2e-14
+
 // -- which case is active
 
 // Where on a segment a point projects to.
@@ -24,10 +31,11 @@ enum { AT_START, AT_END, INSIDE };
 // length ends at AT_START.
 static inline int32_t edge_region(NoliVec3 p, NoliVec3 e0, NoliVec3 e1) {
   NoliVec3 e = noli_sub3(e1, e0);
-  if (noli_dot3(noli_sub3(p, e0), e) <= 0.0) {
+  double tie = TIE * noli_norm_sqr3(e);
+  if (noli_dot3(noli_sub3(p, e0), e) <= tie) {
     return AT_START;
   }
-  return noli_dot3(noli_sub3(p, e1), e) >= 0.0 ? AT_END : INSIDE;
+  return noli_dot3(noli_sub3(p, e1), e) >= -tie ? AT_END : INSIDE;
 }
 
 // Cases of a point and an edge, by region.
@@ -101,31 +109,34 @@ static int32_t thin_triangle_region(const NoliVec3 x[4]) {
 static inline int32_t triangle_region(const NoliVec3 x[4]) {
   NoliVec3 e1 = noli_sub3(x[2], x[1]), e2 = noli_sub3(x[3], x[1]), e12 = noli_sub3(x[3], x[2]);
   NoliVec3 n = noli_cross3(e1, e2);
+  double tie = TIE * noli_norm_sqr3(n);
   if (parallel(e1, e2, noli_norm_sqr3(n))) {
     return thin_triangle_region(x);
   }
+  double tie_01 = TIE * noli_norm_sqr3(e1), tie_02 = TIE * noli_norm_sqr3(e2);
+  double tie_12 = TIE * noli_norm_sqr3(e12);
   NoliVec3 w0 = noli_sub3(x[0], x[1]), w1 = noli_sub3(x[0], x[2]), w2 = noli_sub3(x[0], x[3]);
   // how far beyond each end along each edge the point lies
   double from0_01 = noli_dot3(w0, e1), from0_02 = noli_dot3(w0, e2);
-  if (from0_01 <= 0.0 && from0_02 <= 0.0) {
+  if (from0_01 <= tie_01 && from0_02 <= tie_02) {
     return T0;
   }
   double from1_10 = -noli_dot3(w1, e1), from1_12 = noli_dot3(w1, e12);
-  if (from1_10 <= 0.0 && from1_12 <= 0.0) {
+  if (from1_10 <= tie_01 && from1_12 <= tie_12) {
     return T1;
   }
   double from2_20 = -noli_dot3(w2, e2), from2_21 = -noli_dot3(w2, e12);
-  if (from2_20 <= 0.0 && from2_21 <= 0.0) {
+  if (from2_20 <= tie_02 && from2_21 <= tie_12) {
     return T2;
   }
   // outside of an edge and between its ends
-  if (from0_01 > 0.0 && from1_10 > 0.0 && noli_dot3(n, noli_cross3(e1, w0)) <= 0.0) {
+  if (from0_01 > 0.0 && from1_10 > 0.0 && noli_dot3(n, noli_cross3(e1, w0)) <= tie) {
     return T01;
   }
-  if (from0_02 > 0.0 && from2_20 > 0.0 && noli_dot3(n, noli_cross3(w0, e2)) <= 0.0) {
+  if (from0_02 > 0.0 && from2_20 > 0.0 && noli_dot3(n, noli_cross3(w0, e2)) <= tie) {
     return T02;
   }
-  if (from1_12 > 0.0 && from2_21 > 0.0 && noli_dot3(n, noli_cross3(e12, w1)) <= 0.0) {
+  if (from1_12 > 0.0 && from2_21 > 0.0 && noli_dot3(n, noli_cross3(e12, w1)) <= tie) {
     return T12;
   }
   return T012;
@@ -157,10 +168,11 @@ static inline int32_t edges_region(const NoliVec3 x[4]) {
     return parallel_edges_region(x);
   }
   double s = noli_dot3(n, noli_cross3(v, w)), t = noli_dot3(n, noli_cross3(u, w));
-  if (s > 0.0 && s < n_sqr) {
-    return t > 0.0 && t < n_sqr ? AB : end_b_region(x, t <= 0.0 ? 0 : 1);
+  double tie = TIE * n_sqr;
+  if (s > tie && s < n_sqr - tie) {
+    return t > tie && t < n_sqr - tie ? AB : end_b_region(x, t <= tie ? 0 : 1);
   }
-  int32_t i = s <= 0.0 ? 0 : 1;
+  int32_t i = s <= tie ? 0 : 1;
   int32_t j = edge_region(x[i], x[2], x[3]);
   return j == INSIDE ? A0B + i : end_b_region(x, j);
 }

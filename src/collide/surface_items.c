@@ -54,13 +54,15 @@ done:
 
 NoliBox noli_surface_item_box(const double* x, const int32_t vertex[3]) {
   NoliBox box = noli_box_empty();
-  for (int i = 0; i < 3 && vertex[i] != NOLI_NULL_INDEX; i++) {
-    for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 3; k++) {
+    double low = (double)INFINITY, high = -(double)INFINITY;
+    for (int i = 0; i < 3 && vertex[i] != NOLI_NULL_INDEX; i++) {
       double value = x[3 * (int64_t)vertex[i] + k];
-      float low = noli_box_below(value), high = noli_box_above(value);
-      box.lo[k] = low < box.lo[k] ? low : box.lo[k];
-      box.hi[k] = high > box.hi[k] ? high : box.hi[k];
+      low = value < low ? value : low;
+      high = value > high ? value : high;
     }
+    box.lo[k] = noli_box_below(low);
+    box.hi[k] = noli_box_above(high);
   }
   return box;
 }

@@ -84,7 +84,7 @@ static NoliStatus address(NoliContext* context, const NoliFoundPair* found, int6
     next[r] = r == 0 ? 0 : next[r - 1] + n_out[r - 1];
   }
   for (int64_t i = 0; i < n; i++) {
-    out[next[keeper[i]]++] = (Sent){found[i].pair, found[i].kind};
+    out[next[keeper[i]]++] = (Sent){found[i].pair, (int32_t)found[i].kind};
   }
 done:
   noli_free(context, n_home);

@@ -3,86 +3,35 @@
 //
 // Blocks may come in any order, so that elements and sets keep labels until the file ends.
 #include "math/rotation.h"
-#include "mesh/inp_sets.h"
-#include "mesh/inp_text.h"
-#include "mesh/io.h"
-#include "mesh/topology.h"
+#include "mesh/inp_reader.h"
 
 #include <math.h>
 
 enum { N_NODE_MAX = 10 };
 
-typedef struct ElementType {
-  const char* name;
-  int32_t n_node;
-  int32_t n_vertex;
-  int32_t order;
-} ElementType;
-
 // clang-format off
-static const ElementType element_types[] = {
-  {"C3D4", 4, 4, 1}, {"C3D4H", 4, 4, 1}, {"C3D4T", 4, 4, 1},
-  {"C3D10", 10, 4, 2}, {"C3D10H", 10, 4, 2}, {"C3D10HS", 10, 4, 2}, {"C3D10I", 10, 4, 2},
-  {"C3D10M", 10, 4, 2}, {"C3D10MH", 10, 4, 2}, {"C3D10T", 10, 4, 2},
-  {"S3", 3, 3, 1}, {"S3R", 3, 3, 1}, {"S3RS", 3, 3, 1}, {"STRI3", 3, 3, 1}, {"M3D3", 3, 3, 1},
-  {"CPS3", 3, 3, 1}, {"CPE3", 3, 3, 1}, {"CPE3H", 3, 3, 1}, {"R3D3", 3, 3, 1},
-  {"SFM3D3", 3, 3, 1},
-  {"S6", 6, 3, 2}, {"STRI65", 6, 3, 2}, {"M3D6", 6, 3, 2}, {"CPS6", 6, 3, 2}, {"CPE6", 6, 3, 2},
-  {"CPS6M", 6, 3, 2}, {"CPE6M", 6, 3, 2}, {"SFM3D6", 6, 3, 2},
-  {"B31", 2, 2, 1}, {"B31R", 2, 2, 1}, {"B31H", 2, 2, 1}, {"B21", 2, 2, 1},
-  {"T3D2", 2, 2, 1}, {"T3D2H", 2, 2, 1}, {"T2D2", 2, 2, 1},
-  {"B32", 3, 2, 2}, {"B32R", 3, 2, 2}, {"B32H", 3, 2, 2}, {"B22", 3, 2, 2},
-  {"T3D3", 3, 2, 2}, {"T2D3", 3, 2, 2},
+static const NoliInpElementType element_types[] = {
+  {"C3D4", 4, 4, 1, 3}, {"C3D4H", 4, 4, 1, 3}, {"C3D4T", 4, 4, 1, 3},
+  {"C3D10", 10, 4, 2, 3}, {"C3D10H", 10, 4, 2, 3}, {"C3D10HS", 10, 4, 2, 3}, {"C3D10I", 10, 4, 2, 3},
+  {"C3D10M", 10, 4, 2, 3}, {"C3D10MH", 10, 4, 2, 3}, {"C3D10T", 10, 4, 2, 3},
+  {"S3", 3, 3, 1, 2}, {"S3R", 3, 3, 1, 2}, {"S3RS", 3, 3, 1, 2}, {"STRI3", 3, 3, 1, 2}, {"M3D3", 3, 3, 1, 2},
+  {"CPS3", 3, 3, 1, 2}, {"CPE3", 3, 3, 1, 2}, {"CPE3H", 3, 3, 1, 2}, {"R3D3", 3, 3, 1, 2},
+  {"SFM3D3", 3, 3, 1, 2},
+  {"S6", 6, 3, 2, 2}, {"STRI65", 6, 3, 2, 2}, {"M3D6", 6, 3, 2, 2}, {"CPS6", 6, 3, 2, 2}, {"CPE6", 6, 3, 2, 2},
+  {"CPS6M", 6, 3, 2, 2}, {"CPE6M", 6, 3, 2, 2}, {"SFM3D6", 6, 3, 2, 2},
+  {"B31", 2, 2, 1, 1}, {"B31R", 2, 2, 1, 1}, {"B31H", 2, 2, 1, 1}, {"B21", 2, 2, 1, 1},
+  {"T3D2", 2, 2, 1, 1}, {"T3D2H", 2, 2, 1, 1}, {"T2D2", 2, 2, 1, 1},
+  {"B32", 3, 2, 2, 1}, {"B32R", 3, 2, 2, 1}, {"B32H", 3, 2, 2, 1}, {"B22", 3, 2, 2, 1},
+  {"T3D3", 3, 2, 2, 1}, {"T2D3", 3, 2, 2, 1},
+  {"S4", 4, 4, 1, 2}, {"S4R", 4, 4, 1, 2}, {"S4RS", 4, 4, 1, 2}, {"S4RSW", 4, 4, 1, 2},
+  {"S4R5", 4, 4, 1, 2}, {"M3D4", 4, 4, 1, 2}, {"M3D4R", 4, 4, 1, 2}, {"CPS4", 4, 4, 1, 2},
+  {"CPS4R", 4, 4, 1, 2}, {"CPS4I", 4, 4, 1, 2}, {"CPE4", 4, 4, 1, 2}, {"CPE4R", 4, 4, 1, 2},
+  {"CPE4H", 4, 4, 1, 2}, {"CPE4I", 4, 4, 1, 2}, {"CPE4RH", 4, 4, 1, 2}, {"CPE4IH", 4, 4, 1, 2},
+  {"R3D4", 4, 4, 1, 2}, {"SFM3D4", 4, 4, 1, 2}, {"SFM3D4R", 4, 4, 1, 2},
 };
 // clang-format on
 
-typedef struct Element {
-  const ElementType* type;
-  const char* place;
-  int64_t first_node; // in Reader.node_of
-} Element;
-
-// Sides of elements: 1 to 4 as the file numbers them, the element itself, or those of the boundary.
-enum { SIDE_FREE = -1, SIDE_SELF = 0, N_SIDE = 4 };
-
-// A surface: entries from `first_entry` to that of the next one.
-typedef struct Surface {
-  NoliSpan name;
-  int64_t first_entry;
-  bool is_internal;
-} Surface;
-
-// A side of an element, or of those of a set; or, in a surface of nodes, a node or a set of nodes.
-typedef struct SurfaceEntry {
-  int64_t label; // or, if `set` >= 0, of no use
-  int32_t set;
-  int32_t side;
-  bool of_nodes;
-  const char* place;
-} SurfaceEntry;
-
-typedef enum Level { IN_MODEL, IN_PART, IN_ASSEMBLY, IN_INSTANCE } Level;
-
-typedef struct Reader {
-  NoliInpText text;
-  NoliMeshParts* parts;
-  Level level;
-  bool has_part;
-  bool has_instance;
-  NoliSpan instance;     // its name
-  double translation[3]; // of the instance, before
-  double turn[7];        // its rotation: two points of the axis, and degrees
-  const char* bent;      // the first quadratic type of triangles or segments
-  NoliInpLabels node;
-  NoliInpLabels element;
-  NOLI_ARRAY(Element) element_data;
-  NOLI_ARRAY(int64_t) node_of; // labels of the nodes of the elements
-  NoliInpSets sets;
-  NOLI_ARRAY(Surface) surface;
-  NOLI_ARRAY(SurfaceEntry) surface_entry;
-} Reader;
-
-static void skip_data(Reader* reader) {
+void noli_inp_skip_data(NoliInpReader* reader) {
   NoliSpan line;
   while (noli_inp_next_line(&reader->text, &line)) {
   }
@@ -91,16 +40,16 @@ static void skip_data(Reader* reader) {
 // ---- sets
 
 // The scope of sets that are defined here: of nodes, or NOLI_INP_ELEMENTS.
-static NoliInpScope scope_here(const Reader* reader, NoliInpScope kind) {
-  return reader->level == IN_ASSEMBLY ? kind + 1 : kind;
+static NoliInpScope scope_here(const NoliInpReader* reader, NoliInpScope kind) {
+  return reader->level == NOLI_INP_IN_ASSEMBLY ? kind + 1 : kind;
 }
 
-static const char* name_of(NoliInpScope kind) {
+const char* noli_inp_name_of(NoliInpScope kind) {
   return kind == NOLI_INP_NODES ? "a node" : "an element";
 }
 
 // Begins a piece of the set that a parameter names.
-static NoliStatus begin_set(Reader* reader, NoliInpScope kind, const NoliInpParameter* named,
+static NoliStatus begin_set(NoliInpReader* reader, NoliInpScope kind, const NoliInpParameter* named,
                             bool is_internal) {
   if (named->value.n == 0) {
     return noli_cursor_fail(reader->text.cursor, named->name.at, "%s needs a name",
@@ -111,15 +60,15 @@ static NoliStatus begin_set(Reader* reader, NoliInpScope kind, const NoliInpPara
 }
 
 // Adds an entry to a set; to one of nodes only where sets are wanted.
-static NoliStatus add_entry(Reader* reader, NoliInpScope kind, NoliInpEntry entry) {
+static NoliStatus add_entry(NoliInpReader* reader, NoliInpScope kind, NoliInpEntry entry) {
   return kind == NOLI_INP_NODES && !reader->parts->sets.wanted
              ? NOLI_OK
              : noli_inp_add_entry(reader->text.cursor->context, &reader->sets, entry);
 }
 
 // Adds a label to the last piece; runs of consecutive labels become one entry.
-static NoliStatus add_to_run(Reader* reader, NoliInpScope kind, int64_t label, const char* place,
-                             NoliInpEntry* run) {
+static NoliStatus add_to_run(NoliInpReader* reader, NoliInpScope kind, int64_t label,
+                             const char* place, NoliInpEntry* run) {
   if (run->place != NULL && label == run->last + 1) {
     reader->sets.entry.data[reader->sets.entry.count - 1].last = run->last = label;
     return NOLI_OK;
@@ -128,9 +77,7 @@ static NoliStatus add_to_run(Reader* reader, NoliInpScope kind, int64_t label, c
   return add_entry(reader, kind, *run);
 }
 
-// Removes the name of the instance and a point from the beginning of a name; false if there is
-// none.
-static bool without_instance(const Reader* reader, NoliSpan* name) {
+bool noli_inp_without_instance(const NoliInpReader* reader, NoliSpan* name) {
   NoliSpan head = {name->at, reader->instance.n};
   if (head.n == 0 || name->n <= head.n + 1 || name->at[head.n] != '.' ||
       !noli_inp_same_names(head, reader->instance)) {
@@ -141,7 +88,8 @@ static bool without_instance(const Reader* reader, NoliSpan* name) {
 }
 
 // The name of a set that was defined before, with the sets of the assembly first unless `of_part`.
-static NoliStatus read_reference(Reader* reader, NoliInpScope kind, NoliSpan name, bool of_part) {
+static NoliStatus read_reference(NoliInpReader* reader, NoliInpScope kind, NoliSpan name,
+                                 bool of_part) {
   int32_t set = of_part ? -1 : noli_inp_find_set(&reader->sets, kind + 1, name);
   set = set < 0 ? noli_inp_find_set(&reader->sets, kind, name) : set;
   if (set < 0) {
@@ -152,17 +100,18 @@ static NoliStatus read_reference(Reader* reader, NoliInpScope kind, NoliSpan nam
 }
 
 // One field of a list: a label or the name of a set.
-static NoliStatus read_entry(Reader* reader, NoliInpScope kind, NoliSpan field) {
+static NoliStatus read_entry(NoliInpReader* reader, NoliInpScope kind, NoliSpan field) {
   NoliStatus status = NOLI_OK;
   NoliInpEntry entry = {.step = 1, .place = field.at};
-  bool of_part = without_instance(reader, &field) || reader->level != IN_ASSEMBLY ||
+  bool of_part = noli_inp_without_instance(reader, &field) ||
+                 reader->level != NOLI_INP_IN_ASSEMBLY ||
                  noli_inp_find_parameter(&reader->text, "INSTANCE") != NULL;
   bool is_name = field.n > 0 && !noli_is_digit(*field.at) && *field.at != '-' && *field.at != '+';
   if (is_name) {
     NOLI_TRY(read_reference(reader, kind, field, of_part));
     goto done;
   }
-  NOLI_TRY(noli_inp_integer(&reader->text, field, name_of(kind), &entry.first));
+  NOLI_TRY(noli_inp_integer(&reader->text, field, noli_inp_name_of(kind), &entry.first));
   entry.last = entry.first;
   if (!of_part && kind == NOLI_INP_ELEMENTS) {
     status = noli_cursor_fail(reader->text.cursor, entry.place, "the assembly has no element %lld",
@@ -178,7 +127,7 @@ done:
 }
 
 // A line of GENERATE: the first label, the last one, and the difference of neighbours.
-static NoliStatus read_range(Reader* reader, NoliInpScope kind, NoliSpan line) {
+static NoliStatus read_range(NoliInpReader* reader, NoliInpScope kind, NoliSpan line) {
   NoliStatus status = NOLI_OK;
   const NoliCursor* cursor = reader->text.cursor;
   NoliInpEntry entry = {.step = 1, .place = line.at};
@@ -186,9 +135,10 @@ static NoliStatus read_range(Reader* reader, NoliInpScope kind, NoliSpan line) {
   int64_t* value[] = {&entry.first, &entry.last, &entry.step};
   int n = 0;
   for (bool goes_on; noli_inp_next_field(&line, &field, &goes_on); n++) {
-    NOLI_TRY(n == 3 ? noli_inp_expected(&reader->text, field.at, "the end of the line")
-                    : noli_inp_integer(&reader->text, field,
-                                       n == 2 ? "the increment" : name_of(kind), value[n]));
+    NOLI_TRY(n == 3
+                 ? noli_inp_expected(&reader->text, field.at, "the end of the line")
+                 : noli_inp_integer(&reader->text, field,
+                                    n == 2 ? "the increment" : noli_inp_name_of(kind), value[n]));
   }
   if (n < 2 || entry.last < entry.first) {
     status = n < 2 ? noli_cursor_fail(cursor, entry.place,
@@ -203,7 +153,7 @@ done:
   return status;
 }
 
-static NoliStatus read_set(Reader* reader, NoliInpScope kind, const char* name) {
+static NoliStatus read_set(NoliInpReader* reader, NoliInpScope kind, const char* name) {
   const char* const known[] = {name, "GENERATE", "INTERNAL", "UNSORTED", "INSTANCE", NULL};
   NoliStatus status = NOLI_OK;
   NoliInpText* text = &reader->text;
@@ -230,18 +180,18 @@ done:
   return status;
 }
 
-static NoliStatus read_node_set(Reader* reader) {
+static NoliStatus read_node_set(NoliInpReader* reader) {
   return read_set(reader, NOLI_INP_NODES, "NSET");
 }
 
-static NoliStatus read_element_set(Reader* reader) {
+static NoliStatus read_element_set(NoliInpReader* reader) {
   return read_set(reader, NOLI_INP_ELEMENTS, "ELSET");
 }
 
 // ---- nodes and elements
 
 // A label and up to three coordinates; a normal that follows is ignored.
-static NoliStatus read_node(Reader* reader, NoliSpan line, int64_t* of_node) {
+static NoliStatus read_node(NoliInpReader* reader, NoliSpan line, int64_t* of_node) {
   NoliStatus status = NOLI_OK;
   const NoliCursor* cursor = reader->text.cursor;
   NoliSpan field = line;
@@ -260,15 +210,15 @@ done:
   return status;
 }
 
-static NoliStatus read_nodes(Reader* reader) {
+static NoliStatus read_nodes(NoliInpReader* reader) {
   static const char* const known[] = {"NSET", "SYSTEM", NULL};
   NoliStatus status = NOLI_OK;
   NoliInpText* text = &reader->text;
   NoliSpan line;
 
   // nodes of the assembly are reference points, which belong to no cell
-  if (reader->level == IN_ASSEMBLY) {
-    skip_data(reader);
+  if (reader->level == NOLI_INP_IN_ASSEMBLY) {
+    noli_inp_skip_data(reader);
     goto done;
   }
   NOLI_TRY(noli_inp_check_parameters(text, known));
@@ -295,7 +245,8 @@ done:
 }
 
 // The next node of an element, which is in the next line after a comma.
-static NoliStatus next_node(const Reader* reader, NoliSpan* line, bool* goes_on, int64_t* node) {
+static NoliStatus next_node(const NoliInpReader* reader, NoliSpan* line, bool* goes_on,
+                            int64_t* node) {
   static const char what[] = "a node of the element";
   const NoliInpText* text = &reader->text;
   NoliSpan field;
@@ -310,12 +261,12 @@ static NoliStatus next_node(const Reader* reader, NoliSpan* line, bool* goes_on,
   return noli_inp_integer(text, field, what, node);
 }
 
-static NoliStatus read_element(Reader* reader, const ElementType* type, NoliSpan line,
+static NoliStatus read_element(NoliInpReader* reader, const NoliInpElementType* type, NoliSpan line,
                                int64_t* label) {
   NoliStatus status = NOLI_OK;
   NoliInpText* text = &reader->text;
   NoliContext* context = text->cursor->context;
-  Element element = {.type = type, .place = line.at, .first_node = reader->node_of.count};
+  NoliInpElement element = {.type = type, .place = line.at, .first_node = reader->node_of.count};
   NoliSpan field = line;
   bool goes_on = false;
   noli_inp_next_field(&line, &field, &goes_on);
@@ -335,7 +286,7 @@ done:
 }
 
 // The type that the keyword names.
-static NoliStatus find_type(Reader* reader, const ElementType** type) {
+static NoliStatus find_type(NoliInpReader* reader, const NoliInpElementType** type) {
   NoliInpText* text = &reader->text;
   NoliMeshParts* parts = reader->parts;
   const NoliInpParameter* named = noli_inp_find_parameter(text, "TYPE");
@@ -350,10 +301,11 @@ static NoliStatus find_type(Reader* reader, const ElementType** type) {
   if (*type == NULL) {
     return noli_cursor_fail(text->cursor, named->name.at,
                             "elements of type %s are not supported: only tetrahedra (C3D4, C3D10), "
-                            "triangles (S3, STRI3, M3D3, CPS3, CPE3) and segments (B31, T3D2) are",
+                            "triangles (S3, STRI3, M3D3, CPS3, CPE3), quadrilaterals (S4, M3D4, "
+                            "CPS4, CPE4, R3D4) and segments (B31, T3D2) are",
                             noli_show(named->value).text);
   }
-  if ((*type)->n_vertex == 4) {
+  if ((*type)->dimension == 3) {
     if (parts->order > 0 && parts->order != (*type)->order) {
       return noli_cursor_fail(text->cursor, named->name.at,
                               "%s: all tetrahedra must have the same order, previous ones have "
@@ -367,16 +319,16 @@ static NoliStatus find_type(Reader* reader, const ElementType** type) {
   return NOLI_OK;
 }
 
-static NoliStatus read_elements(Reader* reader) {
+static NoliStatus read_elements(NoliInpReader* reader) {
   static const char* const known[] = {"TYPE", "ELSET", "PARENT", NULL};
   NoliStatus status = NOLI_OK;
   NoliInpText* text = &reader->text;
-  const ElementType* type;
+  const NoliInpElementType* type;
   const NoliInpParameter* named = noli_inp_find_parameter(text, "ELSET");
   NoliSpan line;
   NoliInpEntry run = {.step = 1};
   NOLI_TRY(noli_inp_check_parameters(text, known));
-  if (reader->level == IN_ASSEMBLY) {
+  if (reader->level == NOLI_INP_IN_ASSEMBLY) {
     status = noli_cursor_fail(text->cursor, text->keyword.at,
                               "elements of the assembly itself are not supported");
     goto done;
@@ -396,112 +348,25 @@ done:
   return status;
 }
 
-// ---- surfaces
-
-// Reads the name of a side; `*known` is false for an edge of a shell and the like.
-static bool read_side(NoliSpan name, int32_t* side) {
-  bool numbered = name.n == 2 && (name.at[0] == 'S' || name.at[0] == 's');
-  if (name.n == 0) {
-    *side = SIDE_FREE;
-  } else if (noli_inp_is_word(name, "SPOS") || noli_inp_is_word(name, "SNEG")) {
-    *side = SIDE_SELF;
-  } else if (numbered && name.at[1] >= '1' && name.at[1] <= '0' + N_SIDE) {
-    *side = name.at[1] - '0';
-  } else {
-    return false;
-  }
-  return true;
-}
-
-// The label of an element or node, or the set of that name; of the assembly first.
-static NoliStatus read_member(Reader* reader, NoliInpScope kind, NoliSpan field,
-                              SurfaceEntry* entry) {
-  entry->set = NOLI_NULL_INDEX;
-  (void)without_instance(reader, &field);
-  if (field.n > 0 && noli_is_digit(*field.at)) {
-    return noli_inp_integer(&reader->text, field, name_of(kind), &entry->label);
-  }
-  entry->set = noli_inp_find_set(&reader->sets, kind + 1, field);
-  entry->set = entry->set >= 0 ? entry->set : noli_inp_find_set(&reader->sets, kind, field);
-  if (entry->set < 0) {
-    return noli_cursor_fail(reader->text.cursor, entry->place, "there is no %s set %s before",
-                            kind == NOLI_INP_NODES ? "node" : "element", noli_show(field).text);
-  }
-  return NOLI_OK;
-}
-
-// A line of a surface: an element or a set of them, and a side; or a node or a set of nodes.
-static NoliStatus read_surface_line(Reader* reader, NoliSpan line, bool of_nodes) {
-  NoliStatus status = NOLI_OK;
-  NoliSpan member = {line.at, 0}, side = {line.at, 0};
-  bool goes_on = false;
-  SurfaceEntry entry = {.of_nodes = of_nodes, .place = line.at};
-  noli_inp_next_field(&line, &member, &goes_on);
-  if (!of_nodes && noli_inp_next_field(&line, &side, &goes_on) && !read_side(side, &entry.side)) {
-    noli_log(reader->text.cursor->context, NOLI_LOG_WARNING,
-             "%s: sides %s of a surface are not used: only S1 to S4, SPOS and SNEG are",
-             reader->text.cursor->path, noli_show(side).text);
-    return NOLI_OK;
-  }
-  if (side.n == 0) {
-    entry.side = SIDE_FREE;
-  }
-  NOLI_TRY(read_member(reader, of_nodes ? NOLI_INP_NODES : NOLI_INP_ELEMENTS, member, &entry));
-  NOLI_PUSH(reader->text.cursor->context, &reader->surface_entry, entry);
-done:
-  return status;
-}
-
-static NoliStatus read_surface(Reader* reader) {
-  NoliStatus status = NOLI_OK;
-  NoliInpText* text = &reader->text;
-  const NoliInpParameter* named = noli_inp_find_parameter(text, "NAME");
-  const NoliInpParameter* type = noli_inp_find_parameter(text, "TYPE");
-  bool of_nodes = type != NULL && noli_inp_is_word(type->value, "NODE");
-  bool of_elements = type == NULL || noli_inp_is_word(type->value, "ELEMENT");
-  NoliSpan line;
-  if (!reader->parts->sets.wanted) {
-    skip_data(reader);
-    goto done;
-  }
-  if (named == NULL || named->value.n == 0 || (!of_nodes && !of_elements) ||
-      noli_inp_find_parameter(text, "COMBINE") != NULL) {
-    // rigid ones are described by lines, combined ones by others
-    noli_parts_note_unused(reader->parts, "surface",
-                           named != NULL ? named->value : (NoliSpan){text->keyword.at, 0});
-    skip_data(reader);
-    goto done;
-  }
-  Surface surface = {.name = named->value,
-                     .first_entry = reader->surface_entry.count,
-                     .is_internal = noli_inp_find_parameter(text, "INTERNAL") != NULL};
-  NOLI_PUSH(text->cursor->context, &reader->surface, surface);
-  while (noli_inp_next_line(text, &line)) {
-    NOLI_TRY(read_surface_line(reader, line, of_nodes));
-  }
-done:
-  return status;
-}
-
 // ---- parts and instances
 
-static NoliStatus begin_part(Reader* reader) {
+static NoliStatus begin_part(NoliInpReader* reader) {
   if (reader->has_part) {
     return noli_cursor_fail(reader->text.cursor, reader->text.keyword.at,
                             "a second part: only files of one part are supported");
   }
   reader->has_part = true;
-  reader->level = IN_PART;
+  reader->level = NOLI_INP_IN_PART;
   return NOLI_OK;
 }
 
-static NoliStatus begin_assembly(Reader* reader) {
-  reader->level = IN_ASSEMBLY;
+static NoliStatus begin_assembly(NoliInpReader* reader) {
+  reader->level = NOLI_INP_IN_ASSEMBLY;
   return NOLI_OK;
 }
 
 // The data of an instance: a translation, then a rotation.
-static NoliStatus begin_instance(Reader* reader) {
+static NoliStatus begin_instance(NoliInpReader* reader) {
   NoliStatus status = NOLI_OK;
   NoliInpText* text = &reader->text;
   const NoliInpParameter* named = noli_inp_find_parameter(text, "NAME");
@@ -513,7 +378,7 @@ static NoliStatus begin_instance(Reader* reader) {
   }
   reader->has_instance = true;
   reader->instance = named != NULL ? named->value : (NoliSpan){text->keyword.at, 0};
-  reader->level = IN_INSTANCE;
+  reader->level = NOLI_INP_IN_INSTANCE;
   if (noli_inp_next_line(text, &line)) {
     NOLI_TRY(noli_inp_numbers(text, line, "a translation", 3, 0, reader->translation));
   }
@@ -529,7 +394,7 @@ done:
 }
 
 // Moves the nodes to the place of the instance: a translation, then a rotation.
-static void place_instance(Reader* reader) {
+static void place_instance(NoliInpReader* reader) {
   if (!reader->has_instance) {
     return;
   }
@@ -551,31 +416,31 @@ static void place_instance(Reader* reader) {
   }
 }
 
-static NoliStatus end_level(Reader* reader) {
-  reader->level = reader->level == IN_INSTANCE ? IN_ASSEMBLY : IN_MODEL;
+static NoliStatus end_level(NoliInpReader* reader) {
+  reader->level = reader->level == NOLI_INP_IN_INSTANCE ? NOLI_INP_IN_ASSEMBLY : NOLI_INP_IN_MODEL;
   return NOLI_OK;
 }
 
 // ---- the file
 
 // Keywords that make a mesh in ways that are not supported.
-static NoliStatus refuse(Reader* reader) {
+static NoliStatus refuse(NoliInpReader* reader) {
   return noli_cursor_fail(reader->text.cursor, reader->text.keyword.at,
                           "%s is not supported: the file must contain all nodes and elements in "
                           "rectangular coordinates",
                           noli_show(reader->text.keyword).text);
 }
 
-static NoliStatus read_block(Reader* reader) {
+static NoliStatus read_block(NoliInpReader* reader) {
   static const struct {
     const char* name;
-    NoliStatus (*read)(Reader* reader);
+    NoliStatus (*read)(NoliInpReader* reader);
   } blocks[] = {
       {"*NODE", read_nodes},
       {"*ELEMENT", read_elements},
       {"*NSET", read_node_set},
       {"*ELSET", read_element_set},
-      {"*SURFACE", read_surface},
+      {"*SURFACE", noli_inp_read_surface},
       {"*PART", begin_part},
       {"*ENDPART", end_level},
       {"*ASSEMBLY", begin_assembly},
@@ -601,7 +466,7 @@ static NoliStatus read_block(Reader* reader) {
     b++;
   }
   if (b == n_block) {
-    skip_data(reader);
+    noli_inp_skip_data(reader);
     goto done;
   }
   NOLI_TRY(blocks[b].read(reader));
@@ -613,11 +478,11 @@ done:
 }
 
 // Adds the cell of an element: its vertices come first, the other nodes define its curved shape.
-static NoliStatus add_cell(Reader* reader, const Element* element, int32_t tag) {
+static NoliStatus add_cell(NoliInpReader* reader, NoliInpElement* element, int32_t tag) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = reader->text.cursor->context;
   NoliMeshParts* parts = reader->parts;
-  const ElementType* type = element->type;
+  const NoliInpElementType* type = element->type;
   const int64_t* label = reader->node_of.data + element->first_node;
   int32_t node[N_NODE_MAX];
   for (int32_t i = 0; i < type->n_node; i++) {
@@ -633,12 +498,16 @@ static NoliStatus add_cell(Reader* reader, const Element* element, int32_t tag) 
   }
 
   // programs disagree on which node of a curved segment is in its middle; it bounds other cells
-  bool is_curved_segment = type->n_vertex == 2 && type->order > 1;
-  if (!is_curved_segment) {
+  bool is_curved_segment = type->dimension == 1 && type->order > 1;
+  element->first_tri = parts->tri.count / 3;
+  if (type->dimension == 2) {
+    NOLI_TRY(noli_parts_add_polygon(context, parts, type->n_vertex, node, tag));
+  } else if (!is_curved_segment) {
     NOLI_TRY(noli_parts_add_cell(context, parts, type->n_vertex, node, tag));
   }
+  element->n_tri = parts->tri.count / 3 - element->first_tri;
   for (int32_t i = is_curved_segment ? 0 : type->n_vertex; i < type->n_node; i++) {
-    if (type->n_vertex == 4) {
+    if (type->dimension == 3) {
       NOLI_PUSH(context, &parts->curve, node[i]);
     } else {
       NOLI_PUSH(context, &parts->bent, node[i]);
@@ -649,31 +518,31 @@ done:
 }
 
 // Makes the cells when all blocks are read, in the order of the file.
-static NoliStatus add_cells(Reader* reader) {
+static NoliStatus add_cells(NoliInpReader* reader) {
   NoliStatus status = NOLI_OK;
   const NoliCursor* cursor = reader->text.cursor;
-  const Element* element = reader->element_data.data;
+  NoliInpElement* element = reader->element_data.data;
   int64_t n = reader->element.count;
-  int32_t *n_vertex = NULL, *tag = NULL;
+  int32_t *dimension = NULL, *tag = NULL;
   NOLI_TRY(noli_inp_sort_labels(cursor, "node", &reader->node));
   NOLI_TRY(noli_inp_sort_labels(cursor, "element", &reader->element));
-  NOLI_NEW(cursor->context, n_vertex, n);
+  NOLI_NEW(cursor->context, dimension, n);
   NOLI_NEW(cursor->context, tag, n);
   for (int64_t e = 0; e < n; e++) {
-    n_vertex[e] = element[e].type->n_vertex;
+    dimension[e] = element[e].type->dimension;
   }
-  NOLI_TRY(noli_inp_find_tags(cursor, &reader->sets, &reader->element, n_vertex, tag));
+  NOLI_TRY(noli_inp_find_tags(cursor, &reader->sets, &reader->element, dimension, tag));
   for (int64_t e = 0; e < n; e++) {
     NOLI_TRY(add_cell(reader, &element[e], tag[e]));
   }
 done:
-  noli_free(cursor->context, n_vertex);
+  noli_free(cursor->context, dimension);
   noli_free(cursor->context, tag);
   return status;
 }
 
 // Fails for a file whose elements make no mesh.
-static NoliStatus check_elements(const Reader* reader) {
+static NoliStatus check_elements(const NoliInpReader* reader) {
   const NoliCursor* cursor = reader->text.cursor;
   if (reader->element.count == 0) {
     return noli_cursor_fail(cursor, cursor->at, "the file has no elements");
@@ -687,8 +556,8 @@ static NoliStatus check_elements(const Reader* reader) {
 }
 
 // Adds the nodes of a set, or those of its elements, as a set with this index.
-static NoliStatus add_members(Reader* reader, int32_t set, bool of_nodes, const int32_t* member,
-                              int64_t n_member) {
+static NoliStatus add_members(NoliInpReader* reader, int32_t set, bool of_nodes,
+                              const int32_t* member, int64_t n_member) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = reader->text.cursor->context;
   for (int64_t i = 0; i < n_member; i++) {
@@ -696,7 +565,7 @@ static NoliStatus add_members(Reader* reader, int32_t set, bool of_nodes, const 
       NOLI_TRY(noli_parts_add_member(context, reader->parts, set, member[i]));
       continue;
     }
-    const Element* element = &reader->element_data.data[member[i]];
+    const NoliInpElement* element = &reader->element_data.data[member[i]];
     for (int32_t k = 0; k < element->type->n_node; k++) {
       int32_t node =
           noli_inp_find_label(&reader->node, reader->node_of.data[element->first_node + k]);
@@ -708,7 +577,7 @@ done:
 }
 
 // Sets of nodes, then those of elements; of the assembly first. A name counts once.
-static NoliStatus add_sets(Reader* reader) {
+static NoliStatus add_sets(NoliInpReader* reader) {
   static const NoliInpScope scopes[] = {NOLI_INP_NODES_OF_ASSEMBLY, NOLI_INP_NODES,
                                         NOLI_INP_ELEMENTS_OF_ASSEMBLY, NOLI_INP_ELEMENTS};
   NoliStatus status = NOLI_OK;
@@ -739,144 +608,7 @@ done:
   return status;
 }
 
-// What the surfaces need of the tetrahedra.
-typedef struct Boundary {
-  int32_t* tet;  // (n elements) number of the tetrahedron; NOLI_NULL_INDEX: another element
-  uint8_t* side; // (n_tet x 4) whether the side opposite to a vertex bounds the mesh
-} Boundary;
-
-static NoliStatus find_boundary(Reader* reader, Boundary* boundary) {
-  NoliStatus status = NOLI_OK;
-  NoliContext* context = reader->text.cursor->context;
-  int32_t n_tet = (int32_t)(reader->parts->tet.count / 4), next = 0;
-  NOLI_NEW(context, boundary->tet, reader->element.count);
-  NOLI_NEW(context, boundary->side, 4 * (int64_t)n_tet);
-  for (int64_t e = 0; e < reader->element.count; e++) {
-    bool is_tet = reader->element_data.data[e].type->n_vertex == 4;
-    boundary->tet[e] = is_tet ? next++ : NOLI_NULL_INDEX;
-  }
-  NOLI_TRY(noli_tet_boundary(context, n_tet, reader->parts->tet.data, 4, boundary->side));
-done:
-  return status;
-}
-
-// Adds a side of an element to a set: a face of a tetrahedron, a triangle, or a side of a triangle
-// in a plane, which has two vertices only.
-static NoliStatus add_side(Reader* reader, const Boundary* boundary, int32_t set, int32_t element,
-                           int32_t side) {
-  // vertices of sides 1 to 4 of tetrahedra, and the vertex opposite to each
-  static const int32_t tet_side[N_SIDE][3] = {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}};
-  static const int32_t opposite[N_SIDE] = {3, 2, 0, 1};
-  NoliStatus status = NOLI_OK;
-  NoliContext* context = reader->text.cursor->context;
-  const Element* data = &reader->element_data.data[element];
-  int32_t tet = boundary->tet[element], node[3] = {0}, n_vertex = data->type->n_vertex;
-  const int64_t* label = reader->node_of.data + data->first_node;
-  if (n_vertex == 4) {
-    for (int32_t k = 0; k < N_SIDE; k++) {
-      bool is_meant =
-          side == SIDE_FREE ? boundary->side[4 * (int64_t)tet + opposite[k]] != 0 : side == k + 1;
-      for (int32_t i = 0; is_meant && i < 3; i++) {
-        node[i] = noli_inp_find_label(&reader->node, label[tet_side[k][i]]);
-      }
-      NOLI_TRY(is_meant ? noli_parts_add_face(context, reader->parts, set, node) : NOLI_OK);
-    }
-    goto done;
-  }
-  bool is_self = side == SIDE_FREE || side == SIDE_SELF || n_vertex < 3;
-  for (int32_t i = 0; i < (is_self ? n_vertex : 2); i++) {
-    int32_t at = is_self ? i : (side - 1 + i) % 3;
-    node[i] = noli_inp_find_label(&reader->node, label[at]);
-    NOLI_TRY(noli_parts_add_member(context, reader->parts, set, node[i]));
-  }
-  if (is_self && n_vertex == 3) {
-    NOLI_TRY(noli_parts_add_face(context, reader->parts, set, node));
-  }
-done:
-  return status;
-}
-
-// Adds what an entry of a surface means to a set.
-static NoliStatus add_entry_sides(Reader* reader, const Boundary* boundary, int32_t set,
-                                  const SurfaceEntry* entry) {
-  NoliStatus status = NOLI_OK;
-  const NoliCursor* cursor = reader->text.cursor;
-  const NoliInpLabels* labels = entry->of_nodes ? &reader->node : &reader->element;
-  int32_t *member = NULL, n_member = 1;
-  if (entry->set >= 0) {
-    NOLI_TRY(noli_inp_list_set(cursor, &reader->sets, labels, entry->set, &member, &n_member));
-  } else {
-    NOLI_NEW(cursor->context, member, 1);
-    member[0] = noli_inp_find_label(labels, entry->label);
-    // nodes of the assembly are reference points
-    n_member = member[0] < 0 && entry->of_nodes ? 0 : 1;
-  }
-  for (int32_t i = 0; i < n_member; i++) {
-    if (member[i] < 0) {
-      status = noli_cursor_fail(cursor, entry->place,
-                                "the surface names element %lld, which does not exist",
-                                (long long)entry->label);
-      goto done;
-    }
-    NOLI_TRY(entry->of_nodes ? noli_parts_add_member(cursor->context, reader->parts, set, member[i])
-                             : add_side(reader, boundary, set, member[i], entry->side));
-  }
-done:
-  noli_free(cursor->context, member);
-  return status;
-}
-
-// The set of a surface: a new one, or that of an earlier surface of this name. NOLI_NULL_INDEX
-// where another set has the name.
-static NoliStatus find_surface_set(Reader* reader, int64_t n_other, NoliSpan name, int32_t* set) {
-  NoliStatus status = NOLI_OK;
-  NoliMeshParts* parts = reader->parts;
-  *set = NOLI_NULL_INDEX;
-  for (int64_t s = 0; s < parts->sets.name.count; s++) {
-    const char* known = parts->sets.name.data[s];
-    if (noli_inp_same_names((NoliSpan){known, (int64_t)strlen(known)}, name)) {
-      if (s < n_other) {
-        noli_parts_note_unused(parts, "surface, whose name is that of a set:", name);
-      }
-      *set = s < n_other ? NOLI_NULL_INDEX : (int32_t)s;
-      goto done;
-    }
-  }
-  NOLI_TRY(noli_parts_add_set(reader->text.cursor->context, parts, name));
-  *set = (int32_t)parts->sets.name.count - 1;
-done:
-  return status;
-}
-
-// Adds surfaces as sets of faces, after the other sets.
-static NoliStatus add_surfaces(Reader* reader) {
-  NoliStatus status = NOLI_OK;
-  NoliContext* context = reader->text.cursor->context;
-  Boundary boundary = {0};
-  int64_t n_other = reader->parts->sets.name.count;
-  if (reader->surface.count == 0) {
-    return NOLI_OK;
-  }
-  NOLI_TRY(find_boundary(reader, &boundary));
-  for (int64_t s = 0; s < reader->surface.count; s++) {
-    const Surface* surface = &reader->surface.data[s];
-    int64_t end =
-        s + 1 < reader->surface.count ? surface[1].first_entry : reader->surface_entry.count;
-    int32_t set = NOLI_NULL_INDEX;
-    if (!surface->is_internal) {
-      NOLI_TRY(find_surface_set(reader, n_other, surface->name, &set));
-    }
-    for (int64_t i = surface->first_entry; set >= 0 && i < end; i++) {
-      NOLI_TRY(add_entry_sides(reader, &boundary, set, &reader->surface_entry.data[i]));
-    }
-  }
-done:
-  noli_free(context, boundary.tet);
-  noli_free(context, boundary.side);
-  return status;
-}
-
-static void free_reader(Reader* reader) {
+static void free_reader(NoliInpReader* reader) {
   NoliContext* context = reader->text.cursor->context;
   noli_array_free(context, &reader->text.parameter);
   noli_array_free(context, &reader->node);
@@ -890,7 +622,7 @@ static void free_reader(Reader* reader) {
 
 NoliStatus noli_inp_read(NoliCursor* cursor, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
-  Reader reader = {.text = {.cursor = cursor}, .parts = parts};
+  NoliInpReader reader = {.text = {.cursor = cursor}, .parts = parts};
   NoliSpan line;
   noli_inp_init_sets(&reader.sets);
   if (noli_inp_next_line(&reader.text, &line)) {
@@ -904,7 +636,7 @@ NoliStatus noli_inp_read(NoliCursor* cursor, NoliMeshParts* parts) {
   NOLI_TRY(add_cells(&reader));
   if (parts->sets.wanted) {
     NOLI_TRY(add_sets(&reader));
-    NOLI_TRY(add_surfaces(&reader));
+    NOLI_TRY(noli_inp_add_surfaces(&reader));
   }
   place_instance(&reader);
 done:

@@ -235,12 +235,12 @@ static void log_tags(const Walk* walk, int kind, const Count* count) {
 }
 
 // The number of a kind of cells, or -1.
-static int kind_of(int32_t n_vertex) {
-  return n_vertex == 4 ? 0 : n_vertex == 3 ? 1 : -1;
+static int kind_of(int32_t dimension) {
+  return dimension == 3 ? 0 : dimension == 2 ? 1 : -1;
 }
 
 // Finds the smallest set of each element.
-static NoliStatus find_owners(Walk* walk, const int32_t* n_vertex, Count* count, int32_t* owner) {
+static NoliStatus find_owners(Walk* walk, const int32_t* dimension, Count* count, int32_t* owner) {
   NoliStatus status = NOLI_OK;
   int32_t n_tag = 0;
   for (int32_t s = 0; s < walk->sets->set.count; s++) {
@@ -257,7 +257,7 @@ static NoliStatus find_owners(Walk* walk, const int32_t* n_vertex, Count* count,
     count[s].all = walk->member.count;
     for (int64_t i = 0; i < walk->member.count; i++) {
       int32_t element = walk->member.data[i];
-      int kind = kind_of(n_vertex[element]);
+      int kind = kind_of(dimension[element]);
       if (kind >= 0) {
         count[s].of_kind[kind]++;
       }
@@ -271,7 +271,7 @@ done:
 }
 
 NoliStatus noli_inp_find_tags(const NoliCursor* cursor, NoliInpSets* sets,
-                              const NoliInpLabels* elements, const int32_t* n_vertex,
+                              const NoliInpLabels* elements, const int32_t* dimension,
                               int32_t* tag) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = cursor->context;
@@ -283,11 +283,11 @@ NoliStatus noli_inp_find_tags(const NoliCursor* cursor, NoliInpSets* sets,
   NOLI_NEW_ZERO(context, count, sets->set.count);
   memset(walk.seen, 0xff, (size_t)elements->count * sizeof *walk.seen);
   memset(owner, 0xff, (size_t)elements->count * sizeof *owner);
-  NOLI_TRY(find_owners(&walk, n_vertex, count, owner));
+  NOLI_TRY(find_owners(&walk, dimension, count, owner));
 
   // tags of elements
   for (int64_t e = 0; e < elements->count; e++) {
-    int kind = kind_of(n_vertex[e]);
+    int kind = kind_of(dimension[e]);
     tag[e] = owner[e] >= 0 ? sets->set.data[owner[e]].tag : 0;
     if (owner[e] >= 0 && kind >= 0) {
       count[owner[e]].tagged[kind]++;

@@ -84,12 +84,12 @@ NOLI_WARN_UNUSED NoliStatus noli_inp_add_entry(NoliContext* context, NoliInpSets
                                                NoliInpEntry entry);
 
 // Numbers the sets of elements from 1 on and gives each element the tag of its smallest set; of
-// sets of the same size, the first; 0 without a set. `n_vertex` and `tag` have a value for each
+// sets of the same size, the first; 0 without a set. `dimension` and `tag` have a value for each
 // element. Logs the tags of tetrahedra and triangles. Fails if a set names a single element that
 // does not exist; ranges may have gaps.
 NOLI_WARN_UNUSED NoliStatus noli_inp_find_tags(const NoliCursor* cursor, NoliInpSets* sets,
                                                const NoliInpLabels* elements,
-                                               const int32_t* n_vertex, int32_t* tag);
+                                               const int32_t* dimension, int32_t* tag);
 
 // Lists the labels of a set, nodes or elements, as indices, in no order; the caller frees `member`.
 // Labels of nodes that do not exist are left out.

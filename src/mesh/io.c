@@ -37,12 +37,10 @@ static const Format* find_format(const char* path) {
   return NULL;
 }
 
-// Reads a mesh; its sets and their faces where these are not NULL.
-static NoliStatus read_mesh(NoliContext* context, const char* path, NoliMesh** mesh,
-                            NoliMeshSets* sets, NoliMeshSides* sides) {
+NoliStatus noli_mesh_read_parts(NoliContext* context, const char* path, NoliMeshParts* parts,
+                                NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
   NoliCursor cursor = {0};
-  NoliMeshParts parts = {.sets.wanted = sets != NULL};
   *mesh = NULL;
   const Format* format = find_format(path);
   NOLI_CHECK(
@@ -50,9 +48,20 @@ static NoliStatus read_mesh(NoliContext* context, const char* path, NoliMesh** m
       "%s: meshes are read from .msh, .vtk, .mesh, .inp, .obj, .ply, .stl, .seg and .pt files",
       path);
   NOLI_TRY(noli_cursor_open(context, path, &cursor));
-  NOLI_TRY(format->read(&cursor, &parts));
-  noli_parts_log_unused(context, path, &parts);
-  NOLI_TRY(noli_parts_to_mesh(context, path, &parts, mesh));
+  NOLI_TRY(format->read(&cursor, parts));
+  noli_parts_log_unused(context, path, parts);
+  NOLI_TRY(noli_parts_to_mesh(context, path, parts, mesh));
+done:
+  noli_free(context, (void*)cursor.begin);
+  return status;
+}
+
+// Reads a mesh; its sets and their faces where these are not NULL.
+static NoliStatus read_mesh(NoliContext* context, const char* path, NoliMesh** mesh,
+                            NoliMeshSets* sets, NoliMeshSides* sides) {
+  NoliStatus status = NOLI_OK;
+  NoliMeshParts parts = {.sets.wanted = sets != NULL};
+  NOLI_TRY(noli_mesh_read_parts(context, path, &parts, mesh));
   if (sides != NULL) {
     NOLI_TRY(noli_parts_to_sides(context, &parts, sides));
   }
@@ -65,7 +74,6 @@ done:
     noli_mesh_destroy(context, mesh);
   }
   noli_parts_free(context, &parts);
-  noli_free(context, (void*)cursor.begin);
   return status;
 }
 

@@ -8,6 +8,10 @@ typedef NoliStatus NoliReadFn(NoliCursor* cursor, NoliMeshParts* parts);
 // A writer fails only if an allocation does: the file records write failures.
 typedef NoliStatus NoliWriteFn(NoliTextFile* file, const NoliMesh* mesh);
 
+// Reads a mesh; the sets and looks that `parts` wants stay in them, also on failure.
+NOLI_WARN_UNUSED NoliStatus noli_mesh_read_parts(NoliContext* context, const char* path,
+                                                 NoliMeshParts* parts, NoliMesh** mesh);
+
 NoliReadFn noli_msh_read;
 NoliReadFn noli_vtk_read;
 NoliReadFn noli_medit_read;

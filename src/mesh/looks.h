@@ -1,6 +1,6 @@
-// How surfaces look, beside their shape: texture coordinates, and the names of materials and groups
-// of the triangles of a Wavefront OBJ file. Meshes do not have them, and no simulation needs them;
-// results for other programs do.
+// How surfaces look, beside their shape: texture coordinates of the triangles of a Wavefront OBJ or
+// PLY file, and the names of materials and groups of an OBJ file. Meshes do not have them, and no
+// simulation needs them; results for other programs do.
 #pragma once
 
 #include "base/array.h"
@@ -20,8 +20,8 @@ typedef struct NoliMeshLooks {
   NoliLookNames libraries; // names of the files of materials, as the file has them
 } NoliMeshLooks;
 
-// Reads them of an .obj file; all zeros where it has neither texture coordinates nor names. Fails
-// as noli_mesh_read.
+// Reads them of an .obj or .ply file; all zeros where it has neither texture coordinates nor names.
+// Fails as noli_mesh_read.
 NOLI_WARN_UNUSED NoliStatus noli_mesh_read_looks(NoliContext* context, const char* path,
                                                  NoliMeshLooks* looks);
 void noli_mesh_free_looks(NoliContext* context, NoliMeshLooks* looks);

@@ -1,8 +1,9 @@
-// Medit .mesh, text: Vertices, Edges, Triangles and Tetrahedra, whose references are tags. Cells of
-// other kinds are refused unless there are none; all other sections are skipped.
+// Medit .mesh, text: Vertices, Edges, Triangles, Quadrilaterals, which become triangles, and
+// Tetrahedra, whose references are tags. Cells of other kinds are refused unless there are none;
+// all other sections are skipped.
 #include "mesh/io.h"
 
-typedef enum Handling { CELLS, REFUSED_CELLS, COUNTED, UNCOUNTED } Handling;
+typedef enum Handling { CELLS, POLYGONS, REFUSED_CELLS, COUNTED, UNCOUNTED } Handling;
 
 typedef struct Section {
   const char* name;
@@ -15,7 +16,7 @@ typedef struct Section {
 static const Section sections[] = {
   {"Edges", "edges", CELLS, 2}, {"Triangles", "triangles", CELLS, 3},
   {"Tetrahedra", "tetrahedra", CELLS, 4},
-  {"Quadrilaterals", "quadrilaterals", REFUSED_CELLS, 4}, {"Hexahedra", "hexahedra", REFUSED_CELLS, 8},
+  {"Quadrilaterals", "quadrilaterals", POLYGONS, 4}, {"Hexahedra", "hexahedra", REFUSED_CELLS, 8},
   {"Hexaedra", "hexahedra", REFUSED_CELLS, 8}, {"Prisms", "prisms", REFUSED_CELLS, 6},
   {"Pentahedra", "prisms", REFUSED_CELLS, 6}, {"Pyramids", "pyramids", REFUSED_CELLS, 5},
   {"EdgesP2", "curved edges", REFUSED_CELLS, 3}, {"TrianglesP2", "curved triangles", REFUSED_CELLS, 6},
@@ -100,8 +101,8 @@ static NoliStatus read_cells(NoliCursor* cursor, NoliSpan word, const Section* s
   if (count > 0 && (section->handling == REFUSED_CELLS || n_vert == 0)) {
     status = section->handling == REFUSED_CELLS
                  ? noli_cursor_fail(cursor, word.at,
-                                    "%s is not supported: only Vertices, Edges, Triangles and "
-                                    "Tetrahedra are read",
+                                    "%s is not supported: only Vertices, Edges, Triangles, "
+                                    "Quadrilaterals and Tetrahedra are read",
                                     noli_show(word).text)
                  : noli_cursor_fail(cursor, word.at, "%s before Vertices", noli_show(word).text);
     goto done;
@@ -114,7 +115,11 @@ static NoliStatus read_cells(NoliCursor* cursor, NoliSpan word, const Section* s
       vertex[k] = (int32_t)(value - 1);
     }
     NOLI_TRY(next_integer(cursor, "the reference of the cell", INT32_MIN, INT32_MAX, &value));
-    NOLI_TRY(noli_parts_add_cell(cursor->context, parts, section->n_value, vertex, (int32_t)value));
+    NOLI_TRY(section->handling == POLYGONS
+                 ? noli_parts_add_polygon(cursor->context, parts, section->n_value, vertex,
+                                          (int32_t)value)
+                 : noli_parts_add_cell(cursor->context, parts, section->n_value, vertex,
+                                       (int32_t)value));
   }
 done:
   return status;

@@ -1,11 +1,29 @@
-// Wavefront OBJ: v, f, l, p; everything else is ignored.
+// Wavefront OBJ: v, f, l, p; where looks are wanted vt, usemtl, mtllib, g and o. Everything else is
+// ignored.
 #include "mesh/io.h"
 
 typedef NOLI_ARRAY(int32_t) IndexArray;
 
+// The references of a line.
+typedef struct References {
+  IndexArray vertex;
+  IndexArray uv; // texture coordinates, NOLI_NULL_INDEX where there is none; where wanted
+} References;
+
+// The texture coordinate of `i/t` from the slash on, of n so far.
+static int32_t read_texture(const char* p, const char* end, int64_t n_so_far) {
+  bool negative = p + 1 < end && p[1] == '-';
+  int64_t index = 0;
+  for (p += negative ? 2 : 1; p < end && noli_is_digit(*p); p++) {
+    index = index <= INT32_MAX ? 10 * index + (*p - '0') : index;
+  }
+  int64_t found = negative ? n_so_far - index : index - 1;
+  return index != 0 && found >= 0 && found < INT32_MAX ? (int32_t)found : NOLI_NULL_INDEX;
+}
+
 // Reads `i`, `i/t`, `i//n` or `i/t/n`, where a negative i counts back from the last vertex so far.
 static NoliStatus read_reference(const NoliCursor* cursor, NoliSpan word, int64_t n_so_far,
-                                 int64_t n_vert, int32_t* vertex) {
+                                 int64_t n_vert, int32_t* vertex, const char** rest) {
   const char* p = word.at;
   bool negative = *p == '-';
   p += negative;
@@ -25,14 +43,16 @@ static NoliStatus read_reference(const NoliCursor* cursor, NoliSpan word, int64_
                             (long long)(negative ? n_so_far : n_vert));
   }
   *vertex = (int32_t)index;
+  *rest = p;
   return NOLI_OK;
 }
 
 // Reads the references up to the end of the line; a backslash continues it on the next line.
-static NoliStatus read_references(NoliCursor* cursor, int64_t n_so_far, int64_t n_vert,
-                                  IndexArray* list) {
+static NoliStatus read_references(NoliCursor* cursor, const NoliMeshParts* parts, int64_t n_vert,
+                                  References* list) {
   NoliStatus status = NOLI_OK;
-  list->count = 0;
+  int64_t n_so_far = noli_parts_n_vert(parts), n_uv = parts->looks.uv.count / 2;
+  list->vertex.count = list->uv.count = 0;
   for (;;) {
     NoliSpan word = noli_next_word(cursor);
     if (word.n == 0 || word.at[0] == '#') {
@@ -43,8 +63,13 @@ static NoliStatus read_references(NoliCursor* cursor, int64_t n_so_far, int64_t 
       continue;
     }
     int32_t vertex = 0;
-    NOLI_TRY(read_reference(cursor, word, n_so_far, n_vert, &vertex));
-    NOLI_PUSH(cursor->context, list, vertex);
+    const char *rest = NULL, *end = word.at + word.n;
+    NOLI_TRY(read_reference(cursor, word, n_so_far, n_vert, &vertex, &rest));
+    NOLI_PUSH(cursor->context, &list->vertex, vertex);
+    if (parts->looks.wanted) {
+      int32_t uv = rest < end ? read_texture(rest, end, n_uv) : NOLI_NULL_INDEX;
+      NOLI_PUSH(cursor->context, &list->uv, uv);
+    }
   }
 done:
   return status;
@@ -52,9 +77,10 @@ done:
 
 // Adds a face, polyline or set of points.
 static NoliStatus add_cells(NoliCursor* cursor, const char* place, char kind,
-                            const IndexArray* list, NoliMeshParts* parts) {
+                            const References* references, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
-  int64_t least = kind == 'f' ? 3 : kind == 'l' ? 2 : 1;
+  const IndexArray* list = &references->vertex;
+  int64_t least = kind == 'f' ? 3 : kind == 'l' ? 2 : 1, first = parts->tri.count / 3;
   if (list->count < least) {
     status = noli_cursor_fail(cursor, place, "%c needs at least %lld vertices, got %lld", kind,
                               (long long)least, (long long)list->count);
@@ -62,6 +88,11 @@ static NoliStatus add_cells(NoliCursor* cursor, const char* place, char kind,
   }
   if (kind == 'f') {
     NOLI_TRY(noli_parts_add_polygon(cursor->context, parts, list->count, list->data, 0));
+    if (parts->looks.wanted) {
+      NOLI_TRY(noli_looks_add_face(cursor->context, &parts->looks, first,
+                                   parts->tri.count / 3 - first, list->count, list->data,
+                                   references->uv.data));
+    }
   } else {
     int32_t width = (int32_t)least;
     for (int64_t i = 0; i + width <= list->count; i++) {
@@ -103,9 +134,33 @@ static NoliStatus read_vertex(NoliCursor* cursor, bool flat, double x[3]) {
   return status;
 }
 
+// Reads the line of a texture coordinate or a name.
+static NoliStatus read_looks(NoliCursor* cursor, NoliSpan word, NoliPartsLooks* looks) {
+  NoliStatus status = NOLI_OK;
+  int32_t library;
+  if (noli_span_is(word, "vt")) {
+    double uv[2] = {0.0, 0.0};
+    for (int k = 0; k < 2; k++) {
+      // what is no number is 0
+      if (noli_read_number_here(cursor, "a texture coordinate", &uv[k]) != NOLI_OK) {
+        uv[k] = 0.0;
+      }
+    }
+    NOLI_TRY(noli_looks_add_uv(cursor->context, looks, uv[0], uv[1]));
+  } else if (noli_span_is(word, "usemtl")) {
+    NOLI_TRY(noli_looks_take_name(cursor, &looks->materials, &looks->material));
+  } else if (noli_span_is(word, "g") || noli_span_is(word, "o")) {
+    NOLI_TRY(noli_looks_take_name(cursor, &looks->groups, &looks->group));
+  } else if (noli_span_is(word, "mtllib")) {
+    NOLI_TRY(noli_looks_take_name(cursor, &looks->libraries, &library));
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_obj_read(NoliCursor* cursor, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
-  IndexArray list = {0};
+  References list = {0};
   bool flat = false;
 
   // count the vertices first: faces may name later ones
@@ -121,6 +176,9 @@ NoliStatus noli_obj_read(NoliCursor* cursor, NoliMeshParts* parts) {
   // vertices and cells; the first vertex decides on the number of coordinates
   for (; cursor->at < cursor->end; noli_skip_line(cursor)) {
     NoliSpan word = noli_next_word(cursor);
+    if (parts->looks.wanted) {
+      NOLI_TRY(read_looks(cursor, word, &parts->looks));
+    }
     if (word.n != 1) {
       continue;
     }
@@ -130,12 +188,13 @@ NoliStatus noli_obj_read(NoliCursor* cursor, NoliMeshParts* parts) {
       NOLI_TRY(noli_parts_add_vertices(cursor->context, parts, 1, &x));
       NOLI_TRY(read_vertex(cursor, flat, x));
     } else if (kind == 'f' || kind == 'l' || kind == 'p') {
-      NOLI_TRY(read_references(cursor, noli_parts_n_vert(parts), n_vert, &list));
+      NOLI_TRY(read_references(cursor, parts, n_vert, &list));
       NOLI_TRY(add_cells(cursor, word.at, kind, &list, parts));
     }
   }
 done:
-  noli_array_free(cursor->context, &list);
+  noli_array_free(cursor->context, &list.vertex);
+  noli_array_free(cursor->context, &list.uv);
   return status;
 }
 

@@ -25,6 +25,7 @@ void noli_parts_free(NoliContext* context, NoliMeshParts* parts) {
   noli_array_free(context, &parts->sets.face);
   noli_array_free(context, &parts->polygon);
   noli_array_free(context, &parts->corner);
+  noli_looks_parts_free(context, &parts->looks);
 }
 
 // ---- what is not used
@@ -76,14 +77,29 @@ done:
   return status;
 }
 
-NoliStatus noli_parts_add_face(NoliContext* context, NoliMeshParts* parts, int32_t set,
+static NoliStatus add_set_face(NoliContext* context, NoliMeshParts* parts, int32_t set, int32_t tri,
                                const int32_t vertex[3]) {
   NoliStatus status = NOLI_OK;
-  NoliSetFace face = {.set = set};
-  memcpy(face.vertex, vertex, sizeof face.vertex);
+  NoliSetFace face = {.set = set, .tri = tri, .vertex = {vertex[0], vertex[1], vertex[2]}};
   NOLI_PUSH(context, &parts->sets.face, face);
   for (int i = 0; i < 3; i++) {
     NOLI_TRY(noli_parts_add_member(context, parts, set, vertex[i]));
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_parts_add_face(NoliContext* context, NoliMeshParts* parts, int32_t set,
+                               const int32_t vertex[3]) {
+  return add_set_face(context, parts, set, NOLI_NULL_INDEX, vertex);
+}
+
+NoliStatus noli_parts_add_triangles_to_set(NoliContext* context, NoliMeshParts* parts, int32_t set,
+                                           int64_t first, int64_t n) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, first + n <= INT32_MAX, NOLI_ERROR_TOO_LARGE, "too many triangles");
+  for (int64_t t = first; t < first + n; t++) {
+    NOLI_TRY(add_set_face(context, parts, set, (int32_t)t, parts->tri.data + 3 * t));
   }
 done:
   return status;
@@ -219,6 +235,18 @@ done:
   return status;
 }
 
+static bool repeats(int64_t n, const int32_t* vertex, int64_t i) {
+  return vertex[i] == vertex[i > 0 ? i - 1 : n - 1];
+}
+
+int64_t noli_parts_polygon_triangles(int64_t n, const int32_t* vertex) {
+  int64_t n_corner = 0;
+  for (int64_t i = 0; i < n; i++) {
+    n_corner += repeats(n, vertex, i) ? 0 : 1;
+  }
+  return n <= 3 ? n - 2 : n_corner >= 3 ? n_corner - 2 : 1;
+}
+
 NoliStatus noli_parts_add_polygon(NoliContext* context, NoliMeshParts* parts, int64_t n,
                                   const int32_t* vertex, int32_t tag) {
   NoliStatus status = NOLI_OK;
@@ -226,7 +254,7 @@ NoliStatus noli_parts_add_polygon(NoliContext* context, NoliMeshParts* parts, in
   NOLI_CHECK(context, n <= INT32_MAX, NOLI_ERROR_TOO_LARGE, "a polygon of %lld vertices",
              (long long)n);
   for (int64_t i = 0; n > 3 && i < n; i++) {
-    if (vertex[i] != vertex[i > 0 ? i - 1 : n - 1]) {
+    if (!repeats(n, vertex, i)) {
       NOLI_PUSH(context, &parts->corner, vertex[i]);
       polygon.n++;
     }
@@ -282,7 +310,7 @@ static void log_odd(NoliContext* context, const char* path, const NoliMeshParts*
   }
 }
 
-// Replaces the fans of polygons by triangles that lie in the polygons.
+// Replaces the fans of polygons by triangles that lie in the polygons, also in sets.
 static NoliStatus cut_polygons(NoliContext* context, const char* path, NoliMeshParts* parts) {
   // files round coordinates, but not to this
   const double planar = 1e-3;
@@ -307,6 +335,12 @@ static NoliStatus cut_polygons(NoliContext* context, const char* path, NoliMeshP
       count_odd(&crossed, x.data, 0.0);
     } else if (shape.off_plane > planar * shape.size) {
       count_odd(&bent, x.data, shape.off_plane / shape.size);
+    }
+  }
+  for (int64_t i = 0; i < parts->sets.face.count; i++) {
+    NoliSetFace* face = &parts->sets.face.data[i];
+    if (face->tri != NOLI_NULL_INDEX) {
+      memcpy(face->vertex, parts->tri.data + 3 * (int64_t)face->tri, sizeof face->vertex);
     }
   }
   log_odd(context, path, parts, &bent, &crossed);
@@ -539,7 +573,7 @@ NoliStatus noli_parts_to_mesh(NoliContext* context, const char* path, NoliMeshPa
       .tet_tag = parts->tet_tag.data,
       .tri_tag = parts->tri_tag.data,
   };
-  NoliMeshParts rest = {.order = parts->order, .sets = parts->sets};
+  NoliMeshParts rest = {.order = parts->order, .sets = parts->sets, .looks = parts->looks};
   rest.curve.data = parts->curve.data;
   rest.curve.count = parts->curve.count;
   rest.bent.data = parts->bent.data;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/array.h"
+#include "mesh/looks_parts.h"
 #include "text/cursor.h"
 #include "noli/mesh.h"
 
@@ -11,9 +12,11 @@ typedef struct NoliSetMember {
   int32_t vertex;
 } NoliSetMember;
 
-// A face in a named set.
+// A face in a named set: a triangle of the file, whose vertices are known once polygons are cut, or
+// a side of a tetrahedron.
 typedef struct NoliSetFace {
   int32_t set;
+  int32_t tri; // NOLI_NULL_INDEX: a side
   int32_t vertex[3];
 } NoliSetFace;
 
@@ -32,7 +35,7 @@ typedef struct NoliPartsPolygon {
   int32_t n;
 } NoliPartsPolygon;
 
-// What a file has besides its mesh, as text for the log; names that have no room are counted.
+// Contents of a file that are not used, as text for the log; names that have no room are counted.
 typedef struct NoliPartsUnused {
   char text[1000];
   int64_t n_more;
@@ -53,6 +56,7 @@ typedef struct NoliMeshParts {
   NOLI_ARRAY(NoliPartsPolygon) polygon; // of more than three vertices
   NOLI_ARRAY(int32_t) corner;           // of the polygons
   NoliPartsUnused unused;
+  NoliPartsLooks looks;
 } NoliMeshParts;
 
 void noli_parts_free(NoliContext* context, NoliMeshParts* parts);
@@ -76,6 +80,9 @@ NOLI_WARN_UNUSED NoliStatus noli_parts_add_cell(NoliContext* context, NoliMeshPa
 NOLI_WARN_UNUSED NoliStatus noli_parts_add_polygon(NoliContext* context, NoliMeshParts* parts,
                                                    int64_t n, const int32_t* vertex, int32_t tag);
 
+// The number of triangles of a polygon, before or after it is cut.
+int64_t noli_parts_polygon_triangles(int64_t n, const int32_t* vertex);
+
 // Notes something that is not used, such as the "cell array" of that name, which may be empty.
 void noli_parts_note_unused(NoliMeshParts* parts, const char* kind, NoliSpan name);
 
@@ -88,7 +95,13 @@ NOLI_WARN_UNUSED NoliStatus noli_parts_add_set(NoliContext* context, NoliMeshPar
 NOLI_WARN_UNUSED NoliStatus noli_parts_add_member(NoliContext* context, NoliMeshParts* parts,
                                                   int32_t set, int32_t vertex);
 
-// Adds a face and its vertices as members.
+// Adds the triangles from `first` on, which may be those of a polygon, and their vertices as
+// members.
+NOLI_WARN_UNUSED NoliStatus noli_parts_add_triangles_to_set(NoliContext* context,
+                                                            NoliMeshParts* parts, int32_t set,
+                                                            int64_t first, int64_t n);
+
+// Adds a side of a tetrahedron and its vertices as members.
 NOLI_WARN_UNUSED NoliStatus noli_parts_add_face(NoliContext* context, NoliMeshParts* parts,
                                                 int32_t set, const int32_t vertex[3]);
 
@@ -100,9 +113,10 @@ NOLI_WARN_UNUSED NoliStatus noli_parts_to_sides(NoliContext* context, NoliMeshPa
 NOLI_WARN_UNUSED NoliStatus noli_parts_to_sets(NoliContext* context, NoliMeshParts* parts,
                                                NoliMeshSets* sets);
 
-// Makes the mesh and leaves the parts empty, except for the sets. Cuts polygons into triangles and
-// logs those that are not planar or cross themselves. Separates nodes that only curves
-// use from the vertices. Drops tags that are all zero, segments that are edges of other cells and
-// points that are vertices of other cells. Fails without vertices, and if indices exceed 32 bits.
+// Makes the mesh and leaves the parts empty, except for the sets and looks. Cuts polygons into
+// triangles and logs those that are not planar or cross themselves. Separates nodes that only
+// curves use from the vertices. Drops tags that are all zero, segments that are edges of other
+// cells and points that are vertices of other cells. Fails without vertices, and if indices exceed
+// 32 bits.
 NOLI_WARN_UNUSED NoliStatus noli_parts_to_mesh(NoliContext* context, const char* path,
                                                NoliMeshParts* parts, NoliMesh** mesh);

@@ -1,9 +1,13 @@
-// PLY: text and binary of either byte order. Polygons, strips of triangles and edges are read.
+// PLY: text and binary of either byte order. Polygons, strips of triangles and edges are read, and
+// where looks are wanted texture coordinates of vertices or corners.
 #include "mesh/io.h"
 
 // The meaning of a property.
 typedef enum Role {
   IGNORED,
+  TEXTURE_U,
+  TEXTURE_V,
+  TEXTURE_CORNERS,
   COORDINATE_X,
   COORDINATE_Y,
   COORDINATE_Z,
@@ -41,6 +45,9 @@ typedef struct Reader {
   NOLI_ARRAY(Element) element;
   NOLI_ARRAY(Property) property;
   NOLI_ARRAY(int32_t) corners;
+  NOLI_ARRAY(int32_t) corner_uv; // numbers of the texture coordinates of the corners
+  NOLI_ARRAY(double) texture;    // two for each corner of the face that is read, or one vertex
+  bool uv_of_vertices;           // a texture coordinate has the number of its vertex
   int64_t n_vert;
 } Reader;
 
@@ -74,6 +81,15 @@ static Role property_role(ElementKind kind, NoliSpan name, bool is_list) {
       {VERTEX_ELEMENT, "x", false, COORDINATE_X},
       {VERTEX_ELEMENT, "y", false, COORDINATE_Y},
       {VERTEX_ELEMENT, "z", false, COORDINATE_Z},
+      {VERTEX_ELEMENT, "s", false, TEXTURE_U},
+      {VERTEX_ELEMENT, "t", false, TEXTURE_V},
+      {VERTEX_ELEMENT, "u", false, TEXTURE_U},
+      {VERTEX_ELEMENT, "v", false, TEXTURE_V},
+      {VERTEX_ELEMENT, "texture_u", false, TEXTURE_U},
+      {VERTEX_ELEMENT, "texture_v", false, TEXTURE_V},
+      {VERTEX_ELEMENT, "texture_s", false, TEXTURE_U},
+      {VERTEX_ELEMENT, "texture_t", false, TEXTURE_V},
+      {FACE_ELEMENT, "texcoord", true, TEXTURE_CORNERS},
       {FACE_ELEMENT, "vertex_indices", true, CORNERS},
       {FACE_ELEMENT, "vertex_index", true, CORNERS},
       {STRIP_ELEMENT, "vertex_indices", true, STRIP},
@@ -247,7 +263,19 @@ static NoliStatus check_roles(const Reader* reader, const Element* element) {
   return NOLI_OK;
 }
 
-// Reads a list; keeps it as corners if it is one.
+// Reads a texture coordinate; what is no number is 0.
+static NoliStatus read_texture(Reader* reader, NoliScalar type, double* value) {
+  NoliCursor before = *reader->cursor;
+  if (noli_next_number(reader->cursor, reader->binary, type, "a texture coordinate", value) ==
+      NOLI_OK) {
+    return NOLI_OK;
+  }
+  *value = 0.0;
+  *reader->cursor = before;
+  return noli_skip_value(reader->cursor, reader->binary, type, "a value");
+}
+
+// Reads a list; keeps it if it has corners or texture coordinates.
 static NoliStatus read_list(Reader* reader, const Property* property) {
   NoliStatus status = NOLI_OK;
   NoliCursor* cursor = reader->cursor;
@@ -265,6 +293,13 @@ static NoliStatus read_list(Reader* reader, const Property* property) {
                                  least, reader->n_vert - 1, &vertex));
       NOLI_PUSH(cursor->context, &reader->corners, (int32_t)vertex);
     }
+  } else if (property->role == TEXTURE_CORNERS && reader->parts->looks.wanted) {
+    reader->texture.count = 0;
+    for (int64_t i = 0; i < n; i++) {
+      double value = 0.0;
+      NOLI_TRY(read_texture(reader, property->type, &value));
+      NOLI_PUSH(cursor->context, &reader->texture, value);
+    }
   } else {
     for (int64_t i = 0; i < n; i++) {
       NOLI_TRY(noli_skip_value(cursor, reader->binary, property->type, "a value"));
@@ -274,10 +309,13 @@ done:
   return status;
 }
 
-// Reads one element into a position, an edge or the corners.
-static NoliStatus read_one(Reader* reader, const Element* element, double x[3], int32_t edge[2]) {
+// Reads one element into a position with a texture coordinate, an edge, or the corners with theirs.
+static NoliStatus read_one(Reader* reader, const Element* element, double x[3], double uv[2],
+                           int32_t edge[2]) {
   NoliStatus status = NOLI_OK;
   NoliCursor* cursor = reader->cursor;
+  bool textured = reader->parts->looks.wanted;
+  reader->texture.count = 0;
   for (int64_t p = 0; p < element->n_property; p++) {
     const Property* property = &reader->property.data[element->first + p];
     int64_t vertex = 0;
@@ -288,7 +326,9 @@ static NoliStatus read_one(Reader* reader, const Element* element, double x[3], 
       NOLI_TRY(noli_next_integer(cursor, reader->binary, property->type, "a vertex of the edge", 0,
                                  reader->n_vert - 1, &vertex));
       edge[property->role == VERTEX_2] = (int32_t)vertex;
-    } else if (property->role == IGNORED) {
+    } else if (textured && (property->role == TEXTURE_U || property->role == TEXTURE_V)) {
+      NOLI_TRY(read_texture(reader, property->type, &uv[property->role == TEXTURE_V]));
+    } else if (property->role < COORDINATE_X) {
       NOLI_TRY(noli_skip_value(cursor, reader->binary, property->type, "a value"));
     } else {
       NOLI_TRY(noli_next_number(cursor, reader->binary, property->type, "a coordinate", &value));
@@ -311,6 +351,33 @@ static int64_t least_size(const Reader* reader, const Element* element) {
   return size;
 }
 
+// Adds a face, with texture coordinates where they are wanted.
+static NoliStatus add_face(Reader* reader, int64_t n, const int32_t* vertex) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = reader->cursor->context;
+  NoliMeshParts* parts = reader->parts;
+  NoliPartsLooks* looks = &parts->looks;
+  int64_t first = parts->tri.count / 3;
+  bool of_corners = n > 0 && reader->texture.count == 2 * n;
+  NOLI_TRY(noli_parts_add_polygon(context, parts, n, vertex, 0));
+  if (!looks->wanted || (!of_corners && !reader->uv_of_vertices)) {
+    goto done;
+  }
+  reader->corner_uv.count = 0;
+  for (int64_t i = 0; i < n; i++) {
+    int32_t uv = of_corners ? (int32_t)(looks->uv.count / 2) : vertex[i];
+    NOLI_PUSH(context, &reader->corner_uv, uv);
+    if (of_corners) {
+      const double* at = reader->texture.data + 2 * i;
+      NOLI_TRY(noli_looks_add_uv(context, looks, at[0], at[1]));
+    }
+  }
+  NOLI_TRY(noli_looks_add_face(context, looks, first, parts->tri.count / 3 - first, n, vertex,
+                               reader->corner_uv.data));
+done:
+  return status;
+}
+
 // Adds the triangles of strips, of which every other one is reversed. Those that name a vertex
 // twice only lead to the next place.
 static NoliStatus add_strips(Reader* reader) {
@@ -325,7 +392,7 @@ static NoliStatus add_strips(Reader* reader) {
       const int32_t tri[3] = {corner[i - 2], corner[reversed ? i : i - 1],
                               corner[reversed ? i - 1 : i]};
       if (tri[0] != tri[1] && tri[1] != tri[2] && tri[2] != tri[0]) {
-        NOLI_TRY(noli_parts_add_cell(reader->cursor->context, reader->parts, 3, tri, 0));
+        NOLI_TRY(add_face(reader, 3, tri));
       }
     }
   }
@@ -336,7 +403,7 @@ done:
 static NoliStatus read_elements(Reader* reader, const Element* element) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = reader->cursor->context;
-  double x[3] = {0.0}, *place = NULL;
+  double x[3] = {0.0}, uv[2] = {0.0}, *place = NULL;
   int32_t edge[2] = {0};
   NOLI_TRY(check_roles(reader, element));
 
@@ -349,13 +416,15 @@ static NoliStatus read_elements(Reader* reader, const Element* element) {
 
   // one by one
   for (int64_t i = 0; i < n; i++) {
-    NOLI_TRY(read_one(reader, element, x, edge));
+    NOLI_TRY(read_one(reader, element, x, uv, edge));
     if (element->kind == VERTEX_ELEMENT) {
       NOLI_TRY(noli_parts_add_vertices(context, reader->parts, 1, &place));
       memcpy(place, x, sizeof x);
+      if (reader->uv_of_vertices) {
+        NOLI_TRY(noli_looks_add_uv(context, &reader->parts->looks, uv[0], uv[1]));
+      }
     } else if (element->kind == FACE_ELEMENT) {
-      NOLI_TRY(noli_parts_add_polygon(context, reader->parts, reader->corners.count,
-                                      reader->corners.data, 0));
+      NOLI_TRY(add_face(reader, reader->corners.count, reader->corners.data));
     } else if (element->kind == STRIP_ELEMENT) {
       NOLI_TRY(add_strips(reader));
     } else if (element->kind == EDGE_ELEMENT) {
@@ -366,10 +435,20 @@ done:
   return status;
 }
 
+static bool has_role(const Reader* reader, Role role) {
+  bool has = false;
+  for (int64_t p = 0; p < reader->property.count; p++) {
+    has = has || reader->property.data[p].role == role;
+  }
+  return has;
+}
+
 NoliStatus noli_ply_read(NoliCursor* cursor, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
   Reader reader = {.cursor = cursor, .parts = parts};
   NOLI_TRY(read_header(&reader));
+  reader.uv_of_vertices =
+      parts->looks.wanted && has_role(&reader, TEXTURE_U) && !has_role(&reader, TEXTURE_CORNERS);
   for (int64_t e = 0; e < reader.element.count; e++) {
     NOLI_TRY(read_elements(&reader, &reader.element.data[e]));
   }
@@ -381,6 +460,8 @@ done:
   noli_array_free(cursor->context, &reader.element);
   noli_array_free(cursor->context, &reader.property);
   noli_array_free(cursor->context, &reader.corners);
+  noli_array_free(cursor->context, &reader.corner_uv);
+  noli_array_free(cursor->context, &reader.texture);
   return status;
 }
 

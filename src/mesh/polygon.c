@@ -5,6 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+// Areas relative to the square of sides, and differences of shapes, that may be rounding: corners
+// in line and ears of equal shape must not depend on the unit of length.
+#define ROUNDING 1e-14
+#define TIE 1e-9
+
 static double area2(const double* a, const double* b, const double* c) {
   return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
 }
@@ -25,7 +30,7 @@ static bool is_at(const double* p, const double* q) {
 
 // ---- ears
 
-// What is known about a corner of the rest of the polygon.
+// State of a corner of the rest of the polygon.
 enum { UNKNOWN = -1, IS_EAR = -2 }; // otherwise the corner that lies in its triangle
 
 typedef struct Rest {
@@ -68,14 +73,16 @@ static void measure(Rest* rest, int32_t k) {
                             rest->point + 2 * (int64_t)rest->corner[(k + 1) % rest->n]);
 }
 
-// The best-shaped ear, or NOLI_NULL_INDEX. A corner stays blocked until what blocks it has gone.
+// The best-shaped ear, the first of equal ones, or NOLI_NULL_INDEX. A corner stays blocked until
+// what blocks it has gone.
 static int32_t find_ear(Rest* rest) {
   int32_t best = NOLI_NULL_INDEX;
   double best_shape = rest->margin;
   for (int32_t k = 0; k < rest->n; k++) {
     int32_t b = rest->corner[k];
     bool blocked = rest->block[b] >= 0 && !rest->gone[rest->block[b]];
-    if (rest->shape[b] > best_shape && !blocked && (rest->block[b] == IS_EAR || is_ear(rest, k))) {
+    if (rest->shape[b] > (1.0 + TIE) * best_shape && !blocked &&
+        (rest->block[b] == IS_EAR || is_ear(rest, k))) {
       best = k;
       best_shape = rest->shape[b];
     }
@@ -86,7 +93,7 @@ static int32_t find_ear(Rest* rest) {
 NoliStatus noli_polygon_cut(NoliContext* context, const double* point, int32_t n, double margin,
                             int32_t* tri, bool* complete) {
   NoliStatus status = NOLI_OK;
-  Rest rest = {.point = point, .margin = margin, .n = n};
+  Rest rest = {.point = point, .margin = fmax(margin, ROUNDING), .n = n};
   *complete = false;
   NOLI_NEW(context, rest.corner, n);
   NOLI_NEW(context, rest.block, n);

@@ -1,4 +1,4 @@
-// What surfaces look like in their files: texture coordinates, materials and groups. Triangles of a
+// Texture coordinates, materials and groups of surfaces, from their files. Triangles of a
 // shape are found among those of the file by the positions of their corners at rest.
 #include "output/exchange.h"
 
@@ -317,7 +317,7 @@ done:
 
 // ---- shapes -------------------------------------------------------------------------------------
 
-// What a file says about the triangles of a shape.
+// The triangles of a file that a shape has.
 typedef struct Found {
   int32_t* triangle; // (n) of the file
   int32_t* place;    // (n x 3) of the corners

@@ -30,7 +30,7 @@ enum { CLOSE = 2 };
 // Steps of a component of a direction: more would only take bytes.
 #define DIRECTIONS 4.0F
 
-// Of zlib: the best one makes pages 6 % smaller, and takes five times as long.
+// Level of zlib; the best one makes pages 6 % smaller, and takes five times as long.
 enum { LEVEL = 5 };
 
 // ---- vertices -----------------------------------------------------------------------------------
@@ -188,11 +188,15 @@ done:
 }
 
 static void widen(NoliPageGroup* group, const double* x, int64_t n_vert) {
-  for (int64_t i = 0; i < n_vert; i++) {
-    for (int32_t c = 0; c < 3; c++) {
-      group->low[c] = fmin(group->low[c], x[3 * i + c]);
-      group->high[c] = fmax(group->high[c], x[3 * i + c]);
+  for (int32_t c = 0; c < 3; c++) {
+    double low = group->low[c], high = group->high[c];
+    for (int64_t i = 0; i < n_vert; i++) {
+      double value = x[3 * i + c];
+      low = value < low ? value : low;
+      high = value > high ? value : high;
     }
+    group->low[c] = low;
+    group->high[c] = high;
   }
 }
 
@@ -211,10 +215,11 @@ done:
 
 // Makes room for the values of a frame in the scale of a field: the largest size of a component.
 static void scale_field(NoliPageGroup* group, int32_t f, const float* value, int64_t size) {
-  group->scale[f] = group->n == 0 ? 0.0 : group->scale[f];
+  float most = 0.0F;
   for (int64_t i = 0; i < size; i++) {
-    group->scale[f] = fmax(group->scale[f], (double)fabsf(value[i]));
+    most = fabsf(value[i]) > most ? fabsf(value[i]) : most;
   }
+  group->scale[f] = fmax(group->n == 0 ? 0.0 : group->scale[f], (double)most);
 }
 
 NoliStatus noli_page_group_add_field(NoliContext* context, int32_t n_vert, const char* name,
@@ -268,11 +273,10 @@ NoliStatus noli_page_group_add(NoliContext* context, const NoliFrameLayout* layo
   for (int32_t f = 0; f < fields->n; f++) {
     const NoliPageField* field = &noli_page_fields[fields->field[f]];
     if (field->root) {
-      const NoliReadArray* force = noli_read_frame_find(
-          frame, "PointData", "contact_force", NOLI_FRAME_FLOAT32, 3, layout->n_vert);
+      const NoliReadArray* force = noli_read_frame_find(frame, "PointData", "contact_force",
+                                                        NOLI_FRAME_FLOAT32, 3, layout->n_vert);
       NOLI_TRY(take_proximity(surface, proximity, force, from, value_of(group, f, n_vert),
-                              value_of(group, f + 1, n_vert),
-                              group->gap.data + group->n * n_vert));
+                              value_of(group, f + 1, n_vert), group->gap.data + group->n * n_vert));
     } else if (strcmp(field->name, "away") != 0) {
       take_field(layout, surface, frame, field, group->weight.data, value_of(group, f, n_vert));
     }
@@ -323,13 +327,13 @@ static unsigned zigzag_of(unsigned difference) {
 }
 
 // The numbers to store for a prediction: low bytes of all vertices, then the middle and the high
-// ones. Returns the sum of their bits.
-static int64_t predict(const Axis* axis, int32_t prediction, uint8_t* to) {
+// ones. Returns the sum of their bits, or more than `limit` as soon as they are more.
+static int64_t predict(const Axis* axis, int32_t prediction, int64_t limit, uint8_t* to) {
   int32_t order = prediction / 2;
   bool chained = prediction % 2 != 0;
   unsigned last = 0;
   int64_t bits = 0;
-  for (int64_t i = 0; i < axis->n; i++) {
+  for (int64_t i = 0; i < axis->n && bits <= limit; i++) {
     unsigned error = error_of(axis, order, i);
     unsigned zigzag = zigzag_of(error - (chained ? last : 0));
     to[i] = (uint8_t)(zigzag & 0xFFU);
@@ -356,18 +360,18 @@ static uint8_t* encode_axis(const NoliPageGroup* group, int64_t n_vert, int32_t 
     step = fmax(step, (group->high[c] - group->low[c]) / POSITIONS);
   }
   for (int64_t i = 0; i < n_vert; i++) {
-    now[i] = round_position(x[3 * i + k], group->low[k], group->high[k],
-                            (double)gap[i] < CLOSE * step);
+    now[i] =
+        round_position(x[3 * i + k], group->low[k], group->high[k], (double)gap[i] < CLOSE * step);
   }
   const Axis axis = {now, before, frame > 1 ? earlier : before, n_vert};
   int32_t n = frame == 0 ? 2 : PREDICTIONS, best = 0;
   int64_t least = INT64_MAX;
-  for (int32_t p = 0; p < n; p++) {
-    int64_t bits = predict(&axis, p, to + 1);
-    best = bits < least ? p : best;
-    least = bits < least ? bits : least;
+  for (int32_t p = n - 1; p >= 0; p--) {
+    int64_t bits = predict(&axis, p, least, to + 1);
+    best = bits <= least ? p : best;
+    least = bits <= least ? bits : least;
   }
-  (void)predict(&axis, best, to + 1);
+  (void)predict(&axis, best, INT64_MAX, to + 1);
   *to = (uint8_t)best;
   return to + 1 + 3 * n_vert;
 }

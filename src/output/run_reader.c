@@ -1,6 +1,7 @@
 #include "output/run_reader.h"
 
 #include "output/file.h"
+#include "sim/simulation.h"
 
 NoliStatus noli_run_reader_open(NoliRunReader* reader) {
   NoliStatus status = NOLI_OK;
@@ -11,7 +12,7 @@ NoliStatus noli_run_reader_open(NoliRunReader* reader) {
              "%s: not a result of Noli: it has no scene.json", reader->directory);
   NOLI_TRY(noli_scene_load(context, path, NULL, 0, &reader->scene));
   const NoliSimDef* def = noli_scene_sim_def(reader->scene);
-  NOLI_TRY(noli_sim_create(context, def, &reader->sim));
+  NOLI_TRY(noli_sim_create_for_reading(context, def, &reader->sim));
   NOLI_TRY(noli_frame_layout_create(context, reader->sim, def, &reader->layout));
   reader->frames.format = noli_frame_format_find(noli_scene_output(reader->scene).frame_format);
 done:

@@ -258,18 +258,18 @@ static NoliStatus read_array(Reader* reader, const char* section, const char* el
   return NOLI_OK;
 }
 
-static NoliStatus read_section(Reader* reader, const char* text, const char* section,
+// A section from `*text` on, which then receives its end.
+static NoliStatus read_section(Reader* reader, const char** text, const char* section,
                                int64_t n_tuples) {
   NoliStatus status = NOLI_OK;
   char begin[24], end[24];
   snprintf(begin, sizeof begin, "\n<%s>\n", section);
   snprintf(end, sizeof end, "</%s>", section);
-  const char* next = strstr(text, begin);
-  const char* stop = next != NULL ? strstr(next, end) : NULL;
-  NOLI_CHECK(reader->context, stop != NULL, NOLI_ERROR_FORMAT, "%s: the section %s is damaged",
+  const char* next = strstr(*text, begin);
+  NOLI_CHECK(reader->context, next != NULL, NOLI_ERROR_FORMAT, "%s: the section %s is damaged",
              reader->path, section);
   next += strlen(begin);
-  while (next < stop) {
+  while (strncmp(next, end, strlen(end)) != 0) {
     NOLI_CHECK(reader->context, strncmp(next, "<DataArray ", 11) == 0, NOLI_ERROR_FORMAT,
                "%s: the section %s is damaged", reader->path, section);
     int64_t before = reader->frame->arrays.count;
@@ -282,6 +282,7 @@ static NoliStatus read_section(Reader* reader, const char* text, const char* sec
     }
     next += *next == '\n';
   }
+  *text = next;
 done:
   return status;
 }
@@ -323,12 +324,11 @@ static NoliStatus read_text(Reader* reader, const char* text) {
   NoliStatus status = NOLI_OK;
   const char* piece;
   NOLI_TRY(read_head(reader, text, &piece));
-  NOLI_TRY(read_section(reader, piece, "PointData", reader->frame->n_vert));
-  NOLI_TRY(read_section(reader, piece, "CellData", reader->frame->n_cells));
-  NOLI_TRY(read_section(reader, piece, "Points", reader->frame->n_vert));
-  NOLI_TRY(read_section(reader, piece, "Cells", -1));
-  const char* end = strstr(piece, "</Cells>");
-  NOLI_CHECK(reader->context, end != NULL && strcmp(end, tail) == 0, NOLI_ERROR_FORMAT,
+  NOLI_TRY(read_section(reader, &piece, "PointData", reader->frame->n_vert));
+  NOLI_TRY(read_section(reader, &piece, "CellData", reader->frame->n_cells));
+  NOLI_TRY(read_section(reader, &piece, "Points", reader->frame->n_vert));
+  NOLI_TRY(read_section(reader, &piece, "Cells", -1));
+  NOLI_CHECK(reader->context, strcmp(piece, tail) == 0, NOLI_ERROR_FORMAT,
              "%s: the file does not end where it should", reader->path);
 done:
   return status;

@@ -231,7 +231,8 @@ OBJECT(
           "fine meshes (not with `gcp` and `implicit_surface`): see `docs/background/contact.md`.",
           INTO(NoliSimDef, contact_distance)),
     FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m",
-          "Stiffness of the barrier. With `gcp`, the factor of the potential, in J/m^2. With "
+          "Stiffness of the barrier. With `gcp`, the factor of the potential, in J/m^2 (plane "
+          "strain: J/m). With "
           "`implicit_surface`, the initial stiffness, in N/m.",
           INTO(NoliSimDef, barrier_stiffness)),
     FIELD("eps_target", positive_scaled, NULL, "m",

@@ -301,7 +301,8 @@ SHARED_OBJECT(
              "of a mesh without segments or points are its edges and vertices."),
     PLANE_STRAIN, PLACEMENT,
     FIELD("appearance", mesh_file, NULL, NULL,
-          "File (.obj) whose texture coordinates, materials and groups the surface has in results "
+          "File (.obj, .ply) whose texture coordinates, materials and groups the surface has in "
+          "results "
           "for "
           "other programs, where its triangles are those of the surface, such as the surface that "
           "was filled with tetrahedra: docs/howto/exchange.md; default: `mesh` or the mesh of the "
@@ -372,7 +373,8 @@ SHARED_OBJECT(
           INTO(NoliBodyDef, contact_offset)),
     PLACEMENT,
     FIELD("appearance", mesh_file, NULL, NULL,
-          "File (.obj) whose texture coordinates, materials and groups the surface has in results "
+          "File (.obj, .ply) whose texture coordinates, materials and groups the surface has in "
+          "results "
           "for "
           "other programs, where its triangles are those of the surface, such as the surface that "
           "was filled with tetrahedra: docs/howto/exchange.md; default: `mesh` or the mesh of the "

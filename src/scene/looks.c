@@ -38,9 +38,10 @@ static NoliSceneNode find_entry(const NoliSceneNode* list, int32_t* body) {
   return (NoliSceneNode){0};
 }
 
-static bool is_obj(const char* name) {
+static bool has_looks(const char* name) {
   size_t n = name != NULL ? strlen(name) : 0;
-  return n > 4 && noli_span_is_any_case((NoliSpan){name + n - 4, 4}, ".obj");
+  NoliSpan suffix = n > 4 ? (NoliSpan){name + n - 4, 4} : (NoliSpan){name, 0};
+  return noli_span_is_any_case(suffix, ".obj") || noli_span_is_any_case(suffix, ".ply");
 }
 
 NoliStatus noli_scene_note_appearance(const NoliSceneSource* source, const NoliSceneNode* entry) {
@@ -50,7 +51,7 @@ NoliStatus noli_scene_note_appearance(const NoliSceneSource* source, const NoliS
   if (node.value == NULL) {
     return NOLI_OK;
   }
-  NOLI_SCENE_CHECK(source, &node, is_obj(name), "\"%.200s\" is no .obj file", name);
+  NOLI_SCENE_CHECK(source, &node, has_looks(name), "\"%.200s\" is no .obj or .ply file", name);
   NOLI_TRY(noli_scene_find_file(source, &node, &name));
   NOLI_TRY(noli_scene_note_file(source, &node, name));
 done:
@@ -66,7 +67,7 @@ static const char* find_name(const NoliSceneNode* entry, bool* of_mesh) {
   const NoliSceneNode* nodes[] = {&appearance, &proxy_mesh, &mesh};
   for (int k = 0; k < 3; k++) {
     if (nodes[k]->value != NULL && json_is_string(nodes[k]->value) &&
-        is_obj(noli_scene_string(nodes[k]))) {
+        has_looks(noli_scene_string(nodes[k]))) {
       *of_mesh = k == 2;
       return noli_scene_string(nodes[k]);
     }
@@ -104,7 +105,7 @@ done:
   return status;
 }
 
-// What there is to say about the mesh has been logged when the scene was read.
+// Messages about the mesh were logged when the scene was read.
 NoliStatus noli_scene_read_looks(const NoliScene* scene, int32_t body, NoliSceneLooks* looks) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = scene->context;

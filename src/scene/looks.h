@@ -5,7 +5,7 @@
 #include "noli/scene.h"
 #include "text/node.h"
 
-// Of a body, in the coordinates of its file: surfaces are found by the positions of their vertices.
+// Looks of a body, in the coordinates of its file: surfaces are found by the positions of vertices.
 typedef struct NoliSceneLooks {
   NoliMeshLooks looks; // no triangles: it has none
   char* folder;        // of the file, where names of its files begin

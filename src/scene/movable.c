@@ -166,7 +166,7 @@ done:
 
 // ---- comparison ---------------------------------------------------------------------------------
 
-// What a file is, in place of where it is.
+// The digest of a file, in place of its path.
 static json_t* name_content(void* user, const char* name) {
   const json_t* list = user;
   for (size_t i = 0; i < json_array_size(list); i++) {

@@ -44,6 +44,10 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_find_defects(const NoliModel* model, const 
 // free of intersections, touching surfaces and inverted elements.
 NOLI_WARN_UNUSED NoliStatus noli_sim_require_valid(const NoliModel* model, const double* x);
 
+// The same; `*body` receives that of the first defect, or NOLI_NULL_INDEX.
+NOLI_WARN_UNUSED NoliStatus noli_sim_require_valid_start(const NoliModel* model, const double* x,
+                                                         int32_t* body);
+
 // Primitives, and vertices above half-spaces, that are apart by at most `reach` times the contact
 // distance of their pair over that of the scene, offsets deducted.
 NOLI_WARN_UNUSED NoliStatus noli_sim_find_gaps(const NoliModel* model, const double* x,

@@ -160,10 +160,17 @@ done:
 }
 
 NoliStatus noli_sim_require_valid(const NoliModel* model, const double* x) {
+  int32_t body;
+  return noli_sim_require_valid_start(model, x, &body);
+}
+
+NoliStatus noli_sim_require_valid_start(const NoliModel* model, const double* x, int32_t* body) {
   NoliDefects defects = {0};
   NoliStatus status = noli_sim_find_defects(model, x, &defects);
+  *body = NOLI_NULL_INDEX;
   if (status == NOLI_OK && defects.count > 0) {
     char text[NOLI_DEFECT_TEXT];
+    *body = defects.data[0].entity[0];
     bool inverted = defects.data[0].kind == NOLI_DEFECT_INVERTED;
     noli_defect_describe(model, &defects.data[0], text);
     status = noli_fail(model->context, inverted ? NOLI_INVERTED_ELEMENT : NOLI_ERROR_INTERSECTION,

@@ -13,7 +13,7 @@ typedef struct Corners {
   int32_t vertex[3];
 } Corners;
 
-// What a force acts on: faces of marked nodes, and of these only those in the list, if there is
+// A force acts on faces of marked nodes, and of these only on those in the list, if there is
 // one.
 typedef struct Meant {
   const uint8_t* marked; // (n_vert)

@@ -3,11 +3,12 @@
 #include "base/parallel.h"
 #include "collide/surface_items.h"
 #include "math/larger.h"
+#include "sim/patch.h"
 
 // What counts as far, relative to l, and at least in contact distances.
 #define REACH 0.05
 #define REACH_CONTACT 4.0
-// What is drawn apart, relative to l.
+// Vertices at smaller gaps are drawn apart, relative to l.
 #define APART 1e-3
 // Within one body: gaps are looked for up to this many contact distances, where the distance is at
 // most this fraction of that at rest.
@@ -17,7 +18,9 @@
 // A depth-first search keeps one sibling per level: enough for any tree built by halving. Vertices
 // that are near each other search their own body together, GROUP of them; trees are arranged again
 // after PATIENCE measurements, since bodies move little from frame to frame.
-enum { STACK = 128, BLOCK = 32, GROUP = 8, PATIENCE = 16 };
+enum { STACK = 128, BLOCK = 32, GROUP = 16, PATIENCE = 16, ITEMS = 1024 };
+
+_Static_assert(NOLI_PATCH_SIZE == 3 * NOLI_LEAF_SIZE, "a leaf is a patch");
 
 // Below this share of the squared size of a triangle, its squared area is lost in rounding.
 #define SLIVER 1e-8
@@ -38,15 +41,19 @@ struct NoliProximity {
   int32_t* vertex; // (n_item x 3) by body
   NoliForest forest;
   int32_t patience;
-  NoliBox* item_box; // (n_item)
-  NoliBox* box;      // (n_item) by place
+  int32_t* corner; // (n_item x 3) vertices by place
+  NoliBox* box;    // (n_item) by place
   Balls now;
   Balls rest;
-  float* centre;  // (n_item x 3)
-  int64_t* first; // (n_body + 1) of the neighbours of each body
+  int32_t* leaf_at; // (n_item) by place: its node
+  NoliPatch* patch; // (n_node) how the items of a node moved
+  float* clearance; // (n_vert) distance from the other items of the own body at rest, m
+  float* centre;    // (n_item x 3)
+  int64_t* first;   // (n_body + 1) of the neighbours of each body
   NOLI_ARRAY(int32_t) near;
   int32_t* order; // (n_vert) vertices, those of items by place
   int32_t* group; // (n_group + 1) where groups begin in `order`
+  int32_t* leaf;  // (n_vert) of an item of the vertex, or NOLI_NULL_INDEX
   int32_t n_group;
   int32_t* asked;   // (n_vert) where its distance is to be written, or NOLI_NULL_INDEX
   int32_t* nearest; // (n_vert) what was nearest before besides the own body (Search.item)
@@ -55,6 +62,8 @@ struct NoliProximity {
   int32_t* pushes;  // (n_vert) their number
   float* gap;       // (n_vert) least distance of what is pushed apart
 };
+
+static void measure_rest(NoliProximity* proximity);
 
 // ---- creation ----
 
@@ -103,6 +112,16 @@ static void free_balls(NoliContext* context, Balls* balls) {
   noli_free(context, balls->radius);
 }
 
+static void list_leaves(NoliProximity* proximity) {
+  const NoliForest* forest = &proximity->forest;
+  for (int32_t node = 0; node < forest->n_node; node++) {
+    bool is_leaf = noli_forest_is_leaf(forest, node);
+    for (int32_t p = forest->node[node].begin; is_leaf && p < forest->node[node].end; p++) {
+      proximity->leaf_at[p] = node;
+    }
+  }
+}
+
 NoliStatus noli_proximity_create(const NoliModel* model, NoliProximity** out) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
@@ -116,12 +135,16 @@ NoliStatus noli_proximity_create(const NoliModel* model, NoliProximity** out) {
   NOLI_NEW(context, first, model->n_body + 1);
   NOLI_TRY(sort_items(proximity, first));
   NOLI_TRY(noli_forest_create(context, model->n_body, first, &proximity->forest));
-  NOLI_NEW(context, proximity->item_box, proximity->n_item);
+  NOLI_NEW(context, proximity->corner, 3 * (int64_t)proximity->n_item);
   NOLI_NEW(context, proximity->box, proximity->n_item);
   NOLI_TRY(new_balls(context, proximity->n_item, &proximity->now));
   NOLI_TRY(new_balls(context, proximity->n_item, &proximity->rest));
   NOLI_NEW(context, proximity->centre, 3 * (int64_t)proximity->n_item);
   NOLI_NEW(context, proximity->first, model->n_body + 1);
+  NOLI_NEW(context, proximity->leaf_at, proximity->n_item);
+  NOLI_NEW(context, proximity->patch, proximity->forest.n_node);
+  NOLI_NEW(context, proximity->clearance, problem->n_vert);
+  NOLI_NEW(context, proximity->leaf, problem->n_vert);
   NOLI_NEW(context, proximity->order, problem->n_vert);
   NOLI_NEW(context, proximity->group, (int64_t)problem->n_vert + 1);
   NOLI_NEW(context, proximity->asked, problem->n_vert);
@@ -133,6 +156,8 @@ NoliStatus noli_proximity_create(const NoliModel* model, NoliProximity** out) {
   for (int64_t i = 0; i < problem->n_vert; i++) {
     proximity->nearest[i] = NOLI_NULL_INDEX;
   }
+  list_leaves(proximity);
+  measure_rest(proximity);
 done:
   noli_free(context, first);
   if (status != NOLI_OK) {
@@ -148,12 +173,16 @@ void noli_proximity_destroy(NoliProximity** owner) {
     NoliContext* context = proximity->model->context;
     noli_forest_release(context, &proximity->forest);
     noli_free(context, proximity->vertex);
-    noli_free(context, proximity->item_box);
+    noli_free(context, proximity->corner);
     noli_free(context, proximity->box);
     free_balls(context, &proximity->now);
     free_balls(context, &proximity->rest);
     noli_free(context, proximity->centre);
     noli_free(context, proximity->first);
+    noli_free(context, proximity->leaf_at);
+    noli_free(context, proximity->patch);
+    noli_free(context, proximity->clearance);
+    noli_free(context, proximity->leaf);
     noli_free(context, proximity->order);
     noli_free(context, proximity->group);
     noli_free(context, proximity->asked);
@@ -175,7 +204,7 @@ double noli_proximity_reach(const NoliProximity* proximity) {
 // ---- a frame ----
 
 static const int32_t* item_at(const NoliProximity* proximity, int32_t place) {
-  return &proximity->vertex[3 * (int64_t)proximity->forest.item[place]];
+  return &proximity->corner[3 * (int64_t)place];
 }
 
 static int32_t item_size(const int32_t item[3]) {
@@ -206,20 +235,22 @@ static void set_ball(Balls* balls, int32_t place, const double* x, const int32_t
 static void list_groups(NoliProximity* proximity) {
   int32_t n_vert = (int32_t)proximity->model->problem.n_vert, n = 0, n_of_items;
   const int32_t* body = proximity->model->problem.surface->body;
-  int32_t* seen = proximity->asked;
-  memset(seen, 0, (size_t)n_vert * sizeof *seen);
+  int32_t* leaf = proximity->leaf;
+  for (int32_t i = 0; i < n_vert; i++) {
+    leaf[i] = NOLI_NULL_INDEX;
+  }
   for (int32_t p = 0; p < proximity->n_item; p++) {
     const int32_t* item = item_at(proximity, p);
     for (int32_t i = 0; i < item_size(item); i++) {
-      if (seen[item[i]] == 0) {
-        seen[item[i]] = 1;
+      if (leaf[item[i]] == NOLI_NULL_INDEX) {
+        leaf[item[i]] = proximity->leaf_at[p];
         proximity->order[n++] = item[i];
       }
     }
   }
   n_of_items = n;
   for (int32_t i = 0; i < n_vert; i++) {
-    if (seen[i] == 0) {
+    if (leaf[i] == NOLI_NULL_INDEX) {
       proximity->order[n++] = i;
     }
   }
@@ -233,29 +264,76 @@ static void list_groups(NoliProximity* proximity) {
   proximity->group[proximity->n_group] = n;
 }
 
-static void update_boxes(NoliProximity* proximity, const double* x) {
-  for (int64_t i = 0; i < proximity->n_item; i++) {
-    proximity->item_box[i] = noli_surface_item_box(x, &proximity->vertex[3 * i]);
+// Arranges trees and groups by where items are.
+static void arrange(NoliProximity* proximity, const double* x) {
+  for (int32_t p = 0; p < proximity->n_item; p++) {
+    int64_t i = proximity->forest.item[p];
+    NoliBox box = noli_surface_item_box(x, &proximity->vertex[3 * i]);
+    for (int k = 0; k < 3; k++) {
+      proximity->centre[3 * i + k] = 0.5f * box.lo[k] + 0.5f * box.hi[k];
+    }
   }
+  noli_forest_arrange(&proximity->forest, proximity->centre);
+  for (int32_t p = 0; p < proximity->n_item; p++) {
+    const int32_t* item = &proximity->vertex[3 * (int64_t)proximity->forest.item[p]];
+    memcpy(&proximity->corner[3 * (int64_t)p], item, 3 * sizeof *item);
+    set_ball(&proximity->rest, p, proximity->model->problem.X, item_at(proximity, p));
+  }
+  list_groups(proximity);
+}
+
+// The items of a leaf, one after the other in memory, and how they moved together.
+static void update_leaf(NoliProximity* proximity, const double* x, int32_t node) {
+  const NoliNode* leaf = &proximity->forest.node[node];
+  int32_t vertex[NOLI_PATCH_SIZE], n = 0;
+  for (int32_t p = leaf->begin; p < leaf->end; p++) {
+    const int32_t* item = item_at(proximity, p);
+    proximity->box[p] = noli_surface_item_box(x, item);
+    set_ball(&proximity->now, p, x, item);
+    for (int32_t i = 0; i < 3; i++) {
+      vertex[n++] = item[item[i] != NOLI_NULL_INDEX ? i : 0];
+    }
+  }
+  proximity->patch[node] = noli_patch_between(proximity->model->problem.X, x, vertex, n);
+}
+
+typedef struct Update {
+  NoliProximity* proximity;
+  const double* x;
+} Update;
+
+static void update_leaves(void* user, int64_t begin, int64_t end, int32_t worker) {
+  const Update* work = user;
+  (void)worker;
+  for (int32_t node = (int32_t)begin; node < (int32_t)end; node++) {
+    if (noli_forest_is_leaf(&work->proximity->forest, node)) {
+      update_leaf(work->proximity, work->x, node);
+    }
+  }
+}
+
+// Patches of nodes above leaves; children follow their parents.
+static void join_patches(NoliProximity* proximity) {
+  const NoliForest* forest = &proximity->forest;
+  for (int32_t node = forest->n_node - 1; node >= 0; node--) {
+    int32_t child = forest->node[node].child;
+    if (child != NOLI_NULL_INDEX) {
+      proximity->patch[node] =
+          noli_patch_union(&proximity->patch[child], &proximity->patch[child + 1]);
+    }
+  }
+}
+
+static void update_items(NoliProximity* proximity, const double* x) {
+  Update work = {proximity, x};
+  int32_t n_threads = noli_context_threads(proximity->model->context);
   if (proximity->patience == 0) {
-    for (int64_t i = 0; i < proximity->n_item; i++) {
-      const NoliBox* box = &proximity->item_box[i];
-      for (int k = 0; k < 3; k++) {
-        proximity->centre[3 * i + k] = 0.5f * box->lo[k] + 0.5f * box->hi[k];
-      }
-    }
-    noli_forest_arrange(&proximity->forest, proximity->centre);
-    for (int32_t p = 0; p < proximity->n_item; p++) {
-      set_ball(&proximity->rest, p, proximity->model->problem.X, item_at(proximity, p));
-    }
-    list_groups(proximity);
+    arrange(proximity, x);
     proximity->patience = PATIENCE;
   }
   proximity->patience--;
-  for (int32_t p = 0; p < proximity->n_item; p++) {
-    proximity->box[p] = proximity->item_box[proximity->forest.item[p]];
-    set_ball(&proximity->now, p, x, item_at(proximity, p));
-  }
+  noli_parallel_for(n_threads, proximity->forest.n_node, ITEMS, update_leaves, &work);
+  join_patches(proximity);
   noli_forest_refit(&proximity->forest, proximity->box);
 }
 
@@ -383,8 +461,7 @@ static bool is_out(const Search* search, const int32_t item[3]) {
           (search->self && plain >= SELF_SHARE * SELF_SHARE * farthest_at_rest_sqr(search, item)));
 }
 
-static void test_item(Search* search, int32_t number) {
-  const int32_t* item = &search->proximity->vertex[3 * (int64_t)number];
+static void test_item(Search* search, int32_t number, const int32_t item[3]) {
   double weight[3];
   if (is_out(search, item)) {
     return;
@@ -411,7 +488,7 @@ static void search_body(Search* search, int32_t body) {
     }
     if (noli_forest_is_leaf(forest, node)) {
       for (int32_t p = forest->node[node].begin; p < forest->node[node].end; p++) {
-        test_item(search, forest->item[p]);
+        test_item(search, forest->item[p], item_at(search->proximity, p));
       }
       continue;
     }
@@ -442,7 +519,7 @@ static void search_others(Search* search) {
   if (before >= 0) {
     int32_t other = problem->surface->body[proximity->vertex[3 * (int64_t)before]];
     search->offset = noli_surface_offset(problem->surface, body, other);
-    test_item(search, before);
+    test_item(search, before, &proximity->vertex[3 * (int64_t)before]);
   }
   for (int64_t k = proximity->first[body]; k < proximity->first[body + 1]; k++) {
     search->offset = noli_surface_offset(problem->surface, body, proximity->near.data[k]);
@@ -474,7 +551,8 @@ static void search_leaf(Search* search, int32_t begin, int32_t end) {
   }
   for (int32_t k = 0; k < end - begin; k++) {
     if (may_count[k]) {
-      test_item(search, search->proximity->forest.item[begin + k]);
+      int32_t p = begin + k;
+      test_item(search, search->proximity->forest.item[p], item_at(search->proximity, p));
     }
   }
 }
@@ -530,6 +608,21 @@ static bool is_near_box(const NoliBox* a, const NoliBox* b, float limit_sqr) {
   return sum < limit_sqr;
 }
 
+// How far items may be from where the patch of the group has them without coming near one of its
+// vertices: a distance of at least D at rest is still at least its least stretch times D, less the
+// errors of both ends. Negative: nothing is known.
+static double error_limit(const NoliProximity* proximity, const Search* search, int32_t n,
+                          const NoliPatch* home) {
+  double share = noli_patch_least_stretch(home) - SELF_SHARE * (1.0 + ROUNDING);
+  double clearance = proximity->reach, error = 0.0;
+  for (int32_t i = 0; i < n; i++) {
+    clearance = noli_smaller(clearance, (double)proximity->clearance[search[i].vertex]);
+    error = noli_larger(error, noli_patch_vertex_error(home, proximity->model->problem.X, search->x,
+                                                       search[i].vertex));
+  }
+  return share * clearance - error;
+}
+
 // Gaps of the vertices from their own body.
 static void search_self(const NoliProximity* proximity, Search* search, int32_t n, int32_t body) {
   const NoliForest* forest = &proximity->forest;
@@ -537,6 +630,9 @@ static void search_self(const NoliProximity* proximity, Search* search, int32_t 
   NoliBox box;
   int32_t stack[STACK], n_stack = 0, near[GROUP];
   float most = 0.0f;
+  int32_t leaf = proximity->leaf[search->vertex];
+  const NoliPatch* home = leaf != NOLI_NULL_INDEX ? &proximity->patch[leaf] : NULL;
+  double limit = home != NULL ? error_limit(proximity, search, n, home) : -1.0;
   set_points(search, n, &points, &box);
   for (int32_t i = 0; i < n; i++) {
     most = points.reach_sqr[i] > most ? points.reach_sqr[i] : most;
@@ -546,7 +642,9 @@ static void search_self(const NoliProximity* proximity, Search* search, int32_t 
   }
   while (n_stack > 0) {
     int32_t node = stack[--n_stack];
-    if (!is_near_box(&box, &forest->box[node], most)) {
+    const NoliPatch* patch = &proximity->patch[node];
+    if (!is_near_box(&box, &forest->box[node], most) ||
+        (patch->error <= limit && noli_patch_error_of(home, patch) <= limit)) {
       continue;
     }
     if (!noli_forest_is_leaf(forest, node)) {
@@ -687,12 +785,46 @@ static void measure_directions(NoliProximity* proximity, const double* x, const 
   }
 }
 
+// ---- at rest ----
+
+static void measure_clearance(void* user, int64_t begin, int64_t end, int32_t worker) {
+  const Measure* work = user;
+  const NoliProximity* proximity = work->proximity;
+  const NoliProblem* problem = &proximity->model->problem;
+  (void)worker;
+  for (int64_t k = begin; k < end; k++) {
+    int32_t vertex = proximity->order[k], body = problem->surface->body[vertex];
+    Search search = {.proximity = proximity,
+                     .x = work->x,
+                     .vertex = vertex,
+                     .at = noli_load3(&work->x[3 * (int64_t)vertex]),
+                     .nearest = proximity->reach};
+    if (noli_body_pairs_get(&problem->body_pairs, body, body)) {
+      search_body(&search, body);
+    }
+    proximity->clearance[vertex] = (float)((1.0 - ROUNDING) * search.nearest);
+  }
+}
+
+// Arranges all for the rest shape, and measures there what stays the same.
+static void measure_rest(NoliProximity* proximity) {
+  const NoliModel* model = proximity->model;
+  Measure work = {proximity, model->problem.X, NULL};
+  arrange(proximity, work.x);
+  for (int32_t p = 0; p < proximity->n_item; p++) {
+    proximity->box[p] = noli_surface_item_box(work.x, item_at(proximity, p));
+  }
+  noli_forest_refit(&proximity->forest, proximity->box);
+  noli_parallel_for(noli_context_threads(model->context), model->problem.n_vert, ITEMS,
+                    measure_clearance, &work);
+}
+
 NoliStatus noli_proximity_measure(NoliProximity* proximity, const double* x, const int32_t* vertex,
                                   int32_t n, float* distance, float* away, float* gap) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = proximity->model;
   Measure work = {proximity, x, distance};
-  update_boxes(proximity, x);
+  update_items(proximity, x);
   NOLI_TRY(list_neighbours(proximity));
   for (int64_t i = 0; i < model->problem.n_vert; i++) {
     proximity->asked[i] = NOLI_NULL_INDEX;

@@ -1,5 +1,5 @@
-// What the motions and forces of a definition give in a run, without the run: targets and values
-// that are not finite are found before it starts.
+// Evaluates the motions and forces of a definition as a run does, without the run: targets and
+// values that are not finite are found before it starts.
 #include "sim/definition.h"
 
 #include "base/ranks.h"

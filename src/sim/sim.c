@@ -127,8 +127,23 @@ done:
   return status;
 }
 
-NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* given, NoliSim** out) {
-  NOLI_REQUIRE(context, context != NULL && given != NULL && out != NULL);
+// Refuses a start that is not valid, and reports what is likely to be unintended.
+static NoliStatus judge_start(const NoliModel* model, const NoliSimDef* def) {
+  int32_t body = NOLI_NULL_INDEX;
+  NoliStatus status = noli_sim_require_valid_start(model, model->x0, &body);
+  if (body != NOLI_NULL_INDEX) {
+    status = noli_fail_at(model->context, def->bodies[body].where, status);
+  }
+  NOLI_TRY(status);
+  NOLI_TRY(noli_clearance_report(model));
+  noli_bodies_report(model, def);
+  NOLI_TRY(noli_doubts_report(model, def));
+done:
+  return status;
+}
+
+static NoliStatus create(NoliContext* context, const NoliSimDef* given, bool judged,
+                         NoliSim** out) {
   NoliStatus status = NOLI_OK;
   NoliSim* sim = NULL;
   NoliSimDef* def = NULL;
@@ -138,10 +153,9 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* given, NoliSi
   NOLI_TRY(noli_definition_check(context, def));
   NOLI_TRY(noli_owned_definition_copy(context, def, &definition));
   NOLI_TRY(noli_sim_build(context, &definition, &sim));
-  NOLI_TRY(noli_sim_require_valid(sim->model, sim->model->x0));
-  NOLI_TRY(noli_clearance_report(sim->model));
-  noli_bodies_report(sim->model, def);
-  NOLI_TRY(noli_doubts_report(sim->model, def));
+  if (judged) {
+    NOLI_TRY(judge_start(sim->model, def));
+  }
   NOLI_TRY(noli_rank_cells_leave_to_first(sim->model));
 done:
   status = noli_fail_at(context, def != NULL ? def->where : NULL, status);
@@ -152,6 +166,15 @@ done:
   }
   *out = sim;
   return status;
+}
+
+NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim** out) {
+  NOLI_REQUIRE(context, context != NULL && def != NULL && out != NULL);
+  return create(context, def, true, out);
+}
+
+NoliStatus noli_sim_create_for_reading(NoliContext* context, const NoliSimDef* def, NoliSim** out) {
+  return create(context, def, false, out);
 }
 
 void noli_sim_release(NoliSim** owner) {

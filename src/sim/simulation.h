@@ -147,6 +147,11 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_require_used_well(NoliSim* sim);
 NOLI_WARN_UNUSED NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition,
                                            NoliSim** sim);
 
+// A simulation to read the results of a scene that has run: its start is not audited once more, and
+// its warnings are not repeated.
+NOLI_WARN_UNUSED NoliStatus noli_sim_create_for_reading(NoliContext* context, const NoliSimDef* def,
+                                                        NoliSim** sim);
+
 // The initial state of the simulation.
 NOLI_WARN_UNUSED NoliStatus noli_sim_create_state(const NoliSim* sim, NoliState* state);
 

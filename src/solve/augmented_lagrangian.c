@@ -61,6 +61,9 @@ enum { MAX_BLOCKED = 50, MAX_ADJUSTMENTS = 3, MAX_PULLS = 20 };
 // relative to the kinetic energy.
 #define ENERGY_SLACK 0.01
 #define ROUNDING 1e-12
+// Energies that differ by less than this fraction are equal: a body that falls from rest gains as
+// much as the first Newton step releases, and rounding must not decide.
+#define TIE 1e-6
 // Fraction of the kinetic energy that a step may spend on recovering gaps.
 #define RECOVERY_WORK 0.001
 // Allowed energy error at the end of a step, relative to the kinetic and elastic energy: errors of
@@ -325,7 +328,7 @@ static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
     NOLI_TRY(newton_step(solve, stat));
     NOLI_TRY(check_residual(solve, stat));
     measure_error(solve, stat);
-    bool near = solve->energy_error <= solve->energy_scale;
+    bool near = solve->energy_error <= solve->energy_scale * (1.0 + TIE);
     if ((solve->full_step && near) || solve->step_by_step ||
         stat->step_speed < NEGLIGIBLE * stage->tolerance) {
       break;

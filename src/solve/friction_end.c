@@ -10,7 +10,10 @@
 // Allowed imbalance of a solve that another friction iteration will follow, relative to the error
 // of friction by its lagged normal forces. With a larger imbalance the new normal forces would be
 // no better.
-#define DRAFT 0.1
+#define DRAFT 1.0
+
+// Error of friction by its lagged normal forces from which a rough solve suffices for better ones.
+#define FAR_OFF (2.0 * NOLI_FRICTION_ERROR_ALLOWED)
 
 // Relative to eps_v: a Newton step this short, divided by h, changes friction linearly.
 #define RESOLVED 1e-3
@@ -33,6 +36,7 @@ enum { MAX_AUTOMATIC = 10, MAX_IDLE_AUTOMATIC = 2, MAX_FRICTION_ITERATIONS = 100
 typedef struct Lag {
   bool known; // measured at this x
   bool again; // another solve follows, with the normal forces at x
+  bool rough; // this one ends with a longer step than others
   NoliFrictionError off;
   double left; // to be reduced by friction iterations: the error or, until convergence, the change
 } Lag;
@@ -276,6 +280,19 @@ done:
   return status;
 }
 
+NoliStatus noli_friction_suits_draft(NoliStage* stage, bool* suits) {
+  NoliStatus status = NOLI_OK;
+  Lag* lag = &stage->friction_end->lag;
+  *suits = false;
+  if (stage->problem->friction_iterations == NOLI_FRICTION_AUTOMATIC) {
+    NOLI_TRY(find_lag(stage));
+    lag->rough = lag->again && lag->off.error > FAR_OFF;
+    *suits = lag->rough;
+  }
+done:
+  return status;
+}
+
 // Largest relative change of the friction of a body by the last Newton step at full length.
 static NoliStatus change_by_step(NoliStage* stage, double alpha, double* change) {
   NoliStatus status = NOLI_OK;
@@ -344,7 +361,7 @@ NoliStatus noli_friction_lag_again(NoliStage* stage, bool* again) {
   if (stage->friction_iteration == 0 || end->lag.left <= (1.0 - GOOD_PART) * end->least) {
     end->least = end->lag.left;
     end->idle = 0;
-  } else {
+  } else if (!end->lag.rough) {
     end->idle++;
   }
   stage->friction_iteration++;

@@ -37,6 +37,10 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_residual(NoliStage* stage, const doubl
 // Whether it is known that another friction iteration follows this solve.
 bool noli_friction_is_draft(const NoliStage* stage);
 
+// Whether friction is so far off with its lagged normal forces that this solve, which another one
+// follows, need not be accurate. Such solves do not count as those that fail to reduce the error.
+NOLI_WARN_UNUSED NoliStatus noli_friction_suits_draft(NoliStage* stage, bool* suits);
+
 // Whether a solve to a `tolerance`, m/s, whose last Newton step in `stat` was short may end:
 // momentum balances where friction acts, to NOLI_FRICTION_RESIDUAL_MAX, or accurately enough to lag
 // friction again. Forces within a stiff body may exceed its friction for many iterations, or

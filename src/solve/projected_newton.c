@@ -36,6 +36,9 @@ enum { STUCK_ITERATIONS = 10 };
 #define LINEAR 0.75
 #define LONGEST 4.0
 
+// A solve whose friction is known to be far off may end with a step this many times the tolerance.
+#define ROUGH 10.0
+
 // Majorized friction makes steps about this many times shorter.
 #define MAJORIZED_LENGTH 3.0
 
@@ -110,13 +113,17 @@ typedef struct Newton {
 
 // Whether the solve ends. With "residual" it ends when the Newton step is `small`, which is short
 // and settled, and friction is resolved; with either termination only if forces balance, unless
-// another solve follows.
-static NoliStatus test_end(Newton* newton, bool small, bool* converged) {
+// another solve follows. For a rough draft of friction it suffices that the step is `nearly` short.
+static NoliStatus test_end(Newton* newton, bool small, bool nearly, bool* converged) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = newton->stage;
   const NoliProblem* problem = stage->problem;
+  bool rough = false;
+  if (nearly && !small && !newton->plain && !problem->toi_termination) {
+    NOLI_TRY(noli_friction_suits_draft(stage, &rough));
+  }
   *converged = !stage->detour.away &&
-               (problem->toi_termination ? newton->beta < problem->toi_tolerance : small);
+               (problem->toi_termination ? newton->beta < problem->toi_tolerance : small || rough);
   if (*converged && !problem->toi_termination) {
     NOLI_TRY(noli_friction_solved(stage, newton->tolerance, &newton->stat, converged));
   }
@@ -233,7 +240,8 @@ static NoliStatus end_iteration(Newton* newton, const NoliStepFilter* filter,
   stat->beta = newton->beta;
   bool small = is_short(stat, filter, exact, newton->tolerance) &&
                is_settled(stage, search->released) && !away;
-  NOLI_TRY(test_end(newton, small, &converged));
+  bool nearly = is_short(stat, filter, exact, ROUGH * newton->tolerance) && !away;
+  NOLI_TRY(test_end(newton, small, nearly, &converged));
   NOLI_TRY(noli_prescribed_update(stage, converged, &changed));
 
   // record and test for the end

@@ -98,7 +98,16 @@ def pixels(path):
     width, height = struct.unpack(">II", data[16:24])
     start = data.index(b"IDAT")
     rows = zlib.decompress(data[start + 4 : start + 4 + struct.unpack(">I", data[start - 4 : start])[0]])
-    return np.frombuffer(rows, "u1").reshape(height, -1)[:, 1:].reshape(height, width, 3).astype(int)
+    above, picture = bytes(3 * width), []
+    for y in range(height):
+        kind, row = rows[y * (3 * width + 1)], bytearray(rows[y * (3 * width + 1) + 1 : (y + 1) * (3 * width + 1)])
+        for i in range(3 * width if kind > 0 else 0):
+            a, b, c = row[i - 3] if i > 2 else 0, above[i], above[i - 3] if i > 2 else 0
+            nearest = min((abs(b - c), 0, a), (abs(a - c), 1, b), (abs(a + b - 2 * c), 2, c))[2]
+            row[i] = row[i] + (a, b, (a + b) // 2, nearest)[kind - 1] & 255
+        above = bytes(row)
+        picture.append(above)
+    return np.frombuffer(b"".join(picture), "u1").reshape(height, width, 3).astype(int)
 
 def share(path, channel, excess):
     """The part of the pixels in which a channel exceeds the opposite one (red, blue)."""

@@ -183,8 +183,8 @@ static void later_failures_name_the_conversion(void** state) {
 
 static void what_has_no_meaning_is_logged(void** state) {
   (void)state;
-  SceneLog log;
-  NoliContext* context = logging_context(&log);
+  TestLog log;
+  NoliContext* context = test_context_log(&log);
   json_t* root = NULL;
   ASSERT_OK(import(context,
                    HEAD "zoom 0.5\nwarmStart 0\nground 0 -1 50\nconstraintSolver SQP\n"
@@ -254,8 +254,8 @@ static void settings(void** state) {
 // targets; each solve lags friction, so four squares down from 4 to 1 make five iterations.
 static void values_that_fall_within_a_step(void** state) {
   (void)state;
-  SceneLog log;
-  NoliContext* context = logging_context(&log);
+  TestLog log;
+  NoliContext* context = test_context_log(&log);
   json_t* root = NULL;
   ASSERT_OK(import(context,
                    HEAD "useAbsParameters\nselfFric 0.1\ntuning 6 0 1e-2 1e-3 1e-9 4e-5 1e-5\n",

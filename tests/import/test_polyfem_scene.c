@@ -87,8 +87,8 @@ static void everything_has_its_place_in_the_native_scene(void** state) {
   (void)state;
 
   // a scene with most of the keys
-  SceneLog log;
-  NoliContext* context = logging_context(&log);
+  TestLog log;
+  NoliContext* context = test_context_log(&log);
   make_meshes(context);
   json_t* tree;
   NoliScene* scene = load(
@@ -309,8 +309,8 @@ static void conditions_become_motions(void** state) {
 
 static void conditions_without_vertices_are_told(void** state) {
   (void)state;
-  SceneLog log;
-  NoliContext* context = logging_context(&log);
+  TestLog log;
+  NoliContext* context = test_context_log(&log);
   make_meshes(context);
   json_t* tree;
   NoliScene* scene = load(context,

@@ -44,7 +44,7 @@ static void start_history(double* history) {
 
 // One step from F0 to F1; the history changes.
 static void step(double h, const NoliMat3* F0, const NoliMat3* F1, double* history) {
-  double begun[SIZE];
+  double begun[SIZE] = {0};
   NoliMaterialPoint point = point_at(begun, h);
   noli_history_begin(&point, F0, history, begun);
   noli_history_end(&point, F1, history);

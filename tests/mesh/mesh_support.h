@@ -41,6 +41,17 @@ static inline void put_u8(TestBytes* bytes, uint8_t value) {
   put_bytes(bytes, &value, 1);
 }
 
+// An integer of a file that may be binary, as text otherwise.
+static inline void put_i(TestBytes* file, bool binary, int32_t value) {
+  char text[20];
+  snprintf(text, sizeof text, "%d ", (int)value);
+  if (binary) {
+    put_i32(file, value);
+  } else {
+    put_string(file, text);
+  }
+}
+
 static inline void write_file(const char* path, const char* data, size_t n) {
   FILE* file = fopen(path, "wb");
   assert_non_null(file);
@@ -66,6 +77,52 @@ static inline NoliMesh* must_read(NoliContext* context, const char* path, const 
   }
   assert_int_equal(status, NOLI_OK);
   return mesh;
+}
+
+// Reads a mesh with its sets and their faces.
+static inline NoliMesh* read_sides(NoliContext* context, const char* path, const char* text,
+                                   NoliMeshSets* sets, NoliMeshSides* sides) {
+  NoliMesh* mesh = NULL;
+  write_file(path, text, strlen(text));
+  NoliStatus status = noli_mesh_read_sides(context, path, &mesh, sets, sides);
+  remove(path);
+  if (status != NOLI_OK) {
+    print_error("%s\n", noli_context_message(context));
+  }
+  assert_int_equal(status, NOLI_OK);
+  assert_int_equal(sides->n, sets->n);
+  return mesh;
+}
+
+// Whether a set has these faces, as sorted vertices, and its vertices are those of its faces.
+static inline void assert_faces(const NoliMeshSets* sets, const NoliMeshSides* sides,
+                                const char* name, int n, const int32_t* face) {
+  for (int32_t s = 0; s < sets->n; s++) {
+    if (strcmp(sets->name[s], name) != 0) {
+      continue;
+    }
+    assert_int_equal(sides->first[s + 1] - sides->first[s], n);
+    for (int f = 0; f < n; f++) {
+      int found = 0;
+      for (int64_t k = sides->first[s]; k < sides->first[s + 1]; k++) {
+        int same = 0;
+        for (int i = 0; i < 9; i++) {
+          same += sides->tri[3 * k + i / 3] == face[3 * f + i % 3];
+        }
+        found += same == 3;
+      }
+      assert_int_equal(found, 1);
+    }
+    for (int64_t i = sets->first[s]; n > 0 && i < sets->first[s + 1]; i++) {
+      bool used = false;
+      for (int k = 0; k < 3 * n; k++) {
+        used = used || face[k] == sets->vertex[i];
+      }
+      assert_true(used);
+    }
+    return;
+  }
+  fail_msg("there is no set %s", name);
 }
 
 static inline void assert_same_array(const void* a, const void* b, int64_t count, size_t size) {

@@ -56,9 +56,9 @@ static const struct {
      "supported"},
     {"b.msh", MSH22 NODES22 "$Elements\n1\n1 9 0 1 2 3 4 1 2\n$EndElements\n",
      "b.msh: a curved triangle or segment bounds no curved tetrahedron"},
-    {"b.msh", MSH22 NODES22 "$Elements\n1\n1 3 0 1 2 3 4\n$EndElements\n",
-     "b.msh:13: 4-node quadrangle (type 3): only tetrahedra, triangles, segments and points are "
-     "supported"},
+    {"b.msh", MSH22 NODES22 "$Elements\n1\n1 7 0 1 2 3 4 1\n$EndElements\n",
+     "b.msh:13: 5-node pyramid (type 7): only tetrahedra, triangles, quadrangles, segments and "
+     "points are supported"},
     {"b.msh", MSH22 NODES22 "$Elements\n1\n1 444 0 1 2 3 4\n$EndElements\n",
      "b.msh:13: elements of type 444 are not supported"},
     {"b.msh", MSH22 NODES22 "$Elements\n1\n1 4 0 1 2 3",
@@ -84,7 +84,7 @@ static const struct {
     {"b.mesh", "Vertices 3\n", "b.mesh:1: expected MeshVersionFormatted, got 'Vertices'"},
     {"b.mesh", MEDIT "Hexahedra\n1\n",
      "b.mesh:7: 'Hexahedra' is not supported: only Vertices, "
-     "Edges, Triangles and Tetrahedra are read"},
+     "Edges, Triangles, Quadrilaterals and Tetrahedra are read"},
     {"b.mesh", MEDIT "Triangles\n1\n1 2 4 7\n",
      "b.mesh:9: a vertex of the cell must be in 1 to 3, got '4'"},
     {"b.mesh", MEDIT "Triangles\n2000000000\n1 2 3 7\n",
@@ -135,7 +135,8 @@ static const struct {
     {"b.inp", INP "*ELEMENT\n8, 10, 20, 30\n", "b.inp:8: '*ELEMENT' needs the parameter TYPE"},
     {"b.inp", INP "*ELEMENT, ELSET=E,\nTYPE=C3D8\n8, 10, 20\n",
      "b.inp:9: elements of type 'C3D8' are not supported: only tetrahedra (C3D4, C3D10), triangles "
-     "(S3, STRI3, M3D3, CPS3, CPE3) and segments (B31, T3D2) are"},
+     "(S3, STRI3, M3D3, CPS3, CPE3), quadrilaterals (S4, M3D4, CPS4, CPE4, R3D4) and segments "
+     "(B31, T3D2) are"},
     {"b.inp", INP "*ELEMENT, TYPE=C3D10\n",
      "b.inp:8: C3D10: all tetrahedra must have the same order, previous ones have order 1"},
     {"b.inp",

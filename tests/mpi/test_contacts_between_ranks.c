@@ -28,8 +28,8 @@ static void press(void* user, double t0, double t1, int32_t n_node, const int32_
   }
 }
 
-// Two layers of boxes that already touch, under a plate of large triangles that moves down.
-static World pile_start(bool together, const char* friction, int32_t n_steps) {
+// An empty world, of all ranks together or of this one alone.
+static World world_on_ranks(bool together) {
   World world = world_new(1);
   if (together) {
     NoliContextDef def = noli_default_context_def();
@@ -38,6 +38,12 @@ static World pile_start(bool together, const char* friction, int32_t n_steps) {
     test_context_done(&world.context);
     ASSERT_OK(noli_context_create(&def, &world.context));
   }
+  return world;
+}
+
+// Two layers of boxes that already touch, under a plate of large triangles that moves down.
+static World pile_start(bool together, const char* friction, int32_t n_steps) {
+  World world = world_on_ranks(together);
   for (int32_t b = 0; b < N_BODY; b++) {
     NoliMesh* mesh = NULL;
     ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.1, 0.1, 0.1}, (int32_t[]){3, 3, 3},
@@ -60,6 +66,37 @@ static World pile_start(bool together, const char* friction, int32_t n_steps) {
   // sums differ by rounding, and so may the number of iterations: the last one must be negligible
   world.def.tolerance = (NoliScaled){1e-7, true};
   world_use_friction(&world, friction);
+  world_start(&world);
+  for (int32_t i = 0; i < n_steps; i++) {
+    world_step(&world);
+  }
+  return world;
+}
+
+// Rods with an offset that lie along each other on two bars, and touch: their ends are held apart
+// by contacts of vertices and segments.
+static World rods_start(bool together, int32_t n_steps) {
+  enum { RODS = 5 };
+  const double radius = 5e-4;
+  World world = world_on_ranks(together);
+  for (int32_t i = 0; i < RODS; i++) {
+    NoliMesh* mesh = NULL;
+    ASSERT_OK(noli_mesh_make_line(world.context, 0.2, 10 + i, &mesh));
+    int32_t rod = world_add(&world, mesh, (double[]){0, 9e-4 + 1.3e-3 * i, 0});
+    world.body[rod].rod.radius = radius;
+    world.body[rod].contact_offset = NOLI_OFFSET_THICKNESS;
+    world.body[rod].material.young = 1e6;
+  }
+  for (int32_t i = 0; i < 2; i++) {
+    NoliMesh* mesh = NULL;
+    ASSERT_OK(noli_mesh_make_line(world.context, 0.3, 7, &mesh));
+    int32_t bar = world_add_obstacle(&world, mesh, (double[]){0, 0, i == 0 ? 7e-4 : -7e-4});
+    world.body[bar].contact_offset = radius;
+  }
+  world.def.contact_distance = (NoliScaled){5e-4, false};
+  world.def.friction = 0.2;
+  world.def.time_step = 0.005;
+  world.def.tolerance = (NoliScaled){1e-7, true};
   world_start(&world);
   for (int32_t i = 0; i < n_steps; i++) {
     world_step(&world);
@@ -331,6 +368,43 @@ static void results_are_those_of_one_rank(void** state) {
   }
 }
 
+static void rods_are_held_apart_as_on_one_rank(void** state) {
+  (void)state;
+  World alone = rods_start(false, 1), together = rods_start(true, 1);
+  int32_t n_rank = noli_rank_count(together.context);
+  assert_true(noli_stage_divides_contacts(together.sim->stage) == (n_rank > 1));
+  meet_at(&alone, &together, noli_sim_positions(alone.sim));
+  const NoliContactSet *whole = contacts_of(&alone), *own = contacts_of(&together);
+  int64_t n =
+      whole->class_first[NOLI_PAIR_POINT_EDGE + 1] - whole->class_first[NOLI_PAIR_POINT_EDGE];
+  double n_own =
+      (double)(own->class_first[NOLI_PAIR_POINT_EDGE + 1] - own->class_first[NOLI_PAIR_POINT_EDGE]);
+  assert_true(n > 50 && whole->point_edges.pair.count > 50);
+  assert_true(n_own > 0.0);
+  ASSERT_OK(noli_ranks_sum(together.context, &n_own, 1));
+  assert_int_equal((int64_t)n_own, n);
+  assert_same_contacts(&alone, &together);
+  assert_int_equal(own->n_primitive_pairs, whole->n_primitive_pairs);
+  world_done(&alone);
+  world_done(&together);
+
+  // and so do their steps
+  alone = rods_start(false, 3), together = rods_start(true, 3);
+  print_message("rods: %d iterations, on ranks %d\n", (int)alone.report.newton_iterations,
+                (int)together.report.newton_iterations);
+  assert_int_equal(together.report.contacts, alone.report.contacts);
+  int64_t n_x = 3 * (int64_t)noli_sim_vertex_count(alone.sim);
+  assert_alike(noli_sim_positions(together.sim), noli_sim_positions(alone.sim), n_x, 1e-9);
+  double* force[2] = {calloc((size_t)n_x, sizeof(double)), calloc((size_t)n_x, sizeof(double))};
+  ASSERT_OK(noli_sim_contact_forces(alone.sim, force[0]));
+  ASSERT_OK(noli_sim_contact_forces(together.sim, force[1]));
+  assert_alike(force[1], force[0], n_x, 1e-5);
+  free(force[0]);
+  free(force[1]);
+  world_done(&alone);
+  world_done(&together);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_contact_is_on_one_rank),
@@ -338,6 +412,7 @@ int main(void) {
       cmocka_unit_test(shares_are_even),
       cmocka_unit_test(pairs_that_approach_are_found_on_all_ranks),
       cmocka_unit_test(results_are_those_of_one_rank),
+      cmocka_unit_test(rods_are_held_apart_as_on_one_rank),
   };
   return run_on_ranks(&ranks, tests, sizeof tests / sizeof *tests);
 }

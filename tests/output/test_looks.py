@@ -228,7 +228,7 @@ def check_mistakes():
     said = noli("check", "scene.json", "--set", 'bodies[3].appearance="nowhere.obj"', status=2)
     assert "appearance" in said and "nowhere.obj" in said, said
     said = noli("check", "scene.json", "--set", 'bodies[3].appearance="solid.vtk"', status=2)
-    assert "is no .obj file" in said, said
+    assert "is no .obj or .ply file" in said, said
     # values that no reader can use are no reason to refuse a mesh
     for bad in ("vt nan", "vt", "vt 1.#IND x"):
         with open("odd.obj", "w") as file:
@@ -236,6 +236,24 @@ def check_mistakes():
         noli("run", "scene.json", "-o", "odd", "--force", "--quiet", "--set", 'bodies[0].mesh="odd.obj"')
         noli("convert", "odd", "odd_%d.obj")
         assert len(read_obj("odd_0.obj")["flag"]) == 4
+
+
+def check_ply():
+    """A quadrilateral of a PLY file with coordinates of corners, refined."""
+    with open("quad.ply", "w") as file:
+        file.write("ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n"
+                   "element face 1\nproperty list uchar int vertex_indices\nproperty list uchar float texcoord\n"
+                   "end_header\n0 0 0\n2 0 0\n2 0 1\n0 0 1\n4 0 1 2 3 8 0 0 1 0 1 0.5 0 0.5\n")
+    with open("ply.json", "w") as file:
+        json.dump({"time": {"step": 0.01, "steps": 1}, "gravity": [0, 0, 0], "bodies": [
+            {"name": "quad", "mesh": "quad.ply", "refine": 1, "shell": {"thickness": 1e-3}}]}, file)
+    noli("run", "ply.json", "-o", "ply", "--quiet")
+    noli("convert", "ply", "ply_%d.obj")
+    triangles = read_obj("ply_0.obj")["quad"]
+    assert len(triangles) == 8, triangles
+    for _, _, corners in triangles:
+        for x, uv in corners:
+            assert abs(uv[0] - x[0] / 2) < 1e-6 and abs(uv[1] - x[2] / 2) < 1e-6, (x, uv)
 
 
 with tempfile.TemporaryDirectory() as work:
@@ -246,4 +264,5 @@ with tempfile.TemporaryDirectory() as work:
     check_glb()
     check_usda()
     check_mistakes()
+    check_ply()
 print("texture coordinates, materials and groups are kept")

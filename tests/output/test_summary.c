@@ -95,7 +95,7 @@ static void totals_survive_a_restart(void** state) {
                                 .motion_error = 0.25,
                                 .blocked_by = "stopped by a wall",
                                 .min_distance = 0.25,
-                                .timing = {1, 2, 3, 4, 5, 6}};
+                                .timing = {1, 2, 3, 4, 5, 6, {0}}};
   const NoliStepReport second = {.step = 2,
                                  .time = 1.0,
                                  .wall = 0.2,
@@ -106,7 +106,7 @@ static void totals_survive_a_restart(void** state) {
                                  .motion_error = 0.125,
                                  .blocked_by = "stopped by a floor",
                                  .min_distance = INFINITY,
-                                 .timing = {1, 1, 1, 1, 1, 1}};
+                                 .timing = {1, 1, 1, 1, 1, 1, {0}}};
 
   // sums and extremes of two steps
   noli_summary_add_step(&summary, &first);

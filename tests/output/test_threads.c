@@ -539,7 +539,7 @@ static void read_results(Worker* worker, NoliSim* sim) {
   mix(worker, &n_contacts, sizeof n_contacts);
 }
 
-// What hosts do between steps.
+// Changes that hosts make between steps.
 static void change_simulations(Worker* worker) {
   NoliScene* scene = NULL;
   NoliSim *sim = start(worker, "", &scene), *clone = NULL;

@@ -59,29 +59,6 @@ static inline void write_file(const char* path, const char* text) {
   assert_int_equal(fclose(file), 0);
 }
 
-// Collects the last messages of a context.
-typedef struct SceneLog {
-  char text[4096];
-} SceneLog;
-
-static inline void keep_message(void* user, NoliLogLevel level, const char* message) {
-  SceneLog* log = user;
-  (void)level;
-  size_t used = strlen(log->text);
-  snprintf(log->text + used, sizeof log->text - used, "%s\n", message);
-}
-
-static inline NoliContext* logging_context(SceneLog* log) {
-  NoliContextDef def = noli_default_context_def();
-  def.n_threads = 1;
-  def.log = keep_message;
-  def.log_user = log;
-  log->text[0] = '\0';
-  NoliContext* context = NULL;
-  assert_int_equal(noli_context_create(&def, &context), NOLI_OK);
-  return context;
-}
-
 // A scene of the repository and the simulation of it; `change` (n_change) are pairs of path and
 // value.
 static inline void load_example(NoliContext* context, const char* name, int32_t n_change,

@@ -144,8 +144,8 @@ static void a_thousand_cubes_fall_onto_each_other(void** state) {
 // The same scene without the exception.
 static void without_the_exception_bodies_intersect(void** state) {
   (void)state;
-  SceneLog log;
-  NoliContext* context = logging_context(&log);
+  TestLog log;
+  NoliContext* context = test_context_log(&log);
   NoliScene* scene = NULL;
   NoliSim* sim = NULL;
   ASSERT_STATUS(create(context, true, &scene, &sim), NOLI_ERROR_INTERSECTION);

@@ -276,8 +276,8 @@ static void divided_steps_are_rolled_back(void** state) {
     // one divided step, as many steps as it had parts, and a crush that fails in the second step
     const char* const settings[] = {"'max_iterations': 8}, 'time': {'step': %g, 'steps': 1,",
                                     "'max_iterations': 60}, 'time': {'step': %g, 'steps': 16,",
-                                    "'max_iterations': 12, 'max_substeps': 2}, 'time':"
-                                    "{'step': %g, 'steps': 2,"};
+                                    ("'max_iterations': 12, 'max_substeps': 2}, 'time':"
+                                     "{'step': %g, 'steps': 2,")};
     NoliContext* context = test_context(1);
     NoliScene* scene;
     NoliSim* sim;
@@ -360,8 +360,7 @@ static void bad_input_is_refused(void** state) {
                            {.n = 1, .share = {0.5}, .time = {(double)INFINITY}},
                            {.n = 2, .share = {0.5, 0.5}, .time = {1.0, 1.0}}};
   const char* const message[] = {"must be in [0, 16], got -1", "must be in [0, 16], got 17",
-                                 "Prony share 0 must be in [0, 1)",
-                                 "Prony time 0", "add up to 1"};
+                                 "Prony share 0 must be in [0, 1)", "Prony time 0", "add up to 1"};
   for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
     body.material.prony = &bad[k];
     def.bodies = &body;

@@ -417,8 +417,8 @@ static void bad_meshes_are_located(void** state) {
 
 static void mendable_meshes_are_mended_and_logged(void** state) {
   (void)state;
-  SceneLog log;
-  NoliContext* context = logging_context(&log);
+  TestLog log;
+  NoliContext* context = test_context_log(&log);
   // all inverted, vertex 4 unused
   write_file("mendable.vtk", VTK(FIVE, "CELLS 1 5\n4 0 2 1 3\nCELL_TYPES 1\n10"));
   NoliScene* scene = NULL;

@@ -407,8 +407,8 @@ static void edges_touch_between_vertices(void** state) {
 // A seam of duplicate vertices is reported before the triangles that touch.
 static void seams_are_named(void** state) {
   (void)state;
-  SceneLog log;
-  NoliContext* context = logging_context(&log);
+  TestLog log;
+  NoliContext* context = test_context_log(&log);
   NoliScene* scene = NULL;
   write_file("thin.obj",
              "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 0\nv 1 0 0\nv 0 -1 0\nf 1 2 3\nf 4 6 5\n");

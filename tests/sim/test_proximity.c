@@ -55,8 +55,8 @@ static void end(Case* test) {
 
 static const char several[] =
     "{'time': {'step': 0.01, 'steps': 1}, 'half_spaces': [{'name': 'floor'}], 'bodies': ["
-    " {'name': 'ball', 'mesh': {'sphere': {'radius': 0.3, 'cells': 5}}, 'translate': [0, 0.33, 0]},"
-    " {'name': 'box', 'mesh': {'box': {'size': [0.3, 0.3, 0.3], 'cells': [3, 3, 3]}},"
+    " {'name': 'ball', 'mesh': {'sphere': {'radius': 0.3, 'cells': 8}}, 'translate': [0, 0.33, 0]},"
+    " {'name': 'box', 'mesh': {'box': {'size': [0.3, 0.3, 0.3], 'cells': [6, 6, 6]}},"
     "  'rotate': [10, 20, 30], 'translate': [0.52, 0.4, 0]},"
     " {'name': 'rod', 'mesh': {'line': {'length': 1, 'segments': 12}}, 'rod': {'radius': 0.01},"
     "  'translate': [0, 0.66, 0.1]},"

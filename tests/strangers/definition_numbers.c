@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-// As include/noli has it.
+// A member of a definition in include/noli.
 typedef struct Member {
   const char* definition;
   const char* member;

@@ -91,6 +91,8 @@ typedef struct NameCall {
   const char* (*make)(const int64_t n[2]);
 } NameCall;
 
+// formats are arguments like others here
+#pragma GCC diagnostic ignored "-Wformat-security"
 #include "null_calls.h"
 
 enum { N_CALLS = sizeof calls / sizeof calls[0], N_NAMES = sizeof name_calls / sizeof *name_calls };
@@ -159,8 +161,8 @@ static void create_fixture(Fixture* f) {
   test_empty_directory(f->rundef.directory);
   ASSERT_OK(noli_run_open(f->context, &f->rundef, f->sim, &f->run));
   ASSERT_OK(noli_sim_step(f->sim, NULL));
-  ASSERT_OK(noli_mesh_make_box(f->context, (double[]){1, 1, 1}, (int32_t[]){1, 1, 1}, false,
-                               &f->mesh));
+  ASSERT_OK(
+      noli_mesh_make_box(f->context, (double[]){1, 1, 1}, (int32_t[]){1, 1, 1}, false, &f->mesh));
   ASSERT_OK(noli_scene_parse(f->context, scene_text, "scene.json", NULL, NULL, 0, &f->scene));
   ASSERT_OK(noli_batch_create(f->context, f->sim, 2, 1, &f->batch));
   create_derivatives(f);
@@ -218,11 +220,11 @@ static bool makes(const Call* call, Fixture* fixture) {
   bool good = WIFEXITED(end) && WEXITSTATUS(end) == GOOD;
   if (!good) {
     print_error("%s with NULL for %s: %s %d\n", call->function, call->null,
-                !WIFEXITED(end)                     ? "ended by signal"
-                : WEXITSTATUS(end) == NOT_REFUSED   ? "does not refuse it,"
-                : WEXITSTATUS(end) == NOT_NAMED     ? "is not named in the message,"
-                : WEXITSTATUS(end) == NOT_NEUTRAL   ? "returns something,"
-                                                    : "ended the process,",
+                !WIFEXITED(end)                   ? "ended by signal"
+                : WEXITSTATUS(end) == NOT_REFUSED ? "does not refuse it,"
+                : WEXITSTATUS(end) == NOT_NAMED   ? "is not named in the message,"
+                : WEXITSTATUS(end) == NOT_NEUTRAL ? "returns something,"
+                                                  : "ended the process,",
                 WIFEXITED(end) ? WEXITSTATUS(end) : WTERMSIG(end));
   }
   return good;

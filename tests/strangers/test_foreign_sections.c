@@ -9,16 +9,6 @@ static const int32_t strips[] = {0, 2, 1, 3, 3, 0, -1, 2, 0, 3};
 
 enum { N_STRIP = sizeof strips / sizeof *strips };
 
-static void put_corner(TestBytes* file, bool binary, int32_t value) {
-  char text[20];
-  snprintf(text, sizeof text, "%d ", (int)value);
-  if (binary) {
-    put_i32(file, value);
-  } else {
-    put_string(file, text);
-  }
-}
-
 static void strips_of_triangles(void** state) {
   (void)state;
   const int32_t tri[] = {0, 2, 1, 2, 3, 1, 2, 0, 3};
@@ -38,9 +28,9 @@ static void strips_of_triangles(void** state) {
     for (int i = 0; kind > 0 && i < 12; i++) {
       put_f32(&file, x[i]);
     }
-    put_corner(&file, kind > 0, N_STRIP);
+    put_i(&file, kind > 0, N_STRIP);
     for (int i = 0; i < N_STRIP; i++) {
-      put_corner(&file, kind > 0, strips[i]);
+      put_i(&file, kind > 0, strips[i]);
     }
     NoliMesh* mesh = must_read(context, "strips.ply", file.data, file.n);
     assert_int_equal(mesh->n_tri, 3);
@@ -72,7 +62,7 @@ static void unknown_elements_are_logged(void** state) {
   "0.0D0 0.0d+00 1.0D+00 0\n1 1 1 0\n"
 
 static const char* const sections[] = {
-    "Quadrilaterals\n0\n",
+    "Hexahedra\n0\n",
     "Quadrilaterals 0 Hexahedra 0 Prisms 0 Pyramids 0 TetrahedraP2 0\n",
     "Hexaedra\n0\n",
     "SubDomainFromMesh\n1\n1 1 1 11\n",
@@ -128,11 +118,11 @@ static void unknown_sections_are_logged(void** state) {
 
 static void other_cells_are_refused(void** state) {
   (void)state;
-  static const char text[] = HEAD "Quadrilaterals\n1\n1 2 3 4 0\nEnd\n";
+  static const char text[] = HEAD "Pyramids\n1\n1 2 3 4 5 0\nEnd\n";
   NoliContext* context = test_context(1);
   NoliMesh* mesh = NULL;
-  ASSERT_STATUS(read_content(context, "q.mesh", text, sizeof text - 1, &mesh), NOLI_ERROR_FORMAT);
-  assert_non_null(strstr(noli_context_message(context), "'Quadrilaterals' is not supported"));
+  ASSERT_STATUS(read_content(context, "p.mesh", text, sizeof text - 1, &mesh), NOLI_ERROR_FORMAT);
+  assert_non_null(strstr(noli_context_message(context), "'Pyramids' is not supported"));
   test_context_done(&context);
 }
 

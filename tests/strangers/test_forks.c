@@ -118,6 +118,10 @@ static void* fork_and_return(void* user) {
 
 static void children_of_threads_end(void** state) {
   (void)state;
+#ifdef __clang__
+  // the OpenMP of LLVM keeps the threads of a team, and so the child, until the process exits
+  skip();
+#endif
   pthread_t thread;
   pid_t child = -1;
   assert_int_equal(pthread_create(&thread, NULL, fork_and_return, &child), 0);

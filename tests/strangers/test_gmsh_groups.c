@@ -29,16 +29,6 @@ static void assert_set(const NoliMeshSets* sets, const char* name, int32_t n,
 
 // ---- 4.1
 
-static void put_i(TestBytes* file, bool binary, int32_t value) {
-  char text[20];
-  snprintf(text, sizeof text, "%d ", (int)value);
-  if (binary) {
-    put_i32(file, value);
-  } else {
-    put_string(file, text);
-  }
-}
-
 static void put_n(TestBytes* file, bool binary, uint64_t value) {
   if (binary) {
     put_u64(file, value);

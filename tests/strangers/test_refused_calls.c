@@ -11,7 +11,7 @@
 
 enum { N_TRIED = 23 };
 
-// What a function of the host tries.
+// The calls that a function of the host tries.
 typedef struct Host {
   NoliSim* sim;
   NoliContext* other;  // of clones

@@ -9,51 +9,6 @@
 #define ONE NODES "*ELEMENT, TYPE=C3D4, ELSET=E\n10, 1, 2, 3, 4\n"
 #define TWO ONE "11, 2, 5, 3, 4\n"
 
-static NoliMesh* read_sides(NoliContext* context, const char* path, const char* text,
-                            NoliMeshSets* sets, NoliMeshSides* sides) {
-  NoliMesh* mesh = NULL;
-  write_file(path, text, strlen(text));
-  NoliStatus status = noli_mesh_read_sides(context, path, &mesh, sets, sides);
-  remove(path);
-  if (status != NOLI_OK) {
-    print_error("%s\n", noli_context_message(context));
-  }
-  assert_int_equal(status, NOLI_OK);
-  assert_int_equal(sides->n, sets->n);
-  return mesh;
-}
-
-// Whether a set has these faces, as sorted vertices, and its vertices are those of its faces.
-static void assert_faces(const NoliMeshSets* sets, const NoliMeshSides* sides, const char* name,
-                         int n, const int32_t* face) {
-  for (int32_t s = 0; s < sets->n; s++) {
-    if (strcmp(sets->name[s], name) != 0) {
-      continue;
-    }
-    assert_int_equal(sides->first[s + 1] - sides->first[s], n);
-    for (int f = 0; f < n; f++) {
-      int found = 0;
-      for (int64_t k = sides->first[s]; k < sides->first[s + 1]; k++) {
-        int same = 0;
-        for (int i = 0; i < 9; i++) {
-          same += sides->tri[3 * k + i / 3] == face[3 * f + i % 3];
-        }
-        found += same == 3;
-      }
-      assert_int_equal(found, 1);
-    }
-    for (int64_t i = sets->first[s]; n > 0 && i < sets->first[s + 1]; i++) {
-      bool used = false;
-      for (int k = 0; k < 3 * n; k++) {
-        used = used || face[k] == sets->vertex[i];
-      }
-      assert_true(used);
-    }
-    return;
-  }
-  fail_msg("there is no set %s", name);
-}
-
 static void sides_of_tetrahedra(void** state) {
   (void)state;
   static const int32_t side[4][3] = {{0, 1, 2}, {0, 1, 3}, {1, 2, 3}, {0, 2, 3}};

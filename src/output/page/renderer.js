@@ -195,7 +195,7 @@ function gridSpacing(view) {
   return 10 ** Math.round(Math.log10(view.size / 4));
 }
 
-// What the grid lies on: the half-spaces, or without any the bottom of the box of the run.
+// The grid lies on the half-spaces, or without any on the bottom of the box of the run.
 function floorsOf(about, box, up) {
   // a little below, so that what lies there covers it
   const below = 0.01 * Math.hypot(...box.high.map((h, k) => h - box.low[k]));

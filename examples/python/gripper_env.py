@@ -94,7 +94,7 @@ def scripted(observation):
     return np.column_stack([close, lift])
 
 
-def main(frictions=(0.05, 0.3, 0.6), steps=120):
+def main(frictions=(0.03, 0.3, 0.6), steps=120):
     """Runs the policy; returns rewards and the vertical force over the weight, (steps x copies)."""
     env = GripperEnv(len(frictions), frictions, steps)
     observation, info = env.reset()

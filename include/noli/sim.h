@@ -19,16 +19,16 @@ extern "C" {
 #endif
 
 /// What a number is relative to.
-enum {
+typedef enum NoliSizeOf {
   NOLI_ABSOLUTE = 0, ///< nothing: it is in the unit of its field
   NOLI_OF_BOX = 1,   ///< l, "1e-3 l" in scenes
   NOLI_OF_BALL = 2,  ///< d, "1e-3 d" in scenes
-};
+} NoliSizeOf;
 
 /// A number that is either absolute or a multiple of a size of the scene.
 typedef struct NoliScaled {
   double value;
-  uint8_t relative; ///< NOLI_ABSOLUTE, NOLI_OF_BOX or NOLI_OF_BALL
+  uint8_t relative; ///< a NoliSizeOf
 } NoliScaled;
 
 /// The surface with which a body collides, [Ferguson2023]: flat triangles whose vertices move with

@@ -265,11 +265,11 @@ typedef struct NoliContactInfo {
   double friction_force[3];
   double reserved[6];
 } NoliContactInfo;
-enum {
+typedef enum NoliSizeOf {
   NOLI_ABSOLUTE = 0,
   NOLI_OF_BOX = 1,
   NOLI_OF_BALL = 2,
-};
+} NoliSizeOf;
 typedef struct NoliScaled {
   double value;
   uint8_t relative;

@@ -49,7 +49,7 @@ class Examples(unittest.TestCase):
 
     def test_gripper_environment(self):
         module = example("gripper_env")
-        (rewards, shares), _ = quietly(module.main, (0.05, 0.6), 100)
+        (rewards, shares), _ = quietly(module.main, (0.03, 0.6), 100)
         # the ball hangs in the fingers: their forces are its weight
         np.testing.assert_allclose(shares[70:, 1], 1, atol=0.02)
         self.assertAlmostEqual(rewards[-1, 1], module.HEIGHT, delta=0.005)

@@ -352,7 +352,7 @@ done:
 
 static void take_solution(NoliStage* stage, NoliNewtonStat* stat) {
   noli_system_to_nodes(&stage->system, stage->system.solution, stage->step);
-  stat->step_speed = largest_entry(stage->step, 3 * (int64_t)stage->problem->n_vert) / stage->h;
+  stat->step_speed = noli_stage_step_speed(stage);
 }
 
 // A step that is short enough to end the solve must be that accurate: an iterative solution whose

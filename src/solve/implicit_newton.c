@@ -135,15 +135,6 @@ static bool is_solution(const Search* search, const NoliNewtonStat* stat, const 
          momentum_error(search->stage, residual, search->rounding) <= tolerance;
 }
 
-static double step_speed(const NoliStage* stage) {
-  double largest = 0.0;
-  for (int64_t k = 0; k < 3 * (int64_t)stage->problem->n_vert; k++) {
-    double entry = fabs(stage->step[k]);
-    largest = !(entry <= largest) ? entry : largest;
-  }
-  return largest / stage->h;
-}
-
 // Cuts alpha from `alpha_max` until |r| decreases sufficiently. A leap takes the full step.
 static NoliStatus backtrack(const Search* search, double alpha_max, double forcing, double* alpha,
                             bool* found) {
@@ -214,7 +205,7 @@ static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* s
   NOLI_TRY(status);
 
   // check it
-  stat->step_speed = step_speed(stage);
+  stat->step_speed = noli_stage_step_speed(stage);
   if (!isfinite(stat->step_speed)) {
     goto done;
   }

@@ -668,6 +668,18 @@ NoliStatus noli_stage_stiffen(NoliStage* stage, bool* stiffer) {
   return contact->stiffen != NULL ? contact->stiffen(stage, stiffer) : NOLI_OK;
 }
 
+double noli_stage_step_speed(const NoliStage* stage) {
+  double largest = 0.0;
+  for (int64_t i = 0; i < stage->problem->n_vert; i++) {
+    double sqr = noli_norm_sqr3(noli_load3(stage->step + 3 * i));
+    largest = !(sqr <= largest) ? sqr : largest;
+    if (isnan(sqr)) {
+      break;
+    }
+  }
+  return sqrt(largest) / stage->h;
+}
+
 double noli_stage_stiffness_over_mass(const NoliStage* stage) {
   // a power of two, so that bits do not depend on units
   int exponent;

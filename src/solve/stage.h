@@ -203,6 +203,10 @@ void noli_stage_destroy(NoliStage** stage);
 // the state.
 NOLI_WARN_UNUSED NoliStatus noli_stage_forget(NoliStage* stage, NoliLinLesson lesson);
 
+// The length of the longest vector of stage->step over h, m/s; NaN if there is one. [Li2020] takes
+// the largest component, which depends on the axes.
+double noli_stage_step_speed(const NoliStage* stage);
+
 // Clears loads and friction of previous steps or failed attempts, until they are computed again.
 // Lists the terms for the current `time`.
 void noli_stage_drop_forces(NoliStage* stage);

@@ -323,6 +323,7 @@ static const Special specials[] = {
     {.file = "validation/scenes/rubber_biaxial.json", .last_bits = LAST_BITS},
     {.file = "validation/scenes/rubber_shear.json", .last_bits = LAST_BITS},
     {.file = "validation/scenes/rubber_uniaxial.json", .last_bits = LAST_BITS},
+    {.file = "validation/scenes/snap_fit.json", .last_bits = LAST_BITS},
 };
 enum { N_SPECIALS = sizeof specials / sizeof *specials };
 

@@ -510,11 +510,10 @@ typedef struct NoliSimDef {
   NoliGcpContactDef gcp;     ///< of the contact model "gcp"
   NoliScaled surface_radius; ///< "implicit_surface": m, range and smoothing of a surface, > 0;
                              ///< value 0 (default): from the edges of each body
-  NoliScaled
-      contact_distance; ///< dhat, m; contact acts below it; value 0 (default): 1e-3 d, or,
-                        ///< where parts of one body that share no vertex are closer at rest
-                        ///< (a thin body, a fine mesh), half of the smallest such gap, so
-                        ///< that rest shapes carry no contact forces; docs/background/contact.md
+  /// dhat, m; contact acts below it; value 0 (default): 1e-3 d, or, where parts of one body that
+  /// share no vertex are closer at rest (a thin body, a fine mesh), half of the smallest such gap,
+  /// so that rest shapes carry no contact forces; docs/background/contact.md
+  NoliScaled contact_distance;
   double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2);
                                ///< with "implicit_surface" the initial kappa in N/m;
                                ///< with "gcp" the kappa in J/m^2 that multiplies the potential

@@ -9,7 +9,7 @@
 #include "cpu_time.h"
 #include "fem/element_elasticity.h"
 #include "fem/elasticity.h"
-#include "linalg/assembly.h"
+#include "linalg/assembly/assembly.h"
 #include "noli/noli.h"
 
 #include <math.h>

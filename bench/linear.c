@@ -1,22 +1,22 @@
 // noli_bench_linear: cost of a factorization in conjugate gradient iterations, by size
-// and shape of bodies; the constants of src/linalg/weigh.c are derived from it.
+// and shape of bodies; the constants of src/linalg/supernodal/weigh.c are derived from it.
 //
 // Matrices have the pattern of the Hessian of a box, a mat or a rod of tetrahedra, with values that
 // make them positive definite: times of a factorization and of one iteration do not depend on them.
 // All times are of one thread; iterations are shared among threads, factorizations are not.
 //
 // noli_bench_linear --large: systems of 9,000 to a million nodes with every symmetric solver, on
-// all threads: the constants of src/linalg/solver_pcg.c are derived from it.
+// all threads: the constants of src/linalg/solvers/solver_pcg.c are derived from it.
 //
 // noli_bench_linear --limits: operations and bytes of each stage of a linear solution beside what
 // the machine can do: its product of dense matrices and its memory, measured in the same run.
 #define _POSIX_C_SOURCE 200809L
 #include "cpu_time.h"
 #include "base/parallel.h"
-#include "linalg/incomplete_cholesky.h"
+#include "linalg/solvers/incomplete_cholesky.h"
 #include "linalg/block_matrix.h"
 #include "linalg/solver.h"
-#include "linalg/weigh.h"
+#include "linalg/supernodal/weigh.h"
 #include "noli/noli.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 # Makes OUTPUT, the C source of the templates of pages, from the files in SOURCE: page.html and report.html with the
 # files that they name in double braces, divided at {{data}}. Everything is handled as hexadecimal text, which has no
 # special characters.
-set(source "#include \"output/page.h\"\n\n")
+set(source "#include \"page/page.h\"\n\n")
 foreach(name page report)
   file(READ ${SOURCE}/${name}.html page HEX)
   file(GLOB parts RELATIVE ${SOURCE} ${SOURCE}/*.css ${SOURCE}/*.js)

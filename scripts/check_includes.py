@@ -12,8 +12,9 @@ import sys
 import tempfile
 
 # The modules in their order: a file may include files of its own module and of modules before it.
-ROOMS = ["noli", "base", "math", "linalg", "mpi", "search", "text", "mesh", "material", "fem", "collide", "contact",
-         "integrate", "solve", "sim", "scene", "output", "import"]
+ROOMS = ["noli", "base", "math", "linalg", "mpi", "text", "mesh", "material", "fem", "collide", "contact",
+         "integrate", "solve", "define", "model", "step", "measure", "derive", "design", "repair", "scene",
+         "output", "page", "exchange", "import"]
 # Code linked to libnoli without its private functions includes only public headers and these.
 # src/text is in both libraries; the headers of math and base/array.h have no functions to link.
 OUTSIDE = {"text": ("noli/", "base/array.h", "text/", "base/byte_order.h"),
@@ -23,7 +24,7 @@ OUTSIDE = {"text": ("noli/", "base/array.h", "text/", "base/byte_order.h"),
 FREE = {"noli/base.h", "noli/extend.h", "noli/profile.h", "noli/threads.h", "noli/types.h", "noli/version.h"}
 HEADERS = {"noli/ranks.h": "base", "noli/mesh.h": "mesh", "noli/ccd.h": "collide", "noli/choice.h": "scene", "noli/distance.h": "collide",
            "noli/broad_phase.h": "collide", "noli/intersection.h": "collide", "noli/barrier.h": "contact",
-           "noli/gcp.h": "contact", "noli/sim.h": "solve", "noli/live.h": "sim", "noli/repair.h": "sim", "noli/derivative.h": "sim", "noli/design.h": "sim", "noli/batch.h": "sim",
+           "noli/gcp.h": "contact", "noli/sim.h": "solve", "noli/live.h": "step", "noli/repair.h": "repair", "noli/derivative.h": "derive", "noli/design.h": "derive", "noli/batch.h": "measure",
            "noli/scene.h": "scene", "noli/output.h": "output",
            "noli/run.h": "scene", "noli/audit.h": "output", "noli/import.h": "import"}
 # The table of the numbers of all definitions.

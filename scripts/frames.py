@@ -1,4 +1,4 @@
-"""Reads the result of a run: frames (compressed VTU, as written by src/output/vtu.c) and the names in scene.json.
+"""Reads the result of a run: frames (compressed VTU, as written by src/output/frames/vtu.c) and the names in scene.json.
 
 Needs only NumPy. Other programs read the same files with meshio or VTK.
 """

@@ -106,11 +106,11 @@ if(TARGET noli_program AND NOLI_PYTHON)
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR} ${NOLI_PYTHON})
 endif()
 if(TARGET noli_program AND NOLI_PYTHON)
-  noli_add_scripted_test(exchange ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/output/test_exchange.py
+  noli_add_scripted_test(exchange ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/exchange/test_exchange.py
     $<TARGET_FILE:noli_program>)
-  noli_add_scripted_test(looks ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/output/test_looks.py
+  noli_add_scripted_test(looks ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/exchange/test_looks.py
     $<TARGET_FILE:noli_program>)
-  noli_add_scripted_test(exchange_blender ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/output/test_exchange_blender.py
+  noli_add_scripted_test(exchange_blender ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/exchange/test_exchange_blender.py
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
 endif()
 # physics: the quick part of every case within its published bounds, and the page that publishes them

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "collide/body_pairs.h"
-#include "contact/friction_law.h"
+#include "contact/friction/friction_law.h"
 
 typedef struct NoliContactPairs {
   int32_t n_body;

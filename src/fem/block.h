@@ -26,7 +26,7 @@ typedef struct NoliBlockBody {
   const NoliMesh* mesh;
   int32_t order;         // of the displacement, 1 to 4
   int32_t first_node;    // its first vertex in the scene
-  int32_t n_element;     // cells of the kind of the body (sim/body_kind.h)
+  int32_t n_element;     // cells of the kind of the body (define/body_kind.h)
   const int32_t* corner; // (n_element x 4) vertices in the scene; NOLI_NULL_INDEX pads cells that
                          // have fewer
   double mass_damping;   // 1/s

@@ -1,7 +1,7 @@
 // Stiffness-proportional (Rayleigh) damping of linear tetrahedra as an energy term.
 //
 // The force is -beta K v with the damping time beta of each tet and its projected elastic Hessian K
-// at one point of the step (see src/sim/integration.h). Stages have v = (x - x_hat) / h_v
+// at one point of the step (see src/step/integration.h). Stages have v = (x - x_hat) / h_v
 // (src/integrate/integrator.h), and K is constant within a step, so the force has an energy, scaled
 // by h_e^2 like all others:
 //   h_e^2 / (2 h_v) (x - x_hat)^T beta K (x - x_hat)

@@ -1,5 +1,5 @@
 // Derivatives of the histories of a block, of materials (material/history_slopes.h) or frames of
-// rods (fem/twist.h), and of its forces by them and by the numbers of materials.
+// rods (fem/thin/twist.h), and of its forces by them and by the numbers of materials.
 #pragma once
 
 #include "fem/block.h"

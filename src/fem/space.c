@@ -3,7 +3,7 @@
 #include "base/validate.h"
 #include "mesh/curve.h"
 #include "mesh/jacobian.h"
-#include "mesh/lattice.h"
+#include "mesh/shapes/lattice.h"
 #include "mesh/topology.h"
 
 #include <string.h>

@@ -1,11 +1,11 @@
 // Finite-element spaces of order 1 to 4 on tetrahedra whose shape has an independent order.
 //
 // Reference element, nodes and shape functions are those of math/lagrange.h, nodes are shared as in
-// mesh/lattice.h. On each tetrahedron the rest position is X(xi) = sum_b Xg_b N_b(xi) over the
-// nodes of the shape (order g), and the displacement is sum_a (x_a - X_a) N_a(xi) over the nodes of
-// the space (order p), with X_a = X(xi_a) [Ferguson2023]. g = p is the isoparametric element;
-// g < p a field of higher order on simpler shapes; g > p also works, but needs a correction where
-// positions instead of displacements are interpolated.
+// mesh/shapes/lattice.h. On each tetrahedron the rest position is X(xi) = sum_b Xg_b N_b(xi) over
+// the nodes of the shape (order g), and the displacement is sum_a (x_a - X_a) N_a(xi) over the
+// nodes of the space (order p), with X_a = X(xi_a) [Ferguson2023]. g = p is the isoparametric
+// element; g < p a field of higher order on simpler shapes; g > p also works, but needs a
+// correction where positions instead of displacements are interpolated.
 //
 // Elements need det dX/dxi > 0. At rest noli_space_check bounds it everywhere [Johnen2013]. Bounds
 // of steps test det F at quadrature points only, as in [Ferguson2023]: between them it can be

@@ -2,7 +2,7 @@
 // an assembler mirrored, plus the skew part of its forces. The pattern is symmetric.
 #pragma once
 
-#include "linalg/assembly.h"
+#include "linalg/assembly/assembly.h"
 
 typedef struct NoliGeneralMatrix {
   int32_t n;           // block rows

@@ -1,6 +1,6 @@
 // Inputs of the equations of a stage: what the gradient of its potential depends on besides the
-// positions that are solved for. Derivatives of steps (sim/sensitivity.h) follow from those of the
-// terms by their inputs, which mixed terms hold (linalg/mixed_term.h).
+// positions that are solved for. Derivatives of steps (derive/solves/sensitivity.h) follow from
+// those of the terms by their inputs, which mixed terms hold (linalg/mixed_term.h).
 #pragma once
 
 #include "base/array.h"

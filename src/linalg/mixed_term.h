@@ -4,7 +4,7 @@
 // the point at which friction was lagged. d2E / dx dp is a sum over small stencils, as the term
 // itself: a stencil has nodes, and the numbers that it reads from one vector of inputs.
 // Sensitivities of both directions follow from the same blocks, by products with one vector or the
-// other (sim/sensitivity.h).
+// other (derive/solves/sensitivity.h).
 #pragma once
 
 #include "base/context.h"

@@ -2,7 +2,7 @@
 #include "math/lagrange.h"
 #include "math/vec3.h"
 #include "mesh/curve.h"
-#include "mesh/lattice.h"
+#include "mesh/shapes/lattice.h"
 #include "mesh/topology.h"
 
 // Shape functions of the old order at the nodes of the new one: (n_new x n_old).

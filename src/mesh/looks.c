@@ -1,6 +1,6 @@
 #include "mesh/looks.h"
 
-#include "mesh/io.h"
+#include "mesh/formats/io.h"
 
 #include <string.h>
 

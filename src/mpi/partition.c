@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L // sigaction
 #include "mpi/partition.h"
 
-#include "linalg/metis_guard.h"
+#include "linalg/supernodal/metis_guard.h"
 
 #include <metis.h>
 

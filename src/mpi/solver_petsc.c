@@ -4,7 +4,7 @@
 #include "mpi/solver_petsc.h"
 
 #include "base/ranks.h"
-#include "linalg/metis_guard.h"
+#include "linalg/supernodal/metis_guard.h"
 #include "mpi/hubs.h"
 #include "mpi/petsc.h"
 

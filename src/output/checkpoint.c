@@ -5,8 +5,8 @@
 #include "base/sized.h"
 #include "output/file.h"
 #include "output/hdf5_session.h"
-#include "sim/fingerprint.h"
-#include "sim/simulation.h"
+#include "model/fingerprint.h"
+#include "step/simulation.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static bool write_state(hid_t root, NoliSim* sim) {
   return written;
 }
 
-// What the state of each body belongs to, see sim/fingerprint.h.
+// What the state of each body belongs to, see model/fingerprint.h.
 typedef struct Prints {
   int64_t n;
   uint64_t* cells; // (n)

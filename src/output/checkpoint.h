@@ -7,7 +7,7 @@
 //
 //   /            attributes: format, noli, step, time, hash
 //   /state/NAME  one data set per noli_sim_state_field
-//   /model       for each body what its state belongs to (sim/fingerprint.h)
+//   /model       for each body what its state belongs to (model/fingerprint.h)
 //   /files       digest and path of each file that the scene refers to, a line each
 //   /scene       JSON text of the scene as run
 //   /summary     JSON text of the totals so far

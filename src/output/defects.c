@@ -1,8 +1,8 @@
 // A picture of initial defects: only the primitives that intersect, touch or are inverted.
 #include "noli/output.h"
 
-#include "output/vtu.h"
-#include "sim/definition.h"
+#include "define/definition.h"
+#include "output/frames/vtu.h"
 
 #include <string.h>
 

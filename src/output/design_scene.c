@@ -5,11 +5,11 @@
 #include "output/file.h"
 #include "scene/check.h"
 #include "scene/movable.h"
-#include "sim/definition.h"
-#include "sim/model.h"
-#include "sim/parameters.h"
-#include "sim/properties.h"
-#include "sim/material_regions.h"
+#include "define/definition.h"
+#include "model/model.h"
+#include "derive/parameters/parameters.h"
+#include "define/properties.h"
+#include "derive/parameters/material_regions.h"
 #include "text/json.h"
 
 #include <stdio.h>

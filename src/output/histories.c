@@ -1,6 +1,6 @@
 #include "output/histories.h"
 
-#include "sim/simulation.h"
+#include "step/simulation.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 // rows look as text is a matter of csv.c and history.c.
 #pragma once
 
+#include "measure/probes.h"
 #include "noli/sim.h"
 #include "output/csv.h"
-#include "sim/probes.h"
 
 typedef enum NoliHistoryKind {
   NOLI_HISTORY_STEPS,

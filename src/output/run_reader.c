@@ -1,7 +1,7 @@
 #include "output/run_reader.h"
 
 #include "output/file.h"
-#include "sim/simulation.h"
+#include "step/simulation.h"
 
 NoliStatus noli_run_reader_open(NoliRunReader* reader) {
   NoliStatus status = NOLI_OK;

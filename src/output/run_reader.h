@@ -2,9 +2,9 @@
 #pragma once
 
 #include "noli/scene.h"
-#include "output/frame.h"
-#include "output/frame_list.h"
-#include "sim/simulation.h"
+#include "output/frames/frame.h"
+#include "output/frames/frame_list.h"
+#include "step/simulation.h"
 
 typedef struct NoliRunReader {
   NoliContext* context;

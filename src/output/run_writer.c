@@ -5,14 +5,14 @@
 #include "base/ranks.h"
 #include "base/sized.h"
 #include "base/timer.h"
+#include "define/definition.h"
 #include "output/checkpoint.h"
 #include "output/file.h"
 #include "output/run_files.h"
 #include "output/summary.h"
 #include "scene/movable.h"
-#include "sim/definition.h"
-#include "sim/rank_contacts.h"
-#include "sim/simulation.h"
+#include "step/rank_contacts.h"
+#include "step/simulation.h"
 
 #include <stdio.h>
 #include <string.h>

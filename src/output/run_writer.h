@@ -6,8 +6,8 @@
 #include "noli/run.h"
 
 #include "output/csv.h"
-#include "output/frame.h"
-#include "output/frame_list.h"
+#include "output/frames/frame.h"
+#include "output/frames/frame_list.h"
 #include "output/histories.h"
 
 struct NoliRun {

@@ -1,8 +1,8 @@
 #include "scene/build.h"
 
+#include "define/body_proxy.h"
 #include "material/material.h"
 #include "mesh/curve.h"
-#include "sim/body_proxy.h"
 
 #include "scene/fields.h"
 #include "scene/select.h"

@@ -1,7 +1,7 @@
 #include "scene/build.h"
 
+#include "define/definition.h"
 #include "scene/store.h"
-#include "sim/definition.h"
 #include "solve/method.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "scene/build.h"
 
+#include "define/choices.h"
 #include "noli/choice.h"
 #include "scene/store.h"
-#include "sim/choices.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "scene/build.h"
 
+#include "measure/probes.h"
 #include "scene/store.h"
-#include "sim/probes.h"
 
 #include <string.h>
 

@@ -1,14 +1,14 @@
 // The names of all kinds, from the tables of what implements them. noli/choice.h
 #include "noli/choice.h"
 
-#include "mesh/sheet.h"
+#include "define/choices.h"
+#include "derive/goals/goals.h"
+#include "derive/parameters/parameters.h"
+#include "design/controls.h"
+#include "design/search/search.h"
+#include "measure/probes.h"
+#include "mesh/shapes/sheet.h"
 #include "mesh/topology.h"
-#include "search/search.h"
-#include "sim/choices.h"
-#include "sim/controls.h"
-#include "sim/goals.h"
-#include "sim/parameters.h"
-#include "sim/probes.h"
 
 static const NoliNames mesh_part_names = {"part of a mesh", NULL, noli_mesh_parts, NOLI_MESH_PARTS};
 static const NoliNames sheet_pattern_names = {"pattern of sheets", NULL, noli_sheet_patterns,

@@ -1,8 +1,8 @@
 #include "scene/fields.h"
 
+#include "define/body_kind.h"
+#include "define/properties.h"
 #include "material/material.h"
-#include "sim/body_kind.h"
-#include "sim/properties.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include "noli/scene.h"
 #include "noli/choice.h"
-#include "sim/choices.h"
+#include "define/choices.h"
 
 #include <math.h>
 #include <stddef.h>

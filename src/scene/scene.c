@@ -2,6 +2,7 @@
 #include "noli/scene.h"
 
 #include "base/sized.h"
+#include "define/definition.h"
 #include "scene/build.h"
 #include "scene/check.h"
 #include "scene/file_names.h"
@@ -10,7 +11,6 @@
 #include "scene/movable.h"
 #include "scene/origins.h"
 #include "scene/override.h"
-#include "sim/definition.h"
 #include "text/cursor.h"
 #include "text/json.h"
 

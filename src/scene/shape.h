@@ -1,8 +1,8 @@
 // The meshes of bodies and obstacles: read or made, checked, reduced to what takes part, placed.
 #pragma once
 
+#include "define/body_kind.h"
 #include "noli/mesh.h"
-#include "sim/body_kind.h"
 #include "text/node.h"
 
 // Where a mesh goes: x <- R (scale x), then for copy k: R(k copy_rotate) x + translate +

@@ -18,7 +18,7 @@
 // active set of the previous step.
 #include "base/profile.h"
 #include "base/timer.h"
-#include "contact/active_set.h"
+#include "contact/constraints/active_set.h"
 #include "math/vec3.h"
 #include "solve/balance.h"
 #include "solve/direction.h"

@@ -1,5 +1,5 @@
 // Contact by the barrier of [Li2020].
-#include "contact/implicit_friction.h"
+#include "contact/friction/implicit_friction.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
 #include "solve/stage.h"
@@ -123,7 +123,7 @@ static double reach(const NoliStage* stage) {
   return stage->problem->dhat * noli_body_pairs_largest_range(&stage->problem->body_pairs);
 }
 
-// Bounds of kappa. The contact distance may differ between time steps (sim/fallback.h).
+// Bounds of kappa. The contact distance may differ between time steps (step/fallback.h).
 static NoliStiffness bounds(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   return noli_stiffness(problem->mean_mass, problem->size.d, problem->dhat);

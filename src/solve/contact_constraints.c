@@ -1,7 +1,7 @@
 // Contact by constraints with multipliers [Zheng2025]; solve/augmented_lagrangian.c updates them.
 #include "base/profile.h"
 #include "base/timer.h"
-#include "contact/active_set.h"
+#include "contact/constraints/active_set.h"
 #include "solve/stage.h"
 
 // The state of the model is the active set.

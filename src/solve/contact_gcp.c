@@ -8,11 +8,11 @@
 // material law is evaluated at points of the elements, and between these points two triangles on a
 // sharp edge may fold onto each other. Therefore a barrier of [Li2020] acts between all pairs of
 // one body, with a range so short that it is inactive at rest.
-#include "contact/gcp_forces.h"
-#include "contact/gcp_implicit_friction.h"
-#include "contact/gcp_slopes.h"
-#include "contact/gcp_stiffness.h"
-#include "contact/implicit_friction.h"
+#include "contact/friction/implicit_friction.h"
+#include "contact/gcp/gcp_forces.h"
+#include "contact/gcp/gcp_implicit_friction.h"
+#include "contact/gcp/gcp_slopes.h"
+#include "contact/gcp/gcp_stiffness.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
 #include "solve/stage.h"

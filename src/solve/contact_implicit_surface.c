@@ -11,8 +11,8 @@
 // jump, and Newton's method stalls in front of it. From then on contacts keep their triangles to
 // the end of the time step, as friction keeps its normal forces; new contacts join after every
 // iteration.
-#include "contact/implicit_friction.h"
-#include "contact/implicit_surface_slopes.h"
+#include "contact/friction/implicit_friction.h"
+#include "contact/implicit_surface/implicit_surface_slopes.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
 #include "solve/stage.h"

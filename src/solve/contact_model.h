@@ -3,8 +3,8 @@
 // stage->contact and at a point in point->contact; the row gives the sizes.
 #pragma once
 
-#include "contact/active_set.h"
-#include "contact/friction.h"
+#include "contact/constraints/active_set.h"
+#include "contact/friction/friction.h"
 #include "contact/pair_forces.h"
 #include "linalg/energy_term.h"
 #include "linalg/input.h"

@@ -1,7 +1,7 @@
 #include "solve/friction_end.h"
 
 #include "base/profile.h"
-#include "contact/friction_residual.h"
+#include "contact/friction/friction_residual.h"
 #include "math/vec3.h"
 #include "solve/rounding.h"
 

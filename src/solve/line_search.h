@@ -23,7 +23,7 @@ typedef struct NoliLineSearch {
 // If half the step does not decrease it either, because elements stretch, begins a detour if one
 // `may_begin` (solve/detour.h).
 //
-// Chooses which friction is majorized in the next iteration (contact/friction.h).
+// Chooses which friction is majorized in the next iteration (contact/friction/friction.h).
 // NOLI_LINE_SEARCH_FAILED leaves the current point unchanged.
 NOLI_WARN_UNUSED NoliStatus noli_line_search(NoliStage* stage, double alpha_max, bool may_begin,
                                              NoliLineSearch* search);

@@ -1,16 +1,16 @@
 // The constant data of time-step problems: solvers read it, the model owns and fills it
-// (src/sim/model.h).
+// (src/model/model.h).
 #pragma once
 
 #include "collide/half_space.h"
 #include "collide/surface.h"
 #include "contact/contact_set.h"
-#include "contact/gcp_support.h"
+#include "contact/gcp/gcp_support.h"
 #include "fem/block.h"
-#include "fem/curved_faces.h"
-#include "fem/pressure.h"
-#include "fem/spring.h"
-#include "fem/volume.h"
+#include "fem/loads/curved_faces.h"
+#include "fem/loads/pressure.h"
+#include "fem/loads/spring.h"
+#include "fem/loads/volume.h"
 #include "linalg/followers.h"
 #include "noli/sim.h"
 #include "solve/contact_model.h"

@@ -13,11 +13,11 @@
 
 #include "collide/broad_phase.h"
 #include "collide/step_bound.h"
-#include "contact/friction.h"
-#include "contact/implicit_friction.h"
+#include "contact/friction/friction.h"
+#include "contact/friction/implicit_friction.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
-#include "fem/volume.h"
+#include "fem/loads/volume.h"
 #include "integrate/integrator.h"
 #include "linalg/solver.h"
 #include "solve/contact_model.h"
@@ -117,7 +117,7 @@ typedef NoliStatus NoliStageWatchFn(void* user, const NoliStage* stage);
 // Verifies a point (n_vert x 3) to which a solver has moved.
 typedef NoliStatus NoliStageAudit(void* user, const double* x);
 
-// A pressure on curved faces (fem/curved_faces.h).
+// A pressure on curved faces (fem/loads/curved_faces.h).
 typedef struct NoliCurvedLoad {
   double* value; // (faces x nodes) Pa, 0: none acts
   double origin[3];
@@ -136,7 +136,7 @@ struct NoliStage {
   NoliStageTime time;         // h_e, h_v, x_tilde, x_hat
   double* load;               // (n_vert x 3) N: gravity and forces at the end of the stage
   double* pressure;           // (faces with a pressure) Pa, 0: none acts
-  double* pressure_origin;    // (same x 3) m, fem/pressure.h
+  double* pressure_origin;    // (same x 3) m, fem/loads/pressure.h
   NoliCurvedLoad* curved;     // (problem->n_pressed_curved) likewise on curved faces
   double kappa;               // barrier stiffness of the scaled potential
   int32_t friction_iteration; // friction iterations after the first

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/array.h"
-#include "linalg/assembly.h"
+#include "linalg/assembly/assembly.h"
 #include "linalg/expansion.h"
 #include "linalg/low_rank.h"
 

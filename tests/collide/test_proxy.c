@@ -2,7 +2,7 @@
 #include "support.h"
 
 #include "collide/proxy.h"
-#include "sim/body_proxy.h"
+#include "define/body_proxy.h"
 
 #define PI 3.14159265358979323846
 

@@ -3,7 +3,7 @@
 
 #include "collide/closest_reference.h"
 
-#include "contact/active_set.h"
+#include "contact/constraints/active_set.h"
 
 #define DELTA 1e-2
 

@@ -3,7 +3,7 @@
 
 #include "support.h"
 
-#include "contact/gcp_support.h"
+#include "contact/gcp/gcp_support.h"
 #include "noli/mesh.h"
 
 typedef struct GcpScene {

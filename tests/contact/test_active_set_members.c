@@ -1,7 +1,7 @@
 // The active set: its pairs, saving and loading, and the sum of its forces.
 #include "support.h"
 
-#include "contact/active_set.h"
+#include "contact/constraints/active_set.h"
 
 #define DELTA 1e-2
 

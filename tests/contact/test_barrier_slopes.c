@@ -4,7 +4,7 @@
 // zone.
 #include "contact_cases.h"
 
-#include "contact/implicit_friction.h"
+#include "contact/friction/implicit_friction.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 // all, ends of parallel edges, lone segments, multipliers that meet.
 #include "support.h"
 
-#include "contact/active_set.h"
+#include "contact/constraints/active_set.h"
 #include "collide/closest.h"
 
 enum { CELLS = 6, SIDE = CELLS + 1, SHEET = SIDE * SIDE, N_VERT = SHEET + 3 + 4 };

@@ -1,4 +1,4 @@
-#include "contact/friction_law.h"
+#include "contact/friction/friction_law.h"
 
 #include "support.h"
 

@@ -1,6 +1,6 @@
 #include "support.h"
 
-#include "contact/gcp_curves.h"
+#include "contact/gcp/gcp_curves.h"
 
 static NoliCurve barrier_in_space(double z, double eps) {
   return noli_gcp_barrier(z, eps, 3);

@@ -2,8 +2,8 @@
 // of implicit friction against differences, for pairs of every kind.
 #include "gcp_cases.h"
 
-#include "contact/gcp_implicit_friction.h"
-#include "contact/gcp_mollifier.h"
+#include "contact/gcp/gcp_implicit_friction.h"
+#include "contact/gcp/gcp_mollifier.h"
 
 #define EPS_V 2e-3
 #define H_V 0.5

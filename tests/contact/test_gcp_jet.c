@@ -1,6 +1,6 @@
 #include "support.h"
 
-#include "contact/gcp_jet.h"
+#include "contact/gcp/gcp_jet.h"
 
 // Functions of four vectors whose derivatives are jets.
 typedef NoliJet JetFunction(const NoliVec3* u);

@@ -1,6 +1,6 @@
 #include "support.h"
 
-#include "contact/gcp_mollifier.h"
+#include "contact/gcp/gcp_mollifier.h"
 
 #define C 0.01
 

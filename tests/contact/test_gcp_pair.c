@@ -1,5 +1,5 @@
+#include "contact/gcp/gcp_mollifier.h"
 #include "contact/gcp_cases.h"
-#include "contact/gcp_mollifier.h"
 #include "math/eigen.h"
 
 enum { MOST_NODES = 64 };

@@ -3,8 +3,8 @@
 // every kind act, and in a plane.
 #include "gcp_cases.h"
 
-#include "contact/gcp_shape.h"
-#include "contact/gcp_slopes.h"
+#include "contact/gcp/gcp_shape.h"
+#include "contact/gcp/gcp_slopes.h"
 
 #include <math.h>
 

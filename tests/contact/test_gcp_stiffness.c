@@ -1,8 +1,8 @@
 // Adaptation of the stiffness of the geometric contact potential to its pairs.
 #include "contact/gcp_shapes.h"
 
-#include "contact/gcp_curves.h"
-#include "contact/gcp_stiffness.h"
+#include "contact/gcp/gcp_curves.h"
+#include "contact/gcp/gcp_stiffness.h"
 
 // A pair of the set whose contact factors are large, or almost zero.
 static int64_t find_pair(const GcpScene* scene, const double* x, double low, double high) {

@@ -1,7 +1,7 @@
 #include "contact_cases.h"
 
-#include "contact/friction.h"
-#include "contact/implicit_friction.h"
+#include "contact/friction/friction.h"
+#include "contact/friction/implicit_friction.h"
 
 #define DHAT 0.1
 #define KAPPA 2e3

@@ -1,6 +1,6 @@
 #include "support.h"
 
-#include "contact/implicit_surface.h"
+#include "contact/implicit_surface/implicit_surface.h"
 #include "linalg/energy_term.h"
 
 // Two triangles with a common edge, and a vertex above: 15 numbers.

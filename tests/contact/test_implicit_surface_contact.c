@@ -1,7 +1,7 @@
 #include "support.h"
 
-#include "contact/implicit_surface_penalty.h"
-#include "linalg/assembly.h"
+#include "contact/implicit_surface/implicit_surface_penalty.h"
+#include "linalg/assembly/assembly.h"
 #include "noli/mesh.h"
 
 #define DELTA 0.02

@@ -1,7 +1,7 @@
 // Implicit friction on smooth surfaces: derivatives, momentum, agreement with lagged friction.
 #include "support.h"
 
-#include "contact/implicit_surface_friction.h"
+#include "contact/implicit_surface/implicit_surface_friction.h"
 #include "noli/mesh.h"
 
 #define DELTA 0.02

@@ -4,7 +4,7 @@
 
 #include "contact/active_set_pair.h"
 #include "contact/barrier.h"
-#include "contact/friction.h"
+#include "contact/friction/friction.h"
 #include "math/eigen.h"
 
 #define DHAT 0.1

@@ -571,7 +571,7 @@ static void all_types_of_solids_are_tested(void** state) {
     scene_end(&s);
   }
   for (int32_t k = 0; k < noli_block_type_count(); k++) {
-    // tests/sim/test_shells.c has shells
+    // tests/step/test_shells.c has shells
     assert_true(seen[k] || !noli_block_type_at(k)->solid);
   }
 }

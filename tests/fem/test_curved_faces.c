@@ -1,8 +1,8 @@
 // Pressures and tractions on faces of elements of order 1 to 4, straight and curved.
 #include "support.h"
 
-#include "fem/curved_faces.h"
-#include "fem/pressure.h"
+#include "fem/loads/curved_faces.h"
+#include "fem/loads/pressure.h"
 #include "math/vec3.h"
 
 #include <string.h>
@@ -181,7 +181,7 @@ static void derivatives_match_differences(void** state) {
   }
 }
 
-// Faces of order 1 are those of fem/pressure.h.
+// Faces of order 1 are those of fem/loads/pressure.h.
 static void order_1_is_that_of_triangles(void** state) {
   (void)state;
   Solid s = {0};

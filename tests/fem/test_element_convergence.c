@@ -11,7 +11,7 @@
 
 #include "fem/element_elasticity.h"
 #include "fem/point_terms.h"
-#include "linalg/assembly.h"
+#include "linalg/assembly/assembly.h"
 #include "linalg/solver.h"
 #include "material/reference.h"
 #include "mesh/topology.h"

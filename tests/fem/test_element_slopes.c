@@ -1,9 +1,9 @@
 // Derivatives of forces by rest positions of hinges and turns, and of springs, volumes and
 // pressures by their numbers and by where a step began: against central differences at random
 // places, at rest and at extremes.
-#include "fem/hinge.h"
-#include "fem/load_slopes.h"
-#include "fem/rod.h"
+#include "fem/loads/load_slopes.h"
+#include "fem/thin/hinge.h"
+#include "fem/thin/rod.h"
 #include "support.h"
 
 #include <string.h>

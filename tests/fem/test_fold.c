@@ -2,7 +2,7 @@
 // mesh; derivatives, invariance, zeros.
 #include "slivers.h"
 
-#include "fem/fold.h"
+#include "fem/thin/fold.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // triangles with hinges; and the stiffness of a plate.
 #include "slivers.h"
 
-#include "fem/hinge.h"
+#include "fem/thin/hinge.h"
 #include "math/vec3.h"
 
 #define PI 3.14159265358979323846

@@ -1,7 +1,7 @@
 // Stencils of some elements of a block: every stencil is one of exactly one rank, and evaluated in
 // pieces it has the bits that it has among all.
 #include "fem/own_stencils.h"
-#include "sim/kinds.h"
+#include "step/kinds.h"
 
 enum { N_RANK = 3, PIECE = 5 };
 

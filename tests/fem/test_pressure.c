@@ -1,7 +1,7 @@
 // Pressure and traction on faces: derivatives, and forces of faces that are closed or open.
 #include "support.h"
 
-#include "fem/pressure.h"
+#include "fem/loads/pressure.h"
 #include "math/vec3.h"
 #include "noli/mesh.h"
 

@@ -2,7 +2,7 @@
 // of chains, loops and joints, and errors.
 #include "slivers.h"
 
-#include "fem/rod.h"
+#include "fem/thin/rod.h"
 #include "math/eigen.h"
 #include "math/vec3.h"
 

@@ -2,7 +2,7 @@
 // the dense one, small strains against plane stress, and the bound of the strain limit.
 #include "slivers.h"
 
-#include "fem/sheet.h"
+#include "fem/thin/sheet.h"
 #include "math/eigen.h"
 #include "math/vec3.h"
 

@@ -1,7 +1,7 @@
 // Springs and dampers: derivatives, also where they degenerate, and forces against closed forms.
 #include "support.h"
 
-#include "fem/spring.h"
+#include "fem/loads/spring.h"
 #include "math/eigen.h"
 
 enum { N = 6 };

@@ -2,7 +2,7 @@
 // energies of twisted and bent rods against closed forms.
 #include "slivers.h"
 
-#include "fem/twist.h"
+#include "fem/thin/twist.h"
 #include "math/eigen.h"
 #include "math/larger.h"
 #include "math/vec3.h"

@@ -1,8 +1,8 @@
 // Volumes of closed regions: laws, derivatives, invalid input.
 #include "support.h"
 
-#include "fem/volume.h"
-#include "linalg/assembly.h"
+#include "fem/loads/volume.h"
+#include "linalg/assembly/assembly.h"
 #include "math/vec3.h"
 #include "noli/mesh.h"
 #include "noli/types.h"

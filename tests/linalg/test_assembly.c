@@ -1,8 +1,8 @@
 #include "support.h"
 
-#include "linalg/assembly.h"
-#include "linalg/assembly_plan.h"
-#include "linalg/pattern.h"
+#include "linalg/assembly/assembly.h"
+#include "linalg/assembly/assembly_plan.h"
+#include "linalg/assembly/pattern.h"
 
 // A term with arbitrary local results: a function of seed, stencil, entry and positions.
 typedef struct FakeTerm {

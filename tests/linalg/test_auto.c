@@ -3,7 +3,7 @@
 #include "support.h"
 
 #include "linalg/solver.h"
-#include "linalg/weigh.h"
+#include "linalg/supernodal/weigh.h"
 
 // A grid of nodes that couple with their neighbours, the `id`-th of its kind: springs of a
 // stiffness that falls from one layer to the next by `contrast`, and a little mass.

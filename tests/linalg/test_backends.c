@@ -3,9 +3,9 @@
 // to a factorization.
 #include "support.h"
 
-#include "linalg/cholmod_symbolic.h"
-#include "linalg/pattern.h"
-#include "linalg/solver_cholmod.h"
+#include "linalg/assembly/pattern.h"
+#include "linalg/solvers/solver_cholmod.h"
+#include "linalg/supernodal/cholmod_symbolic.h"
 
 // A random system in all its forms, and the dense matrix of it.
 typedef struct Random {

@@ -1,9 +1,9 @@
 #include "support.h"
 
-#include "linalg/bicgstab.h"
 #include "linalg/force_term.h"
-#include "linalg/incomplete_lu.h"
 #include "linalg/solver.h"
+#include "linalg/solvers/bicgstab.h"
+#include "linalg/solvers/incomplete_lu.h"
 
 // Springs with random symmetric matrices, and forces with random Jacobians. Every entry is a
 // function of seed, stencil and place; the linear functions of x serve all tests here.

@@ -1,8 +1,8 @@
 // Incomplete Cholesky by blocks, alone and as a preconditioner.
 #include "support.h"
 
-#include "linalg/incomplete_cholesky.h"
 #include "linalg/solver.h"
+#include "linalg/solvers/incomplete_cholesky.h"
 
 #include <stdlib.h>
 

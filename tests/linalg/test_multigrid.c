@@ -3,8 +3,8 @@
 #include "support.h"
 
 #include "base/parallel.h"
-#include "linalg/multigrid.h"
-#include "linalg/multigrid_level.h"
+#include "linalg/multigrid/multigrid.h"
+#include "linalg/multigrid/multigrid_level.h"
 #include "linalg/solver.h"
 #include "noli/noli.h"
 

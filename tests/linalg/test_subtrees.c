@@ -1,7 +1,7 @@
 #include "support.h"
 
 #include "linalg/solver.h"
-#include "linalg/subtrees.h"
+#include "linalg/supernodal/subtrees.h"
 
 // A random forest in postorder: every node takes some of the subtrees that are complete.
 static void grow(TestRandom* random, int32_t n, double most, int32_t* parent, double* cost) {

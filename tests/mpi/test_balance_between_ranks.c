@@ -3,7 +3,7 @@
 // simulates with the others and, beside it, alone. The imbalance of every body is that of a process
 // alone, with the same bits on all ranks, and steps end after the same iterations.
 #include "mpi/on_ranks.h"
-#include "sim/world.h"
+#include "step/world.h"
 
 #include "base/ranks.h"
 #include "solve/balance.h"

@@ -2,15 +2,15 @@
 // each rank simulates a pile with the others and, beside it, alone. Put together, the contacts of
 // all ranks are those of one, each on one rank, and so is what follows from them.
 #include "mpi/on_ranks.h"
-#include "sim/world.h"
+#include "step/world.h"
 
 #include "base/ranks.h"
 #include "contact/contact_approach.h"
 #include "contact/contact_share.h"
 #include "contact/ipc.h"
 #include "math/larger.h"
-#include "sim/rank_contacts.h"
 #include "solve/stage.h"
+#include "step/rank_contacts.h"
 
 enum { ROW = 3, N_BODY = 2 * ROW, PLATE = N_BODY };
 

@@ -1,7 +1,7 @@
 // Derivatives of runs on as many ranks as mpirun starts (tests/scripted.cmake: three): those of a
 // process alone, which other tests compare with differences, in both modes.
+#include "derive/gradient_runs.h"
 #include "mpi/on_ranks.h"
-#include "sim/gradient_runs.h"
 
 static NoliRanks* ranks;
 

@@ -2,11 +2,11 @@
 // each rank simulates a scene with the others and, beside it, alone, and both have the same
 // results.
 #include "mpi/on_ranks.h"
-#include "sim/kinds.h"
+#include "step/kinds.h"
 
 #include "base/ranks.h"
-#include "output/proxy_cells.h"
-#include "sim/rank_contacts.h"
+#include "output/frames/proxy_cells.h"
+#include "step/rank_contacts.h"
 
 #include <float.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
 // errors, a directory that can be read and resumed, and in the end the same bits.
 #include "output_support.h"
 
-#include "sim/simulation.h"
+#include "step/simulation.h"
 
 #include "noli/run.h"
 

@@ -2,8 +2,8 @@
 #include "output_support.h"
 
 #include "noli/run.h"
-#include "output/frame_format.h"
-#include "sim/world.h"
+#include "output/frames/frame_format.h"
+#include "step/world.h"
 
 #define WEIGHT (1000.0 * 0.4 * 9.80665)
 

@@ -6,7 +6,7 @@
 #include "noli/mesh.h"
 #include "noli/run.h"
 #include "noli/scene.h"
-#include "output/frame_format.h"
+#include "output/frames/frame_format.h"
 
 enum { N_STEPS = 6, EVERY = 2 };
 

@@ -1,7 +1,7 @@
 // The list of frames grows in place: complete after every frame, rarely replaced.
 #include "output_support.h"
 
-#include "output/frame_list.h"
+#include "output/frames/frame_list.h"
 
 #include <errno.h>
 

@@ -1,8 +1,8 @@
 // Frames give colliding triangles the values of the elements in which they lie.
-#include "sim/world.h"
+#include "step/world.h"
 
 #include "math/mat3.h"
-#include "output/frame.h"
+#include "output/frames/frame.h"
 
 // The smallest barycentric coordinate of a vertex in an element, at rest.
 static double inside(const World* world, int32_t element, int32_t vertex) {

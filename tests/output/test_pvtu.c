@@ -4,11 +4,11 @@
 
 #include "noli/scene.h"
 #include "output/file.h"
-#include "output/frame.h"
-#include "output/frame_format.h"
-#include "output/pvtu.h"
-#include "output/vtu.h"
-#include "output/vtu_reader.h"
+#include "output/frames/frame.h"
+#include "output/frames/frame_format.h"
+#include "output/frames/pvtu.h"
+#include "output/frames/vtu.h"
+#include "output/frames/vtu_reader.h"
 
 enum { MOST_PARTS = 100 }; // more than cells
 

@@ -5,8 +5,8 @@
 #include "noli/audit.h"
 #include "noli/scene.h"
 #include "noli/run.h"
-#include "output/vtu.h"
-#include "output/vtu_reader.h"
+#include "output/frames/vtu.h"
+#include "output/frames/vtu_reader.h"
 
 #define RUN "audit_run"
 #define DAMAGED "audit_damaged"

@@ -1,9 +1,9 @@
 // Writes grids that tests/output/read_vtu.py reads back with independent readers; here: the errors.
 #include "output_support.h"
 
-#include "output/frame.h"
-#include "output/lagrange_cells.h"
-#include "output/vtu.h"
+#include "output/frames/frame.h"
+#include "output/frames/lagrange_cells.h"
+#include "output/frames/vtu.h"
 
 // More than one compressed block in every array. read_vtu.py uses the same formulas.
 static void write_large_grid(NoliContext* context, const char* path, NoliStatus want) {

@@ -1,6 +1,6 @@
 // With default settings, results do not depend on the axes: a scene that is turned and moved takes
 // the same way, turned and moved, to the rounding of what the solver decides.
-#include "../sim/structures.h"
+#include "step/structures.h"
 
 #include "math/rotation.h"
 

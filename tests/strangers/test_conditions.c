@@ -1,5 +1,5 @@
 // Motions and forces that are not finite are found before a run: noli_sim_check_conditions.
-#include "sim/world.h"
+#include "step/world.h"
 
 enum { N_STEPS = 20 };
 

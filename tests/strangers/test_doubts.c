@@ -1,5 +1,5 @@
 // Warnings about discretizations that are wrong by factors, and none about those that are fine.
-#include "sim/world.h"
+#include "step/world.h"
 
 enum { MAX_SAID = 4000 };
 

@@ -1,6 +1,6 @@
 // Forces balance at the end of every step, with default settings: what pushes, what holds and what
 // weighs agree, whatever the stiffness, the units, the order, the solver and the contact model.
-#include "../sim/world.h"
+#include "step/world.h"
 
 // A plate presses a cube onto its held bottom.
 typedef struct Press {

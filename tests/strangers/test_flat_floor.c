@@ -1,7 +1,7 @@
 // A flat floor of triangles is a floor: what lands on a diagonal, a vertex or beside an edge gets
 // no push along the floor, tilted or moving, in space and in a plane; and surfaces stay apart,
 // whatever holes the floor has.
-#include "../sim/world.h"
+#include "step/world.h"
 
 #include "collide/flat.h"
 

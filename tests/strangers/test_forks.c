@@ -1,6 +1,6 @@
 // Children of a process that has used several threads: they run, with the bits of their parent.
 #define _POSIX_C_SOURCE 200809L // fork
-#include "sim/world.h"
+#include "step/world.h"
 
 #include "base/parallel.h"
 #include "base/process_lock.h"

@@ -1,7 +1,7 @@
 // Rods that come to lie side by side, as those of a bundle do: nothing but their ends holds
 // parallel ones apart. Without that, gaps fell until no step was possible, or thousands of
 // iterations were.
-#include "../sim/world.h"
+#include "step/world.h"
 
 #define RADIUS 5e-4
 #define GAP 5e-4

@@ -1,7 +1,7 @@
 // Calls that would break what is there are refused: by functions of the host that a simulation
 // calls while it steps, on copies of a batch, and of a run out of order.
 #include "output/output_support.h"
-#include "sim/world.h"
+#include "step/world.h"
 
 #include "noli/batch.h"
 #include "noli/derivative.h"

@@ -1,0 +1,234 @@
+#include "contact/gcp/gcp_slopes.h"
+
+#include "contact/gcp/gcp_curves.h"
+
+#include <string.h>
+
+enum { NODES = NOLI_SLIDING_NODES, COLUMNS = 4 };
+
+static int32_t stencil_size(const NoliGcpSet* set, int64_t i) {
+  return (int32_t)(set->first.data[i + 1] - set->first.data[i]);
+}
+
+// The inputs of a pair: its stiffness, both weights, its support.
+static const NoliInput kinds[COLUMNS] = {NOLI_INPUT_CONTACT, NOLI_INPUT_WEIGHT, NOLI_INPUT_WEIGHT,
+                                         NOLI_INPUT_SUPPORT};
+
+static void find_inputs(const NoliGcp* gcp, int64_t i, int64_t input[COLUMNS], double weight[2]) {
+  NoliGcpPair pair = gcp->set->pair.data[i];
+  input[0] = NOLI_CONTACT_STIFFNESS;
+  noli_gcp_pair_weights(gcp->model, pair, weight, input + 1);
+  input[3] = noli_gcp_pair_least_vertex(gcp->model, pair);
+}
+
+// Blocks of the wanted inputs, one column each; the others are not allocated.
+static NoliStatus add_columns(NoliMixedList* list, int64_t n, int32_t size,
+                              NoliMixedBlocks column[COLUMNS]) {
+  NoliStatus status = NOLI_OK;
+  for (int k = 0; k < COLUMNS; k++) {
+    NoliMixedBlocks* added;
+    column[k] = (NoliMixedBlocks){.value = NULL};
+    if (noli_mixed_list_wants(list, kinds[k])) {
+      NOLI_TRY(noli_mixed_list_add(list, kinds[k], n, size, 1, &added));
+      column[k] = *added;
+    }
+  }
+done:
+  return status;
+}
+
+// ---- the potential ------------------------------------------------------------------------------
+
+// p and its derivatives by eps.
+typedef struct Range {
+  NoliCurve p;
+  NoliCurve by_eps;
+} Range;
+
+static Range range_of(const NoliGcp* gcp, int64_t i, double d) {
+  double eps = noli_gcp_pair_support(gcp->model, gcp->set->pair.data[i]);
+  Range range = {.p = noli_gcp_barrier(d, eps, gcp->model->space)};
+  range.by_eps = noli_gcp_barrier_by_eps(&range.p, d, eps, gcp->model->space);
+  return range;
+}
+
+// The columns of pair i, whose gradient is given.
+static void write_pair(const NoliGcp* gcp, int64_t i, const double* x, const double* gradient,
+                       NoliMixedBlocks column[COLUMNS]) {
+  const NoliGcpSet* set = gcp->set;
+  NoliGcpNormal normal = noli_gcp_normal(gcp, i, gcp->model->surface->n_body, x);
+  int64_t input[COLUMNS];
+  double weight[2];
+  if (!(normal.value > 0.0)) {
+    return;
+  }
+  Range range = range_of(gcp, i, normal.d);
+  NoliCurve p = range.p, by_eps = range.by_eps;
+  double grow = by_eps.value / p.value;
+  double turn = normal.value * (by_eps.first - p.first * grow) / p.value;
+  find_inputs(gcp, i, input, weight);
+  const double factor[COLUMNS] = {1.0, 1.0 / weight[0], 1.0 / weight[1], grow};
+  for (int k = 0; k < COLUMNS; k++) {
+    if (column[k].value == NULL) {
+      continue;
+    }
+    double* block = noli_mixed_block(&column[k], i);
+    column[k].input[i] = input[k];
+    for (int32_t a = 0; a < stencil_size(set, i); a++) {
+      noli_store3(block + 3 * a, noli_scale3(factor[k], noli_load3(gradient + 3 * a)));
+      column[k].node[column[k].size * i + a] = set->node.data[set->first.data[i] + a];
+    }
+    for (int32_t a = 0; kinds[k] == NOLI_INPUT_SUPPORT && a < normal.n_vertex; a++) {
+      NoliVec3 by_d = noli_scale3(turn * normal.closest.weight[a], normal.normal);
+      noli_store3(block + 3 * a, noli_add3(noli_load3(block + 3 * a), by_d));
+    }
+  }
+}
+
+NoliStatus noli_gcp_slopes(NoliMixedList* list, const NoliGcp* gcp, const double* x) {
+  NoliStatus status = NOLI_OK;
+  const NoliGcpSet* set = gcp->set;
+  NoliMixedBlocks column[COLUMNS];
+  NOLI_TRY(add_columns(list, set->pair.count,
+                       noli_stencil_largest(set->pair.count, set->first.data), column));
+  NoliGcpScratch* scratch = noli_gcp_set_claim(set);
+  for (int64_t i = 0; i < set->pair.count; i++) {
+    NoliGcpStencil stencil = noli_gcp_set_stencil(set, i);
+    double *gradient = scratch->memory, *memory = gradient + 3 * stencil.n_node;
+    const NoliGcpResult result = {.gradient = gradient};
+    noli_gcp_pair_derivatives(gcp->model, set->pair.data[i], &stencil, x, memory, &result);
+    for (int32_t k = 0; k < 3 * stencil.n_node; k++) {
+      gradient[k] *= gcp->scale;
+    }
+    write_pair(gcp, i, x, gradient, column);
+  }
+  noli_gcp_set_release(scratch);
+done:
+  return status;
+}
+
+// ---- friction -----------------------------------------------------------------------------------
+
+// The blocks of friction: by lagged positions or x_hat, by coefficients, and by the normal forces.
+typedef struct Blocks {
+  NoliMixedBlocks moved; // (NODES x all nodes of the largest stencil)
+  NoliMixedBlocks coefficient;
+  NoliMixedBlocks column[COLUMNS];
+} Blocks;
+
+// w_a dF/dlambda in the rows of a block.
+static void force_rows(const NoliGcpRubbing* of, double row[3 * NODES]) {
+  NoliVec3 by_lambda = noli_sliding_force_by_lambda(&of->sliding, &of->law);
+  for (int32_t a = 0; a < of->normal.n_vertex; a++) {
+    noli_store3(row + 3 * a, noli_scale3(of->normal.closest.weight[a], by_lambda));
+  }
+}
+
+static void write_nodes(const NoliGcpRubbing* of, int64_t i, NoliMixedBlocks* blocks) {
+  for (int32_t a = 0; a < of->normal.n_vertex; a++) {
+    blocks->node[NODES * i + a] = of->normal.vertex[a];
+  }
+}
+
+// By the positions of the geometry: weights and normal follow the vertices, the normal force all
+// nodes of the stencil. `by_node` are its derivatives; NULL: by x_hat instead.
+static void write_moved(const NoliGcpSet* set, int64_t i, const NoliGcpRubbing* of,
+                        const double* by_node, NoliMixedBlocks* blocks) {
+  int32_t n = 3 * of->normal.n_vertex, n_node = stencil_size(set, i);
+  double slopes[9 * NODES * NODES] = {0.0}, row[3 * NODES];
+  double* block = noli_mixed_block(blocks, i);
+  if (by_node == NULL) {
+    noli_sliding_reference_slopes(&of->sliding, &of->law, slopes);
+  } else if (of->normal.n_vertex > 1) {
+    noli_sliding_geometry_slopes(&of->sliding, &of->law, slopes);
+  }
+  force_rows(of, row);
+  write_nodes(of, i, blocks);
+  for (int32_t k = 0; k < 3 * n_node; k++) {
+    int32_t node = set->node.data[set->first.data[i] + k / 3];
+    blocks->input[blocks->n_input * i + k] = 3 * (int64_t)node + k % 3;
+    for (int32_t r = 0; r < n; r++) {
+      block[(int64_t)blocks->n_input * r + k] =
+          (k < n ? slopes[3 * NODES * r + k] : 0.0) + (by_node != NULL ? row[r] * by_node[k] : 0.0);
+    }
+  }
+}
+
+// By the inputs of the normal force.
+static void write_force(const NoliGcp* gcp, int64_t i, const NoliGcpRubbing* of,
+                        NoliMixedBlocks column[COLUMNS]) {
+  double weight[2], row[3 * NODES], lambda = of->normal.lambda;
+  int64_t input[COLUMNS];
+  Range range = range_of(gcp, i, of->normal.d);
+  find_inputs(gcp, i, input, weight);
+  force_rows(of, row);
+  const double by_input[COLUMNS] = {lambda, lambda / weight[0], lambda / weight[1],
+                                    -of->normal.value * range.by_eps.first / range.p.value};
+  for (int k = 0; k < COLUMNS; k++) {
+    if (column[k].value == NULL) {
+      continue;
+    }
+    double* block = noli_mixed_block(&column[k], i);
+    column[k].input[i] = input[k];
+    write_nodes(of, i, &column[k]);
+    for (int32_t r = 0; r < 3 * of->normal.n_vertex; r++) {
+      block[r] = row[r] * by_input[k];
+    }
+  }
+}
+
+// The slopes of pair i: by the lagged positions, or by x_hat where x_lag is x itself.
+static void write_rubbing(const NoliGcpFriction* data, int64_t i, const double* x_lag,
+                          const double* x, NoliPairClasses classes, NoliGcpScratch* scratch,
+                          Blocks* blocks) {
+  const NoliGcpSet* set = data->gcp->set;
+  NoliGcpRubbing of;
+  if (!noli_gcp_find_rubbing(data, i, x_lag, &of) || !(of.normal.lambda > 0.0)) {
+    return;
+  }
+  noli_sliding_move(&of.sliding, of.normal.vertex, x, data->x_hat);
+  double* by_node = x_lag != x ? scratch->memory : NULL;
+  if (by_node != NULL) {
+    noli_gcp_normal_force_by_nodes(data, i, x_lag, &of, by_node + 3 * stencil_size(set, i),
+                                   by_node);
+  }
+  write_moved(set, i, &of, by_node, &blocks->moved);
+  write_nodes(&of, i, &blocks->coefficient);
+  blocks->coefficient.input[i] =
+      classes.find(classes.user, of.normal.entity[0], of.normal.entity[1]);
+  noli_sliding_coefficient_slopes(&of.sliding, &of.law, noli_mixed_block(&blocks->coefficient, i));
+  write_force(data->gcp, i, &of, blocks->column);
+}
+
+static NoliStatus list_friction(NoliMixedList* list, const NoliGcpFriction* data, NoliInput input,
+                                const double* x_lag, const double* x, NoliPairClasses classes) {
+  NoliStatus status = NOLI_OK;
+  const NoliGcpSet* set = data->gcp->set;
+  int64_t n = set->pair.count;
+  NoliMixedBlocks* added;
+  Blocks blocks;
+  NOLI_TRY(noli_mixed_list_add(list, input, n, NODES,
+                               3 * noli_stencil_largest(set->pair.count, set->first.data), &added));
+  blocks.moved = *added;
+  NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_FRICTION, n, NODES, 1, &added));
+  blocks.coefficient = *added;
+  NOLI_TRY(add_columns(list, n, NODES, blocks.column));
+  NoliGcpScratch* scratch = noli_gcp_set_claim(set);
+  for (int64_t i = 0; i < n; i++) {
+    write_rubbing(data, i, x_lag, x, classes, scratch, &blocks);
+  }
+  noli_gcp_set_release(scratch);
+done:
+  return status;
+}
+
+NoliStatus noli_gcp_lagged_friction_slopes(NoliMixedList* list, const NoliGcpFriction* data,
+                                           const double* x_lag, const double* x,
+                                           NoliPairClasses classes) {
+  return list_friction(list, data, NOLI_INPUT_LAGGED, x_lag, x, classes);
+}
+
+NoliStatus noli_gcp_implicit_friction_slopes(NoliMixedList* list, const NoliGcpFriction* data,
+                                             const double* x, NoliPairClasses classes) {
+  return list_friction(list, data, NOLI_INPUT_REFERENCE, x, x, classes);
+}

@@ -1,0 +1,819 @@
+#include "derive/chains.h"
+
+#include "derive/history_links.h"
+#include "solve/tied_mass.h"
+
+#include <string.h>
+
+static int64_t size_of(const NoliChains* self) {
+  return 3 * (int64_t)self->sim->model->problem.n_vert;
+}
+
+static void clear(const NoliChains* self, double* x) {
+  memset(x, 0, (size_t)size_of(self) * sizeof *x);
+}
+
+static void copy(const NoliChains* self, const double* from, double* to) {
+  memcpy(to, from, (size_t)size_of(self) * sizeof *to);
+}
+
+// y += a x
+static void add(const NoliChains* self, double a, const double* x, double* y) {
+  for (int64_t i = 0; a != 0.0 && i < size_of(self); i++) {
+    y[i] += a * x[i];
+  }
+}
+
+// ---- followers ----------------------------------------------------------------------------------
+
+void noli_chains_follow(const NoliChains* self, int32_t index, const double* x, double* u) {
+  const NoliModel* model = self->sim->model;
+  noli_tie_slopes_follow(noli_sensitivity_ties(self->sensitivity), &model->problem.followers,
+                         self->sim->own_stage->n_threads, self->inputs[index].value[NOLI_INPUT_TIE],
+                         x, u);
+}
+
+void noli_chains_act_on_nodes(const NoliChains* self, int32_t index, const double* x, double* d) {
+  const NoliModel* model = self->sim->model;
+  noli_tie_slopes_act(noli_sensitivity_ties(self->sensitivity), &model->problem.followers,
+                      self->sim->own_stage->n_threads, x, d,
+                      self->inputs[index].value[NOLI_INPUT_TIE]);
+}
+
+// ---- prescribed motions -------------------------------------------------------------------------
+
+static NoliMotionStart start_of(const NoliChains* self, int32_t index) {
+  return (NoliMotionStart){.x = self->chain[index].x, .history = self->chain[index].history};
+}
+
+// Integrators of order 2 put a parabola through the start of prescribed components and their
+// targets halfway and at the end of a stage. What follows from it is a sum of the three.
+typedef struct Parabola {
+  double start, middle, end;
+} Parabola;
+
+static double stage_time(const NoliTapePart* part, int32_t s) {
+  return part->rule->stage[s].end * part->h;
+}
+
+// x_hat = x_1 - h_v v_1, with the velocity at the end.
+static Parabola parabola_hat(const NoliTapePart* part, int32_t s) {
+  double c = part->stage[s].time.h_v / stage_time(part, s);
+  return (Parabola){-c, 4.0 * c, 1.0 - 3.0 * c};
+}
+
+// x_tilde = x_1 - h_e^2 a, with the acceleration: of ties, with which the inertia of prescribed
+// components counts.
+static Parabola parabola_tilde(const NoliTapePart* part, int32_t s) {
+  double ratio = part->stage[s].time.h_e / stage_time(part, s), c = ratio * ratio;
+  return (Parabola){-4.0 * c, 8.0 * c, 1.0 - 4.0 * c};
+}
+
+// The velocity at the start of the part.
+static Parabola parabola_velocity(const NoliTapePart* part) {
+  double t = stage_time(part, 0);
+  return (Parabola){-3.0 / t, 4.0 / t, -1.0 / t};
+}
+
+// From derivatives by a vector whose prescribed components follow the parabola of a stage, the
+// targets of which are set: those by these components become derivatives by what they follow from,
+// and 0. Forward: sets these components.
+static void pull_parabola(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
+                          Parabola of, double* vector) {
+  double* held = self->target;
+  const NoliMotionStart start = start_of(self, index);
+  if (part->rule->order != 2) {
+    return;
+  }
+  for (int64_t j = 0; j < size_of(self); j++) {
+    bool prescribed = noli_tape_prescribes(&part->stage[s], j);
+    held[j] = prescribed ? vector[j] : 0.0;
+    vector[j] = prescribed ? 0.0 : vector[j];
+  }
+  noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_END, of.end, held,
+                         &self->inputs[index], &start);
+  noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, of.middle, held,
+                         &self->inputs[index], &start);
+  add(self, of.start, held, start.x);
+}
+
+static void push_parabola(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
+                          Parabola of, double* vector) {
+  const NoliTapeStage* stage = &part->stage[s];
+  const NoliMotionStart start = start_of(self, index);
+  if (part->rule->order != 2) {
+    return;
+  }
+  for (int64_t j = 0; j < size_of(self); j++) {
+    vector[j] = noli_tape_prescribes(stage, j) ? of.start * start.x[j] : vector[j];
+  }
+  noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_END, stage, of.end, &start,
+                         &self->inputs[index], vector);
+  noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, stage, of.middle,
+                         &start, &self->inputs[index], vector);
+}
+
+static bool has_ties(const NoliChains* self) {
+  return self->sim->model->problem.followers.n_tied > 0;
+}
+
+// ---- pressures ----------------------------------------------------------------------------------
+
+// The origin of the potential of a pressure is the mean of the nodes of its faces, as many times as
+// faces have them: from derivatives by origins to those by positions, or forward from changes of
+// these.
+static void fold_origins(const NoliChains* self, bool back, double* begin) {
+  for (int32_t f = 0; f < self->sim->model->n_force; f++) {
+    const NoliForce* force = &self->sim->model->force[f];
+    const NoliCurvedFaces* curved = &force->curved;
+    double* origin = begin + size_of(self) + 3 * (int64_t)f;
+    const int32_t* node = curved->n > 0 ? curved->node : force->faces.tri;
+    int64_t n = 0, n_all = curved->n > 0 ? (int64_t)curved->n * curved->n_node
+                                         : 3 * (int64_t)force->faces.n;
+    for (int64_t i = 0; i < n_all; i++) {
+      n += node[i] != NOLI_NULL_INDEX ? 1 : 0;
+    }
+    for (int64_t i = 0; i < n_all && force->kind == NOLI_FORCE_PRESSURE; i++) {
+      if (node[i] == NOLI_NULL_INDEX) {
+        continue;
+      }
+      double* corner = begin + 3 * (int64_t)node[i];
+      for (int k = 0; k < 3; k++) {
+        *(back ? &corner[k] : &origin[k]) += (back ? origin[k] : corner[k]) / (double)n;
+      }
+    }
+  }
+}
+
+// ---- solves -------------------------------------------------------------------------------------
+
+// The inputs of a chain, with those of one solve.
+static NoliInputs with_own(const NoliChains* self, int32_t chain) {
+  NoliInputs inputs = self->inputs[chain];
+  inputs.value[NOLI_INPUT_PREDICTED] = self->own.value[NOLI_INPUT_PREDICTED];
+  inputs.value[NOLI_INPUT_REFERENCE] = self->own.value[NOLI_INPUT_REFERENCE];
+  inputs.value[NOLI_INPUT_LAGGED] = self->own.value[NOLI_INPUT_LAGGED];
+  inputs.value[NOLI_INPUT_DAMPED] = self->own.value[NOLI_INPUT_DAMPED];
+  inputs.value[NOLI_INPUT_BEGIN] = self->own.value[NOLI_INPUT_BEGIN];
+  inputs.value[NOLI_INPUT_HISTORY] = self->own.value[NOLI_INPUT_HISTORY];
+  return inputs;
+}
+
+// The solves of a stage in reverse: from derivatives by its end to those by x_tilde and x_hat.
+static NoliStatus pull_solves(NoliChains* self, int32_t chain, const NoliTapePart* part, int32_t s,
+                              double* b) {
+  NoliStatus status = NOLI_OK;
+  const NoliTapeStage* stage = &part->stage[s];
+  NoliInputs to = with_own(self, chain);
+  const NoliMotionStart start = start_of(self, chain);
+  NOLI_TRY(noli_motion_links_set(&self->targets, self->sim, part, stage));
+  clear(self, self->own.value[NOLI_INPUT_PREDICTED]);
+  clear(self, self->own.value[NOLI_INPUT_REFERENCE]);
+  for (int64_t k = stage->solve.count - 1; k >= 0; k--) {
+    clear(self, self->own.value[NOLI_INPUT_LAGGED]);
+    clear(self, self->target);
+    NOLI_TRY(noli_sensitivity_set(self->sensitivity, part, s, k));
+    NOLI_TRY(noli_sensitivity_pull(self->sensitivity, b, &to, self->target, &self->error[chain]));
+    noli_chains_act_on_nodes(self, chain, noli_tape_lagged(part, s, k),
+                             self->own.value[NOLI_INPUT_LAGGED]);
+    copy(self, self->own.value[NOLI_INPUT_LAGGED], b);
+    noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_END, 1.0, self->target,
+                           &self->inputs[chain], &start);
+  }
+  noli_chains_act_on_nodes(self, chain, stage->time.x_tilde, self->own.value[NOLI_INPUT_PREDICTED]);
+  noli_chains_act_on_nodes(self, chain, stage->time.x_hat, self->own.value[NOLI_INPUT_REFERENCE]);
+done:
+  return status;
+}
+
+// The solves of a stage forward; `x` holds the change of its start, then that of its end.
+static NoliStatus push_solves(NoliChains* self, int32_t chain, const NoliTapePart* part, int32_t s,
+                              double* x) {
+  NoliStatus status = NOLI_OK;
+  const NoliTapeStage* stage = &part->stage[s];
+  NoliInputs change = with_own(self, chain);
+  const NoliMotionStart start = start_of(self, chain);
+  for (int64_t k = 0; k < stage->solve.count; k++) {
+    copy(self, x, self->own.value[NOLI_INPUT_LAGGED]);
+    NOLI_TRY(noli_sensitivity_set(self->sensitivity, part, s, k));
+    for (int64_t j = 0; j < size_of(self); j++) {
+      x[j] = noli_tape_prescribes(stage, j) ? 0.0 : self->chain[chain].x[j];
+    }
+    noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_END, stage, 1.0, &start,
+                           &self->inputs[chain], x);
+    NOLI_TRY(noli_sensitivity_push(self->sensitivity, &change, x));
+    noli_chains_follow(self, chain, stage->solve.data[k], x);
+  }
+done:
+  return status;
+}
+
+static int64_t history_size(const NoliChains* self) {
+  return noli_input_count(self->sim, NOLI_INPUT_HISTORY, 0);
+}
+
+// ---- forces that steps start from ---------------------------------------------------------------
+
+// The rule of a stage: y_hat = c_n y_n + before y_{n-1} + first y_1 + slope h (v_n, f_n / m).
+static double weight_of_start(const NoliStageRule* rule) {
+  return 1.0 - rule->before - rule->first;
+}
+
+// What the mass matrix makes of accelerations, and its inverse of forces: of elements of higher
+// order it is consistent, else diagonal. Vertices of surfaces have no mass.
+static void multiply_mass(const NoliChains* self, const double* z, double* y) {
+  const NoliProblem* problem = &self->sim->model->problem;
+  for (int64_t j = 0; j < size_of(self); j++) {
+    y[j] = j / 3 < problem->n_node ? problem->mass[j / 3] * z[j] : 0.0;
+  }
+  noli_problem_multiply_mass(problem, z, self->sim->own_stage->n_threads, y);
+}
+
+// At the start of a part: with ties, nodes carry the mass tied to them.
+static NoliStatus divide_by_mass(const NoliChains* self, const NoliTapePart* part, const double* y,
+                                 double* z) {
+  const NoliProblem* problem = &self->sim->model->problem;
+  if (has_ties(self)) {
+    copy(self, y, z);
+    return noli_tied_mass_divide(self->sim->own_stage, part->stage[0].axes, z);
+  }
+  for (int64_t j = 0; j < size_of(self); j++) {
+    z[j] = y[j] / problem->mass[j / 3];
+  }
+  noli_problem_divide_by_mass(problem, y, self->sim->own_stage->n_threads, z);
+  return NOLI_OK;
+}
+
+// M z by masses: from derivatives b by it, times a factor, to those by inputs; forward adds its
+// change.
+static NoliStatus pull_masses(NoliChains* self, int32_t index, const double* z, double factor,
+                              const double* b) {
+  NoliInputs* inputs = &self->inputs[index];
+  double* mass = inputs->value[NOLI_INPUT_MASS];
+  for (int64_t j = 0; mass != NULL && j < size_of(self); j++) {
+    mass[j / 3] += factor * b[j] * z[j];
+  }
+  return noli_sensitivity_pull_masses(self->sensitivity, z, factor, b, inputs);
+}
+
+static NoliStatus push_masses(NoliChains* self, int32_t index, const double* z, double* force) {
+  const NoliInputs* inputs = &self->inputs[index];
+  const double* mass = inputs->value[NOLI_INPUT_MASS];
+  for (int64_t j = 0; mass != NULL && j < size_of(self); j++) {
+    force[j] += mass[j / 3] * z[j];
+  }
+  return noli_sensitivity_push_masses(self->sensitivity, z, inputs, force);
+}
+
+// The force that the end of a part implies, without that of damping: f = M (x - x_tilde) / h_e^2 +
+// C v, 0 where nodes are prescribed.
+static bool keeps_force(const NoliChains* self) {
+  return noli_integrator_needs_force(self->sim->model->integrator);
+}
+
+static const double* end_acceleration(NoliChains* self, const NoliTapePart* part) {
+  const NoliTapeStage* stage = &part->stage[part->n_stages - 1];
+  const double* solution = stage->solve.data[stage->solve.count - 1];
+  double h_e_sqr = stage->time.h_e * stage->time.h_e;
+  for (int64_t j = 0; j < size_of(self); j++) {
+    self->acceleration[j] = (solution[j] - stage->time.x_tilde[j]) / h_e_sqr;
+  }
+  return self->acceleration;
+}
+
+static NoliStatus set_end(NoliChains* self, const NoliTapePart* part) {
+  int32_t last = part->n_stages - 1;
+  return noli_sensitivity_set(self->sensitivity, part, last, part->stage[last].solve.count - 1);
+}
+
+// To derivatives by x; those by x_tilde become chain->force, and those by x_hat of damping `hat`,
+// all of nodes.
+static NoliStatus pull_end_force(NoliChains* self, int32_t index, const NoliTapePart* part,
+                                 double* x, double* hat) {
+  NoliStatus status = NOLI_OK;
+  NoliChain* chain = &self->chain[index];
+  const NoliTapeStage* stage = &part->stage[part->n_stages - 1];
+  double h_e_sqr = stage->time.h_e * stage->time.h_e, *b = self->target;
+  clear(self, hat);
+  if (!keeps_force(self)) {
+    clear(self, chain->force);
+    return NOLI_OK;
+  }
+  for (int64_t j = 0; j < size_of(self); j++) {
+    b[j] = noli_tape_prescribes(stage, j) ? 0.0 : chain->force[j];
+  }
+  NOLI_TRY(pull_masses(self, index, end_acceleration(self, part), 1.0, b));
+  multiply_mass(self, b, chain->force);
+  for (int64_t j = 0; j < size_of(self); j++) {
+    chain->force[j] /= -h_e_sqr;
+  }
+  add(self, -1.0, chain->force, x);
+  if (noli_problem_is_damped(&self->sim->model->problem)) {
+    NoliInputs to = with_own(self, index);
+    NOLI_TRY(set_end(self, part));
+    clear(self, self->moved);
+    NOLI_TRY(noli_sensitivity_pull_damping(self->sensitivity, b, &to, self->moved));
+    add(self, 1.0, self->moved, x);
+    add(self, -1.0, self->moved, hat);
+  }
+  noli_chains_act_on_nodes(self, index, stage->solve.data[stage->solve.count - 1], x);
+  noli_chains_act_on_nodes(self, index, stage->time.x_tilde, chain->force);
+  noli_chains_act_on_nodes(self, index, stage->time.x_hat, hat);
+done:
+  return status;
+}
+
+static NoliStatus push_end_force(NoliChains* self, int32_t index, const NoliTapePart* part,
+                                 const double* x, const double* tilde, const double* hat) {
+  NoliStatus status = NOLI_OK;
+  NoliChain* chain = &self->chain[index];
+  const NoliTapeStage* stage = &part->stage[part->n_stages - 1];
+  double h_e_sqr = stage->time.h_e * stage->time.h_e, *change = self->target;
+  if (!keeps_force(self)) {
+    return NOLI_OK;
+  }
+  copy(self, x, change);
+  add(self, -1.0, tilde, change);
+  multiply_mass(self, change, chain->force);
+  for (int64_t j = 0; j < size_of(self); j++) {
+    chain->force[j] /= h_e_sqr;
+  }
+  NOLI_TRY(push_masses(self, index, end_acceleration(self, part), chain->force));
+  if (noli_problem_is_damped(&self->sim->model->problem)) {
+    NoliInputs inputs = with_own(self, index);
+    copy(self, x, change);
+    add(self, -1.0, hat, change);
+    NOLI_TRY(set_end(self, part));
+    NOLI_TRY(noli_sensitivity_push_damping(self->sensitivity, &inputs, change, chain->force));
+  }
+  for (int64_t j = 0; j < size_of(self); j++) {
+    chain->force[j] = noli_tape_prescribes(stage, j) ? 0.0 : chain->force[j];
+  }
+done:
+  return status;
+}
+
+static const double* start_acceleration(NoliChains* self, const NoliTapePart* part) {
+  for (int64_t j = 0; j < size_of(self); j++) {
+    self->acceleration[j] = part->force[j] / self->sim->model->problem.mass[j / 3];
+  }
+  return self->acceleration;
+}
+
+// With ties the accelerations A = W a of all vertices solve W^T (f - M A) = 0 (solve/tied_mass.h),
+// where the weights W may change, too: then forces f - M A on tied nodes act on others, and tied
+// nodes accelerate otherwise. Sets f - M A on tied nodes, where f is that of a part before; that of
+// the state has acted on nodes with its own derivatives.
+static NoliStatus rest_of_force(NoliChains* self, const NoliTapePart* part, const double* A,
+                                double* rest) {
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = self->sim->model;
+  multiply_mass(self, A, rest);
+  for (int64_t j = 0; j < size_of(self); j++) {
+    rest[j] = (part->past_known ? part->start.force[j] : 0.0) - rest[j];
+  }
+  if (part->past_known && noli_problem_is_damped(&model->problem)) {
+    NOLI_TRY(noli_stage_add_damping_force(self->sim->own_stage, part->velocity, rest));
+  }
+  noli_tie_slopes_gather(noli_sensitivity_ties(self->sensitivity), &model->problem.followers, rest);
+done:
+  return status;
+}
+
+// From derivatives Z by f, with zeros at prescribed components, to those by weights.
+static NoliStatus pull_shares(NoliChains* self, int32_t index, const NoliTapePart* part,
+                              const double* A, const double* Z) {
+  NoliStatus status = NOLI_OK;
+  double *by = self->inputs[index].value[NOLI_INPUT_TIE], *minus = self->target;
+  if (by == NULL) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(rest_of_force(self, part, A, self->moved));
+  clear(self, minus);
+  add(self, -1.0, Z, minus);
+  noli_tie_slopes_add_power(noli_sensitivity_ties(self->sensitivity), self->moved, minus, by);
+  multiply_mass(self, minus, self->moved);
+  noli_chains_act_on_nodes(self, index, A, self->moved);
+done:
+  return status;
+}
+
+static NoliStatus push_shares(NoliChains* self, int32_t index, const NoliTapePart* part,
+                              const double* A, double* force) {
+  NoliStatus status = NOLI_OK;
+  const double* change = self->inputs[index].value[NOLI_INPUT_TIE];
+  if (change == NULL) {
+    return NOLI_OK;
+  }
+  clear(self, self->moved);
+  noli_chains_follow(self, index, A, self->moved);
+  multiply_mass(self, self->moved, self->target);
+  add(self, -1.0, self->target, force);
+  NOLI_TRY(rest_of_force(self, part, A, self->moved));
+  noli_tie_slopes_add_forces(noli_sensitivity_ties(self->sensitivity), self->moved, change, force);
+done:
+  return status;
+}
+
+// The acceleration at the start of a part, M^-1 (f - C v), with the force f of the part before, or
+// of the state. From derivatives by it, `self->force`, to those by the force before and by the
+// state.
+static NoliStatus pull_start_force(NoliChains* self, int32_t index, const NoliTapePart* part) {
+  NoliStatus status = NOLI_OK;
+  NoliChain* chain = &self->chain[index];
+  bool is_damped = part->past_known && noli_problem_is_damped(&self->sim->model->problem);
+  if (part->force == NULL) {
+    clear(self, chain->force);
+    return NOLI_OK;
+  }
+  if (is_damped) {
+    NOLI_TRY(noli_sensitivity_set_start(self->sensitivity, part));
+  }
+  const double* A = start_acceleration(self, part);
+  NOLI_TRY(divide_by_mass(self, part, self->force, chain->force));
+  NOLI_TRY(pull_masses(self, index, A, -1.0, chain->force));
+  NOLI_TRY(pull_shares(self, index, part, A, chain->force));
+  NoliInputs to = with_own(self, index);
+  double *v = self->start_v, *moved = self->acceleration;
+  if (!part->past_known) {
+    NOLI_TRY(noli_sensitivity_pull_force(self->sensitivity, part, chain->force, &to, chain->x, v));
+    clear(self, chain->force);
+  } else if (is_damped) {
+    clear(self, moved);
+    clear(self, self->target);
+    add(self, -1.0, chain->force, self->target);
+    NOLI_TRY(noli_sensitivity_pull_damping(self->sensitivity, self->target, &to, moved));
+    add(self, part->stage[0].time.h_v, moved, v);
+  }
+  noli_chains_act_on_nodes(self, index, part->velocity, v);
+  for (int64_t i = 0; i < history_size(self); i++) {
+    chain->history[i] += to.value[NOLI_INPUT_HISTORY][i]; // which nothing has relaxed
+  }
+done:
+  return status;
+}
+
+static NoliStatus push_start_force(NoliChains* self, int32_t index, const NoliTapePart* part) {
+  NoliStatus status = NOLI_OK;
+  NoliChain* chain = &self->chain[index];
+  double *v = self->start_v, *change = self->moved;
+  NoliInputs inputs = with_own(self, index);
+  copy(self, chain->force, self->force);
+  if (part->force == NULL) {
+    return NOLI_OK;
+  }
+  noli_chains_follow(self, index, part->velocity, v);
+  for (int64_t i = 0; i < history_size(self); i++) {
+    inputs.value[NOLI_INPUT_HISTORY][i] = chain->history[i];
+  }
+  if (!part->past_known) {
+    NOLI_TRY(
+        noli_sensitivity_push_force(self->sensitivity, part, &inputs, chain->x, v, self->force));
+  } else if (noli_problem_is_damped(&self->sim->model->problem)) {
+    NOLI_TRY(noli_sensitivity_set_start(self->sensitivity, part));
+    clear(self, self->target);
+    clear(self, change);
+    add(self, part->stage[0].time.h_v, v, self->target);
+    NOLI_TRY(noli_sensitivity_push_damping(self->sensitivity, &inputs, self->target, change));
+    add(self, -1.0, change, self->force);
+  }
+  const double* A = start_acceleration(self, part);
+  clear(self, change);
+  NOLI_TRY(push_masses(self, index, A, change));
+  add(self, -1.0, change, self->force);
+  NOLI_TRY(push_shares(self, index, part, A, self->force));
+  copy(self, self->force, change);
+  NOLI_TRY(divide_by_mass(self, part, change, self->force));
+done:
+  return status;
+}
+
+// What a slope adds to y_hat: h v and h a.
+static void pull_slope(const NoliChains* self, const NoliTapePart* part, double slope,
+                       const double* hat) {
+  add(self, slope * part->h, hat, self->start_v);
+  add(self, slope * part->h, self->hat_v, self->force);
+}
+
+static void push_slope(const NoliChains* self, const NoliTapePart* part, double slope,
+                       double* hat) {
+  add(self, slope * part->h, self->start_v, hat);
+  add(self, slope * part->h, self->force, self->hat_v);
+}
+
+// ---- histories ----------------------------------------------------------------------------------
+
+// What the links of histories read and write, with positions `x`.
+static NoliHistoryDerivatives histories_of(const NoliChains* self, int32_t index, double* x) {
+  const NoliInputs* inputs = &self->inputs[index];
+  NoliHistoryDerivatives d = {.x = x,
+                              .rest = inputs->value[NOLI_INPUT_REST],
+                              .seen = self->own.value[NOLI_INPUT_HISTORY],
+                              .state = self->chain[index].history};
+  for (int k = 0; k < NOLI_NUMBER_INPUTS; k++) {
+    d.number[k] = inputs->value[noli_number_inputs[k].input];
+  }
+  return d;
+}
+
+// From derivatives by the histories before or after a part to those by positions `x`, and by the
+// histories that they follow from. Where the part ends, those by the histories that its last stage
+// sees are set; where it begins, those by the histories before it grow.
+static void pull_end_history(NoliChains* self, int32_t index, const NoliTapePart* part, double* x) {
+  NoliHistoryDerivatives by = histories_of(self, index, self->moved);
+  size_t bytes = (size_t)history_size(self) * sizeof(double);
+  if (bytes == 0) {
+    return;
+  }
+  clear(self, self->moved);
+  memset(by.seen, 0, bytes);
+  noli_history_links_pull_end(self->sim, part, &by);
+  memset(by.state, 0, bytes);
+  const NoliTapeStage* last = &part->stage[part->n_stages - 1];
+  noli_chains_act_on_nodes(self, index, last->solve.data[last->solve.count - 1], self->moved);
+  add(self, 1.0, self->moved, x);
+}
+
+static void pull_begin_history(NoliChains* self, int32_t index, const NoliTapePart* part,
+                               int32_t s) {
+  NoliHistoryDerivatives by = histories_of(self, index, self->moved);
+  if (history_size(self) == 0) {
+    return;
+  }
+  clear(self, self->moved);
+  noli_history_links_pull_begin(self->sim, part, s, &by);
+  memset(by.seen, 0, (size_t)history_size(self) * sizeof(double));
+  noli_chains_act_on_nodes(self, index, part->start.x, self->moved);
+  add(self, 1.0, self->moved, self->chain[index].x);
+}
+
+// ---- parts --------------------------------------------------------------------------------------
+
+// v = (x - x_hat) / h_v of a stage.
+static double by_velocity(const NoliTapeStage* stage) {
+  return stage->time.inertia ? 1.0 / stage->time.h_v : 0.0;
+}
+
+// What x_tilde = x_hat + e v_hat is ahead of x_hat.
+static double ahead(const NoliTapeStage* stage) {
+  return stage->time.inertia ? stage->time.h_v : 0.0;
+}
+
+// The derivatives by y_hat, `hat` and hat_v, to those by what it is made of.
+static void pull_hat(NoliChains* self, NoliChain* chain, const NoliTapePart* part, int32_t s,
+                     const double* hat) {
+  const NoliStageRule* rule = &part->rule->stage[s];
+  add(self, weight_of_start(rule), hat, chain->x);
+  add(self, weight_of_start(rule), self->hat_v, self->start_v);
+  add(self, rule->before, hat, chain->x_before);
+  add(self, rule->before, self->hat_v, chain->v_before);
+  if (rule->first != 0.0) {
+    add(self, rule->first, hat, self->end_x[0]);
+    add(self, rule->first, self->hat_v, self->end_v[0]);
+  }
+  pull_slope(self, part, rule->slope, hat);
+}
+
+static void push_hat(NoliChains* self, const NoliChain* chain, const NoliTapePart* part, int32_t s,
+                     double* hat) {
+  const NoliStageRule* rule = &part->rule->stage[s];
+  clear(self, hat);
+  clear(self, self->hat_v);
+  add(self, weight_of_start(rule), chain->x, hat);
+  add(self, weight_of_start(rule), self->start_v, self->hat_v);
+  add(self, rule->before, chain->x_before, hat);
+  add(self, rule->before, chain->v_before, self->hat_v);
+  if (rule->first != 0.0) {
+    add(self, rule->first, self->end_x[0], hat);
+    add(self, rule->first, self->end_v[0], self->hat_v);
+  }
+  push_slope(self, part, rule->slope, hat);
+}
+
+// From derivatives by the end of a stage to those by its start and by the start of the part.
+static NoliStatus pull_stage(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s) {
+  NoliStatus status = NOLI_OK;
+  NoliChain* chain = &self->chain[index];
+  const NoliTapeStage* stage = &part->stage[s];
+  double *lagged = self->end_x[s], *tilde = self->own.value[NOLI_INPUT_PREDICTED];
+  double* hat = self->own.value[NOLI_INPUT_REFERENCE];
+  bool last = s == part->n_stages - 1;
+
+  // v, then the solves
+  add(self, by_velocity(stage), self->end_v[s], self->end_x[s]);
+  NOLI_TRY(pull_solves(self, index, part, s, self->end_x[s]));
+  pull_begin_history(self, index, part, s);
+  add(self, -by_velocity(stage), self->end_v[s], hat);
+  add(self, last ? 1.0 : 0.0, self->rubbed, hat);
+  pull_parabola(self, index, part, s, parabola_hat(part, s), hat);
+
+  // x_tilde
+  add(self, last ? 1.0 : 0.0, chain->force, tilde);
+  if (has_ties(self)) {
+    pull_parabola(self, index, part, s, parabola_tilde(part, s), tilde);
+  }
+  add(self, 1.0, tilde, hat);
+  clear(self, self->hat_v);
+  add(self, ahead(stage), tilde, self->hat_v);
+
+  // y_hat
+  pull_hat(self, chain, part, s, hat);
+  add(self, 1.0, lagged, s > 0 ? self->end_x[s - 1] : chain->x);
+done:
+  return status;
+}
+
+// From the change of the start of a stage and of the part to that of its end.
+static NoliStatus push_stage(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s) {
+  NoliStatus status = NOLI_OK;
+  NoliChain* chain = &self->chain[index];
+  const NoliTapeStage* stage = &part->stage[s];
+  double *hat = self->own.value[NOLI_INPUT_REFERENCE],
+         *tilde = self->own.value[NOLI_INPUT_PREDICTED];
+
+  // y_hat, x_tilde
+  push_hat(self, chain, part, s, hat);
+  copy(self, hat, tilde);
+  add(self, ahead(stage), self->hat_v, tilde);
+  if (s > 0) {
+    NOLI_TRY(noli_motion_links_set(&self->targets, self->sim, part, stage));
+  }
+  push_parabola(self, index, part, s, parabola_hat(part, s), hat);
+  noli_chains_follow(self, index, stage->time.x_hat, hat);
+  if (has_ties(self)) {
+    push_parabola(self, index, part, s, parabola_tilde(part, s), tilde);
+  }
+  noli_chains_follow(self, index, stage->time.x_tilde, tilde);
+
+  // x, v
+  NoliHistoryDerivatives changes = histories_of(self, index, chain->x);
+  noli_history_links_push_begin(self->sim, part, s, &changes);
+  copy(self, s > 0 ? self->end_x[s - 1] : chain->x, self->end_x[s]);
+  NOLI_TRY(push_solves(self, index, part, s, self->end_x[s]));
+  clear(self, self->end_v[s]);
+  add(self, by_velocity(stage), self->end_x[s], self->end_v[s]);
+  add(self, -by_velocity(stage), hat, self->end_v[s]);
+done:
+  return status;
+}
+
+// Where the stiffness of damping was taken and where pressures began, both before the solves.
+static void pull_begin(NoliChains* self, int32_t index, const NoliTapePart* part) {
+  NoliChain* chain = &self->chain[index];
+  double *damped = self->own.value[NOLI_INPUT_DAMPED], *begin = self->own.value[NOLI_INPUT_BEGIN];
+  copy(self, part->start.x, self->moved);
+  add(self, part->damping_ahead, part->start.v, self->moved);
+  noli_chains_act_on_nodes(self, index, self->moved, damped);
+  add(self, 1.0, damped, chain->x);
+  add(self, part->damping_ahead, damped, chain->v);
+  fold_origins(self, true, begin);
+  noli_chains_act_on_nodes(self, index, part->start.x, begin);
+  add(self, 1.0, begin, chain->x);
+}
+
+static void push_begin(NoliChains* self, int32_t index, const NoliTapePart* part) {
+  const NoliChain* chain = &self->chain[index];
+  double *damped = self->own.value[NOLI_INPUT_DAMPED], *begin = self->own.value[NOLI_INPUT_BEGIN];
+  copy(self, chain->x, damped);
+  add(self, part->damping_ahead, chain->v, damped);
+  memset(begin + size_of(self), 0, 3 * sizeof(double) * (size_t)self->sim->model->n_force);
+  copy(self, chain->x, begin);
+  fold_origins(self, false, begin);
+}
+
+// The derivatives by the state after a part become those by the end of its last stage.
+static void take_end(NoliChains* self, NoliChain* chain, const NoliTapePart* part) {
+  int32_t last = part->n_stages - 1;
+  for (int32_t s = 0; s <= last; s++) {
+    clear(self, self->end_x[s]);
+    clear(self, self->end_v[s]);
+  }
+  copy(self, chain->x, self->end_x[last]);
+  copy(self, chain->v, self->end_v[last]);
+  copy(self, chain->x_before, chain->x);
+  copy(self, chain->v_before, chain->v);
+  clear(self, self->force);
+  clear(self, self->start_v);
+  clear(self, self->own.value[NOLI_INPUT_DAMPED]);
+  memset(self->own.value[NOLI_INPUT_BEGIN], 0,
+         sizeof(double) * (size_t)noli_input_count(self->sim, NOLI_INPUT_BEGIN, 0));
+}
+
+NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart* part) {
+  NoliStatus status = NOLI_OK;
+  NoliChain* chain = &self->chain[index];
+  double* end = self->end_x[part->n_stages - 1];
+  take_end(self, chain, part);
+  pull_end_history(self, index, part, end);
+  NOLI_TRY(pull_end_force(self, index, part, end, self->rubbed));
+  clear(self, chain->x_before);
+  clear(self, chain->v_before);
+  for (int32_t s = part->n_stages - 1; s >= 0; s--) {
+    NOLI_TRY(pull_stage(self, index, part, s));
+  }
+  NOLI_TRY(pull_start_force(self, index, part));
+  pull_parabola(self, index, part, 0, parabola_velocity(part), self->start_v);
+  add(self, 1.0, self->start_v, chain->v);
+  pull_begin(self, index, part);
+done:
+  return status;
+}
+
+NoliStatus noli_chains_push(NoliChains* self, int32_t index, const NoliTapePart* part) {
+  NoliStatus status = NOLI_OK;
+  NoliChain* chain = &self->chain[index];
+  int32_t last = part->n_stages - 1;
+  push_begin(self, index, part);
+  NOLI_TRY(noli_motion_links_set(&self->targets, self->sim, part, &part->stage[0]));
+  copy(self, chain->v, self->start_v);
+  push_parabola(self, index, part, 0, parabola_velocity(part), self->start_v);
+  NOLI_TRY(push_start_force(self, index, part));
+  for (int32_t s = 0; s <= last; s++) {
+    NOLI_TRY(push_stage(self, index, part, s));
+  }
+  NOLI_TRY(push_end_force(self, index, part, self->end_x[last],
+                          self->own.value[NOLI_INPUT_PREDICTED],
+                          self->own.value[NOLI_INPUT_REFERENCE]));
+  NoliHistoryDerivatives changes = histories_of(self, index, self->end_x[last]);
+  noli_history_links_push_end(self->sim, part, &changes);
+  copy(self, chain->x, chain->x_before);
+  copy(self, chain->v, chain->v_before);
+  copy(self, self->end_x[last], chain->x);
+  copy(self, self->end_v[last], chain->v);
+done:
+  return status;
+}
+
+// ---- making -------------------------------------------------------------------------------------
+
+static NoliStatus allocate_chain(const NoliChains* self, NoliChain* chain) {
+  NoliStatus status = NOLI_OK;
+  NOLI_NEW_ZERO(self->context, chain->x, size_of(self));
+  NOLI_NEW_ZERO(self->context, chain->v, size_of(self));
+  NOLI_NEW_ZERO(self->context, chain->x_before, size_of(self));
+  NOLI_NEW_ZERO(self->context, chain->v_before, size_of(self));
+  NOLI_NEW_ZERO(self->context, chain->force, size_of(self));
+  NOLI_NEW_ZERO(self->context, chain->history, history_size(self));
+done:
+  return status;
+}
+
+NoliStatus noli_chains_create(NoliSim* sim, const NoliParameters* parameters, int32_t n,
+                              NoliChains* self) {
+  NoliStatus status = NOLI_OK;
+  unsigned wanted = noli_parameters_wanted(parameters);
+  int32_t n_class = noli_parameters_class_count(parameters);
+  *self = (NoliChains){.context = sim->context, .sim = sim, .n = n};
+  double** vectors[] = {&self->force,        &self->target,  &self->hat_v, &self->moved,
+                        &self->acceleration, &self->start_v, &self->rubbed};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+    NOLI_NEW_ZERO(sim->context, *vectors[i], size_of(self));
+  }
+  for (int32_t s = 0; s < NOLI_MAX_STAGES; s++) {
+    NOLI_NEW_ZERO(sim->context, self->end_x[s], size_of(self));
+    NOLI_NEW_ZERO(sim->context, self->end_v[s], size_of(self));
+  }
+  NOLI_TRY(noli_motion_links_create(sim, wanted, &self->targets));
+  NOLI_NEW_ZERO(sim->context, self->error, n);
+  NOLI_NEW_ZERO(sim->context, self->chain, n);
+  NOLI_NEW_ZERO(sim->context, self->inputs, n);
+  unsigned own = 1u << NOLI_INPUT_PREDICTED | 1u << NOLI_INPUT_REFERENCE | 1u << NOLI_INPUT_LAGGED |
+                 1u << NOLI_INPUT_DAMPED | 1u << NOLI_INPUT_BEGIN | 1u << NOLI_INPUT_HISTORY;
+  NOLI_TRY(noli_inputs_create(sim, own, 0, &self->own));
+  for (int32_t i = 0; i < n; i++) {
+    NOLI_TRY(allocate_chain(self, &self->chain[i]));
+    NOLI_TRY(noli_inputs_create(sim, wanted, n_class, &self->inputs[i]));
+  }
+  NOLI_TRY(noli_sensitivity_create(sim, wanted, noli_parameters_classes(parameters),
+                                   &self->sensitivity));
+  NOLI_TRY(noli_sensitivity_follow_places(self->sensitivity, parameters));
+done:
+  return status;
+}
+
+void noli_chains_free(NoliChains* self) {
+  NoliContext* context = self->context;
+  double* vectors[] = {self->force, self->target, self->hat_v,        self->moved,
+                       self->error, self->rubbed, self->acceleration, self->start_v};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+    noli_free(context, vectors[i]);
+  }
+  for (int32_t s = 0; s < NOLI_MAX_STAGES; s++) {
+    noli_free(context, self->end_x[s]);
+    noli_free(context, self->end_v[s]);
+  }
+  noli_motion_links_free(context, &self->targets);
+  for (int32_t i = 0; self->chain != NULL && self->inputs != NULL && i < self->n; i++) {
+    noli_free(context, self->chain[i].x);
+    noli_free(context, self->chain[i].v);
+    noli_free(context, self->chain[i].x_before);
+    noli_free(context, self->chain[i].v_before);
+    noli_free(context, self->chain[i].force);
+    noli_free(context, self->chain[i].history);
+    noli_inputs_free(context, &self->inputs[i]);
+  }
+  noli_inputs_free(context, &self->own);
+  noli_free(context, self->chain);
+  noli_free(context, self->inputs);
+  noli_sensitivity_destroy(&self->sensitivity);
+}

@@ -1,0 +1,54 @@
+// How the targets of a prescribed motion change with where its vertices are, with their rest
+// positions, and with the numbers of the motion.
+#pragma once
+
+#include "linalg/input.h"
+#include "model/motion_targets.h"
+
+// Of a vertex.
+typedef struct NoliMotionSlope {
+  NoliMat3 by_start; // by the position at the start
+  NoliMat3 by_rest;  // by the rest position
+  double change;     // factor of its displacements, NoliMotionDef.change + 1
+  NoliMotionFrame start, end;
+} NoliMotionSlope;
+
+// Of all vertices of a motion.
+typedef struct NoliMotionSlopes {
+  NoliMotionSlope all;
+  NoliMat3* own; // (n_node x 2) by_start and by_rest of each; NULL: those of `all`, where targets
+                 // are affine in their positions, as those of rigid motions are
+} NoliMotionSlopes;
+
+// Derivatives of the target of a vertex by numbers of its motion.
+typedef struct NoliMotionByNumbers {
+  NoliVec3 change; // by the factor
+  NoliMat3 spin;
+} NoliMotionByNumbers;
+
+// The derivatives; x (n_vert x 3) at t0. `slopes` is zero or set before, and must be released, also
+// on failure: NOLI_ERROR_ARGUMENT where targets are set from outside, depend on several vertices,
+// or jump (a located message); NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_motion_slopes_set(const NoliModel* model, int32_t index, double t0,
+                                                   double t1, const double* x,
+                                                   NoliMotionSlopes* slopes);
+void noli_motion_slopes_free(NoliContext* context, NoliMotionSlopes* slopes);
+
+// Of a motion that takes its vertices this share of the way to places that do not vary.
+NoliMotionSlopes noli_motion_slopes_to(double share);
+
+// Of vertex i of the motion.
+NoliMotionSlope noli_motion_slope_at(const NoliMotionSlopes* slopes, int32_t i);
+
+// By the velocity that is added to the motion.
+NoliMat3 noli_motion_by_velocity(const NoliMotionSlope* slope);
+
+// Of an arm that is `rest` at rest, from the pivot or between two points, by the numbers of the
+// motion that takes it from `start` to `end`.
+NoliMotionByNumbers noli_motion_arm_by_numbers(const NoliMotionSlope* slope, NoliVec3 rest,
+                                               NoliVec3 start, NoliVec3 end);
+
+// By the numbers of the motion, of its vertex i, which has this slope.
+NoliMotionByNumbers noli_motion_by_numbers(const NoliModel* model, int32_t index,
+                                           const NoliMotionSlope* slope, int32_t i, const double* x,
+                                           const double* target);

@@ -1,0 +1,163 @@
+// Parameters of contact: coefficients of friction, its distance and stiffness, and offsets.
+#include "derive/parameters/parameter_type.h"
+
+#include "define/definition.h"
+
+// ---- friction -----------------------------------------------------------------------------------
+
+static void read_friction(const NoliSim* sim, const NoliParameter* def, double* value) {
+  const NoliSimDef* source = sim->definition.def;
+  *value = def->with != NOLI_NULL_INDEX ? noli_definition_pair(source, def->of, def->with).friction
+                                        : source->friction;
+}
+
+static NoliStatus map_friction(NoliParameters* self, const NoliSim* sim, const NoliParameter* def,
+                               int32_t point, int32_t component) {
+  (void)sim, (void)point, (void)component;
+  return noli_parameter_add(self, NOLI_INPUT_FRICTION, def->class_of_pairs, 1.0);
+}
+
+static NoliStatus apply_friction(NoliContext* context, const NoliParameter* def,
+                                 const double* value, NoliOwnedDefinition* definition) {
+  NoliSimDef* source = definition->def;
+  if (def->with == NOLI_NULL_INDEX) {
+    noli_definition_set_friction(*value, &source->friction, &source->static_friction);
+    return NOLI_OK;
+  }
+  NoliPairDef pair = noli_definition_pair(source, def->of, def->with);
+  noli_definition_set_friction(*value, &pair.friction, &pair.static_friction);
+  return noli_owned_definition_set_pair(context, definition, &pair);
+}
+
+const NoliParameterType noli_parameter_friction = {.of = NOLI_OF_PAIR,
+                                                   .n_component = 1,
+                                                   .read = read_friction,
+                                                   .map = map_friction,
+                                                   .apply = apply_friction};
+
+// ---- distance and stiffness ---------------------------------------------------------------------
+
+static const char* contact_defect(const NoliSim* sim, const NoliParameter* def) {
+  const NoliProblem* problem = &sim->model->problem;
+  if (def->kind == NOLI_PARAMETER_CONTACT_STIFFNESS) {
+    return problem->fixed_stiffness > 0.0
+               ? NULL
+               : "the stiffness adapts: set contact.stiffness to a number";
+  }
+  return noli_parameter_has_smooth_surfaces(sim->model) && !(problem->surface_radius > 0.0)
+             ? "the radius of smooth surfaces follows it: set contact.radius"
+             : NULL;
+}
+
+static void read_contact(const NoliSim* sim, const NoliParameter* def, double* value) {
+  const NoliProblem* problem = &sim->model->problem;
+  *value = def->kind == NOLI_PARAMETER_CONTACT_STIFFNESS ? problem->fixed_stiffness
+           : noli_parameter_has_potential(sim->model)    ? problem->gcp.model.parameters.eps_target
+                                                         : problem->dhat;
+}
+
+// The range of the barrier between open sheets is a share of dhat, and it is as stiff as the
+// penalty over the square of its range.
+static NoliStatus map_sheets(NoliParameters* self, const NoliProblem* problem) {
+  NoliStatus status = NOLI_OK;
+  if (problem->sheet_gap > 0.0 && !problem->sheet_gap_at_rest) {
+    NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_GAP,
+                                problem->sheet_gap / problem->dhat));
+    NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_OPEN, -2.0 / problem->dhat));
+  }
+done:
+  return status;
+}
+
+// dhat, or the supports that are eps_target.
+static NoliStatus map_distance(NoliParameters* self, const NoliModel* model) {
+  NoliStatus status = NOLI_OK;
+  const NoliGcpModel* gcp = &model->problem.gcp.model;
+  if (!noli_parameter_has_potential(model)) {
+    NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_DISTANCE, 1.0));
+    return map_sheets(self, &model->problem);
+  }
+  for (int32_t v = 0; v < gcp->surface->n_vert; v++) {
+    if (gcp->vert_limit[v] == NOLI_NULL_INDEX) {
+      NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_SUPPORT, v, 1.0));
+    }
+  }
+  if (model->problem.gcp.has_open) {
+    NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_OPEN,
+                                (1 - gcp->space) / gcp->parameters.eps_target));
+  }
+done:
+  return status;
+}
+
+static NoliStatus map_contact(NoliParameters* self, const NoliSim* sim, const NoliParameter* def,
+                              int32_t point, int32_t component) {
+  (void)point, (void)component;
+  return def->kind == NOLI_PARAMETER_CONTACT_DISTANCE
+             ? map_distance(self, sim->model)
+             : noli_parameter_add(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_STIFFNESS,
+                                  1.0 / self->value[def->first]);
+}
+
+static NoliStatus apply_contact(NoliContext* context, const NoliParameter* def, const double* value,
+                                NoliOwnedDefinition* definition) {
+  (void)context;
+  NoliSimDef* source = definition->def;
+  bool potential = noli_contact_model_find(source->contact_model) == &noli_contact_gcp;
+  if (def->kind == NOLI_PARAMETER_CONTACT_STIFFNESS) {
+    source->barrier_stiffness = *value;
+  } else {
+    *(potential ? &source->gcp.eps_target : &source->contact_distance) =
+        (NoliScaled){*value, NOLI_ABSOLUTE};
+  }
+  return NOLI_OK;
+}
+
+const NoliParameterType noli_parameter_contact = {.of = NOLI_OF_SCENE,
+                                                  .n_component = 1,
+                                                  .defect = contact_defect,
+                                                  .read = read_contact,
+                                                  .map = map_contact,
+                                                  .apply = apply_contact};
+
+// ---- offsets ------------------------------------------------------------------------------------
+
+static const char* offset_defect(const NoliSim* sim, const NoliParameter* def) {
+  (void)def;
+  return sim->model->problem.contact == &noli_contact_barrier
+             ? NULL
+             : "offsets are differentiated with the contact model \"ipc\" only";
+}
+
+static void read_offset(const NoliSim* sim, const NoliParameter* def, double* value) {
+  const NoliModel* model = sim->model;
+  *value = def->of < model->n_body
+               ? noli_surface_offset_of(model->problem.surface, def->of)
+               : sim->definition.def->half_spaces[def->of - model->n_body].contact_offset;
+}
+
+static NoliStatus map_offset(NoliParameters* self, const NoliSim* sim, const NoliParameter* def,
+                             int32_t point, int32_t component) {
+  (void)sim, (void)point, (void)component;
+  return noli_parameter_add(self, NOLI_INPUT_OFFSET, def->of, 1.0);
+}
+
+static NoliStatus apply_offset(NoliContext* context, const NoliParameter* def, const double* value,
+                               NoliOwnedDefinition* definition) {
+  (void)context;
+  NoliSimDef* source = definition->def;
+  if (def->of < source->n_bodies) {
+    ((NoliBodyDef*)(uintptr_t)source->bodies)[def->of].contact_offset = *value;
+  } else {
+    int32_t plane = def->of - source->n_bodies;
+    ((NoliHalfSpaceDef*)(uintptr_t)source->half_spaces)[plane].contact_offset = *value;
+  }
+  return NOLI_OK;
+}
+
+const NoliParameterType noli_parameter_offset = {.of = NOLI_OF_ENTITY,
+                                                 .n_component = 1,
+                                                 .defect = offset_defect,
+                                                 .read = read_offset,
+                                                 .map = map_offset,
+                                                 .apply = apply_offset};

@@ -1,0 +1,56 @@
+// Which runs have derivatives, and why others have none.
+#include "derive/solves/sensitivity_solve.h"
+
+#include <math.h>
+
+// Ranges above this, relative to the scene, give the barrier and the geometric potential
+// stiffnesses whose ratio does not depend on the scene (contact/stiffness.c).
+#define SHORT_RANGE 1e-4
+
+// Whether a pair has a distance of its own that is that of the scene, and would not follow it.
+static bool has_equal_distances(const NoliModel* model, const NoliSimDef* def) {
+  bool has = false;
+  for (int32_t i = 0; i < def->n_pairs; i++) {
+    double own = noli_resolve(def->pairs[i].distance, &model->problem.size);
+    has = has || own / model->problem.dhat == 1.0;
+  }
+  return has;
+}
+
+const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted) {
+  const NoliModel* model = sim->model;
+  const NoliProblem* problem = &model->problem;
+  if (noli_stage_constraints(sim->own_stage) != NULL) {
+    return "the solver \"augmented_lagrangian\" is no differentiable function of its start: choose "
+           "solver.method \"projected_newton\"";
+  }
+  if (problem->contact->lag_slopes == NULL && problem->rubs) {
+    return "friction is not differentiated with this contact model";
+  }
+  unsigned by_gcp = 1u << NOLI_INPUT_WEIGHT | 1u << NOLI_INPUT_SUPPORT;
+  unsigned by_contact = wanted & (by_gcp | 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT |
+                                  1u << NOLI_INPUT_OFFSET);
+  if ((by_contact & ~problem->contact->slopes_by) != 0) {
+    return "rest shapes and numbers of contact are not differentiated with this contact model";
+  }
+  if ((wanted >> NOLI_INPUT_CONTACT & 1u) != 0 && has_equal_distances(model, sim->definition.def)) {
+    return "a pair has a contact distance of its own that equals that of the scene: leave its "
+           "distance out";
+  }
+  double range = fmin(problem->dhat, problem->gcp.model.parameters.eps_target);
+  if ((wanted & by_gcp) != 0 && problem->gcp.has_open && range < SHORT_RANGE * problem->size.d) {
+    return "the stiffness of \"gcp\" at open obstacles follows the size of the scene where "
+           "contact.distance or contact.eps_target is below 1e-4 of it: choose longer ones, or "
+           "closed obstacles";
+  }
+  if (model->integrator->decoupled) {
+    return "\"trapezoidal_decoupled\" is not differentiated: choose \"trapezoidal\"";
+  }
+  if (model->increments.initial > 0.0) {
+    return "the lengths of adaptive increments jump: leave time.increments out";
+  }
+  if (model->n_ends > 0) {
+    return "motions that end by position end at whole steps, which jumps: give them an end in time";
+  }
+  return NULL;
+}

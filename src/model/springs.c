@@ -1,0 +1,201 @@
+#include "model/springs.h"
+
+#include "math/vec3.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- closest vertices ---------------------------------------------------------------------------
+
+typedef struct Place {
+  double along; // m, on the axis of the largest extent
+  int32_t vertex;
+} Place;
+
+// Vertices in the order of their places.
+typedef struct Places {
+  Place* place;
+  int32_t n;
+  int32_t axis;
+} Places;
+
+static int compare_places(const void* one, const void* other) {
+  const Place *a = one, *b = other;
+  return a->along != b->along ? (a->along < b->along ? -1 : 1) : a->vertex - b->vertex;
+}
+
+static void sort_places(const double* X, Places* places) {
+  double low[3], high[3];
+  for (int k = 0; k < 3; k++) {
+    low[k] = INFINITY;
+    high[k] = -INFINITY;
+    for (int32_t i = 0; i < places->n; i++) {
+      low[k] = fmin(low[k], X[3 * (int64_t)places->place[i].vertex + k]);
+      high[k] = fmax(high[k], X[3 * (int64_t)places->place[i].vertex + k]);
+    }
+    places->axis = high[k] - low[k] > high[places->axis] - low[places->axis] ? k : places->axis;
+  }
+  for (int32_t i = 0; i < places->n; i++) {
+    places->place[i].along = X[3 * (int64_t)places->place[i].vertex + places->axis];
+  }
+  qsort(places->place, (size_t)places->n, sizeof *places->place, compare_places);
+}
+
+// The vertex closest to `at`, of several the lowest: searches outward from its place on the axis.
+static int32_t closest(const Places* places, const double* X, const double* at) {
+  double along = at[places->axis], best = INFINITY;
+  int32_t low = 0, high = places->n, found = NOLI_NULL_INDEX;
+  while (low < high) {
+    int32_t middle = low + (high - low) / 2;
+    if (places->place[middle].along < along) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  for (int direction = -1; direction <= 1; direction += 2) {
+    for (int32_t i = direction < 0 ? low - 1 : low; i >= 0 && i < places->n; i += direction) {
+      double apart = places->place[i].along - along;
+      if (apart * apart > best) {
+        break;
+      }
+      int32_t vertex = places->place[i].vertex;
+      double square =
+          noli_norm_sqr3(noli_sub3(noli_load3(X + 3 * (int64_t)vertex), noli_load3(at)));
+      if (square < best || (square == best && vertex < found)) {
+        best = square;
+        found = vertex;
+      }
+    }
+  }
+  return found;
+}
+
+// ---- springs of a definition --------------------------------------------------------------------
+
+// Where a message about a definition begins.
+typedef struct Prefix {
+  char text[400];
+} Prefix;
+
+static Prefix prefix_of(const NoliSpringDef* def, int32_t index) {
+  Prefix prefix;
+  const char* place = def->where != NULL ? def->where : "";
+  snprintf(prefix.text, sizeof prefix.text, "%.350s%sspring %d", place,
+           def->where != NULL ? ": " : "", (int)index);
+  return prefix;
+}
+
+// The vertices of an end that a spring may have.
+static int32_t count_vertices(const NoliModel* model, int32_t body) {
+  return model->vert_first[body + 1] - model->vert_first[body] -
+         noli_model_angle_count(model, body);
+}
+
+static int32_t end_size(const NoliModel* model, int32_t body, const int32_t* node, int32_t n_node) {
+  return node != NULL ? n_node : count_vertices(model, body);
+}
+
+// Vertex i of an end.
+static int32_t vertex_of(const NoliModel* model, int32_t body, const int32_t* node, int32_t i) {
+  return model->vert_first[body] + (node != NULL ? node[i] : i);
+}
+
+static NoliStatus check_vertices(const NoliModel* model, const char* prefix, int32_t body,
+                                 const int32_t* node, int32_t n_node) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t i = 0; node != NULL && i < n_node; i++) {
+    NOLI_CHECK(model->context, node[i] < count_vertices(model, body), NOLI_ERROR_ARGUMENT,
+               "%s: body \"%s\" has no vertex %d", prefix, model->name[body], (int)node[i]);
+  }
+done:
+  return status;
+}
+
+// Adds one spring of n: the ends, its length and its share of stiffness and damping.
+static NoliStatus add_spring(NoliModel* model, const NoliSpringDef* def, const char* prefix,
+                             int32_t n, int32_t vertex, int32_t other) {
+  NoliStatus status = NOLI_OK;
+  NoliSprings* springs = &model->problem.springs;
+  const double* X = model->problem.X;
+  int64_t s = springs->n;
+  springs->node[2 * s] = vertex;
+  springs->node[2 * s + 1] = other;
+  memcpy(springs->anchor + 3 * s, def->at_point ? def->point : X + 3 * (int64_t)vertex,
+         3 * sizeof(double));
+  springs->stiffness[s] = def->stiffness / n;
+  springs->damping[s] = def->damping / n;
+  double distance = noli_norm3(noli_spring_vector(springs, s, X));
+  springs->length[s] = def->length == NOLI_REST_DISTANCE ? distance : def->length;
+  springs->fitted[s] = def->length == NOLI_REST_DISTANCE;
+  springs->at_rest[s] = other == NOLI_NULL_INDEX && !def->at_point;
+  springs->n++;
+
+  int32_t first = model->vert_first[def->body];
+  NOLI_CHECK(model->context, vertex != other, NOLI_ERROR_ARGUMENT,
+             "%s joins vertex %d of \"%s\" to itself: give the other end other vertices", prefix,
+             (int)(vertex - first), model->name[def->body]);
+  NOLI_CHECK(model->context, springs->length[s] == 0.0 || distance > 0.0, NOLI_ERROR_ARGUMENT,
+             "%s: its length is %g m, but at rest both ends of that of vertex %d of \"%s\" are in "
+             "one place, from which it has no direction: use length 0 or other vertices",
+             prefix, springs->length[s], (int)(vertex - first), model->name[def->body]);
+done:
+  return status;
+}
+
+static NoliStatus add_springs(NoliModel* model, const NoliSpringDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const double* X = model->problem.X;
+  Prefix prefix = prefix_of(def, index);
+  Places places = {0};
+  int32_t n = end_size(model, def->body, def->node, def->n_node);
+  NOLI_TRY(check_vertices(model, prefix.text, def->body, def->node, def->n_node));
+  if (def->to != NOLI_NULL_INDEX) {
+    NOLI_TRY(check_vertices(model, prefix.text, def->to, def->to_node, def->n_to_node));
+    places.n = end_size(model, def->to, def->to_node, def->n_to_node);
+    NOLI_NEW(model->context, places.place, places.n);
+    for (int32_t i = 0; i < places.n; i++) {
+      places.place[i].vertex = vertex_of(model, def->to, def->to_node, i);
+    }
+    sort_places(X, &places);
+  }
+  for (int32_t i = 0; i < n; i++) {
+    int32_t vertex = vertex_of(model, def->body, def->node, i);
+    int32_t other = def->to == NOLI_NULL_INDEX ? NOLI_NULL_INDEX
+                    : def->pairwise            ? vertex_of(model, def->to, def->to_node, i)
+                                               : closest(&places, X, X + 3 * (int64_t)vertex);
+    NOLI_TRY(add_spring(model, def, prefix.text, n, vertex, other));
+  }
+done:
+  noli_free(model->context, places.place);
+  return status;
+}
+
+NoliStatus noli_model_build_springs(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  NoliSprings* springs = &model->problem.springs;
+  int64_t n = 0;
+  for (int32_t i = 0; i < def->n_springs; i++) {
+    const NoliSpringDef* spring = &def->springs[i];
+    n += end_size(model, spring->body, spring->node, spring->n_node);
+  }
+  NOLI_CHECK(context, n <= INT32_MAX, NOLI_ERROR_TOO_LARGE, "%lld springs are too many",
+             (long long)n);
+  NOLI_NEW_ZERO(context, model->spring_first, def->n_springs + 1);
+  NOLI_NEW(context, springs->node, 2 * n);
+  NOLI_NEW(context, springs->anchor, 3 * n);
+  NOLI_NEW(context, springs->length, n);
+  NOLI_NEW(context, springs->stiffness, n);
+  NOLI_NEW(context, springs->damping, n);
+  NOLI_NEW(context, springs->fitted, n);
+  NOLI_NEW(context, springs->at_rest, n);
+  for (int32_t i = 0; i < def->n_springs; i++) {
+    NOLI_TRY(add_springs(model, &def->springs[i], i));
+    model->n_spring = i + 1;
+    model->spring_first[i + 1] = springs->n;
+  }
+done:
+  return status;
+}

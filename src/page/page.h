@@ -1,0 +1,15 @@
+// Templates of pages, compiled in from src/page/template.
+#pragma once
+
+#include <stddef.h>
+
+// What comes before the data and what comes after.
+typedef struct NoliPageTemplate {
+  const unsigned char* head;
+  size_t head_size;
+  const unsigned char* tail;
+  size_t tail_size;
+} NoliPageTemplate;
+
+extern const NoliPageTemplate noli_page_template;
+extern const NoliPageTemplate noli_report_template;

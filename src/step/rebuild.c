@@ -1,0 +1,462 @@
+#include "step/rebuild.h"
+
+#include "base/ranks.h"
+#include "define/definition_check.h"
+#include "define/properties.h"
+#include "model/audit.h"
+#include "step/fallback.h"
+
+#include <string.h>
+
+static int32_t old_number(const int32_t* map, int32_t index) {
+  return map != NULL ? map[index] : index;
+}
+
+// Copies the values of body `old` in a vector of one simulation to body `b` in that of another.
+static void copy_rows(const NoliSim* from, int32_t old, const double* source, NoliSim* to,
+                      int32_t b, double* target) {
+  const int32_t *range = &to->model->vert_first[b], *old_range = &from->model->vert_first[old];
+  memcpy(target + 3 * (int64_t)range[0], source + 3 * (int64_t)old_range[0],
+         3 * sizeof(double) * (size_t)(range[1] - range[0]));
+}
+
+// The history of the elements of body `old` of one problem to body `b` of another.
+static void copy_history(const NoliProblem* from, int32_t old, NoliProblem* to, int32_t b) {
+  const NoliBlock *source = noli_problem_block(from, old), *target = noli_problem_block(to, b);
+  if (target != NULL && target->n_history > 0) {
+    int64_t first = noli_block_history_at(target, to->range[b].begin);
+    int64_t end = noli_block_history_at(target, to->range[b].end);
+    int64_t first_old = noli_block_history_at(source, from->range[old].begin);
+    memcpy(target->history + first, source->history + first_old,
+           sizeof(double) * (size_t)(end - first));
+  }
+}
+
+// Current and initial positions and velocities of bodies that existed before.
+static void copy_bodies(const NoliSim* from, NoliSim* to, const int32_t* old_body) {
+  for (int32_t b = 0; b < to->model->n_body; b++) {
+    int32_t old = old_number(old_body, b);
+    if (old == NOLI_NULL_INDEX) {
+      continue;
+    }
+    copy_rows(from, old, from->state.x, to, b, to->state.x);
+    copy_rows(from, old, from->state.v, to, b, to->state.v);
+    copy_rows(from, old, from->model->x0, to, b, to->model->x0);
+    copy_rows(from, old, from->model->v0, to, b, to->model->v0);
+    if (to->state.sizes.n_force > 0) {
+      copy_rows(from, old, from->state.force, to, b, to->state.force);
+    }
+    if (to->state.sizes.n_before > 0) {
+      copy_rows(from, old, from->state.x_before, to, b, to->state.x_before);
+      copy_rows(from, old, from->state.v_before, to, b, to->state.v_before);
+    }
+    copy_history(&from->model->problem, old, &to->model->problem, b);
+  }
+  noli_stage_follow(to->stage, to->model->x0);
+  noli_stage_follow_vectors(to->stage, to->model->v0);
+  noli_sim_follow(to);
+}
+
+// The rest of the state. Constraints refer to primitives by number: they are remapped if these
+// numbers have changed.
+static NoliStatus copy_state(const NoliSim* from, NoliSim* to, const NoliRenumbering* old) {
+  NoliStatus status = NOLI_OK;
+  if (old->body == NULL) {
+    return noli_state_copy(to->context, &from->state, &to->state);
+  }
+  *to->state.time = *from->state.time;
+  *to->state.origin = *from->state.origin;
+  *to->state.origin_step = *from->state.origin_step;
+  *to->state.kappa = *from->state.kappa;
+  *to->state.step = *from->state.step;
+  *to->state.parts = *from->state.parts;
+  if (to->state.sizes.n_increment > 0) {
+    *to->state.increment = *from->state.increment;
+  }
+  *to->state.held = *from->state.held;
+  memcpy(to->state.linear, from->state.linear, 2 * sizeof *to->state.linear);
+  for (int32_t m = 0; m < to->model->n_motion; m++) {
+    int32_t end = to->model->motion[m].end;
+    int32_t before = from->model->motion[old_number(old->motion, m)].end;
+    if (end != NOLI_NULL_INDEX) {
+      to->state.ended[end] = from->state.ended[before];
+    }
+  }
+  return status;
+}
+
+static void copy_controls(const NoliSim* from, NoliSim* to, const NoliRenumbering* old) {
+  for (int32_t m = 0; m < to->model->n_motion; m++) {
+    if (to->controls.target[m] != NULL) {
+      memcpy(to->controls.target[m], from->controls.target[old_number(old->motion, m)],
+             3 * sizeof(double) * (size_t)to->model->motion[m].n_node);
+      to->controls.pose[m] = from->controls.pose[old_number(old->motion, m)];
+    }
+  }
+  for (int32_t f = 0; f < to->model->n_force; f++) {
+    if (to->controls.value[f] != NULL) {
+      memcpy(to->controls.value[f], from->controls.value[old_number(old->force, f)],
+             3 * sizeof(double) * (size_t)to->model->force[f].n_node);
+    }
+  }
+}
+
+// Warnings already given, and the progress function.
+static void copy_host(const NoliSim* from, NoliSim* to) {
+  to->progress = from->progress;
+  to->progress_user = from->progress_user;
+  to->in_batch = from->in_batch;
+  to->n_body_changes = from->n_body_changes;
+  to->friction_warned = from->friction_warned;
+  to->imbalance_warned = from->imbalance_warned;
+}
+
+// Exchanges the contents of two simulations, except for the stage of the barrier, whose problem is
+// a part of its simulation.
+static void swap(NoliSim* a, NoliSim* b) {
+  noli_sim_end_fallback(a);
+  noli_stage_destroy(&a->barrier_stage);
+  NoliSim kept = *a;
+  *a = *b;
+  *b = kept;
+  a->own_stage->watch_user = a;
+  b->own_stage->watch_user = b;
+}
+
+NoliStatus noli_sim_rebuild(NoliSim* sim, NoliOwnedDefinition* definition,
+                            const NoliRenumbering* old) {
+  NoliStatus status = NOLI_OK;
+  NoliSim* made = NULL;
+  NOLI_TRY(noli_sim_build(sim->context, definition, &made));
+  copy_bodies(sim, made, old->body);
+  NOLI_TRY(copy_state(sim, made, old));
+  NOLI_TRY(noli_sim_require_valid(made->model, made->state.x));
+  copy_controls(sim, made, old);
+  copy_host(sim, made);
+  noli_sim_forget_past(made);
+  swap(sim, made);
+done:
+  noli_sim_release(&made);
+  return status;
+}
+
+NoliStatus noli_sim_clone(const NoliSim* sim, NoliContext* context, NoliSim** clone) {
+  NOLI_REQUIRE(context, sim != NULL && context != NULL && clone != NULL);
+  NOLI_REQUIRE_READABLE(sim, sim != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliSim* made = NULL;
+  NoliOwnedDefinition definition = {0};
+  const NoliRenumbering same = {0};
+  *clone = NULL;
+  NOLI_TRY(noli_owned_definition_copy(context, sim->definition.def, &definition));
+  NOLI_TRY(noli_sim_build(context, &definition, &made));
+  copy_bodies(sim, made, NULL);
+  NOLI_TRY(copy_state(sim, made, &same));
+  copy_controls(sim, made, &same);
+done:
+  status = noli_ranks_agree(context, status);
+  if (status == NOLI_OK) {
+    *clone = made;
+    made = NULL;
+  }
+  noli_sim_release(&made);
+  return status;
+}
+
+// A number in whose place a field counts would have no effect.
+static NoliStatus check_numbers(const NoliSim* sim, const NoliBodyDef* body, int32_t part,
+                                const NoliMaterialDef* before, const NoliMaterialDef* after) {
+  NoliStatus status = NOLI_OK;
+  NoliMaterialFields fields = part == NOLI_NULL_INDEX ? body->fields : body->parts[part].fields;
+  NoliMaterialDef old = *before, new = *after;
+  for (int32_t k = 0; k < NOLI_PROPERTY_COUNT; k++) {
+    const NoliProperty* property = noli_property_at(k);
+    NOLI_CHECK(sim->context,
+               *noli_property_values(property, &fields) == NULL ||
+                   *noli_property_number(property, &old) == *noli_property_number(property, &new),
+               NOLI_ERROR_ARGUMENT,
+               "body \"%s\": a field gives the %s of each element, and stays; the number in its "
+               "place cannot be changed",
+               body->name, noli_property_limits(property)->noun);
+  }
+done:
+  return status;
+}
+
+// A history stays only if it has the same branches.
+static NoliStatus check_history(const NoliSim* sim, const NoliBodyDef* body,
+                                const NoliMaterialDef* before, const NoliMaterialDef* after) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = before->prony != NULL ? before->prony->n : 0;
+  int32_t n_after = after->prony != NULL ? after->prony->n : 0;
+  NOLI_CHECK(sim->context, n == n_after, NOLI_ERROR_ARGUMENT,
+             "body \"%s\": its Prony series has %d terms, each with a history; their number cannot "
+             "be changed, got %d",
+             body->name, (int)n, (int)n_after);
+  NOLI_CHECK(sim->context, noli_material_flows(before) == noli_material_flows(after),
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\": a yield stress, which has a history, cannot be given or taken away",
+             body->name);
+done:
+  return status;
+}
+
+NoliStatus noli_sim_set_material(NoliSim* sim, int32_t body, int32_t part,
+                                 const NoliMaterialDef* material) {
+  NOLI_REQUIRE_IDLE(sim, sim != NULL && material != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliOwnedDefinition definition = {0};
+  const NoliRenumbering same = {0};
+  const NoliSimDef* def = sim->definition.def;
+  NoliMaterialDef present;
+  NOLI_TRY(noli_sim_material(sim, body, part, &present));
+  NOLI_TRY(check_numbers(sim, &def->bodies[body], part, &present, material));
+  NOLI_TRY(check_history(sim, &def->bodies[body], &present, material));
+
+  // in a copy of the definition
+  NOLI_TRY(noli_owned_definition_copy(sim->context, def, &definition));
+  NoliBodyDef* changed = (NoliBodyDef*)(uintptr_t)&definition.def->bodies[body];
+  NoliMaterialDef* to = part == NOLI_NULL_INDEX
+                            ? &changed->material
+                            : &((NoliPartDef*)(uintptr_t)&changed->parts[part])->material;
+  const char* law = to->law;
+  *to = *material;
+  to->law = to->law != NULL ? to->law : law;
+  NOLI_TRY(noli_owned_definition_keep(sim->context, &definition, to));
+  NOLI_TRY(noli_sim_rebuild(sim, &definition, &same));
+done:
+  status = noli_ranks_agree(sim->context, status);
+  noli_owned_definition_free(sim->context, &definition);
+  return status;
+}
+
+// Whether the definition switches contact of two entities on or off and the model does not.
+static bool switches_contact(const NoliSim* sim, const NoliPairDef* pair) {
+  return noli_body_pairs_get(&sim->model->problem.body_pairs, pair->a, pair->b) != pair->contact;
+}
+
+NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* given) {
+  NOLI_REQUIRE_IDLE(sim, sim != NULL && given != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliPairDef pair;
+  NoliOwnedDefinition definition = {0};
+  const NoliRenumbering same = {0};
+  int32_t n_entity = sim->model->n_entity;
+  NOLI_TRY(noli_definition_take_pair(sim->context, given, &pair));
+  NOLI_TRY(noli_definition_name_pair(sim->context, sim->definition.def, &pair));
+  NOLI_CHECK(sim->context, pair.a >= 0 && pair.a < n_entity && pair.b >= 0 && pair.b < n_entity,
+             NOLI_ERROR_ARGUMENT, "pair (%d, %d): an entity does not exist, there are %d",
+             (int)pair.a, (int)pair.b, (int)n_entity);
+  NOLI_TRY(noli_owned_definition_copy(sim->context, sim->definition.def, &definition));
+  NOLI_TRY(noli_owned_definition_set_pair(sim->context, &definition, &pair));
+  NOLI_TRY(noli_definition_check(sim->context, definition.def));
+  if (switches_contact(sim, &pair)) {
+    NOLI_TRY(noli_sim_rebuild(sim, &definition, &same));
+  } else {
+    NOLI_TRY(noli_model_set_pairs(sim->model, definition.def));
+    sim->barrier_problem.pairs = sim->model->problem.pairs;
+    sim->barrier_problem.body_pairs = sim->model->problem.body_pairs;
+    sim->barrier_problem.rubs = sim->model->problem.rubs;
+    NoliOwnedDefinition before = sim->definition;
+    sim->definition = definition;
+    definition = before;
+  }
+done:
+  status = noli_ranks_agree(sim->context, status);
+  noli_owned_definition_free(sim->context, &definition);
+  return status;
+}
+
+// ---- bodies -------------------------------------------------------------------------------------
+
+// Converts a length or speed relative to the size of the scene to its current value.
+static void fix_scaled(NoliScaled* scaled, const NoliSceneSize* size) {
+  *scaled = (NoliScaled){noli_resolve(*scaled, size), NOLI_ABSOLUTE};
+}
+
+void noli_sim_fix_lengths(const NoliSim* sim, NoliSimDef* def) {
+  const NoliProblem* problem = &sim->model->problem;
+  def->contact_distance = (NoliScaled){problem->dhat, NOLI_ABSOLUTE};
+  fix_scaled(&def->surface_radius, &problem->size);
+  fix_scaled(&def->stribeck_speed, &problem->size);
+  fix_scaled(&def->friction_speed, &problem->size);
+  fix_scaled(&def->gcp.eps_target, &problem->size);
+  fix_scaled(&def->gcp.length, &problem->size);
+  for (int32_t i = 0; i < def->n_pairs; i++) {
+    fix_scaled(&((NoliPairDef*)(uintptr_t)def->pairs)[i].stribeck_speed, &problem->size);
+    fix_scaled(&((NoliPairDef*)(uintptr_t)def->pairs)[i].distance, &problem->size);
+  }
+  for (int32_t i = 0; i < def->n_ties; i++) {
+    fix_scaled(&((NoliTieDef*)(uintptr_t)def->ties)[i].distance, &problem->size);
+  }
+}
+
+// The same for the tolerance, which stays relative because it then follows speeds too.
+static void keep_tolerance(NoliSim* sim, double before) {
+  NoliScaled* tolerance = &sim->definition.def->tolerance;
+  NoliProblem* problem = &sim->model->problem;
+  if (tolerance->relative != NOLI_ABSOLUTE) {
+    tolerance->value =
+        before / noli_resolve((NoliScaled){1.0, tolerance->relative}, &problem->size);
+    noli_model_set_tolerance(sim->model, *tolerance);
+  }
+}
+
+// A model of moving bodies starts at their current positions, which become the initial positions of
+// its definition.
+static void start_here(const NoliSim* sim, NoliSimDef* def, const int32_t* old_body) {
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    int32_t old = old_body[b];
+    if (old != NOLI_NULL_INDEX) {
+      NoliBodyDef* body = (NoliBodyDef*)(uintptr_t)&def->bodies[b];
+      body->x0 = &sim->state.x[3 * (int64_t)sim->model->vert_first[old]];
+    }
+  }
+}
+
+// Rebuilds the simulation with other bodies.
+static NoliStatus rebuild_bodies(NoliSim* sim, NoliOwnedDefinition* definition,
+                                 const NoliRenumbering* old) {
+  NoliStatus status = NOLI_OK;
+  NoliSimDef* def = definition->def;
+  const double** x0 = NULL;
+  NOLI_NEW(sim->context, x0, def->n_bodies);
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    x0[b] = def->bodies[b].x0;
+  }
+  noli_sim_fix_lengths(sim, def);
+  start_here(sim, def, old->body);
+  double tolerance = sim->model->problem.tolerance;
+  NOLI_TRY(noli_sim_rebuild(sim, definition, old));
+  keep_tolerance(sim, tolerance);
+  sim->n_body_changes++;
+  for (int32_t b = 0; b < sim->definition.def->n_bodies; b++) {
+    ((NoliBodyDef*)(uintptr_t)sim->definition.def->bodies)[b].x0 = x0[b];
+  }
+done:
+  noli_free(sim->context, x0);
+  return status;
+}
+
+NoliStatus noli_sim_add_body(NoliSim* sim, const NoliBodyDef* given, int32_t* index) {
+  NOLI_REQUIRE_IDLE(sim, sim != NULL && given != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = sim->context;
+  NoliOwnedDefinition definition = {0};
+  NoliBodyDef body;
+  int32_t* old_body = NULL;
+  NOLI_TRY(noli_sim_require_own_bodies(sim, __func__));
+  int32_t n = sim->model->n_body;
+  NOLI_TRY(noli_definition_take_body(context, given, &body));
+  NOLI_TRY(noli_definition_check_meshes(context, &body));
+  NOLI_TRY(noli_owned_definition_copy(context, sim->definition.def, &definition));
+  NOLI_TRY(noli_owned_definition_set_body(context, &definition, &body, n));
+
+  // half-spaces are numbered after bodies
+  NoliPairDef* pairs = (NoliPairDef*)(uintptr_t)definition.def->pairs;
+  for (int32_t i = 0; i < definition.def->n_pairs; i++) {
+    pairs[i].a += pairs[i].a >= n ? 1 : 0;
+    pairs[i].b += pairs[i].b >= n ? 1 : 0;
+  }
+  NOLI_NEW(context, old_body, n + 1);
+  for (int32_t b = 0; b <= n; b++) {
+    old_body[b] = b < n ? b : NOLI_NULL_INDEX;
+  }
+  NOLI_TRY(noli_definition_check(context, definition.def));
+  NOLI_TRY(rebuild_bodies(sim, &definition, &(NoliRenumbering){.body = old_body}));
+  if (index != NULL) {
+    *index = n;
+  }
+done:
+  status = noli_ranks_agree(context, status);
+  noli_owned_definition_free(context, &definition);
+  noli_free(context, old_body);
+  return status;
+}
+
+// Removes the items of a list that refer to the body, and renumbers the others; `old` (with space
+// for all) receives the former number of each remaining item.
+#define REMOVE_ITEMS(Type, list, member)                                                           \
+  do {                                                                                             \
+    Type* items_ = (Type*)(uintptr_t)def->list;                                                    \
+    int32_t n_ = 0;                                                                                \
+    for (int32_t i_ = 0; i_ < def->n_##list; i_++) {                                               \
+      if (items_[i_].member != body) {                                                             \
+        old[n_] = i_;                                                                              \
+        items_[n_] = items_[i_];                                                                   \
+        items_[n_].member -= items_[n_].member > body ? 1 : 0;                                     \
+        n_++;                                                                                      \
+      }                                                                                            \
+    }                                                                                              \
+    def->n_##list = n_;                                                                            \
+  } while (0)
+
+// The same for lists whose items refer to two bodies.
+#define REMOVE_TWOFOLD(Type, list, one, two)                                                       \
+  do {                                                                                             \
+    Type* items_ = (Type*)(uintptr_t)def->list;                                                    \
+    int32_t n_ = 0;                                                                                \
+    for (int32_t i_ = 0; i_ < def->n_##list; i_++) {                                               \
+      if (items_[i_].one != body && items_[i_].two != body) {                                      \
+        items_[n_] = items_[i_];                                                                   \
+        items_[n_].one -= items_[n_].one > body ? 1 : 0;                                           \
+        items_[n_].two -= items_[n_].two > body ? 1 : 0;                                           \
+        n_++;                                                                                      \
+      }                                                                                            \
+    }                                                                                              \
+    def->n_##list = n_;                                                                            \
+  } while (0)
+
+NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body) {
+  NOLI_REQUIRE_IDLE(sim, sim != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = sim->context;
+  NoliOwnedDefinition definition = {0};
+  const NoliModel* model = sim->model;
+  int32_t *old_body = NULL, *old_motion = NULL, *old_force = NULL, *old = NULL;
+  NOLI_TRY(noli_sim_require_own_bodies(sim, __func__));
+  NOLI_CHECK(context, body >= 0 && body < model->n_body, NOLI_ERROR_ARGUMENT,
+             "there is no body %d to remove", (int)body);
+  int32_t n_others = 0;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    n_others += b != body && !model->obstacle[b] ? 1 : 0;
+  }
+  NOLI_CHECK(context, n_others > 0, NOLI_ERROR_ARGUMENT,
+             "body \"%s\" is the last one that deforms: it cannot be removed", model->name[body]);
+  NOLI_TRY(noli_owned_definition_copy(context, sim->definition.def, &definition));
+  NoliSimDef* def = definition.def;
+
+  // bodies
+  NOLI_NEW(context, old_body, def->n_bodies);
+  NoliBodyDef* bodies = (NoliBodyDef*)(uintptr_t)def->bodies;
+  def->n_bodies--;
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    old_body[b] = b + (b >= body ? 1 : 0);
+    bodies[b] = bodies[old_body[b]];
+  }
+
+  // the items that refer to them
+  NOLI_NEW(context, old_motion, def->n_motions);
+  NOLI_NEW(context, old_force, def->n_forces);
+  old = old_motion;
+  REMOVE_ITEMS(NoliMotionDef, motions, body);
+  old = old_force;
+  REMOVE_ITEMS(NoliForceDef, forces, body);
+  NOLI_NEW(context, old, def->n_volumes);
+  REMOVE_ITEMS(NoliVolumeDef, volumes, body);
+  REMOVE_TWOFOLD(NoliPairDef, pairs, a, b);
+  REMOVE_TWOFOLD(NoliTieDef, ties, body, to);
+  REMOVE_TWOFOLD(NoliSpringDef, springs, body, to);
+  const NoliRenumbering renumbering = {old_body, old_motion, old_force};
+  status = rebuild_bodies(sim, &definition, &renumbering);
+done:
+  status = noli_ranks_agree(context, status);
+  noli_owned_definition_free(context, &definition);
+  noli_free(context, old_body);
+  noli_free(context, old_motion);
+  noli_free(context, old_force);
+  if (old != old_motion && old != old_force) {
+    noli_free(context, old);
+  }
+  return status;
+}

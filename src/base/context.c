@@ -136,7 +136,7 @@ static void* request(NoliContext* context, size_t total, bool zero) {
   return memory;
 }
 
-static void* allocate(NoliContext* context, int64_t count, size_t size, bool zero) {
+static void* context_allocate(NoliContext* context, int64_t count, size_t size, bool zero) {
   NOLI_ASSERT(count >= 0 && size > 0);
   if (context == NULL) {
     return NULL;
@@ -174,7 +174,7 @@ static void* allocate(NoliContext* context, int64_t count, size_t size, bool zer
 }
 
 void* noli_alloc(NoliContext* context, int64_t count, size_t size) {
-  return allocate(context, count, size, false);
+  return context_allocate(context, count, size, false);
 }
 
 NoliStatus noli_require_memory(NoliContext* context, int64_t bytes) {
@@ -191,7 +191,7 @@ NoliStatus noli_require_memory(NoliContext* context, int64_t bytes) {
 }
 
 void* noli_calloc(NoliContext* context, int64_t count, size_t size) {
-  return allocate(context, count, size, true);
+  return context_allocate(context, count, size, true);
 }
 
 void noli_free(NoliContext* context, void* memory) {

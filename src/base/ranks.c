@@ -221,7 +221,7 @@ done:
 }
 
 // Where the items of ranks begin; returns their sum.
-static int64_t place(int32_t size, const int64_t* n, int64_t* first) {
+static int64_t ranks_place(int32_t size, const int64_t* n, int64_t* first) {
   int64_t sum = 0;
   for (int32_t r = 0; r < size; r++) {
     first[r] = sum;
@@ -252,7 +252,7 @@ NoliStatus noli_ranks_gather(NoliContext* context, size_t size, const void* own,
   }
   bool good = ranks->type->gather(ranks, sizeof *n, &n_own, one, index, n);
   NOLI_TRY(good ? NOLI_OK : broken(context));
-  *n_all = place(ranks->size, n, first);
+  *n_all = ranks_place(ranks->size, n, first);
   status = noli_grow(context, all, capacity, *n_all, size);
   NOLI_TRY(enter(context, status, PLACE_GATHER));
   ranks->bytes_sent += (int64_t)size * n_own * (ranks->size - 1);
@@ -286,9 +286,9 @@ NoliStatus noli_ranks_exchange(NoliContext* context, size_t size, const void* ou
   }
   bool good = ranks->type->exchange(ranks, sizeof *n_in, n_out, one, index, n_in, one, index);
   NOLI_TRY(good ? NOLI_OK : broken(context));
-  int64_t sent = place(ranks->size, n_out, first_out) - n_out[ranks->rank];
+  int64_t sent = ranks_place(ranks->size, n_out, first_out) - n_out[ranks->rank];
   ranks->bytes_sent += (int64_t)size * sent;
-  int64_t sum = place(ranks->size, n_in, first_in);
+  int64_t sum = ranks_place(ranks->size, n_in, first_in);
   status = noli_grow(context, in, capacity, sum, size);
   NOLI_TRY(enter(context, status, PLACE_EXCHANGE));
   good = ranks->type->exchange(ranks, size, out, n_out, first_out, *in, n_in, first_in);

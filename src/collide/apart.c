@@ -15,13 +15,13 @@ typedef struct Bounded {
 
 #define ROUND_UP (1.0 + 8.0 * DBL_EPSILON)
 
-static Bounded add(Bounded a, Bounded b) {
+static Bounded apart_add(Bounded a, Bounded b) {
   double value = a.value + b.value;
   return (Bounded){value, (a.error + b.error + DBL_EPSILON * fabs(value)) * ROUND_UP};
 }
 
 static Bounded subtract(Bounded a, Bounded b) {
-  return add(a, (Bounded){-b.value, b.error});
+  return apart_add(a, (Bounded){-b.value, b.error});
 }
 
 static bool is_zero(Bounded a) {
@@ -30,7 +30,7 @@ static bool is_zero(Bounded a) {
 
 // An exact 0 stays one, so that edges without length are what they are. DBL_MIN: what products lose
 // that vanish.
-static Bounded multiply(Bounded a, Bounded b) {
+static Bounded apart_multiply(Bounded a, Bounded b) {
   if ((is_zero(a) && isfinite(b.value)) || (is_zero(b) && isfinite(a.value))) {
     return (Bounded){0.0, 0.0};
   }
@@ -54,7 +54,7 @@ static Polynomial times(const Polynomial* a, const Polynomial* b) {
   Polynomial product = {.degree = a->degree + b->degree};
   for (int i = 0; i <= a->degree; i++) {
     for (int j = 0; j <= b->degree; j++) {
-      product.c[i + j] = add(product.c[i + j], multiply(a->c[i], b->c[j]));
+      product.c[i + j] = apart_add(product.c[i + j], apart_multiply(a->c[i], b->c[j]));
     }
   }
   return product;
@@ -71,7 +71,7 @@ static Polynomial minus(Polynomial a, const Polynomial* b) {
 // a - factor b, of no higher degree; coefficients beyond the degree are 0.
 static Polynomial less(Polynomial a, Bounded factor, const Polynomial* b) {
   for (int i = 0; i <= a.degree; i++) {
-    a.c[i] = subtract(a.c[i], multiply(factor, b->c[i]));
+    a.c[i] = subtract(a.c[i], apart_multiply(factor, b->c[i]));
   }
   return a;
 }
@@ -94,12 +94,12 @@ static Vector cross(const Vector* a, const Vector* b) {
   return c;
 }
 
-static Polynomial dot(const Vector* a, const Vector* b) {
+static Polynomial apart_dot(const Vector* a, const Vector* b) {
   Polynomial sum = times(&a->x[0], &b->x[0]);
   for (int k = 1; k < 3; k++) {
     Polynomial product = times(&a->x[k], &b->x[k]);
     for (int i = 0; i <= sum.degree; i++) {
-      sum.c[i] = add(sum.c[i], product.c[i]);
+      sum.c[i] = apart_add(sum.c[i], product.c[i]);
     }
   }
   return sum;
@@ -117,7 +117,7 @@ static Values values_of(const Polynomial* p) {
     double of_k = 1.0, of_n = 1.0; // binomial coefficients: small integers
     for (int j = 0; j <= k; j++) {
       double weight = of_k / of_n;
-      sum = add(sum, multiply((Bounded){weight, DBL_EPSILON * weight}, p->c[j]));
+      sum = apart_add(sum, apart_multiply((Bounded){weight, DBL_EPSILON * weight}, p->c[j]));
       of_k = of_k * (k - j) / (j + 1);
       of_n = of_n * (p->degree - j) / (j + 1);
     }
@@ -138,12 +138,12 @@ static bool is_positive(const Polynomial* p) {
 
 // Whether |a|^2 - low^2 |b|^2 is positive.
 static bool exceeds(const Vector* a, Bounded low_sqr, const Vector* b) {
-  Polynomial b_sqr = dot(b, b), rest = less(dot(a, a), low_sqr, &b_sqr);
+  Polynomial b_sqr = apart_dot(b, b), rest = less(apart_dot(a, a), low_sqr, &b_sqr);
   return is_positive(&rest);
 }
 
 static bool point_is_far(const Vector* w, Bounded low_sqr) {
-  Polynomial rest = dot(w, w);
+  Polynomial rest = apart_dot(w, w);
   rest.c[0] = subtract(rest.c[0], low_sqr);
   return is_positive(&rest);
 }
@@ -153,13 +153,13 @@ static bool side_is_far(const Vector* from, const Vector* to, Bounded low_sqr) {
   if (exceeds(&area, low_sqr, &e)) {
     return true;
   }
-  Polynomial at_start = dot(from, &e), at_end = dot(to, &e);
+  Polynomial at_start = apart_dot(from, &e), at_end = apart_dot(to, &e);
   return (values_of(&at_start).least >= 0.0 && point_is_far(from, low_sqr)) ||
          (values_of(&at_end).most <= 0.0 && point_is_far(to, low_sqr));
 }
 
 static bool plane_is_far(const Vector* w, const Vector* n, Bounded low_sqr) {
-  Polynomial height = dot(w, n), n_sqr = dot(n, n);
+  Polynomial height = apart_dot(w, n), n_sqr = apart_dot(n, n);
   Polynomial rest = less(times(&height, &height), low_sqr, &n_sqr);
   return is_positive(&rest);
 }
@@ -168,7 +168,7 @@ static bool plane_is_far(const Vector* w, const Vector* n, Bounded low_sqr) {
 static bool foot_is_outside(int n_corner, const Vector corner[4], const Vector* n) {
   for (int k = 0; k < n_corner; k++) {
     Vector area = cross(&corner[k], &corner[(k + 1) % n_corner]);
-    Polynomial side = dot(&area, n);
+    Polynomial side = apart_dot(&area, n);
     if (values_of(&side).most <= 0.0) {
       return true;
     }
@@ -183,13 +183,13 @@ static bool polygon_is_far(int n_corner, const Vector corner[4], Bounded low_sqr
     return true;
   }
   if (!foot_is_outside(n_corner, corner, &n)) {
-    Polynomial n_sqr = dot(&n, &n), e_sqr = dot(&e, &e);
+    Polynomial n_sqr = apart_dot(&n, &n), e_sqr = apart_dot(&e, &e);
     double width_sqr = values_of(&n_sqr).most / (4.0 * values_of(&e_sqr).least);
     // not for NaN, and sides that may vanish
     if (!(width_sqr >= 0.0 && isfinite(width_sqr))) {
       return false;
     }
-    low_sqr = add(low_sqr, (Bounded){width_sqr, 4.0 * DBL_EPSILON * width_sqr});
+    low_sqr = apart_add(low_sqr, (Bounded){width_sqr, 4.0 * DBL_EPSILON * width_sqr});
   }
   for (int k = 0; k < n_corner; k++) {
     if (!side_is_far(&corner[k], &corner[(k + 1) % n_corner], low_sqr)) {
@@ -228,7 +228,7 @@ bool noli_stay_apart(NoliPairKind kind, const NoliVec3 w[4], const NoliVec3 p[4]
   frexp(largest, &exponent);
   Vector corner[4];
   make_corners(n_corner, around[kind], w, p, exponent, corner);
-  Bounded low_1 = {ldexp(low, -exponent), 0.0}, low_sqr = multiply(low_1, low_1);
+  Bounded low_1 = {ldexp(low, -exponent), 0.0}, low_sqr = apart_multiply(low_1, low_1);
   return n_corner == 1   ? point_is_far(&corner[0], low_sqr)
          : n_corner == 2 ? side_is_far(&corner[0], &corner[1], low_sqr)
                          : polygon_is_far(n_corner, corner, low_sqr);

@@ -388,7 +388,8 @@ done:
   return status;
 }
 
-static NoliStatus allocate(NoliContext* context, const NoliSurface* surface, Finding* finding) {
+static NoliStatus flat_allocate(NoliContext* context, const NoliSurface* surface,
+                                Finding* finding) {
   NoliStatus status = NOLI_OK;
   int64_t n_edge = surface->n_edge, n_tri = surface->n_tri, n_vert = surface->n_vert;
   NOLI_NEW_ZERO(context, finding->flat, 1);
@@ -410,7 +411,7 @@ done:
   return status;
 }
 
-static void release(NoliContext* context, Finding* finding) {
+static void flat_release(NoliContext* context, Finding* finding) {
   noli_free(context, finding->n_tri);
   noli_free(context, finding->side);
   noli_free(context, finding->tri_edge);
@@ -432,7 +433,7 @@ NoliStatus noli_surface_find_flat(NoliContext* context, NoliSurface* surface, co
   if (!any) {
     goto done;
   }
-  NOLI_TRY(allocate(context, surface, &finding));
+  NOLI_TRY(flat_allocate(context, surface, &finding));
 
   // edges, then the fans and lines at vertices
   for (int32_t b = 0; b < surface->n_body; b++) {
@@ -457,7 +458,7 @@ NoliStatus noli_surface_find_flat(NoliContext* context, NoliSurface* surface, co
   }
   NOLI_VALIDATE(context, noli_surface_defect(surface));
 done:
-  release(context, &finding);
+  flat_release(context, &finding);
   return status;
 }
 

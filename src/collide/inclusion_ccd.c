@@ -93,7 +93,7 @@ static void measure_distance(const double gap[3], double change[3][3], Image* im
   }
 }
 
-static Image evaluate(const Function* function, const Box* box, bool separated) {
+static Image inclusion_ccd_evaluate(const Function* function, const Box* box, bool separated) {
   Image image = {0};
   double to_box[3], change[3][3] = {{0.0}};
   double width[3];
@@ -208,7 +208,7 @@ bool noli_inclusion_ccd(const NoliInclusionQuery* query, double* toi, bool* ran_
   queue.box[0] = (Box){{0.0, 0.0, 0.0}, {0, 0, 0}, 0};
   for (int32_t i = 0; queue.n > 0; i++) {
     Box box = pop(&queue);
-    Image image = evaluate(&function, &box, query->separated);
+    Image image = inclusion_ccd_evaluate(&function, &box, query->separated);
     // false for NaN
     if (image.gap_sqr > limit_sqr) {
       continue;

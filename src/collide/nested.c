@@ -208,7 +208,7 @@ static Box face_box(const Nesting* nesting, const Face* face) {
   return box;
 }
 
-static Box join(const Box* a, const Box* b) {
+static Box nested_join(const Box* a, const Box* b) {
   Box box;
   for (int k = 0; k < 3; k++) {
     box.lo[k] = fmin(a->lo[k], b->lo[k]);
@@ -269,7 +269,7 @@ static NoliStatus plant_tree(Nesting* nesting) {
   Box all = nothing;
   for (int32_t i = 0; i < n; i++) {
     Box box = face_box(nesting, &nesting->face[i]);
-    all = join(&all, &box);
+    all = nested_join(&all, &box);
   }
   for (int32_t i = 0; i < n; i++) {
     Box box = face_box(nesting, &nesting->face[i]);
@@ -294,10 +294,10 @@ static NoliStatus plant_tree(Nesting* nesting) {
     // rays that begin before a body skip its faces
     box.lo[0] = nesting->body_low[nesting->part.data[face->part].body];
     Box* leaf = &nesting->box[nesting->n_tree + i / LEAF];
-    *leaf = join(leaf, &box);
+    *leaf = nested_join(leaf, &box);
   }
   for (int32_t i = nesting->n_tree - 1; i > 0; i--) {
-    nesting->box[i] = join(&nesting->box[2 * i], &nesting->box[2 * i + 1]);
+    nesting->box[i] = nested_join(&nesting->box[2 * i], &nesting->box[2 * i + 1]);
   }
 done:
   noli_free(nesting->context, key);

@@ -10,8 +10,8 @@
 // ---- making
 
 // Room for vertices and rows of at most n_local weights.
-static NoliStatus allocate(NoliContext* context, int32_t n_vert, int32_t n_node, int32_t n_tri,
-                           int64_t n_entry, NoliProxy* proxy) {
+static NoliStatus proxy_allocate(NoliContext* context, int32_t n_vert, int32_t n_node,
+                                 int32_t n_tri, int64_t n_entry, NoliProxy* proxy) {
   NoliStatus status = NOLI_OK;
   *proxy = (NoliProxy){.n_vert = n_vert, .n_node = n_node, .n_tri = n_tri};
   NOLI_NEW(context, proxy->X, 3 * (int64_t)n_vert);
@@ -61,13 +61,14 @@ void noli_proxy_set_row(const NoliSpace* space, int64_t tet, const double xi[3],
 
 NoliStatus noli_proxy_begin(NoliContext* context, const NoliSpace* space, int32_t n_vert,
                             int32_t n_tri, NoliProxy* proxy) {
-  return allocate(context, n_vert, space->n_node, n_tri, (int64_t)n_vert * space->n_local, proxy);
+  return proxy_allocate(context, n_vert, space->n_node, n_tri, (int64_t)n_vert * space->n_local,
+                        proxy);
 }
 
 NoliStatus noli_proxy_identity(NoliContext* context, int32_t n_node, const double* X, int32_t n_tri,
                                const int32_t* tri, NoliProxy* proxy) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(allocate(context, n_node, n_node, n_tri, n_node, proxy));
+  NOLI_TRY(proxy_allocate(context, n_node, n_node, n_tri, n_node, proxy));
   memcpy(proxy->X, X, 3 * (size_t)n_node * sizeof *X);
   if (n_tri > 0) {
     memcpy(proxy->tri, tri, 3 * (size_t)n_tri * sizeof *tri);
@@ -85,8 +86,8 @@ done:
 }
 
 // Appends a copy of a part.
-static void append(const NoliProxy* part, int32_t first_vert, int32_t first_node, int32_t first_tri,
-                   NoliProxy* proxy) {
+static void proxy_append(const NoliProxy* part, int32_t first_vert, int32_t first_node,
+                         int32_t first_tri, NoliProxy* proxy) {
   int64_t first = proxy->row[first_vert];
   memcpy(proxy->X + 3 * (int64_t)first_vert, part->X, 3 * (size_t)part->n_vert * sizeof *part->X);
   for (int64_t i = 0; i < 3 * (int64_t)part->n_tri; i++) {
@@ -114,10 +115,11 @@ NoliStatus noli_proxy_join(NoliContext* context, int32_t n_part, const NoliProxy
   }
   NOLI_CHECK(context, n_vert <= INT32_MAX && n_node <= INT32_MAX && n_tri <= INT32_MAX,
              NOLI_ERROR_TOO_LARGE, "the proxies of all bodies exceed the index range");
-  NOLI_TRY(allocate(context, (int32_t)n_vert, (int32_t)n_node, (int32_t)n_tri, n_entry, proxy));
+  NOLI_TRY(
+      proxy_allocate(context, (int32_t)n_vert, (int32_t)n_node, (int32_t)n_tri, n_entry, proxy));
   int32_t first_vert = 0, first_node = 0, first_tri = 0;
   for (int32_t p = 0; p < n_part; p++) {
-    append(part[p], first_vert, first_node, first_tri, proxy);
+    proxy_append(part[p], first_vert, first_node, first_tri, proxy);
     first_vert += part[p]->n_vert;
     first_node += part[p]->n_node;
     first_tri += part[p]->n_tri;

@@ -135,8 +135,8 @@ done:
 }
 
 // The number of the point with the barycentric coordinates i / subdivision of a face.
-static int32_t number_of(const Numbers* numbers, const Faces* faces, int64_t face,
-                         const int32_t i[3]) {
+static int32_t proxy_boundary_number_of(const Numbers* numbers, const Faces* faces, int64_t face,
+                                        const int32_t i[3]) {
   int32_t m = numbers->subdivision;
   const int32_t* vertex = faces->vertex + 3 * face;
   for (int k = 0; k < 3; k++) {
@@ -157,8 +157,8 @@ static int32_t number_of(const Numbers* numbers, const Faces* faces, int64_t fac
 }
 
 // Where the point lies in its tetrahedron.
-static void place_of(const Faces* faces, int64_t face, const int32_t i[3], int32_t m,
-                     double xi[3]) {
+static void proxy_boundary_place_of(const Faces* faces, int64_t face, const int32_t i[3], int32_t m,
+                                    double xi[3]) {
   double lambda[4] = {0.0};
   for (int k = 0; k < 3; k++) {
     lambda[noli_tet_face[faces->corner[face]][k]] = (double)i[k] / m;
@@ -174,12 +174,12 @@ static void cut_face(const Numbers* numbers, const Faces* faces, int64_t face, i
       int32_t a = m - 1 - b - c;
       const int32_t up[3][3] = {{a + 1, b, c}, {a, b + 1, c}, {a, b, c + 1}};
       for (int k = 0; k < 3; k++) {
-        *tri++ = number_of(numbers, faces, face, up[k]);
+        *tri++ = proxy_boundary_number_of(numbers, faces, face, up[k]);
       }
       if (a > 0) {
         const int32_t down[3][3] = {{a, b + 1, c}, {a - 1, b + 1, c + 1}, {a, b, c + 1}};
         for (int k = 0; k < 3; k++) {
-          *tri++ = number_of(numbers, faces, face, down[k]);
+          *tri++ = proxy_boundary_number_of(numbers, faces, face, down[k]);
         }
       }
     }
@@ -198,7 +198,8 @@ static void find_owners(const Numbers* numbers, const Faces* faces, Owner* owner
     for (int32_t c = 0; c <= m; c++) {
       for (int32_t b = 0; b <= m - c; b++) {
         const int32_t i[3] = {m - b - c, b, c};
-        owner[number_of(numbers, faces, face, i)] = (Owner){face, {i[0], i[1], i[2]}};
+        owner[proxy_boundary_number_of(numbers, faces, face, i)] =
+            (Owner){face, {i[0], i[1], i[2]}};
       }
     }
   }
@@ -231,7 +232,7 @@ NoliStatus noli_proxy_from_boundary(NoliContext* context, const NoliSpace* space
   for (int32_t v = 0; v < proxy->n_vert; v++) {
     double xi[3];
     int64_t tet = faces.tet[owner[v].face];
-    place_of(&faces, owner[v].face, owner[v].i, subdivision, xi);
+    proxy_boundary_place_of(&faces, owner[v].face, owner[v].i, subdivision, xi);
     noli_store3(proxy->X + 3 * (int64_t)v, noli_space_position(space, tet, xi));
     noli_proxy_set_row(space, tet, xi, v, proxy);
     // on a node its own position, to the bit

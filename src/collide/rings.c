@@ -161,7 +161,7 @@ static NoliFlaw find_flaw(const NoliSurface* surface, int32_t body, const Buildi
   return flaw;
 }
 
-static void release(NoliContext* context, const Building* building) {
+static void rings_release(NoliContext* context, const Building* building) {
   noli_free(context, building->edge_opposite);
   noli_free(context, building->edge_tri);
   noli_free(context, building->tri_edge);
@@ -220,7 +220,7 @@ NoliStatus noli_rings_create(NoliContext* context, const NoliSurface* surface, N
 done:
   noli_free(context, to.edge_count);
   if (status != NOLI_OK) {
-    release(context, &to);
+    rings_release(context, &to);
   }
   return status;
 }

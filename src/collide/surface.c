@@ -35,7 +35,7 @@ static Range range_of(const Ranges* ranges, int32_t body) {
 }
 
 // The number in the scene; local numbers ascend as these do.
-static inline int32_t number_of(const Range* range, int32_t local) {
+static inline int32_t surface_number_of(const Range* range, int32_t local) {
   return local < range->n_own ? range->first + local
                               : range->first_follower + (local - range->n_own);
 }
@@ -116,8 +116,8 @@ static int32_t fill_edges(const NoliSurfaceParts* part, const Range* range, uint
   int32_t n_edge = 0;
   for (int64_t i = 0; i < n; i++) {
     if (i == 0 || key[i] != key[i - 1]) {
-      edge[2 * (int64_t)n_edge] = number_of(range, (int32_t)(key[i] >> 32));
-      edge[2 * (int64_t)n_edge + 1] = number_of(range, (int32_t)(key[i] & UINT32_MAX));
+      edge[2 * (int64_t)n_edge] = surface_number_of(range, (int32_t)(key[i] >> 32));
+      edge[2 * (int64_t)n_edge + 1] = surface_number_of(range, (int32_t)(key[i] & UINT32_MAX));
       n_edge++;
     }
   }
@@ -128,14 +128,14 @@ static int32_t fill_edges(const NoliSurfaceParts* part, const Range* range, uint
 static void fill_triangles(const NoliSurfaceParts* part, const Range* range, int32_t* tri,
                            uint8_t* is_point) {
   for (int64_t i = 0; i < 3 * (int64_t)part->n_tri; i++) {
-    tri[i] = number_of(range, part->tri[i]);
+    tri[i] = surface_number_of(range, part->tri[i]);
     is_point[tri[i]] = 1;
   }
   for (int64_t i = 0; i < 2 * (int64_t)part->n_edge; i++) {
-    is_point[number_of(range, part->edge[i])] = 1;
+    is_point[surface_number_of(range, part->edge[i])] = 1;
   }
   for (int32_t i = 0; i < part->n_point; i++) {
-    is_point[number_of(range, part->point[i])] = 1;
+    is_point[surface_number_of(range, part->point[i])] = 1;
   }
 }
 
@@ -144,8 +144,8 @@ static void fill_reversed(const NoliSurfaceParts* part, const Range* range, int3
                           const int32_t* edge, bool* reversed) {
   memset(reversed, 0, (size_t)n_edge * sizeof *reversed);
   for (int32_t i = 0; part->planar && i < part->n_edge; i++) {
-    int32_t a = number_of(range, part->edge[2 * (int64_t)i]);
-    int32_t b = number_of(range, part->edge[2 * (int64_t)i + 1]);
+    int32_t a = surface_number_of(range, part->edge[2 * (int64_t)i]);
+    int32_t b = surface_number_of(range, part->edge[2 * (int64_t)i + 1]);
     int32_t v0 = a < b ? a : b, v1 = a < b ? b : a, low = 0, high = n_edge;
     while (high - low > 1) {
       int32_t middle = low + (high - low) / 2;
@@ -172,7 +172,7 @@ static void fill(NoliSurface* surface, const Building* to, const Ranges* ranges,
     fill_reversed(&parts[b], &range, n_here, edge, to->reversed + n_edge);
     n_edge += n_here;
     for (int32_t i = 0; i < range.n_vert; i++) {
-      int32_t v = number_of(&range, i);
+      int32_t v = surface_number_of(&range, i);
       to->body[v] = b;
       if (to->is_point[v]) {
         to->point[n_point++] = v;
@@ -244,7 +244,7 @@ done:
   return status;
 }
 
-static void release(NoliContext* context, const Building* building) {
+static void surface_release(NoliContext* context, const Building* building) {
   noli_free(context, building->tri);
   noli_free(context, building->edge);
   noli_free(context, building->point);
@@ -330,7 +330,7 @@ done:
   noli_free(context, to.key);
   noli_free(context, to.is_point);
   if (status != NOLI_OK && *surface == NULL) {
-    release(context, &to);
+    surface_release(context, &to);
   } else if (status != NOLI_OK) {
     noli_surface_destroy(context, surface);
   }

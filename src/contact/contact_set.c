@@ -528,7 +528,8 @@ static double smaller(double a, double b) {
   return isnan(a) || a <= b ? a : b;
 }
 
-static void append(NoliContactSet* set, NoliContactKey key, const NoliContact* contact) {
+static void contact_set_append(NoliContactSet* set, NoliContactKey key,
+                               const NoliContact* contact) {
   int64_t at = set->contact.count++;
   set->contact.data[at] = *contact;
   memcpy(set->node.data + 4 * at, contact->node, sizeof contact->node);
@@ -549,7 +550,7 @@ static void append_merged(NoliContactSet* set, int64_t begin, int64_t end) {
       contact.weight += set->raw.data[set->sort.data[next].index].weight;
     }
     if (contact.weight != 0.0) {
-      append(set, key, &contact);
+      contact_set_append(set, key, &contact);
     }
   }
   set->node.count = 4 * set->contact.count;
@@ -733,8 +734,8 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
                  .dhat = dhat,
                  .dhat_sqr = dhat * dhat,
                  .largest = noli_surface_largest_coordinate(surface, x)};
-  NOLI_TRY(noli_point_edges_find(&set->point_edges, context, surface, NOLI_POINT_EDGES_ALL,
-                                 candidates));
+  NOLI_TRY(
+      noli_point_edges_find(&set->point_edges, context, surface, NOLI_POINT_EDGES_ALL, candidates));
   set->divided = candidates->home != NULL;
   if (set->divided) {
     NOLI_TRY(share_pairs(&build, context, n_threads));

@@ -82,7 +82,8 @@ done:
 }
 
 // Adds to `sum`, the resultant on pair->a, a force that acts on `on`.
-static void add_force(const NoliPairForce* pair, int32_t on, NoliVec3 force, double sum[3]) {
+static void pair_forces_add_force(const NoliPairForce* pair, int32_t on, NoliVec3 force,
+                                  double sum[3]) {
   if (pair->a != pair->b) {
     double sign = on == pair->a ? 1.0 : -1.0;
     noli_store3(sum, noli_mul_add3(noli_load3(sum), sign, force));
@@ -116,7 +117,7 @@ NoliStatus noli_pair_forces_add_contact(NoliPairForces* forces, NoliContext* con
   NoliContactInfo* info;
   NOLI_TRY(list_contact(forces, context, place, &info));
   NOLI_TRY(find_pair(forces, context, place->entity[0], place->entity[1], &pair));
-  add_force(pair, place->entity[0], force, pair->normal);
+  pair_forces_add_force(pair, place->entity[0], force, pair->normal);
   pair->min_distance = fmin(pair->min_distance, gap);
   pair->contacts++;
   if (info != NULL) {
@@ -134,7 +135,7 @@ NoliStatus noli_pair_forces_add_friction(NoliPairForces* forces, NoliContext* co
   NoliContactInfo* info;
   NOLI_TRY(list_contact(forces, context, place, &info));
   NOLI_TRY(find_pair(forces, context, place->entity[0], place->entity[1], &pair));
-  add_force(pair, place->entity[0], force, pair->friction);
+  pair_forces_add_force(pair, place->entity[0], force, pair->friction);
   if (info != NULL) {
     noli_store3(info->friction_force, force);
   }
@@ -191,7 +192,7 @@ static int compare_places(const NoliContactInfo* a, const NoliContactInfo* b) {
 }
 
 // By place; at the same place, contacts with a gap first: the current normal contact.
-static int compare(const void* one, const void* other) {
+static int pair_forces_compare(const void* one, const void* other) {
   const NoliContactInfo *a = one, *b = other;
   int order = compare_places(a, b);
   return order != 0 ? order : a->gap < b->gap ? -1 : a->gap > b->gap ? 1 : 0;
@@ -213,7 +214,7 @@ void noli_pair_forces_unite(NoliPairForces* forces) {
   if (forces->contact.count == 0) {
     return;
   }
-  qsort(list, (size_t)forces->contact.count, sizeof *list, compare);
+  qsort(list, (size_t)forces->contact.count, sizeof *list, pair_forces_compare);
   for (int64_t i = 0; i < forces->contact.count; i++) {
     if (n > 0 && compare_places(&list[n - 1], &list[i]) == 0) {
       for (int k = 0; k < 3; k++) {

@@ -18,7 +18,7 @@ static void copy(const NoliChains* self, const double* from, double* to) {
 }
 
 // y += a x
-static void add(const NoliChains* self, double a, const double* x, double* y) {
+static void chains_add(const NoliChains* self, double a, const double* x, double* y) {
   for (int64_t i = 0; a != 0.0 && i < size_of(self); i++) {
     y[i] += a * x[i];
   }
@@ -94,7 +94,7 @@ static void pull_parabola(NoliChains* self, int32_t index, const NoliTapePart* p
                          &self->inputs[index], &start);
   noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, of.middle, held,
                          &self->inputs[index], &start);
-  add(self, of.start, held, start.x);
+  chains_add(self, of.start, held, start.x);
 }
 
 static void push_parabola(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
@@ -307,14 +307,14 @@ static NoliStatus pull_end_force(NoliChains* self, int32_t index, const NoliTape
   for (int64_t j = 0; j < size_of(self); j++) {
     chain->force[j] /= -h_e_sqr;
   }
-  add(self, -1.0, chain->force, x);
+  chains_add(self, -1.0, chain->force, x);
   if (noli_problem_is_damped(&self->sim->model->problem)) {
     NoliInputs to = with_own(self, index);
     NOLI_TRY(set_end(self, part));
     clear(self, self->moved);
     NOLI_TRY(noli_sensitivity_pull_damping(self->sensitivity, b, &to, self->moved));
-    add(self, 1.0, self->moved, x);
-    add(self, -1.0, self->moved, hat);
+    chains_add(self, 1.0, self->moved, x);
+    chains_add(self, -1.0, self->moved, hat);
   }
   noli_chains_act_on_nodes(self, index, stage->solve.data[stage->solve.count - 1], x);
   noli_chains_act_on_nodes(self, index, stage->time.x_tilde, chain->force);
@@ -333,7 +333,7 @@ static NoliStatus push_end_force(NoliChains* self, int32_t index, const NoliTape
     return NOLI_OK;
   }
   copy(self, x, change);
-  add(self, -1.0, tilde, change);
+  chains_add(self, -1.0, tilde, change);
   multiply_mass(self, change, chain->force);
   for (int64_t j = 0; j < size_of(self); j++) {
     chain->force[j] /= h_e_sqr;
@@ -342,7 +342,7 @@ static NoliStatus push_end_force(NoliChains* self, int32_t index, const NoliTape
   if (noli_problem_is_damped(&self->sim->model->problem)) {
     NoliInputs inputs = with_own(self, index);
     copy(self, x, change);
-    add(self, -1.0, hat, change);
+    chains_add(self, -1.0, hat, change);
     NOLI_TRY(set_end(self, part));
     NOLI_TRY(noli_sensitivity_push_damping(self->sensitivity, &inputs, change, chain->force));
   }
@@ -390,7 +390,7 @@ static NoliStatus pull_shares(NoliChains* self, int32_t index, const NoliTapePar
   }
   NOLI_TRY(rest_of_force(self, part, A, self->moved));
   clear(self, minus);
-  add(self, -1.0, Z, minus);
+  chains_add(self, -1.0, Z, minus);
   noli_tie_slopes_add_power(noli_sensitivity_ties(self->sensitivity), self->moved, minus, by);
   multiply_mass(self, minus, self->moved);
   noli_chains_act_on_nodes(self, index, A, self->moved);
@@ -408,7 +408,7 @@ static NoliStatus push_shares(NoliChains* self, int32_t index, const NoliTapePar
   clear(self, self->moved);
   noli_chains_follow(self, index, A, self->moved);
   multiply_mass(self, self->moved, self->target);
-  add(self, -1.0, self->target, force);
+  chains_add(self, -1.0, self->target, force);
   NOLI_TRY(rest_of_force(self, part, A, self->moved));
   noli_tie_slopes_add_forces(noli_sensitivity_ties(self->sensitivity), self->moved, change, force);
 done:
@@ -441,9 +441,9 @@ static NoliStatus pull_start_force(NoliChains* self, int32_t index, const NoliTa
   } else if (is_damped) {
     clear(self, moved);
     clear(self, self->target);
-    add(self, -1.0, chain->force, self->target);
+    chains_add(self, -1.0, chain->force, self->target);
     NOLI_TRY(noli_sensitivity_pull_damping(self->sensitivity, self->target, &to, moved));
-    add(self, part->stage[0].time.h_v, moved, v);
+    chains_add(self, part->stage[0].time.h_v, moved, v);
   }
   noli_chains_act_on_nodes(self, index, part->velocity, v);
   for (int64_t i = 0; i < history_size(self); i++) {
@@ -473,14 +473,14 @@ static NoliStatus push_start_force(NoliChains* self, int32_t index, const NoliTa
     NOLI_TRY(noli_sensitivity_set_start(self->sensitivity, part));
     clear(self, self->target);
     clear(self, change);
-    add(self, part->stage[0].time.h_v, v, self->target);
+    chains_add(self, part->stage[0].time.h_v, v, self->target);
     NOLI_TRY(noli_sensitivity_push_damping(self->sensitivity, &inputs, self->target, change));
-    add(self, -1.0, change, self->force);
+    chains_add(self, -1.0, change, self->force);
   }
   const double* A = start_acceleration(self, part);
   clear(self, change);
   NOLI_TRY(push_masses(self, index, A, change));
-  add(self, -1.0, change, self->force);
+  chains_add(self, -1.0, change, self->force);
   NOLI_TRY(push_shares(self, index, part, A, self->force));
   copy(self, self->force, change);
   NOLI_TRY(divide_by_mass(self, part, change, self->force));
@@ -491,14 +491,14 @@ done:
 // What a slope adds to y_hat: h v and h a.
 static void pull_slope(const NoliChains* self, const NoliTapePart* part, double slope,
                        const double* hat) {
-  add(self, slope * part->h, hat, self->start_v);
-  add(self, slope * part->h, self->hat_v, self->force);
+  chains_add(self, slope * part->h, hat, self->start_v);
+  chains_add(self, slope * part->h, self->hat_v, self->force);
 }
 
 static void push_slope(const NoliChains* self, const NoliTapePart* part, double slope,
                        double* hat) {
-  add(self, slope * part->h, self->start_v, hat);
-  add(self, slope * part->h, self->force, self->hat_v);
+  chains_add(self, slope * part->h, self->start_v, hat);
+  chains_add(self, slope * part->h, self->force, self->hat_v);
 }
 
 // ---- histories ----------------------------------------------------------------------------------
@@ -531,7 +531,7 @@ static void pull_end_history(NoliChains* self, int32_t index, const NoliTapePart
   memset(by.state, 0, bytes);
   const NoliTapeStage* last = &part->stage[part->n_stages - 1];
   noli_chains_act_on_nodes(self, index, last->solve.data[last->solve.count - 1], self->moved);
-  add(self, 1.0, self->moved, x);
+  chains_add(self, 1.0, self->moved, x);
 }
 
 static void pull_begin_history(NoliChains* self, int32_t index, const NoliTapePart* part,
@@ -544,7 +544,7 @@ static void pull_begin_history(NoliChains* self, int32_t index, const NoliTapePa
   noli_history_links_pull_begin(self->sim, part, s, &by);
   memset(by.seen, 0, (size_t)history_size(self) * sizeof(double));
   noli_chains_act_on_nodes(self, index, part->start.x, self->moved);
-  add(self, 1.0, self->moved, self->chain[index].x);
+  chains_add(self, 1.0, self->moved, self->chain[index].x);
 }
 
 // ---- parts --------------------------------------------------------------------------------------
@@ -563,13 +563,13 @@ static double ahead(const NoliTapeStage* stage) {
 static void pull_hat(NoliChains* self, NoliChain* chain, const NoliTapePart* part, int32_t s,
                      const double* hat) {
   const NoliStageRule* rule = &part->rule->stage[s];
-  add(self, weight_of_start(rule), hat, chain->x);
-  add(self, weight_of_start(rule), self->hat_v, self->start_v);
-  add(self, rule->before, hat, chain->x_before);
-  add(self, rule->before, self->hat_v, chain->v_before);
+  chains_add(self, weight_of_start(rule), hat, chain->x);
+  chains_add(self, weight_of_start(rule), self->hat_v, self->start_v);
+  chains_add(self, rule->before, hat, chain->x_before);
+  chains_add(self, rule->before, self->hat_v, chain->v_before);
   if (rule->first != 0.0) {
-    add(self, rule->first, hat, self->end_x[0]);
-    add(self, rule->first, self->hat_v, self->end_v[0]);
+    chains_add(self, rule->first, hat, self->end_x[0]);
+    chains_add(self, rule->first, self->hat_v, self->end_v[0]);
   }
   pull_slope(self, part, rule->slope, hat);
 }
@@ -579,13 +579,13 @@ static void push_hat(NoliChains* self, const NoliChain* chain, const NoliTapePar
   const NoliStageRule* rule = &part->rule->stage[s];
   clear(self, hat);
   clear(self, self->hat_v);
-  add(self, weight_of_start(rule), chain->x, hat);
-  add(self, weight_of_start(rule), self->start_v, self->hat_v);
-  add(self, rule->before, chain->x_before, hat);
-  add(self, rule->before, chain->v_before, self->hat_v);
+  chains_add(self, weight_of_start(rule), chain->x, hat);
+  chains_add(self, weight_of_start(rule), self->start_v, self->hat_v);
+  chains_add(self, rule->before, chain->x_before, hat);
+  chains_add(self, rule->before, chain->v_before, self->hat_v);
   if (rule->first != 0.0) {
-    add(self, rule->first, self->end_x[0], hat);
-    add(self, rule->first, self->end_v[0], self->hat_v);
+    chains_add(self, rule->first, self->end_x[0], hat);
+    chains_add(self, rule->first, self->end_v[0], self->hat_v);
   }
   push_slope(self, part, rule->slope, hat);
 }
@@ -600,25 +600,25 @@ static NoliStatus pull_stage(NoliChains* self, int32_t index, const NoliTapePart
   bool last = s == part->n_stages - 1;
 
   // v, then the solves
-  add(self, by_velocity(stage), self->end_v[s], self->end_x[s]);
+  chains_add(self, by_velocity(stage), self->end_v[s], self->end_x[s]);
   NOLI_TRY(pull_solves(self, index, part, s, self->end_x[s]));
   pull_begin_history(self, index, part, s);
-  add(self, -by_velocity(stage), self->end_v[s], hat);
-  add(self, last ? 1.0 : 0.0, self->rubbed, hat);
+  chains_add(self, -by_velocity(stage), self->end_v[s], hat);
+  chains_add(self, last ? 1.0 : 0.0, self->rubbed, hat);
   pull_parabola(self, index, part, s, parabola_hat(part, s), hat);
 
   // x_tilde
-  add(self, last ? 1.0 : 0.0, chain->force, tilde);
+  chains_add(self, last ? 1.0 : 0.0, chain->force, tilde);
   if (has_ties(self)) {
     pull_parabola(self, index, part, s, parabola_tilde(part, s), tilde);
   }
-  add(self, 1.0, tilde, hat);
+  chains_add(self, 1.0, tilde, hat);
   clear(self, self->hat_v);
-  add(self, ahead(stage), tilde, self->hat_v);
+  chains_add(self, ahead(stage), tilde, self->hat_v);
 
   // y_hat
   pull_hat(self, chain, part, s, hat);
-  add(self, 1.0, lagged, s > 0 ? self->end_x[s - 1] : chain->x);
+  chains_add(self, 1.0, lagged, s > 0 ? self->end_x[s - 1] : chain->x);
 done:
   return status;
 }
@@ -634,7 +634,7 @@ static NoliStatus push_stage(NoliChains* self, int32_t index, const NoliTapePart
   // y_hat, x_tilde
   push_hat(self, chain, part, s, hat);
   copy(self, hat, tilde);
-  add(self, ahead(stage), self->hat_v, tilde);
+  chains_add(self, ahead(stage), self->hat_v, tilde);
   if (s > 0) {
     NOLI_TRY(noli_motion_links_set(&self->targets, self->sim, part, stage));
   }
@@ -651,8 +651,8 @@ static NoliStatus push_stage(NoliChains* self, int32_t index, const NoliTapePart
   copy(self, s > 0 ? self->end_x[s - 1] : chain->x, self->end_x[s]);
   NOLI_TRY(push_solves(self, index, part, s, self->end_x[s]));
   clear(self, self->end_v[s]);
-  add(self, by_velocity(stage), self->end_x[s], self->end_v[s]);
-  add(self, -by_velocity(stage), hat, self->end_v[s]);
+  chains_add(self, by_velocity(stage), self->end_x[s], self->end_v[s]);
+  chains_add(self, -by_velocity(stage), hat, self->end_v[s]);
 done:
   return status;
 }
@@ -662,20 +662,20 @@ static void pull_begin(NoliChains* self, int32_t index, const NoliTapePart* part
   NoliChain* chain = &self->chain[index];
   double *damped = self->own.value[NOLI_INPUT_DAMPED], *begin = self->own.value[NOLI_INPUT_BEGIN];
   copy(self, part->start.x, self->moved);
-  add(self, part->damping_ahead, part->start.v, self->moved);
+  chains_add(self, part->damping_ahead, part->start.v, self->moved);
   noli_chains_act_on_nodes(self, index, self->moved, damped);
-  add(self, 1.0, damped, chain->x);
-  add(self, part->damping_ahead, damped, chain->v);
+  chains_add(self, 1.0, damped, chain->x);
+  chains_add(self, part->damping_ahead, damped, chain->v);
   fold_origins(self, true, begin);
   noli_chains_act_on_nodes(self, index, part->start.x, begin);
-  add(self, 1.0, begin, chain->x);
+  chains_add(self, 1.0, begin, chain->x);
 }
 
 static void push_begin(NoliChains* self, int32_t index, const NoliTapePart* part) {
   const NoliChain* chain = &self->chain[index];
   double *damped = self->own.value[NOLI_INPUT_DAMPED], *begin = self->own.value[NOLI_INPUT_BEGIN];
   copy(self, chain->x, damped);
-  add(self, part->damping_ahead, chain->v, damped);
+  chains_add(self, part->damping_ahead, chain->v, damped);
   memset(begin + size_of(self), 0, 3 * sizeof(double) * (size_t)self->sim->model->n_force);
   copy(self, chain->x, begin);
   fold_origins(self, false, begin);
@@ -713,7 +713,7 @@ NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart*
   }
   NOLI_TRY(pull_start_force(self, index, part));
   pull_parabola(self, index, part, 0, parabola_velocity(part), self->start_v);
-  add(self, 1.0, self->start_v, chain->v);
+  chains_add(self, 1.0, self->start_v, chain->v);
   pull_begin(self, index, part);
 done:
   return status;

@@ -71,7 +71,7 @@ static void clear(const Gradient* g, double* x) {
 }
 
 // y += a x
-static void add(const Gradient* g, double a, const double* x, double* y) {
+static void gradient_add(const Gradient* g, double a, const double* x, double* y) {
   for (int64_t i = 0; a != 0.0 && i < size_of(g); i++) {
     y[i] += a * x[i];
   }
@@ -164,7 +164,7 @@ static void choose_segments(Gradient* g) {
 
 // Segments of a run that n_free more states allow, if none is computed again more than r times; n:
 // as many or more.
-static int64_t reach(int64_t n_free, int64_t r, int64_t n) {
+static int64_t gradient_reach(int64_t n_free, int64_t r, int64_t n) {
   double count = 1.0;
   for (int64_t i = 1; i <= r && count < (double)n; i++) {
     count *= (double)(n_free + 1 + i) / (double)i;
@@ -175,10 +175,10 @@ static int64_t reach(int64_t n_free, int64_t r, int64_t n) {
 // How many of n segments, n > 1, lie before the next state that is kept.
 static int64_t way_to_next(int64_t n, int64_t n_free) {
   int64_t r = 1;
-  while (reach(n_free, r, n) < n) {
+  while (gradient_reach(n_free, r, n) < n) {
     r++;
   }
-  int64_t before = reach(n_free, r - 1, n);
+  int64_t before = gradient_reach(n_free, r - 1, n);
   return before < n ? before : n - 1;
 }
 
@@ -246,8 +246,8 @@ static NoliStatus pull_objectives(Gradient* g, int64_t step) {
   NoliStatus status = NOLI_OK;
   for (int32_t i = 0; i < g->n_objectives; i++) {
     NOLI_TRY(find_slopes(g, i, step));
-    add(g, 1.0, g->d_x, g->chains.chain[i].x);
-    add(g, 1.0, g->d_v, g->chains.chain[i].v);
+    gradient_add(g, 1.0, g->d_x, g->chains.chain[i].x);
+    gradient_add(g, 1.0, g->d_v, g->chains.chain[i].v);
     for (int64_t k = 0; k < noli_model_history_size(g->sim->model); k++) {
       g->chains.chain[i].history[k] += g->d_history[k];
     }
@@ -305,10 +305,10 @@ static NoliStatus reverse(Gradient* g, NoliState* at_end) {
                                           .state = g->chains.chain[i].history}));
     noli_chains_act_on_nodes(&g->chains, i, g->sim->state.x, g->chains.chain[i].x);
     if (inputs->value[NOLI_INPUT_START] != NULL) {
-      add(g, 1.0, g->chains.chain[i].x, inputs->value[NOLI_INPUT_START]);
+      gradient_add(g, 1.0, g->chains.chain[i].x, inputs->value[NOLI_INPUT_START]);
     }
     if (inputs->value[NOLI_INPUT_VELOCITY] != NULL) {
-      add(g, 1.0, g->chains.chain[i].v, inputs->value[NOLI_INPUT_VELOCITY]);
+      gradient_add(g, 1.0, g->chains.chain[i].v, inputs->value[NOLI_INPUT_VELOCITY]);
     }
     noli_parameters_pull(g->parameters, inputs, g->gradient + i * g->n_parameters);
   }
@@ -344,10 +344,10 @@ static NoliStatus forward(Gradient* g) {
   for (int64_t j = 0; j < g->n_parameters; j++) {
     noli_parameters_push(g->parameters, j, &g->chains.inputs[j]);
     if (g->chains.inputs[j].value[NOLI_INPUT_START] != NULL) {
-      add(g, 1.0, g->chains.inputs[j].value[NOLI_INPUT_START], g->chains.chain[j].x);
+      gradient_add(g, 1.0, g->chains.inputs[j].value[NOLI_INPUT_START], g->chains.chain[j].x);
     }
     if (g->chains.inputs[j].value[NOLI_INPUT_VELOCITY] != NULL) {
-      add(g, 1.0, g->chains.inputs[j].value[NOLI_INPUT_VELOCITY], g->chains.chain[j].v);
+      gradient_add(g, 1.0, g->chains.inputs[j].value[NOLI_INPUT_VELOCITY], g->chains.chain[j].v);
     }
     noli_chains_follow(&g->chains, (int32_t)j, g->sim->state.x, g->chains.chain[j].x);
     noli_chains_follow(&g->chains, (int32_t)j, g->sim->state.v, g->chains.chain[j].v);
@@ -380,7 +380,7 @@ done:
 
 // ---- making -------------------------------------------------------------------------------------
 
-static NoliStatus allocate(Gradient* g) {
+static NoliStatus gradient_allocate(Gradient* g) {
   NoliStatus status = NOLI_OK;
   int32_t n = g->tangent ? (int32_t)g->n_parameters : g->n_objectives;
   NOLI_NEW_ZERO(g->context, g->d_x, size_of(g));
@@ -394,7 +394,7 @@ done:
   return status;
 }
 
-static void release(Gradient* g) {
+static void gradient_release(Gradient* g) {
   NoliContext* context = g->context;
   noli_free(context, g->d_x);
   noli_free(context, g->d_v);
@@ -475,7 +475,7 @@ static NoliStatus find_gradient(NoliSim* sim, const NoliParameters* parameters,
   }
   NOLI_TRY(check(&g));
   choose_segments(&g);
-  NOLI_TRY(allocate(&g));
+  NOLI_TRY(gradient_allocate(&g));
   NOLI_TRY(g.tangent && gradient != NULL ? forward(&g) : differentiate(&g));
   for (int32_t i = 0; i < n_objectives && !g.tangent; i++) {
     double relative = fabs(value[i]) > 0.0 ? g.chains.error[i] / fabs(value[i]) : 0.0;
@@ -487,7 +487,7 @@ static NoliStatus find_gradient(NoliSim* sim, const NoliParameters* parameters,
 done:
   noli_tape_detach(sim);
   noli_sim_end_histories(sim);
-  release(&g);
+  gradient_release(&g);
   return status;
 }
 

@@ -135,7 +135,7 @@ static NoliVec3 at(const double* x, int64_t i) {
   return noli_load3(x + 3 * i);
 }
 
-static void add(double* x, int64_t i, double factor, NoliVec3 by) {
+static void tie_slopes_add(double* x, int64_t i, double factor, NoliVec3 by) {
   noli_store3(x + 3 * i, noli_mul_add3(at(x, i), factor, by));
 }
 
@@ -160,8 +160,8 @@ void noli_tie_slopes_act(const NoliTieSlopes* slopes, const NoliFollowers* follo
     const NoliTieSlope* tie = &slopes->tie[t];
     NoliVec3 own = at(force, tie->node);
     for (int32_t k = 0; k < tie->n; k++) {
-      add(force, tie->vertex[k], tie->weight[k], own);
-      add(to, t, noli_dot3(at(x, tie->vertex[k]), own), tie->gradient[k]);
+      tie_slopes_add(force, tie->vertex[k], tie->weight[k], own);
+      tie_slopes_add(to, t, noli_dot3(at(x, tie->vertex[k]), own), tie->gradient[k]);
     }
     memset(force + 3 * (int64_t)tie->node, 0, 3 * sizeof *force);
   }
@@ -177,7 +177,7 @@ void noli_tie_slopes_add_forces(const NoliTieSlopes* slopes, const double* force
     const NoliTieSlope* tie = &slopes->tie[t];
     for (int32_t k = 0; k < tie->n; k++) {
       double by_weight = noli_dot3(tie->gradient[k], at(change, t));
-      add(to, tie->vertex[k], by_weight, at(force, tie->node));
+      tie_slopes_add(to, tie->vertex[k], by_weight, at(force, tie->node));
     }
   }
 }
@@ -188,7 +188,7 @@ void noli_tie_slopes_add_power(const NoliTieSlopes* slopes, const double* force,
     const NoliTieSlope* tie = &slopes->tie[t];
     for (int32_t k = 0; k < tie->n; k++) {
       double power = noli_dot3(at(force, tie->node), at(lambda, tie->vertex[k]));
-      add(by, t, -power, tie->gradient[k]);
+      tie_slopes_add(by, t, -power, tie->gradient[k]);
     }
   }
 }
@@ -200,7 +200,7 @@ void noli_tie_slopes_gather(const NoliTieSlopes* slopes, const NoliFollowers* fo
     for (int32_t k = 0; k < tie->n; k++) {
       int32_t other = noli_followers_find(followers, tie->vertex[k]);
       if (other != NOLI_NULL_INDEX && other < followers->n_tied) {
-        add(force, tie->vertex[k], tie->weight[k], at(force, tie->node));
+        tie_slopes_add(force, tie->vertex[k], tie->weight[k], at(force, tie->node));
       }
     }
   }

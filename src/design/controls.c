@@ -386,7 +386,7 @@ void noli_variables_free(NoliVariables* variables) {
 
 // ---- maps ---------------------------------------------------------------------------------------
 
-static double number_of(const NoliControlSet* set, const double* z, int64_t i) {
+static double controls_number_of(const NoliControlSet* set, const double* z, int64_t i) {
   return set->variable[i] != NOLI_NULL_INDEX ? z[set->variable[i]] : set->number[i];
 }
 
@@ -395,9 +395,9 @@ void noli_variables_values(const NoliVariables* variables, const double* z, doub
     const NoliControlSet* set = &variables->set[s];
     int32_t n = set->n_component;
     for (int64_t i = 0; i < (int64_t)set->n_point * n; i++) {
-      double sum = set->weight == NULL ? number_of(set, z, i) : 0.0;
+      double sum = set->weight == NULL ? controls_number_of(set, z, i) : 0.0;
       for (int64_t c = 0; set->weight != NULL && c < set->n_control; c++) {
-        sum += set->weight[i / n * set->n_control + c] * number_of(set, z, c * n + i % n);
+        sum += set->weight[i / n * set->n_control + c] * controls_number_of(set, z, c * n + i % n);
       }
       value[set->first_value + i] = sum;
     }

@@ -433,8 +433,8 @@ done:
   return status;
 }
 
-static NoliStatus evaluate(NoliDesign* design, const double* variables, double* value,
-                           double* gradient) {
+static NoliStatus design_evaluate(NoliDesign* design, const double* variables, double* value,
+                                  double* gradient) {
   NoliStatus status = NOLI_OK;
   bool exact = gradient != NULL && !design->differences;
   int32_t n = design->variables.n;
@@ -457,7 +457,7 @@ NoliStatus noli_design_evaluate(NoliDesign* design, const double* variables, dou
   NOLI_REQUIRE(design != NULL ? design->context : NULL,
                design != NULL && variables != NULL && value != NULL);
   noli_ranks_begin_outer(design->context);
-  return noli_ranks_end_outer(design->context, evaluate(design, variables, value, gradient));
+  return noli_ranks_end_outer(design->context, design_evaluate(design, variables, value, gradient));
 }
 
 NoliGradientReport noli_design_report(const NoliDesign* design) {

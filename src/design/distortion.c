@@ -28,7 +28,7 @@ static Edges edges_of(const int32_t node[4], const double* x) {
   return edges;
 }
 
-static double measure(const Edges* edges) {
+static double distortion_measure(const Edges* edges) {
   static const double parts[] = {1.0, 1.0, 0.5, 1.0 / 6.0};
   return parts[edges->d] * sqrt(noli_det33(&edges->G));
 }
@@ -60,7 +60,7 @@ double noli_distortion(int32_t n, const int32_t* element, const double* X0, cons
   double sum = 0.0, total = 0.0;
   for (int32_t e = 0; e < n; e++) {
     Edges rest = edges_of(element + 4 * (int64_t)e, X0);
-    total += measure(&rest);
+    total += distortion_measure(&rest);
   }
   for (int32_t e = 0; e < n; e++) {
     const int32_t* node = element + 4 * (int64_t)e;
@@ -69,7 +69,7 @@ double noli_distortion(int32_t n, const int32_t* element, const double* X0, cons
     if (rest.d == 0) {
       continue;
     }
-    double share = measure(&rest) / total;
+    double share = distortion_measure(&rest) / total;
     sum += share * distort(&rest, &now, &S);
     if (slope != NULL) {
       add_slope(node, &now, &S, factor * share, slope);

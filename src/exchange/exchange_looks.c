@@ -95,7 +95,7 @@ done:
 }
 
 // The number of the place of a vertex of the simulation; NOLI_NULL_INDEX: it has none in the file.
-static int32_t place_of(const Search* search, int32_t body, int32_t vertex) {
+static int32_t looks_place_of(const Search* search, int32_t body, int32_t vertex) {
   const NoliModel* model = search->exchange->run.sim->model;
   const NoliSceneLooks* looks = search->looks;
   int64_t row = 3 * (int64_t)looks->looks.n_tri;
@@ -128,7 +128,8 @@ static int32_t find_triangle(const Search* search, const int32_t place[3]) {
 
 // ---- materials ----------------------------------------------------------------------------------
 
-static NoliStatus join(NoliContext* context, const char* folder, const char* name, char** path) {
+static NoliStatus looks_join(NoliContext* context, const char* folder, const char* name,
+                             char** path) {
   NoliStatus status = NOLI_OK;
   size_t size = strlen(folder) + strlen(name) + 2;
   bool alone = name[0] == '/' || folder[0] == '\0';
@@ -162,7 +163,8 @@ static NoliStatus read_property(NoliExchange* exchange, NoliCursor* cursor, Noli
     NOLI_NEW(exchange->context, name, word.n + 1);
     memcpy(name, word.at, (size_t)word.n);
     name[word.n] = '\0';
-    NOLI_TRY(word.n > 0 ? join(exchange->context, folder, name, &material->texture) : NOLI_OK);
+    NOLI_TRY(word.n > 0 ? looks_join(exchange->context, folder, name, &material->texture)
+                        : NOLI_OK);
   }
 done:
   noli_free(exchange->context, name);
@@ -280,8 +282,8 @@ static NoliStatus add_materials(NoliExchange* exchange, const NoliSceneLooks* lo
   const NoliMeshLooks* from = &looks->looks;
   char *path = NULL, *library = NULL;
   int64_t first = exchange->materials.count;
-  NOLI_TRY(join(exchange->context, looks->folder,
-                from->libraries.count > 0 ? from->libraries.data[0] : "", &library));
+  NOLI_TRY(looks_join(exchange->context, looks->folder,
+                      from->libraries.count > 0 ? from->libraries.data[0] : "", &library));
   for (int64_t i = 0; i < from->materials.count; i++) {
     number[i] = find_material(exchange, from->materials.data[i], library);
     if (number[i] == NOLI_NULL_INDEX) {
@@ -290,7 +292,7 @@ static NoliStatus add_materials(NoliExchange* exchange, const NoliSceneLooks* lo
     }
   }
   for (int64_t k = 0; first < exchange->materials.count && k < from->libraries.count; k++) {
-    NOLI_TRY(join(exchange->context, looks->folder, from->libraries.data[k], &path));
+    NOLI_TRY(looks_join(exchange->context, looks->folder, from->libraries.data[k], &path));
     NOLI_TRY(read_library(exchange, path, looks->folder, first));
     noli_free(exchange->context, path);
     path = NULL;
@@ -332,7 +334,7 @@ static void find_all(const Search* search, const NoliShape* shape, Found* found)
     bool known = true;
     for (int k = 0; k < 3; k++) {
       int32_t vertex = shape->primitive[NOLI_SHAPE_TRIANGLES][3 * t + k];
-      place[k] = place_of(search, shape->body, shape->vertex[vertex]);
+      place[k] = looks_place_of(search, shape->body, shape->vertex[vertex]);
       known = known && place[k] != NOLI_NULL_INDEX;
     }
     int32_t own = known ? find_triangle(search, place) : NOLI_NULL_INDEX;

@@ -28,7 +28,7 @@ static void copy_tet(const NoliElasticity* from, int64_t t, double damping_time,
   }
 }
 
-static NoliStatus allocate(NoliDampedTets* damped, int32_t n, const NoliElasticity* from) {
+static NoliStatus damping_allocate(NoliDampedTets* damped, int32_t n, const NoliElasticity* from) {
   NoliStatus status = NOLI_OK;
   int32_t* tet = NULL;
   const NoliMaterial** law = NULL;
@@ -69,7 +69,7 @@ NoliStatus noli_damped_tets_create(NoliContext* context, const NoliElasticity* e
   }
   NOLI_NEW_ZERO(context, damped, 1);
   damped->context = context;
-  NOLI_TRY(allocate(damped, n, elasticity));
+  NOLI_TRY(damping_allocate(damped, n, elasticity));
   damped->elasticity.tets = &damped->tets;
   damped->elasticity.scale = 1.0;
   for (int32_t t = 0; t < elasticity->tets->n_tet; t++) {
@@ -148,7 +148,7 @@ static inline void relative(const int32_t* node, const double* a, const double* 
 
 // f_a = sum over b of K_ab w_b for nodes 1, 2, 3, whose blocks follow those of node 0.
 // Returns w . f.
-static inline double apply(const double* blocks, const NoliVec3 w[3], NoliVec3 f[3]) {
+static inline double damping_apply(const double* blocks, const NoliVec3 w[3], NoliVec3 f[3]) {
   NoliMat3 K[6];
   for (int k = 0; k < 6; k++) {
     K[k] = noli_load33(blocks + 9 * (4 + k));
@@ -173,7 +173,7 @@ void noli_damping_add_force(const NoliDampedTets* damped, const double* stiffnes
     const int32_t* node = damped->tets.tet + 4 * t;
     NoliVec3 w[3], f[3];
     relative(node, v, NULL, w);
-    apply(stiffness + BLOCK_VALUES * t, w, f);
+    damping_apply(stiffness + BLOCK_VALUES * t, w, f);
     for (int a = 0; a < (node[3] < 0 ? 2 : 3); a++) {
       double* at = force + 3 * (int64_t)node[a + 1];
       double* origin = force + 3 * (int64_t)node[0];
@@ -197,7 +197,7 @@ static double loss_range(void* user, int64_t begin, int64_t end, int32_t worker)
   for (int64_t t = begin; t < end; t++) {
     NoliVec3 w[3], f[3];
     relative(loop->damped->tets.tet + 4 * t, loop->x1, loop->x0, w);
-    sum += apply(loop->stiffness + BLOCK_VALUES * t, w, f);
+    sum += damping_apply(loop->stiffness + BLOCK_VALUES * t, w, f);
   }
   return sum;
 }
@@ -219,7 +219,7 @@ void noli_damping_evaluate(const void* data, const double* x, int64_t begin, int
     if (what & (NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT)) {
       NoliVec3 w[3], f[3];
       relative(damping->damped->tets.tet + 4 * t, x, damping->x_hat, w);
-      double form = apply(blocks, w, f);
+      double form = damping_apply(blocks, w, f);
       if (what & NOLI_EVAL_ENERGY) {
         out->energy[t] = 0.5 * damping->scale * form;
       }

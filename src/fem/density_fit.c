@@ -14,7 +14,7 @@ static void basis_of(const double* moment, double volume, const double centre[3]
 }
 
 // Solves the symmetric positive 4 x 4 system by its eigenvectors; false if it is singular.
-static bool solve(const double a[16], const double r[4], double x[4]) {
+static bool density_fit_solve(const double a[16], const double r[4], double x[4]) {
   double copy[16], value[4], vector[16];
   for (int i = 0; i < 16; i++) {
     copy[i] = a[i];
@@ -77,7 +77,7 @@ NoliStatus noli_density_fit(NoliContext* context, int32_t n_tet, const double* v
     }
   }
   double multiplier[4];
-  NOLI_CHECK(context, size > 0.0 && solve(a, missing, multiplier), NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context, size > 0.0 && density_fit_solve(a, missing, multiplier), NOLI_ERROR_ARGUMENT,
              "%d tetrahedra cannot be balanced: their centroids lie in a plane", n_tet);
 
   // check before changing anything

@@ -488,8 +488,8 @@ static void add_lagged(const Point* point, const double D[81], double factor, do
   }
 }
 
-static void add_force(const Point* point, const NoliMat3* Q, double factor, int32_t stride,
-                      double* out) {
+static void element_slopes_add_force(const Point* point, const NoliMat3* Q, double factor,
+                                     int32_t stride, double* out) {
   for (int32_t a = 0; a < point->n; a++) {
     double force[3];
     noli_store3(force, noli_mul33_vec(Q, point->node[a]));
@@ -570,7 +570,7 @@ static void add_turn(const NoliBlock* block, int32_t e, const Point* point, cons
                                     turn)) {
     return;
   }
-  add_force(point, &by_turn, factor, 1, force);
+  element_slopes_add_force(point, &by_turn, factor, 1, force);
   for (int k = 0; k < 81; k++) {
     out[12 * (k / 9) + k % 9] += force[k / 9] * turn[k % 9];
   }
@@ -595,12 +595,12 @@ static void add_damping(const NoliBlock* block, int32_t e, const Point* point,
   for (int i = 0; i < NOLI_NUMBER_INPUTS; i++) {
     int32_t n = number_count(i);
     for (int32_t k = 0; to->number[i] != NULL && k < n; k++) {
-      add_force(point, &product.by[noli_number_inputs[i].first + k], factor, n,
-                noli_mixed_block(to->number[i], e) + k);
+      element_slopes_add_force(point, &product.by[noli_number_inputs[i].first + k], factor, n,
+                               noli_mixed_block(to->number[i], e) + k);
     }
   }
   if (to->part != NULL) {
-    add_force(point, &product.Q, factor, 1, noli_mixed_block(to->part, e));
+    element_slopes_add_force(point, &product.Q, factor, 1, noli_mixed_block(to->part, e));
   }
 }
 

@@ -90,8 +90,8 @@ static void set_branch(const NoliBlock* block, const Point* point, int32_t k, co
 }
 
 // The force of a stress.
-static void add_force(const NoliBlock* block, const Point* point, const NoliMat3* P, double factor,
-                      int32_t stride, double* out) {
+static void history_slopes_add_force(const NoliBlock* block, const Point* point, const NoliMat3* P,
+                                     double factor, int32_t stride, double* out) {
   for (int32_t a = 0; a < block->n_local; a++) {
     double force[3];
     noli_store3(force, noli_mul33_vec(P, point->gradient[a]));
@@ -109,7 +109,7 @@ static void set_internal(const NoliBlock* block, const Point* point, const NoliM
     blocks->node[s * block->n_local + a] = point->node[a];
   }
   blocks->input[s] = first + point->place + NOLI_BRANCH_VALUES;
-  add_force(block, point, &P, factor, 1, noli_mixed_block(blocks, s));
+  history_slopes_add_force(block, point, &P, factor, 1, noli_mixed_block(blocks, s));
 }
 
 static NoliStatus slopes_by_frame(NoliMixedList* list, const NoliBlock* block, double scale,
@@ -187,8 +187,9 @@ static void set_numbers(const NoliBlock* block, int32_t e, const NoliMat3* F, do
     set_point(block, e, q, &point);
     noli_history_stress_by_numbers(&point.material, &F[q], by);
     for (int32_t k = 0; k < n; k++) {
-      add_force(block, &point, &by[noli_number_inputs[which].first + k],
-                scale * block->type->point_volume(block, e, q), n, noli_mixed_block(blocks, e) + k);
+      history_slopes_add_force(block, &point, &by[noli_number_inputs[which].first + k],
+                               scale * block->type->point_volume(block, e, q), n,
+                               noli_mixed_block(blocks, e) + k);
     }
   }
 }

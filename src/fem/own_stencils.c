@@ -90,9 +90,9 @@ static double* moved(double* array, int64_t size, int64_t from, int64_t to) {
 }
 
 // Runs of stencils that follow one another in the list are evaluated at once.
-static void evaluate(const NoliBlockEnergy* energy, const NoliOwnStencils* own, int32_t size,
-                     const double* x, int64_t begin, int64_t end, unsigned what,
-                     const NoliLocal* out) {
+static void own_stencils_evaluate(const NoliBlockEnergy* energy, const NoliOwnStencils* own,
+                                  int32_t size, const double* x, int64_t begin, int64_t end,
+                                  unsigned what, const NoliLocal* out) {
   for (int64_t s = begin, next; s < end; s = next) {
     int64_t number = own->number[s];
     for (next = s + 1; next < end && own->number[next] == number + next - s;) {
@@ -112,13 +112,14 @@ static void evaluate_part(const void* data, const double* x, int64_t begin, int6
   const NoliBlock* block = energy->block;
   bool bending = energy->part == NOLI_PART_BENDING;
   int32_t size = bending ? block->type->bending(block).size : block->n_local;
-  evaluate(energy, &block->own[energy->part], size, x, begin, end, what, out);
+  own_stencils_evaluate(energy, &block->own[energy->part], size, x, begin, end, what, out);
 }
 
 static void evaluate_damped(const void* data, const double* x, int64_t begin, int64_t end,
                             unsigned what, const NoliLocal* out) {
   const NoliBlockEnergy* energy = data;
-  evaluate(energy, &energy->block->own_damped, energy->block->n_local, x, begin, end, what, out);
+  own_stencils_evaluate(energy, &energy->block->own_damped, energy->block->n_local, x, begin, end,
+                        what, out);
 }
 
 static NoliEnergyTerm keep(NoliBlockEnergy* energy, const NoliOwnStencils* own, NoliTermFn* some,

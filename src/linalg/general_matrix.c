@@ -27,8 +27,8 @@ void noli_general_matrix_free_values(NoliContext* context, NoliGeneralMatrix* ma
 }
 
 // Makes room for the mirror image of a pattern.
-static NoliStatus reserve(NoliGeneralMatrix* matrix, NoliContext* context,
-                          const NoliBlockMatrix* upper) {
+static NoliStatus general_matrix_reserve(NoliGeneralMatrix* matrix, NoliContext* context,
+                                         const NoliBlockMatrix* upper) {
   NoliStatus status = NOLI_OK;
   int64_t* capacity = matrix->capacity;
   int64_t nnz = 2 * upper->nnz - upper->n;
@@ -99,7 +99,7 @@ static NoliStatus take_pattern(NoliGeneralMatrix* matrix, NoliContext* context,
   NoliStatus status = NOLI_OK;
   if (matrix->row == NULL || matrix->pattern_id != upper->pattern_id) {
     matrix->pattern_id = 0;
-    NOLI_TRY(reserve(matrix, context, upper));
+    NOLI_TRY(general_matrix_reserve(matrix, context, upper));
     mirror(matrix, upper);
     NOLI_VALIDATE(context, noli_general_matrix_defect(matrix));
     matrix->pattern_id = upper->pattern_id;

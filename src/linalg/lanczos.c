@@ -40,7 +40,7 @@ typedef struct Lanczos {
   double rest;       // norm of the part of the last product outside of the basis
 } Lanczos;
 
-static NoliStatus allocate(NoliContext* context, Lanczos* lanczos) {
+static NoliStatus lanczos_allocate(NoliContext* context, Lanczos* lanczos) {
   NoliStatus status = NOLI_OK;
   int64_t n = lanczos->n, room = lanczos->room;
   NOLI_NEW(context, lanczos->basis, (room + 1) * n);
@@ -58,7 +58,7 @@ done:
   return status;
 }
 
-static void release(NoliContext* context, Lanczos* lanczos) {
+static void lanczos_release(NoliContext* context, Lanczos* lanczos) {
   noli_free(context, lanczos->basis);
   noli_free(context, lanczos->projected);
   noli_free(context, lanczos->dense);
@@ -76,7 +76,7 @@ static double* vector_of(const Lanczos* lanczos, int32_t i) {
   return lanczos->basis + (int64_t)i * lanczos->n;
 }
 
-static double dot(int32_t n, const double* a, const double* b) {
+static double lanczos_dot(int32_t n, const double* a, const double* b) {
   double sum = 0.0;
   for (int32_t i = 0; i < n; i++) {
     sum += a[i] * b[i];
@@ -101,20 +101,20 @@ static NoliStatus orthonormalize(Lanczos* lanczos, int32_t count, double* w, dou
   const NoliLanczosProblem* problem = lanczos->problem;
   int32_t n = lanczos->n;
   NOLI_TRY(problem->multiply(problem->user, w, lanczos->product));
-  double first = sqrt(dot(n, w, lanczos->product)), before;
+  double first = sqrt(lanczos_dot(n, w, lanczos->product)), before;
   *norm = first;
   int32_t pass = 0;
   do {
     before = *norm;
     for (int32_t i = 0; i < count; i++) {
-      double along = dot(n, vector_of(lanczos, i), lanczos->product);
+      double along = lanczos_dot(n, vector_of(lanczos, i), lanczos->product);
       add_scaled(n, w, -along, vector_of(lanczos, i));
       if (part != NULL) {
         part[i] += along;
       }
     }
     NOLI_TRY(problem->multiply(problem->user, w, lanczos->product));
-    *norm = sqrt(fmax(dot(n, w, lanczos->product), 0.0));
+    *norm = sqrt(fmax(lanczos_dot(n, w, lanczos->product), 0.0));
     pass++;
   } while (*norm > EXHAUSTED * first && *norm < 0.7 * before && pass < MAX_PASSES);
   *norm = *norm > EXHAUSTED * first ? *norm : 0.0;
@@ -239,7 +239,7 @@ static void compress(Lanczos* lanczos, int32_t count) {
 
 // ---- iteration ----------------------------------------------------------------------------------
 
-static NoliStatus iterate(NoliContext* context, Lanczos* lanczos) {
+static NoliStatus lanczos_iterate(NoliContext* context, Lanczos* lanczos) {
   NoliStatus status = NOLI_OK;
   bool complete = lanczos->room == lanczos->n;
   NOLI_TRY(begin_search(lanczos, 0));
@@ -278,13 +278,13 @@ NoliStatus noli_lanczos_smallest(NoliContext* context, const NoliLanczosProblem*
                      .seed = 1};
   NOLI_CHECK(context, lanczos.room <= MAX_SIZE, NOLI_ERROR_TOO_LARGE,
              "%d eigenvalues are too many: at most %d", (int)n_wanted, (MAX_SIZE - 20) / 2);
-  NOLI_TRY(allocate(context, &lanczos));
-  NOLI_TRY(iterate(context, &lanczos));
+  NOLI_TRY(lanczos_allocate(context, &lanczos));
+  NOLI_TRY(lanczos_iterate(context, &lanczos));
   for (int32_t i = 0; i < n_wanted; i++) {
     value[i] = 1.0 / lanczos.ritz[i];
   }
   memcpy(vector, lanczos.basis, sizeof *vector * (size_t)n_wanted * (size_t)problem->n);
 done:
-  release(context, &lanczos);
+  lanczos_release(context, &lanczos);
   return status;
 }

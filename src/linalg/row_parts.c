@@ -26,8 +26,8 @@ typedef struct Graph {
   int32_t n_reached; // rows in the queue
 } Graph;
 
-static NoliStatus reserve(NoliRowParts* parts, NoliContext* context,
-                          const NoliBlockMatrix* matrix) {
+static NoliStatus row_parts_reserve(NoliRowParts* parts, NoliContext* context,
+                                    const NoliBlockMatrix* matrix) {
   NoliStatus status = NOLI_OK;
   int64_t n = matrix->n, links = 2 * (matrix->nnz - n), *capacity = parts->capacity;
   NOLI_TRY(noli_grow(context, (void**)&parts->row, &capacity[0], n, sizeof(int32_t)));
@@ -72,7 +72,7 @@ static Graph make_graph(NoliRowParts* parts, const NoliBlockMatrix* matrix) {
                  .queue = parts->queue};
 }
 
-static void reach(Graph* graph, int32_t i, int32_t level) {
+static void row_parts_reach(Graph* graph, int32_t i, int32_t level) {
   graph->level[i] = level;
   graph->queue[graph->n_reached++] = i;
 }
@@ -84,20 +84,20 @@ static void search(Graph* graph, int32_t part, int32_t seed) {
   for (int32_t i = 0; i < graph->n; i++) {
     graph->level[i] = NOLI_NULL_INDEX;
   }
-  reach(graph, seed, 0);
+  row_parts_reach(graph, seed, 0);
   int32_t next_seed = 0;
   for (int32_t done = 0; done < graph->n_reached; done++) {
     int32_t i = graph->queue[done];
     for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++) {
       int32_t j = graph->neighbour[k];
       if (graph->part[j] == part && graph->level[j] == NOLI_NULL_INDEX) {
-        reach(graph, j, graph->level[i] + 1);
+        row_parts_reach(graph, j, graph->level[i] + 1);
       }
     }
     while (done + 1 == graph->n_reached && next_seed < graph->n) {
       int32_t j = next_seed++;
       if (graph->part[j] == part && graph->level[j] == NOLI_NULL_INDEX) {
-        reach(graph, j, graph->level[i] + 1);
+        row_parts_reach(graph, j, graph->level[i] + 1);
       }
     }
   }
@@ -166,7 +166,7 @@ static void number(const Graph* graph, NoliRowParts* parts) {
 NoliStatus noli_row_parts_find(NoliRowParts* parts, NoliContext* context,
                                const NoliBlockMatrix* matrix) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(reserve(parts, context, matrix));
+  NOLI_TRY(row_parts_reserve(parts, context, matrix));
   Graph graph = make_graph(parts, matrix);
   parts->n = 1;
   if (graph.n >= LARGE) {

@@ -122,7 +122,7 @@ static int64_t piece_size(const NoliRows* rows, int32_t rank, int64_t piece) {
 
 // ---- the pattern of the own rows ----------------------------------------------------------------
 
-static int compare(const void* a, const void* b) {
+static int rows_compare(const void* a, const void* b) {
   uint64_t left = *(const uint64_t*)a, right = *(const uint64_t*)b;
   return left < right ? -1 : left > right ? 1 : 0;
 }
@@ -160,7 +160,7 @@ static void merge(NoliRows* rows, uint64_t* order) {
   int64_t n_own = rows->end - rows->begin, nnz = 0;
   for (int64_t i = 0, k = 0; i < n_own; i++) {
     int64_t last = rows->row[i + 1], first = nnz;
-    qsort(order + k, (size_t)(last - k), sizeof *order, compare);
+    qsort(order + k, (size_t)(last - k), sizeof *order, rows_compare);
     rows->row[i] = nnz;
     for (; k < last; k++) {
       int32_t col = (int32_t)(order[k] >> 32);

@@ -3,15 +3,15 @@
 // In stretches, with e = sigma - 1: mu |e|^2 + lambda/2 (sum e)^2.
 #include "material/material.h"
 
-static double stretch_energy(NoliLame lame, const double sigma[3]) {
+static double corotated_linear_stretch_energy(NoliLame lame, const double sigma[3]) {
   double e[3] = {sigma[0] - 1.0, sigma[1] - 1.0, sigma[2] - 1.0};
   double sum = e[0] + e[1] + e[2];
   return lame.mu * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2]) + 0.5 * lame.lambda * sum * sum +
          noli_crushing(lame, sigma[0] * sigma[1] * sigma[2]).energy;
 }
 
-static void stretch_derivatives(NoliLame lame, const double sigma[3],
-                                NoliStretchDerivatives* derivatives) {
+static void corotated_linear_stretch_derivatives(NoliLame lame, const double sigma[3],
+                                                 NoliStretchDerivatives* derivatives) {
   double e[3] = {sigma[0] - 1.0, sigma[1] - 1.0, sigma[2] - 1.0};
   double pressure = lame.lambda * (e[0] + e[1] + e[2]);
   for (int i = 0; i < 3; i++) {
@@ -26,7 +26,8 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
   noli_crushing_derivatives(lame, sigma, derivatives);
 }
 
-static void stretch_third(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
+static void corotated_linear_stretch_third(NoliLame lame, const double sigma[3],
+                                           NoliStretchThird* third) {
   double pressure = lame.lambda * (sigma[0] + sigma[1] + sigma[2] - 3.0);
   *third = (NoliStretchThird){0};
   for (int i = 0; i < 3; i++) {
@@ -42,7 +43,7 @@ static void stretch_third(NoliLame lame, const double sigma[3], NoliStretchThird
 const NoliMaterial noli_corotated_linear = {
     .name = "corotated_linear",
     .description = "Linear elasticity in the rotated frame of each element.",
-    .stretch_energy = stretch_energy,
-    .stretch_derivatives = stretch_derivatives,
-    .stretch_third = stretch_third,
+    .stretch_energy = corotated_linear_stretch_energy,
+    .stretch_derivatives = corotated_linear_stretch_derivatives,
+    .stretch_third = corotated_linear_stretch_third,
 };

@@ -3,15 +3,15 @@
 // If two stretches add up to 0, the rotation is not unique and the twist is -INFINITY.
 #include "material/material.h"
 
-static double stretch_energy(NoliLame lame, const double sigma[3]) {
+static double fixed_corotated_stretch_energy(NoliLame lame, const double sigma[3]) {
   double e[3] = {sigma[0] - 1.0, sigma[1] - 1.0, sigma[2] - 1.0};
   double Jm1 = noli_volume_change(e);
   return lame.mu * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2]) + 0.5 * lame.lambda * Jm1 * Jm1 +
          noli_crushing(lame, sigma[0] * sigma[1] * sigma[2]).energy;
 }
 
-static void stretch_derivatives(NoliLame lame, const double sigma[3],
-                                NoliStretchDerivatives* derivatives) {
+static void fixed_corotated_stretch_derivatives(NoliLame lame, const double sigma[3],
+                                                NoliStretchDerivatives* derivatives) {
   double e[3] = {sigma[0] - 1.0, sigma[1] - 1.0, sigma[2] - 1.0};
   double J = sigma[0] * sigma[1] * sigma[2];
   double pressure = lame.lambda * noli_volume_change(e);
@@ -29,7 +29,8 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
   noli_crushing_derivatives(lame, sigma, derivatives);
 }
 
-static void stretch_third(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
+static void fixed_corotated_stretch_third(NoliLame lame, const double sigma[3],
+                                          NoliStretchThird* third) {
   double J = sigma[0] * sigma[1] * sigma[2];
   *third = (NoliStretchThird){0};
   for (int i = 0; i < 3; i++) {
@@ -44,7 +45,7 @@ static void stretch_third(NoliLame lame, const double sigma[3], NoliStretchThird
 const NoliMaterial noli_fixed_corotated = {
     .name = "fixed_corotated",
     .description = "Corotated with a volume term that is consistent with its stress.",
-    .stretch_energy = stretch_energy,
-    .stretch_derivatives = stretch_derivatives,
-    .stretch_third = stretch_third,
+    .stretch_energy = fixed_corotated_stretch_energy,
+    .stretch_derivatives = fixed_corotated_stretch_derivatives,
+    .stretch_third = fixed_corotated_stretch_third,
 };

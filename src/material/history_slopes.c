@@ -112,7 +112,7 @@ static int32_t term_count(const NoliMaterialPoint* point) {
 // ---- flow ---------------------------------------------------------------------------------------
 
 // The number of a material that is a number of its flow: mu, or a parameter.
-static int number_of(int flow_number) {
+static int history_slopes_number_of(int flow_number) {
   return flow_number == NOLI_FLOW_MU ? NOLI_NUMBER_MU
                                      : NOLI_NUMBER_PARAMETERS + flow_number - NOLI_FLOW_PARAMETERS;
 }
@@ -142,8 +142,8 @@ static void push_flow(const NoliMaterialPoint* point, const NoliRelaxation* at, 
   double along = noli_inner33(&r.length, &dC), dq = flow.factor_by_strain * along;
   double growth = flow.growth_by_strain * along;
   for (int k = 0; k < NOLI_FLOW_NUMBERS; k++) {
-    double change =
-        k == NOLI_FLOW_INTERNAL ? d_before[NOLI_BRANCH_VALUES] : d_numbers[number_of(k)];
+    double change = k == NOLI_FLOW_INTERNAL ? d_before[NOLI_BRANCH_VALUES]
+                                            : d_numbers[history_slopes_number_of(k)];
     dq += flow.factor_by[k] * change;
     growth += flow.growth_by[k] * change;
   }
@@ -163,8 +163,8 @@ static void pull_flow(const NoliMaterialPoint* point, const NoliRelaxation* at,
   by_C = noli_add33(by_C, noli_scale33(along, r.length));
   by_before[NOLI_BRANCH_VALUES] += by_growth;
   for (int k = 0; k < NOLI_FLOW_NUMBERS; k++) {
-    double* to =
-        k == NOLI_FLOW_INTERNAL ? &by_before[NOLI_BRANCH_VALUES] : &by_numbers[number_of(k)];
+    double* to = k == NOLI_FLOW_INTERNAL ? &by_before[NOLI_BRANCH_VALUES]
+                                         : &by_numbers[history_slopes_number_of(k)];
     *to += by_q * flow.factor_by[k] + by_growth * flow.growth_by[k];
   }
   pull(&r, &by, &by_C, by_F, by_before);
@@ -329,7 +329,7 @@ static void flowing_by_numbers(const NoliBranch* branch, const Principal* p,
   by[NOLI_NUMBER_MU] = in_frames(branch, &p->U, by_mu, &p->V);
   by[NOLI_NUMBER_LAMBDA] = in_frames(branch, &p->U, by_lambda, &p->V);
   for (int k = NOLI_FLOW_MU; k < NOLI_FLOW_NUMBERS; k++) {
-    NoliMat3* to = &by[number_of(k)];
+    NoliMat3* to = &by[history_slopes_number_of(k)];
     *to = noli_add33(*to, noli_scale33(flow.factor_by[k], by_factor));
   }
 }

@@ -9,7 +9,7 @@ static inline double log_volume(double J, double Jm1) {
 
 // mu/2 (sigma^2 - 1 - 2 ln sigma) of each stretch, sigma^2 - 1 - ln sigma^2 = q - log1p(q) with
 // q = e (2 + e).
-static double stretch_energy(NoliLame lame, const double sigma[3]) {
+static double neo_hookean_stretch_energy(NoliLame lame, const double sigma[3]) {
   if (!(sigma[2] > 0.0)) {
     return isnan(sigma[2]) ? NAN : INFINITY;
   }
@@ -23,8 +23,8 @@ static double stretch_energy(NoliLame lame, const double sigma[3]) {
   return 0.5 * lame.mu * sum + 0.5 * lame.lambda * log_J * log_J;
 }
 
-static void stretch_derivatives(NoliLame lame, const double sigma[3],
-                                NoliStretchDerivatives* derivatives) {
+static void neo_hookean_stretch_derivatives(NoliLame lame, const double sigma[3],
+                                            NoliStretchDerivatives* derivatives) {
   if (!(sigma[2] > 0.0)) {
     for (int i = 0; i < 3; i++) {
       derivatives->first[i] = derivatives->flip[i] = derivatives->twist[i] = NAN;
@@ -58,7 +58,8 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
   }
 }
 
-static void stretch_third(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
+static void neo_hookean_stretch_third(NoliLame lame, const double sigma[3],
+                                      NoliStretchThird* third) {
   double log_J = log(sigma[0]) + log(sigma[1]) + log(sigma[2]);
   double factor = lame.mu - lame.lambda * log_J;
   *third = (NoliStretchThird){0};
@@ -116,9 +117,9 @@ static NoliMat3 stress(NoliLame lame, const NoliMat3* F) {
 const NoliMaterial noli_neo_hookean = {
     .name = "neo_hookean",
     .description = "Compressible neo-Hookean with a logarithm of the volume.",
-    .stretch_energy = stretch_energy,
-    .stretch_derivatives = stretch_derivatives,
-    .stretch_third = stretch_third,
+    .stretch_energy = neo_hookean_stretch_energy,
+    .stretch_derivatives = neo_hookean_stretch_derivatives,
+    .stretch_third = neo_hookean_stretch_third,
     .energy = energy,
     .stress = stress,
 };

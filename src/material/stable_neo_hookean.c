@@ -10,7 +10,7 @@ static NoliLame own_parameters(NoliLame lame) {
 
 // With q = I_C - 3 and the invariants of e = sigma - 1: q = 2 I + I^2 - 2 II and J - 1 = I + II +
 // III, so 3/8 q - 3/4 (J - 1) = 3/8 |e|^2 - 3/4 (II + III), in which first-order terms cancel.
-static double stretch_energy(NoliLame lame, const double sigma[3]) {
+static double stable_neo_hookean_stretch_energy(NoliLame lame, const double sigma[3]) {
   NoliLame own = own_parameters(lame);
   double e[3] = {sigma[0] - 1.0, sigma[1] - 1.0, sigma[2] - 1.0};
   double size = e[0] * e[0] + e[1] * e[1] + e[2] * e[2];
@@ -21,8 +21,8 @@ static double stretch_energy(NoliLame lame, const double sigma[3]) {
          0.5 * own.lambda * Jm1 * Jm1 + noli_crushing(lame, sigma[0] * sigma[1] * sigma[2]).energy;
 }
 
-static void stretch_derivatives(NoliLame lame, const double sigma[3],
-                                NoliStretchDerivatives* derivatives) {
+static void stable_neo_hookean_stretch_derivatives(NoliLame lame, const double sigma[3],
+                                                   NoliStretchDerivatives* derivatives) {
   NoliLame own = own_parameters(lame);
   double e[3] = {sigma[0] - 1.0, sigma[1] - 1.0, sigma[2] - 1.0};
 
@@ -56,7 +56,8 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
   noli_crushing_derivatives(lame, sigma, derivatives);
 }
 
-static void stretch_third(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
+static void stable_neo_hookean_stretch_third(NoliLame lame, const double sigma[3],
+                                             NoliStretchThird* third) {
   NoliLame own = own_parameters(lame);
   double t = 1.0 + sigma[0] * sigma[0] + sigma[1] * sigma[1] + sigma[2] * sigma[2];
   double coupling = 2.0 * own.mu / (t * t), J = sigma[0] * sigma[1] * sigma[2];
@@ -106,9 +107,9 @@ static NoliMat3 stress(NoliLame lame, const NoliMat3* F) {
 const NoliMaterial noli_stable_neo_hookean = {
     .name = "stable_neo_hookean",
     .description = "Neo-Hookean without a logarithm, for nearly incompressible flesh and rubber.",
-    .stretch_energy = stretch_energy,
-    .stretch_derivatives = stretch_derivatives,
-    .stretch_third = stretch_third,
+    .stretch_energy = stable_neo_hookean_stretch_energy,
+    .stretch_derivatives = stable_neo_hookean_stretch_derivatives,
+    .stretch_third = stable_neo_hookean_stretch_third,
     .energy = energy,
     .stress = stress,
 };

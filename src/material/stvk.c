@@ -4,7 +4,7 @@
 // only.
 #include "material/material.h"
 
-static double stretch_energy(NoliLame lame, const double sigma[3]) {
+static double stvk_stretch_energy(NoliLame lame, const double sigma[3]) {
   double sum = 0.0, sum_sqr = 0.0;
   for (int i = 0; i < 3; i++) {
     double e = sigma[i] - 1.0;
@@ -16,8 +16,8 @@ static double stretch_energy(NoliLame lame, const double sigma[3]) {
          noli_crushing(lame, sigma[0] * sigma[1] * sigma[2]).energy;
 }
 
-static void stretch_derivatives(NoliLame lame, const double sigma[3],
-                                NoliStretchDerivatives* derivatives) {
+static void stvk_stretch_derivatives(NoliLame lame, const double sigma[3],
+                                     NoliStretchDerivatives* derivatives) {
   double e[3], strain[3], sum = 0.0;
   for (int i = 0; i < 3; i++) {
     e[i] = sigma[i] - 1.0;
@@ -42,7 +42,7 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
   noli_crushing_derivatives(lame, sigma, derivatives);
 }
 
-static void stretch_third(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
+static void stvk_stretch_third(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
   double mu = lame.mu, lambda = lame.lambda;
   *third = (NoliStretchThird){0};
   for (int l = 0; l < 3; l++) {
@@ -83,9 +83,9 @@ static NoliMat3 stress(NoliLame lame, const NoliMat3* F) {
 const NoliMaterial noli_stvk = {
     .name = "stvk",
     .description = "Saint Venant-Kirchhoff: linear in Green strain.",
-    .stretch_energy = stretch_energy,
-    .stretch_derivatives = stretch_derivatives,
-    .stretch_third = stretch_third,
+    .stretch_energy = stvk_stretch_energy,
+    .stretch_derivatives = stvk_stretch_derivatives,
+    .stretch_third = stvk_stretch_third,
     .energy = energy,
     .stress = stress,
 };

@@ -45,7 +45,7 @@ static void set_modes(const NoliMat3* U, const NoliMat3* V, double frame[81]) {
 }
 
 // c = a b, or a b^T, of 9 x 9 matrices.
-static void multiply(const double* a, const double* b, bool transposed, double* c) {
+static void tangent_multiply(const double* a, const double* b, bool transposed, double* c) {
   for (int i = 0; i < MODES; i++) {
     for (int j = 0; j < MODES; j++) {
       double sum = 0.0;
@@ -60,8 +60,8 @@ static void multiply(const double* a, const double* b, bool transposed, double* 
 // to = frame a frame^T
 static void to_space(const double* frame, const double* a, double* to) {
   double half[81];
-  multiply(frame, a, false, half);
-  multiply(half, frame, true, to);
+  tangent_multiply(frame, a, false, half);
+  tangent_multiply(half, frame, true, to);
 }
 
 static void set_tangent(const NoliStretchDerivatives* d, double A[81]) {
@@ -155,7 +155,7 @@ static void decompose(const NoliStretchDerivatives* d, double value[MODES], doub
 }
 
 // to = a w, of a 9 x 9 matrix.
-static void apply(const double* a, const double w[MODES], double to[MODES]) {
+static void tangent_apply(const double* a, const double w[MODES], double to[MODES]) {
   for (int i = 0; i < MODES; i++) {
     to[i] = 0.0;
     for (int j = 0; j < MODES; j++) {
@@ -166,7 +166,7 @@ static void apply(const double* a, const double w[MODES], double to[MODES]) {
 
 static NoliMat3 matrix_of(const double* frame, const double modes[MODES]) {
   double lab[9];
-  apply(frame, modes, lab);
+  tangent_apply(frame, modes, lab);
   return noli_load33(lab);
 }
 
@@ -198,7 +198,7 @@ static NoliMat3 product_of_change(const Spectrum* spectrum, const double* frame,
   if (!spectrum->definite) {
     noli_project_change(MODES, spectrum->value, spectrum->vector, change);
   }
-  apply(change, w, product);
+  tangent_apply(change, w, product);
   return matrix_of(frame, product);
 }
 
@@ -229,7 +229,7 @@ static void set_slope(const Spectrum* spectrum, double T[MODES][81], const doubl
     if (!spectrum->definite) {
       noli_project_change(MODES, spectrum->value, spectrum->vector, T[m]);
     }
-    apply(T[m], w, product);
+    tangent_apply(T[m], w, product);
     for (int a = 0; a < MODES; a++) {
       slope[MODES * a + m] = product[a];
     }
@@ -275,7 +275,7 @@ static void set_product(Spectrum* spectrum, const double sigma[3], NoliStretchTh
   noli_stretch_project(&spectrum->derivatives);
   set_tangent(&spectrum->derivatives, modes);
   to_space(frame, modes, product->A);
-  apply(modes, w, q);
+  tangent_apply(modes, w, q);
   product->Q = matrix_of(frame, q);
 }
 

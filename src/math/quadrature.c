@@ -96,8 +96,8 @@ static int32_t expand_orbit(const Orbit* orbit, double* xi, double* weight) {
   return count;
 }
 
-static NoliStatus allocate(NoliContext* context, int32_t n, int32_t dimension, int32_t degree,
-                           NoliQuadrature* rule) {
+static NoliStatus quadrature_allocate(NoliContext* context, int32_t n, int32_t dimension,
+                                      int32_t degree, NoliQuadrature* rule) {
   NoliStatus status = NOLI_OK;
   rule->n = n;
   rule->degree = degree;
@@ -116,7 +116,7 @@ static NoliStatus tabulated(NoliContext* context, int32_t degree, NoliQuadrature
       n += expand_orbit(&orbits[k], NULL, NULL);
     }
   }
-  NOLI_TRY(allocate(context, n, 3, degree, rule));
+  NOLI_TRY(quadrature_allocate(context, n, 3, degree, rule));
   n = 0;
   for (int32_t k = 0; k < N_ORBITS; k++) {
     if (orbits[k].degree == degree) {
@@ -217,7 +217,7 @@ NoliStatus noli_quadrature_tri(NoliContext* context, int32_t degree, NoliQuadrat
   *rule = (NoliQuadrature){0};
   NOLI_TRY(check_degree(context, degree));
   int32_t n = degree / 2 + 1;
-  NOLI_TRY(allocate(context, n * n, 2, 2 * n - 1, rule));
+  NOLI_TRY(quadrature_allocate(context, n * n, 2, 2 * n - 1, rule));
   fill_fan(n, rule);
 done:
   if (status != NOLI_OK) {
@@ -238,7 +238,7 @@ NoliStatus noli_quadrature_tet(NoliContext* context, int32_t degree, NoliQuadrat
     }
   }
   int32_t n = degree / 2 + 1;
-  NOLI_TRY(allocate(context, n * n * n, 3, 2 * n - 1, rule));
+  NOLI_TRY(quadrature_allocate(context, n * n * n, 3, 2 * n - 1, rule));
   fill_cone(n, rule);
 done:
   if (status != NOLI_OK) {

@@ -12,7 +12,7 @@ static bool holds(const NoliBall* ball, NoliVec3 x) {
 }
 
 // Solves G y = b for symmetric positive definite G of order n <= 3; false where it is singular.
-static bool solve(int n, double G[3][3], double b[3]) {
+static bool smallest_ball_solve(int n, double G[3][3], double b[3]) {
   for (int k = 0; k < n; k++) {
     if (!(G[k][k] > 0.0)) {
       return false;
@@ -49,7 +49,7 @@ static bool through(NoliBall* ball) {
       G[i][j] = noli_dot3(edge[i], edge[j]);
     }
   }
-  if (!solve(n, G, y)) {
+  if (!smallest_ball_solve(n, G, y)) {
     return false;
   }
   for (int i = 0; i < n; i++) {

@@ -94,8 +94,8 @@ done:
 }
 
 // Adds the force on a node to a resultant and its moment about the origin.
-static void add_force(const NoliSim* sim, int64_t node, NoliVec3 origin, const double* force,
-                      double sum[3], double moment[3]) {
+static void body_state_add_force(const NoliSim* sim, int64_t node, NoliVec3 origin,
+                                 const double* force, double sum[3], double moment[3]) {
   NoliVec3 arm = noli_sub3(noli_load3(&sim->state.x[3 * node]), origin);
   NoliVec3 here = noli_load3(&force[3 * node]);
   noli_store3(sum, noli_add3(noli_load3(sum), here));
@@ -107,7 +107,7 @@ static void sum_wrench(const NoliSim* sim, int32_t body, NoliVec3 origin, const 
                        double sum[3], double moment[3]) {
   const NoliModel* model = sim->model;
   for (int64_t i = model->vert_first[body]; i < model->vert_first[body + 1]; i++) {
-    add_force(sim, i, origin, force, sum, moment);
+    body_state_add_force(sim, i, origin, force, sum, moment);
   }
 }
 
@@ -231,7 +231,8 @@ static NoliStatus sum_reaction(const NoliSim* sim, const NoliMotion* motion, con
   *reaction = (NoliReaction){0};
   for (int32_t i = 0; i < motion->n_node; i++) {
     if (motion->node[i] < n_position) {
-      add_force(sim, first + motion->node[i], about, force, reaction->force, reaction->moment);
+      body_state_add_force(sim, first + motion->node[i], about, force, reaction->force,
+                           reaction->moment);
     }
   }
   return add_angles(sim, motion, force, reaction->moment);

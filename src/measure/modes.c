@@ -344,7 +344,7 @@ static NoliStatus write_shape(Modes* modes, const double* phi, double* shape) {
                            : noli_fail(modes->context, NOLI_NOT_FINITE, "a mode is not finite");
 }
 
-static NoliStatus solve(Modes* modes, int32_t n, double* frequency, double* shape) {
+static NoliStatus modes_solve(Modes* modes, int32_t n, double* frequency, double* shape) {
   NoliStatus status = NOLI_OK;
   double *value = NULL, *vector = NULL;
   int32_t* order = NULL;
@@ -371,7 +371,7 @@ done:
 
 // ---- call ---------------------------------------------------------------------------------------
 
-static void release(Modes* modes) {
+static void modes_release(Modes* modes) {
   NoliContext* context = modes->context;
   noli_lin_solver_destroy(&modes->solver);
   if (modes->stiffness.context != NULL) {
@@ -409,9 +409,9 @@ NoliStatus noli_sim_modes(NoliSim* sim, int32_t n, double* frequency, double* sh
 
   NOLI_NEW(sim->context, modes.right, 3 * (int64_t)modes.stiffness.n_dof);
   NOLI_NEW(sim->context, modes.left, 3 * (int64_t)modes.stiffness.n_dof);
-  NOLI_TRY(solve(&modes, n, frequency, shape));
+  NOLI_TRY(modes_solve(&modes, n, frequency, shape));
 done:
   sim->stage = own;
-  release(&modes);
+  modes_release(&modes);
   return status;
 }

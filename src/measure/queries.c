@@ -64,7 +64,8 @@ static NoliVec3 triangle_normal(const Query* query, const int32_t vertex[3]) {
   return unit_or_zero(noli_cross3(e, f));
 }
 
-static void take(Query* query, const int32_t vertex[3], const double weight[3], double distance) {
+static void queries_take(Query* query, const int32_t vertex[3], const double weight[3],
+                         double distance) {
   NoliSurfacePoint* best = query->best;
   NoliVec3 position = {0};
   *best = (NoliSurfacePoint){.entity = query->sim->model->problem.surface->body[vertex[0]],
@@ -115,7 +116,7 @@ static void test_ray(Query* query, const int32_t vertex[3]) {
     distance += weight[i] * noli_dot3(query->direction, p[i]);
   }
   if (distance >= 0.0 && distance < query->nearest) {
-    take(query, vertex, weight, distance);
+    queries_take(query, vertex, weight, distance);
   }
 }
 
@@ -123,7 +124,7 @@ static void test_closest(Query* query, const int32_t vertex[3]) {
   double weight[3];
   double distance = noli_surface_item_distance(query->origin, query->sim->state.x, vertex, weight);
   if (distance < query->nearest) {
-    take(query, vertex, weight, distance);
+    queries_take(query, vertex, weight, distance);
   }
 }
 

@@ -20,13 +20,13 @@ static void found(int32_t* count, int32_t* first, int32_t index) {
   (*count)++;
 }
 
-static NoliVec3 position(const NoliMesh* mesh, int32_t vertex) {
+static NoliVec3 check_position(const NoliMesh* mesh, int32_t vertex) {
   return noli_load3(mesh->x + 3 * (int64_t)vertex);
 }
 
 static void check_coordinates(const NoliMesh* mesh, NoliMeshCheck* check) {
   for (int32_t v = 0; v < mesh->n_vert; v++) {
-    if (!noli_is_finite3(position(mesh, v))) {
+    if (!noli_is_finite3(check_position(mesh, v))) {
       found(&check->n_bad_coordinates, &check->first_bad_vertex, v);
     }
   }
@@ -90,7 +90,7 @@ done:
 static double straight_volume6(const NoliMesh* mesh, const int32_t* tet, double* bound) {
   NoliVec3 x[4];
   for (int i = 0; i < 4; i++) {
-    x[i] = position(mesh, tet[i]);
+    x[i] = check_position(mesh, tet[i]);
   }
   double longest_sqr = 0.0;
   for (int e = 0; e < 6; e++) {
@@ -140,14 +140,15 @@ static void check_tetrahedra(const NoliMesh* mesh, const NoliMesh* good, const i
 
 bool noli_has_no_size(const NoliMesh* mesh, const int32_t* vertex, int32_t width) {
   if (width == 2) {
-    return noli_norm_sqr3(noli_sub3(position(mesh, vertex[1]), position(mesh, vertex[0]))) <= 0.0;
+    return noli_norm_sqr3(
+               noli_sub3(check_position(mesh, vertex[1]), check_position(mesh, vertex[0]))) <= 0.0;
   }
   if (width != 3) {
     return false;
   }
-  NoliVec3 x0 = position(mesh, vertex[0]);
-  NoliVec3 e1 = noli_sub3(position(mesh, vertex[1]), x0);
-  NoliVec3 e2 = noli_sub3(position(mesh, vertex[2]), x0);
+  NoliVec3 x0 = check_position(mesh, vertex[0]);
+  NoliVec3 e1 = noli_sub3(check_position(mesh, vertex[1]), x0);
+  NoliVec3 e2 = noli_sub3(check_position(mesh, vertex[2]), x0);
   double longest_sqr =
       fmax(fmax(noli_norm_sqr3(e1), noli_norm_sqr3(e2)), noli_norm_sqr3(noli_sub3(e2, e1)));
   return isfinite(longest_sqr) && noli_norm3(noli_cross3(e1, e2)) <= FLAT * longest_sqr;

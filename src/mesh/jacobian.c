@@ -20,7 +20,7 @@ enum {
 
 // The position of the coefficient with exponents (order - i - j - k, i, j, k): after those of lower
 // i, which are all but those of a tetrahedron of order - i, and likewise in the triangle of j.
-static int32_t place(int32_t order, const int32_t exponent[4]) {
+static int32_t jacobian_place(int32_t order, const int32_t exponent[4]) {
   int32_t rest = order - exponent[1], last = rest - exponent[2];
   return noli_tet_nodes(order) - noli_tet_nodes(rest) + noli_tri_nodes(rest) -
          noli_tri_nodes(last) + exponent[3];
@@ -125,13 +125,14 @@ static void differentiate(int32_t order, const NoliVec3* control, int k, VectorP
     memcpy(down, slope->exponent[a], sizeof down);
     up[k + 1]++;
     down[0]++;
-    NoliVec3 step = noli_sub3(control[place(order, up)], control[place(order, down)]);
+    NoliVec3 step =
+        noli_sub3(control[jacobian_place(order, up)], control[jacobian_place(order, down)]);
     slope->value[a] = noli_scale3(order * multinomial(order - 1, slope->exponent[a]), step);
   }
 }
 
-static void multiply(const VectorPolynomial* a, const VectorPolynomial* b,
-                     VectorPolynomial* cross) {
+static void jacobian_multiply(const VectorPolynomial* a, const VectorPolynomial* b,
+                              VectorPolynomial* cross) {
   cross->order = a->order + b->order;
   cross->n = list_exponents(cross->order, cross->exponent);
   memset(cross->value, 0, sizeof cross->value);
@@ -141,7 +142,7 @@ static void multiply(const VectorPolynomial* a, const VectorPolynomial* b,
       for (int k = 0; k < 4; k++) {
         sum[k] = a->exponent[i][k] + b->exponent[j][k];
       }
-      NoliVec3* value = &cross->value[place(cross->order, sum)];
+      NoliVec3* value = &cross->value[jacobian_place(cross->order, sum)];
       *value = noli_add3(*value, noli_cross3(a->value[i], b->value[j]));
     }
   }
@@ -162,7 +163,7 @@ static int32_t find_determinant(const NoliShapeBasis* basis, const double* X, do
   for (int k = 0; k < 3; k++) {
     differentiate(basis->order, control, k, &slope[k]);
   }
-  multiply(&slope[1], &slope[2], &cross);
+  jacobian_multiply(&slope[1], &slope[2], &cross);
   int32_t order = slope[0].order + cross.order, exponent[N_Q_MAX][4];
   int32_t n_det = list_exponents(order, exponent);
   memset(det, 0, (size_t)n_det * sizeof *det);
@@ -172,7 +173,7 @@ static int32_t find_determinant(const NoliShapeBasis* basis, const double* X, do
       for (int k = 0; k < 4; k++) {
         sum[k] = slope[0].exponent[i][k] + cross.exponent[j][k];
       }
-      det[place(order, sum)] += noli_dot3(slope[0].value[i], cross.value[j]);
+      det[jacobian_place(order, sum)] += noli_dot3(slope[0].value[i], cross.value[j]);
     }
   }
   for (int32_t a = 0; a < n_det; a++) {
@@ -223,7 +224,7 @@ static void halve(int32_t order, const Box* box, int kept, int moved, Box* half)
     for (int32_t s = 0; s <= j; s++) {
       of[moved] = s;
       of[kept] = exponent[a][kept] + j - s;
-      sum += weight * box->det[place(order, of)];
+      sum += weight * box->det[jacobian_place(order, of)];
       weight *= (double)(j - s) / (s + 1);
     }
     half->det[a] = sum / (double)(1 << j);
@@ -236,7 +237,7 @@ static int least_corner(int32_t order, const Box* box, double* least) {
   for (int c = 0; c < 4; c++) {
     int32_t exponent[4] = {0};
     exponent[c] = order;
-    double det = box->det[place(order, exponent)];
+    double det = box->det[jacobian_place(order, exponent)];
     if (c == 0 || det < *least) {
       *least = det;
       best = c;

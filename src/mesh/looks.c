@@ -19,7 +19,7 @@ void noli_mesh_free_looks(NoliContext* context, NoliMeshLooks* looks) {
 
 // ---- reading ------------------------------------------------------------------------------------
 
-static NoliStatus allocate(NoliContext* context, const NoliMesh* mesh, NoliMeshLooks* looks) {
+static NoliStatus looks_allocate(NoliContext* context, const NoliMesh* mesh, NoliMeshLooks* looks) {
   NoliStatus status = NOLI_OK;
   int64_t n = mesh->n_tri;
   looks->n_tri = mesh->n_tri;
@@ -77,7 +77,7 @@ NoliStatus noli_mesh_read_looks(NoliContext* context, const char* path, NoliMesh
   *looks = (NoliMeshLooks){0};
   NOLI_TRY(noli_mesh_read_parts(context, path, &parts, &mesh));
   if (parts.looks.uv.count + parts.looks.materials.count + parts.looks.groups.count > 0) {
-    NOLI_TRY(allocate(context, mesh, looks));
+    NOLI_TRY(looks_allocate(context, mesh, looks));
     take_parts(&parts.looks, looks);
   }
 done:
@@ -114,7 +114,7 @@ done:
 static const int children[12] = {0, 3, 5, 3, 1, 4, 5, 4, 2, 3, 4, 5};
 
 // Positions of corners and midpoints, with the bits of the refined mesh: sums of two commute.
-static void place(const double* corner, double x[18]) {
+static void looks_place(const double* corner, double x[18]) {
   memcpy(x, corner, 9 * sizeof *x);
   for (int m = 0; m < 3; m++) {
     for (int k = 0; k < 3; k++) {
@@ -135,7 +135,7 @@ NoliStatus noli_mesh_refine_looks(NoliContext* context, NoliMeshLooks* looks) {
   for (int64_t t = 0; t < looks->n_tri; t++) {
     double x[18];
     int32_t uv[6];
-    place(looks->x + 9 * t, x);
+    looks_place(looks->x + 9 * t, x);
     memcpy(uv, looks->corner_uv + 3 * t, 3 * sizeof *uv);
     for (int m = 0; m < 3; m++) {
       NOLI_TRY(middle_uv(context, looks, uv[m], uv[(m + 1) % 3], &uv[3 + m]));

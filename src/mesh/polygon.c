@@ -64,7 +64,7 @@ static bool is_ear(Rest* rest, int32_t k) {
 }
 
 // Measures the triangle of corner k anew.
-static void measure(Rest* rest, int32_t k) {
+static void polygon_measure(Rest* rest, int32_t k) {
   k = (k + rest->n) % rest->n;
   int32_t b = rest->corner[k];
   rest->block[b] = UNKNOWN;
@@ -103,7 +103,7 @@ NoliStatus noli_polygon_cut(NoliContext* context, const double* point, int32_t n
     rest.corner[i] = i;
   }
   for (int32_t k = 0; k < n; k++) {
-    measure(&rest, k);
+    polygon_measure(&rest, k);
   }
   while (rest.n > 2) {
     int32_t best = find_ear(&rest);
@@ -118,8 +118,8 @@ NoliStatus noli_polygon_cut(NoliContext* context, const double* point, int32_t n
     rest.n--;
     memmove(rest.corner + best, rest.corner + best + 1,
             (size_t)(rest.n - best) * sizeof *rest.corner);
-    measure(&rest, best - 1);
-    measure(&rest, best);
+    polygon_measure(&rest, best - 1);
+    polygon_measure(&rest, best);
   }
   *complete = true;
 done:
@@ -132,7 +132,7 @@ done:
 
 // ---- polygons in space
 
-static NoliVec3 vertex(const double* x, int64_t i) {
+static NoliVec3 polygon_vertex(const double* x, int64_t i) {
   return noli_load3(x + 3 * i);
 }
 
@@ -141,11 +141,11 @@ static NoliVec3 vertex(const double* x, int64_t i) {
 static bool flatten(const double* x, int32_t n, double* point, NoliPolygonShape* shape) {
   NoliVec3 centre = {0}, normal = {0};
   for (int32_t i = 0; i < n; i++) {
-    centre = noli_add3(centre, noli_scale3(1.0 / n, vertex(x, i)));
+    centre = noli_add3(centre, noli_scale3(1.0 / n, polygon_vertex(x, i)));
   }
   for (int32_t i = 0; i < n; i++) {
-    NoliVec3 a = noli_sub3(vertex(x, i), centre);
-    NoliVec3 b = noli_sub3(vertex(x, i + 1 < n ? i + 1 : 0), centre);
+    NoliVec3 a = noli_sub3(polygon_vertex(x, i), centre);
+    NoliVec3 b = noli_sub3(polygon_vertex(x, i + 1 < n ? i + 1 : 0), centre);
     normal = noli_add3(normal, noli_cross3(a, b));
     shape->size = fmax(shape->size, noli_norm3(a));
   }
@@ -162,7 +162,7 @@ static bool flatten(const double* x, int32_t n, double* point, NoliPolygonShape*
   across = noli_scale3(1.0 / noli_norm3(across), across);
   NoliVec3 along = noli_cross3(normal, across);
   for (int32_t i = 0; i < n; i++) {
-    NoliVec3 a = noli_sub3(vertex(x, i), centre);
+    NoliVec3 a = noli_sub3(polygon_vertex(x, i), centre);
     point[2 * (int64_t)i] = noli_dot3(a, across);
     point[2 * (int64_t)i + 1] = noli_dot3(a, along);
     shape->off_plane = fmax(shape->off_plane, fabs(noli_dot3(a, normal)));

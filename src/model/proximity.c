@@ -706,7 +706,7 @@ static void measure_group(const Measure* work, const int32_t* vertex, int32_t n)
   }
 }
 
-static void measure(void* user, int64_t begin, int64_t end, int32_t worker) {
+static void proximity_measure(void* user, int64_t begin, int64_t end, int32_t worker) {
   const Measure* work = user;
   const NoliProximity* proximity = work->proximity;
   (void)worker;
@@ -832,8 +832,8 @@ NoliStatus noli_proximity_measure(NoliProximity* proximity, const double* x, con
   for (int32_t i = 0; i < n; i++) {
     proximity->asked[vertex[i]] = i;
   }
-  noli_parallel_for(noli_context_threads(model->context), proximity->n_group, BLOCK, measure,
-                    &work);
+  noli_parallel_for(noli_context_threads(model->context), proximity->n_group, BLOCK,
+                    proximity_measure, &work);
   if (away != NULL) {
     measure_directions(proximity, x, vertex, n, distance, away, gap);
   }

@@ -114,7 +114,7 @@ typedef struct Around {
   int32_t* rank;  // NULL while they are counted
 } Around;
 
-static void add(Around* around, int32_t rank, const int32_t* node, int32_t n) {
+static void rank_parts_add(Around* around, int32_t rank, const int32_t* node, int32_t n) {
   for (int32_t k = 0; k < n; k++) {
     if (node[k] == NOLI_NULL_INDEX) {
       continue;
@@ -133,12 +133,13 @@ static void add_elements(const NoliModel* model, const int32_t* rank, Around* ar
     const NoliBlock* block = noli_problem_block(problem, b);
     int32_t first = model->tet_first[b], n = model->tet_first[b + 1] - first;
     for (int32_t i = 0; i < n && block->divided; i++) {
-      add(around, rank[first + i], model->tet + 4 * (int64_t)(first + i), 4);
+      rank_parts_add(around, rank[first + i], model->tet + 4 * (int64_t)(first + i), 4);
     }
     for (int32_t i = 0; i < n && !block->divided; i++) {
       int32_t e = problem->range[b].begin + i, angle = block->first_angle + i;
-      add(around, rank[first + i], block->node + (int64_t)block->n_local * e, block->n_local);
-      add(around, rank[first + i], &angle, block->n_angle > 0 ? 1 : 0);
+      rank_parts_add(around, rank[first + i], block->node + (int64_t)block->n_local * e,
+                     block->n_local);
+      rank_parts_add(around, rank[first + i], &angle, block->n_angle > 0 ? 1 : 0);
     }
   }
 }

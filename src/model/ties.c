@@ -56,7 +56,7 @@ static void describe(const Ties* ties, int32_t tie, char text[160]) {
   }
 }
 
-static NoliVec3 position(const Ties* ties, int32_t vertex) {
+static NoliVec3 ties_position(const Ties* ties, int32_t vertex) {
   return noli_load3(&ties->x[3 * (int64_t)vertex]);
 }
 
@@ -206,7 +206,7 @@ static Place closest_place(const Ties* ties, int32_t facet, NoliVec3 p) {
   NoliVec3 at[4] = {p};
   place.n = facet_vertices(ties, facet, vertex);
   for (int32_t i = 0; i < 3; i++) {
-    at[1 + i] = position(ties, vertex[i < place.n ? i : place.n - 1]);
+    at[1 + i] = ties_position(ties, vertex[i < place.n ? i : place.n - 1]);
     place.vertex[i] = vertex[i < place.n ? i : place.n - 1];
   }
   NoliFeature feature = {.kind = NOLI_PAIR_POINT_POINT, .vertex = {0, 1}};
@@ -274,10 +274,10 @@ static Place find_on_surface(const Ties* ties, int32_t body, bool within, NoliVe
 
 // Barycentric coordinates of p in a tetrahedron; their smallest.
 static double find_in_tet(const Ties* ties, const int32_t* tet, NoliVec3 p, double weight[4]) {
-  NoliVec3 x0 = position(ties, tet[0]);
-  NoliMat3 sides =
-      noli_columns33(noli_sub3(position(ties, tet[1]), x0), noli_sub3(position(ties, tet[2]), x0),
-                     noli_sub3(position(ties, tet[3]), x0));
+  NoliVec3 x0 = ties_position(ties, tet[0]);
+  NoliMat3 sides = noli_columns33(noli_sub3(ties_position(ties, tet[1]), x0),
+                                  noli_sub3(ties_position(ties, tet[2]), x0),
+                                  noli_sub3(ties_position(ties, tet[3]), x0));
   NoliMat3 inverse = noli_inverse33(&sides);
   noli_store3(weight + 1, noli_mul33_vec(&inverse, noli_sub3(p, x0)));
   weight[0] = 1.0 - weight[1] - weight[2] - weight[3];
@@ -299,7 +299,7 @@ static bool has_vertices(const int32_t* tet, int32_t n, const int32_t* vertex) {
 static int32_t find_element(const Ties* ties, int32_t body, NoliVec3 p, const Place* behind) {
   const NoliForest* forest = &ties->elements;
   int32_t found = NOLI_NULL_INDEX, stack[STACK_SIZE], n_stack = 0;
-  NoliVec3 at = behind != NULL ? position(ties, behind->vertex[0]) : p;
+  NoliVec3 at = behind != NULL ? ties_position(ties, behind->vertex[0]) : p;
   if (forest->root[body] != NOLI_NULL_INDEX) {
     stack[n_stack++] = forest->root[body];
   }
@@ -373,7 +373,7 @@ static NoliStatus find_place(Ties* ties, int32_t node, Place* place) {
   const NoliModel* model = ties->model;
   int32_t index = ties->tie[node];
   const NoliTieDef* tie = &ties->def->ties[index];
-  NoliVec3 p = position(ties, node);
+  NoliVec3 p = ties_position(ties, node);
   char where[160];
   describe(ties, index, where);
   *place = find_on_surface(ties, tie->to, tie->to == tie->body, p);
@@ -409,7 +409,7 @@ done:
 // of several.
 static NoliTiePlace describe_place(const Ties* ties, int32_t node, const Place* place) {
   Place of = *place;
-  NoliTiePlace described = {.node = node, .p = position(ties, node)};
+  NoliTiePlace described = {.node = node, .p = ties_position(ties, node)};
   bool touches = place->distance <= ties->touching;
   if (touches) {
     (void)find_in_solid(ties, ties->def->ties[ties->tie[node]].to, described.p, &of);
@@ -420,7 +420,7 @@ static NoliTiePlace describe_place(const Ties* ties, int32_t node, const Place* 
       int32_t k = described.n++;
       described.vertex[k] = of.vertex[i];
       described.weight[k] = of.weight[i];
-      described.x[k] = position(ties, of.vertex[i]);
+      described.x[k] = ties_position(ties, of.vertex[i]);
     }
   }
   return described;
@@ -553,7 +553,7 @@ static NoliStatus attach_near(Ties* ties, double reach) {
         is_edge ? &surface->edge[2 * (int64_t)pair.b] : &surface->tri[3 * (int64_t)pair.b];
     NoliVec3 x[4];
     for (int32_t k = 0; k < 4; k++) {
-      x[k] = position(ties, k < n_a ? a[k] : b[k - n_a]);
+      x[k] = ties_position(ties, k < n_a ? a[k] : b[k - n_a]);
     }
     double d_sqr = is_edge ? noli_distance_sqr_edge_edge(x) : noli_distance_sqr_point_triangle(x);
     if (d_sqr <= reach * reach) {
@@ -602,7 +602,7 @@ static void report(const Ties* ties) {
   }
 }
 
-static void release(Ties* ties) {
+static void ties_release(Ties* ties) {
   NoliContext* context = ties->model->context;
   noli_free(context, ties->tie);
   noli_free(context, ties->place);
@@ -639,7 +639,7 @@ NoliStatus noli_ties_build(NoliModel* model, const NoliSimDef* def) {
   NOLI_TRY(attach_all(&ties));
   report(&ties);
 done:
-  release(&ties);
+  ties_release(&ties);
   return status;
 }
 

@@ -508,7 +508,7 @@ static const struct {
     {"saturation_rate", set_material},
 };
 
-static NoliStatus apply(const Writer* writer, const Change* change) {
+static NoliStatus design_scene_apply(const Writer* writer, const Change* change) {
   for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {
     if (strcmp(changes[k].kind, change->parameter->kind) == 0) {
       return changes[k].change(writer, change);
@@ -532,7 +532,7 @@ static NoliStatus apply_all(Writer* writer, const NoliDesign* design, const doub
     Change change = {.parameter = &def->variables[i].parameter,
                      .value = value + first,
                      .n = noli_parameters_first(parameters, i + 1) - first};
-    NOLI_TRY(apply(writer, &change));
+    NOLI_TRY(design_scene_apply(writer, &change));
   }
 done:
   writer->made = NULL;

@@ -40,8 +40,8 @@ static int64_t count_lines(const char* text) {
   return n;
 }
 
-static NoliStatus read_header(NoliContext* context, const char* path, char* line,
-                              NoliHistory* history) {
+static NoliStatus history_read_header(NoliContext* context, const char* path, char* line,
+                                      NoliHistory* history) {
   NoliStatus status = NOLI_OK;
   int64_t n = 1;
   for (const char* c = line; *c != '\0'; c++) {
@@ -75,7 +75,7 @@ NoliStatus noli_history_read(NoliContext* context, const char* path, NoliHistory
     char* end = strchr(line, '\n');
     *end = '\0';
     if (i == 0) {
-      NOLI_TRY(read_header(context, path, line, history));
+      NOLI_TRY(history_read_header(context, path, line, history));
       NOLI_NEW(context, history->field, n_lines * history->n_columns);
     } else {
       int32_t n = 0;

@@ -185,7 +185,7 @@ static int32_t root_of(int32_t* parent, int32_t v) {
   return v;
 }
 
-static void join(int32_t* parent, int32_t a, int32_t b) {
+static void repair_join(int32_t* parent, int32_t a, int32_t b) {
   a = root_of(parent, a);
   b = root_of(parent, b);
   parent[a > b ? a : b] = a > b ? b : a;
@@ -211,28 +211,28 @@ static NoliStatus make_units(const NoliRepairWork* work, const NoliSimDef* def, 
     for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1] && parts; t++) {
       const int32_t* cell = &model->tet[4 * (int64_t)t];
       for (int32_t k = 1; k < noli_model_cell_size(cell); k++) {
-        join(units->of, cell[0], cell[k]);
+        repair_join(units->of, cell[0], cell[k]);
       }
     }
     bool curved = model->vert_first[b + 1] - model->vert_first[b] != def->bodies[b].mesh->n_vert;
     for (int32_t v = model->vert_first[b];
          v < model->vert_first[b + 1] && (!parts || has_followers || curved); v++) {
-      join(units->of, model->vert_first[b], v);
+      repair_join(units->of, model->vert_first[b], v);
     }
     for (int32_t v = model->follower_first[b]; v < model->follower_first[b + 1]; v++) {
-      join(units->of, model->vert_first[b], v);
+      repair_join(units->of, model->vert_first[b], v);
     }
   }
   for (int64_t t = 0; t < 3 * (int64_t)surface->n_tri && parts; t++) {
-    join(units->of, surface->tri[t - t % 3], surface->tri[t]);
+    repair_join(units->of, surface->tri[t - t % 3], surface->tri[t]);
   }
   for (int32_t i = 0; i < def->n_ties; i++) {
     const NoliTieDef* tie = &def->ties[i];
     for (int32_t v = model->vert_first[tie->body]; v < model->vert_first[tie->body + 1]; v++) {
-      join(units->of, model->vert_first[tie->to], v);
+      repair_join(units->of, model->vert_first[tie->to], v);
     }
     for (int32_t v = model->vert_first[tie->to]; v < model->vert_first[tie->to + 1]; v++) {
-      join(units->of, model->vert_first[tie->to], v);
+      repair_join(units->of, model->vert_first[tie->to], v);
     }
   }
 

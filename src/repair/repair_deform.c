@@ -307,7 +307,7 @@ done:
 
 // Measures x; with `push` also collects the pushes and what meets, which needs x to be that of the
 // work. Without crossings the gaps count.
-static NoliStatus measure(Deform* deform, const double* x, bool push, Merit* merit) {
+static NoliStatus repair_deform_measure(Deform* deform, const double* x, bool push, Merit* merit) {
   NoliStatus status = NOLI_OK;
   NoliRepairWork* work = deform->work;
   NoliCrossing* crossing = NULL;
@@ -410,7 +410,7 @@ static NoliStatus take_step(Deform* deform, Merit* merit, bool* taken) {
     for (int64_t i = 0; i < n; i++) {
       deform->trial[i] = work->x[i] + alpha * deform->step[i];
     }
-    NOLI_TRY(measure(deform, deform->trial, false, &found));
+    NOLI_TRY(repair_deform_measure(deform, deform->trial, false, &found));
     bool better = is_better(&found, merit);
     if (better) {
       NOLI_TRY(noli_repair_passages(work, work->surface->body, &deform->met, true, work->x,
@@ -436,7 +436,7 @@ static NoliStatus descend(Deform* deform) {
     bool taken = false;
     memset(deform->push, 0, 3 * (size_t)n * sizeof(double));
     memset(deform->weight, 0, (size_t)n * sizeof(double));
-    NOLI_TRY(measure(deform, work->x, true, &merit));
+    NOLI_TRY(repair_deform_measure(deform, work->x, true, &merit));
     bool valid = merit.crossings == 0 && merit.length == 0.0 && merit.missing == 0.0;
     if (valid) {
       break;

@@ -42,11 +42,11 @@ static void collect(const NoliSceneType* type, Named* named) {
 // ---- JSON Schema --------------------------------------------------------------------------------
 
 // jansson's setters accept NULL values and fail; one check at the end of each object is enough.
-static void put(json_t* object, const char* key, json_t* value, bool* failed) {
+static void describe_put(json_t* object, const char* key, json_t* value, bool* failed) {
   *failed = json_object_set_new(object, key, value) != 0 || *failed;
 }
 
-static void append(json_t* list, json_t* value, bool* failed) {
+static void describe_append(json_t* list, json_t* value, bool* failed) {
   *failed = json_array_append_new(list, value) != 0 || *failed;
 }
 
@@ -58,10 +58,11 @@ static json_t* bound(const NoliSceneType* type, double value) {
 
 static void put_range(json_t* schema, const NoliSceneType* type, bool* failed) {
   if (type->low < type->high) {
-    put(schema, type->open_low ? "exclusiveMinimum" : "minimum", bound(type, type->low), failed);
+    describe_put(schema, type->open_low ? "exclusiveMinimum" : "minimum", bound(type, type->low),
+                 failed);
     if (!isinf(type->high)) {
-      put(schema, type->open_high ? "exclusiveMaximum" : "maximum", bound(type, type->high),
-          failed);
+      describe_put(schema, type->open_high ? "exclusiveMaximum" : "maximum",
+                   bound(type, type->high), failed);
     }
   }
 }
@@ -70,40 +71,41 @@ static json_t* type_schema(const NoliSceneType* type, bool* failed);
 
 static void put_scaled(json_t* schema, const NoliSceneType* type, bool* failed) {
   json_t *either = json_array(), *number = json_object(), *string = json_object();
-  put(number, "type", json_string("number"), failed);
+  describe_put(number, "type", json_string("number"), failed);
   put_range(number, type, failed);
-  put(string, "type", json_string("string"), failed);
-  put(string, "pattern", json_string("^ *[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)? *[dl] *$"), failed);
-  append(either, number, failed);
-  append(either, string, failed);
-  put(schema, "anyOf", either, failed);
+  describe_put(string, "type", json_string("string"), failed);
+  describe_put(string, "pattern", json_string("^ *[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)? *[dl] *$"),
+               failed);
+  describe_append(either, number, failed);
+  describe_append(either, string, failed);
+  describe_put(schema, "anyOf", either, failed);
 }
 
 static void put_list(json_t* schema, const NoliSceneType* type, bool* failed) {
-  put(schema, "type", json_string("array"), failed);
-  put(schema, "items", type_schema(type->item, failed), failed);
+  describe_put(schema, "type", json_string("array"), failed);
+  describe_put(schema, "items", type_schema(type->item, failed), failed);
   if (type->min_items > 0) {
-    put(schema, "minItems", json_integer(type->min_items), failed);
+    describe_put(schema, "minItems", json_integer(type->min_items), failed);
   }
   if (type->max_items < INT32_MAX) {
-    put(schema, "maxItems", json_integer(type->max_items), failed);
+    describe_put(schema, "maxItems", json_integer(type->max_items), failed);
   }
 }
 
 static void put_choices(json_t* schema, const NoliSceneType* type, bool* failed) {
   json_t* list = json_array();
   for (int32_t i = 0; noli_scene_choice(type, i) != NULL; i++) {
-    append(list, json_string(noli_scene_choice(type, i)), failed);
+    describe_append(list, json_string(noli_scene_choice(type, i)), failed);
   }
-  put(schema, "enum", list, failed);
+  describe_put(schema, "enum", list, failed);
 }
 
 static void put_alternatives(json_t* schema, const NoliSceneType* type, bool* failed) {
   json_t* list = json_array();
   for (int32_t i = 0; type->alternatives[i] != NULL; i++) {
-    append(list, type_schema(type->alternatives[i], failed), failed);
+    describe_append(list, type_schema(type->alternatives[i], failed), failed);
   }
-  put(schema, "anyOf", list, failed);
+  describe_put(schema, "anyOf", list, failed);
 }
 
 static json_t* type_schema(const NoliSceneType* type, bool* failed) {
@@ -113,17 +115,17 @@ static json_t* type_schema(const NoliSceneType* type, bool* failed) {
   // each kind has its keywords
   switch (type->kind) {
   case NOLI_SCENE_BOOL:
-    put(schema, "type", json_string("boolean"), failed);
+    describe_put(schema, "type", json_string("boolean"), failed);
     break;
   case NOLI_SCENE_INTEGER:
   case NOLI_SCENE_NUMBER:
-    put(schema, "type", json_string(type->kind == NOLI_SCENE_INTEGER ? "integer" : "number"),
-        failed);
+    describe_put(schema, "type",
+                 json_string(type->kind == NOLI_SCENE_INTEGER ? "integer" : "number"), failed);
     put_range(schema, type, failed);
     break;
   case NOLI_SCENE_TEXT:
-    put(schema, "type", json_string("string"), failed);
-    put(schema, "minLength", json_integer(1), failed);
+    describe_put(schema, "type", json_string("string"), failed);
+    describe_put(schema, "minLength", json_integer(1), failed);
     break;
   case NOLI_SCENE_CHOICE:
     put_choices(schema, type, failed);
@@ -133,10 +135,10 @@ static json_t* type_schema(const NoliSceneType* type, bool* failed) {
     break;
   case NOLI_SCENE_EXPRESSION: {
     json_t* types = json_array();
-    append(types, json_string("number"), failed);
-    append(types, json_string("string"), failed);
-    put(schema, "type", types, failed);
-    put(schema, "minLength", json_integer(1), failed);
+    describe_append(types, json_string("number"), failed);
+    describe_append(types, json_string("string"), failed);
+    describe_put(schema, "type", types, failed);
+    describe_put(schema, "minLength", json_integer(1), failed);
     put_range(schema, type, failed);
     break;
   }
@@ -145,7 +147,7 @@ static json_t* type_schema(const NoliSceneType* type, bool* failed) {
     break;
   case NOLI_SCENE_OBJECT:
     snprintf(reference, sizeof reference, "#/$defs/%s", type->name);
-    put(schema, "$ref", json_string(reference), failed);
+    describe_put(schema, "$ref", json_string(reference), failed);
     break;
   case NOLI_SCENE_EITHER:
     put_alternatives(schema, type, failed);
@@ -159,10 +161,10 @@ static json_t* field_schema(const NoliSceneField* field, bool* failed) {
   char text[WORDS_SIZE];
   snprintf(text, sizeof text, "%s%s%s%s", field->doc, field->unit != NULL ? " [" : "",
            field->unit != NULL ? field->unit : "", field->unit != NULL ? "]" : "");
-  put(schema, "description", json_string(text), failed);
+  describe_put(schema, "description", json_string(text), failed);
   if (field->fallback != NULL) {
     json_error_t error;
-    put(schema, "default", json_loads(field->fallback, JSON_DECODE_ANY, &error), failed);
+    describe_put(schema, "default", json_loads(field->fallback, JSON_DECODE_ANY, &error), failed);
   }
   return schema;
 }
@@ -170,8 +172,8 @@ static json_t* field_schema(const NoliSceneField* field, bool* failed) {
 // {"required": [key]}
 static json_t* needs(const char* key, bool* failed) {
   json_t *schema = json_object(), *list = json_array();
-  append(list, json_string(key), failed);
-  put(schema, "required", list, failed);
+  describe_append(list, json_string(key), failed);
+  describe_put(schema, "required", list, failed);
   return schema;
 }
 
@@ -180,39 +182,39 @@ static void put_group(json_t* schema, const NoliSceneType* type, bool* failed) {
   json_t* any = json_array();
   for (int32_t i = 0; i < type->n_fields; i++) {
     if (type->fields[i].in_group) {
-      append(each, needs(type->fields[i].key, failed), failed);
-      append(any, needs(type->fields[i].key, failed), failed);
+      describe_append(each, needs(type->fields[i].key, failed), failed);
+      describe_append(any, needs(type->fields[i].key, failed), failed);
     }
   }
   if (type->rule == NOLI_SCENE_AT_MOST_ONE) {
     // none of them is the further case
     json_t *none = json_object(), *not = json_object();
-    put(not, "anyOf", any, failed);
-    put(none, "not", not, failed);
-    append(each, none, failed);
+    describe_put(not, "anyOf", any, failed);
+    describe_put(none, "not", not, failed);
+    describe_append(each, none, failed);
   } else {
     json_decref(any);
   }
-  put(schema, "oneOf", each, failed);
+  describe_put(schema, "oneOf", each, failed);
 }
 
 static void put_object(json_t* schema, const NoliSceneType* type, bool* failed) {
   json_t *properties = json_object(), *required = json_array();
   for (int32_t i = 0; i < type->n_fields; i++) {
     const NoliSceneField* field = &type->fields[i];
-    put(properties, field->key, field_schema(field, failed), failed);
+    describe_put(properties, field->key, field_schema(field, failed), failed);
     if (field->required) {
-      append(required, json_string(field->key), failed);
+      describe_append(required, json_string(field->key), failed);
     }
   }
-  put(schema, "type", json_string("object"), failed);
-  put(schema, "properties", properties, failed);
+  describe_put(schema, "type", json_string("object"), failed);
+  describe_put(schema, "properties", properties, failed);
   if (json_array_size(required) > 0) {
-    put(schema, "required", required, failed);
+    describe_put(schema, "required", required, failed);
   } else {
     json_decref(required);
   }
-  put(schema, "additionalProperties", json_false(), failed);
+  describe_put(schema, "additionalProperties", json_false(), failed);
   if (type->rule != NOLI_SCENE_ANY) {
     put_group(schema, type, failed);
   }
@@ -226,15 +228,16 @@ NoliStatus noli_scene_schema(NoliContext* context, char** schema) {
   bool failed = false;
   json_t *root = json_object(), *defs = json_object();
   collect(&noli_scene_format, &named);
-  put(root, "$schema", json_string("https://json-schema.org/draft/2020-12/schema"), &failed);
-  put(root, "title", json_string("Noli scene"), &failed);
+  describe_put(root, "$schema", json_string("https://json-schema.org/draft/2020-12/schema"),
+               &failed);
+  describe_put(root, "title", json_string("Noli scene"), &failed);
   put_object(root, &noli_scene_format, &failed);
   for (int32_t i = 1; i < named.count; i++) {
     json_t* def = json_object();
     put_object(def, named.types[i], &failed);
-    put(defs, named.types[i]->name, def, &failed);
+    describe_put(defs, named.types[i]->name, def, &failed);
   }
-  put(root, "$defs", defs, &failed);
+  describe_put(root, "$defs", defs, &failed);
   NOLI_CHECK(context, !failed, NOLI_ERROR_MEMORY, "out of memory");
   NOLI_TRY(noli_scene_append_json(context, &text, root, 0));
   NOLI_TRY(noli_scene_append(context, &text, "\n"));

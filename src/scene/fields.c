@@ -9,9 +9,10 @@
 #include <string.h>
 
 // The value of a property at the centre of an element, which the variables hold.
-static NoliStatus evaluate(const NoliSceneSource* source, const NoliSceneNode* node,
-                           const NoliProperty* property, const NoliSceneExpression* expression,
-                           int32_t element, double* value) {
+static NoliStatus fields_evaluate(const NoliSceneSource* source, const NoliSceneNode* node,
+                                  const NoliProperty* property,
+                                  const NoliSceneExpression* expression, int32_t element,
+                                  double* value) {
   NoliStatus status = NOLI_OK;
   const double* at = expression->variables->position;
   char range[80], place[120] = "";
@@ -64,7 +65,7 @@ static NoliStatus read_field(const NoliSceneSource* source, NoliScene* scene,
 
   // the same everywhere
   if (!expression.uses_position) {
-    NOLI_TRY(evaluate(source, node, property, &expression, NOLI_NULL_INDEX, number));
+    NOLI_TRY(fields_evaluate(source, node, property, &expression, NOLI_NULL_INDEX, number));
     goto done;
   }
 
@@ -75,7 +76,7 @@ static NoliStatus read_field(const NoliSceneSource* source, NoliScene* scene,
   for (int32_t i = 0; i < n_element; i++) {
     int32_t t = element != NULL ? element[i] : i;
     noli_body_cell_centre(&cells, body->mesh, t, variables.position);
-    NOLI_TRY(evaluate(source, node, property, &expression, t, &found[i]));
+    NOLI_TRY(fields_evaluate(source, node, property, &expression, t, &found[i]));
   }
   *values = found;
 done:

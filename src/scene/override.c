@@ -141,8 +141,8 @@ static json_t* enter_child(json_t* at, const PathStep* step) {
   return child;
 }
 
-static NoliStatus apply(const NoliSceneSource* source, const NoliSceneOverride* override,
-                        json_t* root) {
+static NoliStatus override_apply(const NoliSceneSource* source, const NoliSceneOverride* override,
+                                 json_t* root) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = source->context;
   NOLI_CHECK(context, override->path != NULL && override->value != NULL, NOLI_ERROR_ARGUMENT,
@@ -194,7 +194,7 @@ NoliStatus noli_scene_apply_overrides(const NoliSceneSource* source, json_t* roo
              NOLI_ERROR_ARGUMENT, "there are %d overrides, but no array of them",
              (int)input->n_overrides);
   for (int32_t i = 0; i < input->n_overrides; i++) {
-    NOLI_TRY(apply(source, &input->overrides[i], root));
+    NOLI_TRY(override_apply(source, &input->overrides[i], root));
   }
 done:
   return status;

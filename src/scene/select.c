@@ -59,13 +59,13 @@ static NoliStatus make_marker(NoliContext* context, const NoliSceneTarget* targe
   return start_marker(context, n, x, n, x, marker);
 }
 
-static const double* vertex(const Marker* marker, int64_t v) {
+static const double* select_vertex(const Marker* marker, int64_t v) {
   return marker->x + 3 * v;
 }
 
 static void mark_box(Marker* marker, const double low[3], const double high[3]) {
   for (int32_t v = 0; v < marker->n_node; v++) {
-    const double* x = vertex(marker, v);
+    const double* x = select_vertex(marker, v);
     bool inside = true;
     for (int i = 0; i < 3; i++) {
       inside = inside && x[i] >= low[i] - marker->slack && x[i] <= high[i] + marker->slack;
@@ -104,7 +104,7 @@ static NoliStatus select_sphere(const NoliSceneSource* source, const NoliSceneNo
   double c[3];
   noli_scene_vector(&center, c);
   for (int32_t v = 0; v < marker->n_node; v++) {
-    const double* x = vertex(marker, v);
+    const double* x = select_vertex(marker, v);
     double distance = hypot(hypot(x[0] - c[0], x[1] - c[1]), x[2] - c[2]);
     marker->in_region[v] = distance <= noli_scene_number(&radius) + marker->slack;
   }
@@ -120,7 +120,7 @@ static NoliStatus select_half_space(const NoliSceneSource* source, const NoliSce
   noli_scene_vector(&origin, o);
   NOLI_TRY(noli_scene_read_direction(source, &normal, n, &length));
   for (int32_t v = 0; v < marker->n_node; v++) {
-    const double* x = vertex(marker, v);
+    const double* x = select_vertex(marker, v);
     double height = n[0] * (x[0] - o[0]) + n[1] * (x[1] - o[1]) + n[2] * (x[2] - o[2]);
     marker->in_region[v] = height >= -marker->slack * length;
   }

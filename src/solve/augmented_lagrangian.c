@@ -128,7 +128,7 @@ enum { WITHOUT_CONTACT = NOLI_ROLE_ALL & ~(NOLI_ROLE_CONTACT | NOLI_ROLE_IMPLICI
 
 // The Hessian without contact, for the penalty stiffness. Friction is excluded too: its stiffness
 // where it sticks does not act along normals.
-static NoliStatus begin_stiffness(Solve* solve) {
+static NoliStatus augmented_lagrangian_begin_stiffness(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   NoliActiveSet* set = solve->set;
@@ -587,7 +587,7 @@ static NoliStatus begin(Solve* solve) {
     noli_active_set_begin_step(solve->set, solve->work->start,
                                noli_prescribed_moves(&stage->prescribed));
   }
-  NOLI_TRY(begin_stiffness(solve));
+  NOLI_TRY(augmented_lagrangian_begin_stiffness(solve));
   NOLI_TRY(balance(solve));
   if (stage->friction_iteration == 0) {
     solve->energy_limit += noli_active_set_recover_gaps(solve->set, recovery_work);
@@ -662,7 +662,7 @@ done:
   return status;
 }
 
-static NoliStatus create(NoliStage* stage) {
+static NoliStatus augmented_lagrangian_create(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   Work* work = stage->work;
   NOLI_NEW_ZERO(stage->context, work->safe, 3 * (int64_t)stage->problem->n_vert);
@@ -671,7 +671,7 @@ done:
   return status;
 }
 
-static void destroy(NoliContext* context, void* memory) {
+static void augmented_lagrangian_destroy(NoliContext* context, void* memory) {
   Work* work = memory;
   noli_free(context, work->safe);
   noli_free(context, work->start);
@@ -685,5 +685,5 @@ const NoliSolverMethod noli_method_augmented_lagrangian = {
     .toi_termination = true,
     .solve = augmented_lagrangian,
     .size = sizeof(Work),
-    .create = create,
-    .destroy = destroy};
+    .create = augmented_lagrangian_create,
+    .destroy = augmented_lagrangian_destroy};

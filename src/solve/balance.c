@@ -241,7 +241,7 @@ static double allowed_share(const NoliStage* stage) {
 }
 
 // Measures the imbalance, with as little work as shows whether it is small enough.
-static NoliStatus measure(NoliStage* stage, bool short_step) {
+static NoliStatus balance_measure(NoliStage* stage, bool short_step) {
   NoliStatus status = NOLI_OK;
   double allowed = allowed_share(stage);
   NOLI_TRY(find_contact(stage));
@@ -291,7 +291,7 @@ NoliStatus noli_forces_balance(NoliStage* stage, double speed, bool* balanced) {
     goto done;
   }
   bool short_step = speed < TINY * stage->tolerance;
-  NOLI_TRY(measure(stage, short_step));
+  NOLI_TRY(balance_measure(stage, short_step));
   bool good = stage->imbalance.share <= allowed_share(stage);
   stage->imbalance.stalled = !good && has_stalled(stage->balance, stage->imbalance.share);
   *balanced = good || stage->imbalance.stalled;

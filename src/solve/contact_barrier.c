@@ -20,7 +20,7 @@ static void free_memory(NoliContext* context, void* memory) {
   noli_contact_set_free(context, &((Memory*)memory)->contacts);
 }
 
-static NoliStatus update(NoliStage* stage, NoliPoint* at) {
+static NoliStatus barrier_update(NoliStage* stage, NoliPoint* at) {
   const NoliProblem* problem = stage->problem;
   const NoliSurface surface = noli_stage_surface(stage);
   Memory* memory = at->contact;
@@ -40,7 +40,7 @@ static void list_terms(const NoliStage* stage, const NoliPoint* at,
   terms[1] = noli_half_space_barrier_term(&memory->barrier);
 }
 
-static int64_t count(const NoliStage* stage) {
+static int64_t barrier_count(const NoliStage* stage) {
   const Memory* here = stage->here->contact;
   return here->contacts.n_all;
 }
@@ -97,8 +97,8 @@ static NoliStatus slopes(const NoliStage* stage, NoliMixedList* list) {
   return noli_barrier_slopes(list, &here->barrier, &inputs, stage->here->x);
 }
 
-static void list_friction(const NoliStage* stage, const NoliPoint* at,
-                          NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
+static void barrier_list_friction(const NoliStage* stage, const NoliPoint* at,
+                                  NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
   Memory* memory = at->contact;
   memory->friction = noli_stage_implicit_friction(stage, &memory->barrier);
   memory->force[0] = noli_implicit_friction_term(&memory->friction);
@@ -119,7 +119,7 @@ static NoliStatus friction_pair_forces(const NoliStage* stage, double scale,
                                             pairs);
 }
 
-static double reach(const NoliStage* stage) {
+static double barrier_reach(const NoliStage* stage) {
   return stage->problem->dhat * noli_body_pairs_largest_range(&stage->problem->body_pairs);
 }
 
@@ -129,7 +129,7 @@ static NoliStiffness bounds(const NoliStage* stage) {
   return noli_stiffness(problem->mean_mass, problem->size.d, problem->dhat);
 }
 
-static NoliStatus begin_stiffness(NoliStage* stage) {
+static NoliStatus barrier_begin_stiffness(NoliStage* stage) {
   const NoliStiffness stiffness = bounds(stage);
   return noli_stage_kappa_from_forces(stage, &stiffness);
 }
@@ -153,10 +153,10 @@ const NoliContactModel noli_contact_barrier = {
     .memory_size = sizeof(Memory),
     .init_memory = init_memory,
     .free_memory = free_memory,
-    .update = update,
+    .update = barrier_update,
     .list_terms = list_terms,
-    .count = count,
-    .count_near = count,
+    .count = barrier_count,
+    .count_near = barrier_count,
     .min_distance = min_distance,
     .forces = forces,
     .pair_forces = pair_forces,
@@ -165,9 +165,9 @@ const NoliContactModel noli_contact_barrier = {
     .slide_slopes = slide_slopes,
     .slopes = slopes,
     .slopes_by = 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT | 1u << NOLI_INPUT_OFFSET,
-    .list_friction = list_friction,
+    .list_friction = barrier_list_friction,
     .friction_forces = friction_forces,
     .friction_pair_forces = friction_pair_forces,
-    .reach = reach,
-    .begin_stiffness = begin_stiffness,
+    .reach = barrier_reach,
+    .begin_stiffness = barrier_begin_stiffness,
     .adapt_stiffness = adapt_stiffness};

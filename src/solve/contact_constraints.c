@@ -5,14 +5,14 @@
 #include "solve/stage.h"
 
 // The state of the model is the active set.
-static NoliStatus create(NoliStage* stage) {
+static NoliStatus constraints_create(NoliStage* stage) {
   NoliActiveSet* set = stage->contact;
   set->followers = &stage->problem->followers;
   set->pairs = &stage->problem->pairs;
   return NOLI_OK;
 }
 
-static void destroy(NoliContext* context, void* contact) {
+static void constraints_destroy(NoliContext* context, void* contact) {
   noli_active_set_free(context, contact);
 }
 
@@ -43,7 +43,7 @@ NoliStatus noli_constraints_linearize(NoliStage* stage, const double* x) {
 }
 
 // The active set is the same at every trial point.
-static NoliStatus update(NoliStage* stage, NoliPoint* at) {
+static NoliStatus constraints_update(NoliStage* stage, NoliPoint* at) {
   return at == stage->trial ? NOLI_OK : linearize(stage, at->x);
 }
 
@@ -53,7 +53,7 @@ static void list_terms(const NoliStage* stage, const NoliPoint* at,
   terms[0] = noli_active_set_term(stage->contact);
 }
 
-static int64_t count(const NoliStage* stage) {
+static int64_t constraints_count(const NoliStage* stage) {
   return noli_active_set_count_active(stage->contact);
 }
 
@@ -81,7 +81,7 @@ static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
                                   &stage->problem->pairs, set);
 }
 
-static double reach(const NoliStage* stage) {
+static double constraints_reach(const NoliStage* stage) {
   return stage->problem->dhat * noli_body_pairs_largest_range(&stage->problem->body_pairs);
 }
 
@@ -91,14 +91,14 @@ const NoliContactModel noli_contact_constraints = {.advice = "a larger contact.d
                                                    .has_targets = true,
                                                    .same_at_trial = true,
                                                    .size = sizeof(NoliActiveSet),
-                                                   .create = create,
-                                                   .destroy = destroy,
-                                                   .update = update,
+                                                   .create = constraints_create,
+                                                   .destroy = constraints_destroy,
+                                                   .update = constraints_update,
                                                    .list_terms = list_terms,
-                                                   .count = count,
+                                                   .count = constraints_count,
                                                    .count_near = count_near,
                                                    .min_distance = min_distance,
                                                    .forces = forces,
                                                    .pair_forces = pair_forces,
                                                    .lag_friction = lag_friction,
-                                                   .reach = reach};
+                                                   .reach = constraints_reach};

@@ -40,7 +40,7 @@ typedef struct Memory {
   NoliForceTerm open_force;
 } Memory;
 
-static NoliStatus create(NoliStage* stage) {
+static NoliStatus gcp_create(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   const NoliGcpProblem* geometric = &problem->gcp;
   Self* self = stage->contact;
@@ -57,7 +57,7 @@ static NoliStatus create(NoliStage* stage) {
   return NOLI_OK;
 }
 
-static void destroy(NoliContext* context, void* memory) {
+static void gcp_destroy(NoliContext* context, void* memory) {
   Self* self = memory;
   noli_candidates_free(context, &self->closed);
   noli_candidates_free(context, &self->open);
@@ -78,7 +78,7 @@ static void free_memory(NoliContext* context, void* at) {
   noli_contact_set_free(context, &memory->inside);
 }
 
-static double reach(const NoliStage* stage) {
+static double gcp_reach(const NoliStage* stage) {
   const NoliGcpProblem* geometric = &stage->problem->gcp;
   double eps = fmax(geometric->model.max_eps, geometric->inner);
   return geometric->has_open || eps == 0.0 ? fmax(eps, stage->problem->dhat) : eps;
@@ -102,7 +102,7 @@ done:
 }
 
 // Half-spaces only meet deformable bodies, which are closed: the barrier has none.
-static NoliStatus update(NoliStage* stage, NoliPoint* at) {
+static NoliStatus gcp_update(NoliStage* stage, NoliPoint* at) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   const NoliGcpProblem* geometric = &problem->gcp;
@@ -143,7 +143,7 @@ static void list_terms(const NoliStage* stage, const NoliPoint* at,
   terms[2] = noli_barrier_term(&memory->inner);
 }
 
-static int64_t count(const NoliStage* stage) {
+static int64_t gcp_count(const NoliStage* stage) {
   const Memory* here = stage->here->contact;
   return here->open.contact.count + here->inside.contact.count + here->closed.pair.count;
 }
@@ -254,8 +254,8 @@ done:
   return status;
 }
 
-static void list_friction(const NoliStage* stage, const NoliPoint* at,
-                          NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
+static void gcp_list_friction(const NoliStage* stage, const NoliPoint* at,
+                              NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
   Memory* memory = at->contact;
   memory->open_friction = noli_stage_implicit_friction(stage, &memory->barrier);
   memory->open_force = noli_implicit_friction_term(&memory->open_friction);
@@ -282,7 +282,7 @@ done:
   return status;
 }
 
-static NoliStatus begin_stiffness(NoliStage* stage) {
+static NoliStatus gcp_begin_stiffness(NoliStage* stage) {
   const Self* self = stage->contact;
   return noli_stage_kappa_from_forces(stage, &self->stiffness);
 }
@@ -331,14 +331,14 @@ const NoliContactModel noli_contact_gcp = {
     .searches = true,
     .size = sizeof(Self),
     .memory_size = sizeof(Memory),
-    .create = create,
-    .destroy = destroy,
+    .create = gcp_create,
+    .destroy = gcp_destroy,
     .init_memory = init_memory,
     .free_memory = free_memory,
-    .update = update,
+    .update = gcp_update,
     .list_terms = list_terms,
-    .count = count,
-    .count_near = count,
+    .count = gcp_count,
+    .count_near = gcp_count,
     .min_distance = min_distance,
     .forces = forces,
     .pair_forces = pair_forces,
@@ -348,9 +348,9 @@ const NoliContactModel noli_contact_gcp = {
     .slopes = slopes,
     .slopes_by = 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT | 1u << NOLI_INPUT_WEIGHT |
                  1u << NOLI_INPUT_SUPPORT,
-    .list_friction = list_friction,
+    .list_friction = gcp_list_friction,
     .friction_forces = friction_forces,
     .friction_pair_forces = friction_pair_forces,
-    .reach = reach,
-    .begin_stiffness = begin_stiffness,
+    .reach = gcp_reach,
+    .begin_stiffness = gcp_begin_stiffness,
     .adapt_stiffness = adapt_stiffness};

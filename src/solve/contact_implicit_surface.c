@@ -50,7 +50,7 @@ static double barrier_curvature(void) {
   return 4.0 * d * d * b.second + 2.0 * b.first;
 }
 
-static NoliStatus create(NoliStage* stage) {
+static NoliStatus implicit_surface_create(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   Self* self = stage->contact;
   double gap = problem->sheet_gap;
@@ -65,7 +65,7 @@ static NoliStatus create(NoliStage* stage) {
                                              problem->surface_radius, problem->dhat, &self->search);
 }
 
-static void destroy(NoliContext* context, void* memory) {
+static void implicit_surface_destroy(NoliContext* context, void* memory) {
   (void)context;
   noli_implicit_surface_search_destroy(&((Self*)memory)->search);
 }
@@ -104,7 +104,7 @@ done:
   return status;
 }
 
-static NoliStatus update(NoliStage* stage, NoliPoint* at) {
+static NoliStatus implicit_surface_update(NoliStage* stage, NoliPoint* at) {
   NoliStatus status = NOLI_OK;
   Self* self = stage->contact;
   Memory* memory = at->contact;
@@ -156,7 +156,7 @@ static void list_terms(const NoliStage* stage, const NoliPoint* at,
   }
 }
 
-static int64_t count(const NoliStage* stage) {
+static int64_t implicit_surface_count(const NoliStage* stage) {
   const Memory* here = stage->here->contact;
   return here->contacts.contact.count + here->sheets.contact.count;
 }
@@ -286,7 +286,7 @@ static const char* slopes_defect(const NoliStage* stage, unsigned wanted) {
     return sheets;
   }
   double given = stage->problem->fixed_stiffness * stage->time.h_e * stage->time.h_e;
-  if (count(stage) > 0 && fabs(stage->kappa - given) > 1e-12 * given) {
+  if (implicit_surface_count(stage) > 0 && fabs(stage->kappa - given) > 1e-12 * given) {
     return "the penalty has become stiffer than contact.stiffness, where a vertex penetrates or "
            "the stages of the integrator differ: choose a larger one, or \"backward_euler\"";
   }
@@ -295,8 +295,8 @@ static const char* slopes_defect(const NoliStage* stage, unsigned wanted) {
                                : NULL;
 }
 
-static void list_friction(const NoliStage* stage, const NoliPoint* at,
-                          NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
+static void implicit_surface_list_friction(const NoliStage* stage, const NoliPoint* at,
+                                           NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
   Memory* memory = at->contact;
   memory->friction = friction_of(stage, memory);
   terms[0] = noli_implicit_surface_friction_term(&memory->friction);
@@ -331,18 +331,19 @@ done:
 }
 
 // Pairs of candidates are sheets.
-static double reach(const NoliStage* stage) {
+static double implicit_surface_reach(const NoliStage* stage) {
   return stage->problem->sheet_gap;
 }
 
 // The fixed stiffness, or a curvature at delta / 2 of 3 mean masses. It never decreases while there
 // is contact.
-static NoliStatus begin_stiffness(NoliStage* stage) {
+static NoliStatus implicit_surface_begin_stiffness(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   double least = problem->fixed_stiffness > 0.0
                      ? problem->fixed_stiffness * stage->time.h_e * stage->time.h_e
                      : problem->mean_mass;
-  noli_stage_set_kappa(stage, count(stage) > 0 && stage->kappa > least ? stage->kappa : least);
+  noli_stage_set_kappa(
+      stage, implicit_surface_count(stage) > 0 && stage->kappa > least ? stage->kappa : least);
   return NOLI_OK;
 }
 
@@ -388,15 +389,15 @@ const NoliContactModel noli_contact_implicit_surface = {
     .keeps_apart = false,
     .size = sizeof(Self),
     .memory_size = sizeof(Memory),
-    .create = create,
-    .destroy = destroy,
+    .create = implicit_surface_create,
+    .destroy = implicit_surface_destroy,
     .init_memory = init_memory,
     .free_memory = free_memory,
-    .update = update,
+    .update = implicit_surface_update,
     .smooth = smooth,
     .list_terms = list_terms,
-    .count = count,
-    .count_near = count,
+    .count = implicit_surface_count,
+    .count_near = implicit_surface_count,
     .min_distance = min_distance,
     .forces = forces,
     .pair_forces = pair_forces,
@@ -406,9 +407,9 @@ const NoliContactModel noli_contact_implicit_surface = {
     .slopes = slopes,
     .slopes_by = 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT,
     .slopes_defect = slopes_defect,
-    .list_friction = list_friction,
+    .list_friction = implicit_surface_list_friction,
     .friction_forces = friction_forces,
     .friction_pair_forces = friction_pair_forces,
-    .reach = reach,
-    .begin_stiffness = begin_stiffness,
+    .reach = implicit_surface_reach,
+    .begin_stiffness = implicit_surface_begin_stiffness,
     .stiffen = stiffen};

@@ -162,7 +162,7 @@ static void choose_solver(NoliStage* stage) {
 }
 
 // Solves the system of a matrix and the rank-one terms.
-static NoliStatus solve(NoliStage* stage, const NoliBlockMatrix* matrix) {
+static NoliStatus direction_solve(NoliStage* stage, const NoliBlockMatrix* matrix) {
   NoliStatus status = NOLI_OK;
   NoliLinSolver* solver = stage->directions->solver;
   NoliLinSystem system = {.n = matrix->n,
@@ -217,7 +217,7 @@ static bool mark_contact(NoliStage* stage) {
   return any;
 }
 
-static int compare(const void* a, const void* b) {
+static int direction_compare(const void* a, const void* b) {
   double difference = *(const double*)a - *(const double*)b;
   return difference < 0.0 ? -1 : difference > 0.0 ? 1 : 0;
 }
@@ -232,7 +232,7 @@ static int32_t sort_diagonals(const NoliStage* stage, int32_t begin, int32_t end
       sorted[n++] = largest_diagonal(&stage->system, row);
     }
   }
-  qsort(sorted, (size_t)n, sizeof *sorted, compare);
+  qsort(sorted, (size_t)n, sizeof *sorted, direction_compare);
   return n;
 }
 
@@ -282,7 +282,8 @@ static NoliStatus solve_shifted(NoliStage* stage, NoliStatus status) {
                {NOLI_SHIFT_BLOCK, 1e-11}, {NOLI_SHIFT_BLOCK, 1e-10}};
   for (size_t i = 0; i < sizeof shift / sizeof *shift && may_be_rounding(stage, status); i++) {
     status = shift_diagonal(stage, shift[i].scale, shift[i].share);
-    status = status == NOLI_OK ? solve(stage, &stage->directions->shifted.matrix) : status;
+    status =
+        status == NOLI_OK ? direction_solve(stage, &stage->directions->shifted.matrix) : status;
   }
   return status;
 }
@@ -295,7 +296,7 @@ static NoliStatus solve_shifted(NoliStage* stage, NoliStatus status) {
 // that is not `projected` need not be positive definite.
 static NoliStatus solve_regular(NoliStage* stage, bool projected) {
   const NoliBlockMatrix* matrix = noli_system_matrix(&stage->system);
-  NoliStatus status = solve(stage, matrix);
+  NoliStatus status = direction_solve(stage, matrix);
   if (!projected || !may_be_rounding(stage, status)) {
     return status;
   }
@@ -482,7 +483,7 @@ NoliStatus noli_find_weakest_motion(NoliStage* stage) {
     system->rhs[i] = 1.0 + 0.5 * (double)(i * 2654435761 % 1024) / 1024.0;
   }
   for (int32_t k = 0; k < WEAK_ITERATIONS; k++) {
-    NOLI_TRY(solve(stage, &stage->directions->shifted.matrix));
+    NOLI_TRY(direction_solve(stage, &stage->directions->shifted.matrix));
     double largest = largest_entry(system->solution, n);
     for (int64_t i = 0; i < n; i++) {
       system->rhs[i] = system->solution[i] / largest;

@@ -262,7 +262,7 @@ done:
 }
 
 // |r| at x, with friction lagged at x itself: its forces are then those of implicit friction.
-static NoliStatus measure(Search* search, double* norm) {
+static NoliStatus implicit_newton_measure(Search* search, double* norm) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_stage_linearize_as(search->stage, 0));
   *norm = noli_system_norm(&search->stage->system, search->stage->gradient);
@@ -301,7 +301,7 @@ static NoliStatus start_better(Search* search) {
       break;
     }
     NOLI_TRY(noli_stage_lag_friction(stage));
-    NOLI_TRY(measure(search, &norm));
+    NOLI_TRY(implicit_newton_measure(search, &norm));
   }
 done:
   for (int64_t i = first; i < stage->record.newton.count; i++) {
@@ -402,7 +402,7 @@ static NoliStatus start_again(Search* search, const NoliNewtonStat* stat) {
 }
 
 // One iteration; `*converged` if it ends at the solution.
-static NoliStatus iterate(Search* search, bool* converged) {
+static NoliStatus implicit_newton_iterate(Search* search, bool* converged) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
   NoliNewtonStat stat = {.friction_iteration = stage->friction_iteration,
@@ -458,7 +458,7 @@ static NoliStatus implicit_newton(NoliStage* stage, int32_t* iterations) {
                "implicit Newton: no convergence in %d iterations (|residual| %.3g kg m, "
                "tolerance %.3g m/s)",
                search.n_iterations, search.norm, stage->tolerance);
-    NOLI_TRY(iterate(&search, &converged));
+    NOLI_TRY(implicit_newton_iterate(&search, &converged));
     bool stiffer = false;
     if (converged) {
       NOLI_TRY(noli_stage_stiffen(stage, &stiffer));
@@ -477,7 +477,7 @@ done:
   return status;
 }
 
-static NoliStatus create(NoliStage* stage) {
+static NoliStatus implicit_newton_create(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   Work* work = stage->work;
   NOLI_NEW_ZERO(stage->context, work->start, 3 * (int64_t)stage->problem->n_vert);
@@ -485,7 +485,7 @@ done:
   return status;
 }
 
-static void destroy(NoliContext* context, void* work) {
+static void implicit_newton_destroy(NoliContext* context, void* work) {
   noli_free(context, ((Work*)work)->start);
 }
 
@@ -497,5 +497,5 @@ const NoliSolverMethod noli_method_implicit_newton = {
     .knows_energy = true,
     .solve = implicit_newton,
     .size = sizeof(Work),
-    .create = create,
-    .destroy = destroy};
+    .create = implicit_newton_create,
+    .destroy = implicit_newton_destroy};

@@ -31,7 +31,7 @@ void noli_newton_system_destroy(NoliNewtonSystem** owner) {
   *owner = NULL;
 }
 
-static NoliStatus create(NoliStage* stage) {
+static NoliStatus newton_system_create(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliNewtonSystem* system = NULL;
   NOLI_NEW_ZERO(stage->context, system, 1);
@@ -70,7 +70,7 @@ done:
 // ---- without a matrix ---------------------------------------------------------------------------
 
 // The right-hand side and the direction are zero at held components, and so is the product.
-static NoliStatus multiply(void* user, const double* x, double* y) {
+static NoliStatus newton_system_multiply(void* user, const double* x, double* y) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = user;
   NoliNewtonSystem* system = stage->newton_system;
@@ -88,7 +88,7 @@ done:
   return status;
 }
 
-static NoliStatus reserve(NoliStage* stage) {
+static NoliStatus newton_system_reserve(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliNewtonSystem* system = stage->newton_system;
   int64_t n = stage->system.n_dof, n_vert = stage->problem->n_vert, *capacity = system->capacity;
@@ -105,7 +105,7 @@ static NoliStatus find_diagonal(void* user, double* blocks) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = user;
   NoliNewtonSystem* system = stage->newton_system;
-  NOLI_TRY(reserve(stage));
+  NOLI_TRY(newton_system_reserve(stage));
 
   // columns of the blocks of all nodes
   for (int32_t axis = 0; axis < 3; axis++) {
@@ -146,14 +146,14 @@ NoliStatus noli_newton_system_solve(NoliStage* stage, NoliNewtonMatrix which, do
   *exact = true;
   double assembling = stage->record.timing.assemble, start = noli_seconds();
   if (stage->newton_system == NULL) {
-    NOLI_TRY(create(stage));
+    NOLI_TRY(newton_system_create(stage));
   }
 
   // the system
   NoliNewtonSystem* system = stage->newton_system;
   NoliLinSystem linear = {.n = stage->system.n_dof,
                           .assemble = assemble,
-                          .multiply = multiply,
+                          .multiply = newton_system_multiply,
                           .diagonal = find_diagonal,
                           .user = stage,
                           .low_rank = &stage->system.low_rank,

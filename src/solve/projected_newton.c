@@ -261,7 +261,7 @@ done:
   return status;
 }
 
-static NoliStatus iterate(Newton* newton, int32_t iterations, bool* ended) {
+static NoliStatus projected_newton_iterate(Newton* newton, int32_t iterations, bool* ended) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = newton->stage;
   NoliStepFilter filter;
@@ -300,7 +300,7 @@ NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool pla
   noli_balance_begin(stage);
   NOLI_TRY(noli_stage_energy(stage));
   while (!ended) {
-    status = iterate(&newton, *iterations, &ended);
+    status = projected_newton_iterate(&newton, *iterations, &ended);
     if (status > NOLI_OK && stage->detour.away) {
       newton.beta = 1.0;
       status = noli_detour_return(stage);

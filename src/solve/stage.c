@@ -116,7 +116,7 @@ NoliImplicitFriction noli_stage_implicit_friction(const NoliStage* stage,
 }
 
 // Zero-initialized; NULL if the size is 0.
-static NoliStatus allocate(NoliContext* context, size_t size, void** memory) {
+static NoliStatus stage_allocate(NoliContext* context, size_t size, void** memory) {
   *memory = size > 0 ? noli_calloc(context, 1, size) : NULL;
   return size > 0 && *memory == NULL ? NOLI_ERROR_MEMORY : NOLI_OK;
 }
@@ -144,7 +144,7 @@ static NoliStatus create_terms(NoliStage* stage) {
       NoliTerm* term = &stage->term[n];
       term->type = types[k];
       stage->on_vertices[n++] = term->type->on_vertices;
-      NOLI_TRY(allocate(stage->context, term->type->size, &term->self));
+      NOLI_TRY(stage_allocate(stage->context, term->type->size, &term->self));
       if (term->type->create != NULL) {
         NOLI_TRY(term->type->create(stage, term->self, i));
       }
@@ -174,7 +174,7 @@ static NoliStatus create_point(NoliStage* stage, NoliPoint* point) {
   NOLI_NEW_ZERO(context, point->x, 3 * (int64_t)stage->problem->n_vert);
   NOLI_NEW_ZERO(context, point->term, stage->n_term);
   NOLI_NEW_ZERO(context, point->energy, stage->n_term);
-  NOLI_TRY(allocate(context, model->memory_size, &point->contact));
+  NOLI_TRY(stage_allocate(context, model->memory_size, &point->contact));
   if (model->init_memory != NULL) {
     model->init_memory(point->contact);
   }
@@ -202,7 +202,7 @@ static void destroy_point(NoliStage* stage, NoliPoint* point) {
 static NoliStatus create_memory(NoliStage* stage, size_t size, NoliStatus (*create)(NoliStage*),
                                 void** memory) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(allocate(stage->context, size, memory));
+  NOLI_TRY(stage_allocate(stage->context, size, memory));
   if (create != NULL) {
     NOLI_TRY(create(stage));
   }

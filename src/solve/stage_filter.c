@@ -25,7 +25,8 @@ void noli_stage_set_trial(NoliStage* stage, double alpha) {
 }
 
 // The share of this rank of the candidates, all of which it has unless they are divided.
-static NoliCandidates share_of(const NoliContext* context, const NoliCandidates* candidates) {
+static NoliCandidates stage_filter_share_of(const NoliContext* context,
+                                            const NoliCandidates* candidates) {
   NoliCandidates share = *candidates;
   int64_t begin, end;
   if (candidates->home != NULL) {
@@ -48,7 +49,7 @@ static NoliStatus bound_candidates(NoliStage* stage, const NoliCandidates* candi
   NoliContext* context = stage->context;
   NoliStepBound* all = NULL;
   int64_t capacity = 0, n = 0;
-  NoliCandidates share = share_of(context, candidates);
+  NoliCandidates share = stage_filter_share_of(context, candidates);
   noli_step_bound_candidates(stage->problem->surface, &share, stage->here->x, stage->trial->x,
                              options, stage->n_threads, alpha_max, bound);
   if (noli_rank_count(context) > 1) {

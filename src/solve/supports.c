@@ -17,7 +17,7 @@ void noli_supports_clear(NoliSupports* supports) {
   supports->before.count = 0;
 }
 
-static int compare(const void* a, const void* b) {
+static int supports_compare(const void* a, const void* b) {
   const NoliSupport *p = a, *q = b;
   int by = (p->by > q->by) - (p->by < q->by);
   return by != 0 ? by : (p->body > q->body) - (p->body < q->body);
@@ -91,11 +91,11 @@ NoliStatus noli_supports_find(NoliStage* stage, NoliSupports* supports) {
   if (stage->prescribed.n > 0) {
     NOLI_TRY(add_held(stage, supports));
   }
-  qsort(supports->now.data, (size_t)supports->now.count, sizeof(NoliSupport), compare);
+  qsort(supports->now.data, (size_t)supports->now.count, sizeof(NoliSupport), supports_compare);
   for (int64_t i = 0; i < supports->now.count; i++) {
     NoliSupport* now = &supports->now.data[i];
-    const NoliSupport* old =
-        bsearch(now, supports->before.data, (size_t)supports->before.count, sizeof *now, compare);
+    const NoliSupport* old = bsearch(now, supports->before.data, (size_t)supports->before.count,
+                                     sizeof *now, supports_compare);
     now->change = old != NULL ? noli_norm3(noli_sub3(now->force, old->force)) : (double)INFINITY;
   }
 done:

@@ -367,7 +367,7 @@ static NoliEnergyTerm list_target_springs(const NoliStage* stage, void* self, co
   return noli_target_springs_term(data);
 }
 
-static NoliEnergyTerm list_friction(const NoliStage* stage, void* self, const NoliPoint* at) {
+static NoliEnergyTerm terms_list_friction(const NoliStage* stage, void* self, const NoliPoint* at) {
   (void)self, (void)at;
   return noli_friction_term(&stage->friction);
 }
@@ -480,8 +480,10 @@ const NoliTermType noli_term_target_springs = {.name = "target springs",
                                                .role = NOLI_ROLE_TARGET_SPRINGS,
                                                .size = sizeof(NoliTargetSprings),
                                                .list = list_target_springs};
-const NoliTermType noli_term_friction = {
-    .name = "friction", .role = NOLI_ROLE_FRICTION, .on_vertices = true, .list = list_friction};
+const NoliTermType noli_term_friction = {.name = "friction",
+                                         .role = NOLI_ROLE_FRICTION,
+                                         .on_vertices = true,
+                                         .list = terms_list_friction};
 const NoliTermType noli_term_contact = {
     .name = "contact", .role = NOLI_ROLE_CONTACT, .on_vertices = true, .count = count_contact};
 const NoliTermType noli_term_implicit_friction = {.name = "implicit friction",

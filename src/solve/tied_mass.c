@@ -56,7 +56,7 @@ static void mask(const Solve* solve, double* vector) {
 }
 
 // product = W^T M W direction.
-static void multiply(const Solve* solve) {
+static void tied_mass_multiply(const Solve* solve) {
   const NoliStage* stage = solve->stage;
   const NoliProblem* problem = stage->problem;
   noli_stage_follow_vectors(stage, solve->direction);
@@ -73,7 +73,7 @@ static void multiply(const Solve* solve) {
   mask(solve, solve->direction);
 }
 
-static double dot(const Solve* solve, const double* a, const double* b) {
+static double tied_mass_dot(const Solve* solve, const double* a, const double* b) {
   double sum = 0.0;
   for (int64_t j = 0; j < solve->n; j++) {
     sum += a[j] * b[j];
@@ -91,15 +91,15 @@ static double weighted(const Solve* solve) {
 }
 
 // Conjugate gradients, preconditioned by the diagonal.
-static void iterate(Solve* solve) {
+static void tied_mass_iterate(Solve* solve) {
   double now = weighted(solve), goal = TOLERANCE * TOLERANCE * now;
   memset(solve->solution, 0, (size_t)solve->n * sizeof(double));
   for (int64_t j = 0; j < solve->n; j++) {
     solve->direction[j] = solve->inverse[j] * solve->residual[j];
   }
   for (int32_t i = 0; i < MAX_ITERATIONS && now > goal; i++) {
-    multiply(solve);
-    double alpha = now / dot(solve, solve->direction, solve->product);
+    tied_mass_multiply(solve);
+    double alpha = now / tied_mass_dot(solve, solve->direction, solve->product);
     for (int64_t j = 0; j < solve->n; j++) {
       solve->solution[j] += alpha * solve->direction[j];
       solve->residual[j] -= alpha * solve->product[j];
@@ -125,7 +125,7 @@ NoliStatus noli_tied_mass_divide(const NoliStage* stage, const uint8_t* axes, do
   memcpy(solve.residual, vector, (size_t)solve.n * sizeof(double));
   noli_stage_act_on_nodes(stage, solve.residual);
   mask(&solve, solve.residual);
-  iterate(&solve);
+  tied_mass_iterate(&solve);
   memcpy(vector, solve.solution, (size_t)solve.n * sizeof(double));
   noli_stage_follow_vectors(stage, vector);
 done:

@@ -106,7 +106,7 @@ static NoliMat3 rotation_of(const double q[4]) {
 }
 
 // The position of a vertex in a pose with a unit quaternion.
-static NoliVec3 place_of(const NoliPose* pose, NoliVec3 X) {
+static NoliVec3 live_place_of(const NoliPose* pose, NoliVec3 X) {
   NoliMat3 R = rotation_of(pose->quaternion);
   return noli_add3(noli_load3(pose->position), noli_mul33_vec(&R, X));
 }
@@ -119,7 +119,7 @@ bool noli_sim_turns_with_pose(const NoliSim* sim, int32_t motion, int32_t i, Nol
   if (sim->controls.target[motion] == NULL || !set) {
     return false;
   }
-  NoliVec3 place = place_of(pose, noli_load3(&sim->model->motion[motion].X[3 * (int64_t)i]));
+  NoliVec3 place = live_place_of(pose, noli_load3(&sim->model->motion[motion].X[3 * (int64_t)i]));
   NoliVec3 target = noli_load3(&sim->controls.target[motion][3 * (int64_t)i]);
   NoliMat3 R = rotation_of(pose->quaternion);
   *turned = noli_mul33_vec(&R, axis);
@@ -149,7 +149,7 @@ NoliStatus noli_sim_set_pose(NoliSim* sim, int32_t motion, const NoliPose* pose)
   }
   for (int64_t i = 0; i < n_node; i++) {
     NoliVec3 X = noli_load3(&sim->model->motion[motion].X[3 * i]);
-    noli_store3(&target[3 * i], place_of(own, X));
+    noli_store3(&target[3 * i], live_place_of(own, X));
   }
 done:
   return status;

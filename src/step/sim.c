@@ -142,8 +142,8 @@ done:
   return status;
 }
 
-static NoliStatus create(NoliContext* context, const NoliSimDef* given, bool judged,
-                         NoliSim** out) {
+static NoliStatus sim_create(NoliContext* context, const NoliSimDef* given, bool judged,
+                             NoliSim** out) {
   NoliStatus status = NOLI_OK;
   NoliSim* sim = NULL;
   NoliSimDef* def = NULL;
@@ -170,11 +170,11 @@ done:
 
 NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim** out) {
   NOLI_REQUIRE(context, context != NULL && def != NULL && out != NULL);
-  return create(context, def, true, out);
+  return sim_create(context, def, true, out);
 }
 
 NoliStatus noli_sim_create_for_reading(NoliContext* context, const NoliSimDef* def, NoliSim** out) {
-  return create(context, def, false, out);
+  return sim_create(context, def, false, out);
 }
 
 void noli_sim_release(NoliSim** owner) {

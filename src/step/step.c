@@ -154,7 +154,7 @@ done:
 }
 
 // The barrier's stiffness for the stage.
-static NoliStatus begin_stiffness(NoliSim* sim) {
+static NoliStatus step_begin_stiffness(NoliSim* sim) {
   NoliStage* stage = sim->stage;
   bool in_contact = noli_stage_contact_count(stage) > 0;
   if (sim->rule->keeps_stiffness && in_contact) {
@@ -173,11 +173,11 @@ static NoliStatus begin_motion(NoliSim* sim) {
   }
   if (sim->holds_motion) {
     NOLI_TRY(noli_prescribed_hold(sim->stage));
-    NOLI_TRY(begin_stiffness(sim));
+    NOLI_TRY(step_begin_stiffness(sim));
     goto done;
   }
   NOLI_TRY(noli_prescribed_advance(sim->stage, sim->v_next));
-  NOLI_TRY(begin_stiffness(sim));
+  NOLI_TRY(step_begin_stiffness(sim));
 done:
   return status;
 }

@@ -111,7 +111,7 @@ static int compare_constraints(const void* a, const void* b) {
 }
 
 // Adds the multiplier of a constraint to one that has come to be between the same primitives.
-static void join(NoliConstraint* constraint, const NoliConstraint* other) {
+static void active_set_join(NoliConstraint* constraint, const NoliConstraint* other) {
   bool new = constraint->gap == 0.0, other_new = other->gap == 0.0;
   constraint->gap = new         ? other->gap
                     : other_new ? constraint->gap
@@ -140,7 +140,7 @@ NoliStatus noli_active_set_follow(NoliActiveSet* set, NoliContext* context,
   for (int64_t i = 1; i < set->constraint.count; i++) {
     const NoliConstraint* constraint = &set->constraint.data[i];
     if (compare_constraints(constraint, last) == 0) {
-      join(last, constraint);
+      active_set_join(last, constraint);
     } else {
       *++last = *constraint;
     }
@@ -494,8 +494,8 @@ void noli_active_set_harden(NoliActiveSet* set) {
 }
 
 // Adds force times the gradient of a constraint to a vector field (n_vert x 3).
-static void add_force(NoliVec3 normal, int32_t n, const int32_t* node, const double* weight,
-                      double force, double* field) {
+static void active_set_add_force(NoliVec3 normal, int32_t n, const int32_t* node,
+                                 const double* weight, double force, double* field) {
   for (int32_t k = 0; k < n && node[k] != NOLI_NULL_INDEX; k++) {
     double* f = field + 3 * (int64_t)node[k];
     noli_store3(f, noli_mul_add3(noli_load3(f), force * weight[k], normal));
@@ -526,7 +526,8 @@ void noli_active_set_estimate_multipliers(NoliActiveSet* set, double* gradient) 
     constraint->was_active = constraint->lambda > 0.0;
     ConstraintNodes nodes;
     find_nodes(set, constraint, set->node.data + 4 * i, &nodes);
-    add_force(constraint->normal, nodes.n, nodes.node, nodes.weight, -constraint->lambda, gradient);
+    active_set_add_force(constraint->normal, nodes.n, nodes.node, nodes.weight, -constraint->lambda,
+                         gradient);
   }
 
   // Gauss-Seidel over the constraints that push
@@ -541,8 +542,8 @@ void noli_active_set_estimate_multipliers(NoliActiveSet* set, double* gradient) 
       double compliance = compliance_of(set, constraint, &nodes);
       if (compliance > 0.0) {
         double lambda = balanced(set, constraint, &nodes, compliance, gradient);
-        add_force(constraint->normal, nodes.n, nodes.node, nodes.weight,
-                  constraint->lambda - lambda, gradient);
+        active_set_add_force(constraint->normal, nodes.n, nodes.node, nodes.weight,
+                             constraint->lambda - lambda, gradient);
         constraint->lambda = lambda;
       }
     }
@@ -551,16 +552,18 @@ void noli_active_set_estimate_multipliers(NoliActiveSet* set, double* gradient) 
 
 // ---- membership ---------------------------------------------------------------------------------
 
-static int compare(const NoliConstraintKey* key, const NoliImpact* impact) {
+static int active_set_compare(const NoliConstraintKey* key, const NoliImpact* impact) {
   return noli_constraint_key_compare(*key, (NoliConstraintKey){impact->kind, impact->a, impact->b});
 }
 
 // Whether the next impact is already a member; `at` advances along the sorted set.
 static bool is_member(const NoliActiveSet* set, const NoliImpact* impact, int64_t* at) {
-  while (*at < set->constraint.count && compare(&set->constraint.data[*at].key, impact) < 0) {
+  while (*at < set->constraint.count &&
+         active_set_compare(&set->constraint.data[*at].key, impact) < 0) {
     (*at)++;
   }
-  return *at < set->constraint.count && compare(&set->constraint.data[*at].key, impact) == 0;
+  return *at < set->constraint.count &&
+         active_set_compare(&set->constraint.data[*at].key, impact) == 0;
 }
 
 // Finds the time of the first new impact of every vertex, INFINITY for vertices without one.
@@ -618,7 +621,7 @@ NoliStatus noli_active_set_update(NoliActiveSet* set, NoliContext* context,
     int order = i == set->constraint.count ? 1
                 : k == impacts->impact.count
                     ? -1
-                    : compare(&set->constraint.data[i].key, &impacts->impact.data[k]);
+                    : active_set_compare(&set->constraint.data[i].key, &impacts->impact.data[k]);
     const NoliImpact* impact = order > 0 ? &impacts->impact.data[k] : NULL;
     if (impact != NULL && (!filter || is_earliest(set, surface, impact))) {
       set->merged.data[set->merged.count++] =
@@ -750,8 +753,8 @@ static double first_side(const NoliConstraint* constraint) {
 void noli_active_set_forces(const NoliActiveSet* set, double scale, double* force) {
   for (int64_t i = 0; i < set->constraint.count; i++) {
     const NoliConstraint* constraint = &set->constraint.data[i];
-    add_force(constraint->normal, 4, set->node.data + 4 * i, constraint->weight,
-              constraint->gamma * constraint->lambda / scale, force);
+    active_set_add_force(constraint->normal, 4, set->node.data + 4 * i, constraint->weight,
+                         constraint->gamma * constraint->lambda / scale, force);
   }
 }
 
@@ -819,7 +822,7 @@ const char* noli_active_set_defect(const NoliActiveSet* set) {
     const NoliConstraint* constraint = &set->constraint.data[i];
     const NoliImpact impact = {
         .kind = constraint->key.kind, .a = constraint->key.a, .b = constraint->key.b};
-    NOLI_RULE(i == 0 || compare(&constraint[-1].key, &impact) < 0,
+    NOLI_RULE(i == 0 || active_set_compare(&constraint[-1].key, &impact) < 0,
               "active set: keys do not ascend, or one occurs twice");
     NOLI_RULE(constraint->lambda >= 0.0, "active set: a multiplier is negative");
     NOLI_RULE(constraint->gamma > 0.0 && constraint->gamma <= 1.0,

@@ -3,8 +3,8 @@
 #include <math.h>
 
 // A contact counts for both of its bodies, and once for a body that touches itself.
-static void add(const NoliFrictionContact* contact, int32_t n_body, NoliFrictionSums* sums,
-                NoliFrictionSums more) {
+static void friction_residual_add(const NoliFrictionContact* contact, int32_t n_body,
+                                  NoliFrictionSums* sums, NoliFrictionSums more) {
   for (int32_t k = 0; k < 2; k++) {
     int32_t entity = contact->entity[k];
     if (entity < n_body && (k == 0 || entity != contact->entity[0])) {
@@ -31,7 +31,7 @@ static void add_all(const NoliFriction* data, const Motion* motion, SumsOf* sums
   for (int64_t i = 0; i < data->set->contact.count; i++) {
     const NoliFrictionContact* contact = &data->set->contact.data[i];
     NoliSlidingLaw law = noli_friction_law_of(data, i);
-    add(contact, n_body, sums, sums_of(data, i, &law, contact->lambda, motion));
+    friction_residual_add(contact, n_body, sums, sums_of(data, i, &law, contact->lambda, motion));
   }
 }
 

@@ -80,8 +80,8 @@ void noli_gcp_normal_force_by_nodes(const NoliGcpFriction* data, int64_t i, cons
   }
 }
 
-static void evaluate(const void* user, const double* x, int64_t begin, int64_t end, unsigned what,
-                     const NoliLocal* out) {
+static void gcp_implicit_friction_evaluate(const void* user, const double* x, int64_t begin,
+                                           int64_t end, unsigned what, const NoliLocal* out) {
   const NoliGcpFriction* data = user;
   const NoliGcpSet* set = data->gcp->set;
   const bool skew = (what & NOLI_EVAL_SKEW) != 0;
@@ -127,7 +127,7 @@ NoliEnergyTerm noli_gcp_friction_term(const NoliGcpFriction* data) {
   NoliEnergyTerm term = noli_gcp_term(data->gcp);
   term.name = "implicit friction of the geometric contact potential";
   term.data = data;
-  term.evaluate = evaluate;
+  term.evaluate = gcp_implicit_friction_evaluate;
   term.skew = true;
   return term;
 }

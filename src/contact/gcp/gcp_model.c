@@ -2,7 +2,7 @@
 
 #include "contact/gcp/gcp_curves.h"
 
-static NoliVec3 position(const double* x, int32_t v) {
+static NoliVec3 gcp_model_position(const double* x, int32_t v) {
   return noli_load3(x + 3 * (int64_t)v);
 }
 
@@ -20,9 +20,9 @@ static bool is_feature(const NoliGcpModel* model, const double* X, int64_t e) {
   if (opposite[0] < 0 || opposite[1] < 0) {
     return false;
   }
-  NoliVec3 a = position(X, v[0]), edge = noli_sub3(position(X, v[1]), a);
-  NoliVec3 n1 = noli_cross3(edge, noli_sub3(position(X, opposite[0]), a));
-  NoliVec3 n2 = noli_cross3(noli_sub3(position(X, opposite[1]), a), edge);
+  NoliVec3 a = gcp_model_position(X, v[0]), edge = noli_sub3(gcp_model_position(X, v[1]), a);
+  NoliVec3 n1 = noli_cross3(edge, noli_sub3(gcp_model_position(X, opposite[0]), a));
+  NoliVec3 n2 = noli_cross3(noli_sub3(gcp_model_position(X, opposite[1]), a), edge);
   return noli_dot3(n1, n2) < COS_FEATURE * noli_norm3(n1) * noli_norm3(n2);
 }
 
@@ -32,8 +32,8 @@ static bool is_corner(const NoliGcpModel* model, const double* X, int32_t v) {
   if (side[0] < 0 || side[1] < 0) {
     return false;
   }
-  NoliVec3 at = position(X, v), before = noli_sub3(at, position(X, side[0]));
-  NoliVec3 behind = noli_sub3(position(X, side[1]), at);
+  NoliVec3 at = gcp_model_position(X, v), before = noli_sub3(at, gcp_model_position(X, side[0]));
+  NoliVec3 behind = noli_sub3(gcp_model_position(X, side[1]), at);
   return noli_dot3(before, behind) < COS_FEATURE * noli_norm3(before) * noli_norm3(behind);
 }
 
@@ -48,7 +48,7 @@ static void count_spokes(const NoliGcpModel* model, const double* X, Spokes* spo
   const NoliSurface* s = model->surface;
   for (int64_t e = 0; e < s->n_edge; e++) {
     const int32_t* v = s->edge + 2 * e;
-    double size = noli_norm3(noli_sub3(position(X, v[1]), position(X, v[0])));
+    double size = noli_norm3(noli_sub3(gcp_model_position(X, v[1]), gcp_model_position(X, v[0])));
     bool feature = model->parameters.length > 0.0 && is_feature(model, X, e);
     for (int k = 0; k < 2; k++) {
       spokes[v[k]].length += size;
@@ -65,7 +65,7 @@ static void weigh_edges(NoliGcpModel* model, const double* X) {
   double width = model->parameters.length;
   for (int64_t e = 0; e < s->n_edge; e++) {
     const int32_t* v = s->edge + 2 * e;
-    double size = noli_norm3(noli_sub3(position(X, v[1]), position(X, v[0])));
+    double size = noli_norm3(noli_sub3(gcp_model_position(X, v[1]), gcp_model_position(X, v[0])));
     bool feature = width > 0.0 && is_feature(model, X, e);
     model->edge_weight[e] = has_potential(model, v[0])
                                 ? noli_gcp_weight(model->space, 1, feature ? width : size, size)
@@ -98,8 +98,9 @@ static void weigh_triangles(NoliGcpModel* model, const double* X) {
   const NoliSurface* s = model->surface;
   for (int64_t t = 0; t < s->n_tri; t++) {
     const int32_t* v = s->tri + 3 * t;
-    NoliVec3 a = position(X, v[0]);
-    NoliVec3 n = noli_cross3(noli_sub3(position(X, v[1]), a), noli_sub3(position(X, v[2]), a));
+    NoliVec3 a = gcp_model_position(X, v[0]);
+    NoliVec3 n = noli_cross3(noli_sub3(gcp_model_position(X, v[1]), a),
+                             noli_sub3(gcp_model_position(X, v[2]), a));
     model->tri_weight[t] =
         has_potential(model, v[0]) ? noli_gcp_weight(3, 2, 0.0, 0.5 * noli_norm3(n)) : 0.0;
   }
@@ -118,7 +119,8 @@ typedef struct Giving {
 static NoliStatus give_length(const Giving* to, int64_t e, int64_t weight, double factor) {
   NoliStatus status = NOLI_OK;
   const int32_t* v = to->model->surface->edge + 2 * e;
-  NoliVec3 t = noli_normalize3(noli_sub3(position(to->X, v[1]), position(to->X, v[0])));
+  NoliVec3 t =
+      noli_normalize3(noli_sub3(gcp_model_position(to->X, v[1]), gcp_model_position(to->X, v[0])));
   if (factor != 0.0) {
     NOLI_TRY(to->give(to->user, weight, v[0], noli_scale3(-factor, t)));
     NOLI_TRY(to->give(to->user, weight, v[1], noli_scale3(factor, t)));
@@ -146,7 +148,8 @@ static NoliStatus give_edges(const Giving* to, const Spokes* spokes) {
   double width = model->parameters.length;
   for (int64_t e = 0; e < s->n_edge; e++) {
     const int32_t* v = s->edge + 2 * e;
-    double size = noli_norm3(noli_sub3(position(to->X, v[1]), position(to->X, v[0])));
+    double size =
+        noli_norm3(noli_sub3(gcp_model_position(to->X, v[1]), gcp_model_position(to->X, v[0])));
     bool feature = width > 0.0 && is_feature(model, to->X, e);
     double own = model->space == 2 ? 1.0 : feature ? width : 2.0 * size;
     NOLI_TRY(give_length(to, e, s->n_vert + e, model->edge_weight[e] > 0.0 ? own : 0.0));
@@ -165,7 +168,8 @@ static NoliStatus give_triangles(const Giving* to) {
   const NoliSurface* s = to->model->surface;
   for (int64_t t = 0; t < s->n_tri; t++) {
     const int32_t* v = s->tri + 3 * t;
-    const NoliVec3 x[3] = {position(to->X, v[0]), position(to->X, v[1]), position(to->X, v[2])};
+    const NoliVec3 x[3] = {gcp_model_position(to->X, v[0]), gcp_model_position(to->X, v[1]),
+                           gcp_model_position(to->X, v[2])};
     NoliVec3 n = noli_normalize3(noli_cross3(noli_sub3(x[1], x[0]), noli_sub3(x[2], x[0])));
     for (int k = 0; k < 3 && to->model->tri_weight[t] > 0.0; k++) {
       NoliVec3 across = noli_sub3(x[(k + 1) % 3], x[(k + 2) % 3]);

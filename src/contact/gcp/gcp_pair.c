@@ -11,7 +11,7 @@
 // Dimensions of the two elements of each kind; a plane has no vertices.
 static const int32_t dimension[NOLI_GCP_KINDS][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {0, -1}};
 
-static NoliVec3 position(const double* x, int32_t v) {
+static NoliVec3 gcp_pair_position(const double* x, int32_t v) {
   return noli_load3(x + 3 * (int64_t)v);
 }
 
@@ -156,7 +156,7 @@ static bool find_geometry(const NoliGcpModel* model, NoliGcpPair pair, const dou
     return false;
   }
   for (int32_t i = 0; i < n; i++) {
-    geometry->x[i] = position(x, vertex[i]);
+    geometry->x[i] = gcp_pair_position(x, vertex[i]);
   }
 
   // a vertex and a half-space
@@ -192,11 +192,11 @@ static void edge_vectors(const NoliGcpModel* model, const double* x, int32_t edg
                          NoliVec3 u[4]) {
   const int32_t* v = model->surface->edge + 2 * (int64_t)edge;
   const int32_t* opposite = model->rings->edge_opposite + 2 * (int64_t)edge;
-  NoliVec3 from = position(x, v[0]);
+  NoliVec3 from = gcp_pair_position(x, v[0]);
   u[0] = r;
-  u[1] = noli_sub3(position(x, v[1]), from);
-  u[2] = noli_sub3(position(x, opposite[0]), from);
-  u[3] = noli_sub3(position(x, opposite[1]), from);
+  u[1] = noli_sub3(gcp_pair_position(x, v[1]), from);
+  u[2] = noli_sub3(gcp_pair_position(x, opposite[0]), from);
+  u[3] = noli_sub3(gcp_pair_position(x, opposite[1]), from);
 }
 
 // r, and the slots of a vertex in a plane: an edge normal to the plane, and the vectors to its two
@@ -204,11 +204,11 @@ static void edge_vectors(const NoliGcpModel* model, const double* x, int32_t edg
 static void curve_vectors(const NoliGcpModel* model, const double* x, int32_t vertex, NoliVec3 r,
                           NoliVec3 u[4]) {
   const int32_t* side = model->rings->curve + 2 * (int64_t)vertex;
-  NoliVec3 at = position(x, vertex);
+  NoliVec3 at = gcp_pair_position(x, vertex);
   u[0] = r;
   u[1] = noli_vec3(0.0, 0.0, 1.0);
-  u[2] = noli_sub3(position(x, side[0]), at);
-  u[3] = noli_sub3(position(x, side[1]), at);
+  u[2] = noli_sub3(gcp_pair_position(x, side[0]), at);
+  u[3] = noli_sub3(gcp_pair_position(x, side[1]), at);
 }
 
 // g^e of an edge in a plane, where v is also parallel to the normal.

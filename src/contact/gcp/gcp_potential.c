@@ -39,7 +39,8 @@ void noli_gcp_def_init(NoliGcpDef* def, size_t size) {
 static NoliStatus check_def(NoliContext* context, const NoliGcpDef* def) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_numbers_check(context, "contact potential: ", NOLI_NUMBERS_GCP_POTENTIAL, def));
-  NOLI_CHECK(context, def->n_half_spaces == 0 || def->half_spaces != NULL, NOLI_ERROR_ARGUMENT, "contact potential: the half-spaces are missing");
+  NOLI_CHECK(context, def->n_half_spaces == 0 || def->half_spaces != NULL, NOLI_ERROR_ARGUMENT,
+             "contact potential: the half-spaces are missing");
 done:
   return status;
 }
@@ -100,9 +101,10 @@ done:
   return status;
 }
 
-static NoliStatus create(NoliContext* context, const NoliGcpDef* given, const double* X,
-                         int32_t n_vert, const NoliSurfaceParts* parts,
-                         NoliGcpPotential** potential) {
+static NoliStatus gcp_potential_create(NoliContext* context, const NoliGcpDef* given,
+                                       const double* X, int32_t n_vert,
+                                       const NoliSurfaceParts* parts,
+                                       NoliGcpPotential** potential) {
   NoliStatus status = NOLI_OK;
   NoliGcpPotential* made = NULL;
   NoliGcpDef own = noli_default_gcp_def();
@@ -135,7 +137,7 @@ NoliStatus noli_gcp_potential_create(NoliContext* context, const NoliGcpDef* def
                                      NoliGcpPotential** potential) {
   NOLI_REQUIRE(context, context != NULL && def != NULL && X != NULL && potential != NULL);
   const NoliSurfaceParts parts = {.n_tri = n_tri, .tri = tri};
-  return create(context, def, X, n_vert, &parts, potential);
+  return gcp_potential_create(context, def, X, n_vert, &parts, potential);
 }
 
 NoliStatus noli_gcp_potential_create_plane(NoliContext* context, const NoliGcpDef* def,
@@ -155,7 +157,7 @@ NoliStatus noli_gcp_potential_create_plane(NoliContext* context, const NoliGcpDe
                NOLI_ERROR_ARGUMENT,
                "contact potential: the normal of half-space %d points out of the plane", i);
   }
-  status = create(context, def, X, n_vert, &parts, potential);
+  status = gcp_potential_create(context, def, X, n_vert, &parts, potential);
 done:
   return status;
 }

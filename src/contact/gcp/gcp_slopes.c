@@ -200,8 +200,9 @@ static void write_rubbing(const NoliGcpFriction* data, int64_t i, const double* 
   write_force(data->gcp, i, &of, blocks->column);
 }
 
-static NoliStatus list_friction(NoliMixedList* list, const NoliGcpFriction* data, NoliInput input,
-                                const double* x_lag, const double* x, NoliPairClasses classes) {
+static NoliStatus gcp_slopes_list_friction(NoliMixedList* list, const NoliGcpFriction* data,
+                                           NoliInput input, const double* x_lag, const double* x,
+                                           NoliPairClasses classes) {
   NoliStatus status = NOLI_OK;
   const NoliGcpSet* set = data->gcp->set;
   int64_t n = set->pair.count;
@@ -225,10 +226,10 @@ done:
 NoliStatus noli_gcp_lagged_friction_slopes(NoliMixedList* list, const NoliGcpFriction* data,
                                            const double* x_lag, const double* x,
                                            NoliPairClasses classes) {
-  return list_friction(list, data, NOLI_INPUT_LAGGED, x_lag, x, classes);
+  return gcp_slopes_list_friction(list, data, NOLI_INPUT_LAGGED, x_lag, x, classes);
 }
 
 NoliStatus noli_gcp_implicit_friction_slopes(NoliMixedList* list, const NoliGcpFriction* data,
                                              const double* x, NoliPairClasses classes) {
-  return list_friction(list, data, NOLI_INPUT_REFERENCE, x, x, classes);
+  return gcp_slopes_list_friction(list, data, NOLI_INPUT_REFERENCE, x, x, classes);
 }

@@ -32,7 +32,7 @@ static int32_t index_in(const int32_t of[3], int32_t value) {
   return of[0] == value ? 0 : of[1] == value ? 1 : 2;
 }
 
-static Place place_of(const NoliGcpModel* model, NoliGcpPair pair) {
+static Place gcp_stiffness_place_of(const NoliGcpModel* model, NoliGcpPair pair) {
   const NoliRings* rings = model->rings;
   int32_t a = pair.element[0], b = pair.element[1], t;
   if (model->space == 2 && pair.kind == NOLI_GCP_VERTEX_EDGE) {
@@ -58,7 +58,7 @@ static Place place_of(const NoliGcpModel* model, NoliGcpPair pair) {
   }
 }
 
-static int compare(Place p, Place q) {
+static int gcp_stiffness_compare(Place p, Place q) {
   for (int k = 0; k < 4; k++) {
     if (p.rank[k] != q.rank[k]) {
       return p.rank[k] < q.rank[k] ? -1 : 1;
@@ -69,11 +69,11 @@ static int compare(Place p, Place q) {
 
 // The distance of a pair in a set, INFINITY if the set does not contain it.
 static double distance_in(const NoliGcpModel* model, const NoliGcpSet* set, NoliGcpPair pair) {
-  Place place = place_of(model, pair);
+  Place place = gcp_stiffness_place_of(model, pair);
   int64_t low = 0, high = set->pair.count;
   while (low < high) {
     int64_t middle = low + (high - low) / 2;
-    int order = compare(place_of(model, set->pair.data[middle]), place);
+    int order = gcp_stiffness_compare(gcp_stiffness_place_of(model, set->pair.data[middle]), place);
     if (order == 0) {
       return set->d.data[middle];
     }

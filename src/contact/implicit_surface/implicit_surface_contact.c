@@ -220,7 +220,8 @@ static void update_places(void* user, int64_t begin, int64_t end, int32_t worker
   }
 }
 
-static void update(NoliImplicitSurfaceSearch* search, const double* x, int32_t n_threads) {
+static void implicit_surface_contact_update(NoliImplicitSurfaceSearch* search, const double* x,
+                                            int32_t n_threads) {
   UpdateJob job = {search, x};
   noli_parallel_for(n_threads, search->surface->n_tri, TRIANGLE_BLOCK, update_places, &job);
   noli_forest_refit(&search->forest, search->box);
@@ -360,7 +361,7 @@ static void find_unclear(NoliImplicitSurfaceSearch* search, double delta) {
   if (!search->has_self) {
     return;
   }
-  update(search, search->X, 1);
+  implicit_surface_contact_update(search, search->X, 1);
   for (int32_t i = 0; i < surface->n_point; i++) {
     int32_t point = surface->point[i], body = surface->body[point];
     if (may_touch(search, body, body)) {
@@ -690,7 +691,7 @@ static NoliStatus build(BuildJob* job, NoliContext* context, NoliImplicitSurface
   int64_t n_contact = 0, n_triangle = 0;
   set->contact.count = 0;
   set->min_d = (double)INFINITY;
-  update(search, job->x, n_threads);
+  implicit_surface_contact_update(search, job->x, n_threads);
   NOLI_TRY(find_near(search, context, job));
 
   // count and reserve

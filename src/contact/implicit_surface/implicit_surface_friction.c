@@ -150,8 +150,8 @@ static void write_residual(const Rubbing* of, int32_t n_node, double* residual) 
   }
 }
 
-static void evaluate(const void* user, const double* x, int64_t begin, int64_t end, unsigned what,
-                     const NoliLocal* out) {
+static void implicit_surface_friction_evaluate(const void* user, const double* x, int64_t begin,
+                                               int64_t end, unsigned what, const NoliLocal* out) {
   const NoliImplicitSurfaceFriction* data = user;
   const NoliImplicitSurfaceContactSet* set = data->penalty->set;
   const bool skew = (what & NOLI_EVAL_SKEW) != 0;
@@ -193,7 +193,7 @@ NoliEnergyTerm noli_implicit_surface_friction_term(const NoliImplicitSurfaceFric
   NoliEnergyTerm term = noli_implicit_surface_penalty_term(data->penalty);
   term.name = "implicit friction on smooth surfaces";
   term.data = data;
-  term.evaluate = evaluate;
+  term.evaluate = implicit_surface_friction_evaluate;
   term.skew = true;
   return term;
 }

@@ -177,7 +177,7 @@ static void write_contact(Work* work, int64_t c) {
   }
 }
 
-static NoliStatus list_friction(NoliMixedList* list, Work* work) {
+static NoliStatus implicit_surface_slopes_list_friction(NoliMixedList* list, Work* work) {
   NoliStatus status = NOLI_OK;
   const NoliImplicitSurfaceContactSet* set = work->data->penalty->set;
   int64_t n = set->contact.count;
@@ -212,7 +212,7 @@ NoliStatus noli_implicit_surface_implicit_friction_slopes(NoliMixedList* list,
                                                           const double* x,
                                                           NoliPairClasses classes) {
   Work work = {.data = data, .x = x, .classes = classes};
-  return list_friction(list, &work);
+  return implicit_surface_slopes_list_friction(list, &work);
 }
 
 // The residuals of lagged friction at x are those of implicit friction at x_lag whose nodes have
@@ -231,7 +231,7 @@ NoliStatus noli_implicit_surface_lagged_friction_slopes(NoliMixedList* list,
   shifted.x_hat = from;
   shifted.basis_derivatives = true;
   Work work = {.data = &shifted, .x = x_lag, .lagged = true, .classes = classes};
-  NOLI_TRY(list_friction(list, &work));
+  NOLI_TRY(implicit_surface_slopes_list_friction(list, &work));
 done:
   noli_free(list->context, from);
   return status;

@@ -37,7 +37,7 @@ static void mark_body(const NoliModel* model, int32_t body, uint8_t mark, uint8_
   }
 }
 
-static NoliStatus create(const NoliGoalPlace* place, Stencils* stencils) {
+static NoliStatus goal_contact_create(const NoliGoalPlace* place, Stencils* stencils) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = place->sim->model;
   *stencils = (Stencils){.place = place};
@@ -56,7 +56,7 @@ done:
   return status;
 }
 
-static void release(Stencils* stencils) {
+static void goal_contact_release(Stencils* stencils) {
   noli_free(stencils->place->sim->context, stencils->chosen);
   noli_free(stencils->place->sim->context, stencils->weight);
   noli_free(stencils->place->sim->context, stencils->local);
@@ -119,8 +119,8 @@ done:
 
 // ---- the force ----------------------------------------------------------------------------------
 
-static void add_force(void* user, const Stencils* stencils, const int32_t* node, int32_t n,
-                      const double* gradient) {
+static void goal_contact_add_force(void* user, const Stencils* stencils, const int32_t* node,
+                                   int32_t n, const double* gradient) {
   double* sum = user;
   for (int32_t a = 0; a < n; a++) {
     if (node[a] != NOLI_NULL_INDEX && (stencils->chosen[node[a]] & CHOSEN) != 0) {
@@ -142,14 +142,14 @@ NoliStatus noli_goal_contact_force(const NoliGoalPlace* place, double* value) {
   Stencils stencils = {.place = place};
   double factor = force_factor(place->sim), sum[3] = {0.0};
   if (factor > 0.0) {
-    NOLI_TRY(create(place, &stencils));
-    NOLI_TRY(for_stencils(&stencils, NOLI_EVAL_GRADIENT, add_force, sum));
+    NOLI_TRY(goal_contact_create(place, &stencils));
+    NOLI_TRY(for_stencils(&stencils, NOLI_EVAL_GRADIENT, goal_contact_add_force, sum));
   }
   for (int k = 0; k < 3; k++) {
     value[k] = factor * sum[k];
   }
 done:
-  release(&stencils);
+  goal_contact_release(&stencils);
   return status;
 }
 
@@ -241,14 +241,14 @@ NoliStatus noli_goal_derive_contact_force(const NoliGoalPlace* place, const doub
   Stencils stencils = {.place = place};
   double factor = force_factor(place->sim);
   if (factor > 0.0 && slopes->x != NULL) {
-    NOLI_TRY(create(place, &stencils));
+    NOLI_TRY(goal_contact_create(place, &stencils));
     NOLI_TRY(set_weight(&stencils,
                         (double[]){factor * weight[0], factor * weight[1], factor * weight[2]}));
     NOLI_TRY(for_stencils(&stencils, NOLI_EVAL_HESSIAN, add_slope, slopes->x));
     NOLI_TRY(derive_by_inputs(&stencils, &slopes->inputs));
   }
 done:
-  release(&stencils);
+  goal_contact_release(&stencils);
   return status;
 }
 
@@ -400,7 +400,7 @@ NoliStatus noli_goal_contact_pressure(const NoliGoalPlace* place, double* value)
   double factor = force_factor(place->sim);
   memset(value, 0, sizeof *value * (size_t)place->n_vertex);
   if (factor > 0.0) {
-    NOLI_TRY(create(place, &stencils));
+    NOLI_TRY(goal_contact_create(place, &stencils));
     NOLI_TRY(find_pressed(&stencils, &pressed));
   }
   for (int32_t i = 0; i < place->n_vertex && factor > 0.0; i++) {
@@ -411,7 +411,7 @@ NoliStatus noli_goal_contact_pressure(const NoliGoalPlace* place, double* value)
   }
 done:
   release_pressed(place, &pressed);
-  release(&stencils);
+  goal_contact_release(&stencils);
   return status;
 }
 
@@ -446,7 +446,7 @@ NoliStatus noli_goal_derive_contact_pressure(const NoliGoalPlace* place, const d
   Pressed pressed = {0};
   double factor = force_factor(place->sim);
   if (factor > 0.0 && slopes->x != NULL) {
-    NOLI_TRY(create(place, &stencils));
+    NOLI_TRY(goal_contact_create(place, &stencils));
     NOLI_TRY(find_pressed(&stencils, &pressed));
     NOLI_TRY(weigh_pressures(&stencils, weight, factor, &pressed));
     NOLI_TRY(for_stencils(&stencils, NOLI_EVAL_HESSIAN, add_slope, slopes->x));
@@ -455,6 +455,6 @@ NoliStatus noli_goal_derive_contact_pressure(const NoliGoalPlace* place, const d
   }
 done:
   release_pressed(place, &pressed);
-  release(&stencils);
+  goal_contact_release(&stencils);
   return status;
 }

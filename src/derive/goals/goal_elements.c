@@ -327,7 +327,7 @@ static double mises_of(const NoliMat3* F, const NoliMat3* P, NoliMat3* by_P, Nol
 }
 
 // The mean over the points of an element, by their volumes at rest.
-static double share_of(const NoliGoalPlace* place, int32_t e, const Point* point) {
+static double goal_elements_share_of(const NoliGoalPlace* place, int32_t e, const Point* point) {
   return point->volume / noli_block_mean_volume(noli_goal_block(place), e);
 }
 
@@ -344,7 +344,7 @@ NoliStatus noli_goal_von_mises(const NoliGoalPlace* place, double* value) {
     int32_t e = noli_goal_element(place, i), n = points_of(place, e, point);
     value[i] = 0.0;
     for (int32_t q = 0; q < n; q++) {
-      value[i] += share_of(place, e, &point[q]) * mises_at(&point[q]);
+      value[i] += goal_elements_share_of(place, e, &point[q]) * mises_at(&point[q]);
     }
   }
   return NOLI_OK;
@@ -373,7 +373,7 @@ static void derive_one_mises(const NoliGoalPlace* place, int32_t e, int32_t q, c
   double A[81];
   noli_history_tangent(&point->material, &point->F, &P, A);
   (void)mises_of(&point->F, &P, &by_P, &by_F);
-  weight *= share_of(place, e, point);
+  weight *= goal_elements_share_of(place, e, point);
   by_P = noli_scale33(weight, by_P);
   by_F = noli_scale33(weight, by_F);
   for (int i = 0; i < 81; i++) {
@@ -401,7 +401,7 @@ static void add_by_shares(const NoliGoalPlace* place, int32_t e, const Point* po
   }
   for (int32_t q = 0; q < n; q++) {
     mises[q] = mises_at(&point[q]);
-    mean += share_of(place, e, &point[q]) * mises[q];
+    mean += goal_elements_share_of(place, e, &point[q]) * mises[q];
   }
   for (int32_t q = 0; q < n; q++) {
     add_by_volume(place, e, q, weight * (mises[q] - mean) / volume, slopes);

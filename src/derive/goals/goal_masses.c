@@ -18,7 +18,7 @@ const char* noli_goal_mass_defect(const NoliGoalPlace* place) {
 // ---- the mass matrix ----------------------------------------------------------------------------
 
 // y = M x on the nodes of the body.
-static void multiply(const NoliGoalPlace* place, const double* x, double* y) {
+static void goal_masses_multiply(const NoliGoalPlace* place, const double* x, double* y) {
   const NoliModel* model = place->sim->model;
   const NoliBlock* block = noli_goal_block(place);
   if (block->n_consistent > 0) {
@@ -150,7 +150,7 @@ NoliStatus noli_goal_kinetic_energy(const NoliGoalPlace* place, double* value) {
   NoliStatus status = NOLI_OK;
   double* momentum = NULL;
   NOLI_NEW_ZERO(place->sim->context, momentum, size_of(place));
-  multiply(place, place->v, momentum);
+  goal_masses_multiply(place, place->v, momentum);
   *value = 0.0;
   for (int32_t i = 0; i < place->n_vertex; i++) {
     int64_t at = 3 * (int64_t)place->vertex[i];
@@ -171,8 +171,8 @@ NoliStatus noli_goal_derive_kinetic_energy(const NoliGoalPlace* place, const dou
   NOLI_NEW_ZERO(context, momentum, size_of(place));
   NOLI_NEW_ZERO(context, share, size_of(place));
   choose(place, chosen);
-  multiply(place, place->v, momentum);
-  multiply(place, chosen, share);
+  goal_masses_multiply(place, place->v, momentum);
+  goal_masses_multiply(place, chosen, share);
   for (int64_t j = 0; slopes->v != NULL && j < size_of(place); j++) {
     slopes->v[j] += 0.5 * *weight * share[j];
   }

@@ -10,7 +10,7 @@
 
 // ---- vertices -----------------------------------------------------------------------------------
 
-static void take(const NoliGoalPlace* place, const double* from, double* value) {
+static void goal_quantities_take(const NoliGoalPlace* place, const double* from, double* value) {
   for (int32_t i = 0; i < place->n_vertex; i++) {
     memcpy(value + 3 * (int64_t)i, from + 3 * (int64_t)place->vertex[i], 3 * sizeof *value);
   }
@@ -23,7 +23,7 @@ static void give(const NoliGoalPlace* place, double factor, const double* weight
 }
 
 static NoliStatus positions(const NoliGoalPlace* place, double* value) {
-  take(place, place->x, value);
+  goal_quantities_take(place, place->x, value);
   return NOLI_OK;
 }
 
@@ -35,7 +35,7 @@ static NoliStatus derive_positions(const NoliGoalPlace* place, const double* wei
 
 static NoliStatus displacements(const NoliGoalPlace* place, double* value) {
   const double* X = place->sim->model->problem.X;
-  take(place, place->x, value);
+  goal_quantities_take(place, place->x, value);
   for (int64_t k = 0; k < 3 * (int64_t)place->n_vertex; k++) {
     value[k] -= X[3 * (int64_t)place->vertex[k / 3] + k % 3];
   }
@@ -50,7 +50,7 @@ static NoliStatus derive_displacements(const NoliGoalPlace* place, const double*
 }
 
 static NoliStatus velocities(const NoliGoalPlace* place, double* value) {
-  take(place, place->v, value);
+  goal_quantities_take(place, place->v, value);
   return NOLI_OK;
 }
 

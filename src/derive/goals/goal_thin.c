@@ -27,7 +27,8 @@ static int elements_of(const NoliBlockStencils* stencils, int64_t s, int32_t ele
   return element[0] == element[1] ? 1 : 2;
 }
 
-static double share_of(const NoliBlockStencils* stencils, int64_t s, const double* count) {
+static double goal_thin_share_of(const NoliBlockStencils* stencils, int64_t s,
+                                 const double* count) {
   int32_t element[2];
   (void)elements_of(stencils, s, element);
   return 0.5 * (count[element[0]] + count[element[1]]);
@@ -41,7 +42,7 @@ static double part_energy(const NoliGoalPlace* place, NoliBlockPart part, const 
   const NoliBlockStencils stencils = noli_block_stencils(block, part);
   double sum = 0.0;
   for (int64_t s = 0; s < stencils.n; s++) {
-    double value, share = share_of(&stencils, s, count);
+    double value, share = goal_thin_share_of(&stencils, s, count);
     const NoliLocal out = {.energy = noli_local_from(&value, s)};
     if (share > 0.0) {
       stencils.evaluate(&energy, place->x, s, s + 1, NOLI_EVAL_ENERGY, &out);
@@ -103,7 +104,7 @@ static void derive_part(const NoliGoalPlace* place, NoliBlockPart part, const do
   int64_t number = NOLI_THIN_NUMBERS * (int64_t)place->body + noli_thin_number(block, part);
   bool framed = part == NOLI_PART_BENDING && noli_block_has_frames(block);
   for (int64_t s = 0; s < stencils.n; s++) {
-    double scale = weight * share_of(&stencils, s, count);
+    double scale = weight * goal_thin_share_of(&stencils, s, count);
     NoliEnergySlopes by;
     if (scale == 0.0) {
       continue;

@@ -322,7 +322,7 @@ done:
   return status;
 }
 
-static NoliStatus evaluate(void* user, NoliSim* sim, NoliObjectivePoint* at) {
+static NoliStatus goals_evaluate(void* user, NoliSim* sim, NoliObjectivePoint* at) {
   NoliStatus status = NOLI_OK;
   const NoliGoals* goals = user;
   for (int32_t i = 0; i < goals->n_goal; i++) {
@@ -336,7 +336,7 @@ done:
 }
 
 NoliObjective noli_goals_objective(NoliGoals* goals) {
-  return (NoliObjective){.evaluate = evaluate, .user = goals};
+  return (NoliObjective){.evaluate = goals_evaluate, .user = goals};
 }
 
 // ---- definitions --------------------------------------------------------------------------------

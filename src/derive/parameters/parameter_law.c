@@ -12,7 +12,7 @@ typedef struct Place {
   double shear; // how the shear modulus follows
 } Place;
 
-static Place place_of(const NoliParameter* def) {
+static Place parameter_law_place_of(const NoliParameter* def) {
   int32_t k = (int32_t)def->kind;
   Place of_law = {NOLI_INPUT_LAW, 0, 0, NOLI_LAW_PARAMETERS, 0.0};
   switch (def->kind) {
@@ -51,7 +51,8 @@ static const char* metal_defect(const NoliMaterialDef* material, const NoliParam
   if (!noli_material_flows(material)) {
     return "does not yield: give it a material.yield";
   }
-  return def->kind >= NOLI_PARAMETER_SATURATION && !(material->parameter[place_of(def).first] > 0.0)
+  return def->kind >= NOLI_PARAMETER_SATURATION &&
+                 !(material->parameter[parameter_law_place_of(def).first] > 0.0)
              ? "has no hardening that ends: give it material.saturation and saturation_rate"
              : NULL;
 }
@@ -86,7 +87,8 @@ static const char* fibre_defect(const NoliSim* sim, const NoliParameter* def) {
   }
   const double *all = block->fibre + NOLI_FIBRE_VALUES * (int64_t)range.begin, *first = NULL;
   bool each = def->scope == NOLI_SCOPE_ELEMENTS;
-  int32_t n = each ? def->n_point : range.end - range.begin, value = 3 + place_of(def).first;
+  int32_t n = each ? def->n_point : range.end - range.begin,
+          value = 3 + parameter_law_place_of(def).first;
   for (int32_t i = 0; i < n; i++) {
     int32_t e = each ? def->point[i] : i;
     const double* fibre = all + NOLI_FIBRE_VALUES * (int64_t)e;
@@ -110,7 +112,7 @@ static const char* fibre_defect(const NoliSim* sim, const NoliParameter* def) {
 static int32_t count_terms(const NoliSim* sim, const NoliParameter* def) {
   const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
   const NoliMaterialDef* material = noli_region_material(body, def->part);
-  if (place_of(def).input == NOLI_INPUT_SERIES) {
+  if (parameter_law_place_of(def).input == NOLI_INPUT_SERIES) {
     return material->prony != NULL ? material->prony->n : 0;
   }
   int32_t n = NOLI_LAW_PARAMETERS / 2;
@@ -121,8 +123,9 @@ static int32_t count_terms(const NoliSim* sim, const NoliParameter* def) {
 }
 
 // The number of a definition behind point i of a parameter.
-static double* number_of(const NoliBodyDef* body, const NoliParameter* def, int32_t i) {
-  Place place = place_of(def);
+static double* parameter_law_number_of(const NoliBodyDef* body, const NoliParameter* def,
+                                       int32_t i) {
+  Place place = parameter_law_place_of(def);
   int32_t point = def->point != NULL ? def->point[i] : 0;
   int32_t at = place.first + place.step * point;
   if (place.input == NOLI_INPUT_FIBRE) {
@@ -142,16 +145,16 @@ static double* number_of(const NoliBodyDef* body, const NoliParameter* def, int3
 
 static void read(const NoliSim* sim, const NoliParameter* def, double* value) {
   for (int32_t i = 0; i < noli_parameter_points(def); i++) {
-    value[i] = *number_of(&sim->definition.def->bodies[def->of], def, i);
+    value[i] = *parameter_law_number_of(&sim->definition.def->bodies[def->of], def, i);
   }
 }
 
-static NoliStatus apply(NoliContext* context, const NoliParameter* def, const double* value,
-                        NoliOwnedDefinition* definition) {
+static NoliStatus parameter_law_apply(NoliContext* context, const NoliParameter* def,
+                                      const double* value, NoliOwnedDefinition* definition) {
   (void)context;
   NoliBodyDef* body = noli_parameter_body(def, definition);
   for (int32_t i = 0; i < noli_parameter_points(def); i++) {
-    *number_of(body, def, i) = value[i];
+    *parameter_law_number_of(body, def, i) = value[i];
   }
   return NOLI_OK;
 }
@@ -161,11 +164,11 @@ static NoliStatus apply_fibre(NoliContext* context, const NoliParameter* def, co
                               NoliOwnedDefinition* definition) {
   const NoliBodyDef* body = noli_parameter_body(def, definition);
   if (def->scope == NOLI_SCOPE_ELEMENTS) {
-    return apply(context, def, value, definition);
+    return parameter_law_apply(context, def, value, definition);
   }
   int32_t n = noli_region_size(body, def->part);
   for (int32_t e = 0; e < n; e++) {
-    number_of(body, def, 0)[NOLI_FIBRE_VALUES * (int64_t)e] = *value;
+    parameter_law_number_of(body, def, 0)[NOLI_FIBRE_VALUES * (int64_t)e] = *value;
   }
   return NOLI_OK;
 }
@@ -181,7 +184,7 @@ static NoliStatus map(NoliParameters* self, const NoliSim* sim, const NoliParame
   NoliBlockRange range = problem->range[def->of];
   const NoliBlock* block = &problem->block[range.block];
   int64_t first = noli_input_elements(problem, range.block);
-  Place place = place_of(def);
+  Place place = parameter_law_place_of(def);
   bool of_element = def->scope == NOLI_SCOPE_ELEMENTS;
   int32_t term = def->scope == NOLI_SCOPE_TERMS ? def->point[point] : 0;
   int32_t begin = of_element ? range.begin + def->point[point] : range.begin;
@@ -208,7 +211,7 @@ const NoliParameterType noli_parameter_law = {.of = NOLI_OF_BODY,
                                               .defect = law_defect,
                                               .read = read,
                                               .map = map,
-                                              .apply = apply};
+                                              .apply = parameter_law_apply};
 const NoliParameterType noli_parameter_series = {.of = NOLI_OF_BODY,
                                                  .n_component = 1,
                                                  .scope = NOLI_SCOPE_TERMS,
@@ -217,7 +220,7 @@ const NoliParameterType noli_parameter_series = {.of = NOLI_OF_BODY,
                                                  .defect = law_defect,
                                                  .read = read,
                                                  .map = map,
-                                                 .apply = apply};
+                                                 .apply = parameter_law_apply};
 const NoliParameterType noli_parameter_fibre = {.of = NOLI_OF_BODY,
                                                 .n_component = 1,
                                                 .scope = NOLI_SCOPE_ELEMENTS,

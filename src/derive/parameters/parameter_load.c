@@ -197,7 +197,7 @@ const NoliParameterType noli_parameter_spring = {.of = NOLI_OF_SPRING,
 // ---- closed volumes -----------------------------------------------------------------------------
 
 // The number of the only closed volume of a body; NOLI_NULL_INDEX where there are none or several.
-static int32_t volume_of(const NoliSim* sim, int32_t body) {
+static int32_t parameter_load_volume_of(const NoliSim* sim, int32_t body) {
   const NoliSimDef* def = sim->definition.def;
   int32_t found = NOLI_NULL_INDEX, n = 0;
   for (int32_t i = 0; i < def->n_volumes; i++) {
@@ -208,8 +208,9 @@ static int32_t volume_of(const NoliSim* sim, int32_t body) {
 }
 
 static const char* volume_defect(const NoliSim* sim, const NoliParameter* def) {
-  return volume_of(sim, def->of) == NOLI_NULL_INDEX ? "does not have exactly one closed volume"
-                                                    : NULL;
+  return parameter_load_volume_of(sim, def->of) == NOLI_NULL_INDEX
+             ? "does not have exactly one closed volume"
+             : NULL;
 }
 
 static double* volume_number(NoliParameterKind kind, NoliVolumeDef* volume) {
@@ -217,7 +218,8 @@ static double* volume_number(NoliParameterKind kind, NoliVolumeDef* volume) {
 }
 
 static void read_volume(const NoliSim* sim, const NoliParameter* def, double* value) {
-  const NoliVolumeLaw* law = &sim->model->problem.volumes.region[volume_of(sim, def->of)].law;
+  const NoliVolumeLaw* law =
+      &sim->model->problem.volumes.region[parameter_load_volume_of(sim, def->of)].law;
   *value = def->kind == NOLI_PARAMETER_VOLUME_PRESSURE ? law->pressure : law->compression;
 }
 
@@ -226,7 +228,7 @@ static NoliStatus map_volume(NoliParameters* self, const NoliSim* sim, const Nol
                              int32_t point, int32_t component) {
   (void)point, (void)component;
   NoliStatus status = NOLI_OK;
-  int32_t volume = volume_of(sim, def->of);
+  int32_t volume = parameter_load_volume_of(sim, def->of);
   int64_t first = NOLI_REGION_NUMBERS * (int64_t)volume;
   double compression = sim->model->problem.volumes.region[volume].law.compression;
   bool pressure = def->kind == NOLI_PARAMETER_VOLUME_PRESSURE;

@@ -87,7 +87,8 @@ static void read_material(const NoliSim* sim, const NoliParameter* def, double* 
   }
 }
 
-static void read_section(const NoliSim* sim, const NoliParameter* def, double* value) {
+static void parameter_material_read_section(const NoliSim* sim, const NoliParameter* def,
+                                            double* value) {
   const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
   *value = def->kind == NOLI_PARAMETER_THICKNESS ? body->shell.thickness : body->rod.radius;
 }
@@ -298,6 +299,6 @@ const NoliParameterType noli_parameter_material = {.of = NOLI_OF_BODY,
 const NoliParameterType noli_parameter_section = {.of = NOLI_OF_BODY,
                                                   .n_component = 1,
                                                   .defect = section_defect,
-                                                  .read = read_section,
+                                                  .read = parameter_material_read_section,
                                                   .map = map_section,
                                                   .apply = apply_section};

@@ -239,8 +239,9 @@ done:
   return status;
 }
 
-static NoliStatus take(NoliParameters* self, const NoliSim* sim, const NoliParameterDef* def,
-                       const char* where, NoliParameter* made) {
+static NoliStatus parameters_take(NoliParameters* self, const NoliSim* sim,
+                                  const NoliParameterDef* def, const char* where,
+                                  NoliParameter* made) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(take_words(sim->context, def, where, made));
   NOLI_TRY(take_place(sim, def, where, made));
@@ -555,7 +556,7 @@ NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list, const NoliP
     char where[64];
     snprintf(where, sizeof where, "%s[%d]: ", list, (int)i);
     NOLI_TRY(noli_numbers_check(sim->context, where, NOLI_NUMBERS_PARAMETER, &defs[i]));
-    NOLI_TRY(take(self, sim, &defs[i], where, &self->def[i]));
+    NOLI_TRY(parameters_take(self, sim, &defs[i], where, &self->def[i]));
   }
   NOLI_TRY(noli_owned_definition_copy(sim->context, sim->definition.def, &self->source));
   noli_sim_fix_lengths(sim, self->source.def);

@@ -124,7 +124,7 @@ static void set_prescribed(const NoliTapeStage* from, NoliStage* stage) {
   }
 }
 
-static NoliStatus place(NoliStage* stage, const double* x) {
+static NoliStatus sensitivity_place(NoliStage* stage, const double* x) {
   memcpy(stage->here->x, x, (size_t)stage->problem->n_vert * 3 * sizeof *x);
   return noli_stage_find_contacts(stage);
 }
@@ -201,12 +201,12 @@ static NoliStatus set_stage(NoliSensitivity* self, const NoliTapePart* part, int
   }
   noli_mixed_list_clear(&self->mixed);
   set_damping(self, part);
-  NOLI_TRY(place(stage, lagged));
+  NOLI_TRY(sensitivity_place(stage, lagged));
   NOLI_TRY(noli_stage_lag_friction(stage));
   if (stage->problem->rubs && !noli_sensitivity_is_general(self)) {
     NOLI_TRY(stage->problem->contact->lag_slopes(stage, x, self->classes, &self->mixed));
   }
-  NOLI_TRY(place(stage, x));
+  NOLI_TRY(sensitivity_place(stage, x));
   noli_stage_list_terms(stage);
   NOLI_TRY(noli_sensitivity_list_slopes(self));
   if (noli_sensitivity_wants(self, NOLI_INPUT_TIE)) {
@@ -432,7 +432,7 @@ NoliStatus noli_sensitivity_set_start(NoliSensitivity* self, const NoliTapePart*
 }
 
 // y += a x
-static void add(int64_t n, double a, const double* x, double* y) {
+static void sensitivity_add(int64_t n, double a, const double* x, double* y) {
   for (int64_t i = 0; i < n; i++) {
     y[i] += a * x[i];
   }
@@ -461,12 +461,12 @@ NoliStatus noli_sensitivity_pull_force(NoliSensitivity* self, const NoliTapePart
   negate(lambda, n);
   memset(self->product, 0, (size_t)n * sizeof(double));
   NOLI_TRY(noli_sensitivity_multiply(self, true, FORCES, lambda, self->product));
-  add(n, 1.0, hat, self->product);
-  add(n, 1.0, lagged, self->product);
+  sensitivity_add(n, 1.0, hat, self->product);
+  sensitivity_add(n, 1.0, lagged, self->product);
   noli_tie_slopes_act(&self->ties, &stage->problem->followers, stage->n_threads, part->start.x,
                       self->product, to->value[NOLI_INPUT_TIE]);
-  add(n, 1.0, self->product, x);
-  add(n, -stage->time.h_v, hat, v);
+  sensitivity_add(n, 1.0, self->product, x);
+  sensitivity_add(n, -stage->time.h_v, hat, v);
 done:
   return status;
 }
@@ -481,7 +481,7 @@ NoliStatus noli_sensitivity_push_force(NoliSensitivity* self, const NoliTapePart
   double h_e_sqr = stage->time.h_e * stage->time.h_e, *g = self->lambda;
   double* hat = change->value[NOLI_INPUT_REFERENCE];
   memcpy(hat, x, (size_t)n * sizeof *hat);
-  add(n, -stage->time.h_v, v, hat);
+  sensitivity_add(n, -stage->time.h_v, v, hat);
   memcpy(change->value[NOLI_INPUT_LAGGED], x, (size_t)n * sizeof *x);
   memset(g, 0, (size_t)n * sizeof *g);
   NOLI_TRY(noli_sensitivity_multiply(self, false, VISCOUS, hat, g));
@@ -491,7 +491,7 @@ NoliStatus noli_sensitivity_push_force(NoliSensitivity* self, const NoliTapePart
   push_ties(self, change, g);
   noli_stage_act_on_nodes(stage, g);
   memset(force, 0, (size_t)n * sizeof *force);
-  add(n, -1.0 / h_e_sqr, g, force);
+  sensitivity_add(n, -1.0 / h_e_sqr, g, force);
 done:
   return status;
 }
@@ -526,7 +526,7 @@ NoliStatus noli_sensitivity_push_damping(NoliSensitivity* self, const NoliInputs
   NOLI_TRY(noli_sensitivity_list_damping(self, &self->part_list));
   push_list(&self->part_list, change, g);
   NOLI_TRY(noli_sensitivity_multiply(self, false, NOLI_ROLE_DAMPING, moved, g));
-  add(n, 1.0 / h_e_sqr, g, force);
+  sensitivity_add(n, 1.0 / h_e_sqr, g, force);
 done:
   return status;
 }

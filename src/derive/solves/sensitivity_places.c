@@ -52,7 +52,7 @@ typedef struct Shifted {
   int axis;
 } Shifted;
 
-static void evaluate(void* user, double shift, double* value) {
+static void sensitivity_places_evaluate(void* user, double shift, double* value) {
   const Shifted* shifted = user;
   const NoliForceDef* def = &shifted->force->def;
   for (int64_t i = 0; i < shifted->force->n_node; i++) {
@@ -95,13 +95,13 @@ static NoliStatus find_slopes(const NoliSensitivity* self, int32_t index) {
   double *value = NULL, largest = 0.0;
   NOLI_NEW(self->context, table, n);
   NOLI_NEW(self->context, value, n);
-  evaluate(&shifted, 0.0, value);
+  sensitivity_places_evaluate(&shifted, 0.0, value);
   for (int64_t j = 0; j < n; j++) {
     largest = fmax(largest, fabs(value[j]));
   }
   for (shifted.axis = 0; shifted.axis < 3; shifted.axis++) {
-    NOLI_TRY(noli_differences(self->context, n, evaluate, &shifted, STEP * model->problem.size.d,
-                              table));
+    NOLI_TRY(noli_differences(self->context, n, sensitivity_places_evaluate, &shifted,
+                              STEP * model->problem.size.d, table));
     NOLI_TRY(require_smooth(&shifted, index, table, largest / model->problem.size.d));
     for (int64_t j = 0; j < n; j++) {
       self->by_place[index][j / 3].m[j % 3][shifted.axis] = table[j].slope;

@@ -93,7 +93,7 @@ static void end(Search* search, NoliSearchEnd reason) {
 }
 
 // Counts the last sample. A first value sets the scale of the objective.
-static void take(Search* search) {
+static void search_take(Search* search) {
   const NoliSearchDef* def = search->def;
   Sample* last = &search->last;
   double slope = 0.0;
@@ -163,11 +163,12 @@ static bool sample_at(Search* search, const double* y) {
     return false;
   }
   last->known = true;
-  take(search);
+  search_take(search);
   return !search->ended;
 }
 
-static bool evaluate(void* user, const double* y, const double** value, const double** gradient) {
+static bool search_evaluate(void* user, const double* y, const double** value,
+                            const double** gradient) {
   Search* search = user;
   *value = search->last.value;
   *gradient = search->last.gradient;
@@ -242,7 +243,7 @@ static NoliStatus run_method(Search* search, double* y) {
                           .upper = search->upper,
                           .scale = search->scale,
                           .tolerance = def->tolerance,
-                          .evaluate = evaluate,
+                          .evaluate = search_evaluate,
                           .user = search};
   double value = search->best.value[0], violation = search->best.violation;
   place_box(search);

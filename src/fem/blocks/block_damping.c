@@ -8,7 +8,7 @@
 
 enum { ELEMENTS_PER_BLOCK = 16 };
 
-static int64_t count(const NoliBlockStencils* stencils) {
+static int64_t damping_count(const NoliBlockStencils* stencils) {
   for (int64_t t = 0; t < stencils->n; t++) {
     if (stencils->damping_time[t] > 0.0) {
       return stencils->n;
@@ -23,7 +23,7 @@ static int64_t doubles_of_stencil(const NoliBlockStencils* stencils) {
 
 static int64_t size(const NoliBlock* block, NoliBlockPart part) {
   NoliBlockStencils stencils = noli_block_stencils(block, part);
-  return doubles_of_stencil(&stencils) * count(&stencils);
+  return doubles_of_stencil(&stencils) * damping_count(&stencils);
 }
 
 typedef struct Loop {
@@ -54,12 +54,13 @@ static void set(const NoliBlock* block, NoliBlockPart part, const double* x, int
                .stencils = noli_block_stencils(block, part),
                .out = stiffness,
                .x0 = x};
-  noli_parallel_for(n_threads, count(&loop.stencils), ELEMENTS_PER_BLOCK, stiffness_range, &loop);
+  noli_parallel_for(n_threads, damping_count(&loop.stencils), ELEMENTS_PER_BLOCK, stiffness_range,
+                    &loop);
 }
 
 // f = K w of stencil t for w = a - b at its nodes; b may be NULL. Returns w . f.
-static double apply(const NoliBlockStencils* stencils, int64_t t, const double* stiffness,
-                    const double* a, const double* b, double* f) {
+static double damping_apply(const NoliBlockStencils* stencils, int64_t t, const double* stiffness,
+                            const double* a, const double* b, double* f) {
   int32_t n = stencils->size;
   const int32_t* node = stencils->node + t * n;
   const double* K = stiffness + doubles_of_stencil(stencils) * t;
@@ -94,15 +95,15 @@ static double apply(const NoliBlockStencils* stencils, int64_t t, const double* 
   return form;
 }
 
-static void add_force(const NoliBlock* block, NoliBlockPart part, const double* stiffness,
-                      const double* v, double* force) {
+static void damping_add_force(const NoliBlock* block, NoliBlockPart part, const double* stiffness,
+                              const double* v, double* force) {
   // serial over stencils: only once per step
   NoliBlockStencils stencils = noli_block_stencils(block, part);
-  int64_t n = count(&stencils);
+  int64_t n = damping_count(&stencils);
   for (int64_t t = 0; t < n; t++) {
     double f[3 * NOLI_TET_NODES_MAX];
     const int32_t* node = stencils.node + t * stencils.size;
-    apply(&stencils, t, stiffness, v, NULL, f);
+    damping_apply(&stencils, t, stiffness, v, NULL, f);
     for (int32_t i = 0; i < 3 * stencils.size && node[i / 3] >= 0; i++) {
       force[3 * (int64_t)node[i / 3] + i % 3] -= f[i];
     }
@@ -114,7 +115,7 @@ static double loss_range(void* user, int64_t begin, int64_t end, int32_t worker)
   const Loop* loop = user;
   double sum = 0.0, f[3 * NOLI_TET_NODES_MAX];
   for (int64_t t = begin; t < end; t++) {
-    sum += apply(&loop->stencils, t, loop->stiffness, loop->x1, loop->x0, f);
+    sum += damping_apply(&loop->stencils, t, loop->stiffness, loop->x1, loop->x0, f);
   }
   return sum;
 }
@@ -123,11 +124,12 @@ static double loss(const NoliBlock* block, NoliBlockPart part, const double* sti
                    const double* x0, const double* x1, int32_t n_threads) {
   Loop loop = {
       .stencils = noli_block_stencils(block, part), .stiffness = stiffness, .x0 = x0, .x1 = x1};
-  return noli_parallel_sum(n_threads, count(&loop.stencils), ELEMENTS_PER_BLOCK, loss_range, &loop);
+  return noli_parallel_sum(n_threads, damping_count(&loop.stencils), ELEMENTS_PER_BLOCK, loss_range,
+                           &loop);
 }
 
-static void evaluate(const void* data, const double* x, int64_t begin, int64_t end, unsigned what,
-                     const NoliLocal* out) {
+static void damping_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
+                             unsigned what, const NoliLocal* out) {
   const NoliBlockEnergy* damping = data;
   NoliBlockStencils stencils = noli_block_stencils(damping->block, damping->part);
   int32_t n = 3 * stencils.size;
@@ -135,7 +137,7 @@ static void evaluate(const void* data, const double* x, int64_t begin, int64_t e
   for (int64_t t = begin; t < end; t++) {
     if (what & (NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT)) {
       double f[3 * NOLI_TET_NODES_MAX];
-      double form = apply(&stencils, t, damping->stiffness, x, damping->reference, f);
+      double form = damping_apply(&stencils, t, damping->stiffness, x, damping->reference, f);
       if (what & NOLI_EVAL_ENERGY) {
         out->energy[t] = 0.5 * damping->scale * form;
       }
@@ -155,12 +157,12 @@ static NoliEnergyTerm term(const NoliBlockEnergy* energy) {
   NoliBlockStencils stencils = noli_block_stencils(energy->block, energy->part);
   return (NoliEnergyTerm){.name = "damping of elements",
                           .data = energy,
-                          .evaluate = evaluate,
+                          .evaluate = damping_evaluate,
                           .size = stencils.n > 0 ? stencils.size : 1,
-                          .n_stencil = count(&stencils),
+                          .n_stencil = damping_count(&stencils),
                           .node = stencils.node,
                           .fixed = true};
 }
 
 const NoliBlockDamping noli_block_damping = {
-    .size = size, .set = set, .add_force = add_force, .loss = loss, .term = term};
+    .size = size, .set = set, .add_force = damping_add_force, .loss = loss, .term = term};

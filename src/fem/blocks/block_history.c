@@ -130,7 +130,7 @@ static void take_range(void* user, int64_t begin, int64_t end, int32_t worker) {
   }
 }
 
-static void take(NoliBlock* block, const double* x, bool ends, int32_t n_threads) {
+static void history_take(NoliBlock* block, const double* x, bool ends, int32_t n_threads) {
   Loop loop = {block, x, ends};
   noli_parallel_for(n_threads, block->n_element, ELEMENTS_PER_BLOCK, take_range, &loop);
 }
@@ -139,7 +139,7 @@ void noli_block_begin_stage(NoliBlock* block, const double* x, double elapsed, i
   if (block->laws.first != NULL) {
     block->laws.elapsed = elapsed;
     block->laws.value = block->begun;
-    take(block, x, false, n_threads);
+    history_take(block, x, false, n_threads);
   }
 }
 
@@ -150,7 +150,7 @@ void noli_block_end_stage(NoliBlock* block) {
 
 void noli_block_move_history(NoliBlock* block, const double* x, int32_t n_threads) {
   if (block->laws.first != NULL && block->laws.value == block->begun) {
-    take(block, x, true, n_threads);
+    history_take(block, x, true, n_threads);
     noli_block_end_stage(block);
   } else if (block->laws.first == NULL && block->n_history > 0) {
     block->type->move_history(block, x, block->history);

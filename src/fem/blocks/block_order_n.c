@@ -42,19 +42,19 @@ static int64_t first_of(const NoliBlock* block) {
 
 // ---- making -------------------------------------------------------------------------------------
 
-static bool serves(const NoliBlockBody* body) {
+static bool order_n_serves(const NoliBlockBody* body) {
   return body->order > 1 || noli_mesh_order(body->mesh) > 1;
 }
 
 // Elasticity and a consistent mass.
-static int32_t work(const NoliBlockBody* body, int32_t others) {
+static int32_t order_n_work(const NoliBlockBody* body, int32_t others) {
   (void)others;
   int32_t p = body->order > 1 ? body->order : 1;
   return 2 * noli_stencil_blocks((p + 1) * (p + 2) * (p + 3) / 6);
 }
 
 // Mass matrix, its row sums, and the measure of every node. Nodes without elements have no mass.
-static NoliStatus finish(NoliBlock* block) {
+static NoliStatus order_n_finish(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = block->context;
   OrderN* self = block->self;
@@ -83,7 +83,7 @@ done:
   return status;
 }
 
-static double volume_of(const OrderN* self, int32_t begin, int32_t end) {
+static double order_n_volume_of(const OrderN* self, int32_t begin, int32_t end) {
   double volume = 0.0;
   for (int32_t t = begin; t < end; t++) {
     volume += self->volume[t];
@@ -100,13 +100,13 @@ static NoliStatus measure_volumes(NoliContext* context, OrderN* self) {
   NOLI_NEW(context, self->volume_slope, 12 * (int64_t)self->space.n_tet);
   NOLI_TRY(noli_space_moments(context, &self->space, self->volume, moment));
   NOLI_TRY(noli_space_volume_slopes(context, &self->space, self->volume_slope));
-  self->total_volume = volume_of(self, 0, self->space.n_tet);
+  self->total_volume = order_n_volume_of(self, 0, self->space.n_tet);
 done:
   noli_free(context, moment);
   return status;
 }
 
-static NoliStatus add(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
+static NoliStatus order_n_add(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
   (void)begin;
   NoliStatus status = NOLI_OK;
   NoliContext* context = block->context;
@@ -131,7 +131,7 @@ done:
   return status;
 }
 
-static void destroy(NoliBlock* block) {
+static void order_n_destroy(NoliBlock* block) {
   NoliContext* context = block->context;
   OrderN* self = block->self;
   noli_element_mass_destroy(context, &self->element_mass);
@@ -216,7 +216,7 @@ static void volume_slope(const NoliBlock* block, int32_t element, NoliVec3 slope
 
 // ---- mass ---------------------------------------------------------------------------------------
 
-static void add_mass(const NoliBlock* block, double* mass) {
+static void order_n_add_mass(const NoliBlock* block, double* mass) {
   for (int32_t v = 0; v < block->n_consistent; v++) {
     mass[block->first_node + v] += order_of(block)->measure[v];
   }
@@ -267,7 +267,7 @@ static double dot_range(void* user, int64_t begin, int64_t end, int32_t worker) 
   return sum;
 }
 
-static double dot(const OrderN* self, const double* a, const double* b, int32_t n_threads) {
+static double order_n_dot(const OrderN* self, const double* a, const double* b, int32_t n_threads) {
   DotLoop loop = {a, b};
   return noli_parallel_sum(n_threads, self->space.n_node, NODES_PER_BLOCK, dot_range, &loop);
 }
@@ -281,7 +281,7 @@ static double mass_norm_sqr(const NoliBlock* block, const double* a, const doubl
     d[j] = b != NULL ? a[first + j] - b[first + j] : a[first + j];
   }
   noli_mass_multiply(&self->mass, d, n_threads, Md);
-  return dot(self, d, Md, n_threads);
+  return order_n_dot(self, d, Md, n_threads);
 }
 
 // z = r / `measure`, which is proportional to the diagonal; 0 at nodes without mass.
@@ -301,17 +301,17 @@ static void divide_by_mass(const NoliBlock* block, const double* y, int32_t n_th
   memset(solution, 0, (size_t)n * sizeof *solution);
   precondition(self, r, z);
   memcpy(p, z, (size_t)n * sizeof *p);
-  double rz = dot(self, r, z, n_threads), least = RESIDUAL * RESIDUAL * rz;
+  double rz = order_n_dot(self, r, z, n_threads), least = RESIDUAL * RESIDUAL * rz;
   for (int32_t k = 0; k < MAX_ITERATIONS && rz > least; k++) {
     noli_mass_multiply(&self->mass, p, n_threads, q);
-    double alpha = rz / dot(self, p, q, n_threads);
+    double alpha = rz / order_n_dot(self, p, q, n_threads);
     for (int64_t i = 0; i < n; i++) {
       solution[i] += alpha * p[i];
       r[i] -= alpha * q[i];
     }
     precondition(self, r, z);
     double rz_before = rz;
-    rz = dot(self, r, z, n_threads);
+    rz = order_n_dot(self, r, z, n_threads);
     for (int64_t i = 0; i < n; i++) {
       p[i] = z[i] + rz / rz_before * p[i];
     }
@@ -321,8 +321,8 @@ static void divide_by_mass(const NoliBlock* block, const double* y, int32_t n_th
 
 // ---- measures -----------------------------------------------------------------------------------
 
-static double rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
-  return volume_of(order_of(block), begin, end);
+static double order_n_rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
+  return order_n_volume_of(order_of(block), begin, end);
 }
 
 // Squared distance of nodes, which are closer to each other than vertices if the order is high.
@@ -341,12 +341,12 @@ static double modulus(const NoliBlock* block) {
   return largest;
 }
 
-static double wave_time_sqr(const NoliBlock* block) {
+static double order_n_wave_time_sqr(const NoliBlock* block) {
   return order_of(block)->total_mass * size_sqr(block) / modulus(block);
 }
 
-static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
-                            const double* mass) {
+static double order_n_frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
+                                    const double* mass) {
   (void)begin, (void)end, (void)mass;
   const OrderN* self = block->self;
   return modulus(block) * self->total_volume / (self->total_mass * size_sqr(block));
@@ -365,7 +365,8 @@ static NoliElementElasticity elasticity_of(const NoliBlock* block, double scale)
                                  .node = block->node};
 }
 
-static void add_stress(const NoliBlock* block, int32_t element, const double* x, NoliStress* sum) {
+static void order_n_add_stress(const NoliBlock* block, int32_t element, const double* x,
+                               NoliStress* sum) {
   const NoliElementElasticity elasticity = elasticity_of(block, 1.0);
   noli_element_elasticity_add_stress(&elasticity, element, x, sum);
 }
@@ -392,11 +393,11 @@ static void inertia(const void* data, const double* x, int64_t begin, int64_t en
 
 const NoliBlockType noli_block_order_n = {.name = "order n",
                                           .solid = true,
-                                          .serves = serves,
-                                          .work = work,
-                                          .add = add,
-                                          .finish = finish,
-                                          .destroy = destroy,
+                                          .serves = order_n_serves,
+                                          .work = order_n_work,
+                                          .add = order_n_add,
+                                          .finish = order_n_finish,
+                                          .destroy = order_n_destroy,
                                           .is_inverted = is_inverted,
                                           .inversion_bound = inversion_bound,
                                           .point_count = point_count,
@@ -406,16 +407,16 @@ const NoliBlockType noli_block_order_n = {.name = "order n",
                                           .shape_gradients = shape_gradients,
                                           .inertia_by_rest = inertia_by_rest,
                                           .volume_slope = volume_slope,
-                                          .add_mass = add_mass,
+                                          .add_mass = order_n_add_mass,
                                           .measure_shares = measure_shares,
                                           .set_weight = set_weight,
                                           .multiply_mass = multiply_mass,
                                           .divide_by_mass = divide_by_mass,
                                           .mass_norm_sqr = mass_norm_sqr,
-                                          .rest_volume = rest_volume,
-                                          .wave_time_sqr = wave_time_sqr,
-                                          .frequency_sqr = frequency_sqr,
-                                          .add_stress = add_stress,
+                                          .rest_volume = order_n_rest_volume,
+                                          .wave_time_sqr = order_n_wave_time_sqr,
+                                          .frequency_sqr = order_n_frequency_sqr,
+                                          .add_stress = order_n_add_stress,
                                           .elasticity = elasticity,
                                           .inertia = inertia,
                                           .damping = &noli_block_damping};

@@ -11,16 +11,16 @@ typedef struct Points {
   double* radius; // (n_element) m
 } Points;
 
-static bool serves(const NoliBlockBody* body) {
+static bool points_serves(const NoliBlockBody* body) {
   return body->point.radius > 0.0;
 }
 
-static int32_t work(const NoliBlockBody* body, int32_t others) {
+static int32_t points_work(const NoliBlockBody* body, int32_t others) {
   (void)body, (void)others;
   return 1;
 }
 
-static NoliStatus add(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
+static NoliStatus points_add(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
   NoliStatus status = NOLI_OK;
   Points* self = block->self;
   if (self == NULL) {
@@ -38,31 +38,31 @@ done:
   return status;
 }
 
-static NoliStatus finish(NoliBlock* block) {
+static NoliStatus points_finish(NoliBlock* block) {
   (void)block;
   return NOLI_OK;
 }
 
-static void destroy(NoliBlock* block) {
+static void points_destroy(NoliBlock* block) {
   Points* self = block->self;
   noli_free(block->context, self->radius);
 }
 
-static double volume_of(const NoliBlock* block, int32_t p) {
+static double points_volume_of(const NoliBlock* block, int32_t p) {
   double radius = ((const Points*)block->self)->radius[p];
   return 4.0 / 3.0 * PI * radius * radius * radius;
 }
 
-static void add_mass(const NoliBlock* block, double* mass) {
+static void points_add_mass(const NoliBlock* block, double* mass) {
   for (int32_t p = 0; p < block->n_element; p++) {
-    mass[block->node[p]] += block->density[p] * volume_of(block, p);
+    mass[block->node[p]] += block->density[p] * points_volume_of(block, p);
   }
 }
 
-static double rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
+static double points_rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
   double volume = 0.0;
   for (int32_t p = begin; p < end; p++) {
-    volume += volume_of(block, p);
+    volume += points_volume_of(block, p);
   }
   return volume;
 }
@@ -77,38 +77,39 @@ static double size_sqr(const NoliBlock* block, int32_t p) {
   return 4.0 * radius * radius;
 }
 
-static double wave_time_sqr(const NoliBlock* block) {
+static double points_wave_time_sqr(const NoliBlock* block) {
   double sum = 0.0;
   for (int32_t p = 0; p < block->n_element; p++) {
-    sum += volume_of(block, p) * block->density[p] * size_sqr(block, p) / modulus(block, p);
+    sum += points_volume_of(block, p) * block->density[p] * size_sqr(block, p) / modulus(block, p);
   }
   return sum;
 }
 
-static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
-                            const double* mass) {
+static double points_frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
+                                   const double* mass) {
   double largest = 0.0;
   for (int32_t p = begin; p < end; p++) {
-    double stiffness = modulus(block, p) * volume_of(block, p) / size_sqr(block, p);
+    double stiffness = modulus(block, p) * points_volume_of(block, p) / size_sqr(block, p);
     largest = fmax(largest, stiffness / mass[block->node[p]]);
   }
   return largest;
 }
 
-static void add_stress(const NoliBlock* block, int32_t element, const double* x, NoliStress* sum) {
+static void points_add_stress(const NoliBlock* block, int32_t element, const double* x,
+                              NoliStress* sum) {
   (void)block, (void)element, (void)x, (void)sum;
 }
 
 const NoliBlockType noli_block_points = {.name = "points",
                                          .shared = true,
-                                         .serves = serves,
-                                         .work = work,
-                                         .add = add,
-                                         .finish = finish,
-                                         .destroy = destroy,
-                                         .add_mass = add_mass,
-                                         .rest_volume = rest_volume,
-                                         .wave_time_sqr = wave_time_sqr,
-                                         .frequency_sqr = frequency_sqr,
-                                         .add_stress = add_stress,
+                                         .serves = points_serves,
+                                         .work = points_work,
+                                         .add = points_add,
+                                         .finish = points_finish,
+                                         .destroy = points_destroy,
+                                         .add_mass = points_add_mass,
+                                         .rest_volume = points_rest_volume,
+                                         .wave_time_sqr = points_wave_time_sqr,
+                                         .frequency_sqr = points_frequency_sqr,
+                                         .add_stress = points_add_stress,
                                          .damping = &noli_block_damping};

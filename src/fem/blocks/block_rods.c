@@ -35,7 +35,7 @@ static const Rods* rods_of(const NoliBlock* block) {
 
 // ---- making -------------------------------------------------------------------------------------
 
-static bool serves(const NoliBlockBody* body) {
+static bool rods_serves(const NoliBlockBody* body) {
   return body->rod.radius > 0.0;
 }
 
@@ -44,7 +44,7 @@ static bool serves_twisted(const NoliBlockBody* body) {
 }
 
 // Of a segment and half of its turns, one with each segment that it meets.
-static int32_t work(const NoliBlockBody* body, int32_t others) {
+static int32_t rods_work(const NoliBlockBody* body, int32_t others) {
   (void)body;
   return noli_stencil_blocks(2) + others * noli_stencil_blocks(3) / 2;
 }
@@ -54,7 +54,7 @@ static int32_t work_twisted(const NoliBlockBody* body, int32_t others) {
   return noli_stencil_blocks(2) + others * noli_stencil_blocks(5) / 2;
 }
 
-static NoliStatus allocate(NoliBlock* block) {
+static NoliStatus rods_allocate(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = block->context;
   Rods* self = NULL;
@@ -76,10 +76,10 @@ done:
   return status;
 }
 
-static NoliStatus add(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
+static NoliStatus rods_add(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
   NoliStatus status = NOLI_OK;
   if (block->self == NULL) {
-    NOLI_TRY(allocate(block));
+    NOLI_TRY(rods_allocate(block));
   }
   Rods* self = block->self;
   for (int64_t s = 0; s < body->n_element; s++) {
@@ -96,7 +96,7 @@ static NoliStatus add_twisted(NoliBlock* block, int32_t begin, const NoliBlockBo
   block->n_angle = body->n_element;
   block->angle_radius = body->rod.radius;
   block->elliptic = body->rod.second_radius > 0.0;
-  return add(block, begin, body);
+  return rods_add(block, begin, body);
 }
 
 // Half of the width along the second axis.
@@ -218,7 +218,7 @@ done:
   return status;
 }
 
-static NoliStatus finish(NoliBlock* block) {
+static NoliStatus rods_finish(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
   Rods* self = block->self;
   NOLI_NEW(block->context, self->turn_damping, self->turns.n);
@@ -232,7 +232,7 @@ done:
   return status;
 }
 
-static void destroy(NoliBlock* block) {
+static void rods_destroy(NoliBlock* block) {
   NoliContext* context = block->context;
   Rods* self = block->self;
   noli_twists_destroy(context, &self->twists);
@@ -249,33 +249,33 @@ static void destroy(NoliBlock* block) {
 
 // ---- mass and measures --------------------------------------------------------------------------
 
-static double volume_of(const NoliBlock* block, int32_t s) {
+static double rods_volume_of(const NoliBlock* block, int32_t s) {
   return rods_of(block)->area[s] * rods_of(block)->length[s];
 }
 
-static void add_mass(const NoliBlock* block, double* mass) {
+static void rods_add_mass(const NoliBlock* block, double* mass) {
   for (int32_t s = 0; s < block->n_element; s++) {
     for (int a = 0; a < 2; a++) {
-      mass[block->node[2 * (int64_t)s + a]] += 0.5 * block->density[s] * volume_of(block, s);
+      mass[block->node[2 * (int64_t)s + a]] += 0.5 * block->density[s] * rods_volume_of(block, s);
     }
   }
 }
 
 // An angle has the inertia of its segment about itself, over the square of the radius.
 static void add_twisted_mass(const NoliBlock* block, double* mass) {
-  add_mass(block, mass);
+  rods_add_mass(block, mass);
   for (int32_t s = 0; s < block->n_element; s++) {
     const NoliRodDef* def = &rods_of(block)->def[s];
     double ratio = second_radius(def) / def->radius;
     mass[block->first_angle + s] +=
-        0.25 * (1.0 + ratio * ratio) * block->density[s] * volume_of(block, s);
+        0.25 * (1.0 + ratio * ratio) * block->density[s] * rods_volume_of(block, s);
   }
 }
 
-static double rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
+static double rods_rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
   double volume = 0.0;
   for (int32_t s = begin; s < end; s++) {
-    volume += volume_of(block, s);
+    volume += rods_volume_of(block, s);
   }
   return volume;
 }
@@ -290,26 +290,27 @@ static double modulus(const NoliBlock* block, int32_t s) {
   return (self->stretching[s] + 4.0 * self->bending[s] / size_sqr(block, s)) / self->area[s];
 }
 
-static double wave_time_sqr(const NoliBlock* block) {
+static double rods_wave_time_sqr(const NoliBlock* block) {
   double sum = 0.0;
   for (int32_t s = 0; s < block->n_element; s++) {
-    sum += volume_of(block, s) * block->density[s] * size_sqr(block, s) / modulus(block, s);
+    sum += rods_volume_of(block, s) * block->density[s] * size_sqr(block, s) / modulus(block, s);
   }
   return sum;
 }
 
-static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
-                            const double* mass) {
+static double rods_frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
+                                 const double* mass) {
   double largest = 0.0;
   for (int32_t s = begin; s < end; s++) {
-    double stiffness = modulus(block, s) * volume_of(block, s) / size_sqr(block, s);
+    double stiffness = modulus(block, s) * rods_volume_of(block, s) / size_sqr(block, s);
     largest = fmax(largest, stiffness / mass[block->node[2 * (int64_t)s]]);
   }
   return largest;
 }
 
 // Tension or pressure along the rod, over its area at rest.
-static void add_stress(const NoliBlock* block, int32_t element, const double* x, NoliStress* sum) {
+static void rods_add_stress(const NoliBlock* block, int32_t element, const double* x,
+                            NoliStress* sum) {
   const int32_t* node = block->node + block->n_local * (int64_t)element;
   NoliVec3 along = noli_normalize3(
       noli_sub3(noli_load3(x + 3 * (int64_t)node[1]), noli_load3(x + 3 * (int64_t)node[0])));
@@ -317,7 +318,7 @@ static void add_stress(const NoliBlock* block, int32_t element, const double* x,
   NoliMat3 sigma = noli_scale33(young_of(block, element) * strain, noli_outer33(along, along));
   NoliStress here = {.von_mises = fabs(young_of(block, element) * strain)};
   noli_stress_pack(&sigma, here.cauchy);
-  noli_stress_add_scaled(sum, volume_of(block, element), &here);
+  noli_stress_add_scaled(sum, rods_volume_of(block, element), &here);
 }
 
 // ---- energies -----------------------------------------------------------------------------------
@@ -779,17 +780,17 @@ static void rod_forces(const NoliBlock* block, const double* x, NoliRodForces* f
 
 const NoliBlockType noli_block_rods = {.name = "rods",
                                        .shared = true,
-                                       .serves = serves,
-                                       .work = work,
-                                       .add = add,
+                                       .serves = rods_serves,
+                                       .work = rods_work,
+                                       .add = rods_add,
                                        .set_rest = set_rest,
-                                       .finish = finish,
-                                       .destroy = destroy,
-                                       .add_mass = add_mass,
-                                       .rest_volume = rest_volume,
-                                       .wave_time_sqr = wave_time_sqr,
-                                       .frequency_sqr = frequency_sqr,
-                                       .add_stress = add_stress,
+                                       .finish = rods_finish,
+                                       .destroy = rods_destroy,
+                                       .add_mass = rods_add_mass,
+                                       .rest_volume = rods_rest_volume,
+                                       .wave_time_sqr = rods_wave_time_sqr,
+                                       .frequency_sqr = rods_frequency_sqr,
+                                       .add_stress = rods_add_stress,
                                        .rod_forces = rod_forces,
                                        .elasticity = elasticity,
                                        .bending_by_rest = bending_by_rest,
@@ -806,8 +807,8 @@ const NoliBlockType noli_block_twisted = {.name = "twisted rods",
                                           .work = work_twisted,
                                           .add = add_twisted,
                                           .set_rest = set_twisted_rest,
-                                          .finish = finish,
-                                          .destroy = destroy,
+                                          .finish = rods_finish,
+                                          .destroy = rods_destroy,
                                           .axis_at_rest = axis_at_rest,
                                           .start_history = start_history,
                                           .move_history = move_history,
@@ -819,10 +820,10 @@ const NoliBlockType noli_block_twisted = {.name = "twisted rods",
                                           .bending_by_frame = bending_by_frame,
                                           .bending_by_radius = twisting_by_radius,
                                           .add_mass = add_twisted_mass,
-                                          .rest_volume = rest_volume,
-                                          .wave_time_sqr = wave_time_sqr,
-                                          .frequency_sqr = frequency_sqr,
-                                          .add_stress = add_stress,
+                                          .rest_volume = rods_rest_volume,
+                                          .wave_time_sqr = rods_wave_time_sqr,
+                                          .frequency_sqr = rods_frequency_sqr,
+                                          .add_stress = rods_add_stress,
                                           .rod_forces = rod_forces,
                                           .elasticity = elasticity,
                                           .bending = twisting,

@@ -16,11 +16,11 @@
 
 // ---- making -------------------------------------------------------------------------------------
 
-static bool serves(const NoliBlockBody* body) {
+static bool shells_serves(const NoliBlockBody* body) {
   return body->shell.thickness > 0.0;
 }
 
-static NoliStatus allocate(NoliBlock* block) {
+static NoliStatus shells_allocate(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = block->context;
   NoliShells* self = NULL;
@@ -44,10 +44,10 @@ done:
   return status;
 }
 
-static NoliStatus add(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
+static NoliStatus shells_add(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
   NoliStatus status = NOLI_OK;
   if (block->self == NULL) {
-    NOLI_TRY(allocate(block));
+    NOLI_TRY(shells_allocate(block));
   }
   NoliShells* self = block->self;
   for (int64_t t = 0; t < body->n_element; t++) {
@@ -64,7 +64,7 @@ static bool bends_as_plate(const NoliShellDef* def) {
 }
 
 // Of a triangle, and a fold or half of its three hinges.
-static int32_t work(const NoliBlockBody* body, int32_t others) {
+static int32_t shells_work(const NoliBlockBody* body, int32_t others) {
   (void)others;
   return noli_stencil_blocks(3) + (bends_as_plate(&body->shell)
                                        ? noli_stencil_blocks(NOLI_FOLD_NODES)
@@ -134,7 +134,7 @@ done:
   return status;
 }
 
-static NoliStatus finish(NoliBlock* block) {
+static NoliStatus shells_finish(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
   NoliShells* self = block->self;
   if (self->folds.n_fold > 0) {
@@ -152,7 +152,7 @@ done:
   return status;
 }
 
-static void destroy(NoliBlock* block) {
+static void shells_destroy(NoliBlock* block) {
   NoliContext* context = block->context;
   NoliShells* self = block->self;
   noli_triangles_destroy(context, &self->triangles);
@@ -189,7 +189,7 @@ static double limit_bound(const NoliBlock* block, const double* x, const double*
 
 // ---- mass and measures --------------------------------------------------------------------------
 
-static double volume_of(const NoliBlock* block, int32_t t) {
+static double shells_volume_of(const NoliBlock* block, int32_t t) {
   return noli_shells_of(block)->triangles.area[t] * noli_shells_of(block)->thickness[t];
 }
 
@@ -203,18 +203,18 @@ static double turn(const NoliBlock* block, const double* p) {
   return sqrt(most_sqr);
 }
 
-static void add_mass(const NoliBlock* block, double* mass) {
+static void shells_add_mass(const NoliBlock* block, double* mass) {
   for (int32_t t = 0; t < block->n_element; t++) {
     for (int a = 0; a < 3; a++) {
-      mass[block->node[3 * (int64_t)t + a]] += block->density[t] * volume_of(block, t) / 3.0;
+      mass[block->node[3 * (int64_t)t + a]] += block->density[t] * shells_volume_of(block, t) / 3.0;
     }
   }
 }
 
-static double rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
+static double shells_rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
   double volume = 0.0;
   for (int32_t t = begin; t < end; t++) {
-    volume += volume_of(block, t);
+    volume += shells_volume_of(block, t);
   }
   return volume;
 }
@@ -230,19 +230,19 @@ static double size_sqr(const NoliBlock* block, int32_t t) {
   return 2.0 * noli_shells_of(block)->triangles.area[t];
 }
 
-static double wave_time_sqr(const NoliBlock* block) {
+static double shells_wave_time_sqr(const NoliBlock* block) {
   double sum = 0.0;
   for (int32_t t = 0; t < block->n_element; t++) {
-    sum += volume_of(block, t) * block->density[t] * size_sqr(block, t) / modulus(block, t);
+    sum += shells_volume_of(block, t) * block->density[t] * size_sqr(block, t) / modulus(block, t);
   }
   return sum;
 }
 
-static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
-                            const double* mass) {
+static double shells_frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
+                                   const double* mass) {
   double largest = 0.0;
   for (int32_t t = begin; t < end; t++) {
-    double stiffness = modulus(block, t) * volume_of(block, t) / size_sqr(block, t);
+    double stiffness = modulus(block, t) * shells_volume_of(block, t) / size_sqr(block, t);
     largest = fmax(largest, stiffness / mass[block->node[3 * (int64_t)t]]);
   }
   return largest;
@@ -259,12 +259,13 @@ static NoliMat3 stress_of(const NoliBlock* block, int32_t t, const double* x) {
   return noli_scale33(1.0 / noli_norm3(noli_cross3(F.f[0], F.f[1])), sigma);
 }
 
-static void add_stress(const NoliBlock* block, int32_t element, const double* x, NoliStress* sum) {
+static void shells_add_stress(const NoliBlock* block, int32_t element, const double* x,
+                              NoliStress* sum) {
   NoliMat3 sigma = stress_of(block, element, x);
   NoliStress here = {0};
   noli_stress_pack(&sigma, here.cauchy);
   here.von_mises = noli_stress_equivalent(here.cauchy);
-  noli_stress_add_scaled(sum, volume_of(block, element), &here);
+  noli_stress_add_scaled(sum, shells_volume_of(block, element), &here);
 }
 
 // ---- forces and moments -------------------------------------------------------------------------
@@ -371,20 +372,20 @@ static NoliBlockStencils bending(const NoliBlock* block) {
 
 const NoliBlockType noli_block_shells = {.name = "shells",
                                          .shared = true,
-                                         .serves = serves,
-                                         .work = work,
-                                         .add = add,
+                                         .serves = shells_serves,
+                                         .work = shells_work,
+                                         .add = shells_add,
                                          .set_rest = set_rest,
-                                         .finish = finish,
-                                         .destroy = destroy,
+                                         .finish = shells_finish,
+                                         .destroy = shells_destroy,
                                          .is_inverted = is_beyond,
                                          .inversion_bound = limit_bound,
                                          .turn = turn,
-                                         .add_mass = add_mass,
-                                         .rest_volume = rest_volume,
-                                         .wave_time_sqr = wave_time_sqr,
-                                         .frequency_sqr = frequency_sqr,
-                                         .add_stress = add_stress,
+                                         .add_mass = shells_add_mass,
+                                         .rest_volume = shells_rest_volume,
+                                         .wave_time_sqr = shells_wave_time_sqr,
+                                         .frequency_sqr = shells_frequency_sqr,
+                                         .add_stress = shells_add_stress,
                                          .sheet_forces = sheet_forces,
                                          .elasticity = elasticity,
                                          .bending = bending,

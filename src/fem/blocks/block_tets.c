@@ -18,18 +18,18 @@ static const Tets* tets_of(const NoliBlock* block) {
 
 // ---- making -------------------------------------------------------------------------------------
 
-static bool serves(const NoliBlockBody* body) {
+static bool tets_serves(const NoliBlockBody* body) {
   bool thin = body->shell.thickness > 0.0 || body->rod.radius > 0.0 || body->point.radius > 0.0;
   return !thin && body->order <= 1 && noli_mesh_order(body->mesh) <= 1;
 }
 
-static int32_t work(const NoliBlockBody* body, int32_t others) {
+static int32_t tets_work(const NoliBlockBody* body, int32_t others) {
   (void)body, (void)others;
   return noli_stencil_blocks(4);
 }
 
 // Allocates all elements, with the first body.
-static NoliStatus allocate(NoliBlock* block) {
+static NoliStatus tets_allocate(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
   Tets* self = NULL;
   NOLI_NEW_ZERO(block->context, self, 1);
@@ -48,10 +48,10 @@ done:
   return status;
 }
 
-static NoliStatus add(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
+static NoliStatus tets_add(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
   NoliStatus status = NOLI_OK;
   if (block->self == NULL) {
-    NOLI_TRY(allocate(block));
+    NOLI_TRY(tets_allocate(block));
   }
   if (body->n_element > 0) {
     memcpy(block->node + 4 * (int64_t)begin, body->corner,
@@ -72,7 +72,7 @@ static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t
   return status;
 }
 
-static NoliStatus finish(NoliBlock* block) {
+static NoliStatus tets_finish(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
   Tets* self = block->self;
   NOLI_TRY(noli_damped_tets_create(block->context, &self->elasticity, block->damping_time,
@@ -82,7 +82,7 @@ done:
   return status;
 }
 
-static void destroy(NoliBlock* block) {
+static void tets_destroy(NoliBlock* block) {
   Tets* self = block->self;
   noli_damped_tets_destroy(&self->damped);
   noli_tets_destroy(block->context, &self->tets);
@@ -132,11 +132,11 @@ static void shape_gradients(const NoliBlock* block, int32_t element, int32_t q,
 
 // ---- mass and measures --------------------------------------------------------------------------
 
-static void add_mass(const NoliBlock* block, double* mass) {
+static void tets_add_mass(const NoliBlock* block, double* mass) {
   noli_tets_add_lumped_mass(&tets_of(block)->tets, block->density, mass);
 }
 
-static double rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
+static double tets_rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
   double volume = 0.0;
   for (int32_t t = begin; t < end; t++) {
     volume += tets_of(block)->tets.volume[t];
@@ -144,7 +144,7 @@ static double rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
   return volume;
 }
 
-static double wave_time_sqr(const NoliBlock* block) {
+static double tets_wave_time_sqr(const NoliBlock* block) {
   const NoliTets* tets = &tets_of(block)->tets;
   double sum = 0.0;
   for (int32_t t = 0; t < block->n_element; t++) {
@@ -154,8 +154,8 @@ static double wave_time_sqr(const NoliBlock* block) {
   return sum;
 }
 
-static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
-                            const double* mass) {
+static double tets_frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
+                                 const double* mass) {
   const NoliTets* tets = &tets_of(block)->tets;
   double largest = 0.0;
   for (int32_t t = begin; t < end; t++) {
@@ -165,7 +165,8 @@ static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
   return largest;
 }
 
-static void add_stress(const NoliBlock* block, int32_t element, const double* x, NoliStress* sum) {
+static void tets_add_stress(const NoliBlock* block, int32_t element, const double* x,
+                            NoliStress* sum) {
   NoliElasticity elasticity = tets_of(block)->elasticity;
   elasticity.histories = noli_block_histories(block);
   noli_elasticity_add_stress(&elasticity, element, x, sum);
@@ -240,22 +241,22 @@ const NoliBlockType noli_block_tets = {.name = "tets",
                                        .solid = true,
                                        .divisible = true,
                                        .affine = true,
-                                       .serves = serves,
-                                       .work = work,
-                                       .add = add,
+                                       .serves = tets_serves,
+                                       .work = tets_work,
+                                       .add = tets_add,
                                        .set_rest = set_rest,
-                                       .finish = finish,
-                                       .destroy = destroy,
+                                       .finish = tets_finish,
+                                       .destroy = tets_destroy,
                                        .is_inverted = is_inverted,
                                        .inversion_bound = inversion_bound,
                                        .point_count = point_count,
                                        .point_volume = point_volume,
                                        .deformation = deformation,
                                        .shape_gradients = shape_gradients,
-                                       .add_mass = add_mass,
-                                       .rest_volume = rest_volume,
-                                       .wave_time_sqr = wave_time_sqr,
-                                       .frequency_sqr = frequency_sqr,
-                                       .add_stress = add_stress,
+                                       .add_mass = tets_add_mass,
+                                       .rest_volume = tets_rest_volume,
+                                       .wave_time_sqr = tets_wave_time_sqr,
+                                       .frequency_sqr = tets_frequency_sqr,
+                                       .add_stress = tets_add_stress,
                                        .elasticity = elasticity,
                                        .damping = &damping};

@@ -193,7 +193,7 @@ static NoliMat3 share_slope(const Face* face, int32_t m) {
 }
 
 // The share of a corner in the area vector, linear in its sides.
-static NoliVec3 share_of(const Face* face) {
+static NoliVec3 load_slopes_share_of(const Face* face) {
   const NoliVec3* c = face->corner;
   NoliVec3 side = noli_sub3(c[1], c[0]);
   NoliMat3 turn = turn_of(0.5);
@@ -307,7 +307,7 @@ NoliStatus noli_pressure_place_slopes(NoliMixedList* list, const NoliPressure* d
     for (int32_t k = 0; k < now.n; k++) {
       // of the mean pressure of the corners, 1: the potential and its mantle, as in set_begin
       NoliVec3 by = noli_sub3(cone_gradient(&now, k), cone_gradient(&then, k));
-      by = noli_add3(by, share_of(&then));
+      by = noli_add3(by, load_slopes_share_of(&then));
       for (int32_t m = 0; m < now.n; m++) {
         noli_mixed_add33(blocks, i - first, k, 3 * m, data->scale / now.n,
                          noli_outer33(by, first_row(&by_place[tri[m]])));
@@ -365,7 +365,7 @@ NoliStatus noli_traction_place_slopes(NoliMixedList* list, const NoliFaces* face
   for (int64_t i = 0; i < faces->n; i++) {
     const int32_t* tri = faces->tri + 3 * i;
     Face face = face_at(tri, X, noli_load3(X + 3 * (int64_t)tri[0]));
-    double share = noli_norm3(share_of(&face)) / (face.n + 1);
+    double share = noli_norm3(load_slopes_share_of(&face)) / (face.n + 1);
     for (int32_t k = 0; k < face.n * face.n; k++) {
       int32_t a = k / face.n, b = k % face.n;
       noli_mixed_add33(blocks, i, a, 3 * b, -scale * share * (a == b ? 2.0 : 1.0),

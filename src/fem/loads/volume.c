@@ -146,7 +146,7 @@ typedef struct VolumeJob {
   NoliVec3 origin;
 } VolumeJob;
 
-static NoliVec3 position(const double* x, int32_t vertex) {
+static NoliVec3 volume_position(const double* x, int32_t vertex) {
   return noli_load3(x + 3 * (int64_t)vertex);
 }
 
@@ -157,7 +157,7 @@ static double sum_determinants(void* user, int64_t begin, int64_t end, int32_t w
   for (int64_t i = begin; i < end; i++) {
     NoliVec3 corner[3];
     for (int k = 0; k < 3; k++) {
-      corner[k] = noli_sub3(position(job->x, job->tri[3 * i + k]), job->origin);
+      corner[k] = noli_sub3(volume_position(job->x, job->tri[3 * i + k]), job->origin);
     }
     sum += noli_dot3(corner[0], noli_cross3(corner[1], corner[2]));
   }
@@ -169,7 +169,7 @@ double noli_volume_inside(const int32_t* tri, int64_t n_tri, const double* x, in
     return 0.0;
   }
   // relative to a corner: the sum does not depend on the origin, but its rounding errors do
-  VolumeJob job = {tri, x, position(x, tri[0])};
+  VolumeJob job = {tri, x, volume_position(x, tri[0])};
   return noli_parallel_sum(n_threads, n_tri, TRI_BLOCK, sum_determinants, &job) / 6.0;
 }
 
@@ -193,10 +193,11 @@ void noli_volume_states(const NoliVolumes* volumes, const double* x, int32_t n_t
 static NoliVec3 edge_gradient(const NoliVolumes* volumes, int64_t edge, const double* x) {
   const int32_t* node = volumes->node + 2 * edge;
   const int32_t* across = volumes->across + 2 * edge;
-  NoliVec3 a = position(x, node[0]), b = position(x, node[1]);
+  NoliVec3 a = volume_position(x, node[0]), b = volume_position(x, node[1]);
   NoliVec3 ab = noli_sub3(b, a);
   // (b - a) x (c - a) + (a - b) x (d - b)
-  NoliVec3 c = noli_sub3(position(x, across[0]), a), d = noli_sub3(position(x, across[1]), b);
+  NoliVec3 c = noli_sub3(volume_position(x, across[0]), a),
+           d = noli_sub3(volume_position(x, across[1]), b);
   return noli_scale3(1.0 / 12.0, noli_cross3(ab, noli_sub3(c, d)));
 }
 
@@ -244,9 +245,9 @@ static void evaluate_volume(const void* user, const double* x, int64_t begin, in
       memset(out->hessian + 27 * i, 0, 27 * sizeof *out->hessian);
     } else if ((what & NOLI_EVAL_HESSIAN) != 0) {
       const int32_t* across = volumes->across + 2 * i;
-      edge_blocks(
-          noli_scale3(slope / 6.0, noli_sub3(position(x, across[1]), position(x, across[0]))),
-          out->hessian + 27 * i);
+      edge_blocks(noli_scale3(slope / 6.0, noli_sub3(volume_position(x, across[1]),
+                                                     volume_position(x, across[0]))),
+                  out->hessian + 27 * i);
     }
   }
 }

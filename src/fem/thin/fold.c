@@ -197,7 +197,7 @@ void noli_folds_damping(const NoliFolds* folds, int64_t f, const double* y, cons
 // ---- from triangles -----------------------------------------------------------------------------
 
 // Room for one more, without nodes and hinges.
-static NoliStatus append(NoliContext* context, NoliFolds* folds) {
+static NoliStatus fold_append(NoliContext* context, NoliFolds* folds) {
   NoliStatus status = NOLI_OK;
   int64_t f = folds->n_fold, n = f + 1, *capacity = folds->capacity;
   NOLI_TRY(noli_grow(context, (void**)&folds->node, &capacity[0], NODES * n, sizeof(int32_t)));
@@ -310,7 +310,7 @@ NoliStatus noli_folds_add(NoliContext* context, int32_t begin, int32_t end, cons
   connect(hinges, first_hinge, &sheet);
 
   for (int32_t t = begin; t < end; t++) {
-    NOLI_TRY(append(context, folds));
+    NOLI_TRY(fold_append(context, folds));
     int64_t f = folds->n_fold - 1;
     const int32_t* v = tri + 3 * (int64_t)t;
     memcpy(folds->node + NODES * f, v, 3 * sizeof *v);
@@ -333,7 +333,7 @@ NoliStatus noli_folds_add_hinges(NoliContext* context, const NoliHinges* hinges,
     if (hinges->stiffness[h] == 0.0) {
       continue;
     }
-    NOLI_TRY(append(context, folds));
+    NOLI_TRY(fold_append(context, folds));
     int64_t f = folds->n_fold - 1;
     set_hinge(folds, 0, hinges->node + 4 * h);
     memcpy(folds->tri + 2 * f, hinges->tri + 2 * h, 2 * sizeof *hinges->tri);

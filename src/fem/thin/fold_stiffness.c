@@ -97,7 +97,7 @@ static Response respond(Point a, Point b, Point left, Point right) {
 
 // ---- weights ------------------------------------------------------------------------------------
 
-static NoliDual dot(const NoliDual a[3], const NoliDual b[3]) {
+static NoliDual fold_stiffness_dot(const NoliDual a[3], const NoliDual b[3]) {
   return noli_dual_add(noli_dual_products(a[0], b[0], a[1], b[1]), noli_dual_mul(a[2], b[2]));
 }
 
@@ -142,8 +142,8 @@ static void add_matrix_slope(const Eigen* eigen, const NoliDual matrix[9], const
 }
 
 // The solution of matrix . solution = target.
-static void solve(const Eigen* eigen, const NoliDual matrix[9], const NoliDual target[3],
-                  NoliDual solution[3]) {
+static void fold_stiffness_solve(const Eigen* eigen, const NoliDual matrix[9],
+                                 const NoliDual target[3], NoliDual solution[3]) {
   const double *values = eigen->values, *vectors = eigen->vectors, least = LEAST_SHARE * values[2];
   for (int k = 0; k < 3; k++) {
     NoliDual sum = noli_dual(0.0);
@@ -193,11 +193,11 @@ static void divide(int i, const Response response[HINGES], bool first, Eigen* ei
   if (first) {
     noli_eigen_symmetric(3, plain, eigen->values, eigen->vectors);
   }
-  solve(eigen, matrix, target, solution);
+  fold_stiffness_solve(eigen, matrix, target, solution);
   memset(weight, 0, HINGES * sizeof *weight);
   for (int j = 0; j < 5; j++) {
     const Response* other = &response[around[j]];
-    NoliDual more = noli_dual_mul(other->stiffness, dot(other->angle, solution));
+    NoliDual more = noli_dual_mul(other->stiffness, fold_stiffness_dot(other->angle, solution));
     weight[around[j]] = noli_dual_add(weight[around[j]], other->exists ? more : noli_dual(0.0));
   }
   weight[i] = noli_dual_add(weight[i], response[i].part);
@@ -223,7 +223,7 @@ typedef struct Plan {
   NoliDual weight[3][HINGES];
 } Plan;
 
-static Place place_of(const NoliFolds* folds, int64_t f, const NoliFoldRest* rest) {
+static Place fold_stiffness_place_of(const NoliFolds* folds, int64_t f, const NoliFoldRest* rest) {
   return (Place){.node = folds->node + NODES * f,
                  .hinge = folds->hinge + 4 * HINGES * f,
                  .rest = rest,
@@ -348,7 +348,9 @@ static void set_stiffness(const NoliPlate* plate, const NoliPlate* by,
   memcpy(D, full, sizeof full);
   for (int i = 0; i < 3; i++) {
     const NoliDual* n = response[i].normal;
-    NoliDual moment[3] = {dot(D, n), dot(D + 3, n), dot(D + 6, n)}, work = dot(moment, n);
+    NoliDual moment[3] = {fold_stiffness_dot(D, n), fold_stiffness_dot(D + 3, n),
+                          fold_stiffness_dot(D + 6, n)},
+             work = fold_stiffness_dot(moment, n);
     bool stiff = work.v > 1e-9 * (plate->first + plate->second);
     for (int k = 0; k < 9 && !response[i].exists && stiff; k++) {
       NoliDual part = noli_dual_div(noli_dual_mul(moment[k / 3], moment[k % 3]), work);
@@ -358,7 +360,7 @@ static void set_stiffness(const NoliPlate* plate, const NoliPlate* by,
 }
 
 void noli_folds_set_root(NoliFolds* folds, int64_t f, const NoliFoldRest* rest) {
-  const Place place = place_of(folds, f, rest);
+  const Place place = fold_stiffness_place_of(folds, f, rest);
   const Plan plan = plan_of(&place, NULL);
   const Response* response = plan.response;
   double plain[9], values[3], vectors[9], area = plan.area.v, *root = folds->root + 3 * HINGES * f;
@@ -402,14 +404,14 @@ static void slopes_of_moments(const Plan* plan, const NoliDual D[9], const NoliD
     }
   }
   for (int k = 0; k < 3; k++) {
-    bent[k] = noli_dual_mul(plan->area, dot(D + 3 * k, curvature));
+    bent[k] = noli_dual_mul(plan->area, fold_stiffness_dot(D + 3 * k, curvature));
   }
   memset(slope, 0, HINGES * sizeof *slope);
   for (int i = 0; i < 3; i++) {
     if (!plan->response[i].exists) {
       continue;
     }
-    NoliDual moment = dot(L[i], bent);
+    NoliDual moment = fold_stiffness_dot(L[i], bent);
     for (int j = 0; j < HINGES; j++) {
       slope[j] = noli_add3(slope[j], noli_dual_mul(plan->weight[i][j], moment).d);
     }
@@ -420,7 +422,7 @@ void noli_folds_moments_by_rest(const NoliFolds* folds, int64_t f, const NoliFol
                                 const double axis[9], const double turn[HINGES],
                                 double by_rest[HINGES][3 * NODES],
                                 double slope[HINGES][3 * NODES]) {
-  Place place = place_of(folds, f, rest);
+  Place place = fold_stiffness_place_of(folds, f, rest);
   const Plan still = plan_of(&place, NULL);
   memset(slope, 0, HINGES * sizeof *slope);
   for (int a = 0; a < NODES && place.node[a] != NOLI_NULL_INDEX; a++) {
@@ -443,7 +445,7 @@ void noli_folds_moments_by_rest(const NoliFolds* folds, int64_t f, const NoliFol
 void noli_folds_moments_by_plate(const NoliFolds* folds, int64_t f, const NoliFoldRest* rest,
                                  const NoliPlate by[3], const double turn[HINGES],
                                  NoliVec3 slope[HINGES]) {
-  const Place place = place_of(folds, f, rest);
+  const Place place = fold_stiffness_place_of(folds, f, rest);
   const Plan plan = plan_of(&place, NULL);
   NoliDual turned[HINGES], D[9];
   set_stiffness(rest->plate, by, plan.response, D);

@@ -8,7 +8,7 @@
 
 #define PI 3.14159265358979323846
 
-static NoliVec3 vertex(const double* x, int32_t node) {
+static NoliVec3 hinge_vertex(const double* x, int32_t node) {
   return noli_load3(x + 3 * (int64_t)node);
 }
 
@@ -24,7 +24,8 @@ typedef struct Edges {
 } Edges;
 
 static Edges edges_of(const double x[12]) {
-  NoliVec3 x0 = vertex(x, 0), x1 = vertex(x, 1), x2 = vertex(x, 2), x3 = vertex(x, 3);
+  NoliVec3 x0 = hinge_vertex(x, 0), x1 = hinge_vertex(x, 1), x2 = hinge_vertex(x, 2),
+           x3 = hinge_vertex(x, 3);
   return (Edges){noli_sub3(x1, x0), noli_sub3(x2, x0), noli_sub3(x3, x0), noli_sub3(x2, x1),
                  noli_sub3(x3, x1)};
 }
@@ -252,11 +253,11 @@ void noli_hinges_destroy(NoliContext* context, NoliHinges* hinges) {
 
 double noli_hinge_stiffness(const int32_t node[4], const double* X, const double* const axis[2],
                             const double* const plate[2]) {
-  NoliVec3 edge = noli_sub3(vertex(X, node[1]), vertex(X, node[0]));
+  NoliVec3 edge = noli_sub3(hinge_vertex(X, node[1]), hinge_vertex(X, node[0]));
   double area = 0.0, sum = 0.0;
   for (int k = 0; k < 2; k++) {
     // the direction that bends is across the edge
-    NoliVec3 side = noli_sub3(vertex(X, node[2 + k]), vertex(X, node[0]));
+    NoliVec3 side = noli_sub3(hinge_vertex(X, node[2 + k]), hinge_vertex(X, node[0]));
     double along = noli_dot3(edge, noli_load3(axis[k])), share_sqr = along * along;
     share_sqr = 1.0 - share_sqr / noli_norm_sqr3(edge);
     area += 0.5 * noli_norm3(noli_cross3(edge, side));
@@ -289,10 +290,11 @@ static void add_at(double* gradient, int node, NoliVec3 by) {
 
 // The relative change of |e|^2 / (A1 + A2) with the nodes.
 static void shape_gradient(const double X[12], double gradient[12]) {
-  NoliVec3 edge = noli_sub3(vertex(X, 1), vertex(X, 0));
+  NoliVec3 edge = noli_sub3(hinge_vertex(X, 1), hinge_vertex(X, 0));
   double area = 0.0, by_area[12] = {0.0};
   for (int k = 0; k < 2; k++) {
-    NoliVec3 side = noli_sub3(vertex(X, 2 + k), vertex(X, 0)), cross = noli_cross3(edge, side);
+    NoliVec3 side = noli_sub3(hinge_vertex(X, 2 + k), hinge_vertex(X, 0)),
+             cross = noli_cross3(edge, side);
     double twice = noli_norm3(cross);
     NoliVec3 normal = noli_scale3(0.5 / twice, cross);
     NoliVec3 by_edge = noli_cross3(side, normal), by_side = noli_cross3(normal, edge);

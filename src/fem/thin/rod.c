@@ -13,7 +13,7 @@
 // A rest turn with 1 + cos(theta) below this is a fold.
 #define FOLD 1e-12
 
-static NoliVec3 vertex(const double* x, int32_t node) {
+static NoliVec3 rod_vertex(const double* x, int32_t node) {
   return noli_load3(x + 3 * (int64_t)node);
 }
 
@@ -25,7 +25,7 @@ static NoliMat3 identity_less(NoliVec3 t) {
 
 double noli_segment_strain(const NoliSegments* segments, const double* x, int64_t s) {
   const int32_t* node = segments->node + 2 * s;
-  double length = noli_norm3(noli_sub3(vertex(x, node[1]), vertex(x, node[0])));
+  double length = noli_norm3(noli_sub3(rod_vertex(x, node[1]), rod_vertex(x, node[0])));
   return (length - segments->length[s]) / segments->length[s];
 }
 
@@ -41,7 +41,7 @@ void noli_segments_evaluate(const void* data, const double* x, int64_t begin, in
   const NoliSegments* segments = data;
   for (int64_t s = begin; s < end; s++) {
     const int32_t* node = segments->node + 2 * s;
-    NoliVec3 edge = noli_sub3(vertex(x, node[1]), vertex(x, node[0]));
+    NoliVec3 edge = noli_sub3(rod_vertex(x, node[1]), rod_vertex(x, node[0]));
     double rest = segments->length[s], length = noli_norm3(edge);
     double strain = (length - rest) / rest, k = segments->scale * segments->stiffness[s];
 
@@ -77,8 +77,8 @@ typedef struct Turn {
 
 static Turn turn_at(const double* x, const int32_t* node) {
   Turn turn;
-  NoliVec3 e0 = noli_sub3(vertex(x, node[1]), vertex(x, node[0]));
-  NoliVec3 e1 = noli_sub3(vertex(x, node[2]), vertex(x, node[1]));
+  NoliVec3 e0 = noli_sub3(rod_vertex(x, node[1]), rod_vertex(x, node[0]));
+  NoliVec3 e1 = noli_sub3(rod_vertex(x, node[2]), rod_vertex(x, node[1]));
   turn.l0 = noli_norm3(e0);
   turn.l1 = noli_norm3(e1);
   turn.t0 = noli_scale3(1.0 / turn.l0, e0);
@@ -216,7 +216,7 @@ static NoliStatus add_turn(NoliContext* context, const End* one, const End* two,
   NOLI_TRY(noli_grow(context, (void**)&turns->stiffness, &capacity[3], i + 1, sizeof(double)));
   const int32_t node[3] = {one->other, one->node, two->other};
   Turn turn = turn_at(X, node);
-  NoliVec3 at = vertex(X, one->node);
+  NoliVec3 at = rod_vertex(X, one->node);
   NOLI_CHECK(context, turn.more > FOLD, NOLI_ERROR_ARGUMENT,
              "segments %d and %d at (%g, %g, %g) are folded onto each other", one->segment - begin,
              two->segment - begin, at.x, at.y, at.z);
@@ -384,7 +384,7 @@ static void hessian_change(const Turn* turn, const double by_c[3], const double 
   }
 }
 
-static void multiply(const double H[36], const double w[6], double to[6]) {
+static void rod_multiply(const double H[36], const double w[6], double to[6]) {
   for (int i = 0; i < 6; i++) {
     to[i] = 0.0;
     for (int j = 0; j < 6; j++) {
@@ -406,7 +406,7 @@ static void product_by_rest_turn(const Turn* now, double k, const double value[6
   double first = -0.5 / kappa * f1, second = 0.25 / (square * kappa) * f1 * f1 - 0.5 / kappa * f2;
   hessian_by_edges(now, k * first, k * second, H);
   noli_project_change(6, value, vector, H);
-  multiply(H, w, by);
+  rod_multiply(H, w, by);
 }
 
 void noli_turning_damping(const NoliTurning* turning, int64_t i, const double* X, const double* x,
@@ -432,14 +432,14 @@ void noli_turning_damping(const NoliTurning* turning, int64_t i, const double* X
   hessian_by_edges(&now, by_c[0], by_c[1], H);
   memcpy(projected, H, sizeof H);
   noli_project_psd(6, projected);
-  multiply(projected, edge, product);
+  rod_multiply(projected, edge, product);
   noli_eigen_symmetric(6, H, value, vector);
   for (int column = 0; column < 6; column++) {
     double unit[6] = {0.0};
     unit[column] = 1.0;
     hessian_change(&now, by_c, unit, H);
     noli_project_change(6, value, vector, H);
-    multiply(H, edge, by_edge[column]);
+    rod_multiply(H, edge, by_edge[column]);
   }
   product_by_rest_turn(&now, k, value, vector, edge, by_turn);
   stiffness_gradient(&rest, turns->stiffness[i], bending, segment, by_stiffness);

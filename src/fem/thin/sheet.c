@@ -10,7 +10,7 @@
 
 enum { TRIANGLES_PER_BLOCK = 512 };
 
-static NoliVec3 vertex(const double* x, int32_t node) {
+static NoliVec3 sheet_vertex(const double* x, int32_t node) {
   return noli_load3(x + 3 * (int64_t)node);
 }
 
@@ -39,8 +39,8 @@ NoliStatus noli_triangles_set_rest(NoliContext* context, NoliTriangles* triangle
   for (int32_t t = begin; t < end; t++) {
     // the rest frame
     const int32_t* node = triangles->tri + 3 * (int64_t)t;
-    NoliVec3 e1 = noli_sub3(vertex(X, node[1]), vertex(X, node[0]));
-    NoliVec3 e2 = noli_sub3(vertex(X, node[2]), vertex(X, node[0]));
+    NoliVec3 e1 = noli_sub3(sheet_vertex(X, node[1]), sheet_vertex(X, node[0]));
+    NoliVec3 e2 = noli_sub3(sheet_vertex(X, node[2]), sheet_vertex(X, node[0]));
     NoliVec3 cross = noli_cross3(e1, e2), normal = noli_normalize3(cross);
     NoliVec3 first = choose_axis(normal, e1, warp), second = noli_cross3(normal, first);
 
@@ -73,8 +73,8 @@ void noli_triangles_destroy(NoliContext* context, NoliTriangles* triangles) {
 NoliSheet noli_triangles_deformation(const NoliTriangles* triangles, int64_t t, const double* x) {
   const int32_t* node = triangles->tri + 3 * t;
   const double* g = triangles->rest_inverse + 4 * t;
-  NoliVec3 e1 = noli_sub3(vertex(x, node[1]), vertex(x, node[0]));
-  NoliVec3 e2 = noli_sub3(vertex(x, node[2]), vertex(x, node[0]));
+  NoliVec3 e1 = noli_sub3(sheet_vertex(x, node[1]), sheet_vertex(x, node[0]));
+  NoliVec3 e2 = noli_sub3(sheet_vertex(x, node[2]), sheet_vertex(x, node[0]));
   return (NoliSheet){{noli_mul_add3(noli_scale3(g[0], e1), g[2], e2),
                       noli_mul_add3(noli_scale3(g[1], e1), g[3], e2)}};
 }
@@ -257,8 +257,9 @@ static void beyond_range(void* user, int64_t begin, int64_t end, int32_t worker)
     const int32_t* node = membrane->triangles->tri + 3 * t;
     double moved[9];
     for (int a = 0; a < 3; a++) {
-      noli_store3(moved + 3 * a, noli_mul_add3(vertex(search->x, node[a]), search->found.alpha,
-                                               vertex(search->p, node[a])));
+      noli_store3(moved + 3 * a,
+                  noli_mul_add3(sheet_vertex(search->x, node[a]), search->found.alpha,
+                                sheet_vertex(search->p, node[a])));
     }
     NoliTriangles one = {
         .n_tri = 1, .tri = own, .rest_inverse = membrane->triangles->rest_inverse + 4 * t};

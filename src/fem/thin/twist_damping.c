@@ -26,7 +26,7 @@ static double third_of(const Jet* jet, int i, int j, int k) {
                     : jet->third[low][high][k];
 }
 
-static void multiply(const double* H, const double w[UNKNOWNS], double to[UNKNOWNS]) {
+static void twist_damping_multiply(const double* H, const double w[UNKNOWNS], double to[UNKNOWNS]) {
   for (int u = 0; u < UNKNOWNS; u++) {
     to[u] = 0.0;
     for (int v = 0; v < UNKNOWNS; v++) {
@@ -124,7 +124,7 @@ static void change_by_unknown(const Damped* at, int j, Matrix to) {
 // A change of the Hessian, which is lost, changes the product by this.
 static void set_product(const Damped* at, Matrix change, double to[UNKNOWNS]) {
   noli_project_change(UNKNOWNS, at->value, at->vector, change);
-  multiply(change, at->w, to);
+  twist_damping_multiply(change, at->w, to);
 }
 
 // Columns of derivatives by n things, to nodes: (15 x n).
@@ -261,7 +261,7 @@ void noli_twisting_damping(const NoliTwisting* twisting, int64_t i, const double
   set_damped(twisting, i, x, w, &at);
   memcpy(H, at.energy.H, sizeof H);
   noli_project_psd(UNKNOWNS, H);
-  multiply(H, at.w, force);
+  twist_damping_multiply(H, at.w, force);
   write_gradient(force, at.state.per_length, damping->force);
   set_by_radius(&at, power, H, force, by_radius);
   write_gradient(by_radius, at.state.per_length, damping->by_radius);

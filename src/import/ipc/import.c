@@ -17,7 +17,7 @@ typedef struct Writer {
 
 enum { NAME_SIZE = 120 };
 
-static NoliStatus put(const Writer* w, json_t* object, const char* key, json_t* value) {
+static NoliStatus ipc_import_put(const Writer* w, json_t* object, const char* key, json_t* value) {
   return noli_ipc_put(w->context, object, key, value);
 }
 
@@ -25,7 +25,7 @@ static NoliStatus put(const Writer* w, json_t* object, const char* key, json_t* 
 static NoliStatus put_made(const Writer* w, json_t* object, const char* key, json_t* made,
                            json_t** member) {
   *member = made;
-  return put(w, object, key, made);
+  return ipc_import_put(w, object, key, made);
 }
 
 // ---- settings -----------------------------------------------------------------------------------
@@ -34,14 +34,14 @@ static NoliStatus write_time(const Writer* w) {
   NoliStatus status = NOLI_OK;
   json_t* time = NULL;
   NOLI_TRY(put_made(w, w->root, "time", json_object(), &time));
-  NOLI_TRY(put(w, time, "step", noli_ipc_number(w->script->time[1])));
-  NOLI_TRY(put(w, time, "duration", noli_ipc_number(w->script->time[0])));
+  NOLI_TRY(ipc_import_put(w, time, "step", noli_ipc_number(w->script->time[1])));
+  NOLI_TRY(ipc_import_put(w, time, "duration", noli_ipc_number(w->script->time[0])));
   if (w->script->trapezoidal) {
-    NOLI_TRY(put(w, time, "integrator", json_string("trapezoidal")));
+    NOLI_TRY(ipc_import_put(w, time, "integrator", json_string("trapezoidal")));
   }
   if (w->script->no_gravity) {
     static const double none[3] = {0, 0, 0};
-    NOLI_TRY(put(w, w->root, "gravity", noli_ipc_vector(none)));
+    NOLI_TRY(ipc_import_put(w, w->root, "gravity", noli_ipc_vector(none)));
   }
 done:
   return status;
@@ -57,13 +57,14 @@ static NoliStatus write_contact(const Writer* w) {
   NOLI_TRY(put_made(w, w->root, "contact", json_object(), &contact));
   if (script->no_self_contact) {
     bool alone = script->half_spaces.count == 0 && script->stills.count == 0;
-    NOLI_TRY(put(w, contact, alone ? "enabled" : "self", json_false()));
+    NOLI_TRY(ipc_import_put(w, contact, alone ? "enabled" : "self", json_false()));
   }
-  NOLI_TRY(put(w, contact, "distance", noli_ipc_number(script->tuning[1] * unit)));
+  NOLI_TRY(ipc_import_put(w, contact, "distance", noli_ipc_number(script->tuning[1] * unit)));
   if (script->tuning[0] > 0.0) {
     // the original scales it as part of the incremental potential
     double share = script->trapezoidal ? script->newmark[0] : 1.0;
-    NOLI_TRY(put(w, contact, "stiffness", noli_ipc_number(script->tuning[0] / (share * h * h))));
+    NOLI_TRY(ipc_import_put(w, contact, "stiffness",
+                            noli_ipc_number(script->tuning[0] / (share * h * h))));
   }
 done:
   return status;
@@ -75,12 +76,13 @@ static NoliStatus write_friction(const Writer* w) {
   double unit = script->absolute ? 1.0 : w->world->diagonal, n = script->friction_iterations;
   json_t* friction = NULL;
   NOLI_TRY(put_made(w, w->root, "friction", json_object(), &friction));
-  NOLI_TRY(put(w, friction, "coefficient", noli_ipc_number(fmax(script->self_friction, 0.0))));
-  NOLI_TRY(put(w, friction, "speed", noli_ipc_number(script->tuning[4] * unit)));
+  NOLI_TRY(ipc_import_put(w, friction, "coefficient",
+                          noli_ipc_number(fmax(script->self_friction, 0.0))));
+  NOLI_TRY(ipc_import_put(w, friction, "speed", noli_ipc_number(script->tuning[4] * unit)));
   if (n <= 0.0) {
-    NOLI_TRY(put(w, friction, "iterations", json_string("until_convergence")));
+    NOLI_TRY(ipc_import_put(w, friction, "iterations", json_string("until_convergence")));
   } else if (!isnan(n)) {
-    NOLI_TRY(put(w, friction, "iterations", noli_ipc_number(n)));
+    NOLI_TRY(ipc_import_put(w, friction, "iterations", noli_ipc_number(n)));
   }
 done:
   return status;
@@ -92,7 +94,7 @@ static NoliStatus write_solver(const Writer* w) {
   double unit = script->absolute ? 1.0 / script->time[1] : w->world->diagonal;
   json_t* solver = NULL;
   NOLI_TRY(put_made(w, w->root, "solver", json_object(), &solver));
-  NOLI_TRY(put(w, solver, "tolerance", noli_ipc_number(script->tolerance * unit)));
+  NOLI_TRY(ipc_import_put(w, solver, "tolerance", noli_ipc_number(script->tolerance * unit)));
 done:
   return status;
 }
@@ -119,16 +121,16 @@ static NoliStatus write_material(const Writer* w, const NoliIpcShape* shape, jso
   }
   NOLI_TRY(put_made(w, entry, "material", json_object(), &material));
   if (script->fixed_corotated) {
-    NOLI_TRY(put(w, material, "law", json_string("fixed_corotated")));
+    NOLI_TRY(ipc_import_put(w, material, "law", json_string("fixed_corotated")));
   }
-  NOLI_TRY(
-      put(w, material, "young", noli_ipc_number(own ? shape->material[1] : script->stiffness[0])));
-  NOLI_TRY(put(w, material, "poisson",
-               noli_ipc_number(own ? shape->material[2] : script->stiffness[1])));
-  NOLI_TRY(
-      put(w, material, "density", noli_ipc_number(own ? shape->material[0] : script->density)));
+  NOLI_TRY(ipc_import_put(w, material, "young",
+                          noli_ipc_number(own ? shape->material[1] : script->stiffness[0])));
+  NOLI_TRY(ipc_import_put(w, material, "poisson",
+                          noli_ipc_number(own ? shape->material[2] : script->stiffness[1])));
+  NOLI_TRY(ipc_import_put(w, material, "density",
+                          noli_ipc_number(own ? shape->material[0] : script->density)));
   if (damping_time(script) > 0.0) {
-    NOLI_TRY(put(w, material, "damping", noli_ipc_number(damping_time(script))));
+    NOLI_TRY(ipc_import_put(w, material, "damping", noli_ipc_number(damping_time(script))));
   }
 done:
   return status;
@@ -143,13 +145,14 @@ static NoliStatus write_placement(const Writer* w, json_t* entry, const double s
   NoliStatus status = NOLI_OK;
   bool uniform = scale[0] == scale[1] && scale[1] == scale[2];
   if (!uniform || scale[0] != 1.0) {
-    NOLI_TRY(put(w, entry, "scale", uniform ? noli_ipc_number(scale[0]) : noli_ipc_vector(scale)));
+    NOLI_TRY(ipc_import_put(w, entry, "scale",
+                            uniform ? noli_ipc_number(scale[0]) : noli_ipc_vector(scale)));
   }
   if (any(rotate)) {
-    NOLI_TRY(put(w, entry, "rotate", noli_ipc_vector(rotate)));
+    NOLI_TRY(ipc_import_put(w, entry, "rotate", noli_ipc_vector(rotate)));
   }
   if (any(translate)) {
-    NOLI_TRY(put(w, entry, "translate", noli_ipc_vector(translate)));
+    NOLI_TRY(ipc_import_put(w, entry, "translate", noli_ipc_vector(translate)));
   }
 done:
   return status;
@@ -168,8 +171,8 @@ static NoliStatus write_copies(const Writer* w, json_t* entry, int64_t first, in
     step[k] = part[1].translate[k] - part[0].translate[k];
   }
   NOLI_TRY(put_made(w, entry, "copies", json_object(), &copies));
-  NOLI_TRY(put(w, copies, "count", json_integer(count)));
-  NOLI_TRY(put(w, copies, "translate", noli_ipc_vector(step)));
+  NOLI_TRY(ipc_import_put(w, copies, "count", json_integer(count)));
+  NOLI_TRY(ipc_import_put(w, copies, "translate", noli_ipc_vector(step)));
 done:
   return status;
 }
@@ -187,10 +190,10 @@ static NoliStatus write_part(const Writer* w, int64_t first, int32_t count, json
   const NoliIpcFile* file = &w->world->files.data[part->file];
   json_t* entry = json_object();
   NOLI_TRY(noli_ipc_push(w->context, list, entry));
-  NOLI_TRY(put(w, entry, "name", json_string(part->name)));
-  NOLI_TRY(put(w, entry, "mesh", json_string(file->name)));
+  NOLI_TRY(ipc_import_put(w, entry, "name", json_string(part->name)));
+  NOLI_TRY(ipc_import_put(w, entry, "mesh", json_string(file->name)));
   if (file->as != NULL) {
-    NOLI_TRY(put(w, entry, "as", json_string(file->as)));
+    NOLI_TRY(ipc_import_put(w, entry, "as", json_string(file->as)));
   }
   NOLI_TRY(write_placement(w, entry, part->scale, part->rotate, part->translate));
   if (count > 1) {
@@ -200,14 +203,14 @@ static NoliStatus write_part(const Writer* w, int64_t first, int32_t count, json
     NOLI_TRY(write_material(w, part->shape, entry));
   }
   if (any(part->velocity) && is_body(part)) {
-    NOLI_TRY(put(w, entry, "velocity", noli_ipc_vector(part->velocity)));
+    NOLI_TRY(ipc_import_put(w, entry, "velocity", noli_ipc_vector(part->velocity)));
   }
   if (any(part->angular_velocity) && is_body(part)) {
-    NOLI_TRY(put(w, entry, "angular_velocity", noli_ipc_vector(part->angular_velocity)));
+    NOLI_TRY(ipc_import_put(w, entry, "angular_velocity", noli_ipc_vector(part->angular_velocity)));
   }
   const json_t* move = json_array_get(part->moves, 0);
   if (move != NULL && is_own_motion(part, move)) {
-    NOLI_TRY(put(w, entry, "motion", json_incref(json_object_get(move, "motion"))));
+    NOLI_TRY(ipc_import_put(w, entry, "motion", json_incref(json_object_get(move, "motion"))));
   }
 done:
   return status;
@@ -266,9 +269,9 @@ static NoliStatus write_pair(const Writer* w, json_t* pairs, const char* name, d
   }
   json_t* pair = json_object();
   NOLI_TRY(noli_ipc_push(w->context, pairs, pair));
-  NOLI_TRY(put(w, pair, "a", json_string("*")));
-  NOLI_TRY(put(w, pair, "b", json_string(name)));
-  NOLI_TRY(put(w, pair, "friction", noli_ipc_number(friction)));
+  NOLI_TRY(ipc_import_put(w, pair, "a", json_string("*")));
+  NOLI_TRY(ipc_import_put(w, pair, "b", json_string(name)));
+  NOLI_TRY(ipc_import_put(w, pair, "friction", noli_ipc_number(friction)));
 done:
   return status;
 }
@@ -283,9 +286,9 @@ static NoliStatus write_half_spaces(const Writer* w, json_t* pairs) {
     json_t* entry = json_object();
     free_name(w->world, half_space->ground ? "ground" : "half_space", i, name);
     NOLI_TRY(noli_ipc_push(w->context, list, entry));
-    NOLI_TRY(put(w, entry, "name", json_string(name)));
-    NOLI_TRY(put(w, entry, "origin", noli_ipc_vector(half_space->origin)));
-    NOLI_TRY(put(w, entry, "normal", noli_ipc_vector(half_space->normal)));
+    NOLI_TRY(ipc_import_put(w, entry, "name", json_string(name)));
+    NOLI_TRY(ipc_import_put(w, entry, "origin", noli_ipc_vector(half_space->origin)));
+    NOLI_TRY(ipc_import_put(w, entry, "normal", noli_ipc_vector(half_space->normal)));
     NOLI_TRY(write_pair(w, pairs, name, half_space->friction));
   }
 done:
@@ -303,8 +306,8 @@ static NoliStatus write_stills(const Writer* w, json_t* pairs) {
     json_t* entry = json_object();
     free_name(w->world, "meshCO", i, name);
     NOLI_TRY(noli_ipc_push(w->context, list, entry));
-    NOLI_TRY(put(w, entry, "name", json_string(name)));
-    NOLI_TRY(put(w, entry, "mesh", json_string(placed->file)));
+    NOLI_TRY(ipc_import_put(w, entry, "name", json_string(name)));
+    NOLI_TRY(ipc_import_put(w, entry, "mesh", json_string(placed->file)));
     NOLI_TRY(write_placement(w, entry, scale, still->rotate, placed->translate));
     NOLI_TRY(write_pair(w, pairs, name, still->friction));
   }
@@ -320,13 +323,13 @@ static NoliStatus write_surroundings(const Writer* w) {
     // nothing touches anything but what stands still, of which later pairs tell
     json_t* pair = json_object();
     NOLI_TRY(noli_ipc_push(w->context, pairs, pair));
-    NOLI_TRY(put(w, pair, "a", json_string("*")));
-    NOLI_TRY(put(w, pair, "b", json_string("*")));
-    NOLI_TRY(put(w, pair, "contact", json_false()));
+    NOLI_TRY(ipc_import_put(w, pair, "a", json_string("*")));
+    NOLI_TRY(ipc_import_put(w, pair, "b", json_string("*")));
+    NOLI_TRY(ipc_import_put(w, pair, "contact", json_false()));
   }
   NOLI_TRY(write_half_spaces(w, pairs));
   NOLI_TRY(write_stills(w, pairs));
-  NOLI_TRY(put(w, w->root, "pairs", json_incref(pairs)));
+  NOLI_TRY(ipc_import_put(w, w->root, "pairs", json_incref(pairs)));
 done:
   json_decref(pairs);
   return status;
@@ -345,7 +348,7 @@ static NoliStatus write_named(const Writer* w, const NoliIpcPart* part, const js
       continue;
     }
     entry = json_object();
-    NOLI_TRY(put(w, entry, "body", json_string(part->name)));
+    NOLI_TRY(ipc_import_put(w, entry, "body", json_string(part->name)));
     NOLI_CHECK(w->context, json_object_update(entry, (json_t*)from) == 0, NOLI_ERROR_MEMORY,
                "out of memory");
     NOLI_TRY(noli_ipc_push(w->context, list, json_incref(entry)));

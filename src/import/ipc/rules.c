@@ -174,8 +174,8 @@ static void assign(const NoliIpcWorld* world, const Rules* r, int8_t* rule) {
 }
 
 // The place of the first vertex, or of the last, of a rule; NULL if it has none.
-static const double* place_of(const NoliIpcWorld* world, const int8_t* rule, int number,
-                              bool last) {
+static const double* ipc_rules_place_of(const NoliIpcWorld* world, const int8_t* rule, int number,
+                                        bool last) {
   const double* found = NULL;
   int64_t at = 0;
   for (int64_t p = 0; p < world->parts.count; p++) {
@@ -256,7 +256,7 @@ static NoliStatus find_events(const NoliIpcWorld* world, const Rules* r, const i
     const Event* event = &events[i];
     const double* place = NULL;
     if (is_named(world, event->motion)) {
-      place = place_of(world, rule, event->rule, false);
+      place = ipc_rules_place_of(world, rule, event->rule, false);
     }
     if (place != NULL) {
       double x = place[event->axis];
@@ -286,7 +286,7 @@ static void make_phases(const NoliIpcWorld* world, const Rules* r, const int8_t*
     }
     first.origin[k] = 0.5 * (r->material_low[k] + r->material_high[k]);
   }
-  const double* pivot = of->about_last ? place_of(world, rule, number - 1, true) : NULL;
+  const double* pivot = of->about_last ? ipc_rules_place_of(world, rule, number - 1, true) : NULL;
   if (pivot != NULL) {
     memcpy(first.origin, pivot, sizeof first.origin);
   }

@@ -194,7 +194,7 @@ static void skip_section(NoliIpcReader* reader) {
   }
 }
 
-static NoliStatus read_section(NoliIpcReader* reader) {
+static NoliStatus ipc_script_read_section(NoliIpcReader* reader) {
   for (NoliSpan word; (word = noli_ipc_next_word(reader)).n > 0;) {
     if (noli_span_is(word, "IP") || noli_span_is(word, "interiorPoint") ||
         noli_span_is(word, "end")) {
@@ -254,7 +254,7 @@ static const Keyword keywords[] = {
     {"epsv", CALL, .read = read_slip},
     {"useAbsParameters", FLAG, INTO(absolute)},
     {"constraintSolver", CALL, .read = read_solver},
-    {"section", CALL, .read = read_section},
+    {"section", CALL, .read = ipc_script_read_section},
     {"restart", REFUSED, .message = "a state of the original program cannot be read"},
     {"linearSolver", .kind = UNUSED}, {"linSysSolver", .kind = UNUSED}, {"warmStart", .kind = UNUSED},
     {"CCDMethod", .kind = UNUSED}, {"ccdMethod", .kind = UNUSED}, {"CCDTolerance", .kind = UNUSED},

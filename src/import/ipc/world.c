@@ -224,7 +224,7 @@ void noli_ipc_part_box(const NoliIpcWorld* world, const NoliIpcPart* part, doubl
 }
 
 // x <- R (scale p) + translate for the vertices p of the file.
-static void put(const NoliIpcWorld* world, const NoliIpcPart* part, double* x) {
+static void ipc_world_put(const NoliIpcWorld* world, const NoliIpcPart* part, double* x) {
   const NoliMesh* file = world->files.data[part->file].mesh;
   memcpy(x, file->x, 3 * (size_t)file->n_vert * sizeof *x);
   NoliMesh points = {.n_vert = file->n_vert, .x = x};
@@ -249,7 +249,7 @@ static NoliStatus add_part(NoliIpcWorld* world, const NoliIpcShape* shape, int32
   }
   NOLI_NEW(context, part->X, 3 * (int64_t)mesh->n_vert);
   NOLI_NEW(context, part->x, 3 * (int64_t)mesh->n_vert);
-  put(world, part, part->X);
+  ipc_world_put(world, part, part->X);
   memcpy(part->x, part->X, 3 * (size_t)mesh->n_vert * sizeof *part->x);
 done:
   return status;
@@ -271,7 +271,7 @@ static void turn_model(NoliIpcWorld* world) {
     NoliVec3 arm = noli_sub3(noli_load3(part->translate), centre);
     angles_of(&both, part->rotate);
     noli_store3(part->translate, noli_add3(centre, noli_mul33_vec(&turn, arm)));
-    put(world, part, part->x);
+    ipc_world_put(world, part, part->x);
   }
 }
 
@@ -293,7 +293,7 @@ static NoliStatus resize(NoliIpcWorld* world) {
     for (int64_t j = 0; j < 3 * (int64_t)noli_ipc_n_vert(world, part); j++) {
       part->X[j] = factor * (part->X[j] - low[j % 3]);
     }
-    put(world, part, part->x);
+    ipc_world_put(world, part, part->x);
   }
 done:
   return status;
@@ -303,7 +303,7 @@ void noli_ipc_world_lift(NoliIpcWorld* world, double height) {
   for (int64_t i = 0; i < world->parts.count; i++) {
     NoliIpcPart* part = &world->parts.data[i];
     part->translate[1] += height;
-    put(world, part, part->x);
+    ipc_world_put(world, part, part->x);
   }
 }
 
@@ -360,7 +360,7 @@ double noli_ipc_right_end(const NoliIpcWorld* world) {
   return x;
 }
 
-static NoliStatus measure(NoliIpcWorld* world) {
+static NoliStatus ipc_world_measure(NoliIpcWorld* world) {
   NoliStatus status = NOLI_OK;
   double low[3], high[3];
   empty_box(low, high);
@@ -438,7 +438,7 @@ NoliStatus noli_ipc_world_make(const NoliSceneSource* source, const NoliIpcScrip
   if (script->size > 0.0) {
     NOLI_TRY(resize(world));
   }
-  NOLI_TRY(measure(world));
+  NOLI_TRY(ipc_world_measure(world));
   NOLI_TRY(place_stills(world));
 done:
   return status;

@@ -35,7 +35,8 @@ done:
 }
 
 // `name` below the folder of `base`.
-static NoliStatus join(NoliContext* context, const char* base, const char* name, char** path) {
+static NoliStatus polyfem_join(NoliContext* context, const char* base, const char* name,
+                               char** path) {
   NoliStatus status = NOLI_OK;
   const char* slash = strrchr(base, '/');
   int folder = name[0] == '/' || slash == NULL ? 0 : (int)(slash - base) + 1;
@@ -67,7 +68,7 @@ static NoliStatus read_common(NoliPolyfem* import, const char* name) {
   if (files->count == 2) {
     NOLI_TRY(noli_scene_file_path(&import->source, name, &next->owned_name));
   } else {
-    NOLI_TRY(join(context, last->name, name, &next->owned_name));
+    NOLI_TRY(polyfem_join(context, last->name, name, &next->owned_name));
   }
   next->name = next->owned_name;
   status = read_text(context, next->name, &next->owned_text, &next->size);
@@ -169,7 +170,7 @@ static json_t* find_parent(json_t* root, const char* pointer, char token[TOKEN_S
   return rest == NULL ? NULL : at;
 }
 
-static bool put(json_t* parent, const char* token, json_t* value, bool replace) {
+static bool polyfem_put(json_t* parent, const char* token, json_t* value, bool replace) {
   if (json_is_object(parent)) {
     if (replace && json_object_get(parent, token) == NULL) {
       return false;
@@ -220,7 +221,7 @@ static bool apply_patch(json_t* root, const json_t* patch) {
     done = (!moves || take_away(source, from_token)) &&
            (moves || source != NULL || strcmp(operation, "add") == 0 ||
             strcmp(operation, "replace") == 0) &&
-           put(parent, token, value, strcmp(operation, "replace") == 0);
+           polyfem_put(parent, token, value, strcmp(operation, "replace") == 0);
   }
   json_decref(value);
   return done;

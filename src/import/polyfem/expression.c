@@ -150,7 +150,7 @@ static void skip_blanks(Reader* reader) {
   }
 }
 
-static bool take(Reader* reader, char wanted) {
+static bool polyfem_expression_take(Reader* reader, char wanted) {
   skip_blanks(reader);
   if (*reader->at != wanted) {
     return false;
@@ -222,7 +222,7 @@ done:
 static NoliStatus read_arguments(Reader* reader, const Function* function, Argument* arguments) {
   NoliStatus status = NOLI_OK;
   if (function->n_arguments == 0) {
-    if (take(reader, '(') && !take(reader, ')')) {
+    if (polyfem_expression_take(reader, '(') && !polyfem_expression_take(reader, ')')) {
       status = fail_here(reader, "a parenthesis is missing");
     }
     goto done;
@@ -231,13 +231,13 @@ static NoliStatus read_arguments(Reader* reader, const Function* function, Argum
     status = read_signed(reader, &arguments[0].text, &arguments[0].level);
     goto done;
   }
-  if (!take(reader, '(')) {
+  if (!polyfem_expression_take(reader, '(')) {
     status = fail_here(reader, "arguments are missing");
     goto done;
   }
   for (int i = 0; i < function->n_arguments; i++) {
     NOLI_TRY(read_sum(reader, &arguments[i].text, &arguments[i].level));
-    if (!take(reader, i + 1 < function->n_arguments ? ',' : ')')) {
+    if (!polyfem_expression_take(reader, i + 1 < function->n_arguments ? ',' : ')')) {
       status = fail_here(reader, i + 1 < function->n_arguments ? "too few arguments"
                                                                : "a parenthesis is missing");
       goto done;
@@ -317,11 +317,11 @@ static NoliStatus read_base(Reader* reader, NoliSceneText* out, NoliPolyfemLevel
   if (is_letter(*reader->at)) {
     return read_name(reader, out, level);
   }
-  if (!take(reader, '(')) {
+  if (!polyfem_expression_take(reader, '(')) {
     return fail_here(reader, *reader->at == '\0' ? "unexpected end" : "unexpected symbol");
   }
   NOLI_TRY(read_list(reader, out, level));
-  if (!take(reader, ')')) {
+  if (!polyfem_expression_take(reader, ')')) {
     status = fail_here(reader, "a parenthesis is missing");
   }
 done:
@@ -337,9 +337,9 @@ static NoliStatus read_signed(Reader* reader, NoliSceneText* out, NoliPolyfemLev
     return fail_here(reader, "too many levels");
   }
   for (;;) {
-    if (take(reader, '-')) {
+    if (polyfem_expression_take(reader, '-')) {
       negative = !negative;
-    } else if (!take(reader, '+')) {
+    } else if (!polyfem_expression_take(reader, '+')) {
       break;
     }
   }
@@ -361,7 +361,7 @@ static NoliStatus read_power(Reader* reader, NoliSceneText* out, NoliPolyfemLeve
   NoliContext* context = reader->source->context;
   int64_t start = out->count;
   NOLI_TRY(read_signed(reader, out, level));
-  while (take(reader, '^')) {
+  while (polyfem_expression_take(reader, '^')) {
     NOLI_TRY(noli_polyfem_wrap(context, out, start, level, NOLI_POLYFEM_ATOM));
     NOLI_TRY(noli_scene_append(context, out, "^"));
     int64_t right = out->count;
@@ -379,7 +379,7 @@ static NoliStatus read_product(Reader* reader, NoliSceneText* out, NoliPolyfemLe
   int64_t start = out->count;
   NOLI_TRY(read_power(reader, out, level));
   for (;;) {
-    if (take(reader, '%')) {
+    if (polyfem_expression_take(reader, '%')) {
       NOLI_TRY(insert(context, out, start, "fmod("));
       NOLI_TRY(noli_scene_append(context, out, ", "));
       NOLI_TRY(read_power(reader, out, level));
@@ -387,7 +387,9 @@ static NoliStatus read_product(Reader* reader, NoliSceneText* out, NoliPolyfemLe
       *level = NOLI_POLYFEM_ATOM;
       continue;
     }
-    char symbol = take(reader, '*') ? '*' : take(reader, '/') ? '/' : '\0';
+    char symbol = polyfem_expression_take(reader, '*')   ? '*'
+                  : polyfem_expression_take(reader, '/') ? '/'
+                                                         : '\0';
     if (symbol == '\0') {
       break;
     }
@@ -410,7 +412,9 @@ static NoliStatus read_sum(Reader* reader, NoliSceneText* out, NoliPolyfemLevel*
   NoliContext* context = reader->source->context;
   NOLI_TRY(read_product(reader, out, level));
   for (;;) {
-    char symbol = take(reader, '+') ? '+' : take(reader, '-') ? '-' : '\0';
+    char symbol = polyfem_expression_take(reader, '+')   ? '+'
+                  : polyfem_expression_take(reader, '-') ? '-'
+                                                         : '\0';
     if (symbol == '\0') {
       break;
     }
@@ -429,7 +433,7 @@ static NoliStatus read_list(Reader* reader, NoliSceneText* out, NoliPolyfemLevel
   NoliStatus status = NOLI_OK;
   int64_t start = out->count;
   NOLI_TRY(read_sum(reader, out, level));
-  while (take(reader, ',')) {
+  while (polyfem_expression_take(reader, ',')) {
     out->count = start;
     NOLI_TRY(read_sum(reader, out, level));
   }

@@ -20,7 +20,7 @@ void noli_pattern_free(NoliPattern* pattern) {
 }
 
 // Makes room in set `k` for n rows and nnz blocks.
-static NoliStatus reserve(NoliPattern* pattern, int32_t k, int32_t n, int64_t nnz) {
+static NoliStatus pattern_reserve(NoliPattern* pattern, int32_t k, int32_t n, int64_t nnz) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = pattern->context;
   NOLI_CHECK(context, nnz <= MOST_BLOCKS, NOLI_ERROR_TOO_LARGE,
@@ -72,7 +72,7 @@ done:
 NoliStatus noli_pattern_reset(NoliPattern* pattern, int32_t n) {
   NoliStatus status = NOLI_OK;
   int32_t k = 1 - pattern->now;
-  NOLI_TRY(reserve(pattern, k, n, n));
+  NOLI_TRY(pattern_reserve(pattern, k, n, n));
   for (int32_t i = 0; i < n; i++) {
     pattern->row[k][i] = i;
     pattern->col[k][i] = i;
@@ -91,7 +91,7 @@ typedef struct RowMerge {
   int64_t count;
 } RowMerge;
 
-static void append(RowMerge* merge, int32_t col, uint8_t flags) {
+static void pattern_append(RowMerge* merge, int32_t col, uint8_t flags) {
   merge->col[merge->count] = col;
   merge->flags[merge->count] = flags;
   merge->count++;
@@ -107,16 +107,16 @@ static int64_t merge_row(NoliPattern* pattern, int32_t i, const uint64_t* key, i
   for (int64_t p = old->row[i]; p < old->row[i + 1]; p++) {
     uint64_t here = noli_pattern_key(bits, i, old->col[p]);
     while (next < n_keys && key[next] < here) {
-      append(merge, (int32_t)(key[next++] & mask), flags);
+      pattern_append(merge, (int32_t)(key[next++] & mask), flags);
     }
     bool keep = keep_unused || (pattern->flags[p] & (NOLI_BLOCK_FIXED | NOLI_BLOCK_USED)) != 0;
     pattern->moved[p] = keep ? (int32_t)merge->count : NOLI_NULL_INDEX;
     if (keep) {
-      append(merge, old->col[p], pattern->flags[p]);
+      pattern_append(merge, old->col[p], pattern->flags[p]);
     }
   }
   while (next < n_keys && key[next] < row_end) {
-    append(merge, (int32_t)(key[next++] & mask), flags);
+    pattern_append(merge, (int32_t)(key[next++] & mask), flags);
   }
   return next;
 }
@@ -128,7 +128,7 @@ NoliStatus noli_pattern_merge(NoliPattern* pattern, const uint64_t* key, int64_t
   int32_t k = 1 - pattern->now;
   NOLI_CHECK(pattern->context, n_keys <= INT32_MAX - old.nnz, NOLI_ERROR_TOO_LARGE,
              "the matrix would have more than %d blocks", INT32_MAX);
-  NOLI_TRY(reserve(pattern, k, old.n, old.nnz + n_keys));
+  NOLI_TRY(pattern_reserve(pattern, k, old.n, old.nnz + n_keys));
   NOLI_TRY(noli_grow(pattern->context, (void**)&pattern->moved, &pattern->moved_capacity, old.nnz,
                      sizeof(int32_t)));
   RowMerge merge = {pattern->col[k], pattern->flags_of[k], 0};

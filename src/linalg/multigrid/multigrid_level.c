@@ -165,7 +165,7 @@ static void multiply_inverse(void* user, int64_t begin, int64_t end, int32_t wor
   }
 }
 
-static double dot(const float* a, const float* b, int64_t n) {
+static double multigrid_level_dot(const float* a, const float* b, int64_t n) {
   double sum = 0.0;
   for (int64_t i = 0; i < n; i++) {
     for (int32_t c = 0; c < 3; c++) {
@@ -206,10 +206,10 @@ static double estimate_largest(NoliGridLevel* level, int32_t n_threads) {
   fill_start(residual, n);
   for (int32_t k = 0; k < EIGENVALUE_ITERATIONS; k++) {
     noli_parallel_for(n_threads, n, ROW_BLOCK, multiply_inverse, &by_inverse);
-    double r_dot_z = dot(residual, scaled, n), weight = r_dot_z / before;
+    double r_dot_z = multigrid_level_dot(residual, scaled, n), weight = r_dot_z / before;
     combine(1.0, scaled, weight, direction, n);
     noli_parallel_for(n_threads, n, ROW_BLOCK, multiply_full, &by_matrix);
-    double curvature = dot(direction, product, n);
+    double curvature = multigrid_level_dot(direction, product, n);
     if (!(r_dot_z > 0.0 && curvature > 0.0)) {
       break;
     }

@@ -31,7 +31,7 @@ typedef struct Iteration {
   double *r, *shadow, *p, *v, *s, *t, *p_hat, *s_hat;
 } Iteration;
 
-static double dot(const Iteration* it, const double* a, const double* b) {
+static double bicgstab_dot(const Iteration* it, const double* a, const double* b) {
   return noli_dot(it->n_threads, it->n, a, b);
 }
 
@@ -69,17 +69,17 @@ static double restart(Iteration* it) {
   size_t bytes = sizeof(double) * (size_t)it->n;
   memcpy(it->shadow, it->r, bytes);
   memcpy(it->p, it->r, bytes);
-  return dot(it, it->r, it->r);
+  return bicgstab_dot(it, it->r, it->r);
 }
 
 // One iteration from the present p and rho. `*broken`: nothing can be divided by.
-static NoliStatus iterate(Iteration* it, double* x, double* rho, bool* broken) {
+static NoliStatus bicgstab_iterate(Iteration* it, double* x, double* rho, bool* broken) {
   NoliStatus status = NOLI_OK;
   *broken = true;
   NOLI_TRY(it->preconditioner.apply(it->preconditioner.user, it->p, it->p_hat));
   NOLI_TRY(it->matrix.apply(it->matrix.user, it->p_hat, it->v));
-  double shadow_v = dot(it, it->shadow, it->v);
-  double size = sqrt(dot(it, it->shadow, it->shadow) * dot(it, it->v, it->v));
+  double shadow_v = bicgstab_dot(it, it->shadow, it->v);
+  double size = sqrt(bicgstab_dot(it, it->shadow, it->shadow) * bicgstab_dot(it, it->v, it->v));
   if (!(fabs(shadow_v) > BREAKDOWN * size)) {
     goto done;
   }
@@ -91,12 +91,12 @@ static NoliStatus iterate(Iteration* it, double* x, double* rho, bool* broken) {
   NOLI_TRY(it->matrix.apply(it->matrix.user, it->s_hat, it->t));
 
   // then the step along s that makes the residual smallest
-  double t_sqr = dot(it, it->t, it->t), t_s = dot(it, it->t, it->s);
+  double t_sqr = bicgstab_dot(it, it->t, it->t), t_s = bicgstab_dot(it, it->t, it->s);
   double omega = t_sqr > 0.0 ? t_s / t_sqr : 0.0;
   combine(it, x, x, alpha, it->p_hat, omega, it->s_hat);
   combine(it, it->r, it->s, -omega, it->t, 0.0, NULL);
-  double rho_next = dot(it, it->shadow, it->r);
-  double r_size = sqrt(dot(it, it->shadow, it->shadow) * dot(it, it->r, it->r));
+  double rho_next = bicgstab_dot(it, it->shadow, it->r);
+  double r_size = sqrt(bicgstab_dot(it, it->shadow, it->shadow) * bicgstab_dot(it, it->r, it->r));
   if (!(fabs(rho_next) > BREAKDOWN * r_size) || omega == 0.0) {
     goto done;
   }
@@ -110,7 +110,7 @@ done:
   return status;
 }
 
-static NoliStatus reserve(NoliBicgstab* work, NoliContext* context, int64_t n) {
+static NoliStatus bicgstab_reserve(NoliBicgstab* work, NoliContext* context, int64_t n) {
   NoliStatus status = NOLI_OK;
   for (int32_t k = 0; k < 8; k++) {
     NOLI_TRY(noli_grow(context, (void**)&work->vector[k], &work->capacity[k], n, sizeof(double)));
@@ -124,7 +124,7 @@ NoliStatus noli_bicgstab(NoliBicgstab* work, NoliContext* context, int32_t n, No
                          int64_t most, double* x, int64_t* iterations) {
   NoliStatus status = NOLI_OK;
   *iterations = 0;
-  NOLI_TRY(reserve(work, context, 3 * (int64_t)n));
+  NOLI_TRY(bicgstab_reserve(work, context, 3 * (int64_t)n));
 
   // start at x = 0
   double** w = work->vector;
@@ -143,7 +143,7 @@ NoliStatus noli_bicgstab(NoliBicgstab* work, NoliContext* context, int32_t n, No
                   .s_hat = w[7]};
   memset(x, 0, sizeof(double) * (size_t)it.n);
   memcpy(it.r, b, sizeof(double) * (size_t)it.n);
-  double b_sqr = dot(&it, b, b), goal = tolerance * tolerance * b_sqr;
+  double b_sqr = bicgstab_dot(&it, b, b), goal = tolerance * tolerance * b_sqr;
   NOLI_CHECK(context, isfinite(b_sqr), NOLI_NOT_FINITE, "the right side is not finite");
 
   // iterate; the true residual verifies what the recurrence claims
@@ -155,9 +155,9 @@ NoliStatus noli_bicgstab(NoliBicgstab* work, NoliContext* context, int32_t n, No
                "biconjugate gradients stand at %.3g of the residual after %lld iterations",
                sqrt(r_sqr / b_sqr), (long long)*iterations);
     bool broken;
-    NOLI_TRY(iterate(&it, x, &rho, &broken));
+    NOLI_TRY(bicgstab_iterate(&it, x, &rho, &broken));
     (*iterations)++;
-    r_sqr = dot(&it, it.r, it.r);
+    r_sqr = bicgstab_dot(&it, it.r, it.r);
     if (broken || r_sqr <= goal || !isfinite(r_sqr)) {
       NOLI_TRY(true_residual(&it, b, x));
       rho = restart(&it);

@@ -27,8 +27,8 @@ void noli_incomplete_cholesky_free(NoliContext* context, NoliIncompleteCholesky*
 
 // ---- pattern ------------------------------------------------------------------------------------
 
-static NoliStatus reserve(NoliIncompleteCholesky* factor, NoliContext* context,
-                          const NoliBlockMatrix* matrix) {
+static NoliStatus incomplete_cholesky_reserve(NoliIncompleteCholesky* factor, NoliContext* context,
+                                              const NoliBlockMatrix* matrix) {
   NoliStatus status = NOLI_OK;
   int64_t n = matrix->n, nnz = matrix->nnz, *capacity = factor->capacity;
   NOLI_TRY(noli_grow(context, (void**)&factor->row, &capacity[0], n + 1, sizeof(int64_t)));
@@ -126,7 +126,7 @@ static NoliStatus analyze(NoliIncompleteCholesky* factor, NoliContext* context,
   }
   factor->pattern_id = 0;
   NOLI_TRY(noli_row_parts_find(&factor->parts, context, matrix));
-  NOLI_TRY(reserve(factor, context, matrix));
+  NOLI_TRY(incomplete_cholesky_reserve(factor, context, matrix));
   fill_pattern(factor, matrix);
   NOLI_TRY(list_across(factor, context));
   factor->longest = 0;
@@ -144,7 +144,7 @@ done:
 // ---- factorization ------------------------------------------------------------------------------
 
 // c = a b
-static void multiply(const double a[9], const double b[9], double c[9]) {
+static void incomplete_cholesky_multiply(const double a[9], const double b[9], double c[9]) {
   for (int32_t i = 0; i < 3; i++) {
     for (int32_t j = 0; j < 3; j++) {
       c[3 * i + j] = a[3 * i] * b[j] + a[3 * i + 1] * b[3 + j] + a[3 * i + 2] * b[6 + j];
@@ -183,7 +183,7 @@ static void eliminate(NoliIncompleteCholesky* factor, int32_t k, int32_t end, do
   const double* inverse = factor->value + 9 * (begin - 1);
   int64_t n = 0;
   for (int64_t p = begin; p < row_end; p++) {
-    multiply(inverse, factor->value + 9 * p, scratch + 9 * (p - begin));
+    incomplete_cholesky_multiply(inverse, factor->value + 9 * p, scratch + 9 * (p - begin));
     n += factor->col[p] < end ? 1 : 0;
   }
   for (int64_t p = begin; p < begin + n; p++) {
@@ -232,7 +232,8 @@ static void eliminate_across(void* user, int64_t begin, int64_t end, int32_t wor
     for (int64_t a = factor->across[i]; a < factor->across[i + 1]; a++) {
       int32_t k = factor->from[a];
       int64_t p = factor->block[a];
-      multiply(factor->value + 9 * factor->row[k], factor->value + 9 * p, scaled);
+      incomplete_cholesky_multiply(factor->value + 9 * factor->row[k], factor->value + 9 * p,
+                                   scaled);
       subtract_row(factor, scaled, factor->rest + (int32_t)i, p, factor->row[k + 1],
                    factor->value + 9 * p);
     }
@@ -247,7 +248,7 @@ static void scale_across(void* user, int64_t begin, int64_t end, int32_t worker)
   double scaled[9];
   for (int64_t a = factor->across[begin]; a < factor->across[end]; a++) {
     double* block = factor->value + 9 * factor->block[a];
-    multiply(factor->value + 9 * factor->row[factor->from[a]], block, scaled);
+    incomplete_cholesky_multiply(factor->value + 9 * factor->row[factor->from[a]], block, scaled);
     memcpy(block, scaled, sizeof scaled);
   }
 }
@@ -311,7 +312,8 @@ done:
 // ---- solution -----------------------------------------------------------------------------------
 
 // y = M x or, transposed, M^T x
-static void apply(const double m[9], bool transposed, const double x[3], double y[3]) {
+static void incomplete_cholesky_apply(const double m[9], bool transposed, const double x[3],
+                                      double y[3]) {
   int32_t row = transposed ? 1 : 3, col = transposed ? 3 : 1;
   for (int32_t i = 0; i < 3; i++) {
     y[i] = m[row * i] * x[0] + m[row * i + col] * x[1] + m[row * i + 2 * col] * x[2];
@@ -344,7 +346,7 @@ static void solve_forwards(const SolveJob* job, int64_t begin, int64_t end) {
   double y[3], *z = factor->z;
   for (int64_t k = begin; k < end; k++) {
     for (int64_t p = factor->row[k] + 1; p < factor->row[k + 1] && factor->col[p] < end; p++) {
-      apply(factor->value + 9 * p, true, z + 3 * k, y);
+      incomplete_cholesky_apply(factor->value + 9 * p, true, z + 3 * k, y);
       subtract(z + 3 * (int64_t)factor->col[p], y);
     }
   }
@@ -355,10 +357,10 @@ static void solve_backwards(const SolveJob* job, int64_t begin, int64_t end) {
   const NoliIncompleteCholesky* factor = job->factor;
   double y[3], *z = factor->z;
   for (int64_t k = end - 1; k >= begin; k--) {
-    apply(factor->value + 9 * factor->row[k], false, z + 3 * k, y);
+    incomplete_cholesky_apply(factor->value + 9 * factor->row[k], false, z + 3 * k, y);
     memcpy(z + 3 * k, y, sizeof y);
     for (int64_t p = factor->row[k] + 1; p < factor->row[k + 1]; p++) {
-      apply(factor->value + 9 * p, false, z + 3 * (int64_t)factor->col[p], y);
+      incomplete_cholesky_apply(factor->value + 9 * p, false, z + 3 * (int64_t)factor->col[p], y);
       subtract(z + 3 * k, y);
     }
     memcpy(job->z + 3 * (int64_t)factor->parts.row[k], z + 3 * k, sizeof y);
@@ -385,8 +387,8 @@ static void pull_rest(void* user, int64_t begin, int64_t end, int32_t rank) {
   take_rows(job, factor->rest + REST_BLOCK * begin, factor->rest + until);
   for (int64_t i = REST_BLOCK * begin; i < until; i++) {
     for (int64_t p = factor->across[i]; p < factor->across[i + 1]; p++) {
-      apply(factor->value + 9 * factor->block[p], true, factor->z + 3 * (int64_t)factor->from[p],
-            y);
+      incomplete_cholesky_apply(factor->value + 9 * factor->block[p], true,
+                                factor->z + 3 * (int64_t)factor->from[p], y);
       subtract(z + 3 * i, y);
     }
   }

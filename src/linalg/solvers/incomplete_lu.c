@@ -9,7 +9,7 @@ void noli_incomplete_lu_free(NoliContext* context, NoliIncompleteLu* factor) {
 }
 
 // c = a b
-static void multiply(const double a[9], const double b[9], double c[9]) {
+static void incomplete_lu_multiply(const double a[9], const double b[9], double c[9]) {
   for (int32_t i = 0; i < 3; i++) {
     for (int32_t j = 0; j < 3; j++) {
       c[3 * i + j] = a[3 * i] * b[j] + a[3 * i + 1] * b[3 + j] + a[3 * i + 2] * b[6 + j];
@@ -20,7 +20,7 @@ static void multiply(const double a[9], const double b[9], double c[9]) {
 // c -= a b
 static void subtract_product(const double a[9], const double b[9], double c[9]) {
   double product[9];
-  multiply(a, b, product);
+  incomplete_lu_multiply(a, b, product);
   for (int32_t e = 0; e < 9; e++) {
     c[e] -= product[e];
   }
@@ -44,7 +44,7 @@ static void eliminate_row(NoliIncompleteLu* factor, const NoliGeneralMatrix* mat
   for (int64_t p = begin; p < matrix->diagonal[i]; p++) {
     int32_t k = matrix->col[p];
     double lower[9];
-    multiply(factor->value + 9 * p, factor->value + 9 * matrix->diagonal[k], lower);
+    incomplete_lu_multiply(factor->value + 9 * p, factor->value + 9 * matrix->diagonal[k], lower);
     memcpy(factor->value + 9 * p, lower, sizeof lower);
     for (int64_t q = matrix->diagonal[k] + 1; q < matrix->row[k + 1]; q++) {
       int64_t at = factor->place[matrix->col[q]];

@@ -127,9 +127,9 @@ static NoliStatus apply_diagonal(void* user, const double* x, double* y) {
   return NOLI_OK;
 }
 
-static NoliStatus iterate(Bicgstab* bicgstab, const NoliLinView* view, NoliLinearMap product,
-                          NoliLinearMap preconditioner, const double* b, double* x,
-                          NoliLinSolverStats* stats) {
+static NoliStatus bicgstab_iterate(Bicgstab* bicgstab, const NoliLinView* view,
+                                   NoliLinearMap product, NoliLinearMap preconditioner,
+                                   const double* b, double* x, NoliLinSolverStats* stats) {
   int64_t iterations = 0;
   int64_t most = bicgstab->automatic ? PATIENCE : view->n < LARGE ? SHORT_PATIENCE : LONG_PATIENCE;
   NoliStatus status = noli_bicgstab(&bicgstab->work, bicgstab->context, view->n, product,
@@ -142,7 +142,7 @@ static NoliStatus bicgstab_solve(void* state, const NoliLinView* view, const dou
                                  NoliLinSolverStats* stats) {
   Maps maps = {state, view};
   NoliLinearMap product = {multiply_matrix, &maps}, preconditioner = {apply_factor, &maps};
-  return iterate(state, view, product, preconditioner, b, x, stats);
+  return bicgstab_iterate(state, view, product, preconditioner, b, x, stats);
 }
 
 static NoliStatus matrix_free_solve(void* state, const NoliLinView* view, const double* b,
@@ -150,7 +150,7 @@ static NoliStatus matrix_free_solve(void* state, const NoliLinView* view, const 
   Maps maps = {state, view};
   NoliLinearMap product = {view->system->multiply, view->system->user};
   NoliLinearMap preconditioner = {apply_diagonal, &maps};
-  return iterate(state, view, product, preconditioner, b, x, stats);
+  return bicgstab_iterate(state, view, product, preconditioner, b, x, stats);
 }
 
 // ---- table entries ------------------------------------------------------------------------------

@@ -52,8 +52,8 @@ static void iterative_destroy(NoliContext* context, void* state) {
   noli_free(context, iterative);
 }
 
-static NoliStatus create(NoliContext* context, bool automatic, NoliPcgPreconditioner preconditioner,
-                         void** state) {
+static NoliStatus iterative_create(NoliContext* context, bool automatic,
+                                   NoliPcgPreconditioner preconditioner, void** state) {
   NoliStatus status = NOLI_OK;
   Iterative* iterative = NULL;
   NOLI_NEW_ZERO(context, iterative, 1);
@@ -70,23 +70,23 @@ done:
 }
 
 static NoliStatus auto_create(NoliContext* context, void** state) {
-  return create(context, true, NOLI_PCG_CHANGING, state);
+  return iterative_create(context, true, NOLI_PCG_CHANGING, state);
 }
 
 static NoliStatus pcg_create(NoliContext* context, void** state) {
-  return create(context, false, NOLI_PCG_CHANGING, state);
+  return iterative_create(context, false, NOLI_PCG_CHANGING, state);
 }
 
 static NoliStatus pcg_diagonal_create(NoliContext* context, void** state) {
-  return create(context, false, NOLI_PCG_DIAGONAL, state);
+  return iterative_create(context, false, NOLI_PCG_DIAGONAL, state);
 }
 
 static NoliStatus pcg_incomplete_create(NoliContext* context, void** state) {
-  return create(context, false, NOLI_PCG_INCOMPLETE, state);
+  return iterative_create(context, false, NOLI_PCG_INCOMPLETE, state);
 }
 
 static NoliStatus multigrid_create(NoliContext* context, void** state) {
-  return create(context, false, NOLI_PCG_MULTIGRID, state);
+  return iterative_create(context, false, NOLI_PCG_MULTIGRID, state);
 }
 
 static void iterative_set_tolerance(void* state, double tolerance) {

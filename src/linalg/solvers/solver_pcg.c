@@ -186,7 +186,7 @@ typedef struct Share {
   int64_t first, end;
 } Share;
 
-static Share share_of(const NoliPcg* pcg, int32_t rank, int32_t size) {
+static Share pcg_share_of(const NoliPcg* pcg, int32_t rank, int32_t size) {
   int64_t n = block_count(pcg);
   return (Share){rank * n / size, (rank + 1) * n / size};
 }
@@ -244,7 +244,7 @@ static void turn(NoliPcg* pcg, Share share, double weight) {
 }
 
 // product = matrix direction, and the curvature along the direction
-static void multiply(NoliPcg* pcg, Share share, const NoliBlockMatrix* matrix) {
+static void pcg_multiply(NoliPcg* pcg, Share share, const NoliBlockMatrix* matrix) {
   if (share.first < share.end) {
     noli_block_matrix_multiply_rows(matrix, share.first * SUM_BLOCK, block_end(pcg, share.end - 1),
                                     pcg->direction, pcg->product);
@@ -389,10 +389,10 @@ done:
 
 // The iterations of a member. All members know the same numbers and stop at the same one; three
 // waits separate what each writes from what others read.
-static void iterate(void* user, NoliTeam* team, int32_t rank, int32_t size) {
+static void pcg_iterate(void* user, NoliTeam* team, int32_t rank, int32_t size) {
   PcgJob* job = user;
   NoliPcg* pcg = job->pcg;
-  const Share share = share_of(pcg, rank, size);
+  const Share share = pcg_share_of(pcg, rank, size);
   Progress at = job->at;
   double curvature = 1.0;
   if (!pcg->strong) {
@@ -412,7 +412,7 @@ static void iterate(void* user, NoliTeam* team, int32_t rank, int32_t size) {
     noli_team_wait(team);
 
     // the minimum along it
-    multiply(pcg, share, job->matrix);
+    pcg_multiply(pcg, share, job->matrix);
     noli_team_wait(team);
     curvature = sum_of(pcg, DIRECTION_PRODUCT);
     if (!(curvature > 0.0)) {
@@ -487,7 +487,7 @@ static NoliStatus run_team(NoliPcg* pcg, const NoliBlockMatrix* matrix, int64_t 
   int64_t until = at->k + AT_A_TIME;
   PcgJob job = {pcg, matrix, x, at->k < patience && patience < until ? patience : until, *at, 0.0};
   NOLI_TRY(reserve_lanczos(pcg));
-  noli_parallel_team(alone ? 1 : noli_context_threads(pcg->context), iterate, &job);
+  noli_parallel_team(alone ? 1 : noli_context_threads(pcg->context), pcg_iterate, &job);
   stats->iterations += job.at.k - at->k;
   *at = job.at;
   NOLI_CHECK(pcg->context, job.curvature > 0.0, NOLI_NOT_POSITIVE_DEFINITE,

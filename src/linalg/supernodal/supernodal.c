@@ -35,8 +35,8 @@ done:
   return status;
 }
 
-static NoliStatus reserve(NoliContext* context, NoliSupernodal* factor,
-                          const NoliSymbolic* symbolic) {
+static NoliStatus supernodal_reserve(NoliContext* context, NoliSupernodal* factor,
+                                     const NoliSymbolic* symbolic) {
   NoliStatus status = NOLI_OK;
   int64_t n = symbolic->n, n_super = symbolic->n_super;
   while (factor->scratch.count < noli_context_threads(context)) {
@@ -170,7 +170,7 @@ NoliStatus noli_supernodal_begin(NoliContext* context, NoliSupernodal* factor,
   NoliStatus status = NOLI_OK;
   factor->n = 0;
   factor->single = single;
-  NOLI_TRY(reserve(context, factor, symbolic));
+  NOLI_TRY(supernodal_reserve(context, factor, symbolic));
   factor->n = (int32_t)symbolic->n;
   factor->n_super = (int32_t)symbolic->n_super;
   noli_symbolic_structure(symbolic, factor->first.data, factor->start.data, factor->row.data);

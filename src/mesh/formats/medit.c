@@ -159,7 +159,7 @@ static void skip_to_keyword(NoliCursor* cursor) {
   }
 }
 
-static NoliStatus read_section(NoliCursor* cursor, NoliSpan word, NoliMeshParts* parts) {
+static NoliStatus medit_read_section(NoliCursor* cursor, NoliSpan word, NoliMeshParts* parts) {
   const Section* section = NULL;
   for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
     section = noli_span_is(word, sections[i].name) ? &sections[i] : section;
@@ -212,7 +212,7 @@ NoliStatus noli_medit_read(NoliCursor* cursor, NoliMeshParts* parts) {
       }
       NOLI_TRY(read_vertices(cursor, dimension, parts));
     } else {
-      NOLI_TRY(read_section(cursor, word, parts));
+      NOLI_TRY(medit_read_section(cursor, word, parts));
     }
   }
 done:

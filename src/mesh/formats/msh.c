@@ -522,7 +522,7 @@ static NoliStatus skip_section(NoliMshReader* reader, NoliSpan name) {
 }
 
 // Reads or skips the section whose name was just read.
-static NoliStatus read_section(NoliMshReader* reader, NoliSpan name, bool* has_format) {
+static NoliStatus msh_read_section(NoliMshReader* reader, NoliSpan name, bool* has_format) {
   static const struct {
     const char* name;
     NoliStatus (*read)(NoliMshReader* reader);
@@ -576,7 +576,7 @@ NoliStatus noli_msh_read(NoliCursor* cursor, NoliMeshParts* parts) {
                               "expected a section such as $Nodes, got %s", noli_show(name).text);
       goto done;
     }
-    NOLI_TRY(read_section(&reader, name, &has_format));
+    NOLI_TRY(msh_read_section(&reader, name, &has_format));
   }
   // a file truncated between sections has no other error
   if (!reader.has_nodes) {

@@ -193,7 +193,7 @@ done:
   return status;
 }
 
-static NoliStatus read_header(Reader* reader) {
+static NoliStatus ply_read_header(Reader* reader) {
   NoliStatus status = NOLI_OK;
   NoliCursor* cursor = reader->cursor;
   NoliSpan word = noli_next_word(cursor);
@@ -446,7 +446,7 @@ static bool has_role(const Reader* reader, Role role) {
 NoliStatus noli_ply_read(NoliCursor* cursor, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
   Reader reader = {.cursor = cursor, .parts = parts};
-  NOLI_TRY(read_header(&reader));
+  NOLI_TRY(ply_read_header(&reader));
   reader.uv_of_vertices =
       parts->looks.wanted && has_role(&reader, TEXTURE_U) && !has_role(&reader, TEXTURE_CORNERS);
   for (int64_t e = 0; e < reader.element.count; e++) {

@@ -287,7 +287,7 @@ done:
 // ---- the file
 
 // Reads the four lines at the beginning of every file.
-static NoliStatus read_header(Reader* reader) {
+static NoliStatus vtk_read_header(Reader* reader) {
   NoliStatus status = NOLI_OK;
   NoliCursor* cursor = reader->cursor;
   static const char magic[] = "# vtk DataFile Version ";
@@ -356,7 +356,7 @@ done:
 
 // Reads the section that `word` names; if it is not `*understood`, reading cannot continue after
 // it.
-static NoliStatus read_section(Reader* reader, NoliSpan word, bool* understood) {
+static NoliStatus vtk_read_section(Reader* reader, NoliSpan word, bool* understood) {
   NoliStatus status = NOLI_OK;
   NoliCursor* cursor = reader->cursor;
   bool found = true;
@@ -420,13 +420,13 @@ static void log_rest(const NoliCursor* cursor, NoliSpan word) {
 NoliStatus noli_vtk_read(NoliCursor* cursor, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
   Reader reader = {.cursor = cursor, .parts = parts, .data = {.cursor = cursor, .parts = parts}};
-  NOLI_TRY(read_header(&reader));
+  NOLI_TRY(vtk_read_header(&reader));
   for (bool understood = true; understood;) {
     NoliSpan word = noli_next_word_anywhere(cursor);
     if (word.n == 0) {
       break;
     }
-    NOLI_TRY(read_section(&reader, word, &understood));
+    NOLI_TRY(vtk_read_section(&reader, word, &understood));
     if (!understood) {
       log_rest(cursor, word);
     }

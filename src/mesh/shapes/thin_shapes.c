@@ -19,14 +19,14 @@ done:
   return status;
 }
 
-static int32_t* put(int32_t* tri, int32_t a, int32_t b, int32_t c) {
+static int32_t* thin_shapes_put(int32_t* tri, int32_t a, int32_t b, int32_t c) {
   tri[0] = a;
   tri[1] = b;
   tri[2] = c;
   return tri + 3;
 }
 
-static void place(NoliMesh* mesh, int32_t v, double x, double y, double z) {
+static void thin_shapes_place(NoliMesh* mesh, int32_t v, double x, double y, double z) {
   noli_store3(mesh->x + 3 * (int64_t)v, noli_vec3(x, y, z));
 }
 
@@ -51,19 +51,19 @@ NoliStatus noli_mesh_make_tube(NoliContext* context, double radius, double heigh
   for (int32_t j = 0; j <= cells_along; j++) {
     for (int32_t i = 0; i < n; i++) {
       double angle = 2.0 * PI * (i + 0.5 * (j % 2)) / n;
-      place(*mesh, j * n + i, radius * cos(angle), height * ((double)j / cells_along - 0.5),
-            radius * sin(angle));
+      thin_shapes_place(*mesh, j * n + i, radius * cos(angle),
+                        height * ((double)j / cells_along - 0.5), radius * sin(angle));
     }
   }
   for (int32_t j = 0; j < cells_along; j++) {
     for (int32_t i = 0; i < n; i++) {
       int32_t k = (i + 1) % n, low = j * n, high = low + n;
       if (j % 2 == 0) {
-        tri = put(tri, low + i, high + i, low + k);
-        tri = put(tri, high + i, high + k, low + k);
+        tri = thin_shapes_put(tri, low + i, high + i, low + k);
+        tri = thin_shapes_put(tri, high + i, high + k, low + k);
       } else {
-        tri = put(tri, low + i, high + i, high + k);
-        tri = put(tri, low + i, high + k, low + k);
+        tri = thin_shapes_put(tri, low + i, high + i, high + k);
+        tri = thin_shapes_put(tri, low + i, high + k, low + k);
       }
     }
   }
@@ -94,16 +94,16 @@ NoliStatus noli_mesh_make_torus_shell(NoliContext* context, double ring_radius, 
     for (int32_t j = 0; j < m; j++) {
       double around = 2.0 * PI * i / n, across = 2.0 * PI * j / m;
       double from_axis = ring_radius + tube_radius * cos(across);
-      place(*mesh, i * m + j, from_axis * cos(around), tube_radius * sin(across),
-            from_axis * sin(around));
+      thin_shapes_place(*mesh, i * m + j, from_axis * cos(around), tube_radius * sin(across),
+                        from_axis * sin(around));
       int32_t next_i = (i + 1) % n, next_j = (j + 1) % m;
       int32_t a = i * m + j, b = next_i * m + j, c = next_i * m + next_j, d = i * m + next_j;
       if (alternate && (i + j) % 2 == 1) {
-        tri = put(tri, a, d, b);
-        tri = put(tri, b, d, c);
+        tri = thin_shapes_put(tri, a, d, b);
+        tri = thin_shapes_put(tri, b, d, c);
       } else {
-        tri = put(tri, a, c, b);
-        tri = put(tri, a, d, c);
+        tri = thin_shapes_put(tri, a, c, b);
+        tri = thin_shapes_put(tri, a, d, c);
       }
     }
   }
@@ -133,16 +133,16 @@ NoliStatus noli_mesh_make_moebius(NoliContext* context, double radius, double wi
     double turn = 2.0 * PI * i / n;
     for (int32_t j = 0; j <= m; j++) {
       double s = width * ((double)j / m - 0.5), from_axis = radius + s * cos(0.5 * turn);
-      place(*mesh, i * (m + 1) + j, from_axis * cos(turn), s * sin(0.5 * turn),
-            from_axis * sin(turn));
+      thin_shapes_place(*mesh, i * (m + 1) + j, from_axis * cos(turn), s * sin(0.5 * turn),
+                        from_axis * sin(turn));
     }
     for (int32_t j = 0; j < m; j++) {
       bool last = i == n - 1;
       int32_t a = i * (m + 1) + j, d = a + 1;
       int32_t b = last ? m - j : a + m + 1, c = last ? m - j - 1 : a + m + 2;
       bool along_ac = (i + j) % 2 == 0;
-      tri = along_ac ? put(tri, a, c, b) : put(tri, a, d, b);
-      tri = along_ac ? put(tri, a, d, c) : put(tri, b, d, c);
+      tri = along_ac ? thin_shapes_put(tri, a, c, b) : thin_shapes_put(tri, a, d, b);
+      tri = along_ac ? thin_shapes_put(tri, a, d, c) : thin_shapes_put(tri, b, d, c);
     }
   }
 done:
@@ -160,12 +160,12 @@ NoliStatus noli_mesh_make_ring_disk(NoliContext* context, double radius, int32_t
   NOLI_TRY(
       make_room(context, "disk", 1.0 + 3.0 * rings * (rings + 1.0), 6.0 * rings * rings, mesh));
   int32_t* tri = (*mesh)->tri;
-  place(*mesh, 0, 0.0, 0.0, 0.0);
+  thin_shapes_place(*mesh, 0, 0.0, 0.0, 0.0);
   for (int32_t k = 1; k <= rings; k++) {
     int32_t first = 1 + 3 * k * (k - 1), inner = k > 1 ? 1 + 3 * (k - 1) * (k - 2) : 0;
     for (int32_t i = 0; i < 6 * k; i++) {
       double angle = 2.0 * PI * i / (6 * k), r = radius * k / rings;
-      place(*mesh, first + i, r * cos(angle), r * sin(angle), 0.0);
+      thin_shapes_place(*mesh, first + i, r * cos(angle), r * sin(angle), 0.0);
     }
 
     // six sectors: k triangles that look out, k - 1 that look in
@@ -173,9 +173,9 @@ NoliStatus noli_mesh_make_ring_disk(NoliContext* context, double radius, int32_t
       for (int32_t i = 0; i < k; i++) {
         int32_t out = first + s * k + i, next = first + (s * k + i + 1) % (6 * k);
         int32_t in = k > 1 ? inner + (s * (k - 1) + i) % (6 * (k - 1)) : 0;
-        tri = put(tri, in, out, next);
+        tri = thin_shapes_put(tri, in, out, next);
         if (i < k - 1) {
-          tri = put(tri, in, next, inner + (s * (k - 1) + i + 1) % (6 * (k - 1)));
+          tri = thin_shapes_put(tri, in, next, inner + (s * (k - 1) + i + 1) % (6 * (k - 1)));
         }
       }
     }
@@ -267,11 +267,13 @@ static int32_t* fill_face(const Lattice* lattice, double radius, NoliMesh* mesh,
       int32_t v = lattice_vertex(lattice, i, j);
       noli_store3(mesh->x + 3 * (int64_t)v, noli_scale3(radius / noli_norm3(p), p));
       if (i + j < n) {
-        tri = put(tri, v, lattice_vertex(lattice, i + 1, j), lattice_vertex(lattice, i, j + 1));
+        tri = thin_shapes_put(tri, v, lattice_vertex(lattice, i + 1, j),
+                              lattice_vertex(lattice, i, j + 1));
       }
       if (i + j < n - 1) {
-        tri = put(tri, lattice_vertex(lattice, i + 1, j), lattice_vertex(lattice, i + 1, j + 1),
-                  lattice_vertex(lattice, i, j + 1));
+        tri = thin_shapes_put(tri, lattice_vertex(lattice, i + 1, j),
+                              lattice_vertex(lattice, i + 1, j + 1),
+                              lattice_vertex(lattice, i, j + 1));
       }
     }
   }

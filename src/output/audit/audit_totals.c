@@ -14,7 +14,7 @@
 
 // ---- mass ----
 
-static double rest_volume(const double* X, const int32_t* tet) {
+static double audit_totals_rest_volume(const double* X, const int32_t* tet) {
   NoliVec3 p = noli_load3(&X[3 * (int64_t)tet[0]]);
   NoliVec3 a = noli_sub3(noli_load3(&X[3 * (int64_t)tet[1]]), p);
   NoliVec3 b = noli_sub3(noli_load3(&X[3 * (int64_t)tet[2]]), p);
@@ -38,7 +38,7 @@ NoliStatus noli_auditor_check_masses(NoliAuditor* auditor) {
                  noli_body_kind(&def->bodies[b]) == NOLI_BODY_SOLID;
     for (int32_t t = model->tet_first[b]; plain && t < model->tet_first[b + 1]; t++) {
       of_volume += block->density[model->problem.range[b].begin + t - model->tet_first[b]] *
-                   rest_volume(model->problem.X, &model->tet[4 * (int64_t)t]);
+                   audit_totals_rest_volume(model->problem.X, &model->tet[4 * (int64_t)t]);
     }
     if (plain && !(fabs(of_nodes - of_volume) <= SUM_ROUNDING * of_volume)) {
       NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_BALANCE, "scene.json", -1,
@@ -109,8 +109,8 @@ done:
   return status;
 }
 
-static NoliStatus compare(NoliAuditor* auditor, const char* file, int64_t step,
-                          NoliAuditColumn column, double value, double allowed) {
+static NoliStatus audit_totals_compare(NoliAuditor* auditor, const char* file, int64_t step,
+                                       NoliAuditColumn column, double value, double allowed) {
   double listed = noli_auditor_value(auditor, step, column);
   if (fabs(value - listed) <= allowed) {
     return NOLI_OK;
@@ -152,16 +152,16 @@ NoliStatus noli_auditor_check_motion(NoliAuditor* auditor, const char* file, int
   // consistent masses have parts of both signs
   double spread = noli_problem_has_consistent_mass(&model->problem) ? 20.0 : 2.1;
   if (has_rates) {
-    NOLI_TRY(compare(auditor, file, step, NOLI_AUDIT_kinetic, kinetic,
-                     spread * relative * kinetic + SMALLEST));
-    NOLI_TRY(
-        compare(auditor, file, step, NOLI_AUDIT_max_speed, speed, relative * speed + SMALLEST));
+    NOLI_TRY(audit_totals_compare(auditor, file, step, NOLI_AUDIT_kinetic, kinetic,
+                                  spread * relative * kinetic + SMALLEST));
+    NOLI_TRY(audit_totals_compare(auditor, file, step, NOLI_AUDIT_max_speed, speed,
+                                  relative * speed + SMALLEST));
   }
-  NOLI_TRY(
-      compare(auditor, file, step, NOLI_AUDIT_gravity, gravity, SUM_ROUNDING * absolute_gravity));
+  NOLI_TRY(audit_totals_compare(auditor, file, step, NOLI_AUDIT_gravity, gravity,
+                                SUM_ROUNDING * absolute_gravity));
   for (int k = 0; k < 3; k++) {
-    NOLI_TRY(compare(auditor, file, step, (NoliAuditColumn)(NOLI_AUDIT_momentum_x + k), momentum[k],
-                     relative * absolute[k] + SMALLEST));
+    NOLI_TRY(audit_totals_compare(auditor, file, step, (NoliAuditColumn)(NOLI_AUDIT_momentum_x + k),
+                                  momentum[k], relative * absolute[k] + SMALLEST));
   }
 done:
   return status;

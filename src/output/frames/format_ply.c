@@ -77,7 +77,7 @@ typedef struct Writer {
   NOLI_ARRAY(char) text;
 } Writer;
 
-static NoliStatus put(Writer* writer, const void* data, int64_t size) {
+static NoliStatus ply_put(Writer* writer, const void* data, int64_t size) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_array_reserve(writer->context, &writer->text, writer->text.count + size));
   memcpy(writer->text.data + writer->text.count, data, (size_t)size);
@@ -160,16 +160,16 @@ static NoliStatus put_header(Writer* writer) {
                "property int vertex1\nproperty int vertex2\nelement inner %lld\n%s",
                (long long)writer->n_surface, properties, (int)frame->n_triangles,
                (int)frame->n_segments, (long long)(frame->n_vert - writer->n_surface), properties);
-  NOLI_TRY(put(writer, header, n));
+  NOLI_TRY(ply_put(writer, header, n));
   if (writer->has_rods) {
     n = snprintf(header, sizeof header, "element rod %lld\n", (long long)frame->n_cells);
-    NOLI_TRY(put(writer, header, n));
+    NOLI_TRY(ply_put(writer, header, n));
   }
   for (int32_t k = 0; k < N_ROD_DATA; k++) {
     const char* lines = writer->rod[k] != NULL ? rod_data[k].properties : "";
-    NOLI_TRY(put(writer, lines, (int64_t)strlen(lines)));
+    NOLI_TRY(ply_put(writer, lines, (int64_t)strlen(lines)));
   }
-  NOLI_TRY(put(writer, end_header, (int64_t)strlen(end_header)));
+  NOLI_TRY(ply_put(writer, end_header, (int64_t)strlen(end_header)));
 done:
   return status;
 }
@@ -179,13 +179,13 @@ static NoliStatus put_vertices(Writer* writer, int64_t begin, int64_t end) {
   const NoliFrame* frame = writer->frame;
   for (int64_t i = begin; i < end; i++) {
     int64_t vertex = writer->order[i];
-    NOLI_TRY(put(writer, frame->x + 3 * vertex, 3 * (int64_t)sizeof *frame->x));
+    NOLI_TRY(ply_put(writer, frame->x + 3 * vertex, 3 * (int64_t)sizeof *frame->x));
     for (int32_t k = 0; k < frame->n_point_data; k++) {
       const NoliFrameArray* array = &frame->point_data[k];
       int64_t size = array->n_components * noli_frame_type_size(array->type);
-      NOLI_TRY(put(writer, (const char*)array->data + vertex * size, size));
+      NOLI_TRY(ply_put(writer, (const char*)array->data + vertex * size, size));
     }
-    NOLI_TRY(put(writer, &writer->order[i], sizeof *writer->order));
+    NOLI_TRY(ply_put(writer, &writer->order[i], sizeof *writer->order));
   }
 done:
   return status;
@@ -196,13 +196,13 @@ static NoliStatus put_surface(Writer* writer) {
   const NoliFrame* frame = writer->frame;
   const uint8_t three = 3;
   for (int64_t t = 0; t < frame->n_triangles; t++) {
-    NOLI_TRY(put(writer, &three, 1));
+    NOLI_TRY(ply_put(writer, &three, 1));
     for (int k = 0; k < 3; k++) {
-      NOLI_TRY(put(writer, &writer->place[frame->triangles[3 * t + k]], sizeof *writer->place));
+      NOLI_TRY(ply_put(writer, &writer->place[frame->triangles[3 * t + k]], sizeof *writer->place));
     }
   }
   for (int64_t i = 0; i < 2 * (int64_t)frame->n_segments; i++) {
-    NOLI_TRY(put(writer, &writer->place[frame->segments[i]], sizeof *writer->place));
+    NOLI_TRY(ply_put(writer, &writer->place[frame->segments[i]], sizeof *writer->place));
   }
 done:
   return status;
@@ -214,7 +214,8 @@ static NoliStatus put_rods(Writer* writer) {
     for (int32_t k = 0; k < N_ROD_DATA; k++) {
       const float* data = writer->rod[k];
       int64_t n = rod_data[k].n_components;
-      NOLI_TRY(data != NULL ? put(writer, data + n * cell, n * (int64_t)sizeof *data) : NOLI_OK);
+      NOLI_TRY(data != NULL ? ply_put(writer, data + n * cell, n * (int64_t)sizeof *data)
+                            : NOLI_OK);
     }
   }
 done:
@@ -273,7 +274,7 @@ static NoliStatus damaged(const Reader* reader, const char* what) {
 }
 
 // Moves behind `text` if it comes next.
-static bool take(Reader* reader, const char* text) {
+static bool ply_take(Reader* reader, const char* text) {
   size_t n = strlen(text);
   bool there = (size_t)(reader->end - reader->next) >= n && memcmp(reader->next, text, n) == 0;
   reader->next += there ? n : 0;
@@ -283,13 +284,13 @@ static bool take(Reader* reader, const char* text) {
 // "element NAME COUNT"
 static bool take_element(Reader* reader, const char* name, int64_t* count) {
   char* behind = NULL;
-  if (!take(reader, "element ") || !take(reader, name) || !take(reader, " ")) {
+  if (!ply_take(reader, "element ") || !ply_take(reader, name) || !ply_take(reader, " ")) {
     return false;
   }
   *count = strtoll(reader->next, &behind, 10);
   bool good = behind != reader->next && *count >= 0 && *count <= INT32_MAX;
   reader->next = behind;
-  return good && take(reader, "\n");
+  return good && ply_take(reader, "\n");
 }
 
 // "property TYPE NAME"
@@ -303,7 +304,7 @@ static bool take_property(Reader* reader, Property* property) {
   for (int32_t i = 0; i < N_TYPES; i++) {
     if (strcmp(type, type_name((NoliFrameType)i)) == 0) {
       property->type = (NoliFrameType)i;
-      return take(reader, "\n");
+      return ply_take(reader, "\n");
     }
   }
   return false;
@@ -340,7 +341,7 @@ static bool take_rods(Reader* reader) {
   }
   bool good = take_element(reader, "rod", &reader->n_rods);
   for (int32_t k = 0; good && k < N_ROD_DATA; k++) {
-    reader->has_rod[k] = take(reader, rod_data[k].properties);
+    reader->has_rod[k] = ply_take(reader, rod_data[k].properties);
     reader->rod_record +=
         reader->has_rod[k] ? rod_data[k].n_components * (int64_t)sizeof(float) : 0;
   }
@@ -348,10 +349,10 @@ static bool take_rods(Reader* reader) {
 }
 
 // Everything up to the data, whose size must be what the header announces.
-static NoliStatus read_header(Reader* reader) {
+static NoliStatus ply_read_header(Reader* reader) {
   NoliStatus status = NOLI_OK;
   unsigned crc = 0;
-  bool ours = take(reader, first_lines()) &&
+  bool ours = ply_take(reader, first_lines()) &&
               sscanf(reader->next, "comment noli frame, time %lf s, crc32 %8x",
                      &reader->frame->time, &crc) == 2;
   const char* line_end = ours ? strchr(reader->next, '\n') : NULL;
@@ -364,11 +365,11 @@ static NoliStatus read_header(Reader* reader) {
 
   bool good = take_element(reader, "vertex", &reader->n_surface) && take_properties(reader) &&
               take_element(reader, "face", &reader->n_faces) &&
-              take(reader, "property list uchar int vertex_indices\n") &&
+              ply_take(reader, "property list uchar int vertex_indices\n") &&
               take_element(reader, "edge", &reader->n_edges) &&
-              take(reader, "property int vertex1\nproperty int vertex2\n") &&
+              ply_take(reader, "property int vertex1\nproperty int vertex2\n") &&
               take_element(reader, "inner", &reader->n_inner) && take_properties(reader) &&
-              take_rods(reader) && take(reader, end_header);
+              take_rods(reader) && ply_take(reader, end_header);
   int64_t n_vert = reader->n_surface + reader->n_inner;
   int64_t size = n_vert * reader->record + reader->n_faces * FACE_SIZE +
                  reader->n_edges * EDGE_SIZE + reader->n_rods * reader->rod_record;
@@ -519,7 +520,7 @@ static NoliStatus read_ply(NoliContext* context, const char* path, const char* c
   NOLI_TRY(noli_file_read(context, path, &data, &size));
   reader.next = data;
   reader.end = data + size;
-  NOLI_TRY(read_header(&reader));
+  NOLI_TRY(ply_read_header(&reader));
   NOLI_TRY(read_index(&reader));
   NOLI_TRY(read_arrays(&reader));
   NOLI_TRY(read_surface(&reader));

@@ -38,7 +38,7 @@ done:
 }
 
 // Where the cells of a part begin.
-static int64_t share_of(int64_t n_cells, int32_t part, int32_t n_parts) {
+static int64_t pvtu_share_of(int64_t n_cells, int32_t part, int32_t n_parts) {
   return n_cells * part / n_parts;
 }
 
@@ -179,8 +179,8 @@ NoliStatus noli_pvtu_write_part(NoliContext* context, const char* path, const No
   NoliStatus status = NOLI_OK;
   Part part = {.grid = {.time = frame->time}};
   char* own_path = NULL;
-  int64_t begin = share_of(frame->n_cells, number, n_parts);
-  int64_t end = share_of(frame->n_cells, number + 1, n_parts);
+  int64_t begin = pvtu_share_of(frame->n_cells, number, n_parts);
+  int64_t end = pvtu_share_of(frame->n_cells, number + 1, n_parts);
   NOLI_TRY(part_path(context, path, number, &own_path));
   NOLI_TRY(choose_vertices(context, frame, begin, end, number == 0, &part));
   NOLI_TRY(take_cells(context, frame, begin, end, &part));
@@ -412,7 +412,7 @@ done:
 
 // How many cells and vertices the frame has: parts have equal shares of the cells, and all numbers
 // of vertices, some of them more than once.
-static NoliStatus count(Reader* reader) {
+static NoliStatus pvtu_count(Reader* reader) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = reader->context;
   unsigned char* seen = NULL;
@@ -441,7 +441,7 @@ static NoliStatus count(Reader* reader) {
   int64_t n_cells = reader->frame->n_cells;
   for (int32_t k = 0; k < reader->n_parts; k++) {
     int64_t share =
-        share_of(n_cells, k + 1, reader->n_parts) - share_of(n_cells, k, reader->n_parts);
+        pvtu_share_of(n_cells, k + 1, reader->n_parts) - pvtu_share_of(n_cells, k, reader->n_parts);
     NOLI_CHECK(context, reader->part[k].n_cells == share, NOLI_ERROR_FORMAT,
                "%s: its parts lack cells", reader->path);
   }
@@ -557,7 +557,7 @@ static NoliStatus read_pvtu(NoliContext* context, const char* path, const char* 
   NOLI_TRY(strlen(text) == size ? NOLI_OK : damaged(&reader, "a zero byte within the text"));
   NOLI_TRY(read_parts(&reader, text));
   NOLI_TRY(check_index(&reader, text));
-  NOLI_TRY(count(&reader));
+  NOLI_TRY(pvtu_count(&reader));
   for (int64_t i = 0; i < reader.part[0].arrays.count; i++) {
     if (reader.part[0].arrays.data[i].data != reader.vertex[0]) {
       NOLI_TRY(merge_array(&reader, i));

@@ -54,7 +54,8 @@ void noli_field_results_free(NoliContext* context, NoliFieldResults* results) {
 // ---- fields -------------------------------------------------------------------------------------
 
 // Copies a member of n structs that begins at `offset` and has `size` numbers.
-static void take(const NoliStress* stress, int32_t n, size_t offset, int32_t size, float* values) {
+static void frame_fields_take(const NoliStress* stress, int32_t n, size_t offset, int32_t size,
+                              float* values) {
   for (int32_t i = 0; i < n; i++) {
     const double* member = (const double*)((const char*)&stress[i] + offset);
     for (int32_t k = 0; k < size; k++) {
@@ -68,7 +69,8 @@ static void take(const NoliStress* stress, int32_t n, size_t offset, int32_t siz
   static NoliStatus element_##function(NoliSim* sim, NoliFieldResults* results, float* values) {   \
     NoliStatus status = require_element(sim, results);                                             \
     if (status == NOLI_OK) {                                                                       \
-      take(results->element, noli_sim_tet_count(sim), offsetof(NoliStress, member), size, values); \
+      frame_fields_take(results->element, noli_sim_tet_count(sim), offsetof(NoliStress, member),   \
+                        size, values);                                                             \
     }                                                                                              \
     return status;                                                                                 \
   }
@@ -76,8 +78,8 @@ static void take(const NoliStress* stress, int32_t n, size_t offset, int32_t siz
   static NoliStatus vertex_##function(NoliSim* sim, NoliFieldResults* results, float* values) {    \
     NoliStatus status = require_vertex(sim, results);                                              \
     if (status == NOLI_OK) {                                                                       \
-      take(results->vertex, noli_sim_vertex_count(sim), offsetof(NoliStress, member), size,        \
-           values);                                                                                \
+      frame_fields_take(results->vertex, noli_sim_vertex_count(sim), offsetof(NoliStress, member), \
+                        size, values);                                                             \
     }                                                                                              \
     return status;                                                                                 \
   }

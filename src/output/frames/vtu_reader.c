@@ -91,8 +91,8 @@ typedef struct Blocks {
   uint64_t compressed; // of all
 } Blocks;
 
-static NoliStatus read_header(const Reader* reader, const char* text, size_t length,
-                              Blocks* blocks) {
+static NoliStatus vtu_reader_read_header(const Reader* reader, const char* text, size_t length,
+                                         Blocks* blocks) {
   NoliStatus status = NOLI_OK;
   unsigned char first[9]; // whole groups of characters
   uint64_t n;
@@ -155,7 +155,7 @@ static NoliStatus read_content(const Reader* reader, const char* text, size_t le
   NoliStatus status = NOLI_OK;
   Blocks blocks = {0};
   unsigned char *compressed = NULL, *data = NULL;
-  NOLI_TRY(read_header(reader, text, length, &blocks));
+  NOLI_TRY(vtu_reader_read_header(reader, text, length, &blocks));
   size_t n_header = encoded_length((size_t)(blocks.n + 3) * sizeof *blocks.header);
   uint64_t tuple = (uint64_t)(array->n_components * types[array->type].size);
   bool whole = n_header + encoded_length((size_t)blocks.compressed) == length;
@@ -259,8 +259,8 @@ static NoliStatus read_array(Reader* reader, const char* section, const char* el
 }
 
 // A section from `*text` on, which then receives its end.
-static NoliStatus read_section(Reader* reader, const char** text, const char* section,
-                               int64_t n_tuples) {
+static NoliStatus vtu_reader_read_section(Reader* reader, const char** text, const char* section,
+                                          int64_t n_tuples) {
   NoliStatus status = NOLI_OK;
   char begin[24], end[24];
   snprintf(begin, sizeof begin, "\n<%s>\n", section);
@@ -324,10 +324,10 @@ static NoliStatus read_text(Reader* reader, const char* text) {
   NoliStatus status = NOLI_OK;
   const char* piece;
   NOLI_TRY(read_head(reader, text, &piece));
-  NOLI_TRY(read_section(reader, &piece, "PointData", reader->frame->n_vert));
-  NOLI_TRY(read_section(reader, &piece, "CellData", reader->frame->n_cells));
-  NOLI_TRY(read_section(reader, &piece, "Points", reader->frame->n_vert));
-  NOLI_TRY(read_section(reader, &piece, "Cells", -1));
+  NOLI_TRY(vtu_reader_read_section(reader, &piece, "PointData", reader->frame->n_vert));
+  NOLI_TRY(vtu_reader_read_section(reader, &piece, "CellData", reader->frame->n_cells));
+  NOLI_TRY(vtu_reader_read_section(reader, &piece, "Points", reader->frame->n_vert));
+  NOLI_TRY(vtu_reader_read_section(reader, &piece, "Cells", -1));
   NOLI_CHECK(reader->context, strcmp(piece, tail) == 0, NOLI_ERROR_FORMAT,
              "%s: the file does not end where it should", reader->path);
 done:

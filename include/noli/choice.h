@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/// What a name chooses. New kinds are added at the end.
+/// The setting that a name chooses. New kinds are added at the end.
 typedef enum NoliChoice {
   NOLI_CHOICE_INTEGRATOR,      ///< NoliSimDef.integrator
   NOLI_CHOICE_SOLVER,          ///< NoliSimDef.solver

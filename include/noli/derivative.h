@@ -79,7 +79,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_parameters_apply(const NoliParameters*
 
 // ---- objectives ---------------------------------------------------------------------------------
 
-/// What an objective adds at one time, with its derivatives. Arrays are zero before the call.
+/// The contribution of an objective at one time, with its derivatives. Arrays are zero before the
+/// call.
 typedef struct NoliObjectivePoint {
   int64_t step;    ///< steps done since the start, 0 at the start
   int64_t n_steps; ///< of the whole run
@@ -122,7 +123,7 @@ typedef struct NoliGradientDef {
 /// 100 steps by the adjoint.
 NOLI_API NoliGradientDef noli_default_gradient_def(void);
 
-/// What a gradient has cost and how far to trust it.
+/// The cost of a gradient and its estimated accuracy.
 typedef struct NoliGradientReport {
   double residual_error; ///< largest error of an objective that the residuals of the solves imply,
                          ///< relative to its value: |lambda . r| summed over all of them

@@ -82,8 +82,8 @@ NOLI_API NoliVariableDef noli_default_variable_def(void);
 
 // ---- problems -----------------------------------------------------------------------------------
 
-/// What a formula makes of the values of goals, in their order: `*value`, and its derivatives by
-/// them (NULL: not wanted). False: it has no value there.
+/// A formula of the values of goals, in their order: `*value`, and its derivatives by them (NULL:
+/// not wanted). False: it has no value there.
 typedef bool NoliGoalFormulaFn(void* user, const double* goal, double* value, double* slope);
 
 /// An objective or a constraint: the sum of goals, or a formula of them, plus a function of the
@@ -163,8 +163,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_design_evaluate(NoliDesign* design,
                                                           const double* variables, double* value,
                                                           double* gradient);
 
-/// What the gradient of the last evaluation has cost and how far to trust it: zeros where there was
-/// none, or differences.
+/// The cost and the estimated accuracy of the gradient of the last evaluation: zeros where there
+/// was none, or differences.
 NOLI_API NoliGradientReport noli_design_report(const NoliDesign* design);
 
 // ---- search -------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ typedef struct NoliRepairDef {
 /// The defaults named above.
 NOLI_API NoliRepairDef noli_default_repair_def(void);
 
-/// What was done to a body. Never changes its size.
+/// The displacement of a body by the repair. Never changes its size.
 typedef struct NoliRepairMove {
   double distance;       ///< m, largest displacement of a vertex; 0: the body stays where it is
   double translation[3]; ///< m, of the body as a whole: the mean displacement of its vertices

@@ -183,7 +183,7 @@ NOLI_API void noli_run_free_frames(NoliContext* context, NoliRunFrame** frames);
 /// the last.
 NOLI_API const char* noli_run_export_suffix(int32_t index);
 
-/// What the `index`-th of these formats is; NULL past the last.
+/// A description of the `index`-th of these formats; NULL past the last.
 NOLI_API const char* noli_run_export_description(int32_t index);
 
 /// Converts the frames of a result directory to the format that the suffix of `path` names:

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/// What a number is relative to.
+/// The size that a number is relative to.
 typedef enum NoliSizeOf {
   NOLI_ABSOLUTE = 0, ///< nothing: it is in the unit of its field
   NOLI_OF_BOX = 1,   ///< l, "1e-3 l" in scenes
@@ -239,11 +239,11 @@ typedef struct NoliForceDef {
   int32_t body;
   const int32_t* node; ///< (n_node); borrowed; NULL: all vertices of the body
   int32_t n_node;
-  /// What `value` is. "acceleration" (default): m/s^2, times the mass of each vertex; "nodal": N on
-  /// each vertex; "total": N, shared among the vertices in proportion to mass; "traction": Pa on
-  /// the rest area of faces, in a fixed direction; "pressure": Pa on the current area of faces,
-  /// against their outward normals (shells: against the normals of the triangles), component 0
-  /// only. Values are those at vertices; faces interpolate them
+  /// The quantity in `value`. "acceleration" (default): m/s^2, times the mass of each vertex;
+  /// "nodal": N on each vertex; "total": N, shared among the vertices in proportion to mass;
+  /// "traction": Pa on the rest area of faces, in a fixed direction; "pressure": Pa on the current
+  /// area of faces, against their outward normals (shells: against the normals of the triangles),
+  /// component 0 only. Values are those at vertices; faces interpolate them
   const char* kind;
   double t_begin;      ///< s; acts in steps that END in (t_begin, t_end]; default 0
   double t_end;        ///< s; default INFINITY
@@ -848,8 +848,8 @@ NOLI_API const double* noli_sim_rest_positions(const NoliSim* sim);
 NOLI_API const double* noli_sim_positions(const NoliSim* sim);
 /// Current velocities in m/s, (n_vert x 3).
 NOLI_API const double* noli_sim_velocities(const NoliSim* sim);
-/// What every vertex contributes to mass, centre of mass and momentum, kg, (n_vert): lumped masses
-/// of linear bodies, row sums of the mass matrix of others, some of which are not positive.
+/// The contribution of every vertex to mass, centre of mass and momentum, kg, (n_vert): lumped
+/// masses of linear bodies, row sums of the mass matrix of others, some of which are not positive.
 NOLI_API const double* noli_sim_masses(const NoliSim* sim);
 /// Tetrahedra with global vertex indices, body after body, (n_tet x 4). In triangles in plane
 /// strain the fourth index is NOLI_NULL_INDEX. NULL on ranks other than the first where elements
@@ -873,7 +873,7 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_von_mises(NoliSim* sim, double* st
 /// Equivalent plastic strain of every element, (n_tet), its mean over the volume at rest, written
 /// to the caller's array; 0 without a yield stress. docs/reference/materials.md
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_plastic_strains(NoliSim* sim, double* strain);
-/// What held a step back, and where.
+/// The cause that held a step back, and where.
 typedef enum NoliDiagnosisKind {
   NOLI_DIAGNOSIS_CONTACT,     ///< collision detection cut Newton steps to less than half
   NOLI_DIAGNOSIS_INVERSION,   ///< an element that would have inverted did
@@ -882,7 +882,7 @@ typedef enum NoliDiagnosisKind {
   NOLI_DIAGNOSIS_CLOSEST,     ///< held nothing back: the smallest gap at the end of the step
 } NoliDiagnosisKind;
 
-/// Of the last step, at most one of each kind. Never changes its size.
+/// A finding about the last step, at most one of each kind. Never changes its size.
 typedef struct NoliDiagnosis {
   NoliDiagnosisKind kind;
   int32_t iterations;   ///< Newton iterations that it cut; 0 where it cuts none
